@@ -1,0 +1,144 @@
+// What a node's actors need of the thing that runs containers. Implemented in `agent/` by process, docker and simulated;
+// one contract suite holds for all.
+//
+// Every command may be repeated: the runtime joins what runs already and reports what is. Nothing polls: ends of containers
+// come by `onExit`, for adopted ones too.
+
+import type {Outcome} from '../../api/errors.js';
+
+export type SandboxSpec = {
+	readonly uid: string;
+	readonly namespace: string;
+	readonly name: string;
+	readonly hostname: string;
+};
+
+export type Sandbox = {
+	/** Where the pod listens: an address of its own on the node. */
+	readonly podIP: string;
+	readonly hostIP: string;
+};
+
+/** One container of one pod; each start of it is an attempt, counted from 0. */
+export type ContainerId = {readonly uid: string; readonly container: string};
+
+export type ContainerSpec = {
+	readonly id: ContainerId;
+	readonly namespace: string;
+	readonly podName: string;
+	readonly attempt: number;
+	readonly image: string;
+	/** What runs: never empty. The first word is looked up in PATH of `env`, then of the node. */
+	readonly argv: readonly string[];
+	/** Complete and expanded. */
+	readonly env: readonly {readonly name: string; readonly value: string}[];
+	readonly workingDir: string | undefined;
+	readonly tty: boolean;
+	readonly stdin: boolean;
+	/** Undefined: the runtime's default (as root: an unprivileged user). */
+	readonly runAsUser: number | undefined;
+	readonly runAsGroup: number | undefined;
+	readonly memoryLimitBytes: number | undefined;
+	readonly cpuLimitMillis: number | undefined;
+};
+
+export type ContainerExit = {
+	readonly attempt: number;
+	/** As a shell shows it: 128 + signal for a signal. Undefined: the code could not be known. */
+	readonly exitCode: number | undefined;
+	readonly signal: number | undefined;
+	readonly startedAtMs: number;
+	readonly finishedAtMs: number;
+	/** `Completed`, `Error`, `OOMKilled`, `Unknown`, `LostOnReboot`. */
+	readonly reason: string;
+};
+
+export type RunningContainer = {readonly attempt: number; readonly pid: number; readonly startedAtMs: number; readonly handle: string};
+
+/** What the runtime knows of one container, attempts of an earlier agent included. */
+export type ContainerObservation = {
+	readonly running: RunningContainer | undefined;
+	/** The latest attempt that ended. */
+	readonly lastExit: ContainerExit | undefined;
+	/** The attempt the next start should carry: one above the highest there is, 0 when there was none. */
+	readonly nextAttempt: number;
+};
+
+export type LogRequest = {
+	readonly id: ContainerId;
+	/** The current attempt, or the one before it. */
+	readonly previous: boolean;
+	/** Where to go on reading: bytes since the attempt's start. Undefined: from the start, or from `tailLines` before the end. */
+	readonly offset: number | undefined;
+	readonly tailLines: number | undefined;
+	readonly maxBytes: number;
+	/** At the end of what there is, wait so long for more before answering. 0: answer at once. */
+	readonly waitMs: number;
+};
+
+export type LogChunk = {
+	/** Base64: logs need not be text. */
+	readonly data: string;
+	readonly nextOffset: number;
+	/** The attempt is over and everything was read. */
+	readonly end: boolean;
+	readonly attempt: number;
+};
+
+/** What a runtime can do; the node record shows it and the scheduler filters by it. */
+export type RuntimeInfo = {
+	readonly name: string;
+	readonly version: string;
+	readonly cpuMillis: number;
+	readonly memoryBytes: number;
+	readonly maxPods: number;
+	readonly features: readonly string[];
+	/** Conditions of the node, such as SharedNetwork. */
+	readonly conditions: readonly {readonly type: string; readonly reason: string; readonly message: string}[];
+	readonly hostIP: string;
+	readonly hostBootId: string;
+	readonly os: string;
+	readonly kernel: string;
+	readonly architecture: string;
+};
+
+export type RuntimeCommand =
+	/** Makes the pod's sandbox (directory, address) or finds the one there is. */
+	| {readonly type: 'sandbox.ensure'; readonly spec: SandboxSpec}
+	/** Kills what is left in it, frees its address, removes its files. Fine when there is none. */
+	| {readonly type: 'sandbox.remove'; readonly uid: string}
+	/** Uids of all sandboxes there are, of earlier agents too. */
+	| {readonly type: 'sandbox.list'}
+	/** Starts this attempt, or finds that it runs. An attempt that ended already is an error. */
+	| {readonly type: 'container.start'; readonly spec: ContainerSpec}
+	/** What there is of this container; a running one is adopted: its end will be told. */
+	| {readonly type: 'container.inspect'; readonly id: ContainerId}
+	/** SIGTERM, after the grace SIGKILL to the group; answers when it is over. Fine when nothing runs. */
+	| {readonly type: 'container.stop'; readonly id: ContainerId; readonly graceMs: number}
+	| {readonly type: 'logs.read'; readonly request: LogRequest};
+
+export type RuntimeResults = {
+	readonly 'sandbox.ensure': Sandbox;
+	readonly 'sandbox.remove': null;
+	readonly 'sandbox.list': readonly string[];
+	readonly 'container.start': RunningContainer;
+	readonly 'container.inspect': ContainerObservation;
+	readonly 'container.stop': ContainerExit | null;
+	readonly 'logs.read': LogChunk;
+};
+
+/** Who hears of ends: the spec's namespace and pod name say which actor. */
+export type ExitListener = (container: {namespace: string; podName: string; id: ContainerId}, exit: ContainerExit) => void;
+
+export type Runtime = {
+	readonly info: () => RuntimeInfo;
+	/** Calls back once. Callbacks, not promises, so that the simulated runtime runs in virtual time. */
+	readonly run: <Type extends RuntimeCommand['type']>(
+		command: Extract<RuntimeCommand, {type: Type}>,
+		done: (outcome: Outcome<RuntimeResults[Type]>) => void,
+	) => void;
+	/** One listener, set before the first command. */
+	readonly onExit: (listener: ExitListener) => void;
+	/** Leaves containers running; stops watching them. */
+	readonly close: () => Promise<void>;
+};

@@ -1,0 +1,67 @@
+// Names of one object in three places: the index key, the store key and the actor address. One builder and one parser each.
+
+/** `plural/namespace/name`; the namespace of a cluster-scoped kind is `_`. */
+export type ObjectKey = string;
+
+export type KeyParts = {readonly plural: string; readonly namespace: string; readonly name: string};
+
+/** Stands for the namespace of a cluster-scoped object. */
+export const clusterScope = '_';
+
+export const objectKey = (plural: string, namespace: string | undefined, name: string): ObjectKey =>
+	`${plural}/${namespace ?? clusterScope}/${name}`;
+
+export function parseObjectKey(key: ObjectKey): KeyParts {
+	const [plural = '', namespace = '', name = ''] = key.split('/');
+	return {plural, namespace, name};
+}
+
+const registryPrefix = '/troupe/registry/';
+const eventsPrefix = '/troupe/events/';
+
+/** Where the store keeps an object. */
+export const storeKey = (key: ObjectKey): string => registryPrefix + key;
+
+/** Where the store keeps the events about an object. */
+export const eventsStoreKey = (key: ObjectKey): string => eventsPrefix + key;
+
+/** What a store key holds, or undefined for a key that is neither. */
+export function parseStoreKey(key: string): {readonly holds: 'object' | 'events'; readonly key: ObjectKey} | undefined {
+	if (key.startsWith(registryPrefix)) return {holds: 'object', key: key.slice(registryPrefix.length)};
+	if (key.startsWith(eventsPrefix)) return {holds: 'events', key: key.slice(eventsPrefix.length)};
+	return undefined;
+}
+
+/** Every key of ours in a store that may be shared. */
+export const storePrefix = '/troupe/';
+/** The fence: counter, epoch and lineage of the whole store. */
+export const metaStoreKey = '/troupe/meta';
+/** Sealed things of the control plane: CA, token hashes. */
+export const vaultStoreKey = (name: string): string => `/troupe/vault/${name}`;
+
+/** `troupe://system/path`. */
+export type Address = string;
+
+const scheme = 'troupe://';
+
+export const address = (system: string, path: string): Address => `${scheme}${system}/${path}`;
+
+/** The system and the path of an address; undefined when the text is none. */
+export function parseAddress(text: Address): {readonly system: string; readonly path: string} | undefined {
+	if (!text.startsWith(scheme)) return undefined;
+	const slash = text.indexOf('/', scheme.length);
+	if (slash < 0) return undefined;
+	return {system: text.slice(scheme.length, slash), path: text.slice(slash + 1)};
+}
+
+/** The path of an object's actor inside its system: `pods/default.web-1`, `nodes/node-a`. */
+export function objectPath(key: ObjectKey): string {
+	const {plural, namespace, name} = parseObjectKey(key);
+	return namespace === clusterScope ? `${plural}/${name}` : `${plural}/${namespace}.${name}`;
+}
+
+/** The name of the control plane's system. */
+export const controlSystem = 'control';
+
+export const objectAddress = (key: ObjectKey): Address => address(controlSystem, objectPath(key));
+export const collectionAddress = (plural: string): Address => address(controlSystem, plural);

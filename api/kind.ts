@@ -1,0 +1,39 @@
+// What the catalogue knows of a kind. A kind is one value of this type, in one file of `api/kinds`.
+
+import type {ApiObject, Draft} from './object.js';
+import type {Problem} from './problem.js';
+
+export type Column = {
+	readonly name: string;
+	readonly type: 'string' | 'integer' | 'date';
+	/** 0 is always shown, 1 with `-o wide`. */
+	readonly priority: 0 | 1;
+	readonly description: string;
+	/** The cell's value; ages are worded from `nowMs`. */
+	readonly cell: (object: ApiObject, nowMs: number) => string | number | null;
+};
+
+export type KindDefinition = {
+	readonly kind: string;
+	/** Empty for the core group. */
+	readonly group: string;
+	readonly version: string;
+	readonly plural: string;
+	readonly singular: string;
+	readonly shortNames: readonly string[];
+	readonly categories: readonly string[];
+	readonly namespaced: boolean;
+	/** Whether the kind has a scale subresource (spec.replicas, status.replicas). */
+	readonly scalable: boolean;
+	/** Of the snapshot in the store; `upgrade` steps lead from older ones. */
+	readonly schemaVersion: number;
+	/** Fills in what Kubernetes would fill in. Pure; called with what already passed the schema. */
+	readonly defaults: (draft: Draft) => Draft;
+	/** Rules beyond the schema, on an object with its defaults. `old` is the committed one when this is an update. */
+	readonly validate: (object: Draft, old?: ApiObject) => readonly Problem[];
+	/** The status a new object starts with; what a client sends as status on create is dropped. */
+	readonly initialStatus: (object: Draft) => unknown;
+	readonly columns: readonly Column[];
+	/** `fieldSelector` terms, `metadata.name` and `metadata.namespace` aside. */
+	readonly selectableFields: {readonly [path: string]: (object: ApiObject) => string};
+};

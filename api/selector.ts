@@ -1,0 +1,35 @@
+// Label selectors: the structured form of manifests and the text form of query strings.
+
+import type {Labels} from './object.js';
+
+export type SelectorRequirement = {
+	readonly key: string;
+	readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+	readonly values?: readonly string[];
+};
+
+export type LabelSelector = {
+	readonly matchLabels?: Labels;
+	readonly matchExpressions?: readonly SelectorRequirement[];
+};
+
+/** Whether labels satisfy every requirement. An empty selector matches everything. */
+export function matches(selector: LabelSelector, labels: Labels | undefined): boolean {
+	const have = labels ?? {};
+	for (const [key, value] of Object.entries(selector.matchLabels ?? {})) if (have[key] !== value) return false;
+	return (selector.matchExpressions ?? []).every(requirement => satisfies(requirement, have));
+}
+
+function satisfies({key, operator, values = []}: SelectorRequirement, labels: Labels): boolean {
+	const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+	switch (operator) {
+		case 'In':
+			return value !== undefined && values.includes(value);
+		case 'NotIn':
+			return value === undefined || !values.includes(value);
+		case 'Exists':
+			return value !== undefined;
+		case 'DoesNotExist':
+			return value === undefined;
+	}
+}

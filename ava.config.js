@@ -1,0 +1,8 @@
+// `npm test`: everything that needs nothing but Node. BUILD names another output folder of tsc.
+const build = process.env.BUILD ?? 'build';
+
+export default {
+	files: [`${build}/test/**/*.test.js`, `!${build}/test/real/**`],
+	nodeArguments: ['--enable-source-maps'],
+	timeout: '60s',
+};

@@ -1,0 +1,9 @@
+// `npm run test:real`: what drives real components; one file at a time, since they share the machine.
+const build = process.env.BUILD ?? 'build';
+
+export default {
+	files: [`${build}/test/real/**/*.test.js`],
+	nodeArguments: ['--enable-source-maps'],
+	concurrency: 1,
+	timeout: '5m',
+};

@@ -1,0 +1,70 @@
+// What the gateway and the topics need of the control system. The composition root hands it in.
+
+import type {Outcome} from '../api/errors.js';
+import type {Address} from '../api/keys.js';
+import type {JsonObject} from '../api/object.js';
+import type {Message} from '../system/behavior.js';
+import type {ObjectIndex} from '../system/object-index.js';
+import type {WatchRing} from '../system/watch-ring.js';
+
+export type AskOptions = {
+	readonly deadlineMs: number;
+	/** Who asked, at which door: `http admin PATCH replicasets/default/web`. Kept in the journal of what it causes. */
+	readonly cause: string;
+};
+
+/** One row of an object's journal, for `why`. */
+export type JournalEntry = {
+	readonly version: number;
+	readonly atMs: number;
+	/** The message type that led to the commit. */
+	readonly type: string;
+	/** The address it came from. */
+	readonly from: string;
+	readonly cause: string;
+};
+
+/** One thing that happened to an object. */
+export type ObjectEvent = {
+	readonly type: 'Normal' | 'Warning';
+	readonly reason: string;
+	readonly message: string;
+	readonly count: number;
+	readonly firstAtMs: number;
+	readonly lastAtMs: number;
+};
+
+/** An actor as `tree` shows it. */
+export type TreeNode = {
+	readonly name: string;
+	readonly address: Address;
+	readonly behavior: string;
+	readonly state: 'running' | 'committing' | 'restarting' | 'parked' | 'stopping';
+	/** What it says it is doing. */
+	readonly about: string;
+	readonly restarts: number;
+	readonly waiting: number;
+	/** The last crash, if there was one. */
+	readonly failure: string | undefined;
+	readonly children: readonly TreeNode[];
+};
+
+export type ControlPlane = {
+	readonly index: ObjectIndex;
+	readonly watches: WatchRing;
+	readonly epoch: () => number;
+	readonly nowMs: () => number;
+	/** Asks any actor of any system of the cluster. Never rejects: a time-out or a missing actor is a failed outcome. */
+	readonly ask: <Value>(to: Address, message: Message, options: AskOptions) => Promise<Outcome<Value>>;
+	readonly eventsOf: (key: string) => readonly ObjectEvent[];
+	/** Keys about which there are events. */
+	readonly eventKeys: () => Iterable<string>;
+	/** Oldest first; kept for an hour after the object is gone. */
+	readonly journalOf: (key: string) => readonly JournalEntry[];
+	/** The actor trees of every system that can be reached. */
+	readonly trees: () => Promise<
+		readonly {readonly system: string; readonly tree: TreeNode | undefined; readonly problem: string | undefined}[]
+	>;
+	/** The counters people ask for when something is wrong: dead letters, crashes, commits. */
+	readonly counters: () => JsonObject;
+};

@@ -1,0 +1,153 @@
+// Behaviours are values, effects are data.
+//
+// A behaviour is a handful of pure functions from (state, message, context) to a new state and a list of effects. One
+// interpreter runs the effects; the same behaviour runs under nact, under `play` and in the virtual world.
+
+import type {Failure, Outcome} from '../api/errors.js';
+import type {Address, ObjectKey} from '../api/keys.js';
+import type {ApiObject, Draft} from '../api/object.js';
+import type {Known} from './object-index.js';
+
+/** Who waits for an answer: it arrives there as `{type: as, id, outcome}`. */
+export type ReplyTo = {readonly to: Address; readonly as: string; readonly id: string};
+
+/** Everything that is sent has a type; what expects an answer carries its reply address. */
+export type Message = {readonly type: string; readonly replyTo?: ReplyTo | undefined};
+
+/** An answer as it arrives. */
+export type Reply<Value = unknown, As extends string = string> = {
+	readonly type: As;
+	readonly id: string;
+	readonly outcome: Outcome<Value>;
+};
+
+/** What one actor asks the runtime to do. Plain data: it can be compared, logged, traced and replayed. */
+export type Effect =
+	| {readonly type: 'tell'; readonly to: Address; readonly message: Message}
+	/** Like tell; the answer comes back as `{type: as, id, outcome}`, a time-out as a failed outcome. One open ask per (as, id). */
+	| {
+			readonly type: 'ask';
+			readonly to: Address;
+			readonly message: Message;
+			readonly as: string;
+			readonly id: string;
+			readonly deadlineMs?: number;
+	  }
+	| {readonly type: 'reply'; readonly to: ReplyTo; readonly outcome: Outcome<unknown>}
+	/** Answers with the object of this actor as it was committed by this very step. */
+	| {readonly type: 'replySelf'; readonly to: ReplyTo}
+	/** Starts a child of this actor. A second spawn of a living name is a bug. */
+	| {readonly type: 'spawn'; readonly name: string; readonly behavior: string; readonly input: unknown; readonly restart?: Restart}
+	/** Stops a child, its children first. */
+	| {readonly type: 'stopChild'; readonly name: string}
+	/** Be told `down` when the actor ends; at once when there is none. */
+	| {readonly type: 'watch'; readonly address: Address}
+	/** Writes asked of other objects; each is an open entry of `pending` until its outcome. */
+	| {readonly type: 'create'; readonly object: Draft; readonly id: string}
+	| {readonly type: 'update'; readonly key: ObjectKey; readonly message: Message; readonly id: string}
+	| {readonly type: 'delete'; readonly key: ObjectKey; readonly uid: string; readonly id: string; readonly graceSeconds?: number}
+	/** Something at the edge of the process. The key joins a repeat to the one that runs. The outcome is `{type: as, id: key, outcome}`. */
+	| {readonly type: 'perform'; readonly command: Command; readonly key: string; readonly as: string; readonly deadlineMs?: number}
+	/** One named timer; a second one of that name replaces it. The message comes at that time, or at once when it is past. */
+	| {readonly type: 'wakeAt'; readonly name: string; readonly atMs: number; readonly message: Message}
+	| {readonly type: 'cancelWake'; readonly name: string}
+	/** What happened and why, on this actor's own object. */
+	| {readonly type: 'event'; readonly event: 'Normal' | 'Warning'; readonly reason: string; readonly message: string};
+
+/** A command at the edge; the edge knows its types. */
+export type Command = {readonly type: string};
+
+export type Restart = 'permanent' | 'transient' | 'temporary';
+
+/** Why an actor ended. */
+export type DownReason = {readonly type: 'normal' | 'stopped' | 'noProcess'} | {readonly type: 'crashed'; readonly error: Failure};
+
+/** Told by the runtime itself; before any message. */
+export type Signal =
+	| {readonly type: 'stop'}
+	| {readonly type: 'down'; readonly address: Address; readonly reason: DownReason}
+	/** The step's commit did not happen; the state is the old one. */
+	| {readonly type: 'commitFailed'; readonly error: Failure}
+	/** A peer system was heard for the first time, came back with a new boot id, or is not heard any more. */
+	| {readonly type: 'peer'; readonly system: string; readonly boot: string | undefined};
+
+/** An open write of this actor. */
+export type Pending = Extract<Effect, {type: 'create' | 'update' | 'delete'}>;
+
+/** Pure randomness of the interpreter: the virtual world seeds it. */
+export type Random = {
+	/** From 0 up to 1, 1 excluded. */
+	readonly next: () => number;
+	/** A version 4 UUID. */
+	readonly uuid: () => string;
+};
+
+export type Context = {
+	readonly self: Address;
+	readonly nowMs: number;
+	/** Names of the living children, oldest first. */
+	readonly children: readonly string[];
+	readonly random: Random;
+	/** The committed objects of this system; empty where a system has none. */
+	readonly known: Known;
+	/** Open writes by their id. */
+	readonly pending: ReadonlyMap<string, Pending>;
+};
+
+export type Next<State> = {
+	readonly state: State;
+	readonly effects: readonly Effect[];
+	/** Set when the actor ends by its own will after the effects ran. */
+	readonly stop?: true;
+};
+
+/**
+ * The persistent part of an actor: one object under one key. A step whose object is another reference than before is
+ * committed before its effects run; `undefined` removes it.
+ */
+export type Persistence<State> = {
+	readonly key: (state: State) => ObjectKey;
+	readonly objectOf: (state: State) => ApiObject | undefined;
+	/** The state with the object as committed (the pipeline sets its resourceVersion). */
+	readonly withObject: (state: State, object: ApiObject) => State;
+	/** A fresh state around a snapshot; `resume` comes right after it. */
+	readonly restore: (object: ApiObject) => State;
+};
+
+/** How an actor that keeps crashing rests, instead of taking its supervisor with it. */
+export type Parking<State> = {
+	/** Messages that wait for the retry while parked; everything else is still handled. */
+	readonly rests: (message: Message) => boolean;
+	readonly park: (state: State, error: Failure, context: Context) => Next<State>;
+	readonly unpark: (state: State, context: Context) => Next<State>;
+};
+
+export type Behavior<Input, State, In extends Message> = {
+	readonly kind: string;
+	readonly init: (input: Input, context: Context) => Next<State>;
+	/** After a crash or a start from a snapshot: what is alive decides, not memory. */
+	readonly resume?: (state: State, context: Context) => Next<State>;
+	readonly receive: (state: State, message: In, context: Context) => Next<State>;
+	readonly signal?: (state: State, signal: Signal, context: Context) => Next<State>;
+	readonly persistence?: Persistence<State>;
+	readonly parking?: Parking<State>;
+	/** Messages of one key that wait together: the newest replaces the older. Undefined: each is kept. */
+	readonly coalesce?: (message: In) => string | undefined;
+	/** One line for `tree`: what it is doing. */
+	readonly describe?: (state: State) => string;
+};
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the registry holds behaviours of every type; `spawn` is checked by its own helper.
+export type AnyBehavior = Behavior<any, any, any>;
+
+export const next = <State>(state: State, effects: readonly Effect[] = []): Next<State> => ({state, effects});
+export const stop = <State>(state: State, effects: readonly Effect[] = []): Next<State> => ({state, effects, stop: true});
+export const tell = (to: Address, message: Message): Effect => ({type: 'tell', to, message});
+export const reply = (to: ReplyTo | undefined, outcome: Outcome<unknown>): readonly Effect[] =>
+	to === undefined ? [] : [{type: 'reply', to, outcome}];
+export const replySelf = (to: ReplyTo | undefined): readonly Effect[] => (to === undefined ? [] : [{type: 'replySelf', to}]);
+
+/** Ends an exhaustive switch: a message type without a case does not compile. */
+export function unreachable(message: never): never {
+	throw new Error(`unexpected message: ${JSON.stringify(message)}`);
+}

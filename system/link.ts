@@ -1,0 +1,25 @@
+// What the stream between two systems runs over. A link may lose, repeat and reorder packets; it never changes one.
+// Implemented by memory (one process), MQTT (hosts) and the virtual world; one contract suite holds for all.
+
+import type {Json} from '../api/object.js';
+
+/** One packet of the stream protocol; see `stream.ts`. */
+export type Packet = {
+	/** The sender's boot: random per process start. */
+	readonly boot: string;
+	/** The receiver's boot as the sender knows it; undefined until it was heard. */
+	readonly peerBoot?: string;
+	/** The number of the body, counted from 1 per pair of boots; 0 for a bare acknowledgement. */
+	readonly sequence: number;
+	/** Everything up to this number has been taken. */
+	readonly acknowledged: number;
+	readonly body?: Json;
+};
+
+export type Link = {
+	/** Sends when it can and forgets otherwise; never throws, never blocks. */
+	readonly send: (to: string, packet: Packet) => void;
+	/** One listener; `from` is proven by the link (the login at the broker). */
+	readonly onPacket: (listener: (from: string, packet: Packet) => void) => void;
+	readonly close: () => Promise<void>;
+};

@@ -1,0 +1,50 @@
+// What the commit pipeline needs of a store. Implemented by LevelDB, memory (and etcd); one contract suite holds for all.
+
+/** The fence and the counter, written in the same transaction as every batch. */
+export type Meta = {
+	/** The last resourceVersion given out. */
+	readonly version: number;
+	/** Rises with every term of a leader. */
+	readonly epoch: number;
+	/** Random, new for an empty or restored store. */
+	readonly lineage: string;
+};
+
+/** One write of a batch; a body of `undefined` removes the key. Serialised only by a driver that needs the bytes. */
+export type Write = {readonly key: string; readonly body: (() => string) | undefined};
+
+export type Batch = {
+	readonly writes: readonly Write[];
+	/** What `meta` must hold for the batch to be taken: the fence. */
+	readonly expected: Meta;
+	readonly next: Meta;
+};
+
+/**
+ * `failed`: surely not applied. `unknown`: may or may not be applied; ask `readMeta`.
+ * `fenced`: somebody else wrote `meta`; this writer's term is over.
+ */
+export type CommitOutcome =
+	| {readonly type: 'committed'}
+	| {readonly type: 'failed'; readonly message: string}
+	| {readonly type: 'unknown'; readonly message: string}
+	| {readonly type: 'fenced'; readonly message: string};
+
+export type StoredRecord = {readonly key: string; readonly body: string};
+
+export type MetaOutcome = {readonly ok: true; readonly meta: Meta | undefined} | {readonly ok: false; readonly message: string};
+
+/** Callbacks, not promises, so that the virtual world runs it without an event loop. A callback is called exactly once. */
+export type StoreDriver = {
+	readonly name: string;
+	/** One batch at a time: the next is handed over after the outcome of the last. */
+	readonly commit: (batch: Batch, done: (outcome: CommitOutcome) => void) => void;
+	readonly readMeta: (done: (outcome: MetaOutcome) => void) => void;
+	/** All records whose key begins with the prefix, in key order. */
+	readonly load: (
+		prefix: string,
+		done: (outcome: {ok: true; records: Iterable<StoredRecord>} | {ok: false; message: string}) => void,
+	) => void;
+	/** Closes files and connections; later calls fail. */
+	readonly close: () => Promise<void>;
+};

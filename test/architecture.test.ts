@@ -1,0 +1,122 @@
+import {readFileSync, readdirSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const layers = ['api', 'system', 'actors', 'agent', 'server', 'cli'] as const;
+type Layer = (typeof layers)[number];
+
+/** Which layers a layer may import, itself aside. */
+const below: Record<Layer, readonly Layer[]> = {
+	api: [],
+	system: ['api'],
+	actors: ['api', 'system'],
+	agent: ['api', 'system', 'actors'],
+	server: ['api', 'system', 'actors'],
+	cli: ['api', 'system', 'actors', 'agent', 'server'],
+};
+
+/** npm packages that do I/O, and the single file that may import each. */
+const ioPackages: Record<string, string> = {
+	nact: 'system/nact-executor.ts',
+	aedes: 'system/broker.ts',
+	mqtt: 'system/mqtt-link.ts',
+	'classic-level': 'system/level-store.ts',
+	ws: 'server/mqtt-socket.ts',
+	'find-my-way': 'server/router.ts',
+	'@peculiar/x509': 'server/certificates.ts',
+	meow: 'cli/arguments.ts',
+	pino: 'cli/log.ts',
+};
+
+/** Files that may touch the clock, chance, the environment or the terminal; each for a reason of its own. */
+const impure: Record<string, readonly RegExp[]> = {
+	'system/clock.ts': [/Date\.now/, /performance\.now/, /setTimeout/],
+	'system/random.ts': [/Math\.random/],
+};
+
+const wallClock = [
+	/\bDate\.now\(/,
+	/\bperformance\.now\(/,
+	/\bMath\.random\(/,
+	/\bsetTimeout\(/,
+	/\bsetInterval\(/,
+	/\bprocess\.env\b/,
+	/\bconsole\./,
+];
+
+type Source = {readonly file: string; readonly layer: Layer; readonly text: string; readonly imports: readonly string[]};
+
+const sources: readonly Source[] = layers.flatMap(layer =>
+	readdirSync(path.join(root, layer), {recursive: true, encoding: 'utf8'})
+		.filter(name => name.endsWith('.ts') && !name.endsWith('.d.ts'))
+		.map(name => {
+			const file = path.posix.join(layer, name);
+			const text = readFileSync(path.join(root, file), 'utf8');
+			return {file, layer, text, imports: importsOf(text)};
+		}),
+);
+
+function importsOf(text: string): string[] {
+	return [
+		...text.matchAll(
+			/(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+['"]([^'"]+)['"]|import\(['"]([^'"]+)['"]\)|(?:^|\n)import\s+['"]([^'"]+)['"]/g,
+		),
+	].map(match => match[1] ?? match[2] ?? match[3] ?? '');
+}
+
+const resolved = (source: Source, specifier: string): string =>
+	path.posix.join(path.posix.dirname(source.file), specifier).replace(/\.js$/, '.ts');
+
+test('imports run downwards only', t => {
+	const wrong = sources.flatMap(source =>
+		source.imports
+			.filter(specifier => specifier.startsWith('.'))
+			.map(specifier => resolved(source, specifier))
+			.filter(target => {
+				const layer = target.split('/')[0] as Layer;
+				return layer !== source.layer && !below[source.layer].includes(layer);
+			})
+			.map(target => `${source.file} imports ${target}`),
+	);
+	t.deepEqual(wrong, []);
+});
+
+test('there is no ring of imports', t => {
+	const graph = new Map(sources.map(source => [source.file, source.imports.filter(s => s.startsWith('.')).map(s => resolved(source, s))]));
+	const done = new Set<string>();
+	const rings: string[] = [];
+	const visit = (file: string, trail: readonly string[]): void => {
+		if (trail.includes(file)) rings.push([...trail.slice(trail.indexOf(file)), file].join(' -> '));
+		if (done.has(file) || trail.includes(file)) return;
+		for (const target of graph.get(file) ?? []) visit(target, [...trail, file]);
+		done.add(file);
+	};
+	for (const file of graph.keys()) visit(file, []);
+	t.deepEqual(rings, []);
+});
+
+test('each package that does I/O is imported by one file', t => {
+	const wrong = sources.flatMap(source =>
+		source.imports
+			.filter(specifier => specifier in ioPackages && ioPackages[specifier] !== source.file)
+			.map(specifier => `${source.file} imports ${specifier}, which belongs to ${ioPackages[specifier]}`),
+	);
+	t.deepEqual(wrong, []);
+});
+
+test('api and actors reach for nothing outside: no node modules', t => {
+	const wrong = sources
+		.filter(({layer}) => layer === 'api' || layer === 'actors')
+		.flatMap(source => source.imports.filter(s => s.startsWith('node:')).map(s => `${source.file} imports ${s}`));
+	t.deepEqual(wrong, []);
+});
+
+test('clock, chance, environment and console are used in a short list of files', t => {
+	const wrong = sources
+		.filter(({layer}) => layer !== 'cli')
+		.flatMap(({file, text}) =>
+			wallClock.filter(word => word.test(text) && impure[file] === undefined).map(word => `${file} uses ${word.source}`),
+		);
+	t.deepEqual(wrong, []);
+});
