@@ -3,6 +3,12 @@
 export const limits = {
 	/** One API object, serialised. */
 	objectBytes: 1_048_576,
+	/** How deep one may nest. */
+	objectDepth: 64,
+	/** All annotations of one object together, as in Kubernetes. */
+	annotationBytes: 262_144,
+	/** Problems told of one input; the rest is counted. */
+	problemsShown: 100,
 	/** One MQTT packet, counted before the parser sees it. */
 	packetBytes: 1_572_864,
 	/** One HTTP request body. */
@@ -11,6 +17,9 @@ export const limits = {
 	/** One transaction of the commit pipeline (etcd takes 128 operations and 1.5 MB). */
 	batchOperations: 100,
 	batchBytes: 1_200_000,
+	/** A batch whose outcome is unknown is asked for so often, with so much between; then the term ends. */
+	storeAskAttempts: 5,
+	storeAskMs: 200,
 
 	/** Messages from outside that wait in one cell. Beyond it asks fail with ERR_BUSY and tells are dead letters. */
 	mailboxMessages: 256,
@@ -30,6 +39,9 @@ export const limits = {
 	/** Restarts of one child within the window; then objects are parked and system actors escalate. */
 	restartIntensity: 3,
 	restartWindowMs: 60_000,
+	/** The second restart of an actor in a row waits so long, the first not at all. */
+	actorRestartFirstMs: 100,
+	/** Retries of a parked actor. */
 	actorBackoffFirstMs: 1_000,
 	actorBackoffMaxMs: 300_000,
 
@@ -61,15 +73,89 @@ export const limits = {
 
 	/** Publishes of the broker itself that may be outstanding. */
 	brokerPublishWindow: 1_000,
+	brokerPublishWindowBytes: 8_388_608,
+	/** What waits beyond that window, the latest per retained topic; then the oldest is dropped. */
+	brokerOutboxMessages: 10_000,
+	brokerOutboxBytes: 16_777_216,
+	/** A connection to the broker: how many, how long until it has logged in, and what it may send until then. */
+	brokerConnections: 4_096,
+	brokerLoginMs: 10_000,
+	brokerLoginPacketBytes: 65_536,
+	brokerClientIdBytes: 256,
+	/** Filters one connection may hold, and levels of a topic. */
+	brokerSubscriptions: 1_000,
+	brokerTopicLevels: 16,
+	/** Retained messages that are not served from the index. */
+	brokerRetainedTopics: 10_000,
+	brokerRetainedBytes: 16_777_216,
+	/** Retained messages are handed to a subscriber in slices, each when less than this waits for it. */
+	brokerReplayBytes: 262_144,
+	/** Kept sessions (`clean: false`), and what is queued for one while its client is away. */
+	brokerSessions: 256,
+	brokerSessionMessages: 1_000,
+	brokerSessionBytes: 4_194_304,
+	/** QoS 2 messages of one client that wait for their release. */
+	brokerInflightInbound: 1_000,
+	/** A system that lost the broker tries again so soon, doubling. */
+	linkReconnectFirstMs: 100,
+	linkReconnectMaxMs: 5_000,
+	linkConnectMs: 10_000,
+	linkKeepAliveSeconds: 15,
 	clientBufferBytes: 8_388_608,
 	toolStallMs: 2_000,
 	nodeStallMs: 30_000,
+
+	/** The HTTP doors: connections, time for headers and for a whole request, idle time, and how long a reader may take nothing. */
+	httpConnections: 2_000,
+	httpHeadersMs: 10_000,
+	httpRequestMs: 30_000,
+	httpKeepAliveMs: 65_000,
+	httpStallMs: 30_000,
+	/** What a closing door gives to answers that run. */
+	httpCloseMs: 1_000,
+	tcpKeepAliveMs: 15_000,
+	/** Entries of a list that asks for no pages are written in portions of so many. */
+	listPortion: 200,
+	watchBookmarkMs: 60_000,
+	tokens: 1_000,
 
 	/** One chunk of a log that crosses the bus. */
 	logChunkBytes: 131_072,
 	logFileBytes: 10_485_760,
 	/** How long a reader that follows a log waits at the node before it asks again. */
 	logFollowMs: 25_000,
+	/** How often logs are looked at for rotation. */
+	logCheckMs: 5_000,
+	/** Readers that wait for more of a log at one node at the same time. */
+	logFollowers: 256,
+
+	/** What a node takes when nobody says. */
+	podsPerNode: 110,
+	/** Folders for sandboxes, containers and attempts that are kept ready, and how many are made at once when none is left. */
+	stockFolders: 128,
+	stockBatch: 16,
+	/** The stock is filled up when nothing was taken for so long. */
+	restockMs: 250,
+	/** How many attempts of a container keep their files: the current one and the one before. */
+	attemptsKept: 2,
+	/** How long the helpers that a runtime tries once at its start may take. */
+	probeMs: 5_000,
+
+	/** How long the CLI waits for an answer of the API, its watches and log streams aside. */
+	requestTimeoutMs: 30_000,
+	/** Connections of one command to its cluster. */
+	clientConnections: 8,
+	/** What the CLI reads of one manifest file. */
+	manifestBytes: 8_388_608,
+	/** Uses of YAML aliases in one document: beyond it the document is a bomb. */
+	manifestAliases: 100,
+	/** How long `delete` and `scale --wait` wait when nobody says. */
+	waitMs: 300_000,
+	/** How long a cluster may take to be ready in the background, or to stop. */
+	startDeadlineMs: 60_000,
+	stopDeadlineMs: 60_000,
+	/** How often `down` looks whether the process is gone: it is not our child, so nothing tells. */
+	exitPollMs: 20,
 
 	/** Grace of a pod that names none. */
 	terminationGraceSeconds: 30,

@@ -14,7 +14,7 @@ export type ReplyTo = {readonly to: Address; readonly as: string; readonly id: s
 /** Everything that is sent has a type; what expects an answer carries its reply address. */
 export type Message = {readonly type: string; readonly replyTo?: ReplyTo | undefined};
 
-/** An answer as it arrives. */
+/** An answer as it arrives. Only answers carry `id` and `outcome`; one that nobody waits for any more is dropped. */
 export type Reply<Value = unknown, As extends string = string> = {
 	readonly type: As;
 	readonly id: string;
@@ -36,8 +36,15 @@ export type Effect =
 	| {readonly type: 'reply'; readonly to: ReplyTo; readonly outcome: Outcome<unknown>}
 	/** Answers with the object of this actor as it was committed by this very step. */
 	| {readonly type: 'replySelf'; readonly to: ReplyTo}
-	/** Starts a child of this actor. A second spawn of a living name is a bug. */
-	| {readonly type: 'spawn'; readonly name: string; readonly behavior: string; readonly input: unknown; readonly restart?: Restart}
+	/** Starts a child of this actor; a name that lives already is left alone. With `snapshot`, from that committed object. */
+	| {
+			readonly type: 'spawn';
+			readonly name: string;
+			readonly behavior: string;
+			readonly input?: unknown;
+			readonly snapshot?: ObjectKey;
+			readonly restart?: Restart;
+	  }
 	/** Stops a child, its children first. */
 	| {readonly type: 'stopChild'; readonly name: string}
 	/** Be told `down` when the actor ends; at once when there is none. */
@@ -67,9 +74,7 @@ export type Signal =
 	| {readonly type: 'stop'}
 	| {readonly type: 'down'; readonly address: Address; readonly reason: DownReason}
 	/** The step's commit did not happen; the state is the old one. */
-	| {readonly type: 'commitFailed'; readonly error: Failure}
-	/** A peer system was heard for the first time, came back with a new boot id, or is not heard any more. */
-	| {readonly type: 'peer'; readonly system: string; readonly boot: string | undefined};
+	| {readonly type: 'commitFailed'; readonly error: Failure};
 
 /** An open write of this actor. */
 export type Pending = Extract<Effect, {type: 'create' | 'update' | 'delete'}>;
@@ -87,6 +92,7 @@ export type Context = {
 	readonly nowMs: number;
 	/** Names of the living children, oldest first. */
 	readonly children: readonly string[];
+	readonly hasChild: (name: string) => boolean;
 	readonly random: Random;
 	/** The committed objects of this system; empty where a system has none. */
 	readonly known: Known;
@@ -105,13 +111,13 @@ export type Next<State> = {
  * The persistent part of an actor: one object under one key. A step whose object is another reference than before is
  * committed before its effects run; `undefined` removes it.
  */
-export type Persistence<State> = {
+export type Persistence<State, Input = unknown> = {
 	readonly key: (state: State) => ObjectKey;
 	readonly objectOf: (state: State) => ApiObject | undefined;
 	/** The state with the object as committed (the pipeline sets its resourceVersion). */
 	readonly withObject: (state: State, object: ApiObject) => State;
 	/** A fresh state around a snapshot; `resume` comes right after it. */
-	readonly restore: (object: ApiObject) => State;
+	readonly restore: (object: ApiObject, input: Input | undefined) => State;
 };
 
 /** How an actor that keeps crashing rests, instead of taking its supervisor with it. */
@@ -129,7 +135,7 @@ export type Behavior<Input, State, In extends Message> = {
 	readonly resume?: (state: State, context: Context) => Next<State>;
 	readonly receive: (state: State, message: In, context: Context) => Next<State>;
 	readonly signal?: (state: State, signal: Signal, context: Context) => Next<State>;
-	readonly persistence?: Persistence<State>;
+	readonly persistence?: Persistence<State, Input>;
 	readonly parking?: Parking<State>;
 	/** Messages of one key that wait together: the newest replaces the older. Undefined: each is kept. */
 	readonly coalesce?: (message: In) => string | undefined;
@@ -142,7 +148,7 @@ export type AnyBehavior = Behavior<any, any, any>;
 
 export const next = <State>(state: State, effects: readonly Effect[] = []): Next<State> => ({state, effects});
 export const stop = <State>(state: State, effects: readonly Effect[] = []): Next<State> => ({state, effects, stop: true});
-export const tell = (to: Address, message: Message): Effect => ({type: 'tell', to, message});
+export const tell = <Told extends Message>(to: Address, message: Told): Effect => ({type: 'tell', to, message});
 export const reply = (to: ReplyTo | undefined, outcome: Outcome<unknown>): readonly Effect[] =>
 	to === undefined ? [] : [{type: 'reply', to, outcome}];
 export const replySelf = (to: ReplyTo | undefined): readonly Effect[] => (to === undefined ? [] : [{type: 'replySelf', to}]);

@@ -11,7 +11,9 @@ export type WatchStart =
 	| {readonly ok: false; readonly oldest: number};
 
 export class WatchRing {
-	readonly #changes: Change[] = [];
+	#changes: Change[] = [];
+	/** Where the oldest kept change stands; what lies before it is dropped now and then. */
+	#head = 0;
 	readonly #listeners = new Set<WatchListener>();
 	readonly #maxChanges: number;
 	readonly #maxBytes: number;
@@ -34,10 +36,14 @@ export class WatchRing {
 
 	/** Called by the pipeline, in order of version. */
 	push(change: Change): void {
-		this.#changes.push(change);
-		this.#bytes += sizeOf(change);
 		this.#newest = change.version;
-		while (this.#changes.length > this.#maxChanges || this.#bytes > this.#maxBytes) this.#forget();
+		if (this.#maxChanges === 0) {
+			this.#floor = change.version; // Nothing is kept, so nothing is serialised to be measured.
+		} else {
+			this.#changes.push(change);
+			this.#bytes += sizeOf(change);
+			while (this.#changes.length - this.#head > this.#maxChanges || this.#bytes > this.#maxBytes) this.#forget();
+		}
 		for (const listener of [...this.#listeners]) listener(change);
 	}
 
@@ -58,7 +64,7 @@ export class WatchRing {
 	}
 
 	#from(version: number): Change[] {
-		let low = 0;
+		let low = this.#head;
 		let high = this.#changes.length;
 		while (low < high) {
 			const middle = (low + high) >>> 1;
@@ -70,12 +76,17 @@ export class WatchRing {
 	}
 
 	#forget(): void {
-		const gone = this.#changes.shift();
+		const gone = this.#changes[this.#head];
 		if (gone === undefined) return;
+		this.#head++;
 		this.#floor = gone.version;
 		this.#bytes -= sizeOf(gone);
+		if (this.#head > 1_000) {
+			this.#changes = this.#changes.slice(this.#head);
+			this.#head = 0;
+		}
 	}
 }
 
-/** Of a change that carries no object any more, the labels it had are what remains. */
+/** A removal keeps the object as it was: watchers are shown it. */
 const sizeOf = ({after, before}: Change): number => (after ?? before)?.json().length ?? 0;

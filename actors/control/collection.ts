@@ -1,0 +1,100 @@
+// All objects of one kind: it creates their records, so it alone decides who gets a name.
+//
+// A name is taken while its record lives and free again when the removal is committed. A second create of a name whose first
+// is not committed yet goes to that record, and so waits for its outcome.
+
+import {failed, failure, type Failure} from '../../api/errors.js';
+import {objectKey, objectPath} from '../../api/keys.js';
+import type {KindDefinition} from '../../api/kind.js';
+import type {Draft} from '../../api/object.js';
+import {next, reply, tell, type Behavior, type Context, type Effect} from '../../system/behavior.js';
+import {randomSuffix} from '../../system/random-suffix.js';
+import {isDeleting} from './garbage.js';
+import {aboutObject, resourceName} from './about-object.js';
+import type {RecordInput} from './object.js';
+import type {CreateObject} from './object-message.js';
+
+export type CollectionMessage = CreateObject;
+
+/** Names generated for one object before giving up: each try meets one in 14 million. */
+const nameTries = 8;
+
+export function collectionBehavior(definition: KindDefinition): Behavior<null, null, CollectionMessage> {
+	return {
+		kind: `${definition.kind}Collection`,
+		init: (_input, context) => next(null, recordsOf(definition, context)),
+		receive(_state, message, context) {
+			switch (message.type) {
+				case 'create':
+					return next(null, create(definition, message, context));
+			}
+		},
+	};
+}
+
+/** The records of everything the index holds, at start and after a crash. */
+const recordsOf = ({plural, kind}: KindDefinition, {known}: Context): Effect[] =>
+	[...known.list(plural)].map(({metadata}) => {
+		const key = objectKey(plural, metadata.namespace, metadata.name);
+		return {type: 'spawn', name: childName(key), behavior: kind, snapshot: key};
+	});
+
+/** The last segment of the record's path: `default.web-1`, or `node-a` for a cluster-scoped kind. */
+const childName = (key: string): string => {
+	const path = objectPath(key);
+	return path.slice(path.indexOf('/') + 1);
+};
+
+function create(definition: KindDefinition, message: CreateObject, context: Context): readonly Effect[] {
+	const named = withName(definition, message.object, context);
+	if (!named.ok) return reply(message.replyTo, named);
+	const refusal = refusalOf(definition, named.value, context);
+	if (refusal !== undefined) return reply(message.replyTo, {ok: false, error: refusal});
+	const {name = '', namespace} = named.value.metadata;
+	const key = objectKey(definition.plural, namespace, name);
+	const child = childName(key);
+	if (context.known.get(key) !== undefined) return reply(message.replyTo, failed('ERR_ALREADY_EXISTS', aboutObject(definition, name)));
+	if (message.dryRun !== true && context.hasChild(child)) return [tell(`${context.self}/${child}`, {...message, object: named.value})];
+	const input: RecordInput = {object: named.value, dryRun: message.dryRun === true, replyTo: message.replyTo};
+	const actor = message.dryRun === true ? `dry-run.${context.random.uuid()}` : child;
+	return [{type: 'spawn', name: actor, behavior: definition.kind, input}];
+}
+
+function withName({plural, namespaced}: KindDefinition, draft: Draft, {known, random}: Context): {ok: true; value: Draft} | {ok: false; error: Failure} {
+	const {name, generateName, namespace} = draft.metadata;
+	if (typeof name === 'string' && name !== '') return {ok: true, value: draft};
+	if (typeof generateName !== 'string' || generateName === '') return {ok: true, value: draft}; // The record's admission says what is missing.
+	for (let tries = 0; tries < nameTries; tries++) {
+		const candidate = `${generateName.slice(0, 58)}${randomSuffix(random)}`;
+		if (known.get(objectKey(plural, namespaced ? namespace : undefined, candidate)) === undefined) {
+			return {ok: true, value: {...draft, metadata: {...draft.metadata, name: candidate}}};
+		}
+	}
+	return failed('ERR_ALREADY_EXISTS', {resource: plural, name: generateName});
+}
+
+/** Nothing new in a namespace that is missing or ending, nothing for an owner that is gone. */
+function refusalOf(definition: KindDefinition, {metadata}: Draft, {known}: Context): Failure | undefined {
+	const {namespace, ownerReferences = [], name = ''} = metadata;
+	if (definition.namespaced && typeof namespace === 'string') {
+		const home = known.get(`namespaces/_/${namespace}`);
+		if (home === undefined) return failure('ERR_NOT_FOUND', {resource: 'namespaces', name: namespace, kind: 'namespaces'});
+		if (isDeleting(home)) {
+			return failure('ERR_FORBIDDEN', {
+				message: `${resourceName(definition)} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+			});
+		}
+	}
+	if (!Array.isArray(ownerReferences)) return undefined; // Admission words it.
+	const controllerOwner = ownerReferences.find(({controller}) => controller === true);
+	const owner = controllerOwner === undefined ? undefined : known.byUid(controllerOwner.uid);
+	if (controllerOwner !== undefined && (owner === undefined || isDeleting(owner))) {
+		return failure('ERR_CONFLICT', {
+			resource: resourceName(definition),
+			name,
+			message: `its owner ${controllerOwner.kind} "${controllerOwner.name}" (uid ${controllerOwner.uid}) is gone`,
+		});
+	}
+	return undefined;
+}
+

@@ -1,0 +1,54 @@
+// Owner references: when an object must go because of others, and what holds back one that is being deleted.
+//
+// Nobody walks the graph: an owner's end wakes its dependents, and each decides for itself from the committed index. A lost
+// wake costs a delay, since every object is woken again now and then.
+
+import type {ApiObject, OwnerReference} from '../../api/object.js';
+import type {Known} from '../../system/object-index.js';
+
+/** Holds an owner until its blocking dependents are gone. */
+export const foregroundFinalizer = 'foregroundDeletion';
+/** Holds an owner until no dependent names it any more. */
+export const orphanFinalizer = 'orphan';
+
+export const isDeleting = (object: ApiObject): boolean => object.metadata.deletionTimestamp !== undefined;
+
+const finalizersOf = (object: ApiObject): readonly string[] => object.metadata.finalizers ?? [];
+
+/** Why an object has to be deleted though nobody asked; undefined when it may stay. */
+export function condemnation(object: ApiObject, known: Known): string | undefined {
+	const {namespace, ownerReferences = []} = object.metadata;
+	if (namespace !== undefined) {
+		const home = known.get(`namespaces/_/${namespace}`);
+		if (home === undefined || isDeleting(home)) return `namespace "${namespace}" is being deleted`;
+	}
+	if (ownerReferences.length === 0) return undefined;
+	const owners = ownerReferences.map(reference => ({reference, owner: known.byUid(reference.uid)}));
+	if (owners.every(({owner}) => owner === undefined)) return `its owner ${nameOf(ownerReferences)} is gone`;
+	const inForeground = owners.find(({owner}) => owner !== undefined && isDeleting(owner) && finalizersOf(owner).includes(foregroundFinalizer));
+	return inForeground === undefined ? undefined : `its owner ${nameOf([inForeground.reference])} is being deleted`;
+}
+
+const nameOf = (references: readonly OwnerReference[]): string => references.map(({kind, name}) => `${kind} "${name}"`).join(', ');
+
+/** The owner references without those to owners that are being deleted and leave their dependents behind. */
+export function withoutOrphaningOwners(object: ApiObject, known: Known): readonly OwnerReference[] | undefined {
+	const {ownerReferences} = object.metadata;
+	const leaves = ({uid}: OwnerReference): boolean => {
+		const owner = known.byUid(uid);
+		return owner !== undefined && isDeleting(owner) && finalizersOf(owner).includes(orphanFinalizer);
+	};
+	return ownerReferences?.some(leaves) === true ? ownerReferences.filter(reference => !leaves(reference)) : ownerReferences;
+}
+
+/** The finalizers that still hold; ours go once what they wait for has happened. */
+export function remainingFinalizers(object: ApiObject, known: Known): readonly string[] {
+	const dependents = [...known.byOwner(object.metadata.uid)];
+	const blocks = (dependent: ApiObject): boolean =>
+		dependent.metadata.ownerReferences?.some(({uid, blockOwnerDeletion}) => uid === object.metadata.uid && blockOwnerDeletion === true) === true;
+	return finalizersOf(object).filter(finalizer => {
+		if (finalizer === foregroundFinalizer) return dependents.some(blocks);
+		if (finalizer === orphanFinalizer) return dependents.length > 0;
+		return true;
+	});
+}

@@ -1,0 +1,37 @@
+// The controllers there are, one line a kind, and the behaviours they make.
+
+import {kinds} from '../../api/catalogue.js';
+import type {ApiObject} from '../../api/object.js';
+import type {AnyBehavior} from '../../system/behavior.js';
+import {clusterConfigController} from './cluster-config.js';
+import {collectionBehavior} from './collection.js';
+import type {Controller} from './controller.js';
+import {namespaceController} from './namespace.js';
+import {nodeController} from './node.js';
+import {nodeSync} from './node-sync.js';
+import {objectBehavior} from './object.js';
+import {podController} from './pod.js';
+import {replicaSetController} from './replicaset.js';
+import {collectionName, controlRoot} from './root.js';
+import {scheduler} from './scheduler.js';
+import {syncSupervisor} from './sync-supervisor.js';
+
+const controllers: readonly Controller[] = [namespaceController, nodeController, podController, replicaSetController, clusterConfigController];
+
+const byPlural = new Map(controllers.map(each => [each.plural, each]));
+
+/** Index terms of an object, as its controller gives them. */
+export const termsOf = (plural: string, object: ApiObject): readonly string[] => byPlural.get(plural)?.terms?.(object) ?? [];
+
+/** Every behaviour of the control system, by the name that `spawn` effects use. */
+export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.fromEntries<AnyBehavior>([
+	[controlRoot.kind, controlRoot],
+	[scheduler.kind, scheduler],
+	[syncSupervisor.kind, syncSupervisor],
+	[nodeSync.kind, nodeSync],
+	...controllers.map((each): [string, AnyBehavior] => {
+		const behavior = objectBehavior(each);
+		return [behavior.kind, behavior];
+	}),
+	...kinds.map((definition): [string, AnyBehavior] => [collectionName(definition.plural), collectionBehavior(definition)]),
+]);

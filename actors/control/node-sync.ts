@@ -1,0 +1,262 @@
+// Control's end of node sync for one node: which keys the node does not have as they are, and which of them may go now.
+//
+// It holds keys and versions, never bodies: what goes is read from the index when the window opens, so a slow node costs the
+// leader nothing but keys, and always gets the newest.
+
+import {limits} from '../../api/limits.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import {address, objectAddress, type ObjectKey} from '../../api/keys.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import type {Delta, DeltaEntry, DeltaTaken, Hello, Observed, ObservedTaken, PodGone} from '../sync-message.js';
+import {assignmentOf, assignmentVersion} from './assignment.js';
+import type {NodeMessage} from './node.js';
+import {onNode, type PodMessage} from './pod.js';
+
+export type NodeSyncInput = {readonly node: string; readonly epoch: number; readonly lineage: string; readonly version: string};
+
+export type NodeSyncMessage =
+	| Hello
+	| DeltaTaken
+	| Observed
+	| PodGone
+	/** A pod that is, or was, this node's changed. */
+	| {readonly type: 'dirty'; readonly key: ObjectKey}
+	| {readonly type: 'flush'}
+	| {readonly type: 'hearAgain'}
+	| Reply<unknown, 'statusTaken'>
+	| Reply<unknown, 'heardTaken'>
+	| Reply<unknown, 'goneTaken'>;
+
+type Outgoing = {readonly number: number; readonly bytes: number};
+
+/** Statuses of one message up that are not committed yet. */
+type Incoming = {readonly left: number; readonly failed: readonly ObjectKey[]};
+
+export type NodeSyncState = NodeSyncInput & {
+	/** The agent's boot; undefined until it says hello. */
+	readonly boot: string | undefined;
+	readonly hello: Hello | undefined;
+	/** What the node has, or will have once it took what is under way. */
+	readonly sent: ReadonlyMap<ObjectKey, string>;
+	readonly dirty: ReadonlySet<ObjectKey>;
+	readonly outgoing: readonly Outgoing[];
+	readonly deltas: number;
+	/** The answer to the hello is not complete yet. */
+	readonly greeting: boolean;
+	readonly incoming: ReadonlyMap<number, Incoming>;
+};
+
+/** Bodies of one delta are cut so that several fit into the window. */
+const deltaBytes = limits.nodeSyncWindowBytes / 4;
+
+/** The version of what a node has from another cluster's life: never the one that is wanted. */
+const foreign = 'foreign';
+
+export const nodeSyncPath = (node: string): string => `sync/${node}`;
+
+export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> = {
+	kind: 'NodeSync',
+	init: input =>
+		next({
+			...input,
+			boot: undefined,
+			hello: undefined,
+			sent: new Map(),
+			dirty: new Set(),
+			outgoing: [],
+			deltas: 0,
+			greeting: false,
+			incoming: new Map(),
+		}),
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'hello':
+				return greeted(state, message, context);
+			case 'deltaTaken':
+				return taken(state, message, context);
+			case 'observed':
+				return observed(state, message, context);
+			case 'podGone':
+				return podGone(state, message, context);
+			case 'dirty':
+				return next({...state, dirty: new Set([...state.dirty, message.key])}, [tell(context.self, {type: 'flush'})]);
+			case 'flush':
+				return flush(state, context);
+			case 'hearAgain':
+				return next(state, state.hello === undefined ? [] : [hear(state, state.hello)]);
+			case 'statusTaken':
+				return statusTaken(state, message);
+			case 'heardTaken':
+				return message.outcome.ok ? next(state) : next(state, [hearLater(context)]);
+			case 'goneTaken':
+				return message.outcome.ok ? next(state) : goneFailed(state, message.id, context);
+		}
+	},
+	coalesce: message => (message.type === 'dirty' ? message.key : message.type === 'flush' ? 'flush' : undefined),
+	describe: ({boot, sent, dirty, outgoing}) =>
+		boot === undefined ? 'not heard' : `${sent.size} pods, ${dirty.size} to send, ${outgoing.length} under way`,
+};
+
+// ---- down ----------------------------------------------------------------------------------------------------------------
+
+/** Everything the node has otherwise than it should, or has and should not, is dirty. What it has of another lineage is never right. */
+function greeted(state: NodeSyncState, hello: Hello, context: Context): Next<NodeSyncState> {
+	const sameLineage = hello.lineage === state.lineage;
+	const have = new Map(Object.entries(hello.have).map(([key, version]) => [key, sameLineage ? version : foreign]));
+	const wanted = new Set([...context.known.byTerm('pods', onNode(state.node))].map(({metadata}) => `pods/${metadata.namespace}/${metadata.name}`));
+	const fresh: NodeSyncState = {
+		...state,
+		boot: hello.boot,
+		hello,
+		sent: have,
+		dirty: new Set([...wanted, ...Object.keys(hello.have)]),
+		outgoing: [],
+		deltas: 0,
+		greeting: true,
+		incoming: new Map(),
+	};
+	const {state: flushed, effects} = flush(fresh, context);
+	return next(flushed, [hear(state, hello), ...effects]);
+}
+
+const heardId = 'heard';
+
+function hear({node, version}: NodeSyncState, {info}: Hello): Effect {
+	const message: NodeMessage = {type: 'heard', info, version};
+	return {type: 'ask', to: objectAddress(`nodes/_/${node}`), message, as: 'heardTaken', id: heardId};
+}
+
+/** The record may still be on its way, or the store in trouble. */
+const hearLater = ({nowMs}: Context): Effect => ({
+	type: 'wakeAt',
+	name: 'hearAgain',
+	atMs: nowMs + limits.actorBackoffFirstMs,
+	message: {type: 'hearAgain'},
+});
+
+/** Sends what is dirty, as far as the window goes. */
+function flush(state: NodeSyncState, {known}: Context): Next<NodeSyncState> {
+	if (state.boot === undefined) return next(state);
+	const sent = new Map(state.sent);
+	const rest = new Set(state.dirty);
+	const outgoing = [...state.outgoing];
+	const effects: Effect[] = [];
+	let {deltas, greeting} = state;
+	let room = limits.nodeSyncWindowBytes - outgoing.reduce((sum, {bytes}) => sum + bytes, 0);
+	while ((rest.size > 0 || greeting) && (room > 0 || outgoing.length === 0)) {
+		const {entries, bytes} = cut(state.node, rest, sent, known, Math.min(room, deltaBytes));
+		const complete = greeting && rest.size === 0;
+		if (entries.length === 0 && !complete) break;
+		if (complete) greeting = false;
+		deltas++;
+		outgoing.push({number: deltas, bytes});
+		room -= bytes;
+		effects.push(delta(state, deltas, entries, complete));
+	}
+	return next({...state, sent, dirty: rest, outgoing, deltas, greeting}, effects);
+}
+
+/** Takes entries from the dirty keys until so many bytes are full; those that the node has already as they are fall away. */
+function cut(
+	node: string,
+	dirty: Set<ObjectKey>,
+	sent: Map<ObjectKey, string>,
+	known: Context['known'],
+	bytesWanted: number,
+): {readonly entries: readonly DeltaEntry[]; readonly bytes: number} {
+	const entries: DeltaEntry[] = [];
+	let bytes = 0;
+	for (const key of dirty) {
+		const entry = entryOf(node, key, known);
+		if (entry.assignment === null ? sent.has(key) : sent.get(key) !== entry.version) {
+			const size = sizeOf(entry);
+			if (entries.length > 0 && bytes + size > bytesWanted) break;
+			entries.push(entry);
+			bytes += size;
+			if (entry.assignment === null) sent.delete(key);
+			else sent.set(key, entry.version);
+		}
+		dirty.delete(key);
+	}
+	return {entries, bytes};
+}
+
+function entryOf(node: string, key: ObjectKey, known: Context['known']): DeltaEntry {
+	const pod = known.get(key) as Pod | undefined;
+	const assignment = pod === undefined ? undefined : assignmentOf(pod);
+	if (pod === undefined || assignment?.nodeName !== node) return {key, version: '', assignment: null};
+	return {key, version: assignmentVersion(pod), assignment};
+}
+
+/** Near enough for a window: containers are what makes a pod large. */
+const sizeOf = ({assignment}: DeltaEntry): number =>
+	assignment === null ? 64 : 512 + assignment.spec.containers.reduce((sum, container) => sum + JSON.stringify(container).length, 0);
+
+function delta({node, boot, epoch, lineage}: NodeSyncState, number: number, entries: readonly DeltaEntry[], complete: boolean): Effect {
+	const message: Delta = {type: 'delta', boot: boot ?? '', number, epoch, lineage, entries, complete};
+	return tell(address(node, 'sync'), message);
+}
+
+function taken(state: NodeSyncState, {boot, number}: DeltaTaken, context: Context): Next<NodeSyncState> {
+	if (boot !== state.boot) return next(state);
+	return flush({...state, outgoing: state.outgoing.filter(each => each.number > number)}, context);
+}
+
+// ---- up ------------------------------------------------------------------------------------------------------------------
+
+/** A status of a pod that is not there, or is another, is answered with the truth: the key is dirty. */
+function observed(state: NodeSyncState, message: Observed, context: Context): Next<NodeSyncState> {
+	if (message.boot !== state.boot) return next(state);
+	const isCurrent = ({key, uid}: {key: ObjectKey; uid: string}): boolean => {
+		const pod = context.known.get(key) as Pod | undefined;
+		return pod?.metadata.uid === uid && pod.spec?.nodeName === state.node;
+	};
+	const current = message.pods.filter(isCurrent);
+	const stale = message.pods.filter(pod => !isCurrent(pod));
+	const asks = current.map(({key, uid, status, events}): Effect => {
+		const told: PodMessage = {type: 'observed', uid, status, events};
+		return {type: 'ask', to: objectAddress(key), message: told, as: 'statusTaken', id: `${message.number} ${key}`};
+	});
+	const sent = new Map(state.sent);
+	for (const {key} of stale) if (!sent.has(key)) sent.set(key, foreign);
+	const marked = {...state, sent, dirty: new Set([...state.dirty, ...stale.map(({key}) => key)])};
+	const flushed = stale.length === 0 ? next(state) : flush(marked, context);
+	if (current.length === 0) return next(flushed.state, [...flushed.effects, observedTaken(state, message.number, [])]);
+	const incoming = new Map(state.incoming).set(message.number, {left: current.length, failed: []});
+	return next({...flushed.state, incoming}, [...asks, ...flushed.effects]);
+}
+
+function statusTaken(state: NodeSyncState, {id, outcome}: Reply<unknown, 'statusTaken'>): Next<NodeSyncState> {
+	const space = id.indexOf(' ');
+	const number = Number(id.slice(0, space));
+	const waiting = state.incoming.get(number);
+	if (waiting === undefined) return next(state);
+	const lost = !outcome.ok && outcome.error.code !== 'ERR_CONFLICT' && outcome.error.code !== 'ERR_NO_SUCH_ACTOR';
+	const now: Incoming = {left: waiting.left - 1, failed: lost ? [...waiting.failed, id.slice(space + 1)] : waiting.failed};
+	const incoming = new Map(state.incoming);
+	if (now.left > 0) {
+		incoming.set(number, now);
+		return next({...state, incoming});
+	}
+	incoming.delete(number);
+	return next({...state, incoming}, [observedTaken(state, number, now.failed)]);
+}
+
+function observedTaken({node, boot}: NodeSyncState, number: number, failed: readonly ObjectKey[]): Effect {
+	const message: ObservedTaken = {type: 'observedTaken', boot: boot ?? '', number, failed};
+	return tell(address(node, 'sync'), message);
+}
+
+/** The node has dropped it: it is to be sent again, should it still be this node's after all. */
+function podGone(state: NodeSyncState, {key, uid}: PodGone, context: Context): Next<NodeSyncState> {
+	const sent = new Map(state.sent);
+	sent.delete(key);
+	const pod = context.known.get(key);
+	if (pod?.metadata.uid !== uid) return flush({...state, sent, dirty: new Set([...state.dirty, key])}, context);
+	const message: PodMessage = {type: 'gone', uid};
+	return next({...state, sent}, [{type: 'ask', to: objectAddress(key), message, as: 'goneTaken', id: key}]);
+}
+
+/** The removal could not be committed: the node hears of the pod again and reports once more that it is gone. */
+const goneFailed = (state: NodeSyncState, key: ObjectKey, context: Context): Next<NodeSyncState> =>
+	flush({...state, dirty: new Set([...state.dirty, key])}, context);

@@ -1,0 +1,345 @@
+// The record of one API object: its only writer, whatever its kind.
+//
+// A write is committed first and answered; what follows from it (`reconcile`) is a step of its own, set going by the wake that
+// the commit causes. So a bug in a kind never refuses or loses a write. A wake carries nothing: the record compares what is in
+// the index with what should be, and one that finds nothing to do writes nothing.
+
+import {admitCreate, admitUpdate} from '../../api/admission.js';
+import {kindByPlural} from '../../api/catalogue.js';
+import {keepReference} from '../../api/equal.js';
+import {failure, type Failure, type Outcome} from '../../api/errors.js';
+import {objectKey, type ObjectKey} from '../../api/keys.js';
+import type {KindDefinition} from '../../api/kind.js';
+import {limits} from '../../api/limits.js';
+import {mergePatch} from '../../api/merge-patch.js';
+import {timestampOf, type ApiObject, type Condition, type Draft, type Json, type JsonObject, type ObjectMeta} from '../../api/object.js';
+import {
+	next,
+	reply,
+	replySelf,
+	stop,
+	tell,
+	type Behavior,
+	type Context,
+	type Effect,
+	type Message,
+	type Next,
+	type Reply,
+	type ReplyTo,
+} from '../../system/behavior.js';
+import {exponentialBackoffMs} from '../../system/supervision.js';
+import {aboutObject} from './about-object.js';
+import {withCondition, withoutCondition} from './conditions.js';
+import type {Controller} from './controller.js';
+import {deleted, settled, type DeletionRequest} from './deletion.js';
+import {condemnation, isDeleting, withoutOrphaningOwners} from './garbage.js';
+import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from './object-message.js';
+
+/** What a collection hands to the record it creates. */
+export type RecordInput = Pick<CreateObject, 'object' | 'dryRun' | 'replyTo'>;
+
+export type ObjectMessage =
+	/** A second create of this name, which waited for the first. */
+	| CreateObject
+	| ReplaceObject
+	| PatchObject
+	| DeleteObject
+	| {readonly type: 'wake'}
+	/** Time to try again what failed. */
+	| {readonly type: 'retry'}
+	| Reply<unknown, 'outcome'>;
+
+export type ObjectState = {
+	/** As committed, or as this step would have it; undefined once it is removed, and before it is there. */
+	readonly object: ApiObject | undefined;
+	/** Failed writes of others in a row: reconciling rests until `retry`. */
+	readonly failures: number;
+};
+
+const objectMessages: ReadonlySet<string> = new Set(['create', 'replace', 'patch', 'delete', 'wake', 'retry', 'outcome']);
+
+const isObjectMessage = (message: Message): message is ObjectMessage => objectMessages.has(message.type);
+
+/** The behaviour of all records of one kind. */
+export function objectBehavior(controller: Controller): Behavior<RecordInput, ObjectState, Message> {
+	const definition = kindByPlural(controller.plural);
+	if (definition === undefined) throw new Error(`the catalogue has no kind with the plural "${controller.plural}"`);
+	const kind: Kind = {controller, definition};
+	return {
+		kind: definition.kind,
+		init: (input, context) => create(kind, input, context),
+		resume: (state, context) => reconcile(kind, state, context),
+		receive(state, message, context) {
+			const {object} = state;
+			if (object === undefined) throw new Error(`"${message.type}" for an object that is not there`);
+			return isObjectMessage(message) ? receiveCommon(kind, state, object, message, context) : receiveOwn(kind, state, object, message, context);
+		},
+		signal: (state, signal, {nowMs}) =>
+			signal.type === 'commitFailed' && state.object !== undefined ? next(state, [retryAt(nowMs + limits.actorBackoffFirstMs)]) : next(state),
+		coalesce: message => (message.type === 'wake' ? 'wake' : undefined),
+		persistence: {
+			key: ({object}) => keyOfObject(kind, object),
+			objectOf: ({object}) => object,
+			withObject: (state, object) => ({...state, object}),
+			restore: object => ({object, failures: 0}),
+		},
+		parking: {
+			rests: message => message.type === 'wake' || message.type === 'retry',
+			park: (state, error, context) => park(state, error, context),
+			unpark: (state, context) => unpark(kind, state, context),
+		},
+		describe: ({object, failures}) => describe(object, failures),
+	};
+}
+
+type Kind = {readonly controller: Controller; readonly definition: KindDefinition};
+
+function keyOfObject({definition}: Kind, object: ApiObject | undefined): ObjectKey {
+	if (object === undefined) throw new Error(`a ${definition.kind} that is not there has no key`);
+	return objectKey(definition.plural, object.metadata.namespace, object.metadata.name);
+}
+
+function describe(object: ApiObject | undefined, failures: number): string {
+	if (object === undefined) return 'not committed';
+	const about = isDeleting(object) ? 'being deleted' : `generation ${object.metadata.generation}`;
+	return failures === 0 ? about : `${about}, ${failures} failed writes in a row`;
+}
+
+// ---- create ------------------------------------------------------------------------------------------------------------
+
+function create({definition}: Kind, {object, dryRun, replyTo}: RecordInput, context: Context): Next<ObjectState> {
+	const nothing: ObjectState = {object: undefined, failures: 0};
+	const admitted = admitCreate(object);
+	if (!admitted.ok) return stop(nothing, reply(replyTo, admitted));
+	const made = newObject(definition, admitted.value, context);
+	if (dryRun === true) return stop(nothing, reply(replyTo, {ok: true, value: made}));
+	return next({object: made, failures: 0}, replySelf(replyTo));
+}
+
+/** An admitted draft with what only the server may set. */
+function newObject(definition: KindDefinition, draft: Draft, {nowMs, random}: Context): ApiObject {
+	const {name = '', namespace, labels, annotations, ownerReferences, finalizers} = draft.metadata;
+	const metadata: ObjectMeta = {
+		name,
+		...(namespace === undefined ? {} : {namespace}),
+		uid: random.uuid(),
+		resourceVersion: '',
+		generation: 1,
+		creationTimestamp: timestampOf(nowMs),
+		...(labels === undefined ? {} : {labels}),
+		...(annotations === undefined ? {} : {annotations}),
+		...(ownerReferences === undefined ? {} : {ownerReferences}),
+		...(finalizers === undefined || finalizers.length === 0 ? {} : {finalizers}),
+	};
+	const status = definition.initialStatus(draft);
+	return {
+		apiVersion: draft.apiVersion,
+		kind: draft.kind,
+		metadata,
+		...(draft.spec === undefined ? {} : {spec: draft.spec}),
+		...(status === undefined ? {} : {status}),
+	};
+}
+
+// ---- writes ------------------------------------------------------------------------------------------------------------
+
+function receiveCommon(kind: Kind, state: ObjectState, object: ApiObject, message: ObjectMessage, context: Context): Next<ObjectState> {
+	switch (message.type) {
+		case 'create':
+			return next(state, fail(message.replyTo, failure('ERR_ALREADY_EXISTS', aboutObject(kind.definition, object.metadata.name))));
+		case 'replace':
+			return write(kind, state, object, message, message.object, context);
+		case 'patch':
+			return write(kind, state, object, message, patched(object, message.patch), context);
+		case 'delete':
+			return remove(kind, state, object, message, context);
+		case 'wake':
+			return state.failures > 0 ? next(state) : reconcile(kind, state, context);
+		case 'retry':
+			return reconcile(kind, {...state, failures: 0}, context);
+		case 'outcome':
+			return written(state, object, message, context);
+	}
+}
+
+const patched = (object: ApiObject, patch: JsonObject): Draft => mergePatch(object as unknown as Json, patch) as unknown as Draft;
+
+function write(
+	kind: Kind,
+	state: ObjectState,
+	object: ApiObject,
+	message: ReplaceObject | PatchObject,
+	wanted: Draft,
+	context: Context,
+): Next<ObjectState> {
+	const refusal = violatedPrecondition(kind, object, message.type === 'patch' ? (message.patch['metadata'] as Draft['metadata']) : wanted.metadata);
+	if (refusal !== undefined) return next(state, fail(message.replyTo, refusal));
+	const changed = message.subresource === 'status' ? withStatusOf(object, wanted) : admitted(object, wanted);
+	if (!changed.ok) return next(state, fail(message.replyTo, changed.error));
+	if (message.dryRun === true) return next(state, reply(message.replyTo, changed));
+	return next({...state, object: unlessOver(kind, changed.value, context)}, replySelf(message.replyTo));
+}
+
+/** The object, or undefined when it is being deleted and this change was the last thing it waited for. */
+const unlessOver = ({controller}: Kind, object: ApiObject, {known}: Context): ApiObject | undefined =>
+	isDeleting(object) ? settled(controller, object, known) : object;
+
+function withStatusOf(object: ApiObject, wanted: Draft): Outcome<ApiObject> {
+	const status = keepReference(object.status as Json, wanted.status as Json);
+	return {ok: true, value: status === object.status ? object : {...object, status}};
+}
+
+/** The object with what an update may change; the same reference where nothing does. */
+function admitted(object: ApiObject, wanted: Draft): Outcome<ApiObject> {
+	const checked = admitUpdate(wanted, object);
+	if (!checked.ok) return checked;
+	const {metadata, spec} = checked.value;
+	const newSpec = keepReference(object.spec as Json, spec as Json);
+	const specChanged = newSpec !== object.spec;
+	const newMetadata = keepReference(object.metadata as unknown as Json, updatedMetadata(object.metadata, metadata, specChanged) as unknown as Json);
+	if (!specChanged && newMetadata === (object.metadata as unknown as Json)) return {ok: true, value: object};
+	return {
+		ok: true,
+		value: {...object, metadata: newMetadata as unknown as ObjectMeta, ...(newSpec === undefined ? {} : {spec: newSpec})},
+	};
+}
+
+function updatedMetadata(old: ObjectMeta, wanted: Draft['metadata'], specChanged: boolean): ObjectMeta {
+	const {labels: _labels, annotations: _annotations, ownerReferences: _owners, finalizers: _finalizers, ...fixed} = old;
+	const {labels, annotations, ownerReferences, finalizers} = wanted;
+	return {
+		...fixed,
+		generation: specChanged ? old.generation + 1 : old.generation,
+		...(isEmpty(labels) ? {} : {labels}),
+		...(isEmpty(annotations) ? {} : {annotations}),
+		...(isEmpty(ownerReferences) ? {} : {ownerReferences}),
+		...(isEmpty(finalizers) ? {} : {finalizers}),
+	} as ObjectMeta;
+}
+
+const isEmpty = (value: object | undefined): boolean => value === undefined || Object.keys(value).length === 0;
+
+function violatedPrecondition({definition}: Kind, object: ApiObject, wanted: Partial<ObjectMeta> | undefined): Failure | undefined {
+	const {resourceVersion, uid} = wanted ?? {};
+	const about = aboutObject(definition, object.metadata.name);
+	if (typeof uid === 'string' && uid !== '' && uid !== object.metadata.uid) {
+		return failure('ERR_CONFLICT', {...about, message: `the uid in the precondition (${uid}) is not that of the object (${object.metadata.uid})`});
+	}
+	if (typeof resourceVersion === 'string' && resourceVersion !== '' && resourceVersion !== object.metadata.resourceVersion) {
+		return failure('ERR_CONFLICT', about);
+	}
+	return undefined;
+}
+
+function remove(kind: Kind, state: ObjectState, object: ApiObject, message: DeleteObject, context: Context): Next<ObjectState> {
+	const refusal = violatedPrecondition(kind, object, {
+		...(message.uid === undefined ? {} : {uid: message.uid}),
+		...(message.resourceVersion === undefined ? {} : {resourceVersion: message.resourceVersion}),
+	});
+	if (refusal !== undefined) return next(state, fail(message.replyTo, refusal));
+	const forbidden = kind.controller.refuseDeletion?.(object);
+	if (forbidden !== undefined) return next(state, fail(message.replyTo, failure('ERR_FORBIDDEN', {message: forbidden})));
+	if (message.dryRun === true) return next(state, replySelf(message.replyTo));
+	return next({...state, object: deleted(kind.controller, object, message, context)}, replySelf(message.replyTo));
+}
+
+/** A message that only this kind knows: it changes the object or is refused. */
+function receiveOwn(kind: Kind, state: ObjectState, object: ApiObject, message: Message, context: Context): Next<ObjectState> {
+	const {controller} = kind;
+	if (controller.receive === undefined) throw new Error(`"${message.type}" is no message of ${controller.plural}`);
+	const handled = controller.receive(object, message, context);
+	if (!handled.ok) return next(state, fail(message.replyTo, handled.error));
+	const changed = unlessOver(kind, keptStatus(object, handled.object), context);
+	return next({...state, object: changed}, [...(handled.effects ?? []), ...replySelf(message.replyTo)]);
+}
+
+/** A status that says what the old one said is the old one: telling again what is known writes nothing. */
+function keptStatus(object: ApiObject, changed: ApiObject): ApiObject {
+	const status = keepReference(object.status as Json, changed.status as Json);
+	if (status !== object.status) return {...changed, status};
+	return changed.spec === object.spec && changed.metadata === object.metadata ? object : {...changed, status};
+}
+
+const fail = (to: ReplyTo | undefined, error: Failure): readonly Effect[] => reply(to, {ok: false, error});
+
+// ---- reconcile -----------------------------------------------------------------------------------------------------------
+
+function reconcile(kind: Kind, state: ObjectState, context: Context): Next<ObjectState> {
+	const {object} = state;
+	if (object === undefined) return next(state);
+	if (isDeleting(object)) return continueDeletion(kind, state, object, context);
+	const reason = condemnation(object, context.known);
+	if (reason !== undefined) return condemn(kind, state, object, reason, context);
+	const kept = withKeptOwners(object, context);
+	if (kept !== object) return next({...state, object: kept});
+	const {status, effects, wakeAtMs} = kind.controller.reconcile(object, context);
+	const newStatus = status === undefined ? object.status : keepReference(object.status as Json, status as Json);
+	return next({...state, object: newStatus === object.status ? object : {...object, status: newStatus}}, [
+		...effects,
+		...(wakeAtMs === undefined ? [] : [{type: 'wakeAt', name: 'reconcile', atMs: wakeAtMs, message: {type: 'wake'}} as const]),
+	]);
+}
+
+function withKeptOwners(object: ApiObject, {known}: Context): ApiObject {
+	const ownerReferences = withoutOrphaningOwners(object, known);
+	return ownerReferences === object.metadata.ownerReferences
+		? object
+		: {...object, metadata: updatedMetadata(object.metadata, {...object.metadata, ownerReferences: ownerReferences ?? []}, false)};
+}
+
+function condemn(kind: Kind, state: ObjectState, object: ApiObject, reason: string, context: Context): Next<ObjectState> {
+	const request: DeletionRequest = {propagation: 'Background'};
+	return next({...state, object: deleted(kind.controller, object, request, context)}, [
+		{type: 'event', event: 'Normal', reason: 'GarbageCollected', message: reason},
+	]);
+}
+
+/** An owner that is being deleted still reconciles: a namespace counts what is left in it. */
+function continueDeletion(kind: Kind, state: ObjectState, object: ApiObject, context: Context): Next<ObjectState> {
+	const rest = settled(kind.controller, object, context.known);
+	if (rest === undefined) return next({...state, object: undefined});
+	const {status, effects} = kind.controller.reconcile(rest, context);
+	const newStatus = status === undefined ? rest.status : keepReference(rest.status as Json, status as Json);
+	return next({...state, object: newStatus === rest.status ? rest : {...rest, status: newStatus}}, effects);
+}
+
+/** A write of another object came to its end: look again, or rest for a while when it failed. */
+function written(state: ObjectState, object: ApiObject, {outcome}: Reply<unknown, 'outcome'>, context: Context): Next<ObjectState> {
+	// Outcomes come in hundreds; the wake coalesces, so that one look follows them all.
+	if (outcome.ok || settlesByItself.has(outcome.error.code)) return next({object, failures: 0}, [tell(context.self, {type: 'wake'})]);
+	const failures = state.failures + 1;
+	const delayMs = exponentialBackoffMs(failures, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
+	return next({object, failures}, [
+		{type: 'event', event: 'Warning', reason: 'WriteFailed', message: outcome.error.message},
+		retryAt(context.nowMs + delayMs),
+	]);
+}
+
+/** Failures that mean the index has moved on: looking again is all there is to do. */
+const settlesByItself: ReadonlySet<string> = new Set(['ERR_NOT_FOUND', 'ERR_NO_SUCH_ACTOR', 'ERR_CONFLICT', 'ERR_ALREADY_EXISTS', 'ERR_ACTOR_STOPPED']);
+
+const retryAt = (atMs: number): Effect => ({type: 'wakeAt', name: 'retry', atMs, message: {type: 'retry'}});
+
+// ---- parking -------------------------------------------------------------------------------------------------------------
+
+const actorFailed = 'ActorFailed';
+
+type WithConditions = {readonly conditions?: readonly Condition[]};
+
+function park(state: ObjectState, error: Failure, {nowMs}: Context): Next<ObjectState> {
+	const {object} = state;
+	if (object === undefined) return next(state);
+	const status = (object.status ?? {}) as WithConditions;
+	const conditions = withCondition(status.conditions, {type: actorFailed, status: 'True', reason: 'Parked', message: error.message}, nowMs);
+	const parked = conditions === status.conditions ? object : {...object, status: {...status, conditions}};
+	return next({...state, object: parked}, [{type: 'event', event: 'Warning', reason: actorFailed, message: error.message}]);
+}
+
+function unpark(kind: Kind, state: ObjectState, context: Context): Next<ObjectState> {
+	const {object} = state;
+	if (object === undefined) return next(state);
+	const status = (object.status ?? {}) as WithConditions;
+	const conditions = withoutCondition(status.conditions, actorFailed);
+	const well = conditions === status.conditions ? object : {...object, status: {...status, conditions}};
+	return reconcile(kind, {object: well, failures: 0}, context);
+}

@@ -1,0 +1,120 @@
+// The record of a pod: what is desired of it, and what its node last saw. The scheduler binds it, node sync carries it.
+
+import {failure} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
+import type {Pod, PodStatus} from '../../api/kinds/pod.js';
+import type {Condition} from '../../api/object.js';
+import type {ReplyTo} from '../../system/behavior.js';
+import type {PodEvent} from '../sync-message.js';
+import {withCondition} from './conditions.js';
+import {controller, type Handled} from './controller.js';
+import {isDeleting} from './garbage.js';
+import {claimedPorts} from './placement.js';
+
+export type PodMessage =
+	/** The scheduler chose a node. */
+	| {readonly type: 'bind'; readonly uid: string; readonly nodeName: string; readonly replyTo?: ReplyTo | undefined}
+	/** No node fits; the message says why, node by node. */
+	| {readonly type: 'unschedulable'; readonly uid: string; readonly message: string; readonly replyTo?: ReplyTo | undefined}
+	/** What the node sees of it. */
+	| {
+			readonly type: 'observed';
+			readonly uid: string;
+			readonly status: PodStatus;
+			readonly events: readonly PodEvent[];
+			readonly replyTo?: ReplyTo | undefined;
+	  }
+	/** The node has nothing of it any more. */
+	| {readonly type: 'gone'; readonly uid: string; readonly replyTo?: ReplyTo | undefined};
+
+const terminal: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
+
+export const isTerminal = (pod: Pod): boolean => terminal.has(pod.status?.phase ?? '');
+
+export const isReady = (pod: Pod): boolean => pod.status?.conditions?.some(({type, status}) => type === 'Ready' && status === 'True') === true;
+
+/** Index terms of pods. */
+export const onNode = (node: string): string => `node=${node}`;
+export const unbound = 'unbound';
+export const portOnNode = (node: string, port: string): string => `port=${node}/${port}`;
+
+export const podController = controller<Pod, PodMessage>({
+	plural: 'pods',
+	terms: podTerms,
+	reconcile: () => ({effects: []}),
+	receive(pod, message, {nowMs}) {
+		if (message.uid !== pod.metadata.uid) return refused(pod, `it is another pod of that name (uid ${pod.metadata.uid})`);
+		switch (message.type) {
+			case 'bind':
+				return bound(pod, message.nodeName, nowMs);
+			case 'unschedulable':
+				return unschedulable(pod, message.message, nowMs);
+			case 'observed':
+				return observed(pod, message.status, message.events);
+			case 'gone':
+				return gone(pod);
+		}
+	},
+	graceSeconds(pod, requested) {
+		if (pod.spec?.nodeName === undefined) return 0;
+		return requested ?? pod.spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds;
+	},
+	isRemovable: pod => pod.spec?.nodeName === undefined || pod.metadata.deletionGracePeriodSeconds === 0,
+});
+
+function podTerms(pod: Pod): readonly string[] {
+	const node = pod.spec?.nodeName;
+	if (node === undefined) return isDeleting(pod) || isTerminal(pod) ? [] : [unbound];
+	if (isTerminal(pod)) return [onNode(node)];
+	return [onNode(node), ...claimedPorts(pod).map(port => portOnNode(node, port))];
+}
+
+const refused = (pod: Pod, message: string): Handled<Pod> => ({
+	ok: false,
+	error: failure('ERR_CONFLICT', {resource: 'pods', name: pod.metadata.name, message}),
+});
+
+function bound(pod: Pod, nodeName: string, nowMs: number): Handled<Pod> {
+	const {spec, metadata} = pod;
+	if (spec === undefined) return refused(pod, 'it has no spec');
+	if (spec.nodeName !== undefined) return spec.nodeName === nodeName ? {ok: true, object: pod} : refused(pod, `it is bound to node "${spec.nodeName}" already`);
+	if (isDeleting(pod)) return refused(pod, 'it is being deleted');
+	const conditions = withCondition(pod.status?.conditions, {type: 'PodScheduled', status: 'True'}, nowMs);
+	return {
+		ok: true,
+		object: {...pod, spec: {...spec, nodeName}, status: {...pod.status, phase: pod.status?.phase ?? 'Pending', conditions}},
+		effects: [
+			{type: 'event', event: 'Normal', reason: 'Scheduled', message: `assigned ${metadata.namespace}/${metadata.name} to ${nodeName}`},
+		],
+	};
+}
+
+function unschedulable(pod: Pod, message: string, nowMs: number): Handled<Pod> {
+	if (pod.spec?.nodeName !== undefined || isDeleting(pod)) return {ok: true, object: pod};
+	const condition = {type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message} as const;
+	const conditions = withCondition(pod.status?.conditions, condition, nowMs);
+	if (conditions === pod.status?.conditions) return {ok: true, object: pod};
+	return {
+		ok: true,
+		object: {...pod, status: {...pod.status, phase: 'Pending', conditions}},
+		effects: [{type: 'event', event: 'Warning', reason: 'FailedScheduling', message}],
+	};
+}
+
+/** The node's view replaces ours, but for what it cannot know: how the pod came to it. */
+function observed(pod: Pod, status: PodStatus, events: readonly PodEvent[]): Handled<Pod> {
+	const ours = (pod.status?.conditions ?? []).filter(({type}) => type === 'PodScheduled' || type === 'ActorFailed');
+	const theirs = (status.conditions ?? []).filter(({type}) => type !== 'PodScheduled' && type !== 'ActorFailed');
+	const scheduled: readonly Condition[] = [...ours, ...theirs];
+	return {
+		ok: true,
+		object: {...pod, status: {...status, conditions: scheduled}},
+		effects: events.map(event => ({type: 'event', ...event})),
+	};
+}
+
+/** As Kubernetes' kubelet ends a pod: grace 0 means that nothing is left to wait for. A gone pod nobody deleted starts anew on its node. */
+function gone(pod: Pod): Handled<Pod> {
+	if (!isDeleting(pod)) return {ok: true, object: pod};
+	return {ok: true, object: {...pod, metadata: {...pod.metadata, deletionGracePeriodSeconds: 0}}};
+}

@@ -1,0 +1,52 @@
+// The top of the control tree: collections of all kinds, the scheduler, the door for nodes, and what every cluster starts with.
+
+import {kinds} from '../../api/catalogue.js';
+import {clusterConfigName} from '../../api/kinds/cluster-config.js';
+import {limits} from '../../api/limits.js';
+import type {Draft} from '../../api/object.js';
+import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {defaultNamespace} from './namespace.js';
+import {scheduler, schedulerPath} from './scheduler.js';
+import {syncPath, syncSupervisor, type SyncSupervisorInput} from './sync-supervisor.js';
+
+export type ControlRootInput = SyncSupervisorInput;
+
+export type ControlRootMessage = {readonly type: 'furnish'} | Reply<unknown, 'outcome'>;
+
+export const controlRoot: Behavior<ControlRootInput, null, ControlRootMessage> = {
+	kind: 'ControlRoot',
+	init: (input, context) => next(null, [...tree(input), ...furniture(context)]),
+	receive(_state, message, context) {
+		switch (message.type) {
+			case 'furnish':
+				return next(null, furniture(context));
+			case 'outcome':
+				return furnished(message, context);
+		}
+	},
+};
+
+/** The name of a collection's behaviour, by plural. */
+export const collectionName = (plural: string): string => `collection:${plural}`;
+
+const tree = (input: ControlRootInput): Effect[] => [
+	...kinds.map(({plural}): Effect => ({type: 'spawn', name: plural, behavior: collectionName(plural), input: null, restart: 'permanent'})),
+	{type: 'spawn', name: schedulerPath, behavior: scheduler.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: syncPath, behavior: syncSupervisor.kind, input, restart: 'permanent'},
+];
+
+const startingObjects: readonly (readonly [key: string, draft: Draft])[] = [
+	[`namespaces/_/${defaultNamespace}`, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: defaultNamespace}}],
+	[
+		`clusterconfigs/_/${clusterConfigName}`,
+		{apiVersion: 'troupe.dev/v1', kind: 'ClusterConfig', metadata: {name: clusterConfigName}, spec: {}},
+	],
+];
+
+const furniture = ({known}: Context): Effect[] =>
+	startingObjects.filter(([key]) => known.get(key) === undefined).map(([key, object]) => ({type: 'create', object, id: key}));
+
+function furnished({outcome}: Reply<unknown, 'outcome'>, {nowMs}: Context): Next<null> {
+	if (outcome.ok || outcome.error.code === 'ERR_ALREADY_EXISTS') return next(null);
+	return next(null, [{type: 'wakeAt', name: 'furnish', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'furnish'}}]);
+}

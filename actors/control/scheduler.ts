@@ -1,0 +1,145 @@
+// Binds pods that have no node. A wake carries nothing: each round looks at the committed index, and binds that were asked for
+// and not yet committed count as done.
+
+import {limits} from '../../api/limits.js';
+import type {ClusterConfig, SchedulerStrategy} from '../../api/kinds/cluster-config.js';
+import type {NodeObject} from '../../api/kinds/node.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import {objectAddress, objectKey} from '../../api/keys.js';
+import {next, type Behavior, type Context, type Effect, type Message, type Next, type Pending, type Reply} from '../../system/behavior.js';
+import type {Known} from '../../system/object-index.js';
+import {candidatesOf, claimedPorts, place, type Candidate, type PortCheck} from './placement.js';
+import {portOnNode, unbound, type PodMessage} from './pod.js';
+
+export type SchedulerMessage = {readonly type: 'wake'} | {readonly type: 'more'} | Reply<unknown, 'outcome'>;
+
+export type SchedulerState = {
+	/** The round-robin's place in the list of nodes. */
+	readonly turn: number;
+	/** Pods of the present pass that were looked at already and fit nowhere. */
+	readonly passed: number;
+};
+
+/** Pods looked at in one step, so that a long queue never holds up the others. */
+const podsPerStep = 200;
+
+export const schedulerPath = 'scheduler';
+
+export const scheduler: Behavior<null, SchedulerState, SchedulerMessage> = {
+	kind: 'Scheduler',
+	init: (_input, context) => schedule({turn: 0, passed: 0}, context),
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'wake':
+				return schedule({...state, passed: 0}, context);
+			case 'more':
+				return schedule(state, context);
+			case 'outcome':
+				return message.outcome.ok ? next(state, [{type: 'tell', to: context.self, message: {type: 'more'}}]) : failed(state, context);
+		}
+	},
+	coalesce: ({type}) => (type === 'outcome' ? undefined : type),
+	describe: ({passed}) => (passed === 0 ? '' : `${passed} pods fit nowhere`),
+};
+
+export function strategyOf(known: Known): SchedulerStrategy {
+	const config = known.get('clusterconfigs/_/cluster') as ClusterConfig | undefined;
+	return config?.spec?.scheduler?.strategy ?? 'least-pods';
+}
+
+/** A bind that failed is looked at again, but not at once: the store may be in trouble. */
+const failed = (state: SchedulerState, {nowMs}: Context): Next<SchedulerState> =>
+	next({...state, passed: 0}, [{type: 'wakeAt', name: 'retry', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'wake'}}]);
+
+type Round = {
+	readonly strategy: SchedulerStrategy;
+	readonly candidates: readonly Candidate[];
+	readonly holdsPort: PortCheck;
+	readonly ports: Set<string>;
+	turn: number;
+	readonly effects: Effect[];
+};
+
+function schedule(state: SchedulerState, context: Context): Next<SchedulerState> {
+	let open = limits.pendingWrites - context.pending.size;
+	if (open <= 0) return next(state); // Their outcomes come back here.
+	const queue = waitingPods(context.known, context.pending);
+	const round = roundOf(state, context);
+	let {passed} = state;
+	let skip = passed;
+	let looked = 0;
+	for (const pod of queue) {
+		if (skip > 0) {
+			skip--;
+			continue;
+		}
+		if (open === 0) return next({turn: round.turn, passed}, round.effects);
+		if (looked === podsPerStep) {
+			round.effects.push({type: 'tell', to: context.self, message: {type: 'more'}});
+			return next({turn: round.turn, passed}, round.effects);
+		}
+		looked++;
+		const effect = decide(pod, round);
+		if (effect.id.startsWith('bind/')) open--;
+		else passed++;
+		if (effect.needed) round.effects.push(effect.effect);
+	}
+	return next({turn: round.turn, passed}, round.effects);
+}
+
+function* waitingPods(known: Known, pending: Context['pending']): Iterable<Pod> {
+	for (const pod of known.byTerm('pods', unbound)) if (!pending.has(bindId(pod as Pod))) yield pod as Pod;
+}
+
+const bindId = ({metadata}: Pod): string => `bind/${metadata.uid}`;
+
+function roundOf(state: SchedulerState, {known, pending}: Context): Round {
+	const asked = new Map<string, number>();
+	const ports = new Set<string>();
+	for (const write of pending.values()) {
+		const bind = bindOf(write);
+		if (bind === undefined) continue;
+		asked.set(bind.nodeName, (asked.get(bind.nodeName) ?? 0) + 1);
+		const pod = known.get(bind.key) as Pod | undefined;
+		for (const port of pod === undefined ? [] : claimedPorts(pod)) ports.add(portOnNode(bind.nodeName, port));
+	}
+	return {
+		strategy: strategyOf(known),
+		candidates: candidatesOf(known.list('nodes') as Iterable<NodeObject>, known, asked),
+		holdsPort: (node, port) => ports.has(portOnNode(node, port)) || known.countByTerm('pods', portOnNode(node, port)) > 0,
+		ports,
+		turn: state.turn,
+		effects: [],
+	};
+}
+
+function bindOf(write: Pending): {readonly key: string; readonly nodeName: string} | undefined {
+	if (write.type !== 'update' || write.message.type !== 'bind') return undefined;
+	return {key: write.key, nodeName: (write.message as Extract<PodMessage, {type: 'bind'}>).nodeName};
+}
+
+type Decision = {readonly id: string; readonly needed: boolean; readonly effect: Effect};
+
+function decide(pod: Pod, round: Round): Decision {
+	const {uid, namespace, name} = pod.metadata;
+	const key = objectKey('pods', namespace, name);
+	const placement = place(pod, round.candidates, round, round.holdsPort);
+	if (placement.node === undefined) {
+		const message: PodMessage = {type: 'unschedulable', uid, message: placement.why};
+		const said = pod.status?.conditions?.some(({type, message: text}) => type === 'PodScheduled' && text === placement.why) === true;
+		return {id: `unschedulable/${uid}`, needed: !said, effect: {type: 'tell', to: objectAddress(key), message}};
+	}
+	take(round, placement.node, pod);
+	const message: Message & PodMessage = {type: 'bind', uid, nodeName: placement.node};
+	return {id: bindId(pod), needed: true, effect: {type: 'update', key, message, id: bindId(pod)}};
+}
+
+/** What one decision takes, the next of the same round finds taken. */
+function take(round: Round, node: string, pod: Pod): void {
+	const index = round.candidates.findIndex(({name}) => name === node);
+	const candidate = round.candidates[index];
+	if (candidate !== undefined) candidate.pods++;
+	for (const port of claimedPorts(pod)) round.ports.add(portOnNode(node, port));
+	if (round.strategy === 'round-robin') round.turn = (index + 1) % round.candidates.length;
+}
+

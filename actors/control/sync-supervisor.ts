@@ -1,0 +1,74 @@
+// The door for nodes: a hello reaches the node's own sync, and registers a node that nobody has declared.
+
+import {address, objectAddress} from '../../api/keys.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import type {Draft} from '../../api/object.js';
+import {syncProtocol, type CallHello, type Hello, type NodeRefused} from '../sync-message.js';
+import {nodeSync, type NodeSyncInput} from './node-sync.js';
+import type {NodeMessage} from './node.js';
+
+export type SyncSupervisorInput = Omit<NodeSyncInput, 'node'>;
+
+export type SyncSupervisorMessage = Hello | Reply<unknown, 'outcome'>;
+
+export type SyncSupervisorState = SyncSupervisorInput & {
+	/** Hellos of nodes whose record is being created. */
+	readonly registering: ReadonlyMap<string, Hello>;
+};
+
+export const syncPath = 'sync';
+
+export const syncSupervisor: Behavior<SyncSupervisorInput, SyncSupervisorState, SyncSupervisorMessage> = {
+	kind: 'SyncSupervisor',
+	init: (input, context) => next({...input, registering: new Map()}, callNodes(context)),
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'hello':
+				return hello(state, message, context);
+			case 'outcome':
+				return registered(state, message, context);
+		}
+	},
+	describe: ({registering}) => (registering.size === 0 ? '' : `${registering.size} nodes register`),
+};
+
+/** A new leader knows nothing of any node until it says hello. */
+const callNodes = ({known}: Context): Effect[] =>
+	[...known.list('nodes')].flatMap(({metadata}) => {
+		const unheard: NodeMessage = {type: 'unheard', reason: 'NodeStatusUnknown', message: 'the node has not been heard since the control plane started'};
+		const call: CallHello = {type: 'callHello'};
+		return [tell(objectAddress(`nodes/_/${metadata.name}`), unheard), tell(address(metadata.name, 'sync'), call)];
+	});
+
+function hello(state: SyncSupervisorState, message: Hello, context: Context): Next<SyncSupervisorState> {
+	const {node, protocol} = message;
+	if (protocol !== syncProtocol) {
+		const text = `node "${node}" speaks node sync ${protocol}, this control plane ${syncProtocol}`;
+		const refusal: NodeRefused = {type: 'refused', error: {code: 'ERR_BAD_REQUEST', message: text, details: {}}};
+		return next(state, [tell(address(node, 'sync'), refusal)]);
+	}
+	if (context.known.get(`nodes/_/${node}`) !== undefined) return next(state, passOn(state, message, context));
+	return next({...state, registering: new Map(state.registering).set(node, message)}, [registration(message)]);
+}
+
+function passOn({epoch, lineage, version}: SyncSupervisorState, message: Hello, {self}: Context): Effect[] {
+	const input: NodeSyncInput = {epoch, lineage, version, node: message.node};
+	return [{type: 'spawn', name: message.node, behavior: nodeSync.kind, input}, tell(`${self}/${message.node}`, message)];
+}
+
+const registerId = (node: string): string => `register/${node}`;
+
+function registration({node, labels}: Hello): Effect {
+	const object: Draft = {apiVersion: 'v1', kind: 'Node', metadata: {name: node, labels}, spec: {}};
+	return {type: 'create', object, id: registerId(node)};
+}
+
+/** A node that could not be registered says hello again. */
+function registered(state: SyncSupervisorState, {id, outcome}: Reply<unknown, 'outcome'>, context: Context): Next<SyncSupervisorState> {
+	const registering = new Map(state.registering);
+	const message = [...registering.values()].find(({node}) => registerId(node) === id);
+	if (message === undefined) return next(state);
+	registering.delete(message.node);
+	const there = outcome.ok || outcome.error.code === 'ERR_ALREADY_EXISTS';
+	return next({...state, registering}, there ? passOn(state, message, context) : []);
+}

@@ -1,0 +1,152 @@
+// Whom a committed change concerns: its own record, owners, dependents, selectors, the scheduler and its node.
+//
+// A wake carries nothing; that one too many is sent costs a look, that one is missed is made good by the resync.
+
+import {kindOf} from '../../api/catalogue.js';
+import {address, collectionAddress, controlSystem, objectAddress, objectKey, objectPath, parseObjectKey, type Address} from '../../api/keys.js';
+import type {NodeObject} from '../../api/kinds/node.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import type {ApiObject, Labels, OwnerReference} from '../../api/object.js';
+import {matches} from '../../api/selector.js';
+import type {Message} from '../../system/behavior.js';
+import type {Change, Known} from '../../system/object-index.js';
+import {isDeleting} from './garbage.js';
+import {nodeSyncPath} from './node-sync.js';
+import {isNodeReady} from './placement.js';
+import {isReady, isTerminal} from './pod.js';
+import {selectsAnything, selectsTerm} from './replicaset.js';
+import {schedulerPath} from './scheduler.js';
+
+export type Wake = {readonly to: Address; readonly message: Message};
+
+const wake: Message = {type: 'wake'};
+const wakeOf = (to: Address): Wake => ({to, message: wake});
+
+/** Everything that has to look because of this change. */
+export function wakesOf(change: Change, known: Known): Wake[] {
+	const before = change.before?.object;
+	const after = change.after?.object;
+	const {plural, namespace} = parseObjectKey(change.key);
+	const wakes: Wake[] = [];
+	if (after !== undefined && !sameButStatus(before, after)) wakes.push(wakeOf(objectAddress(change.key)));
+	if (plural !== 'pods' || concernsOwner(before as Pod | undefined, after as Pod | undefined)) wakes.push(...owners(before, after));
+	wakes.push(...dependents(before, after, known));
+	if (after === undefined && known.get(`namespaces/_/${namespace}`)?.metadata.deletionTimestamp !== undefined) {
+		wakes.push(wakeOf(objectAddress(`namespaces/_/${namespace}`)));
+	}
+	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined, known));
+	if (plural === 'nodes' && nodeConcernsScheduler(before as NodeObject | undefined, after as NodeObject | undefined)) wakes.push(scheduler);
+	if (plural === 'clusterconfigs') wakes.push(scheduler);
+	return wakes;
+}
+
+const scheduler = wakeOf(address(controlSystem, schedulerPath));
+
+/** Whether a record has nothing new to look at in itself: only its status, which it wrote itself, differs. */
+function sameButStatus(before: ApiObject | undefined, after: ApiObject): boolean {
+	if (before === undefined) return false;
+	const {metadata: old} = before;
+	const {metadata: now} = after;
+	return (
+		before.spec === after.spec &&
+		old.labels === now.labels &&
+		old.annotations === now.annotations &&
+		old.ownerReferences === now.ownerReferences &&
+		old.finalizers === now.finalizers &&
+		old.deletionTimestamp === now.deletionTimestamp &&
+		old.deletionGracePeriodSeconds === now.deletionGracePeriodSeconds
+	);
+}
+
+function owners(before: ApiObject | undefined, after: ApiObject | undefined): Wake[] {
+	const references = new Map<string, {readonly reference: OwnerReference; readonly namespace: string | undefined}>();
+	for (const object of [before, after]) {
+		for (const reference of object?.metadata.ownerReferences ?? []) references.set(reference.uid, {reference, namespace: object?.metadata.namespace});
+	}
+	return [...references.values()].flatMap(({reference, namespace}) => {
+		const kind = kindOf(reference.apiVersion, reference.kind);
+		if (kind === undefined) return [];
+		return [wakeOf(objectAddress(objectKey(kind.plural, kind.namespaced ? namespace : undefined, reference.name)))];
+	});
+}
+
+/** A pod that was bound, or whose status moved without its readiness, is no news for whoever counts it. */
+function concernsOwner(before: Pod | undefined, after: Pod | undefined): boolean {
+	if (before === undefined || after === undefined) return true;
+	return (
+		isReady(before) !== isReady(after) ||
+		isTerminal(before) !== isTerminal(after) ||
+		isDeleting(before) !== isDeleting(after) ||
+		before.metadata.labels !== after.metadata.labels ||
+		before.metadata.ownerReferences !== after.metadata.ownerReferences
+	);
+}
+
+/** Who names the object as owner looks once it is gone or going; so does what lives in a namespace. */
+function* dependents(before: ApiObject | undefined, after: ApiObject | undefined, known: Known): Iterable<Wake> {
+	if (before === undefined) return;
+	const began = after !== undefined && isDeleting(after) && !isDeleting(before);
+	if (after !== undefined && !began) return;
+	for (const object of known.byOwner(before.metadata.uid)) yield* recordWake(object);
+	if (before.kind === 'Namespace') for (const object of known.inNamespace(before.metadata.name)) yield* recordWake(object);
+}
+
+function* recordWake({apiVersion, kind, metadata}: ApiObject): Iterable<Wake> {
+	const definition = kindOf(apiVersion, kind);
+	if (definition !== undefined) yield wakeOf(objectAddress(objectKey(definition.plural, metadata.namespace, metadata.name)));
+}
+
+function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined, known: Known): Iterable<Wake> {
+	const hasController = after?.metadata.ownerReferences?.some(({controller}) => controller === true) === true;
+	if (!hasController || before?.metadata.labels !== after?.metadata.labels) yield* selectors(before, after, known);
+	if (podConcernsScheduler(before, after)) yield scheduler;
+	const message: Message & {key: string} = {type: 'dirty', key};
+	for (const node of new Set([before?.spec?.nodeName, after?.spec?.nodeName])) {
+		if (node !== undefined && (after === undefined || !sameButStatus(before, after))) yield {to: address(controlSystem, nodeSyncPath(node)), message};
+	}
+}
+
+/** Sets that select the pod as it is or as it was. */
+function* selectors(before: Pod | undefined, after: Pod | undefined, known: Known): Iterable<Wake> {
+	const namespace = (after ?? before)?.metadata.namespace ?? '';
+	const labels = [before?.metadata.labels, after?.metadata.labels];
+	const terms = new Set([selectsAnything, ...labels.flatMap(each => pairsOf(each))]);
+	for (const term of terms) {
+		for (const object of known.byTerm('replicasets', selectsTerm(namespace, term))) {
+			const set = object as ReplicaSet;
+			const {selector} = set.spec ?? {};
+			if (selector !== undefined && labels.some(each => matches(selector, each))) {
+				yield wakeOf(objectAddress(objectKey('replicasets', namespace, set.metadata.name)));
+			}
+		}
+	}
+}
+
+const pairsOf = (labels: Labels | undefined): string[] => Object.entries(labels ?? {}).map(([label, value]) => `${label}=${value}`);
+
+/** Something to bind, or room where there was none. */
+function podConcernsScheduler(before: Pod | undefined, after: Pod | undefined): boolean {
+	if (after === undefined) return before?.spec?.nodeName !== undefined;
+	if (before === undefined) return after.spec?.nodeName === undefined;
+	return isTerminal(after) && !isTerminal(before);
+}
+
+function nodeConcernsScheduler(before: NodeObject | undefined, after: NodeObject | undefined): boolean {
+	if (before === undefined || after === undefined) return true;
+	return (
+		isNodeReady(before) !== isNodeReady(after) ||
+		before.spec !== after.spec ||
+		before.metadata.labels !== after.metadata.labels ||
+		before.status?.allocatable !== after.status?.allocatable
+	);
+}
+
+/** Addresses of everything in the index, for the resync that stands behind every wake. */
+export const addressOfRecord = (key: string): Address => address(controlSystem, objectPath(key));
+
+/** Where an object of this apiVersion and kind is created. */
+export function collectionOf({apiVersion, kind}: {readonly apiVersion: string; readonly kind: string}): Address {
+	const definition = kindOf(apiVersion, kind);
+	return collectionAddress(definition?.plural ?? `unknown-kind-${kind}`);
+}

@@ -1,0 +1,301 @@
+// One container of one pod. The actor outlives the process it looks after: it starts it, hears of its end, and starts it again
+// as the pod's restartPolicy says, with a back-off of its own and without limit.
+
+import type {Container, ContainerState as ShownState, ContainerStatus, RestartPolicy} from '../../api/kinds/pod.js';
+import {limits} from '../../api/limits.js';
+import {next, tell, type Behavior, type Context, type Effect, type Message, type Next, type Reply} from '../../system/behavior.js';
+import {restartDelayMs, streakAfter, type BackoffPolicy, type Streak} from '../../system/supervision.js';
+import type {Assignment, PodEvent} from '../sync-message.js';
+import {containerSpecOf} from './container-spec.js';
+import type {ContainerExit, ContainerObservation, RunningContainer, RuntimeCommand, Sandbox} from './runtime-port.js';
+
+export type ContainerInput = {
+	readonly assignment: Assignment;
+	readonly container: Container;
+	readonly sandbox: Sandbox;
+	/** The hand: it hears of every change. */
+	readonly owner: string;
+};
+
+export type ContainerMessage =
+	| Reply<ContainerObservation, 'inspected'>
+	| Reply<RunningContainer, 'started'>
+	| Reply<ContainerExit | null, 'stopped'>
+	/** The runtime's word that an attempt is over. */
+	| {readonly type: 'exited'; readonly exit: ContainerExit}
+	| {readonly type: 'retry'}
+	| {readonly type: 'stopContainer'; readonly graceMs: number};
+
+type Phase =
+	| {readonly type: 'inspecting'}
+	| {readonly type: 'starting'}
+	| {readonly type: 'running'; readonly running: RunningContainer}
+	| {readonly type: 'waiting'; readonly reason: string; readonly message: string; readonly retryAtMs: number | undefined}
+	| {readonly type: 'stopping'}
+	/** Over for good: the policy wants no restart, or a stop was asked for. */
+	| {readonly type: 'ended'};
+
+export type ContainerActorState = ContainerInput & {
+	readonly phase: Phase;
+	/** The attempt that runs, or comes next. */
+	readonly attempt: number;
+	readonly lastExit: ContainerExit | undefined;
+	readonly streak: Streak;
+	readonly stopGraceMs: number | undefined;
+};
+
+/** Told to the hand. */
+export type ContainerChanged = {
+	readonly type: 'containerChanged';
+	readonly name: string;
+	readonly status: ContainerStatus;
+	/** Nothing runs and nothing will. */
+	readonly ended: boolean;
+	readonly events: readonly PodEvent[];
+};
+
+const backoff: BackoffPolicy = {
+	firstMs: limits.containerBackoffFirstMs,
+	maxMs: limits.containerBackoffMaxMs,
+	resetMs: limits.containerBackoffResetMs,
+};
+
+/** A stop may take its grace and then some. */
+const stopSlackMs = 30_000;
+
+export const container: Behavior<ContainerInput, ContainerActorState, ContainerMessage> = {
+	kind: 'Container',
+	init: input =>
+		inspect({...input, phase: {type: 'inspecting'}, attempt: 0, lastExit: undefined, streak: {restarts: 0}, stopGraceMs: undefined}),
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'inspected':
+				return inspected(state, message, context);
+			case 'started':
+				return started(state, message, context);
+			case 'exited':
+				return exited(state, message.exit, context);
+			case 'retry':
+				return retry(state, context);
+			case 'stopContainer':
+				return stop(state, message.graceMs);
+			case 'stopped':
+				return stopped(state, message, context);
+		}
+	},
+	describe: ({phase, attempt}) => describePhase(phase, attempt),
+};
+
+function describePhase(phase: Phase, attempt: number): string {
+	switch (phase.type) {
+		case 'running':
+			return `pid ${phase.running.pid}, attempt ${attempt}`;
+		case 'waiting':
+			return `${phase.reason}: ${phase.message}`;
+		default:
+			return `${phase.type}, attempt ${attempt}`;
+	}
+}
+
+const idOf = ({assignment, container: {name}}: ContainerInput): {uid: string; container: string} => ({uid: assignment.uid, container: name});
+
+function perform(state: ContainerActorState, command: RuntimeCommand, step: string, as: string, deadlineMs: number = limits.performDeadlineMs): Effect {
+	const {uid, container: name} = idOf(state);
+	return {type: 'perform', command, key: `${uid}/${name}/${step}`, as, deadlineMs};
+}
+
+// ---- what is there -------------------------------------------------------------------------------------------------------
+
+const inspect = (state: ContainerActorState): Next<ContainerActorState> =>
+	next({...state, phase: {type: 'inspecting'}}, [perform(state, {type: 'container.inspect', id: idOf(state)}, 'inspect', 'inspected')]);
+
+function inspected(state: ContainerActorState, {outcome}: Reply<ContainerObservation, 'inspected'>, context: Context): Next<ContainerActorState> {
+	if (state.phase.type !== 'inspecting') return next(state);
+	if (!outcome.ok) return wait(state, 'RuntimeError', outcome.error.message, context);
+	const {running, lastExit, nextAttempt} = outcome.value;
+	if (running !== undefined) {
+		const adopted: ContainerActorState = {...state, attempt: running.attempt, lastExit, phase: {type: 'running', running}};
+		if (state.stopGraceMs !== undefined) return stop(adopted, state.stopGraceMs);
+		return next(adopted, [changed(adopted, context)]);
+	}
+	const known: ContainerActorState = {...state, attempt: Math.max(0, nextAttempt - 1), lastExit};
+	if (state.stopGraceMs !== undefined) return end(known, [], context);
+	return lastExit === undefined ? start({...known, attempt: nextAttempt}, [], context) : settle(known, lastExit, context);
+}
+
+// ---- start ---------------------------------------------------------------------------------------------------------------
+
+/** Asks for the attempt first: whoever waits for the process waits for nothing else. */
+function start(state: ContainerActorState, events: readonly PodEvent[], context: Context): Next<ContainerActorState> {
+	const {assignment, container: wanted, sandbox, attempt} = state;
+	const spec = containerSpecOf(wanted, assignment, sandbox, attempt);
+	if (spec === undefined) {
+		const message = `container "${wanted.name}" names no command, and image "${wanted.image}" is only a name to this node's runtime: set command`;
+		const idle: ContainerActorState = {...state, phase: {type: 'waiting', reason: 'NoCommand', message, retryAtMs: undefined}};
+		return next(idle, [changed(idle, context, [...events, {event: 'Warning', reason: 'NoCommand', message}])]);
+	}
+	const starting: ContainerActorState = {...state, phase: {type: 'starting'}};
+	return next(starting, [
+		perform(starting, {type: 'container.start', spec}, `start/${attempt}`, 'started'),
+		...(events.length === 0 ? [] : [changed(starting, context, events)]),
+	]);
+}
+
+function started(state: ContainerActorState, {id, outcome}: Reply<RunningContainer, 'started'>, context: Context): Next<ContainerActorState> {
+	const current = id.endsWith(`/start/${state.attempt}`);
+	if (state.phase.type !== 'starting' || !current) return next(state);
+	if (!outcome.ok) return startFailed(state, outcome.error.message, context);
+	const running: ContainerActorState = {...state, phase: {type: 'running', running: outcome.value}};
+	const event: PodEvent = {event: 'Normal', reason: 'Started', message: `started container ${state.container.name}, attempt ${state.attempt}`};
+	return next(running, [changed(running, context, [event])]);
+}
+
+/** A start that fails at once would fail at once again: the first retry waits too. The attempt was never alive and keeps its number. */
+function startFailed(state: ContainerActorState, message: string, context: Context): Next<ContainerActorState> {
+	const streak = {restarts: Math.max(2, state.streak.restarts + 1)};
+	return wait({...state, streak}, 'RunContainerError', message, context, [{event: 'Warning', reason: 'Failed', message}]);
+}
+
+function wait(
+	state: ContainerActorState,
+	reason: string,
+	message: string,
+	context: Context,
+	events: readonly PodEvent[] = [],
+): Next<ContainerActorState> {
+	const delayMs = Math.max(limits.containerBackoffFirstMs, restartDelayMs(state.streak, backoff));
+	const retryAtMs = context.nowMs + delayMs;
+	const waiting: ContainerActorState = {...state, phase: {type: 'waiting', reason, message, retryAtMs}};
+	return next(waiting, [{type: 'wakeAt', name: 'retry', atMs: retryAtMs, message: {type: 'retry'}}, changed(waiting, context, events)]);
+}
+
+function retry(state: ContainerActorState, context: Context): Next<ContainerActorState> {
+	if (state.phase.type !== 'waiting') return next(state);
+	if (state.phase.reason === 'RuntimeError') return inspect({...state, streak: {restarts: state.streak.restarts + 1}});
+	return start(state, [], context);
+}
+
+// ---- end -----------------------------------------------------------------------------------------------------------------
+
+function exited(state: ContainerActorState, exit: ContainerExit, context: Context): Next<ContainerActorState> {
+	const {phase} = state;
+	if (exit.attempt !== state.attempt || phase.type === 'ended' || phase.type === 'waiting' || phase.type === 'inspecting') return next(state);
+	return settle({...state, lastExit: exit}, exit, context);
+}
+
+/** An attempt is over: start the next, wait before it, or leave it be. */
+function settle(state: ContainerActorState, exit: ContainerExit, context: Context): Next<ContainerActorState> {
+	const told: PodEvent = {event: isClean(exit) ? 'Normal' : 'Warning', reason: isClean(exit) ? 'Completed' : 'Crashed', message: endOf(state, exit)};
+	if (state.stopGraceMs !== undefined) return end(state, [], context);
+	if (!wantsRestart(state.assignment.spec.restartPolicy ?? 'Always', exit)) return end(state, [told], context);
+	const streak = streakAfter(state.streak, exit.finishedAtMs - exit.startedAtMs, backoff);
+	const again: ContainerActorState = {...state, lastExit: exit, streak, attempt: exit.attempt + 1};
+	const delayMs = restartDelayMs(streak, backoff) - (context.nowMs - exit.finishedAtMs);
+	if (delayMs <= 0) return start(again, [told], context);
+	return wait(again, 'CrashLoopBackOff', `back-off before attempt ${again.attempt}: ${endOf(state, exit)}`, context, [told]);
+}
+
+const isClean = ({exitCode}: ContainerExit): boolean => exitCode === 0;
+
+const endOf = ({container: {name}}: ContainerInput, {attempt, exitCode, reason}: ContainerExit): string =>
+	`container ${name}, attempt ${attempt}, ended: ${exitCode === undefined ? `exit code unknown (${reason})` : `exit ${exitCode}`}`;
+
+function wantsRestart(policy: RestartPolicy, exit: ContainerExit): boolean {
+	switch (policy) {
+		case 'Always':
+			return true;
+		case 'OnFailure':
+			return !isClean(exit);
+		case 'Never':
+			return false;
+	}
+}
+
+function stop(state: ContainerActorState, graceMs: number): Next<ContainerActorState> {
+	const asked: ContainerActorState = {...state, stopGraceMs: Math.min(graceMs, state.stopGraceMs ?? graceMs)};
+	if (state.phase.type === 'inspecting') return next(asked);
+	// Asked for whatever the phase: the runtime knows best whether something still runs.
+	const step = `stop/${state.attempt}/${graceMs}`;
+	return next({...asked, phase: {type: 'stopping'}}, [
+		{type: 'cancelWake', name: 'retry'},
+		perform(asked, {type: 'container.stop', id: idOf(state), graceMs}, step, 'stopped', graceMs + stopSlackMs),
+	]);
+}
+
+function stopped(state: ContainerActorState, {outcome}: Reply<ContainerExit | null, 'stopped'>, context: Context): Next<ContainerActorState> {
+	if (state.phase.type !== 'stopping') return next(state);
+	if (!outcome.ok) return wait({...state, streak: {restarts: state.streak.restarts + 1}}, 'RuntimeError', outcome.error.message, context);
+	return end({...state, lastExit: outcome.value ?? state.lastExit}, [], context);
+}
+
+function end(state: ContainerActorState, events: readonly PodEvent[], context: Context): Next<ContainerActorState> {
+	const ended: ContainerActorState = {...state, phase: {type: 'ended'}};
+	return next(ended, [changed(ended, context, events)]);
+}
+
+// ---- what is told ----------------------------------------------------------------------------------------------------------
+
+function changed(state: ContainerActorState, _context: Context, events: readonly PodEvent[] = []): Effect {
+	const message: Message & ContainerChanged = {
+		type: 'containerChanged',
+		name: state.container.name,
+		status: containerStatusOf(state),
+		ended: state.phase.type === 'ended',
+		events,
+	};
+	return tell(state.owner, message);
+}
+
+/** The status as Kubernetes words it. */
+export function containerStatusOf(state: ContainerActorState): ContainerStatus {
+	const {container: {name, image}, phase, lastExit, attempt} = state;
+	const last = lastExit === undefined ? undefined : {terminated: terminatedOf(lastExit)};
+	const isRunning = phase.type === 'running';
+	const showsLast = phase.type !== 'ended' && phase.type !== 'stopping' && last !== undefined;
+	return {
+		name,
+		state: shownState(phase, last),
+		...(showsLast ? {lastState: last} : {}),
+		ready: isRunning,
+		started: isRunning,
+		restartCount: restartsOf(phase, attempt, lastExit),
+		image,
+		imageID: '',
+		...(isRunning ? {containerID: `process://${phase.running.handle}`} : {}),
+	};
+}
+
+/** Attempts that followed a first one and came to life. */
+const restartsOf = (phase: Phase, attempt: number, lastExit: ContainerExit | undefined): number =>
+	phase.type === 'running' || phase.type === 'stopping' ? attempt : (lastExit?.attempt ?? 0);
+
+function shownState(phase: Phase, last: ShownState | undefined): ShownState {
+	switch (phase.type) {
+		case 'running':
+			return {running: {startedAt: isoOf(phase.running.startedAtMs)}};
+		case 'waiting':
+			return {
+				waiting: {
+					reason: phase.reason,
+					message: phase.message,
+					...(phase.retryAtMs === undefined ? {} : {retryAt: isoOf(phase.retryAtMs)}),
+				},
+			};
+		case 'ended':
+			return last ?? {terminated: {exitCode: 0, reason: 'NeverStarted'}};
+		case 'inspecting':
+		case 'starting':
+		case 'stopping':
+			return {waiting: {reason: phase.type === 'stopping' ? 'Stopping' : 'ContainerCreating'}};
+	}
+}
+
+const terminatedOf = ({exitCode, signal, reason, startedAtMs, finishedAtMs}: ContainerExit): NonNullable<ShownState['terminated']> => ({
+	exitCode: exitCode ?? -1,
+	...(signal === undefined ? {} : {signal}),
+	reason,
+	startedAt: isoOf(startedAtMs),
+	finishedAt: isoOf(finishedAtMs),
+});
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();

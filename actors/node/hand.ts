@@ -1,0 +1,208 @@
+// The hand of one pod on its node: sandbox first, then containers, and the other way round at the end.
+//
+// What it was assigned is its object in the node's cache; everything else it learns again from the runtime after a restart.
+// A pod of the same name but another uid waits until nothing is left of the old one.
+
+import type {ContainerStatus, PodStatus} from '../../api/kinds/pod.js';
+import {limits} from '../../api/limits.js';
+import type {ObjectKey} from '../../api/keys.js';
+import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type ReplyTo} from '../../system/behavior.js';
+import type {Assignment, PodEvent, PodGone} from '../sync-message.js';
+import {assignmentKey, assignmentObject, type AssignmentObject} from './assignment-object.js';
+import {container, type ContainerChanged, type ContainerInput} from './container.js';
+import {infra, infraName, type InfraInput, type SandboxFailed, type SandboxReady, type SandboxRemoved} from './infra.js';
+import {podStatusOf} from './pod-status.js';
+import type {Sandbox} from './runtime-port.js';
+
+/** What control wants of this pod; null: nothing any more. */
+export type Assign = {
+	readonly type: 'assign';
+	readonly key: ObjectKey;
+	readonly version: string;
+	readonly assignment: Assignment | null;
+	readonly replyTo?: ReplyTo | undefined;
+};
+
+export type HandMessage = Assign | SandboxReady | SandboxFailed | SandboxRemoved | ContainerChanged | {readonly type: 'reportAgain'};
+
+/** Told to node sync. */
+export type PodReport = {
+	readonly type: 'podReport';
+	readonly key: ObjectKey;
+	readonly uid: string;
+	readonly status: PodStatus;
+	readonly events: readonly PodEvent[];
+};
+
+export type HandState = {
+	readonly object: AssignmentObject | undefined;
+	readonly sandbox: Sandbox | undefined;
+	readonly problem: string | undefined;
+	readonly containers: {readonly [name: string]: ContainerStatus};
+	/** Containers that ended for good. */
+	readonly ended: readonly string[];
+	/** No: it runs. Then its containers stop, then its sandbox goes. */
+	readonly ending: 'no' | 'containers' | 'sandbox';
+	/** The next pod of this name. */
+	readonly successor: Assign | undefined;
+	readonly startedAtMs: number;
+	readonly reported: PodStatus | undefined;
+};
+
+export const hand: Behavior<Assign, HandState, HandMessage> = {
+	kind: 'Hand',
+	init(message, context) {
+		const {assignment} = message;
+		if (assignment === null) throw new Error('a hand needs an assignment');
+		const state = around(assignmentObject(assignment, message.version, context.nowMs), context.nowMs);
+		return next(state, [...reply(message.replyTo, {ok: true, value: null}), ...begin(state, context)]);
+	},
+	resume: (state, context) => next({...state, startedAtMs: context.nowMs}, begin(state, context)),
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'assign':
+				return assign(state, message, context);
+			case 'sandboxReady':
+				return sandboxReady(state, message.sandbox, context);
+			case 'sandboxFailed':
+				return reported({...state, problem: message.error.message}, [warning('SandboxFailed', message.error.message)], context);
+			case 'sandboxRemoved':
+				return sandboxRemoved(state, context);
+			case 'containerChanged':
+				return containerChanged(state, message, context);
+			case 'reportAgain':
+				return reported({...state, reported: undefined}, [], context);
+		}
+	},
+	signal: (state, signal, {nowMs}) =>
+		signal.type === 'commitFailed' && state.ending === 'sandbox'
+			? next(state, [{type: 'wakeAt', name: 'remove', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'sandboxRemoved'}}])
+			: next(state),
+	persistence: {
+		key: ({object}) => assignmentKey(assignmentOf(object)),
+		objectOf: ({object}) => object,
+		withObject: (state, object) => ({...state, object: object as AssignmentObject}),
+		restore: object => around(object as AssignmentObject, 0),
+	},
+	describe: ({ending, sandbox, problem}) => (ending === 'no' ? (problem ?? sandbox?.podIP ?? 'waits for its sandbox') : `ending: ${ending}`),
+};
+
+const around = (object: AssignmentObject, startedAtMs: number): HandState => ({
+	object,
+	sandbox: undefined,
+	problem: undefined,
+	containers: {},
+	ended: [],
+	ending: 'no',
+	successor: undefined,
+	startedAtMs,
+	reported: undefined,
+});
+
+function assignmentOf(object: AssignmentObject | undefined): Assignment {
+	const assignment = object?.spec?.assignment;
+	if (assignment === undefined) throw new Error('a hand without its assignment');
+	return assignment;
+}
+
+const warning = (reason: string, message: string): PodEvent => ({event: 'Warning', reason, message});
+
+// ---- beginning -----------------------------------------------------------------------------------------------------------
+
+/** The sandbox is made (or found) even for a pod that is to go: what an earlier agent left in it has to be stopped. */
+function begin(state: HandState, {self}: Context): Effect[] {
+	const {uid, namespace, name, spec} = assignmentOf(state.object);
+	const input: InfraInput = {spec: {uid, namespace, name, hostname: spec.hostname ?? name}, owner: self};
+	return [{type: 'spawn', name: infraName, behavior: infra.kind, input, restart: 'permanent'}];
+}
+
+function sandboxReady(state: HandState, sandbox: Sandbox, context: Context): Next<HandState> {
+	const assignment = assignmentOf(state.object);
+	const ready: HandState = {...state, sandbox, problem: undefined};
+	const spawns = assignment.spec.containers.map((wanted): Effect => {
+		const input: ContainerInput = {assignment, container: wanted, sandbox, owner: context.self};
+		return {type: 'spawn', name: wanted.name, behavior: container.kind, input, restart: 'permanent'};
+	});
+	if (state.ending !== 'no') return next(ready, [...spawns, ...stops(ready, graceMsOf(ready), context)]);
+	if (assignment.deletionGraceSeconds !== undefined) {
+		const ending: HandState = {...ready, ending: 'containers'};
+		return next(ending, [...spawns, ...stops(ending, graceMsOf(ending), context)]);
+	}
+	return next(ready, spawns);
+}
+
+// ---- running -------------------------------------------------------------------------------------------------------------
+
+function containerChanged(state: HandState, message: ContainerChanged, context: Context): Next<HandState> {
+	const {name, status, ended, events} = message;
+	const others = state.ended.filter(each => each !== name);
+	const now: HandState = {...state, containers: {...state.containers, [name]: status}, ended: ended ? [...others, name] : others};
+	const {state: told, effects} = reported(now, events, context);
+	return now.ending === 'containers' ? removeWhenStopped(told, effects, context) : next(told, effects);
+}
+
+/** Reports what has changed since the last report. */
+function reported(state: HandState, events: readonly PodEvent[], context: Context): Next<HandState> {
+	const assignment = assignmentOf(state.object);
+	const status = podStatusOf({...state, assignment, previous: state.reported}, context.nowMs);
+	const message: PodReport = {
+		type: 'podReport',
+		key: `pods/${assignment.namespace}/${assignment.name}`,
+		uid: assignment.uid,
+		status,
+		events,
+	};
+	return next({...state, reported: status}, [tell(syncOf(context.self), message)]);
+}
+
+/** Node sync of the system an address belongs to. */
+const syncOf = (self: string): string => `${self.slice(0, self.indexOf('/', 'troupe://'.length))}/sync`;
+const podsOf = (self: string): string => self.slice(0, self.lastIndexOf('/'));
+
+// ---- what control wants --------------------------------------------------------------------------------------------------
+
+function assign(state: HandState, message: Assign, context: Context): Next<HandState> {
+	const {assignment, replyTo} = message;
+	const taken = reply(replyTo, {ok: true, value: null});
+	const present = assignmentOf(state.object);
+	if (assignment === null) return ending({...state, successor: undefined}, taken, context);
+	if (assignment.uid !== present.uid) return ending({...state, successor: message}, [], context);
+	const object = assignmentObject(assignment, message.version, context.nowMs);
+	const now: HandState = {...state, object, successor: undefined};
+	return assignment.deletionGraceSeconds === undefined ? next(now, taken) : ending(now, taken, context);
+}
+
+// ---- ending --------------------------------------------------------------------------------------------------------------
+
+function graceMsOf({object}: HandState): number {
+	const {deletionGraceSeconds, spec} = assignmentOf(object);
+	return 1000 * (deletionGraceSeconds ?? spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds);
+}
+
+/** Stops the containers; asked again, with a shorter grace, it stops them sooner. */
+function ending(state: HandState, effects: readonly Effect[], context: Context): Next<HandState> {
+	if (state.ending === 'sandbox') return next(state, effects);
+	const now: HandState = {...state, ending: 'containers'};
+	return removeWhenStopped(now, [...effects, ...stops(now, graceMsOf(now), context)], context);
+}
+
+const stops = ({object, sandbox}: HandState, graceMs: number, {self}: Context): Effect[] =>
+	sandbox === undefined
+		? [] // Nothing was looked at yet: the containers are told once the sandbox is there.
+		: assignmentOf(object).spec.containers.map(({name}) => tell(`${self}/${name}`, {type: 'stopContainer', graceMs}));
+
+function removeWhenStopped(state: HandState, effects: readonly Effect[], {self}: Context): Next<HandState> {
+	const {spec} = assignmentOf(state.object);
+	const over = spec.containers.every(({name}) => state.ended.includes(name));
+	if (!over || state.sandbox === undefined) return next(state, effects);
+	return next({...state, ending: 'sandbox'}, [...effects, tell(`${self}/${infraName}`, {type: 'removeSandbox'})]);
+}
+
+/** Nothing is left: the assignment goes, control hears of it, a successor is handed back to whoever starts hands. */
+function sandboxRemoved(state: HandState, {self}: Context): Next<HandState> {
+	if (state.ending !== 'sandbox') return next(state);
+	const {namespace, name, uid} = assignmentOf(state.object);
+	const gone: PodGone = {type: 'podGone', key: `pods/${namespace}/${name}`, uid};
+	const {successor} = state;
+	return next({...state, object: undefined}, [tell(syncOf(self), gone), ...(successor === undefined ? [] : [tell(podsOf(self), successor)])]);
+}

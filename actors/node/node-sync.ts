@@ -1,0 +1,239 @@
+// The node's end of node sync: says hello, hands what control sends to the hands, and brings their reports up.
+//
+// It keeps the highest epoch it has seen and refuses lower ones. Reports are kept by pod until control has committed them: one
+// message is under way at a time, and the newest report of a pod goes in the next.
+
+import type {PodStatus} from '../../api/kinds/pod.js';
+import {limits} from '../../api/limits.js';
+import {address, controlSystem, objectKey, type ObjectKey} from '../../api/keys.js';
+import {timestampOf, type ApiObject, type Labels} from '../../api/object.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {exponentialBackoffMs} from '../../system/supervision.js';
+import {
+	syncProtocol,
+	type Delta,
+	type DeltaTaken,
+	type FromControl,
+	type Hello,
+	type Observed,
+	type ObservedPod,
+	type ObservedTaken,
+	type PodEvent,
+	type PodGone,
+} from '../sync-message.js';
+import {have} from './assignment-object.js';
+import type {Assign, PodReport} from './hand.js';
+import {podsPath} from './pods.js';
+import type {RuntimeInfo} from './runtime-port.js';
+
+export type NodeSyncInput = {readonly node: string; readonly boot: string; readonly labels: Labels; readonly info: RuntimeInfo};
+
+export type NodeSyncMessage =
+	| FromControl
+	| PodReport
+	| PodGone
+	| Reply<unknown, 'assigned'>
+	/** No answer to the hello yet, or a report was not taken: once more. */
+	| {readonly type: 'helloAgain'}
+	| {readonly type: 'flush'};
+
+/** What the node remembers of its cluster: one object in its cache. */
+type SeenObject = ApiObject<{readonly epoch: number; readonly lineage: string}>;
+
+type Report = {readonly uid: string; readonly status: PodStatus; readonly events: readonly PodEvent[]};
+
+export type NodeSyncState = {
+	readonly input: NodeSyncInput | undefined;
+	readonly seen: SeenObject | undefined;
+	readonly hellos: number;
+	readonly greeted: boolean;
+	/** Entries of a delta that are not in the cache yet, by its number. */
+	readonly taking: ReadonlyMap<number, number>;
+	readonly reports: ReadonlyMap<ObjectKey, Report>;
+	readonly underWay: {readonly number: number; readonly pods: ReadonlyMap<ObjectKey, Report>} | undefined;
+	readonly sent: number;
+	readonly refusal: string | undefined;
+};
+
+/** Pods of one message up. */
+const podsPerReport = 256;
+const helloFirstMs = 1_000;
+const helloMaxMs = 10_000;
+
+export const syncPath = 'sync';
+export const seenKey: ObjectKey = objectKey('clusters', undefined, 'seen');
+
+const control = address(controlSystem, 'sync');
+const controlSync = (node: string): string => address(controlSystem, `sync/${node}`);
+
+export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> = {
+	kind: 'NodeSync',
+	init: (input, context) => hello(fresh(input, undefined), context),
+	resume: hello,
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'callHello':
+				return hello({...state, hellos: 0}, context);
+			case 'helloAgain':
+				return state.greeted ? next(state) : hello(state, context);
+			case 'refused':
+				return next({...state, refusal: message.error.message});
+			case 'delta':
+				return delta(state, message, context);
+			case 'assigned':
+				return assigned(state, message, context);
+			case 'podReport':
+				return reported(state, message, context);
+			case 'observedTaken':
+				return observedTaken(state, message, context);
+			case 'podGone':
+				return podGone(state, message);
+			case 'flush':
+				return flush(state);
+		}
+	},
+	coalesce: ({type}) => (type === 'flush' || type === 'helloAgain' ? type : undefined),
+	persistence: {
+		key: () => seenKey,
+		objectOf: ({seen}) => seen,
+		withObject: (state, object) => ({...state, seen: object as SeenObject}),
+		restore: (object, input) => fresh(input, object as SeenObject),
+	},
+	describe: ({greeted, refusal, reports}) => refusal ?? (greeted ? `in step, ${reports.size} reports to send` : 'waits for the control plane'),
+};
+
+const fresh = (input: NodeSyncInput | undefined, seen: SeenObject | undefined): NodeSyncState => ({
+	input,
+	seen,
+	hellos: 0,
+	greeted: false,
+	taking: new Map(),
+	reports: new Map(),
+	underWay: undefined,
+	sent: 0,
+	refusal: undefined,
+});
+
+function inputOf({input}: NodeSyncState): NodeSyncInput {
+	if (input === undefined) throw new Error('node sync was started without its node');
+	return input;
+}
+
+// ---- hello ---------------------------------------------------------------------------------------------------------------
+
+function hello(state: NodeSyncState, {known, nowMs}: Context): Next<NodeSyncState> {
+	const {node, boot, labels, info} = inputOf(state);
+	const {epoch = 0, lineage = ''} = state.seen?.spec ?? {};
+	const message: Hello = {type: 'hello', protocol: syncProtocol, node, boot, labels, epoch, lineage, have: have(known), info};
+	const hellos = state.hellos + 1;
+	const atMs = nowMs + exponentialBackoffMs(hellos, helloFirstMs, helloMaxMs);
+	// What was under way may have been lost with the control plane that took it.
+	return next({...state, hellos, greeted: false, taking: new Map(), reports: unsent(state), underWay: undefined}, [
+		tell(control, message),
+		{type: 'wakeAt', name: 'hello', atMs, message: {type: 'helloAgain'}},
+	]);
+}
+
+/** Reports that wait, and those whose message was not answered; the newer of a pod wins, events of both are kept. */
+function unsent({reports, underWay}: NodeSyncState): ReadonlyMap<ObjectKey, Report> {
+	const all = new Map(underWay?.pods ?? []);
+	for (const [key, report] of reports) all.set(key, joined(all.get(key), report));
+	return all;
+}
+
+const joined = (older: Report | undefined, newer: Report): Report =>
+	older?.uid === newer.uid ? {...newer, events: [...older.events, ...newer.events].slice(-limits.eventsPerObject)} : newer;
+
+// ---- down ----------------------------------------------------------------------------------------------------------------
+
+function delta(state: NodeSyncState, message: Delta, context: Context): Next<NodeSyncState> {
+	const {boot} = inputOf(state);
+	const {epoch = 0, lineage = ''} = state.seen?.spec ?? {};
+	if (message.boot !== boot || (message.lineage === lineage && message.epoch < epoch)) return next(state);
+	const greeted = state.greeted || message.complete;
+	const taking = new Map(state.taking);
+	if (message.entries.length > 0) taking.set(message.number, message.entries.length);
+	return next({...state, taking, greeted, refusal: undefined, seen: seen(state.seen, message, context.nowMs)}, [
+		...message.entries.map(({key, version, assignment}): Effect => {
+			const assign: Assign = {type: 'assign', key, version, assignment};
+			return {type: 'ask', to: `${systemOf(context.self)}/${podsPath}`, message: assign, as: 'assigned', id: `${message.number} ${key}`};
+		}),
+		...(message.entries.length === 0 ? [taken(state, message.number)] : []),
+		...(message.complete ? whenComplete(context) : []),
+	]);
+}
+
+const systemOf = (self: string): string => self.slice(0, self.lastIndexOf('/'));
+
+/** Everything assigned is known now: what else is on the node is surplus, and control hears anew how the rest is. */
+const whenComplete = ({self}: Context): Effect[] => [
+	{type: 'cancelWake', name: 'hello'},
+	tell(`${systemOf(self)}/runtime`, {type: 'synced'}),
+	tell(`${systemOf(self)}/${podsPath}`, {type: 'reportAll'}),
+	tell(self, {type: 'flush'}),
+];
+
+function seen(old: SeenObject | undefined, {epoch, lineage}: Delta, nowMs: number): SeenObject {
+	if (old?.spec?.epoch === epoch && old.spec.lineage === lineage) return old;
+	const metadata = old?.metadata ?? {name: 'seen', uid: lineage, resourceVersion: '', generation: 1, creationTimestamp: timestampOf(nowMs)};
+	return {apiVersion: 'node.troupe.dev/v1', kind: 'Cluster', metadata, spec: {epoch, lineage}};
+}
+
+function assigned(state: NodeSyncState, {id, outcome}: Reply<unknown, 'assigned'>, {nowMs}: Context): Next<NodeSyncState> {
+	const number = Number(id.slice(0, id.indexOf(' ')));
+	const left = state.taking.get(number);
+	if (left === undefined) return next(state);
+	const taking = new Map(state.taking);
+	// What the cache did not take is missing from the next hello, and so is sent again.
+	const effects: Effect[] = outcome.ok ? [] : [{type: 'wakeAt', name: 'hello', atMs: nowMs + helloFirstMs, message: {type: 'helloAgain'}}];
+	const greeted = state.greeted && outcome.ok;
+	if (left > 1) {
+		taking.set(number, left - 1);
+		return next({...state, taking, greeted}, effects);
+	}
+	taking.delete(number);
+	return next({...state, taking, greeted}, [...effects, taken(state, number)]);
+}
+
+function taken(state: NodeSyncState, number: number): Effect {
+	const {node, boot} = inputOf(state);
+	const message: DeltaTaken = {type: 'deltaTaken', boot, number};
+	return tell(controlSync(node), message);
+}
+
+// ---- up ------------------------------------------------------------------------------------------------------------------
+
+function reported(state: NodeSyncState, {key, uid, status, events}: PodReport, {self}: Context): Next<NodeSyncState> {
+	const report = joined(state.reports.get(key), {uid, status, events});
+	return next({...state, reports: new Map(state.reports).set(key, report)}, [tell(self, {type: 'flush'})]);
+}
+
+function flush(state: NodeSyncState): Next<NodeSyncState> {
+	if (!state.greeted || state.underWay !== undefined || state.reports.size === 0) return next(state);
+	const {node, boot} = inputOf(state);
+	const pods = new Map([...state.reports].slice(0, podsPerReport));
+	const reports = new Map([...state.reports].slice(podsPerReport));
+	const number = state.sent + 1;
+	const observed: ObservedPod[] = [...pods].map(([key, report]) => ({key, ...report}));
+	const message: Observed = {type: 'observed', boot, number, pods: observed};
+	return next({...state, reports, sent: number, underWay: {number, pods}}, [tell(controlSync(node), message)]);
+}
+
+function observedTaken(state: NodeSyncState, {number, failed}: ObservedTaken, {self, nowMs}: Context): Next<NodeSyncState> {
+	const {underWay} = state;
+	if (underWay?.number !== number) return next(state);
+	if (failed.length === 0) return next({...state, underWay: undefined}, [tell(self, {type: 'flush'})]);
+	const lost = new Map([...underWay.pods].filter(([key]) => failed.includes(key)));
+	const reports = unsent({...state, underWay: {number, pods: lost}});
+	// The store is in trouble there: not at once.
+	return next({...state, reports, underWay: undefined}, [
+		{type: 'wakeAt', name: 'flush', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'flush'}},
+	]);
+}
+
+/** Nothing more is to be said of a pod that is gone, except that. */
+function podGone(state: NodeSyncState, message: PodGone): Next<NodeSyncState> {
+	const reports = new Map(state.reports);
+	if (reports.get(message.key)?.uid === message.uid) reports.delete(message.key);
+	return next({...state, reports}, [tell(controlSync(inputOf(state).node), message)]);
+}

@@ -1,0 +1,44 @@
+// The hands of a node's pods: started for what is assigned, from the cache after a restart.
+
+import {next, reply, tell, type Behavior, type Context, type Effect, type Message} from '../../system/behavior.js';
+import {assignmentKey, assignments, type AssignmentObject} from './assignment-object.js';
+import {hand, type Assign} from './hand.js';
+
+export type PodsMessage =
+	| Assign
+	/** Control may have forgotten what it was told: every hand reports. */
+	| {readonly type: 'reportAll'};
+
+export const podsPath = 'pods';
+
+export const pods: Behavior<null, null, PodsMessage> = {
+	kind: 'Pods',
+	init: (_input, context) => next(null, handsOf(context)),
+	receive(_state, message, context) {
+		switch (message.type) {
+			case 'assign':
+				return next(null, assign(message, context));
+			case 'reportAll': {
+				const again: Message = {type: 'reportAgain'};
+				return next(null, context.children.map(child => tell(`${context.self}/${child}`, again)));
+			}
+		}
+	},
+};
+
+const handName = ({namespace, name}: {readonly namespace: string; readonly name: string}): string => `${namespace}.${name}`;
+
+const handsOf = ({known}: Context): Effect[] =>
+	[...known.list(assignments)].flatMap(object => {
+		const assignment = (object as AssignmentObject).spec?.assignment;
+		if (assignment === undefined) return [];
+		return [{type: 'spawn', name: handName(assignment), behavior: hand.kind, snapshot: assignmentKey(assignment)}];
+	});
+
+function assign(message: Assign, context: Context): readonly Effect[] {
+	const [, namespace = '', name = ''] = message.key.split('/');
+	const child = handName({namespace, name});
+	if (context.hasChild(child)) return [tell(`${context.self}/${child}`, message)];
+	if (message.assignment === null) return reply(message.replyTo, {ok: true, value: null});
+	return [{type: 'spawn', name: child, behavior: hand.kind, input: message}];
+}

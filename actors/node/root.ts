@@ -1,0 +1,28 @@
+// The top of a node's tree, and every behaviour in it.
+
+import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/behavior.js';
+import {container} from './container.js';
+import {hand} from './hand.js';
+import {infra} from './infra.js';
+import {nodeSync, seenKey, syncPath, type NodeSyncInput} from './node-sync.js';
+import {pods, podsPath} from './pods.js';
+import {runtimeActor, runtimePath} from './runtime-actor.js';
+
+export type NodeRootMessage = {readonly type: never};
+
+export const nodeRoot: Behavior<NodeSyncInput, null, NodeRootMessage> = {
+	kind: 'NodeRoot',
+	init: input => next(null, tree(input)),
+	receive: state => next(state),
+};
+
+const tree = (input: NodeSyncInput): Effect[] => [
+	{type: 'spawn', name: runtimePath, behavior: runtimeActor.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: podsPath, behavior: pods.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: syncPath, behavior: nodeSync.kind, input, snapshot: seenKey, restart: 'permanent'},
+];
+
+/** Every behaviour of a node system, by the name that `spawn` effects use. */
+export const nodeBehaviors: {readonly [name: string]: AnyBehavior} = Object.fromEntries<AnyBehavior>(
+	[nodeRoot, runtimeActor, pods, nodeSync, hand, infra, container].map((behavior: AnyBehavior) => [behavior.kind, behavior]),
+);

@@ -1,0 +1,64 @@
+// What a node does with its runtime beyond single pods: removes what belongs to no assignment, and reads logs for whoever asks.
+
+import {failed} from '../../api/errors.js';
+import {next, reply, type Behavior, type Context, type Effect, type Next, type Reply, type ReplyTo} from '../../system/behavior.js';
+import {assignments} from './assignment-object.js';
+import type {LogChunk, LogRequest, RuntimeCommand} from './runtime-port.js';
+
+export type RuntimeMessage =
+	/** The cache agrees with control: sandboxes without an assignment are surplus. */
+	| {readonly type: 'synced'}
+	| {readonly type: 'readLog'; readonly request: LogRequest; readonly replyTo?: ReplyTo | undefined}
+	| Reply<readonly string[], 'sandboxes'>
+	| Reply<null, 'surplusRemoved'>
+	| Reply<LogChunk, 'logRead'>;
+
+export type RuntimeState = {readonly reading: ReadonlyMap<string, ReplyTo>; readonly reads: number};
+
+export const runtimePath = 'runtime';
+
+/** Logs read at the same time; each may wait for more to come. */
+const readsAtOnce = 256;
+
+export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
+	kind: 'Runtime',
+	init: () => next({reading: new Map(), reads: 0}),
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'synced':
+				return next(state, [perform({type: 'sandbox.list'}, 'sandbox/list', 'sandboxes')]);
+			case 'sandboxes':
+				return next(state, message.outcome.ok ? removals(message.outcome.value, context) : []);
+			case 'surplusRemoved':
+				return next(state); // Tried again at the next hello.
+			case 'readLog':
+				return read(state, message.request, message.replyTo);
+			case 'logRead':
+				return answered(state, message);
+		}
+	},
+	describe: ({reading}) => (reading.size === 0 ? '' : `${reading.size} log readers`),
+};
+
+const perform = (command: RuntimeCommand, key: string, as: string): Effect => ({type: 'perform', command, key, as});
+
+function removals(present: readonly string[], {known}: Context): Effect[] {
+	const assigned = new Set([...known.list(assignments)].map(({metadata}) => metadata.uid));
+	return present.filter(uid => !assigned.has(uid)).map(uid => perform({type: 'sandbox.remove', uid}, `${uid}/sandbox/remove`, 'surplusRemoved'));
+}
+
+function read(state: RuntimeState, request: LogRequest, replyTo: ReplyTo | undefined): Next<RuntimeState> {
+	if (replyTo === undefined) return next(state);
+	if (state.reading.size >= readsAtOnce) {
+		return next(state, reply(replyTo, failed('ERR_BUSY', {address: runtimePath, waiting: state.reading.size})));
+	}
+	const key = `log/${state.reads}`;
+	return next({reads: state.reads + 1, reading: new Map(state.reading).set(key, replyTo)}, [perform({type: 'logs.read', request}, key, 'logRead')]);
+}
+
+function answered(state: RuntimeState, {id, outcome}: Reply<LogChunk, 'logRead'>): Next<RuntimeState> {
+	const reading = new Map(state.reading);
+	const replyTo = reading.get(id);
+	reading.delete(id);
+	return next({...state, reading}, reply(replyTo, outcome));
+}

@@ -1,0 +1,91 @@
+// Node sync: what control and one node tell each other about the pods of that node. It runs over the stream between systems.
+//
+// The node says hello with what it has; control answers with the difference and then with numbered deltas, each acknowledged
+// once it is in the node's cache. Up comes observed status. Both directions keep keys, not bodies: when the window opens the
+// newest value goes. Absence of news changes nothing.
+
+import type {Failure} from '../api/errors.js';
+import type {ObjectKey} from '../api/keys.js';
+import type {Labels} from '../api/object.js';
+import type {PodSpec, PodStatus} from '../api/kinds/pod.js';
+import type {RuntimeInfo} from './node/runtime-port.js';
+
+export const syncProtocol = 1;
+
+/** What of a pod its node needs. */
+export type Assignment = {
+	readonly namespace: string;
+	readonly name: string;
+	readonly uid: string;
+	readonly labels: Labels;
+	readonly annotations: Labels;
+	readonly nodeName: string;
+	/** Set once the pod is being deleted. */
+	readonly deletionGraceSeconds: number | undefined;
+	readonly spec: PodSpec;
+};
+
+/** Compared, never parsed: another version means another assignment. */
+export type AssignmentVersion = string;
+
+export type Hello = {
+	readonly type: 'hello';
+	readonly protocol: number;
+	readonly node: string;
+	readonly labels: Labels;
+	readonly boot: string;
+	/** The highest epoch the node has seen; it refuses deltas of lower ones. */
+	readonly epoch: number;
+	readonly lineage: string;
+	readonly have: {readonly [key: ObjectKey]: AssignmentVersion};
+	readonly info: RuntimeInfo;
+};
+
+/** Control asks the node to say hello: it has just begun to lead. */
+export type CallHello = {readonly type: 'callHello'};
+
+export type DeltaEntry = {
+	readonly key: ObjectKey;
+	readonly version: AssignmentVersion;
+	/** Null: not (or no longer) this node's. */
+	readonly assignment: Assignment | null;
+};
+
+export type Delta = {
+	readonly type: 'delta';
+	readonly boot: string;
+	readonly number: number;
+	readonly epoch: number;
+	readonly lineage: string;
+	readonly entries: readonly DeltaEntry[];
+	/** With this delta the node has everything that was to be said to its hello. */
+	readonly complete: boolean;
+};
+
+export type DeltaTaken = {readonly type: 'deltaTaken'; readonly boot: string; readonly number: number};
+
+export type ObservedPod = {
+	readonly key: ObjectKey;
+	readonly uid: string;
+	readonly status: PodStatus;
+	readonly events: readonly PodEvent[];
+};
+
+/** What happened to a pod on its node. */
+export type PodEvent = {readonly event: 'Normal' | 'Warning'; readonly reason: string; readonly message: string};
+
+/** Up: the newest status of some pods. */
+export type Observed = {readonly type: 'observed'; readonly boot: string; readonly number: number; readonly pods: readonly ObservedPod[]};
+
+/** Control has committed what it could of that message; these keys failed and are to be sent again. */
+export type ObservedTaken = {readonly type: 'observedTaken'; readonly boot: string; readonly number: number; readonly failed: readonly ObjectKey[]};
+
+/** Up: nothing of this pod is left on the node. */
+export type PodGone = {readonly type: 'podGone'; readonly key: ObjectKey; readonly uid: string};
+
+export type NodeRefused = {readonly type: 'refused'; readonly error: Failure};
+
+/** All that control takes from a node, and nothing else. */
+export type FromNode = Hello | DeltaTaken | Observed | PodGone;
+/** All that a node takes from control for its sync. */
+export type FromControl = CallHello | Delta | ObservedTaken | NodeRefused;

@@ -1,0 +1,42 @@
+// Every kind there is, and the ways to find one by the words people use.
+
+import type {KindDefinition} from './kind.js';
+import {clusterConfig} from './kinds/cluster-config.js';
+import {namespace} from './kinds/namespace.js';
+import {node} from './kinds/node.js';
+import {pod} from './kinds/pod.js';
+import {replicaSet} from './kinds/replicaset.js';
+import {suggest} from './suggest.js';
+
+export const kinds: readonly KindDefinition[] = [namespace, node, pod, replicaSet, clusterConfig];
+
+/** `v1`, `apps/v1`. */
+export const apiVersionOf = (kind: KindDefinition): string => (kind.group === '' ? kind.version : `${kind.group}/${kind.version}`);
+
+/** The kind as messages name it: `pods`, `replicasets.apps`. */
+export const resourceOf = (kind: KindDefinition): string => (kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`);
+
+const byPlural = new Map(kinds.map(kind => [kind.plural, kind]));
+const byApiVersion = new Map(kinds.map(kind => [`${apiVersionOf(kind)} ${kind.kind}`, kind]));
+
+export const kindByPlural = (plural: string): KindDefinition | undefined => byPlural.get(plural);
+
+/** The kind of a manifest: both words exactly as the catalogue has them. */
+export const kindOf = (apiVersion: string, kind: string): KindDefinition | undefined => byApiVersion.get(`${apiVersion} ${kind}`);
+
+/** What a person may call a kind. */
+const wordsOf = (kind: KindDefinition): readonly string[] => [kind.plural, kind.singular, ...kind.shortNames];
+
+const byWord = new Map(
+	kinds.flatMap(kind => [
+		...wordsOf(kind).map((word): [string, KindDefinition] => [word, kind]),
+		...wordsOf(kind).map((word): [string, KindDefinition] => [`${word}.${kind.group}`, kind]),
+		...wordsOf(kind).map((word): [string, KindDefinition] => [`${word}.${kind.version}.${kind.group}`, kind]),
+	]),
+);
+
+/** The kind a word of the command line means: plural, singular, short name or Kind in any case; with its group behind a dot if wanted. */
+export const findKind = (word: string): KindDefinition | undefined => byWord.get(word.toLowerCase());
+
+/** The word nearest to one that means nothing. */
+export const suggestKind = (word: string): string | undefined => suggest(word, kinds.flatMap(wordsOf));

@@ -1,0 +1,49 @@
+// A node's row as kubectl shows it.
+
+import type {Column} from '../kind.js';
+import type {ApiObject} from '../object.js';
+import type {NodeAddress, NodeObject} from '../shapes/node.js';
+import {ageColumn, column, nameColumn, none, wideColumn} from './common.js';
+
+const asNode = (object: ApiObject): NodeObject => object as NodeObject;
+
+/** `Ready`, `NotReady` or `Unknown`, and whether it is cordoned. */
+export function nodeStatusText(node: NodeObject): string {
+	const ready = node.status?.conditions?.find(({type}) => type === 'Ready')?.status;
+	const text = ready === 'True' ? 'Ready' : ready === 'False' ? 'NotReady' : 'Unknown';
+	return node.spec?.unschedulable === true ? `${text},SchedulingDisabled` : text;
+}
+
+const rolePrefix = 'node-role.kubernetes.io/';
+
+function rolesText(node: NodeObject): string {
+	const roles = Object.keys(node.metadata.labels ?? {}).filter(key => key.startsWith(rolePrefix));
+	return (
+		roles
+			.map(key => key.slice(rolePrefix.length))
+			.sort()
+			.join(',') || none
+	);
+}
+
+const addressText = (node: NodeObject, type: NodeAddress['type']): string =>
+	node.status?.addresses?.find(address => address.type === type)?.address ?? none;
+
+const unknown = '<unknown>';
+
+export const nodeColumns: readonly Column[] = [
+	nameColumn,
+	column('Status', 'Whether it takes and runs pods.', object => nodeStatusText(asNode(object))),
+	column('Roles', 'What it is for.', object => rolesText(asNode(object))),
+	ageColumn,
+	column('Version', 'The version of its agent.', object => asNode(object).status?.nodeInfo?.kubeletVersion ?? ''),
+	wideColumn('Internal-IP', 'Its address within the cluster.', object => addressText(asNode(object), 'InternalIP')),
+	wideColumn('External-IP', 'Its address outside.', object => addressText(asNode(object), 'ExternalIP')),
+	wideColumn('OS-Image', 'Its operating system.', object => asNode(object).status?.nodeInfo?.osImage ?? unknown),
+	wideColumn('Kernel-Version', 'Its kernel.', object => asNode(object).status?.nodeInfo?.kernelVersion ?? unknown),
+	wideColumn(
+		'Container-Runtime',
+		'What runs its containers.',
+		object => asNode(object).status?.nodeInfo?.containerRuntimeVersion ?? unknown,
+	),
+];

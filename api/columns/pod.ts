@@ -1,0 +1,75 @@
+// A pod's row as kubectl shows it, with one thing more: a container that waits for its retry says when and why.
+
+import {ageSince} from '../duration.js';
+import type {Column} from '../kind.js';
+import type {ApiObject} from '../object.js';
+import type {ContainerStatus, Pod} from '../shapes/pod.js';
+import {ageColumn, column, nameColumn, none, wideColumn} from './common.js';
+
+const asPod = (object: ApiObject): Pod => object as Pod;
+const containersOf = (pod: Pod): readonly ContainerStatus[] => pod.status?.containerStatuses ?? [];
+const runs = ({ready, state}: ContainerStatus): boolean => ready && state?.running !== undefined;
+
+/** One or two words on how the pod is (kubectl's printPod). */
+export function podStatusText(pod: Pod, nowMs: number): string {
+	const {status} = pod;
+	if (pod.metadata.deletionTimestamp !== undefined) return status?.reason === 'NodeLost' ? 'Unknown' : 'Terminating';
+	const text = containerText(pod, nowMs) ?? status?.reason ?? status?.phase ?? 'Unknown';
+	if (text !== 'Completed' || !containersOf(pod).some(runs)) return text;
+	return isReady(pod) ? 'Running' : 'NotReady';
+}
+
+/** The first container that has something to say. */
+function containerText(pod: Pod, nowMs: number): string | undefined {
+	for (const container of containersOf(pod)) {
+		const text = stateText(container, nowMs);
+		if (text !== undefined) return text;
+	}
+	return undefined;
+}
+
+function stateText(container: ContainerStatus, nowMs: number): string | undefined {
+	const {waiting, terminated} = container.state ?? {};
+	if (waiting?.retryAt !== undefined) return retryText(container, waiting.retryAt, nowMs);
+	if (waiting?.reason !== undefined && waiting.reason !== '') return waiting.reason;
+	if (terminated === undefined) return undefined;
+	if (terminated.reason !== undefined && terminated.reason !== '') return terminated.reason;
+	return terminated.signal === undefined || terminated.signal === 0 ? `ExitCode:${terminated.exitCode}` : `Signal:${terminated.signal}`;
+}
+
+/** `retry 4 in 3 s: exit 137`. */
+function retryText({restartCount, lastState, state}: ContainerStatus, retryAt: string, nowMs: number): string {
+	const waitMs = Date.parse(retryAt) - nowMs;
+	const code = (lastState?.terminated ?? state?.terminated)?.exitCode;
+	const why = code === undefined || code < 0 ? 'exit code unknown' : `exit ${code}`;
+	return `retry ${restartCount + 1} in ${Number.isNaN(waitMs) ? '?' : waitText(Math.max(0, waitMs))}: ${why}`;
+}
+
+const waitText = (ms: number): string => (ms < 120_000 ? `${Math.ceil(ms / 1_000)} s` : `${Math.ceil(ms / 60_000)} min`);
+
+const isReady = (pod: Pod): boolean => (pod.status?.conditions ?? []).some(({type, status}) => type === 'Ready' && status === 'True');
+
+/** `3 (5m ago)`. */
+function restartsText(pod: Pod, nowMs: number): string {
+	const restarts = containersOf(pod).reduce((sum, {restartCount}) => sum + restartCount, 0);
+	const ends = containersOf(pod).flatMap(({lastState}) => lastState?.terminated?.finishedAt ?? []);
+	const last = ends.sort().at(-1);
+	return restarts === 0 || last === undefined ? String(restarts) : `${restarts} (${ageSince(last, nowMs)} ago)`;
+}
+
+function readyText(pod: Pod): string {
+	const ready = containersOf(pod).filter(runs).length;
+	return `${ready}/${pod.spec?.containers.length ?? 0}`;
+}
+
+export const podColumns: readonly Column[] = [
+	nameColumn,
+	column('Ready', 'How many of the containers are ready.', object => readyText(asPod(object))),
+	column('Status', 'How the pod is.', (object, nowMs) => podStatusText(asPod(object), nowMs)),
+	column('Restarts', 'How often containers were restarted, and when last.', (object, nowMs) => restartsText(asPod(object), nowMs)),
+	ageColumn,
+	wideColumn('IP', 'Where the pod listens.', object => asPod(object).status?.podIP ?? none),
+	wideColumn('Node', 'The node it is bound to.', object => asPod(object).spec?.nodeName ?? none),
+	wideColumn('Nominated Node', 'The node it may get.', object => asPod(object).status?.nominatedNodeName ?? none),
+	wideColumn('Readiness Gates', 'Further conditions of readiness.', () => none),
+];

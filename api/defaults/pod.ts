@@ -1,0 +1,53 @@
+// What Kubernetes fills in when a pod does not say, as far as it means something here. Called on what passed the schema.
+
+import {limits} from '../limits.js';
+import {nanoCpusFrom, cpuMillis, cpuText} from '../quantity.js';
+import type {Container, ContainerPort, ImagePullPolicy, PodSpec, Quantities, Quantity, ResourceRequirements} from '../shapes/pod.js';
+
+export const withPodDefaults = (spec: PodSpec): PodSpec => ({
+	...spec,
+	restartPolicy: spec.restartPolicy ?? 'Always',
+	terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds,
+	containers: spec.containers.map(withContainerDefaults),
+});
+
+function withContainerDefaults(container: Container): Container {
+	const {ports, resources} = container;
+	const filled: Mutable<Container> = {...container, imagePullPolicy: container.imagePullPolicy ?? pullPolicyOf(container.image)};
+	if (ports !== undefined) filled.ports = ports.map(withProtocol);
+	if (resources !== undefined) filled.resources = withResourceDefaults(resources);
+	return filled;
+}
+
+type Mutable<T> = {-readonly [Key in keyof T]: T[Key]};
+
+const withProtocol = (port: ContainerPort): ContainerPort => (port.protocol === undefined ? {...port, protocol: 'TCP'} : port);
+
+/** An image whose tag moves is looked for each time. */
+function pullPolicyOf(image: string): ImagePullPolicy {
+	const last = image.slice(image.lastIndexOf('/') + 1);
+	if (last.includes('@')) return 'IfNotPresent';
+	const tag = last.slice(last.indexOf(':') + 1);
+	return last.includes(':') && tag !== 'latest' ? 'IfNotPresent' : 'Always';
+}
+
+/** A limit without a request is the request, too. */
+function withResourceDefaults({requests, limits: most}: ResourceRequirements): ResourceRequirements {
+	const filled: Mutable<ResourceRequirements> = {};
+	if (requests !== undefined || most !== undefined) filled.requests = inText({...most, ...requests});
+	if (most !== undefined) filled.limits = inText(most);
+	return filled;
+}
+
+/** The same quantities as text; the same reference when they are. */
+function inText(quantities: Quantities): Quantities {
+	const texts = Object.entries(quantities).map(([resource, quantity]): [string, string] => [resource, quantityText(resource, quantity)]);
+	return texts.every(([resource, text]) => text === quantities[resource]) ? quantities : Object.fromEntries(texts);
+}
+
+/** Numbers become text; nano-CPUs what Kubernetes would call them. */
+export function quantityText(resource: string, quantity: Quantity): string {
+	const isNanoCpus = resource === 'cpu' && Number(quantity) >= nanoCpusFrom;
+	const millis = isNanoCpus ? cpuMillis(quantity) : undefined;
+	return millis === undefined ? String(quantity) : cpuText(millis);
+}

@@ -1,0 +1,67 @@
+// The kind ClusterConfig: settings that people change while the cluster runs. Its shape is re-exported, so one import serves both.
+
+import {ageColumn, column, nameColumn} from '../columns/common.js';
+import type {KindDefinition} from '../kind.js';
+import type {Draft} from '../object.js';
+import type {Problem} from '../problem.js';
+import {forbid, membersOf, refuse} from '../rules/report.js';
+import {
+	clusterConfigName,
+	schedulerStrategies,
+	type ClusterConfig,
+	type ClusterConfigSpec,
+	type SchedulerStrategy,
+} from '../shapes/cluster-config.js';
+import {shown} from '../shown.js';
+
+export type * from '../shapes/cluster-config.js';
+export {clusterConfigName} from '../shapes/cluster-config.js';
+
+/** How pods are spread when nobody says. */
+export const defaultStrategy: SchedulerStrategy = 'least-pods';
+
+/** The strategies this version has. */
+export const knownStrategies: readonly SchedulerStrategy[] = ['least-pods', 'round-robin'];
+
+export const clusterConfig: KindDefinition = {
+	kind: 'ClusterConfig',
+	group: 'troupe.dev',
+	version: 'v1',
+	plural: 'clusterconfigs',
+	singular: 'clusterconfig',
+	shortNames: ['config'],
+	categories: [],
+	namespaced: false,
+	scalable: false,
+	schemaVersion: 1,
+	defaults: draft => ({...draft, spec: withDefaults(draft.spec ?? {})}),
+	validate,
+	initialStatus: () => undefined,
+	columns: [
+		nameColumn,
+		column(
+			'Strategy',
+			'How the scheduler chooses among nodes.',
+			object => (object as ClusterConfig).spec?.scheduler?.strategy ?? defaultStrategy,
+		),
+		ageColumn,
+	],
+	selectableFields: {},
+};
+
+const withDefaults = (spec: ClusterConfigSpec): ClusterConfigSpec => ({
+	...spec,
+	scheduler: {...spec.scheduler, strategy: spec.scheduler?.strategy ?? defaultStrategy},
+});
+
+function validate(object: Draft): readonly Problem[] {
+	const found: Problem[] = [];
+	const {name} = membersOf(object.metadata);
+	if (name !== clusterConfigName) {
+		refuse(found, 'metadata.name', `there is one ClusterConfig, and its name is "${clusterConfigName}", got ${shown(name)}`);
+	}
+	const {strategy} = membersOf(membersOf(object.spec)['scheduler']);
+	const isLater = schedulerStrategies.some(known => known === strategy) && !knownStrategies.some(known => known === strategy);
+	if (isLater) forbid(found, 'spec.scheduler.strategy', `${shown(strategy)} is not supported yet; ${knownStrategies.join(' and ')} are`);
+	return found;
+}

@@ -1,0 +1,46 @@
+// The kind Namespace: a room for names. Its shape is re-exported, so one import serves both.
+
+import {ageColumn, column, nameColumn} from '../columns/common.js';
+import type {KindDefinition} from '../kind.js';
+import type {ApiObject, Draft} from '../object.js';
+import type {Problem} from '../problem.js';
+import {checkDnsLabel, isDnsSubdomain} from '../rules/names.js';
+import {forbid, itemsOf, membersOf} from '../rules/report.js';
+import {shown} from '../shown.js';
+import type {Namespace, NamespaceStatus} from '../shapes/namespace.js';
+
+export type * from '../shapes/namespace.js';
+
+/** Where an object is when it does not say. */
+export const defaultNamespace = 'default';
+
+const phaseOf = (object: ApiObject): string => (object as Namespace).status?.phase ?? 'Active';
+
+export const namespace: KindDefinition = {
+	kind: 'Namespace',
+	group: '',
+	version: 'v1',
+	plural: 'namespaces',
+	singular: 'namespace',
+	shortNames: ['ns'],
+	categories: [],
+	namespaced: false,
+	scalable: false,
+	schemaVersion: 1,
+	defaults: draft => ({...draft, spec: draft.spec ?? {}}),
+	validate,
+	initialStatus: (): NamespaceStatus => ({phase: 'Active'}),
+	columns: [nameColumn, column('Status', 'Active, or on its way out.', phaseOf), ageColumn],
+	selectableFields: {'status.phase': phaseOf},
+};
+
+function validate(object: Draft): readonly Problem[] {
+	const found: Problem[] = [];
+	const {name} = membersOf(object.metadata);
+	if (typeof name === 'string' && isDnsSubdomain(name)) checkDnsLabel(found, 'metadata.name', name);
+	itemsOf(membersOf(object.spec)['finalizers']).forEach((finalizer, i) => {
+		if (finalizer === 'kubernetes' || typeof finalizer !== 'string') return;
+		forbid(found, `spec.finalizers[${i}]`, `${shown(finalizer)} is not supported yet; metadata.finalizers are`);
+	});
+	return found;
+}

@@ -1,0 +1,72 @@
+// The kind Pod: containers that live and die together. Its shape is re-exported, so one import serves both.
+
+import {podColumns} from '../columns/pod.js';
+import {withPodDefaults} from '../defaults/pod.js';
+import type {KindDefinition} from '../kind.js';
+import type {ApiObject, Condition, Draft} from '../object.js';
+import type {Problem} from '../problem.js';
+import {checkPodChange} from '../rules/immutable.js';
+import {checkPodSpec} from '../rules/pod.js';
+import {membersOf} from '../rules/report.js';
+import type {Container, Pod, PodSpec, PodStatus} from '../shapes/pod.js';
+
+export type * from '../shapes/pod.js';
+
+const asPod = (object: ApiObject): Pod => object as Pod;
+
+export const pod: KindDefinition = {
+	kind: 'Pod',
+	group: '',
+	version: 'v1',
+	plural: 'pods',
+	singular: 'pod',
+	shortNames: ['po'],
+	categories: ['all'],
+	namespaced: true,
+	scalable: false,
+	schemaVersion: 1,
+	defaults: draft => ({...draft, spec: withPodDefaults(draft.spec as PodSpec)}),
+	validate,
+	initialStatus,
+	columns: podColumns,
+	selectableFields: {
+		'spec.nodeName': object => asPod(object).spec?.nodeName ?? '',
+		'spec.restartPolicy': object => asPod(object).spec?.restartPolicy ?? '',
+		'status.phase': object => asPod(object).status?.phase ?? '',
+		'status.podIP': object => asPod(object).status?.podIP ?? '',
+		'status.nominatedNodeName': object => asPod(object).status?.nominatedNodeName ?? '',
+	},
+};
+
+function validate(object: Draft, old?: ApiObject): readonly Problem[] {
+	const found: Problem[] = [];
+	checkPodSpec(found, 'spec', membersOf(object.spec));
+	if (old !== undefined) checkPodChange(found, 'spec', membersOf(object.spec), membersOf(old.spec));
+	return found;
+}
+
+function initialStatus({spec}: Draft): PodStatus {
+	const {nodeName, containers} = spec as PodSpec;
+	const isBound = nodeName !== undefined && nodeName !== '';
+	return {phase: 'Pending', conditions: [isBound ? scheduled : unscheduled], qosClass: qosClassOf(containers)};
+}
+
+const scheduled: Condition = {type: 'PodScheduled', status: 'True'};
+const unscheduled: Condition = {
+	type: 'PodScheduled',
+	status: 'False',
+	reason: 'Unscheduled',
+	message: 'the scheduler has not looked at the pod yet',
+};
+
+const resources = ['cpu', 'memory'] as const;
+
+/** Kubernetes' quality of service: how sure the containers' resources are. */
+function qosClassOf(containers: readonly Container[]): PodStatus['qosClass'] & string {
+	if (containers.every(isGuaranteed)) return 'Guaranteed';
+	const asks = containers.some(({resources: {requests, limits} = {}}) => requests !== undefined || limits !== undefined);
+	return asks ? 'Burstable' : 'BestEffort';
+}
+
+const isGuaranteed = ({resources: {requests, limits} = {}}: Container): boolean =>
+	resources.every(resource => limits?.[resource] !== undefined && requests?.[resource] === limits[resource]);

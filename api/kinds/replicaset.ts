@@ -1,0 +1,79 @@
+// The kind ReplicaSet: so many pods of one template. Its shape is re-exported, so one import serves both.
+
+import {ageColumn, nameColumn, numberColumn, templateColumns} from '../columns/common.js';
+import {withPodDefaults} from '../defaults/pod.js';
+import type {KindDefinition} from '../kind.js';
+import type {ApiObject, Draft, JsonObject} from '../object.js';
+import type {Problem} from '../problem.js';
+import {checkUnchanged} from '../rules/immutable.js';
+import {checkAnnotations, checkLabels} from '../rules/metadata.js';
+import {checkPodSpec} from '../rules/pod.js';
+import {membersOf, refuse, refuseUnsupported, type Found} from '../rules/report.js';
+import {checkSelector, checkSelects} from '../rules/selector.js';
+import {shown} from '../shown.js';
+import type {ReplicaSet, ReplicaSetSpec, ReplicaSetStatus} from '../shapes/replicaset.js';
+
+export type * from '../shapes/replicaset.js';
+
+const asReplicaSet = (object: ApiObject): ReplicaSet => object as ReplicaSet;
+
+export const replicaSet: KindDefinition = {
+	kind: 'ReplicaSet',
+	group: 'apps',
+	version: 'v1',
+	plural: 'replicasets',
+	singular: 'replicaset',
+	shortNames: ['rs'],
+	categories: ['all'],
+	namespaced: true,
+	scalable: true,
+	schemaVersion: 1,
+	defaults: draft => ({...draft, spec: withDefaults(draft.spec as ReplicaSetSpec)}),
+	validate,
+	initialStatus: (): ReplicaSetStatus => ({replicas: 0}),
+	columns: [
+		nameColumn,
+		numberColumn('Desired', 'How many pods there should be.', object => asReplicaSet(object).spec?.replicas ?? 0),
+		numberColumn('Current', 'How many pods there are.', object => asReplicaSet(object).status?.replicas ?? 0),
+		numberColumn('Ready', 'How many of them are ready.', object => asReplicaSet(object).status?.readyReplicas ?? 0),
+		ageColumn,
+		...templateColumns(object => {
+			const {spec} = asReplicaSet(object);
+			return spec === undefined ? undefined : {spec: spec.template.spec, selector: spec.selector};
+		}),
+	],
+	selectableFields: {'status.replicas': object => String(asReplicaSet(object).status?.replicas ?? 0)},
+};
+
+/** No part of this version acts on them. */
+const later = new Set(['minReadySeconds']);
+
+const withDefaults = (spec: ReplicaSetSpec): ReplicaSetSpec => ({
+	...spec,
+	replicas: spec.replicas ?? 1,
+	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
+});
+
+function validate(object: Draft, old?: ApiObject): readonly Problem[] {
+	const found: Problem[] = [];
+	const spec = membersOf(object.spec);
+	const selector = membersOf(spec['selector']);
+	refuseUnsupported(found, spec, 'spec', later);
+	checkSelector(found, 'spec.selector', selector);
+	checkTemplate(found, 'spec.template', membersOf(spec['template']), selector);
+	if (old !== undefined) checkUnchanged(found, 'spec.selector', selector, membersOf(membersOf(old.spec)['selector']));
+	return found;
+}
+
+function checkTemplate(found: Found, path: string, template: JsonObject, selector: JsonObject): void {
+	const metadata = membersOf(template['metadata']);
+	const podSpec = membersOf(template['spec']);
+	checkLabels(found, `${path}.metadata.labels`, metadata['labels']);
+	checkAnnotations(found, `${path}.metadata.annotations`, metadata['annotations']);
+	checkSelects(found, `${path}.metadata.labels`, selector, membersOf(metadata['labels']));
+	checkPodSpec(found, `${path}.spec`, podSpec);
+	const policy = podSpec['restartPolicy'];
+	if (policy === 'OnFailure' || policy === 'Never') {
+		refuse(found, `${path}.spec.restartPolicy`, `must be Always in a ReplicaSet, got ${shown(policy)}`, 'FieldValueNotSupported');
+	}
+}

@@ -1,0 +1,112 @@
+// Who may do what, over MQTT and over HTTP: one table of roles for both doors.
+//
+// A subscription is granted when its filter can match anything that may be read; what is forwarded is checked topic by topic,
+// so `#` shows everyone what they may see and no more. Inboxes are read by their owner alone, streams by their two ends.
+
+import {controlSystem} from './keys.js';
+import {filtersOverlap, isFilter} from './mqtt-filter.js';
+import {inboxFilter, isLevel, parseTopic, streamEnds, topicPrefix, type Topic} from './topics.js';
+
+export type Role = 'admin' | 'edit' | 'view' | 'node' | 'tool';
+
+export type Identity = {
+	/** The login: unique over nodes and tokens, never `control`. */
+	readonly name: string;
+	readonly role: Role;
+	/** The node whose agent this is. */
+	readonly node?: string | undefined;
+};
+
+export type MqttVerb = 'connect' | 'publish' | 'subscribe' | 'forward';
+
+/** Whether a client may do this on the bus; for `connect` the topic means nothing. */
+export function may(identity: Identity, verb: MqttVerb, topic: string): boolean {
+	if (!isSound(identity)) return false;
+	switch (verb) {
+		case 'connect':
+			return true;
+		case 'publish':
+			return mayPublish(identity, parseTopic(topic));
+		case 'subscribe':
+			return isFilter(topic) && readableFilters(identity).some(filter => filtersOverlap(filter, topic));
+		case 'forward':
+			return mayRead(identity, parseTopic(topic));
+	}
+}
+
+/** Nobody is `control`, and a node is the node it says. */
+const isSound = ({name, role, node}: Identity): boolean =>
+	isLevel(name) && name !== controlSystem && (role === 'node' ? node === name : node === undefined);
+
+function mayPublish(identity: Identity, topic: Topic | undefined): boolean {
+	if (topic === undefined) return false;
+	const {name, role} = identity;
+	switch (topic.type) {
+		case 'object':
+		case 'events':
+		case 'reply':
+			return false;
+		case 'presence':
+		case 'beat':
+		case 'metrics':
+			return role === 'node' && topic.node === name;
+		case 'lifecycle':
+			return role === 'node' && topic.system === name;
+		case 'inbox':
+			// The sender is who it says; nodes talk to the control plane only.
+			return topic.from === name && (role === 'admin' || (role === 'node' && topic.to === controlSystem));
+		case 'stream':
+			return isEnd(identity, topic.id);
+		case 'invoke':
+			return role === 'admin' || role === 'edit' || role === 'tool';
+	}
+}
+
+function mayRead(identity: Identity, topic: Topic | undefined): boolean {
+	if (topic === undefined) return false;
+	const {name, role} = identity;
+	switch (topic.type) {
+		case 'object':
+		case 'events':
+		case 'lifecycle':
+			return role !== 'node';
+		case 'presence':
+		case 'beat':
+		case 'metrics':
+			return role !== 'node' || topic.node === name;
+		case 'inbox':
+			return topic.to === name;
+		case 'stream':
+			return isEnd(identity, topic.id);
+		case 'invoke':
+			return false;
+		case 'reply':
+			return topic.login === name;
+	}
+}
+
+const isEnd = ({name}: Identity, id: string): boolean => streamEnds(id).includes(name);
+
+/** Filters that together match all that the identity may read, and possibly more: forwarding decides. */
+function readableFilters({name, role}: Identity): readonly string[] {
+	const own = [inboxFilter(name), `${topicPrefix}streams/+/+`, `${topicPrefix}replies/${name}/+`];
+	if (role === 'node') return [...own, `${topicPrefix}nodes/${name}/#`];
+	return [...own, ...['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#'].map(filter => topicPrefix + filter)];
+}
+
+const readVerbs = ['get', 'list', 'watch'];
+
+/** Whether someone may do this to a resource (`pods`, `pods/log`, `clusterconfigs`) over HTTP; nodes have nothing to ask there yet. */
+export function mayRequest(identity: Identity, verb: string, _resource: string): boolean {
+	if (!isSound(identity)) return false;
+	switch (identity.role) {
+		case 'admin':
+		case 'edit':
+			return true;
+		case 'view':
+		case 'tool':
+			return readVerbs.includes(verb);
+		case 'node':
+			return false;
+	}
+}

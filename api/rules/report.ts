@@ -1,0 +1,74 @@
+// How rules look at an object and say what is wrong.
+//
+// Rules run on what the schema refused, too, so that all problems are told at once. So they take any JSON, look only at what
+// has the type they expect and leave the rest to the schema: no rule throws, whatever it is given.
+
+import type {Json, JsonObject} from '../object.js';
+import {joinPath} from '../path.js';
+import type {Problem} from '../problem.js';
+
+/** Collects the problems of one object. */
+export type Found = Problem[];
+
+export function refuse(found: Found, path: string, message: string, reason: NonNullable<Problem['reason']> = 'FieldValueInvalid'): void {
+	found.push({path, message, reason});
+}
+
+export const forbid = (found: Found, path: string, message: string): void => refuse(found, path, message, 'FieldValueForbidden');
+
+const nothing: JsonObject = {};
+
+/** The members of an object; none of anything else. */
+export const membersOf = (value: unknown): JsonObject =>
+	typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : nothing;
+
+const noItems: readonly Json[] = [];
+
+/** The items of a list; none of anything else. */
+export const itemsOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : noItems);
+
+/** A text; undefined for anything else. */
+export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Problems of values that may be there once only; `keyOf` gives undefined for what does not count. */
+export function refuseDuplicates(
+	found: Found,
+	items: readonly {readonly value: string; readonly path: string}[],
+	wording: (value: string, firstPath: string) => string,
+): void {
+	if (items.length < 2) return;
+	const first = new Map<string, string>();
+	for (const {value, path} of items) {
+		const before = first.get(value);
+		if (before === undefined) first.set(value, path);
+		else refuse(found, path, wording(value, before), 'FieldValueDuplicate');
+	}
+}
+
+/** Whether a field says nothing: absent, false, zero, or empty. */
+export function isEmpty(value: Json | undefined): boolean {
+	if (value === undefined || value === null || value === false || value === '' || value === 0) return true;
+	return Array.isArray(value) ? value.length === 0 : typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+/** Refuses fields that say something nobody acts on yet. */
+export function refuseUnsupported(found: Found, object: JsonObject, path: string, fields: ReadonlySet<string>): void {
+	for (const field in object) {
+		if (!fields.has(field) || isEmpty(object[field])) continue;
+		forbid(found, joinPath(path, field), `${JSON.stringify(field)} is not supported yet`);
+	}
+}
+
+/** Refuses all but a few values of fields that this version cannot honour otherwise. */
+export function refuseOthers(found: Found, object: JsonObject, path: string, allowed: ReadonlyMap<string, readonly string[]>): void {
+	for (const field in object) {
+		const values = allowed.get(field);
+		const value = object[field];
+		if (values === undefined || typeof value !== 'string' || value === '' || values.includes(value)) continue;
+		forbid(
+			found,
+			joinPath(path, field),
+			`${JSON.stringify(value)} is not supported yet; ${values.map(v => JSON.stringify(v)).join(' or ')} is`,
+		);
+	}
+}

@@ -1,0 +1,47 @@
+// Rules of what a container asks for and may use at most.
+
+import type {Json} from '../object.js';
+import {joinPath} from '../path.js';
+import {cpuMillis, memoryBytes} from '../quantity.js';
+import type {Quantity} from '../shapes/pod.js';
+import {shown} from '../shown.js';
+import {forbid, membersOf, refuse, type Found} from './report.js';
+
+const isQuantity = (value: Json | undefined): value is Quantity => typeof value === 'string' || typeof value === 'number';
+
+/** In thousandths of a CPU or in bytes; undefined for what is no quantity or another resource. */
+function amountOf(resource: string, quantity: Json | undefined): number | undefined {
+	if (!isQuantity(quantity)) return undefined;
+	if (resource === 'cpu') return cpuMillis(quantity);
+	return resource === 'memory' ? memoryBytes(quantity) : undefined;
+}
+
+export function checkResources(found: Found, path: string, resources: unknown): void {
+	const {requests, limits} = membersOf(resources);
+	checkAmounts(found, `${path}.requests`, requests);
+	checkAmounts(found, `${path}.limits`, limits);
+	for (const resource of ['cpu', 'memory']) {
+		const request = amountOf(resource, membersOf(requests)[resource]);
+		const limit = amountOf(resource, membersOf(limits)[resource]);
+		if (request === undefined || limit === undefined || request <= limit) continue;
+		const texts = [membersOf(requests)[resource], membersOf(limits)[resource]].map(shown);
+		refuse(found, `${path}.requests.${resource}`, `must be at most the limit of ${texts[1]}, got ${texts[0]}`);
+	}
+}
+
+function checkAmounts(found: Found, path: string, amounts: unknown): void {
+	const members = membersOf(amounts);
+	for (const resource in members) {
+		const at = joinPath(path, resource);
+		if (resource !== 'cpu' && resource !== 'memory') {
+			forbid(found, at, `the resource ${shown(resource)} is not supported yet; cpu and memory are`);
+			continue;
+		}
+		const quantity = members[resource];
+		if (!isQuantity(quantity)) continue; // The schema says so.
+		const amount = amountOf(resource, quantity);
+		const example = resource === 'cpu' ? '"500m" or 2' : '"128Mi" or 134217728';
+		if (amount === undefined) refuse(found, at, `must be a quantity such as ${example}, got ${shown(quantity)}`);
+		else if (amount < 0) refuse(found, at, `must not be negative, got ${shown(quantity)}`);
+	}
+}

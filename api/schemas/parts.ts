@@ -1,0 +1,89 @@
+// The few words that every schema is built from. Schemas are JSON Schema made with typebox; they say which fields there are,
+// their types and ranges. What a text must look like, and what fields mean together, is in `api/rules`.
+//
+// Nothing at run time imports this folder: `cli/compile-validators.ts` turns it into code after each build.
+
+import Type, {type Static, type TProperties, type TSchema} from 'typebox';
+
+/** Further knowledge for whoever words a problem. */
+export type Annotations = {
+	/** Kubernetes has these fields here; this version does not know them. */
+	readonly 'x-not-yet'?: readonly string[];
+	/** The value may be a secret: never repeated in a message. */
+	readonly 'x-private'?: boolean;
+	readonly description?: string;
+};
+
+/** An object that has these fields and no others. */
+export const record = <Properties extends TProperties>(properties: Properties, annotations: Annotations = {}) =>
+	Type.Object(properties, {additionalProperties: false, ...annotations});
+
+export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
+export const list = <Schema extends TSchema>(items: Schema) => Type.Array(items);
+/** At least one. */
+export const someOf = <Schema extends TSchema>(items: Schema) => Type.Array(items, {minItems: 1});
+export const text = (annotations: Annotations = {}) => Type.String(annotations);
+export const flag = () => Type.Boolean();
+export const whole = (minimum: number, maximum: number) => Type.Integer({minimum, maximum});
+
+/** One of a few words. */
+export const oneOf = <const Words extends readonly string[]>(words: Words) =>
+	Type.Unsafe<Words[number]>({type: 'string', enum: [...words]});
+
+/** Any keys, values of one type. */
+export const mapOf = <Schema extends TSchema>(values: Schema) =>
+	Type.Unsafe<{readonly [key: string]: Static<Schema>}>({type: 'object', additionalProperties: values});
+
+/** A schema of `definitions` by its name: the validators share one function for it. */
+export const shared = <Shape>(name: DefinitionName) => Type.Unsafe<Shape>({$ref: name});
+export type DefinitionName =
+	'Condition' | 'Container' | 'ContainerStatus' | 'LabelSelector' | 'LifecycleHandler' | 'Metadata' | 'PodSpec' | 'Probe';
+
+/** An object nothing looks into. */
+export const anyObject = () => Type.Unsafe<{readonly [key: string]: unknown}>({type: 'object'});
+
+/** The port of a container by number or by name. */
+export const portNumberOrName = () => Type.Unsafe<number | string>({type: ['integer', 'string']});
+/** A quantity is a number or its text; its syntax is a rule. */
+export const quantity = () => Type.Unsafe<number | string>({type: ['number', 'string']});
+
+export const maxInt32 = 2_147_483_647;
+export const port = () => whole(1, 65_535);
+export const seconds = (minimum = 0) => whole(minimum, maxInt32);
+
+export const labels = () => mapOf(text());
+
+export const labelSelector = () =>
+	record({
+		matchLabels: optional(labels()),
+		matchExpressions: optional(
+			list(
+				record({
+					key: text(),
+					operator: oneOf(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+					values: optional(list(text())),
+				}),
+			),
+		),
+	});
+
+export const condition = () =>
+	record({
+		type: text(),
+		status: oneOf(['True', 'False', 'Unknown']),
+		reason: optional(text()),
+		message: optional(text()),
+		lastTransitionTime: optional(text()),
+	});
+
+/**
+ * Whether two types say the same, optional and readonly aside. `const same: Same<A, B> = true` compiles only if they do; the
+ * static shapes are held to the schemas by it.
+ */
+export type Same<A, B> = [Plain<A>] extends [Plain<B>] ? ([Plain<B>] extends [Plain<A>] ? true : never) : never;
+
+type Plain<T> = T extends readonly (infer Item)[]
+	? readonly Plain<Item>[]
+	: T extends object
+		? {readonly [Key in keyof T]-?: Plain<Exclude<T[Key], undefined>>}
+		: T;

@@ -1,0 +1,22 @@
+// "Did you mean": the closest of some words, if one is close enough to be meant.
+
+import {closestMatch} from 'leven';
+
+/** Longer words are nobody's typing error, and comparing them costs. */
+const longestWord = 64;
+
+/** The candidate most like the word, case aside; undefined when none is near. */
+export function suggest(word: string, candidates: readonly string[]): string | undefined {
+	if (word.length === 0 || word.length > longestWord) return undefined;
+	const lower = word.toLowerCase();
+	const byLower = new Map(candidates.map(candidate => [candidate.toLowerCase(), candidate]));
+	const maxDistance = word.length <= 3 ? 1 : Math.min(4, Math.ceil(word.length / 3));
+	const closest = byLower.has(lower) ? lower : closestMatch(lower, [...byLower.keys()], {maxDistance});
+	return closest === undefined ? undefined : byLower.get(closest);
+}
+
+/** `; did you mean "x"?`, or nothing. */
+export function didYouMean(word: string, candidates: readonly string[]): string {
+	const meant = suggest(word, candidates);
+	return meant === undefined || meant === word ? '' : `; did you mean ${JSON.stringify(meant)}?`;
+}

@@ -1,0 +1,101 @@
+// Every topic on the bus: one builder and one parser. `docs/architecture.md` says who writes which.
+
+import {clusterScope} from './keys.js';
+
+export const topicPrefix = 'troupe/v1/';
+
+export type Topic =
+	/** Retained; the object as the API serves it, for outside tools. */
+	| {readonly type: 'object'; readonly plural: string; readonly namespace: string; readonly name: string}
+	| {readonly type: 'events'; readonly namespace: string; readonly plural: string; readonly name: string}
+	/** Retained; online, restarting or offline, by the agent and its last will. */
+	| {readonly type: 'presence'; readonly node: string}
+	| {readonly type: 'beat'; readonly node: string}
+	| {readonly type: 'metrics'; readonly node: string; readonly what: string}
+	/** Tell, ask, reply and node sync between systems. */
+	| {readonly type: 'inbox'; readonly to: string; readonly from: string}
+	/** What happens to the actors of a system; the path has slashes. */
+	| {readonly type: 'lifecycle'; readonly system: string; readonly path: string}
+	| {readonly type: 'stream'; readonly id: string; readonly direction: string}
+	| {readonly type: 'invoke'; readonly namespace: string; readonly name: string}
+	| {readonly type: 'reply'; readonly login: string; readonly id: string};
+
+/** The topic's text. A name that is empty or has a wildcard, a NUL or a slash is a bug of the caller. */
+export function formatTopic(topic: Topic): string {
+	return topicPrefix + levelsOf(topic).map(checkedLevel).join('/');
+}
+
+function levelsOf(topic: Topic): readonly string[] {
+	switch (topic.type) {
+		case 'object':
+			return ['objects', topic.plural, topic.namespace, topic.name];
+		case 'events':
+			return ['events', topic.namespace, topic.plural, topic.name];
+		case 'presence':
+			return ['nodes', topic.node, 'presence'];
+		case 'beat':
+			return ['nodes', topic.node, 'beat'];
+		case 'metrics':
+			return ['nodes', topic.node, 'metrics', topic.what];
+		case 'inbox':
+			return ['actors', topic.to, 'inbox', topic.from];
+		case 'lifecycle':
+			return ['actors', topic.system, 'lifecycle', ...topic.path.split('/')];
+		case 'stream':
+			return ['streams', topic.id, topic.direction];
+		case 'invoke':
+			return ['functions', topic.namespace, topic.name, 'invoke'];
+		case 'reply':
+			return ['replies', topic.login, topic.id];
+	}
+}
+
+/** Whether a text can be one level of a topic. */
+export const isLevel = (text: string): boolean => text !== '' && !/[+#\0/]/.test(text);
+
+function checkedLevel(level: string): string {
+	if (!isLevel(level)) throw new Error(`${JSON.stringify(level)} cannot be a level of a topic`);
+	return level;
+}
+
+/** What a topic means; undefined when it is none of ours. */
+export function parseTopic(text: string): Topic | undefined {
+	if (!text.startsWith(topicPrefix)) return undefined;
+	const levels = text.slice(topicPrefix.length).split('/');
+	return levels.every(isLevel) ? topicOf(levels) : undefined;
+}
+
+function topicOf(levels: readonly string[]): Topic | undefined {
+	const [family, a = '', b = '', c = '', ...rest] = levels;
+	const is = (count: number, first: string): boolean => levels.length === count && family === first;
+	if (is(4, 'objects')) return {type: 'object', plural: a, namespace: b, name: c};
+	if (is(4, 'events')) return {type: 'events', namespace: a, plural: b, name: c};
+	if (is(3, 'nodes') && (b === 'presence' || b === 'beat')) return {type: b, node: a};
+	if (is(4, 'nodes') && b === 'metrics') return {type: 'metrics', node: a, what: c};
+	if (is(4, 'actors') && b === 'inbox') return {type: 'inbox', to: a, from: c};
+	if (family === 'actors' && b === 'lifecycle' && c !== '') return {type: 'lifecycle', system: a, path: [c, ...rest].join('/')};
+	if (is(3, 'streams')) return {type: 'stream', id: a, direction: b};
+	if (is(4, 'functions') && c === 'invoke') return {type: 'invoke', namespace: a, name: b};
+	if (is(3, 'replies')) return {type: 'reply', login: a, id: b};
+	return undefined;
+}
+
+/** The topic of an object. */
+export const objectTopic = (plural: string, namespace: string | undefined, name: string): string =>
+	formatTopic({type: 'object', plural, namespace: namespace ?? clusterScope, name});
+
+/** All that is sent to a system. */
+export const inboxFilter = (system: string): string => `${topicPrefix}actors/${checkedLevel(system)}/inbox/+`;
+
+/** What a stream's id is made of: its two ends may read it, whoever else sees the id may not. */
+export const streamId = (oneEnd: string, otherEnd: string, random: string): string =>
+	[oneEnd, otherEnd, random].map(checkedLevel).join(streamSeparator);
+
+/** No DNS name has it. */
+const streamSeparator = '~';
+
+/** The logins at the two ends of a stream; none of an id that is not ours. */
+export function streamEnds(id: string): readonly string[] {
+	const parts = id.split(streamSeparator);
+	return parts.length === 3 ? parts.slice(0, 2) : [];
+}

@@ -1,0 +1,264 @@
+// The MQTT broker of the control plane: aedes, fenced in. Only this file imports it.
+//
+// What it keeps true: no client can make it buffer without bound, stall another client, read or write beyond its rights, or
+// take over another login's connection; a refused publish costs the message, never the link; nothing retained is kept twice.
+// `system/broker/` has the parts: door, packet guard, client stream, admission, connections, sessions, retained tree, replay,
+// outbox.
+
+import type {EventEmitter} from 'node:events';
+import type {Duplex} from 'node:stream';
+import {Aedes, type AedesPublishPacket, type Client, type PublishPacket} from 'aedes';
+import {limits} from '../api/limits.js';
+import {admit, isPublishable, isSubscribable} from './broker/admission.js';
+import {ClientStream, type CutReason} from './broker/client-stream.js';
+import {Connections, newConnection, type Connection} from './broker/connections.js';
+import {createCounters, type Counters} from './broker/counters.js';
+import {openDoor, type Door} from './broker/door.js';
+import {createOutbox} from './broker/outbox.js';
+import {createPersistence, type Persistence} from './broker/persistence.js';
+import type {Broker, BrokerCounter, BrokerOptions, Login} from './broker/ports.js';
+import {createReplay, type Replay, type ReplayMessage} from './broker/replay.js';
+import {RetainedTree, type Retained} from './broker/retained-tree.js';
+
+export type {Broker, BrokerCounter, BrokerOptions, Login, RetainedMessage, RetainedSource, Verb} from './broker/ports.js';
+
+/** Where a refused publish ends: acknowledged as its QoS wants, heard by nobody. */
+const refusedTopic = '$refused';
+const empty = Buffer.alloc(0);
+const ignore = (): void => undefined;
+
+const cutCounters: Readonly<Record<CutReason, BrokerCounter>> = {
+	oversized: 'cutOversized',
+	malformed: 'cutMalformed',
+	overflow: 'cutOverflow',
+	stalled: 'cutStalled',
+};
+
+/** Everything the hooks of aedes look at. */
+type Fence<Identity extends Login> = BrokerOptions<Identity> & {
+	readonly aedes: Aedes;
+	readonly connections: Connections<Client, Identity>;
+	readonly persistence: Persistence;
+	readonly counters: Counters;
+};
+
+/** Starts a broker without a door; `listen` opens one and `attach` takes what other doors let in. */
+export async function createBroker<Identity extends Login>(options: BrokerOptions<Identity>): Promise<Broker> {
+	const {clock, may, retainedSource} = options;
+	const counters = createCounters(options.onCounter);
+	const {count} = counters;
+	const connections = new Connections<Client, Identity>(may);
+	const sockets = new Set<Duplex>();
+	const doors = new Set<Door>();
+
+	const retained = new RetainedTree(limits.brokerRetainedTopics, limits.brokerRetainedBytes);
+	const keep = (message: Retained): void => {
+		if (!retainedSource.owns(message.topic) && !retained.set(message)) count('retainedRefused', message.topic);
+	};
+	const persistence = createPersistence({
+		sessions: limits.brokerSessions,
+		messages: limits.brokerSessionMessages,
+		bytes: limits.brokerSessionBytes,
+		ownerOf: clientId => connections.ownerOf(clientId),
+		onRetained: keep,
+		onDropped: clientId => count('sessionMessagesDropped', clientId),
+	});
+	const aedes = await startAedes(persistence, counters);
+	fenceIn({...options, aedes, connections, persistence, counters});
+	replayOnSubscribe(aedes, connections, may, function* (filter) {
+		for (const message of retainedSource.match(filter)) yield {...message, qos: 0};
+		for (const {topic, payload, qos} of retained.match(filter)) yield {topic, payload: () => payload, qos};
+	});
+	const outbox = createOutbox({
+		windowMessages: limits.brokerPublishWindow,
+		windowBytes: limits.brokerPublishWindowBytes,
+		waitingMessages: limits.brokerOutboxMessages,
+		waitingBytes: limits.brokerOutboxBytes,
+		emit: (topic, payload, done) => aedes.publish(publishOf(topic, payload), done),
+		onReplaced: topic => count('outboxReplaced', topic),
+		onDropped: topic => count('outboxDropped', topic),
+	});
+
+	const attach = (inner: Duplex, about: string): void => {
+		if (aedes.closed || sockets.size >= limits.brokerConnections) {
+			count('cutCrowded', about);
+			inner.on('error', ignore).destroy();
+			return;
+		}
+		count('connections', about);
+		sockets.add(inner);
+		inner.once('close', () => sockets.delete(inner));
+		const stream = new ClientStream({inner, clock, onCut: reason => count(cutCounters[reason], about)});
+		const connection = newConnection<Identity>(about, stream);
+		connections.add(aedes.handle(stream), connection);
+		const cancelDeadline = clock.after(limits.brokerLoginMs, () => {
+			if (connection.identity !== undefined) return;
+			count('cutSilent', about);
+			stream.cut();
+		});
+		stream.once('close', () => {
+			cancelDeadline();
+			connections.end(connection);
+		});
+	};
+
+	return {
+		attach,
+		async listen(host, port) {
+			const door = await openDoor(host, port, attach, () => count('errors', `door ${host}:${port}`));
+			doors.add(door);
+			return {port: door.port};
+		},
+		publish(topic, payload, {retain}) {
+			const bytes = asBuffer(payload);
+			if (retain) keep({topic, payload: bytes, qos: 0});
+			outbox.publish(topic, bytes, retain);
+		},
+		send: (topic, payload) => aedes.publish(publishOf(topic, asBuffer(payload)), ignore),
+		subscribe(filter, listener) {
+			const deliver = (packet: AedesPublishPacket, done: () => void): void => {
+				done();
+				if (!packet.topic.startsWith('$')) listener(packet.topic, asBuffer(packet.payload));
+			};
+			aedes.subscribe(filter, deliver, ignore);
+			return () => aedes.unsubscribe(filter, deliver, ignore);
+		},
+		counters: counters.read,
+		connected: () => connections.names(),
+		async close() {
+			outbox.clear();
+			const closed = [...doors].map(door => door.close());
+			await new Promise<void>(resolve => aedes.close(resolve));
+			for (const socket of sockets) socket.destroy();
+			await Promise.all(closed);
+		},
+	};
+}
+
+async function startAedes(persistence: Persistence, {count}: Counters): Promise<Aedes> {
+	const aedes = new Aedes({
+		persistence,
+		// Of any other number, so many publishes that wait for one client would stop all others.
+		concurrency: 0,
+		connectTimeout: limits.brokerLoginMs,
+		drainTimeout: limits.toolStallMs,
+		maxInflightInbound: limits.brokerInflightInbound,
+	});
+	await aedes.listen();
+	// aedes drops a publish as a duplicate when one with a higher number overtook it on the way to a client, as a QoS 0 publish
+	// may overtake a retained one. It does not look at numbers of a broker without a name; `authorizeForward` does it instead.
+	aedes.id = '';
+	(aedes as EventEmitter).on('error', () => count('errors', 'broker'));
+	return aedes;
+}
+
+/** Logins and rights. */
+function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
+	const {aedes, connections, persistence, may} = fence;
+	const {count} = fence.counters;
+
+	aedes.preConnect = (client, packet, done) => {
+		const connection = connections.of(client);
+		if (connection === undefined) return done(null, false);
+		connection.clientId = packet.clientId;
+		connection.clean = packet.clean !== false;
+		connection.willTopic = packet.will?.topic;
+		done(null, true);
+	};
+
+	aedes.authenticate = (client, username, password, done) => {
+		const connection = connections.of(client);
+		if (connection === undefined) return done(null, false);
+		const request = {...connection, username, password: password?.toString('utf8')};
+		const admission = admit(request, fence, clientId => connections.holderOf(clientId));
+		if (!admission.ok) {
+			count('loginsRefused', connection.about);
+			return done(Object.assign(new Error('refused'), {returnCode: admission.code}), null);
+		}
+		const {identity} = admission;
+		persistence.claim(connection.clientId, identity.name);
+		connections.login(connection, identity);
+		connection.stream.login(limits.packetBytes, fence.stallMs?.(identity) ?? limits.toolStallMs);
+		done(null, true);
+	};
+
+	aedes.authorizePublish = (client, packet, done) => {
+		const connection = connections.of(client);
+		const identity = connection?.identity;
+		if (identity === undefined || !isPublishable(packet.topic) || !may(identity, 'publish', packet.topic)) {
+			count('publishesRefused', connection?.about ?? 'unknown');
+			refuse(packet);
+		}
+		done(null);
+	};
+
+	aedes.authorizeSubscribe = (client, subscription, done) => {
+		const connection = connections.of(client);
+		const {topic} = subscription;
+		if (connection?.identity === undefined || !mayHold(connection, topic) || !may(connection.identity, 'subscribe', topic)) {
+			count('subscriptionsRefused', connection?.about ?? 'unknown');
+			return done(null, null);
+		}
+		connection.filters.add(topic);
+		done(null, subscription);
+	};
+
+	aedes.authorizeForward = (client, packet) => {
+		const connection = connections.of(client);
+		if (connection?.identity === undefined) return null;
+		// Filters of one client that overlap are served in one turn, one after another: once is enough.
+		if (packet.brokerCounter === connection.lastCounter || !may(connection.identity, 'forward', packet.topic)) return null;
+		connection.lastCounter = packet.brokerCounter;
+		return packet;
+	};
+}
+
+/** Retained messages at our own pace; the stream that aedes would send is empty. */
+function replayOnSubscribe<Identity extends Login>(
+	aedes: Aedes,
+	connections: Connections<Client, Identity>,
+	may: BrokerOptions<Identity>['may'],
+	match: (filter: string) => Iterable<ReplayMessage>,
+): void {
+	const replayTo = (client: Client, connection: Connection<Identity>): Replay =>
+		createReplay({
+			match,
+			allowed: topic => connection.identity !== undefined && may(connection.identity, 'forward', topic),
+			send: (topic, payload, qos) => client.publish({...publishOf(topic, payload), qos, retain: true}, ignore),
+			whenBelow: (bytes, callback) => connection.stream.whenBelow(bytes, callback),
+			wanted: filter => !connection.stream.destroyed && connection.filters.has(filter),
+		});
+
+	aedes.on('subscribe', (subscriptions, client) => {
+		const connection = connections.of(client);
+		if (connection === undefined) return;
+		connection.replay ??= replayTo(client, connection);
+		for (const {topic, qos} of subscriptions) {
+			// To a kept session at QoS 0: aedes would queue it first, and it is retained anyway.
+			if (connection.filters.has(topic)) connection.replay.start(topic, connection.clean && (qos === 1 || qos === 2) ? qos : 0);
+		}
+	});
+	aedes.on('unsubscribe', (filters, client) => {
+		for (const filter of filters) connections.of(client)?.filters.delete(filter);
+	});
+}
+
+const mayHold = ({filters}: {readonly filters: ReadonlySet<string>}, filter: string): boolean =>
+	isSubscribable(filter) && (filters.has(filter) || filters.size < limits.brokerSubscriptions);
+
+const asBuffer = (payload: Buffer | string): Buffer => (typeof payload === 'string' ? Buffer.from(payload) : payload);
+
+const publishOf = (topic: string, payload: Buffer): PublishPacket => ({
+	cmd: 'publish',
+	topic,
+	payload,
+	qos: 0,
+	retain: false,
+	dup: false,
+});
+
+function refuse(packet: PublishPacket): void {
+	packet.topic = refusedTopic;
+	packet.payload = empty;
+	packet.retain = false;
+}

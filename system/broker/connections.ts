@@ -1,0 +1,95 @@
+// The connections of the broker, by what aedes calls a client, and who holds which client id.
+
+import type {ClientStream} from './client-stream.js';
+import type {SessionOwner} from './persistence.js';
+import type {BrokerOptions, Login} from './ports.js';
+import type {Replay} from './replay.js';
+
+/** One attached stream, from its first byte to its end. */
+export type Connection<Identity> = {
+	readonly about: string;
+	readonly stream: ClientStream;
+	/** Granted and not taken back. */
+	readonly filters: Set<string>;
+	/** Of CONNECT; empty until then, and for clients that name none. */
+	clientId: string;
+	clean: boolean;
+	willTopic: string | undefined;
+	/** Set once the login is accepted. */
+	identity: Identity | undefined;
+	replay: Replay | undefined;
+	/** The broker's number of the last publish that went to this client. */
+	lastCounter: number;
+};
+
+export const newConnection = <Identity>(about: string, stream: ClientStream): Connection<Identity> => ({
+	about,
+	stream,
+	filters: new Set(),
+	clientId: '',
+	clean: true,
+	willTopic: undefined,
+	identity: undefined,
+	replay: undefined,
+	lastCounter: -1,
+});
+
+export class Connections<Client extends object, Identity extends Login> {
+	/** A will is published after the connection's end, so what it was must be known as long as the client is. */
+	readonly #byClient = new WeakMap<Client, Connection<Identity>>();
+	readonly #open = new Set<Connection<Identity>>();
+	readonly #holders = new Map<string, Connection<Identity>>();
+	readonly #may: BrokerOptions<Identity>['may'];
+
+	constructor(may: BrokerOptions<Identity>['may']) {
+		this.#may = may;
+	}
+
+	add(client: Client, connection: Connection<Identity>): void {
+		this.#byClient.set(client, connection);
+		this.#open.add(connection);
+	}
+
+	of(client: Client | null): Connection<Identity> | undefined {
+		return client === null ? undefined : this.#byClient.get(client);
+	}
+
+	/** The login is accepted; from now on the client id is this connection's. */
+	login(connection: Connection<Identity>, identity: Identity): void {
+		connection.identity = identity;
+		if (connection.clientId !== '') this.#holders.set(connection.clientId, connection);
+	}
+
+	end(connection: Connection<Identity>): void {
+		this.#open.delete(connection);
+		if (this.#holders.get(connection.clientId) === connection) this.#holders.delete(connection.clientId);
+	}
+
+	/** The name of the login that a live connection with this client id belongs to. */
+	holderOf(clientId: string): string | undefined {
+		return this.#holders.get(clientId)?.identity?.name;
+	}
+
+	/** What a session keeps of a live connection: nothing that holds on to its socket. */
+	ownerOf(clientId: string): SessionOwner | undefined {
+		const {identity, filters} = this.#holders.get(clientId) ?? {};
+		return identity === undefined || filters === undefined ? undefined : ownerFrom(identity, filters, this.#may);
+	}
+
+	/** Logins that are connected, each once, sorted. */
+	names(): string[] {
+		const names = new Set<string>();
+		for (const {identity} of this.#open) if (identity !== undefined) names.add(identity.name);
+		return [...names].sort();
+	}
+}
+
+const ownerFrom = <Identity extends Login>(
+	identity: Identity,
+	filters: ReadonlySet<string>,
+	may: BrokerOptions<Identity>['may'],
+): SessionOwner => ({
+	login: identity.name,
+	granted: filter => filters.has(filter),
+	allowed: topic => may(identity, 'forward', topic),
+});

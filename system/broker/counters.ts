@@ -1,0 +1,35 @@
+// What the broker counts. Nothing that goes wrong at its doors is silent.
+
+import type {BrokerCounter} from './ports.js';
+
+export type Counters = {
+	readonly count: (counter: BrokerCounter, about: string) => void;
+	readonly read: () => Readonly<Record<BrokerCounter, number>>;
+};
+
+export function createCounters(onCounter?: (counter: BrokerCounter, about: string) => void): Counters {
+	const counts: Record<BrokerCounter, number> = {
+		connections: 0,
+		loginsRefused: 0,
+		publishesRefused: 0,
+		subscriptionsRefused: 0,
+		cutOversized: 0,
+		cutMalformed: 0,
+		cutOverflow: 0,
+		cutStalled: 0,
+		cutSilent: 0,
+		cutCrowded: 0,
+		outboxReplaced: 0,
+		outboxDropped: 0,
+		retainedRefused: 0,
+		sessionMessagesDropped: 0,
+		errors: 0,
+	};
+	return {
+		count(counter, about) {
+			counts[counter] += 1;
+			onCounter?.(counter, about);
+		},
+		read: () => ({...counts}),
+	};
+}

@@ -1,0 +1,205 @@
+// What aedes wants kept (the interface of aedes-persistence 11, promises): sessions of clients that asked for one, in memory
+// and bounded. Retained messages are handled outside: they are stored through `storeRetained`, and replayed by the broker at
+// its own pace, so the stream that aedes would send at once and unpaced is empty. Wills live with their connection; a broker
+// that is alone has none of other brokers to publish.
+
+import {Readable} from 'node:stream';
+import {topicMatches} from '../../api/mqtt-filter.js';
+import type {Retained} from './retained-tree.js';
+
+export type SessionLimits = {readonly sessions: number; readonly messages: number; readonly bytes: number};
+
+/** A connected client, as sessions need to know it. */
+export type SessionOwner = {
+	readonly login: string;
+	/** Whether the filter was granted; aedes hands over refused ones as well. */
+	readonly granted: (filter: string) => boolean;
+	/** Whether a message on this topic may reach the login; asked for messages that are queued. */
+	readonly allowed: (topic: string) => boolean;
+};
+
+export type PersistenceOptions = SessionLimits & {
+	/** The live connection of a client id. */
+	readonly ownerOf: (clientId: string) => SessionOwner | undefined;
+	readonly onRetained: (message: Retained) => void;
+	readonly onDropped: (clientId: string) => void;
+};
+
+/** A packet as aedes keeps it: PUBLISH, or PUBREL after the first half of a QoS 2 exchange. */
+export type KeptPacket = {
+	readonly cmd?: string;
+	readonly brokerId?: string;
+	readonly brokerCounter?: number;
+	readonly topic?: string;
+	readonly payload?: Buffer | string;
+	readonly qos?: 0 | 1 | 2;
+	readonly retain?: boolean;
+	readonly dup?: boolean;
+	messageId?: number | undefined;
+};
+
+type ClientRef = {readonly id: string};
+type Subscription = {readonly topic: string; readonly qos: 0 | 1 | 2};
+
+/** A session that wants a message, and the best QoS any of its filters asks for. */
+type QueuedFor = {readonly clientId: string; readonly topic: string; readonly qos: 0 | 1 | 2};
+
+type Session = {
+	readonly owner: SessionOwner;
+	readonly filters: Map<string, 0 | 1 | 2>;
+	queue: KeptPacket[];
+	queuedBytes: number;
+};
+
+const bytesOf = (packet: KeptPacket): number => (packet.topic?.length ?? 0) + (packet.payload?.length ?? 0);
+const nothing = Promise.resolve();
+
+export type Persistence = ReturnType<typeof createPersistence>;
+
+export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: PersistenceOptions) {
+	const sessions = new Map<string, Session>();
+	/** QoS 2 message ids taken and not yet released, by client; aedes bounds how many. */
+	const incoming = new Map<string, Set<number>>();
+
+	/** The session of a connected client, made when there is room; the oldest one without a client makes room. */
+	const sessionFor = (clientId: string): Session | undefined => {
+		const known = sessions.get(clientId);
+		const owner = ownerOf(clientId);
+		if (known !== undefined || owner === undefined) return known;
+		if (sessions.size >= bounds.sessions) {
+			const idle = [...sessions.keys()].find(id => ownerOf(id) === undefined);
+			if (idle === undefined) return undefined;
+			sessions.delete(idle);
+		}
+		const session: Session = {owner, filters: new Map(), queue: [], queuedBytes: 0};
+		sessions.set(clientId, session);
+		return session;
+	};
+
+	const enqueue = (clientId: string, packet: KeptPacket): void => {
+		const session = sessions.get(clientId);
+		if (session === undefined || !session.owner.allowed(packet.topic ?? '')) return;
+		const bytes = session.queuedBytes + bytesOf(packet);
+		if (session.queue.length >= bounds.messages || bytes > bounds.bytes) return onDropped(clientId);
+		// From a queue it comes as a message of an established subscription [MQTT-3.3.1-9].
+		session.queue.push({...packet, retain: false, messageId: undefined});
+		session.queuedBytes = bytes;
+	};
+
+	const dropWhere = (clientId: string, matches: (packet: KeptPacket) => boolean): KeptPacket | undefined => {
+		const session = sessions.get(clientId);
+		const found = session?.queue.find(matches);
+		if (session === undefined || found === undefined) return undefined;
+		session.queue = session.queue.filter(packet => packet !== found);
+		session.queuedBytes -= bytesOf(found);
+		return found;
+	};
+
+	/** The same publish, or the PUBLISH that this PUBREL goes on with. */
+	const replaceIn = (queue: KeptPacket[], packet: KeptPacket): void => {
+		const isPublish = packet.brokerCounter !== undefined;
+		const at = queue.findIndex(kept =>
+			isPublish ? kept.brokerCounter === packet.brokerCounter : kept.messageId !== undefined && kept.messageId === packet.messageId,
+		);
+		const kept = queue[at];
+		if (kept === undefined) return;
+		if (isPublish) kept.messageId = packet.messageId;
+		else queue[at] = {...packet};
+	};
+
+	return {
+		/** Another login never gets what was queued for this one. */
+		claim(clientId: string, login: string): void {
+			const session = sessions.get(clientId);
+			if (session === undefined || session.owner.login === login) return;
+			sessions.delete(clientId);
+			incoming.delete(clientId);
+		},
+		sessions: () => sessions.size,
+
+		// From here on: called by aedes.
+		async setup(): Promise<void> {
+			await nothing;
+		},
+		storeRetained(packet: KeptPacket): Promise<void> {
+			// The payload is a slice of what came in one read; a copy lets go of the rest.
+			onRetained({topic: packet.topic ?? '', payload: Buffer.from(packet.payload ?? ''), qos: packet.qos ?? 0});
+			return nothing;
+		},
+		createRetainedStreamCombi: (): Readable => Readable.from([]),
+
+		addSubscriptions(client: ClientRef, subscriptions: readonly Subscription[]): Promise<void> {
+			const granted = subscriptions.filter(({topic}) => ownerOf(client.id)?.granted(topic) === true);
+			const session = granted.length === 0 ? undefined : sessionFor(client.id);
+			for (const {topic, qos} of granted) session?.filters.set(topic, qos);
+			return nothing;
+		},
+		removeSubscriptions(client: ClientRef, filters: readonly string[]): Promise<void> {
+			for (const filter of filters) sessions.get(client.id)?.filters.delete(filter);
+			return nothing;
+		},
+		subscriptionsByClient(client: ClientRef): Promise<Subscription[]> {
+			return Promise.resolve([...(sessions.get(client.id)?.filters ?? [])].map(([topic, qos]) => ({topic, qos})));
+		},
+		/** A clean session begins: nothing of an older one stays [MQTT-3.1.2-6]. */
+		cleanSubscriptions(client: ClientRef): Promise<void> {
+			sessions.delete(client.id);
+			return nothing;
+		},
+		subscriptionsByTopic(topic: string): Promise<QueuedFor[]> {
+			const found: QueuedFor[] = [];
+			if (topic.startsWith('$')) return Promise.resolve(found);
+			for (const [clientId, session] of sessions) {
+				let best: 0 | 1 | 2 = 0;
+				for (const [filter, qos] of session.filters) if (qos > best && topicMatches(filter, topic)) best = qos;
+				if (best > 0) found.push({clientId, topic, qos: best});
+			}
+			return Promise.resolve(found);
+		},
+
+		outgoingEnqueue(subscription: {clientId: string}, packet: KeptPacket): Promise<void> {
+			enqueue(subscription.clientId, packet);
+			return nothing;
+		},
+		outgoingEnqueueCombi(subscriptions: readonly QueuedFor[], packet: KeptPacket): Promise<void> {
+			for (const {clientId, qos} of subscriptions) enqueue(clientId, {...packet, qos: Math.min(qos, packet.qos ?? 0) as 0 | 1 | 2});
+			return nothing;
+		},
+		/** A packet that found no room is unknown here; its client gets it all the same. */
+		outgoingUpdate(client: ClientRef, packet: KeptPacket): Promise<void> {
+			replaceIn(sessions.get(client.id)?.queue ?? [], packet);
+			return nothing;
+		},
+		outgoingClearMessageId(client: ClientRef, packet: KeptPacket): Promise<KeptPacket | undefined> {
+			const {messageId} = packet;
+			return Promise.resolve(messageId === undefined ? undefined : dropWhere(client.id, kept => kept.messageId === messageId));
+		},
+		outgoingStream: (client: ClientRef): Readable => Readable.from([...(sessions.get(client.id)?.queue ?? [])]),
+
+		incomingStorePacket(client: ClientRef, packet: KeptPacket): Promise<void> {
+			const ids = incoming.get(client.id) ?? new Set();
+			incoming.set(client.id, ids.add(packet.messageId ?? 0));
+			const idle = incoming.size > bounds.sessions ? [...incoming.keys()].find(id => ownerOf(id) === undefined) : undefined;
+			if (idle !== undefined) incoming.delete(idle);
+			return nothing;
+		},
+		incomingGetPacket(client: ClientRef, packet: KeptPacket): Promise<KeptPacket> {
+			const known = incoming.get(client.id)?.has(packet.messageId ?? 0) === true;
+			return known ? Promise.resolve({messageId: packet.messageId}) : Promise.reject(new Error('no such packet'));
+		},
+		incomingDelPacket(client: ClientRef, packet: KeptPacket): Promise<void> {
+			const ids = incoming.get(client.id);
+			const known = ids?.delete(packet.messageId ?? 0) === true;
+			if (ids?.size === 0) incoming.delete(client.id);
+			return known ? nothing : Promise.reject(new Error('no such packet'));
+		},
+		cleanIncoming(client: ClientRef): Promise<void> {
+			incoming.delete(client.id);
+			return nothing;
+		},
+
+		putWill: (): Promise<void> => nothing,
+		delWill: (): Promise<void> => nothing,
+		streamWill: (): Readable => Readable.from([]),
+	};
+}

@@ -1,0 +1,76 @@
+// What the broker is given and what it gives. It knows nothing of pods, roles or tokens: who may come in, what each may do
+// and where retained documents live are handed in as functions.
+
+import type {Duplex} from 'node:stream';
+import type {Clock} from '../clock.js';
+
+/** Who logged in; the layers above put more into it. */
+export type Login = {readonly name: string};
+
+/** For `connect` the topic is empty. */
+export type Verb = 'connect' | 'publish' | 'subscribe' | 'forward';
+
+export type RetainedMessage = {
+	readonly topic: string;
+	/** Made when it is sent, so that it is never older than a live message before it. Empty: there is none any more. */
+	readonly payload: () => Buffer;
+};
+
+/** Retained messages that live elsewhere, so that nothing is kept twice. */
+export type RetainedSource = {
+	readonly match: (filter: string) => Iterable<RetainedMessage>;
+	readonly owns: (topic: string) => boolean;
+};
+
+/** What is counted; each name says what happened once more. */
+export type BrokerCounter =
+	| 'connections'
+	| 'loginsRefused'
+	| 'publishesRefused'
+	| 'subscriptionsRefused'
+	/** Connections destroyed, by reason. */
+	| 'cutOversized'
+	| 'cutMalformed'
+	| 'cutOverflow'
+	| 'cutStalled'
+	| 'cutSilent'
+	| 'cutCrowded'
+	/** Own publishes: a newer one of the topic took the place; dropped since too much waited. */
+	| 'outboxReplaced'
+	| 'outboxDropped'
+	| 'retainedRefused'
+	| 'sessionMessagesDropped'
+	| 'errors';
+
+export type BrokerOptions<Identity extends Login> = {
+	readonly clock: Clock;
+	/** Undefined: not known. The name of an identity is the login: unique, and what `<from>` in a topic is compared with. */
+	readonly authenticate: (username: string | undefined, password: string | undefined) => Identity | undefined;
+	readonly may: (identity: Identity, verb: Verb, topic: string) => boolean;
+	readonly retainedSource: RetainedSource;
+	/** How long this one may take nothing while bytes wait for it. The default is that of tools. */
+	readonly stallMs?: (identity: Identity) => number;
+	/** Told of everything that is counted; `about` names the connection and never holds a secret. */
+	readonly onCounter?: (counter: BrokerCounter, about: string) => void;
+};
+
+export type Broker = {
+	/** Takes over a connection of any sort: a socket, a TLS socket, a WebSocket's stream. */
+	readonly attach: (stream: Duplex, describe: string) => void;
+	/** Opens a plain TCP door; port 0 picks a free one. Rejects when the port cannot be had. */
+	readonly listen: (host: string, port: number) => Promise<{readonly port: number}>;
+	/**
+	 * Publishes at QoS 0. Never blocks: beyond the window the latest per retained topic waits, others in order, and at the
+	 * limit the oldest is dropped and counted. An empty retained payload clears the topic.
+	 */
+	readonly publish: (topic: string, payload: Buffer | string, options: {readonly retain: boolean}) => void;
+	/** As `publish`, past the window: for streams that have a window of their own. */
+	readonly send: (topic: string, payload: Buffer | string) => void;
+	/** A subscriber inside the process; it is called in the turn of the publisher and must not throw. */
+	readonly subscribe: (filter: string, listener: (topic: string, payload: Buffer) => void) => () => void;
+	readonly counters: () => Readonly<Record<BrokerCounter, number>>;
+	/** Logins that are connected, each once, sorted. */
+	readonly connected: () => readonly string[];
+	/** Cuts every connection and closes every door. */
+	readonly close: () => Promise<void>;
+};

@@ -1,0 +1,63 @@
+// Hands the retained messages of a new subscription to its client in slices, each when the client has taken most of the one
+// before: ten thousand documents neither block the process nor overflow the client's buffer. One filter after another.
+
+import {limits} from '../../api/limits.js';
+
+export type ReplayMessage = {readonly topic: string; readonly payload: () => Buffer; readonly qos: 0 | 1 | 2};
+
+export type ReplayTarget = {
+	readonly match: (filter: string) => Iterable<ReplayMessage>;
+	readonly allowed: (topic: string) => boolean;
+	readonly send: (topic: string, payload: Buffer, qos: 0 | 1 | 2) => void;
+	/** Calls back once when less than so many bytes wait for the client; never when it is gone. */
+	readonly whenBelow: (bytes: number, callback: () => void) => void;
+	/** False: the filter was taken back, or the client is gone. */
+	readonly wanted: (filter: string) => boolean;
+};
+
+export type Replay = {
+	/** Queues the retained messages of a filter; a filter that waits already is not queued twice. */
+	readonly start: (filter: string, qos: 0 | 1 | 2) => void;
+};
+
+const sliceMessages = 200;
+
+export function createReplay(target: ReplayTarget): Replay {
+	const queued = new Map<string, 0 | 1 | 2>();
+	let running = false;
+
+	const slice = (messages: Iterator<ReplayMessage>, filter: string, qos: 0 | 1 | 2): void => {
+		let bytes = 0;
+		for (let count = 0; count < sliceMessages && bytes < limits.brokerReplayBytes; count += 1) {
+			const step = target.wanted(filter) ? messages.next() : undefined;
+			if (step === undefined || step.done === true) {
+				setImmediate(next);
+				return;
+			}
+			const message = step.value;
+			if (!target.allowed(message.topic)) continue;
+			const payload = message.payload();
+			if (payload.length === 0) continue;
+			target.send(message.topic, payload, Math.min(message.qos, qos) as 0 | 1 | 2);
+			bytes += payload.length;
+		}
+		// The broker writes what was sent in its next turn; only then the buffer says what waits.
+		setImmediate(() => target.whenBelow(limits.brokerReplayBytes, () => slice(messages, filter, qos)));
+	};
+
+	const next = (): void => {
+		const [first] = queued;
+		running = first !== undefined;
+		if (first === undefined) return;
+		const [filter, qos] = first;
+		queued.delete(filter);
+		slice(target.match(filter)[Symbol.iterator](), filter, qos);
+	};
+
+	return {
+		start(filter, qos) {
+			queued.set(filter, qos);
+			if (!running) next();
+		},
+	};
+}

@@ -1,0 +1,100 @@
+// One actor as the runtime holds it: a behaviour, its state, a mailbox, a place in the tree.
+
+import type {Failure} from '../api/errors.js';
+import type {Address} from '../api/keys.js';
+import type {ApiObject} from '../api/object.js';
+import type {AnyBehavior, Pending, Restart} from './behavior.js';
+import type {Cancel} from './clock.js';
+import type {Seat} from './executor.js';
+import {Mailbox} from './mailbox.js';
+import type {RestartWindow} from './supervision.js';
+import type {ActorState, TreeNode} from './tree.js';
+
+/** An open question of this cell, by `as|id`. */
+export type OpenAsk = {
+	readonly cancel: Cancel;
+	/** The system that owes the answer. */
+	readonly system: string;
+	readonly address: Address;
+	readonly cause: string;
+};
+
+export type Parked = {readonly error: Failure; readonly retries: number; readonly cancelRetry: Cancel};
+
+export type Start = {readonly input: unknown; readonly snapshot: string | undefined};
+
+export class Cell {
+	readonly name: string;
+	readonly address: Address;
+	readonly path: string;
+	readonly parent: Cell | undefined;
+	readonly behaviorName: string;
+	readonly behavior: AnyBehavior;
+	readonly restart: Restart;
+	readonly start: Start;
+	readonly mailbox = new Mailbox();
+	readonly children = new Map<string, Cell>();
+	readonly timers = new Map<string, Cancel>();
+	readonly asks = new Map<string, OpenAsk>();
+	readonly pending = new Map<string, Pending>();
+	readonly watchers = new Set<Address>();
+	seat: Seat | undefined;
+	/** Unknown until `init` ran; only the behaviour knows its shape. */
+	state: unknown;
+	/** The object as committed; undefined for an actor that keeps none. */
+	object: ApiObject | undefined;
+	status: 'running' | 'restarting' | 'stopping' | 'gone' = 'running';
+	committing = false;
+	/** Continues a stop that found a commit in flight. */
+	afterCommit: (() => void) | undefined;
+	instance = 1;
+	restarts = 0;
+	window: RestartWindow = [];
+	parked: Parked | undefined;
+	failure: Failure | undefined;
+	cancelRestart: Cancel | undefined;
+
+	constructor(
+		place: {readonly name: string; readonly address: Address; readonly path: string; readonly parent: Cell | undefined},
+		behaviorName: string,
+		behavior: AnyBehavior,
+		start: Start,
+		restart: Restart,
+	) {
+		this.name = place.name;
+		this.address = place.address;
+		this.path = place.path;
+		this.parent = place.parent;
+		this.behaviorName = behaviorName;
+		this.behavior = behavior;
+		this.start = start;
+		this.restart = restart;
+	}
+}
+
+function stateOf(cell: Cell): ActorState {
+	if (cell.status === 'stopping' || cell.status === 'gone') return 'stopping';
+	if (cell.status === 'restarting') return 'restarting';
+	if (cell.parked !== undefined) return 'parked';
+	return cell.committing ? 'committing' : 'running';
+}
+
+function aboutOf(cell: Cell): string {
+	if (cell.parked !== undefined) return `parked: ${cell.parked.error.message}`;
+	return cell.state === undefined ? '' : (cell.behavior.describe?.(cell.state) ?? '');
+}
+
+/** The cell and everything below it, `depth` levels deep. */
+export function treeOf(cell: Cell, depth = Number.POSITIVE_INFINITY): TreeNode {
+	return {
+		name: cell.name,
+		address: cell.address,
+		behavior: cell.behaviorName,
+		state: stateOf(cell),
+		about: aboutOf(cell),
+		restarts: cell.restarts,
+		waiting: cell.mailbox.length,
+		failure: cell.failure?.message,
+		children: depth <= 0 ? [] : [...cell.children.values()].map(child => treeOf(child, depth - 1)),
+	};
+}

@@ -1,0 +1,88 @@
+// Which directory holds a store of ours, and of which format. A store appears whole, by one rename, or not at all; what is
+// not ours, or newer than we are, is refused and left as it is.
+
+import {mkdir, mkdtemp, open, readFile, readdir, rename, rm} from 'node:fs/promises';
+import path from 'node:path';
+import {AppError} from '../api/errors.js';
+
+/** Of the layout: the database's directory, its keys and record headers. Raised when an older Troupe could not read them. */
+const formatVersion = 1;
+const formatFile = 'FORMAT';
+const creationPrefix = 'new-';
+
+/**
+ * The database inside a data directory, made by `create` when the directory is empty or absent.
+ *
+ * @throws AppError when the directory holds something else, or a newer format.
+ */
+export async function databaseIn(directory: string, create: (location: string) => Promise<void>): Promise<string> {
+	const location = path.join(directory, 'level');
+	await mkdir(directory, {recursive: true, mode: 0o700});
+	const names = await readdir(directory);
+	if (!names.includes('level')) {
+		const strange = names.filter(name => !name.startsWith(creationPrefix));
+		if (strange.length > 0) throw notOurs(directory, `it holds "${strange[0]}" and no store`);
+		await createIn(directory, location, create);
+	}
+	await checkFormat(directory, location);
+	return location;
+}
+
+/** Removes what an interrupted creation left; to be called by the one who holds the database's lock. */
+export async function removeLeftovers(directory: string): Promise<void> {
+	const names = await readdir(directory);
+	for (const name of names.filter(name => name.startsWith(creationPrefix)))
+		await rm(path.join(directory, name), {recursive: true, force: true});
+}
+
+async function createIn(directory: string, location: string, create: (location: string) => Promise<void>): Promise<void> {
+	const fresh = await mkdtemp(path.join(directory, creationPrefix));
+	await create(fresh);
+	await writeDurably(path.join(fresh, formatFile), `troupe-level ${formatVersion}\n`);
+	await syncDirectory(fresh);
+	try {
+		await rename(fresh, location);
+	} catch (error) {
+		// Somebody else was first; the lock will tell them apart.
+		if (!isCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
+		await rm(fresh, {recursive: true, force: true});
+	}
+	await syncDirectory(directory);
+}
+
+async function checkFormat(directory: string, location: string): Promise<void> {
+	const text = await readFile(path.join(location, formatFile), 'utf8').catch((error: unknown) => {
+		if (isCode(error, 'ENOENT', 'ENOTDIR')) return '';
+		throw error;
+	});
+	const version = /^troupe-level (\d{1,9})\n$/.exec(text)?.[1];
+	if (version === undefined) throw notOurs(directory, `"level/${formatFile}" does not say "troupe-level ${formatVersion}"`);
+	if (Number(version) > formatVersion) {
+		throw notOurs(directory, `it was written by a newer version (format ${version}, this one reads up to ${formatVersion})`);
+	}
+}
+
+const notOurs = (directory: string, found: string): AppError =>
+	new AppError('ERR_INTERNAL', {message: `the data directory "${directory}" cannot be used: ${found}; nothing in it was changed`});
+
+async function writeDurably(file: string, text: string): Promise<void> {
+	const handle = await open(file, 'wx', 0o600);
+	try {
+		await handle.writeFile(text);
+		await handle.sync();
+	} finally {
+		await handle.close();
+	}
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+	const handle = await open(directory, 'r');
+	try {
+		await handle.sync();
+	} finally {
+		await handle.close();
+	}
+}
+
+const isCode = (error: unknown, ...codes: readonly string[]): boolean =>
+	error instanceof Error && 'code' in error && codes.includes(String(error.code));

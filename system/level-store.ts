@@ -1,0 +1,259 @@
+// The embedded store: LevelDB, every batch flushed to disk before it counts. After any failed batch the handle is closed,
+// opened again and compared with what was asked, key by key, before the next write: after a full disk LevelDB was seen to
+// refuse for ever, or to acknowledge and lose.
+
+import {readFile, readdir} from 'node:fs/promises';
+import path from 'node:path';
+import {ClassicLevel} from 'classic-level';
+import {AppError} from '../api/errors.js';
+import {metaStoreKey} from '../api/keys.js';
+import {databaseIn, removeLeftovers} from './level-directory.js';
+import {damageInLog} from './level-log.js';
+import {aboutMeta, formatMeta, noMeta, parseMeta, sameMeta} from './meta.js';
+import {takingTurns} from './turns.js';
+import type {Batch, CommitOutcome, Meta, MetaOutcome, StoreDriver, StoredRecord} from './store.js';
+
+type Level = ClassicLevel;
+type Values = readonly (string | undefined)[];
+type Result<Value> = {readonly ok: true; readonly value: Value} | {readonly ok: false; readonly message: string};
+
+/** A batch that failed and was not yet looked for. */
+type Undecided = {
+	readonly batch: Batch;
+	/** What its keys held before it; undefined when even that could not be read. */
+	readonly before: Values | undefined;
+	/** Its writer has been told that it failed: should it turn up after all, it is taken back. */
+	readonly toldFailed: boolean;
+};
+
+type State = {
+	readonly directory: string;
+	readonly location: string;
+	/** Undefined between a failed batch and the next one. */
+	level: Level | undefined;
+	/** What the store is known to hold. */
+	meta: Meta;
+	undecided: Undecided | undefined;
+	/** Set for ever when what is there cannot come from the writes that were made. */
+	damage: string | undefined;
+	closed: boolean;
+};
+
+/**
+ * Opens the store in a directory, which is made if need be; the only process that may have it open.
+ *
+ * @throws AppError when another process has it, or when the directory holds something else, something newer or damage.
+ */
+export async function openLevelStore(directory: string): Promise<StoreDriver> {
+	const location = await databaseIn(directory, create).catch((error: unknown) => {
+		throw error instanceof AppError ? error : cannotOpen(directory, error);
+	});
+	await checkLogs(location).catch((error: unknown) => {
+		throw cannotOpen(directory, error);
+	});
+	const level = await opened(location).catch((error: unknown) => {
+		throw cannotOpen(directory, error);
+	});
+	try {
+		await removeLeftovers(directory);
+		const meta = await readMetaOf(level);
+		return driverOf({directory, location, level, meta, undecided: undefined, damage: undefined, closed: false});
+	} catch (error) {
+		await level.close();
+		throw cannotOpen(directory, error);
+	}
+}
+
+/** Before LevelDB sees its logs, since it leaves out what it cannot read and then deletes them. */
+async function checkLogs(location: string): Promise<void> {
+	const logs = (await readdir(location)).filter(name => name.endsWith('.log'));
+	for (const name of logs) {
+		const at = damageInLog(await readFile(path.join(location, name)));
+		if (at !== undefined) throw new Error(`"${name}" is damaged at byte ${at}, acknowledged writes would be lost; nothing was changed`);
+	}
+}
+
+function driverOf(state: State): StoreDriver {
+	// A reader never meets a handle that is about to be closed.
+	const inTurn = takingTurns();
+	return {
+		name: 'level',
+		commit: (batch, done) => void inTurn(() => commit(state, batch)).then(done),
+		readMeta: done => void inTurn(() => readMeta(state)).then(done),
+		load: (prefix, done) => void inTurn(() => load(state, prefix)).then(done),
+		close: () =>
+			inTurn(async () => {
+				state.closed = true;
+				await dropHandle(state);
+			}),
+	};
+}
+
+async function commit(state: State, batch: Batch): Promise<CommitOutcome> {
+	const ready = await readyHandle(state);
+	if (!ready.ok) return {type: 'failed', message: ready.message};
+	if (!sameMeta(state.meta, batch.expected)) {
+		return {type: 'fenced', message: `the store is at ${aboutMeta(state.meta)}, the writer at ${aboutMeta(batch.expected)}`};
+	}
+	try {
+		await writeBatch(ready.value, batch);
+	} catch (error) {
+		return afterFailure(state, ready.value, batch, messageOf(error));
+	}
+	state.meta = batch.next;
+	return {type: 'committed'};
+}
+
+const writeBatch = (level: Level, {writes, next}: Batch): Promise<void> =>
+	level.batch([...writes.map(({key, body}) => operation(key, body?.())), operation(metaStoreKey, formatMeta(next))], {sync: true});
+
+const operation = (key: string, value: string | undefined) =>
+	value === undefined ? {type: 'del' as const, key} : {type: 'put' as const, key, value};
+
+/** Opens again and looks. While that does not work either, the batch has failed, and `readyHandle` will see to it. */
+async function afterFailure(state: State, level: Level, batch: Batch, message: string): Promise<CommitOutcome> {
+	// A batch that failed never reaches the memory of its handle, which still reads what was there before.
+	const before = await valuesOf(level, batch).catch(() => undefined);
+	await dropHandle(state);
+	state.undecided = {batch, before, toldFailed: false};
+	const ready = await readyHandle(state);
+	if (ready.ok) return sameMeta(state.meta, batch.next) ? {type: 'committed'} : {type: 'failed', message};
+	if (state.damage !== undefined) return {type: 'unknown', message: state.damage};
+	if (before === undefined) return {type: 'unknown', message};
+	state.undecided = {batch, before, toldFailed: true};
+	return {type: 'failed', message};
+}
+
+/** The handle, opened again if a failure closed it, once the batch that failed is surely in or surely out. */
+async function readyHandle(state: State): Promise<Result<Level>> {
+	if (state.closed) return {ok: false, message: 'the store is closed'};
+	if (state.damage !== undefined) return {ok: false, message: state.damage};
+	if (state.level !== undefined) return {ok: true, value: state.level};
+	const again = await openAgain(state);
+	if (!again.ok || state.undecided === undefined) return again;
+	try {
+		await settle(state, again.value, state.undecided);
+	} catch (error) {
+		await dropHandle(state);
+		return {ok: false, message: messageOf(error)};
+	}
+	return state.damage === undefined ? again : {ok: false, message: state.damage};
+}
+
+async function settle(state: State, level: Level, {batch, before, toldFailed}: Undecided): Promise<void> {
+	const found = await decide(level, batch, before);
+	if (found === 'damaged') state.damage = damageOf(state);
+	if (found === 'taken' && !toldFailed) state.meta = batch.next;
+	if (found === 'taken' && toldFailed && before !== undefined) await writeBatch(level, takenBack(batch, before));
+	state.undecided = undefined;
+}
+
+/** The batch that undoes another: it was reported as failed, so it must not show. */
+function takenBack({writes, expected, next}: Batch, before: Values): Batch {
+	const undone = writes.map(({key}, at) => {
+		const value = before[at];
+		return {key, body: value === undefined ? undefined : () => value};
+	});
+	return {writes: undone, expected: next, next: expected};
+}
+
+/** What a database that was opened again holds of a batch. Opening has flushed all that it recovered, so what it shows will stay. */
+async function decide(level: Level, batch: Batch, before: Values | undefined): Promise<'taken' | 'not taken' | 'damaged'> {
+	const [meta, values] = [await readMetaOf(level), await valuesOf(level, batch)];
+	if (sameMeta(meta, batch.next)) return batch.writes.every(({body}, at) => values[at] === body?.()) ? 'taken' : 'damaged';
+	if (!sameMeta(meta, batch.expected)) return 'damaged';
+	return before === undefined || before.every((value, at) => values[at] === value) ? 'not taken' : 'damaged';
+}
+
+const damageOf = ({directory, meta}: State): string =>
+	`the store in "${directory}" does not hold what was written before its last failure (${aboutMeta(meta)})`;
+
+async function openAgain(state: State): Promise<Result<Level>> {
+	try {
+		state.level = await opened(state.location);
+		return {ok: true, value: state.level};
+	} catch (error) {
+		return {ok: false, message: `the store could not be opened again after a failed write: ${messageOf(error)}`};
+	}
+}
+
+/** A handle that does not close keeps its lock; opening again then says so. */
+async function dropHandle(state: State): Promise<void> {
+	const {level} = state;
+	state.level = undefined;
+	await level?.close().catch(() => undefined);
+}
+
+async function readMeta(state: State): Promise<MetaOutcome> {
+	const ready = await readyHandle(state);
+	if (!ready.ok) return ready;
+	return {ok: true, meta: sameMeta(state.meta, noMeta) ? undefined : state.meta};
+}
+
+const portion = 1_000;
+
+async function load(state: State, prefix: string): Promise<{ok: true; records: Iterable<StoredRecord>} | {ok: false; message: string}> {
+	const ready = await readyHandle(state);
+	if (!ready.ok) return ready;
+	try {
+		const records: StoredRecord[] = [];
+		const iterator = ready.value.iterator({gte: prefix, lt: endOf(prefix)});
+		try {
+			for (let entries = await iterator.nextv(portion); entries.length > 0; entries = await iterator.nextv(portion)) {
+				for (const [key, body] of entries) if (key !== metaStoreKey) records.push({key, body});
+			}
+		} finally {
+			await iterator.close();
+		}
+		return {ok: true, records};
+	} catch (error) {
+		return {ok: false, message: messageOf(error)};
+	}
+}
+
+/** The first key after all those with the prefix, whose last character is plain ASCII. */
+const endOf = (prefix: string): string => prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+
+async function create(location: string): Promise<void> {
+	const level = new ClassicLevel(location, {createIfMissing: true, errorIfExists: true});
+	await level.open();
+	await level.close();
+}
+
+async function opened(location: string): Promise<Level> {
+	const level = new ClassicLevel(location, {createIfMissing: false});
+	await level.open();
+	return level;
+}
+
+async function readMetaOf(level: Level): Promise<Meta> {
+	const text = await level.get(metaStoreKey);
+	if (text === undefined) return noMeta;
+	const meta = parseMeta(text);
+	if (meta === undefined) throw new Error(`"${metaStoreKey}" is damaged`);
+	return meta;
+}
+
+const valuesOf = (level: Level, {writes}: Batch): Promise<Values> => level.getMany(writes.map(({key}) => key));
+
+function cannotOpen(directory: string, error: unknown): AppError {
+	if (codesOf(error).includes('LEVEL_LOCKED')) {
+		return new AppError(
+			'ERR_NOT_REACHABLE',
+			{message: `another process uses the data directory "${directory}"; stop it first or choose another directory`},
+			error,
+		);
+	}
+	return new AppError('ERR_INTERNAL', {message: `the store in "${directory}" cannot be opened: ${messageOf(error)}`}, error);
+}
+
+/** LevelDB's own error is the cause of the one that classic-level throws. */
+const causeOf = (error: unknown): unknown => (error instanceof Error && error.cause !== undefined ? error.cause : error);
+
+const codesOf = (error: unknown): unknown[] =>
+	[error, causeOf(error)].map(one => (one instanceof Error && 'code' in one ? one.code : undefined));
+
+function messageOf(error: unknown): string {
+	const cause = causeOf(error);
+	return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,87 @@
+// What waits for one cell. Signals go first; what coalesces keeps its place and takes the newest message; what comes from
+// outside is bounded, what the system itself owes the actor (outcomes, wakes, status) is bounded by its sender.
+
+import type {Address} from '../api/keys.js';
+import type {Message, Signal} from './behavior.js';
+
+export type Envelope = {
+	readonly message: Message;
+	readonly from: Address;
+	/** What set this going, as the door worded it; copied to everything that follows from it. */
+	readonly cause: string;
+	/** Counted against the bound of the mailbox. */
+	readonly outside: boolean;
+};
+
+type Slot = {envelope: Envelope; key: string | undefined};
+
+export class Mailbox {
+	readonly #signals: Signal[] = [];
+	#slots: Slot[] = [];
+	#head = 0;
+	#byKey: Map<string, Slot> | undefined;
+	#outside = 0;
+
+	get length(): number {
+		return this.#slots.length - this.#head;
+	}
+
+	get outside(): number {
+		return this.#outside;
+	}
+
+	get isEmpty(): boolean {
+		return this.length === 0 && this.#signals.length === 0;
+	}
+
+	signal(signal: Signal): void {
+		this.#signals.push(signal);
+	}
+
+	takeSignal(): Signal | undefined {
+		return this.#signals.shift();
+	}
+
+	get hasSignal(): boolean {
+		return this.#signals.length > 0;
+	}
+
+	/** Adds a message; one that shares the key of a waiting message takes its place. */
+	put(envelope: Envelope, key: string | undefined): void {
+		if (key !== undefined) {
+			const waiting = this.#byKey?.get(key);
+			if (waiting !== undefined) {
+				waiting.envelope = envelope;
+				return;
+			}
+		}
+		const slot: Slot = {envelope, key};
+		if (key !== undefined) (this.#byKey ??= new Map()).set(key, slot);
+		if (envelope.outside) this.#outside++;
+		this.#slots.push(slot);
+	}
+
+	take(): Envelope | undefined {
+		const slot = this.#slots[this.#head];
+		if (slot === undefined) return undefined;
+		this.#head++;
+		if (this.#head === this.#slots.length) {
+			this.#slots = [];
+			this.#head = 0;
+		} else if (this.#head > 1024) {
+			this.#slots = this.#slots.slice(this.#head);
+			this.#head = 0;
+		}
+		if (slot.key !== undefined) this.#byKey?.delete(slot.key);
+		if (slot.envelope.outside) this.#outside--;
+		return slot.envelope;
+	}
+
+	/** Everything that still waits, oldest first; the mailbox is empty afterwards. */
+	drain(): Envelope[] {
+		const rest: Envelope[] = [];
+		for (let envelope = this.take(); envelope !== undefined; envelope = this.take()) rest.push(envelope);
+		this.#signals.length = 0;
+		return rest;
+	}
+}

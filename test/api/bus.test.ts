@@ -1,0 +1,158 @@
+// Topics, filters and who may use them.
+
+import test from 'ava';
+import {filtersOverlap, isFilter, topicMatches} from '../../api/mqtt-filter.js';
+import {may, mayRequest, type Identity, type MqttVerb} from '../../api/roles.js';
+import {formatTopic, inboxFilter, objectTopic, parseTopic, streamEnds, streamId, type Topic} from '../../api/topics.js';
+
+const topics: readonly [topic: Topic, text: string][] = [
+	[{type: 'object', plural: 'pods', namespace: 'default', name: 'web-1'}, 'objects/pods/default/web-1'],
+	[{type: 'events', namespace: '_', plural: 'nodes', name: 'a'}, 'events/_/nodes/a'],
+	[{type: 'presence', node: 'a'}, 'nodes/a/presence'],
+	[{type: 'beat', node: 'a'}, 'nodes/a/beat'],
+	[{type: 'metrics', node: 'a', what: 'usage'}, 'nodes/a/metrics/usage'],
+	[{type: 'inbox', to: 'control', from: 'a'}, 'actors/control/inbox/a'],
+	[{type: 'lifecycle', system: 'a', path: 'pods/default.web-1/main'}, 'actors/a/lifecycle/pods/default.web-1/main'],
+	[{type: 'stream', id: 'a~b~x', direction: 'up'}, 'streams/a~b~x/up'],
+	[{type: 'invoke', namespace: 'default', name: 'f'}, 'functions/default/f/invoke'],
+	[{type: 'reply', login: 'me', id: '7'}, 'replies/me/7'],
+];
+
+for (const [topic, text] of topics) {
+	test(`the topic ${text} is read back as it was built`, t => {
+		t.is(formatTopic(topic), `troupe/v1/${text}`);
+		t.deepEqual(parseTopic(`troupe/v1/${text}`), topic);
+	});
+}
+
+test('a name that would be more than a name is refused', t => {
+	for (const name of ['', 'a/b', 'a+', '#', 'a\0']) t.throws(() => formatTopic({type: 'beat', node: name}), {message: /cannot be a level/});
+	for (const text of [
+		'troupe/v1/nodes/+/beat',
+		'troupe/v1/objects/pods/#',
+		'troupe/v1/nodes//beat',
+		'troupe/v2/nodes/a/beat',
+		'troupe/v1/nodes/a/beat/b',
+		'',
+	]) {
+		t.is(parseTopic(text), undefined, text);
+	}
+	t.is(objectTopic('nodes', undefined, 'a'), 'troupe/v1/objects/nodes/_/a');
+});
+
+test('filters match as MQTT says', t => {
+	const cases: readonly [string, string, boolean][] = [
+		['a/b', 'a/b', true],
+		['a/b', 'a/b/c', false],
+		['a/+', 'a/b', true],
+		['a/+', 'a', false],
+		['a/+', 'a/', true],
+		['a/#', 'a', true],
+		['a/#', 'a/b/c', true],
+		['#', 'a', true],
+		['+', 'a', true],
+		['+', '/a', false],
+		['+/+', '/a', true],
+		['#', '$SYS/x', false],
+		['+/x', '$SYS/x', false],
+		['$SYS/#', '$SYS/x', true],
+	];
+	for (const [filter, topic, expected] of cases) t.is(topicMatches(filter, topic), expected, `${filter} ${topic}`);
+	for (const filter of ['a/+/b', '#', 'a/#', '+']) t.true(isFilter(filter), filter);
+	for (const filter of ['', 'a/#/b', 'a+', 'a/b#', 'a\0']) t.false(isFilter(filter), filter);
+});
+
+test('filters overlap when one topic could match both', t => {
+	const cases: readonly [string, string, boolean][] = [
+		['a/b', 'a/b', true],
+		['a/+', '+/b', true],
+		['a/+', 'b/+', false],
+		['a/#', 'a', true],
+		['a/#', '+/b/c', true],
+		['a/b', 'a/b/c', false],
+		['#', 'x/y', true],
+		['a/+/c', 'a/#', true],
+		['a/+/c', 'a/b/d', false],
+		['#', '$SYS/x', false],
+	];
+	for (const [a, b, expected] of cases) {
+		t.is(filtersOverlap(a, b), expected, `${a} ${b}`);
+		t.is(filtersOverlap(b, a), expected, `${b} ${a}`);
+	}
+});
+
+const admin: Identity = {name: 'admin', role: 'admin'};
+const view: Identity = {name: 'eve', role: 'view'};
+const tool: Identity = {name: 'probe', role: 'tool'};
+const node: Identity = {name: 'node-a', role: 'node', node: 'node-a'};
+
+const rights: readonly [who: Identity, verb: MqttVerb, topic: string, allowed: boolean][] = [
+	[node, 'publish', 'actors/control/inbox/node-a', true],
+	[node, 'publish', 'actors/control/inbox/node-b', false],
+	[node, 'publish', 'actors/node-b/inbox/node-a', false],
+	[node, 'publish', 'nodes/node-a/presence', true],
+	[node, 'publish', 'nodes/node-b/presence', false],
+	[node, 'publish', 'nodes/node-a/beat', true],
+	[node, 'publish', 'actors/node-a/lifecycle/pods/x', true],
+	[node, 'publish', 'actors/control/lifecycle/pods/x', false],
+	[node, 'publish', 'objects/pods/default/a', false],
+	[node, 'forward', 'actors/node-a/inbox/control', true],
+	[node, 'forward', 'actors/node-b/inbox/control', false],
+	[node, 'forward', 'objects/pods/default/a', false],
+	[node, 'subscribe', 'actors/node-a/inbox/+', true],
+	[node, 'subscribe', 'actors/node-b/inbox/+', false],
+	[node, 'subscribe', 'objects/#', false],
+	[tool, 'subscribe', 'objects/#', true],
+	[tool, 'forward', 'objects/pods/default/a', true],
+	[tool, 'forward', 'events/default/pods/a', true],
+	[tool, 'forward', 'actors/node-a/inbox/control', false],
+	[tool, 'subscribe', 'actors/node-a/inbox/+', false],
+	[tool, 'publish', 'functions/default/f/invoke', true],
+	[tool, 'publish', 'objects/pods/default/a', false],
+	[tool, 'forward', 'replies/probe/1', true],
+	[tool, 'forward', 'replies/admin/1', false],
+	[view, 'forward', 'actors/control/lifecycle/pods/x', true],
+	[view, 'forward', 'nodes/node-a/presence', true],
+	[view, 'publish', 'functions/default/f/invoke', false],
+	[view, 'publish', 'actors/control/inbox/eve', false],
+	[admin, 'publish', 'actors/control/inbox/admin', true],
+	[admin, 'publish', 'actors/control/inbox/eve', false],
+	[admin, 'forward', 'actors/node-a/inbox/control', false],
+	[admin, 'publish', 'nodes/node-a/presence', false],
+	[admin, 'forward', 'streams/admin~node-a~x/up', true],
+	[node, 'publish', 'streams/admin~node-a~x/up', true],
+	[tool, 'forward', 'streams/admin~node-a~x/up', false],
+];
+
+for (const [who, verb, topic, allowed] of rights) {
+	test(`${who.role} ${who.name} ${allowed ? 'may' : 'may not'} ${verb} ${topic}`, t => t.is(may(who, verb, `troupe/v1/${topic}`), allowed));
+}
+
+test('everyone may subscribe to everything, and is forwarded what they may read', t => {
+	for (const who of [admin, view, tool, node]) t.true(may(who, 'subscribe', '#'));
+	t.false(may(admin, 'subscribe', 'a/#/b'));
+	t.false(may(admin, 'forward', '$SYS/broker'));
+});
+
+test('nobody is control, and a node is who it says', t => {
+	t.false(may({name: 'control', role: 'admin'}, 'connect', ''));
+	t.false(may({name: 'node-a', role: 'node', node: 'node-b'}, 'connect', ''));
+	t.false(may({name: 'node-a', role: 'node'}, 'connect', ''));
+	t.false(may({name: 'a/#', role: 'admin'}, 'subscribe', '#'));
+	t.true(may(node, 'connect', ''));
+});
+
+test('over HTTP, viewers and tools read, editors write, nodes ask nothing', t => {
+	t.true(mayRequest(view, 'list', 'pods'));
+	t.false(mayRequest(view, 'delete', 'pods'));
+	t.false(mayRequest(tool, 'create', 'pods'));
+	t.true(mayRequest({name: 'ed', role: 'edit'}, 'patch', 'replicasets'));
+	t.true(mayRequest(admin, 'delete', 'nodes'));
+	t.false(mayRequest(node, 'get', 'pods'));
+});
+
+test('a stream is of its two ends', t => {
+	t.deepEqual(streamEnds(streamId('control', 'node-a', 'x7')), ['control', 'node-a']);
+	t.deepEqual(streamEnds('guess'), []);
+	t.is(inboxFilter('node-a'), 'troupe/v1/actors/node-a/inbox/+');
+});

@@ -1,0 +1,160 @@
+import {once} from 'node:events';
+import {Duplex, duplexPair} from 'node:stream';
+import test from 'ava';
+import {limits} from '../../api/limits.js';
+import {ClientStream, type CutReason} from '../../system/broker/client-stream.js';
+import {createOutbox} from '../../system/broker/outbox.js';
+import {createPacketGuard} from '../../system/broker/packet-guard.js';
+import {ManualClock} from '../../system/manual-clock.js';
+
+const connect = [0x10, 2, 1, 2];
+
+test('the guard reads headers byte by byte as well as at once', t => {
+	const bytes = Buffer.concat([Buffer.from(connect), Buffer.from([0x30, 0x80, 0x01]), Buffer.alloc(128), Buffer.from([0xc0, 0])]);
+	const atOnce = createPacketGuard(200);
+	t.is(atOnce.feed(bytes), undefined);
+	const oneByOne = createPacketGuard(200);
+	for (const byte of bytes) t.is(oneByOne.feed(Buffer.from([byte])), undefined);
+});
+
+const cases: readonly {title: string; bytes: readonly number[]; expected: 'oversized' | 'malformed' | undefined}[] = [
+	{title: 'a first packet that is no CONNECT', bytes: [0x30, 0], expected: 'malformed'},
+	{title: 'a second CONNECT', bytes: [...connect, ...connect], expected: 'malformed'},
+	{title: 'a packet that only brokers send', bytes: [...connect, 0x20, 0], expected: 'malformed'},
+	{title: 'type 0', bytes: [...connect, 0x00, 0], expected: 'malformed'},
+	{title: 'a length of five bytes', bytes: [...connect, 0x30, 0xff, 0xff, 0xff, 0xff], expected: 'malformed'},
+	{title: 'a packet one byte too long', bytes: [...connect, 0x30, 99], expected: 'oversized'},
+	{title: 'a packet of the allowed length', bytes: [...connect, 0x30, 98], expected: undefined},
+];
+for (const {title, bytes, expected} of cases)
+	test(`the guard ${expected === undefined ? 'lets pass' : 'refuses'} ${title}`, t => {
+		t.is(createPacketGuard(100).feed(Buffer.from(bytes)), expected);
+	});
+
+function anOutbox(limit: {windowMessages: number; waitingMessages: number; waitingBytes?: number}) {
+	const sent: string[] = [];
+	const open: (() => void)[] = [];
+	const lost: string[] = [];
+	const outbox = createOutbox({
+		windowBytes: 1_000,
+		waitingBytes: 1_000,
+		...limit,
+		emit(_topic, payload, done) {
+			sent.push(payload.toString());
+			open.push(done);
+		},
+		onReplaced: topic => lost.push(`replaced ${topic}`),
+		onDropped: topic => lost.push(`dropped ${topic}`),
+	});
+	const publish = (topic: string, text: string, latestOnly = true): void => outbox.publish(topic, Buffer.from(text), latestOnly);
+	const settle = (): void => {
+		for (let done = open.shift(); done !== undefined; done = open.shift()) done();
+	};
+	return {outbox, sent, lost, publish, settle};
+}
+
+test('within the window all is sent at once; beyond it the newest of a topic takes the place of what waits', t => {
+	const {sent, lost, publish, settle} = anOutbox({windowMessages: 1, waitingMessages: 10});
+	publish('a', 'a1');
+	publish('a', 'a2');
+	publish('b', 'b1');
+	publish('a', 'a3');
+	t.deepEqual(sent, ['a1']);
+	settle();
+	t.deepEqual(sent, ['a1', 'b1', 'a3']);
+	t.deepEqual(lost, ['replaced a']);
+});
+
+test('what is not replaced waits in order, a deletion before the message that clears', t => {
+	const {sent, lost, publish, settle} = anOutbox({windowMessages: 1, waitingMessages: 10});
+	publish('x', 'x1');
+	publish('a', 'a2');
+	publish('a', 'deleted', false);
+	publish('a', '');
+	settle();
+	t.deepEqual(sent, ['x1', 'deleted', '']);
+	t.deepEqual(lost, ['replaced a']);
+});
+
+test('at the limit the oldest that waits is dropped, by count and by bytes', t => {
+	const byCount = anOutbox({windowMessages: 1, waitingMessages: 2});
+	for (const topic of ['0', '1', '2', '3', '4']) byCount.publish(topic, topic);
+	byCount.settle();
+	t.deepEqual(byCount.sent, ['0', '3', '4']);
+	t.deepEqual(byCount.lost, ['dropped 1', 'dropped 2']);
+	const byBytes = anOutbox({windowMessages: 1, waitingMessages: 10, waitingBytes: 5});
+	for (const topic of ['0', '1', '2']) byBytes.publish(topic, topic.repeat(3));
+	byBytes.settle();
+	t.deepEqual(byBytes.sent, ['000', '222']);
+});
+
+test('an emit that is done at once does not recurse', t => {
+	let sent = 0;
+	const later: (() => void)[] = [];
+	const outbox = createOutbox({
+		windowMessages: 1,
+		windowBytes: 10,
+		waitingMessages: 100_000,
+		waitingBytes: 1_000_000,
+		emit(_topic, _payload, done) {
+			sent += 1;
+			if (sent === 1) later.push(done);
+			else done();
+		},
+		onReplaced: () => undefined,
+		onDropped: () => undefined,
+	});
+	for (let i = 0; i < 50_000; i += 1) outbox.publish(String(i), Buffer.from('x'), true);
+	later[0]?.();
+	t.is(sent, 50_000);
+	t.is(outbox.waiting(), 0);
+});
+
+test('a closed stream still hands over what was written, then waits for the other side', async t => {
+	const [near, far] = duplexPair();
+	const clock = new ManualClock();
+	const stream = new ClientStream({inner: near, clock, onCut: () => undefined});
+	stream.write('the last words');
+	stream.destroy();
+	const heard: Buffer[] = [];
+	for await (const chunk of far) heard.push(chunk as Buffer);
+	t.is(Buffer.concat(heard).toString(), 'the last words');
+	t.false(near.destroyed);
+	clock.advance(limits.toolStallMs);
+	t.true(near.destroyed);
+});
+
+test('a stream that nobody reads accepts everything up to its bound and is cut beyond it', async t => {
+	const cuts: CutReason[] = [];
+	const inner = new Duplex({read: () => undefined, write: () => undefined});
+	const stream = new ClientStream({inner, clock: new ManualClock(), onCut: reason => cuts.push(reason)});
+	const chunk = Buffer.alloc(1_000_000);
+	for (let i = 0; i < 8; i += 1) t.true(stream.write(chunk));
+	t.true(stream.pendingBytes >= 7_900_000);
+	const closed = once(stream, 'close');
+	stream.write(chunk);
+	await closed;
+	t.deepEqual(cuts, ['overflow']);
+});
+
+test('bytes come out as they went in, whatever their portions', async t => {
+	const [near, far] = duplexPair();
+	const stream = new ClientStream({inner: near, clock: new ManualClock(), onCut: () => undefined});
+	const sizes = [1, 5_000, 20_000, 3, 16_384, 16_385, 70_000, 0, 2];
+	const parts = sizes.map((size, i) => Buffer.alloc(size, i + 1));
+	for (const [i, part] of parts.entries()) {
+		if (i % 3 === 0) stream.cork();
+		stream.write(part);
+		if (i % 3 === 2) process.nextTick(() => stream.uncork());
+	}
+	const expected = Buffer.concat(parts);
+	const heard: Buffer[] = [];
+	let bytes = 0;
+	for await (const chunk of far) {
+		heard.push(chunk as Buffer);
+		bytes += (chunk as Buffer).length;
+		if (bytes >= expected.length) break;
+	}
+	t.true(Buffer.concat(heard).equals(expected));
+	stream.cut();
+});

@@ -1,0 +1,235 @@
+import {createServer, type IncomingMessage} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import type {Duplex} from 'node:stream';
+import test, {type ExecutionContext} from 'ava';
+import {createWebSocketStream, WebSocketServer} from 'ws';
+import {limits} from '../../api/limits.js';
+import {createBroker, type Broker} from '../../system/broker.js';
+import {brokerLink} from '../../system/broker/broker-link.js';
+import {decodePacket, encodePacket} from '../../system/broker/packet-codec.js';
+import type {Packet} from '../../system/link.js';
+import {ManualClock} from '../../system/manual-clock.js';
+import {connectMqttLink, type MqttLink, type MqttLinkOptions} from '../../system/mqtt-link.js';
+import {loggedIn, noRetained, passwordOf, startBroker} from './broker-rig.js';
+import {linkContract} from './link-contract.js';
+
+/** Connects and waits until the inbox is subscribed. */
+async function join(t: ExecutionContext, url: string, self: string, options: Partial<MqttLinkOptions> = {}): Promise<MqttLink> {
+	const link = await new Promise<MqttLink>(resolve => {
+		const connecting: MqttLink = connectMqttLink({
+			url,
+			self,
+			password: passwordOf(self),
+			clientId: `${self}-boot`,
+			onConnected: () => resolve(connecting),
+			...options,
+		});
+	});
+	t.teardown(() => link.close());
+	return link;
+}
+
+/** Everybody may come in, and writes under their own name only. */
+async function openBroker(t: ExecutionContext): Promise<Broker> {
+	const broker = await createBroker({
+		clock: new ManualClock(),
+		authenticate: username => (username === undefined ? undefined : {name: username}),
+		may: ({name}, verb, topic) => verb !== 'publish' || topic.endsWith(`/inbox/${name}`),
+		retainedSource: noRetained,
+	});
+	t.teardown(() => broker.close());
+	return broker;
+}
+
+async function tcpUrl(broker: Broker): Promise<string> {
+	const {port} = await broker.listen('127.0.0.1', 0);
+	return `mqtt://127.0.0.1:${port}`;
+}
+
+async function webSocketUrl(t: ExecutionContext, broker: Broker): Promise<string> {
+	const sockets = new WebSocketServer({noServer: true, handleProtocols: () => 'mqtt'});
+	const server = createServer();
+	server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+		sockets.handleUpgrade(request, socket, head, webSocket => broker.attach(createWebSocketStream(webSocket), 'ws')),
+	);
+	await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+	t.teardown(() => server.close());
+	return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/mqtt`;
+}
+
+linkContract(test, {
+	name: 'MQTT over TCP',
+	async join(t) {
+		const url = await tcpUrl(await openBroker(t));
+		const [a, b, c] = await Promise.all([join(t, url, 'a'), join(t, url, 'b'), join(t, url, 'c')]);
+		return {a, b, c};
+	},
+});
+
+linkContract(test, {
+	name: 'MQTT over WebSocket',
+	async join(t) {
+		const url = await webSocketUrl(t, await openBroker(t));
+		const [a, b, c] = await Promise.all([join(t, url, 'a'), join(t, url, 'b'), join(t, url, 'c')]);
+		return {a, b, c};
+	},
+});
+
+linkContract(test, {
+	name: 'inside the broker',
+	async join(t) {
+		const broker = await openBroker(t);
+		return {a: brokerLink(broker, 'a'), b: brokerLink(broker, 'b'), c: brokerLink(broker, 'c')};
+	},
+});
+
+linkContract(test, {
+	name: 'from the broker’s process to TCP',
+	async join(t) {
+		const broker = await openBroker(t);
+		const url = await tcpUrl(broker);
+		const [b, c] = await Promise.all([join(t, url, 'b'), join(t, url, 'c')]);
+		return {a: brokerLink(broker, 'a'), b, c};
+	},
+});
+
+const packet: Packet = {boot: 'x', sequence: 1, acknowledged: 0, body: 'hello'};
+
+test('garbage in an inbox is dropped and counted', async t => {
+	const {broker, port} = await startBroker(t);
+	const link = brokerLink(broker, 'control');
+	const arrived: Packet[] = [];
+	const first = new Promise<void>(resolve =>
+		link.onPacket((_from, one) => {
+			arrived.push(one);
+			resolve();
+		}),
+	);
+	const node = await loggedIn(t, port, 'node-a');
+	const inbox = 'troupe/v1/actors/control/inbox/node-a';
+	for (const text of ['', '{', 'null', '[]', '{"boot":"x"}', '{"boot":"x","sequence":-1,"acknowledged":0}']) await node.publishAsync(inbox, text);
+	await node.publishAsync(inbox, encodePacket(packet));
+	await first;
+	t.deepEqual(arrived, [packet]);
+	t.is(link.garbage(), 6);
+});
+
+test('a node cannot write to an inbox under another name', async t => {
+	const {broker, port} = await startBroker(t);
+	const heard: string[] = [];
+	const link = brokerLink(broker, 'control');
+	const last = new Promise<void>(resolve =>
+		link.onPacket((from, {sequence}) => {
+			heard.push(from);
+			if (sequence === 2) resolve();
+		}),
+	);
+	const node = await loggedIn(t, port, 'node-a');
+	await node.publishAsync('troupe/v1/actors/control/inbox/node-b', encodePacket(packet));
+	await node.publishAsync('troupe/v1/actors/control/inbox/node-a', encodePacket({...packet, sequence: 2}));
+	await last;
+	t.deepEqual(heard, ['node-a']);
+});
+
+test('a packet larger than the broker takes is dropped by the sender, and the link stays', async t => {
+	const broker = await openBroker(t);
+	const url = await tcpUrl(broker);
+	const [a, b] = await Promise.all([join(t, url, 'a'), join(t, url, 'b')]);
+	const arrived = new Promise<Packet>(resolve => b.onPacket((_from, one) => resolve(one)));
+	a.send('b', {...packet, body: 'x'.repeat(limits.packetBytes)});
+	a.send('b', packet);
+	t.deepEqual(await arrived, packet);
+	t.is(a.counters().dropped, 1);
+	t.is(a.counters().connects, 1);
+});
+
+test('after the broker was away the link connects again by itself and subscribes its inbox', async t => {
+	const first = await openBroker(t);
+	const {port} = await first.listen('127.0.0.1', 0);
+	const hooks: string[] = [];
+	let onReturn: (() => void) | undefined;
+	const link = await new Promise<MqttLink>(resolve => {
+		const connecting: MqttLink = connectMqttLink({
+			url: `mqtt://127.0.0.1:${port}`,
+			self: 'a',
+			password: 'x',
+			clientId: 'a-1',
+			onConnected() {
+				hooks.push('connected');
+				resolve(connecting);
+				onReturn?.();
+			},
+			onDisconnected: () => hooks.push('disconnected'),
+			onProblem: () => undefined,
+		});
+	});
+	t.teardown(() => link.close());
+	await first.close();
+	const second = await openBroker(t);
+	const returned = new Promise<void>(resolve => (onReturn = resolve));
+	await second.listen('127.0.0.1', port);
+	await returned;
+	const arrived = new Promise<Packet>(resolve => link.onPacket((_from, one) => resolve(one)));
+	brokerLink(second, 'b').send('a', packet);
+	t.deepEqual(await arrived, packet);
+	t.deepEqual(hooks, ['connected', 'disconnected', 'connected']);
+	t.is(link.counters().connects, 2);
+});
+
+test('what is sent without a connection is forgotten and counted; the problem is told without the password', async t => {
+	const {port} = await startBroker(t);
+	const problem = await new Promise<string>(resolve => {
+		const link: MqttLink = connectMqttLink({
+			url: `mqtt://127.0.0.1:${port}`,
+			self: 'node-a',
+			password: 'not-the-password',
+			clientId: 'node-a-1',
+			onProblem: resolve,
+		});
+		t.teardown(() => link.close());
+		link.send('control', packet);
+		t.is(link.counters().dropped, 1);
+		t.false(link.connected());
+	});
+	t.regex(problem, /Bad username or password/);
+	t.notRegex(problem, /not-the-password/);
+});
+
+test('the will of a link is published when its process dies', async t => {
+	const {broker, port} = await startBroker(t);
+	const presence = 'troupe/v1/nodes/node-a/presence';
+	const heard: string[] = [];
+	const offline = new Promise<void>(resolve => {
+		broker.subscribe(presence, (_topic, payload) => {
+			heard.push(payload.toString());
+			if (heard.length === 2) resolve();
+		});
+	});
+	const link = await join(t, `mqtt://127.0.0.1:${port}`, 'node-a', {will: {topic: presence, payload: 'offline', retain: true}});
+	link.publish(presence, 'online', {retain: true});
+	const double = await loggedIn(t, port, 'node-a', {clientId: 'node-a-boot'});
+	await offline;
+	t.deepEqual(heard, ['online', 'offline']);
+	await double.endAsync();
+});
+
+test('only whole packets are decoded', t => {
+	t.deepEqual(decodePacket(encodePacket(packet)), packet);
+	t.deepEqual(decodePacket(encodePacket({...packet, peerBoot: 'y', body: null})), {...packet, peerBoot: 'y', body: null});
+	const bad: readonly unknown[] = [
+		{...packet, boot: ''},
+		{...packet, boot: 7},
+		{...packet, boot: 'x'.repeat(200)},
+		{...packet, peerBoot: null},
+		{...packet, sequence: 0},
+		{...packet, sequence: 1.5},
+		{...packet, sequence: '1'},
+		{...packet, acknowledged: -1},
+		{boot: 'x', sequence: 1, acknowledged: 0},
+	];
+	for (const value of bad) t.is(decodePacket(Buffer.from(JSON.stringify(value))), undefined);
+	t.is(decodePacket(Buffer.from(`{"boot":"x","sequence":1,"acknowledged":0,"body":${'['.repeat(1_000)}${']'.repeat(1_000)}}`)), undefined);
+	t.is(decodePacket(Buffer.from([0xff, 0xfe, 0])), undefined);
+	const brackets = {...packet, body: `${'['.repeat(1_000)} \\" ${'{'.repeat(1_000)}`};
+	t.deepEqual(decodePacket(encodePacket(brackets)), brackets);
+});
