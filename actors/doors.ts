@@ -23,7 +23,9 @@ export function acceptsFromNode(node: string, to: Address, message: Message): bo
 
 function isHelloOf(node: string, message: Message): boolean {
 	const {node: name, boot, have, info} = message as Message & Record<string, unknown>;
-	return name === node && typeof boot === 'string' && typeof have === 'object' && have !== null && typeof info === 'object' && info !== null;
+	return (
+		name === node && typeof boot === 'string' && typeof have === 'object' && have !== null && typeof info === 'object' && info !== null
+	);
 }
 
 const fromControl: ReadonlySet<string> = new Set(['callHello', 'delta', 'observedTaken', 'refused']);

@@ -78,7 +78,12 @@ export type PodEvent = {readonly event: 'Normal' | 'Warning'; readonly reason: s
 export type Observed = {readonly type: 'observed'; readonly boot: string; readonly number: number; readonly pods: readonly ObservedPod[]};
 
 /** Control has committed what it could of that message; these keys failed and are to be sent again. */
-export type ObservedTaken = {readonly type: 'observedTaken'; readonly boot: string; readonly number: number; readonly failed: readonly ObjectKey[]};
+export type ObservedTaken = {
+	readonly type: 'observedTaken';
+	readonly boot: string;
+	readonly number: number;
+	readonly failed: readonly ObjectKey[];
+};
 
 /** Up: nothing of this pod is left on the node. */
 export type PodGone = {readonly type: 'podGone'; readonly key: ObjectKey; readonly uid: string};

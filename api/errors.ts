@@ -23,8 +23,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : JS
 /** A resource as kubectl names it: `pods "web"`, `replicasets.apps "web"`. */
 const resource = (details: Details): string => `${text(details['resource'] ?? 'objects')} "${text(details['name'])}"`;
 
-const problemsOf = (details: Details): readonly Problem[] =>
-	Array.isArray(details['problems']) ? (details['problems'] as unknown as readonly Problem[]) : [];
+const problemsOf = ({problems}: Details): readonly Problem[] => (Array.isArray(problems) ? (problems as readonly Problem[]) : []);
 
 export const errorTable = {
 	ERR_INVALID: {

@@ -73,7 +73,7 @@ export const limits = {
 
 	/** Publishes of the broker itself that may be outstanding. */
 	brokerPublishWindow: 1_000,
-	brokerPublishWindowBytes: 8_388_608,
+	brokerPublishWindowBytes: 2_097_152,
 	/** What waits beyond that window, the latest per retained topic; then the oldest is dropped. */
 	brokerOutboxMessages: 10_000,
 	brokerOutboxBytes: 16_777_216,
@@ -110,6 +110,7 @@ export const limits = {
 	httpHeadersMs: 10_000,
 	httpRequestMs: 30_000,
 	httpKeepAliveMs: 65_000,
+	httpCheckMs: 1_000,
 	httpStallMs: 30_000,
 	/** What a closing door gives to answers that run. */
 	httpCloseMs: 1_000,

@@ -4,49 +4,18 @@ import type {Outcome} from '../api/errors.js';
 import type {Address} from '../api/keys.js';
 import type {JsonObject} from '../api/object.js';
 import type {Message} from '../system/behavior.js';
+import type {ObjectEvent} from '../system/event-log.js';
+import type {JournalEntry} from '../system/journal.js';
 import type {ObjectIndex} from '../system/object-index.js';
+import type {TreeNode} from '../system/tree.js';
 import type {WatchRing} from '../system/watch-ring.js';
+
+export type {JournalEntry, ObjectEvent, TreeNode};
 
 export type AskOptions = {
 	readonly deadlineMs: number;
 	/** Who asked, at which door: `http admin PATCH replicasets/default/web`. Kept in the journal of what it causes. */
 	readonly cause: string;
-};
-
-/** One row of an object's journal, for `why`. */
-export type JournalEntry = {
-	readonly version: number;
-	readonly atMs: number;
-	/** The message type that led to the commit. */
-	readonly type: string;
-	/** The address it came from. */
-	readonly from: string;
-	readonly cause: string;
-};
-
-/** One thing that happened to an object. */
-export type ObjectEvent = {
-	readonly type: 'Normal' | 'Warning';
-	readonly reason: string;
-	readonly message: string;
-	readonly count: number;
-	readonly firstAtMs: number;
-	readonly lastAtMs: number;
-};
-
-/** An actor as `tree` shows it. */
-export type TreeNode = {
-	readonly name: string;
-	readonly address: Address;
-	readonly behavior: string;
-	readonly state: 'running' | 'committing' | 'restarting' | 'parked' | 'stopping';
-	/** What it says it is doing. */
-	readonly about: string;
-	readonly restarts: number;
-	readonly waiting: number;
-	/** The last crash, if there was one. */
-	readonly failure: string | undefined;
-	readonly children: readonly TreeNode[];
 };
 
 export type ControlPlane = {

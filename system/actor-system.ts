@@ -102,7 +102,12 @@ export class ActorSystem {
 	}
 
 	/** Asks from outside the tree. The callback is called exactly once. */
-	ask(to: Address, message: Message, {deadlineMs, cause}: {deadlineMs: number; cause: string}, done: (outcome: Outcome<unknown>) => void): void {
+	ask(
+		to: Address,
+		message: Message,
+		{deadlineMs, cause}: {deadlineMs: number; cause: string},
+		done: (outcome: Outcome<unknown>) => void,
+	): void {
 		const id = String(++this.#edgeCounter);
 		const cancel = this.#deadlines.after(deadlineMs, () => this.#answerEdge(id, failed('ERR_TIMEOUT', {address: to, deadlineMs})));
 		this.#edgeAsks.set(id, outcome => {
@@ -350,7 +355,13 @@ export class ActorSystem {
 	#handleSignal(cell: Cell, signal: Signal): void {
 		const react = cell.behavior.signal;
 		if (react === undefined || cell.state === undefined) return;
-		this.#step(cell, {type: signal.type}, cell.address, `signal ${signal.type}`, context => react(cell.state, signal, context) as Next<unknown>);
+		this.#step(
+			cell,
+			{type: signal.type},
+			cell.address,
+			`signal ${signal.type}`,
+			context => react(cell.state, signal, context) as Next<unknown>,
+		);
 	}
 
 	#handle(cell: Cell, envelope: Envelope): void {
@@ -392,13 +403,13 @@ export class ActorSystem {
 	#adopt(cell: Cell, next: Next<unknown>, origin: {cause: string; from: Address; type: string}): void {
 		const {persistence} = cell.behavior;
 		const persistent = this.options.persistent;
-		const candidate = persistence?.objectOf(next.state) as ApiObject | undefined;
+		const candidate = persistence?.objectOf(next.state);
 		if (persistence === undefined || persistent === undefined || candidate === cell.object) {
 			cell.state = next.state;
 			this.#finishStep(cell, next, cell.object, origin.cause);
 			return;
 		}
-		const key = (candidate === undefined ? persistence.key(cell.state ?? next.state) : persistence.key(next.state)) as ObjectKey;
+		const key = (candidate === undefined ? persistence.key(cell.state ?? next.state) : persistence.key(next.state));
 		cell.committing = true;
 		persistent.submit({
 			key,
@@ -465,7 +476,13 @@ export class ActorSystem {
 		if (behavior === undefined) throw new Error(`no behavior is called "${child.behavior}"`);
 		const path = parent === undefined || parent.path === '' ? name : `${parent.path}/${name}`;
 		const address = addressOf(this.name, path);
-		const cell = new Cell({name, address, path, parent}, child.behavior, behavior, {input: child.input, snapshot: child.snapshot}, child.restart);
+		const cell = new Cell(
+			{name, address, path, parent},
+			child.behavior,
+			behavior,
+			{input: child.input, snapshot: child.snapshot},
+			child.restart,
+		);
 		this.#cells.set(address, cell);
 		parent?.children.set(name, cell);
 		cell.seat = this.options.executor.seat(() => this.#turn(cell));
@@ -477,7 +494,8 @@ export class ActorSystem {
 	#begin(cell: Cell, cause: string): void {
 		cell.status = 'running';
 		const {persistence, resume, init} = cell.behavior;
-		const key = cell.object === undefined ? cell.start.snapshot : (persistence?.key(persistence.restore(cell.object, cell.start.input)) as ObjectKey);
+		const key =
+			cell.object === undefined ? cell.start.snapshot : (persistence?.key(persistence.restore(cell.object, cell.start.input)) as ObjectKey);
 		const snapshot = key === undefined ? undefined : this.known.get(key);
 		const message = {type: snapshot === undefined ? 'init' : 'resume'};
 		if (snapshot !== undefined && persistence !== undefined) {
@@ -667,7 +685,8 @@ export class ActorSystem {
 		const {parent} = cell;
 		if (parent?.children.get(cell.name) === cell) parent.children.delete(cell.name);
 		if (parent !== undefined && parent.status === 'running') {
-			if (cell.restart === 'permanent' && reason.type === 'normal') this.#crash(parent, failure('ERR_INTERNAL', {message: `"${cell.address}" ended`}), 'down', '');
+			if (cell.restart === 'permanent' && reason.type === 'normal')
+				this.#crash(parent, failure('ERR_INTERNAL', {message: `"${cell.address}" ended`}), 'down', '');
 			else this.#signal(parent, signal);
 		}
 		for (const watcher of cell.watchers) {

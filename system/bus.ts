@@ -49,7 +49,9 @@ export class Bus {
 		const bytes = this.#options.measure ? JSON.stringify(body).length : 0;
 		if (bytes > limits.packetBytes || !this.#streamTo(to).offer(body, bytes)) {
 			this.counters.full++;
-			const error = failure('ERR_NOT_REACHABLE', {message: `"${to}" takes no more messages: ${limits.streamWindowMessages} wait for it already`});
+			const error = failure('ERR_NOT_REACHABLE', {
+				message: `"${to}" takes no more messages: ${limits.streamWindowMessages} wait for it already`,
+			});
 			this.#system?.refuse(address, {message, from, cause, outside: false}, 'busy', error);
 		}
 	}

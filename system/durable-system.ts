@@ -18,7 +18,7 @@ import {ObjectIndex, type Change, type Known, type TermsOf} from './object-index
 import type {SystemObserver} from './observer.js';
 import {startPipeline, type Pipeline} from './pipeline.js';
 import type {Meta, StoreDriver} from './store.js';
-import {WatchRing} from './watch-ring.js';
+import type {WatchRing} from './watch-ring.js';
 
 export type Wake = {readonly to: Address; readonly message: Message};
 

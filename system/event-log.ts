@@ -37,7 +37,10 @@ export class EventLog {
 		if (events.length > 0) this.#events.set(key, events);
 	}
 
-	record(key: ObjectKey, {event, reason, message}: {readonly event: 'Normal' | 'Warning'; readonly reason: string; readonly message: string}): void {
+	record(
+		key: ObjectKey,
+		{event, reason, message}: {readonly event: 'Normal' | 'Warning'; readonly reason: string; readonly message: string},
+	): void {
 		const nowMs = this.#options.clock.nowMs();
 		const present = this.of(key);
 		const same = present.find(each => each.reason === reason && each.type === event);

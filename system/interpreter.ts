@@ -130,5 +130,5 @@ function requestOf(system: Kernel, effect: Pending): {to: Address; message: Mess
 function recordEvent(system: Kernel, cell: Cell, effect: Extract<Effect, {type: 'event'}>): void {
 	const {persistence} = cell.behavior;
 	if (persistence === undefined || cell.state === undefined) return;
-	system.options.persistent?.recordEvent(persistence.key(cell.state) as string, effect);
+	system.options.persistent?.recordEvent(persistence.key(cell.state), effect);
 }

@@ -54,7 +54,7 @@ export class ManualClock implements Clock {
 	#push(timer: Timer): void {
 		const heap = this.#heap;
 		heap.push(timer);
-		for (let child = heap.length - 1; child > 0; ) {
+		for (let child = heap.length - 1; child > 0;) {
 			const parent = (child - 1) >> 1;
 			if (!isBefore(heap[child], heap[parent])) break;
 			swap(heap, child, parent);
@@ -68,7 +68,7 @@ export class ManualClock implements Clock {
 		const last = heap.pop();
 		if (top === undefined || last === undefined || heap.length === 0) return top;
 		heap[0] = last;
-		for (let parent = 0; ; ) {
+		for (let parent = 0; ;) {
 			const left = 2 * parent + 1;
 			const smaller = isBefore(heap[left + 1], heap[left]) ? left + 1 : left;
 			if (!isBefore(heap[smaller], heap[parent])) return top;

@@ -3,6 +3,7 @@
 // MQTT is transport, not truth: clean sessions, QoS 0, nothing queued while away and nothing beyond a bound while slow. The
 // stream above numbers, acknowledges and sends again.
 
+import {Socket} from 'node:net';
 import mqtt, {type IClientOptions, type MqttClient} from 'mqtt';
 import {limits} from '../api/limits.js';
 import {inboxFilter} from '../api/topics.js';
@@ -125,5 +126,5 @@ const connectOptions = ({self, password, clientId, ca, will}: MqttLinkOptions): 
 
 /** Without it each packet beyond a segment waits 20 to 40 ms for an acknowledgement. WebSockets set it themselves. */
 function setNoDelay({stream}: MqttClient): void {
-	if ('setNoDelay' in stream && typeof stream.setNoDelay === 'function') stream.setNoDelay(true);
+	if (stream instanceof Socket) stream.setNoDelay(true);
 }

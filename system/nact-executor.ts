@@ -97,7 +97,14 @@ export function createNactExecutor(clock: Clock): Executor {
 				},
 				`c${seats++}`,
 				// Turns catch what a behaviour throws; what comes here is a bug of the runtime itself, and must not be hidden.
-				{onCrash: (_message, error, context) => { setImmediate(() => { throw error; }); return context.stop; }},
+				{
+					onCrash: (_message, error, context) => {
+						setImmediate(() => {
+							throw error instanceof Error ? error : new Error(String(error));
+						});
+						return context.stop;
+					},
+				},
 			);
 			return {
 				request: () => request(seat),

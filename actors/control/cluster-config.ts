@@ -7,5 +7,7 @@ export const clusterConfigController = controller<ClusterConfig>({
 	plural: 'clusterconfigs',
 	reconcile: ({metadata, status}) => ({status: {...status, observedGeneration: metadata.generation}, effects: []}),
 	refuseDeletion: ({metadata}) =>
-		metadata.name === clusterConfigName ? `clusterconfigs "${clusterConfigName}" is forbidden: the cluster needs its configuration` : undefined,
+		metadata.name === clusterConfigName
+			? `clusterconfigs "${clusterConfigName}" is forbidden: the cluster needs its configuration`
+			: undefined,
 });

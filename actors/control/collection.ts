@@ -6,9 +6,9 @@
 import {failed, failure, type Failure} from '../../api/errors.js';
 import {objectKey, objectPath} from '../../api/keys.js';
 import type {KindDefinition} from '../../api/kind.js';
-import type {Draft} from '../../api/object.js';
+import {generateName} from '../../api/names.js';
+import type {Draft, OwnerReference} from '../../api/object.js';
 import {next, reply, tell, type Behavior, type Context, type Effect} from '../../system/behavior.js';
-import {randomSuffix} from '../../system/random-suffix.js';
 import {isDeleting} from './garbage.js';
 import {aboutObject, resourceName} from './about-object.js';
 import type {RecordInput} from './object.js';
@@ -60,17 +60,21 @@ function create(definition: KindDefinition, message: CreateObject, context: Cont
 	return [{type: 'spawn', name: actor, behavior: definition.kind, input}];
 }
 
-function withName({plural, namespaced}: KindDefinition, draft: Draft, {known, random}: Context): {ok: true; value: Draft} | {ok: false; error: Failure} {
-	const {name, generateName, namespace} = draft.metadata;
+function withName(
+	{plural, namespaced}: KindDefinition,
+	draft: Draft,
+	{known, random}: Context,
+): {ok: true; value: Draft} | {ok: false; error: Failure} {
+	const {name, generateName: prefix, namespace} = draft.metadata;
 	if (typeof name === 'string' && name !== '') return {ok: true, value: draft};
-	if (typeof generateName !== 'string' || generateName === '') return {ok: true, value: draft}; // The record's admission says what is missing.
+	if (typeof prefix !== 'string' || prefix === '') return {ok: true, value: draft}; // The record's admission says what is missing.
 	for (let tries = 0; tries < nameTries; tries++) {
-		const candidate = `${generateName.slice(0, 58)}${randomSuffix(random)}`;
+		const candidate = generateName(prefix, random.next);
 		if (known.get(objectKey(plural, namespaced ? namespace : undefined, candidate)) === undefined) {
 			return {ok: true, value: {...draft, metadata: {...draft.metadata, name: candidate}}};
 		}
 	}
-	return failed('ERR_ALREADY_EXISTS', {resource: plural, name: generateName});
+	return failed('ERR_ALREADY_EXISTS', {resource: plural, name: prefix});
 }
 
 /** Nothing new in a namespace that is missing or ending, nothing for an owner that is gone. */
@@ -85,8 +89,8 @@ function refusalOf(definition: KindDefinition, {metadata}: Draft, {known}: Conte
 			});
 		}
 	}
-	if (!Array.isArray(ownerReferences)) return undefined; // Admission words it.
-	const controllerOwner = ownerReferences.find(({controller}) => controller === true);
+	// What is no list at all is worded by the record's admission.
+	const controllerOwner = (Array.isArray(ownerReferences) ? (ownerReferences as readonly OwnerReference[]) : []).find(({controller}) => controller === true);
 	const owner = controllerOwner === undefined ? undefined : known.byUid(controllerOwner.uid);
 	if (controllerOwner !== undefined && (owner === undefined || isDeleting(owner))) {
 		return failure('ERR_CONFLICT', {
@@ -97,4 +101,3 @@ function refusalOf(definition: KindDefinition, {metadata}: Draft, {known}: Conte
 	}
 	return undefined;
 }
-

@@ -10,7 +10,8 @@ export function withCondition(
 ): readonly Condition[] {
 	const present = conditions ?? [];
 	const old = present.find(({type}) => type === condition.type);
-	if (old !== undefined && old.status === condition.status && old.reason === condition.reason && old.message === condition.message) return present;
+	if (old !== undefined && old.status === condition.status && old.reason === condition.reason && old.message === condition.message)
+		return present;
 	const lastTransitionTime =
 		old?.status === condition.status && old.lastTransitionTime !== undefined ? old.lastTransitionTime : timestampOf(nowMs);
 	const changed = {...condition, lastTransitionTime};

@@ -14,7 +14,8 @@ export type Reconciliation<Status> = {
 };
 
 /** What a message of the kind's own makes of the object. */
-export type Handled<Obj> = {readonly ok: true; readonly object: Obj; readonly effects?: readonly Effect[]} | {readonly ok: false; readonly error: Failure};
+export type Handled<Obj> =
+	{readonly ok: true; readonly object: Obj; readonly effects?: readonly Effect[]} | {readonly ok: false; readonly error: Failure};
 
 export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = Message> = {
 	readonly plural: string;

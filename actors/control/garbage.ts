@@ -25,7 +25,9 @@ export function condemnation(object: ApiObject, known: Known): string | undefine
 	if (ownerReferences.length === 0) return undefined;
 	const owners = ownerReferences.map(reference => ({reference, owner: known.byUid(reference.uid)}));
 	if (owners.every(({owner}) => owner === undefined)) return `its owner ${nameOf(ownerReferences)} is gone`;
-	const inForeground = owners.find(({owner}) => owner !== undefined && isDeleting(owner) && finalizersOf(owner).includes(foregroundFinalizer));
+	const inForeground = owners.find(
+		({owner}) => owner !== undefined && isDeleting(owner) && finalizersOf(owner).includes(foregroundFinalizer),
+	);
 	return inForeground === undefined ? undefined : `its owner ${nameOf([inForeground.reference])} is being deleted`;
 }
 
@@ -45,7 +47,8 @@ export function withoutOrphaningOwners(object: ApiObject, known: Known): readonl
 export function remainingFinalizers(object: ApiObject, known: Known): readonly string[] {
 	const dependents = [...known.byOwner(object.metadata.uid)];
 	const blocks = (dependent: ApiObject): boolean =>
-		dependent.metadata.ownerReferences?.some(({uid, blockOwnerDeletion}) => uid === object.metadata.uid && blockOwnerDeletion === true) === true;
+		dependent.metadata.ownerReferences?.some(({uid, blockOwnerDeletion}) => uid === object.metadata.uid && blockOwnerDeletion === true) ===
+		true;
 	return finalizersOf(object).filter(finalizer => {
 		if (finalizer === foregroundFinalizer) return dependents.some(blocks);
 		if (finalizer === orphanFinalizer) return dependents.length > 0;

@@ -16,7 +16,13 @@ import {collectionName, controlRoot} from './root.js';
 import {scheduler} from './scheduler.js';
 import {syncSupervisor} from './sync-supervisor.js';
 
-const controllers: readonly Controller[] = [namespaceController, nodeController, podController, replicaSetController, clusterConfigController];
+const controllers: readonly Controller[] = [
+	namespaceController,
+	nodeController,
+	podController,
+	replicaSetController,
+	clusterConfigController,
+];
 
 const byPlural = new Map(controllers.map(each => [each.plural, each]));
 

@@ -25,6 +25,11 @@ const contentLeft = (left: number): {conditions?: []} | {conditions: [{type: str
 		? {}
 		: {
 				conditions: [
-					{type: 'NamespaceContentRemaining', status: 'True', reason: 'SomeResourcesRemain', message: 'objects in the namespace are being deleted'},
+					{
+						type: 'NamespaceContentRemaining',
+						status: 'True',
+						reason: 'SomeResourcesRemain',
+						message: 'objects in the namespace are being deleted',
+					},
 				],
 			};

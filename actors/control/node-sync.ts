@@ -103,7 +103,9 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 function greeted(state: NodeSyncState, hello: Hello, context: Context): Next<NodeSyncState> {
 	const sameLineage = hello.lineage === state.lineage;
 	const have = new Map(Object.entries(hello.have).map(([key, version]) => [key, sameLineage ? version : foreign]));
-	const wanted = new Set([...context.known.byTerm('pods', onNode(state.node))].map(({metadata}) => `pods/${metadata.namespace}/${metadata.name}`));
+	const wanted = new Set(
+		[...context.known.byTerm('pods', onNode(state.node))].map(({metadata}) => `pods/${metadata.namespace}/${metadata.name}`),
+	);
 	const fresh: NodeSyncState = {
 		...state,
 		boot: hello.boot,

@@ -50,18 +50,28 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 		object: {...node, status},
 		effects: wasReady
 			? []
-			: [{type: 'event', event: 'Normal', reason: 'NodeReady', message: `node ${node.metadata.name} is heard: ${info.name} ${info.version}`}],
+			: [
+					{
+						type: 'event',
+						event: 'Normal',
+						reason: 'NodeReady',
+						message: `node ${node.metadata.name} is heard: ${info.name} ${info.version}`,
+					},
+				],
 	};
 }
-
-
 
 function conditionsOf(node: NodeObject, info: RuntimeInfo, nowMs: number): readonly NodeCondition[] {
 	const told = info.conditions.map(({type, reason, message}) => ({type, status: 'True', reason, message}) as const);
 	const ready = {type: 'Ready', status: 'True', reason: 'AgentReady', message: 'the agent is heard'} as const;
 	// What the runtime does not say any more is over.
-	const present = (node.status?.conditions ?? []).filter(({type}) => type === 'ActorFailed' || type === 'Ready' || told.some(each => each.type === type));
-	return [ready, ...told].reduce((conditions, condition) => withCondition(conditions, condition, nowMs), present as readonly NodeCondition[]);
+	const present = (node.status?.conditions ?? []).filter(
+		({type}) => type === 'ActorFailed' || type === 'Ready' || told.some(each => each.type === type),
+	);
+	return [ready, ...told].reduce(
+		(conditions, condition) => withCondition(conditions, condition, nowMs),
+		present as readonly NodeCondition[],
+	);
 }
 
 function nodeInfoOf(info: RuntimeInfo, version: string): NonNullable<NodeStatus['nodeInfo']> {

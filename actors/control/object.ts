@@ -72,10 +72,14 @@ export function objectBehavior(controller: Controller): Behavior<RecordInput, Ob
 		receive(state, message, context) {
 			const {object} = state;
 			if (object === undefined) throw new Error(`"${message.type}" for an object that is not there`);
-			return isObjectMessage(message) ? receiveCommon(kind, state, object, message, context) : receiveOwn(kind, state, object, message, context);
+			return isObjectMessage(message)
+				? receiveCommon(kind, state, object, message, context)
+				: receiveOwn(kind, state, object, message, context);
 		},
 		signal: (state, signal, {nowMs}) =>
-			signal.type === 'commitFailed' && state.object !== undefined ? next(state, [retryAt(nowMs + limits.actorBackoffFirstMs)]) : next(state),
+			signal.type === 'commitFailed' && state.object !== undefined
+				? next(state, [retryAt(nowMs + limits.actorBackoffFirstMs)])
+				: next(state),
 		coalesce: message => (message.type === 'wake' ? 'wake' : undefined),
 		persistence: {
 			key: ({object}) => keyOfObject(kind, object),
@@ -131,14 +135,9 @@ function newObject(definition: KindDefinition, draft: Draft, {nowMs, random}: Co
 		...(ownerReferences === undefined ? {} : {ownerReferences}),
 		...(finalizers === undefined || finalizers.length === 0 ? {} : {finalizers}),
 	};
-	const status = definition.initialStatus(draft);
-	return {
-		apiVersion: draft.apiVersion,
-		kind: draft.kind,
-		metadata,
-		...(draft.spec === undefined ? {} : {spec: draft.spec}),
-		...(status === undefined ? {} : {status}),
-	};
+	const made = {apiVersion: draft.apiVersion, kind: draft.kind, metadata, ...(draft.spec === undefined ? {} : {spec: draft.spec})};
+	const status = definition.initialStatus(made);
+	return status === undefined ? made : {...made, status};
 }
 
 // ---- writes ------------------------------------------------------------------------------------------------------------
@@ -172,7 +171,11 @@ function write(
 	wanted: Draft,
 	context: Context,
 ): Next<ObjectState> {
-	const refusal = violatedPrecondition(kind, object, message.type === 'patch' ? (message.patch['metadata'] as Draft['metadata']) : wanted.metadata);
+	const refusal = violatedPrecondition(
+		kind,
+		object,
+		message.type === 'patch' ? (message.patch['metadata'] as Draft['metadata']) : wanted.metadata,
+	);
 	if (refusal !== undefined) return next(state, fail(message.replyTo, refusal));
 	const changed = message.subresource === 'status' ? withStatusOf(object, wanted) : admitted(object, wanted);
 	if (!changed.ok) return next(state, fail(message.replyTo, changed.error));
@@ -184,8 +187,11 @@ function write(
 const unlessOver = ({controller}: Kind, object: ApiObject, {known}: Context): ApiObject | undefined =>
 	isDeleting(object) ? settled(controller, object, known) : object;
 
+/** Only the status, checked like everything that comes from outside. */
 function withStatusOf(object: ApiObject, wanted: Draft): Outcome<ApiObject> {
-	const status = keepReference(object.status as Json, wanted.status as Json);
+	const checked = admitUpdate({...object, status: wanted.status}, object);
+	if (!checked.ok) return checked;
+	const status = keepReference(object.status as Json, checked.value.status as Json);
 	return {ok: true, value: status === object.status ? object : {...object, status}};
 }
 
@@ -196,7 +202,10 @@ function admitted(object: ApiObject, wanted: Draft): Outcome<ApiObject> {
 	const {metadata, spec} = checked.value;
 	const newSpec = keepReference(object.spec as Json, spec as Json);
 	const specChanged = newSpec !== object.spec;
-	const newMetadata = keepReference(object.metadata as unknown as Json, updatedMetadata(object.metadata, metadata, specChanged) as unknown as Json);
+	const newMetadata = keepReference(
+		object.metadata as unknown as Json,
+		updatedMetadata(object.metadata, metadata, specChanged) as unknown as Json,
+	);
 	if (!specChanged && newMetadata === (object.metadata as unknown as Json)) return {ok: true, value: object};
 	return {
 		ok: true,
@@ -214,7 +223,7 @@ function updatedMetadata(old: ObjectMeta, wanted: Draft['metadata'], specChanged
 		...(isEmpty(annotations) ? {} : {annotations}),
 		...(isEmpty(ownerReferences) ? {} : {ownerReferences}),
 		...(isEmpty(finalizers) ? {} : {finalizers}),
-	} as ObjectMeta;
+	};
 }
 
 const isEmpty = (value: object | undefined): boolean => value === undefined || Object.keys(value).length === 0;
@@ -223,7 +232,10 @@ function violatedPrecondition({definition}: Kind, object: ApiObject, wanted: Par
 	const {resourceVersion, uid} = wanted ?? {};
 	const about = aboutObject(definition, object.metadata.name);
 	if (typeof uid === 'string' && uid !== '' && uid !== object.metadata.uid) {
-		return failure('ERR_CONFLICT', {...about, message: `the uid in the precondition (${uid}) is not that of the object (${object.metadata.uid})`});
+		return failure('ERR_CONFLICT', {
+			...about,
+			message: `the uid in the precondition (${uid}) is not that of the object (${object.metadata.uid})`,
+		});
 	}
 	if (typeof resourceVersion === 'string' && resourceVersion !== '' && resourceVersion !== object.metadata.resourceVersion) {
 		return failure('ERR_CONFLICT', about);
@@ -316,7 +328,13 @@ function written(state: ObjectState, object: ApiObject, {outcome}: Reply<unknown
 }
 
 /** Failures that mean the index has moved on: looking again is all there is to do. */
-const settlesByItself: ReadonlySet<string> = new Set(['ERR_NOT_FOUND', 'ERR_NO_SUCH_ACTOR', 'ERR_CONFLICT', 'ERR_ALREADY_EXISTS', 'ERR_ACTOR_STOPPED']);
+const settlesByItself: ReadonlySet<string> = new Set([
+	'ERR_NOT_FOUND',
+	'ERR_NO_SUCH_ACTOR',
+	'ERR_CONFLICT',
+	'ERR_ALREADY_EXISTS',
+	'ERR_ACTOR_STOPPED',
+]);
 
 const retryAt = (atMs: number): Effect => ({type: 'wakeAt', name: 'retry', atMs, message: {type: 'retry'}});
 

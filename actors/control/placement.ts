@@ -37,11 +37,14 @@ const portsOf = ({ports = []}: Container, ownAddress: boolean): string[] =>
 
 function bindsToPodAddress({command = [], args = [], env = []}: Container): boolean {
 	const names = (text: string | undefined): boolean => text?.includes('$(POD_IP)') === true;
-	return [...command, ...args].some(names) || env.some(({value, valueFrom}) => names(value) || valueFrom?.fieldRef?.fieldPath === 'status.podIP');
+	return (
+		[...command, ...args].some(names) || env.some(({value, valueFrom}) => names(value) || valueFrom?.fieldRef?.fieldPath === 'status.podIP')
+	);
 }
 
 export const isNodeReady = (node: NodeObject): boolean =>
-	node.metadata.deletionTimestamp === undefined && node.status?.conditions?.some(({type, status}) => type === 'Ready' && status === 'True') === true;
+	node.metadata.deletionTimestamp === undefined &&
+	node.status?.conditions?.some(({type, status}) => type === 'Ready' && status === 'True') === true;
 
 /** The nodes of one round. `asked` counts open binds by node. */
 export const candidatesOf = (nodes: Iterable<NodeObject>, known: Known, asked: ReadonlyMap<string, number>): Candidate[] =>
@@ -62,7 +65,12 @@ function closedBecause(node: NodeObject): string | undefined {
 }
 
 /** Why a pod cannot run on a node; undefined when it can. */
-export function misfit(pod: Pod, {node, name, closed, maxPods, pods}: Candidate, ports: readonly string[], holdsPort: PortCheck): string | undefined {
+export function misfit(
+	pod: Pod,
+	{node, name, closed, maxPods, pods}: Candidate,
+	ports: readonly string[],
+	holdsPort: PortCheck,
+): string | undefined {
 	if (closed !== undefined) return closed;
 	const {labels = {}} = node.metadata;
 	const wanted = Object.entries(pod.spec?.nodeSelector ?? {}).find(([label, value]) => labels[label] !== value);

@@ -31,7 +31,8 @@ const terminal: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 
 export const isTerminal = (pod: Pod): boolean => terminal.has(pod.status?.phase ?? '');
 
-export const isReady = (pod: Pod): boolean => pod.status?.conditions?.some(({type, status}) => type === 'Ready' && status === 'True') === true;
+export const isReady = (pod: Pod): boolean =>
+	pod.status?.conditions?.some(({type, status}) => type === 'Ready' && status === 'True') === true;
 
 /** Index terms of pods. */
 export const onNode = (node: string): string => `node=${node}`;
@@ -77,7 +78,8 @@ const refused = (pod: Pod, message: string): Handled<Pod> => ({
 function bound(pod: Pod, nodeName: string, nowMs: number): Handled<Pod> {
 	const {spec, metadata} = pod;
 	if (spec === undefined) return refused(pod, 'it has no spec');
-	if (spec.nodeName !== undefined) return spec.nodeName === nodeName ? {ok: true, object: pod} : refused(pod, `it is bound to node "${spec.nodeName}" already`);
+	if (spec.nodeName !== undefined)
+		return spec.nodeName === nodeName ? {ok: true, object: pod} : refused(pod, `it is bound to node "${spec.nodeName}" already`);
 	if (isDeleting(pod)) return refused(pod, 'it is being deleted');
 	const conditions = withCondition(pod.status?.conditions, {type: 'PodScheduled', status: 'True'}, nowMs);
 	return {

@@ -7,10 +7,10 @@ import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet, ReplicaSetStatus} from '../../api/kinds/replicaset.js';
 import {limits} from '../../api/limits.js';
 import {objectKey} from '../../api/keys.js';
+import {generateName} from '../../api/names.js';
 import type {Draft, JsonObject, OwnerReference} from '../../api/object.js';
 import {matches, type LabelSelector} from '../../api/selector.js';
 import type {Context, Effect, Pending} from '../../system/behavior.js';
-import {randomSuffix} from '../../system/random-suffix.js';
 import {controller, type Reconciliation} from './controller.js';
 import {isDeleting} from './garbage.js';
 import type {PatchObject} from './object-message.js';
@@ -80,7 +80,7 @@ const ownerReferenceTo = ({apiVersion, kind, metadata}: ReplicaSet): OwnerRefere
 function creation(set: ReplicaSet, {random}: Context): Effect {
 	const {metadata, spec} = set;
 	const template = spec?.template;
-	const name = `${metadata.name.slice(0, 57)}-${randomSuffix(random)}`;
+	const name = generateName(`${metadata.name}-`, random.next);
 	const object: Draft = {
 		apiVersion: 'v1',
 		kind: 'Pod',
@@ -129,7 +129,7 @@ function ownership({metadata}: Pod, ownerReferences: readonly OwnerReference[], 
 		metadata: {
 			uid: metadata.uid,
 			resourceVersion: metadata.resourceVersion,
-			ownerReferences: ownerReferences.length === 0 ? null : (ownerReferences as unknown as JsonObject['ownerReferences']),
+			ownerReferences: ownerReferences.length === 0 ? null : (ownerReferences),
 		},
 	};
 	const message: PatchObject = {type: 'patch', patch};
@@ -158,6 +158,7 @@ const worth = (pod: Pod): number =>
 function byWorth(a: Pod, b: Pod): number {
 	const difference = worth(a) - worth(b);
 	if (difference !== 0) return difference;
-	if (a.metadata.creationTimestamp !== b.metadata.creationTimestamp) return a.metadata.creationTimestamp > b.metadata.creationTimestamp ? -1 : 1;
+	if (a.metadata.creationTimestamp !== b.metadata.creationTimestamp)
+		return a.metadata.creationTimestamp > b.metadata.creationTimestamp ? -1 : 1;
 	return a.metadata.uid < b.metadata.uid ? -1 : 1;
 }

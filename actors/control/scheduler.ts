@@ -142,4 +142,3 @@ function take(round: Round, node: string, pod: Pod): void {
 	for (const port of claimedPorts(pod)) round.ports.add(portOnNode(node, port));
 	if (round.strategy === 'round-robin') round.turn = (index + 1) % round.candidates.length;
 }
-

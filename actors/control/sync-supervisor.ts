@@ -35,7 +35,11 @@ export const syncSupervisor: Behavior<SyncSupervisorInput, SyncSupervisorState, 
 /** A new leader knows nothing of any node until it says hello. */
 const callNodes = ({known}: Context): Effect[] =>
 	[...known.list('nodes')].flatMap(({metadata}) => {
-		const unheard: NodeMessage = {type: 'unheard', reason: 'NodeStatusUnknown', message: 'the node has not been heard since the control plane started'};
+		const unheard: NodeMessage = {
+			type: 'unheard',
+			reason: 'NodeStatusUnknown',
+			message: 'the node has not been heard since the control plane started',
+		};
 		const call: CallHello = {type: 'callHello'};
 		return [tell(objectAddress(`nodes/_/${metadata.name}`), unheard), tell(address(metadata.name, 'sync'), call)];
 	});

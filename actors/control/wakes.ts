@@ -3,7 +3,16 @@
 // A wake carries nothing; that one too many is sent costs a look, that one is missed is made good by the resync.
 
 import {kindOf} from '../../api/catalogue.js';
-import {address, collectionAddress, controlSystem, objectAddress, objectKey, objectPath, parseObjectKey, type Address} from '../../api/keys.js';
+import {
+	address,
+	collectionAddress,
+	controlSystem,
+	objectAddress,
+	objectKey,
+	objectPath,
+	parseObjectKey,
+	type Address,
+} from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
@@ -62,7 +71,8 @@ function sameButStatus(before: ApiObject | undefined, after: ApiObject): boolean
 function owners(before: ApiObject | undefined, after: ApiObject | undefined): Wake[] {
 	const references = new Map<string, {readonly reference: OwnerReference; readonly namespace: string | undefined}>();
 	for (const object of [before, after]) {
-		for (const reference of object?.metadata.ownerReferences ?? []) references.set(reference.uid, {reference, namespace: object?.metadata.namespace});
+		for (const reference of object?.metadata.ownerReferences ?? [])
+			references.set(reference.uid, {reference, namespace: object?.metadata.namespace});
 	}
 	return [...references.values()].flatMap(({reference, namespace}) => {
 		const kind = kindOf(reference.apiVersion, reference.kind);
@@ -103,7 +113,8 @@ function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined, kn
 	if (podConcernsScheduler(before, after)) yield scheduler;
 	const message: Message & {key: string} = {type: 'dirty', key};
 	for (const node of new Set([before?.spec?.nodeName, after?.spec?.nodeName])) {
-		if (node !== undefined && (after === undefined || !sameButStatus(before, after))) yield {to: address(controlSystem, nodeSyncPath(node)), message};
+		if (node !== undefined && (after === undefined || !sameButStatus(before, after)))
+			yield {to: address(controlSystem, nodeSyncPath(node)), message};
 	}
 }
 

@@ -9,7 +9,8 @@ export type AssignmentObject = ApiObject<{readonly assignment: Assignment; reado
 
 export const assignments = 'assignments';
 
-export const assignmentKey = ({namespace, name}: Pick<Assignment, 'namespace' | 'name'>): ObjectKey => objectKey(assignments, namespace, name);
+export const assignmentKey = ({namespace, name}: Pick<Assignment, 'namespace' | 'name'>): ObjectKey =>
+	objectKey(assignments, namespace, name);
 
 export function assignmentObject(assignment: Assignment, version: AssignmentVersion, nowMs: number): AssignmentObject {
 	return {

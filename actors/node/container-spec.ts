@@ -66,7 +66,12 @@ function fieldOf(path: string, {namespace, name, uid, labels, annotations, nodeN
 }
 
 /** What to start for this attempt; undefined when the container names no command. */
-export function containerSpecOf(container: Container, assignment: Assignment, sandbox: Sandbox, attempt: number): ContainerSpec | undefined {
+export function containerSpecOf(
+	container: Container,
+	assignment: Assignment,
+	sandbox: Sandbox,
+	attempt: number,
+): ContainerSpec | undefined {
 	const variables = environmentOf(container, assignment, sandbox);
 	const argv = [...(container.command ?? []), ...(container.args ?? [])].map(word => expand(word, variables));
 	if (argv.length === 0) return undefined;

@@ -97,9 +97,18 @@ function describePhase(phase: Phase, attempt: number): string {
 	}
 }
 
-const idOf = ({assignment, container: {name}}: ContainerInput): {uid: string; container: string} => ({uid: assignment.uid, container: name});
+const idOf = ({assignment, container: {name}}: ContainerInput): {uid: string; container: string} => ({
+	uid: assignment.uid,
+	container: name,
+});
 
-function perform(state: ContainerActorState, command: RuntimeCommand, step: string, as: string, deadlineMs: number = limits.performDeadlineMs): Effect {
+function perform(
+	state: ContainerActorState,
+	command: RuntimeCommand,
+	step: string,
+	as: string,
+	deadlineMs: number = limits.performDeadlineMs,
+): Effect {
 	const {uid, container: name} = idOf(state);
 	return {type: 'perform', command, key: `${uid}/${name}/${step}`, as, deadlineMs};
 }
@@ -109,7 +118,11 @@ function perform(state: ContainerActorState, command: RuntimeCommand, step: stri
 const inspect = (state: ContainerActorState): Next<ContainerActorState> =>
 	next({...state, phase: {type: 'inspecting'}}, [perform(state, {type: 'container.inspect', id: idOf(state)}, 'inspect', 'inspected')]);
 
-function inspected(state: ContainerActorState, {outcome}: Reply<ContainerObservation, 'inspected'>, context: Context): Next<ContainerActorState> {
+function inspected(
+	state: ContainerActorState,
+	{outcome}: Reply<ContainerObservation, 'inspected'>,
+	context: Context,
+): Next<ContainerActorState> {
 	if (state.phase.type !== 'inspecting') return next(state);
 	if (!outcome.ok) return wait(state, 'RuntimeError', outcome.error.message, context);
 	const {running, lastExit, nextAttempt} = outcome.value;
@@ -141,12 +154,20 @@ function start(state: ContainerActorState, events: readonly PodEvent[], context:
 	]);
 }
 
-function started(state: ContainerActorState, {id, outcome}: Reply<RunningContainer, 'started'>, context: Context): Next<ContainerActorState> {
+function started(
+	state: ContainerActorState,
+	{id, outcome}: Reply<RunningContainer, 'started'>,
+	context: Context,
+): Next<ContainerActorState> {
 	const current = id.endsWith(`/start/${state.attempt}`);
 	if (state.phase.type !== 'starting' || !current) return next(state);
 	if (!outcome.ok) return startFailed(state, outcome.error.message, context);
 	const running: ContainerActorState = {...state, phase: {type: 'running', running: outcome.value}};
-	const event: PodEvent = {event: 'Normal', reason: 'Started', message: `started container ${state.container.name}, attempt ${state.attempt}`};
+	const event: PodEvent = {
+		event: 'Normal',
+		reason: 'Started',
+		message: `started container ${state.container.name}, attempt ${state.attempt}`,
+	};
 	return next(running, [changed(running, context, [event])]);
 }
 
@@ -179,13 +200,18 @@ function retry(state: ContainerActorState, context: Context): Next<ContainerActo
 
 function exited(state: ContainerActorState, exit: ContainerExit, context: Context): Next<ContainerActorState> {
 	const {phase} = state;
-	if (exit.attempt !== state.attempt || phase.type === 'ended' || phase.type === 'waiting' || phase.type === 'inspecting') return next(state);
+	if (exit.attempt !== state.attempt || phase.type === 'ended' || phase.type === 'waiting' || phase.type === 'inspecting')
+		return next(state);
 	return settle({...state, lastExit: exit}, exit, context);
 }
 
 /** An attempt is over: start the next, wait before it, or leave it be. */
 function settle(state: ContainerActorState, exit: ContainerExit, context: Context): Next<ContainerActorState> {
-	const told: PodEvent = {event: isClean(exit) ? 'Normal' : 'Warning', reason: isClean(exit) ? 'Completed' : 'Crashed', message: endOf(state, exit)};
+	const told: PodEvent = {
+		event: isClean(exit) ? 'Normal' : 'Warning',
+		reason: isClean(exit) ? 'Completed' : 'Crashed',
+		message: endOf(state, exit),
+	};
 	if (state.stopGraceMs !== undefined) return end(state, [], context);
 	if (!wantsRestart(state.assignment.spec.restartPolicy ?? 'Always', exit)) return end(state, [told], context);
 	const streak = streakAfter(state.streak, exit.finishedAtMs - exit.startedAtMs, backoff);
@@ -222,7 +248,11 @@ function stop(state: ContainerActorState, graceMs: number): Next<ContainerActorS
 	]);
 }
 
-function stopped(state: ContainerActorState, {outcome}: Reply<ContainerExit | null, 'stopped'>, context: Context): Next<ContainerActorState> {
+function stopped(
+	state: ContainerActorState,
+	{outcome}: Reply<ContainerExit | null, 'stopped'>,
+	context: Context,
+): Next<ContainerActorState> {
 	if (state.phase.type !== 'stopping') return next(state);
 	if (!outcome.ok) return wait({...state, streak: {restarts: state.streak.restarts + 1}}, 'RuntimeError', outcome.error.message, context);
 	return end({...state, lastExit: outcome.value ?? state.lastExit}, [], context);
@@ -248,7 +278,12 @@ function changed(state: ContainerActorState, _context: Context, events: readonly
 
 /** The status as Kubernetes words it. */
 export function containerStatusOf(state: ContainerActorState): ContainerStatus {
-	const {container: {name, image}, phase, lastExit, attempt} = state;
+	const {
+		container: {name, image},
+		phase,
+		lastExit,
+		attempt,
+	} = state;
 	const last = lastExit === undefined ? undefined : {terminated: terminatedOf(lastExit)};
 	const isRunning = phase.type === 'running';
 	const showsLast = phase.type !== 'ended' && phase.type !== 'stopping' && last !== undefined;

@@ -84,7 +84,8 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 		withObject: (state, object) => ({...state, object: object as AssignmentObject}),
 		restore: object => around(object as AssignmentObject, 0),
 	},
-	describe: ({ending, sandbox, problem}) => (ending === 'no' ? (problem ?? sandbox?.podIP ?? 'waits for its sandbox') : `ending: ${ending}`),
+	describe: ({ending, sandbox, problem}) =>
+		ending === 'no' ? (problem ?? sandbox?.podIP ?? 'waits for its sandbox') : `ending: ${ending}`,
 };
 
 const around = (object: AssignmentObject, startedAtMs: number): HandState => ({
@@ -204,5 +205,8 @@ function sandboxRemoved(state: HandState, {self}: Context): Next<HandState> {
 	const {namespace, name, uid} = assignmentOf(state.object);
 	const gone: PodGone = {type: 'podGone', key: `pods/${namespace}/${name}`, uid};
 	const {successor} = state;
-	return next({...state, object: undefined}, [tell(syncOf(self), gone), ...(successor === undefined ? [] : [tell(podsOf(self), successor)])]);
+	return next({...state, object: undefined}, [
+		tell(syncOf(self), gone),
+		...(successor === undefined ? [] : [tell(podsOf(self), successor)]),
+	]);
 }

@@ -8,11 +8,7 @@ import type {Sandbox, SandboxSpec} from './runtime-port.js';
 
 export type InfraInput = {readonly spec: SandboxSpec; readonly owner: string};
 
-export type InfraMessage =
-	| Reply<Sandbox, 'ensured'>
-	| Reply<null, 'removed'>
-	| {readonly type: 'retry'}
-	| {readonly type: 'removeSandbox'};
+export type InfraMessage = Reply<Sandbox, 'ensured'> | Reply<null, 'removed'> | {readonly type: 'retry'} | {readonly type: 'removeSandbox'};
 
 export type InfraState = InfraInput & {readonly wanted: 'present' | 'absent'; readonly failures: number};
 
@@ -51,7 +47,11 @@ function attempt(state: InfraState): Next<InfraState> {
 	return next(state, [{type: 'cancelWake', name: 'retry'}, effect]);
 }
 
-const perform = (command: Extract<Effect, {type: 'perform'}>['command'] & {uid?: string; spec?: SandboxSpec}, key: string, as: string): Effect => ({
+const perform = (
+	command: Extract<Effect, {type: 'perform'}>['command'] & {uid?: string; spec?: SandboxSpec},
+	key: string,
+	as: string,
+): Effect => ({
 	type: 'perform',
 	command,
 	key,

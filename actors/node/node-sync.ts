@@ -99,7 +99,8 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 		withObject: (state, object) => ({...state, seen: object as SeenObject}),
 		restore: (object, input) => fresh(input, object as SeenObject),
 	},
-	describe: ({greeted, refusal, reports}) => refusal ?? (greeted ? `in step, ${reports.size} reports to send` : 'waits for the control plane'),
+	describe: ({greeted, refusal, reports}) =>
+		refusal ?? (greeted ? `in step, ${reports.size} reports to send` : 'waits for the control plane'),
 };
 
 const fresh = (input: NodeSyncInput | undefined, seen: SeenObject | undefined): NodeSyncState => ({

@@ -20,7 +20,10 @@ export const pods: Behavior<null, null, PodsMessage> = {
 				return next(null, assign(message, context));
 			case 'reportAll': {
 				const again: Message = {type: 'reportAgain'};
-				return next(null, context.children.map(child => tell(`${context.self}/${child}`, again)));
+				return next(
+					null,
+					context.children.map(child => tell(`${context.self}/${child}`, again)),
+				);
 			}
 		}
 	},

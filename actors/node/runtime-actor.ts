@@ -44,7 +44,9 @@ const perform = (command: RuntimeCommand, key: string, as: string): Effect => ({
 
 function removals(present: readonly string[], {known}: Context): Effect[] {
 	const assigned = new Set([...known.list(assignments)].map(({metadata}) => metadata.uid));
-	return present.filter(uid => !assigned.has(uid)).map(uid => perform({type: 'sandbox.remove', uid}, `${uid}/sandbox/remove`, 'surplusRemoved'));
+	return present
+		.filter(uid => !assigned.has(uid))
+		.map(uid => perform({type: 'sandbox.remove', uid}, `${uid}/sandbox/remove`, 'surplusRemoved'));
 }
 
 function read(state: RuntimeState, request: LogRequest, replyTo: ReplyTo | undefined): Next<RuntimeState> {
@@ -53,7 +55,9 @@ function read(state: RuntimeState, request: LogRequest, replyTo: ReplyTo | undef
 		return next(state, reply(replyTo, failed('ERR_BUSY', {address: runtimePath, waiting: state.reading.size})));
 	}
 	const key = `log/${state.reads}`;
-	return next({reads: state.reads + 1, reading: new Map(state.reading).set(key, replyTo)}, [perform({type: 'logs.read', request}, key, 'logRead')]);
+	return next({reads: state.reads + 1, reading: new Map(state.reading).set(key, replyTo)}, [
+		perform({type: 'logs.read', request}, key, 'logRead'),
+	]);
 }
 
 function answered(state: RuntimeState, {id, outcome}: Reply<LogChunk, 'logRead'>): Next<RuntimeState> {

@@ -1,6 +1,6 @@
 // Rules of what a container asks for and may use at most.
 
-import type {Json} from '../object.js';
+import type {Json, JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
 import {cpuMillis, memoryBytes} from '../quantity.js';
 import type {Quantity} from '../shapes/pod.js';
@@ -18,8 +18,9 @@ function amountOf(resource: string, quantity: Json | undefined): number | undefi
 
 export function checkResources(found: Found, path: string, resources: unknown): void {
 	const {requests, limits} = membersOf(resources);
-	checkAmounts(found, `${path}.requests`, requests);
-	checkAmounts(found, `${path}.limits`, limits);
+	checkAmounts(found, `${path}.limits`, limits, {});
+	// A request that is its limit was made from it: what is wrong is told of the limit alone.
+	checkAmounts(found, `${path}.requests`, requests, membersOf(limits));
 	for (const resource of ['cpu', 'memory']) {
 		const request = amountOf(resource, membersOf(requests)[resource]);
 		const limit = amountOf(resource, membersOf(limits)[resource]);
@@ -29,9 +30,10 @@ export function checkResources(found: Found, path: string, resources: unknown): 
 	}
 }
 
-function checkAmounts(found: Found, path: string, amounts: unknown): void {
+function checkAmounts(found: Found, path: string, amounts: unknown, told: JsonObject): void {
 	const members = membersOf(amounts);
 	for (const resource in members) {
+		if (Object.hasOwn(told, resource) && told[resource] === members[resource]) continue;
 		const at = joinPath(path, resource);
 		if (resource !== 'cpu' && resource !== 'memory') {
 			forbid(found, at, `the resource ${shown(resource)} is not supported yet; cpu and memory are`);

@@ -34,8 +34,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 	let openBytes = 0;
 	let draining = false;
 
-	const fits = (bytes: number): boolean =>
-		open === 0 || (open < options.windowMessages && openBytes + bytes <= options.windowBytes);
+	const fits = (bytes: number): boolean => open === 0 || (open < options.windowMessages && openBytes + bytes <= options.windowBytes);
 
 	const emit = ({topic, payload}: Item): void => {
 		open += 1;

@@ -74,7 +74,7 @@ test('what was admitted once is admitted again, unchanged', t => {
 test('a merge patch gives what RFC 7386 says, and the same reference when it changes nothing', t => {
 	const reference = (target: unknown, patch: Json): unknown => {
 		if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-		const result = new Map(typeof target === 'object' && target !== null && !Array.isArray(target) ? Object.entries(target as object) : []);
+		const result = new Map(typeof target === 'object' && target !== null && !Array.isArray(target) ? Object.entries(target) : []);
 		for (const [key, value] of Object.entries(patch)) {
 			if (value === null) result.delete(key);
 			else result.set(key, reference(result.get(key), value as Json));
@@ -83,7 +83,7 @@ test('a merge patch gives what RFC 7386 says, and the same reference when it cha
 	};
 	fc.assert(
 		fc.property(fc.jsonValue(), fc.jsonValue(), (target, patch) => {
-			const patched = mergePatch(target as never, patch as never);
+			const patched = mergePatch(target, patch);
 			return deepEqual(patched, reference(target, patch)) && (patched === target || !deepEqual(patched, target));
 		}),
 		{numRuns: 1_000},
