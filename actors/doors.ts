@@ -22,13 +22,13 @@ export function acceptsFromNode(node: string, to: Address, message: Message): bo
 }
 
 function isHelloOf(node: string, message: Message): boolean {
-	const {node: name, boot, have, info} = message as Message & Record<string, unknown>;
+	const {node: name, session, have, info} = message as Message & Record<string, unknown>;
 	return (
-		name === node && typeof boot === 'string' && typeof have === 'object' && have !== null && typeof info === 'object' && info !== null
+		name === node && typeof session === 'string' && typeof have === 'object' && have !== null && typeof info === 'object' && info !== null
 	);
 }
 
-const fromControl: ReadonlySet<string> = new Set(['callHello', 'delta', 'observedTaken', 'refused']);
+const fromControl: ReadonlySet<string> = new Set(['callHello', 'delta', 'observedTaken', 'podGoneTaken', 'refused']);
 
 /** A node takes from control its sync, and questions for its runtime. */
 export function acceptsFromControl(from: string, to: Address, message: Message): boolean {

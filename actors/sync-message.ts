@@ -33,7 +33,8 @@ export type Hello = {
 	readonly protocol: number;
 	readonly node: string;
 	readonly labels: Labels;
-	readonly boot: string;
+	/** Random, new with each hello: what belongs to an earlier one is ignored by both ends. */
+	readonly session: string;
 	/** The highest epoch the node has seen; it refuses deltas of lower ones. */
 	readonly epoch: number;
 	readonly lineage: string;
@@ -53,7 +54,7 @@ export type DeltaEntry = {
 
 export type Delta = {
 	readonly type: 'delta';
-	readonly boot: string;
+	readonly session: string;
 	readonly number: number;
 	readonly epoch: number;
 	readonly lineage: string;
@@ -62,7 +63,7 @@ export type Delta = {
 	readonly complete: boolean;
 };
 
-export type DeltaTaken = {readonly type: 'deltaTaken'; readonly boot: string; readonly number: number};
+export type DeltaTaken = {readonly type: 'deltaTaken'; readonly session: string; readonly number: number};
 
 export type ObservedPod = {
 	readonly key: ObjectKey;
@@ -75,22 +76,30 @@ export type ObservedPod = {
 export type PodEvent = {readonly event: 'Normal' | 'Warning'; readonly reason: string; readonly message: string};
 
 /** Up: the newest status of some pods. */
-export type Observed = {readonly type: 'observed'; readonly boot: string; readonly number: number; readonly pods: readonly ObservedPod[]};
+export type Observed = {
+	readonly type: 'observed';
+	readonly session: string;
+	readonly number: number;
+	readonly pods: readonly ObservedPod[];
+};
 
 /** Control has committed what it could of that message; these keys failed and are to be sent again. */
 export type ObservedTaken = {
 	readonly type: 'observedTaken';
-	readonly boot: string;
+	readonly session: string;
 	readonly number: number;
 	readonly failed: readonly ObjectKey[];
 };
 
-/** Up: nothing of this pod is left on the node. */
+/** Up: nothing of this pod is left on the node. Said until it is taken. */
 export type PodGone = {readonly type: 'podGone'; readonly key: ObjectKey; readonly uid: string};
+
+/** Control has done what follows from it. */
+export type PodGoneTaken = {readonly type: 'podGoneTaken'; readonly key: ObjectKey; readonly uid: string};
 
 export type NodeRefused = {readonly type: 'refused'; readonly error: Failure};
 
 /** All that control takes from a node, and nothing else. */
 export type FromNode = Hello | DeltaTaken | Observed | PodGone;
 /** All that a node takes from control for its sync. */
-export type FromControl = CallHello | Delta | ObservedTaken | NodeRefused;
+export type FromControl = CallHello | Delta | ObservedTaken | PodGoneTaken | NodeRefused;

@@ -63,9 +63,14 @@ export const limits = {
 	/** A wake of every object stands behind every edge. */
 	resyncMs: 300_000,
 
+	/** Of entries of one sort that clients can cause, the log takes one in so long. */
+	repeatedLogMs: 10_000,
+
 	/** The stream between two systems. */
 	streamWindowMessages: 1_000,
 	streamWindowBytes: 1_048_576,
+	/** One body; the packet around it has to fit into `packetBytes`. */
+	streamBodyBytes: 1_507_328,
 	streamAckMs: 50,
 	streamResendMs: 250,
 	streamResendMaxMs: 5_000,

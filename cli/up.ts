@@ -4,6 +4,7 @@
 import {mkdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {AppError} from '../api/errors.js';
+import {limits} from '../api/limits.js';
 import {may, type Identity} from '../api/roles.js';
 import type {Runtime} from '../actors/node/runtime-port.js';
 import {createProcessRuntime} from '../agent/process-runtime.js';
@@ -16,7 +17,7 @@ import {ensureAdminToken, openTokens} from '../server/tokens.js';
 import {createTopics, retainedObjects, type Topics} from '../server/topics.js';
 import {openVault} from '../server/vault.js';
 import {createWeb} from '../server/web.js';
-import {createBroker} from '../system/broker.js';
+import {createBroker, type BrokerCounter} from '../system/broker.js';
 import {systemClock} from '../system/clock.js';
 import {parseAddress} from '../api/keys.js';
 import {systemRandom} from '../system/random.js';
@@ -167,7 +168,8 @@ async function openDoors(options: UpOptions, home: Home, cluster: Cluster, close
 		},
 		may,
 		retainedSource: retainedObjects(control.index, controlPlane.epoch),
-		onCounter: (counter, about) => (counter === 'connections' ? undefined : log.warn({counter, about}, `broker: ${counter}`)),
+		stallMs: ({role}) => (role === 'node' ? limits.nodeStallMs : limits.toolStallMs),
+		onCounter: brokerLog(log),
 	});
 	closers.push(() => broker.close());
 	const mqtt = await named('mqtt', options.mqtt, () => broker.listen(options.mqtt.host, options.mqtt.port));
@@ -206,6 +208,17 @@ async function openDoors(options: UpOptions, home: Home, cluster: Cluster, close
 	if (made !== undefined) log.info(`a token for admin was made: ${made}`);
 	await writeKubeconfig(options.home, {server: endpoints.api, ca: certificate.ca, user: 'admin', token});
 	return {endpoints, topics: createTopics({broker, epoch: controlPlane.epoch})};
+}
+
+/** What the broker refuses or cuts, each sort at most once in ten seconds: a client that floods must not flood the log. */
+function brokerLog(log: Log): (counter: BrokerCounter, about: string) => void {
+	const quietUntilMs = new Map<BrokerCounter, number>();
+	return (counter, about) => {
+		const nowMs = systemClock.monotonicMs();
+		if (counter === 'connections' || nowMs < (quietUntilMs.get(counter) ?? 0)) return;
+		quietUntilMs.set(counter, nowMs + limits.repeatedLogMs);
+		log.warn({counter, about}, `broker: ${counter}`);
+	};
 }
 
 /** Says which flag chooses another place when a door cannot be opened. */

@@ -409,7 +409,8 @@ export class ActorSystem {
 			this.#finishStep(cell, next, cell.object, origin.cause);
 			return;
 		}
-		const key = (candidate === undefined ? persistence.key(cell.state ?? next.state) : persistence.key(next.state));
+		const key = candidate === undefined ? persistence.key(cell.state ?? next.state) : persistence.key(next.state);
+		cell.key = key;
 		cell.committing = true;
 		persistent.submit({
 			key,
@@ -500,6 +501,7 @@ export class ActorSystem {
 		const message = {type: snapshot === undefined ? 'init' : 'resume'};
 		if (snapshot !== undefined && persistence !== undefined) {
 			cell.object = snapshot;
+			cell.key = key;
 			this.#step(cell, message, cell.address, cause, context => {
 				cell.state = persistence.restore(snapshot, cell.start.input);
 				return (resume?.(cell.state, context) ?? {state: cell.state, effects: []}) as Next<unknown>;

@@ -1,5 +1,6 @@
 // Joins one system to the others: one stream per peer over one link, tells, asks and replies as bodies.
 
+import {Buffer} from 'node:buffer';
 import {failure} from '../api/errors.js';
 import type {Address} from '../api/keys.js';
 import {limits} from '../api/limits.js';
@@ -46,8 +47,8 @@ export class Bus {
 
 	send(to: string, address: Address, {message, from, cause}: Envelope): void {
 		const body = {to: address, from, cause, message: message as unknown as JsonObject};
-		const bytes = this.#options.measure ? JSON.stringify(body).length : 0;
-		if (bytes > limits.packetBytes || !this.#streamTo(to).offer(body, bytes)) {
+		const bytes = this.#options.measure ? Buffer.byteLength(JSON.stringify(body)) : 0;
+		if (bytes > limits.streamBodyBytes || !this.#streamTo(to).offer(body, bytes)) {
 			this.counters.full++;
 			const error = failure('ERR_NOT_REACHABLE', {
 				message: `"${to}" takes no more messages: ${limits.streamWindowMessages} wait for it already`,

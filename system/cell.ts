@@ -1,7 +1,7 @@
 // One actor as the runtime holds it: a behaviour, its state, a mailbox, a place in the tree.
 
 import type {Failure} from '../api/errors.js';
-import type {Address} from '../api/keys.js';
+import type {Address, ObjectKey} from '../api/keys.js';
 import type {ApiObject} from '../api/object.js';
 import type {AnyBehavior, Pending, Restart} from './behavior.js';
 import type {Cancel} from './clock.js';
@@ -43,6 +43,8 @@ export class Cell {
 	state: unknown;
 	/** The object as committed; undefined for an actor that keeps none. */
 	object: ApiObject | undefined;
+	/** Where its object is kept; it stays when the object is removed. */
+	key: ObjectKey | undefined;
 	status: 'running' | 'restarting' | 'stopping' | 'gone' = 'running';
 	committing = false;
 	/** Continues a stop that found a commit in flight. */

@@ -74,7 +74,7 @@ export function runEffect(system: Kernel, cell: Cell, effect: Effect, {cause, se
 			cell.timers.delete(effect.name);
 			return;
 		case 'event':
-			recordEvent(system, cell, effect);
+			if (cell.key !== undefined) system.options.persistent?.recordEvent(cell.key, effect);
 			return;
 		default:
 			unreachable(effect);
@@ -125,10 +125,4 @@ function requestOf(system: Kernel, effect: Pending): {to: Address; message: Mess
 		default:
 			return unreachable(effect);
 	}
-}
-
-function recordEvent(system: Kernel, cell: Cell, effect: Extract<Effect, {type: 'event'}>): void {
-	const {persistence} = cell.behavior;
-	if (persistence === undefined || cell.state === undefined) return;
-	system.options.persistent?.recordEvent(persistence.key(cell.state), effect);
 }

@@ -13,6 +13,9 @@ export type Packet = {
 	readonly sequence: number;
 	/** Everything up to this number has been taken. */
 	readonly acknowledged: number;
+	/** A question that only a living incarnation of the receiver can answer, with `echo`. */
+	readonly probe?: string;
+	readonly echo?: string;
 	readonly body?: Json;
 };
 

@@ -42,15 +42,12 @@ export class Mailbox {
 		return this.#signals.shift();
 	}
 
-	get hasSignal(): boolean {
-		return this.#signals.length > 0;
-	}
-
 	/** Adds a message; one that shares the key of a waiting message takes its place. */
 	put(envelope: Envelope, key: string | undefined): void {
 		if (key !== undefined) {
 			const waiting = this.#byKey?.get(key);
 			if (waiting !== undefined) {
+				this.#outside += Number(envelope.outside) - Number(waiting.envelope.outside);
 				waiting.envelope = envelope;
 				return;
 			}
@@ -75,6 +72,17 @@ export class Mailbox {
 		if (slot.key !== undefined) this.#byKey?.delete(slot.key);
 		if (slot.envelope.outside) this.#outside--;
 		return slot.envelope;
+	}
+
+	/** Forgets what was meant for an instance that is gone: its signals, and the messages of which `stale` says so. */
+	forget(stale: (message: Message) => boolean): void {
+		this.#signals.length = 0;
+		const slots = this.#slots.slice(this.#head);
+		this.#slots = [];
+		this.#head = 0;
+		this.#outside = 0;
+		this.#byKey = undefined;
+		for (const {envelope, key} of slots) if (!stale(envelope.message)) this.put(envelope, key);
 	}
 
 	/** Everything that still waits, oldest first; the mailbox is empty afterwards. */

@@ -2,14 +2,14 @@
 
 import type {Cancel, Clock} from './clock.js';
 
-type Timer = {readonly atMs: number; readonly order: number; readonly callback: () => void};
+/** The callback is gone once it was called or cancelled. */
+type Timer = {readonly atMs: number; readonly order: number; callback: (() => void) | undefined};
 
 export class ManualClock implements Clock {
 	#nowMs: number;
 	#order = 0;
 	/** A binary heap by time, then order. */
 	readonly #heap: Timer[] = [];
-	readonly #cancelled = new Set<Timer>();
 
 	constructor(startMs = 1_700_000_000_000) {
 		this.#nowMs = startMs;
@@ -21,7 +21,9 @@ export class ManualClock implements Clock {
 	readonly after = (delayMs: number, callback: () => void): Cancel => {
 		const timer: Timer = {atMs: this.#nowMs + Math.max(0, delayMs), order: this.#order++, callback};
 		this.#push(timer);
-		return () => this.#cancelled.add(timer);
+		return () => {
+			timer.callback = undefined;
+		};
 	};
 
 	/** When the next timer is due; undefined when there is none. */
@@ -36,7 +38,9 @@ export class ManualClock implements Clock {
 		const timer = this.#pop();
 		if (timer === undefined) return false;
 		this.#nowMs = Math.max(this.#nowMs, timer.atMs);
-		timer.callback();
+		const {callback} = timer;
+		timer.callback = undefined;
+		callback?.();
 		return true;
 	}
 
@@ -48,7 +52,7 @@ export class ManualClock implements Clock {
 	}
 
 	#dropCancelled(): void {
-		for (let top = this.#heap[0]; top !== undefined && this.#cancelled.delete(top); top = this.#heap[0]) this.#pop();
+		for (let top = this.#heap[0]; top !== undefined && top.callback === undefined; top = this.#heap[0]) this.#pop();
 	}
 
 	#push(timer: Timer): void {

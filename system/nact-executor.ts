@@ -14,7 +14,15 @@ const ticksOut = 256;
 type Tick = {readonly type: 'tick'};
 const tick: Tick = {type: 'tick'};
 
-type NactSeat = {readonly run: () => boolean; requested: boolean; gone: boolean; readonly send: () => void};
+type NactSeat = {
+	readonly run: () => boolean;
+	/** Waits for a turn. */
+	requested: boolean;
+	/** nact holds a tick of it. */
+	ticking: boolean;
+	gone: boolean;
+	readonly tick: () => void;
+};
 
 /** An executor over a nact system of its own. */
 export function createNactExecutor(clock: Clock): Executor {
@@ -26,16 +34,21 @@ export function createNactExecutor(clock: Clock): Executor {
 	let seats = 0;
 	let pumping = false;
 
+	const send = (seat: NactSeat): void => {
+		out++;
+		seat.ticking = true;
+		seat.tick();
+	};
+
 	const pump = (): void => {
 		pumping = false;
 		while (out < ticksOut && head < waiting.length) {
 			const seat = waiting[head++];
-			if (seat === undefined || seat.gone) continue;
-			out++;
-			seat.send();
+			if (seat !== undefined && !seat.gone) send(seat);
 		}
-		if (head === waiting.length) {
-			waiting.length = 0;
+		// What was taken is dropped in portions: under steady load the queue never runs empty.
+		if (head === waiting.length || head > 1_024) {
+			waiting.splice(0, head);
 			head = 0;
 		}
 	};
@@ -48,8 +61,7 @@ export function createNactExecutor(clock: Clock): Executor {
 
 	const enqueue = (seat: NactSeat): void => {
 		if (out < ticksOut && head === waiting.length) {
-			out++;
-			seat.send();
+			send(seat);
 		} else {
 			waiting.push(seat);
 			pumpSoon();
@@ -69,6 +81,7 @@ export function createNactExecutor(clock: Clock): Executor {
 
 	const turn = (seat: NactSeat): void => {
 		out--;
+		seat.ticking = false;
 		if (!seat.gone) {
 			if (inSlice()) {
 				seat.requested = false;
@@ -88,7 +101,7 @@ export function createNactExecutor(clock: Clock): Executor {
 
 	return {
 		seat(run): Seat {
-			const seat: NactSeat = {run, requested: false, gone: false, send: () => dispatch(ref, tick)};
+			const seat: NactSeat = {run, requested: false, ticking: false, gone: false, tick: () => dispatch(ref, tick)};
 			const ref = spawn(
 				system,
 				(_state: undefined, _message: Tick) => {
@@ -109,8 +122,13 @@ export function createNactExecutor(clock: Clock): Executor {
 			return {
 				request: () => request(seat),
 				leave() {
+					if (seat.gone) return;
 					seat.gone = true;
 					stop(ref);
+					if (!seat.ticking) return;
+					// nact forgets the tick of an actor that is stopped: its place is free again.
+					out--;
+					pumpSoon();
 				},
 			};
 		},

@@ -1,8 +1,10 @@
 // One end of the stream between two systems: in order, without loss or repetition, over a link that promises neither.
 //
 // Bodies are numbered from 1 per pair of boots and acknowledged cumulatively, on the back of other packets or within 50 ms.
-// Nothing is sent before the peer's boot is known, so no body can ever be taken by two incarnations of a peer. A peer that
-// comes back as another boot has forgotten everything: what it had not acknowledged is handed back to the owner.
+// Nothing is sent before the peer's boot is known, so no body can ever be taken by two incarnations of a peer. A packet of an
+// unknown boot proves nothing, since it may be late and its sender dead: the peer is asked, and only the echo of that very
+// question makes a boot the peer's. A peer that comes back as another boot has forgotten everything: what it had not
+// acknowledged is handed back to the owner.
 
 import {limits} from '../api/limits.js';
 import type {Json} from '../api/object.js';
@@ -21,15 +23,15 @@ export type StreamOptions = {
 
 type Unacknowledged = {readonly sequence: number; readonly body: Json; readonly bytes: number};
 
-/** Old boots of a peer that are remembered, so that a late packet is not taken for a new incarnation. */
-const rememberedBoots = 16;
 /** Packets sent again at a time. */
 const resendBurst = 64;
 
 export class Stream {
 	readonly #options: StreamOptions;
 	#peerBoot: string | undefined;
-	readonly #formerBoots: string[] = [];
+	/** The open question to the peer, and how many were asked. */
+	#probe: string | undefined;
+	#probes = 0;
 	#nextSequence = 1;
 	#unacknowledged: Unacknowledged[] = [];
 	#bytes = 0;
@@ -61,7 +63,7 @@ export class Stream {
 		this.#unacknowledged.push(entry);
 		this.#bytes += bytes;
 		if (this.#peerBoot === undefined) {
-			if (count === 0) this.#sendBare();
+			if (count === 0) this.#ask();
 		} else {
 			this.#sendEntry(entry);
 		}
@@ -70,9 +72,23 @@ export class Stream {
 	}
 
 	receive(packet: Packet): void {
-		if (!this.#meet(packet.boot)) return;
+		const isMet = packet.boot !== this.#peerBoot && packet.echo !== undefined && packet.echo === this.#probe;
+		const known = this.#peerBoot;
+		if (isMet) {
+			this.#peerBoot = packet.boot;
+			this.#probe = undefined;
+			this.#expected = 1;
+			this.#early.clear();
+		}
+		const isKnown = packet.boot === this.#peerBoot;
+		if (packet.probe !== undefined)
+			this.#transmit({...this.#head(), sequence: 0, echo: packet.probe, ...(isKnown ? {} : {probe: this.#question()})});
+		else if (!isKnown) this.#ask();
+		if (!isKnown) return;
+		if (isMet) this.#meet(known);
 		if (packet.peerBoot !== this.#options.boot) {
-			this.#sendBare(); // Meant for nobody yet, or for an earlier incarnation of this end: say who is here.
+			// It does not know this incarnation yet: seeing its boot, it will ask.
+			if (packet.probe === undefined) this.#sendBare();
 			return;
 		}
 		this.#acknowledge(packet.acknowledged);
@@ -81,7 +97,7 @@ export class Stream {
 
 	/** Says who is here, so that the peer can begin. */
 	greet(): void {
-		this.#sendBare();
+		this.#ask();
 	}
 
 	close(): void {
@@ -91,27 +107,27 @@ export class Stream {
 		this.#resendTimer = undefined;
 	}
 
-	/** Learns the peer's boot; false for a packet of an incarnation that is gone. */
-	#meet(boot: string): boolean {
-		if (boot === this.#peerBoot) return true;
-		if (this.#formerBoots.includes(boot)) return false;
-		const known = this.#peerBoot;
-		this.#peerBoot = boot;
-		this.#expected = 1;
-		this.#early.clear();
-		if (known === undefined) {
+	/** The peer answered as another than before: it is sent what waits, or what the former took to its grave is handed back. */
+	#meet(former: string | undefined): void {
+		if (former === undefined) {
 			for (const entry of this.#unacknowledged) this.#sendEntry(entry);
-			return true;
+			return;
 		}
-		this.#formerBoots.push(known);
-		if (this.#formerBoots.length > rememberedBoots) this.#formerBoots.shift();
 		const lost = this.#unacknowledged.map(({body}) => body);
 		this.#unacknowledged = [];
 		this.#bytes = 0;
 		this.#nextSequence = 1;
 		this.#armResend();
 		this.#options.onPeerRestart(lost);
-		return true;
+	}
+
+	#question(): string {
+		this.#probe ??= `${this.#options.boot}.${++this.#probes}`;
+		return this.#probe;
+	}
+
+	#ask(): void {
+		this.#transmit({...this.#head(), sequence: 0, probe: this.#question()});
 	}
 
 	#acknowledge(upTo: number): void {
@@ -180,7 +196,7 @@ export class Stream {
 		this.#resendTimer ??= this.#options.clock.after(delayMs, () => {
 			this.#resendTimer = undefined;
 			this.#resends++;
-			if (this.#peerBoot === undefined) this.#sendBare();
+			if (this.#peerBoot === undefined) this.#ask();
 			else for (const entry of this.#unacknowledged.slice(0, resendBurst)) this.#sendEntry(entry);
 			this.#armResend();
 		});

@@ -90,7 +90,9 @@ function refusalOf(definition: KindDefinition, {metadata}: Draft, {known}: Conte
 		}
 	}
 	// What is no list at all is worded by the record's admission.
-	const controllerOwner = (Array.isArray(ownerReferences) ? (ownerReferences as readonly OwnerReference[]) : []).find(({controller}) => controller === true);
+	const controllerOwner = (Array.isArray(ownerReferences) ? (ownerReferences as readonly OwnerReference[]) : []).find(
+		({controller}) => controller === true,
+	);
 	const owner = controllerOwner === undefined ? undefined : known.byUid(controllerOwner.uid);
 	if (controllerOwner !== undefined && (owner === undefined || isDeleting(owner))) {
 		return failure('ERR_CONFLICT', {

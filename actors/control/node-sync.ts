@@ -7,7 +7,7 @@ import {limits} from '../../api/limits.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {address, objectAddress, type ObjectKey} from '../../api/keys.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
-import type {Delta, DeltaEntry, DeltaTaken, Hello, Observed, ObservedTaken, PodGone} from '../sync-message.js';
+import type {Delta, DeltaEntry, DeltaTaken, Hello, Observed, ObservedTaken, PodGone, PodGoneTaken} from '../sync-message.js';
 import {assignmentOf, assignmentVersion} from './assignment.js';
 import type {NodeMessage} from './node.js';
 import {onNode, type PodMessage} from './pod.js';
@@ -33,8 +33,8 @@ type Outgoing = {readonly number: number; readonly bytes: number};
 type Incoming = {readonly left: number; readonly failed: readonly ObjectKey[]};
 
 export type NodeSyncState = NodeSyncInput & {
-	/** The agent's boot; undefined until it says hello. */
-	readonly boot: string | undefined;
+	/** Of the node's last hello; undefined until it says one. */
+	readonly session: string | undefined;
 	readonly hello: Hello | undefined;
 	/** What the node has, or will have once it took what is under way. */
 	readonly sent: ReadonlyMap<ObjectKey, string>;
@@ -59,7 +59,7 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 	init: input =>
 		next({
 			...input,
-			boot: undefined,
+			session: undefined,
 			hello: undefined,
 			sent: new Map(),
 			dirty: new Set(),
@@ -89,12 +89,12 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 			case 'heardTaken':
 				return message.outcome.ok ? next(state) : next(state, [hearLater(context)]);
 			case 'goneTaken':
-				return message.outcome.ok ? next(state) : goneFailed(state, message.id, context);
+				return goneTaken(state, message, context);
 		}
 	},
 	coalesce: message => (message.type === 'dirty' ? message.key : message.type === 'flush' ? 'flush' : undefined),
-	describe: ({boot, sent, dirty, outgoing}) =>
-		boot === undefined ? 'not heard' : `${sent.size} pods, ${dirty.size} to send, ${outgoing.length} under way`,
+	describe: ({session, sent, dirty, outgoing}) =>
+		session === undefined ? 'not heard' : `${sent.size} pods, ${dirty.size} to send, ${outgoing.length} under way`,
 };
 
 // ---- down ----------------------------------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ function greeted(state: NodeSyncState, hello: Hello, context: Context): Next<Nod
 	);
 	const fresh: NodeSyncState = {
 		...state,
-		boot: hello.boot,
+		session: hello.session,
 		hello,
 		sent: have,
 		dirty: new Set([...wanted, ...Object.keys(hello.have)]),
@@ -138,7 +138,7 @@ const hearLater = ({nowMs}: Context): Effect => ({
 
 /** Sends what is dirty, as far as the window goes. */
 function flush(state: NodeSyncState, {known}: Context): Next<NodeSyncState> {
-	if (state.boot === undefined) return next(state);
+	if (state.session === undefined) return next(state);
 	const sent = new Map(state.sent);
 	const rest = new Set(state.dirty);
 	const outgoing = [...state.outgoing];
@@ -194,13 +194,13 @@ function entryOf(node: string, key: ObjectKey, known: Context['known']): DeltaEn
 const sizeOf = ({assignment}: DeltaEntry): number =>
 	assignment === null ? 64 : 512 + assignment.spec.containers.reduce((sum, container) => sum + JSON.stringify(container).length, 0);
 
-function delta({node, boot, epoch, lineage}: NodeSyncState, number: number, entries: readonly DeltaEntry[], complete: boolean): Effect {
-	const message: Delta = {type: 'delta', boot: boot ?? '', number, epoch, lineage, entries, complete};
+function delta({node, session, epoch, lineage}: NodeSyncState, number: number, entries: readonly DeltaEntry[], complete: boolean): Effect {
+	const message: Delta = {type: 'delta', session: session ?? '', number, epoch, lineage, entries, complete};
 	return tell(address(node, 'sync'), message);
 }
 
-function taken(state: NodeSyncState, {boot, number}: DeltaTaken, context: Context): Next<NodeSyncState> {
-	if (boot !== state.boot) return next(state);
+function taken(state: NodeSyncState, {session, number}: DeltaTaken, context: Context): Next<NodeSyncState> {
+	if (session !== state.session) return next(state);
 	return flush({...state, outgoing: state.outgoing.filter(each => each.number > number)}, context);
 }
 
@@ -208,7 +208,7 @@ function taken(state: NodeSyncState, {boot, number}: DeltaTaken, context: Contex
 
 /** A status of a pod that is not there, or is another, is answered with the truth: the key is dirty. */
 function observed(state: NodeSyncState, message: Observed, context: Context): Next<NodeSyncState> {
-	if (message.boot !== state.boot) return next(state);
+	if (message.session !== state.session) return next(state);
 	const isCurrent = ({key, uid}: {key: ObjectKey; uid: string}): boolean => {
 		const pod = context.known.get(key) as Pod | undefined;
 		return pod?.metadata.uid === uid && pod.spec?.nodeName === state.node;
@@ -244,21 +244,30 @@ function statusTaken(state: NodeSyncState, {id, outcome}: Reply<unknown, 'status
 	return next({...state, incoming}, [observedTaken(state, number, now.failed)]);
 }
 
-function observedTaken({node, boot}: NodeSyncState, number: number, failed: readonly ObjectKey[]): Effect {
-	const message: ObservedTaken = {type: 'observedTaken', boot: boot ?? '', number, failed};
+function observedTaken({node, session}: NodeSyncState, number: number, failed: readonly ObjectKey[]): Effect {
+	const message: ObservedTaken = {type: 'observedTaken', session: session ?? '', number, failed};
 	return tell(address(node, 'sync'), message);
 }
 
-/** The node has dropped it: it is to be sent again, should it still be this node's after all. */
+/** The node has dropped it. That is told to the record it was of; of any other it is no news. */
 function podGone(state: NodeSyncState, {key, uid}: PodGone, context: Context): Next<NodeSyncState> {
-	const sent = new Map(state.sent);
-	sent.delete(key);
-	const pod = context.known.get(key);
-	if (pod?.metadata.uid !== uid) return flush({...state, sent, dirty: new Set([...state.dirty, key])}, context);
 	const message: PodMessage = {type: 'gone', uid};
-	return next({...state, sent}, [{type: 'ask', to: objectAddress(key), message, as: 'goneTaken', id: key}]);
+	if (context.known.get(key)?.metadata.uid !== uid) return forgotten(state, key, uid, context);
+	return next(state, [{type: 'ask', to: objectAddress(key), message, as: 'goneTaken', id: `${key} ${uid}`}]);
 }
 
-/** The removal could not be committed: the node hears of the pod again and reports once more that it is gone. */
-const goneFailed = (state: NodeSyncState, key: ObjectKey, context: Context): Next<NodeSyncState> =>
-	flush({...state, dirty: new Set([...state.dirty, key])}, context);
+/** A removal that could not be committed is not confirmed: the node says it again. */
+function goneTaken(state: NodeSyncState, {id, outcome}: Reply<unknown, 'goneTaken'>, context: Context): Next<NodeSyncState> {
+	const [key = '', uid = ''] = id.split(' ');
+	const isOver = outcome.ok || outcome.error.code === 'ERR_CONFLICT' || outcome.error.code === 'ERR_NO_SUCH_ACTOR';
+	return isOver ? forgotten(state, key, uid, context) : next(state);
+}
+
+/** The node does not have the pod any more: should it be this node's after all, it is sent again. */
+function forgotten(state: NodeSyncState, key: ObjectKey, uid: string, context: Context): Next<NodeSyncState> {
+	const sent = new Map(state.sent);
+	sent.delete(key);
+	const message: PodGoneTaken = {type: 'podGoneTaken', key, uid};
+	const flushed = flush({...state, sent, dirty: new Set([...state.dirty, key])}, context);
+	return next(flushed.state, [tell(address(state.node, 'sync'), message), ...flushed.effects]);
+}

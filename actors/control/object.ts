@@ -52,8 +52,10 @@ export type ObjectMessage =
 export type ObjectState = {
 	/** As committed, or as this step would have it; undefined once it is removed, and before it is there. */
 	readonly object: ApiObject | undefined;
-	/** Failed writes of others in a row: reconciling rests until `retry`. */
+	/** Rounds in a row in which a write of another object failed. */
 	readonly failures: number;
+	/** After such a round reconciling rests until `retry`. */
+	readonly resting: boolean;
 };
 
 const objectMessages: ReadonlySet<string> = new Set(['create', 'replace', 'patch', 'delete', 'wake', 'retry', 'outcome']);
@@ -85,7 +87,7 @@ export function objectBehavior(controller: Controller): Behavior<RecordInput, Ob
 			key: ({object}) => keyOfObject(kind, object),
 			objectOf: ({object}) => object,
 			withObject: (state, object) => ({...state, object}),
-			restore: object => ({object, failures: 0}),
+			restore: object => ({object, failures: 0, resting: false}),
 		},
 		parking: {
 			rests: message => message.type === 'wake' || message.type === 'retry',
@@ -106,18 +108,18 @@ function keyOfObject({definition}: Kind, object: ApiObject | undefined): ObjectK
 function describe(object: ApiObject | undefined, failures: number): string {
 	if (object === undefined) return 'not committed';
 	const about = isDeleting(object) ? 'being deleted' : `generation ${object.metadata.generation}`;
-	return failures === 0 ? about : `${about}, ${failures} failed writes in a row`;
+	return failures === 0 ? about : `${about}, its writes failed ${failures} times in a row`;
 }
 
 // ---- create ------------------------------------------------------------------------------------------------------------
 
 function create({definition}: Kind, {object, dryRun, replyTo}: RecordInput, context: Context): Next<ObjectState> {
-	const nothing: ObjectState = {object: undefined, failures: 0};
+	const nothing: ObjectState = {object: undefined, failures: 0, resting: false};
 	const admitted = admitCreate(object);
 	if (!admitted.ok) return stop(nothing, reply(replyTo, admitted));
 	const made = newObject(definition, admitted.value, context);
 	if (dryRun === true) return stop(nothing, reply(replyTo, {ok: true, value: made}));
-	return next({object: made, failures: 0}, replySelf(replyTo));
+	return next({...nothing, object: made}, replySelf(replyTo));
 }
 
 /** An admitted draft with what only the server may set. */
@@ -153,9 +155,9 @@ function receiveCommon(kind: Kind, state: ObjectState, object: ApiObject, messag
 		case 'delete':
 			return remove(kind, state, object, message, context);
 		case 'wake':
-			return state.failures > 0 ? next(state) : reconcile(kind, state, context);
+			return state.resting ? next(state) : reconcile(kind, state, context);
 		case 'retry':
-			return reconcile(kind, {...state, failures: 0}, context);
+			return reconcile(kind, {...state, resting: false}, context);
 		case 'outcome':
 			return written(state, object, message, context);
 	}
@@ -180,7 +182,9 @@ function write(
 	const changed = message.subresource === 'status' ? withStatusOf(object, wanted) : admitted(object, wanted);
 	if (!changed.ok) return next(state, fail(message.replyTo, changed.error));
 	if (message.dryRun === true) return next(state, reply(message.replyTo, changed));
-	return next({...state, object: unlessOver(kind, changed.value, context)}, replySelf(message.replyTo));
+	// Who rests after failures looks again at once when there is something else to do.
+	const rested = changed.value.spec === object.spec ? state : {...state, failures: 0, resting: false};
+	return next({...rested, object: unlessOver(kind, changed.value, context)}, replySelf(message.replyTo));
 }
 
 /** The object, or undefined when it is being deleted and this change was the last thing it waited for. */
@@ -286,11 +290,15 @@ function reconcile(kind: Kind, state: ObjectState, context: Context): Next<Objec
 	if (kept !== object) return next({...state, object: kept});
 	const {status, effects, wakeAtMs} = kind.controller.reconcile(object, context);
 	const newStatus = status === undefined ? object.status : keepReference(object.status as Json, status as Json);
-	return next({...state, object: newStatus === object.status ? object : {...object, status: newStatus}}, [
+	// Where nothing is left to write, nothing fails any more.
+	const failures = context.pending.size > 0 || effects.some(isWrite) ? state.failures : 0;
+	return next({...state, failures, object: newStatus === object.status ? object : {...object, status: newStatus}}, [
 		...effects,
 		...(wakeAtMs === undefined ? [] : [{type: 'wakeAt', name: 'reconcile', atMs: wakeAtMs, message: {type: 'wake'}} as const]),
 	]);
 }
+
+const isWrite = ({type}: Effect): boolean => type === 'create' || type === 'update' || type === 'delete';
 
 function withKeptOwners(object: ApiObject, {known}: Context): ApiObject {
 	const ownerReferences = withoutOrphaningOwners(object, known);
@@ -317,11 +325,14 @@ function continueDeletion(kind: Kind, state: ObjectState, object: ApiObject, con
 
 /** A write of another object came to its end: look again, or rest for a while when it failed. */
 function written(state: ObjectState, object: ApiObject, {outcome}: Reply<unknown, 'outcome'>, context: Context): Next<ObjectState> {
-	// Outcomes come in hundreds; the wake coalesces, so that one look follows them all.
-	if (outcome.ok || settlesByItself.has(outcome.error.code)) return next({object, failures: 0}, [tell(context.self, {type: 'wake'})]);
+	// Outcomes come in hundreds: what else comes of a round that failed is no other failure, and no reason to go on at once.
+	if (state.resting) return next(state);
+	// The wake coalesces, so that one look follows them all.
+	if (outcome.ok || settlesByItself.has(outcome.error.code))
+		return next({...state, failures: outcome.ok ? 0 : state.failures}, [tell(context.self, {type: 'wake'})]);
 	const failures = state.failures + 1;
 	const delayMs = exponentialBackoffMs(failures, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
-	return next({object, failures}, [
+	return next({object, failures, resting: true}, [
 		{type: 'event', event: 'Warning', reason: 'WriteFailed', message: outcome.error.message},
 		retryAt(context.nowMs + delayMs),
 	]);
@@ -359,5 +370,5 @@ function unpark(kind: Kind, state: ObjectState, context: Context): Next<ObjectSt
 	const status = (object.status ?? {}) as WithConditions;
 	const conditions = withoutCondition(status.conditions, actorFailed);
 	const well = conditions === status.conditions ? object : {...object, status: {...status, conditions}};
-	return reconcile(kind, {object: well, failures: 0}, context);
+	return reconcile(kind, {object: well, failures: 0, resting: false}, context);
 }

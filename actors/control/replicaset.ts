@@ -9,7 +9,7 @@ import {limits} from '../../api/limits.js';
 import {objectKey} from '../../api/keys.js';
 import {generateName} from '../../api/names.js';
 import type {Draft, JsonObject, OwnerReference} from '../../api/object.js';
-import {matches, type LabelSelector} from '../../api/selector.js';
+import {matches} from '../../api/selector.js';
 import type {Context, Effect, Pending} from '../../system/behavior.js';
 import {controller, type Reconciliation} from './controller.js';
 import {isDeleting} from './garbage.js';
@@ -35,10 +35,10 @@ function reconcile(set: ReplicaSet, context: Context): Reconciliation<ReplicaSet
 	const owned = ownedPods(set, context);
 	const mine = owned.filter(pod => matches(spec.selector, pod.metadata.labels));
 	const active = mine.filter(pod => !isDeleting(pod) && !isTerminal(pod));
-	const effects: Effect[] = [...released(owned, spec.selector, metadata.uid), ...adopted(set, context)];
+	const effects = ownerships(set, owned, context);
 	const wanted = spec.replicas ?? 1;
 	const writes = [...context.pending.values()];
-	const coming = writes.filter(({type}) => type === 'create').length + effects.filter(isAdoption).length;
+	const coming = [...writes, ...effects].filter(write => write.type === 'create' || isAdoption(write)).length;
 	const leaving = new Set(writes.filter(write => write.type === 'delete').map(write => (write.type === 'delete' ? write.uid : '')));
 	const staying = active.filter(pod => !leaving.has(pod.metadata.uid));
 	const room = limits.pendingWrites - context.pending.size - effects.length;
@@ -100,36 +100,43 @@ function creation(set: ReplicaSet, {random}: Context): Effect {
 
 const isAdoption = (effect: Effect): boolean => effect.type === 'update' && effect.id.startsWith('adopt/');
 
-/** Pods that match and belong to nobody become ours. */
-function adopted(set: ReplicaSet, {known, pending}: Context): Effect[] {
-	const {metadata, spec} = set;
+/** What changes owners, as far as there is room for writes. */
+function ownerships(set: ReplicaSet, owned: readonly Pod[], {known, pending}: Context): Effect[] {
 	const effects: Effect[] = [];
-	if (spec === undefined) return effects;
-	for (const object of known.select('pods', metadata.namespace ?? '', spec.selector)) {
-		const pod = object as Pod;
-		const owners = pod.metadata.ownerReferences ?? [];
-		if (owners.some(({controller: isController}) => isController === true) || isDeleting(pod) || isTerminal(pod)) continue;
-		const id = `adopt/${pod.metadata.uid}`;
-		if (!pending.has(id) && effects.length < limits.pendingWrites) effects.push(ownership(pod, [...owners, ownerReferenceTo(set)], id));
+	for (const wanted of [...released(set, owned), ...adopted(set, known)]) {
+		if (pending.size + effects.length >= limits.pendingWrites) break;
+		if (!pending.has(wanted.id)) effects.push(wanted);
 	}
 	return effects;
 }
 
+/** Pods that match and belong to nobody become ours. */
+function* adopted(set: ReplicaSet, known: Context['known']): Iterable<Pending> {
+	const {metadata, spec} = set;
+	if (spec === undefined) return;
+	for (const object of known.select('pods', metadata.namespace ?? '', spec.selector)) {
+		const pod = object as Pod;
+		const owners = pod.metadata.ownerReferences ?? [];
+		if (owners.some(({controller: isController}) => isController === true) || isDeleting(pod) || isTerminal(pod)) continue;
+		yield ownership(pod, [...owners, ownerReferenceTo(set)], `adopt/${pod.metadata.uid}`);
+	}
+}
+
 /** Pods that do not match any more are let go. */
-const released = (owned: readonly Pod[], selector: LabelSelector, uid: string): Effect[] =>
-	owned
-		.filter(pod => !isDeleting(pod) && !matches(selector, pod.metadata.labels))
-		.map(pod => {
-			const owners = (pod.metadata.ownerReferences ?? []).filter(owner => owner.uid !== uid);
-			return ownership(pod, owners, `release/${pod.metadata.uid}`);
-		});
+function* released({metadata: {uid}, spec}: ReplicaSet, owned: readonly Pod[]): Iterable<Pending> {
+	for (const pod of owned) {
+		if (isDeleting(pod) || spec === undefined || matches(spec.selector, pod.metadata.labels)) continue;
+		const owners = (pod.metadata.ownerReferences ?? []).filter(owner => owner.uid !== uid);
+		yield ownership(pod, owners, `release/${pod.metadata.uid}`);
+	}
+}
 
 function ownership({metadata}: Pod, ownerReferences: readonly OwnerReference[], id: string): Pending {
 	const patch: JsonObject = {
 		metadata: {
 			uid: metadata.uid,
 			resourceVersion: metadata.resourceVersion,
-			ownerReferences: ownerReferences.length === 0 ? null : (ownerReferences),
+			ownerReferences: ownerReferences.length === 0 ? null : ownerReferences,
 		},
 	};
 	const message: PatchObject = {type: 'patch', patch};

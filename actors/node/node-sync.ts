@@ -20,13 +20,14 @@ import {
 	type ObservedTaken,
 	type PodEvent,
 	type PodGone,
+	type PodGoneTaken,
 } from '../sync-message.js';
 import {have} from './assignment-object.js';
 import type {Assign, PodReport} from './hand.js';
 import {podsPath} from './pods.js';
 import type {RuntimeInfo} from './runtime-port.js';
 
-export type NodeSyncInput = {readonly node: string; readonly boot: string; readonly labels: Labels; readonly info: RuntimeInfo};
+export type NodeSyncInput = {readonly node: string; readonly labels: Labels; readonly info: RuntimeInfo};
 
 export type NodeSyncMessage =
 	| FromControl
@@ -35,7 +36,8 @@ export type NodeSyncMessage =
 	| Reply<unknown, 'assigned'>
 	/** No answer to the hello yet, or a report was not taken: once more. */
 	| {readonly type: 'helloAgain'}
-	| {readonly type: 'flush'};
+	| {readonly type: 'flush'}
+	| {readonly type: 'sayGone'};
 
 /** What the node remembers of its cluster: one object in its cache. */
 type SeenObject = ApiObject<{readonly epoch: number; readonly lineage: string}>;
@@ -45,6 +47,9 @@ type Report = {readonly uid: string; readonly status: PodStatus; readonly events
 export type NodeSyncState = {
 	readonly input: NodeSyncInput | undefined;
 	readonly seen: SeenObject | undefined;
+	/** Of the last hello. */
+	readonly session: string;
+	/** Hellos without an answer. */
 	readonly hellos: number;
 	readonly greeted: boolean;
 	/** Entries of a delta that are not in the cache yet, by its number. */
@@ -52,6 +57,8 @@ export type NodeSyncState = {
 	readonly reports: ReadonlyMap<ObjectKey, Report>;
 	readonly underWay: {readonly number: number; readonly pods: ReadonlyMap<ObjectKey, Report>} | undefined;
 	readonly sent: number;
+	/** Pods of which nothing is left, by key and uid, until control has taken it. */
+	readonly gone: ReadonlyMap<string, PodGone>;
 	readonly refusal: string | undefined;
 };
 
@@ -59,6 +66,7 @@ export type NodeSyncState = {
 const podsPerReport = 256;
 const helloFirstMs = 1_000;
 const helloMaxMs = 10_000;
+const goneAgainMs = 5_000;
 
 export const syncPath = 'sync';
 export const seenKey: ObjectKey = objectKey('clusters', undefined, 'seen');
@@ -87,12 +95,16 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 			case 'observedTaken':
 				return observedTaken(state, message, context);
 			case 'podGone':
-				return podGone(state, message);
+				return podGone(state, message, context);
+			case 'podGoneTaken':
+				return podGoneTaken(state, message);
+			case 'sayGone':
+				return next(state, sayGone(state, [...state.gone.values()].slice(0, podsPerReport), context));
 			case 'flush':
 				return flush(state);
 		}
 	},
-	coalesce: ({type}) => (type === 'flush' || type === 'helloAgain' ? type : undefined),
+	coalesce: ({type}) => (type === 'flush' || type === 'helloAgain' || type === 'sayGone' ? type : undefined),
 	persistence: {
 		key: () => seenKey,
 		objectOf: ({seen}) => seen,
@@ -106,12 +118,14 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 const fresh = (input: NodeSyncInput | undefined, seen: SeenObject | undefined): NodeSyncState => ({
 	input,
 	seen,
+	session: '',
 	hellos: 0,
 	greeted: false,
 	taking: new Map(),
 	reports: new Map(),
 	underWay: undefined,
 	sent: 0,
+	gone: new Map(),
 	refusal: undefined,
 });
 
@@ -122,14 +136,15 @@ function inputOf({input}: NodeSyncState): NodeSyncInput {
 
 // ---- hello ---------------------------------------------------------------------------------------------------------------
 
-function hello(state: NodeSyncState, {known, nowMs}: Context): Next<NodeSyncState> {
-	const {node, boot, labels, info} = inputOf(state);
+function hello(state: NodeSyncState, {known, nowMs, random}: Context): Next<NodeSyncState> {
+	const {node, labels, info} = inputOf(state);
+	const session = random.uuid();
 	const {epoch = 0, lineage = ''} = state.seen?.spec ?? {};
-	const message: Hello = {type: 'hello', protocol: syncProtocol, node, boot, labels, epoch, lineage, have: have(known), info};
+	const message: Hello = {type: 'hello', protocol: syncProtocol, node, session, labels, epoch, lineage, have: have(known), info};
 	const hellos = state.hellos + 1;
 	const atMs = nowMs + exponentialBackoffMs(hellos, helloFirstMs, helloMaxMs);
 	// What was under way may have been lost with the control plane that took it.
-	return next({...state, hellos, greeted: false, taking: new Map(), reports: unsent(state), underWay: undefined}, [
+	return next({...state, session, hellos, greeted: false, taking: new Map(), reports: unsent(state), underWay: undefined}, [
 		tell(control, message),
 		{type: 'wakeAt', name: 'hello', atMs, message: {type: 'helloAgain'}},
 	]);
@@ -148,9 +163,8 @@ const joined = (older: Report | undefined, newer: Report): Report =>
 // ---- down ----------------------------------------------------------------------------------------------------------------
 
 function delta(state: NodeSyncState, message: Delta, context: Context): Next<NodeSyncState> {
-	const {boot} = inputOf(state);
 	const {epoch = 0, lineage = ''} = state.seen?.spec ?? {};
-	if (message.boot !== boot || (message.lineage === lineage && message.epoch < epoch)) return next(state);
+	if (message.session !== state.session || (message.lineage === lineage && message.epoch < epoch)) return next(state);
 	const greeted = state.greeted || message.complete;
 	const taking = new Map(state.taking);
 	if (message.entries.length > 0) taking.set(message.number, message.entries.length);
@@ -172,6 +186,7 @@ const whenComplete = ({self}: Context): Effect[] => [
 	tell(`${systemOf(self)}/runtime`, {type: 'synced'}),
 	tell(`${systemOf(self)}/${podsPath}`, {type: 'reportAll'}),
 	tell(self, {type: 'flush'}),
+	tell(self, {type: 'sayGone'}),
 ];
 
 function seen(old: SeenObject | undefined, {epoch, lineage}: Delta, nowMs: number): SeenObject {
@@ -197,8 +212,8 @@ function assigned(state: NodeSyncState, {id, outcome}: Reply<unknown, 'assigned'
 }
 
 function taken(state: NodeSyncState, number: number): Effect {
-	const {node, boot} = inputOf(state);
-	const message: DeltaTaken = {type: 'deltaTaken', boot, number};
+	const {node} = inputOf(state);
+	const message: DeltaTaken = {type: 'deltaTaken', session: state.session, number};
 	return tell(controlSync(node), message);
 }
 
@@ -211,18 +226,18 @@ function reported(state: NodeSyncState, {key, uid, status, events}: PodReport, {
 
 function flush(state: NodeSyncState): Next<NodeSyncState> {
 	if (!state.greeted || state.underWay !== undefined || state.reports.size === 0) return next(state);
-	const {node, boot} = inputOf(state);
+	const {node} = inputOf(state);
 	const pods = new Map([...state.reports].slice(0, podsPerReport));
 	const reports = new Map([...state.reports].slice(podsPerReport));
 	const number = state.sent + 1;
 	const observed: ObservedPod[] = [...pods].map(([key, report]) => ({key, ...report}));
-	const message: Observed = {type: 'observed', boot, number, pods: observed};
+	const message: Observed = {type: 'observed', session: state.session, number, pods: observed};
 	return next({...state, reports, sent: number, underWay: {number, pods}}, [tell(controlSync(node), message)]);
 }
 
-function observedTaken(state: NodeSyncState, {number, failed}: ObservedTaken, {self, nowMs}: Context): Next<NodeSyncState> {
+function observedTaken(state: NodeSyncState, {session, number, failed}: ObservedTaken, {self, nowMs}: Context): Next<NodeSyncState> {
 	const {underWay} = state;
-	if (underWay?.number !== number) return next(state);
+	if (session !== state.session || underWay?.number !== number) return next(state);
 	if (failed.length === 0) return next({...state, underWay: undefined}, [tell(self, {type: 'flush'})]);
 	const lost = new Map([...underWay.pods].filter(([key]) => failed.includes(key)));
 	const reports = unsent({...state, underWay: {number, pods: lost}});
@@ -232,9 +247,24 @@ function observedTaken(state: NodeSyncState, {number, failed}: ObservedTaken, {s
 	]);
 }
 
-/** Nothing more is to be said of a pod that is gone, except that. */
-function podGone(state: NodeSyncState, message: PodGone): Next<NodeSyncState> {
+/** Nothing more is to be said of a pod that is gone, except that; and that until it is taken. */
+function podGone(state: NodeSyncState, message: PodGone, context: Context): Next<NodeSyncState> {
 	const reports = new Map(state.reports);
 	if (reports.get(message.key)?.uid === message.uid) reports.delete(message.key);
-	return next({...state, reports}, [tell(controlSync(inputOf(state).node), message)]);
+	const now: NodeSyncState = {...state, reports, gone: new Map(state.gone).set(`${message.key} ${message.uid}`, message)};
+	return next(now, sayGone(now, [message], context));
+}
+
+function sayGone({greeted, input}: NodeSyncState, messages: readonly PodGone[], {nowMs}: Context): Effect[] {
+	if (!greeted || messages.length === 0 || input === undefined) return [];
+	return [
+		...messages.map(message => tell(controlSync(input.node), message)),
+		{type: 'wakeAt', name: 'sayGone', atMs: nowMs + goneAgainMs, message: {type: 'sayGone'}},
+	];
+}
+
+function podGoneTaken(state: NodeSyncState, {key, uid}: PodGoneTaken): Next<NodeSyncState> {
+	const gone = new Map(state.gone);
+	gone.delete(`${key} ${uid}`);
+	return next({...state, gone}, gone.size === 0 ? [{type: 'cancelWake', name: 'sayGone'}] : []);
 }

@@ -44,7 +44,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) =>
 			...rest,
 			clock,
 			design: nodeDesign,
-			inputOf: (): NodeSyncInput => ({node: options.name, boot, labels, info: runtime.info()}),
+			inputOf: (): NodeSyncInput => ({node: options.name, labels, info: runtime.info()}),
 			perform: (command, answer) => perform(runtime, command, answer),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),
 		},

@@ -21,11 +21,18 @@ export function decodePacket(bytes: Uint8Array): Packet | undefined {
 
 function packetOf(value: Json): Packet | undefined {
 	if (typeof value !== 'object' || value === null || !('boot' in value)) return undefined;
-	const {boot, peerBoot, sequence, acknowledged, body} = value;
-	if (!isBoot(boot) || !(peerBoot === undefined || isBoot(peerBoot)) || !isCount(sequence) || !isCount(acknowledged)) return undefined;
+	const {boot, peerBoot, probe, echo, sequence, acknowledged, body} = value;
+	if (
+		!isBoot(boot) ||
+		![peerBoot, probe, echo].every(each => each === undefined || isBoot(each)) ||
+		!isCount(sequence) ||
+		!isCount(acknowledged)
+	)
+		return undefined;
 	// Number 0 is a bare acknowledgement: it has no body, every other number has one.
 	if ((sequence === 0) !== (body === undefined)) return undefined;
-	return {boot, sequence, acknowledged, ...(peerBoot === undefined ? {} : {peerBoot}), ...(body === undefined ? {} : {body})};
+	const optional = Object.entries({peerBoot, probe, echo, body}).filter(([, each]) => each !== undefined);
+	return {boot, sequence, acknowledged, ...(Object.fromEntries(optional) as Pick<Packet, 'peerBoot' | 'probe' | 'echo' | 'body'>)};
 }
 
 const isBoot = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= longestBoot;

@@ -120,7 +120,8 @@ function packet(type: number, body: Buffer): Buffer {
 export const connectPacket = (name: string, clientId: string): Buffer =>
 	packet(0x10, Buffer.concat([text('MQTT'), Buffer.from([4, 0xc2, 0, 0]), text(clientId), text(name), text(passwordOf(name))]));
 
-export const subscribePacket = (filter: string): Buffer => packet(0x82, Buffer.concat([Buffer.from([0, 1]), text(filter), Buffer.from([0])]));
+export const subscribePacket = (filter: string): Buffer =>
+	packet(0x82, Buffer.concat([Buffer.from([0, 1]), text(filter), Buffer.from([0])]));
 
 export const publishPacket = (topic: string, payload: Buffer | string): Buffer =>
 	packet(0x30, Buffer.concat([text(topic), Buffer.from(payload)]));

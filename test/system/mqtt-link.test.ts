@@ -107,7 +107,8 @@ test('garbage in an inbox is dropped and counted', async t => {
 	);
 	const node = await loggedIn(t, port, 'node-a');
 	const inbox = 'troupe/v1/actors/control/inbox/node-a';
-	for (const text of ['', '{', 'null', '[]', '{"boot":"x"}', '{"boot":"x","sequence":-1,"acknowledged":0}']) await node.publishAsync(inbox, text);
+	for (const text of ['', '{', 'null', '[]', '{"boot":"x"}', '{"boot":"x","sequence":-1,"acknowledged":0}'])
+		await node.publishAsync(inbox, text);
 	await node.publishAsync(inbox, encodePacket(packet));
 	await first;
 	t.deepEqual(arrived, [packet]);
