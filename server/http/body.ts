@@ -1,0 +1,112 @@
+// A request's body, as a JSON object. Bounded in bytes and depth; what cannot be read is told by its place, never shown.
+
+import type {IncomingMessage} from 'node:http';
+import {AppError} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
+import type {JsonObject} from '../../api/object.js';
+import {jsonFault} from './json-fault.js';
+import {parseYaml} from './yaml-body.js';
+
+const jsonTypes = ['application/json', 'text/json'];
+const yamlTypes = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
+
+/** The client closed the connection before its request was whole; nobody is left to be told. */
+export class ClientGone extends Error {
+	override readonly name = 'ClientGone';
+}
+
+/** The media type of a request without its parameters, lower case; empty when it names none. */
+export const mediaTypeOf = (request: IncomingMessage): string =>
+	(request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+/** The object in the body. `patchTypes` are taken beside JSON (and, when `yaml` is set, YAML). An empty body is `undefined`. */
+export async function readObject(
+	request: IncomingMessage,
+	accepted: {readonly types?: readonly string[]; readonly yaml?: boolean} = {},
+): Promise<JsonObject | undefined> {
+	const types = accepted.types ?? [...jsonTypes, ...(accepted.yaml === true ? yamlTypes : [])];
+	const type = mediaTypeOf(request);
+	// A missing type means JSON; `kubectl create --raw` sends a file's bytes that way, so YAML may come (see parse).
+	if (type !== '' && !types.includes(type)) throw unsupported(types);
+	if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
+		throw new AppError('ERR_UNSUPPORTED_MEDIA_TYPE', {message: 'the body is compressed; send it as it is, without a Content-Encoding'});
+	const text = decoded(await readBytes(request));
+	if (text.trim() === '') return undefined;
+	const value = await parse(text, type, types);
+	if (typeof value !== 'object' || value === null || Array.isArray(value))
+		throw refusal(`the body must be an object, found ${Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`}`);
+	checkDocument(value);
+	return value as JsonObject;
+}
+
+/** What to answer when a body comes in a form that is not taken. kubectl looks for the code, people for the list. */
+export const unsupported = (types: readonly string[]): AppError =>
+	new AppError('ERR_UNSUPPORTED_MEDIA_TYPE', {
+		message: `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`,
+	});
+
+const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});
+
+/** A client that sends somewhat too much is heard to its end, so that it can read the refusal; beyond this it is cut off. */
+const discardedBytes = 4 * limits.requestBodyBytes;
+
+/** All bytes, at most `limits.requestBodyBytes`. What is beyond is never kept. */
+function readBytes(request: IncomingMessage): Promise<Buffer> {
+	const tooLarge = new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${limits.requestBodyBytes} bytes`});
+	const chunks: Buffer[] = [];
+	let bytes = 0;
+	return new Promise((resolve, reject) => {
+		if (Number(request.headers['content-length'] ?? 0) > discardedBytes) return reject(tooLarge);
+		request.on('data', (chunk: Buffer) => {
+			bytes += chunk.length;
+			if (bytes <= limits.requestBodyBytes) chunks.push(chunk);
+			else chunks.length = 0;
+			if (bytes <= discardedBytes) return;
+			request.pause();
+			reject(tooLarge);
+		});
+		request.on('end', () => (bytes > limits.requestBodyBytes ? reject(tooLarge) : resolve(Buffer.concat(chunks))));
+		request.on('error', () => reject(new ClientGone('the client closed the connection')));
+		request.on('close', () => reject(new ClientGone('the client closed the connection')));
+	});
+}
+
+function decoded(bytes: Buffer): string {
+	try {
+		return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
+	} catch {
+		throw refusal('the body is no UTF-8 text');
+	}
+}
+
+async function parse(text: string, type: string, types: readonly string[]): Promise<unknown> {
+	const takesYaml = types.some(each => yamlTypes.includes(each));
+	if (yamlTypes.includes(type) || (type === '' && takesYaml && !/^\s*[{[]/.test(text))) return parseYaml(text);
+	try {
+		return JSON.parse(text);
+	} catch {
+		const fault = jsonFault(text);
+		throw refusal(
+			fault === undefined
+				? 'the body is no JSON'
+				: `the body is no JSON: line ${fault.line}, column ${fault.column}, found ${fault.found} where something else belongs`,
+		);
+	}
+}
+
+/**
+ * Refuses what would harm those who walk the document later: nesting that exhausts the stack, the key `__proto__`, and YAML's
+ * numbers that JSON does not have.
+ */
+function checkDocument(document: object): void {
+	const open: {readonly value: object; readonly depth: number}[] = [{value: document, depth: 1}];
+	for (let at = open.pop(); at !== undefined; at = open.pop()) {
+		if (at.depth > limits.objectDepth) throw refusal(`the body is nested deeper than ${limits.objectDepth} levels`);
+		if (Object.hasOwn(at.value, '__proto__')) throw refusal('"__proto__" is not allowed as a field or key');
+		for (const child of Object.values(at.value) as unknown[]) {
+			if (typeof child === 'object' && child !== null) open.push({value: child, depth: at.depth + 1});
+			else if (typeof child === 'number' && !Number.isFinite(child)) throw refusal('the body holds a number that is not finite');
+			else if (typeof child === 'bigint' || typeof child === 'symbol') throw refusal('the body holds a value that JSON does not have');
+		}
+	}
+}

@@ -1,0 +1,65 @@
+// A manifest in the body of POST or PUT: read, brought into its canonical form, and held against the URL it came to.
+
+import {apiVersionOf, kindOf} from '../../api/catalogue.js';
+import {normalise} from '../../api/dialects/normalise.js';
+import {AppError} from '../../api/errors.js';
+import type {Draft, JsonObject} from '../../api/object.js';
+import type {Problem} from '../../api/problem.js';
+import {shown} from '../../api/shown.js';
+import {readObject} from './body.js';
+import type {Exchange, Target} from './exchange.js';
+
+export type ReadDraft = {
+	readonly object: Draft;
+	/** What was understood in another way than it was written. */
+	readonly notes: readonly string[];
+};
+
+/** The object of the body with the URL's namespace and, for PUT, name. */
+export async function readDraft(exchange: Exchange, target: Target): Promise<ReadDraft> {
+	const body = await readObject(exchange.request, {yaml: true});
+	if (body === undefined) throw refusal(`the body is empty; it must be a ${target.kind.kind}`);
+	const metadata = metadataOf(body);
+	const normalised = normalise({apiVersion: apiVersionOf(target.kind), kind: target.kind.kind, ...body, metadata});
+	if (!normalised.ok) throw invalid(normalised.problems, typeof metadata['name'] === 'string' ? metadata['name'] : '');
+	checkKind(normalised.object, target);
+	return {object: placed(normalised.object, target), notes: normalised.notes};
+}
+
+const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});
+
+const invalid = (problems: readonly Problem[], name = ''): AppError =>
+	new AppError('ERR_INVALID', {name, problems: problems as unknown as JsonObject['problems']});
+
+const texts = ['name', 'namespace', 'generateName', 'resourceVersion', 'uid'];
+
+/** The metadata, an empty one where there is none. Its words are looked at before the schema is: they are held against the URL. */
+function metadataOf({metadata}: JsonObject): JsonObject {
+	if (metadata === undefined || metadata === null) return {};
+	if (!isObject(metadata)) throw invalid([{path: 'metadata', message: `must be an object, got ${shown(metadata)}`}]);
+	const kept = Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null));
+	const wrong = texts.filter(field => kept[field] !== undefined && typeof kept[field] !== 'string');
+	if (wrong.length === 0) return kept;
+	throw invalid(wrong.map(field => ({path: `metadata.${field}`, message: `must be a string, got ${shown(kept[field])}`})));
+}
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function checkKind(object: Draft, {kind}: Target): void {
+	if (kindOf(object.apiVersion, object.kind) === kind) return;
+	throw refusal(`the body is a ${object.kind} of ${object.apiVersion}; this path takes a ${kind.kind} of ${apiVersionOf(kind)}`);
+}
+
+/** What the URL says and the object does not is filled in; where both say, they must agree. */
+function placed(object: Draft, {kind, namespace, name}: Target): Draft {
+	const metadata = object.metadata;
+	if (name !== undefined && metadata.name !== undefined && metadata.name !== name)
+		throw refusal(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+	if (kind.namespaced && metadata.namespace !== undefined && metadata.namespace !== '' && metadata.namespace !== namespace)
+		throw refusal('the namespace of the provided object does not match the namespace sent on the request');
+	const {namespace: _written, ...rest} = metadata;
+	return {
+		...object,
+		metadata: {...rest, ...(name === undefined ? {} : {name}), ...(kind.namespaced && namespace !== undefined ? {namespace} : {})},
+	};
+}

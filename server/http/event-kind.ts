@@ -1,0 +1,77 @@
+// v1 Events are no objects of the store: they are a view of what the control plane keeps about each object. Here is what the
+// view's kind looks like, for discovery, tables and field selectors.
+
+import type {KindDefinition} from '../../api/kind.js';
+import type {ApiObject} from '../../api/object.js';
+import {ageSince} from '../../api/duration.js';
+
+/** Kubernetes' v1 Event, as far as it is shown. It has no spec: its fields lie beside metadata. */
+export type EventObject = ApiObject & {
+	readonly type: 'Normal' | 'Warning';
+	readonly reason: string;
+	readonly message: string;
+	readonly count: number;
+	readonly firstTimestamp: string;
+	readonly lastTimestamp: string;
+	readonly involvedObject: {
+		readonly kind: string;
+		readonly apiVersion: string;
+		readonly namespace?: string;
+		readonly name: string;
+		readonly uid?: string;
+	};
+	readonly source: {readonly component: string};
+	readonly reportingComponent: string;
+	readonly reportingInstance: string;
+};
+
+const event = (object: ApiObject): EventObject => object as EventObject;
+
+export const eventKind: KindDefinition = {
+	kind: 'Event',
+	group: '',
+	version: 'v1',
+	plural: 'events',
+	singular: 'event',
+	shortNames: ['ev'],
+	categories: [],
+	namespaced: true,
+	scalable: false,
+	schemaVersion: 1,
+	defaults: draft => draft,
+	validate: () => [],
+	initialStatus: () => undefined,
+	columns: [
+		{
+			name: 'Last Seen',
+			type: 'string',
+			priority: 0,
+			description: 'How long ago it happened last',
+			cell: (object, nowMs) => ageSince(event(object).lastTimestamp, nowMs),
+		},
+		{name: 'Type', type: 'string', priority: 0, description: 'Normal or Warning', cell: object => event(object).type},
+		{name: 'Reason', type: 'string', priority: 0, description: 'One word for what happened', cell: object => event(object).reason},
+		{
+			name: 'Object',
+			type: 'string',
+			priority: 0,
+			description: 'What it happened to',
+			cell: object => `${event(object).involvedObject.kind.toLowerCase()}/${event(object).involvedObject.name}`,
+		},
+		{name: 'Message', type: 'string', priority: 0, description: 'What happened and why', cell: object => event(object).message},
+		{name: 'Count', type: 'integer', priority: 1, description: 'How often it happened', cell: object => event(object).count},
+	],
+	selectableFields: {
+		'involvedObject.kind': object => event(object).involvedObject.kind,
+		'involvedObject.namespace': object => event(object).involvedObject.namespace ?? '',
+		'involvedObject.name': object => event(object).involvedObject.name,
+		'involvedObject.uid': object => event(object).involvedObject.uid ?? '',
+		'involvedObject.apiVersion': object => event(object).involvedObject.apiVersion,
+		'involvedObject.resourceVersion': () => '',
+		'involvedObject.fieldPath': () => '',
+		reason: object => event(object).reason,
+		type: object => event(object).type,
+		source: object => event(object).source.component,
+		reportingComponent: object => event(object).reportingComponent,
+	},
+};

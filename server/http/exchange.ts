@@ -1,0 +1,49 @@
+// One request and its answer, and what every handler may use to make it.
+
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import type {JsonObject} from '../../api/object.js';
+import type {KindDefinition} from '../../api/kind.js';
+import type {Identity} from '../../api/roles.js';
+import type {Clock} from '../../system/clock.js';
+import type {ControlPlane} from '../control-plane.js';
+import type {Params} from '../router.js';
+import type {Streams} from './stream.js';
+
+export type Exchange = {
+	readonly request: IncomingMessage;
+	readonly response: ServerResponse;
+	readonly method: string;
+	/** Without the query. */
+	readonly path: string;
+	readonly query: URLSearchParams;
+	readonly params: Params;
+	readonly identity: Identity;
+};
+
+/** What is behind the door. */
+export type Backend = {
+	readonly control: ControlPlane;
+	readonly clock: Clock;
+	/** Of the program: `0.1.0`. */
+	readonly version: string;
+	/** Answers that go on: watches, logs. */
+	readonly streams: Streams;
+};
+
+export type Handler = (backend: Backend, exchange: Exchange) => void | Promise<void>;
+
+/** The object or collection a request is about, for its rights, its cause and its errors. */
+export type Target = {
+	readonly kind: KindDefinition;
+	readonly namespace: string | undefined;
+	readonly name: string | undefined;
+	readonly subresource: 'status' | 'scale' | 'log' | undefined;
+};
+
+/** What an error about this target says of it. */
+export const aboutTarget = ({kind, name}: Target): JsonObject => ({
+	group: kind.group,
+	plural: kind.plural,
+	kind: kind.kind,
+	...(name === undefined ? {} : {name}),
+});

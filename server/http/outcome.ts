@@ -1,0 +1,9 @@
+// Between outcomes, which are values, and the exceptions of the edge.
+
+import {AppError, type Outcome} from '../../api/errors.js';
+
+/** The value of an outcome; its failure is thrown, for the door to word. */
+export function valueOf<Value>(outcome: Outcome<Value>): Value {
+	if (outcome.ok) return outcome.value;
+	throw new AppError(outcome.error.code, outcome.error.details);
+}

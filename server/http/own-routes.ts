@@ -1,0 +1,91 @@
+// What Troupe answers beyond Kubernetes: the actor tree, why an object is as it is, counters, limits, and dialects.
+
+import {kindByPlural} from '../../api/catalogue.js';
+import {normalise} from '../../api/dialects/normalise.js';
+import {AppError} from '../../api/errors.js';
+import {clusterScope, controlSystem, objectAddress, objectKey, type Address} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import type {ApiObject, JsonObject} from '../../api/object.js';
+import type {TreeNode} from '../control-plane.js';
+import {readObject} from './body.js';
+import type {Exchange, Handler} from './exchange.js';
+import {isNamespaceName, isObjectName} from './entry.js';
+import {sendJson} from './reply.js';
+import {requireOwnRight, requireRight} from './rights.js';
+
+/** `POST /troupe/v1/normalise`: one document of any dialect → {object, notes, renamed}; nothing is kept. */
+export const normaliseDocument: Handler = async (_backend, exchange) => {
+	requireOwnRight(exchange.identity, 'get', 'troupe/normalise');
+	const document = await readObject(exchange.request, {yaml: true});
+	if (document === undefined) throw new AppError('ERR_BAD_REQUEST', {message: 'the body is empty; it must be a manifest'});
+	const result = normalise(document);
+	if (!result.ok) throw new AppError('ERR_INVALID', {problems: result.problems as unknown as JsonObject['problems']});
+	const {object, notes, renamed} = result;
+	sendJson(exchange.response, 200, {object, notes, renamed});
+};
+
+/** `GET /troupe/v1/tree`: the actors of every system that can be reached; for the others, what is wrong. */
+export const tree: Handler = async ({control}, {identity, response}) => {
+	requireOwnRight(identity, 'get', 'troupe/tree');
+	sendJson(response, 200, {systems: await control.trees()});
+};
+
+/** `GET /troupe/v1/counters`. */
+export const counters: Handler = ({control}, {identity, response}) => {
+	requireOwnRight(identity, 'get', 'troupe/counters');
+	sendJson(response, 200, control.counters());
+};
+
+/** `GET /troupe/v1/limits`: every bound there is, by name. */
+export const limitsInfo: Handler = (_backend, {identity, response}) => {
+	requireOwnRight(identity, 'get', 'troupe/limits');
+	sendJson(response, 200, limits);
+};
+
+/**
+ * `GET /troupe/v1/why/<plural>/<namespace>/<name>` (`_` for cluster-scoped kinds): what led to the object's state. Answers
+ * for an hour after the object is gone, too.
+ */
+export const why: Handler = async (backend, exchange) => {
+	const key = keyOf(exchange);
+	const {control} = backend;
+	const entry = control.index.entry(key);
+	const journal = control.journalOf(key);
+	const events = control.eventsOf(key);
+	const {plural = '', name = ''} = exchange.params;
+	if (entry === undefined && journal.length === 0 && events.length === 0) throw new AppError('ERR_NOT_FOUND', {resource: plural, name});
+	const trees = await control.trees();
+	const record = trees.find(({system}) => system === controlSystem)?.tree;
+	const actor = record === undefined ? undefined : findNode(record, objectAddress(key));
+	sendJson(exchange.response, 200, {
+		key,
+		object: entry === undefined ? null : summaryOf(entry.object),
+		actor: actor === undefined ? null : {...actor, children: actor.children.length},
+		journal,
+		events,
+	});
+};
+
+function keyOf({identity, params}: Exchange): string {
+	const {plural = '', namespace = '', name = ''} = params;
+	const kind = kindByPlural(plural);
+	if (kind === undefined) throw new AppError('ERR_NO_SUCH_PATH');
+	const scope = kind.namespaced ? namespace : undefined;
+	requireRight(identity, 'get', {kind, namespace: scope, name, subresource: undefined});
+	const isScope = kind.namespaced ? isNamespaceName(namespace) : namespace === clusterScope;
+	if (!isScope || !isObjectName(name)) throw new AppError('ERR_NOT_FOUND', {resource: plural, name});
+	return objectKey(plural, scope, name);
+}
+
+/** What says where the object stands; its spec is a GET away. */
+const summaryOf = ({apiVersion, kind, metadata, status}: ApiObject) => ({apiVersion, kind, metadata, status});
+
+/** The node of an address, by a walk with a list of its own. */
+function findNode(root: TreeNode, wanted: Address): TreeNode | undefined {
+	const open: TreeNode[] = [root];
+	for (let node = open.pop(); node !== undefined; node = open.pop()) {
+		if (node.address === wanted) return node;
+		open.push(...node.children);
+	}
+	return undefined;
+}

@@ -1,0 +1,110 @@
+// Every path of the door and what answers there. The catalogue gives the Kubernetes-shaped ones, so a kind needs no line here.
+
+import {kinds} from '../../api/catalogue.js';
+import type {KindDefinition} from '../../api/kind.js';
+import {createRouter, type Router} from '../router.js';
+import {remove} from './delete.js';
+import {coreVersions, groupInfo, groupList, groupVersions, openApi, resourceList, versionInfo} from './discovery.js';
+import {listEvents, readEvent} from './events.js';
+import type {Exchange, Handler, Target} from './exchange.js';
+import {list} from './list.js';
+import {readLog} from './logs.js';
+import {read} from './object-reply.js';
+import {counters, limitsInfo, normaliseDocument, tree, why} from './own-routes.js';
+import {flagOf} from './query.js';
+import {requireRight, type Verb} from './rights.js';
+import {patchScale, readScale, replaceScale} from './scale.js';
+import {watch} from './watch.js';
+import {create, patch, replace} from './write.js';
+
+/** A path's handler, and what its errors are about. */
+export type Route = {readonly handle: Handler; readonly targetOf?: (exchange: Exchange) => Target};
+
+type Paths = {readonly collection: string; readonly object: string};
+type TargetHandler = (backend: Parameters<Handler>[0], exchange: Exchange, target: Target) => void | Promise<void>;
+
+/** The router of the whole door. */
+export function createRoutes(): Router<Route> {
+	const router = createRouter<Route>();
+	addDiscovery(router);
+	addEvents(router);
+	for (const kind of kinds) addKind(router, kind);
+	addOwn(router);
+	return router;
+}
+
+function addDiscovery(router: Router<Route>): void {
+	router.on('GET', '/version', {handle: versionInfo});
+	router.on('GET', '/api', {handle: coreVersions});
+	router.on('GET', '/apis', {handle: groupList});
+	router.on('GET', '/openapi/v2', {handle: openApi});
+	for (const {group, version} of groupVersions()) router.on('GET', rootOf(group, version), {handle: resourceList(group, version)});
+	for (const group of new Set(groupVersions().map(each => each.group)))
+		if (group !== '') router.on('GET', `/apis/${group}`, {handle: groupInfo(group)});
+}
+
+function addEvents(router: Router<Route>): void {
+	router.on('GET', '/api/v1/events', {handle: listEvents});
+	router.on('GET', '/api/v1/namespaces/:namespace/events', {handle: listEvents});
+	router.on('GET', '/api/v1/namespaces/:namespace/events/:name', {handle: readEvent});
+}
+
+function addOwn(router: Router<Route>): void {
+	router.on('POST', '/troupe/v1/normalise', {handle: normaliseDocument});
+	router.on('GET', '/troupe/v1/tree', {handle: tree});
+	router.on('GET', '/troupe/v1/why/:plural/:namespace/:name', {handle: why});
+	router.on('GET', '/troupe/v1/counters', {handle: counters});
+	router.on('GET', '/troupe/v1/limits', {handle: limitsInfo});
+}
+
+const rootOf = (group: string, version: string): string => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
+
+function addKind(router: Router<Route>, kind: KindDefinition): void {
+	const root = rootOf(kind.group, kind.version);
+	const collection = kind.namespaced ? `${root}/namespaces/:namespace/${kind.plural}` : `${root}/${kind.plural}`;
+	const paths: Paths = {collection, object: `${collection}/:name`};
+	const at = (verb: Verb, subresource: Target['subresource'], handler: TargetHandler) => route(kind, verb, subresource, handler);
+
+	router.on('GET', paths.collection, listRoute(kind));
+	if (kind.namespaced) router.on('GET', `${root}/${kind.plural}`, listRoute(kind));
+	router.on('POST', paths.collection, at('create', undefined, create));
+	router.on('GET', paths.object, at('get', undefined, read));
+	router.on('PUT', paths.object, at('update', undefined, replace));
+	router.on('PATCH', paths.object, at('patch', undefined, patch));
+	router.on('DELETE', paths.object, at('delete', undefined, remove));
+	router.on('GET', `${paths.object}/status`, at('get', 'status', read));
+	router.on('PUT', `${paths.object}/status`, at('update', 'status', replace));
+	router.on('PATCH', `${paths.object}/status`, at('patch', 'status', patch));
+	if (kind.scalable) {
+		router.on('GET', `${paths.object}/scale`, at('get', 'scale', readScale));
+		router.on('PUT', `${paths.object}/scale`, at('update', 'scale', replaceScale));
+		router.on('PATCH', `${paths.object}/scale`, at('patch', 'scale', patchScale));
+	}
+	if (kind.kind === 'Pod') router.on('GET', `${paths.object}/log`, at('get', 'log', readLog));
+}
+
+function route(kind: KindDefinition, verb: Verb, subresource: Target['subresource'], handler: TargetHandler): Route {
+	const targetOf = ({params}: Exchange): Target => ({kind, namespace: params['namespace'], name: params['name'], subresource});
+	return {
+		targetOf,
+		handle(backend, exchange) {
+			const target = targetOf(exchange);
+			requireRight(exchange.identity, verb, target);
+			return handler(backend, exchange, target);
+		},
+	};
+}
+
+/** A collection is listed or, with `watch=true`, followed. */
+function listRoute(kind: KindDefinition): Route {
+	const targetOf = ({params}: Exchange): Target => ({kind, namespace: params['namespace'], name: undefined, subresource: undefined});
+	return {
+		targetOf,
+		handle(backend, exchange) {
+			const target = targetOf(exchange);
+			const follows = flagOf(exchange.query, 'watch');
+			requireRight(exchange.identity, follows ? 'watch' : 'list', target);
+			return follows ? watch(backend, exchange, kind, target.namespace) : list(backend, exchange, kind, target.namespace);
+		},
+	};
+}

@@ -1,0 +1,98 @@
+// Writes: each becomes one message to the actor that owns the object (or, for a create, to the kind's collection), and the
+// answer is the object as it was committed.
+
+import {AppError, type Failure} from '../../api/errors.js';
+import {collectionAddress, objectAddress, objectKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import type {ApiObject, Draft, JsonObject} from '../../api/object.js';
+import {resourceOf} from '../../api/catalogue.js';
+import type {CreateObject, PatchObject, ReplaceObject} from '../../actors/control/object-message.js';
+import {mediaTypeOf, readObject, unsupported} from './body.js';
+import {readDraft} from './draft.js';
+import {entryOf} from './entry.js';
+import type {Backend, Exchange, Target} from './exchange.js';
+import {isDryRun} from './query.js';
+import {addWarnings} from './reply.js';
+import {sendObject} from './object-reply.js';
+import {valueOf} from './outcome.js';
+
+export const patchTypes = ['application/merge-patch+json'];
+
+/** POST of a collection. */
+export async function create(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
+	const {object, notes} = await readDraft(exchange, target);
+	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
+	const message: CreateObject = {type: 'create', object: withoutStatus(object), dryRun};
+	const created = await askCollection(backend, exchange, {...target, name: object.metadata.name}, message);
+	addWarnings(exchange.response, notes);
+	await sendObject(backend, exchange, target.kind, created, 201);
+}
+
+/** PUT of an object or of its status. */
+export async function replace(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
+	const {object, notes} = await readDraft(exchange, target);
+	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
+	const message: ReplaceObject = {type: 'replace', object, ...statusPart(target), dryRun};
+	const replaced = await askObject(backend, exchange, target, message);
+	addWarnings(exchange.response, notes);
+	await sendObject(backend, exchange, target.kind, replaced, 200);
+}
+
+/** PATCH of an object or of its status: merge patches (RFC 7386). */
+export async function patch(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
+	const body = await readPatch(exchange);
+	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
+	const message: PatchObject = {type: 'patch', patch: body, ...statusPart(target), dryRun};
+	await sendObject(backend, exchange, target.kind, await askObject(backend, exchange, target, message), 200);
+}
+
+/** The body of a merge patch. An empty one changes nothing. */
+export async function readPatch({request}: Exchange): Promise<JsonObject> {
+	if (!patchTypes.includes(mediaTypeOf(request))) throw unsupported(patchTypes);
+	return (await readObject(request, {types: patchTypes})) ?? {};
+}
+
+const statusPart = ({subresource}: Target): {readonly subresource?: 'status'} => (subresource === 'status' ? {subresource} : {});
+
+/** Clients send `status: {}` with new objects; a new object's status is its kind's. */
+function withoutStatus({status: _status, ...object}: Draft): Draft {
+	return object;
+}
+
+async function askCollection(backend: Backend, exchange: Exchange, target: Target, message: CreateObject): Promise<ApiObject> {
+	const options = {deadlineMs: limits.askDeadlineMs, cause: causeOf(exchange, target)};
+	const outcome = await backend.control.ask<ApiObject>(collectionAddress(target.kind.plural), message, options);
+	// The collections of all kinds run from the start: one that is missing is a control plane that is not ready.
+	if (!outcome.ok && outcome.error.code === 'ERR_NO_SUCH_ACTOR')
+		throw new AppError('ERR_NOT_REACHABLE', {
+			message: `${target.kind.plural} cannot be created now: the control plane is starting or stopping`,
+		});
+	return valueOf(outcome);
+}
+
+/** Sends a write to the record of a target; an object that is not there, or went while the message waited, is a 404. */
+export async function askObject(
+	backend: Backend,
+	exchange: Exchange,
+	target: Target,
+	message: {readonly type: string},
+): Promise<ApiObject> {
+	const {key} = entryOf(backend, target);
+	const outcome = await backend.control.ask<ApiObject>(objectAddress(key), message, {
+		deadlineMs: limits.askDeadlineMs,
+		cause: causeOf(exchange, target),
+	});
+	if (!outcome.ok && isGone(outcome.error) && backend.control.index.entry(key) === undefined) throw notFound(target);
+	if (!outcome.ok && outcome.error.code === 'ERR_NO_SUCH_ACTOR') throw notFound(target);
+	return valueOf(outcome);
+}
+
+const isGone = ({code}: Failure): boolean => code === 'ERR_NO_SUCH_ACTOR' || code === 'ERR_ACTOR_STOPPED';
+
+export const notFound = ({kind, name}: Target): AppError => new AppError('ERR_NOT_FOUND', {resource: resourceOf(kind), name: name ?? ''});
+
+/** `http admin PATCH replicasets/default/web/scale`: kept in the journal of what the request leads to. */
+export function causeOf({identity, method}: Exchange, {kind, namespace, name, subresource}: Target): string {
+	const path = name === undefined ? [kind.plural, namespace ?? '_'].join('/') : objectKey(kind.plural, namespace, name);
+	return `http ${identity.name} ${method} ${path}${subresource === undefined ? '' : `/${subresource}`}`;
+}

@@ -1,0 +1,48 @@
+// The files by which people and tools find the cluster: `kubeconfig` and `ca.crt` in its home.
+
+import path from 'node:path';
+import {writeFileAtomic} from './atomic-file.js';
+
+export type KubeconfigInput = {
+	/** `https://127.0.0.1:6443`. */
+	readonly server: string;
+	/** The CA's certificate; undefined where the API is served without TLS. */
+	readonly ca: string | undefined;
+	readonly user: string;
+	readonly token: string;
+};
+
+/** The text of a kubeconfig with one cluster, one user and the context `troupe`. Every value is a JSON string, which YAML reads as it is. */
+export function kubeconfigText({server, ca, user, token}: KubeconfigInput): string {
+	const authority = ca === undefined ? [] : [`    certificate-authority-data: ${JSON.stringify(Buffer.from(ca).toString('base64'))}`];
+	return [
+		'apiVersion: v1',
+		'kind: Config',
+		'current-context: troupe',
+		'clusters:',
+		'- name: troupe',
+		'  cluster:',
+		`    server: ${JSON.stringify(server)}`,
+		...authority,
+		'users:',
+		`- name: ${JSON.stringify(user)}`,
+		'  user:',
+		`    token: ${JSON.stringify(token)}`,
+		'contexts:',
+		'- name: troupe',
+		'  context:',
+		'    cluster: troupe',
+		`    user: ${JSON.stringify(user)}`,
+		'    namespace: default',
+		'preferences: {}',
+		'',
+	].join('\n');
+}
+
+/** Writes `<home>/kubeconfig` (0600: it holds a token) and, with TLS, `<home>/ca.crt`. */
+export async function writeKubeconfig(home: string, input: KubeconfigInput): Promise<{readonly kubeconfig: string}> {
+	const kubeconfig = path.join(home, 'kubeconfig');
+	await writeFileAtomic(kubeconfig, kubeconfigText(input), 0o600);
+	if (input.ca !== undefined) await writeFileAtomic(path.join(home, 'ca.crt'), input.ca, 0o644);
+	return {kubeconfig};
+}

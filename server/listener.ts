@@ -1,0 +1,117 @@
+// What every door of ours has in common: how many may come in, how long they may take, and how a busy port is told.
+
+import type {IncomingMessage, Server, ServerResponse} from 'node:http';
+import type {Server as TlsServer} from 'node:https';
+import type {Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
+import {AppError} from '../api/errors.js';
+import {limits} from '../api/limits.js';
+import type {Clock} from '../system/clock.js';
+
+/** What a door gives to those who come in. */
+export type ConnectionBounds = {
+	readonly connections: number;
+	/** From the connection to the end of the headers; for the handshake of TLS, too. */
+	readonly headersMs: number;
+	/** From the first byte of a request to its last. */
+	readonly requestMs: number;
+	readonly keepAliveMs: number;
+	/** For a reader that takes nothing while something waits for it. */
+	readonly stallMs: number;
+	/** How often a server looks for requests that take too long. */
+	readonly checkMs: number;
+};
+
+export const connectionBounds: ConnectionBounds = {
+	connections: limits.httpConnections,
+	headersMs: limits.httpHeadersMs,
+	requestMs: limits.httpRequestMs,
+	keepAliveMs: limits.httpKeepAliveMs,
+	stallMs: limits.httpStallMs,
+	checkMs: limits.httpCheckMs,
+};
+
+/**
+ * Bounds what strangers can hold: connections, headers that trickle, bodies that never end, answers that are not read, peers
+ * that are gone. What was upgraded is its taker's to bound.
+ */
+export function boundConnections(server: Server | TlsServer, bounds: ConnectionBounds, upgraded: ReadonlySet<Duplex>): void {
+	server.maxConnections = bounds.connections;
+	server.headersTimeout = bounds.headersMs;
+	server.requestTimeout = bounds.requestMs;
+	server.keepAliveTimeout = bounds.keepAliveMs;
+	const answers = new Map<Socket, ServerResponse>();
+	server.on('request', ({socket}: IncomingMessage, response: ServerResponse) => {
+		answers.set(socket, response);
+		response.once('close', () => {
+			if (answers.get(socket) === response) answers.delete(socket);
+			// A server that closes waits for kept-alive connections: each goes as soon as its answer is out.
+			if (!server.listening) server.closeIdleConnections();
+		});
+	});
+	// No byte moved for so long: an answer that has nothing to say (a watch) stays, everything else goes.
+	server.timeout = bounds.stallMs;
+	server.on('timeout', (socket: Socket) => {
+		const answer = answers.get(socket);
+		const isQuiet = answer !== undefined && answer.writableLength === 0 && socket.writableLength === 0;
+		if (!isQuiet && !upgraded.has(socket)) socket.destroy();
+	});
+	server.on('connection', (socket: Socket) => {
+		socket.setNoDelay(true);
+		// A peer that vanished without a word is found by the kernel, also under a watch that has nothing to say.
+		socket.setKeepAlive(true, limits.tcpKeepAliveMs);
+	});
+}
+
+/** Listens; a port that cannot be had is an error that names it. */
+export function listenOn(server: Server | TlsServer, host: string, port: number): Promise<void> {
+	return new Promise((resolve, reject) => {
+		const onError = (error: NodeJS.ErrnoException): void =>
+			reject(new AppError('ERR_NOT_REACHABLE', {message: `cannot listen on ${host}:${port}: ${wordOf(error)}`, code: error.code}, error));
+		server.once('error', onError);
+		server.listen({host, port}, () => {
+			server.off('error', onError);
+			resolve();
+		});
+	});
+}
+
+function wordOf(error: NodeJS.ErrnoException): string {
+	switch (error.code) {
+		case 'EADDRINUSE':
+			return 'the port is in use';
+		case 'EACCES':
+			return 'ports below 1024 need more rights';
+		case 'EADDRNOTAVAIL':
+			return 'this host has no such address';
+		default:
+			return error.code ?? 'unknown error';
+	}
+}
+
+/** Hands upgrades on; the sockets are remembered, because a server that closes waits for them and does not cut them itself. */
+export function trackUpgrades(
+	server: Server | TlsServer,
+	upgraded: Set<Duplex>,
+	listener: (request: IncomingMessage, socket: Duplex, head: Buffer) => void,
+): void {
+	server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+		upgraded.add(socket);
+		socket.on('error', () => socket.destroy());
+		socket.once('close', () => upgraded.delete(socket));
+		listener(request, socket, head);
+	});
+}
+
+/** Takes no more connections, lets running answers finish for `limits.httpCloseMs`, then cuts what is left. */
+export function closeServer(server: Server | TlsServer, upgraded: ReadonlySet<Duplex>, clock: Clock): Promise<void> {
+	return new Promise(resolve => {
+		const cancel = clock.after(limits.httpCloseMs, () => server.closeAllConnections());
+		server.close(() => {
+			cancel();
+			resolve();
+		});
+		server.closeIdleConnections();
+		for (const socket of upgraded) socket.destroy();
+	});
+}

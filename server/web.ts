@@ -1,0 +1,91 @@
+// The plain http door (`--web`): health, a page that says what runs, and the upgrade to MQTT over WebSocket. It needs no login,
+// so it shows nothing of the users' objects and no secret.
+
+import http from 'node:http';
+import type {IncomingMessage, Server, ServerResponse} from 'node:http';
+import type {AddressInfo} from 'node:net';
+import type {Duplex} from 'node:stream';
+import type {Clock} from '../system/clock.js';
+import {boundConnections, closeServer, connectionBounds, listenOn, trackUpgrades} from './listener.js';
+
+export type WebOptions = {
+	/** What the page tells; asked at each request. */
+	readonly about: () => WebAbout;
+	/** An upgrade at `/mqtt`. Others are refused. */
+	readonly onMqttUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+	readonly clock: Clock;
+};
+
+export type WebAbout = {readonly version: string; readonly api: string; readonly mqtt: string};
+
+export type Web = {
+	readonly listen: (host: string, port: number) => Promise<{readonly port: number}>;
+	/** Lets running answers finish for a moment; upgraded connections are cut. */
+	readonly close: () => Promise<void>;
+};
+
+/** The web door. */
+export function createWeb({about, onMqttUpgrade, clock}: WebOptions): Web {
+	const server: Server = http.createServer({connectionsCheckingInterval: connectionBounds.checkMs}, (request, response) =>
+		answer(about, request, response),
+	);
+	const upgraded = new Set<Duplex>();
+	boundConnections(server, connectionBounds, upgraded);
+	trackUpgrades(server, upgraded, (request, socket, head) => {
+		if (pathOf(request) === '/mqtt') onMqttUpgrade(request, socket, head);
+		else refuseUpgrade(socket);
+	});
+	return {
+		async listen(host, port) {
+			await listenOn(server, host, port);
+			return {port: (server.address() as AddressInfo).port};
+		},
+		close: () => closeServer(server, upgraded, clock),
+	};
+}
+
+const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/';
+
+function answer(about: () => WebAbout, request: IncomingMessage, response: ServerResponse): void {
+	const isRead = request.method === 'GET' || request.method === 'HEAD';
+	const path = pathOf(request);
+	if (path === '/healthz') return send(response, isRead ? 200 : 405, 'text/plain; charset=utf-8', isRead ? 'ok\n' : 'only GET\n');
+	if (path === '/')
+		return send(response, isRead ? 200 : 405, isRead ? 'text/html; charset=utf-8' : 'text/plain', isRead ? page(about()) : 'only GET\n');
+	send(response, 404, 'text/plain; charset=utf-8', 'not found\n');
+}
+
+function send(response: ServerResponse, status: number, type: string, text: string): void {
+	response.writeHead(status, {
+		'content-type': type,
+		'content-length': Buffer.byteLength(text),
+		'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+		'x-content-type-options': 'nosniff',
+		'cache-control': 'no-store',
+	});
+	response.end(text);
+}
+
+function refuseUpgrade(socket: Duplex): void {
+	socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n', () => socket.destroy());
+}
+
+const page = ({version, api, mqtt}: WebAbout): string => `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Troupe</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:40em;margin:3em auto;padding:0 1em;color:#222}code{background:#f2f2f2;padding:.1em .3em}</style>
+<h1>Troupe ${escaped(version)}</h1>
+<p>A cluster is running here.</p>
+<ul>
+<li>API: <code>${escaped(api)}</code></li>
+<li>MQTT: <code>${escaped(mqtt)}</code>, and over WebSocket at <code>/mqtt</code> on this port</li>
+<li>Health: <a href="/healthz">/healthz</a></li>
+</ul>
+<p>Try <code>troupe get pods -A</code> and <code>troupe tree</code>. The documentation is in <code>README.md</code> and <code>docs/</code> of the project.</p>
+</html>
+`;
+
+const entities: Readonly<Record<string, string>> = {'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;'};
+const escaped = (text: string): string => text.replace(/[&<>"']/g, character => entities[character] ?? character);

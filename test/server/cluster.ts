@@ -1,0 +1,199 @@
+// A control plane small enough for a test: the real index and ring, and records that write at once.
+
+import {randomUUID} from 'node:crypto';
+import {admitCreate, admitUpdate} from '../../api/admission.js';
+import {apiVersionOf, kindByPlural, kindOf, resourceOf} from '../../api/catalogue.js';
+import {failed, succeeded, type Outcome} from '../../api/errors.js';
+import {pod as podKind} from '../../api/kinds/pod.js';
+import {clusterScope, objectKey, parseAddress} from '../../api/keys.js';
+import {mergePatch} from '../../api/merge-patch.js';
+import {timestampOf, type ApiObject, type Draft, type Json, type JsonObject} from '../../api/object.js';
+import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from '../../actors/control/object-message.js';
+import type {LogChunk, LogRequest} from '../../actors/node/runtime-port.js';
+import type {AskOptions, ControlPlane, JournalEntry, ObjectEvent, TreeNode} from '../../server/control-plane.js';
+import type {Message} from '../../system/behavior.js';
+import {ObjectIndex} from '../../system/object-index.js';
+import {WatchRing, type WatchListener, type WatchStart} from '../../system/watch-ring.js';
+
+export type Asked = {readonly to: string; readonly message: Message & JsonObject; readonly options: AskOptions};
+
+export type TestCluster = ReturnType<typeof testCluster>;
+
+type ObjectMessage = CreateObject | ReplaceObject | PatchObject | DeleteObject;
+type LogMessage = {readonly type: 'readLog'; readonly request: LogRequest};
+
+/** The real ring, that knows how many follow it. */
+class CountingRing extends WatchRing {
+	watchers = 0;
+
+	override watch(version: number, listener: WatchListener): WatchStart {
+		const start = super.watch(version, listener);
+		if (!start.ok) return start;
+		this.watchers++;
+		return {
+			ok: true,
+			cancel: () => {
+				this.watchers--;
+				start.cancel();
+			},
+		};
+	}
+}
+
+/** A cluster with the namespaces `default` and `other`; the ring holds `ringChanges`. */
+export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
+	const index = new ObjectIndex();
+	const watches = new CountingRing(0, ringChanges);
+	const asked: Asked[] = [];
+	const events = new Map<string, ObjectEvent[]>();
+	const journals = new Map<string, JournalEntry[]>();
+	const trees: {system: string; tree: TreeNode | undefined; problem: string | undefined}[] = [];
+	/** What a test wants answered instead, by address. */
+	const answers = new Map<string, (message: Message) => Outcome<unknown> | Promise<Outcome<unknown>>>();
+	let readLog: (node: string, request: LogRequest) => Outcome<LogChunk> | Promise<Outcome<LogChunk>> = node =>
+		failed('ERR_NO_SUCH_ACTOR', {address: `troupe://${node}/runtime`});
+
+	const keyOf = (object: ApiObject): string =>
+		objectKey(kindOf(object.apiVersion, object.kind)?.plural ?? '?', object.metadata.namespace, object.metadata.name);
+
+	/** Commits an object as it is, with the next version. */
+	function put(object: ApiObject): ApiObject {
+		const version = index.version + 1;
+		const committed = {...object, metadata: {...object.metadata, resourceVersion: String(version)}};
+		const json = JSON.stringify(committed);
+		watches.push(index.apply(keyOf(object), version, committed, () => json));
+		return committed;
+	}
+
+	function drop(key: string): void {
+		watches.push(index.apply(key, index.version + 1, undefined, () => ''));
+	}
+
+	function made(draft: Draft): ApiObject {
+		const {generateName = '', ...metadata} = draft.metadata;
+		const name = metadata.name ?? `${generateName}x7k2p`;
+		return {
+			...draft,
+			metadata: {...metadata, name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: timestampOf(nowMs)},
+			status: kindOf(draft.apiVersion, draft.kind)?.initialStatus(draft),
+		};
+	}
+
+	function create({object: input, dryRun}: CreateObject): Outcome<unknown> {
+		const admitted = admitCreate(input);
+		if (!admitted.ok) return admitted;
+		const draft = admitted.value;
+		const object = made(draft);
+		const kind = kindOf(draft.apiVersion, draft.kind);
+		if (kind === undefined) return failed('ERR_INTERNAL');
+		const {namespace, name} = object.metadata;
+		if (namespace !== undefined && index.get(objectKey('namespaces', undefined, namespace)) === undefined)
+			return failed('ERR_NOT_FOUND', {resource: 'namespaces', name: namespace});
+		if (index.get(keyOf(object)) !== undefined) return failed('ERR_ALREADY_EXISTS', {resource: resourceOf(kind), name});
+		return succeeded(dryRun === true ? object : put(object));
+	}
+
+	function write(old: ApiObject, message: ReplaceObject | PatchObject): Outcome<unknown> {
+		const kind = kindOf(old.apiVersion, old.kind);
+		const next =
+			message.type === 'patch'
+				? (mergePatch(old as unknown as Json, message.patch) as unknown as ApiObject)
+				: ({...old, ...message.object, metadata: {...old.metadata, ...message.object.metadata}} as ApiObject);
+		const wanted =
+			message.type === 'patch'
+				? (message.patch['metadata'] as JsonObject | undefined)?.['resourceVersion']
+				: message.object.metadata.resourceVersion;
+		if (wanted !== undefined && wanted !== old.metadata.resourceVersion)
+			return failed('ERR_CONFLICT', {resource: kind === undefined ? '' : resourceOf(kind), name: old.metadata.name});
+		if (next === old) return succeeded(old);
+		const admitted = admitUpdate(next, old);
+		if (!admitted.ok) return admitted;
+		const changed = {...next, ...admitted.value, metadata: {...old.metadata, ...admitted.value.metadata}};
+		return succeeded(message.dryRun === true ? changed : put(changed));
+	}
+
+	function remove(key: string, old: ApiObject, {dryRun, graceSeconds}: DeleteObject): Outcome<unknown> {
+		if (dryRun === true) return succeeded(old);
+		const lingers = old.metadata.finalizers !== undefined && graceSeconds !== 0;
+		if (lingers) return succeeded(put({...old, metadata: {...old.metadata, deletionTimestamp: timestampOf(nowMs)}}));
+		drop(key);
+		return succeeded(old);
+	}
+
+	function answer(to: string, message: Message): Outcome<unknown> | Promise<Outcome<unknown>> {
+		const custom = answers.get(to);
+		if (custom !== undefined) return custom(message);
+		const {system = '', path = ''} = parseAddress(to) ?? {};
+		if (path === 'runtime') return readLog(system, (message as LogMessage).request);
+		const object = message as ObjectMessage;
+		if (object.type === 'create') return create(object);
+		const slash = path.indexOf('/');
+		const plural = path.slice(0, slash);
+		const rest = path.slice(slash + 1);
+		const dot = kindByPlural(plural)?.namespaced === true ? rest.indexOf('.') : -1;
+		const key = objectKey(plural, dot < 0 ? clusterScope : rest.slice(0, dot), rest.slice(dot + 1));
+		const old = index.get(key);
+		if (old === undefined) return failed('ERR_NO_SUCH_ACTOR', {address: to});
+		return object.type === 'delete' ? remove(key, old, object) : write(old, object);
+	}
+
+	const control: ControlPlane = {
+		index,
+		watches,
+		epoch: () => 1,
+		nowMs: () => nowMs,
+		async ask<Value>(to: string, message: Message, options: AskOptions): Promise<Outcome<Value>> {
+			asked.push({to, message: message, options});
+			return (await answer(to, message)) as Outcome<Value>;
+		},
+		eventsOf: key => events.get(key) ?? [],
+		eventKeys: () => events.keys(),
+		journalOf: key => journals.get(key) ?? [],
+		trees: () => Promise.resolve(trees),
+		counters: () => ({commits: index.version}),
+	};
+
+	for (const name of ['default', 'other']) put(made({apiVersion: 'v1', kind: 'Namespace', metadata: {name}}));
+	return {
+		control,
+		asked,
+		watchers: () => watches.watchers,
+		events,
+		journals,
+		trees,
+		answers,
+		put,
+		drop,
+		/** Puts a pod in. */
+		pod: (name: string, more: Partial<Draft> = {}, namespace = 'default'): ApiObject =>
+			put(made(podKind.defaults({...aPod(name), ...more, metadata: {name, namespace, ...more.metadata}}))),
+		onReadLog: (read: typeof readLog): void => void (readLog = read),
+	};
+}
+
+/** A manifest that passes every check. */
+export const aPod = (name: string): Draft => ({
+	apiVersion: 'v1',
+	kind: 'Pod',
+	metadata: {name},
+	spec: {containers: [{name: 'main', image: 'none', command: ['sleep', '1000']}]},
+});
+
+/** A ReplicaSet's manifest. */
+export const aReplicaSet = (name: string, replicas: number): Draft => ({
+	apiVersion: 'apps/v1',
+	kind: 'ReplicaSet',
+	metadata: {name},
+	spec: {
+		replicas,
+		selector: {matchLabels: {app: name}},
+		template: {metadata: {labels: {app: name}}, spec: {containers: [{name: 'main', image: 'none', command: ['sleep', '1000']}]}},
+	},
+});
+
+/** The path of a kind's collection. */
+export function collectionPath(plural: string, namespace?: string): string {
+	const kind = kindByPlural(plural);
+	const root = kind === undefined || kind.group === '' ? '/api/v1' : `/apis/${apiVersionOf(kind)}`;
+	return namespace === undefined ? `${root}/${plural}` : `${root}/namespaces/${namespace}/${plural}`;
+}

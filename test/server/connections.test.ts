@@ -1,0 +1,171 @@
+import {once} from 'node:events';
+import http from 'node:http';
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import {connect, type AddressInfo, type Socket} from 'node:net';
+import tls from 'node:tls';
+import test from 'ava';
+import {createGateway} from '../../server/gateway.js';
+import {write} from '../../server/http/stream.js';
+import {boundConnections, connectionBounds, listenOn} from '../../server/listener.js';
+import {ensureCertificates} from '../../server/certificates.js';
+import {systemClock} from '../../system/clock.js';
+import {aPod, collectionPath, testCluster} from './cluster.js';
+import {openDoor} from './door.js';
+import {ask, plainVault} from './support.js';
+
+const pods = collectionPath('pods', 'default');
+
+async function raw(port: number, text: string): Promise<Socket> {
+	const socket = connect(port, '127.0.0.1');
+	socket.on('error', () => undefined);
+	await once(socket, 'connect');
+	socket.write(text);
+	return socket;
+}
+
+async function textOf(socket: Socket): Promise<string> {
+	let text = '';
+	socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+	await new Promise<void>(resolve => socket.once('close', resolve));
+	return text;
+}
+
+test('a client that goes in the middle of its body leaves the door as it was', async t => {
+	const {port, authorization, json, bugs, cluster} = await openDoor(t);
+	const head = `POST ${pods} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`;
+	for (const text of [`${head}Content-Length: 1000\r\n\r\n{"kind":`, `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"kin`]) {
+		const socket = await raw(port, text);
+		await json(200, 'GET', pods);
+		socket.destroy();
+	}
+	await json(201, 'POST', pods, aPod('web'));
+	t.is(cluster.asked.length, 1);
+	t.deepEqual(bugs, []);
+});
+
+test('what is no HTTP is answered with a 400 and the end', async t => {
+	const {port, json, bugs} = await openDoor(t);
+	for (const text of ['\0\x01\x02rubbish\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', `GET / HTTP/1.1\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`])
+		t.regex(await textOf(await raw(port, text)), /^HTTP\/1\.1 4\d\d |^$/);
+	await json(200, 'GET', pods);
+	t.deepEqual(bugs, []);
+});
+
+test('an absolute or odd target and odd methods are refused calmly', async t => {
+	const {port, authorization, bugs} = await openDoor(t);
+	const rest = `HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: ${authorization}\r\n\r\n`;
+	for (const [line, status] of [
+		['GET *', 404],
+		['OPTIONS *', 404],
+		['GET //api', 404],
+		['GET /api/v1/%', 404],
+		['GET /?%zz=1', 404],
+		['GET http://evil.example/api', 200],
+		['TRACE /api', 405],
+		['HEAD /api', 405],
+	] as const)
+		t.regex(await textOf(await raw(port, `${line} ${rest}`)), new RegExp(`^HTTP/1\\.1 ${status} `), line);
+	t.regex(await textOf(await raw(port, `CONNECT x:1 ${rest}`)), /^$|^HTTP\/1\.1 4/);
+	t.deepEqual(bugs, []);
+});
+
+const shortBounds = {...connectionBounds, headersMs: 200, requestMs: 400, checkMs: 50};
+
+test('a silent connection, headers that trickle and a body that never ends are cut off in time', async t => {
+	const {port, authorization, bugs, json} = await openDoor(t, testCluster(), shortBounds);
+	const head = `POST ${pods} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n`;
+	for (const text of ['', head, `${head}Content-Length: 1000\r\n\r\n{"kind":`])
+		t.regex(await textOf(await raw(port, text)), /^HTTP\/1\.1 408 |^$/);
+	await json(200, 'GET', pods);
+	t.deepEqual(bugs, []);
+});
+
+test('beyond the bound of connections a new one is closed at once', async t => {
+	const {port, json} = await openDoor(t, testCluster(), {...connectionBounds, connections: 2});
+	const held = [await raw(port, ''), await raw(port, '')];
+	t.is(await textOf(await raw(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')), '');
+	for (const socket of held) {
+		const closed = once(socket, 'close');
+		socket.destroy();
+		await closed;
+	}
+	await json(200, 'GET', pods);
+});
+
+test('a reader that takes nothing is cut off; one that is slow, and an answer with nothing to say, are not', async t => {
+	const size = 30_000_000;
+	let quiet: ServerResponse | undefined;
+	let stuckClosed: Promise<void> | undefined;
+	const server = http.createServer((request, response) => {
+		if (request.url === '/quiet') {
+			quiet = response;
+			return response.flushHeaders();
+		}
+		if (request.url === '/stuck') stuckClosed = new Promise(resolve => response.once('close', resolve));
+		void (async () => {
+			for (let sent = 0; sent < size && (await write(response, Buffer.alloc(100_000)));) sent += 100_000;
+			response.end();
+		})();
+	});
+	boundConnections(server, {...connectionBounds, stallMs: 300}, new Set());
+	await listenOn(server, '127.0.0.1', 0);
+	t.teardown(() => void server.close());
+	const {port} = server.address() as AddressInfo;
+
+	const listening = await raw(port, 'GET /quiet HTTP/1.1\r\nHost: x\r\n\r\n');
+	await once(listening, 'data');
+	const stuck = await raw(port, 'GET /stuck HTTP/1.1\r\nHost: x\r\n\r\n');
+	stuck.pause();
+	const slow = await new Promise<IncomingMessage>(resolve => http.get({port, path: '/slow', agent: false}, resolve));
+	let read = 0;
+	for await (const chunk of slow as AsyncIterable<Buffer>) {
+		read += chunk.length;
+		await new Promise(resolve => setImmediate(resolve));
+	}
+	t.is(read, size);
+
+	await stuckClosed;
+	stuck.destroy();
+	t.false(quiet?.destroyed);
+	quiet?.end('something to say');
+	const [data] = (await once(listening, 'data')) as [Buffer];
+	t.regex(data.toString(), /something to say/);
+	listening.destroy();
+});
+
+test('over TLS a known client is served, and one that says nothing is cut off', async t => {
+	const {ca, cert, key} = await ensureCertificates(plainVault(), {names: [], nowMs: systemClock.nowMs()});
+	const {control} = testCluster();
+	const gateway = createGateway({
+		control,
+		authenticate: token => (token === 'x' ? {name: 'root', role: 'admin'} : undefined),
+		tls: {cert, key},
+		version: '0.1.0',
+		clock: systemClock,
+		bounds: shortBounds,
+	});
+	const {port} = await gateway.listen('127.0.0.1', 0);
+	t.teardown(() => gateway.close());
+	const url = `https://localhost:${port}`;
+	t.is((await ask(`${url}/healthz`, {ca})).text, 'ok');
+	t.is((await ask(`${url}/api`, {ca, headers: {authorization: 'Bearer x'}})).status, 200);
+	t.is((await ask(`${url}/api`, {ca})).status, 401);
+	const old = tls.connect({port, host: '127.0.0.1', ca, maxVersion: 'TLSv1.1', minVersion: 'TLSv1'});
+	await t.throwsAsync(once(old, 'secureConnect'));
+	const silent = await raw(port, '');
+	t.is(await textOf(silent), '');
+});
+
+test('an upgrade reaches whoever asked for it, and ends with the door', async t => {
+	const {port, gateway} = await openDoor(t);
+	gateway.onUpgrade(
+		(_request, socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+	);
+	const socket = await raw(port, 'GET /x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+	const [data] = (await once(socket, 'data')) as [Buffer];
+	t.regex(data.toString(), /^HTTP\/1\.1 101/);
+	const closed = once(socket, 'close');
+	await gateway.close();
+	await closed;
+	t.pass();
+});

@@ -1,0 +1,118 @@
+import test from 'ava';
+import {limits} from '../../api/limits.js';
+import type {TreeNode} from '../../server/control-plane.js';
+import {aPod, aReplicaSet} from './cluster.js';
+import {openDoor, tableAccept, type StatusBody} from './door.js';
+
+const node = (address: string, more: Partial<TreeNode> = {}): TreeNode => ({
+	name: address.split('/').at(-1) ?? '',
+	address,
+	behavior: 'object',
+	state: 'running',
+	about: '',
+	restarts: 0,
+	waiting: 0,
+	failure: undefined,
+	children: [],
+	...more,
+});
+
+test('a document of a dialect is shown as it would be read, and nothing is kept', async t => {
+	const {json, cluster} = await openDoor(t);
+	const read = await json<{object: {kind: string}; notes: string[]; renamed: unknown[]}>(200, 'POST', '/troupe/v1/normalise', {
+		...aReplicaSet('web', 1),
+		apiVersion: 'v1',
+		kind: 'Replicaset',
+	});
+	t.is(read.object.kind, 'ReplicaSet');
+	t.is(read.notes.length, 1);
+	t.deepEqual((await json<{notes: string[]}>(200, 'POST', '/troupe/v1/normalise', aPod('x'))).notes, []);
+	t.is((await json<StatusBody>(422, 'POST', '/troupe/v1/normalise', {kind: 5})).reason, 'Invalid');
+	t.deepEqual(cluster.asked, []);
+});
+
+test('the tree has every system, also those that cannot be reached', async t => {
+	const {json, cluster} = await openDoor(t);
+	cluster.trees.push(
+		{system: 'control', tree: node('troupe://control/'), problem: undefined},
+		{system: 'node-a', tree: undefined, problem: 'it did not answer'},
+	);
+	const {systems} = await json<{systems: {system: string}[]}>(200, 'GET', '/troupe/v1/tree');
+	t.deepEqual(
+		systems.map(({system}) => system),
+		['control', 'node-a'],
+	);
+});
+
+test('why tells of the object, its actor, its journal and its events', async t => {
+	const {json, cluster} = await openDoor(t);
+	cluster.pod('web');
+	const key = 'pods/default/web';
+	const address = 'troupe://control/pods/default.web';
+	const actor = node(address, {state: 'parked', failure: 'a bug'});
+	cluster.trees.push({
+		system: 'control',
+		tree: node('troupe://control/', {children: [node('troupe://control/pods', {children: [actor]})]}),
+		problem: undefined,
+	});
+	cluster.journals.set(key, [{version: 3, atMs: 1, type: 'create', from: '', cause: 'http root POST pods/default/web'}]);
+	cluster.events.set(key, [{type: 'Warning', reason: 'ActorFailed', message: 'm', count: 1, firstAtMs: 1, lastAtMs: 2}]);
+	type Why = {
+		object: {kind: string; spec?: unknown};
+		actor: {state: string; failure: string};
+		journal: {cause: string}[];
+		events: unknown[];
+	};
+	const why = await json<Why>(200, 'GET', '/troupe/v1/why/pods/default/web');
+	t.is(why.object.kind, 'Pod');
+	t.like(why.actor, {state: 'parked', failure: 'a bug', children: 0});
+	t.is(why.journal[0]?.cause, 'http root POST pods/default/web');
+	t.is(why.events.length, 1);
+	cluster.drop(key);
+	t.is((await json<{object: unknown}>(200, 'GET', '/troupe/v1/why/pods/default/web')).object, null);
+	await json(404, 'GET', '/troupe/v1/why/pods/default/nobody');
+	await json(404, 'GET', '/troupe/v1/why/pods/_/web');
+	await json(404, 'GET', '/troupe/v1/why/nothing/default/web');
+	t.is((await json<{object: {kind: string}}>(200, 'GET', '/troupe/v1/why/namespaces/_/default')).object.kind, 'Namespace');
+});
+
+test('counters and limits are there to read', async t => {
+	const {json, cluster} = await openDoor(t);
+	t.deepEqual(await json(200, 'GET', '/troupe/v1/counters'), {commits: cluster.control.index.version});
+	t.deepEqual(await json<unknown>(200, 'GET', '/troupe/v1/limits'), {...limits});
+});
+
+test('events are v1 Events, selectable by what they are about', async t => {
+	const {json, cluster} = await openDoor(t);
+	const uid = cluster.pod('web').metadata.uid;
+	const at = {count: 3, firstAtMs: 1_700_000_000_000, lastAtMs: 1_700_000_060_000};
+	cluster.events.set('pods/default/web', [{type: 'Warning', reason: 'BackOff', message: 'restarting', ...at}]);
+	cluster.events.set('pods/other/gone', [{type: 'Normal', reason: 'Killing', message: 'stopped', ...at, lastAtMs: 1_700_000_000_000}]);
+	cluster.events.set('namespaces/_/default', [{type: 'Normal', reason: 'Made', message: 'made', ...at}]);
+	type EventBody = {
+		kind: string;
+		reason: string;
+		count: number;
+		metadata: {name: string; namespace: string};
+		involvedObject: {kind: string; name: string; uid?: string; apiVersion: string};
+		lastTimestamp: string;
+	};
+	type Events = {kind: string; items: EventBody[]};
+	const all = await json<Events>(200, 'GET', '/api/v1/events');
+	t.is(all.kind, 'EventList');
+	t.is(all.items.length, 3);
+	t.is(all.items[0]?.reason, 'Killing');
+	const selector = `involvedObject.uid=${uid},involvedObject.name=web,involvedObject.namespace=default,involvedObject.kind=Pod`;
+	const about = await json<Events>(200, 'GET', `/api/v1/namespaces/default/events?fieldSelector=${encodeURIComponent(selector)}&limit=500`);
+	t.is(about.items.length, 1);
+	const [event] = about.items;
+	t.like(event, {kind: 'Event', reason: 'BackOff', count: 3, lastTimestamp: '2023-11-14T22:14:20Z'});
+	t.deepEqual(event?.involvedObject as unknown, {kind: 'Pod', apiVersion: 'v1', namespace: 'default', name: 'web', uid});
+	t.deepEqual(await json<EventBody>(200, 'GET', `/api/v1/namespaces/default/events/${event?.metadata.name ?? ''}`), event);
+	await json(404, 'GET', '/api/v1/namespaces/default/events/nothing');
+	type TableBody = {rows: {cells: unknown[]}[]};
+	const table = await json<TableBody>(200, 'GET', '/api/v1/namespaces/other/events', undefined, tableAccept);
+	t.deepEqual(table.rows[0]?.cells.slice(1, 5), ['Normal', 'Killing', 'pod/gone', 'stopped']);
+	await json(405, 'GET', '/api/v1/events?watch=true');
+	await json(405, 'POST', '/api/v1/namespaces/default/events', {});
+});
