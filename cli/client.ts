@@ -1,0 +1,144 @@
+// The HTTPS client of one cluster: JSON in and out, streams, and errors that say what to do.
+
+import {Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions} from 'node:http';
+import {Agent, request as httpsRequest} from 'node:https';
+import {AppError} from '../api/errors.js';
+import {limits} from '../api/limits.js';
+import type {Json} from '../api/object.js';
+import {startHint, type Connection} from './kubeconfig.js';
+import {errorOfAnswer} from './status-error.js';
+
+export type Query = {readonly [name: string]: string | number | boolean | undefined};
+
+export type Request = {
+	readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+	readonly path: string;
+	readonly query?: Query;
+	readonly body?: Json;
+	/** Of the body; a PATCH says what kind it is. */
+	readonly contentType?: string;
+	readonly accept?: string;
+	/** Gives up when it fires. */
+	readonly signal?: AbortSignal | undefined;
+};
+
+export type Client = {
+	/** Namespace of the kubeconfig's context. */
+	readonly namespace: string;
+	readonly server: string;
+	/** The answer's JSON. Throws AppError for every other outcome. */
+	readonly json: (request: Request) => Promise<unknown>;
+	/** The answer's bytes as they come. Throws AppError before the first one, or when the stream breaks. */
+	readonly stream: (request: Request) => Promise<AsyncIterable<Uint8Array>>;
+	/** Lets go of connections, so that the process can end. */
+	readonly close: () => void;
+};
+
+/** A client with one pool of kept connections. */
+export function clientOf(connection: Connection): Client {
+	const secure = connection.server.protocol === 'https:';
+	const agent = secure
+		? new Agent({keepAlive: true, maxSockets: limits.clientConnections, ...tlsOf(connection)})
+		: new HttpAgent({keepAlive: true, maxSockets: limits.clientConnections});
+	const open = (request: Request, endless: boolean) => send(connection, agent, request, endless);
+	return {
+		namespace: connection.namespace,
+		server: connection.server.href.replace(/\/$/, ''),
+		async json(request) {
+			const answer = await open(request, false);
+			const text = await textOf(answer, connection);
+			return parsed(text, answer, connection);
+		},
+		async stream(request) {
+			const answer = await open(request, true);
+			if (isFine(answer)) return bytesOf(answer, connection);
+			throw errorOfAnswer(answer.statusCode ?? 0, jsonOrText(await textOf(answer, connection)));
+		},
+		close: () => agent.destroy(),
+	};
+}
+
+const tlsOf = ({ca, clientCertificate, clientKey, trustAnyone}: Connection) => ({
+	...(ca === undefined ? {} : {ca}),
+	...(clientCertificate === undefined ? {} : {cert: clientCertificate}),
+	...(clientKey === undefined ? {} : {key: clientKey}),
+	rejectUnauthorized: !trustAnyone,
+});
+
+function send(connection: Connection, agent: Agent | HttpAgent, request: Request, endless: boolean): Promise<IncomingMessage> {
+	const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+	const url = urlOf(connection.server, request);
+	const options: RequestOptions = {
+		agent,
+		method: request.method ?? 'GET',
+		...(request.signal === undefined ? {} : {signal: request.signal}),
+		// A token is for the server alone: it never goes over a connection that others can read.
+		headers: {
+			accept: request.accept ?? 'application/json',
+			'user-agent': 'troupe-cli',
+			...(body === undefined ? {} : {'content-type': request.contentType ?? 'application/json', 'content-length': body.length}),
+			...(connection.token !== undefined && url.protocol === 'https:' ? {authorization: `Bearer ${connection.token}`} : {}),
+		},
+	};
+	return new Promise((resolve, reject) => {
+		const sent = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve);
+		if (!endless) sent.setTimeout(limits.requestTimeoutMs, () => sent.destroy(timedOut(connection)));
+		sent.on('error', error => reject(notReachable(connection, error)));
+		sent.end(body);
+	});
+}
+
+/** The server's own path stays in front of every request. */
+function urlOf(server: URL, {path, query = {}}: Request): URL {
+	const url = new URL(server);
+	url.pathname = url.pathname.replace(/\/$/, '') + path;
+	for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+	return url;
+}
+
+const isFine = ({statusCode = 0}: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
+
+async function textOf(answer: IncomingMessage, connection: Connection): Promise<string> {
+	const chunks: Uint8Array[] = [];
+	for await (const chunk of bytesOf(answer, connection)) chunks.push(chunk);
+	return Buffer.concat(chunks).toString('utf8');
+}
+
+async function* bytesOf(answer: IncomingMessage, connection: Connection): AsyncGenerator<Uint8Array> {
+	try {
+		for await (const chunk of answer) yield chunk as Uint8Array;
+	} catch (error) {
+		throw notReachable(connection, error);
+	}
+}
+
+function parsed(text: string, answer: IncomingMessage, connection: Connection): unknown {
+	const body = jsonOrText(text);
+	if (!isFine(answer)) throw errorOfAnswer(answer.statusCode ?? 0, body);
+	if (typeof body !== 'string') return body;
+	throw new AppError('ERR_INTERNAL', {message: `${connection.server.host} answered with something else than JSON; is it a cluster's API?`});
+}
+
+function jsonOrText(text: string): unknown {
+	try {
+		return JSON.parse(text) as unknown;
+	} catch {
+		return text;
+	}
+}
+
+const timedOut = ({server}: Connection): AppError =>
+	new AppError('ERR_NOT_REACHABLE', {message: `${server.host} did not answer within ${limits.requestTimeoutMs / 1000} s`});
+
+function notReachable(connection: Connection, error: unknown): AppError {
+	if (error instanceof AppError) return error;
+	const {code = '', message} = error as NodeJS.ErrnoException;
+	return new AppError('ERR_NOT_REACHABLE', {message: `${reasonOf(connection, code, message)}`}, error);
+}
+
+function reasonOf({server, file}: Connection, code: string, message: string): string {
+	if (/CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/.test(code))
+		return `${server.host} shows a certificate that the CA in ${file} did not sign (${code}); is this the kubeconfig of another cluster?`;
+	const why = code === 'ECONNREFUSED' ? 'nobody listens there' : code === 'ECONNRESET' ? 'the connection was cut' : message;
+	return `${server.host} is not reachable (${why}); ${startHint}`;
+}

@@ -1,0 +1,55 @@
+// What a command of the CLI is: its words in one list, its work in a file of its own that is loaded when it is asked for.
+
+import type {Terminal} from './terminal.js';
+
+export type FlagSpec = {
+	readonly type: 'string' | 'boolean' | 'number';
+	/** The one-letter form. */
+	readonly short?: string;
+	/** May be given several times. */
+	readonly multiple?: true;
+	/** The only values there are. */
+	readonly choices?: readonly string[];
+	/** What the value is called in the help text; of strings and numbers. */
+	readonly value?: string;
+	readonly about: string;
+};
+
+/** Flags by their name as typed, without the dashes: `field-selector`. */
+export type FlagSpecs = {readonly [name: string]: FlagSpec};
+
+export type CommandSpec = {
+	readonly name: string;
+	readonly summary: string;
+	/** Lines after `troupe NAME`. */
+	readonly usage: readonly string[];
+	/** Whole lines that work when typed. */
+	readonly examples: readonly string[];
+	readonly flags: FlagSpecs;
+	/** What Ctrl-C does is the command's own affair. */
+	readonly ownSignals?: true;
+	readonly load: () => Promise<{readonly run: Run}>;
+};
+
+/** The flags as given, by the name of their spec. Asking for a flag that the command does not have is a bug. */
+export type Flags = {
+	readonly text: (name: string) => string | undefined;
+	readonly texts: (name: string) => readonly string[];
+	readonly number: (name: string) => number | undefined;
+	/** Whether a boolean was given as true; `undefined` when it was not given. */
+	readonly given: (name: string) => boolean | undefined;
+	readonly on: (name: string) => boolean;
+};
+
+export type Invocation = {
+	readonly inputs: readonly string[];
+	readonly flags: Flags;
+	readonly terminal: Terminal;
+	/** Environment variables, read once. */
+	readonly environment: Readonly<Record<string, string | undefined>>;
+	/** `--home`, TROUPE_HOME, or ~/.troupe: an absolute path. */
+	readonly home: string;
+};
+
+/** Does the work and answers with the exit code. Errors of people and servers are thrown as AppError. */
+export type Run = (invocation: Invocation) => Promise<number>;

@@ -1,0 +1,87 @@
+// `troupe config`: settings of the running cluster, kept in the object ClusterConfig/cluster.
+
+import {AppError} from '../../api/errors.js';
+import {clusterConfigName} from '../../api/kinds/cluster-config.js';
+import type {Json, JsonObject} from '../../api/object.js';
+import {shown} from '../../api/shown.js';
+import {didYouMean} from '../../api/suggest.js';
+import type {Client} from '../client.js';
+import type {Invocation} from '../command.js';
+import {getOne} from '../lists.js';
+import {pathOf, resourceOf} from '../resources.js';
+import {withClient} from '../session.js';
+import {causesOf} from '../status-error.js';
+import {usageError} from '../usage.js';
+
+const verbs = ['get', 'set'];
+
+export async function run(invocation: Invocation): Promise<number> {
+	const [verb = '', key, value, ...more] = invocation.inputs;
+	if (!verbs.includes(verb))
+		throw usageError(
+			verb === '' ? 'config get or config set? as in: troupe config get' : `unknown verb "${verb}" of config${didYouMean(verb, verbs)}`,
+		);
+	if (verb === 'set' && (key === undefined || value === undefined || more.length > 0))
+		throw usageError('set takes a key and a value, as in: troupe config set scheduler.strategy round-robin');
+	if (verb === 'get' && value !== undefined) throw usageError('get takes one key, or none for all');
+	return withClient(invocation, client =>
+		key !== undefined && value !== undefined ? set(client, key, value, invocation) : get(client, key, invocation),
+	);
+}
+
+const resource = () => resourceOf('ClusterConfig');
+
+async function get(client: Client, key: string | undefined, {terminal}: Invocation): Promise<number> {
+	const {spec = {}} = await getOne(client, resource(), '', clusterConfigName);
+	const settings = leavesOf(spec as JsonObject, '');
+	if (key === undefined) {
+		terminal.out(settings.map(([path, value]) => `${path} ${textOf(value)}\n`).join(''));
+		return 0;
+	}
+	const found = settings.find(([path]) => path === key);
+	if (found === undefined) throw new AppError('ERR_NOT_FOUND', {resource: 'settings', name: key});
+	terminal.out(`${textOf(found[1])}\n`);
+	return 0;
+}
+
+async function set(client: Client, key: string, value: string, {terminal}: Invocation): Promise<number> {
+	const keys = key.split('.');
+	if (keys.some(part => part === '')) throw usageError(`"${key}" must be names with dots between them, such as scheduler.strategy`);
+	const patch = keys.reduceRight<Json>((inner, part) => ({[part]: inner}), scalarOf(value));
+	try {
+		await client.json({
+			method: 'PATCH',
+			path: pathOf(resource(), '', clusterConfigName),
+			body: {spec: patch},
+			contentType: 'application/merge-patch+json',
+		});
+	} catch (error) {
+		throw error instanceof AppError ? inWordsOfTheKey(error) : error;
+	}
+	terminal.out(`${key} ${value}\n`);
+	return 0;
+}
+
+/** The people who type a key do not think of `spec.`. */
+function inWordsOfTheKey(error: AppError): AppError {
+	const lines = causesOf(error).map(({field, message}) => `${field.replace(/^spec\./, '')}: ${message}`);
+	if (lines.length > 0) error.message = lines.join('\n');
+	return error;
+}
+
+/** `3`, `true` and `null` are what they look like, everything else is text. */
+function scalarOf(text: string): Json {
+	if (text === 'true' || text === 'false') return text === 'true';
+	if (text === 'null') return null;
+	return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+function leavesOf(object: JsonObject, base: string): [string, Json][] {
+	return Object.entries(object).flatMap(([key, value]): [string, Json][] => {
+		const path = base === '' ? key : `${base}.${key}`;
+		if (value === undefined || value === null) return [];
+		return typeof value === 'object' && !Array.isArray(value) ? leavesOf(value as JsonObject, path) : [[path, value]];
+	});
+}
+
+const textOf = (value: Json): string => (typeof value === 'string' ? value : shown(value));

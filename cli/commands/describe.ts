@@ -1,0 +1,84 @@
+// `troupe describe`: one object after another, each with what happened to it.
+
+import {AppError, rowOf} from '../../api/errors.js';
+import type {NodeObject} from '../../api/kinds/node.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import type {ApiObject} from '../../api/object.js';
+import type {Client} from '../client.js';
+import type {Invocation} from '../command.js';
+import {drawSection} from '../describe/lines.js';
+import {describeNode} from '../describe/node.js';
+import {describePlain} from '../describe/plain.js';
+import {describePod} from '../describe/pod.js';
+import {describeReplicaSet} from '../describe/replicaset.js';
+import {eventCells, listEvents, type EventObject} from '../event-list.js';
+import {getOne, listAll, withKind} from '../lists.js';
+import {asYaml} from '../output.js';
+import {readTargets, resourceOf, type Resource} from '../resources.js';
+import {namespaceOf, withClient} from '../session.js';
+import type {WidthOf} from '../table.js';
+import {widthFor} from '../text-width.js';
+import {usageError} from '../usage.js';
+
+type Found = {readonly resource: Resource; readonly object: ApiObject};
+
+export async function run(invocation: Invocation): Promise<number> {
+	const {flags, inputs, terminal} = invocation;
+	const targets = readTargets(inputs);
+	const selector = flags.text('selector');
+	if (targets.some(({names}) => names.length > 0) && (selector !== undefined || flags.on('all-namespaces')))
+		throw usageError('names say which objects; leave out -l and -A');
+	return withClient(invocation, async client => {
+		const namespace = flags.on('all-namespaces') ? undefined : namespaceOf(invocation, client);
+		const found: Found[] = [];
+		let exitCode = 0;
+		for (const {resource, names} of targets) {
+			if (names.length === 0)
+				found.push(...(await listAll(client, resource, namespace, {labelSelector: selector})).map(object => ({resource, object})));
+			for (const name of names) {
+				try {
+					found.push({resource, object: withKind(await getOne(client, resource, namespace ?? client.namespace, name), resource)});
+				} catch (error) {
+					if (!(error instanceof AppError) || rowOf(error.code).exitCode === 5) throw error;
+					terminal.error(error.message);
+					exitCode = Math.max(exitCode, rowOf(error.code).exitCode);
+				}
+			}
+		}
+		if (found.length === 0 && exitCode === 0)
+			terminal.note(namespace === undefined ? 'No resources found' : `No resources found in ${namespace} namespace.`);
+		for (const [at, one] of found.entries()) terminal.out((at === 0 ? '' : '\n\n') + (await describe(client, one)));
+		return exitCode;
+	});
+}
+
+async function describe(client: Client, {resource, object}: Found): Promise<string> {
+	const {name, namespace} = object.metadata;
+	const events = await listEvents(client, namespace, {resource, name});
+	const nowMs = Date.now();
+	const rows = events.map(event => eventRow(event, nowMs));
+	const widthOf = await widthFor([...rows.flat(), JSON.stringify(object.status ?? {})]);
+	return (await page(client, object, nowMs, widthOf)) + drawSection('Events', ['WHEN', 'TYPE', 'REASON', 'MESSAGE'], rows, widthOf);
+}
+
+const eventRow = (event: EventObject, nowMs: number): readonly string[] => {
+	const [when = '', type = '', reason = '', , message = ''] = eventCells(event, nowMs);
+	return [when, type, reason, message];
+};
+
+/** The page of each kind; those without one are shown as they are. */
+async function page(client: Client, object: ApiObject, nowMs: number, widthOf: WidthOf): Promise<string> {
+	switch (object.kind) {
+		case 'Pod':
+			return describePod(object as Pod, nowMs, widthOf);
+		case 'ReplicaSet':
+			return describeReplicaSet(object as ReplicaSet, nowMs, widthOf);
+		case 'Node': {
+			const pods = await listAll(client, resourceOf('pods'), undefined, {fieldSelector: `spec.nodeName=${object.metadata.name}`});
+			return describeNode(object as NodeObject, pods as readonly Pod[], nowMs, widthOf);
+		}
+		default:
+			return describePlain(object, nowMs, widthOf, asYaml);
+	}
+}

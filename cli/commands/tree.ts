@@ -1,0 +1,33 @@
+// `troupe tree`: the actors of every system of the cluster, as they are now.
+
+import {AppError, rowOf} from '../../api/errors.js';
+import {didYouMean} from '../../api/suggest.js';
+import {drawTrees, type SystemTree} from '../actor-tree.js';
+import type {Invocation} from '../command.js';
+import {asText} from '../output.js';
+import {withClient} from '../session.js';
+import {usageError} from '../usage.js';
+
+export async function run(invocation: Invocation): Promise<number> {
+	const {flags, inputs, terminal} = invocation;
+	const [wanted, ...more] = inputs;
+	const depth = flags.number('depth') ?? Number.POSITIVE_INFINITY;
+	if (more.length > 0) throw usageError('tree draws one system, or all of them when none is named');
+	if (depth < 0) throw usageError(`--depth must be a number from 0 on, got ${depth}`);
+	const {systems} = (await withClient(invocation, client => client.json({path: '/troupe/v1/tree'}))) as {
+		readonly systems: readonly SystemTree[];
+	};
+	const chosen = wanted === undefined ? systems : systems.filter(({system}) => system === wanted);
+	if (wanted !== undefined && chosen.length === 0) throw unknownSystem(wanted, systems);
+	const format = flags.text('output') as 'json' | 'yaml' | undefined;
+	terminal.out(format === undefined ? drawTrees(chosen, depth, terminal.colours) : await asText({systems: chosen}, format));
+	return chosen.some(({tree}) => tree === undefined || tree === null) ? rowOf('ERR_NOT_REACHABLE').exitCode : 0;
+}
+
+function unknownSystem(wanted: string, systems: readonly SystemTree[]): AppError {
+	const names = systems.map(({system}) => system);
+	const near = didYouMean(wanted, names);
+	const error = new AppError('ERR_NOT_FOUND', {resource: 'systems', name: wanted});
+	error.message += near === '' ? `; there are ${names.join(', ')}` : near;
+	return error;
+}

@@ -1,0 +1,32 @@
+// `troupe why`: what led to the state of one object.
+
+import {clusterScope} from '../../api/keys.js';
+import type {Invocation} from '../command.js';
+import {asText} from '../output.js';
+import {displayName, readTargets} from '../resources.js';
+import {namespaceOf, withClient} from '../session.js';
+import {widthFor} from '../text-width.js';
+import {usageError} from '../usage.js';
+import {tellWhy, type Why} from '../why-story.js';
+
+export async function run(invocation: Invocation): Promise<number> {
+	const {flags, inputs, terminal} = invocation;
+	const [target, ...more] = readTargets(inputs);
+	const [name, ...others] = target?.names ?? [];
+	if (target === undefined || name === undefined || more.length + others.length > 0)
+		throw usageError('why tells of one object, as in: troupe why pod hello-1');
+	return withClient(invocation, async client => {
+		const scope = target.resource.namespaced ? namespaceOf(invocation, client) : clusterScope;
+		const path = ['/troupe/v1/why', target.resource.plural, scope, name]
+			.map((part, at) => (at === 0 ? part : encodeURIComponent(part)))
+			.join('/');
+		const why = (await client.json({path})) as Why;
+		const format = flags.text('output') as 'json' | 'yaml' | undefined;
+		if (format !== undefined) terminal.out(await asText(why, format));
+		else {
+			const texts = [...why.journal.flatMap(({cause, from}) => [cause, from]), ...why.events.map(({message}) => message)];
+			terminal.out(tellWhy(displayName(target.resource, name), why, Date.now(), await widthFor(texts), terminal.colours));
+		}
+		return 0;
+	});
+}

@@ -1,0 +1,113 @@
+// `describe pod`: how to reach it, its containers with what became of them, and its conditions. Pure.
+
+import type {Container, ContainerState, ContainerStatus, EnvVarSource, Pod} from '../../api/kinds/pod.js';
+import {formatHostPort} from '../up-options.js';
+import {conditionHead, conditionRows, drawFields, drawSection, metadataFields, whenText, type Field} from './lines.js';
+import type {WidthOf} from '../table.js';
+
+/** Everything but the events. */
+export function describePod(pod: Pod, nowMs: number, widthOf: WidthOf): string {
+	const {spec, status} = pod;
+	const fields: readonly Field[] = [
+		...metadataFields(pod, nowMs),
+		['Node', nodeText(pod)],
+		['Status', phaseText(pod)],
+		['Message', status?.message],
+		['IP', status?.podIP ?? '<none>'],
+		['Reach it at', addressesOf(pod)],
+		['Restart Policy', spec?.restartPolicy],
+		[
+			'Node Selector',
+			spec?.nodeSelector === undefined ? undefined : Object.entries(spec.nodeSelector).map(([key, value]) => `${key}=${value}`),
+		],
+	];
+	return (
+		drawFields(fields) +
+		drawContainers('Init Containers', spec?.initContainers ?? [], status?.initContainerStatuses ?? [], nowMs) +
+		drawContainers('Containers', spec?.containers ?? [], status?.containerStatuses ?? [], nowMs) +
+		drawSection('Conditions', conditionHead, conditionRows(status?.conditions), widthOf)
+	);
+}
+
+function nodeText({spec, status}: Pod): string {
+	if (spec?.nodeName === undefined || spec.nodeName === '') return '<none>';
+	return status?.hostIP === undefined ? spec.nodeName : `${spec.nodeName}/${status.hostIP}`;
+}
+
+const phaseText = ({metadata, status}: Pod): string => {
+	const phase = metadata.deletionTimestamp === undefined ? (status?.phase ?? 'Pending') : 'Terminating';
+	return status?.reason === undefined ? phase : `${phase} (${status.reason})`;
+};
+
+/** Address and port for each port a container names; undefined while the pod has no address or names none. */
+export function addressesOf({spec, status}: Pod): readonly string[] | undefined {
+	const podIP = status?.podIP;
+	if (podIP === undefined || podIP === '') return undefined;
+	const addresses = (spec?.containers ?? []).flatMap(({name, ports = []}) =>
+		ports.flatMap(({containerPort, hostPort, protocol = 'TCP', name: port}) => {
+			const what = `${port === undefined ? '' : `${port}, `}${protocol}, container ${name}`;
+			const own = `${formatHostPort({host: podIP, port: containerPort})}  (${what})`;
+			const hostIP = status?.hostIP;
+			return hostPort === undefined || hostIP === undefined
+				? [own]
+				: [own, `${formatHostPort({host: hostIP, port: hostPort})}  (${what}, on the node's own address)`];
+		}),
+	);
+	return addresses.length === 0 ? undefined : addresses;
+}
+
+function drawContainers(title: string, containers: readonly Container[], statuses: readonly ContainerStatus[], nowMs: number): string {
+	if (containers.length === 0) return '';
+	const drawn = containers.map(container => {
+		const status = statuses.find(({name}) => name === container.name);
+		return `  ${container.name}:\n` + drawFields(containerFields(container, status, nowMs), '    ');
+	});
+	return `${title}:\n` + drawn.join('');
+}
+
+const containerFields = (container: Container, status: ContainerStatus | undefined, nowMs: number): readonly Field[] => [
+	['Image', container.image],
+	['Command', container.command === undefined ? undefined : wordsText(container.command)],
+	['Args', container.args === undefined ? undefined : wordsText(container.args)],
+	['Ports', container.ports?.map(({containerPort, protocol = 'TCP'}) => `${containerPort}/${protocol}`).join(', ')],
+	['Container ID', status?.containerID],
+	['State', stateLines(status?.state, nowMs)],
+	['Last State', status?.lastState === undefined ? undefined : stateLines(status.lastState, nowMs)],
+	['Ready', status?.ready === true ? 'True' : 'False'],
+	['Restart Count', String(status?.restartCount ?? 0)],
+	['Environment', container.env?.map(({name, value, valueFrom}) => `${name}: ${value ?? sourceText(valueFrom)}`)],
+];
+
+/** Where the value of a variable comes from. */
+function sourceText(source: EnvVarSource | undefined): string {
+	if (source === undefined) return '';
+	return source.fieldRef === undefined ? JSON.stringify(source) : `(${source.fieldRef.fieldPath} of the pod)`;
+}
+
+const longestWord = 100;
+
+/** One line a person can read: words as JSON where they have spaces, long ones cut. */
+const wordsText = (words: readonly string[]): string =>
+	words
+		.map(word => (word.length > longestWord ? `${word.slice(0, longestWord)}…` : word))
+		.map(word => (/^[\w@%+=:,./$()-]+$/.test(word) ? word : JSON.stringify(word)))
+		.join(' ');
+
+/** What a container does, or how it ended; when it is tried again. */
+export function stateLines(state: ContainerState | undefined, nowMs: number): readonly string[] {
+	if (state?.running !== undefined) return [`Running since ${whenText(state.running.startedAt, nowMs)}`];
+	if (state?.terminated !== undefined) {
+		const {exitCode, signal, reason, message, finishedAt} = state.terminated;
+		const code = exitCode === -1 ? 'exit code unknown' : `exit code ${exitCode}`;
+		const how = `${code}${signal === undefined ? '' : ` (signal ${signal})`}`;
+		return [
+			`Terminated${reason === undefined ? '' : ` (${reason})`}: ${how}, ${whenText(finishedAt, nowMs)}`,
+			...(message === undefined ? [] : [message]),
+		];
+	}
+	const {reason, message, retryAt} = state?.waiting ?? {};
+	return [
+		`Waiting${reason === undefined ? '' : ` (${reason})`}${message === undefined ? '' : `: ${message}`}`,
+		...(retryAt === undefined ? [] : [`next try ${whenText(retryAt, nowMs)}`]),
+	];
+}

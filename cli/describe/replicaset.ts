@@ -1,0 +1,28 @@
+// `describe replicaset`: how many there are and should be, and what each is made of. Pure.
+
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import type {LabelSelector} from '../../api/selector.js';
+import type {WidthOf} from '../table.js';
+import {conditionHead, conditionRows, drawFields, drawSection, labelLines, metadataFields} from './lines.js';
+
+/** Everything but the events. */
+export function describeReplicaSet(object: ReplicaSet, nowMs: number, widthOf: WidthOf): string {
+	const {spec, status} = object;
+	const template = spec?.template;
+	const fields = drawFields([
+		...metadataFields(object, nowMs),
+		['Selector', selectorLines(spec?.selector)],
+		['Replicas', `${status?.replicas ?? 0} current / ${spec?.replicas ?? 1} desired`],
+		['Ready', String(status?.readyReplicas ?? 0)],
+		['Pod Labels', labelLines(template?.metadata?.labels)],
+		['Containers', (template?.spec.containers ?? []).map(({name, image}) => `${name} (${image})`)],
+	]);
+	return fields + drawSection('Conditions', conditionHead, conditionRows(status?.conditions), widthOf);
+}
+
+const selectorLines = (selector: LabelSelector | undefined): readonly string[] => [
+	...labelLines(selector?.matchLabels),
+	...(selector?.matchExpressions ?? []).map(
+		({key, operator, values = []}) => `${key} ${operator}${values.length === 0 ? '' : ` (${values.join(', ')})`}`,
+	),
+];

@@ -1,0 +1,66 @@
+// What `get` looks for, and the requests that find it.
+
+import type {ApiObject} from '../../api/object.js';
+import {AppError, rowOf} from '../../api/errors.js';
+import type {Client, Query} from '../client.js';
+import {pathOf, type Target} from '../resources.js';
+import type {Terminal} from '../terminal.js';
+
+export type Search = {
+	readonly targets: readonly Target[];
+	/** Undefined: every namespace. */
+	readonly namespace: string | undefined;
+	readonly labelSelector: string | undefined;
+	readonly fieldSelector: string | undefined;
+	readonly ignoreNotFound: boolean;
+	readonly format: 'table' | 'wide' | 'json' | 'yaml' | 'name';
+};
+
+export const selectorsOf = ({labelSelector, fieldSelector}: Search): Query => ({labelSelector, fieldSelector});
+
+/** The query that finds one object as a list of one, to watch from. */
+export const selectorsFor = (search: Search, {names: [name]}: Target): Query =>
+	name === undefined ? selectorsOf(search) : {fieldSelector: `metadata.name=${name}`};
+
+/** What was found of one target: the answers, and the exit code of what was missing. */
+export type Found<Answer> = {readonly target: Target; readonly answers: readonly Answer[]; readonly exitCode: number};
+
+/** Asks for each target: one list, or each name. Missing names are told and counted, and the others are found all the same. */
+export async function search<Answer>(
+	client: Client,
+	wanted: Search,
+	accept: string,
+	terminal: Pick<Terminal, 'error'>,
+): Promise<readonly Found<Answer>[]> {
+	return Promise.all(
+		wanted.targets.map(async (target): Promise<Found<Answer>> => {
+			const ask = async (name?: string) =>
+				(await client.json({
+					path: pathOf(target.resource, wanted.namespace, name),
+					query: name === undefined ? selectorsOf(wanted) : {},
+					accept,
+				})) as Answer;
+			if (target.names.length === 0) return {target, answers: [await ask()], exitCode: 0};
+			const answers = await Promise.all(target.names.map(name => ask(name).catch((error: unknown) => missing(error))));
+			const failures = answers.filter(answer => answer instanceof AppError);
+			const told = failures.filter(({code}) => !(wanted.ignoreNotFound && code === 'ERR_NOT_FOUND'));
+			told.forEach(({message}) => terminal.error(message));
+			return {
+				target,
+				answers: answers.filter((answer): answer is Exclude<typeof answer, AppError> => !(answer instanceof AppError)),
+				exitCode: Math.max(0, ...told.map(({code}) => rowOf(code).exitCode)),
+			};
+		}),
+	);
+}
+
+/** What one object lacks is told beside the others; a server that does not answer ends it all. */
+function missing(error: unknown): AppError {
+	if (error instanceof AppError && rowOf(error.code).exitCode !== 5) return error;
+	throw error;
+}
+
+export const exitCodeOf = (found: readonly Found<unknown>[]): number => Math.max(0, ...found.map(({exitCode}) => exitCode));
+
+/** The name of an object and the namespace it is in, as a row of a table knows it. */
+export type Named = {readonly metadata?: Partial<ApiObject['metadata']>};

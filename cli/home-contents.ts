@@ -1,0 +1,15 @@
+// What belongs to a cluster's home, so that `uninstall` never takes away anything else. Pure.
+
+/** Files and folders that Troupe makes in its home; rotated logs and half-written files (`.kubeconfig.1f…`) included. */
+const own =
+	/^(data|kubeconfig|admin\.token|ca\.crt|endpoints\.json|troupe\.log(\.\d+)?|\.(kubeconfig|admin\.token|ca\.crt|endpoints\.json)\.[0-9a-f]+)$/;
+
+/** What may be in `data/`. A folder named `data` with anything else in it is somebody's data. */
+const ownData = /^(control|node|runtime|\.?cluster\.key(\.[0-9a-f]+)?)$/;
+
+export const ownEntries = (entries: readonly string[]): readonly string[] => entries.filter(entry => own.test(entry));
+export const foreignEntries = (entries: readonly string[]): readonly string[] => entries.filter(entry => !own.test(entry));
+
+/** Whether a folder with these entries is the home of a cluster: a file of ours says so, and its data, if any, is ours. */
+export const looksLikeHome = (entries: readonly string[], dataEntries: readonly string[]): boolean =>
+	['admin.token', 'kubeconfig', 'troupe.log'].some(name => entries.includes(name)) && dataEntries.every(entry => ownData.test(entry));

@@ -1,0 +1,78 @@
+// Kinds as the API's paths name them, and what people mean by `pods,rs`, `KIND/NAME`, `KIND NAME NAME`.
+
+import {kinds, findKind, suggestKind} from '../api/catalogue.js';
+import type {KindDefinition} from '../api/kind.js';
+import {usageError} from './usage.js';
+
+/** What a path needs to know of a kind. */
+export type Resource = Pick<KindDefinition, 'kind' | 'group' | 'version' | 'plural' | 'singular' | 'namespaced' | 'scalable'>;
+
+/** Events have no kind definition: they are a view of what the control plane notes about objects. */
+export const events: Resource = {
+	kind: 'Event',
+	group: '',
+	version: 'v1',
+	plural: 'events',
+	singular: 'event',
+	namespaced: true,
+	scalable: false,
+};
+
+const eventWords = ['event', 'events', 'ev'];
+
+/** The resource a person means: plural, singular, short name or Kind, in any case. Throws ERR_USAGE with the nearest one there is. */
+export function resourceOf(word: string): Resource {
+	const found = findKind(word) ?? (eventWords.includes(word.toLowerCase()) ? events : undefined);
+	if (found !== undefined) return found;
+	if (word === '') throw usageError(`no kind is given; there are ${kindNames()}`);
+	const near = suggestKind(word);
+	throw usageError(`unknown kind "${word}"${near === undefined ? `; there are ${kindNames()}` : `; did you mean "${near}"?`}`);
+}
+
+const kindNames = (): string => kinds.map(({plural}) => plural).join(', ');
+
+/** `all`, or another category. */
+function resourcesOf(word: string): readonly Resource[] {
+	const category = kinds.filter(({categories}) => categories.includes(word.toLowerCase()));
+	return category.length > 0 ? category : [resourceOf(word)];
+}
+
+/** Some objects of one kind; no names: all that the selectors leave. */
+export type Target = {readonly resource: Resource; readonly names: readonly string[]};
+
+/**
+ * Reads the words after `get`, `describe`, `delete`, `scale`: `pods,rs`, `pods web-1 web-2`, `pod/web-1 rs/web`, `all`.
+ * Throws ERR_USAGE for what makes no sense.
+ */
+export function readTargets(words: readonly string[]): readonly Target[] {
+	const [first, ...names] = words;
+	if (first === undefined) throw usageError(`no kind is given, as in: troupe get pods; there are ${kindNames()}`);
+	if (words.some(word => word.includes('/'))) return words.map(readTarget);
+	const resources = first.split(',').flatMap(resourcesOf);
+	if (resources.length > 1 && names.length > 0)
+		throw usageError(`"${first}" are several kinds; names go with one: KIND NAME, or KIND/NAME`);
+	return resources.map(resource => ({resource, names}));
+}
+
+/** Reads one `KIND/NAME`. Throws ERR_USAGE. */
+export function readTarget(word: string): Target {
+	const [kind = '', name = '', ...more] = word.split('/');
+	if (kind === '' || name === '' || more.length > 0) throw usageError(`"${word}" must be KIND/NAME when another word is`);
+	return {resource: resourceOf(kind), names: [name]};
+}
+
+/** Where the API serves a kind, or one object of it. An undefined namespace means all of them. */
+export function pathOf(resource: Resource, namespace: string | undefined, name?: string, subresource?: string): string {
+	const {group, version, plural, namespaced} = resource;
+	const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+	const scope = namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+	const rest = [name, subresource].filter(part => part !== undefined).map(part => `/${encodeURIComponent(part)}`);
+	return `${root}${scope}/${plural}${rest.join('')}`;
+}
+
+/** `pods`, `replicasets.apps`: as errors name it. */
+export const qualifiedPlural = ({plural, group}: Resource): string => (group === '' ? plural : `${plural}.${group}`);
+
+/** `pod/web`, `replicaset.apps/web`: as `-o name` and the answers of `apply` show it. */
+export const displayName = ({singular, group}: Resource, name: string): string =>
+	`${group === '' ? singular : `${singular}.${group}`}/${name}`;

@@ -1,0 +1,25 @@
+// One command's talk with its cluster: the connection found, the namespace settled, the connections closed at the end.
+
+import {clientOf, type Client} from './client.js';
+import type {Invocation} from './command.js';
+import {homeOf} from './home.js';
+import {readConnection} from './kubeconfig.js';
+
+/** Runs the work with a client and lets go of its connections, whatever happens. */
+export async function withClient<Value>(invocation: Invocation, work: (client: Client) => Promise<Value>): Promise<Value> {
+	const client = clientOf(
+		await readConnection({
+			flag: invocation.flags.text('kubeconfig'),
+			fromEnvironment: invocation.environment['KUBECONFIG'],
+			ofHome: homeOf(invocation.home).kubeconfig,
+		}),
+	);
+	try {
+		return await work(client);
+	} finally {
+		client.close();
+	}
+}
+
+/** `-n`, else the kubeconfig's. */
+export const namespaceOf = ({flags}: Invocation, client: Client): string => flags.text('namespace') ?? client.namespace;

@@ -1,0 +1,9 @@
+// The two errors that the command line itself makes: it was used wrongly (exit code 2), or it did not get there (1).
+
+import {AppError} from '../api/errors.js';
+
+/** Wrong usage of the command line. Several problems are several lines. */
+export const usageError = (message: string): AppError => new AppError('ERR_USAGE', {message});
+
+/** What was asked for did not happen. */
+export const failedError = (message: string): AppError => new AppError('ERR_INTERNAL', {message});

@@ -1,0 +1,65 @@
+// Waiting until objects are as wanted: by a list and a watch from it, never by asking again and again.
+
+import type {ApiObject} from '../api/object.js';
+import {limits} from '../api/limits.js';
+import type {Client, Query} from './client.js';
+import {withKind, type List} from './lists.js';
+import {pathOf, type Resource} from './resources.js';
+import {failedError, usageError} from './usage.js';
+import {watch} from './watch.js';
+
+/** How long a command waits in all. */
+export type Deadline = {readonly signal: AbortSignal; readonly text: string};
+
+const unitMs: {readonly [unit: string]: number} = {ms: 1, s: 1_000, m: 60_000, h: 3_600_000};
+
+/** `30s`, `2m`, `1h30m`, `500ms`, or a number of seconds; in milliseconds. Undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+	if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1_000;
+	const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+	if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
+	return parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (unitMs[unit] ?? 0), 0);
+}
+
+/** The deadline that `--timeout` names, else the usual one. It begins now. Throws ERR_USAGE. */
+export function deadlineOf(timeout: string | undefined): Deadline {
+	const ms = timeout === undefined ? limits.waitMs : parseDuration(timeout);
+	if (ms === undefined || ms <= 0) throw usageError(`--timeout must be a time such as 30s or 2m, got "${timeout ?? ''}"`);
+	return {signal: AbortSignal.timeout(Math.ceil(ms)), text: timeout ?? `${limits.waitMs / 1_000}s`};
+}
+
+export type Wanted = {
+	readonly resource: Resource;
+	readonly namespace: string;
+	readonly query?: Query;
+	/** Looks at all objects of the query, by uid, whenever one changed. */
+	readonly isDone: (objects: ReadonlyMap<string, ApiObject>) => boolean;
+	/** What is waited for: `pod/web to be gone`. */
+	readonly what: string;
+};
+
+/** Resolves when it is so. Throws when the deadline passed first. */
+export async function waitUntil(client: Client, wanted: Wanted, deadline: Deadline): Promise<void> {
+	try {
+		while (!(await follow(client, wanted, deadline.signal)));
+	} catch (error) {
+		if (deadline.signal.aborted) throw failedError(`timed out after ${deadline.text} waiting for ${wanted.what}`);
+		throw error;
+	}
+}
+
+/** One list and the watch that goes on from it; false when the server ended the watch before it was so. */
+async function follow(client: Client, {resource, namespace, query = {}, isDone}: Wanted, signal: AbortSignal): Promise<boolean> {
+	const path = pathOf(resource, namespace);
+	const list = (await client.json({path, query, signal})) as List;
+	const objects = new Map((list.items ?? []).map(item => [item.metadata.uid, withKind(item, resource)]));
+	if (isDone(objects)) return true;
+	const from = {...query, resourceVersion: list.metadata?.resourceVersion};
+	for await (const {type, object} of watch(client, {path, query: from, signal})) {
+		const changed = object as ApiObject;
+		if (type === 'DELETED') objects.delete(changed.metadata.uid);
+		else objects.set(changed.metadata.uid, changed);
+		if (isDone(objects)) return true;
+	}
+	return false;
+}

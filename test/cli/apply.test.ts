@@ -1,0 +1,121 @@
+import {mkdir, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import {aPod, aReplicaSet} from '../server/cluster.js';
+import {folder, openCluster} from './_rig.js';
+
+const pod = (name: string, more = ''): string =>
+	`apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${name}\n${more}spec:\n  containers:\n  - name: main\n    image: none\n    command: [sleep, "1"]\n`;
+
+test('apply creates, leaves unchanged, and configures', async t => {
+	const {troupe, cluster} = await openCluster(t);
+	const apply = (replicas: number) => troupe(['apply', '-f', '-'], {input: JSON.stringify(aReplicaSet('web', replicas))});
+	t.deepEqual(await apply(2), {code: 0, out: 'replicaset.apps/web created\n', err: ''});
+	t.deepEqual(await apply(2), {code: 0, out: 'replicaset.apps/web unchanged\n', err: ''});
+	t.deepEqual(await apply(3), {code: 0, out: 'replicaset.apps/web configured\n', err: ''});
+	t.is((cluster.control.index.get('replicasets/default/web')?.spec as {replicas: number}).replicas, 3);
+});
+
+test('apply takes files, folders and stdin together, in that order', async t => {
+	const {troupe} = await openCluster(t);
+	const dir = await folder(t);
+	await mkdir(path.join(dir, 'many'));
+	await writeFile(path.join(dir, 'one.yaml'), pod('one'));
+	await writeFile(path.join(dir, 'many/b.yml'), pod('b'));
+	await writeFile(path.join(dir, 'many/a.json'), JSON.stringify(aPod('a')));
+	await writeFile(path.join(dir, 'many/readme.txt'), 'not a manifest: [');
+	const {code, out} = await troupe(['apply', '-f', 'one.yaml', '-f', 'many', '-f', '-'], {cwd: dir, input: pod('last')});
+	t.deepEqual([code, out], [0, ['one', 'a', 'b', 'last'].map(name => `pod/${name} created\n`).join('')]);
+});
+
+test('apply tells every wrong field with file, line and column, and changes nothing', async t => {
+	const {troupe, cluster} = await openCluster(t);
+	const dir = await folder(t);
+	const before = cluster.control.index.version;
+	await writeFile(path.join(dir, 'bad.yaml'), `${pod('fine')}---\n${pod('Bad_Name').replace('image: none', 'image: none\n    imge: 3')}`);
+	const {code, out, err} = await troupe(['apply', '-f', 'bad.yaml'], {cwd: dir});
+	t.deepEqual([code, out], [1, '']);
+	t.regex(err, /^error: bad\.yaml:14:3: metadata\.name: .+$/m);
+	t.regex(err, /^error: bad\.yaml:19:5: spec\.containers\[0\]\.imge: unknown field "imge"; did you mean "image"\?$/m);
+	t.is(cluster.control.index.version, before);
+});
+
+test('bad input of every sort is one clear line each and changes nothing', async t => {
+	const {troupe, cluster} = await openCluster(t);
+	const before = cluster.control.index.version;
+	const cases: readonly (readonly [input: string, code: number, err: RegExp])[] = [
+		[
+			'kind: pod\napiVersion: v1\nmetadata: {name: a}\n',
+			1,
+			/^error: stdin:1:1: kind: there is no kind "pod" in "v1"; did you mean Pod\?\n$/,
+		],
+		['kind: Pood\napiVersion: v1\n', 1, /^error: stdin:1:1: kind: .+\n$/],
+		['apiVersion: v1\n', 1, /^error: stdin:1:1: kind: is required\n$/],
+		['a: [\n', 1, /^error: stdin:2:1: .+\n$/],
+		[pod('a').replace('name: a', 'nam: a'), 1, /metadata/],
+		[`${pod('a')}---\n${pod('a')}`, 1, /^error: stdin:14:3: pod\/a is given twice, first in stdin:4:3\n$/],
+		[pod('a', '  namespace: nowhere\n'), 3, /^error: stdin:1:1: namespaces "nowhere" not found\n$/],
+		['', 2, /^error: -: there is no object in it\n$/],
+		['\xff\xfe', 1, /stdin/],
+	];
+	for (const [input, code, err] of cases) {
+		const ran = await troupe(['apply', '-f', '-'], {input});
+		t.deepEqual([ran.code, ran.out], [code, ''], `${input}${ran.err}`);
+		t.regex(ran.err, err);
+	}
+	t.is(cluster.control.index.version, before);
+});
+
+test('a namespace and what is in it can come in one file', async t => {
+	const {troupe} = await openCluster(t);
+	const input = `apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh}\n---\n${pod('a', '  namespace: fresh\n')}`;
+	t.deepEqual(await troupe(['apply', '-f', '-'], {input}), {code: 0, out: 'namespace/fresh created\npod/a created\n', err: ''});
+	const bad = input.replaceAll('fresh', 'second').replace('image: none', 'imge: none');
+	const ran = await troupe(['apply', '-f', '-'], {input: bad});
+	t.is(ran.code, 1);
+	t.regex(ran.err, /stdin:13:5: spec\.containers\[0\]\.imge: unknown field/);
+});
+
+test('another dialect is understood, said in one line, and its errors are in its own words', async t => {
+	const {troupe, cluster} = await openCluster(t);
+	const old = pod('old').replace('image: none', 'image: none\n    ImagePullPolicy: Always');
+	const {code, out, err} = await troupe(['apply', '-f', '-'], {input: old});
+	t.deepEqual([code, out], [0, 'pod/old created\n']);
+	t.regex(err, /^note: stdin:1:1: dialect A Pod read as v1 Pod: containers\[0\]\.imagePullPolicy\n$/);
+	t.truthy(cluster.control.index.get('pods/default/old'));
+	const wrong = await troupe(['apply', '-f', '-'], {input: old.replace('old', 'older').replace('Always', 'Sometimes')});
+	t.is(wrong.code, 1);
+	t.regex(wrong.err, /^error: stdin:9:5: spec\.containers\[0\]\.ImagePullPolicy: .*"Sometimes"/m);
+});
+
+test('-n must agree with what the manifest says', async t => {
+	const {troupe} = await openCluster(t);
+	const ran = await troupe(['apply', '-n', 'other', '-f', '-'], {input: pod('a', '  namespace: default\n')});
+	t.deepEqual([ran.code, ran.err], [1, 'error: stdin:5:3: metadata.namespace: is "default", but -n says "other"\n']);
+	t.is((await troupe(['apply', '-n', 'other', '-f', '-'], {input: pod('a')})).out, 'pod/a created\n');
+	t.is((await troupe(['get', 'pods', '-n', 'other', '-o', 'name'])).out, 'pod/a\n');
+});
+
+test('applying what is being deleted is worth a warning', async t => {
+	const {troupe, cluster} = await openCluster(t);
+	cluster.pod('a', {metadata: {finalizers: ['troupe.dev/hold']}});
+	await troupe(['delete', 'pod', 'a', '--wait=false']);
+	t.regex(
+		(await troupe(['apply', '-f', '-'], {input: JSON.stringify(aPod('a'))})).err,
+		/^warning: pod\/a is being deleted; apply again when it is gone\n$/,
+	);
+});
+
+test('--dry-run checks and writes nothing', async t => {
+	const {troupe, cluster} = await openCluster(t);
+	const before = cluster.control.index.version;
+	t.is((await troupe(['apply', '--dry-run', '-f', '-'], {input: pod('a')})).out, 'pod/a created (dry run)\n');
+	t.is(cluster.control.index.version, before);
+});
+
+test('files that are not there are wrong usage', async t => {
+	const {troupe} = await openCluster(t);
+	t.deepEqual(await troupe(['apply', '-f', 'nope.yaml']), {code: 2, out: '', err: 'error: nope.yaml: there is no such file\n'});
+	t.is((await troupe(['apply'])).code, 2);
+	t.regex((await troupe(['apply', 'x.yaml'])).err, /apply takes files with -f, as in: troupe apply -f x\.yaml/);
+});

@@ -1,0 +1,136 @@
+import test from 'ava';
+import type {ApiObject} from '../../api/object.js';
+import {aReplicaSet} from '../server/cluster.js';
+import {openCluster} from './_rig.js';
+
+const lingering = {metadata: {finalizers: ['troupe.dev/hold']}};
+
+test('delete names what it deleted', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	cluster.pod('a');
+	cluster.pod('b');
+	t.deepEqual(await troupe(['delete', 'pod', 'a', 'b']), {code: 0, out: 'pod "a" deleted\npod "b" deleted\n', err: ''});
+	const {code, out, err} = await troupe(['delete', 'pod/a']);
+	t.deepEqual([code, out, err], [3, '', 'error: pods "a" not found\n']);
+	t.deepEqual(await troupe(['delete', 'pod/a', '--ignore-not-found']), {code: 0, out: '', err: ''});
+});
+
+test('delete -l, --all and -f choose', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	for (const [name, app] of Object.entries({a: 'x', b: 'x', c: 'y', d: 'y'})) cluster.pod(name, {metadata: {labels: {app}}});
+	t.is((await troupe(['delete', 'pods', '-l', 'app=x'])).out, 'pod "a" deleted\npod "b" deleted\n');
+	const input = 'apiVersion: v1\nkind: Pod\nmetadata: {name: c}\n';
+	t.is((await troupe(['delete', '-f', '-'], {input})).out, 'pod "c" deleted\n');
+	t.is((await troupe(['delete', 'pods', '--all'])).out, 'pod "d" deleted\n');
+	t.deepEqual(await troupe(['delete', 'pods', '--all']), {code: 0, out: '', err: 'No resources found\n'});
+});
+
+test('delete waits until the object is gone', async t => {
+	const {cluster, start} = await openCluster(t);
+	cluster.pod('slow', lingering);
+	const deleting = start(['delete', 'pod', 'slow']);
+	await deleting.says('deleted');
+	t.truthy(cluster.control.index.get('pods/default/slow'));
+	cluster.drop('pods/default/slow');
+	t.deepEqual(await deleting.ended, {code: 0, out: 'pod "slow" deleted\n', err: ''});
+});
+
+test('delete is not fooled by a new object of the same name', async t => {
+	const {cluster, start} = await openCluster(t);
+	cluster.pod('again', lingering);
+	const deleting = start(['delete', 'pod', 'again']);
+	await deleting.says('deleted');
+	cluster.drop('pods/default/again');
+	cluster.pod('again');
+	t.is((await deleting.ended).code, 0);
+});
+
+test('delete gives up waiting at its deadline, or does not wait at all', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	cluster.pod('slow', lingering);
+	t.is((await troupe(['delete', 'pod', 'slow', '--wait=false'])).code, 0);
+	const {code, err} = await troupe(['delete', 'pod', 'slow', '--timeout', '300ms']);
+	t.deepEqual([code, err], [1, 'error: timed out after 300ms waiting for pods slow to be gone\n']);
+});
+
+test('delete hands on grace and cascade, and refuses what contradicts itself', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	cluster.pod('a');
+	await troupe(['delete', 'pod', 'a', '--now', '--cascade=foreground']);
+	const message = cluster.asked.find(({message}) => message.type === 'delete')?.message;
+	t.like(message, {graceSeconds: 1, propagation: 'Foreground'});
+	const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+		[['pod', 'a', '--grace-period', '0'], /add --force if that is meant/],
+		[['pod', 'a', '--grace-period', '5', '--now'], /give one of them/],
+		[['pod', 'a', '--grace-period=-3'], /whole number of seconds, got -3/],
+		[['pod', 'a', '--cascade', 'all'], /--cascade must be background, foreground, orphan, got "all"/],
+		[['pods'], /which pods\? give names, -l, or --all/],
+		[['pod', 'a', '--all'], /give one of them/],
+		[['pod', 'a', '--timeout', 'soon'], /--timeout must be a time such as 30s or 2m, got "soon"/],
+	];
+	for (const [args, expected] of wrong) {
+		const {code, err} = await troupe(['delete', ...args]);
+		t.is(code, 2, args.join(' '));
+		t.regex(err, expected);
+	}
+});
+
+test('--force deletes with no grace, whatever still runs', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	cluster.pod('stuck', lingering);
+	t.is((await troupe(['delete', 'pod', 'stuck', '--force'])).out, 'pod "stuck" force deleted\n');
+	t.is(cluster.control.index.get('pods/default/stuck'), undefined);
+});
+
+const status = (object: ApiObject | undefined, ready: number): ApiObject => {
+	if (object === undefined) throw new Error('there is no such object');
+	return {...object, status: {replicas: ready, readyReplicas: ready, observedGeneration: object.metadata.generation}};
+};
+
+test('scale sets the replicas, and with --wait waits until they are ready', async t => {
+	const {cluster, troupe, start} = await openCluster(t);
+	await troupe(['apply', '-f', '-'], {input: JSON.stringify(aReplicaSet('web', 1))});
+	t.deepEqual(await troupe(['scale', 'rs/web', '--replicas', '4']), {code: 0, out: 'replicaset.apps/web scaled\n', err: ''});
+	const key = 'replicasets/default/web';
+	t.like(cluster.control.index.get(key)?.spec, {replicas: 4});
+	const waiting = start(['scale', 'rs', 'web', '--replicas=2', '--wait']);
+	await waiting.says('scaled');
+	cluster.put(status(cluster.control.index.get(key), 1));
+	cluster.put(status(cluster.control.index.get(key), 2));
+	t.is((await waiting.ended).code, 0);
+});
+
+test('scale refuses what cannot be scaled', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	cluster.pod('a');
+	const wrong: readonly (readonly [readonly string[], number, RegExp])[] = [
+		[['rs/web'], 2, /--replicas is missing/],
+		[['rs/web', '--replicas', 'many'], 2, /--replicas must be a number/],
+		[['rs/web', '--replicas', '1.5'], 2, /whole number from 0 on, got 1\.5/],
+		[['rs', '--replicas', '1'], 2, /scale needs a name/],
+		[['pod/a', '--replicas', '1'], 2, /a pod has no replicas/],
+		[['rs/nope', '--replicas', '1'], 3, /replicasets\.apps "nope" not found/],
+	];
+	for (const [args, code, expected] of wrong) {
+		const ran = await troupe(['scale', ...args]);
+		t.is(ran.code, code, args.join(' '));
+		t.regex(ran.err, expected);
+	}
+});
+
+test('config shows settings, changes one, and says what would be right', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	const input = 'apiVersion: troupe.dev/v1\nkind: ClusterConfig\nmetadata: {name: cluster}\nspec: {scheduler: {strategy: least-pods}}\n';
+	await troupe(['apply', '-f', '-'], {input});
+	t.is((await troupe(['config', 'get'])).out, 'scheduler.strategy least-pods\n');
+	t.deepEqual(await troupe(['config', 'set', 'scheduler.strategy', 'round-robin']), {
+		code: 0,
+		out: 'scheduler.strategy round-robin\n',
+		err: '',
+	});
+	t.is((await troupe(['config', 'get', 'scheduler.strategy'])).out, 'round-robin\n');
+	t.like(cluster.control.index.get('clusterconfigs/_/cluster')?.spec, {scheduler: {strategy: 'round-robin'}});
+	t.is((await troupe(['config', 'get', 'nope'])).code, 3);
+	t.is((await troupe(['config', 'sett', 'a', 'b'])).code, 2);
+	t.is((await troupe(['config', 'set', 'a'])).code, 2);
+});

@@ -1,0 +1,152 @@
+import {spawn} from 'node:child_process';
+import {createServer, type AddressInfo} from 'node:net';
+import {mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import {readUpOptions} from '../../cli/commands/up.js';
+import {parseArguments} from '../../cli/arguments.js';
+import {argumentsOf} from '../../cli/detach.js';
+import {findCommand} from '../../cli/commands.js';
+import {AppError} from '../../api/errors.js';
+import {detached, folder, freePorts, run, start} from './_rig.js';
+
+const flagsOf = (...argv: readonly string[]) => parseArguments(argv, findCommand('up')?.flags ?? {}).flags;
+
+test('up takes its defaults from the contract', t => {
+	t.deepEqual(readUpOptions(flagsOf(), '/h', 'Box'), {
+		home: '/h',
+		api: {host: '127.0.0.1', port: 6443},
+		web: {host: '127.0.0.1', port: 7070},
+		mqtt: {host: '127.0.0.1', port: 1883},
+		runtime: 'auto',
+		store: 'level',
+		node: 'box',
+		simulatedNodes: 0,
+		detach: false,
+		hostPaths: [],
+	});
+});
+
+test('what up was asked for survives the way into the background', t => {
+	const asked = [
+		'--api=[::1]:0',
+		'--web=:1',
+		'--mqtt=0.0.0.0:2',
+		'--runtime=simulated',
+		'--store=memory',
+		'--node=n',
+		'--simulated-nodes=3',
+		'--host-paths=/a,/b',
+	];
+	const options = readUpOptions(flagsOf(...asked), '/h', 'box');
+	t.deepEqual(readUpOptions(flagsOf(...argumentsOf(options)), '/h', 'other'), options);
+});
+
+test('up tells all wrong flags at once', t => {
+	const asked = [
+		'--docker',
+		'unix:///x',
+		'--broker=b',
+		'--store',
+		'etcd://a',
+		'--runtime',
+		'docker',
+		'--api',
+		'x:y',
+		'--node',
+		'A_B',
+		'--simulated-nodes',
+		'1.5',
+		'--host-paths',
+		'x',
+	];
+	const error = t.throws(() => readUpOptions(flagsOf(...asked), '/h', 'box'), {instanceOf: AppError});
+	t.deepEqual(error?.message.split('\n'), [
+		'--docker comes in a later version',
+		'--broker comes in a later version',
+		'--simulated-nodes must be a whole number from 0 to 10000, got 1.5',
+		'--api must be HOST:PORT such as 127.0.0.1:6443, got "x:y"',
+		'--runtime docker comes in a later version',
+		'--store etcd://a comes in a later version',
+		'--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "A_B"',
+		'--host-paths must be absolute folders, got "x"',
+	]);
+	const typo = t.throws(() => readUpOptions(flagsOf('--runtime', 'proces'), '/h', 'box'), {instanceOf: AppError});
+	t.is(typo?.message, '--runtime must be auto or process or simulated, got "proces"; did you mean "process"?');
+});
+
+const pod =
+	'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  terminationGracePeriodSeconds: 1\n  containers:\n  - {name: main, image: x, command: [sleep, "1000"]}\n';
+
+const lives = (pid: number): boolean => {
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch {
+		return false;
+	}
+};
+
+test.serial('up --detach returns when ready, down stops the cluster, down --pods its pods, uninstall removes all', async t => {
+	const {home, up, troupe} = await detached(t, '--runtime=process');
+	t.is(up.code, 0, up.err);
+	t.regex(up.out, /^the cluster is ready\n {2}api +https:\/\/127\.0\.0\.1:\d+\n/);
+	t.regex(up.out, /it runs in the background \(process \d+\); \.\/troupe down stops it/);
+	t.regex((await troupe('up', '--detach')).err, /^error: a cluster runs in .+ already \(process \d+\); troupe down stops it\n$/);
+	t.is((await stat(path.join(home, 'kubeconfig'))).mode & 0o777, 0o600);
+
+	t.is((await run(t, ['apply', '-f', '-'], {home, input: pod})).out, 'pod/a created\n');
+	const watching = start(t, ['get', 'pods', '-w'], {home});
+	await watching.says('Running');
+	watching.kill('SIGINT');
+	const described = (await troupe('describe', 'pod', 'a')).out;
+	const pid = Number(/process:\/\/(\d+)/.exec(described)?.[1]);
+	t.true(lives(pid), described);
+
+	t.regex((await troupe('down')).out, /^the cluster is stopped \(process \d+\)\npods run on; troupe down --pods stops them too\n$/);
+	t.true(lives(pid));
+	t.is((await troupe('down')).out, `no cluster runs in ${home}\n`);
+	t.is((await troupe('get', 'pods')).code, 5);
+	t.is((await troupe('down', '--pods')).out, `no cluster runs in ${home}\n1 program of pods stopped\n`);
+	t.false(lives(pid));
+
+	const unasked = await troupe('uninstall');
+	t.deepEqual([unasked.code, unasked.err], [2, 'error: nobody is there to ask; --yes says that it is meant\n']);
+	await writeFile(path.join(home, 'notes.txt'), 'mine');
+	t.regex((await troupe('uninstall', '--yes')).out, /all that was ours in .+ is removed; left there: notes\.txt\n$/);
+	t.deepEqual(await readdir(home), ['notes.txt']);
+});
+
+test.serial('up --detach tells why it failed, and leaves nothing running', async t => {
+	const home = await folder(t);
+	const taken = createServer();
+	await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
+	t.teardown(() => taken.close());
+	const {port} = taken.address() as AddressInfo;
+	const {code, out, err} = await run(t, ['up', '--detach', ...freePorts.slice(0, 2), `--mqtt=127.0.0.1:${port}`], {home});
+	t.deepEqual([code, out], [1, '']);
+	t.regex(err, new RegExp(`^error: the cluster did not start: .*${port}.*--mqtt.*\nerror: its log is ${home}/troupe\\.log\n$`));
+	t.is((await run(t, ['down'], {home})).out, `no cluster runs in ${home}\n`);
+	t.false((await readdir(home)).includes('endpoints.json'));
+});
+
+test('down leaves a process alone that only has the pid of a cluster that is gone', async t => {
+	const home = await folder(t);
+	const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], {stdio: 'ignore'});
+	t.teardown(() => other.kill('SIGKILL'));
+	await writeFile(path.join(home, 'endpoints.json'), JSON.stringify({api: 'https://x', web: 'http://x', mqtt: 'mqtt://x', pid: other.pid}));
+	t.is((await run(t, ['down'], {home})).out, `no cluster runs in ${home}\n`);
+	t.true(lives(other.pid ?? 0));
+});
+
+test('uninstall touches no folder that does not look like a home', async t => {
+	const home = await folder(t);
+	await mkdir(path.join(home, 'data/photos'), {recursive: true});
+	await writeFile(path.join(home, 'kubeconfig'), 'somebody’s');
+	const {code, err} = await run(t, ['uninstall', '--yes'], {home});
+	t.is(code, 1);
+	t.regex(err, /does not look like the home of a cluster, so nothing in it is touched/);
+	t.is(await readFile(path.join(home, 'kubeconfig'), 'utf8'), 'somebody’s');
+	const nowhere = path.join(home, 'nowhere');
+	t.deepEqual(await run(t, ['uninstall', '--yes'], {home: nowhere}), {code: 0, out: `there is nothing in ${nowhere}\n`, err: ''});
+});
