@@ -20,4 +20,5 @@ export default tseslint.config(
 		},
 	},
 	{files: ['*.js'], ...tseslint.configs.disableTypeChecked},
+	{files: ['*.js'], languageOptions: {globals: {process: 'readonly'}}},
 );
