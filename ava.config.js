@@ -4,5 +4,7 @@ const build = process.env.BUILD ?? 'build';
 export default {
 	files: [`${build}/test/**/*.test.js`, `!${build}/test/real/**`],
 	nodeArguments: ['--enable-source-maps'],
+	// In a worker Node closes descriptors that other threads have opened since; these tests hand descriptors to processes.
+	workerThreads: false,
 	timeout: '60s',
 };

@@ -7,6 +7,7 @@ import {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import {may, type Identity} from '../api/roles.js';
 import type {Runtime} from '../actors/node/runtime-port.js';
+import {closeInheritedDescriptors} from '../agent/process/descriptors.js';
 import {createProcessRuntime} from '../agent/process-runtime.js';
 import {writeFileAtomic} from '../server/atomic-file.js';
 import {ensureCertificates} from '../server/certificates.js';
@@ -35,6 +36,7 @@ type Closers = (() => Promise<void>)[];
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
 export async function runUp(options: UpOptions): Promise<number> {
+	closeInheritedDescriptors();
 	const home = homeOf(options.home);
 	const running = runningCluster(options.home);
 	if (running !== undefined) throw failedError(`a cluster runs in ${options.home} already (process ${running.pid}); troupe down stops it`);

@@ -1,17 +1,18 @@
 // A node's system, wired to its runtime and its bus.
 
-import {failed, type Outcome} from '../../api/errors.js';
+import type {Outcome} from '../../api/errors.js';
 import {address} from '../../api/keys.js';
 import type {Labels} from '../../api/object.js';
-import type {Command, Message} from '../../system/behavior.js';
+import type {Message} from '../../system/behavior.js';
 import {Bus} from '../../system/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/durable-system.js';
 import type {Link} from '../../system/link.js';
 import {acceptsFromControl, idempotentMessages} from '../doors.js';
 import {nodeDesign} from './design.js';
 import type {NodeSyncInput} from './node-sync.js';
+import {performFor} from './perform.js';
 import {podsPath} from './pods.js';
-import type {ContainerExit, Runtime, RuntimeCommand} from './runtime-port.js';
+import type {ContainerExit, Runtime} from './runtime-port.js';
 
 export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'remote' | 'perform'> & {
 	readonly link: Link;
@@ -23,18 +24,6 @@ export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'rem
 
 export type Node = DurableSystem & {readonly bus: Bus};
 
-const runtimeCommands: ReadonlySet<string> = new Set<RuntimeCommand['type']>([
-	'sandbox.ensure',
-	'sandbox.remove',
-	'sandbox.list',
-	'container.start',
-	'container.inspect',
-	'container.stop',
-	'logs.read',
-]);
-
-const isRuntimeCommand = (command: Command): command is RuntimeCommand => runtimeCommands.has(command.type);
-
 /** Loads the cache; the tree, and with it the adoption of what runs, begins with `begin`. */
 export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) => void): void {
 	const {link, boot, labels, runtime, clock, measure, ...rest} = options;
@@ -45,7 +34,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) =>
 			clock,
 			design: nodeDesign,
 			inputOf: (): NodeSyncInput => ({node: options.name, labels, info: runtime.info()}),
-			perform: (command, answer) => perform(runtime, command, answer),
+			perform: performFor(runtime),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),
 		},
 		outcome => {
@@ -62,9 +51,4 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) =>
 			done({ok: true, value: {...node, bus}});
 		},
 	);
-}
-
-function perform(runtime: Runtime, command: Command, done: (outcome: Outcome<unknown>) => void): void {
-	if (isRuntimeCommand(command)) runtime.run(command, done);
-	else done(failed('ERR_INTERNAL', {message: `the runtime has no command "${command.type}"`}));
 }

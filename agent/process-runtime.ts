@@ -1,0 +1,143 @@
+// The process runtime: containers are plain processes of the host, each under a small shim that outlives the agent.
+//
+// All state is in files under one directory, so any later agent adopts what runs. `agent/process/` has the parts: the shim and
+// its state file, lifelines, identities of processes, users, addresses, logs.
+
+import path from 'node:path';
+import {failed, succeeded, type Outcome} from '../api/errors.js';
+import {limits} from '../api/limits.js';
+import type {ExitListener, Runtime, RuntimeCommand, RuntimeResults} from '../actors/node/runtime-port.js';
+import type {Clock} from '../system/clock.js';
+import {defaultSubnet} from './process/addresses.js';
+import {createContainers} from './process/containers.js';
+import {explained} from './process/explained.js';
+import {hostOf, infoOf} from './process/host.js';
+import {createLogReader} from './process/log-reader.js';
+import {planOf} from './process/plan.js';
+import type {Dropper} from './process/privileges.js';
+import {createRemovals} from './process/removal.js';
+import {keepRotating} from './process/rotation.js';
+import {noSandbox} from './refusals.js';
+import {isFolderName, openSandboxes, type SandboxRecord} from './process/sandboxes.js';
+import {createStock} from './process/stock.js';
+
+export type ProcessRuntimeOptions = {
+	/** Where everything is kept. One agent at a time. */
+	readonly directory: string;
+	readonly clock: Clock;
+	readonly hostIP?: string | undefined;
+	readonly onWarning?: ((message: string) => void) | undefined;
+	readonly maxPods?: number | undefined;
+	/** Of 127.0.0.0/8: where this node's pods get their addresses. */
+	readonly subnet?: string | undefined;
+	/** PATH of the node, for containers whose environment has none. */
+	readonly path?: string | undefined;
+	/** How root becomes another user. Undefined: whatever works here; null: nothing does, so shims run as their users. */
+	readonly dropper?: Dropper | null | undefined;
+	readonly logFileBytes?: number | undefined;
+	/** How many folders of each sort are made in advance. */
+	readonly stockFolders?: number | undefined;
+};
+
+type Done<Type extends RuntimeCommand['type']> = (outcome: Outcome<RuntimeResults[Type]>) => void;
+type Of<Type extends RuntimeCommand['type']> = Extract<RuntimeCommand, {type: Type}>;
+type Handlers = {readonly [Type in RuntimeCommand['type']]: (command: Of<Type>, done: Done<Type>) => void};
+
+/** Throws errno exceptions when the directory cannot be used or there is no /proc, and a RangeError for a wrong subnet. */
+export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
+	const {clock, hostIP = '127.0.0.1', onWarning = () => undefined} = options;
+	const directory = path.resolve(options.directory);
+	const host = hostOf(options.path, options.dropper, onWarning);
+	const stock = createStock(path.join(directory, '.stock'), options.stockFolders ?? limits.stockFolders, clock, onWarning);
+	const sandboxes = openSandboxes(directory, options.subnet ?? defaultSubnet, stock, onWarning);
+	let listener: ExitListener = () => undefined;
+	const tell: ExitListener = (container, exit) => listener(container, exit);
+	const containers = createContainers({sandboxes, stock, bootId: host.bootId, clock, tell, onWarning});
+	const removals = createRemovals(sandboxes, containers);
+	const logs = createLogReader(containers, clock);
+	const stopRotation = keepRotating(containers, clock, options.logFileBytes ?? limits.logFileBytes, onWarning);
+
+	/** Runs with the pod of a command; otherwise answers why there is none to be used. */
+	function withPod<Value>(uid: string, done: (outcome: Outcome<Value>) => void, run: (pod: SandboxRecord) => void): void {
+		const pod = sandboxes.find(uid);
+		if (removals.isRemoving(uid)) done(failed('ERR_RUNTIME', {message: `the sandbox "${uid}" is being removed`}));
+		else if (pod === undefined) done(noSandbox(uid));
+		else run(pod);
+	}
+
+	const handlers: Handlers = {
+		'sandbox.ensure'({spec}, done) {
+			if (removals.isRemoving(spec.uid)) withPod(spec.uid, done, () => undefined);
+			else done(succeeded({podIP: sandboxes.ensure(spec).podIP, hostIP}));
+		},
+		'sandbox.remove': ({uid}, done) => removals.remove(uid, done),
+		'sandbox.list': (_command, done) => done(succeeded(sandboxes.list())),
+		'container.start': ({spec}, done) =>
+			withPod(spec.id.uid, done, () => {
+				const plan = planOf(spec, host, Math.trunc(clock.nowMs()));
+				if (plan.ok) containers.start(spec, plan.value, done);
+				else done(plan);
+			}),
+		'container.inspect'({id}, done) {
+			if (sandboxes.find(id.uid) !== undefined) withPod(id.uid, done, () => containers.inspect(id, done));
+			else done(succeeded({running: undefined, lastExit: undefined, nextAttempt: 0}));
+		},
+		'container.stop'({id, graceMs}, done) {
+			if (removals.isRemoving(id.uid)) removals.remove(id.uid, done);
+			else containers.stop(id, graceMs, done);
+		},
+		'logs.read': ({request}, done) => withPod(request.id.uid, done, pod => logs.read(request, pod, done)),
+	};
+
+	return {
+		info: () => infoOf(host, hostIP, options.maxPods),
+		run(command, done) {
+			let answered = false;
+			const answer: typeof done = outcome => {
+				answered = true;
+				done(outcome);
+			};
+			const problem = wrongName(command);
+			if (problem !== undefined) return done(failed('ERR_BAD_REQUEST', {message: problem}));
+			try {
+				(handlers[command.type] as (command: RuntimeCommand, done: (outcome: Outcome<never>) => void) => void)(command, answer);
+			} catch (error) {
+				if (answered) throw error; // It is the caller's.
+				done(failed('ERR_RUNTIME', {message: explained(error)}));
+			}
+		},
+		onExit(next) {
+			listener = next;
+		},
+		close() {
+			stopRotation();
+			logs.close();
+			containers.close();
+			return stock.close();
+		},
+	};
+}
+
+/** Names become folders, so nothing else than a plain name may reach the disk. */
+function wrongName(command: RuntimeCommand): string | undefined {
+	const wrong = namesIn(command).find(name => !isFolderName(name));
+	return wrong === undefined ? undefined : `${JSON.stringify(wrong)} is no name of a pod or a container: letters, digits, ".", "_", "-"`;
+}
+
+function namesIn(command: RuntimeCommand): readonly string[] {
+	switch (command.type) {
+		case 'sandbox.ensure':
+			return [command.spec.uid];
+		case 'sandbox.remove':
+			return [command.uid];
+		case 'sandbox.list':
+			return [];
+		case 'container.start':
+			return [command.spec.id.uid, command.spec.id.container];
+		case 'logs.read':
+			return [command.request.id.uid, command.request.id.container];
+		case 'container.inspect':
+		case 'container.stop':
+			return [command.id.uid, command.id.container];
+	}
+}

@@ -1,0 +1,72 @@
+// The files of one container: `<uid>/<container>/<attempt>/{state,log,...}` and, beside the attempts, the lifeline.
+
+import {readdirSync, rmSync} from 'node:fs';
+import path from 'node:path';
+import type {ContainerExit} from '../../actors/node/runtime-port.js';
+import {signalGroup} from './identity.js';
+import {openLifeline} from './lifelines.js';
+import {readStateFile, recordLoss, type AttemptState, type StartRecord} from './state-file.js';
+
+export const lifelineFile = (folder: string): string => path.join(folder, 'lifeline');
+export const stdinFile = (folder: string): string => path.join(folder, 'stdin');
+export const attemptFolder = (folder: string, attempt: number): string => path.join(folder, String(attempt));
+export const stateFile = (folder: string, attempt: number): string => path.join(folder, String(attempt), 'state');
+export const logFile = (folder: string, attempt: number): string => path.join(folder, String(attempt), 'log');
+
+/** Numbers of the attempts that have files, the latest first. Throws errno exceptions other than a missing folder. */
+export function attemptsIn(folder: string): number[] {
+	try {
+		return readdirSync(folder)
+			.filter(name => /^\d{1,9}$/.test(name))
+			.map(Number)
+			.sort((a, b) => b - a);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+		throw error;
+	}
+}
+
+/** What an agent that has not heard of a container before finds of it. */
+export type Found = {
+	/** A shim lives: its lifeline, and its process once there is one. */
+	readonly alive: {readonly attempt: number; readonly lifeline: number; readonly started: StartRecord | undefined} | undefined;
+	readonly lastExit: ContainerExit | undefined;
+	/** -1: there was no attempt. */
+	readonly highest: number;
+};
+
+/**
+ * Looks a container up on disk. An attempt whose shim is gone without a code becomes a loss, its group is killed; one whose
+ * program never started is removed. Throws errno exceptions.
+ */
+export function findContainer(folder: string, bootId: string): Found {
+	const attempts = attemptsIn(folder);
+	const highest = attempts[0];
+	if (highest === undefined) return {alive: undefined, lastExit: undefined, highest: -1};
+	const before = readStateFile(stateFile(folder, highest), highest, false);
+	if (before.exit === undefined && (before.started === undefined || before.started.bootId === bootId)) {
+		const lifeline = openLifeline(lifelineFile(folder));
+		if (lifeline !== undefined) {
+			const [previous] = attempts.slice(1);
+			const lastExit = previous === undefined ? undefined : settle(folder, previous, bootId).exit;
+			// Read again: the sign that the program has started may have been taken out of the lifeline just now.
+			const {started} = readStateFile(stateFile(folder, highest), highest, true);
+			return {alive: {attempt: highest, lifeline, started}, lastExit, highest};
+		}
+	}
+	const {started, exit} = settle(folder, highest, bootId);
+	if (started !== undefined) return {alive: undefined, lastExit: exit, highest};
+	rmSync(attemptFolder(folder, highest), {recursive: true, force: true});
+	return findContainer(folder, bootId);
+}
+
+/** Ends an attempt whose shim is gone: its code, or else a loss that is written down. Throws errno exceptions. */
+export function settle(folder: string, attempt: number, bootId: string): AttemptState {
+	const file = stateFile(folder, attempt);
+	const state = readStateFile(file, attempt, false);
+	if (state.exit !== undefined || state.started === undefined) return state;
+	const rebooted = state.started.bootId !== bootId;
+	if (!rebooted) signalGroup(state.started.process, 'SIGKILL');
+	recordLoss(file, rebooted ? 'LostOnReboot' : 'Unknown');
+	return readStateFile(file, attempt, false);
+}

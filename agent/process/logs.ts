@@ -1,0 +1,143 @@
+// Logs on disk: the programs append to them by themselves, the agent reads and rotates.
+//
+// Offsets count bytes since the attempt's start and never go back: a small file says at which of them the log file begins.
+// Rotation is copy and truncate, because the program keeps its descriptor; the last step is synchronous and short.
+
+import {
+	closeSync,
+	copyFile,
+	fstatSync,
+	ftruncateSync,
+	openSync,
+	readFileSync,
+	readSync,
+	renameSync,
+	statSync,
+	writeFileSync,
+	writeSync,
+} from 'node:fs';
+
+export type Chunk = {readonly data: Buffer; readonly nextOffset: number; readonly atEnd: boolean};
+
+/** Where the log file begins, and where the older one does, in bytes since the attempt's start. */
+type Bases = {readonly current: number; readonly older: number};
+
+const basesFile = (log: string): string => `${log}.base`;
+const olderFile = (log: string): string => `${log}.1`;
+const blockBytes = 65_536;
+
+function basesOf(log: string): Bases {
+	try {
+		const [older, current] = readFileSync(basesFile(log), 'utf8').trim().split(' ').map(Number);
+		if (Number.isSafeInteger(current) && Number.isSafeInteger(older)) return {current: current ?? 0, older: older ?? 0};
+	} catch {
+		// Never rotated.
+	}
+	return {current: 0, older: 0};
+}
+
+const sizeOf = (file: string): number => {
+	try {
+		return statSync(file).size;
+	} catch {
+		return 0;
+	}
+};
+
+/** Up to `maxBytes` from an offset. What was rotated away for good is skipped. Throws errno exceptions. */
+export function readLog(log: string, offset: number, maxBytes: number): Chunk {
+	const bases = basesOf(log);
+	const end = bases.current + sizeOf(log);
+	if (offset < bases.current) {
+		const from = Math.max(offset, bases.older);
+		const data = readAt(olderFile(log), from - bases.older, Math.min(maxBytes, bases.current - from));
+		// What was written between the copy and the cut is in neither file.
+		const nextOffset = data.length === 0 ? bases.current : from + data.length;
+		return {data, nextOffset, atEnd: nextOffset >= end};
+	}
+	if (offset > end) return {data: Buffer.alloc(0), nextOffset: end, atEnd: true}; // The program cut its own log.
+	const data = readAt(log, offset - bases.current, maxBytes);
+	return {data, nextOffset: offset + data.length, atEnd: offset + data.length >= end};
+}
+
+/** Where the last `lines` lines begin. Reads backwards in blocks, through the older file too. Throws errno exceptions. */
+export function offsetOfTail(log: string, lines: number): number {
+	const bases = basesOf(log);
+	const end = bases.current + sizeOf(log);
+	if (lines <= 0) return end;
+	let missing = lines;
+	const parts = [
+		{file: log, base: bases.current, size: end - bases.current},
+		{file: olderFile(log), base: bases.older, size: Math.min(bases.current - bases.older, sizeOf(olderFile(log)))},
+	];
+	for (const {file, base, size} of parts) {
+		for (let to = size; to > 0;) {
+			const from = Math.max(0, to - blockBytes);
+			const block = readAt(file, from, to - from);
+			for (let index = block.length - 1; index >= 0; index--) {
+				// The newline at the very end closes the last line and opens none.
+				if (block[index] !== 10 || base + from + index + 1 === end) continue;
+				if (--missing === 0) return base + from + index + 1;
+			}
+			to = from;
+		}
+	}
+	return bases.older;
+}
+
+function readAt(file: string, position: number, maxBytes: number): Buffer {
+	let descriptor: number;
+	try {
+		descriptor = openSync(file, 'r');
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+		throw error;
+	}
+	try {
+		const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(maxBytes, fstatSync(descriptor).size - position)));
+		return buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, position));
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+/** Calls back with an error, or with nothing when the log is below the limit or was rotated. One call per log at a time. */
+export function rotateLog(log: string, limitBytes: number, done: (error?: unknown) => void): void {
+	if (sizeOf(log) < limitBytes) return done();
+	const copy = `${olderFile(log)}.new`;
+	copyFile(log, copy, error => {
+		if (error !== null) return done(error);
+		try {
+			cut(log, copy);
+			done();
+		} catch (failure) {
+			done(failure);
+		}
+	});
+}
+
+/**
+ * Adds what was written during the copy, then cuts. Should the agent die before the cut, readers get those lines twice, never
+ * not at all.
+ */
+function cut(log: string, copy: string): void {
+	const source = openSync(log, 'r+');
+	try {
+		const bases = basesOf(log);
+		const target = openSync(copy, 'a');
+		try {
+			for (let rest = readAt(log, sizeOf(copy), blockBytes); rest.length > 0; rest = readAt(log, sizeOf(copy), blockBytes)) {
+				writeSync(target, rest);
+			}
+		} finally {
+			closeSync(target);
+		}
+		const current = bases.current + sizeOf(copy);
+		writeFileSync(`${basesFile(log)}.new`, `${bases.current} ${current}\n`, {mode: 0o600});
+		renameSync(copy, olderFile(log));
+		renameSync(`${basesFile(log)}.new`, basesFile(log));
+		ftruncateSync(source, 0);
+	} finally {
+		closeSync(source);
+	}
+}

@@ -1,0 +1,82 @@
+// Who a container runs as, and how root becomes that user.
+//
+// The shim stays root, so that the program cannot kill it, trace it or write its files: a small program of the base system
+// drops the rights between the two. Where none of them works the shim itself is spawned as the user.
+
+import {spawnSync} from 'node:child_process';
+import {existsSync, readFileSync} from 'node:fs';
+import {limits} from '../../api/limits.js';
+
+export type User = {readonly uid: number; readonly gid: number};
+
+/** What pods run as when the agent is root and the manifest names nobody. */
+export const nobody: User = {uid: 65_534, gid: 65_534};
+
+/** The words to put before a program, which then runs as that user, without supplementary groups. */
+export type Dropper = (user: User) => readonly string[];
+
+/** GNU chroot first: with the root that is there already it only changes the user, in half the time of setpriv. */
+const droppers: readonly {readonly file: string; readonly words: (file: string, user: User) => readonly string[]}[] = [
+	...['/usr/sbin/chroot', '/usr/bin/chroot'].map(file => ({
+		file,
+		words: (path: string, {uid, gid}: User) => [path, `--userspec=+${uid}:+${gid}`, '--groups=', '--skip-chdir', '/'],
+	})),
+	...['/usr/bin/setpriv', '/bin/setpriv', '/usr/sbin/setpriv'].map(file => ({
+		file,
+		words: (path: string, {uid, gid}: User) => [path, `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--'],
+	})),
+];
+
+/** The first way that works on this host, tried once with `nobody`; undefined where there is none. */
+export function findDropper(): Dropper | undefined {
+	const found = droppers.find(({file, words}) => {
+		if (!existsSync(file)) return false;
+		const [program = file, ...args] = words(file, nobody);
+		const {status, stdout} = spawnSync(
+			program,
+			[...args, '/bin/sh', '-c', 'while read -r k v _; do echo "$k$v"; done </proc/self/status'],
+			{
+				encoding: 'utf8',
+				env: {},
+				timeout: limits.probeMs,
+			},
+		);
+		return status === 0 && stdout.includes(`Uid:${nobody.uid}\n`) && stdout.includes(`Gid:${nobody.gid}\n`);
+	});
+	return found === undefined ? undefined : user => found.words(found.file, user);
+}
+
+export type UserChoice = {readonly ok: true; readonly user: User} | {readonly ok: false; readonly reason: string};
+
+const isId = (value: number): boolean => Number.isSafeInteger(value) && value >= 0 && value < 4_294_967_295;
+
+/** Who a container runs as, given who the agent is. A reason when that cannot be. */
+export function chooseUser(agent: User, wanted: {readonly uid: number | undefined; readonly gid: number | undefined}): UserChoice {
+	const {uid, gid} = wanted;
+	if (uid !== undefined && !isId(uid)) return {ok: false, reason: `runAsUser must be a user id, got ${uid}`};
+	if (gid !== undefined && !isId(gid)) return {ok: false, reason: `runAsGroup must be a group id, got ${gid}`};
+	if (agent.uid === 0) {
+		if (uid === undefined) return {ok: true, user: {uid: nobody.uid, gid: gid ?? nobody.gid}};
+		return {ok: true, user: {uid, gid: gid ?? (uid === 0 ? 0 : (groupOf(uid) ?? uid))}};
+	}
+	if (uid !== undefined && uid !== agent.uid) {
+		return {ok: false, reason: `it asks for user ${uid}, but this agent is no root and runs everything as user ${agent.uid}`};
+	}
+	if (gid !== undefined && gid !== agent.gid) {
+		return {ok: false, reason: `it asks for group ${gid}, but this agent is no root and runs everything as group ${agent.gid}`};
+	}
+	return {ok: true, user: agent};
+}
+
+/** The primary group of a user of this host. */
+function groupOf(uid: number): number | undefined {
+	try {
+		const line = readFileSync('/etc/passwd', 'utf8')
+			.split('\n')
+			.find(entry => entry.split(':')[2] === String(uid));
+		const gid = Number(line?.split(':')[3]);
+		return Number.isSafeInteger(gid) ? gid : undefined;
+	} catch {
+		return undefined;
+	}
+}

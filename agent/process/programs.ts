@@ -1,0 +1,86 @@
+// Finds the program of a container before anything is spawned, so that a word that cannot run is an answer, not an exit.
+
+import {accessSync, constants, statSync, type Stats} from 'node:fs';
+import path from 'node:path';
+import type {User} from './privileges.js';
+
+export type Found = {readonly ok: true; readonly file: string} | {readonly ok: false; readonly reason: string};
+
+/** How the agent itself may look at files: as its own user the kernel is asked, for another one the mode bits are read. */
+export type Looker = {readonly user: User; readonly isAgent: boolean};
+
+/** Where an execvp of `word` ends up: in `searchPath` when the word has no slash, else from `directory`. */
+export function findProgram(word: string, searchPath: string, directory: string, looker: Looker): Found {
+	if (word === '') return {ok: false, reason: 'the program has no name: the first word of command is empty'};
+	if (word.includes('/')) {
+		const file = path.resolve(directory, word);
+		const obstacle = obstacleTo(file, looker);
+		return obstacle === undefined ? {ok: true, file} : {ok: false, reason: `program "${word}" ${obstacle}`};
+	}
+	let closest: string | undefined;
+	for (const folder of searchPath.split(':')) {
+		const file = path.resolve(directory, folder, word);
+		const obstacle = obstacleTo(file, looker);
+		if (obstacle === undefined) return {ok: true, file};
+		if (obstacle !== notFound) closest ??= `"${file}" ${obstacle}`;
+	}
+	return {ok: false, reason: `program "${word}" was not found in PATH "${searchPath}"${closest === undefined ? '' : ` (${closest})`}`};
+}
+
+/** Undefined: the user may work in it. */
+export function obstacleToDirectory(directory: string, looker: Looker): string | undefined {
+	const name = `working directory "${directory}"`;
+	if (!path.isAbsolute(directory)) return `${name} must be an absolute path`;
+	const stats = look(directory);
+	if (typeof stats === 'string') return `${name} ${stats}`;
+	if (!stats.isDirectory()) return `${name} is not a directory`;
+	const closed = closedFolder(directory, stats, looker);
+	return closed === undefined ? undefined : `${name} cannot be entered by user ${looker.user.uid}${closed}`;
+}
+
+const notFound = 'does not exist';
+
+function obstacleTo(file: string, looker: Looker): string | undefined {
+	const stats = look(file);
+	if (typeof stats === 'string') return stats;
+	if (stats.isDirectory()) return 'is a directory';
+	if (!stats.isFile()) return 'is not a file';
+	const closed = closedFolder(file, stats, looker);
+	return closed === undefined ? undefined : `cannot be run by user ${looker.user.uid}${closed}`;
+}
+
+function look(file: string): Stats | string {
+	try {
+		// Most entries of a PATH are misses, and an exception costs more than the look.
+		return statSync(file, {throwIfNoEntry: false}) ?? notFound;
+	} catch (error) {
+		return `cannot be looked at: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`;
+	}
+}
+
+/** Undefined: every folder on the way, and the target itself, can be executed by the user; else what to add to the message. */
+function closedFolder(target: string, stats: Stats, {user, isAgent}: Looker): string | undefined {
+	if (isAgent) {
+		try {
+			accessSync(target, constants.X_OK);
+			return undefined;
+		} catch {
+			return stats.isDirectory() ? '' : ': it is not executable';
+		}
+	}
+	if (!mayExecute(stats, user)) return stats.isDirectory() ? '' : ': it is not executable for that user';
+	for (let folder = path.dirname(target); ; folder = path.dirname(folder)) {
+		const above = look(folder);
+		if (typeof above === 'string') return `: "${folder}" ${above}`;
+		if (!mayExecute(above, user)) return `: "${folder}" is closed to that user`;
+		if (folder === path.dirname(folder)) return undefined;
+	}
+}
+
+/** By the mode bits, as path_resolution(7) has it; root needs one of the three for a file and none for a directory. */
+function mayExecute(stats: Stats, user: User): boolean {
+	if (user.uid === 0) return stats.isDirectory() || (stats.mode & 0o111) !== 0;
+	if (stats.uid === user.uid) return (stats.mode & 0o100) !== 0;
+	if (stats.gid === user.gid) return (stats.mode & 0o010) !== 0;
+	return (stats.mode & 0o001) !== 0;
+}

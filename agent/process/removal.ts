@@ -1,0 +1,59 @@
+// Removing a sandbox: what is left in it is killed first, then its files go, then its address is free.
+
+import {rm} from 'node:fs';
+import {failed, succeeded, type Outcome} from '../../api/errors.js';
+import type {Containers} from './containers.js';
+import {explained} from './explained.js';
+import {foldersIn, type Sandboxes} from './sandboxes.js';
+
+type Done = (outcome: Outcome<null>) => void;
+
+export type Removals = {
+	/** Joins a removal that is under way. */
+	readonly remove: (uid: string, done: Done) => void;
+	readonly isRemoving: (uid: string) => boolean;
+};
+
+export function createRemovals(sandboxes: Sandboxes, containers: Containers): Removals {
+	const open = new Map<string, Done[]>();
+
+	function remove(uid: string, done: Done): void {
+		const waiting = open.get(uid);
+		if (waiting !== undefined) return void waiting.push(done);
+		open.set(uid, [done]);
+		try {
+			killAll(uid, () => removeFiles(uid));
+		} catch (error) {
+			finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
+		}
+	}
+
+	function killAll(uid: string, then: () => void): void {
+		const names = foldersIn(sandboxes.folderOf(uid));
+		let running = names.length;
+		if (running === 0) return then();
+		for (const container of names) containers.stop({uid, container}, 0, () => void (--running === 0 && then()));
+	}
+
+	function removeFiles(uid: string): void {
+		const folder = sandboxes.folderOf(uid);
+		try {
+			for (const container of foldersIn(folder)) containers.forget({uid, container});
+		} catch (error) {
+			return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
+		}
+		rm(folder, {recursive: true, force: true}, error => {
+			if (error !== null) return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
+			sandboxes.forget(uid);
+			finish(uid, succeeded(null));
+		});
+	}
+
+	function finish(uid: string, outcome: Outcome<null>): void {
+		const waiting = open.get(uid) ?? [];
+		open.delete(uid);
+		for (const done of waiting) done(outcome);
+	}
+
+	return {remove, isRemoving: uid => open.has(uid)};
+}

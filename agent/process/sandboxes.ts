@@ -1,0 +1,96 @@
+// The sandboxes of a node: a folder per pod with a small file that says whose it is and which address it has.
+//
+// The folders are the truth: an agent that starts finds all pods of earlier ones, and none of their addresses is given out twice.
+
+import {existsSync, readFileSync, readdirSync, renameSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import type {SandboxSpec} from '../../actors/node/runtime-port.js';
+import {createAddressPool} from './addresses.js';
+import {sandboxFile, type Stock} from './stock.js';
+
+export type SandboxRecord = {readonly uid: string; readonly namespace: string; readonly name: string; readonly podIP: string};
+
+export type Sandboxes = {
+	/** The sandbox there is, or a new one. Throws errno exceptions; an Error when no address is left. */
+	readonly ensure: (spec: SandboxSpec) => SandboxRecord;
+	readonly find: (uid: string) => SandboxRecord | undefined;
+	readonly list: () => readonly string[];
+	readonly folderOf: (uid: string) => string;
+	/** Frees the address; the folder is gone by now. */
+	readonly forget: (uid: string) => void;
+};
+
+/** Names of pods and containers become folders; nothing else may. */
+export const isFolderName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(name);
+
+/** Names of the folders in a folder; none when it is not there. Throws other errno exceptions. */
+export function foldersIn(folder: string): string[] {
+	try {
+		return readdirSync(folder, {withFileTypes: true})
+			.filter(entry => entry.isDirectory() && isFolderName(entry.name))
+			.map(entry => entry.name);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+		throw error;
+	}
+}
+
+/** What the file of one sandbox says; undefined when it is missing or damaged. */
+export function readSandbox(directory: string, uid: string): SandboxRecord | undefined {
+	try {
+		const {namespace, name, podIP} = JSON.parse(readFileSync(path.join(directory, uid, sandboxFile), 'utf8')) as Record<string, unknown>;
+		if (typeof namespace !== 'string' || typeof name !== 'string' || typeof podIP !== 'string') return undefined;
+		return {uid, namespace, name, podIP};
+	} catch {
+		return undefined;
+	}
+}
+
+/** Reads what there is. Throws errno exceptions, and a RangeError for a wrong subnet. */
+export function openSandboxes(directory: string, subnet: string, stock: Stock, onWarning: (message: string) => void): Sandboxes {
+	const pool = createAddressPool(subnet, directory);
+	const known = new Map<string, SandboxRecord>();
+	for (const uid of foldersIn(directory)) {
+		const record = readSandbox(directory, uid);
+		if (record === undefined)
+			onWarning(`the sandbox "${path.join(directory, uid)}" has no readable ${sandboxFile}; it gets a new address when it is used`);
+		else known.set(uid, record);
+	}
+	for (const {podIP} of known.values()) pool.claim(podIP);
+
+	const make = ({uid, namespace, name}: SandboxSpec): SandboxRecord => {
+		const podIP = pool.take();
+		if (podIP === undefined) throw new Error(`no address is left for pods in "${subnet}"`);
+		try {
+			write(path.join(directory, uid), `${JSON.stringify({namespace, name, uid, podIP})}\n`);
+		} catch (error) {
+			pool.free(podIP);
+			throw error;
+		}
+		return {uid, namespace, name, podIP};
+	};
+
+	/** A folder that is there already has lost its record, and perhaps not its containers. */
+	const write = (folder: string, text: string): void => {
+		if (!existsSync(folder)) return stock.put('sandboxes', folder, fresh => writeFileSync(path.join(fresh, sandboxFile), text));
+		const file = path.join(folder, sandboxFile);
+		writeFileSync(`${file}.new`, text, {mode: 0o600});
+		renameSync(`${file}.new`, file);
+	};
+
+	return {
+		ensure(spec) {
+			const record = known.get(spec.uid) ?? make(spec);
+			known.set(spec.uid, record);
+			return record;
+		},
+		find: uid => known.get(uid),
+		list: () => foldersIn(directory),
+		folderOf: uid => path.join(directory, uid),
+		forget(uid) {
+			const record = known.get(uid);
+			known.delete(uid);
+			if (record !== undefined) pool.free(record.podIP);
+		},
+	};
+}

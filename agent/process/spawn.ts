@@ -1,0 +1,72 @@
+// Starts the shim of one attempt: makes its files, opens its descriptors, and leaves the agent with nothing but a lifeline.
+
+import {spawn} from 'node:child_process';
+import {closeSync, constants, existsSync, fchownSync, openSync, rmSync} from 'node:fs';
+import {attemptFolder, lifelineFile, logFile, stateFile, stdinFile} from './attempts.js';
+import {openBothEnds} from './lifelines.js';
+import type {User} from './privileges.js';
+import type {ShimCommand} from './shim.js';
+import {makeFifos, type Stock} from './stock.js';
+
+export type SpawnPlan = {
+	readonly folder: string;
+	readonly attempt: number;
+	readonly command: ShimCommand;
+	readonly directory: string;
+	/** Keep stdin open, with nobody writing yet. */
+	readonly stdin: boolean;
+	/** Who may open the log through /dev/stdout; undefined: the agent's own user runs the program. */
+	readonly logOwner: User | undefined;
+	/** Who the shim itself runs as; undefined: as the agent. */
+	readonly shimUser: User | undefined;
+};
+
+/**
+ * Returns the reading end of the lifeline, which ends at once when the shim did not start; `onError` says why.
+ * Throws errno exceptions.
+ */
+export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error) => void): number {
+	const {folder, attempt, command} = plan;
+	const open: number[] = [];
+	const kept = (descriptor: number): number => {
+		open.push(descriptor);
+		return descriptor;
+	};
+	let lifeline: number | undefined;
+	try {
+		if (!existsSync(folder)) stock.put('containers', folder);
+		else if (!existsSync(lifelineFile(folder))) makeFifos([lifelineFile(folder)]);
+		const target = attemptFolder(folder, attempt);
+		if (existsSync(target)) rmSync(target, {recursive: true, force: true}); // Left by a start that failed.
+		stock.put('attempts', target);
+		const state = kept(openSync(stateFile(folder, attempt), constants.O_WRONLY | constants.O_APPEND));
+		const log = kept(openSync(logFile(folder, attempt), constants.O_WRONLY | constants.O_APPEND));
+		if (plan.logOwner !== undefined) fchownSync(log, plan.logOwner.uid, plan.logOwner.gid);
+		const stdin = plan.stdin ? kept(openStdin(folder)) : 'ignore';
+		const ends = openBothEnds(lifelineFile(folder));
+		kept(ends.forShim);
+		lifeline = ends.forAgent;
+		spawn(command.file, command.args, {
+			cwd: plan.directory,
+			env: command.env,
+			detached: true,
+			stdio: [stdin, log, 'ignore', state, ends.forShim],
+			...plan.shimUser,
+		})
+			.once('error', onError)
+			.unref();
+		return lifeline;
+	} catch (error) {
+		if (lifeline !== undefined) closeSync(lifeline);
+		throw error;
+	} finally {
+		for (const descriptor of open) closeSync(descriptor);
+	}
+}
+
+/** The program holds both ends, so it waits for input instead of finding the end of it. */
+function openStdin(folder: string): number {
+	const file = stdinFile(folder);
+	if (!existsSync(file)) makeFifos([file]);
+	return openSync(file, constants.O_RDWR);
+}

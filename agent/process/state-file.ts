@@ -1,0 +1,85 @@
+// The state file of one attempt: what the shim wrote of its process, and how it ended. The only truth about an attempt.
+//
+//   troupe-shim 1
+//   running <started at, ms> <boot id> <pid>
+//   process <the line of /proc/<pid>/stat>
+//   exit <code>            written by the shim, or
+//   lost <reason>          written by an agent that found no shim and no code
+//
+// The time of the last line is the file's. The first line is the agent's and takes the disk block that the others need, so a
+// disk that is full later loses no exit code.
+
+import {appendFileSync, closeSync, fstatSync, openSync, readSync} from 'node:fs';
+import type {ContainerExit} from '../../actors/node/runtime-port.js';
+import {parseProcessStat, statOf, type ProcessStat} from './identity.js';
+
+export const firstLine = 'troupe-shim 1\n';
+
+export type StartRecord = {readonly process: ProcessStat; readonly bootId: string; readonly startedAtMs: number};
+
+export type LostReason = 'Unknown' | 'LostOnReboot';
+
+export type AttemptState = {
+	/** Undefined: the program was never started. */
+	readonly started: StartRecord | undefined;
+	readonly exit: ContainerExit | undefined;
+};
+
+/**
+ * While the shim lives its program counts as started a moment before that is fully written down; later only what is written
+ * counts. Throws errno exceptions; a missing file is a program that was never started.
+ */
+export function readStateFile(file: string, attempt: number, shimLives: boolean): AttemptState {
+	let descriptor: number;
+	try {
+		descriptor = openSync(file, 'r');
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {started: undefined, exit: undefined};
+		throw error;
+	}
+	try {
+		const buffer = Buffer.allocUnsafe(4096);
+		const text = buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, buffer.length, 0));
+		return parseState(text, attempt, Math.trunc(fstatSync(descriptor).mtimeMs), shimLives ? statOf : () => undefined);
+	} finally {
+		closeSync(descriptor);
+	}
+}
+
+/** Lines without their newline are still being written and count for nothing. */
+export function parseState(
+	text: string,
+	attempt: number,
+	changedAtMs: number,
+	lookUp: (pid: number) => ProcessStat | undefined,
+): AttemptState {
+	const lines = text.split('\n').slice(0, -1);
+	const started = startOf(lines, lookUp);
+	const last = /^(?:exit (\d{1,3})|lost (Unknown|LostOnReboot))$/.exec(lines.at(-1) ?? '');
+	if (last === null || started === undefined) return {started, exit: undefined};
+	const {startedAtMs} = started;
+	const code = last[1] === undefined ? undefined : Number(last[1]);
+	return {
+		started,
+		exit: {
+			attempt,
+			exitCode: code,
+			signal: code !== undefined && code > 128 && code <= 128 + 64 ? code - 128 : undefined,
+			startedAtMs,
+			// The kernel's stamp of a file is a few milliseconds coarse.
+			finishedAtMs: Math.max(startedAtMs, changedAtMs),
+			reason: code === undefined ? (last[2] ?? 'Unknown') : code === 0 ? 'Completed' : 'Error',
+		},
+	};
+}
+
+/** Between the two lines the kernel is asked about the pid: as long as the shim lives it is the shim's own child. */
+function startOf(lines: readonly string[], lookUp: (pid: number) => ProcessStat | undefined): StartRecord | undefined {
+	const [, started, bootId = '', pid] = /^running (\d+) (\S+) (\d+)$/.exec(lines[1] ?? '') ?? [];
+	if (started === undefined) return undefined;
+	const process = parseProcessStat(/^process (.+)$/.exec(lines[2] ?? '')?.[1] ?? '') ?? lookUp(Number(pid));
+	return process === undefined ? undefined : {process, bootId, startedAtMs: Number(started)};
+}
+
+/** Writes down that nobody knows how the attempt ended, so that every later reader says the same. Throws errno exceptions. */
+export const recordLoss = (file: string, reason: LostReason): void => appendFileSync(file, `lost ${reason}\n`);

@@ -1,0 +1,30 @@
+// Stops all containers that a directory knows of, when no agent runs: `troupe down --pods` without a cluster.
+
+import path from 'node:path';
+import type {Clock} from '../../system/clock.js';
+import {defaultSubnet} from './addresses.js';
+import {createContainers} from './containers.js';
+import {readBootId} from './identity.js';
+import {foldersIn, openSandboxes, readSandbox, type SandboxRecord} from './sandboxes.js';
+
+export type StopOptions = {readonly clock: Clock; readonly graceMs: number; readonly onWarning?: ((message: string) => void) | undefined};
+
+/**
+ * SIGTERM to every container that runs, SIGKILL after the grace; resolves with their number when the last has ended.
+ * Rejects with errno exceptions when the directory cannot be read.
+ */
+export async function stopEverything(directory: string, {clock, graceMs, onWarning = () => undefined}: StopOptions): Promise<number> {
+	const stock = {put: () => undefined, close: () => Promise.resolve()}; // Nothing is started here.
+	const sandboxes = openSandboxes(directory, defaultSubnet, stock, onWarning);
+	const tell = (): void => undefined;
+	const containers = createContainers({sandboxes, stock, bootId: readBootId(), clock, tell, onWarning});
+	for (const uid of sandboxes.list()) for (const container of foldersIn(sandboxes.folderOf(uid))) containers.find({uid, container});
+	const running = [...containers.running()];
+	await Promise.all(running.map(({id}) => new Promise(resolve => containers.stop(id, graceMs, resolve))));
+	containers.close();
+	return running.length;
+}
+
+/** The pods a directory knows of, whether anything of them runs or not; none when there is no such directory. */
+export const listSandboxes = (directory: string): readonly SandboxRecord[] =>
+	foldersIn(path.resolve(directory)).flatMap(uid => readSandbox(directory, uid) ?? []);

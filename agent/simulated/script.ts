@@ -1,0 +1,56 @@
+// How a simulated node behaves: what becomes of each command, and what each program does. By default everything works at once
+// and programs do what their words suggest.
+
+import type {ContainerSpec, RuntimeCommand} from '../../actors/node/runtime-port.js';
+import type {Random} from '../../system/behavior.js';
+
+/** What becomes of one command. */
+export type Treatment =
+	| {readonly type: 'answers'; readonly afterMs: number}
+	/** Nothing is done and the answer says why. */
+	| {readonly type: 'fails'; readonly afterMs: number; readonly message: string}
+	/** No answer ever comes; it is done nevertheless, or not. */
+	| {readonly type: 'isSilent'; readonly acts: boolean};
+
+export type Program = {
+	/** When it ends by itself; undefined: never. */
+	readonly ends: {readonly afterMs: number; readonly code: number} | undefined;
+	/** How it takes SIGTERM; undefined: not at all. */
+	readonly terminates: {readonly afterMs: number; readonly code: number} | undefined;
+};
+
+export type SimulatedScript = {
+	readonly treat?: (command: RuntimeCommand, random: Random) => Treatment;
+	readonly program?: (spec: ContainerSpec, random: Random) => Program;
+};
+
+export const answersAtOnce: Treatment = {type: 'answers', afterMs: 0};
+
+const terminates = {afterMs: 0, code: 143};
+const runsOn: Program = {ends: undefined, terminates};
+const endsWith = (code: number, afterMs: number): Program => ({ends: {code, afterMs}, terminates});
+
+/**
+ * By the image: `…exit-<code>` or `…exit-<code>-after-<ms>ms` and `…ignores-term`; else by the words: `true`, `false`,
+ * `sleep <seconds>` and a shell's `exit <code>`. Everything else runs on.
+ */
+export function programByWords({image, argv}: ContainerSpec): Program {
+	if (image.endsWith('ignores-term')) return {ends: undefined, terminates: undefined};
+	const [, code, afterMs = '0'] = /exit-(\d{1,3})(?:-after-(\d+)ms)?$/.exec(image) ?? [];
+	if (code !== undefined) return endsWith(Number(code), Number(afterMs));
+	const [word = '', argument = ''] = argv;
+	switch (word.slice(word.lastIndexOf('/') + 1)) {
+		case 'true':
+			return endsWith(0, 0);
+		case 'false':
+			return endsWith(1, 0);
+		case 'sleep':
+			return /^\d+(\.\d+)?$/.test(argument) ? endsWith(0, Number(argument) * 1_000) : runsOn;
+		case 'sh': {
+			const [, exitCode] = /^exit (\d{1,3})$/.exec(argv[2] ?? '') ?? [];
+			return argument === '-c' && exitCode !== undefined ? endsWith(Number(exitCode), 0) : runsOn;
+		}
+		default:
+			return runsOn;
+	}
+}

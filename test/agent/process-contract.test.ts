@@ -1,0 +1,5 @@
+import test from 'ava';
+import {processWorld} from './process-world.js';
+import {runtimeContract} from './runtime-contract.js';
+
+runtimeContract(test, 'process', processWorld);

@@ -1,0 +1,84 @@
+// A node of real processes in a folder of its own, which is gone after the test, and its processes with it.
+
+import {readFileSync, readdirSync, writeFileSync} from 'node:fs';
+import {rm} from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import {createProcessRuntime, type ProcessRuntimeOptions} from '../../agent/process-runtime.js';
+import {stopEverything} from '../../agent/process/stop-everything.js';
+import type {Runtime} from '../../actors/node/runtime-port.js';
+import {systemClock} from '../../system/clock.js';
+import type {World} from './runtime-contract.js';
+
+type Clean = (clean: () => Promise<void>) => void;
+
+export type ProcessWorld = World & {readonly directory: string; readonly warnings: string[]};
+
+export function processWorld(teardown: Clean, options: Partial<ProcessRuntimeOptions> = {}): ProcessWorld {
+	const directory = path.join(os.tmpdir(), `troupe-test-${process.pid}-${crypto.randomUUID()}`);
+	const warnings: string[] = [];
+	const make = (): Runtime =>
+		createProcessRuntime({
+			directory,
+			clock: systemClock,
+			path: process.env['PATH'],
+			stockFolders: 2,
+			onWarning: message => warnings.push(message),
+			...options,
+		});
+	let runtime = make();
+	teardown(async () => {
+		await runtime.close();
+		await stopEverything(directory, {clock: systemClock, graceMs: 0});
+		await rm(directory, {recursive: true, force: true});
+	});
+	return {
+		directory,
+		warnings,
+		runtime: () => runtime,
+		settle: promise => promise,
+		kill: (_id, {pid}) => void process.kill(pid, 'SIGKILL'),
+		stopAgent: () => runtime.close(),
+		startAgent() {
+			runtime = make();
+		},
+		reboot: () => killUnseen(directory),
+		gone: ({pid}) => whenGone(() => !isThere(pid)),
+	};
+}
+
+/** Ends everything as a power cut does: no shim writes a code, and the next boot has another id. */
+async function killUnseen(directory: string): Promise<void> {
+	for (const file of stateFiles(directory)) {
+		const text = readFileSync(file, 'latin1');
+		const [, pid, group] = /^process (\d+) \(.*\) \S \d+ (\d+) /m.exec(text) ?? [];
+		if (pid === undefined || group === undefined) continue;
+		process.kill(Number(group), 'SIGSTOP'); // So that the shim sees nothing.
+		process.kill(-Number(group), 'SIGKILL');
+		await whenGone(() => !isThere(Number(pid)));
+		writeFileSync(file, text.replace(/^(running \d+) \S+/m, '$1 00000000-0000-0000-0000-000000000000'));
+	}
+}
+
+export const stateFiles = (directory: string): string[] =>
+	readdirSync(directory, {recursive: true, encoding: 'utf8'})
+		.filter(name => !name.startsWith('.') && path.basename(name) === 'state')
+		.map(name => path.join(directory, name));
+
+/** Whether a process lives; a zombie does not. */
+export function isThere(pid: number): boolean {
+	try {
+		const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+		return !/^[ZX]$/.test(stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3));
+	} catch {
+		return false;
+	}
+}
+
+/** The kernel tells nobody of the end of a process that is not its child, so this looks at each turn of the loop. */
+export function whenGone(condition: () => boolean): Promise<void> {
+	return new Promise(resolve => {
+		const look = (): void => void (condition() ? resolve() : setImmediate(look));
+		look();
+	});
+}

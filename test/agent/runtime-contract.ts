@@ -1,0 +1,361 @@
+// What every runtime promises. A runtime that passes this can stand in for any other.
+
+import type {ExecutionContext, TestFn} from 'ava';
+import type {Outcome} from '../../api/errors.js';
+import type {
+	ContainerExit,
+	ContainerId,
+	ContainerSpec,
+	LogRequest,
+	RunningContainer,
+	Runtime,
+	RuntimeCommand,
+	RuntimeResults,
+} from '../../actors/node/runtime-port.js';
+
+/** One node under test. */
+export type World = {
+	readonly runtime: () => Runtime;
+	/** Lets time pass until the promise is settled. */
+	readonly settle: <Value>(promise: Promise<Value>) => Promise<Value>;
+	/** SIGKILL to the program. */
+	readonly kill: (id: ContainerId, running: RunningContainer) => void;
+	/** The agent is gone; containers are not. */
+	readonly stopAgent: () => Promise<void>;
+	readonly startAgent: () => void;
+	/** With no agent: nothing runs any more and the host has booted again. */
+	readonly reboot: () => Promise<void>;
+	/** With no agent: resolves when the program that was killed is gone. */
+	readonly gone: (running: RunningContainer) => Promise<void>;
+};
+
+type Told = {readonly podName: string; readonly id: ContainerId; readonly exit: ContainerExit};
+
+/** A world with the calls that tests make. */
+export function driver(world: World) {
+	const told: Told[] = [];
+	let onTold: () => void = () => undefined;
+	const listen = (): void =>
+		world.runtime().onExit(({podName, id}, exit) => {
+			told.push({podName, id, exit});
+			onTold();
+		});
+	listen();
+	const run = <Type extends RuntimeCommand['type']>(
+		command: Extract<RuntimeCommand, {type: Type}>,
+	): Promise<Outcome<RuntimeResults[Type]>> =>
+		world.settle(new Promise<Outcome<RuntimeResults[Type]>>(resolve => world.runtime().run(command, resolve)));
+	const value = async <Value>(outcome: Promise<Outcome<Value>>): Promise<Value> => {
+		const settled = await outcome;
+		if (!settled.ok) throw new Error(settled.error.message);
+		return settled.value;
+	};
+	return {
+		told,
+		run,
+		value,
+		ensure: (uid: string) =>
+			value(run<'sandbox.ensure'>({type: 'sandbox.ensure', spec: {uid, namespace: 'default', name: `pod-${uid}`, hostname: uid}})),
+		start: (spec: ContainerSpec) => value(run<'container.start'>({type: 'container.start', spec})),
+		inspect: (id: ContainerId) => value(run<'container.inspect'>({type: 'container.inspect', id})),
+		stop: (id: ContainerId, graceMs: number) => value(run<'container.stop'>({type: 'container.stop', id, graceMs})),
+		log: (id: ContainerId, request: Partial<LogRequest> = {}) =>
+			run<'logs.read'>({type: 'logs.read', request: {...logRequest, id, ...request}}),
+		remove: (uid: string) => value(run<'sandbox.remove'>({type: 'sandbox.remove', uid})),
+		list: async () => [...(await value(run<'sandbox.list'>({type: 'sandbox.list'})))].sort(),
+		/** Resolves when so many ends were told. */
+		ends: (count: number): Promise<Told[]> =>
+			world.settle(
+				new Promise(resolve => {
+					onTold = () => told.length >= count && resolve(told);
+					onTold();
+				}),
+			),
+		restartAgent: async (meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<void> => {
+			await world.stopAgent();
+			await meanwhile();
+			world.startAgent();
+			listen();
+		},
+	};
+}
+
+const logRequest: Omit<LogRequest, 'id'> = {previous: false, offset: undefined, tailLines: undefined, maxBytes: 65_536, waitMs: 0};
+
+const programs = {
+	runs: {image: 'any', argv: ['sleep', 'infinity']},
+	succeeds: {image: 'any', argv: ['true']},
+	fails: {image: 'any', argv: ['sh', '-c', 'exit 3']},
+	ignoresTerm: {image: 'any/ignores-term', argv: ['sh', '-c', "trap '' TERM; echo ready; while :; do sleep 1; done"]},
+} as const;
+
+export const aContainer = (
+	program: keyof typeof programs,
+	{uid = 'uid-1', container = 'main', attempt = 0, ...rest}: Partial<ContainerSpec & ContainerId> = {},
+): ContainerSpec => ({
+	id: {uid, container},
+	namespace: 'default',
+	podName: `pod-${uid}`,
+	attempt,
+	...programs[program],
+	env: [],
+	workingDir: undefined,
+	tty: false,
+	stdin: false,
+	runAsUser: undefined,
+	runAsGroup: undefined,
+	memoryLimitBytes: undefined,
+	cpuLimitMillis: undefined,
+	...rest,
+});
+
+const main: ContainerId = {uid: 'uid-1', container: 'main'};
+const codeOf = <Value>(outcome: Outcome<Value>): string => (outcome.ok ? 'ok' : outcome.error.code);
+
+/** Adds the tests to a file. `makeWorld` gives a fresh node and cleans it up by itself. */
+export function runtimeContract(test: TestFn, name: string, makeWorld: (teardown: (clean: () => Promise<void>) => void) => World): void {
+	const claim = (title: string, check: (t: ExecutionContext, world: World) => Promise<void>): void =>
+		test(`${name}: ${title}`, async t => {
+			await check(
+				t,
+				makeWorld(clean => t.teardown(clean)),
+			);
+		});
+
+	claim('a sandbox keeps its address, and no other has it', async (t, world) => {
+		const {ensure, list} = driver(world);
+		const first = await ensure('uid-1');
+		const second = await ensure('uid-2');
+		t.deepEqual(await ensure('uid-1'), first);
+		t.not(first.podIP, second.podIP);
+		t.deepEqual(await list(), ['uid-1', 'uid-2']);
+	});
+
+	claim('a start reports the process, and a second one finds it', async (t, world) => {
+		const {ensure, start, inspect, told} = driver(world);
+		await ensure('uid-1');
+		const running = await start(aContainer('runs'));
+		t.is(running.attempt, 0);
+		t.true(running.pid > 1);
+		t.deepEqual(await start(aContainer('runs')), running);
+		t.deepEqual(await inspect(main), {running, lastExit: undefined, nextAttempt: 1});
+		t.deepEqual(told, []);
+	});
+
+	claim('two starts at the same time are one', async (t, world) => {
+		const {ensure, start} = driver(world);
+		await ensure('uid-1');
+		const [first, second] = await Promise.all([start(aContainer('runs')), start(aContainer('runs'))]);
+		t.deepEqual(first, second);
+	});
+
+	claim('nothing is known of a container that never was', async (t, world) => {
+		const {ensure, inspect, stop} = driver(world);
+		await ensure('uid-1');
+		for (const id of [main, {uid: 'nowhere', container: 'main'}]) {
+			t.deepEqual(await inspect(id), {running: undefined, lastExit: undefined, nextAttempt: 0});
+			t.is(await stop(id, 0), null);
+		}
+	});
+
+	claim('a container without a sandbox does not start', async (t, world) => {
+		const {run} = driver(world);
+		t.is(codeOf(await run({type: 'container.start', spec: aContainer('runs')})), 'ERR_NOT_FOUND');
+	});
+
+	claim('an end is told once, with its code, and inspect says the same', async (t, world) => {
+		const {ensure, start, ends, inspect, told} = driver(world);
+		await ensure('uid-1');
+		const {startedAtMs} = await start(aContainer('fails'));
+		const [end] = await ends(1);
+		t.deepEqual(end?.id, main);
+		t.is(end?.podName, 'pod-uid-1');
+		const {finishedAtMs, ...exit} = end?.exit ?? ({} as ContainerExit);
+		t.deepEqual(exit, {attempt: 0, exitCode: 3, signal: undefined, startedAtMs, reason: 'Error'});
+		t.true(finishedAtMs >= startedAtMs);
+		t.deepEqual(await inspect(main), {running: undefined, lastExit: end?.exit, nextAttempt: 1});
+		t.is(told.length, 1);
+	});
+
+	claim('an end with code 0 is Completed', async (t, world) => {
+		const {ensure, start, ends} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('succeeds'));
+		const [end] = await ends(1);
+		t.is(end?.exit.exitCode, 0);
+		t.is(end?.exit.reason, 'Completed');
+	});
+
+	claim('a killed program ends with 137', async (t, world) => {
+		const {ensure, start, ends} = driver(world);
+		await ensure('uid-1');
+		world.kill(main, await start(aContainer('runs')));
+		const [end] = await ends(1);
+		t.is(end?.exit.exitCode, 137);
+		t.is(end?.exit.signal, 9);
+		t.is(end?.exit.reason, 'Error');
+	});
+
+	claim('an attempt that is over does not start again, the next one does', async (t, world) => {
+		const {ensure, start, ends, run, inspect} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('fails'));
+		const [end] = await ends(1);
+		t.is(codeOf(await run({type: 'container.start', spec: aContainer('fails')})), 'ERR_RUNTIME');
+		const running = await start(aContainer('runs', {attempt: 1}));
+		t.deepEqual(await inspect(main), {running, lastExit: end?.exit, nextAttempt: 2});
+	});
+
+	claim('two attempts of one container do not run side by side', async (t, world) => {
+		const {ensure, start, run} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('runs'));
+		t.is(codeOf(await run({type: 'container.start', spec: aContainer('runs', {attempt: 1})})), 'ERR_RUNTIME');
+	});
+
+	claim('a stop ends a program by SIGTERM and answers after the end was told', async (t, world) => {
+		const {ensure, start, stop, told} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('runs'));
+		const exit = await stop(main, 60_000);
+		t.is(exit?.exitCode, 143);
+		t.deepEqual(
+			told.map(end => end.exit),
+			[exit],
+		);
+		t.deepEqual(await stop(main, 60_000), exit);
+		t.is(told.length, 1);
+	});
+
+	claim('a program that ignores SIGTERM is killed after the grace', async (t, world) => {
+		const {ensure, start, stop, log} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('ignoresTerm'));
+		await log(main, {waitMs: 10_000}); // Its first words come after it has begun to ignore.
+		const exit = await stop(main, 50);
+		t.is(exit?.exitCode, 137);
+	});
+
+	claim('a shorter grace overtakes a longer one', async (t, world) => {
+		const {ensure, start, stop, log} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('ignoresTerm'));
+		await log(main, {waitMs: 10_000});
+		const [slow, quick] = await Promise.all([stop(main, 3_600_000), stop(main, 0)]);
+		t.is(slow?.exitCode, 137);
+		t.deepEqual(slow, quick);
+	});
+
+	claim('the next agent adopts what runs and tells its end', async (t, world) => {
+		const {ensure, start, inspect, restartAgent, ends, told} = driver(world);
+		await ensure('uid-1');
+		const running = await start(aContainer('runs'));
+		await restartAgent();
+		t.deepEqual(await inspect(main), {running, lastExit: undefined, nextAttempt: 1});
+		t.deepEqual(await start(aContainer('runs')), running);
+		t.deepEqual(told, []);
+		world.kill(main, running);
+		const [end] = await ends(1);
+		t.is(end?.exit.exitCode, 137);
+		t.is(end?.podName, 'pod-uid-1');
+	});
+
+	claim('an end without an agent is found, and not told', async (t, world) => {
+		const {ensure, start, inspect, restartAgent, told} = driver(world);
+		await ensure('uid-1');
+		const running = await start(aContainer('runs'));
+		await restartAgent(async () => {
+			world.kill(main, running);
+			await world.gone(running);
+		});
+		const found = await inspect(main);
+		t.is(found.running, undefined);
+		t.is(found.lastExit?.exitCode, 137);
+		t.is(found.lastExit?.startedAtMs, running.startedAtMs);
+		t.is(found.nextAttempt, 1);
+		t.deepEqual(await inspect(main), found);
+		t.deepEqual(told, []);
+	});
+
+	claim('what a reboot took is lost, and can be started again', async (t, world) => {
+		const {ensure, start, inspect, restartAgent, told} = driver(world);
+		const {podIP} = await ensure('uid-1');
+		await start(aContainer('runs'));
+		await restartAgent(() => world.reboot());
+		const {running, lastExit, nextAttempt} = await inspect(main);
+		t.is(running, undefined);
+		t.is(lastExit?.reason, 'LostOnReboot');
+		t.is(lastExit?.exitCode, undefined);
+		t.is((await ensure('uid-1')).podIP, podIP);
+		t.is((await start(aContainer('runs', {attempt: nextAttempt}))).attempt, 1);
+		t.deepEqual(told, []);
+	});
+
+	claim('a removed sandbox leaves nothing, and can be removed twice', async (t, world) => {
+		const {ensure, start, remove, list, inspect, ends} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('runs'));
+		await start(aContainer('runs', {container: 'second'}));
+		t.is(await remove('uid-1'), null);
+		t.is((await ends(2)).length, 2);
+		t.deepEqual(await list(), []);
+		t.is((await inspect(main)).running, undefined);
+		t.is(await remove('uid-1'), null);
+	});
+
+	claim('the address of a removed sandbox is not given to the next one', async (t, world) => {
+		const {ensure, remove} = driver(world);
+		const {podIP} = await ensure('uid-1');
+		await remove('uid-1');
+		t.not((await ensure('uid-2')).podIP, podIP);
+	});
+
+	claim('a log is read to its end, in parts', async (t, world) => {
+		const {ensure, start, stop, log, value} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('ignoresTerm'));
+		const first = await value(log(main, {waitMs: 10_000}));
+		const whole = Buffer.from(first.data, 'base64');
+		t.true(whole.length > 0);
+		t.false(first.end);
+		t.is(first.nextOffset, whole.length);
+		const part = await value(log(main, {offset: 2, maxBytes: 3}));
+		t.deepEqual(Buffer.from(part.data, 'base64'), whole.subarray(2, 5));
+		t.is(part.nextOffset, 5);
+		const waiting = log(main, {offset: whole.length, waitMs: 3_600_000});
+		await stop(main, 0);
+		t.deepEqual(await value(waiting), {data: '', nextOffset: whole.length, end: true, attempt: 0});
+	});
+
+	claim('a wait for more of a log ends in time', async (t, world) => {
+		const {ensure, start, log, value} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('ignoresTerm'));
+		const {nextOffset} = await value(log(main, {waitMs: 10_000}));
+		t.deepEqual(await value(log(main, {offset: nextOffset, waitMs: 20})), {data: '', nextOffset, end: false, attempt: 0});
+	});
+
+	claim('logs that are not there are refused with a reason', async (t, world) => {
+		const {ensure, start, ends, log} = driver(world);
+		t.is(codeOf(await log(main)), 'ERR_NOT_FOUND');
+		await ensure('uid-1');
+		t.is(codeOf(await log(main)), 'ERR_BAD_REQUEST');
+		await start(aContainer('fails'));
+		await ends(1);
+		const previous = await log(main, {previous: true});
+		t.is(previous.ok ? '' : previous.error.message, 'previous terminated container "main" in pod "pod-uid-1" not found');
+		t.is(codeOf(await log(main, {maxBytes: 0})), 'ERR_BAD_REQUEST');
+		t.is(codeOf(await log(main, {offset: -1})), 'ERR_BAD_REQUEST');
+	});
+
+	claim('the log of the attempt before is kept', async (t, world) => {
+		const {ensure, start, ends, log, value} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('fails'));
+		await ends(1);
+		await start(aContainer('runs', {attempt: 1}));
+		const chunk = await value(log(main, {previous: true}));
+		t.is(chunk.attempt, 0);
+		t.true(chunk.end || chunk.data !== '');
+	});
+}

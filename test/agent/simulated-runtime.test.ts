@@ -1,0 +1,117 @@
+import test from 'ava';
+import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
+import {createSimulatedHost, createSimulatedNetwork, type SimulatedHost} from '../../agent/simulated/host.js';
+import type {SimulatedScript} from '../../agent/simulated/script.js';
+import type {Runtime} from '../../actors/node/runtime-port.js';
+import {ManualClock} from '../../system/manual-clock.js';
+import {seededRandom} from '../../system/random.js';
+import {aContainer, driver, runtimeContract, type World} from './runtime-contract.js';
+
+/** A node in virtual time: time moves from timer to timer as long as something is waited for. */
+function simulatedWorld(script?: SimulatedScript): World & {readonly host: SimulatedHost; readonly clock: ManualClock} {
+	const clock = new ManualClock();
+	const host = createSimulatedHost(clock);
+	const make = (): Runtime => createSimulatedRuntime({clock, random: seededRandom(1), host, script});
+	let runtime = make();
+	return {
+		clock,
+		host,
+		runtime: () => runtime,
+		async settle(promise) {
+			let settled = false;
+			void promise.then(() => (settled = true));
+			// Whoever waits together gets its turn before time moves.
+			const turn = async (): Promise<void> => {
+				for (let i = 0; i < 20; i++) await Promise.resolve();
+			};
+			for (await turn(); !settled && clock.fireNext();) await turn();
+			return promise;
+		},
+		kill: ({uid, container}) => void host.crash(uid, container, 137),
+		stopAgent: () => runtime.close(),
+		startAgent() {
+			runtime = make();
+		},
+		reboot() {
+			host.reboot();
+			return Promise.resolve();
+		},
+		gone: () => Promise.resolve(),
+	};
+}
+
+runtimeContract(test, 'simulated', () => simulatedWorld());
+
+test('a program ends when its image says so', async t => {
+	const world = simulatedWorld();
+	const {ensure, start, ends} = driver(world);
+	await ensure('uid-1');
+	const {startedAtMs} = await start(aContainer('runs', {image: 'simulated/exit-7-after-1500ms'}));
+	const [end] = await ends(1);
+	t.is(end?.exit.exitCode, 7);
+	t.is(end?.exit.finishedAtMs, startedAtMs + 1_500);
+});
+
+test('a script decides which commands fail, how late they answer, and which never do', t => {
+	const script: SimulatedScript = {
+		treat: command => {
+			if (command.type !== 'container.start') return {type: 'answers', afterMs: 0};
+			if (command.spec.attempt === 0) return {type: 'fails', afterMs: 10, message: 'no space is left on the disk'};
+			if (command.spec.attempt === 1) return {type: 'isSilent', acts: false};
+			if (command.spec.attempt === 2) return {type: 'answers', afterMs: 25};
+			return {type: 'isSilent', acts: true};
+		},
+	};
+	const {clock, runtime, host} = simulatedWorld(script);
+	const heard: string[] = [];
+	runtime().run({type: 'sandbox.ensure', spec: {uid: 'uid-1', namespace: 'default', name: 'p', hostname: 'p'}}, () => undefined);
+	clock.advance(0);
+	for (const attempt of [0, 1, 2]) {
+		runtime().run({type: 'container.start', spec: aContainer('runs', {attempt})}, outcome =>
+			heard.push(`${attempt} after ${clock.nowMs() - 1_700_000_000_000} ms: ${outcome.ok ? 'runs' : outcome.error.message}`),
+		);
+	}
+	clock.advance(1_000);
+	t.deepEqual(heard, ['0 after 10 ms: no space is left on the disk', '2 after 25 ms: runs']);
+	host.crash('uid-1', 'main', 1);
+	runtime().run({type: 'container.start', spec: aContainer('runs', {attempt: 3})}, () => heard.push('3'));
+	clock.advance(1_000);
+	t.is(heard.length, 2);
+	t.is(host.find({uid: 'uid-1', container: 'main'})?.spec.attempt, 3);
+	t.is(host.find({uid: 'uid-1', container: 'main'})?.exit, undefined);
+});
+
+test('a host without an agent goes on, and a container that nobody adopted is not told', async t => {
+	const world = simulatedWorld();
+	const {ensure, start, inspect, restartAgent, told} = driver(world);
+	await ensure('uid-1');
+	await start(aContainer('runs', {image: 'simulated/exit-4-after-100ms'}));
+	await restartAgent(() => {
+		world.clock.advance(100);
+		return Promise.resolve();
+	});
+	t.is((await inspect({uid: 'uid-1', container: 'main'})).lastExit?.exitCode, 4);
+	t.deepEqual(told, []);
+});
+
+test('10,000 pods on 1,000 nodes are light, have addresses of their own, and leave no timer', t => {
+	const clock = new ManualClock();
+	const network = createSimulatedNetwork();
+	const random = seededRandom(1);
+	const addresses = new Set<string>();
+	let started = 0;
+	const nodes = Array.from({length: 1_000}, () => createSimulatedRuntime({clock, random, host: createSimulatedHost(clock, network)}));
+	for (const [index, node] of nodes.entries()) {
+		for (let pod = 0; pod < 10; pod++) {
+			const uid = `uid-${index}-${pod}`;
+			node.run({type: 'sandbox.ensure', spec: {uid, namespace: 'default', name: uid, hostname: uid}}, outcome => {
+				if (outcome.ok) addresses.add(outcome.value.podIP);
+			});
+			node.run({type: 'container.start', spec: aContainer('runs', {uid})}, outcome => void (outcome.ok && started++));
+		}
+	}
+	clock.advance(0);
+	t.is(addresses.size, 10_000);
+	t.is(started, 10_000);
+	t.is(clock.nextAtMs(), undefined);
+});
