@@ -2,6 +2,8 @@
 
 import {parseAddress, type Address} from '../api/keys.js';
 import type {Message} from '../system/behavior.js';
+import type {Hello} from './sync-message.js';
+import {isWellFormed} from './sync-shape.js';
 
 const isReply = (message: Message): boolean => 'outcome' in message && 'id' in message;
 
@@ -11,21 +13,14 @@ export function acceptsFromNode(node: string, to: Address, message: Message): bo
 	if (isReply(message)) return path === 'edge';
 	switch (message.type) {
 		case 'hello':
-			return path === 'sync' && isHelloOf(node, message);
+			return path === 'sync' && (message as Partial<Hello> & Message).node === node && isWellFormed(message);
 		case 'deltaTaken':
 		case 'observed':
 		case 'podGone':
-			return path === `sync/${node}`;
+			return path === `sync/${node}` && isWellFormed(message);
 		default:
 			return false;
 	}
-}
-
-function isHelloOf(node: string, message: Message): boolean {
-	const {node: name, session, have, info} = message as Message & Record<string, unknown>;
-	return (
-		name === node && typeof session === 'string' && typeof have === 'object' && have !== null && typeof info === 'object' && info !== null
-	);
 }
 
 const fromControl: ReadonlySet<string> = new Set(['callHello', 'delta', 'observedTaken', 'podGoneTaken', 'refused']);

@@ -7,33 +7,20 @@ import {failed, failure, type Failure, type Outcome} from '../api/errors.js';
 import {address as addressOf, parseAddress, type Address, type ObjectKey} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {ApiObject, Draft} from '../api/object.js';
-import type {
-	AnyBehavior,
-	Command,
-	Context,
-	DownReason,
-	Effect,
-	Message,
-	Next,
-	Pending,
-	Random,
-	ReplyTo,
-	Restart,
-	Signal,
-} from './behavior.js';
+import type {AnyBehavior, Context, DownReason, Effect, Message, Next, Random, ReplyTo, Restart, Signal} from './behavior.js';
 import {Cell, treeOf} from './cell.js';
 import type {Clock} from './clock.js';
 import {Deadlines} from './deadlines.js';
+import {EdgeAsks} from './edge-asks.js';
 import type {Executor} from './executor.js';
-import {runEffect} from './interpreter.js';
+import {outcomeType, runEffect} from './interpreter.js';
 import type {Envelope} from './mailbox.js';
 import {emptyIndex, type Change, type Known} from './object-index.js';
 import type {SystemObserver} from './observer.js';
+import {Performs, type Perform} from './performs.js';
+import {StepContext} from './step-context.js';
 import {addRestart, exponentialBackoffMs} from './supervision.js';
 import type {TreeNode} from './tree.js';
-
-/** Runs a command at the edge of the process and calls back once. */
-export type Perform = (command: Command, done: (outcome: Outcome<unknown>) => void) => void;
 
 /** Where a system keeps its objects; a system without one has no persistent actors. */
 export type Persistent = {
@@ -71,6 +58,15 @@ const edgePath = 'edge';
 
 const askKey = (as: string, id: string): string => `${as}|${id}`;
 
+/** What a cell takes a step for. */
+type Step = {
+	readonly message: Message;
+	readonly from: Address;
+	readonly cause: string;
+	/** Called when the step is real: committed, its effects still to run. */
+	readonly whenReal?: () => void;
+};
+
 export class ActorSystem {
 	readonly name: string;
 	readonly options: ActorSystemOptions;
@@ -78,9 +74,8 @@ export class ActorSystem {
 	readonly counters = {messages: 0, deadLetters: 0, crashes: 0, commits: 0, staleReplies: 0, slowSteps: 0};
 	readonly #cells = new Map<Address, Cell>();
 	readonly #deadlines: Deadlines;
-	readonly #edgeAsks = new Map<string, (outcome: Outcome<unknown>) => void>();
-	readonly #performs = new Map<string, ((outcome: Outcome<unknown>) => void)[]>();
-	#edgeCounter = 0;
+	readonly #edgeAsks: EdgeAsks;
+	readonly #performs: Performs;
 	#root: Cell | undefined;
 	#closed = false;
 
@@ -89,6 +84,8 @@ export class ActorSystem {
 		this.options = options;
 		this.known = options.persistent?.known ?? emptyIndex;
 		this.#deadlines = new Deadlines(options.clock);
+		this.#edgeAsks = new EdgeAsks(this.#deadlines);
+		this.#performs = new Performs(options.perform);
 	}
 
 	/** Starts the tree. The root is permanent; when it fails for good the system escalates. */
@@ -108,12 +105,7 @@ export class ActorSystem {
 		{deadlineMs, cause}: {deadlineMs: number; cause: string},
 		done: (outcome: Outcome<unknown>) => void,
 	): void {
-		const id = String(++this.#edgeCounter);
-		const cancel = this.#deadlines.after(deadlineMs, () => this.#answerEdge(id, failed('ERR_TIMEOUT', {address: to, deadlineMs})));
-		this.#edgeAsks.set(id, outcome => {
-			cancel();
-			done(outcome);
-		});
+		const id = this.#edgeAsks.open(to, deadlineMs, done);
 		const replyTo: ReplyTo = {to: addressOf(this.name, edgePath), as: 'edge', id};
 		this.tell(to, {...message, replyTo}, cause);
 	}
@@ -121,21 +113,23 @@ export class ActorSystem {
 	/** Wakes an actor if there is one; a wake of nobody is nothing lost. */
 	wake(to: Address, message: Message, cause: string): void {
 		const cell = this.#cells.get(to);
-		if (cell !== undefined) this.#deliver(cell, {message, from: to, cause, outside: false});
+		if (cell !== undefined && cell.status !== 'stopping') this.#deliver(cell, {message, from: to, cause, outside: false});
 	}
 
 	/** Delivers to an actor of this system, or hands over to the bus. */
 	route(to: Address, envelope: Envelope): void {
 		const cell = this.#cells.get(to);
 		if (cell !== undefined) {
-			this.#deliver(cell, envelope);
+			if (isReply(envelope.message) && !isAnswerOf(cell, envelope.message, envelope.from)) this.counters.staleReplies++;
+			else this.#deliver(cell, envelope);
 			return;
 		}
 		const parts = parseAddress(to);
 		if (parts !== undefined && parts.system !== this.name && this.options.remote !== undefined) {
 			this.options.remote(parts.system, to, envelope);
-		} else if (parts?.path === edgePath && isReply(envelope.message)) {
-			this.#answerEdge(envelope.message.id, envelope.message.outcome);
+		} else if (isReply(envelope.message)) {
+			const {id, outcome} = envelope.message;
+			if (parts?.path !== edgePath || !this.#edgeAsks.answer(id, envelope.from, outcome)) this.counters.staleReplies++;
 		} else {
 			this.refuse(to, envelope, 'noActor', failure('ERR_NO_SUCH_ACTOR', {address: to}));
 		}
@@ -145,7 +139,7 @@ export class ActorSystem {
 	refuse(to: Address, envelope: Envelope, why: string, error: Failure): void {
 		const {message, from, cause} = envelope;
 		this.counters.deadLetters++;
-		this.options.observer?.deadLetter?.({to, from, messageType: message.type, why});
+		this.options.observer?.deadLetter?.({to, from, messageType: message.type, why, error});
 		if (message.replyTo !== undefined) this.reply(message.replyTo, {ok: false, error}, to, cause);
 	}
 
@@ -156,6 +150,7 @@ export class ActorSystem {
 
 	/** A peer system came back as another: what was asked of the old one has an unknown outcome. */
 	failAsksOf(system: string): void {
+		this.#edgeAsks.fail(system, address => failure('ERR_OUTCOME_UNKNOWN', {address}));
 		for (const cell of this.#cells.values()) {
 			for (const [key, ask] of [...cell.asks]) {
 				if (ask.system !== system) continue;
@@ -190,7 +185,8 @@ export class ActorSystem {
 			done();
 			return;
 		}
-		this.#stop(root, {type: 'stopped'}, () => {
+		this.#stop(root, {type: 'stopped'});
+		whenGone(root, () => {
 			this.close();
 			done();
 		});
@@ -201,12 +197,13 @@ export class ActorSystem {
 		this.#closed = true;
 		for (const cell of this.#cells.values()) {
 			this.#clear(cell);
+			cell.parked?.cancelRetry();
 			cell.status = 'gone';
 			cell.seat?.leave();
 		}
 		this.#cells.clear();
 		this.#deadlines.clear();
-		for (const id of [...this.#edgeAsks.keys()]) this.#answerEdge(id, failed('ERR_ACTOR_STOPPED', {address: this.name}));
+		this.#edgeAsks.fail(undefined, address => failure('ERR_ACTOR_STOPPED', {address}));
 		this.#performs.clear();
 	}
 
@@ -221,20 +218,24 @@ export class ActorSystem {
 	// ---- used by the interpreter -------------------------------------------------------------------------------------
 
 	spawnChild(parent: Cell, effect: Extract<Effect, {type: 'spawn'}>, cause: string): void {
-		if (parent.status === 'stopping' || parent.status === 'gone' || parent.children.has(effect.name)) return;
+		if (parent.status !== 'running' || parent.children.has(effect.name)) return;
 		const {behavior, input, snapshot, restart = 'transient'} = effect;
 		this.#spawn(parent, effect.name, {behavior, input, snapshot, restart}, cause);
 	}
 
 	stopChild(parent: Cell, name: string): void {
 		const child = parent.children.get(name);
-		if (child !== undefined) this.#stop(child, {type: 'stopped'}, () => undefined);
+		if (child !== undefined) this.#stop(child, {type: 'stopped'});
 	}
 
 	watch(cell: Cell, address: Address): void {
 		const watched = this.#cells.get(address);
-		if (watched !== undefined) watched.watchers.add(cell.address);
-		else this.#signal(cell, {type: 'down', address, reason: {type: 'noProcess'}});
+		if (watched === undefined) {
+			this.#signal(cell, {type: 'down', address, reason: {type: 'noProcess'}});
+			return;
+		}
+		watched.watchers.add(cell);
+		cell.watching.add(watched);
 	}
 
 	/** Opens a question of a cell; false when the same one is open already. */
@@ -253,23 +254,9 @@ export class ActorSystem {
 		const {key, as, command, deadlineMs = limits.performDeadlineMs} = effect;
 		if (!this.openAsk(cell, `edge:${command.type}`, as, key, deadlineMs, cause)) return;
 		const {instance} = cell;
-		const deliver = (outcome: Outcome<unknown>): void => {
+		this.#performs.run(key, command, outcome => {
 			if (cell.instance === instance) this.#answer(cell, as, key, outcome, cause);
-		};
-		const running = this.#performs.get(key);
-		if (running !== undefined) {
-			running.push(deliver);
-			return;
-		}
-		const listeners = [deliver];
-		this.#performs.set(key, listeners);
-		const run = this.options.perform;
-		const done = (outcome: Outcome<unknown>): void => {
-			if (this.#performs.get(key) === listeners) this.#performs.delete(key);
-			for (const listener of listeners) listener(outcome);
-		};
-		if (run === undefined) done(failed('ERR_INTERNAL', {message: `nothing performs "${command.type}" here`}));
-		else run(command, done);
+		});
 	}
 
 	wakeAt(cell: Cell, effect: Extract<Effect, {type: 'wakeAt'}>, cause: string): void {
@@ -284,16 +271,6 @@ export class ActorSystem {
 
 	// ---- delivery ----------------------------------------------------------------------------------------------------
 
-	#answerEdge(id: string, outcome: Outcome<unknown>): void {
-		const answer = this.#edgeAsks.get(id);
-		if (answer === undefined) {
-			this.counters.staleReplies++;
-			return;
-		}
-		this.#edgeAsks.delete(id);
-		answer(outcome);
-	}
-
 	#answer(cell: Cell, as: string, id: string, outcome: Outcome<unknown>, cause: string): void {
 		if (cell.status === 'gone' || !cell.asks.has(askKey(as, id))) return;
 		const message: Message & {id: string; outcome: Outcome<unknown>} = {type: as, id, outcome};
@@ -303,7 +280,7 @@ export class ActorSystem {
 	#deliver(cell: Cell, envelope: Envelope): void {
 		const {message} = envelope;
 		if (cell.status === 'stopping' || cell.status === 'gone') {
-			this.refuse(cell.address, envelope, 'stopped', failure('ERR_ACTOR_STOPPED', {address: cell.address}));
+			this.#refuseStopped(cell, envelope);
 			return;
 		}
 		if (isReply(message)) {
@@ -320,8 +297,17 @@ export class ActorSystem {
 			this.refuse(cell.address, envelope, 'busy', failure('ERR_BUSY', {address: cell.address, waiting: cell.mailbox.outside}));
 			return;
 		}
-		cell.mailbox.put(envelope, cell.behavior.coalesce?.(message));
+		// A question is never replaced by a newer one: somebody waits for its answer.
+		cell.mailbox.put(envelope, message.replyTo === undefined ? cell.behavior.coalesce?.(message) : undefined);
 		this.#requestTurn(cell);
+	}
+
+	/** Answers, and what an actor sends to itself (timers, wakes), end with it and are nobody's loss. */
+	#refuseStopped(cell: Cell, envelope: Envelope): void {
+		const {message, from} = envelope;
+		if (isReply(message)) this.counters.staleReplies++;
+		else if (from !== cell.address || message.replyTo !== undefined)
+			this.refuse(cell.address, envelope, 'stopped', failure('ERR_ACTOR_STOPPED', {address: cell.address}));
 	}
 
 	#signal(cell: Cell, signal: Signal): void {
@@ -357,16 +343,15 @@ export class ActorSystem {
 		if (react === undefined || cell.state === undefined) return;
 		this.#step(
 			cell,
-			{type: signal.type},
-			cell.address,
-			`signal ${signal.type}`,
+			{message: {type: signal.type}, from: cell.address, cause: `signal ${signal.type}`},
 			context => react(cell.state, signal, context) as Next<unknown>,
 		);
 	}
 
 	#handle(cell: Cell, envelope: Envelope): void {
-		const {message, from, cause} = envelope;
+		const {message} = envelope;
 		this.counters.messages++;
+		if (message.type === outcomeType && isReply(message)) cell.pending.delete(message.id);
 		if (cell.parked !== undefined) {
 			if (cell.state === undefined) {
 				this.refuse(cell.address, envelope, 'crashed', cell.parked.error);
@@ -374,91 +359,108 @@ export class ActorSystem {
 			}
 			if (cell.behavior.parking?.rests(message) === true) return;
 		}
-		if (isReply(message) && cell.pending.size > 0) cell.pending.delete(message.id);
-		this.#step(cell, message, from, cause, context => cell.behavior.receive(cell.state, message, context) as Next<unknown>);
+		this.#step(cell, envelope, context => cell.behavior.receive(cell.state, message, context) as Next<unknown>);
 	}
 
 	/** Runs one pure function of the behaviour and adopts what it returns; a throw crashes the cell. */
-	#step(cell: Cell, message: Message, from: Address, cause: string, run: (context: Context) => Next<unknown>): void {
-		const {clock} = this.options;
-		const startedMs = clock.monotonicMs();
-		let next: Next<unknown>;
+	#step(cell: Cell, step: Step, run: (context: Context) => Next<unknown>): void {
+		const {clock, observer} = this.options;
 		try {
-			next = run(this.#contextOf(cell));
+			const startedMs = clock.monotonicMs();
+			const next = run(this.#contextOf(cell));
+			const tookMs = clock.monotonicMs() - startedMs;
+			if (tookMs > limits.slowStepMs) {
+				this.counters.slowSteps++;
+				observer?.slowStep?.({address: cell.address, messageType: step.message.type, ms: tookMs});
+			}
+			this.#adopt(cell, next, step);
 		} catch (error) {
-			const crashed = crashOf(cell.address, error);
-			this.refuse(cell.address, {message, from, cause, outside: false}, 'crashed', crashed);
-			this.#crash(cell, crashed, message.type, stackOf(error));
-			return;
+			this.#stepFailed(cell, step, error);
 		}
-		const tookMs = clock.monotonicMs() - startedMs;
-		if (tookMs > limits.slowStepMs) {
-			this.counters.slowSteps++;
-			this.options.observer?.slowStep?.({address: cell.address, messageType: message.type, ms: tookMs});
-		}
-		this.#adopt(cell, next, {cause, from, type: message.type});
+	}
+
+	/** A bug in a step, be it in the behaviour or in what its effects set going, harms this actor and nobody else. */
+	#stepFailed(cell: Cell, {message, from, cause}: Step, error: unknown): void {
+		const crashed = crashOf(cell.address, error);
+		cell.committing = false; // A commit that was taken throws nothing here.
+		this.refuse(cell.address, {message, from, cause, outside: false}, 'crashed', crashed);
+		this.#crash(cell, crashed, message.type, stackOf(error));
 	}
 
 	/** Makes the outcome of a step real: at once, or after its commit. */
-	#adopt(cell: Cell, next: Next<unknown>, origin: {cause: string; from: Address; type: string}): void {
+	#adopt(cell: Cell, next: Next<unknown>, step: Step): void {
 		const {persistence} = cell.behavior;
 		const persistent = this.options.persistent;
 		const candidate = persistence?.objectOf(next.state);
 		if (persistence === undefined || persistent === undefined || candidate === cell.object) {
 			cell.state = next.state;
-			this.#finishStep(cell, next, cell.object, origin.cause);
+			this.#finishStep(cell, next, cell.object, step);
 			return;
 		}
 		const key = candidate === undefined ? persistence.key(cell.state ?? next.state) : persistence.key(next.state);
 		cell.key = key;
 		cell.committing = true;
+		const {message, from, cause} = step;
 		persistent.submit({
 			key,
 			object: candidate,
-			origin,
+			origin: {cause, from, type: message.type},
 			done: outcome => {
 				if (this.#closed || cell.status === 'gone') return;
 				cell.committing = false;
-				if (outcome.ok) this.#committed(cell, next, outcome.change, origin.cause);
-				else this.#notCommitted(cell, next, outcome.error, origin.cause);
+				// Whatever a bug does here, the pipeline goes on: it has others to answer.
+				try {
+					if (outcome.ok) this.#committed(cell, next, outcome.change, step);
+					else this.#notCommitted(cell, next, outcome.error, step);
+				} catch (error) {
+					this.#stepFailed(cell, step, error);
+				}
 				this.#afterCommit(cell);
 			},
 		});
 	}
 
-	#committed(cell: Cell, next: Next<unknown>, change: Change, cause: string): void {
+	#committed(cell: Cell, next: Next<unknown>, change: Change, step: Step): void {
 		this.counters.commits++;
 		const before = cell.object;
 		const committed = change.after?.object;
 		cell.object = committed;
 		cell.state = committed === undefined ? next.state : (cell.behavior.persistence?.withObject(next.state, committed) as unknown);
+		this.#finishStep(cell, committed === undefined ? {...next, stop: true} : next, committed ?? before, step);
 		const specChanged = committed !== undefined && before !== undefined && committed.metadata.generation !== before.metadata.generation;
-		if (cell.parked !== undefined && specChanged) this.#unparkSoon(cell, 0);
-		this.#finishStep(cell, committed === undefined ? {...next, stop: true} : next, committed ?? before, cause);
+		if (specChanged) this.#unpark(cell);
 	}
 
 	/** The candidate is dropped; whoever waited for an answer of this step gets the error. */
-	#notCommitted(cell: Cell, next: Next<unknown>, error: Failure, cause: string): void {
+	#notCommitted(cell: Cell, next: Next<unknown>, error: Failure, {message, cause}: Step): void {
 		for (const effect of next.effects) {
 			if (effect.type === 'reply' || effect.type === 'replySelf') this.reply(effect.to, {ok: false, error}, cell.address, cause);
 		}
-		if (cell.state === undefined) {
-			this.#finish(cell, {type: 'crashed', error});
-			return;
-		}
-		this.#signal(cell, {type: 'commitFailed', error});
+		if (cell.state !== undefined) this.#signal(cell, {type: 'commitFailed', error});
+		else if (cell.restart === 'permanent') this.#crash(cell, error, message.type, '');
+		else this.#finish(cell, {type: 'crashed', error});
 	}
 
 	#afterCommit(cell: Cell): void {
-		const resume = cell.afterCommit;
+		const then = cell.afterCommit;
 		cell.afterCommit = undefined;
-		if (resume !== undefined) resume();
-		else if (!cell.mailbox.isEmpty) this.#requestTurn(cell);
+		then?.();
+		if (!cell.mailbox.isEmpty) this.#requestTurn(cell);
 	}
 
-	#finishStep(cell: Cell, next: Next<unknown>, self: ApiObject | undefined, cause: string): void {
+	/** Puts off what must not overlap a commit; what was put off before comes first. */
+	#onceCommitted(cell: Cell, then: () => void): void {
+		const earlier = cell.afterCommit;
+		cell.afterCommit = () => {
+			earlier?.();
+			then();
+		};
+	}
+
+	#finishStep(cell: Cell, next: Next<unknown>, self: ApiObject | undefined, {cause, whenReal}: Step): void {
+		whenReal?.();
 		for (const effect of next.effects) runEffect(this, cell, effect, {cause, self});
-		if (next.stop === true && cell.status === 'running') this.#stop(cell, {type: 'normal'}, () => undefined);
+		if (next.stop === true && cell.status === 'running') this.#stop(cell, {type: 'normal'});
 	}
 
 	#contextOf(cell: Cell): Context {
@@ -495,24 +497,29 @@ export class ActorSystem {
 	#begin(cell: Cell, cause: string): void {
 		cell.status = 'running';
 		const {persistence, resume, init} = cell.behavior;
-		const key =
-			cell.object === undefined ? cell.start.snapshot : (persistence?.key(persistence.restore(cell.object, cell.start.input)) as ObjectKey);
+		const key = cell.object === undefined ? cell.start.snapshot : cell.key;
 		const snapshot = key === undefined ? undefined : this.known.get(key);
-		const message = {type: snapshot === undefined ? 'init' : 'resume'};
+		const step = (type: string, replyTo?: ReplyTo): Step => ({message: {type, replyTo}, from: cell.address, cause});
 		if (snapshot !== undefined && persistence !== undefined) {
 			cell.object = snapshot;
 			cell.key = key;
-			this.#step(cell, message, cell.address, cause, context => {
+			this.#step(cell, step('resume'), context => {
 				cell.state = persistence.restore(snapshot, cell.start.input);
 				return (resume?.(cell.state, context) ?? {state: cell.state, effects: []}) as Next<unknown>;
 			});
 		} else {
-			this.#step(cell, message, cell.address, cause, context => init(cell.start.input, context) as Next<unknown>);
+			// A question that led to the actor is in its input: who asked is told when the first step throws.
+			const {input} = cell.start;
+			this.#step(cell, step('init', replyToOf(input)), context => init(input, context) as Next<unknown>);
 		}
 	}
 
 	#crash(cell: Cell, error: Failure, messageType: string, stack: string): void {
 		if (cell.status === 'gone' || cell.status === 'stopping') return;
+		if (cell.committing) {
+			this.#onceCommitted(cell, () => this.#crash(cell, error, messageType, stack));
+			return;
+		}
 		this.counters.crashes++;
 		cell.failure = error;
 		this.options.observer?.lifecycle?.({type: 'crashed', address: cell.address, error, messageType, stack});
@@ -520,8 +527,7 @@ export class ActorSystem {
 			this.#park(cell, error, cell.parked.retries + 1);
 			return;
 		}
-		const isNew = cell.state === undefined && cell.object === undefined && cell.behavior.persistence !== undefined;
-		if (cell.restart === 'temporary' || isNew) {
+		if (cell.restart === 'temporary' || isUnborn(cell)) {
 			this.#finish(cell, {type: 'crashed', error});
 			return;
 		}
@@ -535,14 +541,18 @@ export class ActorSystem {
 		else this.#escalate(cell, error);
 	}
 
+	/** Its mailbox stays. Children are stopped: the new instance starts its own. */
 	#restartLater(cell: Cell, inARow: number): void {
+		const delayMs = inARow <= 1 ? 0 : exponentialBackoffMs(inARow - 1, limits.actorRestartFirstMs, limits.actorBackoffMaxMs);
 		cell.restarts++;
 		cell.status = 'restarting';
-		const delayMs = inARow <= 1 ? 0 : exponentialBackoffMs(inARow - 1, limits.actorRestartFirstMs, limits.actorBackoffMaxMs);
-		this.#reset(cell, () => {
+		this.#renew(cell);
+		cell.state = undefined;
+		const {instance} = cell;
+		this.#stopChildren(cell, () => {
+			if (cell.status !== 'restarting' || cell.instance !== instance) return;
 			cell.cancelRestart = this.options.clock.after(delayMs, () => {
 				cell.cancelRestart = undefined;
-				if (cell.status !== 'restarting') return;
 				this.options.observer?.lifecycle?.({type: 'restarted', address: cell.address, restarts: cell.restarts});
 				this.#begin(cell, 'restart');
 				if (!cell.mailbox.isEmpty) this.#requestTurn(cell);
@@ -550,52 +560,58 @@ export class ActorSystem {
 		});
 	}
 
-	/** Forgets what the instance had under way; its mailbox stays. Children are stopped: the new instance starts its own. */
-	#reset(cell: Cell, done: () => void): void {
+	/** Another instance: what the old one had under way, and the answers and signals that wait for it, are none of its business. */
+	#renew(cell: Cell): void {
 		cell.instance++;
 		this.#clear(cell);
-		this.#stopChildren(cell, done);
+		cell.mailbox.forget(isReply);
 	}
 
 	#park(cell: Cell, error: Failure, retries: number): void {
-		const retryInMs = exponentialBackoffMs(retries, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
-		cell.parked?.cancelRetry();
-		cell.parked = {error, retries, cancelRetry: this.options.clock.after(retryInMs, () => this.#unparkSoon(cell, retries))};
+		const retryInMs = this.#retryLater(cell, error, retries);
 		this.options.observer?.lifecycle?.({type: 'parked', address: cell.address, error, retryInMs});
 		const {parking, persistence} = cell.behavior;
-		if (parking === undefined || persistence === undefined || cell.object === undefined) return;
-		cell.instance++;
-		this.#clear(cell);
-		const snapshot = cell.object;
-		// A condition that cannot be written must not crash the actor once more: it stays parked without.
-		try {
-			cell.state = persistence.restore(snapshot, cell.start.input);
-			const next = parking.park(cell.state, error, this.#contextOf(cell)) as Next<unknown>;
-			this.#adopt(cell, next, {cause: 'parked', from: cell.address, type: 'park'});
-		} catch (parkError) {
-			cell.failure = crashOf(cell.address, parkError);
+		if (parking !== undefined && persistence !== undefined && cell.object !== undefined) {
+			this.#renew(cell);
+			const snapshot = cell.object;
+			// A condition that cannot be written must not crash the actor once more: it stays parked without.
+			try {
+				cell.state = persistence.restore(snapshot, cell.start.input);
+				const next = parking.park(cell.state, error, this.#contextOf(cell)) as Next<unknown>;
+				this.#adopt(cell, next, {message: {type: 'park'}, from: cell.address, cause: 'parked'});
+			} catch (parkError) {
+				cell.failure = crashOf(cell.address, parkError);
+			}
 		}
 		if (!cell.mailbox.isEmpty) this.#requestTurn(cell);
 	}
 
-	/** Tries the parked part again, as a message of its own so that it never overlaps a step. */
-	#unparkSoon(cell: Cell, retries: number): void {
+	/** How long until the next try. */
+	#retryLater(cell: Cell, error: Failure, retries: number): number {
+		const retryInMs = exponentialBackoffMs(retries, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
+		cell.parked?.cancelRetry();
+		cell.parked = {error, retries, cancelRetry: this.options.clock.after(retryInMs, () => this.#unpark(cell))};
+		return retryInMs;
+	}
+
+	/** Tries the parked part again; parked it stays until that is committed. */
+	#unpark(cell: Cell): void {
 		const {parked} = cell;
-		if (parked === undefined || cell.status !== 'running') return;
+		const {parking} = cell.behavior;
+		if (parked === undefined || parking === undefined || cell.status !== 'running') return;
 		if (cell.committing) {
-			cell.parked = {...parked, cancelRetry: this.options.clock.after(limits.actorRestartFirstMs, () => this.#unparkSoon(cell, retries))};
+			this.#onceCommitted(cell, () => this.#unpark(cell));
 			return;
 		}
-		parked.cancelRetry();
-		const {parking} = cell.behavior;
-		if (parking === undefined) return;
-		this.#step(cell, {type: 'unpark'}, cell.address, 'unparked', context => {
-			const next = parking.unpark(cell.state, context) as Next<unknown>;
+		this.#retryLater(cell, parked.error, parked.retries);
+		const whenReal = (): void => {
+			cell.parked?.cancelRetry();
 			cell.parked = undefined;
 			cell.window = [];
 			this.options.observer?.lifecycle?.({type: 'unparked', address: cell.address});
-			return next;
-		});
+		};
+		const step = {message: {type: 'unpark'}, from: cell.address, cause: 'unparked', whenReal};
+		this.#step(cell, step, context => parking.unpark(cell.state, context) as Next<unknown>);
 	}
 
 	/** What a supervisor cannot mend is its own failure; at the top it is the system's. */
@@ -612,43 +628,37 @@ export class ActorSystem {
 
 	// ---- stop --------------------------------------------------------------------------------------------------------
 
-	#stop(cell: Cell, reason: DownReason, done: () => void): void {
-		if (cell.status === 'gone' || cell.status === 'stopping') {
-			done();
-			return;
-		}
+	/** Stops the cell once its children have ended and its commit is decided, but does not wait longer than its deadline. */
+	#stop(cell: Cell, reason: DownReason): void {
+		if (cell.status === 'gone' || cell.status === 'stopping') return;
 		cell.status = 'stopping';
 		cell.cancelRestart?.();
-		let ended = false;
-		const end = (): void => {
-			if (ended) return;
-			ended = true;
-			cancelDeadline();
-			this.#finish(cell, reason);
-			done();
-		};
-		const cancelDeadline = this.#deadlines.after(limits.shutdownMs, end);
+		const end = (): void => this.#finish(cell, reason);
+		whenGone(cell, this.#deadlines.after(limits.shutdownMs, end));
 		this.#stopChildren(cell, () => {
 			if (cell.committing) cell.afterCommit = end;
 			else end();
 		});
 	}
 
-	/** Last started first; each is over before the next is stopped. */
+	/** Last started first; each is over before the next is stopped. A loop, because there may be 100,000. */
 	#stopChildren(cell: Cell, done: () => void): void {
-		const youngest = [...cell.children.values()].at(-1);
-		if (youngest === undefined) {
+		const rest = [...cell.children.values()];
+		const goOn = (): void => {
+			for (let child = rest.pop(); child !== undefined; child = rest.pop()) {
+				this.#stop(child, {type: 'stopped'});
+				if (isGone(child)) continue;
+				whenGone(child, goOn);
+				return;
+			}
 			done();
-			return;
-		}
-		this.#stop(youngest, {type: 'stopped'}, () => {
-			cell.children.delete(youngest.name);
-			this.#stopChildren(cell, done);
-		});
+		};
+		goOn();
 	}
 
 	#finish(cell: Cell, reason: DownReason): void {
 		if (cell.status === 'gone') return;
+		cell.status = 'stopping';
 		for (const child of [...cell.children.values()].reverse()) this.#finish(child, {type: 'stopped'});
 		if (reason.type !== 'crashed') this.#runStopSignal(cell);
 		cell.status = 'gone';
@@ -657,11 +667,9 @@ export class ActorSystem {
 		cell.parked?.cancelRetry();
 		if (this.#cells.get(cell.address) === cell) this.#cells.delete(cell.address);
 		cell.seat?.leave();
-		for (const envelope of cell.mailbox.drain()) {
-			if (isReply(envelope.message)) continue;
-			this.refuse(cell.address, envelope, 'stopped', failure('ERR_ACTOR_STOPPED', {address: cell.address}));
-		}
+		for (const envelope of cell.mailbox.drain()) this.#refuseStopped(cell, envelope);
 		this.#tellDown(cell, reason);
+		for (const then of cell.whenGone.splice(0)) then();
 	}
 
 	#runStopSignal(cell: Cell): void {
@@ -692,9 +700,10 @@ export class ActorSystem {
 			else this.#signal(parent, signal);
 		}
 		for (const watcher of cell.watchers) {
-			const watching = this.#cells.get(watcher);
-			if (watching !== undefined && watching !== parent) this.#signal(watching, signal);
+			watcher.watching.delete(cell);
+			if (watcher !== parent) this.#signal(watcher, signal);
 		}
+		cell.watchers.clear();
 	}
 
 	#clear(cell: Cell): void {
@@ -703,45 +712,34 @@ export class ActorSystem {
 		for (const ask of cell.asks.values()) ask.cancel();
 		cell.asks.clear();
 		cell.pending.clear();
+		for (const watched of cell.watching) watched.watchers.delete(cell);
+		cell.watching.clear();
 		cell.cancelRestart?.();
 		cell.cancelRestart = undefined;
 	}
 }
 
-/** What a step may look at. Lists are made only when they are asked for. */
-class StepContext implements Context {
-	readonly #cell: Cell;
-	readonly nowMs: number;
-	readonly random: Random;
-	readonly known: Known;
-
-	constructor(cell: Cell, nowMs: number, random: Random, known: Known) {
-		this.#cell = cell;
-		this.nowMs = nowMs;
-		this.random = random;
-		this.known = known;
-	}
-
-	get self(): Address {
-		return this.#cell.address;
-	}
-
-	get children(): readonly string[] {
-		return [...this.#cell.children.keys()];
-	}
-
-	hasChild(name: string): boolean {
-		return this.#cell.children.has(name);
-	}
-
-	get pending(): ReadonlyMap<string, Pending> {
-		return this.#cell.pending;
-	}
-}
+const replyToOf = (input: unknown): ReplyTo | undefined =>
+	typeof input === 'object' && input !== null ? (input as {replyTo?: ReplyTo}).replyTo : undefined;
 
 type AnyReply = Message & {readonly id: string; readonly outcome: Outcome<unknown>};
 
+const isGone = (cell: Cell): boolean => cell.status === 'gone';
+
+/** Has no state to go on from: whoever wanted it is told, and may want it again. */
+const isUnborn = ({state, object, restart, restarts, behavior}: Cell): boolean =>
+	state === undefined && object === undefined && restarts === 0 && restart !== 'permanent' && behavior.persistence !== undefined;
+
+function whenGone(cell: Cell, then: () => void): void {
+	if (isGone(cell)) then();
+	else cell.whenGone.push(then);
+}
+
 const isReply = (message: Message): message is AnyReply => 'outcome' in message && 'id' in message;
+
+/** Whether the actor waits for this, and from that system: no other can answer for it. */
+const isAnswerOf = (cell: Cell, {type, id}: AnyReply, from: Address): boolean =>
+	cell.asks.get(askKey(type, id))?.system === parseAddress(from)?.system;
 
 const splitAskKey = (key: string): [string, string] => {
 	const bar = key.indexOf('|');

@@ -1,8 +1,8 @@
 // Joins one system to the others: one stream per peer over one link, tells, asks and replies as bodies.
 
 import {Buffer} from 'node:buffer';
-import {failure} from '../api/errors.js';
-import type {Address} from '../api/keys.js';
+import {failure, type Failure} from '../api/errors.js';
+import {parseAddress, type Address} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {Json, JsonObject} from '../api/object.js';
 import type {ActorSystem} from './actor-system.js';
@@ -27,12 +27,15 @@ export type BusOptions = {
 export class Bus {
 	readonly #options: BusOptions;
 	readonly #streams = new Map<string, Stream>();
+	#closed = false;
 	#system: ActorSystem | undefined;
 	readonly counters = {refused: 0, full: 0};
 
 	constructor(options: BusOptions) {
 		this.#options = options;
-		options.link.onPacket((from, packet) => this.#streamTo(from).receive(packet));
+		options.link.onPacket((from, packet) => {
+			if (!this.#closed) this.#streamTo(from).receive(packet);
+		});
 	}
 
 	/** The system whose messages these are; set once, before anything is sent. */
@@ -47,17 +50,26 @@ export class Bus {
 
 	send(to: string, address: Address, {message, from, cause}: Envelope): void {
 		const body = {to: address, from, cause, message: message as unknown as JsonObject};
+		const error = this.#offer(to, body);
+		if (error === undefined) return;
+		this.counters.full++;
+		this.#system?.refuse(address, {message, from, cause, outside: false}, 'busy', error);
+	}
+
+	/** Why the body was not taken over, if it was not. */
+	#offer(to: string, body: Json): Failure | undefined {
+		if (this.#closed) return failure('ERR_NOT_REACHABLE', {message: `"${to}" is not reachable: this system has left the bus`});
 		const bytes = this.#options.measure ? Buffer.byteLength(JSON.stringify(body)) : 0;
-		if (bytes > limits.streamBodyBytes || !this.#streamTo(to).offer(body, bytes)) {
-			this.counters.full++;
-			const error = failure('ERR_NOT_REACHABLE', {
-				message: `"${to}" takes no more messages: ${limits.streamWindowMessages} wait for it already`,
-			});
-			this.#system?.refuse(address, {message, from, cause, outside: false}, 'busy', error);
+		if (bytes > limits.streamBodyBytes) {
+			const message = `a message for "${to}" has ${bytes} bytes; one may have up to ${limits.streamBodyBytes}`;
+			return failure('ERR_TOO_LARGE', {message});
 		}
+		if (this.#streamTo(to).offer(body, bytes)) return undefined;
+		return failure('ERR_NOT_REACHABLE', {message: `"${to}" takes no more messages: it has not taken those that wait for it`});
 	}
 
 	async close(): Promise<void> {
+		this.#closed = true;
 		for (const stream of this.#streams.values()) stream.close();
 		this.#streams.clear();
 		await this.#options.link.close();
@@ -80,8 +92,7 @@ export class Bus {
 
 	#take(peer: string, body: Json): void {
 		const parts = bodyOf(body);
-		const prefix = `troupe://${peer}/`;
-		if (parts === undefined || !parts.from.startsWith(prefix) || !this.#options.accepts(peer, parts.to, parts.message)) {
+		if (parts === undefined || !this.#isTaken(peer, parts)) {
 			this.counters.refused++;
 			return;
 		}
@@ -89,19 +100,34 @@ export class Bus {
 		this.#system?.route(to, {message, from, cause, outside: false});
 	}
 
+	/** A peer speaks for itself alone, to this system alone, and has answers sent to nobody else. */
+	#isTaken(peer: string, {to, from, message}: Body): boolean {
+		const isOfPeer = (each: Address): boolean => parseAddress(each)?.system === peer;
+		if (!isOfPeer(from) || parseAddress(to)?.system !== this.#system?.name) return false;
+		if (message.replyTo !== undefined && !isOfPeer(message.replyTo.to)) return false;
+		return this.#options.accepts(peer, to, message);
+	}
+
 	#peerRestarted(peer: string, bodies: readonly Json[]): void {
 		for (const body of bodies) {
 			const parts = bodyOf(body);
-			if (parts !== undefined && this.#options.idempotent?.has(parts.message.type) === true) this.#streamTo(peer).offer(body, 0);
+			if (parts !== undefined && this.#options.idempotent?.has(parts.message.type) === true) this.#offer(peer, body);
 		}
 		this.#system?.failAsksOf(peer);
 	}
 }
 
-function bodyOf(body: Json): {to: Address; from: Address; cause: string; message: Message} | undefined {
-	if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
-	const {to, from, cause, message} = body as JsonObject;
+type Body = {readonly to: Address; readonly from: Address; readonly cause: string; readonly message: Message};
+
+function bodyOf(body: Json): Body | undefined {
+	if (!isObject(body)) return undefined;
+	const {to, from, cause, message} = body;
 	if (typeof to !== 'string' || typeof from !== 'string' || typeof cause !== 'string') return undefined;
-	if (typeof message !== 'object' || message === null || typeof (message as JsonObject)['type'] !== 'string') return undefined;
+	if (!isObject(message) || typeof message['type'] !== 'string') return undefined;
+	const {replyTo} = message;
+	if (replyTo !== undefined && !(isObject(replyTo) && ['to', 'as', 'id'].every(each => typeof replyTo[each] === 'string')))
+		return undefined;
 	return {to, from, cause, message: message as unknown as Message};
 }
+
+const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -37,7 +37,9 @@ export class Cell {
 	readonly timers = new Map<string, Cancel>();
 	readonly asks = new Map<string, OpenAsk>();
 	readonly pending = new Map<string, Pending>();
-	readonly watchers = new Set<Address>();
+	/** Who is told when it ends, and of whose end it is told. */
+	readonly watchers = new Set<Cell>();
+	readonly watching = new Set<Cell>();
 	seat: Seat | undefined;
 	/** Unknown until `init` ran; only the behaviour knows its shape. */
 	state: unknown;
@@ -47,8 +49,9 @@ export class Cell {
 	key: ObjectKey | undefined;
 	status: 'running' | 'restarting' | 'stopping' | 'gone' = 'running';
 	committing = false;
-	/** Continues a stop that found a commit in flight. */
+	/** What waits for the commit in flight: a stop, a crash of a child, a retry. */
 	afterCommit: (() => void) | undefined;
+	readonly whenGone: (() => void)[] = [];
 	instance = 1;
 	restarts = 0;
 	window: RestartWindow = [];

@@ -3,11 +3,10 @@
 // The order at start is a promise: the new epoch is written first, then everything is loaded, and only then does the tree begin.
 
 import type {Failure, Outcome} from '../api/errors.js';
-import type {Address, ObjectKey} from '../api/keys.js';
-import {parseStoreKey} from '../api/keys.js';
+import {parseStoreKey, type Address, type ObjectKey} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {ApiObject, Draft} from '../api/object.js';
-import {ActorSystem, type Perform} from './actor-system.js';
+import {ActorSystem} from './actor-system.js';
 import type {AnyBehavior, Message, Random} from './behavior.js';
 import type {Cancel, Clock} from './clock.js';
 import {EventLog, type ObjectEvent} from './event-log.js';
@@ -16,6 +15,7 @@ import {Journal} from './journal.js';
 import type {Envelope} from './mailbox.js';
 import {ObjectIndex, type Change, type Known, type TermsOf} from './object-index.js';
 import type {SystemObserver} from './observer.js';
+import type {Perform} from './performs.js';
 import {startPipeline, type Pipeline} from './pipeline.js';
 import type {Meta, StoreDriver} from './store.js';
 import type {WatchRing} from './watch-ring.js';
@@ -99,7 +99,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 	const assemble = (pipeline: Pipeline): DurableSystem => {
 		const events = new EventLog({
 			clock,
-			put: (storeKey, body, failed) => pipeline.put(storeKey, body, outcome => (outcome.ok ? undefined : failed())),
+			put: (storeKey, body, written) => pipeline.put(storeKey, body, outcome => written(outcome.ok)),
 			...(options.onEvent === undefined ? {} : {onEvent: options.onEvent}),
 		});
 		for (const [key, body] of eventRecords) events.load(key, body);
@@ -109,7 +109,11 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 				known: index,
 				submit({key, object, origin, done: committed}) {
 					origins.set(key, origin);
-					pipeline.submit({key, object, done: committed});
+					const settled: typeof committed = outcome => {
+						if (!outcome.ok) origins.delete(key);
+						committed(outcome);
+					};
+					pipeline.submit({key, object, done: settled});
 					events.flushWith(key);
 				},
 				recordEvent: (key, event) => events.record(key, event),
@@ -126,12 +130,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			begin: () => system.start(design.root, options.inputOf(pipeline.meta)),
 			stop: finished => {
 				resync?.();
-				system.stop(() => {
-					events.flush();
-					events.close();
-					// What was just flushed is written before the queue is closed.
-					options.executor.defer(() => pipeline.stop(finished));
-				});
+				system.stop(() => events.finish(() => pipeline.stop(finished)));
 			},
 			kill() {
 				resync?.();

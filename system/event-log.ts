@@ -16,8 +16,8 @@ export type ObjectEvent = {
 
 export type EventLogOptions = {
 	readonly clock: Clock;
-	/** Writes the record; an undefined body removes it. `failed` is called when it was not taken. */
-	readonly put: (storeKey: string, body: (() => string) | undefined, failed: () => void) => void;
+	/** Writes the record; an undefined body removes it. Calls back once, with whether it was taken. */
+	readonly put: (storeKey: string, body: (() => string) | undefined, done: (taken: boolean) => void) => void;
 	readonly onEvent?: (key: ObjectKey, event: ObjectEvent) => void;
 };
 
@@ -26,12 +26,16 @@ export class EventLog {
 	readonly #events = new Map<ObjectKey, readonly ObjectEvent[]>();
 	readonly #dirty = new Set<ObjectKey>();
 	#flushTimer: Cancel | undefined;
+	/** Writes without an outcome yet. */
+	#writing = 0;
+	#closed = false;
+	#whenWritten: (() => void) | undefined;
 
 	constructor(options: EventLogOptions) {
 		this.#options = options;
 	}
 
-	/** Takes in what the store holds; what is unreadable or too old is left out. */
+	/** Takes in what the store holds; what is unreadable is left out. */
 	load(key: ObjectKey, body: string): void {
 		const events = parseEvents(body);
 		if (events.length > 0) this.#events.set(key, events);
@@ -54,10 +58,7 @@ export class EventLog {
 		};
 		this.#events.set(key, [...present.filter(each => each !== same), recorded].slice(-limits.eventsPerObject));
 		this.#dirty.add(key);
-		this.#flushTimer ??= this.#options.clock.after(limits.eventFlushMs, () => {
-			this.#flushTimer = undefined;
-			this.flush();
-		});
+		this.#flushLater();
 		this.#options.onEvent?.(key, recorded);
 	}
 
@@ -78,29 +79,59 @@ export class EventLog {
 
 	/** Writes what is dirty, and drops what nobody will be shown any more. */
 	flush(): void {
-		for (const key of this.#dirty) this.#write(key);
+		this.#cancelTimer();
+		const dirty = [...this.#dirty];
 		this.#dirty.clear();
-		for (const key of [...this.#events.keys()]) {
-			if (this.of(key).length > 0) continue;
-			this.#events.delete(key);
-			this.#options.put(eventsStoreKey(key), undefined, () => undefined);
-		}
-		if (this.#dirty.size === 0) {
-			this.#flushTimer?.();
-			this.#flushTimer = undefined;
-		}
+		for (const key of dirty) this.#write(key);
+		for (const key of [...this.#events.keys()]) if (this.of(key).length === 0) this.#write(key);
 	}
 
+	/** Writes what is dirty one last time; calls back when everything has its outcome. */
+	finish(done: () => void): void {
+		this.close();
+		this.flush();
+		this.#whenWritten = done;
+		this.#checkWritten();
+	}
+
+	/** Writes nothing more by itself. */
 	close(): void {
-		this.#flushTimer?.();
-		this.#flushTimer = undefined;
+		this.#closed = true;
+		this.#cancelTimer();
 	}
 
 	#write(key: ObjectKey): void {
 		const events = this.of(key);
-		this.#options.put(eventsStoreKey(key), events.length === 0 ? undefined : () => JSON.stringify(events), () => {
-			this.#dirty.add(key);
+		if (events.length === 0) this.#events.delete(key);
+		this.#writing++;
+		this.#options.put(eventsStoreKey(key), events.length === 0 ? undefined : () => JSON.stringify(events), taken => {
+			this.#writing--;
+			if (!taken) this.#writeAgain(key);
+			this.#checkWritten();
 		});
+	}
+
+	/** A store in trouble is asked again at the next flush. */
+	#writeAgain(key: ObjectKey): void {
+		this.#dirty.add(key);
+		this.#flushLater();
+	}
+
+	#flushLater(): void {
+		if (this.#closed) return;
+		this.#flushTimer ??= this.#options.clock.after(limits.eventFlushMs, () => this.flush());
+	}
+
+	#cancelTimer(): void {
+		this.#flushTimer?.();
+		this.#flushTimer = undefined;
+	}
+
+	#checkWritten(): void {
+		if (this.#writing > 0) return;
+		const done = this.#whenWritten;
+		this.#whenWritten = undefined;
+		done?.();
 	}
 }
 
@@ -115,6 +146,7 @@ function parseEvents(body: string): ObjectEvent[] {
 
 function isEvent(value: unknown): value is ObjectEvent {
 	if (typeof value !== 'object' || value === null) return false;
-	const {reason, message, count, firstAtMs, lastAtMs} = value as Record<string, unknown>;
+	const {type, reason, message, count, firstAtMs, lastAtMs} = value as Record<string, unknown>;
+	if (type !== 'Normal' && type !== 'Warning') return false;
 	return [reason, message].every(each => typeof each === 'string') && [count, firstAtMs, lastAtMs].every(each => typeof each === 'number');
 }

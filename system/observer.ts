@@ -16,6 +16,7 @@ export type DeadLetter = {
 	readonly messageType: string;
 	/** `noActor`, `stopped`, `busy`, `crashed`. */
 	readonly why: string;
+	readonly error: Failure;
 };
 
 export type SystemObserver = {

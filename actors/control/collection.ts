@@ -7,7 +7,9 @@ import {failed, failure, type Failure} from '../../api/errors.js';
 import {objectKey, objectPath} from '../../api/keys.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {generateName} from '../../api/names.js';
-import type {Draft, OwnerReference} from '../../api/object.js';
+import {defaultNamespace} from '../../api/kinds/namespace.js';
+import type {Draft, JsonObject, OwnerReference} from '../../api/object.js';
+import {itemsOf, membersOf} from '../../api/rules/report.js';
 import {next, reply, tell, type Behavior, type Context, type Effect} from '../../system/behavior.js';
 import {isDeleting} from './garbage.js';
 import {aboutObject, resourceName} from './about-object.js';
@@ -46,7 +48,7 @@ const childName = (key: string): string => {
 };
 
 function create(definition: KindDefinition, message: CreateObject, context: Context): readonly Effect[] {
-	const named = withName(definition, message.object, context);
+	const named = withName(definition, inItsNamespace(definition, message.object), context);
 	if (!named.ok) return reply(message.replyTo, named);
 	const refusal = refusalOf(definition, named.value, context);
 	if (refusal !== undefined) return reply(message.replyTo, {ok: false, error: refusal});
@@ -54,32 +56,43 @@ function create(definition: KindDefinition, message: CreateObject, context: Cont
 	const key = objectKey(definition.plural, namespace, name);
 	const child = childName(key);
 	if (context.known.get(key) !== undefined) return reply(message.replyTo, failed('ERR_ALREADY_EXISTS', aboutObject(definition, name)));
-	if (message.dryRun !== true && context.hasChild(child)) return [tell(`${context.self}/${child}`, {...message, object: named.value})];
+	// No record can have a name with a slash: it is refused, but not by the record that the name would lead to.
+	const isApart = message.dryRun === true || key.split('/').length !== 3;
+	if (!isApart && context.hasChild(child)) return [tell(`${context.self}/${child}`, {...message, object: named.value})];
 	const input: RecordInput = {object: named.value, dryRun: message.dryRun === true, replyTo: message.replyTo};
-	const actor = message.dryRun === true ? `dry-run.${context.random.uuid()}` : child;
+	const actor = isApart ? `dry-run.${context.random.uuid()}` : child;
 	return [{type: 'spawn', name: actor, behavior: definition.kind, input}];
+}
+
+/** The record's address has the namespace in it, so it is filled in before there is one. */
+function inItsNamespace({namespaced}: KindDefinition, draft: Draft): Draft {
+	const {namespace = ''} = draft.metadata;
+	return namespaced && namespace === '' ? {...draft, metadata: {...draft.metadata, namespace: defaultNamespace}} : draft;
 }
 
 function withName(
 	{plural, namespaced}: KindDefinition,
 	draft: Draft,
-	{known, random}: Context,
+	{known, random, hasChild}: Context,
 ): {ok: true; value: Draft} | {ok: false; error: Failure} {
 	const {name, generateName: prefix, namespace} = draft.metadata;
 	if (typeof name === 'string' && name !== '') return {ok: true, value: draft};
 	if (typeof prefix !== 'string' || prefix === '') return {ok: true, value: draft}; // The record's admission says what is missing.
 	for (let tries = 0; tries < nameTries; tries++) {
 		const candidate = generateName(prefix, random.next);
-		if (known.get(objectKey(plural, namespaced ? namespace : undefined, candidate)) === undefined) {
+		const key = objectKey(plural, namespaced ? namespace : undefined, candidate);
+		if (known.get(key) === undefined && !hasChild(childName(key))) {
 			return {ok: true, value: {...draft, metadata: {...draft.metadata, name: candidate}}};
 		}
 	}
 	return failed('ERR_ALREADY_EXISTS', {resource: plural, name: prefix});
 }
 
+const isController = (owner: JsonObject): owner is OwnerReference => owner['controller'] === true && typeof owner['uid'] === 'string';
+
 /** Nothing new in a namespace that is missing or ending, nothing for an owner that is gone. */
 function refusalOf(definition: KindDefinition, {metadata}: Draft, {known}: Context): Failure | undefined {
-	const {namespace, ownerReferences = [], name = ''} = metadata;
+	const {namespace, ownerReferences, name = ''} = metadata;
 	if (definition.namespaced && typeof namespace === 'string') {
 		const home = known.get(`namespaces/_/${namespace}`);
 		if (home === undefined) return failure('ERR_NOT_FOUND', {resource: 'namespaces', name: namespace, kind: 'namespaces'});
@@ -89,10 +102,8 @@ function refusalOf(definition: KindDefinition, {metadata}: Draft, {known}: Conte
 			});
 		}
 	}
-	// What is no list at all is worded by the record's admission.
-	const controllerOwner = (Array.isArray(ownerReferences) ? (ownerReferences as readonly OwnerReference[]) : []).find(
-		({controller}) => controller === true,
-	);
+	// What is no list of owners is worded by the record's admission.
+	const controllerOwner = itemsOf(ownerReferences).map(membersOf).find(isController);
 	const owner = controllerOwner === undefined ? undefined : known.byUid(controllerOwner.uid);
 	if (controllerOwner !== undefined && (owner === undefined || isDeleting(owner))) {
 		return failure('ERR_CONFLICT', {

@@ -23,33 +23,41 @@ export function condemnation(object: ApiObject, known: Known): string | undefine
 		if (home === undefined || isDeleting(home)) return `namespace "${namespace}" is being deleted`;
 	}
 	if (ownerReferences.length === 0) return undefined;
-	const owners = ownerReferences.map(reference => ({reference, owner: known.byUid(reference.uid)}));
-	if (owners.every(({owner}) => owner === undefined)) return `its owner ${nameOf(ownerReferences)} is gone`;
-	const inForeground = owners.find(
-		({owner}) => owner !== undefined && isDeleting(owner) && finalizersOf(owner).includes(foregroundFinalizer),
-	);
-	return inForeground === undefined ? undefined : `its owner ${nameOf([inForeground.reference])} is being deleted`;
+	if (ownerReferences.some(reference => isSolid(reference, known))) return undefined;
+	const waiting = ownerReferences.filter(({uid}) => known.byUid(uid) !== undefined);
+	return waiting.length === 0 ? `its owner ${nameOf(ownerReferences)} is gone` : `its owner ${nameOf(waiting)} is being deleted`;
 }
+
+/** Whether the owner is there and does not wait for its dependents to go. */
+function isSolid({uid}: OwnerReference, known: Known): boolean {
+	const owner = known.byUid(uid);
+	return owner !== undefined && !isEndingWith(foregroundFinalizer, owner);
+}
+
+const isEndingWith = (finalizer: string, owner: ApiObject): boolean => isDeleting(owner) && finalizersOf(owner).includes(finalizer);
 
 const nameOf = (references: readonly OwnerReference[]): string => references.map(({kind, name}) => `${kind} "${name}"`).join(', ');
 
-/** The owner references without those to owners that are being deleted and leave their dependents behind. */
-export function withoutOrphaningOwners(object: ApiObject, known: Known): readonly OwnerReference[] | undefined {
+/** The owner references without those to owners that are being deleted and leave this object behind: to nobody, or to another owner. */
+export function withoutLeavingOwners(object: ApiObject, known: Known): readonly OwnerReference[] | undefined {
 	const {ownerReferences} = object.metadata;
 	const leaves = ({uid}: OwnerReference): boolean => {
 		const owner = known.byUid(uid);
-		return owner !== undefined && isDeleting(owner) && finalizersOf(owner).includes(orphanFinalizer);
+		if (owner === undefined) return false;
+		return isEndingWith(orphanFinalizer, owner) || isEndingWith(foregroundFinalizer, owner);
 	};
 	return ownerReferences?.some(leaves) === true ? ownerReferences.filter(reference => !leaves(reference)) : ownerReferences;
 }
 
 /** The finalizers that still hold; ours go once what they wait for has happened. */
 export function remainingFinalizers(object: ApiObject, known: Known): readonly string[] {
+	const finalizers = finalizersOf(object);
+	if (finalizers.length === 0) return finalizers;
 	const dependents = [...known.byOwner(object.metadata.uid)];
 	const blocks = (dependent: ApiObject): boolean =>
 		dependent.metadata.ownerReferences?.some(({uid, blockOwnerDeletion}) => uid === object.metadata.uid && blockOwnerDeletion === true) ===
 		true;
-	return finalizersOf(object).filter(finalizer => {
+	return finalizers.filter(finalizer => {
 		if (finalizer === foregroundFinalizer) return dependents.some(blocks);
 		if (finalizer === orphanFinalizer) return dependents.length > 0;
 		return true;

@@ -7,7 +7,7 @@ import {limits} from '../../api/limits.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {address, objectAddress, type ObjectKey} from '../../api/keys.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
-import type {Delta, DeltaEntry, DeltaTaken, Hello, Observed, ObservedTaken, PodGone, PodGoneTaken} from '../sync-message.js';
+import type {CallHello, Delta, DeltaEntry, DeltaTaken, Hello, Observed, ObservedTaken, PodGone, PodGoneTaken} from '../sync-message.js';
 import {assignmentOf, assignmentVersion} from './assignment.js';
 import type {NodeMessage} from './node.js';
 import {onNode, type PodMessage} from './pod.js';
@@ -44,6 +44,8 @@ export type NodeSyncState = NodeSyncInput & {
 	/** The answer to the hello is not complete yet. */
 	readonly greeting: boolean;
 	readonly incoming: ReadonlyMap<number, Incoming>;
+	/** The node was asked to say hello, since this actor knows nothing of it any more. */
+	readonly called: boolean;
 };
 
 /** Bodies of one delta are cut so that several fit into the window. */
@@ -67,8 +69,10 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 			deltas: 0,
 			greeting: false,
 			incoming: new Map(),
+			called: false,
 		}),
 	receive(state, message, context) {
+		if (state.session === undefined && message.type !== 'hello') return callNode(state);
 		switch (message.type) {
 			case 'hello':
 				return greeted(state, message, context);
@@ -96,6 +100,12 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 	describe: ({session, sent, dirty, outgoing}) =>
 		session === undefined ? 'not heard' : `${sent.size} pods, ${dirty.size} to send, ${outgoing.length} under way`,
 };
+
+/** After a crash: what the node says now is about things forgotten, and so is what changes; its hello brings all of it. */
+function callNode(state: NodeSyncState): Next<NodeSyncState> {
+	const call: CallHello = {type: 'callHello'};
+	return next({...state, called: true}, state.called ? [] : [tell(address(state.node, 'sync'), call)]);
+}
 
 // ---- down ----------------------------------------------------------------------------------------------------------------
 
@@ -185,10 +195,13 @@ function cut(
 
 function entryOf(node: string, key: ObjectKey, known: Context['known']): DeltaEntry {
 	const pod = known.get(key) as Pod | undefined;
-	const assignment = pod === undefined ? undefined : assignmentOf(pod);
+	const assignment = pod === undefined || isOver(pod) ? undefined : assignmentOf(pod);
 	if (pod === undefined || assignment?.nodeName !== node) return {key, version: '', assignment: null};
 	return {key, version: assignmentVersion(pod), assignment};
 }
+
+/** Only finalizers hold it: its node has said that it is gone, or nobody waits for that. */
+const isOver = ({metadata}: Pod): boolean => metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 
 /** Near enough for a window: containers are what makes a pod large. */
 const sizeOf = ({assignment}: DeltaEntry): number =>
@@ -217,7 +230,7 @@ function observed(state: NodeSyncState, message: Observed, context: Context): Ne
 	const stale = message.pods.filter(pod => !isCurrent(pod));
 	const asks = current.map(({key, uid, status, events}): Effect => {
 		const told: PodMessage = {type: 'observed', uid, status, events};
-		return {type: 'ask', to: objectAddress(key), message: told, as: 'statusTaken', id: `${message.number} ${key}`};
+		return {type: 'ask', to: objectAddress(key), message: told, as: 'statusTaken', id: `${message.session} ${message.number} ${key}`};
 	});
 	const sent = new Map(state.sent);
 	for (const {key} of stale) if (!sent.has(key)) sent.set(key, foreign);
@@ -229,12 +242,12 @@ function observed(state: NodeSyncState, message: Observed, context: Context): Ne
 }
 
 function statusTaken(state: NodeSyncState, {id, outcome}: Reply<unknown, 'statusTaken'>): Next<NodeSyncState> {
-	const space = id.indexOf(' ');
-	const number = Number(id.slice(0, space));
-	const waiting = state.incoming.get(number);
+	const [session, digits, key = ''] = id.split(' ');
+	const number = Number(digits);
+	const waiting = session === state.session ? state.incoming.get(number) : undefined;
 	if (waiting === undefined) return next(state);
 	const lost = !outcome.ok && outcome.error.code !== 'ERR_CONFLICT' && outcome.error.code !== 'ERR_NO_SUCH_ACTOR';
-	const now: Incoming = {left: waiting.left - 1, failed: lost ? [...waiting.failed, id.slice(space + 1)] : waiting.failed};
+	const now: Incoming = {left: waiting.left - 1, failed: lost ? [...waiting.failed, key] : waiting.failed};
 	const incoming = new Map(state.incoming);
 	if (now.left > 0) {
 		incoming.set(number, now);
@@ -252,15 +265,16 @@ function observedTaken({node, session}: NodeSyncState, number: number, failed: r
 /** The node has dropped it. That is told to the record it was of; of any other it is no news. */
 function podGone(state: NodeSyncState, {key, uid}: PodGone, context: Context): Next<NodeSyncState> {
 	const message: PodMessage = {type: 'gone', uid};
-	if (context.known.get(key)?.metadata.uid !== uid) return forgotten(state, key, uid, context);
+	const pod = context.known.get(key) as Pod | undefined;
+	if (pod?.metadata.uid !== uid || pod.spec?.nodeName !== state.node) return forgotten(state, key, uid, context);
 	return next(state, [{type: 'ask', to: objectAddress(key), message, as: 'goneTaken', id: `${key} ${uid}`}]);
 }
 
 /** A removal that could not be committed is not confirmed: the node says it again. */
 function goneTaken(state: NodeSyncState, {id, outcome}: Reply<unknown, 'goneTaken'>, context: Context): Next<NodeSyncState> {
 	const [key = '', uid = ''] = id.split(' ');
-	const isOver = outcome.ok || outcome.error.code === 'ERR_CONFLICT' || outcome.error.code === 'ERR_NO_SUCH_ACTOR';
-	return isOver ? forgotten(state, key, uid, context) : next(state);
+	const isSettled = outcome.ok || outcome.error.code === 'ERR_CONFLICT' || outcome.error.code === 'ERR_NO_SUCH_ACTOR';
+	return isSettled ? forgotten(state, key, uid, context) : next(state);
 }
 
 /** The node does not have the pod any more: should it be this node's after all, it is sent again. */

@@ -43,7 +43,7 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 			{type: 'Hostname', address: node.metadata.name},
 		],
 		nodeInfo: nodeInfoOf(info, version),
-		features: info.features,
+		runtimeFeatures: info.features,
 	};
 	return {
 		ok: true,

@@ -32,7 +32,7 @@ import {aboutObject} from './about-object.js';
 import {withCondition, withoutCondition} from './conditions.js';
 import type {Controller} from './controller.js';
 import {deleted, settled, type DeletionRequest} from './deletion.js';
-import {condemnation, isDeleting, withoutOrphaningOwners} from './garbage.js';
+import {condemnation, isDeleting, withoutLeavingOwners} from './garbage.js';
 import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from './object-message.js';
 
 /** What a collection hands to the record it creates. */
@@ -301,7 +301,7 @@ function reconcile(kind: Kind, state: ObjectState, context: Context): Next<Objec
 const isWrite = ({type}: Effect): boolean => type === 'create' || type === 'update' || type === 'delete';
 
 function withKeptOwners(object: ApiObject, {known}: Context): ApiObject {
-	const ownerReferences = withoutOrphaningOwners(object, known);
+	const ownerReferences = withoutLeavingOwners(object, known);
 	return ownerReferences === object.metadata.ownerReferences
 		? object
 		: {...object, metadata: updatedMetadata(object.metadata, {...object.metadata, ownerReferences: ownerReferences ?? []}, false)};

@@ -46,18 +46,23 @@ export const isNodeReady = (node: NodeObject): boolean =>
 	node.metadata.deletionTimestamp === undefined &&
 	node.status?.conditions?.some(({type, status}) => type === 'Ready' && status === 'True') === true;
 
-/** The nodes of one round. `asked` counts open binds by node. */
+/** The index term of pods that take room on a node: those that are over do not. */
+export const occupies = (node: string): string => `occupies=${node}`;
+
+/** The nodes of one round, by name. `asked` counts open binds by node. */
 export const candidatesOf = (nodes: Iterable<NodeObject>, known: Known, asked: ReadonlyMap<string, number>): Candidate[] =>
-	[...nodes].map(node => {
+	[...nodes].sort(byName).map(node => {
 		const {name} = node.metadata;
 		return {
 			name,
 			node,
 			closed: closedBecause(node),
 			maxPods: Number(node.status?.allocatable?.['pods'] ?? Number.POSITIVE_INFINITY),
-			pods: known.countByTerm('pods', `node=${name}`) + (asked.get(name) ?? 0),
+			pods: known.countByTerm('pods', occupies(name)) + (asked.get(name) ?? 0),
 		};
 	});
+
+const byName = (a: NodeObject, b: NodeObject): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
 function closedBecause(node: NodeObject): string | undefined {
 	if (!isNodeReady(node)) return 'not ready';
@@ -107,8 +112,7 @@ export function place(
 function worded(total: number, reasons: readonly (readonly [string, string])[]): string {
 	if (total === 0) return 'there is no node yet';
 	if (reasons.length <= nodesNamed) {
-		const sorted = [...reasons].sort(([a], [b]) => (a < b ? -1 : 1));
-		return `0/${total} nodes fit: ${sorted.map(([node, why]) => `${node}: ${why}`).join('; ')}`;
+		return `0/${total} nodes fit: ${reasons.map(([node, why]) => `${node}: ${why}`).join('; ')}`;
 	}
 	const counts = new Map<string, number>();
 	for (const [, why] of reasons) counts.set(why, (counts.get(why) ?? 0) + 1);

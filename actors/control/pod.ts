@@ -4,12 +4,13 @@ import {failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {Pod, PodStatus} from '../../api/kinds/pod.js';
 import type {Condition} from '../../api/object.js';
-import type {ReplyTo} from '../../system/behavior.js';
+import type {Context, ReplyTo} from '../../system/behavior.js';
+import type {Known} from '../../system/object-index.js';
 import type {PodEvent} from '../sync-message.js';
-import {withCondition} from './conditions.js';
-import {controller, type Handled} from './controller.js';
+import {conditionOf, withCondition} from './conditions.js';
+import {controller, type Handled, type Reconciliation} from './controller.js';
 import {isDeleting} from './garbage.js';
-import {claimedPorts} from './placement.js';
+import {claimedPorts, occupies} from './placement.js';
 
 export type PodMessage =
 	/** The scheduler chose a node. */
@@ -42,7 +43,7 @@ export const portOnNode = (node: string, port: string): string => `port=${node}/
 export const podController = controller<Pod, PodMessage>({
 	plural: 'pods',
 	terms: podTerms,
-	reconcile: () => ({effects: []}),
+	reconcile,
 	receive(pod, message, {nowMs}) {
 		if (message.uid !== pod.metadata.uid) return refused(pod, `it is another pod of that name (uid ${pod.metadata.uid})`);
 		switch (message.type) {
@@ -60,14 +61,29 @@ export const podController = controller<Pod, PodMessage>({
 		if (pod.spec?.nodeName === undefined) return 0;
 		return requested ?? pod.spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds;
 	},
-	isRemovable: pod => pod.spec?.nodeName === undefined || pod.metadata.deletionGracePeriodSeconds === 0,
+	isRemovable: (pod, known) => hasNothingToStop(pod, known),
 });
+
+/** A pod that its manifest bound is as scheduled as one that the scheduler did. */
+function reconcile(pod: Pod, {nowMs}: Context): Reconciliation<PodStatus> {
+	if (pod.spec?.nodeName === undefined || pod.status === undefined) return {effects: []};
+	if (conditionOf(pod.status.conditions, 'PodScheduled')?.status === 'True') return {effects: []};
+	return {status: {...pod.status, conditions: withCondition(pod.status.conditions, scheduled, nowMs)}, effects: []};
+}
+
+const scheduled = {type: 'PodScheduled', status: 'True'} as const;
+
+/** Nobody can say of a node that is not registered that its pod is gone: there is nothing to wait for. */
+function hasNothingToStop({spec, metadata}: Pod, known: Known): boolean {
+	if (spec?.nodeName === undefined || metadata.deletionGracePeriodSeconds === 0) return true;
+	return known.get(`nodes/_/${spec.nodeName}`) === undefined;
+}
 
 function podTerms(pod: Pod): readonly string[] {
 	const node = pod.spec?.nodeName;
 	if (node === undefined) return isDeleting(pod) || isTerminal(pod) ? [] : [unbound];
 	if (isTerminal(pod)) return [onNode(node)];
-	return [onNode(node), ...claimedPorts(pod).map(port => portOnNode(node, port))];
+	return [onNode(node), occupies(node), ...claimedPorts(pod).map(port => portOnNode(node, port))];
 }
 
 const refused = (pod: Pod, message: string): Handled<Pod> => ({
@@ -81,7 +97,7 @@ function bound(pod: Pod, nodeName: string, nowMs: number): Handled<Pod> {
 	if (spec.nodeName !== undefined)
 		return spec.nodeName === nodeName ? {ok: true, object: pod} : refused(pod, `it is bound to node "${spec.nodeName}" already`);
 	if (isDeleting(pod)) return refused(pod, 'it is being deleted');
-	const conditions = withCondition(pod.status?.conditions, {type: 'PodScheduled', status: 'True'}, nowMs);
+	const conditions = withCondition(pod.status?.conditions, scheduled, nowMs);
 	return {
 		ok: true,
 		object: {...pod, spec: {...spec, nodeName}, status: {...pod.status, phase: pod.status?.phase ?? 'Pending', conditions}},
@@ -105,18 +121,27 @@ function unschedulable(pod: Pod, message: string, nowMs: number): Handled<Pod> {
 
 /** The node's view replaces ours, but for what it cannot know: how the pod came to it. */
 function observed(pod: Pod, status: PodStatus, events: readonly PodEvent[]): Handled<Pod> {
-	const ours = (pod.status?.conditions ?? []).filter(({type}) => type === 'PodScheduled' || type === 'ActorFailed');
+	const present = pod.status?.conditions ?? [];
+	const ours = present.filter(({type}) => type === 'PodScheduled' || type === 'ActorFailed');
 	const theirs = (status.conditions ?? []).filter(({type}) => type !== 'PodScheduled' && type !== 'ActorFailed');
-	const scheduled: readonly Condition[] = [...ours, ...theirs];
+	const conditions = [...ours, ...theirs.map(condition => sinceBefore(condition, conditionOf(present, condition.type)))];
+	const {qosClass, startTime = status.startTime} = pod.status ?? {};
 	return {
 		ok: true,
-		object: {...pod, status: {...status, conditions: scheduled}},
+		object: {
+			...pod,
+			status: {...status, conditions, ...(qosClass === undefined ? {} : {qosClass}), ...(startTime === undefined ? {} : {startTime})},
+		},
 		effects: events.map(event => ({type: 'event', ...event})),
 	};
 }
 
+/** A node that started again does not know since when things are as they are. */
+const sinceBefore = (now: Condition, before: Condition | undefined): Condition =>
+	before?.status === now.status && before.lastTransitionTime !== undefined ? {...now, lastTransitionTime: before.lastTransitionTime} : now;
+
 /** As Kubernetes' kubelet ends a pod: grace 0 means that nothing is left to wait for. A gone pod nobody deleted starts anew on its node. */
 function gone(pod: Pod): Handled<Pod> {
-	if (!isDeleting(pod)) return {ok: true, object: pod};
+	if (!isDeleting(pod) || pod.metadata.deletionGracePeriodSeconds === 0) return {ok: true, object: pod};
 	return {ok: true, object: {...pod, metadata: {...pod.metadata, deletionGracePeriodSeconds: 0}}};
 }

@@ -30,7 +30,7 @@ export const replicaSetController = controller<ReplicaSet>({
 });
 
 function reconcile(set: ReplicaSet, context: Context): Reconciliation<ReplicaSetStatus> {
-	const {spec, metadata} = set;
+	const {spec} = set;
 	if (spec === undefined || isDeleting(set)) return {effects: []};
 	const owned = ownedPods(set, context);
 	const mine = owned.filter(pod => matches(spec.selector, pod.metadata.labels));

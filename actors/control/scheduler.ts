@@ -16,22 +16,24 @@ export type SchedulerMessage = {readonly type: 'wake'} | {readonly type: 'more'}
 export type SchedulerState = {
 	/** The round-robin's place in the list of nodes. */
 	readonly turn: number;
-	/** Pods of the present pass that were looked at already and fit nowhere. */
-	readonly passed: number;
+	/** Uids of pods that the present pass has looked at and that fit nowhere: telling them so moves them in the queue. */
+	readonly passed: ReadonlySet<string>;
 };
 
 /** Pods looked at in one step, so that a long queue never holds up the others. */
 const podsPerStep = 200;
 
+const none: ReadonlySet<string> = new Set();
+
 export const schedulerPath = 'scheduler';
 
 export const scheduler: Behavior<null, SchedulerState, SchedulerMessage> = {
 	kind: 'Scheduler',
-	init: (_input, context) => schedule({turn: 0, passed: 0}, context),
+	init: (_input, context) => schedule({turn: 0, passed: none}, context),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'wake':
-				return schedule({...state, passed: 0}, context);
+				return schedule({...state, passed: none}, context);
 			case 'more':
 				return schedule(state, context);
 			case 'outcome':
@@ -39,7 +41,7 @@ export const scheduler: Behavior<null, SchedulerState, SchedulerMessage> = {
 		}
 	},
 	coalesce: ({type}) => (type === 'outcome' ? undefined : type),
-	describe: ({passed}) => (passed === 0 ? '' : `${passed} pods fit nowhere`),
+	describe: ({passed}) => (passed.size === 0 ? '' : `${passed.size} pods fit nowhere`),
 };
 
 export function strategyOf(known: Known): SchedulerStrategy {
@@ -49,7 +51,7 @@ export function strategyOf(known: Known): SchedulerStrategy {
 
 /** A bind that failed is looked at again, but not at once: the store may be in trouble. */
 const failed = (state: SchedulerState, {nowMs}: Context): Next<SchedulerState> =>
-	next({...state, passed: 0}, [{type: 'wakeAt', name: 'retry', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'wake'}}]);
+	next({...state, passed: none}, [{type: 'wakeAt', name: 'retry', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'wake'}}]);
 
 type Round = {
 	readonly strategy: SchedulerStrategy;
@@ -63,26 +65,21 @@ type Round = {
 function schedule(state: SchedulerState, context: Context): Next<SchedulerState> {
 	let open = limits.pendingWrites - context.pending.size;
 	if (open <= 0) return next(state); // Their outcomes come back here.
-	const queue = waitingPods(context.known, context.pending);
 	const round = roundOf(state, context);
-	let {passed} = state;
-	let skip = passed;
+	const passed = new Set(state.passed);
 	let looked = 0;
-	for (const pod of queue) {
-		if (skip > 0) {
-			skip--;
-			continue;
-		}
+	for (const pod of waitingPods(context.known, context.pending)) {
+		if (passed.has(pod.metadata.uid)) continue;
 		if (open === 0) return next({turn: round.turn, passed}, round.effects);
 		if (looked === podsPerStep) {
 			round.effects.push({type: 'tell', to: context.self, message: {type: 'more'}});
 			return next({turn: round.turn, passed}, round.effects);
 		}
 		looked++;
-		const effect = decide(pod, round);
-		if (effect.id.startsWith('bind/')) open--;
-		else passed++;
-		if (effect.needed) round.effects.push(effect.effect);
+		const {isBind, needed, effect} = decide(pod, round);
+		if (isBind) open--;
+		else passed.add(pod.metadata.uid);
+		if (needed) round.effects.push(effect);
 	}
 	return next({turn: round.turn, passed}, round.effects);
 }
@@ -98,10 +95,11 @@ function roundOf(state: SchedulerState, {known, pending}: Context): Round {
 	const ports = new Set<string>();
 	for (const write of pending.values()) {
 		const bind = bindOf(write);
-		if (bind === undefined) continue;
+		const pod = bind === undefined ? undefined : (known.get(bind.key) as Pod | undefined);
+		// One whose bind is committed and not yet answered is in the index already.
+		if (bind === undefined || pod === undefined || pod.spec?.nodeName !== undefined) continue;
 		asked.set(bind.nodeName, (asked.get(bind.nodeName) ?? 0) + 1);
-		const pod = known.get(bind.key) as Pod | undefined;
-		for (const port of pod === undefined ? [] : claimedPorts(pod)) ports.add(portOnNode(bind.nodeName, port));
+		for (const port of claimedPorts(pod)) ports.add(portOnNode(bind.nodeName, port));
 	}
 	return {
 		strategy: strategyOf(known),
@@ -118,7 +116,7 @@ function bindOf(write: Pending): {readonly key: string; readonly nodeName: strin
 	return {key: write.key, nodeName: (write.message as Extract<PodMessage, {type: 'bind'}>).nodeName};
 }
 
-type Decision = {readonly id: string; readonly needed: boolean; readonly effect: Effect};
+type Decision = {readonly isBind: boolean; readonly needed: boolean; readonly effect: Effect};
 
 function decide(pod: Pod, round: Round): Decision {
 	const {uid, namespace, name} = pod.metadata;
@@ -127,11 +125,11 @@ function decide(pod: Pod, round: Round): Decision {
 	if (placement.node === undefined) {
 		const message: PodMessage = {type: 'unschedulable', uid, message: placement.why};
 		const said = pod.status?.conditions?.some(({type, message: text}) => type === 'PodScheduled' && text === placement.why) === true;
-		return {id: `unschedulable/${uid}`, needed: !said, effect: {type: 'tell', to: objectAddress(key), message}};
+		return {isBind: false, needed: !said, effect: {type: 'tell', to: objectAddress(key), message}};
 	}
 	take(round, placement.node, pod);
 	const message: Message & PodMessage = {type: 'bind', uid, nodeName: placement.node};
-	return {id: bindId(pod), needed: true, effect: {type: 'update', key, message, id: bindId(pod)}};
+	return {isBind: true, needed: true, effect: {type: 'update', key, message, id: bindId(pod)}};
 }
 
 /** What one decision takes, the next of the same round finds taken. */

@@ -51,8 +51,11 @@ function hello(state: SyncSupervisorState, message: Hello, context: Context): Ne
 		const refusal: NodeRefused = {type: 'refused', error: {code: 'ERR_BAD_REQUEST', message: text, details: {}}};
 		return next(state, [tell(address(node, 'sync'), refusal)]);
 	}
-	if (context.known.get(`nodes/_/${node}`) !== undefined) return next(state, passOn(state, message, context));
-	return next({...state, registering: new Map(state.registering).set(node, message)}, [registration(message)]);
+	const registering = new Map(state.registering);
+	if (context.known.get(`nodes/_/${node}`) === undefined)
+		return next({...state, registering: registering.set(node, message)}, [registration(message)]);
+	registering.delete(node); // An earlier hello that still waits must not come after this one.
+	return next({...state, registering}, passOn(state, message, context));
 }
 
 function passOn({epoch, lineage, version}: SyncSupervisorState, message: Hello, {self}: Context): Effect[] {

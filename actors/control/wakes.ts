@@ -23,7 +23,7 @@ import type {Change, Known} from '../../system/object-index.js';
 import {isDeleting} from './garbage.js';
 import {nodeSyncPath} from './node-sync.js';
 import {isNodeReady} from './placement.js';
-import {isReady, isTerminal} from './pod.js';
+import {isReady, isTerminal, onNode} from './pod.js';
 import {selectsAnything, selectsTerm} from './replicaset.js';
 import {schedulerPath} from './scheduler.js';
 
@@ -93,12 +93,14 @@ function concernsOwner(before: Pod | undefined, after: Pod | undefined): boolean
 	);
 }
 
-/** Who names the object as owner looks once it is gone or going; so does what lives in a namespace. */
+/** Who names the object as owner looks once it is gone or going; so does what lives in a namespace, or on a node that is gone. */
 function* dependents(before: ApiObject | undefined, after: ApiObject | undefined, known: Known): Iterable<Wake> {
 	if (before === undefined) return;
 	const began = after !== undefined && isDeleting(after) && !isDeleting(before);
 	if (after !== undefined && !began) return;
 	for (const object of known.byOwner(before.metadata.uid)) yield* recordWake(object);
+	if (before.kind === 'Node' && after === undefined)
+		for (const pod of known.byTerm('pods', onNode(before.metadata.name))) yield* recordWake(pod);
 	if (before.kind === 'Namespace') for (const object of known.inNamespace(before.metadata.name)) yield* recordWake(object);
 }
 

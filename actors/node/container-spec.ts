@@ -5,6 +5,7 @@
 
 import {cpuMillis, memoryBytes} from '../../api/quantity.js';
 import type {Container, EnvVar, PodSpec} from '../../api/kinds/pod.js';
+import type {Labels} from '../../api/object.js';
 import type {Assignment} from '../sync-message.js';
 import type {ContainerSpec, Sandbox} from './runtime-port.js';
 
@@ -12,7 +13,7 @@ type Variables = ReadonlyMap<string, string>;
 
 /** Replaces `$(NAME)` by the variable's value. */
 export const expand = (text: string, variables: Variables): string =>
-	text.replace(/\$(\$|\(([^()]*)\))/g, (whole, inner: string, name: string | undefined) => {
+	text.replace(/\$(\$|\(([^)]*)\))/g, (whole, inner: string, name: string | undefined) => {
 		if (inner === '$') return '$';
 		return (name === undefined ? undefined : variables.get(name)) ?? whole;
 	});
@@ -42,7 +43,7 @@ function valueOf({value, valueFrom}: EnvVar, variables: Variables, assignment: A
 /** A field of the pod by the path of a fieldRef; validation has let no other path through. */
 function fieldOf(path: string, {namespace, name, uid, labels, annotations, nodeName, spec}: Assignment, {podIP, hostIP}: Sandbox): string {
 	const subscript = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path);
-	if (subscript !== null) return (subscript[1] === 'labels' ? labels : annotations)[subscript[2] ?? ''] ?? '';
+	if (subscript !== null) return valueAt(subscript[1] === 'labels' ? labels : annotations, subscript[2] ?? '');
 	switch (path) {
 		case 'metadata.name':
 			return name;
@@ -64,6 +65,9 @@ function fieldOf(path: string, {namespace, name, uid, labels, annotations, nodeN
 			return '';
 	}
 }
+
+/** `constructor` is a fine name for a label. */
+const valueAt = (labels: Labels, key: string): string => (Object.hasOwn(labels, key) ? (labels[key] ?? '') : '');
 
 /** What to start for this attempt; undefined when the container names no command. */
 export function containerSpecOf(

@@ -161,6 +161,8 @@ function started(
 ): Next<ContainerActorState> {
 	const current = id.endsWith(`/start/${state.attempt}`);
 	if (state.phase.type !== 'starting' || !current) return next(state);
+	// Who did not answer in time may have started it after all: what there is decides.
+	if (!outcome.ok && outcome.error.code === 'ERR_TIMEOUT') return wait(state, 'RuntimeError', outcome.error.message, context);
 	if (!outcome.ok) return startFailed(state, outcome.error.message, context);
 	const running: ContainerActorState = {...state, phase: {type: 'running', running: outcome.value}};
 	const event: PodEvent = {

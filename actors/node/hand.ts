@@ -6,7 +6,7 @@
 import type {ContainerStatus, PodStatus} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import type {ObjectKey} from '../../api/keys.js';
-import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type ReplyTo} from '../../system/behavior.js';
+import {next, reply, tell, type Behavior, type Context, type Effect, type Message, type Next, type ReplyTo} from '../../system/behavior.js';
 import type {Assignment, PodEvent, PodGone} from '../sync-message.js';
 import {assignmentKey, assignmentObject, type AssignmentObject} from './assignment-object.js';
 import {container, type ContainerChanged, type ContainerInput} from './container.js';
@@ -23,7 +23,14 @@ export type Assign = {
 	readonly replyTo?: ReplyTo | undefined;
 };
 
-export type HandMessage = Assign | SandboxReady | SandboxFailed | SandboxRemoved | ContainerChanged | {readonly type: 'reportAgain'};
+export type HandMessage =
+	| Assign
+	| SandboxReady
+	| SandboxFailed
+	| SandboxRemoved
+	| ContainerChanged
+	| {readonly type: 'reportAgain'}
+	| {readonly type: 'removeAgain'};
 
 /** Told to node sync. */
 export type PodReport = {
@@ -47,6 +54,8 @@ export type HandState = {
 	readonly successor: Assign | undefined;
 	readonly startedAtMs: number;
 	readonly reported: PodStatus | undefined;
+	/** What happened before the first report after a restart; undefined once that was made. */
+	readonly unreported: readonly PodEvent[] | undefined;
 };
 
 export const hand: Behavior<Assign, HandState, HandMessage> = {
@@ -57,7 +66,7 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 		const state = around(assignmentObject(assignment, message.version, context.nowMs), context.nowMs);
 		return next(state, [...reply(message.replyTo, {ok: true, value: null}), ...begin(state, context)]);
 	},
-	resume: (state, context) => next({...state, startedAtMs: context.nowMs}, begin(state, context)),
+	resume: (state, context) => next({...state, startedAtMs: context.nowMs, unreported: []}, begin(state, context)),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'assign':
@@ -65,18 +74,20 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 			case 'sandboxReady':
 				return sandboxReady(state, message.sandbox, context);
 			case 'sandboxFailed':
-				return reported({...state, problem: message.error.message}, [warning('SandboxFailed', message.error.message)], context);
+				return sandboxFailed(state, message.error.message, context);
 			case 'sandboxRemoved':
 				return sandboxRemoved(state, context);
 			case 'containerChanged':
 				return containerChanged(state, message, context);
 			case 'reportAgain':
-				return reported({...state, reported: undefined}, [], context);
+				return reported(state, [], context);
+			case 'removeAgain':
+				return next(state, [removal(context)]);
 		}
 	},
 	signal: (state, signal, {nowMs}) =>
 		signal.type === 'commitFailed' && state.ending === 'sandbox'
-			? next(state, [{type: 'wakeAt', name: 'remove', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'sandboxRemoved'}}])
+			? next(state, [{type: 'wakeAt', name: 'remove', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'removeAgain'}}])
 			: next(state),
 	persistence: {
 		key: ({object}) => assignmentKey(assignmentOf(object)),
@@ -98,6 +109,7 @@ const around = (object: AssignmentObject, startedAtMs: number): HandState => ({
 	successor: undefined,
 	startedAtMs,
 	reported: undefined,
+	unreported: undefined,
 });
 
 function assignmentOf(object: AssignmentObject | undefined): Assignment {
@@ -124,12 +136,15 @@ function sandboxReady(state: HandState, sandbox: Sandbox, context: Context): Nex
 		const input: ContainerInput = {assignment, container: wanted, sandbox, owner: context.self};
 		return {type: 'spawn', name: wanted.name, behavior: container.kind, input, restart: 'permanent'};
 	});
-	if (state.ending !== 'no') return next(ready, [...spawns, ...stops(ready, graceMsOf(ready), context)]);
-	if (assignment.deletionGraceSeconds !== undefined) {
-		const ending: HandState = {...ready, ending: 'containers'};
-		return next(ending, [...spawns, ...stops(ending, graceMsOf(ending), context)]);
-	}
-	return next(ready, spawns);
+	if (state.ending === 'no' && assignment.deletionGraceSeconds === undefined) return next(ready, spawns);
+	const ending: HandState = {...ready, ending: 'containers'};
+	return next(ending, [...spawns, ...stops(ending, graceMsOf(ending), context)]);
+}
+
+/** Without a sandbox nothing can be stopped with grace; what an earlier agent may have left goes with the removal. */
+function sandboxFailed(state: HandState, problem: string, context: Context): Next<HandState> {
+	const {state: told, effects} = reported({...state, problem}, [warning('SandboxFailed', problem)], context);
+	return told.ending === 'containers' ? removeWhenStopped(told, effects, context) : next(told, effects);
 }
 
 // ---- running -------------------------------------------------------------------------------------------------------------
@@ -139,12 +154,21 @@ function containerChanged(state: HandState, message: ContainerChanged, context: 
 	const others = state.ended.filter(each => each !== name);
 	const now: HandState = {...state, containers: {...state.containers, [name]: status}, ended: ended ? [...others, name] : others};
 	const {state: told, effects} = reported(now, events, context);
-	return now.ending === 'containers' ? removeWhenStopped(told, effects, context) : next(told, effects);
+	if (now.ending !== 'containers') return next(told, effects);
+	// One whose actor crashed has forgotten that it was to stop.
+	const again = status.state?.running === undefined ? [] : [tell(`${context.self}/${name}`, stopContainer(graceMsOf(now)))];
+	return removeWhenStopped(told, [...effects, ...again], context);
 }
 
-/** Reports what has changed since the last report. */
-function reported(state: HandState, events: readonly PodEvent[], context: Context): Next<HandState> {
+/**
+ * Reports how the pod is. After a restart of the agent only once every container was looked at: until then what control knows is
+ * nearer to the truth.
+ */
+function reported(state: HandState, news: readonly PodEvent[], context: Context): Next<HandState> {
 	const assignment = assignmentOf(state.object);
+	const events = [...(state.unreported ?? []), ...news];
+	const isUnknown = state.problem === undefined && assignment.spec.containers.some(({name}) => state.containers[name] === undefined);
+	if (state.unreported !== undefined && isUnknown) return next({...state, unreported: events});
 	const status = podStatusOf({...state, assignment, previous: state.reported}, context.nowMs);
 	const message: PodReport = {
 		type: 'podReport',
@@ -153,7 +177,7 @@ function reported(state: HandState, events: readonly PodEvent[], context: Contex
 		status,
 		events,
 	};
-	return next({...state, reported: status}, [tell(syncOf(context.self), message)]);
+	return next({...state, reported: status, unreported: undefined}, [tell(syncOf(context.self), message)]);
 }
 
 /** Node sync of the system an address belongs to. */
@@ -167,7 +191,8 @@ function assign(state: HandState, message: Assign, context: Context): Next<HandS
 	const taken = reply(replyTo, {ok: true, value: null});
 	const present = assignmentOf(state.object);
 	if (assignment === null) return ending({...state, successor: undefined}, taken, context);
-	if (assignment.uid !== present.uid) return ending({...state, successor: message}, [], context);
+	// Taken note of is enough: when the old pod is gone, control sends whatever is next once more.
+	if (assignment.uid !== present.uid) return ending({...state, successor: {...message, replyTo: undefined}}, taken, context);
 	const object = assignmentObject(assignment, message.version, context.nowMs);
 	const now: HandState = {...state, object, successor: undefined};
 	return assignment.deletionGraceSeconds === undefined ? next(now, taken) : ending(now, taken, context);
@@ -190,14 +215,18 @@ function ending(state: HandState, effects: readonly Effect[], context: Context):
 const stops = ({object, sandbox}: HandState, graceMs: number, {self}: Context): Effect[] =>
 	sandbox === undefined
 		? [] // Nothing was looked at yet: the containers are told once the sandbox is there.
-		: assignmentOf(object).spec.containers.map(({name}) => tell(`${self}/${name}`, {type: 'stopContainer', graceMs}));
+		: assignmentOf(object).spec.containers.map(({name}) => tell(`${self}/${name}`, stopContainer(graceMs)));
 
-function removeWhenStopped(state: HandState, effects: readonly Effect[], {self}: Context): Next<HandState> {
+const stopContainer = (graceMs: number): Message & {readonly graceMs: number} => ({type: 'stopContainer', graceMs});
+
+/** Where making the sandbox failed there are no containers to wait for. */
+function removeWhenStopped(state: HandState, effects: readonly Effect[], context: Context): Next<HandState> {
 	const {spec} = assignmentOf(state.object);
-	const over = spec.containers.every(({name}) => state.ended.includes(name));
-	if (!over || state.sandbox === undefined) return next(state, effects);
-	return next({...state, ending: 'sandbox'}, [...effects, tell(`${self}/${infraName}`, {type: 'removeSandbox'})]);
+	const isOver = state.sandbox === undefined ? state.problem !== undefined : spec.containers.every(({name}) => state.ended.includes(name));
+	return isOver ? next({...state, ending: 'sandbox'}, [...effects, removal(context)]) : next(state, effects);
 }
+
+const removal = ({self}: Context): Effect => tell(`${self}/${infraName}`, {type: 'removeSandbox'});
 
 /** Nothing is left: the assignment goes, control hears of it, a successor is handed back to whoever starts hands. */
 function sandboxRemoved(state: HandState, {self}: Context): Next<HandState> {

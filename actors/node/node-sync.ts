@@ -52,6 +52,10 @@ export type NodeSyncState = {
 	/** Hellos without an answer. */
 	readonly hellos: number;
 	readonly greeted: boolean;
+	/** Since the last hello the cache did not take something: another hello is due. */
+	readonly lost: boolean;
+	/** Since the last hello the cache has taken all that control said to it. */
+	readonly inStep: boolean;
 	/** Entries of a delta that are not in the cache yet, by its number. */
 	readonly taking: ReadonlyMap<number, number>;
 	readonly reports: ReadonlyMap<ObjectKey, Report>;
@@ -121,6 +125,8 @@ const fresh = (input: NodeSyncInput | undefined, seen: SeenObject | undefined): 
 	session: '',
 	hellos: 0,
 	greeted: false,
+	lost: false,
+	inStep: false,
 	taking: new Map(),
 	reports: new Map(),
 	underWay: undefined,
@@ -144,10 +150,10 @@ function hello(state: NodeSyncState, {known, nowMs, random}: Context): Next<Node
 	const hellos = state.hellos + 1;
 	const atMs = nowMs + exponentialBackoffMs(hellos, helloFirstMs, helloMaxMs);
 	// What was under way may have been lost with the control plane that took it.
-	return next({...state, session, hellos, greeted: false, taking: new Map(), reports: unsent(state), underWay: undefined}, [
-		tell(control, message),
-		{type: 'wakeAt', name: 'hello', atMs, message: {type: 'helloAgain'}},
-	]);
+	return next(
+		{...state, session, hellos, greeted: false, lost: false, inStep: false, taking: new Map(), reports: unsent(state), underWay: undefined},
+		[tell(control, message), {type: 'wakeAt', name: 'hello', atMs, message: {type: 'helloAgain'}}],
+	);
 }
 
 /** Reports that wait, and those whose message was not answered; the newer of a pod wins, events of both are kept. */
@@ -165,29 +171,40 @@ const joined = (older: Report | undefined, newer: Report): Report =>
 function delta(state: NodeSyncState, message: Delta, context: Context): Next<NodeSyncState> {
 	const {epoch = 0, lineage = ''} = state.seen?.spec ?? {};
 	if (message.session !== state.session || (message.lineage === lineage && message.epoch < epoch)) return next(state);
-	const greeted = state.greeted || message.complete;
+	const greeted = !state.lost && (state.greeted || message.complete);
 	const taking = new Map(state.taking);
 	if (message.entries.length > 0) taking.set(message.number, message.entries.length);
-	return next({...state, taking, greeted, refusal: undefined, seen: seen(state.seen, message, context.nowMs)}, [
+	const now: NodeSyncState = {...state, taking, greeted, refusal: undefined, seen: seen(state.seen, message, context.nowMs)};
+	const step = whenInStep(now, context);
+	return next(step.state, [
 		...message.entries.map(({key, version, assignment}): Effect => {
 			const assign: Assign = {type: 'assign', key, version, assignment};
-			return {type: 'ask', to: `${systemOf(context.self)}/${podsPath}`, message: assign, as: 'assigned', id: `${message.number} ${key}`};
+			return {
+				type: 'ask',
+				to: `${systemOf(context.self)}/${podsPath}`,
+				message: assign,
+				as: 'assigned',
+				id: `${message.session} ${message.number} ${key}`,
+			};
 		}),
 		...(message.entries.length === 0 ? [taken(state, message.number)] : []),
-		...(message.complete ? whenComplete(context) : []),
+		...(greeted ? [{type: 'cancelWake', name: 'hello'} as const] : []),
+		...step.effects,
 	]);
 }
 
 const systemOf = (self: string): string => self.slice(0, self.lastIndexOf('/'));
 
-/** Everything assigned is known now: what else is on the node is surplus, and control hears anew how the rest is. */
-const whenComplete = ({self}: Context): Effect[] => [
-	{type: 'cancelWake', name: 'hello'},
-	tell(`${systemOf(self)}/runtime`, {type: 'synced'}),
-	tell(`${systemOf(self)}/${podsPath}`, {type: 'reportAll'}),
-	tell(self, {type: 'flush'}),
-	tell(self, {type: 'sayGone'}),
-];
+/** Everything assigned is in the cache: what else is on the node is surplus, and control hears anew how the rest is. */
+function whenInStep(state: NodeSyncState, {self}: Context): Next<NodeSyncState> {
+	if (!state.greeted || state.inStep || state.taking.size > 0) return next(state);
+	return next({...state, inStep: true}, [
+		tell(`${systemOf(self)}/runtime`, {type: 'synced'}),
+		tell(`${systemOf(self)}/${podsPath}`, {type: 'reportAll'}),
+		tell(self, {type: 'flush'}),
+		tell(self, {type: 'sayGone'}),
+	]);
+}
 
 function seen(old: SeenObject | undefined, {epoch, lineage}: Delta, nowMs: number): SeenObject {
 	if (old?.spec?.epoch === epoch && old.spec.lineage === lineage) return old;
@@ -195,20 +212,24 @@ function seen(old: SeenObject | undefined, {epoch, lineage}: Delta, nowMs: numbe
 	return {apiVersion: 'node.troupe.dev/v1', kind: 'Cluster', metadata, spec: {epoch, lineage}};
 }
 
-function assigned(state: NodeSyncState, {id, outcome}: Reply<unknown, 'assigned'>, {nowMs}: Context): Next<NodeSyncState> {
-	const number = Number(id.slice(0, id.indexOf(' ')));
-	const left = state.taking.get(number);
+function assigned(state: NodeSyncState, {id, outcome}: Reply<unknown, 'assigned'>, context: Context): Next<NodeSyncState> {
+	const [session, digits] = id.split(' ');
+	const number = Number(digits);
+	const left = session === state.session ? state.taking.get(number) : undefined;
 	if (left === undefined) return next(state);
 	const taking = new Map(state.taking);
 	// What the cache did not take is missing from the next hello, and so is sent again.
-	const effects: Effect[] = outcome.ok ? [] : [{type: 'wakeAt', name: 'hello', atMs: nowMs + helloFirstMs, message: {type: 'helloAgain'}}];
-	const greeted = state.greeted && outcome.ok;
+	const atMs = context.nowMs + helloFirstMs;
+	const effects: Effect[] = outcome.ok ? [] : [{type: 'wakeAt', name: 'hello', atMs, message: {type: 'helloAgain'}}];
+	const lost = state.lost || !outcome.ok;
+	const greeted = state.greeted && !lost;
 	if (left > 1) {
 		taking.set(number, left - 1);
-		return next({...state, taking, greeted}, effects);
+		return next({...state, taking, greeted, lost}, effects);
 	}
 	taking.delete(number);
-	return next({...state, taking, greeted}, [...effects, taken(state, number)]);
+	const step = whenInStep({...state, taking, greeted, lost}, context);
+	return next(step.state, [...effects, taken(state, number), ...step.effects]);
 }
 
 function taken(state: NodeSyncState, number: number): Effect {

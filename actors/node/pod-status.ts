@@ -66,7 +66,7 @@ function conditionsOf(
 		unready.length === 0
 			? {}
 			: over
-				? {reason: 'PodCompleted'}
+				? {reason: phase === 'Failed' ? 'PodFailed' : 'PodCompleted'}
 				: {reason: 'ContainersNotReady', message: problem ?? `containers with unready status: [${unready.join(' ')}]`};
 	const ready = unready.length === 0 ? 'True' : 'False';
 	const wanted: readonly Condition[] = [

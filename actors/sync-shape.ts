@@ -1,0 +1,68 @@
+// Whether what a node says has the shape that its type promises. It comes from another machine: what is not so is refused at the
+// door, since no actor behind it looks again.
+
+import {itemsOf, membersOf} from '../api/rules/report.js';
+import {schemaProblems} from '../api/schema-problems.js';
+import type {Message} from '../system/behavior.js';
+import {syncProtocol} from './sync-message.js';
+
+type Members = {readonly [member: string]: unknown};
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const haveTexts = (members: Members, names: readonly string[]): boolean => names.every(name => typeof members[name] === 'string');
+
+const haveNumbers = (members: Members, names: readonly string[]): boolean => names.every(name => typeof members[name] === 'number');
+
+const isListOf = (value: unknown, isItem: (item: unknown) => boolean): boolean => Array.isArray(value) && itemsOf(value).every(isItem);
+
+const holdsTexts = (value: unknown): boolean =>
+	isObject(value) && Object.values(membersOf(value)).every(member => typeof member === 'string');
+
+/** Whether a message of node sync has all members of its type; false for types that a node does not send. */
+export function isWellFormed(message: Message): boolean {
+	const members = message as unknown as Members;
+	switch (message.type) {
+		case 'hello':
+			return isHello(members);
+		case 'deltaTaken':
+			return haveTexts(members, ['session']) && haveNumbers(members, ['number']);
+		case 'observed':
+			return haveTexts(members, ['session']) && haveNumbers(members, ['number']) && isListOf(members['pods'], isObservedPod);
+		case 'podGone':
+			return haveTexts(members, ['key', 'uid']);
+		default:
+			return false;
+	}
+}
+
+/** Of another protocol nothing more is known than that it is one: it is answered, not read. */
+const isHello = (members: Members): boolean =>
+	haveNumbers(members, ['protocol']) && (members['protocol'] !== syncProtocol || isHelloOfToday(members));
+
+const isHelloOfToday = (members: Members): boolean =>
+	haveTexts(members, ['node', 'session', 'lineage']) &&
+	haveNumbers(members, ['epoch']) &&
+	holdsTexts(members['labels']) &&
+	holdsTexts(members['have']) &&
+	isRuntimeInfo(membersOf(members['info']));
+
+const isRuntimeInfo = (info: Members): boolean =>
+	haveTexts(info, ['name', 'version', 'hostIP', 'hostBootId', 'os', 'kernel', 'architecture']) &&
+	haveNumbers(info, ['cpuMillis', 'memoryBytes', 'maxPods']) &&
+	isListOf(info['features'], feature => typeof feature === 'string') &&
+	isListOf(info['conditions'], condition => haveTexts(membersOf(condition), ['type', 'reason', 'message']));
+
+function isObservedPod(pod: unknown): boolean {
+	const members = membersOf(pod);
+	return (
+		haveTexts(members, ['key', 'uid']) &&
+		isListOf(members['events'], isPodEvent) &&
+		schemaProblems('PodStatus', members['status']).length === 0
+	);
+}
+
+function isPodEvent(event: unknown): boolean {
+	const members = membersOf(event);
+	return haveTexts(members, ['reason', 'message']) && (members['event'] === 'Normal' || members['event'] === 'Warning');
+}

@@ -1,0 +1,35 @@
+// What a step may look at. Lists are made only when they are asked for.
+
+import type {Address} from '../api/keys.js';
+import type {Context, Pending, Random} from './behavior.js';
+import type {Cell} from './cell.js';
+import type {Known} from './object-index.js';
+
+export class StepContext implements Context {
+	readonly #cell: Cell;
+	readonly nowMs: number;
+	readonly random: Random;
+	readonly known: Known;
+
+	constructor(cell: Cell, nowMs: number, random: Random, known: Known) {
+		this.#cell = cell;
+		this.nowMs = nowMs;
+		this.random = random;
+		this.known = known;
+	}
+
+	get self(): Address {
+		return this.#cell.address;
+	}
+
+	get children(): readonly string[] {
+		return [...this.#cell.children.keys()];
+	}
+
+	/** A property, so that it can be taken out of the context like the others. */
+	readonly hasChild = (name: string): boolean => this.#cell.children.has(name);
+
+	get pending(): ReadonlyMap<string, Pending> {
+		return this.#cell.pending;
+	}
+}

@@ -1,0 +1,72 @@
+// Records of objects, played one step at a time against an index.
+
+import type {ApiObject} from '../../api/object.js';
+import {controlBehaviors} from '../../actors/control/kinds.js';
+import {clusterConfigController} from '../../actors/control/cluster-config.js';
+import type {Controller} from '../../actors/control/controller.js';
+import {namespaceController} from '../../actors/control/namespace.js';
+import {nodeController} from '../../actors/control/node.js';
+import {objectBehavior, type ObjectState, type RecordInput} from '../../actors/control/object.js';
+import {podController} from '../../actors/control/pod.js';
+import {replicaSetController} from '../../actors/control/replicaset.js';
+import type {Behavior, Context, Effect, Message, Signal} from '../../system/behavior.js';
+import type {ObjectIndex} from '../../system/object-index.js';
+import {playFrom, type Played} from '../../system/play.js';
+import {contextWith, drop, keyOf, put} from './_objects.js';
+
+type Record = Behavior<RecordInput, ObjectState, Message>;
+
+const recordOf = (each: Controller): Record => objectBehavior(each);
+
+export const records = {
+	Namespace: recordOf(namespaceController),
+	Node: recordOf(nodeController),
+	Pod: recordOf(podController),
+	ReplicaSet: recordOf(replicaSetController),
+	ClusterConfig: recordOf(clusterConfigController),
+};
+
+/** Everything the control system can spawn. */
+export const behaviorNames = Object.keys(controlBehaviors);
+
+const recordFor = ({kind}: ApiObject): Record => records[kind as keyof typeof records];
+
+export const restored = (object: ApiObject): ObjectState => ({object, failures: 0, resting: false});
+
+/** A message as a test writes it down. */
+export type Told = Message & {readonly [member: string]: unknown};
+
+/** Plays messages to the record of an object that is committed as given. */
+export const tellRecord = (
+	object: ApiObject,
+	messages: readonly Told[],
+	context: Context,
+	state: ObjectState = restored(object),
+): Played<ObjectState> => playFrom(recordFor(object), state, messages, context);
+
+export function signalRecord(object: ApiObject, signal: Signal, context: Context): {readonly effects: readonly Effect[]} {
+	const step = recordFor(object).signal?.(restored(object), signal, context);
+	if (step === undefined) throw new Error('records hear signals');
+	return step;
+}
+
+/** One step whose object is committed to the index, as the pipeline would; the committed object, undefined once removed. */
+export function commit(index: ObjectIndex, object: ApiObject, message: Told, overrides: Partial<Context> = {}): ApiObject | undefined {
+	const played = tellRecord(object, [message], contextWith(index, overrides));
+	if (played.object === object) return object;
+	if (played.object === undefined) drop(index, object);
+	else put(index, played.object);
+	return index.get(keyOf(object));
+}
+
+/** Wakes a record until it finds nothing to do; throws when it never comes to rest. */
+export function settle(index: ObjectIndex, object: ApiObject): ApiObject | undefined {
+	let present: ApiObject | undefined = object;
+	for (let step = 0; step < 10; step++) {
+		if (present === undefined) return undefined;
+		const after = commit(index, present, {type: 'wake'});
+		if (after === present) return present;
+		present = after;
+	}
+	throw new Error('the record does not come to rest');
+}

@@ -1,0 +1,93 @@
+// What stands around the records: the root with what every cluster starts with, and the door where nodes register.
+
+import test from 'ava';
+import {failed} from '../../api/errors.js';
+import {kinds} from '../../api/catalogue.js';
+import {controlDesign} from '../../actors/control/design.js';
+import {controlRoot, type ControlRootInput} from '../../actors/control/root.js';
+import {syncSupervisor} from '../../actors/control/sync-supervisor.js';
+import {play, playFrom} from '../../system/play.js';
+import {aClusterConfig, aNode, contextWith, indexOf, nowMs} from './_objects.js';
+import {aHello} from './_agent.js';
+
+const input: ControlRootInput = {epoch: 7, lineage: 'ours', version: '0.1.0'};
+const self = 'troupe://control/sync';
+
+test('the root starts a collection for each kind, the scheduler and the door for nodes', t => {
+	const {effects} = play(controlRoot, input, [], contextWith(indexOf(aClusterConfig('least-pods'))));
+	t.deepEqual(
+		effects.map(effect => (effect.type === 'spawn' ? [effect.name, effect.restart] : [])),
+		[...kinds.map(({plural}) => plural), 'scheduler', 'sync'].map(name => [name, 'permanent']),
+	);
+	for (const effect of effects)
+		if (effect.type === 'spawn') t.true(Object.hasOwn(controlDesign.behaviors, effect.behavior), effect.behavior);
+});
+
+test('a new cluster gets its default namespace and its configuration, an old one keeps its own', t => {
+	const created = (known: ReturnType<typeof indexOf>) =>
+		play(controlRoot, input, [], contextWith(known)).effects.flatMap(effect => (effect.type === 'create' ? [effect.id] : []));
+	const bare = indexOf();
+	bare.apply('namespaces/_/default', 99, undefined, () => '');
+	t.deepEqual(created(bare), ['namespaces/_/default', 'clusterconfigs/_/cluster']);
+	t.deepEqual(created(indexOf(aClusterConfig('round-robin'))), []);
+});
+
+test('what could not be made is tried again after a second', t => {
+	const outcome = failed('ERR_STORE', {message: 'full'});
+	const {effects} = play(controlRoot, input, [{type: 'outcome', id: 'x', outcome}], contextWith(indexOf()));
+	t.deepEqual(effects, [{type: 'wakeAt', name: 'furnish', atMs: nowMs + 1000, message: {type: 'furnish'}}]);
+	const there = failed('ERR_ALREADY_EXISTS', {name: 'default'});
+	t.deepEqual(play(controlRoot, input, [{type: 'outcome', id: 'x', outcome: there}], contextWith(indexOf())).effects, []);
+});
+
+test('a new leader knows nothing of any node, and asks each for its hello', t => {
+	const {effects} = play(syncSupervisor, input, [], contextWith(indexOf(aNode()), {self}));
+	t.like(effects, [
+		{type: 'tell', to: 'troupe://control/nodes/node-a', message: {type: 'unheard', reason: 'NodeStatusUnknown'}},
+		{type: 'tell', to: 'troupe://node-a/sync', message: {type: 'callHello'}},
+	]);
+});
+
+const passedOn = [
+	{type: 'spawn', name: 'node-a', behavior: 'NodeSync', input: {...input, node: 'node-a'}},
+	{type: 'tell', to: `${self}/node-a`, message: aHello()},
+];
+
+test('the hello of a known node goes to its own sync', t => {
+	const start = play(syncSupervisor, input, [], contextWith(indexOf(aNode()), {self}));
+	t.deepEqual(playFrom(syncSupervisor, start.state, [aHello()], contextWith(indexOf(aNode()), {self})).effects, passedOn as never);
+});
+
+test('an unknown node is registered with its labels first', t => {
+	const context = contextWith(indexOf(), {self});
+	const hello = aHello({labels: {zone: 'x'}});
+	const asked = play(syncSupervisor, input, [hello], context);
+	t.deepEqual(asked.effects, [
+		{
+			type: 'create',
+			id: 'register/node-a',
+			object: {apiVersion: 'v1', kind: 'Node', metadata: {name: 'node-a', labels: {zone: 'x'}}, spec: {}},
+		},
+	]);
+	for (const outcome of [{ok: true, value: null} as const, failed('ERR_ALREADY_EXISTS', {name: 'node-a'})]) {
+		const done = playFrom(syncSupervisor, asked.state, [{type: 'outcome', id: 'register/node-a', outcome}], context);
+		t.like(done.effects, [
+			{type: 'spawn', name: 'node-a'},
+			{type: 'tell', message: {type: 'hello'}},
+		]);
+		t.is(done.state.registering.size, 0);
+	}
+	const broken = playFrom(
+		syncSupervisor,
+		asked.state,
+		[{type: 'outcome', id: 'register/node-a', outcome: failed('ERR_STORE', {message: 'full'})}],
+		context,
+	);
+	t.deepEqual(broken.effects, []);
+	t.is(broken.state.registering.size, 0);
+});
+
+test('a node of another protocol is told so', t => {
+	const {effects} = play(syncSupervisor, input, [aHello({protocol: 2})], contextWith(indexOf(), {self}));
+	t.like(effects, [{type: 'tell', to: 'troupe://node-a/sync', message: {type: 'refused', error: {code: 'ERR_BAD_REQUEST'}}}]);
+});

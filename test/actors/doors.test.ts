@@ -1,0 +1,113 @@
+// The doors between systems are closed lists: what is not on them, or not well formed, is not taken.
+
+import test from 'ava';
+import {acceptsFromControl, acceptsFromNode, idempotentMessages} from '../../actors/doors.js';
+import type {Message} from '../../system/behavior.js';
+import {aHello, aRuntimeInfo} from './_agent.js';
+
+const sync = 'troupe://control/sync';
+const ours = 'troupe://control/sync/node-a';
+const hello = aHello();
+const pod = {key: 'pods/default/web', uid: 'u', status: {phase: 'Running'}, events: [{event: 'Normal', reason: 'Started', message: 'x'}]};
+const observed = {type: 'observed', session: 's', number: 1, pods: [pod]};
+const deltaTaken = {type: 'deltaTaken', session: 's', number: 1};
+const podGone = {type: 'podGone', key: 'pods/default/web', uid: 'u'};
+
+const takes = (to: string, message: object): boolean => acceptsFromNode('node-a', to, message as Message);
+
+test('control takes what node sync says of the node itself', t => {
+	t.true(takes(sync, hello));
+	for (const message of [observed, deltaTaken, podGone]) t.true(takes(ours, message));
+	t.true(takes(ours, {...observed, pods: []}));
+});
+
+test('control takes nothing that is said of another node, or elsewhere', t => {
+	t.false(takes(sync, aHello({node: 'node-b'})));
+	for (const message of [observed, deltaTaken, podGone]) {
+		for (const to of ['troupe://control/sync/node-b', sync, 'troupe://control/pods/default.web', 'troupe://control/scheduler', 'nowhere'])
+			t.false(takes(to, message));
+	}
+	t.false(takes(ours, hello));
+});
+
+test('control takes no writes, wakes or internal messages of a node', t => {
+	for (const type of [
+		'create',
+		'delete',
+		'patch',
+		'bind',
+		'observed',
+		'gone',
+		'heard',
+		'dirty',
+		'flush',
+		'wake',
+		'callHello',
+		'delta',
+		'constructor',
+	]) {
+		for (const to of [sync, ours, 'troupe://control/pods', 'troupe://control/pods/default.web', 'troupe://control/nodes/node-a'])
+			t.false(takes(to, {type}));
+	}
+});
+
+test('answers go to the edge only', t => {
+	const answer = {type: 'edge', id: '1', outcome: {ok: true, value: null}};
+	t.true(takes('troupe://control/edge', answer));
+	t.false(takes(ours, {...answer, type: 'statusTaken'}));
+	t.false(takes('troupe://control/scheduler', {...answer, type: 'outcome'}));
+});
+
+const without = (message: object, member: string): object => Object.fromEntries(Object.entries(message).filter(([key]) => key !== member));
+
+test('a hello lacks nothing and has no member of another type', t => {
+	for (const member of ['session', 'labels', 'epoch', 'lineage', 'have', 'info', 'protocol']) {
+		t.false(takes(sync, without(hello, member)), member);
+		t.false(takes(sync, {...hello, [member]: null}), member);
+	}
+	for (const wrong of [{have: {a: 1}}, {have: []}, {labels: {a: null}}, {epoch: '7'}]) t.false(takes(sync, {...hello, ...wrong}));
+	for (const member of Object.keys(aRuntimeInfo())) t.false(takes(sync, {...hello, info: without(aRuntimeInfo(), member)}), member);
+	t.false(takes(sync, {...hello, info: {...aRuntimeInfo(), conditions: [{type: 'X'}]}}));
+	t.false(takes(sync, {...hello, info: {...aRuntimeInfo(), features: [1]}}));
+});
+
+test('a hello of another protocol is taken, to be answered', t => {
+	t.true(takes(sync, {type: 'hello', node: 'node-a', protocol: 2}));
+});
+
+test('reports of any other shape are not taken', t => {
+	const wrong = [
+		{pods: null},
+		{pods: 'all'},
+		{pods: [null]},
+		{pods: [without(pod, 'uid')]},
+		{pods: [without(pod, 'status')]},
+		{pods: [{...pod, status: {phase: 'Dancing'}}]},
+		{pods: [{...pod, status: {phase: 'Running', conditions: {}}}]},
+		{pods: [{...pod, status: {phase: 'Running', secret: 'x'}}]},
+		{pods: [{...pod, events: null}]},
+		{pods: [{...pod, events: [{event: 'Loud', reason: 'x', message: 'x'}]}]},
+		{pods: [pod, {...pod, key: 7}]},
+		{number: '1'},
+		{session: undefined},
+	];
+	for (const members of wrong) t.false(takes(ours, {...observed, ...members}), JSON.stringify(members));
+	t.false(takes(ours, {...deltaTaken, number: null}));
+	t.false(takes(ours, {...podGone, uid: 7}));
+});
+
+test('a node takes its sync and questions for its runtime, from control alone', t => {
+	const nodeSync = 'troupe://node-a/sync';
+	for (const type of ['callHello', 'delta', 'observedTaken', 'podGoneTaken', 'refused']) {
+		t.true(acceptsFromControl('control', nodeSync, {type}));
+		t.false(acceptsFromControl('node-b', nodeSync, {type}));
+		t.false(acceptsFromControl('control', 'troupe://node-a/pods', {type}));
+	}
+	t.true(acceptsFromControl('control', 'troupe://node-a/runtime', {type: 'readLog'}));
+	t.false(acceptsFromControl('control', 'troupe://node-a/runtime', {type: 'synced'}));
+	for (const type of ['podReport', 'podGone', 'assigned', 'flush']) t.false(acceptsFromControl('control', nodeSync, {type}));
+});
+
+test('only messages that may be handled twice are sent again to a peer that restarted', t => {
+	t.deepEqual([...idempotentMessages].sort(), ['callHello', 'hello']);
+});

@@ -1,0 +1,334 @@
+// A pod on its node: sandbox, then containers; and the other way round at the end, whatever state they are in.
+
+import test from 'ava';
+import {failed, succeeded} from '../../api/errors.js';
+import type {PodStatus} from '../../api/kinds/pod.js';
+import type {Assign} from '../../actors/node/hand.js';
+import type {Assignment} from '../../actors/sync-message.js';
+import {aContainer} from './_objects.js';
+import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
+import {handAddress, openTree, type Tree} from './_tree.js';
+
+const replyTo = {to: 'troupe://node-a/sync', as: 'assigned', id: '1 pods/default/web'};
+const key = 'pods/default/web';
+const assignOf = (assignment: Assignment | null, version = 'v1'): Assign => ({type: 'assign', key, version, assignment, replyTo});
+
+const main = `${handAddress}/main`;
+const ensure = 'uid-of-web/sandbox/ensure';
+const remove = 'uid-of-web/sandbox/remove';
+const inspect = 'uid-of-web/main/inspect';
+const start = 'uid-of-web/main/start/0';
+const stopFor = (graceMs: number, attempt = 0): string => `uid-of-web/main/stop/${attempt}/${graceMs}`;
+const nothing = succeeded({running: undefined, lastExit: undefined, nextAttempt: 0});
+const runtimeError = failed('ERR_RUNTIME', {message: 'no address left'});
+
+const ending = (graceSeconds = 30): Assign => assignOf(anAssignment({deletionGraceSeconds: graceSeconds}), `ending-${graceSeconds}`);
+
+type Report = {readonly type: 'podReport'; readonly status: PodStatus; readonly events: readonly {readonly reason: string}[]};
+const reportsOf = ({sent}: Tree): Report[] =>
+	sent.flatMap(({to, message}) => (to === 'troupe://node-a/sync' && message.type === 'podReport' ? [message as unknown as Report] : []));
+const goneOf = ({sent}: Tree): unknown[] => sent.flatMap(({message}) => (message.type === 'podGone' ? [message['uid']] : []));
+
+function running(assign: Assign = assignOf(anAssignment())): Tree {
+	const tree = openTree(assign);
+	tree.answer(ensure, succeeded(sandbox));
+	tree.answer(inspect, nothing);
+	tree.answer(start, succeeded(aRunningContainer()));
+	return tree;
+}
+
+/** What is left when a pod has ended: nothing, and it is said once. */
+function assertGone(t: {is: (a: unknown, b: unknown) => void; deepEqual: (a: unknown, b: unknown) => void}, tree: Tree): void {
+	t.is(tree.lives(handAddress), false);
+	t.deepEqual(goneOf(tree), ['uid-of-web']);
+	t.deepEqual([...tree.open.keys()], []);
+}
+
+test('an assignment is taken once it is kept; then comes the sandbox, then the containers', t => {
+	const tree = openTree(assignOf(anAssignment()));
+	t.deepEqual(tree.replies, [{ok: true, value: null}]);
+	t.deepEqual([...tree.open.keys()], [ensure]);
+	tree.answer(ensure, succeeded(sandbox));
+	t.deepEqual([...tree.open.keys()], [inspect]);
+	tree.answer(inspect, nothing);
+	t.deepEqual([...tree.open.keys()], [start]);
+	tree.answer(start, succeeded(aRunningContainer()));
+	t.like(reportsOf(tree).at(-1), {status: {phase: 'Running', podIP: '127.1.0.5'}, events: [{reason: 'Started'}]});
+});
+
+test('a deleted pod stops its containers, then goes its sandbox, then it is gone', t => {
+	const tree = running();
+	tree.tell(handAddress, ending());
+	t.deepEqual([...tree.open.keys()], [stopFor(30_000)]);
+	tree.answer(stopFor(30_000), succeeded(anExit({exitCode: 143})));
+	t.deepEqual([...tree.open.keys()], [remove]);
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('a pod that is nobody’s any more is stopped with its own grace', t => {
+	const tree = running();
+	tree.tell(handAddress, assignOf(null));
+	tree.answer(stopFor(30_000), succeeded(null));
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('a pod deleted while its container is inspected ends', t => {
+	const tree = openTree(assignOf(anAssignment()));
+	tree.answer(ensure, succeeded(sandbox));
+	tree.tell(handAddress, assignOf(null));
+	tree.answer(inspect, nothing);
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('a pod deleted while its container is starting ends, whichever answer comes first', t => {
+	for (const order of ['started first', 'stopped first']) {
+		const tree = openTree(assignOf(anAssignment()));
+		tree.answer(ensure, succeeded(sandbox));
+		tree.answer(inspect, nothing);
+		tree.tell(handAddress, ending());
+		if (order === 'started first') tree.answer(start, succeeded(aRunningContainer()));
+		tree.answer(stopFor(30_000), succeeded(anExit()));
+		if (order === 'stopped first') tree.answer(start, runtimeError);
+		tree.answer(remove, succeeded(null));
+		assertGone(t, tree);
+	}
+});
+
+test('a pod deleted while its container waits in back-off ends, and the container is not started again', t => {
+	const tree = running();
+	tree.tell(main, {type: 'exited', exit: anExit()} as never);
+	tree.answer('uid-of-web/main/start/1', succeeded(aRunningContainer(1)));
+	tree.tell(main, {type: 'exited', exit: anExit({attempt: 1})} as never);
+	tree.tell(handAddress, ending());
+	tree.pass(600_000);
+	t.deepEqual([...tree.open.keys()], [stopFor(30_000, 2)]);
+	tree.answer(stopFor(30_000, 2), succeeded(anExit({attempt: 1})));
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('a pod deleted before its sandbox is made looks at what an earlier agent left, and ends', t => {
+	const tree = openTree(assignOf(anAssignment()));
+	tree.tell(handAddress, ending());
+	tree.answer(ensure, succeeded(sandbox));
+	tree.answer(inspect, succeeded({running: aRunningContainer(), lastExit: undefined, nextAttempt: 1}));
+	tree.answer(stopFor(30_000), succeeded(anExit()));
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('a pod deleted while its sandbox cannot be made ends: what there is of it is removed', t => {
+	const waiting = openTree(assignOf(anAssignment()));
+	waiting.answer(ensure, runtimeError);
+	waiting.tell(handAddress, ending());
+	waiting.answer(remove, succeeded(null));
+	assertGone(t, waiting);
+	const trying = openTree(assignOf(anAssignment()));
+	trying.tell(handAddress, ending());
+	trying.answer(ensure, runtimeError);
+	trying.answer(remove, succeeded(null));
+	assertGone(t, trying);
+});
+
+test('a removal that fails is tried again, and the pod does not come back to life meanwhile', t => {
+	const tree = running();
+	tree.tell(handAddress, ending());
+	tree.answer(stopFor(30_000), succeeded(anExit()));
+	tree.answer(remove, runtimeError);
+	t.like(reportsOf(tree).at(-1), {status: {reason: 'SandboxFailed'}});
+	t.deepEqual([...tree.open.keys()], []);
+	tree.pass(100);
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('a grace that is shortened stops the containers sooner, a longer one changes nothing for them', t => {
+	const tree = running();
+	tree.tell(handAddress, ending(30));
+	tree.tell(handAddress, ending(1));
+	t.deepEqual([...tree.open.keys()], [stopFor(30_000), stopFor(1000)]);
+	tree.answer(stopFor(1000), succeeded(anExit({exitCode: 137})));
+	t.true(tree.open.has(remove));
+	tree.answer(stopFor(30_000), succeeded(anExit({exitCode: 137})));
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('a container that runs again after its actor crashed is stopped all the same', t => {
+	const tree = running();
+	tree.tell(handAddress, ending());
+	tree.crash(main);
+	tree.answer(inspect, succeeded({running: aRunningContainer(), lastExit: undefined, nextAttempt: 1}));
+	tree.answer(stopFor(30_000), succeeded(anExit()));
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('a sandbox whose actor crashed is removed all the same', t => {
+	const tree = running();
+	tree.tell(handAddress, ending());
+	tree.answer(stopFor(30_000), succeeded(anExit()));
+	tree.crash(`${handAddress}/_infra`);
+	tree.answer(ensure, succeeded(sandbox));
+	tree.answer(stopFor(30_000), succeeded(null));
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('a removal that the cache does not take is tried again until it does', t => {
+	const tree = running();
+	tree.tell(handAddress, ending());
+	tree.answer(stopFor(30_000), succeeded(anExit()));
+	tree.failCommits = true;
+	tree.answer(remove, succeeded(null));
+	t.true(tree.lives(handAddress));
+	t.deepEqual(goneOf(tree), []);
+	tree.failCommits = false;
+	tree.pass(1000);
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('a change that the cache does not take while the sandbox goes is no sign that it is gone', t => {
+	const tree = running();
+	tree.tell(handAddress, ending());
+	tree.answer(stopFor(30_000), succeeded(anExit()));
+	tree.failCommits = true;
+	tree.tell(handAddress, ending(1));
+	tree.failCommits = false;
+	tree.pass(1000);
+	t.true(tree.lives(handAddress));
+	tree.answer(remove, succeeded(null));
+	t.deepEqual(goneOf(tree), ['uid-of-web']);
+});
+
+test('a pod of the same name but another uid waits until the old one is gone; its assignment is taken at once', t => {
+	const tree = running();
+	const next = assignOf(anAssignment({uid: 'next'}), 'v2');
+	tree.tell(handAddress, next);
+	t.deepEqual(tree.replies, [
+		{ok: true, value: null},
+		{ok: true, value: null},
+	]);
+	tree.answer(stopFor(30_000), succeeded(anExit()));
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+	t.deepEqual(tree.sent.at(-1), {to: 'troupe://node-a/pods', message: {...next, replyTo: undefined}} as never);
+});
+
+test('of several successors the last counts, and none after a pod that is nobody’s', t => {
+	const tree = running();
+	tree.tell(handAddress, assignOf(anAssignment({uid: 'second'})));
+	tree.tell(handAddress, assignOf(anAssignment({uid: 'third'})));
+	tree.answer(stopFor(30_000), succeeded(null));
+	const other = running();
+	other.tell(handAddress, assignOf(anAssignment({uid: 'second'})));
+	other.tell(handAddress, assignOf(null));
+	other.answer(stopFor(30_000), succeeded(null));
+	for (const each of [tree, other]) each.answer(remove, succeeded(null));
+	t.like(tree.sent.at(-1), {to: 'troupe://node-a/pods', message: {assignment: {uid: 'third'}}});
+	t.like(other.sent.at(-1), {message: {type: 'podGone'}});
+});
+
+test('labels that change are kept without disturbing anybody', t => {
+	const tree = running();
+	tree.tell(handAddress, assignOf(anAssignment({labels: {a: 'b'}}), 'v2'));
+	t.deepEqual(tree.replies.length, 2);
+	t.deepEqual([...tree.open.keys()], []);
+});
+
+test('an assignment that the cache does not take is answered by nobody, and changes nothing', t => {
+	const tree = running();
+	tree.failCommits = true;
+	tree.tell(handAddress, ending());
+	t.deepEqual([...tree.open.keys()], []);
+	t.deepEqual(tree.replies.length, 1);
+});
+
+test('a sandbox that cannot be made is tried again, ever more slowly, and reported', t => {
+	const tree = openTree(assignOf(anAssignment()));
+	for (const delayMs of [100, 200, 400]) {
+		tree.answer(ensure, runtimeError);
+		t.like(reportsOf(tree).at(-1), {status: {phase: 'Pending', reason: 'SandboxFailed'}, events: [{reason: 'SandboxFailed'}]});
+		tree.pass(delayMs - 1);
+		t.false(tree.open.has(ensure));
+		tree.pass(1);
+	}
+	tree.answer(ensure, succeeded(sandbox));
+	tree.answer(inspect, nothing);
+	tree.answer(start, succeeded(aRunningContainer()));
+	t.false(Object.hasOwn(reportsOf(tree).at(-1)?.status ?? {}, 'reason'));
+});
+
+const two = anAssignment({spec: {containers: [aContainer(), aContainer({name: 'side'})]}});
+
+test('after a restart of the agent nothing is reported before every container was looked at', t => {
+	const tree = openTree(assignOf(two), 'resumed');
+	tree.tell(handAddress, {type: 'reportAgain'});
+	tree.answer(ensure, succeeded(sandbox));
+	tree.tell(handAddress, {type: 'reportAgain'});
+	tree.answer(inspect, succeeded({running: aRunningContainer(2), lastExit: anExit(), nextAttempt: 3}));
+	t.deepEqual(reportsOf(tree), []);
+	tree.answer('uid-of-web/side/inspect', succeeded({running: aRunningContainer(), lastExit: undefined, nextAttempt: 1}));
+	t.is(reportsOf(tree).length, 1);
+	t.like(reportsOf(tree)[0], {status: {phase: 'Running', containerStatuses: [{restartCount: 2}, {restartCount: 0}]}});
+});
+
+test('what happened meanwhile is told with that first report', t => {
+	const tree = openTree(assignOf(two), 'resumed');
+	tree.answer(ensure, succeeded(sandbox));
+	tree.answer(inspect, succeeded({running: undefined, lastExit: anExit(), nextAttempt: 1}));
+	tree.answer('uid-of-web/main/start/1', succeeded(aRunningContainer(1)));
+	tree.answer('uid-of-web/side/inspect', succeeded({running: aRunningContainer(), lastExit: undefined, nextAttempt: 1}));
+	t.deepEqual(
+		reportsOf(tree).map(({events}) => events.map(({reason}) => reason)),
+		[['Crashed', 'Started']],
+	);
+	tree.tell(handAddress, {type: 'reportAgain'});
+	t.deepEqual(reportsOf(tree).at(-1)?.events, []);
+});
+
+test('a report that is asked for again is the same report', t => {
+	const tree = running();
+	tree.pass(60_000);
+	tree.tell(handAddress, {type: 'reportAgain'});
+	const [first, again] = reportsOf(tree).slice(-2);
+	t.deepEqual(again?.status, first?.status);
+});
+
+test('a pod that was ending when the agent stopped is ended by the next', t => {
+	const tree = openTree(ending(), 'resumed');
+	tree.answer(ensure, succeeded(sandbox));
+	tree.answer(inspect, succeeded({running: aRunningContainer(), lastExit: undefined, nextAttempt: 1}));
+	tree.answer(stopFor(30_000), succeeded(anExit()));
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('a pod whose containers are over stays until it is deleted', t => {
+	const tree = running(assignOf(anAssignment({spec: {restartPolicy: 'Never'}})));
+	tree.tell(main, {type: 'exited', exit: anExit({exitCode: 0})} as never);
+	t.like(reportsOf(tree).at(-1), {status: {phase: 'Succeeded'}});
+	t.true(tree.lives(handAddress));
+	tree.tell(handAddress, ending());
+	tree.answer(stopFor(30_000), succeeded(anExit({exitCode: 0})));
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('all containers end before the sandbox goes', t => {
+	const tree = openTree(assignOf(two));
+	tree.answer(ensure, succeeded(sandbox));
+	for (const name of ['main', 'side']) {
+		tree.answer(`uid-of-web/${name}/inspect`, nothing);
+		tree.answer(`uid-of-web/${name}/start/0`, succeeded(aRunningContainer()));
+	}
+	tree.tell(handAddress, assignOf({...two, deletionGraceSeconds: 30}));
+	tree.answer(stopFor(30_000), succeeded(anExit()));
+	t.false(tree.open.has(remove));
+	tree.answer('uid-of-web/side/stop/0/30000', succeeded(anExit()));
+	t.true(tree.open.has(remove));
+});

@@ -1,0 +1,104 @@
+// What stands around the hands of a node: who starts them, and who clears up what belongs to none.
+
+import test from 'ava';
+import {failed} from '../../api/errors.js';
+import {assignmentObject, have} from '../../actors/node/assignment-object.js';
+import {nodeBehaviors, nodeRoot} from '../../actors/node/root.js';
+import {pods} from '../../actors/node/pods.js';
+import {runtimeActor, type RuntimeMessage} from '../../actors/node/runtime-actor.js';
+import {ObjectIndex} from '../../system/object-index.js';
+import {play, playContext} from '../../system/play.js';
+import {anAssignment} from './_agent.js';
+import {nowMs} from './_objects.js';
+
+function cacheOf(...assignments: readonly ReturnType<typeof anAssignment>[]): ObjectIndex {
+	const index = new ObjectIndex();
+	for (const assignment of assignments) {
+		const object = assignmentObject(assignment, `v-${assignment.uid}`, nowMs);
+		index.apply(`assignments/${assignment.namespace}/${assignment.name}`, index.version + 1, object, () => '');
+	}
+	return index;
+}
+
+const self = 'troupe://node-a/pods';
+const replyTo = {to: 'troupe://node-a/sync', as: 'assigned', id: '1 pods/default/web'};
+const assign = {type: 'assign', key: 'pods/default/web', version: 'v1', assignment: anAssignment(), replyTo} as const;
+const cache = cacheOf(anAssignment(), anAssignment({name: 'db', uid: 'uid-of-db', namespace: 'shop'}));
+
+test('the hands of everything in the cache are started', t => {
+	t.deepEqual(play(pods, null, [], playContext({self, known: cache})).effects, [
+		{type: 'spawn', name: 'default.web', behavior: 'Hand', snapshot: 'assignments/default/web'},
+		{type: 'spawn', name: 'shop.db', behavior: 'Hand', snapshot: 'assignments/shop/db'},
+	]);
+});
+
+test('a hello tells what the cache holds', t => {
+	t.deepEqual(have(cache), {'pods/default/web': 'v-uid-of-web', 'pods/shop/db': 'v-uid-of-db'});
+});
+
+test('an assignment goes to its hand, or starts one', t => {
+	t.deepEqual(play(pods, null, [assign], playContext({self})).effects, [
+		{type: 'spawn', name: 'default.web', behavior: 'Hand', input: assign},
+	]);
+	t.deepEqual(play(pods, null, [assign], playContext({self, children: ['default.web']})).effects, [
+		{type: 'tell', to: `${self}/default.web`, message: assign},
+	]);
+});
+
+test('the end of a pod that is not here is taken at once', t => {
+	const effects = play(pods, null, [{...assign, assignment: null}], playContext({self})).effects;
+	t.deepEqual(effects, [{type: 'reply', to: replyTo, outcome: {ok: true, value: null}}]);
+});
+
+test('every hand reports when control may have forgotten', t => {
+	t.deepEqual(play(pods, null, [{type: 'reportAll'}], playContext({self, children: ['default.web', 'shop.db']})).effects, [
+		{type: 'tell', to: `${self}/default.web`, message: {type: 'reportAgain'}},
+		{type: 'tell', to: `${self}/shop.db`, message: {type: 'reportAgain'}},
+	]);
+});
+
+test('sandboxes without an assignment are removed once node and control agree', t => {
+	const context = playContext({known: cache});
+	t.like(play(runtimeActor, null, [{type: 'synced'}], context).effects, [{type: 'perform', command: {type: 'sandbox.list'}}]);
+	const listed: RuntimeMessage = {type: 'sandboxes', id: 'sandbox/list', outcome: {ok: true, value: ['uid-of-web', 'lost', 'uid-of-db']}};
+	t.deepEqual(play(runtimeActor, null, [listed], context).effects, [
+		{type: 'perform', command: {type: 'sandbox.remove', uid: 'lost'}, key: 'lost/sandbox/remove', as: 'surplusRemoved'} as never,
+	]);
+	const broken: RuntimeMessage = {type: 'sandboxes', id: 'sandbox/list', outcome: failed('ERR_RUNTIME', {message: 'disk error'})};
+	t.deepEqual(play(runtimeActor, null, [broken], context).effects, []);
+});
+
+const request = {id: {uid: 'u', container: 'main'}, previous: false, offset: 0, tailLines: undefined, maxBytes: 100, waitMs: 0};
+
+test('each reader of a log gets its own answer', t => {
+	const readers = ['1', '2'].map(id => ({to: 'troupe://control/edge', as: 'edge', id}));
+	const asks = readers.map((to): RuntimeMessage => ({type: 'readLog', request, replyTo: to}));
+	const chunk = {data: '', nextOffset: 0, end: true, attempt: 0};
+	const answer: RuntimeMessage = {type: 'logRead', id: 'log/1', outcome: {ok: true, value: chunk}};
+	const {effects, state} = play(runtimeActor, null, [...asks, answer]);
+	t.deepEqual(effects, [{type: 'reply', to: readers[1] as (typeof readers)[0], outcome: {ok: true, value: chunk}}]);
+	t.is(state.reading.size, 1);
+});
+
+test('too many readers at once are sent away', t => {
+	const ask: RuntimeMessage = {type: 'readLog', request, replyTo};
+	const {effects} = play(
+		runtimeActor,
+		null,
+		Array.from({length: 257}, () => ask),
+	);
+	t.like(effects, [{type: 'reply', outcome: {ok: false, error: {code: 'ERR_BUSY'}}}]);
+});
+
+test('the root starts runtime, hands and sync, and knows every behaviour by name', t => {
+	const {effects} = play(nodeRoot, {} as never);
+	t.deepEqual(
+		effects.map(effect => (effect.type === 'spawn' ? [effect.name, effect.restart] : [])),
+		[
+			['runtime', 'permanent'],
+			['pods', 'permanent'],
+			['sync', 'permanent'],
+		],
+	);
+	t.deepEqual(Object.keys(nodeBehaviors), ['NodeRoot', 'Runtime', 'Pods', 'NodeSync', 'Hand', 'Infra', 'Container']);
+});

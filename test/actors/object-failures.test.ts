@@ -1,0 +1,112 @@
+// What a record does when things fail: writes of others, its own commits, its kind.
+
+import test from 'ava';
+import {failure} from '../../api/errors.js';
+import type {Reply} from '../../system/behavior.js';
+import {aReplicaSet, contextWith, indexOf, nowMs, openWrites} from './_objects.js';
+import {records, restored, signalRecord, tellRecord} from './_records.js';
+
+const store = failure('ERR_STORE', {message: 'disk full'});
+const failed: Reply<unknown, 'outcome'> = {type: 'outcome', id: 'create/x', outcome: {ok: false, error: store}};
+const conflict: Reply<unknown, 'outcome'> = {
+	type: 'outcome',
+	id: 'create/x',
+	outcome: {ok: false, error: failure('ERR_CONFLICT', {name: 'x'})},
+};
+const fine: Reply<unknown, 'outcome'> = {type: 'outcome', id: 'create/x', outcome: {ok: true, value: null}};
+const wake = {type: 'wake'};
+const retry = {type: 'retry'};
+const retryIn = (delayMs: number): object => ({type: 'wakeAt', name: 'retry', atMs: nowMs + delayMs, message: retry});
+
+const set = aReplicaSet({spec: {replicas: 2}});
+const context = contextWith(indexOf(set));
+const creates = (effects: readonly {readonly type: string}[]): number => effects.filter(({type}) => type === 'create').length;
+
+test('a write that failed is told, and tried again after a while', t => {
+	const {effects, state} = tellRecord(set, [failed], context);
+	t.deepEqual(effects, [{type: 'event', event: 'Warning', reason: 'WriteFailed', message: store.message}, retryIn(1000)]);
+	t.deepEqual(tellRecord(set, [wake], context, state).effects, []);
+	t.is(creates(tellRecord(set, [retry], context, state).effects), 2);
+});
+
+test('a hundred writes that fail together are one failure', t => {
+	const {state, effects} = tellRecord(
+		set,
+		Array.from({length: 100}, () => failed),
+		context,
+	);
+	t.like(state, {failures: 1, resting: true});
+	t.deepEqual(effects, []);
+});
+
+test('what succeeds in a round that failed does not end its rest', t => {
+	t.like(tellRecord(set, [failed, fine, conflict], context).state, {failures: 1, resting: true});
+});
+
+test('rounds that fail in a row wait ever longer, up to five minutes', t => {
+	let {state} = tellRecord(set, [], context);
+	const delays: number[] = [];
+	for (let round = 0; round < 12; round++) {
+		const step = tellRecord(set, [failed], context, state);
+		const [, timer] = step.effects;
+		delays.push(timer?.type === 'wakeAt' ? timer.atMs - nowMs : -1);
+		state = tellRecord(set, [retry], context, step.state).state;
+	}
+	t.deepEqual(delays, [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000, 300_000]);
+});
+
+test('a success forgets the failures before it', t => {
+	const {state, effects} = tellRecord(set, [failed, retry, fine], context);
+	t.is(state.failures, 0);
+	t.deepEqual(effects, [{type: 'tell', to: context.self, message: wake}]);
+});
+
+test('failures are forgotten once nothing is left to write', t => {
+	const idle = aReplicaSet({spec: {replicas: 0}});
+	const {state} = tellRecord(idle, [failed, retry], contextWith(indexOf(idle)));
+	t.like(state, {failures: 0, resting: false});
+});
+
+test('a spec write ends the rest', t => {
+	const {state} = tellRecord(set, [failed, {type: 'patch', patch: {spec: {replicas: 1}}}], context);
+	t.like(state, {failures: 0, resting: false});
+	const labelled = tellRecord(set, [failed, {type: 'patch', patch: {metadata: {labels: {a: 'b'}}}}], context);
+	t.like(labelled.state, {failures: 1, resting: true});
+});
+
+test('a failure that only says that the index moved on is looked at again at once', t => {
+	const {state, effects} = tellRecord(set, [conflict], context);
+	t.is(state.failures, 0);
+	t.deepEqual(effects, [{type: 'tell', to: context.self, message: wake}]);
+});
+
+test('a commit that failed is tried again after a second', t => {
+	t.deepEqual(signalRecord(set, {type: 'commitFailed', error: store}, context).effects, [retryIn(1000)]);
+});
+
+const crash = failure('ERR_ACTOR_CRASHED', {address: 'x', message: 'boom'});
+const {parking} = records.ReplicaSet;
+
+test('a parked record says so in a condition and an event, once', t => {
+	const step = parking?.park(restored(set), crash, context);
+	t.like(step?.state.object, {
+		status: {replicas: 0, conditions: [{type: 'ActorFailed', status: 'True', reason: 'Parked', message: crash.message}]},
+	});
+	t.like(step?.effects, [{type: 'event', event: 'Warning', reason: 'ActorFailed'}]);
+	const again = step && parking?.park(step.state, crash, contextWith(indexOf(), {nowMs: nowMs + 1000}));
+	t.is(again?.state.object, step?.state.object);
+});
+
+test('a parked record rests from wakes and handles everything else', t => {
+	t.true(parking?.rests(wake));
+	t.true(parking?.rests(retry));
+	for (const type of ['patch', 'replace', 'delete', 'create', 'outcome', 'bind']) t.false(parking?.rests({type}));
+});
+
+test('an unparked record drops the condition and takes up its work', t => {
+	const parked = parking?.park({...restored(set), failures: 3, resting: true}, crash, context);
+	const step = parked && parking?.unpark(parked.state, context);
+	t.deepEqual((step?.state.object?.status as {conditions: unknown}).conditions, []);
+	t.like(step?.state, {failures: 0, resting: false});
+	t.is(openWrites(step?.effects ?? []).size, 2);
+});

@@ -1,0 +1,193 @@
+// So many pods as wanted, whatever happens, and never two creates for one gap.
+
+import test from 'ava';
+import type {ApiObject} from '../../api/object.js';
+import type {Effect, Pending} from '../../system/behavior.js';
+import type {Known} from '../../system/object-index.js';
+import {aPod, aReadyPod, aReplicaSet, contextWith, indexOf, now, nowMs, openWrites, ownedBy, put, scheduled} from './_objects.js';
+import {settle, tellRecord} from './_records.js';
+
+const set = aReplicaSet({spec: {replicas: 3}});
+const labels = {app: 'web'};
+const owned = {labels, ownerReferences: [ownedBy(set)]};
+
+function effectsOf(object: ApiObject, known: Known, pending: ReadonlyMap<string, Pending> = new Map()): readonly Effect[] {
+	return tellRecord(object, [{type: 'wake'}], contextWith(known, {pending})).effects;
+}
+
+const deletions = (effects: readonly Effect[]): string[] => effects.flatMap(effect => (effect.type === 'delete' ? [effect.uid] : []));
+const namesOf = (effects: readonly Effect[]): string[] =>
+	effects.flatMap(effect => (effect.type === 'create' ? [effect.object.metadata.name ?? ''] : []));
+
+test('missing pods are created from the template, owned by the set', t => {
+	const [first, ...others] = effectsOf(set, indexOf(set));
+	t.is(others.length, 2);
+	t.like(first, {
+		type: 'create',
+		object: {
+			apiVersion: 'v1',
+			kind: 'Pod',
+			metadata: {namespace: 'default', labels, ownerReferences: [ownedBy(set)]},
+			spec: set.spec?.template.spec,
+		},
+	});
+	for (const name of namesOf([first as Effect, ...others])) t.regex(name, /^web-[a-z0-9]{5}$/);
+});
+
+test('what is asked for and not yet there is not asked for twice', t => {
+	const index = indexOf(set);
+	const first = effectsOf(set, index);
+	t.deepEqual(effectsOf(set, index, openWrites(first)), []);
+	t.is(effectsOf(set, index, openWrites(first.slice(1))).length, 1);
+});
+
+test('pods that end and pods that are over do not count', t => {
+	const index = indexOf(
+		set,
+		aReadyPod({name: 'a', metadata: owned}),
+		aReadyPod({name: 'b', metadata: {...owned, deletionTimestamp: now}}),
+		aReadyPod({name: 'c', metadata: owned, status: {phase: 'Failed', conditions: []}}),
+	);
+	t.is(namesOf(effectsOf(set, index)).length, 2);
+});
+
+test('surplus goes: without a node first, then what does not run, what is not ready, the youngest', t => {
+	const one = aReplicaSet({spec: {replicas: 0}});
+	const notReady = {phase: 'Running', conditions: [scheduled]} as const;
+	const pods = [
+		aReadyPod({name: 'old', metadata: {...owned, creationTimestamp: '2023-01-01T00:00:00Z'}}),
+		aReadyPod({name: 'young', metadata: {...owned, creationTimestamp: '2023-02-01T00:00:00Z'}}),
+		aReadyPod({name: 'unready', metadata: {...owned, creationTimestamp: '2022-01-01T00:00:00Z'}, status: notReady}),
+		aReadyPod({name: 'starting', metadata: owned, status: {phase: 'Pending', conditions: [scheduled]}}),
+		aPod({name: 'unbound', metadata: owned}),
+	];
+	const order = ['uid-of-unbound', 'uid-of-starting', 'uid-of-unready', 'uid-of-young', 'uid-of-old'];
+	t.deepEqual(deletions(effectsOf(one, indexOf(one, ...pods))), order);
+	const three = aReplicaSet({spec: {replicas: 3}});
+	t.deepEqual(deletions(effectsOf(three, indexOf(three, ...pods))), order.slice(0, 2));
+});
+
+test('a pod whose deletion is asked for is neither deleted again nor counted as staying', t => {
+	const two = aReplicaSet({spec: {replicas: 2}});
+	const index = indexOf(two, ...['a', 'b', 'c', 'd'].map(name => aReadyPod({name, metadata: owned})));
+	const first = effectsOf(two, index);
+	t.is(deletions(first).length, 2);
+	t.deepEqual(effectsOf(two, index, openWrites(first)), []);
+});
+
+test('pods that match and belong to nobody are adopted, and count at once', t => {
+	const orphan = aReadyPod({name: 'stray', metadata: {labels, resourceVersion: '7'}});
+	const effects = effectsOf(set, indexOf(set, orphan));
+	t.deepEqual(effects[0], {
+		type: 'update',
+		key: 'pods/default/stray',
+		id: 'adopt/uid-of-stray',
+		message: {type: 'patch', patch: {metadata: {uid: 'uid-of-stray', resourceVersion: '7', ownerReferences: [ownedBy(set)]}}},
+	} as never);
+	t.is(namesOf(effects).length, 2);
+});
+
+test('an adoption that is under way still counts', t => {
+	const one = aReplicaSet();
+	const index = indexOf(one, aReadyPod({name: 'stray', metadata: {labels}}));
+	const first = effectsOf(one, index);
+	t.is(first.length, 1);
+	t.deepEqual(effectsOf(one, index, openWrites(first)), []);
+});
+
+test('pods of another controller, of another namespace, or on their way out are not adopted', t => {
+	const other = aReplicaSet({name: 'other'});
+	const none = aReplicaSet({spec: {replicas: 0}});
+	const index = indexOf(
+		none,
+		aReadyPod({name: 'theirs', metadata: {labels, ownerReferences: [ownedBy(other)]}}),
+		aReadyPod({name: 'there', metadata: {labels, namespace: 'shop'}}),
+		aReadyPod({name: 'ending', metadata: {labels, deletionTimestamp: now}}),
+		aReadyPod({name: 'over', metadata: {labels}, status: {phase: 'Succeeded'}}),
+		aReadyPod({name: 'different', metadata: {labels: {app: 'db'}}}),
+	);
+	t.deepEqual(effectsOf(none, index), []);
+});
+
+test('a pod that does not match any more is let go and replaced', t => {
+	const one = aReplicaSet();
+	const strange = aReadyPod({
+		name: 'strange',
+		metadata: {labels: {app: 'debug'}, ownerReferences: [ownedBy(one), ownedBy(aPod(), {controller: false})]},
+	});
+	const effects = effectsOf(one, indexOf(one, strange));
+	t.like(effects[0], {type: 'update', id: 'release/uid-of-strange', message: {patch: {metadata: {ownerReferences: [{kind: 'Pod'}]}}}});
+	t.is(namesOf(effects).length, 1);
+	const alone = aReadyPod({name: 'strange', metadata: {labels: {app: 'debug'}, ownerReferences: [ownedBy(one)]}});
+	t.like(effectsOf(one, indexOf(one, alone))[0], {message: {patch: {metadata: {ownerReferences: null}}}});
+});
+
+test('a set that is being deleted does nothing more', t => {
+	const ending = aReplicaSet({spec: {replicas: 3}, metadata: {deletionTimestamp: now, finalizers: ['a.example/x']}});
+	t.deepEqual(effectsOf(ending, indexOf(ending)), []);
+});
+
+test('the status counts the living and the ready, and is written only when it changes', t => {
+	const index = indexOf(
+		set,
+		aReadyPod({name: 'a', metadata: owned}),
+		aPod({name: 'b', metadata: owned}),
+		aReadyPod({name: 'c', metadata: owned}),
+	);
+	const after = settle(index, set);
+	t.deepEqual(after?.status, {replicas: 3, fullyLabeledReplicas: 3, readyReplicas: 2, availableReplicas: 2, observedGeneration: 1});
+	t.is(after && settle(index, after), after);
+});
+
+test('at most a hundred writes are open, whatever is wanted', t => {
+	const many = aReplicaSet({spec: {replicas: 10_000}});
+	const index = indexOf(many);
+	const first = effectsOf(many, index);
+	t.is(first.length, 100);
+	t.deepEqual(effectsOf(many, index, openWrites(first)), []);
+	t.is(effectsOf(many, index, openWrites(first.slice(0, 40))).length, 60);
+	const none = aReplicaSet({spec: {replicas: 0}});
+	const strays = Array.from({length: 150}, (_, i) => aReadyPod({name: `s${i}`, metadata: {labels}}));
+	const adoptions = effectsOf(none, indexOf(none, ...strays));
+	t.is(adoptions.length, 100);
+	t.deepEqual(effectsOf(none, indexOf(none, ...strays), openWrites(adoptions)), []);
+	const strangers = Array.from({length: 150}, (_, i) =>
+		aReadyPod({name: `s${i}`, metadata: {labels: {app: 'x'}, ownerReferences: [ownedBy(none)]}}),
+	);
+	t.is(effectsOf(none, indexOf(none, ...strangers)).length, 100);
+	const surplus = Array.from({length: 150}, (_, i) => aReadyPod({name: `s${i}`, metadata: owned}));
+	t.is(deletions(effectsOf(none, indexOf(none, ...surplus))).length, 100);
+});
+
+test('one look at ten thousand pods visits each a few times only', t => {
+	const many = aReplicaSet({spec: {replicas: 10_000}});
+	const index = indexOf(many);
+	for (let i = 0; i < 9_990; i++) put(index, aReadyPod({name: `web-${i}`, metadata: {...owned, resourceVersion: String(i)}}));
+	let visits = 0;
+	function* counted(objects: Iterable<ApiObject>): Iterable<ApiObject> {
+		for (const object of objects) {
+			visits++;
+			yield object;
+		}
+	}
+	const known: Known = {
+		get: key => index.get(key),
+		byUid: uid => index.byUid(uid),
+		byOwner: uid => counted(index.byOwner(uid)),
+		list: (plural, namespace) => counted(index.list(plural, namespace)),
+		select: (plural, namespace, selector) => counted(index.select(plural, namespace, selector)),
+		byTerm: (plural, term) => counted(index.byTerm(plural, term)),
+		countByTerm: (plural, term) => index.countByTerm(plural, term),
+		countInNamespace: namespace => index.countInNamespace(namespace),
+		inNamespace: namespace => counted(index.inNamespace(namespace)),
+	};
+	t.is(effectsOf(many, known).length, 10);
+	t.true(visits <= 2 * 9_990, `${visits} visits`);
+});
+
+test('names come from the interpreter, so that two looks make different ones', t => {
+	const context = contextWith(indexOf(set), {nowMs});
+	const first = namesOf(tellRecord(set, [{type: 'wake'}], context).effects);
+	const second = namesOf(tellRecord(set, [{type: 'wake'}], context).effects);
+	t.is(new Set([...first, ...second]).size, 6);
+});

@@ -1,0 +1,207 @@
+// Every pod that fits somewhere is bound, evenly and once; those that do not are told why and looked at again when room appears.
+
+import test from 'ava';
+import {failure} from '../../api/errors.js';
+import type {ApiObject} from '../../api/object.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import {scheduler, type SchedulerMessage, type SchedulerState} from '../../actors/control/scheduler.js';
+import type {Effect, Pending, Reply} from '../../system/behavior.js';
+import type {ObjectIndex} from '../../system/object-index.js';
+import {play, playFrom} from '../../system/play.js';
+import {aClusterConfig, aContainer, aNode, aPod, contextWith, indexOf, keyOf, nowMs, openWrites, put} from './_objects.js';
+import {commit} from './_records.js';
+
+const wake: SchedulerMessage = {type: 'wake'};
+const bindsOf = (effects: readonly Effect[]): [string, string][] =>
+	effects.flatMap(effect =>
+		effect.type === 'update' ? [[effect.key, (effect.message as unknown as {readonly nodeName: string}).nodeName] as [string, string]] : [],
+	);
+const waiting = (count: number, prefix = 'p', spec: Partial<Pod['spec'] & object> = {}): Pod[] =>
+	Array.from({length: count}, (_, i) => aPod({name: `${prefix}${i}`, spec}));
+
+/** Plays the scheduler against records that commit what it asks for, until nothing is asked any more. */
+function run(index: ObjectIndex, messages: readonly SchedulerMessage[] = []): {readonly steps: number; readonly state: SchedulerState} {
+	const pending = new Map<string, Pending>();
+	const context = contextWith(index, {pending});
+	const queue: SchedulerMessage[] = [...messages];
+	const enqueue = (message: SchedulerMessage): void => {
+		const key = scheduler.coalesce?.(message);
+		if (key === undefined || !queue.some(other => scheduler.coalesce?.(other) === key)) queue.push(message);
+	};
+	let {state, effects} = play(scheduler, null, [], context);
+	for (let steps = 0; steps < 25_000; steps++) {
+		for (const effect of effects) {
+			if (effect.type === 'update') pending.set(effect.id, effect);
+			if (effect.type !== 'tell') continue;
+			const told = effect.to.endsWith('/self') ? undefined : (index.get(keyOfAddress(effect.to)) as ApiObject | undefined);
+			if (told === undefined) enqueue(effect.message as SchedulerMessage);
+			else commit(index, told, effect.message as never);
+		}
+		if (queue.length === 0 && pending.size > 0) queue.push(...committed(index, pending));
+		const message = queue.shift();
+		if (message === undefined) return {steps, state};
+		if (message.type === 'outcome') pending.delete(message.id);
+		({state, effects} = playFrom(scheduler, state, [message], context));
+	}
+	throw new Error('the scheduler does not come to rest');
+}
+
+const keyOfAddress = (address: string): string => `pods/${address.slice(address.lastIndexOf('/') + 1).replace('.', '/')}`;
+
+/** Commits every open bind; the outcomes come one by one. */
+function committed(index: ObjectIndex, pending: ReadonlyMap<string, Pending>): Reply<unknown, 'outcome'>[] {
+	return [...pending.values()].map(write => {
+		const pod = write.type === 'update' ? index.get(write.key) : undefined;
+		if (pod !== undefined && write.type === 'update') commit(index, pod, write.message as never);
+		return {type: 'outcome', id: write.id, outcome: {ok: true, value: null}};
+	});
+}
+
+const spread = (index: ObjectIndex): Record<string, number> => {
+	const counts: Record<string, number> = {};
+	for (const pod of index.list('pods')) {
+		const node = (pod as Pod).spec?.nodeName ?? 'none';
+		counts[node] = (counts[node] ?? 0) + 1;
+	}
+	return counts;
+};
+
+test('a pod without a node is bound by an update of its record', t => {
+	const pod = aPod();
+	t.deepEqual(play(scheduler, null, [wake], contextWith(indexOf(aNode(), pod))).effects, [
+		{
+			type: 'update',
+			key: 'pods/default/web',
+			id: 'bind/uid-of-web',
+			message: {type: 'bind', uid: 'uid-of-web', nodeName: 'node-a'},
+		} as Effect,
+	]);
+});
+
+test('a pod that names its node, ends, or is over is left alone', t => {
+	const index = indexOf(
+		aNode(),
+		aPod({name: 'own', spec: {nodeName: 'elsewhere'}}),
+		aPod({name: 'ending', metadata: {deletionTimestamp: '2023-11-14T22:13:20Z', finalizers: ['a.example/x']}}),
+		aPod({name: 'over', status: {phase: 'Failed'}}),
+	);
+	t.deepEqual(play(scheduler, null, [wake], contextWith(index)).effects, []);
+});
+
+test('a bind that is open is not asked for again', t => {
+	const context = contextWith(indexOf(aNode(), ...waiting(3)));
+	const first = play(scheduler, null, [], context).effects;
+	t.is(bindsOf(first).length, 3);
+	t.deepEqual(play(scheduler, null, [wake], {...context, pending: openWrites(first)}).effects, []);
+});
+
+test('a thousand pods are spread evenly, though binds are open all the time', t => {
+	const index = indexOf(...['a', 'b', 'c', 'd'].map(name => aNode({name, status: {allocatable: {pods: '1000'}}})), ...waiting(1000));
+	run(index);
+	t.deepEqual(spread(index), {a: 250, b: 250, c: 250, d: 250});
+});
+
+test('a bind that is committed but not yet answered counts once', t => {
+	const nodes = [aNode({name: 'a'}), aNode({name: 'b'})];
+	const bound = aPod({name: 'one', spec: {nodeName: 'a'}});
+	const next = [...waiting(1)];
+	const pending = openWrites([
+		{type: 'update', key: keyOf(bound), id: 'bind/uid-of-one', message: {type: 'bind', uid: 'uid-of-one', nodeName: 'a'}} as Effect,
+	]);
+	const others = [aPod({name: 'two', spec: {nodeName: 'b'}}), aPod({name: 'three', spec: {nodeName: 'b'}})];
+	const {effects} = play(scheduler, null, [], contextWith(indexOf(...nodes, bound, ...others, ...next), {pending}));
+	t.deepEqual(bindsOf(effects), [['pods/default/p0', 'a']]);
+	const full = [aNode({name: 'a', status: {allocatable: {pods: '2'}}})];
+	t.deepEqual(bindsOf(play(scheduler, null, [], contextWith(indexOf(...full, bound, ...next), {pending})).effects), [
+		['pods/default/p0', 'a'],
+	]);
+});
+
+test('the round-robin takes node after node, across rounds', t => {
+	const index = indexOf(aClusterConfig('round-robin'), ...['a', 'b', 'c'].map(name => aNode({name})), ...waiting(4));
+	const {effects, state} = play(scheduler, null, [], contextWith(index));
+	t.deepEqual(
+		bindsOf(effects).map(([, node]) => node),
+		['a', 'b', 'c', 'a'],
+	);
+	const later = indexOf(aClusterConfig('round-robin'), ...['c', 'a', 'b'].map(name => aNode({name})), ...waiting(2));
+	t.deepEqual(
+		bindsOf(playFrom(scheduler, state, [wake], contextWith(later)).effects).map(([, node]) => node),
+		['b', 'c'],
+	);
+});
+
+test('a pod that fits nowhere is told why, once', t => {
+	const index = indexOf(aNode({spec: {unschedulable: true}}), ...waiting(1));
+	const {effects} = play(scheduler, null, [], contextWith(index));
+	const message = {type: 'unschedulable', uid: 'uid-of-p0', message: '0/1 nodes fit: node-a: cordoned'};
+	t.deepEqual(effects, [{type: 'tell', to: 'troupe://control/pods/default.p0', message}] as Effect[]);
+	commit(index, waiting(1)[0] as Pod, message);
+	t.deepEqual(play(scheduler, null, [wake], contextWith(index)).effects, []);
+});
+
+test('a pod that fitted nowhere is bound when room appears', t => {
+	const index = indexOf(aNode({spec: {unschedulable: true}}), ...waiting(1));
+	run(index);
+	put(index, aNode());
+	run(index, [wake]);
+	t.deepEqual(spread(index), {'node-a': 1});
+});
+
+test('what one decision takes, the next of the same round finds taken', t => {
+	const ports = {containers: [aContainer({ports: [{containerPort: 80}]})]};
+	const index = indexOf(aNode({name: 'a'}), aNode({name: 'b'}), ...waiting(3, 'p', ports));
+	run(index);
+	t.deepEqual(spread(index), {a: 1, b: 1, none: 1});
+	const full = indexOf(aNode({status: {allocatable: {pods: '2'}}}), ...waiting(3));
+	run(full);
+	t.deepEqual(spread(full), {'node-a': 2, none: 1});
+});
+
+test('pods that fit nowhere never hide those behind them', t => {
+	const index = indexOf(
+		aNode({status: {allocatable: {pods: '1000'}}}),
+		...waiting(250, 'picky', {nodeSelector: {disk: 'ssd'}}),
+		...waiting(350, 'easy'),
+	);
+	run(index);
+	t.deepEqual(spread(index), {'node-a': 350, none: 250});
+});
+
+test('a pod that goes while others wait hides nobody', t => {
+	const index = indexOf(
+		aNode({status: {allocatable: {pods: '1000'}}}),
+		...waiting(50, 'picky', {nodeSelector: {disk: 'ssd'}}),
+		...waiting(150, 'easy'),
+	);
+	const pending = new Map<string, Pending>();
+	const context = contextWith(index, {pending});
+	const first = play(scheduler, null, [], context);
+	t.is(bindsOf(first.effects).length, 100);
+	for (const [id, write] of openWrites(first.effects)) pending.set(id, write);
+	for (const name of ['picky0', 'picky1']) commit(index, index.get(`pods/default/${name}`) as ApiObject, {type: 'delete'});
+	committed(index, pending);
+	pending.clear();
+	t.is(bindsOf(playFrom(scheduler, first.state, [{type: 'more'}], context).effects).length, 50);
+});
+
+test('at most a hundred binds are open', t => {
+	const context = contextWith(indexOf(aNode({status: {allocatable: {pods: '1000'}}}), ...waiting(300)));
+	const first = play(scheduler, null, [], context);
+	t.is(bindsOf(first.effects).length, 100);
+	t.deepEqual(playFrom(scheduler, first.state, [{type: 'more'}], {...context, pending: openWrites(first.effects)}).effects, []);
+});
+
+test('a bind that failed is looked at again after a second, not at once', t => {
+	const outcome: SchedulerMessage = {type: 'outcome', id: 'bind/x', outcome: {ok: false, error: failure('ERR_STORE', {message: 'full'})}};
+	const {effects} = play(scheduler, null, [outcome], contextWith(indexOf(aNode(), ...waiting(1))));
+	t.deepEqual(effects, [{type: 'wakeAt', name: 'retry', atMs: nowMs + 1000, message: wake}]);
+});
+
+test('ten thousand pods are bound in a bounded number of steps', t => {
+	const index = indexOf(aNode({status: {allocatable: {pods: '100000'}}}), ...waiting(10_000));
+	const {steps} = run(index);
+	t.is(spread(index)['node-a'], 10_000);
+	// The outcome of each, and a look after each burst of them.
+	t.true(steps <= 10_000 + 2 * (10_000 / 100), `${steps} steps`);
+});
