@@ -44,6 +44,8 @@ export const limits = {
 	/** Retries of a parked actor. */
 	actorBackoffFirstMs: 1_000,
 	actorBackoffMaxMs: 300_000,
+	/** An actor that did not crash for so long begins anew with its back-off. */
+	actorWellMs: 600_000,
 
 	/** Containers: at once, then 100 ms doubling to 5 min, forgotten after 10 min of health. */
 	containerBackoffFirstMs: 100,

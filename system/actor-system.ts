@@ -19,7 +19,7 @@ import {emptyIndex, type Change, type Known} from './object-index.js';
 import type {SystemObserver} from './observer.js';
 import {Performs, type Perform} from './performs.js';
 import {StepContext} from './step-context.js';
-import {addRestart, exponentialBackoffMs} from './supervision.js';
+import {addRestart, exponentialBackoffMs, restartDelayMs, type BackoffPolicy} from './supervision.js';
 import type {TreeNode} from './tree.js';
 
 /** Where a system keeps its objects; a system without one has no persistent actors. */
@@ -55,6 +55,8 @@ export type ActorSystemOptions = {
 
 /** The path that answers to whoever asks from outside the tree. */
 const edgePath = 'edge';
+
+const actorBackoff: BackoffPolicy = {firstMs: limits.actorRestartFirstMs, maxMs: limits.actorBackoffMaxMs, resetMs: limits.actorWellMs};
 
 const askKey = (as: string, id: string): string => `${as}|${id}`;
 
@@ -531,19 +533,28 @@ export class ActorSystem {
 			this.#finish(cell, {type: 'crashed', error});
 			return;
 		}
-		const {window, exceeded} = addRestart(cell.window, this.options.clock.monotonicMs(), {
-			intensity: limits.restartIntensity,
-			windowMs: limits.restartWindowMs,
-		});
+		const nowMs = this.options.clock.monotonicMs();
+		const {window, exceeded} = addRestart(cell.window, nowMs, {intensity: limits.restartIntensity, windowMs: limits.restartWindowMs});
+		const wasWell = nowMs - cell.crashedAtMs >= limits.actorWellMs;
+		if (wasWell) cell.rests = 0;
 		cell.window = window;
-		if (!exceeded) this.#restartLater(cell, window.length);
+		cell.crashedAtMs = nowMs;
+		if (!exceeded && cell.rests === 0) this.#restartLater(cell, restartDelayMs({restarts: window.length}, actorBackoff));
 		else if (cell.behavior.parking !== undefined) this.#park(cell, error, 1);
+		else if (cell.behavior.pastIntensity === 'backOff') this.#rest(cell, error);
 		else this.#escalate(cell, error);
 	}
 
+	/** A long rest, longer each time: whoever keeps crashing is tried for ever and never spins. */
+	#rest(cell: Cell, error: Failure): void {
+		cell.rests++;
+		const retryInMs = exponentialBackoffMs(cell.rests, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
+		this.options.observer?.lifecycle?.({type: 'parked', address: cell.address, error, retryInMs});
+		this.#restartLater(cell, retryInMs);
+	}
+
 	/** Its mailbox stays. Children are stopped: the new instance starts its own. */
-	#restartLater(cell: Cell, inARow: number): void {
-		const delayMs = inARow <= 1 ? 0 : exponentialBackoffMs(inARow - 1, limits.actorRestartFirstMs, limits.actorBackoffMaxMs);
+	#restartLater(cell: Cell, delayMs: number): void {
 		cell.restarts++;
 		cell.status = 'restarting';
 		this.#renew(cell);

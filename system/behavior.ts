@@ -137,6 +137,11 @@ export type Behavior<Input, State, In extends Message> = {
 	readonly signal?: (state: State, signal: Signal, context: Context) => Next<State>;
 	readonly persistence?: Persistence<State, Input>;
 	readonly parking?: Parking<State>;
+	/**
+	 * What becomes of an actor that crashes past its intensity and cannot be parked: its supervisor fails with it (the
+	 * default), or it rests with a growing back-off and is tried for ever, and its siblings never notice.
+	 */
+	readonly pastIntensity?: 'escalate' | 'backOff';
 	/** Messages of one key that wait together: the newest replaces the older. Undefined: each is kept. */
 	readonly coalesce?: (message: In) => string | undefined;
 	/** One line for `tree`: what it is doing. */

@@ -56,6 +56,9 @@ export class Cell {
 	restarts = 0;
 	window: RestartWindow = [];
 	parked: Parked | undefined;
+	/** Long rests in a row after crashes past the intensity, and when the last crash was. */
+	rests = 0;
+	crashedAtMs = 0;
 	failure: Failure | undefined;
 	cancelRestart: Cancel | undefined;
 
@@ -79,7 +82,7 @@ export class Cell {
 
 function stateOf(cell: Cell): ActorState {
 	if (cell.status === 'stopping' || cell.status === 'gone') return 'stopping';
-	if (cell.status === 'restarting') return 'restarting';
+	if (cell.status === 'restarting') return cell.rests === 0 ? 'restarting' : 'parked';
 	if (cell.parked !== undefined) return 'parked';
 	return cell.committing ? 'committing' : 'running';
 }

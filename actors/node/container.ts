@@ -83,6 +83,7 @@ export const container: Behavior<ContainerInput, ContainerActorState, ContainerM
 				return stopped(state, message, context);
 		}
 	},
+	pastIntensity: 'backOff',
 	describe: ({phase, attempt}) => describePhase(phase, attempt),
 };
 

@@ -95,6 +95,7 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 		withObject: (state, object) => ({...state, object: object as AssignmentObject}),
 		restore: object => around(object as AssignmentObject, 0),
 	},
+	pastIntensity: 'backOff',
 	describe: ({ending, sandbox, problem}) =>
 		ending === 'no' ? (problem ?? sandbox?.podIP ?? 'waits for its sandbox') : `ending: ${ending}`,
 };

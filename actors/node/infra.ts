@@ -35,6 +35,7 @@ export const infra: Behavior<InfraInput, InfraState, InfraMessage> = {
 				return attempt({...state, wanted: 'absent', failures: 0});
 		}
 	},
+	pastIntensity: 'backOff',
 	describe: ({wanted, failures}) => (failures === 0 ? '' : `${failures} failed tries to make it ${wanted}`),
 };
 

@@ -56,7 +56,7 @@ export const nodeStatus = () =>
 			list(record({type: oneOf(['InternalIP', 'ExternalIP', 'Hostname', 'InternalDNS', 'ExternalDNS']), address: text()})),
 		),
 		nodeInfo: optional(nodeInfo()),
-		features: optional(list(text())),
+		runtimeFeatures: optional(list(text())),
 	});
 
 export const node = () => objectWithOptional(nodeSpec());

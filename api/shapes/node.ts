@@ -45,8 +45,8 @@ export type NodeStatus = {
 	readonly conditions?: readonly NodeCondition[];
 	readonly addresses?: readonly NodeAddress[];
 	readonly nodeInfo?: NodeInfo;
-	/** Beyond Kubernetes: what the node's runtime can do. */
-	readonly features?: readonly string[];
+	/** Beyond Kubernetes: what the node's runtime can do. (Its own `features` is an object: kubectl refuses a node with a list there.) */
+	readonly runtimeFeatures?: readonly string[];
 };
 
 export type NodeObject = ApiObject<NodeSpec, NodeStatus>;
