@@ -47,7 +47,7 @@ export function openTree(assign: Assign, restore: 'fresh' | 'resumed' = 'fresh')
 	const contextOf = (self: string) => playContext({self, nowMs: clockMs});
 
 	function adopt(address: string, actor: Actor, next: Next<unknown>): void {
-		const object = actor.behavior.persistence?.objectOf(next.state) as ApiObject | undefined;
+		const object = actor.behavior.persistence?.objectOf(next.state);
 		if (object !== actor.object && tree.failCommits) {
 			const signal = {type: 'commitFailed', error: failure('ERR_STORE', {message: 'disk full'})} as const;
 			const failed = actor.behavior.signal?.(actor.state, signal, contextOf(address)) as Next<unknown> | undefined;
@@ -64,7 +64,7 @@ export function openTree(assign: Assign, restore: 'fresh' | 'resumed' = 'fresh')
 	function runEffect(address: string, actor: Actor, effect: Effect): void {
 		switch (effect.type) {
 			case 'tell':
-				queue.push({to: effect.to, message: effect.message as Sent['message']});
+				queue.push({to: effect.to, message: effect.message});
 				return;
 			case 'reply':
 				tree.replies.push(effect.outcome);
@@ -121,7 +121,7 @@ export function openTree(assign: Assign, restore: 'fresh' | 'resumed' = 'fresh')
 		failCommits: false,
 		lives: address => actors.has(address),
 		tell(to, message) {
-			queue.push({to, message: message as Sent['message']});
+			queue.push({to, message: message});
 			drain();
 		},
 		answer(key, outcome) {

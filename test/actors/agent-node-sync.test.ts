@@ -4,7 +4,7 @@ import test from 'ava';
 import {failed} from '../../api/errors.js';
 import {nodeSync, type NodeSyncInput, type NodeSyncMessage, type NodeSyncState} from '../../actors/node/node-sync.js';
 import {assignmentObject} from '../../actors/node/assignment-object.js';
-import type {Delta, DeltaEntry, Hello, Observed} from '../../actors/sync-message.js';
+import type {Delta, DeltaEntry, Observed} from '../../actors/sync-message.js';
 import type {Effect, Message} from '../../system/behavior.js';
 import {ObjectIndex} from '../../system/object-index.js';
 import {play, playContext, playFrom, type Played} from '../../system/play.js';
@@ -89,7 +89,7 @@ test('a node says hello with what it has in its cache', t => {
 			lineage: '',
 			have: {'pods/default/web': 'v5'},
 			info: aRuntimeInfo(),
-		} as Hello,
+		},
 	]);
 });
 

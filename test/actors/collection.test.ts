@@ -12,8 +12,12 @@ import {aContainer, aNamespace, aNode, aPod, aReplicaSet, contextWith, indexOf, 
 const replyTo = {to: 'troupe://control/edge', as: 'edge', id: '1'};
 const self = 'troupe://control/pods';
 const pods = collectionBehavior(podKind);
-const draft = (metadata: object = {name: 'web', namespace: 'default'}): Draft =>
-	({apiVersion: 'v1', kind: 'Pod', metadata, spec: {containers: [aContainer()]}}) as Draft;
+const draft = (metadata: object = {name: 'web', namespace: 'default'}): Draft => ({
+	apiVersion: 'v1',
+	kind: 'Pod',
+	metadata,
+	spec: {containers: [aContainer()]},
+});
 
 const creating = (object: Draft, context: Context, more: object = {}): readonly Effect[] =>
 	play(pods, null, [{type: 'create', object, replyTo, ...more}], context).effects;

@@ -33,9 +33,9 @@ function run(index: ObjectIndex, messages: readonly SchedulerMessage[] = []): {r
 		for (const effect of effects) {
 			if (effect.type === 'update') pending.set(effect.id, effect);
 			if (effect.type !== 'tell') continue;
-			const told = effect.to.endsWith('/self') ? undefined : (index.get(keyOfAddress(effect.to)) as ApiObject | undefined);
+			const told = effect.to.endsWith('/self') ? undefined : index.get(keyOfAddress(effect.to));
 			if (told === undefined) enqueue(effect.message as SchedulerMessage);
-			else commit(index, told, effect.message as never);
+			else commit(index, told, effect.message);
 		}
 		if (queue.length === 0 && pending.size > 0) queue.push(...committed(index, pending));
 		const message = queue.shift();
@@ -52,7 +52,7 @@ const keyOfAddress = (address: string): string => `pods/${address.slice(address.
 function committed(index: ObjectIndex, pending: ReadonlyMap<string, Pending>): Reply<unknown, 'outcome'>[] {
 	return [...pending.values()].map(write => {
 		const pod = write.type === 'update' ? index.get(write.key) : undefined;
-		if (pod !== undefined && write.type === 'update') commit(index, pod, write.message as never);
+		if (pod !== undefined && write.type === 'update') commit(index, pod, write.message);
 		return {type: 'outcome', id: write.id, outcome: {ok: true, value: null}};
 	});
 }
