@@ -20,11 +20,13 @@ import {openVault} from '../server/vault.js';
 import {createWeb} from '../server/web.js';
 import {createBroker, type BrokerCounter} from '../system/broker.js';
 import {systemClock} from '../system/clock.js';
+import type {SystemDesign} from '../system/durable-system.js';
 import {parseAddress} from '../api/keys.js';
 import {systemRandom} from '../system/random.js';
 import {openCluster, type Cluster} from './cluster.js';
 import {readyText, type Endpoints} from './endpoints.js';
 import {homeOf, type Home} from './home.js';
+import {holderOf} from './port-holder.js';
 import {openLog, type Log} from './log.js';
 import {runningCluster} from './processes.js';
 import {formatHostPort, type HostPort, type UpOptions} from './up-options.js';
@@ -34,8 +36,11 @@ import {programVersion} from './version.js';
 /** What was opened, in the order of its opening; closed in reverse. */
 type Closers = (() => Promise<void>)[];
 
-/** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
-export async function runUp(options: UpOptions): Promise<number> {
+/**
+ * Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. `design` is the control
+ * system's, for tests that plant a bug in it.
+ */
+export async function runUp(options: UpOptions, design?: SystemDesign): Promise<number> {
 	closeInheritedDescriptors();
 	const home = homeOf(options.home);
 	const running = runningCluster(options.home);
@@ -46,7 +51,7 @@ export async function runUp(options: UpOptions): Promise<number> {
 	const closers: Closers = [];
 	const ending = endOf(log);
 	try {
-		const endpoints = await open(options, home, log, closers, ending.fail);
+		const endpoints = await open(options, design, home, log, closers, ending.fail);
 		await writeFileAtomic(home.endpoints, `${JSON.stringify(endpoints)}\n`, 0o600);
 		closers.push(() => Promise.resolve(rmSync(home.endpoints, {force: true})));
 		log.info(endpoints, 'the cluster is ready');
@@ -98,7 +103,14 @@ function endOf(log: Log): {readonly promise: Promise<Ending>; readonly fail: (me
 	};
 }
 
-async function open(options: UpOptions, home: Home, log: Log, closers: Closers, fail: (message: string) => void): Promise<Endpoints> {
+async function open(
+	options: UpOptions,
+	design: SystemDesign | undefined,
+	home: Home,
+	log: Log,
+	closers: Closers,
+	fail: (message: string) => void,
+): Promise<Endpoints> {
 	const clock = systemClock;
 	const published: {topics?: Topics} = {};
 	const cluster = await openCluster({
@@ -108,7 +120,7 @@ async function open(options: UpOptions, home: Home, log: Log, closers: Closers, 
 		clock,
 		log,
 		version: programVersion,
-		runtime: await runtimeOf(options, home, log),
+		openRuntime: () => runtimeOf(options, home, log),
 		simulated: await simulatedNodes(options),
 		labels: {'kubernetes.io/os': 'linux', 'kubernetes.io/arch': process.arch},
 		onChange: change => published.topics?.onChange(change),
@@ -121,6 +133,7 @@ async function open(options: UpOptions, home: Home, log: Log, closers: Closers, 
 				JSON.parse(JSON.stringify({...event, address})) as Record<string, string>,
 			);
 		},
+		...(design === undefined ? {} : {design}),
 		onFatal: fail,
 	});
 	closers.push(() => cluster.stop());
@@ -223,12 +236,18 @@ function brokerLog(log: Log): (counter: BrokerCounter, about: string) => void {
 	};
 }
 
-/** Says which flag chooses another place when a door cannot be opened. */
+/** Says which flag chooses another place when a door cannot be opened, and who has this one. */
 async function named(flag: string, place: HostPort, listen: () => Promise<{readonly port: number}>): Promise<{readonly port: number}> {
 	try {
 		return await listen();
 	} catch (error) {
-		const message = error instanceof Error ? error.message : String(error);
-		throw new AppError('ERR_NOT_REACHABLE', {message: `${message}; --${flag} ${place.host}:0 picks a free port`}, error);
+		throw new AppError('ERR_NOT_REACHABLE', {message: `${whyNot(place, error)}; --${flag} ${place.host}:0 picks a free port`}, error);
 	}
+}
+
+function whyNot(place: HostPort, error: unknown): string {
+	const {code, message} = error as NodeJS.ErrnoException;
+	if (code !== 'EADDRINUSE') return message;
+	const holder = holderOf(place.port);
+	return `${formatHostPort(place)} is in use${holder === undefined ? '' : ` by "${holder.name}" (process ${holder.pid})`}`;
 }

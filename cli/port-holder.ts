@@ -1,0 +1,40 @@
+// Which process listens on a port of this machine, as far as the kernel lets this user see (proc_pid_net(5), proc_pid_fd(5)).
+
+import {readFileSync, readdirSync, readlinkSync} from 'node:fs';
+
+export type Holder = {readonly pid: number; readonly name: string};
+
+/** The state of a listening socket in /proc/net/tcp. */
+const listening = '0A';
+
+/** The holder of a TCP port, on whatever address; undefined when nobody is seen to hold it. */
+export function holderOf(port: number): Holder | undefined {
+	const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap(table => listenersIn(linesOf(table), port)));
+	if (sockets.size === 0) return undefined;
+	const pid = entriesOf('/proc').find(entry => /^\d+$/.test(entry) && hasOneOf(`/proc/${entry}/fd`, sockets));
+	return pid === undefined ? undefined : {pid: Number(pid), name: linesOf(`/proc/${pid}/comm`)[0] ?? ''};
+}
+
+/** What the descriptors of listening sockets link to. Columns: number, local address, remote address, state, …, inode (the tenth). */
+function listenersIn(lines: readonly string[], port: number): string[] {
+	const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+	return lines
+		.map(line => line.trim().split(/\s+/))
+		.filter(columns => columns[3] === listening && columns[1]?.endsWith(suffix) === true)
+		.map(columns => `socket:[${columns[9] ?? ''}]`);
+}
+
+const hasOneOf = (folder: string, sockets: ReadonlySet<string>): boolean =>
+	entriesOf(folder).some(descriptor => sockets.has(orNothing(() => readlinkSync(`${folder}/${descriptor}`), '')));
+
+const linesOf = (file: string): readonly string[] => orNothing(() => readFileSync(file, 'utf8'), '').split('\n');
+const entriesOf = (folder: string): readonly string[] => orNothing<readonly string[]>(() => readdirSync(folder), []);
+
+/** Processes end while we look, and those of others are not ours to see. */
+function orNothing<Value>(read: () => Value, nothing: Value): Value {
+	try {
+		return read();
+	} catch {
+		return nothing;
+	}
+}

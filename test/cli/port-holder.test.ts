@@ -1,0 +1,30 @@
+// Whoever cannot have a port is told who has it.
+
+import {once} from 'node:events';
+import net, {type AddressInfo} from 'node:net';
+import test from 'ava';
+import {holderOf} from '../../cli/port-holder.js';
+
+test('the holder of a port that is listened on is its process', async t => {
+	const server = net.createServer().listen(0, '127.0.0.1');
+	t.teardown(() => server.close());
+	await once(server, 'listening');
+	const {port} = server.address() as AddressInfo;
+	t.is(holderOf(port)?.pid, process.pid);
+	t.regex(holderOf(port)?.name ?? '', /\w/);
+});
+
+test('a port of a connection, or of nobody, has no holder', async t => {
+	const server = net.createServer().listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const {port} = server.address() as AddressInfo;
+	const client = net.connect(port, '127.0.0.1');
+	t.teardown(() => client.destroy());
+	await once(client, 'connect');
+	t.is(holderOf(client.localPort ?? 0), undefined);
+	const closed = once(server, 'close');
+	client.destroy();
+	server.close();
+	await closed;
+	t.is(holderOf(port), undefined);
+});
