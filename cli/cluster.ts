@@ -28,7 +28,8 @@ export type ClusterOptions = Pick<UpOptions, 'store' | 'node'> & {
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly version: string;
-	readonly runtime: Runtime;
+	/** Makes the runtime of this machine's node. Called once the stores are ours, so that no two work in one directory. */
+	readonly openRuntime: () => Promise<Runtime>;
 	/** Runtimes of nodes that only pretend, by node name; none of their state is kept. */
 	readonly simulated: ReadonlyMap<string, Runtime>;
 	readonly labels: Labels;
@@ -73,7 +74,9 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
 		onFenced: (message: string) => options.onFatal(`the store is lost: ${message}`),
 		measure: false,
 	};
+	const runtimes = [...options.simulated.values()];
 	const closeAll = async (): Promise<void> => {
+		await Promise.all(runtimes.map(runtime => runtime.close()));
 		await Promise.all(drivers.map(driver => driver.close()));
 		executor.close();
 	};
@@ -95,8 +98,11 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
 			),
 		);
 		const nodes: Node[] = [];
-		for (const [name, runtime] of [[options.node, options.runtime] as const, ...options.simulated]) {
-			const driver = name === options.node ? await openDriver('node') : createMemoryStore(executor.defer);
+		const ownDriver = await openDriver('node');
+		const ownRuntime = await options.openRuntime();
+		runtimes.push(ownRuntime);
+		for (const [name, runtime] of [[options.node, ownRuntime] as const, ...options.simulated]) {
+			const driver = name === options.node ? ownDriver : createMemoryStore(executor.defer);
 			const place = {name, link: network.link(name), boot: systemRandom.uuid(), driver, runtime};
 			nodes.push(
 				await opened<Node>(done => openNode({...common, ...place, labels: {...options.labels, 'kubernetes.io/hostname': name}}, done)),
@@ -114,7 +120,6 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
 				await stopped(control);
 				await Promise.all(nodes.map(stopped));
 				await Promise.all([control.bus.close(), ...nodes.map(node => node.bus.close())]);
-				await Promise.all([options.runtime, ...options.simulated.values()].map(runtime => runtime.close()));
 				await closeAll();
 				log.info('the cluster has stopped');
 			},

@@ -23,10 +23,14 @@ export async function stopCluster(home: string): Promise<number | undefined> {
 	throw failedError(`the cluster (process ${pid}) did not stop within ${limits.stopDeadlineMs / 1_000} s; its log is ${homeOf(home).log}`);
 }
 
-/** Stops the programs of all pods that the home's data directory knows; how many there were. Needs no running cluster. */
+/** Stops the programs of all pods that the home's data directory knows, each within its own grace; how many there were. No cluster may run. */
 export async function stopPods(home: string): Promise<number> {
-	const {runtime} = homeOf(home);
+	const {data, runtime} = homeOf(home);
 	if (!existsSync(runtime)) return 0;
-	const {stopEverything} = await import('../agent/process/stop-everything.js');
-	return stopEverything(runtime, {clock: systemClock, graceMs: limits.terminationGraceSeconds * 1_000});
+	const [{stopEverything}, {podGraces}] = await Promise.all([import('../agent/process/stop-everything.js'), import('./pod-graces.js')]);
+	return stopEverything(runtime, {
+		clock: systemClock,
+		graceMs: limits.terminationGraceSeconds * 1_000,
+		graceMsOf: await podGraces(data),
+	});
 }

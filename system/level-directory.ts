@@ -31,21 +31,25 @@ export async function databaseIn(directory: string, create: (location: string) =
 /** Removes what an interrupted creation left; to be called by the one who holds the database's lock. */
 export async function removeLeftovers(directory: string): Promise<void> {
 	const names = await readdir(directory);
-	for (const name of names.filter(name => name.startsWith(creationPrefix)))
-		await rm(path.join(directory, name), {recursive: true, force: true});
+	for (const name of names.filter(name => name.startsWith(creationPrefix))) await removeLeftover(path.join(directory, name));
+}
+
+/** Somebody who comes too late may still write into it, or remove it as well; then it is for the next start. */
+async function removeLeftover(folder: string): Promise<void> {
+	await rm(folder, {recursive: true, force: true}).catch(() => undefined);
 }
 
 async function createIn(directory: string, location: string, create: (location: string) => Promise<void>): Promise<void> {
 	const fresh = await mkdtemp(path.join(directory, creationPrefix));
-	await create(fresh);
-	await writeDurably(path.join(fresh, formatFile), `troupe-level ${formatVersion}\n`);
-	await syncDirectory(fresh);
 	try {
+		await create(fresh);
+		await writeDurably(path.join(fresh, formatFile), `troupe-level ${formatVersion}\n`);
+		await syncDirectory(fresh);
 		await rename(fresh, location);
 	} catch (error) {
-		// Somebody else was first; the lock will tell them apart.
-		if (!isCode(error, 'ENOTEMPTY', 'EEXIST')) throw error;
-		await rm(fresh, {recursive: true, force: true});
+		await removeLeftover(fresh);
+		// Somebody else was first, and may have taken ours for a leftover; the lock will tell the two apart.
+		if (!(await readdir(directory)).includes(path.basename(location))) throw error;
 	}
 	await syncDirectory(directory);
 }

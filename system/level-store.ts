@@ -68,9 +68,15 @@ export async function openLevelStore(directory: string): Promise<StoreDriver> {
 async function checkLogs(location: string): Promise<void> {
 	const logs = (await readdir(location)).filter(name => name.endsWith('.log'));
 	for (const name of logs) {
-		const at = damageInLog(await readFile(path.join(location, name)));
+		const bytes = await readFile(path.join(location, name)).catch(unlessGone);
+		const at = bytes === undefined ? undefined : damageInLog(bytes);
 		if (at !== undefined) throw new Error(`"${name}" is damaged at byte ${at}, acknowledged writes would be lost; nothing was changed`);
 	}
+}
+
+/** Somebody who has the store open has dropped the file meanwhile; the lock will say so. */
+function unlessGone(error: unknown): undefined {
+	if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
 }
 
 function driverOf(state: State): StoreDriver {

@@ -3,7 +3,7 @@
 import {readdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import type {ContainerExit} from '../../actors/node/runtime-port.js';
-import {signalGroup} from './identity.js';
+import {signalGroup, statOf, type ProcessStat} from './identity.js';
 import {openLifeline} from './lifelines.js';
 import {readStateFile, recordLoss, type AttemptState, type StartRecord} from './state-file.js';
 
@@ -43,14 +43,14 @@ export function findContainer(folder: string, bootId: string): Found {
 	const attempts = attemptsIn(folder);
 	const highest = attempts[0];
 	if (highest === undefined) return {alive: undefined, lastExit: undefined, highest: -1};
-	const before = readStateFile(stateFile(folder, highest), highest, false);
+	const before = readStateFile(stateFile(folder, highest), highest);
 	if (before.exit === undefined && (before.started === undefined || before.started.bootId === bootId)) {
 		const lifeline = openLifeline(lifelineFile(folder));
 		if (lifeline !== undefined) {
 			const [previous] = attempts.slice(1);
 			const lastExit = previous === undefined ? undefined : settle(folder, previous, bootId).exit;
 			// Read again: the sign that the program has started may have been taken out of the lifeline just now.
-			const {started} = readStateFile(stateFile(folder, highest), highest, true);
+			const {started} = readStateFile(stateFile(folder, highest), highest, statOf);
 			return {alive: {attempt: highest, lifeline, started}, lastExit, highest};
 		}
 	}
@@ -60,13 +60,17 @@ export function findContainer(folder: string, bootId: string): Found {
 	return findContainer(folder, bootId);
 }
 
-/** Ends an attempt whose shim is gone: its code, or else a loss that is written down. Throws errno exceptions. */
-export function settle(folder: string, attempt: number, bootId: string): AttemptState {
+/**
+ * Ends an attempt whose shim is gone: its code, or else a loss that is written down. Throws errno exceptions. `seen` is its start
+ * as this agent saw it: a program that was killed before its shim had written all of that down has its exit code, too.
+ */
+export function settle(folder: string, attempt: number, bootId: string, seen?: StartRecord): AttemptState {
 	const file = stateFile(folder, attempt);
-	const state = readStateFile(file, attempt, false);
+	const lookUp = (): ProcessStat | undefined => seen?.process;
+	const state = readStateFile(file, attempt, lookUp);
 	if (state.exit !== undefined || state.started === undefined) return state;
 	const rebooted = state.started.bootId !== bootId;
 	if (!rebooted) signalGroup(state.started.process, 'SIGKILL');
 	recordLoss(file, rebooted ? 'LostOnReboot' : 'Unknown');
-	return readStateFile(file, attempt, false);
+	return readStateFile(file, attempt, lookUp);
 }

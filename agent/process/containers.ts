@@ -18,12 +18,12 @@ import type {
 import type {Cancel, Clock} from '../../system/clock.js';
 import {anotherAttemptRuns, attemptIsOver} from '../refusals.js';
 import {attemptFolder, attemptsIn, findContainer, settle, stateFile} from './attempts.js';
-import {signalGroup, signalProcess} from './identity.js';
+import {signalGroup, signalProcess, statOf} from './identity.js';
 import {watchLifeline} from './lifelines.js';
 import {explained} from './explained.js';
 import type {Sandboxes} from './sandboxes.js';
 import {spawnShim, type SpawnPlan} from './spawn.js';
-import {readStateFile, type StartRecord} from './state-file.js';
+import {readStateFile, type LookUp, type StartRecord} from './state-file.js';
 import type {Stock} from './stock.js';
 
 type Done<Value> = (outcome: Outcome<Value>) => void;
@@ -100,7 +100,7 @@ export function createContainers({sandboxes, stock, bootId, clock, tell, onWarni
 	function watch(container: Container, attempt: number, lifeline: number, started: StartRecord | undefined): Live {
 		const {close} = watchLifeline(
 			lifeline,
-			() => hearNews(container, live, true),
+			() => hearNews(container, live, statOf),
 			() => hearEnd(container, live),
 		);
 		const live: Live = {attempt, close, started, spawnError: undefined, onStarted: [], onEnded: new Set(), kill: undefined};
@@ -110,9 +110,9 @@ export function createContainers({sandboxes, stock, bootId, clock, tell, onWarni
 	}
 
 	/** The shim has written something down. */
-	function hearNews(container: Container, live: Live, shimLives: boolean): void {
+	function hearNews(container: Container, live: Live, lookUp?: LookUp): void {
 		if (live.started !== undefined) return;
-		live.started = reading(() => readStateFile(stateFile(container.folder, live.attempt), live.attempt, shimLives).started);
+		live.started = reading(() => readStateFile(stateFile(container.folder, live.attempt), live.attempt, lookUp).started);
 		if (live.started === undefined) return;
 		container.highest = live.attempt;
 		const running = runningOf(live.attempt, live.started);
@@ -123,11 +123,12 @@ export function createContainers({sandboxes, stock, bootId, clock, tell, onWarni
 	/** The shim is gone: what it wrote last is how the attempt ended. */
 	function hearEnd(container: Container, live: Live): void {
 		live.kill?.cancel();
-		hearNews(container, live, false);
+		hearNews(container, live);
 		container.live = undefined;
 		if (live.started === undefined) failStart(container, live);
 		else {
-			const exit = reading(() => settle(container.folder, live.attempt, bootId).exit) ?? unreadable(live.attempt, live.started);
+			const exit =
+				reading(() => settle(container.folder, live.attempt, bootId, live.started).exit) ?? unreadable(live.attempt, live.started);
 			container.lastExit = exit;
 			const pod = sandboxes.find(container.id.uid);
 			tell({namespace: pod?.namespace ?? '', podName: pod?.name ?? '', id: container.id}, exit);

@@ -11,7 +11,7 @@
 
 import {appendFileSync, closeSync, fstatSync, openSync, readSync} from 'node:fs';
 import type {ContainerExit} from '../../actors/node/runtime-port.js';
-import {parseProcessStat, statOf, type ProcessStat} from './identity.js';
+import {parseProcessStat, type ProcessStat} from './identity.js';
 
 export const firstLine = 'troupe-shim 1\n';
 
@@ -25,11 +25,14 @@ export type AttemptState = {
 	readonly exit: ContainerExit | undefined;
 };
 
+/** Who a process is of which only the pid is written down yet. */
+export type LookUp = (pid: number) => ProcessStat | undefined;
+
 /**
- * While the shim lives its program counts as started a moment before that is fully written down; later only what is written
- * counts. Throws errno exceptions; a missing file is a program that was never started.
+ * A program counts as started a moment before that is fully written down, if `lookUp` knows its process: while the shim
+ * lives the kernel does, later whoever asked it then. Throws errno exceptions; a missing file is a program that was never started.
  */
-export function readStateFile(file: string, attempt: number, shimLives: boolean): AttemptState {
+export function readStateFile(file: string, attempt: number, lookUp: LookUp = () => undefined): AttemptState {
 	let descriptor: number;
 	try {
 		descriptor = openSync(file, 'r');
@@ -40,19 +43,14 @@ export function readStateFile(file: string, attempt: number, shimLives: boolean)
 	try {
 		const buffer = Buffer.allocUnsafe(4096);
 		const text = buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, buffer.length, 0));
-		return parseState(text, attempt, Math.trunc(fstatSync(descriptor).mtimeMs), shimLives ? statOf : () => undefined);
+		return parseState(text, attempt, Math.trunc(fstatSync(descriptor).mtimeMs), lookUp);
 	} finally {
 		closeSync(descriptor);
 	}
 }
 
 /** Lines without their newline are still being written and count for nothing. */
-export function parseState(
-	text: string,
-	attempt: number,
-	changedAtMs: number,
-	lookUp: (pid: number) => ProcessStat | undefined,
-): AttemptState {
+export function parseState(text: string, attempt: number, changedAtMs: number, lookUp: LookUp): AttemptState {
 	const lines = text.split('\n').slice(0, -1);
 	const started = startOf(lines, lookUp);
 	const last = /^(?:exit (\d{1,3})|lost (Unknown|LostOnReboot))$/.exec(lines.at(-1) ?? '');
@@ -74,7 +72,7 @@ export function parseState(
 }
 
 /** Between the two lines the kernel is asked about the pid: as long as the shim lives it is the shim's own child. */
-function startOf(lines: readonly string[], lookUp: (pid: number) => ProcessStat | undefined): StartRecord | undefined {
+function startOf(lines: readonly string[], lookUp: LookUp): StartRecord | undefined {
 	const [, started, bootId = '', pid] = /^running (\d+) (\S+) (\d+)$/.exec(lines[1] ?? '') ?? [];
 	if (started === undefined) return undefined;
 	const process = parseProcessStat(/^process (.+)$/.exec(lines[2] ?? '')?.[1] ?? '') ?? lookUp(Number(pid));

@@ -7,20 +7,29 @@ import {createContainers} from './containers.js';
 import {readBootId} from './identity.js';
 import {foldersIn, openSandboxes, readSandbox, type SandboxRecord} from './sandboxes.js';
 
-export type StopOptions = {readonly clock: Clock; readonly graceMs: number; readonly onWarning?: ((message: string) => void) | undefined};
+export type StopOptions = {
+	readonly clock: Clock;
+	readonly graceMs: number;
+	/** Of single pods, by uid. */
+	readonly graceMsOf?: ReadonlyMap<string, number>;
+	readonly onWarning?: ((message: string) => void) | undefined;
+};
 
 /**
  * SIGTERM to every container that runs, SIGKILL after the grace; resolves with their number when the last has ended.
  * Rejects with errno exceptions when the directory cannot be read.
  */
-export async function stopEverything(directory: string, {clock, graceMs, onWarning = () => undefined}: StopOptions): Promise<number> {
+export async function stopEverything(
+	directory: string,
+	{clock, graceMs, graceMsOf, onWarning = () => undefined}: StopOptions,
+): Promise<number> {
 	const stock = {put: () => undefined, close: () => Promise.resolve()}; // Nothing is started here.
 	const sandboxes = openSandboxes(directory, defaultSubnet, stock, onWarning);
 	const tell = (): void => undefined;
 	const containers = createContainers({sandboxes, stock, bootId: readBootId(), clock, tell, onWarning});
 	for (const uid of sandboxes.list()) for (const container of foldersIn(sandboxes.folderOf(uid))) containers.find({uid, container});
 	const running = [...containers.running()];
-	await Promise.all(running.map(({id}) => new Promise(resolve => containers.stop(id, graceMs, resolve))));
+	await Promise.all(running.map(({id}) => new Promise(resolve => containers.stop(id, graceMsOf?.get(id.uid) ?? graceMs, resolve))));
 	containers.close();
 	return running.length;
 }

@@ -18,7 +18,7 @@ export function describeNode(node: NodeObject, pods: readonly Pod[], nowMs: numb
 		['Allocatable', Object.entries(status?.allocatable ?? {}).map(([name, quantity]) => `${name}: ${quantity}`)],
 		['Runtime', info?.containerRuntimeVersion],
 		['System', info === undefined ? undefined : `${info.osImage}, ${info.operatingSystem} ${info.kernelVersion}, ${info.architecture}`],
-		['Features', status?.features],
+		['Features', status?.runtimeFeatures],
 	]);
 	const rows = pods.map(({metadata, status: podStatus}) => [
 		metadata.namespace ?? '',

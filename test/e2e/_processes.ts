@@ -1,0 +1,76 @@
+// Who runs for a home, as the kernel tells it: every process that has a file of the folder open. The cluster has its stores, a
+// shim its state file, a program its log as stdout; what the product does not know of any more is found as well.
+
+import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
+import {eventually} from './_waiting.js';
+
+export type Process = {
+	readonly pid: number;
+	/** Clock ticks since the boot: with the pid, this very process. */
+	readonly startTime: string;
+	readonly role: 'cluster' | 'shim' | 'program';
+	/** The uid of its pod, for shims and programs. */
+	readonly podUid: string | undefined;
+	readonly words: readonly string[];
+};
+
+/** All of them now. Zombies hold nothing open and are not seen. */
+export function processesOf(home: string): readonly Process[] {
+	return entries('/proc')
+		.filter(name => /^\d+$/.test(name))
+		.flatMap(name => processOf(Number(name), `${home}/`) ?? []);
+}
+
+/** The programs of pods: without shims, and without what a program started itself. */
+export const programsOf = (home: string): readonly Process[] => processesOf(home).filter(({role}) => role === 'program');
+
+/** SIGKILL to all at once, again as long as one is left. */
+export async function killAll(home: string): Promise<void> {
+	await eventually(`nothing runs in ${home}`, () => {
+		const left = processesOf(home);
+		// First the cluster, so that it brings nothing back.
+		for (const {pid} of left.toSorted((a, b) => (a.role === 'cluster' ? -1 : b.role === 'cluster' ? 1 : 0))) kill(pid);
+		return left.length === 0;
+	});
+}
+
+function processOf(pid: number, prefix: string): Process | undefined {
+	const files = entries(`/proc/${pid}/fd`).flatMap(name => link(`/proc/${pid}/fd/${name}`) ?? []);
+	const ours = files.filter(file => file.startsWith(prefix));
+	if (ours.length === 0) return undefined;
+	const words = text(`/proc/${pid}/cmdline`).split('\0').slice(0, -1);
+	const stat = text(`/proc/${pid}/stat`);
+	const pod = ours.map(file => /^data\/runtime\/(?:.*\/)?([0-9a-f]{8}-[0-9a-f-]{27})\//.exec(file.slice(prefix.length))?.[1]);
+	const podUid = pod.find(uid => uid !== undefined);
+	const role =
+		words[0]?.startsWith('troupe ') === true || podUid === undefined ? 'cluster' : words.includes('troupe-shim') ? 'shim' : 'program';
+	const startTime = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+	return {pid, startTime, role, podUid: role === 'cluster' ? undefined : podUid, words};
+}
+
+/** It may end while we look, and files of others may not be read: then there is nothing to see. */
+function attempt<Value>(read: () => Value): Value | undefined {
+	try {
+		return read();
+	} catch {
+		return undefined;
+	}
+}
+
+const entries = (folder: string): readonly string[] => attempt(() => readdirSync(folder)) ?? [];
+const link = (file: string): string | undefined => attempt(() => readlinkSync(file));
+const text = (file: string): string => attempt(() => readFileSync(file, 'utf8')) ?? '';
+
+function kill(pid: number): void {
+	attempt(() => process.kill(pid, 'SIGKILL'));
+}
+
+/** Signals one process, which must be there. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+	if (!process.kill(pid, name)) throw new Error(`there is no process ${pid}`);
+}
+
+export const lives = (pid: number): boolean => {
+	const stat = text(`/proc/${pid}/stat`);
+	return stat !== '' && !/^\d+ \(.*\) [ZX] /s.test(stat);
+};

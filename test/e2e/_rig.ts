@@ -1,0 +1,139 @@
+// A real cluster in a folder of its own: the built command, its API, and every process that has anything to do with the folder.
+//
+// Whatever happens in a test, nothing of it is left: what holds a file of the folder open is killed, then the folder is removed.
+// That is found by looking at /proc, not by asking the product, so a process that the product lost shows, too.
+
+import {spawn, type ChildProcess} from 'node:child_process';
+import {mkdtempSync, readFileSync, realpathSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {clientOf, type Client} from '../../cli/client.js';
+import {readEndpoints, type Endpoints} from '../../cli/endpoints.js';
+import {readConnection} from '../../cli/kubeconfig.js';
+import {killAll, lives, processesOf} from './_processes.js';
+import {eventually} from './_waiting.js';
+
+export const main = path.join(import.meta.dirname, '../../cli/main.js');
+export const freePorts = ['--api=127.0.0.1:0', '--web=127.0.0.1:0', '--mqtt=127.0.0.1:0'];
+export const nodeName = 'vm';
+
+export type Ran = {readonly code: number | null; readonly out: string; readonly err: string};
+
+export type Started = {
+	readonly pid: number;
+	readonly kill: (signal: NodeJS.Signals) => void;
+	/** Resolves with what stdout holds as soon as that matches; rejects when the command ends without, or after a while. */
+	readonly says: (wanted: RegExp) => Promise<string>;
+	readonly ended: Promise<Ran>;
+};
+
+export type Home = Awaited<ReturnType<typeof openHome>>;
+
+/** As much of a test as is needed to clean up after it. */
+export type Owner = {readonly teardown: (clean: () => void | Promise<void>) => void};
+
+/** An empty home. Nothing runs in it yet. */
+export function openHome(owner: Owner) {
+	const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'troupe-e2e-')));
+	const home = path.join(folder, 'home');
+	const children = new Set<ChildProcess>();
+	const clients = new Set<Client>();
+	owner.teardown(async () => {
+		for (const client of clients) client.close();
+		for (const child of children) child.kill('SIGKILL');
+		await killAll(home);
+		rmSync(folder, {recursive: true, force: true});
+	});
+
+	const startFile = (file: string, args: readonly string[], input = ''): Started => {
+		const env = {PATH: process.env['PATH'], HOME: folder, TROUPE_HOME: home};
+		const child = spawn(process.execPath, [file, ...args], {env});
+		children.add(child);
+		child.once('close', () => children.delete(child));
+		return follow(child, input);
+	};
+	const start = (args: readonly string[], input?: string): Started => startFile(main, args, input);
+	const troupe = (...args: readonly string[]): Promise<Ran> => start(args).ended;
+
+	return {
+		folder,
+		home,
+		start,
+		startFile,
+		troupe,
+		/** Runs a command that must succeed; its output. */
+		async fine(...args: readonly string[]): Promise<string> {
+			const {code, out, err} = await troupe(...args);
+			if (code !== 0) throw new Error(`troupe ${args.join(' ')} ended with ${code}: ${err}${out}`);
+			return out;
+		},
+		/** Applies a manifest that must be taken. */
+		async apply(...objects: readonly object[]): Promise<void> {
+			const {code, err} = await start(['apply', '-f', '-'], objects.map(object => JSON.stringify(object)).join('\n---\n')).ended;
+			if (code !== 0) throw new Error(`apply ended with ${code}: ${err}`);
+		},
+		/** Starts the cluster in the background; where it listens. */
+		async up(...flags: readonly string[]): Promise<Endpoints> {
+			const {code, err} = await troupe('up', '--detach', `--node=${nodeName}`, ...freePorts, ...flags);
+			const endpoints = readEndpoints(home);
+			if (code === 0 && endpoints !== undefined) return endpoints;
+			throw new Error(`up ended with ${code}: ${err}`);
+		},
+		endpoints(): Endpoints {
+			const endpoints = readEndpoints(home);
+			if (endpoints === undefined) throw new Error(`there is no endpoints.json in ${home}`);
+			return endpoints;
+		},
+		/** The API as the CLI speaks to it, of the cluster that runs now. */
+		async client(): Promise<Client> {
+			const sources = {flag: undefined, fromEnvironment: undefined, ofHome: path.join(home, 'kubeconfig')};
+			const client = clientOf(await readConnection(sources));
+			clients.add(client);
+			return client;
+		},
+		token: (): string => readFileSync(path.join(home, 'admin.token'), 'utf8').trim(),
+		processes: () => processesOf(home),
+		/** SIGKILL to the cluster's process alone; resolves when it is gone. */
+		async killCluster(): Promise<void> {
+			const {pid} = this.endpoints();
+			process.kill(pid, 'SIGKILL');
+			await eventually('the cluster is dead', () => !lives(pid));
+		},
+		/** Everything dies at the same moment, as by a loss of power; data stays. */
+		killEverything: () => killAll(home),
+	};
+}
+
+/** Collects what a command says and how it ends; it gets `input` as stdin. */
+export function follow(child: ChildProcess, input: string): Started {
+	let out = '';
+	let err = '';
+	const listeners = new Set<() => void>();
+	child.stdout?.on('data', (chunk: Buffer) => {
+		out += chunk.toString();
+		for (const listener of listeners) listener();
+	});
+	child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()));
+	child.stdin?.on('error', () => undefined); // The command may end without reading.
+	child.stdin?.end(input);
+	const ended = new Promise<Ran>((resolve, reject) => {
+		child.once('error', reject);
+		child.once('close', code => resolve({code, out, err}));
+	});
+	const says = (wanted: RegExp): Promise<string> =>
+		new Promise((resolve, reject) => {
+			const late = AbortSignal.timeout(20_000);
+			const finish = (settle: () => void): void => {
+				listeners.delete(look);
+				settle();
+			};
+			const look = (): void => {
+				if (wanted.test(out)) finish(() => resolve(out));
+			};
+			listeners.add(look);
+			look();
+			late.addEventListener('abort', () => finish(() => reject(new Error(`did not say ${wanted.source} in time: ${out}${err}`))));
+			void ended.then(({code}) => finish(() => reject(new Error(`ended with ${code} before it said ${wanted.source}: ${out}${err}`))));
+		});
+	return {pid: child.pid ?? 0, kill: signal => child.kill(signal), says, ended};
+}

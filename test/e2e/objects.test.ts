@@ -1,0 +1,159 @@
+// Objects and what hangs on them: cascades, namespaces, older dialects, the examples, and exit codes that scripts rely on.
+
+import {readdirSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import type {Client} from '../../cli/client.js';
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import type {ApiObject} from '../../api/object.js';
+import {containerOf, isReady, phaseOf, podOf, setOf} from './_pods.js';
+import {programsOf} from './_processes.js';
+import {openHome, type Home, type Owner} from './_rig.js';
+import {eventually, until} from './_waiting.js';
+
+const examples = path.resolve(import.meta.dirname, '../../../examples');
+
+const cleanings: (() => void | Promise<void>)[] = [];
+const owner: Owner = {teardown: clean => void cleanings.unshift(clean)};
+const cluster: Home = openHome(owner);
+let client: Client;
+
+test.before(async () => {
+	await cluster.up();
+	client = await cluster.client();
+});
+
+test.after.always(async () => {
+	for (const clean of cleanings) await clean();
+});
+
+const readyIn = (sets: ReadonlyMap<string, ApiObject>, name: string): number =>
+	(sets.get(name) as ReplicaSet | undefined)?.status?.readyReplicas ?? 0;
+const namespaceOf = (name: string) => ({apiVersion: 'v1', kind: 'Namespace', metadata: {name}});
+
+test('deleting a set takes its pods along, in the background, in the foreground, or not at all', async t => {
+	const names = ['back', 'fore', 'alone'];
+	await cluster.apply(...names.map(name => setOf(name, 2)));
+	await until(client, 'rs', 'all to be ready', sets => names.every(name => readyIn(sets, name) === 2));
+	const podsOf = (pods: ReadonlyMap<string, ApiObject>, set: string) =>
+		[...pods.values()].filter(({metadata}) => metadata.name.startsWith(`${set}-`));
+
+	t.is(await cluster.fine('delete', 'rs/back'), 'replicaset.apps "back" deleted\n');
+	await until(client, 'pods', 'the pods to follow', pods => podsOf(pods, 'back').length === 0);
+
+	await cluster.fine('delete', 'rs/fore', '--cascade', 'foreground');
+	const left = await until(client, 'pods', 'a list', pods => new Map(pods));
+	t.deepEqual(podsOf(left, 'fore'), [], 'in the foreground the set goes last');
+
+	await cluster.fine('delete', 'rs/alone', '--cascade', 'orphan');
+	const orphans = await until(client, 'pods', 'pods without an owner', pods => {
+		const found = podsOf(pods, 'alone');
+		return found.length === 2 && found.every(({metadata}) => metadata.ownerReferences === undefined) && found;
+	});
+	t.true(orphans.every(isReady));
+	const uids = orphans.map(({metadata}) => metadata.uid).toSorted();
+	await cluster.apply(setOf('alone', 3));
+	const adopted = await until(client, 'pods', 'a new set to adopt them', pods => {
+		const found = podsOf(pods, 'alone');
+		return found.length === 3 && found.every(({metadata}) => metadata.ownerReferences?.[0]?.kind === 'ReplicaSet') && found;
+	});
+	t.is(adopted.filter(({metadata}) => uids.includes(metadata.uid)).length, 2);
+	await cluster.fine('delete', 'rs/alone');
+});
+
+test('a namespace takes along everything in it', async t => {
+	await cluster.apply(
+		namespaceOf('doomed'),
+		setOf('web', 2, {namespace: 'doomed'}),
+		podOf('lone', ['sleep', '100000'], {namespace: 'doomed'}),
+	);
+	const uids = await until(
+		client,
+		'pods',
+		'three pods in the namespace',
+		pods => pods.size === 3 && [...pods.values()].every(isReady) && [...pods.values()].map(({metadata}) => metadata.uid),
+		'doomed',
+	);
+	t.is(programsOf(cluster.home).filter(({podUid}) => uids.includes(podUid ?? '')).length, 3);
+	t.is((await cluster.troupe('delete', 'ns', 'default')).code, 6);
+	await cluster.fine('delete', 'ns', 'doomed');
+	t.is(programsOf(cluster.home).filter(({podUid}) => uids.includes(podUid ?? '')).length, 0);
+	t.is(await cluster.fine('get', 'pods,rs', '-n', 'doomed', '-o', 'name'), '');
+	t.is((await cluster.troupe('get', 'ns', 'doomed')).code, 3);
+});
+
+/** What each example becomes: the pods it stands for, by name or by prefix, and how they are then. */
+const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) => boolean} = {
+	'crash.yaml': pods =>
+		(containerOf(pods.get('crash'))?.restartCount ?? 0) >= 2 && containerOf(pods.get('crash'))?.lastState?.terminated?.exitCode === 3,
+	'dialect-a.yaml': pods =>
+		isReady(pods.get('old-style')) && [...pods].filter(([name, pod]) => name.startsWith('old-style-set-') && isReady(pod)).length === 2,
+	'hello.yaml': pods => [...pods].filter(([name, pod]) => name.startsWith('hello-') && isReady(pod)).length === 3,
+	'job.yaml': pods => phaseOf(pods.get('count')) === 'Succeeded' && phaseOf(pods.get('try-again')) === 'Succeeded',
+	'pod.yaml': pods => isReady(pods.get('clock')),
+};
+
+test('every example becomes what it says', async t => {
+	t.timeout(50_000);
+	const files = readdirSync(examples).filter(name => name.endsWith('.yaml'));
+	t.deepEqual(files.toSorted(), Object.keys(becomes).toSorted(), 'an example that is not tried here');
+	await cluster.apply(namespaceOf('examples'));
+	const applied = await Promise.all(files.map(file => cluster.troupe('apply', '-n', 'examples', '-f', path.join(examples, file))));
+	t.deepEqual(
+		applied.map(({code}) => code),
+		files.map(() => 0),
+		applied.map(({err}) => err).join(''),
+	);
+	t.regex(
+		applied[files.indexOf('dialect-a.yaml')]?.err ?? '',
+		/^note: .*dialect A Pod read as v1 Pod: .*\nnote: .*dialect A Replicaset read as apps\/v1 ReplicaSet\n$/,
+	);
+	for (const file of files) await until(client, 'pods', file, becomes[file] ?? (() => false), 'examples');
+	t.is(await cluster.fine('logs', '-n', 'examples', 'count'), '1\n2\n3\n4\n5\n');
+	const served = await until(
+		client,
+		'pods',
+		'addresses',
+		pods => [...pods.values()].filter(({metadata}) => metadata.name.startsWith('hello-')),
+		'examples',
+	);
+	for (const {metadata, status} of served) {
+		const url = `http://${(status as {podIP?: string}).podIP}:8080/`;
+		let body = '';
+		await eventually(
+			`${url} answers`,
+			async () => {
+				body = await fetch(url, {headers: {connection: 'close'}, signal: AbortSignal.timeout(5_000)}).then(answer => answer.text(), String);
+				return body === `hello from ${metadata.name}\n`;
+			},
+			() => body,
+		);
+	}
+	await cluster.fine('delete', 'ns', 'examples', '--timeout=40s');
+});
+
+test('exit codes say what went wrong, in one line', async t => {
+	await cluster.apply(podOf('coded', ['sleep', '100000']));
+	const conflicting = JSON.stringify({...podOf('coded', ['sleep', '1']), metadata: {name: 'coded', resourceVersion: '1'}});
+	const cases: readonly (readonly [number, RegExp, readonly string[], string?])[] = [
+		[0, /^$/, ['get', 'pod', 'coded']],
+		[
+			1,
+			/^error: stdin:1:\d+: spec\.containers\[0\]\.name: /m,
+			['apply', '-f', '-'],
+			'{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"containers": [{"image": "x", "command": ["x"]}]}}',
+		],
+		[2, /^error: unknown command "gett"; did you mean "get"\?\n$/, ['gett', 'pods']],
+		[2, /^error: unknown kind "pds"; did you mean "pods"\?\n$/, ['get', 'pds']],
+		[3, /^error: pods "nobody" not found\n$/, ['get', 'pod', 'nobody']],
+		[4, /^error: .*"coded".*modified/, ['apply', '-f', '-'], conflicting],
+		[5, /^error: there is no file .*; is the cluster running\?/, ['get', 'pods', '--kubeconfig', path.join(cluster.folder, 'none')]],
+		[6, /^error: namespaces "default" is forbidden: /, ['delete', 'ns', 'default']],
+	];
+	for (const [code, message, args, input] of cases) {
+		const ran = await cluster.start(args, input).ended;
+		t.is(ran.code, code, `troupe ${args.join(' ')}: ${ran.err}${ran.out}`);
+		t.regex(ran.err, message, `troupe ${args.join(' ')}`);
+		t.is(ran.err.split('\n').length, code === 0 ? 1 : 2, ran.err);
+	}
+});

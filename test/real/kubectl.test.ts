@@ -1,0 +1,137 @@
+// The real kubectl against a whole real cluster, with the kubeconfig that the cluster writes. Needs kubectl 1.32 on the PATH.
+
+import {spawn, spawnSync} from 'node:child_process';
+import path from 'node:path';
+import {writeFileSync} from 'node:fs';
+import test, {type ExecutionContext} from 'ava';
+import {podOf, setOf} from '../e2e/_pods.js';
+import {programsOf} from '../e2e/_processes.js';
+import {follow, openHome, type Home, type Started} from '../e2e/_rig.js';
+import {eventually} from '../e2e/_waiting.js';
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+if (!hasKubectl) process.stdout.write('KUBECTL IS MISSING: ITS TESTS ARE SKIPPED\n');
+const real = hasKubectl ? test : test.skip;
+
+const examples = path.resolve(import.meta.dirname, '../../../examples');
+
+async function withKubectl(t: ExecutionContext) {
+	const cluster = openHome(t);
+	await cluster.up();
+	const start = (...args: readonly string[]): Started => {
+		const env = {PATH: process.env['PATH'], HOME: cluster.folder, KUBECONFIG: `${cluster.home}/kubeconfig`};
+		const child = spawn('kubectl', args, {env});
+		t.teardown(() => child.kill('SIGKILL'));
+		return follow(child, '');
+	};
+	return {
+		cluster,
+		start,
+		kubectl: (...args: readonly string[]) => start(...args).ended,
+		/** Runs a command that must succeed; its output. */
+		fine: async (...args: readonly string[]): Promise<string> => {
+			const {code, out, err} = await start(...args).ended;
+			t.is(code, 0, `kubectl ${args.join(' ')}: ${err}${out}`);
+			return out;
+		},
+	};
+}
+
+function manifest({folder}: Home, object: object): string {
+	const file = path.join(folder, 'manifest.json');
+	writeFileSync(file, JSON.stringify(object));
+	return file;
+}
+
+real('it finds out what there is', async t => {
+	const {fine} = await withKubectl(t);
+	t.regex(await fine('version'), /Server Version: v1\.32\./);
+	const resources = await fine('api-resources');
+	for (const [name, group, kind] of [
+		['namespaces', 'v1', 'Namespace'],
+		['nodes', 'v1', 'Node'],
+		['pods', 'v1', 'Pod'],
+		['replicasets', 'apps/v1', 'ReplicaSet'],
+		['clusterconfigs', 'troupe.dev/v1', 'ClusterConfig'],
+	])
+		t.regex(resources, new RegExp(`^${name} .* ${group} +(true|false) +${kind} *$`, 'm'));
+	t.regex(await fine('get', 'nodes'), /^vm +Ready /m);
+	t.regex(await fine('describe', 'node', 'vm'), /Name: +vm\n[^]*SharedNetwork/);
+	t.regex(await fine('get', 'ns'), /^default +Active /m);
+});
+
+real('a set is created, applied, scaled, described, watched and deleted, and its pods follow', async t => {
+	const {cluster, fine, start, kubectl} = await withKubectl(t);
+	const file = path.join(examples, 'hello.yaml');
+	const watching = start('get', 'pods', '-w');
+	t.is(await fine('create', '-f', file), 'replicaset.apps/hello created\n');
+	t.regex((await kubectl('create', '-f', file)).err, /\(AlreadyExists\).*replicasets\.apps "hello" already exists/);
+	t.regex(
+		await fine('wait', '--for=condition=Ready', 'pod', '-l', 'app=hello', '--timeout=20s'),
+		/^(pod\/hello-\w{5} condition met\n){3}$/,
+	);
+	await watching.says(/(^hello-\w{5} +1\/1 +Running [^]*){3}/m);
+	await eventually('the set says so', async () => /^hello +3 +3 +3 /m.test((await kubectl('get', 'rs')).out));
+	t.is((await fine('get', 'pods', '-o', 'name')).split('\n').length, 4);
+	t.regex(await fine('get', 'pods', '-o', 'wide'), /127\.\d+\.\d+\.\d+ +vm /);
+	t.regex(await fine('get', 'rs', 'hello', '-o', 'yaml'), /kind: ReplicaSet[^]*readyReplicas: 3/);
+	t.regex(await fine('describe', 'rs', 'hello'), /Replicas: +3 current \/ 3 desired\nPods Status: +3 Running/);
+	t.is(await fine('scale', 'rs/hello', '--replicas=5'), 'replicaset.apps/hello scaled\n');
+	await eventually(
+		'there are five',
+		async () => (await kubectl('get', 'rs', 'hello', '-o', 'jsonpath={.status.readyReplicas}')).out === '5',
+	);
+	t.is(programsOf(cluster.home).length, 5);
+	t.regex(await fine('get', 'all'), /pod\/hello-[^]*replicaset\.apps\/hello /);
+	t.is(await fine('delete', 'rs', 'hello'), 'replicaset.apps "hello" deleted\n');
+	await fine('wait', '--for=delete', 'pod', '-l', 'app=hello', '--timeout=20s');
+	await eventually('nothing runs', () => programsOf(cluster.home).length === 0);
+	watching.kill('SIGTERM');
+	const shown = await watching.ended;
+	t.regex(shown.out, /^hello-\w{5} +\d\/1 +Terminating /m);
+	t.is(shown.err, '');
+});
+
+real('apply makes what is not there and finds it unchanged; a namespace goes with all that is in it', async t => {
+	const {cluster, fine, kubectl} = await withKubectl(t);
+	t.is(await fine('apply', '-f', manifest(cluster, setOf('web', 2))), 'replicaset.apps/web created\n');
+	t.is(await fine('apply', '-f', manifest(cluster, setOf('web', 2))), 'replicaset.apps/web unchanged\n');
+	await eventually('two run', () => programsOf(cluster.home).length === 2);
+	const wrong = await kubectl('apply', '-f', manifest(cluster, {...setOf('web', 2), spec: {...setOf('web', 2).spec, replicas: 'many'}}));
+	t.not(wrong.code, 0);
+	t.regex(wrong.err, /replicas/);
+	t.is(await fine('label', 'rs', 'web', 'tier=front'), 'replicaset.apps/web labeled\n');
+	t.is(await fine('get', 'rs', '-l', 'tier=front', '-o', 'name'), 'replicaset.apps/web\n');
+	t.is(
+		await fine('create', '-f', manifest(cluster, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: 'other'}})),
+		'namespace/other created\n',
+	);
+	t.is(await fine('-n', 'other', 'apply', '-f', manifest(cluster, podOf('lone', ['sleep', '100000']))), 'pod/lone created\n');
+	await fine('-n', 'other', 'wait', '--for=condition=Ready', 'pod/lone', '--timeout=20s');
+	t.is(await fine('delete', 'namespace', 'other', '--timeout=30s'), 'namespace "other" deleted\n');
+	t.regex((await kubectl('-n', 'other', 'get', 'pod', 'lone')).err, /NotFound/);
+	t.is(programsOf(cluster.home).length, 2);
+});
+
+real('logs, events and the life of a pod', async t => {
+	const {cluster, fine, start} = await withKubectl(t);
+	const talker = ['sh', '-c', 'echo one; echo two; trap "echo bye; exit 3" USR1; while :; do sleep 0.05; done'];
+	t.is(await fine('create', '-f', manifest(cluster, podOf('talker', talker))), 'pod/talker created\n');
+	await fine('wait', '--for=condition=Ready', 'pod/talker', '--timeout=20s');
+	const following = start('logs', '-f', 'talker');
+	await following.says(/one\ntwo\n/);
+	t.is(await fine('logs', 'talker', '--tail=1'), 'two\n');
+	const [program] = programsOf(cluster.home);
+	process.kill(program?.pid ?? 0, 'SIGUSR1');
+	t.is((await following.ended).out, 'one\ntwo\nbye\n');
+	await eventually('it was restarted', async () =>
+		/^1$/.test(await fine('get', 'pod', 'talker', '-o', 'jsonpath={.status.containerStatuses[0].restartCount}')),
+	);
+	t.is(await fine('logs', 'talker', '--previous'), 'one\ntwo\nbye\n');
+	const described = await fine('describe', 'pod', 'talker');
+	t.regex(described, /Last State: +Terminated\n +Reason: +Error\n +Exit Code: +3\n/);
+	for (const reason of ['Scheduled', 'Started', 'Crashed']) t.regex(described, new RegExp(`(Normal|Warning) +${reason} `));
+	t.regex(await fine('get', 'events'), /Crashed +pod\/talker +container main, attempt 0, ended: exit 3/);
+	t.is(await fine('delete', 'pod', 'talker', '--grace-period=1'), 'pod "talker" deleted\n');
+	t.deepEqual(programsOf(cluster.home), []);
+});
