@@ -70,6 +70,8 @@ export type ObservedPod = {
 	readonly uid: string;
 	readonly status: PodStatus;
 	readonly events: readonly PodEvent[];
+	/** What the newest of it came from: several pods share a message, each has a story of its own. */
+	readonly cause: string;
 };
 
 /** What happened to a pod on its node. */

@@ -56,7 +56,7 @@ const isRuntimeInfo = (info: Members): boolean =>
 function isObservedPod(pod: unknown): boolean {
 	const members = membersOf(pod);
 	return (
-		haveTexts(members, ['key', 'uid']) &&
+		haveTexts(members, ['key', 'uid', 'cause']) &&
 		isListOf(members['events'], isPodEvent) &&
 		schemaProblems('PodStatus', members['status']).length === 0
 	);

@@ -369,7 +369,7 @@ export class ActorSystem {
 		const {clock, observer} = this.options;
 		try {
 			const startedMs = clock.monotonicMs();
-			const next = run(this.#contextOf(cell));
+			const next = run(this.#contextOf(cell, step.cause));
 			const tookMs = clock.monotonicMs() - startedMs;
 			if (tookMs > limits.slowStepMs) {
 				this.counters.slowSteps++;
@@ -465,8 +465,8 @@ export class ActorSystem {
 		if (next.stop === true && cell.status === 'running') this.#stop(cell, {type: 'normal'});
 	}
 
-	#contextOf(cell: Cell): Context {
-		return new StepContext(cell, this.options.clock.nowMs(), this.options.random, this.known);
+	#contextOf(cell: Cell, cause: string): Context {
+		return new StepContext(cell, cause, this.options.clock.nowMs(), this.options.random, this.known);
 	}
 
 	// ---- start, crash, restart, parking ------------------------------------------------------------------------------
@@ -588,7 +588,7 @@ export class ActorSystem {
 			// A condition that cannot be written must not crash the actor once more: it stays parked without.
 			try {
 				cell.state = persistence.restore(snapshot, cell.start.input);
-				const next = parking.park(cell.state, error, this.#contextOf(cell)) as Next<unknown>;
+				const next = parking.park(cell.state, error, this.#contextOf(cell, 'parked')) as Next<unknown>;
 				this.#adopt(cell, next, {message: {type: 'park'}, from: cell.address, cause: 'parked'});
 			} catch (parkError) {
 				cell.failure = crashOf(cell.address, parkError);
@@ -687,7 +687,7 @@ export class ActorSystem {
 		const react = cell.behavior.signal;
 		if (react === undefined || cell.state === undefined) return;
 		try {
-			const next = react(cell.state, {type: 'stop'}, this.#contextOf(cell)) as Next<unknown>;
+			const next = react(cell.state, {type: 'stop'}, this.#contextOf(cell, 'stop')) as Next<unknown>;
 			for (const effect of next.effects) runEffect(this, cell, effect, {cause: 'stop', self: cell.object});
 		} catch (error) {
 			cell.failure = crashOf(cell.address, error);

@@ -23,7 +23,8 @@ export type Reply<Value = unknown, As extends string = string> = {
 
 /** What one actor asks the runtime to do. Plain data: it can be compared, logged, traced and replayed. */
 export type Effect =
-	| {readonly type: 'tell'; readonly to: Address; readonly message: Message}
+	/** `cause`: what set it going, where that is not what set this step going. */
+	| {readonly type: 'tell'; readonly to: Address; readonly message: Message; readonly cause?: string}
 	/** Like tell; the answer comes back as `{type: as, id, outcome}`, a time-out as a failed outcome. One open ask per (as, id). */
 	| {
 			readonly type: 'ask';
@@ -32,6 +33,7 @@ export type Effect =
 			readonly as: string;
 			readonly id: string;
 			readonly deadlineMs?: number;
+			readonly cause?: string;
 	  }
 	| {readonly type: 'reply'; readonly to: ReplyTo; readonly outcome: Outcome<unknown>}
 	/** Answers with the object of this actor as it was committed by this very step. */
@@ -89,6 +91,8 @@ export type Random = {
 
 export type Context = {
 	readonly self: Address;
+	/** What set this step going, as the door worded it. */
+	readonly cause: string;
 	readonly nowMs: number;
 	/** Names of the living children, oldest first. */
 	readonly children: readonly string[];

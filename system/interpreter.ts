@@ -38,10 +38,10 @@ export const outcomeType = 'outcome';
 export function runEffect(system: Kernel, cell: Cell, effect: Effect, {cause, self}: Origin): void {
 	switch (effect.type) {
 		case 'tell':
-			send(system, cell, effect.to, effect.message, cause);
+			send(system, cell, effect.to, effect.message, effect.cause ?? cause);
 			return;
 		case 'ask':
-			ask(system, cell, effect.to, effect.message, {as: effect.as, id: effect.id, deadlineMs: effect.deadlineMs}, cause);
+			ask(system, cell, effect.to, effect.message, {as: effect.as, id: effect.id, deadlineMs: effect.deadlineMs}, effect.cause ?? cause);
 			return;
 		case 'reply':
 			system.reply(effect.to, effect.outcome, cell.address, cause);

@@ -20,6 +20,7 @@ export const playContext = (overrides: Partial<Context> = {}): Context => {
 	const children = overrides.children ?? [];
 	return {
 		self: address('control', 'self'),
+		cause: 'play',
 		nowMs: 1_700_000_000_000,
 		children,
 		hasChild: name => children.includes(name),

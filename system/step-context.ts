@@ -7,12 +7,14 @@ import type {Known} from './object-index.js';
 
 export class StepContext implements Context {
 	readonly #cell: Cell;
+	readonly cause: string;
 	readonly nowMs: number;
 	readonly random: Random;
 	readonly known: Known;
 
-	constructor(cell: Cell, nowMs: number, random: Random, known: Known) {
+	constructor(cell: Cell, cause: string, nowMs: number, random: Random, known: Known) {
 		this.#cell = cell;
+		this.cause = cause;
 		this.nowMs = nowMs;
 		this.random = random;
 		this.known = known;

@@ -228,9 +228,16 @@ function observed(state: NodeSyncState, message: Observed, context: Context): Ne
 	};
 	const current = message.pods.filter(isCurrent);
 	const stale = message.pods.filter(pod => !isCurrent(pod));
-	const asks = current.map(({key, uid, status, events}): Effect => {
+	const asks = current.map(({key, uid, status, events, cause}): Effect => {
 		const told: PodMessage = {type: 'observed', uid, status, events};
-		return {type: 'ask', to: objectAddress(key), message: told, as: 'statusTaken', id: `${message.session} ${message.number} ${key}`};
+		return {
+			type: 'ask',
+			to: objectAddress(key),
+			message: told,
+			as: 'statusTaken',
+			id: `${message.session} ${message.number} ${key}`,
+			cause,
+		};
 	});
 	const sent = new Map(state.sent);
 	for (const {key} of stale) if (!sent.has(key)) sent.set(key, foreign);

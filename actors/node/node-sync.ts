@@ -42,7 +42,7 @@ export type NodeSyncMessage =
 /** What the node remembers of its cluster: one object in its cache. */
 type SeenObject = ApiObject<{readonly epoch: number; readonly lineage: string}>;
 
-type Report = {readonly uid: string; readonly status: PodStatus; readonly events: readonly PodEvent[]};
+type Report = {readonly uid: string; readonly status: PodStatus; readonly events: readonly PodEvent[]; readonly cause: string};
 
 export type NodeSyncState = {
 	readonly input: NodeSyncInput | undefined;
@@ -240,8 +240,8 @@ function taken(state: NodeSyncState, number: number): Effect {
 
 // ---- up ------------------------------------------------------------------------------------------------------------------
 
-function reported(state: NodeSyncState, {key, uid, status, events}: PodReport, {self}: Context): Next<NodeSyncState> {
-	const report = joined(state.reports.get(key), {uid, status, events});
+function reported(state: NodeSyncState, {key, uid, status, events}: PodReport, {self, cause}: Context): Next<NodeSyncState> {
+	const report = joined(state.reports.get(key), {uid, status, events, cause});
 	return next({...state, reports: new Map(state.reports).set(key, report)}, [tell(self, {type: 'flush'})]);
 }
 

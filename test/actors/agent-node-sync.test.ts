@@ -209,6 +209,13 @@ test('one message of reports is under way at a time; the newest of a pod goes ne
 	t.like(told(on(taken, {type: 'flush'}).effects, ourControl), [{number: 2, pods: [{status: {phase: 'Succeeded'}}]}]);
 });
 
+test('reports that share a message keep the cause of each', t => {
+	const because = ({state}: Result, cause: string, message: NodeSyncMessage): Result =>
+		playFrom(nodeSync, state, [message], playContext({self, cause}));
+	const both = because(because(inStep(), 'exit of web', report('web')), 'http admin POST', report('other'));
+	t.like(told(on(both, {type: 'flush'}).effects, ourControl), [{pods: [{cause: 'exit of web'}, {cause: 'http admin POST'}]}]);
+});
+
 test('events of several reports of one pod are kept, the last twenty of them', t => {
 	const event = (reason: string) => ({event: 'Normal', reason, message: ''}) as const;
 	const reports = Array.from({length: 25}, (_, i) => report('web', {events: [event(`e${i}`)]}));

@@ -159,6 +159,7 @@ const observedOf = (pod: ApiObject, overrides: Partial<ObservedPod> = {}): Obser
 	uid: pod.metadata.uid,
 	status: {phase: 'Running'},
 	events: [],
+	cause: 'exit of main',
 	...overrides,
 });
 const observe = (pods: readonly ObservedPod[], number = 1): NodeSyncMessage => ({type: 'observed', session: 'session-1', number, pods});
@@ -187,6 +188,13 @@ test('a status goes to its record; the node hears when all of a message are comm
 	t.deepEqual(takenOf(on(half, index, statusTaken(asks[1])).effects), [
 		{type: 'observedTaken', session: 'session-1', number: 1, failed: []},
 	]);
+});
+
+test('each status keeps the cause it came with, whatever else was in the message', t => {
+	const other = ours('other');
+	const index = indexOf(web, other);
+	const told = on(greet(index), index, observe([observedOf(web, {cause: 'exit of web'}), observedOf(other, {cause: 'http admin POST'})]));
+	t.like(askedAs(told.effects, 'statusTaken'), [{cause: 'exit of web'}, {cause: 'http admin POST'}]);
 });
 
 test('what could not be committed is named, what the record refused or is gone is not', t => {

@@ -8,7 +8,13 @@ import {aHello, aRuntimeInfo} from './_agent.js';
 const sync = 'troupe://control/sync';
 const ours = 'troupe://control/sync/node-a';
 const hello = aHello();
-const pod = {key: 'pods/default/web', uid: 'u', status: {phase: 'Running'}, events: [{event: 'Normal', reason: 'Started', message: 'x'}]};
+const pod = {
+	key: 'pods/default/web',
+	uid: 'u',
+	status: {phase: 'Running'},
+	events: [{event: 'Normal', reason: 'Started', message: 'x'}],
+	cause: 'c',
+};
 const observed = {type: 'observed', session: 's', number: 1, pods: [pod]};
 const deltaTaken = {type: 'deltaTaken', session: 's', number: 1};
 const podGone = {type: 'podGone', key: 'pods/default/web', uid: 'u'};
@@ -81,6 +87,7 @@ test('reports of any other shape are not taken', t => {
 		{pods: 'all'},
 		{pods: [null]},
 		{pods: [without(pod, 'uid')]},
+		{pods: [without(pod, 'cause')]},
 		{pods: [without(pod, 'status')]},
 		{pods: [{...pod, status: {phase: 'Dancing'}}]},
 		{pods: [{...pod, status: {phase: 'Running', conditions: {}}}]},

@@ -40,7 +40,8 @@ test('a ReplicaSet that forgets what it has asked for is found out', t => {
 });
 
 /** The same context without what is open: each wake asks for everything again. */
-const forgetting = ({self, nowMs, children, random, known}: Context): Context => ({
+const forgetting = ({self, cause, nowMs, children, random, known}: Context): Context => ({
+	cause,
 	self,
 	nowMs,
 	children,
