@@ -59,7 +59,8 @@ export async function runUp(options: UpOptions, design?: SystemDesign): Promise<
 	} catch (error) {
 		log.error(error instanceof Error ? error.message : String(error));
 		await closeAll(closers);
-		throw error;
+		// In the foreground and in the background the same: what could not start has failed, whatever it was that failed.
+		throw error instanceof AppError ? failedError(error.message) : error;
 	}
 	const {code, reason} = await ending.promise;
 	log.info(reason);
