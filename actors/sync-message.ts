@@ -6,8 +6,8 @@
 
 import type {Failure} from '../api/errors.js';
 import type {ObjectKey} from '../api/keys.js';
-import type {Labels} from '../api/object.js';
 import type {PodSpec, PodStatus} from '../api/kinds/pod.js';
+import type {Labels} from '../api/object.js';
 import type {RuntimeInfo} from './node/runtime-port.js';
 
 export const syncProtocol = 1;
@@ -101,7 +101,5 @@ export type PodGoneTaken = {readonly type: 'podGoneTaken'; readonly key: ObjectK
 
 export type NodeRefused = {readonly type: 'refused'; readonly error: Failure};
 
-/** All that control takes from a node, and nothing else. */
-export type FromNode = Hello | DeltaTaken | Observed | PodGone;
 /** All that a node takes from control for its sync. */
 export type FromControl = CallHello | Delta | ObservedTaken | PodGoneTaken | NodeRefused;

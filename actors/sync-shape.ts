@@ -1,6 +1,7 @@
 // Whether what a node says has the shape that its type promises. It comes from another machine: what is not so is refused at the
 // door, since no actor behind it looks again.
 
+import {isObject} from '../api/object.js';
 import {itemsOf, membersOf} from '../api/rules/report.js';
 import {schemaProblems} from '../api/schema-problems.js';
 import type {Message} from '../system/behavior.js';
@@ -8,16 +9,13 @@ import {syncProtocol} from './sync-message.js';
 
 type Members = {readonly [member: string]: unknown};
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const haveTexts = (members: Members, names: readonly string[]): boolean => names.every(name => typeof members[name] === 'string');
 
 const haveNumbers = (members: Members, names: readonly string[]): boolean => names.every(name => typeof members[name] === 'number');
 
 const isListOf = (value: unknown, isItem: (item: unknown) => boolean): boolean => Array.isArray(value) && itemsOf(value).every(isItem);
 
-const holdsTexts = (value: unknown): boolean =>
-	isObject(value) && Object.values(membersOf(value)).every(member => typeof member === 'string');
+const holdsTexts = (value: unknown): boolean => isObject(value) && Object.values(value).every(member => typeof member === 'string');
 
 /** Whether a message of node sync has all members of its type; false for types that a node does not send. */
 export function isWellFormed(message: Message): boolean {

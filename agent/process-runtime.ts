@@ -6,7 +6,7 @@
 import path from 'node:path';
 import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {limits} from '../api/limits.js';
-import type {ExitListener, Runtime, RuntimeCommand, RuntimeResults} from '../actors/node/runtime-port.js';
+import type {ExitListener, Runtime, RuntimeCommand} from '../actors/node/runtime-port.js';
 import type {Clock} from '../system/clock.js';
 import {defaultSubnet} from './process/addresses.js';
 import {createContainers} from './process/containers.js';
@@ -17,9 +17,10 @@ import {planOf} from './process/plan.js';
 import type {Dropper} from './process/privileges.js';
 import {createRemovals} from './process/removal.js';
 import {keepRotating} from './process/rotation.js';
-import {noSandbox} from './refusals.js';
 import {isFolderName, openSandboxes, type SandboxRecord} from './process/sandboxes.js';
 import {createStock} from './process/stock.js';
+import {handle, type Handlers} from './handlers.js';
+import {noSandbox} from './refusals.js';
 
 export type ProcessRuntimeOptions = {
 	/** Where everything is kept. One agent at a time. */
@@ -38,10 +39,6 @@ export type ProcessRuntimeOptions = {
 	/** How many folders of each sort are made in advance. */
 	readonly stockFolders?: number | undefined;
 };
-
-type Done<Type extends RuntimeCommand['type']> = (outcome: Outcome<RuntimeResults[Type]>) => void;
-type Of<Type extends RuntimeCommand['type']> = Extract<RuntimeCommand, {type: Type}>;
-type Handlers = {readonly [Type in RuntimeCommand['type']]: (command: Of<Type>, done: Done<Type>) => void};
 
 /** Throws errno exceptions when the directory cannot be used or there is no /proc, and a RangeError for a wrong subnet. */
 export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
@@ -100,7 +97,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 			const problem = wrongName(command);
 			if (problem !== undefined) return done(failed('ERR_BAD_REQUEST', {message: problem}));
 			try {
-				(handlers[command.type] as (command: RuntimeCommand, done: (outcome: Outcome<never>) => void) => void)(command, answer);
+				handle(handlers, command, answer);
 			} catch (error) {
 				if (answered) throw error; // It is the caller's.
 				done(failed('ERR_RUNTIME', {message: explained(error)}));

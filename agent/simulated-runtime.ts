@@ -1,20 +1,12 @@
 // The simulated runtime: the same port with nothing behind it but a clock, chance and a script. It runs in virtual time: every
 // answer comes by the clock, nothing else is awaited.
 
-import {failed, succeeded, type Outcome} from '../api/errors.js';
+import {failed, succeeded} from '../api/errors.js';
 import {limits} from '../api/limits.js';
-import type {
-	ContainerObservation,
-	ExitListener,
-	LogChunk,
-	LogRequest,
-	RunningContainer,
-	Runtime,
-	RuntimeCommand,
-	RuntimeResults,
-} from '../actors/node/runtime-port.js';
+import type {ContainerObservation, ExitListener, LogChunk, LogRequest, RunningContainer, Runtime} from '../actors/node/runtime-port.js';
 import type {Random} from '../system/behavior.js';
 import type {Cancel, Clock} from '../system/clock.js';
+import {handle, type Done, type Handlers} from './handlers.js';
 import {anotherAttemptRuns, attemptIsOver, noSandbox, noSuchLog, wrongLogRequest} from './refusals.js';
 import {createSimulatedHost, type SimulatedContainer, type SimulatedHost} from './simulated/host.js';
 import {answersAtOnce, programByWords, type SimulatedScript} from './simulated/script.js';
@@ -30,10 +22,6 @@ export type SimulatedRuntimeOptions = {
 	readonly memoryBytes?: number | undefined;
 	readonly maxPods?: number | undefined;
 };
-
-type Done<Type extends RuntimeCommand['type']> = (outcome: Outcome<RuntimeResults[Type]>) => void;
-type Of<Type extends RuntimeCommand['type']> = Extract<RuntimeCommand, {type: Type}>;
-type Handlers = {readonly [Type in RuntimeCommand['type']]: (command: Of<Type>, done: Done<Type>) => void};
 
 const gibibyte = 1_073_741_824;
 
@@ -155,17 +143,16 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 			architecture: 'simulated',
 		}),
 		run(command, done) {
-			const handle = handlers[command.type] as (command: RuntimeCommand, done: (outcome: Outcome<never>) => void) => void;
 			const treatment = script.treat?.(command, random) ?? answersAtOnce;
 			switch (treatment.type) {
 				case 'answers':
-					later(treatment.afterMs, () => handle(command, outcome => void (closed || done(outcome))));
+					later(treatment.afterMs, () => handle(handlers, command, outcome => void (closed || done(outcome))));
 					break;
 				case 'fails':
 					later(treatment.afterMs, () => done(failed('ERR_RUNTIME', {message: treatment.message})));
 					break;
 				case 'isSilent':
-					if (treatment.acts) later(0, () => handle(command, () => undefined));
+					if (treatment.acts) later(0, () => handle(handlers, command, () => undefined));
 			}
 		},
 		onExit(next) {

@@ -3,13 +3,13 @@
 // Pure. All problems are told at once; what is refused changes nothing. What only the server sets is dropped on create and
 // kept on update, so that an exported manifest can be applied again.
 
-import {kindOf, resourceOf} from './catalogue.js';
+import {kindOf, qualifiedPlural} from './catalogue.js';
 import {cleanJson, serialisedBytes, type Cleaned} from './clean-json.js';
 import {failed, invalid, type Failure} from './errors.js';
 import type {KindDefinition} from './kind.js';
 import {defaultNamespace} from './kinds/namespace.js';
 import {limits} from './limits.js';
-import type {ApiObject, Draft, JsonObject, ObjectMeta} from './object.js';
+import {isObject, type ApiObject, type Draft, type JsonObject, type Mutable, type ObjectMeta} from './object.js';
 import type {Problem} from './problem.js';
 import {checkIdentity} from './rules/immutable.js';
 import {checkMetadata} from './rules/metadata.js';
@@ -38,13 +38,12 @@ export function admitUpdate(input: unknown, old: ApiObject): Admitted {
 function admit(input: unknown, old: ApiObject | undefined): Admitted {
 	const cleaned = cleanJson(input);
 	const {value} = cleaned;
-	if (typeof value !== 'object' || value === null || Array.isArray(value)) return badRequest(`an object is expected, got ${shown(value)}`);
-	const object = membersOf(value);
-	const found = identify(object, old);
+	if (!isObject(value)) return badRequest(`an object is expected, got ${shown(value)}`);
+	const found = identify(value, old);
 	if (typeof found === 'string') return badRequest(found);
-	const size = sizeProblem(cleaned, object);
+	const size = sizeProblem(cleaned, value);
 	if (size !== undefined) return failed('ERR_TOO_LARGE', {message: size});
-	return check(cleaned, object, found, old);
+	return check(cleaned, value, found, old);
 }
 
 const badRequest = (message: string): Admitted => failed('ERR_BAD_REQUEST', {message});
@@ -115,13 +114,13 @@ function bounded(problems: readonly Problem[]): readonly Problem[] {
 function aboutOf(kind: KindDefinition, object: JsonObject): JsonObject {
 	const metadata = membersOf(object['metadata']);
 	const name = textOf(metadata['name']) ?? textOf(metadata['generateName']) ?? '';
-	return {name, resource: resourceOf(kind), kind: kind.kind, group: kind.group};
+	return {name, resource: qualifiedPlural(kind), kind: kind.kind, group: kind.group};
 }
 
-/** Built member by member: conditional spreads cost more than all checks together, and pods come by the thousand. */
-type Mutable<T> = {-readonly [Key in keyof T]: T[Key]};
-
-/** The object as it goes on. Only called with what passed the schema. */
+/**
+ * The object as it goes on. Only called with what passed the schema. Built member by member: conditional spreads cost more than
+ * all checks together, and pods come by the thousand.
+ */
 function draftOf(kind: KindDefinition, object: JsonObject, old: ApiObject | undefined): Draft {
 	const given = object['metadata'] as Draft['metadata'];
 	const draft: Mutable<Draft> = {

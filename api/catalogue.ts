@@ -10,11 +10,17 @@ import {suggest} from './suggest.js';
 
 export const kinds: readonly KindDefinition[] = [namespace, node, pod, replicaSet, clusterConfig];
 
+type GroupVersion = Pick<KindDefinition, 'group' | 'version'>;
+
 /** `v1`, `apps/v1`. */
-export const apiVersionOf = (kind: KindDefinition): string => (kind.group === '' ? kind.version : `${kind.group}/${kind.version}`);
+export const apiVersionOf = ({group, version}: GroupVersion): string => (group === '' ? version : `${group}/${version}`);
+
+/** Where the API serves a group: `/api/v1`, `/apis/apps/v1`. */
+export const apiRootOf = ({group, version}: GroupVersion): string => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
 
 /** The kind as messages name it: `pods`, `replicasets.apps`. */
-export const resourceOf = (kind: KindDefinition): string => (kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`);
+export const qualifiedPlural = ({plural, group}: Pick<KindDefinition, 'plural' | 'group'>): string =>
+	group === '' ? plural : `${plural}.${group}`;
 
 const byPlural = new Map(kinds.map(kind => [kind.plural, kind]));
 const byApiVersion = new Map(kinds.map(kind => [`${apiVersionOf(kind)} ${kind.kind}`, kind]));

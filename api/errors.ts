@@ -141,8 +141,7 @@ export const failed = (code: ErrorCode, details: JsonObject = {}): {readonly ok:
 export const succeeded = <Value>(value: Value): {readonly ok: true; readonly value: Value} => ({ok: true, value});
 
 /** All problems of an input as one failure. */
-export const invalid = (problems: readonly Problem[], about: JsonObject = {}): Failure =>
-	failure('ERR_INVALID', {...about, problems: problems as unknown as JsonObject['problems']});
+export const invalid = (problems: readonly Problem[], about: JsonObject = {}): Failure => failure('ERR_INVALID', {...about, problems});
 
 export const rowOf = (code: ErrorCode): ErrorRow => errorTable[code];
 
@@ -155,6 +154,11 @@ export class AppError extends Error {
 		super(worded.message, cause === undefined ? undefined : {cause});
 		this.name = 'AppError';
 		this.failure = worded;
+	}
+
+	/** A failure that came as a value, on its way to a person. */
+	static of({code, details}: Failure): AppError {
+		return new AppError(code, details);
 	}
 
 	get code(): ErrorCode {

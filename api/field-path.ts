@@ -1,7 +1,6 @@
 // The fields of a pod that a container may take as environment: the `fieldPath` of a `fieldRef`.
 
-import type {ApiObject} from './object.js';
-import type {Pod} from './shapes/pod.js';
+import type {Labels} from './object.js';
 
 export type FieldSource =
 	| {readonly type: 'name' | 'namespace' | 'uid' | 'nodeName' | 'podIP' | 'hostIP'}
@@ -31,27 +30,29 @@ export function parseFieldPath(text: string): FieldSource | undefined {
 	return match === null ? undefined : {type: match[1] === 'labels' ? 'label' : 'annotation', key: match[2] ?? ''};
 }
 
-/** The value of such a field; empty when the pod has none, as in Kubernetes. The addresses come from the pod's status. */
-export function fieldValue(source: FieldSource, pod: Pod): string {
+/** What a container may be told of its pod. */
+export type PodFields = {
+	readonly name: string;
+	readonly namespace: string;
+	readonly uid: string;
+	readonly nodeName: string;
+	readonly podIP: string;
+	readonly hostIP: string;
+	readonly labels: Labels;
+	readonly annotations: Labels;
+};
+
+/** The value of such a field; empty for a label or annotation that the pod does not have, as in Kubernetes. */
+export function fieldValue(source: FieldSource, fields: PodFields): string {
 	switch (source.type) {
-		case 'name':
-			return pod.metadata.name;
-		case 'namespace':
-			return pod.metadata.namespace ?? '';
-		case 'uid':
-			return pod.metadata.uid;
-		case 'nodeName':
-			return pod.spec?.nodeName ?? '';
-		case 'podIP':
-			return pod.status?.podIP ?? '';
-		case 'hostIP':
-			return pod.status?.hostIP ?? '';
 		case 'label':
-			return textUnder(pod.metadata.labels, source.key);
+			return textUnder(fields.labels, source.key);
 		case 'annotation':
-			return textUnder(pod.metadata.annotations, source.key);
+			return textUnder(fields.annotations, source.key);
+		default:
+			return fields[source.type];
 	}
 }
 
-const textUnder = (texts: ApiObject['metadata']['labels'], key: string): string =>
-	texts !== undefined && Object.hasOwn(texts, key) ? (texts[key] ?? '') : '';
+/** `constructor` is a fine name for a label. */
+const textUnder = (texts: Labels, key: string): string => (Object.hasOwn(texts, key) ? (texts[key] ?? '') : '');

@@ -1,4 +1,6 @@
-// Every number that bounds something, in one place. Sizes in bytes, times in milliseconds.
+// Every number that bounds something, in one place. The unit is the end of the name: `…Bytes`, `…Ms`, `…Seconds`; else a count.
+//
+// Numbers of a format or a protocol (a header's length, RFC 1123's 63 characters) are where that format is.
 
 export const limits = {
 	/** One API object, serialised. */
@@ -9,10 +11,24 @@ export const limits = {
 	annotationBytes: 262_144,
 	/** Problems told of one input; the rest is counted. */
 	problemsShown: 100,
+	/** Fields told of one pod that cannot be changed. */
+	changesShown: 20,
+	/** Characters of a value that a message shows. */
+	shownCharacters: 60,
+	/** Longer words are nobody's typing error, and comparing them with others costs. */
+	suggestCharacters: 64,
+	/** A quantity such as `500m`. */
+	quantityCharacters: 40,
+	/** Of one ReplicaSet. Each is an actor; a slip of the finger must not fill the memory with them. */
+	replicas: 100_000,
 	/** One MQTT packet, counted before the parser sees it. */
 	packetBytes: 1_572_864,
 	/** One HTTP request body. */
 	requestBodyBytes: 2_097_152,
+	/** A client that sends somewhat too much is heard to its end, so that it can read the refusal; beyond this it is cut off. */
+	discardedBodyBytes: 8_388_608,
+	/** One segment of a URL's path: longer than any name there is. */
+	pathSegmentCharacters: 512,
 
 	/** One transaction of the commit pipeline (etcd takes 128 operations and 1.5 MB). */
 	batchOperations: 100,
@@ -34,6 +50,12 @@ export const limits = {
 	/** The default deadline of an ask and of a command at the edge. */
 	askDeadlineMs: 10_000,
 	performDeadlineMs: 60_000,
+	/** A stop at the edge may take its grace and then so much. */
+	stopSlackMs: 30_000,
+	/** Deadlines are rung together, at most so late. */
+	deadlineBucketMs: 50,
+	/** Ticks that nact may hold at a time: enough to fill a slice, few enough to hand back cheaply when it is used up. */
+	executorTicks: 256,
 	shutdownMs: 5_000,
 
 	/** Restarts of one child within the window; then objects are parked and system actors escalate. */
@@ -62,8 +84,18 @@ export const limits = {
 	journalEntries: 64,
 	journalTtlMs: 3_600_000,
 
-	/** A wake of every object stands behind every edge. */
+	/** A wake of every object stands behind every edge, in so many portions spread over the time. */
 	resyncMs: 300_000,
+	resyncSlices: 10,
+
+	/** Names generated for one object before giving up: each try meets one in 14 million. */
+	nameTries: 8,
+	/** Pods the scheduler looks at in one step, so that a long queue never holds up the others. */
+	schedulerStepPods: 200,
+	/** A round looks at every node: under load it waits until so many more binds may be open. */
+	schedulerRoundWrites: 50,
+	/** Nodes whose reasons are told one by one when a pod fits nowhere; more are summed up by reason. */
+	nodesNamed: 10,
 
 	/** Of entries of one sort that clients can cause, the log takes one in so long. */
 	repeatedLogMs: 10_000,
@@ -73,10 +105,24 @@ export const limits = {
 	streamWindowBytes: 1_048_576,
 	/** One body; the packet around it has to fit into `packetBytes`. */
 	streamBodyBytes: 1_507_328,
+	/** What packet, body and message put around an object of `objectDepth`. */
+	envelopeDepth: 16,
+	/** A boot id, or an echo of one, as a peer says it. */
+	bootCharacters: 128,
 	streamAckMs: 50,
 	streamResendMs: 250,
 	streamResendMaxMs: 5_000,
+	/** Packets sent again at a time. */
+	streamResendPackets: 64,
 	nodeSyncWindowBytes: 262_144,
+	/** One delta, so that several fit into the window. */
+	nodeSyncDeltaBytes: 65_536,
+	/** Pods whose status goes up in one message. */
+	reportPods: 256,
+	/** A node that got no answer to its hello says it again, doubling; that a pod is gone, as long as nobody took note of it. */
+	helloFirstMs: 1_000,
+	helloMaxMs: 10_000,
+	podGoneAgainMs: 5_000,
 
 	/** Publishes of the broker itself that may be outstanding. */
 	brokerPublishWindow: 1_000,
@@ -97,6 +143,9 @@ export const limits = {
 	brokerRetainedBytes: 16_777_216,
 	/** Retained messages are handed to a subscriber in slices, each when less than this waits for it. */
 	brokerReplayBytes: 262_144,
+	brokerReplayMessages: 200,
+	/** What is written to a client's socket at once; the smaller, the sooner a slow reader shows progress. */
+	brokerWriteBytes: 16_384,
 	/** Kept sessions (`clean: false`), and what is queued for one while its client is away. */
 	brokerSessions: 256,
 	brokerSessionMessages: 1_000,
@@ -125,6 +174,13 @@ export const limits = {
 	/** Entries of a list that asks for no pages are written in portions of so many. */
 	listPortion: 200,
 	watchBookmarkMs: 60_000,
+	/** What a watch puts into one write. */
+	watchWriteCharacters: 65_536,
+	/** Notes sent as `Warning` headers: how many, and how long each. */
+	warnings: 20,
+	warningCharacters: 500,
+	/** Records read from the store at a time. */
+	storeReadRecords: 1_000,
 	tokens: 1_000,
 
 	/** One chunk of a log that crosses the bus. */
@@ -134,11 +190,14 @@ export const limits = {
 	logFollowMs: 25_000,
 	/** How often logs are looked at for rotation. */
 	logCheckMs: 5_000,
-	/** Readers that wait for more of a log at one node at the same time. */
+	/** Reads of logs under way at one node, and those among them that wait for more to be written. */
+	logReaders: 256,
 	logFollowers: 256,
 
 	/** What a node takes when nobody says. */
 	podsPerNode: 110,
+	/** Nodes of one cluster that only pretend. */
+	simulatedNodes: 10_000,
 	/** Folders for sandboxes, containers and attempts that are kept ready, and how many are made at once when none is left. */
 	stockFolders: 128,
 	stockBatch: 16,

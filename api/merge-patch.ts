@@ -2,9 +2,7 @@
 
 import {deepEqual} from './equal.js';
 import {limits} from './limits.js';
-import type {Json, JsonObject} from './object.js';
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+import {isObject, type Json, type JsonObject} from './object.js';
 
 /** The patched value; the same reference when the patch changes nothing. A key `__proto__` is an ordinary key here. */
 export const mergePatch = (target: Json | undefined, patch: Json): Json => merge(target, patch, 0);

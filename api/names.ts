@@ -1,7 +1,5 @@
 // Names made for objects that only say how theirs shall begin.
 
-import type {Draft} from './object.js';
-
 /** No vowels and nothing that looks like something else, as in Kubernetes: no words by accident. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 const suffixLength = 5;
@@ -12,11 +10,4 @@ export function generateName(prefix: string, random: () => number): string {
 	let name = prefix.slice(0, longestName - suffixLength);
 	for (let i = 0; i < suffixLength; i++) name += alphabet[Math.floor(random() * alphabet.length)] ?? 'b';
 	return name;
-}
-
-/** The draft with a name: its own, or one made from its generateName. */
-export function withName(draft: Draft, random: () => number): Draft {
-	const {name, generateName: prefix, ...metadata} = draft.metadata;
-	if (name !== undefined) return draft;
-	return {...draft, metadata: {name: generateName(prefix ?? '', random), ...metadata}};
 }

@@ -3,6 +3,12 @@
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = {readonly [key: string]: Json | undefined};
 
+/** Whether a value is a JSON object: neither a list nor null. */
+export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A value while it is built member by member, where conditional spreads would cost too much. */
+export type Mutable<T> = {-readonly [Key in keyof T]: T[Key]};
+
 export type OwnerReference = {
 	readonly apiVersion: string;
 	readonly kind: string;

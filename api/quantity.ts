@@ -3,6 +3,7 @@
 // The older dialect writes plain integers: from 1000000 on, a CPU quantity without a suffix is nano-CPUs (nobody has a
 // million CPUs); a memory quantity without one is bytes anyway.
 
+import {limits} from './limits.js';
 import type {Quantity} from './shapes/pod.js';
 
 const syntax = /^([+-]?)(\d+\.?\d*|\.\d+)(?:([eE][+-]?\d{1,3})|(n|u|m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei))?$/;
@@ -25,12 +26,10 @@ const factors: {readonly [suffix: string]: number} = {
 	Ei: 2 ** 60,
 };
 
-const longestQuantity = 40;
-
 /** The number a quantity means, in its base unit (CPUs, bytes); undefined when the text is none. */
-export function quantityValue(quantity: Quantity): number | undefined {
+function quantityValue(quantity: Quantity): number | undefined {
 	if (typeof quantity === 'number') return Number.isFinite(quantity) ? quantity : undefined;
-	if (quantity.length > longestQuantity) return undefined;
+	if (quantity.length > limits.quantityCharacters) return undefined;
 	const match = syntax.exec(quantity);
 	if (match === null) return undefined;
 	const [, sign = '', digits = '', exponent = '', suffix = ''] = match;

@@ -1,13 +1,11 @@
 // "Did you mean": the closest of some words, if one is close enough to be meant.
 
 import {closestMatch} from 'leven';
-
-/** Longer words are nobody's typing error, and comparing them costs. */
-const longestWord = 64;
+import {limits} from './limits.js';
 
 /** The candidate most like the word, case aside; undefined when none is near. */
 export function suggest(word: string, candidates: readonly string[]): string | undefined {
-	if (word.length === 0 || word.length > longestWord) return undefined;
+	if (word.length === 0 || word.length > limits.suggestCharacters) return undefined;
 	const lower = word.toLowerCase();
 	const byLower = new Map(candidates.map(candidate => [candidate.toLowerCase(), candidate]));
 	const maxDistance = word.length <= 3 ? 1 : Math.min(4, Math.ceil(word.length / 3));

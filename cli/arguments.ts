@@ -4,8 +4,8 @@
 // every problem is one clear line with what would be right.
 
 import meow from 'meow';
-import type {Flags, FlagSpec, FlagSpecs} from './command.js';
 import {didYouMean} from '../api/suggest.js';
+import type {Flags, FlagSpec, FlagSpecs} from './command.js';
 import {usageError} from './usage.js';
 
 export type Arguments = {readonly flags: Flags; readonly inputs: readonly string[]};

@@ -1,9 +1,8 @@
 // A cluster in one process, without its doors: the control system and the node systems, their stores and runtimes.
 
 import path from 'node:path';
-import type {Outcome} from '../api/errors.js';
-import {AppError} from '../api/errors.js';
-import {vaultStoreKey} from '../api/keys.js';
+import {AppError, type Outcome} from '../api/errors.js';
+import {controlSystem, vaultStoreKey} from '../api/keys.js';
 import type {Labels} from '../api/object.js';
 import {openControl, type Control} from '../actors/control/start.js';
 import {openNode, type Node} from '../actors/node/start.js';
@@ -85,8 +84,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
 			openControl(
 				{
 					...common,
-					driver: await openDriver('control'),
-					link: network.link('control'),
+					driver: await openDriver(controlSystem),
+					link: network.link(controlSystem),
 					boot: systemRandom.uuid(),
 					version: options.version,
 					onChange: options.onChange,
@@ -136,7 +135,7 @@ function opened<Value>(open: (done: (outcome: Outcome<Value>) => void) => void |
 	return new Promise((resolve, reject) => {
 		const settle = (outcome: Outcome<Value>): void => {
 			if (outcome.ok) resolve(outcome.value);
-			else reject(new AppError(outcome.error.code, outcome.error.details));
+			else reject(AppError.of(outcome.error));
 		};
 		Promise.resolve(open(settle)).catch(reject);
 	});
@@ -170,7 +169,7 @@ function keptIn({pipeline}: Control, records: Map<string, string>): Cluster['kep
 					() => value,
 					outcome => {
 						if (!outcome.ok) {
-							reject(new AppError(outcome.error.code, outcome.error.details));
+							reject(AppError.of(outcome.error));
 							return;
 						}
 						records.set(vaultStoreKey(name), value);

@@ -24,6 +24,9 @@ const allNamespacesFlag: FlagSpecs = {'all-namespaces': {type: 'boolean', short:
 const outputFlag: FlagSpecs = {
 	output: {type: 'string', short: 'o', value: 'FORM', choices: ['wide', 'json', 'yaml', 'name'], about: 'wide, json, yaml or name'},
 };
+const documentFlag: FlagSpecs = {
+	output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml'], about: 'json or yaml'},
+};
 const timeoutFlag: FlagSpecs = {timeout: {type: 'string', value: 'TIME', about: 'how long to wait at most, such as 30s or 2m'}};
 
 export const commands: readonly CommandSpec[] = [
@@ -35,7 +38,7 @@ export const commands: readonly CommandSpec[] = [
 		flags: {
 			...homeFlags,
 			api: {type: 'string', value: 'HOST:PORT', about: 'where the API listens, https (127.0.0.1:6443)'},
-			web: {type: 'string', value: 'HOST:PORT', about: 'health, metrics and MQTT over WebSocket (127.0.0.1:7070)'},
+			web: {type: 'string', value: 'HOST:PORT', about: 'where health and MQTT over WebSocket are, http (127.0.0.1:7070)'},
 			mqtt: {type: 'string', value: 'HOST:PORT', about: 'where MQTT listens (127.0.0.1:1883)'},
 			runtime: {type: 'string', value: 'NAME', about: 'what runs containers: auto, process or simulated (auto)'},
 			docker: {type: 'string', value: 'URL', about: 'comes in a later version'},
@@ -43,7 +46,7 @@ export const commands: readonly CommandSpec[] = [
 			broker: {type: 'string', value: 'URL', about: 'comes in a later version'},
 			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
 			'simulated-nodes': {type: 'number', value: 'N', about: 'how many nodes that only pretend to run pods (0)'},
-			'host-paths': {type: 'string', multiple: true, value: 'PREFIX', about: 'folders of this machine that pods may use; may be repeated'},
+			'host-paths': {type: 'string', multiple: true, value: 'PREFIX', about: 'comes in a later version'},
 			detach: {type: 'boolean', short: 'd', about: 'return when the cluster is ready; troupe down stops it'},
 		},
 		ownSignals: true,
@@ -160,7 +163,7 @@ export const commands: readonly CommandSpec[] = [
 			...namespaceFlag,
 			...allNamespacesFlag,
 			for: {type: 'string', value: 'KIND/NAME', about: 'only about this object'},
-			output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml'], about: 'json or yaml'},
+			...documentFlag,
 		},
 		load: () => import('./commands/events.js'),
 	},
@@ -172,7 +175,7 @@ export const commands: readonly CommandSpec[] = [
 		flags: {
 			...clusterFlags,
 			depth: {type: 'number', value: 'N', about: 'how many levels below the root (all)'},
-			output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml'], about: 'json or yaml'},
+			...documentFlag,
 		},
 		load: () => import('./commands/tree.js'),
 	},
@@ -184,7 +187,7 @@ export const commands: readonly CommandSpec[] = [
 		flags: {
 			...clusterFlags,
 			...namespaceFlag,
-			output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml'], about: 'json or yaml'},
+			...documentFlag,
 		},
 		load: () => import('./commands/why.js'),
 	},
@@ -204,7 +207,7 @@ export const commands: readonly CommandSpec[] = [
 		flags: {
 			...clusterFlags,
 			client: {type: 'boolean', about: 'only of this command; asks no cluster'},
-			output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml'], about: 'json or yaml'},
+			...documentFlag,
 		},
 		load: () => import('./commands/version.js'),
 	},

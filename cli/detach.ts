@@ -1,13 +1,14 @@
 // `troupe up --detach`: the same command in the background, waited for until it is ready or has failed.
 
 import {spawn, type ChildProcess} from 'node:child_process';
-import {closeSync, mkdirSync, openSync, readFileSync, statSync, watch} from 'node:fs';
+import {closeSync, openSync, readFileSync, statSync, watch} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {limits} from '../api/limits.js';
 import {systemClock} from '../system/clock.js';
 import {readEndpoints, readyText, type Endpoints} from './endpoints.js';
 import {homeOf} from './home.js';
+import {makeFolder} from './make-folder.js';
 import {runningCluster} from './processes.js';
 import {failedError} from './usage.js';
 import type {Terminal} from './terminal.js';
@@ -20,7 +21,7 @@ export async function detach(options: UpOptions, terminal: Terminal): Promise<nu
 	const running = runningCluster(options.home);
 	if (running !== undefined) throw failedError(`a cluster runs in ${options.home} already (process ${running.pid}); troupe down stops it`);
 	const {log} = homeOf(options.home);
-	mkdirSync(options.home, {recursive: true, mode: 0o700});
+	makeFolder(options.home);
 	const logBytes = sizeOf(log);
 	const child = start(options, log);
 	const outcome = await readyOrNot(child, options.home);
@@ -64,7 +65,6 @@ export const argumentsOf = (options: UpOptions): readonly string[] => [
 	`--store=${options.store}`,
 	`--node=${options.node}`,
 	`--simulated-nodes=${options.simulatedNodes}`,
-	...options.hostPaths.map(prefix => `--host-paths=${prefix}`),
 ];
 
 /** Ready is when `endpoints.json` names this very child. */

@@ -33,7 +33,7 @@ export async function listEvents(
 const timeOf = ({lastTimestamp, metadata}: EventObject): number => Date.parse(lastTimestamp ?? metadata.creationTimestamp) || 0;
 
 /** `12s (x4 over 3m)`, as kubectl shows when and how often. */
-export function whenText(event: EventObject, nowMs: number): string {
+function whenText(event: EventObject, nowMs: number): string {
 	const last = ageSince(event.lastTimestamp ?? event.metadata.creationTimestamp, nowMs);
 	if ((event.count ?? 1) <= 1) return last;
 	return `${last} (x${event.count ?? 1} over ${ageSince(event.firstTimestamp ?? event.metadata.creationTimestamp, nowMs)})`;

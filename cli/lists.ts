@@ -1,5 +1,6 @@
 // What the API answers with, as far as the printers look at it.
 
+import {apiVersionOf} from '../api/catalogue.js';
 import type {ApiObject} from '../api/object.js';
 import type {Client, Query} from './client.js';
 import {pathOf, type Resource} from './resources.js';
@@ -44,8 +45,8 @@ export async function getOne(client: Client, resource: Resource, namespace: stri
 }
 
 /** Items of a list may leave out what the list itself says. */
-export const withKind = (object: ApiObject, {kind, group, version}: Resource): ApiObject => ({
+export const withKind = (object: ApiObject, resource: Resource): ApiObject => ({
 	...object,
-	apiVersion: group === '' ? version : `${group}/${version}`,
-	kind,
+	apiVersion: apiVersionOf(resource),
+	kind: resource.kind,
 });

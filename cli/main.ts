@@ -68,13 +68,14 @@ function report(error: unknown, to: Terminal): number {
 	return 1;
 }
 
-/** `troupe get pods | head`: whoever read has enough. */
-function endQuietlyOnBrokenPipe(error: NodeJS.ErrnoException): void {
-	if (error.code !== 'EPIPE') throw error;
-	process.exit(0);
+/** `troupe get pods | head`: whoever read has enough. Anything else is told: the disk that takes the output is full, say. */
+function endWithoutOutput(error: NodeJS.ErrnoException): void {
+	if (error.code === 'EPIPE') process.exit(0);
+	terminal.error(`the output cannot be written: ${error.message}`);
+	process.exit(1);
 }
 
-process.stdout.on('error', endQuietlyOnBrokenPipe);
-process.stderr.on('error', endQuietlyOnBrokenPipe);
+process.stdout.on('error', endWithoutOutput);
+process.stderr.on('error', endWithoutOutput);
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => report(error, terminal));

@@ -1,6 +1,7 @@
 // Finds and reads the files that `-f` names: files, folders (their .yaml, .yml and .json, by name), or `-` for stdin.
 
-import {readdir, readFile, stat} from 'node:fs/promises';
+import {createReadStream} from 'node:fs';
+import {readdir, stat} from 'node:fs/promises';
 import path from 'node:path';
 import type {Readable} from 'node:stream';
 import {AppError} from '../api/errors.js';
@@ -17,7 +18,7 @@ export async function readManifests(names: readonly string[], stdin: Readable): 
 	if (names.filter(name => name === '-').length > 1) throw usageError('-f - can only be given once: stdin is read to its end');
 	const files = (await Promise.all(names.map(filesOf))).flat();
 	const manifests = await Promise.all(
-		files.map(async file => (file === '-' ? parseManifest('stdin', await readStdin(stdin)) : readFileAt(file))),
+		files.map(async file => (file === '-' ? parseManifest('stdin', await readText(stdin, 'stdin')) : readFileAt(file))),
 	);
 	const {documents, problems} = together(manifests);
 	if (problems.length > 0) throw new AppError('ERR_INVALID', {message: problems.join('\n')});
@@ -36,20 +37,20 @@ async function filesOf(name: string): Promise<readonly string[]> {
 }
 
 async function readFileAt(file: string): Promise<ReturnType<typeof parseManifest>> {
-	const bytes = await readFile(file).catch((error: unknown) => unreadable(file, error));
-	return parseManifest(file, textOf(bytes, file));
+	return parseManifest(file, await readText(createReadStream(file), file).catch((error: unknown) => unreadable(file, error)));
 }
 
-async function readStdin(stdin: Readable): Promise<string> {
+/** Never more than a manifest may have: a device or a pipe need not end. */
+async function readText(stream: Readable, name: string): Promise<string> {
 	const chunks: Uint8Array[] = [];
 	let bytes = 0;
-	for await (const chunk of stdin) {
+	for await (const chunk of stream) {
 		const part = chunk as Uint8Array;
 		bytes += part.length;
-		if (bytes > limits.manifestBytes) throw usageError(`stdin: has more than ${limits.manifestBytes} bytes`);
+		if (bytes > limits.manifestBytes) throw usageError(`${name}: has more than ${limits.manifestBytes} bytes`);
 		chunks.push(part);
 	}
-	return textOf(Buffer.concat(chunks), 'stdin');
+	return textOf(Buffer.concat(chunks), name);
 }
 
 /** Bytes that are no text would become another name or value without a word. */
@@ -62,6 +63,7 @@ function textOf(bytes: Uint8Array, name: string): string {
 }
 
 function unreadable(name: string, error: unknown): never {
+	if (error instanceof AppError) throw error;
 	const {code, message} = error as NodeJS.ErrnoException;
 	throw usageError(`${name}: ${code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'may not be read' : message}`);
 }

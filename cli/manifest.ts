@@ -6,7 +6,7 @@ import {isAlias, isMap, isScalar, isSeq, LineCounter, visit, type Document, type
 import {parseBoundedYaml} from '../api/bounded-yaml.js';
 import {cleanJson} from '../api/clean-json.js';
 import {limits} from '../api/limits.js';
-import type {JsonObject} from '../api/object.js';
+import {isObject, type JsonObject} from '../api/object.js';
 import {joinPath, parsePath} from '../api/path.js';
 import {shown} from '../api/shown.js';
 
@@ -75,7 +75,6 @@ function manifestDocument(document: Document.Parsed, value: JsonObject, base: st
 	return {value, locate: path => placeOf(document, [...keysOf(base), ...keysOf(path)], source)};
 }
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 const keysOf = (path: string): readonly (string | number)[] => parsePath(path) ?? [];
 
 /** `0644` is a file mode everywhere in Kubernetes (YAML 1.1); YAML 1.2 alone would read six hundred forty-four. */

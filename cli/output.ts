@@ -3,9 +3,7 @@
 import type {ApiObject} from '../api/object.js';
 import {displayName, type Resource} from './resources.js';
 
-export type Format = 'json' | 'yaml' | 'name' | 'wide';
-
-export const asJson = (value: unknown): string => JSON.stringify(value, null, 4) + '\n';
+const asJson = (value: unknown): string => JSON.stringify(value, null, 4) + '\n';
 
 /** YAML that YAML 1.1 readers such as kubectl read the same: `yes`, `012` and their like are quoted. */
 export async function asYaml(value: unknown): Promise<string> {

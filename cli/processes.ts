@@ -25,7 +25,10 @@ export function runningCluster(home: string): Endpoints | undefined {
 /** Whether the program of that pid is `troupe up`, by the title it gave itself. */
 const isOurs = (pid: number): boolean => (textOf(`/proc/${pid}/cmdline`) ?? '').split('\0')[0]?.trim() === processTitle('up');
 
-/** The fields of /proc/PID/stat from the third on (proc_pid_stat(5)); the second, a name, may hold anything. */
+/**
+ * The fields of /proc/PID/stat from the third on (proc_pid_stat(5)); the second, a name, may hold anything. Unlike the agent's, whose
+ * processes lead groups of their own, this one knows processes of any group: as a container's first program `up` may be in group 1.
+ */
 function statOf(pid: number): readonly string[] | undefined {
 	const text = textOf(`/proc/${pid}/stat`);
 	return text?.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -1,24 +1,17 @@
 // Kinds as the API's paths name them, and what people mean by `pods,rs`, `KIND/NAME`, `KIND NAME NAME`.
 
-import {kinds, findKind, suggestKind} from '../api/catalogue.js';
+import {apiRootOf, findKind, kinds, suggestKind} from '../api/catalogue.js';
 import type {KindDefinition} from '../api/kind.js';
+import {eventKind} from '../server/http/event-kind.js';
 import {usageError} from './usage.js';
 
 /** What a path needs to know of a kind. */
 export type Resource = Pick<KindDefinition, 'kind' | 'group' | 'version' | 'plural' | 'singular' | 'namespaced' | 'scalable'>;
 
-/** Events have no kind definition: they are a view of what the control plane notes about objects. */
-export const events: Resource = {
-	kind: 'Event',
-	group: '',
-	version: 'v1',
-	plural: 'events',
-	singular: 'event',
-	namespaced: true,
-	scalable: false,
-};
+/** Events are not in the catalogue: they are a view of what the control plane notes about objects. */
+export const events: Resource = eventKind;
 
-const eventWords = ['event', 'events', 'ev'];
+const eventWords = [eventKind.singular, eventKind.plural, ...eventKind.shortNames];
 
 /** The resource a person means: plural, singular, short name or Kind, in any case. Throws ERR_USAGE with the nearest one there is. */
 export function resourceOf(word: string): Resource {
@@ -63,16 +56,13 @@ export function readTarget(word: string): Target {
 
 /** Where the API serves a kind, or one object of it. An undefined namespace means all of them. */
 export function pathOf(resource: Resource, namespace: string | undefined, name?: string, subresource?: string): string {
-	const {group, version, plural, namespaced} = resource;
-	const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-	const scope = namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+	const scope = resource.namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : '';
 	const rest = [name, subresource].filter(part => part !== undefined).map(part => `/${encodeURIComponent(part)}`);
-	return `${root}${scope}/${plural}${rest.join('')}`;
+	return `${apiRootOf(resource)}${scope}/${resource.plural}${rest.join('')}`;
 }
 
-/** `pods`, `replicasets.apps`: as errors name it. */
-export const qualifiedPlural = ({plural, group}: Resource): string => (group === '' ? plural : `${plural}.${group}`);
+/** `pod`, `replicaset.apps`: as one object of it is called. */
+export const qualifiedSingular = ({singular, group}: Resource): string => (group === '' ? singular : `${singular}.${group}`);
 
 /** `pod/web`, `replicaset.apps/web`: as `-o name` and the answers of `apply` show it. */
-export const displayName = ({singular, group}: Resource, name: string): string =>
-	`${group === '' ? singular : `${singular}.${group}`}/${name}`;
+export const displayName = (resource: Resource, name: string): string => `${qualifiedSingular(resource)}/${name}`;

@@ -3,7 +3,7 @@
 // As kubectl does it for kinds without a strategic merge: https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/#how-apply-calculates-differences-and-merges-changes
 
 import {deepEqual} from '../api/equal.js';
-import type {Json, JsonObject} from '../api/object.js';
+import {isObject, type Json, type JsonObject} from '../api/object.js';
 
 /** Where the last applied manifest is kept, by kubectl and by us. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -79,8 +79,6 @@ function covers(live: Json | undefined, wanted: Json | undefined): boolean {
 	if (isObject(wanted)) return isObject(live) && Object.entries(wanted).every(([key, value]) => covers(live[key], value));
 	return deepEqual(live, wanted);
 }
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function objectAt(object: JsonObject, key: string): JsonObject {
 	const value = object[key];

@@ -16,8 +16,6 @@ export type UpOptions = {
 	readonly simulatedNodes: number;
 	/** To run in the background: `cli/detach.ts` takes such options, `runUp` never sees them. */
 	readonly detach: boolean;
-	/** Prefixes under which pods may use folders of the host; empty: the default for where the cluster listens. */
-	readonly hostPaths: readonly string[];
 };
 
 /**

@@ -1,15 +1,16 @@
 // `troupe up`: a whole cluster in this process. Opens what it needs in an order that leaves nothing half started, says that it
 // is ready, and stops in good order on SIGINT and SIGTERM. Pods run on.
 
-import {mkdirSync, rmSync} from 'node:fs';
+import {rmSync} from 'node:fs';
 import path from 'node:path';
 import {AppError} from '../api/errors.js';
+import {parseAddress} from '../api/keys.js';
 import {limits} from '../api/limits.js';
+import type {Mutable} from '../api/object.js';
 import {may, type Identity} from '../api/roles.js';
 import type {Runtime} from '../actors/node/runtime-port.js';
 import {closeInheritedDescriptors} from '../agent/process/descriptors.js';
 import {createProcessRuntime} from '../agent/process-runtime.js';
-import {writeFileAtomic} from '../server/atomic-file.js';
 import {ensureCertificates} from '../server/certificates.js';
 import {createGateway} from '../server/gateway.js';
 import {writeKubeconfig} from '../server/kubeconfig.js';
@@ -18,16 +19,17 @@ import {ensureAdminToken, openTokens} from '../server/tokens.js';
 import {createTopics, retainedObjects, type Topics} from '../server/topics.js';
 import {openVault} from '../server/vault.js';
 import {createWeb} from '../server/web.js';
+import {writeFileAtomic} from '../system/atomic-file.js';
 import {createBroker, type BrokerCounter} from '../system/broker.js';
 import {systemClock} from '../system/clock.js';
 import type {SystemDesign} from '../system/durable-system.js';
-import {parseAddress} from '../api/keys.js';
 import {systemRandom} from '../system/random.js';
 import {openCluster, type Cluster} from './cluster.js';
 import {readyText, type Endpoints} from './endpoints.js';
 import {homeOf, type Home} from './home.js';
 import {holderOf} from './port-holder.js';
 import {openLog, type Log} from './log.js';
+import {makeFolder} from './make-folder.js';
 import {runningCluster} from './processes.js';
 import {formatHostPort, type HostPort, type UpOptions} from './up-options.js';
 import {failedError} from './usage.js';
@@ -46,7 +48,7 @@ export async function runUp(options: UpOptions, design?: SystemDesign): Promise<
 	const running = runningCluster(options.home);
 	if (running !== undefined) throw failedError(`a cluster runs in ${options.home} already (process ${running.pid}); troupe down stops it`);
 	refusePlainDoors(options);
-	mkdirSync(home.data, {recursive: true, mode: 0o700});
+	makeFolder(home.data);
 	const log = openLog(home.log);
 	const closers: Closers = [];
 	const ending = endOf(log);
@@ -202,7 +204,7 @@ async function openDoors(options: UpOptions, home: Home, cluster: Cluster, close
 	const api = await named('api', options.api, () => gateway.listen(options.api.host, options.api.port));
 
 	const sockets = createMqttSockets({onStream: (stream, request) => broker.attach(stream, `ws ${request.socket.remoteAddress ?? ''}`)});
-	const endpoints: {-readonly [Key in keyof Endpoints]: Endpoints[Key]} = {
+	const endpoints: Mutable<Endpoints> = {
 		api: `https://${formatHostPort({...options.api, port: api.port})}`,
 		web: '',
 		mqtt: `mqtt://${formatHostPort({...options.mqtt, port: mqtt.port})}`,

@@ -1,9 +1,10 @@
 // Paths to handlers. Says also which methods a path has, so that a wrong method is told from a wrong path.
 
 import findMyWay from 'find-my-way';
+import {limits} from '../api/limits.js';
 
-export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export type Method = (typeof methods)[number];
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+type Method = (typeof methods)[number];
 
 export type Params = Readonly<Record<string, string | undefined>>;
 
@@ -19,12 +20,9 @@ export type Router<Handler> = {
 	readonly find: (method: string, path: string) => Found<Handler>;
 };
 
-/** Longer than any name there is; a longer segment matches nothing. */
-const longestSegment = 512;
-
 /** An empty router. */
 export function createRouter<Handler>(): Router<Handler> {
-	const tree = findMyWay({maxParamLength: longestSegment, caseSensitive: true, querystringParser: () => ({})});
+	const tree = findMyWay({maxParamLength: limits.pathSegmentCharacters, caseSensitive: true, querystringParser: () => ({})});
 	const look = (method: Method, path: string) => tree.find(method, path);
 	return {
 		on(method, path, handler) {

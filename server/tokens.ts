@@ -8,7 +8,8 @@ import {AppError} from '../api/errors.js';
 import {controlSystem} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {Identity, Role} from '../api/roles.js';
-import {writeFileAtomic} from './atomic-file.js';
+import {isDnsLabel} from '../api/rules/names.js';
+import {writeFileAtomic} from '../system/atomic-file.js';
 import type {Vault} from './vault.js';
 
 export type TokenInfo = {readonly name: string; readonly role: Role; readonly createdAtMs: number};
@@ -28,7 +29,6 @@ type Stored = TokenInfo & {readonly hash: string};
 /** So that a token is recognised where it should not be: in logs, in repositories. */
 const prefix = 'troupe-';
 const vaultName = 'tokens';
-const nameShape = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** The tokens that the vault holds. */
 export function openTokens(vault: Vault, nowMs: () => number): Tokens {
@@ -83,7 +83,7 @@ function identityOf(stored: Stored | undefined): Identity | undefined {
 }
 
 function checkName(name: string): void {
-	if (name === controlSystem || !nameShape.test(name))
+	if (name === controlSystem || !isDnsLabel(name))
 		throw new AppError('ERR_USAGE', {
 			message: `a token's name must be 1 to 63 of a-z, 0-9 and -, and not "${controlSystem}"; got ${JSON.stringify(name.slice(0, 70))}`,
 		});

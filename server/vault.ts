@@ -7,7 +7,7 @@ import {createCipheriv, createDecipheriv, randomBytes} from 'node:crypto';
 import {chmod, link, readFile, unlink} from 'node:fs/promises';
 import path from 'node:path';
 import {AppError} from '../api/errors.js';
-import {syncDirectory, writeSynced} from './atomic-file.js';
+import {syncDirectory, writeSynced} from '../system/atomic-file.js';
 
 /** Where sealed values are kept: the store. */
 export type Kept = {

@@ -21,6 +21,11 @@ export type Reply<Value = unknown, As extends string = string> = {
 	readonly outcome: Outcome<Value>;
 };
 
+/** An answer of whatever value to whatever question. */
+export type AnyReply = Message & {readonly id: string; readonly outcome: Outcome<unknown>};
+
+export const isReply = (message: Message): message is AnyReply => 'outcome' in message && 'id' in message;
+
 /** What one actor asks the runtime to do. Plain data: it can be compared, logged, traced and replayed. */
 export type Effect =
 	/** `cause`: what set it going, where that is not what set this step going. */

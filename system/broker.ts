@@ -20,7 +20,7 @@ import type {Broker, BrokerCounter, BrokerOptions, Login} from './broker/ports.j
 import {createReplay, type Replay, type ReplayMessage} from './broker/replay.js';
 import {RetainedTree, type Retained} from './broker/retained-tree.js';
 
-export type {Broker, BrokerCounter, BrokerOptions, Login, RetainedMessage, RetainedSource, Verb} from './broker/ports.js';
+export type {Broker, BrokerCounter, BrokerOptions, RetainedMessage, RetainedSource} from './broker/ports.js';
 
 /** Where a refused publish ends: acknowledged as its QoS wants, heard by nobody. */
 const refusedTopic = '$refused';

@@ -4,7 +4,7 @@ import {Buffer} from 'node:buffer';
 import {failure, type Failure} from '../api/errors.js';
 import {parseAddress, type Address} from '../api/keys.js';
 import {limits} from '../api/limits.js';
-import type {Json, JsonObject} from '../api/object.js';
+import {isObject, type Json, type JsonObject} from '../api/object.js';
 import type {ActorSystem} from './actor-system.js';
 import type {Message} from './behavior.js';
 import type {Clock} from './clock.js';
@@ -129,5 +129,3 @@ function bodyOf(body: Json): Body | undefined {
 		return undefined;
 	return {to, from, cause, message: message as unknown as Message};
 }
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -7,6 +7,7 @@ import type {AnyBehavior, Pending, Restart} from './behavior.js';
 import type {Cancel} from './clock.js';
 import type {Seat} from './executor.js';
 import {Mailbox} from './mailbox.js';
+import {SparseMap, SparseSet} from './sparse.js';
 import type {RestartWindow} from './supervision.js';
 import type {ActorState, TreeNode} from './tree.js';
 
@@ -33,13 +34,13 @@ export class Cell {
 	readonly restart: Restart;
 	readonly start: Start;
 	readonly mailbox = new Mailbox();
-	readonly children = new Map<string, Cell>();
-	readonly timers = new Map<string, Cancel>();
-	readonly asks = new Map<string, OpenAsk>();
-	readonly pending = new Map<string, Pending>();
+	readonly children = new SparseMap<string, Cell>();
+	readonly timers = new SparseMap<string, Cancel>();
+	readonly asks = new SparseMap<string, OpenAsk>();
+	readonly pending = new SparseMap<string, Pending>();
 	/** Who is told when it ends, and of whose end it is told. */
-	readonly watchers = new Set<Cell>();
-	readonly watching = new Set<Cell>();
+	readonly watchers = new SparseSet<Cell>();
+	readonly watching = new SparseSet<Cell>();
 	seat: Seat | undefined;
 	/** Unknown until `init` ran; only the behaviour knows its shape. */
 	state: unknown;

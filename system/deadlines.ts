@@ -1,8 +1,9 @@
 // Many deadlines over one timer: they fall into coarse buckets, and no timer is armed while none is open.
 
+import {limits} from '../api/limits.js';
 import type {Cancel, Clock} from './clock.js';
 
-const bucketMs = 50;
+const bucketMs = limits.deadlineBucketMs;
 
 export class Deadlines {
 	readonly #clock: Clock;

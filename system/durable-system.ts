@@ -6,6 +6,7 @@ import type {Failure, Outcome} from '../api/errors.js';
 import {parseStoreKey, type Address, type ObjectKey} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {ApiObject, Draft} from '../api/object.js';
+import type {ActorSystemOptions, Origin} from './actor-options.js';
 import {ActorSystem} from './actor-system.js';
 import type {AnyBehavior, Message, Random} from './behavior.js';
 import type {Cancel, Clock} from './clock.js';
@@ -75,8 +76,6 @@ export type DurableSystem = {
 	readonly kill: () => void;
 };
 
-type Origin = {readonly cause: string; readonly from: Address; readonly type: string};
-
 /** Takes over the store and loads it; the tree begins with `begin`. */
 export function openDurableSystem(options: DurableSystemOptions, done: (outcome: Outcome<DurableSystem>) => void): void {
 	const {design, clock} = options;
@@ -91,6 +90,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			const origin = origins.get(change.key) ?? {cause: 'unknown', from: '', type: ''};
 			origins.delete(change.key);
 			if (design.watched) journal.add(change.key, {version: change.version, atMs: clock.nowMs(), ...origin}, change.after === undefined);
+			if (change.before === undefined) started?.events.forget(change.key);
 			options.onChange?.(change);
 			for (const {to, message} of design.wakesOf(change, index)) started?.system.wake(to, message, origin.cause);
 		}
@@ -169,7 +169,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 	);
 }
 
-function systemOptions(options: DurableSystemOptions): ConstructorParameters<typeof ActorSystem>[0] {
+function systemOptions(options: DurableSystemOptions): ActorSystemOptions {
 	const {name, executor, clock, random, design, perform, remote, observer, onEscalation} = options;
 	return {
 		name,
@@ -186,21 +186,21 @@ function systemOptions(options: DurableSystemOptions): ConstructorParameters<typ
 	};
 }
 
-/** Rounds are cut into slices, so that a large cluster is never woken at once. */
-const resyncSlices = 10;
-
-/** Wakes every record once in each period. The length of a slice is random within half of it: several leaders do not beat together. */
+/**
+ * Wakes every record once in each period, in slices, so that a large cluster is never woken at once. The length of a slice is random
+ * within half of it: several leaders do not beat together.
+ */
 function startResync(system: ActorSystem, index: ObjectIndex, {clock, random, design}: DurableSystemOptions): Cancel {
 	let keys: ObjectKey[] = [];
 	let perSlice = 0;
 	let cancel: Cancel = () => undefined;
 	const arm = (): void => {
-		cancel = clock.after((limits.resyncMs / resyncSlices) * (0.75 + random.next() / 2), slice);
+		cancel = clock.after((limits.resyncMs / limits.resyncSlices) * (0.75 + random.next() / 2), slice);
 	};
 	const slice = (): void => {
 		if (keys.length === 0) {
 			keys = [...index.all()].map(({key}) => key);
-			perSlice = Math.ceil(keys.length / resyncSlices);
+			perSlice = Math.ceil(keys.length / limits.resyncSlices);
 		}
 		for (const key of keys.splice(0, perSlice)) {
 			const to = design.recordOf?.(key);

@@ -4,6 +4,9 @@ import {failed, type Failure, type Outcome} from '../api/errors.js';
 import {parseAddress, type Address} from '../api/keys.js';
 import type {Deadlines} from './deadlines.js';
 
+/** The path that answers to whoever asks from outside the tree. */
+export const edgePath = 'edge';
+
 type Answer = (outcome: Outcome<unknown>) => void;
 
 export class EdgeAsks {

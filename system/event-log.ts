@@ -62,6 +62,13 @@ export class EventLog {
 		this.#options.onEvent?.(key, recorded);
 	}
 
+	/** Another object has this name now: what happened to the one before is not its story. */
+	forget(key: ObjectKey): void {
+		if (!this.#events.delete(key)) return;
+		this.#dirty.delete(key);
+		this.#write(key);
+	}
+
 	/** Oldest first; those over an hour old are not shown. */
 	of(key: ObjectKey): readonly ObjectEvent[] {
 		const oldestMs = this.#options.clock.nowMs() - limits.eventTtlMs;

@@ -16,6 +16,8 @@ function unitsLeft(value: unknown, units: number): number {
 		for (const item of value as readonly unknown[]) if ((left = unitsLeft(item, left - 1)) < 0) return left;
 		return left;
 	}
-	for (const [key, item] of Object.entries(value)) if ((left = unitsLeft(item, left - key.length - 4)) < 0) return left;
+	// A list of entries would be garbage of the size of the object, for every write.
+	const members = value as {readonly [key: string]: unknown};
+	for (const key in members) if ((left = unitsLeft(members[key], left - key.length - 4)) < 0) return left;
 	return left;
 }

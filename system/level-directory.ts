@@ -1,9 +1,10 @@
 // Which directory holds a store of ours, and of which format. A store appears whole, by one rename, or not at all; what is
 // not ours, or newer than we are, is refused and left as it is.
 
-import {mkdir, mkdtemp, open, readFile, readdir, rename, rm} from 'node:fs/promises';
+import {mkdir, mkdtemp, readFile, readdir, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {AppError} from '../api/errors.js';
+import {syncDirectory, writeSynced} from './atomic-file.js';
 
 /** Of the layout: the database's directory, its keys and record headers. Raised when an older Troupe could not read them. */
 const formatVersion = 1;
@@ -43,7 +44,7 @@ async function createIn(directory: string, location: string, create: (location: 
 	const fresh = await mkdtemp(path.join(directory, creationPrefix));
 	try {
 		await create(fresh);
-		await writeDurably(path.join(fresh, formatFile), `troupe-level ${formatVersion}\n`);
+		await writeSynced(path.join(fresh, formatFile), `troupe-level ${formatVersion}\n`, 0o600);
 		await syncDirectory(fresh);
 		await rename(fresh, location);
 	} catch (error) {
@@ -68,25 +69,6 @@ async function checkFormat(directory: string, location: string): Promise<void> {
 
 const notOurs = (directory: string, found: string): AppError =>
 	new AppError('ERR_INTERNAL', {message: `the data directory "${directory}" cannot be used: ${found}; nothing in it was changed`});
-
-async function writeDurably(file: string, text: string): Promise<void> {
-	const handle = await open(file, 'wx', 0o600);
-	try {
-		await handle.writeFile(text);
-		await handle.sync();
-	} finally {
-		await handle.close();
-	}
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-	const handle = await open(directory, 'r');
-	try {
-		await handle.sync();
-	} finally {
-		await handle.close();
-	}
-}
 
 const isCode = (error: unknown, ...codes: readonly string[]): boolean =>
 	error instanceof Error && 'code' in error && codes.includes(String(error.code));

@@ -7,6 +7,7 @@ import path from 'node:path';
 import {ClassicLevel} from 'classic-level';
 import {AppError} from '../api/errors.js';
 import {metaStoreKey} from '../api/keys.js';
+import {limits} from '../api/limits.js';
 import {databaseIn, removeLeftovers} from './level-directory.js';
 import {damageInLog} from './level-log.js';
 import {aboutMeta, formatMeta, noMeta, parseMeta, sameMeta} from './meta.js';
@@ -196,8 +197,6 @@ async function readMeta(state: State): Promise<MetaOutcome> {
 	return {ok: true, meta: sameMeta(state.meta, noMeta) ? undefined : state.meta};
 }
 
-const portion = 1_000;
-
 async function load(state: State, prefix: string): Promise<{ok: true; records: Iterable<StoredRecord>} | {ok: false; message: string}> {
 	const ready = await readyHandle(state);
 	if (!ready.ok) return ready;
@@ -205,7 +204,11 @@ async function load(state: State, prefix: string): Promise<{ok: true; records: I
 		const records: StoredRecord[] = [];
 		const iterator = ready.value.iterator({gte: prefix, lt: endOf(prefix)});
 		try {
-			for (let entries = await iterator.nextv(portion); entries.length > 0; entries = await iterator.nextv(portion)) {
+			for (
+				let entries = await iterator.nextv(limits.storeReadRecords);
+				entries.length > 0;
+				entries = await iterator.nextv(limits.storeReadRecords)
+			) {
 				for (const [key, body] of entries) if (key !== metaStoreKey) records.push({key, body});
 			}
 		} finally {

@@ -8,25 +8,61 @@ import {limits} from '../api/limits.js';
 import type {Clock} from './clock.js';
 import type {Executor, Seat} from './executor.js';
 
-/** Ticks that nact may hold at a time; enough to fill a slice, few enough to hand back cheaply when it is used up. */
-const ticksOut = 256;
-
 type Tick = {readonly type: 'tick'};
 const tick: Tick = {type: 'tick'};
 
-type NactSeat = {
-	readonly run: () => boolean;
-	/** Waits for a turn. */
-	requested: boolean;
-	/** nact holds a tick of it. */
-	ticking: boolean;
-	gone: boolean;
-	readonly tick: () => void;
+/** Turns catch what a behaviour throws; what comes here is a bug of the runtime itself, and must not be hidden. */
+const onCrash: NonNullable<NonNullable<Parameters<typeof spawn>[3]>['onCrash']> = (_message, error, context) => {
+	setImmediate(() => {
+		throw error instanceof Error ? error : new Error(String(error));
+	});
+	return context.stop;
 };
+
+const afterStop = (): void => undefined;
 
 /** An executor over a nact system of its own. */
 export function createNactExecutor(clock: Clock): Executor {
 	const system = start();
+
+	/** There are tens of thousands, so each is data and a reference; what is done with it is shared. */
+	class NactSeat implements Seat {
+		/** Waits for a turn. */
+		requested = false;
+		/** nact holds a tick of it. */
+		ticking = false;
+		gone = false;
+		readonly run: () => boolean;
+		readonly ref: ReturnType<typeof spawnSeat>;
+
+		constructor(run: () => boolean) {
+			this.run = run;
+			this.ref = spawnSeat(this);
+		}
+
+		request(): void {
+			if (this.requested || this.gone) return;
+			this.requested = true;
+			enqueue(this);
+		}
+
+		leave(): void {
+			if (this.gone) return;
+			this.gone = true;
+			stop(this.ref);
+			if (!this.ticking) return;
+			// nact forgets the tick of an actor that is stopped: its place is free again.
+			out--;
+			pumpSoon();
+		}
+	}
+
+	const onTick = (seat: NactSeat, _message: Tick): NactSeat => {
+		turn(seat);
+		return seat;
+	};
+	const spawnSeat = (seat: NactSeat) => spawn(system, onTick, `c${seats++}`, {initialState: seat, onCrash, afterStop});
+
 	const waiting: NactSeat[] = [];
 	let head = 0;
 	let out = 0;
@@ -37,12 +73,12 @@ export function createNactExecutor(clock: Clock): Executor {
 	const send = (seat: NactSeat): void => {
 		out++;
 		seat.ticking = true;
-		seat.tick();
+		dispatch(seat.ref, tick);
 	};
 
 	const pump = (): void => {
 		pumping = false;
-		while (out < ticksOut && head < waiting.length) {
+		while (out < limits.executorTicks && head < waiting.length) {
 			const seat = waiting[head++];
 			if (seat !== undefined && !seat.gone) send(seat);
 		}
@@ -60,7 +96,7 @@ export function createNactExecutor(clock: Clock): Executor {
 	};
 
 	const enqueue = (seat: NactSeat): void => {
-		if (out < ticksOut && head === waiting.length) {
+		if (out < limits.executorTicks && head === waiting.length) {
 			send(seat);
 		} else {
 			waiting.push(seat);
@@ -85,7 +121,7 @@ export function createNactExecutor(clock: Clock): Executor {
 		if (!seat.gone) {
 			if (inSlice()) {
 				seat.requested = false;
-				if (seat.run()) request(seat);
+				if (seat.run()) seat.request();
 			} else {
 				waiting.push(seat);
 			}
@@ -93,47 +129,18 @@ export function createNactExecutor(clock: Clock): Executor {
 		pumpSoon();
 	};
 
-	const request = (seat: NactSeat): void => {
-		if (seat.requested || seat.gone) return;
-		seat.requested = true;
-		enqueue(seat);
+	const deferred: (() => void)[] = [];
+
+	/** Those that are added meanwhile come next time, after I/O. */
+	const runDeferred = (): void => {
+		const due = deferred.splice(0);
+		for (const callback of due) callback();
 	};
 
 	return {
-		seat(run): Seat {
-			const seat: NactSeat = {run, requested: false, ticking: false, gone: false, tick: () => dispatch(ref, tick)};
-			const ref = spawn(
-				system,
-				(_state: undefined, _message: Tick) => {
-					turn(seat);
-					return undefined;
-				},
-				`c${seats++}`,
-				// Turns catch what a behaviour throws; what comes here is a bug of the runtime itself, and must not be hidden.
-				{
-					onCrash: (_message, error, context) => {
-						setImmediate(() => {
-							throw error instanceof Error ? error : new Error(String(error));
-						});
-						return context.stop;
-					},
-				},
-			);
-			return {
-				request: () => request(seat),
-				leave() {
-					if (seat.gone) return;
-					seat.gone = true;
-					stop(ref);
-					if (!seat.ticking) return;
-					// nact forgets the tick of an actor that is stopped: its place is free again.
-					out--;
-					pumpSoon();
-				},
-			};
-		},
-		defer: callback => {
-			setImmediate(callback);
+		seat: run => new NactSeat(run),
+		defer(callback) {
+			if (deferred.push(callback) === 1) setImmediate(runDeferred);
 		},
 		close: () => stop(system),
 	};

@@ -110,12 +110,13 @@ export class ObjectIndex implements Known {
 	/** Takes one committed write; the only way the index changes after the start. */
 	apply(key: ObjectKey, version: number, object: ApiObject | undefined, json: () => string): Change {
 		const before = this.#entries.get(key);
-		if (before !== undefined) this.#drop(before);
 		const {plural, namespace} = parseObjectKey(key);
 		const scope = scopeTerm(plural, namespace);
 		const previous = this.#lastInScope.get(scope) ?? 0;
 		const after: Entry | undefined = object === undefined ? undefined : {key, object, json, version, previous};
-		if (after !== undefined) this.#put(after);
+		if (after === undefined && before !== undefined) this.#drop(before);
+		else if (after !== undefined && before !== undefined) this.#replace(before, after);
+		else if (after !== undefined) this.#put(after);
 		this.#lastInScope.set(scope, version);
 		this.#version = version;
 		return {key, version, previous, before, after};
@@ -203,14 +204,34 @@ export class ObjectIndex implements Known {
 		for (const term of this.#termsFor(entry)) this.#postings.remove(term, entry.key);
 	}
 
-	*#termsFor({key, object}: Entry): Iterable<string> {
-		const {plural, namespace} = parseObjectKey(key);
+	/** Most changes are of a status: what is filed under name, owner and labels stays where it is. */
+	#replace(before: Entry, after: Entry): void {
+		const {ownerReferences, labels, uid} = before.object.metadata;
+		const {metadata} = after.object;
+		if (ownerReferences !== metadata.ownerReferences || labels !== metadata.labels || uid !== metadata.uid) {
+			this.#drop(before);
+			this.#put(after);
+			return;
+		}
+		this.#entries.set(after.key, after);
+		for (const term of this.#kindTermsFor(before)) this.#postings.remove(term, before.key);
+		for (const term of this.#kindTermsFor(after)) this.#postings.add(term, after.key);
+	}
+
+	*#termsFor(entry: Entry): Iterable<string> {
+		const {plural, namespace} = parseObjectKey(entry.key);
+		const {ownerReferences = [], labels = {}} = entry.object.metadata;
 		yield pluralTerm(plural);
 		yield scopeTerm(plural, namespace);
 		if (namespace !== clusterScope) yield namespaceTerm(namespace);
-		for (const owner of object.metadata.ownerReferences ?? []) yield ownerTerm(owner.uid);
-		for (const [label, value] of Object.entries(object.metadata.labels ?? {})) yield labelTerm(plural, namespace, label, value);
-		for (const term of this.#termsOf(plural, object)) yield kindTerm(plural, term);
+		for (const owner of ownerReferences) yield ownerTerm(owner.uid);
+		for (const [label, value] of Object.entries(labels)) yield labelTerm(plural, namespace, label, value);
+		yield* this.#kindTermsFor(entry);
+	}
+
+	#kindTermsFor({key, object}: Entry): readonly string[] {
+		const plural = key.slice(0, key.indexOf('/'));
+		return this.#termsOf(plural, object).map(term => kindTerm(plural, term));
 	}
 }
 

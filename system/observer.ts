@@ -10,12 +10,14 @@ export type LifecycleEvent =
 	| {readonly type: 'unparked'; readonly address: Address}
 	| {readonly type: 'escalated'; readonly address: Address; readonly error: Failure};
 
+/** Nobody has that address; the actor was ending; its mailbox was full; it crashed on this very message. */
+export type DeadLetterReason = 'noActor' | 'stopped' | 'busy' | 'crashed';
+
 export type DeadLetter = {
 	readonly to: Address;
 	readonly from: Address;
 	readonly messageType: string;
-	/** `noActor`, `stopped`, `busy`, `crashed`. */
-	readonly why: string;
+	readonly why: DeadLetterReason;
 	readonly error: Failure;
 };
 

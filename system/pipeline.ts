@@ -12,8 +12,6 @@ import type {Meta} from './store.js';
 import {beginTerm, type TermOptions} from './term.js';
 import {WatchRing} from './watch-ring.js';
 
-export type {Submission} from './pipeline-batch.js';
-
 export type PipelineOptions = TermOptions & {
 	/** Runs a function later, after what is running now; `setImmediate` outside the virtual world. */
 	readonly defer: (callback: () => void) => void;

@@ -23,9 +23,6 @@ export type StreamOptions = {
 
 type Unacknowledged = {readonly sequence: number; readonly body: Json; readonly bytes: number};
 
-/** Packets sent again at a time. */
-const resendBurst = 64;
-
 export class Stream {
 	readonly #options: StreamOptions;
 	#peerBoot: string | undefined;
@@ -197,7 +194,7 @@ export class Stream {
 			this.#resendTimer = undefined;
 			this.#resends++;
 			if (this.#peerBoot === undefined) this.#ask();
-			else for (const entry of this.#unacknowledged.slice(0, resendBurst)) this.#sendEntry(entry);
+			else for (const entry of this.#unacknowledged.slice(0, limits.streamResendPackets)) this.#sendEntry(entry);
 			this.#armResend();
 		});
 	}

@@ -1,14 +1,12 @@
 // How errors name an object.
 
-import type {JsonObject} from '../../api/object.js';
+import {qualifiedPlural} from '../../api/catalogue.js';
 import type {KindDefinition} from '../../api/kind.js';
-
-/** `pods`, `replicasets.apps`. */
-export const resourceName = ({plural, group}: KindDefinition): string => (group === '' ? plural : `${plural}.${group}`);
+import type {JsonObject} from '../../api/object.js';
 
 /** The details that every error about one object carries. */
 export const aboutObject = (definition: KindDefinition, name: string): JsonObject => ({
-	resource: resourceName(definition),
+	resource: qualifiedPlural(definition),
 	name,
 	group: definition.group,
 	kind: definition.plural,

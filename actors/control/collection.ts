@@ -3,23 +3,23 @@
 // A name is taken while its record lives and free again when the removal is committed. A second create of a name whose first
 // is not committed yet goes to that record, and so waits for its outcome.
 
+import {qualifiedPlural} from '../../api/catalogue.js';
 import {failed, failure, type Failure} from '../../api/errors.js';
 import {objectKey, objectPath} from '../../api/keys.js';
 import type {KindDefinition} from '../../api/kind.js';
-import {generateName} from '../../api/names.js';
 import {defaultNamespace} from '../../api/kinds/namespace.js';
+import {limits} from '../../api/limits.js';
+import {generateName} from '../../api/names.js';
 import type {Draft, JsonObject, OwnerReference} from '../../api/object.js';
 import {itemsOf, membersOf} from '../../api/rules/report.js';
 import {next, reply, tell, type Behavior, type Context, type Effect} from '../../system/behavior.js';
+import {namespaceKey} from '../addresses.js';
+import {aboutObject} from './about-object.js';
 import {isDeleting} from './garbage.js';
-import {aboutObject, resourceName} from './about-object.js';
 import type {RecordInput} from './object.js';
 import type {CreateObject} from './object-message.js';
 
 export type CollectionMessage = CreateObject;
-
-/** Names generated for one object before giving up: each try meets one in 14 million. */
-const nameTries = 8;
 
 export function collectionBehavior(definition: KindDefinition): Behavior<null, null, CollectionMessage> {
 	return {
@@ -48,18 +48,19 @@ const childName = (key: string): string => {
 };
 
 function create(definition: KindDefinition, message: CreateObject, context: Context): readonly Effect[] {
-	const named = withName(definition, inItsNamespace(definition, message.object), context);
-	if (!named.ok) return reply(message.replyTo, named);
-	const refusal = refusalOf(definition, named.value, context);
+	const found = named(definition, inItsNamespace(definition, message.object), context);
+	if (!found.ok) return reply(message.replyTo, found);
+	const object = found.value;
+	const refusal = refusalOf(definition, object, context);
 	if (refusal !== undefined) return reply(message.replyTo, {ok: false, error: refusal});
-	const {name = '', namespace} = named.value.metadata;
+	const {name = '', namespace} = object.metadata;
 	const key = objectKey(definition.plural, namespace, name);
 	const child = childName(key);
 	if (context.known.get(key) !== undefined) return reply(message.replyTo, failed('ERR_ALREADY_EXISTS', aboutObject(definition, name)));
 	// No record can have a name with a slash: it is refused, but not by the record that the name would lead to.
 	const isApart = message.dryRun === true || key.split('/').length !== 3;
-	if (!isApart && context.hasChild(child)) return [tell(`${context.self}/${child}`, {...message, object: named.value})];
-	const input: RecordInput = {object: named.value, dryRun: message.dryRun === true, replyTo: message.replyTo};
+	if (!isApart && context.hasChild(child)) return [tell(`${context.self}/${child}`, {...message, object})];
+	const input: RecordInput = {object, dryRun: message.dryRun === true, replyTo: message.replyTo};
 	const actor = isApart ? `dry-run.${context.random.uuid()}` : child;
 	return [{type: 'spawn', name: actor, behavior: definition.kind, input}];
 }
@@ -70,7 +71,7 @@ function inItsNamespace({namespaced}: KindDefinition, draft: Draft): Draft {
 	return namespaced && namespace === '' ? {...draft, metadata: {...draft.metadata, namespace: defaultNamespace}} : draft;
 }
 
-function withName(
+function named(
 	{plural, namespaced}: KindDefinition,
 	draft: Draft,
 	{known, random, hasChild}: Context,
@@ -78,7 +79,7 @@ function withName(
 	const {name, generateName: prefix, namespace} = draft.metadata;
 	if (typeof name === 'string' && name !== '') return {ok: true, value: draft};
 	if (typeof prefix !== 'string' || prefix === '') return {ok: true, value: draft}; // The record's admission says what is missing.
-	for (let tries = 0; tries < nameTries; tries++) {
+	for (let tries = 0; tries < limits.nameTries; tries++) {
 		const candidate = generateName(prefix, random.next);
 		const key = objectKey(plural, namespaced ? namespace : undefined, candidate);
 		if (known.get(key) === undefined && !hasChild(childName(key))) {
@@ -94,11 +95,11 @@ const isController = (owner: JsonObject): owner is OwnerReference => owner['cont
 function refusalOf(definition: KindDefinition, {metadata}: Draft, {known}: Context): Failure | undefined {
 	const {namespace, ownerReferences, name = ''} = metadata;
 	if (definition.namespaced && typeof namespace === 'string') {
-		const home = known.get(`namespaces/_/${namespace}`);
+		const home = known.get(namespaceKey(namespace));
 		if (home === undefined) return failure('ERR_NOT_FOUND', {resource: 'namespaces', name: namespace, kind: 'namespaces'});
 		if (isDeleting(home)) {
 			return failure('ERR_FORBIDDEN', {
-				message: `${resourceName(definition)} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+				message: `${qualifiedPlural(definition)} "${name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
 			});
 		}
 	}
@@ -107,7 +108,7 @@ function refusalOf(definition: KindDefinition, {metadata}: Draft, {known}: Conte
 	const owner = controllerOwner === undefined ? undefined : known.byUid(controllerOwner.uid);
 	if (controllerOwner !== undefined && (owner === undefined || isDeleting(owner))) {
 		return failure('ERR_CONFLICT', {
-			resource: resourceName(definition),
+			resource: qualifiedPlural(definition),
 			name,
 			message: `its owner ${controllerOwner.kind} "${controllerOwner.name}" (uid ${controllerOwner.uid}) is gone`,
 		});

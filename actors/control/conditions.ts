@@ -1,5 +1,6 @@
-// Conditions of a status: set one, keep the others, and keep the reference where nothing changes.
+// Conditions of a status: set one or take one away, keep the others, and keep the reference where nothing changes.
 
+import {conditionOf} from '../../api/conditions.js';
 import {timestampOf, type Condition} from '../../api/object.js';
 
 /** The list with this condition; its transition time moves only when its status does. */
@@ -9,7 +10,7 @@ export function withCondition(
 	nowMs: number,
 ): readonly Condition[] {
 	const present = conditions ?? [];
-	const old = present.find(({type}) => type === condition.type);
+	const old = conditionOf(present, condition.type);
 	if (old !== undefined && old.status === condition.status && old.reason === condition.reason && old.message === condition.message)
 		return present;
 	const lastTransitionTime =
@@ -19,7 +20,4 @@ export function withCondition(
 }
 
 export const withoutCondition = (conditions: readonly Condition[] | undefined, type: string): readonly Condition[] | undefined =>
-	conditions?.some(condition => condition.type === type) === true ? conditions.filter(condition => condition.type !== type) : conditions;
-
-export const conditionOf = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
-	conditions?.find(condition => condition.type === type);
+	conditionOf(conditions, type) === undefined ? conditions : conditions?.filter(condition => condition.type !== type);

@@ -5,6 +5,7 @@
 
 import type {ApiObject, OwnerReference} from '../../api/object.js';
 import type {Known} from '../../system/object-index.js';
+import {namespaceKey} from '../addresses.js';
 
 /** Holds an owner until its blocking dependents are gone. */
 export const foregroundFinalizer = 'foregroundDeletion';
@@ -19,7 +20,7 @@ const finalizersOf = (object: ApiObject): readonly string[] => object.metadata.f
 export function condemnation(object: ApiObject, known: Known): string | undefined {
 	const {namespace, ownerReferences = []} = object.metadata;
 	if (namespace !== undefined) {
-		const home = known.get(`namespaces/_/${namespace}`);
+		const home = known.get(namespaceKey(namespace));
 		if (home === undefined || isDeleting(home)) return `namespace "${namespace}" is being deleted`;
 	}
 	if (ownerReferences.length === 0) return undefined;

@@ -1,11 +1,9 @@
 // A namespace being deleted stays until nothing is left in it; what is in it deletes itself when it sees that.
 
-import type {Namespace} from '../../api/kinds/namespace.js';
+import {defaultNamespace, type Namespace} from '../../api/kinds/namespace.js';
+import type {Condition} from '../../api/object.js';
 import {controller} from './controller.js';
 import {isDeleting} from './garbage.js';
-
-/** Made at the first start; the one that commands mean when they name none. */
-export const defaultNamespace = 'default';
 
 export const namespaceController = controller<Namespace>({
 	plural: 'namespaces',
@@ -20,16 +18,11 @@ export const namespaceController = controller<Namespace>({
 });
 
 /** The number is left out: it would make a write of every object that goes. */
-const contentLeft = (left: number): {conditions?: []} | {conditions: [{type: string; status: 'True'; reason: string; message: string}]} =>
-	left === 0
-		? {}
-		: {
-				conditions: [
-					{
-						type: 'NamespaceContentRemaining',
-						status: 'True',
-						reason: 'SomeResourcesRemain',
-						message: 'objects in the namespace are being deleted',
-					},
-				],
-			};
+const contentLeft = (left: number): {readonly conditions?: readonly Condition[]} => (left === 0 ? {} : {conditions: [contentRemaining]});
+
+const contentRemaining: Condition = {
+	type: 'NamespaceContentRemaining',
+	status: 'True',
+	reason: 'SomeResourcesRemain',
+	message: 'objects in the namespace are being deleted',
+};

@@ -3,14 +3,16 @@
 // It holds keys and versions, never bodies: what goes is read from the index when the window opens, so a slow node costs the
 // leader nothing but keys, and always gets the newest.
 
-import {limits} from '../../api/limits.js';
+import {objectAddress, type ObjectKey} from '../../api/keys.js';
 import type {Pod} from '../../api/kinds/pod.js';
-import {address, objectAddress, type ObjectKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {nodeKey, podKey, syncOfNode} from '../addresses.js';
 import type {CallHello, Delta, DeltaEntry, DeltaTaken, Hello, Observed, ObservedTaken, PodGone, PodGoneTaken} from '../sync-message.js';
 import {assignmentOf, assignmentVersion} from './assignment.js';
 import type {NodeMessage} from './node.js';
-import {onNode, type PodMessage} from './pod.js';
+import type {PodMessage} from './pod.js';
+import {onNode} from './pod-terms.js';
 
 export type NodeSyncInput = {readonly node: string; readonly epoch: number; readonly lineage: string; readonly version: string};
 
@@ -22,6 +24,8 @@ export type NodeSyncMessage =
 	/** A pod that is, or was, this node's changed. */
 	| {readonly type: 'dirty'; readonly key: ObjectKey}
 	| {readonly type: 'flush'}
+	/** Its record was deleted. */
+	| {readonly type: 'nodeRemoved'}
 	| {readonly type: 'hearAgain'}
 	| Reply<unknown, 'statusTaken'>
 	| Reply<unknown, 'heardTaken'>
@@ -48,13 +52,8 @@ export type NodeSyncState = NodeSyncInput & {
 	readonly called: boolean;
 };
 
-/** Bodies of one delta are cut so that several fit into the window. */
-const deltaBytes = limits.nodeSyncWindowBytes / 4;
-
 /** The version of what a node has from another cluster's life: never the one that is wanted. */
 const foreign = 'foreign';
-
-export const nodeSyncPath = (node: string): string => `sync/${node}`;
 
 export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> = {
 	kind: 'NodeSync',
@@ -86,6 +85,8 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 				return next({...state, dirty: new Set([...state.dirty, message.key])}, [tell(context.self, {type: 'flush'})]);
 			case 'flush':
 				return flush(state, context);
+			case 'nodeRemoved':
+				return next(state, [callTo(state)]);
 			case 'hearAgain':
 				return next(state, state.hello === undefined ? [] : [hear(state, state.hello)]);
 			case 'statusTaken':
@@ -103,8 +104,12 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 
 /** After a crash: what the node says now is about things forgotten, and so is what changes; its hello brings all of it. */
 function callNode(state: NodeSyncState): Next<NodeSyncState> {
+	return next({...state, called: true}, state.called ? [] : [callTo(state)]);
+}
+
+function callTo({node}: NodeSyncState): Effect {
 	const call: CallHello = {type: 'callHello'};
-	return next({...state, called: true}, state.called ? [] : [tell(address(state.node, 'sync'), call)]);
+	return tell(syncOfNode(node), call);
 }
 
 // ---- down ----------------------------------------------------------------------------------------------------------------
@@ -113,9 +118,7 @@ function callNode(state: NodeSyncState): Next<NodeSyncState> {
 function greeted(state: NodeSyncState, hello: Hello, context: Context): Next<NodeSyncState> {
 	const sameLineage = hello.lineage === state.lineage;
 	const have = new Map(Object.entries(hello.have).map(([key, version]) => [key, sameLineage ? version : foreign]));
-	const wanted = new Set(
-		[...context.known.byTerm('pods', onNode(state.node))].map(({metadata}) => `pods/${metadata.namespace}/${metadata.name}`),
-	);
+	const wanted = new Set([...context.known.byTerm('pods', onNode(state.node))].map(({metadata}) => podKey(metadata)));
 	const fresh: NodeSyncState = {
 		...state,
 		session: hello.session,
@@ -135,7 +138,7 @@ const heardId = 'heard';
 
 function hear({node, version}: NodeSyncState, {info}: Hello): Effect {
 	const message: NodeMessage = {type: 'heard', info, version};
-	return {type: 'ask', to: objectAddress(`nodes/_/${node}`), message, as: 'heardTaken', id: heardId};
+	return {type: 'ask', to: objectAddress(nodeKey(node)), message, as: 'heardTaken', id: heardId};
 }
 
 /** The record may still be on its way, or the store in trouble. */
@@ -156,7 +159,7 @@ function flush(state: NodeSyncState, {known}: Context): Next<NodeSyncState> {
 	let {deltas, greeting} = state;
 	let room = limits.nodeSyncWindowBytes - outgoing.reduce((sum, {bytes}) => sum + bytes, 0);
 	while ((rest.size > 0 || greeting) && (room > 0 || outgoing.length === 0)) {
-		const {entries, bytes} = cut(state.node, rest, sent, known, Math.min(room, deltaBytes));
+		const {entries, bytes} = cut(state.node, rest, sent, known, Math.min(room, limits.nodeSyncDeltaBytes));
 		const complete = greeting && rest.size === 0;
 		if (entries.length === 0 && !complete) break;
 		if (complete) greeting = false;
@@ -209,7 +212,7 @@ const sizeOf = ({assignment}: DeltaEntry): number =>
 
 function delta({node, session, epoch, lineage}: NodeSyncState, number: number, entries: readonly DeltaEntry[], complete: boolean): Effect {
 	const message: Delta = {type: 'delta', session: session ?? '', number, epoch, lineage, entries, complete};
-	return tell(address(node, 'sync'), message);
+	return tell(syncOfNode(node), message);
 }
 
 function taken(state: NodeSyncState, {session, number}: DeltaTaken, context: Context): Next<NodeSyncState> {
@@ -266,7 +269,7 @@ function statusTaken(state: NodeSyncState, {id, outcome}: Reply<unknown, 'status
 
 function observedTaken({node, session}: NodeSyncState, number: number, failed: readonly ObjectKey[]): Effect {
 	const message: ObservedTaken = {type: 'observedTaken', session: session ?? '', number, failed};
-	return tell(address(node, 'sync'), message);
+	return tell(syncOfNode(node), message);
 }
 
 /** The node has dropped it. That is told to the record it was of; of any other it is no news. */
@@ -290,5 +293,5 @@ function forgotten(state: NodeSyncState, key: ObjectKey, uid: string, context: C
 	sent.delete(key);
 	const message: PodGoneTaken = {type: 'podGoneTaken', key, uid};
 	const flushed = flush({...state, sent, dirty: new Set([...state.dirty, key])}, context);
-	return next(flushed.state, [tell(address(state.node, 'sync'), message), ...flushed.effects]);
+	return next(flushed.state, [tell(syncOfNode(state.node), message), ...flushed.effects]);
 }

@@ -1,8 +1,9 @@
 // The record of a node: what its agent told when it said hello, and whether it is heard.
 
+import {isConditionTrue} from '../../api/conditions.js';
 import {failure} from '../../api/errors.js';
-import {cpuText} from '../../api/quantity.js';
 import type {NodeCondition, NodeObject, NodeStatus} from '../../api/kinds/node.js';
+import {cpuText} from '../../api/quantity.js';
 import type {ReplyTo} from '../../system/behavior.js';
 import type {RuntimeInfo} from '../node/runtime-port.js';
 import {withCondition} from './conditions.js';
@@ -32,7 +33,7 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 		return {ok: false, error: failure('ERR_BAD_REQUEST', {message: `node "${node.metadata.name}" reports no usable capacity`})};
 	}
 	const resources = {cpu: cpuText(info.cpuMillis), memory: `${Math.floor(info.memoryBytes / 1024)}Ki`, pods: String(info.maxPods)};
-	const wasReady = node.status?.conditions?.some(({type, status}) => type === 'Ready' && status === 'True') === true;
+	const wasReady = isConditionTrue(node.status?.conditions, 'Ready');
 	const status: NodeStatus = {
 		...node.status,
 		capacity: resources,

@@ -4,15 +4,14 @@
 // the commit causes. So a bug in a kind never refuses or loses a write. A wake carries nothing: the record compares what is in
 // the index with what should be, and one that finds nothing to do writes nothing.
 
-import {admitCreate, admitUpdate} from '../../api/admission.js';
+import {admitCreate} from '../../api/admission.js';
 import {kindByPlural} from '../../api/catalogue.js';
 import {keepReference} from '../../api/equal.js';
-import {failure, type Failure, type Outcome} from '../../api/errors.js';
+import {failure, type Failure} from '../../api/errors.js';
 import {objectKey, type ObjectKey} from '../../api/keys.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {limits} from '../../api/limits.js';
-import {mergePatch} from '../../api/merge-patch.js';
-import {timestampOf, type ApiObject, type Condition, type Draft, type Json, type JsonObject, type ObjectMeta} from '../../api/object.js';
+import type {ApiObject, Condition, Draft} from '../../api/object.js';
 import {
 	next,
 	reply,
@@ -33,6 +32,7 @@ import {withCondition, withoutCondition} from './conditions.js';
 import type {Controller} from './controller.js';
 import {deleted, settled, type DeletionRequest} from './deletion.js';
 import {condemnation, isDeleting, withoutLeavingOwners} from './garbage.js';
+import {admitted, keptStatus, newObject, patched, updatedMetadata, violatedPrecondition, withStatusOf} from './object-change.js';
 import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from './object-message.js';
 
 /** What a collection hands to the record it creates. */
@@ -122,26 +122,6 @@ function create({definition}: Kind, {object, dryRun, replyTo}: RecordInput, cont
 	return next({...nothing, object: made}, replySelf(replyTo));
 }
 
-/** An admitted draft with what only the server may set. */
-function newObject(definition: KindDefinition, draft: Draft, {nowMs, random}: Context): ApiObject {
-	const {name = '', namespace, labels, annotations, ownerReferences, finalizers} = draft.metadata;
-	const metadata: ObjectMeta = {
-		name,
-		...(namespace === undefined ? {} : {namespace}),
-		uid: random.uuid(),
-		resourceVersion: '',
-		generation: 1,
-		creationTimestamp: timestampOf(nowMs),
-		...(labels === undefined ? {} : {labels}),
-		...(annotations === undefined ? {} : {annotations}),
-		...(ownerReferences === undefined ? {} : {ownerReferences}),
-		...(finalizers === undefined || finalizers.length === 0 ? {} : {finalizers}),
-	};
-	const made = {apiVersion: draft.apiVersion, kind: draft.kind, metadata, ...(draft.spec === undefined ? {} : {spec: draft.spec})};
-	const status = definition.initialStatus(made);
-	return status === undefined ? made : {...made, status};
-}
-
 // ---- writes ------------------------------------------------------------------------------------------------------------
 
 function receiveCommon(kind: Kind, state: ObjectState, object: ApiObject, message: ObjectMessage, context: Context): Next<ObjectState> {
@@ -163,8 +143,6 @@ function receiveCommon(kind: Kind, state: ObjectState, object: ApiObject, messag
 	}
 }
 
-const patched = (object: ApiObject, patch: JsonObject): Draft => mergePatch(object as unknown as Json, patch) as unknown as Draft;
-
 function write(
 	kind: Kind,
 	state: ObjectState,
@@ -174,7 +152,7 @@ function write(
 	context: Context,
 ): Next<ObjectState> {
 	const refusal = violatedPrecondition(
-		kind,
+		kind.definition,
 		object,
 		message.type === 'patch' ? (message.patch['metadata'] as Draft['metadata']) : wanted.metadata,
 	);
@@ -191,64 +169,8 @@ function write(
 const unlessOver = ({controller}: Kind, object: ApiObject, {known}: Context): ApiObject | undefined =>
 	isDeleting(object) ? settled(controller, object, known) : object;
 
-/** Only the status, checked like everything that comes from outside. */
-function withStatusOf(object: ApiObject, wanted: Draft): Outcome<ApiObject> {
-	const checked = admitUpdate({...object, status: wanted.status}, object);
-	if (!checked.ok) return checked;
-	const status = keepReference(object.status as Json, checked.value.status as Json);
-	return {ok: true, value: status === object.status ? object : {...object, status}};
-}
-
-/** The object with what an update may change; the same reference where nothing does. */
-function admitted(object: ApiObject, wanted: Draft): Outcome<ApiObject> {
-	const checked = admitUpdate(wanted, object);
-	if (!checked.ok) return checked;
-	const {metadata, spec} = checked.value;
-	const newSpec = keepReference(object.spec as Json, spec as Json);
-	const specChanged = newSpec !== object.spec;
-	const newMetadata = keepReference(
-		object.metadata as unknown as Json,
-		updatedMetadata(object.metadata, metadata, specChanged) as unknown as Json,
-	);
-	if (!specChanged && newMetadata === (object.metadata as unknown as Json)) return {ok: true, value: object};
-	return {
-		ok: true,
-		value: {...object, metadata: newMetadata as unknown as ObjectMeta, ...(newSpec === undefined ? {} : {spec: newSpec})},
-	};
-}
-
-function updatedMetadata(old: ObjectMeta, wanted: Draft['metadata'], specChanged: boolean): ObjectMeta {
-	const {labels: _labels, annotations: _annotations, ownerReferences: _owners, finalizers: _finalizers, ...fixed} = old;
-	const {labels, annotations, ownerReferences, finalizers} = wanted;
-	return {
-		...fixed,
-		generation: specChanged ? old.generation + 1 : old.generation,
-		...(isEmpty(labels) ? {} : {labels}),
-		...(isEmpty(annotations) ? {} : {annotations}),
-		...(isEmpty(ownerReferences) ? {} : {ownerReferences}),
-		...(isEmpty(finalizers) ? {} : {finalizers}),
-	};
-}
-
-const isEmpty = (value: object | undefined): boolean => value === undefined || Object.keys(value).length === 0;
-
-function violatedPrecondition({definition}: Kind, object: ApiObject, wanted: Partial<ObjectMeta> | undefined): Failure | undefined {
-	const {resourceVersion, uid} = wanted ?? {};
-	const about = aboutObject(definition, object.metadata.name);
-	if (typeof uid === 'string' && uid !== '' && uid !== object.metadata.uid) {
-		return failure('ERR_CONFLICT', {
-			...about,
-			message: `the uid in the precondition (${uid}) is not that of the object (${object.metadata.uid})`,
-		});
-	}
-	if (typeof resourceVersion === 'string' && resourceVersion !== '' && resourceVersion !== object.metadata.resourceVersion) {
-		return failure('ERR_CONFLICT', about);
-	}
-	return undefined;
-}
-
 function remove(kind: Kind, state: ObjectState, object: ApiObject, message: DeleteObject, context: Context): Next<ObjectState> {
-	const refusal = violatedPrecondition(kind, object, {
+	const refusal = violatedPrecondition(kind.definition, object, {
 		...(message.uid === undefined ? {} : {uid: message.uid}),
 		...(message.resourceVersion === undefined ? {} : {resourceVersion: message.resourceVersion}),
 	});
@@ -269,13 +191,6 @@ function receiveOwn(kind: Kind, state: ObjectState, object: ApiObject, message: 
 	return next({...state, object: changed}, [...(handled.effects ?? []), ...replySelf(message.replyTo)]);
 }
 
-/** A status that says what the old one said is the old one: telling again what is known writes nothing. */
-function keptStatus(object: ApiObject, changed: ApiObject): ApiObject {
-	const status = keepReference(object.status as Json, changed.status as Json);
-	if (status !== object.status) return {...changed, status};
-	return changed.spec === object.spec && changed.metadata === object.metadata ? object : {...changed, status};
-}
-
 const fail = (to: ReplyTo | undefined, error: Failure): readonly Effect[] => reply(to, {ok: false, error});
 
 // ---- reconcile -----------------------------------------------------------------------------------------------------------
@@ -289,7 +204,7 @@ function reconcile(kind: Kind, state: ObjectState, context: Context): Next<Objec
 	const kept = withKeptOwners(object, context);
 	if (kept !== object) return next({...state, object: kept});
 	const {status, effects, wakeAtMs} = kind.controller.reconcile(object, context);
-	const newStatus = status === undefined ? object.status : keepReference(object.status as Json, status as Json);
+	const newStatus = status === undefined ? object.status : keepReference(object.status, status);
 	// Where nothing is left to write, nothing fails any more.
 	const failures = context.pending.size > 0 || effects.some(isWrite) ? state.failures : 0;
 	return next({...state, failures, object: newStatus === object.status ? object : {...object, status: newStatus}}, [
@@ -319,7 +234,7 @@ function continueDeletion(kind: Kind, state: ObjectState, object: ApiObject, con
 	const rest = settled(kind.controller, object, context.known);
 	if (rest === undefined) return next({...state, object: undefined});
 	const {status, effects} = kind.controller.reconcile(rest, context);
-	const newStatus = status === undefined ? rest.status : keepReference(rest.status as Json, status as Json);
+	const newStatus = status === undefined ? rest.status : keepReference(rest.status, status);
 	return next({...state, object: newStatus === rest.status ? rest : {...rest, status: newStatus}}, effects);
 }
 

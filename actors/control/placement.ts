@@ -1,9 +1,12 @@
 // Where a pod may run, and where it runs best: pure filters and scores over the committed index.
 
+import {isConditionTrue} from '../../api/conditions.js';
+import type {SchedulerStrategy} from '../../api/kinds/cluster-config.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Container, Pod} from '../../api/kinds/pod.js';
-import type {SchedulerStrategy} from '../../api/kinds/cluster-config.js';
+import {limits} from '../../api/limits.js';
 import type {Known} from '../../system/object-index.js';
+import {occupies} from './pod-terms.js';
 
 /** A node as one round of the scheduler sees it; binds that are asked for and not yet committed count as done. */
 export type Candidate = {
@@ -17,9 +20,6 @@ export type Candidate = {
 };
 
 export type Placement = {readonly node: string} | {readonly node: undefined; readonly why: string};
-
-/** More nodes than these are summed up by reason. */
-const nodesNamed = 10;
 
 /**
  * Ports that only one pod of a node can have, as `TCP/8080`. On a shared network a container port is one of them, unless the
@@ -43,24 +43,28 @@ function bindsToPodAddress({command = [], args = [], env = []}: Container): bool
 }
 
 export const isNodeReady = (node: NodeObject): boolean =>
-	node.metadata.deletionTimestamp === undefined &&
-	node.status?.conditions?.some(({type, status}) => type === 'Ready' && status === 'True') === true;
-
-/** The index term of pods that take room on a node: those that are over do not. */
-export const occupies = (node: string): string => `occupies=${node}`;
+	node.metadata.deletionTimestamp === undefined && isConditionTrue(node.status?.conditions, 'Ready');
 
 /** The nodes of one round, by name. `asked` counts open binds by node. */
 export const candidatesOf = (nodes: Iterable<NodeObject>, known: Known, asked: ReadonlyMap<string, number>): Candidate[] =>
 	[...nodes].sort(byName).map(node => {
-		const {name} = node.metadata;
-		return {
-			name,
-			node,
-			closed: closedBecause(node),
-			maxPods: Number(node.status?.allocatable?.['pods'] ?? Number.POSITIVE_INFINITY),
-			pods: known.countByTerm('pods', occupies(name)) + (asked.get(name) ?? 0),
-		};
+		const {name, closed, maxPods} = traitsOf(node);
+		return {name, node, closed, maxPods, pods: known.countByTerm('pods', occupies(name)) + (asked.get(name) ?? 0)};
 	});
+
+type Traits = Pick<Candidate, 'name' | 'closed' | 'maxPods'>;
+
+/** By the revision of the node: a round looks at all nodes, and hardly any has changed since the last. */
+const traits = new WeakMap<NodeObject, Traits>();
+
+function traitsOf(node: NodeObject): Traits {
+	const found = traits.get(node);
+	if (found !== undefined) return found;
+	const maxPods = Number(node.status?.allocatable?.['pods'] ?? Number.POSITIVE_INFINITY);
+	const made: Traits = {name: node.metadata.name, closed: closedBecause(node), maxPods};
+	traits.set(node, made);
+	return made;
+}
 
 const byName = (a: NodeObject, b: NodeObject): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
@@ -70,7 +74,7 @@ function closedBecause(node: NodeObject): string | undefined {
 }
 
 /** Why a pod cannot run on a node; undefined when it can. */
-export function misfit(
+function misfit(
 	pod: Pod,
 	{node, name, closed, maxPods, pods}: Candidate,
 	ports: readonly string[],
@@ -111,7 +115,7 @@ export function place(
 
 function worded(total: number, reasons: readonly (readonly [string, string])[]): string {
 	if (total === 0) return 'there is no node yet';
-	if (reasons.length <= nodesNamed) {
+	if (reasons.length <= limits.nodesNamed) {
 		return `0/${total} nodes fit: ${reasons.map(([node, why]) => `${node}: ${why}`).join('; ')}`;
 	}
 	const counts = new Map<string, number>();

@@ -1,16 +1,19 @@
 // The record of a pod: what is desired of it, and what its node last saw. The scheduler binds it, node sync carries it.
 
+import {conditionOf, isConditionTrue} from '../../api/conditions.js';
 import {failure} from '../../api/errors.js';
-import {limits} from '../../api/limits.js';
 import type {Pod, PodStatus} from '../../api/kinds/pod.js';
+import {limits} from '../../api/limits.js';
 import type {Condition} from '../../api/object.js';
 import type {Context, ReplyTo} from '../../system/behavior.js';
 import type {Known} from '../../system/object-index.js';
+import {nodeKey} from '../addresses.js';
 import type {PodEvent} from '../sync-message.js';
-import {conditionOf, withCondition} from './conditions.js';
+import {withCondition} from './conditions.js';
 import {controller, type Handled, type Reconciliation} from './controller.js';
 import {isDeleting} from './garbage.js';
-import {claimedPorts, occupies} from './placement.js';
+import {claimedPorts} from './placement.js';
+import {censusTerm, occupies, onNode, ownedTerm, portOnNode, strayTerm, unbound, type Standing} from './pod-terms.js';
 
 export type PodMessage =
 	/** The scheduler chose a node. */
@@ -32,17 +35,16 @@ const terminal: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 
 export const isTerminal = (pod: Pod): boolean => terminal.has(pod.status?.phase ?? '');
 
-export const isReady = (pod: Pod): boolean =>
-	pod.status?.conditions?.some(({type, status}) => type === 'Ready' && status === 'True') === true;
+export const isReady = (pod: Pod): boolean => isConditionTrue(pod.status?.conditions, 'Ready');
 
-/** Index terms of pods. */
-export const onNode = (node: string): string => `node=${node}`;
-export const unbound = 'unbound';
-export const portOnNode = (node: string, port: string): string => `port=${node}/${port}`;
+/** Neither over nor being deleted. */
+export const isActive = (pod: Pod): boolean => !isDeleting(pod) && !isTerminal(pod);
+
+export const hasController = ({metadata}: Pod): boolean => metadata.ownerReferences?.some(({controller}) => controller === true) === true;
 
 export const podController = controller<Pod, PodMessage>({
 	plural: 'pods',
-	terms: podTerms,
+	terms: pod => [...placeTerms(pod), ...ownerTerms(pod)],
 	reconcile,
 	receive(pod, message, {nowMs}) {
 		if (message.uid !== pod.metadata.uid) return refused(pod, `it is another pod of that name (uid ${pod.metadata.uid})`);
@@ -67,7 +69,7 @@ export const podController = controller<Pod, PodMessage>({
 /** A pod that its manifest bound is as scheduled as one that the scheduler did. */
 function reconcile(pod: Pod, {nowMs}: Context): Reconciliation<PodStatus> {
 	if (pod.spec?.nodeName === undefined || pod.status === undefined) return {effects: []};
-	if (conditionOf(pod.status.conditions, 'PodScheduled')?.status === 'True') return {effects: []};
+	if (isConditionTrue(pod.status.conditions, 'PodScheduled')) return {effects: []};
 	return {status: {...pod.status, conditions: withCondition(pod.status.conditions, scheduled, nowMs)}, effects: []};
 }
 
@@ -76,10 +78,18 @@ const scheduled = {type: 'PodScheduled', status: 'True'} as const;
 /** Nobody can say of a node that is not registered that its pod is gone: there is nothing to wait for. */
 function hasNothingToStop({spec, metadata}: Pod, known: Known): boolean {
 	if (spec?.nodeName === undefined || metadata.deletionGracePeriodSeconds === 0) return true;
-	return known.get(`nodes/_/${spec.nodeName}`) === undefined;
+	return known.get(nodeKey(spec.nodeName)) === undefined;
 }
 
-function podTerms(pod: Pod): readonly string[] {
+const standingOf = (pod: Pod): Standing => (!isActive(pod) ? 'over' : isReady(pod) ? 'ready' : 'unready');
+
+function ownerTerms(pod: Pod): readonly string[] {
+	const {ownerReferences = [], labels, namespace = ''} = pod.metadata;
+	const terms = ownerReferences.flatMap(({uid}) => [ownedTerm(uid), censusTerm(uid, labels, standingOf(pod))]);
+	return hasController(pod) ? terms : [...terms, strayTerm(namespace)];
+}
+
+function placeTerms(pod: Pod): readonly string[] {
 	const node = pod.spec?.nodeName;
 	if (node === undefined) return isDeleting(pod) || isTerminal(pod) ? [] : [unbound];
 	if (isTerminal(pod)) return [onNode(node)];

@@ -11,10 +11,12 @@ import {generateName} from '../../api/names.js';
 import type {Draft, JsonObject, OwnerReference} from '../../api/object.js';
 import {matches} from '../../api/selector.js';
 import type {Context, Effect, Pending} from '../../system/behavior.js';
+import type {Known} from '../../system/object-index.js';
 import {controller, type Reconciliation} from './controller.js';
 import {isDeleting} from './garbage.js';
 import type {PatchObject} from './object-message.js';
-import {isReady, isTerminal} from './pod.js';
+import {hasController, isActive, isReady} from './pod.js';
+import {censusTerm, ownedTerm, strayTerm, type Standing} from './pod-terms.js';
 
 /** The index term under which a pod finds the sets that may want it. */
 export const selectsTerm = (namespace: string, label: string): string => `selects=${namespace}/${label}`;
@@ -32,34 +34,71 @@ export const replicaSetController = controller<ReplicaSet>({
 function reconcile(set: ReplicaSet, context: Context): Reconciliation<ReplicaSetStatus> {
 	const {spec} = set;
 	if (spec === undefined || isDeleting(set)) return {effects: []};
-	const owned = ownedPods(set, context);
-	const mine = owned.filter(pod => matches(spec.selector, pod.metadata.labels));
-	const active = mine.filter(pod => !isDeleting(pod) && !isTerminal(pod));
-	const effects = ownerships(set, owned, context);
-	const wanted = spec.replicas ?? 1;
+	const crowd = crowdOf(set, context.known);
+	const effects = ownerships(set, crowd, context);
 	const writes = [...context.pending.values()];
 	const coming = [...writes, ...effects].filter(write => write.type === 'create' || isAdoption(write)).length;
-	const leaving = new Set(writes.filter(write => write.type === 'delete').map(write => (write.type === 'delete' ? write.uid : '')));
-	const staying = active.filter(pod => !leaving.has(pod.metadata.uid));
+	const leaving = leavingUids(set, writes, context.known);
+	const tooMany = crowd.active - leaving.size - (spec.replicas ?? 1);
 	const room = limits.pendingWrites - context.pending.size - effects.length;
-	const missing = Math.min(room, wanted - staying.length - coming);
+	const missing = Math.min(room, -tooMany - coming);
 	if (missing > 0) for (let count = 0; count < missing; count++) effects.push(creation(set, context));
-	else effects.push(...surplus(staying, staying.length - wanted, room));
-	return {status: statusOf(set, active), effects};
+	else if (tooMany > 0) effects.push(...surplus(stayingPods(set, leaving, context.known), tooMany, room));
+	return {status: statusOf(set, crowd), effects};
 }
 
-const ownedPods = ({metadata}: ReplicaSet, {known}: Context): Pod[] => {
-	const pods: Pod[] = [];
-	for (const object of known.byOwner(metadata.uid)) if (object.kind === 'Pod') pods.push(object as Pod);
-	return pods;
+/** The pods of a set, counted. */
+type Crowd = {
+	readonly owned: number;
+	readonly active: number;
+	readonly ready: number;
+	/** Owned and not matching. */
+	readonly strangers: readonly Pod[];
 };
 
-function statusOf({metadata, status}: ReplicaSet, active: readonly Pod[]): ReplicaSetStatus {
-	const ready = active.filter(isReady).length;
+/** A set of thousands is not walked at each change of one of them: the index counts pods that carry just the template's labels. */
+function crowdOf(set: ReplicaSet, known: Known): Crowd {
+	const {uid} = set.metadata;
+	const count = (standing: Standing): number => known.countByTerm('pods', censusTerm(uid, set.spec?.template.metadata?.labels, standing));
+	const owned = known.countByTerm('pods', ownedTerm(uid));
+	const ready = count('ready');
+	const active = ready + count('unready');
+	return active + count('over') === owned ? {owned, active, ready, strangers: []} : walked(set, known);
+}
+
+function walked(set: ReplicaSet, known: Known): Crowd {
+	const owned = [...ownedPods(set, known)];
+	const active = owned.filter(pod => isMine(set, pod) && isActive(pod));
+	return {
+		owned: owned.length,
+		active: active.length,
+		ready: active.filter(isReady).length,
+		strangers: owned.filter(pod => !isMine(set, pod)),
+	};
+}
+
+const ownedPods = ({metadata}: ReplicaSet, known: Known): Iterable<Pod> => known.byTerm('pods', ownedTerm(metadata.uid)) as Iterable<Pod>;
+
+const isMine = ({spec}: ReplicaSet, pod: Pod): boolean => spec !== undefined && matches(spec.selector, pod.metadata.labels);
+
+/** Active pods whose deletion is asked for. */
+function leavingUids(set: ReplicaSet, writes: readonly Pending[], known: Known): ReadonlySet<string> {
+	const leaving = new Set<string>();
+	for (const write of writes) {
+		const pod = write.type === 'delete' ? (known.byUid(write.uid) as Pod | undefined) : undefined;
+		if (pod !== undefined && isActive(pod) && isMine(set, pod)) leaving.add(pod.metadata.uid);
+	}
+	return leaving;
+}
+
+const stayingPods = (set: ReplicaSet, leaving: ReadonlySet<string>, known: Known): readonly Pod[] =>
+	[...ownedPods(set, known)].filter(pod => isActive(pod) && isMine(set, pod) && !leaving.has(pod.metadata.uid));
+
+function statusOf({metadata, status}: ReplicaSet, {active, ready}: Crowd): ReplicaSetStatus {
 	return {
 		...status,
-		replicas: active.length,
-		fullyLabeledReplicas: active.length,
+		replicas: active,
+		fullyLabeledReplicas: active,
 		readyReplicas: ready,
 		availableReplicas: ready,
 		observedGeneration: metadata.generation,
@@ -101,9 +140,9 @@ function creation(set: ReplicaSet, {random}: Context): Effect {
 const isAdoption = (effect: Effect): boolean => effect.type === 'update' && effect.id.startsWith('adopt/');
 
 /** What changes owners, as far as there is room for writes. */
-function ownerships(set: ReplicaSet, owned: readonly Pod[], {known, pending}: Context): Effect[] {
+function ownerships(set: ReplicaSet, crowd: Crowd, {known, pending}: Context): Effect[] {
 	const effects: Effect[] = [];
-	for (const wanted of [...released(set, owned), ...adopted(set, known)]) {
+	for (const wanted of [...released(set, crowd.strangers), ...adopted(set, crowd, known)]) {
 		if (pending.size + effects.length >= limits.pendingWrites) break;
 		if (!pending.has(wanted.id)) effects.push(wanted);
 	}
@@ -111,21 +150,25 @@ function ownerships(set: ReplicaSet, owned: readonly Pod[], {known, pending}: Co
 }
 
 /** Pods that match and belong to nobody become ours. */
-function* adopted(set: ReplicaSet, known: Context['known']): Iterable<Pending> {
+function* adopted(set: ReplicaSet, {owned}: Crowd, known: Known): Iterable<Pending> {
 	const {metadata, spec} = set;
 	if (spec === undefined) return;
-	for (const object of known.select('pods', metadata.namespace ?? '', spec.selector)) {
+	const namespace = metadata.namespace ?? '';
+	// Whichever is likely to be fewer: those without a controller, or those with our labels.
+	const isFew = known.countByTerm('pods', strayTerm(namespace)) <= owned;
+	const candidates = isFew ? known.byTerm('pods', strayTerm(namespace)) : known.select('pods', namespace, spec.selector);
+	for (const object of candidates) {
 		const pod = object as Pod;
 		const owners = pod.metadata.ownerReferences ?? [];
-		if (owners.some(({controller: isController}) => isController === true) || isDeleting(pod) || isTerminal(pod)) continue;
+		if (hasController(pod) || !isActive(pod) || !isMine(set, pod)) continue;
 		yield ownership(pod, [...owners, ownerReferenceTo(set)], `adopt/${pod.metadata.uid}`);
 	}
 }
 
 /** Pods that do not match any more are let go. */
-function* released({metadata: {uid}, spec}: ReplicaSet, owned: readonly Pod[]): Iterable<Pending> {
-	for (const pod of owned) {
-		if (isDeleting(pod) || spec === undefined || matches(spec.selector, pod.metadata.labels)) continue;
+function* released({metadata: {uid}}: ReplicaSet, strangers: readonly Pod[]): Iterable<Pending> {
+	for (const pod of strangers) {
+		if (isDeleting(pod)) continue;
 		const owners = (pod.metadata.ownerReferences ?? []).filter(owner => owner.uid !== uid);
 		yield ownership(pod, owners, `release/${pod.metadata.uid}`);
 	}

@@ -2,12 +2,13 @@
 
 import {kinds} from '../../api/catalogue.js';
 import {clusterConfigName} from '../../api/kinds/cluster-config.js';
+import {defaultNamespace} from '../../api/kinds/namespace.js';
 import {limits} from '../../api/limits.js';
 import type {Draft} from '../../api/object.js';
 import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
-import {defaultNamespace} from './namespace.js';
+import {clusterConfigKey, namespaceKey, syncPath} from '../addresses.js';
 import {scheduler, schedulerPath} from './scheduler.js';
-import {syncPath, syncSupervisor, type SyncSupervisorInput} from './sync-supervisor.js';
+import {syncSupervisor, type SyncSupervisorInput} from './sync-supervisor.js';
 
 export type ControlRootInput = SyncSupervisorInput;
 
@@ -36,11 +37,8 @@ const tree = (input: ControlRootInput): Effect[] => [
 ];
 
 const startingObjects: readonly (readonly [key: string, draft: Draft])[] = [
-	[`namespaces/_/${defaultNamespace}`, {apiVersion: 'v1', kind: 'Namespace', metadata: {name: defaultNamespace}}],
-	[
-		`clusterconfigs/_/${clusterConfigName}`,
-		{apiVersion: 'troupe.dev/v1', kind: 'ClusterConfig', metadata: {name: clusterConfigName}, spec: {}},
-	],
+	[namespaceKey(defaultNamespace), {apiVersion: 'v1', kind: 'Namespace', metadata: {name: defaultNamespace}}],
+	[clusterConfigKey, {apiVersion: 'troupe.dev/v1', kind: 'ClusterConfig', metadata: {name: clusterConfigName}, spec: {}}],
 ];
 
 const furniture = ({known}: Context): Effect[] =>

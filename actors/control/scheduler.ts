@@ -1,15 +1,18 @@
 // Binds pods that have no node. A wake carries nothing: each round looks at the committed index, and binds that were asked for
 // and not yet committed count as done.
 
-import {limits} from '../../api/limits.js';
-import type {ClusterConfig, SchedulerStrategy} from '../../api/kinds/cluster-config.js';
+import {conditionOf} from '../../api/conditions.js';
+import {objectAddress, objectKey} from '../../api/keys.js';
+import {defaultStrategy, type ClusterConfig, type SchedulerStrategy} from '../../api/kinds/cluster-config.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
-import {objectAddress, objectKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
 import {next, type Behavior, type Context, type Effect, type Message, type Next, type Pending, type Reply} from '../../system/behavior.js';
 import type {Known} from '../../system/object-index.js';
+import {clusterConfigKey} from '../addresses.js';
 import {candidatesOf, claimedPorts, place, type Candidate, type PortCheck} from './placement.js';
-import {portOnNode, unbound, type PodMessage} from './pod.js';
+import type {PodMessage} from './pod.js';
+import {portOnNode, unbound} from './pod-terms.js';
 
 export type SchedulerMessage = {readonly type: 'wake'} | {readonly type: 'more'} | Reply<unknown, 'outcome'>;
 
@@ -19,9 +22,6 @@ export type SchedulerState = {
 	/** Uids of pods that the present pass has looked at and that fit nowhere: telling them so moves them in the queue. */
 	readonly passed: ReadonlySet<string>;
 };
-
-/** Pods looked at in one step, so that a long queue never holds up the others. */
-const podsPerStep = 200;
 
 const none: ReadonlySet<string> = new Set();
 
@@ -44,9 +44,9 @@ export const scheduler: Behavior<null, SchedulerState, SchedulerMessage> = {
 	describe: ({passed}) => (passed.size === 0 ? '' : `${passed.size} pods fit nowhere`),
 };
 
-export function strategyOf(known: Known): SchedulerStrategy {
-	const config = known.get('clusterconfigs/_/cluster') as ClusterConfig | undefined;
-	return config?.spec?.scheduler?.strategy ?? 'least-pods';
+function strategyOf(known: Known): SchedulerStrategy {
+	const config = known.get(clusterConfigKey) as ClusterConfig | undefined;
+	return config?.spec?.scheduler?.strategy ?? defaultStrategy;
 }
 
 /** A bind that failed is looked at again, but not at once: the store may be in trouble. */
@@ -64,14 +64,14 @@ type Round = {
 
 function schedule(state: SchedulerState, context: Context): Next<SchedulerState> {
 	let open = limits.pendingWrites - context.pending.size;
-	if (open <= 0) return next(state); // Their outcomes come back here.
+	if (open < limits.schedulerRoundWrites) return next(state); // Outcomes come back here and make room.
 	const round = roundOf(state, context);
 	const passed = new Set(state.passed);
 	let looked = 0;
 	for (const pod of waitingPods(context.known, context.pending)) {
 		if (passed.has(pod.metadata.uid)) continue;
 		if (open === 0) return next({turn: round.turn, passed}, round.effects);
-		if (looked === podsPerStep) {
+		if (looked === limits.schedulerStepPods) {
 			round.effects.push({type: 'tell', to: context.self, message: {type: 'more'}});
 			return next({turn: round.turn, passed}, round.effects);
 		}
@@ -124,7 +124,7 @@ function decide(pod: Pod, round: Round): Decision {
 	const placement = place(pod, round.candidates, round, round.holdsPort);
 	if (placement.node === undefined) {
 		const message: PodMessage = {type: 'unschedulable', uid, message: placement.why};
-		const said = pod.status?.conditions?.some(({type, message: text}) => type === 'PodScheduled' && text === placement.why) === true;
+		const said = conditionOf(pod.status?.conditions, 'PodScheduled')?.message === placement.why;
 		return {isBind: false, needed: !said, effect: {type: 'tell', to: objectAddress(key), message}};
 	}
 	take(round, placement.node, pod);

@@ -1,8 +1,9 @@
 // The door for nodes: a hello reaches the node's own sync, and registers a node that nobody has declared.
 
-import {address, objectAddress} from '../../api/keys.js';
-import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {objectAddress} from '../../api/keys.js';
 import type {Draft} from '../../api/object.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {nodeKey, syncOfNode} from '../addresses.js';
 import {syncProtocol, type CallHello, type Hello, type NodeRefused} from '../sync-message.js';
 import {nodeSync, type NodeSyncInput} from './node-sync.js';
 import type {NodeMessage} from './node.js';
@@ -15,8 +16,6 @@ export type SyncSupervisorState = SyncSupervisorInput & {
 	/** Hellos of nodes whose record is being created. */
 	readonly registering: ReadonlyMap<string, Hello>;
 };
-
-export const syncPath = 'sync';
 
 export const syncSupervisor: Behavior<SyncSupervisorInput, SyncSupervisorState, SyncSupervisorMessage> = {
 	kind: 'SyncSupervisor',
@@ -41,7 +40,7 @@ const callNodes = ({known}: Context): Effect[] =>
 			message: 'the node has not been heard since the control plane started',
 		};
 		const call: CallHello = {type: 'callHello'};
-		return [tell(objectAddress(`nodes/_/${metadata.name}`), unheard), tell(address(metadata.name, 'sync'), call)];
+		return [tell(objectAddress(nodeKey(metadata.name)), unheard), tell(syncOfNode(metadata.name), call)];
 	});
 
 function hello(state: SyncSupervisorState, message: Hello, context: Context): Next<SyncSupervisorState> {
@@ -49,10 +48,10 @@ function hello(state: SyncSupervisorState, message: Hello, context: Context): Ne
 	if (protocol !== syncProtocol) {
 		const text = `node "${node}" speaks node sync ${protocol}, this control plane ${syncProtocol}`;
 		const refusal: NodeRefused = {type: 'refused', error: {code: 'ERR_BAD_REQUEST', message: text, details: {}}};
-		return next(state, [tell(address(node, 'sync'), refusal)]);
+		return next(state, [tell(syncOfNode(node), refusal)]);
 	}
 	const registering = new Map(state.registering);
-	if (context.known.get(`nodes/_/${node}`) === undefined)
+	if (context.known.get(nodeKey(node)) === undefined)
 		return next({...state, registering: registering.set(node, message)}, [registration(message)]);
 	registering.delete(node); // An earlier hello that still waits must not come after this one.
 	return next({...state, registering}, passOn(state, message, context));

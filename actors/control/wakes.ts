@@ -3,31 +3,22 @@
 // A wake carries nothing; that one too many is sent costs a look, that one is missed is made good by the resync.
 
 import {kindOf} from '../../api/catalogue.js';
-import {
-	address,
-	collectionAddress,
-	controlSystem,
-	objectAddress,
-	objectKey,
-	objectPath,
-	parseObjectKey,
-	type Address,
-} from '../../api/keys.js';
+import {address, collectionAddress, controlSystem, objectAddress, objectKey, parseObjectKey, type Address} from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {ApiObject, Labels, OwnerReference} from '../../api/object.js';
 import {matches} from '../../api/selector.js';
 import type {Message} from '../../system/behavior.js';
+import type {Wake} from '../../system/durable-system.js';
 import type {Change, Known} from '../../system/object-index.js';
+import {namespaceKey, nodeSyncPath} from '../addresses.js';
 import {isDeleting} from './garbage.js';
-import {nodeSyncPath} from './node-sync.js';
 import {isNodeReady} from './placement.js';
-import {isReady, isTerminal, onNode} from './pod.js';
+import {hasController, isReady, isTerminal} from './pod.js';
+import {onNode} from './pod-terms.js';
 import {selectsAnything, selectsTerm} from './replicaset.js';
 import {schedulerPath} from './scheduler.js';
-
-export type Wake = {readonly to: Address; readonly message: Message};
 
 const wake: Message = {type: 'wake'};
 const wakeOf = (to: Address): Wake => ({to, message: wake});
@@ -41,14 +32,18 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 	if (after !== undefined && !sameButStatus(before, after)) wakes.push(wakeOf(objectAddress(change.key)));
 	if (plural !== 'pods' || concernsOwner(before as Pod | undefined, after as Pod | undefined)) wakes.push(...owners(before, after));
 	wakes.push(...dependents(before, after, known));
-	if (after === undefined && known.get(`namespaces/_/${namespace}`)?.metadata.deletionTimestamp !== undefined) {
-		wakes.push(wakeOf(objectAddress(`namespaces/_/${namespace}`)));
+	if (after === undefined && known.get(namespaceKey(namespace))?.metadata.deletionTimestamp !== undefined) {
+		wakes.push(wakeOf(objectAddress(namespaceKey(namespace))));
 	}
 	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined, known));
 	if (plural === 'nodes' && nodeConcernsScheduler(before as NodeObject | undefined, after as NodeObject | undefined)) wakes.push(scheduler);
 	if (plural === 'clusterconfigs') wakes.push(scheduler);
+	if (plural === 'nodes' && after === undefined && before !== undefined) wakes.push(removedNode(before.metadata.name));
 	return wakes;
 }
+
+/** An agent that is still there registers its node anew. */
+const removedNode = (node: string): Wake => ({to: address(controlSystem, nodeSyncPath(node)), message: {type: 'nodeRemoved'}});
 
 const scheduler = wakeOf(address(controlSystem, schedulerPath));
 
@@ -110,8 +105,8 @@ function* recordWake({apiVersion, kind, metadata}: ApiObject): Iterable<Wake> {
 }
 
 function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined, known: Known): Iterable<Wake> {
-	const hasController = after?.metadata.ownerReferences?.some(({controller}) => controller === true) === true;
-	if (!hasController || before?.metadata.labels !== after?.metadata.labels) yield* selectors(before, after, known);
+	const isOwned = after !== undefined && hasController(after);
+	if (!isOwned || before?.metadata.labels !== after?.metadata.labels) yield* selectors(before, after, known);
 	if (podConcernsScheduler(before, after)) yield scheduler;
 	const message: Message & {key: string} = {type: 'dirty', key};
 	for (const node of new Set([before?.spec?.nodeName, after?.spec?.nodeName])) {
@@ -154,9 +149,6 @@ function nodeConcernsScheduler(before: NodeObject | undefined, after: NodeObject
 		before.status?.allocatable !== after.status?.allocatable
 	);
 }
-
-/** Addresses of everything in the index, for the resync that stands behind every wake. */
-export const addressOfRecord = (key: string): Address => address(controlSystem, objectPath(key));
 
 /** Where an object of this apiVersion and kind is created. */
 export function collectionOf({apiVersion, kind}: {readonly apiVersion: string; readonly kind: string}): Address {

@@ -3,6 +3,7 @@
 import {objectKey, type ObjectKey} from '../../api/keys.js';
 import {timestampOf, type ApiObject} from '../../api/object.js';
 import type {Known} from '../../system/object-index.js';
+import {podKey} from '../addresses.js';
 import type {Assignment, AssignmentVersion} from '../sync-message.js';
 
 export type AssignmentObject = ApiObject<{readonly assignment: Assignment; readonly version: AssignmentVersion}>;
@@ -33,7 +34,7 @@ export function have(known: Known): {readonly [key: ObjectKey]: AssignmentVersio
 	const entries: [ObjectKey, AssignmentVersion][] = [];
 	for (const object of known.list(assignments)) {
 		const {spec, metadata} = object as AssignmentObject;
-		if (spec !== undefined) entries.push([objectKey('pods', metadata.namespace, metadata.name), spec.version]);
+		if (spec !== undefined) entries.push([podKey(metadata), spec.version]);
 	}
 	return Object.fromEntries(entries);
 }

@@ -3,9 +3,9 @@
 // Expansion as in Kubernetes (third_party/forked/golang/expansion): `$(NAME)` of a known variable is replaced, of an unknown
 // one kept, `$$` stands for one dollar.
 
-import {cpuMillis, memoryBytes} from '../../api/quantity.js';
+import {fieldValue, parseFieldPath} from '../../api/field-path.js';
 import type {Container, EnvVar, PodSpec} from '../../api/kinds/pod.js';
-import type {Labels} from '../../api/object.js';
+import {cpuMillis, memoryBytes} from '../../api/quantity.js';
 import type {Assignment} from '../sync-message.js';
 import type {ContainerSpec, Sandbox} from './runtime-port.js';
 
@@ -37,37 +37,10 @@ export function environmentOf(container: Container, assignment: Assignment, sand
 
 function valueOf({value, valueFrom}: EnvVar, variables: Variables, assignment: Assignment, sandbox: Sandbox): string {
 	const fieldPath = valueFrom?.fieldRef?.fieldPath;
-	return fieldPath === undefined ? expand(value ?? '', variables) : fieldOf(fieldPath, assignment, sandbox);
+	if (fieldPath === undefined) return expand(value ?? '', variables);
+	const source = parseFieldPath(fieldPath); // Validation has let no other path through.
+	return source === undefined ? '' : fieldValue(source, {...assignment, ...sandbox});
 }
-
-/** A field of the pod by the path of a fieldRef; validation has let no other path through. */
-function fieldOf(path: string, {namespace, name, uid, labels, annotations, nodeName, spec}: Assignment, {podIP, hostIP}: Sandbox): string {
-	const subscript = /^metadata\.(labels|annotations)\['(.*)'\]$/.exec(path);
-	if (subscript !== null) return valueAt(subscript[1] === 'labels' ? labels : annotations, subscript[2] ?? '');
-	switch (path) {
-		case 'metadata.name':
-			return name;
-		case 'metadata.namespace':
-			return namespace;
-		case 'metadata.uid':
-			return uid;
-		case 'spec.nodeName':
-			return nodeName;
-		case 'spec.serviceAccountName':
-			return spec.serviceAccountName ?? 'default';
-		case 'status.podIP':
-		case 'status.podIPs':
-			return podIP;
-		case 'status.hostIP':
-		case 'status.hostIPs':
-			return hostIP;
-		default:
-			return '';
-	}
-}
-
-/** `constructor` is a fine name for a label. */
-const valueAt = (labels: Labels, key: string): string => (Object.hasOwn(labels, key) ? (labels[key] ?? '') : '');
 
 /** What to start for this attempt; undefined when the container names no command. */
 export function containerSpecOf(

@@ -1,12 +1,14 @@
 // One container of one pod. The actor outlives the process it looks after: it starts it, hears of its end, and starts it again
 // as the pod's restartPolicy says, with a back-off of its own and without limit.
 
-import type {Container, ContainerState as ShownState, ContainerStatus, RestartPolicy} from '../../api/kinds/pod.js';
+import type {Container, ContainerStatus, RestartPolicy} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Message, type Next, type Reply} from '../../system/behavior.js';
 import {restartDelayMs, streakAfter, type BackoffPolicy, type Streak} from '../../system/supervision.js';
 import type {Assignment, PodEvent} from '../sync-message.js';
 import {containerSpecOf} from './container-spec.js';
+import {containerStatusOf, type ContainerView, type Phase} from './container-status.js';
+import {perform as performCommand} from './perform.js';
 import type {ContainerExit, ContainerObservation, RunningContainer, RuntimeCommand, Sandbox} from './runtime-port.js';
 
 export type ContainerInput = {
@@ -26,23 +28,11 @@ export type ContainerMessage =
 	| {readonly type: 'retry'}
 	| {readonly type: 'stopContainer'; readonly graceMs: number};
 
-type Phase =
-	| {readonly type: 'inspecting'}
-	| {readonly type: 'starting'}
-	| {readonly type: 'running'; readonly running: RunningContainer}
-	| {readonly type: 'waiting'; readonly reason: string; readonly message: string; readonly retryAtMs: number | undefined}
-	| {readonly type: 'stopping'}
-	/** Over for good: the policy wants no restart, or a stop was asked for. */
-	| {readonly type: 'ended'};
-
-export type ContainerActorState = ContainerInput & {
-	readonly phase: Phase;
-	/** The attempt that runs, or comes next. */
-	readonly attempt: number;
-	readonly lastExit: ContainerExit | undefined;
-	readonly streak: Streak;
-	readonly stopGraceMs: number | undefined;
-};
+export type ContainerActorState = ContainerInput &
+	ContainerView & {
+		readonly streak: Streak;
+		readonly stopGraceMs: number | undefined;
+	};
 
 /** Told to the hand. */
 export type ContainerChanged = {
@@ -60,9 +50,6 @@ const backoff: BackoffPolicy = {
 	resetMs: limits.containerBackoffResetMs,
 };
 
-/** A stop may take its grace and then some. */
-const stopSlackMs = 30_000;
-
 export const container: Behavior<ContainerInput, ContainerActorState, ContainerMessage> = {
 	kind: 'Container',
 	init: input =>
@@ -76,7 +63,7 @@ export const container: Behavior<ContainerInput, ContainerActorState, ContainerM
 			case 'exited':
 				return exited(state, message.exit, context);
 			case 'retry':
-				return retry(state, context);
+				return retry(state);
 			case 'stopContainer':
 				return stop(state, message.graceMs);
 			case 'stopped':
@@ -103,15 +90,9 @@ const idOf = ({assignment, container: {name}}: ContainerInput): {uid: string; co
 	container: name,
 });
 
-function perform(
-	state: ContainerActorState,
-	command: RuntimeCommand,
-	step: string,
-	as: string,
-	deadlineMs: number = limits.performDeadlineMs,
-): Effect {
+function perform(state: ContainerActorState, command: RuntimeCommand, step: string, as: string, deadlineMs?: number): Effect {
 	const {uid, container: name} = idOf(state);
-	return {type: 'perform', command, key: `${uid}/${name}/${step}`, as, deadlineMs};
+	return performCommand(command, `${uid}/${name}/${step}`, as, deadlineMs);
 }
 
 // ---- what is there -------------------------------------------------------------------------------------------------------
@@ -130,28 +111,28 @@ function inspected(
 	if (running !== undefined) {
 		const adopted: ContainerActorState = {...state, attempt: running.attempt, lastExit, phase: {type: 'running', running}};
 		if (state.stopGraceMs !== undefined) return stop(adopted, state.stopGraceMs);
-		return next(adopted, [changed(adopted, context)]);
+		return next(adopted, [changed(adopted)]);
 	}
 	const known: ContainerActorState = {...state, attempt: Math.max(0, nextAttempt - 1), lastExit};
-	if (state.stopGraceMs !== undefined) return end(known, [], context);
-	return lastExit === undefined ? start({...known, attempt: nextAttempt}, [], context) : settle(known, lastExit, context);
+	if (state.stopGraceMs !== undefined) return end(known);
+	return lastExit === undefined ? start({...known, attempt: nextAttempt}) : settle(known, lastExit, context);
 }
 
 // ---- start ---------------------------------------------------------------------------------------------------------------
 
 /** Asks for the attempt first: whoever waits for the process waits for nothing else. */
-function start(state: ContainerActorState, events: readonly PodEvent[], context: Context): Next<ContainerActorState> {
+function start(state: ContainerActorState, events: readonly PodEvent[] = []): Next<ContainerActorState> {
 	const {assignment, container: wanted, sandbox, attempt} = state;
 	const spec = containerSpecOf(wanted, assignment, sandbox, attempt);
 	if (spec === undefined) {
 		const message = `container "${wanted.name}" names no command, and image "${wanted.image}" is only a name to this node's runtime: set command`;
 		const idle: ContainerActorState = {...state, phase: {type: 'waiting', reason: 'NoCommand', message, retryAtMs: undefined}};
-		return next(idle, [changed(idle, context, [...events, {event: 'Warning', reason: 'NoCommand', message}])]);
+		return next(idle, [changed(idle, [...events, {event: 'Warning', reason: 'NoCommand', message}])]);
 	}
 	const starting: ContainerActorState = {...state, phase: {type: 'starting'}};
 	return next(starting, [
 		perform(starting, {type: 'container.start', spec}, `start/${attempt}`, 'started'),
-		...(events.length === 0 ? [] : [changed(starting, context, events)]),
+		...(events.length === 0 ? [] : [changed(starting, events)]),
 	]);
 }
 
@@ -171,7 +152,7 @@ function started(
 		reason: 'Started',
 		message: `started container ${state.container.name}, attempt ${state.attempt}`,
 	};
-	return next(running, [changed(running, context, [event])]);
+	return next(running, [changed(running, [event])]);
 }
 
 /** A start that fails at once would fail at once again: the first retry waits too. The attempt was never alive and keeps its number. */
@@ -190,13 +171,13 @@ function wait(
 	const delayMs = Math.max(limits.containerBackoffFirstMs, restartDelayMs(state.streak, backoff));
 	const retryAtMs = context.nowMs + delayMs;
 	const waiting: ContainerActorState = {...state, phase: {type: 'waiting', reason, message, retryAtMs}};
-	return next(waiting, [{type: 'wakeAt', name: 'retry', atMs: retryAtMs, message: {type: 'retry'}}, changed(waiting, context, events)]);
+	return next(waiting, [{type: 'wakeAt', name: 'retry', atMs: retryAtMs, message: {type: 'retry'}}, changed(waiting, events)]);
 }
 
-function retry(state: ContainerActorState, context: Context): Next<ContainerActorState> {
+function retry(state: ContainerActorState): Next<ContainerActorState> {
 	if (state.phase.type !== 'waiting') return next(state);
 	if (state.phase.reason === 'RuntimeError') return inspect({...state, streak: {restarts: state.streak.restarts + 1}});
-	return start(state, [], context);
+	return start(state);
 }
 
 // ---- end -----------------------------------------------------------------------------------------------------------------
@@ -215,12 +196,12 @@ function settle(state: ContainerActorState, exit: ContainerExit, context: Contex
 		reason: isClean(exit) ? 'Completed' : 'Crashed',
 		message: endOf(state, exit),
 	};
-	if (state.stopGraceMs !== undefined) return end(state, [], context);
-	if (!wantsRestart(state.assignment.spec.restartPolicy ?? 'Always', exit)) return end(state, [told], context);
+	if (state.stopGraceMs !== undefined) return end(state);
+	if (!wantsRestart(state.assignment.spec.restartPolicy ?? 'Always', exit)) return end(state, [told]);
 	const streak = streakAfter(state.streak, exit.finishedAtMs - exit.startedAtMs, backoff);
 	const again: ContainerActorState = {...state, lastExit: exit, streak, attempt: exit.attempt + 1};
 	const delayMs = restartDelayMs(streak, backoff) - (context.nowMs - exit.finishedAtMs);
-	if (delayMs <= 0) return start(again, [told], context);
+	if (delayMs <= 0) return start(again, [told]);
 	return wait(again, 'CrashLoopBackOff', `back-off before attempt ${again.attempt}: ${endOf(state, exit)}`, context, [told]);
 }
 
@@ -247,7 +228,7 @@ function stop(state: ContainerActorState, graceMs: number): Next<ContainerActorS
 	const step = `stop/${state.attempt}/${graceMs}`;
 	return next({...asked, phase: {type: 'stopping'}}, [
 		{type: 'cancelWake', name: 'retry'},
-		perform(asked, {type: 'container.stop', id: idOf(state), graceMs}, step, 'stopped', graceMs + stopSlackMs),
+		perform(asked, {type: 'container.stop', id: idOf(state), graceMs}, step, 'stopped', graceMs + limits.stopSlackMs),
 	]);
 }
 
@@ -258,17 +239,17 @@ function stopped(
 ): Next<ContainerActorState> {
 	if (state.phase.type !== 'stopping') return next(state);
 	if (!outcome.ok) return wait({...state, streak: {restarts: state.streak.restarts + 1}}, 'RuntimeError', outcome.error.message, context);
-	return end({...state, lastExit: outcome.value ?? state.lastExit}, [], context);
+	return end({...state, lastExit: outcome.value ?? state.lastExit});
 }
 
-function end(state: ContainerActorState, events: readonly PodEvent[], context: Context): Next<ContainerActorState> {
+function end(state: ContainerActorState, events: readonly PodEvent[] = []): Next<ContainerActorState> {
 	const ended: ContainerActorState = {...state, phase: {type: 'ended'}};
-	return next(ended, [changed(ended, context, events)]);
+	return next(ended, [changed(ended, events)]);
 }
 
 // ---- what is told ----------------------------------------------------------------------------------------------------------
 
-function changed(state: ContainerActorState, _context: Context, events: readonly PodEvent[] = []): Effect {
+function changed(state: ContainerActorState, events: readonly PodEvent[] = []): Effect {
 	const message: Message & ContainerChanged = {
 		type: 'containerChanged',
 		name: state.container.name,
@@ -278,62 +259,3 @@ function changed(state: ContainerActorState, _context: Context, events: readonly
 	};
 	return tell(state.owner, message);
 }
-
-/** The status as Kubernetes words it. */
-export function containerStatusOf(state: ContainerActorState): ContainerStatus {
-	const {
-		container: {name, image},
-		phase,
-		lastExit,
-		attempt,
-	} = state;
-	const last = lastExit === undefined ? undefined : {terminated: terminatedOf(lastExit)};
-	const isRunning = phase.type === 'running';
-	const showsLast = phase.type !== 'ended' && phase.type !== 'stopping' && last !== undefined;
-	return {
-		name,
-		state: shownState(phase, last),
-		...(showsLast ? {lastState: last} : {}),
-		ready: isRunning,
-		started: isRunning,
-		restartCount: restartsOf(phase, attempt, lastExit),
-		image,
-		imageID: '',
-		...(isRunning ? {containerID: `process://${phase.running.handle}`} : {}),
-	};
-}
-
-/** Attempts that followed a first one and came to life. */
-const restartsOf = (phase: Phase, attempt: number, lastExit: ContainerExit | undefined): number =>
-	phase.type === 'running' || phase.type === 'stopping' ? attempt : (lastExit?.attempt ?? 0);
-
-function shownState(phase: Phase, last: ShownState | undefined): ShownState {
-	switch (phase.type) {
-		case 'running':
-			return {running: {startedAt: isoOf(phase.running.startedAtMs)}};
-		case 'waiting':
-			return {
-				waiting: {
-					reason: phase.reason,
-					message: phase.message,
-					...(phase.retryAtMs === undefined ? {} : {retryAt: isoOf(phase.retryAtMs)}),
-				},
-			};
-		case 'ended':
-			return last ?? {terminated: {exitCode: 0, reason: 'NeverStarted'}};
-		case 'inspecting':
-		case 'starting':
-		case 'stopping':
-			return {waiting: {reason: phase.type === 'stopping' ? 'Stopping' : 'ContainerCreating'}};
-	}
-}
-
-const terminatedOf = ({exitCode, signal, reason, startedAtMs, finishedAtMs}: ContainerExit): NonNullable<ShownState['terminated']> => ({
-	exitCode: exitCode ?? -1,
-	...(signal === undefined ? {} : {signal}),
-	reason,
-	startedAt: isoOf(startedAtMs),
-	finishedAt: isoOf(finishedAtMs),
-});
-
-const isoOf = (ms: number): string => new Date(ms).toISOString();

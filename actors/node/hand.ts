@@ -3,10 +3,11 @@
 // What it was assigned is its object in the node's cache; everything else it learns again from the runtime after a restart.
 // A pod of the same name but another uid waits until nothing is left of the old one.
 
+import type {ObjectKey} from '../../api/keys.js';
 import type {ContainerStatus, PodStatus} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
-import type {ObjectKey} from '../../api/keys.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Message, type Next, type ReplyTo} from '../../system/behavior.js';
+import {besides, podKey, podsPath, syncPath} from '../addresses.js';
 import type {Assignment, PodEvent, PodGone} from '../sync-message.js';
 import {assignmentKey, assignmentObject, type AssignmentObject} from './assignment-object.js';
 import {container, type ContainerChanged, type ContainerInput} from './container.js';
@@ -173,17 +174,13 @@ function reported(state: HandState, news: readonly PodEvent[], context: Context)
 	const status = podStatusOf({...state, assignment, previous: state.reported}, context.nowMs);
 	const message: PodReport = {
 		type: 'podReport',
-		key: `pods/${assignment.namespace}/${assignment.name}`,
+		key: podKey(assignment),
 		uid: assignment.uid,
 		status,
 		events,
 	};
-	return next({...state, reported: status, unreported: undefined}, [tell(syncOf(context.self), message)]);
+	return next({...state, reported: status, unreported: undefined}, [tell(besides(context.self, syncPath), message)]);
 }
-
-/** Node sync of the system an address belongs to. */
-const syncOf = (self: string): string => `${self.slice(0, self.indexOf('/', 'troupe://'.length))}/sync`;
-const podsOf = (self: string): string => self.slice(0, self.lastIndexOf('/'));
 
 // ---- what control wants --------------------------------------------------------------------------------------------------
 
@@ -232,11 +229,11 @@ const removal = ({self}: Context): Effect => tell(`${self}/${infraName}`, {type:
 /** Nothing is left: the assignment goes, control hears of it, a successor is handed back to whoever starts hands. */
 function sandboxRemoved(state: HandState, {self}: Context): Next<HandState> {
 	if (state.ending !== 'sandbox') return next(state);
-	const {namespace, name, uid} = assignmentOf(state.object);
-	const gone: PodGone = {type: 'podGone', key: `pods/${namespace}/${name}`, uid};
+	const assignment = assignmentOf(state.object);
+	const gone: PodGone = {type: 'podGone', key: podKey(assignment), uid: assignment.uid};
 	const {successor} = state;
 	return next({...state, object: undefined}, [
-		tell(syncOf(self), gone),
-		...(successor === undefined ? [] : [tell(podsOf(self), successor)]),
+		tell(besides(self, syncPath), gone),
+		...(successor === undefined ? [] : [tell(besides(self, podsPath), successor)]),
 	]);
 }

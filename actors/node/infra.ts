@@ -4,6 +4,7 @@ import type {Failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Message, type Next, type Reply} from '../../system/behavior.js';
 import {exponentialBackoffMs} from '../../system/supervision.js';
+import {perform} from './perform.js';
 import type {Sandbox, SandboxSpec} from './runtime-port.js';
 
 export type InfraInput = {readonly spec: SandboxSpec; readonly owner: string};
@@ -47,17 +48,6 @@ function attempt(state: InfraState): Next<InfraState> {
 			: perform({type: 'sandbox.remove', uid}, `${uid}/sandbox/remove`, 'removed');
 	return next(state, [{type: 'cancelWake', name: 'retry'}, effect]);
 }
-
-const perform = (
-	command: Extract<Effect, {type: 'perform'}>['command'] & {uid?: string; spec?: SandboxSpec},
-	key: string,
-	as: string,
-): Effect => ({
-	type: 'perform',
-	command,
-	key,
-	as,
-});
 
 function ensured(state: InfraState, {outcome}: Reply<Sandbox, 'ensured'>, context: Context): Next<InfraState> {
 	if (state.wanted !== 'present') return next(state);

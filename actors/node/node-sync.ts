@@ -3,12 +3,13 @@
 // It keeps the highest epoch it has seen and refuses lower ones. Reports are kept by pod until control has committed them: one
 // message is under way at a time, and the newest report of a pod goes in the next.
 
+import {address, controlSystem, objectKey, type ObjectKey} from '../../api/keys.js';
 import type {PodStatus} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
-import {address, controlSystem, objectKey, type ObjectKey} from '../../api/keys.js';
 import {timestampOf, type ApiObject, type Labels} from '../../api/object.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
 import {exponentialBackoffMs} from '../../system/supervision.js';
+import {besides, nodeSyncPath, podsPath, runtimePath, syncPath} from '../addresses.js';
 import {
 	syncProtocol,
 	type Delta,
@@ -24,7 +25,6 @@ import {
 } from '../sync-message.js';
 import {have} from './assignment-object.js';
 import type {Assign, PodReport} from './hand.js';
-import {podsPath} from './pods.js';
 import type {RuntimeInfo} from './runtime-port.js';
 
 export type NodeSyncInput = {readonly node: string; readonly labels: Labels; readonly info: RuntimeInfo};
@@ -66,17 +66,10 @@ export type NodeSyncState = {
 	readonly refusal: string | undefined;
 };
 
-/** Pods of one message up. */
-const podsPerReport = 256;
-const helloFirstMs = 1_000;
-const helloMaxMs = 10_000;
-const goneAgainMs = 5_000;
-
-export const syncPath = 'sync';
 export const seenKey: ObjectKey = objectKey('clusters', undefined, 'seen');
 
-const control = address(controlSystem, 'sync');
-const controlSync = (node: string): string => address(controlSystem, `sync/${node}`);
+const control = address(controlSystem, syncPath);
+const controlSync = (node: string): string => address(controlSystem, nodeSyncPath(node));
 
 export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> = {
 	kind: 'NodeSync',
@@ -103,7 +96,7 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 			case 'podGoneTaken':
 				return podGoneTaken(state, message);
 			case 'sayGone':
-				return next(state, sayGone(state, [...state.gone.values()].slice(0, podsPerReport), context));
+				return next(state, sayGone(state, [...state.gone.values()].slice(0, limits.reportPods), context));
 			case 'flush':
 				return flush(state);
 		}
@@ -148,7 +141,7 @@ function hello(state: NodeSyncState, {known, nowMs, random}: Context): Next<Node
 	const {epoch = 0, lineage = ''} = state.seen?.spec ?? {};
 	const message: Hello = {type: 'hello', protocol: syncProtocol, node, session, labels, epoch, lineage, have: have(known), info};
 	const hellos = state.hellos + 1;
-	const atMs = nowMs + exponentialBackoffMs(hellos, helloFirstMs, helloMaxMs);
+	const atMs = nowMs + exponentialBackoffMs(hellos, limits.helloFirstMs, limits.helloMaxMs);
 	// What was under way may have been lost with the control plane that took it.
 	return next(
 		{...state, session, hellos, greeted: false, lost: false, inStep: false, taking: new Map(), reports: unsent(state), underWay: undefined},
@@ -181,7 +174,7 @@ function delta(state: NodeSyncState, message: Delta, context: Context): Next<Nod
 			const assign: Assign = {type: 'assign', key, version, assignment};
 			return {
 				type: 'ask',
-				to: `${systemOf(context.self)}/${podsPath}`,
+				to: besides(context.self, podsPath),
 				message: assign,
 				as: 'assigned',
 				id: `${message.session} ${message.number} ${key}`,
@@ -193,14 +186,12 @@ function delta(state: NodeSyncState, message: Delta, context: Context): Next<Nod
 	]);
 }
 
-const systemOf = (self: string): string => self.slice(0, self.lastIndexOf('/'));
-
 /** Everything assigned is in the cache: what else is on the node is surplus, and control hears anew how the rest is. */
 function whenInStep(state: NodeSyncState, {self}: Context): Next<NodeSyncState> {
 	if (!state.greeted || state.inStep || state.taking.size > 0) return next(state);
 	return next({...state, inStep: true}, [
-		tell(`${systemOf(self)}/runtime`, {type: 'synced'}),
-		tell(`${systemOf(self)}/${podsPath}`, {type: 'reportAll'}),
+		tell(besides(self, runtimePath), {type: 'synced'}),
+		tell(besides(self, podsPath), {type: 'reportAll'}),
 		tell(self, {type: 'flush'}),
 		tell(self, {type: 'sayGone'}),
 	]);
@@ -219,7 +210,7 @@ function assigned(state: NodeSyncState, {id, outcome}: Reply<unknown, 'assigned'
 	if (left === undefined) return next(state);
 	const taking = new Map(state.taking);
 	// What the cache did not take is missing from the next hello, and so is sent again.
-	const atMs = context.nowMs + helloFirstMs;
+	const atMs = context.nowMs + limits.helloFirstMs;
 	const effects: Effect[] = outcome.ok ? [] : [{type: 'wakeAt', name: 'hello', atMs, message: {type: 'helloAgain'}}];
 	const lost = state.lost || !outcome.ok;
 	const greeted = state.greeted && !lost;
@@ -248,8 +239,8 @@ function reported(state: NodeSyncState, {key, uid, status, events}: PodReport, {
 function flush(state: NodeSyncState): Next<NodeSyncState> {
 	if (!state.greeted || state.underWay !== undefined || state.reports.size === 0) return next(state);
 	const {node} = inputOf(state);
-	const pods = new Map([...state.reports].slice(0, podsPerReport));
-	const reports = new Map([...state.reports].slice(podsPerReport));
+	const pods = new Map([...state.reports].slice(0, limits.reportPods));
+	const reports = new Map([...state.reports].slice(limits.reportPods));
 	const number = state.sent + 1;
 	const observed: ObservedPod[] = [...pods].map(([key, report]) => ({key, ...report}));
 	const message: Observed = {type: 'observed', session: state.session, number, pods: observed};
@@ -280,7 +271,7 @@ function sayGone({greeted, input}: NodeSyncState, messages: readonly PodGone[], 
 	if (!greeted || messages.length === 0 || input === undefined) return [];
 	return [
 		...messages.map(message => tell(controlSync(input.node), message)),
-		{type: 'wakeAt', name: 'sayGone', atMs: nowMs + goneAgainMs, message: {type: 'sayGone'}},
+		{type: 'wakeAt', name: 'sayGone', atMs: nowMs + limits.podGoneAgainMs, message: {type: 'sayGone'}},
 	];
 }
 

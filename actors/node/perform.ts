@@ -1,8 +1,17 @@
 // Where commands of actors become calls of the runtime: a closed list of types, anything else is an answer and not a crash.
 
 import {failed, type Outcome} from '../../api/errors.js';
+import type {Command, Effect} from '../../system/behavior.js';
 import type {Runtime, RuntimeCommand} from './runtime-port.js';
-import type {Command} from '../../system/behavior.js';
+
+/** Asks for a command of the runtime; its outcome comes back as `{type: as, id: key, outcome}`. */
+export const perform = (command: RuntimeCommand, key: string, as: string, deadlineMs?: number): Effect => ({
+	type: 'perform',
+	command,
+	key,
+	as,
+	...(deadlineMs === undefined ? {} : {deadlineMs}),
+});
 
 const types: Readonly<Record<RuntimeCommand['type'], true>> = {
 	'sandbox.ensure': true,

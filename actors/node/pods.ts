@@ -1,6 +1,8 @@
 // The hands of a node's pods: started for what is assigned, from the cache after a restart.
 
+import {parseObjectKey} from '../../api/keys.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Message} from '../../system/behavior.js';
+import {handName} from '../addresses.js';
 import {assignmentKey, assignments, type AssignmentObject} from './assignment-object.js';
 import {hand, type Assign} from './hand.js';
 
@@ -8,8 +10,6 @@ export type PodsMessage =
 	| Assign
 	/** Control may have forgotten what it was told: every hand reports. */
 	| {readonly type: 'reportAll'};
-
-export const podsPath = 'pods';
 
 export const pods: Behavior<null, null, PodsMessage> = {
 	kind: 'Pods',
@@ -29,8 +29,6 @@ export const pods: Behavior<null, null, PodsMessage> = {
 	},
 };
 
-const handName = ({namespace, name}: {readonly namespace: string; readonly name: string}): string => `${namespace}.${name}`;
-
 const handsOf = ({known}: Context): Effect[] =>
 	[...known.list(assignments)].flatMap(object => {
 		const assignment = (object as AssignmentObject).spec?.assignment;
@@ -39,8 +37,7 @@ const handsOf = ({known}: Context): Effect[] =>
 	});
 
 function assign(message: Assign, context: Context): readonly Effect[] {
-	const [, namespace = '', name = ''] = message.key.split('/');
-	const child = handName({namespace, name});
+	const child = handName(parseObjectKey(message.key));
 	if (context.hasChild(child)) return [tell(`${context.self}/${child}`, message)];
 	if (message.assignment === null) return reply(message.replyTo, {ok: true, value: null});
 	return [{type: 'spawn', name: child, behavior: hand.kind, input: message}];

@@ -1,12 +1,13 @@
 // The top of a node's tree, and every behaviour in it.
 
 import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/behavior.js';
+import {podsPath, runtimePath, syncPath} from '../addresses.js';
 import {container} from './container.js';
 import {hand} from './hand.js';
 import {infra} from './infra.js';
-import {nodeSync, seenKey, syncPath, type NodeSyncInput} from './node-sync.js';
-import {pods, podsPath} from './pods.js';
-import {runtimeActor, runtimePath} from './runtime-actor.js';
+import {nodeSync, seenKey, type NodeSyncInput} from './node-sync.js';
+import {pods} from './pods.js';
+import {runtimeActor} from './runtime-actor.js';
 
 export type NodeRootMessage = {readonly type: never};
 

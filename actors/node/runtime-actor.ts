@@ -1,9 +1,12 @@
 // What a node does with its runtime beyond single pods: removes what belongs to no assignment, and reads logs for whoever asks.
 
 import {failed} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
 import {next, reply, type Behavior, type Context, type Effect, type Next, type Reply, type ReplyTo} from '../../system/behavior.js';
+import {runtimePath} from '../addresses.js';
 import {assignments} from './assignment-object.js';
-import type {LogChunk, LogRequest, RuntimeCommand} from './runtime-port.js';
+import {perform} from './perform.js';
+import type {LogChunk, LogRequest} from './runtime-port.js';
 
 export type RuntimeMessage =
 	/** The cache agrees with control: sandboxes without an assignment are surplus. */
@@ -14,11 +17,6 @@ export type RuntimeMessage =
 	| Reply<LogChunk, 'logRead'>;
 
 export type RuntimeState = {readonly reading: ReadonlyMap<string, ReplyTo>; readonly reads: number};
-
-export const runtimePath = 'runtime';
-
-/** Logs read at the same time; each may wait for more to come. */
-const readsAtOnce = 256;
 
 export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 	kind: 'Runtime',
@@ -40,8 +38,6 @@ export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 	describe: ({reading}) => (reading.size === 0 ? '' : `${reading.size} log readers`),
 };
 
-const perform = (command: RuntimeCommand, key: string, as: string): Effect => ({type: 'perform', command, key, as});
-
 function removals(present: readonly string[], {known}: Context): Effect[] {
 	const assigned = new Set([...known.list(assignments)].map(({metadata}) => metadata.uid));
 	return present
@@ -51,7 +47,7 @@ function removals(present: readonly string[], {known}: Context): Effect[] {
 
 function read(state: RuntimeState, request: LogRequest, replyTo: ReplyTo | undefined): Next<RuntimeState> {
 	if (replyTo === undefined) return next(state);
-	if (state.reading.size >= readsAtOnce) {
+	if (state.reading.size >= limits.logReaders) {
 		return next(state, reply(replyTo, failed('ERR_BUSY', {address: runtimePath, waiting: state.reading.size})));
 	}
 	const key = `log/${state.reads}`;

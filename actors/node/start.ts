@@ -7,11 +7,11 @@ import type {Message} from '../../system/behavior.js';
 import {Bus} from '../../system/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/durable-system.js';
 import type {Link} from '../../system/link.js';
+import {handName, podsPath} from '../addresses.js';
 import {acceptsFromControl, idempotentMessages} from '../doors.js';
 import {nodeDesign} from './design.js';
 import type {NodeSyncInput} from './node-sync.js';
 import {performFor} from './perform.js';
-import {podsPath} from './pods.js';
 import type {ContainerExit, Runtime} from './runtime-port.js';
 
 export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'remote' | 'perform'> & {
@@ -46,7 +46,8 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) =>
 			bus.join(node.system);
 			runtime.onExit(({namespace, podName, id}, exit) => {
 				const message: Message & {exit: ContainerExit} = {type: 'exited', exit};
-				node.system.wake(address(options.name, `${podsPath}/${namespace}.${podName}/${id.container}`), message, `exit of ${id.container}`);
+				const hand = `${podsPath}/${handName({namespace, name: podName})}`;
+				node.system.wake(address(options.name, `${hand}/${id.container}`), message, `exit of ${id.container}`);
 			});
 			done({ok: true, value: {...node, bus}});
 		},

@@ -18,9 +18,9 @@ import type {
 import type {Cancel, Clock} from '../../system/clock.js';
 import {anotherAttemptRuns, attemptIsOver} from '../refusals.js';
 import {attemptFolder, attemptsIn, findContainer, settle, stateFile} from './attempts.js';
+import {explained} from './explained.js';
 import {signalGroup, signalProcess, statOf} from './identity.js';
 import {watchLifeline} from './lifelines.js';
-import {explained} from './explained.js';
 import type {Sandboxes} from './sandboxes.js';
 import {spawnShim, type SpawnPlan} from './spawn.js';
 import {readStateFile, type LookUp, type StartRecord} from './state-file.js';
@@ -76,7 +76,7 @@ export type ContainersOptions = {
 
 const keyOf = (id: ContainerId): string => `${id.uid}/${id.container}`;
 
-export const runningOf = (attempt: number, {process, startedAtMs}: StartRecord): RunningContainer => ({
+const runningOf = (attempt: number, {process, startedAtMs}: StartRecord): RunningContainer => ({
 	attempt,
 	pid: process.pid,
 	startedAtMs,

@@ -38,12 +38,6 @@ export function statOf(pid: number): ProcessStat | undefined {
 	}
 }
 
-/** Whether this very process lives still; a zombie does not. */
-export function isAlive(process: ProcessStat): boolean {
-	const now = statOf(process.pid);
-	return now !== undefined && now.startTime === process.startTime && now.state !== 'Z' && now.state !== 'X';
-}
-
 /** Signals this very process. False: it is gone, or the pid is another's by now. */
 export function signalProcess(target: ProcessStat, signal: NodeJS.Signals): boolean {
 	return statOf(target.pid)?.startTime === target.startTime && send(target.pid, signal);

@@ -5,7 +5,7 @@
 // of the process is on disk before the program runs, its exit code after it ended, and the group is killed by the shim itself.
 
 /** Descriptors of the shim. The program gets none of them. */
-export const shimDescriptors = {state: 3, lifeline: 4} as const;
+const shimDescriptors = {state: 3, lifeline: 4} as const;
 
 export type Launch = {
 	readonly argv: readonly string[];

@@ -3,6 +3,7 @@
 import {spawn} from 'node:child_process';
 import {closeSync, constants, existsSync, fchownSync, openSync, rmSync} from 'node:fs';
 import {attemptFolder, lifelineFile, logFile, stateFile, stdinFile} from './attempts.js';
+import {inheritableFiles} from './descriptors.js';
 import {openBothEnds} from './lifelines.js';
 import type {User} from './privileges.js';
 import type {ShimCommand} from './shim.js';
@@ -50,7 +51,7 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 			cwd: plan.directory,
 			env: command.env,
 			detached: true,
-			stdio: [stdin, log, 'ignore', state, ends.forShim],
+			stdio: covered([stdin, log, 'ignore', state, ends.forShim], kept),
 			...plan.shimUser,
 		})
 			.once('error', onError)
@@ -62,6 +63,18 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 	} finally {
 		for (const descriptor of open) closeSync(descriptor);
 	}
+}
+
+type Stdio = readonly (number | 'ignore')[];
+
+/** Puts /dev/null over each file that the shim would inherit: a descriptor of two digits is not one that every shell can close. */
+function covered(stdio: Stdio, kept: (descriptor: number) => number): (number | 'ignore')[] {
+	const files = inheritableFiles().filter(descriptor => descriptor >= stdio.length);
+	if (files.length === 0) return [...stdio];
+	const nothing = kept(openSync('/dev/null', constants.O_RDWR));
+	const last = Math.max(...files);
+	const above = Array.from({length: last + 1 - stdio.length}, (_, index) => files.includes(index + stdio.length));
+	return [...stdio, ...above.map(covers => (covers ? nothing : 'ignore'))];
 }
 
 /** The program holds both ends, so it waits for input instead of finding the end of it. */

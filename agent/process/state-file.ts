@@ -50,7 +50,7 @@ export function readStateFile(file: string, attempt: number, lookUp: LookUp = ()
 }
 
 /** Lines without their newline are still being written and count for nothing. */
-export function parseState(text: string, attempt: number, changedAtMs: number, lookUp: LookUp): AttemptState {
+function parseState(text: string, attempt: number, changedAtMs: number, lookUp: LookUp): AttemptState {
 	const lines = text.split('\n').slice(0, -1);
 	const started = startOf(lines, lookUp);
 	const last = /^(?:exit (\d{1,3})|lost (Unknown|LostOnReboot))$/.exec(lines.at(-1) ?? '');

@@ -1,5 +1,6 @@
 // A node's row as kubectl shows it.
 
+import {conditionOf} from '../conditions.js';
 import type {Column} from '../kind.js';
 import type {ApiObject} from '../object.js';
 import type {NodeAddress, NodeObject} from '../shapes/node.js';
@@ -8,8 +9,8 @@ import {ageColumn, column, nameColumn, none, wideColumn} from './common.js';
 const asNode = (object: ApiObject): NodeObject => object as NodeObject;
 
 /** `Ready`, `NotReady` or `Unknown`, and whether it is cordoned. */
-export function nodeStatusText(node: NodeObject): string {
-	const ready = node.status?.conditions?.find(({type}) => type === 'Ready')?.status;
+function nodeStatusText(node: NodeObject): string {
+	const ready = conditionOf(node.status?.conditions, 'Ready')?.status;
 	const text = ready === 'True' ? 'Ready' : ready === 'False' ? 'NotReady' : 'Unknown';
 	return node.spec?.unschedulable === true ? `${text},SchedulingDisabled` : text;
 }

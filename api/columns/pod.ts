@@ -1,5 +1,6 @@
 // A pod's row as kubectl shows it, with one thing more: a container that waits for its retry says when and why.
 
+import {isConditionTrue} from '../conditions.js';
 import {ageSince} from '../duration.js';
 import type {Column} from '../kind.js';
 import type {ApiObject} from '../object.js';
@@ -11,12 +12,12 @@ const containersOf = (pod: Pod): readonly ContainerStatus[] => pod.status?.conta
 const runs = ({ready, state}: ContainerStatus): boolean => ready && state?.running !== undefined;
 
 /** One or two words on how the pod is (kubectl's printPod). */
-export function podStatusText(pod: Pod, nowMs: number): string {
+function podStatusText(pod: Pod, nowMs: number): string {
 	const {status} = pod;
 	if (pod.metadata.deletionTimestamp !== undefined) return status?.reason === 'NodeLost' ? 'Unknown' : 'Terminating';
 	const text = containerText(pod, nowMs) ?? status?.reason ?? status?.phase ?? 'Unknown';
 	if (text !== 'Completed' || !containersOf(pod).some(runs)) return text;
-	return isReady(pod) ? 'Running' : 'NotReady';
+	return isConditionTrue(status?.conditions, 'Ready') ? 'Running' : 'NotReady';
 }
 
 /** The first container that has something to say. */
@@ -37,17 +38,17 @@ function stateText(container: ContainerStatus, nowMs: number): string | undefine
 	return terminated.signal === undefined || terminated.signal === 0 ? `ExitCode:${terminated.exitCode}` : `Signal:${terminated.signal}`;
 }
 
-/** `retry 4 in 3 s: exit 137`. */
+/** `retry 4 in 3 s: exit 137`; what could not even start says so instead: `retry 1 in 5 s: RunContainerError`. */
 function retryText({restartCount, lastState, state}: ContainerStatus, retryAt: string, nowMs: number): string {
 	const waitMs = Date.parse(retryAt) - nowMs;
 	const code = (lastState?.terminated ?? state?.terminated)?.exitCode;
-	const why = code === undefined || code < 0 ? 'exit code unknown' : `exit ${code}`;
+	const end = code === undefined || code < 0 ? 'exit code unknown' : `exit ${code}`;
+	const reason = state?.waiting?.reason ?? '';
+	const why = reason === '' || reason === 'CrashLoopBackOff' ? end : reason;
 	return `retry ${restartCount + 1} in ${Number.isNaN(waitMs) ? '?' : waitText(Math.max(0, waitMs))}: ${why}`;
 }
 
 const waitText = (ms: number): string => (ms < 120_000 ? `${Math.ceil(ms / 1_000)} s` : `${Math.ceil(ms / 60_000)} min`);
-
-const isReady = (pod: Pod): boolean => (pod.status?.conditions ?? []).some(({type, status}) => type === 'Ready' && status === 'True');
 
 /** `3 (5m ago)`. */
 function restartsText(pod: Pod, nowMs: number): string {

@@ -1,6 +1,7 @@
 // What Kubernetes fills in when a pod does not say, as far as it means something here. Called on what passed the schema.
 
 import {limits} from '../limits.js';
+import type {Mutable} from '../object.js';
 import {nanoCpusFrom, cpuMillis, cpuText} from '../quantity.js';
 import type {Container, ContainerPort, ImagePullPolicy, PodSpec, Quantities, Quantity, ResourceRequirements} from '../shapes/pod.js';
 
@@ -18,8 +19,6 @@ function withContainerDefaults(container: Container): Container {
 	if (resources !== undefined) filled.resources = withResourceDefaults(resources);
 	return filled;
 }
-
-type Mutable<T> = {-readonly [Key in keyof T]: T[Key]};
 
 const withProtocol = (port: ContainerPort): ContainerPort => (port.protocol === undefined ? {...port, protocol: 'TCP'} : port);
 
@@ -46,7 +45,7 @@ function inText(quantities: Quantities): Quantities {
 }
 
 /** Numbers become text; nano-CPUs what Kubernetes would call them. */
-export function quantityText(resource: string, quantity: Quantity): string {
+function quantityText(resource: string, quantity: Quantity): string {
 	const isNanoCpus = resource === 'cpu' && Number(quantity) >= nanoCpusFrom;
 	const millis = isNanoCpus ? cpuMillis(quantity) : undefined;
 	return millis === undefined ? String(quantity) : cpuText(millis);

@@ -4,13 +4,13 @@
 
 import {kindOf} from '../catalogue.js';
 import {nodeIpAnnotation} from '../kinds/node.js';
-import type {Draft, Json, JsonObject} from '../object.js';
+import {isObject, type Draft, type Json, type JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
 import type {Problem} from '../problem.js';
 import {shown} from '../shown.js';
 import {unknownKind} from '../unknown-kind.js';
 import {canonicalPodSpec} from './pod-fields.js';
-import {ifObject, isObject, mapMember, noEdits, type Edits, type Renamed} from './rewrite.js';
+import {ifObject, mapMember, noEdits, type Edits, type Renamed} from './rewrite.js';
 
 export type Normalised =
 	| {

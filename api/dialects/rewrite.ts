@@ -1,6 +1,6 @@
 // Small edits of a manifest that remember what they did. A part that is not edited keeps its reference.
 
-import type {Json, JsonObject} from '../object.js';
+import {isObject, type Json, type JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
 import type {Problem} from '../problem.js';
 
@@ -15,8 +15,6 @@ export type Edits = {
 };
 
 export const noEdits = (): Edits => ({fields: [], renamed: [], problems: []});
-
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 

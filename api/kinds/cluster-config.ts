@@ -21,7 +21,7 @@ export {clusterConfigName} from '../shapes/cluster-config.js';
 export const defaultStrategy: SchedulerStrategy = 'least-pods';
 
 /** The strategies this version has. */
-export const knownStrategies: readonly SchedulerStrategy[] = ['least-pods', 'round-robin'];
+const knownStrategies: readonly SchedulerStrategy[] = ['least-pods', 'round-robin'];
 
 export const clusterConfig: KindDefinition = {
 	kind: 'ClusterConfig',

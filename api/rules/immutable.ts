@@ -1,14 +1,11 @@
 // What an update may not change.
 
-import {differences} from '../equal.js';
+import {deepEqual, differences} from '../equal.js';
+import {limits} from '../limits.js';
 import type {ApiObject, JsonObject} from '../object.js';
 import type {Toleration} from '../shapes/pod.js';
-import {deepEqual} from '../equal.js';
 import {shown} from '../shown.js';
 import {forbid, itemsOf, membersOf, textOf, type Found} from './report.js';
-
-/** Changes told of one pod. */
-const changesTold = 20;
 
 /** An object keeps its name for life. */
 export function checkIdentity(found: Found, metadata: JsonObject, old: ApiObject): void {
@@ -28,7 +25,7 @@ export function checkPodChange(found: Found, path: string, spec: JsonObject, old
 	const boundNow = isUnset(old['nodeName']) && !isUnset(spec['nodeName']);
 	const before = {...old, tolerations: undefined, ...(boundNow ? {nodeName: undefined} : {})};
 	const after = {...spec, tolerations: undefined, ...(boundNow ? {nodeName: undefined} : {})};
-	for (const changed of differences(before, after, path).slice(0, changesTold)) {
+	for (const changed of differences(before, after, path).slice(0, limits.changesShown)) {
 		const what = /\.containers\[\d+\]\.image$/.test(changed) ? 'changing the image of a pod is not supported yet' : 'cannot be changed';
 		forbid(found, changed, `${what}; delete the pod and create it again`);
 	}

@@ -3,7 +3,7 @@
 // Rules run on what the schema refused, too, so that all problems are told at once. So they take any JSON, look only at what
 // has the type they expect and leave the rest to the schema: no rule throws, whatever it is given.
 
-import type {Json, JsonObject} from '../object.js';
+import {isObject, type Json, type JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
 import type {Problem} from '../problem.js';
 
@@ -19,8 +19,7 @@ export const forbid = (found: Found, path: string, message: string): void => ref
 const nothing: JsonObject = {};
 
 /** The members of an object; none of anything else. */
-export const membersOf = (value: unknown): JsonObject =>
-	typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : nothing;
+export const membersOf = (value: unknown): JsonObject => (isObject(value) ? value : nothing);
 
 const noItems: readonly Json[] = [];
 
@@ -30,7 +29,7 @@ export const itemsOf = (value: unknown): readonly Json[] => (Array.isArray(value
 /** A text; undefined for anything else. */
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Problems of values that may be there once only; `keyOf` gives undefined for what does not count. */
+/** Refuses values that may be there only once; the wording gets the value and where it came first. */
 export function refuseDuplicates(
 	found: Found,
 	items: readonly {readonly value: string; readonly path: string}[],

@@ -48,11 +48,4 @@ export const objectWith = (spec: TSchema) =>
 	record({apiVersion: text(), kind: text(), metadata: shared<ObjectMeta>('Metadata'), spec, status: optional(Type.Unknown())});
 
 /** An object that may do without a spec. */
-export const objectWithOptional = (spec: TSchema) =>
-	record({
-		apiVersion: text(),
-		kind: text(),
-		metadata: shared<ObjectMeta>('Metadata'),
-		spec: optional(spec),
-		status: optional(Type.Unknown()),
-	});
+export const objectWithOptional = (spec: TSchema) => objectWith(optional(spec));

@@ -3,7 +3,7 @@
 import type {Static} from 'typebox';
 import type {NodeSpec, NodeStatus} from '../shapes/node.js';
 import {objectWithOptional} from './metadata.js';
-import {flag, labels, list, oneOf, optional, record, text, type Same} from './parts.js';
+import {conditionFields, flag, labels, list, oneOf, optional, record, text, type Same} from './parts.js';
 
 const nodeSpec = () =>
 	record({
@@ -23,15 +23,7 @@ const nodeSpec = () =>
 		providerID: optional(text()),
 	});
 
-const nodeCondition = () =>
-	record({
-		type: text(),
-		status: oneOf(['True', 'False', 'Unknown']),
-		reason: optional(text()),
-		message: optional(text()),
-		lastTransitionTime: optional(text()),
-		lastHeartbeatTime: optional(text()),
-	});
+const nodeCondition = () => record({...conditionFields(), lastHeartbeatTime: optional(text())});
 
 const nodeInfo = () =>
 	record({

@@ -67,14 +67,15 @@ export const labelSelector = () =>
 		),
 	});
 
-export const condition = () =>
-	record({
-		type: text(),
-		status: oneOf(['True', 'False', 'Unknown']),
-		reason: optional(text()),
-		message: optional(text()),
-		lastTransitionTime: optional(text()),
-	});
+export const conditionFields = () => ({
+	type: text(),
+	status: oneOf(['True', 'False', 'Unknown']),
+	reason: optional(text()),
+	message: optional(text()),
+	lastTransitionTime: optional(text()),
+});
+
+export const condition = () => record(conditionFields());
 
 /**
  * Whether two types say the same, optional and readonly aside. `const same: Same<A, B> = true` compiles only if they do; the

@@ -1,6 +1,7 @@
 // The schema of a ReplicaSet.
 
 import type {Static} from 'typebox';
+import {limits} from '../limits.js';
 import type {Condition} from '../object.js';
 import type {LabelSelector} from '../selector.js';
 import type {PodSpec} from '../shapes/pod.js';
@@ -10,7 +11,7 @@ import {list, maxInt32, optional, record, seconds, shared, whole, type Same} fro
 
 const replicaSetSpec = () =>
 	record({
-		replicas: optional(whole(0, maxInt32)),
+		replicas: optional(whole(0, limits.replicas)),
 		minReadySeconds: optional(seconds()),
 		selector: shared<LabelSelector>('LabelSelector'),
 		template: record({metadata: optional(templateMetadata()), spec: shared<PodSpec>('PodSpec')}),

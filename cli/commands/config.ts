@@ -2,7 +2,7 @@
 
 import {AppError} from '../../api/errors.js';
 import {clusterConfigName} from '../../api/kinds/cluster-config.js';
-import type {Json, JsonObject} from '../../api/object.js';
+import {isObject, type Json, type JsonObject} from '../../api/object.js';
 import {shown} from '../../api/shown.js';
 import {didYouMean} from '../../api/suggest.js';
 import type {Client} from '../client.js';
@@ -80,7 +80,7 @@ function leavesOf(object: JsonObject, base: string): [string, Json][] {
 	return Object.entries(object).flatMap(([key, value]): [string, Json][] => {
 		const path = base === '' ? key : `${base}.${key}`;
 		if (value === undefined || value === null) return [];
-		return typeof value === 'object' && !Array.isArray(value) ? leavesOf(value as JsonObject, path) : [[path, value]];
+		return isObject(value) ? leavesOf(value, path) : [[path, value]];
 	});
 }
 

@@ -1,12 +1,13 @@
 // `troupe delete`: deletes, says so, and waits until what was deleted is gone.
 
+import {qualifiedPlural} from '../../api/catalogue.js';
 import {AppError, rowOf} from '../../api/errors.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import type {Client} from '../client.js';
 import type {Flags, Invocation} from '../command.js';
 import {listAll} from '../lists.js';
 import {readManifests} from '../manifest-files.js';
-import {pathOf, qualifiedPlural, readTargets, resourceOf, type Resource} from '../resources.js';
+import {pathOf, qualifiedSingular, readTargets, resourceOf, type Resource} from '../resources.js';
 import {namespaceOf, withClient} from '../session.js';
 import {isStatus} from '../status-error.js';
 import type {Terminal} from '../terminal.js';
@@ -31,7 +32,9 @@ export async function run(invocation: Invocation): Promise<number> {
 			const result = await outcome;
 			if (result instanceof AppError) exitCode = Math.max(exitCode, told(result, flags, terminal));
 			else {
-				terminal.out(`${nounOf(result.victim)} "${result.victim.name}" ${flags.on('force') ? 'force deleted' : 'deleted'}\n`);
+				terminal.out(
+					`${qualifiedSingular(result.victim.resource)} "${result.victim.name}" ${flags.on('force') ? 'force deleted' : 'deleted'}\n`,
+				);
 				deleted.push(result);
 			}
 		}
@@ -109,8 +112,6 @@ function told(error: AppError, flags: Flags, terminal: Terminal): number {
 	terminal.error(error.message);
 	return exitCode;
 }
-
-const nounOf = ({resource: {singular, group}}: Victim): string => (group === '' ? singular : `${singular}.${group}`);
 
 /** One watch for each kind and namespace, however many objects are awaited there. */
 async function untilGone(client: Client, deleted: readonly Deleted[], deadline: Deadline): Promise<void> {

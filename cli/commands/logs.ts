@@ -1,9 +1,9 @@
 // `troupe logs`: what a container wrote, byte for byte.
 
+import type {Pod} from '../../api/kinds/pod.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
 import {getOne} from '../lists.js';
-import type {Pod} from '../../api/kinds/pod.js';
 import {pathOf, readTarget, resourceOf} from '../resources.js';
 import {namespaceOf, withClient} from '../session.js';
 import type {Terminal} from '../terminal.js';

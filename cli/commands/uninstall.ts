@@ -5,9 +5,9 @@ import path from 'node:path';
 import {createInterface} from 'node:readline/promises';
 import type {Invocation} from '../command.js';
 import {homeOf} from '../home.js';
+import {foreignEntries, looksLikeHome, ownEntries} from '../home-contents.js';
 import {stopCluster, stopPods} from '../stop-cluster.js';
 import {failedError, usageError} from '../usage.js';
-import {foreignEntries, looksLikeHome, ownEntries} from '../home-contents.js';
 
 export async function run({flags, home, inputs, terminal}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError('uninstall takes no names; --home says which one');

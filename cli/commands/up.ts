@@ -1,10 +1,13 @@
 // `troupe up`: its flags become options; the composition root does the rest, here or in the background.
 
 import {hostname} from 'node:os';
-import {detach} from '../detach.js';
-import type {Flags, Invocation} from '../command.js';
-import {parseHostPort, type HostPort, type UpOptions} from '../up-options.js';
+import {controlSystem} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import {isDnsSubdomain} from '../../api/rules/names.js';
 import {didYouMean} from '../../api/suggest.js';
+import type {Flags, Invocation} from '../command.js';
+import {detach} from '../detach.js';
+import {parseHostPort, type HostPort, type UpOptions} from '../up-options.js';
 import {usageError} from '../usage.js';
 
 const loopback = '127.0.0.1';
@@ -23,9 +26,10 @@ export function readUpOptions(flags: Flags, home: string, host: string): UpOptio
 	const later = (flag: string) => problems.push(`--${flag} comes in a later version`);
 	if (flags.text('docker') !== undefined) later('docker');
 	if (flags.text('broker') !== undefined) later('broker');
+	if (flags.texts('host-paths').length > 0) later('host-paths');
 	const simulatedNodes = flags.number('simulated-nodes') ?? 0;
-	if (!Number.isSafeInteger(simulatedNodes) || simulatedNodes < 0 || simulatedNodes > 10_000)
-		problems.push(`--simulated-nodes must be a whole number from 0 to 10000, got ${simulatedNodes}`);
+	if (!Number.isSafeInteger(simulatedNodes) || simulatedNodes < 0 || simulatedNodes > limits.simulatedNodes)
+		problems.push(`--simulated-nodes must be a whole number from 0 to ${limits.simulatedNodes}, got ${simulatedNodes}`);
 	const options: UpOptions = {
 		home,
 		api: listenOn(flags, 'api', 6443, problems),
@@ -36,7 +40,6 @@ export function readUpOptions(flags: Flags, home: string, host: string): UpOptio
 		node: nodeName(flags.text('node') ?? host, problems),
 		simulatedNodes,
 		detach: flags.on('detach'),
-		hostPaths: hostPaths(flags, problems),
 	};
 	if (problems.length > 0) throw usageError(problems.join('\n'));
 	return options;
@@ -75,14 +78,7 @@ function wordOf<Word extends string>(
 /** A node's name is part of addresses and topics: a DNS name (RFC 1123), lower case. A host's own name is made to fit. */
 function nodeName(name: string, problems: string[]): string {
 	const lower = name.toLowerCase();
-	if (!/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(lower))
-		problems.push(`--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "${name}"`);
-	else if (lower === 'control') problems.push('--node control is taken: it is the name of the control plane');
+	if (!isDnsSubdomain(lower)) problems.push(`--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "${name}"`);
+	else if (lower === controlSystem) problems.push(`--node ${controlSystem} is taken: it is the name of the control plane`);
 	return lower;
-}
-
-function hostPaths(flags: Flags, problems: string[]): readonly string[] {
-	const prefixes = flags.texts('host-paths').flatMap(text => text.split(','));
-	for (const prefix of prefixes) if (!prefix.startsWith('/')) problems.push(`--host-paths must be absolute folders, got "${prefix}"`);
-	return prefixes;
 }

@@ -40,7 +40,7 @@ const phaseText = ({metadata, status}: Pod): string => {
 };
 
 /** Address and port for each port a container names; undefined while the pod has no address or names none. */
-export function addressesOf({spec, status}: Pod): readonly string[] | undefined {
+function addressesOf({spec, status}: Pod): readonly string[] | undefined {
 	const podIP = status?.podIP;
 	if (podIP === undefined || podIP === '') return undefined;
 	const addresses = (spec?.containers ?? []).flatMap(({name, ports = []}) =>
@@ -94,7 +94,7 @@ const wordsText = (words: readonly string[]): string =>
 		.join(' ');
 
 /** What a container does, or how it ended; when it is tried again. */
-export function stateLines(state: ContainerState | undefined, nowMs: number): readonly string[] {
+function stateLines(state: ContainerState | undefined, nowMs: number): readonly string[] {
 	if (state?.running !== undefined) return [`Running since ${whenText(state.running.startedAt, nowMs)}`];
 	if (state?.terminated !== undefined) {
 		const {exitCode, signal, reason, message, finishedAt} = state.terminated;

@@ -3,7 +3,7 @@
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
 import {withKind, type List} from '../lists.js';
-import {asJson, asName, asYaml, listOf} from '../output.js';
+import {asName, asText, asYaml, listOf} from '../output.js';
 import {pathOf, type Resource, type Target} from '../resources.js';
 import type {Terminal} from '../terminal.js';
 import {watch} from '../watch.js';
@@ -26,13 +26,10 @@ export async function showObjects(client: Client, wanted: Search, format: Whole,
 	const exitCode = exitCodeOf(found);
 	const isOne = wanted.targets.length === 1 && wanted.targets[0]?.names.length === 1;
 	if (format === 'name') objects.forEach(({resource, object}) => terminal.out(asName(resource, object)));
-	else if (isOne && only !== undefined) terminal.out(await whole(only.object, format));
-	else if (!isOne) terminal.out(await whole(listOf(objects.map(({object}) => object)), format));
+	else if (isOne && only !== undefined) terminal.out(await asText(only.object, format));
+	else if (!isOne) terminal.out(await asText(listOf(objects.map(({object}) => object)), format));
 	return exitCode;
 }
-
-const whole = (value: unknown, format: 'json' | 'yaml'): Promise<string> =>
-	format === 'json' ? Promise.resolve(asJson(value)) : asYaml(value);
 
 /** Prints what there is and then each change, one document each, until the server ends the watch. */
 export async function watchObjects(client: Client, wanted: Search, target: Target, format: Whole, terminal: Terminal): Promise<number> {

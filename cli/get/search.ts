@@ -1,6 +1,5 @@
 // What `get` looks for, and the requests that find it.
 
-import type {ApiObject} from '../../api/object.js';
 import {AppError, rowOf} from '../../api/errors.js';
 import type {Client, Query} from '../client.js';
 import {pathOf, type Target} from '../resources.js';
@@ -16,7 +15,7 @@ export type Search = {
 	readonly format: 'table' | 'wide' | 'json' | 'yaml' | 'name';
 };
 
-export const selectorsOf = ({labelSelector, fieldSelector}: Search): Query => ({labelSelector, fieldSelector});
+const selectorsOf = ({labelSelector, fieldSelector}: Search): Query => ({labelSelector, fieldSelector});
 
 /** The query that finds one object as a list of one, to watch from. */
 export const selectorsFor = (search: Search, {names: [name]}: Target): Query =>
@@ -61,6 +60,3 @@ function missing(error: unknown): AppError {
 }
 
 export const exitCodeOf = (found: readonly Found<unknown>[]): number => Math.max(0, ...found.map(({exitCode}) => exitCode));
-
-/** The name of an object and the namespace it is in, as a row of a table knows it. */
-export type Named = {readonly metadata?: Partial<ApiObject['metadata']>};

@@ -4,7 +4,7 @@ import {ageSince} from '../../api/duration.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
 import {isTable, tableAccept, type List, type Table, type TableColumn, type TableRow} from '../lists.js';
-import {pathOf, type Resource, type Target} from '../resources.js';
+import {displayName, pathOf, type Resource, type Target} from '../resources.js';
 import {cellText, drawRow, drawTable, paintStatus, widthsOf} from '../table.js';
 import type {Terminal} from '../terminal.js';
 import {widthFor} from '../text-width.js';
@@ -57,7 +57,7 @@ function layoutOf(resource: Resource, table: Table, wanted: Search, severalKinds
 		columns: table.columnDefinitions ?? [],
 		wide: wanted.format === 'wide',
 		withNamespace: wanted.namespace === undefined && resource.namespaced,
-		prefix: severalKinds ? `${resource.group === '' ? resource.singular : `${resource.singular}.${resource.group}`}/` : '',
+		prefix: severalKinds ? displayName(resource, '') : '',
 	};
 }
 

@@ -3,7 +3,7 @@
 import type {IncomingMessage} from 'node:http';
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {JsonObject} from '../../api/object.js';
+import {isObject, type JsonObject} from '../../api/object.js';
 import {jsonFault} from './json-fault.js';
 import {parseYaml} from './yaml-body.js';
 
@@ -19,7 +19,10 @@ export class ClientGone extends Error {
 export const mediaTypeOf = (request: IncomingMessage): string =>
 	(request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-/** The object in the body. `patchTypes` are taken beside JSON (and, when `yaml` is set, YAML). An empty body is `undefined`. */
+/**
+ * The object in the body; undefined when the body is empty. JSON is taken, with `yaml` YAML as well, with `types` only bodies of these
+ * types.
+ */
 export async function readObject(
 	request: IncomingMessage,
 	accepted: {readonly types?: readonly string[]; readonly yaml?: boolean} = {},
@@ -33,10 +36,10 @@ export async function readObject(
 	const text = decoded(await readBytes(request));
 	if (text.trim() === '') return undefined;
 	const value = await parse(text, type, types);
-	if (typeof value !== 'object' || value === null || Array.isArray(value))
+	if (!isObject(value))
 		throw refusal(`the body must be an object, found ${Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`}`);
 	checkDocument(value);
-	return value as JsonObject;
+	return value;
 }
 
 /** What to answer when a body comes in a form that is not taken. kubectl looks for the code, people for the list. */
@@ -47,21 +50,18 @@ export const unsupported = (types: readonly string[]): AppError =>
 
 const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});
 
-/** A client that sends somewhat too much is heard to its end, so that it can read the refusal; beyond this it is cut off. */
-const discardedBytes = 4 * limits.requestBodyBytes;
-
 /** All bytes, at most `limits.requestBodyBytes`. What is beyond is never kept. */
 function readBytes(request: IncomingMessage): Promise<Buffer> {
 	const tooLarge = new AppError('ERR_TOO_LARGE', {message: `the body is larger than ${limits.requestBodyBytes} bytes`});
 	const chunks: Buffer[] = [];
 	let bytes = 0;
 	return new Promise((resolve, reject) => {
-		if (Number(request.headers['content-length'] ?? 0) > discardedBytes) return reject(tooLarge);
+		if (Number(request.headers['content-length'] ?? 0) > limits.discardedBodyBytes) return reject(tooLarge);
 		request.on('data', (chunk: Buffer) => {
 			bytes += chunk.length;
 			if (bytes <= limits.requestBodyBytes) chunks.push(chunk);
 			else chunks.length = 0;
-			if (bytes <= discardedBytes) return;
+			if (bytes <= limits.discardedBodyBytes) return;
 			request.pause();
 			reject(tooLarge);
 		});

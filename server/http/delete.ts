@@ -2,7 +2,7 @@
 
 import type {DeleteObject} from '../../actors/control/object-message.js';
 import {AppError} from '../../api/errors.js';
-import type {JsonObject} from '../../api/object.js';
+import {isObject, type JsonObject} from '../../api/object.js';
 import {readObject} from './body.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
@@ -68,6 +68,6 @@ function listOf(value: unknown): readonly unknown[] {
 
 function objectOf(value: unknown, name: string): JsonObject {
 	if (value === undefined || value === null) return {};
-	if (typeof value === 'object' && !Array.isArray(value)) return value as JsonObject;
+	if (isObject(value)) return value;
 	throw refusal(`${name} must be an object`);
 }

@@ -1,8 +1,8 @@
 // What there is, as kubectl asks for it: versions, groups and resources, plain and aggregated. All of it follows from the
 // catalogue and the views, so a new kind is discovered without a line here.
 
+import {apiVersionOf, kinds} from '../../api/catalogue.js';
 import type {KindDefinition} from '../../api/kind.js';
-import {kinds} from '../../api/catalogue.js';
 import {eventKind} from './event-kind.js';
 import type {Backend, Exchange} from './exchange.js';
 import {discoveryFormOf} from './negotiate.js';
@@ -78,7 +78,7 @@ export const resourceList =
 		sendJson(response, 200, {
 			kind: 'APIResourceList',
 			apiVersion: 'v1',
-			groupVersion: groupVersion(group, version),
+			groupVersion: apiVersionOf({group, version}),
 			resources: resourcesOf(group, version).flatMap(rowsOf),
 		});
 
@@ -89,7 +89,7 @@ export const openApi = (_backend: Backend, {response}: Exchange): void =>
 const namedGroups = (): readonly string[] => [...new Set(resources.map(({kind}) => kind.group))].filter(group => group !== '');
 
 /** The versions of a group, the preferred one first. */
-export const versionsOf = (group: string): readonly string[] => [
+const versionsOf = (group: string): readonly string[] => [
 	...new Set(resources.filter(({kind}) => kind.group === group).map(({kind}) => kind.version)),
 ];
 
@@ -97,13 +97,11 @@ export const versionsOf = (group: string): readonly string[] => [
 export const groupVersions = (): readonly {readonly group: string; readonly version: string}[] =>
 	['', ...namedGroups()].flatMap(group => versionsOf(group).map(version => ({group, version})));
 
-const groupVersion = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`);
-
 const resourcesOf = (group: string, version: string): readonly Resource[] =>
 	resources.filter(({kind}) => kind.group === group && kind.version === version);
 
 function groupDocument(group: string) {
-	const versions = versionsOf(group).map(version => ({groupVersion: groupVersion(group, version), version}));
+	const versions = versionsOf(group).map(version => ({groupVersion: apiVersionOf({group, version}), version}));
 	return {name: group, versions, preferredVersion: versions[0]};
 }
 

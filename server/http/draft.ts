@@ -3,7 +3,7 @@
 import {apiVersionOf, kindOf} from '../../api/catalogue.js';
 import {normalise} from '../../api/dialects/normalise.js';
 import {AppError} from '../../api/errors.js';
-import type {Draft, JsonObject} from '../../api/object.js';
+import {isObject, type Draft, type JsonObject} from '../../api/object.js';
 import type {Problem} from '../../api/problem.js';
 import {shown} from '../../api/shown.js';
 import {readObject} from './body.js';
@@ -28,8 +28,7 @@ export async function readDraft(exchange: Exchange, target: Target): Promise<Rea
 
 const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});
 
-const invalid = (problems: readonly Problem[], name = ''): AppError =>
-	new AppError('ERR_INVALID', {name, problems: problems as unknown as JsonObject['problems']});
+const invalid = (problems: readonly Problem[], name = ''): AppError => new AppError('ERR_INVALID', {name, problems});
 
 const texts = ['name', 'namespace', 'generateName', 'resourceVersion', 'uid'];
 
@@ -42,8 +41,6 @@ function metadataOf({metadata}: JsonObject): JsonObject {
 	if (wrong.length === 0) return kept;
 	throw invalid(wrong.map(field => ({path: `metadata.${field}`, message: `must be a string, got ${shown(kept[field])}`})));
 }
-
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function checkKind(object: Draft, {kind}: Target): void {
 	if (kindOf(object.apiVersion, object.kind) === kind) return;

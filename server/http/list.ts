@@ -1,5 +1,6 @@
 // GET of a collection: from the index, never from a mailbox. The bytes of each object are those that were made at its commit.
 
+import {apiVersionOf} from '../../api/catalogue.js';
 import {AppError} from '../../api/errors.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {limits} from '../../api/limits.js';
@@ -13,7 +14,7 @@ import {selected, selectionOf} from './selection.js';
 import {write} from './stream.js';
 import {sendTable} from './table-reply.js';
 
-export type Page = {
+type Page = {
 	readonly entries: readonly Entry[];
 	readonly version: number;
 	readonly next: string | undefined;
@@ -33,7 +34,7 @@ export async function list(backend: Backend, exchange: Exchange, kind: KindDefin
 }
 
 /** What a list shows now. Pages go by key; `limit` 0 or absent is everything. */
-export function pageOf({control}: Backend, {query}: Exchange, kind: KindDefinition, namespace: string | undefined): Page {
+function pageOf({control}: Backend, {query}: Exchange, kind: KindDefinition, namespace: string | undefined): Page {
 	const selection = selectionOf(query, kind);
 	const limit = countOf(query, 'limit') ?? 0;
 	const continued = query.get('continue') ?? '';
@@ -62,9 +63,8 @@ const metadataOf = ({version, next, remaining}: Page) => ({
 });
 
 async function sendList({response}: Exchange, kind: KindDefinition, entries: readonly Entry[], metadata: object): Promise<void> {
-	const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
 	response.writeHead(200, {'content-type': jsonType, 'cache-control': 'no-cache, private'});
-	const head = `{"kind":"${kind.kind}List","apiVersion":"${apiVersion}","metadata":${JSON.stringify(metadata)},"items":[`;
+	const head = `{"kind":"${kind.kind}List","apiVersion":"${apiVersionOf(kind)}","metadata":${JSON.stringify(metadata)},"items":[`;
 	for (let from = 0; from === 0 || from < entries.length; from += limits.listPortion) {
 		const portion = entries.slice(from, from + limits.listPortion).map(entry => entry.json());
 		const before = from === 0 ? head : ',';

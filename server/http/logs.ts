@@ -3,6 +3,7 @@
 // Nothing is asked for before the last piece was taken by the reader, so neither a slow reader nor a fast writer fills any
 // buffer; when the reader goes, the asking ends.
 
+import {runtimePath} from '../../actors/addresses.js';
 import type {LogChunk, LogRequest} from '../../actors/node/runtime-port.js';
 import {AppError} from '../../api/errors.js';
 import {address} from '../../api/keys.js';
@@ -90,7 +91,7 @@ function asker(backend: Backend, exchange: Exchange, target: Target, {node, uid,
 			waitMs,
 		};
 		const message = {type: 'readLog', request};
-		const outcome = await backend.control.ask<LogChunk>(address(node, 'runtime'), message, {
+		const outcome = await backend.control.ask<LogChunk>(address(node, runtimePath), message, {
 			deadlineMs: waitMs + limits.askDeadlineMs,
 			cause,
 		});

@@ -5,5 +5,5 @@ import {AppError, type Outcome} from '../../api/errors.js';
 /** The value of an outcome; its failure is thrown, for the door to word. */
 export function valueOf<Value>(outcome: Outcome<Value>): Value {
 	if (outcome.ok) return outcome.value;
-	throw new AppError(outcome.error.code, outcome.error.details);
+	throw AppError.of(outcome.error);
 }

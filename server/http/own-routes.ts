@@ -5,11 +5,11 @@ import {normalise} from '../../api/dialects/normalise.js';
 import {AppError} from '../../api/errors.js';
 import {clusterScope, controlSystem, objectAddress, objectKey, type Address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import type {ApiObject, JsonObject} from '../../api/object.js';
+import type {ApiObject} from '../../api/object.js';
+import {isDnsLabel, isDnsSubdomain} from '../../api/rules/names.js';
 import type {TreeNode} from '../control-plane.js';
 import {readObject} from './body.js';
 import type {Exchange, Handler} from './exchange.js';
-import {isNamespaceName, isObjectName} from './entry.js';
 import {sendJson} from './reply.js';
 import {requireOwnRight, requireRight} from './rights.js';
 
@@ -19,7 +19,7 @@ export const normaliseDocument: Handler = async (_backend, exchange) => {
 	const document = await readObject(exchange.request, {yaml: true});
 	if (document === undefined) throw new AppError('ERR_BAD_REQUEST', {message: 'the body is empty; it must be a manifest'});
 	const result = normalise(document);
-	if (!result.ok) throw new AppError('ERR_INVALID', {problems: result.problems as unknown as JsonObject['problems']});
+	if (!result.ok) throw new AppError('ERR_INVALID', {problems: result.problems});
 	const {object, notes, renamed} = result;
 	sendJson(exchange.response, 200, {object, notes, renamed});
 };
@@ -72,8 +72,8 @@ function keyOf({identity, params}: Exchange): string {
 	if (kind === undefined) throw new AppError('ERR_NO_SUCH_PATH');
 	const scope = kind.namespaced ? namespace : undefined;
 	requireRight(identity, 'get', {kind, namespace: scope, name, subresource: undefined});
-	const isScope = kind.namespaced ? isNamespaceName(namespace) : namespace === clusterScope;
-	if (!isScope || !isObjectName(name)) throw new AppError('ERR_NOT_FOUND', {resource: plural, name});
+	const isScope = kind.namespaced ? isDnsLabel(namespace) : namespace === clusterScope;
+	if (!isScope || !isDnsSubdomain(name)) throw new AppError('ERR_NOT_FOUND', {resource: plural, name});
 	return objectKey(plural, scope, name);
 }
 

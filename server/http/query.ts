@@ -1,13 +1,14 @@
 // Parameters of a query string, strictly read: what is there and wrong is told, never guessed at.
 
 import {AppError} from '../../api/errors.js';
+import {shown} from '../../api/shown.js';
 
 /** A whole number from 0 on; undefined when absent or empty. */
 export function countOf(query: URLSearchParams, name: string): number | undefined {
 	const text = query.get(name);
 	if (text === null || text === '') return undefined;
 	const value = Number(text);
-	if (!/^\d{1,15}$/.test(text)) throw refusal(`${name} must be a whole number from 0 on, got ${JSON.stringify(text.slice(0, 50))}`);
+	if (!/^\d{1,15}$/.test(text)) throw refusal(`${name} must be a whole number from 0 on, got ${shown(text)}`);
 	return value;
 }
 
@@ -16,15 +17,14 @@ export function flagOf(query: URLSearchParams, name: string): boolean {
 	const text = query.get(name);
 	if (text === null || text === 'false' || text === '0') return false;
 	if (text === '' || text === 'true' || text === '1') return true;
-	throw refusal(`${name} must be true or false, got ${JSON.stringify(text.slice(0, 50))}`);
+	throw refusal(`${name} must be true or false, got ${shown(text)}`);
 }
 
 /** A resourceVersion; undefined when absent or empty. */
 export function versionOf(query: URLSearchParams): number | undefined {
 	const text = query.get('resourceVersion');
 	if (text === null || text === '') return undefined;
-	if (!/^\d{1,15}$/.test(text))
-		throw refusal(`resourceVersion must be one that a list or object carried, got ${JSON.stringify(text.slice(0, 50))}`);
+	if (!/^\d{1,15}$/.test(text)) throw refusal(`resourceVersion must be one that a list or object carried, got ${shown(text)}`);
 	return Number(text);
 }
 

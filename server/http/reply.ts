@@ -2,6 +2,7 @@
 
 import type {ServerResponse} from 'node:http';
 import type {Failure} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
 import {statusOf, type About} from './status.js';
 
 export const jsonType = 'application/json';
@@ -33,14 +34,11 @@ export function sendFailure(response: ServerResponse, failure: Failure, about: A
 	sendJson(response, status.code, status);
 }
 
-const warningCharacters = 500;
-const warningCount = 20;
-
 /** Notes that kubectl prints as `Warning: ...` (RFC 9110's warn-text). */
 export function addWarnings(response: ServerResponse, notes: readonly string[]): void {
-	for (const note of notes.slice(0, warningCount)) {
+	for (const note of notes.slice(0, limits.warnings)) {
 		const text = note
-			.slice(0, warningCharacters)
+			.slice(0, limits.warningCharacters)
 			.replace(/[^\x20-\x7e]/g, '?')
 			.replace(/[\\"]/g, '\\$&');
 		response.appendHeader('warning', `299 - "${text}"`);

@@ -1,6 +1,6 @@
 // Who may do what, in HTTP's words. The roles themselves are in `api/roles.ts`.
 
-import {resourceOf} from '../../api/catalogue.js';
+import {qualifiedPlural} from '../../api/catalogue.js';
 import {AppError} from '../../api/errors.js';
 import {mayRequest, type Identity} from '../../api/roles.js';
 import type {Target} from './exchange.js';
@@ -11,7 +11,8 @@ export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'd
 export function requireRight(identity: Identity, verb: Verb, target: Target): void {
 	const resource = target.subresource === undefined ? target.kind.plural : `${target.kind.plural}/${target.subresource}`;
 	if (mayRequest(identity, verb, resource)) return;
-	const subject = target.name === undefined ? resourceOf(target.kind) : `${resourceOf(target.kind)} "${target.name}"`;
+	const plural = qualifiedPlural(target.kind);
+	const subject = target.name === undefined ? plural : `${plural} "${target.name}"`;
 	const scope = target.namespace === undefined ? 'at the cluster scope' : `in the namespace "${target.namespace}"`;
 	throw new AppError('ERR_FORBIDDEN', {
 		message: `${subject} is forbidden: User "${identity.name}" cannot ${verb} resource "${resource}" in API group "${target.kind.group}" ${scope}`,

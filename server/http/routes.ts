@@ -1,6 +1,6 @@
 // Every path of the door and what answers there. The catalogue gives the Kubernetes-shaped ones, so a kind needs no line here.
 
-import {kinds} from '../../api/catalogue.js';
+import {apiRootOf, kinds} from '../../api/catalogue.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {createRouter, type Router} from '../router.js';
 import {remove} from './delete.js';
@@ -38,7 +38,7 @@ function addDiscovery(router: Router<Route>): void {
 	router.on('GET', '/api', {handle: coreVersions});
 	router.on('GET', '/apis', {handle: groupList});
 	router.on('GET', '/openapi/v2', {handle: openApi});
-	for (const {group, version} of groupVersions()) router.on('GET', rootOf(group, version), {handle: resourceList(group, version)});
+	for (const {group, version} of groupVersions()) router.on('GET', apiRootOf({group, version}), {handle: resourceList(group, version)});
 	for (const group of new Set(groupVersions().map(each => each.group)))
 		if (group !== '') router.on('GET', `/apis/${group}`, {handle: groupInfo(group)});
 }
@@ -57,10 +57,8 @@ function addOwn(router: Router<Route>): void {
 	router.on('GET', '/troupe/v1/limits', {handle: limitsInfo});
 }
 
-const rootOf = (group: string, version: string): string => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`);
-
 function addKind(router: Router<Route>, kind: KindDefinition): void {
-	const root = rootOf(kind.group, kind.version);
+	const root = apiRootOf(kind);
 	const collection = kind.namespaced ? `${root}/namespaces/:namespace/${kind.plural}` : `${root}/${kind.plural}`;
 	const paths: Paths = {collection, object: `${collection}/:name`};
 	const at = (verb: Verb, subresource: Target['subresource'], handler: TargetHandler) => route(kind, verb, subresource, handler);

@@ -2,7 +2,7 @@
 
 import type {PatchObject} from '../../actors/control/object-message.js';
 import {AppError} from '../../api/errors.js';
-import type {ApiObject, JsonObject} from '../../api/object.js';
+import {isObject, type ApiObject, type JsonObject} from '../../api/object.js';
 import type {Problem} from '../../api/problem.js';
 import type {LabelSelector} from '../../api/selector.js';
 import {formatSelector} from '../../api/selector-text.js';
@@ -58,16 +58,16 @@ function replicasOf(scale: JsonObject): number | undefined {
 function partOf(scale: JsonObject, name: string): JsonObject {
 	const part = scale[name];
 	if (part === undefined || part === null) return {};
-	if (typeof part === 'object' && !Array.isArray(part)) return part as JsonObject;
+	if (isObject(part)) return part;
 	throw invalid({path: name, message: 'must be an object'});
 }
 
-const invalid = (problem: Problem): AppError => new AppError('ERR_INVALID', {problems: [problem] as unknown as JsonObject['problems']});
+const invalid = (problem: Problem): AppError => new AppError('ERR_INVALID', {problems: [problem]});
 
 type Scalable = {readonly replicas?: number; readonly selector?: LabelSelector};
 
 /** The Scale of an object of a scalable kind. */
-export function scaleOf(object: ApiObject): JsonObject {
+function scaleOf(object: ApiObject): JsonObject {
 	const spec = (object.spec ?? {}) as Scalable;
 	const status = (object.status ?? {}) as Scalable;
 	const {name, namespace, uid, resourceVersion, creationTimestamp} = object.metadata;

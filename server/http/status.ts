@@ -2,7 +2,7 @@
 
 import {rowOf, type Failure} from '../../api/errors.js';
 import type {JsonObject} from '../../api/object.js';
-import type {Problem} from '../../api/problem.js';
+import {formatProblem, type Problem} from '../../api/problem.js';
 
 export type StatusDocument = {
 	readonly kind: 'Status';
@@ -56,7 +56,7 @@ const problemsOf = ({details}: Failure): readonly Problem[] => (isProblems(detai
 
 function messageOf(failure: Failure, about: About): string {
 	if (failure.code !== 'ERR_INVALID') return failure.message;
-	const texts = problemsOf(failure).map(({path, message}) => (path === '' ? message : `${path}: ${message}`));
+	const texts = problemsOf(failure).map(formatProblem);
 	if (texts.length === 0) return failure.message;
 	const subject = about.kind === undefined ? 'the object' : `${about.kind} "${about.name ?? ''}"`;
 	return `${subject} is invalid: ${texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`}`;

@@ -1,12 +1,12 @@
 // Tables: what `kubectl get` prints, made from the kind's columns.
 
+import {AppError} from '../../api/errors.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {tableOf, type Table, type TableOptions} from '../../api/table.js';
-import {AppError} from '../../api/errors.js';
-import type {Form} from './negotiate.js';
 import type {Backend, Exchange} from './exchange.js';
+import type {Form} from './negotiate.js';
 import {jsonType} from './reply.js';
 import {write} from './stream.js';
 

@@ -3,15 +3,16 @@
 // A watcher sees each change once, in order of version. Coming into the selection is ADDED, leaving it DELETED. A version that
 // the ring does not reach back to is answered with an ERROR event of code 410, as the Kubernetes API does.
 
+import {apiVersionOf} from '../../api/catalogue.js';
 import {failure} from '../../api/errors.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {parseObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
+import {tableOf} from '../../api/table.js';
 import type {Change} from '../../system/object-index.js';
 import type {Backend, Exchange} from './exchange.js';
 import {formOf} from './negotiate.js';
-import {tableOf} from '../../api/table.js';
 import {countOf, flagOf, versionOf} from './query.js';
 import {jsonType} from './reply.js';
 import {selected, selectionOf, type Selection} from './selection.js';
@@ -21,9 +22,6 @@ import {includeObjectOf, versioned} from './table-reply.js';
 import {WatchQueue, type Line} from './watch-queue.js';
 
 type Scope = {readonly kind: KindDefinition; readonly namespace: string | undefined; readonly selection: Selection};
-
-/** What is put into one write. */
-const portionCharacters = 65_536;
 
 /** Answers a watch of one kind, in one namespace if given, until the client, `timeoutSeconds` or the door ends it. */
 export async function watch(backend: Backend, exchange: Exchange, kind: KindDefinition, namespace: string | undefined): Promise<void> {
@@ -96,7 +94,7 @@ async function pump(backend: Backend, exchange: Exchange, kind: KindDefinition, 
 		let portion = '';
 		for (const [at, line] of lines.entries()) {
 			portion += words(line);
-			if (portion.length < portionCharacters && at < lines.length - 1) continue;
+			if (portion.length < limits.watchWriteCharacters && at < lines.length - 1) continue;
 			if (!(await write(response, portion))) return;
 			portion = '';
 		}
@@ -163,7 +161,7 @@ function departureOf(change: Change) {
 
 const bookmarkOf = (kind: KindDefinition, version: number, initialEnd: boolean) => ({
 	kind: kind.kind,
-	apiVersion: kind.group === '' ? kind.version : `${kind.group}/${kind.version}`,
+	apiVersion: apiVersionOf(kind),
 	metadata: {
 		resourceVersion: String(version),
 		...(initialEnd ? {annotations: {'k8s.io/initial-events-end': 'true'}} : {}),

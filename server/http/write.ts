@@ -1,11 +1,11 @@
 // Writes: each becomes one message to the actor that owns the object (or, for a create, to the kind's collection), and the
 // answer is the object as it was committed.
 
+import {qualifiedPlural} from '../../api/catalogue.js';
 import {AppError, type Failure} from '../../api/errors.js';
 import {collectionAddress, objectAddress, objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject, Draft, JsonObject} from '../../api/object.js';
-import {resourceOf} from '../../api/catalogue.js';
 import type {CreateObject, PatchObject, ReplaceObject} from '../../actors/control/object-message.js';
 import {mediaTypeOf, readObject, unsupported} from './body.js';
 import {readDraft} from './draft.js';
@@ -16,7 +16,7 @@ import {addWarnings} from './reply.js';
 import {sendObject} from './object-reply.js';
 import {valueOf} from './outcome.js';
 
-export const patchTypes = ['application/merge-patch+json'];
+const patchTypes = ['application/merge-patch+json'];
 
 /** POST of a collection. */
 export async function create(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
@@ -89,7 +89,7 @@ export async function askObject(
 
 const isGone = ({code}: Failure): boolean => code === 'ERR_NO_SUCH_ACTOR' || code === 'ERR_ACTOR_STOPPED';
 
-export const notFound = ({kind, name}: Target): AppError => new AppError('ERR_NOT_FOUND', {resource: resourceOf(kind), name: name ?? ''});
+const notFound = ({kind, name = ''}: Target): AppError => new AppError('ERR_NOT_FOUND', {resource: qualifiedPlural(kind), name});
 
 /** `http admin PATCH replicasets/default/web/scale`: kept in the journal of what the request leads to. */
 export function causeOf({identity, method}: Exchange, {kind, namespace, name, subresource}: Target): string {

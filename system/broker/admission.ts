@@ -5,7 +5,7 @@ import {isFilter, isTopic} from '../../api/mqtt-filter.js';
 import type {BrokerOptions, Login} from './ports.js';
 
 /** CONNACK return codes [MQTT 3.1.1, table 3.1]. */
-export const connack = {identifierRejected: 2, badUserNameOrPassword: 4, notAuthorized: 5} as const;
+const connack = {identifierRejected: 2, badUserNameOrPassword: 4, notAuthorized: 5} as const;
 export type RefusalCode = (typeof connack)[keyof typeof connack];
 
 export type ConnectRequest = {

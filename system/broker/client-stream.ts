@@ -17,8 +17,7 @@ export type ClientStreamOptions = {
 	readonly onCut: (reason: CutReason) => void;
 };
 
-/** What is written to the socket at once; the smaller, the sooner a slow reader shows progress. */
-const sliceBytes = 16_384;
+const sliceBytes = limits.brokerWriteBytes;
 /** What one waiting chunk costs beside its bytes. */
 const chunkOverhead = 64;
 const nothing = Buffer.alloc(0);

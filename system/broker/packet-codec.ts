@@ -5,8 +5,6 @@ import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
 import type {Packet} from '../link.js';
 
-const longestBoot = 128;
-
 export const encodePacket = (packet: Packet): Buffer => Buffer.from(JSON.stringify(packet));
 
 /** The packet in these bytes; undefined when there is none, or one nested too deeply to be walked safely. */
@@ -35,7 +33,7 @@ function packetOf(value: Json): Packet | undefined {
 	return {boot, sequence, acknowledged, ...(Object.fromEntries(optional) as Pick<Packet, 'peerBoot' | 'probe' | 'echo' | 'body'>)};
 }
 
-const isBoot = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= longestBoot;
+const isBoot = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= limits.bootCharacters;
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const quote = 0x22;
@@ -51,10 +49,7 @@ function isTooDeep(bytes: Uint8Array): boolean {
 		else if (inString) at += byte === backslash ? 1 : 0;
 		else if (byte === 0x5b || byte === 0x7b) depth += 1;
 		else if (byte === 0x5d || byte === 0x7d) depth -= 1;
-		if (depth > limits.objectDepth + envelopeDepth) return true;
+		if (depth > limits.objectDepth + limits.envelopeDepth) return true;
 	}
 	return false;
 }
-
-/** What packet, body and message put around a document. */
-const envelopeDepth = 16;

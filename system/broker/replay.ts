@@ -20,15 +20,13 @@ export type Replay = {
 	readonly start: (filter: string, qos: 0 | 1 | 2) => void;
 };
 
-const sliceMessages = 200;
-
 export function createReplay(target: ReplayTarget): Replay {
 	const queued = new Map<string, 0 | 1 | 2>();
 	let running = false;
 
 	const slice = (messages: Iterator<ReplayMessage>, filter: string, qos: 0 | 1 | 2): void => {
 		let bytes = 0;
-		for (let count = 0; count < sliceMessages && bytes < limits.brokerReplayBytes; count += 1) {
+		for (let count = 0; count < limits.brokerReplayMessages && bytes < limits.brokerReplayBytes; count += 1) {
 			const step = target.wanted(filter) ? messages.next() : undefined;
 			if (step === undefined || step.done === true) {
 				setImmediate(next);

@@ -63,7 +63,6 @@ test('fields of the pod come by their paths', t => {
 		"metadata.labels['missing']": '',
 		"metadata.labels['constructor']": '',
 		'spec.nodeName': 'node-a',
-		'spec.serviceAccountName': 'default',
 		'status.podIP': '127.1.0.5',
 		'status.hostIP': '127.0.0.1',
 	};

@@ -308,3 +308,11 @@ test('after a crash nothing is known of the node: it is called, once, and its he
 		t.deepEqual(on(called, index, message).effects, []);
 	t.deepEqual(shown(on(called, index, aHello()).effects), [['pods/default/web', 'uid-of-web']]);
 });
+
+test('a node whose record is deleted is called as often as that happens: its hello registers it anew', t => {
+	const call = {type: 'tell', to: 'troupe://node-a/sync', message: {type: 'callHello'}};
+	const index = indexOf(web);
+	const once = on(greet(index), index, {type: 'nodeRemoved'});
+	t.deepEqual(once.effects as unknown[], [call]);
+	t.deepEqual(on(once, index, aHello(), {type: 'nodeRemoved'}).effects as unknown[], [call]);
+});

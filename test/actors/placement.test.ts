@@ -4,7 +4,7 @@ import test from 'ava';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Container, Pod} from '../../api/kinds/pod.js';
 import {candidatesOf, claimedPorts, place, type Placement} from '../../actors/control/placement.js';
-import {portOnNode} from '../../actors/control/pod.js';
+import {portOnNode} from '../../actors/control/pod-terms.js';
 import {aContainer, aNode, aPod, aReadyPod, indexOf, now} from './_objects.js';
 
 type World = {

@@ -139,6 +139,33 @@ test('the status counts the living and the ready, and is written only when it ch
 	t.is(after && settle(index, after), after);
 });
 
+test('a pod with labels of its own beyond the template’s counts like the others', t => {
+	const index = indexOf(
+		set,
+		aReadyPod({name: 'a', metadata: owned}),
+		aReadyPod({name: 'b', metadata: {...owned, labels: {...labels, tier: 'canary'}}}),
+		aReadyPod({name: 'c', metadata: {...owned, deletionTimestamp: now, labels: {tier: 'canary', ...labels}}}),
+	);
+	t.is(namesOf(effectsOf(set, index)).length, 1);
+	t.like(settle(index, set)?.status, {replicas: 2, readyReplicas: 2});
+});
+
+test('what the index counts follows each change of a pod', t => {
+	const pod = aReadyPod({name: 'a', metadata: owned});
+	const index = indexOf(set, pod);
+	const missing = (): number => namesOf(effectsOf(set, index)).length;
+	const afterChange = (change: Partial<typeof pod>): number => {
+		put(index, {...pod, ...change});
+		return missing();
+	};
+	t.is(missing(), 2);
+	t.is(afterChange({metadata: {...pod.metadata, labels: {...labels, tier: 'canary'}}}), 2);
+	t.is(afterChange({metadata: {...pod.metadata, deletionTimestamp: now}}), 3);
+	t.is(afterChange({status: {phase: 'Failed', conditions: []}}), 3);
+	t.is(afterChange({metadata: {...pod.metadata, ownerReferences: []}, status: {phase: 'Running', conditions: []}}), 2);
+	t.is(afterChange({}), 2);
+});
+
 test('at most a hundred writes are open, whatever is wanted', t => {
 	const many = aReplicaSet({spec: {replicas: 10_000}});
 	const index = indexOf(many);

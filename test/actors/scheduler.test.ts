@@ -192,6 +192,14 @@ test('at most a hundred binds are open', t => {
 	t.deepEqual(playFrom(scheduler, first.state, [{type: 'more'}], {...context, pending: openWrites(first.effects)}).effects, []);
 });
 
+test('while more than half of a hundred binds are open, the next round waits for their outcomes', t => {
+	const index = indexOf(aNode({status: {allocatable: {cpu: '2', memory: '4194304Ki', pods: '1000'}}}), ...waiting(200));
+	const {effects} = play(scheduler, null, [], contextWith(index));
+	const open = (count: number) => contextWith(index, {pending: new Map([...openWrites(effects)].slice(0, count))});
+	t.is(bindsOf(play(scheduler, null, [wake], open(51)).effects).length, 0);
+	t.is(bindsOf(play(scheduler, null, [wake], open(50)).effects).length, 50);
+});
+
 test('a bind that failed is looked at again after a second, not at once', t => {
 	const outcome: SchedulerMessage = {type: 'outcome', id: 'bind/x', outcome: {ok: false, error: failure('ERR_STORE', {message: 'full'})}};
 	const {effects} = play(scheduler, null, [outcome], contextWith(indexOf(aNode(), ...waiting(1))));

@@ -1,6 +1,17 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
-import {appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
+import {
+	appendFileSync,
+	existsSync,
+	mkdirSync,
+	readFileSync,
+	readdirSync,
+	readlinkSync,
+	renameSync,
+	statSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
 import {mkdtemp, rm} from 'node:fs/promises';
 import {createServer} from 'node:net';
 import os from 'node:os';
@@ -8,10 +19,12 @@ import path from 'node:path';
 import {createInterface} from 'node:readline';
 import test, {type ExecutionContext} from 'ava';
 import {performFor} from '../../actors/node/perform.js';
+import {inheritableFiles} from '../../agent/process/descriptors.js';
 import {listSandboxes, stopEverything} from '../../agent/process/stop-everything.js';
 import type {ContainerSpec, RunningContainer} from '../../actors/node/runtime-port.js';
 import type {Outcome} from '../../api/errors.js';
 import {systemClock} from '../../system/clock.js';
+import {openLevelStore} from '../../system/level-store.js';
 import {ManualClock} from '../../system/manual-clock.js';
 import {isThere, processWorld, stateFiles, whenGone, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
@@ -88,6 +101,23 @@ test('a program has three descriptors and no more, whatever the agent was starte
 	const {pid = 0} = running[0] ?? {};
 	await whenGone(() => readFileSync(`/proc/${pid}/comm`, 'latin1') === 'sleep\n');
 	t.deepEqual(readdirSync(`/proc/${pid}/fd`), ['0', '1', '2']);
+});
+
+test('a program gets no file of a store that is open where the agent runs', async t => {
+	const directory = await mkdtemp(path.join(os.tmpdir(), 'troupe-test-'));
+	t.teardown(() => rm(directory, {recursive: true, force: true}));
+	const store = await openLevelStore(directory);
+	t.teardown(() => store.close());
+	const {ensure, start} = driver(worldOf(t));
+	await ensure('uid-1');
+	t.true(inheritableFiles().length > 0);
+	const {pid} = await start(aContainer('runs'));
+	await whenGone(() => readFileSync(`/proc/${pid}/comm`, 'latin1') === 'sleep\n');
+	const files = readdirSync(`/proc/${pid}/fd`).map(name => readlinkSync(`/proc/${pid}/fd/${name}`));
+	t.deepEqual(
+		files.filter(file => file.startsWith(directory)),
+		[],
+	);
 });
 
 test('signals have their default effect for a program', async t => {

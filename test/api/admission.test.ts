@@ -80,7 +80,7 @@ test('a refusal names the object for the Status that kubectl prints', t => {
 		ok: false,
 		error: {code: 'ERR_INVALID', details: {name: 'web', resource: 'replicasets.apps', kind: 'ReplicaSet', group: 'apps'}},
 	});
-	t.deepEqual(problemsOf(aReplicaSet({replicas: 'many'})), ['spec.replicas: must be a whole number from 0 to 2147483647, got "many"']);
+	t.deepEqual(problemsOf(aReplicaSet({replicas: 'many'})), ['spec.replicas: must be a whole number from 0 to 100000, got "many"']);
 });
 
 const refusals: readonly [title: string, manifest: unknown, problem: string][] = [

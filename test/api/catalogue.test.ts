@@ -1,5 +1,5 @@
 import test from 'ava';
-import {apiVersionOf, findKind, kindByPlural, kindOf, kinds, resourceOf, suggestKind} from '../../api/catalogue.js';
+import {apiVersionOf, findKind, kindByPlural, kindOf, kinds, qualifiedPlural, suggestKind} from '../../api/catalogue.js';
 import type {ContainerStatus, PodStatus} from '../../api/kinds/pod.js';
 import {tableOf} from '../../api/table.js';
 import {aPod, aReplicaSet, committed} from './_objects.js';
@@ -20,7 +20,7 @@ test('people may call a kind by many words', t => {
 	t.is(findKind('constructor'), undefined);
 	t.is(suggestKind('podz'), 'pods');
 	t.is(suggestKind('xylophone'), undefined);
-	t.deepEqual(kinds.map(resourceOf), ['namespaces', 'nodes', 'pods', 'replicasets.apps', 'clusterconfigs.troupe.dev']);
+	t.deepEqual(kinds.map(qualifiedPlural), ['namespaces', 'nodes', 'pods', 'replicasets.apps', 'clusterconfigs.troupe.dev']);
 });
 
 test('no two kinds share a word', t => {
@@ -89,6 +89,17 @@ const statuses: readonly [status: Partial<PodStatus>, text: string][] = [
 	[
 		{containerStatuses: [container({lastState: {terminated: {exitCode: -1}}, state: {waiting: {retryAt: '2026-01-01T00:08:20.000Z'}}})]},
 		'retry 1 in 5 min: exit code unknown',
+	],
+	[
+		{
+			containerStatuses: [
+				container({
+					lastState: {terminated: ended},
+					state: {waiting: {reason: 'RunContainerError', retryAt: '2026-01-01T00:03:22.500Z'}},
+				}),
+			],
+		},
+		'retry 1 in 3 s: RunContainerError',
 	],
 	[{phase: 'Succeeded', containerStatuses: [container({state: {terminated: {exitCode: 0, reason: 'Completed'}}})]}, 'Completed'],
 	[{phase: 'Failed', containerStatuses: [container({state: {terminated: {exitCode: 1, reason: 'Error'}}})]}, 'Error'],

@@ -15,7 +15,7 @@ import {systemClock} from '../../system/clock.js';
 import {testCluster} from '../server/cluster.js';
 import {plainVault} from '../server/support.js';
 
-const main = path.join(import.meta.dirname, '../../cli/main.js');
+export const main = path.join(import.meta.dirname, '../../cli/main.js');
 
 export type Ran = {readonly code: number | null; readonly out: string; readonly err: string};
 

@@ -1,4 +1,5 @@
-import {spawn} from 'node:child_process';
+import {spawn, spawnSync} from 'node:child_process';
+import {closeSync, openSync} from 'node:fs';
 import {createServer, type AddressInfo} from 'node:net';
 import {mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +9,7 @@ import {parseArguments} from '../../cli/arguments.js';
 import {argumentsOf} from '../../cli/detach.js';
 import {findCommand} from '../../cli/commands.js';
 import {AppError} from '../../api/errors.js';
-import {detached, folder, freePorts, run, start} from './_rig.js';
+import {detached, folder, freePorts, main, run, start} from './_rig.js';
 
 const flagsOf = (...argv: readonly string[]) => parseArguments(argv, findCommand('up')?.flags ?? {}).flags;
 
@@ -23,7 +24,6 @@ test('up takes its defaults from the contract', t => {
 		node: 'box',
 		simulatedNodes: 0,
 		detach: false,
-		hostPaths: [],
 	});
 });
 
@@ -36,7 +36,6 @@ test('what up was asked for survives the way into the background', t => {
 		'--store=memory',
 		'--node=n',
 		'--simulated-nodes=3',
-		'--host-paths=/a,/b',
 	];
 	const options = readUpOptions(flagsOf(...asked), '/h', 'box');
 	t.deepEqual(readUpOptions(flagsOf(...argumentsOf(options)), '/h', 'other'), options);
@@ -58,18 +57,18 @@ test('up tells all wrong flags at once', t => {
 		'--simulated-nodes',
 		'1.5',
 		'--host-paths',
-		'x',
+		'/srv',
 	];
 	const error = t.throws(() => readUpOptions(flagsOf(...asked), '/h', 'box'), {instanceOf: AppError});
 	t.deepEqual(error?.message.split('\n'), [
 		'--docker comes in a later version',
 		'--broker comes in a later version',
+		'--host-paths comes in a later version',
 		'--simulated-nodes must be a whole number from 0 to 10000, got 1.5',
 		'--api must be HOST:PORT such as 127.0.0.1:6443, got "x:y"',
 		'--runtime docker comes in a later version',
 		'--store etcd://a comes in a later version',
 		'--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "A_B"',
-		'--host-paths must be absolute folders, got "x"',
 	]);
 	const typo = t.throws(() => readUpOptions(flagsOf('--runtime', 'proces'), '/h', 'box'), {instanceOf: AppError});
 	t.is(typo?.message, '--runtime must be auto or process or simulated, got "proces"; did you mean "process"?');
@@ -128,6 +127,24 @@ test.serial('up --detach tells why it failed, and leaves nothing running', async
 	t.regex(err, new RegExp(`^error: the cluster did not start: .*${port}.*--mqtt.*\nerror: its log is ${home}/troupe\\.log\n$`));
 	t.is((await run(t, ['down'], {home})).out, `no cluster runs in ${home}\n`);
 	t.false((await readdir(home)).includes('endpoints.json'));
+});
+
+test('up tells that nothing can be written into its home', async t => {
+	const file = path.join(await folder(t), 'file');
+	await writeFile(file, '');
+	for (const flags of [[], ['--detach']]) {
+		const {code, err} = await run(t, ['up', ...flags, ...freePorts], {home: path.join(file, 'home')});
+		t.is(code, 1);
+		t.regex(err, /^error: \S+ cannot be written: ENOTDIR: [^\n]+; --home or TROUPE_HOME names another place\n$/);
+	}
+});
+
+test('a command tells that its output cannot be written', t => {
+	const full = openSync('/dev/full', 'w');
+	t.teardown(() => closeSync(full));
+	const {status, stderr} = spawnSync(process.execPath, [main, 'help'], {stdio: ['ignore', full, 'pipe'], encoding: 'utf8'});
+	t.is(stderr, 'error: the output cannot be written: ENOSPC: no space left on device, write\n');
+	t.is(status, 1);
 });
 
 test('down leaves a process alone that only has the pid of a cluster that is gone', async t => {

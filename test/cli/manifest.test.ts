@@ -1,5 +1,7 @@
+import {Readable} from 'node:stream';
 import test from 'ava';
 import {limits} from '../../api/limits.js';
+import {readManifests} from '../../cli/manifest-files.js';
 import {parseManifest} from '../../cli/manifest.js';
 
 const problemsOf = (text: string): readonly string[] => parseManifest('f.yaml', text).problems;
@@ -82,4 +84,9 @@ test('a field is found at its key, a missing one at the nearest parent there is'
 test('a field behind an alias is found where the anchor is', t => {
 	const [document] = parseManifest('f.yaml', 'a: &x\n  b: 1\nc: *x\n').documents;
 	t.is(document?.locate('c.b'), 'f.yaml:2:3');
+});
+
+test('a file that does not end is not read to its end', async t => {
+	const error = await t.throwsAsync(readManifests(['/dev/zero'], Readable.from([])));
+	t.regex(error.message, /^\/dev\/zero: has more than \d+ bytes$/);
 });

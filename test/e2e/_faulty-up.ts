@@ -31,7 +31,6 @@ const options: UpOptions = {
 	node: 'vm',
 	simulatedNodes: 0,
 	detach: false,
-	hostPaths: [],
 };
 
 process.title = processTitle('up');

@@ -2,7 +2,7 @@
 
 import {randomUUID} from 'node:crypto';
 import {admitCreate, admitUpdate} from '../../api/admission.js';
-import {apiVersionOf, kindByPlural, kindOf, resourceOf} from '../../api/catalogue.js';
+import {apiVersionOf, kindByPlural, kindOf, qualifiedPlural} from '../../api/catalogue.js';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {pod as podKind} from '../../api/kinds/pod.js';
 import {clusterScope, objectKey, parseAddress} from '../../api/keys.js';
@@ -89,7 +89,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		const {namespace, name} = object.metadata;
 		if (namespace !== undefined && index.get(objectKey('namespaces', undefined, namespace)) === undefined)
 			return failed('ERR_NOT_FOUND', {resource: 'namespaces', name: namespace});
-		if (index.get(keyOf(object)) !== undefined) return failed('ERR_ALREADY_EXISTS', {resource: resourceOf(kind), name});
+		if (index.get(keyOf(object)) !== undefined) return failed('ERR_ALREADY_EXISTS', {resource: qualifiedPlural(kind), name});
 		return succeeded(dryRun === true ? object : put(object));
 	}
 
@@ -104,7 +104,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 				? (message.patch['metadata'] as JsonObject | undefined)?.['resourceVersion']
 				: message.object.metadata.resourceVersion;
 		if (wanted !== undefined && wanted !== old.metadata.resourceVersion)
-			return failed('ERR_CONFLICT', {resource: kind === undefined ? '' : resourceOf(kind), name: old.metadata.name});
+			return failed('ERR_CONFLICT', {resource: kind === undefined ? '' : qualifiedPlural(kind), name: old.metadata.name});
 		if (next === old) return succeeded(old);
 		const admitted = admitUpdate(next, old);
 		if (!admitted.ok) return admitted;

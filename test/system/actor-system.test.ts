@@ -287,6 +287,23 @@ test('a command that takes too long is answered by its deadline; the late outcom
 	t.is(world.log.filter(line => line.startsWith('a: started')).length, 1);
 });
 
+test('a command that is never answered is run anew by whoever asks after its deadline', t => {
+	const {world, commands} = withEdge();
+	world.act('a', {effects: [performEffect('k', 1_000)]});
+	world.act('b', {effects: [performEffect('k', 2_000)]});
+	world.pass(1_050);
+	world.act('a', {effects: [performEffect('k', 500)]});
+	t.is(commands.length, 1, 'the other still waits, so the run is joined');
+	world.pass(1_050);
+	world.act('a', {effects: [performEffect('k')]});
+	t.is(commands.length, 2, 'nobody waited for the first any more');
+	commands[0]?.done(succeeded('late'));
+	commands[1]?.done(succeeded('pid 1'));
+	world.run();
+	const answers = world.log.filter(line => line.includes(': started'));
+	t.deepEqual(answers, ['a: started ERR_TIMEOUT', 'a: started ERR_TIMEOUT', 'b: started ERR_TIMEOUT', 'a: started "pid 1"']);
+});
+
 test('without an edge a command fails and says so', t => {
 	const world = actorWorld();
 	world.act('', {effects: [performEffect('k')]});

@@ -2,7 +2,8 @@
 
 import type {Outcome} from '../../api/errors.js';
 import {address} from '../../api/keys.js';
-import {ActorSystem, type ActorSystemOptions} from '../../system/actor-system.js';
+import type {ActorSystemOptions} from '../../system/actor-options.js';
+import {ActorSystem} from '../../system/actor-system.js';
 import type {AnyBehavior, Message} from '../../system/behavior.js';
 import type {Executor} from '../../system/executor.js';
 import {ManualClock} from '../../system/manual-clock.js';

@@ -41,6 +41,20 @@ function aLog(clock = new ManualClock()) {
 	};
 }
 
+test('an object begins without the events of another that had its name', t => {
+	const {log, record, stored} = aLog();
+	record('Crashed');
+	log.flush();
+	t.is(stored.size, 1);
+	log.forget(key);
+	t.deepEqual([log.of(key), stored.size], [[], 0]);
+	record('Started');
+	t.deepEqual(
+		log.of(key).map(({reason, count}) => [reason, count]),
+		[['Started', 1]],
+	);
+});
+
 test('events of one reason are one, with a count, the newest words, and both times', t => {
 	const {log, clock, record} = aLog();
 	const firstAtMs = clock.nowMs();

@@ -1,4 +1,4 @@
-// Small files that must never be seen half written: kubeconfig, tokens, the cluster's certificate.
+// Small files that must never be seen half written, and that survive a power cut once they are there: tokens, keys, formats.
 
 import {randomBytes} from 'node:crypto';
 import {open, rename, unlink} from 'node:fs/promises';

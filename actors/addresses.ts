@@ -1,0 +1,31 @@
+// Where actors find each other: paths and keys that more than one of them names.
+
+import {address, objectKey, parseAddress, type Address, type ObjectKey} from '../api/keys.js';
+import {clusterConfigName} from '../api/kinds/cluster-config.js';
+
+/** In the control system the door for nodes, in a node's system its end of node sync. */
+export const syncPath = 'sync';
+
+/** Control's end of node sync for one node. */
+export const nodeSyncPath = (node: string): string => `${syncPath}/${node}`;
+
+/** A node's end of node sync. */
+export const syncOfNode = (node: string): Address => address(node, syncPath);
+
+/** What a node does with its runtime beyond single pods. */
+export const runtimePath = 'runtime';
+
+/** The hands of a node's pods. */
+export const podsPath = 'pods';
+
+/** A hand is called like its pod's record. */
+export const handName = ({namespace, name}: {readonly namespace: string; readonly name: string}): string => `${namespace}.${name}`;
+
+/** An actor in the same system as another. */
+export const besides = (self: Address, path: string): Address => address(parseAddress(self)?.system ?? '', path);
+
+export const nodeKey = (name: string): ObjectKey => objectKey('nodes', undefined, name);
+export const namespaceKey = (name: string): ObjectKey => objectKey('namespaces', undefined, name);
+export const podKey = ({namespace, name}: {readonly namespace?: string; readonly name: string}): ObjectKey =>
+	objectKey('pods', namespace, name);
+export const clusterConfigKey: ObjectKey = objectKey('clusterconfigs', undefined, clusterConfigName);

@@ -1,0 +1,15 @@
+// What a runtime does for each command, one function a type: a command without one does not compile.
+
+import type {Outcome} from '../api/errors.js';
+import type {RuntimeCommand, RuntimeResults} from '../actors/node/runtime-port.js';
+
+export type Done<Type extends RuntimeCommand['type']> = (outcome: Outcome<RuntimeResults[Type]>) => void;
+
+export type Handlers = {
+	readonly [Type in RuntimeCommand['type']]: (command: Extract<RuntimeCommand, {type: Type}>, done: Done<Type>) => void;
+};
+
+/** Runs the function of the command. That type and function go together is in `Handlers`; the compiler loses it in the look-up. */
+export function handle(handlers: Handlers, command: RuntimeCommand, done: (outcome: Outcome<never>) => void): void {
+	(handlers[command.type] as (command: RuntimeCommand, done: (outcome: Outcome<never>) => void) => void)(command, done);
+}

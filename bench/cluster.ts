@@ -1,0 +1,92 @@
+// A cluster of its own for one benchmark: the built command, spawned with a fresh home on free ports.
+
+import {spawn, type ChildProcess} from 'node:child_process';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {clientOf, type Client} from '../cli/client.js';
+import {homeOf} from '../cli/home.js';
+import {readConnection} from '../cli/kubeconfig.js';
+import {stopPods} from '../cli/stop-cluster.js';
+import type {Scope} from './scope.js';
+
+export type BenchCluster = {
+	readonly pid: number;
+	readonly home: string;
+	/** From the spawn to the line that says that it is ready. */
+	readonly readyMs: number;
+	readonly client: Client;
+	/** Stops it in good order; its pods run on. */
+	readonly stop: () => Promise<void>;
+};
+
+export type ClusterOptions = {
+	/** Of `troupe up`. */
+	readonly flags?: readonly string[];
+	/** Of node itself, such as `--cpu-prof`. */
+	readonly nodeFlags?: readonly string[];
+	/** Ends it by SIGKILL: for clusters whose pods are simulated. */
+	readonly abrupt?: boolean;
+};
+
+const main = path.join(import.meta.dirname, '../cli/main.js');
+const free = '127.0.0.1:0';
+
+/** A folder of its own, removed with the scope; pods' programs may look into it. */
+export function temporaryFolder(scope: Scope, name: string): string {
+	if (scope.isClosing()) throw new Error('interrupted');
+	const folder = mkdtempSync(path.join(tmpdir(), `troupe-bench-${name}-`));
+	scope.defer(() => rmSync(folder, {recursive: true, force: true, maxRetries: 5}));
+	return folder;
+}
+
+/** A home whose pods are stopped, whatever becomes of the cluster, before it is removed. */
+export function temporaryHome(scope: Scope): string {
+	const home = temporaryFolder(scope, 'home');
+	scope.defer(() => stopPods(home));
+	return home;
+}
+
+/** Starts a cluster and waits until it is ready; it ends with the scope. Rejects with what it said when it does not start. */
+export async function startCluster(
+	scope: Scope,
+	home: string,
+	{flags = [], nodeFlags = [], abrupt = false}: ClusterOptions = {},
+): Promise<BenchCluster> {
+	if (scope.isClosing()) throw new Error('interrupted');
+	const startedAt = performance.now();
+	const child = spawn(
+		process.execPath,
+		[...nodeFlags, main, 'up', `--home=${home}`, `--api=${free}`, `--web=${free}`, `--mqtt=${free}`, ...flags],
+		{
+			env: {PATH: process.env['PATH'], HOME: home},
+			stdio: ['ignore', 'pipe', 'pipe'],
+		},
+	);
+	const ended = new Promise<void>(resolve => child.once('exit', () => resolve()));
+	const stop = async (): Promise<void> => {
+		if (child.exitCode === null && child.signalCode === null) child.kill(abrupt ? 'SIGKILL' : 'SIGTERM');
+		await ended;
+	};
+	scope.defer(stop);
+	await ready(child);
+	const readyMs = performance.now() - startedAt;
+	const connection = {flag: undefined, fromEnvironment: undefined, ofHome: homeOf(home).kubeconfig};
+	const client = clientOf(await readConnection(connection));
+	scope.defer(() => client.close());
+	return {pid: child.pid ?? 0, home, readyMs, client, stop};
+}
+
+function ready(child: ChildProcess): Promise<void> {
+	return new Promise((resolve, reject) => {
+		let said = '';
+		const listen = (chunk: Buffer): void => {
+			said += chunk.toString();
+			if (said.includes('the cluster is ready')) resolve();
+		};
+		child.stdout?.on('data', listen);
+		child.stderr?.on('data', listen);
+		child.once('error', reject);
+		child.once('exit', () => reject(new Error(`the cluster did not start: ${said.trim()}`)));
+	});
+}

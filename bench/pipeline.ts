@@ -1,0 +1,146 @@
+// The commit pipeline against the driver under it: writes of 1 kB objects by some writers, each of which waits for its answer.
+
+import path from 'node:path';
+import type {ApiObject} from '../api/object.js';
+import {limits} from '../api/limits.js';
+import {systemClock} from '../system/clock.js';
+import {openLevelStore} from '../system/level-store.js';
+import {noMeta} from '../system/meta.js';
+import {ObjectIndex} from '../system/object-index.js';
+import {startPipeline, type Pipeline} from '../system/pipeline.js';
+import {systemRandom} from '../system/random.js';
+import type {Meta, StoreDriver} from '../system/store.js';
+import type {Benchmark} from './benchmark.js';
+import {temporaryFolder} from './cluster.js';
+import type {Scope} from './scope.js';
+import {ratios, type Row} from './table.js';
+
+const writersOf = [1, 100, 1_000] as const;
+const defaultRounds = 5;
+/** Of one side in one round. */
+const spellMs = 500;
+
+export const pipelineBenchmark: Benchmark = {
+	name: 'pipeline',
+	about: 'writes of 1 kB objects through the commit pipeline, LevelDB with sync',
+	async run({rounds = defaultRounds}, scope) {
+		const folder = temporaryFolder(scope, 'pipeline');
+		const pipeline = await openPipeline(scope, path.join(folder, 'pipeline'));
+		const floor = await openFloor(scope, path.join(folder, 'floor'));
+		const rows: Row[] = [];
+		for (const writers of writersOf) {
+			const ours: number[] = [];
+			const bare: number[] = [];
+			for (let round = 0; round < rounds; round++) {
+				bare.push(await floor(Math.min(writers, limits.batchOperations)));
+				ours.push(await write(pipeline, writers));
+			}
+			rows.push(
+				{what: `${writers} writers`, values: ours, unit: 'writes/s'},
+				{what: `the driver alone, batches of ${Math.min(writers, limits.batchOperations)}`, values: bare, unit: 'writes/s'},
+				{what: `${writers} writers / the driver alone`, values: ratios(ours, bare), unit: 'x'},
+			);
+		}
+		return rows;
+	},
+};
+
+async function openDriver(scope: Scope, folder: string): Promise<StoreDriver> {
+	const driver = await openLevelStore(folder);
+	scope.defer(() => driver.close());
+	return driver;
+}
+
+const neverFenced = (message: string): never => {
+	throw new Error(message);
+};
+
+async function openPipeline(scope: Scope, folder: string): Promise<Pipeline> {
+	const driver = await openDriver(scope, folder);
+	const pipeline = await new Promise<Pipeline>((resolve, reject) => {
+		startPipeline(
+			{
+				driver,
+				index: new ObjectIndex(),
+				clock: systemClock,
+				random: systemRandom,
+				defer: callback => void setImmediate(callback),
+				schemaVersionOf: () => 1,
+				upgrade: () => neverFenced('there is one schema only'),
+				onApplied: () => undefined,
+				onFenced: neverFenced,
+			},
+			outcome => (outcome.ok ? resolve(outcome.value) : reject(new Error(outcome.error.message))),
+		);
+	});
+	scope.defer(() => new Promise<void>(resolve => pipeline.stop(resolve)));
+	return pipeline;
+}
+
+const filler = 'x'.repeat(760);
+
+/** One kilobyte as JSON, another one each time. */
+const objectOf = (writer: number, turn: number): ApiObject => ({
+	apiVersion: 'v1',
+	kind: 'Pod',
+	metadata: {
+		name: `pod-${writer}`,
+		namespace: 'default',
+		uid: `00000000-0000-4000-8000-${String(writer).padStart(12, '0')}`,
+		resourceVersion: '',
+		generation: turn,
+		creationTimestamp: '2020-01-01T00:00:00Z',
+	},
+	spec: {filler, turn},
+});
+
+/** Writes a second by so many writers, each with one write open. */
+function write(pipeline: Pipeline, writers: number): Promise<number> {
+	const startedAt = performance.now();
+	let written = 0;
+	let open = writers;
+	return new Promise((resolve, reject) => {
+		const next = (writer: number): void => {
+			pipeline.submit({
+				key: `pods/default/pod-${writer}`,
+				object: objectOf(writer, ++written),
+				done(outcome) {
+					if (!outcome.ok) return reject(new Error(outcome.error.message));
+					if (performance.now() - startedAt < spellMs) return next(writer);
+					if (--open === 0) resolve((written * 1_000) / (performance.now() - startedAt));
+				},
+			});
+		};
+		for (let writer = 0; writer < writers; writer++) next(writer);
+	});
+}
+
+/** Writes a second in batches of so many, one batch after the other. */
+async function openFloor(scope: Scope, folder: string): Promise<(size: number) => Promise<number>> {
+	const driver = await openDriver(scope, folder);
+	let meta: Meta = noMeta;
+	const commit = (size: number): Promise<void> => {
+		const expected = meta;
+		const next: Meta = {version: expected.version + size, epoch: 1, lineage: 'bench'};
+		const writes = Array.from({length: size}, (_, at) => ({
+			key: `/troupe/registry/pods/default/pod-${at}`,
+			body: () => JSON.stringify(objectOf(at, next.version)),
+		}));
+		return new Promise((resolve, reject) => {
+			driver.commit({writes, expected, next}, outcome => {
+				if (outcome.type !== 'committed') return reject(new Error(outcome.message));
+				meta = next;
+				resolve();
+			});
+		});
+	};
+	return async size => {
+		const startedAt = performance.now();
+		let written = 0;
+		while (performance.now() - startedAt < spellMs) {
+			await commit(size);
+			written += size;
+		}
+		return (written * 1_000) / (performance.now() - startedAt);
+	};
+}
