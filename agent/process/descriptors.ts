@@ -11,16 +11,32 @@ export function closeInheritedDescriptors(): void {
 	for (const descriptor of openDescriptors()) if (descriptor > 2 && isInheritable(descriptor)) closeSync(descriptor);
 }
 
-/** The files that a program started now would get, besides what it is given. Their flags are read only of files: it is slow. */
-export const inheritableFiles = (): number[] => openDescriptors().filter(descriptor => isFile(descriptor) && isInheritable(descriptor));
+/** Of the files found open at an earlier start, by descriptor: which file it was, and whether programs would get it. */
+const looked = new Map<number, {readonly file: string; readonly inheritable: boolean}>();
+
+/** The files that a program started now would get, besides what it is given. */
+export function inheritableFiles(): number[] {
+	return openDescriptors().filter(descriptor => {
+		const file = fileOf(descriptor);
+		if (file === undefined) return false;
+		const known = looked.get(descriptor);
+		// To read the flags is slow, and whoever opened a file opens it the same way again.
+		if (known?.file === file) return known.inheritable;
+		const inheritable = isInheritable(descriptor);
+		looked.set(descriptor, {file, inheritable});
+		return inheritable;
+	});
+}
 
 const openDescriptors = (): number[] => readdirSync('/proc/self/fd').map(Number);
 
-function isFile(descriptor: number): boolean {
+/** Which file it is; undefined for sockets, pipes and the like. */
+function fileOf(descriptor: number): string | undefined {
 	try {
-		return fstatSync(descriptor).isFile();
+		const found = fstatSync(descriptor);
+		return found.isFile() ? `${found.dev}/${found.ino}` : undefined;
 	} catch {
-		return false; // Closed since.
+		return undefined; // Closed since.
 	}
 }
 
