@@ -167,5 +167,5 @@ test('an upgrade reaches whoever asked for it, and ends with the door', async t 
 	const closed = once(socket, 'close');
 	await gateway.close();
 	await closed;
-	t.pass();
+	t.true(socket.destroyed);
 });
