@@ -26,6 +26,10 @@ const known = `${kinds
 	.map(({kind}) => kind)
 	.join(', ')} and ${kinds.at(-1)?.kind ?? ''}`;
 
+/** The kind of a later version, from a word of a command line: singular or plural, in any case. */
+export const laterKind = (word: string): string | undefined =>
+	laterKinds.find(kind => [kind, `${kind}s`].some(spelling => spelling.toLowerCase() === word.toLowerCase()));
+
 /** One sentence on a kind that `kindOf` does not find. */
 export function unknownKind(apiVersion: string, kind: string): string {
 	if (laterKinds.includes(kind)) return `the kind ${kind} is not in this version yet; it has ${known}`;

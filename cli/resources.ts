@@ -2,6 +2,7 @@
 
 import {apiRootOf, findKind, kinds, suggestKind} from '../api/catalogue.js';
 import type {KindDefinition} from '../api/kind.js';
+import {laterKind} from '../api/unknown-kind.js';
 import {eventKind} from '../server/http/event-kind.js';
 import {usageError} from './usage.js';
 
@@ -18,6 +19,8 @@ export function resourceOf(word: string): Resource {
 	const found = findKind(word) ?? (eventWords.includes(word.toLowerCase()) ? events : undefined);
 	if (found !== undefined) return found;
 	if (word === '') throw usageError(`no kind is given; there are ${kindNames()}`);
+	const later = laterKind(word);
+	if (later !== undefined) throw usageError(`the kind ${later} is not in this version yet; there are ${kindNames()}`);
 	const near = suggestKind(word);
 	throw usageError(`unknown kind "${word}"${near === undefined ? `; there are ${kindNames()}` : `; did you mean "${near}"?`}`);
 }
@@ -39,7 +42,7 @@ export type Target = {readonly resource: Resource; readonly names: readonly stri
  */
 export function readTargets(words: readonly string[]): readonly Target[] {
 	const [first, ...names] = words;
-	if (first === undefined) throw usageError(`no kind is given, as in: troupe get pods; there are ${kindNames()}`);
+	if (first === undefined) throw usageError(`no kind is given, such as pods or pod/NAME; there are ${kindNames()}`);
 	if (words.some(word => word.includes('/'))) return words.map(readTarget);
 	const resources = first.split(',').flatMap(resourcesOf);
 	if (resources.length > 1 && names.length > 0)
