@@ -8,29 +8,42 @@ const closeOnExec = 0o2000000;
 
 /** Closes what this process has inherited besides stdin, stdout and stderr. To be called first of all by a program. */
 export function closeInheritedDescriptors(): void {
-	for (const descriptor of openDescriptors()) if (descriptor > 2 && isInheritable(descriptor)) closeSync(descriptor);
+	for (const descriptor of openDescriptors()) if (descriptor > 2 && isInherited(descriptor) === true) closeSync(descriptor);
 }
 
-/** Of the files found open at an earlier start, by descriptor: which file it was, and whether programs would get it. */
-const looked = new Map<number, {readonly file: string; readonly inheritable: boolean}>();
+/** How the descriptors of this process are looked at. */
+export type Look = {
+	/** Which file it is; undefined for sockets, pipes and the like, and for what is closed. */
+	readonly fileOf: (descriptor: number) => string | undefined;
+	/** Undefined: it could not be found out. */
+	readonly isInherited: (descriptor: number) => boolean | undefined;
+};
+
+/**
+ * Finds the files that a program started now would get. To read the flags is slow, so those that were found to be inherited
+ * are remembered; that one is not, never is: another file can have its descriptor and even its inode a moment later. What could
+ * not be found out counts as inherited, since to cover a descriptor too many harms nobody.
+ */
+export function createInheritance({fileOf, isInherited}: Look): (descriptors: readonly number[]) => number[] {
+	const inherited = new Map<number, string>();
+	return descriptors =>
+		descriptors.filter(descriptor => {
+			const file = fileOf(descriptor);
+			if (file === undefined) return false;
+			if (inherited.get(descriptor) === file) return true;
+			if (isInherited(descriptor) === false) return false;
+			inherited.set(descriptor, file);
+			return true;
+		});
+}
+
+const inheritedOf = createInheritance({fileOf, isInherited});
 
 /** The files that a program started now would get, besides what it is given. */
-export function inheritableFiles(): number[] {
-	return openDescriptors().filter(descriptor => {
-		const file = fileOf(descriptor);
-		if (file === undefined) return false;
-		const known = looked.get(descriptor);
-		// To read the flags is slow, and whoever opened a file opens it the same way again.
-		if (known?.file === file) return known.inheritable;
-		const inheritable = isInheritable(descriptor);
-		looked.set(descriptor, {file, inheritable});
-		return inheritable;
-	});
-}
+export const inheritableFiles = (): number[] => inheritedOf(openDescriptors());
 
 const openDescriptors = (): number[] => readdirSync('/proc/self/fd').map(Number);
 
-/** Which file it is; undefined for sockets, pipes and the like. */
 function fileOf(descriptor: number): string | undefined {
 	try {
 		const found = fstatSync(descriptor);
@@ -40,11 +53,11 @@ function fileOf(descriptor: number): string | undefined {
 	}
 }
 
-function isInheritable(descriptor: number): boolean {
+function isInherited(descriptor: number): boolean | undefined {
 	try {
 		const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
-		return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0;
+		return flags === undefined ? undefined : (Number.parseInt(flags, 8) & closeOnExec) === 0;
 	} catch {
-		return false; // The one that listed them.
+		return undefined; // Closed since, as the one that listed them; or none could be opened to look.
 	}
 }
