@@ -89,7 +89,7 @@ function stateOf(cell: Cell): ActorState {
 }
 
 function aboutOf(cell: Cell): string {
-	if (cell.parked !== undefined) return `parked: ${cell.parked.error.message}`;
+	if (cell.parked !== undefined) return ''; // Its last crash is what there is to say, and stands beside.
 	return cell.state === undefined ? '' : (cell.behavior.describe?.(cell.state) ?? '');
 }
 

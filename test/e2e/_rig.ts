@@ -7,6 +7,7 @@ import {spawn, type ChildProcess} from 'node:child_process';
 import {mkdtempSync, readFileSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import type {TestFn} from 'ava';
 import {clientOf, type Client} from '../../cli/client.js';
 import {readEndpoints, type Endpoints} from '../../cli/endpoints.js';
 import {readConnection} from '../../cli/kubeconfig.js';
@@ -31,6 +32,27 @@ export type Home = Awaited<ReturnType<typeof openHome>>;
 
 /** As much of a test as is needed to clean up after it. */
 export type Owner = {readonly teardown: (clean: () => void | Promise<void>) => void};
+
+/** One home for all tests of a file, with its cluster up before the first; everything is cleaned up after the last. */
+export function openFileHome(tests: Pick<TestFn, 'before' | 'after'>): {readonly cluster: Home; readonly client: () => Client} {
+	const cleanings: (() => void | Promise<void>)[] = [];
+	const cluster = openHome({teardown: clean => void cleanings.unshift(clean)});
+	let client: Client | undefined;
+	tests.before(async () => {
+		await cluster.up();
+		client = await cluster.client();
+	});
+	tests.after.always(async () => {
+		for (const clean of cleanings) await clean();
+	});
+	return {
+		cluster,
+		client() {
+			if (client === undefined) throw new Error('the cluster of this file is not up');
+			return client;
+		},
+	};
+}
 
 /** An empty home. Nothing runs in it yet. */
 export function openHome(owner: Owner) {

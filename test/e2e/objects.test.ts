@@ -3,29 +3,16 @@
 import {readdirSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import type {Client} from '../../cli/client.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {ApiObject} from '../../api/object.js';
 import {containerOf, isReady, phaseOf, podOf, setOf} from './_pods.js';
 import {programsOf} from './_processes.js';
-import {openHome, type Home, type Owner} from './_rig.js';
+import {openFileHome} from './_rig.js';
 import {eventually, until} from './_waiting.js';
 
 const examples = path.resolve(import.meta.dirname, '../../../examples');
 
-const cleanings: (() => void | Promise<void>)[] = [];
-const owner: Owner = {teardown: clean => void cleanings.unshift(clean)};
-const cluster: Home = openHome(owner);
-let client: Client;
-
-test.before(async () => {
-	await cluster.up();
-	client = await cluster.client();
-});
-
-test.after.always(async () => {
-	for (const clean of cleanings) await clean();
-});
+const {cluster, client} = openFileHome(test);
 
 const readyIn = (sets: ReadonlyMap<string, ApiObject>, name: string): number =>
 	(sets.get(name) as ReplicaSet | undefined)?.status?.readyReplicas ?? 0;
@@ -34,26 +21,26 @@ const namespaceOf = (name: string) => ({apiVersion: 'v1', kind: 'Namespace', met
 test('deleting a set takes its pods along, in the background, in the foreground, or not at all', async t => {
 	const names = ['back', 'fore', 'alone'];
 	await cluster.apply(...names.map(name => setOf(name, 2)));
-	await until(client, 'rs', 'all to be ready', sets => names.every(name => readyIn(sets, name) === 2));
+	await until(client(), 'rs', 'all to be ready', sets => names.every(name => readyIn(sets, name) === 2));
 	const podsOf = (pods: ReadonlyMap<string, ApiObject>, set: string) =>
 		[...pods.values()].filter(({metadata}) => metadata.name.startsWith(`${set}-`));
 
 	t.is(await cluster.fine('delete', 'rs/back'), 'replicaset.apps "back" deleted\n');
-	await until(client, 'pods', 'the pods to follow', pods => podsOf(pods, 'back').length === 0);
+	await until(client(), 'pods', 'the pods to follow', pods => podsOf(pods, 'back').length === 0);
 
 	await cluster.fine('delete', 'rs/fore', '--cascade', 'foreground');
-	const left = await until(client, 'pods', 'a list', pods => new Map(pods));
+	const left = await until(client(), 'pods', 'a list', pods => new Map(pods));
 	t.deepEqual(podsOf(left, 'fore'), [], 'in the foreground the set goes last');
 
 	await cluster.fine('delete', 'rs/alone', '--cascade', 'orphan');
-	const orphans = await until(client, 'pods', 'pods without an owner', pods => {
+	const orphans = await until(client(), 'pods', 'pods without an owner', pods => {
 		const found = podsOf(pods, 'alone');
 		return found.length === 2 && found.every(({metadata}) => metadata.ownerReferences === undefined) && found;
 	});
 	t.true(orphans.every(isReady));
 	const uids = orphans.map(({metadata}) => metadata.uid).toSorted();
 	await cluster.apply(setOf('alone', 3));
-	const adopted = await until(client, 'pods', 'a new set to adopt them', pods => {
+	const adopted = await until(client(), 'pods', 'a new set to adopt them', pods => {
 		const found = podsOf(pods, 'alone');
 		return found.length === 3 && found.every(({metadata}) => metadata.ownerReferences?.[0]?.kind === 'ReplicaSet') && found;
 	});
@@ -68,7 +55,7 @@ test('a namespace takes along everything in it', async t => {
 		podOf('lone', ['sleep', '100000'], {namespace: 'doomed'}),
 	);
 	const uids = await until(
-		client,
+		client(),
 		'pods',
 		'three pods in the namespace',
 		pods => pods.size === 3 && [...pods.values()].every(isReady) && [...pods.values()].map(({metadata}) => metadata.uid),
@@ -108,10 +95,10 @@ test('every example becomes what it says', async t => {
 		applied[files.indexOf('dialect-a.yaml')]?.err ?? '',
 		/^note: .*dialect A Pod read as v1 Pod: .*\nnote: .*dialect A Replicaset read as apps\/v1 ReplicaSet\n$/,
 	);
-	for (const file of files) await until(client, 'pods', file, becomes[file] ?? (() => false), 'examples');
+	for (const file of files) await until(client(), 'pods', file, becomes[file] ?? (() => false), 'examples');
 	t.is(await cluster.fine('logs', '-n', 'examples', 'count'), '1\n2\n3\n4\n5\n');
 	const served = await until(
-		client,
+		client(),
 		'pods',
 		'addresses',
 		pods => [...pods.values()].filter(({metadata}) => metadata.name.startsWith('hello-')),

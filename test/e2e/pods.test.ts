@@ -1,26 +1,13 @@
 // The life of pods as a person sees it from the command line: how they end, what they wrote, why, and how they are deleted.
 
 import test from 'ava';
-import type {Client} from '../../cli/client.js';
 import {containerOf, isReady, obedientPod, phaseOf, pidOf, pidsWhenRunning, podOf, untilAnswers} from './_pods.js';
 import {lives, signal} from './_processes.js';
-import {openHome, type Home, type Owner} from './_rig.js';
+import {openFileHome} from './_rig.js';
 import {systemClock} from '../../system/clock.js';
 import {eventually, until} from './_waiting.js';
 
-const cleanings: (() => void | Promise<void>)[] = [];
-const owner: Owner = {teardown: clean => void cleanings.unshift(clean)};
-const cluster: Home = openHome(owner);
-let client: Client;
-
-test.before(async () => {
-	await cluster.up();
-	client = await cluster.client();
-});
-
-test.after.always(async () => {
-	for (const clean of cleanings) await clean();
-});
+const {cluster, client} = openFileHome(test);
 
 const shell = (text: string): readonly string[] => ['sh', '-c', text];
 
@@ -32,7 +19,7 @@ test('pods that may end do, as what their programs say', async t => {
 		podOf('missing', ['/no/such/program'], {restartPolicy: 'Never'}),
 	);
 	const tried = async (restarts: number, name: NodeJS.Signals): Promise<void> => {
-		const pod = await until(client, 'pods', `run ${restarts} of it`, pods => {
+		const pod = await until(client(), 'pods', `run ${restarts} of it`, pods => {
 			const found = pods.get('tried');
 			return containerOf(found)?.restartCount === restarts && isReady(found) && found;
 		});
@@ -41,7 +28,7 @@ test('pods that may end do, as what their programs say', async t => {
 	};
 	await tried(0, 'SIGUSR2');
 	await tried(1, 'SIGUSR1');
-	const ended = await until(client, 'pods', 'three ends', pods => {
+	const ended = await until(client(), 'pods', 'three ends', pods => {
 		const phases = ['done', 'failed', 'tried'].map(name => phaseOf(pods.get(name)));
 		return phases.every(phase => phase === 'Succeeded' || phase === 'Failed') && new Map(pods);
 	});
@@ -57,7 +44,7 @@ test('pods that may end do, as what their programs say', async t => {
 	t.regex(table, /^done +0\/1 +Completed +0 /m);
 	t.regex(table, /^failed +0\/1 +Error +0 /m);
 	t.regex(await cluster.fine('describe', 'pod', 'failed'), /Status: +Failed\n[^]*State: +Terminated \(Error\): exit code 4/);
-	const missing = await until(client, 'pods', 'a reason', pods => containerOf(pods.get('missing'))?.state?.waiting?.message);
+	const missing = await until(client(), 'pods', 'a reason', pods => containerOf(pods.get('missing'))?.state?.waiting?.message);
 	t.regex(missing, /program "\/no\/such\/program" does not exist/);
 });
 
@@ -65,13 +52,13 @@ test('logs come byte for byte, of the run before as well, and as they are writte
 	await cluster.apply(
 		podOf('writer', shell('trap "echo bye; exit 3" USR1; printf "first\\nsecond, ünïcode\\n" ; while :; do sleep 0.02; done')),
 	);
-	const [pid = 0] = await pidsWhenRunning(client, 'writer');
+	const [pid = 0] = await pidsWhenRunning(client(), 'writer');
 	const follower = cluster.start(['logs', '-f', 'writer']);
 	await follower.says(/ünïcode\n$/);
 	signal(pid, 'SIGUSR1');
 	const followed = await follower.ended;
 	t.deepEqual([followed.code, followed.out], [0, 'first\nsecond, ünïcode\nbye\n'], 'it follows to the end of this run');
-	await until(client, 'pods', 'the next run', pods => containerOf(pods.get('writer'))?.restartCount === 1 && isReady(pods.get('writer')));
+	await until(client(), 'pods', 'the next run', pods => containerOf(pods.get('writer'))?.restartCount === 1 && isReady(pods.get('writer')));
 	t.is(await cluster.fine('logs', 'writer', '--previous'), 'first\nsecond, ünïcode\nbye\n');
 	t.is(await cluster.fine('logs', 'writer', '--previous', '--tail', '1'), 'bye\n');
 	t.is((await cluster.troupe('logs', 'nobody')).code, 3);
@@ -80,9 +67,9 @@ test('logs come byte for byte, of the run before as well, and as they are writte
 
 test('why and events tell what led to a pod', async t => {
 	await cluster.apply(obedientPod('story'));
-	const [pid = 0] = await pidsWhenRunning(client, 'story');
+	const [pid = 0] = await pidsWhenRunning(client(), 'story');
 	signal(pid, 'SIGKILL');
-	await until(client, 'pods', 'a restart', pods => containerOf(pods.get('story'))?.restartCount === 1 && isReady(pods.get('story')));
+	await until(client(), 'pods', 'a restart', pods => containerOf(pods.get('story'))?.restartCount === 1 && isReady(pods.get('story')));
 	const why = await cluster.fine('why', 'pod/story');
 	t.regex(why, /^pod\/story +Running, version \d+, made/);
 	const steps = [
@@ -107,7 +94,7 @@ test('a program that will not end is killed after its grace; --now and --force a
 		podOf('forced', deaf),
 		obedientPod('polite'),
 	);
-	const [deafPid = 0, hurried = 0, forced = 0, polite = 0] = await pidsWhenRunning(client, 'deaf', 'hurried', 'forced', 'polite');
+	const [deafPid = 0, hurried = 0, forced = 0, polite = 0] = await pidsWhenRunning(client(), 'deaf', 'hurried', 'forced', 'polite');
 	const took = async (...args: readonly string[]): Promise<number> => {
 		const fromMs = systemClock.monotonicMs();
 		await cluster.fine('delete', 'pod', ...args);
@@ -124,7 +111,7 @@ test('a program that will not end is killed after its grace; --now and --force a
 	);
 	t.true(deafMs >= 1_000 && hurriedMs >= 1_000, 'the grace is given');
 	t.false([deafPid, hurried, polite].some(lives), 'a record is gone when its program is');
-	await until(client, 'pods', 'all records to be gone', pods => !['deaf', 'hurried', 'forced', 'polite'].some(name => pods.has(name)));
+	await until(client(), 'pods', 'all records to be gone', pods => !['deaf', 'hurried', 'forced', 'polite'].some(name => pods.has(name)));
 	// This record went at once; its hand is surplus and ends the program.
 	await eventually('the forced one to end, too', () => !lives(forced));
 });
@@ -133,7 +120,7 @@ test('get -w shows each change, and every form of get shows the same pods', asyn
 	const watching = cluster.start(['get', 'pods', '-l', 'app=forms', '-w']);
 	await watching.says(/^NAME /);
 	await cluster.apply(podOf('forms', ['sleep', '100000'], {labels: {app: 'forms'}}));
-	const [pid] = await pidsWhenRunning(client, 'forms');
+	const [pid] = await pidsWhenRunning(client(), 'forms');
 	await watching.says(/^forms +1\/1 +Running /m);
 	const [table, wide, json, yaml, name] = await Promise.all(
 		[[], ['-o', 'wide'], ['-o', 'json'], ['-o', 'yaml'], ['-o', 'name']].map(form =>
