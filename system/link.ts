@@ -19,6 +19,12 @@ export type Packet = {
 	readonly body?: Json;
 };
 
+/** Each a stream and a connection of its own, so that what is large never holds up what must be quick. */
+export type Lane = 'control' | 'bulk';
+
+/** The links of one system, by lane; where there is no bulk link everything takes the other. */
+export type Links = {readonly control: Link; readonly bulk?: Link};
+
 export type Link = {
 	/** Sends when it can and forgets otherwise; never throws, never blocks. */
 	readonly send: (to: string, packet: Packet) => void;

@@ -1,0 +1,21 @@
+// How an agent becomes a node: a join token is traded for the node's own credential, and what it needs to find the cluster again.
+
+/** `GET`, without a login: the authority's certificate, so that a token that pins it can be checked before it is sent. */
+export const caPath = '/troupe/v1/ca';
+
+/** `POST` with the join token as bearer. */
+export const joinPath = '/troupe/v1/join';
+
+export type JoinRequest = {readonly node: string};
+
+export type JoinAnswer = {
+	readonly node: string;
+	/** The node's own token: login `node` on MQTT, bearer on HTTPS. */
+	readonly credential: string;
+	/** PEM. */
+	readonly ca: string;
+	/** `https://host:port` of every server, the one that answers first. */
+	readonly servers: readonly string[];
+	/** Where actors meet, when it is not the servers themselves: `mqtts://host:port` of an external broker. */
+	readonly broker?: string;
+};

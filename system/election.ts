@@ -1,0 +1,41 @@
+// Who leads, where several servers share a store. Implemented by etcd; the virtual world has one in memory; a server with a store of
+// its own needs none.
+
+/** A server as the others and the agents know it. */
+export type ServerInfo = {
+	/** Random per start of the server. */
+	readonly id: string;
+	/** `https://host:port`, as agents and people reach it. */
+	readonly api: string;
+};
+
+/** A term in office. It is over at `untilMs()` whatever anybody says; each confirmed keep-alive moves that on. */
+export type Office = {
+	/**
+	 * Monotonic time of this host: two thirds of the lease after the last confirmed keep-alive was *sent*. Whoever commits, answers or
+	 * orders after it may be the second leader.
+	 */
+	readonly untilMs: () => number;
+	/** Gives the office up, so that a standby need not wait for the lease. */
+	readonly resign: () => Promise<void>;
+};
+
+export type ElectionListener = {
+	/** This server leads. */
+	readonly elected: (office: Office) => void;
+	/** The office is over: the lease was lost, or could not be confirmed in time. Called once per `elected`; then it runs again. */
+	readonly lost: (reason: string) => void;
+	/** Who leads or which servers there are has changed. */
+	readonly changed: () => void;
+};
+
+export type Election = {
+	/** Announces this server and runs for office until closed, again after each loss. */
+	readonly run: (self: ServerInfo, listener: ElectionListener) => void;
+	/** Undefined: nobody leads, or it is not known. */
+	readonly leader: () => ServerInfo | undefined;
+	/** All that are announced, this one among them. */
+	readonly servers: () => readonly ServerInfo[];
+	/** Resigns, takes back the announcement and forgets everything. */
+	readonly close: () => Promise<void>;
+};
