@@ -6,7 +6,7 @@
 import {kindOf, qualifiedPlural} from './catalogue.js';
 import {cleanJson, serialisedBytes, type Cleaned} from './clean-json.js';
 import {failed, invalid, type Failure} from './errors.js';
-import type {KindDefinition} from './kind.js';
+import {contentOf, type KindDefinition} from './kind.js';
 import {defaultNamespace} from './kinds/namespace.js';
 import {limits} from './limits.js';
 import {isObject, type ApiObject, type Draft, type JsonObject, type Mutable, type ObjectMeta} from './object.js';
@@ -128,7 +128,7 @@ function draftOf(kind: KindDefinition, object: JsonObject, old: ApiObject | unde
 		kind: object['kind'] as string,
 		metadata: old === undefined ? newMetadata(given, kind) : nextMetadata(given, old.metadata),
 	};
-	if (object['spec'] !== undefined) draft.spec = object['spec'];
+	for (const field of contentOf(kind)) if (object[field] !== undefined) (draft as {[field: string]: unknown})[field] = object[field];
 	if (old !== undefined && object['status'] !== undefined) draft.status = object['status'];
 	return kind.defaults(draft);
 }

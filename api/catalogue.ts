@@ -2,13 +2,15 @@
 
 import type {KindDefinition} from './kind.js';
 import {clusterConfig} from './kinds/cluster-config.js';
+import {configMap} from './kinds/configmap.js';
 import {namespace} from './kinds/namespace.js';
 import {node} from './kinds/node.js';
 import {pod} from './kinds/pod.js';
 import {replicaSet} from './kinds/replicaset.js';
+import {secret} from './kinds/secret.js';
 import {suggest} from './suggest.js';
 
-export const kinds: readonly KindDefinition[] = [namespace, node, pod, replicaSet, clusterConfig];
+export const kinds: readonly KindDefinition[] = [namespace, node, pod, replicaSet, configMap, secret, clusterConfig];
 
 type GroupVersion = Pick<KindDefinition, 'group' | 'version'>;
 

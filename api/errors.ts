@@ -120,6 +120,15 @@ export const errorTable = {
 		reason: 'ServiceUnavailable',
 		retryable: true,
 	},
+	ERR_STANDBY: {
+		message: d =>
+			`this server is a standby${d['leader'] === undefined || d['leader'] === null ? ', and no server leads at the moment' : `; the leader is ${text(d['leader'])}`}`,
+		exitCode: 5,
+		http: 503,
+		reason: 'ServiceUnavailable',
+		retryable: true,
+	},
+	ERR_CONFIG_MISSING: {message: d => text(d['message']), exitCode: 1, http: 404, reason: 'NotFound', retryable: true},
 	ERR_RUNTIME: {message: d => text(d['message']), exitCode: 1, http: 500, reason: 'InternalError', retryable: true},
 	ERR_INTERNAL: {message: d => text(d['message'] ?? 'internal error'), exitCode: 1, http: 500, reason: 'InternalError', retryable: false},
 } as const satisfies Record<string, ErrorRow>;

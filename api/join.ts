@@ -19,3 +19,18 @@ export type JoinAnswer = {
 	/** Where actors meet, when it is not the servers themselves: `mqtts://host:port` of an external broker. */
 	readonly broker?: string;
 };
+
+/** Of people and nodes: `GET` lists, `POST` makes one, `DELETE /troupe/v1/tokens/<name>` takes one back. */
+export const tokensPath = '/troupe/v1/tokens';
+
+/** The roles that a token may be made for by hand; nodes get theirs by joining. */
+export const tokenRoles = ['admin', 'edit', 'view', 'tool'] as const;
+
+export type TokenRequest =
+	| {readonly name: string; readonly role: (typeof tokenRoles)[number]; readonly ttlSeconds?: number}
+	| {readonly join: true; readonly ttlSeconds?: number};
+
+export type TokenRow = {readonly name: string; readonly role: string; readonly createdAtMs: number; readonly expiresAtMs?: number};
+
+/** The only time that the token itself is seen. */
+export type TokenAnswer = TokenRow & {readonly token: string};

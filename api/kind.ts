@@ -27,6 +27,10 @@ export type KindDefinition = {
 	readonly scalable: boolean;
 	/** Of the snapshot in the store; `upgrade` steps lead from older ones. */
 	readonly schemaVersion: number;
+	/** Top-level members that writers set, where they are others than `spec`. */
+	readonly content?: readonly string[];
+	/** The object without what only some readers may see, as topics and other public places show it. Without it: all of it. */
+	readonly withheld?: (object: ApiObject) => ApiObject;
 	/** Fills in what Kubernetes would fill in. Pure; called with what already passed the schema. */
 	readonly defaults: (draft: Draft) => Draft;
 	/** Rules beyond the schema, on an object with its defaults. `old` is the committed one when this is an update. */
@@ -37,3 +41,8 @@ export type KindDefinition = {
 	/** `fieldSelector` terms, `metadata.name` and `metadata.namespace` aside. */
 	readonly selectableFields: {readonly [path: string]: (object: ApiObject) => string};
 };
+
+const specAlone = ['spec'];
+
+/** The top-level members of an object that its writers set, metadata aside. */
+export const contentOf = ({content}: Pick<KindDefinition, 'content'>): readonly string[] => content ?? specAlone;

@@ -36,9 +36,31 @@ export const limits = {
 	/** A batch whose outcome is unknown is asked for so often, with so much between; then the term ends. */
 	storeAskAttempts: 5,
 	storeAskMs: 200,
+	/** How long one call to a store on another host (etcd) may take; then its outcome is unknown. */
+	storeCallMs: 2_000,
+	/** A silent connection to it is tried after so long; etcd itself allows no less than 5 s. */
+	storeKeepAliveMs: 10_000,
+	/** No member of it can be reached: the next call waits so long, doubling. */
+	storeBackoffFirstMs: 50,
+	storeBackoffMaxMs: 1_000,
+	/** One answer of it: a larger portion of records is asked for in halves. */
+	storeAnswerBytes: 67_108_864,
+	/** How often etcd is told to forget what was overwritten. */
+	storeCompactMs: 300_000,
+	/** One line of a backup: a record whose every character is written as six. */
+	backupLineBytes: 8_388_608,
+	/** Of the leader's office: etcd takes no shorter lease with its defaults. It is over for the holder at two thirds. */
+	leaseTtlMs: 2_000,
+	/** Whoever gave an office up runs again after so long, so that another may have it. */
+	electionAgainMs: 1_000,
+	/** How often each server looks who leads, behind the watch that tells; and how soon it tries again what failed. */
+	electionLookMs: 1_000,
+	electionRetryMs: 200,
 
 	/** Messages from outside that wait in one cell. Beyond it asks fail with ERR_BUSY and tells are dead letters. */
 	mailboxMessages: 256,
+	/** Actors of this system that another one may watch at a time; of a further one it is told at once that it cannot. */
+	watchesPerPeer: 10_000,
 	/** Writes one actor may have open; the rest is recomputed at the next outcome. */
 	pendingWrites: 100,
 	/** Messages one cell handles before another has its turn. */
@@ -74,6 +96,7 @@ export const limits = {
 	containerBackoffMaxMs: 300_000,
 	containerBackoffResetMs: 600_000,
 
+	/** Changes kept for watches that come back. */
 	watchRingChanges: 10_000,
 	watchRingBytes: 33_554_432,
 	/** A watcher that takes nothing for so much is cut off. */
@@ -112,17 +135,57 @@ export const limits = {
 	streamAckMs: 50,
 	streamResendMs: 250,
 	streamResendMaxMs: 5_000,
+	/** A wire so slow is waited for before anything is sent again. */
+	streamSlowBytesPerSecond: 250_000,
 	/** Packets sent again at a time. */
 	streamResendPackets: 64,
 	nodeSyncWindowBytes: 262_144,
 	/** One delta, so that several fit into the window. */
 	nodeSyncDeltaBytes: 65_536,
+	/** Deltas under way to one node, and pods of which a node says at a time that they are gone: their answers all fit into a mailbox. */
+	nodeSyncDeltas: 64,
+	podGonesUnderWay: 64,
 	/** Pods whose status goes up in one message. */
 	reportPods: 256,
 	/** A node that got no answer to its hello says it again, doubling; that a pod is gone, as long as nobody took note of it. */
 	helloFirstMs: 1_000,
 	helloMaxMs: 10_000,
 	podGoneAgainMs: 5_000,
+
+	/** The main loop of an agent shows so often that it moves; when it has not for the longer time, its beat ends. */
+	movementMs: 1_000,
+	stillAgentMs: 10_000,
+	/** A beat's connection asks so often whether the broker still answers, and is given up when nothing came for the longer time. */
+	beatPingMs: 2_000,
+	beatSilenceMs: 6_000,
+	/** How long it tries one server, and the longest wait between two tries, until the grace is over; then it is as patient as others. */
+	beatConnectMs: 1_000,
+	beatReconnectMaxMs: 500,
+	/** An agent of which nothing came for so long does not keep another from taking its place; one that is refused tries for longer. */
+	agentAliveMs: 5_000,
+	secondAgentMs: 10_000,
+	/** What is kept of one node's presences between two readings, the newest. */
+	presencesPerReading: 16,
+	/** How often an agent says that it lives, and how often what was heard of all of them is told to the detector. */
+	beatMs: 500,
+	signsMs: 250,
+	/** Signs are told for so long after the last node elsewhere was deleted, and after a start. */
+	signsLingerMs: 30_000,
+	/** A node without a beat for so long is suspect: it gets nothing new. */
+	suspectAfterMs: 1_500,
+	/** A node of which nothing at all was heard for so long is dead, and pods that name no toleration are replaced. */
+	nodeGraceMs: 5_000,
+	/** An agent that said it restarts has so long to come back. */
+	announcedRestartMs: 60_000,
+	/** A control plane whose loop stood still for so long cannot tell who is silent. */
+	observerLagMs: 500,
+	/** The lease of an exclusive pod, counted by its node from when it sent the renewal; and how often it is renewed. */
+	podLeaseTtlMs: 15_000,
+	podLeaseRenewMs: 3_000,
+	/** What the kill at a lease's end may take before control gives the pod to another. */
+	podLeaseKillMs: 2_000,
+	/** Starts of an agent that are remembered, so that a late word of an earlier one means nothing. */
+	agentBootsKept: 8,
 
 	/** Publishes of the broker itself that may be outstanding. */
 	brokerPublishWindow: 1_000,
@@ -134,7 +197,7 @@ export const limits = {
 	brokerConnections: 4_096,
 	brokerLoginMs: 10_000,
 	brokerLoginPacketBytes: 65_536,
-	brokerClientIdBytes: 256,
+	brokerClientIdBytes: 384,
 	/** Filters one connection may hold, and levels of a topic. */
 	brokerSubscriptions: 1_000,
 	brokerTopicLevels: 16,
@@ -144,6 +207,8 @@ export const limits = {
 	/** Retained messages are handed to a subscriber in slices, each when less than this waits for it. */
 	brokerReplayBytes: 262_144,
 	brokerReplayMessages: 200,
+	/** How long slices are made before I/O is looked at, however many subscribers wait for theirs. */
+	brokerReplayTurnMs: 4,
 	/** What is written to a client's socket at once; the smaller, the sooner a slow reader shows progress. */
 	brokerWriteBytes: 16_384,
 	/** Kept sessions (`clean: false`), and what is queued for one while its client is away. */
@@ -152,10 +217,18 @@ export const limits = {
 	brokerSessionBytes: 4_194_304,
 	/** QoS 2 messages of one client that wait for their release. */
 	brokerInflightInbound: 1_000,
+	/** A broker elsewhere (Mosquitto): what waits for one client (every object, for one that asks for all of them), what of it waits for its acknowledgement, the longest keep-alive. */
+	outsideQueuedMessages: 200_000,
+	outsideInflightMessages: 100,
+	outsideKeepAliveSeconds: 3_600,
+	/** A sweep of a broker elsewhere asks so often whether it has read everything. */
+	sweepAgainMs: 5_000,
 	/** A system that lost the broker tries again so soon, doubling. */
 	linkReconnectFirstMs: 100,
 	linkReconnectMaxMs: 5_000,
-	linkConnectMs: 10_000,
+	linkConnectMs: 5_000,
+	/** What a closing link gives the broker to take its goodbye. */
+	linkCloseMs: 1_000,
 	linkKeepAliveSeconds: 15,
 	clientBufferBytes: 8_388_608,
 	toolStallMs: 2_000,
@@ -181,7 +254,21 @@ export const limits = {
 	warningCharacters: 500,
 	/** Records read from the store at a time. */
 	storeReadRecords: 1_000,
-	tokens: 1_000,
+	/** Logins of people and of nodes. They are one sealed record, which has to fit into `objectBytes`. */
+	tokens: 4_000,
+	/** A join token is good for so long when nobody says; none for longer than the second. */
+	joinTokenMs: 86_400_000,
+	tokenTtlMaxMs: 315_576_000_000,
+	/** What an agent reads of a server's answer while it joins. */
+	joinAnswerBytes: 65_536,
+	/** Servers that an agent remembers: those that control names, then those of before. */
+	serversKept: 16,
+	/** What a reader of the actor trees waits for a node to tell its own. */
+	treeDeadlineMs: 2_000,
+	/** A tree that a node tells; of a larger one only the upper levels go. */
+	treeBytes: 1_048_576,
+	/** How often a standby looks whether the store has the authority it needs to open its doors. */
+	authorityPollMs: 250,
 
 	/** One chunk of a log that crosses the bus. */
 	logChunkBytes: 131_072,

@@ -37,3 +37,13 @@ export function parsePresence(text: string): Presence | undefined {
 /** Whether what was said on one connection is news after what was said on another; of another boot it always is. */
 export const isNewer = (a: Presence, b: Presence | undefined): boolean =>
 	b === undefined || a.boot !== b.boot || a.connection >= b.connection;
+
+/** What an agent says on `nodes/<node>/beat` as long as it lives. */
+export type Beat = {
+	/** Random per start of the agent. */
+	readonly boot: string;
+	/** Counted from 1. */
+	readonly sequence: number;
+};
+
+export const formatBeat = ({boot, sequence}: Beat): string => JSON.stringify({boot, sequence});

@@ -1,13 +1,20 @@
 // Who may do what, over MQTT and over HTTP: one table of roles for both doors.
 //
 // A subscription is granted when its filter can match anything that may be read; what is forwarded is checked topic by topic,
-// so `#` shows everyone what they may see and no more. Inboxes are read by their owner alone, streams by their two ends.
+// so `#` shows everyone what they may see and no more. Inboxes are read by their owner alone, streams by their two ends, canaries by control.
 
 import {controlSystem} from './keys.js';
 import {filtersOverlap, isFilter} from './mqtt-filter.js';
-import {inboxFilter, isLevel, parseTopic, streamEnds, topicPrefix, type Topic} from './topics.js';
+import {bulkFilter, inboxFilter, isLevel, parseTopic, streamEnds, topicPrefix, type Topic} from './topics.js';
 
-export type Role = 'admin' | 'edit' | 'view' | 'node' | 'tool';
+export type Role =
+	| 'admin'
+	| 'edit'
+	| 'view'
+	| 'node'
+	| 'tool'
+	/** May be traded for a node's own credential, and nothing else. */
+	| 'join';
 
 export type Identity = {
 	/** The login: unique over nodes and tokens, never `control`. */
@@ -21,7 +28,7 @@ export type MqttVerb = 'connect' | 'publish' | 'subscribe' | 'forward';
 
 /** Whether a client may do this on the bus; for `connect` the topic means nothing. */
 export function may(identity: Identity, verb: MqttVerb, topic: string): boolean {
-	if (!isSound(identity)) return false;
+	if (!isSound(identity) || identity.role === 'join') return false;
 	switch (verb) {
 		case 'connect':
 			return true;
@@ -45,6 +52,7 @@ function mayPublish(identity: Identity, topic: Topic | undefined): boolean {
 		case 'object':
 		case 'events':
 		case 'reply':
+		case 'canary':
 			return false;
 		case 'presence':
 		case 'beat':
@@ -53,6 +61,7 @@ function mayPublish(identity: Identity, topic: Topic | undefined): boolean {
 		case 'lifecycle':
 			return role === 'node' && topic.system === name;
 		case 'inbox':
+		case 'bulk':
 			// The sender is who it says; nodes talk to the control plane only.
 			return topic.from === name && (role === 'admin' || (role === 'node' && topic.to === controlSystem));
 		case 'stream':
@@ -75,10 +84,12 @@ function mayRead(identity: Identity, topic: Topic | undefined): boolean {
 		case 'metrics':
 			return role !== 'node' || topic.node === name;
 		case 'inbox':
+		case 'bulk':
 			return topic.to === name;
 		case 'stream':
 			return isEnd(identity, topic.id);
 		case 'invoke':
+		case 'canary':
 			return false;
 		case 'reply':
 			return topic.login === name;
@@ -89,24 +100,36 @@ const isEnd = ({name}: Identity, id: string): boolean => streamEnds(id).includes
 
 /** Filters that together match all that the identity may read, and possibly more: forwarding decides. */
 function readableFilters({name, role}: Identity): readonly string[] {
-	const own = [inboxFilter(name), `${topicPrefix}streams/+/+`, `${topicPrefix}replies/${name}/+`];
+	const own = [inboxFilter(name), bulkFilter(name), `${topicPrefix}streams/+/+`, `${topicPrefix}replies/${name}/+`];
 	if (role === 'node') return [...own, `${topicPrefix}nodes/${name}/#`];
 	return [...own, ...['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#'].map(filter => topicPrefix + filter)];
 }
 
 const readVerbs = ['get', 'list', 'watch'];
 
+/** Resources of our own that are not for everyone who may write objects. */
+export const tokensResource = 'troupe/tokens';
+export const joinResource = 'troupe/join';
+export const backupResource = 'troupe/backup';
+export const brokerConfigResource = 'troupe/broker-config';
+
+const adminResources = [tokensResource, backupResource, brokerConfigResource];
+
 /** Whether someone may do this to a resource (`pods`, `pods/log`, `clusterconfigs`) over HTTP; nodes have nothing to ask there yet. */
-export function mayRequest(identity: Identity, verb: string, _resource: string): boolean {
+export function mayRequest(identity: Identity, verb: string, resource: string): boolean {
 	if (!isSound(identity)) return false;
+	if (adminResources.includes(resource)) return identity.role === 'admin';
+	if (resource === joinResource) return identity.role === 'join';
 	switch (identity.role) {
 		case 'admin':
 		case 'edit':
 			return true;
 		case 'view':
 		case 'tool':
-			return readVerbs.includes(verb);
+			// As Kubernetes' own role of that name: whoever reads Secrets can do what their values allow.
+			return readVerbs.includes(verb) && resource.split('/')[0] !== 'secrets';
 		case 'node':
+		case 'join':
 			return false;
 	}
 }

@@ -14,6 +14,10 @@ export type Topic =
 	| {readonly type: 'metrics'; readonly node: string; readonly what: string}
 	/** Tell, ask, reply and node sync between systems. */
 	| {readonly type: 'inbox'; readonly to: string; readonly from: string}
+	/** The same for what is large: logs. A connection of its own, so that it never holds up the inbox. */
+	| {readonly type: 'bulk'; readonly to: string; readonly from: string}
+	/** Control to itself, through the broker: whoever hears it in time can trust what it hears of others. */
+	| {readonly type: 'canary'; readonly server: string}
 	/** What happens to the actors of a system; the path has slashes. */
 	| {readonly type: 'lifecycle'; readonly system: string; readonly path: string}
 	| {readonly type: 'stream'; readonly id: string; readonly direction: string}
@@ -38,7 +42,10 @@ function levelsOf(topic: Topic): readonly string[] {
 		case 'metrics':
 			return ['nodes', topic.node, 'metrics', topic.what];
 		case 'inbox':
-			return ['actors', topic.to, 'inbox', topic.from];
+		case 'bulk':
+			return ['actors', topic.to, topic.type, topic.from];
+		case 'canary':
+			return ['canary', topic.server];
 		case 'lifecycle':
 			return ['actors', topic.system, 'lifecycle', ...topic.path.split('/')];
 		case 'stream':
@@ -72,7 +79,8 @@ function topicOf(levels: readonly string[]): Topic | undefined {
 	if (is(4, 'events')) return {type: 'events', namespace: a, plural: b, name: c};
 	if (is(3, 'nodes') && (b === 'presence' || b === 'beat')) return {type: b, node: a};
 	if (is(4, 'nodes') && b === 'metrics') return {type: 'metrics', node: a, what: c};
-	if (is(4, 'actors') && b === 'inbox') return {type: 'inbox', to: a, from: c};
+	if (is(4, 'actors') && (b === 'inbox' || b === 'bulk')) return {type: b, to: a, from: c};
+	if (is(2, 'canary')) return {type: 'canary', server: a};
 	if (family === 'actors' && b === 'lifecycle' && c !== '') return {type: 'lifecycle', system: a, path: [c, ...rest].join('/')};
 	if (is(3, 'streams')) return {type: 'stream', id: a, direction: b};
 	if (is(4, 'functions') && c === 'invoke') return {type: 'invoke', namespace: a, name: b};
@@ -84,8 +92,17 @@ function topicOf(levels: readonly string[]): Topic | undefined {
 export const objectTopic = (plural: string, namespace: string | undefined, name: string): string =>
 	formatTopic({type: 'object', plural, namespace: namespace ?? clusterScope, name});
 
-/** All that is sent to a system. */
+/** All objects, and whatever else lies under their topics. */
+export const objectsFilter = `${topicPrefix}objects/#`;
+
+/** All that is sent to a system, what is large aside. */
 export const inboxFilter = (system: string): string => `${topicPrefix}actors/${checkedLevel(system)}/inbox/+`;
+
+/** What is large. */
+export const bulkFilter = (system: string): string => `${topicPrefix}actors/${checkedLevel(system)}/bulk/+`;
+
+/** Presence or beats of all nodes. */
+export const nodesFilter = (what: 'presence' | 'beat'): string => `${topicPrefix}nodes/+/${what}`;
 
 /** What a stream's id is made of: its two ends may read it, whoever else sees the id may not. */
 export const streamId = (oneEnd: string, otherEnd: string, random: string): string =>

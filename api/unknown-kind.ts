@@ -6,7 +6,6 @@ import {suggest} from './suggest.js';
 
 /** Kinds that later versions have, in all their spellings. */
 const laterKinds = [
-	'ConfigMap',
 	'Deployment',
 	'Dns',
 	'EndpointSlice',
@@ -15,7 +14,6 @@ const laterKinds = [
 	'HorizontalPodAutoscaler',
 	'Hpa',
 	'Job',
-	'Secret',
 	'Service',
 	'SlurmJob',
 	'Workflow',

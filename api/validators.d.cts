@@ -1,6 +1,6 @@
 // The types of `validators.cjs`, which `cli/compile-validators.ts` makes from `api/schemas` after each build.
 
-type KindName = 'ClusterConfig' | 'Namespace' | 'Node' | 'Pod' | 'ReplicaSet';
+type KindName = 'ClusterConfig' | 'ConfigMap' | 'Namespace' | 'Node' | 'Pod' | 'ReplicaSet' | 'Secret';
 
 declare namespace validators {
 	/** A kind, or the status of one. */

@@ -3,15 +3,17 @@
 import {conditionOf} from '../conditions.js';
 import type {Column} from '../kind.js';
 import type {ApiObject} from '../object.js';
+import {unreachableTaint} from '../rules/taints.js';
 import type {NodeAddress, NodeObject} from '../shapes/node.js';
 import {ageColumn, column, nameColumn, none, wideColumn} from './common.js';
 
 const asNode = (object: ApiObject): NodeObject => object as NodeObject;
 
-/** `Ready`, `NotReady` or `Unknown`, and whether it is cordoned. */
+/** `Ready`, `NotReady` (lost) or `Unknown` (not heard), and whether it is cordoned. */
 function nodeStatusText(node: NodeObject): string {
 	const ready = conditionOf(node.status?.conditions, 'Ready')?.status;
-	const text = ready === 'True' ? 'Ready' : ready === 'False' ? 'NotReady' : 'Unknown';
+	const isLost = node.spec?.taints?.some(({key}) => key === unreachableTaint) === true;
+	const text = ready === 'True' ? 'Ready' : ready === 'False' || isLost ? 'NotReady' : 'Unknown';
 	return node.spec?.unschedulable === true ? `${text},SchedulingDisabled` : text;
 }
 

@@ -1,6 +1,6 @@
 // A pod's row as kubectl shows it, with one thing more: a container that waits for its retry says when and why.
 
-import {isConditionTrue} from '../conditions.js';
+import {conditionOf, isConditionTrue} from '../conditions.js';
 import {ageSince} from '../duration.js';
 import type {Column} from '../kind.js';
 import type {ApiObject} from '../object.js';
@@ -14,7 +14,9 @@ const runs = ({ready, state}: ContainerStatus): boolean => ready && state?.runni
 /** One or two words on how the pod is (kubectl's printPod). */
 function podStatusText(pod: Pod, nowMs: number): string {
 	const {status} = pod;
-	if (pod.metadata.deletionTimestamp !== undefined) return status?.reason === 'NodeLost' ? 'Unknown' : 'Terminating';
+	// What was heard of it last is old.
+	if (conditionOf(status?.conditions, 'Ready')?.reason === 'NodeLost') return 'Unknown';
+	if (pod.metadata.deletionTimestamp !== undefined) return 'Terminating';
 	const text = containerText(pod, nowMs) ?? status?.reason ?? status?.phase ?? 'Unknown';
 	if (text !== 'Completed' || !containersOf(pod).some(runs)) return text;
 	return isConditionTrue(status?.conditions, 'Ready') ? 'Running' : 'NotReady';

@@ -2,23 +2,13 @@
 
 import type {Json, JsonObject} from '../object.js';
 import {shown} from '../shown.js';
-import {checkEnv, refuseNul} from './env.js';
+import {checkEnv, checkEnvFrom, refuseNul} from './env.js';
 import {checkDnsLabel} from './names.js';
 import {itemsOf, membersOf, refuse, refuseDuplicates, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
 import {checkResources} from './resources.js';
 
 /** No part of this version acts on them. */
-const later = new Set([
-	'envFrom',
-	'volumeMounts',
-	'livenessProbe',
-	'readinessProbe',
-	'startupProbe',
-	'lifecycle',
-	'stdin',
-	'stdinOnce',
-	'tty',
-]);
+const later = new Set(['volumeMounts', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle', 'stdin', 'stdinOnce', 'tty']);
 /** Values that ask for what happens anyway. */
 const fixed = new Map([
 	['terminationMessagePath', ['/dev/termination-log']],
@@ -36,6 +26,7 @@ export function checkContainer(found: Found, path: string, container: JsonObject
 	const workingDir = textOf(container['workingDir']);
 	if (workingDir !== undefined) refuseNul(found, `${path}.workingDir`, workingDir);
 	checkEnv(found, `${path}.env`, container['env']);
+	checkEnvFrom(found, `${path}.envFrom`, container['envFrom']);
 	checkPorts(found, `${path}.ports`, container['ports']);
 	if (container['resources'] !== undefined) checkResources(found, `${path}.resources`, container['resources']);
 	refuseUnsupported(found, container, path, later);

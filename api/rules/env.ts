@@ -4,11 +4,13 @@ import {fieldPaths, laterFieldPaths, parseFieldPath} from '../field-path.js';
 import type {JsonObject} from '../object.js';
 import {shown} from '../shown.js';
 import {didYouMean} from '../suggest.js';
-import {isQualifiedName, labelKeyWords} from './names.js';
+import {checkDataKey} from './config-data.js';
+import {checkDnsSubdomain, isQualifiedName, labelKeyWords} from './names.js';
 import {forbid, itemsOf, membersOf, refuse, refuseUnsupported, textOf, type Found} from './report.js';
 
 const variableName = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
-const later = new Set(['resourceFieldRef', 'configMapKeyRef', 'secretKeyRef']);
+const variableWords = 'letters, digits, "-", "_" and ".", not starting with a digit';
+const later = new Set(['resourceFieldRef']);
 const sources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'];
 
 export function checkEnv(found: Found, path: string, env: unknown): void {
@@ -18,7 +20,7 @@ export function checkEnv(found: Found, path: string, env: unknown): void {
 function checkVariable(found: Found, path: string, variable: JsonObject): void {
 	const name = textOf(variable['name']);
 	if (name !== undefined && !variableName.test(name)) {
-		refuse(found, `${path}.name`, `must be letters, digits, "-", "_" and ".", not starting with a digit, got ${shown(name)}`);
+		refuse(found, `${path}.name`, `must be ${variableWords}, got ${shown(name)}`);
 	}
 	const value = textOf(variable['value']);
 	if (value !== undefined) refuseNul(found, `${path}.value`, value);
@@ -34,6 +36,34 @@ function checkSource(found: Found, path: string, source: JsonObject): void {
 	refuseUnsupported(found, source, path, later);
 	const fieldPath = textOf(membersOf(source['fieldRef'])['fieldPath']);
 	if (fieldPath !== undefined) checkFieldPath(found, `${path}.fieldRef.fieldPath`, fieldPath);
+	for (const member of ['configMapKeyRef', 'secretKeyRef']) checkKeyRef(found, `${path}.${member}`, membersOf(source[member]));
+}
+
+function checkKeyRef(found: Found, path: string, reference: JsonObject): void {
+	const key = textOf(reference['key']);
+	checkName(found, path, reference);
+	if (key !== undefined) checkDataKey(found, `${path}.key`, key);
+}
+
+function checkName(found: Found, path: string, reference: JsonObject): void {
+	const name = textOf(reference['name']);
+	if (name !== undefined) checkDnsSubdomain(found, `${path}.name`, name);
+}
+
+const wholes = ['configMapRef', 'secretRef'];
+
+/** All entries of a ConfigMap or Secret at once. */
+export function checkEnvFrom(found: Found, path: string, envFrom: unknown): void {
+	itemsOf(envFrom).forEach((item, i) => {
+		const at = `${path}[${i}]`;
+		const source = membersOf(item);
+		const given = wholes.filter(member => source[member] !== undefined);
+		if (given.length !== 1)
+			refuse(found, at, `must be one of ${wholes.join(', ')}, got ${given.length === 0 ? 'none' : given.join(' and ')}`);
+		for (const member of given) checkName(found, `${at}.${member}`, membersOf(source[member]));
+		const prefix = textOf(source['prefix']) ?? '';
+		if (prefix !== '' && !variableName.test(prefix)) refuse(found, `${at}.prefix`, `must be ${variableWords}, got ${shown(prefix)}`);
+	});
 }
 
 function checkFieldPath(found: Found, path: string, fieldPath: string): void {

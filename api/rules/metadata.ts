@@ -1,6 +1,7 @@
 // Rules of metadata, the same for every kind.
 
 import type {KindDefinition} from '../kind.js';
+import {exclusiveAnnotation} from '../exclusive.js';
 import {limits} from '../limits.js';
 import type {JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
@@ -61,6 +62,10 @@ export function checkAnnotations(found: Found, path: string, annotations: unknow
 		if (!isQualifiedName(key)) refuse(found, joinPath(path, key), `the key must be ${labelKeyWords}, got ${shown(key)}`);
 		bytes += key.length + (textOf(members[key])?.length ?? 0);
 	}
+	// A slip here would let two of a pod run that must never be two.
+	const exclusive = members[exclusiveAnnotation];
+	if (exclusive !== undefined && exclusive !== 'true' && exclusive !== 'false')
+		refuse(found, joinPath(path, exclusiveAnnotation), `must be "true" or "false", got ${shown(exclusive)}`);
 	if (bytes > limits.annotationBytes) refuse(found, path, `must be at most ${limits.annotationBytes} bytes together, got ${bytes}`);
 }
 

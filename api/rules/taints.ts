@@ -4,6 +4,9 @@ import type {JsonObject} from '../object.js';
 import {checkLabelKey, checkLabelValue} from './names.js';
 import {itemsOf, membersOf, refuse, refuseDuplicates, textOf, type Found} from './report.js';
 
+/** Effect NoExecute: on a node that counts as dead, until it is heard again. */
+export const unreachableTaint = 'node.kubernetes.io/unreachable';
+
 export function checkTolerations(found: Found, path: string, tolerations: unknown): void {
 	itemsOf(tolerations).forEach((toleration, i) => checkToleration(found, `${path}[${i}]`, membersOf(toleration)));
 }

@@ -3,6 +3,7 @@
 import type {TSchema} from 'typebox';
 import type {ValidatorName} from '../validators.cjs';
 import {clusterConfig, clusterConfigStatus} from './cluster-config.js';
+import {configMap, configMapStatus} from './configmap.js';
 import {container, handler, probe} from './container.js';
 import {metadata} from './metadata.js';
 import {namespace, namespaceStatus} from './namespace.js';
@@ -10,10 +11,13 @@ import {node, nodeStatus} from './node.js';
 import {condition, labelSelector, type DefinitionName} from './parts.js';
 import {containerStatus, pod, podSpec, podStatus} from './pod.js';
 import {replicaSet, replicaSetStatus} from './replicaset.js';
+import {secret, secretStatus} from './secret.js';
 
 export const schemas: Record<ValidatorName, TSchema> = {
 	ClusterConfig: clusterConfig(),
 	ClusterConfigStatus: clusterConfigStatus(),
+	ConfigMap: configMap(),
+	ConfigMapStatus: configMapStatus(),
 	Namespace: namespace(),
 	NamespaceStatus: namespaceStatus(),
 	Node: node(),
@@ -22,6 +26,8 @@ export const schemas: Record<ValidatorName, TSchema> = {
 	PodStatus: podStatus(),
 	ReplicaSet: replicaSet(),
 	ReplicaSetStatus: replicaSetStatus(),
+	Secret: secret(),
+	SecretStatus: secretStatus(),
 };
 
 /** Schemas that others refer to by name. */

@@ -31,8 +31,8 @@ export const oneOf = <const Words extends readonly string[]>(words: Words) =>
 	Type.Unsafe<Words[number]>({type: 'string', enum: [...words]});
 
 /** Any keys, values of one type. */
-export const mapOf = <Schema extends TSchema>(values: Schema) =>
-	Type.Unsafe<{readonly [key: string]: Static<Schema>}>({type: 'object', additionalProperties: values});
+export const mapOf = <Schema extends TSchema>(values: Schema, annotations: Annotations = {}) =>
+	Type.Unsafe<{readonly [key: string]: Static<Schema>}>({type: 'object', additionalProperties: values, ...annotations});
 
 /** A schema of `definitions` by its name: the validators share one function for it. */
 export const shared = <Shape>(name: DefinitionName) => Type.Unsafe<Shape>({$ref: name});

@@ -1,0 +1,4 @@
+// Which addresses never leave the machine.
+
+/** Whether only this machine can come in there. */
+export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
