@@ -39,6 +39,8 @@ export type ActorSystemOptions = {
 	/** Addresses for `create`, `update` and `delete`. */
 	readonly collectionOf?: (draft: Draft) => Address;
 	readonly recordOf?: (key: ObjectKey) => Address;
+	/** Asked before each answer and each order that leaves the system; where it may not, orders are dropped and answers say so. */
+	readonly mayAct?: () => boolean;
 	readonly observer?: SystemObserver;
 	/** The root crashed past its intensity: this system cannot go on. */
 	readonly onEscalation?: (error: Failure) => void;

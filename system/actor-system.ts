@@ -1,6 +1,7 @@
 // One tree of actors: what comes in from outside, what goes from one to another, and what the interpreter asks for.
 //
-// `system/steps.ts` says what becomes of a message, `system/lifetimes.ts` how a cell begins, crashes and ends.
+// `system/steps.ts` says what becomes of a message, `lifetimes.ts`, `restarts.ts` and `endings.ts` how a cell begins, crashes and ends,
+// `death-watch.ts` who is told.
 
 import {failed, failure, type Failure, type Outcome} from '../api/errors.js';
 import {address as addressOf, parseAddress, type Address} from '../api/keys.js';
@@ -8,15 +9,18 @@ import {limits} from '../api/limits.js';
 import type {ActorSystemOptions} from './actor-options.js';
 import {isReply, type AnyReply, type Effect, type Message, type ReplyTo, type Signal} from './behavior.js';
 import {treeOf, type Cell} from './cell.js';
+import {DeathWatch} from './death-watch.js';
 import {Deadlines} from './deadlines.js';
 import {EdgeAsks, edgePath} from './edge-asks.js';
-import {Lifetimes, whenGone} from './lifetimes.js';
-import type {Envelope} from './mailbox.js';
+import {leaveRound, whenGone} from './endings.js';
+import {Lifetimes} from './lifetimes.js';
+import type {Envelope, Timer} from './mailbox.js';
 import {emptyIndex, type Known} from './object-index.js';
 import type {DeadLetterReason} from './observer.js';
 import {Performs} from './performs.js';
 import {Steps} from './steps.js';
 import type {TreeNode} from './tree.js';
+import {isForRuntime} from './watch-message.js';
 
 const askKey = (as: string, id: string): string => `${as}|${id}`;
 
@@ -29,6 +33,7 @@ export class ActorSystem {
 	readonly #deadlines: Deadlines;
 	readonly #edgeAsks: EdgeAsks;
 	readonly #performs: Performs;
+	readonly #deathWatch: DeathWatch;
 	readonly #lifetimes: Lifetimes;
 	#root: Cell | undefined;
 	#closed = false;
@@ -40,6 +45,12 @@ export class ActorSystem {
 		this.#deadlines = new Deadlines(options.clock);
 		this.#edgeAsks = new EdgeAsks(this.#deadlines);
 		this.#performs = new Performs(this.#deadlines, options.perform);
+		this.#deathWatch = new DeathWatch({
+			options,
+			clock: options.clock,
+			cells: this.#cells,
+			signal: (cell, signal) => this.#signal(cell, signal),
+		});
 		const common = {
 			options,
 			known: this.known,
@@ -53,27 +64,29 @@ export class ActorSystem {
 			isClosed: () => this.#closed,
 			refuse: (to, envelope, why, error) => this.refuse(to, envelope, why, error),
 			reply: (to, outcome, from, cause) => this.reply(to, outcome, from, cause),
-			crash: (cell, error, messageType, stack) => lifetimes.crash(cell, error, messageType, stack),
-			unpark: cell => lifetimes.unpark(cell),
-			stop: (cell, reason) => lifetimes.stop(cell, reason),
-			finish: (cell, reason) => lifetimes.finish(cell, reason),
+			crash: (cell, error, messageType, stack) => lifetimes.restarts.crash(cell, error, messageType, stack),
+			unpark: cell => lifetimes.restarts.parking.unpark(cell),
+			ended: cell => lifetimes.restarts.ended(cell),
+			finish: (cell, reason) => lifetimes.endings.finish(cell, reason),
 		});
 		const lifetimes = new Lifetimes({
 			...common,
 			cells: this.#cells,
 			deadlines: this.#deadlines,
+			deathWatch: this.#deathWatch,
 			turn: cell => steps.turn(cell),
 			step: (cell, step, run) => steps.step(cell, step, run),
 			adopt: (cell, next, step) => steps.adopt(cell, next, step),
 			contextOf: (cell, cause) => steps.contextOf(cell, cause),
 			refuseStopped: (cell, envelope) => this.#refuseStopped(cell, envelope),
+			escalated: error => this.#escalated(error),
 		});
 		this.#lifetimes = lifetimes;
 	}
 
-	/** Starts the tree. The root is permanent; when it fails for good the system escalates. */
+	/** Starts the tree. The root is permanent; when it fails for good the whole tree is stopped, and then the system escalates. */
 	start(behavior: string, input: unknown): void {
-		this.#root = this.#lifetimes.spawn(undefined, '', {behavior, input, snapshot: undefined, restart: 'permanent'}, 'start');
+		this.#root = this.#lifetimes.spawn(undefined, {name: '', behavior, input, restart: 'permanent'}, 'start');
 	}
 
 	/** Sends a message from outside the tree. */
@@ -109,20 +122,30 @@ export class ActorSystem {
 		}
 		const parts = parseAddress(to);
 		if (parts !== undefined && parts.system !== this.name && this.options.remote !== undefined) {
-			this.options.remote(parts.system, to, envelope);
+			if (this.#mayAct()) this.options.remote(parts.system, to, envelope);
 		} else if (isReply(envelope.message)) {
 			const {id, outcome} = envelope.message;
-			if (parts?.path !== edgePath || !this.#edgeAsks.answer(id, envelope.from, outcome)) this.counters.staleReplies++;
+			if (parts?.path !== edgePath || !this.#edgeAsks.answer(id, envelope.from, this.#answerable(outcome, envelope.from)))
+				this.counters.staleReplies++;
 		} else {
 			this.refuse(to, envelope, 'noActor', failure('ERR_NO_SUCH_ACTOR', {address: to}));
 		}
 	}
 
+	/** What the bus brought, from the peer that is named; false when it made no sense. */
+	receive(peer: string, to: Address, envelope: Envelope): boolean {
+		if (isForRuntime(envelope.message)) return this.#deathWatch.take(peer, to, envelope.message);
+		// An answer is bounded by its question.
+		this.route(to, isReply(envelope.message) ? {...envelope, outside: false} : envelope);
+		return true;
+	}
+
 	/** A message that cannot be delivered: a dead letter, and an answer to whoever waits for one. */
 	refuse(to: Address, envelope: Envelope, why: DeadLetterReason, error: Failure): void {
 		const {message, from, cause} = envelope;
+		if (this.#deathWatch.refused(message)) return;
 		this.counters.deadLetters++;
-		this.options.observer?.deadLetter?.({to, from, messageType: message.type, why, error});
+		this.options.observer?.deadLetter?.({to, from, cause, messageType: message.type, why, error});
 		if (message.replyTo !== undefined) this.reply(message.replyTo, {ok: false, error}, to, cause);
 	}
 
@@ -131,12 +154,24 @@ export class ActorSystem {
 		this.route(to.to, {message, from, cause, outside: false});
 	}
 
-	/** A peer system came back as another: what was asked of the old one has an unknown outcome. */
-	failAsksOf(system: string): void {
-		this.#edgeAsks.fail(system, address => failure('ERR_OUTCOME_UNKNOWN', {address}));
+	/**
+	 * A peer system came back as another, as far as these and those actors go: what was asked of the old one has an unknown outcome, who
+	 * watched there is told, and nobody there watches any more.
+	 */
+	peerRestarted(system: string, isMeant: (from: Address, to: Address) => boolean = () => true): void {
+		this.#failAsksOf(system, isMeant);
+		this.#deathWatch.peerRestarted(system, isMeant);
+	}
+
+	#failAsksOf(system: string, isMeant: (from: Address, to: Address) => boolean): void {
+		const edge = addressOf(this.name, edgePath);
+		this.#edgeAsks.fail(
+			to => parseAddress(to)?.system === system && isMeant(edge, to),
+			address => failure('ERR_OUTCOME_UNKNOWN', {address}),
+		);
 		for (const cell of this.#cells.values()) {
 			for (const [key, ask] of [...cell.asks]) {
-				if (ask.system !== system) continue;
+				if (ask.system !== system || !isMeant(cell.address, ask.address)) continue;
 				const [as = '', id = ''] = splitAskKey(key);
 				this.#answer(cell, as, id, failed('ERR_OUTCOME_UNKNOWN', {address: ask.address}), ask.cause);
 			}
@@ -168,7 +203,7 @@ export class ActorSystem {
 			done();
 			return;
 		}
-		this.#lifetimes.stop(root, {type: 'stopped'});
+		this.#lifetimes.endings.stop(root, {type: 'stopped'});
 		whenGone(root, () => {
 			this.close();
 			done();
@@ -176,25 +211,36 @@ export class ActorSystem {
 	}
 
 	/** Drops everything at once, as the death of a process would. */
-	close(): void {
+	close(code: 'ERR_ACTOR_STOPPED' | 'ERR_OUTCOME_UNKNOWN' = 'ERR_ACTOR_STOPPED'): void {
 		this.#closed = true;
 		for (const cell of this.#cells.values()) {
-			this.#lifetimes.clear(cell);
+			this.#lifetimes.endings.clear(cell);
+			leaveRound(cell);
 			cell.parked?.cancelRetry();
 			cell.status = 'gone';
 			cell.seat?.leave();
 		}
 		this.#cells.clear();
 		this.#deadlines.clear();
-		this.#edgeAsks.fail(undefined, address => failure('ERR_ACTOR_STOPPED', {address}));
+		this.#edgeAsks.fail(
+			() => true,
+			address => failure(code, {address}),
+		);
 		this.#performs.clear();
+		this.#deathWatch.close();
+	}
+
+	/** Nothing of it goes on half alive: what was asked meanwhile has its answers, and whoever owns it begins anew or ends. */
+	#escalated(error: Failure): void {
+		this.close();
+		this.options.onEscalation?.(error);
 	}
 
 	/** Makes the actor at this address throw away its state and start again, as a crash would. */
 	crash(address: Address, error: Failure): boolean {
 		const cell = this.#cells.get(address);
 		if (cell === undefined || cell.committing || cell.status !== 'running') return false;
-		this.#lifetimes.crash(cell, error, 'kill', '');
+		this.#lifetimes.restarts.crash(cell, error, 'kill', '');
 		return true;
 	}
 
@@ -202,23 +248,25 @@ export class ActorSystem {
 
 	spawnChild(parent: Cell, effect: Extract<Effect, {type: 'spawn'}>, cause: string): void {
 		if (parent.status !== 'running' || parent.children.has(effect.name)) return;
-		const {behavior, input, snapshot, restart = 'transient'} = effect;
-		this.#lifetimes.spawn(parent, effect.name, {behavior, input, snapshot, restart}, cause);
+		this.#lifetimes.spawn(parent, effect, cause);
 	}
 
 	stopChild(parent: Cell, name: string): void {
 		const child = parent.children.get(name);
-		if (child !== undefined) this.#lifetimes.stop(child, {type: 'stopped'});
+		if (child !== undefined) this.#lifetimes.endings.stop(child, {type: 'stopped'});
 	}
 
 	watch(cell: Cell, address: Address): void {
-		const watched = this.#cells.get(address);
-		if (watched === undefined) {
-			this.#signal(cell, {type: 'down', address, reason: {type: 'noProcess'}});
-			return;
-		}
-		watched.watchers.add(cell);
-		cell.watching.add(watched);
+		this.#deathWatch.watch(cell, address);
+	}
+
+	unwatch(cell: Cell, address: Address): void {
+		this.#deathWatch.unwatch(cell, address);
+	}
+
+	declareGone(system: string): void {
+		this.#failAsksOf(system, () => true);
+		this.#deathWatch.peerGone(system);
 	}
 
 	/** Opens a question of a cell; false when the same one is open already. */
@@ -237,22 +285,39 @@ export class ActorSystem {
 		const {key, as, command, deadlineMs = limits.performDeadlineMs} = effect;
 		if (!this.openAsk(cell, `edge:${command.type}`, as, key, deadlineMs, cause)) return;
 		const {instance} = cell;
+		if (!this.#mayAct()) return;
 		this.#performs.run(key, command, deadlineMs, outcome => {
 			if (cell.instance === instance) this.#answer(cell, as, key, outcome, cause);
 		});
 	}
 
-	wakeAt(cell: Cell, effect: Extract<Effect, {type: 'wakeAt'}>, cause: string): void {
-		cell.timers.get(effect.name)?.();
-		const {instance} = cell;
-		const cancel = this.options.clock.after(effect.atMs - this.options.clock.nowMs(), () => {
-			cell.timers.delete(effect.name);
-			if (cell.instance === instance) this.#deliver(cell, {message: effect.message, from: cell.address, cause, outside: false});
-		});
-		cell.timers.set(effect.name, cancel);
+	/** The message of a timer that is replaced or cancelled does not come, even where it waits in the mailbox already. */
+	wakeAt(cell: Cell, {name, atMs, atMostMs = Number.POSITIVE_INFINITY, message}: Extract<Effect, {type: 'wakeAt'}>, cause: string): void {
+		cell.timers.get(name)?.cancel();
+		const delayMs = Math.min(atMs - this.options.clock.nowMs(), atMostMs);
+		const cancel = this.options.clock.after(delayMs, () =>
+			this.#deliver(cell, {message, from: cell.address, cause, outside: false, timer}),
+		);
+		const timer: Timer = {name, cancel};
+		cell.timers.set(name, timer);
+	}
+
+	cancelWake(cell: Cell, name: string): void {
+		cell.timers.get(name)?.cancel();
+		cell.timers.delete(name);
 	}
 
 	// ---- delivery ----------------------------------------------------------------------------------------------------
+
+	#mayAct(): boolean {
+		return this.options.mayAct?.() ?? true;
+	}
+
+	/** Out of office nothing is vouched for but that the store did not take a write. */
+	#answerable(outcome: Outcome<unknown>, address: Address): Outcome<unknown> {
+		if (this.#mayAct() || (!outcome.ok && outcome.error.code === 'ERR_STORE')) return outcome;
+		return failed('ERR_OUTCOME_UNKNOWN', {address});
+	}
 
 	#answer(cell: Cell, as: string, id: string, outcome: Outcome<unknown>, cause: string): void {
 		if (cell.status === 'gone' || !cell.asks.has(askKey(as, id))) return;

@@ -51,19 +51,27 @@ export type Effect =
 			readonly input?: unknown;
 			readonly snapshot?: ObjectKey;
 			readonly restart?: Restart;
+			readonly shutdownMs?: Shutdown;
 	  }
 	/** Stops a child, its children first. */
 	| {readonly type: 'stopChild'; readonly name: string}
-	/** Be told `down` when the actor ends; at once when there is none. */
+	/** Be told `down` once when the actor ends, here or in another system; at once when there is none. A restart is no end. */
 	| {readonly type: 'watch'; readonly address: Address}
+	/** No `down` of it any more, not even one that waits. */
+	| {readonly type: 'unwatch'; readonly address: Address}
+	/** The system at this name is declared gone: who watches there or waits for an answer from there is told. */
+	| {readonly type: 'declareGone'; readonly system: string}
 	/** Writes asked of other objects; each is an open entry of `pending` until its outcome. */
 	| {readonly type: 'create'; readonly object: Draft; readonly id: string}
 	| {readonly type: 'update'; readonly key: ObjectKey; readonly message: Message; readonly id: string}
 	| {readonly type: 'delete'; readonly key: ObjectKey; readonly uid: string; readonly id: string; readonly graceSeconds?: number}
 	/** Something at the edge of the process. The key joins a repeat to the one that runs. The outcome is `{type: as, id: key, outcome}`. */
 	| {readonly type: 'perform'; readonly command: Command; readonly key: string; readonly as: string; readonly deadlineMs?: number}
-	/** One named timer; a second one of that name replaces it. The message comes at that time, or at once when it is past. */
-	| {readonly type: 'wakeAt'; readonly name: string; readonly atMs: number; readonly message: Message}
+	/**
+	 * One named timer; a second one of that name replaces it. The message comes at that time, or at once when it is past, and at the
+	 * latest after `atMostMs`: a time that was stored must not move away with a clock that was set back.
+	 */
+	| {readonly type: 'wakeAt'; readonly name: string; readonly atMs: number; readonly message: Message; readonly atMostMs?: number}
 	| {readonly type: 'cancelWake'; readonly name: string}
 	/** What happened and why, on this actor's own object. */
 	| {readonly type: 'event'; readonly event: 'Normal' | 'Warning'; readonly reason: string; readonly message: string};
@@ -71,15 +79,27 @@ export type Effect =
 /** A command at the edge; the edge knows its types. */
 export type Command = {readonly type: string};
 
+/** What its supervisor does when a child ends: starts it again always, only after a crash, or never. */
 export type Restart = 'permanent' | 'transient' | 'temporary';
 
-/** Why an actor ended. */
-export type DownReason = {readonly type: 'normal' | 'stopped' | 'noProcess'} | {readonly type: 'crashed'; readonly error: Failure};
+/** What a stop may take, children included; then the actor is killed. The default is `limits.shutdownMs`. */
+export type Shutdown = number | 'brutalKill' | 'infinity';
+
+/** Who is started again with a child that is: nobody else, all its siblings, or those that were started after it. */
+export type Strategy = 'oneForOne' | 'oneForAll' | 'restForOne';
+
+/**
+ * Why an actor ended: by its own will, as asked, because that took too long, by a bug. Or why nobody knows: there was none, or its
+ * system is another by now, is declared gone, or takes no more watchers.
+ */
+export type DownReason =
+	{readonly type: 'normal' | 'stopped' | 'killed' | 'noProcess' | 'noConnection'} | {readonly type: 'crashed'; readonly error: Failure};
 
 /** Told by the runtime itself; before any message. */
 export type Signal =
 	| {readonly type: 'stop'}
-	| {readonly type: 'down'; readonly address: Address; readonly reason: DownReason}
+	/** `instance` is unique in the system and its life; undefined where none is known. */
+	| {readonly type: 'down'; readonly address: Address; readonly instance: number | undefined; readonly reason: DownReason}
 	/** The step's commit did not happen; the state is the old one. */
 	| {readonly type: 'commitFailed'; readonly error: Failure};
 
@@ -99,6 +119,8 @@ export type Context = {
 	/** What set this step going, as the door worded it. */
 	readonly cause: string;
 	readonly nowMs: number;
+	/** For lengths of time: nobody sets this clock. Of this process only, from an arbitrary beginning. */
+	readonly monotonicMs: number;
 	/** Names of the living children, oldest first. */
 	readonly children: readonly string[];
 	readonly hasChild: (name: string) => boolean;
@@ -133,6 +155,10 @@ export type Persistence<State, Input = unknown> = {
 export type Parking<State> = {
 	/** Messages that wait for the retry while parked; everything else is still handled. */
 	readonly rests: (message: Message) => boolean;
+	/** What is done all the same for a message that rests. */
+	readonly meanwhile?: (state: State, context: Context) => Next<State>;
+	/** Whether this message removes an object of which not even a state can be made. All others are refused then. */
+	readonly forces?: (object: ApiObject, message: Message) => boolean;
 	readonly park: (state: State, error: Failure, context: Context) => Next<State>;
 	readonly unpark: (state: State, context: Context) => Next<State>;
 };
@@ -146,6 +172,8 @@ export type Behavior<Input, State, In extends Message> = {
 	readonly signal?: (state: State, signal: Signal, context: Context) => Next<State>;
 	readonly persistence?: Persistence<State, Input>;
 	readonly parking?: Parking<State>;
+	/** Of its children. Where they are restarted together, their restarts are counted together. The default is `oneForOne`. */
+	readonly strategy?: Strategy;
 	/**
 	 * What becomes of an actor that crashes past its intensity and cannot be parked: its supervisor fails with it (the
 	 * default), or it rests with a growing back-off and is tried for ever, and its siblings never notice.

@@ -3,10 +3,10 @@
 import type {Failure} from '../api/errors.js';
 import type {Address, ObjectKey} from '../api/keys.js';
 import type {ApiObject} from '../api/object.js';
-import type {AnyBehavior, Pending, Restart} from './behavior.js';
+import type {AnyBehavior, Pending, Restart, Shutdown} from './behavior.js';
 import type {Cancel} from './clock.js';
 import type {Seat} from './executor.js';
-import {Mailbox} from './mailbox.js';
+import {Mailbox, type Timer} from './mailbox.js';
 import {SparseMap, SparseSet} from './sparse.js';
 import type {RestartWindow} from './supervision.js';
 import type {ActorState, TreeNode} from './tree.js';
@@ -22,7 +22,25 @@ export type OpenAsk = {
 
 export type Parked = {readonly error: Failure; readonly retries: number; readonly cancelRetry: Cancel};
 
-export type Start = {readonly input: unknown; readonly snapshot: string | undefined};
+/** How it was asked for; what its first step and every restart begin with. */
+export type Start = {
+	readonly input: unknown;
+	readonly snapshot: string | undefined;
+	readonly restart: Restart;
+	readonly shutdownMs: Shutdown | undefined;
+};
+
+/** Somebody in another system who is to be told of the end of an actor here. */
+export type FarWatcher = {readonly system: string; readonly id: number; readonly address: Address};
+
+/** An actor of another system that is watched from here, and by whom. */
+export type FarWatch = {readonly system: string; readonly id: number; readonly address: Address; readonly watchers: Set<Cell>};
+
+/** A restart of one actor, or of several together: how many are still to begin, and the wait before it. */
+export type Round = {left: number; cancelDelay: Cancel | undefined};
+
+/** Most actors never crash: they share it. */
+const noRestarts: RestartWindow = [];
 
 export class Cell {
 	readonly name: string;
@@ -31,16 +49,15 @@ export class Cell {
 	readonly parent: Cell | undefined;
 	readonly behaviorName: string;
 	readonly behavior: AnyBehavior;
-	readonly restart: Restart;
 	readonly start: Start;
 	readonly mailbox = new Mailbox();
 	readonly children = new SparseMap<string, Cell>();
-	readonly timers = new SparseMap<string, Cancel>();
+	readonly timers = new SparseMap<string, Timer>();
 	readonly asks = new SparseMap<string, OpenAsk>();
 	readonly pending = new SparseMap<string, Pending>();
 	/** Who is told when it ends, and of whose end it is told. */
-	readonly watchers = new SparseSet<Cell>();
-	readonly watching = new SparseSet<Cell>();
+	readonly watchers = new SparseSet<Cell | FarWatcher>();
+	readonly watching = new SparseSet<Cell | FarWatch>();
 	seat: Seat | undefined;
 	/** Unknown until `init` ran; only the behaviour knows its shape. */
 	state: unknown;
@@ -52,23 +69,27 @@ export class Cell {
 	committing = false;
 	/** What waits for the commit in flight: a stop, a crash of a child, a retry. */
 	afterCommit: (() => void) | undefined;
-	readonly whenGone: (() => void)[] = [];
-	instance = 1;
+	readonly whenGone = new SparseSet<() => void>();
+	/** Another one after each restart, unique in the system. */
+	instance: number;
 	restarts = 0;
-	window: RestartWindow = [];
+	/** Its own restarts that still count, and those of its children where they are restarted together. */
+	window: RestartWindow = noRestarts;
+	groupWindow: RestartWindow = noRestarts;
+	/** Set while it is being restarted. */
+	round: Round | undefined;
 	parked: Parked | undefined;
 	/** Long rests in a row after crashes past the intensity, and when the last crash was. */
 	rests = 0;
 	crashedAtMs = 0;
 	failure: Failure | undefined;
-	cancelRestart: Cancel | undefined;
 
 	constructor(
 		place: {readonly name: string; readonly address: Address; readonly path: string; readonly parent: Cell | undefined},
 		behaviorName: string,
 		behavior: AnyBehavior,
 		start: Start,
-		restart: Restart,
+		instance: number,
 	) {
 		this.name = place.name;
 		this.address = place.address;
@@ -77,7 +98,7 @@ export class Cell {
 		this.behaviorName = behaviorName;
 		this.behavior = behavior;
 		this.start = start;
-		this.restart = restart;
+		this.instance = instance;
 	}
 }
 

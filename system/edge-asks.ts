@@ -40,11 +40,9 @@ export class EdgeAsks {
 		return true;
 	}
 
-	/** Fails what was asked of a system, or everything. */
-	fail(system: string | undefined, errorFor: (to: Address) => Failure): void {
-		for (const [id, {to}] of [...this.#open]) {
-			if (system === undefined || parseAddress(to)?.system === system) this.#end(id, {ok: false, error: errorFor(to)});
-		}
+	/** Fails what was asked of those. */
+	fail(isMeant: (to: Address) => boolean, errorFor: (to: Address) => Failure): void {
+		for (const [id, {to}] of [...this.#open]) if (isMeant(to)) this.#end(id, {ok: false, error: errorFor(to)});
 	}
 
 	#end(id: string, outcome: Outcome<unknown>): void {

@@ -21,9 +21,12 @@ export type Kernel = {
 	readonly spawnChild: (parent: Cell, effect: Extract<Effect, {type: 'spawn'}>, cause: string) => void;
 	readonly stopChild: (parent: Cell, name: string) => void;
 	readonly watch: (cell: Cell, address: Address) => void;
+	readonly unwatch: (cell: Cell, address: Address) => void;
+	readonly declareGone: (system: string) => void;
 	readonly openAsk: (cell: Cell, to: Address, as: string, id: string, deadlineMs: number, cause: string) => boolean;
 	readonly perform: (cell: Cell, effect: Extract<Effect, {type: 'perform'}>, cause: string) => void;
 	readonly wakeAt: (cell: Cell, effect: Extract<Effect, {type: 'wakeAt'}>, cause: string) => void;
+	readonly cancelWake: (cell: Cell, name: string) => void;
 };
 
 type Origin = {
@@ -58,6 +61,12 @@ export function runEffect(system: Kernel, cell: Cell, effect: Effect, {cause, se
 		case 'watch':
 			system.watch(cell, effect.address);
 			return;
+		case 'unwatch':
+			system.unwatch(cell, effect.address);
+			return;
+		case 'declareGone':
+			system.declareGone(effect.system);
+			return;
 		case 'create':
 		case 'update':
 		case 'delete':
@@ -70,8 +79,7 @@ export function runEffect(system: Kernel, cell: Cell, effect: Effect, {cause, se
 			system.wakeAt(cell, effect, cause);
 			return;
 		case 'cancelWake':
-			cell.timers.get(effect.name)?.();
-			cell.timers.delete(effect.name);
+			system.cancelWake(cell, effect.name);
 			return;
 		case 'event':
 			if (cell.key !== undefined) system.options.persistent?.recordEvent(cell.key, effect);

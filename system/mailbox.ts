@@ -3,6 +3,10 @@
 
 import type {Address} from '../api/keys.js';
 import type {Message, Signal} from './behavior.js';
+import type {Cancel} from './clock.js';
+
+/** A named timer of a cell: armed until it fires, its own until its message is taken. */
+export type Timer = {readonly name: string; readonly cancel: Cancel};
 
 export type Envelope = {
 	readonly message: Message;
@@ -11,12 +15,14 @@ export type Envelope = {
 	readonly cause: string;
 	/** Counted against the bound of the mailbox. */
 	readonly outside: boolean;
+	/** Nothing, unless that timer is still the one of its name when the message is taken. */
+	readonly timer?: Timer;
 };
 
 type Slot = {envelope: Envelope; key: string | undefined};
 
 export class Mailbox {
-	readonly #signals: Signal[] = [];
+	#signals: Signal[] = [];
 	#slots: Slot[] = [];
 	#head = 0;
 	#byKey: Map<string, Slot> | undefined;
@@ -48,7 +54,8 @@ export class Mailbox {
 			const waiting = this.#byKey?.get(key);
 			if (waiting !== undefined) {
 				this.#outside += Number(envelope.outside) - Number(waiting.envelope.outside);
-				waiting.envelope = envelope;
+				// It stands for both, so it stays when one of them was a timer that is cancelled.
+				waiting.envelope = envelope.timer === undefined ? envelope : withoutTimer(envelope);
 				return;
 			}
 		}
@@ -74,22 +81,29 @@ export class Mailbox {
 		return slot.envelope;
 	}
 
+	/** Forgets the waiting signals of which `stale` says so. */
+	forgetSignals(stale: (signal: Signal) => boolean): void {
+		this.#signals = this.#signals.filter(signal => !stale(signal));
+	}
+
 	/** Forgets what was meant for an instance that is gone: its signals, and the messages of which `stale` says so. */
-	forget(stale: (message: Message) => boolean): void {
-		this.#signals.length = 0;
+	forget(stale: (envelope: Envelope) => boolean): void {
+		this.#signals = [];
 		const slots = this.#slots.slice(this.#head);
 		this.#slots = [];
 		this.#head = 0;
 		this.#outside = 0;
 		this.#byKey = undefined;
-		for (const {envelope, key} of slots) if (!stale(envelope.message)) this.put(envelope, key);
+		for (const {envelope, key} of slots) if (!stale(envelope)) this.put(envelope, key);
 	}
 
 	/** Everything that still waits, oldest first; the mailbox is empty afterwards. */
 	drain(): Envelope[] {
 		const rest: Envelope[] = [];
 		for (let envelope = this.take(); envelope !== undefined; envelope = this.take()) rest.push(envelope);
-		this.#signals.length = 0;
+		this.#signals = [];
 		return rest;
 	}
 }
+
+const withoutTimer = ({message, from, cause, outside}: Envelope): Envelope => ({message, from, cause, outside});

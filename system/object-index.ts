@@ -27,6 +27,8 @@ export type Change = {
 
 /** The read-only view that behaviours get. */
 export type Known = {
+	/** Of the newest change. */
+	readonly version: number;
 	readonly get: (key: ObjectKey) => ApiObject | undefined;
 	readonly byUid: (uid: string) => ApiObject | undefined;
 	/** Objects one of whose owner references names this uid. */

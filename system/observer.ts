@@ -17,6 +17,8 @@ export type DeadLetter = {
 	readonly to: Address;
 	readonly from: Address;
 	readonly messageType: string;
+	/** What set it going, as the door worded it. */
+	readonly cause: string;
 	readonly why: DeadLetterReason;
 	readonly error: Failure;
 };

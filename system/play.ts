@@ -22,6 +22,7 @@ export const playContext = (overrides: Partial<Context> = {}): Context => {
 		self: address('control', 'self'),
 		cause: 'play',
 		nowMs: 1_700_000_000_000,
+		monotonicMs: 1_000_000,
 		children,
 		hasChild: name => children.includes(name),
 		random: seededRandom(1),

@@ -3,25 +3,33 @@
 import type {Address} from '../api/keys.js';
 import type {Context, Pending, Random} from './behavior.js';
 import type {Cell} from './cell.js';
+import type {Clock} from './clock.js';
 import type {Known} from './object-index.js';
 
 export class StepContext implements Context {
 	readonly #cell: Cell;
 	readonly cause: string;
 	readonly nowMs: number;
+	readonly #clock: Clock;
 	readonly random: Random;
 	readonly known: Known;
 
-	constructor(cell: Cell, cause: string, nowMs: number, random: Random, known: Known) {
+	constructor(cell: Cell, cause: string, clock: Clock, random: Random, known: Known) {
 		this.#cell = cell;
 		this.cause = cause;
-		this.nowMs = nowMs;
+		this.#clock = clock;
+		this.nowMs = clock.nowMs();
 		this.random = random;
 		this.known = known;
 	}
 
 	get self(): Address {
 		return this.#cell.address;
+	}
+
+	/** Hardly any step looks at it. */
+	get monotonicMs(): number {
+		return this.#clock.monotonicMs();
 	}
 
 	get children(): readonly string[] {

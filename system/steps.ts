@@ -2,12 +2,12 @@
 // committed first; only then is the new state real and do the effects run. A step that throws changes nothing.
 
 import {failure, type Failure, type Outcome} from '../api/errors.js';
-import type {Address} from '../api/keys.js';
+import type {Address, ObjectKey} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {ApiObject} from '../api/object.js';
 import type {ActorSystemOptions} from './actor-options.js';
 import {isReply, type Context, type DownReason, type Message, type Next, type ReplyTo, type Signal} from './behavior.js';
-import type {Cell} from './cell.js';
+import type {Cell, Parked} from './cell.js';
 import {outcomeType, runEffect, type Kernel} from './interpreter.js';
 import type {Envelope} from './mailbox.js';
 import type {Change, Known} from './object-index.js';
@@ -36,9 +36,12 @@ export type StepsHost = {
 	readonly requestTurn: (cell: Cell) => void;
 	readonly crash: (cell: Cell, error: Failure, messageType: string, stack: string) => void;
 	readonly unpark: (cell: Cell) => void;
-	readonly stop: (cell: Cell, reason: DownReason) => void;
+	/** It asked for its own end. */
+	readonly ended: (cell: Cell) => void;
 	readonly finish: (cell: Cell, reason: DownReason) => void;
 };
+
+type CommitOutcome = {readonly ok: true; readonly change: Change} | {readonly ok: false; readonly error: Failure};
 
 export class Steps {
 	readonly #host: StepsHost;
@@ -74,17 +77,41 @@ export class Steps {
 	}
 
 	#handle(cell: Cell, envelope: Envelope): void {
-		const {message} = envelope;
+		const {message, timer} = envelope;
+		if (timer !== undefined) {
+			if (cell.timers.get(timer.name) !== timer) return; // Cancelled or replaced after it fell due.
+			cell.timers.delete(timer.name);
+		}
 		this.#host.counters.messages++;
 		if (message.type === outcomeType && isReply(message)) cell.pending.delete(message.id);
-		if (cell.parked !== undefined) {
-			if (cell.state === undefined) {
-				this.#host.refuse(cell.address, envelope, 'crashed', cell.parked.error);
-				return;
-			}
-			if (cell.behavior.parking?.rests(message) === true) return;
-		}
+		if (cell.parked !== undefined && this.#rests(cell, cell.parked, envelope)) return;
 		this.step(cell, envelope, context => cell.behavior.receive(cell.state, message, context) as Next<unknown>);
+	}
+
+	/** Whether the message is not for `receive`, since the actor is parked. */
+	#rests(cell: Cell, {error}: Parked, envelope: Envelope): boolean {
+		const {parking} = cell.behavior;
+		const {message} = envelope;
+		if (cell.state === undefined) {
+			if (cell.object !== undefined && parking?.forces?.(cell.object, message) === true) this.#removeUnread(cell, envelope);
+			else this.#host.refuse(cell.address, envelope, 'crashed', error);
+			return true;
+		}
+		if (parking?.rests(message) !== true) return false;
+		const {meanwhile} = parking;
+		if (meanwhile !== undefined) this.step(cell, envelope, context => meanwhile(cell.state, context) as Next<unknown>);
+		return true;
+	}
+
+	/** Removes an object of which no state can be made: there is no step to ask. */
+	#removeUnread(cell: Cell, {message, from, cause}: Envelope): void {
+		const {object, key} = cell;
+		if (object === undefined || key === undefined) return;
+		this.#commit(cell, key, undefined, {message, from, cause}, outcome => {
+			if (message.replyTo !== undefined)
+				this.#host.reply(message.replyTo, outcome.ok ? {ok: true, value: object} : outcome, cell.address, cause);
+			if (outcome.ok) this.#host.finish(cell, {type: 'normal'});
+		});
 	}
 
 	/** Runs one pure function of the behaviour and adopts what it returns; a throw crashes the cell. */
@@ -123,26 +150,43 @@ export class Steps {
 			return;
 		}
 		const key = candidate === undefined ? persistence.key(cell.state ?? next.state) : persistence.key(next.state);
+		this.#commit(cell, key, candidate, step, outcome => {
+			if (outcome.ok) this.#committed(cell, next, outcome.change, step);
+			else this.#notCommitted(cell, next, outcome.error, step);
+		});
+	}
+
+	/** Until the commit is decided the cell takes no further message. */
+	#commit(cell: Cell, key: ObjectKey, object: ApiObject | undefined, step: Step, done: (outcome: CommitOutcome) => void): void {
+		const {instance} = cell;
+		const {message, from, cause} = step;
 		cell.key = key;
 		cell.committing = true;
-		const {message, from, cause} = step;
-		persistent.submit({
+		this.#host.options.persistent?.submit({
 			key,
-			object: candidate,
+			object,
 			origin: {cause, from, type: message.type},
 			done: outcome => {
 				if (this.#host.isClosed() || cell.status === 'gone') return;
 				cell.committing = false;
 				// Whatever a bug does here, the pipeline goes on: it has others to answer.
 				try {
-					if (outcome.ok) this.#committed(cell, next, outcome.change, step);
-					else this.#notCommitted(cell, next, outcome.error, step);
+					if (cell.instance === instance) done(outcome);
+					else this.#committedLate(cell, outcome);
 				} catch (error) {
 					this.#stepFailed(cell, step, error);
 				}
 				this.#afterCommit(cell);
 			},
 		});
+	}
+
+	/** The instance was killed meanwhile; the next one begins with what became of its commit. */
+	#committedLate(cell: Cell, outcome: CommitOutcome): void {
+		if (!outcome.ok) return;
+		const {after} = outcome.change;
+		if (after === undefined) this.#host.finish(cell, {type: 'normal'});
+		else cell.object = after.object;
 	}
 
 	#committed(cell: Cell, next: Next<unknown>, change: Change, step: Step): void {
@@ -162,7 +206,7 @@ export class Steps {
 			if (effect.type === 'reply' || effect.type === 'replySelf') this.#host.reply(effect.to, {ok: false, error}, cell.address, cause);
 		}
 		if (cell.state !== undefined) this.#host.signal(cell, {type: 'commitFailed', error});
-		else if (cell.restart === 'permanent') this.#host.crash(cell, error, message.type, '');
+		else if (cell.start.restart === 'permanent') this.#host.crash(cell, error, message.type, '');
 		else this.#host.finish(cell, {type: 'crashed', error});
 	}
 
@@ -175,13 +219,18 @@ export class Steps {
 
 	#finishStep(cell: Cell, next: Next<unknown>, self: ApiObject | undefined, {cause, whenReal}: Step): void {
 		whenReal?.();
-		for (const effect of next.effects) runEffect(this.#host.kernel, cell, effect, {cause, self});
-		if (next.stop === true && cell.status === 'running') this.#host.stop(cell, {type: 'normal'});
+		const {instance} = cell;
+		for (const effect of next.effects) {
+			runEffect(this.#host.kernel, cell, effect, {cause, self});
+			// One of them was its end: the rest is no business of the next instance, should there be one.
+			if (cell.instance !== instance || cell.status === 'gone') return;
+		}
+		if (next.stop === true) this.#host.ended(cell);
 	}
 
 	/** What a step may look at. */
 	contextOf(cell: Cell, cause: string): Context {
-		return new StepContext(cell, cause, this.#host.options.clock.nowMs(), this.#host.options.random, this.#host.known);
+		return new StepContext(cell, cause, this.#host.options.clock, this.#host.options.random, this.#host.known);
 	}
 }
 

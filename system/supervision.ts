@@ -1,4 +1,18 @@
-// When to try again, and when to give up: pure arithmetic over times. Actors and containers use the same functions.
+// Who is started again, when, and when to give up: pure functions. Actors and containers share the arithmetic.
+
+import type {Strategy} from './behavior.js';
+
+/** Of children in the order of their start: those that are started again because one of them is. After OTP's `supervisor`. */
+export function affectedBy<Child>(strategy: Strategy, children: readonly Child[], failed: Child): readonly Child[] {
+	switch (strategy) {
+		case 'oneForOne':
+			return [failed];
+		case 'oneForAll':
+			return children;
+		case 'restForOne':
+			return children.slice(children.indexOf(failed));
+	}
+}
 
 /** Times of the restarts that still count, oldest first. */
 export type RestartWindow = readonly number[];

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {Command, Effect, Message} from '../../system/behavior.js';
+import type {AnyBehavior, Command, Effect, Message} from '../../system/behavior.js';
 import type {Envelope} from '../../system/mailbox.js';
 import {actorWorld, at, lettersOf} from './actor-world.js';
 import {act, getNotes, note, spawnPuppet} from './puppet.js';
@@ -41,6 +41,7 @@ test('a message to nobody is a dead letter, and whoever asked is told at once', 
 	world.tell('nobody', note('hello?'));
 	const outcomes = world.ask('nobody', getNotes);
 	t.deepEqual(lettersOf(world), ['note to nobody: noActor', 'getNotes to nobody: noActor']);
+	t.like(world.deadLetters[0], {from: at('edge'), cause: 'test'});
 	t.like(outcomes[0], {ok: false, error: {code: 'ERR_NO_SUCH_ACTOR'}});
 	t.is(world.system.counters.deadLetters, 2);
 });
@@ -185,7 +186,7 @@ test('when a peer system restarts, what was asked of it has an unknown outcome, 
 	world.act('a', {effects: [askEffect('troupe://far/x', getNotes, '1'), askEffect('troupe://other/x', getNotes, '2')]});
 	const outcomes: Outcome<unknown>[] = [];
 	world.system.ask('troupe://far/y', getNotes, {deadlineMs: 1_000, cause: 'test'}, outcome => outcomes.push(outcome));
-	world.system.failAsksOf('far');
+	world.system.peerRestarted('far');
 	world.run();
 	t.deepEqual(world.log.slice(2), ['a: answered ERR_OUTCOME_UNKNOWN']);
 	t.like(outcomes[0], {ok: false, error: {code: 'ERR_OUTCOME_UNKNOWN'}});
@@ -216,6 +217,60 @@ test('a time that is past comes at once', t => {
 	world.act('', {effects: [wakeAt('x', 0, 'overdue')]});
 	world.pass(0);
 	t.is(world.log.at(-1), ': note overdue');
+});
+
+test('a timer that has fallen due and waits is still cancelled, or replaced', t => {
+	const world = actorWorld({effects: [spawnPuppet('a')]});
+	const nowMs = world.clock.nowMs();
+	world.act('a', {effects: [wakeAt('x', nowMs + 100, 'cancelled'), wakeAt('y', nowMs + 100, 'replaced'), wakeAt('z', nowMs + 100, 'z')]});
+	world.tell('a', act({effects: [{type: 'cancelWake', name: 'x'}, wakeAt('y', nowMs + 500, 'later')]}));
+	world.clock.advance(100);
+	world.pass(1_000);
+	t.deepEqual(
+		world.log.filter(line => line.startsWith('a: note')),
+		['a: note z', 'a: note later'],
+	);
+	t.deepEqual(world.deadLetters, []);
+});
+
+test('what has fallen due for an instance that crashed before it was heard is nothing to the next', t => {
+	const world = actorWorld({effects: [spawnPuppet('a')]});
+	world.act('a', {effects: [wakeAt('x', world.clock.nowMs() + 100, 'from the grave')]});
+	world.tell('a', act({throws: 'bug'}));
+	world.clock.advance(100);
+	world.pass(1_000);
+	t.deepEqual(world.log.slice(-1), ['a: init']);
+});
+
+test('a wake that a timer shares stays when the timer is cancelled', t => {
+	const woken: string[] = [];
+	const sleeper: AnyBehavior = {
+		kind: 'Sleeper',
+		init: () => ({state: null, effects: []}),
+		receive(state: null, message: Message & {effects?: readonly Effect[]}) {
+			woken.push(message.type);
+			return {state, effects: message.effects ?? []};
+		},
+		coalesce: ({type}: Message) => (type === 'wake' ? type : undefined),
+	};
+	const world = actorWorld({effects: [{type: 'spawn', name: 'a', behavior: 'sleeper'}]}, {}, {sleeper});
+	const timer: Effect = {type: 'wakeAt', name: 'x', atMs: world.clock.nowMs() + 100, message: {type: 'wake'}};
+	world.tell('a', {type: 'arm', effects: [timer]} as Message);
+	world.run();
+	world.tell('a', {type: 'cancel', effects: [{type: 'cancelWake', name: 'x'}]} as Message);
+	world.system.wake(at('a'), {type: 'wake'}, 'the index');
+	world.clock.advance(100);
+	world.run();
+	t.deepEqual(woken, ['arm', 'cancel', 'wake']);
+});
+
+test('a time that was stored comes no later than its length from now, wherever the clock was set', t => {
+	const world = actorWorld();
+	const atMs = world.clock.nowMs() + 3_600_000;
+	world.act('', {effects: [{type: 'wakeAt', name: 'x', atMs, message: note('clamped'), atMostMs: 500}]});
+	world.act('', {effects: [{type: 'wakeAt', name: 'y', atMs: world.clock.nowMs() + 100, message: note('sooner'), atMostMs: 500}]});
+	world.pass(500);
+	t.deepEqual(world.log.slice(1), [': note sooner', ': note clamped']);
 });
 
 test('timers end with the instance that set them: by a crash as by a stop', t => {

@@ -76,7 +76,7 @@ test('a new instance forgets signals and what was meant for the old one, and kee
 	for (const type of ['taken', 'a', 'answer', 'b']) mailbox.put(envelope(type, true), type);
 	mailbox.take();
 	mailbox.signal({type: 'stop'});
-	mailbox.forget(({type}) => type === 'answer');
+	mailbox.forget(({message}) => message.type === 'answer');
 	t.is(mailbox.takeSignal(), undefined);
 	t.is(mailbox.outside, 2);
 	mailbox.put(envelope('a', true), 'a');

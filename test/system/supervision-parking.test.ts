@@ -2,7 +2,8 @@ import test from 'ava';
 import {limits} from '../../api/limits.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import type {LifecycleEvent} from '../../system/observer.js';
-import {objectOf, recordAt, recordKey, recordWorld, type RecordWorld} from './record-world.js';
+import type {AnyBehavior} from '../../system/behavior.js';
+import {objectOf, record, recordAt, recordKey, recordWorld, type RecordWorld} from './record-world.js';
 
 const failedOf = (object: ApiObject | undefined): unknown => (object?.status as JsonObject | undefined)?.['failed'];
 
@@ -174,4 +175,100 @@ test('a restart of the process tries a parked record afresh', t => {
 	again.pass(400);
 	t.is(lifecycle(again, 'parked').length, 1);
 	t.like(objectOf(again.answer('web', {type: 'get'})), {spec: {broken: true}});
+});
+
+// ---- a snapshot of which no state can be made ------------------------------------------------------------------------------------
+
+const {persistence, parking} = record as Required<typeof record>;
+
+const torn: AnyBehavior = {
+	...record,
+	persistence: {
+		...persistence,
+		restore(object: ApiObject, input: unknown) {
+			if ((object.spec as JsonObject)['torn'] === true) throw new Error('this cannot be read');
+			return persistence.restore(object, input as never);
+		},
+	},
+	parking: {...parking, forces: (_object: ApiObject, {type}: {readonly type: string}) => type === 'force'},
+};
+
+/** A record that crashed and cannot be taken up again. */
+function unreadable(): RecordWorld {
+	const world = recordWorld({behaviors: {record: torn}});
+	world.create({name: 'web', spec: {torn: true}});
+	world.create({name: 'sibling'});
+	world.answer('web', {type: 'boom'});
+	world.pass(400);
+	return world;
+}
+
+test('a record whose snapshot cannot be restored says so once in an event, can be read, refuses the rest and harms no sibling', t => {
+	const world = unreadable();
+	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'parked');
+	world.pass(limits.eventTtlMs / 2);
+	t.like(
+		world.durable.events.of(recordKey('web')).map(({type, reason, count}) => ({type, reason, count})),
+		[{type: 'Warning', reason: 'ActorFailed', count: 1}],
+	);
+	t.like(world.durable.index.get(recordKey('web')), {spec: {torn: true}});
+	for (const type of ['write', 'get', 'remove']) t.like(world.answer('web', {type}), {ok: false, error: {code: 'ERR_ACTOR_CRASHED'}}, type);
+	t.true(world.answer('sibling', {type: 'get'})?.ok);
+	t.deepEqual(world.escalations, []);
+});
+
+test('it can be removed by force, and its name is free', t => {
+	const world = unreadable();
+	world.refuse(1);
+	t.like(world.answer('web', {type: 'force'}), {ok: false, error: {code: 'ERR_STORE'}});
+	t.like(objectOf(world.answer('web', {type: 'force'})), {metadata: {name: 'web'}});
+	t.is(world.durable.index.get(recordKey('web')), undefined);
+	t.is(world.durable.system.nodeAt(recordAt('web')), undefined);
+	t.true(world.create({name: 'web'})[0]?.ok);
+	world.pass(3_600_000);
+	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'running');
+});
+
+test('once it can be read again it is parked as any other, and then goes on', t => {
+	let isTorn = true;
+	const mended: AnyBehavior = {
+		...torn,
+		persistence: {
+			...persistence,
+			restore(object: ApiObject, input: unknown) {
+				if (isTorn) throw new Error('this cannot be read');
+				return persistence.restore(object, input as never);
+			},
+		},
+	};
+	const world = recordWorld({behaviors: {record: mended}});
+	world.create({name: 'web'});
+	world.answer('web', {type: 'boom'});
+	world.pass(400);
+	isTorn = false;
+	world.pass(5_000);
+	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'running');
+	t.true(world.answer('web', {type: 'get'})?.ok);
+});
+
+test('what rests has a part that goes on', t => {
+	const seen: string[] = [];
+	const gentle: AnyBehavior = {
+		...record,
+		parking: {
+			...parking,
+			meanwhile(state: unknown) {
+				seen.push('meanwhile');
+				return {state, effects: []};
+			},
+		},
+	};
+	const world = recordWorld({behaviors: {record: gentle}});
+	world.create({name: 'web'});
+	world.answer('web', {type: 'write', spec: {broken: true}});
+	world.pass(400);
+	world.durable.system.wake(recordAt('web'), {type: 'wake'}, 'test');
+	world.run();
+	t.deepEqual(seen, ['meanwhile']);
+	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'parked');
 });

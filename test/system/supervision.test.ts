@@ -165,7 +165,7 @@ test('a temporary actor is not restarted, and its supervisor hears why it ended'
 	t.is(world.log.at(-1), ': down a crashed');
 });
 
-test('a transient actor may end; a permanent one that ends is a crash of its supervisor', t => {
+test('a transient actor may end; a permanent one that ends is started again', t => {
 	const world = actorWorld({
 		effects: [spawnPuppet('s', {effects: [spawnPuppet('may', {}, 'transient'), spawnPuppet('must', {}, 'permanent')]})],
 	});
@@ -174,8 +174,9 @@ test('a transient actor may end; a permanent one that ends is a crash of its sup
 	t.deepEqual(lifecycleOf(world), []);
 	world.act('s/must', {stops: true});
 	world.pass(0);
-	t.deepEqual(lifecycleOf(world), ['crashed s', 'restarted s']);
-	t.deepEqual(world.states(), ['', 's', 's/may', 's/must']);
+	t.deepEqual(lifecycleOf(world), ['restarted s/must']);
+	t.deepEqual(world.log.slice(-2), ['s/must: signal stop', 's/must: init']);
+	t.deepEqual(world.states(), ['', 's', 's/must']);
 });
 
 test('a bug in what an effect sets going crashes its actor and nobody else', t => {
