@@ -1,15 +1,19 @@
-// The commit pipeline against the driver under it: writes of 1 kB objects by some writers, each of which waits for its answer.
+// The commit pipeline against the driver under it, LevelDB and etcd: writes of 1 kB objects by some writers, each of which waits for its
+// answer.
 
 import path from 'node:path';
 import type {ApiObject} from '../api/object.js';
 import {limits} from '../api/limits.js';
 import {systemClock} from '../system/clock.js';
+import {connectEtcd} from '../system/etcd-client.js';
+import {createEtcdStore} from '../system/etcd-store.js';
 import {openLevelStore} from '../system/level-store.js';
 import {noMeta} from '../system/meta.js';
 import {ObjectIndex} from '../system/object-index.js';
 import {startPipeline, type Pipeline} from '../system/pipeline.js';
 import {systemRandom} from '../system/random.js';
 import type {Meta, StoreDriver} from '../system/store.js';
+import {startEtcd} from '../test/real/_etcd.js';
 import type {Benchmark} from './benchmark.js';
 import {temporaryFolder} from './cluster.js';
 import type {Scope} from './scope.js';
@@ -22,31 +26,44 @@ const spellMs = 500;
 
 export const pipelineBenchmark: Benchmark = {
 	name: 'pipeline',
-	about: 'writes of 1 kB objects through the commit pipeline, LevelDB with sync',
+	about: 'writes of 1 kB objects through the commit pipeline: LevelDB with sync, etcd of one member',
 	async run({rounds = defaultRounds}, scope) {
 		const folder = temporaryFolder(scope, 'pipeline');
-		const pipeline = await openPipeline(scope, path.join(folder, 'pipeline'));
-		const floor = await openFloor(scope, path.join(folder, 'floor'));
-		const rows: Row[] = [];
-		for (const writers of writersOf) {
-			const ours: number[] = [];
-			const bare: number[] = [];
-			for (let round = 0; round < rounds; round++) {
-				bare.push(await floor(Math.min(writers, limits.batchOperations)));
-				ours.push(await write(pipeline, writers));
-			}
-			rows.push(
-				{what: `${writers} writers`, values: ours, unit: 'writes/s'},
-				{what: `the driver alone, batches of ${Math.min(writers, limits.batchOperations)}`, values: bare, unit: 'writes/s'},
-				{what: `${writers} writers / the driver alone`, values: ratios(ours, bare), unit: 'x'},
-			);
+		const level = await measured('LevelDB', rounds, scope, name => openLevelStore(path.join(folder, name)));
+		try {
+			const etcd = await startEtcd({teardown: scope.defer});
+			const open = (name: string): StoreDriver => createEtcdStore(connectEtcd(`${etcd.url}/${name}`, systemClock), systemClock);
+			return [...level, ...(await measured('etcd', rounds, scope, open))];
+		} catch (error) {
+			return [...level, {what: 'etcd', values: [], unit: 'writes/s', note: error instanceof Error ? error.message : String(error)}];
 		}
-		return rows;
 	},
 };
 
-async function openDriver(scope: Scope, folder: string): Promise<StoreDriver> {
-	const driver = await openLevelStore(folder);
+type Open = (name: string) => StoreDriver | Promise<StoreDriver>;
+
+async function measured(store: string, rounds: number, scope: Scope, open: Open): Promise<readonly Row[]> {
+	const pipeline = await openPipeline(scope, await openDriver(scope, open, 'pipeline'));
+	const floor = openFloor(await openDriver(scope, open, 'floor'));
+	const rows: Row[] = [];
+	for (const writers of writersOf) {
+		const ours: number[] = [];
+		const bare: number[] = [];
+		for (let round = 0; round < rounds; round++) {
+			bare.push(await floor(Math.min(writers, limits.batchOperations)));
+			ours.push(await write(pipeline, writers));
+		}
+		rows.push(
+			{what: `${store}: ${writers} writers`, values: ours, unit: 'writes/s'},
+			{what: `${store} alone, batches of ${Math.min(writers, limits.batchOperations)}`, values: bare, unit: 'writes/s'},
+			{what: `${store}: ${writers} writers / the driver alone`, values: ratios(ours, bare), unit: 'x'},
+		);
+	}
+	return rows;
+}
+
+async function openDriver(scope: Scope, open: Open, name: string): Promise<StoreDriver> {
+	const driver = await open(name);
 	scope.defer(() => driver.close());
 	return driver;
 }
@@ -55,8 +72,7 @@ const neverFenced = (message: string): never => {
 	throw new Error(message);
 };
 
-async function openPipeline(scope: Scope, folder: string): Promise<Pipeline> {
-	const driver = await openDriver(scope, folder);
+async function openPipeline(scope: Scope, driver: StoreDriver): Promise<Pipeline> {
 	const pipeline = await new Promise<Pipeline>((resolve, reject) => {
 		startPipeline(
 			{
@@ -116,8 +132,7 @@ function write(pipeline: Pipeline, writers: number): Promise<number> {
 }
 
 /** Writes a second in batches of so many, one batch after the other. */
-async function openFloor(scope: Scope, folder: string): Promise<(size: number) => Promise<number>> {
-	const driver = await openDriver(scope, folder);
+function openFloor(driver: StoreDriver): (size: number) => Promise<number> {
 	let meta: Meta = noMeta;
 	const commit = (size: number): Promise<void> => {
 		const expected = meta;

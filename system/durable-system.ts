@@ -3,7 +3,7 @@
 // The order at start is a promise: the new epoch is written first, then everything is loaded, and only then does the tree begin.
 
 import type {Failure, Outcome} from '../api/errors.js';
-import {parseStoreKey, type Address, type ObjectKey} from '../api/keys.js';
+import {parseStoreKey, storePrefix, type Address, type ObjectKey} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {ApiObject, Draft} from '../api/object.js';
 import type {ActorSystemOptions, Origin} from './actor-options.js';
@@ -14,11 +14,12 @@ import {EventLog, type ObjectEvent} from './event-log.js';
 import type {Executor} from './executor.js';
 import {Journal} from './journal.js';
 import type {Envelope} from './mailbox.js';
+import {createMandate} from './mandate.js';
 import {ObjectIndex, type Change, type Known, type TermsOf} from './object-index.js';
 import type {SystemObserver} from './observer.js';
 import type {Perform} from './performs.js';
 import {startPipeline, type Pipeline} from './pipeline.js';
-import type {Meta, StoreDriver} from './store.js';
+import type {Meta, Snapshot, StoreDriver} from './store.js';
 import type {WatchRing} from './watch-ring.js';
 
 export type Wake = {readonly to: Address; readonly message: Message};
@@ -53,7 +54,10 @@ export type DurableSystemOptions = {
 	readonly remote?: (system: string, to: Address, envelope: Envelope) => void;
 	readonly observer?: SystemObserver;
 	readonly onEscalation?: (error: Failure) => void;
+	/** The term is over; called once. Whoever is told kills the system. */
 	readonly onFenced: (message: string) => void;
+	/** Whether this system may still commit, answer and order; asked before each of them. Always, where nobody else can lead. */
+	readonly inOffice?: () => boolean;
 	/** Called in order of version once a batch is durable. */
 	readonly onChange?: (change: Change) => void;
 	readonly onEvent?: (key: ObjectKey, event: ObjectEvent) => void;
@@ -68,6 +72,8 @@ export type DurableSystem = {
 	readonly events: EventLog;
 	readonly journal: Journal;
 	readonly pipeline: Pipeline;
+	/** All that is stored as of one moment, for a backup; everything runs on meanwhile. */
+	readonly snapshot: () => Promise<Snapshot>;
 	/** Starts the tree; everything is loaded by then. */
 	readonly begin: () => void;
 	/** Stops the tree and finishes what is being written; the driver stays open. */
@@ -84,6 +90,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 	const origins = new Map<ObjectKey, Origin>();
 	const eventRecords: [ObjectKey, string][] = [];
 	let started: DurableSystem | undefined;
+	const mandate = createMandate(options.inOffice ?? always, options.executor.defer, options.onFenced);
 
 	const onApplied = (changes: readonly Change[]): void => {
 		for (const change of changes) {
@@ -100,11 +107,14 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 		const events = new EventLog({
 			clock,
 			put: (storeKey, body, written) => pipeline.put(storeKey, body, outcome => written(outcome.ok)),
-			...(options.onEvent === undefined ? {} : {onEvent: options.onEvent}),
+			onEvent(key, event) {
+				if (mandate.holds()) options.onEvent?.(key, event);
+			},
 		});
 		for (const [key, body] of eventRecords) events.load(key, body);
 		const system = new ActorSystem({
 			...systemOptions(options),
+			mayAct: mandate.holds,
 			persistent: {
 				known: index,
 				submit({key, object, origin, done: committed}) {
@@ -127,6 +137,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			events,
 			journal,
 			pipeline,
+			snapshot: () => options.driver.snapshot(storePrefix),
 			begin: () => system.start(design.root, options.inputOf(pipeline.meta)),
 			stop: finished => {
 				resync?.();
@@ -135,7 +146,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			kill() {
 				resync?.();
 				events.close();
-				system.close();
+				system.close('ERR_OUTCOME_UNKNOWN');
 			},
 		};
 	};
@@ -151,7 +162,8 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			schemaVersionOf: design.schemaVersionOf,
 			upgrade: design.upgrade,
 			onApplied,
-			onFenced: options.onFenced,
+			inOffice: mandate.holds,
+			onFenced: mandate.end,
 			onRecord(storeKey, body) {
 				const parsed = parseStoreKey(storeKey);
 				if (parsed?.holds === 'events') eventRecords.push([parsed.key, body]);
@@ -168,6 +180,8 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 		},
 	);
 }
+
+const always = (): boolean => true;
 
 function systemOptions(options: DurableSystemOptions): ActorSystemOptions {
 	const {name, executor, clock, random, design, perform, remote, observer, onEscalation} = options;

@@ -12,9 +12,10 @@ import {databaseIn, removeLeftovers} from './level-directory.js';
 import {damageInLog} from './level-log.js';
 import {aboutMeta, formatMeta, noMeta, parseMeta, sameMeta} from './meta.js';
 import {takingTurns} from './turns.js';
-import type {Batch, CommitOutcome, Meta, MetaOutcome, StoreDriver, StoredRecord} from './store.js';
+import type {Batch, CommitOutcome, Meta, MetaOutcome, Snapshot, StoreDriver, StoredRecord} from './store.js';
 
 type Level = ClassicLevel;
+type LevelSnapshot = ReturnType<Level['snapshot']>;
 type Values = readonly (string | undefined)[];
 type Result<Value> = {readonly ok: true; readonly value: Value} | {readonly ok: false; readonly message: string};
 
@@ -88,6 +89,11 @@ function driverOf(state: State): StoreDriver {
 		commit: (batch, done) => void inTurn(() => commit(state, batch)).then(done),
 		readMeta: done => void inTurn(() => readMeta(state)).then(done),
 		load: (prefix, done) => void inTurn(() => load(state, prefix)).then(done),
+		async snapshot(prefix) {
+			const taken = await inTurn(() => snapshot(state, prefix));
+			if (taken.ok) return taken.value;
+			throw new Error(taken.message);
+		},
 		close: () =>
 			inTurn(async () => {
 				state.closed = true;
@@ -202,21 +208,37 @@ async function load(state: State, prefix: string): Promise<{ok: true; records: I
 	if (!ready.ok) return ready;
 	try {
 		const records: StoredRecord[] = [];
-		const iterator = ready.value.iterator({gte: prefix, lt: endOf(prefix)});
-		try {
-			for (
-				let entries = await iterator.nextv(limits.storeReadRecords);
-				entries.length > 0;
-				entries = await iterator.nextv(limits.storeReadRecords)
-			) {
-				for (const [key, body] of entries) if (key !== metaStoreKey) records.push({key, body});
-			}
-		} finally {
-			await iterator.close();
-		}
+		for await (const portion of portions(ready.value, prefix)) records.push(...portion);
 		return {ok: true, records};
 	} catch (error) {
 		return {ok: false, message: messageOf(error)};
+	}
+}
+
+/** Taken in turn, read while others write; a handle that is closed after a failed batch ends it with an error. */
+async function snapshot(state: State, prefix: string): Promise<Result<Snapshot>> {
+	const ready = await readyHandle(state);
+	if (!ready.ok) return ready;
+	const {meta} = state;
+	return {
+		ok: true,
+		value: {meta: sameMeta(meta, noMeta) ? undefined : meta, records: portions(ready.value, prefix, ready.value.snapshot())},
+	};
+}
+
+async function* portions(level: Level, prefix: string, ofSnapshot?: LevelSnapshot): AsyncIterable<readonly StoredRecord[]> {
+	const iterator = level.iterator({gte: prefix, lt: endOf(prefix), ...(ofSnapshot === undefined ? {} : {snapshot: ofSnapshot})});
+	try {
+		for (
+			let entries = await iterator.nextv(limits.storeReadRecords);
+			entries.length > 0;
+			entries = await iterator.nextv(limits.storeReadRecords)
+		) {
+			yield entries.filter(([key]) => key !== metaStoreKey).map(([key, body]) => ({key, body}));
+		}
+	} finally {
+		await iterator.close();
+		await ofSnapshot?.close();
 	}
 }
 

@@ -29,6 +29,10 @@ export function createMemoryStore(defer: (callback: () => void) => void, data: M
 			const outcome = unlessClosed(() => ({ok: true as const, records: recordsOf(data, prefix)}));
 			defer(() => done(outcome));
 		},
+		snapshot(prefix) {
+			if (closed) return Promise.reject(new Error(closedMessage));
+			return Promise.resolve({meta: data.meta, records: inOnePortion([...recordsOf(data, prefix)])});
+		},
 		close() {
 			closed = true;
 			return Promise.resolve();
@@ -52,6 +56,11 @@ function take(data: MemoryStoreData, {writes, expected, next}: Batch): CommitOut
 function recordsOf(data: MemoryStoreData, prefix: string): Iterable<StoredRecord> {
 	const found = [...data.bodies].filter(([key]) => key.startsWith(prefix)).sort(([a], [b]) => (a < b ? -1 : 1));
 	return lazily(found);
+}
+
+/** Serialised already, since the bodies of today are gone tomorrow. */
+async function* inOnePortion(records: readonly StoredRecord[]): AsyncIterable<readonly StoredRecord[]> {
+	yield await Promise.resolve(records);
 }
 
 function* lazily(found: readonly (readonly [string, () => string])[]): Iterable<StoredRecord> {

@@ -5,6 +5,9 @@ import type {Meta} from './store.js';
 /** What a batch expects of a store that nobody has written to. */
 export const noMeta: Meta = {version: 0, epoch: 0, lineage: ''};
 
+/** The lineage of a store while a backup is put into it. */
+export const restoringLineage = 'restoring';
+
 export const sameMeta = (a: Meta, b: Meta): boolean => a.version === b.version && a.epoch === b.epoch && a.lineage === b.lineage;
 
 export const formatMeta = ({version, epoch, lineage}: Meta): string => JSON.stringify({version, epoch, lineage});

@@ -17,6 +17,8 @@ export type PipelineOptions = TermOptions & {
 	readonly defer: (callback: () => void) => void;
 	/** Once per durable batch, in order of version, after index and ring and before the answers. */
 	readonly onApplied: (changes: readonly Change[]) => void;
+	/** Whether the term of office still runs: asked before a batch is sent, and before it counts. */
+	readonly inOffice?: () => boolean;
 	/** The term is over: somebody else writes to the store, or it cannot be found out whether a batch was taken. */
 	readonly onFenced: (message: string) => void;
 	/** Changes kept for watchers; 0 where nobody watches. */
@@ -51,7 +53,7 @@ type State = {
 	readonly options: PipelineOptions;
 	readonly ring: WatchRing;
 	meta: Meta;
-	/** The last version given to a write; above the store's when a lost batch may still arrive. */
+	/** The last version given to a write. */
 	lastVersion: number;
 	queue: Waiting[];
 	inFlight: readonly Step[];
@@ -135,6 +137,7 @@ function scheduleFlush(state: State): void {
 
 function flush(state: State): void {
 	const {options, meta, lastVersion} = state;
+	if (!inOffice(state)) return finish(state, endOffice(state));
 	const {steps, refused, taken} = assemble(state.queue, {
 		lastVersion,
 		schemaVersionOf: options.schemaVersionOf,
@@ -156,12 +159,19 @@ function settle(state: State, next: Meta, settled: Settled): void {
 	state.inFlight = [];
 	switch (settled.type) {
 		case 'committed':
+			if (!inOffice(state)) {
+				// It is in the store, and the next leader will find it; this one tells nobody.
+				endOffice(state);
+				for (const {waiting} of steps) answerFailed(state, waiting, unknownOutcome);
+				break;
+			}
 			state.meta = next;
 			state.lastVersion = next.version;
 			applyAll(state, steps);
 			break;
 		case 'failed':
-			if (settled.mayArrive) state.lastVersion = next.version;
+			state.meta = settled.meta ?? state.meta;
+			state.lastVersion = state.meta.version;
 			for (const {waiting} of steps) answerFailed(state, waiting, storeFailure(settled.message));
 			break;
 		case 'ended':
@@ -171,6 +181,14 @@ function settle(state: State, next: Meta, settled: Settled): void {
 			break;
 	}
 	if (state.queue.length > 0 || state.ended !== undefined) scheduleFlush(state);
+}
+
+const inOffice = ({options}: State): boolean => options.inOffice?.() ?? true;
+
+function endOffice(state: State): Failure {
+	const message = 'the term of office is over';
+	if (state.ended === undefined) state.options.onFenced(message);
+	return (state.ended ??= storeFailure(message));
 }
 
 /** One synchronous pass: whoever is told of a change finds all changes before it everywhere. */

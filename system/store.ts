@@ -34,6 +34,13 @@ export type StoredRecord = {readonly key: string; readonly body: string};
 
 export type MetaOutcome = {readonly ok: true; readonly meta: Meta | undefined} | {readonly ok: false; readonly message: string};
 
+/** All there is as of one moment, read while others write. */
+export type Snapshot = {
+	readonly meta: Meta | undefined;
+	/** In key order and in portions; `meta` is not among them. Throws where reading fails. */
+	readonly records: AsyncIterable<readonly StoredRecord[]>;
+};
+
 /** Callbacks, not promises, so that the virtual world runs it without an event loop. A callback is called exactly once. */
 export type StoreDriver = {
 	readonly name: string;
@@ -45,6 +52,8 @@ export type StoreDriver = {
 		prefix: string,
 		done: (outcome: {ok: true; records: Iterable<StoredRecord>} | {ok: false; message: string}) => void,
 	) => void;
+	/** For a backup, which never runs in the virtual world. Rejects where the store cannot be read. */
+	readonly snapshot: (prefix: string) => Promise<Snapshot>;
 	/** Closes files and connections; later calls fail. */
 	readonly close: () => Promise<void>;
 };

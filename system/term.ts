@@ -6,7 +6,7 @@ import {parseObjectKey, parseStoreKey, storePrefix, type ObjectKey} from '../api
 import type {ApiObject} from '../api/object.js';
 import type {Random} from './behavior.js';
 import type {Clock} from './clock.js';
-import {noMeta} from './meta.js';
+import {noMeta, restoringLineage} from './meta.js';
 import type {ObjectIndex} from './object-index.js';
 import {once} from './once.js';
 import {parseRecord} from './record.js';
@@ -35,6 +35,7 @@ export function beginTerm(options: TermOptions, done: (outcome: Outcome<Meta>) =
 	driver.readMeta(read => {
 		if (!read.ok) return done(failed('ERR_NOT_REACHABLE', {message: `the store cannot be read: ${read.message}`}));
 		const expected = read.meta ?? noMeta;
+		if (expected.lineage === restoringLineage) return done(failed('ERR_INTERNAL', {message: unfinished}));
 		const next = nextTerm(expected, Math.floor(clock.nowMs() / 1_000), random);
 		// An unknown outcome is not read back here: another writer may have written the same words in the same second.
 		driver.commit({writes: [], expected, next}, taken => {
@@ -43,6 +44,8 @@ export function beginTerm(options: TermOptions, done: (outcome: Outcome<Meta>) =
 		});
 	});
 }
+
+const unfinished = 'a backup is being restored into the store, or was not to its end; troupe restore does it from the start';
 
 /** A store that was restored from a backup has no lineage either. */
 const nextTerm = ({version, epoch, lineage}: Meta, nowSeconds: number, random: Random): Meta => ({

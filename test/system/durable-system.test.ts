@@ -29,7 +29,7 @@ test('what was in flight when the process was killed answers nobody and does no 
 	const outcomes = world.ask('a', {type: 'write', spec: {n: 1}});
 	world.run();
 	world.kill();
-	t.like(outcomes[0], {ok: false, error: {code: 'ERR_ACTOR_STOPPED'}});
+	t.like(outcomes[0], {ok: false, error: {code: 'ERR_OUTCOME_UNKNOWN'}});
 	world.release();
 	world.pass(60_000);
 	t.is(outcomes.length, 1);

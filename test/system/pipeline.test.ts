@@ -189,8 +189,32 @@ test('an unknown outcome that was not taken fails, and its version is not given 
 	world.run();
 	t.deepEqual(answers, [
 		['a', 'ERR_STORE'],
-		['b', 2],
+		['b', 3],
 	]);
+	t.deepEqual(fenced, []);
+});
+
+test('a batch that arrives after it was given up is kept out: what was answered as failed does not happen later', t => {
+	const lateMs = limits.storeAskMs + 50;
+	const {world, write, answers, fenced, data} = startedPipeline((driver, {clock}) => {
+		let isFirst = true;
+		return {
+			...driver,
+			commit(batch, done) {
+				if (batch.writes.length === 0 || !isFirst) return driver.commit(batch, done);
+				isFirst = false;
+				clock.after(lateMs, () => driver.commit(batch, () => undefined));
+				clock.after(1, () => done(timedOut));
+			},
+		};
+	});
+	write('a');
+	world.run();
+	t.deepEqual(answers, [['a', 'ERR_STORE']]);
+	t.deepEqual([...data.bodies.keys()], []);
+	write('b');
+	world.run();
+	t.deepEqual(answers.at(-1), ['b', 3]);
 	t.deepEqual(fenced, []);
 });
 

@@ -22,6 +22,7 @@ import type {ObjectEvent} from '../../system/event-log.js';
 import {ManualClock} from '../../system/manual-clock.js';
 import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/memory-store.js';
 import type {Change} from '../../system/object-index.js';
+import type {Perform} from '../../system/performs.js';
 import {seededRandom} from '../../system/random.js';
 import type {CommitOutcome} from '../../system/store.js';
 import {createFifo, observing, passing, type FifoExecutor, type Seen} from './actor-world.js';
@@ -124,7 +125,7 @@ const textOf = ({type, text, outcome}: RecordMessage): string =>
 	outcome === undefined ? `${type}${text === undefined ? '' : ` ${text}`}` : `${type} ${outcome.ok ? 'ok' : outcome.error.code}`;
 
 /** Starts records, and those that are in the index at the start. */
-const recordsRoot: Behavior<
+export const recordsRoot: Behavior<
 	null,
 	null,
 	Message & {readonly input?: RecordInput; readonly effects?: readonly Effect[]; readonly object?: ApiObject}
@@ -191,6 +192,8 @@ export type RecordWorldOptions = {
 	readonly design?: Partial<SystemDesign>;
 	readonly behaviors?: {readonly [name: string]: AnyBehavior};
 	readonly begin?: boolean;
+	readonly inOffice?: () => boolean;
+	readonly perform?: Perform;
 };
 
 /** A control system of records; killed and started again over the same data by a second call. */
@@ -200,6 +203,8 @@ export function recordWorld({
 	design,
 	behaviors,
 	begin = true,
+	inOffice,
+	perform,
 }: RecordWorldOptions = {}): RecordWorld {
 	const executor = createFifo();
 	const store = createMemoryStore(executor.defer, data);
@@ -245,6 +250,8 @@ export function recordWorld({
 			clock,
 			random: seededRandom(7),
 			remote: (_system, _to, {message}) => void far.push(message.type),
+			...(inOffice === undefined ? {} : {inOffice}),
+			...(perform === undefined ? {} : {perform}),
 			...(observer === undefined ? {} : {observer}),
 			...(onEscalation === undefined ? {} : {onEscalation}),
 			onFenced: message => void fenced.push(message),

@@ -1,8 +1,9 @@
 // What every store driver promises. A driver that passes is a real one, whatever is below it.
 
 import type {TestFn} from 'ava';
+import {limits} from '../../api/limits.js';
 import {noMeta} from '../../system/meta.js';
-import type {Batch, CommitOutcome, Meta, MetaOutcome, StoreDriver, StoredRecord, Write} from '../../system/store.js';
+import type {Batch, CommitOutcome, Meta, MetaOutcome, Snapshot, StoreDriver, StoredRecord, Write} from '../../system/store.js';
 
 export const commitTo = (driver: StoreDriver, batch: Batch): Promise<CommitOutcome> =>
 	new Promise(resolve => driver.commit(batch, resolve));
@@ -21,13 +22,34 @@ export const batchOf = (expected: Meta, ...writes: readonly Write[]): Batch => (
 	next: {version: expected.version + writes.length, epoch: Math.max(1, expected.epoch), lineage: 'a'},
 });
 
+/** Writes each key, its name as body, in batches of the size that a pipeline makes; the meta they end with. */
+export async function fill(driver: StoreDriver, keys: readonly string[], from: Meta = noMeta): Promise<Meta> {
+	let meta = from;
+	for (let at = 0; at < keys.length; at += limits.batchOperations) {
+		const batch = batchOf(meta, ...keys.slice(at, at + limits.batchOperations).map(key => writing(key, key)));
+		const outcome = await commitTo(driver, batch);
+		if (outcome.type !== 'committed') throw new Error(outcome.message);
+		meta = batch.next;
+	}
+	return meta;
+}
+
+export async function readAll({records}: Snapshot): Promise<readonly StoredRecord[]> {
+	const all: StoredRecord[] = [];
+	for await (const portion of records) all.push(...portion);
+	return all;
+}
+
 export type StoreUnderTest = {
 	readonly driver: StoreDriver;
 	/** Ends the driver without closing what a SIGKILL would not close either, and opens another one over the same data. */
 	readonly reopen: () => Promise<StoreDriver>;
 };
 
-export function storeContract(test: TestFn, make: (t: {teardown: (end: () => Promise<void>) => void}) => Promise<StoreUnderTest>): void {
+export function storeContract(
+	test: TestFn,
+	make: (t: {teardown: (end: () => void | Promise<void>) => void}) => Promise<StoreUnderTest>,
+): void {
 	test('an empty store has no meta and no records', async t => {
 		const {driver} = await make(t);
 		t.deepEqual(await metaOf(driver), {ok: true, meta: undefined});
@@ -84,9 +106,23 @@ export function storeContract(test: TestFn, make: (t: {teardown: (end: () => Pro
 	test('more records than one portion come back complete and in order', async t => {
 		const {driver} = await make(t);
 		const keys = Array.from({length: 2_500}, (_, at) => `/troupe/registry/pods/a/${String(at).padStart(5, '0')}`);
-		await commitTo(driver, batchOf(noMeta, ...keys.map(key => writing(key, key))));
+		await fill(driver, keys);
 		const records = await loadFrom(driver, '/troupe/');
 		t.deepEqual(typeof records === 'string' ? records : records.map(({key}) => key), keys);
+	});
+
+	test('a full batch of the largest size is taken whole, with its header and its meta', async t => {
+		const {driver} = await make(t);
+		const body = 'x'.repeat(Math.floor(limits.batchBytes / limits.batchOperations));
+		const keys = Array.from({length: limits.batchOperations}, (_, at) => `/troupe/registry/pods/a/${at}`);
+		t.is((await commitTo(driver, batchOf(noMeta, ...keys.map(key => writing(key, body))))).type, 'committed');
+		const large = batchOf(
+			{...noMeta, version: 100, epoch: 1, lineage: 'a'},
+			writing('/troupe/registry/large', 'x'.repeat(limits.objectBytes + 25)),
+		);
+		t.is((await commitTo(driver, large)).type, 'committed');
+		const records = await loadFrom(driver, '/troupe/registry/');
+		t.is(typeof records === 'string' ? records : records.length, 101);
 	});
 
 	test('a value of 1 MiB and text of any script come back as they were', async t => {
@@ -99,6 +135,30 @@ export function storeContract(test: TestFn, make: (t: {teardown: (end: () => Pro
 			{key: '/troupe/registry/large', body: large},
 			{key: '/troupe/registry/text', body: text},
 		]);
+	});
+
+	test('a snapshot holds one moment with its meta, whatever is written while it is read', async t => {
+		const {driver} = await make(t);
+		const keys = Array.from({length: 1_500}, (_, at) => `/troupe/registry/pods/a/${String(at).padStart(5, '0')}`);
+		const meta = await fill(driver, keys);
+		const snapshot = await driver.snapshot('/troupe/');
+		await commitTo(
+			driver,
+			batchOf(meta, writing(keys[1_400] ?? '', undefined), writing(keys[3] ?? '', 'later'), writing('/troupe/z', 'new')),
+		);
+		t.deepEqual(snapshot.meta, meta);
+		t.deepEqual(
+			await readAll(snapshot),
+			keys.map(key => ({key, body: key})),
+		);
+		t.deepEqual((await driver.snapshot('/troupe/')).meta, {...meta, version: meta.version + 3});
+	});
+
+	test('a snapshot of an empty store has no meta', async t => {
+		const {driver} = await make(t);
+		const snapshot = await driver.snapshot('/troupe/');
+		t.is(snapshot.meta, undefined);
+		t.deepEqual(await readAll(snapshot), []);
 	});
 
 	test('what was committed is there for the next driver, whose epoch fences the one before', async t => {
@@ -123,6 +183,7 @@ export function storeContract(test: TestFn, make: (t: {teardown: (end: () => Pro
 		});
 		t.deepEqual(await metaOf(driver), {ok: false, message: 'the store is closed'});
 		t.is(await loadFrom(driver, '/troupe/'), 'the store is closed');
+		await t.throwsAsync(driver.snapshot('/troupe/'), {message: 'the store is closed'});
 	});
 
 	test('no callback comes before its call has returned', async t => {

@@ -1,0 +1,99 @@
+// `troupe restore FILE`: an empty store is filled from a backup, after all of it was read once and found whole, and after the key was
+// found to open it.
+
+import {createReadStream} from 'node:fs';
+import path from 'node:path';
+import {AppError} from '../../api/errors.js';
+import {vaultStoreKey} from '../../api/keys.js';
+import {authorityName} from '../../server/certificates.js';
+import {isForeignKey, openVault} from '../../server/vault.js';
+import {writeSynced} from '../../system/atomic-file.js';
+import {readBackup, type BackupReader} from '../../system/backup.js';
+import {systemClock} from '../../system/clock.js';
+import {readKey} from '../../system/key-file.js';
+import {restore} from '../../system/restore.js';
+import type {StoreDriver} from '../../system/store.js';
+import type {Invocation} from '../command.js';
+import {homeOf} from '../home.js';
+import {makeFolder} from '../make-folder.js';
+import {storeOf} from '../serving-flags.js';
+import type {StoreChoice} from '../up-options.js';
+import {failedError, usageError} from '../usage.js';
+
+export async function run({flags, home: root, inputs, terminal}: Invocation): Promise<number> {
+	const [name, ...more] = inputs;
+	if (name === undefined || more.length > 0)
+		throw usageError('restore takes one file, as in: troupe restore monday.troupe --key cluster.key');
+	const store = storeIn(flags);
+	const file = path.resolve(name);
+	const home = homeOf(root);
+	const sealed = await sealedIn(file);
+	const keyFile = flags.text('key');
+	await checkKey(keyFile === undefined ? home.clusterKey : path.resolve(keyFile), sealed);
+	makeFolder(home.data);
+	const driver = await driverOf(store, home.data);
+	try {
+		if (keyFile !== undefined) await copyKey(path.resolve(keyFile), home.clusterKey);
+		const {meta, records} = await restore(driver, await opened(file));
+		terminal.out(`restored: version ${meta.version} (${records} records) in ${store === 'level' ? root : store}\n`);
+	} finally {
+		await driver.close();
+	}
+	terminal.note(`note: start it with ${store === 'level' ? `troupe up --home ${root}` : `troupe server --home ${root} --store ${store}`}`);
+	return 0;
+}
+
+function storeIn(flags: Invocation['flags']): StoreChoice {
+	const problems: string[] = [];
+	const store = storeOf(flags, problems);
+	if (store === 'memory') problems.push('--store memory keeps nothing: there is nothing to restore into');
+	if (problems.length > 0) throw usageError(problems.join('\n'));
+	return store;
+}
+
+const opened = (file: string): Promise<BackupReader> => readBackup(bytesOf(file));
+
+async function* bytesOf(file: string): AsyncIterable<Uint8Array> {
+	try {
+		for await (const chunk of createReadStream(file)) yield chunk as Uint8Array;
+	} catch (error) {
+		throw failedError(`${file} cannot be read: ${(error as Error).message}`);
+	}
+}
+
+/** Reads to the end, so that everything is found whole before anything is written. What tells the right key, if there is such. */
+async function sealedIn(file: string): Promise<string | undefined> {
+	let sealed: string | undefined;
+	const {records} = await opened(file);
+	for await (const {key, body} of records) if (key === vaultStoreKey(authorityName)) sealed = body;
+	return sealed;
+}
+
+async function checkKey(keyFile: string, sealed: string | undefined): Promise<void> {
+	if ((await readKey(keyFile)) === undefined)
+		throw failedError(`${keyFile} is not there; --key FILE names the copy of data/cluster.key that was kept beside the backup`);
+	const kept = {get: () => sealed, put: () => Promise.reject(new Error('nothing is written here'))};
+	try {
+		await openVault(keyFile, kept, authorityName);
+	} catch (error) {
+		if (!isForeignKey(error)) throw error;
+		throw failedError(`${keyFile} is the key of another cluster: it does not open what is sealed in this backup`);
+	}
+}
+
+async function driverOf(store: StoreChoice, data: string): Promise<StoreDriver> {
+	if (store === 'level') return (await import('../../system/level-store.js')).openLevelStore(path.join(data, 'control'));
+	const [{connectEtcd}, {createEtcdStore}] = await Promise.all([
+		import('../../system/etcd-client.js'),
+		import('../../system/etcd-store.js'),
+	]);
+	return createEtcdStore(connectEtcd(store, systemClock), systemClock);
+}
+
+/** A key that is there already is never replaced: something may be sealed with it. */
+async function copyKey(from: string, to: string): Promise<void> {
+	const [key, there] = [await readKey(from), await readKey(to)];
+	if (key === undefined) throw new AppError('ERR_INTERNAL', {message: `${from} is gone`});
+	if (there === undefined) return writeSynced(to, key, 0o600);
+	if (!Buffer.from(key).equals(there)) throw failedError(`${to} is another key than ${from}; restore into a new home`);
+}

@@ -1,0 +1,143 @@
+// Real servers for tests: started on free ports with a folder of their own, killed, paused, woken and started again.
+
+import {spawn, type ChildProcess} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtempSync, readFileSync, readdirSync, rmSync} from 'node:fs';
+import net from 'node:net';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {setTimeout as sleep} from 'node:timers/promises';
+
+export type Teardown = {readonly teardown: (end: () => void | Promise<void>) => void};
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+	const server = net.createServer().listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const {port} = server.address() as net.AddressInfo;
+	server.close();
+	await once(server, 'close');
+	return port;
+}
+
+/** Waits until the condition holds; an error that names it otherwise. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, deadlineMs = 20_000): Promise<void> {
+	const endMs = performance.now() + deadlineMs;
+	while (!(await holds())) {
+		if (performance.now() > endMs) throw new Error(`not within ${deadlineMs} ms: ${what}`);
+		await sleep(20);
+	}
+}
+
+export function folder(t: Teardown, name: string): string {
+	const directory = mkdtempSync(path.join(tmpdir(), `troupe-${name}-`));
+	t.teardown(() => rmSync(directory, {recursive: true, force: true}));
+	return directory;
+}
+
+/** One process of a server that can be ended and started again with the same arguments. */
+export type Server = {
+	readonly start: () => Promise<void>;
+	readonly kill: () => Promise<void>;
+	/** SIGSTOP; resolves when every thread has stopped. */
+	readonly pause: () => Promise<void>;
+	readonly wake: () => void;
+	readonly pid: () => number | undefined;
+};
+
+export function serverOf(t: Teardown, command: string, args: readonly string[], isUp: () => Promise<boolean>): Server {
+	let child: ChildProcess | undefined;
+	const kill = async (): Promise<void> => {
+		const running = child;
+		child = undefined;
+		if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
+		const ended = once(running, 'exit');
+		running.kill('SIGKILL');
+		await ended;
+	};
+	t.teardown(kill);
+	return {
+		async start() {
+			const started = spawn(command, args, {stdio: 'ignore'});
+			child = started;
+			let failure: string | undefined;
+			started.once('error', error => (failure = error.message));
+			started.once('exit', code => (failure ??= `it ended with code ${code}`));
+			await until(`${command} answers`, async () => {
+				if (failure !== undefined && child === started) throw new Error(`${command} does not run: ${failure}`);
+				return isUp();
+			});
+		},
+		kill,
+		async pause() {
+			const {pid} = child ?? {};
+			if (pid === undefined) throw new Error(`${command} does not run`);
+			await pauseProcess(pid);
+		},
+		wake: () => void child?.kill('SIGCONT'),
+		pid: () => child?.pid,
+	};
+}
+
+/** Stops a process with all its threads. */
+export async function pauseProcess(pid: number): Promise<void> {
+	process.kill(pid, 'SIGSTOP');
+	const stateOf = (thread: string): string | undefined => /\) (\w) /.exec(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1'))?.[1];
+	await until(`process ${pid} has stopped`, () => readdirSync(`/proc/${pid}/task`).every(thread => stateOf(thread) === 'T'));
+}
+
+/** Whether somebody listens. */
+export async function isOpen(port: number): Promise<boolean> {
+	const socket = net.connect(port, '127.0.0.1');
+	try {
+		await once(socket, 'connect');
+		return true;
+	} catch {
+		return false;
+	} finally {
+		socket.destroy();
+	}
+}
+
+/** A way to a port that can be cut: nothing passes and nothing is closed, as where a cable was pulled. */
+export type Proxy = {readonly port: number; readonly cut: () => void; readonly heal: () => void};
+
+export async function proxyTo(t: Teardown, port: number): Promise<Proxy> {
+	let isCut = false;
+	const sockets = new Set<net.Socket>();
+	const server = net.createServer(client => {
+		const target = net.connect(port, '127.0.0.1');
+		for (const [from, to] of [
+			[client, target],
+			[target, client],
+		] as const) {
+			sockets.add(from);
+			from.on('data', data => {
+				if (!isCut) to.write(data);
+			});
+			from.on('error', () => undefined);
+			from.on('close', () => {
+				sockets.delete(from);
+				if (!isCut) to.destroy();
+			});
+		}
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const destroyAll = (): void => {
+		for (const socket of sockets) socket.destroy();
+	};
+	t.teardown(() => {
+		server.close();
+		destroyAll();
+	});
+	return {
+		port: (server.address() as net.AddressInfo).port,
+		cut: () => void (isCut = true),
+		heal() {
+			isCut = false;
+			// What was lost on the way cannot be made up for: the connections are of no use.
+			destroyAll();
+		},
+	};
+}
