@@ -1,4 +1,7 @@
-// Joins one system to the others: one stream per peer over one link, tells, asks and replies as bodies.
+// Joins one system to the others: a stream per peer and lane, tells, asks and replies as bodies.
+//
+// Each lane is a stream of its own: what one of them loses or holds up does not concern the other, and messages between two actors
+// always take the same one, so that they arrive in order.
 
 import {Buffer} from 'node:buffer';
 import {failure, type Failure} from '../api/errors.js';
@@ -8,34 +11,57 @@ import {isObject, type Json, type JsonObject} from '../api/object.js';
 import type {ActorSystem} from './actor-system.js';
 import type {Message} from './behavior.js';
 import type {Clock} from './clock.js';
-import type {Link} from './link.js';
+import type {Lane, LaneOf, Link, Links} from './link.js';
 import type {Envelope} from './mailbox.js';
 import {Stream} from './stream.js';
+
+/** Of all peers, or by name. */
+export type Measure = boolean | ((peer: string) => boolean);
 
 export type BusOptions = {
 	readonly boot: string;
 	readonly clock: Clock;
-	readonly link: Link;
+	readonly links: Links;
+	/** The default is control for everything. */
+	readonly laneOf?: LaneOf;
 	/** Which messages a peer may send to which path; everything else is refused and counted. */
 	readonly accepts: (from: string, path: Address, message: Message) => boolean;
 	/** Message types that may be handled twice, and so are sent again to a peer that restarted. */
 	readonly idempotent?: ReadonlySet<string>;
-	/** Whether bodies are measured. In one process they pass by reference and only their number is bounded. */
-	readonly measure: boolean;
+	/** Message types of which never many wait, as both ends see to; all others count against the bound of the mailbox. */
+	readonly bounded?: ReadonlySet<string>;
+	/** Whether bodies to a peer are measured. In one process they pass by reference and only their number is bounded. */
+	readonly measure: Measure;
 };
+
+/** A lane of this system, and its streams by peer. */
+type Way = {readonly lane: Lane; readonly link: Link; readonly streams: Map<string, Stream>};
+
+const wayOf = (lane: Lane, link: Link): Way => ({lane, link, streams: new Map()});
 
 export class Bus {
 	readonly #options: BusOptions;
-	readonly #streams = new Map<string, Stream>();
+	readonly #ways: readonly Way[];
+	readonly #control: Way;
+	readonly #bulk: Way | undefined;
 	#closed = false;
 	#system: ActorSystem | undefined;
 	readonly counters = {refused: 0, full: 0};
 
 	constructor(options: BusOptions) {
+		const {control, bulk} = options.links;
 		this.#options = options;
-		options.link.onPacket((from, packet) => {
-			if (!this.#closed) this.#streamTo(from).receive(packet);
-		});
+		this.#control = wayOf('control', control);
+		this.#bulk = bulk === undefined ? undefined : wayOf('bulk', bulk);
+		this.#ways = this.#bulk === undefined ? [this.#control] : [this.#control, this.#bulk];
+		for (const way of this.#ways) {
+			way.link.onPacket((from, packet) => {
+				if (!this.#closed) this.#streamTo(from, way).receive(packet);
+			});
+			way.link.onConnected?.(() => {
+				for (const stream of way.streams.values()) stream.greet();
+			});
+		}
 	}
 
 	/** The system whose messages these are; set once, before anything is sent. */
@@ -45,48 +71,64 @@ export class Bus {
 
 	/** The systems this one has heard of. */
 	peers(): string[] {
-		return [...this.#streams].filter(([, stream]) => stream.peerBoot !== undefined).map(([peer]) => peer);
+		const isMet = ([, stream]: [string, Stream]): boolean => stream.peerBoot !== undefined;
+		return [...new Set(this.#ways.flatMap(({streams}) => [...streams].filter(isMet).map(([peer]) => peer)))];
 	}
 
 	send(to: string, address: Address, {message, from, cause}: Envelope): void {
 		const body = {to: address, from, cause, message: message as unknown as JsonObject};
-		const error = this.#offer(to, body);
+		const error = this.#offer(to, body, this.#wayOf(from, address));
 		if (error === undefined) return;
 		this.counters.full++;
 		this.#system?.refuse(address, {message, from, cause, outside: false}, 'busy', error);
 	}
 
 	/** Why the body was not taken over, if it was not. */
-	#offer(to: string, body: Json): Failure | undefined {
+	#offer(to: string, body: Json, way: Way): Failure | undefined {
 		if (this.#closed) return failure('ERR_NOT_REACHABLE', {message: `"${to}" is not reachable: this system has left the bus`});
-		const bytes = this.#options.measure ? Buffer.byteLength(JSON.stringify(body)) : 0;
+		const bytes = this.#bytesOf(to, body);
 		if (bytes > limits.streamBodyBytes) {
 			const message = `a message for "${to}" has ${bytes} bytes; one may have up to ${limits.streamBodyBytes}`;
 			return failure('ERR_TOO_LARGE', {message});
 		}
-		if (this.#streamTo(to).offer(body, bytes)) return undefined;
+		if (this.#streamTo(to, way).offer(body, bytes)) return undefined;
 		return failure('ERR_NOT_REACHABLE', {message: `"${to}" takes no more messages: it has not taken those that wait for it`});
+	}
+
+	#bytesOf(peer: string, body: Json): number {
+		const {measure} = this.#options;
+		const isMeasured = typeof measure === 'boolean' ? measure : measure(peer);
+		return isMeasured ? Buffer.byteLength(JSON.stringify(body)) : 0;
 	}
 
 	async close(): Promise<void> {
 		this.#closed = true;
-		for (const stream of this.#streams.values()) stream.close();
-		this.#streams.clear();
-		await this.#options.link.close();
+		for (const {streams} of this.#ways) {
+			for (const stream of streams.values()) stream.close();
+			streams.clear();
+		}
+		await Promise.all(this.#ways.map(({link}) => link.close()));
 	}
 
-	#streamTo(peer: string): Stream {
-		const known = this.#streams.get(peer);
+	/** The lane of what goes from one actor to another; without a bulk link everything takes the other. */
+	#wayOf(from: Address, to: Address): Way {
+		const isBulk = this.#options.laneOf?.(from, to) === 'bulk';
+		return isBulk && this.#bulk !== undefined ? this.#bulk : this.#control;
+	}
+
+	#streamTo(peer: string, way: Way): Stream {
+		const known = way.streams.get(peer);
 		if (known !== undefined) return known;
-		const {boot, clock, link} = this.#options;
+		const {boot, clock} = this.#options;
 		const stream = new Stream({
 			boot,
 			clock,
-			send: packet => link.send(peer, packet),
+			send: packet => way.link.send(peer, packet),
 			deliver: body => this.#take(peer, body),
-			onPeerRestart: bodies => this.#peerRestarted(peer, bodies),
+			bytesOf: body => this.#bytesOf(peer, body),
+			onPeerRestart: bodies => this.#peerRestarted(peer, bodies, way),
 		});
-		this.#streams.set(peer, stream);
+		way.streams.set(peer, stream);
 		return stream;
 	}
 
@@ -97,7 +139,8 @@ export class Bus {
 			return;
 		}
 		const {to, from, cause, message} = parts;
-		this.#system?.route(to, {message, from, cause, outside: false});
+		const outside = this.#options.bounded?.has(message.type) !== true;
+		if (this.#system?.receive(peer, to, {message, from, cause, outside}) === false) this.counters.refused++;
 	}
 
 	/** A peer speaks for itself alone, to this system alone, and has answers sent to nobody else. */
@@ -108,12 +151,13 @@ export class Bus {
 		return this.#options.accepts(peer, to, message);
 	}
 
-	#peerRestarted(peer: string, bodies: readonly Json[]): void {
+	/** Only what took this lane: the other one finds out for itself, and may have met the new boot before. */
+	#peerRestarted(peer: string, bodies: readonly Json[], way: Way): void {
 		for (const body of bodies) {
 			const parts = bodyOf(body);
-			if (parts !== undefined && this.#options.idempotent?.has(parts.message.type) === true) this.#offer(peer, body);
+			if (parts !== undefined && this.#options.idempotent?.has(parts.message.type) === true) this.#offer(peer, body, way);
 		}
-		this.#system?.failAsksOf(peer);
+		this.#system?.peerRestarted(peer, (from, to) => this.#wayOf(from, to) === way);
 	}
 }
 

@@ -1,6 +1,7 @@
 // What the stream between two systems runs over. A link may lose, repeat and reorder packets; it never changes one.
 // Implemented by memory (one process), MQTT (hosts) and the virtual world; one contract suite holds for all.
 
+import type {Address} from '../api/keys.js';
 import type {Json} from '../api/object.js';
 
 /** One packet of the stream protocol; see `stream.ts`. */
@@ -22,6 +23,9 @@ export type Packet = {
 /** Each a stream and a connection of its own, so that what is large never holds up what must be quick. */
 export type Lane = 'control' | 'bulk';
 
+/** Which lane messages between two actors take: always the same one, so that they arrive in order. */
+export type LaneOf = (from: Address, to: Address) => Lane;
+
 /** The links of one system, by lane; where there is no bulk link everything takes the other. */
 export type Links = {readonly control: Link; readonly bulk?: Link};
 
@@ -30,5 +34,7 @@ export type Link = {
 	readonly send: (to: string, packet: Packet) => void;
 	/** One listener; `from` is proven by the link (the login at the broker). */
 	readonly onPacket: (listener: (from: string, packet: Packet) => void) => void;
+	/** Of a link that can be lost. One listener, told each time when it is there again: what was sent meanwhile may have been forgotten. */
+	readonly onConnected?: (listener: () => void) => void;
 	readonly close: () => Promise<void>;
 };

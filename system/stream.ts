@@ -5,6 +5,9 @@
 // unknown boot proves nothing, since it may be late and its sender dead: the peer is asked, and only the echo of that very
 // question makes a boot the peer's. A peer that comes back as another boot has forgotten everything: what it had not
 // acknowledged is handed back to the owner.
+//
+// What arrives early waits for what is missing, as much of it as a window has; the rest is dropped and comes again. So a peer
+// that invents numbers makes this end hold no more than an honest one does.
 
 import {limits} from '../api/limits.js';
 import type {Json} from '../api/object.js';
@@ -17,6 +20,8 @@ export type StreamOptions = {
 	readonly clock: Clock;
 	readonly send: (packet: Packet) => void;
 	readonly deliver: (body: Json) => void;
+	/** The size of a body that arrives early, where it takes memory of its own. */
+	readonly bytesOf?: (body: Json) => number;
 	/** The peer restarted: these bodies were not acknowledged by its old boot, oldest first. */
 	readonly onPeerRestart: (unacknowledged: readonly Json[]) => void;
 };
@@ -33,7 +38,8 @@ export class Stream {
 	#unacknowledged: Unacknowledged[] = [];
 	#bytes = 0;
 	#expected = 1;
-	readonly #early = new Map<number, Json>();
+	readonly #early = new Map<number, {readonly body: Json; readonly bytes: number}>();
+	#earlyBytes = 0;
 	#ackTimer: Cancel | undefined;
 	#resendTimer: Cancel | undefined;
 	#resends = 0;
@@ -49,6 +55,11 @@ export class Stream {
 	/** Messages that wait for their acknowledgement. */
 	get outstanding(): number {
 		return this.#unacknowledged.length;
+	}
+
+	/** Bodies that arrived before one that is missing, and their bytes. */
+	get early(): {readonly bodies: number; readonly bytes: number} {
+		return {bodies: this.#early.size, bytes: this.#earlyBytes};
 	}
 
 	/** Takes a body over; false when the window is full. `bytes` is its size as far as the sender knows. */
@@ -76,6 +87,7 @@ export class Stream {
 			this.#probe = undefined;
 			this.#expected = 1;
 			this.#early.clear();
+			this.#earlyBytes = 0;
 		}
 		const isKnown = packet.boot === this.#peerBoot;
 		if (packet.probe !== undefined)
@@ -92,9 +104,13 @@ export class Stream {
 		if (packet.sequence > 0 && packet.body !== undefined) this.#take(packet.sequence, packet.body);
 	}
 
-	/** Says who is here, so that the peer can begin. */
+	/** The way to the peer is open again: says who is here, and sends what waits as soon as if it had just been offered. */
 	greet(): void {
+		this.#resendTimer?.();
+		this.#resendTimer = undefined;
+		this.#resends = 0;
 		this.#ask();
+		this.#armResend();
 	}
 
 	close(): void {
@@ -146,14 +162,28 @@ export class Stream {
 			this.#sendBare(); // Repeated: the acknowledgement was lost.
 			return;
 		}
-		if (sequence >= this.#expected + limits.streamWindowMessages) return;
-		this.#early.set(sequence, body);
+		if (sequence > this.#expected) return this.#keepEarly(sequence, body);
 		this.#ackSoon();
+		this.#deliver(body);
 		for (let next = this.#early.get(this.#expected); next !== undefined; next = this.#early.get(this.#expected)) {
 			this.#early.delete(this.#expected);
-			this.#expected++;
-			this.#options.deliver(next);
+			this.#earlyBytes -= next.bytes;
+			this.#deliver(next.body);
 		}
+	}
+
+	#deliver(body: Json): void {
+		this.#expected++;
+		this.#options.deliver(body);
+	}
+
+	#keepEarly(sequence: number, body: Json): void {
+		if (sequence >= this.#expected + limits.streamWindowMessages || this.#early.has(sequence)) return;
+		const bytes = this.#options.bytesOf?.(body) ?? 0;
+		if (this.#earlyBytes + bytes > limits.streamWindowBytes) return;
+		this.#early.set(sequence, {body, bytes});
+		this.#earlyBytes += bytes;
+		this.#ackSoon();
 	}
 
 	#ackSoon(): void {
@@ -189,7 +219,9 @@ export class Stream {
 			this.#resends = 0;
 			return;
 		}
-		const delayMs = exponentialBackoffMs(this.#resends + 1, limits.streamResendMs, limits.streamResendMaxMs);
+		// What is large may still be on its way over a slow wire: to send it again would make that slower.
+		const underWayMs = this.#peerBoot === undefined ? 0 : Math.floor((this.#bytes * 1_000) / limits.streamSlowBytesPerSecond);
+		const delayMs = exponentialBackoffMs(this.#resends + 1, limits.streamResendMs, limits.streamResendMaxMs) + underWayMs;
 		this.#resendTimer ??= this.#options.clock.after(delayMs, () => {
 			this.#resendTimer = undefined;
 			this.#resends++;

@@ -1,7 +1,7 @@
 // The seam between hosts: control in the broker's process, nodes that reach it over sockets alone, with the real rights of both.
 
 import {createServer, type IncomingMessage} from 'node:http';
-import {connect, createServer as createTcpServer, type AddressInfo, type Server, type Socket} from 'node:net';
+import type {AddressInfo} from 'node:net';
 import type {Duplex} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {AppError, type Outcome} from '../../api/errors.js';
@@ -11,17 +11,21 @@ import {collectionAddress} from '../../api/keys.js';
 import {may, type Identity} from '../../api/roles.js';
 import {isNodeReady} from '../../actors/control/placement.js';
 import {openControl, type Control} from '../../actors/control/start.js';
+import type {LogRequest} from '../../actors/node/runtime-port.js';
 import {openNode, type Node} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
 import {createMqttSockets} from '../../server/mqtt-socket.js';
 import {createBroker, type Broker} from '../../system/broker.js';
-import {brokerLink} from '../../system/broker/broker-link.js';
+import {brokerLinks} from '../../system/broker/broker-link.js';
 import type {Message} from '../../system/behavior.js';
 import {systemClock} from '../../system/clock.js';
 import {createMemoryStore} from '../../system/memory-store.js';
+import type {Links} from '../../system/link.js';
 import {connectMqttLink} from '../../system/mqtt-link.js';
 import {createNactExecutor} from '../../system/nact-executor.js';
 import {systemRandom} from '../../system/random.js';
+import {openUplink} from '../../system/uplink.js';
+import {wireTo} from './_wire.js';
 
 const executor = createNactExecutor(systemClock);
 const nodeNames = ['node-tcp', 'node-ws'];
@@ -48,7 +52,7 @@ const identityOf = (name: string | undefined, password: string | undefined): Ide
 async function startControl(t: ExecutionContext): Promise<{control: Control; broker: Broker}> {
 	const retainedSource = {match: () => [], owns: () => false};
 	const broker = await createBroker<Identity>({clock: systemClock, authenticate: identityOf, may, retainedSource});
-	const control = await opened<Control>(done => openControl({...common(t), link: brokerLink(broker, 'control'), version: '0.0.0'}, done));
+	const control = await opened<Control>(done => openControl({...common(t), links: brokerLinks(broker, 'control'), version: '0.0.0'}, done));
 	t.teardown(async () => {
 		control.kill();
 		await control.bus.close();
@@ -58,13 +62,30 @@ async function startControl(t: ExecutionContext): Promise<{control: Control; bro
 	return {control, broker};
 }
 
+/** By an uplink over TCP, or two connections over WebSocket. */
+function linksOf(name: string, url: string): {readonly links: Links; readonly close: () => Promise<void>} {
+	const login = {self: name, password: `secret of ${name}`};
+	if (url.startsWith('mqtt:')) {
+		const onRefused = (reason: string): never => {
+			throw new Error(reason);
+		};
+		return openUplink({servers: () => [url], node: name, password: login.password, boot: systemRandom.uuid(), onRefused});
+	}
+	const links = {
+		control: connectMqttLink({...login, url, clientId: `${name}-control`}),
+		bulk: connectMqttLink({...login, url, clientId: `${name}-bulk`, lane: 'bulk'}),
+	};
+	return {links, close: async () => void (await Promise.all([links.control.close(), links.bulk.close()]))};
+}
+
 async function startNode(t: ExecutionContext, name: string, url: string): Promise<Node> {
-	const link = connectMqttLink({url, self: name, password: `secret of ${name}`, clientId: `${name}-boot`});
+	const {links, close} = linksOf(name, url);
 	const runtime = createSimulatedRuntime({clock: systemClock, random: systemRandom});
-	const node = await opened<Node>(done => openNode({...common(t), name, link, labels: {}, runtime}, done));
+	const node = await opened<Node>(done => openNode({...common(t), name, links, labels: {}, runtime}, done));
 	t.teardown(async () => {
 		node.kill();
 		await node.bus.close();
+		await close();
 		await runtime.close();
 	});
 	node.begin();
@@ -81,34 +102,6 @@ async function webSocketUrl(t: ExecutionContext, broker: Broker): Promise<string
 		server.close();
 	});
 	return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/mqtt`;
-}
-
-/** A wire that can be cut: what goes through it ends at once, and what comes next goes through again. */
-async function wireTo(t: ExecutionContext, port: number): Promise<{port: number; cut: () => number}> {
-	const sockets = new Set<Socket>();
-	const server: Server = createTcpServer(near => {
-		const far = connect(port, '127.0.0.1');
-		for (const [from, to] of [[near, far] as const, [far, near] as const]) {
-			sockets.add(from);
-			from.on('error', () => undefined);
-			from.on('close', () => {
-				sockets.delete(from);
-				to.destroy();
-			});
-			from.pipe(to);
-		}
-	});
-	await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-	const cut = (): number => {
-		const count = sockets.size;
-		for (const socket of sockets) socket.destroy();
-		return count;
-	};
-	t.teardown(() => {
-		server.close();
-		cut();
-	});
-	return {port: (server.address() as AddressInfo).port, cut};
 }
 
 /** Resolves once the committed objects are as wanted; follows the ring, so nothing is polled. */
@@ -131,7 +124,18 @@ const readyReplicas = ({index}: Control): number | undefined =>
 const ask = ({system}: Control, to: string, message: Message): Promise<Outcome<unknown>> =>
 	new Promise(resolve => system.ask(to, message, {deadlineMs: 10_000, cause: 'test'}, resolve));
 
-test('nodes over TCP and over WebSocket run what control assigns, also after their wire was cut', async t => {
+const replicaSet = (replicas: number): Message & {readonly object: unknown} => {
+	const template = {metadata: {labels: {app: 'web'}}, spec: {containers: [{name: 'main', image: 'x', command: ['serve']}]}};
+	const spec = {replicas, selector: {matchLabels: {app: 'web'}}, template};
+	return {type: 'create', object: {apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: {name: 'web', namespace: 'default'}, spec}};
+};
+
+const scale = (control: Control, replicas: number): Promise<Outcome<unknown>> => {
+	const message: Message & {readonly patch: object} = {type: 'patch', patch: {spec: {replicas}}};
+	return ask(control, 'troupe://control/replicasets/default.web', message);
+};
+
+test('nodes over TCP and over WebSocket run what control assigns, also while each of their connections is cut', async t => {
 	t.timeout(30_000);
 	const {control, broker} = await startControl(t);
 	const {port} = await broker.listen('127.0.0.1', 0);
@@ -139,25 +143,47 @@ test('nodes over TCP and over WebSocket run what control assigns, also after the
 	await startNode(t, 'node-tcp', `mqtt://127.0.0.1:${wire.port}`);
 	await startNode(t, 'node-ws', await webSocketUrl(t, broker));
 	await when(control, () => readyNodes(control) === 2);
-	const template = {metadata: {labels: {app: 'web'}}, spec: {containers: [{name: 'main', image: 'x', command: ['serve']}]}};
-	const object = {
-		apiVersion: 'apps/v1',
-		kind: 'ReplicaSet',
-		metadata: {name: 'web', namespace: 'default'},
-		spec: {replicas: 20, selector: {matchLabels: {app: 'web'}}, template},
-	};
-	const created: Message & {object: unknown} = {type: 'create', object};
-	t.true((await ask(control, collectionAddress('replicasets'), created)).ok);
+	t.true((await ask(control, collectionAddress('replicasets'), replicaSet(20))).ok);
 	await when(control, () => readyReplicas(control) === 20);
 	const nodes = new Set([...control.index.list('pods')].map(pod => (pod.spec as {nodeName?: string}).nodeName));
 	t.deepEqual([...nodes].sort(), nodeNames);
 
-	t.true(wire.cut() > 0);
-	const scaled: Message & {patch: object} = {type: 'patch', patch: {spec: {replicas: 40}}};
-	t.true((await ask(control, 'troupe://control/replicasets/default.web', scaled)).ok);
-	t.true(wire.cut() >= 0);
-	await when(control, () => readyReplicas(control) === 40);
+	let wanted = 20;
+	for (const what of ['control', 'bulk', 'beat', undefined] as const) {
+		t.true(wire.cut(what) > 0, what);
+		wanted += 5;
+		t.true((await scale(control, wanted)).ok);
+		t.true(wire.cut(what) >= 0);
+		await when(control, () => readyReplicas(control) === wanted);
+	}
 	const uids = [...control.index.list('pods')].map(({metadata}) => metadata.uid);
-	t.is(new Set(uids).size, 40);
+	t.is(new Set(uids).size, wanted);
 	t.deepEqual([control.bus.counters.refused, control.bus.counters.full], [0, 0]);
+});
+
+test('a log that is stuck on its way holds up nothing else, and arrives when it can', async t => {
+	t.timeout(30_000);
+	const {control, broker} = await startControl(t);
+	const {port} = await broker.listen('127.0.0.1', 0);
+	const wire = await wireTo(t, port);
+	await startNode(t, 'node-tcp', `mqtt://127.0.0.1:${wire.port}`);
+	await when(control, () => readyNodes(control) === 1);
+	t.true((await ask(control, collectionAddress('replicasets'), replicaSet(1))).ok);
+	await when(control, () => readyReplicas(control) === 1);
+	const [pod] = [...control.index.list('pods')];
+	const id = {uid: pod?.metadata.uid ?? '', container: 'main'};
+	const request: LogRequest = {id, previous: false, offset: 0, tailLines: undefined, maxBytes: 1_000, waitMs: 0};
+	const readLog: Message & {readonly request: LogRequest} = {type: 'readLog', request};
+
+	const events: string[] = [];
+	const letGo = wire.hold('bulk');
+	const log = ask(control, 'troupe://node-tcp/runtime', readLog).then(outcome =>
+		events.push(`log ${outcome.ok ? 'ok' : outcome.error.code}`),
+	);
+	t.true((await scale(control, 10)).ok);
+	await when(control, () => readyReplicas(control) === 10);
+	events.push('scaled');
+	letGo();
+	await log;
+	t.deepEqual(events, ['scaled', 'log ok']);
 });

@@ -6,12 +6,12 @@ import type {Json} from '../../api/object.js';
 import {ActorSystem} from '../../system/actor-system.js';
 import type {Effect, Message} from '../../system/behavior.js';
 import {Bus, type BusOptions} from '../../system/bus.js';
-import type {Packet} from '../../system/link.js';
+import type {LaneOf, Link, Packet} from '../../system/link.js';
 import {ManualClock} from '../../system/manual-clock.js';
 import {createMemoryNetwork} from '../../system/memory-link.js';
 import {seededRandom} from '../../system/random.js';
 import {createFifo, observing, passing} from './actor-world.js';
-import {act, getNotes, note, puppet} from './puppet.js';
+import {act, getNotes, note, puppet, spawnPuppet} from './puppet.js';
 
 const acceptsAll = (): boolean => true;
 
@@ -21,10 +21,17 @@ function aNetwork() {
 	const executor = createFifo();
 	const network = createMemoryNetwork({defer: executor.defer});
 	let boots = 0;
-	const join = (name: string, over: Partial<BusOptions> = {}) => {
+	const join = (name: string, {bulk, ...over}: Partial<BusOptions> & {readonly bulk?: Link} = {}) => {
 		const log: string[] = [];
 		const {observer, onEscalation: _none, ...seen} = observing();
-		const bus = new Bus({boot: `boot-${++boots}`, clock, link: network.link(name), accepts: acceptsAll, measure: false, ...over});
+		const bus = new Bus({
+			boot: `boot-${++boots}`,
+			clock,
+			links: {control: network.link(name), ...(bulk === undefined ? {} : {bulk})},
+			accepts: acceptsAll,
+			measure: false,
+			...over,
+		});
 		const system = new ActorSystem({
 			name,
 			executor,
@@ -131,6 +138,103 @@ test('what is not on the list of a system is refused and counted, and its list s
 	t.deepEqual(b.log, [': init', ': note fine']);
 	t.is(b.bus.counters.refused, 1);
 	t.deepEqual(seen, ['a troupe://b/ act', 'a troupe://b/ note']);
+});
+
+// ---- lanes ------------------------------------------------------------------------------------------------------------------------------
+
+/** Two networks, one per lane; the root of a system is bulky, its child `small` is not. */
+function twoLanes() {
+	const bulkNetwork = createMemoryNetwork({
+		defer: callback => {
+			held.push(callback);
+		},
+	});
+	const held: (() => void)[] = [];
+	const world = aNetwork();
+	const laneOf: LaneOf = (from, to) => ([from, to].some(each => each.endsWith('/big')) ? 'bulk' : 'control');
+	const join = (name: string) => world.join(name, {laneOf, bulk: bulkNetwork.link(name)});
+	/** Lets what is on the bulk lane through, until nothing is. */
+	const release = (): void => {
+		for (let round = 0; round < 20; round++) {
+			for (const deliver of held.splice(0)) deliver();
+			world.run();
+		}
+	};
+	return {...world, join, release, held};
+}
+
+test('what is held up on one lane does not hold up the other, and comes in order when it goes on', t => {
+	const {join, run, release} = twoLanes();
+	const [a, b] = [join('a'), join('b')];
+	b.tell(act({effects: [spawnPuppet('big')]}));
+	run();
+	const big = (text: string): Effect => ({type: 'tell', to: address('b', 'big'), message: note(text)});
+	a.tell(act({effects: [big('1'), tellFar('b', note('quick')), big('2'), big('3')]}));
+	run();
+	t.deepEqual(b.log, [': init', 'big: init', ': note quick']);
+	release();
+	t.deepEqual(b.log.slice(3), ['big: note 1', 'big: note 2', 'big: note 3']);
+	t.deepEqual(a.bus.peers(), ['b']);
+});
+
+test('an answer takes the lane of its question', t => {
+	const {join, run, release, held} = twoLanes();
+	const [a, b] = [join('a'), join('b')];
+	b.tell(act({effects: [spawnPuppet('big')]}));
+	run();
+	const outcomes: Outcome<unknown>[] = [];
+	a.system.ask('troupe://b/big', getNotes, {deadlineMs: 10_000, cause: 'test'}, outcome => outcomes.push(outcome));
+	run();
+	t.true(held.length > 0);
+	t.deepEqual(outcomes, []);
+	release();
+	t.deepEqual(outcomes, [{ok: true, value: ['init']}]);
+});
+
+test('that a peer restarted is found out lane by lane, and fails the open questions of that lane only', t => {
+	const {join, run, release, pass} = twoLanes();
+	const a = join('a');
+	const b = join('b');
+	b.tell(act({effects: [spawnPuppet('big')]}));
+	run();
+	const asked = (path: string): Outcome<unknown>[] => {
+		const outcomes: Outcome<unknown>[] = [];
+		const to = address('b', path);
+		// Nobody answers a note.
+		a.system.ask(to, note('unanswered'), {deadlineMs: 60_000, cause: 'test'}, outcome => outcomes.push(outcome));
+		return outcomes;
+	};
+	const [bulk, control] = [asked('big'), asked('')];
+	a.tell(
+		act({
+			effects: [{type: 'ask', to: address('b', 'big'), message: note('x'), as: 'answered', id: 'bulk'}, askFar('b', note('x'), 'control')],
+		}),
+	);
+	run();
+	release();
+	pass(limits.streamAckMs);
+	join('b');
+	a.tell(act({effects: [tellFar('b', note('so that they meet'))]}));
+	run();
+	t.like(control[0], {ok: false, error: {code: 'ERR_OUTCOME_UNKNOWN'}});
+	t.is(bulk.length, 0);
+	t.deepEqual(a.log.slice(1), [': answered ERR_OUTCOME_UNKNOWN']);
+	a.tell(act({effects: [{type: 'tell', to: address('b', 'big'), message: note('on the other lane, too')}]}));
+	run();
+	release();
+	pass(limits.streamResendMaxMs);
+	release();
+	t.like(bulk[0], {ok: false, error: {code: 'ERR_OUTCOME_UNKNOWN'}});
+	t.is(a.log.length, 3);
+});
+
+test('without a bulk link everything takes the other lane', t => {
+	const {join, run} = aNetwork();
+	const laneOf: LaneOf = () => 'bulk';
+	const [a, b] = [join('a', {laneOf}), join('b', {laneOf})];
+	a.tell(act({effects: [tellFar('b', note('arrives'))]}));
+	run();
+	t.is(b.log.at(-1), ': note arrives');
 });
 
 // ---- peers that lie --------------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // What every link between systems holds to; run over each implementation.
 
 import type {ExecutionContext, TestFn} from 'ava';
-import type {Link, Packet} from '../../system/link.js';
+import type {Link, Links, Packet} from '../../system/link.js';
 
 export type Joined = {readonly a: Link; readonly b: Link; readonly c: Link};
 
@@ -10,6 +10,45 @@ export type LinkContract = {
 	/** Three systems called `a`, `b` and `c`, connected; torn down by the test. */
 	readonly join: (t: ExecutionContext) => Promise<Joined>;
 };
+
+export type LanesContract = {
+	readonly name: string;
+	/** Two systems called `a` and `b`, on both lanes. */
+	readonly join: (t: ExecutionContext) => Promise<{readonly a: Required<Links>; readonly b: Required<Links>}>;
+};
+
+/** What holds where a system has a link per lane. */
+export function lanesContract(test: TestFn, {name, join}: LanesContract): void {
+	test(`${name}: what is sent on one lane arrives on that lane only, each in its order`, async t => {
+		const {a, b} = await join(t);
+		const lanes = {control: arriving(b.control), bulk: arriving(b.bulk)};
+		for (let i = 1; i <= 100; i += 1) a[i % 3 === 0 ? 'control' : 'bulk'].send('b', numbered(i));
+		const [control, bulk] = await Promise.all([lanes.control.until(33), lanes.bulk.until(67)]);
+		const sequences = (arrived: readonly Arrived[]): number[] => arrived.map(({packet}) => packet.sequence);
+		const wanted = Array.from({length: 100}, (_, i) => i + 1);
+		t.deepEqual(
+			sequences(control),
+			wanted.filter(i => i % 3 === 0),
+		);
+		t.deepEqual(
+			sequences(bulk),
+			wanted.filter(i => i % 3 !== 0),
+		);
+		t.true([...control, ...bulk].every(({from}) => from === 'a'));
+	});
+
+	test(`${name}: a lane that is closed takes the other one with it no more than the peer's`, async t => {
+		const {a, b} = await join(t);
+		const {until} = arriving(b.control);
+		await a.bulk.close();
+		t.notThrows(() => a.bulk.send('b', numbered(1)));
+		a.control.send('b', numbered(2));
+		t.deepEqual(
+			(await until(1)).map(({packet}) => packet.sequence),
+			[2],
+		);
+	});
+}
 
 const bare = (acknowledged: number): Packet => ({boot: 'boot-a', sequence: 0, acknowledged});
 const numbered = (sequence: number, body: Packet['body'] = sequence): Packet => ({

@@ -1,17 +1,17 @@
 import {createServer, type IncomingMessage} from 'node:http';
-import type {AddressInfo} from 'node:net';
+import {createServer as createTcpServer, type AddressInfo, type Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {createWebSocketStream, WebSocketServer} from 'ws';
 import {limits} from '../../api/limits.js';
-import {createBroker, type Broker} from '../../system/broker.js';
-import {brokerLink} from '../../system/broker/broker-link.js';
+import {createBroker, type Broker, type BrokerOptions} from '../../system/broker.js';
+import {brokerLink, brokerLinks, brokerPubSub} from '../../system/broker/broker-link.js';
 import {decodePacket, encodePacket} from '../../system/broker/packet-codec.js';
-import type {Packet} from '../../system/link.js';
+import type {Links, Packet} from '../../system/link.js';
 import {ManualClock} from '../../system/manual-clock.js';
 import {connectMqttLink, type MqttLink, type MqttLinkOptions} from '../../system/mqtt-link.js';
 import {loggedIn, noRetained, passwordOf, startBroker} from './broker-rig.js';
-import {linkContract} from './link-contract.js';
+import {lanesContract, linkContract} from './link-contract.js';
 
 /** Connects and waits until the inbox is subscribed. */
 async function join(t: ExecutionContext, url: string, self: string, options: Partial<MqttLinkOptions> = {}): Promise<MqttLink> {
@@ -29,14 +29,16 @@ async function join(t: ExecutionContext, url: string, self: string, options: Par
 	return link;
 }
 
-/** Everybody may come in, and writes under their own name only. */
+/** Everybody may come in, and writes into inboxes under their own name only. */
+const openOptions: BrokerOptions<{readonly name: string}> = {
+	clock: new ManualClock(),
+	authenticate: username => (username === undefined ? undefined : {name: username}),
+	may: ({name}, verb, topic) => verb !== 'publish' || !/\/(inbox|bulk)\//.test(topic) || topic.endsWith(`/${name}`),
+	retainedSource: noRetained,
+};
+
 async function openBroker(t: ExecutionContext): Promise<Broker> {
-	const broker = await createBroker({
-		clock: new ManualClock(),
-		authenticate: username => (username === undefined ? undefined : {name: username}),
-		may: ({name}, verb, topic) => verb !== 'publish' || topic.endsWith(`/inbox/${name}`),
-		retainedSource: noRetained,
-	});
+	const broker = await createBroker(openOptions);
 	t.teardown(() => broker.close());
 	return broker;
 }
@@ -93,7 +95,155 @@ linkContract(test, {
 	},
 });
 
+const bothLanes = async (t: ExecutionContext, url: string, self: string): Promise<Required<Links>> => {
+	const [control, bulk] = await Promise.all([join(t, url, self), join(t, url, self, {lane: 'bulk', clientId: `${self}-bulk`})]);
+	return {control, bulk};
+};
+
+lanesContract(test, {
+	name: 'MQTT, a connection per lane',
+	async join(t) {
+		const url = await tcpUrl(await openBroker(t));
+		const [a, b] = await Promise.all([bothLanes(t, url, 'a'), bothLanes(t, url, 'b')]);
+		return {a, b};
+	},
+});
+
+lanesContract(test, {
+	name: 'from the broker’s process to a connection per lane',
+	async join(t) {
+		const broker = await openBroker(t);
+		const a = brokerLinks(broker, 'a') as Required<Links>;
+		return {a, b: await bothLanes(t, await tcpUrl(broker), 'b')};
+	},
+});
+
 const packet: Packet = {boot: 'x', sequence: 1, acknowledged: 0, body: 'hello'};
+
+/** A link, and a way to wait for its next connect. */
+async function watched(t: ExecutionContext, options: Omit<MqttLinkOptions, 'password' | 'clientId'>) {
+	const waiting: (() => void)[] = [];
+	const connect = (): Promise<void> => new Promise(resolve => waiting.push(resolve));
+	const first = connect();
+	const link = connectMqttLink({
+		password: passwordOf(options.self),
+		clientId: `${options.self}-boot`,
+		...options,
+		onConnected() {
+			options.onConnected?.();
+			for (const resolve of waiting.splice(0)) resolve();
+		},
+	});
+	t.teardown(() => link.close());
+	await first;
+	return {link, connect};
+}
+
+test('other topics are heard by each listener as long as they are subscribed, after a reconnect too', async t => {
+	const {link, connect} = await watched(t, {url: await tcpUrl(await openBroker(t)), self: 'a'});
+	const heard: string[] = [];
+	let check: (() => void) | undefined;
+	const until = (count: number): Promise<void> =>
+		new Promise(resolve => {
+			check = () => heard.length >= count && resolve();
+			check();
+		});
+	const listen = (name: string, filter: string): (() => void) =>
+		link.subscribe(filter, (topic, payload) => {
+			heard.push(`${name} ${topic} ${payload}`);
+			check?.();
+		});
+	const endOne = listen('one', 'things/+');
+	const endTwo = listen('two', 'things/+');
+	listen('all', 'things/#');
+	link.publish('things/x', '1', {retain: false});
+	await until(3);
+	endOne();
+	const returned = connect();
+	link.reconnect();
+	await returned;
+	link.publish('things/x', '2', {retain: false});
+	await until(5);
+	endTwo();
+	link.publish('things/x', '3', {retain: false});
+	await until(6);
+	t.deepEqual(heard.sort(), ['all things/x 1', 'all things/x 2', 'all things/x 3', 'one things/x 1', 'two things/x 1', 'two things/x 2']);
+});
+
+test('whom something was heard of, wills and retained messages aside', async t => {
+	const broker = await openBroker(t);
+	const {publish} = brokerPubSub(broker);
+	publish('troupe/v1/nodes/late/beat', 'kept', {retain: true});
+	const {link} = await watched(t, {url: await tcpUrl(broker), self: 'control'});
+	const seen: string[] = [];
+	const done = new Promise<void>(resolve =>
+		link.subscribe('troupe/v1/nodes/#', topic => {
+			seen.push(topic);
+			if (topic.endsWith('/last/beat')) resolve();
+		}),
+	);
+	brokerLink(broker, 'node-b').send('control', packet);
+	link.publish('troupe/v1/nodes/node-c/presence', 'said by the broker', {retain: false});
+	link.publish('troupe/v1/nodes/node-a/beat', '1', {retain: false});
+	link.publish('troupe/v1/nodes/last/beat', '1', {retain: false});
+	await done;
+	t.true(seen.includes('troupe/v1/nodes/late/beat'));
+	t.deepEqual([...link.heardSince(0)].sort(), ['last', 'node-a', 'node-b']);
+	t.deepEqual(link.heardSince(performance.now() + 1_000), []);
+	t.deepEqual(link.heardSince(0), [], 'who was silent for so long is forgotten');
+});
+
+test('each attempt goes to the next server, with a will of its own, until one takes it', async t => {
+	const standby = createTcpServer(socket => socket.once('data', () => socket.end(Buffer.from([0x20, 2, 0, 3]))));
+	await new Promise<void>(resolve => standby.listen(0, '127.0.0.1', resolve));
+	const leader = await openBroker(t);
+	t.teardown(() => standby.close());
+	const urls = [`mqtt://127.0.0.1:${(standby.address() as AddressInfo).port}`, 'mqtt://127.0.0.1:1', await tcpUrl(leader)] as const;
+	const problems: (number | undefined)[] = [];
+	let wills = 0;
+	const will = () => ({topic: 'wills/a', payload: String((wills += 1)), retain: true});
+	const heard: string[] = [];
+	const died = new Promise<void>(resolve =>
+		leader.subscribe('wills/a', (_topic, payload) => {
+			heard.push(payload.toString());
+			resolve();
+		}),
+	);
+	const {link, connect} = await watched(t, {url: () => urls, self: 'a', will, onProblem: (_problem, code) => problems.push(code)});
+	t.deepEqual(problems, [3, undefined]);
+	t.deepEqual(leader.connected(), ['a']);
+	const returned = connect();
+	link.reconnect();
+	await returned;
+	await died;
+	t.deepEqual(heard, ['3']);
+	t.true(wills > 3);
+});
+
+test('a broker that takes nothing any more is not waited for when a link closes', async t => {
+	const sockets: Socket[] = [];
+	const server = createTcpServer({allowHalfOpen: true}, socket => {
+		sockets.push(socket);
+		socket.once('data', () => {
+			socket.write(Buffer.from([0x20, 2, 0, 0]));
+			// SUBACK with the number of the SUBSCRIBE, and then nothing.
+			socket.once('data', (chunk: Buffer) => {
+				socket.write(Buffer.from([0x90, 3, chunk[2] ?? 0, chunk[3] ?? 0, 0]));
+				socket.pause();
+			});
+		});
+	});
+	await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+	t.teardown(() => {
+		server.close();
+		for (const socket of sockets) socket.destroy();
+	});
+	const {link} = await watched(t, {url: `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`, self: 'a'});
+	const fromMs = performance.now();
+	await link.close();
+	t.true(performance.now() - fromMs < 5 * limits.linkCloseMs);
+	t.is(sockets.length, 1);
+});
 
 test('garbage in an inbox is dropped and counted', async t => {
 	const {broker, port} = await startBroker(t);

@@ -3,6 +3,7 @@ import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
 import type {Packet} from '../../system/link.js';
 import {ManualClock} from '../../system/manual-clock.js';
+import {seededRandom} from '../../system/random.js';
 import {Stream} from '../../system/stream.js';
 
 type End = {
@@ -22,6 +23,7 @@ function anEnd(clock: ManualClock, boot: string): End {
 		clock,
 		send: packet => out.push(packet),
 		deliver: body => taken.push(body),
+		bytesOf: body => JSON.stringify(body).length,
 		onPeerRestart: bodies => handedBack.push([...bodies]),
 	});
 	return {stream, out, taken, handedBack};
@@ -127,6 +129,16 @@ test('an acknowledgement rides on what goes back anyway', t => {
 	t.is(a.stream.outstanding + b.stream.outstanding, 0);
 });
 
+test('what is large is waited for as a slow wire needs, before it is sent again', t => {
+	const {clock, a} = joined();
+	a.stream.offer('large', limits.streamSlowBytesPerSecond);
+	t.deepEqual(bodiesOf(a.out.splice(0)), ['large']);
+	clock.advance(limits.streamResendMs + 999);
+	t.deepEqual(a.out, []);
+	clock.advance(1);
+	t.deepEqual(bodiesOf(a.out), ['large']);
+});
+
 test('what is not acknowledged is sent again, ever more slowly, until it is', t => {
 	const {clock, a, b} = joined();
 	a.stream.offer('x', 1);
@@ -148,6 +160,22 @@ test('what is not acknowledged is sent again, ever more slowly, until it is', t 
 	a.out.length = 0;
 	clock.advance(limits.streamResendMs);
 	t.deepEqual(bodiesOf(a.out), ['y'], 'after progress the first wait is short again');
+});
+
+test('when the way is open again, what waits is sent as soon as if it had just been offered', t => {
+	const {clock, a, b} = joined();
+	a.stream.offer('one', 1);
+	for (let lost = 0; lost < 6; lost++) {
+		a.out.length = 0;
+		clock.advance(limits.streamResendMaxMs);
+	}
+	a.out.length = 0;
+	clock.advance(limits.streamResendMs);
+	t.deepEqual(bodiesOf(a.out), [], 'by now it waits much longer');
+	a.stream.greet();
+	clock.advance(limits.streamResendMs);
+	exchange(a, b);
+	t.deepEqual(b.taken, ['one']);
 });
 
 test('a repeated body is acknowledged at once: its acknowledgement was lost', t => {
@@ -201,6 +229,45 @@ test('a packet far ahead of what is expected is dropped, not stored', t => {
 	}
 	t.is(b.taken.at(-1), limits.streamWindowMessages);
 	t.false(b.taken.includes('far'));
+});
+
+test('what arrives early is kept up to the bytes of a window, the rest comes again', t => {
+	const {clock, a, b} = joined();
+	const body = 'x'.repeat(limits.streamWindowBytes / 8);
+	for (let count = 0; count < 8; count++) a.stream.offer(body, body.length);
+	const [first, ...others] = a.out.splice(0);
+	const hostile = Array.from({length: 100}, (_, index) => ({...others[0], sequence: 100 + index}) as Packet);
+	for (const packet of [...hostile, ...others]) b.stream.receive(packet);
+	t.true(b.stream.early.bytes <= limits.streamWindowBytes);
+	t.true(b.stream.early.bodies < 8);
+	if (first !== undefined) b.stream.receive(first);
+	for (let round = 0; round < 10; round++) {
+		exchange(a, b);
+		clock.advance(limits.streamResendMaxMs);
+	}
+	t.is(b.taken.length, 8);
+	t.is(a.stream.outstanding, 0);
+});
+
+test('whatever a hostile peer sends, this end holds no more than a window of it', t => {
+	const random = seededRandom(7);
+	const {clock, a, b} = joined();
+	const number = (): number => Math.floor(random.next() * 3 * limits.streamWindowMessages);
+	for (let count = 0; count < 20_000; count++) {
+		const body = 'y'.repeat(Math.floor(random.next() * 5_000));
+		const boot = random.next() < 0.01 ? 'boot-evil' : 'boot-a';
+		b.stream.receive({boot, peerBoot: 'boot-b', sequence: 2 + number(), acknowledged: number(), body});
+		b.out.length = 0;
+	}
+	t.true(b.stream.early.bytes <= limits.streamWindowBytes, `${b.stream.early.bytes} bytes`);
+	t.true(b.stream.early.bodies < limits.streamWindowMessages);
+	t.deepEqual(b.taken, []);
+	const reborn = anEnd(clock, 'boot-a2');
+	reborn.stream.offer('after all', 1);
+	exchange(reborn, b);
+	t.deepEqual(b.taken, ['after all']);
+	t.deepEqual(b.stream.early, {bodies: 0, bytes: 0});
+	t.is(a.taken.length, 0);
 });
 
 test('an acknowledgement of what was never sent does no harm', t => {

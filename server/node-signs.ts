@@ -1,0 +1,111 @@
+// What control hears of the nodes, put together for the detector: beats, presences, packets on any connection, and how well control
+// itself hears (the lag of its loop, its own canary through the broker). It judges nothing.
+//
+// It ticks only while there is a node elsewhere to hear of, and for a while after that: of one whose record was deleted pods may be left.
+
+import {limits} from '../api/limits.js';
+import {parsePresence} from '../api/presence.js';
+import {formatTopic, nodesFilter, parseTopic} from '../api/topics.js';
+import type {SignsMessage} from '../actors/control/detector.js';
+import type {Cancel, Clock} from '../system/clock.js';
+import type {Signs} from '../system/membership.js';
+import type {PubSub} from '../system/pubsub.js';
+
+export type NodeSignsOptions = {
+	/** Of this start of the server: no other one hears its canary. */
+	readonly serverId: string;
+	readonly pubsub: PubSub;
+	readonly clock: Clock;
+	/** Nodes of which anything came at that time (monotonic) or later: of the broker, or of the links to one elsewhere. */
+	readonly heardSince: (atMs: number) => readonly string[];
+	/** Whether a node is known, and not in this process; of others nothing is told. */
+	readonly isRemote: (node: string) => boolean;
+	/** Whether there is one at all. */
+	readonly anyRemote: () => boolean;
+	readonly tell: (message: SignsMessage) => void;
+};
+
+export type NodeSigns = {
+	/** To be called when a node appeared that was not heard of yet, so that its silence is noticed, too. */
+	readonly wake: () => void;
+	readonly close: () => void;
+};
+
+type Presences = Signs['presences'];
+
+/** Listens, and ticks when there is reason to. */
+export function startNodeSigns(options: NodeSignsOptions): NodeSigns {
+	const {serverId, pubsub, clock, heardSince, isRemote, anyRemote, tell} = options;
+	const canaryTopic = formatTopic({type: 'canary', server: serverId});
+	let beats = new Set<string>();
+	let presences = new Map<string, Presences>();
+	let canaryHeard = false;
+	let lastMs = 0;
+	let cancelTick: Cancel | undefined;
+	/** When there was a node elsewhere at last; before the start there may have been. */
+	let remoteAtMs = clock.monotonicMs();
+
+	/** The remote node that a topic is of. */
+	const nodeOf = (topic: string): string | undefined => {
+		const parsed = parseTopic(topic);
+		const node = parsed?.type === 'beat' || parsed?.type === 'presence' ? parsed.node : undefined;
+		return node !== undefined && isRemote(node) ? node : undefined;
+	};
+	const wait = (): void => {
+		lastMs = clock.monotonicMs();
+		pubsub.publish(canaryTopic, String(lastMs), {retain: false});
+		cancelTick = clock.after(limits.signsMs, tick);
+	};
+	const wake = (): void => {
+		if (cancelTick !== undefined) return;
+		const nowMs = clock.monotonicMs();
+		if (anyRemote()) remoteAtMs = nowMs;
+		if (nowMs - remoteAtMs < limits.signsLingerMs) wait();
+	};
+	const tick = (): void => {
+		cancelTick = undefined;
+		const atMs = clock.monotonicMs();
+		tell({
+			type: 'signs',
+			atMs,
+			lagMs: Math.max(0, atMs - lastMs - limits.signsMs),
+			canaryHeard,
+			beats: [...beats],
+			packets: heardSince(lastMs).filter(isRemote),
+			presences: [...presences.values()].flat(),
+		});
+		beats = new Set();
+		presences = new Map();
+		canaryHeard = false;
+		wake();
+	};
+
+	const ends = [
+		pubsub.subscribe(nodesFilter('beat'), topic => {
+			const node = nodeOf(topic);
+			if (node === undefined) return;
+			beats.add(node);
+			wake();
+		}),
+		pubsub.subscribe(nodesFilter('presence'), (topic, payload) => {
+			const node = nodeOf(topic);
+			const presence = parsePresence(payload);
+			if (node === undefined || presence === undefined) return;
+			presences.set(node, [...(presences.get(node) ?? []), {node, ...presence}].slice(-limits.presencesPerReading));
+			wake();
+		}),
+		// One that was long on its way is no proof of good hearing.
+		pubsub.subscribe(canaryTopic, (_topic, payload) => {
+			if (clock.monotonicMs() - Number(payload) < limits.observerLagMs) canaryHeard = true;
+		}),
+	];
+	wake();
+
+	return {
+		wake,
+		close() {
+			cancelTick?.();
+			for (const end of ends) end();
+		},
+	};
+}

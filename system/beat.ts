@@ -1,0 +1,63 @@
+// That an agent lives, said again and again: only as long as its main loop moves, by whoever can see that from outside of it.
+
+import {formatBeat} from '../api/presence.js';
+import {limits} from '../api/limits.js';
+import {formatTopic} from '../api/topics.js';
+import type {Cancel, Clock} from './clock.js';
+import type {PubSub} from './pubsub.js';
+import {exponentialBackoffMs} from './supervision.js';
+
+export type BeatOptions = {
+	readonly node: string;
+	readonly boot: string;
+	/** Of the thread that beats. */
+	readonly clock: Clock;
+	/** How long the main loop has not moved. */
+	readonly stillMs: () => number;
+	readonly publish: PubSub['publish'];
+};
+
+/** Beats at once and every half second until cancelled, except while the main loop stands still. */
+export function startBeat({node, boot, clock, stillMs, publish}: BeatOptions): Cancel {
+	const topic = formatTopic({type: 'beat', node});
+	let sequence = 0;
+	let cancel: Cancel = () => undefined;
+	const beat = (): void => {
+		cancel = clock.after(limits.beatMs, beat);
+		if (isStill(stillMs())) return;
+		sequence += 1;
+		publish(topic, formatBeat({boot, sequence}), {retain: false});
+	};
+	beat();
+	return () => cancel();
+}
+
+/** Whether a loop that has not moved for so long is as good as dead. */
+export const isStill = (stillMs: number): boolean => stillMs >= limits.stillAgentMs;
+
+/**
+ * How long a beat's connection tries one server, and waits before the next, after so many tries in vain (and so many rounds through
+ * all servers): in haste while the node may not be taken for dead yet, then no more than a server that is back can bear.
+ */
+export function redialOf(failures: number, round = failures): {readonly connectMs: number; readonly waitMs: number} {
+	const isUrgent = failures * limits.beatConnectMs <= limits.nodeGraceMs;
+	const maxMs = isUrgent ? limits.beatReconnectMaxMs : limits.linkReconnectMaxMs;
+	return {
+		connectMs: isUrgent ? limits.beatConnectMs : limits.linkConnectMs,
+		waitMs: exponentialBackoffMs(round, limits.linkReconnectFirstMs, maxMs),
+	};
+}
+
+/** Tells how long a counter, which moves with the loop, has not moved. It has to be asked more often than that matters. */
+export function stillnessOf(movement: () => number, {monotonicMs}: Pick<Clock, 'monotonicMs'>): () => number {
+	let last = movement();
+	let movedAtMs = monotonicMs();
+	return () => {
+		const now = movement();
+		if (now !== last) {
+			last = now;
+			movedAtMs = monotonicMs();
+		}
+		return monotonicMs() - movedAtMs;
+	};
+}

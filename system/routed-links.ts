@@ -1,0 +1,27 @@
+// The links of a system whose peers are partly in its own process and partly on other hosts: by name, each takes its way.
+
+import type {Link, Links} from './link.js';
+
+/** `isHere` names the peers of this process. What comes from elsewhere in one of their names is nobody's. */
+export const routedLinks = (isHere: (peer: string) => boolean, here: Links, elsewhere: Links): Links => ({
+	control: routed(isHere, here.control, elsewhere.control),
+	bulk: routed(isHere, here.bulk ?? here.control, elsewhere.bulk ?? elsewhere.control),
+});
+
+const routed = (isHere: (peer: string) => boolean, here: Link, elsewhere: Link): Link => ({
+	send(to, packet) {
+		if (isHere(to)) here.send(to, packet);
+		else elsewhere.send(to, packet);
+	},
+	onPacket(listener) {
+		here.onPacket((from, packet) => {
+			if (isHere(from)) listener(from, packet);
+		});
+		elsewhere.onPacket((from, packet) => {
+			if (!isHere(from)) listener(from, packet);
+		});
+	},
+	async close() {
+		await Promise.all([here.close(), elsewhere.close()]);
+	},
+});
