@@ -10,6 +10,7 @@ import {formatTopic, isLevel, objectTopic, parseTopic, topicPrefix} from '../api
 import type {Broker, RetainedMessage, RetainedSource} from '../system/broker.js';
 import type {Change, Entry, ObjectIndex} from '../system/object-index.js';
 import type {ObjectEvent} from './control-plane.js';
+import {publicText} from './public-text.js';
 
 export type TopicsOptions = {
 	readonly broker: Pick<Broker, 'publish'>;
@@ -46,9 +47,9 @@ export function createTopics({broker, epoch}: TopicsOptions): Topics {
 	};
 }
 
-/** `{epoch, rv, prev, object}` around the text that store, list and watch share; an object is never serialised again. */
+/** `{epoch, rv, prev, object}` around the text that store, list and watch share; only what is withheld from tools is serialised again. */
 const documentOf = (epoch: number, entry: Entry): string =>
-	`{"epoch":${epoch},"rv":${entry.version},"prev":${entry.previous},"object":${entry.json()}}`;
+	`{"epoch":${epoch},"rv":${entry.version},"prev":${entry.previous},"object":${publicText(entry)}}`;
 
 function topicOf(key: ObjectKey): string {
 	const {plural, namespace, name} = parseObjectKey(key);
@@ -65,23 +66,29 @@ export function retainedObjects(index: ObjectIndex, epoch: () => number): Retain
 		owns: topic => parseTopic(topic)?.type === 'object',
 		*match(filter): Generator<RetainedMessage> {
 			for (const key of candidates(index, filter)) {
-				const topic = topicOf(key);
+				const topic = objectsPrefix + key;
 				if (topicMatches(filter, topic)) yield {topic, payload: () => payload(key)};
 			}
 		},
 	};
 }
 
+/** An object's key is the rest of its topic. */
 const objectsPrefix = `${topicPrefix}objects/`;
 
-/** The keys a filter may match. A list of its own: the index changes while it is walked. */
-function candidates(index: ObjectIndex, filter: string): readonly ObjectKey[] {
+/** The keys a filter may match. While they are walked the index may change: what goes meanwhile is passed over, what comes may be met. */
+function candidates(index: ObjectIndex, filter: string): Iterable<ObjectKey> {
 	if (!filtersOverlap(filter, `${objectsPrefix}+/+/+`)) return [];
 	const exact = parseTopic(filter);
 	if (exact?.type === 'object') return [objectKey(exact.plural, exact.namespace, exact.name)];
 	const [plural, namespace] = filter.startsWith(objectsPrefix) ? filter.slice(objectsPrefix.length).split('/') : [];
-	if (plural === undefined || !isLevel(plural)) return Array.from(index.all(), entry => entry.key);
+	if (plural === undefined || !isLevel(plural)) return everyKey(index);
 	return index.entries(plural, namespace !== undefined && isLevel(namespace) ? namespace : undefined).map(entry => entry.key);
+}
+
+/** Without a list of its own: of a hundred thousand keys, two hundred subscribers would hold two hundred. */
+function* everyKey(index: ObjectIndex): Generator<ObjectKey> {
+	for (const {key} of index.all()) yield key;
 }
 
 /** A message about an object as a tool has parsed it, and whether it came as a retained one. */

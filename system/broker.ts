@@ -9,14 +9,24 @@ import type {EventEmitter} from 'node:events';
 import type {Duplex} from 'node:stream';
 import {Aedes, type AedesPublishPacket, type Client, type PublishPacket} from 'aedes';
 import {limits} from '../api/limits.js';
-import {admit, isPublishable, isSubscribable} from './broker/admission.js';
+import {
+	admit,
+	duplicate,
+	isMalformed,
+	isPublishable,
+	isSubscribable,
+	isText,
+	type Admission,
+	type ConnectRequest,
+} from './broker/admission.js';
 import {ClientStream, type CutReason} from './broker/client-stream.js';
-import {Connections, newConnection, type Connection} from './broker/connections.js';
+import {Connections, grantedQos, newConnection, type Connection} from './broker/connections.js';
 import {createCounters, type Counters} from './broker/counters.js';
 import {openDoor, type Door} from './broker/door.js';
 import {createOutbox} from './broker/outbox.js';
 import {createPersistence, type Persistence} from './broker/persistence.js';
 import type {Broker, BrokerCounter, BrokerOptions, Login} from './broker/ports.js';
+import {createPace, type Pace} from './broker/pace.js';
 import {createReplay, type Replay, type ReplayMessage} from './broker/replay.js';
 import {RetainedTree, type Retained} from './broker/retained-tree.js';
 
@@ -30,6 +40,7 @@ const ignore = (): void => undefined;
 const cutCounters: Readonly<Record<CutReason, BrokerCounter>> = {
 	oversized: 'cutOversized',
 	malformed: 'cutMalformed',
+	version: 'loginsRefused',
 	overflow: 'cutOverflow',
 	stalled: 'cutStalled',
 };
@@ -65,7 +76,8 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 	});
 	const aedes = await startAedes(persistence, counters);
 	fenceIn({...options, aedes, connections, persistence, counters});
-	replayOnSubscribe(aedes, connections, may, function* (filter) {
+	const pace = createPace(clock.monotonicMs, limits.brokerReplayTurnMs);
+	replayOnSubscribe(aedes, connections, may, pace, function* (filter) {
 		for (const message of retainedSource.match(filter)) yield {...message, qos: 0};
 		for (const {topic, payload, qos} of retained.match(filter)) yield {topic, payload: () => payload, qos};
 	});
@@ -105,7 +117,7 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 	return {
 		attach,
 		async listen(host, port) {
-			const door = await openDoor(host, port, attach, () => count('errors', `door ${host}:${port}`));
+			const door = await openDoor({host, port}, attach, () => count('errors', `door ${host}:${port}`));
 			doors.add(door);
 			return {port: door.port};
 		},
@@ -124,7 +136,13 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 			return () => aedes.unsubscribe(filter, deliver, ignore);
 		},
 		counters: counters.read,
+		heardSince: atMs => connections.heardSince(atMs),
 		connected: () => connections.names(),
+		cut(login) {
+			const found = connections.ofLogin(login);
+			for (const {stream} of found) stream.cut();
+			return found.length;
+		},
 		async close() {
 			outbox.clear();
 			const closed = [...doors].map(door => door.close());
@@ -143,6 +161,8 @@ async function startAedes(persistence: Persistence, {count}: Counters): Promise<
 		connectTimeout: limits.brokerLoginMs,
 		drainTimeout: limits.toolStallMs,
 		maxInflightInbound: limits.brokerInflightInbound,
+		// What may follow CONNECT at once is bounded by the bytes that are taken until the login.
+		queueLimit: limits.brokerLoginPacketBytes,
 	});
 	await aedes.listen();
 	// aedes drops a publish as a duplicate when one with a higher number overtook it on the way to a client, as a QoS 0 publish
@@ -150,6 +170,21 @@ async function startAedes(persistence: Persistence, {count}: Counters): Promise<
 	aedes.id = '';
 	(aedes as EventEmitter).on('error', () => count('errors', 'broker'));
 	return aedes;
+}
+
+/** Decides about one CONNECT, and ends what has to go for it. */
+function letIn<Identity extends Login>(request: ConnectRequest, fence: Fence<Identity>): Admission<Identity> {
+	const {connections, clock, endedBy} = fence;
+	const admission = admit(request, fence, clientId => connections.holderOf(clientId));
+	if (!admission.ok || endedBy === undefined) return admission;
+	const nowMs = clock.monotonicMs();
+	const others = connections
+		.ofLogin(admission.identity.name)
+		.map(({clientId, stream}) => ({clientId, stream, silentMs: nowMs - stream.heardMs}));
+	const ended = endedBy(admission.identity, request.clientId, others);
+	if (ended === undefined) return duplicate;
+	for (const {stream} of ended) stream.cut();
+	return admission;
 }
 
 /** Logins and rights. */
@@ -160,6 +195,10 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 	aedes.preConnect = (client, packet, done) => {
 		const connection = connections.of(client);
 		if (connection === undefined) return done(null, false);
+		if (isMalformed(packet)) {
+			count('cutMalformed', connection.about);
+			return done(new Error('malformed'), false);
+		}
 		connection.clientId = packet.clientId;
 		connection.clean = packet.clean !== false;
 		connection.willTopic = packet.will?.topic;
@@ -170,7 +209,7 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 		const connection = connections.of(client);
 		if (connection === undefined) return done(null, false);
 		const request = {...connection, username, password: password?.toString('utf8')};
-		const admission = admit(request, fence, clientId => connections.holderOf(clientId));
+		const admission = letIn(request, fence);
 		if (!admission.ok) {
 			count('loginsRefused', connection.about);
 			return done(Object.assign(new Error('refused'), {returnCode: admission.code}), null);
@@ -185,6 +224,11 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 	aedes.authorizePublish = (client, packet, done) => {
 		const connection = connections.of(client);
 		const identity = connection?.identity;
+		if (!isText(packet.topic) || (packet.qos > 0 && (packet as {messageId?: number}).messageId === 0)) {
+			count('cutMalformed', connection?.about ?? 'unknown');
+			return done(new Error('malformed'));
+		}
+		packet.dup = false; // It is about the publisher's connection [MQTT-3.3.1-3].
 		if (identity === undefined || !isPublishable(packet.topic) || !may(identity, 'publish', packet.topic)) {
 			count('publishesRefused', connection?.about ?? 'unknown');
 			refuse(packet);
@@ -194,13 +238,24 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 
 	aedes.authorizeSubscribe = (client, subscription, done) => {
 		const connection = connections.of(client);
-		const {topic} = subscription;
+		const {topic, qos} = subscription;
+		if (!isText(topic)) {
+			count('cutMalformed', connection?.about ?? 'unknown');
+			return done(new Error('malformed'), null);
+		}
 		if (connection?.identity === undefined || !mayHold(connection, topic) || !may(connection.identity, 'subscribe', topic)) {
 			count('subscriptionsRefused', connection?.about ?? 'unknown');
 			return done(null, null);
 		}
-		connection.filters.add(topic);
-		done(null, subscription);
+		const grant = (): void => {
+			connection.filters.set(topic, qos);
+			// aedes would deliver at the QoS of whichever overlapping filter it meets first: `authorizeForward` decides instead.
+			done(null, {...subscription, qos: 2});
+		};
+		// aedes takes a filter back a turn after it was told: whoever asks for it again at once must come after that.
+		if (!connection.filters.has(topic)) grant();
+		else if (connection.clean) setImmediate(grant);
+		else queueMicrotask(() => setImmediate(grant));
 	};
 
 	aedes.authorizeForward = (client, packet) => {
@@ -209,7 +264,8 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 		// Filters of one client that overlap are served in one turn, one after another: once is enough.
 		if (packet.brokerCounter === connection.lastCounter || !may(connection.identity, 'forward', packet.topic)) return null;
 		connection.lastCounter = packet.brokerCounter;
-		return packet;
+		const qos = Math.min(packet.qos, packet.qos === 0 ? 0 : grantedQos(connection.filters, packet.topic)) as 0 | 1 | 2;
+		return qos === packet.qos ? packet : {...packet, qos};
 	};
 }
 
@@ -218,6 +274,7 @@ function replayOnSubscribe<Identity extends Login>(
 	aedes: Aedes,
 	connections: Connections<Client, Identity>,
 	may: BrokerOptions<Identity>['may'],
+	pace: Pace,
 	match: (filter: string) => Iterable<ReplayMessage>,
 ): void {
 	const replayTo = (client: Client, connection: Connection<Identity>): Replay =>
@@ -225,6 +282,8 @@ function replayOnSubscribe<Identity extends Login>(
 			match,
 			allowed: topic => connection.identity !== undefined && may(connection.identity, 'forward', topic),
 			send: (topic, payload, qos) => client.publish({...publishOf(topic, payload), qos, retain: true}, ignore),
+			write: packets => void connection.stream.write(packets),
+			pace,
 			whenBelow: (bytes, callback) => connection.stream.whenBelow(bytes, callback),
 			wanted: filter => !connection.stream.destroyed && connection.filters.has(filter),
 		});
@@ -243,7 +302,7 @@ function replayOnSubscribe<Identity extends Login>(
 	});
 }
 
-const mayHold = ({filters}: {readonly filters: ReadonlySet<string>}, filter: string): boolean =>
+const mayHold = ({filters}: {readonly filters: ReadonlyMap<string, unknown>}, filter: string): boolean =>
 	isSubscribable(filter) && (filters.has(filter) || filters.size < limits.brokerSubscriptions);
 
 const asBuffer = (payload: Buffer | string): Buffer => (typeof payload === 'string' ? Buffer.from(payload) : payload);

@@ -18,6 +18,9 @@ export type ConnectRequest = {
 
 export type Admission<Identity> = {readonly ok: true; readonly identity: Identity} | {readonly ok: false; readonly code: RefusalCode};
 
+/** For the second of those of which there may be one. */
+export const duplicate: {readonly ok: false; readonly code: RefusalCode} = {ok: false, code: connack.identifierRejected};
+
 const refused = (code: RefusalCode): {readonly ok: false; readonly code: RefusalCode} => ({ok: false, code});
 
 /**
@@ -45,6 +48,22 @@ export function admit<Identity extends Login>(
 	if (willTopic !== undefined && !(isPublishable(willTopic) && may(identity, 'publish', willTopic))) return refused(connack.notAuthorized);
 	return {ok: true, identity};
 }
+
+/** What CONNECT must not say and the parser lets pass. */
+export function isMalformed(packet: {
+	readonly clientId: string;
+	readonly username?: string | undefined;
+	readonly password?: unknown;
+	readonly will?: {readonly topic: string; readonly qos?: number} | undefined;
+}): boolean {
+	const {clientId, username, password, will} = packet;
+	if (username === undefined && password !== undefined) return true; // [MQTT-3.1.2-22]
+	if (will !== undefined && ((will.qos ?? 0) > 2 || !isText(will.topic))) return true; // [MQTT-3.1.2-14]
+	return !isText(clientId) || !isText(username ?? '');
+}
+
+/** A text as packets may hold one [MQTT-1.5.3-1, MQTT-1.5.3-2]: the parser puts U+FFFD in place of what is not UTF-8. */
+export const isText = (text: string): boolean => !/[\0\uFFFD]/.test(text);
 
 const isShallow = (text: string): boolean => text.split('/').length <= limits.brokerTopicLevels;
 

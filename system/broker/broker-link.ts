@@ -1,8 +1,9 @@
 // The link of the system that lives in the broker's own process: no socket, the same topics and the same bytes as everyone
 // else, so that a peer cannot tell the difference.
 
-import {formatTopic, inboxFilter, isLevel, parseTopic} from '../../api/topics.js';
-import type {Link, Packet} from '../link.js';
+import {bulkFilter, formatTopic, inboxFilter, isLevel, parseTopic} from '../../api/topics.js';
+import type {Lane, Link, Links, Packet} from '../link.js';
+import type {PubSub} from '../pubsub.js';
 import {decodePacket, encodePacket} from './packet-codec.js';
 import type {Broker} from './ports.js';
 
@@ -11,11 +12,23 @@ export type BrokerLink = Link & {
 	readonly garbage: () => number;
 };
 
-export function brokerLink(broker: Pick<Broker, 'send' | 'subscribe'>, self: string): BrokerLink {
+/** Both lanes of a system: there is no connection that could be held up. */
+export const brokerLinks = (broker: Pick<Broker, 'send' | 'subscribe'>, self: string): Links => ({
+	control: brokerLink(broker, self),
+	bulk: brokerLink(broker, self, 'bulk'),
+});
+
+/** Topics beyond the inboxes for whoever lives in the broker's process. */
+export const brokerPubSub = (broker: Pick<Broker, 'publish' | 'subscribe'>): PubSub => ({
+	publish: broker.publish,
+	subscribe: (filter, listener) => broker.subscribe(filter, (topic, payload) => listener(topic, payload.toString())),
+});
+
+export function brokerLink(broker: Pick<Broker, 'send' | 'subscribe'>, self: string, lane: Lane = 'control'): BrokerLink {
 	let listener: ((from: string, packet: Packet) => void) | undefined;
 	let garbage = 0;
 	let open = true;
-	const unsubscribe = broker.subscribe(inboxFilter(self), (topic, payload) => {
+	const unsubscribe = broker.subscribe(laneFilter(self, lane), (topic, payload) => {
 		if (!open) return;
 		const packet = decodePacket(payload);
 		const from = senderOf(topic);
@@ -24,7 +37,7 @@ export function brokerLink(broker: Pick<Broker, 'send' | 'subscribe'>, self: str
 	});
 	return {
 		send(to, packet) {
-			const topic = inboxTopic(to, self);
+			const topic = laneTopic(to, self, lane);
 			if (topic === undefined) return;
 			const bytes = encodePacket(packet);
 			// A receiver in this process would otherwise run inside `send`.
@@ -45,11 +58,14 @@ export function brokerLink(broker: Pick<Broker, 'send' | 'subscribe'>, self: str
 }
 
 /** Where packets to a system go; undefined for a text that no system can be called. */
-export const inboxTopic = (to: string, from: string): string | undefined =>
-	isLevel(to) ? formatTopic({type: 'inbox', to, from}) : undefined;
+export const laneTopic = (to: string, from: string, lane: Lane): string | undefined =>
+	isLevel(to) ? formatTopic({type: lane === 'bulk' ? 'bulk' : 'inbox', to, from}) : undefined;
+
+/** Where packets for a system arrive. */
+export const laneFilter = (self: string, lane: Lane): string => (lane === 'bulk' ? bulkFilter(self) : inboxFilter(self));
 
 /** Who wrote to an inbox: the broker lets nobody but that login publish there. */
 export function senderOf(topic: string): string | undefined {
 	const parsed = parseTopic(topic);
-	return parsed?.type === 'inbox' ? parsed.from : undefined;
+	return parsed?.type === 'inbox' || parsed?.type === 'bulk' ? parsed.from : undefined;
 }

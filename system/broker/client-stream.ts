@@ -21,6 +21,8 @@ const sliceBytes = limits.brokerWriteBytes;
 /** What one waiting chunk costs beside its bytes. */
 const chunkOverhead = 64;
 const nothing = Buffer.alloc(0);
+/** CONNACK with return code 1. */
+const unacceptableVersion = Buffer.from([0x20, 2, 0, 1]);
 
 export class ClientStream extends Duplex {
 	readonly #inner: Duplex;
@@ -28,6 +30,7 @@ export class ClientStream extends Duplex {
 	readonly #onCut: (reason: CutReason) => void;
 	readonly #guard: PacketGuard = createPacketGuard(limits.brokerLoginPacketBytes);
 	#stallMs: number = limits.toolStallMs;
+	#heardMs: number;
 	#queue: Buffer[] = [];
 	#head = 0;
 	#waitingBytes = 0;
@@ -44,6 +47,7 @@ export class ClientStream extends Duplex {
 		super({readableHighWaterMark: 65_536, writableHighWaterMark: Number.MAX_SAFE_INTEGER});
 		this.#inner = inner;
 		this.#clock = clock;
+		this.#heardMs = clock.monotonicMs();
 		this.#onCut = onCut;
 		inner.on('data', this.#take);
 		inner.on('end', () => this.push(null));
@@ -59,6 +63,11 @@ export class ClientStream extends Duplex {
 	login(packetBytes: number, stallMs: number): void {
 		this.#guard.allow(packetBytes);
 		this.#stallMs = stallMs;
+	}
+
+	/** When anything came in last (monotonic). */
+	get heardMs(): number {
+		return this.#heardMs;
 	}
 
 	/** Bytes that the client has yet to take, with what keeping them costs. */
@@ -114,10 +123,18 @@ export class ClientStream extends Duplex {
 	}
 
 	readonly #take = (chunk: Buffer): void => {
+		this.#heardMs = this.#clock.monotonicMs();
 		const problem = this.#guard.feed(chunk);
+		if (problem === 'version') return this.#refuseVersion();
 		if (problem !== undefined) return this.cut(problem);
 		if (!this.push(chunk)) this.#inner.pause();
 	};
+
+	#refuseVersion(): void {
+		this.#onCut('version');
+		this.#inner.write(unacceptableVersion);
+		this.destroy();
+	}
 
 	/** Hands over the rest and waits for the other side to close, reading on so that no reset overtakes the last packet. */
 	#linger(): void {
@@ -207,8 +224,15 @@ export class ClientStream extends Duplex {
 		this.#cancelStall = this.#clock.after(Math.max(1, restMs), () => {
 			this.#cancelStall = undefined;
 			if (this.#writtenBytes === 0) return;
-			if (this.#clock.monotonicMs() - this.#progressMs >= this.#stallMs) this.cut('stalled');
-			else this.#watchStall();
+			if (this.#clock.monotonicMs() - this.#progressMs < this.#stallMs) this.#watchStall();
+			// It may be this process that stood still: what the client took meanwhile is told in the next turn.
+			else setImmediate(() => this.#judgeStall());
 		});
+	}
+
+	#judgeStall(): void {
+		if (this.destroyed || this.#writtenBytes === 0) return;
+		if (this.#clock.monotonicMs() - this.#progressMs >= this.#stallMs) this.cut('stalled');
+		else this.#watchStall();
 	}
 }

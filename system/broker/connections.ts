@@ -1,5 +1,6 @@
 // The connections of the broker, by what aedes calls a client, and who holds which client id.
 
+import {topicMatches} from '../../api/mqtt-filter.js';
 import type {ClientStream} from './client-stream.js';
 import type {SessionOwner} from './persistence.js';
 import type {BrokerOptions, Login} from './ports.js';
@@ -9,8 +10,8 @@ import type {Replay} from './replay.js';
 export type Connection<Identity> = {
 	readonly about: string;
 	readonly stream: ClientStream;
-	/** Granted and not taken back. */
-	readonly filters: Set<string>;
+	/** Granted and not taken back, each with its QoS. */
+	readonly filters: Map<string, 0 | 1 | 2>;
 	/** Of CONNECT; empty until then, and for clients that name none. */
 	clientId: string;
 	clean: boolean;
@@ -25,7 +26,7 @@ export type Connection<Identity> = {
 export const newConnection = <Identity>(about: string, stream: ClientStream): Connection<Identity> => ({
 	about,
 	stream,
-	filters: new Set(),
+	filters: new Map(),
 	clientId: '',
 	clean: true,
 	willTopic: undefined,
@@ -33,6 +34,13 @@ export const newConnection = <Identity>(about: string, stream: ClientStream): Co
 	replay: undefined,
 	lastCounter: -1,
 });
+
+/** The highest QoS that any of the filters has for a topic [MQTT-3.3.5-1]. */
+export function grantedQos(filters: ReadonlyMap<string, 0 | 1 | 2>, topic: string): 0 | 1 | 2 {
+	let best: 0 | 1 | 2 = 0;
+	for (const [filter, qos] of filters) if (qos > best && topicMatches(filter, topic)) best = qos;
+	return best;
+}
 
 export class Connections<Client extends object, Identity extends Login> {
 	/** A will is published after the connection's end, so what it was must be known as long as the client is. */
@@ -76,6 +84,18 @@ export class Connections<Client extends object, Identity extends Login> {
 		return identity === undefined || filters === undefined ? undefined : ownerFrom(identity, filters, this.#may);
 	}
 
+	/** Logins of which anything came at that time (monotonic) or later. */
+	heardSince(atMs: number): string[] {
+		const names = new Set<string>();
+		for (const {identity, stream} of this.#open) if (identity !== undefined && stream.heardMs >= atMs) names.add(identity.name);
+		return [...names];
+	}
+
+	/** The open connections of a login. */
+	ofLogin(name: string): Connection<Identity>[] {
+		return [...this.#open].filter(({identity}) => identity?.name === name);
+	}
+
 	/** Logins that are connected, each once, sorted. */
 	names(): string[] {
 		const names = new Set<string>();
@@ -86,7 +106,7 @@ export class Connections<Client extends object, Identity extends Login> {
 
 const ownerFrom = <Identity extends Login>(
 	identity: Identity,
-	filters: ReadonlySet<string>,
+	filters: ReadonlyMap<string, 0 | 1 | 2>,
 	may: BrokerOptions<Identity>['may'],
 ): SessionOwner => ({
 	login: identity.name,

@@ -9,10 +9,12 @@ export type OutboxLimits = {
 };
 
 export type OutboxOptions = OutboxLimits & {
-	/** `done` is called once, now or later. */
-	readonly emit: (topic: string, payload: Buffer, done: () => void) => void;
+	/** `done` is called once, now or later. `latestOnly` is what `publish` was told. */
+	readonly emit: (topic: string, payload: Buffer, done: () => void, latestOnly: boolean) => void;
 	readonly onReplaced: (topic: string) => void;
 	readonly onDropped: (topic: string) => void;
+	/** Nothing waits any more. */
+	readonly onIdle?: () => void;
 };
 
 export type Outbox = {
@@ -23,7 +25,7 @@ export type Outbox = {
 	readonly waiting: () => number;
 };
 
-type Item = {readonly topic: string; readonly payload: Buffer};
+type Item = {readonly topic: string; readonly payload: Buffer; readonly latestOnly: boolean};
 
 export function createOutbox(options: OutboxOptions): Outbox {
 	// A topic is the key of what only the latest matters of; a number of anything else. The order is that of publishing.
@@ -36,14 +38,15 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
 	const fits = (bytes: number): boolean => open === 0 || (open < options.windowMessages && openBytes + bytes <= options.windowBytes);
 
-	const emit = ({topic, payload}: Item): void => {
-		open += 1;
-		openBytes += payload.length;
-		options.emit(topic, payload, () => {
+	const emit = ({topic, payload, latestOnly}: Item): void => {
+		const emitted = (): void => {
 			open -= 1;
 			openBytes -= payload.length;
 			drain();
-		});
+		};
+		open += 1;
+		openBytes += payload.length;
+		options.emit(topic, payload, emitted, latestOnly);
 	};
 
 	const forget = (key: string | number, item: Item): void => {
@@ -55,16 +58,18 @@ export function createOutbox(options: OutboxOptions): Outbox {
 	const drain = (): void => {
 		if (draining) return;
 		draining = true;
+		const before = waiting.size;
 		for (const [key, item] of waiting) {
 			if (!fits(item.payload.length)) break;
 			forget(key, item);
 			emit(item);
 		}
 		draining = false;
+		if (before > 0 && waiting.size === 0) options.onIdle?.();
 	};
 
-	const wait = (item: Item, latestOnly: boolean): void => {
-		const key = latestOnly ? item.topic : (serial += 1);
+	const wait = (item: Item): void => {
+		const key = item.latestOnly ? item.topic : (serial += 1);
 		const older = waiting.get(key);
 		if (older !== undefined) {
 			forget(key, older);
@@ -81,8 +86,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
 	return {
 		publish(topic, payload, latestOnly) {
-			if (waiting.size === 0 && fits(payload.length)) emit({topic, payload});
-			else wait({topic, payload}, latestOnly);
+			const item = {topic, payload, latestOnly};
+			if (waiting.size === 0 && fits(payload.length)) emit(item);
+			else wait(item);
 		},
 		clear() {
 			waiting.clear();

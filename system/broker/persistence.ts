@@ -54,6 +54,10 @@ type Session = {
 const bytesOf = (packet: KeptPacket): number => (packet.topic?.length ?? 0) + (packet.payload?.length ?? 0);
 const nothing = Promise.resolve();
 
+/** What has a message id was on its way already [MQTT-3.3.1-1]. */
+const asSentAgain = (packet: KeptPacket): KeptPacket =>
+	packet.messageId === undefined || packet.cmd === 'pubrel' ? packet : {...packet, dup: true};
+
 export type Persistence = ReturnType<typeof createPersistence>;
 
 export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: PersistenceOptions) {
@@ -174,7 +178,7 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 			const {messageId} = packet;
 			return Promise.resolve(messageId === undefined ? undefined : dropWhere(client.id, kept => kept.messageId === messageId));
 		},
-		outgoingStream: (client: ClientRef): Readable => Readable.from([...(sessions.get(client.id)?.queue ?? [])]),
+		outgoingStream: (client: ClientRef): Readable => Readable.from((sessions.get(client.id)?.queue ?? []).map(asSentAgain)),
 
 		incomingStorePacket(client: ClientRef, packet: KeptPacket): Promise<void> {
 			const ids = incoming.get(client.id) ?? new Set();

@@ -2,6 +2,7 @@
 // and where retained documents live are handed in as functions.
 
 import type {Duplex} from 'node:stream';
+import type {OpenConnection} from '../../api/client-id.js';
 import type {Clock} from '../clock.js';
 
 /** Who logged in; the layers above put more into it. */
@@ -48,6 +49,15 @@ export type BrokerOptions<Identity extends Login> = {
 	readonly authenticate: (username: string | undefined, password: string | undefined) => Identity | undefined;
 	readonly may: (identity: Identity, verb: Verb, topic: string) => boolean;
 	readonly retainedSource: RetainedSource;
+	/**
+	 * Which of a login's other connections end when this one comes in; undefined: it is refused. The default ends none: a login may
+	 * have as many as it likes.
+	 */
+	readonly endedBy?: <Connection extends OpenConnection>(
+		identity: Identity,
+		clientId: string,
+		others: readonly Connection[],
+	) => readonly Connection[] | undefined;
 	/** How long this one may take nothing while bytes wait for it. The default is that of tools. */
 	readonly stallMs?: (identity: Identity) => number;
 	/** Told of everything that is counted; `about` names the connection and never holds a secret. */
@@ -69,8 +79,12 @@ export type Broker = {
 	/** A subscriber inside the process; it is called in the turn of the publisher and must not throw. */
 	readonly subscribe: (filter: string, listener: (topic: string, payload: Buffer) => void) => () => void;
 	readonly counters: () => Readonly<Record<BrokerCounter, number>>;
+	/** Logins of which anything came at that time (monotonic) or later, on any connection. */
+	readonly heardSince: (atMs: number) => readonly string[];
 	/** Logins that are connected, each once, sorted. */
 	readonly connected: () => readonly string[];
+	/** Cuts the connections of a login; how many there were. Whether it is let in again is not decided here. */
+	readonly cut: (login: string) => number;
 	/** Cuts every connection and closes every door. */
 	readonly close: () => Promise<void>;
 };

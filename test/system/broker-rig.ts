@@ -127,9 +127,15 @@ export const publishPacket = (topic: string, payload: Buffer | string): Buffer =
 	packet(0x30, Buffer.concat([text(topic), Buffer.from(payload)]));
 
 /** Logs in and subscribes over a bare socket, and takes in nothing more. */
-export async function stuckSubscriber(t: ExecutionContext, port: number, name: string, filter: string): Promise<Socket> {
+export async function stuckSubscriber(
+	t: ExecutionContext,
+	port: number,
+	name: string,
+	filter: string,
+	clientId = `stuck-${name}`,
+): Promise<Socket> {
 	const socket = await openSocket(t, port);
-	socket.write(connectPacket(name, `stuck-${name}`));
+	socket.write(connectPacket(name, clientId));
 	await once(socket, 'data');
 	socket.write(subscribePacket(filter));
 	await once(socket, 'data');

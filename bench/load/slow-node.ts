@@ -1,0 +1,227 @@
+// A node at the end of a slow wire that gets many large pods, beside one on a fast wire: what is under way to it, and what the other
+// one notices.
+
+import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
+import {AppError, type Outcome} from '../../api/errors.js';
+import {address, collectionAddress} from '../../api/keys.js';
+import type {NodeObject} from '../../api/kinds/node.js';
+import {limits} from '../../api/limits.js';
+import {may, type Identity} from '../../api/roles.js';
+import {runtimePath} from '../../actors/addresses.js';
+import {isNodeReady} from '../../actors/control/placement.js';
+import {openControl, type Control} from '../../actors/control/start.js';
+import {openNode, type Node} from '../../actors/node/start.js';
+import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
+import {createBroker, type Broker} from '../../system/broker.js';
+import {brokerLinks} from '../../system/broker/broker-link.js';
+import type {Message} from '../../system/behavior.js';
+import {systemClock} from '../../system/clock.js';
+import type {Executor} from '../../system/executor.js';
+import type {Link, Links} from '../../system/link.js';
+import {createMemoryStore} from '../../system/memory-store.js';
+import {connectMqttLink, type MqttLink} from '../../system/mqtt-link.js';
+import {createNactExecutor} from '../../system/nact-executor.js';
+import {systemRandom} from '../../system/random.js';
+import {within} from '../deadline.js';
+import {pause} from '../pause.js';
+import type {Scope} from '../scope.js';
+
+export type SlowNodeOptions = {
+	readonly pods: number;
+	/** Of each pod. */
+	readonly podBytes: number;
+	/** What the wire takes to the slow node. */
+	readonly bytesPerSecond: number;
+	readonly withinMs: number;
+};
+
+export type SlowNodeFigures = {
+	/** From the creation of the pods until all of them run. */
+	readonly inStepMs: number;
+	/** Of packets to the slow node that it has not acknowledged, the most at a time. */
+	readonly mostUnderWayBytes: number;
+	/** Round trips between control and the other node, before and meanwhile. */
+	readonly quietMs: readonly number[];
+	readonly meanwhileMs: readonly number[];
+	/** Connections that the broker cut, and connections that the slow node needed. */
+	readonly cut: number;
+	readonly connects: number;
+};
+
+const slow = 'slow';
+const fast = 'fast';
+const quietTrips = 100;
+const tripEveryMs = 10;
+
+export async function runSlowNode(scope: Scope, options: SlowNodeOptions): Promise<SlowNodeFigures> {
+	const executor = createNactExecutor(systemClock);
+	scope.defer(() => executor.close());
+	const {control, broker, underWay} = await startControl(scope, executor);
+	const {port} = await broker.listen('127.0.0.1', 0);
+	const wire = await throttledWire(scope, port, options.bytesPerSecond);
+	await startNode(scope, executor, fast, port);
+	const link = await startNode(scope, executor, slow, wire);
+	await until(() => [...control.index.list('nodes')].filter(node => isNodeReady(node as NodeObject)).length === 2, options.withinMs);
+
+	const quietMs: number[] = [];
+	while (quietMs.length < quietTrips) quietMs.push(await trip(control));
+	const startedAt = performance.now();
+	for (let at = 0; at < options.pods; at += 1) await created(control, at, options.podBytes);
+	const meanwhileMs: number[] = [];
+	const isInStep = (): boolean =>
+		[...control.index.list('pods')].filter(pod => (pod.status as {phase?: string}).phase === 'Running').length === options.pods;
+	const trips = (async () => {
+		while (!isInStep()) {
+			meanwhileMs.push(await trip(control));
+			await pause(tripEveryMs);
+		}
+	})();
+	await within(options.withinMs, 'the slow node to be in step', trips);
+	const {cutStalled, cutOverflow} = broker.counters();
+	return {
+		inStepMs: performance.now() - startedAt,
+		mostUnderWayBytes: underWay(),
+		quietMs,
+		meanwhileMs,
+		cut: cutStalled + cutOverflow,
+		connects: link.counters().connects,
+	};
+}
+
+const common = (executor: Executor) => ({
+	executor,
+	clock: systemClock,
+	random: systemRandom,
+	measure: true,
+	boot: systemRandom.uuid(),
+	driver: createMemoryStore(executor.defer),
+	onFenced: () => undefined,
+});
+
+const opened = <Value>(open: (done: (outcome: Outcome<Value>) => void) => void): Promise<Value> =>
+	new Promise((resolve, reject) =>
+		open(outcome => (outcome.ok ? resolve(outcome.value) : reject(new AppError(outcome.error.code, outcome.error.details)))),
+	);
+
+async function startControl(scope: Scope, executor: Executor): Promise<{control: Control; broker: Broker; underWay: () => number}> {
+	const broker = await createBroker<Identity>({
+		clock: systemClock,
+		authenticate: name => (name === undefined ? undefined : {name, role: 'node', node: name}),
+		may,
+		retainedSource: {match: () => [], owns: () => false},
+		stallMs: () => limits.nodeStallMs,
+	});
+	scope.defer(() => broker.close());
+	const {links, most} = watched(brokerLinks(broker, 'control'));
+	const control = await opened<Control>(done => openControl({...common(executor), links, version: '0.0.0'}, done));
+	scope.defer(async () => {
+		control.kill();
+		await control.bus.close();
+	});
+	control.begin();
+	return {control, broker, underWay: most};
+}
+
+/** The same links, with what is under way to the slow node counted. */
+function watched(links: Links): {readonly links: Links; readonly most: () => number} {
+	const open = new Map<number, number>();
+	let most = 0;
+	const control: Link = {
+		...links.control,
+		send(to, packet) {
+			if (to === slow && packet.sequence > 0) {
+				open.set(packet.sequence, JSON.stringify(packet.body).length);
+				most = Math.max(
+					most,
+					[...open.values()].reduce((sum, bytes) => sum + bytes, 0),
+				);
+			}
+			links.control.send(to, packet);
+		},
+		onPacket(listener) {
+			links.control.onPacket((from, packet) => {
+				if (from === slow) for (const sequence of open.keys()) if (sequence <= packet.acknowledged) open.delete(sequence);
+				listener(from, packet);
+			});
+		},
+	};
+	return {links: {...links, control}, most: () => most};
+}
+
+async function startNode(scope: Scope, executor: Executor, name: string, port: number): Promise<MqttLink> {
+	const options = {url: `mqtt://127.0.0.1:${port}`, self: name, password: 'x'};
+	const control = connectMqttLink({...options, clientId: `${name}.1.control`});
+	const bulk = connectMqttLink({...options, clientId: `${name}.1.bulk`, lane: 'bulk'});
+	const runtime = createSimulatedRuntime({clock: systemClock, random: systemRandom});
+	const node = await opened<Node>(done =>
+		openNode({...common(executor), name, links: {control, bulk}, labels: {speed: name}, runtime}, done),
+	);
+	scope.defer(async () => {
+		node.kill();
+		await node.bus.close();
+		await runtime.close();
+	});
+	node.begin();
+	return control;
+}
+
+/** Ends at the port; to the client it takes so much in a second. */
+async function throttledWire(scope: Scope, port: number, bytesPerSecond: number): Promise<number> {
+	const sockets = new Set<Socket>();
+	const server = createServer(near => {
+		const far = connect(port, '127.0.0.1');
+		for (const socket of [near, far]) {
+			sockets.add(socket);
+			socket.on('error', () => undefined);
+			socket.on('close', () => {
+				near.destroy();
+				far.destroy();
+			});
+		}
+		near.on('data', (bytes: Buffer) => void far.write(bytes));
+		far.on('data', (bytes: Buffer) => {
+			far.pause();
+			near.write(bytes);
+			setTimeout(() => far.resume(), (bytes.length * 1_000) / bytesPerSecond);
+		});
+	});
+	await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+	scope.defer(() => {
+		server.close();
+		for (const socket of sockets) socket.destroy();
+	});
+	return (server.address() as AddressInfo).port;
+}
+
+async function until(isSo: () => boolean, withinMs: number): Promise<void> {
+	const endMs = performance.now() + withinMs;
+	while (!isSo()) {
+		if (performance.now() > endMs) throw new Error(`not within ${withinMs / 1_000} s`);
+		await pause(5);
+	}
+}
+
+/** Control asks the other node for its tree. */
+async function trip({system}: Control): Promise<number> {
+	const startedAt = performance.now();
+	const outcome = await new Promise<Outcome<unknown>>(resolve =>
+		system.ask(address(fast, runtimePath), {type: 'readTree'}, {deadlineMs: 10_000, cause: 'bench'}, resolve),
+	);
+	if (!outcome.ok) throw new Error(outcome.error.message);
+	return performance.now() - startedAt;
+}
+
+async function created({system}: Control, at: number, bytes: number): Promise<void> {
+	const containers = [{name: 'main', image: 'x', command: ['serve'], args: ['x'.repeat(bytes)]}];
+	const object = {
+		apiVersion: 'v1',
+		kind: 'Pod',
+		metadata: {name: `large-${at}`, namespace: 'default'},
+		spec: {containers, nodeSelector: {speed: slow}},
+	};
+	const message: Message & {object: unknown} = {type: 'create', object};
+	const outcome = await new Promise<Outcome<unknown>>(resolve =>
+		system.ask(collectionAddress('pods'), message, {deadlineMs: 10_000, cause: 'bench'}, resolve),
+	);
+	if (!outcome.ok) throw new Error(outcome.error.message);
+}
