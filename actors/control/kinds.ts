@@ -4,8 +4,10 @@ import {kinds} from '../../api/catalogue.js';
 import type {ApiObject} from '../../api/object.js';
 import type {AnyBehavior} from '../../system/behavior.js';
 import {clusterConfigController} from './cluster-config.js';
+import {configMapController} from './configmap.js';
 import {collectionBehavior} from './collection.js';
 import type {Controller} from './controller.js';
+import {detector} from './detector.js';
 import {namespaceController} from './namespace.js';
 import {nodeController} from './node.js';
 import {nodeSync} from './node-sync.js';
@@ -14,6 +16,7 @@ import {podController} from './pod.js';
 import {replicaSetController} from './replicaset.js';
 import {collectionName, controlRoot} from './root.js';
 import {scheduler} from './scheduler.js';
+import {secretController} from './secret.js';
 import {syncSupervisor} from './sync-supervisor.js';
 
 const controllers: readonly Controller[] = [
@@ -21,6 +24,8 @@ const controllers: readonly Controller[] = [
 	nodeController,
 	podController,
 	replicaSetController,
+	configMapController,
+	secretController,
 	clusterConfigController,
 ];
 
@@ -33,6 +38,7 @@ export const termsOf = (plural: string, object: ApiObject): readonly string[] =>
 export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.fromEntries<AnyBehavior>([
 	[controlRoot.kind, controlRoot],
 	[scheduler.kind, scheduler],
+	[detector.kind, detector],
 	[syncSupervisor.kind, syncSupervisor],
 	[nodeSync.kind, nodeSync],
 	...controllers.map((each): [string, AnyBehavior] => {

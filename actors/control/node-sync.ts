@@ -3,13 +3,18 @@
 // It holds keys and versions, never bodies: what goes is read from the index when the window opens, so a slow node costs the
 // leader nothing but keys, and always gets the newest.
 
-import {objectAddress, type ObjectKey} from '../../api/keys.js';
+import {address, objectAddress, type ObjectKey} from '../../api/keys.js';
 import type {Pod} from '../../api/kinds/pod.js';
+import {isExclusive} from '../../api/exclusive.js';
 import {limits} from '../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
-import {nodeKey, podKey, syncOfNode} from '../addresses.js';
+import {leasesPath, nodeKey, podKey, syncOfNode} from '../addresses.js';
+import type {LeasesRenewed, RenewLeases} from '../lease-message.js';
+import {isNamed, namedIn} from '../named-objects.js';
 import type {CallHello, Delta, DeltaEntry, DeltaTaken, Hello, Observed, ObservedTaken, PodGone, PodGoneTaken} from '../sync-message.js';
 import {assignmentOf, assignmentVersion} from './assignment.js';
+import {isGoneNode} from './eviction.js';
+import {namedEntryOf} from './named.js';
 import type {NodeMessage} from './node.js';
 import type {PodMessage} from './pod.js';
 import {onNode} from './pod-terms.js';
@@ -21,7 +26,8 @@ export type NodeSyncMessage =
 	| DeltaTaken
 	| Observed
 	| PodGone
-	/** A pod that is, or was, this node's changed. */
+	| RenewLeases
+	/** A pod that is, or was, this node's changed, or something that such a pod names. */
 	| {readonly type: 'dirty'; readonly key: ObjectKey}
 	| {readonly type: 'flush'}
 	/** Its record was deleted. */
@@ -81,6 +87,8 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 				return observed(state, message, context);
 			case 'podGone':
 				return podGone(state, message, context);
+			case 'renewLeases':
+				return next(state, [renewal(state, message, context)]);
 			case 'dirty':
 				return next({...state, dirty: new Set([...state.dirty, message.key])}, [tell(context.self, {type: 'flush'})]);
 			case 'flush':
@@ -97,10 +105,27 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 				return goneTaken(state, message, context);
 		}
 	},
-	coalesce: message => (message.type === 'dirty' ? message.key : message.type === 'flush' ? 'flush' : undefined),
+	coalesce: coalesced,
 	describe: ({session, sent, dirty, outgoing}) =>
-		session === undefined ? 'not heard' : `${sent.size} pods, ${dirty.size} to send, ${outgoing.length} under way`,
+		session === undefined ? 'not heard' : `${sent.size} objects, ${dirty.size} to send, ${outgoing.length} under way`,
 };
+
+/** Of what a node says only `deltaTaken` has to be heard each; there are not more of them than deltas under way. */
+function coalesced(message: NodeSyncMessage): string | undefined {
+	switch (message.type) {
+		case 'dirty':
+			return message.key;
+		case 'podGone':
+			return `${message.type} ${message.key} ${message.uid}`;
+		case 'hello':
+		case 'observed':
+		case 'renewLeases':
+		case 'flush':
+			return message.type;
+		default:
+			return undefined;
+	}
+}
 
 /** After a crash: what the node says now is about things forgotten, and so is what changes; its hello brings all of it. */
 function callNode(state: NodeSyncState): Next<NodeSyncState> {
@@ -112,13 +137,28 @@ function callTo({node}: NodeSyncState): Effect {
 	return tell(syncOfNode(node), call);
 }
 
+/**
+ * Says which leases the node may go on holding: those of pods that are still its own, deleted ones until they are gone. From a node that
+ * is lost its pods are being taken: it holds nothing until it is found again.
+ */
+function renewal({node}: NodeSyncState, {number, pods}: RenewLeases, {known}: Context): Effect {
+	const uids = (isGoneNode(node, known) ? [] : pods)
+		.filter(({key, uid}) => {
+			const pod = known.get(key) as Pod | undefined;
+			return pod?.metadata.uid === uid && pod.spec?.nodeName === node && isExclusive(pod.metadata) && !isOver(pod);
+		})
+		.map(({uid}) => uid);
+	const message: LeasesRenewed = {type: 'leasesRenewed', number, uids};
+	return tell(address(node, leasesPath), message);
+}
+
 // ---- down ----------------------------------------------------------------------------------------------------------------
 
 /** Everything the node has otherwise than it should, or has and should not, is dirty. What it has of another lineage is never right. */
 function greeted(state: NodeSyncState, hello: Hello, context: Context): Next<NodeSyncState> {
 	const sameLineage = hello.lineage === state.lineage;
 	const have = new Map(Object.entries(hello.have).map(([key, version]) => [key, sameLineage ? version : foreign]));
-	const wanted = new Set([...context.known.byTerm('pods', onNode(state.node))].map(({metadata}) => podKey(metadata)));
+	const wanted = new Set([...context.known.byTerm('pods', onNode(state.node))].flatMap(pod => keysOf(pod as Pod)));
 	const fresh: NodeSyncState = {
 		...state,
 		session: hello.session,
@@ -133,6 +173,12 @@ function greeted(state: NodeSyncState, hello: Hello, context: Context): Next<Nod
 	const {state: flushed, effects} = flush(fresh, context);
 	return next(flushed, [hear(state, hello), ...effects]);
 }
+
+/** A pod and, before it, what it names. */
+const keysOf = ({metadata, spec}: Pod): ObjectKey[] => [
+	...(spec === undefined ? [] : namedIn(spec, metadata.namespace ?? '')),
+	podKey(metadata),
+];
 
 const heardId = 'heard';
 
@@ -158,7 +204,7 @@ function flush(state: NodeSyncState, {known}: Context): Next<NodeSyncState> {
 	const effects: Effect[] = [];
 	let {deltas, greeting} = state;
 	let room = limits.nodeSyncWindowBytes - outgoing.reduce((sum, {bytes}) => sum + bytes, 0);
-	while ((rest.size > 0 || greeting) && (room > 0 || outgoing.length === 0)) {
+	while ((rest.size > 0 || greeting) && outgoing.length < limits.nodeSyncDeltas && (room > 0 || outgoing.length === 0)) {
 		const {entries, bytes} = cut(state.node, rest, sent, known, Math.min(room, limits.nodeSyncDeltaBytes));
 		const complete = greeting && rest.size === 0;
 		if (entries.length === 0 && !complete) break;
@@ -183,12 +229,13 @@ function cut(
 	let bytes = 0;
 	for (const key of dirty) {
 		const entry = entryOf(node, key, known);
-		if (entry.assignment === null ? sent.has(key) : sent.get(key) !== entry.version) {
+		const isGone = entry.assignment === null || entry.named === null;
+		if (isGone ? sent.has(key) : sent.get(key) !== entry.version) {
 			const size = sizeOf(entry);
 			if (entries.length > 0 && bytes + size > bytesWanted) break;
 			entries.push(entry);
 			bytes += size;
-			if (entry.assignment === null) sent.delete(key);
+			if (isGone) sent.delete(key);
 			else sent.set(key, entry.version);
 		}
 		dirty.delete(key);
@@ -197,6 +244,7 @@ function cut(
 }
 
 function entryOf(node: string, key: ObjectKey, known: Context['known']): DeltaEntry {
+	if (isNamed(key)) return namedEntryOf(node, key, known);
 	const pod = known.get(key) as Pod | undefined;
 	const assignment = pod === undefined || isOver(pod) ? undefined : assignmentOf(pod);
 	if (pod === undefined || assignment?.nodeName !== node) return {key, version: '', assignment: null};
@@ -207,8 +255,10 @@ function entryOf(node: string, key: ObjectKey, known: Context['known']): DeltaEn
 const isOver = ({metadata}: Pod): boolean => metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 
 /** Near enough for a window: containers are what makes a pod large. */
-const sizeOf = ({assignment}: DeltaEntry): number =>
-	assignment === null ? 64 : 512 + assignment.spec.containers.reduce((sum, container) => sum + JSON.stringify(container).length, 0);
+function sizeOf({assignment, named}: DeltaEntry): number {
+	if (named !== undefined) return 128 + (named === null ? 0 : JSON.stringify(named).length);
+	return assignment === null ? 64 : 512 + assignment.spec.containers.reduce((sum, container) => sum + JSON.stringify(container).length, 0);
+}
 
 function delta({node, session, epoch, lineage}: NodeSyncState, number: number, entries: readonly DeltaEntry[], complete: boolean): Effect {
 	const message: Delta = {type: 'delta', session: session ?? '', number, epoch, lineage, entries, complete};
@@ -232,7 +282,7 @@ function observed(state: NodeSyncState, message: Observed, context: Context): Ne
 	const current = message.pods.filter(isCurrent);
 	const stale = message.pods.filter(pod => !isCurrent(pod));
 	const asks = current.map(({key, uid, status, events, cause}): Effect => {
-		const told: PodMessage = {type: 'observed', uid, status, events};
+		const told: PodMessage = {type: 'observed', uid, node: state.node, status, events};
 		return {
 			type: 'ask',
 			to: objectAddress(key),
@@ -274,7 +324,7 @@ function observedTaken({node, session}: NodeSyncState, number: number, failed: r
 
 /** The node has dropped it. That is told to the record it was of; of any other it is no news. */
 function podGone(state: NodeSyncState, {key, uid}: PodGone, context: Context): Next<NodeSyncState> {
-	const message: PodMessage = {type: 'gone', uid};
+	const message: PodMessage = {type: 'gone', uid, node: state.node};
 	const pod = context.known.get(key) as Pod | undefined;
 	if (pod?.metadata.uid !== uid || pod.spec?.nodeName !== state.node) return forgotten(state, key, uid, context);
 	return next(state, [{type: 'ask', to: objectAddress(key), message, as: 'goneTaken', id: `${key} ${uid}`}]);

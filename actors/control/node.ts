@@ -4,16 +4,22 @@ import {isConditionTrue} from '../../api/conditions.js';
 import {failure} from '../../api/errors.js';
 import type {NodeCondition, NodeObject, NodeStatus} from '../../api/kinds/node.js';
 import {cpuText} from '../../api/quantity.js';
-import type {ReplyTo} from '../../system/behavior.js';
+import type {Effect, ReplyTo} from '../../system/behavior.js';
 import type {RuntimeInfo} from '../node/runtime-port.js';
 import {withCondition} from './conditions.js';
 import {controller, type Handled} from './controller.js';
+import {isLost} from './eviction.js';
+import {confirmedLost, findingEvents, withFinding, type Finding} from './node-finding.js';
 
 export type NodeMessage =
 	/** Its agent said hello. */
 	| {readonly type: 'heard'; readonly info: RuntimeInfo; readonly version: string; readonly replyTo?: ReplyTo | undefined}
-	/** Nothing is known of it: control has just begun to lead, or the node fell silent. */
-	| {readonly type: 'unheard'; readonly reason: string; readonly message: string; readonly replyTo?: ReplyTo | undefined};
+	/** Nothing is known of it: control has just begun to lead. */
+	| {readonly type: 'unheard'; readonly reason: string; readonly message: string; readonly replyTo?: ReplyTo | undefined}
+	/** What the detector found about it. */
+	| {readonly type: 'found'; readonly finding: Finding; readonly replyTo?: ReplyTo | undefined}
+	/** A person says that it is lost; that is over once it is heard. */
+	| {readonly type: 'confirmLost'; readonly replyTo?: ReplyTo | undefined};
 
 export const nodeController = controller<NodeObject, NodeMessage>({
 	plural: 'nodes',
@@ -24,6 +30,10 @@ export const nodeController = controller<NodeObject, NodeMessage>({
 				return heard(node, message.info, message.version, nowMs);
 			case 'unheard':
 				return unheard(node, message.reason, message.message, nowMs);
+			case 'found':
+				return found(node, message.finding, nowMs);
+			case 'confirmLost':
+				return confirmLost(node, nowMs);
 		}
 	},
 });
@@ -93,4 +103,22 @@ function nodeInfoOf(info: RuntimeInfo, version: string): NonNullable<NodeStatus[
 function unheard(node: NodeObject, reason: string, message: string, nowMs: number): Handled<NodeObject> {
 	const conditions = withCondition(node.status?.conditions, {type: 'Ready', status: 'Unknown', reason, message}, nowMs);
 	return {ok: true, object: conditions === node.status?.conditions ? node : {...node, status: {...node.status, conditions}}};
+}
+
+function found(node: NodeObject, finding: Finding, nowMs: number): Handled<NodeObject> {
+	const object = withFinding(node, finding, nowMs);
+	// Who watches there or waits for an answer from there waits no longer.
+	const gone: readonly Effect[] = isLost(object) && !isLost(node) ? [{type: 'declareGone', system: node.metadata.name}] : [];
+	return {ok: true, object, effects: [...findingEvents(node, object), ...gone]};
+}
+
+function confirmLost(node: NodeObject, nowMs: number): Handled<NodeObject> {
+	const message = 'somebody said that the node is lost; its pods are replaced';
+	const conditions = withCondition(node.status?.conditions, {type: confirmedLost, status: 'True', reason: confirmedLost, message}, nowMs);
+	if (conditions === node.status?.conditions) return {ok: true, object: node};
+	return {
+		ok: true,
+		object: {...node, status: {...node.status, conditions}},
+		effects: [{type: 'event', event: 'Warning', reason: confirmedLost, message}],
+	};
 }

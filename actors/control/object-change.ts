@@ -3,7 +3,7 @@
 import {admitUpdate} from '../../api/admission.js';
 import {keepReference} from '../../api/equal.js';
 import {failure, type Failure, type Outcome} from '../../api/errors.js';
-import type {KindDefinition} from '../../api/kind.js';
+import {contentOf, type KindDefinition} from '../../api/kind.js';
 import {mergePatch} from '../../api/merge-patch.js';
 import {timestampOf, type ApiObject, type Draft, type Json, type JsonObject, type ObjectMeta} from '../../api/object.js';
 import type {Context} from '../../system/behavior.js';
@@ -24,7 +24,8 @@ export function newObject(definition: KindDefinition, draft: Draft, {nowMs, rand
 		...(ownerReferences === undefined ? {} : {ownerReferences}),
 		...(finalizers === undefined || finalizers.length === 0 ? {} : {finalizers}),
 	};
-	const made = {apiVersion: draft.apiVersion, kind: draft.kind, metadata, ...(draft.spec === undefined ? {} : {spec: draft.spec})};
+	const made: ApiObject = {apiVersion: draft.apiVersion, kind: draft.kind, metadata};
+	for (const field of contentOf(definition)) setMember(made, field, memberOf(draft, field));
 	const status = definition.initialStatus(made);
 	return status === undefined ? made : {...made, status};
 }
@@ -44,12 +45,22 @@ export function withStatusOf(object: ApiObject, wanted: Draft): Outcome<ApiObjec
 export function admitted(object: ApiObject, wanted: Draft): Outcome<ApiObject> {
 	const checked = admitUpdate(wanted, object);
 	if (!checked.ok) return checked;
-	const {metadata, spec} = checked.value;
-	const newSpec = keepReference(object.spec, spec);
-	const specChanged = newSpec !== object.spec;
-	const newMetadata = keepReference(object.metadata, updatedMetadata(object.metadata, metadata, specChanged));
-	if (!specChanged && newMetadata === object.metadata) return {ok: true, value: object};
-	return {ok: true, value: {...object, metadata: newMetadata, ...(newSpec === undefined ? {} : {spec: newSpec})}};
+	const {value, kind} = checked;
+	const contents = contentOf(kind).map(field => ({field, now: keepReference(memberOf(object, field), memberOf(value, field))}));
+	const isChanged = contents.some(({field, now}) => now !== memberOf(object, field));
+	const metadata = keepReference(object.metadata, updatedMetadata(object.metadata, value.metadata, isChanged));
+	if (!isChanged && metadata === object.metadata) return {ok: true, value: object};
+	const changed = {...object, metadata};
+	for (const {field, now} of contents) setMember(changed, field, now);
+	return {ok: true, value: changed};
+}
+
+const memberOf = (object: object, field: string): unknown => (object as {readonly [field: string]: unknown})[field];
+
+/** Sets a member of an object that nobody else has yet; undefined takes it away. */
+function setMember(object: object, field: string, value: unknown): void {
+	if (value === undefined) Reflect.deleteProperty(object, field);
+	else Reflect.set(object, field, value);
 }
 
 /** The metadata with what a client may change of it. */

@@ -91,6 +91,8 @@ export function objectBehavior(controller: Controller): Behavior<RecordInput, Ob
 		},
 		parking: {
 			rests: message => message.type === 'wake' || message.type === 'retry',
+			meanwhile: (state, context) => meanwhile(kind, state, context),
+			forces: (object, message) => isForcedDeletion(kind, object, message),
 			park: (state, error, context) => park(state, error, context),
 			unpark: (state, context) => unpark(kind, state, context),
 		},
@@ -170,16 +172,18 @@ const unlessOver = ({controller}: Kind, object: ApiObject, {known}: Context): Ap
 	isDeleting(object) ? settled(controller, object, known) : object;
 
 function remove(kind: Kind, state: ObjectState, object: ApiObject, message: DeleteObject, context: Context): Next<ObjectState> {
-	const refusal = violatedPrecondition(kind.definition, object, {
-		...(message.uid === undefined ? {} : {uid: message.uid}),
-		...(message.resourceVersion === undefined ? {} : {resourceVersion: message.resourceVersion}),
-	});
+	const refusal = violatedPrecondition(kind.definition, object, preconditionsOf(message));
 	if (refusal !== undefined) return next(state, fail(message.replyTo, refusal));
 	const forbidden = kind.controller.refuseDeletion?.(object);
 	if (forbidden !== undefined) return next(state, fail(message.replyTo, failure('ERR_FORBIDDEN', {message: forbidden})));
 	if (message.dryRun === true) return next(state, replySelf(message.replyTo));
 	return next({...state, object: deleted(kind.controller, object, message, context)}, replySelf(message.replyTo));
 }
+
+const preconditionsOf = ({uid, resourceVersion}: DeleteObject): {readonly uid?: string; readonly resourceVersion?: string} => ({
+	...(uid === undefined ? {} : {uid}),
+	...(resourceVersion === undefined ? {} : {resourceVersion}),
+});
 
 /** A message that only this kind knows: it changes the object or is refused. */
 function receiveOwn(kind: Kind, state: ObjectState, object: ApiObject, message: Message, context: Context): Next<ObjectState> {
@@ -269,6 +273,22 @@ const retryAt = (atMs: number): Effect => ({type: 'wakeAt', name: 'retry', atMs,
 const actorFailed = 'ActorFailed';
 
 type WithConditions = {readonly conditions?: readonly Condition[]};
+
+/** What every kind does alike goes on while the kind's own part rests: what is being deleted, or has to be, must not wait for it. */
+function meanwhile(kind: Kind, state: ObjectState, context: Context): Next<ObjectState> {
+	const {object} = state;
+	if (object === undefined) return next(state);
+	if (isDeleting(object)) return next({...state, object: settled(kind.controller, object, context.known)});
+	const reason = condemnation(object, context.known);
+	return reason === undefined ? next(state) : condemn(kind, state, object, reason, context);
+}
+
+/** Of what cannot be read nothing can be stopped in an orderly way: only a deletion that asks for none removes it. */
+function isForcedDeletion({definition}: Kind, object: ApiObject, message: Message): boolean {
+	if (!isObjectMessage(message) || message.type !== 'delete') return false;
+	const {graceSeconds, dryRun} = message;
+	return graceSeconds === 0 && dryRun !== true && violatedPrecondition(definition, object, preconditionsOf(message)) === undefined;
+}
 
 function park(state: ObjectState, error: Failure, {nowMs}: Context): Next<ObjectState> {
 	const {object} = state;

@@ -6,6 +6,7 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import type {Container, Pod} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import type {Known} from '../../system/object-index.js';
+import {isLost} from './eviction.js';
 import {occupies} from './pod-terms.js';
 
 /** A node as one round of the scheduler sees it; binds that are asked for and not yet committed count as done. */
@@ -69,6 +70,7 @@ function traitsOf(node: NodeObject): Traits {
 const byName = (a: NodeObject, b: NodeObject): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
 function closedBecause(node: NodeObject): string | undefined {
+	if (isLost(node)) return 'lost';
 	if (!isNodeReady(node)) return 'not ready';
 	return node.spec?.unschedulable === true ? 'cordoned' : undefined;
 }

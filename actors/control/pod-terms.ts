@@ -1,6 +1,7 @@
 // The terms under which the index files pods: by node, by port, by owner. Counts come from there, so nobody walks thousands of pods at
 // each change of one.
 
+import type {ObjectKey} from '../../api/keys.js';
 import type {Labels} from '../../api/object.js';
 
 /** Pods that no node has; those that are over or being deleted aside. */
@@ -14,6 +15,9 @@ export const occupies = (node: string): string => `occupies=${node}`;
 
 /** Pods that hold a port of a node. */
 export const portOnNode = (node: string, port: string): string => `port=${node}/${port}`;
+
+/** Pods bound to a node that name a ConfigMap or Secret. */
+export const namesOnNode = (node: string, key: ObjectKey): string => `names=${node}/${key}`;
 
 /** Pods that name this owner. */
 export const ownedTerm = (uid: string): string => `owned=${uid}`;

@@ -1,6 +1,7 @@
 // The record of a pod: what is desired of it, and what its node last saw. The scheduler binds it, node sync carries it.
 
 import {conditionOf, isConditionTrue} from '../../api/conditions.js';
+import {isExclusive, leaseEpochAnnotation} from '../../api/exclusive.js';
 import {failure} from '../../api/errors.js';
 import type {Pod, PodStatus} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
@@ -8,12 +9,15 @@ import type {Condition} from '../../api/object.js';
 import type {Context, ReplyTo} from '../../system/behavior.js';
 import type {Known} from '../../system/object-index.js';
 import {nodeKey} from '../addresses.js';
+import {namedIn, names} from '../named-objects.js';
 import type {PodEvent} from '../sync-message.js';
 import {withCondition} from './conditions.js';
 import {controller, type Handled, type Reconciliation} from './controller.js';
+import {boundByScheduler, evicted, isGoneNode, marked} from './eviction.js';
 import {isDeleting} from './garbage.js';
 import {claimedPorts} from './placement.js';
-import {censusTerm, occupies, onNode, ownedTerm, portOnNode, strayTerm, unbound, type Standing} from './pod-terms.js';
+import {hasController, isActive, isReady, isTerminal} from './pod-standing.js';
+import {censusTerm, namesOnNode, occupies, onNode, ownedTerm, portOnNode, strayTerm, unbound, type Standing} from './pod-terms.js';
 
 export type PodMessage =
 	/** The scheduler chose a node. */
@@ -24,44 +28,46 @@ export type PodMessage =
 	| {
 			readonly type: 'observed';
 			readonly uid: string;
+			readonly node: string;
 			readonly status: PodStatus;
 			readonly events: readonly PodEvent[];
 			readonly replyTo?: ReplyTo | undefined;
 	  }
 	/** The node has nothing of it any more. */
-	| {readonly type: 'gone'; readonly uid: string; readonly replyTo?: ReplyTo | undefined};
-
-const terminal: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
-
-export const isTerminal = (pod: Pod): boolean => terminal.has(pod.status?.phase ?? '');
-
-export const isReady = (pod: Pod): boolean => isConditionTrue(pod.status?.conditions, 'Ready');
-
-/** Neither over nor being deleted. */
-export const isActive = (pod: Pod): boolean => !isDeleting(pod) && !isTerminal(pod);
-
-export const hasController = ({metadata}: Pod): boolean => metadata.ownerReferences?.some(({controller}) => controller === true) === true;
+	| {readonly type: 'gone'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined}
+	/** Its node is lost, and longer than it tolerates. */
+	| {readonly type: 'evict'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined}
+	/** Its node is lost, and it stays there for now. */
+	| {readonly type: 'nodeLost'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined};
 
 export const podController = controller<Pod, PodMessage>({
 	plural: 'pods',
-	terms: pod => [...placeTerms(pod), ...ownerTerms(pod)],
+	terms: pod => [...placeTerms(pod), ...namesTerms(pod), ...ownerTerms(pod)],
 	reconcile,
-	receive(pod, message, {nowMs}) {
-		if (message.uid !== pod.metadata.uid) return refused(pod, `it is another pod of that name (uid ${pod.metadata.uid})`);
+	receive(pod, message, context) {
+		const {nowMs} = context;
+		const refusal = refusalOf(pod, message, context.known);
+		if (refusal !== undefined) return refused(pod, refusal);
 		switch (message.type) {
 			case 'bind':
-				return bound(pod, message.nodeName, nowMs);
+				return bound(pod, message.nodeName, context);
 			case 'unschedulable':
 				return unschedulable(pod, message.message, nowMs);
 			case 'observed':
 				return observed(pod, message.status, message.events);
 			case 'gone':
 				return gone(pod);
+			case 'evict':
+				return evicted(pod, message.node, context);
+			case 'nodeLost':
+				return marked(pod, message.node, context);
 		}
 	},
 	graceSeconds(pod, requested) {
 		if (pod.spec?.nodeName === undefined) return 0;
-		return requested ?? pod.spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds;
+		const seconds = requested ?? pod.spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds;
+		// Zero would give the pod up while it runs; an exclusive one is waited for, or its lease's end is.
+		return isExclusive(pod.metadata) ? Math.max(1, seconds) : seconds;
 	},
 	isRemovable: (pod, known) => hasNothingToStop(pod, known),
 });
@@ -78,7 +84,7 @@ const scheduled = {type: 'PodScheduled', status: 'True'} as const;
 /** Nobody can say of a node that is not registered that its pod is gone: there is nothing to wait for. */
 function hasNothingToStop({spec, metadata}: Pod, known: Known): boolean {
 	if (spec?.nodeName === undefined || metadata.deletionGracePeriodSeconds === 0) return true;
-	return known.get(nodeKey(spec.nodeName)) === undefined;
+	return known.get(nodeKey(spec.nodeName)) === undefined && !isExclusive(metadata);
 }
 
 const standingOf = (pod: Pod): Standing => (!isActive(pod) ? 'over' : isReady(pod) ? 'ready' : 'unready');
@@ -96,26 +102,51 @@ function placeTerms(pod: Pod): readonly string[] {
 	return [onNode(node), occupies(node), ...claimedPorts(pod).map(port => portOnNode(node, port))];
 }
 
+/** What is said of another pod, or of one that is not, or no longer, on that node, means nothing for this one. */
+function refusalOf({metadata, spec}: Pod, message: PodMessage, known: Known): string | undefined {
+	if (message.uid !== metadata.uid) return `it is another pod of that name (uid ${metadata.uid})`;
+	if (!('node' in message)) return undefined;
+	if (message.node !== spec?.nodeName) return `it is not on node "${message.node}"`;
+	const isVerdict = message.type === 'evict' || message.type === 'nodeLost';
+	return isVerdict && !isGoneNode(message.node, known) ? `node "${message.node}" is not lost` : undefined;
+}
+
+/** Of a pod that is bound nowhere nobody needs what it names. */
+function namesTerms({metadata, spec}: Pod): readonly string[] {
+	const node = spec?.nodeName;
+	if (spec === undefined || node === undefined) return [];
+	return namedIn(spec, metadata.namespace ?? '').flatMap(key => [names(key), namesOnNode(node, key)]);
+}
+
 const refused = (pod: Pod, message: string): Handled<Pod> => ({
 	ok: false,
 	error: failure('ERR_CONFLICT', {resource: 'pods', name: pod.metadata.name, message}),
 });
 
-function bound(pod: Pod, nodeName: string, nowMs: number): Handled<Pod> {
+function bound(pod: Pod, nodeName: string, {nowMs, known}: Context): Handled<Pod> {
 	const {spec, metadata} = pod;
 	if (spec === undefined) return refused(pod, 'it has no spec');
 	if (spec.nodeName !== undefined)
 		return spec.nodeName === nodeName ? {ok: true, object: pod} : refused(pod, `it is bound to node "${spec.nodeName}" already`);
 	if (isDeleting(pod)) return refused(pod, 'it is being deleted');
-	const conditions = withCondition(pod.status?.conditions, scheduled, nowMs);
+	const conditions = withCondition(pod.status?.conditions, {...scheduled, reason: boundByScheduler}, nowMs);
 	return {
 		ok: true,
-		object: {...pod, spec: {...spec, nodeName}, status: {...pod.status, phase: pod.status?.phase ?? 'Pending', conditions}},
+		object: {
+			...pod,
+			metadata: leased(metadata, known),
+			spec: {...spec, nodeName},
+			status: {...pod.status, phase: pod.status?.phase ?? 'Pending', conditions},
+		},
 		effects: [
 			{type: 'event', event: 'Normal', reason: 'Scheduled', message: `assigned ${metadata.namespace}/${metadata.name} to ${nodeName}`},
 		],
 	};
 }
+
+/** The next binding of any pod is a later write, and so has a higher epoch. */
+const leased = (metadata: Pod['metadata'], {version}: Known): Pod['metadata'] =>
+	isExclusive(metadata) ? {...metadata, annotations: {...metadata.annotations, [leaseEpochAnnotation]: String(version)}} : metadata;
 
 function unschedulable(pod: Pod, message: string, nowMs: number): Handled<Pod> {
 	if (pod.spec?.nodeName !== undefined || isDeleting(pod)) return {ok: true, object: pod};

@@ -15,7 +15,7 @@ import type {Known} from '../../system/object-index.js';
 import {controller, type Reconciliation} from './controller.js';
 import {isDeleting} from './garbage.js';
 import type {PatchObject} from './object-message.js';
-import {hasController, isActive, isReady} from './pod.js';
+import {hasController, isActive, isReady} from './pod-standing.js';
 import {censusTerm, ownedTerm, strayTerm, type Standing} from './pod-terms.js';
 
 /** The index term under which a pod finds the sets that may want it. */

@@ -1,4 +1,4 @@
-// The top of the control tree: collections of all kinds, the scheduler, the door for nodes, and what every cluster starts with.
+// The top of the control tree: collections of all kinds, scheduler, detector, the door for nodes, and what every cluster starts with.
 
 import {kinds} from '../../api/catalogue.js';
 import {clusterConfigName} from '../../api/kinds/cluster-config.js';
@@ -6,11 +6,12 @@ import {defaultNamespace} from '../../api/kinds/namespace.js';
 import {limits} from '../../api/limits.js';
 import type {Draft} from '../../api/object.js';
 import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
-import {clusterConfigKey, namespaceKey, syncPath} from '../addresses.js';
+import {clusterConfigKey, detectorPath, namespaceKey, syncPath} from '../addresses.js';
+import {detector, type DetectorInput} from './detector.js';
 import {scheduler, schedulerPath} from './scheduler.js';
 import {syncSupervisor, type SyncSupervisorInput} from './sync-supervisor.js';
 
-export type ControlRootInput = SyncSupervisorInput;
+export type ControlRootInput = SyncSupervisorInput & DetectorInput;
 
 export type ControlRootMessage = {readonly type: 'furnish'} | Reply<unknown, 'outcome'>;
 
@@ -30,9 +31,10 @@ export const controlRoot: Behavior<ControlRootInput, null, ControlRootMessage> =
 /** The name of a collection's behaviour, by plural. */
 export const collectionName = (plural: string): string => `collection:${plural}`;
 
-const tree = (input: ControlRootInput): Effect[] => [
+const tree = ({localNodes, ...input}: ControlRootInput): Effect[] => [
 	...kinds.map(({plural}): Effect => ({type: 'spawn', name: plural, behavior: collectionName(plural), input: null, restart: 'permanent'})),
 	{type: 'spawn', name: schedulerPath, behavior: scheduler.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: detectorPath, behavior: detector.kind, input: {localNodes} satisfies DetectorInput, restart: 'permanent'},
 	{type: 'spawn', name: syncPath, behavior: syncSupervisor.kind, input, restart: 'permanent'},
 ];
 

@@ -4,30 +4,38 @@ import {objectAddress} from '../../api/keys.js';
 import type {Draft} from '../../api/object.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
 import {nodeKey, syncOfNode} from '../addresses.js';
-import {syncProtocol, type CallHello, type Hello, type NodeRefused} from '../sync-message.js';
+import {syncProtocol, type CallHello, type Hello, type NodeRefused, type Servers} from '../sync-message.js';
 import {nodeSync, type NodeSyncInput} from './node-sync.js';
 import type {NodeMessage} from './node.js';
 
 export type SyncSupervisorInput = Omit<NodeSyncInput, 'node'>;
 
-export type SyncSupervisorMessage = Hello | Reply<unknown, 'outcome'>;
+export type SyncSupervisorMessage =
+	| Hello
+	/** From the edge: the servers of this cluster are these now. */
+	| Servers
+	| Reply<unknown, 'outcome'>;
 
 export type SyncSupervisorState = SyncSupervisorInput & {
 	/** Hellos of nodes whose record is being created. */
 	readonly registering: ReadonlyMap<string, Hello>;
+	readonly servers: readonly string[];
 };
 
 export const syncSupervisor: Behavior<SyncSupervisorInput, SyncSupervisorState, SyncSupervisorMessage> = {
 	kind: 'SyncSupervisor',
-	init: (input, context) => next({...input, registering: new Map()}, callNodes(context)),
+	init: (input, context) => next({...input, registering: new Map(), servers: []}, callNodes(context)),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'hello':
 				return hello(state, message, context);
+			case 'servers':
+				return next({...state, servers: message.servers}, serversTo(message, context));
 			case 'outcome':
 				return registered(state, message, context);
 		}
 	},
+	coalesce: message => (message.type === 'hello' ? message.node : undefined),
 	describe: ({registering}) => (registering.size === 0 ? '' : `${registering.size} nodes register`),
 };
 
@@ -43,6 +51,14 @@ const callNodes = ({known}: Context): Effect[] =>
 		return [tell(objectAddress(nodeKey(metadata.name)), unheard), tell(syncOfNode(metadata.name), call)];
 	});
 
+const serversTo = ({servers}: Servers, {known}: Context): Effect[] =>
+	[...known.list('nodes')].map(({metadata}) => tellServers(metadata.name, servers));
+
+function tellServers(node: string, servers: readonly string[]): Effect {
+	const message: Servers = {type: 'servers', servers};
+	return tell(syncOfNode(node), message);
+}
+
 function hello(state: SyncSupervisorState, message: Hello, context: Context): Next<SyncSupervisorState> {
 	const {node, protocol} = message;
 	if (protocol !== syncProtocol) {
@@ -57,9 +73,13 @@ function hello(state: SyncSupervisorState, message: Hello, context: Context): Ne
 	return next({...state, registering}, passOn(state, message, context));
 }
 
-function passOn({epoch, lineage, version}: SyncSupervisorState, message: Hello, {self}: Context): Effect[] {
+function passOn({epoch, lineage, version, servers}: SyncSupervisorState, message: Hello, {self}: Context): Effect[] {
 	const input: NodeSyncInput = {epoch, lineage, version, node: message.node};
-	return [{type: 'spawn', name: message.node, behavior: nodeSync.kind, input}, tell(`${self}/${message.node}`, message)];
+	return [
+		{type: 'spawn', name: message.node, behavior: nodeSync.kind, input},
+		tell(`${self}/${message.node}`, message),
+		...(servers.length === 0 ? [] : [tellServers(message.node, servers)]),
+	];
 }
 
 const registerId = (node: string): string => `register/${node}`;

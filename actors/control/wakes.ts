@@ -3,7 +3,16 @@
 // A wake carries nothing; that one too many is sent costs a look, that one is missed is made good by the resync.
 
 import {kindOf} from '../../api/catalogue.js';
-import {address, collectionAddress, controlSystem, objectAddress, objectKey, parseObjectKey, type Address} from '../../api/keys.js';
+import {
+	address,
+	collectionAddress,
+	controlSystem,
+	objectAddress,
+	objectKey,
+	parseObjectKey,
+	type Address,
+	type ObjectKey,
+} from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
@@ -12,10 +21,12 @@ import {matches} from '../../api/selector.js';
 import type {Message} from '../../system/behavior.js';
 import type {Wake} from '../../system/durable-system.js';
 import type {Change, Known} from '../../system/object-index.js';
-import {namespaceKey, nodeSyncPath} from '../addresses.js';
+import {detectorAddress, namespaceKey, nodeSyncPath} from '../addresses.js';
+import {isNamed, namedIn, names} from '../named-objects.js';
+import type {NodeDeparted} from './detector.js';
 import {isDeleting} from './garbage.js';
 import {isNodeReady} from './placement.js';
-import {hasController, isReady, isTerminal} from './pod.js';
+import {hasController, isReady, isTerminal} from './pod-standing.js';
 import {onNode} from './pod-terms.js';
 import {selectsAnything, selectsTerm} from './replicaset.js';
 import {schedulerPath} from './scheduler.js';
@@ -36,14 +47,21 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 		wakes.push(wakeOf(objectAddress(namespaceKey(namespace))));
 	}
 	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined, known));
+	if (isNamed(change.key)) wakes.push(...ofNamed(change.key, known));
 	if (plural === 'nodes' && nodeConcernsScheduler(before as NodeObject | undefined, after as NodeObject | undefined)) wakes.push(scheduler);
 	if (plural === 'clusterconfigs') wakes.push(scheduler);
-	if (plural === 'nodes' && after === undefined && before !== undefined) wakes.push(removedNode(before.metadata.name));
+	if (plural === 'nodes' && after === undefined && before !== undefined) wakes.push(...removedNode(before.metadata.name));
 	return wakes;
 }
 
-/** An agent that is still there registers its node anew. */
-const removedNode = (node: string): Wake => ({to: address(controlSystem, nodeSyncPath(node)), message: {type: 'nodeRemoved'}});
+/** An agent that is still there registers its node anew; of one that is not, pods are left. */
+function removedNode(node: string): Wake[] {
+	const departed: Message & NodeDeparted = {type: 'nodeDeparted', node};
+	return [
+		{to: address(controlSystem, nodeSyncPath(node)), message: {type: 'nodeRemoved'}},
+		{to: detectorAddress, message: departed},
+	];
+}
 
 const scheduler = wakeOf(address(controlSystem, schedulerPath));
 
@@ -108,11 +126,27 @@ function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined, kn
 	const isOwned = after !== undefined && hasController(after);
 	if (!isOwned || before?.metadata.labels !== after?.metadata.labels) yield* selectors(before, after, known);
 	if (podConcernsScheduler(before, after)) yield scheduler;
-	const message: Message & {key: string} = {type: 'dirty', key};
 	for (const node of new Set([before?.spec?.nodeName, after?.spec?.nodeName])) {
-		if (node !== undefined && (after === undefined || !sameButStatus(before, after)))
-			yield {to: address(controlSystem, nodeSyncPath(node)), message};
+		if (node === undefined || (after !== undefined && sameButStatus(before, after))) continue;
+		// What a pod names goes before it, so that it finds everything there.
+		if (before?.spec !== after?.spec) for (const named of namedBy(before, after)) yield dirty(node, named);
+		yield dirty(node, key);
 	}
+}
+
+const dirty = (node: string, key: ObjectKey): Wake => {
+	const message: Message & {readonly key: ObjectKey} = {type: 'dirty', key};
+	return {to: address(controlSystem, nodeSyncPath(node)), message};
+};
+
+const namedBy = (...pods: readonly (Pod | undefined)[]): ReadonlySet<ObjectKey> =>
+	new Set(pods.flatMap(pod => (pod?.spec === undefined ? [] : namedIn(pod.spec, pod.metadata.namespace ?? ''))));
+
+/** The nodes that run a pod which names the object, and no others. */
+function* ofNamed(key: ObjectKey, known: Known): Iterable<Wake> {
+	const nodes = new Set<string>();
+	for (const pod of known.byTerm('pods', names(key))) nodes.add((pod as Pod).spec?.nodeName ?? '');
+	for (const node of nodes) yield dirty(node, key);
 }
 
 /** Sets that select the pod as it is or as it was. */
@@ -137,6 +171,7 @@ const pairsOf = (labels: Labels | undefined): string[] => Object.entries(labels 
 function podConcernsScheduler(before: Pod | undefined, after: Pod | undefined): boolean {
 	if (after === undefined) return before?.spec?.nodeName !== undefined;
 	if (before === undefined) return after.spec?.nodeName === undefined;
+	if (before.spec?.nodeName !== undefined && after.spec?.nodeName === undefined) return true;
 	return isTerminal(after) && !isTerminal(before);
 }
 

@@ -2,6 +2,7 @@
 
 import test from 'ava';
 import {failure} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {assignmentOf, assignmentVersion} from '../../actors/control/assignment.js';
@@ -315,4 +316,31 @@ test('a node whose record is deleted is called as often as that happens: its hel
 	const once = on(greet(index), index, {type: 'nodeRemoved'});
 	t.deepEqual(once.effects as unknown[], [call]);
 	t.deepEqual(on(once, index, aHello(), {type: 'nodeRemoved'}).effects as unknown[], [call]);
+});
+
+test('so many small deltas are under way at most; the rest goes together when one is taken', t => {
+	const index = indexOf();
+	let result = on(greet(index), index, {type: 'deltaTaken', session: 'session-1', number: 1});
+	const names = Array.from({length: limits.nodeSyncDeltas + 5}, (_, number) => `p${number}`);
+	let sent = 0;
+	for (const name of names) {
+		put(index, ours(name));
+		result = changed(result, index, `pods/default/${name}`);
+		sent += deltasOf(result.effects).length;
+	}
+	t.is(sent, limits.nodeSyncDeltas);
+	const {effects} = on(result, index, {type: 'deltaTaken', session: 'session-1', number: 2});
+	t.deepEqual(
+		deltasOf(effects).map(({entries}) => entries.length),
+		[5],
+	);
+});
+
+test('what a node repeats waits once', t => {
+	const keys = [gone(web), gone(ours('other')), observe([]), aHello(), {type: 'deltaTaken', session: 'session-1', number: 1} as const].map(
+		message => nodeSync.coalesce?.(message),
+	);
+	t.is(new Set(keys).size, keys.length);
+	t.is(nodeSync.coalesce?.(gone(web)), keys[0]);
+	t.is(keys[4], undefined, 'each acknowledgement is heard');
 });

@@ -10,14 +10,15 @@ import {play, playFrom} from '../../system/play.js';
 import {aClusterConfig, aNode, contextWith, indexOf, nowMs} from './_objects.js';
 import {aHello} from './_agent.js';
 
-const input: ControlRootInput = {epoch: 7, lineage: 'ours', version: '0.1.0'};
+const term = {epoch: 7, lineage: 'ours', version: '0.1.0'};
+const input: ControlRootInput = {...term, localNodes: ['node-a']};
 const self = 'troupe://control/sync';
 
-test('the root starts a collection for each kind, the scheduler and the door for nodes', t => {
+test('the root starts a collection for each kind, the scheduler, the detector and the door for nodes', t => {
 	const {effects} = play(controlRoot, input, [], contextWith(indexOf(aClusterConfig('least-pods'))));
 	t.deepEqual(
 		effects.map(effect => (effect.type === 'spawn' ? [effect.name, effect.restart] : [])),
-		[...kinds.map(({plural}) => plural), 'scheduler', 'sync'].map(name => [name, 'permanent']),
+		[...kinds.map(({plural}) => plural), 'scheduler', 'detector', 'sync'].map(name => [name, 'permanent']),
 	);
 	for (const effect of effects)
 		if (effect.type === 'spawn') t.true(Object.hasOwn(controlDesign.behaviors, effect.behavior), effect.behavior);
@@ -41,7 +42,7 @@ test('what could not be made is tried again after a second', t => {
 });
 
 test('a new leader knows nothing of any node, and asks each for its hello', t => {
-	const {effects} = play(syncSupervisor, input, [], contextWith(indexOf(aNode()), {self}));
+	const {effects} = play(syncSupervisor, term, [], contextWith(indexOf(aNode()), {self}));
 	t.like(effects, [
 		{type: 'tell', to: 'troupe://control/nodes/node-a', message: {type: 'unheard', reason: 'NodeStatusUnknown'}},
 		{type: 'tell', to: 'troupe://node-a/sync', message: {type: 'callHello'}},
@@ -49,19 +50,28 @@ test('a new leader knows nothing of any node, and asks each for its hello', t =>
 });
 
 const passedOn = [
-	{type: 'spawn', name: 'node-a', behavior: 'NodeSync', input: {...input, node: 'node-a'}},
+	{type: 'spawn', name: 'node-a', behavior: 'NodeSync', input: {...term, node: 'node-a'}},
 	{type: 'tell', to: `${self}/node-a`, message: aHello()},
 ];
 
 test('the hello of a known node goes to its own sync', t => {
-	const start = play(syncSupervisor, input, [], contextWith(indexOf(aNode()), {self}));
+	const start = play(syncSupervisor, term, [], contextWith(indexOf(aNode()), {self}));
 	t.deepEqual(playFrom(syncSupervisor, start.state, [aHello()], contextWith(indexOf(aNode()), {self})).effects, passedOn as never);
+});
+
+test('every node is told which servers there are, and whoever says hello later as well', t => {
+	const context = contextWith(indexOf(aNode()), {self});
+	const servers = {type: 'servers', servers: ['https://a:1', 'https://b:2']} as const;
+	const told = {type: 'tell', to: 'troupe://node-a/sync', message: servers} as const;
+	const known = playFrom(syncSupervisor, play(syncSupervisor, term, [], context).state, [servers], context);
+	t.deepEqual(known.effects, [told]);
+	t.deepEqual(playFrom(syncSupervisor, known.state, [aHello()], context).effects, [...passedOn, told] as never);
 });
 
 test('an unknown node is registered with its labels first', t => {
 	const context = contextWith(indexOf(), {self});
 	const hello = aHello({labels: {zone: 'x'}});
-	const asked = play(syncSupervisor, input, [hello], context);
+	const asked = play(syncSupervisor, term, [hello], context);
 	t.deepEqual(asked.effects, [
 		{
 			type: 'create',
@@ -88,6 +98,6 @@ test('an unknown node is registered with its labels first', t => {
 });
 
 test('a node of another protocol is told so', t => {
-	const {effects} = play(syncSupervisor, input, [aHello({protocol: 2})], contextWith(indexOf(), {self}));
+	const {effects} = play(syncSupervisor, term, [aHello({protocol: 99})], contextWith(indexOf(), {self}));
 	t.like(effects, [{type: 'tell', to: 'troupe://node-a/sync', message: {type: 'refused', error: {code: 'ERR_BAD_REQUEST'}}}]);
 });

@@ -70,9 +70,9 @@ test('finalizers hold an object until the last is taken away', t => {
 test('a gone pod stays while finalizers hold it, and goes with the last of them', t => {
 	const pod = aReadyPod({metadata: {...deleting, finalizers: ['a.example/x']}});
 	const index = indexOf(pod, aNode());
-	const gone = commit(index, pod, {type: 'gone', uid: pod.metadata.uid});
+	const gone = commit(index, pod, {type: 'gone', uid: pod.metadata.uid, node: 'node-a'});
 	t.is(gone?.metadata.deletionGracePeriodSeconds, 0);
-	t.is(gone && commit(index, gone, {type: 'gone', uid: pod.metadata.uid}), gone);
+	t.is(gone && commit(index, gone, {type: 'gone', uid: pod.metadata.uid, node: 'node-a'}), gone);
 	t.is(gone && commit(index, gone, {type: 'patch', patch: {metadata: {finalizers: []}}}), undefined);
 });
 

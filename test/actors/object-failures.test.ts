@@ -3,8 +3,8 @@
 import test from 'ava';
 import {failure} from '../../api/errors.js';
 import type {Reply} from '../../system/behavior.js';
-import {aReplicaSet, contextWith, indexOf, nowMs, openWrites} from './_objects.js';
-import {records, restored, signalRecord, tellRecord} from './_records.js';
+import {aNamespace, aPod, aReplicaSet, contextWith, indexOf, nowMs, openWrites} from './_objects.js';
+import {records, restored, signalRecord, tellRecord, type Told} from './_records.js';
 
 const store = failure('ERR_STORE', {message: 'disk full'});
 const failed: Reply<unknown, 'outcome'> = {type: 'outcome', id: 'create/x', outcome: {ok: false, error: store}};
@@ -109,4 +109,38 @@ test('an unparked record drops the condition and takes up its work', t => {
 	t.deepEqual((step?.state.object?.status as {conditions: unknown}).conditions, []);
 	t.like(step?.state, {failures: 0, resting: false});
 	t.is(openWrites(step?.effects ?? []).size, 2);
+});
+
+// ---- what goes on while a record is parked ------------------------------------------------------------------------------------
+
+const leaving = aNamespace('leaving', {deletionTimestamp: '2023-11-14T22:13:20Z'});
+const inside = aPod({metadata: {namespace: 'leaving'}});
+const parkedNamespace = records.Namespace.parking;
+const parkedPod = records.Pod.parking;
+
+test('a parked record that is being deleted goes as soon as nothing holds it', t => {
+	const held = parkedNamespace?.meanwhile?.(restored(leaving), contextWith(indexOf(leaving, inside)));
+	t.is(held?.state.object, leaving);
+	const free = parkedNamespace?.meanwhile?.(restored(leaving), contextWith(indexOf(leaving)));
+	t.is(free?.state.object, undefined);
+});
+
+test('a parked record whose owner or namespace goes begins to be deleted', t => {
+	const step = parkedPod?.meanwhile?.(restored(inside), contextWith(indexOf(leaving, inside)));
+	t.is(step?.state.object, undefined, 'an unbound pod goes at once');
+	t.like(step?.effects, [{type: 'event', reason: 'GarbageCollected'}]);
+	const other = aPod();
+	const rests = parkedPod?.meanwhile?.(restored(other), contextWith(indexOf(aNamespace(), other)));
+	t.is(rests?.state.object, other);
+	t.deepEqual(rests?.effects, []);
+});
+
+test('what cannot be read is removed by a deletion that asks for no grace and means this very object, and by nothing else', t => {
+	const pod = aPod();
+	const forces = (message: object): boolean => parkedPod?.forces?.(pod, message as Told) === true;
+	t.true(forces({type: 'delete', graceSeconds: 0}));
+	t.true(forces({type: 'delete', graceSeconds: 0, uid: pod.metadata.uid}));
+	t.false(forces({type: 'delete', graceSeconds: 0, uid: 'another'}));
+	t.false(forces({type: 'delete', graceSeconds: 0, dryRun: true}));
+	for (const message of [{type: 'delete'}, {type: 'delete', graceSeconds: 30}, {type: 'patch'}, {type: 'wake'}]) t.false(forces(message));
 });

@@ -12,6 +12,7 @@ const bind = (nodeName: string, uid = 'uid-of-web'): Told => ({type: 'bind', uid
 const observed = (status: Partial<PodStatus>, uid = 'uid-of-web'): Told => ({
 	type: 'observed',
 	uid,
+	node: 'node-a',
 	status: {phase: 'Running', ...status},
 	events: [],
 });
@@ -52,7 +53,7 @@ test('whatever is said of another uid is refused', t => {
 	for (const message of [
 		bind('node-a', 'old'),
 		observed({}, 'old'),
-		{type: 'gone', uid: 'old', replyTo},
+		{type: 'gone', uid: 'old', node: 'node-a', replyTo},
 		{type: 'unschedulable', uid: 'old', message: 'x', replyTo},
 	]) {
 		const {object, effects} = tellRecord(pod, [{...message, replyTo}], context);
@@ -120,14 +121,14 @@ test('what happened on the node becomes events of the record', t => {
 
 test('a pod that is gone and was to be deleted is removed', t => {
 	const pod = aReadyPod({metadata: {deletionTimestamp: now, deletionGracePeriodSeconds: 30}});
-	const {object, effects} = tellRecord(pod, [{type: 'gone', uid: 'uid-of-web', replyTo}], context);
+	const {object, effects} = tellRecord(pod, [{type: 'gone', uid: 'uid-of-web', node: 'node-a', replyTo}], context);
 	t.is(object, undefined);
 	t.deepEqual(effects, [{type: 'replySelf', to: replyTo}]);
 });
 
 test('a pod that is gone and was not to be deleted stays', t => {
 	const pod = aReadyPod();
-	t.is(tellRecord(pod, [{type: 'gone', uid: 'uid-of-web'}], context).object, pod);
+	t.is(tellRecord(pod, [{type: 'gone', uid: 'uid-of-web', node: 'node-a'}], context).object, pod);
 });
 
 test('the index files pods by what the scheduler and node sync look for', t => {

@@ -198,6 +198,7 @@ test('one look at ten thousand pods visits each a few times only', t => {
 		}
 	}
 	const known: Known = {
+		version: index.version,
 		get: key => index.get(key),
 		byUid: uid => index.byUid(uid),
 		byOwner: uid => counted(index.byOwner(uid)),

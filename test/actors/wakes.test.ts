@@ -141,8 +141,9 @@ test('a node wakes the scheduler when it becomes usable, and not for other news'
 	t.deepEqual(change(node, {...node, metadata: {...node.metadata, labels: {disk: 'ssd'}}}), ['nodes/node-a', 'scheduler']);
 });
 
-test('a node that is removed wakes the pods on it, for those that end wait for nobody any more, and its sync', t => {
+test('a node that is removed wakes the pods on it, for those that end wait for nobody any more, its sync and the detector', t => {
 	t.deepEqual(change(aNode(), undefined, aReadyPod(), aPod({name: 'elsewhere', spec: {nodeName: 'node-b'}})), [
+		'detector nodeDeparted',
 		'pods/default.web',
 		'scheduler',
 		'sync/node-a nodeRemoved',

@@ -1,0 +1,251 @@
+// The control system as it is, on a clock that only tests move, with nodes that are no more than what control hears of them.
+
+import {detectorAddress} from '../../actors/addresses.js';
+import {controlDesign} from '../../actors/control/design.js';
+import type {SignsMessage} from '../../actors/control/detector.js';
+import type {ControlRootInput} from '../../actors/control/root.js';
+import {syncProtocol, type Delta, type Hello, type Observed, type PodGone} from '../../actors/sync-message.js';
+import {failed, type Outcome} from '../../api/errors.js';
+import {address, collectionAddress, controlSystem, objectAddress, objectKey} from '../../api/keys.js';
+import type {NodeObject} from '../../api/kinds/node.js';
+import type {Pod, PodStatus} from '../../api/kinds/pod.js';
+import {limits} from '../../api/limits.js';
+import type {ApiObject} from '../../api/object.js';
+import type {Presence} from '../../api/presence.js';
+import type {Message} from '../../system/behavior.js';
+import type {Clock} from '../../system/clock.js';
+import {openDurableSystem, type DurableSystem} from '../../system/durable-system.js';
+import {ManualClock} from '../../system/manual-clock.js';
+import {createMemoryStore, emptyMemoryStore} from '../../system/memory-store.js';
+import {seededRandom} from '../../system/random.js';
+import {createSequencer} from '../../system/sequencer.js';
+import {aHello} from './_agent.js';
+
+type Told = Message & {readonly [member: string]: unknown};
+
+/** A node as control hears it: it takes what it is assigned, and reports that it runs. */
+export class FakeNode {
+	readonly name: string;
+	/** What runs there, by key; the number is the pid, another one for each start. */
+	readonly runs = new Map<string, {readonly uid: string; readonly version: string; readonly pid: number}>();
+	/** Nothing comes from it or reaches it. */
+	cut = false;
+	#session = '';
+	hellos = 0;
+	#reports = 0;
+	static #pids = 100;
+	readonly #send: (to: string, message: Told) => void;
+
+	constructor(name: string, send: (to: string, message: Told) => void) {
+		this.name = name;
+		this.#send = (to, message) => {
+			if (!this.cut) send(to, message);
+		};
+	}
+
+	/** Says what it has, as after each connect. */
+	hello(lineage = ''): void {
+		this.#session = `${this.name}-${++this.hellos}`;
+		const have = Object.fromEntries([...this.runs].map(([key, {version}]) => [key, version]));
+		const hello: Hello & Told = {
+			...aHello({node: this.name, session: this.#session, have, lineage, epoch: 0}),
+			protocol: syncProtocol,
+		};
+		this.#send(address(controlSystem, 'sync'), hello);
+	}
+
+	take(message: Message, lineage: string): void {
+		if (this.cut) return;
+		if (message.type === 'callHello') this.hello(lineage);
+		if (message.type === 'delta') this.#taken(message as unknown as Delta);
+	}
+
+	#taken({session, number, entries, complete}: Delta): void {
+		if (session !== this.#session) return;
+		const sync = address(controlSystem, `sync/${this.name}`);
+		this.#send(sync, {type: 'deltaTaken', session, number});
+		for (const {key, version, assignment} of entries) {
+			if (assignment === undefined) continue;
+			const present = this.runs.get(key);
+			if (assignment === null || assignment.deletionGraceSeconds !== undefined) {
+				this.runs.delete(key);
+				if (present !== undefined) this.#send(sync, {type: 'podGone', key, uid: present.uid} satisfies PodGone);
+			} else if (present?.uid === assignment.uid) this.runs.set(key, {...present, version});
+			else this.runs.set(key, {uid: assignment.uid, version, pid: ++FakeNode.#pids});
+		}
+		if (complete || entries.length > 0) this.report();
+	}
+
+	report(): void {
+		const status: PodStatus = {phase: 'Running', conditions: [{type: 'Ready', status: 'True'}]};
+		const pods = [...this.runs].map(([key, {uid}]) => ({key, uid, status, events: [], cause: 'test'}));
+		const message: Observed & Told = {type: 'observed', session: this.#session, number: ++this.#reports, pods};
+		if (pods.length > 0) this.#send(address(controlSystem, `sync/${this.name}`), message);
+	}
+}
+
+export type ClusterOptions = {readonly nodes?: readonly string[]; readonly localNodes?: readonly string[]};
+
+export class FakeCluster {
+	readonly time = new ManualClock();
+	/** How far the wall clock is off. */
+	wallOffsetMs = 0;
+	canaryHeard = true;
+	readonly nodes = new Map<string, FakeNode>();
+	presences: (Presence & {readonly node: string})[] = [];
+	/** Commits of this life, by key. */
+	writes: string[] = [];
+	readonly #data = emptyMemoryStore();
+	readonly #random = seededRandom(1);
+	readonly #sequencer = createSequencer(this.#random);
+	readonly #localNodes: readonly string[];
+	#lives = 0;
+	#durable: DurableSystem | undefined;
+	#lastSignsMs = 0;
+
+	constructor({nodes = [], localNodes = []}: ClusterOptions = {}) {
+		this.#localNodes = localNodes;
+		this.start();
+		for (const name of nodes) this.join(name);
+		this.pass(2_000);
+	}
+
+	join(name: string): FakeNode {
+		const node = new FakeNode(name, (to, message) => this.#system.tell(to, message, 'test'));
+		this.nodes.set(name, node);
+		node.hello();
+		return node;
+	}
+
+	node(name: string): FakeNode {
+		const node = this.nodes.get(name);
+		if (node === undefined) throw new Error(`no node ${name}`);
+		return node;
+	}
+
+	/** A node is reached again, and says so. */
+	heal(name: string): void {
+		const node = this.node(name);
+		node.cut = false;
+		node.hello(this.#durable?.pipeline.meta.lineage ?? '');
+		this.settle();
+	}
+
+	/** A leader takes over, the old one is gone with all it had in mind. */
+	start(): void {
+		this.#durable?.kill();
+		const life = ++this.#lives;
+		const clock: Clock = {nowMs: () => this.time.nowMs() + this.wallOffsetMs, monotonicMs: this.time.monotonicMs, after: this.time.after};
+		openDurableSystem(
+			{
+				name: controlSystem,
+				design: {...controlDesign, resync: false},
+				inputOf: ({epoch, lineage}): ControlRootInput => ({epoch, lineage, version: '0.0.0', localNodes: this.#localNodes}),
+				driver: createMemoryStore(this.#sequencer.defer, this.#data),
+				executor: {...this.#sequencer, close: () => undefined},
+				clock,
+				random: this.#random,
+				onFenced: () => undefined,
+				onEscalation: error => {
+					throw new Error(error.message);
+				},
+				onChange: ({key}) => {
+					if (life === this.#lives) this.writes.push(key);
+				},
+				remote: (system, _to, {message}) =>
+					this.#sequencer.defer(() => this.nodes.get(system)?.take(message, this.#durable?.pipeline.meta.lineage ?? '')),
+			},
+			outcome => {
+				if (!outcome.ok) throw new Error(outcome.error.message);
+				this.#durable = outcome.value;
+				outcome.value.begin();
+			},
+		);
+		this.settle();
+	}
+
+	/** Everything that can happen without time passing. */
+	settle(): void {
+		for (let turns = 0; this.#sequencer.runOne(); turns++) if (turns > 2_000_000) throw new Error('it does not come to rest');
+	}
+
+	/** Lets time pass with a reading every 250 ms. */
+	pass(ms: number): void {
+		const untilMs = this.time.monotonicMs() + ms;
+		while (this.time.monotonicMs() < untilMs) {
+			this.time.advance(Math.min(limits.signsMs, untilMs - this.time.monotonicMs()));
+			this.settle();
+			if (this.time.monotonicMs() - this.#lastSignsMs >= limits.signsMs) this.read();
+		}
+	}
+
+	read(overrides: Partial<SignsMessage> = {}): void {
+		const beats = [...this.nodes.values()].filter(({cut}) => !cut).map(({name}) => name);
+		const atMs = this.time.monotonicMs();
+		this.#lastSignsMs = atMs;
+		const signs: SignsMessage = {
+			type: 'signs',
+			atMs,
+			lagMs: 5,
+			canaryHeard: this.canaryHeard,
+			beats,
+			packets: beats,
+			presences: this.presences,
+			...overrides,
+		};
+		this.presences = [];
+		this.#system.tell(detectorAddress, signs, 'signs');
+		this.settle();
+	}
+
+	/** Asks an actor of control; the time that it takes passes. */
+	ask(to: string, message: Told): Outcome<unknown> {
+		let answer: Outcome<unknown> | undefined;
+		this.#system.ask(to, message, {deadlineMs: 10_000, cause: 'test'}, outcome => (answer = outcome));
+		this.settle();
+		return answer ?? failed('ERR_TIMEOUT', {address: to, deadlineMs: 0});
+	}
+
+	create(plural: string, object: unknown): void {
+		const outcome = this.ask(collectionAddress(plural), {type: 'create', object});
+		if (!outcome.ok) throw new Error(outcome.error.message);
+	}
+
+	tellRecord(key: string, message: Told): Outcome<unknown> {
+		return this.ask(objectAddress(key), message);
+	}
+
+	list(plural: string): readonly ApiObject[] {
+		return [...(this.#durable?.index.list(plural) ?? [])];
+	}
+
+	pod(name: string): Pod | undefined {
+		return this.#durable?.index.get(objectKey('pods', 'default', name)) as Pod | undefined;
+	}
+
+	nodeObject(name: string): NodeObject {
+		const node = this.#durable?.index.get(objectKey('nodes', undefined, name));
+		if (node === undefined) throw new Error(`node ${name} is not registered`);
+		return node as NodeObject;
+	}
+
+	/** Where pods are, by their name. */
+	places(): Record<string, string> {
+		return Object.fromEntries((this.list('pods') as readonly Pod[]).map(({metadata, spec}) => [metadata.name, spec?.nodeName ?? '']));
+	}
+
+	/** Status and reason of a node's readiness. */
+	ready(name: string): string {
+		const ready = this.nodeObject(name).status?.conditions?.find(({type}) => type === 'Ready');
+		return `${ready?.status} ${ready?.reason}`;
+	}
+
+	reasons(key: string): string[] {
+		return (this.#durable?.events.of(key) ?? []).map(({reason}) => reason);
+	}
+
+	get #system() {
+		if (this.#durable === undefined) throw new Error('control does not run');
+		return this.#durable.system;
+	}
+}
