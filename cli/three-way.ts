@@ -4,9 +4,7 @@
 
 import {deepEqual} from '../api/equal.js';
 import {isObject, type Json, type JsonObject} from '../api/object.js';
-
-/** Where the last applied manifest is kept, by kubectl and by us. */
-export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+import {lastAppliedAnnotation} from '../api/sealed.js';
 
 /** The manifest with itself in its annotation: what a first `apply` creates. */
 export function withLastApplied(manifest: JsonObject): JsonObject {

@@ -1,57 +1,49 @@
-// From a manifest's container to what the runtime starts: environment, `$(VAR)` expansion, command line. Pure.
-//
-// Expansion as in Kubernetes (third_party/forked/golang/expansion): `$(NAME)` of a known variable is replaced, of an unknown
-// one kept, `$$` stands for one dollar.
+// From a manifest's container to what the runtime starts, or to what it waits for: environment, command line, user. Pure.
 
-import {fieldValue, parseFieldPath} from '../../api/field-path.js';
-import type {Container, EnvVar, PodSpec} from '../../api/kinds/pod.js';
+import {isExclusive} from '../../api/exclusive.js';
+import type {Container, PodSpec} from '../../api/kinds/pod.js';
 import {cpuMillis, memoryBytes} from '../../api/quantity.js';
-import type {Assignment} from '../sync-message.js';
-import type {ContainerSpec, Sandbox} from './runtime-port.js';
+import {environmentOf, expand, isPlain, type Environment, type Surroundings} from './environment.js';
+import type {ContainerSpec} from './runtime-port.js';
 
-type Variables = ReadonlyMap<string, string>;
+export type ContainerSpecOutcome =
+	| {readonly ok: true; readonly value: ContainerSpec}
+	/** Kubernetes' word for what the container waits for, and what that is. */
+	| {readonly ok: false; readonly reason: 'NoCommand' | 'CreateContainerConfigError'; readonly message: string};
 
-/** Replaces `$(NAME)` by the variable's value. */
-export const expand = (text: string, variables: Variables): string =>
-	text.replace(/\$(\$|\(([^)]*)\))/g, (whole, inner: string, name: string | undefined) => {
-		if (inner === '$') return '$';
-		return (name === undefined ? undefined : variables.get(name)) ?? whole;
-	});
-
-/** Variables every container gets; the manifest may set them otherwise. */
-function standardVariables(assignment: Assignment, {podIP}: Sandbox): [string, string][] {
-	return [
-		['HOSTNAME', assignment.spec.hostname ?? assignment.name],
-		['POD_IP', podIP],
-		['POD_NAME', assignment.name],
-		['POD_NAMESPACE', assignment.namespace],
-	];
+/** What to start for this attempt, or why nothing can be started as things are. */
+export function containerSpecOf(container: Container, around: Surroundings, attempt: number): ContainerSpecOutcome {
+	const environment = environmentOf(container, around);
+	if (!environment.ok) return {ok: false, reason: 'CreateContainerConfigError', message: environment.missing};
+	const words = wordsOf(container, environment.value);
+	if (!words.ok) return words;
+	return {ok: true, value: specOf(container, around, attempt, words.argv, environment.value)};
 }
 
-/** The complete environment: each variable may use those before it. */
-export function environmentOf(container: Container, assignment: Assignment, sandbox: Sandbox): Variables {
-	const variables = new Map<string, string>(standardVariables(assignment, sandbox));
-	for (const variable of container.env ?? []) variables.set(variable.name, valueOf(variable, variables, assignment, sandbox));
-	return variables;
+type Words = {readonly ok: true; readonly argv: readonly string[]} | (ContainerSpecOutcome & {readonly ok: false});
+
+function wordsOf({name, image, command = [], args = []}: Container, {variables}: Environment): Words {
+	const argv: string[] = [];
+	for (const word of [...command, ...args]) {
+		const value = expand(word, variables);
+		if (!isPlain(value)) {
+			const message = `command and args of container "${name}" use a variable with the value of a Secret, and all users of a node can read command lines: let the program read the variable`;
+			return {ok: false, reason: 'CreateContainerConfigError', message};
+		}
+		argv.push(value.join(''));
+	}
+	if (argv.length > 0) return {ok: true, argv};
+	const message = `container "${name}" names no command, and image "${image}" is only a name to this node's runtime: set command`;
+	return {ok: false, reason: 'NoCommand', message};
 }
 
-function valueOf({value, valueFrom}: EnvVar, variables: Variables, assignment: Assignment, sandbox: Sandbox): string {
-	const fieldPath = valueFrom?.fieldRef?.fieldPath;
-	if (fieldPath === undefined) return expand(value ?? '', variables);
-	const source = parseFieldPath(fieldPath); // Validation has let no other path through.
-	return source === undefined ? '' : fieldValue(source, {...assignment, ...sandbox});
-}
-
-/** What to start for this attempt; undefined when the container names no command. */
-export function containerSpecOf(
+function specOf(
 	container: Container,
-	assignment: Assignment,
-	sandbox: Sandbox,
+	{assignment}: Surroundings,
 	attempt: number,
-): ContainerSpec | undefined {
-	const variables = environmentOf(container, assignment, sandbox);
-	const argv = [...(container.command ?? []), ...(container.args ?? [])].map(word => expand(word, variables));
-	if (argv.length === 0) return undefined;
+	argv: readonly string[],
+	{sources}: Environment,
+): ContainerSpec {
 	const {runAsUser, runAsGroup} = userOf(container, assignment.spec);
 	return {
 		id: {uid: assignment.uid, container: container.name},
@@ -60,8 +52,9 @@ export function containerSpecOf(
 		attempt,
 		image: container.image,
 		argv,
-		env: [...variables].map(([name, value]) => ({name, value})),
+		env: sources,
 		workingDir: container.workingDir,
+		...(isExclusive(assignment) ? {exclusive: true as const} : {}),
 		tty: container.tty ?? false,
 		stdin: container.stdin ?? false,
 		runAsUser,

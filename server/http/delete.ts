@@ -8,6 +8,7 @@ import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {countOf, isDryRun} from './query.js';
 import {sendJson, sendText, jsonType} from './reply.js';
+import {outgoingEntry} from './secrets.js';
 import {deletedStatus} from './status.js';
 import {askObject} from './write.js';
 
@@ -21,7 +22,7 @@ export async function remove(backend: Backend, exchange: Exchange, target: Targe
 	const {uid} = deleted.metadata;
 	const left = backend.control.index.entry(key);
 	const lingers = message.dryRun !== true && left !== undefined && left.object.metadata.uid === uid;
-	if (lingers) return sendText(exchange.response, 200, jsonType, left.json());
+	if (lingers) return sendText(exchange.response, 200, jsonType, outgoingEntry(backend, target.kind, left).json());
 	sendJson(exchange.response, 200, deletedStatus({group: target.kind.group, plural: target.kind.plural, name: object.metadata.name, uid}));
 }
 

@@ -10,6 +10,7 @@ import type {Backend, Exchange} from './exchange.js';
 import {formOf} from './negotiate.js';
 import {countOf, versionOf} from './query.js';
 import {jsonType} from './reply.js';
+import {outgoingEntry, type Readable} from './secrets.js';
 import {selected, selectionOf} from './selection.js';
 import {write} from './stream.js';
 import {sendTable} from './table-reply.js';
@@ -24,12 +25,14 @@ type Page = {
 /** Answers a list of one kind, in one namespace if given. */
 export async function list(backend: Backend, exchange: Exchange, kind: KindDefinition, namespace: string | undefined): Promise<void> {
 	const page = pageOf(backend, exchange, kind, namespace);
+	// Before the first byte of an answer: what cannot be opened is a failure, not half a list.
+	const readable = page.entries.map(entry => outgoingEntry(backend, kind, entry));
 	const form = formOf(exchange.request.headers.accept);
 	const metadata = metadataOf(page);
 	if (form.type === 'table') {
-		await sendTable(backend, exchange, {kind, objects: page.entries.map(entry => entry.object), metadata, version: form.version});
+		await sendTable(backend, exchange, {kind, objects: readable.map(({object}) => object), metadata, version: form.version});
 	} else {
-		await sendList(exchange, kind, page.entries, metadata);
+		await sendList(exchange, kind, readable, metadata);
 	}
 }
 
@@ -62,7 +65,7 @@ const metadataOf = ({version, next, remaining}: Page) => ({
 	...(next === undefined ? {} : {continue: next, remainingItemCount: remaining}),
 });
 
-async function sendList({response}: Exchange, kind: KindDefinition, entries: readonly Entry[], metadata: object): Promise<void> {
+async function sendList({response}: Exchange, kind: KindDefinition, entries: readonly Readable[], metadata: object): Promise<void> {
 	response.writeHead(200, {'content-type': jsonType, 'cache-control': 'no-cache, private'});
 	const head = `{"kind":"${kind.kind}List","apiVersion":"${apiVersionOf(kind)}","metadata":${JSON.stringify(metadata)},"items":[`;
 	for (let from = 0; from === 0 || from < entries.length; from += limits.listPortion) {

@@ -8,6 +8,7 @@ import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {formOf} from './negotiate.js';
 import {jsonType, sendText} from './reply.js';
+import {outgoing} from './secrets.js';
 import {sendTable} from './table-reply.js';
 
 /** GET of an object, or of its status. */
@@ -25,14 +26,15 @@ export async function sendObject(
 	status: 200 | 201,
 ): Promise<void> {
 	const form = formOf(exchange.request.headers.accept);
+	const shown = outgoing(backend, kind, object);
 	if (form.type === 'table') {
 		const metadata = {resourceVersion: object.metadata.resourceVersion};
-		return sendTable(backend, exchange, {kind, objects: [object], metadata, version: form.version, status});
+		return sendTable(backend, exchange, {kind, objects: [shown], metadata, version: form.version, status});
 	}
 	const entry = backend.control.index.entry(objectKey(kind.plural, object.metadata.namespace, object.metadata.name));
-	sendText(exchange.response, status, jsonType, textOf(entry, object));
+	sendText(exchange.response, status, jsonType, textOf(entry, shown));
 }
 
-/** The bytes of the commit where this is the committed object; a dry run's is worded for it alone. */
+/** The bytes of the commit where this is the committed object; a dry run's, and what was opened, is worded for it alone. */
 const textOf = (entry: Entry | undefined, object: ApiObject): string =>
 	entry !== undefined && entry.object === object ? entry.json() : JSON.stringify(object);

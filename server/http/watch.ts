@@ -15,6 +15,7 @@ import type {Backend, Exchange} from './exchange.js';
 import {formOf} from './negotiate.js';
 import {countOf, flagOf, versionOf} from './query.js';
 import {jsonType} from './reply.js';
+import {outgoing, outgoingEntry, type Readable} from './secrets.js';
 import {selected, selectionOf, type Selection} from './selection.js';
 import {statusOf} from './status.js';
 import {write} from './stream.js';
@@ -103,15 +104,16 @@ async function pump(backend: Backend, exchange: Exchange, kind: KindDefinition, 
 }
 
 /** How lines are worded for one watcher: whole objects, or rows of a Table whose columns come with the first. */
-function wording({control}: Backend, {request, query}: Exchange, kind: KindDefinition): (line: Line) => string {
+function wording(backend: Backend, {request, query}: Exchange, kind: KindDefinition): (line: Line) => string {
 	const form = formOf(request.headers.accept);
 	const includeObject = includeObjectOf(query);
 	const version = form.type === 'table' ? form.version : 'v1';
 	const asTable = form.type === 'table';
 	let columnDefinitions = true;
-	const row = (object: ApiObject): string => {
+	const row = (committed: ApiObject): string => {
+		const object = outgoing(backend, kind, committed);
 		const {resourceVersion} = object.metadata;
-		const table = tableOf(kind, [object], control.nowMs(), {includeObject, resourceVersion, columnDefinitions});
+		const table = tableOf(kind, [object], backend.control.nowMs(), {includeObject, resourceVersion, columnDefinitions});
 		columnDefinitions = false;
 		return JSON.stringify(versioned(table, version));
 	};
@@ -119,9 +121,9 @@ function wording({control}: Backend, {request, query}: Exchange, kind: KindDefin
 		switch (line.type) {
 			case 'ADDED':
 			case 'MODIFIED':
-				return event(line.type, asTable ? row(line.entry.object) : line.entry.json());
+				return event(line.type, asTable ? row(line.entry.object) : outgoingEntry(backend, kind, line.entry).json());
 			case 'DELETED':
-				return event(line.type, asTable ? row(departed(line.change)) : departedText(line.change));
+				return event(line.type, asTable ? row(departed(line.change)) : outgoingEntry(backend, kind, departureOf(line.change)).json());
 			case 'BOOKMARK':
 				return event(line.type, JSON.stringify(bookmarkOf(kind, line.version, line.initialEnd)));
 			case 'EXPIRED':
@@ -136,17 +138,11 @@ function wording({control}: Backend, {request, query}: Exchange, kind: KindDefin
 const event = (type: string, object: string): string => `{"type":"${type}","object":${object}}\n`;
 
 /** The same for every watcher: made once per change. */
-const departures = new WeakMap<Change, {readonly object: ApiObject; text: string | undefined}>();
+const departures = new WeakMap<Change, Readable>();
 
 /** The object as it was, with the version of the change that took it away. */
 function departed(change: Change): ApiObject {
 	return departureOf(change).object;
-}
-
-function departedText(change: Change): string {
-	const departure = departureOf(change);
-	departure.text ??= JSON.stringify(departure.object);
-	return departure.text;
 }
 
 function departureOf(change: Change) {
@@ -154,7 +150,9 @@ function departureOf(change: Change) {
 	if (known !== undefined) return known;
 	const {object} = change.before ?? {};
 	if (object === undefined) throw new Error(`a change of ${change.key} takes away what was not there`);
-	const made = {object: {...object, metadata: {...object.metadata, resourceVersion: String(change.version)}}, text: undefined};
+	const gone = {...object, metadata: {...object.metadata, resourceVersion: String(change.version)}};
+	let text: string | undefined;
+	const made = {object: gone, json: () => (text ??= JSON.stringify(gone))};
 	departures.set(change, made);
 	return made;
 }

@@ -13,6 +13,7 @@ import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {isDryRun} from './query.js';
 import {addWarnings} from './reply.js';
+import {incoming, incomingPatch} from './secrets.js';
 import {sendObject} from './object-reply.js';
 import {valueOf} from './outcome.js';
 
@@ -20,9 +21,10 @@ const patchTypes = ['application/merge-patch+json'];
 
 /** POST of a collection. */
 export async function create(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
-	const {object, notes} = await readDraft(exchange, target);
+	const {object: given, notes} = await readDraft(exchange, target);
+	const object = incoming(backend, target, withoutStatus(given));
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
-	const message: CreateObject = {type: 'create', object: withoutStatus(object), dryRun};
+	const message: CreateObject = {type: 'create', object, dryRun};
 	const created = await askCollection(backend, exchange, {...target, name: object.metadata.name}, message);
 	addWarnings(exchange.response, notes);
 	await sendObject(backend, exchange, target.kind, created, 201);
@@ -32,7 +34,7 @@ export async function create(backend: Backend, exchange: Exchange, target: Targe
 export async function replace(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
 	const {object, notes} = await readDraft(exchange, target);
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
-	const message: ReplaceObject = {type: 'replace', object, ...statusPart(target), dryRun};
+	const message: ReplaceObject = {type: 'replace', object: incoming(backend, target, object), ...statusPart(target), dryRun};
 	const replaced = await askObject(backend, exchange, target, message);
 	addWarnings(exchange.response, notes);
 	await sendObject(backend, exchange, target.kind, replaced, 200);
@@ -40,7 +42,7 @@ export async function replace(backend: Backend, exchange: Exchange, target: Targ
 
 /** PATCH of an object or of its status: merge patches (RFC 7386). */
 export async function patch(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
-	const body = await readPatch(exchange);
+	const body = incomingPatch(backend, target, await readPatch(exchange));
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
 	const message: PatchObject = {type: 'patch', patch: body, ...statusPart(target), dryRun};
 	await sendObject(backend, exchange, target.kind, await askObject(backend, exchange, target, message), 200);

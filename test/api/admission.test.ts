@@ -126,9 +126,24 @@ const refusals: readonly [title: string, manifest: unknown, problem: string][] =
 		'spec.containers[0].env[0].valueFrom: must be one of fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, got none',
 	],
 	[
-		'an environment from a secret, not yet',
-		aPodWith({env: [{name: 'A', valueFrom: {secretKeyRef: {name: 's', key: 'k'}}}]}),
-		'spec.containers[0].env[0].valueFrom.secretKeyRef: "secretKeyRef" is not supported yet',
+		'an environment from a Secret whose name can be none',
+		aPodWith({env: [{name: 'A', valueFrom: {secretKeyRef: {name: 'S', key: 'k'}}}]}),
+		'spec.containers[0].env[0].valueFrom.secretKeyRef.name: must be lower-case letters, digits, "-" and ".", with a letter or digit at both ends, at most 253 characters, got "S"',
+	],
+	[
+		'an environment from an entry that nothing can have',
+		aPodWith({env: [{name: 'A', valueFrom: {configMapKeyRef: {name: 's', key: '..k'}}}]}),
+		'spec.containers[0].env[0].valueFrom.configMapKeyRef.key: the key must be letters, digits, "-", "_" and ".", at most 253, neither "." nor beginning with "..", got "..k"',
+	],
+	[
+		'all variables of two things at once',
+		aPodWith({envFrom: [{configMapRef: {name: 'c'}, secretRef: {name: 's'}}]}),
+		'spec.containers[0].envFrom[0]: must be one of configMapRef, secretRef, got configMapRef and secretRef',
+	],
+	[
+		'a prefix that begins no name',
+		aPodWith({envFrom: [{configMapRef: {name: 'c'}, prefix: '1='}]}),
+		'spec.containers[0].envFrom[0].prefix: must be letters, digits, "-", "_" and ".", not starting with a digit, got "1="',
 	],
 	[
 		'a field that no environment can have',
@@ -221,7 +236,6 @@ for (const [field, value] of Object.entries({
 }
 
 for (const [field, value] of Object.entries({
-	envFrom: [{configMapRef: {name: 'c'}}],
 	volumeMounts: [{name: 'v', mountPath: '/x'}],
 	readinessProbe: {tcpSocket: {port: 'http'}},
 	lifecycle: {preStop: {exec: {command: ['a']}}},
@@ -300,7 +314,7 @@ const strangers: readonly [manifest: unknown, message: string][] = [
 	[{apiVersion: 'v1', kind: 'ReplicaSet'}, 'there is no ReplicaSet in "v1"; its apiVersion is apps/v1'],
 	[
 		{apiVersion: 'apps/v1', kind: 'Deployment'},
-		'the kind Deployment is not in this version yet; it has Namespace, Node, Pod, ReplicaSet and ClusterConfig',
+		'the kind Deployment is not in this version yet; it has Namespace, Node, Pod, ReplicaSet, ConfigMap, Secret and ClusterConfig',
 	],
 ];
 

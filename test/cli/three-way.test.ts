@@ -1,7 +1,8 @@
 import test from 'ava';
 import type {JsonObject} from '../../api/object.js';
 import {mergePatch} from '../../api/merge-patch.js';
-import {applyPatch, lastAppliedAnnotation, withLastApplied} from '../../cli/three-way.js';
+import {lastAppliedAnnotation} from '../../api/sealed.js';
+import {applyPatch, withLastApplied} from '../../cli/three-way.js';
 
 const manifest = (spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({kind: 'Pod', metadata: {name: 'a', ...metadata}, spec});
 

@@ -1,0 +1,92 @@
+// The one place where Secrets become an environment: at a container's start, for its program alone.
+
+import {failed, succeeded, type Outcome} from '../api/errors.js';
+import type {ContainerSpec, EnvSource, EnvVariable, OpenedSpec, SecretRef, ValuePart} from '../actors/node/runtime-port.js';
+import type {NodeSecrets, SecretData} from '../actors/node/secrets-port.js';
+
+/** By the Secret's name; undefined: it is not there. */
+type Opened = ReadonlyMap<string, SecretData | undefined>;
+
+/** What a text or a variable becomes; undefined: it is not set. `missing` says what is needed and not there. */
+type Found<Value> = {readonly value: Value} | {readonly missing: string};
+
+/** The spec with all Secrets in its environment; `ERR_CONFIG_MISSING` says what is not there. Calls back once; at once when it names none. */
+export function openSpec(spec: ContainerSpec, secrets: NodeSecrets, done: (outcome: Outcome<OpenedSpec>) => void): void {
+	const wanted = [...new Map(spec.env.flatMap(refsIn).map(ref => [ref.secret, ref])).values()];
+	const opened = new Map<string, SecretData | undefined>();
+	const openNext = (): void => {
+		const ref = wanted.find(({secret}) => !opened.has(secret));
+		if (ref === undefined) return done(assembled(spec, opened));
+		secrets.open({namespace: spec.namespace, name: ref.secret, version: ref.version}, outcome => {
+			// Whether it may be missing is looked at where it is used.
+			if (!outcome.ok && outcome.error.code !== 'ERR_CONFIG_MISSING') return done(outcome);
+			opened.set(ref.secret, outcome.ok ? outcome.value : undefined);
+			openNext();
+		});
+	};
+	openNext();
+}
+
+function refsIn(source: EnvSource): readonly SecretRef[] {
+	if ('entriesOf' in source) return [source.entriesOf];
+	return 'parts' in source ? source.parts.filter(part => typeof part !== 'string') : [];
+}
+
+function assembled(spec: ContainerSpec, opened: Opened): Outcome<OpenedSpec> {
+	const env: EnvVariable[] = [];
+	for (const source of spec.env) {
+		const found = variablesOf(source, spec.namespace, opened);
+		if ('missing' in found) return failed('ERR_CONFIG_MISSING', {message: found.missing});
+		env.push(...found.value);
+	}
+	return succeeded({...spec, env: [...new Map(env.map(variable => [variable.name, variable])).values()]});
+}
+
+function variablesOf(source: EnvSource, namespace: string, opened: Opened): Found<readonly EnvVariable[]> {
+	if ('entriesOf' in source) return entriesOf(source.entriesOf, source.prefix, namespace, opened);
+	if (!('parts' in source)) return {value: [source]};
+	let value = '';
+	for (const part of source.parts) {
+		const text = textOf(part, namespace, opened);
+		if ('missing' in text) return text;
+		if (text.value === undefined) return {value: []};
+		value += text.value;
+	}
+	return {value: [{name: source.name, value, isSecret: true}]};
+}
+
+function entriesOf({secret, optional}: SecretRef, prefix: string, namespace: string, opened: Opened): Found<readonly EnvVariable[]> {
+	const data = opened.get(secret);
+	if (data === undefined) return optional ? {value: []} : {missing: `secret "${secret}" not found`};
+	const variables: EnvVariable[] = [];
+	for (const [key, encoded] of Object.entries(data)) {
+		const value = decoded(encoded);
+		if (value === undefined) return {missing: noText(key, namespace, secret)};
+		variables.push({name: prefix + key, value, isSecret: true});
+	}
+	return {value: variables};
+}
+
+function textOf(part: ValuePart, namespace: string, opened: Opened): Found<string | undefined> {
+	if (typeof part === 'string') return {value: part};
+	const {secret, key, optional, otherwise} = part;
+	const data = opened.get(secret);
+	if (data === undefined && !optional) return {missing: `secret "${secret}" not found`};
+	const encoded = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
+	if (encoded === undefined) return optional ? {value: otherwise} : {missing: `couldn't find key ${key} in Secret ${namespace}/${secret}`};
+	const value = decoded(encoded);
+	return value === undefined ? {missing: noText(key, namespace, secret)} : {value};
+}
+
+/** Undefined where the bytes are no text that an environment takes. */
+function decoded(base64: string): string | undefined {
+	try {
+		const text = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(Buffer.from(base64, 'base64'));
+		return text.includes('\0') ? undefined : text;
+	} catch {
+		return undefined;
+	}
+}
+
+const noText = (key: string, namespace: string, secret: string): string =>
+	`key ${key} of Secret ${namespace}/${secret} is no UTF-8 text without NUL, and so cannot be a variable`;

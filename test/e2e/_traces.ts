@@ -1,0 +1,49 @@
+// Where a word is to be found after everything: files of a folder, what a store holds unpacked, command lines of all processes.
+
+import {readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import {storePrefix} from '../../api/keys.js';
+import {openLevelStore} from '../../system/level-store.js';
+
+/** How a secret word may look when it leaks: plain, as base64, as hex. */
+export const formsOf = (word: string): readonly string[] => [
+	word,
+	Buffer.from(word).toString('base64').replace(/=+$/, ''),
+	Buffer.from(word).toString('base64url'),
+	Buffer.from(word).toString('hex'),
+];
+
+export const shows = (text: string, words: readonly string[]): boolean => words.flatMap(formsOf).some(form => text.includes(form));
+
+/** Files below the folder that have one of the words in any form. */
+export const filesThatShow = (folder: string, words: readonly string[]): readonly string[] =>
+	readdirSync(folder, {recursive: true, withFileTypes: true})
+		.filter(entry => entry.isFile())
+		.map(entry => path.join(entry.parentPath, entry.name))
+		.filter(file => shows(readFileSync(file, 'latin1'), words) || shows(path.basename(file), words));
+
+/** Every record of a store that nobody has open: its files may be compressed. */
+export async function recordsOf(directory: string): Promise<string> {
+	const store = await openLevelStore(directory);
+	try {
+		const {records} = await store.snapshot(storePrefix);
+		const texts: string[] = [];
+		for await (const portion of records) texts.push(...portion.map(({key, body}) => `${key} ${body}`));
+		return texts.join('\n');
+	} finally {
+		await store.close();
+	}
+}
+
+/** Of all processes of the machine. */
+export const commandLines = (): string =>
+	readdirSync('/proc')
+		.filter(name => /^\d+$/.test(name))
+		.map(name => {
+			try {
+				return readFileSync(`/proc/${name}/cmdline`, 'latin1');
+			} catch {
+				return ''; // It ended while we looked.
+			}
+		})
+		.join('\n');

@@ -1,0 +1,211 @@
+// Secrets at the door: sealed before they are a message, opened for who may read them, never told otherwise.
+
+import {once} from 'node:events';
+import http from 'node:http';
+import type {IncomingMessage} from 'node:http';
+import test from 'ava';
+import {base64Of} from '../../api/base64.js';
+import type {ApiObject} from '../../api/object.js';
+import {isSealed, lastAppliedAnnotation} from '../../api/sealed.js';
+import {publicText} from '../../server/public-text.js';
+import {collectionPath} from './cluster.js';
+import {mergeType, openDoor, tableAccept, type ObjectBody, type StatusBody} from './door.js';
+
+const marker = 'MARKER-0815-geheim';
+const markerBase64 = base64Of(marker);
+const secrets = collectionPath('secrets', 'default');
+
+type SecretBody = ObjectBody & {readonly type: string; readonly data?: Record<string, string>};
+
+const aSecret = (fields: object = {}, metadata: object = {}) => ({
+	apiVersion: 'v1',
+	kind: 'Secret',
+	metadata: {name: 'db', annotations: {[lastAppliedAnnotation]: `{"data":{"password":"${markerBase64}"}}`}, ...metadata},
+	data: {password: markerBase64},
+	...fields,
+});
+
+const shows = (text: string): boolean => text.includes(marker) || text.includes(markerBase64) || text.includes(markerBase64.slice(0, 12));
+
+test('no message to an actor and no committed object has a value in it; whoever may read gets it as it was written', async t => {
+	const {json, cluster} = await openDoor(t);
+	const created = await json<SecretBody>(201, 'POST', secrets, aSecret({stringData: {user: marker}}));
+	t.deepEqual(created.data, {password: markerBase64, user: markerBase64});
+	const got = await json<SecretBody & {metadata: {annotations: Record<string, string>}}>(200, 'GET', `${secrets}/db`);
+	t.deepEqual(got.data, created.data);
+	t.is(got.metadata.annotations[lastAppliedAnnotation], `{"data":{"password":"${markerBase64}"}}`);
+	const replaced = await json<SecretBody>(200, 'PUT', `${secrets}/db`, aSecret({data: {pin: markerBase64}}));
+	t.deepEqual(replaced.data, {pin: markerBase64});
+	const patched = await json<SecretBody>(
+		200,
+		'PATCH',
+		`${secrets}/db`,
+		{data: {a: markerBase64, pin: null}, stringData: {b: marker}},
+		mergeType,
+	);
+	t.deepEqual(patched.data, {a: markerBase64, b: markerBase64});
+	t.is(cluster.asked.length, 3);
+	t.false(shows(JSON.stringify(cluster.asked)));
+	t.false(shows([...cluster.control.index.all()].map(entry => entry.json()).join()));
+	const kept = cluster.control.index.get('secrets/default/db') as ApiObject & {data: Record<string, string>};
+	t.true(Object.values(kept.data).every(isSealed));
+});
+
+test('the same value again is the same object: nothing is written', async t => {
+	const {json} = await openDoor(t);
+	const {metadata} = await json<SecretBody>(201, 'POST', secrets, aSecret());
+	const again = await json<SecretBody>(200, 'PATCH', `${secrets}/db`, {data: {password: markerBase64}}, mergeType);
+	t.is(again.metadata.resourceVersion, metadata.resourceVersion);
+	t.not(
+		(await json<SecretBody>(200, 'PATCH', `${secrets}/db`, {stringData: {password: 'other'}}, mergeType)).metadata.resourceVersion,
+		metadata.resourceVersion,
+	);
+});
+
+test('a name that is to be made is made before values are sealed for it', async t => {
+	const {json} = await openDoor(t);
+	const {data, metadata} = await json<SecretBody>(201, 'POST', secrets, aSecret({}, {name: undefined, generateName: 'db-'}));
+	t.regex(metadata.name, /^db-\w{5}$/);
+	t.deepEqual(data, {password: markerBase64});
+});
+
+test('a dry run answers with the values and keeps nothing', async t => {
+	const {json, cluster} = await openDoor(t);
+	t.deepEqual((await json<SecretBody>(201, 'POST', `${secrets}?dryRun=All`, aSecret())).data, {password: markerBase64});
+	t.is(cluster.control.index.get('secrets/default/db'), undefined);
+});
+
+const wrongBodies: readonly (readonly [title: string, method: 'PUT' | 'PATCH', body: object | string])[] = [
+	['data that is no base64', 'PUT', aSecret({data: {password: marker}})],
+	['data that is a list', 'PUT', aSecret({data: [marker]})],
+	['data that is a text', 'PUT', aSecret({data: marker})],
+	['a value in a list', 'PUT', aSecret({stringData: {password: [marker]}})],
+	['a key that is none', 'PUT', aSecret({stringData: {'a b': marker}})],
+	['a field that does not exist', 'PUT', aSecret({Data: {password: marker}})],
+	['another type', 'PUT', aSecret({type: 'kubernetes.io/tls'})],
+	['a sealed value, which no client can have', 'PUT', aSecret({data: {password: `troupe.sealed.v1.${markerBase64}`}})],
+	['text that is no JSON', 'PUT', `{"kind":"Secret","data":{"password":"${markerBase64}"`],
+	['data that is no base64', 'PATCH', {data: {password: marker}}],
+	['a value in an object', 'PATCH', {stringData: {password: {value: marker}}}],
+	['a field that does not exist', 'PATCH', {stringdata: {password: marker}}],
+	['data taken away and texts set', 'PATCH', {data: null, stringData: {password: marker}}],
+	['text that is no JSON', 'PATCH', `{"stringData":{"password":${marker}}}`],
+	['a key that is none', 'PATCH', {data: {'a b': markerBase64}}],
+];
+for (const [title, method, body] of wrongBodies) {
+	test(`${method} with ${title} is refused, and no answer, message or bug has the value`, async t => {
+		const {json, call, cluster, bugs} = await openDoor(t);
+		await json(201, 'POST', secrets, aSecret({data: {other: ''}}, {annotations: {}}));
+		const {status, text} = await call(method, `${secrets}/db`, body, method === 'PATCH' ? mergeType : {});
+		t.true(status >= 400 && status < 500, `${status}: ${text}`);
+		t.false(shows(text), text);
+		t.false(shows(JSON.stringify(cluster.asked)), 'a message has the value');
+		t.deepEqual(bugs, []);
+	});
+}
+
+test('lists, tables and watches are opened for their reader', async t => {
+	const door = await openDoor(t);
+	const {json} = door;
+	await json(201, 'POST', secrets, aSecret());
+	const listed = await json<{items: readonly SecretBody[]}>(200, 'GET', collectionPath('secrets'));
+	t.deepEqual(listed.items[0]?.data, {password: markerBase64});
+	type Rows = {rows: readonly {cells: readonly unknown[]; object: SecretBody}[]};
+	const table = await json<Rows>(200, 'GET', `${secrets}?includeObject=Object`, undefined, tableAccept);
+	t.deepEqual(table.rows[0]?.cells.slice(0, 3), ['db', 'Opaque', 1]);
+	t.deepEqual(table.rows[0]?.object.data, {password: markerBase64});
+
+	const request = http.get(`${door.url}${secrets}?watch=true`, {headers: {authorization: door.authorization}, agent: false});
+	t.teardown(() => request.destroy());
+	const [response] = (await once(request, 'response')) as [IncomingMessage];
+	let text = '';
+	response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+	await json(200, 'PATCH', `${secrets}/db`, {metadata: {labels: {a: 'b'}}}, mergeType);
+	door.cluster.drop('secrets/default/db');
+	while (text.split('\n').length < 4) await once(response, 'data');
+	const events = text
+		.trim()
+		.split('\n')
+		.map(line => JSON.parse(line) as {type: string; object: SecretBody});
+	t.deepEqual(
+		events.map(({type}) => type),
+		['ADDED', 'MODIFIED', 'DELETED'],
+	);
+	for (const {object} of events) t.deepEqual(object.data, {password: markerBase64});
+});
+
+test('who may only view, and tools, read no Secrets; editors do', async t => {
+	const {json, call} = await openDoor(t);
+	await json(201, 'POST', secrets, aSecret());
+	for (const token of ['viewer', 'tool', 'node-a']) {
+		for (const path of [
+			secrets,
+			`${secrets}/db`,
+			`${secrets}/db/status`,
+			collectionPath('secrets'),
+			`${secrets}?watch=true`,
+			'/troupe/v1/why/secrets/default/db',
+		]) {
+			const {status, text} = await call('GET', path, undefined, {authorization: `Bearer ${token}`});
+			t.is(status, 403, `${token} ${path}: ${text}`);
+			t.false(shows(text));
+		}
+	}
+	t.deepEqual((await json<SecretBody>(200, 'GET', `${secrets}/db`, undefined, {authorization: 'Bearer editor'})).data, {
+		password: markerBase64,
+	});
+	t.false(shows((await call('GET', '/troupe/v1/why/secrets/default/db')).text));
+});
+
+test('topics show its keys and no values; other objects as they are', async t => {
+	const {json, cluster} = await openDoor(t);
+	await json(201, 'POST', secrets, aSecret());
+	const text = publicText(cluster.control.index.entry('secrets/default/db') ?? t.fail());
+	t.false(shows(text) || text.includes('sealed'));
+	t.deepEqual((JSON.parse(text) as SecretBody).data, {password: null} as never);
+	const pod = cluster.pod('web');
+	t.is(publicText(cluster.control.index.entry('pods/default/web') ?? t.fail()), JSON.stringify(pod));
+});
+
+test('a node fetches a Secret that a pod bound to it names, as long as one does; no other node, no other Secret, nobody else', async t => {
+	const {json, call, cluster} = await openDoor(t);
+	await json(201, 'POST', secrets, aSecret());
+	await json(201, 'POST', secrets, aSecret({}, {name: 'unnamed'}));
+	const path = (node: string, name = 'db', namespace = 'default'): string => `/troupe/v1/nodes/${node}/secrets/${namespace}/${name}`;
+	const as = (token: string) => ({authorization: `Bearer ${token}`});
+	const status = async (token: string, url: string): Promise<number> => (await call('GET', url, undefined, as(token))).status;
+	t.is(await status('node-a', path('node-a')), 403);
+
+	const env = [{name: 'P', valueFrom: {secretKeyRef: {name: 'db', key: 'password'}}}];
+	const spec = {
+		containers: [{name: 'main', image: 'none', command: ['sleep', '1'], env, envFrom: [{secretRef: {name: 'missing'}}]}],
+		nodeName: 'node-a',
+	};
+	cluster.pod('web', {spec});
+	const fetched = await json<{version: string; data: Record<string, string>}>(200, 'GET', path('node-a'), undefined, as('node-a'));
+	t.deepEqual(fetched.data, {password: markerBase64});
+	t.regex(fetched.version, /^[0-9a-f-]{36}\.1$/);
+	t.is(await status('node-b', path('node-a')), 403);
+	t.is(await status('node-b', path('node-b')), 403);
+	t.is(await status('node-a', path('node-a', 'unnamed')), 403);
+	t.is(await status('node-a', path('node-a', 'db', 'other')), 403);
+	t.is(await status('node-a', path('node-a', 'missing')), 404);
+	t.is(await status('node-a', path('node-a', '..%2F..')), 404);
+	for (const token of ['admin', 'viewer', 'tool', 'editor']) t.is(await status(token, path('node-a')), 403, token);
+	t.is(await status('', path('node-a')), 401);
+	cluster.drop('pods/default/web');
+	t.is(await status('node-a', path('node-a')), 403);
+});
+
+test('a value that was moved or changed in the store is a failure that says where, not what', async t => {
+	const {json, call, cluster} = await openDoor(t);
+	await json(201, 'POST', secrets, aSecret());
+	const object = cluster.control.index.get('secrets/default/db');
+	if (object === undefined) return t.fail();
+	cluster.put({...object, metadata: {...object.metadata, name: 'copy'}});
+	const {message} = await json<StatusBody>(500, 'GET', `${secrets}/copy`);
+	t.regex(message, /default\/copy\/password/);
+	t.notRegex(message, /sealed\.v1/);
+	t.regex((await json<StatusBody>(500, 'GET', secrets)).message, /default\/copy\/password/);
+	await t.throwsAsync(call('GET', `${secrets}?watch=true`), {code: 'ECONNRESET'});
+});
