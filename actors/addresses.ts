@@ -1,6 +1,6 @@
 // Where actors find each other: paths and keys that more than one of them names.
 
-import {address, objectKey, parseAddress, type Address, type ObjectKey} from '../api/keys.js';
+import {address, controlSystem, objectKey, parseAddress, type Address, type ObjectKey} from '../api/keys.js';
 import {clusterConfigName} from '../api/kinds/cluster-config.js';
 
 /** In the control system the door for nodes, in a node's system its end of node sync. */
@@ -15,8 +15,14 @@ export const syncOfNode = (node: string): Address => address(node, syncPath);
 /** What a node does with its runtime beyond single pods. */
 export const runtimePath = 'runtime';
 
+/** The leases of a node's exclusive pods. */
+export const leasesPath = 'leases';
+
 /** The hands of a node's pods. */
 export const podsPath = 'pods';
+
+/** What the pods of a node name: ConfigMaps, and versions of Secrets. */
+export const namedPath = 'named';
 
 /** A hand is called like its pod's record. */
 export const handName = ({namespace, name}: {readonly namespace: string; readonly name: string}): string => `${namespace}.${name}`;
@@ -29,3 +35,7 @@ export const namespaceKey = (name: string): ObjectKey => objectKey('namespaces',
 export const podKey = ({namespace, name}: {readonly namespace?: string; readonly name: string}): ObjectKey =>
 	objectKey('pods', namespace, name);
 export const clusterConfigKey: ObjectKey = objectKey('clusterconfigs', undefined, clusterConfigName);
+
+/** Hears the signs of all nodes and judges who is dead. */
+export const detectorPath = 'detector';
+export const detectorAddress: Address = address(controlSystem, detectorPath);

@@ -1,9 +1,10 @@
 // What one system takes from another, and nothing else: a closed list of message types, each at its own path.
 
 import {controlSystem, parseAddress, type Address} from '../api/keys.js';
+import {downsPath} from '../system/watch-message.js';
 import {edgePath} from '../system/edge-asks.js';
 import {isReply, type Message} from '../system/behavior.js';
-import {nodeSyncPath, runtimePath, syncPath} from './addresses.js';
+import {leasesPath, nodeSyncPath, runtimePath, syncPath} from './addresses.js';
 import type {Hello} from './sync-message.js';
 import {isWellFormed} from './sync-shape.js';
 
@@ -17,20 +18,38 @@ export function acceptsFromNode(node: string, to: Address, message: Message): bo
 		case 'deltaTaken':
 		case 'observed':
 		case 'podGone':
+		case 'renewLeases':
 			return path === nodeSyncPath(node) && isWellFormed(message);
+		// A node watches whom it may speak to.
+		case 'watchActor':
+		case 'unwatchActor':
+			return path === syncPath || path === nodeSyncPath(node);
+		case 'actorDown':
+			return path === downsPath;
 		default:
 			return false;
 	}
 }
 
-const fromControl: ReadonlySet<string> = new Set(['callHello', 'delta', 'observedTaken', 'podGoneTaken', 'refused']);
+const fromControl: ReadonlySet<string> = new Set(['callHello', 'delta', 'observedTaken', 'podGoneTaken', 'refused', 'servers']);
 
-/** A node takes from control its sync, and questions for its runtime. */
+/** One of these waits per node: a newer one takes the place of the older. */
+export const boundedFromNode: ReadonlySet<string> = new Set(['hello', 'observed', 'renewLeases']);
+
+/** Control is trusted to keep to the windows of node sync. */
+export const boundedFromControl = fromControl;
+
+const watching: ReadonlySet<string> = new Set(['watchActor', 'unwatchActor']);
+
+/** A node takes from control its sync, and questions for its runtime; control may watch every actor of a node. */
 export function acceptsFromControl(from: string, to: Address, message: Message): boolean {
 	if (from !== controlSystem) return false;
 	const path = parseAddress(to)?.path;
+	if (watching.has(message.type)) return true;
+	if (message.type === 'actorDown') return path === downsPath;
 	if (path === syncPath) return fromControl.has(message.type);
-	return path === runtimePath && message.type === 'readLog';
+	if (path === leasesPath) return message.type === 'leasesRenewed';
+	return path === runtimePath && (message.type === 'readLog' || message.type === 'readTree');
 }
 
 /** Message types of node sync that may be handled twice: both ends number what they say. */

@@ -1,4 +1,4 @@
-// Node sync: what control and one node tell each other about the pods of that node. It runs over the stream between systems.
+// Node sync: what control and one node tell each other about the pods of that node and what these name. It runs over the stream between systems.
 //
 // The node says hello with what it has; control answers with the difference and then with numbered deltas, each acknowledged
 // once it is in the node's cache. Up comes observed status. Both directions keep keys, not bodies: when the window opens the
@@ -6,11 +6,12 @@
 
 import type {Failure} from '../api/errors.js';
 import type {ObjectKey} from '../api/keys.js';
+import type {ConfigMapContent} from '../api/kinds/configmap.js';
 import type {PodSpec, PodStatus} from '../api/kinds/pod.js';
 import type {Labels} from '../api/object.js';
 import type {RuntimeInfo} from './node/runtime-port.js';
 
-export const syncProtocol = 1;
+export const syncProtocol = 2;
 
 /** What of a pod its node needs. */
 export type Assignment = {
@@ -38,19 +39,33 @@ export type Hello = {
 	/** The highest epoch the node has seen; it refuses deltas of lower ones. */
 	readonly epoch: number;
 	readonly lineage: string;
-	readonly have: {readonly [key: ObjectKey]: AssignmentVersion};
+	readonly have: {readonly [key: ObjectKey]: string};
 	readonly info: RuntimeInfo;
 };
 
 /** Control asks the node to say hello: it has just begun to lead. */
 export type CallHello = {readonly type: 'callHello'};
 
-export type DeltaEntry = {
+export type PodEntry = {
 	readonly key: ObjectKey;
 	readonly version: AssignmentVersion;
 	/** Null: not (or no longer) this node's. */
 	readonly assignment: Assignment | null;
+	readonly named?: undefined;
 };
+
+/** What pods of the node name: a ConfigMap as it is, of a Secret never more than its version. */
+export type NamedObject = (Pick<ConfigMapContent, 'data' | 'binaryData'> & {readonly type: 'configMap'}) | {readonly type: 'secret'};
+
+export type NamedEntry = {
+	readonly key: ObjectKey;
+	readonly version: string;
+	/** Null: it is not there, or no pod of this node names it any more. */
+	readonly named: NamedObject | null;
+	readonly assignment?: undefined;
+};
+
+export type DeltaEntry = PodEntry | NamedEntry;
 
 export type Delta = {
 	readonly type: 'delta';
@@ -101,5 +116,8 @@ export type PodGoneTaken = {readonly type: 'podGoneTaken'; readonly key: ObjectK
 
 export type NodeRefused = {readonly type: 'refused'; readonly error: Failure};
 
+/** Where the servers of the cluster are, `https://host:port` each: the node dials them in turn. */
+export type Servers = {readonly type: 'servers'; readonly servers: readonly string[]};
+
 /** All that a node takes from control for its sync. */
-export type FromControl = CallHello | Delta | ObservedTaken | PodGoneTaken | NodeRefused;
+export type FromControl = CallHello | Delta | ObservedTaken | PodGoneTaken | NodeRefused | Servers;

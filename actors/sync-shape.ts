@@ -27,6 +27,8 @@ export function isWellFormed(message: Message): boolean {
 			return haveTexts(members, ['session']) && haveNumbers(members, ['number']);
 		case 'observed':
 			return haveTexts(members, ['session']) && haveNumbers(members, ['number']) && isListOf(members['pods'], isObservedPod);
+		case 'renewLeases':
+			return haveNumbers(members, ['number']) && isListOf(members['pods'], pod => haveTexts(membersOf(pod), ['key', 'uid']));
 		case 'podGone':
 			return haveTexts(members, ['key', 'uid']);
 		default:

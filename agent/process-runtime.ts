@@ -7,6 +7,7 @@ import path from 'node:path';
 import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import type {ExitListener, Runtime, RuntimeCommand} from '../actors/node/runtime-port.js';
+import {noSecrets, type NodeSecrets} from '../actors/node/secrets-port.js';
 import type {Clock} from '../system/clock.js';
 import {defaultSubnet} from './process/addresses.js';
 import {createContainers} from './process/containers.js';
@@ -19,8 +20,10 @@ import {createRemovals} from './process/removal.js';
 import {keepRotating} from './process/rotation.js';
 import {isFolderName, openSandboxes, type SandboxRecord} from './process/sandboxes.js';
 import {createStock} from './process/stock.js';
+import {setWatchdog} from './process/watchdog.js';
 import {handle, type Handlers} from './handlers.js';
-import {noSandbox} from './refusals.js';
+import {noLease, noSandbox} from './refusals.js';
+import {openSpec} from './secret-env.js';
 
 export type ProcessRuntimeOptions = {
 	/** Where everything is kept. One agent at a time. */
@@ -28,6 +31,8 @@ export type ProcessRuntimeOptions = {
 	readonly clock: Clock;
 	readonly hostIP?: string | undefined;
 	readonly onWarning?: ((message: string) => void) | undefined;
+	/** How containers come by Secrets; without it those that name some do not start. */
+	readonly secrets?: NodeSecrets | undefined;
 	readonly maxPods?: number | undefined;
 	/** Of 127.0.0.0/8: where this node's pods get their addresses. */
 	readonly subnet?: string | undefined;
@@ -42,11 +47,13 @@ export type ProcessRuntimeOptions = {
 
 /** Throws errno exceptions when the directory cannot be used or there is no /proc, and a RangeError for a wrong subnet. */
 export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
-	const {clock, hostIP = '127.0.0.1', onWarning = () => undefined} = options;
+	const {clock, hostIP = '127.0.0.1', onWarning = () => undefined, secrets = noSecrets} = options;
 	const directory = path.resolve(options.directory);
 	const host = hostOf(options.path, options.dropper, onWarning);
 	const stock = createStock(path.join(directory, '.stock'), options.stockFolders ?? limits.stockFolders, clock, onWarning);
 	const sandboxes = openSandboxes(directory, options.subnet ?? defaultSubnet, stock, onWarning);
+	/** Of exclusive pods, each with its watchdog standing by. */
+	const leases = new Map<string, {readonly untilMs: number; readonly deadline: number}>();
 	let listener: ExitListener = () => undefined;
 	const tell: ExitListener = (container, exit) => listener(container, exit);
 	const containers = createContainers({sandboxes, stock, bootId: host.bootId, clock, tell, onWarning});
@@ -67,13 +74,24 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 			if (removals.isRemoving(spec.uid)) withPod(spec.uid, done, () => undefined);
 			else done(succeeded({podIP: sandboxes.ensure(spec).podIP, hostIP}));
 		},
-		'sandbox.remove': ({uid}, done) => removals.remove(uid, done),
+		'sandbox.remove'({uid}, done) {
+			leases.delete(uid);
+			removals.remove(uid, done);
+		},
 		'sandbox.list': (_command, done) => done(succeeded(sandboxes.list())),
 		'container.start': ({spec}, done) =>
-			withPod(spec.id.uid, done, () => {
-				const plan = planOf(spec, host, Math.trunc(clock.nowMs()));
-				if (plan.ok) containers.start(spec, plan.value, done);
-				else done(plan);
+			openSpec(spec, secrets, opened => {
+				if (!opened.ok) return done(opened);
+				// Secrets may have been waited for: whoever called for the command does not catch any more.
+				answering(done, answer =>
+					withPod(spec.id.uid, answer, () => {
+						const lease = leases.get(spec.id.uid);
+						if (spec.exclusive === true && !(lease !== undefined && lease.untilMs > clock.monotonicMs())) return answer(noLease(spec.id));
+						const plan = planOf(opened.value, host, Math.trunc(clock.nowMs()), lease?.deadline);
+						if (plan.ok) containers.start(spec, plan.value, answer);
+						else answer(plan);
+					}),
+				);
 			}),
 		'container.inspect'({id}, done) {
 			if (sandboxes.find(id.uid) !== undefined) withPod(id.uid, done, () => containers.inspect(id, done));
@@ -83,25 +101,27 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 			if (removals.isRemoving(id.uid)) removals.remove(id.uid, done);
 			else containers.stop(id, graceMs, done);
 		},
+		'lease.extend': ({uid, untilMs}, done) =>
+			withPod(uid, done, () =>
+				setWatchdog(
+					sandboxes.folderOf(uid),
+					() => untilMs - clock.monotonicMs(),
+					outcome => {
+						if ('error' in outcome) return done(failed('ERR_RUNTIME', {message: explained(outcome.error)}));
+						leases.set(uid, {untilMs, deadline: outcome.deadline});
+						done(succeeded(null));
+					},
+				),
+			),
 		'logs.read': ({request}, done) => withPod(request.id.uid, done, pod => logs.read(request, pod, done)),
 	};
 
 	return {
 		info: () => infoOf(host, hostIP, options.maxPods),
 		run(command, done) {
-			let answered = false;
-			const answer: typeof done = outcome => {
-				answered = true;
-				done(outcome);
-			};
 			const problem = wrongName(command);
-			if (problem !== undefined) return done(failed('ERR_BAD_REQUEST', {message: problem}));
-			try {
-				handle(handlers, command, answer);
-			} catch (error) {
-				if (answered) throw error; // It is the caller's.
-				done(failed('ERR_RUNTIME', {message: explained(error)}));
-			}
+			if (problem !== undefined) done(failed('ERR_BAD_REQUEST', {message: problem}));
+			else answering(done, answer => handle(handlers, command, answer));
 		},
 		onExit(next) {
 			listener = next;
@@ -115,6 +135,20 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	};
 }
 
+/** What is thrown before there is an answer becomes one; what comes after it is the caller's. */
+function answering<Value>(done: (outcome: Outcome<Value>) => void, run: (answer: (outcome: Outcome<Value>) => void) => void): void {
+	let answered = false;
+	try {
+		run(outcome => {
+			answered = true;
+			done(outcome);
+		});
+	} catch (error) {
+		if (answered) throw error;
+		done(failed('ERR_RUNTIME', {message: explained(error)}));
+	}
+}
+
 /** Names become folders, so nothing else than a plain name may reach the disk. */
 function wrongName(command: RuntimeCommand): string | undefined {
 	const wrong = namesIn(command).find(name => !isFolderName(name));
@@ -126,6 +160,7 @@ function namesIn(command: RuntimeCommand): readonly string[] {
 		case 'sandbox.ensure':
 			return [command.spec.uid];
 		case 'sandbox.remove':
+		case 'lease.extend':
 			return [command.uid];
 		case 'sandbox.list':
 			return [];

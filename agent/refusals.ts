@@ -13,6 +13,9 @@ export const attemptIsOver = ({container}: ContainerId, attempt: number, nextAtt
 export const anotherAttemptRuns = ({container}: ContainerId, attempt: number, running: number): Refusal =>
 	failed('ERR_RUNTIME', {message: `container "${container}" runs attempt ${running}; attempt ${attempt} cannot start beside it`});
 
+export const noLease = ({container}: ContainerId): Refusal =>
+	failed('ERR_RUNTIME', {message: `container "${container}" is of an exclusive pod whose lease is not held`});
+
 /** As kubectl shows it. */
 export const noSuchLog = ({id, previous}: LogRequest, podName: string): Refusal =>
 	failed('ERR_BAD_REQUEST', {

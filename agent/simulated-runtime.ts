@@ -4,10 +4,12 @@
 import {failed, succeeded} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import type {ContainerObservation, ExitListener, LogChunk, LogRequest, RunningContainer, Runtime} from '../actors/node/runtime-port.js';
+import {noSecrets, type NodeSecrets} from '../actors/node/secrets-port.js';
 import type {Random} from '../system/behavior.js';
 import type {Cancel, Clock} from '../system/clock.js';
 import {handle, type Done, type Handlers} from './handlers.js';
-import {anotherAttemptRuns, attemptIsOver, noSandbox, noSuchLog, wrongLogRequest} from './refusals.js';
+import {anotherAttemptRuns, attemptIsOver, noSandbox, noSuchLog, wrongLogRequest, noLease} from './refusals.js';
+import {openSpec} from './secret-env.js';
 import {createSimulatedHost, type SimulatedContainer, type SimulatedHost} from './simulated/host.js';
 import {answersAtOnce, programByWords, type SimulatedScript} from './simulated/script.js';
 
@@ -15,6 +17,8 @@ export type SimulatedRuntimeOptions = {
 	readonly clock: Clock;
 	readonly random: Random;
 	readonly script?: SimulatedScript | undefined;
+	/** How containers come by Secrets; without it those that name some do not start. */
+	readonly secrets?: NodeSecrets | undefined;
 	/** What survives the agent; a new host when there is none. */
 	readonly host?: SimulatedHost | undefined;
 	readonly hostIP?: string | undefined;
@@ -26,7 +30,7 @@ export type SimulatedRuntimeOptions = {
 const gibibyte = 1_073_741_824;
 
 export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtime {
-	const {clock, random, script = {}, hostIP = '127.0.0.1', host = createSimulatedHost(clock)} = options;
+	const {clock, random, script = {}, secrets = noSecrets, hostIP = '127.0.0.1', host = createSimulatedHost(clock)} = options;
 	/** Stands for this agent: what another one started is not heard of before it is adopted. */
 	const agent = {};
 	let listener: ExitListener = () => undefined;
@@ -54,7 +58,12 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 			if (there !== undefined && spec.attempt <= there.spec.attempt) {
 				return done(attemptIsOver(spec.id, spec.attempt, there.spec.attempt + 1));
 			}
-			done(succeeded(runningOf(host.start(spec, (script.program ?? programByWords)(spec, random), agent))));
+			openSpec(spec, secrets, opened => {
+				if (!opened.ok) done(opened);
+				else if (spec.exclusive === true && !host.isWatched(spec.id.uid)) done(noLease(spec.id));
+				// The container is the spec as it was asked for: what is secret stays with its program.
+				else done(succeeded(runningOf(host.start(spec, (script.program ?? programByWords)(opened.value, random), agent))));
+			});
 		},
 		'container.inspect': ({id}, done) => done(succeeded(observationOf(adopted(host.find(id))))),
 		'container.stop'({id, graceMs}, done) {
@@ -64,6 +73,10 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 			stop(container, graceMs);
 		},
 		'logs.read': ({request}, done) => readLog(request, done),
+		'lease.extend'({uid, untilMs}, done) {
+			host.killAfter(uid, untilMs - clock.monotonicMs());
+			done(succeeded(null));
+		},
 	};
 
 	function adopted(container: SimulatedContainer | undefined): SimulatedContainer | undefined {

@@ -4,9 +4,16 @@ import {objectKey, type ObjectKey} from '../../api/keys.js';
 import {timestampOf, type ApiObject} from '../../api/object.js';
 import type {Known} from '../../system/object-index.js';
 import {podKey} from '../addresses.js';
+import {configMaps, secrets} from '../named-objects.js';
 import type {Assignment, AssignmentVersion} from '../sync-message.js';
+import type {NamedCopy} from './named-object.js';
 
-export type AssignmentObject = ApiObject<{readonly assignment: Assignment; readonly version: AssignmentVersion}>;
+export type AssignmentObject = ApiObject<{
+	readonly assignment: Assignment;
+	readonly version: AssignmentVersion;
+	/** It is not this node's any more: it ends, whatever happens to its hand meanwhile. */
+	readonly surplus?: true;
+}>;
 
 export const assignments = 'assignments';
 
@@ -29,12 +36,20 @@ export function assignmentObject(assignment: Assignment, version: AssignmentVers
 	};
 }
 
+/** The same, to end. */
+export const asSurplus = (object: AssignmentObject): AssignmentObject =>
+	object.spec === undefined || object.spec.surplus === true ? object : {...object, spec: {...object.spec, surplus: true}};
+
 /** What the cache of this node holds, as a hello tells it. */
-export function have(known: Known): {readonly [key: ObjectKey]: AssignmentVersion} {
-	const entries: [ObjectKey, AssignmentVersion][] = [];
+export function have(known: Known): {readonly [key: ObjectKey]: string} {
+	const entries: [ObjectKey, string][] = [];
 	for (const object of known.list(assignments)) {
 		const {spec, metadata} = object as AssignmentObject;
-		if (spec !== undefined) entries.push([podKey(metadata), spec.version]);
+		// What is to end is there, but as no version that could be wanted.
+		if (spec !== undefined) entries.push([podKey(metadata), spec.surplus === true ? '' : spec.version]);
+	}
+	for (const plural of [configMaps, secrets]) {
+		for (const object of known.list(plural)) entries.push([object.metadata.uid, (object as NamedCopy).spec?.version ?? '']);
 	}
 	return Object.fromEntries(entries);
 }

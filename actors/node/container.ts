@@ -26,12 +26,18 @@ export type ContainerMessage =
 	/** The runtime's word that an attempt is over. */
 	| {readonly type: 'exited'; readonly exit: ContainerExit}
 	| {readonly type: 'retry'}
+	| ConfigChanged
 	| {readonly type: 'stopContainer'; readonly graceMs: number};
+
+/** A ConfigMap or Secret that the pod names came, changed or went. */
+export type ConfigChanged = {readonly type: 'configChanged'};
 
 export type ContainerActorState = ContainerInput &
 	ContainerView & {
 		readonly streak: Streak;
 		readonly stopGraceMs: number | undefined;
+		/** What the pod names has changed since the start was asked for. */
+		readonly configChanged: boolean;
 	};
 
 /** Told to the hand. */
@@ -53,7 +59,15 @@ const backoff: BackoffPolicy = {
 export const container: Behavior<ContainerInput, ContainerActorState, ContainerMessage> = {
 	kind: 'Container',
 	init: input =>
-		inspect({...input, phase: {type: 'inspecting'}, attempt: 0, lastExit: undefined, streak: {restarts: 0}, stopGraceMs: undefined}),
+		inspect({
+			...input,
+			phase: {type: 'inspecting'},
+			attempt: 0,
+			lastExit: undefined,
+			streak: {restarts: 0},
+			stopGraceMs: undefined,
+			configChanged: false,
+		}),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'inspected':
@@ -63,13 +77,16 @@ export const container: Behavior<ContainerInput, ContainerActorState, ContainerM
 			case 'exited':
 				return exited(state, message.exit, context);
 			case 'retry':
-				return retry(state);
+				return retry(state, context);
+			case 'configChanged':
+				return configChanged(state, context);
 			case 'stopContainer':
 				return stop(state, message.graceMs);
 			case 'stopped':
 				return stopped(state, message, context);
 		}
 	},
+	coalesce: message => (message.type === 'configChanged' ? message.type : undefined),
 	pastIntensity: 'backOff',
 	describe: ({phase, attempt}) => describePhase(phase, attempt),
 };
@@ -115,25 +132,39 @@ function inspected(
 	}
 	const known: ContainerActorState = {...state, attempt: Math.max(0, nextAttempt - 1), lastExit};
 	if (state.stopGraceMs !== undefined) return end(known);
-	return lastExit === undefined ? start({...known, attempt: nextAttempt}) : settle(known, lastExit, context);
+	return lastExit === undefined ? start({...known, attempt: nextAttempt}, context) : settle(known, lastExit, context);
 }
 
 // ---- start ---------------------------------------------------------------------------------------------------------------
 
 /** Asks for the attempt first: whoever waits for the process waits for nothing else. */
-function start(state: ContainerActorState, events: readonly PodEvent[] = []): Next<ContainerActorState> {
-	const {assignment, container: wanted, sandbox, attempt} = state;
-	const spec = containerSpecOf(wanted, assignment, sandbox, attempt);
-	if (spec === undefined) {
-		const message = `container "${wanted.name}" names no command, and image "${wanted.image}" is only a name to this node's runtime: set command`;
-		const idle: ContainerActorState = {...state, phase: {type: 'waiting', reason: 'NoCommand', message, retryAtMs: undefined}};
-		return next(idle, [changed(idle, [...events, {event: 'Warning', reason: 'NoCommand', message}])]);
-	}
-	const starting: ContainerActorState = {...state, phase: {type: 'starting'}};
+function start(state: ContainerActorState, {known}: Context, events: readonly PodEvent[] = []): Next<ContainerActorState> {
+	const {attempt} = state;
+	const spec = containerSpecOf(state.container, {...state, known}, attempt);
+	if (!spec.ok) return idle(state, spec.reason, spec.message, events);
+	const starting: ContainerActorState = {...state, phase: {type: 'starting'}, configChanged: false};
 	return next(starting, [
-		perform(starting, {type: 'container.start', spec}, `start/${attempt}`, 'started'),
+		perform(starting, {type: 'container.start', spec: spec.value}, `start/${attempt}`, 'started'),
 		...(events.length === 0 ? [] : [changed(starting, events)]),
 	]);
+}
+
+/** Waits for what no time brings about. What was said before is not said again. */
+function idle(state: ContainerActorState, reason: string, message: string, events: readonly PodEvent[] = []): Next<ContainerActorState> {
+	const {phase} = state;
+	if (phase.type === 'waiting' && phase.reason === reason && phase.message === message) return next(state);
+	const waiting: ContainerActorState = {...state, phase: {type: 'waiting', reason, message, retryAtMs: undefined}};
+	return next(waiting, [changed(waiting, [...events, {event: 'Warning', reason: reason === configError ? 'Failed' : reason, message}])]);
+}
+
+/** Kubernetes' word for a container that cannot start before something else is there. */
+const configError = 'CreateContainerConfigError';
+
+/** Whoever waits for it looks again; who was asking just then, after the answer. */
+function configChanged(state: ContainerActorState, context: Context): Next<ContainerActorState> {
+	const {phase} = state;
+	if (phase.type === 'starting') return next({...state, configChanged: true});
+	return phase.type === 'waiting' && phase.reason === configError ? start(state, context) : next(state);
 }
 
 function started(
@@ -145,7 +176,10 @@ function started(
 	if (state.phase.type !== 'starting' || !current) return next(state);
 	// Who did not answer in time may have started it after all: what there is decides.
 	if (!outcome.ok && outcome.error.code === 'ERR_TIMEOUT') return wait(state, 'RuntimeError', outcome.error.message, context);
-	if (!outcome.ok) return startFailed(state, outcome.error.message, context);
+	if (!outcome.ok && outcome.error.code === 'ERR_CONFIG_MISSING') return configMissing(state, outcome.error.message, context);
+	// Of all that a start needs only Secrets come from another host.
+	const isUnfetched = !outcome.ok && outcome.error.code === 'ERR_NOT_REACHABLE';
+	if (!outcome.ok) return startFailed(state, isUnfetched ? configError : 'RunContainerError', outcome.error.message, context);
 	const running: ContainerActorState = {...state, phase: {type: 'running', running: outcome.value}};
 	const event: PodEvent = {
 		event: 'Normal',
@@ -155,10 +189,14 @@ function started(
 	return next(running, [changed(running, [event])]);
 }
 
+/** What the edge did not find may have come while it was looking. */
+const configMissing = (state: ContainerActorState, message: string, context: Context): Next<ContainerActorState> =>
+	state.configChanged ? start(state, context) : idle(state, configError, message);
+
 /** A start that fails at once would fail at once again: the first retry waits too. The attempt was never alive and keeps its number. */
-function startFailed(state: ContainerActorState, message: string, context: Context): Next<ContainerActorState> {
+function startFailed(state: ContainerActorState, reason: string, message: string, context: Context): Next<ContainerActorState> {
 	const streak = {restarts: Math.max(2, state.streak.restarts + 1)};
-	return wait({...state, streak}, 'RunContainerError', message, context, [{event: 'Warning', reason: 'Failed', message}]);
+	return wait({...state, streak}, reason, message, context, [{event: 'Warning', reason: 'Failed', message}]);
 }
 
 function wait(
@@ -174,10 +212,10 @@ function wait(
 	return next(waiting, [{type: 'wakeAt', name: 'retry', atMs: retryAtMs, message: {type: 'retry'}}, changed(waiting, events)]);
 }
 
-function retry(state: ContainerActorState): Next<ContainerActorState> {
+function retry(state: ContainerActorState, context: Context): Next<ContainerActorState> {
 	if (state.phase.type !== 'waiting') return next(state);
 	if (state.phase.reason === 'RuntimeError') return inspect({...state, streak: {restarts: state.streak.restarts + 1}});
-	return start(state);
+	return start(state, context);
 }
 
 // ---- end -----------------------------------------------------------------------------------------------------------------
@@ -201,7 +239,7 @@ function settle(state: ContainerActorState, exit: ContainerExit, context: Contex
 	const streak = streakAfter(state.streak, exit.finishedAtMs - exit.startedAtMs, backoff);
 	const again: ContainerActorState = {...state, lastExit: exit, streak, attempt: exit.attempt + 1};
 	const delayMs = restartDelayMs(streak, backoff) - (context.nowMs - exit.finishedAtMs);
-	if (delayMs <= 0) return start(again, [told]);
+	if (delayMs <= 0) return start(again, context, [told]);
 	return wait(again, 'CrashLoopBackOff', `back-off before attempt ${again.attempt}: ${endOf(state, exit)}`, context, [told]);
 }
 

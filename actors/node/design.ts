@@ -1,18 +1,40 @@
-// A node's system as the runtime is given it. Its objects are its own cache: what it was assigned, and what it has seen.
+// A node's system as the runtime is given it. Its objects are its own cache: what it was assigned, what that names, and what it has seen.
 
-import type {SystemDesign} from '../../system/durable-system.js';
-import {assignments} from './assignment-object.js';
+import {address} from '../../api/keys.js';
+import type {ApiObject} from '../../api/object.js';
+import type {SystemDesign, Wake} from '../../system/durable-system.js';
+import type {Change, Known} from '../../system/object-index.js';
+import {handName, podsPath} from '../addresses.js';
+import {configMaps, isNamed, namedIn, names, secrets} from '../named-objects.js';
+import {assignments, type AssignmentObject} from './assignment-object.js';
+import type {ConfigChanged} from './container.js';
 import {nodeBehaviors, nodeRoot} from './root.js';
 
-const schemas: {readonly [plural: string]: number} = {[assignments]: 1, clusters: 1};
+const schemas: {readonly [plural: string]: number} = {[assignments]: 1, [configMaps]: 1, [secrets]: 1, clusters: 1};
 
 export const nodeDesign: SystemDesign = {
 	behaviors: nodeBehaviors,
 	root: nodeRoot.kind,
-	termsOf: () => [],
-	wakesOf: () => [],
+	termsOf,
+	wakesOf,
 	schemaVersionOf: plural => schemas[plural],
 	upgrade: (_plural, _fromVersion, object) => object,
 	watched: false,
 	resync: false,
 };
+
+function termsOf(plural: string, object: ApiObject): readonly string[] {
+	const assignment = plural === assignments ? (object as AssignmentObject).spec?.assignment : undefined;
+	return assignment === undefined ? [] : namedIn(assignment.spec, assignment.namespace).map(names);
+}
+
+/** Whoever waits for a ConfigMap or Secret looks again. */
+function* wakesOf({key}: Change, known: Known): Iterable<Wake> {
+	if (!isNamed(key)) return;
+	const message: ConfigChanged = {type: 'configChanged'};
+	for (const object of known.byTerm(assignments, names(key))) {
+		const assignment = (object as AssignmentObject).spec?.assignment;
+		if (assignment === undefined) continue;
+		yield {to: address(assignment.nodeName, `${podsPath}/${handName(assignment)}`), message};
+	}
+}

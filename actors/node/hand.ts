@@ -5,13 +5,15 @@
 
 import type {ObjectKey} from '../../api/keys.js';
 import type {ContainerStatus, PodStatus} from '../../api/kinds/pod.js';
+import {isExclusive} from '../../api/exclusive.js';
 import {limits} from '../../api/limits.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Message, type Next, type ReplyTo} from '../../system/behavior.js';
-import {besides, podKey, podsPath, syncPath} from '../addresses.js';
+import {besides, leasesPath, podKey, podsPath, syncPath} from '../addresses.js';
 import type {Assignment, PodEvent, PodGone} from '../sync-message.js';
-import {assignmentKey, assignmentObject, type AssignmentObject} from './assignment-object.js';
-import {container, type ContainerChanged, type ContainerInput} from './container.js';
+import {asSurplus, assignmentKey, assignmentObject, type AssignmentObject} from './assignment-object.js';
+import {container, type ConfigChanged, type ContainerChanged, type ContainerInput} from './container.js';
 import {infra, infraName, type InfraInput, type SandboxFailed, type SandboxReady, type SandboxRemoved} from './infra.js';
+import type {LeaseHeld, LeaseLost, LeasesForgotten, UnwantLease, WantLease} from './leases.js';
 import {podStatusOf} from './pod-status.js';
 import type {Sandbox} from './runtime-port.js';
 
@@ -30,6 +32,10 @@ export type HandMessage =
 	| SandboxFailed
 	| SandboxRemoved
 	| ContainerChanged
+	| LeaseHeld
+	| LeaseLost
+	| LeasesForgotten
+	| ConfigChanged
 	| {readonly type: 'reportAgain'}
 	| {readonly type: 'removeAgain'};
 
@@ -45,6 +51,8 @@ export type PodReport = {
 export type HandState = {
 	readonly object: AssignmentObject | undefined;
 	readonly sandbox: Sandbox | undefined;
+	/** Of an exclusive pod: its containers may run. */
+	readonly leased: boolean;
 	readonly problem: string | undefined;
 	readonly containers: {readonly [name: string]: ContainerStatus};
 	/** Containers that ended for good. */
@@ -80,8 +88,16 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 				return sandboxRemoved(state, context);
 			case 'containerChanged':
 				return containerChanged(state, message, context);
+			case 'leaseHeld':
+				return leaseHeld(state, context);
+			case 'leaseLost':
+				return leaseLost(state, context);
+			case 'leasesForgotten':
+				return next(state, wantAgain(state, context));
+			case 'configChanged':
+				return next(state, state.sandbox === undefined ? [] : toContainers(state, message, context));
 			case 'reportAgain':
-				return reported(state, [], context);
+				return reportedAgain(state, context);
 			case 'removeAgain':
 				return next(state, [removal(context)]);
 		}
@@ -90,6 +106,7 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 		signal.type === 'commitFailed' && state.ending === 'sandbox'
 			? next(state, [{type: 'wakeAt', name: 'remove', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'removeAgain'}}])
 			: next(state),
+	coalesce: message => (message.type === 'configChanged' ? message.type : undefined),
 	persistence: {
 		key: ({object}) => assignmentKey(assignmentOf(object)),
 		objectOf: ({object}) => object,
@@ -104,10 +121,11 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 const around = (object: AssignmentObject, startedAtMs: number): HandState => ({
 	object,
 	sandbox: undefined,
+	leased: false,
 	problem: undefined,
 	containers: {},
 	ended: [],
-	ending: 'no',
+	ending: object.spec?.surplus === true ? 'containers' : 'no',
 	successor: undefined,
 	startedAtMs,
 	reported: undefined,
@@ -134,13 +152,57 @@ function begin(state: HandState, {self}: Context): Effect[] {
 function sandboxReady(state: HandState, sandbox: Sandbox, context: Context): Next<HandState> {
 	const assignment = assignmentOf(state.object);
 	const ready: HandState = {...state, sandbox, problem: undefined};
-	const spawns = assignment.spec.containers.map((wanted): Effect => {
-		const input: ContainerInput = {assignment, container: wanted, sandbox, owner: context.self};
+	if (state.ending === 'no' && assignment.deletionGraceSeconds === undefined)
+		return next(ready, isAllowed(ready) ? containersOf(ready, context) : [wantLease(assignment, context)]);
+	const ending: HandState = {...ready, ending: 'containers'};
+	return next(ending, [...containersOf(ending, context), ...stops(ending, graceMsOf(ending), context)]);
+}
+
+/** The actors of all containers; those that live are left alone. */
+function containersOf({object, sandbox}: HandState, {self}: Context): Effect[] {
+	const assignment = assignmentOf(object);
+	if (sandbox === undefined) return [];
+	return assignment.spec.containers.map((wanted): Effect => {
+		const input: ContainerInput = {assignment, container: wanted, sandbox, owner: self};
 		return {type: 'spawn', name: wanted.name, behavior: container.kind, input, restart: 'permanent'};
 	});
-	if (state.ending === 'no' && assignment.deletionGraceSeconds === undefined) return next(ready, spawns);
-	const ending: HandState = {...ready, ending: 'containers'};
-	return next(ending, [...spawns, ...stops(ending, graceMsOf(ending), context)]);
+}
+
+// ---- exclusive pods ------------------------------------------------------------------------------------------------------
+
+const isAllowed = ({object, leased}: HandState): boolean => leased || !isExclusive(assignmentOf(object));
+
+function wantLease(assignment: Assignment, {self}: Context): Effect {
+	const message: WantLease = {type: 'wantLease', key: podKey(assignment), uid: assignment.uid, owner: self};
+	return tell(besides(self, leasesPath), message);
+}
+
+/** What runs goes on, under the watchdog that stands. */
+function wantAgain(state: HandState, context: Context): Effect[] {
+	const assignment = assignmentOf(state.object);
+	const isWanted = isExclusive(assignment) && state.sandbox !== undefined && state.ending === 'no';
+	return isWanted ? [wantLease(assignment, context)] : [];
+}
+
+function leaseHeld(state: HandState, context: Context): Next<HandState> {
+	const now: HandState = {...state, leased: true};
+	return next(now, now.ending === 'no' ? containersOf(now, context) : []);
+}
+
+/** The watchdog has killed what ran; nobody starts it again before the lease is back. */
+function leaseLost(state: HandState, context: Context): Next<HandState> {
+	const waiting = {reason: 'LeaseLost', message: 'the pod is exclusive and its lease has ended: the control plane does not confirm it'};
+	const containers = Object.fromEntries(
+		Object.entries(state.containers).map(([name, status]): [string, ContainerStatus] => [
+			name,
+			{...status, ready: false, started: false, state: {waiting}},
+		]),
+	);
+	const now: HandState = {...state, leased: false, ...(state.ending === 'no' ? {containers} : {})};
+	if (state.ending !== 'no') return next(now);
+	const stopped = assignmentOf(state.object).spec.containers.map(({name}): Effect => ({type: 'stopChild', name}));
+	const {state: told, effects} = reported(now, [warning(waiting.reason, waiting.message)], context);
+	return next(told, [...stopped, ...effects]);
 }
 
 /** Without a sandbox nothing can be stopped with grace; what an earlier agent may have left goes with the removal. */
@@ -182,15 +244,24 @@ function reported(state: HandState, news: readonly PodEvent[], context: Context)
 	return next({...state, reported: status, unreported: undefined}, [tell(besides(context.self, syncPath), message)]);
 }
 
+/** Control is back: who waits for something of it tries again at once. */
+function reportedAgain(state: HandState, context: Context): Next<HandState> {
+	const {state: told, effects} = reported(state, [], context);
+	const message: ConfigChanged = {type: 'configChanged'};
+	return next(told, state.sandbox === undefined ? effects : [...effects, ...toContainers(state, message, context)]);
+}
+
 // ---- what control wants --------------------------------------------------------------------------------------------------
 
 function assign(state: HandState, message: Assign, context: Context): Next<HandState> {
 	const {assignment, replyTo} = message;
 	const taken = reply(replyTo, {ok: true, value: null});
 	const present = assignmentOf(state.object);
-	if (assignment === null) return ending({...state, successor: undefined}, taken, context);
+	// Kept, before it is taken note of: control does not say it again.
+	const surplus: HandState = {...state, object: state.object && asSurplus(state.object), successor: undefined};
+	if (assignment === null) return ending(surplus, taken, context);
 	// Taken note of is enough: when the old pod is gone, control sends whatever is next once more.
-	if (assignment.uid !== present.uid) return ending({...state, successor: {...message, replyTo: undefined}}, taken, context);
+	if (assignment.uid !== present.uid) return ending({...surplus, successor: {...message, replyTo: undefined}}, taken, context);
 	const object = assignmentObject(assignment, message.version, context.nowMs);
 	const now: HandState = {...state, object, successor: undefined};
 	return assignment.deletionGraceSeconds === undefined ? next(now, taken) : ending(now, taken, context);
@@ -207,13 +278,18 @@ function graceMsOf({object}: HandState): number {
 function ending(state: HandState, effects: readonly Effect[], context: Context): Next<HandState> {
 	if (state.ending === 'sandbox') return next(state, effects);
 	const now: HandState = {...state, ending: 'containers'};
-	return removeWhenStopped(now, [...effects, ...stops(now, graceMsOf(now), context)], context);
+	// Those of an exclusive pod may be gone with its lease; they only look and stop.
+	const revived = isAllowed(state) ? [] : containersOf(now, context);
+	return removeWhenStopped(now, [...effects, ...revived, ...stops(now, graceMsOf(now), context)], context);
 }
 
 const stops = ({object, sandbox}: HandState, graceMs: number, {self}: Context): Effect[] =>
 	sandbox === undefined
 		? [] // Nothing was looked at yet: the containers are told once the sandbox is there.
-		: assignmentOf(object).spec.containers.map(({name}) => tell(`${self}/${name}`, stopContainer(graceMs)));
+		: toContainers({object}, stopContainer(graceMs), {self});
+
+const toContainers = ({object}: Pick<HandState, 'object'>, message: Message, {self}: Pick<Context, 'self'>): Effect[] =>
+	assignmentOf(object).spec.containers.map(({name}) => tell(`${self}/${name}`, message));
 
 const stopContainer = (graceMs: number): Message & {readonly graceMs: number} => ({type: 'stopContainer', graceMs});
 
@@ -232,8 +308,10 @@ function sandboxRemoved(state: HandState, {self}: Context): Next<HandState> {
 	const assignment = assignmentOf(state.object);
 	const gone: PodGone = {type: 'podGone', key: podKey(assignment), uid: assignment.uid};
 	const {successor} = state;
+	const unwanted: UnwantLease = {type: 'unwantLease', uid: assignment.uid};
 	return next({...state, object: undefined}, [
 		tell(besides(self, syncPath), gone),
+		...(isExclusive(assignment) ? [tell(besides(self, leasesPath), unwanted)] : []),
 		...(successor === undefined ? [] : [tell(besides(self, podsPath), successor)]),
 	]);
 }

@@ -9,10 +9,11 @@ import {limits} from '../../api/limits.js';
 import {timestampOf, type ApiObject, type Labels} from '../../api/object.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
 import {exponentialBackoffMs} from '../../system/supervision.js';
-import {besides, nodeSyncPath, podsPath, runtimePath, syncPath} from '../addresses.js';
+import {besides, namedPath, nodeSyncPath, podsPath, runtimePath, syncPath} from '../addresses.js';
 import {
 	syncProtocol,
 	type Delta,
+	type DeltaEntry,
 	type DeltaTaken,
 	type FromControl,
 	type Hello,
@@ -25,6 +26,8 @@ import {
 } from '../sync-message.js';
 import {have} from './assignment-object.js';
 import type {Assign, PodReport} from './hand.js';
+import type {KeepNamed} from './named-object.js';
+import {performAtEdge} from './perform.js';
 import type {RuntimeInfo} from './runtime-port.js';
 
 export type NodeSyncInput = {readonly node: string; readonly labels: Labels; readonly info: RuntimeInfo};
@@ -34,6 +37,7 @@ export type NodeSyncMessage =
 	| PodReport
 	| PodGone
 	| Reply<unknown, 'assigned'>
+	| Reply<unknown, 'serversKept'>
 	/** No answer to the hello yet, or a report was not taken: once more. */
 	| {readonly type: 'helloAgain'}
 	| {readonly type: 'flush'}
@@ -83,6 +87,10 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 				return state.greeted ? next(state) : hello(state, context);
 			case 'refused':
 				return next({...state, refusal: message.error.message});
+			case 'servers':
+				return next(state, [performAtEdge({type: 'servers.keep', servers: message.servers}, 'servers', 'serversKept')]);
+			case 'serversKept':
+				return next(state);
 			case 'delta':
 				return delta(state, message, context);
 			case 'assigned':
@@ -94,9 +102,9 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 			case 'podGone':
 				return podGone(state, message, context);
 			case 'podGoneTaken':
-				return podGoneTaken(state, message);
+				return podGoneTaken(state, message, context);
 			case 'sayGone':
-				return next(state, sayGone(state, [...state.gone.values()].slice(0, limits.reportPods), context));
+				return next(state, sayGone(state, [...state.gone.values()].slice(0, limits.podGonesUnderWay), context));
 			case 'flush':
 				return flush(state);
 		}
@@ -170,20 +178,25 @@ function delta(state: NodeSyncState, message: Delta, context: Context): Next<Nod
 	const now: NodeSyncState = {...state, taking, greeted, refusal: undefined, seen: seen(state.seen, message, context.nowMs)};
 	const step = whenInStep(now, context);
 	return next(step.state, [
-		...message.entries.map(({key, version, assignment}): Effect => {
-			const assign: Assign = {type: 'assign', key, version, assignment};
-			return {
-				type: 'ask',
-				to: besides(context.self, podsPath),
-				message: assign,
-				as: 'assigned',
-				id: `${message.session} ${message.number} ${key}`,
-			};
-		}),
+		...message.entries.map((entry): Effect => ({
+			type: 'ask',
+			...keeperOf(entry, context.self),
+			as: 'assigned',
+			id: `${message.session} ${message.number} ${entry.key}`,
+		})),
 		...(message.entries.length === 0 ? [taken(state, message.number)] : []),
 		...(greeted ? [{type: 'cancelWake', name: 'hello'} as const] : []),
 		...step.effects,
 	]);
+}
+
+/** Who takes an entry of a delta into the cache. */
+function keeperOf(
+	{key, version, assignment, named}: DeltaEntry,
+	self: string,
+): {readonly to: string; readonly message: Assign | KeepNamed} {
+	if (named !== undefined) return {to: besides(self, namedPath), message: {type: 'keepNamed', key, version, named}};
+	return {to: besides(self, podsPath), message: {type: 'assign', key, version, assignment}};
 }
 
 /** Everything assigned is in the cache: what else is on the node is surplus, and control hears anew how the rest is. */
@@ -264,7 +277,7 @@ function podGone(state: NodeSyncState, message: PodGone, context: Context): Next
 	const reports = new Map(state.reports);
 	if (reports.get(message.key)?.uid === message.uid) reports.delete(message.key);
 	const now: NodeSyncState = {...state, reports, gone: new Map(state.gone).set(`${message.key} ${message.uid}`, message)};
-	return next(now, sayGone(now, [message], context));
+	return next(now, sayGone(now, now.gone.size > limits.podGonesUnderWay ? [] : [message], context));
 }
 
 function sayGone({greeted, input}: NodeSyncState, messages: readonly PodGone[], {nowMs}: Context): Effect[] {
@@ -275,8 +288,11 @@ function sayGone({greeted, input}: NodeSyncState, messages: readonly PodGone[], 
 	];
 }
 
-function podGoneTaken(state: NodeSyncState, {key, uid}: PodGoneTaken): Next<NodeSyncState> {
+/** The next of those that wait may go. */
+function podGoneTaken(state: NodeSyncState, {key, uid}: PodGoneTaken, context: Context): Next<NodeSyncState> {
 	const gone = new Map(state.gone);
 	gone.delete(`${key} ${uid}`);
-	return next({...state, gone}, gone.size === 0 ? [{type: 'cancelWake', name: 'sayGone'}] : []);
+	const now: NodeSyncState = {...state, gone};
+	if (gone.size === 0) return next(now, [{type: 'cancelWake', name: 'sayGone'}]);
+	return next(now, sayGone(now, [...gone.values()].slice(limits.podGonesUnderWay - 1, limits.podGonesUnderWay), context));
 }

@@ -5,11 +5,13 @@ import {next, reply, tell, type Behavior, type Context, type Effect, type Messag
 import {handName} from '../addresses.js';
 import {assignmentKey, assignments, type AssignmentObject} from './assignment-object.js';
 import {hand, type Assign} from './hand.js';
+import type {LeasesForgotten} from './leases.js';
 
 export type PodsMessage =
 	| Assign
 	/** Control may have forgotten what it was told: every hand reports. */
-	| {readonly type: 'reportAll'};
+	| {readonly type: 'reportAll'}
+	| LeasesForgotten;
 
 export const pods: Behavior<null, null, PodsMessage> = {
 	kind: 'Pods',
@@ -18,16 +20,15 @@ export const pods: Behavior<null, null, PodsMessage> = {
 		switch (message.type) {
 			case 'assign':
 				return next(null, assign(message, context));
-			case 'reportAll': {
-				const again: Message = {type: 'reportAgain'};
-				return next(
-					null,
-					context.children.map(child => tell(`${context.self}/${child}`, again)),
-				);
-			}
+			case 'reportAll':
+				return next(null, toHands({type: 'reportAgain'}, context));
+			case 'leasesForgotten':
+				return next(null, toHands(message, context));
 		}
 	},
 };
+
+const toHands = (message: Message, {self, children}: Context): Effect[] => children.map(child => tell(`${self}/${child}`, message));
 
 const handsOf = ({known}: Context): Effect[] =>
 	[...known.list(assignments)].flatMap(object => {

@@ -1,10 +1,13 @@
 // The top of a node's tree, and every behaviour in it.
 
 import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/behavior.js';
-import {podsPath, runtimePath, syncPath} from '../addresses.js';
+import {leasesPath, namedPath, podsPath, runtimePath, syncPath} from '../addresses.js';
 import {container} from './container.js';
 import {hand} from './hand.js';
 import {infra} from './infra.js';
+import {leases} from './leases.js';
+import {namedObject} from './named-object.js';
+import {namedObjects} from './named-objects.js';
 import {nodeSync, seenKey, type NodeSyncInput} from './node-sync.js';
 import {pods} from './pods.js';
 import {runtimeActor} from './runtime-actor.js';
@@ -19,11 +22,16 @@ export const nodeRoot: Behavior<NodeSyncInput, null, NodeRootMessage> = {
 
 const tree = (input: NodeSyncInput): Effect[] => [
 	{type: 'spawn', name: runtimePath, behavior: runtimeActor.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: namedPath, behavior: namedObjects.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: podsPath, behavior: pods.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: leasesPath, behavior: leases.kind, input, restart: 'permanent'},
 	{type: 'spawn', name: syncPath, behavior: nodeSync.kind, input, snapshot: seenKey, restart: 'permanent'},
 ];
 
 /** Every behaviour of a node system, by the name that `spawn` effects use. */
 export const nodeBehaviors: {readonly [name: string]: AnyBehavior} = Object.fromEntries<AnyBehavior>(
-	[nodeRoot, runtimeActor, pods, nodeSync, hand, infra, container].map((behavior: AnyBehavior) => [behavior.kind, behavior]),
+	[nodeRoot, runtimeActor, leases, namedObjects, namedObject, pods, nodeSync, hand, infra, container].map((behavior: AnyBehavior) => [
+		behavior.kind,
+		behavior,
+	]),
 );

@@ -22,7 +22,40 @@ export type Sandbox = {
 /** One container of one pod; each start of it is an attempt, counted from 0. */
 export type ContainerId = {readonly uid: string; readonly container: string};
 
-export type ContainerSpec = {
+/** A Secret, named and not opened. */
+export type SecretRef = {
+	/** In the pod's namespace. */
+	readonly secret: string;
+	/** As the node last heard of it. */
+	readonly version: string;
+	/** Whether the container starts without it. */
+	readonly optional: boolean;
+};
+
+/** A text, or the entry of a Secret that stands there. */
+export type ValuePart =
+	| string
+	| (SecretRef & {
+			readonly key: string;
+			/** What stands there without the entry; undefined: the whole variable is not set. */
+			readonly otherwise: string | undefined;
+	  });
+
+export type EnvVariable = {
+	readonly name: string;
+	readonly value: string;
+	/** Its value may be seen by nobody but the program. */
+	readonly isSecret?: boolean;
+};
+
+/** What makes an environment: variables, and Secrets that only the runtime's edge opens, at the start. */
+export type EnvSource =
+	| EnvVariable
+	| {readonly name: string; readonly parts: readonly ValuePart[]}
+	/** A variable for each entry. */
+	| {readonly entriesOf: SecretRef; readonly prefix: string};
+
+export type ContainerSpec<Env = EnvSource> = {
 	readonly id: ContainerId;
 	readonly namespace: string;
 	readonly podName: string;
@@ -30,9 +63,11 @@ export type ContainerSpec = {
 	readonly image: string;
 	/** What runs: never empty. The first word is looked up in PATH of `env`, then of the node. */
 	readonly argv: readonly string[];
-	/** Complete and expanded. */
-	readonly env: readonly {readonly name: string; readonly value: string}[];
+	/** Complete and expanded but for Secrets; later ones win. */
+	readonly env: readonly Env[];
 	readonly workingDir: string | undefined;
+	/** Starts only while the pod's lease is held; see `lease.extend`. */
+	readonly exclusive?: true;
 	readonly tty: boolean;
 	readonly stdin: boolean;
 	/** Undefined: the runtime's default (as root: an unprivileged user). */
@@ -41,6 +76,9 @@ export type ContainerSpec = {
 	readonly memoryLimitBytes: number | undefined;
 	readonly cpuLimitMillis: number | undefined;
 };
+
+/** With all Secrets in its environment: only the runtime's edge has such a one. */
+export type OpenedSpec = ContainerSpec<EnvVariable>;
 
 export type ContainerExit = {
 	readonly attempt: number;
@@ -115,7 +153,12 @@ export type RuntimeCommand =
 	| {readonly type: 'container.inspect'; readonly id: ContainerId}
 	/** SIGTERM, after the grace SIGKILL to the group; answers when it is over. Fine when nothing runs. */
 	| {readonly type: 'container.stop'; readonly id: ContainerId; readonly graceMs: number}
-	| {readonly type: 'logs.read'; readonly request: LogRequest};
+	| {readonly type: 'logs.read'; readonly request: LogRequest}
+	/**
+	 * Has all that runs of the pod killed at this time of the agent's monotonic clock, by something that outlives the agent, unless it is
+	 * extended before. Answers once that stands.
+	 */
+	| {readonly type: 'lease.extend'; readonly uid: string; readonly untilMs: number};
 
 export type RuntimeResults = {
 	readonly 'sandbox.ensure': Sandbox;
@@ -125,6 +168,7 @@ export type RuntimeResults = {
 	readonly 'container.inspect': ContainerObservation;
 	readonly 'container.stop': ContainerExit | null;
 	readonly 'logs.read': LogChunk;
+	readonly 'lease.extend': null;
 };
 
 /** Who hears of ends: the spec's namespace and pod name say which actor. */

@@ -2,39 +2,58 @@
 
 import type {Outcome} from '../../api/errors.js';
 import {address} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
 import type {Labels} from '../../api/object.js';
+import type {ActorSystem} from '../../system/actor-system.js';
 import type {Message} from '../../system/behavior.js';
-import {Bus} from '../../system/bus.js';
+import {Bus, type Measure} from '../../system/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/durable-system.js';
-import type {Link} from '../../system/link.js';
+import type {Links} from '../../system/link.js';
+import type {TreeNode} from '../../system/tree.js';
 import {handName, podsPath} from '../addresses.js';
-import {acceptsFromControl, idempotentMessages} from '../doors.js';
+import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../doors.js';
+import {laneOf} from '../lanes.js';
 import {nodeDesign} from './design.js';
 import type {NodeSyncInput} from './node-sync.js';
 import {performFor} from './perform.js';
 import type {ContainerExit, Runtime} from './runtime-port.js';
+import {noSecrets, type NodeSecrets} from './secrets-port.js';
 
 export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'remote' | 'perform'> & {
-	readonly link: Link;
+	readonly links: Links;
 	readonly boot: string;
 	readonly labels: Labels;
 	readonly runtime: Runtime;
-	readonly measure: boolean;
+	readonly measure: Measure;
+	/** How the node comes by Secrets; the runtime has the same. Without it it has none. */
+	readonly secrets?: NodeSecrets;
+	/** Control has told which servers there are. */
+	readonly onServers?: (servers: readonly string[]) => void;
 };
 
 export type Node = DurableSystem & {readonly bus: Bus};
 
 /** Loads the cache; the tree, and with it the adoption of what runs, begins with `begin`. */
 export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) => void): void {
-	const {link, boot, labels, runtime, clock, measure, ...rest} = options;
-	const bus = new Bus({boot, clock, link, measure, accepts: acceptsFromControl, idempotent: idempotentMessages});
+	const {links, boot, labels, runtime, clock, measure, onServers, secrets = noSecrets, ...rest} = options;
+	const started: {system?: ActorSystem} = {};
+	const bus = new Bus({
+		boot,
+		clock,
+		links,
+		laneOf,
+		measure,
+		accepts: acceptsFromControl,
+		bounded: boundedFromControl,
+		idempotent: idempotentMessages,
+	});
 	openDurableSystem(
 		{
 			...rest,
 			clock,
 			design: nodeDesign,
 			inputOf: (): NodeSyncInput => ({node: options.name, labels, info: runtime.info()}),
-			perform: performFor(runtime),
+			perform: performFor(runtime, {tree: () => tellableTree(started.system), keepServers: servers => onServers?.(servers), secrets}),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),
 		},
 		outcome => {
@@ -44,6 +63,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) =>
 			}
 			const node = outcome.value;
 			bus.join(node.system);
+			started.system = node.system;
 			runtime.onExit(({namespace, podName, id}, exit) => {
 				const message: Message & {exit: ContainerExit} = {type: 'exited', exit};
 				const hand = `${podsPath}/${handName({namespace, name: podName})}`;
@@ -52,4 +72,10 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) =>
 			done({ok: true, value: {...node, bus}});
 		},
 	);
+}
+
+/** Of a tree that is too large for a message the upper levels. */
+function tellableTree(system: ActorSystem | undefined): TreeNode | undefined {
+	const whole = system?.tree();
+	return JSON.stringify(whole ?? null).length <= limits.treeBytes ? whole : system?.tree(1);
 }

@@ -4,10 +4,10 @@
 // and not an exit with a number.
 
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
-import type {ContainerSpec} from '../../actors/node/runtime-port.js';
+import type {OpenedSpec} from '../../actors/node/runtime-port.js';
 import {chooseUser, type Dropper, type User} from './privileges.js';
 import {findProgram, obstacleToDirectory} from './programs.js';
-import {isUnsayable, shimCommand} from './shim.js';
+import {isOdd, isUnsayable, shimCommand} from './shim.js';
 import type {SpawnPlan} from './spawn.js';
 
 export type Host = {
@@ -22,7 +22,12 @@ export type Host = {
 const defaultDirectory = '/';
 
 /** Fails with ERR_BAD_REQUEST for what no host could run and with ERR_RUNTIME for what this one cannot. */
-export function planOf(spec: ContainerSpec, host: Host, startedAtMs: number): Outcome<Omit<SpawnPlan, 'folder' | 'attempt'>> {
+export function planOf(
+	spec: OpenedSpec,
+	host: Host,
+	startedAtMs: number,
+	deadline?: number,
+): Outcome<Omit<SpawnPlan, 'folder' | 'attempt'>> {
 	const name = spec.id.container;
 	const problem = problemOf(spec);
 	if (problem !== undefined) return failed('ERR_BAD_REQUEST', {message: `container "${name}": ${problem}`});
@@ -53,6 +58,7 @@ export function planOf(spec: ContainerSpec, host: Host, startedAtMs: number): Ou
 			drop: isAgent ? undefined : host.dropper?.(user),
 			startedAtMs,
 			bootId: host.bootId,
+			deadline,
 		}),
 		directory,
 		stdin: spec.stdin,
@@ -62,12 +68,15 @@ export function planOf(spec: ContainerSpec, host: Host, startedAtMs: number): Ou
 }
 
 /** What no kernel takes. */
-function problemOf({argv, env, attempt, workingDir}: ContainerSpec): string | undefined {
+function problemOf({argv, env, attempt, workingDir}: OpenedSpec): string | undefined {
 	if (argv.length === 0) return 'command must name a program, got none';
 	if (!Number.isSafeInteger(attempt) || attempt < 0) return `attempt must be a whole number from 0, got ${attempt}`;
 	if ([...argv, workingDir ?? ''].some(word => word.includes('\0'))) return 'command, args and workingDir must not hold NUL characters';
 	const wrong = env.find(({name, value}) => name === '' || /[=\0]/.test(name) || value.includes('\0'));
 	if (wrong !== undefined)
 		return `the name of a variable must not be empty or hold "=" or NUL, nor its value NUL, got the name ${JSON.stringify(wrong.name)}`;
+	const odd = env.find(({name, isSecret}) => isSecret === true && isOdd(name));
+	if (odd !== undefined)
+		return `variable ${JSON.stringify(odd.name)} gets its value from a Secret, so its name must be letters, digits and "_", not starting with a digit, and none that shells use: another one would be set where all users of the node can read it`;
 	return undefined;
 }

@@ -5,6 +5,7 @@ import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {Containers} from './containers.js';
 import {explained} from './explained.js';
 import {foldersIn, type Sandboxes} from './sandboxes.js';
+import {endWatchdog} from './watchdog.js';
 
 type Done = (outcome: Outcome<null>) => void;
 
@@ -39,6 +40,7 @@ export function createRemovals(sandboxes: Sandboxes, containers: Containers): Re
 		const folder = sandboxes.folderOf(uid);
 		try {
 			for (const container of foldersIn(folder)) containers.forget({uid, container});
+			endWatchdog(folder);
 		} catch (error) {
 			return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
 		}

@@ -18,6 +18,8 @@ export type Launch = {
 	readonly drop: readonly string[] | undefined;
 	readonly startedAtMs: number;
 	readonly bootId: string;
+	/** The uptime, in 1/100 s, at which the program is not begun any more: the end of its pod's lease. */
+	readonly deadline?: number | undefined;
 };
 
 export type ShimCommand = {readonly file: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>>};
@@ -30,7 +32,7 @@ const shell = '/bin/sh';
  * A write to the lifeline says that the state file has news; its end says that the shim is gone. The pid is told first, from
  * a short file: shells read byte by byte, and the agent need not wait for the long one.
  */
-const shimText = (launch: string): string => `trap : HUP INT QUIT USR1 USR2 PIPE ALRM TERM
+const shimText = (launch: string, deadline: number | undefined): string => `trap : HUP INT QUIT USR1 USR2 PIPE ALRM TERM
 (
 while read -r key pid; do [ "$key" = Pid: ] && break; done </proc/self/status
 echo "running $1 $2 $pid" >&${shimDescriptors.state}
@@ -38,13 +40,22 @@ echo >&${shimDescriptors.lifeline}
 read -r stat </proc/self/stat
 echo "process $stat" >&${shimDescriptors.state}
 echo >&${shimDescriptors.lifeline}
-stage=$3
+${deadline === undefined ? '' : leaseText(deadline)}stage=$3
 shift 3
 exec 2>&1 ${shimDescriptors.state}>&- ${shimDescriptors.lifeline}>&-
 ${launch}
 )
 echo "exit $?" >&${shimDescriptors.state}
 kill -s KILL 0`;
+
+/**
+ * The last look at the lease is after the process was written down: whatever held it up before, a watchdog that strikes after this look
+ * finds the process, and one that has struck lets it not begin.
+ */
+const leaseText = (deadline: number): string => `read -r up rest </proc/uptime
+now=\${up%.*}\${up#*.}
+[ "$now" -lt ${deadline} ] || exit 137
+`;
 
 /** What to spawn for a container. The environment of the shim holds nothing that a loader, a library or a shell reads. */
 export function shimCommand(launch: Launch): ShimCommand {
@@ -54,7 +65,7 @@ export function shimCommand(launch: Launch): ShimCommand {
 	const variables = launch.env.map(({name, value}, index): [string, string] => [`${prefix}${index + 1}`, `${name}=${value}`]);
 	return {
 		file: shell,
-		args: ['-c', shimText(text), 'troupe-shim', String(launch.startedAtMs), launch.bootId, stage.text, ...stage.argv],
+		args: ['-c', shimText(text, launch.deadline), 'troupe-shim', String(launch.startedAtMs), launch.bootId, stage.text, ...stage.argv],
 		env: {...Object.fromEntries(variables), [`${prefix}0`]: launch.path},
 	};
 }
@@ -94,7 +105,8 @@ const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const special =
 	/^(?:_|BASH.*|COLUMNS|DIRSTACK|EGID|EUID|FUNCNAME|GID|GROUPS|HISTCMD|IFS|LINENO|LINES|OLDPWD|OPTARG|OPTERR|OPTIND|PIPESTATUS|POSIXLY_CORRECT|PPID|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|UID)$/;
 
-const isOdd = (name: string): boolean => !identifier.test(name) || special.test(name);
+/** Whether only env(1) can set it. */
+export const isOdd = (name: string): boolean => !identifier.test(name) || special.test(name);
 
 /** True when env(1) would have to set a variable and take this program for another one. */
 export const isUnsayable = ({program, env}: Pick<Launch, 'program' | 'env'>): boolean =>

@@ -77,6 +77,21 @@ function covered(stdio: Stdio, kept: (descriptor: number) => number): (number | 
 	return [...stdio, ...above.map(covers => (covers ? nothing : 'ignore'))];
 }
 
+/** For a helper that outlives the agent and needs no files of it: `close` after the spawn. Throws errno exceptions. */
+export function isolatedStdio(): {readonly stdio: (number | 'ignore')[]; readonly close: () => void} {
+	const open: number[] = [];
+	const stdio = covered(['ignore', 'ignore', 'ignore'], descriptor => {
+		open.push(descriptor);
+		return descriptor;
+	});
+	return {
+		stdio,
+		close() {
+			for (const descriptor of open) closeSync(descriptor);
+		},
+	};
+}
+
 /** The program holds both ends, so it waits for input instead of finding the end of it. */
 function openStdin(folder: string): number {
 	const file = stdinFile(folder);

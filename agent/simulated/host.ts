@@ -45,6 +45,10 @@ export type SimulatedHost = {
 	/** Ends a container that runs: by itself, by a signal, by a test. */
 	readonly end: (container: SimulatedContainer, code: number | undefined, reason?: string) => void;
 	readonly removePod: (uid: string) => void;
+	/** Kills what runs of a pod then, whatever has become of the agent; a later call takes the place of an earlier one. */
+	readonly killAfter: (uid: string, delayMs: number) => void;
+	/** Whether a kill stands by. */
+	readonly isWatched: (uid: string) => boolean;
 	/** The one agent that lives on this host; `undefined` when it is gone. */
 	readonly attend: (watcher: object | undefined, listener: ExitListener) => void;
 	/** For tests: the program of a container ends with a code. False: it does not run. */
@@ -56,6 +60,7 @@ export type SimulatedHost = {
 export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = createSimulatedNetwork()): SimulatedHost {
 	const pods = new Map<string, SimulatedPod>();
 	const containers = new Map<string, SimulatedContainer>();
+	const watchdogs = new Map<string, Cancel>();
 	let boots = 1;
 	let lastPid = 1;
 	let agent: {readonly watcher: object | undefined; readonly listener: ExitListener} = {watcher: undefined, listener: () => undefined};
@@ -105,6 +110,14 @@ export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = cr
 		end(container, code);
 	}
 
+	function endPod(uid: string): void {
+		watchdogs.delete(uid);
+		for (const name of pods.get(uid)?.containers ?? []) {
+			const container = containers.get(keyOf({uid, container: name}));
+			if (container !== undefined) end(container, 137);
+		}
+	}
+
 	return {
 		bootId: () => `simulated-boot-${boots}`,
 		pods,
@@ -112,7 +125,17 @@ export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = cr
 		find: id => containers.get(keyOf(id)),
 		start,
 		end,
+		isWatched: uid => watchdogs.has(uid),
+		killAfter(uid, delayMs) {
+			watchdogs.get(uid)?.();
+			watchdogs.set(
+				uid,
+				clock.after(delayMs, () => endPod(uid)),
+			);
+		},
 		removePod(uid) {
+			watchdogs.get(uid)?.();
+			watchdogs.delete(uid);
 			for (const name of pods.get(uid)?.containers ?? []) {
 				const container = containers.get(keyOf({uid, container: name}));
 				if (container !== undefined) end(container, 137);

@@ -1,7 +1,7 @@
 // How a simulated node behaves: what becomes of each command, and what each program does. By default everything works at once
 // and programs do what their words suggest.
 
-import type {ContainerSpec, RuntimeCommand} from '../../actors/node/runtime-port.js';
+import type {OpenedSpec, RuntimeCommand} from '../../actors/node/runtime-port.js';
 import type {Random} from '../../system/behavior.js';
 
 /** What becomes of one command. */
@@ -21,7 +21,7 @@ export type Program = {
 
 export type SimulatedScript = {
 	readonly treat?: (command: RuntimeCommand, random: Random) => Treatment;
-	readonly program?: (spec: ContainerSpec, random: Random) => Program;
+	readonly program?: (spec: OpenedSpec, random: Random) => Program;
 };
 
 export const answersAtOnce: Treatment = {type: 'answers', afterMs: 0};
@@ -34,7 +34,7 @@ const endsWith = (code: number, afterMs: number): Program => ({ends: {code, afte
  * By the image: `…exit-<code>` or `…exit-<code>-after-<ms>ms` and `…ignores-term`; else by the words: `true`, `false`,
  * `sleep <seconds>` and a shell's `exit <code>`. Everything else runs on.
  */
-export function programByWords({image, argv}: ContainerSpec): Program {
+export function programByWords({image, argv}: Pick<OpenedSpec, 'image' | 'argv'>): Program {
 	if (image.endsWith('ignores-term')) return {ends: undefined, terminates: undefined};
 	const [, code, afterMs = '0'] = /exit-(\d{1,3})(?:-after-(\d+)ms)?$/.exec(image) ?? [];
 	if (code !== undefined) return endsWith(Number(code), Number(afterMs));

@@ -1,7 +1,7 @@
 // What a node's side of the tests starts from.
 
 import type {ContainerExit, RunningContainer, RuntimeInfo, Sandbox} from '../../actors/node/runtime-port.js';
-import type {Assignment, Hello} from '../../actors/sync-message.js';
+import {syncProtocol, type Assignment, type Hello} from '../../actors/sync-message.js';
 import {aContainer, nowMs} from './_objects.js';
 
 export const aRuntimeInfo = (overrides: Partial<RuntimeInfo> = {}): RuntimeInfo => ({
@@ -22,7 +22,7 @@ export const aRuntimeInfo = (overrides: Partial<RuntimeInfo> = {}): RuntimeInfo 
 
 export const aHello = (overrides: Partial<Hello> = {}): Hello => ({
 	type: 'hello',
-	protocol: 1,
+	protocol: syncProtocol,
 	node: 'node-a',
 	labels: {},
 	session: 'session-1',

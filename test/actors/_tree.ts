@@ -72,6 +72,9 @@ export function openTree(assign: Assign, restore: 'fresh' | 'resumed' = 'fresh')
 			case 'spawn':
 				spawn(`${address}/${effect.name}`, nodeBehaviors[effect.behavior] as AnyBehavior, effect.input);
 				return;
+			case 'stopChild':
+				actors.delete(`${address}/${effect.name}`);
+				return;
 			case 'perform':
 				if (!open.has(effect.key)) open.set(effect.key, {to: address, as: effect.as, command: effect.command as RuntimeCommand});
 				return;

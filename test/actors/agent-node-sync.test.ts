@@ -2,9 +2,10 @@
 
 import test from 'ava';
 import {failed} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
 import {nodeSync, type NodeSyncInput, type NodeSyncMessage, type NodeSyncState} from '../../actors/node/node-sync.js';
 import {assignmentObject} from '../../actors/node/assignment-object.js';
-import type {Delta, DeltaEntry, Observed} from '../../actors/sync-message.js';
+import {syncProtocol, type Delta, type DeltaEntry, type Observed, type PodEntry, type PodGone} from '../../actors/sync-message.js';
 import type {Effect, Message} from '../../system/behavior.js';
 import {ObjectIndex} from '../../system/object-index.js';
 import {play, playContext, playFrom, type Played} from '../../system/play.js';
@@ -23,7 +24,7 @@ const told = (effects: readonly Effect[], to: string): Message[] =>
 	effects.flatMap(effect => (effect.type === 'tell' && effect.to === to ? [effect.message] : []));
 const toldTypes = (effects: readonly Effect[], to: string): string[] => told(effects, to).map(({type}) => type);
 
-const entry = (name = 'web', overrides: Partial<DeltaEntry> = {}): DeltaEntry => ({
+const entry = (name = 'web', overrides: Partial<PodEntry> = {}): DeltaEntry => ({
 	key: `pods/default/${name}`,
 	version: 'v1',
 	assignment: anAssignment({name, uid: `uid-of-${name}`}),
@@ -81,7 +82,7 @@ test('a node says hello with what it has in its cache', t => {
 	t.deepEqual(told(effects, control), [
 		{
 			type: 'hello',
-			protocol: 1,
+			protocol: syncProtocol,
 			node: 'node-a',
 			labels: {zone: 'x'},
 			session: state.session,
@@ -90,6 +91,13 @@ test('a node says hello with what it has in its cache', t => {
 			have: {'pods/default/web': 'v5'},
 			info: aRuntimeInfo(),
 		},
+	]);
+});
+
+test('the list of servers goes to the edge, which dials them', t => {
+	const {effects} = on(fresh(), {type: 'servers', servers: ['https://a:1']});
+	t.deepEqual(effects, [
+		{type: 'perform', command: {type: 'servers.keep', servers: ['https://a:1']}, key: 'servers', as: 'serversKept'} as never,
 	]);
 });
 
@@ -289,4 +297,25 @@ test('a node that is refused says why and goes on asking', t => {
 	const refused = on(fresh(), {type: 'refused', error: {code: 'ERR_BAD_REQUEST', message: 'speaks node sync 1', details: {}}});
 	t.is(nodeSync.describe?.(refused.state), 'speaks node sync 1');
 	t.deepEqual(toldTypes(on(refused, {type: 'helloAgain'}).effects, control), ['hello']);
+});
+
+test('of many pods that are gone so many are said at a time, the next when one was taken', t => {
+	const count = limits.podGonesUnderWay + 2;
+	let result = inStep();
+	const said: string[] = [];
+	const note = (): void => {
+		for (const message of told(result.effects, ourControl)) if (message.type === 'podGone') said.push((message as PodGone).key);
+	};
+	for (let index = 0; index < count; index++) {
+		result = on(result, gone(`p${index}`));
+		note();
+	}
+	t.is(said.length, limits.podGonesUnderWay);
+	for (let index = 0; index < count; index++) {
+		result = on(result, {type: 'podGoneTaken', key: `pods/default/p${index}`, uid: `uid-of-p${index}`});
+		note();
+	}
+	t.is(new Set(said).size, count);
+	t.is(said.length, count);
+	t.is(result.state.gone.size, 0);
 });

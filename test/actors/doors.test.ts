@@ -3,6 +3,7 @@
 import test from 'ava';
 import {acceptsFromControl, acceptsFromNode, idempotentMessages} from '../../actors/doors.js';
 import type {Message} from '../../system/behavior.js';
+import {downsPath} from '../../system/watch-message.js';
 import {aHello, aRuntimeInfo} from './_agent.js';
 
 const sync = 'troupe://control/sync';
@@ -78,7 +79,7 @@ test('a hello lacks nothing and has no member of another type', t => {
 });
 
 test('a hello of another protocol is taken, to be answered', t => {
-	t.true(takes(sync, {type: 'hello', node: 'node-a', protocol: 2}));
+	t.true(takes(sync, {type: 'hello', node: 'node-a', protocol: 99}));
 });
 
 test('reports of any other shape are not taken', t => {
@@ -105,7 +106,7 @@ test('reports of any other shape are not taken', t => {
 
 test('a node takes its sync and questions for its runtime, from control alone', t => {
 	const nodeSync = 'troupe://node-a/sync';
-	for (const type of ['callHello', 'delta', 'observedTaken', 'podGoneTaken', 'refused']) {
+	for (const type of ['callHello', 'delta', 'observedTaken', 'podGoneTaken', 'refused', 'servers']) {
 		t.true(acceptsFromControl('control', nodeSync, {type}));
 		t.false(acceptsFromControl('node-b', nodeSync, {type}));
 		t.false(acceptsFromControl('control', 'troupe://node-a/pods', {type}));
@@ -117,4 +118,26 @@ test('a node takes its sync and questions for its runtime, from control alone', 
 
 test('only messages that may be handled twice are sent again to a peer that restarted', t => {
 	t.deepEqual([...idempotentMessages].sort(), ['callHello', 'hello']);
+});
+
+test('a node watches whom it may speak to; control watches every actor of a node; of ends both hear at the one place for that', t => {
+	for (const type of ['watchActor', 'unwatchActor']) {
+		for (const to of [sync, ours]) t.true(takes(to, {type, id: 1}), type);
+		for (const to of [
+			'troupe://control/sync/node-b',
+			'troupe://control/pods/default.web',
+			'troupe://control/scheduler',
+			'troupe://control/',
+			'nowhere',
+		])
+			t.false(takes(to, {type, id: 1}), type);
+		for (const to of ['troupe://node-a/pods/default.web/nginx', 'troupe://node-a/sync', 'troupe://node-a/'])
+			t.true(acceptsFromControl('control', to, {type}));
+		t.false(acceptsFromControl('node-b', 'troupe://node-a/sync', {type}));
+	}
+	const down = {type: 'actorDown', id: 1, reason: {type: 'normal'}};
+	t.true(takes(`troupe://control/${downsPath}`, down));
+	t.false(takes(ours, down));
+	t.true(acceptsFromControl('control', `troupe://node-a/${downsPath}`, down));
+	t.false(acceptsFromControl('control', 'troupe://node-a/pods', down));
 });

@@ -3,8 +3,12 @@
 import test from 'ava';
 import {failed, succeeded} from '../../api/errors.js';
 import type {PodStatus} from '../../api/kinds/pod.js';
-import type {Assign} from '../../actors/node/hand.js';
+import {have, type AssignmentObject} from '../../actors/node/assignment-object.js';
+import {hand, type Assign} from '../../actors/node/hand.js';
 import type {Assignment} from '../../actors/sync-message.js';
+import type {Effect} from '../../system/behavior.js';
+import {ObjectIndex} from '../../system/object-index.js';
+import {play, playContext, playFrom} from '../../system/play.js';
 import {aContainer} from './_objects.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 import {handAddress, openTree, type Tree} from './_tree.js';
@@ -54,6 +58,58 @@ test('an assignment is taken once it is kept; then comes the sandbox, then the c
 	t.deepEqual([...tree.open.keys()], [start]);
 	tree.answer(start, succeeded(aRunningContainer()));
 	t.like(reportsOf(tree).at(-1), {status: {phase: 'Running', podIP: '127.1.0.5'}, events: [{reason: 'Started'}]});
+});
+
+const exclusive = {annotations: {'troupe.dev/exclusive': 'true'}};
+const toLeases = ({sent}: Tree): string[] => sent.flatMap(({to, message}) => (to === 'troupe://node-a/leases' ? [message.type] : []));
+
+test('an exclusive pod starts nothing before its lease is held', t => {
+	const tree = openTree(assignOf(anAssignment(exclusive)));
+	tree.answer(ensure, succeeded(sandbox));
+	t.deepEqual([...tree.open.keys()], []);
+	t.deepEqual(toLeases(tree), ['wantLease']);
+	tree.tell(handAddress, {type: 'leaseHeld'});
+	t.deepEqual([...tree.open.keys()], [inspect]);
+});
+
+test('an exclusive pod whose lease is lost is not started again before it is back', t => {
+	const tree = openTree(assignOf(anAssignment(exclusive)));
+	tree.answer(ensure, succeeded(sandbox));
+	tree.tell(handAddress, {type: 'leaseHeld'});
+	tree.answer(inspect, nothing);
+	tree.answer(start, succeeded(aRunningContainer()));
+	tree.tell(handAddress, {type: 'leaseLost'});
+	t.is(tree.lives(main), false);
+	t.like(reportsOf(tree).at(-1), {
+		status: {containerStatuses: [{ready: false, state: {waiting: {reason: 'LeaseLost'}}}]},
+		events: [{reason: 'LeaseLost'}],
+	});
+	tree.tell(handAddress, {type: 'leaseHeld'});
+	t.deepEqual([...tree.open.keys()], [inspect]);
+});
+
+test('an exclusive pod asks for its lease once more when that was forgotten, and runs on', t => {
+	const tree = openTree(assignOf(anAssignment(exclusive)));
+	tree.tell(handAddress, {type: 'leasesForgotten'});
+	t.deepEqual(toLeases(tree), [], 'it has no sandbox yet');
+	tree.answer(ensure, succeeded(sandbox));
+	tree.tell(handAddress, {type: 'leaseHeld'});
+	tree.tell(handAddress, {type: 'leasesForgotten'});
+	t.deepEqual(toLeases(tree), ['wantLease', 'wantLease']);
+	t.true(tree.lives(main));
+	const another = running();
+	another.tell(handAddress, {type: 'leasesForgotten'});
+	t.deepEqual(toLeases(another), []);
+});
+
+test('an exclusive pod without its lease ends like any other, and gives the lease up', t => {
+	const tree = openTree(assignOf(anAssignment(exclusive)));
+	tree.answer(ensure, succeeded(sandbox));
+	tree.tell(handAddress, assignOf(anAssignment({...exclusive, deletionGraceSeconds: 5}), 'ending'));
+	tree.answer(inspect, nothing);
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+	t.deepEqual(toLeases(tree), ['wantLease', 'unwantLease']);
 });
 
 test('a deleted pod stops its containers, then goes its sandbox, then it is gone', t => {
@@ -332,3 +388,50 @@ test('all containers end before the sandbox goes', t => {
 	tree.answer('uid-of-web/side/stop/0/30000', succeeded(anExit()));
 	t.true(tree.open.has(remove));
 });
+
+// ---- a hand that crashes while its pod is to go ---------------------------------------------------------------------------------
+
+type Kept = AssignmentObject;
+
+/** What the hand has committed once it took this, and the instance that goes on from it. */
+function crashedAfter(last: Assign) {
+	const context = playContext({self: handAddress});
+	const played = play(hand, assignOf(anAssignment()), [last], context);
+	const object = played.object as Kept;
+	const state = hand.persistence?.restore(object, undefined);
+	if (state === undefined) throw new Error('a hand keeps its assignment');
+	return {object, effects: played.effects, again: playFrom(hand, state, [{type: 'sandboxReady', sandbox}], context)};
+}
+
+const stopsOf = (effects: readonly Effect[]): unknown[] =>
+	effects.flatMap(effect => (effect.type === 'tell' && effect.message.type === 'stopContainer' ? [effect.to] : []));
+
+test('that a pod is nobody’s any more is kept before it is taken note of: a crash does not bring it back', t => {
+	const {object, effects, again} = crashedAfter(assignOf(null));
+	t.like(object, {spec: {surplus: true}});
+	t.like(effects[0], {type: 'reply', outcome: {ok: true}});
+	t.deepEqual(stopsOf(again.effects), [main]);
+	t.is(again.state.ending, 'containers');
+});
+
+test('so is that another pod of its name waits for its end', t => {
+	const {again} = crashedAfter(assignOf(anAssignment({uid: 'another'})));
+	t.deepEqual(stopsOf(again.effects), [main]);
+});
+
+test('a pod that is wanted again after all is kept as that', t => {
+	const wanted = play(hand, assignOf(anAssignment()), [assignOf(null), assignOf(anAssignment(), 'v2')], playContext({self: handAddress}));
+	t.is((wanted.object as Kept).spec?.surplus, undefined);
+	t.is((wanted.object as Kept).spec?.version, 'v2');
+});
+
+test('what is to go is told to control as no version that it could want', t => {
+	const {object} = crashedAfter(assignOf(null));
+	t.deepEqual(have(indexOfAssignments(object)), {[key]: ''});
+});
+
+function indexOfAssignments(object: Kept): ObjectIndex {
+	const index = new ObjectIndex();
+	index.apply('assignments/default/web', 1, object, () => '');
+	return index;
+}

@@ -2,8 +2,10 @@
 
 import test from 'ava';
 import {failed} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
 import {assignmentObject, have} from '../../actors/node/assignment-object.js';
 import {nodeBehaviors, nodeRoot} from '../../actors/node/root.js';
+import {leases} from '../../actors/node/leases.js';
 import {pods} from '../../actors/node/pods.js';
 import {runtimeActor, type RuntimeMessage} from '../../actors/node/runtime-actor.js';
 import {ObjectIndex} from '../../system/object-index.js';
@@ -57,6 +59,15 @@ test('every hand reports when control may have forgotten', t => {
 	]);
 });
 
+test('every hand hears when the leases were forgotten', t => {
+	const [begun] = play(leases, {node: 'node-a'}, [], playContext()).effects;
+	const message = {type: 'leasesForgotten'} as const;
+	t.deepEqual(begun, {type: 'tell', to: self, message});
+	t.deepEqual(play(pods, null, [message], playContext({self, children: ['default.web']})).effects, [
+		{type: 'tell', to: `${self}/default.web`, message},
+	]);
+});
+
 test('sandboxes without an assignment are removed once node and control agree', t => {
 	const context = playContext({known: cache});
 	t.like(play(runtimeActor, null, [{type: 'synced'}], context).effects, [{type: 'perform', command: {type: 'sandbox.list'}}]);
@@ -65,7 +76,11 @@ test('sandboxes without an assignment are removed once node and control agree', 
 		{type: 'perform', command: {type: 'sandbox.remove', uid: 'lost'}, key: 'lost/sandbox/remove', as: 'surplusRemoved'} as never,
 	]);
 	const broken: RuntimeMessage = {type: 'sandboxes', id: 'sandbox/list', outcome: failed('ERR_RUNTIME', {message: 'disk error'})};
-	t.deepEqual(play(runtimeActor, null, [broken], context).effects, []);
+	const again = {type: 'wakeAt', name: 'surplus', atMs: context.nowMs + limits.helloMaxMs, message: {type: 'synced'}} as const;
+	t.deepEqual(play(runtimeActor, null, [broken], context).effects, [again]);
+	const outcome = failed('ERR_RUNTIME', {message: 'disk error'});
+	const stays: RuntimeMessage = {type: 'surplusRemoved', id: 'lost/sandbox/remove', outcome};
+	t.deepEqual(play(runtimeActor, null, [stays], context).effects, [again], 'what could not be removed is looked for again');
 });
 
 const request = {id: {uid: 'u', container: 'main'}, previous: false, offset: 0, tailLines: undefined, maxBytes: 100, waitMs: 0};
@@ -74,10 +89,20 @@ test('each reader of a log gets its own answer', t => {
 	const readers = ['1', '2'].map(id => ({to: 'troupe://control/edge', as: 'edge', id}));
 	const asks = readers.map((to): RuntimeMessage => ({type: 'readLog', request, replyTo: to}));
 	const chunk = {data: '', nextOffset: 0, end: true, attempt: 0};
-	const answer: RuntimeMessage = {type: 'logRead', id: 'log/1', outcome: {ok: true, value: chunk}};
+	const answer: RuntimeMessage = {type: 'logRead', id: 'read/1', outcome: {ok: true, value: chunk}};
 	const {effects, state} = play(runtimeActor, null, [...asks, answer]);
 	t.deepEqual(effects, [{type: 'reply', to: readers[1] as (typeof readers)[0], outcome: {ok: true, value: chunk}}]);
 	t.is(state.reading.size, 1);
+});
+
+test('whoever asks for the tree of the node gets it from the edge', t => {
+	const readTree: RuntimeMessage = {type: 'readTree', replyTo};
+	t.deepEqual(play(runtimeActor, null, [readTree]).effects, [
+		{type: 'perform', command: {type: 'tree.read'}, key: 'read/0', as: 'treeRead'} as never,
+	]);
+	const outcome = failed('ERR_INTERNAL', {message: 'x'});
+	const {effects} = play(runtimeActor, null, [readTree, {type: 'treeRead', id: 'read/0', outcome}]);
+	t.deepEqual(effects, [{type: 'reply', to: replyTo, outcome}]);
 });
 
 test('too many readers at once are sent away', t => {
@@ -96,9 +121,22 @@ test('the root starts runtime, hands and sync, and knows every behaviour by name
 		effects.map(effect => (effect.type === 'spawn' ? [effect.name, effect.restart] : [])),
 		[
 			['runtime', 'permanent'],
+			['named', 'permanent'],
 			['pods', 'permanent'],
+			['leases', 'permanent'],
 			['sync', 'permanent'],
 		],
 	);
-	t.deepEqual(Object.keys(nodeBehaviors), ['NodeRoot', 'Runtime', 'Pods', 'NodeSync', 'Hand', 'Infra', 'Container']);
+	t.deepEqual(Object.keys(nodeBehaviors), [
+		'NodeRoot',
+		'Runtime',
+		'Leases',
+		'NamedObjects',
+		'NamedObject',
+		'Pods',
+		'NodeSync',
+		'Hand',
+		'Infra',
+		'Container',
+	]);
 });

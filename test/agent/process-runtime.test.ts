@@ -19,6 +19,7 @@ import path from 'node:path';
 import {createInterface} from 'node:readline';
 import test, {type ExecutionContext} from 'ava';
 import {performFor} from '../../actors/node/perform.js';
+import {noSecrets} from '../../actors/node/secrets-port.js';
 import {inheritableFiles} from '../../agent/process/descriptors.js';
 import {listSandboxes, stopEverything} from '../../agent/process/stop-everything.js';
 import type {ContainerSpec, RunningContainer} from '../../actors/node/runtime-port.js';
@@ -607,7 +608,7 @@ test('the node says what it does not do', t => {
 });
 
 test('the edge runs the commands of actors and answers those it does not know', async t => {
-	const perform = performFor(worldOf(t).runtime());
+	const perform = performFor(worldOf(t).runtime(), {tree: () => undefined, keepServers: () => undefined, secrets: noSecrets});
 	const answer = (command: {type: string}): Promise<Outcome<unknown>> => new Promise(resolve => perform(command, resolve));
 	t.deepEqual(await answer({type: 'sandbox.list'}), {ok: true, value: []});
 	for (const type of ['container.explode', 'toString', '__proto__']) {
