@@ -40,7 +40,9 @@ export function clientOf(connection: Connection): Client {
 	const agent = secure
 		? new Agent({keepAlive: true, maxSockets: limits.clientConnections, ...tlsOf(connection)})
 		: new HttpAgent({keepAlive: true, maxSockets: limits.clientConnections});
-	const open = (request: Request, endless: boolean) => send(connection, agent, request, endless);
+	const servers = [connection.server, ...connection.others];
+	const open = (request: Request, endless: boolean) =>
+		firstOf(servers, server => send({...connection, server}, agent, request, endless), request);
 	return {
 		namespace: connection.namespace,
 		server: connection.server.href.replace(/\/$/, ''),
@@ -56,6 +58,37 @@ export function clientOf(connection: Connection): Client {
 		},
 		close: () => agent.destroy(),
 	};
+}
+
+/**
+ * Asks one server after the other as long as it surely did nothing: it stands by, or nobody is there. Who answered is asked first
+ * from then on.
+ */
+async function firstOf(
+	servers: URL[],
+	ask: (server: URL) => Promise<IncomingMessage>,
+	{method = 'GET'}: Request,
+): Promise<IncomingMessage> {
+	for (let left = servers.length - 1; ; left--) {
+		const [server] = servers;
+		if (server === undefined) throw new AppError('ERR_NOT_REACHABLE', {message: 'the kubeconfig names no server'});
+		try {
+			const answer = await ask(server);
+			if (left === 0 || !isStandby(answer)) return answer;
+			answer.resume();
+		} catch (error) {
+			if (left === 0 || !(method === 'GET' || isUnheard(error))) throw error;
+		}
+		servers.push(...servers.splice(0, 1));
+	}
+}
+
+const isStandby = ({statusCode, headers}: IncomingMessage): boolean => statusCode === 503 && headers['troupe-leader'] !== undefined;
+
+/** The request never reached anybody. */
+function isUnheard(error: unknown): boolean {
+	const cause = error instanceof AppError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
+	return ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'].includes(cause?.code ?? '');
 }
 
 const tlsOf = ({ca, clientCertificate, clientKey, trustAnyone}: Connection) => ({

@@ -1,4 +1,4 @@
-// `troupe up --detach`: the same command in the background, waited for until it is ready or has failed.
+// `--detach` of the serving commands: the same command in the background, waited for until it is ready or has failed.
 
 import {spawn, type ChildProcess} from 'node:child_process';
 import {closeSync, openSync, readFileSync, statSync, watch} from 'node:fs';
@@ -6,66 +6,78 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {limits} from '../api/limits.js';
 import {systemClock} from '../system/clock.js';
-import {readEndpoints, readyText, type Endpoints} from './endpoints.js';
+import type {Invocation} from './command.js';
+import {nounOf, readEndpoints, readyText, type Endpoints, type ServingCommand} from './endpoints.js';
 import {homeOf} from './home.js';
 import {makeFolder} from './make-folder.js';
-import {runningCluster} from './processes.js';
+import {refuseIfRunning} from './processes.js';
+import {brokerVariable} from './serving-flags.js';
 import {failedError} from './usage.js';
 import type {Terminal} from './terminal.js';
-import {formatHostPort, type UpOptions} from './up-options.js';
+import {formatAdvertised, formatHostPort, type DoorOptions} from './up-options.js';
+
+export type Detached = {
+	readonly command: ServingCommand;
+	readonly home: string;
+	/** The flags that ask for the same in the foreground, `--home` aside. */
+	readonly words: readonly string[];
+	/** For what nobody may read in a list of processes; the own one when it is not given. */
+	readonly environment?: Invocation['environment'];
+};
 
 type Outcome = {readonly type: 'ready'; readonly endpoints: Endpoints} | {readonly type: 'ended' | 'late'};
 
-/** Starts a cluster in the background and returns when it is ready. Throws when it failed; then nothing of it is left. */
-export async function detach(options: UpOptions, terminal: Terminal): Promise<number> {
-	const running = runningCluster(options.home);
-	if (running !== undefined) throw failedError(`a cluster runs in ${options.home} already (process ${running.pid}); troupe down stops it`);
-	const {log} = homeOf(options.home);
-	makeFolder(options.home);
+/** Starts the command in the background and returns when it is ready. Throws when it failed; then nothing of it is left. */
+export async function detach(asked: Detached, terminal: Terminal): Promise<number> {
+	const {command, home} = asked;
+	refuseIfRunning(home);
+	const {log} = homeOf(home);
+	makeFolder(home);
 	const logBytes = sizeOf(log);
-	const child = start(options, log);
-	const outcome = await readyOrNot(child, options.home);
+	const child = start(asked, log);
+	const outcome = await readyOrNot(child, home);
 	switch (outcome.type) {
 		case 'ready':
 			child.unref();
-			terminal.out(readyText(options.home, outcome.endpoints, true));
+			terminal.out(readyText(home, outcome.endpoints, true));
 			return 0;
 		case 'ended':
-			throw failedError(`the cluster did not start: ${causeOf(log, logBytes)}\nits log is ${log}`);
+			throw failedError(`the ${nounOf(command)} did not start: ${causeOf(log, logBytes)}\nits log is ${log}`);
 		case 'late':
 			await kill(child);
 			throw failedError(
-				`the cluster was not ready within ${limits.startDeadlineMs / 1_000} s: ${causeOf(log, logBytes)}\nits log is ${log}`,
+				`the ${nounOf(command)} was not ready within ${limits.startDeadlineMs / 1_000} s: ${causeOf(log, logBytes)}\nits log is ${log}`,
 			);
 	}
 }
 
 /** In a session of its own, so that no terminal takes it along; what it prints goes to the log. */
-function start(options: UpOptions, log: string): ChildProcess {
+function start({command, home, words, environment}: Detached, log: string): ChildProcess {
 	const output = openSync(log, 'a', 0o600);
 	const main = path.join(path.dirname(fileURLToPath(import.meta.url)), 'main.js');
 	try {
-		return spawn(process.execPath, [main, 'up', ...argumentsOf(options)], {
+		return spawn(process.execPath, [main, command, `--home=${home}`, ...words], {
 			detached: true,
 			stdio: ['ignore', output, output],
-			cwd: options.home,
+			cwd: home,
+			...(environment === undefined ? {} : {env: environment}),
 		});
 	} finally {
 		closeSync(output);
 	}
 }
 
-/** The command line that asks for the same, without --detach. */
-export const argumentsOf = (options: UpOptions): readonly string[] => [
-	`--home=${options.home}`,
-	`--api=${formatHostPort(options.api)}`,
-	`--web=${formatHostPort(options.web)}`,
-	`--mqtt=${formatHostPort(options.mqtt)}`,
-	`--runtime=${options.runtime}`,
-	`--store=${options.store}`,
-	`--node=${options.node}`,
-	`--simulated-nodes=${options.simulatedNodes}`,
+/** The flags of the doors. */
+export const doorArguments = ({api, web, mqtt, advertise}: DoorOptions): readonly string[] => [
+	`--api=${formatHostPort(api)}`,
+	`--web=${formatHostPort(web)}`,
+	`--mqtt=${formatHostPort(mqtt)}`,
+	...(advertise === undefined ? [] : [`--advertise=${formatAdvertised(advertise)}`]),
 ];
+
+/** An environment in which the broker's password goes along, and in no list of processes. */
+export const withBroker = (environment: Invocation['environment'], {broker}: DoorOptions): Invocation['environment'] =>
+	broker === undefined ? environment : {...environment, [brokerVariable]: broker.text};
 
 /** Ready is when `endpoints.json` names this very child. */
 function readyOrNot(child: ChildProcess, home: string): Promise<Outcome> {

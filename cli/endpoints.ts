@@ -1,48 +1,66 @@
-// `endpoints.json`: where the running cluster of a home listens, and which process it is. And what a person is told about it.
+// `endpoints.json`: what runs for a home, where it listens, and which process it is. And what a person is told about it.
 
 import {readFileSync} from 'node:fs';
 import {homeOf} from './home.js';
 
+/** The commands that serve from a home. */
+export const servingCommands = ['up', 'server', 'agent'] as const;
+export type ServingCommand = (typeof servingCommands)[number];
+
 export type Endpoints = {
-	/** `https://127.0.0.1:6443`. */
+	readonly command: ServingCommand;
+	/** `https://127.0.0.1:6443`; of an agent the server it has joined. */
 	readonly api: string;
-	/** `http://127.0.0.1:7070`. */
+	/** `http://127.0.0.1:7070`; an agent has none. */
 	readonly web: string;
-	/** `mqtt://127.0.0.1:1883`. */
+	/** `mqtt://127.0.0.1:1883`; an agent has none. */
 	readonly mqtt: string;
 	readonly pid: number;
 };
+
+const nouns: Readonly<Record<ServingCommand, string>> = {up: 'cluster', server: 'server', agent: 'agent'};
+
+/** What people call it. */
+export const nounOf = (command: ServingCommand): string => nouns[command];
 
 /** What the file says; undefined when there is none, or when it is no such thing. */
 export function readEndpoints(home: string): Endpoints | undefined {
 	try {
 		const value = JSON.parse(readFileSync(homeOf(home).endpoints, 'utf8')) as Partial<Endpoints> | null;
 		const {api, web, mqtt, pid} = value ?? {};
-		if (typeof api !== 'string' || typeof web !== 'string' || typeof mqtt !== 'string') return undefined;
-		return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 1 ? {api, web, mqtt, pid} : undefined;
+		const command = servingCommands.find(each => each === (value?.command ?? 'up'));
+		if (command === undefined || typeof api !== 'string' || typeof web !== 'string' || typeof mqtt !== 'string') return undefined;
+		return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 1 ? {command, api, web, mqtt, pid} : undefined;
 	} catch {
 		return undefined; // No file, or one that is being written by something else than us: the same to whoever asks.
 	}
 }
 
-/** What `up` prints when the cluster is ready; `up --detach` prints the same. `command` is how this command was called. */
-export function readyText(home: string, {api, web, mqtt, pid}: Endpoints, detached: boolean, command = './troupe'): string {
-	const files = homeOf(home);
+/** What is printed when it is ready, in the foreground and in the background. `troupe` is how this command was called. */
+export function readyText(home: string, endpoints: Endpoints, detached: boolean, troupe = './troupe'): string {
+	const {command, pid} = endpoints;
+	const down = `${troupe} down${command === 'agent' ? ` --home ${home}` : ''}`;
 	const ending = detached
-		? `it runs in the background (process ${pid}); ${command} down stops it`
-		: `Ctrl-C stops it; pods run on, ${command} down --pods stops those too`;
-	return [
-		'the cluster is ready',
-		`  api    ${api}`,
-		`  web    ${web}`,
-		`  mqtt   ${mqtt}`,
-		`  home   ${home}`,
-		`  log    ${files.log}`,
-		'',
-		ending,
-		`next, in ${detached ? 'this' : 'another'} terminal:`,
-		`  ${command} apply -f examples/hello.yaml`,
-		`  ${command} get pods`,
-		'',
-	].join('\n');
+		? `it runs in the background (process ${pid}); ${down} stops it`
+		: `Ctrl-C stops it${command === 'server' ? '' : `; pods run on, ${down} --pods stops those too`}`;
+	return [`the ${nounOf(command)} is ready`, ...placesOf(home, endpoints), '', ending, ...nextOf(command, detached, troupe), ''].join('\n');
+}
+
+const placesOf = (home: string, {command, api, web, mqtt}: Endpoints): readonly string[] => [
+	...(command === 'agent' ? [`  server ${api}`] : [`  api    ${api}`, `  web    ${web}`, `  mqtt   ${mqtt}`]),
+	`  home   ${home}`,
+	`  log    ${homeOf(home).log}`,
+];
+
+/** A way to go on from here. */
+function nextOf(command: ServingCommand, detached: boolean, troupe: string): readonly string[] {
+	const where = `next, in ${detached ? 'this' : 'another'} terminal:`;
+	switch (command) {
+		case 'up':
+			return [where, `  ${troupe} apply -f examples/hello.yaml`, `  ${troupe} get pods`];
+		case 'server':
+			return [where, `  ${troupe} token create --join`, `  ${troupe} get nodes`];
+		case 'agent':
+			return [];
+	}
 }

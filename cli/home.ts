@@ -8,6 +8,15 @@ export type Home = {
 	readonly data: string;
 	/** What the process runtime keeps of its pods. */
 	readonly runtime: string;
+	/** The key that seals what the store keeps of secrets; every server of a cluster has the same. */
+	readonly clusterKey: string;
+	/** The key that seals the Secrets which this host keeps for its pods, and where it keeps them. */
+	readonly nodeKey: string;
+	readonly secrets: string;
+	/** A server's own certificate, sealed. */
+	readonly serverCertificate: string;
+	/** An agent's own login, and where its cluster is. */
+	readonly credential: string;
 	/** Server, CA and token of the admin; mode 0600. */
 	readonly kubeconfig: string;
 	readonly adminToken: string;
@@ -21,6 +30,11 @@ export const homeOf = (root: string): Home => ({
 	root,
 	data: path.join(root, 'data'),
 	runtime: path.join(root, 'data', 'runtime'),
+	clusterKey: path.join(root, 'data', 'cluster.key'),
+	nodeKey: path.join(root, 'data', 'node.key'),
+	secrets: path.join(root, 'data', 'secrets'),
+	serverCertificate: path.join(root, 'data', 'server-certificate'),
+	credential: path.join(root, 'data', 'credential'),
 	kubeconfig: path.join(root, 'kubeconfig'),
 	adminToken: path.join(root, 'admin.token'),
 	ca: path.join(root, 'ca.crt'),
@@ -28,6 +42,11 @@ export const homeOf = (root: string): Home => ({
 	log: path.join(root, 'troupe.log'),
 });
 
-/** `--home`, else TROUPE_HOME, else `.troupe` in the user's own folder; absolute. */
-export const homeRoot = (flag: string | undefined, fromEnvironment: string | undefined, userHome: string): string =>
-	path.resolve(flag ?? (fromEnvironment === undefined || fromEnvironment === '' ? path.join(userHome, '.troupe') : fromEnvironment));
+/** An agent has a home of its own, so that it may live beside a server. */
+const folderOf = (command: string): string => (command === 'agent' ? '.troupe-agent' : '.troupe');
+
+/** `--home`, else TROUPE_HOME, else `.troupe` (of an agent `.troupe-agent`) in the user's own folder; absolute. */
+export const homeRoot = (command: string, flag: string | undefined, fromEnvironment: string | undefined, userHome: string): string =>
+	path.resolve(
+		flag ?? (fromEnvironment === undefined || fromEnvironment === '' ? path.join(userHome, folderOf(command)) : fromEnvironment),
+	);

@@ -3,6 +3,7 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {AppError} from '../api/errors.js';
+import {serversExtension} from '../server/kubeconfig.js';
 import {usageError} from './usage.js';
 
 export type Connection = {
@@ -10,6 +11,8 @@ export type Connection = {
 	readonly file: string;
 	/** `https://127.0.0.1:6443`, perhaps with a path in front of everything. */
 	readonly server: URL;
+	/** Where the cluster has other servers: they are asked in turn when this one is not reachable or does not lead. */
+	readonly others: readonly URL[];
 	/** Certificates to trust, PEM; undefined: those of the system. */
 	readonly ca: string | undefined;
 	readonly trustAnyone: boolean;
@@ -48,7 +51,8 @@ export async function readConnection(sources: Sources): Promise<Connection> {
 	const user = context['user'] === undefined ? undefined : entry(configs, 'users', context['user'], first.file);
 	return {
 		file: cluster.file,
-		server: serverOf(cluster.fields, cluster.file),
+		server: serverOf(cluster.fields['server'], cluster.file),
+		others: othersOf(cluster.fields, cluster.file),
 		ca: pem(cluster.fields, 'certificate-authority', cluster.file),
 		trustAnyone: cluster.fields['insecure-skip-tls-verify'] === true,
 		...credentials(user),
@@ -112,8 +116,15 @@ function entry(configs: readonly Kubeconfig[], list: string, name: unknown, file
 	throw usageError(`${file} has no entry "${name}" under ${list}`);
 }
 
-function serverOf(cluster: Fields, file: string): URL {
-	const text = cluster['server'];
+/** The extension that a server of ours writes; kubectl passes it over. */
+function othersOf(cluster: Fields, file: string): readonly URL[] {
+	const extensions = Array.isArray(cluster['extensions']) ? (cluster['extensions'] as readonly Named[]) : [];
+	const extension = extensions.find(({name}) => name === serversExtension)?.['extension'] as Fields | undefined;
+	const servers = Array.isArray(extension?.['servers']) ? (extension['servers'] as readonly unknown[]) : [];
+	return servers.filter(server => server !== cluster['server']).map(server => serverOf(server, file));
+}
+
+function serverOf(text: unknown, file: string): URL {
 	const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined;
 	if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
 		throw usageError(`${file}: server must be an https URL, got ${JSON.stringify(text)}`);

@@ -54,7 +54,7 @@ async function run(command: CommandSpec, argv: readonly string[]): Promise<numbe
 	const [{parseArguments}, {run}] = await Promise.all([import('./arguments.js'), command.load()]);
 	const {flags, inputs} = parseArguments(argv, command.flags);
 	process.title = processTitle(command.name); // meow has set another: in `ps`, and for `down`, this is what the process is.
-	const home = homeRoot(flags.text('home'), process.env['TROUPE_HOME'], homedir());
+	const home = homeRoot(command.name, flags.text('home'), process.env['TROUPE_HOME'], homedir());
 	return run({inputs, flags, terminal, environment: process.env, home});
 }
 

@@ -1,29 +1,39 @@
-// Other processes, by their pid: whether one is the cluster that wrote `endpoints.json`, and when it is gone.
+// Other processes, by their pid: whether one is the process that wrote `endpoints.json`, and when it is gone.
 //
 // A pid alone says nothing: it may be another program's by now. What started after the file was written did not write it.
 
 import {readFileSync, statSync} from 'node:fs';
 import {limits} from '../api/limits.js';
 import {systemClock} from '../system/clock.js';
-import {readEndpoints, type Endpoints} from './endpoints.js';
+import {nounOf, readEndpoints, type Endpoints} from './endpoints.js';
 import {homeOf} from './home.js';
 import {processTitle} from './process-title.js';
+import {failedError} from './usage.js';
 
 /** USER_HZ: the unit of times in /proc, 100 on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 /** btime in /proc/stat has whole seconds, and the wall clock may have been set a little since. */
 const slackMs = 2_000;
 
-/** The cluster that runs for this home now; undefined when none does. */
+/** What runs for this home now, a cluster, a server or an agent; undefined when nothing does. */
 export function runningCluster(home: string): Endpoints | undefined {
 	const endpoints = readEndpoints(home);
-	if (endpoints === undefined || !isOurs(endpoints.pid)) return undefined;
+	if (endpoints === undefined || !isOurs(endpoints)) return undefined;
 	const startedAtMs = startTimeMs(endpoints.pid);
 	return startedAtMs !== undefined && startedAtMs <= statSync(homeOf(home).endpoints).mtimeMs + slackMs ? endpoints : undefined;
 }
 
-/** Whether the program of that pid is `troupe up`, by the title it gave itself. */
-const isOurs = (pid: number): boolean => (textOf(`/proc/${pid}/cmdline`) ?? '').split('\0')[0]?.trim() === processTitle('up');
+/** Two in one home would work on the same files. */
+export function refuseIfRunning(home: string): void {
+	const running = runningCluster(home);
+	if (running === undefined) return;
+	const noun = nounOf(running.command);
+	throw failedError(`${noun === 'agent' ? 'an' : 'a'} ${noun} runs in ${home} already (process ${running.pid}); troupe down stops it`);
+}
+
+/** Whether the program of that pid is the command, by the title it gave itself. */
+const isOurs = ({command, pid}: Endpoints): boolean =>
+	(textOf(`/proc/${pid}/cmdline`) ?? '').split('\0')[0]?.trim() === processTitle(command);
 
 /**
  * The fields of /proc/PID/stat from the third on (proc_pid_stat(5)); the second, a name, may hold anything. Unlike the agent's, whose

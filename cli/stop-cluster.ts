@@ -1,26 +1,32 @@
-// Stopping what a home runs: the cluster's process, and the programs of its pods.
+// Stopping what a home runs: the process of a cluster, a server or an agent, and the programs of its pods.
 
 import {existsSync} from 'node:fs';
 import {limits} from '../api/limits.js';
 import {systemClock} from '../system/clock.js';
+import {nounOf, type ServingCommand} from './endpoints.js';
 import {homeOf} from './home.js';
 import {gone, runningCluster} from './processes.js';
 import {failedError} from './usage.js';
 
-/** Stops the cluster of this home in good order; the pid it had, undefined when none ran. Throws when it does not end in time. */
-export async function stopCluster(home: string): Promise<number | undefined> {
+/** What was stopped: `cluster`, `server` or `agent`. */
+export type Stopped = {readonly pid: number; readonly noun: string; readonly command: ServingCommand};
+
+/** Stops what runs for this home in good order; undefined when nothing did. Throws when it does not end in time. */
+export async function stopCluster(home: string): Promise<Stopped | undefined> {
 	const running = runningCluster(home);
 	if (running === undefined) return undefined;
-	const {pid} = running;
+	const {pid, command} = running;
+	const noun = nounOf(command);
+	const stopped: Stopped = {pid, noun, command};
 	try {
 		process.kill(pid, 'SIGTERM');
 	} catch (error) {
 		const {code, message} = error as NodeJS.ErrnoException;
-		if (code === 'ESRCH') return pid;
-		throw failedError(`the cluster (process ${pid}) cannot be stopped: ${code === 'EPERM' ? 'it belongs to another user' : message}`);
+		if (code === 'ESRCH') return stopped;
+		throw failedError(`the ${noun} (process ${pid}) cannot be stopped: ${code === 'EPERM' ? 'it belongs to another user' : message}`);
 	}
-	if (await gone(pid, limits.stopDeadlineMs)) return pid;
-	throw failedError(`the cluster (process ${pid}) did not stop within ${limits.stopDeadlineMs / 1_000} s; its log is ${homeOf(home).log}`);
+	if (await gone(pid, limits.stopDeadlineMs)) return stopped;
+	throw failedError(`the ${noun} (process ${pid}) did not stop within ${limits.stopDeadlineMs / 1_000} s; its log is ${homeOf(home).log}`);
 }
 
 /** Stops the programs of all pods that the home's data directory knows, each within its own grace; how many there were. No cluster may run. */

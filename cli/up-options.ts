@@ -1,20 +1,59 @@
-// What `troupe up` was asked for, checked.
+// What the serving commands were asked for, checked.
+
+import type {OutsideUrl} from '../system/outside-url.js';
+import type {RuntimeChoice} from './local-node.js';
 
 /** Where to listen. Port 0 picks a free one. */
 export type HostPort = {readonly host: string; readonly port: number};
 
-export type UpOptions = {
-	/** Absolute path of TROUPE_HOME. */
-	readonly home: string;
+/** A host, and a port where it is another than the one that is listened on. */
+export type Advertised = {readonly host: string; readonly port: number | undefined};
+
+export type DoorOptions = {
 	readonly api: HostPort;
 	readonly web: HostPort;
 	readonly mqtt: HostPort;
-	readonly runtime: 'auto' | 'process' | 'simulated';
-	readonly store: 'level' | 'memory';
+	/** What agents and kubeconfigs are told instead of where the API listens. */
+	readonly advertise: Advertised | undefined;
+	/** Where actors and tools meet, when it is not the server itself. */
+	readonly broker: OutsideBrokerChoice | undefined;
+};
+
+/** `text` is as it was given, password included. */
+export type OutsideBrokerChoice = {readonly server: OutsideUrl; readonly text: string};
+
+/** `level`, `memory` or `etcd://…`. */
+export type StoreChoice = string;
+
+export type ServerOptions = DoorOptions & {
+	/** Absolute path of TROUPE_HOME. */
+	readonly home: string;
+	readonly store: StoreChoice;
+	/** To run in the background: `cli/detach.ts` takes such options, who serves never sees them. */
+	readonly detach: boolean;
+};
+
+export type UpOptions = ServerOptions & {
+	readonly runtime: RuntimeChoice;
 	/** The name of the node in this process. */
 	readonly node: string;
 	readonly simulatedNodes: number;
-	/** To run in the background: `cli/detach.ts` takes such options, `runUp` never sees them. */
+};
+
+export type AgentOptions = {
+	readonly home: string;
+	/** Servers to join, `https://host:port` each; none where the agent has joined before. */
+	readonly join: readonly string[];
+	/** Traded for the node's own credential, once. */
+	readonly token: string | undefined;
+	/** A file with the authority's certificate, instead of the pin in the token. */
+	readonly caFile: string | undefined;
+	/** Undefined: the one it has, or its host's name. */
+	readonly node: string | undefined;
+	readonly hostNode: string;
+	readonly runtime: RuntimeChoice;
+	/** Where the node remembers what it was told: a folder, or `redis://…`. */
+	readonly cache: string | undefined;
 	readonly detach: boolean;
 };
 
@@ -30,5 +69,18 @@ export function parseHostPort(text: string, defaultHost: string): HostPort | und
 	return {host: host === '' ? defaultHost : host, port};
 }
 
+/** Reads `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`. Undefined for anything else. */
+export function parseAdvertised(text: string): Advertised | undefined {
+	const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9][A-Za-z0-9.-]*))(?::(\d{1,5}))?$/.exec(text);
+	const host = match?.[1] ?? match?.[2];
+	const port = match?.[3] === undefined ? undefined : Number(match[3]);
+	if (host === undefined || (port !== undefined && (port < 1 || port > 65_535))) return undefined;
+	return {host, port};
+}
+
 /** `127.0.0.1:6443`, `[::1]:6443`. */
 export const formatHostPort = ({host, port}: HostPort): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+
+/** What `parseAdvertised` reads. */
+export const formatAdvertised = ({host, port}: Advertised): string =>
+	port === undefined ? (host.includes(':') ? `[${host}]` : host) : formatHostPort({host, port});

@@ -1,8 +1,9 @@
-// The cluster's own authority and the certificate its doors show. Both live in the vault; what is good is kept.
+// The cluster's own authority and the certificate its doors show. What is good is kept: the authority in the cluster's vault, which
+// all servers share, the certificate in a vault of the server's own, since each is reached by other names.
 //
 // Only here is @peculiar/x509 used, and it is loaded only when something must be made: checking takes node:crypto alone.
 
-import {X509Certificate as Parsed, randomBytes, webcrypto} from 'node:crypto';
+import {X509Certificate as Parsed, createHash, randomBytes, webcrypto} from 'node:crypto';
 import {isIP} from 'node:net';
 import {hostname} from 'node:os';
 import type {Vault} from './vault.js';
@@ -34,23 +35,52 @@ const skewMs = 3_600_000;
 const algorithm = {name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256'};
 const always = ['localhost', '127.0.0.1', '::1'];
 
-/** The certificate to serve with: the one in the vault if it is good for these names and long enough, otherwise a new one. */
-export async function ensureCertificates(vault: Vault, {names, nowMs}: CertificateRequest): Promise<ServerCertificate> {
+export type CertificateVaults = {readonly cluster: Vault; readonly own: Vault};
+
+/** What the cluster's vault holds the authority under; where it is, the vault is not a new one. */
+export const authorityName = 'authority';
+
+/** The certificate to serve with: the one that is kept if it is good for these names and long enough, otherwise a new one. */
+export async function ensureCertificates({cluster, own}: CertificateVaults, request: CertificateRequest): Promise<ServerCertificate> {
+	return certificateOf(await ensureAuthority(cluster, request.nowMs), own, request);
+}
+
+/** The same by an authority that must be there already: a standby makes none. Undefined: there is none that is good. */
+export async function findCertificates(
+	{cluster, own}: CertificateVaults,
+	request: CertificateRequest,
+): Promise<ServerCertificate | undefined> {
+	const ca = readPair(cluster, authorityName);
+	return ca !== undefined && isCurrent(new Parsed(ca.cert), request.nowMs) ? certificateOf(ca, own, request) : undefined;
+}
+
+/** SHA-256 of the certificate in DER: what a join token pins. */
+export const pinOf = (pem: string): string => createHash('sha256').update(new Parsed(pem).raw).digest('base64url');
+
+async function certificateOf(ca: KeyPair, own: Vault, {names, nowMs}: CertificateRequest): Promise<ServerCertificate> {
 	const wanted = [...new Set([...always, hostname(), ...names])].filter(name => name !== '');
-	const ca = await ensureAuthority(vault, nowMs);
-	const kept = readPair(vault, 'server-certificate');
+	const kept = ownPair(own);
 	if (kept !== undefined && servesWell(kept, ca, wanted, nowMs)) return {ca: ca.cert, ...kept};
 	const made = await makeServer(ca, wanted, nowMs);
-	await vault.put('server-certificate', JSON.stringify(made));
+	await own.put('server-certificate', JSON.stringify(made));
 	return {ca: ca.cert, ...made};
 }
 
 async function ensureAuthority(vault: Vault, nowMs: number): Promise<KeyPair> {
-	const kept = readPair(vault, 'authority');
+	const kept = readPair(vault, authorityName);
 	if (kept !== undefined && isCurrent(new Parsed(kept.cert), nowMs)) return kept;
 	const made = await makeAuthority(nowMs);
-	await vault.put('authority', JSON.stringify(made));
+	await vault.put(authorityName, JSON.stringify(made));
 	return made;
+}
+
+/** Sealed with a key that was replaced since, it is as good as none. */
+function ownPair(own: Vault): KeyPair | undefined {
+	try {
+		return readPair(own, 'server-certificate');
+	} catch {
+		return undefined;
+	}
 }
 
 function readPair(vault: Vault, name: string): KeyPair | undefined {

@@ -7,6 +7,7 @@ import type {Message} from '../system/behavior.js';
 import type {ObjectEvent} from '../system/event-log.js';
 import type {JournalEntry} from '../system/journal.js';
 import type {ObjectIndex} from '../system/object-index.js';
+import type {Snapshot} from '../system/store.js';
 import type {TreeNode} from '../system/tree.js';
 import type {WatchRing} from '../system/watch-ring.js';
 
@@ -17,6 +18,8 @@ export type AskOptions = {
 	/** Who asked, at which door: `http admin PATCH replicasets/default/web`. Kept in the journal of what it causes. */
 	readonly cause: string;
 };
+
+export type SystemTree = {readonly system: string; readonly tree: TreeNode | undefined; readonly problem: string | undefined};
 
 export type ControlPlane = {
 	readonly index: ObjectIndex;
@@ -30,10 +33,10 @@ export type ControlPlane = {
 	readonly eventKeys: () => Iterable<string>;
 	/** Oldest first; kept for an hour after the object is gone. */
 	readonly journalOf: (key: string) => readonly JournalEntry[];
-	/** The actor trees of every system that can be reached. */
-	readonly trees: () => Promise<
-		readonly {readonly system: string; readonly tree: TreeNode | undefined; readonly problem: string | undefined}[]
-	>;
+	/** The actor trees of every system, or of the one that is named; for those that cannot be reached, what is wrong. */
+	readonly trees: (only?: string) => Promise<readonly SystemTree[]>;
+	/** All that is stored as of one moment, for a backup. */
+	readonly snapshot: () => Promise<Snapshot>;
 	/** The counters people ask for when something is wrong: dead letters, crashes, commits. */
 	readonly counters: () => JsonObject;
 };

@@ -8,24 +8,45 @@ import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import https from 'node:https';
 import type {AddressInfo} from 'node:net';
 import type {Duplex} from 'node:stream';
+import type {TLSSocket} from 'node:tls';
 import {AppError, failure} from '../api/errors.js';
+import {caPath} from '../api/join.js';
 import type {Identity} from '../api/roles.js';
 import type {Clock} from '../system/clock.js';
+import type {Access} from './access.js';
 import type {ControlPlane} from './control-plane.js';
 import {ClientGone} from './http/body.js';
-import {aboutTarget, type Backend, type Exchange} from './http/exchange.js';
+import {aboutTarget, type Exchange} from './http/exchange.js';
 import {sendFailure, sendText} from './http/reply.js';
 import {createRoutes, type Route} from './http/routes.js';
-import {createStreams} from './http/stream.js';
+import {createStreams, type Streams} from './http/stream.js';
 import {boundConnections, closeServer, connectionBounds, listenOn, trackUpgrades, type ConnectionBounds} from './listener.js';
 import type {Router} from './router.js';
+import type {Seals} from './seal.js';
+import {divide, httpProtocol, mqttProtocol} from './tls-door.js';
+
+/** Who answers: the term that is on, or nobody here. */
+export type Behind =
+	| {
+			readonly type: 'serving';
+			readonly control: ControlPlane;
+			/** Who a token belongs to; undefined for no token and for one that is not known. */
+			readonly authenticate: (token: string | undefined) => Identity | undefined;
+			readonly access: Access | undefined;
+			/** Undefined where Secrets are neither taken nor shown. */
+			readonly seals?: Seals | undefined;
+	  }
+	| {readonly type: 'standby'; readonly leader: string | undefined};
+
+export type Certificate = {readonly ca: string; readonly cert: string; readonly key: string};
 
 export type GatewayOptions = {
-	readonly control: ControlPlane;
-	/** Who a token belongs to; undefined for no token and for one that is not known. */
-	readonly authenticate: (token: string | undefined) => Identity | undefined;
-	/** Undefined: plain HTTP, where kubectl sends no token. */
-	readonly tls: {readonly cert: string; readonly key: string} | undefined;
+	/** Asked at each request. */
+	readonly behind: () => Behind;
+	/** Undefined: plain HTTP, where kubectl sends no token. `later`: handshakes fail until it is known. */
+	readonly tls: Certificate | 'later' | undefined;
+	/** Takes connections that speak MQTT inside TLS. */
+	readonly onMqtt?: (socket: TLSSocket) => void;
 	readonly version: string;
 	readonly clock: Clock;
 	/** Told of what must not happen: a handler that threw. `about` is the method and path, without the query. */
@@ -40,65 +61,92 @@ export type Gateway = {
 	readonly listen: (host: string, port: number) => Promise<{readonly port: number}>;
 	/** Ends watches and logs in order, lets requests that run finish for a moment, then cuts what is left. */
 	readonly close: () => Promise<void>;
+	/** The term is over: ends watches and logs, and every connection that waits for its next request. */
+	readonly endTerm: () => void;
+	/** From the next handshake on. */
+	readonly useCertificate: (certificate: Certificate) => void;
 	/** Takes every upgrade from now on; without a listener they are answered like any GET. */
 	readonly onUpgrade: (listener: UpgradeListener) => void;
 };
 
-type Door = {readonly options: GatewayOptions; readonly backend: Backend; readonly routes: Router<Route>};
+type Door = {
+	readonly options: GatewayOptions;
+	readonly streams: Streams;
+	readonly routes: Router<Route>;
+	/** PEM; undefined as long as there is none. */
+	ca: string | undefined;
+};
 
 const healthPaths = ['/healthz', '/livez', '/readyz'];
 
 /** The gateway; it serves when `listen` resolves. */
 export function createGateway(options: GatewayOptions): Gateway {
-	const {control, clock, version} = options;
+	const {clock, bounds = connectionBounds} = options;
 	const streams = createStreams();
-	const door: Door = {options, backend: {control, clock, version, streams}, routes: createRoutes()};
+	const door: Door = {options, streams, routes: createRoutes(), ca: typeof options.tls === 'object' ? options.tls.ca : undefined};
 	const server = createServer(options, (request, response) => void answer(door, request, response));
-	const upgraded = new Set<Duplex>();
-	boundConnections(server, options.bounds ?? connectionBounds, upgraded);
+	const others = new Set<Duplex>();
+	boundConnections(server, bounds, others);
+	if (isSecure(server)) divide(server, others, bounds.headersMs, options.onMqtt ?? (socket => socket.destroy()));
 	return {
 		async listen(host, port) {
 			await listenOn(server, host, port);
 			return {port: (server.address() as AddressInfo).port};
 		},
 		close() {
-			const closed = closeServer(server, upgraded, clock);
+			const closed = closeServer(server, others, clock);
 			streams.endAll();
 			return closed;
 		},
-		onUpgrade: listener => trackUpgrades(server, upgraded, listener),
+		endTerm() {
+			streams.endAll();
+			server.closeIdleConnections();
+		},
+		useCertificate({ca, cert, key}) {
+			door.ca = ca;
+			if (isSecure(server)) server.setSecureContext({cert, key, minVersion: tlsVersion});
+		},
+		onUpgrade: listener => trackUpgrades(server, others, listener),
 	};
 }
 
+const isSecure = (server: Server): server is https.Server => server instanceof https.Server;
+
+const tlsVersion = 'TLSv1.2';
+
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-function createServer({tls, bounds = connectionBounds}: GatewayOptions, listener: Listener): Server {
+function createServer({tls, onMqtt, bounds = connectionBounds}: GatewayOptions, listener: Listener): Server {
 	const common = {connectionsCheckingInterval: bounds.checkMs};
 	if (tls === undefined) return http.createServer(common, listener);
-	return https.createServer(
-		{...common, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: bounds.headersMs, ALPNProtocols: ['http/1.1']},
-		listener,
-	);
+	const pair = tls === 'later' ? {} : {cert: tls.cert, key: tls.key};
+	const ALPNProtocols = onMqtt === undefined ? [httpProtocol] : [httpProtocol, mqttProtocol];
+	return https.createServer({...common, ...pair, minVersion: tlsVersion, handshakeTimeout: bounds.headersMs, ALPNProtocols}, listener);
 }
 
 async function answer(door: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
+	const {options, streams, routes} = door;
 	// A connection that breaks is seen by `close`; without listeners its error would end the process.
 	request.on('error', () => undefined);
 	response.on('error', () => undefined);
+	const behind = options.behind();
 	const {path, query} = partsOf(request.url ?? '/');
-	if (healthPaths.includes(path)) return sendHealth(request, response);
-	const identity = door.options.authenticate(tokenOf(request));
+	if (healthPaths.includes(path)) return sendHealth(request, response, path, behind);
+	if (path === caPath && door.ca !== undefined) return sendAuthority(request, response, door.ca);
+	if (behind.type === 'standby') return sendStandby(response, behind.leader);
+	const identity = behind.authenticate(tokenOf(request));
 	if (identity === undefined) return sendFailure(response, failure('ERR_UNAUTHORIZED'));
 	const method = request.method ?? 'GET';
-	const found = door.routes.find(method, path);
+	const found = routes.find(method, path);
 	if (found.type === 'none') return sendFailure(response, failure('ERR_NO_SUCH_PATH'));
 	if (found.type === 'otherMethod') {
 		response.setHeader('allow', found.allowed.join(', '));
 		return sendFailure(response, failure('ERR_METHOD_NOT_ALLOWED'));
 	}
+	const {clock, version} = options;
 	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity};
 	try {
-		await found.handler.handle(door.backend, exchange);
+		await found.handler.handle({control: behind.control, access: behind.access, seals: behind.seals, clock, version, streams}, exchange);
 	} catch (error) {
 		refuse(door, exchange, found.handler, error);
 	}
@@ -108,16 +156,32 @@ function refuse({options}: Door, exchange: Exchange, route: Route, error: unknow
 	const {response} = exchange;
 	if (error instanceof ClientGone) return;
 	const about = route.targetOf === undefined ? {} : aboutTarget(route.targetOf(exchange));
-	if (error instanceof AppError) return sendFailure(response, error.failure, about);
-	options.onBug?.(error, `${exchange.method} ${exchange.path}`);
-	sendFailure(response, failure('ERR_INTERNAL'), about);
+	if (!(error instanceof AppError)) options.onBug?.(error, `${exchange.method} ${exchange.path}`);
+	sendFailure(response, error instanceof AppError ? error.failure : failure('ERR_INTERNAL'), about);
+	// Half an answer must not look like a whole one, nor wait for ever.
 	if (response.headersSent && !response.writableEnded) response.destroy();
 }
 
-function sendHealth(request: IncomingMessage, response: ServerResponse): void {
-	if (request.method === 'GET' || request.method === 'HEAD') sendText(response, 200, 'text/plain; charset=utf-8', 'ok');
+/** A standby lives, and is not ready: whoever balances over servers asks `readyz`. */
+function sendHealth(request: IncomingMessage, response: ServerResponse, path: string, {type}: Behind): void {
+	if (!isRead(request)) return sendFailure(response, failure('ERR_METHOD_NOT_ALLOWED'));
+	const status = type === 'standby' && path === '/readyz' ? 503 : 200;
+	sendText(response, status, 'text/plain; charset=utf-8', type === 'standby' ? 'standby' : 'ok');
+}
+
+/** To everybody, since it is what a pin is compared with, and it is shown in each handshake anyway. */
+function sendAuthority(request: IncomingMessage, response: ServerResponse, ca: string): void {
+	if (isRead(request)) sendText(response, 200, 'application/x-pem-file', ca);
 	else sendFailure(response, failure('ERR_METHOD_NOT_ALLOWED'));
 }
+
+function sendStandby(response: ServerResponse, leader: string | undefined): void {
+	// Also when it is not known: by this header a client tells a standby from a busy server.
+	response.setHeader('troupe-leader', leader ?? '');
+	sendFailure(response, failure('ERR_STANDBY', {leader}));
+}
+
+const isRead = ({method}: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 
 function partsOf(url: string): {readonly path: string; readonly query: URLSearchParams} {
 	const mark = url.indexOf('?');

@@ -6,6 +6,8 @@ import {writeFileAtomic} from '../system/atomic-file.js';
 export type KubeconfigInput = {
 	/** `https://127.0.0.1:6443`. */
 	readonly server: string;
+	/** All servers of the cluster; `troupe` goes on to the next where one does not lead. */
+	readonly servers?: readonly string[];
 	/** The CA's certificate; undefined where the API is served without TLS. */
 	readonly ca: string | undefined;
 	readonly user: string;
@@ -13,7 +15,7 @@ export type KubeconfigInput = {
 };
 
 /** The text of a kubeconfig with one cluster, one user and the context `troupe`. Every value is a JSON string, which YAML reads as it is. */
-export function kubeconfigText({server, ca, user, token}: KubeconfigInput): string {
+export function kubeconfigText({server, servers = [], ca, user, token}: KubeconfigInput): string {
 	const authority = ca === undefined ? [] : [`    certificate-authority-data: ${JSON.stringify(Buffer.from(ca).toString('base64'))}`];
 	return [
 		'apiVersion: v1',
@@ -24,6 +26,7 @@ export function kubeconfigText({server, ca, user, token}: KubeconfigInput): stri
 		'  cluster:',
 		`    server: ${JSON.stringify(server)}`,
 		...authority,
+		...extension(servers),
 		'users:',
 		`- name: ${JSON.stringify(user)}`,
 		'  user:',
@@ -38,6 +41,12 @@ export function kubeconfigText({server, ca, user, token}: KubeconfigInput): stri
 		'',
 	].join('\n');
 }
+
+/** What kubectl passes over: the list of servers is read by `troupe` alone. */
+export const serversExtension = 'troupe.dev/servers';
+
+const extension = (servers: readonly string[]): readonly string[] =>
+	servers.length < 2 ? [] : ['    extensions:', `    - name: ${serversExtension}`, `      extension: ${JSON.stringify({servers})}`];
 
 /** Writes `<home>/kubeconfig` (0600: it holds a token) and, with TLS, `<home>/ca.crt`. */
 export async function writeKubeconfig(home: string, input: KubeconfigInput): Promise<{readonly kubeconfig: string}> {

@@ -1,27 +1,54 @@
-// Who may come in: named tokens with a role. A token is shown once, when it is made; what is kept is its hash, in the vault.
+// Who may come in: named tokens with a role, perhaps for a time. A token is shown once, when it is made; what is kept is its hash, in the vault.
 //
-// A token is 256 random bits, so a plain SHA-256 of it cannot be turned back by guessing, and needs no salt against tables.
+// A token is 256 random bits, so a hash of it cannot be turned back by guessing, and needs no salt against tables.
 
-import {createHash, randomBytes, timingSafeEqual} from 'node:crypto';
+import {createHash, randomBytes} from 'node:crypto';
 import {readFile} from 'node:fs/promises';
 import {AppError} from '../api/errors.js';
+import {formatJoinToken} from '../api/join-token.js';
 import {controlSystem} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {Identity, Role} from '../api/roles.js';
-import {isDnsLabel} from '../api/rules/names.js';
+import {isDnsLabel, isDnsSubdomain} from '../api/rules/names.js';
 import {writeFileAtomic} from '../system/atomic-file.js';
+import {mosquittoHash, passwordField} from './mosquitto-hash.js';
 import type {Vault} from './vault.js';
 
-export type TokenInfo = {readonly name: string; readonly role: Role; readonly createdAtMs: number};
+export type TokenInfo = {
+	readonly name: string;
+	readonly role: Role;
+	readonly createdAtMs: number;
+	/** Wall time; without it the token is good until it is revoked. */
+	readonly expiresAtMs?: number | undefined;
+};
 
 export type Tokens = {
 	/** Makes a token, in place of the one of that name if there is one, and returns its text: the only time it is seen. */
-	readonly issue: (name: string, role: Role) => Promise<string>;
+	readonly issue: (name: string, role: Role, options?: IssueOptions) => Promise<string>;
 	/** Whether there was one. */
 	readonly revoke: (name: string) => Promise<boolean>;
+	/** Those that have not expired. */
 	readonly list: () => readonly TokenInfo[];
-	/** Who a token belongs to. Takes as long for a wrong one as for a right one. */
+	/** The same with what an external broker knows each by. */
+	readonly logins: () => readonly BrokerLogin[];
+	/** Who a token belongs to. */
 	readonly authenticate: (token: string | undefined) => Identity | undefined;
+};
+
+/** What an external broker is told of a token. */
+export type BrokerLogin = {
+	readonly name: string;
+	readonly role: Role;
+	/** The second field of Mosquitto's password file. */
+	readonly password: string;
+};
+
+export type IssueOptions = {
+	readonly ttlMs?: number | undefined;
+	/** Fails with `ERR_ALREADY_EXISTS` where that name has a token. */
+	readonly isNew?: boolean;
+	/** Makes the text of the secret: join tokens carry more. */
+	readonly textOf?: (secret: string) => string;
 };
 
 type Stored = TokenInfo & {readonly hash: string};
@@ -29,64 +56,98 @@ type Stored = TokenInfo & {readonly hash: string};
 /** So that a token is recognised where it should not be: in logs, in repositories. */
 const prefix = 'troupe-';
 const vaultName = 'tokens';
+const asUsual = (secret: string): string => prefix + secret;
 
 /** The tokens that the vault holds. */
 export function openTokens(vault: Vault, nowMs: () => number): Tokens {
-	let tokens = JSON.parse(vault.get(vaultName) ?? '[]') as readonly Stored[];
-	let last: Promise<void> = Promise.resolve();
-
-	/** One write after the other; what is not kept is not in force either. */
-	function keep(change: (tokens: readonly Stored[]) => readonly Stored[]): Promise<void> {
-		const written = last.then(async () => {
-			const changed = change(tokens);
-			await vault.put(vaultName, JSON.stringify(changed));
-			tokens = changed;
-		});
-		last = written.catch(() => undefined);
-		return written;
-	}
-
+	const {all, keep} = openList(vault);
+	const hashOf = createHasher();
+	const isGood = ({expiresAtMs}: Stored): boolean => expiresAtMs === undefined || expiresAtMs > nowMs();
 	return {
-		async issue(name, role) {
-			checkName(name);
-			const token = prefix + randomBytes(32).toString('base64url');
-			const stored: Stored = {name, role, createdAtMs: nowMs(), hash: hashOf(token).toString('hex')};
-			await keep(all => checkCount([...all.filter(each => each.name !== name), stored]));
+		async issue(name, role, {ttlMs, isNew = false, textOf = asUsual} = {}) {
+			checkName(name, role);
+			const token = textOf(randomBytes(32).toString('base64url'));
+			const atMs = nowMs();
+			const expiry = ttlMs === undefined ? {} : {expiresAtMs: atMs + ttlMs};
+			const stored: Stored = {name, role, createdAtMs: atMs, ...expiry, hash: mosquittoHash(token)};
+			await keep(tokens => {
+				const good = tokens.filter(isGood);
+				if (isNew && good.some(each => each.name === name)) throw new AppError('ERR_ALREADY_EXISTS', {resource: 'tokens', name});
+				return checkCount([...good.filter(each => each.name !== name), stored]);
+			});
 			return token;
 		},
 		async revoke(name) {
 			let found = false;
-			await keep(all => {
-				found = all.some(each => each.name === name);
-				return all.filter(each => each.name !== name);
+			if (!all().some(each => each.name === name)) return false;
+			await keep(tokens => {
+				found = tokens.some(each => each.name === name);
+				return tokens.filter(each => each.name !== name);
 			});
 			return found;
 		},
-		list: () => tokens.map(({name, role, createdAtMs}) => ({name, role, createdAtMs})),
-		authenticate: token => (token === undefined ? undefined : identityOf(find(tokens, hashOf(token)))),
+		list: () => all().filter(isGood).map(withoutHash),
+		logins: () =>
+			all()
+				.filter(isGood)
+				.map(({name, role, hash}) => ({name, role, password: passwordField(hash)})),
+		authenticate(token) {
+			if (token === undefined) return undefined;
+			const hash = hashOf(token);
+			const stored = all().find(each => each.hash === hash);
+			return stored !== undefined && isGood(stored) ? identityOf(stored) : undefined;
+		},
 	};
 }
 
-const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
-
-/** Every hash is compared, each in constant time. */
-function find(tokens: readonly Stored[], hash: Buffer): Stored | undefined {
-	let found: Stored | undefined;
-	for (const each of tokens) if (timingSafeEqual(Buffer.from(each.hash, 'hex'), hash)) found = each;
-	return found;
+/** One write after the other; what is not kept is not in force either. */
+function openList(vault: Vault) {
+	let tokens = JSON.parse(vault.get(vaultName) ?? '[]') as readonly Stored[];
+	let last: Promise<void> = Promise.resolve();
+	return {
+		all: () => tokens,
+		keep: (change: (tokens: readonly Stored[]) => readonly Stored[]): Promise<void> => {
+			const written = last.then(async () => {
+				const changed = change(tokens);
+				await vault.put(vaultName, JSON.stringify(changed));
+				tokens = changed;
+			});
+			last = written.catch(() => undefined);
+			return written;
+		},
+	};
 }
 
-function identityOf(stored: Stored | undefined): Identity | undefined {
-	if (stored === undefined) return undefined;
-	const {name, role} = stored;
+/**
+ * Hashes of tokens that come again and again: the kept hash takes 0.2 ms, which a request should pay only once. What is compared is a
+ * hash: how far it agrees with another tells nothing of the token.
+ */
+function createHasher(): (token: string) => string {
+	const known = new Map<string, string>();
+	return token => {
+		const quick = createHash('sha256').update(token).digest('base64');
+		const hash = known.get(quick) ?? mosquittoHash(token);
+		known.delete(quick);
+		known.set(quick, hash);
+		const [oldest] = known.keys();
+		if (oldest !== undefined && known.size > limits.tokens) known.delete(oldest);
+		return hash;
+	};
+}
+
+function withoutHash({hash: _hash, ...info}: Stored): TokenInfo {
+	return info;
+}
+
+function identityOf({name, role}: Stored): Identity {
 	return role === 'node' ? {name, role, node: name} : {name, role};
 }
 
-function checkName(name: string): void {
-	if (name === controlSystem || !isDnsLabel(name))
-		throw new AppError('ERR_USAGE', {
-			message: `a token's name must be 1 to 63 of a-z, 0-9 and -, and not "${controlSystem}"; got ${JSON.stringify(name.slice(0, 70))}`,
-		});
+/** A node may be called like a host, with dots. */
+function checkName(name: string, role: Role): void {
+	if (name !== controlSystem && (role === 'node' ? isDnsSubdomain(name) : isDnsLabel(name))) return;
+	const words = role === 'node' ? "a node's name must be a DNS name" : "a token's name must be 1 to 63 of a-z, 0-9 and -";
+	throw new AppError('ERR_USAGE', {message: `${words}, and not "${controlSystem}"; got ${JSON.stringify(name.slice(0, 70))}`});
 }
 
 function checkCount(tokens: readonly Stored[]): readonly Stored[] {
@@ -101,15 +162,35 @@ export type AdminToken = {
 	readonly made: 'first start' | 'the file was lost' | undefined;
 };
 
-/** The token of `admin` in its file (0600): the one that is there, or a new one where there is none that is known. */
-export async function ensureAdminToken(tokens: Tokens, file: string): Promise<AdminToken> {
+/** Where several servers share a store, each finds the token of `admin` in the vault, and so all have the same. */
+const adminVaultName = 'admin-token';
+
+/**
+ * The token of `admin` in its file (0600): the one that is there, or a new one where there is none that is known. With `shared` the one
+ * that all servers have.
+ */
+export async function ensureAdminToken(tokens: Tokens, file: string, shared?: Vault): Promise<AdminToken> {
+	const isAdmins = (token: string | undefined): token is string => tokens.authenticate(token)?.name === 'admin';
 	const isFirst = !tokens.list().some(({name}) => name === 'admin');
-	const kept = (await readIfThere(file))?.trim();
-	if (kept !== undefined && tokens.authenticate(kept)?.name === 'admin') return {token: kept, made: undefined};
-	const token = await tokens.issue('admin', 'admin');
-	await writeFileAtomic(file, `${token}\n`, 0o600);
-	return {token, made: isFirst ? 'first start' : 'the file was lost'};
+	const [ofFile, ofAll] = [(await readIfThere(file))?.trim(), shared?.get(adminVaultName)];
+	if (isAdmins(ofFile)) {
+		if (ofAll !== ofFile) await shared?.put(adminVaultName, ofFile);
+		return {token: ofFile, made: undefined};
+	}
+	const token = isAdmins(ofAll) ? ofAll : await tokens.issue('admin', 'admin');
+	if (token !== ofAll) await shared?.put(adminVaultName, token);
+	await writeAdminToken(file, token);
+	return {token, made: token === ofAll ? undefined : isFirst ? 'first start' : 'the file was lost'};
 }
+
+/** For a standby, which makes none: the token that all servers have, now in its own file as well. */
+export async function copyAdminToken(shared: Vault, file: string): Promise<string | undefined> {
+	const token = shared.get(adminVaultName);
+	if (token !== undefined) await writeAdminToken(file, token);
+	return token;
+}
+
+const writeAdminToken = (file: string, token: string): Promise<void> => writeFileAtomic(file, `${token}\n`, 0o600);
 
 async function readIfThere(file: string): Promise<string | undefined> {
 	try {
@@ -118,4 +199,20 @@ async function readIfThere(file: string): Promise<string | undefined> {
 		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
 		throw error;
 	}
+}
+
+export type NamedToken = TokenInfo & {readonly token: string};
+
+/** A token for hosts that are to join within the time; it names the authority they may show it to. */
+export async function issueJoinToken(tokens: Tokens, pin: string, ttlMs: number): Promise<NamedToken> {
+	const name = `join-${randomBytes(4).toString('hex')}`;
+	const token = await tokens.issue(name, 'join', {ttlMs, isNew: true, textOf: secret => formatJoinToken(secret, pin)});
+	return named(tokens, name, token);
+}
+
+/** A token as it is shown once. */
+export function named(tokens: Tokens, name: string, token: string): NamedToken {
+	const info = tokens.list().find(each => each.name === name);
+	if (info === undefined) throw new AppError('ERR_NOT_FOUND', {resource: 'tokens', name});
+	return {...info, token};
 }

@@ -1,8 +1,9 @@
-// The plain http door (`--web`): health, a page that says what runs, and the upgrade to MQTT over WebSocket. It needs no login,
-// so it shows nothing of the users' objects and no secret.
+// The door for browsers (`--web`): health, a page that says what runs, and the upgrade to MQTT over WebSocket. It needs no login,
+// so it shows nothing of the users' objects and no secret. Plain http on loopback; elsewhere TLS, since a login comes this way.
 
 import http from 'node:http';
-import type {IncomingMessage, Server, ServerResponse} from 'node:http';
+import type {IncomingMessage, ServerResponse} from 'node:http';
+import https from 'node:https';
 import type {AddressInfo} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {Clock} from '../system/clock.js';
@@ -13,6 +14,8 @@ export type WebOptions = {
 	readonly about: () => WebAbout;
 	/** An upgrade at `/mqtt`. Others are refused. */
 	readonly onMqttUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+	/** Undefined: plain http. */
+	readonly tls: {readonly cert: string; readonly key: string} | undefined;
 	readonly clock: Clock;
 };
 
@@ -25,10 +28,13 @@ export type Web = {
 };
 
 /** The web door. */
-export function createWeb({about, onMqttUpgrade, clock}: WebOptions): Web {
-	const server: Server = http.createServer({connectionsCheckingInterval: connectionBounds.checkMs}, (request, response) =>
-		answer(about, request, response),
-	);
+export function createWeb({about, onMqttUpgrade, tls, clock}: WebOptions): Web {
+	const common = {connectionsCheckingInterval: connectionBounds.checkMs};
+	const listener = (request: IncomingMessage, response: ServerResponse): void => answer(about, request, response);
+	const server =
+		tls === undefined
+			? http.createServer(common, listener)
+			: https.createServer({...common, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: connectionBounds.headersMs}, listener);
 	const upgraded = new Set<Duplex>();
 	boundConnections(server, connectionBounds, upgraded);
 	trackUpgrades(server, upgraded, (request, socket, head) => {

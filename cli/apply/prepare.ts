@@ -2,6 +2,7 @@
 
 import {AppError} from '../../api/errors.js';
 import type {Renamed} from '../../api/dialects/rewrite.js';
+import {secret, withStringData} from '../../api/kinds/secret.js';
 import type {JsonObject} from '../../api/object.js';
 import type {Client} from '../client.js';
 import type {ManifestDocument} from '../manifest.js';
@@ -52,7 +53,9 @@ async function prepare(
 }
 
 function placed(document: ManifestDocument, {object, notes = [], renamed = []}: Normalised, where: Where): Prepared {
-	const {status: _status, ...rest} = object; // Status is the cluster's to write; what a file says about it is never sent.
+	const {status: _status, ...given} = object; // Status is the cluster's to write; what a file says about it is never sent.
+	// Of a Secret the cluster shows `data` alone: so that what was applied can be compared with what is there.
+	const rest = given['kind'] === secret.kind ? withStringData(given) : given;
 	const metadata = (object['metadata'] ?? {}) as {readonly name?: unknown; readonly namespace?: unknown};
 	const resource = resourceOf(typeof object['kind'] === 'string' ? object['kind'] : '');
 	const named = typeof metadata.namespace === 'string' ? metadata.namespace : undefined;

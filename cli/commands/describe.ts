@@ -7,6 +7,7 @@ import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
+import {describeConfigMap, describeSecret} from '../describe/config.js';
 import {drawSection} from '../describe/lines.js';
 import {describeNode} from '../describe/node.js';
 import {describePlain} from '../describe/plain.js';
@@ -78,6 +79,10 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			const pods = await listAll(client, resourceOf('pods'), undefined, {fieldSelector: `spec.nodeName=${object.metadata.name}`});
 			return describeNode(object as NodeObject, pods as readonly Pod[], nowMs, widthOf);
 		}
+		case 'ConfigMap':
+			return describeConfigMap(object, nowMs);
+		case 'Secret':
+			return describeSecret(object, nowMs);
 		default:
 			return describePlain(object, nowMs, widthOf, asYaml);
 	}

@@ -22,8 +22,8 @@ export async function run({flags, home, inputs, terminal}: Invocation): Promise<
 		terminal.out('nothing was removed\n');
 		return 1;
 	}
-	const pid = await stopCluster(home);
-	if (pid !== undefined) terminal.out(`the cluster is stopped (process ${pid})\n`);
+	const stopped = await stopCluster(home);
+	if (stopped !== undefined) terminal.out(`the ${stopped.noun} is stopped (process ${stopped.pid})\n`);
 	const count = await stopPods(home);
 	if (count > 0) terminal.out(`${count} ${count === 1 ? 'program' : 'programs'} of pods stopped\n`);
 	remove(home);

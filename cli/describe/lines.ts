@@ -2,8 +2,8 @@
 
 import {ageSince} from '../../api/duration.js';
 import type {ApiObject, Condition, Labels} from '../../api/object.js';
+import {lastAppliedAnnotation} from '../../api/sealed.js';
 import {drawTable, withoutControls, type WidthOf} from '../table.js';
-import {lastAppliedAnnotation} from '../three-way.js';
 
 /** A label and its value; several values are lines below each other, an undefined one leaves the line out. */
 export type Field = readonly [label: string, value: string | readonly string[] | undefined];

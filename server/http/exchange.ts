@@ -5,7 +5,9 @@ import type {JsonObject} from '../../api/object.js';
 import type {KindDefinition} from '../../api/kind.js';
 import type {Identity} from '../../api/roles.js';
 import type {Clock} from '../../system/clock.js';
+import type {Access} from '../access.js';
 import type {ControlPlane} from '../control-plane.js';
+import type {Seals} from '../seal.js';
 import type {Params} from '../router.js';
 import type {Streams} from './stream.js';
 
@@ -28,6 +30,10 @@ export type Backend = {
 	readonly version: string;
 	/** Answers that go on: watches, logs. */
 	readonly streams: Streams;
+	/** Undefined where nobody joins and no tokens are made. */
+	readonly access: Access | undefined;
+	/** Undefined where Secrets are neither taken nor shown. */
+	readonly seals: Seals | undefined;
 };
 
 export type Handler = (backend: Backend, exchange: Exchange) => void | Promise<void>;

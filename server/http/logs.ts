@@ -95,7 +95,7 @@ function asker(backend: Backend, exchange: Exchange, target: Target, {node, uid,
 			deadlineMs: waitMs + limits.askDeadlineMs,
 			cause,
 		});
-		if (!outcome.ok && outcome.error.code === 'ERR_NO_SUCH_ACTOR')
+		if (!outcome.ok && ['ERR_NO_SUCH_ACTOR', 'ERR_TIMEOUT'].includes(outcome.error.code))
 			throw new AppError('ERR_NOT_REACHABLE', {message: `the node "${node}" of this pod is not reachable, so its logs are not either`});
 		return valueOf(outcome);
 	};

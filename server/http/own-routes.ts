@@ -8,6 +8,7 @@ import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {isDnsLabel, isDnsSubdomain} from '../../api/rules/names.js';
 import type {TreeNode} from '../control-plane.js';
+import {publicObject} from '../public-text.js';
 import {readObject} from './body.js';
 import type {Exchange, Handler} from './exchange.js';
 import {sendJson} from './reply.js';
@@ -54,12 +55,12 @@ export const why: Handler = async (backend, exchange) => {
 	const events = control.eventsOf(key);
 	const {plural = '', name = ''} = exchange.params;
 	if (entry === undefined && journal.length === 0 && events.length === 0) throw new AppError('ERR_NOT_FOUND', {resource: plural, name});
-	const trees = await control.trees();
+	const trees = await control.trees(controlSystem);
 	const record = trees.find(({system}) => system === controlSystem)?.tree;
 	const actor = record === undefined ? undefined : findNode(record, objectAddress(key));
 	sendJson(exchange.response, 200, {
 		key,
-		object: entry === undefined ? null : summaryOf(entry.object),
+		object: entry === undefined ? null : summaryOf(publicObject(plural, entry.object)),
 		actor: actor === undefined ? null : {...actor, children: actor.children.length},
 		journal,
 		events,

@@ -29,7 +29,7 @@ export function sendFailure(response: ServerResponse, failure: Failure, about: A
 	if (!response.req.complete) response.setHeader('connection', 'close');
 	response.req.resume();
 	// kubectl tries again by itself when it is told when.
-	if (failure.code === 'ERR_BUSY' || failure.code === 'ERR_ACTOR_STOPPED') response.setHeader('retry-after', '1');
+	if (['ERR_BUSY', 'ERR_ACTOR_STOPPED', 'ERR_STANDBY'].includes(failure.code)) response.setHeader('retry-after', '1');
 	if (failure.code === 'ERR_UNAUTHORIZED') response.setHeader('www-authenticate', 'Bearer realm="troupe"');
 	sendJson(response, status.code, status);
 }

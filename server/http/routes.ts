@@ -1,8 +1,14 @@
 // Every path of the door and what answers there. The catalogue gives the Kubernetes-shaped ones, so a kind needs no line here.
 
 import {apiRootOf, kinds} from '../../api/catalogue.js';
+import {brokerConfigPath} from '../../api/broker-config.js';
+import {joinPath, tokensPath} from '../../api/join.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {createRouter, type Router} from '../router.js';
+import {createToken, deleteToken, join, listTokens} from './access.js';
+import {confirmLost} from './confirm-lost.js';
+import {backup} from './backup.js';
+import {readBrokerConfig} from './broker-config.js';
 import {remove} from './delete.js';
 import {coreVersions, groupInfo, groupList, groupVersions, openApi, resourceList, versionInfo} from './discovery.js';
 import {listEvents, readEvent} from './events.js';
@@ -13,6 +19,7 @@ import {read} from './object-reply.js';
 import {counters, limitsInfo, normaliseDocument, tree, why} from './own-routes.js';
 import {flagOf} from './query.js';
 import {requireRight, type Verb} from './rights.js';
+import {fetchSecret} from './secrets.js';
 import {patchScale, readScale, replaceScale} from './scale.js';
 import {watch} from './watch.js';
 import {create, patch, replace} from './write.js';
@@ -53,8 +60,16 @@ function addOwn(router: Router<Route>): void {
 	router.on('POST', '/troupe/v1/normalise', {handle: normaliseDocument});
 	router.on('GET', '/troupe/v1/tree', {handle: tree});
 	router.on('GET', '/troupe/v1/why/:plural/:namespace/:name', {handle: why});
+	router.on('POST', '/troupe/v1/nodes/:name/confirm-lost', {handle: confirmLost});
 	router.on('GET', '/troupe/v1/counters', {handle: counters});
 	router.on('GET', '/troupe/v1/limits', {handle: limitsInfo});
+	router.on('GET', '/troupe/v1/backup', {handle: backup});
+	router.on('GET', brokerConfigPath, {handle: readBrokerConfig});
+	router.on('GET', '/troupe/v1/nodes/:node/secrets/:namespace/:name', {handle: fetchSecret});
+	router.on('GET', tokensPath, {handle: listTokens});
+	router.on('POST', tokensPath, {handle: createToken});
+	router.on('DELETE', `${tokensPath}/:name`, {handle: deleteToken});
+	router.on('POST', joinPath, {handle: join});
 }
 
 function addKind(router: Router<Route>, kind: KindDefinition): void {

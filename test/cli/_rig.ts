@@ -13,7 +13,7 @@ import {createGateway} from '../../server/gateway.js';
 import {kubeconfigText} from '../../server/kubeconfig.js';
 import {systemClock} from '../../system/clock.js';
 import {testCluster} from '../server/cluster.js';
-import {plainVault} from '../server/support.js';
+import {vaults} from '../server/support.js';
 
 export const main = path.join(import.meta.dirname, '../../cli/main.js');
 
@@ -82,7 +82,7 @@ async function homeFor(t: ExecutionContext, server: string, ca: string): Promise
 	return home;
 }
 
-const certificates = ensureCertificates(plainVault(), {names: [], nowMs: Date.now()});
+const certificates = ensureCertificates(vaults(), {names: [], nowMs: Date.now()});
 
 /** A cluster behind the real gateway over TLS, and the command that talks to it. */
 export async function openCluster(t: ExecutionContext) {
@@ -90,9 +90,13 @@ export async function openCluster(t: ExecutionContext) {
 	const cluster = testCluster(Date.now());
 	const bugs: Error[] = [];
 	const gateway = createGateway({
-		control: cluster.control,
-		authenticate: given => (given === token ? {name: 'admin', role: 'admin'} : undefined),
-		tls: {cert, key},
+		behind: () => ({
+			type: 'serving',
+			control: cluster.control,
+			authenticate: given => (given === token ? {name: 'admin', role: 'admin'} : undefined),
+			access: undefined,
+		}),
+		tls: {ca, cert, key},
 		version: '0.1.0',
 		clock: systemClock,
 		onBug: error => bugs.push(error instanceof Error ? error : new Error(String(error))),

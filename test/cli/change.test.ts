@@ -1,5 +1,7 @@
 import test from 'ava';
+import {failed, succeeded} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
+import {aNode} from '../actors/_objects.js';
 import {aReplicaSet} from '../server/cluster.js';
 import {openCluster} from './_rig.js';
 
@@ -133,4 +135,54 @@ test('config shows settings, changes one, and says what would be right', async t
 	t.is((await troupe(['config', 'get', 'nope'])).code, 3);
 	t.is((await troupe(['config', 'sett', 'a', 'b'])).code, 2);
 	t.is((await troupe(['config', 'set', 'a'])).code, 2);
+});
+
+test('node confirm-lost says what it did, and why it did not', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	const node = cluster.put(aNode());
+	cluster.answers.set('troupe://control/detector', () => succeeded(node));
+	t.deepEqual(await troupe(['node', 'confirm-lost', 'node-a']), {
+		code: 0,
+		out: 'node/node-a confirmed as lost; its pods are replaced\n',
+		err: '',
+	});
+	cluster.answers.set('troupe://control/detector', () =>
+		failed('ERR_CONFLICT', {resource: 'nodes', name: 'node-a', message: 'it is heard, 20 ms ago at last'}),
+	);
+	const refused = await troupe(['node', 'confirm-lost', 'node-a']);
+	t.is(refused.code, 4);
+	t.regex(refused.err, /node-a.*it is heard, 20 ms ago at last/);
+	t.is((await troupe(['node', 'confirm-lost', 'nope'])).code, 3);
+	for (const args of [['node'], ['node', 'confirm-lots', 'x'], ['node', 'confirm-lost'], ['node', 'confirm-lost', 'a', 'b']])
+		t.is((await troupe(args)).code, 2);
+	t.regex((await troupe(['node', 'confirm-lots'])).err, /did you mean "?confirm-lost/);
+});
+
+test('get nodes tells a node that is heard, one that is not, and one that is lost', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	const unknown = {conditions: [{type: 'Ready', status: 'Unknown', reason: 'NodeSuspect'}]} as const;
+	cluster.put(aNode({name: 'a'}));
+	cluster.put(aNode({name: 'b', status: unknown}));
+	cluster.put(aNode({name: 'c', status: unknown, spec: {taints: [{key: 'node.kubernetes.io/unreachable', effect: 'NoExecute'}]}}));
+	const {out} = await troupe(['get', 'nodes']);
+	t.deepEqual(
+		out
+			.split('\n')
+			.slice(1, 4)
+			.map(line => line.split(/ +/).slice(0, 2)),
+		[
+			['a', 'Ready'],
+			['b', 'Unknown'],
+			['c', 'NotReady'],
+		],
+	);
+});
+
+test('get pods does not show as running what nobody hears of', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	const pod = cluster.pod('web');
+	const state = {name: 'main', ready: true, restartCount: 0, image: 'x', imageID: '', state: {running: {}}};
+	const lost = {type: 'Ready', status: 'False', reason: 'NodeLost'};
+	cluster.put({...pod, status: {phase: 'Running', containerStatuses: [state], conditions: [lost]}});
+	t.regex((await troupe(['get', 'pods'])).out, /^web +1\/1 +Unknown /m);
 });

@@ -4,9 +4,8 @@ import {createServer, type AddressInfo} from 'node:net';
 import {mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import {readUpOptions} from '../../cli/commands/up.js';
+import {readUpOptions, upArguments} from '../../cli/commands/up.js';
 import {parseArguments} from '../../cli/arguments.js';
-import {argumentsOf} from '../../cli/detach.js';
 import {findCommand} from '../../cli/commands.js';
 import {AppError} from '../../api/errors.js';
 import {detached, folder, freePorts, main, run, start} from './_rig.js';
@@ -19,6 +18,8 @@ test('up takes its defaults from the contract', t => {
 		api: {host: '127.0.0.1', port: 6443},
 		web: {host: '127.0.0.1', port: 7070},
 		mqtt: {host: '127.0.0.1', port: 1883},
+		advertise: undefined,
+		broker: undefined,
 		runtime: 'auto',
 		store: 'level',
 		node: 'box',
@@ -32,13 +33,14 @@ test('what up was asked for survives the way into the background', t => {
 		'--api=[::1]:0',
 		'--web=:1',
 		'--mqtt=0.0.0.0:2',
+		'--advertise=[2001:db8::1]:7443',
 		'--runtime=simulated',
 		'--store=memory',
 		'--node=n',
 		'--simulated-nodes=3',
 	];
 	const options = readUpOptions(flagsOf(...asked), '/h', 'box');
-	t.deepEqual(readUpOptions(flagsOf(...argumentsOf(options)), '/h', 'other'), options);
+	t.deepEqual(readUpOptions(flagsOf(...upArguments(options)), '/h', 'other'), options);
 });
 
 test('up tells all wrong flags at once', t => {
@@ -47,7 +49,7 @@ test('up tells all wrong flags at once', t => {
 		'unix:///x',
 		'--broker=b',
 		'--store',
-		'etcd://a',
+		'etcd://a:b',
 		'--runtime',
 		'docker',
 		'--api',
@@ -62,12 +64,12 @@ test('up tells all wrong flags at once', t => {
 	const error = t.throws(() => readUpOptions(flagsOf(...asked), '/h', 'box'), {instanceOf: AppError});
 	t.deepEqual(error?.message.split('\n'), [
 		'--docker comes in a later version',
-		'--broker comes in a later version',
 		'--host-paths comes in a later version',
 		'--simulated-nodes must be a whole number from 0 to 10000, got 1.5',
 		'--api must be HOST:PORT such as 127.0.0.1:6443, got "x:y"',
+		'--broker: the broker is no URL of MQTT: expected mqtt[s]://control:PASSWORD@HOST:PORT',
 		'--runtime docker comes in a later version',
-		'--store etcd://a comes in a later version',
+		'--store "etcd://a:b" names no etcd: "a:b" is no host:port',
 		'--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "A_B"',
 	]);
 	const typo = t.throws(() => readUpOptions(flagsOf('--runtime', 'proces'), '/h', 'box'), {instanceOf: AppError});

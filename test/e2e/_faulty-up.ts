@@ -1,10 +1,12 @@
-// `node _faulty-up.js HOME`: troupe up, but with a bug in how ReplicaSets reconcile.
+// `node _faulty-up.js HOME`: troupe up, but with bugs in how ReplicaSets and Secrets reconcile.
 //
-// The bug is planted through code: the built command has no way to it. A set that wants the unlucky number makes its actor throw.
+// They are planted through code: the built command has no way to them. A set that wants the unlucky number makes its actor throw, and
+// so does a Secret with the label `unlucky`, which tells all it knows on that occasion.
 
 import {controlDesign} from '../../actors/control/design.js';
 import {objectBehavior} from '../../actors/control/object.js';
 import {replicaSetController} from '../../actors/control/replicaset.js';
+import {secretController} from '../../actors/control/secret.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {processTitle} from '../../cli/process-title.js';
 import {runUp} from '../../cli/up.js';
@@ -21,11 +23,21 @@ const buggy = objectBehavior({
 	},
 });
 
+const talkative = objectBehavior({
+	...secretController,
+	reconcile(object, context) {
+		if (object.metadata.labels?.['unlucky'] !== undefined) throw new Error(`it cannot stand ${JSON.stringify(object)}`);
+		return secretController.reconcile(object, context);
+	},
+});
+
 const options: UpOptions = {
 	home: process.argv[2] ?? '',
 	api: anyPort,
 	web: anyPort,
 	mqtt: anyPort,
+	advertise: undefined,
+	broker: undefined,
 	runtime: 'process',
 	store: 'level',
 	node: 'vm',
@@ -34,4 +46,7 @@ const options: UpOptions = {
 };
 
 process.title = processTitle('up');
-process.exitCode = await runUp(options, {...controlDesign, behaviors: {...controlDesign.behaviors, [buggy.kind]: buggy}});
+process.exitCode = await runUp(options, {
+	...controlDesign,
+	behaviors: {...controlDesign.behaviors, [buggy.kind]: buggy, [talkative.kind]: talkative},
+});

@@ -46,6 +46,7 @@ export const readSteps = (): readonly Step[] => stepsOf(readFileSync(readme, 'ut
 const varying: readonly (readonly [RegExp, string])[] = [
 	[/(?:\/[\w.-]+)+\/\.troupe/g, 'HOME'],
 	[/\bhello-[a-z0-9]{5}\b/g, 'HELLO'],
+	[/\bjoin-[0-9a-f]{8}\b/g, 'JOIN'],
 	[/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UID'],
 	[/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'],
 	[/\b\d+(?:\.\d+){3}(?::\d+)?\b/g, 'ADDRESS'],

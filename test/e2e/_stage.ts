@@ -37,6 +37,7 @@ const readyLine = /^ +\.\/troupe get pods$/m;
 const launcher = (upFlags: readonly string[]): string => `#!/bin/sh
 case $1 in
 up) shift; set -- up ${upFlags.join(' ')} "$@" ;;
+server) shift; set -- server --web=127.0.0.1:0 --mqtt=127.0.0.1:0 "$@" ;;
 esac
 exec "${process.execPath}" "${mainFile}" "$@"
 `;

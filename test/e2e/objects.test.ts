@@ -71,6 +71,7 @@ test('a namespace takes along everything in it', async t => {
 
 /** What each example becomes: the pods it stands for, by name or by prefix, and how they are then. */
 const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) => boolean} = {
+	'config.yaml': pods => isReady(pods.get('greeter')),
 	'crash.yaml': pods =>
 		(containerOf(pods.get('crash'))?.restartCount ?? 0) >= 2 && containerOf(pods.get('crash'))?.lastState?.terminated?.exitCode === 3,
 	'dialect-a.yaml': pods =>
@@ -97,6 +98,8 @@ test('every example becomes what it says', async t => {
 	);
 	for (const file of files) await until(client(), 'pods', file, becomes[file] ?? (() => false), 'examples');
 	t.is(await cluster.fine('logs', '-n', 'examples', 'count'), '1\n2\n3\n4\n5\n');
+	const greeting = 'good morning, all is green; the password has 28 characters, the address 51\n';
+	await eventually('the greeter greets', async () => (await cluster.fine('logs', '-n', 'examples', 'greeter')) === greeting);
 	const served = await until(
 		client(),
 		'pods',

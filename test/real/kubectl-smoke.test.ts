@@ -12,7 +12,7 @@ import {createGateway} from '../../server/gateway.js';
 import {writeKubeconfig} from '../../server/kubeconfig.js';
 import {systemClock} from '../../system/clock.js';
 import {aPod, aReplicaSet, testCluster} from '../server/cluster.js';
-import {directory, plainVault} from '../server/support.js';
+import {directory, vaults} from '../server/support.js';
 
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 if (!hasKubectl) process.stdout.write('KUBECTL IS NOT INSTALLED: ITS TESTS ARE SKIPPED\n');
@@ -24,12 +24,16 @@ type Result = {readonly code: number; readonly stdout: string; readonly stderr: 
 
 async function cluster(t: ExecutionContext) {
 	const home = await directory(t);
-	const certificates = await ensureCertificates(plainVault(), {names: [], nowMs: systemClock.nowMs()});
+	const certificates = await ensureCertificates(vaults(), {names: [], nowMs: systemClock.nowMs()});
 	const backend = testCluster(systemClock.nowMs());
 	const bugs: unknown[] = [];
 	const gateway = createGateway({
-		control: backend.control,
-		authenticate: token => (token === 'troupe-x' ? {name: 'admin', role: 'admin'} : undefined),
+		behind: () => ({
+			type: 'serving',
+			control: backend.control,
+			authenticate: token => (token === 'troupe-x' ? {name: 'admin', role: 'admin'} : undefined),
+			access: undefined,
+		}),
 		tls: certificates,
 		version: '0.1.0',
 		clock: systemClock,

@@ -52,6 +52,8 @@ real('it finds out what there is', async t => {
 		['nodes', 'v1', 'Node'],
 		['pods', 'v1', 'Pod'],
 		['replicasets', 'apps/v1', 'ReplicaSet'],
+		['configmaps', 'v1', 'ConfigMap'],
+		['secrets', 'v1', 'Secret'],
 		['clusterconfigs', 'troupe.dev/v1', 'ClusterConfig'],
 	])
 		t.regex(resources, new RegExp(`^${name} .* ${group} +(true|false) +${kind} *$`, 'm'));
@@ -134,4 +136,33 @@ real('logs, events and the life of a pod', async t => {
 	t.regex(await fine('get', 'events'), /Crashed +pod\/talker +container main, attempt 0, ended: exit 3/);
 	t.is(await fine('delete', 'pod', 'talker', '--grace-period=1'), 'pod "talker" deleted\n');
 	t.deepEqual(programsOf(cluster.home), []);
+});
+
+real('Secrets and ConfigMaps are created, applied, read, changed and described; what is refused is not echoed', async t => {
+	const {cluster, fine, kubectl} = await withKubectl(t);
+	const encoded = (text: string): string => Buffer.from(text).toString('base64');
+	const secret = (fields: object) => manifest(cluster, {apiVersion: 'v1', kind: 'Secret', metadata: {name: 'db'}, ...fields});
+	t.is(await fine('create', '-f', secret({stringData: {password: 'first'}})), 'secret/db created\n');
+	t.is(await fine('get', 'secret', 'db', '-o', 'jsonpath={.data.password}'), encoded('first'));
+	t.is(await fine('delete', 'secret', 'db'), 'secret "db" deleted\n');
+	t.is(await fine('apply', '-f', secret({data: {password: encoded('second')}})), 'secret/db created\n');
+	t.is(await fine('apply', '-f', secret({data: {password: encoded('second')}})), 'secret/db unchanged\n');
+	const yaml = await fine('get', 'secret', 'db', '-o', 'yaml');
+	t.regex(yaml, new RegExp(`^data:\n  password: ${encoded('second')}$`, 'm'));
+	t.regex(yaml, /last-applied-configuration: \|\n +\{"apiVersion":"v1","data":\{"password":"/);
+	t.is(await fine('patch', 'secret', 'db', '--type=merge', '-p', '{"stringData":{"password":"third"}}'), 'secret/db patched\n');
+	t.is(await fine('get', 'secret', 'db', '-o', 'jsonpath={.data.password}'), encoded('third'));
+	t.regex(await fine('get', 'secrets'), /^NAME +TYPE +DATA +AGE\ndb +Opaque +1 /);
+	t.regex(await fine('describe', 'secret', 'db'), /Type: +Opaque\n\nData\n====\npassword: +5 bytes/);
+	const refused = await kubectl('create', '-f', secret({metadata: {name: 'other'}, data: {password: 'not-base64!'}}));
+	t.regex(refused.err, /data\.password: .*must be base64/);
+	t.notRegex(refused.err + refused.out, /not-base64!/);
+
+	const map = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'settings'}, data: {colour: 'green'}};
+	t.is(await fine('apply', '-f', manifest(cluster, map)), 'configmap/settings created\n');
+	t.is(await fine('get', 'cm', 'settings', '-o', 'jsonpath={.data.colour}'), 'green');
+	t.regex(await fine('get', 'cm'), /^NAME +DATA +AGE\nsettings +1 /);
+	t.regex(await fine('describe', 'cm', 'settings'), /Data\n====\ncolour:\n----\ngreen\n/);
+	t.is(await fine('patch', 'cm', 'settings', '--type=merge', '-p', '{"immutable":true}'), 'configmap/settings patched\n');
+	t.regex((await kubectl('patch', 'cm', 'settings', '--type=merge', '-p', '{"data":{"colour":"red"}}')).err, /data: .*immutable/);
 });

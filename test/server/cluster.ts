@@ -5,14 +5,16 @@ import {admitCreate, admitUpdate} from '../../api/admission.js';
 import {apiVersionOf, kindByPlural, kindOf, qualifiedPlural} from '../../api/catalogue.js';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {pod as podKind} from '../../api/kinds/pod.js';
-import {clusterScope, objectKey, parseAddress} from '../../api/keys.js';
+import {clusterScope, objectKey, parseAddress, storeKey} from '../../api/keys.js';
 import {mergePatch} from '../../api/merge-patch.js';
 import {timestampOf, type ApiObject, type Draft, type Json, type JsonObject} from '../../api/object.js';
 import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from '../../actors/control/object-message.js';
+import {termsOf} from '../../actors/control/kinds.js';
 import type {LogChunk, LogRequest} from '../../actors/node/runtime-port.js';
 import type {AskOptions, ControlPlane, JournalEntry, ObjectEvent, TreeNode} from '../../server/control-plane.js';
 import type {Message} from '../../system/behavior.js';
 import {ObjectIndex} from '../../system/object-index.js';
+import type {StoredRecord} from '../../system/store.js';
 import {WatchRing, type WatchListener, type WatchStart} from '../../system/watch-ring.js';
 
 export type Asked = {readonly to: string; readonly message: Message & JsonObject; readonly options: AskOptions};
@@ -42,7 +44,7 @@ class CountingRing extends WatchRing {
 
 /** A cluster with the namespaces `default` and `other`; the ring holds `ringChanges`. */
 export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
-	const index = new ObjectIndex();
+	const index = new ObjectIndex(termsOf);
 	const watches = new CountingRing(0, ringChanges);
 	const asked: Asked[] = [];
 	const events = new Map<string, ObjectEvent[]>();
@@ -137,6 +139,12 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		return object.type === 'delete' ? remove(key, old, object) : write(old, object);
 	}
 
+	/** What a store would hold of the objects. */
+	async function* stored(): AsyncIterable<readonly StoredRecord[]> {
+		const records = [...index.all()].map(({key, object}) => ({key: storeKey(key), body: JSON.stringify(object)}));
+		yield await Promise.resolve(records.sort((a, b) => (a.key < b.key ? -1 : 1)));
+	}
+
 	const control: ControlPlane = {
 		index,
 		watches,
@@ -150,6 +158,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		eventKeys: () => events.keys(),
 		journalOf: key => journals.get(key) ?? [],
 		trees: () => Promise.resolve(trees),
+		snapshot: () => Promise.resolve({meta: {version: index.version, epoch: 1, lineage: 'a'}, records: stored()}),
 		counters: () => ({commits: index.version}),
 	};
 

@@ -11,7 +11,7 @@ import {ensureCertificates} from '../../server/certificates.js';
 import {systemClock} from '../../system/clock.js';
 import {aPod, collectionPath, testCluster} from './cluster.js';
 import {openDoor} from './door.js';
-import {ask, plainVault} from './support.js';
+import {ask, vaults} from './support.js';
 
 const pods = collectionPath('pods', 'default');
 
@@ -134,12 +134,16 @@ test('a reader that takes nothing is cut off; one that is slow, and an answer wi
 });
 
 test('over TLS a known client is served, and one that says nothing is cut off', async t => {
-	const {ca, cert, key} = await ensureCertificates(plainVault(), {names: [], nowMs: systemClock.nowMs()});
+	const {ca, cert, key} = await ensureCertificates(vaults(), {names: [], nowMs: systemClock.nowMs()});
 	const {control} = testCluster();
 	const gateway = createGateway({
-		control,
-		authenticate: token => (token === 'x' ? {name: 'root', role: 'admin'} : undefined),
-		tls: {cert, key},
+		behind: () => ({
+			type: 'serving',
+			control,
+			authenticate: token => (token === 'x' ? {name: 'root', role: 'admin'} : undefined),
+			access: undefined,
+		}),
+		tls: {ca, cert, key},
 		version: '0.1.0',
 		clock: systemClock,
 		bounds: shortBounds,

@@ -3,6 +3,7 @@
 import type {ExecutionContext} from 'ava';
 import type {Identity} from '../../api/roles.js';
 import {createGateway} from '../../server/gateway.js';
+import {sealsOf} from '../../server/seal.js';
 import type {ConnectionBounds} from '../../server/listener.js';
 import {systemClock} from '../../system/clock.js';
 import {ask, type Ask} from './support.js';
@@ -11,6 +12,10 @@ import {testCluster, type TestCluster} from './cluster.js';
 const identities: Readonly<Record<string, Identity>> = {
 	admin: {name: 'root', role: 'admin'},
 	viewer: {name: 'eve', role: 'view'},
+	tool: {name: 'meter', role: 'tool'},
+	editor: {name: 'ed', role: 'edit'},
+	'node-a': {name: 'node-a', role: 'node', node: 'node-a'},
+	'node-b': {name: 'node-b', role: 'node', node: 'node-b'},
 };
 
 export type Called = {readonly status: number; readonly headers: Record<string, string | string[] | undefined>; readonly text: string};
@@ -19,8 +24,13 @@ export type Called = {readonly status: number; readonly headers: Record<string, 
 export async function openDoor(t: ExecutionContext, cluster: TestCluster = testCluster(), bounds?: ConnectionBounds) {
 	const bugs: unknown[] = [];
 	const gateway = createGateway({
-		control: cluster.control,
-		authenticate: token => (token === undefined ? undefined : identities[token]),
+		behind: () => ({
+			type: 'serving',
+			control: cluster.control,
+			authenticate: token => (token === undefined ? undefined : identities[token]),
+			access: undefined,
+			seals: sealsOf(new Uint8Array(32)),
+		}),
 		tls: undefined,
 		version: '0.1.0',
 		clock: systemClock,

@@ -1,5 +1,8 @@
 import test from 'ava';
+import {failed, succeeded} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
+import {readBackup} from '../../system/backup.js';
+import {aNode} from '../actors/_objects.js';
 import type {TreeNode} from '../../server/control-plane.js';
 import {aPod, aReplicaSet} from './cluster.js';
 import {openDoor, tableAccept, type StatusBody} from './door.js';
@@ -76,6 +79,28 @@ test('why tells of the object, its actor, its journal and its events', async t =
 	t.is((await json<{object: {kind: string}}>(200, 'GET', '/troupe/v1/why/namespaces/_/default')).object.kind, 'Namespace');
 });
 
+test('a backup holds every object as of one version, and is for admins only', async t => {
+	const {json, call, cluster} = await openDoor(t);
+	for (let at = 0; at < 300; at++) cluster.pod(`p${at}`);
+	const {status, text} = await call('GET', '/troupe/v1/backup');
+	t.is(status, 200);
+	const {head, records} = await readBackup(asBytes(text));
+	t.is(head.meta.version, cluster.control.index.version);
+	let count = 0;
+	for await (const {body} of records) {
+		t.is(typeof (JSON.parse(body) as {kind: string}).kind, 'string');
+		count++;
+	}
+	t.is(count, cluster.control.index.size);
+	for (const login of ['editor', 'viewer', 'tool', 'node-a'])
+		await json(403, 'GET', '/troupe/v1/backup', undefined, {authorization: `Bearer ${login}`});
+	t.is((await json<StatusBody>(405, 'POST', '/troupe/v1/backup', {})).reason, 'MethodNotAllowed');
+});
+
+async function* asBytes(text: string): AsyncIterable<Uint8Array> {
+	yield await Promise.resolve(Buffer.from(text));
+}
+
 test('counters and limits are there to read', async t => {
 	const {json, cluster} = await openDoor(t);
 	t.deepEqual(await json(200, 'GET', '/troupe/v1/counters'), {commits: cluster.control.index.version});
@@ -115,4 +140,25 @@ test('events are v1 Events, selectable by what they are about', async t => {
 	t.deepEqual(table.rows[0]?.cells.slice(1, 5), ['Normal', 'Killing', 'pod/gone', 'stopped']);
 	await json(405, 'GET', '/api/v1/events?watch=true');
 	await json(405, 'POST', '/api/v1/namespaces/default/events', {});
+});
+
+test('a silent node is confirmed as lost by the detector alone; whoever may only look may not', async t => {
+	const {json, cluster} = await openDoor(t);
+	const path = '/troupe/v1/nodes/node-a/confirm-lost';
+	t.is((await json<StatusBody>(404, 'POST', path)).message, 'nodes "node-a" not found');
+	const lost = cluster.put(aNode());
+	const detector = 'troupe://control/detector';
+	cluster.answers.set(detector, () => succeeded(lost));
+	t.like(await json(200, 'POST', path), {kind: 'Node', metadata: {name: 'node-a'}});
+	t.like(cluster.asked.at(-1), {
+		to: detector,
+		message: {type: 'confirmLost', node: 'node-a'},
+		options: {cause: 'http root POST nodes/_/node-a/confirm-lost'},
+	});
+	cluster.answers.set(detector, () => failed('ERR_CONFLICT', {resource: 'nodes', name: 'node-a', message: 'it is heard'}));
+	t.regex((await json<StatusBody>(409, 'POST', path)).message, /nodes "node-a": it is heard/);
+	cluster.answers.delete(detector);
+	await json(503, 'POST', path);
+	await json(403, 'POST', path, undefined, {authorization: 'Bearer viewer'});
+	await json(405, 'GET', path);
 });

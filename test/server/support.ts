@@ -32,6 +32,9 @@ export function keptInMemory(): Kept & {readonly values: Map<string, string>} {
 /** A vault that seals nothing: for what only needs a place. */
 export const plainVault = (): Vault => keptInMemory();
 
+/** Those of a cluster and of one of its servers. */
+export const vaults = () => ({cluster: plainVault(), own: plainVault()});
+
 export type Answer = {
 	readonly status: number;
 	readonly headers: IncomingMessage['headers'];
@@ -42,6 +45,7 @@ export type Ask = Omit<RequestOptions, 'headers'> & {
 	readonly headers?: OutgoingHttpHeaders;
 	readonly body?: string | Buffer;
 	readonly ca?: string;
+	readonly rejectUnauthorized?: boolean;
 };
 
 /** One request and its whole answer. */

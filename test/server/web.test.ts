@@ -14,6 +14,7 @@ async function web(t: ExecutionContext, payloadBytes = 1000) {
 	const door = createWeb({
 		about: () => ({version: '0.1.0', api: 'https://127.0.0.1:1<script>', mqtt: 'mqtt://127.0.0.1:2'}),
 		onMqttUpgrade: sockets.upgrade,
+		tls: undefined,
 		clock: systemClock,
 	});
 	const {port} = await door.listen('127.0.0.1', 0);
@@ -101,6 +102,6 @@ test('closing the door cuts upgraded connections and frees the port', async t =>
 
 test('a port that is taken is told by its number', async t => {
 	const {port} = await web(t);
-	const other = createWeb({about: () => ({version: '', api: '', mqtt: ''}), onMqttUpgrade: () => undefined, clock: systemClock});
+	const other = createWeb({about: () => ({version: '', api: '', mqtt: ''}), onMqttUpgrade: () => undefined, tls: undefined, clock: systemClock});
 	await t.throwsAsync(other.listen('127.0.0.1', port), {message: `cannot listen on 127.0.0.1:${port}: the port is in use`});
 });

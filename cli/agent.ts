@@ -1,0 +1,133 @@
+// `troupe agent`: this host as a node. It joins once, then needs no token, and boots and serves from its cache also while no server
+// answers. What it runs outlives it.
+
+import path from 'node:path';
+import {limits} from '../api/limits.js';
+import type {Node} from '../actors/node/start.js';
+import {isServers, writeCredential, type Credential} from '../agent/credential.js';
+import {createSecretFetch} from '../agent/secret-fetch.js';
+import type {StoreDriver} from '../system/store.js';
+import {openUplink, type Uplink} from '../system/uplink.js';
+import {readyText, type Endpoints} from './endpoints.js';
+import {openGround, type Ground} from './ground.js';
+import {credentialFor} from './joining.js';
+import {openLocalNode, openRuntime} from './local-node.js';
+import type {Log} from './log.js';
+import {openNodeSecrets} from './node-secrets.js';
+import {stopped} from './opened.js';
+import {serve, type Stage} from './serve.js';
+import type {AgentOptions} from './up-options.js';
+
+/** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
+export function runAgent(options: AgentOptions): Promise<number> {
+	return serve('agent', options.home, async stage => {
+		const {home, closers} = stage;
+		const ground = openGround();
+		closers.add(ground.close);
+		const credential = await credentialFor(options, home.credential);
+		await startNode(options, credential, stage, ground);
+		const endpoints: Endpoints = {command: 'agent', api: credential.servers[0] ?? '', web: '', mqtt: '', pid: process.pid};
+		const farewell = 'the agent has stopped; its pods run on (troupe down --pods stops them)';
+		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
+	});
+}
+
+async function startNode(options: AgentOptions, credential: Credential, stage: Stage, ground: Ground): Promise<void> {
+	const {home, log, fail, closers} = stage;
+	// The cache first: whoever has it may use the runtime's folder.
+	const driver = await openCache(options.cache ?? path.join(home.data, 'node'));
+	closers.add(driver.close);
+	const servers = serversOf(credential, home.credential, log);
+	const fetch = createSecretFetch({...credential, servers: servers.https, clock: ground.clock});
+	const secrets = await openNodeSecrets(home, fetch, log);
+	const runtime = await openRuntime(options.runtime, home.runtime, secrets, ground, log);
+	closers.add(runtime.close);
+	const boot = ground.random.uuid();
+	const uplink = dial(credential, servers.urls, boot, stage, ground);
+	closers.add(uplink.close);
+	const node: Node = await openLocalNode({
+		ground,
+		log,
+		fail,
+		name: credential.node,
+		links: uplink.links,
+		boot,
+		driver,
+		runtime,
+		secrets,
+		measure: true,
+		onServers: servers.keep,
+		onLifecycle: () => undefined,
+	});
+	closers.add(async () => {
+		uplink.announceRestart();
+		await stopped(node);
+	});
+	node.begin();
+}
+
+/** The servers to dial, in the order in which they were heard of; what control tells is kept for the next start. */
+function serversOf(credential: Credential, file: string, log: Log) {
+	let current = credential;
+	return {
+		https: (): readonly string[] => current.servers,
+		urls: (): readonly [string, ...string[]] => {
+			const [first = '', ...rest] = current.broker === undefined ? current.servers.map(mqttUrl) : [current.broker];
+			return [first, ...rest];
+		},
+		keep: (told: readonly string[]): void => {
+			if (!isServers(told)) return;
+			// One that is away now may be the only one that is there at the next start.
+			const servers = [...new Set([...told, ...current.servers])].slice(0, limits.serversKept);
+			if (servers.join() === current.servers.join()) return;
+			current = {...current, servers};
+			log.info({servers}, 'the servers of the cluster are others now');
+			writeCredential(file, current).catch((error: unknown) => log.warn(error, 'the list of servers could not be kept'));
+		},
+	};
+}
+
+/** The one port of a server speaks MQTT as well. */
+function mqttUrl(server: string): string {
+	const {hostname, port} = new URL(server);
+	return `mqtts://${hostname}:${port === '' ? '443' : port}`;
+}
+
+function dial(
+	{node, credential, ca, broker}: Credential,
+	servers: () => readonly [string, ...string[]],
+	boot: string,
+	{log, fail}: Stage,
+	{clock}: Ground,
+): Uplink {
+	let quietUntilMs = 0;
+	return openUplink({
+		servers,
+		node,
+		password: credential,
+		boot,
+		// A broker elsewhere shows a certificate that the cluster's authority did not sign.
+		...(broker === undefined ? {ca} : {}),
+		onConnected: () => log.info('connected to the control plane'),
+		onDisconnected: () => log.warn('the connection to the control plane is lost; pods run on, and it is tried again'),
+		onProblem(problem, code) {
+			const nowMs = clock.monotonicMs();
+			if (nowMs < quietUntilMs) return;
+			quietUntilMs = nowMs + limits.repeatedLogMs;
+			log.warn(isRefusal(code) ? unknownLogin(node, problem) : `the control plane cannot be reached: ${problem}`);
+		},
+		onRefused: fail,
+	});
+}
+
+/** CONNACK: bad user name or password, not authorized (MQTT 3.1.1, table 3.1). */
+const isRefusal = (code: number | undefined): boolean => code === 4 || code === 5;
+
+const unknownLogin = (node: string, problem: string): string =>
+	`the control plane does not know the login of node "${node}" (${problem}): its token or its Node was deleted; troupe agent --token with a new join token makes it a node again`;
+
+/** A folder, or `redis://…`. */
+async function openCache(place: string): Promise<StoreDriver> {
+	if (/^rediss?:/.test(place)) return (await import('../system/redis-store.js')).openRedisStore(place);
+	return (await import('../system/level-store.js')).openLevelStore(path.resolve(place));
+}

@@ -1,0 +1,49 @@
+// `troupe agent`: its flags become options; the composition root does the rest, here or in the background.
+
+import {hostname} from 'node:os';
+import type {Flags, Invocation} from '../command.js';
+import {detach} from '../detach.js';
+import {nodeOf, runtimeOf, serversOf} from '../serving-flags.js';
+import type {AgentOptions} from '../up-options.js';
+import {usageError} from '../usage.js';
+
+/** Beside `--token`: so it is in no list of processes and no history of a shell. */
+const tokenVariable = 'TROUPE_TOKEN';
+
+export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
+	if (inputs.length > 0) throw usageError(`agent takes no names, got "${inputs.join(' ')}"; --join names the servers`);
+	const options = readAgentOptions(flags, home, hostname(), environment[tokenVariable]);
+	if (options.detach) {
+		const secret = options.token === undefined ? {} : {[tokenVariable]: options.token};
+		return detach({command: 'agent', home, words: agentArguments(options), environment: {...environment, ...secret}}, terminal);
+	}
+	const {runAgent} = await import('../agent.js');
+	return runAgent(options);
+}
+
+/** Checks every flag; all that is wrong is told at once. Throws ERR_USAGE. */
+export function readAgentOptions(flags: Flags, home: string, host: string, token: string | undefined): AgentOptions {
+	const problems: string[] = [];
+	const options: AgentOptions = {
+		home,
+		join: serversOf(flags, problems),
+		token: flags.text('token') ?? token,
+		caFile: flags.text('ca'),
+		node: flags.text('node') === undefined ? undefined : nodeOf(flags, host, problems),
+		hostNode: nodeOf(flags, host, flags.text('node') === undefined ? problems : []),
+		runtime: runtimeOf(flags, problems),
+		cache: flags.text('cache'),
+		detach: flags.on('detach'),
+	};
+	if (problems.length > 0) throw usageError(problems.join('\n'));
+	return options;
+}
+
+/** The flags that ask for the same, without --detach and the token. */
+export const agentArguments = ({join, caFile, node, runtime, cache}: AgentOptions): readonly string[] => [
+	...(join.length === 0 ? [] : [`--join=${join.join(',')}`]),
+	...(caFile === undefined ? [] : [`--ca=${caFile}`]),
+	...(node === undefined ? [] : [`--node=${node}`]),
+	`--runtime=${runtime}`,
+	...(cache === undefined ? [] : [`--cache=${cache}`]),
+];

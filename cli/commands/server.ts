@@ -1,0 +1,35 @@
+// `troupe server`: its flags become options; the composition root does the rest, here or in the background.
+
+import type {Flags, Invocation} from '../command.js';
+import {detach, doorArguments, withBroker} from '../detach.js';
+import {brokerVariable, doorsOf, storeOf} from '../serving-flags.js';
+import type {ServerOptions} from '../up-options.js';
+import {usageError} from '../usage.js';
+
+/** A server is there for other hosts, so its API listens on all addresses; it is always TLS. */
+const everywhere = '0.0.0.0';
+
+export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
+	if (inputs.length > 0) throw usageError(`server takes no names, got "${inputs.join(' ')}"`);
+	const options = readServerOptions(flags, home, environment[brokerVariable]);
+	if (options.detach)
+		return detach({command: 'server', home, words: serverArguments(options), environment: withBroker(environment, options)}, terminal);
+	const {runServer} = await import('../server.js');
+	return runServer(options);
+}
+
+/** Checks every flag; all that is wrong is told at once. Throws ERR_USAGE. */
+export function readServerOptions(flags: Flags, home: string, broker?: string): ServerOptions {
+	const problems: string[] = [];
+	const options: ServerOptions = {
+		home,
+		...doorsOf(flags, everywhere, broker, problems),
+		store: storeOf(flags, problems),
+		detach: flags.on('detach'),
+	};
+	if (problems.length > 0) throw usageError(problems.join('\n'));
+	return options;
+}
+
+/** The flags that ask for the same, without --detach. */
+export const serverArguments = (options: ServerOptions): readonly string[] => [...doorArguments(options), `--store=${options.store}`];

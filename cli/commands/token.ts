@@ -1,0 +1,91 @@
+// `troupe token`: logins of people and tools, and tokens for hosts that are to join. A token is shown once, when it is made.
+
+import {ageOf} from '../../api/duration.js';
+import {tokensPath, type TokenAnswer, type TokenRow} from '../../api/join.js';
+import {didYouMean} from '../../api/suggest.js';
+import type {Json} from '../../api/object.js';
+import type {Client} from '../client.js';
+import type {Invocation} from '../command.js';
+import {asText} from '../output.js';
+import {withClient} from '../session.js';
+import {drawTable} from '../table.js';
+import {widthFor} from '../text-width.js';
+import {usageError} from '../usage.js';
+import {parseDuration} from '../wait.js';
+
+const verbs = ['create', 'list', 'delete'];
+
+export async function run(invocation: Invocation): Promise<number> {
+	const [verb = '', name, ...more] = invocation.inputs;
+	if (!verbs.includes(verb))
+		throw usageError(
+			verb === '' ? 'create, list or delete? as in: troupe token list' : `unknown verb "${verb}" of token${didYouMean(verb, verbs)}`,
+		);
+	if (more.length > 0 || (verb === 'list' && name !== undefined)) throw usageError(`${verb} takes no "${more[0] ?? name ?? ''}"`);
+	if (verb === 'list') return withClient(invocation, client => list(client, invocation));
+	if (verb === 'create') return create(invocation, name);
+	if (name === undefined) throw usageError('delete takes the name of a token: troupe token list shows them');
+	return withClient(invocation, client => remove(client, name, invocation));
+}
+
+function create(invocation: Invocation, name: string | undefined): Promise<number> {
+	const {flags, terminal} = invocation;
+	const body = requestOf(invocation, name);
+	return withClient(invocation, async client => {
+		const made = (await client.json({method: 'POST', path: tokensPath, body})) as TokenAnswer;
+		const format = flags.text('output') as 'json' | 'yaml' | undefined;
+		if (format !== undefined) {
+			terminal.out(await asText(made, format));
+			return 0;
+		}
+		terminal.out(`${made.token}\n`);
+		terminal.note(`note: this is the only time it is shown; ${expiryText(made)}; troupe token delete ${made.name} takes it back`);
+		if (made.role === 'join') terminal.note(`note: on the host that is to join: troupe agent --join ${client.server} --token …`);
+		return 0;
+	});
+}
+
+function requestOf({flags}: Invocation, name: string | undefined): Json {
+	const ttl = flags.text('ttl');
+	const ttlMs = ttl === undefined ? undefined : parseDuration(ttl);
+	if (ttl !== undefined && (ttlMs === undefined || ttlMs < 1_000))
+		throw usageError(`--ttl must be a time such as 30m or 720h, got "${ttl}"`);
+	const expiry = ttlMs === undefined ? {} : {ttlSeconds: ttlMs / 1_000};
+	const role = flags.text('role');
+	if (flags.on('join')) {
+		if (name !== undefined || role !== undefined) throw usageError('--join takes no name and no role: what joins gets its own login');
+		return {join: true, ...expiry};
+	}
+	if (name === undefined || role === undefined)
+		throw usageError('create takes a name and a role, as in: troupe token create ci --role edit; or --join for a host that is to join');
+	return {name, role, ...expiry};
+}
+
+const expiryText = ({createdAtMs, expiresAtMs}: TokenRow): string =>
+	expiresAtMs === undefined ? 'it does not expire' : `it expires in ${ageOf(expiresAtMs - createdAtMs)}`;
+
+async function list(client: Client, {flags, terminal}: Invocation): Promise<number> {
+	const {tokens} = (await client.json({path: tokensPath})) as {readonly tokens: readonly TokenRow[]};
+	const format = flags.text('output') as 'json' | 'yaml' | undefined;
+	if (format !== undefined) {
+		terminal.out(await asText({tokens}, format));
+		return 0;
+	}
+	const nowMs = Date.now();
+	const rows = tokens
+		.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+		.map(({name, role, createdAtMs, expiresAtMs}) => [
+			name,
+			role,
+			ageOf(nowMs - createdAtMs),
+			expiresAtMs === undefined ? '<never>' : `in ${ageOf(expiresAtMs - nowMs)}`,
+		]);
+	terminal.out(drawTable(['NAME', 'ROLE', 'AGE', 'EXPIRES'], rows, await widthFor(rows.flat())));
+	return 0;
+}
+
+async function remove(client: Client, name: string, {terminal}: Invocation): Promise<number> {
+	await client.json({method: 'DELETE', path: `${tokensPath}/${encodeURIComponent(name)}`});
+	terminal.out(`token "${name}" deleted\n`);
+	return 0;
+}

@@ -1,0 +1,104 @@
+// Everything that listens. The API's port comes first, since a server is known by it; the others follow once there is a certificate.
+//
+// A door that cannot be opened throws, and what was opened before is closed by the caller.
+
+import {AppError} from '../api/errors.js';
+import {isLoopback} from '../api/loopback.js';
+import {createGateway, type Behind, type Certificate, type Gateway} from '../server/gateway.js';
+import {createMqttGate, type MqttGate} from '../server/mqtt-gate.js';
+import {createMqttSockets} from '../server/mqtt-socket.js';
+import {createWeb} from '../server/web.js';
+import {openDoor} from '../system/broker/door.js';
+import type {Clock} from '../system/clock.js';
+import {advertisedUrl} from './addresses.js';
+import type {Closers} from './closers.js';
+import type {Log} from './log.js';
+import {holderOf} from './port-holder.js';
+import {formatHostPort, type DoorOptions, type HostPort} from './up-options.js';
+import {programVersion} from './version.js';
+
+export type DoorParts = {
+	readonly options: DoorOptions;
+	readonly behind: () => Behind;
+	readonly clock: Clock;
+	readonly log: Log;
+	readonly closers: Closers;
+};
+
+export type ApiDoor = {
+	/** `https://host:port` as others reach it. */
+	readonly url: string;
+	readonly gateway: Gateway;
+	/** Where MQTT of all doors goes. */
+	readonly gate: MqttGate;
+};
+
+/** Opens the one port that a node needs: HTTPS and MQTT. Handshakes fail until there is a certificate. */
+export async function openApi({options, behind, clock, log, closers}: DoorParts): Promise<ApiDoor> {
+	const gate = createMqttGate(clock);
+	const gateway = createGateway({
+		behind,
+		tls: 'later',
+		onMqtt: socket => gate.attach(socket, `tls ${socket.remoteAddress ?? 'unknown'}:${socket.remotePort ?? 0}`),
+		version: programVersion,
+		clock,
+		onBug: (error, about) => log.error(error, `a request failed: ${about}`),
+	});
+	closers.add(() => gateway.close());
+	const {port} = await named('api', options.api, () => gateway.listen(options.api.host, options.api.port));
+	return {url: advertisedUrl({...options.api, port}, options.advertise), gateway, gate};
+}
+
+export type OtherDoors = {readonly web: string; readonly mqtt: string};
+
+/** Opens the doors for tools on this machine, plain on loopback, and with TLS elsewhere. */
+export async function openOthers(parts: DoorParts, {url, gate}: ApiDoor, certificate: Certificate): Promise<OtherDoors> {
+	const {options, clock, closers} = parts;
+	const tlsAt = ({host}: HostPort): {cert: string; key: string} | undefined =>
+		isLoopback(host) ? undefined : {cert: certificate.cert, key: certificate.key};
+	const mqtt = options.broker?.server.url ?? (await openMqtt(parts, gate, tlsAt(options.mqtt)));
+	const sockets = createMqttSockets({onStream: (stream, request) => gate.attach(stream, `ws ${request.socket.remoteAddress ?? ''}`)});
+	const web = createWeb({
+		about: () => ({version: programVersion, api: url, mqtt}),
+		onMqttUpgrade: sockets.upgrade,
+		tls: tlsAt(options.web),
+		clock,
+	});
+	closers.add(() => {
+		sockets.close();
+		return web.close();
+	});
+	const {port} = await named('web', options.web, () => web.listen(options.web.host, options.web.port));
+	return {mqtt, web: `${tlsAt(options.web) === undefined ? 'http' : 'https'}://${formatHostPort({...options.web, port})}`};
+}
+
+/** The door for tools that speak plain MQTT; nobody listens there when they meet elsewhere. */
+async function openMqtt({options, log, closers}: DoorParts, gate: MqttGate, tls: {cert: string; key: string} | undefined): Promise<string> {
+	const onError = (error: Error): void => log.warn(error, 'the mqtt door met an error');
+	const door = await named('mqtt', options.mqtt, () =>
+		openDoor({...options.mqtt, tls}, (socket, about) => gate.attach(socket, about), onError),
+	);
+	closers.add(() => {
+		const closed = door.close();
+		gate.cut();
+		return closed;
+	});
+	return `${tls === undefined ? 'mqtt' : 'mqtts'}://${formatHostPort({...options.mqtt, port: door.port})}`;
+}
+
+/** Says which flag chooses another place when a door cannot be opened, and who has this one. */
+async function named<Opened>(flag: string, place: HostPort, listen: () => Promise<Opened>): Promise<Opened> {
+	try {
+		return await listen();
+	} catch (error) {
+		throw new AppError('ERR_NOT_REACHABLE', {message: `${whyNot(place, error)}; --${flag} ${place.host}:0 picks a free port`}, error);
+	}
+}
+
+function whyNot(place: HostPort, error: unknown): string {
+	const {code, message} = error as NodeJS.ErrnoException;
+	const isBusy = code === 'EADDRINUSE' || (error instanceof AppError && error.failure.details['code'] === 'EADDRINUSE');
+	if (!isBusy) return message;
+	const holder = holderOf(place.port);
+	return `${formatHostPort(place)} is in use${holder === undefined ? '' : ` by "${holder.name}" (process ${holder.pid})`}`;
+}

@@ -1,0 +1,104 @@
+// A server: its doors, which stay open, and behind them the term that is on, or the word that another server leads.
+
+import {AppError, failure, succeeded, type Outcome} from '../api/errors.js';
+import type {Behind} from '../server/gateway.js';
+import type {ServerInfo} from '../system/election.js';
+import {lead, type Leadership} from '../system/leadership.js';
+import {openDecision} from './decision.js';
+import {openApi, type DoorParts, type OtherDoors} from './doors.js';
+import {faceOf} from './face.js';
+import {takeOffice, type Office, type OfficeOptions} from './office.js';
+import {readSharedVault} from './shared-vault.js';
+import {standBy} from './standing-by.js';
+import {storesOf} from './stores.js';
+import type {Term} from './term.js';
+import type {ServerOptions} from './up-options.js';
+import {failedError} from './usage.js';
+
+export type LeaderOptions = Omit<OfficeOptions, 'stores' | 'face' | 'broker'> & {
+	readonly options: ServerOptions;
+	/** A term is over, and this server waits to be elected again. */
+	readonly onStandby: (reason: string) => void;
+};
+
+export type Leader = {
+	/** `https://host:port` as others reach it. */
+	readonly url: string;
+	readonly doors: OtherDoors;
+	/** The term that is on; undefined while another server leads. */
+	readonly term: () => Term | undefined;
+	/** The server that leads, if it is another one. */
+	readonly otherLeader: () => ServerInfo | undefined;
+};
+
+/** Resolves once it leads, or knows that it stands by. Throws an AppError that says what is wrong. */
+export async function openLeader({options, onStandby, ...parts}: LeaderOptions): Promise<Leader> {
+	const {stage, ground} = parts;
+	const {home, log, closers} = stage;
+	const {clock} = ground;
+	const stores = await storesOf(options.store, home.data, ground, log);
+	closers.add(stores.election.close);
+	// Before any door is open: a server that lacks the cluster's key can do nothing.
+	if (stores.shared) await readSharedVault(stores, home.clusterKey);
+
+	const state: {office?: Office | undefined; leadership?: Leadership<Office>; stopping: boolean} = {stopping: false};
+	closers.add(async () => {
+		state.stopping = true;
+		await state.leadership?.stop();
+	});
+	const behind = (): Behind =>
+		state.office?.inOffice() === true ? state.office.behind : {type: 'standby', leader: face.otherLeader()?.api};
+	const doors: DoorParts = {options, behind, clock, log, closers};
+	const api = await openApi(doors);
+	const face = faceOf(home, stores.election, {id: ground.random.uuid(), api: api.url}, doors, api);
+	const decision = openDecision();
+	let opened: OtherDoors | undefined;
+	const openDoors: typeof face.openDoors = async certificate => {
+		// A port that is taken now will be so in the next term.
+		opened = await face.openDoors(certificate).catch((error: unknown) => {
+			decision.reject(error);
+			throw error;
+		});
+		return opened;
+	};
+	const faceOfTerms = {...face, openDoors};
+
+	state.leadership = lead<Office>({
+		election: stores.election,
+		self: face.self,
+		clock,
+		open: (term, done) =>
+			void takeOffice({...parts, broker: options.broker?.server, stores, face: faceOfTerms}, term)
+				.then(succeeded, outcomeOf)
+				.then(done),
+		onLeading(office) {
+			state.office = office;
+			api.gate.serve(office.term.taker);
+			log.info('this server leads');
+			decision.resolve();
+		},
+		onStandby(reason) {
+			state.office = undefined;
+			api.gate.serve(undefined);
+			api.gateway.endTerm();
+			if (!state.stopping) onStandby(reason);
+		},
+		onChanged() {
+			state.office?.term.tellServers(face.servers());
+			face.reintroduce().catch((error: unknown) => log.warn(error, 'the kubeconfig could not be written'));
+		},
+		onProblem(message) {
+			log.warn(`a term could not begin: ${message}`);
+			if (!stores.shared) decision.reject(failedError(message));
+		},
+	});
+	if (stores.shared) void standBy({stage, stores, face: faceOfTerms, clock, decision});
+	await decision.promise;
+	if (opened === undefined) throw new AppError('ERR_INTERNAL', {message: 'the doors are not open'});
+	return {url: api.url, doors: opened, term: () => state.office?.term, otherLeader: face.otherLeader};
+}
+
+const outcomeOf = (error: unknown): Outcome<never> => {
+	if (error instanceof AppError) return {ok: false, error: error.failure};
+	return {ok: false, error: failure('ERR_INTERNAL', {message: error instanceof Error ? (error.stack ?? error.message) : String(error)})};
+};

@@ -1,0 +1,56 @@
+// A node of this process: its cache, its runtime, its tree.
+
+import type {Labels} from '../api/object.js';
+import {openNode, type Node, type NodeOptions} from '../actors/node/start.js';
+import type {Runtime} from '../actors/node/runtime-port.js';
+import type {NodeSecrets} from '../actors/node/secrets-port.js';
+import {createProcessRuntime} from '../agent/process-runtime.js';
+import type {LifecycleEvent} from '../system/observer.js';
+import {observerOf, type Ground} from './ground.js';
+import type {Log} from './log.js';
+import {opened} from './opened.js';
+
+export type LocalNodeOptions = Pick<NodeOptions, 'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'measure' | 'secrets' | 'onServers'> & {
+	readonly ground: Ground;
+	readonly log: Log;
+	readonly onLifecycle: (event: LifecycleEvent) => void;
+	readonly fail: (message: string) => void;
+};
+
+/** Loads the cache; the tree begins with `begin`. */
+export function openLocalNode({ground, log, onLifecycle, fail, name, ...rest}: LocalNodeOptions): Promise<Node> {
+	return opened<Node>(done =>
+		openNode(
+			{
+				...ground,
+				...rest,
+				name,
+				labels: labelsOf(name),
+				observer: observerOf(log, onLifecycle),
+				onEscalation: error => fail(`the actor system of node "${name}" failed for good: ${error.message}`),
+				onFenced: message => fail(`the cache of node "${name}" is lost: ${message}`),
+			},
+			done,
+		),
+	);
+}
+
+const labelsOf = (name: string): Labels => ({
+	'kubernetes.io/os': 'linux',
+	'kubernetes.io/arch': process.arch,
+	'kubernetes.io/hostname': name,
+});
+
+export type RuntimeChoice = 'auto' | 'process' | 'simulated';
+
+/** `auto` is the process runtime as long as there is no other. */
+export async function openRuntime(
+	choice: RuntimeChoice,
+	directory: string,
+	secrets: NodeSecrets,
+	{clock, random}: Ground,
+	log: Log,
+): Promise<Runtime> {
+	if (choice === 'simulated') return (await import('../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets});
+	return createProcessRuntime({directory, clock, secrets, path: process.env['PATH'], onWarning: message => log.warn(message)});
+}

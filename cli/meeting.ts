@@ -1,0 +1,103 @@
+// Where the actors of one term meet those of other hosts, and tools: the broker in this process, or one elsewhere (`--broker`).
+
+import {endedBy} from '../api/client-id.js';
+import {controlSystem} from '../api/keys.js';
+import {limits} from '../api/limits.js';
+import {may, type Identity} from '../api/roles.js';
+import {createBroker, type Broker, type BrokerCounter, type RetainedSource} from '../system/broker.js';
+import {brokerLinks, brokerPubSub} from '../system/broker/broker-link.js';
+import type {Links} from '../system/link.js';
+import type {OutsideUrl} from '../system/outside-url.js';
+import type {PubSub} from '../system/pubsub.js';
+import type {Ground} from './ground.js';
+import type {Log} from './log.js';
+
+export type Meeting = {
+	/** Of the control system. */
+	readonly links: Links;
+	readonly pubsub: PubSub;
+	readonly publish: Broker['publish'];
+	readonly heardSince: Broker['heardSince'];
+	/** Ends the connections of a login, where that can be done from here. */
+	readonly cut: (login: string) => void;
+	/** Takes what comes in at the doors; undefined: it has to go elsewhere. */
+	readonly taker: Pick<Broker, 'attach'> | undefined;
+	/** The index is loaded: what is retained is served from it, or kept equal to it. */
+	readonly serve: (source: RetainedSource) => void;
+	readonly close: () => Promise<void>;
+};
+
+/** `authenticate` says who a token belongs to. */
+export async function openOwnMeeting(
+	ground: Ground,
+	log: Log,
+	authenticate: (token: string | undefined) => Identity | undefined,
+): Promise<Meeting> {
+	let source: RetainedSource | undefined;
+	const broker = await createBroker<Identity>({
+		clock: ground.clock,
+		authenticate(user, password) {
+			const identity = authenticate(password);
+			return identity !== undefined && identity.name === user ? identity : undefined;
+		},
+		may,
+		retainedSource: {owns: topic => source?.owns(topic) ?? false, match: filter => source?.match(filter) ?? []},
+		endedBy: ({role}, clientId, others) => (role === 'node' ? endedBy(clientId, others, limits.agentAliveMs) : []),
+		stallMs: ({role}) => (role === 'node' ? limits.nodeStallMs : limits.toolStallMs),
+		onCounter: counted(log, ground),
+	});
+	return {
+		links: brokerLinks(broker, controlSystem),
+		pubsub: brokerPubSub(broker),
+		publish: broker.publish,
+		heardSince: broker.heardSince,
+		cut: broker.cut,
+		taker: broker,
+		serve: next => void (source = next),
+		close: broker.close,
+	};
+}
+
+/** Rights and logins are that broker's: `troupe broker config` makes them. */
+export async function openOutsideMeeting({clock, random}: Ground, log: Log, server: OutsideUrl): Promise<Meeting> {
+	const [{openOutsideBroker}, {startSweeps}] = await Promise.all([
+		import('../system/outside-broker.js'),
+		import('../server/topic-sweep.js'),
+	]);
+	const boot = random.uuid();
+	const quiet = quietly(clock);
+	const onProblem = (problem: string): void => quiet('problem', () => log.warn(`the broker at ${server.url} cannot be used: ${problem}`));
+	const broker = openOutsideBroker({server, boot, onProblem});
+	let endSweeps = (): void => undefined;
+	return {
+		...broker,
+		cut: () => undefined,
+		taker: undefined,
+		serve(source) {
+			endSweeps = startSweeps({broker, source, boot, clock, onSwept: result => log.info(result, 'what the broker retains was compared')});
+		},
+		close() {
+			endSweeps();
+			return broker.close();
+		},
+	};
+}
+
+/** What the broker refuses or cuts, each sort at most once in ten seconds: a client that floods must not flood the log. */
+function counted(log: Log, {clock}: Ground): (counter: BrokerCounter, about: string) => void {
+	const quiet = quietly(clock);
+	return (counter, about) => {
+		if (counter !== 'connections') quiet(counter, () => log.warn({counter, about}, `broker: ${counter}`));
+	};
+}
+
+/** Of one sort one entry in so long. */
+export function quietly({monotonicMs}: Pick<Ground['clock'], 'monotonicMs'>): (sort: string, say: () => void) => void {
+	const untilMs = new Map<string, number>();
+	return (sort, say) => {
+		const nowMs = monotonicMs();
+		if (nowMs < (untilMs.get(sort) ?? 0)) return;
+		untilMs.set(sort, nowMs + limits.repeatedLogMs);
+		say();
+	};
+}

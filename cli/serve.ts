@@ -1,0 +1,71 @@
+// The frame around every process that serves from a home: `up`, `server` and `agent`. One at a time in a home; ready is said once
+// everything is; whatever fails before leaves nothing open.
+
+import {rmSync} from 'node:fs';
+import {AppError} from '../api/errors.js';
+import {closeInheritedDescriptors} from '../agent/process/descriptors.js';
+import {writeFileAtomic} from '../system/atomic-file.js';
+import {createClosers, type Closers} from './closers.js';
+import {nounOf, type Endpoints, type ServingCommand} from './endpoints.js';
+import {endingOf} from './ending.js';
+import {homeOf, type Home} from './home.js';
+import {openLog, type Log} from './log.js';
+import {makeFolder} from './make-folder.js';
+import {refuseIfRunning} from './processes.js';
+import {failedError} from './usage.js';
+
+export type Stage = {
+	readonly home: Home;
+	readonly log: Log;
+	readonly closers: Closers;
+	/** Ends the process: something failed for good. */
+	readonly fail: (message: string) => void;
+};
+
+export type Ready = {
+	readonly endpoints: Endpoints;
+	/** What a person is told. */
+	readonly text: string;
+	/** Said when all is closed. */
+	readonly farewell: string;
+};
+
+/** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
+export async function serve(command: ServingCommand, root: string, start: (stage: Stage) => Promise<Ready>): Promise<number> {
+	closeInheritedDescriptors();
+	refuseIfRunning(root);
+	const home = homeOf(root);
+	makeFolder(home.data);
+	const log = openLog(home.log);
+	const closers = createClosers();
+	const ending = endingOf(log);
+	const starting = started({home, log, closers, fail: ending.fail}, start, nounOf(command));
+	const early = await Promise.race([starting.then(() => undefined), ending.promise]);
+	const {code, reason} = early ?? (await ending.promise);
+	log.info(reason);
+	process.stdout.write(`\n${reason}\n`);
+	await closers.closeAll();
+	// Whoever waits for another host to answer is not waited for.
+	if (early !== undefined) process.exit(code);
+	const {farewell} = await starting;
+	log.info(farewell);
+	process.stdout.write(`${farewell}\n`);
+	return code;
+}
+
+async function started(stage: Stage, start: (stage: Stage) => Promise<Ready>, noun: string): Promise<Ready> {
+	const {home, log, closers} = stage;
+	try {
+		const ready = await start(stage);
+		await writeFileAtomic(home.endpoints, `${JSON.stringify(ready.endpoints)}\n`, 0o600);
+		closers.add(() => rmSync(home.endpoints, {force: true}));
+		log.info(ready.endpoints, `the ${noun} is ready`);
+		process.stdout.write(ready.text);
+		return ready;
+	} catch (error) {
+		log.error(error instanceof Error ? error.message : String(error));
+		await closers.closeAll();
+		// In the foreground and in the background the same: what could not start has failed, whatever it was that failed.
+		throw error instanceof AppError ? failedError(error.message) : error;
+	}
+}

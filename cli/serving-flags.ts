@@ -1,0 +1,102 @@
+// The flags of the serving commands become checked options. All that is wrong is told at once.
+
+import {controlSystem} from '../api/keys.js';
+import {isDnsSubdomain} from '../api/rules/names.js';
+import {didYouMean} from '../api/suggest.js';
+import {parseEtcdUrl} from '../system/etcd-url.js';
+import {parseOutsideUrl} from '../system/outside-url.js';
+import type {Flags} from './command.js';
+import {parseAdvertised, parseHostPort, type DoorOptions, type HostPort, type StoreChoice} from './up-options.js';
+import type {RuntimeChoice} from './local-node.js';
+
+const loopback = '127.0.0.1';
+
+/** `apiHost` is where the API listens when nobody says. */
+export const doorsOf = (flags: Flags, apiHost: string, brokerText: string | undefined, problems: string[]): DoorOptions => ({
+	api: listenOn(flags, 'api', {host: apiHost, port: 6443}, problems),
+	web: listenOn(flags, 'web', {host: loopback, port: 7070}, problems),
+	mqtt: listenOn(flags, 'mqtt', {host: loopback, port: 1883}, problems),
+	advertise: advertiseOf(flags, problems),
+	broker: brokerOf(flags.text('broker') ?? brokerText, problems),
+});
+
+function listenOn(flags: Flags, name: string, fallback: HostPort, problems: string[]): HostPort {
+	const text = flags.text(name);
+	if (text === undefined) return fallback;
+	const parsed = parseHostPort(text, fallback.host);
+	if (parsed === undefined) problems.push(`--${name} must be HOST:PORT such as ${loopback}:${fallback.port}, got "${text}"`);
+	return parsed ?? fallback;
+}
+
+function advertiseOf(flags: Flags, problems: string[]): DoorOptions['advertise'] {
+	const text = flags.text('advertise');
+	const parsed = text === undefined ? undefined : parseAdvertised(text);
+	if (text !== undefined && parsed === undefined) problems.push(`--advertise must be HOST or HOST:PORT, got "${text}"`);
+	return parsed;
+}
+
+/** Beside `--broker`: so its password is in no list of processes. */
+export const brokerVariable = 'TROUPE_BROKER';
+
+function brokerOf(text: string | undefined, problems: string[]): DoorOptions['broker'] {
+	if (text === undefined || text === '') return undefined;
+	const server = parseOutsideUrl(text);
+	if (typeof server !== 'string') return {server, text};
+	problems.push(`--broker: ${server}`);
+	return undefined;
+}
+
+export function storeOf(flags: Flags, problems: string[]): StoreChoice {
+	const text = flags.text('store');
+	if (text === undefined || !/^etcds?:/.test(text)) return wordOf(flags, 'store', ['level', 'memory'], [], problems, ' or etcd://…');
+	try {
+		parseEtcdUrl(text);
+	} catch (error) {
+		problems.push(`--store ${(error as Error).message}`);
+	}
+	return text;
+}
+
+export const runtimeOf = (flags: Flags, problems: string[]): RuntimeChoice =>
+	wordOf(flags, 'runtime', ['auto', 'process', 'simulated'], ['docker'], problems);
+
+/** One of a few words; the first is the default, `later` are known and not there yet. */
+function wordOf<Word extends string>(
+	flags: Flags,
+	name: string,
+	words: readonly [Word, ...Word[]],
+	later: readonly string[],
+	problems: string[],
+	besides = '',
+): Word {
+	const text = flags.text(name);
+	const found = words.find(word => word === text);
+	if (text !== undefined && found === undefined) {
+		const isLater = later.some(word => text === word || text.startsWith(`${word}:`));
+		problems.push(
+			isLater
+				? `--${name} ${text} comes in a later version`
+				: `--${name} must be ${words.join(' or ')}${besides}, got "${text}"${didYouMean(text, words)}`,
+		);
+	}
+	return found ?? words[0];
+}
+
+/** A node's name is part of addresses and topics: a DNS name (RFC 1123), lower case. A host's own name is made to fit. */
+export function nodeOf(flags: Flags, host: string, problems: string[]): string {
+	const name = flags.text('node') ?? host;
+	const lower = name.toLowerCase();
+	if (!isDnsSubdomain(lower)) problems.push(`--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "${name}"`);
+	else if (lower === controlSystem) problems.push(`--node ${controlSystem} is taken: it is the name of the control plane`);
+	return lower;
+}
+
+/** `--join`: servers, by comma. */
+export function serversOf(flags: Flags, problems: string[]): readonly string[] {
+	const servers = (flags.text('join') ?? '').split(',').filter(text => text !== '');
+	for (const server of servers) {
+		const isServer = URL.canParse(server) && new URL(server).protocol === 'https:';
+		if (!isServer) problems.push(`--join must be https://HOST:PORT, several with commas between them, got "${server}"`);
+	}
+	return servers.map(server => server.replace(/\/+$/, ''));
+}

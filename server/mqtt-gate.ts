@@ -1,0 +1,43 @@
+// Where MQTT connections of all doors go: to the broker of the term that is on. While none is, whoever connects is told so.
+
+import type {Duplex} from 'node:stream';
+import {limits} from '../api/limits.js';
+import type {Clock} from '../system/clock.js';
+
+type Taker = {readonly attach: (stream: Duplex, describe: string) => void};
+
+export type MqttGate = {
+	readonly attach: (stream: Duplex, describe: string) => void;
+	/** Undefined: nobody leads here. The connections of a former term are its broker's to end. */
+	readonly serve: (broker: Taker | undefined) => void;
+	/** Cuts every connection, so that doors can close. */
+	readonly cut: () => void;
+};
+
+/** CONNACK, "server unavailable" (MQTT 3.1.1, 3.2.2.3): come again, perhaps elsewhere. */
+const unavailable = Buffer.from([0x20, 0x02, 0x00, 0x03]);
+
+export function createMqttGate(clock: Clock): MqttGate {
+	let broker: Taker | undefined;
+	const streams = new Set<Duplex>();
+	return {
+		attach(stream, describe) {
+			streams.add(stream);
+			stream.once('close', () => streams.delete(stream));
+			if (broker === undefined) refuse(stream, clock);
+			else broker.attach(stream, describe);
+		},
+		serve: next => void (broker = next),
+		cut() {
+			for (const stream of streams) stream.destroy();
+		},
+	};
+}
+
+/** Nothing is answered before the first word: the answer is one to CONNECT. */
+function refuse(stream: Duplex, clock: Clock): void {
+	const cancel = clock.after(limits.brokerLoginMs, () => stream.destroy());
+	stream.on('error', () => stream.destroy());
+	stream.once('close', cancel);
+	stream.once('data', () => stream.end(unavailable, () => stream.destroy()));
+}
