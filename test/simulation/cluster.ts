@@ -1,140 +1,236 @@
-// A cluster of the virtual world: control and nodes as processes that can be killed and started again, simulated hosts below
-// them that outlive their agents, and clients that remember what was acknowledged.
+// A cluster of the virtual world: servers and nodes as processes that can be stopped, killed and started again, simulated hosts below the
+// nodes that outlive their agents, a broker in the leader's process or elsewhere.
 
-import type {Outcome} from '../../api/errors.js';
-import {objectAddress, collectionAddress} from '../../api/keys.js';
+import {failure, type Outcome} from '../../api/errors.js';
+import {collectionAddress, objectAddress} from '../../api/keys.js';
 import type {Pod} from '../../api/kinds/pod.js';
-import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {ApiObject} from '../../api/object.js';
 import {controlDesign} from '../../actors/control/design.js';
-import {openControl, type Control} from '../../actors/control/start.js';
-import {openNode, type Node} from '../../actors/node/start.js';
-import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
-import {createSimulatedHost, createSimulatedNetwork, type SimulatedHost} from '../../agent/simulated/host.js';
+import type {Control} from '../../actors/control/start.js';
+import type {Node} from '../../actors/node/start.js';
+import {createSimulatedHost, createSimulatedNetwork, type SimulatedNetwork} from '../../agent/simulated/host.js';
 import type {Message} from '../../system/behavior.js';
 import type {SystemDesign} from '../../system/durable-system.js';
-import type {MemoryStoreData} from '../../system/memory-store.js';
-import type {Change} from '../../system/object-index.js';
-import type {SystemObserver} from '../../system/observer.js';
-import {emptyDisk, type World, type WorldProcess} from '../../system/world.js';
+import {createHall, type Hall} from '../../system/memory-election.js';
+import type {LifecycleEvent} from '../../system/observer.js';
+import {emptyDisk, type World} from '../../system/world.js';
+import {WorldBroker} from '../../system/world/broker.js';
+import type {WorldHost} from '../../system/world/network.js';
+import {Hearing} from './hearing.js';
+import {Invariants} from './invariants.js';
+import {boot, kill, newMachine, type Machine} from './machine.js';
+import {startNode, type SimulatedNode} from './node.js';
+import {Programs} from './programs.js';
+import {startServer, type Server, type Term} from './server.js';
 
-/** One program on one host of the world. */
-type Machine<System> = {
-	readonly name: string;
-	readonly disk: MemoryStoreData;
-	process: WorldProcess | undefined;
-	system: System | undefined;
-};
+export type {SimulatedNode} from './node.js';
+export type {Server} from './server.js';
 
-export type SimulatedNode = Machine<Node> & {
-	readonly host: SimulatedHost;
-	/** Starts of each container by this host, to find those that nothing called for. */
-	readonly starts: Map<string, number>;
-	/** Ends that the world brought about. */
-	readonly ends: Map<string, number>;
-};
-
-export type SimulationOptions = {
+export type ClusterOptions = {
 	readonly nodes: number;
-	readonly design?: SystemDesign;
-	readonly observer?: SystemObserver;
+	readonly servers: number;
+	readonly externalBroker: boolean;
+	readonly localNodes: boolean;
+	readonly watcher: boolean;
+	readonly design?: SystemDesign | undefined;
+	/** A bug planted into a control plane that has just been put together. */
+	readonly sabotage?: ((control: Control) => void) | undefined;
+	readonly note: (text: string) => void;
+	readonly isTraced: boolean;
 };
+
+const restartMs = 1_000;
 
 export class SimulatedCluster {
 	readonly world: World;
-	readonly control: Machine<Control> = {name: 'control', disk: emptyDisk(), process: undefined, system: undefined};
+	readonly servers: readonly Server[];
 	readonly nodes: readonly SimulatedNode[];
-	/** Broken promises, as they are seen. */
-	readonly violations: string[] = [];
-	readonly #options: SimulationOptions;
-	#lastVersion = 0;
-	/** The newest change of each plural and namespace in this life of control, for the chain of `prev`. */
-	#lastInScope = new Map<string, number>();
-	boots = 0;
-	/** A ReplicaSet's actor that crashed has forgotten what it asked for, and may rightly ask again. */
-	replicaSetsCrashed = false;
-	readonly #mostReplicas = new Map<string, number>();
+	readonly invariants: Invariants;
+	readonly programs: Programs;
+	readonly hearing: Hearing;
+	/** The code that servers run from their next start on. */
+	design: SystemDesign;
+	/** The code they had at first. */
+	readonly olderDesign: SystemDesign;
+	readonly note: (text: string) => void;
+	readonly isTraced: boolean;
+	readonly sabotage: ((control: Control) => void) | undefined;
+	readonly hasExternalBroker: boolean;
+	readonly hasWatcher: boolean;
+	/** Names of the nodes that are alive by definition. */
+	readonly localNodes: readonly string[];
+	/** Whether control ever ran newer code. */
+	wasUpgraded = false;
+	/** How many actors were made to crash. */
+	crashesWanted = 0;
+	readonly #hall: Hall | undefined;
+	readonly #brokerMachine: Machine<never>;
+	externalBroker: WorldBroker | undefined;
 
-	constructor(world: World, options: SimulationOptions) {
+	constructor(world: World, options: ClusterOptions) {
 		this.world = world;
-		this.#options = options;
+		this.note = options.note;
+		this.isTraced = options.isTraced;
+		this.sabotage = options.sabotage;
+		this.hasExternalBroker = options.externalBroker;
+		this.hasWatcher = options.watcher;
+		this.olderDesign = options.design ?? controlDesign;
+		this.design = this.olderDesign;
+		const disk = emptyDisk();
+		this.servers = Array.from({length: options.servers}, (_, index) =>
+			newMachine<Term>(`server-${index + 1}`, this.#host(`server-${index + 1}`), disk),
+		);
 		const network = createSimulatedNetwork();
-		this.nodes = Array.from({length: options.nodes}, (_, index) => ({
-			name: `node-${index + 1}`,
-			disk: emptyDisk(),
-			process: undefined,
-			system: undefined,
-			host: createSimulatedHost(world.clock, network),
-			starts: new Map<string, number>(),
-			ends: new Map<string, number>(),
-		}));
+		this.nodes = Array.from({length: options.nodes}, (_, index) => this.#node(`node-${index + 1}`, network));
+		this.localNodes = options.localNodes ? this.nodes.map(({name}) => name) : [];
+		this.#brokerMachine = newMachine('broker', this.#host('broker'));
+		this.#hall = options.servers > 1 ? createHall(world.clock) : undefined;
+		this.hearing = new Hearing(this);
+		this.invariants = new Invariants(this);
+		this.programs = new Programs(this, this.invariants);
+	}
+
+	/** Clocks of two hosts never agree. */
+	#host(name: string): WorldHost {
+		return this.world.host(name, Math.round((this.world.random.next() - 0.5) * 1_200_000));
+	}
+
+	#node(name: string, network: SimulatedNetwork): SimulatedNode {
+		const machine = newMachine<Node>(name, this.#host(name));
+		const {clock} = this.world;
+		const hostClock = {...clock, nowMs: () => clock.nowMs() + machine.host.wallOffsetMs};
+		return {...machine, programs: createSimulatedHost(hostClock, network), runtimeTrouble: undefined};
 	}
 
 	startAll(): void {
-		this.startControl();
-		for (const node of this.nodes) this.startNode(node);
+		this.startBroker();
+		for (const server of this.servers) this.restart(server);
+		for (const node of this.nodes) this.restart(node);
 	}
 
-	startControl(): void {
-		const machine = this.control;
-		const process = this.world.process();
-		machine.process = process;
-		this.#lastInScope = new Map();
-		openControl(
-			{
-				driver: process.store(machine.disk),
-				executor: process.executor,
-				clock: process.clock,
-				random: process.random,
-				link: process.link(machine.name),
-				boot: this.#boot(machine.name),
-				version: '0.0.0',
-				measure: false,
-				design: this.#options.design ?? controlDesign,
-				...(this.#options.observer === undefined ? {} : {observer: this.#options.observer}),
-				onFenced: () => this.#restartSoon(machine, () => this.startControl()),
-				onChange: change => this.#watch(change),
-				onEscalation: error => this.violations.push(`control gave up: ${error.message}`),
-			},
-			outcome => this.#started(machine, outcome, () => this.startControl()),
+	/** Of all that think that they lead, the newest. */
+	leader(): Server | undefined {
+		let leader: Server | undefined;
+		for (const server of this.servers)
+			if (server.system !== undefined && server.system.epoch > (leader?.system?.epoch ?? -1)) leader = server;
+		return leader;
+	}
+
+	get control(): Control | undefined {
+		return this.leader()?.system?.control;
+	}
+
+	/** What control's servers keep their objects on. */
+	get disk(): Server['disk'] {
+		const [first] = this.servers;
+		if (first === undefined) throw new Error('a cluster without a server');
+		return first.disk;
+	}
+
+	restart(machine: Server | SimulatedNode): void {
+		if (machine.process !== undefined || !machine.hasPower) return;
+		if ('programs' in machine) startNode(this, machine);
+		else startServer(this, machine, this.#hall);
+	}
+
+	// ---- broker ------------------------------------------------------------------------------------------------------
+
+	startBroker(): void {
+		const machine = this.#brokerMachine;
+		if (!this.hasExternalBroker || machine.process !== undefined) return;
+		this.externalBroker = new WorldBroker(this.world, boot(machine, this.world).process);
+		this.lookOn(this.externalBroker);
+	}
+
+	stopBroker(): void {
+		kill(this.#brokerMachine);
+		this.externalBroker = undefined;
+	}
+
+	lookOn(broker: WorldBroker): void {
+		broker.onPacket = login => this.hearing.onPacket(login);
+	}
+
+	/** Whom a client reaches: a standby takes nobody. One server is tried after another. */
+	dialler(): () => WorldBroker | undefined {
+		let tries = 0;
+		return () => {
+			if (this.hasExternalBroker) return this.externalBroker;
+			const server = this.servers[tries++ % this.servers.length];
+			return server?.system?.broker;
+		};
+	}
+
+	// ---- ends --------------------------------------------------------------------------------------------------------
+
+	/** The power is gone: nothing says good-bye, not even the kernel. */
+	powerOff(node: SimulatedNode): void {
+		node.hasPower = false;
+		for (const host of this.hosts()) {
+			this.world.network.cut(node.host, host);
+			this.world.network.cut(host, node.host);
+		}
+		kill(node);
+		this.programs.onReboot(node);
+		node.programs.reboot();
+	}
+
+	powerOn(node: SimulatedNode): void {
+		if (node.hasPower) return;
+		node.hasPower = true;
+		for (const host of this.hosts()) {
+			this.world.network.mend(node.host, host);
+			this.world.network.mend(host, node.host);
+		}
+		this.restart(node);
+	}
+
+	/** Those that nodes talk to. */
+	hosts(): readonly WorldHost[] {
+		return [...this.servers.map(({host}) => host), this.#brokerMachine.host];
+	}
+
+	killed(machine: Server | SimulatedNode): void {
+		this.note(`${machine.name} was killed after a commit`);
+		this.#restartSoon(machine);
+	}
+
+	gaveUp(machine: Server | SimulatedNode, why: string): void {
+		this.note(`${machine.name} gave up: ${why}`);
+		kill(machine);
+		this.#restartSoon(machine);
+	}
+
+	/** An actor that was made to crash again and again may take its process with it; nothing else may. */
+	escalated(machine: Server | SimulatedNode, message: string): void {
+		if (this.crashesWanted < 4) this.invariants.broken(`I7: ${machine.name} gave up: ${message}`);
+		this.gaveUp(machine, message);
+	}
+
+	/** As whoever watches the process would. */
+	#restartSoon(machine: Server | SimulatedNode): void {
+		this.world.clock.after(restartMs, () => this.restart(machine));
+	}
+
+	lifecycle(event: LifecycleEvent): void {
+		this.note(`${event.type} ${event.address} ${'error' in event ? event.error.message : ''}`);
+		if (event.type === 'crashed') this.invariants.onCrash(event.address);
+	}
+
+	// ---- clients -----------------------------------------------------------------------------------------------------
+
+	/** Asks as a client would; a client of a control plane that is down gets no answer. */
+	ask(to: string, message: Message, done: (outcome: Outcome<ApiObject>) => void, server = this.leader()): void {
+		const {system: term, process} = server ?? {};
+		if (term === undefined || process === undefined || server === undefined) return;
+		process.enter(() =>
+			term.control.system.ask(to, message, {deadlineMs: 5_000, cause: 'client'}, outcome => {
+				// A process that is gone answers nobody; what it held in its hands is dropped with it.
+				if (process.liveness() !== 'running') return;
+				if (outcome.ok) this.invariants.onSaid(server, term.inOffice, 'an answer');
+				done(outcome as Outcome<ApiObject>);
+			}),
 		);
-	}
-
-	startNode(node: SimulatedNode): void {
-		const process = this.world.process();
-		node.process = process;
-		const runtime = createSimulatedRuntime({clock: process.clock, random: process.random, host: counting(node), hostIP: node.name});
-		openNode(
-			{
-				name: node.name,
-				driver: process.store(node.disk),
-				executor: process.executor,
-				clock: process.clock,
-				random: process.random,
-				link: process.link(node.name),
-				boot: this.#boot(node.name),
-				labels: {},
-				measure: false,
-				runtime,
-				...(this.#options.observer === undefined ? {} : {observer: this.#options.observer}),
-				onFenced: () => this.#restartSoon(node, () => this.startNode(node)),
-				onEscalation: error => this.violations.push(`${node.name} gave up: ${error.message}`),
-			},
-			outcome => this.#started(node, outcome, () => this.startNode(node)),
-		);
-	}
-
-	/** SIGKILL: nothing is said, nothing is finished. */
-	kill(machine: Machine<Control> | Machine<Node>): void {
-		machine.system?.kill();
-		machine.process?.kill();
-		machine.system = undefined;
-		machine.process = undefined;
-	}
-
-	/** Asks control as a client would; a client of a control plane that is down gets no answer. */
-	ask(to: string, message: Message, done: (outcome: Outcome<ApiObject>) => void): void {
-		this.control.system?.system.ask(to, message, {deadlineMs: 5_000, cause: 'client'}, outcome => done(outcome as Outcome<ApiObject>));
 	}
 
 	askRecord(key: string, message: Message, done: (outcome: Outcome<ApiObject>) => void): void {
@@ -147,70 +243,17 @@ export class SimulatedCluster {
 	}
 
 	objects(plural: string): ApiObject[] {
-		return [...(this.control.system?.index.list(plural) ?? [])];
+		return [...(this.control?.index.list(plural) ?? [])];
 	}
 
 	pods(): Pod[] {
 		return this.objects('pods') as Pod[];
 	}
 
-	#boot(name: string): string {
-		this.boots++;
-		return `${name}-boot-${this.boots}`;
+	crash(machine: Server | SimulatedNode, address: string): void {
+		const system = 'programs' in machine ? machine.system?.system : machine.system?.control.system;
+		this.crashesWanted++;
+		this.invariants.onCrashWanted(address);
+		system?.crash(address, failure('ERR_ACTOR_CRASHED', {address, message: 'the world wants it'}));
 	}
-
-	#started<System extends Control | Node>(machine: Machine<System>, outcome: Outcome<System>, again: () => void): void {
-		if (outcome.ok) {
-			machine.system = outcome.value;
-			outcome.value.begin();
-		} else {
-			this.#restartSoon(machine, again);
-		}
-	}
-
-	/** As whoever watches the process would: it could not start, or lost its store. */
-	#restartSoon<System extends Control | Node>(machine: Machine<System>, again: () => void): void {
-		this.kill(machine);
-		this.world.clock.after(1_000, () => {
-			if (machine.process === undefined) again();
-		});
-	}
-
-	/** What a watcher may rely on: versions rise, and each change names the one before it. */
-	#watch(change: Change): void {
-		const {key, version, previous} = change;
-		this.#watchCount(change);
-		if (version <= this.#lastVersion) this.violations.push(`version ${version} of ${key} after ${this.#lastVersion}`);
-		this.#lastVersion = version;
-		const scope = key.slice(0, key.lastIndexOf('/'));
-		const last = this.#lastInScope.get(scope) ?? 0;
-		if (previous !== last) this.violations.push(`${key}@${version} names ${previous} as the change before it, which was ${last}`);
-		this.#lastInScope.set(scope, version);
-	}
-
-	/** No set ever has more pods than were once asked for: nothing is created twice. */
-	#watchCount({key, before, after}: Change): void {
-		const index = this.control.system?.index;
-		if (key.startsWith('replicasets/') && after !== undefined) {
-			const {metadata, spec} = after.object as ReplicaSet;
-			this.#mostReplicas.set(metadata.uid, Math.max(this.#mostReplicas.get(metadata.uid) ?? 0, spec?.replicas ?? 1));
-		}
-		const owner = after?.object.metadata.ownerReferences?.[0]?.uid;
-		if (!key.startsWith('pods/') || before !== undefined || owner === undefined || index === undefined || this.replicaSetsCrashed) return;
-		const pods = [...index.byOwner(owner)].filter(({metadata}) => metadata.deletionTimestamp === undefined).length;
-		const most = this.#mostReplicas.get(owner) ?? 0;
-		if (pods > most) this.violations.push(`${key} is pod number ${pods} of a set that never wanted more than ${most}`);
-	}
-}
-
-/** The same host, with every start written down. */
-function counting({host, starts}: Pick<SimulatedNode, 'host' | 'starts'>): SimulatedHost {
-	return {
-		...host,
-		start(spec, program, watcher) {
-			const key = `${spec.id.uid}/${spec.id.container}`;
-			starts.set(key, (starts.get(key) ?? 0) + 1);
-			return host.start(spec, program, watcher);
-		},
-	};
 }

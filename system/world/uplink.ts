@@ -1,0 +1,231 @@
+// How a system of the virtual world is on the fake bus. A node has three connections, as an agent does: control with a will, bulk, and
+// beat in a thread of its own; each comes back when it is lost. Control has one, to its own broker or to one elsewhere.
+
+import {limits} from '../../api/limits.js';
+import {createAnnouncer} from '../announcer.js';
+import {redialOf, startBeat} from '../beat.js';
+import {laneFilter, laneTopic, senderOf} from '../broker/broker-link.js';
+import type {Lane, Link, Links, Packet} from '../link.js';
+import type {PubSub} from '../pubsub.js';
+import {exponentialBackoffMs} from '../supervision.js';
+import type {World} from '../world.js';
+import type {Listener, Payload, Will, WorldBroker, WorldConnection} from './broker.js';
+import type {WorldProcess} from './process.js';
+
+/** Where to dial; undefined: nobody there takes it. Called anew for each attempt. */
+export type Dial = () => WorldBroker | undefined;
+
+export type LineOptions = {
+	readonly world: World;
+	readonly process: WorldProcess;
+	readonly clientId: string;
+	readonly login?: string;
+	readonly dial: Dial;
+	readonly thread?: 'main' | 'worker';
+	/** The will of this attempt, counted from 1. */
+	readonly will?: (connection: number) => Will;
+	readonly onOpen?: (connection: WorldConnection, count: number) => void;
+};
+
+/** One connection that comes back, with its subscriptions. */
+export class Line {
+	readonly #options: LineOptions;
+	readonly #subscriptions = new Set<{readonly filter: string; readonly listener: Listener}>();
+	readonly #whenOpen = new Set<() => void>();
+	#connection: WorldConnection | undefined;
+	#broker: WorldBroker | undefined;
+	#count = 0;
+	#failures = 0;
+	#barred = false;
+	#closed = false;
+
+	constructor(options: LineOptions) {
+		this.#options = options;
+		this.#dial();
+	}
+
+	get isOpen(): boolean {
+		return this.#connection !== undefined;
+	}
+
+	publish(topic: string, payload: Payload, retain: boolean): void {
+		this.#connection?.publish(topic, payload, retain);
+	}
+
+	subscribe(filter: string, listener: Listener): () => void {
+		const subscription = {filter, listener};
+		this.#subscriptions.add(subscription);
+		const end = this.#connection?.subscribe(filter, listener);
+		return () => {
+			this.#subscriptions.delete(subscription);
+			end?.();
+		};
+	}
+
+	/** A packet that has left this connection and arrives long after those behind it. */
+	publishLate(topic: string, payload: Payload, delayMs: number): void {
+		const broker = this.#broker;
+		if (this.#connection !== undefined) this.#options.world.clock.after(delayMs, () => broker?.inject(topic, payload));
+	}
+
+	/** Calls back at each new connection. */
+	whenOpen(listener: () => void): void {
+		this.#whenOpen.add(listener);
+	}
+
+	/** The socket breaks; while `barred` the line does not come back. */
+	cut(barred: boolean): void {
+		this.#barred = barred;
+		const connection = this.#connection;
+		this.#connection = undefined;
+		connection?.destroy();
+		if (connection !== undefined) this.#retry(0);
+	}
+
+	unbar(): void {
+		this.#barred = false;
+	}
+
+	/** Ends in good order. */
+	close(): void {
+		this.#closed = true;
+		this.#connection?.end();
+		this.#connection = undefined;
+	}
+
+	#dial(): void {
+		const {world, process, clientId, login = clientId, thread = 'main', will, onOpen} = this.#options;
+		if (this.#closed || this.#connection !== undefined) return;
+		const broker = this.#barred ? undefined : this.#options.dial();
+		if (broker?.isOpen !== true) return this.#retry(0);
+		// A host that cannot be reached refuses nothing: it lets one wait.
+		if (!world.network.isWhole(process.host, broker.process.host))
+			return this.#retry(this.#isBeat ? redialOf(this.#failures + 1).connectMs : limits.linkConnectMs);
+		this.#failures = 0;
+		this.#broker = broker;
+		const count = ++this.#count;
+		const connection = broker.connect({
+			clientId,
+			login,
+			process,
+			thread,
+			...(will === undefined ? {} : {will: will(count)}),
+			onClosed: () => {
+				if (this.#connection !== connection) return;
+				this.#connection = undefined;
+				this.#retry(0);
+			},
+		});
+		this.#connection = connection;
+		for (const {filter, listener} of this.#subscriptions) connection.subscribe(filter, listener);
+		onOpen?.(connection, count);
+		for (const listener of this.#whenOpen) listener();
+	}
+
+	get #isBeat(): boolean {
+		return this.#options.thread === 'worker';
+	}
+
+	#retry(afterMs: number): void {
+		const {process} = this.#options;
+		const clock = this.#isBeat ? process.workerClock : process.clock;
+		const failures = ++this.#failures;
+		const {linkReconnectFirstMs: firstMs, linkReconnectMaxMs: maxMs} = limits;
+		const waitMs = this.#isBeat ? redialOf(failures).waitMs : exponentialBackoffMs(failures, firstMs, maxMs);
+		clock.after(afterMs + waitMs, () => this.#dial());
+	}
+}
+
+/** A link over a line, with the world's packet faults below the stream. */
+function linkOver(world: World, self: string, line: Line, lane: Lane): Link {
+	const topics = new Map<string, string | undefined>();
+	const topicTo = (to: string): string | undefined => {
+		if (!topics.has(to)) topics.set(to, laneTopic(to, self, lane));
+		return topics.get(to);
+	};
+	return {
+		send(to, packet) {
+			const {drop, repeat, delay, delayMs} = world.packets;
+			const topic = topicTo(to);
+			if (topic === undefined || world.chance(drop)) return;
+			if (world.chance(delay)) line.publishLate(topic, packet, world.random.next() * delayMs);
+			else line.publish(topic, packet, false);
+			if (world.chance(repeat)) line.publishLate(topic, packet, world.random.next() * delayMs);
+		},
+		onPacket(listener) {
+			line.subscribe(laneFilter(self, lane), (topic, payload) => {
+				const from = senderOf(topic);
+				if (from !== undefined) listener(from, payload as Packet);
+			});
+		},
+		onConnected: listener => line.whenOpen(listener),
+		close() {
+			line.close();
+			return Promise.resolve();
+		},
+	};
+}
+
+const pubSubOver = (line: Line): PubSub => ({
+	publish: (topic, payload, {retain}) => line.publish(topic, payload, retain),
+	subscribe: (filter, listener) => line.subscribe(filter, (topic, payload) => listener(topic, payload as string)),
+});
+
+export type WorldUplink = {
+	readonly links: Links;
+	readonly pubsub: PubSub;
+	readonly lines: {readonly [name: string]: Line};
+	/** Says that it will be back, and ends its connections in good order. */
+	readonly leave: () => void;
+};
+
+/** Control's place on the bus. */
+export function controlUplink(world: World, process: WorldProcess, self: string, dial: Dial): WorldUplink {
+	const line = new Line({world, process, clientId: self, dial});
+	const links = {control: linkOver(world, self, line, 'control'), bulk: linkOver(world, self, line, 'bulk')};
+	return {links, pubsub: pubSubOver(line), lines: {control: line}, leave: () => line.close()};
+}
+
+export type NodeUplinkOptions = {
+	readonly world: World;
+	readonly process: WorldProcess;
+	readonly node: string;
+	readonly boot: string;
+	readonly dial: Dial;
+};
+
+/** An agent's three connections, its presence and its beat. */
+export function nodeUplink({world, process, node, boot, dial}: NodeUplinkOptions): WorldUplink {
+	let open: WorldConnection | undefined;
+	const announcer = createAnnouncer({node, boot, publish: (topic, payload, {retain}) => open?.publish(topic, payload, retain)});
+	const control = new Line({
+		world,
+		process,
+		clientId: node,
+		dial,
+		will: announcer.will,
+		onOpen(connection) {
+			open = connection;
+			announcer.online();
+		},
+	});
+	control.subscribe(announcer.topic, (_topic, payload) => announcer.hear(payload as string));
+	const bulk = new Line({world, process, clientId: `${node}-bulk`, login: node, dial});
+	const beat = new Line({world, process, clientId: `${node}-beat`, login: node, dial, thread: 'worker'});
+	startBeat({
+		node,
+		boot,
+		clock: process.workerClock,
+		stillMs: process.stillMs,
+		publish(topic, payload, {retain}) {
+			if (beat.isOpen) beat.publish(topic, payload, retain);
+			else if (process.stillMs() === 0) control.publish(topic, payload, retain);
+		},
+	});
+	const links = {control: linkOver(world, node, control, 'control'), bulk: linkOver(world, node, bulk, 'bulk')};
+	const leave = (): void => {
+		announcer.restarting();
+		for (const line of [control, bulk, beat]) line.close();
+	};
+	return {links, pubsub: pubSubOver(control), lines: {control, bulk, beat}, leave};
+}

@@ -1,0 +1,216 @@
+// Makes the acts of a plan happen. What lasts for a while ends by itself, or at `calm`.
+
+import {limits} from '../../api/limits.js';
+import {noPacketFaults} from '../../system/world.js';
+import type {WorldProcess} from '../../system/world/process.js';
+import {wellStore} from '../../system/world/store.js';
+import type {Clients} from './clients.js';
+import type {Server, SimulatedCluster, SimulatedNode} from './cluster.js';
+import {kill} from './machine.js';
+import {describeAct, type Act, type Place} from './plan.js';
+import {newerDesign} from './upgrade.js';
+import type {Watcher} from './watcher.js';
+
+export type Stage = {readonly cluster: SimulatedCluster; readonly clients: Clients; readonly watcher: Watcher | undefined};
+
+const chosen = <Value>(values: readonly Value[], share: number): Value | undefined => values[Math.floor(share * values.length)];
+
+export function perform(stage: Stage, act: Act): void {
+	const {cluster, clients} = stage;
+	const {world} = cluster;
+	const machineAt = (place: Place): Server | SimulatedNode | undefined =>
+		place === 'control' ? (cluster.leader() ?? cluster.servers[0]) : chosen(cluster.nodes, place);
+	const later = (ms: number, undo: () => void): void => void world.clock.after(ms, undo);
+	cluster.note(describeAct(act));
+	switch (act.type) {
+		case 'create':
+			return clients.create(act.set, act.replicas, act.program);
+		case 'scale':
+			return clients.scale(act.set, act.replicas);
+		case 'deleteSet':
+			return clients.delete(act.set);
+		case 'createPod':
+			return clients.createPod(act.pod);
+		case 'deletePod': {
+			const name = chosen(cluster.pods(), act.pod)?.metadata.name;
+			return name === undefined ? undefined : clients.deletePod(name, act.graceSeconds);
+		}
+		case 'killProgram':
+			return killProgram(cluster, chosen(cluster.nodes, act.node), act.pod);
+		case 'crashActor':
+			return crashActor(cluster, machineAt(act.place), act.actor);
+		case 'kill': {
+			const machine = machineAt(act.place);
+			if (machine?.process === undefined) return;
+			kill(machine);
+			return later(act.forMs, () => cluster.restart(machine));
+		}
+		case 'restart': {
+			const node = chosen(cluster.nodes, act.node);
+			if (node?.process === undefined) return;
+			node.process.enter(() => node.uplink?.leave());
+			// What it said is on the wire by then.
+			return later(partingMs, () => {
+				kill(node);
+				later(act.forMs, () => cluster.restart(node));
+			});
+		}
+		case 'killAtCommit': {
+			const machine = machineAt(act.place);
+			if (machine?.process !== undefined) machine.commitsToLive = act.commits;
+			return;
+		}
+		case 'hostDown': {
+			const node = chosen(cluster.nodes, act.node);
+			if (node?.hasPower !== true) return;
+			cluster.powerOff(node);
+			return later(act.forMs, () => cluster.powerOn(node));
+		}
+		case 'brokerDown':
+			cluster.stopBroker();
+			return later(act.forMs, () => cluster.startBroker());
+		case 'stop':
+		case 'freeze': {
+			const process = machineAt(act.place)?.process;
+			if (process?.liveness() !== 'running') return;
+			if (act.type === 'stop') process.stop();
+			else process.freeze();
+			return later(act.forMs, () => goOn(cluster, process));
+		}
+		case 'slow': {
+			const host = chosen(cluster.nodes, act.node)?.host;
+			if (host === undefined) return;
+			Object.assign(host, {latencyMs: act.latencyMs, perMessageMs: act.perMessageMs});
+			return later(act.forMs, () => void Object.assign(host, {latencyMs: 0, perMessageMs: 0}));
+		}
+		case 'clockJump': {
+			const host = machineAt(act.place)?.host;
+			if (host !== undefined) host.wallOffsetMs += act.byMs;
+			return;
+		}
+		case 'cutConnection': {
+			const line = chosen(cluster.nodes, act.node)?.uplink?.lines[act.line];
+			line?.cut(true);
+			return later(act.forMs, () => line?.unbar());
+		}
+		case 'partition':
+			return partition(cluster, act, later);
+		case 'deafen':
+			return deafen(cluster, act.forMs, later);
+		case 'cutWatcher':
+			return stage.watcher?.cut();
+		case 'packets':
+			world.packets = act.faults;
+			return later(act.forMs, () => void (world.packets = noPacketFaults));
+		case 'store': {
+			const machine = machineAt(act.place);
+			if (machine === undefined) return;
+			machine.trouble = act.trouble;
+			return later(act.forMs, () => void (machine.trouble = wellStore));
+		}
+		case 'runtime': {
+			const node = chosen(cluster.nodes, act.node);
+			if (node === undefined) return;
+			node.runtimeTrouble = act;
+			return later(act.forMs, () => void (node.runtimeTrouble = undefined));
+		}
+		case 'upgrade':
+		case 'downgrade':
+			return changeCode(cluster, act.type);
+	}
+}
+
+function killProgram(cluster: SimulatedCluster, node: SimulatedNode | undefined, pod: number): void {
+	const uid = chosen([...(node?.programs.pods.keys() ?? [])], pod);
+	if (node === undefined || uid === undefined) return;
+	const running = node.programs.find({uid, container: 'main'});
+	if (running === undefined || running.exit !== undefined) return;
+	cluster.programs.onProgramEnded(node, uid);
+	node.programs.crash(uid, 'main', 137);
+}
+
+function crashActor(cluster: SimulatedCluster, machine: Server | SimulatedNode | undefined, actor: number): void {
+	if (machine === undefined) return;
+	const system = 'programs' in machine ? machine.system?.system : machine.system?.control.system;
+	const address = chosen([...(system?.addresses() ?? [])], actor);
+	if (address === undefined || address.endsWith('/')) return; // The root is the process.
+	cluster.note(`crash of ${address}`);
+	cluster.crash(machine, address);
+}
+
+/** How long an agent that leaves waits for its words to be sent. */
+const partingMs = 100;
+const canaryMs = limits.suspectAfterMs + 2 * limits.signsMs;
+
+/** The leader hears neither its nodes nor its own canary. */
+function deafen(cluster: SimulatedCluster, forMs: number, later: (ms: number, undo: () => void) => void): void {
+	const {externalBroker, hearing, world} = cluster;
+	const leader = cluster.leader()?.host;
+	if (externalBroker === undefined || leader === undefined) return;
+	const there = externalBroker.process.host;
+	world.network.cut(leader, there);
+	world.network.cut(there, leader);
+	if (forMs > canaryMs) later(canaryMs, () => hearing.onDeaf());
+	later(forMs, () => {
+		world.network.mend(leader, there);
+		world.network.mend(there, leader);
+		if (forMs > canaryMs) hearing.onUnwell();
+	});
+}
+
+type PartitionAct = Extract<Act, {type: 'partition'}>;
+
+/** The share says how many of the nodes, from the first on; one at least. */
+function partition(cluster: SimulatedCluster, {nodes, way, forMs}: PartitionAct, later: (ms: number, undo: () => void) => void): void {
+	const {network} = cluster.world;
+	const away = cluster.nodes.slice(0, Math.max(1, Math.round(nodes * cluster.nodes.length)));
+	const ways = away.flatMap(({host}) =>
+		cluster
+			.hosts()
+			.flatMap(there => [...(way === 'down' ? [] : [[host, there] as const]), ...(way === 'up' ? [] : [[there, host] as const])]),
+	);
+	for (const [from, to] of ways) network.cut(from, to);
+	later(forMs, () => {
+		for (const [from, to] of ways) network.mend(from, to);
+	});
+}
+
+/** A restart in good order as far as the store is concerned: the next start has other code. */
+function changeCode(cluster: SimulatedCluster, what: 'upgrade' | 'downgrade'): void {
+	const {olderDesign} = cluster;
+	cluster.design = what === 'upgrade' ? newerDesign(olderDesign) : olderDesign;
+	cluster.wasUpgraded ||= what === 'upgrade';
+	for (const server of cluster.servers) {
+		kill(server);
+		cluster.restart(server);
+	}
+}
+
+/** A leader that stood still for long has not heard anybody. */
+function goOn(cluster: SimulatedCluster, process: WorldProcess): void {
+	const isLong = process.liveness() !== 'dead' && process.stillMs() >= limits.observerLagMs + limits.signsMs;
+	if (isLong && cluster.leader()?.process === process) cluster.hearing.onUnwell();
+	process.goOn();
+}
+
+/** The faults end, what is down comes up. */
+export function calm({cluster}: Stage): void {
+	const {world} = cluster;
+	cluster.note('quiet from here');
+	world.packets = noPacketFaults;
+	world.network.mendAll();
+	if (cluster.wasUpgraded) cluster.design = newerDesign(cluster.olderDesign);
+	cluster.startBroker();
+	for (const node of cluster.nodes) {
+		node.runtimeTrouble = undefined;
+		node.hasPower = true;
+		for (const line of Object.values(node.uplink?.lines ?? {})) line.unbar();
+	}
+	for (const machine of [...cluster.servers, ...cluster.nodes]) {
+		machine.trouble = wellStore;
+		machine.commitsToLive = undefined;
+		Object.assign(machine.host, {latencyMs: 0, perMessageMs: 0});
+		if (machine.process !== undefined) goOn(cluster, machine.process);
+		cluster.restart(machine);
+	}
+}

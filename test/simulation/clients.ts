@@ -1,0 +1,104 @@
+// People with sets of pods: what they ask for, and what they were promised.
+
+import type {Outcome} from '../../api/errors.js';
+import {objectKey} from '../../api/keys.js';
+import type {ApiObject, JsonObject} from '../../api/object.js';
+import type {Message} from '../../system/behavior.js';
+import type {SimulatedCluster} from './cluster.js';
+import type {Program} from './plan.js';
+
+/** The last acknowledged number of replicas of a set; undefined once its deletion was acknowledged. */
+export type Promised = {
+	replicas: number | undefined;
+	readonly program: Program;
+	/** Requests whose outcome is not known, by their number, and what each would make of it. */
+	readonly open: Map<number, number | undefined>;
+};
+
+const images: Readonly<Record<Program, string>> = {serves: 'program', fails: 'exit-1-after-20ms', ignoresTerm: 'ignores-term'};
+
+export class Clients {
+	readonly sets = new Map<string, Promised>();
+	/** Pods that nobody owns; one whose deletion was asked for may be there or not. */
+	readonly pods = new Map<string, 'promised' | 'leaving' | 'deleted'>();
+	readonly #cluster: SimulatedCluster;
+	#requests = 0;
+
+	constructor(cluster: SimulatedCluster) {
+		this.#cluster = cluster;
+	}
+
+	create(name: string, replicas: number, program: Program): void {
+		const promised: Promised = {replicas: undefined, program, open: new Map([[this.#requests, undefined]])};
+		this.sets.set(name, promised);
+		this.#cluster.create('replicasets', replicaSet(name, replicas, program), this.#answered(promised, replicas, 'create', name));
+	}
+
+	/** One that nobody owns, and that is there until it is deleted. */
+	createPod(name: string): void {
+		const spec = {containers: [{name: 'main', image: 'program', command: ['serve']}], terminationGracePeriodSeconds: 1};
+		this.#cluster.create('pods', {apiVersion: 'v1', kind: 'Pod', metadata: {name, namespace: 'default'}, spec}, outcome => {
+			this.#cluster.note(`create pod ${name}: ${outcome.ok ? 'acknowledged' : outcome.error.code}`);
+			if (!outcome.ok) return;
+			this.#cluster.invariants.onAcknowledged(objectKey('pods', 'default', name), outcome.value);
+			this.pods.set(name, 'promised');
+		});
+	}
+
+	deletePod(name: string, graceSeconds: number | undefined): void {
+		const message = {type: 'delete', ...(graceSeconds === undefined ? {} : {graceSeconds})};
+		const asked = this.pods.has(name);
+		if (asked) this.pods.set(name, 'leaving');
+		this.#cluster.askRecord(objectKey('pods', 'default', name), message, outcome => {
+			if (asked && outcome.ok) this.pods.set(name, 'deleted');
+		});
+	}
+
+	scale(share: number, replicas: number): void {
+		const patch: Message & {patch: JsonObject} = {type: 'patch', patch: {spec: {replicas}}};
+		this.#request(share, replicas, patch);
+	}
+
+	delete(share: number): void {
+		this.#request(share, undefined, {type: 'delete'});
+	}
+
+	#request(share: number, replicas: number | undefined, message: Message): void {
+		const known = [...this.sets].filter(([, promised]) => promised.replicas !== undefined);
+		const [name, promised] = known[Math.floor(share * known.length)] ?? [];
+		if (name === undefined || promised === undefined) return;
+		this.#cluster.askRecord(keyOf(name), message, this.#answered(promised, replicas, message.type, name));
+	}
+
+	/**
+	 * Until the answer comes, either the old or the new state may be; afterwards only what was acknowledged, and what was asked for
+	 * later: requests of one client are handled in their order.
+	 */
+	#answered(promised: Promised, replicas: number | undefined, what: string, name: string): (outcome: Outcome<ApiObject>) => void {
+		const number = ++this.#requests;
+		promised.open.set(number, replicas);
+		return outcome => {
+			this.#cluster.note(`${what} ${name}: ${outcome.ok ? `acknowledged ${replicas ?? 'deletion'}` : outcome.error.code}`);
+			if (!outcome.ok) return;
+			if (replicas !== undefined) this.#cluster.invariants.onAcknowledged(keyOf(name), outcome.value);
+			promised.replicas = replicas;
+			for (const asked of [...promised.open.keys()]) if (asked <= number) promised.open.delete(asked);
+		};
+	}
+}
+
+const keyOf = (name: string): string => objectKey('replicasets', 'default', name);
+
+const replicaSet = (name: string, replicas: number, program: Program): Omit<ApiObject, 'metadata'> & {metadata: JsonObject} => ({
+	apiVersion: 'apps/v1',
+	kind: 'ReplicaSet',
+	metadata: {name, namespace: 'default'},
+	spec: {
+		replicas,
+		selector: {matchLabels: {set: name}},
+		template: {
+			metadata: {labels: {set: name}},
+			spec: {containers: [{name: 'main', image: images[program], command: ['serve']}], terminationGracePeriodSeconds: 1},
+		},
+	},
+});

@@ -1,0 +1,78 @@
+// What control could truly hear of each node, as only the world knows it; and a spy on the detector, which must never judge otherwise.
+
+import {limits} from '../../api/limits.js';
+import {nodeKey} from '../../actors/addresses.js';
+import {detector} from '../../actors/control/detector.js';
+import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/behavior.js';
+import type {SystemDesign} from '../../system/durable-system.js';
+import type {SimulatedCluster} from './cluster.js';
+
+/** A reading and a half: what came in the last of them may not be told yet. */
+const slackMs = limits.signsMs * 1.5;
+
+export class Hearing {
+	readonly #cluster: SimulatedCluster;
+	readonly #packetAtMs = new Map<string, number>();
+	/** When the leader began, or last went on after it had stood still for too long. */
+	#wellSinceMs = 0;
+
+	constructor(cluster: SimulatedCluster) {
+		this.#cluster = cluster;
+	}
+
+	onPacket(login: string): void {
+		this.#packetAtMs.set(login, this.#nowMs());
+	}
+
+	/** From now on it hears nothing, and can know that. */
+	onDeaf(): void {
+		this.#wellSinceMs = Number.POSITIVE_INFINITY;
+	}
+
+	/** The observer begins, or has stood still, or could not be reached by anybody. */
+	onUnwell(): void {
+		this.#wellSinceMs = this.#nowMs();
+	}
+
+	#nowMs(): number {
+		return this.#cluster.world.clock.nowMs();
+	}
+
+	/** The same design, whose detector is looked at. */
+	spied(design: SystemDesign): SystemDesign {
+		const behavior = design.behaviors[detector.kind];
+		if (behavior === undefined) return design;
+		const spy: AnyBehavior = {
+			...behavior,
+			receive: (state: unknown, message: Message, context: Context) => {
+				const next = behavior.receive(state, message, context) as Next<unknown>;
+				for (const effect of next.effects) this.#look(effect);
+				return next;
+			},
+		};
+		return {...design, behaviors: {...design.behaviors, [detector.kind]: spy}};
+	}
+
+	#look(effect: Effect): void {
+		if (effect.type !== 'update') return;
+		const message = effect.message as Message & {readonly node?: string; readonly finding?: {readonly state: string}};
+		if (message.type === 'found' && message.finding?.state === 'dead') this.#judged(effect.key.split('/')[2] ?? '', 'is declared dead');
+		if (message.type === 'evict' && message.node !== undefined) this.#judged(message.node, 'loses a pod');
+	}
+
+	/** I8: nobody is given up who was heard within the grace, nor by an observer who was not well for a whole grace. */
+	#judged(node: string, what: string): void {
+		const {invariants, nodes} = this.#cluster;
+		const nowMs = this.#nowMs();
+		this.#cluster.note(`${node} ${what}`);
+		const silentMs = nowMs - (this.#packetAtMs.get(node) ?? Number.NEGATIVE_INFINITY);
+		if (silentMs < limits.nodeGraceMs - slackMs) invariants.broken(`I8: ${node} ${what} ${silentMs} ms after a packet of it`);
+		const wellMs = nowMs - this.#wellSinceMs;
+		if (wellMs < limits.nodeGraceMs - slackMs)
+			invariants.broken(`I8: ${node} ${what} by an observer that was well for ${Math.max(0, wellMs)} ms only`);
+		const others = nodes.filter(({name}) => name !== node && invariants.truth(nodeKey(name)) !== undefined);
+		const heard = others.filter(({name}) => nowMs - (this.#packetAtMs.get(name) ?? 0) < limits.nodeGraceMs);
+		if (heard.length * 2 < others.length)
+			invariants.broken(`I8: ${node} ${what} while ${heard.length} of ${others.length} others are heard`);
+	}
+}

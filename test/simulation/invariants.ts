@@ -1,0 +1,229 @@
+// What must hold at every moment, looked at whenever something happens that could break it. docs/simulation.md says it in words.
+//
+// The truth here is what was committed: it follows control's index change by change, and is compared with the whole index whenever a
+// control plane has loaded one.
+
+import type {Failure} from '../../api/errors.js';
+import {storeKey, type ObjectKey} from '../../api/keys.js';
+import {nodeKey} from '../../actors/addresses.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import type {ApiObject} from '../../api/object.js';
+import type {Control} from '../../actors/control/start.js';
+import type {SystemDesign} from '../../system/durable-system.js';
+import type {Link, Links} from '../../system/link.js';
+import type {Change, Entry} from '../../system/object-index.js';
+import type {Batch} from '../../system/store.js';
+import type {NodeObject} from '../../api/kinds/node.js';
+import {isLost} from '../../actors/control/eviction.js';
+import type {Server, SimulatedCluster} from './cluster.js';
+
+/** Restarts of one actor: three at once, then resting; with what the world did on top. */
+const crashesAMinute = 8;
+const minuteMs = 60_000;
+
+export class Invariants {
+	/** Broken promises, as they are seen. */
+	readonly violations: string[] = [];
+	readonly #cluster: SimulatedCluster;
+	readonly #truth = new Map<ObjectKey, ApiObject>();
+	readonly #podsByUid = new Map<string, Pod>();
+	/** Where each pod is bound or was. */
+	readonly #boundTo = new Map<string, Set<string>>();
+	/** Which server wrote in each epoch. */
+	readonly #writerOf = new Map<number, string>();
+	readonly #mostReplicas = new Map<string, number>();
+	readonly #crashes = new Map<string, number[]>();
+	/** Versions of all changes by plural and namespace. */
+	readonly changes = new Map<string, number[]>();
+	/** A ReplicaSet's actor that crashed has forgotten what it asked for, and may rightly ask again. */
+	#replicaSetsCrashed = false;
+	#lastVersion = 0;
+	#lastInScope = new Map<string, number>();
+
+	constructor(cluster: SimulatedCluster) {
+		this.#cluster = cluster;
+	}
+
+	broken(what: string): void {
+		if (this.violations.length < 20) this.violations.push(what);
+		this.#cluster.note(`BROKEN: ${what}`);
+	}
+
+	get lastVersion(): number {
+		return this.#lastVersion;
+	}
+
+	/** The pod as it is committed. */
+	pod(uid: string): Pod | undefined {
+		return this.#podsByUid.get(uid);
+	}
+
+	/** Nodes to which a pod is or was bound. */
+	nodesOf(uid: string): ReadonlySet<string> {
+		return this.#boundTo.get(uid) ?? new Set();
+	}
+
+	truth(key: ObjectKey): ApiObject | undefined {
+		return this.#truth.get(key);
+	}
+
+	// ---- what control commits ----------------------------------------------------------------------------------------
+
+	/** What a watcher may rely on: versions rise, and each change names the one before it. */
+	onChange(server: Server, change: Change): void {
+		const {key, version, previous, after} = change;
+		if (this.#cluster.leader() !== server) this.broken(`leader: ${server.name} shows a change of ${key} and leads no more`);
+		if (version <= this.#lastVersion) this.broken(`I3: version ${version} of ${key} after ${this.#lastVersion}`);
+		this.#lastVersion = version;
+		const scope = key.slice(0, key.lastIndexOf('/'));
+		const last = this.#lastInScope.get(scope) ?? 0;
+		if (previous !== last) this.broken(`I3: ${key}@${version} names ${previous} as the change before it, which was ${last}`);
+		this.#lastInScope.set(scope, version);
+		const changes = this.changes.get(scope);
+		if (changes === undefined) this.changes.set(scope, [version]);
+		else changes.push(version);
+		this.#learn(key, after?.object);
+		this.#countPods(change);
+	}
+
+	#learn(key: ObjectKey, object: ApiObject | undefined): void {
+		const before = this.#truth.get(key);
+		if (object === undefined) this.#truth.delete(key);
+		else this.#truth.set(key, object);
+		if (!key.startsWith('pods/')) return;
+		if (before !== undefined && before.metadata.uid !== object?.metadata.uid) this.#podsByUid.delete(before.metadata.uid);
+		if (object !== undefined) this.#learnPod(object as Pod);
+	}
+
+	/** I1: a pod leaves its node only when the node is committed as lost. */
+	#learnPod(pod: Pod): void {
+		const {uid, name} = pod.metadata;
+		const before = this.#podsByUid.get(uid)?.spec?.nodeName;
+		this.#podsByUid.set(uid, pod);
+		const node = pod.spec?.nodeName;
+		if (before !== undefined && node !== before && !this.#isGone(before))
+			this.broken(`I1: pod ${name} was bound to ${before}, which is not lost, and is now to ${node ?? 'none'}`);
+		if (node !== undefined) this.#boundTo.set(uid, (this.#boundTo.get(uid) ?? new Set()).add(node));
+	}
+
+	#isGone(node: string): boolean {
+		const record = this.#truth.get(nodeKey(node)) as NodeObject | undefined;
+		return record === undefined || isLost(record);
+	}
+
+	/** No set ever has more pods than were once asked for: nothing is created twice. */
+	#countPods({key, before, after}: Change): void {
+		if (key.startsWith('replicasets/') && after !== undefined) this.#raiseMost(after.object as ReplicaSet);
+		const owner = after?.object.metadata.ownerReferences?.[0]?.uid;
+		const index = this.#cluster.control?.index;
+		if (!key.startsWith('pods/') || before !== undefined || owner === undefined || index === undefined || this.#replicaSetsCrashed) return;
+		const pods = [...index.byOwner(owner)].filter(({metadata}) => metadata.deletionTimestamp === undefined).length;
+		const most = this.#mostReplicas.get(owner) ?? 0;
+		if (pods > most) this.broken(`I5: ${key} is pod number ${pods} of a set that never wanted more than ${most}`);
+	}
+
+	#raiseMost({metadata, spec}: ReplicaSet): void {
+		this.#mostReplicas.set(metadata.uid, Math.max(this.#mostReplicas.get(metadata.uid) ?? 0, spec?.replicas ?? 1));
+	}
+
+	/** I2: a control plane that comes back has all that was ever seen committed, and nothing older. */
+	onLoaded(design: SystemDesign, {index, pipeline}: Control): void {
+		if (this.#isTooNew(design)) this.broken('upgrade: a store that is newer than the code was loaded');
+		const loaded = new Map<ObjectKey, Entry>([...index.all()].map(entry => [entry.key, entry]));
+		const seen = this.#lastVersion;
+		if (pipeline.meta.version < seen) this.broken(`I2: the store is at version ${pipeline.meta.version} and was at ${seen}`);
+		for (const [key, object] of [...this.#truth]) {
+			const entry = loaded.get(key);
+			if (entry === undefined && pipeline.meta.version === seen) this.broken(`I2: ${key} was committed and is gone`);
+			if (entry !== undefined && entry.version < Number(object.metadata.resourceVersion))
+				this.broken(`I2: ${key} was committed at ${object.metadata.resourceVersion} and is back at ${entry.version}`);
+			if (entry === undefined) this.#learn(key, undefined);
+		}
+		for (const [key, {object, version}] of loaded) {
+			if (version <= seen && this.#truth.get(key) === undefined && this.#lastVersion > 0)
+				this.broken(`I2: ${key}@${version} was removed and is back`);
+			this.#learn(key, object);
+			if (key.startsWith('replicasets/')) this.#raiseMost(object as ReplicaSet);
+			if (Number(object.metadata.annotations?.[upgradeMark] ?? '1') !== 1) this.broken(`upgrade: ${key} was upgraded twice`);
+		}
+		this.#lastVersion = Math.max(seen, pipeline.meta.version);
+		this.#cluster.hearing.onUnwell();
+		this.#lastInScope = new Map();
+	}
+
+	/** A store that is newer than the code stops the start, and only such a one is said to be. */
+	onRefusedStart(design: SystemDesign, {message}: Failure): void {
+		if (message.includes('newer version') && !this.#isTooNew(design)) this.broken(`upgrade: a start was refused: ${message}`);
+	}
+
+	#isTooNew(design: SystemDesign): boolean {
+		return this.#cluster.wasUpgraded && this.newestSchema() > (design.schemaVersionOf('pods') ?? 1);
+	}
+
+	/** The newest schemaVersion that is on control's disk. */
+	newestSchema(): number {
+		const headers = [...this.#cluster.disk.bodies].filter(([key]) => key.startsWith('/troupe/registry/'));
+		return Math.max(1, ...headers.map(([, body]) => Number(/"schemaVersion":(\d+)/.exec(body().split('\n')[0] ?? '')?.[1] ?? 1)));
+	}
+
+	/** I2: what a client is told is on disk by then. */
+	onAcknowledged(key: ObjectKey, told: ApiObject): void {
+		const body = this.#cluster.disk.bodies.get(storeKey(key))?.();
+		const version = Number(told.metadata.resourceVersion);
+		const onDisk = this.#cluster.disk.meta?.version ?? 0;
+		if (!(version <= onDisk)) return this.broken(`I2: ${key}@${told.metadata.resourceVersion} was acknowledged, the store is at ${onDisk}`);
+		if (body === undefined) return;
+		const kept = JSON.parse(body.slice(body.indexOf('\n'))) as ApiObject;
+		if (Number(kept.metadata.resourceVersion) < version)
+			this.broken(`I2: ${key}@${version} was acknowledged, on disk it is at ${kept.metadata.resourceVersion}`);
+	}
+
+	// ---- who leads ---------------------------------------------------------------------------------------------------
+
+	/** Two never write in one epoch, and none after a later one. */
+	onDurable(server: Server, {next, writes}: Batch): void {
+		if (this.#cluster.isTraced)
+			this.#cluster.note(`${server.name} wrote ${writes.map(({key}) => key).join(' ') || 'nothing'} up to version ${next.version}`);
+		const writer = this.#writerOf.get(next.epoch);
+		if (writer === undefined) this.#writerOf.set(next.epoch, `${server.name}.${server.starts}`);
+		else if (writer !== `${server.name}.${server.starts}`) this.broken(`leader: ${server.name} writes in the epoch of ${writer}`);
+		if (next.epoch < Math.max(...this.#writerOf.keys()))
+			this.broken(`leader: ${server.name} writes in epoch ${next.epoch} after a later one`);
+	}
+
+	/** Nothing leaves a server whose office is over. */
+	onSaid(server: Server, inOffice: () => boolean, what: string): void {
+		if (!inOffice()) this.broken(`leader: ${what} left ${server.name} after its term`);
+	}
+
+	mandated(server: Server, inOffice: () => boolean, {control, bulk}: Links): Links {
+		const over = (link: Link): Link => ({
+			...link,
+			send: (to, packet) => {
+				this.onSaid(server, inOffice, `a packet for ${to}`);
+				link.send(to, packet);
+			},
+		});
+		return {control: over(control), ...(bulk === undefined ? {} : {bulk: over(bulk)})};
+	}
+
+	// ---- what crashes ------------------------------------------------------------------------------------------------
+
+	onCrashWanted(address: string): void {
+		if (address.includes('/replicasets')) this.#replicaSetsCrashed = true;
+	}
+
+	/** I7: what keeps crashing backs off. */
+	onCrash(address: string): void {
+		const nowMs = this.#cluster.world.clock.nowMs();
+		const recent = [...(this.#crashes.get(address) ?? []), nowMs].filter(atMs => nowMs - atMs < minuteMs);
+		this.#crashes.set(address, recent);
+		if (recent.length > crashesAMinute + this.#cluster.crashesWanted)
+			this.broken(`I7: ${address} crashed ${recent.length} times in a minute`);
+		if (address.includes('/replicasets')) this.#replicaSetsCrashed = true;
+	}
+}
+
+/** What the upgrade of the simulation adds to an object, and never twice. */
+export const upgradeMark = 'upgrades';

@@ -1,0 +1,109 @@
+// What is going to happen in one history, as data: so that it can be printed, replayed, and shrunk to the few acts that matter.
+// Targets are shares from 0 to 1 of whatever there is to choose from at that time, so that an act means something without the others.
+
+import type {Random} from '../../system/behavior.js';
+import {seededRandom} from '../../system/random.js';
+import type {PacketFaults} from '../../system/world.js';
+import type {StoreTrouble} from '../../system/world/store.js';
+
+export type Program = 'serves' | 'fails' | 'ignoresTerm';
+
+/** Where something happens: control's leader, or one of the nodes. */
+export type Place = 'control' | number;
+
+export type Deed =
+	// ---- what clients ask for
+	| {readonly type: 'create'; readonly set: string; readonly replicas: number; readonly program: Program}
+	| {readonly type: 'scale'; readonly set: number; readonly replicas: number}
+	| {readonly type: 'deleteSet'; readonly set: number}
+	/** A pod that nobody owns. */
+	| {readonly type: 'createPod'; readonly pod: string}
+	| {readonly type: 'deletePod'; readonly pod: number; readonly graceSeconds?: number}
+	// ---- what ends
+	| {readonly type: 'killProgram'; readonly node: number; readonly pod: number}
+	| {readonly type: 'crashActor'; readonly place: Place; readonly actor: number}
+	| {readonly type: 'kill'; readonly place: Place; readonly forMs: number}
+	/** The agent says that it will be back, and goes. */
+	| {readonly type: 'restart'; readonly node: number; readonly forMs: number}
+	/** SIGKILL right after the commit that is so many commits ahead: its effects are dropped. */
+	| {readonly type: 'killAtCommit'; readonly place: Place; readonly commits: number}
+	/** Power off: its programs are gone, nobody hears of it; back after so long. */
+	| {readonly type: 'hostDown'; readonly node: number; readonly forMs: number}
+	| {readonly type: 'brokerDown'; readonly forMs: number}
+	// ---- what stands still or is slow
+	| {readonly type: 'stop'; readonly place: Place; readonly forMs: number}
+	| {readonly type: 'freeze'; readonly place: Place; readonly forMs: number}
+	| {readonly type: 'slow'; readonly node: number; readonly latencyMs: number; readonly perMessageMs: number; readonly forMs: number}
+	| {readonly type: 'clockJump'; readonly place: Place; readonly byMs: number}
+	// ---- what is cut off
+	| {readonly type: 'cutConnection'; readonly node: number; readonly line: 'control' | 'bulk' | 'beat'; readonly forMs: number}
+	| {readonly type: 'partition'; readonly nodes: number; readonly way: 'both' | 'up' | 'down'; readonly forMs: number}
+	/** The leader does not reach the broker, where that is elsewhere. */
+	| {readonly type: 'deafen'; readonly forMs: number}
+	| {readonly type: 'cutWatcher'}
+	// ---- what goes wrong below
+	| {readonly type: 'packets'; readonly faults: PacketFaults; readonly forMs: number}
+	| {readonly type: 'store'; readonly place: Place; readonly trouble: StoreTrouble; readonly forMs: number}
+	| {
+			readonly type: 'runtime';
+			readonly node: number;
+			readonly fails: number;
+			readonly silent: number;
+			readonly slowMs: number;
+			readonly forMs: number;
+	  }
+	/** Control starts anew with code one schemaVersion ahead, or again with the old. */
+	| {readonly type: 'upgrade'}
+	| {readonly type: 'downgrade'};
+
+export type Act = Deed & {readonly atMs: number};
+
+export type Plan = {
+	readonly seed: number;
+	readonly scenario: string;
+	readonly nodes: number;
+	readonly servers: number;
+	/** A broker of its own, on a host of its own. */
+	readonly externalBroker: boolean;
+	/** Whether nodes live in control's process as far as control knows: then nobody judges them by their silence. */
+	readonly localNodes: boolean;
+	/** A tool that follows the topics. */
+	readonly watcher: boolean;
+	/** How long the faults go on after the last act; then they end, and what is down comes up. */
+	readonly aftermathMs: number;
+	readonly acts: readonly Act[];
+};
+
+/** Draws from one source; each scenario is a function of it. */
+export type Draw = {
+	readonly share: () => number;
+	/** A whole number from 0, `end` excluded. */
+	readonly below: (end: number) => number;
+	readonly between: (from: number, to: number) => number;
+	readonly chance: (share: number) => boolean;
+	readonly one: <Value>(values: readonly Value[]) => Value;
+};
+
+export function drawFrom(random: Random): Draw {
+	const share = (): number => Math.round(random.next() * 1_000) / 1_000;
+	const below = (end: number): number => Math.floor(random.next() * end);
+	return {
+		share,
+		below,
+		between: (from, to) => Math.round(from + random.next() * (to - from)),
+		chance: wanted => random.next() < wanted,
+		one: values => {
+			const value = values[below(values.length)];
+			if (value === undefined) throw new Error('nothing to choose from');
+			return value;
+		},
+	};
+}
+
+export const drawOf = (seed: number): Draw => drawFrom(seededRandom(seed ^ 0x5eed));
+
+/** One line of a history. */
+export function describeAct({atMs, type, ...rest}: Act): string {
+	const words = Object.entries(rest).map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`);
+	return `at ${atMs} ms: ${type} ${words.join(' ')}`.trimEnd();
+}

@@ -1,0 +1,87 @@
+// What happens to programs, looked at as it happens: where they are started, how often, and who orders their end.
+
+import {limits} from '../../api/limits.js';
+import type {RuntimeCommand} from '../../actors/node/runtime-port.js';
+import type {SimulatedHost} from '../../agent/simulated/host.js';
+import type {SimulatedCluster} from './cluster.js';
+import type {Invariants} from './invariants.js';
+import type {SimulatedNode} from './node.js';
+
+export class Programs {
+	readonly #cluster: SimulatedCluster;
+	readonly #invariants: Invariants;
+	/** Starts, and ends that something called for, by node, uid and container. */
+	readonly #starts = new Map<string, number>();
+	readonly #ends = new Map<string, number>();
+	readonly #firstStartMs = new Map<string, number>();
+
+	constructor(cluster: SimulatedCluster, invariants: Invariants) {
+		this.#cluster = cluster;
+		this.#invariants = invariants;
+	}
+
+	/** The host as its agent sees it; every start is looked at, and what happens to programs reaches the agent when it runs. */
+	observed(node: SimulatedNode): SimulatedHost {
+		const {programs, process} = node;
+		return {
+			...programs,
+			start: (spec, program, watcher) => {
+				const running = programs.find(spec.id);
+				if (running !== undefined && running.exit === undefined)
+					this.#invariants.broken(`I1: ${spec.id.uid} runs on ${node.name} and is started again`);
+				const container = programs.start(spec, program, watcher);
+				this.#onStart(node, spec.id.uid, spec.id.container, spec.podName, program.ends !== undefined);
+				return container;
+			},
+			attend: (watcher, listener) => programs.attend(watcher, (container, exit) => process?.enter(() => listener(container, exit))),
+		};
+	}
+
+	/**
+	 * I1: a pod runs where its record was bound, and nowhere else. I4: a program that did not end is not started again.
+	 * An exclusive pod's lease is looked at here, once there are such.
+	 */
+	#onStart(node: SimulatedNode, uid: string, container: string, pod: string, endsByItself: boolean): void {
+		this.#cluster.note(`start of ${pod}/${container} on ${node.name}`);
+		const bound = this.#invariants.nodesOf(uid);
+		if (!bound.has(node.name))
+			this.#invariants.broken(`I1: pod ${pod} runs on ${node.name} and was bound to ${[...bound].join() || 'no node'}`);
+		const key = `${node.name}/${uid}/${container}`;
+		const starts = (this.#starts.get(key) ?? 0) + 1;
+		this.#starts.set(key, starts);
+		if (endsByItself) return this.#checkBackoff(node, key, starts);
+		const called = 1 + (this.#ends.get(key) ?? 0);
+		if (starts > called) this.#invariants.broken(`I4: pod ${pod} was started ${starts} times, ${called} were called for`);
+	}
+
+	/** I7: a program that keeps failing is tried ever more rarely; a new agent, or actor, may begin again with its back-off. */
+	#checkBackoff(node: SimulatedNode, key: string, starts: number): void {
+		const nowMs = this.#cluster.world.clock.nowMs();
+		const firstMs = this.#firstStartMs.get(key) ?? nowMs;
+		this.#firstStartMs.set(key, firstMs);
+		const elapsedMs = nowMs - firstMs;
+		const inOneLife = 4 + Math.log2(1 + elapsedMs / limits.containerBackoffFirstMs) + elapsedMs / limits.containerBackoffMaxMs;
+		const lives = node.starts + this.#cluster.crashesWanted;
+		if (starts > inOneLife * lives) this.#invariants.broken(`I7: ${key} was started ${starts} times in ${elapsedMs} ms and ${lives} lives`);
+	}
+
+	/** I4: nobody orders the end of what is wanted. */
+	onCommand(node: SimulatedNode, command: RuntimeCommand): void {
+		if (command.type !== 'container.stop' && command.type !== 'sandbox.remove') return;
+		const uid = command.type === 'container.stop' ? command.id.uid : command.uid;
+		const pod = this.#invariants.pod(uid);
+		this.#cluster.note(`${command.type} of ${pod?.metadata.name ?? uid} on ${node.name}`);
+		if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || pod.spec?.nodeName !== node.name) return;
+		if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return;
+		this.#invariants.broken(`I4: ${node.name} orders ${command.type} of pod ${pod.metadata.name}, which is wanted`);
+	}
+
+	onProgramEnded(node: SimulatedNode, uid: string): void {
+		const key = `${node.name}/${uid}/main`;
+		this.#ends.set(key, (this.#ends.get(key) ?? 0) + 1);
+	}
+
+	onReboot(node: SimulatedNode): void {
+		for (const uid of node.programs.pods.keys()) this.onProgramEnded(node, uid);
+	}
+}

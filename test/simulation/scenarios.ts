@@ -1,0 +1,211 @@
+// What happens in each scenario: generators of plans, each a function of its seed alone.
+
+import {limits} from '../../api/limits.js';
+import {clientDeeds, inTurn, packetsOf, sets, smallHarm, storeOf} from './deeds.js';
+import {drawOf, type Act, type Deed, type Draw, type Plan} from './plan.js';
+
+export type ScenarioName = keyof typeof scenarios;
+
+type Sketch = Omit<Plan, 'seed' | 'scenario' | 'aftermathMs'>;
+
+/** Everything a little, at the same time. */
+function mixed(draw: Draw): Sketch {
+	const below: Deed[] = draw.chance(0.8)
+		? [packetsOf(draw, 60_000), storeOf(draw, 'control', 60_000), ...(draw.chance(0.5) ? [storeOf(draw, draw.share(), 60_000)] : [])]
+		: [];
+	const rounds = 3 + draw.below(6);
+	const deeds = Array.from({length: rounds}, (_, index) =>
+		draw.chance(0.4) || index === 0 ? draw.one(clientDeeds)(draw, index) : draw.one(smallHarm)(draw),
+	);
+	return {
+		nodes: 1 + draw.below(3),
+		servers: 1,
+		externalBroker: draw.chance(0.2),
+		localNodes: draw.chance(0.5),
+		watcher: draw.chance(0.3),
+		acts: [
+			...inTurn(draw, below).map(act => ({...act, atMs: 0})),
+			...inTurn(draw, sets(draw, 1, 4)),
+			...inTurn(draw, deeds, draw.between(0, 2_000)),
+		],
+	};
+}
+
+/** A node goes, in one of the ways in which nodes go, while sets change. */
+function nodeLoss(draw: Draw): Sketch {
+	const forMs = (): number => (draw.chance(0.5) ? draw.between(0, 4_500) : draw.between(6_000, 20_000));
+	const losses: readonly (() => Deed)[] = [
+		() => ({type: 'restart', node: draw.share(), forMs: forMs()}),
+		() => ({type: draw.one(['stop', 'freeze']), place: 'control', forMs: forMs()}),
+		() => ({type: 'deafen', forMs: forMs()}),
+		() => ({type: 'kill', place: draw.share(), forMs: forMs()}),
+		() => ({type: 'hostDown', node: draw.share(), forMs: forMs()}),
+		() => ({type: 'freeze', place: draw.share(), forMs: forMs()}),
+		() => ({type: 'stop', place: draw.share(), forMs: forMs()}),
+		() => ({type: 'cutConnection', node: draw.share(), line: draw.one(['control', 'bulk', 'beat']), forMs: forMs()}),
+	];
+	const harm = Array.from({length: 1 + draw.below(3)}, () => draw.one(losses)());
+	const asked = Array.from({length: draw.below(3)}, (_, index) => draw.one(clientDeeds)(draw, index));
+	return {
+		nodes: 2 + draw.below(2),
+		servers: 1,
+		externalBroker: draw.chance(0.4),
+		localNodes: false,
+		watcher: false,
+		acts: [...inTurn(draw, sets(draw, 1 + draw.below(2), 3)), ...inTurn(draw, harm, 4_000), ...inTurn(draw, asked, 4_500)],
+	};
+}
+
+/** Some or all nodes cannot reach control, in both directions or in one. */
+function partition(draw: Draw): Sketch {
+	const cut = (): Deed => ({
+		type: 'partition',
+		nodes: draw.one([0.01, 0.34, 0.5, 1]),
+		way: draw.one(['both', 'both', 'up', 'down']),
+		forMs: draw.chance(0.5) ? draw.between(200, 4_500) : draw.between(6_000, 30_000),
+	});
+	const harm = Array.from({length: 1 + draw.below(2)}, cut);
+	const asked = Array.from({length: 1 + draw.below(4)}, (_, index) => draw.one(clientDeeds)(draw, index));
+	return {
+		nodes: 2 + draw.below(2),
+		servers: 1,
+		externalBroker: draw.chance(0.3),
+		localNodes: draw.chance(0.2),
+		watcher: draw.chance(0.3),
+		acts: [...inTurn(draw, sets(draw, 1 + draw.below(2), 3)), ...inTurn(draw, harm, 4_000), ...inTurn(draw, asked, 4_500)],
+	};
+}
+
+/** Two or three servers on one store: the leader is killed, stands still for long with work in its hands, or loses the store. */
+function leaderChange(draw: Draw): Sketch {
+	const changes: readonly (() => Deed)[] = [
+		() => ({type: 'kill', place: 'control', forMs: draw.between(0, 6_000)}),
+		() => ({type: 'killAtCommit', place: 'control', commits: draw.below(10)}),
+		() => ({
+			type: 'stop',
+			place: 'control',
+			forMs: draw.one([draw.between(100, 1_900), 2 * limits.leaseTtlMs, draw.between(2_000, 9_000)]),
+		}),
+		() => ({type: 'freeze', place: 'control', forMs: draw.between(500, 5_000)}),
+		() => ({type: 'clockJump', place: 'control', byMs: draw.between(-3_600_000, 3_600_000)}),
+		() => ({
+			type: 'store',
+			place: 'control',
+			trouble: {failCommit: 0, unknownCommit: 0, commitMs: 0, unreachable: true},
+			forMs: draw.between(300, 8_000),
+		}),
+		() => ({type: 'partition', nodes: draw.one([0.34, 1]), way: 'both', forMs: draw.between(200, 8_000)}),
+	];
+	const acts = Array.from({length: 1 + draw.below(3)}, (_, round): Act[] => {
+		const atMs = 3_000 + round * draw.between(1_000, 5_000);
+		const asked = Array.from({length: draw.below(4)}, (_each, index) => draw.one(clientDeeds)(draw, 10 * round + index));
+		// Some are asked in the very moment, some find the new leader.
+		return [
+			{...draw.one(changes)(), atMs},
+			...asked.map(deed => ({...deed, atMs: atMs + (draw.chance(0.6) ? 0 : draw.between(1, 4_000))})),
+		];
+	});
+	return {
+		nodes: 1 + draw.below(3),
+		servers: 2 + draw.below(2),
+		externalBroker: draw.chance(0.3),
+		localNodes: false,
+		watcher: draw.chance(0.3),
+		acts: [...inTurn(draw, sets(draw, 1 + draw.below(2), 3)), ...acts.flat()],
+	};
+}
+
+/** One node's wires are slow, and the runtime of one too; the others must not notice. */
+function slowNode(draw: Draw): Sketch {
+	const slow: Deed = {
+		type: 'slow',
+		node: draw.share(),
+		latencyMs: draw.between(20, 900),
+		perMessageMs: draw.between(1, 100),
+		forMs: draw.between(5_000, 20_000),
+	};
+	const asked = Array.from({length: 2 + draw.below(5)}, (_, index) => draw.one(clientDeeds)(draw, index));
+	const harm = Array.from({length: draw.below(2)}, () => draw.one(smallHarm)(draw));
+	return {
+		nodes: 2 + draw.below(2),
+		servers: 1,
+		externalBroker: false,
+		localNodes: draw.chance(0.5),
+		watcher: draw.chance(0.2),
+		acts: [...inTurn(draw, sets(draw, 2, 3)), {...slow, atMs: draw.between(0, 4_000)}, ...inTurn(draw, [...asked, ...harm], 4_000)],
+	};
+}
+
+/** The store refuses, falls silent, is slow or cannot be reached; control's, a node's cache, or both. */
+function storeTrouble(draw: Draw): Sketch {
+	const trouble = (): Deed => ({
+		type: 'store',
+		place: draw.chance(0.7) ? 'control' : draw.share(),
+		trouble: {
+			failCommit: draw.chance(0.3) ? 1 : draw.share() * 0.5,
+			unknownCommit: draw.share() * 0.3,
+			commitMs: draw.chance(0.3) ? draw.between(10, 500) : 0,
+			unreachable: draw.chance(0.2),
+		},
+		forMs: draw.between(500, 20_000),
+	});
+	const harm = Array.from({length: 1 + draw.below(3)}, trouble);
+	const asked = Array.from({length: 2 + draw.below(5)}, (_, index) => draw.one(clientDeeds)(draw, index));
+	const kills = draw.chance(0.5) ? [draw.one(smallHarm)(draw)] : [];
+	return {
+		nodes: 1 + draw.below(2),
+		servers: 1,
+		externalBroker: false,
+		localNodes: draw.chance(0.5),
+		watcher: draw.chance(0.2),
+		acts: [...inTurn(draw, sets(draw, 1, 4)), ...inTurn(draw, harm, 1_000), ...inTurn(draw, [...asked, ...kills], 1_200)],
+	};
+}
+
+/** Control starts anew with code that is one schema ahead, is killed on the way, and meets its old code again. */
+function upgrade(draw: Draw): Sketch {
+	const deeds: Deed[] = [
+		...Array.from({length: draw.below(3)}, (_, index) => draw.one(clientDeeds)(draw, index)),
+		{type: 'upgrade'},
+		...(draw.chance(0.5) ? [{type: 'killAtCommit', place: 'control', commits: draw.below(6)} as const] : []),
+		...Array.from({length: 1 + draw.below(3)}, (_, index) => draw.one(clientDeeds)(draw, 10 + index)),
+		...(draw.chance(0.5) ? [{type: 'downgrade'} as const] : []),
+	];
+	return {
+		nodes: 1 + draw.below(2),
+		servers: 1,
+		externalBroker: draw.chance(0.2),
+		localNodes: draw.chance(0.7),
+		watcher: draw.chance(0.3),
+		acts: [...inTurn(draw, sets(draw, 1, 4)), ...inTurn(draw, deeds, 3_000)],
+	};
+}
+
+/** Scenarios by name; `mixed` takes the largest part of the seeds. */
+export const scenarios = {mixed, nodeLoss, partition, leaderChange, slowNode, storeTrouble, upgrade} as const satisfies Record<
+	string,
+	(draw: Draw) => Sketch
+>;
+
+const order: readonly ScenarioName[] = ['mixed', 'nodeLoss', 'leaderChange', 'partition', 'slowNode', 'mixed', 'storeTrouble', 'upgrade'];
+
+export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(scenarios, name);
+
+/** Which scenario a seed is, when nobody says. */
+export const scenarioOf = (seed: number): ScenarioName => order[seed % order.length] ?? 'mixed';
+
+export function planOf(seed: number, scenario: ScenarioName = scenarioOf(seed)): Plan {
+	const draw = drawOf(seed);
+	const sketch = scenarios[scenario](draw);
+	const acts = [...sketch.acts].sort((a, b) => a.atMs - b.atMs);
+	return {seed, scenario, ...sketch, acts, aftermathMs: draw.chance(0.7) ? aftermathMs : untilOver(acts)};
+}
+
+const aftermathMs = 1_500;
+const afterFaultsMs = 6_500;
+
+/** Every fault ends by itself, and is got over. */
+function untilOver(acts: readonly Act[]): number {
+	const lastMs = acts.at(-1)?.atMs ?? 0;
+	return Math.max(0, ...acts.map(act => act.atMs + ('forMs' in act ? act.forMs : 0) - lastMs)) + afterFaultsMs;
+}

@@ -1,0 +1,149 @@
+// One server of the control plane in the virtual world: it runs for office, and while it leads it holds a control system, a broker (if
+// there is none elsewhere), the signs of the nodes and the topics for tools, put together as `troupe server` does.
+
+import type {Outcome} from '../../api/errors.js';
+import {address, controlSystem} from '../../api/keys.js';
+import {detectorPath, nodeKey} from '../../actors/addresses.js';
+import {openControl, type Control} from '../../actors/control/start.js';
+import {startNodeSigns, type NodeSigns} from '../../server/node-signs.js';
+import {createTopics, retainedObjects} from '../../server/topics.js';
+import type {Election} from '../../system/election.js';
+import {lead, type Led, type TermOfOffice} from '../../system/leadership.js';
+import {createMemoryElection, type Hall} from '../../system/memory-election.js';
+import {createSoleElection} from '../../system/sole-election.js';
+import {WorldBroker} from '../../system/world/broker.js';
+import type {WorldProcess} from '../../system/world/process.js';
+import {controlUplink} from '../../system/world/uplink.js';
+import type {SimulatedCluster} from './cluster.js';
+import {boot, storeOf, type Machine} from './machine.js';
+
+/** A term that is on. */
+export type Term = Led & {
+	readonly control: Control;
+	readonly inOffice: () => boolean;
+	readonly epoch: number;
+	/** In the leader's own process. */
+	readonly broker: WorldBroker | undefined;
+};
+
+export type Server = Machine<Term>;
+
+export function startServer(cluster: SimulatedCluster, server: Server, hall: Hall | undefined): void {
+	const {world} = cluster;
+	const {process, boot: bootId} = boot(server, world);
+	const election: Election =
+		hall === undefined
+			? createSoleElection()
+			: createMemoryElection({hall, clock: process.clock, reaches: () => !server.trouble.unreachable && process.liveness() === 'running'});
+	process.enter(() =>
+		lead<Term>({
+			election,
+			self: {id: bootId, api: server.name},
+			clock: process.clock,
+			open: (term, done) => openTerm(cluster, server, process, `${bootId}-term`, term, done),
+			onLeading(term) {
+				server.system = term;
+				cluster.note(`${server.name} leads, epoch ${term.epoch}, version ${term.control.pipeline.meta.version}`);
+			},
+			onStandby: reason => standDown(cluster, server, hall, `stands down: ${reason}`),
+			onProblem: message => standDown(cluster, server, hall, `could not begin: ${message}`),
+		}),
+	);
+}
+
+/** Who has no other to lead in its place starts anew, as whoever watches the process would have it. */
+function standDown(cluster: SimulatedCluster, server: Server, hall: Hall | undefined, why: string): void {
+	server.system = undefined;
+	server.uplink = undefined;
+	cluster.note(`${server.name} ${why}`);
+	if (hall === undefined) cluster.gaveUp(server, why);
+}
+
+let terms = 0;
+
+function openTerm(
+	cluster: SimulatedCluster,
+	server: Server,
+	process: WorldProcess,
+	id: string,
+	{inOffice, onFenced}: TermOfOffice,
+	done: (outcome: Outcome<Term>) => void,
+): void {
+	const {world, invariants, design} = cluster;
+	const serverId = `${id}-${++terms}`;
+	const broker = cluster.hasExternalBroker ? undefined : new WorldBroker(world, process);
+	if (broker !== undefined) cluster.lookOn(broker);
+	const uplink = controlUplink(world, process, controlSystem, () => broker ?? cluster.externalBroker);
+	server.uplink = uplink;
+	const late: {control?: Control; signs?: NodeSigns} = {};
+	const epoch = (): number => late.control?.pipeline.epoch() ?? 0;
+	const publish = (topic: string, payload: string, retain: boolean): void => {
+		invariants.onSaid(server, inOffice, `a publish to ${topic}`);
+		if (broker === undefined) uplink.pubsub.publish(topic, payload, {retain});
+		else broker.publish(topic, payload, false); // What is retained it serves from the index.
+	};
+	const topics = createTopics({broker: {publish: (topic, payload, {retain}) => publish(topic, String(payload), retain)}, epoch});
+	const drop = (): void => {
+		late.signs?.close();
+		late.control?.kill();
+		for (const line of Object.values(uplink.lines)) line.close();
+		broker?.close();
+	};
+	openControl(
+		{
+			driver: storeOf(server, process, world, {
+				onDurable: batch => invariants.onDurable(server, batch),
+				onKilled: () => cluster.killed(server),
+			}),
+			executor: process.executor,
+			clock: process.clock,
+			random: process.random,
+			links: invariants.mandated(server, inOffice, uplink.links),
+			inOffice,
+			boot: `${serverId}`,
+			version: '0.0.0',
+			measure: false,
+			localNodes: cluster.localNodes,
+			design: cluster.hearing.spied(design),
+			observer: {lifecycle: event => cluster.lifecycle(event)},
+			onFenced,
+			onChange(change) {
+				invariants.onChange(server, change);
+				if (cluster.hasWatcher) topics.onChange(change);
+				if (change.key.startsWith('nodes/')) late.signs?.wake();
+			},
+			onEscalation: error => cluster.escalated(server, error.message),
+		},
+		outcome => {
+			if (!outcome.ok) {
+				invariants.onRefusedStart(design, outcome.error);
+				drop();
+				return done(outcome);
+			}
+			const control = outcome.value;
+			late.control = control;
+			cluster.sabotage?.(control);
+			invariants.onLoaded(design, control);
+			if (broker !== undefined && cluster.hasWatcher) {
+				const source = retainedObjects(control.index, epoch);
+				broker.retainedSource = filter => [...source.match(filter)].map(({topic, payload}) => ({topic, payload: String(payload())}));
+			}
+			const begin = (): void => {
+				control.begin();
+				late.signs = startNodeSigns({
+					serverId,
+					pubsub: uplink.pubsub,
+					clock: process.clock,
+					heardSince: atMs => (broker ?? cluster.externalBroker)?.heardSince(atMs) ?? [],
+					isRemote: node => cluster.localNodes.length === 0 && control.index.entry(nodeKey(node)) !== undefined,
+					anyRemote: () => cluster.localNodes.length === 0 && [...control.index.list('nodes')].length > 0,
+					tell: signs => control.system.tell(address(controlSystem, detectorPath), signs, 'signs'),
+				});
+			};
+			done({
+				ok: true,
+				value: {control, inOffice, epoch: epoch(), broker, begin, kill: drop, stop: stopped => control.stop(stopped)},
+			});
+		},
+	);
+}
