@@ -1,12 +1,13 @@
-// An ask from one system to another over MQTT, in turn with the bare round trip under it: two mqtt.js clients that publish to each
-// other at QoS 1 through the same broker. Everything is in one process, over sockets of the loopback.
+// An ask from one system to another over MQTT, and a tell that is answered by a tell, in turn with the bare round trip under both:
+// two mqtt.js clients that publish to each other at QoS 1 through the same broker. One at a time is under way, with the same text in
+// it; everything is in one process, over sockets of the loopback.
 
 import {once, type EventEmitter} from 'node:events';
 import type {Socket} from 'node:net';
 import mqtt, {type MqttClient} from 'mqtt';
 import {address} from '../api/keys.js';
 import {ActorSystem} from '../system/actor-system.js';
-import {next, reply, type AnyBehavior, type Behavior, type Message} from '../system/behavior.js';
+import {next, reply, tell, type AnyBehavior, type Behavior, type Message} from '../system/behavior.js';
 import {createBroker, type Broker} from '../system/broker.js';
 import {Bus} from '../system/bus.js';
 import {systemClock} from '../system/clock.js';
@@ -22,27 +23,33 @@ import {ratios} from './table.js';
 const defaultRounds = 500;
 const warmUpRounds = 100;
 const answerMs = 5_000;
+/** What is said and answered, on both sides. */
+const text = 'x'.repeat(200);
+/** A round trip through the bus, by the bare one. */
+const goal = {atMost: 1.3};
 
 export const busBenchmark: Benchmark = {
 	name: 'bus',
-	about: 'one ask to another system over MQTT, and the bare round trip at QoS 1',
+	about: `an ask and a tell to another system over MQTT, and the bare round trip at QoS 1; ${text.length} bytes each way`,
 	async run({rounds = defaultRounds}, scope) {
 		const {broker, url} = await openBroker(scope);
-		const ask = await openSystems(scope, url);
+		const {ask, tellAndHear} = await openSystems(scope, url);
 		const roundTrip = await openClients(scope, url);
-		const ours: number[] = [];
-		const bare: number[] = [];
+		const [asks, tells, bare]: [number[], number[], number[]] = [[], [], []];
 		for (let round = -warmUpRounds; round < rounds; round++) {
-			const times = [await timed(ask), await timed(roundTrip)] as const;
+			const times = [await timed(ask), await timed(roundTrip), await timed(tellAndHear)] as const;
 			if (round < 0) continue;
-			ours.push(times[0]);
+			asks.push(times[0]);
 			bare.push(times[1]);
+			tells.push(times[2]);
 		}
 		const dropped = broker.counters().outboxDropped;
 		return [
-			{what: 'ask', values: ours, unit: 'ms', ...(dropped === 0 ? {} : {note: `${dropped} messages were dropped`})},
+			{what: 'ask and answer', values: asks, unit: 'ms', ...(dropped === 0 ? {} : {note: `${dropped} messages were dropped`})},
+			{what: 'tell there, tell back', values: tells, unit: 'ms'},
 			{what: 'bare round trip', values: bare, unit: 'ms'},
-			{what: 'ask / bare', values: ratios(ours, bare), unit: 'x'},
+			{what: 'ask / bare', values: ratios(asks, bare), unit: 'x', goal},
+			{what: 'tell / bare', values: ratios(tells, bare), unit: 'x', goal},
 		];
 	},
 };
@@ -66,30 +73,59 @@ async function openBroker(scope: Scope): Promise<{readonly broker: Broker; reado
 	return {broker, url: `mqtt://127.0.0.1:${port}`};
 }
 
-/** The root starts one actor, which answers every question. */
+type Said = Message & {readonly text: string};
+
+/** The root starts one actor that answers, and one that hears answers which nobody asked for. */
 const parent: Behavior<null, null, Message> = {
 	kind: 'Parent',
-	init: () => next(null, [{type: 'spawn', name: 'echo', behavior: 'Echo', input: null, restart: 'permanent'}]),
+	init: () =>
+		next(null, [
+			{type: 'spawn', name: 'echo', behavior: 'Echo', input: null, restart: 'permanent'},
+			{type: 'spawn', name: 'ear', behavior: 'Ear', input: null, restart: 'permanent'},
+		]),
 	receive: state => next(state),
 };
-const echo: Behavior<null, null, Message> = {
+const echo: Behavior<null, null, Said> = {
 	kind: 'Echo',
 	init: () => next(null),
-	receive: (state, {replyTo}) => next(state, reply(replyTo, {ok: true, value: null})),
+	receive(state, said) {
+		if (said.replyTo !== undefined) return next(state, reply(said.replyTo, {ok: true, value: said.text}));
+		return next(state, [tell<Said>(address('asking', 'ear'), {type: 'back', text: said.text})]);
+	},
 };
-const behaviors: {readonly [name: string]: AnyBehavior} = {Parent: parent, Echo: echo};
 
-async function openSystems(scope: Scope, url: string): Promise<() => Promise<void>> {
+let whenHeard: () => void = () => undefined;
+const ear: Behavior<null, null, Said> = {
+	kind: 'Ear',
+	init: () => next(null),
+	receive(state) {
+		whenHeard();
+		return next(state);
+	},
+};
+const behaviors: {readonly [name: string]: AnyBehavior} = {Parent: parent, Echo: echo, Ear: ear};
+
+type Trips = {readonly ask: () => Promise<void>; readonly tellAndHear: () => Promise<void>};
+
+async function openSystems(scope: Scope, url: string): Promise<Trips> {
 	const executor = createNactExecutor(systemClock);
 	scope.defer(() => executor.close());
 	const [asking] = await Promise.all([openSystem(scope, executor, url, 'asking'), openSystem(scope, executor, url, 'asked')]);
 	const to = address('asked', 'echo');
-	return () =>
-		new Promise((resolve, reject) => {
-			asking.ask(to, {type: 'question'}, {deadlineMs: answerMs, cause: 'bench'}, outcome =>
-				outcome.ok ? resolve() : reject(new Error(outcome.error.message)),
-			);
-		});
+	const said: Said = {type: 'said', text};
+	return {
+		ask: () =>
+			new Promise((resolve, reject) => {
+				asking.ask(to, said, {deadlineMs: answerMs, cause: 'bench'}, outcome =>
+					outcome.ok ? resolve() : reject(new Error(outcome.error.message)),
+				);
+			}),
+		tellAndHear: () =>
+			new Promise(resolve => {
+				whenHeard = resolve;
+				asking.tell(to, said, 'bench');
+			}),
+	};
 }
 
 async function openSystem(scope: Scope, executor: Executor, url: string, name: string): Promise<ActorSystem> {
@@ -97,7 +133,7 @@ async function openSystem(scope: Scope, executor: Executor, url: string, name: s
 		const boot = systemRandom.uuid();
 		const made: MqttLink = connectMqttLink({url, self: name, password: '', clientId: `${name}-${boot}`, onConnected: () => resolve(made)});
 	});
-	const bus = new Bus({boot: systemRandom.uuid(), clock: systemClock, link, measure: true, accepts: () => true});
+	const bus = new Bus({boot: systemRandom.uuid(), clock: systemClock, links: {control: link}, measure: true, accepts: () => true});
 	scope.defer(() => bus.close());
 	const system = new ActorSystem({
 		name,
@@ -116,11 +152,11 @@ async function openSystem(scope: Scope, executor: Executor, url: string, name: s
 async function openClients(scope: Scope, url: string): Promise<() => Promise<void>> {
 	const [asking, asked] = await Promise.all([openClient(scope, url, 'bare-asking'), openClient(scope, url, 'bare-asked')]);
 	await Promise.all([asking.subscribeAsync('bench/answer', {qos: 1}), asked.subscribeAsync('bench/question', {qos: 1})]);
-	asked.on('message', () => asked.publish('bench/answer', 'answer', {qos: 1}));
+	asked.on('message', () => asked.publish('bench/answer', text, {qos: 1}));
 	return () =>
 		new Promise(resolve => {
 			asking.once('message', () => resolve());
-			asking.publish('bench/question', 'question', {qos: 1});
+			asking.publish('bench/question', text, {qos: 1});
 		});
 }
 

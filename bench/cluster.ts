@@ -21,7 +21,9 @@ export type BenchCluster = {
 };
 
 export type ClusterOptions = {
-	/** Of `troupe up`. */
+	/** `up` when nobody says: a control plane with a node. */
+	readonly command?: 'up' | 'server';
+	/** Of the command. */
 	readonly flags?: readonly string[];
 	/** Of node itself, such as `--cpu-prof`. */
 	readonly nodeFlags?: readonly string[];
@@ -51,13 +53,13 @@ export function temporaryHome(scope: Scope): string {
 export async function startCluster(
 	scope: Scope,
 	home: string,
-	{flags = [], nodeFlags = [], abrupt = false}: ClusterOptions = {},
+	{command = 'up', flags = [], nodeFlags = [], abrupt = false}: ClusterOptions = {},
 ): Promise<BenchCluster> {
 	if (scope.isClosing()) throw new Error('interrupted');
 	const startedAt = performance.now();
 	const child = spawn(
 		process.execPath,
-		[...nodeFlags, main, 'up', `--home=${home}`, `--api=${free}`, `--web=${free}`, `--mqtt=${free}`, ...flags],
+		[...nodeFlags, main, command, `--home=${home}`, `--api=${free}`, `--web=${free}`, `--mqtt=${free}`, ...flags],
 		{
 			env: {PATH: process.env['PATH'], HOME: home},
 			stdio: ['ignore', 'pipe', 'pipe'],
@@ -82,7 +84,7 @@ function ready(child: ChildProcess): Promise<void> {
 		let said = '';
 		const listen = (chunk: Buffer): void => {
 			said += chunk.toString();
-			if (said.includes('the cluster is ready')) resolve();
+			if (/the (cluster|server) is ready/.test(said)) resolve();
 		};
 		child.stdout?.on('data', listen);
 		child.stderr?.on('data', listen);

@@ -5,9 +5,12 @@ import {execFileSync} from 'node:child_process';
 import {cpus, loadavg} from 'node:os';
 import {parseArgs} from 'node:util';
 import type {BenchOptions, Benchmark} from './benchmark.js';
+import {brokerLoadBenchmark} from './broker-load.js';
 import {busBenchmark} from './bus.js';
+import {cellsBenchmark} from './cells.js';
 import {crashBenchmark} from './crash.js';
 import {heardLater} from './deadline.js';
+import {leaderBenchmark} from './leader.js';
 import {pipelineBenchmark} from './pipeline.js';
 import {podsBenchmark} from './pods.js';
 import {scaleBenchmark} from './scale.js';
@@ -15,7 +18,17 @@ import {createScope, type Scope} from './scope.js';
 import {startBenchmark} from './start.js';
 import {tableOf} from './table.js';
 
-const benchmarks: readonly Benchmark[] = [startBenchmark, crashBenchmark, podsBenchmark, scaleBenchmark, pipelineBenchmark, busBenchmark];
+const benchmarks: readonly Benchmark[] = [
+	startBenchmark,
+	crashBenchmark,
+	podsBenchmark,
+	scaleBenchmark,
+	pipelineBenchmark,
+	busBenchmark,
+	cellsBenchmark,
+	brokerLoadBenchmark,
+	leaderBenchmark,
+];
 
 const usage = `usage: npm run bench -- [NAME...] [--rounds N] [--idle-seconds N] [--pods N] [--nodes N] [--node-flag=--cpu-prof]
 benchmarks: ${benchmarks.map(({name}) => name).join(', ')}`;

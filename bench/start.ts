@@ -79,7 +79,7 @@ async function idle(scope: Scope, seconds: number, nodeFlags: readonly string[])
 }
 
 /** Every file below a folder, with a mark of what is in it. */
-function filesIn(folder: string): ReadonlyMap<string, string> {
+export function filesIn(folder: string): ReadonlyMap<string, string> {
 	const names = readdirSync(folder, {recursive: true, encoding: 'utf8'});
 	return new Map(
 		names.flatMap(name => {
@@ -92,5 +92,6 @@ function filesIn(folder: string): ReadonlyMap<string, string> {
 	);
 }
 
-const changes = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly string[] =>
+/** The files that are not as they were. */
+export const changes = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly string[] =>
 	[...new Set([...before.keys(), ...after.keys()])].filter(name => before.get(name) !== after.get(name));
