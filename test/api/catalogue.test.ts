@@ -20,7 +20,15 @@ test('people may call a kind by many words', t => {
 	t.is(findKind('constructor'), undefined);
 	t.is(suggestKind('podz'), 'pods');
 	t.is(suggestKind('xylophone'), undefined);
-	t.deepEqual(kinds.map(qualifiedPlural), ['namespaces', 'nodes', 'pods', 'replicasets.apps', 'clusterconfigs.troupe.dev']);
+	t.deepEqual(kinds.map(qualifiedPlural), [
+		'namespaces',
+		'nodes',
+		'pods',
+		'replicasets.apps',
+		'configmaps',
+		'secrets',
+		'clusterconfigs.troupe.dev',
+	]);
 });
 
 test('no two kinds share a word', t => {

@@ -103,7 +103,7 @@ const refused: readonly [document: unknown, path: string, message: string][] = [
 	[
 		{apiVersion: 'v1', kind: 'Hpa'},
 		'kind',
-		'the kind Hpa is not in this version yet; it has Namespace, Node, Pod, ReplicaSet and ClusterConfig',
+		'the kind Hpa is not in this version yet; it has Namespace, Node, Pod, ReplicaSet, ConfigMap, Secret and ClusterConfig',
 	],
 	[{apiVersion: 'v1', kind: 'Servise'}, 'kind', 'there is no kind "Servise" in "v1"; did you mean Service?'],
 	[{kind: 'Pod'}, 'apiVersion', 'is required'],
