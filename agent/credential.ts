@@ -11,8 +11,7 @@ export type Credential = JoinAnswer;
 export function readCredential(file: string): Credential | undefined {
 	const text = textOf(file);
 	if (text === undefined) return undefined;
-	const parsed: unknown = JSON.parse(text);
-	const credential = credentialOf(parsed);
+	const credential = credentialOf(parsed(text));
 	if (credential === undefined) throw new Error('it does not hold what a server gave');
 	return credential;
 }
@@ -33,6 +32,25 @@ export const isServers = (value: unknown): value is readonly [string, ...string[
 
 export const writeCredential = (file: string, credential: Credential): Promise<void> =>
 	writeFileAtomic(file, `${JSON.stringify(credential)}\n`, 0o600);
+
+/** Writes one after the other: at the end the file has what was given last. */
+export function credentialWriter(file: string): (credential: Credential) => Promise<void> {
+	let last: Promise<void> = Promise.resolve();
+	return credential => {
+		const written = last.then(() => writeCredential(file, credential));
+		last = written.catch(() => undefined);
+		return written;
+	};
+}
+
+/** What the parser would say of a broken file shows a piece of it. */
+function parsed(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
 
 function textOf(file: string): string | undefined {
 	try {

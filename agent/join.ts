@@ -7,6 +7,7 @@ import {pinOfJoinToken} from '../api/join-token.js';
 import {caPath, joinPath, type JoinRequest} from '../api/join.js';
 import {limits} from '../api/limits.js';
 import {isObject} from '../api/object.js';
+import {systemClock} from '../system/clock.js';
 import {credentialOf, type Credential} from './credential.js';
 
 export type JoinOptions = {
@@ -50,7 +51,7 @@ const isElsewhere = (error: unknown): boolean => error instanceof AppError && er
 async function joinAt(server: string, {token, node, ca: known}: JoinOptions): Promise<Credential> {
 	const ca = known ?? (await pinned(server, token));
 	const body: JoinRequest = {node};
-	const {status, text} = await call(server, joinPath, {ca, token, body: JSON.stringify(body)});
+	const {status, text} = await call(server, joinPath, {ca, token, body: JSON.stringify(body), givenCa: known !== undefined});
 	if (status === 503) throw new AppError('ERR_NOT_REACHABLE', {message: `${server} did not take the host: ${messageOf(text)}`});
 	if (status === 401)
 		throw new AppError('ERR_FORBIDDEN', {
@@ -92,11 +93,17 @@ type Call = {
 	readonly ca: string | undefined;
 	readonly token?: string;
 	readonly body?: string;
+	/** The authority is what a person named. */
+	readonly givenCa?: boolean;
 };
 
-function call(server: string, path: string, {ca, token, body}: Call): Promise<{readonly status: number; readonly text: string}> {
+function call(
+	server: string,
+	path: string,
+	{ca, token, body, givenCa = false}: Call,
+): Promise<{readonly status: number; readonly text: string}> {
 	return new Promise((resolve, reject) => {
-		const fail = (error: Error): void => reject(notReachable(server, error));
+		const fail = (error: Error): void => reject(notReachable(server, error, givenCa));
 		const headers = {
 			...(token === undefined ? {} : {authorization: `Bearer ${token}`}),
 			...(body === undefined ? {} : {'content-type': 'application/json', 'content-length': Buffer.byteLength(body)}),
@@ -113,16 +120,26 @@ function call(server: string, path: string, {ca, token, body}: Call): Promise<{r
 			answer.on('error', fail);
 			answer.on('end', () => resolve({status: answer.statusCode ?? 0, text}));
 		});
-		sent.setTimeout(limits.requestTimeoutMs, () => sent.destroy(new Error(`no answer within ${limits.requestTimeoutMs / 1_000} s`)));
+		// Of the whole answer: one that drips is none either.
+		const late = (): void => {
+			fail(new Error(`no answer within ${limits.requestTimeoutMs / 1_000} s`));
+			sent.destroy();
+		};
+		sent.once('close', systemClock.after(limits.requestTimeoutMs, late));
 		sent.on('error', fail);
 		sent.end(body);
 	});
 }
 
-function notReachable(server: string, error: Error & {readonly code?: string}): AppError {
-	const isTrust = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(error.code ?? '');
-	const why = isTrust ? `it shows a certificate that does not fit (${error.code}: ${error.message})` : error.message;
-	return new AppError('ERR_NOT_REACHABLE', {message: `${server} cannot be joined: ${why}`}, error);
+function notReachable(server: string, error: Error & {readonly code?: string}, givenCa: boolean): AppError {
+	return new AppError('ERR_NOT_REACHABLE', {message: `${server} cannot be joined: ${whyNot(error, givenCa)}`}, error);
+}
+
+function whyNot({code = '', message}: Error & {readonly code?: string}, givenCa: boolean): string {
+	if (/CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(code))
+		return `it shows a certificate that does not fit${givenCa ? ' --ca' : ''} (${code}: ${message})`;
+	// What OpenSSL says of it is a line for its authors.
+	return /^EPROTO$|^ERR_SSL_/.test(code) ? `what listens there does not speak TLS; is it the server's --api port?` : message;
 }
 
 function parsed(text: string): unknown {

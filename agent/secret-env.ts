@@ -1,13 +1,14 @@
 // The one place where Secrets become an environment: at a container's start, for its program alone.
 
 import {failed, succeeded, type Outcome} from '../api/errors.js';
+import {limits} from '../api/limits.js';
 import type {ContainerSpec, EnvSource, EnvVariable, OpenedSpec, SecretRef, ValuePart} from '../actors/node/runtime-port.js';
 import type {NodeSecrets, SecretData} from '../actors/node/secrets-port.js';
 
 /** By the Secret's name; undefined: it is not there. */
 type Opened = ReadonlyMap<string, SecretData | undefined>;
 
-/** What a text or a variable becomes; undefined: it is not set. `missing` says what is needed and not there. */
+/** What a text or a variable becomes; undefined: it is not set. `missing` says what is needed and not there, or that there is too much. */
 type Found<Value> = {readonly value: Value} | {readonly missing: string};
 
 /** The spec with all Secrets in its environment; `ERR_CONFIG_MISSING` says what is not there. Calls back once; at once when it names none. */
@@ -34,10 +35,15 @@ function refsIn(source: EnvSource): readonly SecretRef[] {
 
 function assembled(spec: ContainerSpec, opened: Opened): Outcome<OpenedSpec> {
 	const env: EnvVariable[] = [];
+	let characters = 0;
 	for (const source of spec.env) {
 		const found = variablesOf(source, spec.namespace, opened);
 		if ('missing' in found) return failed('ERR_CONFIG_MISSING', {message: found.missing});
-		env.push(...found.value);
+		for (const variable of found.value) {
+			env.push(variable);
+			characters += variable.value.length;
+		}
+		if (characters > limits.environmentCharacters) return failed('ERR_CONFIG_MISSING', {message: tooLong});
 	}
 	return succeeded({...spec, env: [...new Map(env.map(variable => [variable.name, variable])).values()]});
 }
@@ -51,6 +57,7 @@ function variablesOf(source: EnvSource, namespace: string, opened: Opened): Foun
 		if ('missing' in text) return text;
 		if (text.value === undefined) return {value: []};
 		value += text.value;
+		if (value.length > limits.environmentCharacters) return {missing: tooLong};
 	}
 	return {value: [{name: source.name, value, isSecret: true}]};
 }
@@ -87,6 +94,8 @@ function decoded(base64: string): string | undefined {
 		return undefined;
 	}
 }
+
+const tooLong = `the environment is longer than ${limits.environmentCharacters} characters`;
 
 const noText = (key: string, namespace: string, secret: string): string =>
 	`key ${key} of Secret ${namespace}/${secret} is no UTF-8 text without NUL, and so cannot be a variable`;

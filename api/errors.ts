@@ -121,8 +121,11 @@ export const errorTable = {
 		retryable: true,
 	},
 	ERR_STANDBY: {
-		message: d =>
-			`this server is a standby${d['leader'] === undefined || d['leader'] === null ? ', and no server leads at the moment' : `; the leader is ${text(d['leader'])}`}`,
+		message: d => {
+			if (d['leader'] !== undefined && d['leader'] !== null) return `this server is a standby; the leader is ${text(d['leader'])}`;
+			if (d['storeAnswers'] === false) return 'no server leads: the store does not answer';
+			return 'this server is a standby, and no server leads at the moment';
+		},
 		exitCode: 5,
 		http: 503,
 		reason: 'ServiceUnavailable',

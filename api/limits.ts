@@ -126,6 +126,8 @@ export const limits = {
 	/** The stream between two systems. */
 	streamWindowMessages: 1_000,
 	streamWindowBytes: 1_048_576,
+	/** A system of which nothing was heard for so long, while something waits for it, is forgotten with what waits. */
+	streamSilentMs: 600_000,
 	/** One body; the packet around it has to fit into `packetBytes`. */
 	streamBodyBytes: 1_507_328,
 	/** What packet, body and message put around an object of `objectDepth`. */
@@ -164,13 +166,13 @@ export const limits = {
 	/** An agent of which nothing came for so long does not keep another from taking its place; one that is refused tries for longer. */
 	agentAliveMs: 5_000,
 	secondAgentMs: 10_000,
+	/** An agent that was not answered for so long says that it is ready without the control plane. */
+	agentReadyMs: 5_000,
 	/** What is kept of one node's presences between two readings, the newest. */
 	presencesPerReading: 16,
 	/** How often an agent says that it lives, and how often what was heard of all of them is told to the detector. */
 	beatMs: 500,
 	signsMs: 250,
-	/** Signs are told for so long after the last node elsewhere was deleted, and after a start. */
-	signsLingerMs: 30_000,
 	/** A node without a beat for so long is suspect: it gets nothing new. */
 	suspectAfterMs: 1_500,
 	/** A node of which nothing at all was heard for so long is dead, and pods that name no toleration are replaced. */
@@ -204,6 +206,9 @@ export const limits = {
 	/** Retained messages that are not served from the index. */
 	brokerRetainedTopics: 10_000,
 	brokerRetainedBytes: 16_777_216,
+	/** Those of one login, so that none takes the room of the others: a node retains its presence and nothing else. */
+	brokerRetainedPerLogin: 64,
+	brokerRetainedBytesPerLogin: 65_536,
 	/** Retained messages are handed to a subscriber in slices, each when less than this waits for it. */
 	brokerReplayBytes: 262_144,
 	brokerReplayMessages: 200,
@@ -259,6 +264,8 @@ export const limits = {
 	/** A join token is good for so long when nobody says; none for longer than the second. */
 	joinTokenMs: 86_400_000,
 	tokenTtlMaxMs: 315_576_000_000,
+	/** While a token can expire the wall clock is looked at, at the latest, so often: it may be set. */
+	tokenLookMs: 60_000,
 	/** What an agent reads of a server's answer while it joins. */
 	joinAnswerBytes: 65_536,
 	/** Servers that an agent remembers: those that control names, then those of before. */
@@ -267,6 +274,8 @@ export const limits = {
 	treeDeadlineMs: 2_000,
 	/** A tree that a node tells; of a larger one only the upper levels go. */
 	treeBytes: 1_048_576,
+	/** How often a server looks whether its certificate is to be renewed, a month before it ends. */
+	certificateLookMs: 86_400_000,
 	/** How often a standby looks whether the store has the authority it needs to open its doors. */
 	authorityPollMs: 250,
 
@@ -281,6 +290,8 @@ export const limits = {
 	logReaders: 256,
 	logFollowers: 256,
 
+	/** The environment of a container, and its command line, as they are after expansion: Linux takes no more (E2BIG). */
+	environmentCharacters: 2_097_152,
 	/** What a node takes when nobody says. */
 	podsPerNode: 110,
 	/** Nodes of one cluster that only pretend. */

@@ -1,21 +1,23 @@
 // `troupe agent`: this host as a node. It joins once, then needs no token, and boots and serves from its cache also while no server
 // answers. What it runs outlives it.
 
-import path from 'node:path';
 import {limits} from '../api/limits.js';
 import type {Node} from '../actors/node/start.js';
-import {isServers, writeCredential, type Credential} from '../agent/credential.js';
+import {credentialWriter, isServers, type Credential} from '../agent/credential.js';
 import {createSecretFetch} from '../agent/secret-fetch.js';
-import type {StoreDriver} from '../system/store.js';
-import {openUplink, type Uplink} from '../system/uplink.js';
+import {identifierRejected, openUplink, type Uplink} from '../system/uplink.js';
+import {cachePlaceOf} from './cache-place.js';
 import {readyText, type Endpoints} from './endpoints.js';
 import {openGround, type Ground} from './ground.js';
-import {credentialFor} from './joining.js';
+import {homeFlag} from './home-flag.js';
+import {loginFor} from './joining.js';
 import {openLocalNode, openRuntime} from './local-node.js';
 import type {Log} from './log.js';
+import {openNodeCache} from './node-cache.js';
 import {openNodeSecrets} from './node-secrets.js';
 import {stopped} from './opened.js';
 import {serve, type Stage} from './serve.js';
+import {openStanding, type Standing} from './standing.js';
 import type {AgentOptions} from './up-options.js';
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
@@ -24,26 +26,32 @@ export function runAgent(options: AgentOptions): Promise<number> {
 		const {home, closers} = stage;
 		const ground = openGround();
 		closers.add(ground.close);
-		const credential = await credentialFor(options, home.credential);
-		await startNode(options, credential, stage, ground);
-		const endpoints: Endpoints = {command: 'agent', api: credential.servers[0] ?? '', web: '', mqtt: '', pid: process.pid};
-		const farewell = 'the agent has stopped; its pods run on (troupe down --pods stops them)';
+		const {credential, notes: ofLogin} = await loginFor(options, home.credential);
+		const ofNode = await startNode(options, credential, stage, ground);
+		const notes = [...ofLogin, ...ofNode];
+		for (const note of notes) stage.log.warn(note);
+		const endpoints: Endpoints = {command: 'agent', api: credential.servers[0] ?? '', web: '', mqtt: '', pid: process.pid, notes};
+		const farewell = `the agent has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
 	});
 }
 
-async function startNode(options: AgentOptions, credential: Credential, stage: Stage, ground: Ground): Promise<void> {
+/** Resolves when it is in step with control, or nobody answers; with what is to be told. */
+async function startNode(options: AgentOptions, credential: Credential, stage: Stage, ground: Ground): Promise<readonly string[]> {
 	const {home, log, fail, closers} = stage;
 	// The cache first: whoever has it may use the runtime's folder.
-	const driver = await openCache(options.cache ?? path.join(home.data, 'node'));
+	const {place, keep} = cachePlaceOf(home, options.cache);
+	const driver = await openNodeCache(place, credential.node, ground.clock, log);
 	closers.add(driver.close);
+	const notes = await keep();
 	const servers = serversOf(credential, home.credential, log);
 	const fetch = createSecretFetch({...credential, servers: servers.https, clock: ground.clock});
 	const secrets = await openNodeSecrets(home, fetch, log);
 	const runtime = await openRuntime(options.runtime, home.runtime, secrets, ground, log);
 	closers.add(runtime.close);
 	const boot = ground.random.uuid();
-	const uplink = dial(credential, servers.urls, boot, stage, ground);
+	const standing = openStanding(ground.clock);
+	const uplink = dial(credential, servers.urls, boot, stage, ground, standing);
 	closers.add(uplink.close);
 	const node: Node = await openLocalNode({
 		ground,
@@ -57,6 +65,7 @@ async function startNode(options: AgentOptions, credential: Credential, stage: S
 		secrets,
 		measure: true,
 		onServers: servers.keep,
+		onInStep: standing.inStep,
 		onLifecycle: () => undefined,
 	});
 	closers.add(async () => {
@@ -64,11 +73,13 @@ async function startNode(options: AgentOptions, credential: Credential, stage: S
 		await stopped(node);
 	});
 	node.begin();
+	return [...notes, ...(await standing.known)];
 }
 
 /** The servers to dial, in the order in which they were heard of; what control tells is kept for the next start. */
 function serversOf(credential: Credential, file: string, log: Log) {
 	let current = credential;
+	const write = credentialWriter(file);
 	return {
 		https: (): readonly string[] => current.servers,
 		urls: (): readonly [string, ...string[]] => {
@@ -82,7 +93,7 @@ function serversOf(credential: Credential, file: string, log: Log) {
 			if (servers.join() === current.servers.join()) return;
 			current = {...current, servers};
 			log.info({servers}, 'the servers of the cluster are others now');
-			writeCredential(file, current).catch((error: unknown) => log.warn(error, 'the list of servers could not be kept'));
+			write(current).catch((error: unknown) => log.warn(error, 'the list of servers could not be kept'));
 		},
 	};
 }
@@ -99,6 +110,7 @@ function dial(
 	boot: string,
 	{log, fail}: Stage,
 	{clock}: Ground,
+	standing: Standing,
 ): Uplink {
 	let quietUntilMs = 0;
 	return openUplink({
@@ -111,10 +123,13 @@ function dial(
 		onConnected: () => log.info('connected to the control plane'),
 		onDisconnected: () => log.warn('the connection to the control plane is lost; pods run on, and it is tried again'),
 		onProblem(problem, code) {
+			if (code === identifierRejected) standing.refused();
+			const line = isRefusal(code) ? unknownLogin(node, problem) : `the control plane cannot be reached: ${problem}`;
+			standing.problem(isRefusal(code) ? line : problem);
 			const nowMs = clock.monotonicMs();
 			if (nowMs < quietUntilMs) return;
 			quietUntilMs = nowMs + limits.repeatedLogMs;
-			log.warn(isRefusal(code) ? unknownLogin(node, problem) : `the control plane cannot be reached: ${problem}`);
+			log.warn(line);
 		},
 		onRefused: fail,
 	});
@@ -125,9 +140,3 @@ const isRefusal = (code: number | undefined): boolean => code === 4 || code === 
 
 const unknownLogin = (node: string, problem: string): string =>
 	`the control plane does not know the login of node "${node}" (${problem}): its token or its Node was deleted; troupe agent --token with a new join token makes it a node again`;
-
-/** A folder, or `redis://…`. */
-async function openCache(place: string): Promise<StoreDriver> {
-	if (/^rediss?:/.test(place)) return (await import('../system/redis-store.js')).openRedisStore(place);
-	return (await import('../system/level-store.js')).openLevelStore(path.resolve(place));
-}

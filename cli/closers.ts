@@ -1,9 +1,10 @@
-// What was opened, closed in reverse: whatever fails half way, nothing of it is left.
+// What was opened, closed in reverse: whatever fails half way, at the start or at the end, nothing of it is left.
 
 export type Close = () => Promise<void> | void;
 
 export type Closers = {
 	readonly add: (close: Close) => void;
+	/** Closes all, then rejects with the first failure there was. */
 	readonly closeAll: () => Promise<void>;
 };
 
@@ -12,7 +13,15 @@ export function createClosers(): Closers {
 	return {
 		add: close => void closers.push(close),
 		async closeAll() {
-			for (const close of closers.splice(0).reverse()) await close();
+			const failures: unknown[] = [];
+			for (const close of closers.splice(0).reverse()) {
+				try {
+					await close();
+				} catch (error) {
+					failures.push(error);
+				}
+			}
+			if (failures.length > 0) throw failures[0];
 		},
 	};
 }

@@ -30,8 +30,8 @@ const documentFlag: FlagSpecs = {
 const timeoutFlag: FlagSpecs = {timeout: {type: 'string', value: 'TIME', about: 'how long to wait at most, such as 30s or 2m'}};
 
 /** Of every command that listens. */
-const doorFlags = (api: string): FlagSpecs => ({
-	api: {type: 'string', value: 'HOST:PORT', about: `where the API listens, https, and MQTT of agents (${api})`},
+const doorFlags: FlagSpecs = {
+	api: {type: 'string', value: 'HOST:PORT', about: 'where the API listens, https, and MQTT of agents (127.0.0.1:6443)'},
 	web: {type: 'string', value: 'HOST:PORT', about: 'where health and MQTT over WebSocket are; off loopback https (127.0.0.1:7070)'},
 	mqtt: {type: 'string', value: 'HOST:PORT', about: 'where MQTT for tools listens; off loopback with TLS (127.0.0.1:1883)'},
 	advertise: {type: 'string', value: 'HOST[:PORT]', about: 'how other hosts reach the API, when that is not where it listens'},
@@ -40,7 +40,7 @@ const doorFlags = (api: string): FlagSpecs => ({
 		value: 'URL',
 		about: 'a Mosquitto where actors and tools meet: mqtt[s]://control:PASSWORD@HOST:PORT (TROUPE_BROKER)',
 	},
-});
+};
 const storeFlag: FlagSpecs = {
 	store: {type: 'string', value: 'STORE', about: 'where objects are kept: level, memory or etcd://host:port,… (level)'},
 };
@@ -59,7 +59,7 @@ export const commands: readonly CommandSpec[] = [
 		examples: ['troupe up', 'troupe up --detach', 'troupe up --api 127.0.0.1:0 --web 127.0.0.1:0 --mqtt 127.0.0.1:0'],
 		flags: {
 			...homeFlags,
-			...doorFlags('127.0.0.1:6443'),
+			...doorFlags,
 			...runtimeFlag,
 			docker: {type: 'string', value: 'URL', about: 'comes in a later version'},
 			...storeFlag,
@@ -75,8 +75,12 @@ export const commands: readonly CommandSpec[] = [
 		name: 'server',
 		summary: 'start a control plane that agents join from other hosts',
 		usage: ['[--detach] [--home DIR] [--api HOST:PORT] [--advertise HOST[:PORT]] [--store etcd://HOST:PORT,…]'],
-		examples: ['troupe server', 'troupe server --api 0.0.0.0:6443 --advertise 192.0.2.10', 'troupe server --store etcd://192.0.2.20:2379'],
-		flags: {...homeFlags, ...doorFlags('0.0.0.0:6443'), ...storeFlag, ...detachFlag('server')},
+		examples: [
+			'troupe server --api 0.0.0.0:6443',
+			'troupe server --api 0.0.0.0:6443 --advertise 192.0.2.10',
+			'troupe server --store etcd://192.0.2.20:2379',
+		],
+		flags: {...homeFlags, ...doorFlags, ...storeFlag, ...detachFlag('server')},
 		ownSignals: true,
 		load: () => import('./commands/server.js'),
 	},
@@ -113,6 +117,7 @@ export const commands: readonly CommandSpec[] = [
 			join: {type: 'boolean', about: 'a token for hosts that are to join'},
 			role: {type: 'string', value: 'ROLE', choices: ['admin', 'edit', 'view', 'tool'], about: 'what may be done with it'},
 			ttl: {type: 'string', value: 'TIME', about: 'how long it is good, such as 30m or 720h (--join: 24h, others: for ever)'},
+			yes: {type: 'boolean', about: 'delete the login that asks, too'},
 			...documentFlag,
 		},
 		load: () => import('./commands/token.js'),

@@ -4,6 +4,7 @@ import {spawn, type ChildProcess} from 'node:child_process';
 import {closeSync, openSync, readFileSync, statSync, watch} from 'node:fs';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {AppError, rowOf} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import {systemClock} from '../system/clock.js';
 import type {Invocation} from './command.js';
@@ -25,7 +26,10 @@ export type Detached = {
 	readonly environment?: Invocation['environment'];
 };
 
-type Outcome = {readonly type: 'ready'; readonly endpoints: Endpoints} | {readonly type: 'ended' | 'late'};
+type Outcome =
+	| {readonly type: 'ready'; readonly endpoints: Endpoints}
+	| {readonly type: 'ended'; readonly code: number | null}
+	| {readonly type: 'late'};
 
 /** Starts the command in the background and returns when it is ready. Throws when it failed; then nothing of it is left. */
 export async function detach(asked: Detached, terminal: Terminal): Promise<number> {
@@ -42,7 +46,7 @@ export async function detach(asked: Detached, terminal: Terminal): Promise<numbe
 			terminal.out(readyText(home, outcome.endpoints, true));
 			return 0;
 		case 'ended':
-			throw failedError(`the ${nounOf(command)} did not start: ${causeOf(log, logBytes)}\nits log is ${log}`);
+			throw endedError(outcome.code, `the ${nounOf(command)} did not start: ${causeOf(log, logBytes)}\nits log is ${log}`);
 		case 'late':
 			await kill(child);
 			throw failedError(
@@ -51,14 +55,14 @@ export async function detach(asked: Detached, terminal: Terminal): Promise<numbe
 	}
 }
 
-/** In a session of its own, so that no terminal takes it along; what it prints goes to the log. */
+/** In a session of its own, so that no terminal takes it along. What it prints is in its log anyway; what it dies of goes there as it is. */
 function start({command, home, words, environment}: Detached, log: string): ChildProcess {
 	const output = openSync(log, 'a', 0o600);
 	const main = path.join(path.dirname(fileURLToPath(import.meta.url)), 'main.js');
 	try {
 		return spawn(process.execPath, [main, command, `--home=${home}`, ...words], {
 			detached: true,
-			stdio: ['ignore', output, output],
+			stdio: ['ignore', 'ignore', output],
 			cwd: home,
 			...(environment === undefined ? {} : {env: environment}),
 		});
@@ -84,7 +88,7 @@ function readyOrNot(child: ChildProcess, home: string): Promise<Outcome> {
 	return new Promise((resolve, reject) => {
 		const watcher = watch(home, look);
 		const cancel = systemClock.after(limits.startDeadlineMs, () => settle({type: 'late'}));
-		child.once('exit', () => settle({type: 'ended'}));
+		child.once('exit', code => settle({type: 'ended', code}));
 		child.once('error', reject);
 		look();
 		function look(): void {
@@ -98,6 +102,14 @@ function readyOrNot(child: ChildProcess, home: string): Promise<Outcome> {
 			resolve(outcome);
 		}
 	});
+}
+
+/** With the exit code that the command has in the foreground. */
+function endedError(code: number | null, message: string): AppError {
+	const [found = 'ERR_INTERNAL'] = (['ERR_USAGE', 'ERR_NOT_REACHABLE', 'ERR_FORBIDDEN'] as const).filter(
+		each => rowOf(each).exitCode === code,
+	);
+	return new AppError(found, {message});
 }
 
 /** Time to clean up, then no more of it. */

@@ -8,7 +8,7 @@ import {createGateway, type Behind, type Certificate, type Gateway} from '../ser
 import {createMqttGate, type MqttGate} from '../server/mqtt-gate.js';
 import {createMqttSockets} from '../server/mqtt-socket.js';
 import {createWeb} from '../server/web.js';
-import {openDoor} from '../system/broker/door.js';
+import {openDoor, type Door, type TlsPair} from '../system/broker/door.js';
 import type {Clock} from '../system/clock.js';
 import {advertisedUrl} from './addresses.js';
 import type {Closers} from './closers.js';
@@ -51,12 +51,18 @@ export async function openApi({options, behind, clock, log, closers}: DoorParts)
 
 export type OtherDoors = {readonly web: string; readonly mqtt: string};
 
+export type OpenedDoors = {
+	readonly places: OtherDoors;
+	/** From the next handshake on. */
+	readonly useCertificate: (certificate: Certificate) => void;
+};
+
 /** Opens the doors for tools on this machine, plain on loopback, and with TLS elsewhere. */
-export async function openOthers(parts: DoorParts, {url, gate}: ApiDoor, certificate: Certificate): Promise<OtherDoors> {
+export async function openOthers(parts: DoorParts, {url, gate}: ApiDoor, certificate: Certificate): Promise<OpenedDoors> {
 	const {options, clock, closers} = parts;
-	const tlsAt = ({host}: HostPort): {cert: string; key: string} | undefined =>
-		isLoopback(host) ? undefined : {cert: certificate.cert, key: certificate.key};
-	const mqtt = options.broker?.server.url ?? (await openMqtt(parts, gate, tlsAt(options.mqtt)));
+	const tlsAt = ({host}: HostPort): TlsPair | undefined => (isLoopback(host) ? undefined : {cert: certificate.cert, key: certificate.key});
+	const own = options.broker === undefined ? await openMqtt(parts, gate, tlsAt(options.mqtt)) : undefined;
+	const mqtt = own?.url ?? options.broker?.server.url ?? '';
 	const sockets = createMqttSockets({onStream: (stream, request) => gate.attach(stream, `ws ${request.socket.remoteAddress ?? ''}`)});
 	const web = createWeb({
 		about: () => ({version: programVersion, api: url, mqtt}),
@@ -69,11 +75,17 @@ export async function openOthers(parts: DoorParts, {url, gate}: ApiDoor, certifi
 		return web.close();
 	});
 	const {port} = await named('web', options.web, () => web.listen(options.web.host, options.web.port));
-	return {mqtt, web: `${tlsAt(options.web) === undefined ? 'http' : 'https'}://${formatHostPort({...options.web, port})}`};
+	return {
+		places: {mqtt, web: `${tlsAt(options.web) === undefined ? 'http' : 'https'}://${formatHostPort({...options.web, port})}`},
+		useCertificate(next) {
+			own?.door.useCertificate(next);
+			web.useCertificate(next);
+		},
+	};
 }
 
 /** The door for tools that speak plain MQTT; nobody listens there when they meet elsewhere. */
-async function openMqtt({options, log, closers}: DoorParts, gate: MqttGate, tls: {cert: string; key: string} | undefined): Promise<string> {
+async function openMqtt({options, log, closers}: DoorParts, gate: MqttGate, tls: TlsPair | undefined): Promise<{url: string; door: Door}> {
 	const onError = (error: Error): void => log.warn(error, 'the mqtt door met an error');
 	const door = await named('mqtt', options.mqtt, () =>
 		openDoor({...options.mqtt, tls}, (socket, about) => gate.attach(socket, about), onError),
@@ -83,7 +95,7 @@ async function openMqtt({options, log, closers}: DoorParts, gate: MqttGate, tls:
 		gate.cut();
 		return closed;
 	});
-	return `${tls === undefined ? 'mqtt' : 'mqtts'}://${formatHostPort({...options.mqtt, port: door.port})}`;
+	return {url: `${tls === undefined ? 'mqtt' : 'mqtts'}://${formatHostPort({...options.mqtt, port: door.port})}`, door};
 }
 
 /** Says which flag chooses another place when a door cannot be opened, and who has this one. */
@@ -91,14 +103,18 @@ async function named<Opened>(flag: string, place: HostPort, listen: () => Promis
 	try {
 		return await listen();
 	} catch (error) {
-		throw new AppError('ERR_NOT_REACHABLE', {message: `${whyNot(place, error)}; --${flag} ${place.host}:0 picks a free port`}, error);
+		throw new AppError('ERR_NOT_REACHABLE', {message: whyNot(flag, place, error)}, error);
 	}
 }
 
-function whyNot(place: HostPort, error: unknown): string {
-	const {code, message} = error as NodeJS.ErrnoException;
-	const isBusy = code === 'EADDRINUSE' || (error instanceof AppError && error.failure.details['code'] === 'EADDRINUSE');
-	if (!isBusy) return message;
+function whyNot(flag: string, place: HostPort, error: unknown): string {
+	const {message} = error as Error;
+	const code = error instanceof AppError ? error.failure.details['code'] : (error as NodeJS.ErrnoException).code;
+	if (code === 'EADDRNOTAVAIL') return `--${flag}: ${message}`;
+	return `${code === 'EADDRINUSE' ? busyText(place) : message}; --${flag} ${place.host}:0 picks a free port`;
+}
+
+function busyText(place: HostPort): string {
 	const holder = holderOf(place.port);
 	return `${formatHostPort(place)} is in use${holder === undefined ? '' : ` by "${holder.name}" (process ${holder.pid})`}`;
 }

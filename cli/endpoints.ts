@@ -2,6 +2,7 @@
 
 import {readFileSync} from 'node:fs';
 import {homeOf} from './home.js';
+import {homeFlag} from './home-flag.js';
 
 /** The commands that serve from a home. */
 export const servingCommands = ['up', 'server', 'agent'] as const;
@@ -16,6 +17,8 @@ export type Endpoints = {
 	/** `mqtt://127.0.0.1:1883`; an agent has none. */
 	readonly mqtt: string;
 	readonly pid: number;
+	/** What whoever started it is to be told. */
+	readonly notes?: readonly string[];
 };
 
 const nouns: Readonly<Record<ServingCommand, string>> = {up: 'cluster', server: 'server', agent: 'agent'};
@@ -27,10 +30,11 @@ export const nounOf = (command: ServingCommand): string => nouns[command];
 export function readEndpoints(home: string): Endpoints | undefined {
 	try {
 		const value = JSON.parse(readFileSync(homeOf(home).endpoints, 'utf8')) as Partial<Endpoints> | null;
-		const {api, web, mqtt, pid} = value ?? {};
+		const {api, web, mqtt, pid, notes} = value ?? {};
 		const command = servingCommands.find(each => each === (value?.command ?? 'up'));
 		if (command === undefined || typeof api !== 'string' || typeof web !== 'string' || typeof mqtt !== 'string') return undefined;
-		return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 1 ? {command, api, web, mqtt, pid} : undefined;
+		if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
+		return {command, api, web, mqtt, pid, ...(Array.isArray(notes) ? {notes: notes.map(String)} : {})};
 	} catch {
 		return undefined; // No file, or one that is being written by something else than us: the same to whoever asks.
 	}
@@ -38,12 +42,20 @@ export function readEndpoints(home: string): Endpoints | undefined {
 
 /** What is printed when it is ready, in the foreground and in the background. `troupe` is how this command was called. */
 export function readyText(home: string, endpoints: Endpoints, detached: boolean, troupe = './troupe'): string {
-	const {command, pid} = endpoints;
-	const down = `${troupe} down${command === 'agent' ? ` --home ${home}` : ''}`;
+	const {command, pid, notes = []} = endpoints;
+	const at = homeFlag(home);
 	const ending = detached
-		? `it runs in the background (process ${pid}); ${down} stops it`
-		: `Ctrl-C stops it${command === 'server' ? '' : `; pods run on, ${down} --pods stops those too`}`;
-	return [`the ${nounOf(command)} is ready`, ...placesOf(home, endpoints), '', ending, ...nextOf(command, detached, troupe), ''].join('\n');
+		? `it runs in the background (process ${pid}); ${troupe} down${at} stops it`
+		: `Ctrl-C stops it${command === 'server' ? '' : `; pods run on, ${troupe} down --pods${at} stops those too`}`;
+	return [
+		`the ${nounOf(command)} is ready`,
+		...notes.map(note => `note: ${note}`),
+		...placesOf(home, endpoints),
+		'',
+		ending,
+		...nextOf(command, detached, troupe, at),
+		'',
+	].join('\n');
 }
 
 const placesOf = (home: string, {command, api, web, mqtt}: Endpoints): readonly string[] => [
@@ -53,13 +65,13 @@ const placesOf = (home: string, {command, api, web, mqtt}: Endpoints): readonly 
 ];
 
 /** A way to go on from here. */
-function nextOf(command: ServingCommand, detached: boolean, troupe: string): readonly string[] {
+function nextOf(command: ServingCommand, detached: boolean, troupe: string, at: string): readonly string[] {
 	const where = `next, in ${detached ? 'this' : 'another'} terminal:`;
 	switch (command) {
 		case 'up':
-			return [where, `  ${troupe} apply -f examples/hello.yaml`, `  ${troupe} get pods`];
+			return [where, `  ${troupe} apply -f examples/hello.yaml${at}`, `  ${troupe} get pods${at}`];
 		case 'server':
-			return [where, `  ${troupe} token create --join`, `  ${troupe} get nodes`];
+			return [where, `  ${troupe} token create --join${at}`, `  ${troupe} get nodes${at}`];
 		case 'agent':
 			return [];
 	}

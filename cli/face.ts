@@ -7,7 +7,7 @@ import {writeKubeconfig} from '../server/kubeconfig.js';
 import {openVault, type Vault} from '../server/vault.js';
 import type {Election, ServerInfo} from '../system/election.js';
 import {certificateNames} from './addresses.js';
-import {openOthers, type ApiDoor, type DoorParts, type OtherDoors} from './doors.js';
+import {openOthers, type ApiDoor, type DoorParts, type OpenedDoors, type OtherDoors} from './doors.js';
 import type {Home} from './home.js';
 
 export type Face = {
@@ -30,7 +30,7 @@ export type Face = {
 
 export function faceOf(home: Home, election: Election, self: ServerInfo, doors: DoorParts, api: ApiDoor): Face {
 	const {options, clock} = doors;
-	let others: Promise<OtherDoors> | undefined;
+	let others: Promise<OpenedDoors> | undefined;
 	let introduced: {readonly ca: string; readonly token: string} | undefined;
 	const otherLeader = (): ServerInfo | undefined => otherThan(self, election.leader());
 	const servers = (): readonly string[] => [...new Set([...election.servers().map(server => server.api), self.api])];
@@ -45,10 +45,12 @@ export function faceOf(home: Home, election: Election, self: ServerInfo, doors: 
 			names: certificateNames([options.api.host, options.web.host, options.mqtt.host], options.advertise),
 			nowMs: clock.nowMs(),
 		}),
-		openDoors(certificate) {
+		async openDoors(certificate) {
 			api.gateway.useCertificate(certificate);
 			others ??= openOthers(doors, api, certificate);
-			return others;
+			const {places, useCertificate} = await others;
+			useCertificate(certificate);
+			return places;
 		},
 		introduce,
 		reintroduce: async () => introduced && introduce(introduced.ca, introduced.token),

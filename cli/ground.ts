@@ -16,7 +16,7 @@ export type Ground = {
 	readonly random: Random;
 	readonly executor: Executor;
 	/** Joins a system of this process to the others of it. */
-	readonly linksOf: (system: string) => Links;
+	readonly linksOf: (system: string) => Required<Links>;
 };
 
 export function openGround(): Ground & {readonly close: () => void} {

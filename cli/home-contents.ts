@@ -5,11 +5,15 @@ const own =
 	/^(data|kubeconfig|admin\.token|ca\.crt|endpoints\.json|troupe\.log(\.\d+)?|\.(kubeconfig|admin\.token|ca\.crt|endpoints\.json)\.[0-9a-f]+)$/;
 
 /** What may be in `data/`. A folder named `data` with anything else in it is somebody's data. */
-const ownData = /^(control|node|runtime|secrets|\.?(cluster\.key|node\.key|server-certificate|credential)(\.[0-9a-f]+)?)$/;
+const ownData = /^(control|node|runtime|secrets|\.?(cluster\.key|node\.key|server-certificate|cache-place|credential)(\.[0-9a-f]+)?)$/;
 
 export const ownEntries = (entries: readonly string[]): readonly string[] => entries.filter(entry => own.test(entry));
 export const foreignEntries = (entries: readonly string[]): readonly string[] => entries.filter(entry => !own.test(entry));
 
-/** Whether a folder with these entries is the home of a cluster: a file of ours says so, and its data, if any, is ours. */
+/**
+ * Whether a folder with these entries is the home of a cluster: a file of ours says so, and its data, if any, is ours. A home into which
+ * a backup was restored has nothing but data with the cluster's key.
+ */
 export const looksLikeHome = (entries: readonly string[], dataEntries: readonly string[]): boolean =>
-	['admin.token', 'kubeconfig', 'troupe.log'].some(name => entries.includes(name)) && dataEntries.every(entry => ownData.test(entry));
+	(['admin.token', 'kubeconfig', 'troupe.log'].some(name => entries.includes(name)) || dataEntries.includes('cluster.key')) &&
+	dataEntries.every(entry => ownData.test(entry));

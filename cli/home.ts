@@ -15,6 +15,8 @@ export type Home = {
 	readonly secrets: string;
 	/** A server's own certificate, sealed. */
 	readonly serverCertificate: string;
+	/** Where an agent keeps its cache, if it is elsewhere. */
+	readonly cachePlace: string;
 	/** An agent's own login, and where its cluster is. */
 	readonly credential: string;
 	/** Server, CA and token of the admin; mode 0600. */
@@ -34,6 +36,7 @@ export const homeOf = (root: string): Home => ({
 	nodeKey: path.join(root, 'data', 'node.key'),
 	secrets: path.join(root, 'data', 'secrets'),
 	serverCertificate: path.join(root, 'data', 'server-certificate'),
+	cachePlace: path.join(root, 'data', 'cache-place'),
 	credential: path.join(root, 'data', 'credential'),
 	kubeconfig: path.join(root, 'kubeconfig'),
 	adminToken: path.join(root, 'admin.token'),

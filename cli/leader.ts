@@ -1,6 +1,7 @@
 // A server: its doors, which stay open, and behind them the term that is on, or the word that another server leads.
 
 import {AppError, failure, succeeded, type Outcome} from '../api/errors.js';
+import {findCertificates} from '../server/certificates.js';
 import type {Behind} from '../server/gateway.js';
 import type {ServerInfo} from '../system/election.js';
 import {lead, type Leadership} from '../system/leadership.js';
@@ -9,13 +10,14 @@ import {openApi, type DoorParts, type OtherDoors} from './doors.js';
 import {faceOf} from './face.js';
 import {takeOffice, type Office, type OfficeOptions} from './office.js';
 import {readSharedVault} from './shared-vault.js';
+import {renewDaily} from './renewal.js';
 import {standBy} from './standing-by.js';
 import {storesOf} from './stores.js';
 import type {Term} from './term.js';
 import type {ServerOptions} from './up-options.js';
 import {failedError} from './usage.js';
 
-export type LeaderOptions = Omit<OfficeOptions, 'stores' | 'face' | 'broker'> & {
+export type LeaderOptions = Omit<OfficeOptions, 'stores' | 'face' | 'broker' | 'endStreams'> & {
 	readonly options: ServerOptions;
 	/** A term is over, and this server waits to be elected again. */
 	readonly onStandby: (reason: string) => void;
@@ -47,7 +49,9 @@ export async function openLeader({options, onStandby, ...parts}: LeaderOptions):
 		await state.leadership?.stop();
 	});
 	const behind = (): Behind =>
-		state.office?.inOffice() === true ? state.office.behind : {type: 'standby', leader: face.otherLeader()?.api};
+		state.office?.inOffice() === true
+			? state.office.behind
+			: {type: 'standby', leader: face.otherLeader()?.api, storeAnswers: stores.election.answers()};
 	const doors: DoorParts = {options, behind, clock, log, closers};
 	const api = await openApi(doors);
 	const face = faceOf(home, stores.election, {id: ground.random.uuid(), api: api.url}, doors, api);
@@ -68,7 +72,7 @@ export async function openLeader({options, onStandby, ...parts}: LeaderOptions):
 		self: face.self,
 		clock,
 		open: (term, done) =>
-			void takeOffice({...parts, broker: options.broker?.server, stores, face: faceOfTerms}, term)
+			void takeOffice({...parts, broker: options.broker?.server, endStreams: api.gateway.endOf, stores, face: faceOfTerms}, term)
 				.then(succeeded, outcomeOf)
 				.then(done),
 		onLeading(office) {
@@ -94,6 +98,17 @@ export async function openLeader({options, onStandby, ...parts}: LeaderOptions):
 	});
 	if (stores.shared) void standBy({stage, stores, face: faceOfTerms, clock, decision});
 	await decision.promise;
+	closers.add(
+		renewDaily({
+			clock,
+			async find() {
+				const cluster = state.office?.term.vault ?? (stores.shared ? await readSharedVault(stores, home.clusterKey) : undefined);
+				return cluster === undefined ? undefined : findCertificates({cluster, own: await face.ownVault()}, face.request());
+			},
+			show: face.openDoors,
+			onProblem: problem => log.warn(problem, 'the certificate of this server could not be looked at'),
+		}),
+	);
 	if (opened === undefined) throw new AppError('ERR_INTERNAL', {message: 'the doors are not open'});
 	return {url: api.url, doors: opened, term: () => state.office?.term, otherLeader: face.otherLeader};
 }

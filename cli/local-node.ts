@@ -6,11 +6,15 @@ import type {Runtime} from '../actors/node/runtime-port.js';
 import type {NodeSecrets} from '../actors/node/secrets-port.js';
 import {createProcessRuntime} from '../agent/process-runtime.js';
 import type {LifecycleEvent} from '../system/observer.js';
+import type {MetaOutcome} from '../system/store.js';
 import {observerOf, type Ground} from './ground.js';
 import type {Log} from './log.js';
 import {opened} from './opened.js';
 
-export type LocalNodeOptions = Pick<NodeOptions, 'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'measure' | 'secrets' | 'onServers'> & {
+export type LocalNodeOptions = Pick<
+	NodeOptions,
+	'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'measure' | 'secrets' | 'onServers' | 'onInStep'
+> & {
 	readonly ground: Ground;
 	readonly log: Log;
 	readonly onLifecycle: (event: LifecycleEvent) => void;
@@ -28,11 +32,18 @@ export function openLocalNode({ground, log, onLifecycle, fail, name, ...rest}: L
 				labels: labelsOf(name),
 				observer: observerOf(log, onLifecycle),
 				onEscalation: error => fail(`the actor system of node "${name}" failed for good: ${error.message}`),
-				onFenced: message => fail(`the cache of node "${name}" is lost: ${message}`),
+				onFenced: message => rest.driver.readMeta(found => fail(lostCache(name, message, found))),
 			},
 			done,
 		),
 	);
+}
+
+/** An empty one was lost by whoever keeps it, and costs nothing: a server tells again what was in it. */
+function lostCache(name: string, message: string, found: MetaOutcome): string {
+	if (found.ok && found.meta === undefined)
+		return `the cache of node "${name}" was emptied; start the agent again: it is told again what it had`;
+	return `the cache of node "${name}" is lost: ${message}`;
 }
 
 const labelsOf = (name: string): Labels => ({

@@ -78,4 +78,9 @@ function endWithoutOutput(error: NodeJS.ErrnoException): void {
 process.stdout.on('error', endWithoutOutput);
 process.stderr.on('error', endWithoutOutput);
 
-process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => report(error, terminal));
+try {
+	process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+	// Whatever is still open: what has failed must not linger, deaf to signals.
+	process.exit(report(error, terminal));
+}

@@ -10,11 +10,11 @@ import type {Links} from '../system/link.js';
 import type {OutsideUrl} from '../system/outside-url.js';
 import type {PubSub} from '../system/pubsub.js';
 import type {Ground} from './ground.js';
-import type {Log} from './log.js';
+import {quietly, type Log} from './log.js';
 
 export type Meeting = {
 	/** Of the control system. */
-	readonly links: Links;
+	readonly links: Required<Links>;
 	readonly pubsub: PubSub;
 	readonly publish: Broker['publish'];
 	readonly heardSince: Broker['heardSince'];
@@ -88,16 +88,5 @@ function counted(log: Log, {clock}: Ground): (counter: BrokerCounter, about: str
 	const quiet = quietly(clock);
 	return (counter, about) => {
 		if (counter !== 'connections') quiet(counter, () => log.warn({counter, about}, `broker: ${counter}`));
-	};
-}
-
-/** Of one sort one entry in so long. */
-export function quietly({monotonicMs}: Pick<Ground['clock'], 'monotonicMs'>): (sort: string, say: () => void) => void {
-	const untilMs = new Map<string, number>();
-	return (sort, say) => {
-		const nowMs = monotonicMs();
-		if (nowMs < (untilMs.get(sort) ?? 0)) return;
-		untilMs.set(sort, nowMs + limits.repeatedLogMs);
-		say();
 	};
 }

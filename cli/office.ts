@@ -12,7 +12,7 @@ import {programVersion} from './version.js';
 
 export type Office = Led & {readonly term: Term; readonly behind: Behind; readonly inOffice: () => boolean};
 
-export type OfficeOptions = Pick<TermOptions, 'ground' | 'ownNodes' | 'broker' | 'design'> & {
+export type OfficeOptions = Pick<TermOptions, 'ground' | 'ownNodes' | 'broker' | 'endStreams' | 'design'> & {
 	readonly stage: Stage;
 	readonly stores: Stores;
 	readonly face: Face;

@@ -7,6 +7,7 @@ import {limits} from '../api/limits.js';
 import {systemClock} from '../system/clock.js';
 import {nounOf, readEndpoints, type Endpoints} from './endpoints.js';
 import {homeOf} from './home.js';
+import {homeFlag} from './home-flag.js';
 import {processTitle} from './process-title.js';
 import {failedError} from './usage.js';
 
@@ -28,7 +29,9 @@ export function refuseIfRunning(home: string): void {
 	const running = runningCluster(home);
 	if (running === undefined) return;
 	const noun = nounOf(running.command);
-	throw failedError(`${noun === 'agent' ? 'an' : 'a'} ${noun} runs in ${home} already (process ${running.pid}); troupe down stops it`);
+	throw failedError(
+		`${noun === 'agent' ? 'an' : 'a'} ${noun} runs in ${home} already (process ${running.pid}); troupe down${homeFlag(home)} stops it`,
+	);
 }
 
 /** Whether the program of that pid is the command, by the title it gave itself. */

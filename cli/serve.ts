@@ -39,7 +39,7 @@ export async function serve(command: ServingCommand, root: string, start: (stage
 	const log = openLog(home.log);
 	const closers = createClosers();
 	const ending = endingOf(log);
-	const starting = started({home, log, closers, fail: ending.fail}, start, nounOf(command));
+	const starting = started({home, log, closers, fail: ending.fail}, start, command);
 	const early = await Promise.race([starting.then(() => undefined), ending.promise]);
 	const {code, reason} = early ?? (await ending.promise);
 	log.info(reason);
@@ -53,19 +53,20 @@ export async function serve(command: ServingCommand, root: string, start: (stage
 	return code;
 }
 
-async function started(stage: Stage, start: (stage: Stage) => Promise<Ready>, noun: string): Promise<Ready> {
+async function started(stage: Stage, start: (stage: Stage) => Promise<Ready>, command: ServingCommand): Promise<Ready> {
 	const {home, log, closers} = stage;
 	try {
 		const ready = await start(stage);
 		await writeFileAtomic(home.endpoints, `${JSON.stringify(ready.endpoints)}\n`, 0o600);
 		closers.add(() => rmSync(home.endpoints, {force: true}));
-		log.info(ready.endpoints, `the ${noun} is ready`);
+		log.info(ready.endpoints, `the ${nounOf(command)} is ready`);
 		process.stdout.write(ready.text);
 		return ready;
 	} catch (error) {
 		log.error(error instanceof Error ? error.message : String(error));
-		await closers.closeAll();
-		// In the foreground and in the background the same: what could not start has failed, whatever it was that failed.
-		throw error instanceof AppError ? failedError(error.message) : error;
+		// Why it could not start is what people have to hear.
+		await closers.closeAll().catch((late: unknown) => log.warn(late, 'not everything could be closed'));
+		// What could not start has failed, whatever it was that failed. Of an agent scripts want to know: not reached, or refused?
+		throw error instanceof AppError && command !== 'agent' ? failedError(error.message) : error;
 	}
 }

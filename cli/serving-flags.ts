@@ -11,9 +11,9 @@ import type {RuntimeChoice} from './local-node.js';
 
 const loopback = '127.0.0.1';
 
-/** `apiHost` is where the API listens when nobody says. */
-export const doorsOf = (flags: Flags, apiHost: string, brokerText: string | undefined, problems: string[]): DoorOptions => ({
-	api: listenOn(flags, 'api', {host: apiHost, port: 6443}, problems),
+/** On loopback, unless told otherwise. */
+export const doorsOf = (flags: Flags, brokerText: string | undefined, problems: string[]): DoorOptions => ({
+	api: listenOn(flags, 'api', {host: loopback, port: 6443}, problems),
 	web: listenOn(flags, 'web', {host: loopback, port: 7070}, problems),
 	mqtt: listenOn(flags, 'mqtt', {host: loopback, port: 1883}, problems),
 	advertise: advertiseOf(flags, problems),
@@ -94,9 +94,15 @@ export function nodeOf(flags: Flags, host: string, problems: string[]): string {
 /** `--join`: servers, by comma. */
 export function serversOf(flags: Flags, problems: string[]): readonly string[] {
 	const servers = (flags.text('join') ?? '').split(',').filter(text => text !== '');
-	for (const server of servers) {
-		const isServer = URL.canParse(server) && new URL(server).protocol === 'https:';
-		if (!isServer) problems.push(`--join must be https://HOST:PORT, several with commas between them, got "${server}"`);
-	}
+	problems.push(...servers.flatMap(problemOfServer));
 	return servers.map(server => server.replace(/\/+$/, ''));
+}
+
+function problemOfServer(server: string): string[] {
+	const url = URL.canParse(server) ? new URL(server) : undefined;
+	// A password may be in it, or what was meant as one.
+	if (server.includes('@')) return ['--join takes no user and no password: a host joins by its token'];
+	if (url?.protocol !== 'https:') return [`--join must be https://HOST:PORT, several with commas between them, got "${server}"`];
+	const isBare = /^\/*$/.test(url.pathname) && url.search === '' && url.hash === '';
+	return isBare ? [] : [`--join takes no path behind HOST:PORT, got "${server}"`];
 }

@@ -3,6 +3,7 @@
 // A term is opened whole and ends whole: `stop` in good order, `drop` at once, as when the office is lost.
 
 import {AppError} from '../api/errors.js';
+import type {Pod} from '../api/kinds/pod.js';
 import {address as addressOf, controlSystem, parseAddress, parseObjectKey, vaultStoreKey} from '../api/keys.js';
 import {detectorPath, nodeKey, syncPath} from '../actors/addresses.js';
 import {openControl, type Control, type ControlOptions} from '../actors/control/start.js';
@@ -14,10 +15,12 @@ import type {Behind} from '../server/gateway.js';
 import {openSeals} from '../server/seal.js';
 import {startNodeSigns, type NodeSigns} from '../server/node-signs.js';
 import {secretForNode} from '../server/secrets.js';
+import {followExpiry} from '../server/token-expiry.js';
 import {openTokens, type Tokens} from '../server/tokens.js';
 import {createTopics, retainedObjects} from '../server/topics.js';
 import {openVault, type Kept, type Vault} from '../server/vault.js';
 import type {ActorSystem} from '../system/actor-system.js';
+import type {Known} from '../system/object-index.js';
 import type {LifecycleEvent} from '../system/observer.js';
 import type {OutsideUrl} from '../system/outside-url.js';
 import {routedLinks} from '../system/routed-links.js';
@@ -49,6 +52,8 @@ export type TermOptions = {
 	readonly design?: ControlOptions['design'];
 	/** The tree crashed for good. */
 	readonly onEscalation: (message: string) => void;
+	/** A login is not good any more: its watches and logs at the doors end. */
+	readonly endStreams: (login: string) => void;
 	/** The store has another writer, or cannot say whether it took a write. */
 	readonly onFenced: (message: string) => void;
 };
@@ -87,8 +92,19 @@ export async function openTerm(options: TermOptions): Promise<Term> {
 		const {system = '', path = ''} = parseAddress(address) ?? {};
 		topics.onLifecycle(system, path === '' ? 'root' : path, JSON.parse(JSON.stringify({...event, address})) as Record<string, string>);
 	};
+	const endAll = (login: string): void => {
+		meeting.cut(login);
+		options.endStreams(login);
+	};
+	const expiry = followExpiry(ground.clock, name => {
+		log.info(`the token "${name}" has expired`);
+		endAll(name);
+	});
 	const records = new Map<string, string>();
 	const isHere = (system: string): boolean => ownNodes.has(system);
+	/** Deleted nodes whose login is being taken back. */
+	const forgetting = new Set<string>();
+	const mayBeNode = (name: string): boolean => isHere(name) || (!forgetting.has(name) && late.tokens?.isNode(name) !== false);
 	try {
 		const control = await opened<Control>(done =>
 			openControl(
@@ -97,6 +113,7 @@ export async function openTerm(options: TermOptions): Promise<Term> {
 					driver,
 					links: routedLinks(isHere, ground.linksOf(controlSystem), meeting.links),
 					localNodes: [...ownNodes.keys()],
+					mayBeNode,
 					inOffice: options.inOffice,
 					boot: ground.random.uuid(),
 					version: options.version,
@@ -122,17 +139,13 @@ export async function openTerm(options: TermOptions): Promise<Term> {
 		meeting.serve(retainedObjects(control.index, epoch));
 		const vault = await openVault(options.keyFile, keptBy(control, records), authorityName);
 		const seals = await openSeals(vault);
-		const tokens = openTokens(vault, ground.clock.nowMs);
+		const tokens = openTokens(vault, ground.clock.nowMs, expiry.follow);
 		late.tokens = tokens;
 		const controlPlane = controlPlaneOf({
 			control,
 			ownNodes: () => [...ownNodes.values()].flatMap(system => system() ?? []),
 			clock: ground.clock,
 		});
-		const anyRemote = (): boolean => {
-			for (const {metadata} of control.index.list('nodes')) if (!isHere(metadata.name)) return true;
-			return false;
-		};
 		const listen = (): NodeSigns =>
 			startNodeSigns({
 				serverId: options.serverId,
@@ -140,7 +153,7 @@ export async function openTerm(options: TermOptions): Promise<Term> {
 				clock: ground.clock,
 				heardSince: meeting.heardSince,
 				isRemote: node => !isHere(node) && control.index.entry(nodeKey(node)) !== undefined,
-				anyRemote,
+				anyRemote: () => knowsElsewhere(control.index, isHere),
 				tell: signs => control.system.tell(addressOf(controlSystem, detectorPath), signs, 'signs'),
 			});
 		const accessOf = (ca: string): Access => ({
@@ -168,18 +181,21 @@ export async function openTerm(options: TermOptions): Promise<Term> {
 				late.signs = listen();
 			},
 			async stop() {
+				expiry.stop();
 				late.signs?.close();
 				await new Promise<void>(resolve => control.stop(resolve));
 				await control.bus.close();
 				await meeting.close();
 			},
 			async drop() {
+				expiry.stop();
 				late.signs?.close();
 				control.kill();
 				await meeting.close();
 			},
 		};
 	} catch (error) {
+		expiry.stop();
 		late.control?.kill();
 		await meeting.close();
 		throw error;
@@ -187,12 +203,14 @@ export async function openTerm(options: TermOptions): Promise<Term> {
 
 	/** A node that was deleted has no login any more. */
 	async function forgetNode(name: string): Promise<void> {
+		forgetting.add(name);
 		try {
-			if (late.tokens?.list().some(each => each.name === name && each.role === 'node') === true) await late.tokens.revoke(name);
+			if (late.tokens?.isNode(name) === true) await late.tokens.revoke(name);
 		} catch (error) {
 			log.error(error, `the credential of the deleted node "${name}" could not be taken back; troupe token delete ${name} does`);
 		}
-		meeting.cut(name);
+		forgetting.delete(name);
+		endAll(name);
 	}
 }
 
@@ -218,4 +236,14 @@ function keptBy({pipeline}: Control, records: Map<string, string>): Kept {
 				);
 			}),
 	};
+}
+
+/** Whether there is a node elsewhere, or a pod bound to one that is not known any more. */
+function knowsElsewhere(known: Known, isHere: (node: string) => boolean): boolean {
+	for (const {metadata} of known.list('nodes')) if (!isHere(metadata.name)) return true;
+	for (const pod of known.list('pods')) {
+		const node = (pod as Pod).spec?.nodeName;
+		if (node !== undefined && !isHere(node)) return true;
+	}
+	return false;
 }

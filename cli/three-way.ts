@@ -3,34 +3,51 @@
 // As kubectl does it for kinds without a strategic merge: https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/#how-apply-calculates-differences-and-merges-changes
 
 import {deepEqual} from '../api/equal.js';
+import {limits} from '../api/limits.js';
 import {isObject, type Json, type JsonObject} from '../api/object.js';
 import {lastAppliedAnnotation} from '../api/sealed.js';
 
-/** The manifest with itself in its annotation: what a first `apply` creates. */
+/** The manifest with itself in its annotation, where it fits: what a first `apply` creates. */
 export function withLastApplied(manifest: JsonObject): JsonObject {
-	const metadata = objectAt(manifest, 'metadata');
-	const annotations = {...objectAt(metadata, 'annotations'), [lastAppliedAnnotation]: JSON.stringify(withoutLastApplied(manifest)) + '\n'};
-	return {...manifest, metadata: {...metadata, annotations}};
+	const bare = withoutLastApplied(manifest);
+	const memory = memoryOf(bare);
+	if (memory === undefined) return bare;
+	const metadata = objectAt(bare, 'metadata');
+	return {...bare, metadata: {...metadata, annotations: {...objectAt(metadata, 'annotations'), [lastAppliedAnnotation]: memory}}};
 }
+
+/** Whether a later `apply` can know what this one had. */
+export const isRemembered = (manifest: JsonObject): boolean => memoryOf(withoutLastApplied(manifest)) !== undefined;
+
+/** What is kept of a manifest; undefined where its annotations would be too large with it. Sealed, a text grows by a third. */
+function memoryOf(bare: JsonObject): string | undefined {
+	const text = `${JSON.stringify(bare)}\n`;
+	const own = Buffer.byteLength(JSON.stringify(objectAt(objectAt(bare, 'metadata'), 'annotations')));
+	return own + (Buffer.byteLength(text) * 4) / 3 + roomForSeal <= limits.annotationBytes ? text : undefined;
+}
+
+/** The annotation's key, and what sealing adds beside the third. */
+const roomForSeal = 256;
 
 /**
  * The merge patch that makes `live` say what `manifest` says: its fields set, those it had last time and has no more removed,
- * all others left alone. Undefined when there is nothing to do.
+ * all others left alone. Undefined when there is nothing to do. What is too large to be remembered removes nothing the next time.
  */
 export function applyPatch(manifest: JsonObject, live: JsonObject): JsonObject | undefined {
 	const last = lastAppliedOf(live);
 	const wanted = withoutLastApplied(manifest);
 	const changes = difference(last, wanted, live);
-	const sameText = last !== undefined && deepEqual(last, wanted);
-	if (Object.keys(changes).length === 0 && sameText) return undefined;
+	const memory = memoryOf(wanted);
+	const isKept = memory === undefined ? memoryIn(live) === undefined : last !== undefined && deepEqual(last, wanted);
+	if (Object.keys(changes).length === 0 && isKept) return undefined;
 	const metadata = objectAt(changes, 'metadata');
-	const annotation = objectAt(objectAt(withLastApplied(manifest), 'metadata'), 'annotations')[lastAppliedAnnotation];
-	return {...changes, metadata: {...metadata, annotations: {...objectAt(metadata, 'annotations'), [lastAppliedAnnotation]: annotation}}};
+	const annotations = {...objectAt(metadata, 'annotations'), [lastAppliedAnnotation]: memory ?? null};
+	return {...changes, metadata: {...metadata, annotations}};
 }
 
 /** What was applied last, if that is known. */
 function lastAppliedOf(live: JsonObject): JsonObject | undefined {
-	const text = objectAt(objectAt(live, 'metadata'), 'annotations')[lastAppliedAnnotation];
+	const text = memoryIn(live);
 	if (typeof text !== 'string') return undefined;
 	try {
 		const value = JSON.parse(text) as Json;
@@ -39,6 +56,8 @@ function lastAppliedOf(live: JsonObject): JsonObject | undefined {
 		return undefined; // Somebody wrote something else there: as if nothing was known.
 	}
 }
+
+const memoryIn = (live: JsonObject): Json | undefined => objectAt(objectAt(live, 'metadata'), 'annotations')[lastAppliedAnnotation];
 
 /** The manifest as it was meant: kubectl writes an empty `annotations` into what it keeps. */
 function withoutLastApplied(manifest: JsonObject): JsonObject {

@@ -11,6 +11,7 @@ import type {StoreDriver} from '../system/store.js';
 import {createClosers, type Closers} from './closers.js';
 import {readyText, type Endpoints} from './endpoints.js';
 import {openGround, type Ground} from './ground.js';
+import {homeFlag} from './home-flag.js';
 import {openLeader} from './leader.js';
 import {openLocalNode, openRuntime} from './local-node.js';
 import {openNodeSecrets} from './node-secrets.js';
@@ -50,7 +51,7 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 		for (const name of names) nodes.set(name, await openNodeOf(name, {options, ground, stage, closers: behindNodes, term: current}));
 		for (const node of nodes.values()) node.begin();
 		const endpoints: Endpoints = {command: 'up', api: url, ...doors, pid: process.pid};
-		const farewell = 'the cluster has stopped; its pods run on (troupe down --pods stops them)';
+		const farewell = `the cluster has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
 	});
 }

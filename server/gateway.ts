@@ -36,7 +36,14 @@ export type Behind =
 			/** Undefined where Secrets are neither taken nor shown. */
 			readonly seals?: Seals | undefined;
 	  }
-	| {readonly type: 'standby'; readonly leader: string | undefined};
+	| StandingBy;
+
+type StandingBy = {
+	readonly type: 'standby';
+	readonly leader: string | undefined;
+	/** False: nobody can lead, and so nobody is to be waited for but the store. */
+	readonly storeAnswers?: boolean;
+};
 
 export type Certificate = {readonly ca: string; readonly cert: string; readonly key: string};
 
@@ -63,6 +70,8 @@ export type Gateway = {
 	readonly close: () => Promise<void>;
 	/** The term is over: ends watches and logs, and every connection that waits for its next request. */
 	readonly endTerm: () => void;
+	/** The login is not good any more: ends its watches and logs. */
+	readonly endOf: (login: string) => void;
 	/** From the next handshake on. */
 	readonly useCertificate: (certificate: Certificate) => void;
 	/** Takes every upgrade from now on; without a listener they are answered like any GET. */
@@ -102,6 +111,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 			streams.endAll();
 			server.closeIdleConnections();
 		},
+		endOf: streams.endOf,
 		useCertificate({ca, cert, key}) {
 			door.ca = ca;
 			if (isSecure(server)) server.setSecureContext({cert, key, minVersion: tlsVersion});
@@ -133,7 +143,7 @@ async function answer(door: Door, request: IncomingMessage, response: ServerResp
 	const {path, query} = partsOf(request.url ?? '/');
 	if (healthPaths.includes(path)) return sendHealth(request, response, path, behind);
 	if (path === caPath && door.ca !== undefined) return sendAuthority(request, response, door.ca);
-	if (behind.type === 'standby') return sendStandby(response, behind.leader);
+	if (behind.type === 'standby') return sendStandby(response, behind);
 	const identity = behind.authenticate(tokenOf(request));
 	if (identity === undefined) return sendFailure(response, failure('ERR_UNAUTHORIZED'));
 	const method = request.method ?? 'GET';
@@ -175,10 +185,10 @@ function sendAuthority(request: IncomingMessage, response: ServerResponse, ca: s
 	else sendFailure(response, failure('ERR_METHOD_NOT_ALLOWED'));
 }
 
-function sendStandby(response: ServerResponse, leader: string | undefined): void {
+function sendStandby(response: ServerResponse, {leader, storeAnswers = true}: StandingBy): void {
 	// Also when it is not known: by this header a client tells a standby from a busy server.
 	response.setHeader('troupe-leader', leader ?? '');
-	sendFailure(response, failure('ERR_STANDBY', {leader}));
+	sendFailure(response, failure('ERR_STANDBY', {leader, storeAnswers}));
 }
 
 const isRead = ({method}: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';

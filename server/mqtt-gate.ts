@@ -1,4 +1,5 @@
-// Where MQTT connections of all doors go: to the broker of the term that is on. While none is, whoever connects is told so.
+// Where MQTT connections of all doors go: to the broker of the term that is on, which counts them. While none is, whoever connects is
+// told so; no more of them wait for that than a broker would take.
 
 import type {Duplex} from 'node:stream';
 import {limits} from '../api/limits.js';
@@ -22,6 +23,7 @@ export function createMqttGate(clock: Clock): MqttGate {
 	const streams = new Set<Duplex>();
 	return {
 		attach(stream, describe) {
+			if (broker === undefined && streams.size >= limits.brokerConnections) return void stream.on('error', () => undefined).destroy();
 			streams.add(stream);
 			stream.once('close', () => streams.delete(stream));
 			if (broker === undefined) refuse(stream, clock);

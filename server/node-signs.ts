@@ -1,7 +1,7 @@
 // What control hears of the nodes, put together for the detector: beats, presences, packets on any connection, and how well control
 // itself hears (the lag of its loop, its own canary through the broker). It judges nothing.
 //
-// It ticks only while there is a node elsewhere to hear of, and for a while after that: of one whose record was deleted pods may be left.
+// It ticks only while there is a node elsewhere to hear of, or pods of one whose record was deleted.
 
 import {limits} from '../api/limits.js';
 import {parsePresence} from '../api/presence.js';
@@ -20,7 +20,7 @@ export type NodeSignsOptions = {
 	readonly heardSince: (atMs: number) => readonly string[];
 	/** Whether a node is known, and not in this process; of others nothing is told. */
 	readonly isRemote: (node: string) => boolean;
-	/** Whether there is one at all. */
+	/** Whether there is one at all, or a pod that is bound to neither such a node nor one of this process. */
 	readonly anyRemote: () => boolean;
 	readonly tell: (message: SignsMessage) => void;
 };
@@ -42,8 +42,6 @@ export function startNodeSigns(options: NodeSignsOptions): NodeSigns {
 	let canaryHeard = false;
 	let lastMs = 0;
 	let cancelTick: Cancel | undefined;
-	/** When there was a node elsewhere at last; before the start there may have been. */
-	let remoteAtMs = clock.monotonicMs();
 
 	/** The remote node that a topic is of. */
 	const nodeOf = (topic: string): string | undefined => {
@@ -57,10 +55,7 @@ export function startNodeSigns(options: NodeSignsOptions): NodeSigns {
 		cancelTick = clock.after(limits.signsMs, tick);
 	};
 	const wake = (): void => {
-		if (cancelTick !== undefined) return;
-		const nowMs = clock.monotonicMs();
-		if (anyRemote()) remoteAtMs = nowMs;
-		if (nowMs - remoteAtMs < limits.signsLingerMs) wait();
+		if (cancelTick === undefined && anyRemote()) wait();
 	};
 	const tick = (): void => {
 		cancelTick = undefined;

@@ -78,15 +78,26 @@ function withoutNulls(value: JsonObject): JsonObject {
 	return Object.fromEntries(entries.map(([key, member]) => [key, isObject(member) ? withoutNulls(member) : (member as Json)]));
 }
 
-/** The Secret as a reader with the right gets it: values in base64, as Kubernetes has them. */
+/** The Secret as a reader with the right gets it: values in base64, as Kubernetes has them. Throws an AppError that names it. */
 export function openedSecret(seals: Seals, object: ApiObject): ApiObject {
+	try {
+		return opened(seals, object);
+	} catch (error) {
+		const {namespace = '', name} = object.metadata;
+		const why = error instanceof AppError ? error.message : 'it was changed in the store';
+		const message = `secrets "${namespace}/${name}" cannot be opened with this cluster's key: ${why}; delete it, or restore the key`;
+		throw new AppError('ERR_INTERNAL', {message}, error);
+	}
+}
+
+function opened(seals: Seals, object: ApiObject): ApiObject {
 	const {data, metadata} = object as Secret;
 	const at = {namespace: metadata.namespace ?? '', name: metadata.name};
 	const last = metadata.annotations?.[lastAppliedAnnotation];
-	const opened = data === undefined ? {} : {data: openedData(seals, data, at)};
-	if (last === undefined || !isSealed(last)) return {...object, ...opened};
+	const values = data === undefined ? {} : {data: openedData(seals, data, at)};
+	if (last === undefined || !isSealed(last)) return {...object, ...values};
 	const text = seals.open({...at, entry: annotationEntry}, last).toString('utf8');
-	return {...object, metadata: {...metadata, annotations: {...metadata.annotations, [lastAppliedAnnotation]: text}}, ...opened};
+	return {...object, metadata: {...metadata, annotations: {...metadata.annotations, [lastAppliedAnnotation]: text}}, ...values};
 }
 
 const openedData = (seals: Seals, data: NonNullable<Secret['data']>, at: Named): NonNullable<Secret['data']> =>

@@ -24,29 +24,35 @@ const hintAnswer = [
 	hint,
 ].join('\r\n');
 
-/** Puts MQTT and the hint in front of an https server. What is no https of it is in `others` until it ends. */
-export function divide(server: Server, others: Set<Duplex>, firstByteMs: number, onMqtt: (socket: TLSSocket) => void): void {
-	const remember = (socket: Duplex): void => {
-		others.add(socket);
-		socket.once('close', () => others.delete(socket));
-	};
+/** Puts the hint in front of an https server. What is no TLS, or has said nothing yet, is in `others` until it ends. */
+export function hintAtTls(server: Server, others: Set<Duplex>, firstByteMs: number): void {
 	before(server, 'connection', (socket: Socket, pass) => {
-		remember(socket);
+		remember(others, socket);
 		lookAtFirstByte(socket, firstByteMs, () => {
 			others.delete(socket);
 			pass();
 		});
 	});
+}
+
+/** Puts MQTT and the hint in front of an https server. What is no https of it is in `others` until it ends. */
+export function divide(server: Server, others: Set<Duplex>, firstByteMs: number, onMqtt: (socket: TLSSocket) => void): void {
+	hintAtTls(server, others, firstByteMs);
 	before(server, 'secureConnection', (socket: TLSSocket, pass) => {
 		if (socket.alpnProtocol !== mqttProtocol) return pass();
 		// It shook hands while the door closed.
 		if (!server.listening) return void socket.destroy();
-		remember(socket);
+		remember(others, socket);
 		socket.on('error', () => socket.destroy());
 		onMqtt(socket);
 	});
 	// Beside the requests, the connections of nodes come through here.
 	server.maxConnections = limits.httpConnections + limits.brokerConnections;
+}
+
+function remember(others: Set<Duplex>, socket: Duplex): void {
+	others.add(socket);
+	socket.once('close', () => others.delete(socket));
 }
 
 /** Comes before whoever listens to an event now; they hear of it by `pass`. */

@@ -29,6 +29,8 @@ export type Tokens = {
 	readonly revoke: (name: string) => Promise<boolean>;
 	/** Those that have not expired. */
 	readonly list: () => readonly TokenInfo[];
+	/** Whether a node of that name has a token. */
+	readonly isNode: (name: string) => boolean;
 	/** The same with what an external broker knows each by. */
 	readonly logins: () => readonly BrokerLogin[];
 	/** Who a token belongs to. */
@@ -58,9 +60,9 @@ const prefix = 'troupe-';
 const vaultName = 'tokens';
 const asUsual = (secret: string): string => prefix + secret;
 
-/** The tokens that the vault holds. */
-export function openTokens(vault: Vault, nowMs: () => number): Tokens {
-	const {all, keep} = openList(vault);
+/** The tokens that the vault holds. `onKept` is told which there are, now and after each change. */
+export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: readonly TokenInfo[]) => void = () => undefined): Tokens {
+	const {all, keep} = openList(vault, onKept);
 	const hashOf = createHasher();
 	const isGood = ({expiresAtMs}: Stored): boolean => expiresAtMs === undefined || expiresAtMs > nowMs();
 	return {
@@ -87,6 +89,7 @@ export function openTokens(vault: Vault, nowMs: () => number): Tokens {
 			return found;
 		},
 		list: () => all().filter(isGood).map(withoutHash),
+		isNode: name => all().some(each => each.name === name && each.role === 'node' && isGood(each)),
 		logins: () =>
 			all()
 				.filter(isGood)
@@ -101,8 +104,9 @@ export function openTokens(vault: Vault, nowMs: () => number): Tokens {
 }
 
 /** One write after the other; what is not kept is not in force either. */
-function openList(vault: Vault) {
+function openList(vault: Vault, onKept: (tokens: readonly TokenInfo[]) => void) {
 	let tokens = JSON.parse(vault.get(vaultName) ?? '[]') as readonly Stored[];
+	onKept(tokens);
 	let last: Promise<void> = Promise.resolve();
 	return {
 		all: () => tokens,
@@ -111,6 +115,7 @@ function openList(vault: Vault) {
 				const changed = change(tokens);
 				await vault.put(vaultName, JSON.stringify(changed));
 				tokens = changed;
+				onKept(tokens);
 			});
 			last = written.catch(() => undefined);
 			return written;

@@ -8,6 +8,7 @@ import type {AddressInfo} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {Clock} from '../system/clock.js';
 import {boundConnections, closeServer, connectionBounds, listenOn, trackUpgrades} from './listener.js';
+import {hintAtTls} from './tls-door.js';
 
 export type WebOptions = {
 	/** What the page tells; asked at each request. */
@@ -23,9 +24,13 @@ export type WebAbout = {readonly version: string; readonly api: string; readonly
 
 export type Web = {
 	readonly listen: (host: string, port: number) => Promise<{readonly port: number}>;
+	/** From the next handshake on; of no use to a plain door. */
+	readonly useCertificate: (pair: {readonly cert: string; readonly key: string}) => void;
 	/** Lets running answers finish for a moment; upgraded connections are cut. */
 	readonly close: () => Promise<void>;
 };
+
+const minVersion = 'TLSv1.2';
 
 /** The web door. */
 export function createWeb({about, onMqttUpgrade, tls, clock}: WebOptions): Web {
@@ -34,9 +39,10 @@ export function createWeb({about, onMqttUpgrade, tls, clock}: WebOptions): Web {
 	const server =
 		tls === undefined
 			? http.createServer(common, listener)
-			: https.createServer({...common, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: connectionBounds.headersMs}, listener);
+			: https.createServer({...common, ...tls, minVersion, handshakeTimeout: connectionBounds.headersMs}, listener);
 	const upgraded = new Set<Duplex>();
 	boundConnections(server, connectionBounds, upgraded);
+	if (server instanceof https.Server) hintAtTls(server, upgraded, connectionBounds.headersMs);
 	trackUpgrades(server, upgraded, (request, socket, head) => {
 		if (pathOf(request) === '/mqtt') onMqttUpgrade(request, socket, head);
 		else refuseUpgrade(socket);
@@ -45,6 +51,9 @@ export function createWeb({about, onMqttUpgrade, tls, clock}: WebOptions): Web {
 		async listen(host, port) {
 			await listenOn(server, host, port);
 			return {port: (server.address() as AddressInfo).port};
+		},
+		useCertificate({cert, key}) {
+			if (server instanceof https.Server) server.setSecureContext({cert, key, minVersion});
 		},
 		close: () => closeServer(server, upgraded, clock),
 	};

@@ -77,6 +77,7 @@ export class ActorSystem {
 			turn: cell => steps.turn(cell),
 			step: (cell, step, run) => steps.step(cell, step, run),
 			adopt: (cell, next, step) => steps.adopt(cell, next, step),
+			afterCommit: cell => steps.afterCommit(cell),
 			contextOf: (cell, cause) => steps.contextOf(cell, cause),
 			refuseStopped: (cell, envelope) => this.#refuseStopped(cell, envelope),
 			escalated: error => this.#escalated(error),

@@ -141,4 +141,4 @@ function parsed(text: string): unknown {
 }
 
 const damaged = (line: number, why: string): AppError =>
-	new AppError('ERR_BAD_REQUEST', {message: `the backup cannot be used, line ${line}: ${why}`});
+	new AppError('ERR_INTERNAL', {message: `the backup cannot be used, line ${line}: ${why}`});

@@ -34,7 +34,7 @@ export type BeatMessage = {readonly type: 'servers'; readonly servers: readonly 
 export type BeatNews = 'stands' | 'lost' | 'silent';
 
 export type BeatThread = {
-	/** Says goodbye and ends the thread. */
+	/** Says goodbye and ends the thread; however often it is called. */
 	readonly close: () => Promise<void>;
 };
 
@@ -75,17 +75,17 @@ export function startBeatThread({servers, clock, onLine, onSilent, onProblem, ..
 	const say = (message: BeatMessage): void => thread.postMessage(message);
 	move();
 
-	return {
-		async close() {
-			closed = true;
-			cancelMove();
-			cancelStart?.();
-			if (thread.threadId < 0) return;
-			const exit = new Promise<void>(resolve => (ended = resolve));
-			const cancel = clock.after(limits.linkCloseMs, () => void thread.terminate());
-			say({type: 'close'});
-			await exit;
-			cancel();
-		},
+	const end = async (): Promise<void> => {
+		closed = true;
+		cancelMove();
+		cancelStart?.();
+		if (thread.threadId < 0) return;
+		const exit = new Promise<void>(resolve => (ended = resolve));
+		const cancel = clock.after(limits.linkCloseMs, () => void thread.terminate());
+		say({type: 'close'});
+		await exit;
+		cancel();
 	};
+	let closing: Promise<void> | undefined;
+	return {close: () => (closing ??= end())};
 }

@@ -62,7 +62,12 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 	const sockets = new Set<Duplex>();
 	const doors = new Set<Door>();
 
-	const retained = new RetainedTree(limits.brokerRetainedTopics, limits.brokerRetainedBytes);
+	const retained = new RetainedTree({
+		topics: limits.brokerRetainedTopics,
+		bytes: limits.brokerRetainedBytes,
+		topicsPerLogin: limits.brokerRetainedPerLogin,
+		bytesPerLogin: limits.brokerRetainedBytesPerLogin,
+	});
 	const keep = (message: Retained): void => {
 		if (!retainedSource.owns(message.topic) && !retained.set(message)) count('retainedRefused', message.topic);
 	};
@@ -233,6 +238,8 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 			count('publishesRefused', connection?.about ?? 'unknown');
 			refuse(packet);
 		}
+		// aedes hands on whose a packet is no sooner than it has retained it.
+		if (packet.retain && identity !== undefined) (packet as {clientId?: string}).clientId = identity.name;
 		done(null);
 	};
 
@@ -264,6 +271,9 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 		// Filters of one client that overlap are served in one turn, one after another: once is enough.
 		if (packet.brokerCounter === connection.lastCounter || !may(connection.identity, 'forward', packet.topic)) return null;
 		connection.lastCounter = packet.brokerCounter;
+		// What has a packet id comes from the queue itself.
+		const isLive = packet.qos > 0 && (packet as {messageId?: number}).messageId === undefined;
+		if (isLive && !connection.clean && persistence.comesFromQueue(connection.clientId, packet.brokerCounter)) return null;
 		const qos = Math.min(packet.qos, packet.qos === 0 ? 0 : grantedQos(connection.filters, packet.topic)) as 0 | 1 | 2;
 		return qos === packet.qos ? packet : {...packet, qos};
 	};

@@ -32,6 +32,8 @@ export type BusOptions = {
 	readonly bounded?: ReadonlySet<string>;
 	/** Whether bodies to a peer are measured. In one process they pass by reference and only their number is bounded. */
 	readonly measure: Measure;
+	/** What is between this system and a peer begins anew: the peer restarted, or was silent for so long that it was forgotten. */
+	readonly onBegin?: (peer: string) => void;
 };
 
 /** A lane of this system, and its streams by peer. */
@@ -45,6 +47,8 @@ export class Bus {
 	readonly #control: Way;
 	readonly #bulk: Way | undefined;
 	#closed = false;
+	/** How often a peer was forgotten: whoever was is met as by another boot of this system, for nothing of before is known. */
+	#forgotten = 0;
 	#system: ActorSystem | undefined;
 	readonly counters = {refused: 0, full: 0};
 
@@ -121,12 +125,13 @@ export class Bus {
 		if (known !== undefined) return known;
 		const {boot, clock} = this.#options;
 		const stream = new Stream({
-			boot,
+			boot: this.#forgotten === 0 ? boot : `${boot}.${this.#forgotten}`,
 			clock,
 			send: packet => way.link.send(peer, packet),
 			deliver: body => this.#take(peer, body),
 			bytesOf: body => this.#bytesOf(peer, body),
 			onPeerRestart: bodies => this.#peerRestarted(peer, bodies, way),
+			onSilent: () => this.#forget(peer, way),
 		});
 		way.streams.set(peer, stream);
 		return stream;
@@ -157,7 +162,20 @@ export class Bus {
 			const parts = bodyOf(body);
 			if (parts !== undefined && this.#options.idempotent?.has(parts.message.type) === true) this.#offer(peer, body, way);
 		}
+		this.#begin(peer, way);
+	}
+
+	/** Whoever never comes back must not be waited for and sent to for ever. */
+	#forget(peer: string, way: Way): void {
+		way.streams.get(peer)?.close();
+		way.streams.delete(peer);
+		this.#forgotten++;
+		this.#begin(peer, way);
+	}
+
+	#begin(peer: string, way: Way): void {
 		this.#system?.peerRestarted(peer, (from, to) => this.#wayOf(from, to) === way);
+		if (way.lane === 'control') this.#options.onBegin?.(peer);
 	}
 }
 

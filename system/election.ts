@@ -32,8 +32,10 @@ export type ElectionListener = {
 export type Election = {
 	/** Announces this server and runs for office until closed, again after each loss. */
 	readonly run: (self: ServerInfo, listener: ElectionListener) => void;
-	/** Undefined: nobody leads, or it is not known. */
+	/** Undefined: nobody leads, or it is not known; so while what elects does not answer. */
 	readonly leader: () => ServerInfo | undefined;
+	/** Whether what elects has answered when it was asked last. */
+	readonly answers: () => boolean;
 	/** All that are announced, this one among them. */
 	readonly servers: () => readonly ServerInfo[];
 	/** Resigns, takes back the announcement and forgets everything. */

@@ -28,6 +28,8 @@ export type EndingsHost = {
 
 export class Endings {
 	readonly #host: EndingsHost;
+	/** Those that were killed in the middle of a commit, until that is decided. */
+	readonly #unsettled = new Map<Address, Cell>();
 
 	constructor(host: EndingsHost) {
 		this.#host = host;
@@ -84,6 +86,7 @@ export class Endings {
 		if (!isSilent) this.lastWord(cell);
 		cell.status = 'gone';
 		this.clear(cell);
+		this.#settleLater(cell);
 		cell.parked?.cancelRetry();
 		if (this.#host.cells.get(cell.address) === cell) this.#host.cells.delete(cell.address);
 		cell.seat?.leave();
@@ -94,6 +97,19 @@ export class Endings {
 			waiting.delete(then);
 			then();
 		}
+	}
+
+	/** Who had this name and was killed in the middle of a commit that is not decided yet. */
+	unsettled(address: Address): Cell | undefined {
+		return this.#unsettled.get(address);
+	}
+
+	#settleLater(cell: Cell): void {
+		if (!cell.committing) return;
+		this.#unsettled.set(cell.address, cell);
+		onceCommitted(cell, () => {
+			if (this.#unsettled.get(cell.address) === cell) this.#unsettled.delete(cell.address);
+		});
 	}
 
 	/** Those that have not ended in time. */

@@ -40,6 +40,7 @@ export function createEtcdElection(options: EtcdElectionOptions): Election {
 	return {
 		run: (self, listener) => election.run(self, listener),
 		leader: () => election.leader,
+		answers: () => election.answers,
 		servers: () => election.servers,
 		close: () => election.close(),
 	};
@@ -48,6 +49,7 @@ export function createEtcdElection(options: EtcdElectionOptions): Election {
 class EtcdElection {
 	readonly #options: EtcdElectionOptions;
 	leader: ServerInfo | undefined;
+	answers = true;
 	servers: readonly ServerInfo[] = [];
 	#self: ServerInfo | undefined;
 	#listener: ElectionListener | undefined;
@@ -102,6 +104,7 @@ class EtcdElection {
 				await this.#step();
 			} catch (error) {
 				this.#options.onWarning?.(`the election: ${error instanceof Error ? error.message : String(error)}`);
+				this.#loseSight();
 				waitMs = limits.electionRetryMs;
 				break;
 			}
@@ -120,6 +123,7 @@ class EtcdElection {
 		if (lease === undefined) return;
 		this.#keepWatch();
 		const {records} = await this.#options.client.range({prefix: below});
+		this.answers = true;
 		const words = records.find(({key}) => key === leaderKey)?.value;
 		this.#learn(
 			infoOf(words),
@@ -138,6 +142,14 @@ class EtcdElection {
 		this.leader = leader;
 		this.servers = servers;
 		if (isNew && !this.#closed) this.#listener?.changed();
+	}
+
+	/** Whoever led may have lost the office since: nobody is named whom nobody has seen in it. */
+	#loseSight(): void {
+		this.answers = false;
+		if (this.#term !== undefined || this.leader === undefined) return;
+		this.leader = undefined;
+		if (!this.#closed) this.#listener?.changed();
 	}
 
 	#keepWatch(): void {
@@ -195,6 +207,7 @@ class EtcdElection {
 		} catch (error) {
 			if (this.#lease !== lease) return;
 			onWarning?.(`the election: a keep-alive failed: ${error instanceof Error ? error.message : String(error)}`);
+			this.#loseSight();
 			if (clock.monotonicMs() >= lease.confirmedAtMs + lease.ttlMs) return this.#lose('the lease could not be renewed');
 			lease.ended.push(clock.after(limits.electionRetryMs, () => void this.#renew(lease)));
 		}

@@ -1,10 +1,11 @@
 // Which directory holds a store of ours, and of which format. A store appears whole, by one rename, or not at all; what is
 // not ours, or newer than we are, is refused and left as it is.
 
-import {mkdir, mkdtemp, readFile, readdir, rename, rm} from 'node:fs/promises';
+import {mkdtemp, readFile, readdir, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {AppError} from '../api/errors.js';
 import {syncDirectory, writeSynced} from './atomic-file.js';
+import {makeDirectory} from './make-directory.js';
 
 /** Of the layout: the database's directory, its keys and record headers. Raised when an older Troupe could not read them. */
 const formatVersion = 1;
@@ -18,7 +19,7 @@ const creationPrefix = 'new-';
  */
 export async function databaseIn(directory: string, create: (location: string) => Promise<void>): Promise<string> {
 	const location = path.join(directory, 'level');
-	await mkdir(directory, {recursive: true, mode: 0o700});
+	makeDirectory(directory);
 	const names = await readdir(directory);
 	if (!names.includes('level')) {
 		const strange = names.filter(name => !name.startsWith(creationPrefix));

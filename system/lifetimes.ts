@@ -4,7 +4,7 @@ import {address as addressOf, type Address} from '../api/keys.js';
 import type {ActorSystemOptions} from './actor-options.js';
 import type {Context, Effect, Next, ReplyTo} from './behavior.js';
 import {Cell} from './cell.js';
-import {Endings, type EndingsHost} from './endings.js';
+import {Endings, onceCommitted, type EndingsHost} from './endings.js';
 import type {Known} from './object-index.js';
 import {Restarts, type RestartsHost} from './restarts.js';
 import type {Step} from './steps.js';
@@ -16,6 +16,7 @@ export type LifetimesHost = Omit<EndingsHost, 'newInstance'> &
 		readonly known: Known;
 		readonly turn: (cell: Cell) => boolean;
 		readonly step: (cell: Cell, step: Step, run: (context: Context) => Next<unknown>) => void;
+		readonly afterCommit: (cell: Cell) => void;
 	};
 
 /** What to start under which name. */
@@ -46,8 +47,21 @@ export class Lifetimes {
 		cells.set(address, cell);
 		parent?.children.set(name, cell);
 		cell.seat = options.executor.seat(() => this.#host.turn(cell));
-		this.#begin(cell, cause);
+		const former = this.endings.unsettled(address);
+		if (former === undefined) this.#begin(cell, cause);
+		else this.#beginAfter(former, cell, cause);
 		return cell;
+	}
+
+	/** The former actor of this name was killed in the middle of a commit: that counts as the new one's, so that two never write one object. */
+	#beginAfter(former: Cell, cell: Cell, cause: string): void {
+		const {instance} = cell;
+		cell.committing = true;
+		onceCommitted(former, () => {
+			cell.committing = false;
+			if (cell.status === 'running' && cell.instance === instance) this.#begin(cell, cause);
+			this.#host.afterCommit(cell);
+		});
 	}
 
 	/** `init` for a new actor, `resume` for one that has a snapshot or had one. */

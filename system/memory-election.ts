@@ -72,6 +72,7 @@ export function createMemoryElection(options: MemoryElectionOptions): Election {
 		},
 		leader: () => candidate.leader,
 		servers: () => candidate.servers,
+		answers: options.reaches,
 		close() {
 			if (candidate.closed) return Promise.resolve();
 			options.hall.watchers.delete(watcher);
@@ -101,7 +102,8 @@ function beat(candidate: Candidate, delayMs: number): void {
 function step(candidate: Candidate): void {
 	const {hall, clock, reaches} = candidate.options;
 	const {self} = candidate;
-	if (self === undefined || !reaches()) return;
+	if (self === undefined) return;
+	if (!reaches()) return loseSight(candidate);
 	expire(hall);
 	const expiresAtMs = hall.clock.monotonicMs() + hall.ttlMs;
 	const isNew = !hall.announced.has(self.id);
@@ -164,6 +166,13 @@ function lose(candidate: Candidate, reason: string): void {
 	candidate.cancelEnd();
 	if (candidate.leader?.id === candidate.self?.id) candidate.leader = undefined;
 	candidate.listener?.lost(reason);
+}
+
+/** Whoever led may have lost the office since: nobody is named whom nobody has seen in it. */
+function loseSight(candidate: Candidate): void {
+	if (candidate.term !== undefined || candidate.leader === undefined) return;
+	candidate.leader = undefined;
+	candidate.listener?.changed();
 }
 
 function learn(candidate: Candidate): void {

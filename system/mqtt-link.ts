@@ -9,8 +9,7 @@ import {Socket} from 'node:net';
 import mqtt, {type IClientOptions, type MqttClient} from 'mqtt';
 import {limits} from '../api/limits.js';
 import {topicMatches} from '../api/mqtt-filter.js';
-import {parseTopic} from '../api/topics.js';
-import {laneFilter, laneTopic, senderOf} from './broker/broker-link.js';
+import {laneFilter, laneTopic, senderOf, writerOf} from './broker/broker-link.js';
 import {decodePacket, encodePacket} from './broker/packet-codec.js';
 import {systemClock} from './clock.js';
 import {createHeard} from './heard.js';
@@ -95,12 +94,18 @@ export function connectMqttLink(options: MqttLinkOptions): MqttLink {
 
 	client.on('connect', () => {
 		counters.connects += 1;
-		failures = 0;
 		setNoDelay(client);
-		client.options.reconnectPeriod = limits.linkReconnectFirstMs;
+		const {stream} = client;
 		const filters = [...new Set([inbox, ...[...subscriptions].map(({filter}) => filter)])];
 		client.subscribe(filters, {qos: 0}, error => {
-			if (error !== null) return options.onProblem?.(`what is for "${self}" could not be subscribed: ${error.message}`);
+			if (error !== null) {
+				options.onProblem?.(`what is for "${self}" could not be subscribed: ${error.message}`);
+				// Without it this connection is of no use: another one may be, after the pause that failures have.
+				stream.destroy();
+				return;
+			}
+			failures = 0;
+			client.options.reconnectPeriod = limits.linkReconnectFirstMs;
 			ready = true;
 			connected();
 			options.onConnected?.();
@@ -166,19 +171,14 @@ export function connectMqttLink(options: MqttLinkOptions): MqttLink {
 			const cancel = systemClock.after(limits.linkCloseMs, () => client.stream.destroy());
 			await client.endAsync();
 			cancel();
+			// One that was still connecting is not ended by that, and would keep the process.
+			client.stream.destroy();
 		},
 		reconnect: () => client.stream.destroy(),
 		connected: () => ready,
 		counters: () => ({...counters}),
 		heardSince: heard.since,
 	};
-}
-
-/** The system that must be there, since the topic is written by it alone; a presence may be its will. */
-function writerOf(topic: string): string | undefined {
-	const parsed = parseTopic(topic);
-	if (parsed?.type === 'beat' || parsed?.type === 'metrics') return parsed.node;
-	return parsed?.type === 'inbox' || parsed?.type === 'bulk' ? parsed.from : undefined;
 }
 
 const serversOf = ({url}: MqttLinkOptions): readonly [string, ...string[]] => (typeof url === 'string' ? [url] : url());

@@ -31,7 +31,7 @@ export type OutsideCounters = {
 };
 
 export type OutsideBroker = Pick<Broker, 'publish'> & {
-	readonly links: Links;
+	readonly links: Required<Links>;
 	/** Presence, beats, canaries: on the quick connection. */
 	readonly pubsub: PubSub;
 	/** Systems of which anything came at that time (monotonic) or later: of a broker elsewhere one sees messages, not packets. */

@@ -1,4 +1,4 @@
-// How a broker elsewhere is named: `mqtt[s]://[control:]password@host:port`. The login is always `control`; agents and tools have logins
+// How a broker elsewhere is named: `mqtt[s]://control:password@host:port`. The login is always `control`; agents and tools have logins
 // of their own, so what they are told is the address without it.
 
 import {controlSystem} from '../api/keys.js';

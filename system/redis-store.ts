@@ -14,11 +14,12 @@ import {exponentialBackoffMs} from './supervision.js';
 type State = {readonly redis: Redis; readonly metaKey: string; readonly recordsKey: string; closed: boolean};
 
 /**
- * Connects to `redis://[user:password@]host[:port]/prefix` (`rediss://` with TLS).
+ * Connects to `redis://[user:password@]host[:port]/prefix` (`rediss://` with TLS). Once it is connected, `onTrouble` hears of each
+ * connection that is lost or fails, also while nothing is written.
  *
  * @throws AppError when the URL is none, or nobody answers there.
  */
-export async function openRedisStore(url: string): Promise<StoreDriver> {
+export async function openRedisStore(url: string, onTrouble: (message: string) => void = () => undefined): Promise<StoreDriver> {
 	const place = placeOf(url);
 	const redis = new Redis({
 		...place.server,
@@ -29,15 +30,25 @@ export async function openRedisStore(url: string): Promise<StoreDriver> {
 		commandTimeout: limits.storeCallMs,
 		retryStrategy: times => exponentialBackoffMs(times, limits.storeBackoffFirstMs, limits.storeBackoffMaxMs),
 	});
-	// What fails is told by each call; without a listener it would end the process.
-	redis.on('error', () => undefined);
 	const state: State = {redis, metaKey: `${place.prefix}:meta`, recordsKey: `${place.prefix}:records`, closed: false};
+	let opened = false;
+	const trouble = (message: string): void => {
+		if (opened && !state.closed) onTrouble(message);
+	};
+	// What fails is told by each call as well; without a listener it would end the process.
+	let last: Error | undefined;
+	redis.on('error', (error: Error) => {
+		last = error;
+		trouble(messageOf(error));
+	});
+	redis.on('close', () => trouble(`the connection to ${place.shown} is lost`));
 	try {
 		await redis.connect();
 		await snapshot(state, '');
+		opened = true;
 	} catch (error) {
 		redis.disconnect();
-		throw new AppError('ERR_NOT_REACHABLE', {message: `the cache at ${place.shown} cannot be used: ${messageOf(error)}`}, error);
+		throw new AppError('ERR_NOT_REACHABLE', {message: `the cache at ${place.shown} cannot be used: ${messageOf(last ?? error)}`}, error);
 	}
 	return driverOf(state);
 }

@@ -2,10 +2,10 @@
 
 import type {Link, Links} from './link.js';
 
-/** `isHere` names the peers of this process. What comes from elsewhere in one of their names is nobody's. */
-export const routedLinks = (isHere: (peer: string) => boolean, here: Links, elsewhere: Links): Links => ({
+/** `isHere` names the peers of this process. What comes from elsewhere in one of their names is nobody's. Both ways have both lanes. */
+export const routedLinks = (isHere: (peer: string) => boolean, here: Required<Links>, elsewhere: Required<Links>): Required<Links> => ({
 	control: routed(isHere, here.control, elsewhere.control),
-	bulk: routed(isHere, here.bulk ?? here.control, elsewhere.bulk ?? elsewhere.control),
+	bulk: routed(isHere, here.bulk, elsewhere.bulk),
 });
 
 const routed = (isHere: (peer: string) => boolean, here: Link, elsewhere: Link): Link => ({
@@ -20,6 +20,10 @@ const routed = (isHere: (peer: string) => boolean, here: Link, elsewhere: Link):
 		elsewhere.onPacket((from, packet) => {
 			if (!isHere(from)) listener(from, packet);
 		});
+	},
+	onConnected(listener) {
+		here.onConnected?.(listener);
+		elsewhere.onConnected?.(listener);
 	},
 	async close() {
 		await Promise.all([here.close(), elsewhere.close()]);

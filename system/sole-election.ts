@@ -10,6 +10,7 @@ export function createSoleElection(): Election {
 			listener.elected({untilMs: () => Number.POSITIVE_INFINITY, resign: () => Promise.resolve()});
 		},
 		leader: () => self,
+		answers: () => true,
 		servers: () => (self === undefined ? [] : [self]),
 		close: () => Promise.resolve(),
 	};

@@ -167,23 +167,23 @@ export class Steps {
 			object,
 			origin: {cause, from, type: message.type},
 			done: outcome => {
-				if (this.#host.isClosed() || cell.status === 'gone') return;
+				if (this.#host.isClosed()) return;
 				cell.committing = false;
 				// Whatever a bug does here, the pipeline goes on: it has others to answer.
 				try {
-					if (cell.instance === instance) done(outcome);
-					else this.#committedLate(cell, outcome);
+					if (cell.instance !== instance) this.#committedLate(cell, outcome);
+					else if (cell.status !== 'gone') done(outcome);
 				} catch (error) {
 					this.#stepFailed(cell, step, error);
 				}
-				this.#afterCommit(cell);
+				this.afterCommit(cell);
 			},
 		});
 	}
 
 	/** The instance was killed meanwhile; the next one begins with what became of its commit. */
 	#committedLate(cell: Cell, outcome: CommitOutcome): void {
-		if (!outcome.ok) return;
+		if (!outcome.ok || cell.status === 'gone') return;
 		const {after} = outcome.change;
 		if (after === undefined) this.#host.finish(cell, {type: 'normal'});
 		else cell.object = after.object;
@@ -210,7 +210,8 @@ export class Steps {
 		else this.#host.finish(cell, {type: 'crashed', error});
 	}
 
-	#afterCommit(cell: Cell): void {
+	/** What waited for the commit has its turn. */
+	afterCommit(cell: Cell): void {
 		const then = cell.afterCommit;
 		cell.afterCommit = undefined;
 		then?.();

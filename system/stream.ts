@@ -24,6 +24,8 @@ export type StreamOptions = {
 	readonly bytesOf?: (body: Json) => number;
 	/** The peer restarted: these bodies were not acknowledged by its old boot, oldest first. */
 	readonly onPeerRestart: (unacknowledged: readonly Json[]) => void;
+	/** Something waits for the peer, and nothing was heard of it for `streamSilentMs`: this stream is of no use any more. */
+	readonly onSilent?: () => void;
 };
 
 type Unacknowledged = {readonly sequence: number; readonly body: Json; readonly bytes: number};
@@ -43,9 +45,11 @@ export class Stream {
 	#ackTimer: Cancel | undefined;
 	#resendTimer: Cancel | undefined;
 	#resends = 0;
+	#heardAtMs: number;
 
 	constructor(options: StreamOptions) {
 		this.#options = options;
+		this.#heardAtMs = options.clock.monotonicMs();
 	}
 
 	get peerBoot(): string | undefined {
@@ -80,6 +84,7 @@ export class Stream {
 	}
 
 	receive(packet: Packet): void {
+		this.#heardAtMs = this.#options.clock.monotonicMs();
 		const isMet = packet.boot !== this.#peerBoot && packet.echo !== undefined && packet.echo === this.#probe;
 		const known = this.#peerBoot;
 		if (isMet) {
@@ -212,6 +217,10 @@ export class Stream {
 		this.#options.send(packet);
 	}
 
+	get #isSilent(): boolean {
+		return this.#options.onSilent !== undefined && this.#options.clock.monotonicMs() - this.#heardAtMs >= limits.streamSilentMs;
+	}
+
 	#armResend(): void {
 		if (this.#unacknowledged.length === 0) {
 			this.#resendTimer?.();
@@ -224,6 +233,7 @@ export class Stream {
 		const delayMs = exponentialBackoffMs(this.#resends + 1, limits.streamResendMs, limits.streamResendMaxMs) + underWayMs;
 		this.#resendTimer ??= this.#options.clock.after(delayMs, () => {
 			this.#resendTimer = undefined;
+			if (this.#isSilent) return this.#options.onSilent?.();
 			this.#resends++;
 			if (this.#peerBoot === undefined) this.#ask();
 			else for (const entry of this.#unacknowledged.slice(0, limits.streamResendPackets)) this.#sendEntry(entry);

@@ -45,7 +45,7 @@ export type Uplink = {
 };
 
 /** CONNACK: the broker has another agent of this login [MQTT 3.1.1, table 3.1]. */
-const identifierRejected = 2;
+export const identifierRejected = 2;
 
 export function openUplink(options: UplinkOptions): Uplink {
 	const {servers, node, password, boot, onConnected, onDisconnected, onProblem, startBeat = startBeatThread} = options;

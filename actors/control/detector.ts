@@ -78,8 +78,7 @@ export const detector: Behavior<DetectorInput, DetectorState, DetectorMessage> =
 		}
 	},
 	coalesce: ({type}) => (type === 'more' ? type : undefined),
-	describe: ({membership}) =>
-		membership === undefined ? 'has heard nothing yet' : `${membership.heard} of ${membership.counted} nodes heard`,
+	describe: ({membership}) => (membership === undefined ? 'no other host yet' : `${membership.heard} of ${membership.counted} nodes heard`),
 };
 
 /** Nodes that only pods still name. */
@@ -221,7 +220,7 @@ function whyNotLost({localNodes, membership}: DetectorState, node: string): stri
 	if (localNodes.has(node)) return 'it lives in the process of the control plane, and so is not lost';
 	const member = membership?.members.get(node);
 	if (membership === undefined || member === undefined) return 'nothing has been heard of any node yet; wait a moment';
-	const silentMs = silenceMs(membership, member);
+	const silentMs = Math.round(silenceMs(membership, member));
 	if (member.state !== 'alive' && silentMs >= limits.suspectAfterMs) return undefined;
 	return member.heardAtMs === undefined
 		? `the control plane has listened for ${silentMs} ms only; wait a moment`

@@ -81,10 +81,13 @@ function reconcile(pod: Pod, {nowMs}: Context): Reconciliation<PodStatus> {
 
 const scheduled = {type: 'PodScheduled', status: 'True'} as const;
 
-/** Nobody can say of a node that is not registered that its pod is gone: there is nothing to wait for. */
-function hasNothingToStop({spec, metadata}: Pod, known: Known): boolean {
+/**
+ * Nobody can say of a node that is not registered that its pod is gone: there is nothing to wait for. But for an exclusive one that was
+ * seen there: it may run until its lease is over, and then it is evicted.
+ */
+function hasNothingToStop({spec, metadata, status}: Pod, known: Known): boolean {
 	if (spec?.nodeName === undefined || metadata.deletionGracePeriodSeconds === 0) return true;
-	return known.get(nodeKey(spec.nodeName)) === undefined && !isExclusive(metadata);
+	return known.get(nodeKey(spec.nodeName)) === undefined && !(isExclusive(metadata) && status?.containerStatuses !== undefined);
 }
 
 const standingOf = (pod: Pod): Standing => (!isActive(pod) ? 'over' : isReady(pod) ? 'ready' : 'unready');

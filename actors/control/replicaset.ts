@@ -3,6 +3,7 @@
 // Every message that changes anything ends in the same `reconcile`, so a lost or repeated message costs a delay, never a wrong
 // count. Pods that are asked for and not yet committed are in `pending` and are not asked for twice.
 
+import {isExclusive} from '../../api/exclusive.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet, ReplicaSetStatus} from '../../api/kinds/replicaset.js';
 import {limits} from '../../api/limits.js';
@@ -41,7 +42,7 @@ function reconcile(set: ReplicaSet, context: Context): Reconciliation<ReplicaSet
 	const leaving = leavingUids(set, writes, context.known);
 	const tooMany = crowd.active - leaving.size - (spec.replicas ?? 1);
 	const room = limits.pendingWrites - context.pending.size - effects.length;
-	const missing = Math.min(room, -tooMany - coming);
+	const missing = Math.min(room, -tooMany - coming - placesKept(set, leaving, context.known));
 	if (missing > 0) for (let count = 0; count < missing; count++) effects.push(creation(set, context));
 	else if (tooMany > 0) effects.push(...surplus(stayingPods(set, leaving, context.known), tooMany, room));
 	return {status: statusOf(set, crowd), effects};
@@ -90,6 +91,14 @@ function leavingUids(set: ReplicaSet, writes: readonly Pending[], known: Known):
 	}
 	return leaving;
 }
+
+/** Until it is gone for good, an exclusive pod may still run: the next one waits for that. */
+function placesKept(set: ReplicaSet, leaving: ReadonlySet<string>, known: Known): number {
+	if (!isSole(set)) return 0;
+	return leaving.size + [...ownedPods(set, known)].filter(pod => isDeleting(pod) && isMine(set, pod)).length;
+}
+
+const isSole = ({spec}: ReplicaSet): boolean => isExclusive(spec?.template.metadata ?? {});
 
 const stayingPods = (set: ReplicaSet, leaving: ReadonlySet<string>, known: Known): readonly Pod[] =>
 	[...ownedPods(set, known)].filter(pod => isActive(pod) && isMine(set, pod) && !leaving.has(pod.metadata.uid));

@@ -1,13 +1,15 @@
 // The control system, wired: its design, its bus, its door. The composition root hands in everything that touches the world.
 
-import type {Outcome} from '../../api/errors.js';
+import {failure, type Outcome} from '../../api/errors.js';
 import {controlSystem} from '../../api/keys.js';
 import {Bus, type Measure} from '../../system/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/durable-system.js';
 import type {Links} from '../../system/link.js';
 import {linksInOffice} from '../../system/mandate.js';
 import {acceptsFromNode, boundedFromNode, idempotentMessages} from '../doors.js';
+import {syncOfNode} from '../addresses.js';
 import {laneOf} from '../lanes.js';
+import type {NodeRefused} from '../sync-message.js';
 import {controlDesign} from './design.js';
 import type {ControlRootInput} from './root.js';
 
@@ -18,6 +20,8 @@ export type ControlOptions = Omit<DurableSystemOptions, 'name' | 'design' | 'inp
 	readonly version: string;
 	/** Nodes that live in this process: they are alive as long as it is. */
 	readonly localNodes?: readonly string[];
+	/** Whether a system of that name may be a node now: it lives here, or has a node's login. The default is every one that comes. */
+	readonly mayBeNode?: (name: string) => boolean;
 	/** Whether the link serialises: then sizes are measured for the windows. */
 	readonly measure: Measure;
 	/** Changes to the design, for tests that plant a bug. */
@@ -28,15 +32,22 @@ export type Control = DurableSystem & {readonly bus: Bus};
 
 /** Loads everything; the tree begins with `begin`. */
 export function openControl(options: ControlOptions, done: (outcome: Outcome<Control>) => void): void {
-	const {boot, version, localNodes = [], clock, measure, design = controlDesign, ...rest} = options;
+	const {boot, version, localNodes = [], mayBeNode = () => true, clock, measure, design = controlDesign, ...rest} = options;
 	const links = options.inOffice === undefined ? options.links : linksInOffice(options.links, options.inOffice);
+	const late: {system?: DurableSystem['system']} = {};
 	const bus = new Bus({
 		boot,
 		clock,
 		links,
 		laneOf,
 		measure,
-		accepts: acceptsFromNode,
+		accepts(node, to, message) {
+			if (!acceptsFromNode(node, to, message)) return false;
+			// A broker elsewhere may let a node in that was deleted here: it would come back by its hello.
+			if (message.type !== 'hello' || mayBeNode(node)) return true;
+			late.system?.tell(syncOfNode(node), unknownNode(node), 'hello');
+			return false;
+		},
 		bounded: boundedFromNode,
 		idempotent: idempotentMessages,
 	});
@@ -55,6 +66,7 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 				return;
 			}
 			const durable = outcome.value;
+			late.system = durable.system;
 			bus.join(durable.system);
 			const kill = (): void => {
 				durable.kill();
@@ -64,3 +76,10 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 		},
 	);
 }
+
+const unknownNode = (node: string): NodeRefused => ({
+	type: 'refused',
+	error: failure('ERR_FORBIDDEN', {
+		message: `"${node}" has no login of a node in this cluster: its Node or its token was deleted; troupe agent --token with a new join token makes it a node again`,
+	}),
+});

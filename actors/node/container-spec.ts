@@ -2,8 +2,9 @@
 
 import {isExclusive} from '../../api/exclusive.js';
 import type {Container, PodSpec} from '../../api/kinds/pod.js';
+import {limits} from '../../api/limits.js';
 import {cpuMillis, memoryBytes} from '../../api/quantity.js';
-import {environmentOf, expand, isPlain, type Environment, type Surroundings} from './environment.js';
+import {charactersOf, environmentOf, expand, isPlain, type Environment, type Surroundings} from './environment.js';
 import type {ContainerSpec} from './runtime-port.js';
 
 export type ContainerSpecOutcome =
@@ -14,7 +15,7 @@ export type ContainerSpecOutcome =
 /** What to start for this attempt, or why nothing can be started as things are. */
 export function containerSpecOf(container: Container, around: Surroundings, attempt: number): ContainerSpecOutcome {
 	const environment = environmentOf(container, around);
-	if (!environment.ok) return {ok: false, reason: 'CreateContainerConfigError', message: environment.missing};
+	if (!environment.ok) return {ok: false, reason: 'CreateContainerConfigError', message: environment.problem};
 	const words = wordsOf(container, environment.value);
 	if (!words.ok) return words;
 	return {ok: true, value: specOf(container, around, attempt, words.argv, environment.value)};
@@ -24,8 +25,14 @@ type Words = {readonly ok: true; readonly argv: readonly string[]} | (ContainerS
 
 function wordsOf({name, image, command = [], args = []}: Container, {variables}: Environment): Words {
 	const argv: string[] = [];
+	let characters = 0;
 	for (const word of [...command, ...args]) {
 		const value = expand(word, variables);
+		characters += charactersOf(value);
+		if (characters > limits.environmentCharacters) {
+			const message = `command and args of container "${name}" are longer than ${limits.environmentCharacters} characters`;
+			return {ok: false, reason: 'CreateContainerConfigError', message};
+		}
 		if (!isPlain(value)) {
 			const message = `command and args of container "${name}" use a variable with the value of a Secret, and all users of a node can read command lines: let the program read the variable`;
 			return {ok: false, reason: 'CreateContainerConfigError', message};

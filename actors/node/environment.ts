@@ -2,10 +2,11 @@
 // `$(NAME)`. Values of ConfigMaps are taken from the node's cache; of Secrets no more than names are known here.
 //
 // Expansion as in Kubernetes (third_party/forked/golang/expansion): `$(NAME)` of a known variable is replaced, of an unknown
-// one kept, `$$` stands for one dollar.
+// one kept, `$$` stands for one dollar. Variables that use one another grow without end, so what they become is bounded.
 
 import {leaseEpochAnnotation, leaseEpochVariable} from '../../api/exclusive.js';
 import {fieldValue, parseFieldPath} from '../../api/field-path.js';
+import {limits} from '../../api/limits.js';
 import type {Container, EnvFromSource, EnvVar, EnvVarSource, KeyRef} from '../../api/kinds/pod.js';
 import type {Known} from '../../system/object-index.js';
 import {configMapKey, secretKey} from '../named-objects.js';
@@ -24,7 +25,7 @@ export type Environment = {
 	readonly variables: Variables;
 };
 
-export type EnvironmentOutcome = {readonly ok: true; readonly value: Environment} | {readonly ok: false; readonly missing: string};
+export type EnvironmentOutcome = {readonly ok: true; readonly value: Environment} | {readonly ok: false; readonly problem: string};
 
 /** What the environment is made from. */
 export type Surroundings = {readonly assignment: Assignment; readonly sandbox: Sandbox; readonly known: Known};
@@ -35,21 +36,24 @@ type Walk = {
 	/** What `env` may use: as in Kubernetes not what came by `envFrom`. */
 	readonly own: Map<string, Value>;
 	readonly all: Map<string, Value>;
-	/** The first thing that is needed and not there. */
-	missing: string | undefined;
+	/** Of all texts so far. */
+	characters: number;
+	/** The first thing that is needed and not there, or that there is too much. */
+	problem: string | undefined;
 };
 
 /** The complete environment, or what of it is not there. */
 export function environmentOf({env = [], envFrom = []}: Container, around: Surroundings): EnvironmentOutcome {
-	const walk: Walk = {around, sources: [], own: new Map(), all: new Map(), missing: undefined};
+	const walk: Walk = {around, sources: [], own: new Map(), all: new Map(), characters: 0, problem: undefined};
 	for (const [name, value] of standardVariables(around)) set(walk, name, [value]);
 	for (const source of envFrom) addEntries(walk, source);
 	for (const variable of env) {
+		if (walk.problem !== undefined) break;
 		const value = valueOf(walk, variable);
 		if (value !== undefined) set(walk, variable.name, value);
 	}
-	const {sources, all, missing} = walk;
-	return missing === undefined ? {ok: true, value: {sources, variables: all}} : {ok: false, missing};
+	const {sources, all, problem} = walk;
+	return problem === undefined ? {ok: true, value: {sources, variables: all}} : {ok: false, problem};
 }
 
 /** Variables every container gets; the manifest may set them otherwise. */
@@ -63,11 +67,23 @@ const standardVariables = ({assignment, sandbox}: Surroundings): readonly [strin
 	),
 ];
 
-function set({sources, own, all}: Walk, name: string, parts: Value): void {
-	own.set(name, parts);
-	all.set(name, parts);
-	sources.push(isPlain(parts) ? {name, value: parts.join('')} : {name, parts});
+function set(walk: Walk, name: string, parts: Value): void {
+	if (!takes(walk, parts)) return;
+	walk.own.set(name, parts);
+	walk.all.set(name, parts);
+	walk.sources.push(isPlain(parts) ? {name, value: parts.join('')} : {name, parts});
 }
+
+function takes(walk: Walk, value: Value): boolean {
+	walk.characters += charactersOf(value);
+	if (walk.characters <= limits.environmentCharacters) return true;
+	walk.problem ??= `the environment is longer than ${limits.environmentCharacters} characters`;
+	return false;
+}
+
+/** How long a value is, as far as it is known: of a part that a Secret has, its names. */
+export const charactersOf = (value: Value): number =>
+	value.reduce((sum, part) => sum + (typeof part === 'string' ? part.length : part.secret.length + part.key.length), 0);
 
 export const isPlain = (value: Value): value is readonly string[] => value.every(part => typeof part === 'string');
 
@@ -77,6 +93,7 @@ function addEntries(walk: Walk, {prefix = '', configMapRef, secretRef}: EnvFromS
 	if (configMapRef !== undefined) {
 		const data = configMapOf(walk, configMapRef) ?? {};
 		for (const [key, value] of Object.entries(data)) {
+			if (!takes(walk, [value])) return;
 			walk.all.set(prefix + key, [value]);
 			walk.sources.push({name: prefix + key, value});
 		}
@@ -91,7 +108,7 @@ function configMapOf(walk: Walk, {name, optional}: Named): {readonly [key: strin
 	const {assignment, known} = walk.around;
 	const copy = known.get(configMapKey(assignment.namespace, name)) as NamedCopy | undefined;
 	if (copy?.spec?.named.type === 'configMap') return copy.spec.named.data ?? {};
-	if (optional !== true) walk.missing ??= `configmap "${name}" not found`;
+	if (optional !== true) walk.problem ??= `configmap "${name}" not found`;
 	return undefined;
 }
 
@@ -99,7 +116,7 @@ function secretOf(walk: Walk, {name, optional = false}: Named): SecretRef | unde
 	const {assignment, known} = walk.around;
 	const copy = known.get(secretKey(assignment.namespace, name)) as NamedCopy | undefined;
 	if (copy?.spec !== undefined) return {secret: name, version: copy.spec.version, optional};
-	if (!optional) walk.missing ??= `secret "${name}" not found`;
+	if (!optional) walk.problem ??= `secret "${name}" not found`;
 	return undefined;
 }
 
@@ -127,22 +144,25 @@ function configMapEntry(walk: Walk, reference: KeyRef): Value | undefined {
 	if (data === undefined) return undefined;
 	const value = Object.hasOwn(data, key) ? data[key] : undefined;
 	if (value !== undefined) return [value];
-	if (optional !== true) walk.missing ??= `couldn't find key ${key} in ConfigMap ${walk.around.assignment.namespace}/${name}`;
+	if (optional !== true) walk.problem ??= `couldn't find key ${key} in ConfigMap ${walk.around.assignment.namespace}/${name}`;
 	return undefined;
 }
 
 // ---- expansion -------------------------------------------------------------------------------------------------------------
 
-/** Replaces `$(NAME)` by the variable's value. */
+/** Replaces `$(NAME)` by the variable's value. It ends early where the value is longer than a whole environment may be. */
 export function expand(text: string, variables: Variables): Value {
 	const parts: ValuePart[] = [];
 	let from = 0;
+	let characters = 0;
 	for (const match of text.matchAll(/\$(\$|\(([^)]*)\))/g)) {
 		const [whole, inner, name = ''] = match;
+		const value = inner === '$' ? ['$'] : (variables.get(name) ?? [whole]);
 		parts.push(text.slice(from, match.index));
+		for (const part of value) parts.push(orElse(part, whole));
 		from = match.index + whole.length;
-		if (inner === '$') parts.push('$');
-		else parts.push(...(variables.get(name) ?? [whole]).map(part => orElse(part, whole)));
+		characters += charactersOf(value);
+		if (characters > limits.environmentCharacters) break;
 	}
 	return joined([...parts, text.slice(from)]);
 }

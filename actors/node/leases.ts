@@ -41,12 +41,14 @@ export type LeasesState = LeasesInput & {
 	readonly leases: ReadonlyMap<string, Lease>;
 	/** When each renewal without an answer was sent, monotonic, by its number. */
 	readonly sentAtMs: ReadonlyMap<number, number>;
+	/** The number of the last renewal. It goes on rising after a crash: no answer to an earlier instance is taken for one to this. */
 	readonly sent: number;
 };
 
 export const leases: Behavior<LeasesInput, LeasesState, LeasesMessage> = {
 	kind: 'Leases',
-	init: ({node}) => next({node, leases: new Map(), sentAtMs: new Map(), sent: 0}, [tell(address(node, podsPath), forgotten)]),
+	init: ({node}, {monotonicMs}) =>
+		next({node, leases: new Map(), sentAtMs: new Map(), sent: Math.trunc(monotonicMs)}, [tell(address(node, podsPath), forgotten)]),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'wantLease':

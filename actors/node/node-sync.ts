@@ -38,6 +38,7 @@ export type NodeSyncMessage =
 	| PodGone
 	| Reply<unknown, 'assigned'>
 	| Reply<unknown, 'serversKept'>
+	| Reply<unknown, 'stepTold'>
 	/** No answer to the hello yet, or a report was not taken: once more. */
 	| {readonly type: 'helloAgain'}
 	| {readonly type: 'flush'}
@@ -90,6 +91,7 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 			case 'servers':
 				return next(state, [performAtEdge({type: 'servers.keep', servers: message.servers}, 'servers', 'serversKept')]);
 			case 'serversKept':
+			case 'stepTold':
 				return next(state);
 			case 'delta':
 				return delta(state, message, context);
@@ -207,6 +209,7 @@ function whenInStep(state: NodeSyncState, {self}: Context): Next<NodeSyncState> 
 		tell(besides(self, podsPath), {type: 'reportAll'}),
 		tell(self, {type: 'flush'}),
 		tell(self, {type: 'sayGone'}),
+		performAtEdge({type: 'step.reached'}, 'step', 'stepTold'),
 	]);
 }
 

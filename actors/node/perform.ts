@@ -38,11 +38,13 @@ export type NodeEdge = {
 	readonly tree: () => TreeNode | undefined;
 	/** Remembers where the control plane is, for the next time it is dialled. */
 	readonly keepServers: (servers: readonly string[]) => void;
+	readonly inStep: () => void;
 	readonly secrets: NodeSecrets;
 };
 
 /** The same for a command of the node's own process. */
-export type EdgeCommand = {readonly type: 'tree.read'} | {readonly type: 'servers.keep'; readonly servers: readonly string[]};
+export type EdgeCommand =
+	{readonly type: 'tree.read'} | {readonly type: 'servers.keep'; readonly servers: readonly string[]} | {readonly type: 'step.reached'};
 
 export const performAtEdge = (command: EdgeCommand, key: string, as: string): Effect => ({type: 'perform', command, key, as});
 
@@ -58,7 +60,7 @@ export const performFor =
 		else done(failed('ERR_INTERNAL', {message: `no runtime knows the command "${command.type}"`}));
 	};
 
-const isEdgeCommand = (command: Command): command is EdgeCommand => command.type === 'tree.read' || command.type === 'servers.keep';
+const isEdgeCommand = (command: Command): command is EdgeCommand => ['tree.read', 'servers.keep', 'step.reached'].includes(command.type);
 
 function runAtEdge(edge: NodeEdge, command: EdgeCommand): unknown {
 	switch (command.type) {
@@ -66,6 +68,9 @@ function runAtEdge(edge: NodeEdge, command: EdgeCommand): unknown {
 			return edge.tree();
 		case 'servers.keep':
 			edge.keepServers(command.servers);
+			return null;
+		case 'step.reached':
+			edge.inStep();
 			return null;
 	}
 }

@@ -10,7 +10,7 @@ import {Bus, type Measure} from '../../system/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/durable-system.js';
 import type {Links} from '../../system/link.js';
 import type {TreeNode} from '../../system/tree.js';
-import {handName, podsPath} from '../addresses.js';
+import {handName, podsPath, syncPath} from '../addresses.js';
 import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../doors.js';
 import {laneOf} from '../lanes.js';
 import {nodeDesign} from './design.js';
@@ -29,13 +29,15 @@ export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'rem
 	readonly secrets?: NodeSecrets;
 	/** Control has told which servers there are. */
 	readonly onServers?: (servers: readonly string[]) => void;
+	/** The cache has all that control said to the hello. */
+	readonly onInStep?: () => void;
 };
 
 export type Node = DurableSystem & {readonly bus: Bus};
 
 /** Loads the cache; the tree, and with it the adoption of what runs, begins with `begin`. */
 export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) => void): void {
-	const {links, boot, labels, runtime, clock, measure, onServers, secrets = noSecrets, ...rest} = options;
+	const {links, boot, labels, runtime, clock, measure, onServers, onInStep, secrets = noSecrets, ...rest} = options;
 	const started: {system?: ActorSystem} = {};
 	const bus = new Bus({
 		boot,
@@ -46,6 +48,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) =>
 		accepts: acceptsFromControl,
 		bounded: boundedFromControl,
 		idempotent: idempotentMessages,
+		onBegin: () => started.system?.wake(address(options.name, syncPath), {type: 'callHello'}, 'the control plane restarted'),
 	});
 	openDurableSystem(
 		{
@@ -53,7 +56,12 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) =>
 			clock,
 			design: nodeDesign,
 			inputOf: (): NodeSyncInput => ({node: options.name, labels, info: runtime.info()}),
-			perform: performFor(runtime, {tree: () => tellableTree(started.system), keepServers: servers => onServers?.(servers), secrets}),
+			perform: performFor(runtime, {
+				tree: () => tellableTree(started.system),
+				keepServers: servers => onServers?.(servers),
+				inStep: () => onInStep?.(),
+				secrets,
+			}),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),
 		},
 		outcome => {

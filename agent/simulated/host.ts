@@ -57,6 +57,9 @@ export type SimulatedHost = {
 	readonly reboot: () => void;
 };
 
+/** How a program ended that its pod's lease held no more. */
+export const leaseEnded = 'LeaseEnded';
+
 export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = createSimulatedNetwork()): SimulatedHost {
 	const pods = new Map<string, SimulatedPod>();
 	const containers = new Map<string, SimulatedContainer>();
@@ -114,7 +117,7 @@ export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = cr
 		watchdogs.delete(uid);
 		for (const name of pods.get(uid)?.containers ?? []) {
 			const container = containers.get(keyOf({uid, container: name}));
-			if (container !== undefined) end(container, 137);
+			if (container !== undefined) end(container, 137, leaseEnded);
 		}
 	}
 
@@ -154,6 +157,8 @@ export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = cr
 		},
 		reboot() {
 			boots++;
+			for (const callOff of watchdogs.values()) callOff();
+			watchdogs.clear();
 			agent = {watcher: undefined, listener: () => undefined};
 			for (const container of containers.values()) end(container, undefined, 'LostOnReboot');
 		},

@@ -5,7 +5,7 @@
 import {base64Of} from '../base64.js';
 import {ageColumn, column, nameColumn, numberColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
-import type {ApiObject, Draft, JsonObject} from '../object.js';
+import {isObject, type ApiObject, type Draft, type JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
 import type {Problem} from '../problem.js';
 import {checkDataKeys, checkImmutable} from '../rules/config-data.js';
@@ -45,14 +45,24 @@ export const secret: KindDefinition = {
 	selectableFields: {type: typeOf},
 };
 
-/** The object with the entries of `stringData` in `data`, as base64. Of what is in both, stringData counts. */
+/**
+ * The object with the entries of `stringData` in `data`, as base64. Of what is in both, stringData counts. What is no text stays where it
+ * is, so that it is refused and not lost; null means absent.
+ */
 export function withStringData<Obj extends object>(object: Obj): Obj {
 	if (!Object.hasOwn(object, 'stringData')) return object;
 	const {stringData, ...rest} = object as Obj & JsonObject;
-	const texts = Object.entries(membersOf(stringData)).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-	if (texts.length === 0) return rest as unknown as Obj;
+	const data = rest['data'] ?? {};
+	if (!isObject(stringData ?? {}) || !isObject(data)) return object;
+	const entries = Object.entries(membersOf(stringData)).filter(([, value]) => value !== null && value !== undefined);
+	const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+	const others = entries.filter(([, value]) => typeof value !== 'string');
 	const encoded = texts.map(([key, text]): [string, string] => [key, base64Of(text)]);
-	return {...rest, data: Object.fromEntries([...Object.entries(membersOf(rest['data'])), ...encoded])} as unknown as Obj;
+	return {
+		...rest,
+		...(texts.length === 0 ? {} : {data: Object.fromEntries([...Object.entries(data), ...encoded])}),
+		...(others.length === 0 ? {} : {stringData: Object.fromEntries(others)}),
+	} as unknown as Obj;
 }
 
 /** The keys are shown, the values are null; what was applied last is left out, for it has them as well. */

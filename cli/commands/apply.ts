@@ -5,6 +5,7 @@ import type {ApiObject} from '../../api/object.js';
 import {locateProblems} from '../apply/located.js';
 import {planAll, type Planned} from '../apply/plan.js';
 import {prepareAll} from '../apply/prepare.js';
+import {isRemembered} from '../three-way.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
 import {readManifests} from '../manifest-files.js';
@@ -20,13 +21,16 @@ export async function run(invocation: Invocation): Promise<number> {
 	return withClient(invocation, async client => {
 		const where = {namespace: namespaceOf(invocation, client), isDemanded: flags.text('namespace') !== undefined};
 		const prepared = await prepareAll(client, documents, where);
-		for (const {document, notes} of prepared) for (const note of notes) terminal.note(`note: ${document.locate('')}: ${note}`);
+		for (const {document, notes, object} of prepared)
+			for (const note of [...notes, ...(isRemembered(object) ? [] : [tooLarge])]) terminal.note(`note: ${document.locate('')}: ${note}`);
 		const planned = await planAll(client, prepared);
 		let exitCode = 0;
 		for (const one of planned) exitCode = Math.max(exitCode, await write(client, one, flags.on('dry-run'), terminal));
 		return exitCode;
 	});
 }
+
+const tooLarge = 'too large for apply to remember: what a later version of it leaves out is not removed, only what it names is changed';
 
 /** Writes one object and says what became of it. A failure here is told, and the others are written all the same. */
 async function write(client: Client, {prepared, live, write}: Planned, isDryRun: boolean, terminal: Terminal): Promise<number> {

@@ -1,6 +1,7 @@
 // `troupe down`: stops the cluster, server or agent of a home, and with --pods what it ran.
 
 import type {Invocation} from '../command.js';
+import {homeFlag} from '../home-flag.js';
 import {stopCluster, stopPods} from '../stop-cluster.js';
 import {usageError} from '../usage.js';
 
@@ -11,6 +12,7 @@ export async function run({flags, home, inputs, terminal}: Invocation): Promise<
 	if (flags.on('pods')) {
 		const count = await stopPods(home);
 		terminal.out(count === 0 ? 'no programs of pods were running\n' : `${count} ${count === 1 ? 'program' : 'programs'} of pods stopped\n`);
-	} else if (stopped !== undefined && stopped.command !== 'server') terminal.out('pods run on; troupe down --pods stops them too\n');
+	} else if (stopped !== undefined && stopped.command !== 'server')
+		terminal.out(`pods run on; troupe down --pods${homeFlag(home)} stops them too\n`);
 	return 0;
 }

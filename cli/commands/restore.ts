@@ -16,6 +16,7 @@ import type {StoreDriver} from '../../system/store.js';
 import type {Invocation} from '../command.js';
 import {homeOf} from '../home.js';
 import {makeFolder} from '../make-folder.js';
+import {refuseIfRunning} from '../processes.js';
 import {storeOf} from '../serving-flags.js';
 import type {StoreChoice} from '../up-options.js';
 import {failedError, usageError} from '../usage.js';
@@ -26,6 +27,7 @@ export async function run({flags, home: root, inputs, terminal}: Invocation): Pr
 		throw usageError('restore takes one file, as in: troupe restore monday.troupe --key cluster.key');
 	const store = storeIn(flags);
 	const file = path.resolve(name);
+	refuseIfRunning(root);
 	const home = homeOf(root);
 	const sealed = await sealedIn(file);
 	const keyFile = flags.text('key');

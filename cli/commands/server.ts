@@ -6,9 +6,6 @@ import {brokerVariable, doorsOf, storeOf} from '../serving-flags.js';
 import type {ServerOptions} from '../up-options.js';
 import {usageError} from '../usage.js';
 
-/** A server is there for other hosts, so its API listens on all addresses; it is always TLS. */
-const everywhere = '0.0.0.0';
-
 export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError(`server takes no names, got "${inputs.join(' ')}"`);
 	const options = readServerOptions(flags, home, environment[brokerVariable]);
@@ -23,7 +20,7 @@ export function readServerOptions(flags: Flags, home: string, broker?: string): 
 	const problems: string[] = [];
 	const options: ServerOptions = {
 		home,
-		...doorsOf(flags, everywhere, broker, problems),
+		...doorsOf(flags, broker, problems),
 		store: storeOf(flags, problems),
 		detach: flags.on('detach'),
 	};

@@ -1,6 +1,7 @@
 // `troupe token`: logins of people and tools, and tokens for hosts that are to join. A token is shown once, when it is made.
 
 import {ageOf} from '../../api/duration.js';
+import {limits} from '../../api/limits.js';
 import {tokensPath, type TokenAnswer, type TokenRow} from '../../api/join.js';
 import {didYouMean} from '../../api/suggest.js';
 import type {Json} from '../../api/object.js';
@@ -51,6 +52,8 @@ function requestOf({flags}: Invocation, name: string | undefined): Json {
 	if (ttl !== undefined && (ttlMs === undefined || ttlMs < 1_000))
 		throw usageError(`--ttl must be a time such as 30m or 720h, got "${ttl}"`);
 	const expiry = ttlMs === undefined ? {} : {ttlSeconds: ttlMs / 1_000};
+	if (ttlMs !== undefined && ttlMs > limits.tokenTtlMaxMs)
+		throw usageError(`--ttl must be at most ${limits.tokenTtlMaxMs / 3_600_000}h, got "${ttl ?? ''}"`);
 	const role = flags.text('role');
 	if (flags.on('join')) {
 		if (name !== undefined || role !== undefined) throw usageError('--join takes no name and no role: what joins gets its own login');
@@ -84,8 +87,9 @@ async function list(client: Client, {flags, terminal}: Invocation): Promise<numb
 	return 0;
 }
 
-async function remove(client: Client, name: string, {terminal}: Invocation): Promise<number> {
-	await client.json({method: 'DELETE', path: `${tokensPath}/${encodeURIComponent(name)}`});
+async function remove(client: Client, name: string, {flags, terminal}: Invocation): Promise<number> {
+	const query = flags.on('yes') ? {own: true} : {};
+	await client.json({method: 'DELETE', path: `${tokensPath}/${encodeURIComponent(name)}`, query});
 	terminal.out(`token "${name}" deleted\n`);
 	return 0;
 }

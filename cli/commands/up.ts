@@ -28,7 +28,7 @@ export function readUpOptions(flags: Flags, home: string, host: string, broker?:
 		problems.push(`--simulated-nodes must be a whole number from 0 to ${limits.simulatedNodes}, got ${simulatedNodes}`);
 	const options: UpOptions = {
 		home,
-		...doorsOf(flags, '127.0.0.1', broker, problems),
+		...doorsOf(flags, broker, problems),
 		runtime: runtimeOf(flags, problems),
 		store: storeOf(flags, problems),
 		node: nodeOf(flags, host, problems),

@@ -1,6 +1,6 @@
 // `describe pod`: how to reach it, its containers with what became of them, and its conditions. Pure.
 
-import type {Container, ContainerState, ContainerStatus, EnvVarSource, Pod} from '../../api/kinds/pod.js';
+import type {Container, ContainerState, ContainerStatus, EnvVarSource, KeyRef, Pod} from '../../api/kinds/pod.js';
 import {formatHostPort} from '../up-options.js';
 import {conditionHead, conditionRows, drawFields, drawSection, metadataFields, whenText, type Field} from './lines.js';
 import type {WidthOf} from '../table.js';
@@ -78,11 +78,16 @@ const containerFields = (container: Container, status: ContainerStatus | undefin
 	['Environment', container.env?.map(({name, value, valueFrom}) => `${name}: ${value ?? sourceText(valueFrom)}`)],
 ];
 
-/** Where the value of a variable comes from. */
-function sourceText(source: EnvVarSource | undefined): string {
-	if (source === undefined) return '';
-	return source.fieldRef === undefined ? JSON.stringify(source) : `(${source.fieldRef.fieldPath} of the pod)`;
+/** Where the value of a variable comes from, in kubectl's words. */
+function sourceText({secretKeyRef, configMapKeyRef, resourceFieldRef, fieldRef}: EnvVarSource = {}): string {
+	if (secretKeyRef !== undefined) return keyText(secretKeyRef, 'secret');
+	if (configMapKeyRef !== undefined) return keyText(configMapKeyRef, 'config map');
+	if (resourceFieldRef !== undefined) return `(${resourceFieldRef.resource} of the container)`;
+	return fieldRef === undefined ? '' : `(${fieldRef.fieldPath} of the pod)`;
 }
+
+const keyText = ({name, key, optional}: KeyRef, of: string): string =>
+	`<set to the key '${key}' in ${of} '${name}'>${optional === true ? '  (optional)' : ''}`;
 
 const longestWord = 100;
 

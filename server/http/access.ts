@@ -31,13 +31,19 @@ export const createToken: Handler = async (backend, exchange) => {
 	sendJson(exchange.response, 201, answer);
 };
 
-/** `DELETE /troupe/v1/tokens/<name>`: its connections end, and it is not let in again. */
-export const deleteToken: Handler = async (backend, {identity, response, params}) => {
+/**
+ * `DELETE /troupe/v1/tokens/<name>`: its connections, watches and logs end, and it is not let in again. Of the login that asks only
+ * with `?own=true`.
+ */
+export const deleteToken: Handler = async (backend, {identity, response, params, query}) => {
 	requireOwnRight(identity, 'delete', tokensResource);
 	const {tokens, cut} = accessOf(backend);
 	const {name = ''} = params;
+	if (name === identity.name && query.get('own') !== 'true')
+		throw refusal(`"${name}" is the login that asks, and without it nothing more can be asked; --yes says that it is meant`);
 	if (!(await tokens.revoke(name))) throw new AppError('ERR_NOT_FOUND', {resource: 'tokens', name});
 	cut(name);
+	backend.streams.endOf(name);
 	sendJson(response, 200, {name});
 };
 
@@ -50,16 +56,17 @@ export const join: Handler = async (backend, exchange) => {
 		throw refusal(`node must be a DNS name, and not "${controlSystem}"; got ${shown(node)}`);
 	if (isOwnNode(node)) throw taken(node, 'the control plane runs a node of that name itself; --node gives this one another');
 	const credential = await tokens.issue(node, 'node', {isNew: true}).catch((error: unknown) => {
-		if (error instanceof AppError && error.code === 'ERR_ALREADY_EXISTS')
-			throw taken(
-				node,
-				`it has a credential already; --node gives this host another name, or, if the host that had it is lost, "troupe token delete ${node}" makes the name free`,
-			);
+		if (error instanceof AppError && error.code === 'ERR_ALREADY_EXISTS') throw taken(node, whyTaken(node, tokens.isNode(node)));
 		throw error;
 	});
 	const answer: JoinAnswer = {node, credential, ca, servers: servers(), ...(broker === undefined ? {} : {broker: broker.url})};
 	sendJson(exchange.response, 201, answer);
 };
+
+const whyTaken = (node: string, isNode: boolean): string =>
+	isNode
+		? `it has a credential already; --node gives this host another name, or, if the host that had it is lost, "troupe token delete ${node}" makes the name free`
+		: 'it is the name of a login that is no node; --node gives this host another name';
 
 async function makeJoinToken(backend: Backend, body: JsonObject): Promise<NamedToken> {
 	const {tokens, ca} = accessOf(backend);

@@ -19,7 +19,7 @@ export const backup: Handler = async ({control, clock, streams}, {identity, resp
 	let isOpen = true;
 	const stop = (): void => void (isOpen = false);
 	response.once('close', stop);
-	streams.add(response, stop);
+	streams.add(response, identity.name, stop);
 	response.writeHead(200, {'content-type': 'application/jsonl; charset=utf-8', 'cache-control': 'no-store'});
 	try {
 		for await (const text of writeBackup(snapshot, snapshot.meta, clock.nowMs())) {

@@ -45,7 +45,8 @@ type Place = {readonly host: string; readonly port: number};
 function placeOf(query: URLSearchParams, broker: OutsideUrl | undefined): Place {
 	const host = query.get('host') ?? '';
 	if (host === '' && broker !== undefined) return placeOfUrl(broker);
-	if (host === '') throw refusal(`this server has no --broker, so host and port must say where Mosquitto is to listen (${brokerConfigPath})`);
+	if (host === '')
+		throw refusal(`this server has no --broker, so host and port must say where Mosquitto is to listen (${brokerConfigPath})`);
 	if (!/^[A-Za-z0-9.:-]{1,253}$/.test(host)) throw refusal(`host must be a name or an address, got ${shown(host)}`);
 	const port = countOf(query, 'port') ?? 0;
 	if (port < 1 || port > 65_535) throw refusal(`port must be from 1 to 65535, got ${shown(query.get('port'))}`);

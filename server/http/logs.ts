@@ -35,11 +35,11 @@ export async function readLog(backend: Backend, exchange: Exchange, target: Targ
 	const ask = asker(backend, exchange, target, source);
 	// The first piece is asked for before the head of the answer is sent: its failure can still be a Status.
 	const first = await ask({offset: undefined, tailLines: source.options.tailLines, previous: source.options.previous, waitMs: 0});
-	const {response} = exchange;
+	const {response, identity} = exchange;
 	let isOpen = true;
 	const stop = (): void => void (isOpen = false);
 	response.once('close', stop);
-	backend.streams.add(response, stop);
+	backend.streams.add(response, identity.name, stop);
 	response.writeHead(200, {'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache, private'});
 	response.flushHeaders();
 	try {
@@ -95,7 +95,7 @@ function asker(backend: Backend, exchange: Exchange, target: Target, {node, uid,
 			deadlineMs: waitMs + limits.askDeadlineMs,
 			cause,
 		});
-		if (!outcome.ok && ['ERR_NO_SUCH_ACTOR', 'ERR_TIMEOUT'].includes(outcome.error.code))
+		if (!outcome.ok && ['ERR_NO_SUCH_ACTOR', 'ERR_TIMEOUT', 'ERR_OUTCOME_UNKNOWN'].includes(outcome.error.code))
 			throw new AppError('ERR_NOT_REACHABLE', {message: `the node "${node}" of this pod is not reachable, so its logs are not either`});
 		return valueOf(outcome);
 	};

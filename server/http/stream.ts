@@ -3,23 +3,27 @@
 
 import type {ServerResponse} from 'node:http';
 
-/** The open streams of a door, so that closing it can end them in order. */
+/** The open streams of a door, so that closing it can end them in order, and a login that is taken back ends its own. */
 export type Streams = {
 	/** Counts an open answer; `end` is called when the door closes. */
-	readonly add: (response: ServerResponse, end: () => void) => void;
+	readonly add: (response: ServerResponse, login: string, end: () => void) => void;
 	readonly endAll: () => void;
+	readonly endOf: (login: string) => void;
 	readonly count: () => number;
 };
 
 export function createStreams(): Streams {
-	const open = new Map<ServerResponse, () => void>();
+	const open = new Map<ServerResponse, {readonly login: string; readonly end: () => void}>();
 	return {
-		add(response, end) {
-			open.set(response, end);
+		add(response, login, end) {
+			open.set(response, {login, end});
 			response.once('close', () => open.delete(response));
 		},
 		endAll() {
-			for (const end of [...open.values()]) end();
+			for (const {end} of [...open.values()]) end();
+		},
+		endOf(login) {
+			for (const each of [...open.values()]) if (each.login === login) each.end();
 		},
 		count: () => open.size,
 	};

@@ -4,7 +4,7 @@
 // the ring does not reach back to is answered with an ERROR event of code 410, as the Kubernetes API does.
 
 import {apiVersionOf} from '../../api/catalogue.js';
-import {failure} from '../../api/errors.js';
+import {AppError, failure, type Failure} from '../../api/errors.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {parseObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
@@ -26,7 +26,7 @@ type Scope = {readonly kind: KindDefinition; readonly namespace: string | undefi
 
 /** Answers a watch of one kind, in one namespace if given, until the client, `timeoutSeconds` or the door ends it. */
 export async function watch(backend: Backend, exchange: Exchange, kind: KindDefinition, namespace: string | undefined): Promise<void> {
-	const {query, response} = exchange;
+	const {query, response, identity} = exchange;
 	const scope: Scope = {kind, namespace, selection: selectionOf(query, kind)};
 	const timeoutSeconds = countOf(query, 'timeoutSeconds');
 	const wantsBookmarks = flagOf(query, 'allowWatchBookmarks');
@@ -45,7 +45,7 @@ export async function watch(backend: Backend, exchange: Exchange, kind: KindDefi
 	}
 	if (wantsBookmarks) cancels.push(every(backend, limits.watchBookmarkMs, bookmark));
 
-	backend.streams.add(response, () => queue.end());
+	backend.streams.add(response, identity.name, () => queue.end());
 	response.once('close', () => queue.end());
 	try {
 		await pump(backend, exchange, kind, queue);
@@ -94,9 +94,11 @@ async function pump(backend: Backend, exchange: Exchange, kind: KindDefinition, 
 		if (lines.length === 0 && queue.isEnded) break;
 		let portion = '';
 		for (const [at, line] of lines.entries()) {
-			portion += words(line);
-			if (portion.length < limits.watchWriteCharacters && at < lines.length - 1) continue;
+			const {text, isLast} = worded(() => words(line));
+			portion += text;
+			if (!isLast && portion.length < limits.watchWriteCharacters && at < lines.length - 1) continue;
 			if (!(await write(response, portion))) return;
+			if (isLast) return void response.end();
 			portion = '';
 		}
 	}
@@ -127,13 +129,22 @@ function wording(backend: Backend, {request, query}: Exchange, kind: KindDefinit
 			case 'BOOKMARK':
 				return event(line.type, JSON.stringify(bookmarkOf(kind, line.version, line.initialEnd)));
 			case 'EXPIRED':
-				return event(
-					'ERROR',
-					JSON.stringify(statusOf(failure('ERR_EXPIRED', {requested: String(line.requested), oldest: String(line.oldest)}))),
-				);
+				return errorEvent(failure('ERR_EXPIRED', {requested: String(line.requested), oldest: String(line.oldest)}));
 		}
 	};
 }
+
+/** What cannot be shown (a Secret that does not open) ends the watch with the reason. */
+function worded(words: () => string): {readonly text: string; readonly isLast: boolean} {
+	try {
+		return {text: words(), isLast: false};
+	} catch (error) {
+		if (!(error instanceof AppError)) throw error;
+		return {text: errorEvent(error.failure), isLast: true};
+	}
+}
+
+const errorEvent = (error: Failure): string => event('ERROR', JSON.stringify(statusOf(error)));
 
 const event = (type: string, object: string): string => `{"type":"${type}","object":${object}}\n`;
 

@@ -13,7 +13,7 @@ export type BrokerLink = Link & {
 };
 
 /** Both lanes of a system: there is no connection that could be held up. */
-export const brokerLinks = (broker: Pick<Broker, 'send' | 'subscribe'>, self: string): Links => ({
+export const brokerLinks = (broker: Pick<Broker, 'send' | 'subscribe'>, self: string): Required<Links> => ({
 	control: brokerLink(broker, self),
 	bulk: brokerLink(broker, self, 'bulk'),
 });
@@ -67,5 +67,12 @@ export const laneFilter = (self: string, lane: Lane): string => (lane === 'bulk'
 /** Who wrote to an inbox: the broker lets nobody but that login publish there. */
 export function senderOf(topic: string): string | undefined {
 	const parsed = parseTopic(topic);
+	return parsed?.type === 'inbox' || parsed?.type === 'bulk' ? parsed.from : undefined;
+}
+
+/** The system that must be there, since the topic is written by it alone; a presence may be its will. */
+export function writerOf(topic: string): string | undefined {
+	const parsed = parseTopic(topic);
+	if (parsed?.type === 'beat' || parsed?.type === 'metrics') return parsed.node;
 	return parsed?.type === 'inbox' || parsed?.type === 'bulk' ? parsed.from : undefined;
 }

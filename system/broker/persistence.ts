@@ -34,8 +34,12 @@ export type KeptPacket = {
 	readonly payload?: Buffer | string;
 	readonly qos?: 0 | 1 | 2;
 	readonly retain?: boolean;
+	/** Of what a client publishes, until it is retained: its login, as the broker put it there. */
+	readonly clientId?: string;
 	readonly dup?: boolean;
 	messageId?: number | undefined;
+	/** Rises along a queue. */
+	readonly order?: number;
 };
 
 type ClientRef = {readonly id: string};
@@ -49,6 +53,12 @@ type Session = {
 	readonly filters: Map<string, 0 | 1 | 2>;
 	queue: KeptPacket[];
 	queuedBytes: number;
+	/** Of the last packet that was queued, and of the last one that was sent since its client came. */
+	lastOrder: number;
+	sentOrder: number;
+	/** Its client is back, and gets the queue first: what is published meanwhile goes the same way [MQTT-4.6.0-6]. */
+	isCatchingUp: boolean;
+	onSent: () => void;
 };
 
 const bytesOf = (packet: KeptPacket): number => (packet.topic?.length ?? 0) + (packet.payload?.length ?? 0);
@@ -57,6 +67,38 @@ const nothing = Promise.resolve();
 /** What has a message id was on its way already [MQTT-3.3.1-1]. */
 const asSentAgain = (packet: KeptPacket): KeptPacket =>
 	packet.messageId === undefined || packet.cmd === 'pubrel' ? packet : {...packet, dup: true};
+
+const newSession = (owner: SessionOwner): Session => ({
+	owner,
+	filters: new Map(),
+	queue: [],
+	queuedBytes: 0,
+	lastOrder: 0,
+	sentOrder: 0,
+	isCatchingUp: false,
+	onSent: () => undefined,
+});
+
+/** It is on its way, or needs no way any more. */
+function noteSent(session: Session, {order = 0}: KeptPacket): void {
+	if (order <= session.sentOrder) return;
+	session.sentOrder = order;
+	session.onSent();
+}
+
+/** All that waits, also what comes meanwhile. It ends when everything has been sent: streams take packets before they send them. */
+async function* catchUp(session: Session): AsyncGenerator<KeptPacket> {
+	let taken = 0;
+	for (;;) {
+		const packet = session.queue.find(({order = 0}) => order > taken);
+		if (packet !== undefined) {
+			taken = packet.order ?? 0;
+			yield asSentAgain(packet);
+		} else if (session.sentOrder < taken) await new Promise<void>(resolve => (session.onSent = resolve));
+		else break;
+	}
+	session.isCatchingUp = false;
+}
 
 export type Persistence = ReturnType<typeof createPersistence>;
 
@@ -75,7 +117,7 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 			if (idle === undefined) return undefined;
 			sessions.delete(idle);
 		}
-		const session: Session = {owner, filters: new Map(), queue: [], queuedBytes: 0};
+		const session = newSession(owner);
 		sessions.set(clientId, session);
 		return session;
 	};
@@ -86,7 +128,8 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 		const bytes = session.queuedBytes + bytesOf(packet);
 		if (session.queue.length >= bounds.messages || bytes > bounds.bytes) return onDropped(clientId);
 		// From a queue it comes as a message of an established subscription [MQTT-3.3.1-9].
-		session.queue.push({...packet, retain: false, messageId: undefined});
+		session.lastOrder += 1;
+		session.queue.push({...packet, retain: false, messageId: undefined, order: session.lastOrder});
 		session.queuedBytes = bytes;
 	};
 
@@ -96,19 +139,22 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 		if (session === undefined || found === undefined) return undefined;
 		session.queue = session.queue.filter(packet => packet !== found);
 		session.queuedBytes -= bytesOf(found);
+		noteSent(session, found);
 		return found;
 	};
 
 	/** The same publish, or the PUBLISH that this PUBREL goes on with. */
-	const replaceIn = (queue: KeptPacket[], packet: KeptPacket): void => {
+	const replaceIn = (session: Session, packet: KeptPacket): void => {
+		const {queue} = session;
 		const isPublish = packet.brokerCounter !== undefined;
 		const at = queue.findIndex(kept =>
 			isPublish ? kept.brokerCounter === packet.brokerCounter : kept.messageId !== undefined && kept.messageId === packet.messageId,
 		);
 		const kept = queue[at];
 		if (kept === undefined) return;
+		noteSent(session, kept);
 		if (isPublish) kept.messageId = packet.messageId;
-		else queue[at] = {...packet};
+		else queue[at] = {...packet, ...(kept.order === undefined ? {} : {order: kept.order})};
 	};
 
 	return {
@@ -120,6 +166,12 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 			incoming.delete(clientId);
 		},
 		sessions: () => sessions.size,
+		/** Whether a publish that is on its way to a client reaches it from its queue, or has done so. */
+		comesFromQueue(clientId: string, brokerCounter: number | undefined): boolean {
+			const session = sessions.get(clientId);
+			const kept = session?.queue.find(packet => packet.brokerCounter === brokerCounter);
+			return session !== undefined && kept !== undefined && (session.isCatchingUp || kept.messageId !== undefined);
+		},
 
 		// From here on: called by aedes.
 		async setup(): Promise<void> {
@@ -127,7 +179,7 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 		},
 		storeRetained(packet: KeptPacket): Promise<void> {
 			// The payload is a slice of what came in one read; a copy lets go of the rest.
-			onRetained({topic: packet.topic ?? '', payload: Buffer.from(packet.payload ?? ''), qos: packet.qos ?? 0});
+			onRetained({topic: packet.topic ?? '', payload: Buffer.from(packet.payload ?? ''), qos: packet.qos ?? 0, by: packet.clientId});
 			return nothing;
 		},
 		createRetainedStreamCombi: (): Readable => Readable.from([]),
@@ -143,7 +195,10 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 			return nothing;
 		},
 		subscriptionsByClient(client: ClientRef): Promise<Subscription[]> {
-			return Promise.resolve([...(sessions.get(client.id)?.filters ?? [])].map(([topic, qos]) => ({topic, qos})));
+			const session = sessions.get(client.id);
+			// Its client is here again: after this its filters are served, then its queue is sent.
+			if (session !== undefined) session.isCatchingUp = true;
+			return Promise.resolve([...(session?.filters ?? [])].map(([topic, qos]) => ({topic, qos})));
 		},
 		/** A clean session begins: nothing of an older one stays [MQTT-3.1.2-6]. */
 		cleanSubscriptions(client: ClientRef): Promise<void> {
@@ -171,14 +226,21 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 		},
 		/** A packet that found no room is unknown here; its client gets it all the same. */
 		outgoingUpdate(client: ClientRef, packet: KeptPacket): Promise<void> {
-			replaceIn(sessions.get(client.id)?.queue ?? [], packet);
+			const session = sessions.get(client.id);
+			if (session === undefined) return nothing;
+			replaceIn(session, packet);
 			return nothing;
 		},
 		outgoingClearMessageId(client: ClientRef, packet: KeptPacket): Promise<KeptPacket | undefined> {
 			const {messageId} = packet;
 			return Promise.resolve(messageId === undefined ? undefined : dropWhere(client.id, kept => kept.messageId === messageId));
 		},
-		outgoingStream: (client: ClientRef): Readable => Readable.from((sessions.get(client.id)?.queue ?? []).map(asSentAgain)),
+		outgoingStream(client: ClientRef): Readable {
+			const session = sessions.get(client.id);
+			if (session === undefined) return Readable.from([]);
+			session.sentOrder = 0;
+			return Readable.from(catchUp(session));
+		},
 
 		incomingStorePacket(client: ClientRef, packet: KeptPacket): Promise<void> {
 			const ids = incoming.get(client.id) ?? new Set();

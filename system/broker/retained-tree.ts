@@ -1,7 +1,23 @@
 // Retained messages that live in the broker (presence and such), by topic level, so that a subscription looks only at what
-// its filter can match. Bounded by count and bytes.
+// its filter can match. Bounded by count and bytes, in all and for each login: none can take the room of the others.
 
-export type Retained = {readonly topic: string; readonly payload: Buffer; readonly qos: 0 | 1 | 2};
+export type Retained = {
+	readonly topic: string;
+	readonly payload: Buffer;
+	readonly qos: 0 | 1 | 2;
+	/** The login that wrote it; undefined: the process of the broker itself. */
+	readonly by?: string | undefined;
+};
+
+export type RetainedBounds = {
+	readonly topics: number;
+	readonly bytes: number;
+	readonly topicsPerLogin: number;
+	readonly bytesPerLogin: number;
+};
+
+/** What is retained of one login. */
+type Share = {readonly topics: number; readonly bytes: number};
 
 type Node = {readonly children: Map<string, Node>; retained: Retained | undefined};
 
@@ -11,14 +27,13 @@ const sizeOf = (retained: Retained | undefined): number => (retained === undefin
 
 export class RetainedTree {
 	readonly #root = newNode();
-	readonly #maxTopics: number;
-	readonly #maxBytes: number;
+	readonly #bounds: RetainedBounds;
+	readonly #shares = new Map<string, Share>();
 	#topics = 0;
 	#bytes = 0;
 
-	constructor(maxTopics: number, maxBytes: number) {
-		this.#maxTopics = maxTopics;
-		this.#maxBytes = maxBytes;
+	constructor(bounds: RetainedBounds) {
+		this.#bounds = bounds;
 	}
 
 	get size(): number {
@@ -32,8 +47,7 @@ export class RetainedTree {
 			return true;
 		}
 		const before = this.#find(message.topic)?.retained;
-		const bytes = this.#bytes + sizeOf(message) - sizeOf(before);
-		if (bytes > this.#maxBytes || (before === undefined && this.#topics >= this.#maxTopics)) return false;
+		if (!this.#hasRoom(message, before)) return false;
 		let node = this.#root;
 		for (const level of message.topic.split('/')) {
 			let child = node.children.get(level);
@@ -41,14 +55,35 @@ export class RetainedTree {
 			node = child;
 		}
 		node.retained = message;
-		this.#bytes = bytes;
-		if (before === undefined) this.#topics += 1;
+		this.#count(before, -1);
+		this.#count(message, 1);
 		return true;
 	}
 
 	/** What is retained under a filter; wildcards at the front do not match topics that begin with `$` [MQTT-4.7.2-1]. */
 	match(filter: string): Iterable<Retained> {
 		return matching(this.#root, filter.split('/'), 0);
+	}
+
+	#hasRoom(message: Retained, before: Retained | undefined): boolean {
+		const {topics, bytes, topicsPerLogin, bytesPerLogin} = this.#bounds;
+		const replaced = before === undefined ? 0 : 1;
+		if (this.#topics + 1 - replaced > topics || this.#bytes + sizeOf(message) - sizeOf(before) > bytes) return false;
+		if (message.by === undefined) return true;
+		const share = this.#shares.get(message.by) ?? {topics: 0, bytes: 0};
+		const own = before?.by === message.by ? before : undefined;
+		return share.topics + 1 - (own === undefined ? 0 : 1) <= topicsPerLogin && share.bytes + sizeOf(message) - sizeOf(own) <= bytesPerLogin;
+	}
+
+	#count(message: Retained | undefined, sign: 1 | -1): void {
+		if (message === undefined) return;
+		const bytes = sign * sizeOf(message);
+		this.#topics += sign;
+		this.#bytes += bytes;
+		if (message.by === undefined) return;
+		const share = this.#shares.get(message.by) ?? {topics: 0, bytes: 0};
+		if (share.topics + sign === 0) this.#shares.delete(message.by);
+		else this.#shares.set(message.by, {topics: share.topics + sign, bytes: share.bytes + bytes});
 	}
 
 	#find(topic: string): Node | undefined {
@@ -61,8 +96,7 @@ export class RetainedTree {
 		const level = levels[depth];
 		if (level === undefined) {
 			if (node.retained === undefined) return;
-			this.#bytes -= sizeOf(node.retained);
-			this.#topics -= 1;
+			this.#count(node.retained, -1);
 			node.retained = undefined;
 			return;
 		}

@@ -77,8 +77,8 @@ export class WorldBroker {
 	retainedSource: RetainedWords | undefined;
 	/** When the last packet of each login came, in the world's time. */
 	readonly heardAtMs = new Map<string, number>();
-	/** Whoever looks on from outside the world. */
-	onPacket: ((login: string) => void) | undefined;
+	/** Whoever looks on from outside the world; `isMessage` when it is for others, and no retained word. */
+	onPacket: ((login: string, isMessage: boolean) => void) | undefined;
 	#closed = false;
 
 	constructor(world: World, process: WorldProcess) {
@@ -143,8 +143,10 @@ export class WorldBroker {
 		const up = this.#world.network.wire<Upward>(process.host, this.process.host, item => {
 			this.process.enter(() => {
 				if (this.#closed) return;
-				this.heardAtMs.set(login, this.#world.clock.monotonicMs());
-				this.onPacket?.(login);
+				if (item.type !== 'reset') {
+					this.heardAtMs.set(login, this.#world.clock.monotonicMs());
+					this.onPacket?.(login, item.type === 'publish' && !item.retain);
+				}
 				this.#take(session, item);
 			});
 		});
@@ -202,6 +204,7 @@ export class WorldBroker {
 	}
 
 	#open(session: Session): void {
+		if (this.#closed) return session.down.send('reset'); // It ended while the connection was on its way.
 		const former = this.#sessions.get(session.clientId);
 		if (former !== undefined) this.#drop(former, true);
 		this.#sessions.set(session.clientId, session);

@@ -4,7 +4,8 @@
 import {limits} from '../../api/limits.js';
 import {createAnnouncer} from '../announcer.js';
 import {redialOf, startBeat} from '../beat.js';
-import {laneFilter, laneTopic, senderOf} from '../broker/broker-link.js';
+import {laneFilter, laneTopic, senderOf, writerOf} from '../broker/broker-link.js';
+import {createHeard} from '../heard.js';
 import type {Lane, Link, Links, Packet} from '../link.js';
 import type {PubSub} from '../pubsub.js';
 import {exponentialBackoffMs} from '../supervision.js';
@@ -25,6 +26,8 @@ export type LineOptions = {
 	/** The will of this attempt, counted from 1. */
 	readonly will?: (connection: number) => Will;
 	readonly onOpen?: (connection: WorldConnection, count: number) => void;
+	/** The topic of every message that is no retained one. */
+	readonly onTopic?: (topic: string) => void;
 };
 
 /** One connection that comes back, with its subscriptions. */
@@ -53,12 +56,21 @@ export class Line {
 	}
 
 	subscribe(filter: string, listener: Listener): () => void {
-		const subscription = {filter, listener};
+		const subscription = {filter, listener: this.#noted(listener)};
 		this.#subscriptions.add(subscription);
-		const end = this.#connection?.subscribe(filter, listener);
+		const end = this.#connection?.subscribe(filter, subscription.listener);
 		return () => {
 			this.#subscriptions.delete(subscription);
 			end?.();
+		};
+	}
+
+	#noted(listener: Listener): Listener {
+		const {onTopic} = this.#options;
+		if (onTopic === undefined) return listener;
+		return (topic, payload, retained) => {
+			if (!retained) onTopic(topic);
+			listener(topic, payload, retained);
 		};
 	}
 
@@ -179,11 +191,14 @@ export type WorldUplink = {
 	readonly leave: () => void;
 };
 
-/** Control's place on the bus. */
-export function controlUplink(world: World, process: WorldProcess, self: string, dial: Dial): WorldUplink {
-	const line = new Line({world, process, clientId: self, dial});
+export type ControlUplink = WorldUplink & {readonly heardSince: (atMs: number) => readonly string[]};
+
+/** Control's place on the bus. Of nodes it knows what came over it, as with a broker elsewhere. */
+export function controlUplink(world: World, process: WorldProcess, self: string, dial: Dial): ControlUplink {
+	const heard = createHeard(process.clock);
+	const line = new Line({world, process, clientId: self, dial, onTopic: topic => heard.note(writerOf(topic))});
 	const links = {control: linkOver(world, self, line, 'control'), bulk: linkOver(world, self, line, 'bulk')};
-	return {links, pubsub: pubSubOver(line), lines: {control: line}, leave: () => line.close()};
+	return {links, pubsub: pubSubOver(line), lines: {control: line}, leave: () => line.close(), heardSince: heard.since};
 }
 
 export type NodeUplinkOptions = {

@@ -84,7 +84,7 @@ const settings = configMapOf({COLOUR: 'green', size: 'XL', constructor: 'c'});
 /** The sources beyond the four standard variables, or what is missing. */
 function sourcesOf(fields: Pick<Container, 'env' | 'envFrom'>, copies: Copies): readonly EnvSource[] | string {
 	const outcome = environmentOf(aContainer(fields), around(copies));
-	return outcome.ok ? outcome.value.sources.slice(4) : outcome.missing;
+	return outcome.ok ? outcome.value.sources.slice(4) : outcome.problem;
 }
 
 const fromConfig = (key: string, optional?: boolean): Container =>
@@ -152,4 +152,21 @@ test('a secret variable is not put into a command line, which all users of a nod
 	const outcome = containerSpecOf(wanted, around({'secrets/default/db': secretCopy}), 0);
 	t.like(outcome, {ok: false, reason: 'CreateContainerConfigError'});
 	t.regex(outcome.ok ? '' : outcome.message, /command lines/);
+});
+
+test('variables that use one another end at the longest environment there is, and the container waits', t => {
+	const doubling = (first: string): Container['env'] => [
+		{name: 'V0', value: first},
+		...Array.from({length: 40}, (_, i) => ({name: `V${i + 1}`, value: `$(V${i})$(V${i})`})),
+	];
+	const tooLong = 'the environment is longer than 2097152 characters';
+	t.is(sourcesOf({env: doubling('0123456789') ?? []}, {}), tooLong);
+	const env = [fromSecret('password'), ...(doubling('$(PASSWORD)') ?? [])];
+	t.is(sourcesOf({env}, {'secrets/default/db': secretCopy}), tooLong);
+	const word = aContainer({env: [{name: 'X', value: 'x'.repeat(1_000)}], command: ['$(X)'.repeat(3_000)]});
+	t.deepEqual(containerSpecOf(word, around(), 0), {
+		ok: false,
+		reason: 'CreateContainerConfigError',
+		message: `command and args of container "${word.name}" are longer than 2097152 characters`,
+	});
 });

@@ -13,7 +13,7 @@ const ttlMs = limits.podLeaseTtlMs;
 const at = (state: LeasesState, monotonicMs: number, ...messages: readonly LeasesMessage[]): Played<LeasesState> =>
 	playFrom(leases, state, messages, playContext({nowMs: nowMs + monotonicMs, monotonicMs, self: address('node-a', 'leases')}));
 
-const empty = leases.init({node: 'node-a'}, playContext()).state;
+const empty = leases.init({node: 'node-a'}, playContext({monotonicMs: 0})).state;
 const want = {type: 'wantLease', key: 'pods/default/one', uid: 'u1', owner: 'troupe://node-a/pods/default.one'} as const;
 const confirm = (number: number, ...uids: string[]): LeasesMessage => ({type: 'leasesRenewed', number, uids});
 const watchdogSet = (number: number, isSet = true): LeasesMessage => ({
@@ -82,6 +82,11 @@ test('the answer of an earlier watchdog says nothing about a later one that is b
 	const second = at(heldState(), startMs + 3_000, {type: 'renew'}, confirm(2, 'u1'));
 	const third = at(second.state, startMs + 6_000, {type: 'renew'}, confirm(3, 'u1'), watchdogSet(2), watchdogSet(3, false));
 	t.deepEqual(told(at(third.state, startMs + ttlMs, {type: 'leaseEnds', uid: 'u1'}).effects), ['leaseLost']);
+});
+
+test('after a crash no answer to an earlier renewal counts', t => {
+	const begun = leases.init({node: 'node-a'}, playContext({monotonicMs: startMs + 1_000})).state;
+	t.deepEqual(extended(at(begun, startMs + 1_000, want, confirm(1, 'u1')).effects), []);
 });
 
 test('a hand that started again is told at once that its lease is held', t => {

@@ -152,3 +152,13 @@ test('a wake of a pod that is as it should be writes nothing', t => {
 	t.is(object, pod);
 	t.deepEqual(effects, []);
 });
+
+test('an exclusive pod waits for the end of its lease, unless its node never had it', t => {
+	const exclusive = {annotations: {'troupe.dev/exclusive': 'true'}};
+	const nobody = contextWith(indexOf());
+	const deleted = {type: 'delete', graceSeconds: 0, replyTo} as const;
+	const seen = tellRecord(aReadyPod({metadata: exclusive, status: {containerStatuses: []}}), [deleted], nobody);
+	t.is(seen.object?.metadata.deletionGracePeriodSeconds, 1);
+	const typo = tellRecord(aPod({metadata: exclusive, spec: {nodeName: 'nowhere'}}), [deleted], nobody);
+	t.is(typo.object, undefined);
+});

@@ -51,6 +51,15 @@ test('pods that end and pods that are over do not count', t => {
 	t.is(namesOf(effectsOf(set, index)).length, 2);
 });
 
+test('an exclusive pod keeps its place until it is gone for good', t => {
+	const annotations = {'troupe.dev/exclusive': 'true'};
+	const {template, ...rest} = set.spec ?? {};
+	const sole = {...set, spec: {...rest, replicas: 1, template: {...template, metadata: {labels, annotations}}}} as ApiObject;
+	const leaving = aReadyPod({name: 'a', metadata: {...owned, annotations, deletionTimestamp: now}});
+	t.deepEqual(namesOf(effectsOf(sole, indexOf(sole, leaving))), []);
+	t.is(namesOf(effectsOf(sole, indexOf(sole))).length, 1);
+});
+
 test('surplus goes: without a node first, then what does not run, what is not ready, the youngest', t => {
 	const one = aReplicaSet({spec: {replicas: 0}});
 	const notReady = {phase: 'Running', conditions: [scheduled]} as const;

@@ -1,5 +1,6 @@
 // Joining: who is asked is made sure of before anything is told, and whoever is no cluster gets nothing.
 
+import http from 'node:http';
 import https from 'node:https';
 import type {AddressInfo} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
@@ -96,7 +97,7 @@ test('with the certificate of the cluster at hand no pin is needed, and it is he
 	const {ca} = await certificates;
 	const other = await ensureCertificates(vaults(), {names: [], nowMs: systemClock.nowMs()});
 	const {url, seen} = await server(t, taken(ca));
-	await t.throwsAsync(join({servers: [url], token: 'x', node: 'a', ca: other.ca}), {message: /certificate that does not fit/});
+	await t.throwsAsync(join({servers: [url], token: 'x', node: 'a', ca: other.ca}), {message: /certificate that does not fit --ca /});
 	t.deepEqual(seen, []);
 	t.is((await join({servers: [url], token: 'x', node: 'a', ca})).credential, 'troupe-x');
 });
@@ -124,6 +125,15 @@ test('a standby and a server that is away lead on to the next; a refusal does no
 	}
 });
 
+test('a port that does not speak TLS is told in words', async t => {
+	const plain = http.createServer();
+	await new Promise<void>(resolve => plain.listen(0, '127.0.0.1', resolve));
+	t.teardown(() => plain.close());
+	const url = `https://127.0.0.1:${(plain.address() as AddressInfo).port}`;
+	const error = await t.throwsAsync(join({servers: [url], token: formatJoinToken(secret, 'P'.repeat(43)), node: 'a', ca: undefined}));
+	t.is(error?.message, `${url} cannot be joined: what listens there does not speak TLS; is it the server's --api port?`);
+});
+
 test('whether a login is still good is only said by a server that leads', async t => {
 	const {ca} = await certificates;
 	const asked = async (status: number): Promise<boolean | undefined> => {
@@ -144,5 +154,8 @@ test('a credential is kept readable by its owner alone, and rubbish is none', as
 		await writeFile(file, text);
 		t.throws(() => readCredential(file), undefined, text);
 	}
+	await writeFile(file, '{"credential":"troupe-geheim" "node"');
+	const broken = t.throws(() => readCredential(file));
+	t.false(broken.message.includes('geheim'));
 	for (const servers of [[], ['x'], [1], 'https://x', ['http://x']]) t.is(credentialOf({...credential, servers}), undefined);
 });

@@ -608,7 +608,12 @@ test('the node says what it does not do', t => {
 });
 
 test('the edge runs the commands of actors and answers those it does not know', async t => {
-	const perform = performFor(worldOf(t).runtime(), {tree: () => undefined, keepServers: () => undefined, secrets: noSecrets});
+	const perform = performFor(worldOf(t).runtime(), {
+		tree: () => undefined,
+		keepServers: () => undefined,
+		inStep: () => undefined,
+		secrets: noSecrets,
+	});
 	const answer = (command: {type: string}): Promise<Outcome<unknown>> => new Promise(resolve => perform(command, resolve));
 	t.deepEqual(await answer({type: 'sandbox.list'}), {ok: true, value: []});
 	for (const type of ['container.explode', 'toString', '__proto__']) {

@@ -56,6 +56,15 @@ test('entries of Secrets take their places; what comes later counts; all of it i
 	]);
 });
 
+test('values that are longer together than any environment are refused, without one of them', t => {
+	const secrets = opening({db: {large: base64Of('x'.repeat(700_000))}});
+	const refused = 'ERR_CONFIG_MISSING: the environment is longer than 2097152 characters';
+	t.is(opened([{name: 'A', parts: [part('large'), part('large'), part('large')]}], secrets), refused);
+	const three = ['A', 'B', 'C'].map(name => ({name, parts: [part('large')]}));
+	t.is(opened(three, secrets), refused);
+	t.not(opened(three.slice(1), secrets), refused);
+});
+
 test('what is missing is named, and what is optional left out or left as it was written', t => {
 	const secrets = opening({db: {}});
 	t.is(opened([{name: 'A', parts: [part('pin')]}], secrets), "ERR_CONFIG_MISSING: couldn't find key pin in Secret default/db");

@@ -11,6 +11,7 @@ import type {ExecutionContext} from 'ava';
 import {ensureCertificates} from '../../server/certificates.js';
 import {createGateway} from '../../server/gateway.js';
 import {kubeconfigText} from '../../server/kubeconfig.js';
+import {sealsOf} from '../../server/seal.js';
 import {systemClock} from '../../system/clock.js';
 import {testCluster} from '../server/cluster.js';
 import {vaults} from '../server/support.js';
@@ -95,6 +96,7 @@ export async function openCluster(t: ExecutionContext) {
 			control: cluster.control,
 			authenticate: given => (given === token ? {name: 'admin', role: 'admin'} : undefined),
 			access: undefined,
+			seals: sealsOf(new Uint8Array(32)),
 		}),
 		tls: {ca, cert, key},
 		version: '0.1.0',

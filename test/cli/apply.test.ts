@@ -66,6 +66,49 @@ test('bad input of every sort is one clear line each and changes nothing', async
 	t.is(cluster.control.index.version, before);
 });
 
+test('values of a Secret that are no texts are refused with line and field, never dropped and never told', async t => {
+	const {troupe, cluster} = await openCluster(t);
+	const secret = (fields: string): string => `apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n${fields}\n`;
+	const cases: readonly (readonly [fields: string, err: RegExp])[] = [
+		['stringData:\n  pw: geheim\n  n: 7777123', /^error: stdin:6:3: stringData\.n: must be a string, got a number; put it in quotes$/m],
+		['stringData: {a: 7777123}', /^error: stdin:4:14: stringData\.a: must be a string/m],
+		['stringData: {a: null, b: [geheim], e: true}', /^error: stdin:4:23: stringData\.b: .+\nerror: stdin:4:36: stringData\.e: /m],
+		['stringData: [geheim]', /^error: stdin:4:1: stringData: must be an object, got a list$/m],
+		['stringData: geheim', /^error: stdin:4:1: stringData: must be an object, got a string$/m],
+		['data: {a: 7777123}', /^error: stdin:4:8: data\.a: must be a string/m],
+		['data: geheim\nstringData: {a: x}', /^error: stdin:4:1: data: must be an object, got a string$/m],
+	];
+	const refused = async (): Promise<void> => {
+		const before = cluster.control.index.version;
+		for (const [fields, err] of cases) {
+			const ran = await troupe(['apply', '-f', '-'], {input: secret(fields)});
+			t.deepEqual([ran.code, ran.out], [1, ''], fields);
+			t.regex(ran.err, err);
+			t.notRegex(ran.err, /geheim|7777123/);
+		}
+		t.is(cluster.control.index.version, before);
+	};
+	await refused();
+	t.is((await troupe(['apply', '-f', '-'], {input: secret('stringData: {pw: geheim}')})).out, 'secret/s created\n');
+	await refused();
+});
+
+test('objects too large for an annotation are applied, and it is said what that costs', async t => {
+	const {troupe} = await openCluster(t);
+	for (const [kind, bytes] of [
+		['ConfigMap', 300_000],
+		['Secret', 195_000],
+		['Secret', 260_000],
+	] as const) {
+		const field = kind === 'Secret' ? 'stringData' : 'data';
+		const input = `apiVersion: v1\nkind: ${kind}\nmetadata: {name: large-${bytes}}\n${field}: {a: ${'x'.repeat(bytes)}}\n`;
+		const first = await troupe(['apply', '-f', '-'], {input});
+		t.regex(first.out, /created/, first.err);
+		t.regex(first.err, /^note: stdin:1:1: too large for apply to remember: .+\n$/);
+		t.regex((await troupe(['apply', '-f', '-'], {input})).out, /unchanged/);
+	}
+});
+
 test('a namespace and what is in it can come in one file', async t => {
 	const {troupe} = await openCluster(t);
 	const input = `apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh}\n---\n${pod('a', '  namespace: fresh\n')}`;

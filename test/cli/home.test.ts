@@ -4,6 +4,13 @@ import {createServer, type AddressInfo} from 'node:net';
 import {mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
+import {readAgentOptions} from '../../cli/commands/agent.js';
+import {cachePlaceOf} from '../../cli/cache-place.js';
+import {homeOf} from '../../cli/home.js';
+import {openStanding} from '../../cli/standing.js';
+import {limits} from '../../api/limits.js';
+import {makeDirectory} from '../../system/make-directory.js';
+import {ManualClock} from '../../system/manual-clock.js';
 import {readUpOptions, upArguments} from '../../cli/commands/up.js';
 import {parseArguments} from '../../cli/arguments.js';
 import {findCommand} from '../../cli/commands.js';
@@ -74,6 +81,50 @@ test('up tells all wrong flags at once', t => {
 	]);
 	const typo = t.throws(() => readUpOptions(flagsOf('--runtime', 'proces'), '/h', 'box'), {instanceOf: AppError});
 	t.is(typo?.message, '--runtime must be auto or process or simulated, got "proces"; did you mean "process"?');
+});
+
+test('--join takes servers and nothing else, and never shows a password', t => {
+	const agentFlags = (join: string) => parseArguments([`--join=${join}`], findCommand('agent')?.flags ?? {}).flags;
+	const problem = (join: string) =>
+		t.throws(() => readAgentOptions(agentFlags(join), '/h', 'box', undefined), {instanceOf: AppError}).message;
+	for (const join of ['https://ada:geheim@host:6443', 'https://host:1,http://ada:geheim@', 'ada:geheim@host'])
+		t.is(problem(join), '--join takes no user and no password: a host joins by its token');
+	for (const join of ['https://host:6443/foo', 'https://host:6443?a=b', 'https://host:6443/#x'])
+		t.regex(problem(join), /takes no path behind HOST:PORT/);
+	t.regex(problem('http://host:6443'), /must be https:/);
+	t.deepEqual(readAgentOptions(agentFlags('https://a:1/,https://b'), '/h', 'box', undefined).join, ['https://a:1', 'https://b']);
+});
+
+test('a folder that can never be made is told at once', t => {
+	for (const place of ['/proc/nohome', '/proc/nohome/data', '/dev/null/x'])
+		t.throws(() => makeDirectory(place), {message: /^E(NOENT|NOTDIR|ACCES|PERM|EXIST)\b/});
+});
+
+test('an agent is ready when it is in step, or when nobody answers; one that is refused is not', async t => {
+	const clock = new ManualClock();
+	const inStep = openStanding(clock);
+	inStep.inStep();
+	t.deepEqual(await inStep.known, []);
+	const alone = openStanding(clock);
+	alone.problem('connect ECONNREFUSED');
+	const refused = openStanding(clock);
+	refused.refused();
+	clock.advance(limits.agentReadyMs);
+	t.deepEqual(await alone.known, ['the control plane does not answer yet (connect ECONNREFUSED); pods of the cache run']);
+	t.is(await Promise.race([refused.known, Promise.resolve('not yet')]), 'not yet');
+	refused.inStep();
+	t.deepEqual(await refused.known, []);
+});
+
+test('another cache is remembered for the next start, and told without its password', async t => {
+	const home = homeOf(await folder(t));
+	await mkdir(home.data);
+	t.deepEqual(await cachePlaceOf(home, undefined).keep(), []);
+	const asked = cachePlaceOf(home, 'redis://u:geheim@r:1/x');
+	const [note = ''] = await asked.keep();
+	t.true(note.includes('redis://r:1/x') && !note.includes('geheim'), note);
+	t.is((await stat(home.cachePlace)).mode & 0o777, 0o600);
+	t.deepEqual([cachePlaceOf(home, undefined).place, await cachePlaceOf(home, undefined).keep()], [asked.place, []]);
 });
 
 const pod =

@@ -71,6 +71,8 @@ test('addresses to listen on are read with and without a host', t => {
 test('only a folder that holds what Troupe makes looks like a home', t => {
 	t.true(looksLikeHome(['data', 'kubeconfig', 'admin.token'], ['control', 'node', 'runtime', 'cluster.key']));
 	t.true(looksLikeHome(['troupe.log'], []));
+	t.true(looksLikeHome(['data'], ['cluster.key']));
+	t.false(looksLikeHome(['data'], ['cluster.key', 'photos']));
 	t.false(looksLikeHome(['data'], []));
 	t.false(looksLikeHome(['Documents', '.bashrc'], []));
 	t.false(looksLikeHome(['kubeconfig', 'data'], ['photos']));

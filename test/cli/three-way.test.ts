@@ -2,7 +2,7 @@ import test from 'ava';
 import type {JsonObject} from '../../api/object.js';
 import {mergePatch} from '../../api/merge-patch.js';
 import {lastAppliedAnnotation} from '../../api/sealed.js';
-import {applyPatch, withLastApplied} from '../../cli/three-way.js';
+import {applyPatch, isRemembered, withLastApplied} from '../../cli/three-way.js';
 
 const manifest = (spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({kind: 'Pod', metadata: {name: 'a', ...metadata}, spec});
 
@@ -81,4 +81,14 @@ test('the annotation says the manifest without itself', t => {
 	const annotations = (first['metadata'] as JsonObject)['annotations'] as JsonObject;
 	t.deepEqual(JSON.parse(annotations[lastAppliedAnnotation] as string), manifest({a: 1}));
 	t.deepEqual(withLastApplied(first), first);
+});
+
+test('what is too large for an annotation is applied without one; an older memory still removes, and then goes', t => {
+	const large = (data: JsonObject): JsonObject => ({kind: 'ConfigMap', metadata: {name: 'a'}, data: {...data, large: 'x'.repeat(300_000)}});
+	t.false(isRemembered(large({})));
+	t.deepEqual(withLastApplied(large({})), large({}));
+	t.is(applyPatch(large({}), large({other: 'stays'})), undefined);
+	const small = withLastApplied({kind: 'ConfigMap', metadata: {name: 'a'}, data: {gone: '1'}});
+	t.deepEqual(mergePatch(small, applyPatch(large({}), small) ?? {}), {...large({}), metadata: {name: 'a', annotations: {}}});
+	t.true(isRemembered({kind: 'ConfigMap', metadata: {name: 'a'}, data: {half: 'x'.repeat(180_000)}}));
 });

@@ -1,6 +1,7 @@
 // Several hosts, played by processes on this one: a server and three agents that joined by token over TLS.
 
-import {readFileSync, statSync} from 'node:fs';
+import {copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
 import test from 'ava';
 import type {ApiObject} from '../../api/object.js';
 import type {Pod} from '../../api/kinds/pod.js';
@@ -8,6 +9,8 @@ import type {TreeNode} from '../../server/control-plane.js';
 import {isConditionTrue} from '../../api/conditions.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Client} from '../../cli/client.js';
+import {openLevelStore} from '../../system/level-store.js';
+import type {CommitOutcome, Meta} from '../../system/store.js';
 import {credentialFile, openAgent, openServer, type Agent, type Server} from './_hosts.js';
 import {isReady, pidOf, podOf, setOf} from './_pods.js';
 import {lives} from './_processes.js';
@@ -99,9 +102,11 @@ test.serial('who has no good token, or takes a name that is taken, does not beco
 	const attempt = (...flags: readonly string[]) => stranger.troupe('agent', `--join=${server.api()}`, ...flags);
 	const refused = async (wanted: RegExp, ...flags: readonly string[]): Promise<void> => {
 		const {code, err} = await attempt(...flags);
-		t.is(code, 1, err);
+		t.is(code, wanted.source.includes('no join token') ? 2 : 6, err);
 		t.regex(err, wanted);
 	};
+	const nowhere = await stranger.troupe('agent', '--detach', '--join=https://127.0.0.1:1', `--token=${token}`);
+	t.is(nowhere.code, 5, nowhere.err);
 	await refused(/"host-1": it has a credential already; .* "troupe token delete host-1"/, `--token=${token}`, '--node=host-1');
 	await refused(/belongs to another cluster than the token/, `--token=${token.slice(0, -4)}AAAA`, '--node=host-4');
 	await refused(/is no join token/, `--token=${server.token()}`, '--node=host-4');
@@ -168,3 +173,68 @@ test.serial('a node whose login is deleted is cut off, and may join again with a
 	await untilReady(nodes);
 	t.pass();
 });
+
+test.serial('a node that was deleted is the same node again by a new token alone', async t => {
+	t.timeout(60_000);
+	const agent = theAgent('host-2');
+	const token = await theServer().joinToken();
+	await agent.fine('down');
+	t.regex(await agent.fine('agent', '--detach', `--token=${token}`), /note: this host is node "host-2" of \S+ already, .*the token/);
+	await agent.fine('down');
+	await theServer().fine('delete', 'node', 'host-2');
+	await agent.fine('agent', '--detach', `--token=${token}`);
+	await untilReady(nodes);
+	t.pass();
+});
+
+test.serial('a second agent with the same login is never ready', async t => {
+	t.timeout(60_000);
+	const second = openHome(t);
+	mkdirSync(path.join(second.home, 'data'), {recursive: true});
+	copyFileSync(credentialFile(theAgent('host-2')), credentialFile(second));
+	const {code, out, err} = await second.troupe('agent', '--detach');
+	t.deepEqual([code, out], [1, '']);
+	t.regex(err, /another agent of node "host-2" is connected/);
+});
+
+test.serial('an agent without its server is ready with a note that says so', async t => {
+	t.timeout(60_000);
+	const agent = theAgent('host-2');
+	await agent.fine('down');
+	const credential = JSON.parse(readFileSync(credentialFile(agent), 'utf8')) as object;
+	const alone = openHome(t);
+	mkdirSync(path.join(alone.home, 'data'), {recursive: true});
+	writeFileSync(credentialFile(alone), JSON.stringify({...credential, servers: ['https://127.0.0.1:1']}));
+	const out = await alone.fine('agent', '--detach', '--runtime=simulated');
+	t.regex(out, /^the agent is ready\nnote: the control plane does not answer yet \(.+\); pods of the cache run\n/);
+	await agent.restart();
+	await untilReady(nodes);
+});
+
+test.serial('an agent that cannot start says why and ends, also while its connections are under way', async t => {
+	t.timeout(60_000);
+	const agent = theAgent('host-1');
+	await agent.fine('down');
+	const cache = path.join(agent.home, 'data', 'node');
+	await putRecord(cache, '{"schemaVersion":1}\nhalf a docum');
+	const failed = await agent.troupe('agent');
+	t.is(failed.code, 1);
+	t.regex(failed.err, /^error: the record "\/troupe\/registry\/assignments\/default\/torn" cannot be loaded: /);
+	await putRecord(cache, undefined);
+	await agent.restart();
+	await untilReady(nodes);
+});
+
+/** One assignment of a node's cache, as it stands in the store; undefined takes it away. */
+async function putRecord(cache: string, body: string | undefined): Promise<void> {
+	const driver = await openLevelStore(cache);
+	const expected = await new Promise<Meta>((resolve, reject) => {
+		driver.readMeta(read => (read.ok && read.meta !== undefined ? resolve(read.meta) : reject(new Error('no meta'))));
+	});
+	const writes = [{key: '/troupe/registry/assignments/default/torn', body: body === undefined ? undefined : () => body}];
+	const outcome = await new Promise<CommitOutcome>(resolve => {
+		driver.commit({writes, expected, next: {...expected, version: expected.version + 1}}, resolve);
+	});
+	await driver.close();
+	if (outcome.type !== 'committed') throw new Error(outcome.message);
+}

@@ -7,7 +7,7 @@ import test, {type ExecutionContext} from 'ava';
 import {AppError, type Outcome} from '../../api/errors.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
-import {collectionAddress} from '../../api/keys.js';
+import {collectionAddress, objectAddress} from '../../api/keys.js';
 import {may, type Identity} from '../../api/roles.js';
 import {isNodeReady} from '../../actors/control/placement.js';
 import {openControl, type Control} from '../../actors/control/start.js';
@@ -49,10 +49,15 @@ const common = (t: ExecutionContext) => ({
 const identityOf = (name: string | undefined, password: string | undefined): Identity | undefined =>
 	name !== undefined && nodeNames.includes(name) && password === `secret of ${name}` ? {name, role: 'node', node: name} : undefined;
 
-async function startControl(t: ExecutionContext): Promise<{control: Control; broker: Broker}> {
+async function startControl(t: ExecutionContext, mayBeNode?: (name: string) => boolean): Promise<{control: Control; broker: Broker}> {
 	const retainedSource = {match: () => [], owns: () => false};
 	const broker = await createBroker<Identity>({clock: systemClock, authenticate: identityOf, may, retainedSource});
-	const control = await opened<Control>(done => openControl({...common(t), links: brokerLinks(broker, 'control'), version: '0.0.0'}, done));
+	const control = await opened<Control>(done =>
+		openControl(
+			{...common(t), links: brokerLinks(broker, 'control'), version: '0.0.0', ...(mayBeNode === undefined ? {} : {mayBeNode})},
+			done,
+		),
+	);
 	t.teardown(async () => {
 		control.kill();
 		await control.bus.close();
@@ -186,4 +191,22 @@ test('a log that is stuck on its way holds up nothing else, and arrives when it 
 	letGo();
 	await log;
 	t.deepEqual(events, ['scaled', 'log ok']);
+});
+
+test('a node without a login of the cluster is told so and does not come back by its hello, until it has one again', async t => {
+	const logins = new Set<string>();
+	const {control, broker} = await startControl(t, name => logins.has(name));
+	const {port} = await broker.listen('127.0.0.1', 0);
+	const node = await startNode(t, 'node-tcp', `mqtt://127.0.0.1:${port}`);
+	const told = (): string => JSON.stringify(node.system.tree());
+	while (!told().includes('has no login of a node')) await new Promise(resolve => setTimeout(resolve, 10));
+	t.is(control.index.get('nodes/_/node-tcp'), undefined);
+	logins.add('node-tcp');
+	await when(control, () => control.index.get('nodes/_/node-tcp') !== undefined);
+	while (!told().includes('in step')) await new Promise(resolve => setTimeout(resolve, 10));
+	// Its Node goes with its login: what it says from then on changes nothing.
+	logins.clear();
+	await opened(done => control.system.ask(objectAddress('nodes/_/node-tcp'), {type: 'delete'}, {deadlineMs: 5_000, cause: 'test'}, done));
+	while (!told().includes('has no login of a node')) await new Promise(resolve => setTimeout(resolve, 10));
+	t.is(control.index.get('nodes/_/node-tcp'), undefined);
 });

@@ -69,6 +69,9 @@ test('a namespace takes along everything in it', async t => {
 	t.is((await cluster.troupe('get', 'ns', 'doomed')).code, 3);
 });
 
+const ledgerOf = (pods: ReadonlyMap<string, ApiObject>): ApiObject | undefined =>
+	[...pods.values()].find(({metadata}) => metadata.name.startsWith('ledger-'));
+
 /** What each example becomes: the pods it stands for, by name or by prefix, and how they are then. */
 const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) => boolean} = {
 	'config.yaml': pods => isReady(pods.get('greeter')),
@@ -76,6 +79,7 @@ const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) 
 		(containerOf(pods.get('crash'))?.restartCount ?? 0) >= 2 && containerOf(pods.get('crash'))?.lastState?.terminated?.exitCode === 3,
 	'dialect-a.yaml': pods =>
 		isReady(pods.get('old-style')) && [...pods].filter(([name, pod]) => name.startsWith('old-style-set-') && isReady(pod)).length === 2,
+	'exclusive.yaml': pods => isReady(ledgerOf(pods)),
 	'hello.yaml': pods => [...pods].filter(([name, pod]) => name.startsWith('hello-') && isReady(pod)).length === 3,
 	'job.yaml': pods => phaseOf(pods.get('count')) === 'Succeeded' && phaseOf(pods.get('try-again')) === 'Succeeded',
 	'pod.yaml': pods => isReady(pods.get('clock')),
@@ -100,6 +104,8 @@ test('every example becomes what it says', async t => {
 	t.is(await cluster.fine('logs', '-n', 'examples', 'count'), '1\n2\n3\n4\n5\n');
 	const greeting = 'good morning, all is green; the password has 28 characters, the address 51\n';
 	await eventually('the greeter greets', async () => (await cluster.fine('logs', '-n', 'examples', 'greeter')) === greeting);
+	const ledger = await until(client(), 'pods', 'the ledger', ledgerOf, 'examples');
+	t.regex(await cluster.fine('logs', '-n', 'examples', ledger.metadata.name), /^the only writer, number \d+\n$/);
 	const served = await until(
 		client(),
 		'pods',

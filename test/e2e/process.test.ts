@@ -1,7 +1,7 @@
 // Starting and stopping: what is said, what is left, and that nothing is left half started.
 
 import {spawn} from 'node:child_process';
-import {existsSync, readdirSync} from 'node:fs';
+import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import {createServer, type AddressInfo} from 'node:net';
 import test from 'ava';
 import {systemClock} from '../../system/clock.js';
@@ -80,6 +80,8 @@ test('in the background: up returns when ready, takes no terminal along, down st
 	t.is(await cluster.fine('down'), `the cluster is stopped (process ${pid})\npods run on; troupe down --pods stops them too\n`);
 	t.true(lives(web));
 	t.false(lives(pid));
+	const lines = readFileSync(`${cluster.home}/troupe.log`, 'utf8').trimEnd().split('\n');
+	t.notThrows(() => lines.map(line => JSON.parse(line) as unknown), 'one JSON object a line');
 	const uninstalled = await cluster.fine('uninstall', '--yes');
 	t.is(uninstalled, `1 program of pods stopped\n${cluster.home} is removed\n`);
 	t.deepEqual(cluster.processes(), []);

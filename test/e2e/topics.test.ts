@@ -1,6 +1,10 @@
 // An outside tool on MQTT: it sees each change of a pod, knows when it has missed something, and a stranger gets nothing.
 
+import {once, type EventEmitter} from 'node:events';
+import type {IncomingMessage} from 'node:http';
+import https from 'node:https';
 import test from 'ava';
+import {tokensPath, type TokenAnswer} from '../../api/join.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {gapsIn} from '../../server/topics.js';
@@ -101,5 +105,25 @@ test('a stranger gets nothing, and nobody but the cluster writes objects', async
 	const heard = await ear.until('the real one', all => all.length > 0 && all);
 	t.is(messagesOf(heard)[0]?.object?.kind, 'Pod');
 	t.false(heard.some(({text}) => text === 'forged'));
+	await cluster.fine('down');
+});
+
+test('a login that expires loses its connections and its watches at that moment', async t => {
+	t.timeout(30_000);
+	const cluster = openHome(t);
+	await cluster.up('--runtime=simulated', '--store=memory');
+	const client = await cluster.client();
+	const body = {name: 'guest', role: 'view', ttlSeconds: 3};
+	const {token} = (await client.json({method: 'POST', path: tokensPath, body})) as TokenAnswer;
+	const ear = await openEar(t, cluster, 'mqtt', 'guest', token);
+	const closed = once(ear.client as unknown as EventEmitter, 'close');
+	const {api} = cluster.endpoints();
+	const watch = https.get(`${api}/api/v1/pods?watch=true`, {headers: {authorization: `Bearer ${token}`}, rejectUnauthorized: false});
+	t.teardown(() => watch.destroy());
+	const [response] = (await once(watch, 'response')) as [IncomingMessage];
+	t.is(response.statusCode, 200);
+	const ended = once(response.resume(), 'end');
+	await Promise.all([closed, ended]);
+	await t.throwsAsync(openEar(t, cluster, 'mqtt', 'guest', token), {message: /bad user ?name/i});
 	await cluster.fine('down');
 });

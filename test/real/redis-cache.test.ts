@@ -1,5 +1,7 @@
 // A node whose cache is in a real Redis (Debian: redis-server): it boots and serves where there is no control plane.
 
+import {readFileSync} from 'node:fs';
+import path from 'node:path';
 import test from 'ava';
 import {obedientPod, pidsWhenRunning} from '../e2e/_pods.js';
 import {lives, programsOf} from '../e2e/_processes.js';
@@ -25,4 +27,38 @@ test('an agent that was killed boots from Redis without a server, adopts its pod
 	t.true(lives(pid), 'the program was not touched');
 	process.kill(pid, 'SIGKILL');
 	await until('the program runs again', () => programsOf(agent.home).some(program => program.pid !== pid));
+});
+
+const logOf = ({home}: {readonly home: string}): string => readFileSync(path.join(home, 'troupe.log'), 'utf8');
+
+test('a cache is of one node; one that takes no writes is told at once, one that was emptied ends the agent with what to do', async t => {
+	const redis = await startRedis(t, ['--appendonly', 'no', '--save', '']);
+	const cache = `redis://127.0.0.1:${redis.port}/shared`;
+	const [server, agent, second] = [openHome(t), openHome(t), openHome(t)];
+	await server.fine('server', '--detach', ...freePorts);
+	const token = async (): Promise<string> => (await server.fine('token', 'create', '--join')).trim();
+	const words = async (node: string) => [
+		'agent',
+		'--detach',
+		`--join=${server.endpoints().api ?? ''}`,
+		`--token=${await token()}`,
+		`--node=${node}`,
+		`--cache=${cache}`,
+	];
+	await agent.fine(...(await words('node-a')));
+	const refused = await second.troupe(...(await words('node-b')));
+	t.is(refused.code, 1);
+	t.regex(refused.err, /belongs to node "node-a"; node "node-b" needs one of its own: choose another with --cache/);
+
+	const client = await server.client();
+	await server.apply(obedientPod('web'));
+	const [pid = 0] = await pidsWhenRunning(client, 'web');
+	await redis.kill();
+	await until('the log says it', () => logOf(agent).includes('the cache of node \\"node-a\\" does not take writes'));
+	await redis.start();
+	await server.troupe('delete', 'pod', 'web', '--wait=false');
+	await until('the agent says what to do', () => logOf(agent).includes('was emptied; start the agent again: it is told again what it had'));
+	t.true(lives(pid));
+	await agent.fine('agent', '--detach', `--cache=${cache}`);
+	await until('the pod is ended after all', () => !lives(pid));
 });

@@ -161,3 +161,22 @@ test.serial('the server that leads is paused for twice its lease: woken, it ackn
 	await until('it stands by', async () => (await call(first, 'GET', setsPath)).status === 503);
 	await check(t, stage, second);
 });
+
+test('while the store does not answer nobody is named as the leader, and it is said why', async t => {
+	const etcd = await startEtcd(t);
+	const store = `${etcd.url}/silent`;
+	const first = await serve(openHome(t), store);
+	const second = await serveBeside(first, openHome(t), store);
+	const agent = new Agent({ca: readFileSync(path.join(first.home.home, 'ca.crt'))});
+	t.teardown(() => agent.destroy());
+	const told = async (door: Door): Promise<string> => (await ask(agent, door, first.home.token(), 'GET', setsPath)).text;
+	await until('the standby names the leader', async () => (await told(second)).includes(`the leader is ${first.url}`));
+	for (const member of etcd.members) await member.kill();
+	const silent = 'no server leads: the store does not answer';
+	for (const door of [first, second]) await until(`${door.url} says that nobody leads`, async () => (await told(door)).includes(silent));
+	const {code, err} = await second.home.troupe('get', 'pods');
+	t.is(code, 5);
+	t.true(err.includes(silent), err);
+	for (const member of etcd.members) await member.start();
+	await until('one leads again', async () => (await told(first)).includes('"items"') || (await told(second)).includes('"items"'));
+});

@@ -1,18 +1,22 @@
 // Tokens over HTTP, joining, the authority, and what a standby says.
 
-import http from 'node:http';
+import http, {type IncomingMessage} from 'node:http';
+import https from 'node:https';
 import {connect} from 'node:net';
 import tls from 'node:tls';
 import {once} from 'node:events';
 import test, {type ExecutionContext} from 'ava';
 import {pinOfJoinToken} from '../../api/join-token.js';
+import {brokerConfigPath, type BrokerConfigAnswer} from '../../api/broker-config.js';
 import {caPath, joinPath, tokensPath, type JoinAnswer, type TokenAnswer, type TokenRow} from '../../api/join.js';
 import {ensureCertificates, pinOf} from '../../server/certificates.js';
 import {createGateway, type Behind} from '../../server/gateway.js';
 import {connectionBounds} from '../../server/listener.js';
 import {createMqttGate} from '../../server/mqtt-gate.js';
 import {openTokens} from '../../server/tokens.js';
+import {mosquittoHash, passwordField} from '../../server/mosquitto-hash.js';
 import {systemClock} from '../../system/clock.js';
+import type {OutsideUrl} from '../../system/outside-url.js';
 import {testCluster} from './cluster.js';
 import type {StatusBody} from './door.js';
 import {ask, plainVault, vaults} from './support.js';
@@ -20,7 +24,7 @@ import {ask, plainVault, vaults} from './support.js';
 const certificates = ensureCertificates(vaults(), {names: [], nowMs: systemClock.nowMs()});
 
 /** A server of a cluster with the node `vm` in its own process; the clock of its tokens can be moved on. */
-async function openServer(t: ExecutionContext, bounds = connectionBounds) {
+async function openServer(t: ExecutionContext, bounds = connectionBounds, broker?: OutsideUrl) {
 	const certificate = await certificates;
 	const cluster = testCluster();
 	const clock = {nowMs: 1_000_000};
@@ -31,7 +35,7 @@ async function openServer(t: ExecutionContext, bounds = connectionBounds) {
 		tokens,
 		ca: certificate.ca,
 		servers: () => ['https://a:1', 'https://b:2'],
-		broker: undefined,
+		broker,
 		isOwnNode: (name: string) => name === 'vm',
 		cut: (login: string) => void cut.push(login),
 	};
@@ -79,6 +83,27 @@ test('a token is made, listed without its text, and taken back with its connecti
 	await call(404, admin, 'DELETE', `${tokensPath}/ci`);
 });
 
+test('a watch ends with its token, those of others go on', async t => {
+	const {port, certificate, call, admin} = await openServer(t);
+	const {token} = await call<TokenAnswer>(201, admin, 'POST', tokensPath, {name: 'ci', role: 'edit'});
+	const watch = async (bearer: string): Promise<IncomingMessage> => {
+		const request = https.get(`https://127.0.0.1:${port}/api/v1/pods?watch=true`, {
+			ca: certificate.ca,
+			agent: false,
+			headers: {authorization: `Bearer ${bearer}`},
+		});
+		t.teardown(() => request.destroy());
+		const [response] = (await once(request, 'response')) as [IncomingMessage];
+		return response.resume();
+	};
+	const [taken, kept] = await Promise.all([watch(token), watch(admin)]);
+	const ended = once(taken, 'end');
+	await call(200, admin, 'DELETE', `${tokensPath}/ci`);
+	await ended;
+	t.true(taken.complete);
+	t.false(kept.readableEnded);
+});
+
 test('tokens are the affair of admins alone', async t => {
 	const {call, tokens} = await openServer(t);
 	for (const role of ['edit', 'view', 'tool', 'node', 'join'] as const) {
@@ -86,6 +111,7 @@ test('tokens are the affair of admins alone', async t => {
 		await call(403, token, 'GET', tokensPath);
 		await call(403, token, 'POST', tokensPath, {name: 'x', role: 'admin'});
 		await call(403, token, 'DELETE', `${tokensPath}/admin`);
+		await call(403, token, 'GET', brokerConfigPath);
 	}
 	await call(401, undefined, 'GET', tokensPath);
 });
@@ -110,6 +136,14 @@ test('what makes no token is refused with the reason', async t => {
 	] as const)
 		t.regex((await call<StatusBody>(400, admin, 'POST', tokensPath, body)).message, wanted);
 	t.regex((await call<StatusBody>(409, admin, 'POST', tokensPath, {name: 'host-1', role: 'view'})).message, /cannot be called like a node/);
+});
+
+test('the login that asks is deleted only when that is meant', async t => {
+	const {call, admin} = await openServer(t);
+	t.regex((await call<StatusBody>(400, admin, 'DELETE', `${tokensPath}/admin`)).message, /^"admin" is the login that asks, .*--yes/);
+	await call(200, admin, 'GET', tokensPath);
+	await call(200, admin, 'DELETE', `${tokensPath}/admin?own=true`);
+	await call(401, admin, 'GET', tokensPath);
 });
 
 test('a join token does nothing but join, for a day, and pins the authority', async t => {
@@ -139,9 +173,14 @@ test('a name that somebody has cannot be joined under', async t => {
 	const {call, admin} = await openServer(t);
 	const {token} = await call<TokenAnswer>(201, admin, 'POST', tokensPath, {join: true});
 	await call(201, token, 'POST', joinPath, {node: 'host-1'});
-	for (const node of ['host-1', 'admin', 'vm']) {
+	for (const node of ['host-1', 'admin', 'vm'] as const) {
 		const {message} = await call<StatusBody>(409, token, 'POST', joinPath, {node});
-		t.regex(message, node === 'vm' ? /control plane runs a node of that name itself/ : new RegExp(`troupe token delete ${node}`));
+		const wanted = {
+			'host-1': /troupe token delete host-1/,
+			admin: /is no node; --node gives/,
+			vm: /control plane runs a node of that name itself/,
+		};
+		t.regex(message, wanted[node]);
 	}
 	for (const node of ['control', '', 'A', 'a/b', 5, undefined]) await call(400, token, 'POST', joinPath, {node});
 	await call(403, admin, 'POST', joinPath, {node: 'host-2'});
@@ -181,6 +220,10 @@ test('a standby names the leader to everyone, is alive and not ready', async t =
 	t.is((await ask(url + caPath, {ca: certificate.ca})).status, 200);
 	state.behind = {type: 'standby', leader: undefined};
 	t.is((await ask(`${url}/api`, {ca: certificate.ca})).headers['troupe-leader'], '');
+	state.behind = {type: 'standby', leader: undefined, storeAnswers: false};
+	const blind = await ask(`${url}/api`, {ca: certificate.ca});
+	t.deepEqual([blind.status, blind.headers['troupe-leader']], [503, '']);
+	t.is((JSON.parse(blind.text) as StatusBody).message, 'no server leads: the store does not answer');
 	state.behind = serving;
 	await call(200, admin, 'GET', '/api');
 });
@@ -250,4 +293,45 @@ test('a closing door waits for no connection that has said nothing or speaks MQT
 	await gateway.close();
 	await Promise.all(closed);
 	t.pass();
+});
+
+test('the files of a broker elsewhere hold every login by its hash, and control with the password of --broker', async t => {
+	const {call, admin, tokens} = await openServer(t, connectionBounds, {url: 'mqtts://[::1]:8884', password: 'pass of control'});
+	await tokens.issue('host-1', 'node');
+	const read = (query: string) => call<BrokerConfigAnswer>(200, admin, 'GET', `${brokerConfigPath}?folder=/srv/b%20c${query}`);
+	const {conf, acl, passwords, tls, controlPassword} = await read('');
+	t.true(conf.includes('\nlistener 8884 ::1\n'));
+	t.true(conf.includes('\ncertfile /srv/b c/cert.pem\nkeyfile /srv/b c/key.pem\n'));
+	t.true(conf.includes('\npassword_file /srv/b c/passwords\nacl_file /srv/b c/acl\n'));
+	t.true(tls);
+	t.is(controlPassword, undefined);
+	t.true(acl.includes('\nuser host-1\n'));
+	t.deepEqual(passwords.split('\n').slice(1), [
+		`control:${passwordField(mosquittoHash('pass of control'))}`,
+		`admin:${passwordField(mosquittoHash(admin))}`,
+		passwords.split('\n')[3],
+		'',
+	]);
+	t.true((await read('&host=0.0.0.0&port=1')).conf.includes('\nlistener 1 0.0.0.0\n'));
+});
+
+test('without a --broker a password is made, another one each time; what would be another line of its settings is refused', async t => {
+	const {call, admin} = await openServer(t);
+	const read = () => call<BrokerConfigAnswer>(200, admin, 'GET', `${brokerConfigPath}?host=127.0.0.1&port=1884`);
+	const [first, second] = [await read(), await read()];
+	t.false(first.tls);
+	t.true(first.passwords.includes(`\ncontrol:${passwordField(mosquittoHash(first.controlPassword ?? ''))}\n`));
+	t.not(first.controlPassword, second.controlPassword);
+	for (const query of [
+		'',
+		'?host=a%0Ab&port=1',
+		'?host=a%20b&port=1',
+		'?host=a',
+		'?host=a&port=0',
+		'?host=a&port=65536',
+		'?host=a&port=1&folder=relative',
+		'?host=a&port=1&folder=/a%0Auser%20root',
+	])
+		t.is((await call<StatusBody>(400, admin, 'GET', brokerConfigPath + query)).reason, 'BadRequest');
+	t.true((await call<BrokerConfigAnswer>(200, admin, 'GET', `${brokerConfigPath}?host=a&port=1`)).tls);
 });

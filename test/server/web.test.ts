@@ -4,17 +4,18 @@ import {once} from 'node:events';
 import test, {type ExecutionContext} from 'ava';
 import {WebSocket} from 'ws';
 import {systemClock} from '../../system/clock.js';
+import {ensureCertificates} from '../../server/certificates.js';
 import {createMqttSockets} from '../../server/mqtt-socket.js';
 import {createWeb} from '../../server/web.js';
-import {ask} from './support.js';
+import {ask, vaults} from './support.js';
 
-async function web(t: ExecutionContext, payloadBytes = 1000) {
+async function web(t: ExecutionContext, payloadBytes = 1000, tls?: {cert: string; key: string}) {
 	const streams: Duplex[] = [];
 	const sockets = createMqttSockets({onStream: stream => streams.push(stream), payloadBytes});
 	const door = createWeb({
 		about: () => ({version: '0.1.0', api: 'https://127.0.0.1:1<script>', mqtt: 'mqtt://127.0.0.1:2'}),
 		onMqttUpgrade: sockets.upgrade,
-		tls: undefined,
+		tls,
 		clock: systemClock,
 	});
 	const {port} = await door.listen('127.0.0.1', 0);
@@ -34,6 +35,14 @@ test('health and the page are there for everybody, anything else is not', async 
 	t.false(page.text.includes('<script>'));
 	t.is((await ask(`${url}/healthz`, {method: 'POST', body: 'x'})).status, 405);
 	t.is((await ask(`${url}/api/v1/pods`)).status, 404);
+});
+
+test('over TLS, whoever speaks plain http is told what the port speaks', async t => {
+	const {ca, cert, key} = await ensureCertificates(vaults(), {names: [], nowMs: systemClock.nowMs()});
+	const {url} = await web(t, 1000, {cert, key});
+	const {status, text} = await ask(`${url}/healthz`);
+	t.deepEqual([status, text], [400, 'this port speaks TLS: use https:// in the address\n']);
+	t.is((await ask(`${url.replace('http:', 'https:')}/healthz`, {ca})).text, 'ok\n');
 });
 
 test('a web socket with subprotocol mqtt is a byte stream both ways', async t => {
@@ -102,6 +111,11 @@ test('closing the door cuts upgraded connections and frees the port', async t =>
 
 test('a port that is taken is told by its number', async t => {
 	const {port} = await web(t);
-	const other = createWeb({about: () => ({version: '', api: '', mqtt: ''}), onMqttUpgrade: () => undefined, tls: undefined, clock: systemClock});
+	const other = createWeb({
+		about: () => ({version: '', api: '', mqtt: ''}),
+		onMqttUpgrade: () => undefined,
+		tls: undefined,
+		clock: systemClock,
+	});
 	await t.throwsAsync(other.listen('127.0.0.1', port), {message: `cannot listen on 127.0.0.1:${port}: the port is in use`});
 });

@@ -11,6 +11,10 @@ import {describeAct, type Act, type Place} from './plan.js';
 import {newerDesign} from './upgrade.js';
 import type {Watcher} from './watcher.js';
 
+/** Where an exclusive program runs; the first node when it runs nowhere. */
+const holderIn = ({nodes, programs}: SimulatedCluster): SimulatedNode | undefined =>
+	nodes.find(node => programs.runsExclusive(node)) ?? nodes[0];
+
 export type Stage = {readonly cluster: SimulatedCluster; readonly clients: Clients; readonly watcher: Watcher | undefined};
 
 const chosen = <Value>(values: readonly Value[], share: number): Value | undefined => values[Math.floor(share * values.length)];
@@ -18,19 +22,21 @@ const chosen = <Value>(values: readonly Value[], share: number): Value | undefin
 export function perform(stage: Stage, act: Act): void {
 	const {cluster, clients} = stage;
 	const {world} = cluster;
-	const machineAt = (place: Place): Server | SimulatedNode | undefined =>
-		place === 'control' ? (cluster.leader() ?? cluster.servers[0]) : chosen(cluster.nodes, place);
+	const machineAt = (place: Place): Server | SimulatedNode | undefined => {
+		if (place === 'control') return cluster.leader() ?? cluster.servers[0];
+		return place === 'holder' ? holderIn(cluster) : chosen(cluster.nodes, place);
+	};
 	const later = (ms: number, undo: () => void): void => void world.clock.after(ms, undo);
 	cluster.note(describeAct(act));
 	switch (act.type) {
 		case 'create':
-			return clients.create(act.set, act.replicas, act.program);
+			return clients.create(act.set, act.replicas, act.program, act.exclusive === true);
 		case 'scale':
 			return clients.scale(act.set, act.replicas);
 		case 'deleteSet':
 			return clients.delete(act.set);
 		case 'createPod':
-			return clients.createPod(act.pod);
+			return clients.createPod(act.pod, act.exclusive === true);
 		case 'deletePod': {
 			const name = chosen(cluster.pods(), act.pod)?.metadata.name;
 			return name === undefined ? undefined : clients.deletePod(name, act.graceSeconds);
@@ -150,11 +156,13 @@ function deafen(cluster: SimulatedCluster, forMs: number, later: (ms: number, un
 	const there = externalBroker.process.host;
 	world.network.cut(leader, there);
 	world.network.cut(there, leader);
-	if (forMs > canaryMs) later(canaryMs, () => hearing.onDeaf());
+	// Another such act may end this one.
+	const isCut = (): boolean => !world.network.isWhole(leader, there);
+	if (forMs > canaryMs) later(canaryMs, () => void (isCut() && hearing.onDeaf()));
 	later(forMs, () => {
+		if (forMs > canaryMs && (isCut() || hearing.isDeaf)) hearing.onUnwell();
 		world.network.mend(leader, there);
 		world.network.mend(there, leader);
-		if (forMs > canaryMs) hearing.onUnwell();
 	});
 }
 
@@ -163,7 +171,13 @@ type PartitionAct = Extract<Act, {type: 'partition'}>;
 /** The share says how many of the nodes, from the first on; one at least. */
 function partition(cluster: SimulatedCluster, {nodes, way, forMs}: PartitionAct, later: (ms: number, undo: () => void) => void): void {
 	const {network} = cluster.world;
-	const away = cluster.nodes.slice(0, Math.max(1, Math.round(nodes * cluster.nodes.length)));
+	const holder = holderIn(cluster);
+	const away =
+		nodes === 'holder'
+			? holder === undefined
+				? []
+				: [holder]
+			: cluster.nodes.slice(0, Math.max(1, Math.round(nodes * cluster.nodes.length)));
 	const ways = away.flatMap(({host}) =>
 		cluster
 			.hosts()

@@ -1,6 +1,7 @@
 // People with sets of pods: what they ask for, and what they were promised.
 
 import type {Outcome} from '../../api/errors.js';
+import {exclusiveAnnotation} from '../../api/exclusive.js';
 import {objectKey} from '../../api/keys.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import type {Message} from '../../system/behavior.js';
@@ -11,6 +12,8 @@ import type {Program} from './plan.js';
 export type Promised = {
 	replicas: number | undefined;
 	readonly program: Program;
+	/** Never more than one pod. */
+	readonly exclusive: boolean;
 	/** Requests whose outcome is not known, by their number, and what each would make of it. */
 	readonly open: Map<number, number | undefined>;
 };
@@ -28,16 +31,17 @@ export class Clients {
 		this.#cluster = cluster;
 	}
 
-	create(name: string, replicas: number, program: Program): void {
-		const promised: Promised = {replicas: undefined, program, open: new Map([[this.#requests, undefined]])};
+	create(name: string, replicas: number, program: Program, exclusive: boolean): void {
+		const promised: Promised = {replicas: undefined, program, exclusive, open: new Map([[this.#requests, undefined]])};
 		this.sets.set(name, promised);
-		this.#cluster.create('replicasets', replicaSet(name, replicas, program), this.#answered(promised, replicas, 'create', name));
+		this.#cluster.create('replicasets', replicaSet(name, replicas, program, exclusive), this.#answered(promised, replicas, 'create', name));
 	}
 
 	/** One that nobody owns, and that is there until it is deleted. */
-	createPod(name: string): void {
+	createPod(name: string, exclusive: boolean): void {
 		const spec = {containers: [{name: 'main', image: 'program', command: ['serve']}], terminationGracePeriodSeconds: 1};
-		this.#cluster.create('pods', {apiVersion: 'v1', kind: 'Pod', metadata: {name, namespace: 'default'}, spec}, outcome => {
+		const metadata = {name, namespace: 'default', ...annotated(exclusive)};
+		this.#cluster.create('pods', {apiVersion: 'v1', kind: 'Pod', metadata, spec}, outcome => {
 			this.#cluster.note(`create pod ${name}: ${outcome.ok ? 'acknowledged' : outcome.error.code}`);
 			if (!outcome.ok) return;
 			this.#cluster.invariants.onAcknowledged(objectKey('pods', 'default', name), outcome.value);
@@ -55,18 +59,24 @@ export class Clients {
 	}
 
 	scale(share: number, replicas: number): void {
-		const patch: Message & {patch: JsonObject} = {type: 'patch', patch: {spec: {replicas}}};
-		this.#request(share, replicas, patch);
+		const [name, promised] = this.#chosen(share);
+		if (name === undefined || promised === undefined) return;
+		const wanted = promised.exclusive ? Math.min(1, replicas) : replicas;
+		const patch: Message & {patch: JsonObject} = {type: 'patch', patch: {spec: {replicas: wanted}}};
+		this.#request(name, promised, wanted, patch);
 	}
 
 	delete(share: number): void {
-		this.#request(share, undefined, {type: 'delete'});
+		const [name, promised] = this.#chosen(share);
+		if (name !== undefined && promised !== undefined) this.#request(name, promised, undefined, {type: 'delete'});
 	}
 
-	#request(share: number, replicas: number | undefined, message: Message): void {
-		const known = [...this.sets].filter(([, promised]) => promised.replicas !== undefined);
-		const [name, promised] = known[Math.floor(share * known.length)] ?? [];
-		if (name === undefined || promised === undefined) return;
+	#chosen(share: number): readonly [string, Promised] | readonly [] {
+		const known = [...this.sets].filter(([, {replicas}]) => replicas !== undefined);
+		return known[Math.floor(share * known.length)] ?? [];
+	}
+
+	#request(name: string, promised: Promised, replicas: number | undefined, message: Message): void {
 		this.#cluster.askRecord(keyOf(name), message, this.#answered(promised, replicas, message.type, name));
 	}
 
@@ -89,7 +99,14 @@ export class Clients {
 
 const keyOf = (name: string): string => objectKey('replicasets', 'default', name);
 
-const replicaSet = (name: string, replicas: number, program: Program): Omit<ApiObject, 'metadata'> & {metadata: JsonObject} => ({
+const annotated = (exclusive: boolean) => (exclusive ? {annotations: {[exclusiveAnnotation]: 'true'}} : {});
+
+const replicaSet = (
+	name: string,
+	replicas: number,
+	program: Program,
+	exclusive: boolean,
+): Omit<ApiObject, 'metadata'> & {metadata: JsonObject} => ({
 	apiVersion: 'apps/v1',
 	kind: 'ReplicaSet',
 	metadata: {name, namespace: 'default'},
@@ -97,7 +114,7 @@ const replicaSet = (name: string, replicas: number, program: Program): Omit<ApiO
 		replicas,
 		selector: {matchLabels: {set: name}},
 		template: {
-			metadata: {labels: {set: name}},
+			metadata: {labels: {set: name}, ...annotated(exclusive)},
 			spec: {containers: [{name: 'main', image: images[program], command: ['serve']}], terminationGracePeriodSeconds: 1},
 		},
 	},

@@ -35,6 +35,8 @@ export type ClusterOptions = {
 	readonly design?: SystemDesign | undefined;
 	/** A bug planted into a control plane that has just been put together. */
 	readonly sabotage?: ((control: Control) => void) | undefined;
+	/** The same for a node. */
+	readonly nodeSabotage?: ((node: Node) => void) | undefined;
 	readonly note: (text: string) => void;
 	readonly isTraced: boolean;
 };
@@ -55,6 +57,7 @@ export class SimulatedCluster {
 	readonly note: (text: string) => void;
 	readonly isTraced: boolean;
 	readonly sabotage: ((control: Control) => void) | undefined;
+	readonly nodeSabotage: ((node: Node) => void) | undefined;
 	readonly hasExternalBroker: boolean;
 	readonly hasWatcher: boolean;
 	/** Names of the nodes that are alive by definition. */
@@ -72,9 +75,11 @@ export class SimulatedCluster {
 		this.note = options.note;
 		this.isTraced = options.isTraced;
 		this.sabotage = options.sabotage;
+		this.nodeSabotage = options.nodeSabotage;
 		this.hasExternalBroker = options.externalBroker;
 		this.hasWatcher = options.watcher;
-		this.olderDesign = options.design ?? controlDesign;
+		// Nobody watches here by HTTP.
+		this.olderDesign = {...(options.design ?? controlDesign), watched: false};
 		this.design = this.olderDesign;
 		const disk = emptyDisk();
 		this.servers = Array.from({length: options.servers}, (_, index) =>
@@ -139,7 +144,7 @@ export class SimulatedCluster {
 		const machine = this.#brokerMachine;
 		if (!this.hasExternalBroker || machine.process !== undefined) return;
 		this.externalBroker = new WorldBroker(this.world, boot(machine, this.world).process);
-		this.lookOn(this.externalBroker);
+		this.externalBroker.onPacket = (login, isMessage) => void (isMessage && this.hearing.onPacket(login));
 	}
 
 	stopBroker(): void {
@@ -147,8 +152,9 @@ export class SimulatedCluster {
 		this.externalBroker = undefined;
 	}
 
-	lookOn(broker: WorldBroker): void {
-		broker.onPacket = login => this.hearing.onPacket(login);
+	/** What a server hears counts while it leads. */
+	lookOn(broker: WorldBroker, server: Server): void {
+		broker.onPacket = login => void (this.leader() === server && this.hearing.onPacket(login));
 	}
 
 	/** Whom a client reaches: a standby takes nobody. One server is tried after another. */

@@ -26,9 +26,9 @@ export const sets = (draw: Draw, count: number, replicas: number): Deed[] =>
 	}));
 
 export const clientDeeds: readonly ((draw: Draw, index: number) => Deed)[] = [
-	(draw, index) => ({type: 'create', set: `late-${index}`, replicas: draw.below(4), program: program(draw)}),
-	draw => ({type: 'scale', set: draw.share(), replicas: draw.below(5)}),
-	draw => ({type: 'scale', set: draw.share(), replicas: draw.below(5)}),
+	(draw, index) => ({type: 'create', set: `late-${index}`, replicas: draw.below(3), program: program(draw)}),
+	draw => ({type: 'scale', set: draw.share(), replicas: draw.below(4)}),
+	draw => ({type: 'scale', set: draw.share(), replicas: draw.below(4)}),
 	draw => ({type: 'deleteSet', set: draw.share()}),
 	(_draw, index) => ({type: 'createPod', pod: `pod-${index}`}),
 	draw => ({type: 'deletePod', pod: draw.share(), ...(draw.chance(0.2) ? {graceSeconds: 0} : {})}),

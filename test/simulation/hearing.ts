@@ -7,12 +7,13 @@ import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/beh
 import type {SystemDesign} from '../../system/durable-system.js';
 import type {SimulatedCluster} from './cluster.js';
 
-/** A reading and a half: what came in the last of them may not be told yet. */
+/** A reading and a half: what came that recently may not be told yet. */
 const slackMs = limits.signsMs * 1.5;
 
 export class Hearing {
 	readonly #cluster: SimulatedCluster;
-	readonly #packetAtMs = new Map<string, number>();
+	/** When packets came: those of the last reading, and the one before them. */
+	readonly #packetsMs = new Map<string, number[]>();
 	/** When the leader began, or last went on after it had stood still for too long. */
 	#wellSinceMs = 0;
 
@@ -21,12 +22,20 @@ export class Hearing {
 	}
 
 	onPacket(login: string): void {
-		this.#packetAtMs.set(login, this.#nowMs());
+		const nowMs = this.#nowMs();
+		const packets = this.#packetsMs.get(login) ?? [];
+		while ((packets[1] ?? nowMs) <= nowMs - slackMs) packets.shift();
+		if (packets.at(-1) !== nowMs) packets.push(nowMs);
+		this.#packetsMs.set(login, packets);
 	}
 
 	/** From now on it hears nothing, and can know that. */
 	onDeaf(): void {
 		this.#wellSinceMs = Number.POSITIVE_INFINITY;
+	}
+
+	get isDeaf(): boolean {
+		return this.#wellSinceMs === Number.POSITIVE_INFINITY;
 	}
 
 	/** The observer begins, or has stood still, or could not be reached by anybody. */
@@ -65,13 +74,14 @@ export class Hearing {
 		const {invariants, nodes} = this.#cluster;
 		const nowMs = this.#nowMs();
 		this.#cluster.note(`${node} ${what}`);
-		const silentMs = nowMs - (this.#packetAtMs.get(node) ?? Number.NEGATIVE_INFINITY);
+		const toldMs = this.#packetsMs.get(node)?.findLast(atMs => atMs <= nowMs - slackMs);
+		const silentMs = nowMs - (toldMs ?? Number.NEGATIVE_INFINITY);
 		if (silentMs < limits.nodeGraceMs - slackMs) invariants.broken(`I8: ${node} ${what} ${silentMs} ms after a packet of it`);
 		const wellMs = nowMs - this.#wellSinceMs;
 		if (wellMs < limits.nodeGraceMs - slackMs)
 			invariants.broken(`I8: ${node} ${what} by an observer that was well for ${Math.max(0, wellMs)} ms only`);
 		const others = nodes.filter(({name}) => name !== node && invariants.truth(nodeKey(name)) !== undefined);
-		const heard = others.filter(({name}) => nowMs - (this.#packetAtMs.get(name) ?? 0) < limits.nodeGraceMs);
+		const heard = others.filter(({name}) => nowMs - (this.#packetsMs.get(name)?.at(-1) ?? 0) < limits.nodeGraceMs);
 		if (heard.length * 2 < others.length)
 			invariants.broken(`I8: ${node} ${what} while ${heard.length} of ${others.length} others are heard`);
 	}

@@ -30,6 +30,8 @@ export class Invariants {
 	readonly #podsByUid = new Map<string, Pod>();
 	/** Where each pod is bound or was. */
 	readonly #boundTo = new Map<string, Set<string>>();
+	/** What each pod was made for: its controller, or itself. */
+	readonly #soleOf = new Map<string, string>();
 	/** Which server wrote in each epoch. */
 	readonly #writerOf = new Map<number, string>();
 	readonly #mostReplicas = new Map<string, number>();
@@ -62,6 +64,11 @@ export class Invariants {
 	/** Nodes to which a pod is or was bound. */
 	nodesOf(uid: string): ReadonlySet<string> {
 		return this.#boundTo.get(uid) ?? new Set();
+	}
+
+	/** Of what an exclusive pod is the only one: its set's uid, or its own. */
+	soleOf(uid: string): string {
+		return this.#soleOf.get(uid) ?? uid;
 	}
 
 	truth(key: ObjectKey): ApiObject | undefined {
@@ -101,6 +108,7 @@ export class Invariants {
 		const {uid, name} = pod.metadata;
 		const before = this.#podsByUid.get(uid)?.spec?.nodeName;
 		this.#podsByUid.set(uid, pod);
+		this.#soleOf.set(uid, pod.metadata.ownerReferences?.[0]?.uid ?? uid);
 		const node = pod.spec?.nodeName;
 		if (before !== undefined && node !== before && !this.#isGone(before))
 			this.broken(`I1: pod ${name} was bound to ${before}, which is not lost, and is now to ${node ?? 'none'}`);

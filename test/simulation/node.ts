@@ -51,6 +51,7 @@ export function startNode(cluster: SimulatedCluster, node: SimulatedNode): void 
 				return;
 			}
 			node.system = outcome.value;
+			cluster.nodeSabotage?.(outcome.value);
 			outcome.value.begin();
 		},
 	);

@@ -8,16 +8,16 @@ import type {StoreTrouble} from '../../system/world/store.js';
 
 export type Program = 'serves' | 'fails' | 'ignoresTerm';
 
-/** Where something happens: control's leader, or one of the nodes. */
-export type Place = 'control' | number;
+/** Where something happens: control's leader, the node that runs an exclusive pod, or one of the nodes. */
+export type Place = 'control' | 'holder' | number;
 
 export type Deed =
 	// ---- what clients ask for
-	| {readonly type: 'create'; readonly set: string; readonly replicas: number; readonly program: Program}
+	| {readonly type: 'create'; readonly set: string; readonly replicas: number; readonly program: Program; readonly exclusive?: true}
 	| {readonly type: 'scale'; readonly set: number; readonly replicas: number}
 	| {readonly type: 'deleteSet'; readonly set: number}
 	/** A pod that nobody owns. */
-	| {readonly type: 'createPod'; readonly pod: string}
+	| {readonly type: 'createPod'; readonly pod: string; readonly exclusive?: true}
 	| {readonly type: 'deletePod'; readonly pod: number; readonly graceSeconds?: number}
 	// ---- what ends
 	| {readonly type: 'killProgram'; readonly node: number; readonly pod: number}
@@ -37,7 +37,7 @@ export type Deed =
 	| {readonly type: 'clockJump'; readonly place: Place; readonly byMs: number}
 	// ---- what is cut off
 	| {readonly type: 'cutConnection'; readonly node: number; readonly line: 'control' | 'bulk' | 'beat'; readonly forMs: number}
-	| {readonly type: 'partition'; readonly nodes: number; readonly way: 'both' | 'up' | 'down'; readonly forMs: number}
+	| {readonly type: 'partition'; readonly nodes: number | 'holder'; readonly way: 'both' | 'up' | 'down'; readonly forMs: number}
 	/** The leader does not reach the broker, where that is elsewhere. */
 	| {readonly type: 'deafen'; readonly forMs: number}
 	| {readonly type: 'cutWatcher'}

@@ -4,9 +4,13 @@ import {limits} from '../../api/limits.js';
 import {controlDesign} from '../../actors/control/design.js';
 import type {DetectorState} from '../../actors/control/detector.js';
 import type {Control} from '../../actors/control/start.js';
+import type {LeasesState} from '../../actors/node/leases.js';
+import type {Node} from '../../actors/node/start.js';
+import type {ApiObject} from '../../api/object.js';
 import type {AnyBehavior, Context, Message, Next} from '../../system/behavior.js';
 import type {SystemDesign} from '../../system/durable-system.js';
 import {silenceMs} from '../../system/membership.js';
+import type {Known} from '../../system/object-index.js';
 import type {RunOptions} from './run.js';
 import type {ScenarioName} from './scenarios.js';
 
@@ -25,8 +29,8 @@ function withBehavior(name: string, change: (behavior: AnyBehavior) => AnyBehavi
 	return {...controlDesign, behaviors: {...controlDesign.behaviors, [name]: change(behavior)}};
 }
 
-/** The same context without what is open: each wake asks for everything again. */
-const forgetting = ({self, cause, nowMs, monotonicMs, children, random, known}: Context): Context => ({
+/** The same context with other eyes. */
+const contextOf = ({self, cause, nowMs, monotonicMs, children, random}: Context, known: Known, pending: Context['pending']): Context => ({
 	cause,
 	self,
 	nowMs,
@@ -35,8 +39,11 @@ const forgetting = ({self, cause, nowMs, monotonicMs, children, random, known}: 
 	hasChild: () => false,
 	random,
 	known,
-	pending: new Map(),
+	pending,
 });
+
+/** Without what is open: each wake asks for everything again. */
+const forgetting = (context: Context): Context => contextOf(context, context.known, new Map());
 
 /** Effects run, and the asker is answered, before the store has the write. */
 function repliesEarly({system, pipeline, index}: Control): void {
@@ -71,6 +78,42 @@ const hasty = (behavior: AnyBehavior): AnyBehavior => ({
 	},
 });
 
+/** For it no pod is exclusive: it gives each away as soon as its node is lost. */
+const leaseless = (behavior: AnyBehavior): AnyBehavior => ({
+	...behavior,
+	receive: (state: unknown, message: Message, context: Context) =>
+		behavior.receive(state, message, contextOf(context, withoutAnnotations(context.known), context.pending)) as Next<unknown>,
+});
+
+function withoutAnnotations(known: Known): Known {
+	const plain = (object: ApiObject): ApiObject => ({...object, metadata: {...object.metadata, annotations: {}}});
+	return {
+		...known,
+		version: known.version,
+		get: key => known.get(key),
+		list: plural => known.list(plural),
+		countByTerm: (plural, term) => known.countByTerm(plural, term),
+		byTerm: (plural, term) => [...known.byTerm(plural, term)].map(plain),
+	};
+}
+
+/** Its leases last from when they were confirmed. */
+const slowCounting = (behavior: AnyBehavior): AnyBehavior => ({
+	...behavior,
+	receive(state: unknown, message: Message, context: Context) {
+		const {sentAtMs, ...rest} = state as LeasesState;
+		const counted =
+			message.type === 'leasesRenewed' ? new Map([...sentAtMs.keys()].map(number => [number, context.monotonicMs])) : sentAtMs;
+		return behavior.receive({...rest, sentAtMs: counted}, message, context) as Next<unknown>;
+	},
+});
+
+function countsLate({system}: Node): void {
+	const {behaviors} = system.options;
+	const {Leases} = behaviors;
+	if (Leases !== undefined) Object.assign(system.options, {behaviors: {...behaviors, Leases: slowCounting(Leases)}});
+}
+
 export const plantedBugs: readonly PlantedBug[] = [
 	{name: 'a reply before its commit', options: {sabotage: repliesEarly}, breaks: /^I2/},
 	{
@@ -97,6 +140,18 @@ export const plantedBugs: readonly PlantedBug[] = [
 		options: {design: withBehavior('Detector', hasty)},
 		scenario: 'nodeLoss',
 		breaks: /^I8: .* by an observer/,
+	},
+	{
+		name: 'an exclusive pod that is given away before its lease is over',
+		options: {design: withBehavior('Detector', leaseless)},
+		scenario: 'partition',
+		breaks: /^I1: exclusive/,
+	},
+	{
+		name: 'a lease that counts from its confirmation',
+		options: {nodeSabotage: countsLate},
+		scenario: 'nodeLoss',
+		breaks: /^I1: exclusive/,
 	},
 	{
 		name: 'a scale that is answered and not written',

@@ -2,7 +2,7 @@
 
 import {limits} from '../../api/limits.js';
 import type {RuntimeCommand} from '../../actors/node/runtime-port.js';
-import type {SimulatedHost} from '../../agent/simulated/host.js';
+import {leaseEnded, type SimulatedHost} from '../../agent/simulated/host.js';
 import type {SimulatedCluster} from './cluster.js';
 import type {Invariants} from './invariants.js';
 import type {SimulatedNode} from './node.js';
@@ -29,6 +29,8 @@ export class Programs {
 				const running = programs.find(spec.id);
 				if (running !== undefined && running.exit === undefined)
 					this.#invariants.broken(`I1: ${spec.id.uid} runs on ${node.name} and is started again`);
+				if (running?.exit?.reason === leaseEnded) this.onProgramEnded(node, spec.id.uid);
+				if (spec.exclusive === true) this.#checkAlone(node, spec.id.uid, spec.podName);
 				const container = programs.start(spec, program, watcher);
 				this.#onStart(node, spec.id.uid, spec.id.container, spec.podName, program.ends !== undefined);
 				return container;
@@ -39,7 +41,6 @@ export class Programs {
 
 	/**
 	 * I1: a pod runs where its record was bound, and nowhere else. I4: a program that did not end is not started again.
-	 * An exclusive pod's lease is looked at here, once there are such.
 	 */
 	#onStart(node: SimulatedNode, uid: string, container: string, pod: string, endsByItself: boolean): void {
 		this.#cluster.note(`start of ${pod}/${container} on ${node.name}`);
@@ -52,6 +53,25 @@ export class Programs {
 		if (endsByItself) return this.#checkBackoff(node, key, starts);
 		const called = 1 + (this.#ends.get(key) ?? 0);
 		if (starts > called) this.#invariants.broken(`I4: pod ${pod} was started ${starts} times, ${called} were called for`);
+	}
+
+	runsExclusive({programs}: SimulatedNode): boolean {
+		return [...programs.pods.keys()].some(uid => {
+			const container = programs.find({uid, container: 'main'});
+			return container?.spec.exclusive === true && container.exit === undefined;
+		});
+	}
+
+	/** I1: of an exclusive pod, and of a set of one such, nothing runs on any host when it is started. */
+	#checkAlone(node: SimulatedNode, uid: string, pod: string): void {
+		const sole = this.#invariants.soleOf(uid);
+		for (const {name, programs} of this.#cluster.nodes) {
+			for (const other of programs.pods.keys()) {
+				const container = this.#invariants.soleOf(other) === sole ? programs.find({uid: other, container: 'main'}) : undefined;
+				if (container === undefined || container.exit !== undefined) continue;
+				this.#invariants.broken(`I1: exclusive pod ${pod} is started on ${node.name} while ${container.spec.podName} runs on ${name}`);
+			}
+		}
 	}
 
 	/** I7: a program that keeps failing is tried ever more rarely; a new agent, or actor, may begin again with its back-off. */

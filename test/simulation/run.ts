@@ -2,6 +2,7 @@
 
 import {limits} from '../../api/limits.js';
 import type {Control} from '../../actors/control/start.js';
+import type {Node} from '../../actors/node/start.js';
 import type {SystemDesign} from '../../system/durable-system.js';
 import {World} from '../../system/world.js';
 import {calm, perform, type Stage} from './acts.js';
@@ -24,16 +25,17 @@ export type RunOptions = {
 	/** A bug: a design that has one, or what is done to a control plane that has just been put together. */
 	readonly design?: SystemDesign | undefined;
 	readonly sabotage?: ((control: Control) => void) | undefined;
+	readonly nodeSabotage?: ((node: Node) => void) | undefined;
 	readonly trace?: boolean | undefined;
 };
 
 /** The looks at the cluster once it is quiet: by the last one the longest back-off and two rounds of the resync are over. */
-const looksMs = [1_500, 4_000, 10_000, 20_000, 60_000, 120_000, 300_000, 400_000, 400_000];
+const looksMs = [1_500, 1_500, 2_500, 4_000, 6_000, 9_000, 14_000, 20_000, 40_000, 120_000, 300_000, 400_000, 400_000];
 /** Of so many seeds one is looked at for long after it has settled. */
 const longOneIn = 64;
-const longRestMs = 700_000;
+const longRestMs = 400_000;
 
-export function runPlan(plan: Plan, {design, sabotage, trace = false}: RunOptions = {}): Result {
+export function runPlan(plan: Plan, {design, sabotage, nodeSabotage, trace = false}: RunOptions = {}): Result {
 	const world = new World(plan.seed);
 	const startMs = world.clock.nowMs();
 	const history: string[] = [];
@@ -49,6 +51,7 @@ export function runPlan(plan: Plan, {design, sabotage, trace = false}: RunOption
 		watcher,
 		design,
 		sabotage,
+		nodeSabotage,
 		note,
 		isTraced: trace,
 	});

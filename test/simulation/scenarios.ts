@@ -25,7 +25,7 @@ function mixed(draw: Draw): Sketch {
 		watcher: draw.chance(0.3),
 		acts: [
 			...inTurn(draw, below).map(act => ({...act, atMs: 0})),
-			...inTurn(draw, sets(draw, 1, 4)),
+			...inTurn(draw, sets(draw, 1, 3)),
 			...inTurn(draw, deeds, draw.between(0, 2_000)),
 		],
 	};
@@ -158,7 +158,7 @@ function storeTrouble(draw: Draw): Sketch {
 		externalBroker: false,
 		localNodes: draw.chance(0.5),
 		watcher: draw.chance(0.2),
-		acts: [...inTurn(draw, sets(draw, 1, 4)), ...inTurn(draw, harm, 1_000), ...inTurn(draw, [...asked, ...kills], 1_200)],
+		acts: [...inTurn(draw, sets(draw, 1, 3)), ...inTurn(draw, harm, 1_000), ...inTurn(draw, [...asked, ...kills], 1_200)],
 	};
 }
 
@@ -177,7 +177,7 @@ function upgrade(draw: Draw): Sketch {
 		externalBroker: draw.chance(0.2),
 		localNodes: draw.chance(0.7),
 		watcher: draw.chance(0.3),
-		acts: [...inTurn(draw, sets(draw, 1, 4)), ...inTurn(draw, deeds, 3_000)],
+		acts: [...inTurn(draw, sets(draw, 1, 3)), ...inTurn(draw, deeds, 3_000)],
 	};
 }
 
@@ -197,8 +197,42 @@ export const scenarioOf = (seed: number): ScenarioName => order[seed % order.len
 export function planOf(seed: number, scenario: ScenarioName = scenarioOf(seed)): Plan {
 	const draw = drawOf(seed);
 	const sketch = scenarios[scenario](draw);
-	const acts = [...sketch.acts].sort((a, b) => a.atMs - b.atMs);
-	return {seed, scenario, ...sketch, acts, aftermathMs: draw.chance(0.7) ? aftermathMs : untilOver(acts)};
+	const isWaited = !draw.chance(0.7);
+	const exclusive = withExclusive.has(scenario) && draw.chance(0.25) ? exclusiveActs(draw) : undefined;
+	const acts = [...sketch.acts, ...(exclusive?.acts ?? [])].sort((a, b) => a.atMs - b.atMs);
+	const nodes = exclusive?.isLong === true ? Math.max(2, sketch.nodes) : sketch.nodes;
+	return {seed, scenario, ...sketch, nodes, acts, aftermathMs: isWaited || exclusive?.isLong === true ? untilOver(acts) : aftermathMs};
+}
+
+const withExclusive: ReadonlySet<ScenarioName> = new Set(['mixed', 'nodeLoss', 'partition', 'leaderChange']);
+
+/** A set of one exclusive pod, or such a pod alone; for some of them a node is away for as long as it takes to give them away. */
+function exclusiveActs(draw: Draw): {readonly acts: readonly Act[]; readonly isLong: boolean} {
+	const made: Deed = draw.chance(0.7)
+		? {type: 'create', set: 'only', replicas: 1, program: 'serves', exclusive: true}
+		: {type: 'createPod', pod: 'only', exclusive: true};
+	if (draw.chance(0.5)) return {acts: [{...made, atMs: 0}], isLong: false};
+	const forMs = draw.between(12_000, 30_000);
+	const atMs = draw.between(500, 5_000);
+	const losses: readonly Deed[] = [
+		{type: 'kill', place: 'holder', forMs},
+		{type: 'stop', place: 'holder', forMs},
+		{type: 'freeze', place: 'holder', forMs},
+		{type: 'partition', nodes: 'holder', way: draw.one(['both', 'up']), forMs},
+	];
+	const acts = draw.chance(0.3) ? lateAnswers(draw, atMs, forMs) : [{...draw.one(losses), atMs}];
+	return {acts: [{...made, atMs: 0}, ...acts], isLong: true};
+}
+
+/** What the holder is told is on its way for seconds, and comes when nothing has been heard of it for as long; then it hears no more. */
+function lateAnswers(draw: Draw, atMs: number, forMs: number): readonly Act[] {
+	const cut = {type: 'partition', nodes: 'holder'} as const;
+	const deafMs = draw.between(6_000, 14_000);
+	return [
+		{...cut, way: 'down', forMs: deafMs, atMs},
+		{...cut, way: 'up', forMs, atMs: atMs + draw.between(100, 1_000)},
+		{...cut, way: 'down', forMs: forMs - deafMs, atMs: atMs + deafMs + draw.between(1, 100)},
+	];
 }
 
 const aftermathMs = 1_500;

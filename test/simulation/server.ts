@@ -72,7 +72,7 @@ function openTerm(
 	const {world, invariants, design} = cluster;
 	const serverId = `${id}-${++terms}`;
 	const broker = cluster.hasExternalBroker ? undefined : new WorldBroker(world, process);
-	if (broker !== undefined) cluster.lookOn(broker);
+	if (broker !== undefined) cluster.lookOn(broker, server);
 	const uplink = controlUplink(world, process, controlSystem, () => broker ?? cluster.externalBroker);
 	server.uplink = uplink;
 	const late: {control?: Control; signs?: NodeSigns} = {};
@@ -134,7 +134,7 @@ function openTerm(
 					serverId,
 					pubsub: uplink.pubsub,
 					clock: process.clock,
-					heardSince: atMs => (broker ?? cluster.externalBroker)?.heardSince(atMs) ?? [],
+					heardSince: atMs => (broker ?? uplink).heardSince(atMs),
 					isRemote: node => cluster.localNodes.length === 0 && control.index.entry(nodeKey(node)) !== undefined,
 					anyRemote: () => cluster.localNodes.length === 0 && [...control.index.list('nodes')].length > 0,
 					tell: signs => control.system.tell(address(controlSystem, detectorPath), signs, 'signs'),

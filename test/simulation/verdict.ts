@@ -69,10 +69,10 @@ function ofNode(cluster: SimulatedCluster, {name, programs, system}: SimulatedNo
 export const isRestless = ({clients}: Stage): boolean =>
 	[...clients.sets.values()].some(({program, replicas, open}) => program === 'fails' && (replicas !== undefined || open.size > 0));
 
-const restMs = 3_000;
+const restMs = 2_000;
 /** A node at rest beats, control looks at it and hears itself. */
-const stepsAtRest = 400;
-const writesOfFailing = 60;
+const stepsAtRest = 270;
+const writesOfFailing = 40;
 
 /** I7: when nothing changes any more, nothing is written any more, and nobody is busy; what fails is tried ever more rarely. */
 export function restless(stage: Stage, ms = restMs): string[] {

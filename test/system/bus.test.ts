@@ -367,3 +367,25 @@ test('a closed bus takes nothing, gives nothing and keeps no timer', async t => 
 	t.like(outcomes[0], {ok: false, error: {code: 'ERR_NOT_REACHABLE'}});
 	t.is(clock.nextAtMs(), undefined);
 });
+
+test('a system that never comes back is forgotten with what waits for it, and met anew should it come', t => {
+	const {clock, run, pass, join} = aNetwork();
+	const begun: string[] = [];
+	const a = join('a', {onBegin: peer => begun.push(peer)});
+	const b = join('b');
+	a.tell(act({effects: [tellFar('b', note('first'))]}));
+	run();
+	a.tell(act({effects: [tellFar('gone', note('lost'))]}));
+	const outcomes = a.ask('gone', getNotes, 10 * limits.streamSilentMs);
+	run();
+	for (let waitedMs = 0; waitedMs <= limits.streamSilentMs; waitedMs += limits.streamResendMaxMs) pass(limits.streamResendMaxMs);
+	t.deepEqual(begun, ['gone']);
+	t.like(outcomes[0], {ok: false, error: {code: 'ERR_OUTCOME_UNKNOWN'}});
+	t.is(clock.nextAtMs(), undefined, 'nothing is sent to it any more');
+
+	const back = join('gone');
+	a.tell(act({effects: [tellFar('gone', note('second')), tellFar('b', note('third'))]}));
+	run();
+	t.deepEqual(back.log, [': init', ': note second']);
+	t.deepEqual(b.log, [': init', ': note first', ': note third']);
+});

@@ -341,8 +341,7 @@ test('an id that is used twice is one watch', t => {
 test('an id that stands for another actor than before is the watch of a later incarnation, heard of on the other lane first', t => {
 	const {world, b} = pair();
 	const message: Message & {id: number} = {type: 'watchActor', id: 1};
-	for (const name of ['x', 'y'])
-		b.system.receive('a', farAt(name), {message, from: address('a', downsPath), cause: 'x', outside: true});
+	for (const name of ['x', 'y']) b.system.receive('a', farAt(name), {message, from: address('a', downsPath), cause: 'x', outside: true});
 	b.act('x', {stops: true});
 	world.run();
 	t.deepEqual(watchWords(b), []);

@@ -115,6 +115,20 @@ export function electionContract(test: TestFn, make: Make): void {
 		await under.until('a leads again', a.leads);
 	});
 
+	test('who cannot see the lease names no leader, and says that it does not answer', async t => {
+		const under = await make(t);
+		const a = await runner(under, 'a');
+		await under.until('a leads', a.leads);
+		const b = await runner(under, 'b');
+		await under.until('b knows', () => b.election.leader()?.id === 'a');
+		t.true(b.election.answers());
+		b.cut();
+		await under.until('b names nobody', () => b.election.leader() === undefined && !b.election.answers());
+		b.heal();
+		await under.until('b knows again', () => b.election.leader()?.id === 'a' && b.election.answers());
+		t.deepEqual([a.log, b.log], [['elected'], []]);
+	});
+
 	test('a server that is alone and was cut off leads again once it is back', async t => {
 		const under = await make(t);
 		const a = await runner(under, 'a');

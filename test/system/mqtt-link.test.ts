@@ -113,7 +113,7 @@ lanesContract(test, {
 	name: 'from the broker’s process to a connection per lane',
 	async join(t) {
 		const broker = await openBroker(t);
-		const a = brokerLinks(broker, 'a') as Required<Links>;
+		const a = brokerLinks(broker, 'a');
 		return {a, b: await bothLanes(t, await tcpUrl(broker), 'b')};
 	},
 });
@@ -193,6 +193,21 @@ test('whom something was heard of, wills and retained messages aside', async t =
 	t.deepEqual(link.heardSince(0), [], 'who was silent for so long is forgotten');
 });
 
+test('a link whose inbox is refused does not stay as it is: it comes again, with growing pauses, until it may', async t => {
+	let refusals = 3;
+	const may: typeof openOptions.may = (identity, verb, topic) =>
+		(verb !== 'subscribe' || !topic.includes('/inbox/') || (refusals -= 1) < 0) && openOptions.may(identity, verb, topic);
+	const broker = await createBroker({...openOptions, may});
+	t.teardown(() => broker.close());
+	const problems: string[] = [];
+	const startMs = performance.now();
+	const {link} = await watched(t, {url: await tcpUrl(broker), self: 'a', onProblem: problem => problems.push(problem)});
+	t.is(problems.length, 3, problems.join());
+	t.regex(problems[0] ?? '', /could not be subscribed/);
+	t.is(link.counters().connects, 4);
+	t.true(performance.now() - startMs > limits.linkReconnectFirstMs * (1 + 2 + 4) * 0.9);
+});
+
 test('each attempt goes to the next server, with a will of its own, until one takes it', async t => {
 	const standby = createTcpServer(socket => socket.once('data', () => socket.end(Buffer.from([0x20, 2, 0, 3]))));
 	await new Promise<void>(resolve => standby.listen(0, '127.0.0.1', resolve));
@@ -243,6 +258,22 @@ test('a broker that takes nothing any more is not waited for when a link closes'
 	await link.close();
 	t.true(performance.now() - fromMs < 5 * limits.linkCloseMs);
 	t.is(sockets.length, 1);
+});
+
+test('a link that closes while it is still connecting leaves no connection', async t => {
+	const server = createTcpServer();
+	const taken = new Promise<Socket>(resolve => server.once('connection', resolve));
+	await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+	t.teardown(() => void server.close());
+	const url = `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	const link = connectMqttLink({url, self: 'a', password: 'x', clientId: 'a'});
+	const socket = await taken;
+	const ended = new Promise(resolve => socket.once('close', resolve));
+	socket.resume();
+	const fromMs = performance.now();
+	await link.close();
+	await ended;
+	t.true(performance.now() - fromMs < limits.linkConnectMs / 2);
 });
 
 test('garbage in an inbox is dropped and counted', async t => {

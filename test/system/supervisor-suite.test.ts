@@ -107,6 +107,22 @@ function hanging(
 	return world;
 }
 
+test('a child by the name of one that was killed in the middle of its commit begins when that is decided', t => {
+	for (const isStopped of [false, true]) {
+		const world = hanging('s/b', [keeper('b', 200)]);
+		const stopB: Effect = {type: 'stopChild', name: 'b'};
+		world.act('s', {effects: [stopB]});
+		world.pass(300);
+		world.act('s', {effects: [keeper('b')]});
+		t.deepEqual(startsAndStops(world), [], 'two actors never write one object');
+		if (isStopped) world.act('s', {effects: [stopB]});
+		world.refuse('s/b');
+		t.deepEqual(startsAndStops(world), isStopped ? [] : ['b: init']);
+		t.is(world.system.nodeAt(at('s/b')) === undefined, isStopped);
+		t.is(world.system.nodeAt(at('s'))?.children.length, isStopped ? 0 : 1);
+	}
+});
+
 test('sup_stop_timeout: a child that does not end in its time is killed, and the next one is stopped', t => {
 	const world = hanging('s/b', [spawnPuppet('a'), keeper('b', 200), spawnPuppet('c')]);
 	world.act('', stopS);

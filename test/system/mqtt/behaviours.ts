@@ -50,7 +50,7 @@ export const behaviours = {
 		),
 		'what finds no room is delivered and not kept': not(
 			'3.3.1-5',
-			'retained messages of clients are bounded; each that found no room is counted',
+			'retained messages of clients are bounded, in all and for each login; each that found no room is counted',
 		),
 		'it is gone when the broker starts again': not(
 			'3.3.1-5',

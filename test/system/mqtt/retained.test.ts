@@ -92,7 +92,7 @@ prove(test, 'retained', {
 		const live = await rig.join();
 		live.send(subscribePacket(1, ['last', 0]));
 		await live.next();
-		await publish(rig, ...Array.from({length: limits.brokerRetainedTopics}, (_, i) => publishPacket(`many/${i}`, 'x', retain)));
+		await publish(rig, ...Array.from({length: limits.brokerRetainedPerLogin}, (_, i) => publishPacket(`many/${i}`, 'x', retain)));
 		await publish(rig, publishPacket('last', 'one', retain));
 		t.is(await live.next(), 'publish q0 r0 d0 last one');
 		t.deepEqual(await given(rig, 'last'), []);

@@ -1,0 +1,11 @@
+// How a command that a person is told to type finds this home again: `--home` wherever it would look elsewhere without.
+
+import {homedir} from 'node:os';
+import {homeRoot} from './home.js';
+
+/** ` --home DIR`, or nothing where `troupe down` typed here means this home anyway. */
+export const homeFlag = (home: string): string =>
+	home === homeRoot('down', undefined, process.env['TROUPE_HOME'], homedir()) ? '' : ` --home ${wordOf(home)}`;
+
+/** As a shell takes it for one word. */
+const wordOf = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
