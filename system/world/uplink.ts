@@ -77,7 +77,12 @@ export class Line {
 	/** A packet that has left this connection and arrives long after those behind it. */
 	publishLate(topic: string, payload: Payload, delayMs: number): void {
 		const broker = this.#broker;
-		if (this.#connection !== undefined) this.#options.world.clock.after(delayMs, () => broker?.inject(topic, payload));
+		const {world, process} = this.#options;
+		if (this.#connection === undefined || broker === undefined) return;
+		world.clock.after(delayMs, () => {
+			// No packet passes a cut, lest control be told what it has not heard.
+			if (world.network.cutSinceMs(process.host, broker.process.host) === undefined) broker.inject(topic, payload);
+		});
 	}
 
 	/** Calls back at each new connection. */

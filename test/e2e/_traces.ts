@@ -20,7 +20,17 @@ export const filesThatShow = (folder: string, words: readonly string[]): readonl
 	readdirSync(folder, {recursive: true, withFileTypes: true})
 		.filter(entry => entry.isFile())
 		.map(entry => path.join(entry.parentPath, entry.name))
-		.filter(file => shows(readFileSync(file, 'latin1'), words) || shows(path.basename(file), words));
+		.filter(file => shows(textOf(file), words) || shows(path.basename(file), words));
+
+/** Empty for a file that is gone since it was listed: whoever owns the folder works on. */
+function textOf(file: string): string {
+	try {
+		return readFileSync(file, 'latin1');
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+		throw error;
+	}
+}
 
 /** Every record of a store that nobody has open: its files may be compressed. */
 export async function recordsOf(directory: string): Promise<string> {

@@ -65,7 +65,9 @@ export class Hearing {
 	#look(effect: Effect): void {
 		if (effect.type !== 'update') return;
 		const message = effect.message as Message & {readonly node?: string; readonly finding?: {readonly state: string}};
-		if (message.type === 'found' && message.finding?.state === 'dead') this.#judged(effect.key.split('/')[2] ?? '', 'is declared dead');
+		const node = effect.key.split('/')[2] ?? '';
+		const isNews = message.finding?.state === 'dead' && !this.#cluster.invariants.isGone(node);
+		if (message.type === 'found' && isNews) this.#judged(node, 'is declared dead');
 		if (message.type === 'evict' && message.node !== undefined) this.#judged(message.node, 'loses a pod');
 	}
 

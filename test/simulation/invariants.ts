@@ -110,12 +110,13 @@ export class Invariants {
 		this.#podsByUid.set(uid, pod);
 		this.#soleOf.set(uid, pod.metadata.ownerReferences?.[0]?.uid ?? uid);
 		const node = pod.spec?.nodeName;
-		if (before !== undefined && node !== before && !this.#isGone(before))
+		if (before !== undefined && node !== before && !this.isGone(before))
 			this.broken(`I1: pod ${name} was bound to ${before}, which is not lost, and is now to ${node ?? 'none'}`);
 		if (node !== undefined) this.#boundTo.set(uid, (this.#boundTo.get(uid) ?? new Set()).add(node));
 	}
 
-	#isGone(node: string): boolean {
+	/** Committed as lost, or without a record. */
+	isGone(node: string): boolean {
 		const record = this.#truth.get(nodeKey(node)) as NodeObject | undefined;
 		return record === undefined || isLost(record);
 	}
