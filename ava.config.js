@@ -6,5 +6,7 @@ export default {
 	nodeArguments: ['--enable-source-maps'],
 	// In a worker Node closes descriptors that other threads have opened since; these tests hand descriptors to processes.
 	workerThreads: false,
+	// Many of them wait for processes and clocks: with as many files as processors half of the machine would idle.
+	concurrency: 4,
 	timeout: '60s',
 };

@@ -74,7 +74,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Finalisers and weak references may need a second look. */
 async function heapBytes(): Promise<number> {
-	for (let look = 0; look < 2; look++) {
+	for (let look = 0; look < 6; look++) {
 		collectGarbage();
 		await new Promise(resolve => setImmediate(resolve));
 	}
