@@ -1,6 +1,6 @@
 // Where a word is to be found after everything: files of a folder, what a store holds unpacked, command lines of all processes.
 
-import {readdirSync, readFileSync} from 'node:fs';
+import {readdirSync, readFileSync, type Dirent} from 'node:fs';
 import path from 'node:path';
 import {storePrefix} from '../../api/keys.js';
 import {openLevelStore} from '../../system/level-store.js';
@@ -17,10 +17,24 @@ export const shows = (text: string, words: readonly string[]): boolean => words.
 
 /** Files below the folder that have one of the words in any form. */
 export const filesThatShow = (folder: string, words: readonly string[]): readonly string[] =>
-	readdirSync(folder, {recursive: true, withFileTypes: true})
-		.filter(entry => entry.isFile())
-		.map(entry => path.join(entry.parentPath, entry.name))
-		.filter(file => shows(textOf(file), words) || shows(path.basename(file), words));
+	filesBelow(folder).filter(file => shows(textOf(file), words) || shows(path.basename(file), words));
+
+/** A folder that goes while it is walked has none. */
+function filesBelow(folder: string): readonly string[] {
+	return entriesOf(folder).flatMap(entry => {
+		const file = path.join(folder, entry.name);
+		return entry.isDirectory() ? filesBelow(file) : entry.isFile() ? [file] : [];
+	});
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+	try {
+		return readdirSync(folder, {withFileTypes: true});
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+		throw error;
+	}
+}
 
 /** Empty for a file that is gone since it was listed: whoever owns the folder works on. */
 function textOf(file: string): string {

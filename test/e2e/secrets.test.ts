@@ -1,7 +1,7 @@
 // The marker test: a Secret is made, used, changed, refused, met by a crash and deleted; afterwards its value is nowhere but where
 // it belongs, which is the environment of the program and the answer to a reader who may have it.
 
-import {readFileSync, readdirSync} from 'node:fs';
+import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import type {ApiObject, Condition} from '../../api/object.js';
@@ -213,8 +213,9 @@ test('a node on another host fetches a Secret, and starts with it again while no
 	const lengths = said(marker);
 	const logOf = (attempt: string): string => {
 		const runtime = path.join(host.home, 'data/runtime');
-		const file = readdirSync(runtime, {recursive: true, encoding: 'utf8'}).find(name => name.endsWith(`main/${attempt}/log`));
-		return file === undefined ? '' : readFileSync(path.join(runtime, file), 'utf8');
+		const files = readdirSync(runtime).map(uid => path.join(runtime, uid, 'main', attempt, 'log'));
+		const file = files.find(each => existsSync(each));
+		return file === undefined ? '' : readFileSync(file, 'utf8');
 	};
 	await eventually(
 		'the program runs again, with its Secret',
