@@ -1,20 +1,6 @@
 // The little of MQTT that a client under load needs: packets to write, and packets that come counted without being looked into.
 
-const text = (value: string): Buffer => {
-	const bytes = Buffer.from(value);
-	return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 0xff]), bytes]);
-};
-
-function packet(first: number, ...parts: readonly Buffer[]): Buffer {
-	const body = Buffer.concat(parts);
-	const length: number[] = [];
-	let rest = body.length;
-	do {
-		length.push((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
-		rest >>= 7;
-	} while (rest > 0);
-	return Buffer.concat([Buffer.from([first, ...length]), body]);
-}
+import {packet, text} from '../../test/system/mqtt/_wire.js';
 
 /** A clean session without keep-alive; the password is of no interest. */
 export const connectPacket = (name: string): Buffer =>

@@ -52,6 +52,9 @@ export const setOf = (name: string, replicas: number, {namespace, labels = {app:
 	},
 });
 
+/** A set that only is there. */
+export const emptySet = (name: string) => setOf(name, 0);
+
 export const containerOf = (object: ApiObject | undefined): ContainerStatus | undefined =>
 	(object as Pod | undefined)?.status?.containerStatuses?.[0];
 export const phaseOf = (object: ApiObject | undefined): string | undefined => (object as Pod | undefined)?.status?.phase;

@@ -10,9 +10,14 @@ import {systemClock} from '../../system/clock.js';
 const deadlineMs = 20_000;
 const lookMs = 20;
 
-/** Looks again and again until it is so. Rejects after 20 s; `about` tells then how things stood. */
-export function eventually(what: string, isSo: () => boolean | Promise<boolean>, about: () => string = () => ''): Promise<void> {
-	const untilMs = systemClock.monotonicMs() + deadlineMs;
+/** Looks again and again until it is so. Rejects after 20 s, or what is given; `about` tells then how things stood. */
+export function eventually(
+	what: string,
+	isSo: () => boolean | Promise<boolean>,
+	about: () => string = () => '',
+	withinMs = deadlineMs,
+): Promise<void> {
+	const untilMs = systemClock.monotonicMs() + withinMs;
 	return new Promise((resolve, reject) => {
 		const look = async (): Promise<void> => {
 			const fromMs = systemClock.monotonicMs();

@@ -171,7 +171,7 @@ test.serial('a node whose login is deleted is cut off, and may join again with a
 	const token = await theServer().joinToken();
 	await agent.fine('agent', '--detach', `--join=${theServer().api()}`, `--token=${token}`);
 	await untilReady(nodes);
-	t.pass();
+	t.regex(await theServer().fine('token', 'list'), /^host-2 +node /m);
 });
 
 test.serial('a node that was deleted is the same node again by a new token alone', async t => {
@@ -184,7 +184,7 @@ test.serial('a node that was deleted is the same node again by a new token alone
 	await theServer().fine('delete', 'node', 'host-2');
 	await agent.fine('agent', '--detach', `--token=${token}`);
 	await untilReady(nodes);
-	t.pass();
+	t.regex(await theServer().fine('token', 'list'), /^host-2 +node /m);
 });
 
 test.serial('a second agent with the same login is never ready', async t => {

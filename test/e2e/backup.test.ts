@@ -8,21 +8,11 @@ import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../../cli/client.js';
 import {listAll} from '../../cli/lists.js';
 import {resourceOf} from '../../cli/resources.js';
+import {emptySet} from './_pods.js';
 import {openHome} from './_rig.js';
 import {eventually} from './_waiting.js';
 
 const setsPath = '/apis/apps/v1/namespaces/default/replicasets';
-
-const emptySet = (name: string) => ({
-	apiVersion: 'apps/v1',
-	kind: 'ReplicaSet',
-	metadata: {name},
-	spec: {
-		replicas: 0,
-		selector: {matchLabels: {app: name}},
-		template: {metadata: {labels: {app: name}}, spec: {containers: [{name: 'main', image: 'none', command: ['sleep', '9']}]}},
-	},
-});
 
 const setsOf = async (client: Client): Promise<ReadonlyMap<string, ApiObject>> =>
 	new Map((await listAll(client, resourceOf('replicasets'), undefined)).map(object => [object.metadata.name, object]));

@@ -6,7 +6,7 @@ import {mkdtempSync, readFileSync, readdirSync, rmSync} from 'node:fs';
 import net from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {setTimeout as sleep} from 'node:timers/promises';
+import {eventually} from '../e2e/_waiting.js';
 
 export type Teardown = {readonly teardown: (end: () => void | Promise<void>) => void};
 
@@ -21,13 +21,8 @@ export async function freePort(): Promise<number> {
 }
 
 /** Waits until the condition holds; an error that names it otherwise. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, deadlineMs = 20_000): Promise<void> {
-	const endMs = performance.now() + deadlineMs;
-	while (!(await holds())) {
-		if (performance.now() > endMs) throw new Error(`not within ${deadlineMs} ms: ${what}`);
-		await sleep(20);
-	}
-}
+export const until = (what: string, holds: () => boolean | Promise<boolean>, deadlineMs?: number): Promise<void> =>
+	eventually(what, holds, undefined, deadlineMs);
 
 export function folder(t: Teardown, name: string): string {
 	const directory = mkdtempSync(path.join(tmpdir(), `troupe-${name}-`));

@@ -148,7 +148,7 @@ test('a stranger gets nothing: no login, a wrong password, an unknown name; a ne
 	await broker.reload(tokens.logins());
 	await client(t, broker, 'late', late);
 	await closed;
-	t.pass();
+	t.false(eye.connected);
 });
 
 const common = (t: ExecutionContext) => ({

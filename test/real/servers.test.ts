@@ -7,23 +7,13 @@ import test, {type ExecutionContext} from 'ava';
 import {metaStoreKey} from '../../api/keys.js';
 import {systemClock} from '../../system/clock.js';
 import {connectEtcd} from '../../system/etcd-client.js';
+import {emptySet} from '../e2e/_pods.js';
 import {freePorts, openHome, type Home} from '../e2e/_rig.js';
 import {startEtcd} from './_etcd.js';
 import {watchMeta} from './_leaders.js';
 import {pauseProcess, until} from './_servers.js';
 
 const setsPath = '/apis/apps/v1/namespaces/default/replicasets';
-
-const emptySet = (name: string) => ({
-	apiVersion: 'apps/v1',
-	kind: 'ReplicaSet',
-	metadata: {name},
-	spec: {
-		replicas: 0,
-		selector: {matchLabels: {app: name}},
-		template: {metadata: {labels: {app: name}}, spec: {containers: [{name: 'main', image: 'none', command: ['sleep', '9']}]}},
-	},
-});
 
 type Door = {readonly home: Home; readonly url: string; readonly pid: number};
 

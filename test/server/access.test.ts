@@ -261,7 +261,7 @@ test('MQTT comes through the same port by ALPN; while nobody leads CONNECT is an
 });
 
 test('whoever speaks plain http to the port is told what it speaks; rubbish is cut', async t => {
-	const {port} = await openServer(t, {...connectionBounds, headersMs: 1_000});
+	const {port, certificate} = await openServer(t, {...connectionBounds, headersMs: 1_000});
 	const answer = await new Promise<{status: number | undefined; text: string}>((resolve, reject) => {
 		http
 			.get({port, path: '/healthz', agent: false}, response => {
@@ -279,7 +279,10 @@ test('whoever speaks plain http to the port is told what it speaks; rubbish is c
 		socket.write(bytes);
 		await once(socket, 'close');
 	}
-	t.pass();
+	const polite = tls.connect({port, host: '127.0.0.1', ca: certificate.ca});
+	await once(polite, 'secureConnect');
+	t.true(polite.authorized, 'the door still serves');
+	polite.destroy();
 });
 
 test('a closing door waits for no connection that has said nothing or speaks MQTT', async t => {
@@ -292,7 +295,7 @@ test('a closing door waits for no connection that has said nothing or speaks MQT
 	const closed = [once(silent, 'close'), once(mqtt, 'close')];
 	await gateway.close();
 	await Promise.all(closed);
-	t.pass();
+	t.deepEqual([silent.destroyed, mqtt.destroyed], [true, true]);
 });
 
 test('the files of a broker elsewhere hold every login by its hash, and control with the password of --broker', async t => {

@@ -7,6 +7,7 @@ import mqtt, {type IClientOptions, type MqttClient} from 'mqtt';
 import {may, type Identity} from '../../api/roles.js';
 import {createBroker, type Broker, type BrokerOptions, type RetainedSource} from '../../system/broker.js';
 import {ManualClock} from '../../system/manual-clock.js';
+import {packet, text} from './mqtt/_wire.js';
 
 export const noRetained: RetainedSource = {match: () => [], owns: () => false};
 
@@ -102,29 +103,12 @@ export async function openSocket(t: ExecutionContext, port: number): Promise<Soc
 	return socket;
 }
 
-const text = (value: string): Buffer => {
-	const bytes = Buffer.from(value);
-	return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 0xff]), bytes]);
-};
-
-function packet(type: number, body: Buffer): Buffer {
-	const length: number[] = [];
-	let rest = body.length;
-	do {
-		length.push((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
-		rest >>= 7;
-	} while (rest > 0);
-	return Buffer.concat([Buffer.from([type, ...length]), body]);
-}
-
 export const connectPacket = (name: string, clientId: string): Buffer =>
-	packet(0x10, Buffer.concat([text('MQTT'), Buffer.from([4, 0xc2, 0, 0]), text(clientId), text(name), text(passwordOf(name))]));
+	packet(0x10, text('MQTT'), Buffer.from([4, 0xc2, 0, 0]), text(clientId), text(name), text(passwordOf(name)));
 
-export const subscribePacket = (filter: string): Buffer =>
-	packet(0x82, Buffer.concat([Buffer.from([0, 1]), text(filter), Buffer.from([0])]));
+export const subscribePacket = (filter: string): Buffer => packet(0x82, Buffer.from([0, 1]), text(filter), Buffer.from([0]));
 
-export const publishPacket = (topic: string, payload: Buffer | string): Buffer =>
-	packet(0x30, Buffer.concat([text(topic), Buffer.from(payload)]));
+export const publishPacket = (topic: string, payload: Buffer | string): Buffer => packet(0x30, text(topic), Buffer.from(payload));
 
 /** Logs in and subscribes over a bare socket, and takes in nothing more. */
 export async function stuckSubscriber(
