@@ -199,7 +199,7 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 
 	aedes.preConnect = (client, packet, done) => {
 		const connection = connections.of(client);
-		if (connection === undefined) return done(null, false);
+		if (connection === undefined || connection.identity !== undefined) return done(null, false);
 		if (isMalformed(packet)) {
 			count('cutMalformed', connection.about);
 			return done(new Error('malformed'), false);
@@ -220,8 +220,9 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 			return done(Object.assign(new Error('refused'), {returnCode: admission.code}), null);
 		}
 		const {identity} = admission;
+		// Who says goodbye in the same breath is not there any more.
+		if (!connections.login(connection, identity)) return done(null, false);
 		persistence.claim(connection.clientId, identity.name);
-		connections.login(connection, identity);
 		connection.stream.login(limits.packetBytes, fence.stallMs?.(identity) ?? limits.toolStallMs);
 		done(null, true);
 	};

@@ -62,10 +62,12 @@ export class Connections<Client extends object, Identity extends Login> {
 		return client === null ? undefined : this.#byClient.get(client);
 	}
 
-	/** The login is accepted; from now on the client id is this connection's. */
-	login(connection: Connection<Identity>, identity: Identity): void {
+	/** The login is accepted; from now on the client id is this connection's. False: it has ended meanwhile, and nothing is its. */
+	login(connection: Connection<Identity>, identity: Identity): boolean {
+		if (!this.#open.has(connection)) return false;
 		connection.identity = identity;
 		if (connection.clientId !== '') this.#holders.set(connection.clientId, connection);
+		return true;
 	}
 
 	end(connection: Connection<Identity>): void {

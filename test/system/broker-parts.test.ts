@@ -3,6 +3,7 @@ import {Duplex, duplexPair} from 'node:stream';
 import test from 'ava';
 import {limits} from '../../api/limits.js';
 import {ClientStream, type CutReason} from '../../system/broker/client-stream.js';
+import {Connections, newConnection} from '../../system/broker/connections.js';
 import {createOutbox} from '../../system/broker/outbox.js';
 import {createPacketGuard} from '../../system/broker/packet-guard.js';
 import {ManualClock} from '../../system/manual-clock.js';
@@ -157,4 +158,17 @@ test('bytes come out as they went in, whatever their portions', async t => {
 	}
 	t.true(Buffer.concat(heard).equals(expected));
 	stream.cut();
+});
+
+test('a connection that ended while its login was looked at holds no client id', t => {
+	const connections = new Connections<object, {readonly name: string}>(() => true);
+	const [inner] = duplexPair();
+	const stream = new ClientStream({inner, clock: new ManualClock(), onCut: () => undefined});
+	const connection = newConnection<{readonly name: string}>('somewhere', stream);
+	connection.clientId = 'tool-1';
+	connections.add({}, connection);
+	connections.end(connection);
+	t.false(connections.login(connection, {name: 'admin'}));
+	t.is(connections.holderOf('tool-1'), undefined);
+	t.deepEqual(connections.names(), []);
 });
