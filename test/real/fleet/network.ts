@@ -1,0 +1,51 @@
+// Hosts as network namespaces: one each, and one for the switch between them, so that the machine's own network plays no part. There is
+// no route to anywhere else. Needs root and iproute2.
+
+import {execFileSync} from 'node:child_process';
+import type {Owner} from '../../e2e/_rig.js';
+
+export type Network = {
+	readonly addressOf: (host: string) => string;
+	/** The words before a command that is to run on that host. */
+	readonly on: (host: string) => readonly string[];
+	/** Takes its cable out. */
+	readonly cut: (host: string) => void;
+	readonly heal: (host: string) => void;
+};
+
+const ip = (...words: readonly string[]): void => void execFileSync('ip', words, {stdio: ['ignore', 'ignore', 'pipe']});
+
+/** Names of namespaces and addresses only: what `layNetwork` made can be used by another process, too. */
+export function networkOf(prefix: string, hosts: readonly string[]): Network {
+	const numberOf = (host: string): number => hosts.indexOf(host) + 1;
+	const setLink = (host: string, state: 'up' | 'down'): void => ip('-n', `${prefix}sw`, 'link', 'set', `vh${numberOf(host)}`, state);
+	return {
+		addressOf: host => `100.64.0.${numberOf(host)}`,
+		on: host => ['nsenter', `--net=/var/run/netns/${prefix}${host}`],
+		cut: host => setLink(host, 'down'),
+		heal: host => setLink(host, 'up'),
+	};
+}
+
+/** Makes the namespaces; they go with the owner. Throws what ip(8) says where that is not allowed. */
+export function layNetwork(owner: Owner, prefix: string, hosts: readonly string[]): Network {
+	const add = (name: string): void => {
+		ip('netns', 'add', prefix + name);
+		owner.teardown(() => ip('netns', 'delete', prefix + name));
+		ip('-n', prefix + name, 'link', 'set', 'lo', 'up');
+	};
+	const network = networkOf(prefix, hosts);
+	add('sw');
+	ip('-n', `${prefix}sw`, 'link', 'add', 'br0', 'type', 'bridge');
+	ip('-n', `${prefix}sw`, 'link', 'set', 'br0', 'up');
+	for (const [index, host] of hosts.entries()) {
+		add(host);
+		const port = `vh${index + 1}`;
+		ip('-n', `${prefix}sw`, 'link', 'add', port, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', prefix + host);
+		ip('-n', `${prefix}sw`, 'link', 'set', port, 'master', 'br0');
+		ip('-n', prefix + host, 'address', 'add', `${network.addressOf(host)}/24`, 'dev', 'eth0');
+		ip('-n', prefix + host, 'link', 'set', 'eth0', 'up');
+		network.heal(host);
+	}
+	return network;
+}

@@ -1,0 +1,45 @@
+// Runs disturbances on a fleet of its own: a server and five nodes, each in a network namespace. Needs root and iproute2.
+
+import {spawn} from 'node:child_process';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import path from 'node:path';
+import {createInterface} from 'node:readline';
+import type {Owner} from '../../e2e/_rig.js';
+import {killAll} from '../../e2e/_processes.js';
+import {layNetwork} from './network.js';
+import {serverHost, type DisturbanceName, type Run, type Task} from './run.js';
+
+const nodes = ['n1', 'n2', 'n3', 'n4', 'n5'];
+
+/** Tells each run as soon as it is over. Rejects with what the program said when it could not go on. */
+export async function disturb(
+	owner: Owner,
+	disturbances: readonly DisturbanceName[],
+	runs: number,
+	onRun: (run: Run) => void,
+): Promise<void> {
+	const hosts = [serverHost, ...nodes];
+	const folder = mkdtempSync(path.join(tmpdir(), 'troupe-fleet-'));
+	owner.teardown(async () => {
+		await killAll(folder);
+		rmSync(folder, {recursive: true, force: true, maxRetries: 5});
+	});
+	const prefix = `tr${process.pid}`;
+	const network = layNetwork(owner, prefix, hosts);
+	const task: Task = {prefix, folder, hosts, disturbances, runs};
+	const [command = '', ...words] = network.on(serverHost);
+	const program = path.join(import.meta.dirname, 'program.js');
+	const child = spawn(command, [...words, process.execPath, '--enable-source-maps', program, JSON.stringify(task)], {
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	owner.teardown(() => void child.kill('SIGKILL'));
+	let said = '';
+	child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-10_000)));
+	createInterface({input: child.stdout}).on('line', line => onRun(JSON.parse(line) as Run));
+	const code = await new Promise<number | null>((resolve, reject) => {
+		child.once('error', reject);
+		child.once('close', resolve);
+	});
+	if (code !== 0) throw new Error(`the fleet ended with ${String(code)}: ${said}`);
+}
