@@ -10,7 +10,7 @@ import {contentOf, type KindDefinition} from './kind.js';
 import {defaultNamespace} from './kinds/namespace.js';
 import {limits} from './limits.js';
 import {isObject, type ApiObject, type Draft, type JsonObject, type Mutable, type ObjectMeta} from './object.js';
-import type {Problem} from './problem.js';
+import {shownPath, type Problem} from './problem.js';
 import {checkIdentity} from './rules/immutable.js';
 import {checkMetadata} from './rules/metadata.js';
 import {forbid, membersOf, textOf} from './rules/report.js';
@@ -106,9 +106,9 @@ const isTold = ({path}: Problem, broken: readonly Problem[]): boolean =>
 	broken.some(({path: told}) => path === told || path.startsWith(`${told}.`) || path.startsWith(`${told}[`));
 
 function bounded(problems: readonly Problem[]): readonly Problem[] {
-	if (problems.length <= limits.problemsShown) return problems;
-	const more = problems.length - limits.problemsShown;
-	return [...problems.slice(0, limits.problemsShown), {path: '', message: `and ${more} more problems`}];
+	const told = problems.slice(0, limits.problemsShown).map(problem => ({...problem, path: shownPath(problem.path)}));
+	const more = problems.length - told.length;
+	return more === 0 ? told : [...told, {path: '', message: `and ${more} more problems`}];
 }
 
 function aboutOf(kind: KindDefinition, object: JsonObject): JsonObject {
@@ -130,7 +130,7 @@ function draftOf(kind: KindDefinition, object: JsonObject, old: ApiObject | unde
 	};
 	for (const field of contentOf(kind)) if (object[field] !== undefined) (draft as {[field: string]: unknown})[field] = object[field];
 	if (old !== undefined && object['status'] !== undefined) draft.status = object['status'];
-	return kind.defaults(draft);
+	return kind.defaults(draft, old);
 }
 
 function newMetadata(given: Draft['metadata'], kind: KindDefinition): Draft['metadata'] {

@@ -3,14 +3,42 @@
 import type {KindDefinition} from './kind.js';
 import {clusterConfig} from './kinds/cluster-config.js';
 import {configMap} from './kinds/configmap.js';
+import {deployment} from './kinds/deployment.js';
+import {dns} from './kinds/dns.js';
+import {endpointSlice} from './kinds/endpointslice.js';
+import {functionKind} from './kinds/function.js';
+import {horizontalPodAutoscaler} from './kinds/hpa.js';
+import {job} from './kinds/job.js';
 import {namespace} from './kinds/namespace.js';
 import {node} from './kinds/node.js';
 import {pod} from './kinds/pod.js';
+import {priorityClass} from './kinds/priority-class.js';
 import {replicaSet} from './kinds/replicaset.js';
 import {secret} from './kinds/secret.js';
+import {service} from './kinds/service.js';
+import {slurmJob} from './kinds/slurmjob.js';
+import {workflow} from './kinds/workflow.js';
 import {suggest} from './suggest.js';
 
-export const kinds: readonly KindDefinition[] = [namespace, node, pod, replicaSet, configMap, secret, clusterConfig];
+export const kinds: readonly KindDefinition[] = [
+	namespace,
+	node,
+	pod,
+	replicaSet,
+	deployment,
+	service,
+	endpointSlice,
+	horizontalPodAutoscaler,
+	job,
+	configMap,
+	secret,
+	priorityClass,
+	functionKind,
+	workflow,
+	dns,
+	slurmJob,
+	clusterConfig,
+];
 
 type GroupVersion = Pick<KindDefinition, 'group' | 'version'>;
 

@@ -1,4 +1,4 @@
-// Ages as kubectl words them.
+// Lengths of time: ages as kubectl words them, and what people type.
 
 const second = 1_000;
 const minute = 60 * second;
@@ -30,4 +30,14 @@ function parts(ms: number, large: number, largeUnit: string, small: number, smal
 export function ageSince(timestamp: string | undefined, nowMs: number): string {
 	const atMs = timestamp === undefined ? NaN : Date.parse(timestamp);
 	return Number.isNaN(atMs) ? '<unknown>' : ageOf(nowMs - atMs);
+}
+
+const unitMs: {readonly [unit: string]: number} = {ms: 1, s: second, m: minute, h: hour};
+
+/** `30s`, `2m`, `1h30m`, `500ms`, or a number of seconds; in milliseconds. Undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+	if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * second;
+	const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+	if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
+	return parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (unitMs[unit] ?? 0), 0);
 }

@@ -3,7 +3,7 @@
 import type {Labels} from './object.js';
 
 export type FieldSource =
-	| {readonly type: 'name' | 'namespace' | 'uid' | 'nodeName' | 'podIP' | 'hostIP'}
+	| {readonly type: 'name' | 'namespace' | 'uid' | 'nodeName' | 'serviceAccountName' | 'podIP' | 'hostIP'}
 	| {readonly type: 'label' | 'annotation'; readonly key: string};
 
 const plain: {readonly [path: string]: FieldSource} = {
@@ -11,12 +11,16 @@ const plain: {readonly [path: string]: FieldSource} = {
 	'metadata.namespace': {type: 'namespace'},
 	'metadata.uid': {type: 'uid'},
 	'spec.nodeName': {type: 'nodeName'},
+	'spec.serviceAccountName': {type: 'serviceAccountName'},
 	'status.podIP': {type: 'podIP'},
 	'status.hostIP': {type: 'hostIP'},
+	// A pod and a host have one address each.
+	'status.podIPs': {type: 'podIP'},
+	'status.hostIPs': {type: 'hostIP'},
 };
 
-/** Kubernetes has them, this version does not. */
-export const laterFieldPaths = ['spec.serviceAccountName', 'status.podIPs', 'status.hostIPs', 'metadata.labels', 'metadata.annotations'];
+/** Kubernetes has them in volumes only; this version does not. */
+export const laterFieldPaths = ['metadata.labels', 'metadata.annotations'];
 
 /** All a `fieldPath` may be. */
 export const fieldPaths = [...Object.keys(plain), "metadata.labels['KEY']", "metadata.annotations['KEY']"];
@@ -42,6 +46,9 @@ export type PodFields = {
 	readonly annotations: Labels;
 };
 
+/** Without accounts of its own every pod runs as the one that Kubernetes would give it. */
+const serviceAccountName = 'default';
+
 /** The value of such a field; empty for a label or annotation that the pod does not have, as in Kubernetes. */
 export function fieldValue(source: FieldSource, fields: PodFields): string {
 	switch (source.type) {
@@ -49,6 +56,8 @@ export function fieldValue(source: FieldSource, fields: PodFields): string {
 			return textUnder(fields.labels, source.key);
 		case 'annotation':
 			return textUnder(fields.annotations, source.key);
+		case 'serviceAccountName':
+			return serviceAccountName;
 		default:
 			return fields[source.type];
 	}

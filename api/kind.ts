@@ -25,14 +25,16 @@ export type KindDefinition = {
 	readonly namespaced: boolean;
 	/** Whether the kind has a scale subresource (spec.replicas, status.replicas). */
 	readonly scalable: boolean;
+	/** Objects of the kind are kept and shown, and no part of this version acts on them; whoever writes one is warned. */
+	readonly isInert?: true;
 	/** Of the snapshot in the store; `upgrade` steps lead from older ones. */
 	readonly schemaVersion: number;
 	/** Top-level members that writers set, where they are others than `spec`. */
 	readonly content?: readonly string[];
 	/** The object without what only some readers may see, as topics and other public places show it. Without it: all of it. */
 	readonly withheld?: (object: ApiObject) => ApiObject;
-	/** Fills in what Kubernetes would fill in. Pure; called with what already passed the schema. */
-	readonly defaults: (draft: Draft) => Draft;
+	/** Fills in what Kubernetes would fill in. Pure; called with what already passed the schema, on an update with the committed object. */
+	readonly defaults: (draft: Draft, old?: ApiObject) => Draft;
 	/** Rules beyond the schema, on an object with its defaults. `old` is the committed one when this is an update. */
 	readonly validate: (object: Draft, old?: ApiObject) => readonly Problem[];
 	/** The status a new object starts with; what a client sends as status on create is dropped. */
@@ -45,4 +47,4 @@ export type KindDefinition = {
 const specAlone = ['spec'];
 
 /** The top-level members of an object that its writers set, metadata aside. */
-export const contentOf = ({content}: Pick<KindDefinition, 'content'>): readonly string[] => content ?? specAlone;
+export const contentOf = ({content}: {readonly content?: readonly string[]}): readonly string[] => content ?? specAlone;

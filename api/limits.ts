@@ -15,10 +15,16 @@ export const limits = {
 	changesShown: 20,
 	/** Characters of a value that a message shows. */
 	shownCharacters: 60,
+	/** Characters of a name that an answer repeats: no object has a longer one. */
+	shownNameCharacters: 253,
+	/** Characters of a field's path that a message shows. */
+	shownPathCharacters: 500,
 	/** Longer words are nobody's typing error, and comparing them with others costs. */
 	suggestCharacters: 64,
 	/** A quantity such as `500m`. */
 	quantityCharacters: 40,
+	/** What one container may ask for, in thousandths of a CPU or bytes (1Pi): sums of them stay whole numbers. */
+	resourceAmount: 2 ** 50,
 	/** Of one ReplicaSet. Each is an actor; a slip of the finger must not fill the memory with them. */
 	replicas: 100_000,
 	/** One MQTT packet, counted before the parser sees it. */
@@ -95,6 +101,19 @@ export const limits = {
 	containerBackoffFirstMs: 100,
 	containerBackoffMaxMs: 300_000,
 	containerBackoffResetMs: 600_000,
+	/** What a pod may say of its own instead: no wait at all would be a busy loop. */
+	backoffLeastMs: 10,
+	backoffMostMs: 86_400_000,
+	/** What the edge may take beyond the timeout of a probe or a hook before it counts as hung. */
+	actSlackMs: 2_000,
+	/** A hook for which the edge has no room is asked for again after so long. */
+	hookAgainMs: 250,
+	/** Probes of containers that an agent finds begin within so much, not all at once. */
+	probeSpreadMs: 1_000,
+	/** What a postStart hook may take. */
+	postStartMs: 3_600_000,
+	/** What a program has of its grace at least when its preStop hook is over. */
+	graceAfterHookMs: 2_000,
 
 	/** Changes kept for watches that come back. */
 	watchRingChanges: 10_000,
@@ -117,6 +136,20 @@ export const limits = {
 	schedulerStepPods: 200,
 	/** A round looks at every node: under load it waits until so many more binds may be open. */
 	schedulerRoundWrites: 50,
+	/** Nodes and pods that one step of it compares at most: some 20 ms. */
+	schedulerStepWork: 300_000,
+	/** While pods fit nowhere all are looked at so often, whatever is known of what changed. */
+	schedulerAgainMs: 60_000,
+	/** A pod that fits nowhere is told another reason at most so often. */
+	schedulerTellMs: 10_000,
+	/** Nodes that are looked at for one pod that may take the place of others. */
+	preemptionNodes: 100,
+	/** Pods that are looked at in one such look. */
+	preemptionPods: 10_000,
+	/** Such looks in one step; one at no more than `nodesNamed` nodes does not count. */
+	preemptionSearches: 5,
+	/** Pods that have to go for one. */
+	preemptionVictims: 49,
 	/** Nodes whose reasons are told one by one when a pod fits nowhere; more are summed up by reason. */
 	nodesNamed: 10,
 
@@ -281,14 +314,44 @@ export const limits = {
 
 	/** One chunk of a log that crosses the bus. */
 	logChunkBytes: 131_072,
+	/** Reached, a log is rotated at the next look at it: the one before is kept, beside what was written since. */
 	logFileBytes: 10_485_760,
+	/** How often a log that is being written is looked at: how fine its times are, and how soon it is rotated. */
+	logLookMs: 100,
+	/** Times kept of one log; when there are more, every other one of the older half goes. */
+	logMarks: 16_384,
+	/** What the record of a container that failed keeps of its log. */
+	lastLines: 20,
+	lastLinesBytes: 2_048,
 	/** How long a reader that follows a log waits at the node before it asks again. */
 	logFollowMs: 25_000,
-	/** How often logs are looked at for rotation. */
+	/** The same where the kernel does not tell of writing (no inotify watches left). */
 	logCheckMs: 5_000,
 	/** Reads of logs under way at one node, and those among them that wait for more to be written. */
 	logReaders: 256,
 	logFollowers: 256,
+
+	/** Sessions of exec and attach at one gateway. */
+	remoteSessions: 256,
+	/** Questions of sessions under way at one node, and how many of them may be when a new session begins. */
+	execAsks: 512,
+	execAsksToOpen: 256,
+	/** One message of a client, and one piece of a session's output that crosses the bus. */
+	execMessageBytes: 1_048_576,
+	execChunkBytes: 131_072,
+	/** Input that waits for a program; beyond it the client is not read. */
+	execInputBytes: 524_288,
+	/** How long one look at a session's output waits at the node. */
+	execReadMs: 5_000,
+	/** While a client takes no output, or is not read, so often it and the node hear that the session lives. */
+	execAliveMs: 5_000,
+	/** A program that takes nothing of its input for so long gets no more of it. */
+	execInputStallMs: 3_600_000,
+	/** What the CLI sends in one message, and output that waits to be taken before it reads no more. */
+	execInputChunkBytes: 32_768,
+	execOutputBytes: 1_048_576,
+	/** Between a terminal's last word and the goodbye, so that a change of its size does not cross it. */
+	execTerminalCloseMs: 50,
 
 	/** The environment of a container, and its command line, as they are after expansion: Linux takes no more (E2BIG). */
 	environmentCharacters: 2_097_152,
@@ -299,21 +362,87 @@ export const limits = {
 	/** Folders for sandboxes, containers and attempts that are kept ready, and how many are made at once when none is left. */
 	stockFolders: 128,
 	stockBatch: 16,
+	/** The same of pipes for programs that are run beside those of containers. */
+	stockPipes: 16,
 	/** The stock is filled up when nothing was taken for so long. */
 	restockMs: 250,
 	/** How many attempts of a container keep their files: the current one and the one before. */
 	attemptsKept: 2,
+	/** Processes that were killed by their control group: how long an end waits for theirs, and how often it looks. */
+	groupEndMs: 2_000,
+	groupLookMs: 5,
+	/** Empty control groups of other agents are swept away when they are so old. */
+	groupKeptMs: 3_600_000,
+
+	/** Probes and hooks under way at one node: those that talk over the network, and those that run a program. */
+	networkActions: 512,
+	execActions: 64,
+	/** What is kept of the output of a program that was run as one, and read of the body of an HTTP answer (as the kubelet does). */
+	actionOutputBytes: 1_024,
+	actionBodyBytes: 10_240,
+	/** Redirects of an HTTP probe. */
+	actionRedirects: 10,
+	/** How often a program that was only just spawned is looked at until it has begun, and how long: its surroundings are read then. */
+	beginLookMs: 5,
+	beginMs: 2_000,
+
+	/** Sessions of exec at one node. */
+	execSessions: 64,
+	/** A session that nobody reads for so long is ended. */
+	execIdleMs: 60_000,
+	/** Output of one session that waits to be read; beyond it the program waits. */
+	execBufferBytes: 262_144,
+	/** Input of one session that waits at the node for its program to take it. */
+	execPendingBytes: 2_097_152,
+	/** What a program that is over has written is waited for so long, should something that it left behind hold its output open. */
+	execDrainMs: 500,
+	/** What programs may write into the folders of a private root that are no volumes and not the node's own. */
+	privateRootBytes: 67_108_864,
+	/** Entries of the node's folders in which a private root puts mount points, and the table that names them: Linux takes longer words not. */
+	privateRootEntries: 2_000,
+	mountTableBytes: 120_000,
+	/** What a node's volumes of Secrets hold, in memory. */
+	secretVolumesBytes: 268_435_456,
+	/** Input of one container that waits for its program. */
+	stdinBytes: 1_048_576,
 	/** How long the helpers that a runtime tries once at its start may take. */
 	probeMs: 5_000,
 
 	/** How long the CLI waits for an answer of the API, its watches and log streams aside. */
 	requestTimeoutMs: 30_000,
+	/** Containers whose logs one command shows at a time, when nobody says. */
+	logRequests: 20,
+	/** A log that is followed and was cut off is asked for again so soon, doubling. */
+	logAgainFirstMs: 200,
+	logAgainMaxMs: 5_000,
+	/** When nobody answers for so long, following ends. */
+	logGiveUpMs: 300_000,
+	/** A line of several logs that are shown together; a longer one is shown in parts. */
+	logLineBytes: 1_048_576,
+	/** A name in an archive that a pod sends, and what describes an entry of it. */
+	archiveNameBytes: 65_536,
 	/** Connections of one command to its cluster. */
 	clientConnections: 8,
-	/** What the CLI reads of one manifest file. */
+	/** What the CLI reads of one manifest file, and of how many files at once. */
 	manifestBytes: 8_388_608,
+	manifestFiles: 2_000,
+	/** A pipe that is named as a file may be silent for so long. */
+	manifestSilenceMs: 60_000,
+	/** Words, signs and line ends of one YAML text: what is large by being in small pieces costs far more than its bytes. */
+	yamlTokens: 500_000,
+	/** The same of one body that comes to the API: nobody else is served while it is read. */
+	bodyYamlTokens: 200_000,
 	/** Uses of YAML aliases in one document: beyond it the document is a bomb. */
 	manifestAliases: 100,
+	/** Among how many names the CLI looks for the one that was meant, and how many of them it shows. */
+	nearNames: 500,
+	nearNamesShown: 3,
+	/** How often the CLI reads an object again that another writer changed under its hands. */
+	changeTries: 5,
+	/** How many changes the difference of two texts is searched for; beyond it what differs is shown as a whole. */
+	diffChanges: 2_000,
+	/** How often `edit` opens the editor again on what the cluster refuses. */
+	editTries: 50,
 	/** How long `delete` and `scale --wait` wait when nobody says. */
 	waitMs: 300_000,
 	/** How long a cluster may take to be ready in the background, or to stop. */
@@ -321,6 +450,21 @@ export const limits = {
 	stopDeadlineMs: 60_000,
 	/** How often `down` looks whether the process is gone: it is not our child, so nothing tells. */
 	exitPollMs: 20,
+
+	/** What completion waits for names of a cluster, and how many candidates it hands to a shell. */
+	completeMs: 1_000,
+	completions: 1_000,
+	/** A live table is drawn at most so often, and shows a deleted object for so long. */
+	liveFrameMs: 50,
+	liveDeletedMs: 4_000,
+	/** How long `wait` waits when nobody says, as kubectl does. */
+	waitForMs: 30_000,
+	/** Evictions that `drain` has under way at a time; one that was not taken for now is asked for again. */
+	evictionsUnderWay: 6,
+	evictionAgainMs: 1_000,
+	/** Work that takes longer shows how far it is, and how often that is drawn. */
+	progressAfterMs: 300,
+	progressFrameMs: 100,
 
 	/** Grace of a pod that names none. */
 	terminationGraceSeconds: 30,

@@ -1,5 +1,7 @@
 // A refusal of input: what is wrong, and where. All problems of an input are told at once.
 
+import {limits} from './limits.js';
+
 export type Problem = {
 	/** The field, as `spec.containers[0].image`; empty when the whole document is meant. */
 	readonly path: string;
@@ -8,5 +10,9 @@ export type Problem = {
 	/** The code of kubectl's StatusCause. */
 	readonly reason?: 'FieldValueInvalid' | 'FieldValueRequired' | 'FieldValueNotSupported' | 'FieldValueDuplicate' | 'FieldValueForbidden';
 };
+
+/** A path as messages show it: keys may be of any length. */
+export const shownPath = (path: string): string =>
+	path.length > limits.shownPathCharacters ? `${path.slice(0, limits.shownPathCharacters)}…` : path;
 
 export const formatProblem = ({path, message}: Problem): string => (path === '' ? message : `${path}: ${message}`);

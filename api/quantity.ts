@@ -63,3 +63,17 @@ function roundUp(value: number): number {
 
 /** How Kubernetes would write so many thousandths of a CPU: `2`, `500m`. */
 export const cpuText = (millis: number): string => (millis % 1000 === 0 ? String(millis / 1000) : `${millis}m`);
+
+const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi'] as const;
+
+/** Bytes in the largest binary unit in which they are a whole number: `128Mi`, `1536Mi`, `1000`. */
+export function memoryText(bytes: number): string {
+	let value = bytes;
+	let unit = '';
+	for (const next of binary) {
+		if (value === 0 || value % 1024 !== 0) break;
+		value /= 1024;
+		unit = next;
+	}
+	return `${value}${unit}`;
+}

@@ -51,9 +51,12 @@ function wrongWord(schema: Schema, found: unknown): string {
 }
 
 function wrongValue(schema: Schema, found: unknown): string {
+	if (schema['x-mode'] === true) return `must be ${expectation(schema)}, got ${shown(found)}${modeHint(found)}`;
 	if (schema['x-private'] === true) return `must be ${expectation(schema)}, got ${shownType(found)}${quotesHint(schema, found, false)}`;
-	return `must be ${expectation(schema)}, got ${shown(found)}${quotesHint(schema, found, true)}`;
+	return `must be ${expectation(schema)}, got ${isEmptyList(found) ? 'an empty list' : shown(found)}${quotesHint(schema, found, true)}`;
 }
+
+const isEmptyList = (found: unknown): boolean => Array.isArray(found) && found.length === 0;
 
 /** YAML reads `1` and `yes` as no text, and `"1"` as no number. */
 function quotesHint(schema: Schema, found: unknown, open: boolean): string {
@@ -62,6 +65,13 @@ function quotesHint(schema: Schema, found: unknown, open: boolean): string {
 	const wantsNumber = schema['type'] === 'integer' || schema['type'] === 'number';
 	if (wantsNumber && typeof found === 'string' && /^\d+$/.test(found)) return '; leave out the quotes';
 	return '';
+}
+
+/** JSON has no octal numbers, and YAML knows them by the zero in front. */
+function modeHint(found: unknown): string {
+	const digits = /^(?:0o?)?([0-7]{3})$/.exec(String(found))?.[1];
+	if (digits === undefined) return '';
+	return `; write 0${digits} without quotes, which is ${Number.parseInt(digits, 8)} in JSON`;
 }
 
 /** What would be right, from the schema's own keywords. */
@@ -74,7 +84,7 @@ function expectation(schema: Schema): string {
 function typeName(type: string, schema: Schema): string {
 	switch (type) {
 		case 'integer':
-			return `a whole number${range(schema)}`;
+			return schema['x-mode'] === true ? 'a file mode from 0 to 0777' : `a whole number${range(schema)}`;
 		case 'number':
 			return `a number${range(schema)}`;
 		case 'string':

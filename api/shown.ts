@@ -16,3 +16,7 @@ export function shown(value: unknown): string {
 export function shownType(value: unknown): string {
 	return typeof value === 'object' || value === undefined ? shown(value) : `a ${typeof value}`;
 }
+
+/** A name as it is; one that no object can have, and that may be a megabyte, in part. */
+export const shownName = (name: string): string =>
+	name.length > limits.shownNameCharacters ? `${name.slice(0, limits.shownCharacters)}…` : name;

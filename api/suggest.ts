@@ -9,9 +9,14 @@ export function suggest(word: string, candidates: readonly string[]): string | u
 	const lower = word.toLowerCase();
 	const byLower = new Map(candidates.map(candidate => [candidate.toLowerCase(), candidate]));
 	const maxDistance = word.length <= 3 ? 1 : Math.min(4, Math.ceil(word.length / 3));
-	const closest = byLower.has(lower) ? lower : closestMatch(lower, [...byLower.keys()], {maxDistance});
+	const words = [...byLower.keys()];
+	const closest = byLower.has(lower) ? lower : (closestMatch(lower, words, {maxDistance}) ?? swapped(lower, words));
 	return closest === undefined ? undefined : byLower.get(closest);
 }
+
+/** The same letters in another order: two slips by distance, one to the fingers. */
+const swapped = (word: string, words: readonly string[]): string | undefined =>
+	word.length > 3 ? undefined : words.find(other => [...other].toSorted().join('') === [...word].toSorted().join(''));
 
 /** `; did you mean "x"?`, or nothing. */
 export function didYouMean(word: string, candidates: readonly string[]): string {

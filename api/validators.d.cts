@@ -1,6 +1,23 @@
 // The types of `validators.cjs`, which `cli/compile-validators.ts` makes from `api/schemas` after each build.
 
-type KindName = 'ClusterConfig' | 'ConfigMap' | 'Namespace' | 'Node' | 'Pod' | 'ReplicaSet' | 'Secret';
+type KindName =
+	| 'ClusterConfig'
+	| 'ConfigMap'
+	| 'Deployment'
+	| 'Dns'
+	| 'EndpointSlice'
+	| 'Function'
+	| 'HorizontalPodAutoscaler'
+	| 'Job'
+	| 'Namespace'
+	| 'Node'
+	| 'Pod'
+	| 'PriorityClass'
+	| 'ReplicaSet'
+	| 'Secret'
+	| 'Service'
+	| 'SlurmJob'
+	| 'Workflow';
 
 declare namespace validators {
 	/** A kind, or the status of one. */

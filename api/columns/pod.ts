@@ -4,11 +4,12 @@ import {conditionOf, isConditionTrue} from '../conditions.js';
 import {ageSince} from '../duration.js';
 import type {Column} from '../kind.js';
 import type {ApiObject} from '../object.js';
-import type {ContainerStatus, Pod} from '../shapes/pod.js';
+import type {ContainerStateTerminated, ContainerStatus, Pod} from '../shapes/pod.js';
 import {ageColumn, column, nameColumn, none, wideColumn} from './common.js';
 
 const asPod = (object: ApiObject): Pod => object as Pod;
 const containersOf = (pod: Pod): readonly ContainerStatus[] => pod.status?.containerStatuses ?? [];
+const initContainersOf = (pod: Pod): readonly ContainerStatus[] => pod.status?.initContainerStatuses ?? [];
 const runs = ({ready, state}: ContainerStatus): boolean => ready && state?.running !== undefined;
 
 /** One or two words on how the pod is (kubectl's printPod). */
@@ -17,9 +18,25 @@ function podStatusText(pod: Pod, nowMs: number): string {
 	// What was heard of it last is old.
 	if (conditionOf(status?.conditions, 'Ready')?.reason === 'NodeLost') return 'Unknown';
 	if (pod.metadata.deletionTimestamp !== undefined) return 'Terminating';
+	// It was ended for a reason of its own: what became of its containers follows from that.
+	if (status?.phase === 'Failed' && status.reason !== undefined) return status.reason;
+	const init = initText(pod);
+	if (init !== undefined) return init;
 	const text = containerText(pod, nowMs) ?? status?.reason ?? status?.phase ?? 'Unknown';
 	if (text !== 'Completed' || !containersOf(pod).some(runs)) return text;
 	return isConditionTrue(status?.conditions, 'Ready') ? 'Running' : 'NotReady';
+}
+
+/** `Init:0/2`, or what keeps the first init container that is not done; undefined when all are. */
+function initText(pod: Pod): string | undefined {
+	const statuses = initContainersOf(pod);
+	const at = statuses.findIndex(({state}) => state?.terminated?.exitCode !== 0);
+	const state = statuses[at]?.state;
+	if (at < 0 || isConditionTrue(pod.status?.conditions, 'Initialized')) return undefined;
+	const {waiting, terminated} = state ?? {};
+	if (terminated !== undefined) return `Init:${endText(terminated)}`;
+	const reason = waiting?.reason ?? '';
+	return reason === '' || reason === 'PodInitializing' ? `Init:${at}/${pod.spec?.initContainers?.length ?? 0}` : `Init:${reason}`;
 }
 
 /** The first container that has something to say. */
@@ -35,16 +52,19 @@ function stateText(container: ContainerStatus, nowMs: number): string | undefine
 	const {waiting, terminated} = container.state ?? {};
 	if (waiting?.retryAt !== undefined) return retryText(container, waiting.retryAt, nowMs);
 	if (waiting?.reason !== undefined && waiting.reason !== '') return waiting.reason;
-	if (terminated === undefined) return undefined;
-	if (terminated.reason !== undefined && terminated.reason !== '') return terminated.reason;
-	return terminated.signal === undefined || terminated.signal === 0 ? `ExitCode:${terminated.exitCode}` : `Signal:${terminated.signal}`;
+	return terminated === undefined ? undefined : endText(terminated);
 }
 
-/** `retry 4 in 3 s: exit 137`; what could not even start says so instead: `retry 1 in 5 s: RunContainerError`. */
+function endText({reason = '', signal = 0, exitCode}: ContainerStateTerminated): string {
+	if (reason !== '') return reason;
+	return signal === 0 ? `ExitCode:${exitCode}` : `Signal:${signal}`;
+}
+
+/** `retry 4 in 3 s: exit 137`; what was out of memory, or could not even start, says so instead: `retry 1 in 5 s: RunContainerError`. */
 function retryText({restartCount, lastState, state}: ContainerStatus, retryAt: string, nowMs: number): string {
 	const waitMs = Date.parse(retryAt) - nowMs;
-	const code = (lastState?.terminated ?? state?.terminated)?.exitCode;
-	const end = code === undefined || code < 0 ? 'exit code unknown' : `exit ${code}`;
+	const {exitCode: code, reason: ended} = lastState?.terminated ?? state?.terminated ?? {};
+	const end = ended === 'OOMKilled' ? ended : code === undefined || code < 0 ? 'exit code unknown' : `exit ${code}`;
 	const reason = state?.waiting?.reason ?? '';
 	const why = reason === '' || reason === 'CrashLoopBackOff' ? end : reason;
 	return `retry ${restartCount + 1} in ${Number.isNaN(waitMs) ? '?' : waitText(Math.max(0, waitMs))}: ${why}`;
@@ -54,8 +74,9 @@ const waitText = (ms: number): string => (ms < 120_000 ? `${Math.ceil(ms / 1_000
 
 /** `3 (5m ago)`. */
 function restartsText(pod: Pod, nowMs: number): string {
-	const restarts = containersOf(pod).reduce((sum, {restartCount}) => sum + restartCount, 0);
-	const ends = containersOf(pod).flatMap(({lastState}) => lastState?.terminated?.finishedAt ?? []);
+	const counted = initText(pod) === undefined ? containersOf(pod) : initContainersOf(pod);
+	const restarts = counted.reduce((sum, {restartCount}) => sum + restartCount, 0);
+	const ends = counted.flatMap(({lastState}) => lastState?.terminated?.finishedAt ?? []);
 	const last = ends.sort().at(-1);
 	return restarts === 0 || last === undefined ? String(restarts) : `${restarts} (${ageSince(last, nowMs)} ago)`;
 }

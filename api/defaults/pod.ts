@@ -3,21 +3,50 @@
 import {limits} from '../limits.js';
 import type {Mutable} from '../object.js';
 import {nanoCpusFrom, cpuMillis, cpuText} from '../quantity.js';
-import type {Container, ContainerPort, ImagePullPolicy, PodSpec, Quantities, Quantity, ResourceRequirements} from '../shapes/pod.js';
+import type {
+	Container,
+	ContainerPort,
+	ImagePullPolicy,
+	PodSpec,
+	Quantities,
+	Quantity,
+	ResourceRequirements,
+	Volume,
+} from '../shapes/pod.js';
+import {withLifecycleDefaults, withProbeDefaults} from './probe.js';
 
-export const withPodDefaults = (spec: PodSpec): PodSpec => ({
-	...spec,
-	restartPolicy: spec.restartPolicy ?? 'Always',
-	terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds,
-	containers: spec.containers.map(withContainerDefaults),
-});
+/** Of the files of a ConfigMap or Secret. */
+const defaultMode = 0o644;
+
+export function withPodDefaults(spec: PodSpec): PodSpec {
+	const filled: Mutable<PodSpec> = {
+		...spec,
+		restartPolicy: spec.restartPolicy ?? 'Always',
+		terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds,
+		containers: spec.containers.map(withContainerDefaults),
+	};
+	if (spec.initContainers !== undefined) filled.initContainers = spec.initContainers.map(withContainerDefaults);
+	if (spec.volumes !== undefined) filled.volumes = spec.volumes.map(withVolumeDefaults);
+	return filled;
+}
 
 function withContainerDefaults(container: Container): Container {
 	const {ports, resources} = container;
 	const filled: Mutable<Container> = {...container, imagePullPolicy: container.imagePullPolicy ?? pullPolicyOf(container.image)};
 	if (ports !== undefined) filled.ports = ports.map(withProtocol);
 	if (resources !== undefined) filled.resources = withResourceDefaults(resources);
+	for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
+		const given = container[probe];
+		if (given !== undefined) filled[probe] = withProbeDefaults(given);
+	}
+	if (container.lifecycle !== undefined) filled.lifecycle = withLifecycleDefaults(container.lifecycle);
 	return filled;
+}
+
+function withVolumeDefaults(volume: Volume): Volume {
+	const {configMap, secret} = volume;
+	if (configMap !== undefined) return {...volume, configMap: {...configMap, defaultMode: configMap.defaultMode ?? defaultMode}};
+	return secret === undefined ? volume : {...volume, secret: {...secret, defaultMode: secret.defaultMode ?? defaultMode}};
 }
 
 const withProtocol = (port: ContainerPort): ContainerPort => (port.protocol === undefined ? {...port, protocol: 'TCP'} : port);

@@ -3,13 +3,17 @@
 // Canonical manifests pass as they are, same reference. Nothing is lost in silence: what has no canonical place is a problem.
 
 import {kindOf} from '../catalogue.js';
-import {nodeIpAnnotation} from '../kinds/node.js';
+import type {KindDefinition} from '../kind.js';
 import {isObject, type Draft, type Json, type JsonObject} from '../object.js';
-import {joinPath} from '../path.js';
 import type {Problem} from '../problem.js';
 import {shown} from '../shown.js';
 import {unknownKind} from '../unknown-kind.js';
+import {editHpaA, editHpaB, editHpaV1, isHpaB} from './hpa.js';
+import {editNode} from './node.js';
 import {canonicalPodSpec} from './pod-fields.js';
+import {editDns, editService} from './service.js';
+import {editSlurmJob} from './slurm-job.js';
+import {editWorkflowA, editWorkflowB, isWorkflowB} from './workflow.js';
 import {ifObject, mapMember, noEdits, type Edits, type Renamed} from './rewrite.js';
 
 export type Normalised =
@@ -29,7 +33,7 @@ export function normalise(document: unknown): Normalised {
 	const {apiVersion, kind} = document;
 	const missing = [...requiredText('apiVersion', apiVersion), ...requiredText('kind', kind)];
 	if (typeof apiVersion !== 'string' || typeof kind !== 'string' || missing.length > 0) return {ok: false, problems: missing};
-	const reading = readingOf(apiVersion, kind);
+	const reading = readingOf(document, apiVersion, kind);
 	if (reading === undefined) return refused('kind', unknownKind(apiVersion, kind));
 	return read(document, {apiVersion, kind}, reading);
 }
@@ -43,7 +47,8 @@ function requiredText(field: string, value: unknown): readonly Problem[] {
 
 /** As what a document is read. */
 type Reading = {
-	readonly dialect: 'A' | 'B';
+	/** Undefined: an older version of Kubernetes' own. */
+	readonly dialect: 'A' | 'B' | undefined;
 	readonly apiVersion: string;
 	readonly kind: string;
 	readonly edit: (document: JsonObject, edits: Edits) => JsonObject;
@@ -51,24 +56,47 @@ type Reading = {
 
 const asItIs = (document: JsonObject): JsonObject => document;
 
-/** Kinds of the older dialect that are written otherwise, by how they are spelt there. */
-const dialectA: {readonly [spelling: string]: Reading} = {
-	'v1 Pod': {dialect: 'A', apiVersion: 'v1', kind: 'Pod', edit: editPod},
-	'v1 Replicaset': {dialect: 'A', apiVersion: 'apps/v1', kind: 'ReplicaSet', edit: editReplicaSet},
-	'v1 ReplicaSet': {dialect: 'B', apiVersion: 'apps/v1', kind: 'ReplicaSet', edit: editReplicaSet},
-	'v1 Node': {dialect: 'A', apiVersion: 'v1', kind: 'Node', edit: editNode},
+const a = (apiVersion: string, kind: string, edit: Reading['edit'] = asItIs): Reading => ({dialect: 'A', apiVersion, kind, edit});
+const b = (apiVersion: string, kind: string, edit: Reading['edit'] = asItIs): Reading => ({dialect: 'B', apiVersion, kind, edit});
+
+const hpa = ['autoscaling/v2', 'HorizontalPodAutoscaler'] as const;
+
+/** Kinds that the older dialects write otherwise, by how they are spelt there; undefined where the document is none of theirs. */
+const readings: {readonly [spelling: string]: (document: JsonObject) => Reading | undefined} = {
+	'v1 Pod': () => a('v1', 'Pod', editPod),
+	'v1 Replicaset': () => a('apps/v1', 'ReplicaSet', editTemplate),
+	'v1 ReplicaSet': () => b('apps/v1', 'ReplicaSet', editTemplate),
+	'v1 Deployment': () => b('apps/v1', 'Deployment', editTemplate),
+	'v1 Service': () => a('v1', 'Service', editService),
+	'v1 Dns': () => a('troupe.dev/v1', 'Dns', editDns),
+	'v1 Hpa': () => a(...hpa, editHpaA),
+	'autoscaling/v1 HorizontalPodAutoscaler': document =>
+		isHpaB(document) ? b(...hpa, editHpaB) : {dialect: undefined, apiVersion: hpa[0], kind: hpa[1], edit: editHpaV1},
+	// With a template it is Kubernetes' own, in the wrong group.
+	'v1 Job': ({spec}) => (isObject(spec) && spec['template'] !== undefined ? undefined : a('troupe.dev/v1', 'SlurmJob', editSlurmJob)),
+	'v1 Function': () => a('troupe.dev/v1', 'Function'),
+	'v1 Workflow': document =>
+		isWorkflowB(document) ? b('troupe.dev/v1', 'Workflow', editWorkflowB) : a('troupe.dev/v1', 'Workflow', editWorkflowA),
+	'v1 Node': () => a('v1', 'Node', editNode),
 };
 
-function readingOf(apiVersion: string, kind: string): Reading | undefined {
+/** `v1 Hpa`, ...: every apiVersion and kind that may be read as something else. */
+export const spellings: readonly string[] = Object.keys(readings);
+
+function readingOf(document: JsonObject, apiVersion: string, kind: string): Reading | undefined {
 	// Dialect B writes the path of the API: `/api/v1`, `/apis/apps/v1`.
 	const version = apiVersion.replace(/^\/apis?\//, '');
 	const spelling = `${version} ${kind}`;
-	const isPath = version !== apiVersion;
-	if (Object.hasOwn(dialectA, spelling)) {
-		const reading = dialectA[spelling];
-		return reading !== undefined && isPath ? {...reading, dialect: 'B'} : reading;
-	}
-	return kindOf(version, kind) === undefined ? undefined : {dialect: 'B', apiVersion: version, kind, edit: asItIs};
+	const reading = Object.hasOwn(readings, spelling) ? readings[spelling]?.(document) : undefined;
+	if (reading !== undefined) return version === apiVersion ? reading : {...reading, dialect: 'B'};
+	return kindOf(version, kind) === undefined ? undefined : b(version, kind);
+}
+
+/** The kind a document is read as, whatever else is wrong with it; undefined where it is of none. */
+export function kindRead({apiVersion, kind, ...rest}: JsonObject): KindDefinition | undefined {
+	if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
+	const reading = readingOf({apiVersion, kind, ...rest}, apiVersion, kind);
+	return reading === undefined ? undefined : kindOf(reading.apiVersion, reading.kind);
 }
 
 /** The kind as the file has it. */
@@ -86,34 +114,17 @@ function read(document: JsonObject, spelling: Spelling, reading: Reading): Norma
 
 /** `dialect A Pod read as v1 Pod: containers[0].imagePullPolicy`. */
 function noteOf(spelling: Spelling, {dialect, apiVersion, kind}: Reading, edits: Edits): string {
-	const fields = edits.fields.map(field => field.replace(/^spec\./, ''));
+	const fields = [...new Set(edits.fields)].map(field => field.replace(/^spec\./, ''));
 	const from = spelling.apiVersion === apiVersion || dialect === 'A' ? '' : `${spelling.apiVersion} `;
-	return `dialect ${dialect} ${from}${spelling.kind} read as ${apiVersion} ${kind}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}`;
+	return `${dialect === undefined ? '' : `dialect ${dialect} `}${from}${spelling.kind} read as ${apiVersion} ${kind}${fields.length === 0 ? '' : `: ${fields.join(', ')}`}`;
 }
 
 function editPod(document: JsonObject, edits: Edits): JsonObject {
 	return mapMember(document, 'spec', '', (spec, path) => canonicalPodSpec(spec, path, edits));
 }
 
-function editReplicaSet(document: JsonObject, edits: Edits): JsonObject {
+function editTemplate(document: JsonObject, edits: Edits): JsonObject {
 	const ofTemplate = (template: Json, at: string): Json =>
 		ifObject(template, object => mapMember(object, 'spec', at, (spec, path) => canonicalPodSpec(spec, path, edits)));
 	return mapMember(document, 'spec', '', (spec, path) => ifObject(spec, object => mapMember(object, 'template', path, ofTemplate)));
-}
-
-/** The address of a node is found out by its agent; what the manifest says is kept where people can see it. */
-function editNode(document: JsonObject, edits: Edits): JsonObject {
-	if (!Object.hasOwn(document, 'ip')) return document;
-	const {ip, ...rest} = document;
-	if (typeof ip !== 'string' || !/^[0-9a-fA-F.:]+$/.test(ip)) {
-		edits.problems.push({path: 'ip', message: `must be an IP address, got ${shown(ip)}`, reason: 'FieldValueInvalid'});
-		return document;
-	}
-	const path = joinPath('metadata.annotations', nodeIpAnnotation);
-	const metadata = rest['metadata'] ?? {};
-	const annotations = isObject(metadata) ? (metadata['annotations'] ?? {}) : {};
-	if (!isObject(metadata) || !isObject(annotations)) return document; // Admission says what is wrong with them.
-	edits.fields.push(path);
-	edits.renamed.push({path, from: 'ip'});
-	return {...rest, metadata: {...metadata, annotations: {...annotations, [nodeIpAnnotation]: ip}}};
 }

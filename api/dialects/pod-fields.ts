@@ -2,7 +2,7 @@
 
 import type {Json, JsonObject} from '../object.js';
 import {cpuMillis, cpuText, nanoCpusFrom} from '../quantity.js';
-import {ifObject, mapItems, mapMember, renameMember, type Edits} from './rewrite.js';
+import {capitals, ifObject, mapItems, mapMember, numberOf, protocols, renameMember, type Edits} from './rewrite.js';
 
 /** A pod's spec in canonical spelling. */
 export function canonicalPodSpec(spec: Json, path: string, edits: Edits): Json {
@@ -22,12 +22,9 @@ function canonicalContainer(container: JsonObject, path: string, edits: Edits): 
 }
 
 function canonicalPort(port: JsonObject, path: string, edits: Edits): JsonObject {
-	const withNumber = mapMember(port, 'hostPort', path, (value, at) =>
-		typeof value === 'string' && /^\d{1,5}$/.test(value) ? changed(Number(value), at, edits) : value,
-	);
-	return mapMember(withNumber, 'protocol', path, (value, at) =>
-		typeof value === 'string' && /^(tcp|udp|sctp)$/.test(value) ? changed(value.toUpperCase(), at, edits) : value,
-	);
+	let edited = port;
+	for (const field of ['containerPort', 'hostPort']) edited = mapMember(edited, field, path, (value, at) => numberOf(value, at, edits));
+	return mapMember(edited, 'protocol', path, (value, at) => capitals(value, at, protocols, edits));
 }
 
 /** Plain memory is bytes in Kubernetes, too; plain CPU from a million on is nano-CPUs. */
@@ -38,7 +35,8 @@ function canonicalResources(resources: Json, path: string, edits: Edits): Json {
 }
 
 function canonicalCpu(cpu: Json, path: string, edits: Edits): Json {
-	const millis = typeof cpu === 'number' && cpu >= nanoCpusFrom ? cpuMillis(cpu) : undefined;
+	const isPlain = typeof cpu === 'number' || (typeof cpu === 'string' && /^\d+$/.test(cpu));
+	const millis = isPlain && Number(cpu) >= nanoCpusFrom ? cpuMillis(cpu) : undefined;
 	return millis === undefined ? cpu : changed(cpuText(millis), path, edits);
 }
 

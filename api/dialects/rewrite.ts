@@ -3,6 +3,8 @@
 import {isObject, type Json, type JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
 import type {Problem} from '../problem.js';
+import {shown} from '../shown.js';
+import {didYouMean} from '../suggest.js';
 
 /** A field that stands elsewhere than in the file. */
 export type Renamed = {readonly path: string; readonly from: string};
@@ -53,3 +55,46 @@ export function renameMember(object: JsonObject, from: string, to: string, path:
 	edits.renamed.push({path: at, from: joinPath(path, from)});
 	return {...rest, [to]: value};
 }
+
+/** Remembers a member that stands elsewhere, or is written otherwise, in the canonical form. */
+export function moved(edits: Edits, path: string, from: string): void {
+	edits.fields.push(path);
+	if (path !== from) edits.renamed.push({path, from});
+}
+
+/** Refuses members of a part that is made anew from those it may have: what is not taken over would be lost. */
+export function refuseUnknown(object: JsonObject, known: readonly string[], path: string, edits: Edits): void {
+	for (const field of Object.keys(object)) {
+		if (known.includes(field)) continue;
+		edits.problems.push({
+			path: joinPath(path, field),
+			message: `unknown field ${shown(field)}${didYouMean(field, known)}`,
+			reason: 'FieldValueInvalid',
+		});
+	}
+}
+
+/** The object with an annotation, for what has no field of its own. Unchanged where metadata is no such thing: admission says so. */
+export function withAnnotation(object: JsonObject, key: string, value: string, from: string, edits: Edits): JsonObject {
+	const metadata = object['metadata'] ?? {};
+	const annotations = isObject(metadata) ? (metadata['annotations'] ?? {}) : {};
+	if (!isObject(metadata) || !isObject(annotations)) return object;
+	moved(edits, joinPath('metadata.annotations', key), from);
+	return {...object, metadata: {...metadata, annotations: {...annotations, [key]: value}}};
+}
+
+/** A number that is written as text, such as a port in quotes; anything else as it is. */
+export function numberOf(value: Json, path: string, edits: Edits): Json {
+	if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) return value;
+	edits.fields.push(path);
+	return Number(value);
+}
+
+/** A word in capitals that is written in small letters: a protocol. */
+export function capitals(value: Json, path: string, words: readonly string[], edits: Edits): Json {
+	if (typeof value !== 'string' || words.includes(value) || !words.includes(value.toUpperCase())) return value;
+	edits.fields.push(path);
+	return value.toUpperCase();
+}
+
+export const protocols = ['TCP', 'UDP', 'SCTP'] as const;

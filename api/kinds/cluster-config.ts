@@ -4,14 +4,8 @@ import {ageColumn, column, nameColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {Draft} from '../object.js';
 import type {Problem} from '../problem.js';
-import {forbid, membersOf, refuse} from '../rules/report.js';
-import {
-	clusterConfigName,
-	schedulerStrategies,
-	type ClusterConfig,
-	type ClusterConfigSpec,
-	type SchedulerStrategy,
-} from '../shapes/cluster-config.js';
+import {membersOf, refuse} from '../rules/report.js';
+import {clusterConfigName, type ClusterConfig, type ClusterConfigSpec, type SchedulerStrategy} from '../shapes/cluster-config.js';
 import {shown} from '../shown.js';
 
 export type * from '../shapes/cluster-config.js';
@@ -19,9 +13,6 @@ export {clusterConfigName} from '../shapes/cluster-config.js';
 
 /** How pods are spread when nobody says. */
 export const defaultStrategy: SchedulerStrategy = 'least-pods';
-
-/** The strategies this version has. */
-const knownStrategies: readonly SchedulerStrategy[] = ['least-pods', 'round-robin'];
 
 export const clusterConfig: KindDefinition = {
 	kind: 'ClusterConfig',
@@ -60,8 +51,5 @@ function validate(object: Draft): readonly Problem[] {
 	if (name !== clusterConfigName) {
 		refuse(found, 'metadata.name', `there is one ClusterConfig, and its name is "${clusterConfigName}", got ${shown(name)}`);
 	}
-	const {strategy} = membersOf(membersOf(object.spec)['scheduler']);
-	const isLater = schedulerStrategies.some(known => known === strategy) && !knownStrategies.some(known => known === strategy);
-	if (isLater) forbid(found, 'spec.scheduler.strategy', `${shown(strategy)} is not supported yet; ${knownStrategies.join(' and ')} are`);
 	return found;
 }

@@ -2,9 +2,12 @@
 
 import {podColumns} from '../columns/pod.js';
 import {withPodDefaults} from '../defaults/pod.js';
+import {withKeptPriority} from '../defaults/priority.js';
+import {deepEqual} from '../equal.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Condition, Draft} from '../object.js';
 import type {Problem} from '../problem.js';
+import {checkBackoff} from '../rules/backoff.js';
 import {checkPodChange} from '../rules/immutable.js';
 import {checkPodSpec} from '../rules/pod.js';
 import {membersOf} from '../rules/report.js';
@@ -25,7 +28,7 @@ export const pod: KindDefinition = {
 	namespaced: true,
 	scalable: false,
 	schemaVersion: 1,
-	defaults: draft => ({...draft, spec: withPodDefaults(draft.spec as PodSpec)}),
+	defaults: (draft, old) => ({...draft, spec: withPodDefaults(withKeptPriority(draft.spec as PodSpec, old?.spec as PodSpec | undefined))}),
 	validate,
 	initialStatus,
 	columns: podColumns,
@@ -40,15 +43,18 @@ export const pod: KindDefinition = {
 
 function validate(object: Draft, old?: ApiObject): readonly Problem[] {
 	const found: Problem[] = [];
+	checkBackoff(found, 'metadata.annotations', object.metadata.annotations);
 	checkPodSpec(found, 'spec', membersOf(object.spec));
-	if (old !== undefined) checkPodChange(found, 'spec', membersOf(object.spec), membersOf(old.spec));
+	// An older version may have kept it with fewer defaults.
+	if (old !== undefined && !deepEqual(object.spec, old.spec))
+		checkPodChange(found, 'spec', membersOf(object.spec), membersOf(withPodDefaults(old.spec as PodSpec)));
 	return found;
 }
 
 function initialStatus({spec}: Draft): PodStatus {
-	const {nodeName, containers} = spec as PodSpec;
+	const {nodeName, containers, initContainers = []} = spec as PodSpec;
 	const isBound = nodeName !== undefined && nodeName !== '';
-	return {phase: 'Pending', conditions: [isBound ? scheduled : unscheduled], qosClass: qosClassOf(containers)};
+	return {phase: 'Pending', conditions: [isBound ? scheduled : unscheduled], qosClass: qosClassOf([...initContainers, ...containers])};
 }
 
 const scheduled: Condition = {type: 'PodScheduled', status: 'True'};

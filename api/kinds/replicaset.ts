@@ -3,14 +3,12 @@
 import {ageColumn, nameColumn, numberColumn, templateColumns} from '../columns/common.js';
 import {withPodDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
-import type {ApiObject, Draft, JsonObject} from '../object.js';
+import type {ApiObject, Draft} from '../object.js';
 import type {Problem} from '../problem.js';
 import {checkUnchanged} from '../rules/immutable.js';
-import {checkAnnotations, checkLabels} from '../rules/metadata.js';
-import {checkPodSpec} from '../rules/pod.js';
-import {membersOf, refuse, refuseUnsupported, type Found} from '../rules/report.js';
+import {membersOf, refuseUnsupported} from '../rules/report.js';
 import {checkSelector, checkSelects} from '../rules/selector.js';
-import {shown} from '../shown.js';
+import {checkTemplate, templateLabels} from '../rules/template.js';
 import type {ReplicaSet, ReplicaSetSpec, ReplicaSetStatus} from '../shapes/replicaset.js';
 
 export type * from '../shapes/replicaset.js';
@@ -60,20 +58,9 @@ function validate(object: Draft, old?: ApiObject): readonly Problem[] {
 	const selector = membersOf(spec['selector']);
 	refuseUnsupported(found, spec, 'spec', later);
 	checkSelector(found, 'spec.selector', selector);
-	checkTemplate(found, 'spec.template', membersOf(spec['template']), selector);
+	const template = membersOf(spec['template']);
+	checkTemplate(found, 'spec.template', template, {kind: 'ReplicaSet', policies: ['Always']});
+	checkSelects(found, 'spec.template.metadata.labels', selector, templateLabels(template));
 	if (old !== undefined) checkUnchanged(found, 'spec.selector', selector, membersOf(membersOf(old.spec)['selector']));
 	return found;
-}
-
-function checkTemplate(found: Found, path: string, template: JsonObject, selector: JsonObject): void {
-	const metadata = membersOf(template['metadata']);
-	const podSpec = membersOf(template['spec']);
-	checkLabels(found, `${path}.metadata.labels`, metadata['labels']);
-	checkAnnotations(found, `${path}.metadata.annotations`, metadata['annotations']);
-	checkSelects(found, `${path}.metadata.labels`, selector, membersOf(metadata['labels']));
-	checkPodSpec(found, `${path}.spec`, podSpec);
-	const policy = podSpec['restartPolicy'];
-	if (policy === 'OnFailure' || policy === 'Never') {
-		refuse(found, `${path}.spec.restartPolicy`, `must be Always in a ReplicaSet, got ${shown(policy)}`, 'FieldValueNotSupported');
-	}
 }

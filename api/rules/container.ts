@@ -4,19 +4,41 @@ import type {Json, JsonObject} from '../object.js';
 import {shown} from '../shown.js';
 import {checkEnv, checkEnvFrom, refuseNul} from './env.js';
 import {checkDnsLabel} from './names.js';
-import {itemsOf, membersOf, refuse, refuseDuplicates, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
+import {checkPorts, portNames} from './ports.js';
+import {checkLifecycle, checkProbes, refuseProbes} from './probe.js';
+import {forbid, itemsOf, membersOf, refuse, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
 import {checkResources} from './resources.js';
+import {checkMounts} from './volume.js';
 
-/** No part of this version acts on them. */
-const later = new Set(['volumeMounts', 'livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle', 'stdin', 'stdinOnce', 'tty']);
+/** What a container's fields may name of its pod. */
+export type Surroundings = {
+	readonly volumes: readonly string[];
+	/** Init containers among them. */
+	readonly containers: readonly JsonObject[];
+	/** The pod's terminationGracePeriodSeconds. */
+	readonly graceSeconds: unknown;
+};
+
 /** Values that ask for what happens anyway. */
 const fixed = new Map([
 	['terminationMessagePath', ['/dev/termination-log']],
-	['terminationMessagePolicy', ['File']],
+	['terminationMessagePolicy', ['File', 'FallbackToLogsOnError']],
 ]);
-const laterSecurity = new Set(['runAsNonRoot', 'privileged', 'readOnlyRootFilesystem', 'capabilities']);
+const laterSecurity = new Set(['privileged', 'capabilities']);
 
-export function checkContainer(found: Found, path: string, container: JsonObject): void {
+export function checkContainer(found: Found, path: string, container: JsonObject, around: Surroundings): void {
+	const ports = portNames(container);
+	checkProgram(found, path, container, around);
+	checkProbes(found, path, container, ports);
+	checkLifecycle(found, `${path}.lifecycle`, membersOf(container['lifecycle']), ports, around.graceSeconds);
+}
+
+export function checkInitContainer(found: Found, path: string, container: JsonObject, around: Surroundings): void {
+	checkProgram(found, path, container, around);
+	refuseProbes(found, path, container);
+}
+
+function checkProgram(found: Found, path: string, container: JsonObject, around: Surroundings): void {
 	const name = textOf(container['name']);
 	if (name !== undefined) checkDnsLabel(found, `${path}.name`, name);
 	const image = textOf(container['image']);
@@ -25,11 +47,11 @@ export function checkContainer(found: Found, path: string, container: JsonObject
 	checkWords(found, `${path}.args`, container['args']);
 	const workingDir = textOf(container['workingDir']);
 	if (workingDir !== undefined) refuseNul(found, `${path}.workingDir`, workingDir);
-	checkEnv(found, `${path}.env`, container['env']);
+	checkEnv(found, `${path}.env`, container['env'], {container, containers: around.containers});
 	checkEnvFrom(found, `${path}.envFrom`, container['envFrom']);
 	checkPorts(found, `${path}.ports`, container['ports']);
+	checkMounts(found, `${path}.volumeMounts`, container['volumeMounts'], around.volumes);
 	if (container['resources'] !== undefined) checkResources(found, `${path}.resources`, container['resources']);
-	refuseUnsupported(found, container, path, later);
 	refuseOthers(found, container, path, fixed);
 	if (container['securityContext'] !== undefined) checkSecurity(found, `${path}.securityContext`, membersOf(container['securityContext']));
 }
@@ -47,35 +69,6 @@ function checkWords(found: Found, path: string, words: Json | undefined): void {
 
 function checkSecurity(found: Found, path: string, security: JsonObject): void {
 	refuseUnsupported(found, security, path, laterSecurity);
-	if (security['allowPrivilegeEscalation'] === false) {
-		refuse(
-			found,
-			`${path}.allowPrivilegeEscalation`,
-			'"allowPrivilegeEscalation" set to false is not supported yet',
-			'FieldValueForbidden',
-		);
-	}
-}
-
-function checkPorts(found: Found, path: string, ports: unknown): void {
-	const names: {value: string; path: string}[] = [];
-	itemsOf(ports).forEach((port, i) => {
-		const at = `${path}[${i}]`;
-		const {name, hostIP} = membersOf(port);
-		if (typeof name === 'string') {
-			checkPortName(found, `${at}.name`, name);
-			names.push({value: name, path: `${at}.name`});
-		}
-		if (typeof hostIP === 'string' && hostIP !== '' && hostIP !== '0.0.0.0') {
-			refuse(found, `${at}.hostIP`, `"hostIP" is not supported yet, got ${shown(hostIP)}`, 'FieldValueForbidden');
-		}
-	});
-	refuseDuplicates(found, names, (name, first) => `${shown(name)} is the name of ${first.replace(/\.name$/, '')} already`);
-}
-
-/** An IANA service name, RFC 6335 section 5.1. */
-function checkPortName(found: Found, path: string, name: string): void {
-	const isServiceName = name.length <= 15 && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) && /[a-z]/.test(name);
-	if (isServiceName) return;
-	refuse(found, path, `must be at most 15 lower-case letters, digits and single "-", with at least one letter, got ${shown(name)}`);
+	if (security['allowPrivilegeEscalation'] === false)
+		forbid(found, `${path}.allowPrivilegeEscalation`, '"allowPrivilegeEscalation" set to false is not supported yet');
 }

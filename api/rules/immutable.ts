@@ -18,18 +18,29 @@ export function checkIdentity(found: Found, metadata: JsonObject, old: ApiObject
 }
 
 /**
- * A pod's spec stays as it is: it may be bound to a node once, and get more tolerations. (Kubernetes also takes another image;
- * that comes with the issue that restarts containers on purpose.)
+ * A pod's spec stays as it is: it may be bound to a node once, get more tolerations, and an earlier deadline. (Kubernetes also takes
+ * another image; that comes with the issue that restarts containers on purpose.) `old` has its defaults.
  */
 export function checkPodChange(found: Found, path: string, spec: JsonObject, old: JsonObject): void {
 	const boundNow = isUnset(old['nodeName']) && !isUnset(spec['nodeName']);
-	const before = {...old, tolerations: undefined, ...(boundNow ? {nodeName: undefined} : {})};
-	const after = {...spec, tolerations: undefined, ...(boundNow ? {nodeName: undefined} : {})};
+	const free = {tolerations: undefined, activeDeadlineSeconds: undefined, ...(boundNow ? {nodeName: undefined} : {})};
+	const before = {...old, ...free};
+	const after = {...spec, ...free};
 	for (const changed of differences(before, after, path).slice(0, limits.changesShown)) {
-		const what = /\.containers\[\d+\]\.image$/.test(changed) ? 'changing the image of a pod is not supported yet' : 'cannot be changed';
+		const what = /\.(containers|initContainers)\[\d+\]\.image$/.test(changed)
+			? 'changing the image of a pod is not supported yet'
+			: 'cannot be changed';
 		forbid(found, changed, `${what}; delete the pod and create it again`);
 	}
 	checkTolerationChange(found, `${path}.tolerations`, itemsOf(spec['tolerations']), itemsOf(old['tolerations']));
+	checkDeadlineChange(found, `${path}.activeDeadlineSeconds`, spec['activeDeadlineSeconds'], old['activeDeadlineSeconds']);
+}
+
+/** Time that was promised may be shortened, never given back. */
+function checkDeadlineChange(found: Found, path: string, now: unknown, old: unknown): void {
+	if (old === undefined || now === old) return;
+	if (typeof now !== 'number' || typeof old !== 'number' || now > old)
+		forbid(found, path, `can be lowered only: it is ${shown(old)}, got ${shown(now)}`);
 }
 
 const isUnset = (value: unknown): boolean => value === undefined || value === '';

@@ -2,30 +2,18 @@
 
 import type {JsonObject} from '../object.js';
 import {shown} from '../shown.js';
-import {checkContainer} from './container.js';
+import {checkAffinity} from './affinity.js';
+import {checkContainer, checkInitContainer, type Surroundings} from './container.js';
 import {checkLabels} from './metadata.js';
 import {checkDnsLabel, checkDnsSubdomain} from './names.js';
-import {forbid, itemsOf, membersOf, refuseDuplicates, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
+import {checkHostPorts} from './ports.js';
+import {itemsOf, membersOf, refuseDuplicates, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
+import {checkSpread} from './spread.js';
 import {checkTolerations} from './taints.js';
+import {checkVolumes} from './volume.js';
 
 /** No part of this version acts on them. */
-const later = new Set([
-	'initContainers',
-	'volumes',
-	'affinity',
-	'topologySpreadConstraints',
-	'activeDeadlineSeconds',
-	'hostNetwork',
-	'hostPID',
-	'hostIPC',
-	'shareProcessNamespace',
-	'subdomain',
-	'priorityClassName',
-	'runtimeClassName',
-	'hostAliases',
-]);
-
-const laterSecurity = new Set(['runAsNonRoot', 'supplementalGroups']);
+const later = new Set(['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace', 'subdomain', 'runtimeClassName', 'hostAliases']);
 
 /** Values that ask for what happens anyway; kubectl and exported manifests have them. */
 const fixed = new Map([
@@ -37,42 +25,38 @@ const fixed = new Map([
 
 export function checkPodSpec(found: Found, path: string, spec: JsonObject): void {
 	const containers = itemsOf(spec['containers']).map(membersOf);
-	containers.forEach((container, i) => checkContainer(found, `${path}.containers[${i}]`, container));
-	refuseDuplicates(found, named(containers, `${path}.containers`), name => `there is a container ${shown(name)} already`);
-	refuseDuplicates(found, hostPorts(containers, `${path}.containers`), (port, first) => `host port ${port} is taken by ${first} already`);
+	const initContainers = itemsOf(spec['initContainers']).map(membersOf);
+	const around: Surroundings = {
+		volumes: namesOf(itemsOf(spec['volumes']).map(membersOf)),
+		containers: [...initContainers, ...containers],
+		graceSeconds: spec['terminationGracePeriodSeconds'],
+	};
+	initContainers.forEach((container, i) => checkInitContainer(found, `${path}.initContainers[${i}]`, container, around));
+	containers.forEach((container, i) => checkContainer(found, `${path}.containers[${i}]`, container, around));
+	const names = [...named(containers, `${path}.containers`), ...named(initContainers, `${path}.initContainers`)];
+	refuseDuplicates(found, names, name => `there is a container ${shown(name)} already`);
+	checkHostPorts(found, `${path}.containers`, containers);
+	checkVolumes(found, `${path}.volumes`, spec['volumes']);
 	const nodeName = textOf(spec['nodeName']);
 	if (nodeName !== undefined && nodeName !== '') checkDnsSubdomain(found, `${path}.nodeName`, nodeName);
 	checkLabels(found, `${path}.nodeSelector`, spec['nodeSelector']);
 	const hostname = textOf(spec['hostname']);
 	if (hostname !== undefined && hostname !== '') checkDnsLabel(found, `${path}.hostname`, hostname);
 	checkTolerations(found, `${path}.tolerations`, spec['tolerations']);
+	checkAffinity(found, `${path}.affinity`, spec['affinity']);
+	checkSpread(found, `${path}.topologySpreadConstraints`, spec['topologySpreadConstraints']);
 	checkPullSecrets(found, `${path}.imagePullSecrets`, spec['imagePullSecrets']);
 	refuseUnsupported(found, spec, path, later);
 	refuseOthers(found, spec, path, fixed);
-	if (spec['securityContext'] !== undefined) checkSecurity(found, `${path}.securityContext`, membersOf(spec['securityContext']));
 }
 
-function checkSecurity(found: Found, path: string, security: JsonObject): void {
-	refuseUnsupported(found, security, path, laterSecurity);
-	if (security['fsGroup'] !== undefined) forbid(found, `${path}.fsGroup`, '"fsGroup" is not supported yet');
-}
+const namesOf = (items: readonly JsonObject[]): readonly string[] => items.flatMap(({name}) => textOf(name) ?? []);
 
 function named(containers: readonly JsonObject[], path: string): {value: string; path: string}[] {
 	return containers.flatMap((container, i) => {
 		const name = textOf(container['name']);
 		return name === undefined ? [] : [{value: name, path: `${path}[${i}].name`}];
 	});
-}
-
-/** A port of the host can be taken once for each protocol. */
-function hostPorts(containers: readonly JsonObject[], path: string): {value: string; path: string}[] {
-	return containers.flatMap((container, i) =>
-		itemsOf(container['ports']).flatMap((port, j) => {
-			const {hostPort, protocol} = membersOf(port);
-			if (typeof hostPort !== 'number') return [];
-			return [{value: `${hostPort}/${textOf(protocol) ?? 'TCP'}`, path: `${path}[${i}].ports[${j}].hostPort`}];
-		}),
-	);
 }
 
 function checkPullSecrets(found: Found, path: string, secrets: unknown): void {

@@ -44,6 +44,24 @@ export function refuseDuplicates(
 	}
 }
 
+/**
+ * The one of some members that an object has. Both none and several are refused; of none nothing is said where the object has a member that
+ * the schema refused, since that one was meant.
+ */
+export function requireOne(
+	found: Found,
+	path: string,
+	object: JsonObject,
+	members: readonly string[],
+	beside: readonly string[] = [],
+): string | undefined {
+	const given = members.filter(member => object[member] !== undefined);
+	if (given.length === 1) return given[0];
+	const isOther = given.length === 0 && Object.keys(object).some(member => !beside.includes(member));
+	if (!isOther) refuse(found, path, `must be one of ${members.join(', ')}, got ${given.length === 0 ? 'none' : given.join(' and ')}`);
+	return undefined;
+}
+
 /** Whether a field says nothing: absent, false, zero, or empty. */
 export function isEmpty(value: Json | undefined): boolean {
 	if (value === undefined || value === null || value === false || value === '' || value === 0) return true;

@@ -1,5 +1,6 @@
 // Rules of what a container asks for and may use at most.
 
+import {limits} from '../limits.js';
 import type {Json, JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
 import {cpuMillis, memoryBytes} from '../quantity.js';
@@ -17,15 +18,15 @@ function amountOf(resource: string, quantity: Json | undefined): number | undefi
 }
 
 export function checkResources(found: Found, path: string, resources: unknown): void {
-	const {requests, limits} = membersOf(resources);
-	checkAmounts(found, `${path}.limits`, limits, {});
+	const {requests, limits: most} = membersOf(resources);
+	checkAmounts(found, `${path}.limits`, most, {});
 	// A request that is its limit was made from it: what is wrong is told of the limit alone.
-	checkAmounts(found, `${path}.requests`, requests, membersOf(limits));
+	checkAmounts(found, `${path}.requests`, requests, membersOf(most));
 	for (const resource of ['cpu', 'memory']) {
 		const request = amountOf(resource, membersOf(requests)[resource]);
-		const limit = amountOf(resource, membersOf(limits)[resource]);
+		const limit = amountOf(resource, membersOf(most)[resource]);
 		if (request === undefined || limit === undefined || request <= limit) continue;
-		const texts = [membersOf(requests)[resource], membersOf(limits)[resource]].map(shown);
+		const texts = [membersOf(requests)[resource], membersOf(most)[resource]].map(shown);
 		refuse(found, `${path}.requests.${resource}`, `must be at most the limit of ${texts[1]}, got ${texts[0]}`);
 	}
 }
@@ -45,5 +46,6 @@ function checkAmounts(found: Found, path: string, amounts: unknown, told: JsonOb
 		const example = resource === 'cpu' ? '"500m" or 2' : '"128Mi" or 134217728';
 		if (amount === undefined) refuse(found, at, `must be a quantity such as ${example}, got ${shown(quantity)}`);
 		else if (amount < 0) refuse(found, at, `must not be negative, got ${shown(quantity)}`);
+		else if (amount > limits.resourceAmount) refuse(found, at, `is more than any node has, got ${shown(quantity)}`);
 	}
 }

@@ -1,21 +1,20 @@
 // The schema of a ConfigMap.
 
-import Type, {type Static} from 'typebox';
-import type {ObjectMeta} from '../object.js';
+import type {Static} from 'typebox';
 import type {ConfigMapContent} from '../shapes/configmap.js';
-import {flag, mapOf, optional, record, shared, text, type Same} from './parts.js';
+import {objectOf} from './metadata.js';
+import {about, flag, mapOf, optional, record, text, type Same} from './parts.js';
 
 const fields = () => ({
-	data: optional(mapOf(text())),
-	binaryData: optional(mapOf(text())),
-	immutable: optional(flag()),
+	data: optional(about('Entries that are text.', mapOf(text()))),
+	binaryData: optional(about('Entries that are bytes, as base64.', mapOf(text()))),
+	immutable: optional(about('Whether its entries stay as they are.', flag())),
 });
 
 export const configMapContent = () => record(fields());
 
 export const configMapStatus = () => record({});
 
-export const configMap = () =>
-	record({apiVersion: text(), kind: text(), metadata: shared<ObjectMeta>('Metadata'), ...fields(), status: optional(Type.Unknown())});
+export const configMap = () => objectOf(fields());
 
 export const configMapSaysTheSame: Same<Static<ReturnType<typeof configMapContent>>, ConfigMapContent> = true;

@@ -3,6 +3,7 @@
 import type {Static} from 'typebox';
 import type {Container, LifecycleHandler, Probe} from '../shapes/pod.js';
 import {
+	about,
 	flag,
 	list,
 	mapOf,
@@ -22,85 +23,140 @@ import {
 
 const containerPort = () =>
 	record({
-		containerPort: port(),
-		name: optional(text()),
-		hostPort: optional(port()),
-		hostIP: optional(text()),
-		protocol: optional(oneOf(['TCP', 'UDP', 'SCTP'])),
+		containerPort: about('Where the program listens.', port()),
+		name: optional(about('Its name, for probes and services.', text())),
+		hostPort: optional(about('A port of the node, taken for it.', port())),
+		hostIP: optional(about('Of the node; every address when left out.', text())),
+		protocol: optional(about('TCP (the default), UDP or SCTP.', oneOf(['TCP', 'UDP', 'SCTP']))),
 	});
 
-const keyRef = () => record({name: text(), key: text(), optional: optional(flag())});
-const nameRef = () => record({name: text(), optional: optional(flag())});
+const keyRef = () =>
+	record({
+		name: about('The name of the object, in the same namespace.', text()),
+		key: about('The entry.', text()),
+		optional: optional(about('Whether the container starts without it.', flag())),
+	});
+const nameRef = () =>
+	record({
+		name: about('The name of the object, in the same namespace.', text()),
+		optional: optional(about('Whether the container starts without it.', flag())),
+	});
 
 const envVar = () =>
 	record({
-		name: text(),
-		value: optional(text({'x-private': true})),
+		name: about('The name of the variable.', text()),
+		value: optional(about('Its value; $(NAME) stands for a variable before it.', text({'x-private': true}))),
 		valueFrom: optional(
-			record({
-				fieldRef: optional(record({fieldPath: text(), apiVersion: optional(text())})),
-				resourceFieldRef: optional(record({resource: text(), containerName: optional(text()), divisor: optional(quantity())})),
-				configMapKeyRef: optional(keyRef()),
-				secretKeyRef: optional(keyRef()),
-			}),
+			about(
+				'Where its value comes from.',
+				record({
+					fieldRef: optional(
+						about(
+							'A field of the pod.',
+							record({
+								fieldPath: about("Which one, such as metadata.name or metadata.labels['app'].", text()),
+								apiVersion: optional(about('Of the path: v1.', text())),
+							}),
+						),
+					),
+					resourceFieldRef: optional(
+						about(
+							'What a container asks for or may use.',
+							record({
+								resource: about('Which one: limits.cpu, limits.memory, requests.cpu or requests.memory.', text()),
+								containerName: optional(about('Whose; its own when left out.', text())),
+								divisor: optional(about('The unit it is counted in, such as 1m or 1Mi.', quantity())),
+							}),
+						),
+					),
+					configMapKeyRef: optional(about('An entry of a ConfigMap.', keyRef())),
+					secretKeyRef: optional(about('An entry of a Secret.', keyRef())),
+				}),
+			),
 		),
 	});
 
-const envFrom = () => record({prefix: optional(text()), configMapRef: optional(nameRef()), secretRef: optional(nameRef())});
+const envFrom = () =>
+	record({
+		prefix: optional(about('What stands before each name.', text())),
+		configMapRef: optional(about('All entries of a ConfigMap.', nameRef())),
+		secretRef: optional(about('All entries of a Secret.', nameRef())),
+	});
 
-const resources = () => record({requests: optional(mapOf(quantity())), limits: optional(mapOf(quantity()))}, {'x-not-yet': ['claims']});
+const resources = () =>
+	record(
+		{
+			requests: optional(about('What it needs: cpu and memory, such as 500m and 128Mi.', mapOf(quantity()))),
+			limits: optional(about('What it may use at most; a limit without a request is the request, too.', mapOf(quantity()))),
+		},
+		{'x-not-yet': ['claims']},
+	);
 
-const exec = () => record({command: optional(list(text()))});
+const exec = () => record({command: optional(about('The program and its arguments; no shell is involved.', list(text())))});
 const httpGet = () =>
 	record({
-		port: portNumberOrName(),
-		path: optional(text()),
-		host: optional(text()),
-		scheme: optional(oneOf(['HTTP', 'HTTPS'])),
-		httpHeaders: optional(list(record({name: text(), value: text({'x-private': true})}))),
+		port: about('The port, by number or name.', portNumberOrName()),
+		path: optional(about('The path; / when left out.', text())),
+		host: optional(about('The host; the pod itself when left out.', text())),
+		scheme: optional(about('HTTP (the default) or HTTPS.', oneOf(['HTTP', 'HTTPS']))),
+		httpHeaders: optional(
+			about(
+				'Headers of the request.',
+				list(record({name: about('The name of the header.', text()), value: about('Its value.', text({'x-private': true}))})),
+			),
+		),
 	});
-const tcpSocket = () => record({port: portNumberOrName(), host: optional(text())});
+const tcpSocket = () =>
+	record({
+		port: about('The port, by number or name.', portNumberOrName()),
+		host: optional(about('The host; the pod itself when left out.', text())),
+	});
 
 export const probe = () =>
 	record(
 		{
-			exec: optional(exec()),
-			httpGet: optional(httpGet()),
-			tcpSocket: optional(tcpSocket()),
-			initialDelaySeconds: optional(seconds()),
-			timeoutSeconds: optional(seconds(1)),
-			periodSeconds: optional(seconds(1)),
-			successThreshold: optional(seconds(1)),
-			failureThreshold: optional(seconds(1)),
-			terminationGracePeriodSeconds: optional(seconds(1)),
+			exec: optional(about('A program beside the container; exit code 0 is success.', exec())),
+			httpGet: optional(about('A request; 200 to 399 is success.', httpGet())),
+			tcpSocket: optional(about('A connection that is taken.', tcpSocket())),
+			initialDelaySeconds: optional(about('How long after the start of the container the first try is.', seconds())),
+			timeoutSeconds: optional(about('A try that takes longer has failed; 1 when left out.', seconds(1))),
+			periodSeconds: optional(about('How often; every 10 seconds when left out.', seconds(1))),
+			successThreshold: optional(about('So many successes in a row count; 1 when left out.', seconds(1))),
+			failureThreshold: optional(about('So many failures in a row count; 3 when left out.', seconds(1))),
+			terminationGracePeriodSeconds: optional(about("How long the container has to stop then; the pod's own when left out.", seconds(1))),
 		},
 		{'x-not-yet': ['grpc']},
 	);
 
 export const handler = () =>
 	record({
-		exec: optional(exec()),
-		httpGet: optional(httpGet()),
-		tcpSocket: optional(tcpSocket()),
-		sleep: optional(record({seconds: seconds()})),
+		exec: optional(about('A program beside the container.', exec())),
+		httpGet: optional(about('A request.', httpGet())),
+		tcpSocket: optional(about('A connection.', tcpSocket())),
+		sleep: optional(about('A wait.', record({seconds: about('How long.', seconds())}))),
 	});
 
 const volumeMount = () =>
 	record(
-		{name: text(), mountPath: text(), readOnly: optional(flag()), subPath: optional(text())},
+		{
+			name: about('Which volume of the pod.', text()),
+			mountPath: about('Where the program sees it; absolute.', text()),
+			readOnly: optional(about('Whether it can only be read.', flag())),
+			subPath: optional(about('What of the volume; all of it when left out.', text())),
+		},
 		{'x-not-yet': ['mountPropagation', 'recursiveReadOnly', 'subPathExpr']},
 	);
 
 const securityContext = () =>
 	record(
 		{
-			runAsUser: optional(whole(0, maxInt32)),
-			runAsGroup: optional(whole(0, maxInt32)),
-			runAsNonRoot: optional(flag()),
-			privileged: optional(flag()),
-			readOnlyRootFilesystem: optional(flag()),
-			allowPrivilegeEscalation: optional(flag()),
-			capabilities: optional(record({add: optional(list(text())), drop: optional(list(text()))})),
+			runAsUser: optional(about('The number of the user it runs as.', whole(0, maxInt32))),
+			runAsGroup: optional(about('The number of the group it runs as.', whole(0, maxInt32))),
+			runAsNonRoot: optional(about('Whether it is refused when that user is root.', flag())),
+			privileged: optional(about('Not supported yet.', flag())),
+			readOnlyRootFilesystem: optional(about('Whether it can write to its volumes only.', flag())),
+			allowPrivilegeEscalation: optional(about('Whether it may get more rights than it started with.', flag())),
+			capabilities: optional(about('Not supported yet.', record({add: optional(list(text())), drop: optional(list(text()))}))),
 		},
 		{'x-not-yet': ['appArmorProfile', 'procMount', 'seLinuxOptions', 'seccompProfile', 'windowsOptions']},
 	);
@@ -108,35 +164,43 @@ const securityContext = () =>
 export const container = () =>
 	record(
 		{
-			name: text(),
-			image: text(),
-			command: optional(list(text())),
-			args: optional(list(text())),
-			workingDir: optional(text()),
-			env: optional(list(envVar())),
-			envFrom: optional(list(envFrom())),
-			ports: optional(list(containerPort())),
-			resources: optional(resources()),
-			imagePullPolicy: optional(oneOf(['Always', 'IfNotPresent', 'Never'])),
-			securityContext: optional(securityContext()),
-			volumeMounts: optional(list(volumeMount())),
-			livenessProbe: optional(shared<Probe>('Probe')),
-			readinessProbe: optional(shared<Probe>('Probe')),
-			startupProbe: optional(shared<Probe>('Probe')),
+			name: about('Its name, unique in the pod.', text()),
+			image: about('What it runs; for the process runtime only a name.', text()),
+			command: optional(about('The program; $(NAME) stands for a variable.', list(text()))),
+			args: optional(about('Its arguments.', list(text()))),
+			workingDir: optional(about('Where it starts.', text())),
+			env: optional(about('Its variables, in order.', list(envVar()))),
+			envFrom: optional(about('Variables for all entries of ConfigMaps and Secrets.', list(envFrom()))),
+			ports: optional(about('Where it listens.', list(containerPort()))),
+			resources: optional(about('What it needs and may use.', resources())),
+			imagePullPolicy: optional(about('When the image is fetched.', oneOf(['Always', 'IfNotPresent', 'Never']))),
+			securityContext: optional(about('As whom it runs.', securityContext())),
+			volumeMounts: optional(about('Where it sees volumes of the pod.', list(volumeMount()))),
+			livenessProbe: optional(about('When it fails, the container is started again.', shared<Probe>('Probe'))),
+			readinessProbe: optional(about('While it fails, the container is not ready.', shared<Probe>('Probe'))),
+			startupProbe: optional(about('The other probes wait for it; when it fails, the container is started again.', shared<Probe>('Probe'))),
 			lifecycle: optional(
-				record(
-					{
-						postStart: optional(shared<LifecycleHandler>('LifecycleHandler')),
-						preStop: optional(shared<LifecycleHandler>('LifecycleHandler')),
-					},
-					{'x-not-yet': ['stopSignal']},
+				about(
+					'What is done after its start and before its stop.',
+					record(
+						{
+							postStart: optional(
+								about(
+									'Right after the start; when it fails, the container is started again.',
+									shared<LifecycleHandler>('LifecycleHandler'),
+								),
+							),
+							preStop: optional(about('Before it is told to stop, within the grace period.', shared<LifecycleHandler>('LifecycleHandler'))),
+						},
+						{'x-not-yet': ['stopSignal']},
+					),
 				),
 			),
-			stdin: optional(flag()),
-			stdinOnce: optional(flag()),
-			tty: optional(flag()),
-			terminationMessagePath: optional(text()),
-			terminationMessagePolicy: optional(oneOf(['File', 'FallbackToLogsOnError'])),
+			stdin: optional(about('Whether its input is kept open for attach.', flag())),
+			stdinOnce: optional(about('Its standard input ends with the first that attaches to it.', flag())),
+			tty: optional(about('Whether it has a terminal.', flag())),
+			terminationMessagePath: optional(about('Only /dev/termination-log, which is not read.', text())),
+			terminationMessagePolicy: optional(about('Accepted; the last lines are kept either way.', oneOf(['File', 'FallbackToLogsOnError']))),
 		},
 		{'x-not-yet': ['resizePolicy', 'restartPolicy', 'volumeDevices']},
 	);

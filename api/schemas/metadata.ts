@@ -1,51 +1,66 @@
 // metadata, and the frame of an object around a kind's spec.
 
-import Type, {type TSchema} from 'typebox';
+import Type, {type TProperties, type TSchema} from 'typebox';
 import type {ObjectMeta} from '../object.js';
-import {anyObject, flag, labels, list, maxInt32, optional, record, shared, text, whole} from './parts.js';
+import {about, anyObject, flag, labels, list, maxInt32, optional, record, shared, text, whole, type Annotations} from './parts.js';
 
 const ownerReference = () =>
 	record({
-		apiVersion: text(),
-		kind: text(),
-		name: text(),
-		uid: text(),
-		controller: optional(flag()),
-		blockOwnerDeletion: optional(flag()),
+		apiVersion: about('Of the owner.', text()),
+		kind: about('Of the owner.', text()),
+		name: about('Of the owner.', text()),
+		uid: about('Of the owner.', text()),
+		controller: optional(about('Whether the owner looks after it.', flag())),
+		blockOwnerDeletion: optional(about('Whether an owner that is deleted waits for it.', flag())),
 	});
 
 /** What only the server sets is accepted, as an exported manifest has it, and does not count. */
 export const metadata = () =>
 	record({
-		name: optional(text()),
-		generateName: optional(text()),
-		namespace: optional(text()),
-		uid: optional(text()),
-		resourceVersion: optional(text()),
-		generation: optional(whole(0, Number.MAX_SAFE_INTEGER)),
-		creationTimestamp: optional(text()),
-		deletionTimestamp: optional(text()),
-		deletionGracePeriodSeconds: optional(whole(0, maxInt32)),
-		labels: optional(labels()),
-		annotations: optional(labels()),
-		ownerReferences: optional(list(ownerReference())),
-		finalizers: optional(list(text())),
-		managedFields: optional(list(anyObject())),
-		selfLink: optional(text()),
+		name: optional(about('Its name, unique among its kind and namespace.', text())),
+		generateName: optional(about('The beginning of a name that the cluster makes up.', text())),
+		namespace: optional(about('The namespace it is in.', text())),
+		uid: optional(about('Its identity for all time; set by the cluster.', text())),
+		resourceVersion: optional(about('Its version; set by the cluster.', text())),
+		generation: optional(about('How often its spec changed; set by the cluster.', whole(0, Number.MAX_SAFE_INTEGER))),
+		creationTimestamp: optional(about('When it was made; set by the cluster.', text())),
+		deletionTimestamp: optional(about('When its deletion began; set by the cluster.', text())),
+		deletionGracePeriodSeconds: optional(about('How long its deletion may take; set by the cluster.', whole(0, maxInt32))),
+		labels: optional(about('What it is selected by.', labels())),
+		annotations: optional(about('Further texts about it.', labels())),
+		ownerReferences: optional(about('Whom it belongs to: it goes when they are gone.', list(ownerReference()))),
+		finalizers: optional(about('What must be done before it goes.', list(text()))),
+		managedFields: optional(about('Accepted; it means nothing.', list(anyObject()))),
+		selfLink: optional(about('Accepted; it means nothing.', text())),
 	});
 
 /** The metadata of a pod template. */
 export const templateMetadata = () =>
 	record({
-		name: optional(text()),
-		namespace: optional(text()),
-		labels: optional(labels()),
-		annotations: optional(labels()),
+		name: optional(about('Accepted; it means nothing.', text())),
+		namespace: optional(about('Accepted; it means nothing.', text())),
+		labels: optional(about('What its pods are selected by.', labels())),
+		annotations: optional(about('Further texts about each pod.', labels())),
 	});
 
-/** An object whose spec is required. The status is checked by a validator of its own, only where one comes from outside. */
-export const objectWith = (spec: TSchema) =>
-	record({apiVersion: text(), kind: text(), metadata: shared<ObjectMeta>('Metadata'), spec, status: optional(Type.Unknown())});
+/**
+ * An object that has these members besides those of every object. The status is checked by a validator of its own, only where one comes
+ * from outside.
+ */
+export const objectOf = (content: TProperties, annotations: Annotations = {}) =>
+	record(
+		{
+			apiVersion: about('The group and version of its kind.', text()),
+			kind: about('What it is.', text()),
+			metadata: about('Its name, and what is said about it.', shared<ObjectMeta>('Metadata')),
+			...content,
+			status: optional(about('How it is; set by the cluster.', Type.Unknown())),
+		},
+		annotations,
+	);
+
+/** An object whose spec is required. */
+export const objectWith = (spec: TSchema) => objectOf({spec});
 
 /** An object that may do without a spec. */
 export const objectWithOptional = (spec: TSchema) => objectWith(optional(spec));

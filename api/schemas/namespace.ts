@@ -4,14 +4,17 @@ import type {Static} from 'typebox';
 import type {Condition} from '../object.js';
 import type {NamespaceSpec, NamespaceStatus} from '../shapes/namespace.js';
 import {objectWithOptional} from './metadata.js';
-import {list, oneOf, optional, record, shared, text, type Same} from './parts.js';
+import {about, list, oneOf, optional, record, shared, text, type Same} from './parts.js';
 
-const namespaceSpec = () => record({finalizers: optional(list(text()))});
+const namespaceSpec = () => record({finalizers: optional(about('What must be done before it goes.', list(text())))});
 
 export const namespaceStatus = () =>
-	record({phase: oneOf(['Active', 'Terminating']), conditions: optional(list(shared<Condition>('Condition')))});
+	record({
+		phase: about('Active or Terminating.', oneOf(['Active', 'Terminating'])),
+		conditions: optional(about('What is left in it.', list(shared<Condition>('Condition')))),
+	});
 
-export const namespace = () => objectWithOptional(namespaceSpec());
+export const namespace = () => objectWithOptional(about('What must be done before it goes.', namespaceSpec()));
 
 export const specSaysTheSame: Same<Static<ReturnType<typeof namespaceSpec>>, NamespaceSpec> = true;
 export const statusSaysTheSame: Same<Static<ReturnType<typeof namespaceStatus>>, NamespaceStatus> = true;

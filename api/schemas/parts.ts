@@ -4,6 +4,7 @@
 // Nothing at run time imports this folder: `cli/compile-validators.ts` turns it into code after each build.
 
 import Type, {type Static, type TProperties, type TSchema} from 'typebox';
+import type {Condition} from '../object.js';
 
 /** Further knowledge for whoever words a problem. */
 export type Annotations = {
@@ -11,12 +12,19 @@ export type Annotations = {
 	readonly 'x-not-yet'?: readonly string[];
 	/** The value may be a secret: never repeated in a message. */
 	readonly 'x-private'?: boolean;
+	/** A number is a file's mode. */
+	readonly 'x-mode'?: boolean;
 	readonly description?: string;
 };
 
 /** An object that has these fields and no others. */
 export const record = <Properties extends TProperties>(properties: Properties, annotations: Annotations = {}) =>
 	Type.Object(properties, {additionalProperties: false, ...annotations});
+
+/** A schema with what `explain` says of the field. */
+export function about<Schema extends TSchema>(words: string, schema: Schema): Schema {
+	return Object.assign(schema, {description: words});
+}
 
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
 export const list = <Schema extends TSchema>(items: Schema) => Type.Array(items);
@@ -47,35 +55,50 @@ export const portNumberOrName = () => Type.Unsafe<number | string>({type: ['inte
 /** A quantity is a number or its text; its syntax is a rule. */
 export const quantity = () => Type.Unsafe<number | string>({type: ['number', 'string']});
 
+/** Permissions of a file. */
+export const fileMode = () => Type.Integer({minimum: 0, maximum: 0o777, 'x-mode': true});
+
 export const maxInt32 = 2_147_483_647;
 export const port = () => whole(1, 65_535);
+export const count = () => whole(0, maxInt32);
+/** A number, or a part in percent; which one is a rule. */
+export const countOrPercent = () => Type.Unsafe<number | string>({type: ['integer', 'string']});
 export const seconds = (minimum = 0) => whole(minimum, maxInt32);
 
 export const labels = () => mapOf(text());
 
 export const labelSelector = () =>
 	record({
-		matchLabels: optional(labels()),
+		matchLabels: optional(about('Labels that must be there, with these values.', labels())),
 		matchExpressions: optional(
-			list(
-				record({
-					key: text(),
-					operator: oneOf(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-					values: optional(list(text())),
-				}),
+			about(
+				'Further demands; all must hold.',
+				list(
+					record({
+						key: about('The label.', text()),
+						operator: about('In, NotIn, Exists or DoesNotExist.', oneOf(['In', 'NotIn', 'Exists', 'DoesNotExist'])),
+						values: optional(about('Of In and NotIn.', list(text()))),
+					}),
+				),
 			),
 		),
 	});
 
 export const conditionFields = () => ({
-	type: text(),
-	status: oneOf(['True', 'False', 'Unknown']),
-	reason: optional(text()),
-	message: optional(text()),
-	lastTransitionTime: optional(text()),
+	type: about('What it is about.', text()),
+	status: about('Whether it holds: True, False or Unknown.', oneOf(['True', 'False', 'Unknown'])),
+	reason: optional(about('Why, in one word.', text())),
+	message: optional(about('The same in a sentence.', text())),
+	lastTransitionTime: optional(about('Since when.', text())),
 });
 
 export const condition = () => record(conditionFields());
+
+/** The status of a kind that says no more than that it was looked at. */
+export const observed = () => ({
+	observedGeneration: optional(whole(0, Number.MAX_SAFE_INTEGER)),
+	conditions: optional(list(shared<Condition>('Condition'))),
+});
 
 /**
  * Whether two types say the same, optional and readonly aside. `const same: Same<A, B> = true` compiles only if they do; the

@@ -2,11 +2,13 @@
 
 import type {Static} from 'typebox';
 import type {Condition} from '../object.js';
+import {affinity} from './affinity.js';
 import type {LabelSelector} from '../selector.js';
 import type {Container, ContainerStatus, PodSpec, PodStatus} from '../shapes/pod.js';
 import {objectWith} from './metadata.js';
 import {
-	anyObject,
+	about,
+	fileMode,
 	flag,
 	labels,
 	list,
@@ -23,37 +25,85 @@ import {
 	type Same,
 } from './parts.js';
 
-const mode = () => optional(whole(0, 0o777));
-const items = () => optional(list(record({key: text(), path: text(), mode: mode()})));
+const mode = () => optional(about('Permissions of the files, such as 0644 (the default).', fileMode()));
+const items = () =>
+	optional(
+		about(
+			'Which entries, and under which name; all when left out.',
+			list(
+				record({
+					key: about('The entry.', text()),
+					path: about('The file; relative.', text()),
+					mode: about('Its permissions, such as 0644.', mode()),
+				}),
+			),
+		),
+	);
 
 const volume = () =>
 	record(
 		{
-			name: text(),
-			hostPath: optional(record({path: text(), type: optional(text())})),
-			emptyDir: optional(record({medium: optional(text()), sizeLimit: optional(quantity())})),
-			configMap: optional(record({name: text(), items: items(), defaultMode: mode(), optional: optional(flag())})),
-			secret: optional(record({secretName: text(), items: items(), defaultMode: mode(), optional: optional(flag())})),
+			name: about('Its name, unique in the pod.', text()),
+			hostPath: optional(
+				about(
+					'A folder or file of the node, where its operator allows it.',
+					record({
+						path: about('Where it is; absolute.', text()),
+						type: optional(about('What must be there, such as Directory or FileOrCreate.', text())),
+					}),
+				),
+			),
+			emptyDir: optional(
+				about(
+					'An empty folder that lives as long as the pod.',
+					record({
+						medium: optional(about('Memory, or the disk when left out.', text())),
+						sizeLimit: optional(about('How large it may get.', quantity())),
+					}),
+				),
+			),
+			configMap: optional(
+				about(
+					'Entries of a ConfigMap as files.',
+					record({
+						name: about('The name of the ConfigMap.', text()),
+						items: items(),
+						defaultMode: mode(),
+						optional: optional(about('Whether the pod starts without it.', flag())),
+					}),
+				),
+			),
+			secret: optional(
+				about(
+					'Entries of a Secret as files.',
+					record({
+						secretName: about('The name of the Secret.', text()),
+						items: items(),
+						defaultMode: mode(),
+						optional: optional(about('Whether the pod starts without it.', flag())),
+					}),
+				),
+			),
 		},
 		{'x-not-yet': ['csi', 'downwardAPI', 'ephemeral', 'image', 'iscsi', 'nfs', 'persistentVolumeClaim', 'projected']},
 	);
 
 const toleration = () =>
 	record({
-		key: optional(text()),
-		operator: optional(oneOf(['Exists', 'Equal'])),
-		value: optional(text()),
-		effect: optional(oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
-		tolerationSeconds: optional(whole(-maxInt32, maxInt32)),
+		key: optional(about('Of the taint; every one when empty.', text())),
+		operator: optional(about('Exists, or Equal (the default).', oneOf(['Exists', 'Equal']))),
+		value: optional(about('Of the taint.', text())),
+		effect: optional(about('Of the taint; every one when empty.', oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute']))),
+		tolerationSeconds: optional(about('How long a NoExecute taint is borne; forever when left out.', whole(-maxInt32, maxInt32))),
 	});
 
 const topologySpread = () =>
 	record(
 		{
-			maxSkew: whole(1, maxInt32),
-			topologyKey: text(),
-			whenUnsatisfiable: oneOf(['DoNotSchedule', 'ScheduleAnyway']),
-			labelSelector: optional(shared<LabelSelector>('LabelSelector')),
+			maxSkew: about('By how many pods domains may differ.', whole(1, maxInt32)),
+			topologyKey: about('The label of nodes that says which domain they are in.', text()),
+			whenUnsatisfiable: about('Whether the pod waits then.', oneOf(['DoNotSchedule', 'ScheduleAnyway'])),
+			labelSelector: optional(about('Which pods are counted.', shared<LabelSelector>('LabelSelector'))),
 		},
 		{'x-not-yet': ['matchLabelKeys', 'minDomains', 'nodeAffinityPolicy', 'nodeTaintsPolicy']},
 	);
@@ -61,11 +111,11 @@ const topologySpread = () =>
 const podSecurityContext = () =>
 	record(
 		{
-			runAsUser: optional(whole(0, maxInt32)),
-			runAsGroup: optional(whole(0, maxInt32)),
-			runAsNonRoot: optional(flag()),
-			fsGroup: optional(whole(0, maxInt32)),
-			supplementalGroups: optional(list(whole(0, maxInt32))),
+			runAsUser: optional(about('The number of the user containers run as.', whole(0, maxInt32))),
+			runAsGroup: optional(about('The number of the group they run as.', whole(0, maxInt32))),
+			runAsNonRoot: optional(about('Whether they are refused when that user is root.', flag())),
+			fsGroup: optional(about('The group that owns what is in the volumes.', whole(0, maxInt32))),
+			supplementalGroups: optional(about('Further groups of the processes.', list(whole(0, maxInt32)))),
 		},
 		{
 			'x-not-yet': [
@@ -83,34 +133,50 @@ const podSecurityContext = () =>
 export const podSpec = () =>
 	record(
 		{
-			containers: someOf(shared<Container>('Container')),
-			nodeName: optional(text()),
-			nodeSelector: optional(labels()),
-			restartPolicy: optional(oneOf(['Always', 'OnFailure', 'Never'])),
-			terminationGracePeriodSeconds: optional(seconds()),
-			hostname: optional(text()),
-			securityContext: optional(podSecurityContext()),
-			tolerations: optional(list(toleration())),
-			imagePullSecrets: optional(list(record({name: text()}))),
-			initContainers: optional(list(shared<Container>('Container'))),
-			volumes: optional(list(volume())),
-			affinity: optional(anyObject()),
-			topologySpreadConstraints: optional(list(topologySpread())),
-			activeDeadlineSeconds: optional(seconds(1)),
-			hostNetwork: optional(flag()),
-			hostPID: optional(flag()),
-			hostIPC: optional(flag()),
-			shareProcessNamespace: optional(flag()),
-			subdomain: optional(text()),
-			priorityClassName: optional(text()),
-			runtimeClassName: optional(text()),
-			hostAliases: optional(list(record({ip: text(), hostnames: optional(list(text()))}))),
-			dnsPolicy: optional(oneOf(['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'])),
-			schedulerName: optional(text()),
-			serviceAccountName: optional(text()),
-			serviceAccount: optional(text()),
-			automountServiceAccountToken: optional(flag()),
-			enableServiceLinks: optional(flag()),
+			containers: about('What runs, together.', someOf(shared<Container>('Container'))),
+			nodeName: optional(about('The node, without asking the scheduler.', text())),
+			nodeSelector: optional(about('Labels that the node must have.', labels())),
+			restartPolicy: optional(
+				about(
+					'When a container that ended is started again: Always (the default), OnFailure or Never.',
+					oneOf(['Always', 'OnFailure', 'Never']),
+				),
+			),
+			terminationGracePeriodSeconds: optional(about('How long containers have to stop; 30 when left out.', seconds())),
+			hostname: optional(about("Its host name; the pod's name when left out.", text())),
+			securityContext: optional(about('As whom its containers run.', podSecurityContext())),
+			tolerations: optional(about('Taints of nodes that it bears.', list(toleration()))),
+			imagePullSecrets: optional(
+				about('Accepted; this runtime fetches no images.', list(record({name: about('The name of the Secret.', text())}))),
+			),
+			initContainers: optional(about('What runs before, one after the other.', list(shared<Container>('Container')))),
+			volumes: optional(about('Folders and files for its containers.', list(volume()))),
+			affinity: optional(about('Which nodes and neighbours it wants, and which not.', affinity())),
+			topologySpreadConstraints: optional(about('How such pods are spread over nodes.', list(topologySpread()))),
+			activeDeadlineSeconds: optional(about('It is ended so long after its start.', seconds(1))),
+			hostNetwork: optional(about('Not supported yet.', flag())),
+			hostPID: optional(about('Not supported yet.', flag())),
+			hostIPC: optional(about('Not supported yet.', flag())),
+			shareProcessNamespace: optional(about('Not supported yet.', flag())),
+			subdomain: optional(about('Not supported yet.', text())),
+			priorityClassName: optional(about('The PriorityClass it belongs to.', text())),
+			priority: optional(about('Set from its class; higher ones go first.', whole(-maxInt32, maxInt32))),
+			preemptionPolicy: optional(about('Whether it may take the place of lower ones.', oneOf(['PreemptLowerPriority', 'Never']))),
+			runtimeClassName: optional(about('Not supported yet.', text())),
+			hostAliases: optional(
+				about(
+					'Not supported yet.',
+					list(record({ip: about('The address.', text()), hostnames: optional(about('Its names.', list(text())))})),
+				),
+			),
+			dnsPolicy: optional(
+				about('Accepted: ClusterFirst or Default.', oneOf(['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'])),
+			),
+			schedulerName: optional(about('Accepted: default-scheduler.', text())),
+			serviceAccountName: optional(about('Accepted: default.', text())),
+			serviceAccount: optional(about('Accepted: default.', text())),
+			automountServiceAccountToken: optional(about('Accepted; there are no such tokens.', flag())),
+			enableServiceLinks: optional(about('Accepted; there are no such variables.', flag())),
 		},
 		{
 			'x-not-yet': [
@@ -119,8 +185,6 @@ export const podSpec = () =>
 				'hostUsers',
 				'os',
 				'overhead',
-				'preemptionPolicy',
-				'priority',
 				'readinessGates',
 				'resourceClaims',
 				'resources',
@@ -132,54 +196,66 @@ export const podSpec = () =>
 
 const containerState = () =>
 	record({
-		waiting: optional(record({reason: optional(text()), message: optional(text()), retryAt: optional(text())})),
-		running: optional(record({startedAt: optional(text())})),
+		waiting: optional(
+			about(
+				'What it waits for.',
+				record({
+					reason: optional(about('In one word.', text())),
+					message: optional(about('In a sentence.', text())),
+					retryAt: optional(about('When it is tried again.', text())),
+				}),
+			),
+		),
+		running: optional(about('Since when it runs.', record({startedAt: optional(text())}))),
 		terminated: optional(
-			record({
-				exitCode: whole(-maxInt32, maxInt32),
-				signal: optional(whole(0, maxInt32)),
-				reason: optional(text()),
-				message: optional(text()),
-				startedAt: optional(text()),
-				finishedAt: optional(text()),
-				containerID: optional(text()),
-			}),
+			about(
+				'How it ended.',
+				record({
+					exitCode: whole(-maxInt32, maxInt32),
+					signal: optional(whole(0, maxInt32)),
+					reason: optional(text()),
+					message: optional(text()),
+					startedAt: optional(text()),
+					finishedAt: optional(text()),
+					containerID: optional(text()),
+				}),
+			),
 		),
 	});
 
 export const containerStatus = () =>
 	record({
-		name: text(),
-		state: optional(containerState()),
-		lastState: optional(containerState()),
-		ready: flag(),
-		started: optional(flag()),
-		restartCount: whole(0, maxInt32),
-		image: text(),
-		imageID: text(),
-		containerID: optional(text()),
+		name: about('Its name.', text()),
+		state: optional(about('What it does.', containerState())),
+		lastState: optional(about('How it ended before.', containerState())),
+		ready: about('Whether it is ready.', flag()),
+		started: optional(about('Whether its start is over.', flag())),
+		restartCount: about('How often it was started again.', whole(0, maxInt32)),
+		image: about('What it runs.', text()),
+		imageID: about('The same, exactly.', text()),
+		containerID: optional(about('Its process or container on the node.', text())),
 	});
 
 const ips = () => optional(list(record({ip: text()})));
 
 export const podStatus = () =>
 	record({
-		phase: oneOf(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown']),
-		conditions: optional(list(shared<Condition>('Condition'))),
-		reason: optional(text()),
-		message: optional(text()),
-		hostIP: optional(text()),
-		hostIPs: ips(),
-		podIP: optional(text()),
-		podIPs: ips(),
-		startTime: optional(text()),
-		nominatedNodeName: optional(text()),
-		qosClass: optional(oneOf(['Guaranteed', 'Burstable', 'BestEffort'])),
-		containerStatuses: optional(list(shared<ContainerStatus>('ContainerStatus'))),
-		initContainerStatuses: optional(list(shared<ContainerStatus>('ContainerStatus'))),
+		phase: about('Pending, Running, Succeeded, Failed or Unknown.', oneOf(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'])),
+		conditions: optional(about('What holds of it: scheduled, initialized, ready.', list(shared<Condition>('Condition')))),
+		reason: optional(about('Why it is so, in one word.', text())),
+		message: optional(about('The same in a sentence.', text())),
+		hostIP: optional(about('The address of its node.', text())),
+		hostIPs: about('The same, as a list.', ips()),
+		podIP: optional(about('Its own address.', text())),
+		podIPs: about('The same, as a list.', ips()),
+		startTime: optional(about('When its node took it.', text())),
+		nominatedNodeName: optional(about('Where room is made for it.', text())),
+		qosClass: optional(about('How sure its resources are.', oneOf(['Guaranteed', 'Burstable', 'BestEffort']))),
+		containerStatuses: optional(about('How each container is.', list(shared<ContainerStatus>('ContainerStatus')))),
+		initContainerStatuses: optional(about('How each init container is.', list(shared<ContainerStatus>('ContainerStatus')))),
 	});
 
-export const pod = () => objectWith(shared<PodSpec>('PodSpec'));
+export const pod = () => objectWith(about('What runs, and where.', shared<PodSpec>('PodSpec')));
 
 export const containerStatusSaysTheSame: Same<Static<ReturnType<typeof containerStatus>>, ContainerStatus> = true;
 export const podSpecSaysTheSame: Same<Static<ReturnType<typeof podSpec>>, PodSpec> = true;

@@ -162,6 +162,50 @@ export type TopologySpreadConstraint = {
 	readonly labelSelector?: LabelSelector;
 };
 
+/** One term of node affinity: values are compared as text, `Gt` and `Lt` as whole numbers. */
+export type NodeSelectorRequirement = {
+	readonly key: string;
+	readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+	readonly values?: readonly string[];
+};
+
+/** All of its requirements; `matchFields` knows `metadata.name` alone. */
+export type NodeSelectorTerm = {
+	readonly matchExpressions?: readonly NodeSelectorRequirement[];
+	readonly matchFields?: readonly NodeSelectorRequirement[];
+};
+
+export type NodeAffinity = {
+	/** One of the terms. */
+	readonly requiredDuringSchedulingIgnoredDuringExecution?: {readonly nodeSelectorTerms: readonly NodeSelectorTerm[]};
+	readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {
+		readonly weight: number;
+		readonly preference: NodeSelectorTerm;
+	}[];
+};
+
+export type PodAffinityTerm = {
+	readonly labelSelector?: LabelSelector;
+	/** Without any: the pod's own namespace. */
+	readonly namespaces?: readonly string[];
+	readonly topologyKey: string;
+};
+
+export type PodAffinity = {
+	/** All of the terms. */
+	readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[];
+	readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {
+		readonly weight: number;
+		readonly podAffinityTerm: PodAffinityTerm;
+	}[];
+};
+
+export type Affinity = {
+	readonly nodeAffinity?: NodeAffinity;
+	readonly podAffinity?: PodAffinity;
+	readonly podAntiAffinity?: PodAffinity;
+};
+
 export type PodSpec = {
 	readonly containers: readonly Container[];
 	readonly nodeName?: string;
@@ -174,7 +218,7 @@ export type PodSpec = {
 	readonly imagePullSecrets?: readonly {readonly name: string}[];
 	readonly initContainers?: readonly Container[];
 	readonly volumes?: readonly Volume[];
-	readonly affinity?: {readonly [term: string]: unknown};
+	readonly affinity?: Affinity;
 	readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[];
 	readonly activeDeadlineSeconds?: number;
 	readonly hostNetwork?: boolean;
@@ -183,6 +227,9 @@ export type PodSpec = {
 	readonly shareProcessNamespace?: boolean;
 	readonly subdomain?: string;
 	readonly priorityClassName?: string;
+	/** Set from the class when the pod is made; higher ones go first. */
+	readonly priority?: number;
+	readonly preemptionPolicy?: 'PreemptLowerPriority' | 'Never';
 	readonly runtimeClassName?: string;
 	readonly hostAliases?: readonly {readonly ip: string; readonly hostnames?: readonly string[]}[];
 	readonly dnsPolicy?: 'ClusterFirst' | 'ClusterFirstWithHostNet' | 'Default' | 'None';

@@ -25,8 +25,18 @@ test('people may call a kind by many words', t => {
 		'nodes',
 		'pods',
 		'replicasets.apps',
+		'deployments.apps',
+		'services',
+		'endpointslices.discovery.k8s.io',
+		'horizontalpodautoscalers.autoscaling',
+		'jobs.batch',
 		'configmaps',
 		'secrets',
+		'priorityclasses.scheduling.k8s.io',
+		'functions.troupe.dev',
+		'workflows.troupe.dev',
+		'dnses.troupe.dev',
+		'slurmjobs.troupe.dev',
 		'clusterconfigs.troupe.dev',
 	]);
 });

@@ -100,11 +100,6 @@ const refused: readonly [document: unknown, path: string, message: string][] = [
 	[null, '', 'an object is expected, got nothing'],
 	[{apiVersion: 'v1', kind: 'pod'}, 'kind', 'there is no kind "pod" in "v1"; did you mean Pod?'],
 	[{apiVersion: 'apps/v1', kind: 'Replicaset'}, 'kind', 'there is no kind "Replicaset" in "apps/v1"; did you mean ReplicaSet?'],
-	[
-		{apiVersion: 'v1', kind: 'Hpa'},
-		'kind',
-		'the kind Hpa is not in this version yet; it has Namespace, Node, Pod, ReplicaSet, ConfigMap, Secret and ClusterConfig',
-	],
 	[{apiVersion: 'v1', kind: 'Servise'}, 'kind', 'there is no kind "Servise" in "v1"; did you mean Service?'],
 	[{kind: 'Pod'}, 'apiVersion', 'is required'],
 	[{apiVersion: 1, kind: 'Pod'}, 'apiVersion', 'must be a string, got 1'],

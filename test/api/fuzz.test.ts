@@ -9,6 +9,7 @@ import {isFilter, isTopic} from '../../api/mqtt-filter.js';
 import {may} from '../../api/roles.js';
 import {formatSelector, parseSelector} from '../../api/selector-text.js';
 import {joinPath, parsePath} from '../../api/path.js';
+import {manifests, older} from './_manifests.js';
 import {aPod, aReplicaSet, committed} from './_objects.js';
 
 type Json = fc.JsonValue;
@@ -20,6 +21,8 @@ function mutated(json: fc.Arbitrary<Json>): fc.Arbitrary<unknown> {
 		aReplicaSet(),
 		{...aPod(), kind: 'Node'},
 		{...aReplicaSet(), apiVersion: 'v1', kind: 'Replicaset'},
+		...Object.values(manifests),
+		...Object.values(older),
 	);
 	return fc.tuple(bases, fc.array(fc.nat(8), {maxLength: 7}), json).map(([base, route, value]) => replaced(base, route, value));
 }

@@ -134,6 +134,7 @@ test('paths are read and found from pointers', t => {
 test('a suggestion is near, or there is none', t => {
 	t.is(suggest('replcas', ['replicas', 'selector']), 'replicas');
 	t.is(suggest('IMAGE', ['image', 'name']), 'image');
+	t.is(suggest('gte', ['apply', 'get']), 'get', 'letters that changed places');
 	t.is(suggest('zorro', ['replicas', 'selector']), undefined);
 	t.is(suggest('x'.repeat(10_000), ['replicas']), undefined);
 });

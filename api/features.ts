@@ -1,0 +1,34 @@
+// What a node's runtime may or may not be able to do. A node record lists what it can; the scheduler puts a pod only where all it asks for is.
+
+import type {Container, PodSpec} from './shapes/pod.js';
+
+/**
+ * `volumes`: volumes, and a root that is read-only. `users`: runAsUser, runAsGroup, fsGroup. `limits`: cpu and memory are enforced.
+ * `terminal`: tty.
+ */
+export const nodeFeatures = ['limits', 'terminal', 'users', 'volumes'] as const;
+
+export type NodeFeature = (typeof nodeFeatures)[number];
+
+/** What a node has to be able to run the pod as its spec says. Limits ask for nothing: a node that cannot enforce them says so in a condition. */
+export function requiredFeatures(spec: PodSpec): readonly NodeFeature[] {
+	const containers = [...(spec.initContainers ?? []), ...spec.containers];
+	const required: NodeFeature[] = [];
+	if (containers.some(({tty}) => tty === true)) required.push('terminal');
+	if (namesUsers(spec.securityContext) || containers.some(({securityContext}) => namesUsers(securityContext))) required.push('users');
+	if ((spec.volumes?.length ?? 0) > 0 || containers.some(mounts)) required.push('volumes');
+	return required;
+}
+
+type Users = {
+	readonly runAsUser?: number;
+	readonly runAsGroup?: number;
+	readonly fsGroup?: number;
+	readonly supplementalGroups?: readonly number[];
+};
+
+const namesUsers = ({runAsUser, runAsGroup, fsGroup, supplementalGroups = []}: Users = {}): boolean =>
+	runAsUser !== undefined || runAsGroup !== undefined || fsGroup !== undefined || supplementalGroups.length > 0;
+
+const mounts = ({volumeMounts, securityContext}: Container): boolean =>
+	(volumeMounts?.length ?? 0) > 0 || securityContext?.readOnlyRootFilesystem === true;

@@ -1,0 +1,108 @@
+// The kind Deployment: pods of one template, replaced step by step when it changes. Its shape is re-exported, so one import serves both.
+
+import {ageColumn, column, nameColumn, numberColumn, templateColumns} from '../columns/common.js';
+import {withPodDefaults} from '../defaults/pod.js';
+import type {KindDefinition} from '../kind.js';
+import type {ApiObject, Draft, JsonObject} from '../object.js';
+import type {Problem} from '../problem.js';
+import {checkUnchanged} from '../rules/immutable.js';
+import {forbid, membersOf, refuse, type Found} from '../rules/report.js';
+import {checkSelector, checkSelects} from '../rules/selector.js';
+import {checkTemplate, templateLabels} from '../rules/template.js';
+import type {Deployment, DeploymentSpec, DeploymentStatus} from '../shapes/deployment.js';
+import {shown} from '../shown.js';
+
+export type * from '../shapes/deployment.js';
+
+const asDeployment = (object: ApiObject): Deployment => object as Deployment;
+
+/** As in Kubernetes. */
+const defaults = {part: '25%', revisions: 10, progressSeconds: 600} as const;
+
+export const deployment: KindDefinition = {
+	kind: 'Deployment',
+	group: 'apps',
+	version: 'v1',
+	plural: 'deployments',
+	singular: 'deployment',
+	shortNames: ['deploy'],
+	categories: ['all'],
+	namespaced: true,
+	scalable: true,
+	isInert: true,
+	schemaVersion: 1,
+	defaults: draft => ({...draft, spec: withDefaults(draft.spec as DeploymentSpec)}),
+	validate,
+	initialStatus: (): DeploymentStatus => ({}),
+	columns: [
+		nameColumn,
+		column(
+			'Ready',
+			'How many pods are ready, of how many.',
+			object => `${asDeployment(object).status?.readyReplicas ?? 0}/${asDeployment(object).spec?.replicas ?? 0}`,
+		),
+		numberColumn('Up-to-date', 'How many pods are of the newest template.', object => asDeployment(object).status?.updatedReplicas ?? 0),
+		numberColumn('Available', 'How many pods can be relied on.', object => asDeployment(object).status?.availableReplicas ?? 0),
+		ageColumn,
+		...templateColumns(object => {
+			const {spec} = asDeployment(object);
+			return spec === undefined ? undefined : {spec: spec.template.spec, selector: spec.selector};
+		}),
+	],
+	selectableFields: {},
+};
+
+const withDefaults = (spec: DeploymentSpec): DeploymentSpec => ({
+	...spec,
+	replicas: spec.replicas ?? 1,
+	strategy:
+		spec.strategy?.type === 'Recreate'
+			? spec.strategy
+			: {
+					type: 'RollingUpdate',
+					rollingUpdate: {
+						maxSurge: spec.strategy?.rollingUpdate?.maxSurge ?? defaults.part,
+						maxUnavailable: spec.strategy?.rollingUpdate?.maxUnavailable ?? defaults.part,
+					},
+				},
+	revisionHistoryLimit: spec.revisionHistoryLimit ?? defaults.revisions,
+	progressDeadlineSeconds: spec.progressDeadlineSeconds ?? defaults.progressSeconds,
+	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
+});
+
+function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
+	const found: Problem[] = [];
+	const spec = membersOf(draft.spec);
+	const selector = membersOf(spec['selector']);
+	const template = membersOf(spec['template']);
+	checkSelector(found, 'spec.selector', selector);
+	checkTemplate(found, 'spec.template', template, {kind: 'Deployment', policies: ['Always']});
+	checkSelects(found, 'spec.template.metadata.labels', selector, templateLabels(template));
+	checkStrategy(found, 'spec.strategy', membersOf(spec['strategy']));
+	const {minReadySeconds, progressDeadlineSeconds} = spec;
+	if (typeof minReadySeconds === 'number' && typeof progressDeadlineSeconds === 'number' && progressDeadlineSeconds <= minReadySeconds)
+		refuse(found, 'spec.progressDeadlineSeconds', `must be more than minReadySeconds (${minReadySeconds}), got ${progressDeadlineSeconds}`);
+	if (old !== undefined) checkUnchanged(found, 'spec.selector', selector, membersOf(membersOf(old.spec)['selector']));
+	return found;
+}
+
+function checkStrategy(found: Found, path: string, strategy: JsonObject): void {
+	if (strategy['type'] === 'Recreate') {
+		if (strategy['rollingUpdate'] !== undefined) forbid(found, `${path}.rollingUpdate`, 'must not be set when the type is Recreate');
+		return;
+	}
+	const {maxSurge, maxUnavailable} = membersOf(strategy['rollingUpdate']);
+	checkCount(found, `${path}.rollingUpdate.maxSurge`, maxSurge, Infinity);
+	checkCount(found, `${path}.rollingUpdate.maxUnavailable`, maxUnavailable, 100);
+	if (isZero(maxSurge) && isZero(maxUnavailable))
+		refuse(found, `${path}.rollingUpdate.maxUnavailable`, 'must not be 0 when maxSurge is 0: no pod could ever be replaced');
+}
+
+const isZero = (value: unknown): boolean => value === 0 || value === '0%';
+
+function checkCount(found: Found, path: string, value: unknown, mostPercent: number): void {
+	const percent = typeof value === 'string' ? /^(\d{1,6})%$/.exec(value)?.[1] : undefined;
+	const isSound =
+		typeof value === 'number' ? value >= 0 : typeof value !== 'string' || (percent !== undefined && Number(percent) <= mostPercent);
+	if (!isSound) refuse(found, path, `must be a whole number from 0 on, or a part such as "25%", got ${shown(value)}`);
+}

@@ -1,0 +1,60 @@
+// The kind Dns: a host name whose paths are services. Its shape is re-exported, so one import serves both.
+
+import {ageColumn, column, nameColumn, none} from '../columns/common.js';
+import type {KindDefinition} from '../kind.js';
+import type {ApiObject, Draft} from '../object.js';
+import type {Problem} from '../problem.js';
+import {checkDnsSubdomain, isDnsLabel} from '../rules/names.js';
+import {itemsOf, membersOf, refuse, refuseDuplicates} from '../rules/report.js';
+import type {Dns, DnsSpec, DnsStatus} from '../shapes/dns.js';
+import {shown} from '../shown.js';
+
+export type * from '../shapes/dns.js';
+
+const specOf = (object: ApiObject): DnsSpec | undefined => (object as Dns).spec;
+
+export const dns: KindDefinition = {
+	kind: 'Dns',
+	group: 'troupe.dev',
+	version: 'v1',
+	plural: 'dnses',
+	singular: 'dns',
+	shortNames: [],
+	categories: [],
+	namespaced: true,
+	scalable: false,
+	isInert: true,
+	schemaVersion: 1,
+	defaults: draft => draft,
+	validate,
+	initialStatus: (): DnsStatus => ({}),
+	columns: [
+		nameColumn,
+		column('Host', 'The host name.', object => specOf(object)?.host ?? none),
+		column(
+			'Paths',
+			'Which service answers below which path.',
+			object => (specOf(object)?.paths ?? []).map(({subPath, svcName, svcPort}) => `${subPath}=${svcName}:${svcPort}`).join(',') || none,
+		),
+		ageColumn,
+	],
+	selectableFields: {},
+};
+
+function validate(draft: Draft): readonly Problem[] {
+	const found: Problem[] = [];
+	const {host, paths} = membersOf(draft.spec);
+	if (typeof host === 'string') checkDnsSubdomain(found, 'spec.host', host);
+	const places = itemsOf(paths).flatMap((item, i) => {
+		const at = `spec.paths[${i}]`;
+		const {subPath, svcName} = membersOf(item);
+		if (typeof svcName === 'string' && !isDnsLabel(svcName))
+			refuse(found, `${at}.svcName`, `must be the name of a service, got ${shown(svcName)}`);
+		if (typeof subPath !== 'string') return [];
+		if (!/^\/[^\s?#]*$/.test(subPath))
+			refuse(found, `${at}.subPath`, `must be a path that begins with "/", without spaces, "?" and "#", got ${shown(subPath)}`);
+		return [{value: subPath, path: `${at}.subPath`}];
+	});
+	refuseDuplicates(found, places, (path, first) => `${shown(path)} is the path of ${first.replace(/\.subPath$/, '')} already`);
+	return found;
+}

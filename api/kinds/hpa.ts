@@ -1,0 +1,116 @@
+// The kind HorizontalPodAutoscaler: as many pods as the load needs. Its shape is re-exported, so one import serves both.
+
+import {ageColumn, column, nameColumn, none, numberColumn} from '../columns/common.js';
+import type {KindDefinition} from '../kind.js';
+import type {ApiObject, Draft, JsonObject} from '../object.js';
+import type {Problem} from '../problem.js';
+import {memoryBytes, cpuMillis} from '../quantity.js';
+import {checkDnsSubdomain} from '../rules/names.js';
+import {forbid, isEmpty, itemsOf, membersOf, refuse, type Found} from '../rules/report.js';
+import type {Hpa, HpaSpec, HpaStatus, MetricSpec} from '../shapes/hpa.js';
+import {shown} from '../shown.js';
+
+export type * from '../shapes/hpa.js';
+
+const specOf = (object: ApiObject): HpaSpec | undefined => (object as Hpa).spec;
+
+/** In percent, of what Kubernetes measures when nobody says what. */
+const defaultUtilization = 80;
+
+export const horizontalPodAutoscaler: KindDefinition = {
+	kind: 'HorizontalPodAutoscaler',
+	group: 'autoscaling',
+	version: 'v2',
+	plural: 'horizontalpodautoscalers',
+	singular: 'horizontalpodautoscaler',
+	shortNames: ['hpa'],
+	categories: ['all'],
+	namespaced: true,
+	scalable: false,
+	isInert: true,
+	schemaVersion: 1,
+	defaults: draft => ({...draft, spec: withDefaults(draft.spec as HpaSpec)}),
+	validate,
+	initialStatus: (): HpaStatus => ({currentReplicas: 0, desiredReplicas: 0}),
+	columns: [
+		nameColumn,
+		column('Reference', 'What it scales.', object => referenceText(specOf(object))),
+		column('Targets', 'What is measured, and what it should be.', object => targetsText(object as Hpa)),
+		numberColumn('MinPods', 'The fewest pods.', object => specOf(object)?.minReplicas ?? 1),
+		numberColumn('MaxPods', 'The most pods.', object => specOf(object)?.maxReplicas ?? 0),
+		numberColumn('Replicas', 'How many pods there are.', object => (object as Hpa).status?.currentReplicas ?? 0),
+		ageColumn,
+	],
+	selectableFields: {},
+};
+
+const referenceText = (spec: HpaSpec | undefined): string =>
+	spec === undefined ? none : `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`;
+
+/** `cpu: <unknown>/80%`, as kubectl has it. */
+function targetsText({spec, status}: Hpa): string {
+	const texts = (spec?.metrics ?? []).map(({resource}, i) => {
+		if (resource === undefined) return '<unknown>';
+		const {name, target} = resource;
+		const current = status?.currentMetrics?.[i]?.resource?.current;
+		const now = target.type === 'Utilization' ? percentText(current?.averageUtilization) : current?.averageValue;
+		const wanted = target.type === 'Utilization' ? percentText(target.averageUtilization) : target.averageValue;
+		return `${name}: ${now ?? '<unknown>'}/${wanted ?? '<unknown>'}`;
+	});
+	return texts.join(', ') || none;
+}
+
+const percentText = (percent: number | undefined): string | undefined => (percent === undefined ? undefined : `${percent}%`);
+
+const cpuMetric: MetricSpec = {
+	type: 'Resource',
+	resource: {name: 'cpu', target: {type: 'Utilization', averageUtilization: defaultUtilization}},
+};
+
+const withDefaults = (spec: HpaSpec): HpaSpec => ({
+	...spec,
+	minReplicas: spec.minReplicas ?? 1,
+	metrics: spec.metrics === undefined || spec.metrics.length === 0 ? [cpuMetric] : spec.metrics,
+});
+
+function validate(draft: Draft): readonly Problem[] {
+	const found: Problem[] = [];
+	const spec = membersOf(draft.spec);
+	const {minReplicas, maxReplicas} = spec;
+	const {kind, name} = membersOf(spec['scaleTargetRef']);
+	if (kind === '') refuse(found, 'spec.scaleTargetRef.kind', 'is required', 'FieldValueRequired');
+	if (typeof name === 'string') checkDnsSubdomain(found, 'spec.scaleTargetRef.name', name);
+	if (typeof minReplicas === 'number' && typeof maxReplicas === 'number' && maxReplicas < minReplicas)
+		refuse(found, 'spec.maxReplicas', `must be at least minReplicas (${minReplicas}), got ${maxReplicas}`);
+	itemsOf(spec['metrics']).forEach((metric, i) => checkMetric(found, `spec.metrics[${i}]`, membersOf(metric)));
+	const behavior = membersOf(spec['behavior']);
+	for (const direction of ['scaleUp', 'scaleDown']) checkRules(found, `spec.behavior.${direction}`, membersOf(behavior[direction]));
+	return found;
+}
+
+function checkMetric(found: Found, path: string, {type, resource}: JsonObject): void {
+	if (typeof type === 'string' && type !== 'Resource' && ['ContainerResource', 'Pods', 'Object', 'External'].includes(type))
+		return forbid(found, `${path}.type`, `${shown(type)} is not supported yet; Resource is`);
+	if (resource === undefined) return refuse(found, `${path}.resource`, 'is required', 'FieldValueRequired');
+	const {name, target} = membersOf(resource);
+	if (typeof name === 'string' && name !== 'cpu' && name !== 'memory')
+		refuse(found, `${path}.resource.name`, `must be cpu or memory, got ${shown(name)}`, 'FieldValueNotSupported');
+	checkTarget(found, `${path}.resource.target`, membersOf(target), name === 'cpu' ? cpuMillis : memoryBytes);
+}
+
+function checkTarget(found: Found, path: string, target: JsonObject, parse: (quantity: string | number) => number | undefined): void {
+	const {type, averageUtilization, averageValue} = target;
+	if (type === 'Value') return forbid(found, `${path}.type`, 'must be Utilization or AverageValue for a Resource');
+	if (type === 'Utilization' && averageUtilization === undefined)
+		refuse(found, `${path}.averageUtilization`, 'is required when the type is Utilization', 'FieldValueRequired');
+	if (type !== 'AverageValue') return;
+	if (averageValue === undefined) refuse(found, `${path}.averageValue`, 'is required when the type is AverageValue', 'FieldValueRequired');
+	if (typeof averageValue !== 'string' && typeof averageValue !== 'number') return;
+	const amount = parse(averageValue);
+	if (amount === undefined || amount <= 0) refuse(found, `${path}.averageValue`, `must be a quantity above 0, got ${shown(averageValue)}`);
+}
+
+function checkRules(found: Found, path: string, rules: JsonObject): void {
+	if (rules['policies'] !== undefined && isEmpty(rules['policies']))
+		refuse(found, `${path}.policies`, 'must name at least one policy', 'FieldValueRequired');
+}

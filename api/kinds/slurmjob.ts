@@ -1,0 +1,70 @@
+// The kind SlurmJob: what is compiled and run on an HPC system. Its shape is re-exported, so one import serves both.
+
+import {ageColumn, column, nameColumn, none, numberColumn, wideColumn} from '../columns/common.js';
+import type {KindDefinition} from '../kind.js';
+import type {ApiObject, Draft} from '../object.js';
+import type {Problem} from '../problem.js';
+import {refuseNul} from '../rules/env.js';
+import {checkDnsSubdomain} from '../rules/names.js';
+import {forbid, itemsOf, membersOf, refuse, textOf} from '../rules/report.js';
+import type {SlurmJob, SlurmJobSpec, SlurmJobStatus} from '../shapes/slurmjob.js';
+import {shown} from '../shown.js';
+
+export type * from '../shapes/slurmjob.js';
+
+const asJob = (object: ApiObject): SlurmJob => object as SlurmJob;
+
+export const slurmJob: KindDefinition = {
+	kind: 'SlurmJob',
+	group: 'troupe.dev',
+	version: 'v1',
+	plural: 'slurmjobs',
+	singular: 'slurmjob',
+	shortNames: ['sj'],
+	categories: ['all'],
+	namespaced: true,
+	scalable: false,
+	isInert: true,
+	schemaVersion: 1,
+	defaults: draft => ({...draft, spec: withDefaults(draft.spec as SlurmJobSpec)}),
+	validate,
+	initialStatus: (): SlurmJobStatus => ({}),
+	columns: [
+		nameColumn,
+		column('Partition', 'The partition of the HPC system.', object => asJob(object).spec?.partition ?? none),
+		numberColumn('Tasks', 'How many tasks.', object => asJob(object).spec?.nTasks ?? 1),
+		numberColumn('GPUs', 'How many GPUs.', object => asJob(object).spec?.gpuNums ?? 0),
+		column('State', 'How the HPC system has it.', object => asJob(object).status?.state ?? none),
+		ageColumn,
+		wideColumn('Host', 'Where it is submitted.', object => asJob(object).spec?.submitHost || none),
+	],
+	selectableFields: {},
+};
+
+const withDefaults = (spec: SlurmJobSpec): SlurmJobSpec => ({...spec, nTasks: spec.nTasks ?? 1});
+
+/** Each stands in one line of the batch script, or of a command. */
+const lines = ['submitDirectory', 'submitHost', 'outputFile', 'errorFile', 'username'];
+const scripts = ['compileCommands', 'runCommands'];
+
+function validate(draft: Draft): readonly Problem[] {
+	const found: Problem[] = [];
+	const spec = membersOf(draft.spec);
+	const partition = textOf(spec['partition']);
+	if (partition !== undefined && !/^[A-Za-z0-9][-\w.]*$/.test(partition))
+		refuse(found, 'spec.partition', `must be letters, digits, "-", "_" and ".", got ${shown(partition)}`);
+	for (const field of lines) {
+		const text = textOf(spec[field]);
+		if (text !== undefined && /[\0\r\n]/.test(text)) refuse(found, `spec.${field}`, 'must be one line, without a NUL character');
+	}
+	for (const field of scripts) {
+		itemsOf(spec[field]).forEach((command, i) => {
+			if (typeof command === 'string') refuseNul(found, `spec.${field}[${i}]`, command);
+		});
+	}
+	if (spec['password'] !== undefined)
+		forbid(found, 'spec.password', 'a password is not taken in a manifest: put it into a Secret, and name that in spec.secretName');
+	const secretName = textOf(spec['secretName']);
+	if (secretName !== undefined) checkDnsSubdomain(found, 'spec.secretName', secretName);
+	return found;
+}

@@ -1,0 +1,43 @@
+// The kind Workflow: a graph of functions and choices. Its shape is re-exported, so one import serves both.
+
+import {ageColumn, column, nameColumn, none, numberColumn} from '../columns/common.js';
+import type {KindDefinition} from '../kind.js';
+import type {ApiObject, Draft} from '../object.js';
+import type {Problem} from '../problem.js';
+import {membersOf} from '../rules/report.js';
+import {checkWorkflow} from '../rules/workflow.js';
+import type {Workflow, WorkflowSpec, WorkflowStatus} from '../shapes/workflow.js';
+
+export type * from '../shapes/workflow.js';
+
+const specOf = (object: ApiObject): WorkflowSpec | undefined => (object as Workflow).spec;
+
+export const workflow: KindDefinition = {
+	kind: 'Workflow',
+	group: 'troupe.dev',
+	version: 'v1',
+	plural: 'workflows',
+	singular: 'workflow',
+	shortNames: ['wf'],
+	categories: ['all'],
+	namespaced: true,
+	scalable: false,
+	isInert: true,
+	schemaVersion: 1,
+	defaults: draft => draft,
+	validate,
+	initialStatus: (): WorkflowStatus => ({}),
+	columns: [
+		nameColumn,
+		column('Start', 'The first node.', object => specOf(object)?.startAt ?? none),
+		numberColumn('Nodes', 'How many nodes it has.', object => Object.keys(specOf(object)?.nodes ?? {}).length),
+		ageColumn,
+	],
+	selectableFields: {},
+};
+
+function validate(draft: Draft): readonly Problem[] {
+	const found: Problem[] = [];
+	checkWorkflow(found, 'spec', membersOf(draft.spec));
+	return found;
+}

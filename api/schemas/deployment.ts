@@ -1,0 +1,53 @@
+// The schema of a Deployment.
+
+import type {Static} from 'typebox';
+import {limits} from '../limits.js';
+import type {Condition} from '../object.js';
+import type {LabelSelector} from '../selector.js';
+import type {DeploymentSpec, DeploymentStatus} from '../shapes/deployment.js';
+import {objectWith} from './metadata.js';
+import {about, count, countOrPercent, flag, list, oneOf, optional, record, seconds, shared, whole, type Same} from './parts.js';
+import {podTemplate} from './template.js';
+
+const strategy = () =>
+	record({
+		type: optional(about('RollingUpdate (the default) or Recreate.', oneOf(['RollingUpdate', 'Recreate']))),
+		rollingUpdate: optional(
+			about(
+				'Of the type RollingUpdate: how far it may go meanwhile.',
+				record({
+					maxSurge: optional(about('How many pods may be too many meanwhile: a number or a part such as 25%.', countOrPercent())),
+					maxUnavailable: optional(about('How many pods may be missing meanwhile: a number or a part such as 25%.', countOrPercent())),
+				}),
+			),
+		),
+	});
+
+const deploymentSpec = () =>
+	record({
+		replicas: optional(about('How many pods there should be; 1 when left out.', whole(0, limits.replicas))),
+		selector: about('Which pods belong to it. It stays as it is.', shared<LabelSelector>('LabelSelector')),
+		template: about('What its pods are made from.', podTemplate()),
+		strategy: optional(about('How pods are replaced by new ones.', strategy())),
+		minReadySeconds: optional(about('How long a pod must be ready before it counts.', seconds())),
+		revisionHistoryLimit: optional(about('How many earlier versions are kept; 10 when left out.', count())),
+		paused: optional(about('Whether changes wait.', flag())),
+		progressDeadlineSeconds: optional(about('After so long without progress an update has failed; 600 when left out.', seconds(1))),
+	});
+
+export const deploymentStatus = () =>
+	record({
+		observedGeneration: optional(whole(0, Number.MAX_SAFE_INTEGER)),
+		replicas: optional(count()),
+		updatedReplicas: optional(count()),
+		readyReplicas: optional(count()),
+		availableReplicas: optional(count()),
+		unavailableReplicas: optional(count()),
+		collisionCount: optional(count()),
+		conditions: optional(list(shared<Condition>('Condition'))),
+	});
+
+export const deployment = () => objectWith(about('How many pods of which template, and how they are replaced.', deploymentSpec()));
+
+export const specSaysTheSame: Same<Static<ReturnType<typeof deploymentSpec>>, DeploymentSpec> = true;
+export const statusSaysTheSame: Same<Static<ReturnType<typeof deploymentStatus>>, DeploymentStatus> = true;
