@@ -39,6 +39,18 @@ export const boundedFromNode: ReadonlySet<string> = new Set(['hello', 'observed'
 /** Control is trusted to keep to the windows of node sync. */
 export const boundedFromControl = fromControl;
 
+const forRuntime: ReadonlySet<string> = new Set([
+	'readLog',
+	'readTree',
+	'execOpen',
+	'execWrite',
+	'execRead',
+	'execResize',
+	'execClose',
+	'stdinWrite',
+	'retryContainer',
+]);
+
 const watching: ReadonlySet<string> = new Set(['watchActor', 'unwatchActor']);
 
 /** A node takes from control its sync, and questions for its runtime; control may watch every actor of a node. */
@@ -49,7 +61,7 @@ export function acceptsFromControl(from: string, to: Address, message: Message):
 	if (message.type === 'actorDown') return path === downsPath;
 	if (path === syncPath) return fromControl.has(message.type);
 	if (path === leasesPath) return message.type === 'leasesRenewed';
-	return path === runtimePath && (message.type === 'readLog' || message.type === 'readTree');
+	return path === runtimePath && forRuntime.has(message.type);
 }
 
 /** Message types of node sync that may be handled twice: both ends number what they say. */

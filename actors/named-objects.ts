@@ -18,8 +18,9 @@ export function isNamed(key: ObjectKey): boolean {
 }
 
 /** Their keys, each once. */
-export function namedIn({containers, initContainers = []}: PodSpec, namespace: string): readonly ObjectKey[] {
-	const keys = new Set<ObjectKey>();
+export function namedIn(spec: PodSpec, namespace: string): readonly ObjectKey[] {
+	const {containers, initContainers = []} = spec;
+	const keys = new Set<ObjectKey>(volumesIn(spec, namespace));
 	const name = (configMap: string | undefined, secret: string | undefined): void => {
 		if (configMap !== undefined) keys.add(configMapKey(namespace, configMap));
 		if (secret !== undefined) keys.add(secretKey(namespace, secret));
@@ -29,6 +30,15 @@ export function namedIn({containers, initContainers = []}: PodSpec, namespace: s
 		for (const {valueFrom} of env) name(valueFrom?.configMapKeyRef?.name, valueFrom?.secretKeyRef?.name);
 	}
 	return [...keys];
+}
+
+/** Those that its volumes name, each once. */
+export function volumesIn({volumes = []}: PodSpec, namespace: string): readonly ObjectKey[] {
+	const keys = volumes.flatMap(({configMap, secret}) => [
+		...(configMap === undefined ? [] : [configMapKey(namespace, configMap.name)]),
+		...(secret === undefined ? [] : [secretKey(namespace, secret.secretName)]),
+	]);
+	return [...new Set(keys)];
 }
 
 /** Changes exactly when what a program can see of the object does. */

@@ -9,6 +9,7 @@ import type {ObjectKey} from '../api/keys.js';
 import type {ConfigMapContent} from '../api/kinds/configmap.js';
 import type {PodSpec, PodStatus} from '../api/kinds/pod.js';
 import type {Labels} from '../api/object.js';
+import type {EventNews} from '../system/behavior.js';
 import type {RuntimeInfo} from './node/runtime-port.js';
 
 export const syncProtocol = 2;
@@ -90,7 +91,7 @@ export type ObservedPod = {
 };
 
 /** What happened to a pod on its node. */
-export type PodEvent = {readonly event: 'Normal' | 'Warning'; readonly reason: string; readonly message: string};
+export type PodEvent = EventNews;
 
 /** Up: the newest status of some pods. */
 export type Observed = {

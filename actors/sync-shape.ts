@@ -11,7 +11,10 @@ type Members = {readonly [member: string]: unknown};
 
 const haveTexts = (members: Members, names: readonly string[]): boolean => names.every(name => typeof members[name] === 'string');
 
-const haveNumbers = (members: Members, names: readonly string[]): boolean => names.every(name => typeof members[name] === 'number');
+/** Everything that is counted here is a count: none below zero, and none that arithmetic would lose. */
+const haveNumbers = (members: Members, names: readonly string[]): boolean => names.every(name => isCount(members[name]));
+
+const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 
 const isListOf = (value: unknown, isItem: (item: unknown) => boolean): boolean => Array.isArray(value) && itemsOf(value).every(isItem);
 
@@ -64,5 +67,9 @@ function isObservedPod(pod: unknown): boolean {
 
 function isPodEvent(event: unknown): boolean {
 	const members = membersOf(event);
-	return haveTexts(members, ['reason', 'message']) && (members['event'] === 'Normal' || members['event'] === 'Warning');
+	return (
+		haveTexts(members, ['reason', 'message']) &&
+		['fieldPath', 'aspect'].every(name => members[name] === undefined || typeof members[name] === 'string') &&
+		(members['event'] === 'Normal' || members['event'] === 'Warning')
+	);
 }

@@ -2,16 +2,26 @@
 // answer comes by the clock, nothing else is awaited.
 
 import {failed, succeeded} from '../api/errors.js';
+import {nodeFeatures} from '../api/features.js';
 import {limits} from '../api/limits.js';
-import type {ContainerObservation, ExitListener, LogChunk, LogRequest, RunningContainer, Runtime} from '../actors/node/runtime-port.js';
+import type {
+	ContainerId,
+	ContainerObservation,
+	ExitListener,
+	LogChunk,
+	LogRequest,
+	RunningContainer,
+	Runtime,
+} from '../actors/node/runtime-port.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/secrets-port.js';
 import type {Random} from '../system/behavior.js';
 import type {Cancel, Clock} from '../system/clock.js';
 import {handle, type Done, type Handlers} from './handlers.js';
-import {anotherAttemptRuns, attemptIsOver, noSandbox, noSuchLog, wrongLogRequest, noLease} from './refusals.js';
+import {anotherAttemptRuns, attemptIsOver, noLease, noSandbox, noSuchLog, notRunning, wrongLogRequest} from './refusals.js';
 import {openSpec} from './secret-env.js';
+import {createExecSessions} from './simulated/exec.js';
 import {createSimulatedHost, type SimulatedContainer, type SimulatedHost} from './simulated/host.js';
-import {answersAtOnce, programByWords, type SimulatedScript} from './simulated/script.js';
+import {actByWords, answersAtOnce, programByWords, type SimulatedScript} from './simulated/script.js';
 
 export type SimulatedRuntimeOptions = {
 	readonly clock: Clock;
@@ -33,13 +43,14 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 	const {clock, random, script = {}, secrets = noSecrets, hostIP = '127.0.0.1', host = createSimulatedHost(clock)} = options;
 	/** Stands for this agent: what another one started is not heard of before it is adopted. */
 	const agent = {};
+	const sessions = createExecSessions(clock);
 	let listener: ExitListener = () => undefined;
 	let closed = false;
 	host.attend(agent, (container, exit) => listener(container, exit));
 
 	const handlers: Handlers = {
 		'sandbox.ensure'({spec}, done) {
-			const pod = host.pods.get(spec.uid) ?? {podIP: host.network.nextAddress(), name: spec.name, containers: []};
+			const pod = host.pods.get(spec.uid) ?? {podIP: host.network.nextAddress(), name: spec.name, containers: [], volumes: undefined};
 			host.pods.set(spec.uid, pod);
 			done(succeeded({podIP: pod.podIP, hostIP}));
 		},
@@ -73,6 +84,28 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 			stop(container, graceMs);
 		},
 		'logs.read': ({request}, done) => readLog(request, done),
+		'volumes.ensure'({uid, volumes}, done) {
+			const pod = host.pods.get(uid);
+			if (pod === undefined) return done(noSandbox(uid));
+			pod.volumes = volumes;
+			done(succeeded(null));
+		},
+		'container.act'({id, action}, done) {
+			const container = running(id);
+			if (container === undefined) return done(notRunning(id));
+			const {spec, startedAtMs} = container;
+			done(succeeded((script.act ?? actByWords)({spec, action, startedAtMs, nowMs: clock.nowMs()}, random)));
+		},
+		'exec.open': ({request}, done) =>
+			done(running(request.id) === undefined ? notRunning(request.id) : succeeded({session: sessions.open(request)})),
+		'exec.write': ({session, data, isLast}, done) => sessions.write(session, data, isLast, done),
+		'exec.read': ({session, waitMs}, done) => sessions.read(session, waitMs, done),
+		'exec.resize': ({session}, done) => sessions.resize(session, done),
+		'exec.close'({session}, done) {
+			sessions.close(session);
+			done(succeeded(null));
+		},
+		'stdin.write': ({id}, done) => done(running(id) === undefined ? notRunning(id) : succeeded(null)),
 		'lease.extend'({uid, untilMs}, done) {
 			host.killAfter(uid, untilMs - clock.monotonicMs());
 			done(succeeded(null));
@@ -82,6 +115,11 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 	function adopted(container: SimulatedContainer | undefined): SimulatedContainer | undefined {
 		if (container !== undefined) container.watcher = agent;
 		return container;
+	}
+
+	function running(id: ContainerId): SimulatedContainer | undefined {
+		const container = host.find(id);
+		return container?.exit === undefined ? container : undefined;
 	}
 
 	const runningOf = ({spec, pid, startedAtMs}: SimulatedContainer): RunningContainer => ({
@@ -124,8 +162,10 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 		const attempt = request.previous ? container?.previous?.attempt : container?.spec.attempt;
 		if (container === undefined || attempt === undefined) return done(noSuchLog(request, pod.name));
 		const isOver = (): boolean => request.previous || container.exit !== undefined;
-		const answer = (): void => done(succeeded(chunkOf(request, attempt, isOver())));
-		const chunk = chunkOf(request, attempt, isOver());
+		const writtenAtMs = (request.previous ? container.previous?.startedAtMs : undefined) ?? container.startedAtMs;
+		const look = (): LogChunk => chunkOf(request, {attempt, writtenAtMs, isOver: isOver()});
+		const answer = (): void => done(succeeded(look()));
+		const chunk = look();
 		if (chunk.data !== '' || chunk.end || request.waitMs <= 0) return answer();
 		const forget = whenEnded(container, () => {
 			cancel();
@@ -147,7 +187,7 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 			cpuMillis: options.cpuMillis ?? 64_000,
 			memoryBytes: options.memoryBytes ?? 64 * gibibyte,
 			maxPods: options.maxPods ?? limits.podsPerNode,
-			features: [],
+			features: nodeFeatures,
 			conditions: [],
 			hostIP,
 			hostBootId: host.bootId(),
@@ -174,16 +214,25 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 		close() {
 			closed = true;
 			host.attend(undefined, () => undefined);
+			// A machine of its own goes with it: no program's clock may keep the process.
+			if (options.host === undefined) host.reboot();
 			return Promise.resolve();
 		},
 	};
 }
 
+type Line = {readonly attempt: number; readonly writtenAtMs: number; readonly isOver: boolean};
+
 /** One line a container, so that there is something to read. */
-function chunkOf({id, offset, tailLines, maxBytes}: LogRequest, attempt: number, isOver: boolean): LogChunk {
+function chunkOf(request: LogRequest, {attempt, writtenAtMs, isOver}: Line): LogChunk {
+	const {id, offset, tailLines, maxBytes, sinceMs = 0, timestamps = false} = request;
 	const text = Buffer.from(`attempt ${attempt} of ${id.container} started\n`);
-	const from = Math.min(text.length, offset ?? (tailLines === 0 ? text.length : 0));
-	const data = text.subarray(from, from + maxBytes);
-	const nextOffset = from + data.length;
-	return {data: data.toString('base64'), nextOffset, end: isOver && nextOffset === text.length, attempt};
+	const isLeftOut = tailLines === 0 || sinceMs > writtenAtMs;
+	const from = Math.min(text.length, offset ?? (isLeftOut ? text.length : 0));
+	const part = text.subarray(from, from + maxBytes);
+	const nextOffset = from + part.length;
+	// Its own time is no part of what was written.
+	const time = timestamps && from === 0 && part.length > 0 ? `${new Date(writtenAtMs).toISOString()} ` : '';
+	const data = Buffer.concat([Buffer.from(time), part]).toString('base64');
+	return {data, nextOffset, end: isOver && nextOffset === text.length, attempt};
 }

@@ -7,6 +7,8 @@ import path from 'node:path';
 /**
  * Replaces the file with this text in one step: whoever reads sees the old one or the new one. When it returns, the new one
  * survives a power cut. `mode` is exact, whatever the process's umask.
+ *
+ * @throws the system's error, which names the file; then the old one is there.
  */
 export async function writeFileAtomic(file: string, text: string, mode: number): Promise<void> {
 	const temporary = path.join(path.dirname(file), `.${path.basename(file)}.${randomBytes(6).toString('hex')}`);
@@ -15,6 +17,8 @@ export async function writeFileAtomic(file: string, text: string, mode: number):
 		await rename(temporary, file);
 	} catch (error) {
 		await unlink(temporary).catch(() => undefined);
+		// A full disk says neither of which file nor where; the code stays what it is.
+		if (error instanceof Error) error.message = `${file} cannot be written: ${error.message}`;
 		throw error;
 	}
 	await syncDirectory(path.dirname(file));

@@ -74,7 +74,17 @@ export type Effect =
 	| {readonly type: 'wakeAt'; readonly name: string; readonly atMs: number; readonly message: Message; readonly atMostMs?: number}
 	| {readonly type: 'cancelWake'; readonly name: string}
 	/** What happened and why, on this actor's own object. */
-	| {readonly type: 'event'; readonly event: 'Normal' | 'Warning'; readonly reason: string; readonly message: string};
+	| ({readonly type: 'event'} & EventNews);
+
+export type EventNews = {
+	readonly event: 'Normal' | 'Warning';
+	readonly reason: string;
+	readonly message: string;
+	/** The part of the object it is about, as Kubernetes names it: `spec.containers{web}`. Left out: all of it. */
+	readonly fieldPath?: string;
+	/** What of that part, where one reason says different things of it, such as a probe. Only the same again is counted as one. */
+	readonly aspect?: string;
+};
 
 /** A command at the edge; the edge knows its types. */
 export type Command = {readonly type: string};

@@ -1,14 +1,13 @@
-// What happened to each object and why: a few entries an object, coalesced by reason, written with the object's next commit or
+// What happened to each object and why: a few entries an object, coalesced by reason and part, written with the object's next commit or
 // soon after.
 
 import {eventsStoreKey, type ObjectKey} from '../api/keys.js';
 import {limits} from '../api/limits.js';
+import type {EventNews} from './behavior.js';
 import type {Cancel, Clock} from './clock.js';
 
-export type ObjectEvent = {
-	readonly type: 'Normal' | 'Warning';
-	readonly reason: string;
-	readonly message: string;
+export type ObjectEvent = Omit<EventNews, 'event'> & {
+	readonly type: EventNews['event'];
 	readonly count: number;
 	readonly firstAtMs: number;
 	readonly lastAtMs: number;
@@ -41,17 +40,18 @@ export class EventLog {
 		if (events.length > 0) this.#events.set(key, events);
 	}
 
-	record(
-		key: ObjectKey,
-		{event, reason, message}: {readonly event: 'Normal' | 'Warning'; readonly reason: string; readonly message: string},
-	): void {
+	record(key: ObjectKey, {event, reason, message, fieldPath, aspect}: EventNews): void {
 		const nowMs = this.#options.clock.nowMs();
 		const present = this.of(key);
-		const same = present.find(each => each.reason === reason && each.type === event);
+		const same = present.find(
+			each => each.reason === reason && each.type === event && each.fieldPath === fieldPath && each.aspect === aspect,
+		);
 		const recorded: ObjectEvent = {
 			type: event,
 			reason,
 			message,
+			...(fieldPath === undefined ? {} : {fieldPath}),
+			...(aspect === undefined ? {} : {aspect}),
 			count: (same?.count ?? 0) + 1,
 			firstAtMs: same?.firstAtMs ?? nowMs,
 			lastAtMs: nowMs,
@@ -153,7 +153,8 @@ function parseEvents(body: string): ObjectEvent[] {
 
 function isEvent(value: unknown): value is ObjectEvent {
 	if (typeof value !== 'object' || value === null) return false;
-	const {type, reason, message, count, firstAtMs, lastAtMs} = value as Record<string, unknown>;
+	const {type, reason, message, fieldPath, aspect, count, firstAtMs, lastAtMs} = value as Record<string, unknown>;
 	if (type !== 'Normal' && type !== 'Warning') return false;
+	if ([fieldPath, aspect].some(each => each !== undefined && typeof each !== 'string')) return false;
 	return [reason, message].every(each => typeof each === 'string') && [count, firstAtMs, lastAtMs].every(each => typeof each === 'number');
 }

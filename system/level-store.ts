@@ -211,7 +211,7 @@ async function load(state: State, prefix: string): Promise<{ok: true; records: I
 		for await (const portion of portions(ready.value, prefix)) records.push(...portion);
 		return {ok: true, records};
 	} catch (error) {
-		return {ok: false, message: messageOf(error)};
+		return {ok: false, message: withRemedy(`${messageOf(error)} (in "${state.directory}")`)};
 	}
 }
 
@@ -267,6 +267,13 @@ async function readMetaOf(level: Level): Promise<Meta> {
 
 const valuesOf = (level: Level, {writes}: Batch): Promise<Values> => level.getMany(writes.map(({key}) => key));
 
+/** What the system refuses says by itself what to do; the files are as they were. */
+const isRefusal = (message: string): boolean => /No space left|Permission denied|Read-only|Too many open files/i.test(message);
+
+/** Nothing here mends a store: what LevelDB saves of a damaged one is not what was acknowledged. */
+const withRemedy = (message: string): string =>
+	isRefusal(message) ? message : `${message}; put its files back as they were, or restore a backup into a new directory (docs/stores.md)`;
+
 function cannotOpen(directory: string, error: unknown): AppError {
 	if (codesOf(error).includes('LEVEL_LOCKED')) {
 		return new AppError(
@@ -275,7 +282,7 @@ function cannotOpen(directory: string, error: unknown): AppError {
 			error,
 		);
 	}
-	return new AppError('ERR_INTERNAL', {message: `the store in "${directory}" cannot be opened: ${messageOf(error)}`}, error);
+	return new AppError('ERR_INTERNAL', {message: `the store in "${directory}" cannot be opened: ${withRemedy(messageOf(error))}`}, error);
 }
 
 /** LevelDB's own error is the cause of the one that classic-level throws. */

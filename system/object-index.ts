@@ -40,13 +40,21 @@ export type Known = {
 	/** Objects filed under a term that the kind's `terms` gave them, such as `node=node-a`. */
 	readonly byTerm: (plural: string, term: string) => Iterable<ApiObject>;
 	readonly countByTerm: (plural: string, term: string) => number;
+	/** The sum of the amounts that objects of the kind have under a term. */
+	readonly sumByTerm: (plural: string, term: string) => number;
 	/** How many objects a namespace holds. */
 	readonly countInNamespace: (namespace: string) => number;
 	readonly inNamespace: (namespace: string) => Iterable<ApiObject>;
 };
 
+/** An amount that the index adds up over all objects which name the term; whole numbers, so that nothing is lost on the way. */
+export type Amount = {readonly term: string; readonly amount: number};
+
+/** A term under which an object is filed, or an amount of it that is added up. */
+export type Filing = string | Amount;
+
 /** Further terms under which an object is filed, by plural: what a kind's own look-ups need. */
-export type TermsOf = (plural: string, object: ApiObject) => readonly string[];
+export type TermsOf = (plural: string, object: ApiObject) => readonly Filing[];
 
 class Postings {
 	readonly #sets = new Map<string, Set<ObjectKey>>();
@@ -69,6 +77,20 @@ class Postings {
 
 const none: ReadonlySet<ObjectKey> = new Set();
 
+class Sums {
+	readonly #sums = new Map<string, number>();
+
+	add(term: string, amount: number): void {
+		const sum = (this.#sums.get(term) ?? 0) + amount;
+		if (sum === 0) this.#sums.delete(term);
+		else this.#sums.set(term, sum);
+	}
+
+	get(term: string): number {
+		return this.#sums.get(term) ?? 0;
+	}
+}
+
 const pluralTerm = (plural: string): string => `p|${plural}`;
 const scopeTerm = (plural: string, namespace: string): string => `s|${plural}|${namespace}`;
 const namespaceTerm = (namespace: string): string => `n|${namespace}`;
@@ -80,6 +102,7 @@ export class ObjectIndex implements Known {
 	readonly #entries = new Map<ObjectKey, Entry>();
 	readonly #uids = new Map<string, ObjectKey>();
 	readonly #postings = new Postings();
+	readonly #sums = new Sums();
 	readonly #lastInScope = new Map<string, number>();
 	readonly #termsOf: TermsOf;
 	#version = 0;
@@ -179,6 +202,10 @@ export class ObjectIndex implements Known {
 		return this.#postings.get(kindTerm(plural, term)).size;
 	}
 
+	sumByTerm(plural: string, term: string): number {
+		return this.#sums.get(kindTerm(plural, term));
+	}
+
 	countInNamespace(namespace: string): number {
 		return this.#postings.get(namespaceTerm(namespace)).size;
 	}
@@ -197,13 +224,15 @@ export class ObjectIndex implements Known {
 	#put(entry: Entry): void {
 		this.#entries.set(entry.key, entry);
 		this.#uids.set(entry.object.metadata.uid, entry.key);
-		for (const term of this.#termsFor(entry)) this.#postings.add(term, entry.key);
+		for (const term of termsFor(entry)) this.#postings.add(term, entry.key);
+		this.#file(entry.key, this.#filingsFor(entry));
 	}
 
 	#drop(entry: Entry): void {
 		this.#entries.delete(entry.key);
 		if (this.#uids.get(entry.object.metadata.uid) === entry.key) this.#uids.delete(entry.object.metadata.uid);
-		for (const term of this.#termsFor(entry)) this.#postings.remove(term, entry.key);
+		for (const term of termsFor(entry)) this.#postings.remove(term, entry.key);
+		this.#unfile(entry.key, this.#filingsFor(entry));
 	}
 
 	/** Most changes are of a status: what is filed under name, owner and labels stays where it is. */
@@ -216,25 +245,52 @@ export class ObjectIndex implements Known {
 			return;
 		}
 		this.#entries.set(after.key, after);
-		for (const term of this.#kindTermsFor(before)) this.#postings.remove(term, before.key);
-		for (const term of this.#kindTermsFor(after)) this.#postings.add(term, after.key);
+		// What stays under a term keeps its place there: who came first is found first.
+		const was = this.#filingsFor(before);
+		const is = this.#filingsFor(after);
+		if (was.length === is.length && was.every((filing, i) => isSame(filing, is[i]))) return;
+		this.#unfile(
+			before.key,
+			was.filter(filing => typeof filing !== 'string' || !is.includes(filing)),
+		);
+		this.#file(after.key, is);
 	}
 
-	*#termsFor(entry: Entry): Iterable<string> {
-		const {plural, namespace} = parseObjectKey(entry.key);
-		const {ownerReferences = [], labels = {}} = entry.object.metadata;
-		yield pluralTerm(plural);
-		yield scopeTerm(plural, namespace);
-		if (namespace !== clusterScope) yield namespaceTerm(namespace);
-		for (const owner of ownerReferences) yield ownerTerm(owner.uid);
-		for (const [label, value] of Object.entries(labels)) yield labelTerm(plural, namespace, label, value);
-		yield* this.#kindTermsFor(entry);
+	#file(key: ObjectKey, filings: readonly Filing[]): void {
+		const plural = pluralOf(key);
+		for (const filing of filings) {
+			if (typeof filing === 'string') this.#postings.add(kindTerm(plural, filing), key);
+			else this.#sums.add(kindTerm(plural, filing.term), filing.amount);
+		}
 	}
 
-	#kindTermsFor({key, object}: Entry): readonly string[] {
-		const plural = key.slice(0, key.indexOf('/'));
-		return this.#termsOf(plural, object).map(term => kindTerm(plural, term));
+	#unfile(key: ObjectKey, filings: readonly Filing[]): void {
+		const plural = pluralOf(key);
+		for (const filing of filings) {
+			if (typeof filing === 'string') this.#postings.remove(kindTerm(plural, filing), key);
+			else this.#sums.add(kindTerm(plural, filing.term), -filing.amount);
+		}
 	}
+
+	#filingsFor({key, object}: Entry): readonly Filing[] {
+		return this.#termsOf(pluralOf(key), object);
+	}
+}
+
+const isSame = (a: Filing, b: Filing | undefined): boolean =>
+	a === b || (typeof a === 'object' && typeof b === 'object' && a.term === b.term && a.amount === b.amount);
+
+const pluralOf = (key: ObjectKey): string => key.slice(0, key.indexOf('/'));
+
+/** The terms that every object has. */
+function* termsFor({key, object}: Entry): Iterable<string> {
+	const {plural, namespace} = parseObjectKey(key);
+	const {ownerReferences = [], labels = {}} = object.metadata;
+	yield pluralTerm(plural);
+	yield scopeTerm(plural, namespace);
+	if (namespace !== clusterScope) yield namespaceTerm(namespace);
+	for (const owner of ownerReferences) yield ownerTerm(owner.uid);
+	for (const [label, value] of Object.entries(labels)) yield labelTerm(plural, namespace, label, value);
 }
 
 /** For systems without objects of their own, and for `play`. */

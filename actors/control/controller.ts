@@ -3,7 +3,7 @@
 import type {Failure} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Context, Effect, Message} from '../../system/behavior.js';
-import type {Known} from '../../system/object-index.js';
+import type {Filing, Known} from '../../system/object-index.js';
 
 /** What a reconcile wants. A status equal to the present one writes nothing. */
 export type Reconciliation<Status> = {
@@ -19,8 +19,8 @@ export type Handled<Obj> =
 
 export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = Message> = {
 	readonly plural: string;
-	/** Terms under which the index files the object, for look-ups of this and other kinds. */
-	readonly terms?: (object: Obj) => readonly string[];
+	/** Terms under which the index files the object, and amounts that it adds up, for look-ups of this and other kinds. */
+	readonly terms?: (object: Obj) => readonly Filing[];
 	/** Compares what is with what should be. Pure; anything it asks for twice it would find in `context.pending`. */
 	readonly reconcile: (object: Obj, context: Context) => Reconciliation<Obj['status']>;
 	/** Messages beyond those every object understands. The outcome is committed, then answered. */

@@ -10,7 +10,6 @@ import {isExclusive} from '../../api/exclusive.js';
 import {limits} from '../../api/limits.js';
 import {timestampOf} from '../../api/object.js';
 import {unreachableTaint} from '../../api/rules/taints.js';
-import type {Toleration} from '../../api/shapes/pod.js';
 import type {Context, Effect} from '../../system/behavior.js';
 import type {Known} from '../../system/object-index.js';
 import {nodeKey} from '../addresses.js';
@@ -18,6 +17,7 @@ import {withCondition} from './conditions.js';
 import type {Handled} from './controller.js';
 import {isDeleting} from './garbage.js';
 import {hasController, isTerminal} from './pod-standing.js';
+import {tolerates} from './scheduling/taints.js';
 
 /** The reason of PodScheduled where the scheduler chose the node, and so may choose another. A manifest's own node has none. */
 export const boundByScheduler = 'BoundByScheduler';
@@ -69,14 +69,13 @@ const leaseOverMs = (limits.podLeaseTtlMs + limits.podLeaseKillMs) * 1.1;
 
 /** How long a pod stays on a node that is silent, as it tolerates the taint: the shortest that it names, for ever where it names none. */
 function toleranceMs({spec}: Pod): number {
-	const tolerations = (spec?.tolerations ?? []).filter(toleratesUnreachable);
+	const tolerations = (spec?.tolerations ?? []).filter(toleration => tolerates(toleration, lostTaint));
 	if (tolerations.length === 0) return limits.nodeGraceMs;
 	const seconds = tolerations.flatMap(({tolerationSeconds}) => tolerationSeconds ?? []);
 	return seconds.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...seconds) * 1000;
 }
 
-const toleratesUnreachable = ({key = '', operator = 'Equal', value = '', effect = 'NoExecute'}: Toleration): boolean =>
-	effect === 'NoExecute' && (key === '' ? operator === 'Exists' : key === unreachableTaint && (operator === 'Exists' || value === ''));
+const lostTaint = {key: unreachableTaint, effect: 'NoExecute'} as const;
 
 /** The pod leaves its lost node, in one commit: removed (finalizers aside), without a node, or marked where it has to stay. */
 export function evicted(pod: Pod, node: string, context: Context): Handled<Pod> {

@@ -4,12 +4,13 @@ import {isConditionTrue} from '../../api/conditions.js';
 import {failure} from '../../api/errors.js';
 import type {NodeCondition, NodeObject, NodeStatus} from '../../api/kinds/node.js';
 import {cpuText} from '../../api/quantity.js';
-import type {Effect, ReplyTo} from '../../system/behavior.js';
+import {tell, type Effect, type ReplyTo} from '../../system/behavior.js';
 import type {RuntimeInfo} from '../node/runtime-port.js';
 import {withCondition} from './conditions.js';
 import {controller, type Handled} from './controller.js';
 import {isLost} from './eviction.js';
 import {confirmedLost, findingEvents, withFinding, type Finding} from './node-finding.js';
+import {isUnstamped, stamped} from './taint-eviction.js';
 
 export type NodeMessage =
 	/** Its agent said hello. */
@@ -18,12 +19,16 @@ export type NodeMessage =
 	| {readonly type: 'unheard'; readonly reason: string; readonly message: string; readonly replyTo?: ReplyTo | undefined}
 	/** What the detector found about it. */
 	| {readonly type: 'found'; readonly finding: Finding; readonly replyTo?: ReplyTo | undefined}
+	/** It has taints of which nobody wrote down since when. */
+	| {readonly type: 'stamp'; readonly replyTo?: ReplyTo | undefined}
 	/** A person says that it is lost; that is over once it is heard. */
 	| {readonly type: 'confirmLost'; readonly replyTo?: ReplyTo | undefined};
 
+const stamp: NodeMessage = {type: 'stamp'};
+
 export const nodeController = controller<NodeObject, NodeMessage>({
 	plural: 'nodes',
-	reconcile: () => ({effects: []}),
+	reconcile: (node, {self}) => ({effects: isUnstamped(node) ? [tell(self, stamp)] : []}),
 	receive(node, message, {nowMs}) {
 		switch (message.type) {
 			case 'heard':
@@ -32,6 +37,8 @@ export const nodeController = controller<NodeObject, NodeMessage>({
 				return unheard(node, message.reason, message.message, nowMs);
 			case 'found':
 				return found(node, message.finding, nowMs);
+			case 'stamp':
+				return stamped(node, nowMs);
 			case 'confirmLost':
 				return confirmLost(node, nowMs);
 		}

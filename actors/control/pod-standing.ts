@@ -4,6 +4,9 @@ import {isConditionTrue} from '../../api/conditions.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {isDeleting} from './garbage.js';
 
+/** The reason of PodScheduled while no node fits. */
+export const unschedulableReason = 'Unschedulable';
+
 const terminal: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 
 export const isTerminal = (pod: Pod): boolean => terminal.has(pod.status?.phase ?? '');

@@ -13,6 +13,19 @@ export const onNode = (node: string): string => `node=${node}`;
 /** Pods that take room on a node: those that are over do not. */
 export const occupies = (node: string): string => `occupies=${node}`;
 
+/** What the pods that take room on a node ask for: amounts, in thousandths of a CPU and in bytes. */
+export const cpuOnNode = (node: string): string => `cpu=${node}`;
+export const memoryOnNode = (node: string): string => `memory=${node}`;
+
+/** Pods without a node for which room is kept on one. */
+export const nominated = 'nominated';
+
+/** Bound pods that keep others away from where they are. */
+export const repelling = 'repelling';
+
+/** Bound pods that count less than those who say nothing. */
+export const belowDefault = 'below-default';
+
 /** Pods that hold a port of a node. */
 export const portOnNode = (node: string, port: string): string => `port=${node}/${port}`;
 

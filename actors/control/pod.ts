@@ -4,7 +4,6 @@ import {conditionOf, isConditionTrue} from '../../api/conditions.js';
 import {isExclusive, leaseEpochAnnotation} from '../../api/exclusive.js';
 import {failure} from '../../api/errors.js';
 import type {Pod, PodStatus} from '../../api/kinds/pod.js';
-import {limits} from '../../api/limits.js';
 import type {Condition} from '../../api/object.js';
 import type {Context, ReplyTo} from '../../system/behavior.js';
 import type {Known} from '../../system/object-index.js';
@@ -14,10 +13,13 @@ import type {PodEvent} from '../sync-message.js';
 import {withCondition} from './conditions.js';
 import {controller, type Handled, type Reconciliation} from './controller.js';
 import {boundByScheduler, evicted, isGoneNode, marked} from './eviction.js';
+import {graceOf} from './departure.js';
 import {isDeleting} from './garbage.js';
-import {claimedPorts} from './placement.js';
-import {hasController, isActive, isReady, isTerminal} from './pod-standing.js';
-import {censusTerm, namesOnNode, occupies, onNode, ownedTerm, portOnNode, strayTerm, unbound, type Standing} from './pod-terms.js';
+import {nominatedOn, preempted, withoutNomination} from './nomination.js';
+import {placeTerms} from './scheduling/place-terms.js';
+import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
+import {hasController, isActive, isReady, unschedulableReason} from './pod-standing.js';
+import {censusTerm, namesOnNode, ownedTerm, strayTerm, type Standing} from './pod-terms.js';
 
 export type PodMessage =
 	/** The scheduler chose a node. */
@@ -37,6 +39,11 @@ export type PodMessage =
 	| {readonly type: 'gone'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined}
 	/** Its node is lost, and longer than it tolerates. */
 	| {readonly type: 'evict'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined}
+	/** Another pod counts more and gets its place. */
+	| {readonly type: 'preempt'; readonly uid: string; readonly node: string; readonly by: string; readonly replyTo?: ReplyTo | undefined}
+	/** Room is kept for it on a node; undefined: nowhere any more. */
+	| {readonly type: 'nominate'; readonly uid: string; readonly nodeName: string | undefined; readonly replyTo?: ReplyTo | undefined}
+	| (TaintDue & {readonly replyTo?: ReplyTo | undefined})
 	/** Its node is lost, and it stays there for now. */
 	| {readonly type: 'nodeLost'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined};
 
@@ -53,6 +60,12 @@ export const podController = controller<Pod, PodMessage>({
 				return bound(pod, message.nodeName, context);
 			case 'unschedulable':
 				return unschedulable(pod, message.message, nowMs);
+			case 'preempt':
+				return preempted(pod, message.node, message.by, nowMs);
+			case 'nominate':
+				return nominatedOn(pod, message.nodeName);
+			case 'taintDue':
+				return expelled(pod, message, context);
 			case 'observed':
 				return observed(pod, message.status, message.events);
 			case 'gone':
@@ -63,20 +76,16 @@ export const podController = controller<Pod, PodMessage>({
 				return marked(pod, message.node, context);
 		}
 	},
-	graceSeconds(pod, requested) {
-		if (pod.spec?.nodeName === undefined) return 0;
-		const seconds = requested ?? pod.spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds;
-		// Zero would give the pod up while it runs; an exclusive one is waited for, or its lease's end is.
-		return isExclusive(pod.metadata) ? Math.max(1, seconds) : seconds;
-	},
+	graceSeconds: graceOf,
 	isRemovable: (pod, known) => hasNothingToStop(pod, known),
 });
 
 /** A pod that its manifest bound is as scheduled as one that the scheduler did. */
-function reconcile(pod: Pod, {nowMs}: Context): Reconciliation<PodStatus> {
+function reconcile(pod: Pod, context: Context): Reconciliation<PodStatus> {
 	if (pod.spec?.nodeName === undefined || pod.status === undefined) return {effects: []};
-	if (isConditionTrue(pod.status.conditions, 'PodScheduled')) return {effects: []};
-	return {status: {...pod.status, conditions: withCondition(pod.status.conditions, scheduled, nowMs)}, effects: []};
+	const effects = taintEffects(pod, context);
+	if (isConditionTrue(pod.status.conditions, 'PodScheduled')) return {effects};
+	return {status: {...pod.status, conditions: withCondition(pod.status.conditions, scheduled, context.nowMs)}, effects};
 }
 
 const scheduled = {type: 'PodScheduled', status: 'True'} as const;
@@ -96,13 +105,6 @@ function ownerTerms(pod: Pod): readonly string[] {
 	const {ownerReferences = [], labels, namespace = ''} = pod.metadata;
 	const terms = ownerReferences.flatMap(({uid}) => [ownedTerm(uid), censusTerm(uid, labels, standingOf(pod))]);
 	return hasController(pod) ? terms : [...terms, strayTerm(namespace)];
-}
-
-function placeTerms(pod: Pod): readonly string[] {
-	const node = pod.spec?.nodeName;
-	if (node === undefined) return isDeleting(pod) || isTerminal(pod) ? [] : [unbound];
-	if (isTerminal(pod)) return [onNode(node)];
-	return [onNode(node), occupies(node), ...claimedPorts(pod).map(port => portOnNode(node, port))];
 }
 
 /** What is said of another pod, or of one that is not, or no longer, on that node, means nothing for this one. */
@@ -139,7 +141,7 @@ function bound(pod: Pod, nodeName: string, {nowMs, known}: Context): Handled<Pod
 			...pod,
 			metadata: leased(metadata, known),
 			spec: {...spec, nodeName},
-			status: {...pod.status, phase: pod.status?.phase ?? 'Pending', conditions},
+			status: {...withoutNomination(pod.status), phase: pod.status?.phase ?? 'Pending', conditions},
 		},
 		effects: [
 			{type: 'event', event: 'Normal', reason: 'Scheduled', message: `assigned ${metadata.namespace}/${metadata.name} to ${nodeName}`},
@@ -153,7 +155,7 @@ const leased = (metadata: Pod['metadata'], {version}: Known): Pod['metadata'] =>
 
 function unschedulable(pod: Pod, message: string, nowMs: number): Handled<Pod> {
 	if (pod.spec?.nodeName !== undefined || isDeleting(pod)) return {ok: true, object: pod};
-	const condition = {type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message} as const;
+	const condition = {type: 'PodScheduled', status: 'False', reason: unschedulableReason, message} as const;
 	const conditions = withCondition(pod.status?.conditions, condition, nowMs);
 	if (conditions === pod.status?.conditions) return {ok: true, object: pod};
 	return {
@@ -163,11 +165,14 @@ function unschedulable(pod: Pod, message: string, nowMs: number): Handled<Pod> {
 	};
 }
 
+/** What no node knows of. */
+const ownConditions: ReadonlySet<string> = new Set(['PodScheduled', 'ActorFailed', 'DisruptionTarget']);
+
 /** The node's view replaces ours, but for what it cannot know: how the pod came to it. */
 function observed(pod: Pod, status: PodStatus, events: readonly PodEvent[]): Handled<Pod> {
 	const present = pod.status?.conditions ?? [];
-	const ours = present.filter(({type}) => type === 'PodScheduled' || type === 'ActorFailed');
-	const theirs = (status.conditions ?? []).filter(({type}) => type !== 'PodScheduled' && type !== 'ActorFailed');
+	const ours = present.filter(({type}) => ownConditions.has(type));
+	const theirs = (status.conditions ?? []).filter(({type}) => !ownConditions.has(type));
 	const conditions = [...ours, ...theirs.map(condition => sinceBefore(condition, conditionOf(present, condition.type)))];
 	const {qosClass, startTime = status.startTime} = pod.status ?? {};
 	return {

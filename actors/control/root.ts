@@ -3,6 +3,8 @@
 import {kinds} from '../../api/catalogue.js';
 import {clusterConfigName} from '../../api/kinds/cluster-config.js';
 import {defaultNamespace} from '../../api/kinds/namespace.js';
+import {systemPriorities} from '../../api/kinds/priority-class.js';
+import {objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Draft} from '../../api/object.js';
 import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
@@ -38,9 +40,15 @@ const tree = ({localNodes, ...input}: ControlRootInput): Effect[] => [
 	{type: 'spawn', name: syncPath, behavior: syncSupervisor.kind, input, restart: 'permanent'},
 ];
 
+const systemPurpose = 'for pods without which the cluster does not work';
+
 const startingObjects: readonly (readonly [key: string, draft: Draft])[] = [
 	[namespaceKey(defaultNamespace), {apiVersion: 'v1', kind: 'Namespace', metadata: {name: defaultNamespace}}],
 	[clusterConfigKey, {apiVersion: 'troupe.dev/v1', kind: 'ClusterConfig', metadata: {name: clusterConfigName}, spec: {}}],
+	...[...systemPriorities].map(([name, value]): readonly [string, Draft] => [
+		objectKey('priorityclasses', undefined, name),
+		{apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: {name}, value, description: systemPurpose} as Draft,
+	]),
 ];
 
 const furniture = ({known}: Context): Effect[] =>

@@ -1,142 +1,303 @@
-// Binds pods that have no node. A wake carries nothing: each round looks at the committed index, and binds that were asked for
-// and not yet committed count as done.
+// Binds pods that have no node. A wake carries nothing but, at most, where something changed: each round looks at the committed index, and
+// binds that were asked for and not yet committed count as done.
+//
+// A pod that fits nowhere is remembered and not looked at again until something changed that could help it: for most only on the nodes
+// where it did. That may miss something, so now and then all are looked at.
 
 import {conditionOf} from '../../api/conditions.js';
-import {objectAddress, objectKey} from '../../api/keys.js';
-import {defaultStrategy, type ClusterConfig, type SchedulerStrategy} from '../../api/kinds/cluster-config.js';
-import type {NodeObject} from '../../api/kinds/node.js';
+import {objectAddress} from '../../api/keys.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
-import {next, type Behavior, type Context, type Effect, type Message, type Next, type Pending, type Reply} from '../../system/behavior.js';
-import type {Known} from '../../system/object-index.js';
-import {clusterConfigKey} from '../addresses.js';
-import {candidatesOf, claimedPorts, place, type Candidate, type PortCheck} from './placement.js';
+import type {ApiObject} from '../../api/object.js';
+import {next, type Behavior, type Context, type Effect, type Message, type Next, type Reply} from '../../system/behavior.js';
+import {podKey} from '../addresses.js';
+import {place} from './placement.js';
 import type {PodMessage} from './pod.js';
-import {portOnNode, unbound} from './pod-terms.js';
+import {unbound} from './pod-terms.js';
+import {unschedulableReason} from './pod-standing.js';
+import type {Look} from './scheduling/look.js';
+import {lookOf} from './scheduling/looking.js';
+import {needsOf} from './scheduling/needs.js';
+import {isMakingRoom, leave, mayPreempt, preemptionFor, type Preemption} from './scheduling/preemption.js';
+import {bindId, waitingPods} from './scheduling/queue.js';
+import {isOtherReason} from './scheduling/reasons.js';
+import {nominate, roundOf, take, type Round} from './scheduling/round.js';
 
-export type SchedulerMessage = {readonly type: 'wake'} | {readonly type: 'more'} | Reply<unknown, 'outcome'>;
+export type SchedulerMessage =
+	/** Something changed that concerns all nodes, or nobody knows what. */
+	| {readonly type: 'wake'}
+	/** There may be room on a node where there was none, or other pods. */
+	| {readonly type: 'room'; readonly node: string}
+	/** There may be pods that nobody has looked at yet. */
+	| {readonly type: 'more'}
+	/** Nothing in particular, after a while. */
+	| {readonly type: 'again'}
+	| Reply<unknown, 'outcome'>;
+
+/** A pod that fits nowhere, as it was looked at last. */
+type Seen = {
+	/** The pod is another one to look at once these are others. */
+	readonly spec: Pod['spec'];
+	readonly labels: ApiObject['metadata']['labels'];
+	/** The look it was. */
+	readonly pass: number;
+	/** Binds decided by then. */
+	readonly binds: number;
+	/** Undefined: nobody looked for what to tell it. */
+	readonly told: Told | undefined;
+};
+
+/** What a pod was told, and when, by the monotonic clock. */
+type Told = {readonly why: string | undefined; readonly atMs: number};
 
 export type SchedulerState = {
 	/** The round-robin's place in the list of nodes. */
 	readonly turn: number;
-	/** Uids of pods that the present pass has looked at and that fit nowhere: telling them so moves them in the queue. */
-	readonly passed: ReadonlySet<string>;
+	/** Decided since the scheduler began. */
+	readonly binds: number;
+	/** Each news begins another look at all who wait. */
+	readonly pass: number;
+	/** Nodes with news for those that this pass has not looked at yet. */
+	readonly news: ReadonlySet<string> | 'everywhere';
+	/** Pods that fit nowhere, by uid. */
+	readonly seen: ReadonlyMap<string, Seen>;
+	/** Whether a look at all is due after a while. */
+	readonly isArmed: boolean;
 };
 
-const none: ReadonlySet<string> = new Set();
+const nothing: ReadonlySet<string> = new Set();
 
 export const schedulerPath = 'scheduler';
 
 export const scheduler: Behavior<null, SchedulerState, SchedulerMessage> = {
 	kind: 'Scheduler',
-	init: (_input, context) => schedule({turn: 0, passed: none}, context),
+	init: (_input, context) => schedule({turn: 0, binds: 0, pass: 0, news: nothing, seen: new Map(), isArmed: false}, context),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'wake':
-				return schedule({...state, passed: none}, context);
+				return schedule(withNews(state, 'everywhere'), context);
+			case 'again':
+				return schedule({...withNews(state, 'everywhere'), isArmed: false}, context);
+			case 'room':
+				return room(state, message.node, context);
 			case 'more':
 				return schedule(state, context);
 			case 'outcome':
-				return message.outcome.ok ? next(state, [{type: 'tell', to: context.self, message: {type: 'more'}}]) : failed(state, context);
+				return message.outcome.ok ? next(state, [more(context)]) : failed(state, context);
 		}
 	},
-	coalesce: ({type}) => (type === 'outcome' ? undefined : type),
-	describe: ({passed}) => (passed.size === 0 ? '' : `${passed.size} pods fit nowhere`),
+	coalesce(message) {
+		if (message.type === 'outcome') return undefined;
+		return message.type === 'room' ? `room/${message.node}` : message.type;
+	},
+	describe: ({seen}) => (seen.size === 0 ? '' : `${seen.size} pods fit nowhere`),
 };
 
-function strategyOf(known: Known): SchedulerStrategy {
-	const config = known.get(clusterConfigKey) as ClusterConfig | undefined;
-	return config?.spec?.scheduler?.strategy ?? defaultStrategy;
+const more = ({self}: Context): Effect => ({type: 'tell', to: self, message: {type: 'more'}});
+
+/** Whoever was looked at is looked at again, for what changed since. */
+function withNews(state: SchedulerState, news: SchedulerState['news']): SchedulerState {
+	const all = state.news === 'everywhere' || news === 'everywhere' ? 'everywhere' : new Set([...state.news, ...news]);
+	return {...state, pass: state.pass + 1, news: all};
+}
+
+/** Pods end by the hundred: one round follows them all. */
+function room(state: SchedulerState, node: string, context: Context): Next<SchedulerState> {
+	if (context.known.countByTerm('pods', unbound) === 0) return next(state);
+	return next(withNews(state, new Set([node])), [more(context)]);
 }
 
 /** A bind that failed is looked at again, but not at once: the store may be in trouble. */
 const failed = (state: SchedulerState, {nowMs}: Context): Next<SchedulerState> =>
-	next({...state, passed: none}, [{type: 'wakeAt', name: 'retry', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'wake'}}]);
+	next(state, [{type: 'wakeAt', name: 'retry', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'wake'}}]);
 
-type Round = {
-	readonly strategy: SchedulerStrategy;
-	readonly candidates: readonly Candidate[];
-	readonly holdsPort: PortCheck;
-	readonly ports: Set<string>;
-	turn: number;
+/** What one step goes through, and leaves behind. */
+type Step = {
+	readonly state: SchedulerState;
+	readonly context: Context;
+	readonly round: Round;
+	readonly seen: Map<string, Seen>;
 	readonly effects: Effect[];
+	/** How many more writes may be asked for. */
+	open: number;
+	/** How many more pods may look for whose place to take. */
+	searches: number;
+	/** When somebody is to be told who was told something else just now. */
+	tellAtMs: number;
 };
 
 function schedule(state: SchedulerState, context: Context): Next<SchedulerState> {
-	let open = limits.pendingWrites - context.pending.size;
+	const open = limits.pendingWrites - context.pending.size;
 	if (open < limits.schedulerRoundWrites) return next(state); // Outcomes come back here and make room.
-	const round = roundOf(state, context);
-	const passed = new Set(state.passed);
+	const waiting = waitingPods(context);
+	if (waiting.length === 0)
+		return next(state.seen.size === 0 && state.news === nothing ? state : {...state, seen: new Map(), news: nothing});
+	const step: Step = {
+		state,
+		context,
+		round: roundOf(context, state.turn, state.binds),
+		seen: new Map(),
+		effects: [],
+		open,
+		searches: limits.preemptionSearches,
+		tellAtMs: Number.POSITIVE_INFINITY,
+	};
+	const isOver = go(step, waiting);
+	return ended(step, isOver);
+}
+
+/** Looks at who waits; false when the step is used up before all had their turn. */
+function go(step: Step, waiting: readonly Pod[]): boolean {
+	const {state, round, seen} = step;
 	let looked = 0;
-	for (const pod of waitingPods(context.known, context.pending)) {
-		if (passed.has(pod.metadata.uid)) continue;
-		if (open === 0) return next({turn: round.turn, passed}, round.effects);
-		if (looked === limits.schedulerStepPods) {
-			round.effects.push({type: 'tell', to: context.self, message: {type: 'more'}});
-			return next({turn: round.turn, passed}, round.effects);
+	for (const [at, pod] of waiting.entries()) {
+		const before = seenBefore(state, pod);
+		const scope = scopeOf(state, before, pod, round);
+		if (scope === undefined && before !== undefined) {
+			seen.set(pod.metadata.uid, before);
+			continue;
+		}
+		if (step.open === 0 || step.searches === 0 || looked === limits.schedulerStepPods || round.work > limits.schedulerStepWork) {
+			keepRest(step, waiting.slice(at));
+			if (step.open > 0) step.effects.push(more(step.context));
+			return false;
 		}
 		looked++;
-		const {isBind, needed, effect} = decide(pod, round);
-		if (isBind) open--;
-		else passed.add(pod.metadata.uid);
-		if (needed) round.effects.push(effect);
+		decide(pod, before, scope, step);
 	}
-	return next({turn: round.turn, passed}, round.effects);
+	return true;
 }
 
-function* waitingPods(known: Known, pending: Context['pending']): Iterable<Pod> {
-	for (const pod of known.byTerm('pods', unbound)) if (!pending.has(bindId(pod as Pod))) yield pod as Pod;
+/** Of a pod whose spec or labels were changed nothing is known. */
+function seenBefore({seen}: SchedulerState, {metadata, spec}: Pod): Seen | undefined {
+	const before = seen.get(metadata.uid);
+	return before !== undefined && before.spec === spec && before.labels === metadata.labels ? before : undefined;
 }
 
-const bindId = ({metadata}: Pod): string => `bind/${metadata.uid}`;
+/** Which nodes may be others for the pod than when it was looked at; undefined for none. */
+function scopeOf(state: SchedulerState, before: Seen | undefined, pod: Pod, round: Round): SchedulerState['news'] | undefined {
+	if (before === undefined) return 'everywhere';
+	if (before.pass !== state.pass) return state.news;
+	if (before.binds === round.binds || pod.spec === undefined) return undefined;
+	return needsOf(pod.spec).gainsByBinds ? 'everywhere' : undefined;
+}
 
-function roundOf(state: SchedulerState, {known, pending}: Context): Round {
-	const asked = new Map<string, number>();
-	const ports = new Set<string>();
-	for (const write of pending.values()) {
-		const bind = bindOf(write);
-		const pod = bind === undefined ? undefined : (known.get(bind.key) as Pod | undefined);
-		// One whose bind is committed and not yet answered is in the index already.
-		if (bind === undefined || pod === undefined || pod.spec?.nodeName !== undefined) continue;
-		asked.set(bind.nodeName, (asked.get(bind.nodeName) ?? 0) + 1);
-		for (const port of claimedPorts(pod)) ports.add(portOnNode(bind.nodeName, port));
+function keepRest({state, seen}: Step, rest: readonly Pod[]): void {
+	for (const {metadata} of rest) {
+		const before = state.seen.get(metadata.uid);
+		if (before !== undefined) seen.set(metadata.uid, before);
 	}
-	return {
-		strategy: strategyOf(known),
-		candidates: candidatesOf(known.list('nodes') as Iterable<NodeObject>, known, asked),
-		holdsPort: (node, port) => ports.has(portOnNode(node, port)) || known.countByTerm('pods', portOnNode(node, port)) > 0,
-		ports,
-		turn: state.turn,
-		effects: [],
-	};
 }
 
-function bindOf(write: Pending): {readonly key: string; readonly nodeName: string} | undefined {
-	if (write.type !== 'update' || write.message.type !== 'bind') return undefined;
-	return {key: write.key, nodeName: (write.message as Extract<PodMessage, {type: 'bind'}>).nodeName};
+function ended({state, context, round, seen, effects, tellAtMs}: Step, isOver: boolean): Next<SchedulerState> {
+	const {nowMs, monotonicMs} = context;
+	if (Number.isFinite(tellAtMs))
+		effects.push({type: 'wakeAt', name: 'tell', atMs: nowMs + Math.max(0, tellAtMs - monotonicMs), message: {type: 'wake'}});
+	const isArmed = seen.size > 0;
+	if (isArmed && !state.isArmed)
+		effects.push({type: 'wakeAt', name: 'again', atMs: nowMs + limits.schedulerAgainMs, message: {type: 'again'}});
+	if (!isArmed && state.isArmed) effects.push({type: 'cancelWake', name: 'again'});
+	return next({...state, turn: round.turn, binds: round.binds, seen, isArmed, news: isOver ? nothing : state.news}, effects);
 }
 
-type Decision = {readonly isBind: boolean; readonly needed: boolean; readonly effect: Effect};
+// ---- one pod -------------------------------------------------------------------------------------------------------------
 
-function decide(pod: Pod, round: Round): Decision {
-	const {uid, namespace, name} = pod.metadata;
-	const key = objectKey('pods', namespace, name);
-	const placement = place(pod, round.candidates, round, round.holdsPort);
-	if (placement.node === undefined) {
-		const message: PodMessage = {type: 'unschedulable', uid, message: placement.why};
-		const said = conditionOf(pod.status?.conditions, 'PodScheduled')?.message === placement.why;
-		return {isBind: false, needed: !said, effect: {type: 'tell', to: objectAddress(key), message}};
+function decide(pod: Pod, before: Seen | undefined, scope: SchedulerState['news'] | undefined, step: Step): void {
+	const {round} = step;
+	const look = lookOf(pod, round);
+	if (look === undefined) return;
+	// Of few nodes all are looked at: then what is said of them is right at any time.
+	const only = scope === undefined || scope === 'everywhere' || round.candidates.length <= limits.nodesNamed ? undefined : scope;
+	const placement = place(pod, look, round, only);
+	if (placement.node !== undefined) {
+		take(round, placement.node, pod);
+		const message: Message & PodMessage = {type: 'bind', uid: pod.metadata.uid, nodeName: placement.node.name};
+		ask(step, pod, message, bindId(pod));
+		return;
 	}
-	take(round, placement.node, pod);
-	const message: Message & PodMessage = {type: 'bind', uid, nodeName: placement.node};
-	return {isBind: true, needed: true, effect: {type: 'update', key, message, id: bindId(pod)}};
+	const {uid, labels} = pod.metadata;
+	if (!makeRoom(pod, look, step, only)) return;
+	const told = only === undefined ? tellWhy(pod, placement.why(), before, step) : before?.told;
+	step.seen.set(uid, {spec: pod.spec, labels, pass: step.state.pass, binds: round.binds, told});
 }
 
-/** What one decision takes, the next of the same round finds taken. */
-function take(round: Round, node: string, pod: Pod): void {
-	const index = round.candidates.findIndex(({name}) => name === node);
-	const candidate = round.candidates[index];
-	if (candidate !== undefined) candidate.pods++;
-	for (const port of claimedPorts(pod)) round.ports.add(portOnNode(node, port));
-	if (round.strategy === 'round-robin') round.turn = (index + 1) % round.candidates.length;
+function ask(step: Step, {metadata}: Pod, message: Message & PodMessage, id: string): void {
+	step.open--;
+	step.effects.push({type: 'update', key: podKey(metadata), message, id});
+}
+
+/** Tells the pod why it fits nowhere, unless it knows or was told something else just now. */
+function tellWhy(pod: Pod, why: string, before: Seen | undefined, step: Step): Told {
+	const {monotonicMs} = step.context;
+	const said = conditionOf(pod.status?.conditions, 'PodScheduled');
+	const stands = said?.reason === unschedulableReason ? said.message : undefined;
+	const told: Told = before?.told ?? {why: stands, atMs: Number.NEGATIVE_INFINITY};
+	// What was told and never came to be committed is told once more, after a while.
+	if (told.why === why && stands === why) return told;
+	if (told.why !== undefined) {
+		// How many nodes lack what changes all the time; what they lack, and which, sometimes. Neither may write without end.
+		const isOther = isOtherReason(told.why, why);
+		const dueMs = told.atMs + (isOther ? limits.schedulerTellMs : limits.resyncMs);
+		if (isOther && monotonicMs < dueMs) step.tellAtMs = Math.min(step.tellAtMs, dueMs);
+		if (monotonicMs < dueMs) return told;
+	}
+	const {uid} = pod.metadata;
+	const message: PodMessage = {type: 'unschedulable', uid, message: why};
+	step.effects.push({type: 'tell', to: objectAddress(podKey(pod.metadata)), message});
+	return {why, atMs: monotonicMs};
+}
+
+// ---- taking the place of others ----------------------------------------------------------------------------------------
+
+/**
+ * Has others go where that helps; false when there is no room left for so many writes, and the pod has to be looked at again. `only`: no
+ * other nodes have changed, so there is nothing to look for elsewhere.
+ */
+function makeRoom(pod: Pod, look: Look, step: Step, only: ReadonlySet<string> | undefined): boolean {
+	const {round} = step;
+	const isNominated = round.nominations.get(pod.metadata.uid) !== undefined;
+	if (isNominated && isMakingRoom(pod, look, round)) return true;
+	// One whose place is none any more may find another one anywhere.
+	const among = isNominated ? undefined : only;
+	const isHopeless = among === undefined ? look.isHopeless : look.isHopelessAmongNews;
+	const maySearch = mayPreempt(look, round) && (isNominated || !isHopeless);
+	const found = maySearch ? search(pod, look, step, among) : undefined;
+	if (found === undefined) {
+		if (isNominated) keepRoomAt(pod, undefined, step);
+		return true;
+	}
+	if (step.open <= found.victims.length) {
+		step.open = 0;
+		return false;
+	}
+	preempt(pod, found, step);
+	return true;
+}
+
+function search(pod: Pod, look: Look, step: Step, among: ReadonlySet<string> | undefined): Preemption | undefined {
+	// A look at few nodes costs hardly more than the question whether the pod fits there.
+	if (among === undefined || among.size > limits.nodesNamed) step.searches--;
+	const found = preemptionFor(pod, look, step.round, among);
+	if (among === undefined) look.isHopeless = found === undefined;
+	else look.isHopelessAmongNews = found === undefined;
+	return found;
+}
+
+function preempt(pod: Pod, {node, victims}: Preemption, step: Step): void {
+	const {namespace = '', name} = pod.metadata;
+	for (const victim of victims) {
+		const {uid} = victim.metadata;
+		const message: Message & PodMessage = {type: 'preempt', uid, node: node.name, by: `${namespace}/${name}`};
+		ask(step, victim, message, `preempt/${uid}`);
+	}
+	leave(step.round, victims);
+	keepRoomAt(pod, node.name, step);
+}
+
+/** Undefined: nowhere any more. */
+function keepRoomAt(pod: Pod, node: string | undefined, step: Step): void {
+	const {uid} = pod.metadata;
+	nominate(step.round, pod, node);
+	const message: Message & PodMessage = {type: 'nominate', uid, nodeName: node};
+	ask(step, pod, message, `nominate/${uid}`);
 }

@@ -25,11 +25,12 @@ import {detectorAddress, namespaceKey, nodeSyncPath} from '../addresses.js';
 import {isNamed, namedIn, names} from '../named-objects.js';
 import type {NodeDeparted} from './detector.js';
 import {isDeleting} from './garbage.js';
-import {isNodeReady} from './placement.js';
 import {hasController, isReady, isTerminal} from './pod-standing.js';
 import {onNode} from './pod-terms.js';
 import {selectsAnything, selectsTerm} from './replicaset.js';
-import {schedulerPath} from './scheduler.js';
+import {schedulerPath, type SchedulerMessage} from './scheduler.js';
+import {isNodeReady} from './scheduling/candidate.js';
+import {expelling} from './taint-eviction.js';
 
 const wake: Message = {type: 'wake'};
 const wakeOf = (to: Address): Wake => ({to, message: wake});
@@ -48,7 +49,7 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 	}
 	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined, known));
 	if (isNamed(change.key)) wakes.push(...ofNamed(change.key, known));
-	if (plural === 'nodes' && nodeConcernsScheduler(before as NodeObject | undefined, after as NodeObject | undefined)) wakes.push(scheduler);
+	if (plural === 'nodes') wakes.push(...ofNode(before as NodeObject | undefined, after as NodeObject | undefined, known));
 	if (plural === 'clusterconfigs') wakes.push(scheduler);
 	if (plural === 'nodes' && after === undefined && before !== undefined) wakes.push(...removedNode(before.metadata.name));
 	return wakes;
@@ -63,7 +64,9 @@ function removedNode(node: string): Wake[] {
 	];
 }
 
-const scheduler = wakeOf(address(controlSystem, schedulerPath));
+const schedulerAddress = address(controlSystem, schedulerPath);
+const scheduler = wakeOf(schedulerAddress);
+const toScheduler = (message: SchedulerMessage): Wake => ({to: schedulerAddress, message});
 
 /** Whether a record has nothing new to look at in itself: only its status, which it wrote itself, differs. */
 function sameButStatus(before: ApiObject | undefined, after: ApiObject): boolean {
@@ -125,7 +128,8 @@ function* recordWake({apiVersion, kind, metadata}: ApiObject): Iterable<Wake> {
 function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined, known: Known): Iterable<Wake> {
 	const isOwned = after !== undefined && hasController(after);
 	if (!isOwned || before?.metadata.labels !== after?.metadata.labels) yield* selectors(before, after, known);
-	if (podConcernsScheduler(before, after)) yield scheduler;
+	const news = newsForScheduler(before, after);
+	if (news !== undefined) yield toScheduler(news);
 	for (const node of new Set([before?.spec?.nodeName, after?.spec?.nodeName])) {
 		if (node === undefined || (after !== undefined && sameButStatus(before, after))) continue;
 		// What a pod names goes before it, so that it finds everything there.
@@ -167,12 +171,44 @@ function* selectors(before: Pod | undefined, after: Pod | undefined, known: Know
 
 const pairsOf = (labels: Labels | undefined): string[] => Object.entries(labels ?? {}).map(([label, value]) => `${label}=${value}`);
 
-/** Something to bind, or room where there was none. */
-function podConcernsScheduler(before: Pod | undefined, after: Pod | undefined): boolean {
-	if (after === undefined) return before?.spec?.nodeName !== undefined;
-	if (before === undefined) return after.spec?.nodeName === undefined;
-	if (before.spec?.nodeName !== undefined && after.spec?.nodeName === undefined) return true;
-	return isTerminal(after) && !isTerminal(before);
+/** Something to bind, or room, or other pods to be near to or away from, where there were none. */
+function newsForScheduler(before: Pod | undefined, after: Pod | undefined): SchedulerMessage | undefined {
+	if (before === undefined || after === undefined) return newsOfWhole(before, after);
+	const was = before.spec?.nodeName;
+	const is = after.spec?.nodeName;
+	const isRelabelled = before.metadata.labels !== after.metadata.labels;
+	// A pod that lost its node waits, and its room is free.
+	if (was !== undefined && is === undefined) return {type: 'room', node: was};
+	const kept = before.status?.nominatedNodeName;
+	// Room that was kept for it, and that it does not take, is free for others.
+	if (kept !== undefined && kept !== (is ?? after.status?.nominatedNodeName)) return {type: 'room', node: kept};
+	if (is === undefined)
+		return before.spec !== after.spec || isRelabelled || isDeleting(after) !== isDeleting(before) ? more(after) : undefined;
+	// A bind is the scheduler's own, and it hears of it as an answer.
+	if (was === undefined) return undefined;
+	const isOver = isTerminal(after) && !isTerminal(before);
+	const isGoing = isDeleting(after) && !isDeleting(before);
+	return isOver || isGoing || isRelabelled ? {type: 'room', node: is} : undefined;
+}
+
+/** A pod that comes or goes. */
+function newsOfWhole(before: Pod | undefined, after: Pod | undefined): SchedulerMessage | undefined {
+	const node = (after ?? before)?.spec?.nodeName ?? before?.status?.nominatedNodeName;
+	if (node !== undefined) return {type: 'room', node};
+	return after === undefined ? undefined : more(after);
+}
+
+/** Room that was kept for a pod that goes is free. */
+const more = (pod: Pod): SchedulerMessage => {
+	const node = isDeleting(pod) ? pod.status?.nominatedNodeName : undefined;
+	return node === undefined ? {type: 'more'} : {type: 'room', node};
+};
+
+function* ofNode(before: NodeObject | undefined, after: NodeObject | undefined, known: Known): Iterable<Wake> {
+	if (nodeConcernsScheduler(before, after)) yield scheduler;
+	if (after === undefined || before?.spec?.taints === after.spec?.taints) return;
+	if (expelling(before).length === 0 && expelling(after).length === 0) return;
+	for (const pod of known.byTerm('pods', onNode(after.metadata.name))) yield* recordWake(pod);
 }
 
 function nodeConcernsScheduler(before: NodeObject | undefined, after: NodeObject | undefined): boolean {
@@ -181,7 +217,8 @@ function nodeConcernsScheduler(before: NodeObject | undefined, after: NodeObject
 		isNodeReady(before) !== isNodeReady(after) ||
 		before.spec !== after.spec ||
 		before.metadata.labels !== after.metadata.labels ||
-		before.status?.allocatable !== after.status?.allocatable
+		before.status?.allocatable !== after.status?.allocatable ||
+		before.status?.runtimeFeatures !== after.status?.runtimeFeatures
 	);
 }
 

@@ -13,6 +13,8 @@ export type AssignmentObject = ApiObject<{
 	readonly version: AssignmentVersion;
 	/** It is not this node's any more: it ends, whatever happens to its hand meanwhile. */
 	readonly surplus?: true;
+	/** It ran for longer than it may: its containers are ended, and not started again. */
+	readonly overdue?: true;
 }>;
 
 export const assignments = 'assignments';
@@ -39,6 +41,16 @@ export function assignmentObject(assignment: Assignment, version: AssignmentVers
 /** The same, to end. */
 export const asSurplus = (object: AssignmentObject): AssignmentObject =>
 	object.spec === undefined || object.spec.surplus === true ? object : {...object, spec: {...object.spec, surplus: true}};
+
+/** The same pod with what is newly wanted of it: since when it is here stays, and that its time is over. */
+export function reassigned(old: AssignmentObject, assignment: Assignment, version: AssignmentVersion): AssignmentObject {
+	const overdue = old.spec?.overdue === true ? {overdue: true as const} : {};
+	return {...old, spec: {assignment, version, ...overdue}};
+}
+
+/** The same, past its deadline. */
+export const asOverdue = (object: AssignmentObject): AssignmentObject =>
+	object.spec === undefined || object.spec.overdue === true ? object : {...object, spec: {...object.spec, overdue: true}};
 
 /** What the cache of this node holds, as a hello tells it. */
 export function have(known: Known): {readonly [key: ObjectKey]: string} {

@@ -66,10 +66,24 @@ function specOf(
 		stdin: container.stdin ?? false,
 		runAsUser,
 		runAsGroup,
+		runAsNonRoot: container.securityContext?.runAsNonRoot ?? assignment.spec.securityContext?.runAsNonRoot ?? false,
+		groups: groupsOf(assignment.spec),
+		mounts: (container.volumeMounts ?? []).map(({name, mountPath, subPath, readOnly = false}) => ({
+			volume: name,
+			path: mountPath,
+			subPath,
+			readOnly,
+		})),
+		readOnlyRoot: container.securityContext?.readOnlyRootFilesystem ?? false,
 		memoryLimitBytes: quantity(container.resources?.limits?.['memory'], memoryBytes),
 		cpuLimitMillis: quantity(container.resources?.limits?.['cpu'], cpuMillis),
+		cpuRequestMillis: quantity(container.resources?.requests?.['cpu'], cpuMillis),
 	};
 }
+
+const groupsOf = ({securityContext: {fsGroup, supplementalGroups = []} = {}}: PodSpec): readonly number[] => [
+	...new Set([...(fsGroup === undefined ? [] : [fsGroup]), ...supplementalGroups]),
+];
 
 const quantity = (value: string | number | undefined, parse: (value: string | number) => number | undefined): number | undefined =>
 	value === undefined ? undefined : parse(value);

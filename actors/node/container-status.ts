@@ -1,21 +1,53 @@
 // How a container is, and how Kubernetes words that. Pure.
 
 import type {Container, ContainerState, ContainerStatus} from '../../api/kinds/pod.js';
+import {limits} from '../../api/limits.js';
 import type {ContainerExit, RunningContainer} from './runtime-port.js';
 
 /** What becomes of a container. */
 export type Phase =
 	| {readonly type: 'inspecting'}
+	/** Something has to be there first: volumes, init containers. The hand says when. */
+	| {readonly type: 'held'}
 	| {readonly type: 'starting'}
-	| {readonly type: 'running'; readonly running: RunningContainer}
+	/** It runs, and counts as that once its hook is done. */
+	| {readonly type: 'postStart'; readonly running: RunningContainer}
+	| RunningPhase
 	| {readonly type: 'waiting'; readonly reason: string; readonly message: string; readonly retryAtMs: number | undefined}
-	| {readonly type: 'stopping'}
+	| StoppingPhase
 	/** Over for good: the policy wants no restart, or a stop was asked for. */
 	| {readonly type: 'ended'};
+
+export type RunningPhase = {
+	readonly type: 'running';
+	readonly running: RunningContainer;
+	/** Its startup probe has passed, or it has none. */
+	readonly started: boolean;
+	readonly ready: boolean;
+	/** It ran already when this actor looked. */
+	readonly isAdopted: boolean;
+	/** Adopted and not probed yet: until then what was known of it stands. */
+	readonly isUnsettled: boolean;
+};
+
+export type StoppingPhase = {
+	readonly type: 'stopping';
+	/** Undefined: nobody knows whether something runs. */
+	readonly running: RunningContainer | undefined;
+	readonly step: 'preStop' | 'stop';
+	/** When its grace is over. */
+	readonly deadlineMs: number;
+	/** How long that was when it was asked for. */
+	readonly graceMs: number;
+};
+
+/** An init container runs once, to success, before the main ones. */
+export type Role = 'init' | 'main';
 
 /** What of the actor shows in the status. */
 export type ContainerView = {
 	readonly container: Container;
+	readonly role: Role;
 	readonly phase: Phase;
 	/** The attempt that runs, or comes next. */
 	readonly attempt: number;
@@ -23,31 +55,34 @@ export type ContainerView = {
 };
 
 /** The status as Kubernetes words it. */
-export function containerStatusOf({container: {name, image}, phase, lastExit, attempt}: ContainerView): ContainerStatus {
+export function containerStatusOf({container: {name, image}, role, phase, lastExit, attempt}: ContainerView): ContainerStatus {
 	const last = lastExit === undefined ? undefined : {terminated: terminatedOf(lastExit)};
-	const isRunning = phase.type === 'running';
-	const showsLast = phase.type !== 'ended' && phase.type !== 'stopping' && last !== undefined;
+	const running = runningIn(phase);
+	const showsLast = phase.type !== 'ended' && (phase.type !== 'stopping' || running !== undefined) && last !== undefined;
 	return {
 		name,
 		state: shownState(phase, last),
 		...(showsLast ? {lastState: last} : {}),
-		ready: isRunning,
-		started: isRunning,
+		ready: role === 'init' ? phase.type === 'ended' && lastExit?.exitCode === 0 : phase.type === 'running' && phase.ready,
+		started: phase.type === 'running' && phase.started,
 		restartCount: restartsOf(phase, attempt, lastExit),
 		image,
 		imageID: '',
-		...(isRunning ? {containerID: `process://${phase.running.handle}`} : {}),
+		...(running === undefined ? {} : {containerID: `process://${running.handle}`}),
 	};
 }
 
+/** The attempt that runs, as far as that is known. */
+export const runningIn = (phase: Phase): RunningContainer | undefined => ('running' in phase ? phase.running : undefined);
+
 /** Attempts that followed a first one and came to life. */
 const restartsOf = (phase: Phase, attempt: number, lastExit: ContainerExit | undefined): number =>
-	phase.type === 'running' || phase.type === 'stopping' ? attempt : (lastExit?.attempt ?? 0);
+	'running' in phase ? attempt : (lastExit?.attempt ?? 0);
 
 function shownState(phase: Phase, last: ContainerState | undefined): ContainerState {
 	switch (phase.type) {
 		case 'running':
-			return {running: {startedAt: isoOf(phase.running.startedAtMs)}};
+			return runningState(phase.running);
 		case 'waiting':
 			return {
 				waiting: {
@@ -57,20 +92,33 @@ function shownState(phase: Phase, last: ContainerState | undefined): ContainerSt
 				},
 			};
 		case 'ended':
-			return last ?? {terminated: {exitCode: 0, reason: 'NeverStarted'}};
+			return last ?? {terminated: {exitCode: 0, reason: neverStarted}};
+		case 'stopping':
+			return phase.running === undefined ? {waiting: {reason: 'Stopping'}} : runningState(phase.running);
+		case 'held':
+			return {waiting: {reason: podInitializing}};
 		case 'inspecting':
 		case 'starting':
-		case 'stopping':
-			return {waiting: {reason: phase.type === 'stopping' ? 'Stopping' : 'ContainerCreating'}};
+		case 'postStart':
+			return {waiting: {reason: 'ContainerCreating'}};
 	}
 }
 
-const terminatedOf = ({exitCode, signal, reason, startedAtMs, finishedAtMs}: ContainerExit): NonNullable<ContainerState['terminated']> => ({
-	exitCode: exitCode ?? -1,
-	...(signal === undefined ? {} : {signal}),
-	reason,
-	startedAt: isoOf(startedAtMs),
-	finishedAt: isoOf(finishedAtMs),
+/** Of a container whose turn has not come. */
+export const podInitializing = 'PodInitializing';
+
+/** Of a container that was stopped before it ever ran. */
+export const neverStarted = 'NeverStarted';
+
+const runningState = ({startedAtMs}: RunningContainer): ContainerState => ({running: {startedAt: isoOf(startedAtMs)}});
+
+const terminatedOf = (exit: ContainerExit): NonNullable<ContainerState['terminated']> => ({
+	exitCode: exit.exitCode ?? -1,
+	...(exit.signal === undefined ? {} : {signal: exit.signal}),
+	reason: exit.reason,
+	...(exit.lastLines === undefined || exit.lastLines === '' ? {} : {message: exit.lastLines.slice(-limits.lastLinesBytes)}),
+	startedAt: isoOf(exit.startedAtMs),
+	finishedAt: isoOf(exit.finishedAtMs),
 });
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();

@@ -7,7 +7,7 @@ import type {Change, Known} from '../../system/object-index.js';
 import {handName, podsPath} from '../addresses.js';
 import {configMaps, isNamed, namedIn, names, secrets} from '../named-objects.js';
 import {assignments, type AssignmentObject} from './assignment-object.js';
-import type {ConfigChanged} from './container.js';
+import type {ConfigChanged} from './container-state.js';
 import {nodeBehaviors, nodeRoot} from './root.js';
 
 const schemas: {readonly [plural: string]: number} = {[assignments]: 1, [configMaps]: 1, [secrets]: 1, clusters: 1};

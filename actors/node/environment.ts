@@ -7,6 +7,7 @@
 import {leaseEpochAnnotation, leaseEpochVariable} from '../../api/exclusive.js';
 import {fieldValue, parseFieldPath} from '../../api/field-path.js';
 import {limits} from '../../api/limits.js';
+import {resourceValue} from '../../api/resource-field.js';
 import type {Container, EnvFromSource, EnvVar, EnvVarSource, KeyRef} from '../../api/kinds/pod.js';
 import type {Known} from '../../system/object-index.js';
 import {configMapKey, secretKey} from '../named-objects.js';
@@ -32,6 +33,7 @@ export type Surroundings = {readonly assignment: Assignment; readonly sandbox: S
 
 type Walk = {
 	readonly around: Surroundings;
+	readonly container: Container;
 	readonly sources: EnvSource[];
 	/** What `env` may use: as in Kubernetes not what came by `envFrom`. */
 	readonly own: Map<string, Value>;
@@ -43,8 +45,9 @@ type Walk = {
 };
 
 /** The complete environment, or what of it is not there. */
-export function environmentOf({env = [], envFrom = []}: Container, around: Surroundings): EnvironmentOutcome {
-	const walk: Walk = {around, sources: [], own: new Map(), all: new Map(), characters: 0, problem: undefined};
+export function environmentOf(container: Container, around: Surroundings): EnvironmentOutcome {
+	const {env = [], envFrom = []} = container;
+	const walk: Walk = {around, container, sources: [], own: new Map(), all: new Map(), characters: 0, problem: undefined};
 	for (const [name, value] of standardVariables(around)) set(walk, name, [value]);
 	for (const source of envFrom) addEntries(walk, source);
 	for (const variable of env) {
@@ -127,7 +130,8 @@ function valueOf(walk: Walk, {value = '', valueFrom}: EnvVar): Value | undefined
 	return valueFrom === undefined ? expand(value, walk.own) : valueFromSource(walk, valueFrom);
 }
 
-function valueFromSource(walk: Walk, {fieldRef, configMapKeyRef, secretKeyRef}: EnvVarSource): Value | undefined {
+function valueFromSource(walk: Walk, {fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef}: EnvVarSource): Value | undefined {
+	if (resourceFieldRef !== undefined) return [resourceValue(resourceFieldRef, containerNamed(walk, resourceFieldRef.containerName))];
 	if (configMapKeyRef !== undefined) return configMapEntry(walk, configMapKeyRef);
 	if (secretKeyRef !== undefined) {
 		const secret = secretOf(walk, secretKeyRef);
@@ -136,6 +140,12 @@ function valueFromSource(walk: Walk, {fieldRef, configMapKeyRef, secretKeyRef}: 
 	const source = parseFieldPath(fieldRef?.fieldPath ?? ''); // Validation has let no other path through.
 	const {assignment, sandbox} = walk.around;
 	return [source === undefined ? '' : fieldValue(source, {...assignment, ...sandbox})];
+}
+
+/** The container of that name, else the one whose environment it is. */
+function containerNamed({container, around: {assignment}}: Walk, name = ''): Container {
+	const {containers, initContainers = []} = assignment.spec;
+	return [...initContainers, ...containers].find(each => each.name === name) ?? container;
 }
 
 function configMapEntry(walk: Walk, reference: KeyRef): Value | undefined {

@@ -1,71 +1,43 @@
-// The hand of one pod on its node: sandbox first, then containers, and the other way round at the end.
+// The hand of one pod on its node: sandbox first, then volumes, then containers in their turn, and the other way round at the end.
 //
 // What it was assigned is its object in the node's cache; everything else it learns again from the runtime after a restart.
 // A pod of the same name but another uid waits until nothing is left of the old one.
 
-import type {ObjectKey} from '../../api/keys.js';
-import type {ContainerStatus, PodStatus} from '../../api/kinds/pod.js';
+import {deepEqual} from '../../api/equal.js';
+import {failed} from '../../api/errors.js';
 import {isExclusive} from '../../api/exclusive.js';
+import type {ContainerStatus} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
-import {next, reply, tell, type Behavior, type Context, type Effect, type Message, type Next, type ReplyTo} from '../../system/behavior.js';
+import {next, reply, tell, type Behavior, type Context, type Effect, type Next} from '../../system/behavior.js';
 import {besides, leasesPath, podKey, podsPath, syncPath} from '../addresses.js';
-import type {Assignment, PodEvent, PodGone} from '../sync-message.js';
-import {asSurplus, assignmentKey, assignmentObject, type AssignmentObject} from './assignment-object.js';
-import {container, type ConfigChanged, type ContainerChanged, type ContainerInput} from './container.js';
-import {infra, infraName, type InfraInput, type SandboxFailed, type SandboxReady, type SandboxRemoved} from './infra.js';
-import type {LeaseHeld, LeaseLost, LeasesForgotten, UnwantLease, WantLease} from './leases.js';
-import {podStatusOf} from './pod-status.js';
+import type {Assignment, PodGone} from '../sync-message.js';
+import {asSurplus, assignmentKey, assignmentObject, reassigned, type AssignmentObject} from './assignment-object.js';
+import type {ContainerChanged, Reassigned, RetryContainer} from './container-state.js';
+import {podInitializing} from './container-status.js';
+import {containersOf, contentOf, lookAgain, reportedAgain, volumesReady, volumesWaiting, withTurns} from './hand-content.js';
+import {deadlineAgain, deadlineOf, deadlineToJudge, overrun} from './hand-deadline.js';
+import {isAllowed, leaseHeld, leaseLost, wantAgain, wantLease} from './hand-lease.js';
+import {reported, statusOf} from './hand-report.js';
+import {
+	around,
+	assignmentOf,
+	graceMsOf,
+	isOverdue,
+	stopContainer,
+	stops,
+	toContainers,
+	warning,
+	type Assign,
+	type HandMessage,
+	type HandState,
+	type RetryNow,
+} from './hand-state.js';
+import {infra, infraName, type InfraInput} from './infra.js';
+import type {UnwantLease} from './leases.js';
+import {volumesName} from './pod-volumes.js';
 import type {Sandbox} from './runtime-port.js';
-
-/** What control wants of this pod; null: nothing any more. */
-export type Assign = {
-	readonly type: 'assign';
-	readonly key: ObjectKey;
-	readonly version: string;
-	readonly assignment: Assignment | null;
-	readonly replyTo?: ReplyTo | undefined;
-};
-
-export type HandMessage =
-	| Assign
-	| SandboxReady
-	| SandboxFailed
-	| SandboxRemoved
-	| ContainerChanged
-	| LeaseHeld
-	| LeaseLost
-	| LeasesForgotten
-	| ConfigChanged
-	| {readonly type: 'reportAgain'}
-	| {readonly type: 'removeAgain'};
-
-/** Told to node sync. */
-export type PodReport = {
-	readonly type: 'podReport';
-	readonly key: ObjectKey;
-	readonly uid: string;
-	readonly status: PodStatus;
-	readonly events: readonly PodEvent[];
-};
-
-export type HandState = {
-	readonly object: AssignmentObject | undefined;
-	readonly sandbox: Sandbox | undefined;
-	/** Of an exclusive pod: its containers may run. */
-	readonly leased: boolean;
-	readonly problem: string | undefined;
-	readonly containers: {readonly [name: string]: ContainerStatus};
-	/** Containers that ended for good. */
-	readonly ended: readonly string[];
-	/** No: it runs. Then its containers stop, then its sandbox goes. */
-	readonly ending: 'no' | 'containers' | 'sandbox';
-	/** The next pod of this name. */
-	readonly successor: Assign | undefined;
-	readonly startedAtMs: number;
-	readonly reported: PodStatus | undefined;
-	/** What happened before the first report after a restart; undefined once that was made. */
-	readonly unreported: readonly PodEvent[] | undefined;
-};
+import {containersIn} from './turns.js';
+import {hasVolumes} from './volumes.js';
 
 export const hand: Behavior<Assign, HandState, HandMessage> = {
 	kind: 'Hand',
@@ -75,7 +47,7 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 		const state = around(assignmentObject(assignment, message.version, context.nowMs), context.nowMs);
 		return next(state, [...reply(message.replyTo, {ok: true, value: null}), ...begin(state, context)]);
 	},
-	resume: (state, context) => next({...state, startedAtMs: context.nowMs, unreported: []}, begin(state, context)),
+	resume: (state, context) => next({...state, unreported: []}, begin(state, context)),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'assign':
@@ -86,6 +58,12 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 				return sandboxFailed(state, message.error.message, context);
 			case 'sandboxRemoved':
 				return sandboxRemoved(state, context);
+			case 'volumesReady':
+				return volumesReady(state, context);
+			case 'volumesWaiting':
+				return volumesWaiting(state, message, context);
+			case 'deadline':
+				return overrun(state, context);
 			case 'containerChanged':
 				return containerChanged(state, message, context);
 			case 'leaseHeld':
@@ -95,50 +73,33 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 			case 'leasesForgotten':
 				return next(state, wantAgain(state, context));
 			case 'configChanged':
-				return next(state, state.sandbox === undefined ? [] : toContainers(state, message, context));
+				return next(state, lookAgain(state, message, context));
+			case 'retryNow':
+				return retryNow(state, message, context);
 			case 'reportAgain':
 				return reportedAgain(state, context);
 			case 'removeAgain':
 				return next(state, [removal(context)]);
 		}
 	},
-	signal: (state, signal, {nowMs}) =>
-		signal.type === 'commitFailed' && state.ending === 'sandbox'
-			? next(state, [{type: 'wakeAt', name: 'remove', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'removeAgain'}}])
-			: next(state),
+	signal: (state, signal, context) => next(state, signal.type === 'commitFailed' ? tryAgain(state, context) : []),
 	coalesce: message => (message.type === 'configChanged' ? message.type : undefined),
 	persistence: {
 		key: ({object}) => assignmentKey(assignmentOf(object)),
 		objectOf: ({object}) => object,
 		withObject: (state, object) => ({...state, object: object as AssignmentObject}),
-		restore: object => around(object as AssignmentObject, 0),
+		restore: object => around(object as AssignmentObject, Date.parse(object.metadata.creationTimestamp)),
 	},
 	pastIntensity: 'backOff',
 	describe: ({ending, sandbox, problem}) =>
 		ending === 'no' ? (problem ?? sandbox?.podIP ?? 'waits for its sandbox') : `ending: ${ending}`,
 };
 
-const around = (object: AssignmentObject, startedAtMs: number): HandState => ({
-	object,
-	sandbox: undefined,
-	leased: false,
-	problem: undefined,
-	containers: {},
-	ended: [],
-	ending: object.spec?.surplus === true ? 'containers' : 'no',
-	successor: undefined,
-	startedAtMs,
-	reported: undefined,
-	unreported: undefined,
-});
-
-function assignmentOf(object: AssignmentObject | undefined): Assignment {
-	const assignment = object?.spec?.assignment;
-	if (assignment === undefined) throw new Error('a hand without its assignment');
-	return assignment;
-}
-
-const warning = (reason: string, message: string): PodEvent => ({event: 'Warning', reason, message});
+/** What the cache did not take. */
+const tryAgain = (state: HandState, context: Context): Effect[] =>
+	state.ending === 'sandbox'
+		? [{type: 'wakeAt', name: 'remove', atMs: context.nowMs + limits.actorBackoffFirstMs, message: {type: 'removeAgain'}}]
+		: deadlineAgain(state, context);
 
 // ---- beginning -----------------------------------------------------------------------------------------------------------
 
@@ -146,63 +107,18 @@ const warning = (reason: string, message: string): PodEvent => ({event: 'Warning
 function begin(state: HandState, {self}: Context): Effect[] {
 	const {uid, namespace, name, spec} = assignmentOf(state.object);
 	const input: InfraInput = {spec: {uid, namespace, name, hostname: spec.hostname ?? name}, owner: self};
-	return [{type: 'spawn', name: infraName, behavior: infra.kind, input, restart: 'permanent'}];
+	return [{type: 'spawn', name: infraName, behavior: infra.kind, input, restart: 'permanent'}, ...deadlineOf(state)];
 }
 
 function sandboxReady(state: HandState, sandbox: Sandbox, context: Context): Next<HandState> {
 	const assignment = assignmentOf(state.object);
 	const ready: HandState = {...state, sandbox, problem: undefined};
-	if (state.ending === 'no' && assignment.deletionGraceSeconds === undefined)
-		return next(ready, isAllowed(ready) ? containersOf(ready, context) : [wantLease(assignment, context)]);
+	if (state.ending === 'no' && assignment.deletionGraceSeconds === undefined) {
+		if (isOverdue(ready)) return next(ready, [...containersOf(ready, context), ...stops(ready, graceMsOf(ready), context)]);
+		return next(ready, isAllowed(ready) ? contentOf(ready, context) : [wantLease(assignment, context)]);
+	}
 	const ending: HandState = {...ready, ending: 'containers'};
 	return next(ending, [...containersOf(ending, context), ...stops(ending, graceMsOf(ending), context)]);
-}
-
-/** The actors of all containers; those that live are left alone. */
-function containersOf({object, sandbox}: HandState, {self}: Context): Effect[] {
-	const assignment = assignmentOf(object);
-	if (sandbox === undefined) return [];
-	return assignment.spec.containers.map((wanted): Effect => {
-		const input: ContainerInput = {assignment, container: wanted, sandbox, owner: self};
-		return {type: 'spawn', name: wanted.name, behavior: container.kind, input, restart: 'permanent'};
-	});
-}
-
-// ---- exclusive pods ------------------------------------------------------------------------------------------------------
-
-const isAllowed = ({object, leased}: HandState): boolean => leased || !isExclusive(assignmentOf(object));
-
-function wantLease(assignment: Assignment, {self}: Context): Effect {
-	const message: WantLease = {type: 'wantLease', key: podKey(assignment), uid: assignment.uid, owner: self};
-	return tell(besides(self, leasesPath), message);
-}
-
-/** What runs goes on, under the watchdog that stands. */
-function wantAgain(state: HandState, context: Context): Effect[] {
-	const assignment = assignmentOf(state.object);
-	const isWanted = isExclusive(assignment) && state.sandbox !== undefined && state.ending === 'no';
-	return isWanted ? [wantLease(assignment, context)] : [];
-}
-
-function leaseHeld(state: HandState, context: Context): Next<HandState> {
-	const now: HandState = {...state, leased: true};
-	return next(now, now.ending === 'no' ? containersOf(now, context) : []);
-}
-
-/** The watchdog has killed what ran; nobody starts it again before the lease is back. */
-function leaseLost(state: HandState, context: Context): Next<HandState> {
-	const waiting = {reason: 'LeaseLost', message: 'the pod is exclusive and its lease has ended: the control plane does not confirm it'};
-	const containers = Object.fromEntries(
-		Object.entries(state.containers).map(([name, status]): [string, ContainerStatus] => [
-			name,
-			{...status, ready: false, started: false, state: {waiting}},
-		]),
-	);
-	const now: HandState = {...state, leased: false, ...(state.ending === 'no' ? {containers} : {})};
-	if (state.ending !== 'no') return next(now);
-	const stopped = assignmentOf(state.object).spec.containers.map(({name}): Effect => ({type: 'stopChild', name}));
-	const {state: told, effects} = reported(now, [warning(waiting.reason, waiting.message)], context);
-	return next(told, [...stopped, ...effects]);
 }
 
 /** Without a sandbox nothing can be stopped with grace; what an earlier agent may have left goes with the removal. */
@@ -214,42 +130,57 @@ function sandboxFailed(state: HandState, problem: string, context: Context): Nex
 // ---- running -------------------------------------------------------------------------------------------------------------
 
 function containerChanged(state: HandState, message: ContainerChanged, context: Context): Next<HandState> {
-	const {name, status, ended, events} = message;
-	const others = state.ended.filter(each => each !== name);
-	const now: HandState = {...state, containers: {...state.containers, [name]: status}, ended: ended ? [...others, name] : others};
+	const {name, ended, held, isUnsettled, events} = message;
+	const status = isUnsettled ? asBefore(message.status, state.containers[name]) : message.status;
+	const now: HandState = {
+		...state,
+		containers: {...state.containers, [name]: status},
+		ended: withOrWithout(state.ended, name, ended),
+		unsettled: withOrWithout(state.unsettled, name, isUnsettled),
+		begun: held ? state.begun.filter(each => each !== name) : state.begun,
+	};
 	const {state: told, effects} = reported(now, events, context);
-	if (now.ending !== 'containers') return next(told, effects);
+	if (now.ending === 'no' && !isOverdue(now)) return withTurns(next(told, [...effects, ...deadlineToJudge(told, context)]), context);
 	// One whose actor crashed has forgotten that it was to stop.
 	const again = status.state?.running === undefined ? [] : [tell(`${context.self}/${name}`, stopContainer(graceMsOf(now)))];
-	return removeWhenStopped(told, [...effects, ...again], context);
+	const all = [...effects, ...again];
+	return now.ending === 'containers' ? removeWhenStopped(told, all, context) : next(told, all);
 }
 
-/**
- * Reports how the pod is. After a restart of the agent only once every container was looked at: until then what control knows is
- * nearer to the truth.
- */
-function reported(state: HandState, news: readonly PodEvent[], context: Context): Next<HandState> {
-	const assignment = assignmentOf(state.object);
-	const events = [...(state.unreported ?? []), ...news];
-	const isUnknown = state.problem === undefined && assignment.spec.containers.some(({name}) => state.containers[name] === undefined);
-	if (state.unreported !== undefined && isUnknown) return next({...state, unreported: events});
-	const status = podStatusOf({...state, assignment, previous: state.reported}, context.nowMs);
-	const message: PodReport = {
-		type: 'podReport',
-		key: podKey(assignment),
-		uid: assignment.uid,
-		status,
-		events,
-	};
-	return next({...state, reported: status, unreported: undefined}, [tell(besides(context.self, syncPath), message)]);
+const withOrWithout = (names: readonly string[], name: string, isIn: boolean): readonly string[] => {
+	if (names.includes(name) === isIn) return names;
+	return isIn ? [...names, name] : names.filter(each => each !== name);
+};
+
+/** An attempt that was known is as ready as it was. */
+const asBefore = (status: ContainerStatus, before: ContainerStatus | undefined): ContainerStatus =>
+	before === undefined || before.containerID !== status.containerID
+		? status
+		: {...status, ready: before.ready, ...(before.started === undefined ? {} : {started: before.started})};
+
+// ---- waiting no longer -----------------------------------------------------------------------------------------------------
+
+/** Of a container that cannot be tried before sandbox or volumes are there these are tried. */
+function retryNow(state: HandState, {container: wanted, replyTo}: RetryNow, {self, nowMs}: Context): Next<HandState> {
+	const {name: pod, spec} = assignmentOf(state.object);
+	const all = containersIn(spec).map(({container: {name}}) => name);
+	if (wanted !== undefined && !all.includes(wanted)) return next(state, reply(replyTo, noContainer(wanted, pod)));
+	const {containerStatuses = [], initContainerStatuses = []} = statusOf(state, nowMs);
+	const isHeldUp = state.sandbox === undefined ? state.problem !== undefined : state.awaited !== undefined;
+	const waiting = [...initContainerStatuses, ...containerStatuses]
+		.filter(({name, state: {waiting} = {}}) => (wanted ?? name) === name && waiting !== undefined && waiting.reason !== podInitializing)
+		.filter(({name}) => isHeldUp || state.containers[name]?.state?.waiting?.message !== undefined)
+		.map(({name}) => name);
+	const message: RetryContainer = {type: 'retryNow'};
+	const told = isHeldUp ? [state.sandbox === undefined ? infraName : volumesName] : waiting;
+	return next(state, [
+		...(waiting.length === 0 ? [] : told.map(name => tell(`${self}/${name}`, message))),
+		...reply(replyTo, {ok: true, value: {containers: waiting}}),
+	]);
 }
 
-/** Control is back: who waits for something of it tries again at once. */
-function reportedAgain(state: HandState, context: Context): Next<HandState> {
-	const {state: told, effects} = reported(state, [], context);
-	const message: ConfigChanged = {type: 'configChanged'};
-	return next(told, state.sandbox === undefined ? effects : [...effects, ...toContainers(state, message, context)]);
-}
+const noContainer = (name: string, pod: string): ReturnType<typeof failed> =>
+	failed('ERR_BAD_REQUEST', {message: `pod "${pod}" has no container "${name}"`});
 
 // ---- what control wants --------------------------------------------------------------------------------------------------
 
@@ -262,42 +193,38 @@ function assign(state: HandState, message: Assign, context: Context): Next<HandS
 	if (assignment === null) return ending(surplus, taken, context);
 	// Taken note of is enough: when the old pod is gone, control sends whatever is next once more.
 	if (assignment.uid !== present.uid) return ending({...surplus, successor: {...message, replyTo: undefined}}, taken, context);
-	const object = assignmentObject(assignment, message.version, context.nowMs);
+	const object = state.object && reassigned(state.object, assignment, message.version);
 	const now: HandState = {...state, object, successor: undefined};
-	return assignment.deletionGraceSeconds === undefined ? next(now, taken) : ending(now, taken, context);
+	if (assignment.deletionGraceSeconds !== undefined) return ending(now, taken, context);
+	return next(now, [...taken, ...deadlineOf(now), ...toldAnew(now, present, context)]);
+}
+
+/** What of it the next start shows to a program. */
+function toldAnew(state: HandState, {labels, annotations}: Assignment, context: Context): Effect[] {
+	const assignment = assignmentOf(state.object);
+	if (state.sandbox === undefined || deepEqual([labels, annotations], [assignment.labels, assignment.annotations])) return [];
+	const message: Reassigned = {type: 'reassigned', assignment};
+	return toContainers(state, message, context);
 }
 
 // ---- ending --------------------------------------------------------------------------------------------------------------
-
-function graceMsOf({object}: HandState): number {
-	const {deletionGraceSeconds, spec} = assignmentOf(object);
-	return 1000 * (deletionGraceSeconds ?? spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds);
-}
 
 /** Stops the containers; asked again, with a shorter grace, it stops them sooner. */
 function ending(state: HandState, effects: readonly Effect[], context: Context): Next<HandState> {
 	if (state.ending === 'sandbox') return next(state, effects);
 	const now: HandState = {...state, ending: 'containers'};
+	const without: readonly Effect[] = hasVolumes(assignmentOf(state.object).spec) ? [{type: 'stopChild', name: volumesName}] : [];
 	// Those of an exclusive pod may be gone with its lease; they only look and stop.
 	const revived = isAllowed(state) ? [] : containersOf(now, context);
-	return removeWhenStopped(now, [...effects, ...revived, ...stops(now, graceMsOf(now), context)], context);
+	return removeWhenStopped(now, [...effects, ...without, ...revived, ...stops(now, graceMsOf(now), context)], context);
 }
-
-const stops = ({object, sandbox}: HandState, graceMs: number, {self}: Context): Effect[] =>
-	sandbox === undefined
-		? [] // Nothing was looked at yet: the containers are told once the sandbox is there.
-		: toContainers({object}, stopContainer(graceMs), {self});
-
-const toContainers = ({object}: Pick<HandState, 'object'>, message: Message, {self}: Pick<Context, 'self'>): Effect[] =>
-	assignmentOf(object).spec.containers.map(({name}) => tell(`${self}/${name}`, message));
-
-const stopContainer = (graceMs: number): Message & {readonly graceMs: number} => ({type: 'stopContainer', graceMs});
 
 /** Where making the sandbox failed there are no containers to wait for. */
 function removeWhenStopped(state: HandState, effects: readonly Effect[], context: Context): Next<HandState> {
 	const {spec} = assignmentOf(state.object);
-	const isOver = state.sandbox === undefined ? state.problem !== undefined : spec.containers.every(({name}) => state.ended.includes(name));
-	return isOver ? next({...state, ending: 'sandbox'}, [...effects, removal(context)]) : next(state, effects);
+	const isStopped = containersIn(spec).every(({container: {name}}) => state.ended.includes(name));
+	const isLast = state.sandbox === undefined ? state.problem !== undefined : isStopped;
+	return isLast ? next({...state, ending: 'sandbox'}, [...effects, removal(context)]) : next(state, effects);
 }
 
 const removal = ({self}: Context): Effect => tell(`${self}/${infraName}`, {type: 'removeSandbox'});

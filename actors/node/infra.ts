@@ -4,12 +4,14 @@ import type {Failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Message, type Next, type Reply} from '../../system/behavior.js';
 import {exponentialBackoffMs} from '../../system/supervision.js';
+import type {RetryContainer} from './container-state.js';
 import {perform} from './perform.js';
 import type {Sandbox, SandboxSpec} from './runtime-port.js';
 
 export type InfraInput = {readonly spec: SandboxSpec; readonly owner: string};
 
-export type InfraMessage = Reply<Sandbox, 'ensured'> | Reply<null, 'removed'> | {readonly type: 'retry'} | {readonly type: 'removeSandbox'};
+export type InfraMessage =
+	Reply<Sandbox, 'ensured'> | Reply<null, 'removed'> | {readonly type: 'retry'} | RetryContainer | {readonly type: 'removeSandbox'};
 
 export type InfraState = InfraInput & {readonly wanted: 'present' | 'absent'; readonly failures: number};
 
@@ -31,6 +33,7 @@ export const infra: Behavior<InfraInput, InfraState, InfraMessage> = {
 			case 'removed':
 				return removed(state, message, context);
 			case 'retry':
+			case 'retryNow':
 				return attempt(state);
 			case 'removeSandbox':
 				return attempt({...state, wanted: 'absent', failures: 0});

@@ -25,7 +25,7 @@ import {
 	type PodGoneTaken,
 } from '../sync-message.js';
 import {have} from './assignment-object.js';
-import type {Assign, PodReport} from './hand.js';
+import type {Assign, PodReport} from './hand-state.js';
 import type {KeepNamed} from './named-object.js';
 import {performAtEdge} from './perform.js';
 import type {RuntimeInfo} from './runtime-port.js';

@@ -26,7 +26,15 @@ const types: Readonly<Record<RuntimeCommand['type'], true>> = {
 	'container.start': true,
 	'container.inspect': true,
 	'container.stop': true,
+	'volumes.ensure': true,
 	'logs.read': true,
+	'container.act': true,
+	'exec.open': true,
+	'exec.write': true,
+	'exec.read': true,
+	'exec.resize': true,
+	'exec.close': true,
+	'stdin.write': true,
 	'lease.extend': true,
 };
 

@@ -4,7 +4,8 @@ import {parseObjectKey} from '../../api/keys.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Message} from '../../system/behavior.js';
 import {handName} from '../addresses.js';
 import {assignmentKey, assignments, type AssignmentObject} from './assignment-object.js';
-import {hand, type Assign} from './hand.js';
+import {hand} from './hand.js';
+import type {Assign} from './hand-state.js';
 import type {LeasesForgotten} from './leases.js';
 
 export type PodsMessage =

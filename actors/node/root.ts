@@ -9,7 +9,9 @@ import {leases} from './leases.js';
 import {namedObject} from './named-object.js';
 import {namedObjects} from './named-objects.js';
 import {nodeSync, seenKey, type NodeSyncInput} from './node-sync.js';
+import {podVolumes} from './pod-volumes.js';
 import {pods} from './pods.js';
+import {prober} from './prober.js';
 import {runtimeActor} from './runtime-actor.js';
 
 export type NodeRootMessage = {readonly type: never};
@@ -30,8 +32,7 @@ const tree = (input: NodeSyncInput): Effect[] => [
 
 /** Every behaviour of a node system, by the name that `spawn` effects use. */
 export const nodeBehaviors: {readonly [name: string]: AnyBehavior} = Object.fromEntries<AnyBehavior>(
-	[nodeRoot, runtimeActor, leases, namedObjects, namedObject, pods, nodeSync, hand, infra, container].map((behavior: AnyBehavior) => [
-		behavior.kind,
-		behavior,
-	]),
+	[nodeRoot, runtimeActor, leases, namedObjects, namedObject, pods, nodeSync, hand, infra, podVolumes, container, prober].map(
+		(behavior: AnyBehavior) => [behavior.kind, behavior],
+	),
 );

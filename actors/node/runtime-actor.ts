@@ -1,14 +1,34 @@
-// What a node does with its runtime beyond single pods: removes what belongs to no assignment, reads logs for
-// whoever asks, and shows the node's actors.
+// What a node does with its runtime beyond single pods: removes what belongs to no assignment, reads logs and runs programs beside
+// containers' for whoever asks, passes on that somebody does not want to wait, and shows the node's actors.
 
 import {failed} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {next, reply, type Behavior, type Context, type Effect, type Next, type Reply, type ReplyTo} from '../../system/behavior.js';
+import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type Reply, type ReplyTo} from '../../system/behavior.js';
 import type {TreeNode} from '../../system/tree.js';
-import {runtimePath} from '../addresses.js';
+import {besides, handName, podsPath, runtimePath} from '../addresses.js';
 import {assignments} from './assignment-object.js';
+import type {RetryNow} from './hand-state.js';
 import {perform, performAtEdge} from './perform.js';
-import type {LogChunk, LogRequest} from './runtime-port.js';
+import type {ContainerId, ExecRequest, LogChunk, LogRequest, RuntimeCommand} from './runtime-port.js';
+
+/** What a session of exec or attach asks; each is answered with the result of the command of that name. */
+export type SessionAsk =
+	| {readonly type: 'execOpen'; readonly request: ExecRequest}
+	| {readonly type: 'execWrite'; readonly session: string; readonly data: string; readonly isLast: boolean}
+	| {readonly type: 'execRead'; readonly session: string; readonly maxBytes: number; readonly waitMs: number}
+	| {readonly type: 'execResize'; readonly session: string; readonly rows: number; readonly columns: number}
+	| {readonly type: 'execClose'; readonly session: string}
+	| {readonly type: 'stdinWrite'; readonly id: ContainerId; readonly data: string; readonly isLast: boolean};
+
+/** Passed on to the hand of that pod, which answers: see `RetryNow`. */
+export type RetryContainer = {
+	readonly type: 'retryContainer';
+	readonly namespace: string;
+	readonly name: string;
+	readonly uid: string;
+	/** Undefined: all that wait. */
+	readonly container?: string | undefined;
+};
 
 export type RuntimeMessage =
 	/** The cache agrees with control: sandboxes without an assignment are surplus. */
@@ -16,16 +36,27 @@ export type RuntimeMessage =
 	| {readonly type: 'readLog'; readonly request: LogRequest; readonly replyTo?: ReplyTo | undefined}
 	/** Somebody wants to see the actors of this node. */
 	| {readonly type: 'readTree'; readonly replyTo?: ReplyTo | undefined}
+	| Asked<SessionAsk>
+	| Asked<RetryContainer>
 	| Reply<readonly string[], 'sandboxes'>
 	| Reply<null, 'surplusRemoved'>
 	| Reply<LogChunk, 'logRead'>
-	| Reply<TreeNode, 'treeRead'>;
+	| Reply<TreeNode, 'treeRead'>
+	| Reply<unknown, 'sessionAnswered'>;
 
-export type RuntimeState = {readonly reading: ReadonlyMap<string, ReplyTo>; readonly reads: number};
+type Asked<Ask> = Ask & {readonly replyTo?: ReplyTo | undefined};
+
+export type RuntimeState = {
+	readonly reading: ReadonlyMap<string, ReplyTo>;
+	/** Questions of sessions: they must not wait for readers, nor readers for them. */
+	readonly sessions: ReadonlyMap<string, ReplyTo>;
+	/** Questions so far, of both sorts. */
+	readonly reads: number;
+};
 
 export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 	kind: 'Runtime',
-	init: () => next({reading: new Map(), reads: 0}),
+	init: () => next({reading: new Map(), sessions: new Map(), reads: 0}),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'synced':
@@ -41,9 +72,23 @@ export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 			case 'logRead':
 			case 'treeRead':
 				return answered(state, message);
+			case 'execOpen':
+			case 'execWrite':
+			case 'execRead':
+			case 'execResize':
+			case 'execClose':
+			case 'stdinWrite':
+				return askedBySession(state, message);
+			case 'sessionAnswered':
+				return sessionAnswered(state, message);
+			case 'retryContainer':
+				return next(state, retried(message, context));
 		}
 	},
-	describe: ({reading}) => (reading.size === 0 ? '' : `${reading.size} readers`),
+	describe: ({reading, sessions}) =>
+		[reading.size === 0 ? [] : `${reading.size} readers`, sessions.size === 0 ? [] : `${sessions.size} questions of sessions`]
+			.flat()
+			.join(', '),
 };
 
 /** The next hello may be long in coming, and nobody else looks for what is surplus. */
@@ -67,7 +112,7 @@ function read(state: RuntimeState, replyTo: ReplyTo | undefined, effectOf: (key:
 		return next(state, reply(replyTo, failed('ERR_BUSY', {address: runtimePath, waiting: state.reading.size})));
 	}
 	const key = `read/${state.reads}`;
-	return next({reads: state.reads + 1, reading: new Map(state.reading).set(key, replyTo)}, [effectOf(key)]);
+	return next({...state, reads: state.reads + 1, reading: new Map(state.reading).set(key, replyTo)}, [effectOf(key)]);
 }
 
 function answered(state: RuntimeState, {id, outcome}: Reply<LogChunk, 'logRead'> | Reply<TreeNode, 'treeRead'>): Next<RuntimeState> {
@@ -75,4 +120,66 @@ function answered(state: RuntimeState, {id, outcome}: Reply<LogChunk, 'logRead'>
 	const replyTo = reading.get(id);
 	reading.delete(id);
 	return next({...state, reading}, reply(replyTo, outcome));
+}
+
+// ---- sessions --------------------------------------------------------------------------------------------------------------
+
+/** Refused when too many are under way; never the end of one, which makes room. */
+function askedBySession(state: RuntimeState, {replyTo, ...ask}: Asked<SessionAsk>): Next<RuntimeState> {
+	if (replyTo === undefined) return next(state);
+	const {sessions, reads} = state;
+	if (sessions.size >= roomFor(ask)) return next(state, reply(replyTo, failed('ERR_BUSY', {address: runtimePath, waiting: sessions.size})));
+	const key = `session/${reads}`;
+	const {command, deadlineMs} = commandOf(ask);
+	return next({...state, reads: reads + 1, sessions: new Map(sessions).set(key, replyTo)}, [
+		perform(command, key, 'sessionAnswered', deadlineMs),
+	]);
+}
+
+function roomFor({type}: SessionAsk): number {
+	switch (type) {
+		case 'execOpen':
+			return limits.execAsksToOpen;
+		case 'execClose':
+			return Number.POSITIVE_INFINITY;
+		case 'execWrite':
+		case 'execRead':
+		case 'execResize':
+		case 'stdinWrite':
+			return limits.execAsks;
+	}
+}
+
+function commandOf(ask: SessionAsk): {readonly command: RuntimeCommand; readonly deadlineMs?: number} {
+	switch (ask.type) {
+		case 'execOpen':
+			return {command: {...ask, type: 'exec.open'}};
+		case 'execWrite':
+			return {command: {...ask, type: 'exec.write'}, deadlineMs: limits.execInputStallMs};
+		case 'execRead':
+			return {command: {...ask, type: 'exec.read'}};
+		case 'execResize':
+			return {command: {...ask, type: 'exec.resize'}};
+		case 'execClose':
+			return {command: {...ask, type: 'exec.close'}};
+		case 'stdinWrite':
+			return {command: {...ask, type: 'stdin.write'}, deadlineMs: limits.execInputStallMs};
+	}
+}
+
+function sessionAnswered(state: RuntimeState, {id, outcome}: Reply<unknown, 'sessionAnswered'>): Next<RuntimeState> {
+	const sessions = new Map(state.sessions);
+	const replyTo = sessions.get(id);
+	sessions.delete(id);
+	return next({...state, sessions}, reply(replyTo, outcome));
+}
+
+// ---- waiting no longer -----------------------------------------------------------------------------------------------------
+
+/** The hand of a pod that is assigned answers; of any other there is none. */
+function retried({namespace, name, uid, container, replyTo}: Asked<RetryContainer>, {known, self}: Context): readonly Effect[] {
+	const isHere = [...known.list(assignments)].some(({metadata}) => metadata.uid === uid);
+	if (!isHere) return reply(replyTo, failed('ERR_NOT_FOUND', {resource: 'pods', name}));
+	const message: RetryNow = {type: 'retryNow', container, replyTo};
+	return [tell(besides(self, `${podsPath}/${handName({namespace, name})}`), message)];
 }

@@ -32,6 +32,36 @@ export type SecretRef = {
 	readonly optional: boolean;
 };
 
+/** A file of a volume; its path is relative and goes nowhere else. */
+export type VolumeFile = {readonly path: string; readonly mode: number};
+
+export type VolumeSource =
+	/** A folder or file of the node, allowed by its operator. `check` is Kubernetes' `type`: `Directory`, `FileOrCreate`, ... */
+	| {readonly type: 'hostPath'; readonly path: string; readonly check: string}
+	/** Lives and ends with the sandbox. */
+	| {readonly type: 'emptyDir'; readonly inMemory: boolean; readonly sizeLimitBytes: number | undefined}
+	/** Of a ConfigMap; `data` is base64. */
+	| {readonly type: 'files'; readonly files: readonly (VolumeFile & {readonly data: string})[]}
+	/** Opened by nothing but the runtime's edge. Without `items` each entry is a file of its name. */
+	| {
+			readonly type: 'secret';
+			readonly ref: SecretRef;
+			readonly items: readonly (VolumeFile & {readonly key: string})[] | undefined;
+			readonly mode: number;
+	  };
+
+export type VolumeSpec = {readonly name: string; readonly source: VolumeSource};
+
+/** A volume of the pod as one container sees it. */
+export type MountSpec = {
+	readonly volume: string;
+	/** Absolute, as the program sees it. */
+	readonly path: string;
+	/** What of the volume, relative; undefined: all of it. */
+	readonly subPath: string | undefined;
+	readonly readOnly: boolean;
+};
+
 /** A text, or the entry of a Secret that stands there. */
 export type ValuePart =
 	| string
@@ -73,8 +103,15 @@ export type ContainerSpec<Env = EnvSource> = {
 	/** Undefined: the runtime's default (as root: an unprivileged user). */
 	readonly runAsUser: number | undefined;
 	readonly runAsGroup: number | undefined;
+	/** Refused where the user would be root. */
+	readonly runAsNonRoot: boolean;
+	/** Of the process beside its own group; the pod's fsGroup is among them. */
+	readonly groups: readonly number[];
+	readonly mounts: readonly MountSpec[];
+	readonly readOnlyRoot: boolean;
 	readonly memoryLimitBytes: number | undefined;
 	readonly cpuLimitMillis: number | undefined;
+	readonly cpuRequestMillis: number | undefined;
 };
 
 /** With all Secrets in its environment: only the runtime's edge has such a one. */
@@ -89,6 +126,41 @@ export type ContainerExit = {
 	readonly finishedAtMs: number;
 	/** `Completed`, `Error`, `OOMKilled`, `Unknown`, `LostOnReboot`. */
 	readonly reason: string;
+	/** The last lines it wrote, when it did not end well. */
+	readonly lastLines?: string | undefined;
+};
+
+/** What is asked of a container: probes and hooks. Ports are numbers here, hosts addresses. */
+export type ContainerAction =
+	| {readonly type: 'exec'; readonly argv: readonly string[]}
+	| {
+			readonly type: 'httpGet';
+			readonly host: string;
+			readonly port: number;
+			readonly path: string;
+			readonly scheme: 'HTTP' | 'HTTPS';
+			readonly headers: readonly {readonly name: string; readonly value: string}[];
+	  }
+	| {readonly type: 'tcpSocket'; readonly host: string; readonly port: number};
+
+/** How an action went; `message` is bounded, for people, and tells no secret of headers. */
+export type ActionResult = {readonly ok: boolean; readonly message: string};
+
+export type ExecRequest = {
+	readonly id: ContainerId;
+	readonly argv: readonly string[];
+	readonly tty: boolean;
+	readonly stdin: boolean;
+	/** Of the terminal, with `tty`. */
+	readonly rows: number;
+	readonly columns: number;
+};
+
+/** What a session wrote since the last look, in order; with a tty all of it is `stdout`. */
+export type ExecOutput = {
+	readonly parts: readonly {readonly stream: 'stdout' | 'stderr'; readonly data: string}[];
+	/** Set with the last output. */
+	readonly end: {readonly exitCode: number} | undefined;
 };
 
 export type RunningContainer = {readonly attempt: number; readonly pid: number; readonly startedAtMs: number; readonly handle: string};
@@ -109,6 +181,10 @@ export type LogRequest = {
 	/** Where to go on reading: bytes since the attempt's start. Undefined: from the start, or from `tailLines` before the end. */
 	readonly offset: number | undefined;
 	readonly tailLines: number | undefined;
+	/** Only what was written from then on, wall time; undefined: all of it. */
+	readonly sinceMs?: number | undefined;
+	/** Each line begins with its time, RFC 3339 in UTC, and a space. */
+	readonly timestamps?: boolean | undefined;
 	readonly maxBytes: number;
 	/** At the end of what there is, wait so long for more before answering. 0: answer at once. */
 	readonly waitMs: number;
@@ -130,6 +206,7 @@ export type RuntimeInfo = {
 	readonly cpuMillis: number;
 	readonly memoryBytes: number;
 	readonly maxPods: number;
+	/** Of `api/features.ts`. */
 	readonly features: readonly string[];
 	/** Conditions of the node, such as SharedNetwork. */
 	readonly conditions: readonly {readonly type: string; readonly reason: string; readonly message: string}[];
@@ -147,6 +224,15 @@ export type RuntimeCommand =
 	| {readonly type: 'sandbox.remove'; readonly uid: string}
 	/** Uids of all sandboxes there are, of earlier agents too. */
 	| {readonly type: 'sandbox.list'}
+	/** Makes the pod's volumes, or brings the files of those that are there up to date. */
+	| {
+			readonly type: 'volumes.ensure';
+			readonly uid: string;
+			readonly namespace: string;
+			readonly volumes: readonly VolumeSpec[];
+			/** The group that owns what is in them; undefined: who runs the containers decides. */
+			readonly fsGroup: number | undefined;
+	  }
 	/** Starts this attempt, or finds that it runs. An attempt that ended already is an error. */
 	| {readonly type: 'container.start'; readonly spec: ContainerSpec}
 	/** What there is of this container; a running one is adopted: its end will be told. */
@@ -154,6 +240,19 @@ export type RuntimeCommand =
 	/** SIGTERM, after the grace SIGKILL to the group; answers when it is over. Fine when nothing runs. */
 	| {readonly type: 'container.stop'; readonly id: ContainerId; readonly graceMs: number}
 	| {readonly type: 'logs.read'; readonly request: LogRequest}
+	/** A probe or a hook of what runs. It failing is a result; an error is that it could not be tried. */
+	| {readonly type: 'container.act'; readonly id: ContainerId; readonly action: ContainerAction; readonly timeoutMs: number}
+	/** Runs a program beside the container's, in its surroundings. A session nobody reads is ended. */
+	| {readonly type: 'exec.open'; readonly request: ExecRequest}
+	/** Data is base64; `isLast` closes its stdin. Answers when it was taken. */
+	| {readonly type: 'exec.write'; readonly session: string; readonly data: string; readonly isLast: boolean}
+	/** Answers at once when there is something, else at the latest after `waitMs`. 0 bytes: takes nothing and says that it is to be kept. */
+	| {readonly type: 'exec.read'; readonly session: string; readonly maxBytes: number; readonly waitMs: number}
+	| {readonly type: 'exec.resize'; readonly session: string; readonly rows: number; readonly columns: number}
+	/** Ends what still runs. Fine when there is none. */
+	| {readonly type: 'exec.close'; readonly session: string}
+	/** To a container with `stdin`; base64. Answers when it was taken. */
+	| {readonly type: 'stdin.write'; readonly id: ContainerId; readonly data: string; readonly isLast: boolean}
 	/**
 	 * Has all that runs of the pod killed at this time of the agent's monotonic clock, by something that outlives the agent, unless it is
 	 * extended before. Answers once that stands.
@@ -164,10 +263,18 @@ export type RuntimeResults = {
 	readonly 'sandbox.ensure': Sandbox;
 	readonly 'sandbox.remove': null;
 	readonly 'sandbox.list': readonly string[];
+	readonly 'volumes.ensure': null;
 	readonly 'container.start': RunningContainer;
 	readonly 'container.inspect': ContainerObservation;
 	readonly 'container.stop': ContainerExit | null;
 	readonly 'logs.read': LogChunk;
+	readonly 'container.act': ActionResult;
+	readonly 'exec.open': {readonly session: string};
+	readonly 'exec.write': null;
+	readonly 'exec.read': ExecOutput;
+	readonly 'exec.resize': null;
+	readonly 'exec.close': null;
+	readonly 'stdin.write': null;
 	readonly 'lease.extend': null;
 };
 

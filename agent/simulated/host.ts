@@ -2,7 +2,7 @@
 //
 // It is small, so that thousands of hosts fit one process: one map entry a pod, one a container, and a timer only for what ends.
 
-import type {ContainerExit, ContainerId, ContainerSpec, ExitListener} from '../../actors/node/runtime-port.js';
+import type {ContainerExit, ContainerId, ContainerSpec, ExitListener, VolumeSpec} from '../../actors/node/runtime-port.js';
 import type {Cancel, Clock} from '../../system/clock.js';
 import type {Program} from './script.js';
 
@@ -20,7 +20,13 @@ export function createSimulatedNetwork(): SimulatedNetwork {
 	};
 }
 
-export type SimulatedPod = {readonly podIP: string; readonly name: string; readonly containers: string[]};
+export type SimulatedPod = {
+	readonly podIP: string;
+	readonly name: string;
+	readonly containers: string[];
+	/** As they were asked for last; undefined: never. */
+	volumes: readonly VolumeSpec[] | undefined;
+};
 
 export type SimulatedContainer = {
 	readonly spec: ContainerSpec;

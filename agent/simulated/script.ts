@@ -1,8 +1,9 @@
 // How a simulated node behaves: what becomes of each command, and what each program does. By default everything works at once
 // and programs do what their words suggest.
 
-import type {OpenedSpec, RuntimeCommand} from '../../actors/node/runtime-port.js';
+import type {ActionResult, ContainerAction, ContainerSpec, OpenedSpec, RuntimeCommand} from '../../actors/node/runtime-port.js';
 import type {Random} from '../../system/behavior.js';
+import {execByWords} from './exec.js';
 
 /** What becomes of one command. */
 export type Treatment =
@@ -22,6 +23,15 @@ export type Program = {
 export type SimulatedScript = {
 	readonly treat?: (command: RuntimeCommand, random: Random) => Treatment;
 	readonly program?: (spec: OpenedSpec, random: Random) => Program;
+	/** How a probe or a hook of a container that runs goes; `nowMs` is wall time, `startedAtMs` when the attempt began. */
+	readonly act?: (act: SimulatedAct, random: Random) => ActionResult;
+};
+
+export type SimulatedAct = {
+	readonly spec: ContainerSpec;
+	readonly action: ContainerAction;
+	readonly startedAtMs: number;
+	readonly nowMs: number;
 };
 
 export const answersAtOnce: Treatment = {type: 'answers', afterMs: 0};
@@ -53,4 +63,10 @@ export function programByWords({image, argv}: Pick<OpenedSpec, 'image' | 'argv'>
 		default:
 			return runsOn;
 	}
+}
+
+/** By the words of a program that is known; everything else goes well. */
+export function actByWords({action}: Pick<SimulatedAct, 'action'>): ActionResult {
+	const exitCode = action.type === 'exec' ? (execByWords(action.argv)?.exitCode ?? 0) : 0;
+	return exitCode === 0 ? {ok: true, message: ''} : {ok: false, message: `exit ${exitCode}`};
 }

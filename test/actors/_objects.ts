@@ -4,6 +4,7 @@ import type {ClusterConfig, SchedulerStrategy} from '../../api/kinds/cluster-con
 import type {Namespace} from '../../api/kinds/namespace.js';
 import type {NodeObject, NodeSpec, NodeStatus} from '../../api/kinds/node.js';
 import type {Container, Pod, PodSpec, PodStatus} from '../../api/kinds/pod.js';
+import type {PriorityClass} from '../../api/kinds/priority-class.js';
 import type {ReplicaSet, ReplicaSetSpec, ReplicaSetStatus} from '../../api/kinds/replicaset.js';
 import {objectKey, type ObjectKey} from '../../api/keys.js';
 import {kindOf} from '../../api/catalogue.js';
@@ -101,6 +102,15 @@ export const aClusterConfig = (strategy: SchedulerStrategy): ClusterConfig => ({
 	kind: 'ClusterConfig',
 	metadata: metadataOf({}, 'cluster'),
 	spec: {scheduler: {strategy}},
+});
+
+export const aPriorityClass = (name: string, value: number, more: Partial<PriorityClass> = {}): PriorityClass => ({
+	apiVersion: 'scheduling.k8s.io/v1',
+	kind: 'PriorityClass',
+	metadata: metadataOf({name}, name),
+	value,
+	preemptionPolicy: 'PreemptLowerPriority',
+	...more,
 });
 
 export const ownedBy = ({apiVersion, kind, metadata}: ApiObject, overrides: Partial<OwnerReference> = {}): OwnerReference => ({

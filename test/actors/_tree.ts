@@ -3,10 +3,12 @@
 
 import {failure, type Outcome} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
-import {hand, type Assign} from '../../actors/node/hand.js';
+import {hand} from '../../actors/node/hand.js';
+import type {Assign} from '../../actors/node/hand-state.js';
 import {nodeBehaviors} from '../../actors/node/root.js';
 import type {RuntimeCommand} from '../../actors/node/runtime-port.js';
-import type {AnyBehavior, Effect, Message, Next} from '../../system/behavior.js';
+import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/behavior.js';
+import {emptyIndex} from '../../system/object-index.js';
 import {playContext} from '../../system/play.js';
 import {nowMs} from './_objects.js';
 
@@ -39,12 +41,12 @@ export type Tree = {
 const step = <State>(make: () => Next<State>): Next<State> => make();
 
 /** A hand that was just assigned; with `restore`, one that resumes from the node's cache after a restart. */
-export function openTree(assign: Assign, restore: 'fresh' | 'resumed' = 'fresh'): Tree {
+export function openTree(assign: Assign, restore: 'fresh' | 'resumed' = 'fresh', known: Context['known'] = emptyIndex): Tree {
 	const actors = new Map<string, Actor>();
 	const queue: Sent[] = [];
 	const open = new Map<string, Open>();
 	let clockMs = nowMs;
-	const contextOf = (self: string) => playContext({self, nowMs: clockMs});
+	const contextOf = (self: string) => playContext({self, nowMs: clockMs, known});
 
 	function adopt(address: string, actor: Actor, next: Next<unknown>): void {
 		const object = actor.behavior.persistence?.objectOf(next.state);
@@ -73,7 +75,7 @@ export function openTree(assign: Assign, restore: 'fresh' | 'resumed' = 'fresh')
 				spawn(`${address}/${effect.name}`, nodeBehaviors[effect.behavior] as AnyBehavior, effect.input);
 				return;
 			case 'stopChild':
-				actors.delete(`${address}/${effect.name}`);
+				end(`${address}/${effect.name}`);
 				return;
 			case 'perform':
 				if (!open.has(effect.key)) open.set(effect.key, {to: address, as: effect.as, command: effect.command as RuntimeCommand});
@@ -99,6 +101,11 @@ export function openTree(assign: Assign, restore: 'fresh' | 'resumed' = 'fresh')
 			step(() => behavior.init(input, contextOf(address)) as Next<unknown>),
 		);
 		inputs.set(address, input);
+	}
+
+	/** With its children. */
+	function end(address: string): void {
+		for (const other of [...actors.keys()]) if (other === address || other.startsWith(`${address}/`)) actors.delete(other);
 	}
 
 	const inputs = new Map<string, unknown>();
@@ -146,7 +153,7 @@ export function openTree(assign: Assign, restore: 'fresh' | 'resumed' = 'fresh')
 		crash(address) {
 			const actor = actors.get(address);
 			if (actor === undefined) throw new Error(`nobody lives at ${address}`);
-			actors.delete(address);
+			end(address);
 			for (const [key, {to}] of [...open]) if (to === address) open.delete(key);
 			spawn(address, actor.behavior, inputs.get(address));
 			drain();

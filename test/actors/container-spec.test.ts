@@ -46,6 +46,11 @@ test('users, limits and streams are handed on; a container’s user counts more 
 		tty: true,
 		stdin: true,
 		workingDir: '/srv',
+		runAsNonRoot: false,
+		groups: [],
+		mounts: [],
+		readOnlyRoot: false,
+		cpuRequestMillis: undefined,
 		memoryLimitBytes: 67_108_864,
 		cpuLimitMillis: 250,
 		runAsUser: 7,
@@ -54,6 +59,11 @@ test('users, limits and streams are handed on; a container’s user counts more 
 	t.like(specOf(aContainer()), {
 		tty: false,
 		stdin: false,
+		runAsNonRoot: false,
+		groups: [],
+		mounts: [],
+		readOnlyRoot: false,
+		cpuRequestMillis: undefined,
 		memoryLimitBytes: undefined,
 		runAsUser: undefined,
 	});

@@ -3,7 +3,8 @@
 import test from 'ava';
 import type {RestartPolicy} from '../../api/kinds/pod.js';
 import {failed, type Outcome} from '../../api/errors.js';
-import {container, type ContainerActorState, type ContainerChanged, type ContainerMessage} from '../../actors/node/container.js';
+import {container} from '../../actors/node/container.js';
+import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/container-state.js';
 import type {ContainerExit, ContainerObservation, RunningContainer} from '../../actors/node/runtime-port.js';
 import type {Effect} from '../../system/behavior.js';
 import {play, playContext, type Played} from '../../system/play.js';
@@ -16,6 +17,9 @@ const owner = 'troupe://node-a/pods/default.web';
 const inputWith = (restartPolicy: RestartPolicy, overrides = {}) => ({
 	assignment: anAssignment({spec: {restartPolicy}}),
 	container: aContainer(overrides),
+	role: 'main' as const,
+	held: false,
+	stopGraceMs: undefined,
 	sandbox,
 	owner,
 });
@@ -113,6 +117,15 @@ test('a container that ended for good shows how', t => {
 		state: {terminated: {exitCode: 3, reason: 'Error', finishedAt: '2023-11-14T22:13:20.000Z'}},
 	});
 	t.is(told(run([...running, exited({exitCode: undefined, reason: 'Unknown'})], 'Never').effects)?.status.state?.terminated?.exitCode, -1);
+});
+
+test('the event of an end says which container it was, of what kind, and when memory was the cause', t => {
+	const oom = [...running, exited({exitCode: 137, reason: 'OOMKilled'})];
+	const message = 'container main, attempt 0, ended: exit 137 (OOMKilled)';
+	const event = {event: 'Warning', reason: 'Crashed', message} as const;
+	t.deepEqual(told(run(oom, 'Never').effects)?.events, [{...event, fieldPath: 'spec.containers{main}'}]);
+	const asInit = play(container, {...inputWith('Never'), role: 'init'}, oom);
+	t.deepEqual(told(asInit.effects)?.events, [{...event, fieldPath: 'spec.initContainers{main}'}]);
 });
 
 test('the first restart is at once, the next after 100 ms, doubling up to five minutes', t => {
@@ -312,4 +325,20 @@ test('what was lost with the host is started again and counted', t => {
 	t.like(commandsOf(effects), [{type: 'container.start', spec: {attempt: 5}}]);
 	t.is(told(effects)?.status.restartCount, 4);
 	t.is(told(step({state, effects, stopped: false, object: undefined}, started(5)).effects)?.status.restartCount, 5);
+});
+
+test('the last words of a program that failed are kept with its end, their end at most', t => {
+	const message = (lastLines: string | undefined): string | undefined =>
+		told(run([...running, exited({lastLines})], 'Never').effects)?.status.state?.terminated?.message;
+	t.is(message('cannot open /etc/app.conf'), 'cannot open /etc/app.conf');
+	t.is(message(undefined), undefined);
+	t.is(message(''), undefined);
+	t.is(message(`${'x'.repeat(5_000)}end`)?.length, 2_048);
+	t.true(message(`${'x'.repeat(5_000)}end`)?.endsWith('end'));
+});
+
+test('of a pod that ends what is over already stays over, however soon the runtime says so', t => {
+	const {effects} = play(container, {...inputWith('Always'), stopGraceMs: 5_000}, [inspected({lastExit: anExit(), nextAttempt: 1})]);
+	t.deepEqual(commandsOf(effects), []);
+	t.like(told(effects), {ended: true, events: [], status: {restartCount: 0, state: {terminated: {exitCode: 1}}}});
 });

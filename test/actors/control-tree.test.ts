@@ -7,15 +7,16 @@ import {controlDesign} from '../../actors/control/design.js';
 import {controlRoot, type ControlRootInput} from '../../actors/control/root.js';
 import {syncSupervisor} from '../../actors/control/sync-supervisor.js';
 import {play, playFrom} from '../../system/play.js';
-import {aClusterConfig, aNode, contextWith, indexOf, nowMs} from './_objects.js';
+import {aClusterConfig, aNode, aPriorityClass, contextWith, indexOf, nowMs} from './_objects.js';
 import {aHello} from './_agent.js';
 
 const term = {epoch: 7, lineage: 'ours', version: '0.1.0'};
 const input: ControlRootInput = {...term, localNodes: ['node-a']};
 const self = 'troupe://control/sync';
+const systemClasses = [aPriorityClass('system-cluster-critical', 2_000_000_000), aPriorityClass('system-node-critical', 2_000_001_000)];
 
 test('the root starts a collection for each kind, the scheduler, the detector and the door for nodes', t => {
-	const {effects} = play(controlRoot, input, [], contextWith(indexOf(aClusterConfig('least-pods'))));
+	const {effects} = play(controlRoot, input, [], contextWith(indexOf(aClusterConfig('least-pods'), ...systemClasses)));
 	t.deepEqual(
 		effects.map(effect => (effect.type === 'spawn' ? [effect.name, effect.restart] : [])),
 		[...kinds.map(({plural}) => plural), 'scheduler', 'detector', 'sync'].map(name => [name, 'permanent']),
@@ -24,13 +25,14 @@ test('the root starts a collection for each kind, the scheduler, the detector an
 		if (effect.type === 'spawn') t.true(Object.hasOwn(controlDesign.behaviors, effect.behavior), effect.behavior);
 });
 
-test('a new cluster gets its default namespace and its configuration, an old one keeps its own', t => {
+test('a new cluster gets its default namespace, its configuration and the priorities of the system, an old one keeps its own', t => {
 	const created = (known: ReturnType<typeof indexOf>) =>
 		play(controlRoot, input, [], contextWith(known)).effects.flatMap(effect => (effect.type === 'create' ? [effect.id] : []));
 	const bare = indexOf();
 	bare.apply('namespaces/_/default', 99, undefined, () => '');
-	t.deepEqual(created(bare), ['namespaces/_/default', 'clusterconfigs/_/cluster']);
-	t.deepEqual(created(indexOf(aClusterConfig('round-robin'))), []);
+	const classes = ['priorityclasses/_/system-cluster-critical', 'priorityclasses/_/system-node-critical'];
+	t.deepEqual(created(bare), ['namespaces/_/default', 'clusterconfigs/_/cluster', ...classes]);
+	t.deepEqual(created(indexOf(aClusterConfig('round-robin'), ...systemClasses)), []);
 });
 
 test('what could not be made is tried again after a second', t => {

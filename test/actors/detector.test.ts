@@ -187,7 +187,7 @@ test('each pod waits for its own grace: as many seconds as it tolerates, for eve
 	cluster.create('pods', podDraft('short', tolerating(0)));
 	cluster.create('pods', podDraft('long', tolerating(30)));
 	cluster.create('pods', podDraft('ever', tolerating()));
-	cluster.create('pods', podDraft('all', {tolerations: [{operator: 'Exists'}]}));
+	cluster.create('pods', podDraft('all', {tolerations: [{operator: 'Exists', effect: 'NoExecute'}]}));
 	cluster.create('pods', podDraft('other', {tolerations: [{key: unreachable, operator: 'Exists', effect: 'NoSchedule'}]}));
 	cluster.pass(1_000);
 	t.is(cluster.node('node-a').runs.size, 6);

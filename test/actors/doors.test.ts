@@ -13,7 +13,7 @@ const pod = {
 	key: 'pods/default/web',
 	uid: 'u',
 	status: {phase: 'Running'},
-	events: [{event: 'Normal', reason: 'Started', message: 'x'}],
+	events: [{event: 'Normal', reason: 'Started', message: 'x', fieldPath: 'spec.containers{a}'}],
 	cause: 'c',
 };
 const observed = {type: 'observed', session: 's', number: 1, pods: [pod]};
@@ -95,6 +95,8 @@ test('reports of any other shape are not taken', t => {
 		{pods: [{...pod, status: {phase: 'Running', secret: 'x'}}]},
 		{pods: [{...pod, events: null}]},
 		{pods: [{...pod, events: [{event: 'Loud', reason: 'x', message: 'x'}]}]},
+		{pods: [{...pod, events: [{event: 'Normal', reason: 'x', message: 'x', fieldPath: 7}]}]},
+		{pods: [{...pod, events: [{event: 'Normal', reason: 'x', message: 'x', aspect: null}]}]},
 		{pods: [pod, {...pod, key: 7}]},
 		{number: '1'},
 		{session: undefined},
@@ -111,7 +113,21 @@ test('a node takes its sync and questions for its runtime, from control alone', 
 		t.false(acceptsFromControl('node-b', nodeSync, {type}));
 		t.false(acceptsFromControl('control', 'troupe://node-a/pods', {type}));
 	}
-	t.true(acceptsFromControl('control', 'troupe://node-a/runtime', {type: 'readLog'}));
+	for (const type of [
+		'readLog',
+		'readTree',
+		'execOpen',
+		'execWrite',
+		'execRead',
+		'execResize',
+		'execClose',
+		'stdinWrite',
+		'retryContainer',
+	]) {
+		t.true(acceptsFromControl('control', 'troupe://node-a/runtime', {type}), type);
+		t.false(acceptsFromControl('control', 'troupe://node-a/pods', {type}), type);
+		t.false(acceptsFromControl('node-b', 'troupe://node-a/runtime', {type}), type);
+	}
 	t.false(acceptsFromControl('control', 'troupe://node-a/runtime', {type: 'synced'}));
 	for (const type of ['podReport', 'podGone', 'assigned', 'flush']) t.false(acceptsFromControl('control', nodeSync, {type}));
 });

@@ -50,6 +50,28 @@ test('every container knows its host name, address, name and namespace', t => {
 	t.is(environment(undefined, anAssignment({spec: {hostname: 'front'}}))['HOSTNAME'], 'front');
 });
 
+test('a container may be told what it asks for and may use, its own or that of another', t => {
+	const refOf = (resource: string, containerName?: string, divisor?: string) => ({
+		valueFrom: {
+			resourceFieldRef: {resource, ...(containerName === undefined ? {} : {containerName}), ...(divisor === undefined ? {} : {divisor})},
+		},
+	});
+	const other = aContainer({name: 'other', resources: {limits: {memory: '64Mi'}}});
+	const own = aContainer({
+		resources: {requests: {cpu: '250m'}, limits: {cpu: '1500m'}},
+		env: [
+			{name: 'CPUS', ...refOf('limits.cpu')},
+			{name: 'MILLIS', ...refOf('requests.cpu', '', '1m')},
+			{name: 'MEMORY', ...refOf('limits.memory', 'other', '1Mi')},
+			{name: 'ALL', value: '$(CPUS)/$(MEMORY)'},
+		],
+	});
+	const outcome = environmentOf(own, around({}, anAssignment({spec: {containers: [own, other]}})));
+	const sources = outcome.ok ? outcome.value.sources : [];
+	const values = Object.fromEntries(sources.flatMap(source => ('value' in source ? [[source.name, source.value]] : [])));
+	t.like(values, {CPUS: '2', MILLIS: '250', MEMORY: '64', ALL: '2/64'});
+});
+
 test('a variable uses those before it, never those after, and the last of a name counts', t => {
 	const {FIRST, SECOND, THIRD, POD_IP} = environment([
 		{name: 'FIRST', value: '$(SECOND)'},

@@ -4,7 +4,8 @@ import test from 'ava';
 import {failed, succeeded} from '../../api/errors.js';
 import type {PodStatus} from '../../api/kinds/pod.js';
 import {have, type AssignmentObject} from '../../actors/node/assignment-object.js';
-import {hand, type Assign} from '../../actors/node/hand.js';
+import {hand} from '../../actors/node/hand.js';
+import type {Assign} from '../../actors/node/hand-state.js';
 import type {Assignment} from '../../actors/sync-message.js';
 import type {Effect} from '../../system/behavior.js';
 import {ObjectIndex} from '../../system/object-index.js';
@@ -86,6 +87,24 @@ test('an exclusive pod whose lease is lost is not started again before it is bac
 	});
 	tree.tell(handAddress, {type: 'leaseHeld'});
 	t.deepEqual([...tree.open.keys()], [inspect]);
+});
+
+test('what an exclusive pod had initialised stays that when its lease is lost', t => {
+	const init = {...exclusive, spec: {initContainers: [aContainer({name: 'one'})]}};
+	const tree = openTree(assignOf(anAssignment(init)));
+	tree.answer(ensure, succeeded(sandbox));
+	tree.tell(handAddress, {type: 'leaseHeld'});
+	tree.answer('uid-of-web/one/inspect', nothing);
+	tree.answer(inspect, nothing);
+	tree.answer('uid-of-web/one/start/0', succeeded(aRunningContainer()));
+	tree.tell(`${handAddress}/one`, {type: 'exited', exit: anExit({exitCode: 0})} as never);
+	tree.answer(start, succeeded(aRunningContainer()));
+	tree.tell(handAddress, {type: 'leaseLost'});
+	t.like(reportsOf(tree).at(-1)?.status.conditions?.[0], {type: 'Initialized', status: 'True'});
+	tree.tell(handAddress, {type: 'leaseHeld'});
+	tree.answer('uid-of-web/one/inspect', succeeded({running: undefined, lastExit: anExit({exitCode: 0}), nextAttempt: 1}));
+	tree.answer(inspect, succeeded({running: undefined, lastExit: anExit({exitCode: 137}), nextAttempt: 1}));
+	t.deepEqual([...tree.open.keys()], ['uid-of-web/main/start/1']);
 });
 
 test('an exclusive pod asks for its lease once more when that was forgotten, and runs on', t => {
@@ -435,3 +454,193 @@ function indexOfAssignments(object: Kept): ObjectIndex {
 	index.apply('assignments/default/web', 1, object, () => '');
 	return index;
 }
+
+// ---- waiting no longer ------------------------------------------------------------------------------------------------------------
+
+const retryNow = (container?: string): {type: string} => ({type: 'retryNow', container, replyTo}) as {type: string};
+
+/** Its container waits for its second restart. */
+function crashing(): Tree {
+	const tree = running();
+	tree.tell(main, {type: 'exited', exit: anExit()} as never);
+	tree.answer('uid-of-web/main/start/1', succeeded(aRunningContainer(1)));
+	tree.tell(main, {type: 'exited', exit: anExit({attempt: 1})} as never);
+	return tree;
+}
+
+test('a container in back-off is started at once when somebody asks, and the next wait is as long as it would have been', t => {
+	const tree = crashing();
+	tree.tell(handAddress, retryNow('main'));
+	t.deepEqual(tree.replies.at(-1), {ok: true, value: {containers: ['main']}});
+	t.deepEqual([...tree.open.keys()], ['uid-of-web/main/start/2']);
+	t.like(reportsOf(tree).at(-1), {events: [{reason: 'RetryNow'}]});
+	tree.pass(600_000);
+	tree.answer('uid-of-web/main/start/2', succeeded(aRunningContainer(2)));
+	tree.tell(main, {type: 'exited', exit: anExit({attempt: 2, finishedAtMs: 1_700_000_600_000, startedAtMs: 1_700_000_599_000})} as never);
+	t.like(reportsOf(tree).at(-1), {status: {containerStatuses: [{state: {waiting: {retryAt: '2023-11-14T22:23:20.200Z'}}}]}});
+});
+
+test('of a pod whose containers run nothing is tried, and a name that it does not have is refused', t => {
+	const tree = running();
+	tree.tell(handAddress, retryNow());
+	t.deepEqual(tree.replies.at(-1), {ok: true, value: {containers: []}});
+	tree.tell(handAddress, retryNow('other'));
+	t.like(tree.replies.at(-1), {ok: false, error: {code: 'ERR_BAD_REQUEST', message: 'pod "web" has no container "other"'}});
+	t.deepEqual([...tree.open.keys()], []);
+});
+
+test('a sandbox that could not be made is tried at once as well', t => {
+	const tree = openTree(assignOf(anAssignment()));
+	tree.answer(ensure, runtimeError);
+	tree.tell(handAddress, retryNow());
+	t.deepEqual(tree.replies.at(-1), {ok: true, value: {containers: ['main']}});
+	t.deepEqual([...tree.open.keys()], [ensure]);
+});
+
+// ---- back-off of its own ------------------------------------------------------------------------------------------------------------
+
+const patient = {'troupe.dev/backoff-first': '2s', 'troupe.dev/backoff-max': '3s', 'troupe.dev/backoff-reset': '5s'};
+const retryAt = (tree: Tree): string | undefined => reportsOf(tree).at(-1)?.status.containerStatuses?.[0]?.state?.waiting?.retryAt;
+
+test('annotations say how long containers wait, also those that come later', t => {
+	const tree = running(assignOf(anAssignment({annotations: patient})));
+	tree.tell(main, {type: 'exited', exit: anExit()} as never);
+	tree.answer('uid-of-web/main/start/1', succeeded(aRunningContainer(1)));
+	tree.tell(main, {type: 'exited', exit: anExit({attempt: 1})} as never);
+	t.is(retryAt(tree), '2023-11-14T22:13:22.000Z');
+	tree.tell(handAddress, assignOf(anAssignment({annotations: {'troupe.dev/backoff-max': '1s'}}), 'v2'));
+	tree.pass(2_000);
+	tree.answer('uid-of-web/main/start/2', succeeded(aRunningContainer(2)));
+	tree.tell(main, {type: 'exited', exit: anExit({attempt: 2, finishedAtMs: 1_700_000_002_000, startedAtMs: 1_700_000_001_000})} as never);
+	t.is(retryAt(tree), '2023-11-14T22:13:22.200Z');
+});
+
+// ---- its time ------------------------------------------------------------------------------------------------------------------------
+
+const shortLived = anAssignment({spec: {activeDeadlineSeconds: 60}});
+
+test('a pod that takes longer than it may is ended, has failed, and stays until it is deleted', t => {
+	const tree = running(assignOf(shortLived));
+	tree.pass(59_999);
+	t.deepEqual([...tree.open.keys()], []);
+	tree.pass(1);
+	t.deepEqual([...tree.open.keys()], [stopFor(30_000)]);
+	t.like(reportsOf(tree).at(-1), {status: {phase: 'Failed', reason: 'DeadlineExceeded'}, events: [{reason: 'DeadlineExceeded'}]});
+	tree.answer(stopFor(30_000), succeeded(anExit({exitCode: 143})));
+	t.like(reportsOf(tree).at(-1), {status: {phase: 'Failed', containerStatuses: [{state: {terminated: {exitCode: 143}}}]}});
+	t.deepEqual([...tree.open.keys()], []);
+	tree.tell(handAddress, assignOf({...shortLived, deletionGraceSeconds: 30}));
+	tree.answer(stopFor(30_000), succeeded(null));
+	tree.answer(remove, succeeded(null));
+	assertGone(t, tree);
+});
+
+test('one that was over in time has not failed, nor one whose agent started again after its deadline', t => {
+	const job = anAssignment({spec: {activeDeadlineSeconds: 60, restartPolicy: 'Never'}});
+	const tree = running(assignOf(job));
+	tree.tell(main, {type: 'exited', exit: anExit({exitCode: 0})} as never);
+	tree.pass(60_000);
+	t.like(reportsOf(tree).at(-1), {status: {phase: 'Succeeded'}});
+	const resumed = openTree(assignOf(job), 'resumed');
+	resumed.pass(60_000);
+	resumed.answer(ensure, succeeded(sandbox));
+	t.deepEqual(reportsOf(resumed), []);
+	resumed.answer(inspect, succeeded({running: undefined, lastExit: anExit({exitCode: 0}), nextAttempt: 1}));
+	t.like(reportsOf(resumed).at(-1), {status: {phase: 'Succeeded'}});
+	t.deepEqual([...resumed.open.keys()], []);
+});
+
+test('that its time is over is kept: after a crash of the hand nothing of it starts again', t => {
+	const context = playContext({self: handAddress, nowMs: 1_700_000_000_000});
+	const fresh = play(hand, assignOf(shortLived), [{type: 'sandboxReady', sandbox}], context).state;
+	const late = playContext({self: handAddress, nowMs: 1_700_000_060_000});
+	const kept = playFrom(hand, fresh, [{type: 'deadline'}], late).object as Kept;
+	t.true(kept.spec?.overdue);
+	const again = playFrom(hand, hand.persistence?.restore(kept, undefined) ?? fresh, [{type: 'sandboxReady', sandbox}], late);
+	t.deepEqual(stopsOf(again.effects), [main]);
+	const relabelled = playFrom(hand, again.state, [assignOf({...shortLived, labels: {a: 'b'}}, 'v2')], late);
+	t.true((relabelled.object as Kept).spec?.overdue);
+});
+
+test('a deadline that comes early, since the clock was set back, is waited for again', t => {
+	const context = playContext({self: handAddress, nowMs: 1_700_000_000_000});
+	const fresh = play(hand, assignOf(shortLived), [{type: 'sandboxReady', sandbox}], context).state;
+	const early = playContext({self: handAddress, nowMs: 1_700_000_060_000 - 3_600_000});
+	const {effects} = playFrom(hand, fresh, [{type: 'deadline'}], early);
+	t.like(effects, [{type: 'wakeAt', name: 'deadline', atMs: 1_700_000_060_000, atMostMs: 60_000}]);
+});
+
+test('a deadline that the cache does not take is tried again, and no change of a container is lost with it', t => {
+	const tree = running(assignOf(shortLived));
+	tree.failCommits = true;
+	tree.pass(60_000);
+	t.deepEqual([...tree.open.keys()], []);
+	tree.tell(main, {type: 'exited', exit: anExit({finishedAtMs: 1_700_000_060_000, startedAtMs: 1_700_000_059_000})} as never);
+	t.like(reportsOf(tree).at(-1), {status: {containerStatuses: [{lastState: {terminated: {exitCode: 1}}}]}});
+	tree.failCommits = false;
+	tree.pass(1_000);
+	t.like(reportsOf(tree).at(-1), {status: {reason: 'DeadlineExceeded'}});
+});
+
+test('since when a pod is here survives new labels and restarts', t => {
+	const tree = running(assignOf(shortLived));
+	tree.pass(30_000);
+	tree.tell(handAddress, assignOf({...shortLived, labels: {a: 'b'}}, 'v2'));
+	tree.pass(30_000);
+	t.true(tree.open.has(stopFor(30_000)));
+	t.is(reportsOf(tree).at(-1)?.status.startTime, '2023-11-14T22:13:20Z');
+});
+
+// ---- probes --------------------------------------------------------------------------------------------------------------------------
+
+const probed = anAssignment({spec: {containers: [aContainer({readinessProbe: {tcpSocket: {port: 80}}})]}});
+const readyOf = (tree: Tree): unknown => reportsOf(tree).at(-1)?.status.containerStatuses?.[0]?.ready;
+const probe = (attempt = 0): string => `uid-of-web/main/probe/readiness/${attempt}`;
+const passed = succeeded({ok: true, message: ''});
+
+test('a container with a readiness probe is ready when it passes; while nothing changes nobody is told anything', t => {
+	const tree = running(assignOf(probed));
+	t.is(readyOf(tree), false);
+	tree.pass(0);
+	tree.answer(probe(), passed);
+	t.is(readyOf(tree), true);
+	const before = tree.sent.length;
+	for (let round = 0; round < 5; round++) {
+		tree.pass(10_000);
+		tree.answer(probe(), passed);
+	}
+	t.is(tree.sent.length, before);
+});
+
+test('after a restart of the agent what control knows stands until the first result', t => {
+	const tree = openTree(assignOf(probed), 'resumed');
+	tree.answer(ensure, succeeded(sandbox));
+	tree.answer(inspect, succeeded({running: aRunningContainer(), lastExit: undefined, nextAttempt: 1}));
+	t.deepEqual(reportsOf(tree), []);
+	tree.pass(1_000);
+	tree.answer(probe(), passed);
+	t.is(reportsOf(tree).length, 1);
+	t.is(readyOf(tree), true);
+});
+
+test('after a crash of the container’s actor, too', t => {
+	const tree = running(assignOf(probed));
+	tree.pass(0);
+	tree.answer(probe(), passed);
+	tree.crash(main);
+	tree.answer(inspect, succeeded({running: aRunningContainer(), lastExit: undefined, nextAttempt: 1}));
+	t.is(readyOf(tree), true);
+	tree.pass(1_000);
+	tree.answer(probe(), succeeded({ok: false, message: 'no'}));
+	t.is(readyOf(tree), false);
+});
+
+test('a probe whose actor crashed begins anew, and never runs beside itself', t => {
+	const tree = running(assignOf(probed));
+	tree.pass(0);
+	t.deepEqual([...tree.open.keys()], [probe()]);
+	tree.crash(`${main}/readiness-0`);
+	tree.pass(0);
+	tree.answer(probe(), passed);
+	t.is(readyOf(tree), true);
+});

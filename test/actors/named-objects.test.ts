@@ -6,7 +6,8 @@ import type {Container} from '../../api/kinds/pod.js';
 import {nodeSync, type NodeSyncMessage, type NodeSyncState} from '../../actors/control/node-sync.js';
 import {wakesOf} from '../../actors/control/wakes.js';
 import {assignmentObject} from '../../actors/node/assignment-object.js';
-import {container, type ContainerActorState, type ContainerChanged, type ContainerMessage} from '../../actors/node/container.js';
+import {container} from '../../actors/node/container.js';
+import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/container-state.js';
 import {nodeDesign} from '../../actors/node/design.js';
 import {hand} from '../../actors/node/hand.js';
 import {namedObject, type KeepNamed} from '../../actors/node/named-object.js';
@@ -263,7 +264,12 @@ const startedWith = (outcome: Extract<ContainerMessage, {type: 'started'}>['outc
 const news: ContainerMessage = {type: 'configChanged'};
 
 const begin = (known: ObjectIndex): Played<ContainerActorState> =>
-	play(container, {assignment: anAssignment(), container: aContainer(uses), sandbox, owner}, [inspected], playContext({known}));
+	play(
+		container,
+		{assignment: anAssignment(), container: aContainer(uses), role: 'main', held: false, stopGraceMs: undefined, sandbox, owner},
+		[inspected],
+		playContext({known}),
+	);
 const then = (
 	{state}: Played<ContainerActorState>,
 	known: ObjectIndex,
@@ -283,7 +289,9 @@ const withoutSecret = cacheOf({[settingsKey]: configMapOf({})});
 test('a container waits by name for what is not there, says so once, and starts by itself when it has come', t => {
 	const waiting = begin(cacheOf({}));
 	t.deepEqual(waitingOf(waiting), ['CreateContainerConfigError', 'configmap "settings" not found']);
-	t.deepEqual(told(waiting.effects)?.events, [{event: 'Warning', reason: 'Failed', message: 'configmap "settings" not found'}]);
+	t.deepEqual(told(waiting.effects)?.events, [
+		{event: 'Warning', reason: 'Failed', message: 'configmap "settings" not found', fieldPath: 'spec.containers{main}'},
+	]);
 	t.is(starts(waiting), 0);
 	t.deepEqual(then(waiting, cacheOf({}), news).effects, []);
 	const next = then(waiting, withoutSecret, news);

@@ -115,6 +115,64 @@ test('too many readers at once are sent away', t => {
 	t.like(effects, [{type: 'reply', outcome: {ok: false, error: {code: 'ERR_BUSY'}}}]);
 });
 
+test('questions of sessions become commands of the runtime, and each gets its own answer', t => {
+	const id = {uid: 'u', container: 'main'};
+	const asks = [
+		{type: 'execOpen', request: {id, argv: ['sh'], tty: false, stdin: true, rows: 24, columns: 80}},
+		{type: 'execWrite', session: 's', data: 'eA==', isLast: false},
+		{type: 'execRead', session: 's', maxBytes: 10, waitMs: 5},
+		{type: 'execResize', session: 's', rows: 1, columns: 2},
+		{type: 'execClose', session: 's'},
+		{type: 'stdinWrite', id, data: '', isLast: true},
+	] as const;
+	const effects = asks.flatMap(ask => play(runtimeActor, null, [{...ask, replyTo}]).effects);
+	t.deepEqual(
+		effects.map(effect => (effect.type === 'perform' ? effect.command.type : effect.type)),
+		['exec.open', 'exec.write', 'exec.read', 'exec.resize', 'exec.close', 'stdin.write'],
+	);
+	t.deepEqual(effects[1], {
+		type: 'perform',
+		command: {type: 'exec.write', session: 's', data: 'eA==', isLast: false},
+		key: 'session/0',
+		as: 'sessionAnswered',
+		deadlineMs: limits.execInputStallMs,
+	} as never);
+	const outcome = failed('ERR_RUNTIME', {message: 'x'});
+	const ask: RuntimeMessage = {type: 'execClose', session: 's', replyTo};
+	const answered = play(runtimeActor, null, [ask, {type: 'sessionAnswered', id: 'session/0', outcome}]);
+	t.deepEqual(answered.effects, [{type: 'reply', to: replyTo, outcome}]);
+	t.is(answered.state.sessions.size, 0);
+});
+
+test('sessions and readers of logs do not take each other the room, and a session can always be ended', t => {
+	const of = (count: number, ask: RuntimeMessage): RuntimeMessage[] => Array.from({length: count}, () => ask);
+	const look: RuntimeMessage = {type: 'execRead', session: 's', maxBytes: 1, waitMs: 1, replyTo};
+	const open: RuntimeMessage = {
+		type: 'execOpen',
+		request: {id: request.id, argv: ['sh'], tty: false, stdin: false, rows: 1, columns: 1},
+		replyTo,
+	};
+	const last = (messages: readonly RuntimeMessage[]): unknown => {
+		const effect = play(runtimeActor, null, messages).effects.at(-1);
+		return effect?.type === 'reply' && !effect.outcome.ok ? effect.outcome.error.code : effect?.type;
+	};
+	t.is(last([...of(limits.logReaders, {type: 'readLog', request, replyTo}), open]), 'perform');
+	t.is(last([...of(limits.execAsksToOpen, look), open]), 'ERR_BUSY');
+	t.is(last([...of(limits.execAsksToOpen, look), look]), 'perform');
+	t.is(last([...of(limits.execAsks, look), look]), 'ERR_BUSY');
+	t.is(last([...of(limits.execAsks, look), {type: 'execClose', session: 's', replyTo}]), 'perform');
+});
+
+test('that somebody does not want to wait is told to the hand of that pod, and to nobody else', t => {
+	const context = playContext({known: cache, self: 'troupe://node-a/runtime'});
+	const ask = {type: 'retryContainer', namespace: 'default', name: 'web', container: 'main', replyTo} as const;
+	t.deepEqual(play(runtimeActor, null, [{...ask, uid: 'uid-of-web'}], context).effects, [
+		{type: 'tell', to: 'troupe://node-a/pods/default.web', message: {type: 'retryNow', container: 'main', replyTo}},
+	]);
+	const {effects} = play(runtimeActor, null, [{...ask, uid: 'of-an-earlier-web'}], context);
+	t.like(effects, [{type: 'reply', outcome: {ok: false, error: {code: 'ERR_NOT_FOUND'}}}]);
+});
+
 test('the root starts runtime, hands and sync, and knows every behaviour by name', t => {
 	const {effects} = play(nodeRoot, {} as never);
 	t.deepEqual(
@@ -137,6 +195,8 @@ test('the root starts runtime, hands and sync, and knows every behaviour by name
 		'NodeSync',
 		'Hand',
 		'Infra',
+		'PodVolumes',
 		'Container',
+		'Prober',
 	]);
 });

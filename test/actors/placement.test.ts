@@ -1,32 +1,13 @@
 // Where a pod may run, where it runs best, and what is said when it fits nowhere.
 
 import test from 'ava';
-import type {NodeObject} from '../../api/kinds/node.js';
 import type {Container, Pod} from '../../api/kinds/pod.js';
-import {candidatesOf, claimedPorts, place, type Placement} from '../../actors/control/placement.js';
-import {portOnNode} from '../../actors/control/pod-terms.js';
-import {aContainer, aNode, aPod, aReadyPod, indexOf, now} from './_objects.js';
-
-type World = {
-	readonly nodes: readonly NodeObject[];
-	readonly pods?: readonly Pod[];
-	readonly asked?: ReadonlyMap<string, number>;
-	readonly strategy?: 'least-pods' | 'round-robin';
-	readonly turn?: number;
-};
-
-function placed(pod: Pod, {nodes, pods = [], asked = new Map(), strategy = 'least-pods', turn = 0}: World): Placement {
-	const known = indexOf(...nodes, ...pods);
-	const holdsPort = (node: string, port: string): boolean => known.countByTerm('pods', portOnNode(node, port)) > 0;
-	return place(pod, candidatesOf(nodes, known, asked), {strategy, turn}, holdsPort);
-}
-
-const whyNot = (pod: Pod, world: World): string => {
-	const placement = placed(pod, world);
-	return placement.node === undefined ? placement.why : `it fits on ${placement.node}`;
-};
+import {claimedPorts} from '../../actors/control/scheduling/ports.js';
+import {where, wheres} from './_scheduling.js';
+import {aContainer, aNode, aPod, aReadyPod, now} from './_objects.js';
 
 const unready = {conditions: [{type: 'Ready', status: 'Unknown'}]} as const;
+const two = (node: string): (readonly [Pod, string])[] => ['x', 'y'].map(name => [aPod({name}), node] as const);
 const withPorts = (...ports: NonNullable<Container['ports']>): Pod => aPod({spec: {containers: [aContainer({ports})]}});
 
 test('a pod that fits nowhere says why, node by node', t => {
@@ -44,23 +25,23 @@ test('a pod that fits nowhere says why, node by node', t => {
 	];
 	const pod = aPod({spec: {nodeSelector: {disk: 'ssd'}, containers: [aContainer({ports: [{containerPort: 80}]})]}});
 	t.is(
-		whyNot(pod, {nodes, pods}),
+		where(pod, {nodes, pods}),
 		'0/6 nodes fit: a-silent: not ready; b-cordoned: cordoned; c-leaving: not ready; d-plain: no label disk=ssd; e-full: full: 1 pods; f-busy: port TCP/80 is taken',
 	);
 });
 
 test('where there is no node that is said', t => {
-	t.is(whyNot(aPod(), {nodes: []}), 'there is no node yet');
+	t.is(where(aPod(), {nodes: []}), 'there is no node yet');
 });
 
 test('more than ten nodes are counted by reason', t => {
 	const nodes = Array.from({length: 12}, (_, i) => aNode({name: `n${i}`, ...(i < 5 ? {status: unready} : {spec: {unschedulable: true}})}));
-	t.is(whyNot(aPod(), {nodes}), '0/12 nodes fit: 5 not ready; 7 cordoned');
+	t.is(where(aPod(), {nodes}), '0/12 nodes fit: 7 cordoned; 5 not ready');
 });
 
 test('every label of the nodeSelector has to be there', t => {
 	const nodes = [aNode({name: 'a', metadata: {labels: {disk: 'ssd'}}}), aNode({name: 'b', metadata: {labels: {disk: 'ssd', zone: 'x'}}})];
-	t.deepEqual(placed(aPod({spec: {nodeSelector: {disk: 'ssd', zone: 'x'}}}), {nodes}), {node: 'b'});
+	t.is(where(aPod({spec: {nodeSelector: {disk: 'ssd', zone: 'x'}}}), {nodes}), 'b');
 });
 
 test('pods that are over take no room', t => {
@@ -70,40 +51,41 @@ test('pods that are over take no room', t => {
 		status: {phase: 'Succeeded', conditions: []},
 		spec: {containers: [aContainer({ports: [{containerPort: 80}]})]},
 	});
-	t.deepEqual(placed(withPorts({containerPort: 80}), {nodes, pods: [over]}), {node: 'node-a'});
+	t.is(where(withPorts({containerPort: 80}), {nodes, pods: [over]}), 'node-a');
 });
 
 test('binds that are open take room', t => {
 	const nodes = [aNode({status: {allocatable: {pods: '2'}}})];
-	t.is(whyNot(aPod(), {nodes, asked: new Map([['node-a', 2]])}), '0/1 nodes fit: node-a: full: 2 pods');
+	t.is(where(aPod(), {nodes, asked: two('node-a')}), '0/1 nodes fit: node-a: full: 2 pods');
 });
 
 test('the node with the fewest pods is chosen, of equals the first by name', t => {
 	const nodes = [aNode({name: 'c'}), aNode({name: 'b'}), aNode({name: 'a'})];
-	t.deepEqual(placed(aPod(), {nodes}), {node: 'a'});
+	t.is(where(aPod(), {nodes}), 'a');
 	const pods = [aReadyPod({name: 'one', spec: {nodeName: 'a'}}), aReadyPod({name: 'two', spec: {nodeName: 'b'}})];
-	t.deepEqual(placed(aPod(), {nodes, pods}), {node: 'c'});
-	t.deepEqual(placed(aPod(), {nodes, pods, asked: new Map([['c', 2]])}), {node: 'a'});
+	t.is(where(aPod(), {nodes, pods}), 'c');
+	t.is(where(aPod(), {nodes, pods, asked: two('c')}), 'a');
 });
 
 test('the round-robin begins at its turn and passes by what does not fit', t => {
 	const nodes = [aNode({name: 'a'}), aNode({name: 'b', spec: {unschedulable: true}}), aNode({name: 'c'})];
-	const chosen = [0, 1, 2].map(turn => placed(aPod(), {nodes, strategy: 'round-robin', turn}).node);
-	t.deepEqual(chosen, ['a', 'c', 'c']);
+	t.deepEqual(
+		[0, 1, 2].map(turn => where(aPod(), {nodes, strategy: 'round-robin', turn})),
+		['a', 'c', 'c'],
+	);
 });
 
 test('a port of a node is one pod’s, per protocol', t => {
 	const nodes = [aNode()];
 	const pods = [aReadyPod({name: 'one', spec: {containers: [aContainer({ports: [{containerPort: 53}]})]}})];
-	t.is(whyNot(withPorts({containerPort: 53}), {nodes, pods}), '0/1 nodes fit: node-a: port TCP/53 is taken');
-	t.deepEqual(placed(withPorts({containerPort: 53, protocol: 'UDP'}), {nodes, pods}), {node: 'node-a'});
-	t.is(whyNot(withPorts({containerPort: 80, hostPort: 53}), {nodes, pods}), '0/1 nodes fit: node-a: port TCP/53 is taken');
+	t.is(where(withPorts({containerPort: 53}), {nodes, pods}), '0/1 nodes fit: node-a: port TCP/53 is taken');
+	t.is(where(withPorts({containerPort: 53, protocol: 'UDP'}), {nodes, pods}), 'node-a');
+	t.is(where(withPorts({containerPort: 80, hostPort: 53}), {nodes, pods}), '0/1 nodes fit: node-a: port TCP/53 is taken');
 });
 
 test('a container that names its pod’s address claims only its hostPorts', t => {
 	const ports = [{containerPort: 80, hostPort: 8080}];
-	const claims = (overrides: Partial<Container>): readonly string[] =>
-		claimedPorts(aPod({spec: {containers: [aContainer({ports, ...overrides})]}}));
+	const claims = (overrides: Partial<Container>): readonly string[] => claimedPorts({containers: [aContainer({ports, ...overrides})]});
 	t.deepEqual(claims({}), ['TCP/8080', 'TCP/80']);
 	t.deepEqual(claims({args: ['--bind', '$(POD_IP)']}), ['TCP/8080']);
 	t.deepEqual(claims({command: ['serve', '$(POD_IP):80']}), ['TCP/8080']);
@@ -115,5 +97,91 @@ test('a container that names its pod’s address claims only its hostPorts', t =
 test('each container counts by itself, and a port named twice once', t => {
 	const own = aContainer({name: 'a', ports: [{containerPort: 80}], args: ['$(POD_IP)']});
 	const shared = aContainer({name: 'b', ports: [{containerPort: 81}, {containerPort: 81, name: 'again'}]});
-	t.deepEqual(claimedPorts(aPod({spec: {containers: [own, shared]}})), ['TCP/81']);
+	t.deepEqual(claimedPorts({containers: [own, shared]}), ['TCP/81']);
+});
+
+// ---- strategies ------------------------------------------------------------------------------------------------------------
+
+const asking = (cpu: string, memory: string, name = 'web', spec: Partial<Pod['spec'] & object> = {}): Pod =>
+	aPod({name, spec: {containers: [aContainer({resources: {requests: {cpu, memory}}})], ...spec}});
+const sized = (name: string, cpu: string, memory: string) => aNode({name, status: {allocatable: {cpu, memory, pods: '110'}}});
+
+test('most-pods fills one node before the next', t => {
+	const nodes = [aNode({name: 'a', status: {allocatable: {pods: '3'}}}), aNode({name: 'b'})];
+	const pods = [aReadyPod({name: 'one', spec: {nodeName: 'a'}})];
+	t.deepEqual(
+		wheres(
+			[1, 2, 3].map(n => aPod({name: `p${n}`})),
+			{nodes, pods, strategy: 'most-pods'},
+		),
+		['a', 'a', 'b'],
+	);
+});
+
+test('least-cpu and least-memory go by the share of what is allocatable that is asked for, the pod itself included', t => {
+	const nodes = [sized('big', '8', '1Gi'), sized('small', '2', '8Gi')];
+	const pods = [asking('1', '512Mi', 'one', {nodeName: 'big'}), asking('100m', '1Gi', 'two', {nodeName: 'small'})];
+	t.is(where(asking('1', '128Mi'), {nodes, pods, strategy: 'least-cpu'}), 'big');
+	t.is(where(asking('1', '128Mi'), {nodes, pods, strategy: 'least-memory'}), 'small');
+});
+
+test('of pods that ask for nothing least-cpu makes as many everywhere', t => {
+	const nodes = ['a', 'b', 'c'].map(name => aNode({name}));
+	t.deepEqual(
+		wheres(
+			[1, 2, 3, 4].map(n => aPod({name: `p${n}`})),
+			{nodes, strategy: 'least-cpu'},
+		),
+		['a', 'b', 'c', 'a'],
+	);
+});
+
+test('random takes any node that fits, as the seed has it', t => {
+	const nodes = ['a', 'b', 'c'].map(name => aNode({name, spec: {unschedulable: name === 'b'}}));
+	const chosen = Array.from({length: 40}, (_, seed) => where(aPod(), {nodes, strategy: 'random', seed}));
+	t.deepEqual([...new Set(chosen)].sort(), ['a', 'c']);
+	t.is(where(aPod(), {nodes: [aNode({spec: {unschedulable: true}})], strategy: 'random'}), '0/1 nodes fit: node-a: cordoned');
+});
+
+// ---- room ------------------------------------------------------------------------------------------------------------------
+
+test('requests of bound pods, of open binds and of this round take what a node has', t => {
+	const nodes = [sized('a', '2', '1Gi')];
+	const half = (name: string, spec = {}): Pod => asking('500m', '100Mi', name, spec);
+	const pods = [half('one', {nodeName: 'a'})];
+	const asked = [[half('two'), 'a'] as const];
+	t.deepEqual(
+		wheres(
+			['x', 'y', 'z'].map(name => half(name)),
+			{nodes, pods, asked},
+		),
+		['a', 'a', '0/1 nodes fit: a: too little cpu is free for 500m'],
+	);
+	t.is(where(asking('1', '950Mi'), {nodes, pods}), '0/1 nodes fit: a: too little memory is free for 950Mi');
+	t.is(where(asking('1', '2Gi'), {nodes}), '0/1 nodes fit: a: has 1Gi memory, 2Gi is asked for');
+	t.is(where(asking('2500m', '1Mi'), {nodes}), '0/1 nodes fit: a: has 2 cpu, 2500m is asked for');
+});
+
+test('what asks for nothing fits where everything is taken', t => {
+	const nodes = [sized('a', '1', '1Gi')];
+	t.is(where(aPod(), {nodes, pods: [asking('1', '1Gi', 'all', {nodeName: 'a'})]}), 'a');
+});
+
+test('init containers count where the largest of them is more than all others together, limits where there are no requests', t => {
+	const nodes = [sized('a', '1', '1Gi')];
+	const of = (cpu: string) => aContainer({resources: {limits: {cpu}}});
+	t.is(where(aPod({spec: {containers: [of('400m'), of('600m')], initContainers: [of('1'), of('900m')]}}), {nodes}), 'a');
+	t.is(
+		where(aPod({spec: {containers: [of('100m')], initContainers: [of('1100m')]}}), {nodes}),
+		'0/1 nodes fit: a: has 1 cpu, 1100m is asked for',
+	);
+});
+
+test('a pod goes only where all is that it needs', t => {
+	const plain = aNode({name: 'plain'});
+	const able = aNode({name: 'able', status: {runtimeFeatures: ['users', 'volumes']}});
+	const pod = aPod({spec: {containers: [aContainer({tty: true})], volumes: [{name: 'v', emptyDir: {}}]}});
+	t.is(where(pod, {nodes: [plain, able]}), '0/2 nodes fit: able: lacks terminal; plain: lacks terminal and volumes');
+	t.is(where(aPod({spec: {securityContext: {runAsUser: 5}}}), {nodes: [plain, able]}), 'able');
+	t.is(where(asking('1', '1Mi', 'limited', {containers: [aContainer({resources: {limits: {cpu: '1'}}})]}), {nodes: [plain]}), 'plain');
 });

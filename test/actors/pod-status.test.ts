@@ -22,7 +22,17 @@ function viewOf(given: readonly State[], policy: RestartPolicy = 'Always', overr
 		if (state !== 'silent') containers[`c${i}`] = {name: `c${i}`, ready: false, restartCount: 0, image: 'x', imageID: '', ...states[state]};
 	});
 	const spec = {restartPolicy: policy, containers: given.map((_, i) => aContainer({name: `c${i}`}))};
-	return {assignment: anAssignment({spec}), sandbox, problem: undefined, containers, startedAtMs: nowMs, previous: undefined, ...overrides};
+	return {
+		assignment: anAssignment({spec}),
+		sandbox,
+		problem: undefined,
+		containers,
+		awaited: undefined,
+		isOverdue: false,
+		startedAtMs: nowMs,
+		previous: undefined,
+		...overrides,
+	};
 }
 
 const phases: readonly (readonly [RestartPolicy, readonly State[], PodPhase])[] = [
@@ -96,4 +106,25 @@ test('a condition keeps its time until its status changes', t => {
 			['Ready', '2023-11-14T22:13:25Z'],
 		],
 	);
+});
+
+test('who waits for its turn says what the pod waits for', t => {
+	const held: ContainerStatus = {
+		name: 'c0',
+		ready: false,
+		restartCount: 0,
+		image: 'x',
+		imageID: '',
+		state: {waiting: {reason: 'PodInitializing'}},
+	};
+	const awaited = {reason: 'FailedMount', message: 'no space'};
+	const view = viewOf(['silent'], 'Always', {containers: {c0: held}, awaited});
+	t.deepEqual(podStatusOf(view, nowMs).containerStatuses?.[0]?.state, {waiting: awaited});
+	t.deepEqual(podStatusOf({...view, awaited: undefined}, nowMs).containerStatuses?.[0]?.state, {waiting: {reason: 'ContainerCreating'}});
+});
+
+test('a pod past its deadline has failed, whatever its containers did', t => {
+	const status = podStatusOf(viewOf(['running', 'done'], 'Always', {isOverdue: true}), nowMs);
+	t.like(status, {phase: 'Failed', reason: 'DeadlineExceeded'});
+	t.deepEqual(readiness(viewOf(['running'], 'Always', {isOverdue: true})), [['False', 'PodFailed', undefined]]);
 });

@@ -114,7 +114,7 @@ test('a status told again writes nothing, whatever the node thinks of since when
 });
 
 test('what happened on the node becomes events of the record', t => {
-	const event = {event: 'Warning', reason: 'Crashed', message: 'exit 1'} as const;
+	const event = {event: 'Warning', reason: 'Crashed', message: 'exit 1', fieldPath: 'spec.containers{main}'} as const;
 	const {effects} = tellRecord(aReadyPod(), [{...observed({}), events: [event]}], context);
 	t.deepEqual(effects, [{type: 'event', ...event}]);
 });

@@ -215,6 +215,7 @@ test('one look at ten thousand pods visits each a few times only', t => {
 		select: (plural, namespace, selector) => counted(index.select(plural, namespace, selector)),
 		byTerm: (plural, term) => counted(index.byTerm(plural, term)),
 		countByTerm: (plural, term) => index.countByTerm(plural, term),
+		sumByTerm: (plural, term) => index.sumByTerm(plural, term),
 		countInNamespace: namespace => index.countInNamespace(namespace),
 		inNamespace: namespace => counted(index.inNamespace(namespace)),
 	};

@@ -3,12 +3,13 @@
 import test from 'ava';
 import {failure} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
-import type {Pod} from '../../api/kinds/pod.js';
+import type {NodeObject} from '../../api/kinds/node.js';
+import type {Pod, PodSpec} from '../../api/kinds/pod.js';
 import {scheduler, type SchedulerMessage, type SchedulerState} from '../../actors/control/scheduler.js';
 import type {Effect, Pending, Reply} from '../../system/behavior.js';
 import type {ObjectIndex} from '../../system/object-index.js';
 import {play, playFrom} from '../../system/play.js';
-import {aClusterConfig, aContainer, aNode, aPod, contextWith, indexOf, keyOf, nowMs, openWrites, put} from './_objects.js';
+import {aClusterConfig, aContainer, aNode, aPod, contextWith, indexOf, drop, keyOf, nowMs, openWrites, put} from './_objects.js';
 import {commit} from './_records.js';
 
 const wake: SchedulerMessage = {type: 'wake'};
@@ -16,6 +17,12 @@ const bindsOf = (effects: readonly Effect[]): [string, string][] =>
 	effects.flatMap(effect =>
 		effect.type === 'update' ? [[effect.key, (effect.message as unknown as {readonly nodeName: string}).nodeName] as [string, string]] : [],
 	);
+/** What pods are told in a step. */
+const toldIn = (effects: readonly Effect[]): readonly string[] =>
+	effects.flatMap(effect =>
+		effect.type === 'tell' && effect.message.type === 'unschedulable' ? [(effect.message as unknown as {message: string}).message] : [],
+	);
+
 const waiting = (count: number, prefix = 'p', spec: Partial<Pod['spec'] & object> = {}): Pod[] =>
 	Array.from({length: count}, (_, i) => aPod({name: `${prefix}${i}`, spec}));
 
@@ -135,9 +142,21 @@ test('a pod that fits nowhere is told why, once', t => {
 	const index = indexOf(aNode({spec: {unschedulable: true}}), ...waiting(1));
 	const {effects} = play(scheduler, null, [], contextWith(index));
 	const message = {type: 'unschedulable', uid: 'uid-of-p0', message: '0/1 nodes fit: node-a: cordoned'};
-	t.deepEqual(effects, [{type: 'tell', to: 'troupe://control/pods/default.p0', message}] as Effect[]);
+	t.deepEqual(effects, [
+		{type: 'tell', to: 'troupe://control/pods/default.p0', message},
+		{type: 'wakeAt', name: 'again', atMs: nowMs + 60_000, message: {type: 'again'}},
+	] as Effect[]);
 	commit(index, waiting(1)[0] as Pod, message);
-	t.deepEqual(play(scheduler, null, [wake], contextWith(index)).effects, []);
+	t.deepEqual(toldIn(play(scheduler, null, [wake], contextWith(index)).effects), []);
+});
+
+test('what was told and never came to be committed is told again, after a while', t => {
+	const index = indexOf(aNode({spec: {unschedulable: true}}), ...waiting(1));
+	const first = play(scheduler, null, [], contextWith(index));
+	const atMs = (monotonicMs: number): readonly string[] =>
+		toldIn(playFrom(scheduler, first.state, [wake], contextWith(index, {monotonicMs})).effects);
+	t.deepEqual(atMs(1_010_000), []);
+	t.deepEqual(atMs(1_300_000), ['0/1 nodes fit: node-a: cordoned']);
 });
 
 test('a pod that fitted nowhere is bound when room appears', t => {
@@ -212,4 +231,148 @@ test('ten thousand pods are bound in a bounded number of steps', t => {
 	t.is(spread(index)['node-a'], 10_000);
 	// The outcome of each, and a look after each burst of them.
 	t.true(steps <= 10_000 + 2 * (10_000 / 100), `${steps} steps`);
+});
+
+// ---- who is looked at first ------------------------------------------------------------------------------------------------
+
+test('who counts more is bound first, of equals who came first', t => {
+	const since = (name: string, second: number, priority?: number): Pod =>
+		aPod({name, metadata: {creationTimestamp: `2023-11-14T22:13:0${second}Z`}, spec: priority === undefined ? {} : {priority}});
+	const index = indexOf(
+		aNode({status: {allocatable: {pods: '100'}}}),
+		...[since('late', 3), since('low', 1, -5), since('early', 2), since('high', 4, 10), since('highest', 5, 20)],
+	);
+	const {effects} = play(scheduler, null, [], contextWith(index));
+	t.deepEqual(
+		bindsOf(effects).map(([key]) => key.slice('pods/default/'.length)),
+		['highest', 'high', 'early', 'late', 'low'],
+	);
+});
+
+test('being told why does not move a pod in the queue', t => {
+	const index = indexOf(aNode({spec: {unschedulable: true}}), ...waiting(3));
+	run(index);
+	commit(index, index.get('pods/default/p0') as ApiObject, {type: 'unschedulable', uid: 'uid-of-p0', message: 'something else'});
+	put(index, aNode());
+	const {effects} = play(scheduler, null, [wake], contextWith(index));
+	t.deepEqual(
+		bindsOf(effects).map(([key]) => key),
+		['pods/default/p0', 'pods/default/p1', 'pods/default/p2'],
+	);
+});
+
+// ---- who is looked at again ------------------------------------------------------------------------------------------------
+
+/** Twelve nodes: more than are told one by one. */
+const manyNodes = (specOf: (name: string) => NodeObject['spec'] & object = () => ({})): NodeObject[] =>
+	Array.from({length: 12}, (_, i) => `n${i}`).map(name =>
+		aNode({name, spec: specOf(name), status: {allocatable: {cpu: '1', pods: '110'}}}),
+	);
+const asking = (name: string, cpu: string, spec: Partial<PodSpec> = {}): Pod =>
+	aPod({name, spec: {containers: [aContainer({resources: {requests: {cpu}}})], ...spec}});
+
+test('room on one node is looked at for those that wait, and nothing is written where it does not help', t => {
+	const full = manyNodes().map((node, i) => asking(`full${i}`, '1', {nodeName: node.metadata.name}));
+	const index = indexOf(...manyNodes(), ...full, asking('small', '500m'), asking('large', '900m'));
+	const {state} = run(index);
+	t.is(spread(index)['none'], 2);
+	const context = contextWith(index);
+	drop(index, full[3] as Pod);
+	put(index, asking('full3', '400m', {nodeName: 'n3'}));
+	const heard = playFrom(scheduler, state, [{type: 'room', node: 'n3'}], context);
+	t.deepEqual(heard.effects, [{type: 'tell', to: context.self, message: {type: 'more'}}]);
+	const {effects, state: after} = playFrom(scheduler, heard.state, [{type: 'more'}], context);
+	t.deepEqual(bindsOf(effects), [['pods/default/small', 'n3']]);
+	t.deepEqual(toldIn(effects), []);
+	// The one that still waits was looked at: nothing is left to do.
+	t.deepEqual(playFrom(scheduler, after, [{type: 'more'}], {...context, pending: openWrites(effects)}).effects, []);
+});
+
+test('room means nothing as long as nobody waits', t => {
+	const {effects} = play(
+		scheduler,
+		null,
+		[{type: 'room', node: 'node-a'}],
+		contextWith(indexOf(aNode(), aPod({spec: {nodeName: 'node-a'}}))),
+	);
+	t.deepEqual(effects, []);
+});
+
+test('a pod that wants to be near another one is bound as soon as that one is, in the same round or a later one', t => {
+	const near: Partial<PodSpec> = {
+		affinity: {
+			podAffinity: {
+				requiredDuringSchedulingIgnoredDuringExecution: [
+					{labelSelector: {matchLabels: {app: 'db'}}, topologyKey: 'kubernetes.io/hostname'},
+				],
+			},
+		},
+	};
+	const node = aNode({metadata: {labels: {'kubernetes.io/hostname': 'node-a'}}});
+	const index = indexOf(node, aPod({name: 'web', spec: near}), aPod({name: 'db', metadata: {labels: {app: 'db'}}}));
+	const first = play(scheduler, null, [], contextWith(index));
+	t.deepEqual(bindsOf(first.effects), [['pods/default/db', 'node-a']]);
+	const pending = openWrites(first.effects);
+	t.deepEqual(bindsOf(playFrom(scheduler, first.state, [{type: 'more'}], contextWith(index, {pending})).effects), [
+		['pods/default/web', 'node-a'],
+	]);
+});
+
+test('a waiting pod whose tolerations grow is looked at, though nothing else changed', t => {
+	const index = indexOf(aNode({spec: {taints: [{key: 'x', effect: 'NoSchedule'}]}}), aPod());
+	const {state} = run(index);
+	put(index, aPod({spec: {tolerations: [{key: 'x', operator: 'Exists'}]}}));
+	t.deepEqual(bindsOf(playFrom(scheduler, state, [{type: 'more'}], contextWith(index)).effects), [['pods/default/web', 'node-a']]);
+});
+
+test('after a minute all are looked at, whatever was missed', t => {
+	const index = indexOf(aNode({spec: {unschedulable: true}}), aPod());
+	const {state} = run(index);
+	put(index, aNode());
+	t.deepEqual(playFrom(scheduler, state, [{type: 'more'}], contextWith(index)).effects, []);
+	t.deepEqual(bindsOf(playFrom(scheduler, state, [{type: 'again'}], contextWith(index)).effects), [['pods/default/web', 'node-a']]);
+});
+
+test('how many nodes lack what may change at each look: nobody is told', t => {
+	const index = indexOf(...manyNodes(), asking('big', '2'));
+	const first = play(scheduler, null, [], contextWith(index));
+	t.deepEqual(toldIn(first.effects), ['0/12 nodes fit: 12 has 1 cpu, 2 is asked for']);
+	put(index, aNode({name: 'n3', status: {conditions: []}}));
+	const other = playFrom(scheduler, first.state, [wake], contextWith(index));
+	t.deepEqual(toldIn(other.effects), []);
+	put(index, aNode({name: 'n3', status: {allocatable: {cpu: '1'}}}));
+	put(index, aNode({name: 'n4', spec: {unschedulable: true}, status: {allocatable: {cpu: '1'}}}));
+	t.deepEqual(toldIn(playFrom(scheduler, other.state, [wake], contextWith(index)).effects), []);
+});
+
+test('another reason is told at once to whoever was told long ago, and after a while to whoever was told just now', t => {
+	const index = indexOf(...manyNodes(), asking('big', '2'));
+	const first = play(scheduler, null, [], contextWith(index));
+	for (const node of manyNodes(() => ({unschedulable: true}))) put(index, node);
+	const soon = playFrom(scheduler, first.state, [wake], contextWith(index, {monotonicMs: 1_001_000}));
+	t.deepEqual(toldIn(soon.effects), []);
+	t.deepEqual(soon.effects, [{type: 'wakeAt', name: 'tell', atMs: nowMs + 9_000, message: wake}]);
+	const later = playFrom(scheduler, soon.state, [wake], contextWith(index, {monotonicMs: 1_010_000}));
+	t.deepEqual(toldIn(later.effects), ['0/12 nodes fit: 12 cordoned']);
+});
+
+test('thousands of pods that fit nowhere share one look, and are not looked at again for each that comes', t => {
+	const index = indexOf(...manyNodes(), ...waiting(1_000, 'picky', {nodeSelector: {disk: 'ssd'}}));
+	const {state} = run(index);
+	const readsOf = (message: SchedulerMessage): number => {
+		let reads = 0;
+		const known = new Proxy(index, {
+			get(target, name) {
+				if (name === 'countByTerm' || name === 'sumByTerm') reads++;
+				const value: unknown = Reflect.get(target, name);
+				return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+			},
+		});
+		playFrom(scheduler, state, [message], contextWith(known));
+		return reads;
+	};
+	put(index, aPod({name: 'one-more', spec: {nodeSelector: {disk: 'ssd'}}}));
+	// What a round looks up does not grow with those who wait.
+	t.true(readsOf({type: 'more'}) < 100);
+	t.true(readsOf({type: 'wake'}) < 100);
 });

@@ -26,7 +26,7 @@ function change(before: ApiObject | undefined, after: ApiObject | undefined, ...
 }
 
 test('a new pod wakes itself, its owner and the scheduler', t => {
-	t.deepEqual(change(undefined, aPod({metadata: owned}), set), ['pods/default.web', 'replicasets/default.web', 'scheduler']);
+	t.deepEqual(change(undefined, aPod({metadata: owned}), set), ['pods/default.web', 'replicasets/default.web', 'scheduler more']);
 });
 
 test('a new pod without an owner wakes the sets that select it, and no others', t => {
@@ -40,7 +40,7 @@ test('a new pod without an owner wakes the sets that select it, and no others', 
 		'pods/default.web',
 		'replicasets/default.any',
 		'replicasets/default.web',
-		'scheduler',
+		'scheduler more',
 	]);
 });
 
@@ -65,14 +65,18 @@ test('readiness wakes the owner', t => {
 
 test('a pod that is over wakes its owner and, since its room is free, the scheduler', t => {
 	const pod = aReadyPod({metadata: owned});
-	t.deepEqual(change(pod, {...pod, status: {phase: 'Failed', conditions: [scheduled]}}, set), ['replicasets/default.web', 'scheduler']);
+	t.deepEqual(change(pod, {...pod, status: {phase: 'Failed', conditions: [scheduled]}}, set), [
+		'replicasets/default.web',
+		'scheduler room',
+	]);
 });
 
-test('a deletion that begins wakes the pod, its owner and its node', t => {
+test('a deletion that begins wakes the pod, its owner, its node and, for those that are spread, the scheduler', t => {
 	const pod = aReadyPod({metadata: owned});
 	t.deepEqual(change(pod, {...pod, metadata: {...pod.metadata, deletionTimestamp: now, deletionGracePeriodSeconds: 30}}, set), [
 		'pods/default.web',
 		'replicasets/default.web',
+		'scheduler room',
 		'sync/node-a dirty',
 	]);
 });
@@ -86,17 +90,18 @@ test('a grace that is shortened wakes the pod and its node', t => {
 });
 
 test('a pod that is removed wakes its owner, its node and, for its room, the scheduler', t => {
-	t.deepEqual(change(aReadyPod({metadata: owned}), undefined, set), ['replicasets/default.web', 'scheduler', 'sync/node-a dirty']);
+	t.deepEqual(change(aReadyPod({metadata: owned}), undefined, set), ['replicasets/default.web', 'scheduler room', 'sync/node-a dirty']);
 	t.deepEqual(change(aPod({metadata: owned}), undefined, set), ['replicasets/default.web']);
 });
 
-test('labels that change wake the sets of the old and of the new ones', t => {
+test('labels that change wake the sets of the old and of the new ones, and who wants to be near to or away from such pods', t => {
 	const pod = aReadyPod({metadata: {labels: {app: 'web'}}});
 	const moved = {...pod, metadata: {...pod.metadata, labels: {app: 'db'}}};
 	t.deepEqual(change(pod, moved, set, aReplicaSet({name: 'db'})), [
 		'pods/default.web',
 		'replicasets/default.db',
 		'replicasets/default.web',
+		'scheduler room',
 		'sync/node-a dirty',
 	]);
 });
@@ -137,7 +142,9 @@ test('a node wakes the scheduler when it becomes usable, and not for other news'
 	t.deepEqual(change(cordoned, aNode()), ['nodes/node-a', 'scheduler']);
 	t.deepEqual(change(node, {...node, status: {...node.status, conditions: []}}), ['scheduler']);
 	t.deepEqual(change(node, {...node, status: {...node.status, allocatable: {pods: '200'}}}), ['scheduler']);
-	t.deepEqual(change(node, {...node, status: {...node.status, runtimeFeatures: ['volumes']}}), []);
+	t.deepEqual(change(node, {...node, status: {...node.status, runtimeFeatures: ['volumes']}}), ['scheduler']);
+	t.deepEqual(change(node, {...node, status: {...node.status, addresses: []}}), []);
+	t.deepEqual(change(node, aNode({spec: {taints: [{key: 'x', effect: 'NoSchedule'}]}}), aReadyPod()), ['nodes/node-a', 'scheduler']);
 	t.deepEqual(change(node, {...node, metadata: {...node.metadata, labels: {disk: 'ssd'}}}), ['nodes/node-a', 'scheduler']);
 });
 
@@ -156,4 +163,38 @@ test('the configuration wakes the scheduler', t => {
 
 test('a set that writes its own status wakes nobody', t => {
 	t.deepEqual(change(set, {...set, status: {replicas: 2}}, aPod({metadata: owned})), []);
+});
+
+test('a taint that makes pods leave wakes the pods of its node, and so does its end', t => {
+	const tainted = aNode({spec: {taints: [{key: 'x', effect: 'NoExecute'}]}});
+	const others = [aReadyPod(), aPod({name: 'elsewhere', spec: {nodeName: 'node-b'}})];
+	t.deepEqual(change(aNode(), tainted, ...others), ['nodes/node-a', 'pods/default.web', 'scheduler']);
+	t.deepEqual(change(tainted, aNode(), ...others), ['nodes/node-a', 'pods/default.web', 'scheduler']);
+});
+
+test('a waiting pod that is changed is looked at anew; one that is told why, or for which room is kept, is not', t => {
+	const pod = aPod();
+	t.deepEqual(change(pod, aPod({spec: {tolerations: [{operator: 'Exists'}]}})), ['pods/default.web', 'scheduler more']);
+	t.deepEqual(change(pod, {...pod, status: {phase: 'Pending', conditions: [{type: 'PodScheduled', status: 'False'}]}}), []);
+	t.deepEqual(change(pod, {...pod, status: {phase: 'Pending', nominatedNodeName: 'node-a'}}), []);
+});
+
+test('room that was kept for a pod that goes, and a pod that a manifest puts on a node, are news of that node', t => {
+	t.deepEqual(change(aPod({status: {nominatedNodeName: 'node-a'}}), undefined), ['scheduler room']);
+	t.deepEqual(change(undefined, aPod({spec: {nodeName: 'node-a'}})), ['pods/default.web', 'scheduler room', 'sync/node-a dirty']);
+	t.deepEqual(change(aReadyPod(), aPod()), ['pods/default.web', 'scheduler room', 'sync/node-a dirty']);
+});
+
+test('room that was kept for a pod and that it does not take is news for others', t => {
+	const index = indexOf(aNode({name: 'a'}), aNode({name: 'b'}));
+	const kept = {...aPod(), status: {phase: 'Pending', nominatedNodeName: 'a'} as const};
+	const news = (after: ApiObject): unknown[] => {
+		put(index, kept);
+		return wakesOf(put(index, after), index).flatMap(({to, message}) => (to === `${prefix}scheduler` ? [message] : []));
+	};
+	const room = [{type: 'room', node: 'a'}];
+	t.deepEqual(news({...kept, status: {phase: 'Pending'}}), room);
+	t.deepEqual(news({...kept, status: {phase: 'Pending', nominatedNodeName: 'b'}}), room);
+	t.deepEqual(news({...aPod({spec: {nodeName: 'b'}}), status: {phase: 'Pending'}}), room);
+	t.deepEqual(news({...aPod({spec: {nodeName: 'a'}}), status: {phase: 'Pending'}}), []);
 });

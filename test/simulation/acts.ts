@@ -37,6 +37,16 @@ export function perform(stage: Stage, act: Act): void {
 			return clients.delete(act.set);
 		case 'createPod':
 			return clients.createPod(act.pod, act.exclusive === true);
+		case 'createClass':
+			return clients.createClass(act.name, act.value);
+		case 'createGuest':
+			return clients.createGuest(act.pod, act.cpu, act.priorityClass, act.port);
+		case 'taint': {
+			const {name} = chosen(cluster.nodes, act.node) ?? {};
+			if (name === undefined) return;
+			clients.taint(name, [{key: 'maintenance', effect: 'NoExecute'}]);
+			return later(act.forMs, () => clients.untaint(name));
+		}
 		case 'deletePod': {
 			const name = chosen(cluster.pods(), act.pod)?.metadata.name;
 			return name === undefined ? undefined : clients.deletePod(name, act.graceSeconds);

@@ -25,6 +25,7 @@ export class Clients {
 	/** Pods that nobody owns; one whose deletion was asked for may be there or not. */
 	readonly pods = new Map<string, 'promised' | 'leaving' | 'deleted'>();
 	readonly #cluster: SimulatedCluster;
+	readonly #tainted = new Set<string>();
 	#requests = 0;
 
 	constructor(cluster: SimulatedCluster) {
@@ -47,6 +48,51 @@ export class Clients {
 			this.#cluster.invariants.onAcknowledged(objectKey('pods', 'default', name), outcome.value);
 			this.pods.set(name, 'promised');
 		});
+	}
+
+	createClass(name: string, value: number): void {
+		const draft = {apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: {name}, value};
+		this.#cluster.create('priorityclasses', draft, () => undefined);
+	}
+
+	/** One that nobody counts on: it may go for another. */
+	createGuest(name: string, cpu: number, priorityClassName?: string, port?: number): void {
+		const container = {
+			name: 'main',
+			image: 'program',
+			command: ['serve'],
+			resources: {requests: {cpu: String(cpu)}},
+			...(port === undefined ? {} : {ports: [{containerPort: port}]}),
+		};
+		const spec = {
+			containers: [container],
+			terminationGracePeriodSeconds: 1,
+			...(priorityClassName === undefined ? {} : {priorityClassName}),
+		};
+		const draft = {apiVersion: 'v1', kind: 'Pod', metadata: {name, namespace: 'default'}, spec};
+		this.#cluster.create('pods', draft, outcome =>
+			this.#cluster.note(`create guest ${name}: ${outcome.ok ? 'acknowledged' : outcome.error.code}`),
+		);
+	}
+
+	/** Sets the taints of a node. */
+	taint(node: string, taints: readonly JsonObject[]): void {
+		const patch: Message & {patch: JsonObject} = {type: 'patch', patch: {spec: {taints}}};
+		this.#tainted.add(node);
+		this.#cluster.askRecord(objectKey('nodes', undefined, node), patch, () => undefined);
+	}
+
+	/** Until it is done: faults may be going on. */
+	untaint(node: string): void {
+		const patch: Message & {patch: JsonObject} = {type: 'patch', patch: {spec: {taints: null}}};
+		this.#cluster.askRecord(objectKey('nodes', undefined, node), patch, outcome => {
+			if (outcome.ok) this.#tainted.delete(node);
+		});
+	}
+
+	/** Nodes whose taint may still be there. */
+	get tainted(): ReadonlySet<string> {
+		return this.#tainted;
 	}
 
 	deletePod(name: string, graceSeconds: number | undefined): void {
@@ -115,7 +161,18 @@ const replicaSet = (
 		selector: {matchLabels: {set: name}},
 		template: {
 			metadata: {labels: {set: name}, ...annotated(exclusive)},
-			spec: {containers: [{name: 'main', image: images[program], command: ['serve']}], terminationGracePeriodSeconds: 1},
+			spec: {
+				containers: [{name: 'main', image: images[program], command: ['serve'], ...(name.startsWith('late') ? probed : {})}],
+				terminationGracePeriodSeconds: 1,
+				...(name.startsWith('late') ? prepared : {}),
+			},
 		},
 	},
 });
+
+/** Some sets take all that a pod may need before it is ready. */
+const probed = {readinessProbe: {exec: {command: ['true']}, initialDelaySeconds: 1}};
+const prepared = {
+	initContainers: [{name: 'prepare', image: 'exit-0-after-20ms', command: ['prepare']}],
+	volumes: [{name: 'scratch', emptyDir: {}}],
+};

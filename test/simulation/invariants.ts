@@ -5,6 +5,8 @@
 
 import type {Failure} from '../../api/errors.js';
 import {storeKey, type ObjectKey} from '../../api/keys.js';
+import {podRequests} from '../../api/pod-resources.js';
+import {cpuMillis} from '../../api/quantity.js';
 import {nodeKey} from '../../actors/addresses.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
@@ -16,11 +18,13 @@ import type {Change, Entry} from '../../system/object-index.js';
 import type {Batch} from '../../system/store.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {isLost} from '../../actors/control/eviction.js';
+import {claimedPorts} from '../../actors/control/scheduling/ports.js';
 import type {Server, SimulatedCluster} from './cluster.js';
 
 /** Restarts of one actor: three at once, then resting; with what the world did on top. */
 const crashesAMinute = 8;
 const minuteMs = 60_000;
+const over: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 
 export class Invariants {
 	/** Broken promises, as they are seen. */
@@ -40,6 +44,8 @@ export class Invariants {
 	readonly changes = new Map<string, number[]>();
 	/** A ReplicaSet's actor that crashed has forgotten what it asked for, and may rightly ask again. */
 	#replicaSetsCrashed = false;
+	/** A scheduler that crashed has forgotten which binds are under way. */
+	#schedulerCrashed = false;
 	#lastVersion = 0;
 	#lastInScope = new Map<string, number>();
 
@@ -112,7 +118,20 @@ export class Invariants {
 		const node = pod.spec?.nodeName;
 		if (before !== undefined && node !== before && !this.isGone(before))
 			this.broken(`I1: pod ${name} was bound to ${before}, which is not lost, and is now to ${node ?? 'none'}`);
+		if (node !== undefined && before !== node) this.#checkRoom(node, pod);
 		if (node !== undefined) this.#boundTo.set(uid, (this.#boundTo.get(uid) ?? new Set()).add(node));
+	}
+
+	/** What pods ask for is there, and a port is one pod's. */
+	#checkRoom(node: string, pod: Pod): void {
+		const record = this.#truth.get(nodeKey(node)) as NodeObject | undefined;
+		if (this.#schedulerCrashed || record === undefined) return;
+		const there = [...this.#podsByUid.values()].filter(({spec, status}) => spec?.nodeName === node && !over.has(status?.phase ?? ''));
+		const asked = there.reduce((sum, {spec}) => sum + (spec === undefined ? 0 : podRequests(spec).cpuMillis), 0);
+		const most = cpuMillis(record.status?.allocatable?.['cpu'] ?? '') ?? 0;
+		if (asked > most) this.broken(`I9: ${asked} thousandths of a cpu are asked for on ${node} with ${pod.metadata.name}, it has ${most}`);
+		const ports = there.flatMap(({spec}) => (spec === undefined ? [] : claimedPorts(spec)));
+		if (new Set(ports).size < ports.length) this.broken(`I9: a port of ${node} is claimed twice, by ${pod.metadata.name} last`);
 	}
 
 	/** Committed as lost, or without a record. */
@@ -221,6 +240,7 @@ export class Invariants {
 
 	onCrashWanted(address: string): void {
 		if (address.includes('/replicasets')) this.#replicaSetsCrashed = true;
+		if (address.endsWith('/scheduler')) this.#schedulerCrashed = true;
 	}
 
 	/** I7: what keeps crashing backs off. */
@@ -231,6 +251,7 @@ export class Invariants {
 		if (recent.length > crashesAMinute + this.#cluster.crashesWanted)
 			this.broken(`I7: ${address} crashed ${recent.length} times in a minute`);
 		if (address.includes('/replicasets')) this.#replicaSetsCrashed = true;
+		if (address.endsWith('/scheduler')) this.#schedulerCrashed = true;
 	}
 }
 

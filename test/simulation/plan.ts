@@ -18,6 +18,11 @@ export type Deed =
 	| {readonly type: 'deleteSet'; readonly set: number}
 	/** A pod that nobody owns. */
 	| {readonly type: 'createPod'; readonly pod: string; readonly exclusive?: true}
+	/** A PriorityClass, and a pod that asks for a part of a node: it may have to wait, and to go for one that counts more. */
+	| {readonly type: 'createClass'; readonly name: string; readonly value: number}
+	| {readonly type: 'createGuest'; readonly pod: string; readonly cpu: number; readonly priorityClass?: string; readonly port?: number}
+	/** A taint that makes pods leave, taken away after a while. */
+	| {readonly type: 'taint'; readonly node: number; readonly forMs: number}
 	| {readonly type: 'deletePod'; readonly pod: number; readonly graceSeconds?: number}
 	// ---- what ends
 	| {readonly type: 'killProgram'; readonly node: number; readonly pod: number}

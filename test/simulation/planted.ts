@@ -45,6 +45,12 @@ const contextOf = ({self, cause, nowMs, monotonicMs, children, random}: Context,
 /** Without what is open: each wake asks for everything again. */
 const forgetting = (context: Context): Context => contextOf(context, context.known, new Map());
 
+/** What is open is known to be so, but not what it is. */
+function roomy(context: Context): Context {
+	const open = [...context.pending.keys()].map(id => [id, {type: 'delete', key: '', uid: '', id}] as const);
+	return contextOf(context, context.known, new Map(open));
+}
+
 /** Effects run, and the asker is answered, before the store has the write. */
 function repliesEarly({system, pipeline, index}: Control): void {
 	const {persistent} = system.options;
@@ -93,6 +99,7 @@ function withoutAnnotations(known: Known): Known {
 		get: key => known.get(key),
 		list: plural => known.list(plural),
 		countByTerm: (plural, term) => known.countByTerm(plural, term),
+		sumByTerm: (plural, term) => known.sumByTerm(plural, term),
 		byTerm: (plural, term) => [...known.byTerm(plural, term)].map(plain),
 	};
 }
@@ -134,6 +141,17 @@ export const plantedBugs: readonly PlantedBug[] = [
 		},
 		scenario: 'mixed',
 		breaks: /^I5/,
+	},
+	{
+		name: 'a bind under way that takes no room',
+		options: {
+			design: withBehavior('Scheduler', behavior => ({
+				...behavior,
+				receive: (state: unknown, message: Message, context: Context) => behavior.receive(state, message, roomy(context)) as Next<unknown>,
+			})),
+		},
+		scenario: 'crowded',
+		breaks: /^I9/,
 	},
 	{
 		name: 'an eviction by a sick observer',

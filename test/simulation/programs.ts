@@ -91,7 +91,11 @@ export class Programs {
 		const uid = command.type === 'container.stop' ? command.id.uid : command.uid;
 		const pod = this.#invariants.pod(uid);
 		this.#cluster.note(`${command.type} of ${pod?.metadata.name ?? uid} on ${node.name}`);
-		if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || pod.spec?.nodeName !== node.name) return;
+		if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || pod.spec?.nodeName !== node.name) {
+			// A pod that was bound anew elsewhere may be bound to this node again.
+			if (command.type === 'sandbox.remove') this.onProgramEnded(node, uid);
+			return;
+		}
 		if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return;
 		this.#invariants.broken(`I4: ${node.name} orders ${command.type} of pod ${pod.metadata.name}, which is wanted`);
 	}

@@ -181,13 +181,43 @@ function upgrade(draw: Draw): Sketch {
 	};
 }
 
+/** More is asked for than there is, by pods that count differently; some nodes make their pods leave for a while. */
+function crowded(draw: Draw): Sketch {
+	const guest = (_: unknown, index: number): Deed => ({
+		type: 'createGuest',
+		pod: `guest-${index}`,
+		cpu: draw.one([8, 16, 24, 40, 64]),
+		...(draw.chance(0.3) ? {} : {priorityClass: draw.one(['low', 'high', 'high', 'highest'])}),
+		...(draw.chance(0.2) ? {port: 80} : {}),
+	});
+	const classes: readonly Deed[] = [
+		{type: 'createClass', name: 'low', value: -10},
+		{type: 'createClass', name: 'high', value: 100},
+		{type: 'createClass', name: 'highest', value: 1000},
+	];
+	const guests = Array.from({length: 6 + draw.below(14)}, guest);
+	const coming = draw.chance(0.5) ? inTurn(draw, guests, 500) : guests.map(deed => ({...deed, atMs: 500 + draw.below(40)}));
+	const harm = Array.from({length: draw.below(3)}, (): Deed =>
+		draw.chance(0.5) ? {type: 'taint', node: draw.share(), forMs: draw.between(500, 6_000)} : draw.one(smallHarm)(draw),
+	);
+	const gone = Array.from({length: draw.below(4)}, (): Deed => ({type: 'deletePod', pod: draw.share()}));
+	return {
+		nodes: 1 + draw.below(3),
+		servers: 1,
+		externalBroker: false,
+		localNodes: draw.chance(0.5),
+		watcher: draw.chance(0.2),
+		acts: [...classes.map(deed => ({...deed, atMs: 0})), ...coming, ...inTurn(draw, [...harm, ...gone], 1_500)],
+	};
+}
+
 /** Scenarios by name; `mixed` takes the largest part of the seeds. */
-export const scenarios = {mixed, nodeLoss, partition, leaderChange, slowNode, storeTrouble, upgrade} as const satisfies Record<
+export const scenarios = {mixed, nodeLoss, partition, leaderChange, slowNode, storeTrouble, upgrade, crowded} as const satisfies Record<
 	string,
 	(draw: Draw) => Sketch
 >;
 
-const order: readonly ScenarioName[] = ['mixed', 'nodeLoss', 'leaderChange', 'partition', 'slowNode', 'mixed', 'storeTrouble', 'upgrade'];
+const order: readonly ScenarioName[] = ['mixed', 'nodeLoss', 'leaderChange', 'partition', 'slowNode', 'crowded', 'storeTrouble', 'upgrade'];
 
 export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(scenarios, name);
 

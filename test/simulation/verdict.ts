@@ -4,7 +4,9 @@ import {isConditionTrue} from '../../api/conditions.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import {cpuMillis} from '../../api/quantity.js';
 import {isLost} from '../../actors/control/eviction.js';
+import {needsOf} from '../../actors/control/scheduling/needs.js';
 import type {Promised} from './clients.js';
 import type {Stage} from './acts.js';
 import type {SimulatedCluster, SimulatedNode} from './cluster.js';
@@ -16,6 +18,11 @@ export function unsettled({cluster, clients, watcher}: Stage): string[] {
 		...[...clients.sets].flatMap(([name, promised]) => ofSet(cluster, name, promised)),
 		...[...clients.pods].flatMap(([name, state]) => ofPod(cluster, name, state)),
 		...cluster.nodes.flatMap(node => ofNode(cluster, node)),
+		...waiting(cluster),
+		...[...clients.tainted].flatMap(name => {
+			clients.untaint(name);
+			return [`${name} may still have a taint`];
+		}),
 		...(watcher?.missedSilently(cluster.invariants.changes) ?? []).map(change => `I3: ${change} was missed and no gap shows it`),
 	];
 }
@@ -42,6 +49,24 @@ function ofPod(cluster: SimulatedCluster, name: string, state: 'promised' | 'lea
 	if (state === 'promised' && pod === undefined) return [`I2: pod ${name} was acknowledged and is gone`];
 	if (state === 'deleted' && pod !== undefined) return [`I2: the deletion of pod ${name} was acknowledged and it is there`];
 	return pod === undefined || isReady(pod) ? [] : [`I5: pod ${name} is not ready: ${JSON.stringify(pod.status)}`];
+}
+
+/** I9: nobody waits who would fit, were those gone that count less. */
+function waiting(cluster: SimulatedCluster): string[] {
+	const pods = cluster.pods();
+	const nodes = cluster.objects('nodes') as readonly NodeObject[];
+	return pods.flatMap(pod => {
+		if (pod.spec === undefined || pod.spec.nodeName !== undefined || pod.metadata.deletionTimestamp !== undefined) return [];
+		const needs = needsOf(pod.spec);
+		const place = nodes.find(({metadata, status}) => {
+			const others = pods.flatMap(({spec}) =>
+				spec?.nodeName === metadata.name && (spec.priority ?? 0) >= needs.priority ? [needsOf(spec)] : [],
+			);
+			const free = (cpuMillis(status?.allocatable?.['cpu'] ?? '') ?? 0) - others.reduce((sum, other) => sum + other.cpuMillis, 0);
+			return free >= needs.cpuMillis && !others.some(({ports}) => ports.some(port => needs.ports.includes(port)));
+		});
+		return place === undefined ? [] : [`I9: pod ${pod.metadata.name} waits and has its place on ${place.metadata.name}`];
+	});
 }
 
 const isReady = (pod: Pod): boolean => isConditionTrue(pod.status?.conditions, 'Ready');

@@ -74,6 +74,29 @@ test('events of one reason are one, with a count, the newest words, and both tim
 	t.like(log.of(key)[1], {firstAtMs, lastAtMs: firstAtMs + 1_000});
 });
 
+test('what happens to several parts of an object, or in several ways, is counted apart, also after a start', t => {
+	const {log, stored} = aLog();
+	const of = (fieldPath: string, message: string, aspect?: string): void =>
+		log.record(key, {event: 'Warning', reason: 'Unhealthy', message, fieldPath, ...(aspect === undefined ? {} : {aspect})});
+	of('spec.containers{a}', 'one');
+	of('spec.containers{b}', 'two');
+	of('spec.containers{b}', 'three', 'liveness');
+	log.flush();
+	const again = aLog().log;
+	for (const body of stored.values()) again.load(key, body);
+	for (const each of [log, again]) {
+		each.record(key, {event: 'Warning', reason: 'Unhealthy', message: 'four', fieldPath: 'spec.containers{a}'});
+		t.deepEqual(
+			each.of(key).map(({fieldPath, message, count}) => [fieldPath, message, count]),
+			[
+				['spec.containers{b}', 'two', 1],
+				['spec.containers{b}', 'three', 1],
+				['spec.containers{a}', 'four', 2],
+			],
+		);
+	}
+});
+
 test('an object has at most so many events: the oldest goes', t => {
 	const {log, record} = aLog();
 	for (let index = 0; index < limits.eventsPerObject + 5; index++) record(`Reason${index}`);

@@ -178,3 +178,33 @@ test('entries come in the order of their keys', t => {
 	);
 	t.deepEqual(index.entries('nothings'), []);
 });
+
+test('amounts are added up under their term, and follow each change', t => {
+	const sized = new ObjectIndex((_plural, {spec}) => {
+		const {size, node} = spec as {size: number; node: string};
+		return [`node=${node}`, {term: `size=${node}`, amount: size}];
+	});
+	let version = 0;
+	const put = (name: string, node: string, size: number): void =>
+		void sized.apply(`pods/default/${name}`, ++version, {...anObject(name), spec: {size, node}}, () => name);
+	put('a', 'n1', 3);
+	put('b', 'n1', 4);
+	put('c', 'n2', 5);
+	t.is(sized.sumByTerm('pods', 'size=n1'), 7);
+	put('a', 'n1', 1);
+	put('b', 'n2', 4);
+	t.deepEqual([sized.sumByTerm('pods', 'size=n1'), sized.sumByTerm('pods', 'size=n2')], [1, 9]);
+	sized.apply('pods/default/a', ++version, undefined, () => '');
+	t.is(sized.sumByTerm('pods', 'size=n1'), 0);
+	t.is(sized.sumByTerm('replicasets', 'size=n2'), 0);
+});
+
+test('what stays under a term keeps its place there', t => {
+	const {index, put} = anIndex();
+	for (const name of ['a', 'b', 'c']) put(name, {node: 'n1'});
+	put('a', {node: 'n1'});
+	t.deepEqual(
+		[...index.byTerm('pods', 'node=n1')].map(({metadata}) => metadata.name),
+		['a', 'b', 'c'],
+	);
+});

@@ -1,0 +1,48 @@
+// Which nodes a pod's node selector and node affinity name. After Kubernetes' v1 NodeSelector.
+
+import type {NodeSelectorRequirement, NodeSelectorTerm, PodSpec} from '../../../api/shapes/pod.js';
+import type {Labels} from '../../../api/object.js';
+
+type NamedNode = {readonly name: string; readonly labels: Labels};
+
+/** Whether the nodeSelector, and one of the required terms of node affinity, match. */
+export const matchesNode = (spec: PodSpec, node: NamedNode): boolean =>
+	missingLabel(spec.nodeSelector, node) === undefined && matchesAffinity(spec, node);
+
+/** The first label of a nodeSelector that the node has not. */
+export const missingLabel = (nodeSelector: Labels | undefined, {labels}: NamedNode): readonly [string, string] | undefined =>
+	nodeSelector === undefined ? undefined : Object.entries(nodeSelector).find(([label, value]) => labels[label] !== value);
+
+export function matchesAffinity({affinity}: Pick<PodSpec, 'affinity'>, node: NamedNode): boolean {
+	const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+	return required === undefined || required.nodeSelectorTerms.some(term => matchesTerm(term, node));
+}
+
+/** All requirements of a term; one without any matches nothing. */
+export function matchesTerm({matchExpressions = [], matchFields = []}: NodeSelectorTerm, {name, labels}: NamedNode): boolean {
+	if (matchExpressions.length === 0 && matchFields.length === 0) return false;
+	return (
+		matchExpressions.every(requirement =>
+			satisfies(requirement, Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined),
+		) && matchFields.every(requirement => satisfies(requirement, requirement.key === 'metadata.name' ? name : undefined))
+	);
+}
+
+function satisfies({operator, values = []}: NodeSelectorRequirement, value: string | undefined): boolean {
+	switch (operator) {
+		case 'In':
+			return value !== undefined && values.includes(value);
+		case 'NotIn':
+			return value === undefined || !values.includes(value);
+		case 'Exists':
+			return value !== undefined;
+		case 'DoesNotExist':
+			return value === undefined;
+		case 'Gt':
+			return isWhole(value) && isWhole(values[0]) && Number(value) > Number(values[0]);
+		case 'Lt':
+			return isWhole(value) && isWhole(values[0]) && Number(value) < Number(values[0]);
+	}
+}
+
+const isWhole = (text: string | undefined): text is string => text !== undefined && /^-?\d+$/.test(text);

@@ -1,0 +1,25 @@
+// Pods that wait for a node, in the order in which they are looked at: who counts more first, of equals who came first.
+
+import type {Pod} from '../../../api/kinds/pod.js';
+import type {Context} from '../../../system/behavior.js';
+import {unbound} from '../pod-terms.js';
+
+export const bindId = ({metadata}: Pod): string => `bind/${metadata.uid}`;
+
+/** Those whose bind is asked for aside. */
+export function waitingPods({known, pending}: Pick<Context, 'known' | 'pending'>): readonly Pod[] {
+	const pods: Pod[] = [];
+	for (const object of known.byTerm('pods', unbound)) {
+		const pod = object as Pod;
+		if (!pending.has(bindId(pod))) pods.push(pod);
+	}
+	// Mostly they are in order already: the index gives them as they came.
+	return pods.every((pod, i) => i === 0 || compare(pods[i - 1] ?? pod, pod) <= 0) ? pods : pods.sort(compare);
+}
+
+function compare(a: Pod, b: Pod): number {
+	const difference = (b.spec?.priority ?? 0) - (a.spec?.priority ?? 0);
+	if (difference !== 0) return difference;
+	const [since, after] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
+	return since === after ? 0 : since < after ? -1 : 1;
+}

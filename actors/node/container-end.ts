@@ -1,0 +1,79 @@
+// What follows the end of an attempt: the next one, a wait before it, or nothing. `restartPolicy` is what OTP calls a restart type.
+
+import {backoffOf} from '../../api/backoff.js';
+import type {RestartPolicy} from '../../api/kinds/pod.js';
+import {next, type Context, type Next, type Reply} from '../../system/behavior.js';
+import {restartDelayMs, streakAfter} from '../../system/supervision.js';
+import type {PodEvent} from '../sync-message.js';
+import {restProbers} from './container-probers.js';
+import {end, inspect, type ContainerActorState, type ContainerInput} from './container-state.js';
+import {runtimeError, start, wait} from './container-start.js';
+import type {ContainerExit} from './runtime-port.js';
+
+type Step = Next<ContainerActorState>;
+
+/** The runtime says that an attempt is over. */
+export function exited(state: ContainerActorState, exit: ContainerExit, context: Context): Step {
+	if (exit.attempt !== state.attempt || !mayRun(state)) return next(state);
+	const {state: settled, effects} = settle({...state, lastExit: exit}, exit, context);
+	return next(settled, [...restProbers(state), ...effects]);
+}
+
+/** Whether this attempt may be alive, as far as this actor knows. */
+const mayRun = ({phase: {type}}: ContainerActorState): boolean =>
+	type === 'starting' || type === 'postStart' || type === 'running' || type === 'stopping';
+
+/** An attempt is over: start the next, wait before it, or leave it be. */
+export function settle(state: ContainerActorState, exit: ContainerExit, context: Context): Step {
+	const told: PodEvent = {
+		event: isClean(exit) ? 'Normal' : 'Warning',
+		reason: isClean(exit) ? 'Completed' : 'Crashed',
+		message: endOf(state, exit),
+	};
+	if (state.stopGraceMs !== undefined) return end(state);
+	if (!wantsRestart(policyOf(state), exit)) return end(state, [told]);
+	const backoff = backoffOf(state.assignment.annotations);
+	const streak = streakAfter(state.streak, exit.finishedAtMs - exit.startedAtMs, backoff);
+	const again: ContainerActorState = {...state, lastExit: exit, streak, attempt: exit.attempt + 1};
+	const delayMs = restartDelayMs(streak, backoff) - (context.nowMs - exit.finishedAtMs);
+	if (delayMs <= 0) return start(again, context, [told]);
+	return wait(again, 'CrashLoopBackOff', `back-off before attempt ${again.attempt}: ${endOf(state, exit)}`, context, [told]);
+}
+
+const isClean = ({exitCode}: ContainerExit): boolean => exitCode === 0;
+
+const endOf = ({container: {name}}: ContainerInput, {attempt, exitCode, reason}: ContainerExit): string =>
+	`container ${name}, attempt ${attempt}, ended: ${exitText(exitCode, reason)}`;
+
+/** An exit code says nothing of memory. */
+function exitText(exitCode: number | undefined, reason: string): string {
+	if (exitCode === undefined) return `exit code unknown (${reason})`;
+	return `exit ${exitCode}${reason === 'OOMKilled' ? ` (${reason})` : ''}`;
+}
+
+/** An init container that succeeded has done what it is for. */
+function policyOf({assignment, role}: ContainerInput): RestartPolicy {
+	const {restartPolicy = 'Always'} = assignment.spec;
+	return role === 'init' && restartPolicy === 'Always' ? 'OnFailure' : restartPolicy;
+}
+
+function wantsRestart(policy: RestartPolicy, exit: ContainerExit): boolean {
+	switch (policy) {
+		case 'Always':
+			return true;
+		case 'OnFailure':
+			return !isClean(exit);
+		case 'Never':
+			return false;
+	}
+}
+
+/** The runtime's answer to a stop. */
+export function stopped(state: ContainerActorState, {outcome}: Reply<ContainerExit | null, 'stopped'>, context: Context): Step {
+	if (state.phase.type !== 'stopping') return next(state);
+	if (!outcome.ok) return wait({...state, streak: {restarts: state.streak.restarts + 1}}, runtimeError, outcome.error.message, context);
+	const exit = outcome.value ?? undefined;
+	if (state.stopGraceMs !== undefined) return end({...state, lastExit: exit ?? state.lastExit});
+	// A probe or a hook wanted its end, not the pod.
+	return exit?.attempt === state.attempt ? settle({...state, lastExit: exit}, exit, context) : inspect(state);
+}

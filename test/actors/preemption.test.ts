@@ -1,0 +1,261 @@
+// Pods that count more take the place of pods that count less: of as few, as low and as young as will do, and only where that helps.
+
+import test from 'ava';
+import type {Pod, PodSpec} from '../../api/kinds/pod.js';
+import type {ApiObject} from '../../api/object.js';
+import {scheduler, type SchedulerMessage, type SchedulerState} from '../../actors/control/scheduler.js';
+import type {Effect, Pending} from '../../system/behavior.js';
+import type {Known, ObjectIndex} from '../../system/object-index.js';
+import {play, playFrom} from '../../system/play.js';
+import {aContainer, aNode, aPod, contextWith, drop, indexOf, now, nowMs, openWrites, put} from './_objects.js';
+import {commit} from './_records.js';
+
+const asking = (name: string, cpu: string, spec: Partial<PodSpec> = {}, startTime = '2023-11-14T22:00:00Z'): Pod =>
+	aPod({name, spec: {containers: [aContainer({resources: {requests: {cpu}}})], ...spec}, status: {phase: 'Running', startTime}});
+const high = (name = 'high', cpu = '1', spec: Partial<PodSpec> = {}): Pod => asking(name, cpu, {priority: 100, ...spec});
+const cpus = (name: string, cpu = '1') => aNode({name, status: {allocatable: {cpu, pods: '110'}}});
+
+type Asked = {readonly key: string; readonly message: {readonly type: string; readonly node?: string; readonly nodeName?: string}};
+
+const asked = (effects: readonly Effect[]): string[] =>
+	effects.flatMap(effect => {
+		if (effect.type !== 'update') return [];
+		const {key, message} = effect as unknown as Asked;
+		return [`${message.type} ${key.slice('pods/default/'.length)} ${message.nodeName ?? message.node ?? 'nowhere'}`];
+	});
+
+const going = {name: 'going', metadata: {deletionTimestamp: now, deletionGracePeriodSeconds: 30}};
+
+const round = (index: ObjectIndex, pending: ReadonlyMap<string, Pending> = new Map()) =>
+	play(scheduler, null, [], contextWith(index, {pending}));
+
+/** Commits what was asked for. */
+function committed(index: ObjectIndex, effects: readonly Effect[]): void {
+	for (const effect of effects) if (effect.type === 'update') commit(index, index.get(effect.key) as ApiObject, effect.message);
+}
+
+const next = (index: ObjectIndex, state: SchedulerState, message: SchedulerMessage = {type: 'wake'}) =>
+	playFrom(scheduler, state, [message], contextWith(index));
+
+test('a pod that counts more takes the place of one that counts less, and room is kept for it', t => {
+	const index = indexOf(cpus('a'), asking('low', '1', {nodeName: 'a'}), high());
+	const {effects} = round(index);
+	t.deepEqual(asked(effects), ['preempt low a', 'nominate high a']);
+	committed(index, effects);
+	const low = index.get('pods/default/low') as Pod;
+	t.is(low.metadata.deletionGracePeriodSeconds, 30);
+	t.like(low.status?.conditions?.at(-1), {type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler'});
+	t.is((index.get('pods/default/high') as Pod).status?.nominatedNodeName, 'a');
+});
+
+test('the victim says who took its place, and ends with its own grace', t => {
+	const index = indexOf(cpus('a'));
+	const low = asking('low', '1', {nodeName: 'a', terminationGracePeriodSeconds: 7});
+	put(index, low);
+	commit(index, low, {type: 'preempt', uid: 'uid-of-low', node: 'a', by: 'default/high'});
+	const {metadata, status} = index.get('pods/default/low') as Pod;
+	t.is(metadata.deletionGracePeriodSeconds, 7);
+	t.is(Date.parse(metadata.deletionTimestamp ?? ''), nowMs + 7_000);
+	t.is(status?.conditions?.at(-1)?.message, 'pod default/high of a higher priority takes its place on node a');
+});
+
+test('while its victims end a pod waits for them; then it gets its place, whoever else asks', t => {
+	const index = indexOf(cpus('a'), asking('low', '1', {nodeName: 'a'}), high());
+	const first = round(index);
+	t.deepEqual(asked(round(index, openWrites(first.effects)).effects), []);
+	committed(index, first.effects);
+	const waits = next(index, first.state);
+	t.deepEqual(asked(waits.effects), []);
+	put(index, asking('rival', '1', {priority: 100}));
+	put(index, asking('lower', '500m'));
+	drop(index, index.get('pods/default/low') as Pod);
+	const {state} = next(index, waits.state, {type: 'room', node: 'a'});
+	const freed = next(index, state, {type: 'more'});
+	t.deepEqual(asked(freed.effects), ['bind high a']);
+	committed(index, freed.effects);
+	t.is((index.get('pods/default/high') as Pod).status?.nominatedNodeName, undefined);
+});
+
+test('room that is kept is nobody’s of equal or lower priority, but of one that counts more', t => {
+	const kept = {...high(), status: {phase: 'Pending', nominatedNodeName: 'a'} as const};
+	const leaving = aPod({...going, spec: {containers: [aContainer({resources: {requests: {cpu: '500m'}}})], nodeName: 'a'}});
+	const told = (pod: Pod): string[] => asked(round(indexOf(cpus('a'), leaving, kept, pod)).effects);
+	t.deepEqual(told(asking('low', '500m')), []);
+	t.deepEqual(told(high('equal', '500m')), []);
+	t.deepEqual(told(asking('top', '500m', {priority: 200})), ['bind top a']);
+});
+
+test('nobody goes for a pod of equal priority, of policy Never, or whom nothing helps', t => {
+	const low = asking('low', '1', {nodeName: 'a', priority: 5});
+	const whom = (pod: Pod, node = cpus('a')): string[] => asked(round(indexOf(node, low, pod)).effects);
+	t.deepEqual(whom(asking('equal', '1', {priority: 5})), []);
+	t.deepEqual(whom(high('never', '1', {preemptionPolicy: 'Never'})), []);
+	t.deepEqual(whom(high('elsewhere', '1', {nodeSelector: {disk: 'ssd'}})), []);
+	t.deepEqual(whom(high('too-big', '2')), []);
+	t.deepEqual(whom(high('cordoned'), aNode({name: 'a', spec: {unschedulable: true}})), []);
+	t.deepEqual(whom(high()), ['preempt low a', 'nominate high a']);
+});
+
+test('a pod of the default priority takes the place of one below', t => {
+	const index = indexOf(cpus('a'), asking('low', '1', {nodeName: 'a', priority: -1}), asking('plain', '1'));
+	t.deepEqual(asked(round(index).effects), ['preempt low a', 'nominate plain a']);
+});
+
+test('only as many go as have to: those that count more stay, and of equals those that run for longest', t => {
+	const index = indexOf(
+		cpus('a', '3'),
+		asking('older', '1', {nodeName: 'a', priority: 1}, '2023-11-14T20:00:00Z'),
+		asking('younger', '1', {nodeName: 'a', priority: 1}, '2023-11-14T21:00:00Z'),
+		asking('better', '1', {nodeName: 'a', priority: 2}),
+		high(),
+	);
+	t.deepEqual(asked(round(index).effects), ['preempt younger a', 'nominate high a']);
+});
+
+test('the node is taken where the highest victim is lowest, then where the fewest go, then where they began last', t => {
+	const where = (...low: readonly Pod[]): string | undefined =>
+		asked(round(indexOf(cpus('a'), cpus('b'), cpus('c'), ...low, high())).effects).at(-1);
+	const on = (node: string, priority: number, startTime?: string, cpu = '1', name = `low-${node}`): Pod =>
+		asking(name, cpu, {nodeName: node, priority}, startTime);
+	t.is(where(on('a', 3), on('b', 1), on('c', 2)), 'nominate high b');
+	t.is(where(on('a', 1, undefined, '500m'), on('a', 1, undefined, '500m', 'two'), on('b', 1), on('c', 2)), 'nominate high b');
+	t.is(
+		where(on('a', 1, '2023-11-14T20:00:00Z'), on('b', 1, '2023-11-14T20:00:01Z'), on('c', 1, '2023-11-14T19:00:00Z')),
+		'nominate high b',
+	);
+});
+
+test('a port and a neighbour can be in the way as well', t => {
+	const port = {containers: [aContainer({ports: [{containerPort: 80}]})]};
+	t.deepEqual(
+		asked(
+			round(indexOf(cpus('a'), aPod({name: 'low', spec: {...port, nodeName: 'a'}}), aPod({name: 'high', spec: {...port, priority: 1}})))
+				.effects,
+		),
+		['preempt low a', 'nominate high a'],
+	);
+	const away = {
+		podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: 'x'}}, topologyKey: 'host'}]},
+	};
+	const index = indexOf(
+		aNode({name: 'a', metadata: {labels: {host: 'a'}}}),
+		aPod({name: 'low', metadata: {labels: {app: 'x'}}, spec: {nodeName: 'a'}}),
+		aPod({name: 'high', spec: {priority: 1, affinity: away}}),
+	);
+	t.deepEqual(asked(round(index).effects), ['preempt low a', 'nominate high a']);
+});
+
+test('two pods never count on the same victim', t => {
+	const index = indexOf(
+		cpus('a'),
+		cpus('b'),
+		asking('low-a', '1', {nodeName: 'a'}),
+		asking('low-b', '1', {nodeName: 'b'}),
+		high('one'),
+		high('two'),
+		high('three'),
+	);
+	const {effects} = round(index);
+	const victims = asked(effects).filter(text => text.startsWith('preempt'));
+	t.deepEqual(victims.sort(), ['preempt low-a a', 'preempt low-b b']);
+	t.is(asked(effects).filter(text => text.startsWith('nominate')).length, 2);
+});
+
+test('room that cannot be used any more is kept no longer, and another place is looked for', t => {
+	const kept = {...high(), status: {phase: 'Pending', nominatedNodeName: 'a'} as const};
+	const closed = aNode({name: 'a', spec: {unschedulable: true}});
+	t.deepEqual(asked(round(indexOf(closed, kept)).effects), ['nominate high nowhere']);
+	t.deepEqual(asked(round(indexOf(closed, cpus('b'), asking('low', '1', {nodeName: 'b'}), kept)).effects), [
+		'preempt low b',
+		'nominate high b',
+	]);
+});
+
+test('a pod that is over and held by a finalizer gives no room: nobody waits for it', t => {
+	const kept = {...high(), status: {phase: 'Pending', nominatedNodeName: 'a'} as const};
+	const spec = {containers: [aContainer({resources: {requests: {cpu: '1'}}})], nodeName: 'a'};
+	const held = aPod({...going, spec, status: {phase: 'Failed'}});
+	const index = indexOf(cpus('a'), held, high('taken', '1', {nodeName: 'a', priority: 200}), kept);
+	t.deepEqual(asked(round(index).effects), ['nominate high nowhere']);
+	put(index, {...held, status: {phase: 'Running'}});
+	t.deepEqual(asked(round(index).effects), []);
+});
+
+test('a step takes the place of a bounded number, and goes on in the next', t => {
+	const names = Array.from({length: 8}, (_, i) => `n${i}`);
+	const index = indexOf(
+		...names.map(name => cpus(name)),
+		...names.map(name => asking(`low-${name}`, '1', {nodeName: name})),
+		...names.map(name => high(`high-${name}`)),
+	);
+	const first = round(index);
+	t.is(asked(first.effects).filter(text => text.startsWith('preempt')).length, 5);
+	t.true(first.effects.some(effect => effect.type === 'tell' && effect.message.type === 'more'));
+	committed(index, first.effects);
+	t.is(asked(next(index, first.state, {type: 'more'}).effects).filter(text => text.startsWith('preempt')).length, 3);
+});
+
+test('of many nodes one that changed is looked at for whose place to take there, and no other', t => {
+	const names = Array.from({length: 12}, (_, i) => `n${i}`);
+	const full = names.map(name => asking(`full-${name}`, '2', {nodeName: name, priority: 100}));
+	const index = indexOf(...names.map(name => cpus(name, '2')), ...full, high('high', '2'), high('also', '2'));
+	const first = round(index);
+	t.deepEqual(asked(first.effects), []);
+	// Two nodes have now who counts less, and news of one of them came.
+	for (const name of ['n3', 'n8']) {
+		drop(index, index.get(`pods/default/full-${name}`) as Pod);
+		put(index, asking(`low-${name}`, '1', {nodeName: name}));
+	}
+	const {state} = next(index, first.state, {type: 'room', node: 'n3'});
+	const second = next(index, state, {type: 'more'});
+	t.deepEqual(asked(second.effects).sort(), ['nominate high n3', 'preempt low-n3 n3']);
+	committed(index, second.effects);
+	const third = next(index, second.state, {type: 'room', node: 'n8'});
+	t.deepEqual(asked(next(index, third.state, {type: 'more'}).effects).sort(), ['nominate also n8', 'preempt low-n8 n8']);
+});
+
+test('news of many nodes are looked at in bounded steps, too', t => {
+	const names = Array.from({length: 20}, (_, i) => `n${i}`);
+	const full = names.map(name => asking(`full-${name}`, '1', {nodeName: name, priority: 100}));
+	const waiting = Array.from({length: 8}, (_, i) => high(`high-${i}`, `${900 + i}m`));
+	const index = indexOf(...names.map(name => cpus(name)), ...full, ...waiting);
+	let {state} = round(index);
+	state = next(index, state, {type: 'more'}).state;
+	for (const pod of full) {
+		drop(index, pod);
+		put(index, asking(pod.metadata.name, '1', {nodeName: pod.spec?.nodeName ?? ''}));
+	}
+	for (const node of names) state = next(index, state, {type: 'room', node}).state;
+	const first = next(index, state, {type: 'more'});
+	t.is(asked(first.effects).filter(text => text.startsWith('preempt')).length, 5);
+	committed(index, first.effects);
+	t.is(asked(next(index, first.state, {type: 'more'}).effects).filter(text => text.startsWith('preempt')).length, 3);
+});
+
+test('of a large cluster one step looks at a bounded part, any of it', t => {
+	const names = Array.from({length: 300}, (_, i) => `n${i}`);
+	const equals = names.flatMap(name => Array.from({length: 50}, (_, i) => asking(`${name}-${i}`, '10m', {nodeName: name, priority: 100})));
+	const index = indexOf(...names.map(name => cpus(name)), ...equals, high('one', '900m'), high('two', '901m'), high('three', '902m'));
+	let looked = 0;
+	const known: Known = {
+		version: index.version,
+		get: key => index.get(key),
+		byUid: uid => index.byUid(uid),
+		byOwner: uid => index.byOwner(uid),
+		list: (plural, namespace) => index.list(plural, namespace),
+		select: (plural, namespace, selector) => index.select(plural, namespace, selector),
+		*byTerm(plural, term) {
+			for (const object of index.byTerm(plural, term)) {
+				if (term.startsWith('occupies')) looked++;
+				yield object;
+			}
+		},
+		countByTerm: (plural, term) => index.countByTerm(plural, term),
+		sumByTerm: (plural, term) => index.sumByTerm(plural, term),
+		countInNamespace: namespace => index.countInNamespace(namespace),
+		inNamespace: namespace => index.inNamespace(namespace),
+	};
+	play(scheduler, null, [], contextWith(known));
+	// Once a node's pods were looked at, it is known that none of them counts less: three pods cost as much as all there are.
+	t.true(looked > 0 && looked <= equals.length, String(looked));
+});
