@@ -3,6 +3,7 @@
 // All state is in files under one directory, so any later agent adopts what runs. `agent/process/` has the parts: the shim and
 // its state file, lifelines, identities of processes, users, addresses, logs.
 
+import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {limits} from '../api/limits.js';
@@ -10,16 +11,24 @@ import type {ExitListener, Runtime, RuntimeCommand} from '../actors/node/runtime
 import {noSecrets, type NodeSecrets} from '../actors/node/secrets-port.js';
 import type {Clock} from '../system/clock.js';
 import {defaultSubnet} from './process/addresses.js';
+import {attemptFolder, stdinEndFile} from './process/attempts.js';
+import {noGroups, openContainerGroups} from './process/container-groups.js';
 import {createContainers} from './process/containers.js';
+import {enteringWords} from './process/entering.js';
+import {createExec} from './process/exec.js';
 import {explained} from './process/explained.js';
 import {hostOf, infoOf} from './process/host.js';
+import type {HostPaths} from './process/host-paths.js';
 import {createLogReader} from './process/log-reader.js';
+import {createLogWatch} from './process/log-watch.js';
+import {openMemory} from './process/memory.js';
 import {planOf} from './process/plan.js';
 import type {Dropper} from './process/privileges.js';
 import {createRemovals} from './process/removal.js';
-import {keepRotating} from './process/rotation.js';
-import {isFolderName, openSandboxes, type SandboxRecord} from './process/sandboxes.js';
+import {isFolderName, openSandboxes, privateRootName, type SandboxRecord} from './process/sandboxes.js';
+import {createInput} from './process/stdin.js';
 import {createStock} from './process/stock.js';
+import {createVolumes} from './process/volumes.js';
 import {setWatchdog} from './process/watchdog.js';
 import {handle, type Handlers} from './handlers.js';
 import {noLease, noSandbox} from './refusals.js';
@@ -40,26 +49,55 @@ export type ProcessRuntimeOptions = {
 	readonly path?: string | undefined;
 	/** How root becomes another user. Undefined: whatever works here; null: nothing does, so shims run as their users. */
 	readonly dropper?: Dropper | null | undefined;
+	/** Undefined: whatever works here; null: none, so that limits hold as far as the shell can set them. */
+	readonly controlGroups?: null | undefined;
 	readonly logFileBytes?: number | undefined;
 	/** How many folders of each sort are made in advance. */
 	readonly stockFolders?: number | undefined;
+	/** What of the host pods may have as volumes; undefined: nothing. Never this directory. */
+	readonly hostPaths?: HostPaths | undefined;
 };
 
 /** Throws errno exceptions when the directory cannot be used or there is no /proc, and a RangeError for a wrong subnet. */
 export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	const {clock, hostIP = '127.0.0.1', onWarning = () => undefined, secrets = noSecrets} = options;
 	const directory = path.resolve(options.directory);
-	const host = hostOf(options.path, options.dropper, onWarning);
 	const stock = createStock(path.join(directory, '.stock'), options.stockFolders ?? limits.stockFolders, clock, onWarning);
+	const realDirectory = realpathSync(directory);
+	const host = hostOf({path: options.path, dropper: options.dropper, folder: path.join(realDirectory, '.stock'), onWarning});
 	const sandboxes = openSandboxes(directory, options.subnet ?? defaultSubnet, stock, onWarning);
 	/** Of exclusive pods, each with its watchdog standing by. */
 	const leases = new Map<string, {readonly untilMs: number; readonly deadline: number}>();
 	let listener: ExitListener = () => undefined;
 	const tell: ExitListener = (container, exit) => listener(container, exit);
-	const containers = createContainers({sandboxes, stock, bootId: host.bootId, clock, tell, onWarning});
-	const removals = createRemovals(sandboxes, containers);
+	// A shim that runs as its container's user cannot join.
+	const mayJoin = host.agent.uid !== 0 || host.dropper !== undefined;
+	const groups = options.controlGroups === null || !mayJoin ? noGroups : openContainerGroups(directory, clock, onWarning);
+	const growth = createLogWatch(clock, options.logFileBytes ?? limits.logFileBytes, onWarning);
+	const containers = createContainers({sandboxes, stock, groups, logs: growth, bootId: host.bootId, clock, tell, onWarning});
+	groups.sweep((id, attempt) => existsSync(attemptFolder(path.join(sandboxes.folderOf(id.uid), id.container), attempt)));
+	const memory = host.mountTools === undefined ? undefined : openMemory(realDirectory);
+	const {allowed = [], never = []} = options.hostPaths ?? {};
+	const hostPaths: HostPaths = {allowed, never: [...never, directory]};
+	const volumes = createVolumes({
+		folderOf: sandboxes.folderOf,
+		isThere: uid => sandboxes.find(uid) !== undefined,
+		memory,
+		secrets,
+		hostPaths,
+		isRoot: host.agent.uid === 0,
+	});
+	const input = createInput();
+	const removals = createRemovals(sandboxes, containers, volumes);
 	const logs = createLogReader(containers, clock);
-	const stopRotation = keepRotating(containers, clock, options.logFileBytes ?? limits.logFileBytes, onWarning);
+	const exec = createExec({
+		containers,
+		groups,
+		stock,
+		host,
+		clock,
+		enteringWords: ({pid, user, groups: others}) => enteringWords(host, pid, user, others),
+	});
 
 	/** Runs with the pod of a command; otherwise answers why there is none to be used. */
 	function withPod<Value>(uid: string, done: (outcome: Outcome<Value>) => void, run: (pod: SandboxRecord) => void): void {
@@ -87,7 +125,20 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 					withPod(spec.id.uid, answer, () => {
 						const lease = leases.get(spec.id.uid);
 						if (spec.exclusive === true && !(lease !== undefined && lease.untilMs > clock.monotonicMs())) return answer(noLease(spec.id));
-						const plan = planOf(opened.value, host, Math.trunc(clock.nowMs()), lease?.deadline);
+						const {memoryLimitBytes} = spec;
+						const plan = planOf(opened.value, host, {
+							startedAtMs: Math.trunc(clock.nowMs()),
+							deadline: lease?.deadline,
+							cgroups: groups.doors(spec.id, spec.attempt, spec),
+							dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
+							inputEnd: spec.stdin ? stdinEndFile(path.join(sandboxes.folderOf(spec.id.uid), spec.id.container)) : undefined,
+							around: {
+								root: path.join(realDirectory, spec.id.uid, privateRootName),
+								find: volume => volumes.find(spec.id.uid, volume),
+								hostPaths,
+							},
+							memory: memory?.isMounted() === true ? memory.folder : undefined,
+						});
 						if (plan.ok) containers.start(spec, plan.value, answer);
 						else answer(plan);
 					}),
@@ -101,6 +152,15 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 			if (removals.isRemoving(id.uid)) removals.remove(id.uid, done);
 			else containers.stop(id, graceMs, done);
 		},
+		'volumes.ensure': (command, done) => withPod(command.uid, done, () => volumes.ensure(command, done)),
+		'container.act': (command, done) => withPod(command.id.uid, done, () => exec['container.act'](command, done)),
+		'exec.open': (command, done) => withPod(command.request.id.uid, done, () => exec['exec.open'](command, done)),
+		'exec.write': exec['exec.write'],
+		'exec.read': exec['exec.read'],
+		'exec.resize': exec['exec.resize'],
+		'exec.close': exec['exec.close'],
+		'stdin.write': ({id, data, isLast}, done) =>
+			withPod(id.uid, done, () => input.write(containers.find(id), Buffer.from(data, 'base64'), isLast, done)),
 		'lease.extend': ({uid, untilMs}, done) =>
 			withPod(uid, done, () =>
 				setWatchdog(
@@ -117,7 +177,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	};
 
 	return {
-		info: () => infoOf(host, hostIP, options.maxPods),
+		info: () => infoOf(host, hostIP, groups, options.maxPods),
 		run(command, done) {
 			const problem = wrongName(command);
 			if (problem !== undefined) done(failed('ERR_BAD_REQUEST', {message: problem}));
@@ -127,10 +187,12 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 			listener = next;
 		},
 		close() {
-			stopRotation();
+			exec.end();
+			input.close();
 			logs.close();
+			growth.close();
 			containers.close();
-			return stock.close();
+			return Promise.all([stock.close(), groups.close()]).then(() => undefined);
 		},
 	};
 }
@@ -162,6 +224,15 @@ function namesIn(command: RuntimeCommand): readonly string[] {
 		case 'sandbox.remove':
 		case 'lease.extend':
 			return [command.uid];
+		case 'volumes.ensure':
+			return [command.uid, ...command.volumes.map(({name}) => name)];
+		case 'exec.open':
+			return [command.request.id.uid, command.request.id.container];
+		case 'exec.write':
+		case 'exec.read':
+		case 'exec.resize':
+		case 'exec.close':
+			return [];
 		case 'sandbox.list':
 			return [];
 		case 'container.start':
@@ -170,6 +241,8 @@ function namesIn(command: RuntimeCommand): readonly string[] {
 			return [command.request.id.uid, command.request.id.container];
 		case 'container.inspect':
 		case 'container.stop':
+		case 'container.act':
+		case 'stdin.write':
 			return [command.id.uid, command.id.container];
 	}
 }

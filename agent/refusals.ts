@@ -16,6 +16,12 @@ export const anotherAttemptRuns = ({container}: ContainerId, attempt: number, ru
 export const noLease = ({container}: ContainerId): Refusal =>
 	failed('ERR_RUNTIME', {message: `container "${container}" is of an exclusive pod whose lease is not held`});
 
+/** For exec, as the kubelet says it. */
+export const notRunning = ({container}: ContainerId): Refusal =>
+	failed('ERR_BAD_REQUEST', {message: `container not found ("${container}")`});
+
+export const noSession = (session: string): Refusal => failed('ERR_NOT_FOUND', {resource: 'sessions', name: session});
+
 /** As kubectl shows it. */
 export const noSuchLog = ({id, previous}: LogRequest, podName: string): Refusal =>
 	failed('ERR_BAD_REQUEST', {
@@ -25,11 +31,12 @@ export const noSuchLog = ({id, previous}: LogRequest, podName: string): Refusal 
 	});
 
 /** Undefined: the request can be answered. */
-export function wrongLogRequest({offset, tailLines, maxBytes, waitMs}: LogRequest): Refusal | undefined {
+export function wrongLogRequest({offset, tailLines, sinceMs, maxBytes, waitMs}: LogRequest): Refusal | undefined {
 	const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 	const refusal = (message: string): Refusal => failed('ERR_BAD_REQUEST', {message});
 	if (offset !== undefined && !isCount(offset)) return refusal(`offset must be a whole number from 0, got ${offset}`);
 	if (tailLines !== undefined && !isCount(tailLines)) return refusal(`tailLines must be a whole number from 0, got ${tailLines}`);
+	if (sinceMs !== undefined && !Number.isFinite(sinceMs)) return refusal(`sinceMs must be a time in ms, got ${sinceMs}`);
 	if (!isCount(maxBytes) || maxBytes === 0) return refusal(`maxBytes must be a whole number from 1, got ${maxBytes}`);
 	if (!(waitMs >= 0)) return refusal(`waitMs must be 0 or more, got ${waitMs}`);
 	return undefined;

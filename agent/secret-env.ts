@@ -3,29 +3,15 @@
 import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import type {ContainerSpec, EnvSource, EnvVariable, OpenedSpec, SecretRef, ValuePart} from '../actors/node/runtime-port.js';
-import type {NodeSecrets, SecretData} from '../actors/node/secrets-port.js';
-
-/** By the Secret's name; undefined: it is not there. */
-type Opened = ReadonlyMap<string, SecretData | undefined>;
+import type {NodeSecrets} from '../actors/node/secrets-port.js';
+import {keyMissing, openSecrets, secretMissing, type OpenedSecrets} from './secret-open.js';
 
 /** What a text or a variable becomes; undefined: it is not set. `missing` says what is needed and not there, or that there is too much. */
 type Found<Value> = {readonly value: Value} | {readonly missing: string};
 
 /** The spec with all Secrets in its environment; `ERR_CONFIG_MISSING` says what is not there. Calls back once; at once when it names none. */
 export function openSpec(spec: ContainerSpec, secrets: NodeSecrets, done: (outcome: Outcome<OpenedSpec>) => void): void {
-	const wanted = [...new Map(spec.env.flatMap(refsIn).map(ref => [ref.secret, ref])).values()];
-	const opened = new Map<string, SecretData | undefined>();
-	const openNext = (): void => {
-		const ref = wanted.find(({secret}) => !opened.has(secret));
-		if (ref === undefined) return done(assembled(spec, opened));
-		secrets.open({namespace: spec.namespace, name: ref.secret, version: ref.version}, outcome => {
-			// Whether it may be missing is looked at where it is used.
-			if (!outcome.ok && outcome.error.code !== 'ERR_CONFIG_MISSING') return done(outcome);
-			opened.set(ref.secret, outcome.ok ? outcome.value : undefined);
-			openNext();
-		});
-	};
-	openNext();
+	openSecrets(spec.env.flatMap(refsIn), spec.namespace, secrets, opened => done(opened.ok ? assembled(spec, opened.value) : opened));
 }
 
 function refsIn(source: EnvSource): readonly SecretRef[] {
@@ -33,7 +19,7 @@ function refsIn(source: EnvSource): readonly SecretRef[] {
 	return 'parts' in source ? source.parts.filter(part => typeof part !== 'string') : [];
 }
 
-function assembled(spec: ContainerSpec, opened: Opened): Outcome<OpenedSpec> {
+function assembled(spec: ContainerSpec, opened: OpenedSecrets): Outcome<OpenedSpec> {
 	const env: EnvVariable[] = [];
 	let characters = 0;
 	for (const source of spec.env) {
@@ -48,7 +34,7 @@ function assembled(spec: ContainerSpec, opened: Opened): Outcome<OpenedSpec> {
 	return succeeded({...spec, env: [...new Map(env.map(variable => [variable.name, variable])).values()]});
 }
 
-function variablesOf(source: EnvSource, namespace: string, opened: Opened): Found<readonly EnvVariable[]> {
+function variablesOf(source: EnvSource, namespace: string, opened: OpenedSecrets): Found<readonly EnvVariable[]> {
 	if ('entriesOf' in source) return entriesOf(source.entriesOf, source.prefix, namespace, opened);
 	if (!('parts' in source)) return {value: [source]};
 	let value = '';
@@ -62,9 +48,9 @@ function variablesOf(source: EnvSource, namespace: string, opened: Opened): Foun
 	return {value: [{name: source.name, value, isSecret: true}]};
 }
 
-function entriesOf({secret, optional}: SecretRef, prefix: string, namespace: string, opened: Opened): Found<readonly EnvVariable[]> {
+function entriesOf({secret, optional}: SecretRef, prefix: string, namespace: string, opened: OpenedSecrets): Found<readonly EnvVariable[]> {
 	const data = opened.get(secret);
-	if (data === undefined) return optional ? {value: []} : {missing: `secret "${secret}" not found`};
+	if (data === undefined) return optional ? {value: []} : {missing: secretMissing(secret)};
 	const variables: EnvVariable[] = [];
 	for (const [key, encoded] of Object.entries(data)) {
 		const value = decoded(encoded);
@@ -74,13 +60,13 @@ function entriesOf({secret, optional}: SecretRef, prefix: string, namespace: str
 	return {value: variables};
 }
 
-function textOf(part: ValuePart, namespace: string, opened: Opened): Found<string | undefined> {
+function textOf(part: ValuePart, namespace: string, opened: OpenedSecrets): Found<string | undefined> {
 	if (typeof part === 'string') return {value: part};
 	const {secret, key, optional, otherwise} = part;
 	const data = opened.get(secret);
-	if (data === undefined && !optional) return {missing: `secret "${secret}" not found`};
+	if (data === undefined && !optional) return {missing: secretMissing(secret)};
 	const encoded = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
-	if (encoded === undefined) return optional ? {value: otherwise} : {missing: `couldn't find key ${key} in Secret ${namespace}/${secret}`};
+	if (encoded === undefined) return optional ? {value: otherwise} : {missing: keyMissing(key, namespace, secret)};
 	const value = decoded(encoded);
 	return value === undefined ? {missing: noText(key, namespace, secret)} : {value};
 }

@@ -5,10 +5,13 @@ import path from 'node:path';
 import type {ContainerExit} from '../../actors/node/runtime-port.js';
 import {signalGroup, statOf, type ProcessStat} from './identity.js';
 import {openLifeline} from './lifelines.js';
-import {readStateFile, recordLoss, type AttemptState, type StartRecord} from './state-file.js';
+import {lastLinesOf} from './last-lines.js';
+import {readStateFile, recordLoss, recordOom, type AttemptState, type StartRecord} from './state-file.js';
 
 export const lifelineFile = (folder: string): string => path.join(folder, 'lifeline');
 export const stdinFile = (folder: string): string => path.join(folder, 'stdin');
+/** Beside it: a line ends the input. */
+export const stdinEndFile = (folder: string): string => path.join(folder, 'stdin.end');
 export const attemptFolder = (folder: string, attempt: number): string => path.join(folder, String(attempt));
 export const stateFile = (folder: string, attempt: number): string => path.join(folder, String(attempt), 'state');
 export const logFile = (folder: string, attempt: number): string => path.join(folder, String(attempt), 'log');
@@ -39,7 +42,7 @@ export type Found = {
  * Looks a container up on disk. An attempt whose shim is gone without a code becomes a loss, its group is killed; one whose
  * program never started is removed. Throws errno exceptions.
  */
-export function findContainer(folder: string, bootId: string): Found {
+export function findContainer(folder: string, bootId: string, wasOomKilled: (attempt: number) => boolean = () => false): Found {
 	const attempts = attemptsIn(folder);
 	const highest = attempts[0];
 	if (highest === undefined) return {alive: undefined, lastExit: undefined, highest: -1};
@@ -48,29 +51,45 @@ export function findContainer(folder: string, bootId: string): Found {
 		const lifeline = openLifeline(lifelineFile(folder));
 		if (lifeline !== undefined) {
 			const [previous] = attempts.slice(1);
-			const lastExit = previous === undefined ? undefined : settle(folder, previous, bootId).exit;
+			const lastExit = previous === undefined ? undefined : settle(folder, previous, bootId, {wasOomKilled: wasOomKilled(previous)}).exit;
 			// Read again: the sign that the program has started may have been taken out of the lifeline just now.
 			const {started} = readStateFile(stateFile(folder, highest), highest, statOf);
 			return {alive: {attempt: highest, lifeline, started}, lastExit, highest};
 		}
 	}
-	const {started, exit} = settle(folder, highest, bootId);
+	const {started, exit} = settle(folder, highest, bootId, {wasOomKilled: wasOomKilled(highest)});
 	if (started !== undefined) return {alive: undefined, lastExit: exit, highest};
 	rmSync(attemptFolder(folder, highest), {recursive: true, force: true});
-	return findContainer(folder, bootId);
+	return findContainer(folder, bootId, wasOomKilled);
 }
 
-/**
- * Ends an attempt whose shim is gone: its code, or else a loss that is written down. Throws errno exceptions. `seen` is its start
- * as this agent saw it: a program that was killed before its shim had written all of that down has its exit code, too.
- */
-export function settle(folder: string, attempt: number, bootId: string, seen?: StartRecord): AttemptState {
+/** What somebody has seen of an attempt that is not in its files. */
+export type Seen = {
+	/** Its start: a program that was killed before its shim had written all of that down has its exit code, too. */
+	readonly started?: StartRecord | undefined;
+	readonly wasOomKilled?: boolean | undefined;
+};
+
+/** As the kernel kills for want of memory: the program itself, or what a shell then passes on. */
+const killedCode = 137;
+
+/** Ends an attempt whose shim is gone: its code and last words, or else a loss that is written down. Throws errno exceptions. */
+export function settle(folder: string, attempt: number, bootId: string, {started: seen, wasOomKilled = false}: Seen = {}): AttemptState {
 	const file = stateFile(folder, attempt);
 	const lookUp = (): ProcessStat | undefined => seen?.process;
 	const state = readStateFile(file, attempt, lookUp);
-	if (state.exit !== undefined || state.started === undefined) return state;
-	const rebooted = state.started.bootId !== bootId;
-	if (!rebooted) signalGroup(state.started.process, 'SIGKILL');
-	recordLoss(file, rebooted ? 'LostOnReboot' : 'Unknown');
-	return readStateFile(file, attempt, lookUp);
+	if (state.started === undefined) return state;
+	if (state.exit === undefined) {
+		const rebooted = state.started.bootId !== bootId;
+		if (!rebooted) signalGroup(state.started.process, 'SIGKILL');
+		recordLoss(file, rebooted ? 'LostOnReboot' : 'Unknown');
+	} else if (wasOomKilled && state.exit.exitCode === killedCode && state.exit.reason === 'Error') recordOom(file, state.exit);
+	else return withLastLines(state, folder, attempt);
+	return withLastLines(readStateFile(file, attempt, lookUp), folder, attempt);
+}
+
+function withLastLines({started, exit}: AttemptState, folder: string, attempt: number): AttemptState {
+	if (exit === undefined || exit.exitCode === 0) return {started, exit};
+	const lastLines = lastLinesOf(logFile(folder, attempt));
+	return {started, exit: lastLines === '' ? exit : {...exit, lastLines}};
 }

@@ -17,10 +17,13 @@ import type {
 } from '../../actors/node/runtime-port.js';
 import type {Cancel, Clock} from '../../system/clock.js';
 import {anotherAttemptRuns, attemptIsOver} from '../refusals.js';
-import {attemptFolder, attemptsIn, findContainer, settle, stateFile} from './attempts.js';
+import {attemptFolder, attemptsIn, findContainer, logFile, settle, stateFile} from './attempts.js';
+import type {ContainerGroups} from './container-groups.js';
 import {explained} from './explained.js';
 import {signalGroup, signalProcess, statOf} from './identity.js';
 import {watchLifeline} from './lifelines.js';
+import type {LogWatch} from './log-watch.js';
+import {refusalIn} from './refused.js';
 import type {Sandboxes} from './sandboxes.js';
 import {spawnShim, type SpawnPlan} from './spawn.js';
 import {readStateFile, type LookUp, type StartRecord} from './state-file.js';
@@ -68,6 +71,8 @@ export type Containers = {
 export type ContainersOptions = {
 	readonly sandboxes: Sandboxes;
 	readonly stock: Stock;
+	readonly groups: ContainerGroups;
+	readonly logs: LogWatch;
 	readonly bootId: string;
 	readonly clock: Clock;
 	readonly tell: ExitListener;
@@ -83,17 +88,18 @@ const runningOf = (attempt: number, {process, startedAtMs}: StartRecord): Runnin
 	handle: `${process.pid}.${process.startTime}`,
 });
 
-export function createContainers({sandboxes, stock, bootId, clock, tell, onWarning}: ContainersOptions): Containers {
+export function createContainers({sandboxes, stock, groups, logs, bootId, clock, tell, onWarning}: ContainersOptions): Containers {
 	const known = new Map<string, Container>();
 
 	function find(id: ContainerId): Container {
 		const there = known.get(keyOf(id));
 		if (there !== undefined) return there;
 		const folder = path.join(sandboxes.folderOf(id.uid), id.container);
-		const {alive, lastExit, highest} = findContainer(folder, bootId);
+		const {alive, lastExit, highest} = findContainer(folder, bootId, attempt => groups.wasOomKilled(id, attempt));
 		const container: Container = {id, folder, live: undefined, lastExit, highest};
 		if (highest >= 0) known.set(keyOf(id), container);
 		if (alive !== undefined) watch(container, alive.attempt, alive.lifeline, alive.started);
+		else if (highest >= 0) groups.end(id, highest, () => undefined); // What has left the process group may have outlived its shim.
 		return container;
 	}
 
@@ -104,6 +110,7 @@ export function createContainers({sandboxes, stock, bootId, clock, tell, onWarni
 			() => hearEnd(container, live),
 		);
 		const live: Live = {attempt, close, started, spawnError: undefined, onStarted: [], onEnded: new Set(), kill: undefined};
+		if (started !== undefined) accompany(container, attempt, started);
 		container.live = live;
 		known.set(keyOf(container.id), container);
 		return live;
@@ -117,18 +124,32 @@ export function createContainers({sandboxes, stock, bootId, clock, tell, onWarni
 		container.highest = live.attempt;
 		const running = runningOf(live.attempt, live.started);
 		for (const done of live.onStarted.splice(0)) done(succeeded(running));
+		accompany(container, live.attempt, live.started);
 		dropOutdated(container, live.attempt);
 	}
 
-	/** The shim is gone: what it wrote last is how the attempt ended. */
+	/** What goes on beside a program that runs. */
+	function accompany({id, folder}: Container, attempt: number, {process}: StartRecord): void {
+		groups.collect(id, attempt, process);
+		logs.follow(logFile(folder, attempt));
+	}
+
+	/** The shim is gone: what it wrote last is how the attempt ended. That is told when nothing of the attempt is left. */
 	function hearEnd(container: Container, live: Live): void {
 		live.kill?.cancel();
 		hearNews(container, live);
+		const wasOomKilled = groups.wasOomKilled(container.id, live.attempt);
+		groups.end(container.id, live.attempt, () => tellEnd(container, live, wasOomKilled));
+	}
+
+	function tellEnd(container: Container, live: Live, wasOomKilled: boolean): void {
 		container.live = undefined;
+		logs.finish(logFile(container.folder, live.attempt));
 		if (live.started === undefined) failStart(container, live);
 		else {
+			const {started} = live;
 			const exit =
-				reading(() => settle(container.folder, live.attempt, bootId, live.started).exit) ?? unreadable(live.attempt, live.started);
+				reading(() => settle(container.folder, live.attempt, bootId, {started, wasOomKilled}).exit) ?? unreadable(live.attempt, started);
 			container.lastExit = exit;
 			const pod = sandboxes.find(container.id.uid);
 			tell({namespace: pod?.namespace ?? '', podName: pod?.name ?? '', id: container.id}, exit);
@@ -138,8 +159,9 @@ export function createContainers({sandboxes, stock, bootId, clock, tell, onWarni
 
 	/** An attempt whose program never ran is no attempt. */
 	function failStart(container: Container, live: Live): void {
+		const why = refusalIn(stateFile(container.folder, live.attempt)) ?? 'its shim ended before the program ran';
 		reading(() => rmSync(attemptFolder(container.folder, live.attempt), {recursive: true, force: true}));
-		const message = `container "${container.id.container}" was not started: ${live.spawnError === undefined ? 'its shim ended before the program ran' : explained(live.spawnError)}`;
+		const message = `container "${container.id.container}" was not started: ${live.spawnError === undefined ? why : explained(live.spawnError)}`;
 		for (const done of live.onStarted.splice(0)) done(failed('ERR_RUNTIME', {message}));
 	}
 
@@ -172,6 +194,7 @@ export function createContainers({sandboxes, stock, bootId, clock, tell, onWarni
 		const {live} = container;
 		if (live !== undefined) return join(container, live, attempt, done);
 		if (attempt <= container.highest) return done(attemptIsOver(id, attempt, container.highest + 1));
+		groups.make(id, attempt, spec);
 		// The error comes in a later turn than the spawn, and before the end of the lifeline.
 		const lifeline = spawnShim({...plan, folder: container.folder, attempt}, stock, error => void (started.spawnError = error));
 		const started = watch(container, attempt, lifeline, undefined);

@@ -3,16 +3,30 @@
 import os from 'node:os';
 import process from 'node:process';
 import type {RuntimeInfo} from '../../actors/node/runtime-port.js';
+import {kubernetesArchitecture} from '../../api/architecture.js';
+import type {NodeFeature} from '../../api/features.js';
 import {limits} from '../../api/limits.js';
+import type {ContainerGroups} from './container-groups.js';
 import {readBootId} from './identity.js';
 import type {Host} from './plan.js';
+import {findMountTools} from './mount-trial.js';
 import {findDropper, type Dropper} from './privileges.js';
+import {findTerminal} from './terminal.js';
 
 /** As a login shell of Debian has it. */
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
+export type HostOptions = {
+	readonly path: string | undefined;
+	/** Undefined: whatever works here. */
+	readonly dropper: Dropper | null | undefined;
+	/** A folder without links in its path, to try mounts on. */
+	readonly folder: string;
+	readonly onWarning: (message: string) => void;
+};
+
 /** Throws errno exceptions where there is no /proc of a Linux kernel. */
-export function hostOf(path: string = defaultPath, dropper: Dropper | null | undefined, onWarning: (message: string) => void): Host {
+export function hostOf({path = defaultPath, dropper, folder, onWarning}: HostOptions): Host {
 	const agent = {uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0};
 	const found = agent.uid === 0 ? (dropper === null ? undefined : (dropper ?? findDropper())) : undefined;
 	if (agent.uid === 0 && found === undefined) {
@@ -21,34 +35,62 @@ export function hostOf(path: string = defaultPath, dropper: Dropper | null | und
 				'containers of other users run under shims of these users, which their programs can kill',
 		);
 	}
-	return {agent, dropper: found, path, bootId: readBootId()};
+	return {
+		agent,
+		groups: process.getgroups?.() ?? [],
+		dropper: found,
+		mountTools: found === undefined ? undefined : findMountTools(folder),
+		terminal: findTerminal(),
+		path,
+		bootId: readBootId(),
+	};
 }
 
 /** As the node's record shows it. */
-export function infoOf({agent, bootId}: Host, hostIP: string, maxPods: number = limits.podsPerNode): RuntimeInfo {
+export function infoOf(
+	host: Host,
+	hostIP: string,
+	groups: Pick<ContainerGroups, 'enforces'>,
+	maxPods: number = limits.podsPerNode,
+): RuntimeInfo {
 	return {
 		name: 'process',
 		version: process.versions.node,
 		cpuMillis: os.availableParallelism() * 1_000,
 		memoryBytes: os.totalmem(),
 		maxPods,
-		features: agent.uid === 0 ? ['runAsUser'] : [],
+		features: featuresOf(host, groups),
 		conditions: [
 			{
 				type: 'SharedNetwork',
 				reason: 'ProcessRuntime',
 				message: 'pods share the network of this node; each has a loopback address of its own',
 			},
-			{
-				type: 'LimitsNotEnforced',
-				reason: 'ProcessRuntime',
-				message: 'limits of cpu and memory are not enforced on this node',
-			},
+			...limitsNotEnforced(groups),
 		],
 		hostIP,
-		hostBootId: bootId,
+		hostBootId: host.bootId,
 		os: os.type(),
 		kernel: os.release(),
-		architecture: os.arch(),
+		architecture: kubernetesArchitecture(os.arch()),
 	};
+}
+
+const enforcesAll = ({enforces}: Pick<ContainerGroups, 'enforces'>): boolean => enforces('memory') && enforces('cpu');
+
+const featuresOf = ({agent, mountTools, terminal}: Host, groups: Pick<ContainerGroups, 'enforces'>): readonly NodeFeature[] => [
+	...(enforcesAll(groups) ? (['limits'] as const) : []),
+	...(terminal === undefined ? [] : (['terminal'] as const)),
+	...(agent.uid === 0 ? (['users'] as const) : []),
+	...(mountTools === undefined ? [] : (['volumes'] as const)),
+];
+
+/** Says what holds instead. */
+function limitsNotEnforced(groups: Pick<ContainerGroups, 'enforces'>): RuntimeInfo['conditions'] {
+	if (enforcesAll(groups)) return [];
+	const memory = groups.enforces('memory')
+		? 'limits of memory are enforced'
+		: 'a limit of memory bounds the data of each process by itself (rlimit)';
+	const cpu = groups.enforces('cpu') ? 'limits of cpu are enforced' : 'limits of cpu are not enforced';
+	return [{type: 'LimitsNotEnforced', reason: 'NoControlGroups', message: `this agent may not use all control groups: ${memory}, ${cpu}`}];
 }

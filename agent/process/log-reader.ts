@@ -9,7 +9,8 @@ import {noSuchLog, wrongLogRequest} from '../refusals.js';
 import {attemptsIn, logFile} from './attempts.js';
 import type {Container, Containers} from './containers.js';
 import {explained} from './explained.js';
-import {offsetOfTail, readLog} from './logs.js';
+import {offsetSince, readMarks, stamped, timeOf} from './log-times.js';
+import {beginsLine, nextLine, offsetOfTail, readLog} from './logs.js';
 import type {SandboxRecord} from './sandboxes.js';
 
 type Done = (outcome: Outcome<LogChunk>) => void;
@@ -27,6 +28,7 @@ type Reading = {
 	readonly file: string;
 	readonly offset: number;
 	readonly maxBytes: number;
+	readonly timestamps: boolean;
 };
 
 export function createLogReader(containers: Containers, clock: Clock): LogReader {
@@ -39,8 +41,14 @@ export function createLogReader(containers: Containers, clock: Clock): LogReader
 		const attempt = attemptsIn(container.folder)[request.previous ? 1 : 0];
 		if (attempt === undefined) return done(noSuchLog(request, pod.name));
 		const file = logFile(container.folder, attempt);
-		const offset = request.offset ?? (request.tailLines === undefined ? 0 : offsetOfTail(file, request.tailLines));
-		const reading = {container, attempt, file, offset, maxBytes: Math.min(request.maxBytes, limits.logChunkBytes)};
+		const reading = {
+			container,
+			attempt,
+			file,
+			offset: request.offset ?? firstOffset(file, request),
+			maxBytes: Math.min(request.maxBytes, limits.logChunkBytes),
+			timestamps: request.timestamps === true,
+		};
 		const chunk = chunkOf(reading);
 		if (chunk.data !== '' || chunk.end || request.waitMs <= 0) return done(succeeded(chunk));
 		if (waiting.size >= limits.logFollowers) {
@@ -82,10 +90,16 @@ export function createLogReader(containers: Containers, clock: Clock): LogReader
 	}
 
 	/** Whether the attempt lives is asked first: what it wrote before its end is then surely in the file. */
-	function chunkOf({container, attempt, file, offset, maxBytes}: Reading): LogChunk {
+	function chunkOf({container, attempt, file, offset, maxBytes, timestamps}: Reading): LogChunk {
 		const isOver = container.live?.attempt !== attempt;
 		const {data, nextOffset, atEnd} = readLog(file, offset, maxBytes);
-		return {data: data.toString('base64'), nextOffset, end: isOver && atEnd, attempt};
+		if (!timestamps || data.length === 0) return {data: data.toString('base64'), nextOffset, end: isOver && atEnd, attempt};
+		const from = nextOffset - data.length; // What was rotated away was skipped.
+		const marks = readMarks(file);
+		const nowMs = clock.nowMs();
+		const piece = {data, offset: from, beginsLine: beginsLine(file, from)};
+		const {data: text, taken} = stamped(piece, position => timeOf(marks, position, nowMs), maxBytes);
+		return {data: text.toString('base64'), nextOffset: from + taken, end: isOver && atEnd && taken === data.length, attempt};
 	}
 
 	return {
@@ -94,4 +108,10 @@ export function createLogReader(containers: Containers, clock: Clock): LogReader
 			for (const finish of [...waiting]) finish();
 		},
 	};
+}
+
+/** Of the last lines, those that were begun at that time or later. */
+function firstOffset(file: string, {tailLines, sinceMs}: LogRequest): number {
+	const tail = tailLines === undefined ? 0 : offsetOfTail(file, tailLines);
+	return sinceMs === undefined ? tail : Math.max(tail, nextLine(file, offsetSince(readMarks(file), sinceMs)));
 }

@@ -6,6 +6,8 @@
 import {
 	closeSync,
 	copyFile,
+	createReadStream,
+	createWriteStream,
 	fstatSync,
 	ftruncateSync,
 	openSync,
@@ -16,6 +18,7 @@ import {
 	writeFileSync,
 	writeSync,
 } from 'node:fs';
+import {pipeline} from 'node:stream';
 
 export type Chunk = {readonly data: Buffer; readonly nextOffset: number; readonly atEnd: boolean};
 
@@ -25,6 +28,8 @@ type Bases = {readonly current: number; readonly older: number};
 const basesFile = (log: string): string => `${log}.base`;
 const olderFile = (log: string): string => `${log}.1`;
 const blockBytes = 65_536;
+/** Taken over while nothing else happens in this process. */
+const lastBlocks = 64;
 
 function basesOf(log: string): Bases {
 	try {
@@ -85,6 +90,29 @@ export function offsetOfTail(log: string, lines: number): number {
 	return bases.older;
 }
 
+/** How much was written since the attempt's start, and the first of it that is still there. */
+export function extentOf(log: string): {readonly first: number; readonly end: number} {
+	const bases = basesOf(log);
+	return {first: bases.older, end: bases.current + sizeOf(log)};
+}
+
+/** Whether a line begins at this offset. What is left of a line that was rotated away counts as one. Throws errno exceptions. */
+export function beginsLine(log: string, offset: number): boolean {
+	return offset <= basesOf(log).older || readLog(log, offset - 1, 1).data[0] === 10;
+}
+
+/** Where the next line begins, from this offset on; the end where none does. Throws errno exceptions. */
+export function nextLine(log: string, offset: number): number {
+	if (beginsLine(log, offset)) return offset;
+	for (let from = offset; ;) {
+		const {data, nextOffset, atEnd} = readLog(log, from, blockBytes);
+		const newline = data.indexOf(10);
+		if (newline >= 0) return nextOffset - data.length + newline + 1;
+		if (atEnd) return nextOffset;
+		from = nextOffset;
+	}
+}
+
 function readAt(file: string, position: number, maxBytes: number): Buffer {
 	let descriptor: number;
 	try {
@@ -101,39 +129,48 @@ function readAt(file: string, position: number, maxBytes: number): Buffer {
 	}
 }
 
-/** Calls back with an error, or with nothing when the log is below the limit or was rotated. One call per log at a time. */
+/**
+ * Calls back with an error, or with nothing when the log is below the limit or was rotated. Of a log that has grown far beyond it only the
+ * end is kept. One call per log at a time.
+ */
 export function rotateLog(log: string, limitBytes: number, done: (error?: unknown) => void): void {
-	if (sizeOf(log) < limitBytes) return done();
+	const size = sizeOf(log);
+	if (size < limitBytes) return done();
 	const copy = `${olderFile(log)}.new`;
-	copyFile(log, copy, error => {
-		if (error !== null) return done(error);
+	const skipped = size > 2 * limitBytes ? size - limitBytes : 0;
+	const copied = (error: Error | null | undefined): void => {
+		if (error !== null && error !== undefined) return done(error);
 		try {
-			cut(log, copy);
-			done();
+			cut(log, copy, skipped);
 		} catch (failure) {
-			done(failure);
+			return done(failure);
 		}
-	});
+		done();
+	};
+	if (skipped === 0) copyFile(log, copy, copied);
+	else pipeline(createReadStream(log, {start: skipped, end: size - 1}), createWriteStream(copy, {mode: 0o600}), copied);
 }
 
 /**
  * Adds what was written during the copy, then cuts. Should the agent die before the cut, readers get those lines twice, never
  * not at all.
  */
-function cut(log: string, copy: string): void {
+function cut(log: string, copy: string, skipped: number): void {
 	const source = openSync(log, 'r+');
 	try {
 		const bases = basesOf(log);
 		const target = openSync(copy, 'a');
 		try {
-			for (let rest = readAt(log, sizeOf(copy), blockBytes); rest.length > 0; rest = readAt(log, sizeOf(copy), blockBytes)) {
+			for (let block = 0; block < lastBlocks; block++) {
+				const rest = readAt(log, skipped + sizeOf(copy), blockBytes);
+				if (rest.length === 0) break;
 				writeSync(target, rest);
 			}
 		} finally {
 			closeSync(target);
 		}
-		const current = bases.current + sizeOf(copy);
-		writeFileSync(`${basesFile(log)}.new`, `${bases.current} ${current}\n`, {mode: 0o600});
+		const current = bases.current + Math.max(fstatSync(source).size, skipped + sizeOf(copy));
+		writeFileSync(`${basesFile(log)}.new`, `${bases.current + skipped} ${current}\n`, {mode: 0o600});
 		renameSync(copy, olderFile(log));
 		renameSync(`${basesFile(log)}.new`, basesFile(log));
 		ftruncateSync(source, 0);

@@ -5,15 +5,24 @@
 
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {OpenedSpec} from '../../actors/node/runtime-port.js';
-import {chooseUser, type Dropper, type User} from './privileges.js';
+import {mountText, type MountTools} from './mount-text.js';
+import {planMounts, seenBy, type MountPlan, type Wanted} from './mounts.js';
+import {chooseUser, obstacleToGroups, setprivWords, type Dropper, type User} from './privileges.js';
 import {findProgram, obstacleToDirectory} from './programs.js';
-import {isOdd, isUnsayable, shimCommand} from './shim.js';
+import {isOdd, isUnsayable, shimCommand, shimDescriptors, type Launch, type View} from './shim.js';
 import type {SpawnPlan} from './spawn.js';
+import {defaultTerm, type Terminal} from './terminal.js';
 
 export type Host = {
 	readonly agent: User;
+	/** Groups of the agent beside its own. */
+	readonly groups: readonly number[];
 	/** Undefined: none works, the shim itself runs as the user. */
 	readonly dropper: Dropper | undefined;
+	/** Undefined: containers see the node's files as they are, and have no volumes. */
+	readonly mountTools: MountTools | undefined;
+	/** Undefined: no program can have a terminal. */
+	readonly terminal: Terminal | undefined;
 	/** Where programs are looked up when the container's environment has no PATH. */
 	readonly path: string;
 	readonly bootId: string;
@@ -21,51 +30,96 @@ export type Host = {
 
 const defaultDirectory = '/';
 
+/** What a start is given beside its spec. */
+export type Start = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataKib' | 'inputEnd'> & {
+	/** Of the pod's volumes, and where mounts are put together. */
+	readonly around: Omit<Wanted, 'mounts' | 'readOnlyRoot'>;
+	/** What this node keeps in memory only, if that is mounted. */
+	readonly memory: string | undefined;
+};
+
 /** Fails with ERR_BAD_REQUEST for what no host could run and with ERR_RUNTIME for what this one cannot. */
-export function planOf(
-	spec: OpenedSpec,
-	host: Host,
-	startedAtMs: number,
-	deadline?: number,
-): Outcome<Omit<SpawnPlan, 'folder' | 'attempt'>> {
+export function planOf(spec: OpenedSpec, host: Host, {around, memory, ...start}: Start): Outcome<Omit<SpawnPlan, 'folder' | 'attempt'>> {
 	const name = spec.id.container;
 	const problem = problemOf(spec);
 	if (problem !== undefined) return failed('ERR_BAD_REQUEST', {message: `container "${name}": ${problem}`});
 	const refused = (reason: string): ReturnType<typeof failed> =>
 		failed('ERR_RUNTIME', {message: `container "${name}" cannot start: ${reason}`});
-	if (spec.tty) return refused('it asks for a tty, which the process runtime does not have');
+	if (spec.tty && host.terminal === undefined) return refused('it asks for a tty, and this node has no script(1) of util-linux that works');
 
-	const choice = chooseUser(host.agent, {uid: spec.runAsUser, gid: spec.runAsGroup});
+	const choice = chooseUser(host.agent, {uid: spec.runAsUser, gid: spec.runAsGroup, isNonRoot: spec.runAsNonRoot});
 	if (!choice.ok) return refused(choice.reason);
 	const {user} = choice;
 	const isAgent = user.uid === host.agent.uid && user.gid === host.agent.gid;
-	const looker = {user, isAgent};
+	const groups = spec.groups.filter(group => group !== user.gid);
+	const rights = rightsOf(host, user, groups);
+	if (!rights.ok) return refused(rights.reason);
+
+	if (host.mountTools === undefined && (spec.mounts.length > 0 || spec.readOnlyRoot)) return refused(noMounts(spec, host));
+	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot});
+	if (!seen.ok) return refused(seen.reason);
+	const looker = {user, isAgent, groups, seen: seenBy(seen.plan)};
 	const directory = spec.workingDir ?? defaultDirectory;
 	const obstacle = obstacleToDirectory(directory, looker);
 	if (obstacle !== undefined) return refused(obstacle);
-	const searchPath = spec.env.findLast(variable => variable.name === 'PATH')?.value ?? host.path;
+	const env = spec.tty && !spec.env.some(variable => variable.name === defaultTerm.name) ? [defaultTerm, ...spec.env] : spec.env;
+	const searchPath = env.findLast(variable => variable.name === 'PATH')?.value ?? host.path;
 	const program = findProgram(spec.argv[0] ?? '', searchPath, directory, looker);
 	if (!program.ok) return refused(program.reason);
-	if (isUnsayable({program: program.file, env: spec.env})) {
+	if (isUnsayable({program: program.file, env})) {
 		return refused(`the path of its program, "${program.file}", has a "=" and so cannot be combined with the names of its variables`);
 	}
+	const {plan: mounts} = seen;
 	return succeeded({
 		command: shimCommand({
 			argv: spec.argv,
 			program: program.file,
-			env: spec.env,
+			env,
 			path: host.path,
-			drop: isAgent ? undefined : host.dropper?.(user),
-			startedAtMs,
+			drop: mounts === undefined || host.mountTools === undefined ? rights.drop : rightsInView(host.mountTools, user, groups),
 			bootId: host.bootId,
-			deadline,
+			view: mounts === undefined || host.mountTools === undefined ? undefined : viewOf(mounts, host.mountTools, memory, directory),
+			terminal: spec.tty && host.terminal !== undefined ? {...host.terminal, owner: isAgent ? undefined : user.uid} : undefined,
+			...start,
 		}),
-		directory,
-		stdin: spec.stdin,
+		directory: mounts === undefined ? directory : defaultDirectory,
+		input: spec.stdin ? 'kept' : spec.tty ? 'open' : 'none',
+		privateRoot: mounts !== undefined && mounts.covers.length > 0 ? mounts.root : undefined,
 		logOwner: isAgent ? undefined : user,
 		shimUser: isAgent || host.dropper !== undefined ? undefined : user,
 	});
 }
+
+const noMounts = ({mounts}: OpenedSpec, {agent}: Host): string =>
+	`it asks for ${mounts.length > 0 ? 'volumes' : 'a read-only root'}, ${agent.uid === 0 ? 'and this node gives the agent no mount namespaces' : 'which only an agent that is root can give'}`;
+
+/** The words that make a process one of that user, with just these groups; undefined: it is one already. */
+export type Rights = {readonly ok: true; readonly drop: readonly string[] | undefined} | {readonly ok: false; readonly reason: string};
+
+export function rightsOf(host: Pick<Host, 'agent' | 'groups' | 'dropper'>, user: User, groups: readonly number[]): Rights {
+	const obstacle = obstacleToGroups(host.agent, host.groups, groups);
+	if (obstacle !== undefined) return {ok: false, reason: obstacle};
+	const isAgent = user.uid === host.agent.uid && user.gid === host.agent.gid;
+	if (isAgent && (host.agent.uid !== 0 || groups.length === 0)) return {ok: true, drop: undefined};
+	if (host.dropper === undefined && groups.length > 0)
+		return {ok: false, reason: 'it asks for groups, and no program of this node can give them'};
+	return {ok: true, drop: host.dropper?.({user, groups})};
+}
+
+/**
+ * In a view of its own a program of another user than root gets no rights by a set-user-ID file: what such files trust, /etc/shadow and
+ * the like, may be a volume there.
+ */
+export const rightsInView = ({setpriv}: MountTools, user: User, groups: readonly number[]): readonly string[] | undefined =>
+	user.uid === 0 && user.gid === 0 && groups.length === 0
+		? undefined
+		: setprivWords(setpriv, {user, groups}, user.uid === 0 ? [] : ['--no-new-privs']);
+
+const viewOf = (plan: MountPlan, tools: MountTools, memory: string | undefined, directory: string): View => ({
+	unshare: tools.unshare,
+	...mountText(plan, tools, {memory, stateDescriptor: shimDescriptors.state}),
+	directory,
+});
 
 /** What no kernel takes. */
 function problemOf({argv, env, attempt, workingDir}: OpenedSpec): string | undefined {

@@ -12,47 +12,84 @@ export type User = {readonly uid: number; readonly gid: number};
 /** What pods run as when the agent is root and the manifest names nobody. */
 export const nobody: User = {uid: 65_534, gid: 65_534};
 
-/** The words to put before a program, which then runs as that user, without supplementary groups. */
-export type Dropper = (user: User) => readonly string[];
+export type Drop = {
+	readonly user: User;
+	/** Beside the user's own. */
+	readonly groups: readonly number[];
+};
+
+/** The words to put before a program, which then runs as that user with just these groups. */
+export type Dropper = (drop: Drop) => readonly string[];
 
 /** GNU chroot first: with the root that is there already it only changes the user, in half the time of setpriv. */
-const droppers: readonly {readonly file: string; readonly words: (file: string, user: User) => readonly string[]}[] = [
+const droppers: readonly {readonly file: string; readonly words: (file: string, drop: Drop) => readonly string[]}[] = [
 	...['/usr/sbin/chroot', '/usr/bin/chroot'].map(file => ({
 		file,
-		words: (path: string, {uid, gid}: User) => [path, `--userspec=+${uid}:+${gid}`, '--groups=', '--skip-chdir', '/'],
+		words: (path: string, {user: {uid, gid}, groups}: Drop) => [
+			path,
+			`--userspec=+${uid}:+${gid}`,
+			`--groups=${groups.map(group => `+${group}`).join(',')}`,
+			'--skip-chdir',
+			'/',
+		],
 	})),
 	...['/usr/bin/setpriv', '/bin/setpriv', '/usr/sbin/setpriv'].map(file => ({
 		file,
-		words: (path: string, {uid, gid}: User) => [path, `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--'],
+		words: (path: string, drop: Drop) => setprivWords(path, drop),
 	})),
 ];
+
+export const setprivWords = (file: string, {user: {uid, gid}, groups}: Drop, more: readonly string[] = []): readonly string[] => [
+	file,
+	...more,
+	`--reuid=${uid}`,
+	`--regid=${gid}`,
+	groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`,
+	'--',
+];
+
+/** Groups that no host knows by name, to try with. */
+const trialGroups = [65_533, 65_532];
 
 /** The first way that works on this host, tried once with `nobody`; undefined where there is none. */
 export function findDropper(): Dropper | undefined {
 	const found = droppers.find(({file, words}) => {
 		if (!existsSync(file)) return false;
-		const [program = file, ...args] = words(file, nobody);
+		const [program = file, ...args] = words(file, {user: nobody, groups: trialGroups});
 		const {status, stdout} = spawnSync(
 			program,
-			[...args, '/bin/sh', '-c', 'while read -r k v _; do echo "$k$v"; done </proc/self/status'],
+			[...args, '/bin/sh', '-c', 'while read -r k v w; do echo "$k$v $w"; done </proc/self/status'],
 			{
 				encoding: 'utf8',
 				env: {},
 				timeout: limits.probeMs,
 			},
 		);
-		return status === 0 && stdout.includes(`Uid:${nobody.uid}\n`) && stdout.includes(`Gid:${nobody.gid}\n`);
+		const isIn = trialGroups.every(group => new RegExp(`^Groups:.*\\b${group}\\b`, 'm').test(stdout));
+		return status === 0 && stdout.includes(`Uid:${nobody.uid} `) && stdout.includes(`Gid:${nobody.gid} `) && isIn;
 	});
-	return found === undefined ? undefined : user => found.words(found.file, user);
+	return found === undefined ? undefined : drop => found.words(found.file, drop);
 }
 
 export type UserChoice = {readonly ok: true; readonly user: User} | {readonly ok: false; readonly reason: string};
 
 const isId = (value: number): boolean => Number.isSafeInteger(value) && value >= 0 && value < 4_294_967_295;
 
+export type WantedUser = {
+	readonly uid: number | undefined;
+	readonly gid: number | undefined;
+	/** It must not be root. */
+	readonly isNonRoot: boolean;
+};
+
 /** Who a container runs as, given who the agent is. A reason when that cannot be. */
-export function chooseUser(agent: User, wanted: {readonly uid: number | undefined; readonly gid: number | undefined}): UserChoice {
-	const {uid, gid} = wanted;
+export function chooseUser(agent: User, wanted: WantedUser): UserChoice {
+	const choice = chosen(agent, wanted);
+	if (!choice.ok || choice.user.uid !== 0 || !wanted.isNonRoot) return choice;
+	return {ok: false, reason: 'runAsNonRoot is set and it would run as root: set runAsUser to another user'};
+}
+
+function chosen(agent: User, {uid, gid}: WantedUser): UserChoice {
 	if (uid !== undefined && !isId(uid)) return {ok: false, reason: `runAsUser must be a user id, got ${uid}`};
 	if (gid !== undefined && !isId(gid)) return {ok: false, reason: `runAsGroup must be a group id, got ${gid}`};
 	if (agent.uid === 0) {
@@ -66,6 +103,15 @@ export function chooseUser(agent: User, wanted: {readonly uid: number | undefine
 		return {ok: false, reason: `it asks for group ${gid}, but this agent is no root and runs everything as group ${agent.gid}`};
 	}
 	return {ok: true, user: agent};
+}
+
+/** Why these groups cannot be had; undefined: they can. Whoever is no root has the groups it was started with. */
+export function obstacleToGroups(agent: User, own: readonly number[], wanted: readonly number[]): string | undefined {
+	const wrong = wanted.find(group => !isId(group));
+	if (wrong !== undefined) return `fsGroup and supplementalGroups must be group ids, got ${wrong}`;
+	const missing = agent.uid === 0 ? undefined : wanted.find(group => group !== agent.gid && !own.includes(group));
+	if (missing === undefined) return undefined;
+	return `it asks for group ${missing}, but this agent is no root and is not in it`;
 }
 
 /** The primary group of a user of this host. */

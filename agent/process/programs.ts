@@ -2,12 +2,20 @@
 
 import {accessSync, constants, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
+import type {Seen} from './mounts.js';
 import type {User} from './privileges.js';
 
 export type Found = {readonly ok: true; readonly file: string} | {readonly ok: false; readonly reason: string};
 
 /** How the agent itself may look at files: as its own user the kernel is asked, for another one the mode bits are read. */
-export type Looker = {readonly user: User; readonly isAgent: boolean};
+export type Looker = {
+	readonly user: User;
+	readonly isAgent: boolean;
+	/** Beside the user's own. */
+	readonly groups?: readonly number[];
+	/** Where a path of the program is on the node; undefined: there. */
+	readonly seen?: (file: string) => Seen | 'new';
+};
 
 /** Where an execvp of `word` ends up: in `searchPath` when the word has no slash, else from `directory`. */
 export function findProgram(word: string, searchPath: string, directory: string, looker: Looker): Found {
@@ -31,7 +39,8 @@ export function findProgram(word: string, searchPath: string, directory: string,
 export function obstacleToDirectory(directory: string, looker: Looker): string | undefined {
 	const name = `working directory "${directory}"`;
 	if (!path.isAbsolute(directory)) return `${name} must be an absolute path`;
-	const stats = look(directory);
+	const stats = look(directory, looker);
+	if (stats === notFound && isInVolume(directory, looker)) return undefined;
 	if (typeof stats === 'string') return `${name} ${stats}`;
 	if (!stats.isDirectory()) return `${name} is not a directory`;
 	const closed = closedFolder(directory, stats, looker);
@@ -41,7 +50,7 @@ export function obstacleToDirectory(directory: string, looker: Looker): string |
 const notFound = 'does not exist';
 
 function obstacleTo(file: string, looker: Looker): string | undefined {
-	const stats = look(file);
+	const stats = look(file, looker);
 	if (typeof stats === 'string') return stats;
 	if (stats.isDirectory()) return 'is a directory';
 	if (!stats.isFile()) return 'is not a file';
@@ -49,38 +58,48 @@ function obstacleTo(file: string, looker: Looker): string | undefined {
 	return closed === undefined ? undefined : `cannot be run by user ${looker.user.uid}${closed}`;
 }
 
-function look(file: string): Stats | string {
+/** Links in a volume may lead to what only the program sees: whether that is there shows at the start. */
+const isInVolume = (file: string, {seen}: Looker): boolean => {
+	const place = seen?.(file);
+	return place !== undefined && place !== 'new' && place.isInVolume;
+};
+
+function look(file: string, {seen}: Looker): Stats | string {
 	try {
+		const place = seen?.(file) ?? {file};
+		// A folder that only the program has is as open as the root.
+		const there = place === 'new' ? '/' : place.file;
 		// Most entries of a PATH are misses, and an exception costs more than the look.
-		return statSync(file, {throwIfNoEntry: false}) ?? notFound;
+		return statSync(there, {throwIfNoEntry: false}) ?? notFound;
 	} catch (error) {
 		return `cannot be looked at: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`;
 	}
 }
 
 /** Undefined: every folder on the way, and the target itself, can be executed by the user; else what to add to the message. */
-function closedFolder(target: string, stats: Stats, {user, isAgent}: Looker): string | undefined {
-	if (isAgent) {
+function closedFolder(target: string, stats: Stats, looker: Looker): string | undefined {
+	if (looker.isAgent) {
+		const place = looker.seen?.(target) ?? {file: target};
 		try {
-			accessSync(target, constants.X_OK);
+			accessSync(place === 'new' ? '/' : place.file, constants.X_OK);
 			return undefined;
 		} catch {
 			return stats.isDirectory() ? '' : ': it is not executable';
 		}
 	}
-	if (!mayExecute(stats, user)) return stats.isDirectory() ? '' : ': it is not executable for that user';
+	if (!mayExecute(stats, looker)) return stats.isDirectory() ? '' : ': it is not executable for that user';
 	for (let folder = path.dirname(target); ; folder = path.dirname(folder)) {
-		const above = look(folder);
+		const above = look(folder, looker);
 		if (typeof above === 'string') return `: "${folder}" ${above}`;
-		if (!mayExecute(above, user)) return `: "${folder}" is closed to that user`;
+		if (!mayExecute(above, looker)) return `: "${folder}" is closed to that user`;
 		if (folder === path.dirname(folder)) return undefined;
 	}
 }
 
 /** By the mode bits, as path_resolution(7) has it; root needs one of the three for a file and none for a directory. */
-function mayExecute(stats: Stats, user: User): boolean {
+function mayExecute(stats: Stats, {user, groups = []}: Looker): boolean {
 	if (user.uid === 0) return stats.isDirectory() || (stats.mode & 0o111) !== 0;
 	if (stats.uid === user.uid) return (stats.mode & 0o100) !== 0;
-	if (stats.gid === user.gid) return (stats.mode & 0o010) !== 0;
+	if (stats.gid === user.gid || groups.includes(stats.gid)) return (stats.mode & 0o010) !== 0;
 	return (stats.mode & 0o001) !== 0;
 }

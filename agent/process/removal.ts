@@ -5,6 +5,7 @@ import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {Containers} from './containers.js';
 import {explained} from './explained.js';
 import {foldersIn, type Sandboxes} from './sandboxes.js';
+import type {Volumes} from './volumes.js';
 import {endWatchdog} from './watchdog.js';
 
 type Done = (outcome: Outcome<null>) => void;
@@ -15,7 +16,7 @@ export type Removals = {
 	readonly isRemoving: (uid: string) => boolean;
 };
 
-export function createRemovals(sandboxes: Sandboxes, containers: Containers): Removals {
+export function createRemovals(sandboxes: Sandboxes, containers: Containers, volumes: Pick<Volumes, 'remove'>): Removals {
 	const open = new Map<string, Done[]>();
 
 	function remove(uid: string, done: Done): void {
@@ -44,11 +45,15 @@ export function createRemovals(sandboxes: Sandboxes, containers: Containers): Re
 		} catch (error) {
 			return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
 		}
-		rm(folder, {recursive: true, force: true}, error => {
-			if (error !== null) return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
-			sandboxes.forget(uid);
-			finish(uid, succeeded(null));
-		});
+		volumes.remove(uid).then(
+			() =>
+				rm(folder, {recursive: true, force: true}, error => {
+					if (error !== null) return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
+					sandboxes.forget(uid);
+					finish(uid, succeeded(null));
+				}),
+			(error: unknown) => finish(uid, failed('ERR_RUNTIME', {message: explained(error)})),
+		);
 	}
 
 	function finish(uid: string, outcome: Outcome<null>): void {

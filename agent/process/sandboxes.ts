@@ -20,6 +20,9 @@ export type Sandboxes = {
 	readonly forget: (uid: string) => void;
 };
 
+/** Of the empty folder in a sandbox on which its containers put their private roots together. */
+export const privateRootName = '.root';
+
 /** Names of pods and containers become folders; nothing else may. */
 export const isFolderName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(name);
 

@@ -4,8 +4,12 @@
 // T1, T2, ... and become themselves only in the last process before the program, which has the program's rights. The record
 // of the process is on disk before the program runs, its exit code after it ended, and the group is killed by the shim itself.
 
-/** Descriptors of the shim. The program gets none of them. */
-const shimDescriptors = {state: 3, lifeline: 4} as const;
+import type {MountText} from './mount-text.js';
+import {refusedWord} from './refused.js';
+import {endsWithParent, terminalSetup, underTerminal, type Terminal} from './terminal.js';
+
+/** Descriptors of the shim. The program gets none of them; `input`, which keeps its stdin open, is there only where it is asked for. */
+export const shimDescriptors = {state: 3, lifeline: 4, input: 5} as const;
 
 export type Launch = {
 	readonly argv: readonly string[];
@@ -20,6 +24,22 @@ export type Launch = {
 	readonly bootId: string;
 	/** The uptime, in 1/100 s, at which the program is not begun any more: the end of its pod's lease. */
 	readonly deadline?: number | undefined;
+	/** Files `cgroup.procs` that the program joins before it begins; where they cannot be opened, the attempt is refused. At most three. */
+	readonly cgroups?: readonly string[] | undefined;
+	/** The most of data that each process of the program may have, where no cgroup bounds its memory. */
+	readonly dataKib?: number | undefined;
+	/** A FIFO: whoever writes a line into it ends the program's input, which stays open until then. */
+	readonly inputEnd?: string | undefined;
+	/** A view of the node's files of its own. */
+	readonly view?: View | undefined;
+	/** Its stdin, stdout and stderr are a terminal, which belongs to that user; undefined: to the agent's. */
+	readonly terminal?: (Terminal & {readonly owner: number | undefined}) | undefined;
+};
+
+export type View = MountText & {
+	readonly unshare: string;
+	/** As the program sees it; without a view the shim stands in it already. */
+	readonly directory: string;
 };
 
 export type ShimCommand = {readonly file: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>>};
@@ -29,24 +49,76 @@ const shell = '/bin/sh';
 /**
  * The program runs in the foreground: what a shell starts in the background would ignore SIGINT and SIGQUIT for ever. The
  * price is that a signal to the shim alone changes nothing until the program has ended; stopping goes to the program itself.
+ */
+const shimText = (cgroups: number, hasInput: boolean, launch: string): string => `trap : HUP INT QUIT USR1 USR2 PIPE ALRM TERM
+${each(cgroups, checkText)}${hasInput ? inputText(cgroups + 1) : ''}(
+${each(cgroups, openText)}${cgroups > 0 || hasInput ? `shift ${cgroups + (hasInput ? 1 : 0)}\n` : ''}${launch}
+)
+echo "exit $?" >&${shimDescriptors.state}
+${each(cgroups, emptyText)}kill -s KILL 0`;
+
+const each = (count: number, text: (index: number) => string): string => Array.from({length: count}, (_, index) => text(index)).join('');
+
+/** What is refused before its process was written down is no attempt; whoever asked for it is told the reason. */
+const checkText = (index: number): string => `[ -w "\${${index + 1}}" ] || {
+echo "${refusedWord} its limits cannot be set: \${${index + 1}} cannot be written" >&${shimDescriptors.state}
+exit 1
+}
+`;
+
+/** The files are opened where they are seen; a view of the node need not have them. */
+const openText = (index: number): string => `exec ${groupDescriptor(index)}>"\${${index + 1}}"\n`;
+
+const groupDescriptor = (index: number): number => 6 + index;
+
+/**
+ * The process joins by itself, and after it was told of, for the kernel lets it wait for some milliseconds. The shim stays outside: it lives
+ * on when the kernel kills for want of memory, and when all of the group is killed.
+ */
+const joinText = (index: number): string => `echo 0 >&${groupDescriptor(index)} || exit 126
+exec ${groupDescriptor(index)}>&-
+`;
+
+/** What has left the process group ends, too. Trees of version 1 have no such file; there it is the agent that kills. */
+const emptyText = (index: number): string => `echo 1 2>/dev/null >"\${${index + 1}%procs}kill"
+`;
+
+/** Somebody of the group holds the writing end of the program's input until it is told not to. */
+const inputText = (word: number): string => `(
+exec ${shimDescriptors.state}>&- ${shimDescriptors.lifeline}>&-
+read -r line <>"\${${word}}"
+) &
+exec ${shimDescriptors.input}>&-
+`;
+
+/** Goes on with the same arguments in a mount namespace of its own, which hears of what is unmounted on the node. */
+const viewText = (
+	{unshare, text, directory}: View,
+	rest: string,
+): {readonly outer: string; readonly inner: string; readonly words: readonly string[]} => ({
+	outer: `text=$1\nshift\nexec ${unshare} --mount --propagation slave -- ${shell} -c "$text" sh "$@"`,
+	inner: `${text}cd -- "$1" || refuse "working directory \\"$1\\" cannot be entered"\nshift\n${rest}`,
+	words: [directory],
+});
+
+/**
  * A write to the lifeline says that the state file has news; its end says that the shim is gone. The pid is told first, from
  * a short file: shells read byte by byte, and the agent need not wait for the long one.
  */
-const shimText = (launch: string, deadline: number | undefined): string => `trap : HUP INT QUIT USR1 USR2 PIPE ALRM TERM
-(
-while read -r key pid; do [ "$key" = Pid: ] && break; done </proc/self/status
+const beginText = (
+	cgroups: number,
+	deadline: number | undefined,
+	launch: string,
+): string => `while read -r key pid; do [ "$key" = Pid: ] && break; done </proc/self/status
 echo "running $1 $2 $pid" >&${shimDescriptors.state}
 echo >&${shimDescriptors.lifeline}
 read -r stat </proc/self/stat
 echo "process $stat" >&${shimDescriptors.state}
 echo >&${shimDescriptors.lifeline}
-${deadline === undefined ? '' : leaseText(deadline)}stage=$3
+${each(cgroups, joinText)}${deadline === undefined ? '' : leaseText(deadline)}stage=$3
 shift 3
 exec 2>&1 ${shimDescriptors.state}>&- ${shimDescriptors.lifeline}>&-
-${launch}
-)
-echo "exit $?" >&${shimDescriptors.state}
-kill -s KILL 0`;
+${launch}`;
 
 /**
  * The last look at the lease is after the process was written down: whatever held it up before, a watchdog that strikes after this look
@@ -59,19 +131,55 @@ now=\${up%.*}\${up#*.}
 
 /** What to spawn for a container. The environment of the shim holds nothing that a loader, a library or a shell reads. */
 export function shimCommand(launch: Launch): ShimCommand {
+	const {cgroups = [], inputEnd, view, terminal} = launch;
 	const prefix = unusedPrefix(launch.env);
 	const stage = stageText(launch, prefix);
-	const text = launch.drop === undefined ? stage.text : `exec ${launch.drop.join(' ')} ${shell} -c "$stage" sh "$@"`;
+	const before = [...(launch.drop ?? []), ...(terminal === undefined ? [] : endsWithParent(terminal.setpriv))];
+	const last = before.length === 0 ? stage.text : `exec ${before.join(' ')} ${shell} -c "$stage" sh "$@"`;
+	const words = [String(launch.startedAtMs), launch.bootId, stage.text, ...stage.argv];
+	const begun = {text: beginText(cgroups.length, launch.deadline, last), words, env: {}};
+	const seen = terminal === undefined ? begun : inTerminal(terminal, begun, prefix);
+	const shown = view === undefined ? undefined : viewText(view, seen.text);
 	const variables = launch.env.map(({name, value}, index): [string, string] => [`${prefix}${index + 1}`, `${name}=${value}`]);
 	return {
 		file: shell,
-		args: ['-c', shimText(text, launch.deadline), 'troupe-shim', String(launch.startedAtMs), launch.bootId, stage.text, ...stage.argv],
-		env: {...Object.fromEntries(variables), [`${prefix}0`]: launch.path},
+		args: [
+			'-c',
+			shimText(cgroups.length, inputEnd !== undefined, shown?.outer ?? seen.text),
+			'troupe-shim',
+			...cgroups,
+			...(inputEnd === undefined ? [] : [inputEnd]),
+			...(view === undefined || shown === undefined ? [] : [shown.inner, ...view.words, ...shown.words]),
+			...seen.words,
+		],
+		env: {...Object.fromEntries(variables), [`${prefix}0`]: launch.path, ...seen.env},
+	};
+}
+
+type Step = {readonly text: string; readonly words: readonly string[]; readonly env: Readonly<Record<string, string>>};
+
+/** A line of every text that runs between the record of the process and the program. */
+const stageMark = 'unset PWD OLDPWD SHLVL';
+
+/** script(1) hands no arguments on, so they are variables on the way. */
+function inTerminal(terminal: Terminal & {readonly owner: number | undefined}, {text, words}: Step, prefix: string): Step {
+	const names = words.map((_, index) => `${prefix}w${index + 1}`);
+	const inner = [
+		stageMark, // What joins the program must not take this process for it.
+		`set -- ${names.map(name => `"$${name}"`).join(' ')}`,
+		`unset ${prefix}t SHELL ${names.join(' ')}`,
+		`${terminalSetup(terminal.owner)}${text}`,
+	].join('\n');
+	const program = underTerminal(terminal, `"$${prefix}t"`).join(' ');
+	return {
+		text: `exec ${program}`,
+		words: [],
+		env: {[`${prefix}t`]: inner, ...Object.fromEntries(words.map((word, index) => [names[index] ?? '', word]))},
 	};
 }
 
 /** A name for our variables that none of the user's begins with. */
-function unusedPrefix(env: Launch['env']): string {
+export function unusedPrefix(env: Launch['env']): string {
 	let prefix = 'T';
 	while (env.some(({name}) => name.startsWith(prefix))) prefix += '_';
 	return prefix;
@@ -81,14 +189,19 @@ function unusedPrefix(env: Launch['env']): string {
  * The last text before the program: makes the environment exactly the given one. It consists of our words and of numbers.
  * Names that are no shell variables, or special ones, are set by env(1), which shows them in its arguments until it execs.
  */
-function stageText({argv, program, env}: Launch, prefix: string): {readonly text: string; readonly argv: readonly string[]} {
+export function stageText(
+	{argv, program, env, dataKib}: Pick<Launch, 'argv' | 'program' | 'env' | 'dataKib'>,
+	prefix: string,
+): {readonly text: string; readonly argv: readonly string[]} {
 	const reference = (index: number): string => `"$${prefix}${index + 1}"`;
 	const indexes = env.map((_, index) => index);
 	const odd = indexes.filter(index => isOdd(env[index]?.name ?? ''));
 	const plain = indexes.filter(index => !odd.includes(index));
 	const ownPath = env.some(({name}) => name === 'PATH');
 	const text = [
-		'unset PWD OLDPWD SHLVL',
+		// Not the address space, of which many a program reserves more than any machine has. It fails where there is a lower limit already.
+		...(dataKib === undefined ? [] : [`ulimit -d ${dataKib} 2>/dev/null`]),
+		stageMark,
 		...(ownPath ? [] : [`PATH="$${prefix}0"`]),
 		...(odd.length === 0 ? [] : [`set -- ${odd.map(reference).join(' ')} "$@"`]),
 		...(plain.length === 0 ? [] : [`export ${plain.map(reference).join(' ')}`]),

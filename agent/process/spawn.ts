@@ -1,8 +1,8 @@
 // Starts the shim of one attempt: makes its files, opens its descriptors, and leaves the agent with nothing but a lifeline.
 
 import {spawn} from 'node:child_process';
-import {closeSync, constants, existsSync, fchownSync, openSync, rmSync} from 'node:fs';
-import {attemptFolder, lifelineFile, logFile, stateFile, stdinFile} from './attempts.js';
+import {closeSync, constants, existsSync, fchownSync, mkdirSync, openSync, rmSync} from 'node:fs';
+import {attemptFolder, lifelineFile, logFile, stateFile, stdinEndFile, stdinFile} from './attempts.js';
 import {inheritableFiles} from './descriptors.js';
 import {openBothEnds} from './lifelines.js';
 import type {User} from './privileges.js';
@@ -14,8 +14,10 @@ export type SpawnPlan = {
 	readonly attempt: number;
 	readonly command: ShimCommand;
 	readonly directory: string;
-	/** Keep stdin open, with nobody writing yet. */
-	readonly stdin: boolean;
+	/** `kept`: whoever writes into the FIFO beside the attempts is read, until the one that ends it is written to. `open`: nobody ever writes. */
+	readonly input: 'none' | 'open' | 'kept';
+	/** A folder that has to be there and empty. */
+	readonly privateRoot: string | undefined;
 	/** Who may open the log through /dev/stdout; undefined: the agent's own user runs the program. */
 	readonly logOwner: User | undefined;
 	/** Who the shim itself runs as; undefined: as the agent. */
@@ -43,7 +45,8 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 		const state = kept(openSync(stateFile(folder, attempt), constants.O_WRONLY | constants.O_APPEND));
 		const log = kept(openSync(logFile(folder, attempt), constants.O_WRONLY | constants.O_APPEND));
 		if (plan.logOwner !== undefined) fchownSync(log, plan.logOwner.uid, plan.logOwner.gid);
-		const stdin = plan.stdin ? kept(openStdin(folder)) : 'ignore';
+		if (plan.privateRoot !== undefined) mkdirSync(plan.privateRoot, {recursive: true, mode: 0o700});
+		const input = openInput(folder, plan.input, kept);
 		const ends = openBothEnds(lifelineFile(folder));
 		kept(ends.forShim);
 		lifeline = ends.forAgent;
@@ -51,7 +54,7 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 			cwd: plan.directory,
 			env: command.env,
 			detached: true,
-			stdio: covered([stdin, log, 'ignore', state, ends.forShim], kept),
+			stdio: covered([input.forProgram, log, 'ignore', state, ends.forShim, ...input.forShim], kept),
 			...plan.shimUser,
 		})
 			.once('error', onError)
@@ -77,10 +80,13 @@ function covered(stdio: Stdio, kept: (descriptor: number) => number): (number | 
 	return [...stdio, ...above.map(covers => (covers ? nothing : 'ignore'))];
 }
 
-/** For a helper that outlives the agent and needs no files of it: `close` after the spawn. Throws errno exceptions. */
-export function isolatedStdio(): {readonly stdio: (number | 'ignore')[]; readonly close: () => void} {
+/** For a helper or a program that needs no files of the agent: `close` after the spawn. Throws errno exceptions. */
+export function isolatedStdio(first: Stdio = ['ignore', 'ignore', 'ignore']): {
+	readonly stdio: (number | 'ignore')[];
+	readonly close: () => void;
+} {
 	const open: number[] = [];
-	const stdio = covered(['ignore', 'ignore', 'ignore'], descriptor => {
+	const stdio = covered(first, descriptor => {
 		open.push(descriptor);
 		return descriptor;
 	});
@@ -92,9 +98,18 @@ export function isolatedStdio(): {readonly stdio: (number | 'ignore')[]; readonl
 	};
 }
 
-/** The program holds both ends, so it waits for input instead of finding the end of it. */
-function openStdin(folder: string): number {
-	const file = stdinFile(folder);
-	if (!existsSync(file)) makeFifos([file]);
-	return openSync(file, constants.O_RDWR);
+type Input = {readonly forProgram: number | 'ignore'; readonly forShim: readonly number[]};
+
+/** The one who keeps input open has a writing end of its own, so the program finds the end of it once that one is gone. */
+function openInput(folder: string, input: SpawnPlan['input'], kept: (descriptor: number) => number): Input {
+	if (input === 'none') return {forProgram: 'ignore', forShim: []};
+	const missing = [stdinFile(folder), stdinEndFile(folder)].filter(file => !existsSync(file));
+	if (missing.length > 0) makeFifos(missing);
+	// Both ends at once never wait for another.
+	const both = kept(openSync(stdinFile(folder), constants.O_RDWR));
+	if (input === 'open') return {forProgram: both, forShim: []};
+	return {
+		forProgram: kept(openSync(stdinFile(folder), constants.O_RDONLY)),
+		forShim: [kept(openSync(stdinFile(folder), constants.O_WRONLY))],
+	};
 }

@@ -5,8 +5,9 @@
 //   process <the line of /proc/<pid>/stat>
 //   exit <code>            written by the shim, or
 //   lost <reason>          written by an agent that found no shim and no code
+//   oom <ended at, ms>     written by an agent after a code that is the kernel's doing, for want of memory
 //
-// The time of the last line is the file's. The first line is the agent's and takes the disk block that the others need, so a
+// The time of the last line, but for `oom`, is the file's. The first line is the agent's and takes the disk block that the others need, so a
 // disk that is full later loses no exit code.
 
 import {appendFileSync, closeSync, fstatSync, openSync, readSync} from 'node:fs';
@@ -53,7 +54,8 @@ export function readStateFile(file: string, attempt: number, lookUp: LookUp = ()
 function parseState(text: string, attempt: number, changedAtMs: number, lookUp: LookUp): AttemptState {
 	const lines = text.split('\n').slice(0, -1);
 	const started = startOf(lines, lookUp);
-	const last = /^(?:exit (\d{1,3})|lost (Unknown|LostOnReboot))$/.exec(lines.at(-1) ?? '');
+	const oom = /^oom (\d+)$/.exec(lines.at(-1) ?? '')?.[1];
+	const last = /^(?:exit (\d{1,3})|lost (Unknown|LostOnReboot))$/.exec(lines.at(oom === undefined ? -1 : -2) ?? '');
 	if (last === null || started === undefined) return {started, exit: undefined};
 	const {startedAtMs} = started;
 	const code = last[1] === undefined ? undefined : Number(last[1]);
@@ -65,11 +67,14 @@ function parseState(text: string, attempt: number, changedAtMs: number, lookUp: 
 			signal: code !== undefined && code > 128 && code <= 128 + 64 ? code - 128 : undefined,
 			startedAtMs,
 			// The kernel's stamp of a file is a few milliseconds coarse.
-			finishedAtMs: Math.max(startedAtMs, changedAtMs),
-			reason: code === undefined ? (last[2] ?? 'Unknown') : code === 0 ? 'Completed' : 'Error',
+			finishedAtMs: Math.max(startedAtMs, oom === undefined ? changedAtMs : Number(oom)),
+			reason: oom === undefined ? reasonOf(code, last[2]) : 'OOMKilled',
 		},
 	};
 }
+
+const reasonOf = (code: number | undefined, lost: string = 'Unknown'): string =>
+	code === undefined ? lost : code === 0 ? 'Completed' : 'Error';
 
 /** Between the two lines the kernel is asked about the pid: as long as the shim lives it is the shim's own child. */
 function startOf(lines: readonly string[], lookUp: LookUp): StartRecord | undefined {
@@ -81,3 +86,6 @@ function startOf(lines: readonly string[], lookUp: LookUp): StartRecord | undefi
 
 /** Writes down that nobody knows how the attempt ended, so that every later reader says the same. Throws errno exceptions. */
 export const recordLoss = (file: string, reason: LostReason): void => appendFileSync(file, `lost ${reason}\n`);
+
+/** Writes down that the kernel has killed something of it for want of memory; the group that knows goes with the attempt. Throws errno exceptions. */
+export const recordOom = (file: string, {finishedAtMs}: ContainerExit): void => appendFileSync(file, `oom ${finishedAtMs}\n`);

@@ -16,10 +16,11 @@ export const sandboxFile = 'pod.json';
 
 /** What is in a folder of each sort. */
 const recipes = {
-	sandboxes: {files: {[sandboxFile]: ''}, fifo: undefined},
-	containers: {files: {}, fifo: 'lifeline'},
-	attempts: {files: {state: firstLine, log: ''}, fifo: undefined},
-} as const satisfies Record<string, {readonly files: Readonly<Record<string, string>>; readonly fifo: string | undefined}>;
+	sandboxes: {files: {[sandboxFile]: ''}, fifos: []},
+	containers: {files: {}, fifos: ['lifeline']},
+	attempts: {files: {state: firstLine, log: ''}, fifos: []},
+	pipes: {files: {}, fifos: ['stdin', 'stdout', 'stderr']},
+} as const satisfies Record<string, {readonly files: Readonly<Record<string, string>>; readonly fifos: readonly string[]}>;
 
 export type Sort = keyof typeof recipes;
 
@@ -31,6 +32,8 @@ export type Stock = {
 	 * Throws errno exceptions, and an Error when mkfifo fails.
 	 */
 	readonly put: (sort: Sort, target: string, fill?: (folder: string) => void) => void;
+	/** The same, where it was made; it is the caller's, who removes it. */
+	readonly take: (sort: Sort) => string;
 	/** Resolves when nothing is made any more. */
 	readonly close: () => Promise<void>;
 };
@@ -48,7 +51,7 @@ export function createStock(folder: string, size: number, clock: Clock, onWarnin
 	let current: Promise<void> = Promise.resolve();
 
 	const newNames = (sort: Sort, count: number): string[] => Array.from({length: count}, () => path.join(folder, sort, String(++serial)));
-	const missing = (sort: Sort): number => size - (ready.get(sort)?.length ?? 0);
+	const missing = (sort: Sort): number => (sort === 'pipes' ? Math.min(size, limits.stockPipes) : size) - (ready.get(sort)?.length ?? 0);
 
 	function take(sort: Sort): string {
 		const shelf = ready.get(sort) ?? [];
@@ -98,6 +101,7 @@ export function createStock(folder: string, size: number, clock: Clock, onWarnin
 			fillFolder?.(source);
 			renameSync(source, target);
 		},
+		take,
 		close() {
 			closed = true;
 			cancel();
@@ -115,22 +119,22 @@ function openShelf(shelf: string): string[] {
 }
 
 async function make(sort: Sort, names: readonly string[]): Promise<void> {
-	const {files, fifo} = recipes[sort];
+	const {files, fifos} = recipes[sort];
 	for (const name of names) {
 		await mkdir(name + unfinished, {mode: 0o700});
 		for (const [file, text] of Object.entries(files)) await writeFile(path.join(name + unfinished, file), text, {mode: 0o600});
 	}
-	if (fifo !== undefined) await makeFifosLater(names.map(name => path.join(name + unfinished, fifo)));
+	if (fifos.length > 0) await makeFifosLater(names.flatMap(name => fifos.map(fifo => path.join(name + unfinished, fifo))));
 	for (const name of names) renameSync(name + unfinished, name);
 }
 
 function makeNow(sort: Sort, names: readonly string[]): void {
-	const {files, fifo} = recipes[sort];
+	const {files, fifos} = recipes[sort];
 	for (const name of names) {
 		mkdirSync(name + unfinished, {mode: 0o700});
 		for (const [file, text] of Object.entries(files)) writeFileSync(path.join(name + unfinished, file), text, {mode: 0o600});
 	}
-	if (fifo !== undefined) makeFifos(names.map(name => path.join(name + unfinished, fifo)));
+	if (fifos.length > 0) makeFifos(names.flatMap(name => fifos.map(fifo => path.join(name + unfinished, fifo))));
 	for (const name of names) renameSync(name + unfinished, name);
 }
 

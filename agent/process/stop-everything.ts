@@ -1,10 +1,13 @@
 // Stops all containers that a directory knows of, when no agent runs: `troupe down --pods` without a cluster.
 
+import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Clock} from '../../system/clock.js';
 import {defaultSubnet} from './addresses.js';
+import {noGroups, openContainerGroups} from './container-groups.js';
 import {createContainers} from './containers.js';
 import {readBootId} from './identity.js';
+import {noLogWatch} from './log-watch.js';
 import {foldersIn, openSandboxes, readSandbox, type SandboxRecord} from './sandboxes.js';
 
 export type StopOptions = {
@@ -23,14 +26,16 @@ export async function stopEverything(
 	directory: string,
 	{clock, graceMs, graceMsOf, onWarning = () => undefined}: StopOptions,
 ): Promise<number> {
-	const stock = {put: () => undefined, close: () => Promise.resolve()}; // Nothing is started here.
+	const stock = {put: () => undefined, take: () => '', close: () => Promise.resolve()}; // Nothing is started here.
 	const sandboxes = openSandboxes(directory, defaultSubnet, stock, onWarning);
 	const tell = (): void => undefined;
-	const containers = createContainers({sandboxes, stock, bootId: readBootId(), clock, tell, onWarning});
+	const groups = existsSync(directory) ? openContainerGroups(path.resolve(directory), clock, onWarning) : noGroups;
+	const containers = createContainers({sandboxes, stock, groups, logs: noLogWatch, bootId: readBootId(), clock, tell, onWarning});
 	for (const uid of sandboxes.list()) for (const container of foldersIn(sandboxes.folderOf(uid))) containers.find({uid, container});
 	const running = [...containers.running()];
 	await Promise.all(running.map(({id}) => new Promise(resolve => containers.stop(id, graceMsOf?.get(id.uid) ?? graceMs, resolve))));
 	containers.close();
+	await groups.close();
 	return running.length;
 }
 

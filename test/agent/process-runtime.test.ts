@@ -26,7 +26,6 @@ import type {ContainerSpec, RunningContainer} from '../../actors/node/runtime-po
 import type {Outcome} from '../../api/errors.js';
 import {systemClock} from '../../system/clock.js';
 import {openLevelStore} from '../../system/level-store.js';
-import {ManualClock} from '../../system/manual-clock.js';
 import {isThere, processWorld, stateFiles, whenGone, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
@@ -205,7 +204,6 @@ const refusals: readonly (readonly [string, Parameters<typeof aContainer>[1] & {
 	['a working directory that is not there', {workingDir: '/no/such/folder'}, /working directory "\/no\/such\/folder" does not exist/],
 	['a file as working directory', {workingDir: '/etc/passwd'}, /working directory "\/etc\/passwd" is not a directory/],
 	['a relative working directory', {workingDir: 'here'}, /working directory "here" must be an absolute path/],
-	['a tty', {tty: true}, /asks for a tty/],
 	['a NUL in a word', {argv: ['echo', 'a\0b']}, /must not hold NUL/],
 	['a variable whose name has a "="', {env: [{name: 'A=B', value: ''}]}, /the name of a variable/],
 	['words too long for the system', {argv: ['echo', 'x'.repeat(300_000)]}, /too long for this system/],
@@ -415,16 +413,14 @@ test('a pid that went to another process is never signalled', async t => {
 	t.true(isThere(stranger.pid ?? 0));
 });
 
-test('a log is rotated, and offsets go on rising', async t => {
-	const clock = new ManualClock(Date.now());
-	const world = worldOf(t, {clock, logFileBytes: 100});
+test('a log is rotated when it has outgrown its bound, and offsets go on rising', async t => {
+	const world = worldOf(t, {logFileBytes: 100});
 	const {ensure, start, log, value} = driver(world);
 	await ensure('uid-1');
-	await start(aProgram(['sh', '-c', 'while read -r line; do echo "$line"; done'], {stdin: true}));
+	await start(aProgram(['cat'], {stdin: true}));
 	const folder = path.join(world.directory, 'uid-1', 'main');
 	const write = (text: string): void => appendFileSync(path.join(folder, 'stdin'), text);
-	const logged = async (bytes: number): Promise<string> => {
-		await whenGone(() => existsSync(path.join(folder, '0', 'log')) && statSync(path.join(folder, '0', 'log')).size === bytes);
+	const read = async (): Promise<string> => {
 		const parts: Buffer[] = [];
 		for (let offset = 0, more = true; more;) {
 			const chunk = await value(log(main, {offset, maxBytes: 37}));
@@ -434,18 +430,25 @@ test('a log is rotated, and offsets go on rising', async t => {
 		}
 		return Buffer.concat(parts).toString();
 	};
+	/** Rotated so often, each time with a larger base. */
+	const rotated = (base: string): Promise<void> =>
+		whenGone(() => existsSync(path.join(folder, '0', 'log.base')) && readFileSync(path.join(folder, '0', 'log.base'), 'utf8') === base);
+	const written = (bytes: number): Promise<void> => whenGone(() => statSync(path.join(folder, '0', 'log')).size === bytes);
 	const lines = (from: number, count: number): string => Array.from({length: count}, (_, i) => `line ${from + i}\n`).join('');
 
-	write(lines(10, 20)); // 160 bytes
-	t.is(await logged(160), lines(10, 20));
-	clock.advance(5_000);
-	t.is(await logged(0), lines(10, 20));
-	write(lines(30, 20));
-	t.is(await logged(160), lines(10, 40));
-	clock.advance(5_000);
-	await logged(0);
+	write(lines(10, 12)); // 96 bytes
+	await written(96);
+	write(lines(22, 8));
+	await rotated('0 160\n');
+	t.is(await read(), lines(10, 20));
+	write(lines(30, 12));
+	await written(96);
+	t.is(await read(), lines(10, 32));
+	write(lines(42, 8));
+	await rotated('160 320\n');
 	write(lines(50, 2));
-	t.is(await logged(16), lines(30, 22)); // The oldest file is gone.
+	await written(16);
+	t.is(await read(), lines(30, 22)); // The oldest file is gone.
 	const tail = await value(log(main, {tailLines: 3}));
 	t.is(
 		Buffer.from(tail.data, 'base64').toString() +
@@ -453,7 +456,7 @@ test('a log is rotated, and offsets go on rising', async t => {
 		lines(49, 3),
 	);
 	t.is(tail.nextOffset, 320);
-	t.deepEqual(readdirSync(path.join(folder, '0')).sort(), ['log', 'log.1', 'log.base', 'state']);
+	t.deepEqual(readdirSync(path.join(folder, '0')).sort(), ['log', 'log.1', 'log.base', 'log.times', 'state']);
 });
 
 test('the last lines of a log are found', async t => {
@@ -596,12 +599,18 @@ test('200 pods start at once and leave nothing when they are removed', async t =
 });
 
 test('the node says what it does not do', t => {
-	const info = worldOf(t, {maxPods: 7}).runtime().info();
+	const info = worldOf(t, {maxPods: 7, controlGroups: null}).runtime().info();
 	t.is(info.name, 'process');
 	t.is(info.maxPods, 7);
 	t.deepEqual(
 		info.conditions.map(({type}) => type),
 		['SharedNetwork', 'LimitsNotEnforced'],
+	);
+	t.false(info.features.includes('limits'));
+	const other = worldOf(t).runtime().info();
+	t.is(
+		other.features.includes('limits'),
+		other.conditions.every(({type}) => type !== 'LimitsNotEnforced'),
 	);
 	t.true(info.cpuMillis >= 1_000 && info.memoryBytes > 0);
 	t.regex(info.hostBootId, /^[0-9a-f-]{36}$/);
@@ -620,4 +629,30 @@ test('the edge runs the commands of actors and answers those it does not know', 
 		const outcome = await answer({type});
 		t.is(outcome.ok ? '' : outcome.error.code, 'ERR_INTERNAL');
 	}
+});
+
+test('a line has the time at which it was written, also where no agent lived then', async t => {
+	const world = worldOf(t);
+	const {ensure, start, log, value, restartAgent, inspect} = driver(world);
+	await ensure('uid-1');
+	await start(aProgram(['cat'], {stdin: true}));
+	const folder = path.join(world.directory, 'uid-1', 'main');
+	const file = path.join(folder, '0', 'log');
+	const write = async (text: string): Promise<number> => {
+		const size = statSync(file).size + text.length;
+		appendFileSync(path.join(folder, 'stdin'), text);
+		await whenGone(() => statSync(file).size === size);
+		return Math.trunc(statSync(file).mtimeMs);
+	};
+	const times: number[] = [await write('one\r\n')];
+	await whenGone(() => existsSync(`${file}.times`));
+	await restartAgent(async () => void times.push(await write('two\nhalf')));
+	await inspect(main);
+	const {data} = await value(log(main, {timestamps: true}));
+	const [one = 0, two = 0] = times.map(time => new Date(time).toISOString());
+	t.is(Buffer.from(data, 'base64').toString(), `${one} one\r\n${two} two\n${two} half`);
+	const since = await value(log(main, {sinceMs: times[1]}));
+	t.is(Buffer.from(since.data, 'base64').toString(), times[0] === times[1] ? 'one\r\ntwo\nhalf' : 'two\nhalf');
+	const {size} = statSync(`${file}.times`);
+	t.is(size, 32, 'nothing is written while nothing is');
 });

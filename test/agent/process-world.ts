@@ -4,6 +4,7 @@ import {readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {rm} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import {releaseMemory} from '../../agent/process/memory.js';
 import {createProcessRuntime, type ProcessRuntimeOptions} from '../../agent/process-runtime.js';
 import {stopEverything} from '../../agent/process/stop-everything.js';
 import type {Runtime} from '../../actors/node/runtime-port.js';
@@ -30,6 +31,7 @@ export function processWorld(teardown: Clean, options: Partial<ProcessRuntimeOpt
 	teardown(async () => {
 		await runtime.close();
 		await stopEverything(directory, {clock: systemClock, graceMs: 0});
+		await releaseMemory(directory);
 		await rm(directory, {recursive: true, force: true});
 	});
 	return {

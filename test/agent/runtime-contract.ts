@@ -3,9 +3,11 @@
 import type {ExecutionContext, TestFn} from 'ava';
 import type {Outcome} from '../../api/errors.js';
 import type {
+	ContainerAction,
 	ContainerExit,
 	ContainerId,
 	ContainerSpec,
+	ExecRequest,
 	LogRequest,
 	RunningContainer,
 	Runtime,
@@ -61,6 +63,23 @@ export function driver(world: World) {
 		stop: (id: ContainerId, graceMs: number) => value(run<'container.stop'>({type: 'container.stop', id, graceMs})),
 		log: (id: ContainerId, request: Partial<LogRequest> = {}) =>
 			run<'logs.read'>({type: 'logs.read', request: {...logRequest, id, ...request}}),
+		act: (id: ContainerId, action: ContainerAction, timeoutMs = 60_000) =>
+			run<'container.act'>({type: 'container.act', id, action, timeoutMs}),
+		exec: (id: ContainerId, argv: readonly string[], rest: Partial<ExecRequest> = {}) =>
+			run<'exec.open'>({type: 'exec.open', request: {id, argv, tty: false, stdin: false, rows: 24, columns: 80, ...rest}}),
+		type: (session: string, text: string | Buffer, isLast = false) =>
+			run<'exec.write'>({type: 'exec.write', session, data: Buffer.from(text).toString('base64'), isLast}),
+		hear: (session: string, waitMs = 60_000, maxBytes = 65_536) => run<'exec.read'>({type: 'exec.read', session, maxBytes, waitMs}),
+		/** What a session writes until its end. */
+		hearAll: async (session: string): Promise<{stdout: string; stderr: string; exitCode: number}> => {
+			const written: Record<'stdout' | 'stderr', Buffer[]> = {stdout: [], stderr: []};
+			for (;;) {
+				const {parts, end} = await value(run<'exec.read'>({type: 'exec.read', session, maxBytes: 65_536, waitMs: 60_000}));
+				for (const {stream, data} of parts) written[stream].push(Buffer.from(data, 'base64'));
+				const text = (stream: 'stdout' | 'stderr'): string => Buffer.concat(written[stream]).toString();
+				if (end !== undefined) return {stdout: text('stdout'), stderr: text('stderr'), ...end};
+			}
+		},
 		remove: (uid: string) => value(run<'sandbox.remove'>({type: 'sandbox.remove', uid})),
 		list: async () => [...(await value(run<'sandbox.list'>({type: 'sandbox.list'})))].sort(),
 		/** Resolves when so many ends were told. */
@@ -104,7 +123,12 @@ export const aContainer = (
 	stdin: false,
 	runAsUser: undefined,
 	runAsGroup: undefined,
+	runAsNonRoot: false,
+	groups: [],
+	mounts: [],
+	readOnlyRoot: false,
 	memoryLimitBytes: undefined,
+	cpuRequestMillis: undefined,
 	cpuLimitMillis: undefined,
 	...rest,
 });
@@ -357,5 +381,87 @@ export function runtimeContract(test: TestFn, name: string, makeWorld: (teardown
 		const chunk = await value(log(main, {previous: true}));
 		t.is(chunk.attempt, 0);
 		t.true(chunk.end || chunk.data !== '');
+	});
+	claim('a line of a log can have its time before it, and be left out by it', async (t, world) => {
+		const {ensure, start, log, value} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('ignoresTerm'));
+		const plain = await value(log(main, {waitMs: 10_000}));
+		const stamped = await value(log(main, {timestamps: true}));
+		const [, time = '', text] = /^(\S+) (.*)$/s.exec(Buffer.from(stamped.data, 'base64').toString()) ?? [];
+		t.is(new Date(time).toISOString(), time);
+		t.is(text, Buffer.from(plain.data, 'base64').toString());
+		t.is(stamped.nextOffset, plain.nextOffset);
+		t.is((await value(log(main, {sinceMs: Date.parse(time) + 3_600_000}))).data, '');
+		t.is((await value(log(main, {sinceMs: Date.parse(time) - 3_600_000}))).data, plain.data);
+	});
+
+	claim('an action that is a program is ok if that ends with 0', async (t, world) => {
+		const {ensure, start, act, value} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('runs'));
+		t.true((await value(act(main, {type: 'exec', argv: ['true']}))).ok);
+		const result = await value(act(main, {type: 'exec', argv: ['sh', '-c', 'exit 3']}));
+		t.false(result.ok);
+		t.is(result.message, 'exit 3');
+	});
+
+	claim('nothing is tried in a container that does not run', async (t, world) => {
+		const {ensure, start, ends, act, exec} = driver(world);
+		t.not(codeOf(await act(main, {type: 'exec', argv: ['true']})), 'ok');
+		t.not(codeOf(await exec(main, ['true'])), 'ok');
+		await ensure('uid-1');
+		await start(aContainer('fails'));
+		await ends(1);
+		t.not(codeOf(await act(main, {type: 'exec', argv: ['true']})), 'ok');
+		t.is(codeOf(await exec(main, ['true'])), 'ERR_BAD_REQUEST');
+	});
+
+	claim('a session gives what its program writes, and then its exit code', async (t, world) => {
+		const {ensure, start, exec, hearAll, hear, value} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('runs'));
+		const {session} = await value(exec(main, ['echo', 'two words', '$HOME']));
+		t.deepEqual(await hearAll(session), {stdout: 'two words $HOME\n', stderr: '', exitCode: 0});
+		t.is(codeOf(await hear(session)), 'ERR_NOT_FOUND', 'with its end it is forgotten');
+		const failing = await value(exec(main, ['sh', '-c', 'exit 7']));
+		t.is((await hearAll(failing.session)).exitCode, 7);
+	});
+
+	claim('a session takes input until it is closed', async (t, world) => {
+		const {ensure, start, exec, type, hear, hearAll, value} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('runs'));
+		const {session} = await value(exec(main, ['cat'], {stdin: true}));
+		await value(type(session, 'one\n'));
+		const {parts, end} = await value(hear(session));
+		t.deepEqual(parts, [{stream: 'stdout', data: Buffer.from('one\n').toString('base64')}]);
+		t.is(end, undefined);
+		t.deepEqual(await value(hear(session, 20)), {parts: [], end: undefined}, 'a wait for more ends in time');
+		await value(type(session, 'two\n', true));
+		t.deepEqual(await hearAll(session), {stdout: 'two\n', stderr: '', exitCode: 0});
+	});
+
+	claim('a word that is no program ends its session with a reason', async (t, world) => {
+		const {ensure, start, exec, hearAll, value} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('runs'));
+		const {session} = await value(exec(main, ['no-such-program']));
+		const {stderr, exitCode} = await hearAll(session);
+		t.is(exitCode, 127);
+		t.regex(stderr, /no-such-program/);
+	});
+
+	claim('a closed session is gone, and can be closed twice', async (t, world) => {
+		const {ensure, start, exec, run, hear, type, value} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('runs'));
+		const {session} = await value(exec(main, ['cat'], {stdin: true}));
+		const waiting = hear(session);
+		t.is(await value(run<'exec.close'>({type: 'exec.close', session})), null);
+		t.is(codeOf(await waiting), 'ERR_NOT_FOUND');
+		t.is(codeOf(await type(session, 'x')), 'ERR_NOT_FOUND');
+		t.is(codeOf(await run({type: 'exec.resize', session, rows: 1, columns: 1})), 'ERR_NOT_FOUND');
+		t.is(await value(run<'exec.close'>({type: 'exec.close', session})), null);
 	});
 }

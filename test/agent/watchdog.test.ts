@@ -25,6 +25,11 @@ const specOf = (attempt: number): ContainerSpec => ({
 	stdin: false,
 	runAsUser: undefined,
 	runAsGroup: undefined,
+	runAsNonRoot: false,
+	groups: [],
+	mounts: [],
+	readOnlyRoot: false,
+	cpuRequestMillis: undefined,
 	memoryLimitBytes: undefined,
 	cpuLimitMillis: undefined,
 });

@@ -1,0 +1,140 @@
+// Starts a program beside that of a container: as the same user, with the same environment, directory, mounts and control groups.
+//
+// As with the shim nothing of a user is parsed by a shell, and variables become themselves only in the last process before the program.
+
+import {spawn, type ChildProcess} from 'node:child_process';
+import {existsSync} from 'node:fs';
+import path from 'node:path';
+import {enteringFolder} from './entering.js';
+import type {Host} from './plan.js';
+import {findProgram, type Looker} from './programs.js';
+import {openPipes, type Pipes} from './pipes.js';
+import {stageText, unusedPrefix, type ShimCommand} from './shim.js';
+import {isolatedStdio} from './spawn.js';
+import type {Stock} from './stock.js';
+import type {Surroundings} from './surroundings.js';
+import {defaultTerm, type Terminal} from './terminal.js';
+
+export type TerminalSize = {readonly rows: number; readonly columns: number};
+
+export type Beside = {
+	readonly argv: readonly string[];
+	readonly stdin: boolean;
+	/** A new one, and the program that makes it. */
+	readonly terminal: (TerminalSize & Pick<Terminal, 'script'>) | undefined;
+	/** Files `cgroup.procs` to join. */
+	readonly doors: readonly string[];
+	/** The words that enter the surroundings. */
+	readonly entering: readonly string[];
+};
+
+const shell = '/bin/sh';
+
+/** Why a word is no program, as Docker and kubectl say it, with the code a shell gives. Undefined: it can be run. */
+export function wrongProgram(
+	word: string,
+	{pid, user, env, directory}: Surroundings,
+	host: Host,
+): {message: string; exitCode: 126 | 127} | undefined {
+	const root = `/proc/${pid}/root`;
+	const inside = (file: string): string => path.join(root, path.resolve(directory, file));
+	const searchPath = env.findLast(({name}) => name === 'PATH')?.value ?? host.path;
+	const looker: Looker = {user, isAgent: user.uid === host.agent.uid && user.gid === host.agent.gid};
+	const places = word.includes('/') ? [inside(word)] : searchPath.split(':').map(folder => inside(path.join(folder, word)));
+	if (word !== '' && places.some(place => findProgram(place, '', '/', looker).ok)) return undefined;
+	const isThere = word !== '' && places.some(place => existsSync(place));
+	const reason = isThere ? 'permission denied' : word.includes('/') ? 'no such file or directory' : 'executable file not found in $PATH';
+	return {message: `exec: ${JSON.stringify(word)}: ${reason}`, exitCode: isThere ? 126 : 127};
+}
+
+/** What is spawned. The environment of the first processes holds nothing that a loader, a library or a shell reads. */
+export function besideCommand(
+	{argv, stdin, terminal, doors, entering}: Beside,
+	{env: variables}: Surroundings,
+	searchPath: string,
+): ShimCommand {
+	const env = terminal === undefined || variables.some(({name}) => name === 'TERM') ? variables : [...variables, defaultTerm];
+	const prefix = unusedPrefix(env);
+	const stage = stageText({argv, program: argv[0] ?? '', env}, prefix);
+	const values = Object.fromEntries(env.map(({name, value}, index) => [`${prefix}${index + 1}`, `${name}=${value}`]));
+	const words = terminal === undefined ? [] : stage.argv;
+	const last =
+		terminal === undefined
+			? [shell, '-c', ...(stdin ? [inputText, 'sh'] : []), stage.text, ...(stdin ? [] : ['sh']), ...stage.argv]
+			: // Echo as in a terminal, though our end of it is none; the program's exit code; nothing of its own in the output.
+				[
+					terminal.script,
+					'--quiet',
+					'--return',
+					'--flush',
+					'--echo',
+					'always',
+					'--command',
+					terminalText(stage.text, words.length, prefix, terminal),
+					'/dev/null',
+				];
+	return {
+		file: shell,
+		args: ['-c', joinText(doors.length), 'troupe-exec', ...doors, ...entering, ...last],
+		env: {...values, [`${prefix}0`]: searchPath, ...Object.fromEntries(words.map((word, index) => [`${prefix}w${index + 1}`, word]))},
+	};
+}
+
+/**
+ * A pipe that the program may open again by /dev/stdin, which is its own and ends when what is handed on does: to open a FIFO that nobody
+ * writes to any more would wait for ever.
+ */
+const inputText = `stage=$1
+shift
+{ /bin/cat <&3 3<&- & } 3<&0 | exec ${shell} -c "$stage" sh "$@"`;
+
+/** script(1) takes one text for a shell: ours. The user's words are values of variables of it. */
+function terminalText(stage: string, words: number, prefix: string, {rows, columns}: TerminalSize): string {
+	const names = Array.from({length: words}, (_, index) => `${prefix}w${index + 1}`);
+	return [
+		`stty rows ${rows} cols ${columns} 2>/dev/null`,
+		`set -- ${names.map(name => `"$${name}"`).join(' ')}`,
+		`unset ${names.join(' ')} SHELL`,
+		stage,
+	].join('\n');
+}
+
+const joinText = (doors: number): string => `${Array.from(
+	{length: doors},
+	(_, index) => `echo 0 2>/dev/null >"\${${index + 1}}" || {
+echo 'exec: the container is over' >&2
+exit 126
+}
+`,
+).join('')}shift ${doors}
+exec "$@"`;
+
+export type Spawned = {readonly child: ChildProcess; readonly pipes: Pipes};
+
+/** In a group and a session of its own. Throws errno exceptions. */
+export function spawnBeside(beside: Beside, surroundings: Surroundings, host: Host, stock: Stock): Spawned {
+	const {file, args, env} = besideCommand(beside, surroundings, host.path);
+	const isAgent = surroundings.user.uid === host.agent.uid && surroundings.user.gid === host.agent.gid;
+	const {pipes, forChild, close} = openPipes(stock, beside.stdin, isAgent ? undefined : surroundings.user);
+	const isolated = isolatedStdio(forChild);
+	try {
+		return {child: spawn(file, args, {cwd: enteringFolder(surroundings.pid), env, detached: true, stdio: isolated.stdio}), pipes};
+	} catch (error) {
+		pipes.destroy();
+		throw error;
+	} finally {
+		isolated.close();
+		close();
+	}
+}
+
+/** SIGKILL to the group of such a program, and to the one that its terminal has made. */
+export function killBeside({pid}: ChildProcess, inTerminal: number | undefined): void {
+	for (const leader of [inTerminal, pid]) {
+		try {
+			if (leader !== undefined && leader > 1) process.kill(-leader, 'SIGKILL');
+		} catch {
+			// Over.
+		}
+	}
+}

@@ -1,0 +1,130 @@
+// Watches the logs of running containers grow: notes when what was written, and rotates what has grown too large.
+//
+// A silent log costs nothing: the kernel tells of the first thing that is written (inotify). Then the log is looked at every
+// `logLookMs` until it is silent again, so that one that is written without a pause does not wake the agent at each write. The times are
+// the file's own, so a late look makes none of them late.
+
+import {statSync, watch, type FSWatcher} from 'node:fs';
+import {limits} from '../../api/limits.js';
+import type {Cancel, Clock} from '../../system/clock.js';
+import {explained} from './explained.js';
+import {addMark, readMarks, trimMarks} from './log-times.js';
+import {extentOf, rotateLog} from './logs.js';
+
+export type LogWatch = {
+	/** From now on; what was written before is marked at once. */
+	readonly follow: (log: string) => void;
+	/** Nothing is written any more. */
+	readonly finish: (log: string) => void;
+	readonly close: () => void;
+};
+
+/** Where nothing is watched. */
+export const noLogWatch: LogWatch = {follow: () => undefined, finish: () => undefined, close: () => undefined};
+
+type Watched = {
+	readonly log: string;
+	markedEnd: number;
+	markedAtMs: number;
+	marks: number;
+	watcher: FSWatcher | undefined;
+	cancel: Cancel;
+	rotating: boolean;
+};
+
+export function createLogWatch(clock: Clock, limitBytes: number, onWarning: (message: string) => void): LogWatch {
+	const all = new Map<string, Watched>();
+	let hasWarned = false;
+
+	function follow(log: string): void {
+		if (all.has(log)) return;
+		const marks = readMarks(log);
+		const {end = 0, atMs = 0} = marks.at(-1) ?? {};
+		const watched = {
+			log,
+			markedEnd: end,
+			markedAtMs: atMs,
+			marks: marks.length,
+			watcher: undefined,
+			cancel: () => undefined,
+			rotating: false,
+		};
+		all.set(log, watched);
+		rest(watched);
+	}
+
+	/** Until the kernel tells; where it cannot, until it is time to look again. */
+	function rest(watched: Watched): void {
+		try {
+			watched.watcher = watch(watched.log, {persistent: false}, () => lookOften(watched)).on('error', () => lookOften(watched));
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code === 'ENOENT') return drop(watched); // Its container was removed.
+			if (!hasWarned) onWarning(`logs are looked at only every ${limits.logCheckMs} ms: ${explained(error)}`);
+			hasWarned = true;
+			watched.cancel = clock.after(limits.logCheckMs, () => lookOften(watched));
+		}
+		if (look(watched)) lookOften(watched); // What came before the watch.
+	}
+
+	function lookOften(watched: Watched): void {
+		watched.watcher?.close();
+		watched.watcher = undefined;
+		watched.cancel();
+		if (!all.has(watched.log)) return;
+		look(watched);
+		watched.cancel = clock.after(limits.logLookMs, () => (look(watched) ? lookOften(watched) : rest(watched)));
+	}
+
+	/** Whether it has grown since the last look. */
+	function look(watched: Watched): boolean {
+		try {
+			return mark(watched);
+		} catch (error) {
+			// Without its marks a log is still a log.
+			if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onWarning(`a log was not looked at: ${explained(error)}`);
+			return false;
+		}
+	}
+
+	function mark(watched: Watched): boolean {
+		const {log} = watched;
+		const {size, mtimeMs} = statSync(log);
+		if (size >= limitBytes) rotate(watched);
+		const {first, end} = extentOf(log);
+		if (end <= watched.markedEnd) return false;
+		watched.markedEnd = end;
+		watched.markedAtMs = Math.max(watched.markedAtMs, Math.trunc(mtimeMs));
+		addMark(log, {end, atMs: watched.markedAtMs});
+		if (++watched.marks > limits.logMarks) watched.marks = trimMarks(log, first, limits.logMarks);
+		return true;
+	}
+
+	function rotate(watched: Watched): void {
+		if (watched.rotating) return;
+		watched.rotating = true;
+		rotateLog(watched.log, limitBytes, error => {
+			watched.rotating = false;
+			if (error === undefined || !all.has(watched.log)) return;
+			onWarning(`a log was not rotated: ${explained(error)}`);
+		});
+	}
+
+	function drop(watched: Watched): void {
+		all.delete(watched.log);
+		watched.watcher?.close();
+		watched.cancel();
+	}
+
+	return {
+		follow,
+		finish(log) {
+			const watched = all.get(log);
+			if (watched === undefined) return;
+			look(watched);
+			drop(watched);
+		},
+		close() {
+			for (const watched of [...all.values()]) drop(watched);
+		},
+	};
+}

@@ -1,0 +1,46 @@
+// Whether containers of this host can have mounts: tried once, with a private root and a mount in it as a container has them.
+
+import {spawnSync} from 'node:child_process';
+import {limits} from '../../api/limits.js';
+import {mountText, toolNames, type MountTools} from './mount-text.js';
+import {planMounts} from './mounts.js';
+import {nobody, setprivWords} from './privileges.js';
+import {findTool} from './tools.js';
+
+/** No host has it. */
+const place = '/troupe-trial-of-mounts/here';
+
+let tried: {readonly tools: MountTools | undefined} | undefined;
+
+/**
+ * Undefined where it does not work. A host does not change its mind, so one try does for a process. `folder` is any without links in its path:
+ * what is mounted on it is seen by nobody else.
+ */
+export function findMountTools(folder: string): MountTools | undefined {
+	tried ??= {tools: trial(toolsOf(), folder)};
+	return tried.tools;
+}
+
+const toolsOf = (): Partial<MountTools> => Object.fromEntries(toolNames.map(name => [name, findTool(name)]));
+
+const isWhole = (tools: Partial<MountTools>): tools is MountTools => toolNames.every(name => tools[name] !== undefined);
+
+function trial(tools: Partial<MountTools>, root: string): MountTools | undefined {
+	if (!isWhole(tools)) return undefined;
+	const planned = planMounts({
+		root,
+		mounts: [{volume: 'trial', path: place, subPath: undefined, readOnly: true}],
+		readOnlyRoot: false,
+		find: () => ({type: 'files', place: '/'}),
+		hostPaths: {allowed: [], never: []},
+	});
+	if (!planned.ok || planned.plan === undefined) return undefined;
+	const {text, words} = mountText(planned.plan, tools, {memory: undefined, stateDescriptor: 1});
+	const last = [...setprivWords(tools.setpriv, {user: nobody, groups: []}, ['--no-new-privs']), '/bin/sh', '-c', `'cd ${place}/etc'`];
+	const {status} = spawnSync(
+		tools.unshare,
+		['--mount', '--propagation', 'slave', '--', '/bin/sh', '-c', `${text}exec ${last.join(' ')}`, 'sh', ...words],
+		{stdio: 'ignore', env: {}, cwd: '/', timeout: limits.probeMs},
+	);
+	return status === 0 ? tools : undefined;
+}

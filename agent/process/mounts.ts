@@ -1,0 +1,290 @@
+// Where each mount of a container comes from and where it goes, and what a private root needs so that it can be there.
+//
+// A mount point that the node does not have is never made on the node: the folder it would be in is covered, that is, a folder of a small
+// file system in memory stands in its place, with all that is in the node's own bound into it. What is covered besides is each folder on
+// the way to it, up to the root.
+
+import {lstatSync, readdirSync, statSync, type Stats} from 'node:fs';
+import path from 'node:path';
+import {limits} from '../../api/limits.js';
+import {unmountable} from '../../api/mount-places.js';
+import type {MountSpec} from '../../actors/node/runtime-port.js';
+import {isRelativeDown, isWithin, makeFileBeneath, makeFoldersBeneath, resolved, type Resolved} from './beneath.js';
+import {explained} from './explained.js';
+import {hostPathOf, refusalOf, type HostPaths} from './host-paths.js';
+import {mountTable} from './mount-table.js';
+import type {VolumeRecord} from './volumes.js';
+
+export type Mount = {
+	readonly volume: string;
+	/** Without links. What is mounted is this folder, or the file of this name in it. */
+	readonly folder: string;
+	readonly file: string | undefined;
+	/** As it was asked for, and without links: both as the program sees it. */
+	readonly path: string;
+	readonly target: string;
+	readonly readOnly: boolean;
+	/** With what is mounted below it. */
+	readonly isDeep: boolean;
+	/** Mount points of other volumes may be made in it. */
+	readonly isScratch: boolean;
+};
+
+/** A folder of the node of which a private root has one of its own. */
+export type Cover = {
+	readonly folder: string;
+	readonly mode: number;
+	readonly uid: number;
+	readonly gid: number;
+	/** Names of what is bound, and of links, which are copied. */
+	readonly folders: readonly string[];
+	readonly files: readonly string[];
+	readonly links: readonly string[];
+	/** Others than root could put something else in the place of what is in it. */
+	readonly isOpen: boolean;
+};
+
+export type MountPlan = {
+	/** An empty folder on which a private root is put together. */
+	readonly root: string;
+	/** From the root down; none: everything is mounted where the node has a place for it. */
+	readonly covers: readonly Cover[];
+	/** Mount points that a private root has beside that, absolute. */
+	readonly newFolders: readonly string[];
+	readonly newFiles: readonly string[];
+	readonly mounts: readonly Mount[];
+	readonly isReadOnly: boolean;
+};
+
+export type Wanted = {
+	readonly root: string;
+	readonly mounts: readonly MountSpec[];
+	readonly readOnlyRoot: boolean;
+	readonly find: (volume: string) => VolumeRecord | undefined;
+	readonly hostPaths: HostPaths;
+};
+
+/** Why a container cannot have its mounts. */
+class Refusal extends Error {}
+
+export type Planned = {readonly ok: true; readonly plan: MountPlan | undefined} | {readonly ok: false; readonly reason: string};
+
+/** Undefined: the container has nothing mounted and needs no view of its own. */
+export function planMounts(wanted: Wanted): Planned {
+	if (wanted.mounts.length === 0 && !wanted.readOnlyRoot) return {ok: true, plan: undefined};
+	try {
+		return {ok: true, plan: planned(wanted)};
+	} catch (error) {
+		return {ok: false, reason: error instanceof Refusal ? error.message : explained(error)};
+	}
+}
+
+function planned({root, mounts: specs, readOnlyRoot, find, hostPaths}: Wanted): MountPlan {
+	const mounts: Mount[] = [];
+	const covered = new Set<string>();
+	const newFolders = new Set<string>();
+	const newFiles = new Set<string>();
+	for (const spec of [...specs].sort((a, b) => depthOf(a.path) - depthOf(b.path))) {
+		const source = sourceOf(spec, find(spec.volume), hostPaths);
+		const {target, missing} = targetOf(spec, source, mounts);
+		mounts.push({...source, path: path.resolve(spec.path), target});
+		if (missing === 0) continue;
+		const names = target.split('/').slice(1);
+		const pathOf = (count: number): string => `/${names.slice(0, count).join('/')}`;
+		const there = names.length - missing;
+		for (let count = 0; count <= there; count++) covered.add(pathOf(count));
+		for (let count = there + 1; count < names.length; count++) newFolders.add(pathOf(count));
+		(source.file === undefined ? newFolders : newFiles).add(target);
+	}
+	if (readOnlyRoot) covered.add('/');
+	const covers = coversOf(
+		[...covered].sort((a, b) => depthOf(a) - depthOf(b)),
+		new Set([...newFolders, ...newFiles]),
+	);
+	refuseLarge(covers, root);
+	return {
+		root,
+		covers,
+		newFolders: [...newFolders],
+		newFiles: [...newFiles],
+		mounts,
+		isReadOnly: readOnlyRoot,
+	};
+}
+
+const depthOf = (file: string): number => path.resolve(file).split('/').filter(Boolean).length;
+
+// ---- where it comes from ---------------------------------------------------------------------------------------------------
+
+type Source = Omit<Mount, 'path' | 'target'>;
+
+function sourceOf({volume, subPath, readOnly}: MountSpec, record: VolumeRecord | undefined, hostPaths: HostPaths): Source {
+	const refused = (reason: string): Refusal => new Refusal(`volume "${volume}": ${reason}`);
+	if (record === undefined) throw refused('it is not there');
+	const top = placeOf(record, hostPaths, refused);
+	const place = subPath === undefined || subPath === '' ? top : beneath(top, subPath, record, refused);
+	if (record.type === 'hostPath') {
+		const refusal = refusalOf(record.path, place, hostPaths);
+		if (refusal !== undefined) throw refused(refusal);
+	}
+	const isFolder = lstatSync(place).isDirectory();
+	return {
+		volume,
+		folder: isFolder ? place : path.dirname(place),
+		file: isFolder ? undefined : path.basename(place),
+		readOnly: readOnly || record.type === 'files',
+		isDeep: record.type === 'hostPath' && !readOnly && isFolder,
+		isScratch: record.type === 'scratch' && !readOnly && isFolder,
+	};
+}
+
+type Refused = (reason: string) => Refusal;
+
+function placeOf(record: VolumeRecord, hostPaths: HostPaths, refused: Refused): string {
+	if (record.type === 'hostPath') {
+		const found = hostPathOf(record.path, record.check, hostPaths);
+		if (!found.ok) throw refused(found.reason);
+		return found.path;
+	}
+	const {place, missing} = resolved(record.place);
+	if (missing.length > 0) throw refused('it is not there any more');
+	return place;
+}
+
+/** Links in a volume lead on as long as they stay in it. */
+function beneath(top: string, subPath: string, record: VolumeRecord, refused: Refused): string {
+	if (!isRelativeDown(subPath)) throw refused(`subPath must lead down, got ${JSON.stringify(subPath)}`);
+	const {place, missing} = resolved(path.join(top, subPath));
+	if (!isWithin(top, place)) throw refused(`subPath "${subPath}" leads out of the volume`);
+	if (missing.length === 0) return place;
+	const isMade = record.type === 'scratch' || (record.type === 'hostPath' && record.check === 'DirectoryOrCreate');
+	if (!isMade) throw refused(`there is no "${subPath}" in it`);
+	makeFoldersBeneath(top, path.relative(top, place));
+	return place;
+}
+
+// ---- where it goes ---------------------------------------------------------------------------------------------------------
+
+/** `missing`: how many of its last names the node does not have. */
+function targetOf(
+	{path: wanted, volume}: MountSpec,
+	source: Source,
+	earlier: readonly Mount[],
+): {readonly target: string; readonly missing: number} {
+	const refused = (reason: string): Refusal => new Refusal(`volume "${volume}" cannot be mounted at "${wanted}": ${reason}`);
+	if (!path.isAbsolute(wanted) || wanted.includes('\0')) throw refused('it must be an absolute path');
+	const plain = path.resolve(wanted);
+	const around = earlier.findLast(mount => isWithin(mount.path, plain));
+	// What is in a volume hides what the node has there.
+	const {place, missing, real} =
+		around === undefined ? resolved(plain) : resolvedIn(path.join(around.target, path.relative(around.path, plain)));
+	const never = unmountable(place);
+	if (never !== undefined) throw refused(never);
+	const outer = earlier.findLast(mount => isWithin(mount.target, place));
+	if (outer !== undefined) {
+		if (outer.target === place) throw refused(`volume "${outer.volume}" is there`);
+		makePlaceIn(outer, path.relative(outer.target, place), source, refused);
+		return {target: place, missing: 0};
+	}
+	const found = statSync(real);
+	if (missing.length > 0 && !found.isDirectory()) throw refused(`"${real}" is not a folder`);
+	if (missing.length === 0 && found.isDirectory() !== (source.file === undefined)) throw refused(clash(source));
+	return {target: place, missing: missing.length};
+}
+
+const resolvedIn = (place: string): Resolved => ({place, real: place, missing: []});
+
+const clash = ({file}: Source): string =>
+	file === undefined ? 'a file is there, and it is a folder' : 'a folder is there, and it is a file';
+
+/** In a volume a mount point may have to be made, which only a scratch one lets. */
+function makePlaceIn(outer: Mount, rest: string, source: Source, refused: Refused): void {
+	if (outer.file !== undefined) throw refused(`volume "${outer.volume}" is a file there`);
+	const wanted = path.join(outer.folder, rest);
+	const {place, missing} = resolved(wanted);
+	if (place !== wanted) throw refused(`a link in volume "${outer.volume}" is there`);
+	if (missing.length === 0) {
+		if (statSync(place).isDirectory() !== (source.file === undefined)) throw refused(clash(source));
+		return;
+	}
+	if (!outer.isScratch) throw refused(`volume "${outer.volume}" has no such place, and nothing can be made in it`);
+	if (source.file === undefined) return makeFoldersBeneath(outer.folder, rest);
+	makeFoldersBeneath(outer.folder, path.dirname(rest));
+	makeFileBeneath(outer.folder, rest, 0o644);
+}
+
+// ---- covers ----------------------------------------------------------------------------------------------------------------
+
+const coversOf = (folders: readonly string[], taken: ReadonlySet<string>): readonly Cover[] =>
+	folders.map(folder => coverOf(folder, new Set([...folders, ...taken])));
+
+/** Each entry is a mount, and all of a folder have to be said in one word. */
+function refuseLarge(covers: readonly Cover[], root: string): void {
+	let entries = 0;
+	for (const cover of covers) {
+		const {folder, folders, files} = cover;
+		entries += sizeOf(cover);
+		const bytes = Buffer.byteLength(mountTable([...folders, ...files], path.join(root, folder)));
+		if (entries <= limits.privateRootEntries && bytes <= limits.mountTableBytes) continue;
+		throw new Refusal(
+			`a mount point in "${folder}" is not there, and that folder has ${sizeOf(cover)} entries, too many to be shown beside a new one: make the mount point on the node, or mount elsewhere`,
+		);
+	}
+}
+
+const sizeOf = ({folders, files, links}: Cover): number => folders.length + files.length + links.length;
+
+/** Names that are no UTF-8 cannot be said and are left out. */
+function coverOf(folder: string, besides: ReadonlySet<string>): Cover {
+	const entries = readdirSync(folder, {withFileTypes: true}).filter(
+		({name}) => !besides.has(path.join(folder, name)) && !name.includes('\uFFFD'),
+	);
+	const namesOf = (is: (entry: (typeof entries)[number]) => boolean): string[] => entries.filter(is).map(({name}) => name);
+	const {mode, uid, gid} = statSync(folder);
+	return {
+		folder,
+		mode: mode & 0o7777,
+		uid,
+		gid,
+		folders: namesOf(entry => entry.isDirectory()),
+		files: namesOf(entry => !entry.isDirectory() && !entry.isSymbolicLink()),
+		links: namesOf(entry => entry.isSymbolicLink()),
+		isOpen: isOpen(folder),
+	};
+}
+
+/** Whether others than root may change what is in a folder, or on the way to it. */
+export function isOpen(folder: string): boolean {
+	const isFixed = ({uid, gid, mode}: Stats): boolean => uid === 0 && (mode & 0o002) === 0 && (gid === 0 || (mode & 0o020) === 0);
+	for (let above = folder; ; above = path.dirname(above)) {
+		if (!isFixed(statSync(above))) return true;
+		if (above === path.dirname(above)) return false;
+	}
+}
+
+// ---- as the program sees it ------------------------------------------------------------------------------------------------
+
+/** Where a path of the program is on the node. */
+export type Seen = {readonly file: string; readonly isInVolume: boolean};
+
+/** `new`: a folder that only the private root has. */
+export function seenBy(plan: MountPlan | undefined): (file: string) => Seen | 'new' {
+	return file => {
+		if (plan === undefined) return {file, isInVolume: false};
+		const place = realIfThere(file);
+		const mount = plan.mounts.findLast(({target}) => isWithin(target, place));
+		if (mount !== undefined) {
+			const top = mount.file === undefined ? mount.folder : path.join(mount.folder, mount.file);
+			return {file: path.join(top, path.relative(mount.target, place)), isInVolume: true};
+		}
+		return plan.newFolders.includes(place) ? 'new' : {file, isInVolume: false};
+	};
+}
+
+function realIfThere(file: string): string {
+	try {
+		return resolved(file).place;
+	} catch {
+		return file;
+	}
+}

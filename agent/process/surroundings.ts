@@ -1,0 +1,90 @@
+// What a running program runs in, as the kernel knows it: whoever joins it needs nothing that was written down when it was started,
+// so no secret of its environment is kept anywhere but in its processes.
+
+import {readFileSync, readdirSync, readlinkSync} from 'node:fs';
+import type {User} from './privileges.js';
+
+export type Surroundings = {
+	readonly pid: number;
+	readonly user: User;
+	readonly groups: readonly number[];
+	readonly env: readonly {readonly name: string; readonly value: string}[];
+	/** As the program sees it. */
+	readonly directory: string;
+};
+
+/** 'beginning': the process has not become the program yet, and may still have other rights. Undefined: it is over. */
+export function surroundingsOf(pid: number): Surroundings | 'beginning' | undefined {
+	try {
+		const words = partsOf(`/proc/${pid}/cmdline`);
+		// Read after the words: who is the program by them is its user by now.
+		const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+		const stage = stageOf(words, status);
+		if (stage !== 'program') return stage === 'over' ? undefined : stage;
+		const ids = (key: string): number[] =>
+			(new RegExp(`^${key}:(.*)$`, 'm').exec(status)?.[1] ?? '').trim().split(/\s+/).filter(Boolean).map(Number);
+		const [, uid = 0] = ids('Uid');
+		const [, gid = 0] = ids('Gid');
+		const [parent = 0] = ids('PPid');
+		return {
+			pid,
+			user: {uid, gid},
+			groups: ids('Groups').filter(group => group !== gid),
+			env: givenEnv(partsOf(`/proc/${parent}/environ`)),
+			directory: readlinkSync(`/proc/${pid}/cwd`),
+		};
+	} catch {
+		return undefined;
+	}
+}
+
+/** Before a process becomes a program it is a shell with the last text of ours. */
+const isStage = (word: string): boolean => word.includes('unset PWD OLDPWD SHLVL\n');
+
+/**
+ * How far a process is, by its words and its status. Without words it is over and not yet buried, or becomes another program in this moment:
+ * the kernel takes the old words before it has the new ones.
+ */
+export function stageOf(words: readonly string[], status: string): 'over' | 'beginning' | 'program' {
+	if (/^State:\s+[ZX]/m.test(status)) return 'over';
+	return words.length === 0 || words.some(isStage) ? 'beginning' : 'program';
+}
+
+/** The first child there is. */
+export const childOf = (pid: number): number | undefined => childrenOf(pid)[0];
+
+/** The processes that a process, or one of its threads, has begun and that are its children still. None where the kernel does not list them. */
+export function childrenOf(pid: number): readonly number[] {
+	try {
+		return readdirSync(`/proc/${pid}/task`).flatMap(thread => numbersIn(readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')));
+	} catch {
+		return [];
+	}
+}
+
+const numbersIn = (text: string): readonly number[] => text.split(' ').filter(Boolean).map(Number);
+
+const partsOf = (file: string): string[] => readFileSync(file, 'utf8').split('\0').slice(0, -1);
+
+/**
+ * The environment that a program was given, from that of the shim or the terminal over it, where its variables are the values of numbered ones
+ * of ours and the first is the PATH to look in: see `shimCommand`. What a program shows itself it may have written over, as those that show a
+ * title in its place do.
+ */
+export function givenEnv(parts: readonly string[]): Surroundings['env'] {
+	const values = new Map(
+		parts.flatMap((part): [number, string][] => {
+			const [, index, value] = /^T_*(\d+)=(.*)$/s.exec(part) ?? [];
+			return index === undefined || value === undefined ? [] : [[Number(index), value]];
+		}),
+	);
+	const path = values.get(0);
+	values.delete(0);
+	const given = [...values].sort(([a], [b]) => a - b).map(([, text]) => variableOf(text));
+	return path === undefined || given.some(({name}) => name === 'PATH') ? given : [{name: 'PATH', value: path}, ...given];
+}
+
+function variableOf(text: string): Surroundings['env'][number] {
+	const equals = text.indexOf('=');
+	return {name: text.slice(0, equals), value: text.slice(equals + 1)};
+}

@@ -1,0 +1,227 @@
+import {chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {planMounts, seenBy, type MountPlan, type Planned, type Wanted} from '../../agent/process/mounts.js';
+import {mountTable} from '../../agent/process/mount-table.js';
+import {mountText, toolNames, type MountTools} from '../../agent/process/mount-text.js';
+import type {VolumeRecord} from '../../agent/process/volumes.js';
+import type {MountSpec} from '../../actors/node/runtime-port.js';
+import {limits} from '../../api/limits.js';
+
+function folderOf(t: ExecutionContext): string {
+	const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'troupe-mounts-')));
+	t.teardown(() => rmSync(folder, {recursive: true, force: true}));
+	return folder;
+}
+
+const mount = (volume: string, where: string, rest: Partial<MountSpec> = {}): MountSpec => ({
+	volume,
+	path: where,
+	subPath: undefined,
+	readOnly: false,
+	...rest,
+});
+
+/** Volumes `scratch` and `files`, and whatever else is given. */
+function worldOf(t: ExecutionContext, volumes: Readonly<Record<string, VolumeRecord>> = {}) {
+	const folder = folderOf(t);
+	const scratch = path.join(folder, 'scratch');
+	const files = path.join(folder, 'files');
+	mkdirSync(scratch);
+	mkdirSync(files);
+	writeFileSync(path.join(files, 'a.txt'), 'a');
+	const all: Readonly<Record<string, VolumeRecord>> = {
+		scratch: {type: 'scratch', place: scratch},
+		files: {type: 'files', place: files},
+		...volumes,
+	};
+	const wanted = (mounts: readonly MountSpec[], rest: Partial<Wanted> = {}): Wanted => ({
+		root: path.join(folder, 'root'),
+		mounts,
+		readOnlyRoot: false,
+		find: name => all[name],
+		hostPaths: {allowed: 'all', never: []},
+		...rest,
+	});
+	const plan = (mounts: readonly MountSpec[], rest: Partial<Wanted> = {}): Planned => planMounts(wanted(mounts, rest));
+	return {folder, scratch, files, plan, must: (...args: Parameters<typeof plan>): MountPlan => planOf(plan(...args))};
+}
+
+function planOf(planned: Planned): MountPlan {
+	if (!planned.ok) throw new Error(planned.reason);
+	if (planned.plan === undefined) throw new Error('no plan');
+	return planned.plan;
+}
+
+const reasonOf = (planned: Planned): string => (planned.ok ? 'it can be mounted' : planned.reason);
+
+test('a container without mounts needs no view of its own', t => {
+	t.deepEqual(worldOf(t).plan([]), {ok: true, plan: undefined});
+});
+
+test('where the node has the mount point nothing is covered', t => {
+	const {folder, scratch, must} = worldOf(t);
+	const there = path.join(folder, 'there');
+	mkdirSync(there);
+	symlinkSync(there, path.join(folder, 'link'));
+	const plan = must([mount('scratch', path.join(folder, 'link'))]);
+	t.deepEqual(plan.covers, []);
+	t.like(plan.mounts[0], {folder: scratch, file: undefined, target: there, readOnly: false});
+});
+
+test('where it has none each folder on the way is covered, and nothing is made on the node', t => {
+	const {folder, must} = worldOf(t);
+	writeFileSync(path.join(folder, 'file'), '');
+	symlinkSync('nowhere', path.join(folder, 'link'));
+	const place = path.join(folder, 'new', 'deep');
+	const {covers, newFolders} = must([mount('scratch', place)]);
+	const names = folder.split('/').slice(1);
+	t.deepEqual(
+		covers.map(cover => cover.folder),
+		['/', ...names.map((_, index) => `/${names.slice(0, index + 1).join('/')}`)],
+	);
+	t.like(covers.at(-1), {folders: ['files', 'scratch'], files: ['file'], links: ['link']});
+	t.false(covers[0]?.folders.includes(names[0] ?? ''), 'what is covered itself is not bound');
+	t.deepEqual(newFolders, [path.join(folder, 'new'), place]);
+	t.throws(() => statSync(path.join(folder, 'new')), {code: 'ENOENT'});
+});
+
+test('a folder that others may write into is looked at again after it was bound', t => {
+	const {folder, must} = worldOf(t);
+	const open = path.join(folder, 'open');
+	mkdirSync(open);
+	chmodSync(open, 0o1777);
+	const covers = must([mount('scratch', path.join(open, 'new'))]).covers;
+	t.true(covers.at(-1)?.isOpen);
+	t.is(covers.at(-1)?.mode, 0o1777);
+	t.false(covers[0]?.isOpen, 'the root is nobody else’s');
+});
+
+test('a file of a volume is mounted as a file, and what only the agent writes is read-only', t => {
+	const {folder, files, must} = worldOf(t);
+	const {mounts, newFiles} = must([mount('files', path.join(folder, 'x.txt'), {subPath: 'a.txt'})]);
+	t.like(mounts[0], {folder: files, file: 'a.txt', readOnly: true});
+	t.deepEqual(newFiles, [path.join(folder, 'x.txt')]);
+});
+
+test('a subPath that is not there is made in a scratch volume, as open as that', t => {
+	const {folder, scratch, must, plan} = worldOf(t);
+	chmodSync(scratch, 0o777);
+	must([mount('scratch', folder, {subPath: 'some/where'})]);
+	t.is(statSync(path.join(scratch, 'some', 'where')).mode & 0o777, 0o777);
+	t.regex(reasonOf(plan([mount('files', folder, {subPath: 'b.txt'})])), /volume "files": there is no "b.txt" in it/);
+});
+
+test('no subPath leads out of a volume, by whatever its programs put there', t => {
+	const {folder, scratch, plan, must} = worldOf(t);
+	symlinkSync('/etc', path.join(scratch, 'out'));
+	symlinkSync('.', path.join(scratch, 'here'));
+	symlinkSync('/no/such', path.join(scratch, 'nowhere'));
+	for (const subPath of ['out', 'out/passwd', '../x', '/etc', 'a/../../..', 'here/../out', 'nowhere/new'])
+		t.regex(
+			reasonOf(plan([mount('scratch', folder, {subPath})])),
+			/leads out of the volume|must lead down|nowhere": it is not a directory/,
+			subPath,
+		);
+	t.is(must([mount('scratch', folder, {subPath: 'here'})]).mounts[0]?.folder, scratch, 'a link that stays in it is followed');
+	t.throws(() => statSync('/no/such'), {code: 'ENOENT'});
+});
+
+const refusals: readonly (readonly [string, string, RegExp])[] = [
+	['the root', '/', /programs that start containers are there/],
+	['the folder of programs', '/usr/bin', /programs that start containers are there/],
+	['the folder of libraries', '/lib', /programs that start containers are there/],
+	['what the kernel shows', '/proc/new', /belongs to the kernel/],
+	['below a file', '/etc/passwd/new', /ENOTDIR|not a folder|it is not a directory/],
+	['a relative path', 'data', /must be an absolute path/],
+];
+
+for (const [title, where, reason] of refusals)
+	test(`nothing is mounted at ${title}`, t => {
+		t.regex(reasonOf(worldOf(t).plan([mount('scratch', where)])), reason);
+	});
+
+test('a folder is not mounted over a file, nor a file over a folder', t => {
+	const {folder, plan} = worldOf(t);
+	writeFileSync(path.join(folder, 'file'), '');
+	t.regex(reasonOf(plan([mount('scratch', path.join(folder, 'file'))])), /a file is there, and it is a folder/);
+	t.regex(reasonOf(plan([mount('files', folder, {subPath: 'a.txt'})])), /a folder is there, and it is a file/);
+});
+
+test('two volumes are not mounted at one place, by whatever names', t => {
+	const {folder, plan} = worldOf(t);
+	mkdirSync(path.join(folder, 'place'));
+	symlinkSync('place', path.join(folder, 'link'));
+	const mounts = [mount('scratch', path.join(folder, 'place')), mount('files', path.join(folder, 'link'))];
+	t.regex(reasonOf(plan(mounts)), /volume "scratch" is there/);
+});
+
+test('a mount point in another volume is made there if that is scratch', t => {
+	const {folder, scratch, files, plan, must} = worldOf(t);
+	const outer = path.join(folder, 'new');
+	const inner = must([mount('files', path.join(outer, 'a', 'b')), mount('scratch', outer)]).mounts[1];
+	t.like(inner, {folder: files, target: path.join(outer, 'a', 'b')});
+	t.true(statSync(path.join(scratch, 'a', 'b')).isDirectory());
+	t.regex(reasonOf(plan([mount('files', outer), mount('scratch', path.join(outer, 'b'))])), /volume "files" has no such place/);
+	symlinkSync('/etc', path.join(scratch, 'link'));
+	t.regex(reasonOf(plan([mount('scratch', outer), mount('files', path.join(outer, 'link', 'x'))])), /a link in volume "scratch" is there/);
+	t.regex(reasonOf(plan([mount('scratch', outer), mount('files', path.join(outer, 'link'))])), /a link in volume "scratch" is there/);
+});
+
+test('a folder with too many entries is not covered', t => {
+	const {folder, plan} = worldOf(t);
+	const large = path.join(folder, 'large');
+	mkdirSync(large);
+	for (let count = 0; count <= limits.privateRootEntries; count++) mkdirSync(path.join(large, String(count)));
+	t.regex(
+		reasonOf(plan([mount('scratch', path.join(large, 'new'))])),
+		/a mount point in ".*large" is not there, and that folder has 2001 entries/,
+	);
+});
+
+test('the folders of the host that an operator did not name are refused, with the flag that names them', t => {
+	const folder = folderOf(t);
+	const {plan, must} = worldOf(t, {host: {type: 'hostPath', path: folder, check: ''}, below: {type: 'hostPath', path: folder, check: ''}});
+	const none = {hostPaths: {allowed: [], never: []}};
+	t.regex(
+		reasonOf(plan([mount('host', folder)], none)),
+		/volume "host": hostPath ".*" is not allowed on this node: none are allowed \(--host-paths\)/,
+	);
+	t.is(must([mount('host', folder)], {hostPaths: {allowed: [folder], never: []}}).mounts[0]?.isDeep, true);
+	const own = path.join(folder, 'own');
+	mkdirSync(own);
+	const never = {hostPaths: {allowed: 'all', never: [own]} as const};
+	t.regex(reasonOf(plan([mount('host', folder, {subPath: 'own'})], never)), /is in the folder of Troupe itself/);
+});
+
+test('a program sees its volumes where they are mounted, and the node elsewhere', t => {
+	const {folder, scratch, must} = worldOf(t);
+	const seen = seenBy(must([mount('scratch', path.join(folder, 'new', 'x'))]));
+	t.deepEqual(seen(path.join(folder, 'new', 'x', 'y')), {file: path.join(scratch, 'y'), isInVolume: true});
+	t.is(seen(path.join(folder, 'new')), 'new');
+	t.deepEqual(seen('/usr/bin'), {file: '/usr/bin', isInVolume: false});
+});
+
+test('a table of mounts says every name', t => {
+	t.is(
+		mountTable(['a b', 'c\\d', 'e\tf\ng', '#x', 'ü'], '/to here'),
+		[
+			'./a\\040b /to\\040here/a\\040b none rbind 0 0\n',
+			'./c\\134d /to\\040here/c\\134d none rbind 0 0\n',
+			'./e\\011f\\012g /to\\040here/e\\011f\\012g none rbind 0 0\n',
+			'./\\043x /to\\040here/\\043x none rbind 0 0\n',
+			'./ü /to\\040here/ü none rbind 0 0\n',
+		].join(''),
+	);
+});
+
+test('no name of a user is in the text that a shell parses', t => {
+	const {folder, must} = worldOf(t);
+	const evil = '$(touch evil)`;"\'\\';
+	const tools = Object.fromEntries(toolNames.map(name => [name, `/bin/${name}`])) as MountTools;
+	const plan = must([mount('scratch', path.join(folder, evil), {subPath: evil})], {readOnlyRoot: true});
+	const {text, words} = mountText(plan, tools, {memory: '/memory', stateDescriptor: 3});
+	t.false(text.includes('evil'));
+	t.true(words.some(word => word.includes(evil)));
+});
