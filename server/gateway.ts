@@ -20,10 +20,11 @@ import {aboutTarget, type Exchange} from './http/exchange.js';
 import {sendFailure, sendText} from './http/reply.js';
 import {createRoutes, type Route} from './http/routes.js';
 import {createStreams, type Streams} from './http/stream.js';
-import {boundConnections, closeServer, connectionBounds, listenOn, trackUpgrades, type ConnectionBounds} from './listener.js';
+import {boundConnections, closeServer, connectionBounds, listenOn, type ConnectionBounds} from './listener.js';
 import type {Router} from './router.js';
 import type {Seals} from './seal.js';
 import {divide, httpProtocol, mqttProtocol} from './tls-door.js';
+import {asRequests, type Upgrades} from './upgrades.js';
 
 /** Who answers: the term that is on, or nobody here. */
 export type Behind =
@@ -62,26 +63,23 @@ export type GatewayOptions = {
 	readonly bounds?: ConnectionBounds;
 };
 
-export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-
 export type Gateway = {
 	readonly listen: (host: string, port: number) => Promise<{readonly port: number}>;
-	/** Ends watches and logs in order, lets requests that run finish for a moment, then cuts what is left. */
+	/** Ends watches, logs and sessions in order, lets requests that run finish for a moment, then cuts what is left. */
 	readonly close: () => Promise<void>;
-	/** The term is over: ends watches and logs, and every connection that waits for its next request. */
+	/** The term is over: ends watches, logs and sessions, and every connection that waits for its next request. */
 	readonly endTerm: () => void;
-	/** The login is not good any more: ends its watches and logs. */
+	/** The login is not good any more: ends its watches, logs and sessions. */
 	readonly endOf: (login: string) => void;
 	/** From the next handshake on. */
 	readonly useCertificate: (certificate: Certificate) => void;
-	/** Takes every upgrade from now on; without a listener they are answered like any GET. */
-	readonly onUpgrade: (listener: UpgradeListener) => void;
 };
 
 type Door = {
 	readonly options: GatewayOptions;
 	readonly streams: Streams;
 	readonly routes: Router<Route>;
+	readonly upgradeOf: Upgrades['of'];
 	/** PEM; undefined as long as there is none. */
 	ca: string | undefined;
 };
@@ -92,10 +90,12 @@ const healthPaths = ['/healthz', '/livez', '/readyz'];
 export function createGateway(options: GatewayOptions): Gateway {
 	const {clock, bounds = connectionBounds} = options;
 	const streams = createStreams();
-	const door: Door = {options, streams, routes: createRoutes(), ca: typeof options.tls === 'object' ? options.tls.ca : undefined};
 	const server = createServer(options, (request, response) => void answer(door, request, response));
+	const upgrades = asRequests(server);
+	const ca = typeof options.tls === 'object' ? options.tls.ca : undefined;
+	const door: Door = {options, streams, routes: createRoutes(), upgradeOf: upgrades.of, ca};
 	const others = new Set<Duplex>();
-	boundConnections(server, bounds, others);
+	boundConnections(server, bounds, {has: socket => others.has(socket) || upgrades.taken.has(socket)});
 	if (isSecure(server)) divide(server, others, bounds.headersMs, options.onMqtt ?? (socket => socket.destroy()));
 	return {
 		async listen(host, port) {
@@ -103,7 +103,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 			return {port: (server.address() as AddressInfo).port};
 		},
 		close() {
-			const closed = closeServer(server, others, clock);
+			const closed = closeServer(server, others, clock, upgrades.taken);
 			streams.endAll();
 			return closed;
 		},
@@ -116,7 +116,6 @@ export function createGateway(options: GatewayOptions): Gateway {
 			door.ca = ca;
 			if (isSecure(server)) server.setSecureContext({cert, key, minVersion: tlsVersion});
 		},
-		onUpgrade: listener => trackUpgrades(server, others, listener),
 	};
 }
 
@@ -141,6 +140,8 @@ async function answer(door: Door, request: IncomingMessage, response: ServerResp
 	response.on('error', () => undefined);
 	const behind = options.behind();
 	const {path, query} = partsOf(request.url ?? '/');
+	if (door.upgradeOf(request) !== undefined && hasBody(request))
+		return sendFailure(response, failure('ERR_BAD_REQUEST', {message: noBody}));
 	if (healthPaths.includes(path)) return sendHealth(request, response, path, behind);
 	if (path === caPath && door.ca !== undefined) return sendAuthority(request, response, door.ca);
 	if (behind.type === 'standby') return sendStandby(response, behind);
@@ -154,7 +155,8 @@ async function answer(door: Door, request: IncomingMessage, response: ServerResp
 		return sendFailure(response, failure('ERR_METHOD_NOT_ALLOWED'));
 	}
 	const {clock, version} = options;
-	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity};
+	const upgrade = door.upgradeOf(request);
+	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity, upgrade};
 	try {
 		await found.handler.handle({control: behind.control, access: behind.access, seals: behind.seals, clock, version, streams}, exchange);
 	} catch (error) {
@@ -190,6 +192,12 @@ function sendStandby(response: ServerResponse, {leader, storeAnswers = true}: St
 	response.setHeader('troupe-leader', leader ?? '');
 	sendFailure(response, failure('ERR_STANDBY', {leader, storeAnswers}));
 }
+
+/** What follows the head of an upgrade is of the other protocol, so its body was not read. */
+const noBody = 'a request with an Upgrade header cannot carry a body here; leave the header out';
+
+const hasBody = ({headers}: IncomingMessage): boolean =>
+	headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 const isRead = ({method}: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 

@@ -14,39 +14,29 @@ export type KubeconfigInput = {
 	readonly token: string;
 };
 
-/** The text of a kubeconfig with one cluster, one user and the context `troupe`. Every value is a JSON string, which YAML reads as it is. */
+/**
+ * The text of a kubeconfig with one cluster, one user and the context `troupe`. It is JSON, which is YAML, too: `troupe` then needs no
+ * parser of YAML to begin with.
+ */
 export function kubeconfigText({server, servers = [], ca, user, token}: KubeconfigInput): string {
-	const authority = ca === undefined ? [] : [`    certificate-authority-data: ${JSON.stringify(Buffer.from(ca).toString('base64'))}`];
-	return [
-		'apiVersion: v1',
-		'kind: Config',
-		'current-context: troupe',
-		'clusters:',
-		'- name: troupe',
-		'  cluster:',
-		`    server: ${JSON.stringify(server)}`,
-		...authority,
-		...extension(servers),
-		'users:',
-		`- name: ${JSON.stringify(user)}`,
-		'  user:',
-		`    token: ${JSON.stringify(token)}`,
-		'contexts:',
-		'- name: troupe',
-		'  context:',
-		'    cluster: troupe',
-		`    user: ${JSON.stringify(user)}`,
-		'    namespace: default',
-		'preferences: {}',
-		'',
-	].join('\n');
+	const authority = ca === undefined ? {} : {'certificate-authority-data': Buffer.from(ca).toString('base64')};
+	const config = {
+		apiVersion: 'v1',
+		kind: 'Config',
+		'current-context': 'troupe',
+		clusters: [{name: 'troupe', cluster: {server, ...authority, ...extension(servers)}}],
+		users: [{name: user, user: {token}}],
+		contexts: [{name: 'troupe', context: {cluster: 'troupe', user, namespace: 'default'}}],
+		preferences: {},
+	};
+	return `${JSON.stringify(config, null, 2)}\n`;
 }
 
 /** What kubectl passes over: the list of servers is read by `troupe` alone. */
 export const serversExtension = 'troupe.dev/servers';
 
-const extension = (servers: readonly string[]): readonly string[] =>
-	servers.length < 2 ? [] : ['    extensions:', `    - name: ${serversExtension}`, `      extension: ${JSON.stringify({servers})}`];
+const extension = (servers: readonly string[]): object =>
+	servers.length < 2 ? {} : {extensions: [{name: serversExtension, extension: {servers}}]};
 
 /** Writes `<home>/kubeconfig` (0600: it holds a token) and, with TLS, `<home>/ca.crt`. */
 export async function writeKubeconfig(home: string, input: KubeconfigInput): Promise<{readonly kubeconfig: string}> {

@@ -35,7 +35,7 @@ export const connectionBounds: ConnectionBounds = {
  * Bounds what strangers can hold: connections, headers that trickle, bodies that never end, answers that are not read, peers
  * that are gone. What was upgraded is its taker's to bound.
  */
-export function boundConnections(server: Server | TlsServer, bounds: ConnectionBounds, upgraded: ReadonlySet<Duplex>): void {
+export function boundConnections(server: Server | TlsServer, bounds: ConnectionBounds, upgraded: Pick<ReadonlySet<Duplex>, 'has'>): void {
 	server.maxConnections = bounds.connections;
 	server.headersTimeout = bounds.headersMs;
 	server.requestTimeout = bounds.requestMs;
@@ -103,10 +103,21 @@ export function trackUpgrades(
 	});
 }
 
-/** Takes no more connections, lets running answers finish for `limits.httpCloseMs`, then cuts what is left. */
-export function closeServer(server: Server | TlsServer, upgraded: ReadonlySet<Duplex>, clock: Clock): Promise<void> {
+/**
+ * Takes no more connections, lets running answers finish for `limits.httpCloseMs`, then cuts what is left. Upgraded connections are cut
+ * at once, those among `sessions` have the same time to say goodbye.
+ */
+export function closeServer(
+	server: Server | TlsServer,
+	upgraded: ReadonlySet<Duplex>,
+	clock: Clock,
+	sessions: ReadonlySet<Duplex> = new Set(),
+): Promise<void> {
 	return new Promise(resolve => {
-		const cancel = clock.after(limits.httpCloseMs, () => server.closeAllConnections());
+		const cancel = clock.after(limits.httpCloseMs, () => {
+			server.closeAllConnections();
+			for (const socket of sessions) socket.destroy();
+		});
 		server.close(() => {
 			cancel();
 			resolve();

@@ -5,8 +5,8 @@
 
 import {STATUS_CODES, type IncomingMessage} from 'node:http';
 import type {Duplex} from 'node:stream';
-import {createWebSocketStream, WebSocketServer} from 'ws';
 import {limits} from '../api/limits.js';
+import {offeredSubprotocols, streamUpgrader} from '../system/web-socket.js';
 
 const subprotocol = 'mqtt';
 
@@ -25,18 +25,12 @@ export type MqttSockets = {
 
 /** Upgrades connections with the subprotocol `mqtt` (MQTT 3.1.1, section 6). */
 export function createMqttSockets({onStream, payloadBytes = limits.packetBytes}: MqttSocketOptions): MqttSockets {
-	const server = new WebSocketServer({
-		noServer: true,
-		maxPayload: payloadBytes,
-		perMessageDeflate: false,
-		handleProtocols: () => subprotocol,
-	});
+	const upgrader = streamUpgrader({subprotocol, payloadBytes});
 	return {
 		upgrade(request, socket, head) {
 			const refused = refusalOf(request);
 			if (refused !== undefined) return refuse(socket, refused);
-			server.handleUpgrade(request, socket, head, webSocket => {
-				const stream = createWebSocketStream(webSocket);
+			upgrader.upgrade(request, socket, head, stream => {
 				// Without a listener an oversized frame or a reset would end the process.
 				stream.on('error', () => stream.destroy());
 				// After a cut the stream would wait for ever for its writing side; `end` comes when everything that arrived was read.
@@ -44,17 +38,13 @@ export function createMqttSockets({onStream, payloadBytes = limits.packetBytes}:
 				onStream(stream, request);
 			});
 		},
-		close() {
-			for (const client of server.clients) client.terminate();
-			server.close();
-		},
+		close: upgrader.close,
 	};
 }
 
 function refusalOf(request: IncomingMessage): 400 | 403 | undefined {
-	const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map(name => name.trim());
 	if (!isSameOrigin(request.headers.origin, request.headers.host)) return 403;
-	return offered.includes(subprotocol) ? undefined : 400;
+	return offeredSubprotocols(request).includes(subprotocol) ? undefined : 400;
 }
 
 /** Programs send no Origin; a browser's must name the host that was called. */

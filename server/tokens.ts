@@ -202,7 +202,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
 		return await readFile(file, 'utf8');
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-		throw error;
+		throw new AppError('ERR_INTERNAL', {message: `${file} cannot be read: ${(error as Error).message}`}, error);
 	}
 }
 

@@ -4,6 +4,7 @@ import type {IncomingMessage} from 'node:http';
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
+import {doubleKey, writtenKeys} from './double-key.js';
 import {jsonFault} from './json-fault.js';
 import {parseYaml} from './yaml-body.js';
 
@@ -35,10 +36,11 @@ export async function readObject(
 		throw new AppError('ERR_UNSUPPORTED_MEDIA_TYPE', {message: 'the body is compressed; send it as it is, without a Content-Encoding'});
 	const text = decoded(await readBytes(request));
 	if (text.trim() === '') return undefined;
-	const value = await parse(text, type, types);
+	const {value, isJson} = await parse(text, type, types);
 	if (!isObject(value))
 		throw refusal(`the body must be an object, found ${Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`}`);
-	checkDocument(value);
+	const keys = checkDocument(value);
+	if (isJson && keys !== writtenKeys(text)) throw doubled(text);
 	return value;
 }
 
@@ -79,11 +81,13 @@ function decoded(bytes: Buffer): string {
 	}
 }
 
-async function parse(text: string, type: string, types: readonly string[]): Promise<unknown> {
+/** The value of a body; in YAML keys that are given twice are faults already. */
+async function parse(text: string, type: string, types: readonly string[]): Promise<{value: unknown; isJson: boolean}> {
 	const takesYaml = types.some(each => yamlTypes.includes(each));
-	if (yamlTypes.includes(type) || (type === '' && takesYaml && !/^\s*[{[]/.test(text))) return parseYaml(text);
+	if (yamlTypes.includes(type) || (type === '' && takesYaml && !/^\s*[{[]/.test(text)))
+		return {value: await parseYaml(text), isJson: false};
 	try {
-		return JSON.parse(text);
+		return {value: JSON.parse(text), isJson: true};
 	} catch {
 		const fault = jsonFault(text);
 		throw refusal(
@@ -96,17 +100,30 @@ async function parse(text: string, type: string, types: readonly string[]): Prom
 
 /**
  * Refuses what would harm those who walk the document later: nesting that exhausts the stack, the key `__proto__`, and YAML's
- * numbers that JSON does not have.
+ * numbers that JSON does not have. The number of keys in it.
  */
-function checkDocument(document: object): void {
+function checkDocument(document: object): number {
+	let keys = 0;
 	const open: {readonly value: object; readonly depth: number}[] = [{value: document, depth: 1}];
 	for (let at = open.pop(); at !== undefined; at = open.pop()) {
 		if (at.depth > limits.objectDepth) throw refusal(`the body is nested deeper than ${limits.objectDepth} levels`);
 		if (Object.hasOwn(at.value, '__proto__')) throw refusal('"__proto__" is not allowed as a field or key');
-		for (const child of Object.values(at.value) as unknown[]) {
+		const children = Object.values(at.value) as unknown[];
+		if (!Array.isArray(at.value)) keys += children.length;
+		for (const child of children) {
 			if (typeof child === 'object' && child !== null) open.push({value: child, depth: at.depth + 1});
 			else if (typeof child === 'number' && !Number.isFinite(child)) throw refusal('the body holds a number that is not finite');
 			else if (typeof child === 'bigint' || typeof child === 'symbol') throw refusal('the body holds a value that JSON does not have');
 		}
 	}
+	return keys;
+}
+
+function doubled(text: string): AppError {
+	const {at, first} = doubleKey(text) ?? {};
+	const place =
+		at === undefined || first === undefined
+			? ''
+			: `: line ${at.line}, column ${at.column}, first in line ${first.line}, column ${first.column}`;
+	return refusal(`the body gives a key twice${place}`);
 }

@@ -26,7 +26,8 @@ export async function remove(backend: Backend, exchange: Exchange, target: Targe
 	sendJson(exchange.response, 200, deletedStatus({group: target.kind.group, plural: target.kind.plural, name: object.metadata.name, uid}));
 }
 
-function deletionOf(body: JsonObject | undefined, query: URLSearchParams): DeleteObject {
+/** What DeleteOptions and the query ask for. Throws ERR_BAD_REQUEST. */
+export function deletionOf(body: JsonObject | undefined, query: URLSearchParams): DeleteObject {
 	const options = body ?? {};
 	const preconditions = objectOf(options['preconditions'], 'preconditions');
 	const dryRun = [...query.getAll('dryRun'), ...listOf(options['dryRun'])];
@@ -67,7 +68,8 @@ function listOf(value: unknown): readonly unknown[] {
 	throw refusal('dryRun must be a list');
 }
 
-function objectOf(value: unknown, name: string): JsonObject {
+/** A member that is an object or absent. Throws ERR_BAD_REQUEST. */
+export function objectOf(value: unknown, name: string): JsonObject {
 	if (value === undefined || value === null) return {};
 	if (isObject(value)) return value;
 	throw refusal(`${name} must be an object`);

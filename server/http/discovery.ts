@@ -4,6 +4,7 @@
 import {apiVersionOf, kinds} from '../../api/catalogue.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {eventKind} from './event-kind.js';
+import {evictionPart} from './eviction.js';
 import type {Backend, Exchange} from './exchange.js';
 import {discoveryFormOf} from './negotiate.js';
 import {sendJson, sendText} from './reply.js';
@@ -23,6 +24,14 @@ type Part = {
 
 const scalePart: Part = {name: 'scale', kind: 'Scale', group: 'autoscaling', version: 'v1', verbs: partVerbs};
 
+const podParts: readonly Part[] = [
+	{name: 'log', kind: 'Pod', verbs: ['get']},
+	{name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get']},
+	{name: 'attach', kind: 'PodAttachOptions', verbs: ['create', 'get']},
+	{name: 'retry', kind: 'Pod', verbs: ['create']},
+	evictionPart,
+];
+
 const resources: readonly Resource[] = [
 	...kinds.map(kind => ({kind, verbs: allVerbs, parts: partsOf(kind)})),
 	{kind: eventKind, verbs: readVerbs, parts: []},
@@ -32,7 +41,7 @@ function partsOf(kind: KindDefinition): readonly Part[] {
 	return [
 		{name: 'status', kind: kind.kind, verbs: partVerbs},
 		...(kind.scalable ? [scalePart] : []),
-		...(kind.kind === 'Pod' ? [{name: 'log', kind: 'Pod', verbs: ['get']}] : []),
+		...(kind.kind === 'Pod' ? podParts : []),
 	];
 }
 

@@ -5,7 +5,7 @@ import {normalise} from '../../api/dialects/normalise.js';
 import {AppError} from '../../api/errors.js';
 import {isObject, type Draft, type JsonObject} from '../../api/object.js';
 import type {Problem} from '../../api/problem.js';
-import {shown} from '../../api/shown.js';
+import {shown, shownName} from '../../api/shown.js';
 import {readObject} from './body.js';
 import type {Exchange, Target} from './exchange.js';
 
@@ -51,7 +51,7 @@ function checkKind(object: Draft, {kind}: Target): void {
 function placed(object: Draft, {kind, namespace, name}: Target): Draft {
 	const metadata = object.metadata;
 	if (name !== undefined && metadata.name !== undefined && metadata.name !== name)
-		throw refusal(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+		throw refusal(`the name of the object (${shownName(metadata.name)}) does not match the name on the URL (${name})`);
 	if (kind.namespaced && metadata.namespace !== undefined && metadata.namespace !== '' && metadata.namespace !== namespace)
 		throw refusal('the namespace of the provided object does not match the namespace sent on the request');
 	const {namespace: _written, ...rest} = metadata;

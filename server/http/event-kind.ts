@@ -19,6 +19,7 @@ export type EventObject = ApiObject & {
 		readonly namespace?: string;
 		readonly name: string;
 		readonly uid?: string;
+		readonly fieldPath?: string;
 	};
 	readonly source: {readonly component: string};
 	readonly reportingComponent: string;
@@ -58,6 +59,13 @@ export const eventKind: KindDefinition = {
 			description: 'What it happened to',
 			cell: object => `${event(object).involvedObject.kind.toLowerCase()}/${event(object).involvedObject.name}`,
 		},
+		{
+			name: 'Subobject',
+			type: 'string',
+			priority: 1,
+			description: 'The part of it that it happened to',
+			cell: object => event(object).involvedObject.fieldPath ?? '',
+		},
 		{name: 'Message', type: 'string', priority: 0, description: 'What happened and why', cell: object => event(object).message},
 		{name: 'Count', type: 'integer', priority: 1, description: 'How often it happened', cell: object => event(object).count},
 	],
@@ -68,7 +76,7 @@ export const eventKind: KindDefinition = {
 		'involvedObject.uid': object => event(object).involvedObject.uid ?? '',
 		'involvedObject.apiVersion': object => event(object).involvedObject.apiVersion,
 		'involvedObject.resourceVersion': () => '',
-		'involvedObject.fieldPath': () => '',
+		'involvedObject.fieldPath': object => event(object).involvedObject.fieldPath ?? '',
 		reason: object => event(object).reason,
 		type: object => event(object).type,
 		source: object => event(object).source.component,

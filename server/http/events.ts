@@ -62,7 +62,11 @@ function eventObject(control: ControlPlane, key: ObjectKey, event: ObjectEvent):
 	const {plural, name, namespace} = parseObjectKey(key);
 	const kind = kindByPlural(plural);
 	const uid = control.index.get(key)?.metadata.uid;
-	const id = createHash('sha256').update(`${key}|${event.type}|${event.reason}|${event.firstAtMs}`).digest('hex').slice(0, 16);
+	const parts = [event.fieldPath ?? '', event.aspect ?? ''];
+	const id = createHash('sha256')
+		.update(`${key}|${event.type}|${event.reason}|${parts.join('|')}|${event.firstAtMs}`)
+		.digest('hex')
+		.slice(0, 16);
 	return {
 		apiVersion: 'v1',
 		kind: 'Event',
@@ -80,6 +84,7 @@ function eventObject(control: ControlPlane, key: ObjectKey, event: ObjectEvent):
 			...(namespace === clusterScope ? {} : {namespace}),
 			name,
 			...(uid === undefined ? {} : {uid}),
+			...(event.fieldPath === undefined ? {} : {fieldPath: event.fieldPath}),
 		},
 		type: event.type,
 		reason: event.reason,

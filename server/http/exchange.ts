@@ -9,6 +9,7 @@ import type {Access} from '../access.js';
 import type {ControlPlane} from '../control-plane.js';
 import type {Seals} from '../seal.js';
 import type {Params} from '../router.js';
+import type {Upgrade} from '../upgrades.js';
 import type {Streams} from './stream.js';
 
 export type Exchange = {
@@ -20,6 +21,8 @@ export type Exchange = {
 	readonly query: URLSearchParams;
 	readonly params: Params;
 	readonly identity: Identity;
+	/** Of a request that asks for another protocol. */
+	readonly upgrade: Upgrade | undefined;
 };
 
 /** What is behind the door. */
@@ -28,7 +31,7 @@ export type Backend = {
 	readonly clock: Clock;
 	/** Of the program: `0.1.0`. */
 	readonly version: string;
-	/** Answers that go on: watches, logs. */
+	/** What goes on: watches, logs, sessions. */
 	readonly streams: Streams;
 	/** Undefined where nobody joins and no tokens are made. */
 	readonly access: Access | undefined;
@@ -43,7 +46,7 @@ export type Target = {
 	readonly kind: KindDefinition;
 	readonly namespace: string | undefined;
 	readonly name: string | undefined;
-	readonly subresource: 'status' | 'scale' | 'log' | undefined;
+	readonly subresource: 'status' | 'scale' | 'log' | 'exec' | 'attach' | 'retry' | 'eviction' | undefined;
 };
 
 /** What an error about this target says of it. */

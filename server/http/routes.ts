@@ -12,12 +12,16 @@ import {readBrokerConfig} from './broker-config.js';
 import {remove} from './delete.js';
 import {coreVersions, groupInfo, groupList, groupVersions, openApi, resourceList, versionInfo} from './discovery.js';
 import {listEvents, readEvent} from './events.js';
+import {evict} from './eviction.js';
 import type {Exchange, Handler, Target} from './exchange.js';
+import {attach, exec} from './exec.js';
 import {list} from './list.js';
 import {readLog} from './logs.js';
 import {read} from './object-reply.js';
 import {counters, limitsInfo, normaliseDocument, tree, why} from './own-routes.js';
+import {openApiDocument, openApiIndex, openApiPath} from './openapi.js';
 import {flagOf} from './query.js';
+import {retry} from './retry.js';
 import {requireRight, type Verb} from './rights.js';
 import {fetchSecret} from './secrets.js';
 import {patchScale, readScale, replaceScale} from './scale.js';
@@ -45,6 +49,8 @@ function addDiscovery(router: Router<Route>): void {
 	router.on('GET', '/api', {handle: coreVersions});
 	router.on('GET', '/apis', {handle: groupList});
 	router.on('GET', '/openapi/v2', {handle: openApi});
+	router.on('GET', '/openapi/v3', {handle: openApiIndex});
+	for (const each of groupVersions()) router.on('GET', openApiPath(each), {handle: openApiDocument(each)});
 	for (const {group, version} of groupVersions()) router.on('GET', apiRootOf({group, version}), {handle: resourceList(group, version)});
 	for (const group of new Set(groupVersions().map(each => each.group)))
 		if (group !== '') router.on('GET', `/apis/${group}`, {handle: groupInfo(group)});
@@ -93,7 +99,22 @@ function addKind(router: Router<Route>, kind: KindDefinition): void {
 		router.on('PUT', `${paths.object}/scale`, at('update', 'scale', replaceScale));
 		router.on('PATCH', `${paths.object}/scale`, at('patch', 'scale', patchScale));
 	}
-	if (kind.kind === 'Pod') router.on('GET', `${paths.object}/log`, at('get', 'log', readLog));
+	if (kind.kind === 'Pod') addPod(router, paths.object, at);
+}
+
+/** What a pod has beyond other kinds. To run something in it is a right to write, by whatever method it is asked. */
+function addPod(
+	router: Router<Route>,
+	path: string,
+	at: (verb: Verb, subresource: Target['subresource'], handler: TargetHandler) => Route,
+): void {
+	router.on('GET', `${path}/log`, at('get', 'log', readLog));
+	router.on('POST', `${path}/eviction`, at('create', 'eviction', evict));
+	router.on('POST', `${path}/retry`, at('create', 'retry', retry));
+	for (const method of ['GET', 'POST'] as const) {
+		router.on(method, `${path}/exec`, at('create', 'exec', exec));
+		router.on(method, `${path}/attach`, at('create', 'attach', attach));
+	}
 }
 
 function route(kind: KindDefinition, verb: Verb, subresource: Target['subresource'], handler: TargetHandler): Route {

@@ -27,7 +27,7 @@ export async function replaceScale(backend: Backend, exchange: Exchange, target:
 
 /** PATCH of /scale. */
 export const patchScale = async (backend: Backend, exchange: Exchange, target: Target): Promise<void> =>
-	setScale(backend, exchange, target, await readPatch(exchange));
+	setScale(backend, exchange, target, await readPatch(exchange, target));
 
 async function setScale(backend: Backend, exchange: Exchange, target: Target, scale: JsonObject): Promise<void> {
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));

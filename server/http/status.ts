@@ -3,6 +3,7 @@
 import {rowOf, type Failure} from '../../api/errors.js';
 import type {JsonObject} from '../../api/object.js';
 import {formatProblem, type Problem} from '../../api/problem.js';
+import {shownName} from '../../api/shown.js';
 
 export type StatusDocument = {
 	readonly kind: 'Status';
@@ -50,6 +51,9 @@ export const deletedStatus = (about: {group: string; plural: string; name: strin
 	code: 200,
 });
 
+/** The answer to something that was taken and leaves no object to show. */
+export const createdStatus: StatusDocument = {kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201};
+
 const isProblems = (value: unknown): value is readonly Problem[] => Array.isArray(value);
 
 const problemsOf = ({details}: Failure): readonly Problem[] => (isProblems(details['problems']) ? details['problems'] : []);
@@ -58,7 +62,7 @@ function messageOf(failure: Failure, about: About): string {
 	if (failure.code !== 'ERR_INVALID') return failure.message;
 	const texts = problemsOf(failure).map(formatProblem);
 	if (texts.length === 0) return failure.message;
-	const subject = about.kind === undefined ? 'the object' : `${about.kind} "${about.name ?? ''}"`;
+	const subject = about.kind === undefined ? 'the object' : `${about.kind} "${shownName(about.name ?? '')}"`;
 	return `${subject} is invalid: ${texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`}`;
 }
 
@@ -85,7 +89,7 @@ function detailsOf(failure: Failure, about: About): JsonObject | undefined {
 const causeOf = ({path, message, reason}: Problem): JsonObject => ({reason: reason ?? 'FieldValueInvalid', message, field: path});
 
 const subjectOf = (name: string | undefined, group: string | undefined, kind: string | undefined): JsonObject => ({
-	...(name === undefined ? {} : {name}),
+	...(name === undefined ? {} : {name: shownName(name)}),
 	...(group === undefined || group === '' ? {} : {group}),
 	...(kind === undefined ? {} : {kind}),
 });

@@ -2,22 +2,37 @@
 // reader that takes nothing.
 
 import type {ServerResponse} from 'node:http';
+import type {Duplex} from 'node:stream';
 
 /** The open streams of a door, so that closing it can end them in order, and a login that is taken back ends its own. */
 export type Streams = {
-	/** Counts an open answer; `end` is called when the door closes. */
+	/** Counts an open answer until it closes; `end` is called when the door closes. */
 	readonly add: (response: ServerResponse, login: string, end: () => void) => void;
+	/** The same of a connection that was taken over. */
+	readonly addSession: (socket: Duplex, login: string, end: () => void) => void;
 	readonly endAll: () => void;
 	readonly endOf: (login: string) => void;
 	readonly count: () => number;
+	readonly sessions: () => number;
 };
 
+type Closing = {readonly once: (event: 'close', listener: () => void) => unknown};
+
 export function createStreams(): Streams {
-	const open = new Map<ServerResponse, {readonly login: string; readonly end: () => void}>();
+	const open = new Map<Closing, {readonly login: string; readonly end: () => void}>();
+	const sessions = new Set<Closing>();
+	const add = (stream: Closing, login: string, end: () => void): void => {
+		open.set(stream, {login, end});
+		stream.once('close', () => {
+			open.delete(stream);
+			sessions.delete(stream);
+		});
+	};
 	return {
-		add(response, login, end) {
-			open.set(response, {login, end});
-			response.once('close', () => open.delete(response));
+		add,
+		addSession(socket, login, end) {
+			sessions.add(socket);
+			add(socket, login, end);
 		},
 		endAll() {
 			for (const {end} of [...open.values()]) end();
@@ -26,6 +41,7 @@ export function createStreams(): Streams {
 			for (const each of [...open.values()]) if (each.login === login) each.end();
 		},
 		count: () => open.size,
+		sessions: () => sessions.size,
 	};
 }
 

@@ -3,9 +3,12 @@
 
 import {qualifiedPlural} from '../../api/catalogue.js';
 import {AppError, type Failure} from '../../api/errors.js';
+import {inertWarnings} from '../../api/inert.js';
 import {collectionAddress, objectAddress, objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject, Draft, JsonObject} from '../../api/object.js';
+import {shown} from '../../api/shown.js';
+import {strategicPart} from '../../api/strategic-patch.js';
 import type {CreateObject, PatchObject, ReplaceObject} from '../../actors/control/object-message.js';
 import {mediaTypeOf, readObject, unsupported} from './body.js';
 import {readDraft} from './draft.js';
@@ -17,7 +20,8 @@ import {incoming, incomingPatch} from './secrets.js';
 import {sendObject} from './object-reply.js';
 import {valueOf} from './outcome.js';
 
-const patchTypes = ['application/merge-patch+json'];
+const mergeType = 'application/merge-patch+json';
+const strategicType = 'application/strategic-merge-patch+json';
 
 /** POST of a collection. */
 export async function create(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
@@ -26,7 +30,7 @@ export async function create(backend: Backend, exchange: Exchange, target: Targe
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
 	const message: CreateObject = {type: 'create', object, dryRun};
 	const created = await askCollection(backend, exchange, {...target, name: object.metadata.name}, message);
-	addWarnings(exchange.response, notes);
+	addWarnings(exchange.response, [...notes, ...inertWarnings(target.kind, created.metadata.name)]);
 	await sendObject(backend, exchange, target.kind, created, 201);
 }
 
@@ -36,22 +40,33 @@ export async function replace(backend: Backend, exchange: Exchange, target: Targ
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
 	const message: ReplaceObject = {type: 'replace', object: incoming(backend, target, object), ...statusPart(target), dryRun};
 	const replaced = await askObject(backend, exchange, target, message);
-	addWarnings(exchange.response, notes);
+	addWarnings(exchange.response, [...notes, ...inertWarnings(target.kind, replaced.metadata.name)]);
 	await sendObject(backend, exchange, target.kind, replaced, 200);
 }
 
 /** PATCH of an object or of its status: merge patches (RFC 7386). */
 export async function patch(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
-	const body = incomingPatch(backend, target, await readPatch(exchange));
+	const body = incomingPatch(backend, target, await readPatch(exchange, target));
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
 	const message: PatchObject = {type: 'patch', patch: body, ...statusPart(target), dryRun};
-	await sendObject(backend, exchange, target.kind, await askObject(backend, exchange, target, message), 200);
+	const patched = await askObject(backend, exchange, target, message);
+	addWarnings(exchange.response, inertWarnings(target.kind, patched.metadata.name));
+	await sendObject(backend, exchange, target.kind, patched, 200);
 }
 
-/** The body of a merge patch. An empty one changes nothing. */
-export async function readPatch({request}: Exchange): Promise<JsonObject> {
-	if (!patchTypes.includes(mediaTypeOf(request))) throw unsupported(patchTypes);
-	return (await readObject(request, {types: patchTypes})) ?? {};
+/**
+ * The body of a merge patch, or of a strategic one that says nothing else than a merge patch would: kubectl sends those for `cordon`,
+ * `label` and such. An empty one changes nothing.
+ */
+export async function readPatch({request}: Exchange, {kind}: Target): Promise<JsonObject> {
+	const isStrategic = kind.group !== 'troupe.dev' && mediaTypeOf(request) === strategicType;
+	const types = isStrategic ? [strategicType] : [mergeType];
+	if (!types.includes(mediaTypeOf(request))) throw unsupported(types);
+	const patch = (await readObject(request, {types})) ?? {};
+	const part = isStrategic ? strategicPart(kind.kind, patch) : undefined;
+	if (part === undefined) return patch;
+	const why = `a strategic merge patch is taken only where it has no list and no directive, got ${shown(part)}; accepted: ${mergeType}`;
+	throw new AppError('ERR_UNSUPPORTED_MEDIA_TYPE', {message: why});
 }
 
 const statusPart = ({subresource}: Target): {readonly subresource?: 'status'} => (subresource === 'status' ? {subresource} : {});

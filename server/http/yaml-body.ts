@@ -5,24 +5,28 @@ import {limits} from '../../api/limits.js';
 
 /** The value of a text with one document; `ERR_BAD_REQUEST` with line and column otherwise. Shows nothing of the text. */
 export async function parseYaml(text: string): Promise<unknown> {
-	const [{LineCounter}, {parseBoundedYaml}] = await Promise.all([import('yaml'), import('../../api/bounded-yaml.js')]);
+	const [{LineCounter}, {danglingAlias, parseBoundedYaml}] = await Promise.all([import('yaml'), import('../../api/bounded-yaml.js')]);
 	const lines = new LineCounter();
 	const placeOf = (offset: number): string => {
 		const {line, col} = lines.linePos(offset);
 		return `line ${line}, column ${col}`;
 	};
-	const parsed = parseBoundedYaml(text, lines);
-	if (!parsed.ok) throw refusal(`the body is nested deeper than ${limits.objectDepth} levels: ${placeOf(parsed.offset)}`);
+	const parsed = parseBoundedYaml(text, lines, limits.bodyYamlTokens);
+	if (!parsed.ok) throw refusal(`the body ${parsed.message}: ${placeOf(parsed.offset)}`);
 	const [document] = parsed.documents;
 	if (document === undefined || parsed.documents.length !== 1)
 		throw refusal(`one YAML document is wanted, found ${parsed.documents.length}`);
-	const [error] = document.errors;
+	// A warning is of a tag that is not known: what it stands for is anybody's guess.
+	const [error] = [...document.errors, ...document.warnings];
 	if (error !== undefined) throw refusal(`the body is no YAML: ${placeOf(error.pos[0])} (${error.code})`);
+	const dangling = danglingAlias(document);
+	if (dangling !== undefined) throw refusal(`the body has an alias of nothing before it: ${placeOf(dangling.range?.[0] ?? 0)}`);
 	try {
-		return document.toJS() as unknown;
+		return document.toJS({maxAliasCount: limits.manifestAliases}) as unknown;
 	} catch (cause) {
-		// Aliases that name nothing, and bombs of them, are found out here only; the parser counts them.
-		throw refusal('the body is no YAML that can be read: an alias names nothing, or too much', cause);
+		if (!(cause instanceof ReferenceError)) throw cause;
+		// A bomb: the parser counts what aliases stand for.
+		throw refusal(`the aliases of the body stand for too much; ${limits.manifestAliases} times what is written is allowed`, cause);
 	}
 }
 

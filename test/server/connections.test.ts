@@ -8,6 +8,7 @@ import {createGateway} from '../../server/gateway.js';
 import {write} from '../../server/http/stream.js';
 import {boundConnections, connectionBounds, listenOn, type ConnectionBounds} from '../../server/listener.js';
 import {ensureCertificates} from '../../server/certificates.js';
+import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/clock.js';
 import {aPod, collectionPath, testCluster} from './cluster.js';
 import {openDoor, type Door} from './door.js';
@@ -74,6 +75,34 @@ test('an absolute or odd target and odd methods are refused calmly', async t => 
 	] as const)
 		t.regex(await textOf(await raw(port, `${line} ${rest}`)), new RegExp(`^HTTP/1\\.1 ${status} `), line);
 	t.regex(await textOf(await raw(port, `CONNECT x:1 ${rest}`)), /^$|^HTTP\/1\.1 4/);
+	t.deepEqual(bugs, []);
+});
+
+test('rubbish behind a good request ends its own connection, after the answer', async t => {
+	const {port, authorization, json, bugs} = await openDoor(t);
+	const good = `GET /api HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`;
+	const text = await textOf(await raw(port, `${good}\x16\x03\x01rubbish\r\n\r\n`));
+	t.regex(text, /^HTTP\/1\.1 200 OK\r\n[^]*"APIVersions"/);
+	t.is(text.match(/HTTP\/1\.1 200/g)?.length, 1);
+	await json(200, 'GET', pods);
+	t.deepEqual(bugs, []);
+});
+
+test('a body in pieces that never ends is refused at its bound, and its connection ends', async t => {
+	const {port, authorization, json, bugs, cluster} = await openDoor(t);
+	const head = `POST ${pods} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`;
+	const socket = await raw(port, `${head}Transfer-Encoding: chunked\r\n\r\n`);
+	const piece = Buffer.from(`10000\r\n${'x'.repeat(0x10000)}\r\n`);
+	let isOver = false;
+	const answer = textOf(socket).finally(() => (isOver = true));
+	while (!isOver) {
+		if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), answer]);
+		await new Promise(setImmediate);
+	}
+	t.regex(await answer, /^HTTP\/1\.1 413 [^]*larger than \d+ bytes|^$/);
+	t.true(socket.bytesWritten < 2 * limits.discardedBodyBytes);
+	await json(200, 'GET', pods);
+	t.is(cluster.asked.length, 0);
 	t.deepEqual(bugs, []);
 });
 
@@ -155,7 +184,7 @@ test('a reader that takes nothing is cut off; one that is slow, and an answer wi
 	listening.destroy();
 });
 
-test('over TLS a known client is served, and one that says nothing is cut off', async t => {
+test('over TLS a known client is served, and one that says nothing, or never all of it, is cut off', async t => {
 	const {ca, cert, key} = await ensureCertificates(vaults(), {names: [], nowMs: systemClock.nowMs()});
 	const {control} = testCluster();
 	const open = async (bounds: ConnectionBounds): Promise<number> => {
@@ -181,18 +210,31 @@ test('over TLS a known client is served, and one that says nothing is cut off', 
 	t.is((await ask(`${url}/api`, {ca})).status, 401);
 	const old = tls.connect({port, host: '127.0.0.1', ca, maxVersion: 'TLSv1.1', minVersion: 'TLSv1'});
 	await t.throwsAsync(once(old, 'secureConnect'));
-	const silent = await raw(await open(shortBounds), '');
+	const hasty = await open(shortBounds);
+	const silent = await raw(hasty, '');
 	t.is(await textOf(silent), '');
+	const trickling = tls.connect({port: hasty, host: '127.0.0.1', ca});
+	await once(trickling, 'secureConnect');
+	trickling.write('GET /api HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+	t.regex(await textOf(trickling), /^HTTP\/1\.1 408 |^$/);
 });
 
-test('an upgrade reaches whoever asked for it, and ends with the door', async t => {
+const upgradeOf = (path: string, more = ''): string =>
+	`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer admin\r\nConnection: Upgrade\r\nUpgrade: x\r\n${more}\r\n`;
+
+test('an upgrade that nobody speaks is answered like any request, and the connection ends', async t => {
+	const {port, url, authorization} = await openDoor(t);
+	t.regex(await textOf(await raw(port, upgradeOf('/api'))), /^HTTP\/1\.1 200 OK\r\n[^]*Connection: close\r\n[^]*"APIVersions"/i);
+	t.regex(await textOf(await raw(port, upgradeOf('/nowhere'))), /^HTTP\/1\.1 404 /);
+	const withBody = upgradeOf('/api', 'Content-Length: 5\r\n').replace('GET', 'POST') + 'hello';
+	t.regex(await textOf(await raw(port, withBody)), /^HTTP\/1\.1 400 [^]*cannot carry a body/);
+	t.is((await ask(`${url}/api`, {headers: {authorization}})).status, 200);
+});
+
+test('a door that closes ends an upgrade that is being answered', async t => {
 	const {port, gateway} = await openDoor(t);
-	gateway.onUpgrade(
-		(_request, socket) => void socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
-	);
-	const socket = await raw(port, 'GET /x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
-	const [data] = (await once(socket, 'data')) as [Buffer];
-	t.regex(data.toString(), /^HTTP\/1\.1 101/);
+	const socket = await raw(port, upgradeOf('/api/v1/pods?watch=true'));
+	await once(socket, 'data');
 	const closed = once(socket, 'close');
 	await gateway.close();
 	await closed;

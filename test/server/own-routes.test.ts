@@ -119,7 +119,7 @@ test('events are v1 Events, selectable by what they are about', async t => {
 		reason: string;
 		count: number;
 		metadata: {name: string; namespace: string};
-		involvedObject: {kind: string; name: string; uid?: string; apiVersion: string};
+		involvedObject: {kind: string; name: string; uid?: string; apiVersion: string; fieldPath?: string};
 		lastTimestamp: string;
 	};
 	type Events = {kind: string; items: EventBody[]};
@@ -137,7 +137,24 @@ test('events are v1 Events, selectable by what they are about', async t => {
 	await json(404, 'GET', '/api/v1/namespaces/default/events/nothing');
 	type TableBody = {rows: {cells: unknown[]}[]};
 	const table = await json<TableBody>(200, 'GET', '/api/v1/namespaces/other/events', undefined, tableAccept);
-	t.deepEqual(table.rows[0]?.cells.slice(1, 5), ['Normal', 'Killing', 'pod/gone', 'stopped']);
+	t.deepEqual(table.rows[0]?.cells.slice(1, 6), ['Normal', 'Killing', 'pod/gone', '', 'stopped']);
+	const aspects = [
+		{fieldPath: 'spec.containers{a}'},
+		{fieldPath: 'spec.containers{b}'},
+		{fieldPath: 'spec.containers{b}', aspect: 'liveness'},
+	];
+	cluster.events.set(
+		'pods/default/web',
+		aspects.map(aspect => ({type: 'Warning', reason: 'Unhealthy', message: 'failed', ...aspect, ...at})),
+	);
+	const ofAll = (await json<Events>(200, 'GET', '/api/v1/namespaces/default/events?fieldSelector=involvedObject.kind%3DPod')).items;
+	t.is(new Set(ofAll.map(({metadata: {name}}) => name)).size, 3);
+	const ofB = encodeURIComponent('involvedObject.fieldPath=spec.containers{b}');
+	const {items} = await json<Events>(200, 'GET', `/api/v1/namespaces/default/events?fieldSelector=${ofB}`);
+	t.deepEqual(
+		items.map(({involvedObject: {fieldPath}}) => fieldPath),
+		['spec.containers{b}', 'spec.containers{b}'],
+	);
 	await json(405, 'GET', '/api/v1/events?watch=true');
 	await json(405, 'POST', '/api/v1/namespaces/default/events', {});
 });

@@ -172,17 +172,29 @@ test('scale is read, put without a type, and patched', async t => {
 test('only merge patches are taken, and the refusal lists them', async t => {
 	const {json, cluster} = await openDoor(t);
 	cluster.pod('web');
-	for (const type of [
-		'application/json-patch+json',
-		'application/strategic-merge-patch+json',
-		'application/apply-patch+yaml',
-		'text/plain',
-	]) {
+	for (const type of ['application/json-patch+json', 'application/apply-patch+yaml', 'text/plain']) {
 		const refused = await json<StatusBody>(415, 'PATCH', `${pods}/web`, {}, {'content-type': type});
 		t.is(refused.reason, 'UnsupportedMediaType');
 		t.regex(refused.message, /application\/merge-patch\+json/);
 	}
 	await json(415, 'POST', pods, 'k8s\0', {'content-type': 'application/vnd.kubernetes.protobuf'});
+});
+
+test('a strategic patch is taken where it says what a merge patch would', async t => {
+	const {json, cluster} = await openDoor(t);
+	const strategic = {'content-type': 'application/strategic-merge-patch+json'};
+	cluster.pod('web');
+	await json(200, 'PATCH', `${pods}/web`, {metadata: {labels: {tier: 'front'}}}, strategic);
+	t.deepEqual(cluster.asked.at(-1)?.message, {type: 'patch', patch: {metadata: {labels: {tier: 'front'}}}, dryRun: false});
+	const before = cluster.asked.length;
+	for (const [patch, part] of [
+		[{spec: {containers: [{name: 'main'}]}}, /spec\.containers/],
+		[{metadata: {$patch: 'replace'}}, /\$patch/],
+		[{metadata: {'$setElementOrder/finalizers': []}}, /setElementOrder/],
+	] as const)
+		t.regex((await json<StatusBody>(415, 'PATCH', `${pods}/web`, patch, strategic)).message, part);
+	await json(415, 'PATCH', '/apis/troupe.dev/v1/clusterconfigs/cluster', {spec: {}}, strategic);
+	t.is(cluster.asked.length, before);
 });
 
 test('errors are worded as kubectl knows them', async t => {

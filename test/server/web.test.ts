@@ -97,6 +97,31 @@ test('a message beyond the cap ends that connection and nothing else', async t =
 	t.is((await ask(`${url}/healthz`)).status, 200);
 });
 
+test('rubbish behind an upgrade ends that connection and nothing else', async t => {
+	const {port, url, streams} = await web(t);
+	for (const rubbish of [
+		Buffer.from([0xff, 0xff, 0xff, 0xff]),
+		Buffer.from([0x82, 0x02, 0x10, 0x00]),
+		Buffer.from('GET / HTTP/1.1\r\n\r\n'),
+	]) {
+		const socket = connect(port, '127.0.0.1');
+		socket.on('error', () => undefined);
+		const closed = once(socket, 'close');
+		const key = 'dGhlIHNhbXBsZSBub25jZQ==';
+		socket.write(
+			`GET /mqtt HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n`,
+		);
+		const [answer] = (await once(socket, 'data')) as [Buffer];
+		t.regex(answer.toString(), /^HTTP\/1\.1 101 /);
+		streams.at(-1)?.resume();
+		socket.resume();
+		socket.write(rubbish);
+		await closed;
+		t.true(streams.at(-1)?.destroyed);
+	}
+	t.is((await ask(`${url}/healthz`)).status, 200);
+});
+
 test('closing the door cuts upgraded connections and frees the port', async t => {
 	const {mqtt, door, port} = await web(t);
 	const client = new WebSocket(mqtt, ['mqtt']);
