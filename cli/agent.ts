@@ -2,6 +2,7 @@
 // answers. What it runs outlives it.
 
 import {limits} from '../api/limits.js';
+import {isLoopback} from '../api/loopback.js';
 import type {Node} from '../actors/node/start.js';
 import {credentialWriter, isServers, type Credential} from '../agent/credential.js';
 import {createSecretFetch} from '../agent/secret-fetch.js';
@@ -47,7 +48,8 @@ async function startNode(options: AgentOptions, credential: Credential, stage: S
 	const servers = serversOf(credential, home.credential, log);
 	const fetch = createSecretFetch({...credential, servers: servers.https, clock: ground.clock});
 	const secrets = await openNodeSecrets(home, fetch, log);
-	const runtime = await openRuntime(options.runtime, home.runtime, secrets, ground, log);
+	const hostPaths = options.hostPaths ?? (credential.servers.every(isHere) ? 'all' : []);
+	const runtime = await openRuntime({choice: options.runtime, home, secrets, hostPaths}, ground, log);
 	closers.add(runtime.close);
 	const boot = ground.random.uuid();
 	const standing = openStanding(ground.clock);
@@ -75,6 +77,9 @@ async function startNode(options: AgentOptions, credential: Credential, stage: S
 	node.begin();
 	return [...notes, ...(await standing.known)];
 }
+
+/** A server that listens on this host only. */
+const isHere = (server: string): boolean => isLoopback(new URL(server).hostname.replace(/^\[|\]$/g, ''));
 
 /** The servers to dial, in the order in which they were heard of; what control tells is kept for the next start. */
 function serversOf(credential: Credential, file: string, log: Log) {

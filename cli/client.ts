@@ -1,14 +1,23 @@
 // The HTTPS client of one cluster: JSON in and out, streams, and errors that say what to do.
 
-import {Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions} from 'node:http';
+import {
+	Agent as HttpAgent,
+	request as httpRequest,
+	type AgentOptions,
+	type IncomingHttpHeaders,
+	type IncomingMessage,
+	type RequestOptions,
+} from 'node:http';
 import {Agent, request as httpsRequest} from 'node:https';
 import {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import type {Json} from '../api/object.js';
+import type {Dialled, MessageSocket} from '../system/web-socket.js';
 import {startHint, type Connection} from './kubeconfig.js';
 import {errorOfAnswer} from './status-error.js';
+import {warningReader} from './warnings.js';
 
-export type Query = {readonly [name: string]: string | number | boolean | undefined};
+export type Query = {readonly [name: string]: string | number | boolean | readonly string[] | undefined};
 
 export type Request = {
 	readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -30,33 +39,68 @@ export type Client = {
 	readonly json: (request: Request) => Promise<unknown>;
 	/** The answer's bytes as they come. Throws AppError before the first one, or when the stream breaks. */
 	readonly stream: (request: Request) => Promise<AsyncIterable<Uint8Array>>;
+	/** The same with the answer's headers. */
+	readonly answer: (request: Request) => Promise<Answer>;
+	/** A WebSocket at this path. Throws AppError when the server refuses it. */
+	readonly socket: (request: Pick<Request, 'path' | 'query'>, subprotocol: string) => Promise<MessageSocket>;
 	/** Lets go of connections, so that the process can end. */
 	readonly close: () => void;
 };
 
-/** A client with one pool of kept connections. */
-export function clientOf(connection: Connection): Client {
+export type Answer = {readonly headers: IncomingHttpHeaders; readonly bytes: AsyncIterable<Uint8Array>};
+
+/** A client with one pool of kept connections. Warnings of the server are handed on, each once. */
+export function clientOf(connection: Connection, onWarning: (text: string) => void = () => undefined): Client {
 	const secure = connection.server.protocol === 'https:';
-	const agent = secure
-		? new Agent({keepAlive: true, maxSockets: limits.clientConnections, ...tlsOf(connection)})
-		: new HttpAgent({keepAlive: true, maxSockets: limits.clientConnections});
+	const agentOf = (options: AgentOptions) => (secure ? new Agent({...options, ...tlsOf(connection)}) : new HttpAgent(options));
+	const agent = agentOf({keepAlive: true, maxSockets: limits.clientConnections});
+	// What goes on for long must not take the connections of what is asked meanwhile.
+	const streams = agentOf({keepAlive: false});
 	const servers = [connection.server, ...connection.others];
+	const readWarnings = warningReader(onWarning);
 	const open = (request: Request, endless: boolean) =>
-		firstOf(servers, server => send({...connection, server}, agent, request, endless), request);
+		firstOf(servers, server => send({...connection, server}, endless ? streams : agent, request, endless), request);
+	const answer = async (request: Request): Promise<Answer> => {
+		const incoming = await open(request, true);
+		if (isFine(incoming)) return {headers: incoming.headers, bytes: bytesOf(incoming, connection)};
+		throw errorOfAnswer(incoming.statusCode ?? 0, jsonOrText(await textOf(incoming, connection)), request.path);
+	};
 	return {
 		namespace: connection.namespace,
 		server: connection.server.href.replace(/\/$/, ''),
 		async json(request) {
 			const answer = await open(request, false);
 			const text = await textOf(answer, connection);
-			return parsed(text, answer, connection);
+			const value = parsed(text, answer, connection, request);
+			readWarnings(answer, request.query?.['dryRun'] !== undefined);
+			return value;
 		},
-		async stream(request) {
-			const answer = await open(request, true);
-			if (isFine(answer)) return bytesOf(answer, connection);
-			throw errorOfAnswer(answer.statusCode ?? 0, jsonOrText(await textOf(answer, connection)));
+		stream: async request => (await answer(request)).bytes,
+		answer,
+		async socket(request, subprotocol) {
+			const opened: MessageSocket[] = [];
+			const incoming = await firstOf(
+				servers,
+				async server => {
+					const dialled = await dial({...connection, server}, request, subprotocol);
+					if (dialled.type === 'answered') return dialled.answer;
+					opened.push(dialled.socket);
+					return undefined;
+				},
+				request,
+			);
+			const [socket] = opened;
+			if (socket !== undefined) return socket;
+			throw errorOfAnswer(
+				incoming?.statusCode ?? 0,
+				jsonOrText(incoming === undefined ? '' : await textOf(incoming, connection)),
+				request.path,
+			);
 		},
-		close: () => agent.destroy(),
+		close() {
+			agent.destroy();
+			streams.destroy();
+		},
 	};
 }
 
@@ -64,17 +108,17 @@ export function clientOf(connection: Connection): Client {
  * Asks one server after the other as long as it surely did nothing: it stands by, or nobody is there. Who answered is asked first
  * from then on.
  */
-async function firstOf(
+async function firstOf<Got extends IncomingMessage | undefined>(
 	servers: URL[],
-	ask: (server: URL) => Promise<IncomingMessage>,
+	ask: (server: URL) => Promise<Got>,
 	{method = 'GET'}: Request,
-): Promise<IncomingMessage> {
+): Promise<Got> {
 	for (let left = servers.length - 1; ; left--) {
 		const [server] = servers;
 		if (server === undefined) throw new AppError('ERR_NOT_REACHABLE', {message: 'the kubeconfig names no server'});
 		try {
 			const answer = await ask(server);
-			if (left === 0 || !isStandby(answer)) return answer;
+			if (left === 0 || answer === undefined || !isStandby(answer)) return answer;
 			answer.resume();
 		} catch (error) {
 			if (left === 0 || !(method === 'GET' || isUnheard(error))) throw error;
@@ -105,12 +149,10 @@ function send(connection: Connection, agent: Agent | HttpAgent, request: Request
 		agent,
 		method: request.method ?? 'GET',
 		...(request.signal === undefined ? {} : {signal: request.signal}),
-		// A token is for the server alone: it never goes over a connection that others can read.
 		headers: {
 			accept: request.accept ?? 'application/json',
-			'user-agent': 'troupe-cli',
+			...headersOf(connection, url.protocol === 'https:'),
 			...(body === undefined ? {} : {'content-type': request.contentType ?? 'application/json', 'content-length': body.length}),
-			...(connection.token !== undefined && url.protocol === 'https:' ? {authorization: `Bearer ${connection.token}`} : {}),
 		},
 	};
 	return new Promise((resolve, reject) => {
@@ -121,11 +163,39 @@ function send(connection: Connection, agent: Agent | HttpAgent, request: Request
 	});
 }
 
+/** A socket, or what the server answered instead. Rejects with ERR_NOT_REACHABLE. */
+async function dial(connection: Connection, request: Request, subprotocol: string): Promise<Dialled> {
+	const url = urlOf(connection.server, request);
+	const isSecure = url.protocol === 'https:';
+	url.protocol = isSecure ? 'wss:' : 'ws:';
+	// Loaded where it is needed: few commands open a socket, and all pay for what they load.
+	const {dialWebSocket} = await import('../system/web-socket.js');
+	try {
+		return await dialWebSocket(url, {
+			subprotocol,
+			headers: headersOf(connection, isSecure),
+			payloadBytes: limits.execMessageBytes,
+			timeoutMs: limits.requestTimeoutMs,
+			...tlsOf(connection),
+		});
+	} catch (error) {
+		throw notReachable(connection, error);
+	}
+}
+
+/** A token is for the server alone: it never goes over a connection that others can read. */
+const headersOf = ({token}: Connection, isSecure: boolean): Readonly<Record<string, string>> => ({
+	'user-agent': 'troupe-cli',
+	...(token !== undefined && isSecure ? {authorization: `Bearer ${token}`} : {}),
+});
+
 /** The server's own path stays in front of every request. */
 function urlOf(server: URL, {path, query = {}}: Request): URL {
 	const url = new URL(server);
 	url.pathname = url.pathname.replace(/\/$/, '') + path;
-	for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
+	for (const [name, value] of Object.entries(query))
+		for (const one of Array.isArray(value) ? (value as readonly string[]) : value === undefined ? [] : [value])
+			url.searchParams.append(name, String(one));
 	return url;
 }
 
@@ -145,9 +215,9 @@ async function* bytesOf(answer: IncomingMessage, connection: Connection): AsyncG
 	}
 }
 
-function parsed(text: string, answer: IncomingMessage, connection: Connection): unknown {
+function parsed(text: string, answer: IncomingMessage, connection: Connection, {path}: Request): unknown {
 	const body = jsonOrText(text);
-	if (!isFine(answer)) throw errorOfAnswer(answer.statusCode ?? 0, body);
+	if (!isFine(answer)) throw errorOfAnswer(answer.statusCode ?? 0, body, path);
 	if (typeof body !== 'string') return body;
 	throw new AppError('ERR_INTERNAL', {message: `${connection.server.host} answered with something else than JSON; is it a cluster's API?`});
 }

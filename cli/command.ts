@@ -10,6 +10,8 @@ export type FlagSpec = {
 	readonly multiple?: true;
 	/** The only values there are. */
 	readonly choices?: readonly string[];
+	/** What the flag alone means; a value is then given as `--flag=VALUE`. Of strings. */
+	readonly bare?: string;
 	/** What the value is called in the help text; of strings and numbers. */
 	readonly value?: string;
 	readonly about: string;
@@ -20,12 +22,16 @@ export type FlagSpecs = {readonly [name: string]: FlagSpec};
 
 export type CommandSpec = {
 	readonly name: string;
+	/** Other names that people know it by. */
+	readonly aliases?: readonly string[];
 	readonly summary: string;
 	/** Lines after `troupe NAME`. */
 	readonly usage: readonly string[];
 	/** Whole lines that work when typed. */
 	readonly examples: readonly string[];
 	readonly flags: FlagSpecs;
+	/** The least exit code of a failure, where 1 says something else: `diff`. */
+	readonly failureExitCode?: 2;
 	/** What Ctrl-C does is the command's own affair. */
 	readonly ownSignals?: true;
 	readonly load: () => Promise<{readonly run: Run}>;
@@ -43,6 +49,8 @@ export type Flags = {
 
 export type Invocation = {
 	readonly inputs: readonly string[];
+	/** Those of them that came after `--`; undefined when there was none. */
+	readonly afterDashes?: readonly string[] | undefined;
 	readonly flags: Flags;
 	readonly terminal: Terminal;
 	/** Environment variables, read once. */

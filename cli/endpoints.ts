@@ -1,6 +1,6 @@
 // `endpoints.json`: what runs for a home, where it listens, and which process it is. And what a person is told about it.
 
-import {readFileSync} from 'node:fs';
+import {existsSync, readFileSync} from 'node:fs';
 import {homeOf} from './home.js';
 import {homeFlag} from './home-flag.js';
 
@@ -39,6 +39,9 @@ export function readEndpoints(home: string): Endpoints | undefined {
 		return undefined; // No file, or one that is being written by something else than us: the same to whoever asks.
 	}
 }
+
+/** Whether there is such a file, and nothing can be read from it. */
+export const areEndpointsBroken = (home: string): boolean => existsSync(homeOf(home).endpoints) && readEndpoints(home) === undefined;
 
 /** What is printed when it is ready, in the foreground and in the background. `troupe` is how this command was called. */
 export function readyText(home: string, endpoints: Endpoints, detached: boolean, troupe = './troupe'): string {

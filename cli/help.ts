@@ -28,9 +28,9 @@ export const overview = (commands: readonly CommandSpec[]): string =>
 	].join('\n');
 
 /** What `troupe help NAME` and `troupe NAME --help` show. */
-export const commandHelp = ({name, summary, usage, examples, flags}: CommandSpec): string =>
+export const commandHelp = ({name, aliases = [], summary, usage, examples, flags}: CommandSpec): string =>
 	[
-		`troupe ${name}: ${summary}`,
+		`troupe ${name}: ${summary}${aliases.length === 0 ? '' : ` (also: ${aliases.join(', ')})`}`,
 		'',
 		'Usage:',
 		...usage.map(line => indent(`troupe ${name} ${line}`)),
@@ -43,7 +43,8 @@ export const commandHelp = ({name, summary, usage, examples, flags}: CommandSpec
 		'',
 	].join('\n');
 
-function flagWords(name: string, {short, type, value}: FlagSpec): string {
+function flagWords(name: string, {short, type, value, bare}: FlagSpec): string {
 	const words = short === undefined ? `    --${name}` : `-${short}, --${name}`;
+	if (bare !== undefined) return `${words}[=${value ?? 'VALUE'}]`;
 	return type === 'boolean' ? words : `${words} ${value ?? 'VALUE'}`;
 }

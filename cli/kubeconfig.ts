@@ -1,8 +1,9 @@
 // Which cluster, and who we are there: read from a kubeconfig as kubectl writes and reads it.
 
-import {readFileSync} from 'node:fs';
+import {readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {AppError} from '../api/errors.js';
+import {limits} from '../api/limits.js';
 import {serversExtension} from '../server/kubeconfig.js';
 import {usageError} from './usage.js';
 
@@ -40,9 +41,9 @@ type Named = {readonly name?: unknown; readonly [part: string]: unknown};
 type Fields = {readonly [field: string]: unknown};
 type Kubeconfig = {readonly file: string; readonly text: Fields};
 
-/** Finds and reads the connection. Throws ERR_NOT_REACHABLE when there is no kubeconfig, ERR_USAGE when it makes no sense. */
-export async function readConnection(sources: Sources): Promise<Connection> {
-	const configs = (await Promise.all(filesOf(sources).map(readKubeconfig))).flat();
+/** Finds and reads the connection; from a pipe, which may be silent for so long. Throws ERR_NOT_REACHABLE when there is no kubeconfig, ERR_USAGE when it makes no sense. */
+export async function readConnection(sources: Sources, silenceMs: number = limits.manifestSilenceMs): Promise<Connection> {
+	const configs = (await Promise.all(filesOf(sources).map(file => readKubeconfig(file, silenceMs)))).flat();
 	const [first] = configs;
 	if (first === undefined) throw noCluster(sources);
 	const current = configs.map(({text}) => text['current-context']).find(name => typeof name === 'string' && name !== '');
@@ -73,8 +74,8 @@ function noCluster({flag, fromEnvironment, ofHome}: Sources): AppError {
 	return new AppError('ERR_NOT_REACHABLE', {message: `${message}; ${startHint}`});
 }
 
-async function readKubeconfig(file: string): Promise<Kubeconfig[]> {
-	const text = textOf(file);
+async function readKubeconfig(file: string, silenceMs: number): Promise<Kubeconfig[]> {
+	const text = isNoFile(file) ? await pouredFrom(file, silenceMs) : textOf(file);
 	if (text === undefined) return [];
 	const problem = (message: string) => usageError(`${file} is not a kubeconfig: ${message}`);
 	let content: unknown;
@@ -94,6 +95,22 @@ async function parsed(text: string): Promise<unknown> {
 	return parse(text, {maxAliasCount: 0}) as unknown;
 }
 
+/** A pipe or a device: a read of it might never end. */
+const isNoFile = (file: string): boolean => {
+	const found = statSync(file, {throwIfNoEntry: false});
+	return found !== undefined && !found.isFile() && !found.isDirectory();
+};
+
+/** As of `--kubeconfig <(decrypt kubeconfig)`. */
+async function pouredFrom(file: string, silenceMs: number): Promise<string> {
+	const {readFileAt, reasonOf} = await import('./bounded-file.js');
+	try {
+		return Buffer.from(await readFileAt(file, limits.manifestBytes, silenceMs)).toString('utf8');
+	} catch (error) {
+		throw usageError(`${file} cannot be read: ${reasonOf(error)}`);
+	}
+}
+
 function textOf(file: string): string | undefined {
 	try {
 		return readFileSync(file, 'utf8');
@@ -109,7 +126,7 @@ function entry(configs: readonly Kubeconfig[], list: string, name: unknown, file
 	if (typeof name !== 'string') throw usageError(`${file} names no ${list.slice(0, -1)}; it has no current-context that says which`);
 	for (const config of configs) {
 		const entries = config.text[list];
-		const found = Array.isArray(entries) ? (entries as readonly Named[]).find(one => one.name === name) : undefined;
+		const found = Array.isArray(entries) ? (entries as readonly (Named | null)[]).find(one => one?.name === name) : undefined;
 		const fields = found?.[list.slice(0, -1)];
 		if (typeof fields === 'object' && fields !== null) return {fields: fields as Fields, file: config.file};
 	}
@@ -118,8 +135,8 @@ function entry(configs: readonly Kubeconfig[], list: string, name: unknown, file
 
 /** The extension that a server of ours writes; kubectl passes it over. */
 function othersOf(cluster: Fields, file: string): readonly URL[] {
-	const extensions = Array.isArray(cluster['extensions']) ? (cluster['extensions'] as readonly Named[]) : [];
-	const extension = extensions.find(({name}) => name === serversExtension)?.['extension'] as Fields | undefined;
+	const extensions = Array.isArray(cluster['extensions']) ? (cluster['extensions'] as readonly (Named | null)[]) : [];
+	const extension = extensions.find(one => one?.name === serversExtension)?.['extension'] as Fields | undefined;
 	const servers = Array.isArray(extension?.['servers']) ? (extension['servers'] as readonly unknown[]) : [];
 	return servers.filter(server => server !== cluster['server']).map(server => serverOf(server, file));
 }
@@ -139,6 +156,8 @@ function credentials(user: {fields: Fields; file: string} | undefined): Pick<Con
 			throw usageError(`${file}: a login by "${plugin}" is not supported; a token or a client certificate is`);
 	const tokenFile = fields['tokenFile'];
 	const token = typeof fields['token'] === 'string' ? fields['token'] : typeof tokenFile === 'string' ? beside(file, tokenFile) : undefined;
+	if (token !== undefined && !/^[\x21-\x7e]*$/.test(token.trim()))
+		throw usageError(`${file}: the token of the user holds characters that no token has`);
 	return {token: token?.trim(), clientCertificate: pem(fields, 'client-certificate', file), clientKey: pem(fields, 'client-key', file)};
 }
 
@@ -152,7 +171,9 @@ function pem(fields: Fields, name: string, file: string): string | undefined {
 
 /** Paths in a kubeconfig are relative to it. */
 function beside(file: string, other: string): string {
-	const text = textOf(path.resolve(path.dirname(file), other));
+	const found = path.resolve(path.dirname(file), other);
+	if (isNoFile(found)) throw usageError(`${file} names ${other}, which is no file`);
+	const text = textOf(found);
 	if (text === undefined) throw usageError(`${file} names ${other}, which does not exist`);
 	return text;
 }

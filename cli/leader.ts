@@ -6,6 +6,7 @@ import type {Behind} from '../server/gateway.js';
 import type {ServerInfo} from '../system/election.js';
 import {lead, type Leadership} from '../system/leadership.js';
 import {openDecision} from './decision.js';
+import {diskTrouble} from './disk-trouble.js';
 import {openApi, type DoorParts, type OtherDoors} from './doors.js';
 import {faceOf} from './face.js';
 import {takeOffice, type Office, type OfficeOptions} from './office.js';
@@ -115,5 +116,10 @@ export async function openLeader({options, onStandby, ...parts}: LeaderOptions):
 
 const outcomeOf = (error: unknown): Outcome<never> => {
 	if (error instanceof AppError) return {ok: false, error: error.failure};
-	return {ok: false, error: failure('ERR_INTERNAL', {message: error instanceof Error ? (error.stack ?? error.message) : String(error)})};
+	return {
+		ok: false,
+		error: failure('ERR_INTERNAL', {
+			message: diskTrouble(error) ?? (error instanceof Error ? (error.stack ?? error.message) : String(error)),
+		}),
+	};
 };

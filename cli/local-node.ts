@@ -1,15 +1,19 @@
 // A node of this process: its cache, its runtime, its tree.
 
+import {kubernetesArchitecture} from '../api/architecture.js';
 import type {Labels} from '../api/object.js';
 import {openNode, type Node, type NodeOptions} from '../actors/node/start.js';
 import type {Runtime} from '../actors/node/runtime-port.js';
 import type {NodeSecrets} from '../actors/node/secrets-port.js';
+import {createSimulatedHost, type SimulatedNetwork} from '../agent/simulated/host.js';
 import {createProcessRuntime} from '../agent/process-runtime.js';
 import type {LifecycleEvent} from '../system/observer.js';
 import type {MetaOutcome} from '../system/store.js';
 import {observerOf, type Ground} from './ground.js';
+import type {Home} from './home.js';
 import type {Log} from './log.js';
 import {opened} from './opened.js';
+import type {HostPathsChoice, RuntimeChoice} from './up-options.js';
 
 export type LocalNodeOptions = Pick<
 	NodeOptions,
@@ -48,20 +52,31 @@ function lostCache(name: string, message: string, found: MetaOutcome): string {
 
 const labelsOf = (name: string): Labels => ({
 	'kubernetes.io/os': 'linux',
-	'kubernetes.io/arch': process.arch,
+	'kubernetes.io/arch': kubernetesArchitecture(process.arch),
 	'kubernetes.io/hostname': name,
 });
 
-export type RuntimeChoice = 'auto' | 'process' | 'simulated';
+export type RuntimeOptions = {
+	readonly choice: RuntimeChoice;
+	readonly home: Home;
+	readonly secrets: NodeSecrets;
+	readonly hostPaths: HostPathsChoice;
+	/** Where simulated nodes of one process get the addresses of their pods. */
+	readonly network?: SimulatedNetwork;
+};
 
-/** `auto` is the process runtime as long as there is no other. */
-export async function openRuntime(
-	choice: RuntimeChoice,
-	directory: string,
-	secrets: NodeSecrets,
-	{clock, random}: Ground,
-	log: Log,
-): Promise<Runtime> {
-	if (choice === 'simulated') return (await import('../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets});
-	return createProcessRuntime({directory, clock, secrets, path: process.env['PATH'], onWarning: message => log.warn(message)});
+export async function openRuntime(options: RuntimeOptions, {clock, random}: Ground, log: Log): Promise<Runtime> {
+	const {choice, home, secrets, hostPaths, network} = options;
+	if (choice === 'simulated') {
+		const host = createSimulatedHost(clock, network);
+		return (await import('../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, host});
+	}
+	return createProcessRuntime({
+		directory: home.runtime,
+		clock,
+		secrets,
+		path: process.env['PATH'],
+		hostPaths: {allowed: hostPaths, never: [home.root]},
+		onWarning: message => log.warn(message),
+	});
 }

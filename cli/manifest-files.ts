@@ -1,69 +1,84 @@
-// Finds and reads the files that `-f` names: files, folders (their .yaml, .yml and .json, by name), or `-` for stdin.
+// Finds and reads the files that `-f` names: files, folders (their .yaml, .yml and .json, by name), pipes, or `-` for stdin.
 
-import {createReadStream} from 'node:fs';
 import {readdir, stat} from 'node:fs/promises';
 import path from 'node:path';
 import type {Readable} from 'node:stream';
-import {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
-import {parseManifest, together, type ManifestDocument} from './manifest.js';
+import {readBounded, readFileAt, reasonOf} from './bounded-file.js';
+import type {Fault} from './faults.js';
+import {parseManifest, together, type Manifest} from './manifest.js';
 import {usageError} from './usage.js';
 
-/**
- * All documents, in the order given. Throws ERR_INVALID with every problem there is, ERR_USAGE for files that cannot be read
- * or hold nothing.
- */
-export async function readManifests(names: readonly string[], stdin: Readable): Promise<readonly ManifestDocument[]> {
+/** All that was read. With faults, nothing should be done. */
+export type Manifests = Manifest & {
+	/** In the order in which they were read. */
+	readonly files: readonly string[];
+};
+
+type Reading = {
+	/** Whether folders in folders are read too. */
+	readonly recursive?: boolean;
+	/** How long a pipe may be silent. */
+	readonly silenceMs?: number;
+};
+
+/** All documents, in the order given, and what is wrong with any. Throws ERR_USAGE where nothing is named, or nothing is in what is. */
+export async function readManifests(names: readonly string[], stdin: Readable, reading: Reading = {}): Promise<Manifests> {
 	if (names.length === 0) throw usageError('no file is given, as in: troupe apply -f examples/hello.yaml');
 	if (names.filter(name => name === '-').length > 1) throw usageError('-f - can only be given once: stdin is read to its end');
-	const files = (await Promise.all(names.map(filesOf))).flat();
-	const manifests = await Promise.all(
-		files.map(async file => (file === '-' ? parseManifest('stdin', await readText(stdin, 'stdin')) : readFileAt(file))),
-	);
-	const {documents, problems} = together(manifests);
-	if (problems.length > 0) throw new AppError('ERR_INVALID', {message: problems.join('\n')});
-	if (documents.length === 0) throw usageError(`${names.join(', ')}: there is no object in it`);
-	return documents;
+	const found = await Promise.all(names.map(name => filesOf(name, reading.recursive === true)));
+	const files = [...new Set(found.flatMap(({files}) => files))];
+	if (files.length > limits.manifestFiles)
+		throw usageError(`${names.join(', ')}: there are ${files.length} files; at most ${limits.manifestFiles} are read at once`);
+	const manifests: Manifest[] = found.map(({fault}) => ({documents: [], faults: fault === undefined ? [] : [fault]}));
+	// One after the other: what is read of one is let go of before the next.
+	for (const file of files) manifests.push(await readOne(file, stdin, reading.silenceMs ?? limits.manifestSilenceMs));
+	const all = together(manifests);
+	if (all.documents.length === 0 && all.faults.length === 0) throw usageError(`${names.join(', ')}: there is no object in it`);
+	const named = found.flatMap(({files, fault}) => [...(fault === undefined ? [] : [fault.place.file]), ...files]);
+	return {...all, files: named.map(shownName)};
 }
 
-async function filesOf(name: string): Promise<readonly string[]> {
-	if (name === '-') return [name];
-	const found = await stat(name).catch((error: unknown) => unreadable(name, error));
-	if (!found.isDirectory()) return [name];
-	const entries = await readdir(name).catch((error: unknown) => unreadable(name, error));
-	const manifests = entries.filter(entry => /\.(ya?ml|json)$/.test(entry)).sort();
-	if (manifests.length === 0) throw usageError(`${name}: there is no .yaml, .yml or .json file in it`);
-	return manifests.map(entry => path.join(name, entry));
-}
+const shownName = (file: string): string => (file === '-' ? 'stdin' : file);
 
-async function readFileAt(file: string): Promise<ReturnType<typeof parseManifest>> {
-	return parseManifest(file, await readText(createReadStream(file), file).catch((error: unknown) => unreadable(file, error)));
-}
+/** What is wrong with a file as a file. */
+export const fileFault = (file: string, message: string): Fault => ({place: {file}, message, code: 'ERR_USAGE'});
 
-/** Never more than a manifest may have: a device or a pipe need not end. */
-async function readText(stream: Readable, name: string): Promise<string> {
-	const chunks: Uint8Array[] = [];
-	let bytes = 0;
-	for await (const chunk of stream) {
-		const part = chunk as Uint8Array;
-		bytes += part.length;
-		if (bytes > limits.manifestBytes) throw usageError(`${name}: has more than ${limits.manifestBytes} bytes`);
-		chunks.push(part);
+type Found = {readonly files: readonly string[]; readonly fault?: Fault};
+
+async function filesOf(name: string, recursive: boolean): Promise<Found> {
+	if (name === '-') return {files: [name]};
+	if (/^https?:\/\//.test(name)) throw usageError(`${name}: addresses are not read; as in: curl -fsSL ${name} | troupe apply -f -`);
+	try {
+		if (!(await stat(name)).isDirectory()) return {files: [name]};
+		const entries = await readdir(name, {recursive});
+		const files = entries.filter(entry => /\.(ya?ml|json)$/.test(entry)).sort();
+		if (files.length > 0) return {files: files.map(entry => path.join(name, entry))};
+		const deeper = recursive ? '' : '; -R looks into folders, too';
+		return {files: [], fault: fileFault(name, `there is no .yaml, .yml or .json file in it${deeper}`)};
+	} catch (error) {
+		return {files: [], fault: fileFault(name, reasonOf(error))};
 	}
-	return textOf(Buffer.concat(chunks), name);
+}
+
+async function readOne(file: string, stdin: Readable, silenceMs: number): Promise<Manifest> {
+	const name = shownName(file);
+	try {
+		const bytes = file === '-' ? await readBounded(stdin, limits.manifestBytes) : await readFileAt(file, limits.manifestBytes, silenceMs);
+		return parseManifest(name, textOf(bytes));
+	} catch (error) {
+		return {documents: [], faults: [fileFault(name, reasonOf(error))]};
+	}
 }
 
 /** Bytes that are no text would become another name or value without a word. */
-function textOf(bytes: Uint8Array, name: string): string {
+function textOf(bytes: Uint8Array): string {
+	const [first, second] = bytes;
+	if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) throw usageError('is text in UTF-16; save it as UTF-8');
+	if (bytes.includes(0)) throw usageError('is not text: it has bytes that are zero');
 	try {
 		return new TextDecoder('utf-8', {fatal: true}).decode(bytes);
 	} catch {
-		throw usageError(`${name}: is not text in UTF-8`);
+		throw usageError('is not text in UTF-8');
 	}
-}
-
-function unreadable(name: string, error: unknown): never {
-	if (error instanceof AppError) throw error;
-	const {code, message} = error as NodeJS.ErrnoException;
-	throw usageError(`${name}: ${code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'may not be read' : message}`);
 }

@@ -1,4 +1,4 @@
-// Which process listens on a port of this machine, as far as the kernel lets this user see (proc_pid_net(5), proc_pid_fd(5)).
+// Which process listens on a port of this machine, or has files of a folder open, as far as the kernel lets this user see (proc_pid_net(5), proc_pid_fd(5)).
 
 import {readFileSync, readdirSync, readlinkSync} from 'node:fs';
 
@@ -11,7 +11,15 @@ const listening = '0A';
 export function holderOf(port: number): Holder | undefined {
 	const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap(table => listenersIn(linesOf(table), port)));
 	if (sockets.size === 0) return undefined;
-	const pid = entriesOf('/proc').find(entry => /^\d+$/.test(entry) && hasOneOf(`/proc/${entry}/fd`, sockets));
+	return processWith(descriptor => sockets.has(descriptor));
+}
+
+/** A process that has a file below this folder open; undefined when none is seen to have one. */
+export const holderOfFolder = (folder: string): Holder | undefined => processWith(descriptor => descriptor.startsWith(`${folder}/`));
+
+/** The first process with a descriptor that links to what is looked for. */
+function processWith(isIt: (descriptor: string) => boolean): Holder | undefined {
+	const pid = entriesOf('/proc').find(entry => /^\d+$/.test(entry) && hasOne(`/proc/${entry}/fd`, isIt));
 	return pid === undefined ? undefined : {pid: Number(pid), name: linesOf(`/proc/${pid}/comm`)[0] ?? ''};
 }
 
@@ -24,8 +32,8 @@ function listenersIn(lines: readonly string[], port: number): string[] {
 		.map(columns => `socket:[${columns[9] ?? ''}]`);
 }
 
-const hasOneOf = (folder: string, sockets: ReadonlySet<string>): boolean =>
-	entriesOf(folder).some(descriptor => sockets.has(orNothing(() => readlinkSync(`${folder}/${descriptor}`), '')));
+const hasOne = (folder: string, isIt: (descriptor: string) => boolean): boolean =>
+	entriesOf(folder).some(descriptor => isIt(orNothing(() => readlinkSync(`${folder}/${descriptor}`), '')));
 
 const linesOf = (file: string): readonly string[] => orNothing(() => readFileSync(file, 'utf8'), '').split('\n');
 const entriesOf = (folder: string): readonly string[] => orNothing<readonly string[]>(() => readdirSync(folder), []);

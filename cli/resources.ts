@@ -2,7 +2,6 @@
 
 import {apiRootOf, findKind, kinds, suggestKind} from '../api/catalogue.js';
 import type {KindDefinition} from '../api/kind.js';
-import {laterKind} from '../api/unknown-kind.js';
 import {eventKind} from '../server/http/event-kind.js';
 import {usageError} from './usage.js';
 
@@ -19,10 +18,10 @@ export function resourceOf(word: string): Resource {
 	const found = findKind(word) ?? (eventWords.includes(word.toLowerCase()) ? events : undefined);
 	if (found !== undefined) return found;
 	if (word === '') throw usageError(`no kind is given; there are ${kindNames()}`);
-	const later = laterKind(word);
-	if (later !== undefined) throw usageError(`the kind ${later} is not in this version yet; there are ${kindNames()}`);
 	const near = suggestKind(word);
-	throw usageError(`unknown kind "${word}"${near === undefined ? `; there are ${kindNames()}` : `; did you mean "${near}"?`}`);
+	const meant =
+		near === undefined ? `; before a name comes its kind, such as "pod ${word}"; there are ${kindNames()}` : `; did you mean "${near}"?`;
+	throw usageError(`unknown kind "${word}"${meant}`);
 }
 
 const kindNames = (): string => kinds.map(({plural}) => plural).join(', ');
@@ -59,9 +58,15 @@ export function readTarget(word: string): Target {
 
 /** Where the API serves a kind, or one object of it. An undefined namespace means all of them. */
 export function pathOf(resource: Resource, namespace: string | undefined, name?: string, subresource?: string): string {
-	const scope = resource.namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : '';
-	const rest = [name, subresource].filter(part => part !== undefined).map(part => `/${encodeURIComponent(part)}`);
+	const scope = resource.namespaced && namespace !== undefined ? `/namespaces/${segment(namespace)}` : '';
+	const rest = [name, subresource].filter(part => part !== undefined).map(part => `/${segment(part)}`);
 	return `${apiRootOf(resource)}${scope}/${resource.plural}${rest.join('')}`;
+}
+
+/** A path with dots for a segment is the path of something else, however they are written (WHATWG URL, 4.4). */
+function segment(part: string): string {
+	if (part === '' || part === '.' || part === '..') throw usageError(`"${part}" is no name`);
+	return encodeURIComponent(part);
 }
 
 /** `pod`, `replicaset.apps`: as one object of it is called. */

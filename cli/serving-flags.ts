@@ -1,13 +1,22 @@
 // The flags of the serving commands become checked options. All that is wrong is told at once.
 
+import path from 'node:path';
 import {controlSystem} from '../api/keys.js';
+import {isLoopback} from '../api/loopback.js';
 import {isDnsSubdomain} from '../api/rules/names.js';
 import {didYouMean} from '../api/suggest.js';
 import {parseEtcdUrl} from '../system/etcd-url.js';
 import {parseOutsideUrl} from '../system/outside-url.js';
 import type {Flags} from './command.js';
-import {parseAdvertised, parseHostPort, type DoorOptions, type HostPort, type StoreChoice} from './up-options.js';
-import type {RuntimeChoice} from './local-node.js';
+import {
+	parseAdvertised,
+	parseHostPort,
+	type DoorOptions,
+	type HostPathsChoice,
+	type HostPort,
+	type StoreChoice,
+	type RuntimeChoice,
+} from './up-options.js';
 
 const loopback = '127.0.0.1';
 
@@ -81,6 +90,27 @@ function wordOf<Word extends string>(
 	}
 	return found ?? words[0];
 }
+
+/** `--host-paths`; undefined where it was not given. */
+export function hostPathsOf(flags: Flags, problems: string[]): HostPathsChoice | undefined {
+	const words = flags.texts('host-paths');
+	if (words.length === 0) return undefined;
+	if (words.length === 1 && (words[0] === 'all' || words[0] === 'none')) return words[0] === 'all' ? 'all' : [];
+	const wrong = words.find(word => !path.isAbsolute(word));
+	if (wrong !== undefined)
+		problems.push(`--host-paths must be all, none, or a folder as an absolute path, several by several flags, got "${wrong}"`);
+	return words;
+}
+
+/** The flags that ask for the same. */
+export const hostPathsArguments = (choice: HostPathsChoice | undefined): readonly string[] => {
+	if (choice === undefined) return [];
+	return (choice === 'all' ? ['all'] : choice.length === 0 ? ['none'] : choice).map(word => `--host-paths=${word}`);
+};
+
+/** Whoever reaches a cluster may make pods: as long as that is only this host, its folders are as open to them as they were. */
+export const isOnLoopback = ({api, web, mqtt, advertise}: DoorOptions): boolean =>
+	advertise === undefined && [api, web, mqtt].every(({host}) => isLoopback(host));
 
 /** A node's name is part of addresses and topics: a DNS name (RFC 1123), lower case. A host's own name is made to fit. */
 export function nodeOf(flags: Flags, host: string, problems: string[]): string {

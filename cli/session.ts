@@ -4,6 +4,7 @@ import {clientOf, type Client} from './client.js';
 import type {Invocation} from './command.js';
 import {homeOf} from './home.js';
 import {readConnection} from './kubeconfig.js';
+import {withNearest} from './nearest.js';
 
 /** Runs the work with a client and lets go of its connections, whatever happens. */
 export async function withClient<Value>(invocation: Invocation, work: (client: Client) => Promise<Value>): Promise<Value> {
@@ -13,9 +14,12 @@ export async function withClient<Value>(invocation: Invocation, work: (client: C
 			fromEnvironment: invocation.environment['KUBECONFIG'],
 			ofHome: homeOf(invocation.home).kubeconfig,
 		}),
+		text => invocation.terminal.note(`warning: ${text}`),
 	);
 	try {
 		return await work(client);
+	} catch (error) {
+		throw await withNearest(client, error);
 	} finally {
 		client.close();
 	}

@@ -33,12 +33,12 @@ const codeByHttp: {readonly [http: number]: ErrorCode} = {
 	504: 'ERR_TIMEOUT',
 };
 
-/** The error for an answer that is none of 2xx. `body` is the answer as parsed, or its text when it is not JSON. */
-export function errorOfAnswer(http: number, body: unknown): AppError {
+/** The error for an answer that is none of 2xx. `body` is the answer as parsed, or its text when it is not JSON; `path` is what was asked for. */
+export function errorOfAnswer(http: number, body: unknown, path?: string): AppError {
 	const status = isStatus(body) ? body : undefined;
 	const code = status?.reason === 'AlreadyExists' ? 'ERR_ALREADY_EXISTS' : (codeByHttp[http] ?? 'ERR_INTERNAL');
 	const message = status?.message ?? `the server answered ${http}${typeof body === 'string' && body !== '' ? `: ${firstLine(body)}` : ''}`;
-	const error = new AppError(code, {message, ...status?.details});
+	const error = new AppError(code, {message, ...status?.details, ...(path === undefined ? {} : {path})});
 	error.message = code === 'ERR_UNAUTHORIZED' ? `${message}: the token in the kubeconfig is not one of this cluster` : message;
 	return error;
 }

@@ -1,9 +1,10 @@
 // Stopping what a home runs: the process of a cluster, a server or an agent, and the programs of its pods.
 
-import {existsSync} from 'node:fs';
+import {existsSync, realpathSync} from 'node:fs';
+import type {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import {systemClock} from '../system/clock.js';
-import {nounOf, type ServingCommand} from './endpoints.js';
+import {areEndpointsBroken, nounOf, type ServingCommand} from './endpoints.js';
 import {homeOf} from './home.js';
 import {gone, runningCluster} from './processes.js';
 import {failedError} from './usage.js';
@@ -11,9 +12,13 @@ import {failedError} from './usage.js';
 /** What was stopped: `cluster`, `server` or `agent`. */
 export type Stopped = {readonly pid: number; readonly noun: string; readonly command: ServingCommand};
 
-/** Stops what runs for this home in good order; undefined when nothing did. Throws when it does not end in time. */
+/**
+ * Stops what runs for this home in good order; undefined when nothing did. Throws when it does not end in time, and when the file that
+ * says what runs cannot be read.
+ */
 export async function stopCluster(home: string): Promise<Stopped | undefined> {
 	const running = runningCluster(home);
+	if (running === undefined && areEndpointsBroken(home)) throw await brokenEndpoints(home);
 	if (running === undefined) return undefined;
 	const {pid, command} = running;
 	const noun = nounOf(command);
@@ -27,6 +32,27 @@ export async function stopCluster(home: string): Promise<Stopped | undefined> {
 	}
 	if (await gone(pid, limits.stopDeadlineMs)) return stopped;
 	throw failedError(`the ${noun} (process ${pid}) did not stop within ${limits.stopDeadlineMs / 1_000} s; its log is ${homeOf(home).log}`);
+}
+
+/** Nobody can say for sure what runs: it is for a person to stop it. */
+async function brokenEndpoints(home: string): Promise<AppError> {
+	const {data, endpoints} = homeOf(home);
+	const {holderOfFolder} = await import('./port-holder.js');
+	const holder = holderOfFolder(resolved(data));
+	return failedError(
+		holder === undefined
+			? `${endpoints} is broken, so it is not known what runs; no process is seen to use ${data}: if nothing runs, remove ${endpoints}`
+			: `${endpoints} is broken, so it is not known what runs; process ${holder.pid} (${holder.name}) uses ${data}: stop it with kill ${holder.pid}, then remove ${endpoints}`,
+	);
+}
+
+/** As the kernel names open files. */
+function resolved(folder: string): string {
+	try {
+		return realpathSync(folder);
+	} catch {
+		return folder;
+	}
 }
 
 /** Stops the programs of all pods that the home's data directory knows, each within its own grace; how many there were. No cluster may run. */

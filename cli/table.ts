@@ -1,9 +1,9 @@
 // Tables as kubectl draws them: upper-case heads, columns three spaces apart, nothing after the last one. Pure.
 
 import type {Colours} from './terminal.js';
+import type {WidthOf} from './text-width.js';
 
-/** Columns of the terminal that a text takes. */
-export type WidthOf = (text: string) => number;
+export type {WidthOf} from './text-width.js';
 
 const gap = '   ';
 

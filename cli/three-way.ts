@@ -1,11 +1,15 @@
 // What `apply` changes: the difference of what was applied last, what is applied now, and what is there. Pure.
 //
-// As kubectl does it for kinds without a strategic merge: https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/#how-apply-calculates-differences-and-merges-changes
+// As kubectl does it: https://kubernetes.io/docs/tasks/manage-kubernetes-objects/declarative-config/#how-apply-calculates-differences-and-merges-changes
+// A merge patch sends lists whole (RFC 7386), so lists whose items have names are merged here.
 
 import {deepEqual} from '../api/equal.js';
 import {limits} from '../api/limits.js';
 import {isObject, type Json, type JsonObject} from '../api/object.js';
+import {joinPath} from '../api/path.js';
 import {lastAppliedAnnotation} from '../api/sealed.js';
+import {byIdentity, identityOf, inMergedOrder, type Identity} from './list-identity.js';
+import {patchBetween} from './patch-between.js';
 
 /** The manifest with itself in its annotation, where it fits: what a first `apply` creates. */
 export function withLastApplied(manifest: JsonObject): JsonObject {
@@ -36,7 +40,7 @@ const roomForSeal = 256;
 export function applyPatch(manifest: JsonObject, live: JsonObject): JsonObject | undefined {
 	const last = lastAppliedOf(live);
 	const wanted = withoutLastApplied(manifest);
-	const changes = difference(last, wanted, live);
+	const changes = patchBetween(live, mergedObject(last, wanted, live, '')) ?? {};
 	const memory = memoryOf(wanted);
 	const isKept = memory === undefined ? memoryIn(live) === undefined : last !== undefined && deepEqual(last, wanted);
 	if (Object.keys(changes).length === 0 && isKept) return undefined;
@@ -46,7 +50,7 @@ export function applyPatch(manifest: JsonObject, live: JsonObject): JsonObject |
 }
 
 /** What was applied last, if that is known. */
-function lastAppliedOf(live: JsonObject): JsonObject | undefined {
+export function lastAppliedOf(live: JsonObject): JsonObject | undefined {
 	const text = memoryIn(live);
 	if (typeof text !== 'string') return undefined;
 	try {
@@ -67,26 +71,52 @@ function withoutLastApplied(manifest: JsonObject): JsonObject {
 	return {...manifest, metadata: Object.keys(others).length === 0 ? metadata : {...metadata, annotations: others}};
 }
 
-/** Members to set, and null for members to remove. The server's own parts, status and identity, are not the manifest's. */
-function difference(last: JsonObject | undefined, wanted: JsonObject, live: JsonObject): JsonObject {
-	const changes: [string, Json][] = [];
+/** What is there with what is wanted set, and what was wanted last and is no more removed. The server's own parts stay as they are. */
+function mergedObject(last: JsonObject | undefined, wanted: JsonObject, live: JsonObject, path: string): JsonObject {
+	const isChoice = choices.test(path);
+	const members = new Map(Object.entries(live).filter(([key]) => !isChoice || Object.hasOwn(wanted, key)));
+	for (const key of Object.keys(last ?? {})) if (!Object.hasOwn(wanted, key)) members.delete(key);
 	for (const [key, value] of Object.entries(wanted)) {
 		if (value === undefined) continue;
-		const before = last?.[key];
-		const now = Object.hasOwn(live, key) ? live[key] : undefined;
-		if (isObject(value) && isObject(now)) {
-			const inner = difference(isObject(before) ? before : undefined, value, now);
-			if (Object.keys(inner).length > 0) changes.push([key, inner]);
-		} else if (!holds(now, value, before)) changes.push([key, value]);
+		members.set(key, mergedValue(own(last, key), value, members.get(key), joinPath(path, key)));
 	}
-	for (const key of Object.keys(last ?? {})) if (!Object.hasOwn(wanted, key) && Object.hasOwn(live, key)) changes.push([key, null]);
-	return Object.fromEntries(changes);
+	return Object.fromEntries(members);
 }
 
-/** Whether what is there says all of what is wanted; a list that was changed in the manifest is always sent whole. */
-function holds(now: Json | undefined, value: Json, before: Json | undefined): boolean {
-	if (!Array.isArray(value)) return deepEqual(now, value);
-	return covers(now, value) && (before === undefined || deepEqual(before, value));
+/** Objects of which one member excludes another: what the manifest leaves out goes (`retainKeys` of the Kubernetes API). */
+const choices = /(^|\.)spec\.volumes\[\]$|^spec\.strategy$/;
+
+/** `constructor` is a fine name for a label. */
+const own = (object: JsonObject | undefined, key: string): Json | undefined =>
+	object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
+
+function mergedValue(last: Json | undefined, wanted: Json, live: Json | undefined, path: string): Json {
+	if (isObject(wanted)) return mergedObject(isObject(last) ? last : undefined, wanted, isObject(live) ? live : {}, path);
+	if (!Array.isArray(wanted) || !Array.isArray(live)) return wanted;
+	const lists = {
+		last: Array.isArray(last) ? (last as readonly Json[]) : [],
+		wanted: wanted as readonly Json[],
+		live: live as readonly Json[],
+	};
+	const identity = identityOf(path);
+	const merged = identity === undefined ? undefined : mergedList(lists, identity, path);
+	if (merged !== undefined) return merged;
+	// One without identities is the manifest's as a whole: what the server filled in is no change, what the manifest changed is.
+	return covers(live, wanted) && (last === undefined || deepEqual(last, wanted)) ? lists.live : wanted;
+}
+
+type Lists = {readonly last: readonly Json[]; readonly wanted: readonly Json[]; readonly live: readonly Json[]};
+
+/** Item by item; those of others stay. Undefined where an item has no identity, or two have the same. */
+function mergedList({last, wanted, live}: Lists, identity: Identity, path: string): readonly Json[] | undefined {
+	const [before, now, there] = [last, wanted, live].map(list => byIdentity(list, identity));
+	if (now === undefined || there === undefined) return undefined;
+	const others = [...there.keys()].filter(key => !now.has(key) && before?.has(key) !== true);
+	return inMergedOrder([...now.keys()], others, [...there.keys()]).map(key => {
+		const item = now.get(key);
+		const existing = there.get(key);
+		return item === undefined ? (existing ?? null) : mergedValue(before?.get(key), item, existing, `${path}[]`);
+	});
 }
 
 /** Whether the live value has all that is wanted and perhaps more: the server fills in defaults inside lists, too. */

@@ -1,7 +1,6 @@
 // What the serving commands were asked for, checked.
 
 import type {OutsideUrl} from '../system/outside-url.js';
-import type {RuntimeChoice} from './local-node.js';
 
 /** Where to listen. Port 0 picks a free one. */
 export type HostPort = {readonly host: string; readonly port: number};
@@ -22,6 +21,12 @@ export type DoorOptions = {
 /** `text` is as it was given, password included. */
 export type OutsideBrokerChoice = {readonly server: OutsideUrl; readonly text: string};
 
+/** `auto` is the process runtime as long as there is no other. */
+export type RuntimeChoice = 'auto' | 'process' | 'simulated';
+
+/** What of a host pods may mount: everything, or what is below these folders; nothing where there are none. */
+export type HostPathsChoice = 'all' | readonly string[];
+
 /** `level`, `memory` or `etcd://…`. */
 export type StoreChoice = string;
 
@@ -38,6 +43,7 @@ export type UpOptions = ServerOptions & {
 	/** The name of the node in this process. */
 	readonly node: string;
 	readonly simulatedNodes: number;
+	readonly hostPaths: HostPathsChoice;
 };
 
 export type AgentOptions = {
@@ -54,6 +60,8 @@ export type AgentOptions = {
 	readonly runtime: RuntimeChoice;
 	/** Where the node remembers what it was told: a folder, or `redis://…`. */
 	readonly cache: string | undefined;
+	/** Undefined: everything where all servers are on this host, else nothing. */
+	readonly hostPaths: HostPathsChoice | undefined;
 	readonly detach: boolean;
 };
 

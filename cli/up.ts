@@ -6,6 +6,7 @@ import type {ControlOptions} from '../actors/control/start.js';
 import type {Node} from '../actors/node/start.js';
 import type {Runtime} from '../actors/node/runtime-port.js';
 import {uncachedSecrets} from '../agent/secret-cache.js';
+import {createSimulatedNetwork, type SimulatedNetwork} from '../agent/simulated/host.js';
 import {createMemoryStore} from '../system/memory-store.js';
 import type {StoreDriver} from '../system/store.js';
 import {createClosers, type Closers} from './closers.js';
@@ -48,7 +49,8 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 		const current = term();
 		if (current === undefined)
 			throw failedError(`${otherLeader()?.api ?? 'another server'} leads over ${options.store}; troupe server stands by it`);
-		for (const name of names) nodes.set(name, await openNodeOf(name, {options, ground, stage, closers: behindNodes, term: current}));
+		const around: Surroundings = {options, ground, stage, closers: behindNodes, term: current, network: createSimulatedNetwork()};
+		for (const name of names) nodes.set(name, await openNodeOf(name, around));
 		for (const node of nodes.values()) node.begin();
 		const endpoints: Endpoints = {command: 'up', api: url, ...doors, pid: process.pid};
 		const farewell = `the cluster has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
@@ -62,9 +64,10 @@ type Surroundings = {
 	readonly stage: Stage;
 	readonly closers: Closers;
 	readonly term: Term;
+	readonly network: SimulatedNetwork;
 };
 
-async function openNodeOf(name: string, {options, ground, stage, closers, term}: Surroundings): Promise<Node> {
+async function openNodeOf(name: string, {options, ground, stage, closers, term, network}: Surroundings): Promise<Node> {
 	const {log, fail, home} = stage;
 	const isOwn = name === options.node;
 	// The cache first: whoever has it may use the runtime's folder.
@@ -72,7 +75,11 @@ async function openNodeOf(name: string, {options, ground, stage, closers, term}:
 	closers.add(driver.close);
 	const fetch = term.secretsFor(name);
 	const secrets = isOwn ? await openNodeSecrets(home, fetch, log) : uncachedSecrets(fetch);
-	const runtime: Runtime = await openRuntime(isOwn ? options.runtime : 'simulated', home.runtime, secrets, ground, log);
+	const runtime: Runtime = await openRuntime(
+		{choice: isOwn ? options.runtime : 'simulated', home, secrets, hostPaths: options.hostPaths, network},
+		ground,
+		log,
+	);
 	closers.add(runtime.close);
 	const links = ground.linksOf(name);
 	const boot = ground.random.uuid();

@@ -7,3 +7,7 @@ export const usageError = (message: string): AppError => new AppError('ERR_USAGE
 
 /** What was asked for did not happen. */
 export const failedError = (message: string): AppError => new AppError('ERR_INTERNAL', {message});
+
+/** Of a request whose words were checked before it was sent: what the server has against it is how things are. Others as they are. */
+export const asState = (error: unknown): unknown =>
+	error instanceof AppError && error.code === 'ERR_BAD_REQUEST' ? failedError(error.message) : error;

@@ -1,5 +1,7 @@
 // Waiting until objects are as wanted: by a list and a watch from it, never by asking again and again.
 
+import {parseDuration} from '../api/duration.js';
+import {AppError} from '../api/errors.js';
 import type {ApiObject} from '../api/object.js';
 import {limits} from '../api/limits.js';
 import type {Client, Query} from './client.js';
@@ -11,16 +13,6 @@ import {watch} from './watch.js';
 /** How long a command waits in all. */
 export type Deadline = {readonly signal: AbortSignal; readonly text: string};
 
-const unitMs: {readonly [unit: string]: number} = {ms: 1, s: 1_000, m: 60_000, h: 3_600_000};
-
-/** `30s`, `2m`, `1h30m`, `500ms`, or a number of seconds; in milliseconds. Undefined for anything else. */
-export function parseDuration(text: string): number | undefined {
-	if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1_000;
-	const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
-	if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;
-	return parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (unitMs[unit] ?? 0), 0);
-}
-
 /** The deadline that `--timeout` names, else the usual one. It begins now. Throws ERR_USAGE. */
 export function deadlineOf(timeout: string | undefined): Deadline {
 	const ms = timeout === undefined ? limits.waitMs : parseDuration(timeout);
@@ -28,14 +20,18 @@ export function deadlineOf(timeout: string | undefined): Deadline {
 	return {signal: AbortSignal.timeout(Math.ceil(ms)), text: timeout ?? `${limits.waitMs / 1_000}s`};
 }
 
+/** For work that takes as long as it takes. */
+export const noDeadline: Deadline = {signal: new AbortController().signal, text: ''};
+
 export type Wanted = {
 	readonly resource: Resource;
-	readonly namespace: string;
+	/** Undefined: every namespace. */
+	readonly namespace: string | undefined;
 	readonly query?: Query;
 	/** Looks at all objects of the query, by uid, whenever one changed. */
 	readonly isDone: (objects: ReadonlyMap<string, ApiObject>) => boolean;
-	/** What is waited for: `pod/web to be gone`. */
-	readonly what: string;
+	/** What is waited for: `pod/web to be gone`. A function tells what is left when the time is up. */
+	readonly what: string | (() => string);
 };
 
 /** Resolves when it is so. Throws when the deadline passed first. */
@@ -43,8 +39,9 @@ export async function waitUntil(client: Client, wanted: Wanted, deadline: Deadli
 	try {
 		while (!(await follow(client, wanted, deadline.signal)));
 	} catch (error) {
-		if (deadline.signal.aborted) throw failedError(`timed out after ${deadline.text} waiting for ${wanted.what}`);
-		throw error;
+		const {what} = wanted;
+		if (!deadline.signal.aborted) throw error;
+		throw failedError(`timed out after ${deadline.text} waiting for ${typeof what === 'string' ? what : what()}`);
 	}
 }
 
@@ -55,11 +52,16 @@ async function follow(client: Client, {resource, namespace, query = {}, isDone}:
 	const objects = new Map((list.items ?? []).map(item => [item.metadata.uid, withKind(item, resource)]));
 	if (isDone(objects)) return true;
 	const from = {...query, resourceVersion: list.metadata?.resourceVersion};
-	for await (const {type, object} of watch(client, {path, query: from, signal})) {
-		const changed = object as ApiObject;
-		if (type === 'DELETED') objects.delete(changed.metadata.uid);
-		else objects.set(changed.metadata.uid, changed);
-		if (isDone(objects)) return true;
+	try {
+		for await (const {type, object} of watch(client, {path, query: from, signal})) {
+			const changed = object as ApiObject;
+			if (type === 'DELETED') objects.delete(changed.metadata.uid);
+			else objects.set(changed.metadata.uid, changed);
+			if (isDone(objects)) return true;
+		}
+	} catch (error) {
+		// Too slow for the server's memory: a new list tells all that was missed.
+		if (!(error instanceof AppError && error.code === 'ERR_EXPIRED')) throw error;
 	}
 	return false;
 }

@@ -1,41 +1,151 @@
 // What has to be written for each object, tried on the server before anything is written for real.
 
 import {AppError} from '../../api/errors.js';
+import {defaultNamespace} from '../../api/kinds/namespace.js';
+import {limits} from '../../api/limits.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
+import {isDnsSubdomain} from '../../api/rules/names.js';
 import type {Client, Request} from '../client.js';
+import type {Fault} from '../faults.js';
+import {isMissingNamespace, missingNamespace} from '../missing-namespace.js';
+import {withNearest} from '../nearest.js';
+import {sendsLists} from '../patch-between.js';
 import {pathOf} from '../resources.js';
-import {applyPatch, withLastApplied} from '../three-way.js';
-import {locateProblems, problemsError, type LocatedProblem} from './located.js';
+import {applyPatch, lastAppliedOf, withLastApplied} from '../three-way.js';
+import {locateFaults} from './located.js';
 import type {Prepared} from './prepare.js';
 
-/** The write of one object; undefined: it is as the manifest says. */
-export type Planned = {readonly prepared: Prepared; readonly live: ApiObject | undefined; readonly write: Request | undefined};
+/** The write of one object. */
+export type Planned = {
+	readonly prepared: Prepared;
+	readonly live: ApiObject | undefined;
+	/** Undefined: it is as the manifest says. */
+	readonly write: Request | undefined;
+	/** What the server says it will be. */
+	readonly outcome: ApiObject | undefined;
+};
 
-/** Plans all objects and lets the server check each write without keeping it. Throws one error with the problems of all. */
-export async function planAll(client: Client, all: readonly Prepared[]): Promise<readonly Planned[]> {
+/** What to write for an object, from what there is; undefined: nothing. */
+export type Planner = {
+	/** Whether it has to know what there is. */
+	readonly looks: boolean;
+	readonly writeOf: (prepared: Prepared, live: ApiObject | undefined) => Request | undefined;
+	/** What is tried, where the write itself cannot be yet. */
+	readonly trialOf?: (write: Request, live: ApiObject | undefined) => Request;
+};
+
+const query = {fieldManager: 'troupe', fieldValidation: 'Strict'};
+/** Whether the manifest says which version it is meant for. */
+export const isVersioned = ({object}: Prepared): boolean =>
+	(object['metadata'] as JsonObject | undefined)?.['resourceVersion'] !== undefined;
+
+/** Makes what is not there, and changes what is there as far as the manifest says something of it. */
+export const applying: Planner = {
+	looks: true,
+	writeOf(prepared, live) {
+		const {resource, namespace, name, object} = prepared;
+		if (live === undefined) return {method: 'POST', path: pathOf(resource, namespace), query, body: withLastApplied(object)};
+		const patch = applyPatch(object, live as unknown as JsonObject);
+		if (patch === undefined) return undefined;
+		const {metadata} = patch;
+		const {resourceVersion} = live.metadata;
+		const body = sendsLists(patch) && !isVersioned(prepared) ? {...patch, metadata: {...(metadata as JsonObject), resourceVersion}} : patch;
+		return {method: 'PATCH', path: pathOf(resource, namespace, name), query, body, contentType: 'application/merge-patch+json'};
+	},
+};
+
+/** Makes what must not be there. */
+export const creating: Planner = {
+	looks: false,
+	writeOf: ({resource, namespace, object}) => ({method: 'POST', path: pathOf(resource, namespace), query, body: object}),
+};
+
+/** Puts the manifest in the place of what must be there. What `apply` remembers is kept up to date. */
+export const replacing: Planner = {
+	looks: true,
+	writeOf({resource, namespace, name, object}, live) {
+		if (live === undefined) throw notFound(resource, name);
+		const body = lastAppliedOf(live as unknown as JsonObject) === undefined ? object : withLastApplied(object);
+		return {method: 'PUT', path: pathOf(resource, namespace, name), query, body};
+	},
+};
+
+/** Makes it anew, in the place of what is there. As long as that is there, the manifest is tried under another name. */
+export const renewing: Planner = {
+	looks: true,
+	writeOf({resource, namespace, object}) {
+		const {resourceVersion: _version, uid: _uid, ...metadata} = object['metadata'] as JsonObject;
+		return {method: 'POST', path: pathOf(resource, namespace), query, body: {...object, metadata}};
+	},
+	trialOf(write, live) {
+		if (live === undefined) return write;
+		const body = write.body as JsonObject;
+		const {name, ...metadata} = body['metadata'] as JsonObject;
+		return {...write, body: {...body, metadata: {...metadata, generateName: `${typeof name === 'string' ? name : ''}-`}}};
+	},
+};
+
+const notFound = ({plural, group}: Prepared['resource'], name: string): AppError =>
+	new AppError('ERR_NOT_FOUND', {resource: group === '' ? plural : `${plural}.${group}`, name});
+
+/** Plans all objects and lets the server check each write without keeping it. */
+export async function planAll(
+	client: Client,
+	all: readonly Prepared[],
+	planner: Planner,
+): Promise<{readonly planned: readonly Planned[]; readonly faults: readonly Fault[]}> {
 	const created = new Set(all.filter(({resource}) => resource.kind === 'Namespace').map(({name}) => name));
-	const outcomes = await Promise.all(all.map(prepared => plan(client, prepared, created)));
-	const problems = outcomes.flatMap(outcome => ('problems' in outcome ? outcome.problems : []));
-	if (problems.length > 0) throw problemsError(problems);
-	return outcomes.filter((outcome): outcome is Planned => !('problems' in outcome));
+	const asked = new Map<string, Promise<unknown>>();
+	/** What is wrong with a namespace; each is asked for once, and only by who has something else to tell. */
+	const wrongWith = (namespace: string): Promise<unknown> => {
+		const answer = asked.get(namespace) ?? missingNamespace(client, namespace);
+		asked.set(namespace, answer);
+		return answer;
+	};
+	const outcomes = await Promise.all(
+		all.map(async prepared => {
+			const outcome = await plan(client, prepared, planner, created);
+			if (!('faults' in outcome) || !prepared.resource.namespaced || created.has(prepared.namespace)) return outcome;
+			const error = await wrongWith(prepared.namespace);
+			const faults = error === undefined ? [] : locateFaults(error, prepared.document, prepared.renamed);
+			return {faults: [...outcome.faults, ...faults]};
+		}),
+	);
+	return {
+		planned: outcomes.filter((outcome): outcome is Planned => !('faults' in outcome)),
+		faults: outcomes.flatMap(outcome => ('faults' in outcome ? outcome.faults : [])),
+	};
 }
 
 async function plan(
 	client: Client,
 	prepared: Prepared,
+	planner: Planner,
 	created: ReadonlySet<string>,
-): Promise<Planned | {problems: readonly LocatedProblem[]}> {
+	tries: number = limits.changeTries,
+): Promise<Planned | {faults: readonly Fault[]}> {
+	const {document, renamed} = prepared;
 	try {
-		const live = await liveOf(client, prepared);
-		const write = writeOf(prepared, live);
-		if (write !== undefined) await tryOut(client, prepared, write, created);
-		return {prepared, live, write};
+		const live = planner.looks ? await liveOf(client, prepared) : undefined;
+		const write = planner.writeOf(prepared, live);
+		if (write === undefined) return {prepared, live, write, outcome: live};
+		const {outcome, errors} = await tryOut(client, prepared, planner.trialOf?.(write, live) ?? write, created);
+		if (errors.length === 0) return {prepared, live, write, outcome: named(outcome, prepared.name)};
+		return {faults: errors.flatMap(error => locateFaults(error, document, renamed))};
 	} catch (error) {
-		return {problems: locateProblems(error, prepared.document, prepared.renamed)};
+		const isOvertaken = error instanceof AppError && error.code === 'ERR_CONFLICT' && planner.looks && !isVersioned(prepared);
+		if (isOvertaken && tries > 1) return plan(client, prepared, planner, created, tries - 1);
+		return {faults: locateFaults(error, document, renamed)};
 	}
 }
 
-async function liveOf(client: Client, {resource, namespace, name}: Prepared): Promise<ApiObject | undefined> {
+/** What was tried under another name has its own. */
+const named = (outcome: ApiObject | undefined, name: string): ApiObject | undefined =>
+	outcome === undefined || name === '' ? outcome : {...outcome, metadata: {...outcome.metadata, name}};
+
+/** The object as it is now, if there is one. */
+export async function liveOf(client: Client, {resource, namespace, name}: Prepared): Promise<ApiObject | undefined> {
+	if (!isDnsSubdomain(name)) return undefined; // Nothing can be called so; whoever tries to make it is told why.
 	try {
 		return (await client.json({path: pathOf(resource, namespace, name)})) as ApiObject;
 	} catch (error) {
@@ -44,32 +154,33 @@ async function liveOf(client: Client, {resource, namespace, name}: Prepared): Pr
 	}
 }
 
-function writeOf({resource, namespace, name, object}: Prepared, live: ApiObject | undefined): Request | undefined {
-	const query = {fieldManager: 'troupe-apply', fieldValidation: 'Strict'};
-	if (live === undefined) return {method: 'POST', path: pathOf(resource, namespace), query, body: withLastApplied(object)};
-	const patch = applyPatch(object, live as unknown as JsonObject);
-	if (patch === undefined) return undefined;
-	return {method: 'PATCH', path: pathOf(resource, namespace, name), query, body: patch, contentType: 'application/merge-patch+json'};
-}
+/** The same write, which is checked and answered, and not kept. */
+export const dryRun = (request: Request): Request => ({...request, query: {...request.query, dryRun: 'All'}});
 
-const dryRun = (request: Request): Request => ({...request, query: {...request.query, dryRun: 'All'}});
+type Tried = {readonly outcome: ApiObject | undefined; readonly errors: readonly unknown[]};
 
 /**
- * An object of a namespace that this very run creates cannot be tried where it will be; everything but that is tried in
- * `default`, where another object may have its name.
+ * An object of a namespace that is not there cannot be tried where it will be; everything but that is tried in `default`, where another
+ * object may have its name. The namespace may be one that this very run creates.
  */
-async function tryOut(client: Client, prepared: Prepared, write: Request, created: ReadonlySet<string>): Promise<void> {
+async function tryOut(client: Client, prepared: Prepared, write: Request, created: ReadonlySet<string>): Promise<Tried> {
 	try {
-		await client.json(dryRun(write));
+		return {outcome: (await client.json(dryRun(write))) as ApiObject, errors: []};
 	} catch (error) {
-		if (!isMissingNamespace(error) || !created.has(prepared.namespace)) throw error;
-		const metadata = {...(prepared.object['metadata'] as JsonObject), namespace: 'default'};
-		const elsewhere = {...write, path: pathOf(prepared.resource, 'default'), body: withLastApplied({...prepared.object, metadata})};
-		await client.json(dryRun(elsewhere)).catch((second: unknown) => {
-			if (!(second instanceof AppError && second.code === 'ERR_ALREADY_EXISTS')) throw second;
-		});
+		if (!isMissingNamespace(error)) throw error;
+		const elsewhere = await tryElsewhere(client, prepared, write);
+		return created.has(prepared.namespace) ? elsewhere : {...elsewhere, errors: [await withNearest(client, error), ...elsewhere.errors]};
 	}
 }
 
-const isMissingNamespace = (error: unknown): boolean =>
-	error instanceof AppError && error.code === 'ERR_NOT_FOUND' && error.failure.details['kind'] === 'namespaces';
+async function tryElsewhere(client: Client, {resource, namespace, object}: Prepared, write: Request): Promise<Tried> {
+	const moved = (to: JsonObject, where: string): JsonObject => ({...to, metadata: {...(to['metadata'] as JsonObject), namespace: where}});
+	const body = moved(write.body as JsonObject, defaultNamespace);
+	try {
+		const outcome = (await client.json(dryRun({...write, path: pathOf(resource, defaultNamespace), body}))) as JsonObject;
+		return {outcome: moved(outcome, namespace) as unknown as ApiObject, errors: []};
+	} catch (error) {
+		const isThere = error instanceof AppError && error.code === 'ERR_ALREADY_EXISTS';
+		return {outcome: moved(object, namespace) as unknown as ApiObject, errors: isThere ? [] : [error]};
+	}
+}

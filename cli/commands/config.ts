@@ -8,6 +8,7 @@ import {didYouMean} from '../../api/suggest.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
 import {getOne} from '../lists.js';
+import {asText} from '../output.js';
 import {pathOf, resourceOf} from '../resources.js';
 import {withClient} from '../session.js';
 import {causesOf} from '../status-error.js';
@@ -31,17 +32,31 @@ export async function run(invocation: Invocation): Promise<number> {
 
 const resource = () => resourceOf('ClusterConfig');
 
-async function get(client: Client, key: string | undefined, {terminal}: Invocation): Promise<number> {
+async function get(client: Client, key: string | undefined, {terminal, flags}: Invocation): Promise<number> {
 	const {spec = {}} = await getOne(client, resource(), '', clusterConfigName);
 	const settings = leavesOf(spec as JsonObject, '');
+	const form = flags.text('output') as 'json' | 'yaml' | undefined;
+	if (form !== undefined && key === undefined) {
+		terminal.out(await asText(spec, form));
+		return 0;
+	}
 	if (key === undefined) {
 		terminal.out(settings.map(([path, value]) => `${path} ${textOf(value)}\n`).join(''));
 		return 0;
 	}
 	const found = settings.find(([path]) => path === key);
-	if (found === undefined) throw new AppError('ERR_NOT_FOUND', {resource: 'settings', name: key});
-	terminal.out(`${textOf(found[1])}\n`);
+	if (found === undefined) throw notSet(key, settings);
+	terminal.out(form === undefined ? `${textOf(found[1])}\n` : await asText(found[1], form));
 	return 0;
+}
+
+function notSet(key: string, settings: readonly (readonly [string, Json])[]): AppError {
+	const error = new AppError('ERR_NOT_FOUND', {resource: 'settings', name: key});
+	error.message += didYouMean(
+		key,
+		settings.map(([path]) => path),
+	);
+	return error;
 }
 
 async function set(client: Client, key: string, value: string, {terminal}: Invocation): Promise<number> {

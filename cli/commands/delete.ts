@@ -1,12 +1,19 @@
 // `troupe delete`: deletes, says so, and waits until what was deleted is gone.
 
-import {qualifiedPlural} from '../../api/catalogue.js';
+import {apiVersionOf, qualifiedPlural} from '../../api/catalogue.js';
+import {kindRead} from '../../api/dialects/normalise.js';
 import {AppError, rowOf} from '../../api/errors.js';
-import type {ApiObject, JsonObject} from '../../api/object.js';
+import {isObject, type ApiObject, type JsonObject} from '../../api/object.js';
+import {filesOf} from '../apply/check.js';
+import {otherNamespace, type Where} from '../apply/prepare.js';
+import {dryRunOf, reportOf} from '../apply/written.js';
 import type {Client} from '../client.js';
 import type {Flags, Invocation} from '../command.js';
-import {listAll} from '../lists.js';
-import {readManifests} from '../manifest-files.js';
+import {tellFaults, type Fault} from '../faults.js';
+import {getOne, listAll} from '../lists.js';
+import type {ManifestDocument} from '../manifest.js';
+import {withNearest} from '../nearest.js';
+import {withProgress} from '../progress.js';
 import {pathOf, qualifiedSingular, readTargets, resourceOf, type Resource} from '../resources.js';
 import {namespaceOf, withClient} from '../session.js';
 import {isStatus} from '../status-error.js';
@@ -15,33 +22,48 @@ import {usageError} from '../usage.js';
 import {deadlineOf, waitUntil, type Deadline} from '../wait.js';
 
 type Victim = {readonly resource: Resource; readonly namespace: string; readonly name: string};
-/** The uid of what is deleted but still there; undefined: it is gone. */
-type Deleted = {readonly victim: Victim; readonly lingering: string | undefined};
+type Deleted = {
+	readonly victim: Victim;
+	readonly uid: string | undefined;
+	/** Whether it is still there. */
+	readonly lingers: boolean;
+};
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {flags, terminal} = invocation;
-	const body = optionsOf(flags);
+	const dryRun = dryRunOf(flags);
+	const body = {...optionsOf(flags), ...(dryRun === undefined ? {} : {dryRun: ['All']})};
 	const deadline = deadlineOf(flags.text('timeout'));
 	return withClient(invocation, async client => {
-		const victims = await victimsOf(invocation, client);
+		const chosen = await victimsOf(invocation, client);
+		if ('exitCode' in chosen) return chosen.exitCode;
+		const {victims, isOne} = chosen;
 		if (victims.length === 0) terminal.note('No resources found');
-		const outcomes = victims.map(victim => remove(client, victim, body));
+		const report = reportOf(terminal, flags, isOne, (resource, name, what) => `${qualifiedSingular(resource)} "${name}" ${what}`);
+		const outcomes = victims.map(victim => (dryRun === 'client' ? look(client, victim) : remove(client, victim, body)));
 		const deleted: Deleted[] = [];
 		let exitCode = 0;
 		for (const outcome of outcomes) {
 			const result = await outcome;
-			if (result instanceof AppError) exitCode = Math.max(exitCode, told(result, flags, terminal));
+			if (result instanceof AppError) exitCode = Math.max(exitCode, await told(client, result, flags, terminal));
 			else {
-				terminal.out(
-					`${qualifiedSingular(result.victim.resource)} "${result.victim.name}" ${flags.on('force') ? 'force deleted' : 'deleted'}\n`,
-				);
+				report.say(result.victim.resource, identityOf(result), flags.on('force') ? 'force deleted' : 'deleted');
 				deleted.push(result);
 			}
 		}
-		if (flags.given('wait') !== false) await untilGone(client, deleted, deadline);
+		await report.end();
+		if (flags.given('wait') !== false && dryRun === undefined) await untilGone(client, deleted, deadline, terminal);
 		return exitCode;
 	});
 }
+
+/** All that is told of an object that may be gone: which one it was. */
+const identityOf = ({victim: {resource, namespace, name}, uid}: Deleted): ApiObject =>
+	({
+		apiVersion: apiVersionOf(resource),
+		kind: resource.kind,
+		metadata: {name, ...(resource.namespaced ? {namespace} : {}), ...(uid === undefined ? {} : {uid})},
+	}) as ApiObject;
 
 function optionsOf(flags: Flags): JsonObject {
 	const grace = flags.number('grace-period');
@@ -59,82 +81,140 @@ function optionsOf(flags: Flags): JsonObject {
 	};
 }
 
-async function victimsOf(invocation: Invocation, client: Client): Promise<readonly Victim[]> {
+type Chosen = {readonly victims: readonly Victim[]; readonly isOne: boolean} | {readonly exitCode: number};
+
+async function victimsOf(invocation: Invocation, client: Client): Promise<Chosen> {
 	const {flags, inputs} = invocation;
-	const files = flags.texts('filename');
+	const selector = flags.text('selector');
+	const everywhere = flags.on('all-namespaces');
 	const namespace = namespaceOf(invocation, client);
-	if (files.length > 0) {
-		if (inputs.length > 0 || flags.on('all') || flags.text('selector') !== undefined)
+	if (flags.texts('filename').length > 0) {
+		if (inputs.length > 0 || flags.on('all') || selector !== undefined || everywhere)
 			throw usageError('-f names the objects; give nothing beside it');
 		return ofFiles(invocation, namespace);
 	}
 	const targets = readTargets(inputs);
-	const selector = flags.text('selector');
 	const found = await Promise.all(
 		targets.map(async ({resource, names}) => {
 			if (names.length > 0) {
-				if (flags.on('all') || selector !== undefined) throw usageError('names, --all and -l each say which objects; give one of them');
+				if (flags.on('all') || selector !== undefined || everywhere)
+					throw usageError('names, --all and -l each say which objects; give one of them');
 				return names.map(name => ({resource, namespace, name}));
 			}
 			if (!flags.on('all') && selector === undefined) throw usageError(`which ${resource.plural}? give names, -l, or --all`);
-			const objects = await listAll(client, resource, namespace, {labelSelector: selector});
+			const objects = await listAll(client, resource, everywhere ? undefined : namespace, {labelSelector: selector});
 			return objects.map(({metadata}) => ({resource, namespace: metadata.namespace ?? namespace, name: metadata.name}));
 		}),
 	);
-	return found.flat();
+	return {victims: found.flat(), isOne: targets.length === 1 && targets[0]?.names.length === 1};
 }
 
 /** What the files name; they need not be valid any more to be deleted. */
-async function ofFiles({flags, terminal}: Invocation, namespace: string): Promise<readonly Victim[]> {
-	const documents = await readManifests(flags.texts('filename'), terminal.input);
-	return documents.map(({value, locate}) => {
-		const metadata = (value['metadata'] ?? {}) as {readonly name?: unknown; readonly namespace?: unknown};
-		if (typeof metadata.name !== 'string') throw usageError(`${locate('metadata.name')}: metadata.name: is required to delete the object`);
-		const own = typeof metadata.namespace === 'string' ? metadata.namespace : undefined;
-		return {resource: resourceOf(typeof value['kind'] === 'string' ? value['kind'] : ''), namespace: own ?? namespace, name: metadata.name};
-	});
+async function ofFiles(invocation: Invocation, namespace: string): Promise<Chosen> {
+	const manifests = await filesOf(invocation);
+	const isDemanded = invocation.flags.text('namespace') !== undefined;
+	const named = manifests.documents.map(document => victimOf(document, {namespace, isDemanded}));
+	const faults = [...manifests.faults, ...named.flatMap(one => ('message' in one ? [one] : []))];
+	if (faults.length > 0) return {exitCode: tellFaults(invocation.terminal, faults, manifests.files)};
+	return {victims: named.flatMap(one => ('message' in one ? [] : [one])), isOne: named.length === 1};
 }
 
-async function remove(client: Client, victim: Victim, body: JsonObject): Promise<Deleted | AppError> {
+function victimOf({value, locate}: ManifestDocument, {namespace, isDemanded}: Where): Victim | Fault {
+	const fault = (field: string, message: string): Fault => ({place: locate(field), message: `${field}: ${message}`, code: 'ERR_INVALID'});
+	const {kind, metadata} = value;
+	const {name, namespace: own} = isObject(metadata) ? metadata : {};
+	if (typeof name !== 'string') return fault('metadata.name', 'is required to delete the object');
 	try {
+		// An older dialect's word may be that of another kind now.
+		const resource = kindRead(value) ?? resourceOf(typeof kind === 'string' ? kind : '');
+		const named = typeof own === 'string' && own !== '' ? own : namespace;
+		if (resource.namespaced && isDemanded && named !== namespace) return fault('metadata.namespace', otherNamespace(named, namespace));
+		return {resource, namespace: named, name};
+	} catch (error) {
+		if (!(error instanceof AppError)) throw error;
+		return fault('kind', error.message);
+	}
+}
+
+const remove = (client: Client, victim: Victim, body: JsonObject): Promise<Deleted | AppError> =>
+	outcomeOf(async () => {
 		const answer = await client.json({method: 'DELETE', path: pathOf(victim.resource, victim.namespace, victim.name), body});
-		return {victim, lingering: isStatus(answer) ? undefined : (answer as ApiObject).metadata.uid};
+		if (!isStatus(answer)) return {victim, uid: (answer as ApiObject).metadata.uid, lingers: true};
+		const {uid} = answer.details ?? {};
+		return {victim, uid: typeof uid === 'string' ? uid : undefined, lingers: false};
+	});
+
+/** Nothing more than whether it is there. */
+const look = (client: Client, victim: Victim): Promise<Deleted | AppError> =>
+	outcomeOf(async () => {
+		const {metadata} = await getOne(client, victim.resource, victim.namespace, victim.name);
+		return {victim, uid: metadata.uid, lingers: false};
+	});
+
+async function outcomeOf(work: () => Promise<Deleted>): Promise<Deleted | AppError> {
+	try {
+		return await work();
 	} catch (error) {
 		if (error instanceof AppError) return error;
 		throw error;
 	}
 }
 
-function told(error: AppError, flags: Flags, terminal: Terminal): number {
+async function told(client: Client, error: AppError, flags: Flags, terminal: Terminal): Promise<number> {
 	const {exitCode} = rowOf(error.code);
-	if (exitCode === 5) throw error;
+	if (exitCode === 5 || error.code === 'ERR_UNAUTHORIZED') throw error;
 	if (error.code === 'ERR_NOT_FOUND' && flags.on('ignore-not-found')) return 0;
-	terminal.error(error.message);
+	terminal.error((await withNearest(client, error)).message);
 	return exitCode;
 }
 
+type Group = {readonly victim: Victim; readonly names: Map<string, string>};
+
 /** One watch for each kind and namespace, however many objects are awaited there. */
-async function untilGone(client: Client, deleted: readonly Deleted[], deadline: Deadline): Promise<void> {
-	const byPlace = new Map<string, {victim: Victim; uids: string[]; names: string[]}>();
-	for (const {victim, lingering} of deleted) {
-		if (lingering === undefined) continue;
+async function untilGone(client: Client, deleted: readonly Deleted[], deadline: Deadline, terminal: Terminal): Promise<void> {
+	const byPlace = new Map<string, Group>();
+	for (const {victim, uid, lingers} of deleted) {
+		if (!lingers || uid === undefined) continue;
 		const place = pathOf(victim.resource, victim.namespace);
-		const group = byPlace.get(place) ?? {victim, uids: [], names: []};
-		byPlace.set(place, {...group, uids: [...group.uids, lingering], names: [...group.names, victim.name]});
+		const group = byPlace.get(place) ?? {victim, names: new Map<string, string>()};
+		group.names.set(uid, victim.name);
+		byPlace.set(place, group);
 	}
-	await Promise.all(
-		[...byPlace.values()].map(({victim: {resource, namespace}, uids, names}) =>
-			waitUntil(
-				client,
-				{
-					resource,
-					namespace,
-					query: names.length === 1 ? {fieldSelector: `metadata.name=${names[0] ?? ''}`} : {},
-					isDone: objects => uids.every(uid => !objects.has(uid)),
-					what: `${qualifiedPlural(resource)} ${names.join(', ')} to be gone`,
-				},
-				deadline,
+	const left = new Map([...byPlace].map(([place, {names}]) => [place, names.size]));
+	const text = (): string =>
+		`waiting for ${[...left.values()].reduce((sum, count) => sum + count, 0)} of ${deleted.length} objects to be gone`;
+	await withProgress(terminal, text(), progress =>
+		Promise.all(
+			[...byPlace].map(([place, {victim, names}]) =>
+				untilGoneFrom(client, victim, names, deadline, count => {
+					left.set(place, count);
+					progress.show(text());
+				}),
 			),
 		),
 	);
+}
+
+/** Those of one kind and namespace, named by uid. */
+async function untilGoneFrom(
+	client: Client,
+	{resource, namespace}: Victim,
+	names: ReadonlyMap<string, string>,
+	deadline: Deadline,
+	onLeft: (count: number) => void,
+): Promise<void> {
+	let left: readonly string[] = [...names.keys()];
+	const [only = ''] = names.values();
+	const wanted = {
+		resource,
+		namespace,
+		query: names.size === 1 ? {fieldSelector: `metadata.name=${only}`} : {},
+		isDone(objects: ReadonlyMap<string, ApiObject>): boolean {
+			left = left.filter(uid => objects.has(uid));
+			onLeft(left.length);
+			return left.length === 0;
+		},
+		what: () => `${qualifiedPlural(resource)} ${left.map(uid => names.get(uid)).join(', ')} to be gone`,
+	};
+	await waitUntil(client, wanted, deadline);
 }

@@ -15,6 +15,7 @@ import {describePod} from '../describe/pod.js';
 import {describeReplicaSet} from '../describe/replicaset.js';
 import {eventCells, listEvents, type EventObject} from '../event-list.js';
 import {getOne, listAll, withKind} from '../lists.js';
+import {withNearest} from '../nearest.js';
 import {asYaml} from '../output.js';
 import {readTargets, resourceOf, type Resource} from '../resources.js';
 import {namespaceOf, withClient} from '../session.js';
@@ -42,6 +43,7 @@ export async function run(invocation: Invocation): Promise<number> {
 					found.push({resource, object: withKind(await getOne(client, resource, namespace ?? client.namespace, name), resource)});
 				} catch (error) {
 					if (!(error instanceof AppError) || rowOf(error.code).exitCode === 5) throw error;
+					await withNearest(client, error);
 					terminal.error(error.message);
 					exitCode = Math.max(exitCode, rowOf(error.code).exitCode);
 				}

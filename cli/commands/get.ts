@@ -2,6 +2,7 @@
 
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
+import {canBeLive, watchLive} from '../get/live.js';
 import {showObjects, watchObjects} from '../get/objects.js';
 import type {Search} from '../get/search.js';
 import {showTables, watchTable} from '../get/table.js';
@@ -36,7 +37,9 @@ function watchOne(client: Client, search: Search, terminal: Invocation['terminal
 	const [target, ...more] = search.targets;
 	if (target === undefined || more.length > 0 || target.names.length > 1)
 		throw usageError('-w watches one kind, or one object of it; start one watch for each');
-	return search.format === 'table' || search.format === 'wide'
-		? watchTable(client, search, target, terminal)
-		: watchObjects(client, search, target, search.format, terminal);
+	const {screen} = terminal;
+	if (search.format !== 'table' && search.format !== 'wide') return watchObjects(client, search, target, search.format, terminal);
+	return screen !== undefined && canBeLive(target.resource)
+		? watchLive(client, search, target, terminal, screen)
+		: watchTable(client, search, target, terminal);
 }

@@ -1,6 +1,6 @@
 // `troupe token`: logins of people and tools, and tokens for hosts that are to join. A token is shown once, when it is made.
 
-import {ageOf} from '../../api/duration.js';
+import {ageOf, parseDuration} from '../../api/duration.js';
 import {limits} from '../../api/limits.js';
 import {tokensPath, type TokenAnswer, type TokenRow} from '../../api/join.js';
 import {didYouMean} from '../../api/suggest.js';
@@ -12,7 +12,6 @@ import {withClient} from '../session.js';
 import {drawTable} from '../table.js';
 import {widthFor} from '../text-width.js';
 import {usageError} from '../usage.js';
-import {parseDuration} from '../wait.js';
 
 const verbs = ['create', 'list', 'delete'];
 

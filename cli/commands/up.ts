@@ -4,7 +4,7 @@ import {hostname} from 'node:os';
 import {limits} from '../../api/limits.js';
 import type {Flags, Invocation} from '../command.js';
 import {detach, doorArguments, withBroker} from '../detach.js';
-import {brokerVariable, doorsOf, nodeOf, runtimeOf, storeOf} from '../serving-flags.js';
+import {brokerVariable, doorsOf, hostPathsArguments, hostPathsOf, isOnLoopback, nodeOf, runtimeOf, storeOf} from '../serving-flags.js';
 import type {UpOptions} from '../up-options.js';
 import {usageError} from '../usage.js';
 
@@ -22,17 +22,18 @@ export function readUpOptions(flags: Flags, home: string, host: string, broker?:
 	const problems: string[] = [];
 	const later = (flag: string) => problems.push(`--${flag} comes in a later version`);
 	if (flags.text('docker') !== undefined) later('docker');
-	if (flags.texts('host-paths').length > 0) later('host-paths');
 	const simulatedNodes = flags.number('simulated-nodes') ?? 0;
 	if (!Number.isSafeInteger(simulatedNodes) || simulatedNodes < 0 || simulatedNodes > limits.simulatedNodes)
 		problems.push(`--simulated-nodes must be a whole number from 0 to ${limits.simulatedNodes}, got ${simulatedNodes}`);
+	const doors = doorsOf(flags, broker, problems);
 	const options: UpOptions = {
 		home,
-		...doorsOf(flags, broker, problems),
+		...doors,
 		runtime: runtimeOf(flags, problems),
 		store: storeOf(flags, problems),
 		node: nodeOf(flags, host, problems),
 		simulatedNodes,
+		hostPaths: hostPathsOf(flags, problems) ?? (isOnLoopback(doors) ? 'all' : []),
 		detach: flags.on('detach'),
 	};
 	if (problems.length > 0) throw usageError(problems.join('\n'));
@@ -46,4 +47,5 @@ export const upArguments = (options: UpOptions): readonly string[] => [
 	`--runtime=${options.runtime}`,
 	`--node=${options.node}`,
 	`--simulated-nodes=${options.simulatedNodes}`,
+	...hostPathsArguments(options.hostPaths),
 ];

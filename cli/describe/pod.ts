@@ -1,16 +1,31 @@
 // `describe pod`: how to reach it, its containers with what became of them, and its conditions. Pure.
 
-import type {Container, ContainerState, ContainerStatus, EnvVarSource, KeyRef, Pod} from '../../api/kinds/pod.js';
+import type {
+	Container,
+	ContainerState,
+	ContainerStatus,
+	EnvFromSource,
+	EnvVarSource,
+	KeyRef,
+	Pod,
+	PodSpec,
+	Volume,
+} from '../../api/kinds/pod.js';
 import {formatHostPort} from '../up-options.js';
 import {conditionHead, conditionRows, drawFields, drawSection, metadataFields, whenText, type Field} from './lines.js';
+import {hookText, probeText} from './probes.js';
+import {mountLines, volumeFields} from './volumes.js';
 import type {WidthOf} from '../table.js';
 
 /** Everything but the events. */
 export function describePod(pod: Pod, nowMs: number, widthOf: WidthOf): string {
 	const {spec, status} = pod;
+	const volumes = spec?.volumes ?? [];
 	const fields: readonly Field[] = [
 		...metadataFields(pod, nowMs),
 		['Node', nodeText(pod)],
+		['Nominated Node', status?.nominatedNodeName],
+		['Priority', spec?.priority === undefined ? undefined : priorityText(spec)],
 		['Status', phaseText(pod)],
 		['Message', status?.message],
 		['IP', status?.podIP ?? '<none>'],
@@ -23,8 +38,9 @@ export function describePod(pod: Pod, nowMs: number, widthOf: WidthOf): string {
 	];
 	return (
 		drawFields(fields) +
-		drawContainers('Init Containers', spec?.initContainers ?? [], status?.initContainerStatuses ?? [], nowMs) +
-		drawContainers('Containers', spec?.containers ?? [], status?.containerStatuses ?? [], nowMs) +
+		drawContainers('Init Containers', spec?.initContainers ?? [], status?.initContainerStatuses ?? [], volumes, nowMs) +
+		drawContainers('Containers', spec?.containers ?? [], status?.containerStatuses ?? [], volumes, nowMs) +
+		drawVolumes(volumes) +
 		drawSection('Conditions', conditionHead, conditionRows(status?.conditions), widthOf)
 	);
 }
@@ -33,6 +49,9 @@ function nodeText({spec, status}: Pod): string {
 	if (spec?.nodeName === undefined || spec.nodeName === '') return '<none>';
 	return status?.hostIP === undefined ? spec.nodeName : `${spec.nodeName}/${status.hostIP}`;
 }
+
+const priorityText = ({priority = 0, priorityClassName}: PodSpec): string =>
+	priorityClassName === undefined ? String(priority) : `${priority} (${priorityClassName})`;
 
 const phaseText = ({metadata, status}: Pod): string => {
 	const phase = metadata.deletionTimestamp === undefined ? (status?.phase ?? 'Pending') : 'Terminating';
@@ -56,16 +75,30 @@ function addressesOf({spec, status}: Pod): readonly string[] | undefined {
 	return addresses.length === 0 ? undefined : addresses;
 }
 
-function drawContainers(title: string, containers: readonly Container[], statuses: readonly ContainerStatus[], nowMs: number): string {
+const drawVolumes = (volumes: readonly Volume[]): string =>
+	volumes.length === 0 ? '' : 'Volumes:\n' + drawFields(volumeFields(volumes), '  ');
+
+function drawContainers(
+	title: string,
+	containers: readonly Container[],
+	statuses: readonly ContainerStatus[],
+	volumes: readonly Volume[],
+	nowMs: number,
+): string {
 	if (containers.length === 0) return '';
 	const drawn = containers.map(container => {
 		const status = statuses.find(({name}) => name === container.name);
-		return `  ${container.name}:\n` + drawFields(containerFields(container, status, nowMs), '    ');
+		return `  ${container.name}:\n` + drawFields(containerFields(container, status, volumes, nowMs), '    ');
 	});
 	return `${title}:\n` + drawn.join('');
 }
 
-const containerFields = (container: Container, status: ContainerStatus | undefined, nowMs: number): readonly Field[] => [
+const containerFields = (
+	container: Container,
+	status: ContainerStatus | undefined,
+	volumes: readonly Volume[],
+	nowMs: number,
+): readonly Field[] => [
 	['Image', container.image],
 	['Command', container.command === undefined ? undefined : wordsText(container.command)],
 	['Args', container.args === undefined ? undefined : wordsText(container.args)],
@@ -75,14 +108,39 @@ const containerFields = (container: Container, status: ContainerStatus | undefin
 	['Last State', status?.lastState === undefined ? undefined : stateLines(status.lastState, nowMs)],
 	['Ready', status?.ready === true ? 'True' : 'False'],
 	['Restart Count', String(status?.restartCount ?? 0)],
+	['Limits', amounts(container.resources?.limits)],
+	['Requests', amounts(container.resources?.requests)],
+	['Liveness', probeText(container.livenessProbe)],
+	['Readiness', probeText(container.readinessProbe)],
+	['Startup', probeText(container.startupProbe)],
+	['After Start', hookText(container.lifecycle?.postStart)],
+	['Before Stop', hookText(container.lifecycle?.preStop)],
+	['Mounts', mountLines(container, volumes)],
+	['Environment From', container.envFrom?.map(entriesText)],
 	['Environment', container.env?.map(({name, value, valueFrom}) => `${name}: ${value ?? sourceText(valueFrom)}`)],
 ];
+
+/** `cpu: 500m, memory: 64Mi`. */
+const amounts = (list: Readonly<Record<string, unknown>> | undefined): string | undefined =>
+	list === undefined || Object.keys(list).length === 0
+		? undefined
+		: Object.entries(list)
+				.map(([name, amount]) => `${name}: ${String(amount)}`)
+				.sort()
+				.join(', ');
+
+/** `ConfigMap settings (optional), each as APP_KEY`. */
+function entriesText({prefix = '', configMapRef, secretRef}: EnvFromSource): string {
+	const kind = configMapRef === undefined ? 'Secret' : 'ConfigMap';
+	const {name = '', optional = false} = configMapRef ?? secretRef ?? {};
+	return `${kind} ${name}${optional ? ' (optional)' : ''}${prefix === '' ? '' : `, each as ${prefix}KEY`}`;
+}
 
 /** Where the value of a variable comes from, in kubectl's words. */
 function sourceText({secretKeyRef, configMapKeyRef, resourceFieldRef, fieldRef}: EnvVarSource = {}): string {
 	if (secretKeyRef !== undefined) return keyText(secretKeyRef, 'secret');
 	if (configMapKeyRef !== undefined) return keyText(configMapKeyRef, 'config map');
-	if (resourceFieldRef !== undefined) return `(${resourceFieldRef.resource} of the container)`;
+	if (resourceFieldRef !== undefined) return `(${resourceFieldRef.resource} of ${resourceFieldRef.containerName ?? 'the container'})`;
 	return fieldRef === undefined ? '' : `(${fieldRef.fieldPath} of the pod)`;
 }
 
@@ -107,7 +165,7 @@ function stateLines(state: ContainerState | undefined, nowMs: number): readonly 
 		const how = `${code}${signal === undefined ? '' : ` (signal ${signal})`}`;
 		return [
 			`Terminated${reason === undefined ? '' : ` (${reason})`}: ${how}, ${whenText(finishedAt, nowMs)}`,
-			...(message === undefined ? [] : [message]),
+			...(message === undefined ? [] : ['its last lines:', ...message.split('\n').map(line => `  ${line}`)]),
 		];
 	}
 	const {reason, message, retryAt} = state?.waiting ?? {};

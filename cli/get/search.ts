@@ -2,6 +2,7 @@
 
 import {AppError, rowOf} from '../../api/errors.js';
 import type {Client, Query} from '../client.js';
+import {withNearest} from '../nearest.js';
 import {pathOf, type Target} from '../resources.js';
 import type {Terminal} from '../terminal.js';
 
@@ -43,7 +44,7 @@ export async function search<Answer>(
 			const answers = await Promise.all(target.names.map(name => ask(name).catch((error: unknown) => missing(error))));
 			const failures = answers.filter(answer => answer instanceof AppError);
 			const told = failures.filter(({code}) => !(wanted.ignoreNotFound && code === 'ERR_NOT_FOUND'));
-			told.forEach(({message}) => terminal.error(message));
+			for (const error of told) terminal.error((await withNearest(client, error)).message);
 			return {
 				target,
 				answers: answers.filter((answer): answer is Exclude<typeof answer, AppError> => !(answer instanceof AppError)),

@@ -4,6 +4,7 @@ import {ageSince} from '../../api/duration.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
 import {isTable, tableAccept, type List, type Table, type TableColumn, type TableRow} from '../lists.js';
+import {missingNamespace} from '../missing-namespace.js';
 import {displayName, pathOf, type Resource, type Target} from '../resources.js';
 import {cellText, drawRow, drawTable, paintStatus, widthsOf} from '../table.js';
 import type {Terminal} from '../terminal.js';
@@ -12,23 +13,34 @@ import {watch} from '../watch.js';
 import {exitCodeOf, search, selectorsFor, type Found, type Search} from './search.js';
 
 /** Which columns are shown, and what stands in front of them. */
-type Layout = {readonly columns: readonly TableColumn[]; readonly wide: boolean; readonly withNamespace: boolean; readonly prefix: string};
+export type Layout = {
+	readonly columns: readonly TableColumn[];
+	readonly wide: boolean;
+	readonly withNamespace: boolean;
+	readonly prefix: string;
+};
 
 /** Prints a table for each kind; answers with the exit code. */
 export async function showTables(client: Client, wanted: Search, terminal: Terminal): Promise<number> {
 	const found = await search<Table | List | ApiObject>(client, wanted, tableAccept, terminal);
 	const tables = found.map(one => ({target: one.target, table: tableOf(one)})).filter(({table}) => (table.rows ?? []).length > 0);
-	if (tables.length === 0 && exitCodeOf(found) === 0 && !wanted.ignoreNotFound) terminal.note(nothingFound(wanted));
+	if (tables.length === 0 && exitCodeOf(found) === 0 && !wanted.ignoreNotFound) {
+		terminal.note(nothingFound(wanted));
+		const missing = isNamespaced(wanted) ? await missingNamespace(client, wanted.namespace) : undefined;
+		if (missing !== undefined) terminal.note(`note: ${missing.message}`);
+	}
 	const severalKinds = new Set(found.map(({target}) => target.resource.plural)).size > 1;
 	const drawn = await Promise.all(tables.map(({target, table}) => draw(target.resource, table, wanted, severalKinds, terminal)));
 	terminal.out(drawn.join('\n'));
 	return exitCodeOf(found);
 }
 
-function nothingFound({namespace, targets}: Search): string {
-	const namespaced = targets.some(({resource}) => resource.namespaced);
-	return namespace === undefined || !namespaced ? 'No resources found' : `No resources found in ${namespace} namespace.`;
-}
+/** What is said instead of an empty table. */
+export const nothingFound = (search: Search): string =>
+	isNamespaced(search) ? `No resources found in ${search.namespace} namespace.` : 'No resources found';
+
+const isNamespaced = (search: Search): search is Search & {readonly namespace: string} =>
+	search.namespace !== undefined && search.targets.some(({resource}) => resource.namespaced);
 
 /** The answers about one kind as one table. */
 function tableOf({answers}: Found<Table | List | ApiObject>): Table {
@@ -64,18 +76,20 @@ function layoutOf(resource: Resource, table: Table, wanted: Search, severalKinds
 const shown = ({columns, wide}: Layout): readonly number[] =>
 	columns.flatMap((column, at) => (wide || (column.priority ?? 0) === 0 ? [at] : []));
 
-const headOf = (layout: Layout): string[] => [
+/** The names of the columns that are shown. */
+export const headOf = (layout: Layout): string[] => [
 	...(layout.withNamespace ? ['NAMESPACE'] : []),
 	...shown(layout).map(at => (layout.columns[at]?.name ?? '').toUpperCase()),
 ];
 
-const rowOf = (layout: Layout, {cells, object}: TableRow): string[] => [
+/** The texts under them. */
+export const rowOf = (layout: Layout, {cells, object}: TableRow): string[] => [
 	...(layout.withNamespace ? [object?.metadata?.namespace ?? ''] : []),
 	...shown(layout).map(at => (at === 0 ? layout.prefix : '') + cellText(cells[at])),
 ];
 
 /** Colours the status column, on a terminal. */
-function painter(head: readonly string[], {colours}: Terminal): (cell: string, column: number) => string {
+export function painter(head: readonly string[], {colours}: Terminal): (cell: string, column: number) => string {
 	const status = head.indexOf('STATUS');
 	return (cell, column) => (column === status ? paintStatus(cell, colours) : cell);
 }

@@ -51,10 +51,37 @@ test('bad input of every sort is one clear line each and changes nothing', async
 		],
 		['kind: Pood\napiVersion: v1\n', 1, /^error: stdin:1:1: kind: .+\n$/],
 		['apiVersion: v1\n', 1, /^error: stdin:1:1: kind: is required\n$/],
+		[
+			'apiVersion: v1\nkind: Pod\nmetadata:\nname: a\n',
+			1,
+			/^error: stdin:3:1: metadata\.name: is required: .*"name" stands too far to the left$/m,
+		],
 		['a: [\n', 1, /^error: stdin:2:1: .+\n$/],
 		[pod('a').replace('name: a', 'nam: a'), 1, /metadata/],
+		...['1234', 'true'].map(
+			name =>
+				[
+					pod(name).replace('image: none', 'image: none\n    imge: 3'),
+					1,
+					new RegExp(
+						`^error: stdin:4:3: metadata\\.name: must be a string, got ${name}; put it in quotes: "${name}"\nerror: .+ unknown field "imge".*\n`,
+					),
+				] as const,
+		),
+		[
+			pod('null').replace('image: none', 'imge: 3'),
+			1,
+			/metadata\.name: is required: the object is found by its name\n(.*\n)*.*unknown field "imge"/,
+		],
+		[
+			'{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: []}}',
+			1,
+			/spec\.containers: must be a list that is not empty, got an empty list\n/,
+		],
+		['{apiVersion: v1, kind: Secret, metadata: {name: 12}, data: {a: "?"}}', 1, /metadata\.name: must be a string, got 12;/],
+
 		[`${pod('a')}---\n${pod('a')}`, 1, /^error: stdin:14:3: pod\/a is given twice, first in stdin:4:3\n$/],
-		[pod('a', '  namespace: nowhere\n'), 3, /^error: stdin:1:1: namespaces "nowhere" not found\n$/],
+		[pod('a', '  namespace: nowhere\n'), 3, /^error: stdin:5:3: namespaces "nowhere" not found.*\n$/],
 		['', 2, /^error: -: there is no object in it\n$/],
 		['\xff\xfe', 1, /stdin/],
 	];

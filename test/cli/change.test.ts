@@ -27,6 +27,16 @@ test('delete -l, --all and -f choose', async t => {
 	t.deepEqual(await troupe(['delete', 'pods', '--all']), {code: 0, out: '', err: 'No resources found\n'});
 });
 
+test('delete -f takes a manifest for what apply takes it for, in the namespace that both agree on', async t => {
+	const {troupe} = await openCluster(t);
+	const old = 'apiVersion: v1\nkind: Job\nmetadata: {name: j}\nspec: {}\n';
+	const {code, err} = await troupe(['delete', '-f', '-'], {input: old});
+	t.deepEqual([code, err], [3, 'error: slurmjobs.troupe.dev "j" not found\n']);
+	const input = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: dev}\n';
+	const other = await troupe(['delete', '-f', '-', '-n', 'prod'], {input});
+	t.deepEqual([other.code, other.err], [1, 'error: stdin:3:21: metadata.namespace: is "dev", but -n says "prod"\n']);
+});
+
 test('delete waits until the object is gone', async t => {
 	const {cluster, start} = await openCluster(t);
 	cluster.pod('slow', lingering);

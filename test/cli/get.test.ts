@@ -64,6 +64,9 @@ test('get says on stderr that there is nothing', async t => {
 	const {troupe} = await openCluster(t);
 	t.deepEqual(await troupe(['get', 'pods']), {code: 0, out: '', err: 'No resources found in default namespace.\n'});
 	t.deepEqual(await troupe(['get', 'nodes']), {code: 0, out: '', err: 'No resources found\n'});
+	const {code, err} = await troupe(['get', 'pods', '-n', 'defualt']);
+	t.is(code, 0);
+	t.regex(err, /^No resources found in defualt namespace\.\nnote: namespaces "defualt" not found/);
 });
 
 test('get -o json gives one object as itself and several as a List', async t => {
@@ -142,7 +145,7 @@ test('what makes no sense is wrong usage and asks no server', async t => {
 	const {troupe} = await openCluster(t);
 	const wrong: readonly (readonly [readonly string[], RegExp])[] = [
 		[['get'], /^error: no kind is given/],
-		[['get', 'deployments'], /^error: the kind Deployment is not in this version yet; there are namespaces/],
+		[['get', 'statefulsets'], /^error: unknown kind "statefulsets"/],
 		[['get', 'podz'], /^error: unknown kind "podz"; did you mean "pods"\?\n$/],
 		[['get', 'pods', '-o', 'yml'], /--output must be wide, json, yaml, name, got "yml"; did you mean "yaml"\?/],
 		[['get', 'pods', 'web', '-l', 'a=b'], /a selector chooses among all objects of a kind/],

@@ -4,7 +4,7 @@ import {createServer, type AddressInfo} from 'node:net';
 import {mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import {readAgentOptions} from '../../cli/commands/agent.js';
+import {agentArguments, readAgentOptions} from '../../cli/commands/agent.js';
 import {cachePlaceOf} from '../../cli/cache-place.js';
 import {homeOf} from '../../cli/home.js';
 import {openStanding} from '../../cli/standing.js';
@@ -17,10 +17,14 @@ import {findCommand} from '../../cli/commands.js';
 import {AppError} from '../../api/errors.js';
 import {detached, folder, freePorts, main, run, start} from './_rig.js';
 
-const flagsOf = (...argv: readonly string[]) => parseArguments(argv, findCommand('up')?.flags ?? {}).flags;
+const flagsOf = async (command: string, ...argv: readonly string[]) =>
+	(await parseArguments(argv, findCommand(command)?.flags ?? {})).flags;
 
-test('up takes its defaults from the contract', t => {
-	t.deepEqual(readUpOptions(flagsOf(), '/h', 'Box'), {
+const upOptions = async (...argv: readonly string[]) => readUpOptions(await flagsOf('up', ...argv), '/h', 'box');
+const agentOptions = async (...argv: readonly string[]) => readAgentOptions(await flagsOf('agent', ...argv), '/h', 'box', undefined);
+
+test('up takes its defaults from the contract', async t => {
+	t.deepEqual(readUpOptions(await flagsOf('up'), '/h', 'Box'), {
 		home: '/h',
 		api: {host: '127.0.0.1', port: 6443},
 		web: {host: '127.0.0.1', port: 7070},
@@ -31,11 +35,12 @@ test('up takes its defaults from the contract', t => {
 		store: 'level',
 		node: 'box',
 		simulatedNodes: 0,
+		hostPaths: 'all',
 		detach: false,
 	});
 });
 
-test('what up was asked for survives the way into the background', t => {
+test('what up was asked for survives the way into the background', async t => {
 	const asked = [
 		'--api=[::1]:0',
 		'--web=:1',
@@ -45,12 +50,28 @@ test('what up was asked for survives the way into the background', t => {
 		'--store=memory',
 		'--node=n',
 		'--simulated-nodes=3',
+		'--host-paths=/srv',
+		'--host-paths=/mnt/a b',
 	];
-	const options = readUpOptions(flagsOf(...asked), '/h', 'box');
-	t.deepEqual(readUpOptions(flagsOf(...upArguments(options)), '/h', 'other'), options);
+	const options = await upOptions(...asked);
+	t.deepEqual(readUpOptions(await flagsOf('up', ...upArguments(options)), '/h', 'other'), options);
 });
 
-test('up tells all wrong flags at once', t => {
+test('pods may mount what they like of a host as long as nobody else reaches the cluster, then nothing; or what --host-paths says', async t => {
+	const choiceOf = async (...argv: readonly string[]) => (await upOptions(...argv)).hostPaths;
+	t.is(await choiceOf('--api', '[::1]:0', '--web', 'localhost:1'), 'all');
+	for (const door of ['api', 'web', 'mqtt']) t.deepEqual(await choiceOf(`--${door}`, '0.0.0.0:1'), []);
+	t.deepEqual(await choiceOf('--advertise', 'box.example'), []);
+	t.is(await choiceOf('--api', '0.0.0.0:1', '--host-paths', 'all'), 'all');
+	t.deepEqual(await choiceOf('--host-paths', 'none'), []);
+	t.deepEqual(await choiceOf('--host-paths', '/srv', '--host-paths', '/mnt'), ['/srv', '/mnt']);
+	await t.throwsAsync(choiceOf('--host-paths', '/srv', '--host-paths', 'none'), {message: /got "none"/});
+	t.is((await agentOptions()).hostPaths, undefined);
+	for (const asked of [['--host-paths=none'], ['--host-paths=all'], ['--host-paths=/a', '--host-paths=/b']])
+		t.deepEqual((await agentOptions(...agentArguments(await agentOptions(...asked)))).hostPaths, (await agentOptions(...asked)).hostPaths);
+});
+
+test('up tells all wrong flags at once', async t => {
 	const asked = [
 		'--docker',
 		'unix:///x',
@@ -66,33 +87,31 @@ test('up tells all wrong flags at once', t => {
 		'--simulated-nodes',
 		'1.5',
 		'--host-paths',
-		'/srv',
+		'srv',
 	];
-	const error = t.throws(() => readUpOptions(flagsOf(...asked), '/h', 'box'), {instanceOf: AppError});
+	const error = await t.throwsAsync(upOptions(...asked), {instanceOf: AppError});
 	t.deepEqual(error?.message.split('\n'), [
 		'--docker comes in a later version',
-		'--host-paths comes in a later version',
 		'--simulated-nodes must be a whole number from 0 to 10000, got 1.5',
 		'--api must be HOST:PORT such as 127.0.0.1:6443, got "x:y"',
 		'--broker: the broker is no URL of MQTT: expected mqtt[s]://control:PASSWORD@HOST:PORT',
 		'--runtime docker comes in a later version',
 		'--store "etcd://a:b" names no etcd: "a:b" is no host:port',
 		'--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "A_B"',
+		'--host-paths must be all, none, or a folder as an absolute path, several by several flags, got "srv"',
 	]);
-	const typo = t.throws(() => readUpOptions(flagsOf('--runtime', 'proces'), '/h', 'box'), {instanceOf: AppError});
+	const typo = await t.throwsAsync(upOptions('--runtime', 'proces'), {instanceOf: AppError});
 	t.is(typo?.message, '--runtime must be auto or process or simulated, got "proces"; did you mean "process"?');
 });
 
-test('--join takes servers and nothing else, and never shows a password', t => {
-	const agentFlags = (join: string) => parseArguments([`--join=${join}`], findCommand('agent')?.flags ?? {}).flags;
-	const problem = (join: string) =>
-		t.throws(() => readAgentOptions(agentFlags(join), '/h', 'box', undefined), {instanceOf: AppError}).message;
+test('--join takes servers and nothing else, and never shows a password', async t => {
+	const problem = async (join: string) => (await t.throwsAsync(agentOptions(`--join=${join}`), {instanceOf: AppError})).message;
 	for (const join of ['https://ada:geheim@host:6443', 'https://host:1,http://ada:geheim@', 'ada:geheim@host'])
-		t.is(problem(join), '--join takes no user and no password: a host joins by its token');
+		t.is(await problem(join), '--join takes no user and no password: a host joins by its token');
 	for (const join of ['https://host:6443/foo', 'https://host:6443?a=b', 'https://host:6443/#x'])
-		t.regex(problem(join), /takes no path behind HOST:PORT/);
-	t.regex(problem('http://host:6443'), /must be https:/);
-	t.deepEqual(readAgentOptions(agentFlags('https://a:1/,https://b'), '/h', 'box', undefined).join, ['https://a:1', 'https://b']);
+		t.regex(await problem(join), /takes no path behind HOST:PORT/);
+	t.regex(await problem('http://host:6443'), /must be https:/);
+	t.deepEqual((await agentOptions('--join=https://a:1/,https://b')).join, ['https://a:1', 'https://b']);
 });
 
 test('a folder that can never be made is told at once', t => {
@@ -219,4 +238,19 @@ test('uninstall touches no folder that does not look like a home', async t => {
 	t.is(await readFile(path.join(home, 'kubeconfig'), 'utf8'), 'somebody’s');
 	const nowhere = path.join(home, 'nowhere');
 	t.deepEqual(await run(t, ['uninstall', '--yes'], {home: nowhere}), {code: 0, out: `there is nothing in ${nowhere}\n`, err: ''});
+});
+
+test('down tells of an endpoints file that cannot be read, and which process uses the data', async t => {
+	const home = await folder(t);
+	const {endpoints, data} = homeOf(home);
+	await writeFile(endpoints, '{"pid":');
+	const idle = await run(t, ['down'], {home});
+	t.is(idle.code, 1);
+	t.true(idle.err.startsWith(`error: ${endpoints} is broken, so it is not known what runs; no process is seen to use ${data}: `), idle.err);
+	await mkdir(data);
+	const lock = openSync(path.join(data, 'LOCK'), 'w');
+	t.teardown(() => closeSync(lock));
+	const {code, err} = await run(t, ['down', '--pods'], {home});
+	t.is(code, 1);
+	t.true(err.includes(`process ${process.pid} (`) && err.endsWith(`stop it with kill ${process.pid}, then remove ${endpoints}\n`), err);
 });

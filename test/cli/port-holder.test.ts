@@ -1,9 +1,12 @@
 // Whoever cannot have a port is told who has it.
 
 import {once} from 'node:events';
+import {closeSync, openSync} from 'node:fs';
+import path from 'node:path';
 import net, {type AddressInfo} from 'node:net';
 import test from 'ava';
-import {holderOf} from '../../cli/port-holder.js';
+import {folder} from './_rig.js';
+import {holderOf, holderOfFolder} from '../../cli/port-holder.js';
 
 test('the holder of a port that is listened on is its process', async t => {
 	const server = net.createServer().listen(0, '127.0.0.1');
@@ -27,4 +30,12 @@ test('a port of a connection, or of nobody, has no holder', async t => {
 	server.close();
 	await closed;
 	t.is(holderOf(port), undefined);
+});
+
+test('the holder of a folder is the process that has a file in it open', async t => {
+	const dir = await folder(t);
+	t.is(holderOfFolder(dir), undefined);
+	const fd = openSync(path.join(dir, 'LOCK'), 'w');
+	t.is(holderOfFolder(dir)?.pid, process.pid);
+	closeSync(fd);
 });

@@ -2,7 +2,7 @@ import test from 'ava';
 import {createColors} from 'picocolors';
 import {cellText, drawTable, paintStatus} from '../../cli/table.js';
 import {parseHostPort} from '../../cli/up-options.js';
-import {parseDuration} from '../../cli/wait.js';
+import {parseDuration} from '../../api/duration.js';
 import {wantsColour} from '../../cli/terminal.js';
 import {widthFor} from '../../cli/text-width.js';
 import {looksLikeHome} from '../../cli/home-contents.js';
@@ -25,6 +25,13 @@ test('colour needs a terminal, and gives way to NO_COLOR', t => {
 		[wantsColour(true, {}), wantsColour(false, {}), wantsColour(true, {NO_COLOR: '1'}), wantsColour(true, {TERM: 'dumb'})],
 		[true, false, false, false],
 	);
+});
+
+test('FORCE_COLOR colours what is piped, NO_COLOR nothing', t => {
+	t.true(wantsColour(false, {FORCE_COLOR: '1'}));
+	t.true(wantsColour(true, {FORCE_COLOR: '1', TERM: 'dumb'}));
+	for (const word of ['', '0', 'false']) t.false(wantsColour(false, {FORCE_COLOR: word}));
+	t.false(wantsColour(true, {FORCE_COLOR: '1', NO_COLOR: '1'}));
 });
 
 test('a status is green when fine, yellow on the way, red when wrong', t => {

@@ -92,3 +92,104 @@ test('what is too large for an annotation is applied without one; an older memor
 	t.deepEqual(mergePatch(small, applyPatch(large({}), small) ?? {}), {...large({}), metadata: {name: 'a', annotations: {}}});
 	t.true(isRemembered({kind: 'ConfigMap', metadata: {name: 'a'}, data: {half: 'x'.repeat(180_000)}}));
 });
+
+const containers = (...list: readonly JsonObject[]): JsonObject => ({containers: list});
+const main = (more: JsonObject = {}): JsonObject => ({name: 'main', image: 'x', ...more});
+
+/** What is there after `manifest` was applied to `live`. */
+const afterwards = (spec: JsonObject, live: JsonObject): unknown => {
+	const {spec: result} = mergePatch(live, applyPatch(manifest(spec), live) ?? {}) as JsonObject;
+	return result;
+};
+
+const merges: readonly (readonly [what: string, last: JsonObject, live: JsonObject, wanted: JsonObject, expected: JsonObject])[] = [
+	[
+		'a container of others stays where it is',
+		containers(main()),
+		containers({name: 'sidecar', image: 'y'}, main()),
+		containers(main({image: 'z'})),
+		containers({name: 'sidecar', image: 'y'}, main({image: 'z'})),
+	],
+	[
+		'a container that the manifest had and has no more goes',
+		containers(main(), {name: 'old', image: 'y'}),
+		containers(main({imagePullPolicy: 'Always'}), {name: 'old', image: 'y'}, {name: 'theirs', image: 'z'}),
+		containers(main()),
+		containers(main({imagePullPolicy: 'Always'}), {name: 'theirs', image: 'z'}),
+	],
+	[
+		'the order of the manifest counts',
+		containers(main(), {name: 'b', image: 'y'}),
+		containers(main(), {name: 'b', image: 'y'}),
+		containers({name: 'b', image: 'y'}, main()),
+		containers({name: 'b', image: 'y'}, main()),
+	],
+	[
+		'environment by name, inside containers by name',
+		containers(main({env: [{name: 'A', value: '1'}, {name: 'B', value: '2'}]})), // prettier-ignore
+		containers(main({env: [{name: 'THEIRS', value: '0'}, {name: 'A', value: '1'}, {name: 'B', value: '2'}]})), // prettier-ignore
+		containers(main({env: [{name: 'A', value: '3'}]})),
+		containers(main({env: [{name: 'THEIRS', value: '0'}, {name: 'A', value: '3'}]})), // prettier-ignore
+	],
+	[
+		'ports by number and protocol, mounts by path',
+		containers(main({ports: [{containerPort: 53}], volumeMounts: [{mountPath: '/a', name: 'v'}]})),
+		containers(
+			main({
+				ports: [{containerPort: 53, protocol: 'TCP'}, {containerPort: 53, protocol: 'UDP'}], // prettier-ignore
+				volumeMounts: [{mountPath: '/a', name: 'v'}, {mountPath: '/b', name: 'w'}], // prettier-ignore
+			}),
+		),
+		containers(main({ports: [{containerPort: 53, name: 'dns'}], volumeMounts: [{mountPath: '/a', name: 'u'}]})),
+		containers(
+			main({
+				ports: [{containerPort: 53, protocol: 'TCP', name: 'dns'}, {containerPort: 53, protocol: 'UDP'}], // prettier-ignore
+				volumeMounts: [{mountPath: '/a', name: 'u'}, {mountPath: '/b', name: 'w'}], // prettier-ignore
+			}),
+		),
+	],
+	[
+		'a volume is of one sort, also when nobody knows what was applied last',
+		{},
+		{volumes: [{name: 'v', emptyDir: {}}, {name: 'theirs', emptyDir: {}}]}, // prettier-ignore
+		{volumes: [{name: 'v', configMap: {name: 'c'}}]},
+		{volumes: [{name: 'v', configMap: {name: 'c'}}, {name: 'theirs', emptyDir: {}}]}, // prettier-ignore
+	],
+	[
+		'the same in a template',
+		{template: {spec: containers(main({env: [{name: 'A', value: '1'}]}))}},
+		{template: {spec: containers(main({env: [{name: 'A', value: '1'}, {name: 'B', value: '2'}]}))}}, // prettier-ignore
+		{template: {spec: containers(main({env: []}))}},
+		{template: {spec: containers(main({env: [{name: 'B', value: '2'}]}))}},
+	],
+	[
+		'lists without identities are one value: words of a command, tolerations',
+		{...containers(main({command: ['a', 'b']})), tolerations: [{key: 'a'}]},
+		{...containers(main({command: ['a', 'b']})), tolerations: [{key: 'a'}, {key: 'theirs'}]}, // prettier-ignore
+		{...containers(main({command: ['a', 'c']})), tolerations: [{key: 'b'}]},
+		{...containers(main({command: ['a', 'c']})), tolerations: [{key: 'b'}]},
+	],
+	[
+		'two items of one name are one value',
+		containers(main({env: [{name: 'A', value: '1'}, {name: 'A', value: '2'}]})), // prettier-ignore
+		containers(main({env: [{name: 'A', value: '1'}, {name: 'A', value: '2'}, {name: 'B', value: '3'}]})), // prettier-ignore
+		containers(main({env: [{name: 'A', value: '4'}]})),
+		containers(main({env: [{name: 'A', value: '4'}]})),
+	],
+];
+
+for (const [what, last, live, wanted, expected] of merges) {
+	test(`${what}, and a second time nothing is to do`, t => {
+		const there = mergePatch(withLastApplied(manifest(last)), {spec: live}) as JsonObject;
+		t.deepEqual(afterwards(wanted, there), expected as unknown);
+		const settled = mergePatch(there, applyPatch(manifest(wanted), there) ?? {}) as JsonObject;
+		t.is(applyPatch(manifest(wanted), settled), undefined);
+	});
+}
+
+test('a label named constructor is a label', t => {
+	t.deepEqual(changesOf(applyPatch(manifest({}, {labels: {constructor: 'x'}}), manifest({}))), {
+		metadata: {labels: {constructor: 'x'}},
+		hasLast: true,
+	});
+});

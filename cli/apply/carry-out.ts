@@ -1,0 +1,79 @@
+// The way of every command that writes what files say: read all, check all, then write one after the other and say what became of it.
+
+import type {ApiObject} from '../../api/object.js';
+import type {Client} from '../client.js';
+import type {Invocation} from '../command.js';
+import {exitCodeOf, faultText} from '../faults.js';
+import {withClient} from '../session.js';
+import type {Terminal} from '../terminal.js';
+import {usageError} from '../usage.js';
+import {checkAll, checkHere, filesOf} from './check.js';
+import {locateFaults} from './located.js';
+import type {Planned, Planner} from './plan.js';
+import {dryRunOf, reportOf, type Report} from './written.js';
+
+/** In what one command differs from another. */
+export type Manner = {
+	readonly command: string;
+	readonly planner: Planner;
+	/** Whether `generateName` will do for a name. */
+	readonly mayGenerate: boolean;
+	/** What an object is said to be when no cluster was asked. */
+	readonly unasked: string;
+	/** Writes for real; what is there then. */
+	readonly write: (client: Client, planned: Planned) => Promise<ApiObject | undefined>;
+	/** What became of it; of a dry run, `written` is what the cluster says it would be. */
+	readonly became: (planned: Planned, written: ApiObject, isDryRun: boolean) => string;
+	/** What else is worth a word before it is written. */
+	readonly remark?: (planned: Planned, terminal: Terminal) => void;
+};
+
+/** Runs a command of this manner; the exit code. */
+export async function carryOut(invocation: Invocation, manner: Manner): Promise<number> {
+	const {flags, inputs, terminal} = invocation;
+	const {command} = manner;
+	if (inputs.length > 0) throw usageError(`${command} takes files with -f, as in: troupe ${command} -f ${inputs.join(' -f ')}`);
+	const dryRun = dryRunOf(flags);
+	const manifests = await filesOf(invocation);
+	if (dryRun === 'client') {
+		const checked = await checkHere(invocation, manifests, manner.mayGenerate);
+		if ('exitCode' in checked) return checked.exitCode;
+		const report = reportOf(terminal, flags, checked.work.length === 1);
+		for (const {resource, object} of checked.work) report.say(resource, object as unknown as ApiObject, manner.unasked);
+		await report.end();
+		return 0;
+	}
+	return withClient(invocation, async client => {
+		const checked = await checkAll(client, invocation, manifests, manner.planner, manner.mayGenerate);
+		if ('exitCode' in checked) return checked.exitCode;
+		const report = reportOf(terminal, flags, checked.work.length === 1);
+		let exitCode = 0;
+		for (const planned of checked.work) {
+			manner.remark?.(planned, terminal);
+			exitCode = Math.max(exitCode, await one(client, manner, planned, dryRun !== undefined, report, terminal));
+		}
+		await report.end();
+		return exitCode;
+	});
+}
+
+/** A failure here is told, and the others are written all the same. */
+async function one(
+	client: Client,
+	manner: Manner,
+	planned: Planned,
+	isDryRun: boolean,
+	report: Report,
+	terminal: Terminal,
+): Promise<number> {
+	const {prepared} = planned;
+	try {
+		const written = isDryRun ? planned.outcome : await manner.write(client, planned);
+		if (written !== undefined) report.say(prepared.resource, written, manner.became(planned, written, isDryRun));
+		return 0;
+	} catch (error) {
+		const faults = locateFaults(error, prepared.document, prepared.renamed);
+		faults.forEach(fault => terminal.error(faultText(fault)));
+		return exitCodeOf(faults);
+	}
+}

@@ -1,0 +1,34 @@
+// What every cluster has against an object, found without one: schemas and rules are the same code as the server's.
+
+import {admitCreate} from '../../api/admission.js';
+import {AppError} from '../../api/errors.js';
+import {secret} from '../../api/kinds/secret.js';
+import type {Draft, JsonObject} from '../../api/object.js';
+import type {Problem} from '../../api/problem.js';
+import {sealedPrefix} from '../../api/sealed.js';
+import {sealedDraft} from '../../server/secrets.js';
+
+/** Throws ERR_INVALID for what no cluster would take as a new object. */
+export function checkHereAlone(object: JsonObject): void {
+	try {
+		const admitted = admitCreate(object['kind'] === secret.kind ? asIfSealed(object as unknown as Draft) : object);
+		if (!admitted.ok) throw AppError.of(admitted.error);
+	} catch (error) {
+		if (!(error instanceof AppError)) throw error;
+		const {problems} = error.failure.details;
+		throw Array.isArray(problems) ? refusal(problems) : error;
+	}
+}
+
+/** A Secret is checked as it is kept, with sealed values; none of them goes anywhere here. */
+function asIfSealed(draft: Draft): Draft {
+	const seals = {seal: () => `${sealedPrefix}x`, open: () => Buffer.alloc(0)};
+	const {metadata} = draft;
+	return typeof metadata === 'object' ? sealedDraft(seals, draft, {namespace: metadata.namespace ?? '', name: metadata.name ?? ''}) : draft;
+}
+
+/** ERR_INVALID with these wrong fields. */
+export function refusal(problems: readonly Problem[]): AppError {
+	const causes = problems.map(({path, message, reason = ''}) => ({field: path, message, reason}));
+	return new AppError('ERR_INVALID', {problems, causes});
+}

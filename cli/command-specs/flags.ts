@@ -1,0 +1,49 @@
+// Flags that several commands take.
+
+import type {FlagSpecs} from '../command.js';
+
+const helpFlag: FlagSpecs = {help: {type: 'boolean', short: 'h', about: 'show what this command does and takes'}};
+
+/** Of every command. */
+export const homeFlags: FlagSpecs = {
+	...helpFlag,
+	home: {type: 'string', value: 'DIR', about: 'where the cluster keeps everything (TROUPE_HOME, ~/.troupe)'},
+};
+
+/** Of every command that talks to a cluster. */
+export const clusterFlags: FlagSpecs = {
+	...homeFlags,
+	kubeconfig: {type: 'string', value: 'FILE', about: 'which cluster (KUBECONFIG, TROUPE_HOME/kubeconfig)'},
+};
+
+export const namespaceFlag: FlagSpecs = {
+	namespace: {type: 'string', short: 'n', value: 'NAME', about: "namespace (the kubeconfig's, else default)"},
+};
+export const selectorFlag: FlagSpecs = {
+	selector: {type: 'string', short: 'l', value: 'QUERY', about: 'label query, such as app=web,tier!=db'},
+};
+export const allNamespacesFlag: FlagSpecs = {'all-namespaces': {type: 'boolean', short: 'A', about: 'of every namespace'}};
+export const outputFlag: FlagSpecs = {
+	output: {type: 'string', short: 'o', value: 'FORM', choices: ['wide', 'json', 'yaml', 'name'], about: 'wide, json, yaml or name'},
+};
+export const documentFlag: FlagSpecs = {
+	output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml'], about: 'json or yaml'},
+};
+/** Of commands that write. */
+export const writtenFlag: FlagSpecs = {
+	output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml', 'name'], about: 'what is written, as json, yaml or name'},
+};
+export const dryRunFlag: FlagSpecs = {
+	'dry-run': {
+		type: 'string',
+		value: 'HOW',
+		bare: 'true',
+		choices: ['none', 'client', 'server', 'true'],
+		about: 'check everything, change nothing: by the cluster (server, also alone) or without one (client)',
+	},
+};
+export const filenameFlag: FlagSpecs = {
+	filename: {type: 'string', short: 'f', multiple: true, value: 'FILE', about: 'a YAML or JSON file, a folder of them, or - for stdin'},
+	recursive: {type: 'boolean', short: 'R', about: 'look into folders of folders, too'},
+};
+export const timeoutFlag: FlagSpecs = {timeout: {type: 'string', value: 'TIME', about: 'how long to wait at most, such as 30s or 2m'}};

@@ -1,0 +1,92 @@
+// Commands for pods and what runs in them.
+
+import {limits} from '../../api/limits.js';
+import type {CommandSpec} from '../command.js';
+import {clusterFlags, namespaceFlag, selectorFlag} from './flags.js';
+
+export const podsCommands: readonly CommandSpec[] = [
+	{
+		name: 'logs',
+		summary: 'show what a container wrote',
+		usage: ['POD… | rs/NAME | -l QUERY  [-c CONTAINER | --all-containers] [-f] [--since TIME] [--tail N] [--timestamps] [--previous]'],
+		examples: [
+			'troupe logs hello-1',
+			'troupe logs -f hello-1',
+			'troupe logs -f -l app=hello --since 5m',
+			'troupe logs rs/hello --all-containers --tail 20',
+			'troupe logs crash --previous',
+		],
+		flags: {
+			...clusterFlags,
+			...namespaceFlag,
+			...selectorFlag,
+			container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (the first)'},
+			'all-containers': {type: 'boolean', about: 'of every container of each pod'},
+			follow: {
+				type: 'boolean',
+				short: 'f',
+				about: 'go on with what is written from now on, also after restarts; waits for a pod that is not there yet',
+			},
+			tail: {type: 'number', value: 'N', about: 'only the last N lines of each container (all)'},
+			since: {type: 'string', value: 'TIME', about: 'only what was written within the last 5m, 90s, 2h'},
+			'since-time': {type: 'string', value: 'TIME', about: 'only what was written from then on, such as 2026-01-31T12:00:00Z'},
+			timestamps: {type: 'boolean', about: 'each line with the time at which it was written'},
+			previous: {type: 'boolean', short: 'p', about: 'of the run before the last restart'},
+			prefix: {type: 'boolean', about: 'each line begins with [pod/container] (where there are several)'},
+			'max-log-requests': {type: 'number', value: 'N', about: `how many containers at a time (${limits.logRequests})`},
+		},
+		load: () => import('../commands/logs.js'),
+	},
+	{
+		name: 'exec',
+		summary: 'run a program in a container',
+		usage: ['POD [-c CONTAINER] [-i] [-t] -- PROGRAM [WORD…]'],
+		examples: ['troupe exec web -- ls -l /', 'troupe exec -it web -- sh', 'tar c . | troupe exec -i web -c main -- tar x -C /srv'],
+		flags: {
+			...clusterFlags,
+			...namespaceFlag,
+			container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (the first)'},
+			stdin: {type: 'boolean', short: 'i', about: 'give it the input of this command'},
+			tty: {type: 'boolean', short: 't', about: 'give it a terminal'},
+		},
+		load: () => import('../commands/exec.js'),
+	},
+	{
+		name: 'attach',
+		summary: 'see what a container writes from now on, and type to it',
+		usage: ['POD [-c CONTAINER] [-i] [-t]'],
+		examples: ['troupe attach web', 'troupe attach -it shell'],
+		flags: {
+			...clusterFlags,
+			...namespaceFlag,
+			container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (the first)'},
+			stdin: {type: 'boolean', short: 'i', about: 'give it the input of this command; its spec says "stdin: true"'},
+			tty: {type: 'boolean', short: 't', about: 'hand every key to its terminal; its spec says "tty: true"'},
+		},
+		load: () => import('../commands/attach.js'),
+	},
+	{
+		name: 'cp',
+		summary: 'copy files from and to a container',
+		usage: ['POD:PATH LOCAL [-c CONTAINER]', 'LOCAL POD:PATH [-c CONTAINER]'],
+		examples: ['troupe cp web:/var/log/app.log .', 'troupe cp ./site web:/srv/site', 'troupe cp -c sidecar web:/data ./data'],
+		flags: {
+			...clusterFlags,
+			...namespaceFlag,
+			container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (the first)'},
+		},
+		load: () => import('../commands/cp.js'),
+	},
+	{
+		name: 'retry',
+		summary: 'start what waits out a back-off now',
+		usage: ['POD… [-c CONTAINER]'],
+		examples: ['troupe retry crash', 'troupe retry crash -c main'],
+		flags: {
+			...clusterFlags,
+			...namespaceFlag,
+			container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (all that wait)'},
+		},
+		load: () => import('../commands/retry.js'),
+	},
+];

@@ -1,0 +1,191 @@
+// Commands that start, stop and keep a cluster.
+
+import type {CommandSpec, FlagSpecs} from '../command.js';
+import {clusterFlags, documentFlag, homeFlags} from './flags.js';
+
+/** Of every command that listens. */
+const doorFlags: FlagSpecs = {
+	api: {type: 'string', value: 'HOST:PORT', about: 'where the API listens, https, and MQTT of agents (127.0.0.1:6443)'},
+	web: {type: 'string', value: 'HOST:PORT', about: 'where health and MQTT over WebSocket are; off loopback https (127.0.0.1:7070)'},
+	mqtt: {type: 'string', value: 'HOST:PORT', about: 'where MQTT for tools listens; off loopback with TLS (127.0.0.1:1883)'},
+	advertise: {type: 'string', value: 'HOST[:PORT]', about: 'how other hosts reach the API, when that is not where it listens'},
+	broker: {
+		type: 'string',
+		value: 'URL',
+		about: 'a Mosquitto where actors and tools meet: mqtt[s]://control:PASSWORD@HOST:PORT (TROUPE_BROKER)',
+	},
+};
+const storeFlag: FlagSpecs = {
+	store: {type: 'string', value: 'STORE', about: 'where objects are kept: level, memory or etcd://host:port,… (level)'},
+};
+const runtimeFlag: FlagSpecs = {
+	runtime: {type: 'string', value: 'NAME', about: 'what runs containers: auto, process or simulated (auto)'},
+};
+const hostPathsFlag = (fallback: string): FlagSpecs => ({
+	'host-paths': {
+		type: 'string',
+		multiple: true,
+		value: 'FOLDER',
+		about: `what pods may mount of this host: all, none, or what is below FOLDER (${fallback})`,
+	},
+});
+const detachFlag = (noun: string): FlagSpecs => ({
+	detach: {type: 'boolean', short: 'd', about: `return when the ${noun} is ready; troupe down stops it`},
+});
+
+export const servingCommands: readonly CommandSpec[] = [
+	{
+		name: 'up',
+		summary: 'start a cluster in this process',
+		usage: ['[--detach] [--home DIR] [--api HOST:PORT] [--web HOST:PORT] [--mqtt HOST:PORT]'],
+		examples: ['troupe up', 'troupe up --detach', 'troupe up --api 127.0.0.1:0 --web 127.0.0.1:0 --mqtt 127.0.0.1:0'],
+		flags: {
+			...homeFlags,
+			...doorFlags,
+			...runtimeFlag,
+			docker: {type: 'string', value: 'URL', about: 'comes in a later version'},
+			...storeFlag,
+			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
+			'simulated-nodes': {type: 'number', value: 'N', about: 'how many nodes that only pretend to run pods (0)'},
+			...hostPathsFlag('all while this listens on loopback only, else none'),
+			...detachFlag('cluster'),
+		},
+		ownSignals: true,
+		load: () => import('../commands/up.js'),
+	},
+	{
+		name: 'server',
+		summary: 'start a control plane that agents join from other hosts',
+		usage: ['[--detach] [--home DIR] [--api HOST:PORT] [--advertise HOST[:PORT]] [--store etcd://HOST:PORT,…]'],
+		examples: [
+			'troupe server --api 0.0.0.0:6443',
+			'troupe server --api 0.0.0.0:6443 --advertise 192.0.2.10',
+			'troupe server --store etcd://192.0.2.20:2379',
+		],
+		flags: {...homeFlags, ...doorFlags, ...storeFlag, ...detachFlag('server')},
+		ownSignals: true,
+		load: () => import('../commands/server.js'),
+	},
+	{
+		name: 'agent',
+		summary: 'make this host a node of a cluster',
+		usage: ['--join URL[,URL] --token TOKEN [--node NAME] [--home DIR] [--detach]', '[--home DIR]   (a host that has joined before)'],
+		examples: ['troupe agent --join https://192.0.2.10:6443 --token troupe-join.… ', 'troupe agent'],
+		flags: {
+			...homeFlags,
+			join: {type: 'string', value: 'URL[,URL]', about: 'servers of the cluster, the API address of each'},
+			token: {type: 'string', value: 'TOKEN', about: 'what troupe token create --join printed (TROUPE_TOKEN); needed once'},
+			ca: {type: 'string', value: 'FILE', about: 'the certificate of the cluster, instead of the pin in the token'},
+			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
+			...runtimeFlag,
+			...hostPathsFlag('all while all servers are on this host, else none'),
+			cache: {type: 'string', value: 'PLACE', about: 'where the node keeps what it was told: a folder or redis://… (in the home)'},
+			...detachFlag('agent'),
+		},
+		ownSignals: true,
+		load: () => import('../commands/agent.js'),
+	},
+	{
+		name: 'token',
+		summary: 'make, list and take back logins of people, tools and hosts',
+		usage: ['create NAME --role admin|edit|view|tool [--ttl TIME]', 'create --join [--ttl TIME]', 'list', 'delete NAME'],
+		examples: [
+			'troupe token create --join',
+			'troupe token create ci --role edit --ttl 720h',
+			'troupe token list',
+			'troupe token delete ci',
+		],
+		flags: {
+			...clusterFlags,
+			join: {type: 'boolean', about: 'a token for hosts that are to join'},
+			role: {type: 'string', value: 'ROLE', choices: ['admin', 'edit', 'view', 'tool'], about: 'what may be done with it'},
+			ttl: {type: 'string', value: 'TIME', about: 'how long it is good, such as 30m or 720h (--join: 24h, others: for ever)'},
+			yes: {type: 'boolean', about: 'delete the login that asks, too'},
+			...documentFlag,
+		},
+		load: () => import('../commands/token.js'),
+	},
+	{
+		name: 'broker',
+		summary: 'make the files of a Mosquitto where actors and tools meet',
+		usage: ['config [DIR] [--listen HOST:PORT] [--force]'],
+		examples: [
+			'troupe broker config',
+			'troupe broker config /etc/mosquitto/troupe',
+			'troupe broker config /etc/mosquitto/troupe --listen 0.0.0.0:8883',
+		],
+		flags: {
+			...clusterFlags,
+			listen: {type: 'string', value: 'HOST:PORT', about: "where it is to listen, when that is not the address in the server's --broker"},
+			force: {type: 'boolean', about: 'replace files that something else made'},
+		},
+		load: () => import('../commands/broker.js'),
+	},
+	{
+		name: 'down',
+		summary: 'stop what runs for a home; pods run on unless --pods is given',
+		usage: ['[--pods]'],
+		examples: ['troupe down', 'troupe down --pods'],
+		flags: {...homeFlags, pods: {type: 'boolean', about: 'stop the programs of all pods too, also when nothing else runs'}},
+		load: () => import('../commands/down.js'),
+	},
+	{
+		name: 'backup',
+		summary: 'write all that the cluster keeps into a file, while it runs',
+		usage: ['FILE [--force]'],
+		examples: ['troupe backup monday.troupe'],
+		flags: {...clusterFlags, force: {type: 'boolean', about: 'replace the file if it is there'}},
+		load: () => import('../commands/backup.js'),
+	},
+	{
+		name: 'restore',
+		summary: 'fill the empty store of a new cluster from a backup',
+		usage: ['FILE [--key FILE] [--home DIR] [--store STORE]'],
+		examples: [
+			'troupe restore monday.troupe --key cluster.key',
+			'troupe restore monday.troupe --home /srv/troupe --store etcd://192.0.2.20:2379',
+		],
+		flags: {
+			...homeFlags,
+			key: {type: 'string', value: 'FILE', about: 'data/cluster.key of the cluster that the backup is of (the one in the home)'},
+			...storeFlag,
+		},
+		load: () => import('../commands/restore.js'),
+	},
+	{
+		name: 'config',
+		summary: 'show or change settings of the running cluster',
+		usage: ['get [KEY]', 'set KEY VALUE'],
+		examples: ['troupe config get', 'troupe config set scheduler.strategy round-robin'],
+		flags: {...clusterFlags, ...documentFlag},
+		load: () => import('../commands/config.js'),
+	},
+	{
+		name: 'completion',
+		summary: 'print the script that makes a shell complete words',
+		usage: ['bash|zsh|fish'],
+		examples: ['source <(troupe completion bash)', 'source <(troupe completion zsh)', 'troupe completion fish | source'],
+		flags: homeFlags,
+		load: () => import('../commands/completion.js'),
+	},
+	{
+		name: 'version',
+		summary: 'show the versions of this command and of the cluster',
+		usage: ['[--client]'],
+		examples: ['troupe version'],
+		flags: {
+			...clusterFlags,
+			client: {type: 'boolean', about: 'only of this command; asks no cluster'},
+			...documentFlag,
+		},
+		load: () => import('../commands/version.js'),
+	},
+	{
+		name: 'uninstall',
+		summary: 'stop the cluster and its pods and remove all it keeps',
+		usage: ['[--yes]'],
+		examples: ['troupe uninstall'],
+		flags: {...homeFlags, yes: {type: 'boolean', short: 'y', about: 'do not ask'}},
+		load: () => import('../commands/uninstall.js'),
+	},
+];

@@ -1,0 +1,48 @@
+// `troupe diff`: what `apply` would change, found by letting the cluster try it. Exit code 0: nothing, 1: something, 2 and more: an error.
+
+import type {ApiObject} from '../../api/object.js';
+import {checkAll, filesOf} from '../apply/check.js';
+import {applying, type Planned} from '../apply/plan.js';
+import type {Invocation} from '../command.js';
+import {unifiedDiff} from '../diff/unified.js';
+import {withKind} from '../lists.js';
+import {asYaml} from '../output.js';
+import {withClient} from '../session.js';
+import type {Colours} from '../terminal.js';
+import {usageError} from '../usage.js';
+import {withoutSecrets, writtenPart} from '../written-part.js';
+
+/** As `diff` of POSIX. */
+const different = 1;
+const failed = 2;
+
+export async function run(invocation: Invocation): Promise<number> {
+	const {inputs, terminal} = invocation;
+	if (inputs.length > 0) throw usageError(`diff takes files with -f, as in: troupe diff -f ${inputs.join(' -f ')}`);
+	const manifests = await filesOf(invocation);
+	return withClient(invocation, async client => {
+		const checked = await checkAll(client, invocation, manifests, applying);
+		if ('exitCode' in checked) return Math.max(checked.exitCode, failed);
+		let exitCode = 0;
+		for (const planned of checked.work) {
+			const text = await differenceOf(planned, terminal.colours);
+			if (text === undefined) continue;
+			terminal.out(text);
+			exitCode = different;
+		}
+		return exitCode;
+	});
+}
+
+async function differenceOf({prepared, live, outcome}: Planned, colours: Colours): Promise<string | undefined> {
+	const {resource, namespace, name} = prepared;
+	const shown = (object: ApiObject | undefined) => (object === undefined ? undefined : writtenPart(withKind(object, resource)));
+	const [before, after] = withoutSecrets([shown(live), shown(outcome)]);
+	const version = [resource.group, resource.version, resource.kind].filter(part => part !== '').join('.');
+	const file = [version, resource.namespaced ? namespace : '', name].filter(part => part !== '').join('.');
+	return unifiedDiff(
+		{name: `LIVE/${file}`, text: before === undefined ? '' : await asYaml(before)},
+		{name: `MERGED/${file}`, text: after === undefined ? '' : await asYaml(after)},
+		colours,
+	);
+}

@@ -1,0 +1,131 @@
+// `troupe drain`: a node takes no new pods and gives up those it has; done when they are gone. Safe to repeat.
+
+import {parseDuration} from '../../api/duration.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import type {Client} from '../client.js';
+import type {Flags, Invocation} from '../command.js';
+import {setCordon} from '../cordon.js';
+import {choosePods, podName} from '../drain/choose.js';
+import {evictAll, evictOne, podsOf, type DrainOptions, type Standing} from '../drain/evict.js';
+import {listAll} from '../lists.js';
+import {chosenNames, dryRunText, getNode, nodeChoice} from '../nodes.js';
+import {oneByOne} from '../one-by-one.js';
+import {withProgress} from '../progress.js';
+import {resourceOf} from '../resources.js';
+import {withClient} from '../session.js';
+import type {Terminal} from '../terminal.js';
+import {failedError, usageError} from '../usage.js';
+import {deadlineOf, noDeadline, type Deadline} from '../wait.js';
+
+/** As a shell shows the end by Ctrl-C. */
+const interruptedExitCode = 130;
+
+/** A node under way, for whoever interrupts. */
+type Under = {readonly name: string; standing: Standing};
+
+export async function run(invocation: Invocation): Promise<number> {
+	const {inputs, flags, terminal} = invocation;
+	const choice = nodeChoice('drain', inputs, flags);
+	const options = optionsOf(flags);
+	const timeout = flags.text('timeout');
+	const deadline = timeout === undefined || parseDuration(timeout) === 0 ? noDeadline : deadlineOf(timeout);
+	const under: Under[] = [];
+	process.once('SIGINT', () => {
+		for (const line of under.map(interruptedText)) terminal.note(line);
+		process.exit(interruptedExitCode);
+	});
+	return withClient(invocation, async client => {
+		const names = await chosenNames(client, choice);
+		return oneByOne(names, name => drain(client, name, options, deadline, terminal, under), terminal);
+	});
+}
+
+function optionsOf(flags: Flags): DrainOptions {
+	const grace = flags.number('grace-period') ?? -1;
+	if (!Number.isSafeInteger(grace) || grace < -1)
+		throw usageError(`--grace-period must be a whole number of seconds, or -1 for what each pod asks for, got ${grace}`);
+	return {
+		force: flags.on('force'),
+		deleteEmptyDirData: flags.on('delete-emptydir-data'),
+		ignoreDaemonSets: flags.on('ignore-daemonsets'),
+		graceSeconds: grace === -1 ? undefined : grace,
+		podSelector: flags.text('pod-selector'),
+		disableEviction: flags.on('disable-eviction'),
+		dryRun: flags.on('dry-run'),
+	};
+}
+
+async function drain(
+	client: Client,
+	name: string,
+	options: DrainOptions,
+	deadline: Deadline,
+	terminal: Terminal,
+	under: Under[],
+): Promise<void> {
+	await getNode(client, name);
+	const {evict, leave, refusals} = choosePods(await podsNow(client, name, options), options);
+	// Before anything is changed: what is refused leaves the node as it was.
+	if (refusals.length > 0) throw failedError(`node "${name}" is not drained, nothing was changed:\n${refusals.join('\n')}`);
+	terminal.out(`${await setCordon(client, name, 'cordon', options.dryRun)}\n`);
+	if (leave.length > 0) terminal.note(`left alone, of a DaemonSet: ${leave.map(podName).join(', ')}`);
+	if (options.dryRun) await tryAll(client, evict, options, deadline, terminal);
+	else await giveUp(client, {node: name, known: evict}, options, deadline, terminal, under);
+	terminal.out(`node/${name} drained${dryRunText(options.dryRun)}\n`);
+}
+
+const podsNow = async (client: Client, name: string, options: DrainOptions): Promise<readonly Pod[]> =>
+	(await listAll(client, resourceOf('pods'), undefined, podsOf(name, options))) as readonly Pod[];
+
+async function tryAll(client: Client, evict: readonly Pod[], options: DrainOptions, deadline: Deadline, terminal: Terminal): Promise<void> {
+	for (const pod of evict) {
+		await evictOne(client, pod, options, deadline);
+		terminal.out(`pod/${pod.metadata.name} evicted (dry run)\n`);
+	}
+}
+
+async function giveUp(
+	client: Client,
+	{node: name, known}: {readonly node: string; readonly known: readonly Pod[]},
+	options: DrainOptions,
+	deadline: Deadline,
+	terminal: Terminal,
+	under: Under[],
+): Promise<void> {
+	const own: Under = {name, standing: {total: known.length, gone: 0, left: known.map(podName)}};
+	under.push(own);
+	try {
+		await withProgress(terminal, `draining node ${name}`, progress =>
+			evictAll(
+				client,
+				{node: name, known},
+				options,
+				{
+					onGone: pod => terminal.out(`pod/${pod.metadata.name} evicted\n`),
+					onStanding(standing) {
+						own.standing = standing;
+						progress.show(`draining node ${name}: evicted ${standing.gone}/${standing.total}`, waitingText(standing.left));
+					},
+				},
+				deadline,
+			),
+		);
+	} catch (error) {
+		if (error instanceof Error) error.message = `draining node "${name}": ${error.message}\n${staysText(name)}`;
+		throw error;
+	} finally {
+		under.splice(under.indexOf(own), 1);
+	}
+}
+
+const shownPods = 3;
+
+const waitingText = (left: readonly string[]): string =>
+	left.length === 0
+		? ''
+		: `  waiting for ${left.slice(0, shownPods).join(', ')}${left.length > shownPods ? ` and ${left.length - shownPods} more` : ''}`;
+
+const staysText = (name: string): string => `node "${name}" stays cordoned; troupe uncordon ${name} lets pods in again`;
+
+const interruptedText = ({name, standing}: Under): string =>
+	`interrupted: ${standing.gone} of ${standing.total} pods are gone; ${staysText(name)}`;

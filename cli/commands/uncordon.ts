@@ -1,0 +1,6 @@
+// `troupe uncordon`: nodes take pods again.
+
+import type {Run} from '../command.js';
+import {runCordon} from '../cordon.js';
+
+export const run: Run = invocation => runCordon('uncordon', invocation);

@@ -1,0 +1,69 @@
+// What the words after each command are, for completion.
+
+import {schedulerStrategies} from '../../api/shapes/cluster-config.js';
+
+/** What stands at the places of a command that are no flags. */
+export type InputKind =
+	| {readonly type: 'nothing'}
+	| {readonly type: 'files'}
+	/** `KIND NAME…` or `KIND/NAME…`; `scalable`: only kinds that have replicas; `more`: what may stand in the place of a kind. */
+	| {readonly type: 'targets'; readonly scalable?: true; readonly more?: readonly {readonly word: string; readonly about: string}[]}
+	/** A kind, then its fields: `pod.spec.containers`. */
+	| {readonly type: 'fields'}
+	/** Names of one kind; `once`: only the first place. With an `ending` they go on: `pod:`. */
+	| {readonly type: 'names'; readonly kind: string; readonly once?: true; readonly ending?: string}
+	/** These words, then whatever `then` says. */
+	| {readonly type: 'words'; readonly words: readonly string[]; readonly then?: InputKind}
+	/** One of these words, then what stands behind that one. */
+	| {readonly type: 'verbs'; readonly verbs: {readonly [verb: string]: InputKind}};
+
+const nothing: InputKind = {type: 'nothing'};
+const files: InputKind = {type: 'files'};
+const targets: InputKind = {type: 'targets'};
+const onePod: InputKind = {type: 'names', kind: 'pods', once: true};
+/** There is one. */
+const settings: InputKind & {readonly type: 'words'} = {type: 'words', words: ['scheduler.strategy']};
+const nodes: InputKind = {type: 'names', kind: 'nodes'};
+
+/** By the name of the command. */
+export const inputsOf: {readonly [command: string]: InputKind} = {
+	up: nothing,
+	server: nothing,
+	agent: nothing,
+	down: nothing,
+	version: nothing,
+	uninstall: nothing,
+	events: nothing,
+	apply: nothing,
+	create: nothing,
+	replace: nothing,
+	diff: nothing,
+	backup: files,
+	restore: files,
+	token: {type: 'words', words: ['create', 'list', 'delete']},
+	broker: {type: 'words', words: ['config'], then: files},
+	config: {type: 'verbs', verbs: {get: settings, set: {...settings, then: {type: 'words', words: schedulerStrategies}}}},
+	completion: {type: 'words', words: ['bash', 'zsh', 'fish']},
+	get: {...targets, more: [{word: 'all', about: 'pods, sets and all that serves programs'}]},
+	describe: targets,
+	delete: targets,
+	edit: targets,
+	label: targets,
+	annotate: targets,
+	wait: targets,
+	why: targets,
+	scale: {type: 'targets', scalable: true},
+	explain: {type: 'fields'},
+	logs: {type: 'names', kind: 'pods'},
+	retry: {type: 'names', kind: 'pods'},
+	exec: onePod,
+	attach: onePod,
+	cp: {type: 'names', kind: 'pods', ending: ':'},
+	cordon: nodes,
+	uncordon: nodes,
+	drain: nodes,
+	taint: {type: 'words', words: ['nodes'], then: nodes},
+	node: {type: 'words', words: ['confirm-lost'], then: {type: 'names', kind: 'nodes', once: true}},
+	tree: {type: 'names', kind: 'nodes', once: true},
+	help: {type: 'words', words: []},
+};

@@ -1,0 +1,34 @@
+// Volumes of a pod, and where its containers see them. Pure.
+
+import type {Container, KeyToPath, Volume} from '../../api/kinds/pod.js';
+import type {Field} from './lines.js';
+
+/** `/etc/app from config (ro, path=app.conf)` */
+export const mountLines = ({volumeMounts}: Container, volumes: readonly Volume[]): readonly string[] | undefined =>
+	volumeMounts?.map(({name, mountPath, readOnly = false, subPath}) => {
+		const isFixed = readOnly || volumes.some(volume => volume.name === name && isFiles(volume));
+		const how = [isFixed ? 'ro' : 'rw', ...(subPath === undefined || subPath === '' ? [] : [`path=${subPath}`])];
+		return `${mountPath} from ${name} (${how.join(', ')})`;
+	});
+
+/** Nobody but the node writes into these, whatever the mount says. */
+const isFiles = ({configMap, secret}: Volume): boolean => configMap !== undefined || secret !== undefined;
+
+export const volumeFields = (volumes: readonly Volume[]): readonly Field[] =>
+	volumes.map((volume): Field => [volume.name, sourceText(volume)]);
+
+function sourceText({hostPath, emptyDir, configMap, secret}: Volume): string {
+	if (hostPath !== undefined)
+		return `hostPath ${hostPath.path}${hostPath.type === undefined || hostPath.type === '' ? '' : ` (${hostPath.type})`}`;
+	if (configMap !== undefined) return `ConfigMap ${configMap.name}${chosenText(configMap)}`;
+	if (secret !== undefined) return `Secret ${secret.secretName}${chosenText(secret)}`;
+	const {medium, sizeLimit} = emptyDir ?? {};
+	return `emptyDir${medium === 'Memory' ? ' in memory' : ''}${sizeLimit === undefined ? '' : `, at most ${sizeLimit}`}`;
+}
+
+type Chosen = {readonly items?: readonly KeyToPath[]; readonly optional?: boolean};
+
+function chosenText({items, optional = false}: Chosen): string {
+	const chosen = items === undefined ? '' : `: ${items.map(({key, path}) => `${key} as ${path}`).join(', ')}`;
+	return `${optional ? ' (optional)' : ''}${chosen}`;
+}

@@ -1,0 +1,28 @@
+// Something has changed: whoever waits looks again.
+
+import {systemClock} from '../../system/clock.js';
+
+export type Signal = {
+	readonly raise: () => void;
+	/** Resolves at the next raise, or after so long. */
+	readonly raised: (withinMs?: number) => Promise<void>;
+};
+
+export function createSignal(): Signal {
+	const waiting = new Set<() => void>();
+	return {
+		raise() {
+			for (const wake of [...waiting]) wake();
+		},
+		raised: withinMs =>
+			new Promise(resolve => {
+				const wake = (): void => {
+					waiting.delete(wake);
+					cancel();
+					resolve();
+				};
+				const cancel = withinMs === undefined ? () => undefined : systemClock.after(withinMs, wake);
+				waiting.add(wake);
+			}),
+	};
+}

@@ -1,0 +1,71 @@
+// Where the output of one container goes: as it is, or line by line, each with a prefix. It knows which byte comes next, so that
+// after a cut nothing is lost and nothing comes twice.
+
+import {limits} from '../../api/limits.js';
+import {withoutTime} from '../../api/log-place.js';
+
+export type Sink = {
+	/** The next bytes are those of the attempt from this one on. */
+	readonly begin: (offset: number) => void;
+	/** Resolves when more can be taken. */
+	readonly take: (bytes: Uint8Array) => Promise<void>;
+	/** Where to go on: everything before it was shown. */
+	readonly offset: () => number;
+	/** Nothing more comes of this attempt: shows a last line that has no end. */
+	readonly end: () => Promise<void>;
+};
+
+type Pour = (bytes: Uint8Array) => Promise<void>;
+
+/** Byte for byte. */
+export function plainSink(pour: Pour): Sink {
+	let next = 0;
+	return {
+		begin: offset => void (next = offset),
+		async take(bytes) {
+			next += bytes.length;
+			await pour(bytes);
+		},
+		offset: () => next,
+		end: () => Promise.resolve(),
+	};
+}
+
+const newline = 0x0a;
+
+/** Whole lines, so that those of several containers do not mix. With `timed` each begins with a time that the node put there. */
+export function lineSink(pour: Pour, prefix: string, timed: boolean): Sink {
+	const before = Buffer.from(prefix);
+	let next = 0;
+	let rest = Buffer.alloc(0);
+	const shown = (line: Buffer): Buffer => Buffer.concat([before, line]);
+	const rawLength = (line: Buffer): number => (timed ? withoutTime(line.toString('latin1')).length : line.length);
+	const pass = async (lines: readonly Buffer[]): Promise<void> => {
+		for (const line of lines) next += rawLength(line);
+		if (lines.length > 0) await pour(Buffer.concat(lines.map(shown)));
+	};
+	const passRest = async (): Promise<void> => {
+		const line = rest;
+		rest = Buffer.alloc(0);
+		next += rawLength(line);
+		if (line.length > 0) await pour(Buffer.concat([shown(line), Buffer.from([newline])]));
+	};
+	return {
+		begin(offset) {
+			next = offset;
+			rest = Buffer.alloc(0);
+		},
+		async take(bytes) {
+			rest = Buffer.concat([rest, bytes]);
+			const lines: Buffer[] = [];
+			for (let end = rest.indexOf(newline); end >= 0; end = rest.indexOf(newline)) {
+				lines.push(rest.subarray(0, end + 1));
+				rest = rest.subarray(end + 1);
+			}
+			await pass(lines);
+			if (rest.length > limits.logLineBytes) await passRest();
+		},
+		offset: () => next,
+		end: passRest,
+	};
+}

@@ -1,0 +1,95 @@
+import test from 'ava';
+import {AppError} from '../../api/errors.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import type {Client, Request} from '../../cli/client.js';
+import {choosePods} from '../../cli/drain/choose.js';
+import {evictAll} from '../../cli/drain/evict.js';
+import {noDeadline} from '../../cli/wait.js';
+
+const nothingGivenUp = {force: false, deleteEmptyDirData: false, ignoreDaemonSets: false};
+
+function aPod(
+	name: string,
+	{owner, phase = 'Running', scratch = false, ends = false}: {owner?: string; phase?: string; scratch?: boolean; ends?: boolean} = {},
+): Pod {
+	const pod = {
+		apiVersion: 'v1',
+		kind: 'Pod',
+		metadata: {
+			name,
+			namespace: 'default',
+			uid: name,
+			...(owner === undefined ? {} : {ownerReferences: [{apiVersion: 'apps/v1', kind: owner, name: 'x', uid: 'x', controller: true}]}),
+			...(ends ? {deletionTimestamp: '2026-01-01T00:00:00Z'} : {}),
+		},
+		spec: {containers: [], ...(scratch ? {volumes: [{name: 'v', emptyDir: {}}]} : {})},
+		status: {phase},
+	};
+	return pod as unknown as Pod;
+}
+
+const names = (pods: readonly Pod[]): readonly string[] => pods.map(({metadata}) => metadata.name);
+
+test('pods that come back elsewhere are evicted without asking, and so are those that ended', t => {
+	const {evict, leave, refusals} = choosePods(
+		[aPod('a', {owner: 'ReplicaSet'}), aPod('done', {phase: 'Succeeded', scratch: true}), aPod('bad', {phase: 'Failed'})],
+		nothingGivenUp,
+	);
+	t.deepEqual([names(evict), names(leave), refusals], [['a', 'done', 'bad'], [], []]);
+});
+
+test('what would be lost for good is refused by name, each sort in a line, unless its flag is given', t => {
+	const pods = [
+		aPod('bare'),
+		aPod('scratch', {owner: 'ReplicaSet', scratch: true}),
+		aPod('both', {scratch: true}),
+		aPod('each', {owner: 'DaemonSet'}),
+	];
+	t.deepEqual(choosePods(pods, nothingGivenUp).refusals, [
+		'no controller makes these pods anew (--force evicts them for good): default/bare, default/both',
+		'these pods have data in an emptyDir volume (--delete-emptydir-data gives it up): default/scratch, default/both',
+		'these pods are of a DaemonSet (--ignore-daemonsets leaves them alone): default/each',
+	]);
+	const all = choosePods(pods, {force: true, deleteEmptyDirData: true, ignoreDaemonSets: true});
+	t.deepEqual([names(all.evict), names(all.leave), all.refusals], [['bare', 'scratch', 'both'], ['each'], []]);
+});
+
+test('pods on their way out are waited for, and nothing is asked about them', t => {
+	const {evict, refusals} = choosePods([aPod('bare', {ends: true, scratch: true})], nothingGivenUp);
+	t.deepEqual([names(evict), refusals], [['bare'], []]);
+});
+
+test('after one refusal nothing more is asked of the node, and nothing of it is heard any more', async t => {
+	const names = Array.from({length: 100}, (_, at) => `pod-${at}`);
+	const list = {metadata: {resourceVersion: '1'}, items: names.map(name => aPod(name, {owner: 'ReplicaSet'}))};
+	const asked: string[] = [];
+	const signals = new Set<AbortSignal | undefined>();
+	const openStream = new Promise<never>(() => undefined);
+	const client: Pick<Client, 'json' | 'stream'> = {
+		json({path, signal}: Request) {
+			signals.add(signal);
+			if (!path.endsWith('/eviction')) return Promise.resolve(list);
+			asked.push(path);
+			return path.includes('/pod-0/') ? Promise.reject(new AppError('ERR_FORBIDDEN', {message: 'not you'})) : Promise.resolve({});
+		},
+		stream: ({signal}) => {
+			signals.add(signal);
+			return openStream;
+		},
+	};
+	const options = {
+		...nothingGivenUp,
+		graceSeconds: undefined,
+		podSelector: undefined,
+		disableEviction: false,
+		dryRun: false,
+	};
+	const watcher = {onGone: () => t.fail('none is gone'), onStanding: () => undefined};
+	const draining = evictAll(client as Client, {node: 'a', known: []}, options, watcher, noDeadline);
+	await t.throwsAsync(draining, {message: /^default\/pod-0 cannot be evicted: /});
+	const before = asked.length;
+	await new Promise(resolve => setImmediate(resolve));
+	t.is(asked.length, before);
+	t.true(before < names.length);
+	t.true([...signals].every(signal => signal?.aborted === true));
+});
