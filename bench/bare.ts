@@ -22,7 +22,7 @@ export function underShim(words: Words): Command {
 		program: words[0],
 		env: [{name: 'HOSTNAME', value: 'bench'}],
 		path: process.env['PATH'] ?? '/usr/bin:/bin',
-		drop: process.getuid?.() === root ? findDropper()?.(nobody) : undefined,
+		drop: process.getuid?.() === root ? findDropper()?.({user: nobody, groups: []}) : undefined,
 		startedAtMs: Date.now(),
 		bootId: 'bench',
 	});

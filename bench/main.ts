@@ -10,10 +10,14 @@ import {busBenchmark} from './bus.js';
 import {cellsBenchmark} from './cells.js';
 import {crashBenchmark} from './crash.js';
 import {heardLater} from './deadline.js';
+import {drainBenchmark} from './drain.js';
+import {disturbancesBenchmark} from './disturbances.js';
+import {fuzzBenchmark} from './fuzz.js';
 import {leaderBenchmark} from './leader.js';
 import {pipelineBenchmark} from './pipeline.js';
 import {podsBenchmark} from './pods.js';
 import {scaleBenchmark} from './scale.js';
+import {schedulingBenchmark} from './scheduling.js';
 import {createScope, type Scope} from './scope.js';
 import {startBenchmark} from './start.js';
 import {tableOf} from './table.js';
@@ -23,11 +27,15 @@ const benchmarks: readonly Benchmark[] = [
 	crashBenchmark,
 	podsBenchmark,
 	scaleBenchmark,
+	schedulingBenchmark,
+	drainBenchmark,
 	pipelineBenchmark,
 	busBenchmark,
 	cellsBenchmark,
 	brokerLoadBenchmark,
 	leaderBenchmark,
+	disturbancesBenchmark,
+	fuzzBenchmark,
 ];
 
 const usage = `usage: npm run bench -- [NAME...] [--rounds N] [--idle-seconds N] [--pods N] [--nodes N] [--node-flag=--cpu-prof]

@@ -5,6 +5,7 @@ import type {Json} from '../api/object.js';
 
 export type SeenPod = {
 	readonly metadata: {readonly name: string};
+	readonly spec?: {readonly nodeName?: string};
 	readonly status?: {readonly phase?: string; readonly containerStatuses?: readonly {readonly containerID?: string}[]};
 };
 

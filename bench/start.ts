@@ -23,8 +23,9 @@ export const startBenchmark: Benchmark = {
 		const first: number[] = [];
 		const second: number[] = [];
 		const floor: number[] = [];
+		const overhead: number[] = [];
 		for (let round = 0; round < rounds; round++) {
-			floor.push(await bareNode());
+			floor.push(await runNode(bare));
 			if (scope.isClosing()) throw new Error('interrupted');
 			const inner = createScope();
 			scope.defer(inner.close);
@@ -32,6 +33,7 @@ export const startBenchmark: Benchmark = {
 			for (const times of [first, second]) {
 				const cluster = await startCluster(inner, home, {nodeFlags});
 				times.push(cluster.readyMs);
+				if (times === second) overhead.push((await runNode([main, 'get', 'pods', `--home=${home}`])) - (await runNode(bare)));
 				await cluster.stop();
 			}
 			await inner.close();
@@ -40,15 +42,20 @@ export const startBenchmark: Benchmark = {
 			{what: 'up to ready, fresh home', values: first, unit: 'ms', goal: {atMost: 1_000}},
 			{what: 'up to ready, second start', values: second, unit: 'ms', goal: {atMost: 1_000}},
 			{what: 'node that does nothing', values: floor, unit: 'ms'},
+			{what: 'troupe get pods, beyond a node that does nothing', values: overhead, unit: 'ms', goal: {atMost: 150}},
 			...(await idle(scope, idleSeconds, nodeFlags)),
 		];
 	},
 };
 
-function bareNode(): Promise<number> {
+const bare = ['-e', '0'];
+const main = path.join(import.meta.dirname, '../cli/main.js');
+
+/** From the spawn to the end of a process of node, in milliseconds. */
+function runNode(words: readonly string[]): Promise<number> {
 	const startedAt = performance.now();
 	return new Promise((resolve, reject) => {
-		spawn(process.execPath, ['-e', '0'], {stdio: 'ignore'})
+		spawn(process.execPath, words, {stdio: 'ignore'})
 			.once('error', reject)
 			.once('exit', () => resolve(performance.now() - startedAt));
 	});

@@ -24,7 +24,7 @@ const ioPackages: Record<string, string> = {
 	'classic-level': 'system/level-store.ts',
 	etcd3: 'system/etcd-client.ts',
 	ioredis: 'system/redis-store.ts',
-	ws: 'server/mqtt-socket.ts',
+	ws: 'system/web-socket.ts',
 	'find-my-way': 'server/router.ts',
 	'@peculiar/x509': 'server/certificates.ts',
 	meow: 'cli/arguments.ts',

@@ -8,7 +8,7 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import {limits} from '../../api/limits.js';
 import {may, type Identity} from '../../api/roles.js';
 import {runtimePath} from '../../actors/addresses.js';
-import {isNodeReady} from '../../actors/control/placement.js';
+import {isNodeReady} from '../../actors/control/scheduling/candidate.js';
 import {openControl, type Control} from '../../actors/control/start.js';
 import {openNode, type Node} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';

@@ -1,7 +1,7 @@
 // The commands of the README and what it says they print.
 //
 // A block that begins with ```console holds commands (lines after `$ `) and their output; `console tools` those that need more
-// than Node. Output is compared by its shape, because names, addresses, process ids, times and counts differ from run to run.
+// than Node, `console fails` those that end with another exit code than 0. Output is compared by its shape, because names, addresses, process ids, times and counts differ from run to run.
 // Values that a reader would copy from one output into a later command are learned on the way.
 
 import {readFileSync} from 'node:fs';
@@ -13,7 +13,9 @@ export type Step = {
 	readonly shown: readonly string[];
 	/** Needs programs that are not part of Node. */
 	readonly tools: boolean;
-	/** Of the command, in the README. */
+	/** It is shown how it fails. */
+	readonly fails: boolean;
+	/** Of the command, in the page. */
 	readonly line: number;
 };
 
@@ -22,20 +24,24 @@ export const readme = path.join(root, 'README.md');
 
 /** Every command of the README, in order. */
 export function stepsOf(text: string): readonly Step[] {
-	const steps: {command: string; shown: string[]; tools: boolean; line: number}[] = [];
-	let block: 'none' | 'console' | 'tools' | 'other' = 'none';
+	const steps: {command: string; shown: string[]; tools: boolean; fails: boolean; line: number}[] = [];
+	let block: Block = 'none';
 	for (const [at, line] of text.split('\n').entries()) {
 		if (line.startsWith('```')) block = block === 'none' ? blockOf(line.slice(3).trim()) : 'none';
 		else if (block === 'none' || block === 'other') continue;
-		else if (line.startsWith('$ ')) steps.push({command: line.slice(2), shown: [], tools: block === 'tools', line: at + 1});
+		else if (line.startsWith('$ '))
+			steps.push({command: line.slice(2), shown: [], tools: block === 'tools', fails: block === 'fails', line: at + 1});
 		else steps.at(-1)?.shown.push(line);
 	}
 	return steps;
 }
 
-function blockOf(info: string): 'console' | 'tools' | 'other' {
+type Block = 'none' | 'console' | 'tools' | 'fails' | 'other';
+
+function blockOf(info: string): Block {
 	if (info === 'console') return 'console';
-	return info === 'console tools' ? 'tools' : 'other';
+	if (info === 'console tools') return 'tools';
+	return info === 'console fails' ? 'fails' : 'other';
 }
 
 export const readSteps = (): readonly Step[] => stepsOf(readFileSync(readme, 'utf8'));
@@ -47,6 +53,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
 	[/(?:\/[\w.-]+)+\/\.troupe/g, 'HOME'],
 	[/\bhello-[a-z0-9]{5}\b/g, 'HELLO'],
 	[/\bjoin-[0-9a-f]{8}\b/g, 'JOIN'],
+	[/\bPATH "[^"]*"/g, 'PATH'],
 	[/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'UID'],
 	[/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'],
 	[/\b\d+(?:\.\d+){3}(?::\d+)?\b/g, 'ADDRESS'],

@@ -8,8 +8,10 @@ import {mkdtempSync, readFileSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {TestFn} from 'ava';
+import {releaseMemory} from '../../agent/process/memory.js';
 import {clientOf, type Client} from '../../cli/client.js';
 import {readEndpoints, type Endpoints} from '../../cli/endpoints.js';
+import {homeOf} from '../../cli/home.js';
 import {readConnection} from '../../cli/kubeconfig.js';
 import {killAll, lives, processesOf} from './_processes.js';
 import {eventually} from './_waiting.js';
@@ -34,12 +36,15 @@ export type Home = Awaited<ReturnType<typeof openHome>>;
 export type Owner = {readonly teardown: (clean: () => void | Promise<void>) => void};
 
 /** One home for all tests of a file, with its cluster up before the first; everything is cleaned up after the last. */
-export function openFileHome(tests: Pick<TestFn, 'before' | 'after'>): {readonly cluster: Home; readonly client: () => Client} {
+export function openFileHome(
+	tests: Pick<TestFn, 'before' | 'after'>,
+	...flags: readonly string[]
+): {readonly cluster: Home; readonly client: () => Client} {
 	const cleanings: (() => void | Promise<void>)[] = [];
 	const cluster = openHome({teardown: clean => void cleanings.unshift(clean)});
 	let client: Client | undefined;
 	tests.before(async () => {
-		await cluster.up();
+		await cluster.up(...flags);
 		client = await cluster.client();
 	});
 	tests.after.always(async () => {
@@ -64,6 +69,7 @@ export function openHome(owner: Owner) {
 		for (const client of clients) client.close();
 		for (const child of children) child.kill('SIGKILL');
 		await killAll(home);
+		await releaseMemory(homeOf(home).runtime);
 		rmSync(folder, {recursive: true, force: true});
 	});
 

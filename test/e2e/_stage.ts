@@ -28,7 +28,7 @@ export type StageOptions = {
 	readonly upFlags?: readonly string[];
 };
 
-const freePorts = ['--api=127.0.0.1:0', '--web=127.0.0.1:0', '--mqtt=127.0.0.1:0'];
+export const freePorts = ['--api=127.0.0.1:0', '--web=127.0.0.1:0', '--mqtt=127.0.0.1:0'];
 const mainFile = path.join(import.meta.dirname, '../../cli/main.js');
 
 /** The last line that a cluster in the foreground prints before it is silent. */

@@ -9,7 +9,7 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {collectionAddress, objectAddress} from '../../api/keys.js';
 import {may, type Identity} from '../../api/roles.js';
-import {isNodeReady} from '../../actors/control/placement.js';
+import {isNodeReady} from '../../actors/control/scheduling/candidate.js';
 import {openControl, type Control} from '../../actors/control/start.js';
 import type {LogRequest} from '../../actors/node/runtime-port.js';
 import {openNode, type Node} from '../../actors/node/start.js';

@@ -3,8 +3,12 @@
 import {readdirSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
-import type {ApiObject} from '../../api/object.js';
+import type {ApiObject, JsonObject} from '../../api/object.js';
+import {getOne} from '../../cli/lists.js';
+import {pathOf, resourceOf} from '../../cli/resources.js';
+import {line} from '../cli/_in-process.js';
 import {containerOf, isReady, phaseOf, podOf, setOf} from './_pods.js';
 import {programsOf} from './_processes.js';
 import {openFileHome} from './_rig.js';
@@ -72,6 +76,9 @@ test('a namespace takes along everything in it', async t => {
 const ledgerOf = (pods: ReadonlyMap<string, ApiObject>): ApiObject | undefined =>
 	[...pods.values()].find(({metadata}) => metadata.name.startsWith('ledger-'));
 
+const hasNoPlace = (pod: ApiObject | undefined): boolean =>
+	(pod as Pod | undefined)?.status?.conditions?.some(({type, reason}) => type === 'PodScheduled' && reason === 'Unschedulable') === true;
+
 /** What each example becomes: the pods it stands for, by name or by prefix, and how they are then. */
 const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) => boolean} = {
 	'config.yaml': pods => isReady(pods.get('greeter')),
@@ -83,6 +90,8 @@ const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) 
 	'hello.yaml': pods => [...pods].filter(([name, pod]) => name.startsWith('hello-') && isReady(pod)).length === 3,
 	'job.yaml': pods => phaseOf(pods.get('count')) === 'Succeeded' && phaseOf(pods.get('try-again')) === 'Succeeded',
 	'pod.yaml': pods => isReady(pods.get('clock')),
+	// Without root the node has no volumes, and the pod says so.
+	'volumes.yaml': pods => isReady(pods.get('reader')) || hasNoPlace(pods.get('reader')),
 };
 
 test('every example becomes what it says', async t => {
@@ -126,6 +135,52 @@ test('every example becomes what it says', async t => {
 		);
 	}
 	await cluster.fine('delete', 'ns', 'examples', '--timeout=40s');
+});
+
+test('objects are made, compared, changed by several hands, edited and replaced', async t => {
+	const troupe = (args: readonly string[], input: object = {}, env: Readonly<Record<string, string>> = {}) =>
+		line(args, {home: cluster.home, input: JSON.stringify(input), env});
+	const set = (replicas: number, env: readonly object[]) => {
+		const made = setOf('many-hands', replicas);
+		const [container] = made.spec.template.spec.containers;
+		return {...made, spec: {...made.spec, template: {...made.spec.template, spec: {containers: [{...container, env}]}}}};
+	};
+	const one = [{name: 'A', value: '1'}];
+	const look = () => getOne(client(), resourceOf('rs'), 'default', 'many-hands') as Promise<ReplicaSet>;
+	t.is((await troupe(['create', '-f', '-', '--dry-run=server'], set(0, one))).out, 'replicaset.apps/many-hands created (server dry run)\n');
+	t.is((await troupe(['replace', '-f', '-'], set(0, one))).code, 3, 'a dry run keeps nothing');
+	t.is((await troupe(['create', '-f', '-'], set(0, one))).out, 'replicaset.apps/many-hands created\n');
+	t.is((await troupe(['create', '-f', '-'], set(0, one))).code, 4);
+	t.is((await troupe(['apply', '-f', '-'], set(0, one))).code, 0);
+	const {metadata} = await look();
+	const difference = await troupe(['diff', '-f', '-'], set(0, [{name: 'A', value: '2'}]));
+	t.is(difference.code, 1);
+	t.regex(difference.out, /^- +value: "1"\n\+ +value: "2"$/m);
+	t.is((await troupe(['diff', '-f', '-'], set(0, one))).code, 0);
+	t.is((await troupe(['delete', 'rs/many-hands', '--dry-run=server'])).code, 0);
+	t.is((await troupe(['label', 'rs/many-hands', 'a=b', '--dry-run=server'])).code, 0);
+	t.deepEqual((await look()).metadata, metadata, 'looking and trying change nothing, not even the version');
+
+	const [theirs] = set(0, [...one, {name: 'THEIRS', value: '9'}]).spec.template.spec.containers;
+	await client().json({
+		method: 'PATCH',
+		path: pathOf(resourceOf('rs'), 'default', 'many-hands'),
+		body: {spec: {template: {spec: {containers: [theirs]}}}} as unknown as JsonObject,
+		contentType: 'application/merge-patch+json',
+	});
+	t.is((await troupe(['apply', '-f', '-'], set(0, [{name: 'A', value: '2'}]))).out, 'replicaset.apps/many-hands configured\n');
+	t.deepEqual((await look()).spec?.template.spec.containers[0]?.env, [
+		{name: 'A', value: '2'},
+		{name: 'THEIRS', value: '9'},
+	]);
+	t.is((await troupe(['edit', 'rs/many-hands'], {}, {EDITOR: 'sed -i s/THEIRS/OURS/'})).out, 'replicaset.apps/many-hands edited\n');
+	t.regex((await troupe(['edit', 'rs/many-hands'], {}, {EDITOR: 'sed -i s/template:/tempalte:/'})).err, /did you mean "template"/);
+	t.is((await look()).spec?.template.spec.containers[0]?.env?.[1]?.name, 'OURS');
+	const stale = {...set(0, one), metadata: {name: 'many-hands', resourceVersion: metadata.resourceVersion}};
+	t.is((await troupe(['replace', '-f', '-'], stale)).code, 4);
+	t.is((await troupe(['replace', '--force', '-f', '-'], set(0, one))).out, 'replicaset.apps/many-hands replaced\n');
+	t.not((await look()).metadata.uid, metadata.uid);
+	t.is((await troupe(['delete', 'rs/many-hands', '-o', 'name'])).out, 'replicaset.apps/many-hands\n');
 });
 
 test('exit codes say what went wrong, in one line', async t => {

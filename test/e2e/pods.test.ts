@@ -56,8 +56,12 @@ test('logs come byte for byte, of the run before as well, and as they are writte
 	const follower = cluster.start(['logs', '-f', 'writer']);
 	await follower.says(/ünïcode\n$/);
 	signal(pid, 'SIGUSR1');
+	const run = 'first\nsecond, ünïcode\n';
+	await follower.says(/bye\nfirst\nsecond, ünïcode\n$/);
+	follower.kill('SIGINT');
 	const followed = await follower.ended;
-	t.deepEqual([followed.code, followed.out], [0, 'first\nsecond, ünïcode\nbye\n'], 'it follows to the end of this run');
+	t.deepEqual([followed.code, followed.out], [130, `${run}bye\n${run}`], 'it goes on with the next run');
+	t.regex(followed.err, /container main restarted: exit 3/);
 	await until(client(), 'pods', 'the next run', pods => containerOf(pods.get('writer'))?.restartCount === 1 && isReady(pods.get('writer')));
 	t.is(await cluster.fine('logs', 'writer', '--previous'), 'first\nsecond, ünïcode\nbye\n');
 	t.is(await cluster.fine('logs', 'writer', '--previous', '--tail', '1'), 'bye\n');

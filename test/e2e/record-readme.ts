@@ -1,14 +1,21 @@
-// `node build/test/e2e/record-readme.js`: runs the commands of the README and puts what they print in place of what it shows.
+// `node build/test/e2e/record-readme.js [docs/first-hour.md]`: runs the commands of the README, or of another page, and puts what they
+// print in place of what it shows.
 //
 // For whoever changes an output. Uses the default ports and ~/.troupe, so that what is shown is what a newcomer sees. Where the
-// README leaves something out (`...`), and where a program is missing here, the block stays as it is.
+// page leaves something out (`...`), and where a program is missing here, the block stays as it is.
 
 import {readFileSync, writeFileSync} from 'node:fs';
-import {readme, stepsOf, type Step} from './_readme.js';
+import path from 'node:path';
+import {readme, root, stepsOf, type Step} from './_readme.js';
 import {openStage} from './_stage.js';
-import {walk} from './_tour.js';
+import {walk, type Walked} from './_tour.js';
 
-const text = readFileSync(readme, 'utf8');
+const [, , named] = process.argv;
+const page = named === undefined ? readme : path.join(root, named);
+const text = readFileSync(page, 'utf8');
+/** How long what only looks may take to show the same as before: something may have changed, or is not there yet. */
+const patienceMs = 2_000;
+
 const stage = openStage({realCurl: true, upFlags: []});
 const lines: (string | undefined)[] = text.split('\n');
 
@@ -26,12 +33,13 @@ function record({line, shown}: Step, command: string, out: string): void {
 }
 
 try {
-	await walk(stage, stepsOf(text), ({step, command, ran}) => {
+	const seen = ({step, command, ran}: Walked): void => {
 		process.stdout.write(`$ ${step.command}\n${ran.out}`);
-		if (ran.code === 0) record(step, command, ran.out);
+		if ((ran.code === 0) !== step.fails) record(step, command, ran.out);
 		else process.exitCode = 1;
-	});
+	};
+	await walk(stage, stepsOf(text), seen, patienceMs);
 } finally {
 	await stage.close();
 }
-writeFileSync(readme, lines.filter(line => line !== undefined).join('\n'));
+writeFileSync(page, lines.filter(line => line !== undefined).join('\n'));

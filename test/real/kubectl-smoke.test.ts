@@ -132,7 +132,7 @@ real('logs, events and rights come through', async t => {
 	backend.put({...pod, spec: {...(pod.spec as object), nodeName: 'node-a'}, status: {phase: 'Running', containerStatuses: [state]}});
 	backend.onReadLog(() => succeeded({data: Buffer.from('hello\n').toString('base64'), nextOffset: 6, end: true, attempt: 0}));
 	t.is((await kubectl('logs', '-f', 'web')).stdout, 'hello\n');
-	t.regex((await kubectl('logs', 'web', '--timestamps')).stderr, /timestamps is not supported yet/);
+	t.is((await kubectl('logs', 'web', '--timestamps', '--since=5m')).stdout, 'hello\n');
 	const atMs = systemClock.nowMs();
 	const event = {type: 'Warning', reason: 'BackOff', message: 'again', count: 1, firstAtMs: atMs, lastAtMs: atMs} as const;
 	backend.events.set('pods/default/web', [event]);

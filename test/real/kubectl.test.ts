@@ -131,7 +131,7 @@ real('logs, events and the life of a pod', async t => {
 	);
 	t.is(await fine('logs', 'talker', '--previous'), 'one\ntwo\nbye\n');
 	const described = await fine('describe', 'pod', 'talker');
-	t.regex(described, /Last State: +Terminated\n +Reason: +Error\n +Exit Code: +3\n/);
+	t.regex(described, /Last State: +Terminated\n +Reason: +Error\n +Message: +one\n(?:.*\n)*? +Exit Code: +3\n/);
 	for (const reason of ['Scheduled', 'Started', 'Crashed']) t.regex(described, new RegExp(`(Normal|Warning) +${reason} `));
 	t.regex(await fine('get', 'events'), /Crashed +pod\/talker +container main, attempt 0, ended: exit 3/);
 	t.is(await fine('delete', 'pod', 'talker', '--grace-period=1'), 'pod "talker" deleted\n');

@@ -7,7 +7,7 @@ import {collectionAddress} from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {Role} from '../../api/roles.js';
-import {isNodeReady} from '../../actors/control/placement.js';
+import {isNodeReady} from '../../actors/control/scheduling/candidate.js';
 import {openControl, type Control} from '../../actors/control/start.js';
 import {openNode, type Node} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';

@@ -1,0 +1,69 @@
+// A cluster whose disk is full: writes fail and say so, reads go on, what runs runs on; with space again all goes on without a restart,
+// and nothing that was acknowledged is lost. (The store alone, under load: durability.test.ts.)
+
+import {execFileSync} from 'node:child_process';
+import {closeSync, openSync, rmSync, writeSync} from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import test from 'ava';
+import {obedientPod, pidsWhenRunning} from '../e2e/_pods.js';
+import {lives} from '../e2e/_processes.js';
+import {openHome} from '../e2e/_rig.js';
+import {eventually} from '../e2e/_waiting.js';
+
+/** Takes all the space there is, to the last byte. */
+function fillUp(file: string): void {
+	const handle = openSync(file, 'w');
+	for (let bytes = 65_536; bytes >= 1; bytes = Math.floor(bytes / 2)) {
+		try {
+			while (writeSync(handle, Buffer.alloc(bytes)) > 0);
+		} catch (error) {
+			if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+		}
+	}
+	closeSync(handle);
+}
+
+const config = (name: string): string =>
+	JSON.stringify({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name}, data: {a: 'x'.repeat(20_000)}});
+
+test('a full disk refuses writes and nothing else; what was acknowledged is there after a SIGKILL', async t => {
+	if (process.getuid?.() !== 0) return t.fail('this test mounts a small disk, which only root may');
+	t.timeout(120_000);
+	const cluster = openHome(t);
+	execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'troupe-full-disk', cluster.folder]);
+	t.teardown(async () => {
+		await cluster.killEverything();
+		execFileSync('umount', ['--lazy', cluster.folder]);
+	});
+	await cluster.up();
+	await cluster.apply(obedientPod('web'));
+	const [pid = 0] = await pidsWhenRunning(await cluster.client(), 'web');
+	const kept = new Set<string>();
+	const write = async (name: string) => {
+		const ran = await cluster.start(['apply', '-f', '-'], config(name)).ended;
+		if (ran.code === 0) kept.add(`configmap/${name}`);
+		return ran;
+	};
+	t.is((await write('before')).code, 0);
+
+	const filler = path.join(cluster.folder, 'filler');
+	fillUp(filler);
+	let refused = '';
+	for (let attempt = 0; attempt < 5 && refused === ''; attempt++) {
+		const {code, err} = await write(`full-${attempt}`);
+		if (code !== 0) refused = err;
+	}
+	t.regex(refused, /^error: [^\n]*(No space left on device|no space)[^\n]*\n$/i);
+	t.true((await cluster.fine('get', 'configmaps', '-o', 'name')).includes('configmap/before'), 'reads go on');
+	t.true(lives(pid), 'what runs runs on');
+
+	rmSync(filler);
+	await eventually('writes are taken again', async () => (await write('after')).code === 0);
+	await cluster.killCluster();
+	await cluster.up();
+	const found = new Set((await cluster.fine('get', 'configmaps', '-o', 'name')).trim().split('\n'));
+	for (const name of kept) t.true(found.has(name), name);
+	t.true(lives(pid));
+	await cluster.fine('down', '--pods');
+});

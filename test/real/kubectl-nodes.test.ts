@@ -1,0 +1,49 @@
+// Nodes and schemas as the real kubectl sees them. Needs kubectl 1.32 on the PATH; where it is missing, that is said in capitals.
+
+import {execFile, spawnSync} from 'node:child_process';
+import path from 'node:path';
+import {promisify} from 'node:util';
+import test from 'ava';
+import {setOf} from '../e2e/_pods.js';
+import {openFileHome} from '../e2e/_rig.js';
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+if (!hasKubectl) process.stdout.write('KUBECTL IS NOT INSTALLED: ITS TESTS ARE SKIPPED\n');
+const real = hasKubectl ? test.serial : test.serial.skip;
+
+const {cluster} = openFileHome(test, '--simulated-nodes=2');
+const run = promisify(execFile);
+
+async function kubectl(...words: readonly string[]): Promise<string> {
+	const {home, folder} = cluster;
+	const env = {...process.env, KUBECONFIG: path.join(home, 'kubeconfig'), KUBECACHEDIR: path.join(folder, 'cache')};
+	return (await run('kubectl', words, {env, timeout: 30_000})).stdout;
+}
+
+real('kubectl explains every field that the schemas have', async t => {
+	const field = await kubectl('explain', 'pod.spec.restartPolicy');
+	t.regex(field, /^KIND: +Pod\nVERSION: +v1\n\nFIELD: restartPolicy <string>\nENUM:\n +Always\n +OnFailure\n +Never\n/);
+	const set = await kubectl('explain', 'rs.spec');
+	t.regex(set, /^GROUP: +apps\nKIND: +ReplicaSet\n/);
+	t.regex(set, /^ {2}replicas\t<integer>$/m);
+	t.regex(set, /^ {2}selector\t<LabelSelector> -required-$/m);
+	t.regex(
+		await kubectl('explain', 'pods', '--recursive'),
+		/^ {2}metadata\t<ObjectMeta> -required-\n {4}annotations\t<map\[string\]string>$/m,
+	);
+	await t.throwsAsync(kubectl('explain', 'pod.spec.nosuch'), {message: /field "nosuch" does not exist/});
+});
+
+real('kubectl cordons a node, taints it, and drains it through evictions', async t => {
+	t.is(await kubectl('taint', 'nodes', 'sim-2', 'lab=yes:NoSchedule'), 'node/sim-2 tainted\n');
+	t.is(await kubectl('taint', 'nodes', 'sim-2', 'lab-'), 'node/sim-2 untainted\n');
+	t.is(await kubectl('cordon', 'sim-2'), 'node/sim-2 cordoned\n');
+	t.is(await kubectl('uncordon', 'sim-2'), 'node/sim-2 uncordoned\n');
+	await cluster.fine('cordon', 'vm');
+	await cluster.apply(setOf('web', 12));
+	await cluster.fine('wait', 'rs/web', '--for', 'jsonpath={.status.readyReplicas}=12');
+	const said = await kubectl('drain', 'sim-1');
+	t.regex(said, /^pod\/web-\w+ evicted$/m);
+	t.regex(said, /^node\/sim-1 drained$/m);
+	t.is(await kubectl('get', 'pods', '--field-selector=spec.nodeName=sim-1', '-o', 'name'), '');
+});
