@@ -20,7 +20,7 @@ import {handle, type Done, type Handlers} from './handlers.js';
 import {anotherAttemptRuns, attemptIsOver, noLease, noSandbox, noSuchLog, notRunning, wrongLogRequest} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {createExecSessions} from './simulated/exec.js';
-import {createSimulatedHost, type SimulatedContainer, type SimulatedHost} from './simulated/host.js';
+import {createSimulatedHost, type SimulatedContainer, type SimulatedHost, type SimulatedNetwork} from './simulated/host.js';
 import {actByWords, answersAtOnce, programByWords, type SimulatedScript} from './simulated/script.js';
 
 export type SimulatedRuntimeOptions = {
@@ -31,6 +31,8 @@ export type SimulatedRuntimeOptions = {
 	readonly secrets?: NodeSecrets | undefined;
 	/** What survives the agent; a new host when there is none. */
 	readonly host?: SimulatedHost | undefined;
+	/** Of a new host: where its pods get their addresses. */
+	readonly network?: SimulatedNetwork | undefined;
 	readonly hostIP?: string | undefined;
 	readonly cpuMillis?: number | undefined;
 	readonly memoryBytes?: number | undefined;
@@ -40,7 +42,15 @@ export type SimulatedRuntimeOptions = {
 const gibibyte = 1_073_741_824;
 
 export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtime {
-	const {clock, random, script = {}, secrets = noSecrets, hostIP = '127.0.0.1', host = createSimulatedHost(clock)} = options;
+	const {
+		clock,
+		random,
+		script = {},
+		secrets = noSecrets,
+		hostIP = '127.0.0.1',
+		network,
+		host = createSimulatedHost(clock, network),
+	} = options;
 	/** Stands for this agent: what another one started is not heard of before it is adopted. */
 	const agent = {};
 	const sessions = createExecSessions(clock);

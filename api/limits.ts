@@ -24,7 +24,7 @@ export const limits = {
 	/** A quantity such as `500m`. */
 	quantityCharacters: 40,
 	/** What one container may ask for, in thousandths of a CPU or bytes (1Pi): sums of them stay whole numbers. */
-	resourceAmount: 2 ** 50,
+	resourceAmount: 1_125_899_906_842_624,
 	/** Of one ReplicaSet. Each is an actor; a slip of the finger must not fill the memory with them. */
 	replicas: 100_000,
 	/** One MQTT packet, counted before the parser sees it. */

@@ -5,7 +5,7 @@ import type {Labels} from '../api/object.js';
 import {openNode, type Node, type NodeOptions} from '../actors/node/start.js';
 import type {Runtime} from '../actors/node/runtime-port.js';
 import type {NodeSecrets} from '../actors/node/secrets-port.js';
-import {createSimulatedHost, type SimulatedNetwork} from '../agent/simulated/host.js';
+import type {SimulatedNetwork} from '../agent/simulated/host.js';
 import {createProcessRuntime} from '../agent/process-runtime.js';
 import type {LifecycleEvent} from '../system/observer.js';
 import type {MetaOutcome} from '../system/store.js';
@@ -67,10 +67,8 @@ export type RuntimeOptions = {
 
 export async function openRuntime(options: RuntimeOptions, {clock, random}: Ground, log: Log): Promise<Runtime> {
 	const {choice, home, secrets, hostPaths, network} = options;
-	if (choice === 'simulated') {
-		const host = createSimulatedHost(clock, network);
-		return (await import('../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, host});
-	}
+	if (choice === 'simulated')
+		return (await import('../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
 	return createProcessRuntime({
 		directory: home.runtime,
 		clock,

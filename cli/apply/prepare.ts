@@ -77,7 +77,7 @@ async function placed(document: ManifestDocument, {object, notes = [], renamed =
 	};
 	const generates = where.mayGenerate === true && metadata.name === undefined && metadata.generateName !== undefined;
 	if (!generates && (typeof metadata.name !== 'string' || metadata.name === ''))
-		throw await nameless(rest, metadata.name, 'name' in given ? '; "name" stands too far to the left' : '');
+		throw await nameless(rest, metadata.name);
 	if (resource.namespaced && named !== undefined && named !== '' && !isDnsLabel(named))
 		refuse('metadata.namespace', `must be lower-case letters, digits and "-", at most 63 characters, got ${shown(named)}`);
 	if (resource.namespaced && named !== undefined && where.isDemanded && named !== where.namespace)
@@ -94,15 +94,20 @@ async function placed(document: ManifestDocument, {object, notes = [], renamed =
 }
 
 /** No cluster can be asked about an object without a name: what else is wrong with it is found here. */
-async function nameless(object: JsonObject, name: unknown, hint: string): Promise<AppError> {
+async function nameless(object: JsonObject, name: unknown): Promise<AppError> {
 	const {checkHereAlone} = await import('./check-here.js');
 	const field = 'metadata.name';
 	const found = causesOf(errorOf(() => checkHereAlone(object)));
-	if (object['metadata'] !== undefined && !isObject(object['metadata'])) return new AppError('ERR_INVALID', {causes: found});
+	const metadata = object['metadata'] ?? undefined;
+	if (metadata !== undefined && !isObject(metadata)) return new AppError('ERR_INVALID', {causes: found});
+	const isOutside = 'name' in object;
+	const hint = isOutside ? '; "name" stands too far to the left' : '';
 	const told = found.filter(cause => cause.field === field);
 	const mine = {field, message: `is required: the object is found by its name${hint}`, reason: 'FieldValueRequired'};
 	const isMissing = name === undefined || name === null || name === '' || told.length === 0;
-	const causes = [...(isMissing ? [mine] : told), ...found.filter(cause => cause.field !== field)];
+	// Said in other words already: that there is no metadata, and that the name is no field where it stands.
+	const said = new Set([field, ...(metadata === undefined ? ['metadata'] : []), ...(isOutside ? ['name'] : [])]);
+	const causes = [...(isMissing ? [mine] : told), ...found.filter(cause => !said.has(cause.field ?? ''))];
 	return new AppError('ERR_INVALID', {message: mine.message, causes});
 }
 

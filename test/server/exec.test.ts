@@ -307,7 +307,7 @@ test('there are no more sessions than the door can have', async t => {
 
 test('attach is the output from now on, and the input of what reads it', async t => {
 	const {cluster, url} = await openDoor(t);
-	runningPod(cluster, [{name: 'main', stdin: true}, {name: 'deaf'}]);
+	runningPod(cluster, [{name: 'main', stdin: true, stdinOnce: true}, {name: 'more', stdin: true}, {name: 'deaf'}]);
 	const chunk = (text: string, nextOffset: number, more: object = {}) =>
 		succeeded({data: Buffer.from(text).toString('base64'), nextOffset, end: false, attempt: 2, ...more});
 	let tell: (() => void) | undefined;
@@ -341,6 +341,14 @@ test('attach is the output from now on, and the input of what reads it', async t
 			[105, undefined],
 		],
 	);
+	// Input that is to be had more than once does not end with whoever goes.
+	const other = await openRemote(url, `${attach}more`);
+	await other.socket.send(stdin('y'));
+	await other.socket.send(endOfInput);
+	await eventually('the other input to arrive', () => of(asked, 'stdinWrite').some(({data}) => data === 'eQ=='));
+	other.socket.close(1000);
+	await other.closed;
+	t.false(of(asked, 'stdinWrite').some(({id, isLast}) => id.container === 'more' && isLast));
 	const {answer} = await t.throwsAsync<Error & {answer: StatusBody}>(openRemote(url, `${attach}deaf`));
 	t.regex(answer.message, /container deaf takes no input: "stdin: true" is missing/);
 });
