@@ -24,13 +24,6 @@ export type Look = {
 
 export type Terminal = Awaited<ReturnType<typeof openTerminal>>;
 
-/** Whether these programs are installed; says in capitals when not. */
-export function areInstalled(...programs: readonly string[]): boolean {
-	const missing = programs.filter(program => spawnSync(program, [program === 'tmux' ? '-V' : '--version']).status !== 0);
-	if (missing.length > 0) process.stdout.write(`NOT INSTALLED: ${missing.join(', ')}. THEIR TESTS ARE SKIPPED\n`);
-	return missing.length === 0;
-}
-
 /** A shell in which `troupe` is the built command on this home, and `kubectl` asks the same cluster. */
 export async function openTerminal(
 	owner: Owner,
@@ -42,7 +35,8 @@ export async function openTerminal(
 	const tmux = (...words: readonly string[]): string => execFileSync('tmux', ['-S', socket, ...words], {encoding: 'utf8'});
 	owner.teardown(() => {
 		spawnSync('tmux', ['-S', socket, 'kill-server']);
-		rmSync(folder, {recursive: true, force: true});
+		// Whoever was told to end may still be writing its cache.
+		rmSync(folder, {recursive: true, force: true, maxRetries: 20, retryDelay: 50});
 	});
 	const program = path.join(folder, 'troupe');
 	writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`);

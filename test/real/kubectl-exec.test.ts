@@ -7,7 +7,7 @@ import test, {type ExecutionContext} from 'ava';
 import {containerOf, pidsWhenRunning, podOf} from '../e2e/_pods.js';
 import {follow, openHome, type Ran, type Started} from '../e2e/_rig.js';
 import {until} from '../e2e/_waiting.js';
-import {areInstalled, openTerminal} from './_terminal.js';
+import {openTerminal} from './_terminal.js';
 
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 if (!hasKubectl) process.stdout.write('KUBECTL IS MISSING: ITS TESTS ARE SKIPPED\n');
@@ -81,7 +81,7 @@ real('logs: followed, from when on, with times, of the run before; attach shows 
 	t.regex((await kubectl('logs', 'web', '--previous')).out, /^begun\n[^]*bye\n$/);
 });
 
-(areInstalled('tmux') ? real : test.skip)('exec -it: a prompt, the size of the terminal, and the exit code', async t => {
+real('exec -it: a prompt, the size of the terminal, and the exit code', async t => {
 	const {cluster, client} = await withKubectl(t);
 	await cluster.apply(podOf('web', ['sleep', '100000']));
 	await pidsWhenRunning(client, 'web');

@@ -4,15 +4,14 @@ import test from 'ava';
 import {podOf, setOf} from '../e2e/_pods.js';
 import {openFileHome} from '../e2e/_rig.js';
 import {until} from '../e2e/_waiting.js';
-import {areInstalled, openTerminal} from './_terminal.js';
+import {openTerminal} from './_terminal.js';
 
 const {cluster, client} = openFileHome(test, '--simulated-nodes=2');
-const real = areInstalled('tmux', 'bash', 'zsh', 'fish') ? test.serial : test.serial.skip;
 
 const onNode = (name: string) => ({nodeSelector: {'kubernetes.io/hostname': name}});
 const isGone = (name: string) => until(client(), 'pods', `${name} gone`, pods => !pods.has(name));
 
-real('a live table changes in place, counts down, fits the window, and stays when it is left', async t => {
+test.serial('a live table changes in place, counts down, fits the window, and stays when it is left', async t => {
 	const terminal = await openTerminal(t, cluster.home);
 	terminal.type('troupe get pods -w\n');
 	await terminal.until('nothing yet', screen => screen[1] === 'No resources found in default namespace.');
@@ -57,7 +56,7 @@ real('a live table changes in place, counts down, fits the window, and stays whe
 	await isGone('crash');
 });
 
-real('progress changes in place under whole lines of output, and Ctrl-C leaves nothing of it', async t => {
+test.serial('progress changes in place under whole lines of output, and Ctrl-C leaves nothing of it', async t => {
 	const terminal = await openTerminal(t, cluster.home);
 	const deaf = (name: string) =>
 		podOf(name, ['sh', '-c', `trap '' TERM; while :; do sleep 0.1; done`], {...onNode('vm'), terminationGracePeriodSeconds: 600});

@@ -4,9 +4,7 @@ import test, {type ExecutionContext} from 'ava';
 import {pidsWhenRunning, podOf} from '../e2e/_pods.js';
 import {openHome, type Home} from '../e2e/_rig.js';
 import {eventually} from '../e2e/_waiting.js';
-import {areInstalled, openTerminal, type Terminal} from './_terminal.js';
-
-const real = areInstalled('tmux') ? test : test.skip;
+import {openTerminal, type Terminal} from './_terminal.js';
 
 /** Unlike bash, sh does not put a terminal right that a program left as it should not. */
 const look = {shell: 'sh', columns: 100, rows: 30, prompt: 'host> '} as const;
@@ -31,7 +29,7 @@ async function isAsBefore({type, shows}: Terminal, code: number): Promise<void> 
 	await shows(new RegExp(`^code ${code}\\nicanon\\necho$`, 'm'));
 }
 
-real('a shell in a pod has a prompt, the size of the terminal as it changes, and its own Ctrl-C', async t => {
+test('a shell in a pod has a prompt, the size of the terminal as it changes, and its own Ctrl-C', async t => {
 	const {terminal} = await withTerminal(t);
 	const {type, key, resize, shows} = terminal;
 	type('troupe exec -it web -- sh\n');
@@ -49,7 +47,7 @@ real('a shell in a pod has a prompt, the size of the terminal as it changes, and
 	t.pass();
 });
 
-real('the terminal is given back when the client is told to end, and when the cluster dies', async t => {
+test('the terminal is given back when the client is told to end, and when the cluster dies', async t => {
 	const {cluster, terminal} = await withTerminal(t);
 	const {type, shows, children} = terminal;
 	type('clear; troupe exec -it web -- sh\n');
@@ -64,7 +62,7 @@ real('the terminal is given back when the client is told to end, and when the cl
 	t.pass();
 });
 
-real('a container with a terminal of its own is typed to', async t => {
+test('a container with a terminal of its own is typed to', async t => {
 	const {terminal} = await withTerminal(t);
 	const {type, key, lines, shows, children} = terminal;
 	type('troupe attach -it shell\n');
