@@ -19,7 +19,7 @@ const besidesCollections = 2;
 export function parseBoundedYaml(text: string, lines: LineCounter, tokensMax: number = limits.yamlTokens): BoundedYaml {
 	const parser = new Parser(lines.addNewLine);
 	// The package compares each key with all before it; ours are looked up.
-	const composer = new Composer({lineCounter: lines, prettyErrors: false, merge: true, strict: true, uniqueKeys: false});
+	const composer = new Composer({lineCounter: lines, prettyErrors: false, merge: true, strict: true, uniqueKeys: false, logLevel: 'error'});
 	const documents: Document.Parsed[] = [];
 	lines.addNewLine(0);
 	let tokens = 0;

@@ -9,10 +9,12 @@ import {tokensPath} from '../api/join.js';
 import {topicPrefix} from '../api/topics.js';
 import {readEndpoints} from '../cli/endpoints.js';
 import {homeOf} from '../cli/home.js';
+import {line} from '../test/cli/_in-process.js';
 import {requestOf, type FuzzRequest} from '../test/server/fuzz-requests.js';
 import {connectPacket, packet, pingPacket, publishPacket, subscribePacket, text, unsubscribePacket} from '../test/system/mqtt/_wire.js';
 import type {Benchmark} from './benchmark.js';
-import {startCluster, temporaryHome, type BenchCluster} from './cluster.js';
+import {startCluster, temporaryFolder, temporaryHome, type BenchCluster} from './cluster.js';
+import {lines} from './fuzz-lines.js';
 import {rssBytes} from './process-figures.js';
 import {median, type Row} from './table.js';
 
@@ -22,6 +24,8 @@ const atOnce = 8;
 const patienceMs = 20_000;
 /** Memory is looked at after so many inputs; the last fifth of these looks is compared with the second: caches and compiled code are there by then. */
 const lookInputs = 500;
+/** The highest one in docs/cli.md. */
+const lastExitCode = 6;
 const mebibyte = 1_048_576;
 const seed = 20_261_120;
 
@@ -31,7 +35,11 @@ export const fuzzBenchmark: Benchmark = {
 	async run({rounds = defaultInputs}, scope) {
 		const home = temporaryHome(scope);
 		const cluster = await startCluster(scope, home, {flags: ['--runtime=simulated', '--store=memory'], abrupt: true});
-		const rows = [...(await overHttp(cluster, rounds)), ...(await overMqtt(cluster, rounds))];
+		const rows = [
+			...(await onTheCommandLine(temporaryFolder(scope, 'nothing'), rounds)),
+			...(await overHttp(cluster, rounds)),
+			...(await overMqtt(cluster, rounds)),
+		];
 		const startedAt = performance.now();
 		await cluster.client.json({path: '/version'});
 		return [
@@ -46,7 +54,7 @@ type Tally = {sent: number; readonly bad: string[]; unanswered: number};
 /** Sends inputs, some at a time, and says how memory went meanwhile. */
 async function deluge<Input>(
 	door: string,
-	{pid}: BenchCluster,
+	{pid}: {readonly pid: number},
 	count: number,
 	inputs: fc.Arbitrary<Input>,
 	send: (input: Input, tally: Tally) => Promise<void>,
@@ -96,6 +104,23 @@ async function deluge<Input>(
 		},
 	];
 }
+
+// ---- the command line ------------------------------------------------------------------------------------------------------
+
+/** Each line runs to its end in this process. What it answers with is one of the exit codes, and no line of it calls itself a bug. */
+const onTheCommandLine = (home: string, count: number): Promise<readonly Row[]> =>
+	deluge('command line', process, count, lines, async ({args, input}, tally) => {
+		const late = setTimeout(() => void tally.unanswered++, patienceMs);
+		try {
+			const {code, err} = await line(args, {home, input});
+			if (code === null || code < 0 || code > lastExitCode || err.includes('bug in troupe'))
+				tally.bad.push(`${args.join(' ')}: ${code} ${err.slice(0, 200)}`);
+		} catch (error) {
+			tally.bad.push(`${args.join(' ')}: ${String(error)}`);
+		} finally {
+			clearTimeout(late);
+		}
+	});
 
 // ---- HTTP ------------------------------------------------------------------------------------------------------------------
 

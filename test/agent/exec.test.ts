@@ -165,7 +165,6 @@ test('what a session leaves behind ends with the container, or with the session 
 		t.is((await value(hear(waiting))).end?.exitCode, 137, "the end of the container is the session's");
 		await whenGone(() => !isThere(pid) && !isThere(other));
 	}
-	t.pass();
 });
 
 test('a session that is closed kills its program, and so does the end of the agent', async t => {
@@ -275,5 +274,4 @@ test('probes leave no descriptor behind, and more than fit are refused', async t
 	t.is(outcomes.filter(outcome => codeOf(outcome) === 'ERR_BUSY').length, 6);
 	t.is(outcomes.filter(outcome => outcome.ok && outcome.value.ok).length, limits.execActions);
 	await whenGone(() => readdirSync('/proc/self/fd').length <= before);
-	t.pass();
 });

@@ -93,7 +93,6 @@ test.serial('an agent that starts anew restarts nothing and runs no init contain
 	t.deepEqual(statusOf(pod)?.initContainerStatuses, statusOf(before)?.initContainerStatuses);
 	await tell(pod, '/be/busy');
 	await until(after, 'pods', 'it to be probed again', pods => containerOf(pods.get('patient'))?.ready === false);
-	t.pass();
 });
 
 test.serial('what fails says how, with its last words, and is tried when somebody asks', async t => {

@@ -158,7 +158,10 @@ test('a client that goes ends its program, also in the middle of a look or a wri
 	await eventually('the write to be asked for', () => of(asked, 'execWrite').length === 1);
 	socket.cut();
 	await eventually('the program to be ended', () => of(asked, 'execClose').length === 1);
-	t.pass();
+	t.deepEqual(
+		of(asked, 'execClose').map(({session}) => session),
+		['s1'],
+	);
 });
 
 test('a client that goes while its program is begun leaves none behind', async t => {
@@ -178,7 +181,10 @@ test('a client that goes while its program is begun leaves none behind', async t
 	socket.resetAndDestroy();
 	open?.();
 	await eventually('the program to be ended', () => of(asked, 'execClose').length === 1);
-	t.pass();
+	t.deepEqual(
+		of(asked, 'execClose').map(({session}) => session),
+		['s1'],
+	);
 });
 
 test('a node that goes in the middle is told as the end of the session', async t => {

@@ -133,7 +133,8 @@ const manifestOf = fc
 		let count = 0;
 		return JSON.stringify(manifest, (_key, old: unknown) => (count++ === at ? value : old)) ?? 'null';
 	});
-const bodyOf = fc.oneof(
+/** What is sent in place of a manifest. */
+export const bodyOf = fc.oneof(
 	{weight: 4, arbitrary: manifestOf},
 	{weight: 2, arbitrary: fc.json()},
 	{weight: 1, arbitrary: fc.string({maxLength: 100})},
