@@ -1,12 +1,14 @@
 import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
+import {line} from './_in-process.js';
 import {detached} from './_rig.js';
 
 const examples = path.resolve(import.meta.dirname, '../../../examples');
 
 test('every example can be applied, a second time without a change, and deleted', async t => {
-	const {up, troupe} = await detached(t, '--runtime=simulated', '--store=memory');
+	const {home, up} = await detached(t, '--runtime=simulated', '--store=memory');
+	const troupe = (...args: readonly string[]) => line(args, {home});
 	t.is(up.code, 0, up.err);
 	const files = (await readdir(examples)).filter(name => name.endsWith('.yaml'));
 	t.true(files.length >= 7);
