@@ -110,7 +110,10 @@ async function deluge<Input>(
 /** Each line runs to its end in this process. What it answers with is one of the exit codes, and no line of it calls itself a bug. */
 const onTheCommandLine = (home: string, count: number): Promise<readonly Row[]> =>
 	deluge('command line', process, count, lines, async ({args, input}, tally) => {
-		const late = setTimeout(() => void tally.unanswered++, patienceMs);
+		const late = setTimeout(() => {
+			tally.unanswered++;
+			tally.bad.push(`no end: ${args.join(' ')}`);
+		}, patienceMs);
 		try {
 			const {code, err} = await line(args, {home, input});
 			if (code === null || code < 0 || code > lastExitCode || err.includes('bug in troupe'))
