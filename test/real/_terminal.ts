@@ -24,6 +24,15 @@ export type Look = {
 
 export type Terminal = Awaited<ReturnType<typeof openTerminal>>;
 
+function isRemoved(folder: string): boolean {
+	try {
+		rmSync(folder, {recursive: true, force: true});
+		return true;
+	} catch {
+		return false;
+	}
+}
+
 /** A shell in which `troupe` is the built command on this home, and `kubectl` asks the same cluster. */
 export async function openTerminal(
 	owner: Owner,
@@ -33,10 +42,10 @@ export async function openTerminal(
 	const folder = mkdtempSync(path.join(tmpdir(), 'troupe-tty-'));
 	const socket = path.join(folder, 'tmux');
 	const tmux = (...words: readonly string[]): string => execFileSync('tmux', ['-S', socket, ...words], {encoding: 'utf8'});
-	owner.teardown(() => {
+	owner.teardown(async () => {
 		spawnSync('tmux', ['-S', socket, 'kill-server']);
 		// Whoever was told to end may still be writing its cache.
-		rmSync(folder, {recursive: true, force: true, maxRetries: 20, retryDelay: 50});
+		await eventually('the folder is gone', () => isRemoved(folder));
 	});
 	const program = path.join(folder, 'troupe');
 	writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`);
