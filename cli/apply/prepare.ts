@@ -76,8 +76,7 @@ async function placed(document: ManifestDocument, {object, notes = [], renamed =
 		throw new AppError('ERR_INVALID', {message, causes: [{field, message, reason: 'FieldValueRequired'}]});
 	};
 	const generates = where.mayGenerate === true && metadata.name === undefined && metadata.generateName !== undefined;
-	if (!generates && (typeof metadata.name !== 'string' || metadata.name === ''))
-		throw await nameless(rest, metadata.name);
+	if (!generates && (typeof metadata.name !== 'string' || metadata.name === '')) throw await nameless(rest, metadata.name);
 	if (resource.namespaced && named !== undefined && named !== '' && !isDnsLabel(named))
 		refuse('metadata.namespace', `must be lower-case letters, digits and "-", at most 63 characters, got ${shown(named)}`);
 	if (resource.namespaced && named !== undefined && where.isDemanded && named !== where.namespace)
