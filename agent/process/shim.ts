@@ -8,8 +8,8 @@ import type {MountText} from './mount-text.js';
 import {refusedWord} from './refused.js';
 import {endsWithParent, terminalSetup, underTerminal, type Terminal} from './terminal.js';
 
-/** Descriptors of the shim. The program gets none of them; `input`, which keeps its stdin open, is there only where it is asked for. */
-export const shimDescriptors = {state: 3, lifeline: 4, input: 5} as const;
+/** Descriptors of the shim. The program gets none of them. */
+export const shimDescriptors = {state: 3, lifeline: 4} as const;
 
 export type Launch = {
 	readonly argv: readonly string[];
@@ -28,7 +28,7 @@ export type Launch = {
 	readonly cgroups?: readonly string[] | undefined;
 	/** The most of data that each process of the program may have, where no cgroup bounds its memory. */
 	readonly dataKib?: number | undefined;
-	/** A FIFO: whoever writes a line into it ends the program's input, which stays open until then. */
+	/** A FIFO: whoever writes a line into it ends the program's input, a FIFO too, which stays open until then. */
 	readonly inputEnd?: string | undefined;
 	/** A view of the node's files of its own. */
 	readonly view?: View | undefined;
@@ -52,7 +52,7 @@ const shell = '/bin/sh';
  */
 const shimText = (cgroups: number, hasInput: boolean, launch: string): string => `trap : HUP INT QUIT USR1 USR2 PIPE ALRM TERM
 ${each(cgroups, checkText)}${hasInput ? inputText(cgroups + 1) : ''}(
-${each(cgroups, openText)}${cgroups > 0 || hasInput ? `shift ${cgroups + (hasInput ? 1 : 0)}\n` : ''}${launch}
+${hasInput ? closeInputText : ''}${each(cgroups, openText)}${cgroups > 0 || hasInput ? `shift ${cgroups + (hasInput ? 1 : 0)}\n` : ''}${launch}
 )
 echo "exit $?" >&${shimDescriptors.state}
 ${each(cgroups, emptyText)}kill -s KILL 0`;
@@ -83,13 +83,20 @@ exec ${groupDescriptor(index)}>&-
 const emptyText = (index: number): string => `echo 1 2>/dev/null >"\${${index + 1}%procs}kill"
 `;
 
-/** Somebody of the group holds the writing end of the program's input until it is told not to. */
-const inputText = (word: number): string => `(
-exec ${shimDescriptors.state}>&- ${shimDescriptors.lifeline}>&-
-read -r line <>"\${${word}}"
+/**
+ * A process of the group holds the writing end of the program's input until it is told not to. It reads from the shim's own end of the
+ * FIFO that tells it, so it is over with the shim, whatever that was ended by. Both FIFOs are opened for reading and writing first,
+ * for that never waits; the input by the name that the shim's stdin has.
+ */
+const inputText = (word: number): string => `command exec 6<>"\${${word}}" 7<"\${${word}}" 8>"\${${word}}" 6>&- 5>/proc/self/fd/0
+(
+exec ${shimDescriptors.state}>&- ${shimDescriptors.lifeline}>&- 8>&-
+read -r line <&7
 ) &
-exec ${shimDescriptors.input}>&-
+exec 5>&- 7<&-
 `;
+
+const closeInputText = 'exec 8>&-\n';
 
 /** Goes on with the same arguments in a mount namespace of its own, which hears of what is unmounted on the node. */
 const viewText = (

@@ -46,7 +46,6 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 		const log = kept(openSync(logFile(folder, attempt), constants.O_WRONLY | constants.O_APPEND));
 		if (plan.logOwner !== undefined) fchownSync(log, plan.logOwner.uid, plan.logOwner.gid);
 		if (plan.privateRoot !== undefined) mkdirSync(plan.privateRoot, {recursive: true, mode: 0o700});
-		const input = openInput(folder, plan.input, kept);
 		const ends = openBothEnds(lifelineFile(folder));
 		kept(ends.forShim);
 		lifeline = ends.forAgent;
@@ -54,7 +53,7 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 			cwd: plan.directory,
 			env: command.env,
 			detached: true,
-			stdio: covered([input.forProgram, log, 'ignore', state, ends.forShim, ...input.forShim], kept),
+			stdio: covered([openInput(folder, plan.input, kept), log, 'ignore', state, ends.forShim], kept),
 			...plan.shimUser,
 		})
 			.once('error', onError)
@@ -98,18 +97,12 @@ export function isolatedStdio(first: Stdio = ['ignore', 'ignore', 'ignore']): {
 	};
 }
 
-type Input = {readonly forProgram: number | 'ignore'; readonly forShim: readonly number[]};
-
-/** The one who keeps input open has a writing end of its own, so the program finds the end of it once that one is gone. */
-function openInput(folder: string, input: SpawnPlan['input'], kept: (descriptor: number) => number): Input {
-	if (input === 'none') return {forProgram: 'ignore', forShim: []};
+/** Whoever keeps input open has a writing end of its own, so the program finds the end of it once that one is gone. */
+function openInput(folder: string, input: SpawnPlan['input'], kept: (descriptor: number) => number): number | 'ignore' {
+	if (input === 'none') return 'ignore';
 	const missing = [stdinFile(folder), stdinEndFile(folder)].filter(file => !existsSync(file));
 	if (missing.length > 0) makeFifos(missing);
 	// Both ends at once never wait for another.
 	const both = kept(openSync(stdinFile(folder), constants.O_RDWR));
-	if (input === 'open') return {forProgram: both, forShim: []};
-	return {
-		forProgram: kept(openSync(stdinFile(folder), constants.O_RDONLY)),
-		forShim: [kept(openSync(stdinFile(folder), constants.O_WRONLY))],
-	};
+	return input === 'open' ? both : kept(openSync(stdinFile(folder), constants.O_RDONLY));
 }

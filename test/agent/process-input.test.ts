@@ -1,4 +1,4 @@
-import {readFileSync} from 'node:fs';
+import {readFileSync, readdirSync} from 'node:fs';
 import test, {type ExecutionContext} from 'ava';
 import type {ContainerSpec} from '../../actors/node/runtime-port.js';
 import {limits} from '../../api/limits.js';
@@ -115,11 +115,34 @@ test('a program in a terminal ends with its container, though the terminal has a
 	t.false(isThere(pid));
 });
 
-test('when its shim is killed a program in a terminal is, too', async t => {
-	const {pid, ends, says} = await running(t, ['sh', '-c', 'trap "" HUP; echo ready; sleep 100'], {tty: true});
-	await says('ready');
-	const parentOf = (of: number): number => Number(/^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${of}/status`, 'latin1'))?.[1]);
-	process.kill(parentOf(parentOf(pid)), 'SIGKILL');
-	t.is((await ends(1))[0]?.exit.reason, 'Unknown');
-	await whenGone(() => !isThere(pid));
-});
+const statOfPid = (pid: number): {readonly parent: number; readonly group: number} => {
+	const [, parent = '', group = ''] = /^\d+ \(.*\) \S (\d+) (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? [];
+	return {parent: Number(parent), group: Number(group)};
+};
+
+/** Who is in a process group now. */
+const membersOf = (group: number): readonly number[] =>
+	readdirSync('/proc')
+		.map(Number)
+		.filter(pid => pid > 0 && isThere(pid) && statOrNone(pid)?.group === group);
+
+function statOrNone(pid: number): ReturnType<typeof statOfPid> | undefined {
+	try {
+		return statOfPid(pid);
+	} catch {
+		return undefined; // It has ended in between.
+	}
+}
+
+for (const tty of [true, false])
+	test(`when its shim is killed ${tty ? 'a program in a terminal' : 'a program'} is, too, and so is what holds its input open`, async t => {
+		const {pid, ends, says} = await running(t, ['sh', '-c', 'trap "" HUP; echo ready; sleep 100'], {tty});
+		await says('ready');
+		const program = statOfPid(pid);
+		const shim = tty ? statOfPid(program.parent).parent : program.parent;
+		const {group} = statOfPid(shim);
+		t.true(membersOf(group).length >= 2);
+		process.kill(shim, 'SIGKILL');
+		t.is((await ends(1))[0]?.exit.reason, 'Unknown');
+		await whenGone(() => !isThere(pid) && membersOf(group).length === 0);
+	});
