@@ -316,6 +316,8 @@ export const limits = {
 	logChunkBytes: 131_072,
 	/** Reached, a log is rotated at the next look at it: the one before is kept, beside what was written since. */
 	logFileBytes: 10_485_760,
+	/** What of a log is looked through for where a line begins, and what is shown of one with holes: more than two such files. */
+	logScanBytes: 33_554_432,
 	/** How often a log that is being written is looked at: how fine its times are, and how soon it is rotated. */
 	logLookMs: 100,
 	/** Times kept of one log; when there are more, every other one of the older half goes. */

@@ -1,20 +1,21 @@
 // The last words of a program: what its record keeps of its log, for people.
 
 import {limits} from '../../api/limits.js';
-import {offsetOfTail, readLog} from './logs.js';
+import {extentOf, readLog} from './logs.js';
 
 /** At most `lastLines` lines and `lastLinesBytes` of text without control characters; '' when there is nothing. Throws errno exceptions. */
 export function lastLinesOf(log: string): string {
 	const parts: Buffer[] = [];
-	const from = offsetOfTail(log, limits.lastLines);
+	const {first, end} = extentOf(log);
 	const room = 2 * limits.lastLinesBytes;
-	for (let offset = Math.max(from, offsetOfTail(log, 0) - room), more = true; more;) {
-		const {data, nextOffset, atEnd} = readLog(log, offset, room);
+	// The end of the log may be in two files, and nothing more is read of it than there was.
+	for (let offset = Math.max(first, end - room); offset < end;) {
+		const {data, nextOffset} = readLog(log, offset, end - offset);
+		if (nextOffset <= offset) break;
 		parts.push(data);
-		more = !atEnd && nextOffset > offset;
 		offset = nextOffset;
 	}
-	return lastText(Buffer.concat(parts).toString('utf8'), limits.lastLinesBytes);
+	return lastText(Buffer.concat(parts).toString('utf8'), limits.lastLinesBytes).split('\n').slice(-limits.lastLines).join('\n');
 }
 
 /** The end of a text that fits, not beginning inside of a character. Lines end with "\n", the last one without. */

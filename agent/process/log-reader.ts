@@ -4,13 +4,13 @@ import {watch} from 'node:fs';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {LogChunk, LogRequest} from '../../actors/node/runtime-port.js';
-import type {Clock} from '../../system/clock.js';
+import type {Cancel, Clock} from '../../system/clock.js';
 import {noSuchLog, wrongLogRequest} from '../refusals.js';
 import {attemptsIn, logFile} from './attempts.js';
 import type {Container, Containers} from './containers.js';
 import {explained} from './explained.js';
 import {offsetSince, readMarks, stamped, timeOf} from './log-times.js';
-import {beginsLine, nextLine, offsetOfTail, readLog} from './logs.js';
+import {beginsLine, nextLine, offsetOfTail, readLog, turn, type Chunk} from './logs.js';
 import type {SandboxRecord} from './sandboxes.js';
 
 type Done = (outcome: Outcome<LogChunk>) => void;
@@ -21,11 +21,11 @@ export type LogReader = {
 	readonly close: () => void;
 };
 
-/** One reader of one attempt. */
-type Reading = {
-	readonly container: Container;
-	readonly attempt: number;
-	readonly file: string;
+/** Of one attempt. */
+type Log = {readonly container: Container; readonly attempt: number; readonly file: string};
+
+/** One reader of it. */
+type Reading = Log & {
 	readonly offset: number;
 	readonly maxBytes: number;
 	readonly timestamps: boolean;
@@ -40,61 +40,79 @@ export function createLogReader(containers: Containers, clock: Clock): LogReader
 		const container = containers.find(request.id);
 		const attempt = attemptsIn(container.folder)[request.previous ? 1 : 0];
 		if (attempt === undefined) return done(noSuchLog(request, pod.name));
-		const file = logFile(container.folder, attempt);
-		const reading = {
-			container,
-			attempt,
-			file,
-			offset: request.offset ?? firstOffset(file, request),
-			maxBytes: Math.min(request.maxBytes, limits.logChunkBytes),
-			timestamps: request.timestamps === true,
-		};
-		const chunk = chunkOf(reading);
-		if (chunk.data !== '' || chunk.end || request.waitMs <= 0) return done(succeeded(chunk));
-		if (waiting.size >= limits.logFollowers) {
-			return done(failed('ERR_BUSY', {address: `logs of ${pod.namespace}/${pod.name}`, waiting: waiting.size}));
-		}
-		waitForMore(reading, request.waitMs, done);
+		void outcomeOf(request, pod, {container, attempt, file: logFile(container.folder, attempt)}).then(done);
 	}
 
-	/** Answers at the first of: more text, the end of the attempt, the end of the wait. */
-	function waitForMore(reading: Reading, waitMs: number, done: Done): void {
-		const watcher = watch(reading.file, () => look());
-		const cancel = clock.after(waitMs, () => finish());
-		watcher.on('error', () => finish());
-		waiting.add(finish);
-		const forget = containers.whenEnded(reading.container, finish);
-		look(); // What came between the first look and the watch.
-
-		function look(): void {
-			if (waiting.has(finish) && answerOf(reading, chunk => chunk.data !== '' || chunk.end) !== undefined) finish();
-		}
-
-		function finish(): void {
-			if (!waiting.delete(finish)) return;
-			cancel();
-			forget();
-			watcher.close();
-			done(answerOf(reading, () => true) ?? failed('ERR_INTERNAL'));
-		}
-	}
-
-	/** Undefined: the chunk is not worth an answer. */
-	function answerOf(reading: Reading, isEnough: (chunk: LogChunk) => boolean): Outcome<LogChunk> | undefined {
+	async function outcomeOf(request: LogRequest, pod: SandboxRecord, log: Log): Promise<Outcome<LogChunk>> {
 		try {
-			const chunk = chunkOf(reading);
-			return isEnough(chunk) ? succeeded(chunk) : undefined;
+			const reading = {
+				...log,
+				offset: request.offset ?? (await firstOffset(log.file, request)),
+				maxBytes: Math.min(request.maxBytes, limits.logChunkBytes),
+				timestamps: request.timestamps === true,
+			};
+			const chunk = await chunkOf(reading);
+			if (isWorthIt(chunk) || request.waitMs <= 0) return succeeded(chunk);
+			if (waiting.size < limits.logFollowers) return succeeded(await whenMore({...reading, offset: chunk.nextOffset}, request.waitMs));
+			return failed('ERR_BUSY', {address: `logs of ${pod.namespace}/${pod.name}`, waiting: waiting.size});
 		} catch (error) {
 			return failed('ERR_RUNTIME', {message: explained(error)});
 		}
 	}
 
-	/** Whether the attempt lives is asked first: what it wrote before its end is then surely in the file. */
-	function chunkOf({container, attempt, file, offset, maxBytes, timestamps}: Reading): LogChunk {
-		const isOver = container.live?.attempt !== attempt;
-		const {data, nextOffset, atEnd} = readLog(file, offset, maxBytes);
-		if (!timestamps || data.length === 0) return {data: data.toString('base64'), nextOffset, end: isOver && atEnd, attempt};
-		const from = nextOffset - data.length; // What was rotated away was skipped.
+	/** Comes at the first of: more text, the end of the attempt, the end of the wait. */
+	async function whenMore(reading: Reading, waitMs: number): Promise<LogChunk> {
+		let isOver = false;
+		let finish = (): void => undefined;
+		const over = new Promise<void>(resolve => {
+			finish = () => {
+				isOver = true;
+				resolve();
+			};
+		});
+		const cancel = clock.after(waitMs, finish);
+		waiting.add(finish);
+		const forget = containers.whenEnded(reading.container, finish);
+		let stopPause: Cancel = () => undefined;
+		try {
+			for (let from = reading; ;) {
+				const sign = signOf(reading.file);
+				try {
+					const before = await chunkOf(from); // What came between the last look and the watch.
+					if (isWorthIt(before) || isOver) return before;
+					await Promise.race([over, sign.heard]);
+				} finally {
+					sign.close();
+				}
+				const chunk = await chunkOf(from);
+				if (isWorthIt(chunk) || isOver) return chunk;
+				from = {...from, offset: chunk.nextOffset};
+				// Some program touches its log all the time and writes nothing.
+				await Promise.race([over, new Promise<void>(resolve => (stopPause = clock.after(limits.logLookMs, resolve)))]);
+			}
+		} finally {
+			waiting.delete(finish);
+			cancel();
+			stopPause();
+			forget();
+		}
+	}
+
+	/** From the offset on, or after the hole that is there. Whether the attempt lives is asked first: what it wrote before its end is then surely in the file. */
+	async function chunkOf(reading: Reading): Promise<LogChunk> {
+		const {container, attempt, file, maxBytes} = reading;
+		for (let {offset} = reading; ; await turn()) {
+			const isOver = container.live?.attempt !== attempt;
+			const chunk = readLog(file, offset, maxBytes);
+			if (chunk.data.length > 0 && reading.timestamps) return stampedChunk(reading, chunk, isOver);
+			const {data, nextOffset, atEnd} = chunk;
+			if (data.length > 0 || atEnd) return {data: data.toString('base64'), nextOffset, end: isOver && atEnd, attempt};
+			offset = nextOffset;
+		}
+	}
+
+	function stampedChunk({file, maxBytes, attempt}: Reading, {data, nextOffset, atEnd}: Chunk, isOver: boolean): LogChunk {
+		const from = nextOffset - data.length; // What was rotated away, or is a hole, was skipped.
 		const marks = readMarks(file);
 		const nowMs = clock.nowMs();
 		const piece = {data, offset: from, beginsLine: beginsLine(file, from)};
@@ -110,8 +128,23 @@ export function createLogReader(containers: Containers, clock: Clock): LogReader
 	};
 }
 
+const isWorthIt = (chunk: LogChunk): boolean => chunk.data !== '' || chunk.end;
+
+/** The first word of the kernel that something was done to a file; no other is listened to. Throws errno exceptions. */
+function signOf(file: string): {readonly heard: Promise<void>; readonly close: () => void} {
+	const watcher = watch(file);
+	const heard = new Promise<void>(resolve => {
+		const hear = (): void => {
+			watcher.close();
+			resolve();
+		};
+		watcher.once('change', hear).once('error', hear);
+	});
+	return {heard, close: () => watcher.close()};
+}
+
 /** Of the last lines, those that were begun at that time or later. */
-function firstOffset(file: string, {tailLines, sinceMs}: LogRequest): number {
-	const tail = tailLines === undefined ? 0 : offsetOfTail(file, tailLines);
-	return sinceMs === undefined ? tail : Math.max(tail, nextLine(file, offsetSince(readMarks(file), sinceMs)));
+async function firstOffset(file: string, {tailLines, sinceMs}: LogRequest): Promise<number> {
+	const tail = tailLines === undefined ? 0 : await offsetOfTail(file, tailLines);
+	return sinceMs === undefined ? tail : Math.max(tail, await nextLine(file, offsetSince(readMarks(file), sinceMs)));
 }

@@ -33,11 +33,11 @@ export function readMarks(log: string): readonly Mark[] {
 }
 
 /**
- * Leaves out what is about text that is gone, and of the older half every other mark when there are more than so many: lines of long ago
- * then have a coarser time. Throws errno exceptions.
+ * Leaves out what is about text that is gone, at the beginning or at the end, and of the older half every other mark when there are more than
+ * so many: lines of long ago then have a coarser time. Returns how many are left. Throws errno exceptions.
  */
-export function trimMarks(log: string, firstOffset: number, maxMarks: number): number {
-	const kept = readMarks(log).filter(({end}) => end > firstOffset);
+export function trimMarks(log: string, extent: {readonly first: number; readonly end: number}, maxMarks: number): number {
+	const kept = readMarks(log).filter(({end}) => end > extent.first && end <= extent.end);
 	const marks = kept.length <= maxMarks ? kept : kept.filter((_, index) => index >= kept.length / 2 || index % 2 === 1);
 	const buffer = Buffer.allocUnsafe(marks.length * markBytes);
 	for (const [index, {end, atMs}] of marks.entries()) {

@@ -9,7 +9,8 @@ import {limits} from '../../api/limits.js';
 import type {Cancel, Clock} from '../../system/clock.js';
 import {explained} from './explained.js';
 import {addMark, readMarks, trimMarks} from './log-times.js';
-import {extentOf, rotateLog} from './logs.js';
+import {rotateLog} from './log-rotation.js';
+import {extentOf} from './logs.js';
 
 export type LogWatch = {
 	/** From now on; what was written before is marked at once. */
@@ -75,7 +76,7 @@ export function createLogWatch(clock: Clock, limitBytes: number, onWarning: (mes
 		watched.cancel = clock.after(limits.logLookMs, () => (look(watched) ? lookOften(watched) : rest(watched)));
 	}
 
-	/** Whether it has grown since the last look. */
+	/** Whether its end is elsewhere since the last look. */
 	function look(watched: Watched): boolean {
 		try {
 			return mark(watched);
@@ -90,23 +91,26 @@ export function createLogWatch(clock: Clock, limitBytes: number, onWarning: (mes
 		const {log} = watched;
 		const {size, mtimeMs} = statSync(log);
 		if (size >= limitBytes) rotate(watched);
-		const {first, end} = extentOf(log);
-		if (end <= watched.markedEnd) return false;
+		const extent = extentOf(log);
+		const {end} = extent;
+		if (end === watched.markedEnd) return false;
+		if (end < watched.markedEnd) watched.marks = trimMarks(log, extent, limits.logMarks); // The program cut its own log.
 		watched.markedEnd = end;
-		watched.markedAtMs = Math.max(watched.markedAtMs, Math.trunc(mtimeMs));
+		// The program may have set the time of its log, too.
+		watched.markedAtMs = Math.max(watched.markedAtMs, Math.trunc(Math.min(mtimeMs, clock.nowMs())));
 		addMark(log, {end, atMs: watched.markedAtMs});
-		if (++watched.marks > limits.logMarks) watched.marks = trimMarks(log, first, limits.logMarks);
+		if (++watched.marks > limits.logMarks) watched.marks = trimMarks(log, extent, limits.logMarks);
 		return true;
 	}
 
 	function rotate(watched: Watched): void {
 		if (watched.rotating) return;
 		watched.rotating = true;
-		rotateLog(watched.log, limitBytes, error => {
-			watched.rotating = false;
-			if (error === undefined || !all.has(watched.log)) return;
-			onWarning(`a log was not rotated: ${explained(error)}`);
-		});
+		rotateLog(watched.log, limitBytes)
+			.catch((error: unknown) => {
+				if (all.has(watched.log)) onWarning(`a log was not rotated: ${explained(error)}`);
+			})
+			.finally(() => void (watched.rotating = false));
 	}
 
 	function drop(watched: Watched): void {

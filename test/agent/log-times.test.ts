@@ -5,7 +5,8 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {lastLinesOf, lastText} from '../../agent/process/last-lines.js';
 import {addMark, offsetSince, readMarks, stamped, timeOf, trimMarks} from '../../agent/process/log-times.js';
-import {beginsLine, nextLine, readLog, rotateLog} from '../../agent/process/logs.js';
+import {rotateLog} from '../../agent/process/log-rotation.js';
+import {beginsLine, nextLine, readLog} from '../../agent/process/logs.js';
 
 async function aLog(t: ExecutionContext, text: string | Buffer = ''): Promise<string> {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'troupe-log-'));
@@ -50,12 +51,12 @@ test('marks are kept in a file, but for one that was cut off', async t => {
 test('too many marks lose every other one of the older half, and those of text that is gone', async t => {
 	const log = await aLog(t);
 	for (let i = 1; i <= 8; i++) addMark(log, {end: i, atMs: i * 10});
-	t.is(trimMarks(log, 0, 7), 6);
+	t.is(trimMarks(log, {first: 0, end: 8}, 7), 6);
 	t.deepEqual(
 		readMarks(log).map(({end}) => end),
 		[2, 4, 5, 6, 7, 8],
 	);
-	t.is(trimMarks(log, 5, 7), 3);
+	t.is(trimMarks(log, {first: 5, end: 8}, 7), 3);
 	t.deepEqual(
 		readMarks(log).map(({end}) => end),
 		[6, 7, 8],
@@ -86,18 +87,18 @@ test('where lines begin is known, through a rotation too', async t => {
 	t.true(beginsLine(log, 0));
 	t.false(beginsLine(log, 1));
 	t.true(beginsLine(log, 4));
-	t.is(nextLine(log, 1), 4);
-	t.is(nextLine(log, 4), 4);
-	t.is(nextLine(log, 5), 8);
-	await new Promise<void>(resolve => rotateLog(log, 8, () => resolve()));
+	t.is(await nextLine(log, 1), 4);
+	t.is(await nextLine(log, 4), 4);
+	t.is(await nextLine(log, 5), 8);
+	await rotateLog(log, 8);
 	appendFileSync(log, 'three');
-	t.is(nextLine(log, 5), 8);
-	t.is(nextLine(log, 9), 13, 'the end, where no further line begins');
+	t.is(await nextLine(log, 5), 8);
+	t.is(await nextLine(log, 9), 13, 'the end, where no further line begins');
 });
 
 test('of a log that has far outgrown its bound the end is kept', async t => {
 	const log = await aLog(t, `${'x'.repeat(1_000)}0123456789`);
-	t.is(await new Promise(resolve => rotateLog(log, 10, resolve)), undefined);
+	await rotateLog(log, 10);
 	appendFileSync(log, 'new');
 	const older = readLog(log, 0, 100);
 	t.is(older.data.toString(), '0123456789');
