@@ -21,11 +21,16 @@ export type Assignment = {
 	readonly uid: string;
 	readonly labels: Labels;
 	readonly annotations: Labels;
+	/** `<namespace>/<kind>/<name>` of the top of its chain of controllers; missing in what earlier versions assigned. */
+	readonly controller?: string;
 	readonly nodeName: string;
 	/** Set once the pod is being deleted. */
 	readonly deletionGraceSeconds: number | undefined;
 	readonly spec: PodSpec;
 };
+
+/** A pod that nothing made is its own controller. */
+export const controllerName = (namespace: string, kind: string, name: string): string => `${namespace}/${kind}/${name}`;
 
 /** Compared, never parsed: another version means another assignment. */
 export type AssignmentVersion = string;

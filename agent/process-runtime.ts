@@ -23,6 +23,7 @@ import {createLogReader} from './process/log-reader.js';
 import {createLogWatch} from './process/log-watch.js';
 import {openMemory} from './process/memory.js';
 import {planOf} from './process/plan.js';
+import {defaultUserRange, openPodUsers, type UserRange} from './process/pod-users.js';
 import type {Dropper} from './process/privileges.js';
 import {createRemovals} from './process/removal.js';
 import {isFolderName, openSandboxes, privateRootName, type SandboxRecord} from './process/sandboxes.js';
@@ -45,6 +46,8 @@ export type ProcessRuntimeOptions = {
 	readonly maxPods?: number | undefined;
 	/** Of 127.0.0.0/8: where this node's pods get their addresses. */
 	readonly subnet?: string | undefined;
+	/** The users that pods get, where the agent is root. */
+	readonly users?: UserRange | undefined;
 	/** PATH of the node, for containers whose environment has none. */
 	readonly path?: string | undefined;
 	/** How root becomes another user. Undefined: whatever works here; null: nothing does, so shims run as their users. */
@@ -65,7 +68,8 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	const stock = createStock(path.join(directory, '.stock'), options.stockFolders ?? limits.stockFolders, clock, onWarning);
 	const realDirectory = realpathSync(directory);
 	const host = hostOf({path: options.path, dropper: options.dropper, folder: path.join(realDirectory, '.stock'), onWarning});
-	const sandboxes = openSandboxes(directory, options.subnet ?? defaultSubnet, stock, onWarning);
+	const users = host.agent.uid === 0 ? openPodUsers(directory, options.users ?? defaultUserRange(realDirectory), onWarning) : undefined;
+	const sandboxes = openSandboxes(directory, options.subnet ?? defaultSubnet, stock, onWarning, users);
 	/** Of exclusive pods, each with its watchdog standing by. */
 	const leases = new Map<string, {readonly untilMs: number; readonly deadline: number}>();
 	let listener: ExitListener = () => undefined;
@@ -81,7 +85,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	const hostPaths: HostPaths = {allowed, never: [...never, directory]};
 	const volumes = createVolumes({
 		folderOf: sandboxes.folderOf,
-		isThere: uid => sandboxes.find(uid) !== undefined,
+		find: sandboxes.find,
 		memory,
 		secrets,
 		hostPaths,
@@ -122,7 +126,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 				if (!opened.ok) return done(opened);
 				// Secrets may have been waited for: whoever called for the command does not catch any more.
 				answering(done, answer =>
-					withPod(spec.id.uid, answer, () => {
+					withPod(spec.id.uid, answer, ({owner}) => {
 						const lease = leases.get(spec.id.uid);
 						if (spec.exclusive === true && !(lease !== undefined && lease.untilMs > clock.monotonicMs())) return answer(noLease(spec.id));
 						const {memoryLimitBytes} = spec;
@@ -137,6 +141,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 								find: volume => volumes.find(spec.id.uid, volume),
 								hostPaths,
 							},
+							own: owner?.user,
 							memory: memory?.isMounted() === true ? memory.folder : undefined,
 						});
 						if (plan.ok) containers.start(spec, plan.value, answer);

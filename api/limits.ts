@@ -370,6 +370,13 @@ export const limits = {
 	restockMs: 250,
 	/** How many attempts of a container keep their files: the current one and the one before. */
 	attemptsKept: 2,
+	/** Users that a node gives to pods when its operator says no range, and the most there may be in one: each controller has one. */
+	podUsers: 65_536,
+	/** Lines that the record of them may have beyond twice their number before it is written anew; a longer name is kept as a hash. */
+	podUserLines: 1_024,
+	podUserKeyCharacters: 512,
+	/** How far up the controllers of a pod are followed. */
+	controllerChain: 8,
 	/** Processes that were killed by their control group: how long an end waits for theirs, and how often it looks. */
 	groupEndMs: 2_000,
 	groupLookMs: 5,

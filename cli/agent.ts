@@ -49,7 +49,7 @@ async function startNode(options: AgentOptions, credential: Credential, stage: S
 	const fetch = createSecretFetch({...credential, servers: servers.https, clock: ground.clock});
 	const secrets = await openNodeSecrets(home, fetch, log);
 	const hostPaths = options.hostPaths ?? (credential.servers.every(isHere) ? 'all' : []);
-	const runtime = await openRuntime({choice: options.runtime, home, secrets, hostPaths}, ground, log);
+	const runtime = await openRuntime({choice: options.runtime, home, secrets, hostPaths, users: options.podUsers}, ground, log);
 	closers.add(runtime.close);
 	const boot = ground.random.uuid();
 	const standing = openStanding(ground.clock);

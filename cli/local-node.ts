@@ -7,6 +7,7 @@ import type {Runtime} from '../actors/node/runtime-port.js';
 import type {NodeSecrets} from '../actors/node/secrets-port.js';
 import type {SimulatedNetwork} from '../agent/simulated/host.js';
 import {createProcessRuntime} from '../agent/process-runtime.js';
+import type {UserRange} from '../agent/process/pod-users.js';
 import type {LifecycleEvent} from '../system/observer.js';
 import type {MetaOutcome} from '../system/store.js';
 import {observerOf, type Ground} from './ground.js';
@@ -61,12 +62,13 @@ export type RuntimeOptions = {
 	readonly home: Home;
 	readonly secrets: NodeSecrets;
 	readonly hostPaths: HostPathsChoice;
+	readonly users: UserRange | undefined;
 	/** Where simulated nodes of one process get the addresses of their pods. */
 	readonly network?: SimulatedNetwork;
 };
 
 export async function openRuntime(options: RuntimeOptions, {clock, random}: Ground, log: Log): Promise<Runtime> {
-	const {choice, home, secrets, hostPaths, network} = options;
+	const {choice, home, secrets, hostPaths, users, network} = options;
 	if (choice === 'simulated')
 		return (await import('../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
 	return createProcessRuntime({
@@ -75,6 +77,7 @@ export async function openRuntime(options: RuntimeOptions, {clock, random}: Grou
 		secrets,
 		path: process.env['PATH'],
 		hostPaths: {allowed: hostPaths, never: [home.root]},
+		users,
 		onWarning: message => log.warn(message),
 	});
 }

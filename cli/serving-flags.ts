@@ -1,6 +1,7 @@
 // The flags of the serving commands become checked options. All that is wrong is told at once.
 
 import path from 'node:path';
+import {parseUserRange, type UserRange} from '../agent/process/pod-users.js';
 import {controlSystem} from '../api/keys.js';
 import {isLoopback} from '../api/loopback.js';
 import {isDnsSubdomain} from '../api/rules/names.js';
@@ -107,6 +108,20 @@ export const hostPathsArguments = (choice: HostPathsChoice | undefined): readonl
 	if (choice === undefined) return [];
 	return (choice === 'all' ? ['all'] : choice.length === 0 ? ['none'] : choice).map(word => `--host-paths=${word}`);
 };
+
+/** `--pod-users`; undefined where it was not given. */
+export function podUsersOf(flags: Flags, problems: string[]): UserRange | undefined {
+	const text = flags.text('pod-users');
+	if (text === undefined) return undefined;
+	const range = parseUserRange(text);
+	if (typeof range !== 'string') return range;
+	problems.push(`--pod-users ${range}`);
+	return undefined;
+}
+
+/** The flag that asks for the same. */
+export const podUsersArguments = (range: UserRange | undefined): readonly string[] =>
+	range === undefined ? [] : [`--pod-users=${range.first}-${range.last}`];
 
 /** Whoever reaches a cluster may make pods: as long as that is only this host, its folders are as open to them as they were. */
 export const isOnLoopback = ({api, web, mqtt, advertise}: DoorOptions): boolean =>

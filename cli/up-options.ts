@@ -1,5 +1,6 @@
 // What the serving commands were asked for, checked.
 
+import type {UserRange} from '../agent/process/pod-users.js';
 import type {OutsideUrl} from '../system/outside-url.js';
 
 /** Where to listen. Port 0 picks a free one. */
@@ -44,6 +45,7 @@ export type UpOptions = ServerOptions & {
 	readonly node: string;
 	readonly simulatedNodes: number;
 	readonly hostPaths: HostPathsChoice;
+	readonly podUsers: UserRange | undefined;
 };
 
 export type AgentOptions = {
@@ -62,6 +64,8 @@ export type AgentOptions = {
 	readonly cache: string | undefined;
 	/** Undefined: everything where all servers are on this host, else nothing. */
 	readonly hostPaths: HostPathsChoice | undefined;
+	/** Undefined: a range that follows from the home. */
+	readonly podUsers: UserRange | undefined;
 	readonly detach: boolean;
 };
 

@@ -2,11 +2,15 @@
 // reported never comes back to it.
 
 import type {Pod} from '../../api/kinds/pod.js';
-import type {Assignment, AssignmentVersion} from '../sync-message.js';
+import {limits} from '../../api/limits.js';
+import type {ApiObject} from '../../api/object.js';
+import type {Known} from '../../system/object-index.js';
+import {controllerName, type Assignment, type AssignmentVersion} from '../sync-message.js';
 import {isDeleting} from './garbage.js';
 
 /** The pod as its node gets it; undefined for one that is bound nowhere. */
-export function assignmentOf({metadata, spec}: Pod): Assignment | undefined {
+export function assignmentOf(pod: Pod, known: Pick<Known, 'byUid'>): Assignment | undefined {
+	const {metadata, spec} = pod;
 	if (spec?.nodeName === undefined) return undefined;
 	return {
 		namespace: metadata.namespace ?? '',
@@ -14,10 +18,28 @@ export function assignmentOf({metadata, spec}: Pod): Assignment | undefined {
 		uid: metadata.uid,
 		labels: metadata.labels ?? {},
 		annotations: metadata.annotations ?? {},
+		controller: topController(pod, known),
 		nodeName: spec.nodeName,
 		deletionGraceSeconds: metadata.deletionTimestamp === undefined ? undefined : (metadata.deletionGracePeriodSeconds ?? 0),
 		spec,
 	};
+}
+
+/**
+ * The top of a pod's chain of controllers, by name: what takes its place after it was rolled out anew, or deleted and made again, is the same
+ * to the node. It decides at the pod's first start and is no reason to assign again.
+ */
+function topController(pod: Pod, known: Pick<Known, 'byUid'>): string {
+	const {namespace = ''} = pod.metadata;
+	let top: {readonly kind: string; readonly name: string} = {kind: 'Pod', name: pod.metadata.name};
+	let object: ApiObject | undefined = pod;
+	for (let depth = 0; depth < limits.controllerChain; depth++) {
+		const above = object?.metadata.ownerReferences?.find(({controller}) => controller === true);
+		if (above === undefined) break;
+		top = above;
+		object = known.byUid(above.uid);
+	}
+	return controllerName(namespace, top.kind, top.name);
 }
 
 /** Changes exactly when the assignment does: uid, generation of the spec, deletion, labels and annotations. */

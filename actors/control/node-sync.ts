@@ -246,7 +246,7 @@ function cut(
 function entryOf(node: string, key: ObjectKey, known: Context['known']): DeltaEntry {
 	if (isNamed(key)) return namedEntryOf(node, key, known);
 	const pod = known.get(key) as Pod | undefined;
-	const assignment = pod === undefined || isOver(pod) ? undefined : assignmentOf(pod);
+	const assignment = pod === undefined || isOver(pod) ? undefined : assignmentOf(pod, known);
 	if (pod === undefined || assignment?.nodeName !== node) return {key, version: '', assignment: null};
 	return {key, version: assignmentVersion(pod), assignment};
 }

@@ -10,7 +10,7 @@ import type {ContainerStatus} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Next} from '../../system/behavior.js';
 import {besides, leasesPath, podKey, podsPath, syncPath} from '../addresses.js';
-import type {Assignment, PodGone} from '../sync-message.js';
+import {controllerName, type Assignment, type PodGone} from '../sync-message.js';
 import {asSurplus, assignmentKey, assignmentObject, reassigned, type AssignmentObject} from './assignment-object.js';
 import type {ContainerChanged, Reassigned, RetryContainer} from './container-state.js';
 import {podInitializing} from './container-status.js';
@@ -105,8 +105,8 @@ const tryAgain = (state: HandState, context: Context): Effect[] =>
 
 /** The sandbox is made (or found) even for a pod that is to go: what an earlier agent left in it has to be stopped. */
 function begin(state: HandState, {self}: Context): Effect[] {
-	const {uid, namespace, name, spec} = assignmentOf(state.object);
-	const input: InfraInput = {spec: {uid, namespace, name, hostname: spec.hostname ?? name}, owner: self};
+	const {uid, namespace, name, spec, controller = controllerName(namespace, 'Pod', name)} = assignmentOf(state.object);
+	const input: InfraInput = {spec: {uid, namespace, name, hostname: spec.hostname ?? name, controller}, owner: self};
 	return [{type: 'spawn', name: infraName, behavior: infra.kind, input, restart: 'permanent'}, ...deadlineOf(state)];
 }
 

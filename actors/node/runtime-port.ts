@@ -11,6 +11,8 @@ export type SandboxSpec = {
 	readonly namespace: string;
 	readonly name: string;
 	readonly hostname: string;
+	/** `<namespace>/<kind>/<name>` of what made the pod: where users are given out, pods of one have the same. */
+	readonly controller: string;
 };
 
 export type Sandbox = {

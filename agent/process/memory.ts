@@ -8,6 +8,10 @@ import {mkdir, readdir, rmdir} from 'node:fs/promises';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
 import {findTool} from './tools.js';
+import type {FileOwner} from './volume-files.js';
+
+/** `isGroup`: what is in it belongs to the group, which may do what the user may. */
+export type VolumeOwner = FileOwner & {readonly isGroup: boolean};
 
 export type Memory = {
 	/** Absolute, whether it is mounted now or not. */
@@ -16,7 +20,11 @@ export type Memory = {
 	/** The folder of a volume. Rejects with Errors that say what the system said. */
 	readonly makeFolder: (uid: string, name: string) => Promise<string>;
 	/** A volume with a file system of its own, of that size; undefined: what the kernel gives. */
-	readonly makeVolume: (uid: string, name: string, options: {sizeBytes: number | undefined; group: number | undefined}) => Promise<string>;
+	readonly makeVolume: (
+		uid: string,
+		name: string,
+		options: {sizeBytes: number | undefined; owner: VolumeOwner | undefined},
+	) => Promise<string>;
 	/** All that is there of a pod; and with the last pod everything. */
 	readonly remove: (uid: string) => Promise<void>;
 };
@@ -48,13 +56,12 @@ export function openMemory(directory: string): Memory {
 		folder,
 		isMounted: () => existsSync(folder) && isMountPoint(folder),
 		makeFolder: (uid, name) => inTurn(() => makeFolder(uid, name)),
-		makeVolume: (uid, name, {sizeBytes, group}) =>
+		makeVolume: (uid, name, {sizeBytes, owner}) =>
 			inTurn(async () => {
 				const volume = await makeFolder(uid, name);
 				if (isMountPoint(volume)) return volume;
 				const size = sizeBytes === undefined ? [] : [`size=${Math.max(1, Math.trunc(sizeBytes))}`];
-				const owner = group === undefined ? ['mode=0777'] : ['mode=2777', `gid=${group}`];
-				await mount(volume, [...size, ...owner, 'nosuid', 'nodev'], ['--make-private']);
+				await mount(volume, [...size, ...ownerOptions(owner), 'nosuid', 'nodev'], ['--make-private']);
 				return volume;
 			}),
 		remove: uid =>
@@ -67,6 +74,11 @@ export function openMemory(directory: string): Memory {
 			}),
 	};
 }
+
+const ownerOptions = (owner: VolumeOwner | undefined): readonly string[] => {
+	if (owner === undefined) return ['mode=0777'];
+	return [owner.isGroup ? 'mode=2777' : 'mode=0777', ...(owner.uid < 0 ? [] : [`uid=${owner.uid}`]), `gid=${owner.gid}`];
+};
 
 /** Takes away all that is mounted for a directory, when no agent is there: before the directory itself goes. Rejects with Errors. */
 export async function releaseMemory(directory: string): Promise<void> {

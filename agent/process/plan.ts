@@ -34,12 +34,18 @@ const defaultDirectory = '/';
 export type Start = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataKib' | 'inputEnd'> & {
 	/** Of the pod's volumes, and where mounts are put together. */
 	readonly around: Omit<Wanted, 'mounts' | 'readOnlyRoot'>;
+	/** The user of the pod, where the node has given it one. */
+	readonly own: User | undefined;
 	/** What this node keeps in memory only, if that is mounted. */
 	readonly memory: string | undefined;
 };
 
 /** Fails with ERR_BAD_REQUEST for what no host could run and with ERR_RUNTIME for what this one cannot. */
-export function planOf(spec: OpenedSpec, host: Host, {around, memory, ...start}: Start): Outcome<Omit<SpawnPlan, 'folder' | 'attempt'>> {
+export function planOf(
+	spec: OpenedSpec,
+	host: Host,
+	{around, own, memory, ...start}: Start,
+): Outcome<Omit<SpawnPlan, 'folder' | 'attempt'>> {
 	const name = spec.id.container;
 	const problem = problemOf(spec);
 	if (problem !== undefined) return failed('ERR_BAD_REQUEST', {message: `container "${name}": ${problem}`});
@@ -47,7 +53,7 @@ export function planOf(spec: OpenedSpec, host: Host, {around, memory, ...start}:
 		failed('ERR_RUNTIME', {message: `container "${name}" cannot start: ${reason}`});
 	if (spec.tty && host.terminal === undefined) return refused('it asks for a tty, and this node has no script(1) of util-linux that works');
 
-	const choice = chooseUser(host.agent, {uid: spec.runAsUser, gid: spec.runAsGroup, isNonRoot: spec.runAsNonRoot});
+	const choice = chooseUser(host.agent, {own, uid: spec.runAsUser, gid: spec.runAsGroup, isNonRoot: spec.runAsNonRoot});
 	if (!choice.ok) return refused(choice.reason);
 	const {user} = choice;
 	const isAgent = user.uid === host.agent.uid && user.gid === host.agent.gid;

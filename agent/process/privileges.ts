@@ -9,7 +9,7 @@ import {limits} from '../../api/limits.js';
 
 export type User = {readonly uid: number; readonly gid: number};
 
-/** What pods run as when the agent is root and the manifest names nobody. */
+/** What pods of earlier versions run as when the agent is root and the manifest names nobody. */
 export const nobody: User = {uid: 65_534, gid: 65_534};
 
 export type Drop = {
@@ -76,6 +76,8 @@ export type UserChoice = {readonly ok: true; readonly user: User} | {readonly ok
 const isId = (value: number): boolean => Number.isSafeInteger(value) && value >= 0 && value < 4_294_967_295;
 
 export type WantedUser = {
+	/** That of the pod, where the node has given it one. */
+	readonly own: User | undefined;
 	readonly uid: number | undefined;
 	readonly gid: number | undefined;
 	/** It must not be root. */
@@ -89,11 +91,11 @@ export function chooseUser(agent: User, wanted: WantedUser): UserChoice {
 	return {ok: false, reason: 'runAsNonRoot is set and it would run as root: set runAsUser to another user'};
 }
 
-function chosen(agent: User, {uid, gid}: WantedUser): UserChoice {
+function chosen(agent: User, {own = nobody, uid, gid}: WantedUser): UserChoice {
 	if (uid !== undefined && !isId(uid)) return {ok: false, reason: `runAsUser must be a user id, got ${uid}`};
 	if (gid !== undefined && !isId(gid)) return {ok: false, reason: `runAsGroup must be a group id, got ${gid}`};
 	if (agent.uid === 0) {
-		if (uid === undefined) return {ok: true, user: {uid: nobody.uid, gid: gid ?? nobody.gid}};
+		if (uid === undefined) return {ok: true, user: {uid: own.uid, gid: gid ?? own.gid}};
 		return {ok: true, user: {uid, gid: gid ?? (uid === 0 ? 0 : (groupOf(uid) ?? uid))}};
 	}
 	if (uid !== undefined && uid !== agent.uid) {

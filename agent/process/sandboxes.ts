@@ -6,9 +6,18 @@ import {existsSync, readFileSync, readdirSync, renameSync, writeFileSync} from '
 import path from 'node:path';
 import type {SandboxSpec} from '../../actors/node/runtime-port.js';
 import {createAddressPool} from './addresses.js';
+import type {PodUsers} from './pod-users.js';
+import type {User} from './privileges.js';
 import {sandboxFile, type Stock} from './stock.js';
 
-export type SandboxRecord = {readonly uid: string; readonly namespace: string; readonly name: string; readonly podIP: string};
+export type SandboxRecord = {
+	readonly uid: string;
+	readonly namespace: string;
+	readonly name: string;
+	readonly podIP: string;
+	/** Whose programs are whose; undefined: the node gives out no users, or did not when the pod came. */
+	readonly owner: {readonly controller: string; readonly user: User} | undefined;
+};
 
 export type Sandboxes = {
 	/** The sandbox there is, or a new one. Throws errno exceptions; an Error when no address is left. */
@@ -16,7 +25,7 @@ export type Sandboxes = {
 	readonly find: (uid: string) => SandboxRecord | undefined;
 	readonly list: () => readonly string[];
 	readonly folderOf: (uid: string) => string;
-	/** Frees the address; the folder is gone by now. */
+	/** Frees the address and the user; the folder is gone by now. */
 	readonly forget: (uid: string) => void;
 };
 
@@ -41,16 +50,24 @@ export function foldersIn(folder: string): string[] {
 /** What the file of one sandbox says; undefined when it is missing or damaged. */
 export function readSandbox(directory: string, uid: string): SandboxRecord | undefined {
 	try {
-		const {namespace, name, podIP} = JSON.parse(readFileSync(path.join(directory, uid, sandboxFile), 'utf8')) as Record<string, unknown>;
+		const text = readFileSync(path.join(directory, uid, sandboxFile), 'utf8');
+		const {namespace, name, podIP, controller, user} = JSON.parse(text) as Record<string, unknown>;
 		if (typeof namespace !== 'string' || typeof name !== 'string' || typeof podIP !== 'string') return undefined;
-		return {uid, namespace, name, podIP};
+		const owner = typeof controller === 'string' && typeof user === 'number' ? {controller, user: {uid: user, gid: user}} : undefined;
+		return {uid, namespace, name, podIP, owner};
 	} catch {
 		return undefined;
 	}
 }
 
-/** Reads what there is. Throws errno exceptions, and a RangeError for a wrong subnet. */
-export function openSandboxes(directory: string, subnet: string, stock: Stock, onWarning: (message: string) => void): Sandboxes {
+/** Reads what there is. Without `users` nobody gives any out. Throws errno exceptions, and a RangeError for a wrong subnet. */
+export function openSandboxes(
+	directory: string,
+	subnet: string,
+	stock: Stock,
+	onWarning: (message: string) => void,
+	users?: PodUsers,
+): Sandboxes {
 	const pool = createAddressPool(subnet, directory);
 	const known = new Map<string, SandboxRecord>();
 	for (const uid of foldersIn(directory)) {
@@ -59,18 +76,25 @@ export function openSandboxes(directory: string, subnet: string, stock: Stock, o
 			onWarning(`the sandbox "${path.join(directory, uid)}" has no readable ${sandboxFile}; it gets a new address when it is used`);
 		else known.set(uid, record);
 	}
-	for (const {podIP} of known.values()) pool.claim(podIP);
+	for (const {podIP, owner} of known.values()) {
+		pool.claim(podIP);
+		if (owner !== undefined) users?.claim(owner.controller, owner.user);
+	}
 
-	const make = ({uid, namespace, name}: SandboxSpec): SandboxRecord => {
+	const make = ({uid, namespace, name, controller}: SandboxSpec): SandboxRecord => {
+		const user = users?.take(controller);
+		const owner = user === undefined ? undefined : {controller, user};
 		const podIP = pool.take();
-		if (podIP === undefined) throw new Error(`no address is left for pods in "${subnet}"`);
 		try {
-			write(path.join(directory, uid), `${JSON.stringify({namespace, name, uid, podIP})}\n`);
+			if (podIP === undefined) throw new Error(`no address is left for pods in "${subnet}"`);
+			const ofOwner = owner === undefined ? {} : {controller, user: owner.user.uid};
+			write(path.join(directory, uid), `${JSON.stringify({namespace, name, uid, podIP, ...ofOwner})}\n`);
+			return {uid, namespace, name, podIP, owner};
 		} catch (error) {
-			pool.free(podIP);
+			if (podIP !== undefined) pool.free(podIP);
+			if (owner !== undefined) users?.release(controller);
 			throw error;
 		}
-		return {uid, namespace, name, podIP};
 	};
 
 	/** A folder that is there already has lost its record, and perhaps not its containers. */
@@ -93,7 +117,9 @@ export function openSandboxes(directory: string, subnet: string, stock: Stock, o
 		forget(uid) {
 			const record = known.get(uid);
 			known.delete(uid);
-			if (record !== undefined) pool.free(record.podIP);
+			if (record === undefined) return;
+			pool.free(record.podIP);
+			if (record.owner !== undefined) users?.release(record.owner.controller);
 		},
 	};
 }

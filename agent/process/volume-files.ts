@@ -9,15 +9,18 @@
 import {chmod, chown, mkdir, readFile, readdir, readlink, rename, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 
+/** -1: as it is. */
+export type FileOwner = {readonly uid: number; readonly gid: number};
+
 export type FileContent = {readonly path: string; readonly mode: number; readonly data: Buffer};
 
 const dataLink = '..data';
 
-/** Brings a folder to just these files; writes nothing when it has them. Files belong to the group, if one is given. Rejects with errno exceptions. */
-export async function putFiles(folder: string, files: readonly FileContent[], group: number | undefined): Promise<void> {
+/** Brings a folder to just these files; writes nothing when it has them. Files belong to the owner, if one is given. Rejects with errno exceptions. */
+export async function putFiles(folder: string, files: readonly FileContent[], owner: FileOwner | undefined): Promise<void> {
 	const current = await linkOf(path.join(folder, dataLink));
 	const isThere = current !== undefined && (await holds(path.join(folder, current), files));
-	const latest = isThere ? current : await putFresh(folder, `..${Number(current?.slice(2) ?? 0) + 1}`, files, group);
+	const latest = isThere ? current : await putFresh(folder, `..${Number(current?.slice(2) ?? 0) + 1}`, files, owner);
 	// Also of what is there: an agent may have died just before.
 	await link(folder, new Set(files.map(file => topOf(file.path))));
 	for (const name of await readdir(folder)) {
@@ -25,10 +28,10 @@ export async function putFiles(folder: string, files: readonly FileContent[], gr
 	}
 }
 
-async function putFresh(folder: string, fresh: string, files: readonly FileContent[], group: number | undefined): Promise<string> {
+async function putFresh(folder: string, fresh: string, files: readonly FileContent[], owner: FileOwner | undefined): Promise<string> {
 	await rm(path.join(folder, fresh), {recursive: true, force: true}); // Left by an agent that died meanwhile.
-	await makeFolder(path.join(folder, fresh), group);
-	for (const file of files) await putFile(path.join(folder, fresh), file, group);
+	await makeFolder(path.join(folder, fresh), owner);
+	for (const file of files) await putFile(path.join(folder, fresh), file, owner);
 	await replaceLink(folder, dataLink, fresh);
 	return fresh;
 }
@@ -45,21 +48,21 @@ async function linkOf(file: string): Promise<string | undefined> {
 	}
 }
 
-async function makeFolder(folder: string, group: number | undefined): Promise<void> {
+async function makeFolder(folder: string, owner: FileOwner | undefined): Promise<void> {
 	await mkdir(folder);
-	if (group !== undefined) await chown(folder, -1, group);
+	if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
 	await chmod(folder, 0o755);
 }
 
-async function putFile(folder: string, {path: name, mode, data}: FileContent, group: number | undefined): Promise<void> {
+async function putFile(folder: string, {path: name, mode, data}: FileContent, owner: FileOwner | undefined): Promise<void> {
 	const names = name.split('/');
 	for (let depth = 1; depth < names.length; depth++) {
 		const above = path.join(folder, ...names.slice(0, depth));
-		if ((await stat(above).catch(() => undefined)) === undefined) await makeFolder(above, group);
+		if ((await stat(above).catch(() => undefined)) === undefined) await makeFolder(above, owner);
 	}
 	const file = path.join(folder, name);
 	await writeFile(file, data, {mode: 0o600});
-	if (group !== undefined) await chown(file, -1, group);
+	if (owner !== undefined) await chown(file, owner.uid, owner.gid);
 	await chmod(file, mode);
 }
 

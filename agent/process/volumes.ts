@@ -14,7 +14,8 @@ import {keyMissing, openSecrets, secretMissing, type OpenedSecrets} from '../sec
 import {isRelativeDown} from './beneath.js';
 import {explained} from './explained.js';
 import {hostPathOf, type HostPaths} from './host-paths.js';
-import type {Memory} from './memory.js';
+import type {Memory, VolumeOwner} from './memory.js';
+import type {User} from './privileges.js';
 import {findTool} from './tools.js';
 import {putFiles, type FileContent} from './volume-files.js';
 
@@ -39,8 +40,8 @@ export type Volumes = {
 
 export type VolumesOptions = {
 	readonly folderOf: (uid: string) => string;
-	/** False: it was removed. */
-	readonly isThere: (uid: string) => boolean;
+	/** Undefined: it was removed. */
+	readonly find: (uid: string) => {readonly owner: {readonly user: User} | undefined} | undefined;
 	/** Undefined: nothing can be kept in memory only. */
 	readonly memory: Memory | undefined;
 	readonly secrets: NodeSecrets;
@@ -56,7 +57,7 @@ const recordName = 'volume.json';
 const refusal = (message: string, code: 'ERR_RUNTIME' | 'ERR_CONFIG_MISSING' | 'ERR_BAD_REQUEST' = 'ERR_RUNTIME'): AppError =>
 	new AppError(code, {message});
 
-export function createVolumes({folderOf, isThere, memory, secrets, hostPaths, isRoot}: VolumesOptions): Volumes {
+export function createVolumes({folderOf, find, memory, secrets, hostPaths, isRoot}: VolumesOptions): Volumes {
 	/** What is under way, by pod: one after the other. */
 	const queues = new Map<string, Promise<unknown>>();
 
@@ -74,11 +75,13 @@ export function createVolumes({folderOf, isThere, memory, secrets, hostPaths, is
 	const folderOfVolume = (uid: string, name: string): string => path.join(folderOf(uid), volumesName, name);
 
 	async function ensureAll({uid, namespace, volumes, fsGroup}: Command): Promise<void> {
-		if (!isThere(uid)) throw refusal(`the sandbox "${uid}" is not there any more`);
+		const pod = find(uid);
+		if (pod === undefined) throw refusal(`the sandbox "${uid}" is not there any more`);
 		if (volumes.length > 0) await makeFolder(path.join(folderOf(uid), volumesName), 0o700);
+		const owner = isRoot ? ownerOf(pod.owner?.user, fsGroup) : undefined;
 		for (const volume of volumes) {
 			try {
-				await ensureOne(uid, namespace, volume, isRoot ? fsGroup : undefined);
+				await ensureOne(uid, namespace, volume, owner);
 			} catch (error) {
 				if (error instanceof AppError) throw new AppError(error.code, {message: `volume "${volume.name}": ${error.message}`});
 				throw refusal(`volume "${volume.name}" cannot be made: ${explained(error)}`);
@@ -86,10 +89,10 @@ export function createVolumes({folderOf, isThere, memory, secrets, hostPaths, is
 		}
 	}
 
-	async function ensureOne(uid: string, namespace: string, {name, source}: VolumeSpec, group: number | undefined): Promise<void> {
+	async function ensureOne(uid: string, namespace: string, {name, source}: VolumeSpec, owner: VolumeOwner | undefined): Promise<void> {
 		const folder = folderOfVolume(uid, name);
 		await makeFolder(folder, 0o700);
-		const record = await recordOf(uid, namespace, name, source, group);
+		const record = await recordOf(uid, namespace, name, source, owner);
 		// All at once: a container may start just now.
 		await writeFile(path.join(folder, `${recordName}.new`), JSON.stringify(record), {mode: 0o600});
 		await rename(path.join(folder, `${recordName}.new`), path.join(folder, recordName));
@@ -100,7 +103,7 @@ export function createVolumes({folderOf, isThere, memory, secrets, hostPaths, is
 		namespace: string,
 		name: string,
 		source: VolumeSource,
-		group: number | undefined,
+		owner: VolumeOwner | undefined,
 	): Promise<VolumeRecord> {
 		const onDisk = path.join(folderOfVolume(uid, name), 'data');
 		switch (source.type) {
@@ -110,17 +113,17 @@ export function createVolumes({folderOf, isThere, memory, secrets, hostPaths, is
 				return {type: 'hostPath', path: source.path, check: source.check};
 			}
 			case 'emptyDir': {
-				if (!source.inMemory) return {type: 'scratch', place: await makeFolder(onDisk, 0o777, group)};
+				if (!source.inMemory) return {type: 'scratch', place: await makeFolder(onDisk, 0o777, owner)};
 				if (memory === undefined) throw refusal('medium Memory needs an agent that is root and may mount file systems');
-				return {type: 'scratch', place: await memory.makeVolume(uid, name, {sizeBytes: source.sizeLimitBytes, group})};
+				return {type: 'scratch', place: await memory.makeVolume(uid, name, {sizeBytes: source.sizeLimitBytes, owner})};
 			}
 			case 'files': {
 				const files = source.files.map(({path: file, mode, data}) => ({path: file, mode, data: Buffer.from(data, 'base64')}));
-				return {type: 'files', place: await fill(onDisk, files, group)};
+				return {type: 'files', place: await fill(onDisk, files, owner)};
 			}
 			case 'secret': {
 				const files = secretFiles(source, namespace, await openedSecret(source, namespace, secrets));
-				return {type: 'files', place: await fill(memory === undefined ? onDisk : await memory.makeFolder(uid, name), files, group)};
+				return {type: 'files', place: await fill(memory === undefined ? onDisk : await memory.makeFolder(uid, name), files, owner)};
 			}
 		}
 	}
@@ -141,28 +144,35 @@ export function createVolumes({folderOf, isThere, memory, secrets, hostPaths, is
 	};
 }
 
+/** What is made for a pod is its user's, and its fsGroup's where it names one. */
+function ownerOf(user: User | undefined, fsGroup: number | undefined): VolumeOwner | undefined {
+	if (user === undefined && fsGroup === undefined) return undefined;
+	return {uid: user?.uid ?? -1, gid: fsGroup ?? user?.gid ?? -1, isGroup: fsGroup !== undefined};
+}
+
 /**
- * For programs of all users, unless a group is given: then for those of that group, and so is what they make in it. One that is there already is
+ * For programs of all users of the pod, unless it names a group: then for those of that group, and so is what they make in it. One that is there already is
  * as its programs want it; it gets its name last, so none is there half made.
  */
-async function makeFolder(folder: string, mode: number, group?: number): Promise<string> {
+async function makeFolder(folder: string, mode: number, owner?: VolumeOwner): Promise<string> {
 	if (existsSync(folder)) return folder;
 	const fresh = `${folder}.new`;
 	await mkdir(fresh, {recursive: true, mode: 0o700});
-	if (group !== undefined) await chown(fresh, -1, group);
-	await chmod(fresh, group === undefined ? mode : mode | 0o2000);
+	if (owner !== undefined) await chown(fresh, owner.uid, owner.gid);
+	await chmod(fresh, owner?.isGroup === true ? mode | 0o2000 : mode);
 	await rename(fresh, folder);
 	return folder;
 }
 
-async function fill(folder: string, files: readonly FileContent[], group: number | undefined): Promise<string> {
+async function fill(folder: string, files: readonly FileContent[], owner: VolumeOwner | undefined): Promise<string> {
 	const wrong = files.find(file => !isRelativeDown(file.path) || file.path === '' || file.path.startsWith('..'));
 	if (wrong !== undefined) throw refusal(`the path of a file must lead down, got ${JSON.stringify(wrong.path)}`, 'ERR_BAD_REQUEST');
-	await makeFolder(folder, 0o755, group);
-	await chmod(folder, group === undefined ? 0o755 : 0o2755);
-	if (group !== undefined) await chown(folder, -1, group);
+	const isGroup = owner?.isGroup === true;
+	await makeFolder(folder, 0o755, owner);
+	if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
+	await chmod(folder, isGroup ? 0o2755 : 0o755);
 	// As Kubernetes has it: the group reads what the owner reads.
-	await putFiles(folder, group === undefined ? files : files.map(file => ({...file, mode: file.mode | 0o440})), group);
+	await putFiles(folder, isGroup ? files.map(file => ({...file, mode: file.mode | 0o440})) : files, owner);
 	return folder;
 }
 

@@ -29,6 +29,13 @@ const hostPathsFlag = (fallback: string): FlagSpecs => ({
 		about: `what pods may mount of this host: all, none, or what is below FOLDER (${fallback})`,
 	},
 });
+const podUsersFlag: FlagSpecs = {
+	'pod-users': {
+		type: 'string',
+		value: 'FIRST-LAST',
+		about: 'the users that pods get where this runs as root, one for each controller (65536 of their own for each home)',
+	},
+};
 const detachFlag = (noun: string): FlagSpecs => ({
 	detach: {type: 'boolean', short: 'd', about: `return when the ${noun} is ready; troupe down stops it`},
 });
@@ -48,6 +55,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
 			'simulated-nodes': {type: 'number', value: 'N', about: 'how many nodes that only pretend to run pods (0)'},
 			...hostPathsFlag('all while this listens on loopback only, else none'),
+			...podUsersFlag,
 			...detachFlag('cluster'),
 		},
 		ownSignals: true,
@@ -79,6 +87,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
 			...runtimeFlag,
 			...hostPathsFlag('all while all servers are on this host, else none'),
+			...podUsersFlag,
 			cache: {type: 'string', value: 'PLACE', about: 'where the node keeps what it was told: a folder or redis://… (in the home)'},
 			...detachFlag('agent'),
 		},

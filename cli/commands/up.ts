@@ -4,7 +4,18 @@ import {hostname} from 'node:os';
 import {limits} from '../../api/limits.js';
 import type {Flags, Invocation} from '../command.js';
 import {detach, doorArguments, withBroker} from '../detach.js';
-import {brokerVariable, doorsOf, hostPathsArguments, hostPathsOf, isOnLoopback, nodeOf, runtimeOf, storeOf} from '../serving-flags.js';
+import {
+	brokerVariable,
+	doorsOf,
+	hostPathsArguments,
+	hostPathsOf,
+	isOnLoopback,
+	nodeOf,
+	podUsersArguments,
+	podUsersOf,
+	runtimeOf,
+	storeOf,
+} from '../serving-flags.js';
 import type {UpOptions} from '../up-options.js';
 import {usageError} from '../usage.js';
 
@@ -34,6 +45,7 @@ export function readUpOptions(flags: Flags, home: string, host: string, broker?:
 		node: nodeOf(flags, host, problems),
 		simulatedNodes,
 		hostPaths: hostPathsOf(flags, problems) ?? (isOnLoopback(doors) ? 'all' : []),
+		podUsers: podUsersOf(flags, problems),
 		detach: flags.on('detach'),
 	};
 	if (problems.length > 0) throw usageError(problems.join('\n'));
@@ -48,4 +60,5 @@ export const upArguments = (options: UpOptions): readonly string[] => [
 	`--node=${options.node}`,
 	`--simulated-nodes=${options.simulatedNodes}`,
 	...hostPathsArguments(options.hostPaths),
+	...podUsersArguments(options.podUsers),
 ];

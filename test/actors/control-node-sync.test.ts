@@ -3,7 +3,7 @@
 import test from 'ava';
 import {failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {ApiObject} from '../../api/object.js';
+import type {ApiObject, OwnerReference} from '../../api/object.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {assignmentOf, assignmentVersion} from '../../actors/control/assignment.js';
 import {nodeSync, type NodeSyncInput, type NodeSyncMessage, type NodeSyncState} from '../../actors/control/node-sync.js';
@@ -112,7 +112,24 @@ test('versions differ exactly when assignments do', t => {
 	t.is(new Set(variants.map(assignmentVersion)).size, variants.length);
 	t.is(assignmentVersion({...web, status: {phase: 'Failed'}}), assignmentVersion(web));
 	t.is(assignmentVersion({...web, metadata: {...metadata, resourceVersion: '99', ownerReferences: []}}), assignmentVersion(web));
-	t.is(assignmentOf(aPod()), undefined);
+	t.is(assignmentOf(aPod(), indexOf()), undefined);
+});
+
+test('a node is told by name what a pod comes of in the end, so that it is the same after whatever is made anew', t => {
+	const ref = (kind: string, name: string, controller = true) => ({apiVersion: 'apps/v1', kind, name, uid: `uid-of-${name}`, controller});
+	const controllerOf = (pod: Pod, ...above: readonly ApiObject[]) =>
+		assignmentOf(pod, {byUid: uid => above.find(object => object.metadata.uid === uid)})?.controller;
+	const owned = (...ownerReferences: readonly OwnerReference[]): Pod => ({...web, metadata: {...web.metadata, ownerReferences}});
+	const set = (...ownerReferences: readonly OwnerReference[]): ApiObject => ({
+		...web,
+		kind: 'ReplicaSet',
+		metadata: {...web.metadata, name: 'set', uid: 'uid-of-set', ownerReferences},
+	});
+	t.is(controllerOf(web), 'default/Pod/web');
+	t.is(controllerOf(owned(ref('Job', 'j', false))), 'default/Pod/web');
+	t.is(controllerOf(owned(ref('ReplicaSet', 'set'))), 'default/ReplicaSet/set');
+	t.is(controllerOf(owned(ref('ReplicaSet', 'set')), set(ref('Deployment', 'top'))), 'default/Deployment/top');
+	t.is(controllerOf(owned(ref('ReplicaSet', 'set')), set(ref('ReplicaSet', 'set'))), 'default/ReplicaSet/set');
 });
 
 const large = (count: number): Pod[] =>

@@ -8,7 +8,7 @@ import {nowMs} from './_objects.js';
 import {sandbox} from './_agent.js';
 
 const owner = 'troupe://node-a/pods/default.web';
-const input: InfraInput = {spec: {uid: 'u', namespace: 'default', name: 'web', hostname: 'web'}, owner};
+const input: InfraInput = {spec: {uid: 'u', namespace: 'default', name: 'web', hostname: 'web', controller: 'default/Pod/web'}, owner};
 const ensured: InfraMessage = {type: 'ensured', id: 'u/sandbox/ensure', outcome: {ok: true, value: sandbox}};
 const removed: InfraMessage = {type: 'removed', id: 'u/sandbox/remove', outcome: {ok: true, value: null}};
 const error = failed('ERR_RUNTIME', {message: 'no address left'});

@@ -13,11 +13,16 @@ const runtime = createProcessRuntime({directory, clock: systemClock, path: proce
 function startNext([spec, ...rest]: readonly ContainerSpec[]): void {
 	if (spec === undefined) return;
 	const {uid} = spec.id;
-	runtime.run({type: 'sandbox.ensure', spec: {uid, namespace: spec.namespace, name: spec.podName, hostname: uid}}, () =>
-		runtime.run({type: 'container.start', spec}, outcome => {
-			process.stdout.write(`${JSON.stringify(outcome)}\n`);
-			startNext(rest);
-		}),
+	runtime.run(
+		{
+			type: 'sandbox.ensure',
+			spec: {uid, namespace: spec.namespace, name: spec.podName, hostname: uid, controller: `default/Pod/${spec.podName}`},
+		},
+		() =>
+			runtime.run({type: 'container.start', spec}, outcome => {
+				process.stdout.write(`${JSON.stringify(outcome)}\n`);
+				startNext(rest);
+			}),
 	);
 }
 

@@ -30,6 +30,7 @@ import {isThere, processWorld, stateFiles, whenGone, type ProcessWorld} from './
 import {aContainer, driver} from './runtime-contract.js';
 
 const isRoot = process.getuid?.() === 0;
+const users = {first: 70_001, last: 70_001};
 const main = {uid: 'uid-1', container: 'main'};
 
 const worldOf = (t: ExecutionContext, options: Parameters<typeof processWorld>[1] = {}): ProcessWorld =>
@@ -140,8 +141,8 @@ test('stdin is empty, or waits where the container asks for it', async t => {
 	t.is((await stop(main, 10_000))?.exitCode, 143);
 });
 
-(isRoot ? test : test.skip)('as root a program runs as nobody, under a shim that stays root', async t => {
-	const {ensure, start} = driver(worldOf(t));
+(isRoot ? test : test.skip)('as root a program runs as a user of its pod, under a shim that stays root', async t => {
+	const {ensure, start} = driver(worldOf(t, {users}));
 	await ensure('uid-1');
 	const {pid} = await start(aContainer('runs'));
 	const shim = Number(/^\d+ \(.*\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1]);
@@ -150,9 +151,9 @@ test('stdin is empty, or waits where the container asks for it', async t => {
 			.exec(readFileSync(`/proc/${process}/status`, 'latin1'))?.[1]
 			?.trim()
 			.split(/\s+/) ?? [];
-	await whenGone(() => ids(pid, 'Uid')[0] === '65534');
-	t.deepEqual(ids(pid, 'Uid'), ['65534', '65534', '65534', '65534']);
-	t.deepEqual(ids(pid, 'Gid'), ['65534', '65534', '65534', '65534']);
+	await whenGone(() => ids(pid, 'Uid')[0] === '70001');
+	t.deepEqual(ids(pid, 'Uid'), ['70001', '70001', '70001', '70001']);
+	t.deepEqual(ids(pid, 'Gid'), ['70001', '70001', '70001', '70001']);
 	t.false(ids(pid, 'Groups').includes('0'));
 	t.deepEqual(ids(shim, 'Uid'), ['0', '0', '0', '0']);
 });
@@ -164,13 +165,13 @@ test('stdin is empty, or waits where the container asks for it', async t => {
 });
 
 (isRoot ? test : test.skip)('without a helper to drop rights the shim runs as the user, with a warning', async t => {
-	const world = worldOf(t, {dropper: null});
+	const world = worldOf(t, {dropper: null, users});
 	const {ensure, start, ends, log, value} = driver(world);
 	await ensure('uid-1');
 	await start(aProgram(['id', '-u']));
 	const [end] = await ends(1);
 	t.is(end?.exit.exitCode, 0);
-	t.is(Buffer.from((await value(log(main))).data, 'base64').toString(), '65534\n');
+	t.is(Buffer.from((await value(log(main))).data, 'base64').toString(), '70001\n');
 	t.regex(world.warnings.join(), /can change the user/);
 });
 
@@ -230,7 +231,7 @@ for (const [title, wrong, message] of refusals) {
 		type: 'container.start',
 		spec: aContainer('runs', {workingDir: path.join(folder, 'inner')}),
 	});
-	t.regex(outcome.ok ? '' : outcome.error.message, /cannot be entered by user 65534: ".*troupe-closed-.*" is closed to that user/);
+	t.regex(outcome.ok ? '' : outcome.error.message, /cannot be entered by user \d+: ".*troupe-closed-.*" is closed to that user/);
 });
 
 test('a full or missing disk is an answer, not a crash', async t => {
@@ -243,7 +244,7 @@ test('a full or missing disk is an answer, not a crash', async t => {
 	t.is(started.ok ? 'ok' : started.error.code, 'ERR_RUNTIME');
 	const ensured = await run<'sandbox.ensure'>({
 		type: 'sandbox.ensure',
-		spec: {uid: 'uid-2', namespace: 'default', name: 'p', hostname: 'p'},
+		spec: {uid: 'uid-2', namespace: 'default', name: 'p', hostname: 'p', controller: 'default/Pod/p'},
 	});
 	t.is(ensured.ok ? 'ok' : ensured.error.code, 'ERR_RUNTIME');
 	const listed = await run<'sandbox.list'>({type: 'sandbox.list'});
@@ -520,7 +521,7 @@ test('sandboxes and addresses are known to the next agent', async t => {
 	);
 	const tooMany = await run<'sandbox.ensure'>({
 		type: 'sandbox.ensure',
-		spec: {uid: 'uid-7', namespace: 'default', name: 'p', hostname: 'p'},
+		spec: {uid: 'uid-7', namespace: 'default', name: 'p', hostname: 'p', controller: 'default/Pod/p'},
 	});
 	t.is(tooMany.ok ? '' : tooMany.error.message, 'no address is left for pods in "127.70.0.0/29"');
 	await restartAgent();
@@ -595,7 +596,7 @@ test('200 pods start at once and leave nothing when they are removed', async t =
 	t.deepEqual(await list(), []);
 	await whenGone(() => ![...running.map(({pid}) => pid), ...shims].some(isThere));
 	await whenGone(() => descriptors() <= before);
-	t.deepEqual(readdirSync(world.directory), ['.stock']);
+	t.deepEqual(readdirSync(world.directory), isRoot ? ['.stock', '.users'] : ['.stock']);
 });
 
 test('the node says what it does not do', t => {

@@ -8,12 +8,12 @@ const somebody = {uid: 1_000, gid: 1_000};
 const nobody = {uid: 65_534, gid: 65_534};
 
 test('runAsNonRoot refuses root, however it was chosen', t => {
-	const asked = (uid: number | undefined) => chooseUser(root, {uid, gid: undefined, isNonRoot: true});
+	const asked = (uid: number | undefined) => chooseUser(root, {own: undefined, uid, gid: undefined, isNonRoot: true});
 	t.deepEqual(asked(0), {ok: false, reason: 'runAsNonRoot is set and it would run as root: set runAsUser to another user'});
 	t.true(asked(undefined).ok);
 	t.true(asked(7).ok);
-	t.true(chooseUser(root, {uid: 0, gid: undefined, isNonRoot: false}).ok);
-	t.true(chooseUser(somebody, {uid: undefined, gid: undefined, isNonRoot: true}).ok);
+	t.true(chooseUser(root, {own: undefined, uid: 0, gid: undefined, isNonRoot: false}).ok);
+	t.true(chooseUser(somebody, {own: undefined, uid: undefined, gid: undefined, isNonRoot: true}).ok);
 });
 
 test('root gives any group, others only what they are in', t => {

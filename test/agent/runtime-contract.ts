@@ -56,8 +56,10 @@ export function driver(world: World) {
 		told,
 		run,
 		value,
-		ensure: (uid: string) =>
-			value(run<'sandbox.ensure'>({type: 'sandbox.ensure', spec: {uid, namespace: 'default', name: `pod-${uid}`, hostname: uid}})),
+		ensure: (uid: string, controller = `default/Pod/pod-${uid}`) =>
+			value(
+				run<'sandbox.ensure'>({type: 'sandbox.ensure', spec: {uid, namespace: 'default', name: `pod-${uid}`, hostname: uid, controller}}),
+			),
 		start: (spec: ContainerSpec) => value(run<'container.start'>({type: 'container.start', spec})),
 		inspect: (id: ContainerId) => value(run<'container.inspect'>({type: 'container.inspect', id})),
 		stop: (id: ContainerId, graceMs: number) => value(run<'container.stop'>({type: 'container.stop', id, graceMs})),

@@ -215,7 +215,10 @@ test('a simulated program gets its Secrets; its host keeps the names alone', asy
 	const runtime = createSimulatedRuntime({clock, random: seededRandom(1), script, secrets: opening({db: {password: markerBase64}})});
 	t.teardown(() => runtime.close());
 	runtime.run(
-		{type: 'sandbox.ensure', spec: {uid: withSecret.id.uid, namespace: 'default', name: 'web', hostname: 'web'}},
+		{
+			type: 'sandbox.ensure',
+			spec: {uid: withSecret.id.uid, namespace: 'default', name: 'web', hostname: 'web', controller: 'default/Pod/web'},
+		},
 		() => undefined,
 	);
 	const started = new Promise(resolve => runtime.run({type: 'container.start', spec: withSecret}, resolve));

@@ -24,7 +24,7 @@ function aNode(script?: SimulatedScript) {
 		clock.advance(0);
 		return answer;
 	};
-	run({type: 'sandbox.ensure', spec: {uid: 'uid-1', namespace: 'default', name: 'p', hostname: 'p'}});
+	run({type: 'sandbox.ensure', spec: {uid: 'uid-1', namespace: 'default', name: 'p', hostname: 'p', controller: 'default/Pod/p'}});
 	run({type: 'container.start', spec: aContainer('runs')});
 	const value = (command: RuntimeCommand): unknown => {
 		const {outcome} = run(command);

@@ -49,7 +49,10 @@ async function startPod(
 		await runtime.close();
 		rmSync(directory, {recursive: true, force: true});
 	});
-	await run(runtime, {type: 'sandbox.ensure', spec: {uid: id.uid, namespace: 'default', name: 'one', hostname: 'one'}});
+	await run(runtime, {
+		type: 'sandbox.ensure',
+		spec: {uid: id.uid, namespace: 'default', name: 'one', hostname: 'one', controller: 'default/Pod/one'},
+	});
 	const {pid} = start ? await run<{pid: number}>(runtime, {type: 'container.start', spec: specOf(0)}) : {pid: 0};
 	return {runtime, ended, folder: path.join(directory, id.uid), pid};
 }

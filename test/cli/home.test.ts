@@ -36,6 +36,7 @@ test('up takes its defaults from the contract', async t => {
 		node: 'box',
 		simulatedNodes: 0,
 		hostPaths: 'all',
+		podUsers: undefined,
 		detach: false,
 	});
 });
@@ -52,6 +53,7 @@ test('what up was asked for survives the way into the background', async t => {
 		'--simulated-nodes=3',
 		'--host-paths=/srv',
 		'--host-paths=/mnt/a b',
+		'--pod-users=200000-265535',
 	];
 	const options = await upOptions(...asked);
 	t.deepEqual(readUpOptions(await flagsOf('up', ...upArguments(options)), '/h', 'other'), options);
@@ -69,6 +71,8 @@ test('pods may mount what they like of a host as long as nobody else reaches the
 	t.is((await agentOptions()).hostPaths, undefined);
 	for (const asked of [['--host-paths=none'], ['--host-paths=all'], ['--host-paths=/a', '--host-paths=/b']])
 		t.deepEqual((await agentOptions(...agentArguments(await agentOptions(...asked)))).hostPaths, (await agentOptions(...asked)).hostPaths);
+	const withUsers = await agentOptions('--pod-users=2000-3000');
+	t.deepEqual((await agentOptions(...agentArguments(withUsers))).podUsers, {first: 2_000, last: 3_000});
 });
 
 test('up tells all wrong flags at once', async t => {
@@ -88,6 +92,7 @@ test('up tells all wrong flags at once', async t => {
 		'1.5',
 		'--host-paths',
 		'srv',
+		'--pod-users=5-9',
 	];
 	const error = await t.throwsAsync(upOptions(...asked), {instanceOf: AppError});
 	t.deepEqual(error?.message.split('\n'), [
@@ -99,6 +104,7 @@ test('up tells all wrong flags at once', async t => {
 		'--store "etcd://a:b" names no etcd: "a:b" is no host:port',
 		'--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "A_B"',
 		'--host-paths must be all, none, or a folder as an absolute path, several by several flags, got "srv"',
+		'--pod-users must begin at 1000 or above, for those below belong to the system, got "5-9"',
 	]);
 	const typo = await t.throwsAsync(upOptions('--runtime', 'proces'), {instanceOf: AppError});
 	t.is(typo?.message, '--runtime must be auto or process or simulated, got "proces"; did you mean "process"?');

@@ -42,6 +42,7 @@ const options: UpOptions = {
 	store: 'level',
 	node: 'vm',
 	simulatedNodes: 0,
+	podUsers: undefined,
 	hostPaths: [],
 	detach: false,
 };

@@ -55,7 +55,11 @@ const mountsOf = (folder: string): readonly string[] =>
 type Rest = Partial<ContainerSpec> & {readonly container?: string};
 
 async function podOf(t: ExecutionContext, volumes: readonly VolumeSpec[], fsGroup?: number) {
-	const world = processWorld(clean => t.teardown(clean), {secrets, hostPaths: {allowed: 'all', never: []}});
+	const world = processWorld(clean => t.teardown(clean), {
+		secrets,
+		hostPaths: {allowed: 'all', never: []},
+		users: {first: 70_001, last: 70_001},
+	});
 	const calls = driver(world);
 	await calls.ensure('uid-1');
 	const make = (wanted: readonly VolumeSpec[]) =>
@@ -248,14 +252,14 @@ test('a path of the host is mounted as it is, read-only where that is asked for'
 test('a program that is not root gets no rights by what it mounts over the node’s files', async t => {
 	const {outputOf} = await podOf(t, [{name: 's', source: scratch}]);
 	const text = 'grep NoNewPrivs /proc/self/status; id -u; id -G';
-	t.is(await outputOf(text, {mounts: [at('s', '/etc/pam.d')], groups: [7]}), 'NoNewPrivs:\t1\n65534\n65534 7\n');
-	t.is(await outputOf(text, {groups: [7], container: 'plain'}), 'NoNewPrivs:\t0\n65534\n65534 7\n');
+	t.is(await outputOf(text, {mounts: [at('s', '/etc/pam.d')], groups: [7]}), 'NoNewPrivs:\t1\n70001\n70001 7\n');
+	t.is(await outputOf(text, {groups: [7], container: 'plain'}), 'NoNewPrivs:\t0\n70001\n70001 7\n');
 });
 
 test('runAsNonRoot is refused for root, and so is a place that the program could not work in', async t => {
 	const {refusalOf, outputOf} = await podOf(t, [{name: 's', source: scratch}]);
 	t.regex(await refusalOf({runAsUser: 0, runAsNonRoot: true}), /runAsNonRoot is set and it would run as root/);
-	t.is(await outputOf('id -u', {runAsNonRoot: true}), '65534\n');
+	t.is(await outputOf('id -u', {runAsNonRoot: true}), '70001\n');
 	t.regex(await refusalOf({mounts: [at('s', '/data')], workingDir: '/elsewhere'}), /working directory "\/elsewhere" does not exist/);
 	t.regex(await refusalOf({mounts: [at('s', '/data')], workingDir: '/data/none'}), /working directory "\/data\/none" cannot be entered/);
 	t.regex(await refusalOf({mounts: [at('none', '/data')]}), /volume "none": it is not there/);
@@ -269,7 +273,7 @@ test('a program of a volume runs, and one that joins it sees what it sees, with 
 	await start(aContainer('runs', {argv: ['/opt/tools/mine'], mounts, groups: [2_000], workingDir: '/opt/tools'}));
 	const main = {uid: 'uid-1', container: 'main'};
 	const {session} = await value(exec(main, ['sh', '-c', 'pwd; ls; id -u; id -G; grep NoNew /proc/self/status']));
-	t.deepEqual(await hearAll(session), {stdout: '/opt/tools\nmine\n65534\n65534 2000\nNoNewPrivs:\t1\n', stderr: '', exitCode: 0});
+	t.deepEqual(await hearAll(session), {stdout: '/opt/tools\nmine\n70001\n70001 2000\nNoNewPrivs:\t1\n', stderr: '', exitCode: 0});
 });
 
 test('with a terminal and mounts both are there', async t => {

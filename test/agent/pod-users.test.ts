@@ -1,0 +1,119 @@
+import {appendFileSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {defaultUserRange, openPodUsers, parseUserRange, type PodUsers, type UserRange} from '../../agent/process/pod-users.js';
+import {limits} from '../../api/limits.js';
+
+function nodeOf(t: ExecutionContext, range: UserRange = {first: 5_000, last: 5_002}) {
+	const directory = mkdtempSync(path.join(os.tmpdir(), 'troupe-users-'));
+	t.teardown(() => rmSync(directory, {recursive: true}));
+	const warnings: string[] = [];
+	const open = (now = range): PodUsers => openPodUsers(directory, now, warning => warnings.push(warning));
+	return {open, warnings, record: path.join(directory, '.users')};
+}
+
+test('each controller has a user of its own, of the same number as its group', t => {
+	const users = nodeOf(t).open();
+	t.deepEqual(users.take('a/ReplicaSet/web'), {uid: 5_000, gid: 5_000});
+	t.deepEqual(users.take('b/ReplicaSet/web'), {uid: 5_001, gid: 5_001});
+	t.deepEqual(users.take('a/ReplicaSet/web'), {uid: 5_000, gid: 5_000});
+});
+
+test('one that comes back has the user it had, also after the agent was started again', t => {
+	const {open, warnings} = nodeOf(t);
+	const users = open();
+	users.take('a');
+	t.is(users.take('b').uid, 5_001);
+	users.release('a');
+	t.is(users.take('c').uid, 5_002);
+	t.is(users.take('a').uid, 5_000);
+	users.release('b');
+	t.is(open().take('b').uid, 5_001);
+	t.deepEqual(warnings, []);
+});
+
+test('a user is given to another only when none is unused, and the longest unused goes first', t => {
+	const {open} = nodeOf(t);
+	const users = open();
+	for (const name of ['a', 'b', 'c']) users.take(name);
+	t.throws(() => users.take('d'), {
+		message: 'all 3 users from 5000 to 5002 are in use by pods of other controllers: give this node more (--pod-users FIRST-LAST)',
+	});
+	for (const name of ['b', 'a', 'c']) users.release(name);
+	const later = open();
+	t.is(later.take('d').uid, 5_001);
+	t.is(later.take('b').uid, 5_000);
+	t.is(later.take('c').uid, 5_002);
+	t.throws(() => later.take('a'));
+});
+
+test('one of two pods that goes leaves the user to the other', t => {
+	const users = nodeOf(t, {first: 5_000, last: 5_000}).open();
+	users.take('a');
+	users.take('a');
+	users.release('a');
+	t.throws(() => users.take('b'));
+	users.release('a');
+	t.is(users.take('b').uid, 5_000);
+});
+
+test('what pods have is theirs, whatever the record says, and another range is for those that come', t => {
+	const {open, record} = nodeOf(t);
+	open().take('a');
+	rmSync(record);
+	const users = open();
+	users.claim('a', {uid: 5_000, gid: 5_000});
+	t.is(users.take('b').uid, 5_001);
+	const elsewhere = open({first: 9_000, last: 9_001});
+	elsewhere.claim('a', {uid: 5_000, gid: 5_000});
+	t.is(elsewhere.take('a').uid, 5_000);
+	t.is(elsewhere.take('b').uid, 9_000);
+});
+
+test('damaged lines are no entries, and the line after one is whole', t => {
+	const {open, record} = nodeOf(t);
+	open().take('a');
+	appendFileSync(record, '\n["b",0]\n["b",4294967295]\n["c","x"]\n[]\n["d",50');
+	t.is(open().take('b').uid, 5_001);
+	const users = open();
+	t.is(users.take('b').uid, 5_001);
+	t.is(users.take('c').uid, 5_002);
+});
+
+test('the record does not grow with the pods that come and go, nor with the length of names', t => {
+	const {open, record} = nodeOf(t);
+	const users = open();
+	const name = `default/X/${'x'.repeat(100_000)}`;
+	for (let round = 0; round < limits.podUserLines + 10; round++) {
+		users.take(name);
+		users.release(name);
+	}
+	const size = readFileSync(record, 'utf8').length;
+	t.true(size < 2 * limits.podUserLines * 100 && size > 0, String(size));
+	t.is(open().take(name).uid, 5_000);
+});
+
+test('a range is refused that belongs to others', t => {
+	t.deepEqual(parseUserRange('200000-265535'), {first: 200_000, last: 265_535});
+	for (const [text, why] of [
+		['x', /must be FIRST-LAST/],
+		['5', /must be FIRST-LAST/],
+		['999-2000', /must begin at 1000 or above/],
+		['2000-1999', /must not end before it begins/],
+		['60000-70000', /65534 or 65535/],
+		['2147480000-2147483647', /must end at 2147483646 or below/],
+		['100000-165536', /65536 users at most, got 65537/],
+	] as const)
+		t.regex(JSON.stringify(parseUserRange(text)), why, text);
+});
+
+test('without a range each folder has one of its own, clear of those that Debian and systemd give to others', t => {
+	const ranges = ['/srv/one', '/srv/other'].map(defaultUserRange);
+	t.not(ranges[0]?.first, ranges[1]?.first);
+	for (const {first, last} of ranges) {
+		t.is(last - first, limits.podUsers - 1);
+		t.true(first >= 1_879_048_192 && last < 2_147_352_576);
+		t.is(typeof parseUserRange(`${first}-${last}`), 'object');
+	}
+});
