@@ -96,7 +96,10 @@ export type ObservedPod = {
 };
 
 /** What happened to a pod on its node. */
-export type PodEvent = EventNews;
+export type PodEvent = EventNews & {
+	/** Of the end of an attempt: when. An agent that began anew tells the last ends again, for it does not know what was told. */
+	readonly finishedAtMs?: number;
+};
 
 /** Up: the newest status of some pods. */
 export type Observed = {

@@ -70,6 +70,7 @@ function isPodEvent(event: unknown): boolean {
 	return (
 		haveTexts(members, ['reason', 'message']) &&
 		['fieldPath', 'aspect'].every(name => members[name] === undefined || typeof members[name] === 'string') &&
+		(members['finishedAtMs'] === undefined || typeof members['finishedAtMs'] === 'number') &&
 		(members['event'] === 'Normal' || members['event'] === 'Warning')
 	);
 }

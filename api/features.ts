@@ -1,24 +1,32 @@
 // What a node's runtime may or may not be able to do. A node record lists what it can; the scheduler puts a pod only where all it asks for is.
 
-import type {Container, PodSpec} from './shapes/pod.js';
+import type {Container, ContainerPort, PodSpec} from './shapes/pod.js';
 
 /**
  * `volumes`: volumes, and a root that is read-only. `users`: runAsUser, runAsGroup, fsGroup. `limits`: cpu and memory are enforced.
- * `terminal`: tty.
+ * `terminal`: tty. `hostPorts`: a port of the node leads to another one of a container; the same number needs nothing where they share a network.
  */
-export const nodeFeatures = ['limits', 'terminal', 'users', 'volumes'] as const;
+export const nodeFeatures = ['hostPorts', 'limits', 'terminal', 'users', 'volumes'] as const;
 
 export type NodeFeature = (typeof nodeFeatures)[number];
+
+/** For whoever reads why a node does not do, where the name alone does not say it. */
+const texts: Readonly<Partial<Record<NodeFeature, string>>> = {hostPorts: 'hostPort mapping (a hostPort other than its containerPort)'};
+
+export const featureText = (feature: NodeFeature): string => texts[feature] ?? feature;
 
 /** What a node has to be able to run the pod as its spec says. Limits ask for nothing: a node that cannot enforce them says so in a condition. */
 export function requiredFeatures(spec: PodSpec): readonly NodeFeature[] {
 	const containers = [...(spec.initContainers ?? []), ...spec.containers];
 	const required: NodeFeature[] = [];
+	if (containers.some(({ports = []}) => ports.some(isMapped))) required.push('hostPorts');
 	if (containers.some(({tty}) => tty === true)) required.push('terminal');
 	if (namesUsers(spec.securityContext) || containers.some(({securityContext}) => namesUsers(securityContext))) required.push('users');
 	if ((spec.volumes?.length ?? 0) > 0 || containers.some(mounts)) required.push('volumes');
 	return required;
 }
+
+const isMapped = ({containerPort, hostPort = containerPort}: ContainerPort): boolean => hostPort !== containerPort;
 
 type Users = {
 	readonly runAsUser?: number;

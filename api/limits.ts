@@ -120,7 +120,9 @@ export const limits = {
 	watchRingBytes: 33_554_432,
 	/** A watcher that takes nothing for so much is cut off. */
 	watchBufferBytes: 8_388_608,
+	/** Events kept of one object, and how many of those have the same reason and are about the same part, with different causes. */
 	eventsPerObject: 20,
+	eventAspects: 5,
 	eventTtlMs: 3_600_000,
 	eventFlushMs: 5_000,
 	journalEntries: 64,

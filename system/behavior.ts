@@ -82,7 +82,7 @@ export type EventNews = {
 	readonly message: string;
 	/** The part of the object it is about, as Kubernetes names it: `spec.containers{web}`. Left out: all of it. */
 	readonly fieldPath?: string;
-	/** What of that part, where one reason says different things of it, such as a probe. Only the same again is counted as one. */
+	/** What of that part, where one reason says different things of it, such as a probe or an exit code. Only the same again is counted as one. */
 	readonly aspect?: string;
 };
 

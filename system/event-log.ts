@@ -1,4 +1,4 @@
-// What happened to each object and why: a few entries an object, coalesced by reason and part, written with the object's next commit or
+// What happened to each object and why: a few entries an object, coalesced by reason, part and cause, written with the object's next commit or
 // soon after.
 
 import {eventsStoreKey, type ObjectKey} from '../api/keys.js';
@@ -56,7 +56,11 @@ export class EventLog {
 			firstAtMs: same?.firstAtMs ?? nowMs,
 			lastAtMs: nowMs,
 		};
-		this.#events.set(key, [...present.filter(each => each !== same), recorded].slice(-limits.eventsPerObject));
+		const others = present.filter(each => each !== same);
+		// One reason with ever other causes, such as exit codes, leaves room for the rest of the story.
+		const alike = others.filter(each => each.reason === reason && each.type === event && each.fieldPath === fieldPath);
+		const left = alike.length < limits.eventAspects ? others : others.filter(each => each !== alike[0]);
+		this.#events.set(key, [...left, recorded].slice(-limits.eventsPerObject));
 		this.#dirty.add(key);
 		this.#flushLater();
 		this.#options.onEvent?.(key, recorded);

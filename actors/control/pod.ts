@@ -3,7 +3,7 @@
 import {conditionOf, isConditionTrue} from '../../api/conditions.js';
 import {isExclusive, leaseEpochAnnotation} from '../../api/exclusive.js';
 import {failure} from '../../api/errors.js';
-import type {Pod, PodStatus} from '../../api/kinds/pod.js';
+import type {ContainerStatus, Pod, PodStatus} from '../../api/kinds/pod.js';
 import type {Condition} from '../../api/object.js';
 import type {Context, ReplyTo} from '../../system/behavior.js';
 import type {Known} from '../../system/object-index.js';
@@ -181,8 +181,21 @@ function observed(pod: Pod, status: PodStatus, events: readonly PodEvent[]): Han
 			...pod,
 			status: {...status, conditions, ...(qosClass === undefined ? {} : {qosClass}), ...(startTime === undefined ? {} : {startTime})},
 		},
-		effects: events.map(event => ({type: 'event', ...event})),
+		effects: events.filter(event => !isKnownEnd(event, pod.status)).map(({finishedAtMs: _, ...event}) => ({type: 'event', ...event})),
 	};
+}
+
+/** The end of an attempt is told with the status that shows it, and counts once. */
+function isKnownEnd({fieldPath, finishedAtMs}: PodEvent, known: PodStatus | undefined): boolean {
+	if (finishedAtMs === undefined) return false;
+	const {containerStatuses = [], initContainerStatuses = []} = known ?? {};
+	const shows = (list: readonly ContainerStatus[], field: string): boolean =>
+		list.some(
+			({name, state, lastState}) =>
+				fieldPath === `spec.${field}{${name}}` &&
+				[state, lastState].some(each => Date.parse(each?.terminated?.finishedAt ?? '') === finishedAtMs),
+		);
+	return shows(containerStatuses, 'containers') || shows(initContainerStatuses, 'initContainers');
 }
 
 /** A node that started again does not know since when things are as they are. */

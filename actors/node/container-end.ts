@@ -29,6 +29,8 @@ export function settle(state: ContainerActorState, exit: ContainerExit, context:
 		event: isClean(exit) ? 'Normal' : 'Warning',
 		reason: isClean(exit) ? 'Completed' : 'Crashed',
 		message: endOf(state, exit),
+		aspect: exitText(exit),
+		finishedAtMs: exit.finishedAtMs,
 	};
 	if (state.stopGraceMs !== undefined) return end(state);
 	if (!wantsRestart(policyOf(state), exit)) return end(state, [told]);
@@ -42,11 +44,11 @@ export function settle(state: ContainerActorState, exit: ContainerExit, context:
 
 const isClean = ({exitCode}: ContainerExit): boolean => exitCode === 0;
 
-const endOf = ({container: {name}}: ContainerInput, {attempt, exitCode, reason}: ContainerExit): string =>
-	`container ${name}, attempt ${attempt}, ended: ${exitText(exitCode, reason)}`;
+const endOf = ({container: {name}}: ContainerInput, exit: ContainerExit): string =>
+	`container ${name}, attempt ${exit.attempt}, ended: ${exitText(exit)}`;
 
 /** An exit code says nothing of memory. */
-function exitText(exitCode: number | undefined, reason: string): string {
+function exitText({exitCode, reason}: ContainerExit): string {
 	if (exitCode === undefined) return `exit code unknown (${reason})`;
 	return `exit ${exitCode}${reason === 'OOMKilled' ? ` (${reason})` : ''}`;
 }

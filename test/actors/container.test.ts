@@ -122,7 +122,13 @@ test('a container that ended for good shows how', t => {
 test('the event of an end says which container it was, of what kind, and when memory was the cause', t => {
 	const oom = [...running, exited({exitCode: 137, reason: 'OOMKilled'})];
 	const message = 'container main, attempt 0, ended: exit 137 (OOMKilled)';
-	const event = {event: 'Warning', reason: 'Crashed', message} as const;
+	const event = {
+		event: 'Warning',
+		reason: 'Crashed',
+		message,
+		aspect: 'exit 137 (OOMKilled)',
+		finishedAtMs: anExit().finishedAtMs,
+	} as const;
 	t.deepEqual(told(run(oom, 'Never').effects)?.events, [{...event, fieldPath: 'spec.containers{main}'}]);
 	const asInit = play(container, {...inputWith('Never'), role: 'init'}, oom);
 	t.deepEqual(told(asInit.effects)?.events, [{...event, fieldPath: 'spec.initContainers{main}'}]);

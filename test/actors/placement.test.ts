@@ -1,6 +1,7 @@
 // Where a pod may run, where it runs best, and what is said when it fits nowhere.
 
 import test from 'ava';
+import {requiredFeatures} from '../../api/features.js';
 import type {Container, Pod} from '../../api/kinds/pod.js';
 import {claimedPorts} from '../../actors/control/scheduling/ports.js';
 import {where, wheres} from './_scheduling.js';
@@ -80,7 +81,17 @@ test('a port of a node is one pod’s, per protocol', t => {
 	const pods = [aReadyPod({name: 'one', spec: {containers: [aContainer({ports: [{containerPort: 53}]})]}})];
 	t.is(where(withPorts({containerPort: 53}), {nodes, pods}), '0/1 nodes fit: node-a: port TCP/53 is taken');
 	t.is(where(withPorts({containerPort: 53, protocol: 'UDP'}), {nodes, pods}), 'node-a');
-	t.is(where(withPorts({containerPort: 80, hostPort: 53}), {nodes, pods}), '0/1 nodes fit: node-a: port TCP/53 is taken');
+	t.is(where(withPorts({containerPort: 53, hostPort: 53}), {nodes, pods}), '0/1 nodes fit: node-a: port TCP/53 is taken');
+});
+
+test('a port of the node that leads to another one of the container is something that a node has to be able to', t => {
+	const pod = withPorts({containerPort: 80, hostPort: 8080});
+	const lacks = 'lacks hostPort mapping (a hostPort other than its containerPort)';
+	t.is(where(pod, {nodes: [aNode()]}), `0/1 nodes fit: node-a: ${lacks}`);
+	t.is(where(withPorts({containerPort: 80, hostPort: 80}), {nodes: [aNode()]}), 'node-a');
+	t.deepEqual(requiredFeatures({containers: [aContainer()], initContainers: [aContainer({ports: [{containerPort: 1, hostPort: 2}]})]}), [
+		'hostPorts',
+	]);
 });
 
 test('a container that names its pod’s address claims only its hostPorts', t => {

@@ -119,6 +119,33 @@ test('what happened on the node becomes events of the record', t => {
 	t.deepEqual(effects, [{type: 'event', ...event}]);
 });
 
+test('an end that an agent tells again after its restart counts once, and another one counts', t => {
+	const finishedAtMs = Date.parse(now);
+	const event = {event: 'Warning', reason: 'Crashed', message: 'exit 1', fieldPath: 'spec.containers{main}', aspect: 'exit 1'} as const;
+	const status = (finishedAt: string): Partial<PodStatus> => ({
+		containerStatuses: [
+			{
+				name: 'main',
+				restartCount: 0,
+				ready: false,
+				image: 'web',
+				imageID: '',
+				lastState: {terminated: {exitCode: 1, reason: 'Error', finishedAt}},
+			},
+		],
+	});
+	const first = tellRecord(aReadyPod(), [{...observed(status(now)), events: [{...event, finishedAtMs}]}], context);
+	t.deepEqual(first.effects, [{type: 'event', ...event}]);
+	const pod = first.object;
+	if (pod === undefined) return t.fail();
+	const again = tellRecord(pod, [{...observed(status(now)), events: [{...event, finishedAtMs}]}], context);
+	t.deepEqual(again.effects, []);
+	const ofAnother = {...event, fieldPath: 'spec.containers{side}', finishedAtMs};
+	const later = {...event, finishedAtMs: finishedAtMs + 1};
+	const both = tellRecord(pod, [{...observed(status(now)), events: [ofAnother, later, {...event, finishedAtMs: Number.NaN}]}], context);
+	t.is(both.effects.length, 3);
+});
+
 test('a pod that is gone and was to be deleted is removed', t => {
 	const pod = aReadyPod({metadata: {deletionTimestamp: now, deletionGracePeriodSeconds: 30}});
 	const {object, effects} = tellRecord(pod, [{type: 'gone', uid: 'uid-of-web', node: 'node-a', replyTo}], context);

@@ -97,6 +97,25 @@ test('what happens to several parts of an object, or in several ways, is counted
 	}
 });
 
+test('different causes of one reason are kept apart, and leave room for the rest', t => {
+	const {log, record} = aLog();
+	record('Scheduled');
+	const end = (aspect: string): void => log.record(key, {event: 'Warning', reason: 'Crashed', message: aspect, aspect});
+	for (const code of ['143', '7', '137 (OOMKilled)', '7']) end(`exit ${code}`);
+	const told = (): unknown => log.of(key).map(({message, count}) => [message, count]);
+	t.deepEqual(told(), [
+		['Scheduled', 1],
+		['exit 143', 1],
+		['exit 137 (OOMKilled)', 1],
+		['exit 7', 2],
+	]);
+	for (let code = 0; code < 100; code++) end(`exit ${code}`);
+	t.deepEqual(told(), [
+		['Scheduled', 1],
+		...Array.from({length: limits.eventAspects}, (_, at) => [`exit ${100 - limits.eventAspects + at}`, 1]),
+	]);
+});
+
 test('an object has at most so many events: the oldest goes', t => {
 	const {log, record} = aLog();
 	for (let index = 0; index < limits.eventsPerObject + 5; index++) record(`Reason${index}`);

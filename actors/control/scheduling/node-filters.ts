@@ -1,5 +1,6 @@
 // Why a node is none for a pod whatever else runs there: nothing that is deleted mends that.
 
+import {featureText} from '../../../api/features.js';
 import {isTolerated, taintText} from './taints.js';
 import {matchesAffinity, missingLabel} from './node-affinity.js';
 import type {Candidate} from './candidate.js';
@@ -19,5 +20,5 @@ export function nodeMisfit({spec, features}: PodNeeds, node: Candidate): string 
 	const taint = node.taints.find(each => each.effect !== 'PreferNoSchedule' && !isTolerated(each, tolerations));
 	if (taint !== undefined) return `taint ${taintText(taint)} is not tolerated`;
 	const lacking = features.filter(feature => !node.features.includes(feature));
-	return lacking.length === 0 ? undefined : `lacks ${lacking.join(' and ')}`;
+	return lacking.length === 0 ? undefined : `lacks ${lacking.map(featureText).join(' and ')}`;
 }
