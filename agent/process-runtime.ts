@@ -19,6 +19,7 @@ import {createExec} from './process/exec.js';
 import {explained} from './process/explained.js';
 import {hostOf, infoOf} from './process/host.js';
 import type {HostPaths} from './process/host-paths.js';
+import {createLeases} from './process/leases.js';
 import {createLogReader} from './process/log-reader.js';
 import {createLogWatch} from './process/log-watch.js';
 import {openMemory} from './process/memory.js';
@@ -26,11 +27,10 @@ import {planOf} from './process/plan.js';
 import {defaultUserRange, openPodUsers, type UserRange} from './process/pod-users.js';
 import type {Dropper} from './process/privileges.js';
 import {createRemovals} from './process/removal.js';
-import {isFolderName, openSandboxes, privateRootName, type SandboxRecord} from './process/sandboxes.js';
+import {foldersIn, isFolderName, openSandboxes, privateRootName, type SandboxRecord} from './process/sandboxes.js';
 import {createInput} from './process/stdin.js';
 import {createStock} from './process/stock.js';
 import {createVolumes} from './process/volumes.js';
-import {setWatchdog} from './process/watchdog.js';
 import {handle, type Handlers} from './handlers.js';
 import {noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
@@ -70,8 +70,6 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	const host = hostOf({path: options.path, dropper: options.dropper, folder: path.join(realDirectory, '.stock'), onWarning});
 	const users = host.agent.uid === 0 ? openPodUsers(directory, options.users ?? defaultUserRange(realDirectory), onWarning) : undefined;
 	const sandboxes = openSandboxes(directory, options.subnet ?? defaultSubnet, stock, onWarning, users);
-	/** Of exclusive pods, each with its watchdog standing by. */
-	const leases = new Map<string, {readonly untilMs: number; readonly deadline: number}>();
 	let listener: ExitListener = () => undefined;
 	const tell: ExitListener = (container, exit) => listener(container, exit);
 	// A shim that runs as its container's user cannot join.
@@ -92,7 +90,12 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 		isRoot: host.agent.uid === 0,
 	});
 	const input = createInput();
-	const removals = createRemovals(sandboxes, containers, volumes);
+	const {folderOf} = sandboxes;
+	const kill = (uid: string): void => {
+		for (const container of foldersIn(folderOf(uid))) containers.stop({uid, container}, 0, () => undefined);
+	};
+	const leases = createLeases({folderOf, kill, bootId: host.bootId, clock, onWarning});
+	const removals = createRemovals(sandboxes, containers, volumes, leases);
 	const logs = createLogReader(containers, clock);
 	const exec = createExec({
 		containers,
@@ -117,7 +120,6 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 			else done(succeeded({podIP: sandboxes.ensure(spec).podIP, hostIP}));
 		},
 		'sandbox.remove'({uid}, done) {
-			leases.delete(uid);
 			removals.remove(uid, done);
 		},
 		'sandbox.list': (_command, done) => done(succeeded(sandboxes.list())),
@@ -127,12 +129,12 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 				// Secrets may have been waited for: whoever called for the command does not catch any more.
 				answering(done, answer =>
 					withPod(spec.id.uid, answer, ({owner}) => {
-						const lease = leases.get(spec.id.uid);
-						if (spec.exclusive === true && !(lease !== undefined && lease.untilMs > clock.monotonicMs())) return answer(noLease(spec.id));
+						const deadline = leases.deadlineOf(spec.id.uid);
+						if (spec.exclusive === true && deadline === undefined) return answer(noLease(spec.id));
 						const {memoryLimitBytes} = spec;
 						const plan = planOf(opened.value, host, {
 							startedAtMs: Math.trunc(clock.nowMs()),
-							deadline: lease?.deadline,
+							deadline,
 							cgroups: groups.doors(spec.id, spec.attempt, spec),
 							dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
 							inputEnd: spec.stdin ? stdinEndFile(path.join(sandboxes.folderOf(spec.id.uid), spec.id.container)) : undefined,
@@ -167,19 +169,14 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 		'stdin.write': ({id, data, isLast}, done) =>
 			withPod(id.uid, done, () => input.write(containers.find(id), Buffer.from(data, 'base64'), isLast, done)),
 		'lease.extend': ({uid, untilMs}, done) =>
-			withPod(uid, done, () =>
-				setWatchdog(
-					sandboxes.folderOf(uid),
-					() => untilMs - clock.monotonicMs(),
-					outcome => {
-						if ('error' in outcome) return done(failed('ERR_RUNTIME', {message: explained(outcome.error)}));
-						leases.set(uid, {untilMs, deadline: outcome.deadline});
-						done(succeeded(null));
-					},
-				),
-			),
+			withPod(uid, done, () => {
+				leases.extend(uid, untilMs);
+				done(succeeded(null));
+			}),
 		'logs.read': ({request}, done) => withPod(request.id.uid, done, pod => logs.read(request, pod, done)),
 	};
+
+	for (const uid of sandboxes.list()) leases.adopt(uid);
 
 	return {
 		info: () => infoOf(host, hostIP, groups, options.maxPods),
@@ -192,6 +189,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 			listener = next;
 		},
 		close() {
+			leases.close();
 			exec.end();
 			input.close();
 			logs.close();

@@ -221,6 +221,8 @@ export const limits = {
 	podLeaseRenewMs: 3_000,
 	/** What the kill at a lease's end may take before control gives the pod to another. */
 	podLeaseKillMs: 2_000,
+	/** A watchdog of such a pod that was killed is replaced at once; one that lived for a shorter time than this, after it. */
+	watchdogAgainMs: 100,
 	/** Starts of an agent that are remembered, so that a late word of an earlier one means nothing. */
 	agentBootsKept: 8,
 

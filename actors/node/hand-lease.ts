@@ -18,7 +18,7 @@ export function wantLease(assignment: Assignment, {self}: Context): Effect {
 	return tell(besides(self, leasesPath), message);
 }
 
-/** What runs goes on, under the watchdog that stands. */
+/** What runs goes on until the end that the runtime knows. */
 export function wantAgain(state: HandState, context: Context): Effect[] {
 	const assignment = assignmentOf(state.object);
 	const isWanted = isExclusive(assignment) && state.sandbox !== undefined && state.ending === 'no';
@@ -30,7 +30,7 @@ export function leaseHeld(state: HandState, context: Context): Next<HandState> {
 	return next(now, now.ending === 'no' && !isOverdue(now) ? contentOf(now, context) : []);
 }
 
-/** The watchdog has killed what ran; nobody starts it again before the lease is back. */
+/** Runtime and watchdogs have killed what ran, each by itself; nobody starts it again before the lease is back. */
 export function leaseLost(state: HandState, context: Context): Next<HandState> {
 	const waiting = {reason: 'LeaseLost', message: 'the pod is exclusive and its lease has ended: the control plane does not confirm it'};
 	const {spec} = assignmentOf(state.object);

@@ -1,8 +1,8 @@
-// The leases of a node's exclusive pods. A pod runs only while its lease is held; a watchdog outside of this process kills it at the
-// lease's end, so a lease counts as held only once that watchdog stands.
+// The leases of a node's exclusive pods. A pod runs only while its lease is held; the runtime kills it at the lease's end, by itself and by
+// watchdogs outside of this process, so a lease counts as held only once these stand.
 //
 // Everything is counted by the monotonic clock from the moment at which a renewal was sent. Nothing is kept: after a restart of the agent
-// the watchdogs of before go on until the first renewal, and after a crash of this actor every hand asks once more.
+// the runtime goes by the ends of before until the first renewal, and after a crash of this actor every hand asks once more.
 
 import {address, controlSystem} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
@@ -31,9 +31,9 @@ export type LeasesMessage =
 	| Reply<null, 'watchdogSet'>;
 
 type Lease = WantLease & {
-	/** Monotonic; the end of the lease as far as its watchdog is set for it. */
+	/** Monotonic; the end of the lease as far as its watchdogs are set for it. */
 	readonly untilMs: number | undefined;
-	/** The end for which a watchdog is being set, and by which command: the answer to an earlier one says nothing about it. */
+	/** The end for which watchdogs are being set, and by which command: the answer to an earlier one says nothing about it. */
 	readonly setting: {readonly untilMs: number; readonly id: string} | undefined;
 };
 
@@ -130,7 +130,7 @@ function watchdogSet(state: LeasesState, {id, outcome}: Reply<null, 'watchdogSet
 	const all = new Map(state.leases);
 	if (!outcome.ok || untilMs <= monotonicMs) {
 		all.set(uid, {...lease, setting: undefined});
-		return next({...state, leases: all}); // The next renewal tries again; until then the former watchdog stands.
+		return next({...state, leases: all}); // The next renewal tries again; until then the former end holds.
 	}
 	all.set(uid, {...lease, untilMs, setting: undefined});
 	return next({...state, leases: all}, [

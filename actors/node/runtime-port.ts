@@ -256,8 +256,8 @@ export type RuntimeCommand =
 	/** To a container with `stdin`; base64. Answers when it was taken. */
 	| {readonly type: 'stdin.write'; readonly id: ContainerId; readonly data: string; readonly isLast: boolean}
 	/**
-	 * Has all that runs of the pod killed at this time of the agent's monotonic clock, by something that outlives the agent, unless it is
-	 * extended before. Answers once that stands.
+	 * Has all that runs of the pod killed at this time of the agent's monotonic clock, by the runtime and by something that outlives the agent,
+	 * unless it is extended before. Answers once that stands.
 	 */
 	| {readonly type: 'lease.extend'; readonly uid: string; readonly untilMs: number};
 

@@ -4,9 +4,9 @@ import {rm} from 'node:fs';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {Containers} from './containers.js';
 import {explained} from './explained.js';
+import type {Leases} from './leases.js';
 import {foldersIn, type Sandboxes} from './sandboxes.js';
 import type {Volumes} from './volumes.js';
-import {endWatchdog} from './watchdog.js';
 
 type Done = (outcome: Outcome<null>) => void;
 
@@ -16,7 +16,12 @@ export type Removals = {
 	readonly isRemoving: (uid: string) => boolean;
 };
 
-export function createRemovals(sandboxes: Sandboxes, containers: Containers, volumes: Pick<Volumes, 'remove'>): Removals {
+export function createRemovals(
+	sandboxes: Sandboxes,
+	containers: Containers,
+	volumes: Pick<Volumes, 'remove'>,
+	leases: Pick<Leases, 'end'>,
+): Removals {
 	const open = new Map<string, Done[]>();
 
 	function remove(uid: string, done: Done): void {
@@ -41,7 +46,7 @@ export function createRemovals(sandboxes: Sandboxes, containers: Containers, vol
 		const folder = sandboxes.folderOf(uid);
 		try {
 			for (const container of foldersIn(folder)) containers.forget({uid, container});
-			endWatchdog(folder);
+			leases.end(uid);
 		} catch (error) {
 			return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
 		}

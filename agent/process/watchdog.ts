@@ -1,25 +1,22 @@
-// A small shell per exclusive pod that kills what runs of it when the pod's lease ends, whatever has become of the agent.
+// A small shell that kills what runs of an exclusive pod when the pod's lease ends, whatever has become of the agent.
 //
-// What it keeps true: it counts by the kernel's time since boot, which nobody sets; the new watchdog stands before the old one is
-// called off; what it kills is what the pod's own state files name, so attempts that began after it are found too.
+// What it keeps true: it counts by the kernel's time since boot, which nobody sets; the end of the lease stands in a file beside the pod, and
+// whoever extends the lease writes there, so a watchdog is never replaced while it stands; what it kills is what the pod's own state files
+// name, so attempts that began after it are found too; to strike it needs nothing but itself, and one that cannot go on strikes early.
 
 import {spawn} from 'node:child_process';
-import {readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {signalGroup, statOf, type ProcessStat} from './identity.js';
 import {isolatedStdio} from './spawn.js';
 
 /**
- * Waits until the uptime (1/100 s) of $1, then kills every process that a state file under $2 names and does not call over: first the
- * program, so that its shim can write the code down, then the group. A pid with another start time is somebody else's.
+ * Waits until the uptime (1/100 s) of $1, or a later one that the record in the folder $2 names by then. Then it kills every process that a
+ * state file under $2 names and does not call over: first the program, so that its shim can write the code down, then the group. A pid with
+ * another start time is somebody else's. A watchdog that the record does not name any more goes at its first end.
  */
-const watchdogText = `uptime() { read -r up rest </proc/uptime; now=\${up%.*}\${up#*.}; }
-uptime
-while [ "$now" -lt "$1" ]; do
-left=$(($1 - now + 1))
-sleep "$((left / 100)).$((left % 100 / 10))$((left % 10))"
-uptime
-done
+const watchdogText = `end=$1 folder=$2
+uptime() { read -r up rest </proc/uptime; now=\${up%.*}\${up#*.}; }
 find_process() {
 pid= start= group=
 while read -r word first second third others; do case $word in
@@ -32,31 +29,39 @@ set -- \${stat##*) }
 [ -n "$start" ] || { start=\${20}; group=$3; }
 [ "$start" = "\${20}" ]
 }
-for file in "$2"/*/*/state; do [ -f "$file" ] && find_process "$file" && kill -s KILL "$pid"; done
-sleep 0.2
-for file in "$2"/*/*/state; do [ -f "$file" ] && find_process "$file" && kill -s KILL "-$group"; done
-:`;
-
-const recordFile = (folder: string): string => path.join(folder, 'watchdog');
+strike() {
+for file in "$folder"/*/*/state; do [ -f "$file" ] && find_process "$file" && kill -s KILL "$pid"; done
+uptime
+end=$((now + 20))
+while [ "$now" -lt "$end" ]; do uptime; done
+for file in "$folder"/*/*/state; do [ -f "$file" ] && find_process "$file" && kill -s KILL "-$group"; done
+}
+trap strike EXIT
+uptime
+while [ "$now" -lt "$end" ]; do
+left=$((end - now + 1))
+sleep "$((left / 100)).$((left % 100 / 10))$((left % 10))"
+[ -d "$folder" ] || { trap - EXIT; exit; }
+named=
+[ -r "$folder/watchdog" ] && while read -r word first others; do case $word in
+lease) [ "$first" -gt "$end" ] && end=$first ;;
+watchdog) [ "$first" = "$$" ] && named=yes ;;
+esac; done <"$folder/watchdog"
+uptime
+[ -n "$named" ] || [ "$now" -ge "$end" ] || { trap - EXIT; exit; }
+done`;
 
 /** What the kernel has counted since it began, in hundredths of a second: CLOCK_BOOTTIME. Throws errno exceptions. */
-function uptimeHundredths(): number {
+export function uptimeHundredths(): number {
 	const [seconds = ''] = readFileSync('/proc/uptime', 'utf8').split(' ');
 	return Math.floor(Number(seconds) * 100);
 }
 
 /**
- * Has the pod of this folder killed in `leftMs()` from now unless it is called again before. `leftMs` is asked after the kernel's time
- * was taken: whatever holds this process up in between makes the end earlier, never later. Calls back once the watchdog stands, with the
- * uptime (1/100 s) at which it strikes.
+ * Has the pod of this folder killed at that uptime, or at the later one of the record. `onEnd` hears when this process ends, for whatever
+ * reason; it never keeps the agent from ending. Throws an Error when it cannot be started.
  */
-export function setWatchdog(
-	folder: string,
-	leftMs: () => number,
-	done: (outcome: {readonly deadline: number} | {readonly error: Error}) => void,
-): void {
-	const now = uptimeHundredths();
-	const deadline = now + Math.floor(leftMs() / 10);
+export function startWatchdog(folder: string, deadline: number, onEnd: () => void): ProcessStat {
 	const {stdio, close} = isolatedStdio();
 	const child = spawn('/bin/sh', ['-c', watchdogText, 'troupe-watchdog', String(deadline), folder], {
 		cwd: '/',
@@ -65,41 +70,65 @@ export function setWatchdog(
 		stdio,
 	});
 	close();
-	child.once('error', error => done({error}));
-	child.once('spawn', () => {
-		const former = readWatchdog(folder);
-		const stat = child.pid === undefined ? undefined : statOf(child.pid);
-		if (stat === undefined) return done({error: new Error('the watchdog of the pod ended at once')});
-		try {
-			writeFileSync(recordFile(folder), `${stat.pid} ${stat.startTime}\n`, {mode: 0o600});
-		} catch (error) {
-			callOff(stat); // The former one stands.
-			return done({error: error instanceof Error ? error : new Error(String(error))});
-		}
-		callOff(former);
-		done({deadline});
-	});
+	child.once('error', () => undefined); // There is no pid then.
+	child.once('exit', onEnd);
 	child.unref();
+	const stat = child.pid === undefined ? undefined : statOf(child.pid);
+	if (stat === undefined) throw new Error('no watchdog for the lease of the pod can be started');
+	return stat;
 }
 
-/** Nothing of the pod is left to be killed. */
-export function endWatchdog(folder: string): void {
-	callOff(readWatchdog(folder));
-	rmSync(recordFile(folder), {force: true});
-}
-
-/** The watchdog that this or an earlier agent set; undefined when there is none any more. */
-function readWatchdog(folder: string): ProcessStat | undefined {
-	try {
-		const [pid, startTime] = readFileSync(recordFile(folder), 'utf8').trim().split(' ').map(Number);
-		const stat = pid === undefined ? undefined : statOf(pid);
-		return stat?.startTime === startTime ? stat : undefined;
-	} catch {
-		return undefined;
-	}
+/** Whether it can strike: it is that process, and neither stopped nor dead. */
+export function stands(watchdog: ProcessStat): boolean {
+	const now = statOf(watchdog.pid);
+	return now?.startTime === watchdog.startTime && !'TtZX'.includes(now.state);
 }
 
 /** It leads a group of its own, with its `sleep`. */
-function callOff(watchdog: ProcessStat | undefined): void {
-	if (watchdog !== undefined) signalGroup(watchdog, 'SIGKILL');
+export const callOff = (watchdog: ProcessStat): void => void signalGroup(watchdog, 'SIGKILL');
+
+// ---- the record ------------------------------------------------------------------------------------------------------------
+//
+//   lease <its end, uptime in 1/100 s> <boot id>
+//   watchdog <pid> <start time>
+
+const recordFile = (folder: string): string => path.join(folder, 'watchdog');
+
+export type LeaseRecord = {
+	/** Undefined: none of this boot. */
+	readonly deadline: number | undefined;
+	/** Those of them that are still there. */
+	readonly watchdogs: readonly ProcessStat[];
+};
+
+/** At once or not at all: a watchdog may be reading. Throws errno exceptions. */
+export function writeLeaseRecord(folder: string, deadline: number, bootId: string, watchdogs: readonly ProcessStat[]): void {
+	const lines = [`lease ${deadline} ${bootId}`, ...watchdogs.map(({pid, startTime}) => `watchdog ${pid} ${startTime}`)];
+	const file = recordFile(folder);
+	writeFileSync(`${file}.new`, `${lines.join('\n')}\n`, {mode: 0o600});
+	renameSync(`${file}.new`, file);
 }
+
+/** What this or an earlier agent wrote; a line without a word is of one that had a single watchdog. */
+export function readLeaseRecord(folder: string, bootId: string): LeaseRecord {
+	const words = linesOf(folder).map(line => line.split(' '));
+	const [, deadline] = words.find(([word, , boot]) => word === 'lease' && boot === bootId) ?? [];
+	const watchdogs = words
+		.filter(([word]) => word !== 'lease')
+		.flatMap(line => {
+			const [pid = Number.NaN, startTime] = (line[0] === 'watchdog' ? line.slice(1) : line).map(Number);
+			const stat = statOf(pid);
+			return stat !== undefined && stat.startTime === startTime ? [stat] : [];
+		});
+	return {deadline: deadline === undefined ? undefined : Number(deadline), watchdogs};
+}
+
+function linesOf(folder: string): readonly string[] {
+	try {
+		return readFileSync(recordFile(folder), 'utf8').trim().split('\n');
+	} catch {
+		return [];
+	}
+}
+
+export const removeLeaseRecord = (folder: string): void => rmSync(recordFile(folder), {force: true});

@@ -1,14 +1,17 @@
-import {existsSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {shimCommand} from '../../agent/process/shim.js';
-import {endWatchdog, setWatchdog} from '../../agent/process/watchdog.js';
+import {readBootId, statOf} from '../../agent/process/identity.js';
+import {readLeaseRecord, stands, startWatchdog, uptimeHundredths, writeLeaseRecord} from '../../agent/process/watchdog.js';
 import type {ContainerExit, ContainerSpec, Runtime} from '../../actors/node/runtime-port.js';
 import {createProcessRuntime} from '../../agent/process-runtime.js';
 import {systemClock, type Clock} from '../../system/clock.js';
+import {eventually} from '../e2e/_waiting.js';
 
-type Pod = {readonly runtime: Runtime; readonly ended: Promise<ContainerExit>; readonly folder: string; readonly pid: number};
+type Agent = {readonly runtime: Runtime; readonly ended: Promise<ContainerExit>};
+type Pod = Agent & {readonly folder: string; readonly pid: number; readonly warnings: readonly string[]; readonly newAgent: () => Agent};
 
 const id = {uid: 'u1', container: 'main'};
 
@@ -42,19 +45,26 @@ async function startPod(
 	{start = true, clock = systemClock}: {readonly start?: boolean; readonly clock?: Clock} = {},
 ): Promise<Pod> {
 	const directory = mkdtempSync(path.join(tmpdir(), 'troupe-watchdog-'));
-	const runtime = createProcessRuntime({directory, clock, path: process.env['PATH']});
-	const ended = new Promise<ContainerExit>(resolve => runtime.onExit((_container, exit) => resolve(exit)));
+	const warnings: string[] = [];
+	const newAgent = (): Agent => {
+		const onWarning = (message: string): void => void warnings.push(message);
+		const runtime = createProcessRuntime({directory, clock, path: process.env['PATH'], onWarning});
+		return {runtime, ended: new Promise<ContainerExit>(resolve => runtime.onExit((_container, exit) => resolve(exit)))};
+	};
+	const first = newAgent();
 	t.teardown(async () => {
+		await first.runtime.close();
+		const {runtime} = newAgent();
 		await new Promise(resolve => runtime.run({type: 'sandbox.remove', uid: id.uid}, resolve));
 		await runtime.close();
 		rmSync(directory, {recursive: true, force: true});
 	});
-	await run(runtime, {
+	await run(first.runtime, {
 		type: 'sandbox.ensure',
 		spec: {uid: id.uid, namespace: 'default', name: 'one', hostname: 'one', controller: 'default/Pod/one'},
 	});
-	const {pid} = start ? await run<{pid: number}>(runtime, {type: 'container.start', spec: specOf(0)}) : {pid: 0};
-	return {runtime, ended, folder: path.join(directory, id.uid), pid};
+	const {pid} = start ? await run<{pid: number}>(first.runtime, {type: 'container.start', spec: specOf(0)}) : {pid: 0};
+	return {...first, folder: path.join(directory, id.uid), pid, warnings, newAgent};
 }
 
 function run<Value>(runtime: Runtime, command: Parameters<Runtime['run']>[0]): Promise<Value> {
@@ -74,38 +84,229 @@ const isAlive = (pid: number): boolean => {
 	}
 };
 
-test('what runs of a pod is killed at the end of its lease, by something that is no part of the agent', async t => {
+/** A pid of 0 would be this process' own group. */
+function send(pid: number | undefined, signal: NodeJS.Signals): void {
+	if (pid === undefined || !(pid > 1)) throw new Error(`no process to send ${signal} to`);
+	process.kill(pid, signal);
+}
+
+const recordOf = (folder: string) => readLeaseRecord(folder, readBootId());
+const watchdogsOf = (folder: string): readonly number[] =>
+	recordOf(folder)
+		.watchdogs.filter(stands)
+		.map(({pid}) => pid);
+
+/** What a watchdog waits in. */
+const sleepOf = (watchdog: number): number | undefined =>
+	readdirSync('/proc')
+		.map(Number)
+		.find(pid => pid > 1 && parentOf(pid) === watchdog);
+
+function parentOf(pid: number): number | undefined {
+	try {
+		return Number(
+			readFileSync(`/proc/${pid}/stat`, 'latin1')
+				.replace(/^.*\) /s, '')
+				.split(' ')[1],
+		);
+	} catch {
+		return undefined;
+	}
+}
+
+const secondsLeft = (folder: string): number => ((recordOf(folder).deadline ?? 0) - uptimeHundredths()) / 100;
+
+// ---- one at a time -----------------------------------------------------------------------------------------------------------
+
+test('two watchdogs that are no part of the agent stand by', async t => {
+	const {runtime, folder} = await startPod(t, {start: false});
+	await extend(runtime, 60_000);
+	const watchdogs = watchdogsOf(folder);
+	t.is(watchdogs.length, 2);
+	for (const watchdog of watchdogs) t.is(statOf(watchdog)?.group, watchdog, 'each leads a group of its own');
+	t.true(secondsLeft(folder) > 50 && secondsLeft(folder) <= 60);
+});
+
+test('one alone kills what runs at the end of the lease, without an agent', async t => {
+	const {runtime, folder, pid} = await startPod(t);
+	await runtime.close();
+	const deadline = uptimeHundredths() + 60;
+	await new Promise<void>(resolve => void startWatchdog(folder, deadline, resolve));
+	t.true(uptimeHundredths() >= deadline, 'not before the end');
+	await eventually('the program is killed', () => !isAlive(pid));
+});
+
+test('so does the agent, when both of them have stopped', async t => {
 	const {runtime, ended, folder} = await startPod(t);
 	const beganMs = systemClock.monotonicMs();
 	await extend(runtime, 600);
-	const [watchdog = ''] = readFileSync(path.join(folder, 'watchdog'), 'utf8').split(' ');
-	t.not(Number(watchdog), process.pid);
+	for (const watchdog of watchdogsOf(folder)) send(watchdog, 'SIGSTOP');
 	const {exitCode} = await ended;
 	t.is(exitCode, 137);
 	t.true(systemClock.monotonicMs() - beganMs >= 590, 'not before the end');
 });
 
-test('an extension calls the former watchdog off', async t => {
-	const {runtime, pid, ended, folder} = await startPod(t);
-	await extend(runtime, 500);
-	const [former = ''] = readFileSync(path.join(folder, 'watchdog'), 'utf8').split(' ');
-	const beganMs = systemClock.monotonicMs();
-	await extend(runtime, 1_500);
+test('a watchdog whose sleep is killed waits on', async t => {
+	const {runtime, folder, pid} = await startPod(t);
+	await extend(runtime, 60_000);
+	const watchdogs = watchdogsOf(folder);
+	for (const watchdog of watchdogs) {
+		let sleep: number | undefined;
+		await eventually('it sleeps', () => (sleep = sleepOf(watchdog)) !== undefined);
+		send(sleep, 'SIGKILL');
+		await eventually('it sleeps again', () => ![sleep, undefined].includes(sleepOf(watchdog)));
+	}
+	t.deepEqual(watchdogsOf(folder), watchdogs);
 	t.true(isAlive(pid));
-	await ended;
-	t.true(systemClock.monotonicMs() - beganMs >= 1_400, 'it lived beyond the first end');
-	t.false(isAlive(Number(former)));
 });
 
-test('a later agent calls off the watchdog that an earlier one set', async t => {
-	const {folder, pid} = await startPod(t);
-	await new Promise(resolve => setWatchdog(folder, () => 60_000, resolve));
-	const [watchdog = ''] = readFileSync(path.join(folder, 'watchdog'), 'utf8').split(' ');
-	t.true(isAlive(Number(watchdog)));
-	endWatchdog(folder);
-	t.true(isAlive(pid));
-	t.throws(() => readFileSync(path.join(folder, 'watchdog')), {code: 'ENOENT'});
+// ---- extensions --------------------------------------------------------------------------------------------------------------
+
+test('an extension moves the end on, and the same watchdogs stand by', async t => {
+	const {runtime, folder} = await startPod(t, {start: false});
+	await extend(runtime, 60_000);
+	const watchdogs = watchdogsOf(folder);
+	await extend(runtime, 120_000);
+	t.deepEqual(watchdogsOf(folder), watchdogs);
+	t.true(secondsLeft(folder) > 100);
 });
+
+test('at the end that it knows a watchdog reads how far that was moved on', async t => {
+	const {runtime, folder, pid} = await startPod(t);
+	await runtime.close();
+	const deadline = uptimeHundredths() + 200;
+	const ended = new Promise<void>(resolve => {
+		const watchdog = startWatchdog(folder, deadline - 100, resolve);
+		writeLeaseRecord(folder, deadline, readBootId(), [watchdog]);
+	});
+	await ended;
+	t.true(uptimeHundredths() >= deadline, 'it lived beyond the first end');
+	await eventually('the program is killed', () => !isAlive(pid));
+});
+
+test('the end never moves back', async t => {
+	const {runtime, folder} = await startPod(t, {start: false});
+	await extend(runtime, 60_000);
+	await extend(runtime, 100);
+	t.true(secondsLeft(folder) > 50);
+});
+
+test('a watchdog that has stopped is replaced with the next extension', async t => {
+	const {runtime, folder} = await startPod(t, {start: false});
+	await extend(runtime, 60_000);
+	const [one = Number.NaN, two = Number.NaN] = watchdogsOf(folder);
+	send(one, 'SIGSTOP');
+	await eventually('it has stopped', () => statOf(one)?.state === 'T');
+	await extend(runtime, 70_000);
+	const now = watchdogsOf(folder);
+	t.is(now.length, 2);
+	t.true(now.includes(two) && !now.includes(one));
+	await eventually('it is gone', () => !isAlive(one));
+});
+
+test('after the end of a lease the next one has watchdogs of its own', async t => {
+	const {runtime, ended, folder} = await startPod(t);
+	await extend(runtime, 50);
+	const former = watchdogsOf(folder);
+	await ended;
+	await extend(runtime, 60_000);
+	const now = watchdogsOf(folder);
+	t.is(now.length, 2);
+	t.false(now.some(pid => former.includes(pid)));
+});
+
+// ---- losses ------------------------------------------------------------------------------------------------------------------
+
+test('a lost watchdog is replaced at once, for the same end', async t => {
+	const {runtime, folder, warnings, pid} = await startPod(t);
+	await extend(runtime, 60_000);
+	const {deadline} = recordOf(folder);
+	for (const lost of [1, 2]) {
+		const before = watchdogsOf(folder);
+		for (const watchdog of before.slice(0, lost)) send(watchdog, 'SIGKILL');
+		const isReplaced = (): boolean => watchdogsOf(folder).filter(watchdog => !before.slice(0, lost).includes(watchdog)).length === 2;
+		await eventually(`${lost} of them are replaced`, isReplaced);
+	}
+	t.is(recordOf(folder).deadline, deadline);
+	t.true(isAlive(pid));
+	t.true(warnings.every(warning => warning.includes('a watchdog of pod u1 was killed before its lease ended')));
+	t.true(warnings.length >= 2);
+});
+
+test('one that is not named in the record any more goes without a blow', async t => {
+	const {runtime, folder, pid} = await startPod(t);
+	await extend(runtime, 60_000);
+	const ended = new Promise<void>(resolve => void startWatchdog(folder, uptimeHundredths() + 10, resolve));
+	await ended;
+	t.true(isAlive(pid));
+});
+
+// ---- later agents ------------------------------------------------------------------------------------------------------------
+
+test('a later agent has watchdogs of its own for the same end, also where those of before are dead', async t => {
+	for (const areKilled of [false, true]) {
+		const {runtime, folder, pid, newAgent} = await startPod(t);
+		await extend(runtime, 60_000);
+		const {deadline, watchdogs} = recordOf(folder);
+		await runtime.close();
+		if (areKilled) for (const watchdog of watchdogs) send(watchdog.pid, 'SIGKILL');
+		const later = newAgent();
+		const now = recordOf(folder);
+		t.is(now.deadline, deadline);
+		t.is(watchdogsOf(folder).length, 2);
+		t.false(now.watchdogs.some(watchdog => watchdogs.some(former => former.pid === watchdog.pid)));
+		await eventually('those of before are gone', () => watchdogs.every(watchdog => !isAlive(watchdog.pid)));
+		t.true(isAlive(pid));
+		await later.runtime.close();
+	}
+});
+
+test('it kills by itself, too', async t => {
+	const {runtime, folder, newAgent} = await startPod(t);
+	await runtime.close();
+	writeLeaseRecord(folder, uptimeHundredths() + 200, readBootId(), []);
+	const {ended} = newAgent();
+	for (const watchdog of watchdogsOf(folder)) send(watchdog, 'SIGSTOP');
+	t.is((await ended).exitCode, 137);
+});
+
+test('what runs beyond its lease is killed when an agent starts', async t => {
+	const {runtime, folder, newAgent} = await startPod(t);
+	await runtime.close();
+	writeLeaseRecord(folder, uptimeHundredths(), readBootId(), []);
+	t.is((await newAgent().ended).exitCode, 137);
+});
+
+test("a record of another boot is nobody's", async t => {
+	const {runtime, folder, pid, newAgent} = await startPod(t);
+	await runtime.close();
+	writeLeaseRecord(folder, uptimeHundredths(), 'another', []);
+	newAgent();
+	t.deepEqual(recordOf(folder), {deadline: undefined, watchdogs: []});
+	t.true(isAlive(pid));
+});
+
+test('the single watchdog of an agent of an earlier version is called off', async t => {
+	const {runtime, folder} = await startPod(t, {start: false});
+	const ended = new Promise<void>(resolve => {
+		const {pid, startTime} = startWatchdog(folder, uptimeHundredths() + 6_000, resolve);
+		writeFileSync(path.join(folder, 'watchdog'), `${pid} ${startTime}\n`);
+	});
+	await extend(runtime, 60_000);
+	await ended;
+	t.is(watchdogsOf(folder).length, 2);
+});
+
+test('with the sandbox go watchdogs and record', async t => {
+	const {runtime, folder} = await startPod(t, {start: false});
+	await extend(runtime, 60_000);
+	const watchdogs = watchdogsOf(folder);
+	await run(runtime, {type: 'sandbox.remove', uid: id.uid});
+	await eventually('they are gone', () => !watchdogs.some(isAlive));
+	t.false(existsSync(folder));
+});
+
+// ---- starts ------------------------------------------------------------------------------------------------------------------
 
 test('a lease that is over already ends the pod at once', async t => {
 	const {runtime, ended} = await startPod(t);

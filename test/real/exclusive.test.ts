@@ -1,55 +1,15 @@
-// An exclusive pod under real faults: agents that are stopped, killed and come back. Its program keeps a journal of its own, so what is
-// compared is when it ran and not when somebody thought so.
+// An exclusive pod under real faults: agents that are stopped, killed and come back.
 
-import {chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
-import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {isConditionTrue} from '../../api/conditions.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ApiObject} from '../../api/object.js';
 import {openAgent, openServer, type Agent} from '../e2e/_hosts.js';
-import {isReady, pidOf, setOf} from '../e2e/_pods.js';
+import {isReady, pidOf} from '../e2e/_pods.js';
 import {lives} from '../e2e/_processes.js';
 import {eventually, until} from '../e2e/_waiting.js';
-
-/** Written all the time while it runs: the lease epoch, and the kernel's time since boot. */
-const program = 'while :; do read -r up rest </proc/uptime; echo "$TROUPE_LEASE_EPOCH $up" >>"$1"; sleep 0.05; done';
-
-/** One set of one exclusive pod. */
-function exclusiveSet(journal: string) {
-	const set = setOf('only', 1);
-	const container = {name: 'main', image: 'any', command: ['sh', '-c', program, 'sh', journal]};
-	const template = {
-		metadata: {labels: {app: 'only'}, annotations: {'troupe.dev/exclusive': 'true'}},
-		spec: {...set.spec.template.spec, terminationGracePeriodSeconds: 1, containers: [container]},
-	};
-	return {...set, spec: {...set.spec, template}};
-}
-
-type Spell = {readonly epoch: number; readonly from: number; readonly to: number};
-
-/** From when to when each holder ran. */
-function spellsIn(journal: string): readonly Spell[] {
-	const spells = new Map<number, Spell>();
-	for (const line of readFileSync(journal, 'utf8').trim().split('\n')) {
-		const [epoch = Number.NaN, at = Number.NaN] = line.split(' ').map(Number);
-		const {from, to} = spells.get(epoch) ?? {from: at, to: at};
-		spells.set(epoch, {epoch, from: Math.min(from, at), to: Math.max(to, at)});
-	}
-	return [...spells.values()].toSorted((a, b) => a.epoch - b.epoch);
-}
-
-function openJournal(t: ExecutionContext): string {
-	const folder = mkdtempSync(path.join(tmpdir(), 'troupe-exclusive-'));
-	t.teardown(() => rmSync(folder, {recursive: true, force: true}));
-	chmodSync(folder, 0o755);
-	const journal = path.join(folder, 'journal');
-	writeFileSync(journal, '');
-	chmodSync(journal, 0o666); // The program is not root.
-	return journal;
-}
+import {exclusiveSet, openJournal, spellsIn} from './_exclusive.js';
 
 const isHeard = (node: ApiObject | undefined): boolean => isConditionTrue((node as NodeObject | undefined)?.status?.conditions, 'Ready');
 
@@ -60,7 +20,7 @@ async function openCluster(t: ExecutionContext) {
 	const client = await server.client();
 	await until(client, 'nodes', 'all to be ready', nodes => nodes.size === 3 && [...nodes.values()].every(isHeard));
 	const journal = openJournal(t);
-	await server.apply(exclusiveSet(journal));
+	await server.apply(exclusiveSet('only', journal));
 	const running = (other?: number) =>
 		until(client, 'pods', 'the exclusive pod to run', pods => {
 			const pod = [...pods.values()].find(each => isReady(each) && pidOf(each) !== other) as Pod | undefined;
