@@ -78,6 +78,13 @@ export const errorTable = {
 		reason: 'TooManyRequests',
 		retryable: true,
 	},
+	ERR_TOO_MANY_CONNECTIONS: {
+		message: d => `"${text(d['login'])}" has too many connections with a request under way; try again when one has ended`,
+		exitCode: 1,
+		http: 429,
+		reason: 'TooManyRequests',
+		retryable: true,
+	},
 	ERR_STORE: {
 		message: d => `the store did not take the write: ${text(d['message'])}`,
 		exitCode: 1,

@@ -276,8 +276,19 @@ export const limits = {
 	toolStallMs: 2_000,
 	nodeStallMs: 30_000,
 
-	/** The HTTP doors: connections, time for headers and for a whole request, idle time, and how long a reader may take nothing. */
+	/** Connections that have not logged in, at all doors together, and how long each may take to. */
+	newcomers: 2_048,
+	newcomerMs: 10_000,
+	/** The first message of TLS: clients send one or two thousand bytes. */
+	helloBytes: 32_768,
+	/** Of the time of the process, handshakes have at most so many percent, and so much at a time. */
+	handshakePercent: 50,
+	handshakeTurnMs: 5,
+	/** The HTTP doors: connections that have logged in, of all and of one login; requests that one may send ahead of its answers. */
 	httpConnections: 2_000,
+	httpConnectionsPerLogin: 500,
+	httpRequestsAhead: 16,
+	/** Time for headers and for a whole request, idle time, and how long a reader may take nothing. */
 	httpHeadersMs: 10_000,
 	httpRequestMs: 30_000,
 	httpKeepAliveMs: 65_000,

@@ -4,15 +4,17 @@
 
 import {AppError} from '../api/errors.js';
 import {isLoopback} from '../api/loopback.js';
+import {namesIn} from '../server/certificates.js';
 import {createGateway, type Behind, type Certificate, type Gateway} from '../server/gateway.js';
 import {createMqttGate, type MqttGate} from '../server/mqtt-gate.js';
 import {createMqttSockets} from '../server/mqtt-socket.js';
 import {createWeb} from '../server/web.js';
 import {openDoor, type Door, type TlsPair} from '../system/broker/door.js';
 import type {Clock} from '../system/clock.js';
+import {createNewcomers, type Newcomers} from '../system/newcomers.js';
 import {advertisedUrl} from './addresses.js';
 import type {Closers} from './closers.js';
-import type {Log} from './log.js';
+import {quietly, type Log} from './log.js';
 import {holderOf} from './port-holder.js';
 import {formatHostPort, type DoorOptions, type HostPort} from './up-options.js';
 import {programVersion} from './version.js';
@@ -31,22 +33,31 @@ export type ApiDoor = {
 	readonly gateway: Gateway;
 	/** Where MQTT of all doors goes. */
 	readonly gate: MqttGate;
+	/** Connections of all doors that have not logged in. */
+	readonly newcomers: Newcomers;
 };
 
 /** Opens the one port that a node needs: HTTPS and MQTT. Handshakes fail until there is a certificate. */
 export async function openApi({options, behind, clock, log, closers}: DoorParts): Promise<ApiDoor> {
 	const gate = createMqttGate(clock);
+	const quiet = quietly(clock);
+	const newcomers = createNewcomers({
+		clock,
+		onCut: (why, address) => quiet(why, () => log.warn({why, address}, 'a connection that had not logged in was closed')),
+	});
 	const gateway = createGateway({
 		behind,
 		tls: 'later',
-		onMqtt: socket => gate.attach(socket, `tls ${socket.remoteAddress ?? 'unknown'}:${socket.remotePort ?? 0}`),
+		newcomers,
+		onMqtt: socket =>
+			gate.attach(socket, `tls ${socket.remoteAddress ?? 'unknown'}:${socket.remotePort ?? 0}`, () => newcomers.admit(socket)),
 		version: programVersion,
 		clock,
 		onBug: (error, about) => log.error(error, `a request failed: ${about}`),
 	});
 	closers.add(() => gateway.close());
 	const {port} = await named('api', options.api, () => gateway.listen(options.api.host, options.api.port));
-	return {url: advertisedUrl({...options.api, port}, options.advertise), gateway, gate};
+	return {url: advertisedUrl({...options.api, port}, options.advertise), gateway, gate, newcomers};
 }
 
 export type OtherDoors = {readonly web: string; readonly mqtt: string};
@@ -58,16 +69,22 @@ export type OpenedDoors = {
 };
 
 /** Opens the doors for tools on this machine, plain on loopback, and with TLS elsewhere. */
-export async function openOthers(parts: DoorParts, {url, gate}: ApiDoor, certificate: Certificate): Promise<OpenedDoors> {
+export async function openOthers(parts: DoorParts, door: ApiDoor, certificate: Certificate): Promise<OpenedDoors> {
 	const {options, clock, closers} = parts;
+	const {url, gate, newcomers} = door;
+	let serves = namesIn(certificate.cert);
 	const tlsAt = ({host}: HostPort): TlsPair | undefined => (isLoopback(host) ? undefined : {cert: certificate.cert, key: certificate.key});
-	const own = options.broker === undefined ? await openMqtt(parts, gate, tlsAt(options.mqtt)) : undefined;
+	const own = options.broker === undefined ? await openMqtt(parts, door, tlsAt(options.mqtt)) : undefined;
 	const mqtt = own?.url ?? options.broker?.server.url ?? '';
-	const sockets = createMqttSockets({onStream: (stream, request) => gate.attach(stream, `ws ${request.socket.remoteAddress ?? ''}`)});
+	const sockets = createMqttSockets({
+		onStream: (stream, {socket}) => gate.attach(stream, `ws ${socket.remoteAddress ?? ''}`, () => newcomers.admit(socket)),
+	});
 	const web = createWeb({
 		about: () => ({version: programVersion, api: url, mqtt}),
 		onMqttUpgrade: sockets.upgrade,
 		tls: tlsAt(options.web),
+		serves: name => serves(name),
+		newcomers,
 		clock,
 	});
 	closers.add(() => {
@@ -78,6 +95,7 @@ export async function openOthers(parts: DoorParts, {url, gate}: ApiDoor, certifi
 	return {
 		places: {mqtt, web: `${tlsAt(options.web) === undefined ? 'http' : 'https'}://${formatHostPort({...options.web, port})}`},
 		useCertificate(next) {
+			serves = namesIn(next.cert);
 			own?.door.useCertificate(next);
 			web.useCertificate(next);
 		},
@@ -85,11 +103,13 @@ export async function openOthers(parts: DoorParts, {url, gate}: ApiDoor, certifi
 }
 
 /** The door for tools that speak plain MQTT; nobody listens there when they meet elsewhere. */
-async function openMqtt({options, log, closers}: DoorParts, gate: MqttGate, tls: TlsPair | undefined): Promise<{url: string; door: Door}> {
+async function openMqtt(
+	{options, log, closers}: DoorParts,
+	{gate, newcomers}: ApiDoor,
+	tls: TlsPair | undefined,
+): Promise<{url: string; door: Door}> {
 	const onError = (error: Error): void => log.warn(error, 'the mqtt door met an error');
-	const door = await named('mqtt', options.mqtt, () =>
-		openDoor({...options.mqtt, tls}, (socket, about) => gate.attach(socket, about), onError),
-	);
+	const door = await named('mqtt', options.mqtt, () => openDoor({...options.mqtt, tls, newcomers}, gate.attach, onError));
 	closers.add(() => {
 		const closed = door.close();
 		gate.cut();

@@ -22,6 +22,12 @@ export type CertificateRequest = {
 	readonly nowMs: number;
 };
 
+/** Whether a name, in lower case, is one of those that a certificate (PEM) has. */
+export function namesIn(cert: string): (name: string) => boolean {
+	const certificate = new Parsed(cert);
+	return name => certificate.checkHost(name) !== undefined;
+}
+
 type KeyPair = {readonly cert: string; readonly key: string};
 
 const dayMs = 86_400_000;

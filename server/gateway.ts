@@ -10,9 +10,11 @@ import type {AddressInfo} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
 import {AppError, failure} from '../api/errors.js';
+import {limits} from '../api/limits.js';
 import {caPath} from '../api/join.js';
 import type {Identity} from '../api/roles.js';
 import type {Clock} from '../system/clock.js';
+import {createNewcomers, type Newcomers} from '../system/newcomers.js';
 import type {Access} from './access.js';
 import type {ControlPlane} from './control-plane.js';
 import {ClientGone} from './http/body.js';
@@ -20,6 +22,7 @@ import {aboutTarget, type Exchange} from './http/exchange.js';
 import {sendFailure, sendText} from './http/reply.js';
 import {createRoutes, type Route} from './http/routes.js';
 import {createStreams, type Streams} from './http/stream.js';
+import {createLoginConnections, type LoginConnections} from './login-connections.js';
 import {boundConnections, closeServer, connectionBounds, listenOn, type ConnectionBounds} from './listener.js';
 import type {Router} from './router.js';
 import type {Seals} from './seal.js';
@@ -51,7 +54,7 @@ export type Certificate = {readonly ca: string; readonly cert: string; readonly 
 export type GatewayOptions = {
 	/** Asked at each request. */
 	readonly behind: () => Behind;
-	/** Undefined: plain HTTP, where kubectl sends no token. `later`: handshakes fail until it is known. */
+	/** Undefined: plain HTTP, where kubectl sends no token. `later`: handshakes wait until it is known. */
 	readonly tls: Certificate | 'later' | undefined;
 	/** Takes connections that speak MQTT inside TLS. */
 	readonly onMqtt?: (socket: TLSSocket) => void;
@@ -61,6 +64,8 @@ export type GatewayOptions = {
 	readonly onBug?: (error: unknown, about: string) => void;
 	/** Other than `connectionBounds`. */
 	readonly bounds?: ConnectionBounds;
+	/** Those of all doors; undefined: this one's own. */
+	readonly newcomers?: Newcomers;
 };
 
 export type Gateway = {
@@ -80,6 +85,8 @@ type Door = {
 	readonly streams: Streams;
 	readonly routes: Router<Route>;
 	readonly upgradeOf: Upgrades['of'];
+	readonly newcomers: Newcomers;
+	readonly logins: LoginConnections;
 	/** PEM; undefined as long as there is none. */
 	ca: string | undefined;
 };
@@ -89,14 +96,20 @@ const healthPaths = ['/healthz', '/livez', '/readyz'];
 /** The gateway; it serves when `listen` resolves. */
 export function createGateway(options: GatewayOptions): Gateway {
 	const {clock, bounds = connectionBounds} = options;
+	const newcomers = options.newcomers ?? createNewcomers({clock, bounds: {connections: limits.newcomers, loginMs: bounds.headersMs}});
 	const streams = createStreams();
-	const server = createServer(options, (request, response) => void answer(door, request, response));
+	const server = createServer(options);
 	const upgrades = asRequests(server);
 	const ca = typeof options.tls === 'object' ? options.tls.ca : undefined;
-	const door: Door = {options, streams, routes: createRoutes(), upgradeOf: upgrades.of, ca};
+	const logins = createLoginConnections(bounds);
+	const door: Door = {options, streams, routes: createRoutes(), upgradeOf: upgrades.of, newcomers, logins, ca};
 	const others = new Set<Duplex>();
-	boundConnections(server, bounds, {has: socket => others.has(socket) || upgrades.taken.has(socket)});
-	if (isSecure(server)) divide(server, others, bounds.headersMs, options.onMqtt ?? (socket => socket.destroy()));
+	const upgraded = {has: (socket: Duplex) => others.has(socket) || upgrades.taken.has(socket)};
+	boundConnections(server, {bounds, newcomers, upgraded, listener: (request, response) => void answer(door, request, response)});
+	/** They wait for a certificate; undefined: there is one. */
+	let handshakes: (() => void)[] | undefined = options.tls === 'later' ? [] : undefined;
+	const whenReady = (ready: () => void): void => void (handshakes === undefined ? ready() : handshakes.push(ready));
+	if (isSecure(server)) divide(server, {others, newcomers, whenReady}, options.onMqtt ?? (socket => socket.destroy()));
 	return {
 		async listen(host, port) {
 			await listenOn(server, host, port);
@@ -115,6 +128,9 @@ export function createGateway(options: GatewayOptions): Gateway {
 		useCertificate({ca, cert, key}) {
 			door.ca = ca;
 			if (isSecure(server)) server.setSecureContext({cert, key, minVersion: tlsVersion});
+			const waiting = handshakes ?? [];
+			handshakes = undefined;
+			for (const begin of waiting) begin();
 		},
 	};
 }
@@ -123,14 +139,12 @@ const isSecure = (server: Server): server is https.Server => server instanceof h
 
 const tlsVersion = 'TLSv1.2';
 
-type Listener = (request: IncomingMessage, response: ServerResponse) => void;
-
-function createServer({tls, onMqtt, bounds = connectionBounds}: GatewayOptions, listener: Listener): Server {
+function createServer({tls, onMqtt, bounds = connectionBounds}: GatewayOptions): Server {
 	const common = {connectionsCheckingInterval: bounds.checkMs};
-	if (tls === undefined) return http.createServer(common, listener);
+	if (tls === undefined) return http.createServer(common);
 	const pair = tls === 'later' ? {} : {cert: tls.cert, key: tls.key};
 	const ALPNProtocols = onMqtt === undefined ? [httpProtocol] : [httpProtocol, mqttProtocol];
-	return https.createServer({...common, ...pair, minVersion: tlsVersion, handshakeTimeout: bounds.headersMs, ALPNProtocols}, listener);
+	return https.createServer({...common, ...pair, minVersion: tlsVersion, handshakeTimeout: bounds.headersMs, ALPNProtocols});
 }
 
 async function answer(door: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -138,6 +152,9 @@ async function answer(door: Door, request: IncomingMessage, response: ServerResp
 	// A connection that breaks is seen by `close`; without listeners its error would end the process.
 	request.on('error', () => undefined);
 	response.on('error', () => undefined);
+	// Until somebody has logged in: a connection is good for one answer.
+	const {shouldKeepAlive} = response;
+	response.shouldKeepAlive = false;
 	const behind = options.behind();
 	const {path, query} = partsOf(request.url ?? '/');
 	if (door.upgradeOf(request) !== undefined && hasBody(request))
@@ -147,6 +164,9 @@ async function answer(door: Door, request: IncomingMessage, response: ServerResp
 	if (behind.type === 'standby') return sendStandby(response, behind);
 	const identity = behind.authenticate(tokenOf(request));
 	if (identity === undefined) return sendFailure(response, failure('ERR_UNAUTHORIZED'));
+	if (!letIn(door, request, response, identity)) return sendFailure(response, failure('ERR_TOO_MANY_CONNECTIONS', {login: identity.name}));
+	response.shouldKeepAlive = shouldKeepAlive;
+	if (impersonates(request)) return sendFailure(response, failure('ERR_FORBIDDEN', {message: noImpersonation}));
 	const method = request.method ?? 'GET';
 	const found = routes.find(method, path);
 	if (found.type === 'none') return sendFailure(response, failure('ERR_NO_SUCH_PATH'));
@@ -163,6 +183,20 @@ async function answer(door: Door, request: IncomingMessage, response: ServerResp
 		refuse(door, exchange, found.handler, error);
 	}
 }
+
+/** It has logged in, and counts as one of the login's connections. */
+function letIn({newcomers, logins}: Door, request: IncomingMessage, response: ServerResponse, {name}: Identity): boolean {
+	const {socket} = request;
+	if (!logins.claim(socket, name)) return false;
+	newcomers.admit(socket);
+	response.once('close', () => logins.release(socket));
+	return true;
+}
+
+/** Kubernetes' way to act as somebody else. It is not there, and a request that was meant so must not be carried out as one's own. */
+const impersonates = ({headers}: IncomingMessage): boolean => Object.keys(headers).some(name => name.startsWith('impersonate-'));
+
+const noImpersonation = 'nobody may act as somebody else here; leave the Impersonate headers out (kubectl: --as, --as-group, --as-uid)';
 
 function refuse({options}: Door, exchange: Exchange, route: Route, error: unknown): void {
 	const {response} = exchange;

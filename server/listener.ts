@@ -1,17 +1,22 @@
 // What every door of ours has in common: how many may come in, how long they may take, and how a busy port is told.
 
-import type {IncomingMessage, Server, ServerResponse} from 'node:http';
+import type {IncomingMessage, RequestListener, Server, ServerResponse} from 'node:http';
 import type {Server as TlsServer} from 'node:https';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import type {Clock} from '../system/clock.js';
+import type {Newcomers} from '../system/newcomers.js';
+import {sayGoodbye} from './goodbye.js';
+import {createRequestTurns} from './request-turns.js';
 
 /** What a door gives to those who come in. */
 export type ConnectionBounds = {
+	/** Those that have logged in, of all and of one login. */
 	readonly connections: number;
-	/** From the connection to the end of the headers; for the handshake of TLS, too. */
+	readonly perLogin: number;
+	/** To the end of the headers; for the handshake of TLS, too. */
 	readonly headersMs: number;
 	/** From the first byte of a request to its last. */
 	readonly requestMs: number;
@@ -24,6 +29,7 @@ export type ConnectionBounds = {
 
 export const connectionBounds: ConnectionBounds = {
 	connections: limits.httpConnections,
+	perLogin: limits.httpConnectionsPerLogin,
 	headersMs: limits.httpHeadersMs,
 	requestMs: limits.httpRequestMs,
 	keepAliveMs: limits.httpKeepAliveMs,
@@ -31,37 +37,52 @@ export const connectionBounds: ConnectionBounds = {
 	checkMs: limits.httpCheckMs,
 };
 
-/**
- * Bounds what strangers can hold: connections, headers that trickle, bodies that never end, answers that are not read, peers
- * that are gone. What was upgraded is its taker's to bound.
- */
-export function boundConnections(server: Server | TlsServer, bounds: ConnectionBounds, upgraded: Pick<ReadonlySet<Duplex>, 'has'>): void {
-	server.maxConnections = bounds.connections;
+export type BoundedServer = {
+	readonly bounds: ConnectionBounds;
+	readonly newcomers: Newcomers;
+	/** What was upgraded is its taker's to bound. */
+	readonly upgraded: Pick<ReadonlySet<Duplex>, 'has'>;
+	/** Hears one request of a connection at a time. */
+	readonly listener: RequestListener;
+};
+
+/** Bounds what people hold: headers that trickle, bodies that never end, answers that are not read, peers that are gone. */
+export function boundConnections(server: Server | TlsServer, {bounds, newcomers, upgraded, listener}: BoundedServer): void {
 	server.headersTimeout = bounds.headersMs;
 	server.requestTimeout = bounds.requestMs;
 	server.keepAliveTimeout = bounds.keepAliveMs;
-	const answers = new Map<Socket, ServerResponse>();
-	server.on('request', ({socket}: IncomingMessage, response: ServerResponse) => {
-		answers.set(socket, response);
-		response.once('close', () => {
-			if (answers.get(socket) === response) answers.delete(socket);
-			// A server that closes waits for kept-alive connections: each goes as soon as its answer is out.
-			if (!server.listening) server.closeIdleConnections();
-		});
+	const turns = createRequestTurns(listener);
+	server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+		turns.take(request, response);
+		// A server that closes waits for kept-alive connections: each goes as soon as its answer is out.
+		response.once('close', () => void (server.listening || server.closeIdleConnections()));
 	});
 	// No byte moved for so long: an answer that has nothing to say (a watch) stays, everything else goes.
 	server.timeout = bounds.stallMs;
 	server.on('timeout', (socket: Socket) => {
-		const answer = answers.get(socket);
+		const answer = turns.answerOn(socket);
 		const isQuiet = answer !== undefined && answer.writableLength === 0 && socket.writableLength === 0;
 		if (!isQuiet && !upgraded.has(socket)) socket.destroy();
 	});
 	server.on('connection', (socket: Socket) => {
+		newcomers.add(socket);
 		socket.setNoDelay(true);
 		// A peer that vanished without a word is found by the kernel, also under a watch that has nothing to say.
 		socket.setKeepAlive(true, limits.tcpKeepAliveMs);
 	});
+	server.on('clientError', ({code}: NodeJS.ErrnoException, socket: Socket) => {
+		// What is answered already has all it gets.
+		if (turns.answerOn(socket)?.writableEnded === true) return socket.destroySoon();
+		if (turns.answerOn(socket) !== undefined || !socket.writable || code === 'ECONNRESET') return void socket.destroy();
+		sayGoodbye(socket, badRequests[code ?? ''] ?? 400);
+	});
 }
+
+const badRequests: Readonly<Record<string, number>> = {
+	HPE_HEADER_OVERFLOW: 431,
+	HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+	ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
 
 /** Listens; a port that cannot be had is an error that names it. */
 export function listenOn(server: Server | TlsServer, host: string, port: number): Promise<void> {

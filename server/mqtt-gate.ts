@@ -5,10 +5,10 @@ import type {Duplex} from 'node:stream';
 import {limits} from '../api/limits.js';
 import type {Clock} from '../system/clock.js';
 
-type Taker = {readonly attach: (stream: Duplex, describe: string) => void};
+type Taker = {readonly attach: (stream: Duplex, describe: string, onLogin?: () => void) => void};
 
 export type MqttGate = {
-	readonly attach: (stream: Duplex, describe: string) => void;
+	readonly attach: Taker['attach'];
 	/** Undefined: nobody leads here. The connections of a former term are its broker's to end. */
 	readonly serve: (broker: Taker | undefined) => void;
 	/** Cuts every connection, so that doors can close. */
@@ -22,12 +22,12 @@ export function createMqttGate(clock: Clock): MqttGate {
 	let broker: Taker | undefined;
 	const streams = new Set<Duplex>();
 	return {
-		attach(stream, describe) {
+		attach(stream, describe, onLogin) {
 			if (broker === undefined && streams.size >= limits.brokerConnections) return void stream.on('error', () => undefined).destroy();
 			streams.add(stream);
 			stream.once('close', () => streams.delete(stream));
 			if (broker === undefined) refuse(stream, clock);
-			else broker.attach(stream, describe);
+			else broker.attach(stream, describe, onLogin);
 		},
 		serve: next => void (broker = next),
 		cut() {

@@ -3,10 +3,11 @@
 // A browser page of another site must not speak to the broker with this user's network position: an Origin, when there is
 // one, must be the host that was called.
 
-import {STATUS_CODES, type IncomingMessage} from 'node:http';
+import type {IncomingMessage} from 'node:http';
 import type {Duplex} from 'node:stream';
 import {limits} from '../api/limits.js';
 import {offeredSubprotocols, streamUpgrader} from '../system/web-socket.js';
+import {sayGoodbye} from './goodbye.js';
 
 const subprotocol = 'mqtt';
 
@@ -29,7 +30,7 @@ export function createMqttSockets({onStream, payloadBytes = limits.packetBytes}:
 	return {
 		upgrade(request, socket, head) {
 			const refused = refusalOf(request);
-			if (refused !== undefined) return refuse(socket, refused);
+			if (refused !== undefined) return sayGoodbye(socket, refused);
 			upgrader.upgrade(request, socket, head, stream => {
 				// Without a listener an oversized frame or a reset would end the process.
 				stream.on('error', () => stream.destroy());
@@ -51,9 +52,4 @@ function refusalOf(request: IncomingMessage): 400 | 403 | undefined {
 function isSameOrigin(origin: string | undefined, host: string | undefined): boolean {
 	if (origin === undefined) return true;
 	return URL.canParse(origin) && host !== undefined && new URL(origin).host === host.toLowerCase();
-}
-
-function refuse(socket: Duplex, status: 400 | 403): void {
-	socket.on('error', () => socket.destroy());
-	socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
 }

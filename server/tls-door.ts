@@ -6,13 +6,11 @@ import type {Server} from 'node:https';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
-import {limits} from '../api/limits.js';
+import {whenHello} from '../system/client-hello.js';
+import type {Newcomers} from '../system/newcomers.js';
 
 export const mqttProtocol = 'mqtt';
 export const httpProtocol = 'http/1.1';
-
-/** The first byte of a TLS record that holds a handshake (RFC 8446, 5.1). */
-const handshakeRecord = 22;
 
 const hint = 'this port speaks TLS: use https:// in the address\n';
 const hintAnswer = [
@@ -24,30 +22,40 @@ const hintAnswer = [
 	hint,
 ].join('\r\n');
 
-/** Puts the hint in front of an https server. What is no TLS, or has said nothing yet, is in `others` until it ends. */
-export function hintAtTls(server: Server, others: Set<Duplex>, firstByteMs: number): void {
+/**
+ * Puts the hint in front of an https server, and handshakes into their turn. What has not begun to shake hands, or is no TLS, is in
+ * `others` until it ends. `whenReady` calls back as soon as handshakes can succeed.
+ */
+export function hintAtTls(server: Server, {others, newcomers, whenReady = ready => ready()}: Entrance): void {
 	before(server, 'connection', (socket: Socket, pass) => {
+		newcomers.add(socket);
 		remember(others, socket);
-		lookAtFirstByte(socket, firstByteMs, () => {
+		const begin = (): void => {
 			others.delete(socket);
 			pass();
-		});
+		};
+		const onHello = (): void => whenReady(() => newcomers.whenTurn(socket, begin));
+		whenHello(socket, onHello, bytes => socket.end(looksLikeText(bytes) ? hintAnswer : '', () => socket.destroy()));
 	});
 }
 
+export type Entrance = {
+	readonly others: Set<Duplex>;
+	readonly newcomers: Newcomers;
+	readonly whenReady?: (ready: () => void) => void;
+};
+
 /** Puts MQTT and the hint in front of an https server. What is no https of it is in `others` until it ends. */
-export function divide(server: Server, others: Set<Duplex>, firstByteMs: number, onMqtt: (socket: TLSSocket) => void): void {
-	hintAtTls(server, others, firstByteMs);
+export function divide(server: Server, entrance: Entrance, onMqtt: (socket: TLSSocket) => void): void {
+	hintAtTls(server, entrance);
 	before(server, 'secureConnection', (socket: TLSSocket, pass) => {
 		if (socket.alpnProtocol !== mqttProtocol) return pass();
 		// It shook hands while the door closed.
 		if (!server.listening) return void socket.destroy();
-		remember(others, socket);
+		remember(entrance.others, socket);
 		socket.on('error', () => socket.destroy());
 		onMqtt(socket);
 	});
-	// Beside the requests, the connections of nodes come through here.
-	server.maxConnections = limits.httpConnections + limits.brokerConnections;
 }
 
 function remember(others: Set<Duplex>, socket: Duplex): void {
@@ -64,21 +72,6 @@ function before<Argument>(server: Server, event: string, take: (argument: Argume
 			for (const listener of listeners) listener.call(server, argument);
 		}),
 	);
-}
-
-function lookAtFirstByte(socket: Socket, firstByteMs: number, isTls: () => void): void {
-	const onError = (): void => void socket.destroy();
-	socket.on('error', onError);
-	socket.setTimeout(firstByteMs, onError);
-	socket.once('readable', () => {
-		const first = socket.read() as Buffer | null;
-		if (first === null) return void socket.destroy();
-		if (first[0] !== handshakeRecord) return void socket.end(looksLikeText(first) ? hintAnswer : '', () => socket.destroy());
-		socket.setTimeout(0);
-		socket.off('timeout', onError).off('error', onError);
-		socket.unshift(first);
-		isTls();
-	});
 }
 
 /** A method of HTTP: upper-case letters. */

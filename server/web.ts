@@ -4,9 +4,11 @@
 import http from 'node:http';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import https from 'node:https';
-import type {AddressInfo} from 'node:net';
+import {isIP, type AddressInfo} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {Clock} from '../system/clock.js';
+import type {Newcomers} from '../system/newcomers.js';
+import {sayGoodbye} from './goodbye.js';
 import {boundConnections, closeServer, connectionBounds, listenOn, trackUpgrades} from './listener.js';
 import {hintAtTls} from './tls-door.js';
 
@@ -17,6 +19,10 @@ export type WebOptions = {
 	readonly onMqttUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 	/** Undefined: plain http. */
 	readonly tls: {readonly cert: string; readonly key: string} | undefined;
+	/** Whether the page is served under this name; addresses are no names. */
+	readonly serves: (name: string) => boolean;
+	/** Those of all doors. */
+	readonly newcomers: Newcomers;
 	readonly clock: Clock;
 };
 
@@ -33,19 +39,26 @@ export type Web = {
 const minVersion = 'TLSv1.2';
 
 /** The web door. */
-export function createWeb({about, onMqttUpgrade, tls, clock}: WebOptions): Web {
+export function createWeb({about, onMqttUpgrade, tls, serves, newcomers, clock}: WebOptions): Web {
 	const common = {connectionsCheckingInterval: connectionBounds.checkMs};
-	const listener = (request: IncomingMessage, response: ServerResponse): void => answer(about, request, response);
+	const isForeign = ({headers: {host}}: IncomingMessage): boolean => host !== undefined && !isServed(host, serves);
+	const listener = (request: IncomingMessage, response: ServerResponse): void => {
+		// Nobody logs in here but over MQTT: a connection is good for one answer.
+		response.shouldKeepAlive = false;
+		if (isForeign(request)) send(response, 421, plain, foreignText);
+		else answer(about, request, response);
+	};
 	const server =
 		tls === undefined
-			? http.createServer(common, listener)
-			: https.createServer({...common, ...tls, minVersion, handshakeTimeout: connectionBounds.headersMs}, listener);
+			? http.createServer(common)
+			: https.createServer({...common, ...tls, minVersion, handshakeTimeout: connectionBounds.headersMs});
 	const upgraded = new Set<Duplex>();
-	boundConnections(server, connectionBounds, upgraded);
-	if (server instanceof https.Server) hintAtTls(server, upgraded, connectionBounds.headersMs);
+	boundConnections(server, {bounds: connectionBounds, newcomers, upgraded, listener});
+	if (server instanceof https.Server) hintAtTls(server, {others: upgraded, newcomers});
 	trackUpgrades(server, upgraded, (request, socket, head) => {
-		if (pathOf(request) === '/mqtt') onMqttUpgrade(request, socket, head);
-		else refuseUpgrade(socket);
+		if (isForeign(request)) sayGoodbye(socket, 421);
+		else if (pathOf(request) === '/mqtt') onMqttUpgrade(request, socket, head);
+		else sayGoodbye(socket, 404);
 	});
 	return {
 		async listen(host, port) {
@@ -59,15 +72,31 @@ export function createWeb({about, onMqttUpgrade, tls, clock}: WebOptions): Web {
 	};
 }
 
+const plain = 'text/plain; charset=utf-8';
+
+const foreignText =
+	'this port is not served under that name; call it by its address, or by a name that its certificate has (--advertise)\n';
+
+/**
+ * Whether a Host header names this door. A page of another site can have its own name point here, and would then be of this origin; no
+ * page can do that with an address.
+ */
+function isServed(host: string, serves: (name: string) => boolean): boolean {
+	const url = `http://${host}`;
+	if (!URL.canParse(url)) return false;
+	const name = new URL(url).hostname.replace(/\.$/, '');
+	return isIP(name.replace(/^\[|\]$/g, '')) !== 0 || name === 'localhost' || serves(name);
+}
+
 const pathOf = (request: IncomingMessage): string => (request.url ?? '/').split('?', 1)[0] ?? '/';
 
 function answer(about: () => WebAbout, request: IncomingMessage, response: ServerResponse): void {
 	const isRead = request.method === 'GET' || request.method === 'HEAD';
 	const path = pathOf(request);
-	if (path === '/healthz') return send(response, isRead ? 200 : 405, 'text/plain; charset=utf-8', isRead ? 'ok\n' : 'only GET\n');
+	if (path === '/healthz') return send(response, isRead ? 200 : 405, plain, isRead ? 'ok\n' : 'only GET\n');
 	if (path === '/')
-		return send(response, isRead ? 200 : 405, isRead ? 'text/html; charset=utf-8' : 'text/plain', isRead ? page(about()) : 'only GET\n');
-	send(response, 404, 'text/plain; charset=utf-8', 'not found\n');
+		return send(response, isRead ? 200 : 405, isRead ? 'text/html; charset=utf-8' : plain, isRead ? page(about()) : 'only GET\n');
+	send(response, 404, plain, 'not found\n');
 }
 
 function send(response: ServerResponse, status: number, type: string, text: string): void {
@@ -79,10 +108,6 @@ function send(response: ServerResponse, status: number, type: string, text: stri
 		'cache-control': 'no-store',
 	});
 	response.end(text);
-}
-
-function refuseUpgrade(socket: Duplex): void {
-	socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n', () => socket.destroy());
 }
 
 const page = ({version, api, mqtt}: WebAbout): string => `<!doctype html>

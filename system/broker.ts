@@ -28,12 +28,15 @@ import {createPersistence, type Persistence} from './broker/persistence.js';
 import type {Broker, BrokerCounter, BrokerOptions, Login} from './broker/ports.js';
 import {createPace, type Pace} from './broker/pace.js';
 import {createReplay, type Replay, type ReplayMessage} from './broker/replay.js';
+import {createNewcomers} from './newcomers.js';
 import {RetainedTree, type Retained} from './broker/retained-tree.js';
 
 export type {Broker, BrokerCounter, BrokerOptions, RetainedMessage, RetainedSource} from './broker/ports.js';
 
 /** Where a refused publish ends: acknowledged as its QoS wants, heard by nobody. */
 const refusedTopic = '$refused';
+/** Those that log in are bounded here, those that have not, at the doors: neither takes the places of the other. */
+const mostSockets = limits.brokerConnections + limits.newcomers;
 const empty = Buffer.alloc(0);
 const ignore = (): void => undefined;
 
@@ -96,8 +99,8 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 		onDropped: topic => count('outboxDropped', topic),
 	});
 
-	const attach = (inner: Duplex, about: string): void => {
-		if (aedes.closed || sockets.size >= limits.brokerConnections) {
+	const attach = (inner: Duplex, about: string, onLogin = ignore): void => {
+		if (aedes.closed || sockets.size >= mostSockets) {
 			count('cutCrowded', about);
 			inner.on('error', ignore).destroy();
 			return;
@@ -106,7 +109,7 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 		sockets.add(inner);
 		inner.once('close', () => sockets.delete(inner));
 		const stream = new ClientStream({inner, clock, onCut: reason => count(cutCounters[reason], about)});
-		const connection = newConnection<Identity>(about, stream);
+		const connection = newConnection<Identity>(about, stream, onLogin);
 		connections.add(aedes.handle(stream), connection);
 		const cancelDeadline = clock.after(limits.brokerLoginMs, () => {
 			if (connection.identity !== undefined) return;
@@ -122,7 +125,7 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 	return {
 		attach,
 		async listen(host, port) {
-			const door = await openDoor({host, port}, attach, () => count('errors', `door ${host}:${port}`));
+			const door = await openDoor({host, port, newcomers: createNewcomers({clock})}, attach, () => count('errors', `door ${host}:${port}`));
 			doors.add(door);
 			return {port: door.port};
 		},
@@ -222,6 +225,7 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 		const {identity} = admission;
 		// Who says goodbye in the same breath is not there any more.
 		if (!connections.login(connection, identity)) return done(null, false);
+		connection.onLogin();
 		persistence.claim(connection.clientId, identity.name);
 		connection.stream.login(limits.packetBytes, fence.stallMs?.(identity) ?? limits.toolStallMs);
 		done(null, true);

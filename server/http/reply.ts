@@ -29,7 +29,8 @@ export function sendFailure(response: ServerResponse, failure: Failure, about: A
 	if (!response.req.complete) response.setHeader('connection', 'close');
 	response.req.resume();
 	// kubectl tries again by itself when it is told when.
-	if (['ERR_BUSY', 'ERR_ACTOR_STOPPED', 'ERR_STANDBY'].includes(failure.code)) response.setHeader('retry-after', '1');
+	if (['ERR_BUSY', 'ERR_TOO_MANY_CONNECTIONS', 'ERR_ACTOR_STOPPED', 'ERR_STANDBY'].includes(failure.code))
+		response.setHeader('retry-after', '1');
 	if (failure.code === 'ERR_UNAUTHORIZED') response.setHeader('www-authenticate', 'Bearer realm="troupe"');
 	sendJson(response, status.code, status);
 }

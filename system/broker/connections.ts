@@ -10,6 +10,8 @@ import type {Replay} from './replay.js';
 export type Connection<Identity> = {
 	readonly about: string;
 	readonly stream: ClientStream;
+	/** Told when the login is accepted. */
+	readonly onLogin: () => void;
 	/** Granted and not taken back, each with its QoS. */
 	readonly filters: Map<string, 0 | 1 | 2>;
 	/** Of CONNECT; empty until then, and for clients that name none. */
@@ -23,9 +25,10 @@ export type Connection<Identity> = {
 	lastCounter: number;
 };
 
-export const newConnection = <Identity>(about: string, stream: ClientStream): Connection<Identity> => ({
+export const newConnection = <Identity>(about: string, stream: ClientStream, onLogin: () => void): Connection<Identity> => ({
 	about,
 	stream,
+	onLogin,
 	filters: new Map(),
 	clientId: '',
 	clean: true,

@@ -1,8 +1,10 @@
 // A TCP door of MQTT's own, plain or with TLS: no delay on small packets, and probes for peers that vanished without a word.
 
-import {createServer, type AddressInfo, type Server, type Socket} from 'node:net';
-import {createServer as createTlsServer, Server as TlsServer} from 'node:tls';
+import {createServer, type AddressInfo, type Socket} from 'node:net';
+import {createServer as createTlsServer, type Server as TlsServer} from 'node:tls';
 import {limits} from '../../api/limits.js';
+import {whenHello} from '../client-hello.js';
+import type {Newcomers} from '../newcomers.js';
 
 export type Door = {
 	readonly port: number;
@@ -20,25 +22,30 @@ export type DoorPlace = {
 	readonly port: number;
 	/** Undefined: plain. */
 	readonly tls?: TlsPair | undefined;
-	/** Other than `doorBounds`. */
-	readonly bounds?: DoorBounds;
+	/** Where connections are until they log in. */
+	readonly newcomers: Newcomers;
 };
-
-/** Connections, those that still shake hands among them, and how long a handshake may take. */
-export type DoorBounds = {readonly connections: number; readonly handshakeMs: number};
-
-const doorBounds: DoorBounds = {connections: limits.brokerConnections, handshakeMs: limits.brokerLoginMs};
 
 const minVersion = 'TLSv1.2';
 
 /** Rejects when the port cannot be had; later errors (no file descriptors) are told and survived. */
 export function openDoor(
-	{host, port, tls, bounds = doorBounds}: DoorPlace,
-	onSocket: (socket: Socket, about: string) => void,
+	{host, port, tls, newcomers}: DoorPlace,
+	onSocket: (socket: Socket, about: string, onLogin: () => void) => void,
 	onError: (error: Error) => void,
 ): Promise<Door> {
-	const server = serverOf(tls, bounds, socket => onSocket(socket, `tcp ${socket.remoteAddress ?? 'unknown'}:${socket.remotePort ?? 0}`));
-	server.maxConnections = bounds.connections;
+	const take = (socket: Socket): void => {
+		socket.on('error', () => socket.destroy());
+		onSocket(socket, `tcp ${socket.remoteAddress ?? 'unknown'}:${socket.remotePort ?? 0}`, () => newcomers.admit(socket));
+	};
+	const secure = tls === undefined ? undefined : secureOf(tls, take);
+	const server = createServer({noDelay: true, keepAlive: true, keepAliveInitialDelay: limits.tcpKeepAliveMs}, socket => {
+		newcomers.add(socket);
+		if (secure === undefined) return take(socket);
+		const begin = (): void => void secure.emit('connection', socket);
+		const noTls = (): void => void socket.destroy();
+		whenHello(socket, () => newcomers.whenTurn(socket, begin), noTls);
+	});
 	return new Promise((resolve, reject) => {
 		server.once('error', reject);
 		server.listen({host, port}, () => {
@@ -46,23 +53,16 @@ export function openDoor(
 			server.on('error', onError);
 			resolve({
 				port: (server.address() as AddressInfo).port,
-				useCertificate({cert, key}) {
-					if (server instanceof TlsServer) server.setSecureContext({cert, key, minVersion});
-				},
+				useCertificate: ({cert, key}) => secure?.setSecureContext({cert, key, minVersion}),
 				close: () => new Promise(closed => server.close(() => closed())),
 			});
 		});
 	});
 }
 
-function serverOf(tls: TlsPair | undefined, {handshakeMs}: DoorBounds, onSocket: (socket: Socket) => void): Server {
-	const options = {noDelay: true, keepAlive: true, keepAliveInitialDelay: limits.tcpKeepAliveMs};
-	if (tls === undefined) return createServer(options, onSocket);
-	const secure = {...options, ...tls, minVersion, ALPNProtocols: ['mqtt'], handshakeTimeout: handshakeMs} as const;
-	const server = createTlsServer(secure, socket => {
-		socket.on('error', () => socket.destroy());
-		onSocket(socket);
-	});
+/** Shakes hands on connections that are handed to it, and never listens itself. */
+function secureOf(pair: TlsPair, onSocket: (socket: Socket) => void): TlsServer {
+	const server = createTlsServer({...pair, minVersion, ALPNProtocols: ['mqtt'], handshakeTimeout: limits.brokerLoginMs}, onSocket);
 	// A handshake that takes too long is only told.
 	return server.on('tlsClientError', (_error, socket) => socket.destroy());
 }

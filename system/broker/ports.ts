@@ -65,8 +65,8 @@ export type BrokerOptions<Identity extends Login> = {
 };
 
 export type Broker = {
-	/** Takes over a connection of any sort: a socket, a TLS socket, a WebSocket's stream. */
-	readonly attach: (stream: Duplex, describe: string) => void;
+	/** Takes over a connection of any sort: a socket, a TLS socket, a WebSocket's stream. `onLogin` is told when it has logged in. */
+	readonly attach: (stream: Duplex, describe: string, onLogin?: () => void) => void;
 	/** Opens a plain TCP door; port 0 picks a free one. Rejects when the port cannot be had. */
 	readonly listen: (host: string, port: number) => Promise<{readonly port: number}>;
 	/**

@@ -10,6 +10,7 @@ import {ensureCertificates, findCertificates} from '../../server/certificates.js
 import {createGateway, type Certificate} from '../../server/gateway.js';
 import {createWeb} from '../../server/web.js';
 import {systemClock} from '../../system/clock.js';
+import {createNewcomers} from '../../system/newcomers.js';
 import {ManualClock} from '../../system/manual-clock.js';
 import {vaults} from '../server/support.js';
 
@@ -65,6 +66,8 @@ test('the doors of the API and of browsers show another certificate from the nex
 		about: () => ({version: '0', api: '', mqtt: ''}),
 		onMqttUpgrade: (_request, socket) => socket.destroy(),
 		tls: before,
+		serves: () => true,
+		newcomers: createNewcomers({clock: systemClock}),
 		clock: systemClock,
 	});
 	for (const door of [gateway, web]) {

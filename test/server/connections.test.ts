@@ -10,6 +10,8 @@ import {boundConnections, connectionBounds, listenOn, type ConnectionBounds} fro
 import {ensureCertificates} from '../../server/certificates.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/clock.js';
+import {createNewcomers} from '../../system/newcomers.js';
+import {eventually} from '../e2e/_waiting.js';
 import {aPod, collectionPath, testCluster} from './cluster.js';
 import {openDoor, type Door} from './door.js';
 import {ask, vaults} from './support.js';
@@ -118,16 +120,104 @@ test('a silent connection, headers that trickle and a body that never ends are c
 	t.deepEqual(bugs, []);
 });
 
-test('beyond the bound of connections a new one is closed at once', async t => {
-	const {port, json} = await openDoor(t, testCluster(), {...connectionBounds, connections: 2});
-	const held = [await raw(port, ''), await raw(port, '')];
-	t.is(await textOf(await raw(port, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')), '');
-	for (const socket of held) {
-		const closed = once(socket, 'close');
-		socket.destroy();
-		await closed;
-	}
+/** Requests on one connection, one after the other; undefined: it was closed. */
+async function keptClient(port: number): Promise<{status: (path: string) => Promise<number | undefined>; socket: Socket}> {
+	const socket = await raw(port, '');
+	return {
+		socket,
+		async status(path) {
+			socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer admin\r\n\r\n`);
+			const [data] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as [Buffer | boolean];
+			return data instanceof Buffer ? Number(data.toString().split(' ')[1]) : undefined;
+		},
+	};
+}
+
+test('those that have not logged in make room for each other, and take nothing from those that have', async t => {
+	const newcomers = createNewcomers({clock: systemClock, bounds: {connections: 2, loginMs: 60_000}});
+	const {port, json} = await openDoor(t, testCluster(), undefined, newcomers);
+	const known = await keptClient(port);
+	t.is(await known.status(pods), 200);
+	const idle = [await raw(port, ''), await raw(port, 'GET /api HTTP/1.1\r\n'), await raw(port, '')];
+	t.teardown(() => idle.forEach(socket => socket.destroy()));
+	await textOf(idle[0] ?? known.socket);
+	t.is(await known.status(pods), 200);
 	await json(200, 'GET', pods);
+	known.socket.destroy();
+});
+
+test('an answer to somebody who has not logged in is the last one of its connection', async t => {
+	const {port} = await openDoor(t);
+	for (const path of ['/healthz', '/api'])
+		t.regex(await textOf(await raw(port, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)), /^HTTP\/1\.1 (200|401) [^]*connection: close/i);
+});
+
+test('of a login with too many connections the longest idle one ends; where all are busy a further one is told to come again', async t => {
+	const {port, url, authorization} = await openDoor(t, testCluster(), {...connectionBounds, connections: 3, perLogin: 2});
+	const [first, second] = [await keptClient(port), await keptClient(port)];
+	for (const each of [first, second, first]) t.is(await each.status(pods), 200);
+	const third = await keptClient(port);
+	t.is(await third.status(`${pods}?watch=true`), 200);
+	await textOf(second.socket);
+	t.is(await first.status(`${pods}?watch=true`), 200);
+	const refused = await ask(`${url}${pods}`, {headers: {authorization}});
+	t.deepEqual([refused.status, refused.headers['retry-after']], [429, '1']);
+	t.regex(refused.text, /root.* has too many connections/);
+	t.is((await ask(`${url}${pods}`, {headers: {authorization: 'Bearer viewer'}})).status, 200);
+	first.socket.destroy();
+	third.socket.destroy();
+});
+
+test('requests that are sent ahead are answered one after the other, and too many of them end the connection', async t => {
+	let [under, most] = [0, 0];
+	const answers: (() => void)[] = [];
+	const server = http.createServer();
+	const listener = (_request: IncomingMessage, response: ServerResponse): void => {
+		under += 1;
+		most = Math.max(most, under);
+		answers.push(() => {
+			under -= 1;
+			response.end('ok');
+		});
+	};
+	const newcomers = createNewcomers({clock: systemClock});
+	boundConnections(server, {bounds: connectionBounds, newcomers, upgraded: new Set(), listener});
+	await listenOn(server, '127.0.0.1', 0);
+	t.teardown(() => server.close());
+	const {port} = server.address() as AddressInfo;
+	const request = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+	const patient = await raw(port, request.repeat(3));
+	for (let answered = 0; answered < 3; answered += 1) {
+		await eventually('a request is under way', () => answers.length > answered);
+		answers[answered]?.();
+		await once(patient, 'data');
+	}
+	t.is(most, 1);
+	patient.destroy();
+	const greedy = await raw(port, request.repeat(limits.httpRequestsAhead + 2));
+	await textOf(greedy);
+	await eventually('only one was begun', () => answers.length === 4);
+	t.is(most, 1);
+});
+
+test('a header that is too large is answered with 431, also where it is sent to its end', async t => {
+	const {port, json, bugs} = await openDoor(t);
+	for (const size of [20_000, 1_000_000])
+		t.regex(await textOf(await raw(port, `GET /api HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(size)}\r\n\r\n`)), /^HTTP\/1\.1 431 /);
+	await json(200, 'GET', pods);
+	t.deepEqual(bugs, []);
+});
+
+test('nobody acts as somebody else: a request that says so is refused, not carried out as the login', async t => {
+	const {url, authorization, cluster} = await openDoor(t);
+	for (const name of ['Impersonate-User', 'Impersonate-Group', 'impersonate-uid', 'Impersonate-Extra-scopes']) {
+		const answer = await ask(`${url}${pods}`, {headers: {authorization, [name]: 'eve'}});
+		t.is(answer.status, 403, name);
+		t.regex(answer.text, /"reason":"Forbidden"/);
+		t.regex(answer.text, /Impersonate headers/);
+	}
+	t.is((await ask(`${url}${pods}`, {headers: {'impersonate-user': 'eve'}})).status, 401);
+	t.deepEqual(cluster.asked, []);
 });
 
 /** All of the answer, chunk by chunk with a turn of the loop between; how much it was. */
@@ -147,18 +237,20 @@ test('a reader that takes nothing is cut off; one that is slow, and an answer wi
 	const size = 30_000_000;
 	let quiet: ServerResponse | undefined;
 	let stuckClosed: Promise<void> | undefined;
-	const server = http.createServer((request, response) => {
+	const server = http.createServer();
+	const listener = (request: IncomingMessage, response: ServerResponse): void => {
 		if (request.url === '/quiet') {
 			quiet = response;
-			return response.flushHeaders();
+			return void response.flushHeaders();
 		}
 		if (request.url === '/stuck') stuckClosed = new Promise(resolve => response.once('close', resolve));
 		void (async () => {
 			for (let sent = 0; sent < size && (await write(response, Buffer.alloc(100_000)));) sent += 100_000;
 			response.end();
 		})();
-	});
-	boundConnections(server, {...connectionBounds, stallMs: 500}, new Set());
+	};
+	const bounds = {...connectionBounds, stallMs: 500};
+	boundConnections(server, {bounds, newcomers: createNewcomers({clock: systemClock}), upgraded: new Set(), listener});
 	await listenOn(server, '127.0.0.1', 0);
 	t.teardown(() => {
 		server.closeAllConnections();

@@ -6,6 +6,7 @@ import {createGateway} from '../../server/gateway.js';
 import {sealsOf} from '../../server/seal.js';
 import type {ConnectionBounds} from '../../server/listener.js';
 import {systemClock} from '../../system/clock.js';
+import type {Newcomers} from '../../system/newcomers.js';
 import {ask, type Ask} from './support.js';
 import {testCluster, type TestCluster} from './cluster.js';
 
@@ -21,7 +22,12 @@ const identities: Readonly<Record<string, Identity>> = {
 export type Called = {readonly status: number; readonly headers: Record<string, string | string[] | undefined>; readonly text: string};
 
 /** A door on a free port of plain http, that is closed with the test; bugs of handlers are collected. */
-export async function openDoor(t: ExecutionContext, cluster: TestCluster = testCluster(), bounds?: ConnectionBounds) {
+export async function openDoor(
+	t: ExecutionContext,
+	cluster: TestCluster = testCluster(),
+	bounds?: ConnectionBounds,
+	newcomers?: Newcomers,
+) {
 	const bugs: unknown[] = [];
 	const gateway = createGateway({
 		behind: () => ({
@@ -36,6 +42,7 @@ export async function openDoor(t: ExecutionContext, cluster: TestCluster = testC
 		clock: systemClock,
 		onBug: error => bugs.push(error),
 		...(bounds === undefined ? {} : {bounds}),
+		...(newcomers === undefined ? {} : {newcomers}),
 	});
 	const {port} = await gateway.listen('127.0.0.1', 0);
 	t.teardown(() => gateway.close());

@@ -4,18 +4,22 @@ import {once} from 'node:events';
 import test, {type ExecutionContext} from 'ava';
 import {WebSocket} from 'ws';
 import {systemClock} from '../../system/clock.js';
+import {createNewcomers} from '../../system/newcomers.js';
 import {ensureCertificates} from '../../server/certificates.js';
 import {createMqttSockets} from '../../server/mqtt-socket.js';
 import {createWeb} from '../../server/web.js';
 import {ask, vaults} from './support.js';
 
-async function web(t: ExecutionContext, payloadBytes = 1000, tls?: {cert: string; key: string}) {
+async function web(t: ExecutionContext, payloadBytes = 1000, tls?: {cert: string; key: string}, connections = 100) {
+	const newcomers = createNewcomers({clock: systemClock, bounds: {connections, loginMs: 60_000}});
 	const streams: Duplex[] = [];
 	const sockets = createMqttSockets({onStream: stream => streams.push(stream), payloadBytes});
 	const door = createWeb({
 		about: () => ({version: '0.1.0', api: 'https://127.0.0.1:1<script>', mqtt: 'mqtt://127.0.0.1:2'}),
 		onMqttUpgrade: sockets.upgrade,
 		tls,
+		serves: name => name === 'x',
+		newcomers,
 		clock: systemClock,
 	});
 	const {port} = await door.listen('127.0.0.1', 0);
@@ -140,7 +144,37 @@ test('a port that is taken is told by its number', async t => {
 		about: () => ({version: '', api: '', mqtt: ''}),
 		onMqttUpgrade: () => undefined,
 		tls: undefined,
+		serves: () => true,
+		newcomers: createNewcomers({clock: systemClock}),
 		clock: systemClock,
 	});
 	await t.throwsAsync(other.listen('127.0.0.1', port), {message: `cannot listen on 127.0.0.1:${port}: the port is in use`});
+});
+
+test('a page that has another name point here is not served, nor its web sockets; addresses and our own names are', async t => {
+	const {url, port, streams, mqtt} = await web(t);
+	for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example', 'localhost.evil.example', 'x:y:z']) {
+		const {status, text} = await ask(`${url}/`, {headers: {host}});
+		t.is(status, 421, host);
+		t.false(text.includes('https://127.0.0.1:1'), host);
+		t.is(await refusal(new WebSocket(mqtt, ['mqtt'], {headers: {host}, origin: `http://${host}`})), 421, host);
+	}
+	t.is(streams.length, 0);
+	for (const host of ['localhost', `LOCALHOST:${port}`, 'localhost.', '127.0.0.1', `[::1]:${port}`, '192.0.2.1', 'x', 'X:80'])
+		t.is((await ask(`${url}/`, {headers: {host}})).status, 200, host);
+});
+
+test('who only connects, and who only upgrades, makes room for the next; who has had an answer is gone', async t => {
+	const {url, port, mqtt} = await web(t, 1000, undefined, 3);
+	const idle = connect(port, '127.0.0.1').on('error', () => undefined);
+	await once(idle, 'connect');
+	const [first, second] = [new WebSocket(mqtt, ['mqtt']), new WebSocket(mqtt, ['mqtt'])];
+	await Promise.all([once(first, 'open'), once(second, 'open')]);
+	const gone = once(idle.resume(), 'close');
+	const answer = await ask(`${url}/healthz`);
+	await gone;
+	t.is(answer.status, 200);
+	t.is(answer.headers['connection'], 'close');
+	t.deepEqual([first.readyState, second.readyState], [WebSocket.OPEN, WebSocket.OPEN]);
+	for (const socket of [first, second]) socket.terminate();
 });

@@ -185,7 +185,7 @@ test('200 subscribers all get every message', async t => {
 test('connections beyond the limit are refused at the door, and so is everybody once it is closed', async t => {
 	const {broker} = await startBroker(t);
 	const inner = (): Duplex => duplexPair()[0];
-	for (let i = 0; i < limits.brokerConnections; i += 1) broker.attach(inner(), `pair ${i}`);
+	for (let i = 0; i < limits.brokerConnections + limits.newcomers; i += 1) broker.attach(inner(), `pair ${i}`);
 	t.is(broker.counters().cutCrowded, 0);
 	const surplus = inner();
 	broker.attach(surplus, 'surplus');

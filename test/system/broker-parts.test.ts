@@ -164,7 +164,7 @@ test('a connection that ended while its login was looked at holds no client id',
 	const connections = new Connections<object, {readonly name: string}>(() => true);
 	const [inner] = duplexPair();
 	const stream = new ClientStream({inner, clock: new ManualClock(), onCut: () => undefined});
-	const connection = newConnection<{readonly name: string}>('somewhere', stream);
+	const connection = newConnection<{readonly name: string}>('somewhere', stream, () => undefined);
 	connection.clientId = 'tool-1';
 	connections.add({}, connection);
 	connections.end(connection);
