@@ -9,6 +9,7 @@ import {statOf} from '../../agent/process/identity.js';
 import {noGroups, openContainerGroups, type ContainerGroups} from '../../agent/process/container-groups.js';
 import type {ContainerSpec} from '../../actors/node/runtime-port.js';
 import {systemClock} from '../../system/clock.js';
+import {needing} from '../_needing.js';
 import {isThere, processWorld, whenGone, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
@@ -30,8 +31,11 @@ const probe = await (async (): Promise<ContainerGroups> => {
 	await rm(directory, {recursive: true});
 	return groups;
 })();
-const withGroups = probe === noGroups ? test.skip : test;
-const withLimits = probe.enforces('memory') && probe.enforces('cpu') ? test : test.skip;
+const withGroups = needing(probe !== noGroups, 'needs control groups that this user may make');
+const withLimits = needing(
+	probe.enforces('memory') && probe.enforces('cpu'),
+	'needs control groups for memory and cpu that this user may make',
+);
 
 const worldOf = (t: ExecutionContext): ProcessWorld => processWorld(clean => t.teardown(clean));
 const aProgram = (argv: readonly string[], rest: Parameters<typeof aContainer>[1] = {}): ContainerSpec => ({

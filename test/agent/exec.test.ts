@@ -8,10 +8,10 @@ import {createSessions} from '../../agent/process/exec-sessions.js';
 import {stageOf} from '../../agent/process/surroundings.js';
 import type {ExecOutput} from '../../actors/node/runtime-port.js';
 import {ManualClock} from '../../system/manual-clock.js';
+import {isRoot} from '../_needing.js';
 import {isThere, processWorld, whenGone, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
-const isRoot = process.getuid?.() === 0;
 const main = {uid: 'uid-1', container: 'main'};
 
 const worldOf = (t: ExecutionContext, options: Parameters<typeof processWorld>[1] = {}): ProcessWorld =>

@@ -26,10 +26,10 @@ import type {ContainerSpec, RunningContainer} from '../../actors/node/runtime-po
 import type {Outcome} from '../../api/errors.js';
 import {systemClock} from '../../system/clock.js';
 import {openLevelStore} from '../../system/level-store.js';
+import {asRoot, isRoot} from '../_needing.js';
 import {isThere, processWorld, stateFiles, whenGone, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
-const isRoot = process.getuid?.() === 0;
 const users = {first: 70_001, last: 70_001};
 const main = {uid: 'uid-1', container: 'main'};
 
@@ -141,7 +141,7 @@ test('stdin is empty, or waits where the container asks for it', async t => {
 	t.is((await stop(main, 10_000))?.exitCode, 143);
 });
 
-(isRoot ? test : test.skip)('as root a program runs as a user of its pod, under a shim that stays root', async t => {
+asRoot('as root a program runs as a user of its pod, under a shim that stays root', async t => {
 	const {ensure, start} = driver(worldOf(t, {users}));
 	await ensure('uid-1');
 	const {pid} = await start(aContainer('runs'));
@@ -158,13 +158,13 @@ test('stdin is empty, or waits where the container asks for it', async t => {
 	t.deepEqual(ids(shim, 'Uid'), ['0', '0', '0', '0']);
 });
 
-(isRoot ? test : test.skip)('as root a program runs as the user it asks for', async t => {
+asRoot('as root a program runs as the user it asks for', async t => {
 	t.is(await outputOf(t, ['id', '-u'], {runAsUser: 1234, runAsGroup: 77}), '1234\n');
 	t.is(await outputOf(t, ['id', '-g'], {runAsUser: 1234, runAsGroup: 77}), '77\n');
 	t.is(await outputOf(t, ['id', '-u'], {runAsUser: 0}), '0\n');
 });
 
-(isRoot ? test : test.skip)('without a helper to drop rights the shim runs as the user, with a warning', async t => {
+asRoot('without a helper to drop rights the shim runs as the user, with a warning', async t => {
 	const world = worldOf(t, {dropper: null, users});
 	const {ensure, start, ends, log, value} = driver(world);
 	await ensure('uid-1');
@@ -175,7 +175,7 @@ test('stdin is empty, or waits where the container asks for it', async t => {
 	t.regex(world.warnings.join(), /can change the user/);
 });
 
-(isRoot ? test : test.skip)('variables that a loader reads reach the program and not the root helpers', async t => {
+asRoot('variables that a loader reads reach the program and not the root helpers', async t => {
 	const seen = await outputOf(t, ['env'], {
 		env: [
 			{name: 'LD_PRELOAD', value: '/nowhere/evil.so'},
@@ -221,7 +221,7 @@ for (const [title, wrong, message] of refusals) {
 	});
 }
 
-(isRoot ? test : test.skip)('a working directory that is closed to the user is refused', async t => {
+asRoot('a working directory that is closed to the user is refused', async t => {
 	const folder = await mkdtemp(path.join(os.tmpdir(), 'troupe-closed-'));
 	t.teardown(() => rm(folder, {recursive: true}));
 	mkdirSync(path.join(folder, 'inner'));

@@ -4,10 +4,10 @@ import test, {type ExecutionContext} from 'ava';
 import type {VolumeSource, VolumeSpec} from '../../actors/node/runtime-port.js';
 import type {NodeSecrets} from '../../actors/node/secrets-port.js';
 import {failed, succeeded} from '../../api/errors.js';
+import {asOther} from '../_needing.js';
 import {processWorld, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
-const isRoot = process.getuid?.() === 0;
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
 
 const secrets: NodeSecrets = {
@@ -163,7 +163,7 @@ test('there are no volumes for a pod that is being removed', async t => {
 	t.false(existsSync(path.join(world.directory, 'uid-1')));
 });
 
-(isRoot ? test.skip : test)('an agent that is no root says that it mounts nothing, and why', async t => {
+asOther('an agent that is no root says that it mounts nothing, and why', async t => {
 	const {make, value, run, world} = await podOf(t);
 	t.false(world.runtime().info().features.includes('volumes'));
 	await value(make([{name: 's', source: scratch}]));

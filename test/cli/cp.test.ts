@@ -163,6 +163,7 @@ test('a link stays within when it goes up first, not too far, and then down', t 
 
 test('a folder that is closed to others in the container is so here, too', async t => {
 	const to = path.join(await folder(t), 'to');
+	t.teardown(() => chmodSync(path.join(to, 'in'), 0o700)); // Else only root could remove it.
 	const closed = archive({name: 'web/', type: '5', mode: 0o700}, {name: 'web/in', type: '5', mode: 0o500}, {name: 'web/in/key', text: 'x'});
 	await unpacked(closed, to);
 	t.deepEqual(
