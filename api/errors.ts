@@ -92,6 +92,7 @@ export const errorTable = {
 		reason: 'InternalError',
 		retryable: true,
 	},
+	ERR_DAMAGED: {message: d => text(d['message']), exitCode: 1, http: 500, reason: 'InternalError', retryable: false},
 	ERR_ACTOR_CRASHED: {
 		message: d => `the actor "${text(d['address'])}" crashed on this message: ${text(d['message'])}`,
 		exitCode: 1,

@@ -53,6 +53,8 @@ export const limits = {
 	storeAnswerBytes: 67_108_864,
 	/** How often etcd is told to forget what was overwritten. */
 	storeCompactMs: 300_000,
+	/** Lineages that a store replaces, the newest first: one more with each restore. */
+	lineagesReplaced: 16,
 	/** One line of a backup: a record whose every character is written as six. */
 	backupLineBytes: 8_388_608,
 	/** Of the leader's office: etcd takes no shorter lease with its defaults. It is over for the holder at two thirds. */

@@ -5,15 +5,16 @@ import path from 'node:path';
 import {AppError} from '../api/errors.js';
 import {storePrefix} from '../api/keys.js';
 import type {Clock} from '../system/clock.js';
+import {addSums} from '../system/add-sums.js';
 import {noMeta} from '../system/meta.js';
-import type {CommitOutcome, Meta, MetaOutcome, StoreDriver, StoredRecord} from '../system/store.js';
+import type {CommitOutcome, LoadOutcome, Meta, MetaOutcome, StoreDriver} from '../system/store.js';
 import {quietly, type Log} from './log.js';
 import {failedError} from './usage.js';
 
 /** Opens the cache at a folder or `redis://…`. Throws an AppError when it cannot be used, or is another node's. */
 export async function openNodeCache(place: string, node: string, clock: Clock, log: Log): Promise<StoreDriver> {
 	const {onTrouble, onTaken} = tellingOf(node, clock, log);
-	const driver = await openCache(place, onTrouble);
+	const driver = await openCache(place, onTrouble, log);
 	try {
 		await claim(driver, node, shownPlace(place));
 	} catch (error) {
@@ -31,9 +32,11 @@ export async function openNodeCache(place: string, node: string, clock: Clock, l
 	};
 }
 
-async function openCache(place: string, onTrouble: (message: string) => void): Promise<StoreDriver> {
-	if (isRedis(place)) return (await import('../system/redis-store.js')).openRedisStore(place, onTrouble);
-	return (await import('../system/level-store.js')).openLevelStore(path.resolve(place));
+async function openCache(place: string, onTrouble: (message: string) => void, log: Log): Promise<StoreDriver> {
+	if (!isRedis(place)) return (await import('./level-cache.js')).openLevelCache(path.resolve(place), log);
+	const driver = await (await import('../system/redis-store.js')).openRedisStore(place, onTrouble);
+	await addSums(driver);
+	return driver;
 }
 
 function tellingOf(node: string, clock: Clock, log: Log) {
@@ -76,9 +79,7 @@ async function metaOf(driver: StoreDriver, place: string): Promise<Meta | undefi
 }
 
 async function ownerOf(driver: StoreDriver, place: string): Promise<string | undefined> {
-	const loaded = await new Promise<{ok: true; records: Iterable<StoredRecord>} | {ok: false; message: string}>(resolve => {
-		driver.load(ownerKey, resolve);
-	});
+	const loaded = await new Promise<LoadOutcome>(resolve => driver.load(ownerKey, resolve));
 	if (!loaded.ok) throw unusable(place, loaded.message);
 	return [...loaded.records].find(({key}) => key === ownerKey)?.body;
 }

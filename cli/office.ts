@@ -3,6 +3,7 @@
 import {ensureCertificates} from '../server/certificates.js';
 import type {Behind} from '../server/gateway.js';
 import {ensureAdminToken} from '../server/tokens.js';
+import {addSums} from '../system/add-sums.js';
 import type {Led, TermOfOffice} from '../system/leadership.js';
 import type {Face} from './face.js';
 import type {Stage} from './serve.js';
@@ -24,6 +25,7 @@ export async function takeOffice(options: OfficeOptions, {inOffice, onFenced}: T
 	const driver = await stores.open();
 	let term: Term | undefined;
 	try {
+		await addSums(driver);
 		term = await openTerm({
 			...rest,
 			log: stage.log,

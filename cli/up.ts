@@ -15,6 +15,7 @@ import {openGround, type Ground} from './ground.js';
 import {homeFlag} from './home-flag.js';
 import {openLeader} from './leader.js';
 import {openLocalNode, openRuntime} from './local-node.js';
+import type {Log} from './log.js';
 import {openNodeSecrets} from './node-secrets.js';
 import {stopped} from './opened.js';
 import {serve, type Stage} from './serve.js';
@@ -71,7 +72,7 @@ async function openNodeOf(name: string, {options, ground, stage, closers, term, 
 	const {log, fail, home} = stage;
 	const isOwn = name === options.node;
 	// The cache first: whoever has it may use the runtime's folder.
-	const driver = await cacheOf(isOwn && options.store !== 'memory' ? path.join(home.data, 'node') : undefined, ground);
+	const driver = await cacheOf(isOwn && options.store !== 'memory' ? path.join(home.data, 'node') : undefined, ground, log);
 	closers.add(driver.close);
 	const fetch = term.secretsFor(name);
 	const secrets = isOwn ? await openNodeSecrets(home, fetch, log) : uncachedSecrets(fetch);
@@ -98,7 +99,7 @@ async function openNodeOf(name: string, {options, ground, stage, closers, term, 
 	});
 }
 
-async function cacheOf(directory: string | undefined, {executor}: Ground): Promise<StoreDriver> {
+async function cacheOf(directory: string | undefined, {executor}: Ground, log: Log): Promise<StoreDriver> {
 	if (directory === undefined) return createMemoryStore(executor.defer);
-	return (await import('../system/level-store.js')).openLevelStore(directory);
+	return (await import('./level-cache.js')).openLevelCache(directory, log);
 }

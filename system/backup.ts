@@ -25,7 +25,7 @@ export async function* writeBackup({records}: Snapshot, meta: Meta, madeAtMs: nu
 		waiting += line;
 	};
 	const madeAt = new Date(madeAtMs).toISOString();
-	counted(`${JSON.stringify({troupe: 'backup', format: formatVersion, madeAt, meta})}\n`);
+	counted(`${JSON.stringify({troupe: 'backup', format: formatVersion, madeAt, meta: withoutTotals(meta)})}\n`);
 	let count = 0;
 	for await (const portion of records) {
 		count += portion.length;
@@ -38,6 +38,9 @@ export async function* writeBackup({records}: Snapshot, meta: Meta, madeAtMs: nu
 	}
 	yield `${waiting}${JSON.stringify({end: true, records: count, sha256: sum.digest('hex')})}\n`;
 }
+
+/** The totals are of the store; the end has those of the file. */
+const withoutTotals = ({records: _ofStore, ...meta}: Meta): Meta => meta;
 
 const lineOf = ({key, body}: StoredRecord): string => `${JSON.stringify([sumOf(key, body), key, body])}\n`;
 

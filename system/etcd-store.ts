@@ -5,11 +5,12 @@
 
 import {metaStoreKey} from '../api/keys.js';
 import {limits} from '../api/limits.js';
+import {checkedStore} from './checked-store.js';
 import type {Clock} from './clock.js';
 import type {EtcdClient, EtcdPage} from './etcd-client.js';
 import {EtcdFailure} from './etcd-client.js';
 import {aboutMeta, formatMeta, noMeta, parseMeta, sameMeta} from './meta.js';
-import type {Batch, CommitOutcome, Meta, MetaOutcome, Snapshot, StoreDriver, StoredRecord} from './store.js';
+import type {Batch, CommitOutcome, LoadOutcome, Meta, MetaOutcome, Snapshot, StoreDriver, StoredRecord} from './store.js';
 
 type State = {
 	readonly client: EtcdClient;
@@ -22,7 +23,7 @@ type State = {
 /** The client is the driver's from now on, and closed with it. */
 export function createEtcdStore(client: EtcdClient, clock: Clock): StoreDriver {
 	const state: State = {client, clock, closed: false, compact: undefined};
-	return {
+	return checkedStore({
 		name: 'etcd',
 		commit: (batch, done) => void commit(state, batch).then(done),
 		readMeta: done => void readMeta(state).then(done),
@@ -33,7 +34,7 @@ export function createEtcdStore(client: EtcdClient, clock: Clock): StoreDriver {
 			state.closed = true;
 			return Promise.resolve();
 		},
-	};
+	});
 }
 
 const closedMessage = 'the store is closed';
@@ -71,15 +72,13 @@ async function readMeta({client, closed}: State): Promise<MetaOutcome> {
 		const {records} = await client.range({key: metaStoreKey});
 		const text = records[0]?.value;
 		const meta = text === undefined ? undefined : parseMeta(text);
-		return text !== undefined && meta === undefined ? {ok: false, message: damaged} : {ok: true, meta};
+		return text !== undefined && meta === undefined ? {ok: false, message: damaged, damaged: true} : {ok: true, meta};
 	} catch (error) {
 		return {ok: false, message: messageOf(error)};
 	}
 }
 
-type Loaded = {ok: true; records: Iterable<StoredRecord>} | {ok: false; message: string};
-
-async function load(state: State, prefix: string): Promise<Loaded> {
+async function load(state: State, prefix: string): Promise<LoadOutcome> {
 	if (state.closed) return {ok: false, message: closedMessage};
 	try {
 		const {records} = await snapshot(state, prefix);

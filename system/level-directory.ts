@@ -4,20 +4,27 @@
 import {mkdtemp, readFile, readdir, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {AppError} from '../api/errors.js';
-import {syncDirectory, writeSynced} from './atomic-file.js';
+import {syncDirectory, writeFileAtomic, writeSynced} from './atomic-file.js';
+import {writeWitness, type Witnessed} from './level-witness.js';
 import {makeDirectory} from './make-directory.js';
 
-/** Of the layout: the database's directory, its keys and record headers. Raised when an older Troupe could not read them. */
-const formatVersion = 1;
+/**
+ * Of the layout: the database's directory, its keys and record headers. Raised when an older Troupe could not read them.
+ * 2: records may have checksums, and a file says what was acknowledged.
+ */
+const formatVersion = 2;
 const formatFile = 'FORMAT';
+const formatText = `troupe-level ${formatVersion}\n`;
 const creationPrefix = 'new-';
+
+export type Database = {readonly location: string; readonly isOfOlderFormat: boolean};
 
 /**
  * The database inside a data directory, made by `create` when the directory is empty or absent.
  *
  * @throws AppError when the directory holds something else, or a newer format.
  */
-export async function databaseIn(directory: string, create: (location: string) => Promise<void>): Promise<string> {
+export async function databaseIn(directory: string, create: (location: string) => Promise<void>): Promise<Database> {
 	const location = path.join(directory, 'level');
 	makeDirectory(directory);
 	const names = await readdir(directory);
@@ -26,8 +33,13 @@ export async function databaseIn(directory: string, create: (location: string) =
 		if (strange.length > 0) throw notOurs(directory, `it holds "${strange[0]}" and no store`);
 		await createIn(directory, location, create);
 	}
-	await checkFormat(directory, location);
-	return location;
+	return {location, isOfOlderFormat: (await formatOf(directory, location)) < formatVersion};
+}
+
+/** Before anything of today's format is written; to be called by the one who holds the database's lock. */
+export async function raiseFormat(location: string, meta: Witnessed): Promise<void> {
+	await writeWitness(location, meta);
+	await writeFileAtomic(path.join(location, formatFile), formatText, 0o600);
 }
 
 /** Removes what an interrupted creation left; to be called by the one who holds the database's lock. */
@@ -45,7 +57,8 @@ async function createIn(directory: string, location: string, create: (location: 
 	const fresh = await mkdtemp(path.join(directory, creationPrefix));
 	try {
 		await create(fresh);
-		await writeSynced(path.join(fresh, formatFile), `troupe-level ${formatVersion}\n`, 0o600);
+		await writeWitness(fresh, {version: 0, epoch: 0});
+		await writeSynced(path.join(fresh, formatFile), formatText, 0o600);
 		await syncDirectory(fresh);
 		await rename(fresh, location);
 	} catch (error) {
@@ -56,16 +69,21 @@ async function createIn(directory: string, location: string, create: (location: 
 	await syncDirectory(directory);
 }
 
-async function checkFormat(directory: string, location: string): Promise<void> {
+async function formatOf(directory: string, location: string): Promise<number> {
 	const text = await readFile(path.join(location, formatFile), 'utf8').catch((error: unknown) => {
 		if (isCode(error, 'ENOENT', 'ENOTDIR')) return '';
 		throw error;
 	});
 	const version = /^troupe-level (\d{1,9})\n$/.exec(text)?.[1];
-	if (version === undefined) throw notOurs(directory, `"level/${formatFile}" does not say "troupe-level ${formatVersion}"`);
+	if (version === undefined) {
+		throw new AppError('ERR_DAMAGED', {
+			message: `the store in "${directory}" is damaged: "level/${formatFile}" does not say "troupe-level ${formatVersion}"; nothing in it was changed`,
+		});
+	}
 	if (Number(version) > formatVersion) {
 		throw notOurs(directory, `it was written by a newer version (format ${version}, this one reads up to ${formatVersion})`);
 	}
+	return Number(version);
 }
 
 const notOurs = (directory: string, found: string): AppError =>

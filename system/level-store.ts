@@ -8,11 +8,13 @@ import {ClassicLevel} from 'classic-level';
 import {AppError} from '../api/errors.js';
 import {metaStoreKey} from '../api/keys.js';
 import {limits} from '../api/limits.js';
-import {databaseIn, removeLeftovers} from './level-directory.js';
+import {checkedStore} from './checked-store.js';
+import {databaseIn, raiseFormat, removeLeftovers} from './level-directory.js';
 import {damageInLog} from './level-log.js';
+import {isBehind, openWitness, readWitness, type Witness} from './level-witness.js';
 import {aboutMeta, formatMeta, noMeta, parseMeta, sameMeta} from './meta.js';
 import {takingTurns} from './turns.js';
-import type {Batch, CommitOutcome, Meta, MetaOutcome, Snapshot, StoreDriver, StoredRecord} from './store.js';
+import type {Batch, CommitOutcome, LoadOutcome, Meta, MetaOutcome, Snapshot, StoreDriver, StoredRecord} from './store.js';
 
 type Level = ClassicLevel;
 type LevelSnapshot = ReturnType<Level['snapshot']>;
@@ -31,6 +33,7 @@ type Undecided = {
 type State = {
 	readonly directory: string;
 	readonly location: string;
+	readonly witness: Witness;
 	/** Undefined between a failed batch and the next one. */
 	level: Level | undefined;
 	/** What the store is known to hold. */
@@ -47,22 +50,32 @@ type State = {
  * @throws AppError when another process has it, or when the directory holds something else, something newer or damage.
  */
 export async function openLevelStore(directory: string): Promise<StoreDriver> {
-	const location = await databaseIn(directory, create).catch((error: unknown) => {
-		throw error instanceof AppError ? error : cannotOpen(directory, error);
-	});
-	await checkLogs(location).catch((error: unknown) => {
-		throw cannotOpen(directory, error);
-	});
-	const level = await opened(location).catch((error: unknown) => {
-		throw cannotOpen(directory, error);
-	});
+	const state = await openState(directory);
+	return checkedStore(driverOf(state), {whereIs: key => tablesOf(state, key), remedy});
+}
+
+/** The same without checksums of ours. */
+export const openLevelDriver = async (directory: string): Promise<StoreDriver> => driverOf(await openState(directory));
+
+async function openState(directory: string): Promise<State> {
 	try {
-		await removeLeftovers(directory);
-		const meta = await readMetaOf(level);
-		return driverOf({directory, location, level, meta, undecided: undefined, damage: undefined, closed: false});
+		const {location, isOfOlderFormat} = await databaseIn(directory, create);
+		await checkLogs(location);
+		const level = await opened(location);
+		try {
+			await removeLeftovers(directory);
+			const meta = await readMetaOf(level);
+			if (isOfOlderFormat) await raiseFormat(location, meta);
+			if (isBehind(meta, await readWitness(location)))
+				throw new Error(`${aboutMeta(meta)} is older than what was acknowledged last: its log was cut, or lost`);
+			const witness = await openWitness(location);
+			return {directory, location, witness, level, meta, undecided: undefined, damage: undefined, closed: false};
+		} catch (error) {
+			await level.close();
+			throw error;
+		}
 	} catch (error) {
-		await level.close();
-		throw cannotOpen(directory, error);
+		throw error instanceof AppError ? error : cannotOpen(directory, error);
 	}
 }
 
@@ -96,6 +109,7 @@ function driverOf(state: State): StoreDriver {
 		},
 		close: () =>
 			inTurn(async () => {
+				if (!state.closed) await state.witness.close();
 				state.closed = true;
 				await dropHandle(state);
 			}),
@@ -114,6 +128,7 @@ async function commit(state: State, batch: Batch): Promise<CommitOutcome> {
 		return afterFailure(state, ready.value, batch, messageOf(error));
 	}
 	state.meta = batch.next;
+	await state.witness.note(state.meta);
 	return {type: 'committed'};
 }
 
@@ -203,15 +218,21 @@ async function readMeta(state: State): Promise<MetaOutcome> {
 	return {ok: true, meta: sameMeta(state.meta, noMeta) ? undefined : state.meta};
 }
 
-async function load(state: State, prefix: string): Promise<{ok: true; records: Iterable<StoredRecord>} | {ok: false; message: string}> {
+async function load(state: State, prefix: string): Promise<LoadOutcome> {
 	const ready = await readyHandle(state);
 	if (!ready.ok) return ready;
+	const records: StoredRecord[] = [];
 	try {
-		const records: StoredRecord[] = [];
 		for await (const portion of portions(ready.value, prefix)) records.push(...portion);
 		return {ok: true, records};
 	} catch (error) {
-		return {ok: false, message: withRemedy(`${messageOf(error)} (in "${state.directory}")`)};
+		const message = messageOf(error);
+		const where = `the records after "${records.at(-1)?.key ?? prefix}" cannot be read`;
+		return {
+			ok: false,
+			message: withRemedy(`${where}: ${message} (in "${state.directory}")`),
+			...(isRefusal(message) ? {} : {damaged: true}),
+		};
 	}
 }
 
@@ -245,6 +266,16 @@ async function* portions(level: Level, prefix: string, ofSnapshot?: LevelSnapsho
 /** The first key after all those with the prefix, whose last character is plain ASCII. */
 const endOf = (prefix: string): string => prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 
+/** The tables that may hold a key, as LevelDB tells them: `5:1234['first' @ 7 : 1 .. 'last' @ 9 : 1]`, one a line. */
+function tablesOf({level}: State, key: string): string | undefined {
+	const lines = level?.getProperty('leveldb.sstables').split('\n') ?? [];
+	const files = lines.flatMap(line => {
+		const [, number = '', first = '', last = ''] = /^ (\d+):\d+\['(.*)' @ \d+ : \d \.\. '(.*)' @ \d+ : \d\]$/.exec(line) ?? [];
+		return number !== '' && first <= key && key <= last ? [`level/${number.padStart(6, '0')}.ldb`] : [];
+	});
+	return files.length === 0 ? undefined : files.join(' or ');
+}
+
 async function create(location: string): Promise<void> {
 	const level = new ClassicLevel(location, {createIfMissing: true, errorIfExists: true});
 	await level.open();
@@ -271,8 +302,9 @@ const valuesOf = (level: Level, {writes}: Batch): Promise<Values> => level.getMa
 const isRefusal = (message: string): boolean => /No space left|Permission denied|Read-only|Too many open files/i.test(message);
 
 /** Nothing here mends a store: what LevelDB saves of a damaged one is not what was acknowledged. */
-const withRemedy = (message: string): string =>
-	isRefusal(message) ? message : `${message}; put its files back as they were, or restore a backup into a new directory (docs/stores.md)`;
+const remedy = 'put its files back as they were, or restore a backup into a new directory (docs/stores.md#damage)';
+
+const withRemedy = (message: string): string => (isRefusal(message) ? message : `${message}; ${remedy}`);
 
 function cannotOpen(directory: string, error: unknown): AppError {
 	if (codesOf(error).includes('LEVEL_LOCKED')) {
@@ -282,7 +314,9 @@ function cannotOpen(directory: string, error: unknown): AppError {
 			error,
 		);
 	}
-	return new AppError('ERR_INTERNAL', {message: `the store in "${directory}" cannot be opened: ${withRemedy(messageOf(error))}`}, error);
+	const message = messageOf(error);
+	const code = isRefusal(message) ? 'ERR_INTERNAL' : 'ERR_DAMAGED';
+	return new AppError(code, {message: `the store in "${directory}" cannot be opened: ${withRemedy(message)}`}, error);
 }
 
 /** LevelDB's own error is the cause of the one that classic-level throws. */

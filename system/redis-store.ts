@@ -7,8 +7,9 @@
 import {Redis} from 'ioredis';
 import {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
+import {checkedStore} from './checked-store.js';
 import {aboutMeta, formatMeta, noMeta, parseMeta, sameMeta} from './meta.js';
-import type {Batch, CommitOutcome, MetaOutcome, Snapshot, StoreDriver, StoredRecord} from './store.js';
+import type {Batch, CommitOutcome, LoadOutcome, MetaOutcome, Snapshot, StoreDriver, StoredRecord} from './store.js';
 import {exponentialBackoffMs} from './supervision.js';
 
 type State = {readonly redis: Redis; readonly metaKey: string; readonly recordsKey: string; closed: boolean};
@@ -50,7 +51,7 @@ export async function openRedisStore(url: string, onTrouble: (message: string) =
 		redis.disconnect();
 		throw new AppError('ERR_NOT_REACHABLE', {message: `the cache at ${place.shown} cannot be used: ${messageOf(last ?? error)}`}, error);
 	}
-	return driverOf(state);
+	return checkedStore(driverOf(state));
 }
 
 type Place = {
@@ -130,13 +131,13 @@ async function readMeta(state: State): Promise<MetaOutcome> {
 	try {
 		const text = await state.redis.get(state.metaKey);
 		const meta = text === null ? undefined : parseMeta(text);
-		return text !== null && meta === undefined ? {ok: false, message: damaged(state)} : {ok: true, meta};
+		return text !== null && meta === undefined ? {ok: false, message: damaged(state), damaged: true} : {ok: true, meta};
 	} catch (error) {
 		return {ok: false, message: messageOf(error)};
 	}
 }
 
-async function load(state: State, prefix: string): Promise<{ok: true; records: Iterable<StoredRecord>} | {ok: false; message: string}> {
+async function load(state: State, prefix: string): Promise<LoadOutcome> {
 	try {
 		const {records} = await readAll(state, prefix);
 		return {ok: true, records};

@@ -1,13 +1,12 @@
 // Puts a backup into an empty store. While it runs the store says so in its lineage, and no server begins a term on it; one that was
 // interrupted is done again from the start. The store gets a lineage of its own with its first term.
 
-import {Buffer} from 'node:buffer';
 import {AppError} from '../api/errors.js';
 import {storePrefix} from '../api/keys.js';
-import {limits} from '../api/limits.js';
 import type {BackupReader} from './backup.js';
 import {noMeta, restoringLineage} from './meta.js';
 import type {Batch, CommitOutcome, Meta, MetaOutcome, StoreDriver, StoredRecord, Write} from './store.js';
+import {batchesOf} from './write-batches.js';
 
 export type Restored = {readonly meta: Meta; readonly records: number};
 
@@ -51,28 +50,6 @@ async function begin(driver: StoreDriver): Promise<Filling> {
 async function* leftovers(driver: StoreDriver): AsyncIterable<StoredRecord> {
 	const {records} = await driver.snapshot(storePrefix);
 	for await (const portion of records) yield* portion;
-}
-
-/** As much as one transaction takes. */
-async function* batchesOf(
-	records: AsyncIterable<StoredRecord>,
-	bodyOf: (record: StoredRecord) => Write['body'] = ({body}) =>
-		() =>
-			body,
-): AsyncIterable<readonly Write[]> {
-	let writes: Write[] = [];
-	let bytes = 0;
-	for await (const record of records) {
-		const size = Buffer.byteLength(record.body);
-		if (writes.length > 0 && (writes.length === limits.batchOperations || bytes + size > limits.batchBytes)) {
-			yield writes;
-			writes = [];
-			bytes = 0;
-		}
-		writes.push({key: record.key, body: bodyOf(record)});
-		bytes += size;
-	}
-	if (writes.length > 0) yield writes;
 }
 
 const metaOf = (driver: StoreDriver): Promise<MetaOutcome> => new Promise(resolve => driver.readMeta(resolve));

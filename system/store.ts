@@ -8,7 +8,14 @@ export type Meta = {
 	readonly epoch: number;
 	/** Random, new for an empty or restored store. */
 	readonly lineage: string;
+	/** Lineages whose past this store has, or gives up, by an operator's word: what is remembered of them gives way to it. */
+	readonly replaces?: readonly string[];
+	/** Of all records that are stored; undefined while some of them are still without checksums, as older versions wrote them. */
+	readonly records?: RecordTotals;
 };
+
+/** How many records there are, and the sum of their checksums modulo 2^128, in hex: whatever their order, one that is missing shows. */
+export type RecordTotals = {readonly count: number; readonly sum: string};
 
 /** One write of a batch; a body of `undefined` removes the key. Serialised only by a driver that needs the bytes. */
 export type Write = {readonly key: string; readonly body: (() => string) | undefined};
@@ -32,7 +39,16 @@ export type CommitOutcome =
 
 export type StoredRecord = {readonly key: string; readonly body: string};
 
-export type MetaOutcome = {readonly ok: true; readonly meta: Meta | undefined} | {readonly ok: false; readonly message: string};
+export type StoreFailure = {
+	readonly ok: false;
+	readonly message: string;
+	/** What is there is not what was written: no later attempt helps. */
+	readonly damaged?: true;
+};
+
+export type MetaOutcome = {readonly ok: true; readonly meta: Meta | undefined} | StoreFailure;
+
+export type LoadOutcome = {readonly ok: true; readonly records: Iterable<StoredRecord>} | StoreFailure;
 
 /** All there is as of one moment, read while others write. */
 export type Snapshot = {
@@ -48,10 +64,7 @@ export type StoreDriver = {
 	readonly commit: (batch: Batch, done: (outcome: CommitOutcome) => void) => void;
 	readonly readMeta: (done: (outcome: MetaOutcome) => void) => void;
 	/** All records whose key begins with the prefix, in key order. */
-	readonly load: (
-		prefix: string,
-		done: (outcome: {ok: true; records: Iterable<StoredRecord>} | {ok: false; message: string}) => void,
-	) => void;
+	readonly load: (prefix: string, done: (outcome: LoadOutcome) => void) => void;
 	/** For a backup, which never runs in the virtual world. Rejects where the store cannot be read. */
 	readonly snapshot: (prefix: string) => Promise<Snapshot>;
 	/** Closes files and connections; later calls fail. */

@@ -10,7 +10,7 @@ import {noMeta, restoringLineage} from './meta.js';
 import type {ObjectIndex} from './object-index.js';
 import {once} from './once.js';
 import {parseRecord} from './record.js';
-import type {Meta, StoreDriver, StoredRecord} from './store.js';
+import type {Meta, StoreDriver, StoreFailure, StoredRecord} from './store.js';
 
 /** How snapshots of older code become today's. */
 export type Schemas = {
@@ -33,7 +33,7 @@ export type TermOptions = Schemas & {
 export function beginTerm(options: TermOptions, done: (outcome: Outcome<Meta>) => void): void {
 	const {driver, clock, random} = options;
 	driver.readMeta(read => {
-		if (!read.ok) return done(failed('ERR_NOT_REACHABLE', {message: `the store cannot be read: ${read.message}`}));
+		if (!read.ok) return done(unreadable(read));
 		const expected = read.meta ?? noMeta;
 		if (expected.lineage === restoringLineage) return done(failed('ERR_INTERNAL', {message: unfinished}));
 		const next = nextTerm(expected, Math.floor(clock.nowMs() / 1_000), random);
@@ -47,16 +47,21 @@ export function beginTerm(options: TermOptions, done: (outcome: Outcome<Meta>) =
 
 const unfinished = 'a backup is being restored into the store, or was not to its end; troupe restore does it from the start';
 
+export const unreadable = ({message, damaged}: StoreFailure): Outcome<never> =>
+	damaged === true
+		? failed('ERR_DAMAGED', {message: `the store is damaged: ${message}`})
+		: failed('ERR_NOT_REACHABLE', {message: `the store cannot be read: ${message}`});
+
 /** A store that was restored from a backup has no lineage either. */
-const nextTerm = ({version, epoch, lineage}: Meta, nowSeconds: number, random: Random): Meta => ({
-	version,
+const nextTerm = ({lineage, epoch, ...meta}: Meta, nowSeconds: number, random: Random): Meta => ({
+	...meta,
 	epoch: Math.max(epoch + 1, nowSeconds),
 	lineage: lineage === '' ? random.uuid() : lineage,
 });
 
 function loadAll(options: TermOptions, meta: Meta, done: (outcome: Outcome<Meta>) => void): void {
 	options.driver.load(storePrefix, loaded => {
-		if (!loaded.ok) return done(failed('ERR_NOT_REACHABLE', {message: `the store cannot be read: ${loaded.message}`}));
+		if (!loaded.ok) return done(unreadable(loaded));
 		for (const record of loaded.records) {
 			const problem = loadOne(options, meta, record);
 			if (problem !== undefined) return done(failed('ERR_INTERNAL', {message: `the record "${record.key}" cannot be loaded: ${problem}`}));

@@ -1,9 +1,14 @@
-// Whose a node's cache is.
+// Whose a node's cache is, and what becomes of one that is damaged.
 
+import {readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import {systemClock} from '../../system/clock.js';
+import {storePrefix} from '../../api/keys.js';
 import {openNodeCache} from '../../cli/node-cache.js';
+import {noMeta} from '../../system/meta.js';
+import type {MetaOutcome} from '../../system/store.js';
+import {commitTo, loadFrom, writing} from '../system/store-contract.js';
 import {folder} from './_rig.js';
 
 const silent = {info: () => undefined, warn: () => undefined, error: () => undefined, fatal: () => undefined};
@@ -17,3 +22,40 @@ test('a cache is of the node that had it first, and another is told so', async t
 	});
 	await (await open('a')).close();
 });
+
+/** A closed cache that remembers something. */
+async function filled(place: string): Promise<void> {
+	const driver = await openNodeCache(place, 'a', systemClock, silent);
+	const read = await new Promise<MetaOutcome>(resolve => driver.readMeta(resolve));
+	const meta = (read.ok ? read.meta : undefined) ?? noMeta;
+	await commitTo(driver, {writes: [writing('/troupe/registry/a', 'x'.repeat(100))], expected: meta, next: {...meta, version: 1}});
+	await driver.close();
+}
+
+const damages: {readonly [what: string]: (level: string) => void} = {
+	'without its CURRENT': level => rmSync(path.join(level, 'CURRENT')),
+	'without its FORMAT': level => rmSync(path.join(level, 'FORMAT')),
+	'with an empty log': level => writeFileSync(path.join(level, logIn(level)), ''),
+	'with a changed byte': level => {
+		const log = path.join(level, logIn(level));
+		const bytes = readFileSync(log);
+		bytes[60] = (bytes[60] ?? 0) ^ 1;
+		writeFileSync(log, bytes);
+	},
+};
+
+const logIn = (level: string): string => readdirSync(level).find(name => name.endsWith('.log')) ?? '';
+
+for (const [what, damage] of Object.entries(damages)) {
+	test(`a cache ${what} is set aside and made again`, async t => {
+		const place = path.join(await folder(t), 'cache');
+		await filled(place);
+		damage(path.join(place, 'level'));
+		const warnings: unknown[] = [];
+		const driver = await openNodeCache(place, 'b', systemClock, {...silent, warn: (line: unknown) => void warnings.push(line)});
+		t.deepEqual(await loadFrom(driver, storePrefix), [{key: `${storePrefix}owner`, body: 'b'}], 'nobody has had it');
+		await driver.close();
+		t.true(readdirSync(`${place}-damaged`).includes('level'));
+		t.regex(String(warnings), /is damaged and was set aside as "/);
+	});
+}

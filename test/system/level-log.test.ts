@@ -4,6 +4,7 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {crc32c, damageInLog} from '../../system/level-log.js';
 import {openLevelStore} from '../../system/level-store.js';
+import {writeWitness} from '../../system/level-witness.js';
 import {noMeta} from '../../system/meta.js';
 import type {Meta} from '../../system/store.js';
 import {batchOf, commitTo, loadFrom, writing} from './store-contract.js';
@@ -11,7 +12,7 @@ import {batchOf, commitTo, loadFrom, writing} from './store-contract.js';
 /** A store whose log holds batches of many sizes, some across several blocks; closed. */
 async function withLog(
 	t: ExecutionContext,
-): Promise<{readonly directory: string; readonly file: string; readonly ends: readonly number[]}> {
+): Promise<{readonly directory: string; readonly file: string; readonly ends: readonly number[]; readonly lastButOne: Meta}> {
 	const directory = mkdtempSync(path.join(tmpdir(), 'troupe-log-'));
 	t.teardown(() => rmSync(directory, {recursive: true, force: true}));
 	const driver = await openLevelStore(directory);
@@ -19,15 +20,16 @@ async function withLog(
 	const name = readdirSync(level).find(name => name.endsWith('.log')) ?? '';
 	const file = path.join(level, name);
 	let meta: Meta = noMeta;
+	let lastButOne: Meta = noMeta;
 	const ends: number[] = [];
 	for (const length of [10, 500, 40_000, 3, 100_000, 32_000, 700]) {
 		const batch = batchOf(meta, writing(`/troupe/registry/${length}`, 'x'.repeat(length)));
 		await commitTo(driver, batch);
-		meta = batch.next;
+		[lastButOne, meta] = [meta, batch.next];
 		ends.push(readFileSync(file).length);
 	}
 	await driver.close();
-	return {directory, file, ends};
+	return {directory, file, ends, lastButOne};
 }
 
 test('the checksum is CRC-32C', t => {
@@ -62,8 +64,8 @@ test('a changed byte in any record but the last is damage', async t => {
 	}
 });
 
-test('a store with a damaged log is refused and left as it is, one with a torn end opens', async t => {
-	const {directory, file, ends} = await withLog(t);
+test('a store with a damaged log is refused and left as it is, one whose last batch was never acknowledged opens', async t => {
+	const {directory, file, ends, lastButOne} = await withLog(t);
 	const log = readFileSync(file);
 	const damaged = Buffer.from(log);
 	damaged[100] = (damaged[100] ?? 0) ^ 1;
@@ -72,6 +74,7 @@ test('a store with a damaged log is refused and left as it is, one with a torn e
 	t.regex(error?.message ?? '', /"\d+\.log" is damaged at byte \d+, acknowledged writes would be lost; nothing was changed/);
 	t.deepEqual(readFileSync(file), damaged);
 	writeFileSync(file, log.subarray(0, (ends.at(-2) ?? 0) + 300));
+	await writeWitness(path.join(directory, 'level'), lastButOne);
 	const driver = await openLevelStore(directory);
 	const records = await loadFrom(driver, '/troupe/registry/');
 	await driver.close();

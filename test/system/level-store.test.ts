@@ -5,7 +5,8 @@ import test, {type ExecutionContext} from 'ava';
 import {ClassicLevel} from 'classic-level';
 import {AppError} from '../../api/errors.js';
 import {metaStoreKey} from '../../api/keys.js';
-import {openLevelStore} from '../../system/level-store.js';
+import {addSums} from '../../system/add-sums.js';
+import {openLevelDriver, openLevelStore} from '../../system/level-store.js';
 import {formatMeta, noMeta} from '../../system/meta.js';
 import type {Batch} from '../../system/store.js';
 import {batchOf, commitTo, loadFrom, metaOf, storeContract, writing} from './store-contract.js';
@@ -80,10 +81,30 @@ test('a directory that holds something else is refused and left as it is', async
 test('a newer format is refused and left as it is', async t => {
 	const directory = directoryFor(t);
 	await filled(directory);
-	writeFileSync(path.join(directory, 'level', 'FORMAT'), 'troupe-level 2\n');
+	writeFileSync(path.join(directory, 'level', 'FORMAT'), 'troupe-level 3\n');
 	const before = contentsOf(directory);
-	t.true((await refused(t, directory))?.message.includes('written by a newer version (format 2, this one reads up to 1)'));
+	t.true((await refused(t, directory))?.message.includes('written by a newer version (format 3, this one reads up to 2)'));
 	t.deepEqual(contentsOf(directory), before);
+});
+
+test('a store of the format before is upgraded, and keeps what it holds', async t => {
+	const directory = directoryFor(t);
+	const before = await openLevelDriver(directory);
+	await commitTo(before, batchOf(noMeta, writing('/troupe/registry/a', 'kept')));
+	await before.close();
+	rmSync(path.join(directory, 'level', 'ACKNOWLEDGED'));
+	writeFileSync(path.join(directory, 'level', 'FORMAT'), 'troupe-level 1\n');
+	for (let start = 0; start < 2; start++) {
+		const driver = await openLevelStore(directory);
+		await addSums(driver);
+		t.deepEqual(await loadFrom(driver, '/troupe/'), [{key: '/troupe/registry/a', body: 'kept'}]);
+		await driver.close();
+	}
+	t.is(readFileSync(path.join(directory, 'level', 'FORMAT'), 'utf8'), 'troupe-level 2\n');
+	await behindItsBack(directory, {'/troupe/registry/a': 'kept'});
+	const driver = await openLevelStore(directory);
+	t.teardown(() => driver.close());
+	t.regex(JSON.stringify(await loadFrom(driver, '/troupe/')), /a record is not as written: \\"\/troupe\/registry\/a\\"/);
 });
 
 test('a file in the place of the directory is refused with its name', async t => {
@@ -147,7 +168,7 @@ const second = batchOf(first.next, writing('/troupe/registry/a', 'new'), writing
 const old = [{key: '/troupe/registry/a', body: 'old'}];
 
 test('after a failed batch the store is opened again and goes on', async t => {
-	const driver = await openLevelStore(directoryFor(t));
+	const driver = await openLevelDriver(directoryFor(t));
 	t.teardown(() => driver.close());
 	await commitTo(driver, first);
 	t.deepEqual(await commitTo(driver, failingOnce(second)), {type: 'failed', message: 'no space left'});
@@ -160,7 +181,7 @@ test('after a failed batch the store is opened again and goes on', async t => {
 async function cutOff(t: ExecutionContext) {
 	const directory = directoryFor(t);
 	const [level, away] = [path.join(directory, 'level'), path.join(directory, 'away', 'level')];
-	const driver = await openLevelStore(directory);
+	const driver = await openLevelDriver(directory);
 	t.teardown(() => driver.close());
 	await commitTo(driver, first);
 	mkdirSync(path.dirname(away));

@@ -8,7 +8,14 @@ import type {Batch, CommitOutcome, Meta, MetaOutcome, Snapshot, StoreDriver, Sto
 export const commitTo = (driver: StoreDriver, batch: Batch): Promise<CommitOutcome> =>
 	new Promise(resolve => driver.commit(batch, resolve));
 
-export const metaOf = (driver: StoreDriver): Promise<MetaOutcome> => new Promise(resolve => driver.readMeta(resolve));
+export const metaOf = (driver: StoreDriver): Promise<MetaOutcome> =>
+	new Promise(resolve => driver.readMeta(outcome => resolve(outcome.ok ? {...outcome, meta: fenceIn(outcome.meta)} : outcome)));
+
+/** Without the totals of the records, which not every driver keeps. */
+export function fenceIn(meta: Meta | undefined): Meta | undefined {
+	const {records: _totals, ...fence} = meta ?? noMeta;
+	return meta === undefined ? undefined : fence;
+}
 
 export const loadFrom = (driver: StoreDriver, prefix: string): Promise<readonly StoredRecord[] | string> =>
 	new Promise(resolve => driver.load(prefix, outcome => resolve(outcome.ok ? [...outcome.records] : outcome.message)));
@@ -146,12 +153,12 @@ export function storeContract(
 			driver,
 			batchOf(meta, writing(keys[1_400] ?? '', undefined), writing(keys[3] ?? '', 'later'), writing('/troupe/z', 'new')),
 		);
-		t.deepEqual(snapshot.meta, meta);
+		t.deepEqual(fenceIn(snapshot.meta), meta);
 		t.deepEqual(
 			await readAll(snapshot),
 			keys.map(key => ({key, body: key})),
 		);
-		t.deepEqual((await driver.snapshot('/troupe/')).meta, {...meta, version: meta.version + 3});
+		t.deepEqual(fenceIn((await driver.snapshot('/troupe/')).meta), {...meta, version: meta.version + 3});
 	});
 
 	test('a snapshot of an empty store has no meta', async t => {
