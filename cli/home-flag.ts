@@ -7,5 +7,11 @@ import {homeRoot} from './home.js';
 export const homeFlag = (home: string): string =>
 	home === homeRoot('down', undefined, process.env['TROUPE_HOME'], homedir()) ? '' : ` --home ${wordOf(home)}`;
 
+/** What a person has to know who has a KUBECONFIG: `kubectl` and `troupe` may ask different clusters. */
+export const kubeconfigNotes = (): {readonly notes?: readonly string[]} =>
+	(process.env['KUBECONFIG'] ?? '') === ''
+		? {}
+		: {notes: ['KUBECONFIG is set: kubectl goes by it, troupe asks the cluster of its home first']};
+
 /** As a shell takes it for one word. */
 const wordOf = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

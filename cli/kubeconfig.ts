@@ -1,10 +1,11 @@
 // Which cluster, and who we are there: read from a kubeconfig as kubectl writes and reads it.
 
-import {readFileSync, statSync} from 'node:fs';
+import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import {serversExtension} from '../server/kubeconfig.js';
+import {homeOf} from './home.js';
 import {usageError} from './usage.js';
 
 export type Connection = {
@@ -28,11 +29,25 @@ export type Connection = {
 export type Sources = {
 	/** `--kubeconfig`. */
 	readonly flag: string | undefined;
-	/** KUBECONFIG: one file or several, separated by colons. */
-	readonly fromEnvironment: string | undefined;
-	/** The one in TROUPE_HOME. */
+	/** The one in the home. */
 	readonly ofHome: string;
+	/** Whether `--home` or TROUPE_HOME says which home: then it is that one or none. */
+	readonly homeIsChosen?: boolean;
+	/** KUBECONFIG: one file or several, separated by colons. Mostly it is another tool's, so everything else comes first. */
+	readonly fromEnvironment: string | undefined;
 };
+
+/** Where a command line finds its cluster. */
+export const sourcesOf = (
+	flags: {readonly kubeconfig: string | undefined; readonly home: string | undefined},
+	environment: Readonly<Record<string, string | undefined>>,
+	home: string,
+): Sources => ({
+	flag: flags.kubeconfig,
+	ofHome: homeOf(home).kubeconfig,
+	homeIsChosen: flags.home !== undefined || (environment['TROUPE_HOME'] ?? '') !== '',
+	fromEnvironment: environment['KUBECONFIG'],
+});
 
 /** Told whenever no cluster answers. */
 export const startHint = 'is the cluster running? start it with npm start or troupe up';
@@ -43,9 +58,10 @@ type Kubeconfig = {readonly file: string; readonly text: Fields};
 
 /** Finds and reads the connection; from a pipe, which may be silent for so long. Throws ERR_NOT_REACHABLE when there is no kubeconfig, ERR_USAGE when it makes no sense. */
 export async function readConnection(sources: Sources, silenceMs: number = limits.manifestSilenceMs): Promise<Connection> {
-	const configs = (await Promise.all(filesOf(sources).map(file => readKubeconfig(file, silenceMs)))).flat();
+	const found = filesOf(sources);
+	const configs = (await Promise.all(found.files.map(file => readKubeconfig(file, silenceMs)))).flat();
 	const [first] = configs;
-	if (first === undefined) throw noCluster(sources);
+	if (first === undefined) throw noCluster(found);
 	const current = configs.map(({text}) => text['current-context']).find(name => typeof name === 'string' && name !== '');
 	const context = entry(configs, 'contexts', current, first.file).fields;
 	const cluster = entry(configs, 'clusters', context['cluster'], first.file);
@@ -61,16 +77,18 @@ export async function readConnection(sources: Sources, silenceMs: number = limit
 	};
 }
 
-function filesOf({flag, fromEnvironment, ofHome}: Sources): string[] {
-	if (flag !== undefined) return [flag];
+type Found = {readonly files: readonly string[]; readonly from: '--kubeconfig' | 'KUBECONFIG' | 'home'};
+
+function filesOf({flag, ofHome, homeIsChosen = false, fromEnvironment}: Sources): Found {
+	if (flag !== undefined) return {files: [flag], from: '--kubeconfig'};
 	const named = (fromEnvironment ?? '').split(path.delimiter).filter(file => file !== '');
-	return named.length > 0 ? named : [ofHome];
+	if (homeIsChosen || named.length === 0 || existsSync(ofHome)) return {files: [ofHome], from: 'home'};
+	return {files: named, from: 'KUBECONFIG'};
 }
 
-function noCluster({flag, fromEnvironment, ofHome}: Sources): AppError {
-	const from = flag !== undefined ? '--kubeconfig' : (fromEnvironment ?? '') !== '' ? 'KUBECONFIG' : undefined;
-	const file = filesOf({flag, fromEnvironment, ofHome}).join(', ');
-	const message = from === undefined ? `there is no cluster in ${path.dirname(file)}` : `there is no file ${file} (${from})`;
+function noCluster({files, from}: Found): AppError {
+	const file = files.join(', ');
+	const message = from === 'home' ? `there is no cluster in ${path.dirname(file)}` : `there is no file ${file} (${from})`;
 	return new AppError('ERR_NOT_REACHABLE', {message: `${message}; ${startHint}`});
 }
 

@@ -3,6 +3,7 @@
 import {serve} from './serve.js';
 import {readyText, type Endpoints} from './endpoints.js';
 import {openGround} from './ground.js';
+import {kubeconfigNotes} from './home-flag.js';
 import {openLeader} from './leader.js';
 import {isShared} from './stores.js';
 import type {ServerOptions} from './up-options.js';
@@ -23,7 +24,7 @@ export function runServer(options: ServerOptions): Promise<number> {
 				else fail(`the store is lost: ${reason}`);
 			},
 		});
-		const endpoints: Endpoints = {command: 'server', api: url, ...doors, pid: process.pid};
+		const endpoints: Endpoints = {command: 'server', api: url, ...doors, pid: process.pid, ...kubeconfigNotes()};
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell: 'the server has stopped; agents and their pods run on'};
 	});
 }

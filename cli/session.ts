@@ -2,20 +2,14 @@
 
 import {clientOf, type Client} from './client.js';
 import type {Invocation} from './command.js';
-import {homeOf} from './home.js';
-import {readConnection} from './kubeconfig.js';
+import {readConnection, sourcesOf} from './kubeconfig.js';
 import {withNearest} from './nearest.js';
 
 /** Runs the work with a client and lets go of its connections, whatever happens. */
 export async function withClient<Value>(invocation: Invocation, work: (client: Client) => Promise<Value>): Promise<Value> {
-	const client = clientOf(
-		await readConnection({
-			flag: invocation.flags.text('kubeconfig'),
-			fromEnvironment: invocation.environment['KUBECONFIG'],
-			ofHome: homeOf(invocation.home).kubeconfig,
-		}),
-		text => invocation.terminal.note(`warning: ${text}`),
-	);
+	const {flags, environment, home} = invocation;
+	const sources = sourcesOf({kubeconfig: flags.text('kubeconfig'), home: flags.text('home')}, environment, home);
+	const client = clientOf(await readConnection(sources), text => invocation.terminal.note(`warning: ${text}`));
 	try {
 		return await work(client);
 	} catch (error) {

@@ -2,12 +2,13 @@
 
 import type {Readable} from 'node:stream';
 import {createColors} from 'picocolors';
+import {withControlsShown, withForeignControlsShown} from './control-characters.js';
 import {regionOf, type OwnedRegion, type Region, type Screen} from './region.js';
 
 export type Colours = Pick<ReturnType<typeof createColors>, 'red' | 'yellow' | 'green' | 'blue' | 'magenta' | 'bold' | 'dim' | 'cyan'>;
 
 export type Terminal = {
-	/** Text for stdout, line ends included. */
+	/** Text for stdout, line ends included. On a terminal control characters that are not ours are shown, not obeyed. */
 	readonly out: (text: string) => void;
 	/** Bytes for stdout; resolves when it takes more, so that a slow reader slows the sender. */
 	readonly pour: (bytes: Uint8Array) => Promise<void>;
@@ -20,6 +21,8 @@ export type Terminal = {
 	readonly input: Readable;
 	/** Whether a person sits at both ends. */
 	readonly interactive: boolean;
+	/** Whether stdout is a terminal, which obeys what it is shown. Texts are made harmless here; bytes are poured as they are. */
+	readonly outIsTerminal: boolean;
 	/** Lines under everything else on stderr, drawn in place; undefined where stderr is no terminal. */
 	readonly footer: Region | undefined;
 	/** The same on stdout. */
@@ -64,14 +67,21 @@ export function terminalOf({stdin, stdout, stderr}: Streams, environment: Enviro
 	};
 	const pour = (stream: Screen, bytes: Uint8Array): Promise<void> =>
 		new Promise(resolve => (write(stream, bytes) ? resolve() : void stream.once('drain', resolve)));
+	/** A script gets every byte as it is; a terminal would obey what others wrote. */
+	const harmless = (stream: Screen): ((text: string) => string) => {
+		if (!isTerminal(stream)) return text => text;
+		return wantsColour(true, environment) ? withForeignControlsShown : withControlsShown;
+	};
+	const [forOut, forErrors] = [harmless(stdout), harmless(stderr)];
 	return {
-		out: text => void write(stdout, text),
+		out: text => void write(stdout, forOut(text)),
 		pour: bytes => pour(stdout, bytes),
 		pourErrors: bytes => pour(stderr, bytes),
-		note: line => void write(stderr, `${line}\n`),
-		error: message => void write(stderr, message.replace(/^/gm, onStderr.red('error: ')) + '\n'),
+		note: line => void write(stderr, forErrors(`${line}\n`)),
+		error: message => void write(stderr, forErrors(message).replace(/^/gm, onStderr.red('error: ')) + '\n'),
 		input: stdin,
 		interactive: isTerminal(stdin) && isTerminal(stdout),
+		outIsTerminal: isTerminal(stdout),
 		footer,
 		screen,
 		colours: createColors(wantsColour(isTerminal(stdout), environment)),

@@ -12,7 +12,7 @@ import type {StoreDriver} from '../system/store.js';
 import {createClosers, type Closers} from './closers.js';
 import {readyText, type Endpoints} from './endpoints.js';
 import {openGround, type Ground} from './ground.js';
-import {homeFlag} from './home-flag.js';
+import {homeFlag, kubeconfigNotes} from './home-flag.js';
 import {openLeader} from './leader.js';
 import {openLocalNode, openRuntime} from './local-node.js';
 import type {Log} from './log.js';
@@ -53,7 +53,7 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 		const around: Surroundings = {options, ground, stage, closers: behindNodes, term: current, network: createSimulatedNetwork()};
 		for (const name of names) nodes.set(name, await openNodeOf(name, around));
 		for (const node of nodes.values()) node.begin();
-		const endpoints: Endpoints = {command: 'up', api: url, ...doors, pid: process.pid};
+		const endpoints: Endpoints = {command: 'up', api: url, ...doors, pid: process.pid, ...kubeconfigNotes()};
 		const farewell = `the cluster has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
 	});

@@ -13,7 +13,7 @@ export const homeFlags: FlagSpecs = {
 /** Of every command that talks to a cluster. */
 export const clusterFlags: FlagSpecs = {
 	...homeFlags,
-	kubeconfig: {type: 'string', value: 'FILE', about: 'which cluster (KUBECONFIG, TROUPE_HOME/kubeconfig)'},
+	kubeconfig: {type: 'string', value: 'FILE', about: 'which cluster (the home, then KUBECONFIG)'},
 };
 
 export const namespaceFlag: FlagSpecs = {

@@ -31,6 +31,7 @@ export const podsCommands: readonly CommandSpec[] = [
 			since: {type: 'string', value: 'TIME', about: 'only what was written within the last 5m, 90s, 2h'},
 			'since-time': {type: 'string', value: 'TIME', about: 'only what was written from then on, such as 2026-01-31T12:00:00Z'},
 			timestamps: {type: 'boolean', about: 'each line with the time at which it was written'},
+			raw: {type: 'boolean', about: 'control characters as they are: a terminal obeys them (shown as ^[ there otherwise)'},
 			previous: {type: 'boolean', short: 'p', about: 'of the run before the last restart'},
 			prefix: {type: 'boolean', about: 'each line begins with [pod/container] (where there are several)'},
 			'max-log-requests': {type: 'number', value: 'N', about: `how many containers at a time (${limits.logRequests})`},

@@ -50,7 +50,7 @@ async function fieldsBelow(word: string): Promise<readonly Candidate[]> {
 }
 
 async function askCluster(asked: Exclude<Asked, {type: 'fields'}>, {flags}: Place, invocation: Invocation): Promise<readonly Candidate[]> {
-	const [{clientOf}, {readConnection}, {homeOf, homeRoot}, {deadlineOf}] = await Promise.all([
+	const [{clientOf}, {readConnection, sourcesOf}, {homeRoot}, {deadlineOf}] = await Promise.all([
 		import('../client.js'),
 		import('../kubeconfig.js'),
 		import('../home.js'),
@@ -61,7 +61,7 @@ async function askCluster(asked: Exclude<Asked, {type: 'fields'}>, {flags}: Plac
 	/** The shell has not expanded it yet. */
 	const expanded = (path: string | undefined) => path?.replace(/^~(?=\/)/, folder);
 	const home = homeRoot('get', expanded(flags['home']), environment['TROUPE_HOME'], folder);
-	const sources = {flag: expanded(flags['kubeconfig']), fromEnvironment: environment['KUBECONFIG'], ofHome: homeOf(home).kubeconfig};
+	const sources = sourcesOf({kubeconfig: expanded(flags['kubeconfig']), home: flags['home']}, environment, home);
 	const connection = await readConnection(sources, limits.completeMs);
 	const client = clientOf(connection);
 	try {

@@ -3,6 +3,7 @@
 
 import {limits} from '../../api/limits.js';
 import {withoutTime} from '../../api/log-place.js';
+import {bytesWithControlsShown, withControlsShown} from '../control-characters.js';
 
 export type Sink = {
 	/** The next bytes are those of the attempt from this one on. */
@@ -17,28 +18,41 @@ export type Sink = {
 
 type Pour = (bytes: Uint8Array) => Promise<void>;
 
+export type SinkOptions = {
+	readonly pour: Pour;
+	/** Whether control characters are shown: on a terminal, which would obey them. */
+	readonly isShown: boolean;
+};
+
 /** Byte for byte. */
-export function plainSink(pour: Pour): Sink {
+export function plainSink({pour, isShown}: SinkOptions): Sink {
 	let next = 0;
+	let shown = isShown ? bytesWithControlsShown() : undefined;
 	return {
 		begin: offset => void (next = offset),
 		async take(bytes) {
 			next += bytes.length;
-			await pour(bytes);
+			await pour(shown === undefined ? bytes : shown.next(bytes));
 		},
 		offset: () => next,
-		end: () => Promise.resolve(),
+		async end() {
+			const rest = shown?.end();
+			if (isShown) shown = bytesWithControlsShown();
+			if (rest !== undefined && rest.length > 0) await pour(rest);
+		},
 	};
 }
 
 const newline = 0x0a;
 
+export type LineOptions = SinkOptions & {readonly prefix?: string; readonly timed?: boolean};
+
 /** Whole lines, so that those of several containers do not mix. With `timed` each begins with a time that the node put there. */
-export function lineSink(pour: Pour, prefix: string, timed: boolean): Sink {
+export function lineSink({pour, isShown, prefix = '', timed = false}: LineOptions): Sink {
 	const before = Buffer.from(prefix);
 	let next = 0;
 	let rest = Buffer.alloc(0);
-	const shown = (line: Buffer): Buffer => Buffer.concat([before, line]);
+	const shown = (line: Buffer): Buffer => Buffer.concat([before, isShown ? Buffer.from(withControlsShown(line.toString('utf8'))) : line]);
 	const rawLength = (line: Buffer): number => (timed ? withoutTime(line.toString('latin1')).length : line.length);
 	const pass = async (lines: readonly Buffer[]): Promise<void> => {
 		for (const line of lines) next += rawLength(line);

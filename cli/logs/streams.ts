@@ -5,7 +5,7 @@ import {attemptHeader, offsetHeader} from '../../api/log-place.js';
 import type {Client, Query} from '../client.js';
 import {chosenContainer} from '../exec/target.js';
 import {pathOf, resourceOf} from '../resources.js';
-import type {Colours, Terminal} from '../terminal.js';
+import type {Terminal} from '../terminal.js';
 import {lineSink, plainSink, type Sink} from './sink.js';
 import type {LogWish} from './wish.js';
 
@@ -22,12 +22,17 @@ export function statusOf({status}: Pod, container: string): ContainerStatus | un
 const palette = ['cyan', 'green', 'yellow', 'magenta', 'blue', 'red'] as const;
 
 /** Gives each container the next colour, so that the first ones always look the same. */
-export function sinks({colours, pour}: {readonly colours: Colours; readonly pour: Terminal['pour']}, wish: LogWish, prefixed: boolean) {
+export function sinks(
+	{colours, pour, outIsTerminal}: Pick<Terminal, 'colours' | 'pour' | 'outIsTerminal'>,
+	wish: LogWish,
+	prefixed: boolean,
+) {
 	let count = 0;
+	const isShown = outIsTerminal && !wish.raw;
 	return (pod: Pod, container: string): Sink => {
-		if (!prefixed) return wish.timestamps ? lineSink(pour, '', true) : plainSink(pour);
+		if (!prefixed) return wish.timestamps ? lineSink({pour, isShown, timed: true}) : plainSink({pour, isShown});
 		const paint = colours[palette[count++ % palette.length] ?? 'cyan'];
-		return lineSink(pour, `${paint(`[${pod.metadata.name}/${container}]`)} `, wish.timestamps);
+		return lineSink({pour, isShown, timed: wish.timestamps, prefix: `${paint(`[${pod.metadata.name}/${container}]`)} `});
 	};
 }
 

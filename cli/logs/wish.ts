@@ -27,6 +27,8 @@ export type LogWish = {
 	readonly allContainers: boolean;
 	readonly follow: boolean;
 	readonly timestamps: boolean;
+	/** Control characters as they are, also on a terminal. */
+	readonly raw: boolean;
 	/** Parameters that say what of the output is wanted, at the first look at a container. */
 	readonly from: Query;
 	readonly previous: boolean;
@@ -45,8 +47,8 @@ export function wishOf({flags}: Invocation): LogWish {
 	if (follow && previous) throw usageError('either -f or --previous: what is over is not followed');
 	const atATime = flags.number('max-log-requests') ?? limits.logRequests;
 	if (!Number.isSafeInteger(atATime) || atATime < 1) throw usageError(`--max-log-requests must be a whole number from 1, got ${atATime}`);
-	const timestamps = flags.on('timestamps');
-	return {container, allContainers, follow, timestamps, from: fromOf(flags), previous, prefix: flags.given('prefix'), atATime};
+	const [timestamps, raw] = [flags.on('timestamps'), flags.on('raw')];
+	return {container, allContainers, follow, timestamps, raw, from: fromOf(flags), previous, prefix: flags.given('prefix'), atATime};
 }
 
 function fromOf(flags: Flags): Query {

@@ -1,6 +1,6 @@
 import {createServer} from 'node:net';
 import type {AddressInfo} from 'node:net';
-import {writeFile} from 'node:fs/promises';
+import {symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {answer, failure, folder, openCluster, openScript, run} from './_rig.js';
@@ -107,7 +107,8 @@ test('without a cluster the command says how to start one', async t => {
 	});
 	const named = await run(t, ['get', 'pods', '--kubeconfig', '/nope'], {home});
 	t.regex(named.err, /^error: there is no file \/nope \(--kubeconfig\); /);
-	t.regex((await run(t, ['get', 'pods'], {home, env: {KUBECONFIG: '/gone'}})).err, /there is no file \/gone \(KUBECONFIG\)/);
+	const env = {TROUPE_HOME: '', KUBECONFIG: '/gone'};
+	t.regex((await run(t, ['get', 'pods'], {home, env})).err, /there is no file \/gone \(KUBECONFIG\)/);
 });
 
 test('a port where nobody listens is told with the hint', async t => {
@@ -156,6 +157,29 @@ test('a kubeconfig that makes no sense is wrong usage', async t => {
 	}
 });
 
+test('a home that somebody chose, and a cluster that was made in the usual one, come before KUBECONFIG', async t => {
+	const [ours, theirs] = [await openCluster(t), await openCluster(t)];
+	ours.cluster.pod('ours');
+	theirs.cluster.pod('theirs');
+	const [empty, user] = [await folder(t), await folder(t)];
+	const KUBECONFIG = path.join(theirs.home, 'kubeconfig');
+	const podsBy = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> => {
+		const {out, err} = await run(t, ['get', 'pods', '-o', 'name', ...args], {home: user, env: {TROUPE_HOME: '', ...env}});
+		return out + err;
+	};
+	t.is(await podsBy(['--home', ours.home], {KUBECONFIG}), 'pod/ours\n');
+	t.is(await podsBy([], {KUBECONFIG, TROUPE_HOME: ours.home}), 'pod/ours\n');
+	t.is(await podsBy(['--kubeconfig', KUBECONFIG, '--home', ours.home], {}), 'pod/theirs\n');
+	t.is(await podsBy([], {KUBECONFIG}), 'pod/theirs\n');
+	for (const chosen of [
+		{args: ['--home', empty], env: {KUBECONFIG}},
+		{args: [], env: {KUBECONFIG, TROUPE_HOME: empty}},
+	])
+		t.regex(await podsBy(chosen.args, chosen.env), /^error: there is no cluster in /);
+	await symlink(ours.home, path.join(user, '.troupe'));
+	t.is(await podsBy([], {KUBECONFIG}), 'pod/ours\n');
+});
+
 test('KUBECONFIG may name several files', async t => {
 	const {home, cluster} = await openCluster(t);
 	cluster.pod('a');
@@ -168,7 +192,7 @@ test('KUBECONFIG may name several files', async t => {
 	cluster.pod('b', {}, 'other');
 	const {out} = await run(t, ['get', 'pods', '-o', 'name'], {
 		home: dir,
-		env: {KUBECONFIG: `${contexts}:${path.join(home, 'kubeconfig')}:/nope`},
+		env: {TROUPE_HOME: '', KUBECONFIG: `${contexts}:${path.join(home, 'kubeconfig')}:/nope`},
 	});
 	t.is(out, 'pod/b\n');
 });

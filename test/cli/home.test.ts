@@ -6,6 +6,8 @@ import path from 'node:path';
 import test from 'ava';
 import {agentArguments, readAgentOptions} from '../../cli/commands/agent.js';
 import {cachePlaceOf} from '../../cli/cache-place.js';
+import {readyText} from '../../cli/endpoints.js';
+import {kubeconfigNotes} from '../../cli/home-flag.js';
 import {homeOf} from '../../cli/home.js';
 import {openStanding} from '../../cli/standing.js';
 import {limits} from '../../api/limits.js';
@@ -259,4 +261,13 @@ test('down tells of an endpoints file that cannot be read, and which process use
 	const {code, err} = await run(t, ['down', '--pods'], {home});
 	t.is(code, 1);
 	t.true(err.includes(`process ${process.pid} (`) && err.endsWith(`stop it with kill ${process.pid}, then remove ${endpoints}\n`), err);
+});
+
+test.serial('who has a KUBECONFIG is told which cluster is asked', t => {
+	t.teardown(() => delete process.env['KUBECONFIG']);
+	delete process.env['KUBECONFIG'];
+	t.deepEqual(kubeconfigNotes(), {});
+	process.env['KUBECONFIG'] = '/elsewhere';
+	const endpoints = {command: 'up', api: 'https://a:1', web: '', mqtt: '', pid: 1, ...kubeconfigNotes()} as const;
+	t.regex(readyText('/h', endpoints, false), /\nnote: KUBECONFIG is set: kubectl goes by it, troupe asks the cluster of its home first\n/);
 });
