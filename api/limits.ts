@@ -125,10 +125,13 @@ export const limits = {
 	/** Events kept of one object, and how many of those have the same reason and are about the same part, with different causes. */
 	eventsPerObject: 20,
 	eventAspects: 5,
+	/** How long they are told; and what led to each commit of an object. */
 	eventTtlMs: 3_600_000,
 	eventFlushMs: 5_000,
 	journalEntries: 64,
 	journalTtlMs: 3_600_000,
+	/** Objects that are gone of which they are told. */
+	goneObjects: 2_000,
 
 	/** A wake of every object stands behind every edge, in so many portions spread over the time. */
 	resyncMs: 300_000,

@@ -98,6 +98,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			origins.delete(change.key);
 			if (design.watched) journal.add(change.key, {version: change.version, atMs: clock.nowMs(), ...origin}, change.after === undefined);
 			if (change.before === undefined) started?.events.forget(change.key);
+			if (change.after === undefined) started?.events.left(change.key);
 			options.onChange?.(change);
 			for (const {to, message} of design.wakesOf(change, index)) started?.system.wake(to, message, origin.cause);
 		}
@@ -110,6 +111,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			onEvent(key, event) {
 				if (mandate.holds()) options.onEvent?.(key, event);
 			},
+			isThere: key => index.entry(key) !== undefined,
 		});
 		for (const [key, body] of eventRecords) events.load(key, body);
 		const system = new ActorSystem({

@@ -18,11 +18,15 @@ export type EventLogOptions = {
 	/** Writes the record; an undefined body removes it. Calls back once, with whether it was taken. */
 	readonly put: (storeKey: string, body: (() => string) | undefined, done: (taken: boolean) => void) => void;
 	readonly onEvent?: (key: ObjectKey, event: ObjectEvent) => void;
+	/** Whether there is such an object now. */
+	readonly isThere: (key: ObjectKey) => boolean;
 };
 
 export class EventLog {
 	readonly #options: EventLogOptions;
 	readonly #events = new Map<ObjectKey, readonly ObjectEvent[]>();
+	/** Those whose object is gone, oldest first. */
+	readonly #gone = new Set<ObjectKey>();
 	readonly #dirty = new Set<ObjectKey>();
 	#flushTimer: Cancel | undefined;
 	/** Writes without an outcome yet. */
@@ -37,7 +41,9 @@ export class EventLog {
 	/** Takes in what the store holds; what is unreadable is left out. */
 	load(key: ObjectKey, body: string): void {
 		const events = parseEvents(body);
-		if (events.length > 0) this.#events.set(key, events);
+		if (events.length === 0) return;
+		this.#events.set(key, events);
+		if (!this.#options.isThere(key)) this.#gone.add(key);
 	}
 
 	record(key: ObjectKey, {event, reason, message, fieldPath, aspect}: EventNews): void {
@@ -64,10 +70,23 @@ export class EventLog {
 		this.#dirty.add(key);
 		this.#flushLater();
 		this.#options.onEvent?.(key, recorded);
+		if (!this.#options.isThere(key)) this.left(key);
+	}
+
+	/** The object is gone: its events are told for their time, unless too many others go after it. */
+	left(key: ObjectKey): void {
+		if (!this.#events.has(key)) return;
+		this.#gone.delete(key);
+		this.#gone.add(key);
+		for (const oldest of this.#gone) {
+			if (this.#gone.size <= limits.goneObjects) return;
+			this.forget(oldest);
+		}
 	}
 
 	/** Another object has this name now: what happened to the one before is not its story. */
 	forget(key: ObjectKey): void {
+		this.#gone.delete(key);
 		if (!this.#events.delete(key)) return;
 		this.#dirty.delete(key);
 		this.#write(key);
@@ -113,7 +132,10 @@ export class EventLog {
 
 	#write(key: ObjectKey): void {
 		const events = this.of(key);
-		if (events.length === 0) this.#events.delete(key);
+		if (events.length === 0) {
+			this.#events.delete(key);
+			this.#gone.delete(key);
+		}
 		this.#writing++;
 		this.#options.put(eventsStoreKey(key), events.length === 0 ? undefined : () => JSON.stringify(events), taken => {
 			this.#writing--;

@@ -35,7 +35,7 @@ export class Journal {
 
 	#forget(nowMs: number): void {
 		for (const [key, atMs] of this.#gone) {
-			if (nowMs - atMs < limits.journalTtlMs) return;
+			if (nowMs - atMs < limits.journalTtlMs && this.#gone.size <= limits.goneObjects) return;
 			this.#gone.delete(key);
 			this.#entries.delete(key);
 		}

@@ -13,8 +13,10 @@ function aLog(clock = new ManualClock()) {
 	let takes = true;
 	let defers = false;
 	let writes = 0;
+	const gone = new Set<string>();
 	const log = new EventLog({
 		clock,
+		isThere: each => !gone.has(each),
 		put(storeKey, body, done) {
 			writes++;
 			const taken = takes;
@@ -31,6 +33,7 @@ function aLog(clock = new ManualClock()) {
 		log,
 		clock,
 		stored,
+		gone,
 		writes: () => writes,
 		refuse: (refused: boolean) => (takes = !refused),
 		defer: () => (defers = true),
@@ -53,6 +56,26 @@ test('an object begins without the events of another that had its name', t => {
 		log.of(key).map(({reason, count}) => [reason, count]),
 		[['Started', 1]],
 	);
+});
+
+test('of too many objects that are gone, the events of those gone first are forgotten, also in the store; of the others they are told', t => {
+	const {log, record, stored, gone} = aLog();
+	record('Created');
+	const keys = Array.from({length: limits.goneObjects + 10}, (_, index) => recordKey(`gone-${index}`));
+	for (const [index, each] of keys.entries()) {
+		record('Created', 'Created', each);
+		gone.add(each);
+		log.left(each);
+		// What is told of it later is forgotten with it.
+		if (index % 2 === 0) record('Stopped', 'Stopped', each);
+	}
+	log.flush();
+	t.deepEqual(
+		keys.filter(each => log.of(each).length === 0),
+		keys.slice(0, 10),
+	);
+	t.is(stored.size, limits.goneObjects + 1);
+	t.is(log.of(key).length, 1);
 });
 
 test('events of one reason are one, with a count, the newest words, and both times', t => {

@@ -30,6 +30,18 @@ test('a removed object is remembered for an hour, one that came back for good', 
 	t.is(journal.of('pods/default/back').length, 2);
 });
 
+test('of too many removed objects, those removed first are forgotten', t => {
+	const journal = new Journal();
+	journal.add('pods/default/here', entry(1), false);
+	const gone = Array.from({length: limits.goneObjects + 10}, (_, index) => `pods/default/gone-${index}`);
+	for (const key of gone) journal.add(key, entry(2), true);
+	t.deepEqual(
+		gone.filter(key => journal.of(key).length === 0),
+		gone.slice(0, 10),
+	);
+	t.is(journal.of('pods/default/here').length, 1);
+});
+
 test('every commit has its cause, sender and message type, copied from the door through everything that follows', t => {
 	const world = recordWorld();
 	world.create({name: 'web'});
