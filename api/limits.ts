@@ -430,6 +430,12 @@ export const limits = {
 	/** Entries of the node's folders in which a private root puts mount points, and the table that names them: Linux takes longer words not. */
 	privateRootEntries: 2_000,
 	mountTableBytes: 120_000,
+	/** A path of a mount or of what is mounted: Linux takes no longer one, and nobody has a deeper one. And how many mounts a container may have. */
+	pathBytes: 4_095,
+	pathNames: 256,
+	containerMounts: 256,
+	/** Folders of a PATH in which a program is looked for. */
+	searchFolders: 256,
 	/** What a node's volumes of Secrets hold, in memory. */
 	secretVolumesBytes: 268_435_456,
 	/** Input of one container that waits for its program. */

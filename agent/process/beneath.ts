@@ -3,9 +3,10 @@
 //
 // Node has no openat(2); a path through /proc/self/fd does the same. Source: proc(5), CVE-2021-25741 for what goes wrong without it.
 
-import {chmodSync, chownSync, closeSync, constants, fstatSync, mkdirSync, openSync, realpathSync} from 'node:fs';
+import {chmodSync, chownSync, closeSync, constants, fstatSync, mkdirSync, openSync, realpathSync, statSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import {limits} from '../../api/limits.js';
 
 /** Only a place, for which no permission to read is needed: asm-generic/fcntl.h. */
 const O_PATH = 0o10000000;
@@ -74,16 +75,32 @@ export type Resolved = {
 	readonly missing: readonly string[];
 };
 
-/** Where an absolute path leads. Throws errno exceptions other than a missing file. */
+/**
+ * Where an absolute path leads, by a number of looks that grows with the logarithm of its depth. Throws errno exceptions other than a missing
+ * file, and an Error for what is too long or too deep.
+ */
 export function resolved(file: string): Resolved {
-	const missing: string[] = [];
-	for (let there = path.resolve(file); ; there = path.dirname(there)) {
-		try {
-			const real = realpathSync(there);
-			return {place: path.join(real, ...missing), real, missing};
-		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || there === path.dirname(there)) throw error;
-			missing.unshift(path.basename(there));
-		}
+	if (file.length > limits.pathBytes) throw new Error(`a path of ${file.length} characters is too long: at most ${limits.pathBytes}`);
+	const names = namesOf(path.resolve(file));
+	if (names.length > limits.pathNames) throw new Error(`a path of ${names.length} names is too deep: at most ${limits.pathNames}`);
+	const pathOf = (count: number): string => `/${names.slice(0, count).join('/')}`;
+	let there = 0;
+	for (let beyond = names.length + 1; there + 1 < beyond;) {
+		const middle = (there + beyond) >> 1;
+		if (statSync(pathOf(middle), {throwIfNoEntry: false}) === undefined) beyond = middle;
+		else there = middle;
+	}
+	const missing = names.slice(there);
+	if (missing.length > 0) whyMissing(pathOf(there + 1));
+	const real = realpathSync.native(pathOf(there));
+	return {place: path.join(real, ...missing), real, missing};
+}
+
+/** What is below a file is not missing. */
+function whyMissing(file: string): void {
+	try {
+		statSync(file);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 	}
 }

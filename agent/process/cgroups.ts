@@ -9,6 +9,7 @@ import {mkdir, rmdir, writeFile} from 'node:fs/promises';
 import {limits as bounds} from '../../api/limits.js';
 import {statOf, type ProcessStat} from './identity.js';
 import {childrenOf} from './surroundings.js';
+import {turn} from './turn.js';
 
 export type Controller = 'cpu' | 'memory' | 'pids';
 
@@ -191,14 +192,35 @@ export async function gather(hierarchy: Hierarchy, name: string, program: Proces
 			await mkdir(group);
 		}
 	}
-	const family = ({pid}: ProcessStat): readonly ProcessStat[] => childrenOf(pid).flatMap(child => statOf(child) ?? []);
-	const left = [program];
+	let left = [program];
 	for (let one = left.pop(); one !== undefined; one = left.pop()) {
-		if (statOf(one.pid)?.startTime !== one.startTime || membersOf(group).includes(one.pid)) continue;
+		if (statOf(one.pid)?.startTime !== one.startTime || isIn(name, one.pid)) continue;
 		// Those before it joins, for it may end meanwhile; those after, for only what it begins from then on is in the group by itself.
-		const before = family(one);
+		const before = await familyOf(one);
 		await join(group, one.pid);
-		left.push(...before, ...family(one));
+		left = [...left, ...before, ...(await familyOf(one))];
+	}
+}
+
+/** A program may have begun any number of processes: each is looked at in a turn of its own. */
+async function familyOf({pid}: ProcessStat): Promise<readonly ProcessStat[]> {
+	const family: ProcessStat[] = [];
+	for (const child of await childrenOf(pid)) {
+		const stat = statOf(child);
+		if (stat !== undefined) family.push(stat);
+		await turn();
+	}
+	return family;
+}
+
+/** By what the process says, which is short: a group may have any number of members. */
+function isIn(name: string, pid: number): boolean {
+	try {
+		return readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+			.split('\n')
+			.some(line => line.endsWith(`/${name}`));
+	} catch {
+		return false;
 	}
 }
 

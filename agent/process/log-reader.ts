@@ -10,7 +10,8 @@ import {attemptsIn, logFile} from './attempts.js';
 import type {Container, Containers} from './containers.js';
 import {explained} from './explained.js';
 import {offsetSince, readMarks, stamped, timeOf} from './log-times.js';
-import {beginsLine, nextLine, offsetOfTail, readLog, turn, type Chunk} from './logs.js';
+import {beginsLine, nextLine, offsetOfTail, readLog, type Chunk} from './logs.js';
+import {turn} from './turn.js';
 import type {SandboxRecord} from './sandboxes.js';
 
 type Done = (outcome: Outcome<LogChunk>) => void;

@@ -8,6 +8,7 @@
 
 import {closeSync, openSync, readFileSync, readSync, statSync} from 'node:fs';
 import {limits} from '../../api/limits.js';
+import {turn} from './turn.js';
 
 export type Chunk = {readonly data: Buffer; readonly nextOffset: number; readonly atEnd: boolean};
 
@@ -106,9 +107,6 @@ export function extentOf(log: string): {readonly first: number; readonly end: nu
 	const bases = basesOf(log);
 	return {first: bases.older, end: bases.current + sizeOf(log).bytes};
 }
-
-/** Between two slices of a search everything else has its turn. */
-export const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
 /**
  * Where the last `lines` lines begin: at the earliest `logScanBytes` before the end. Reads backwards in blocks, through the older file too.

@@ -3,11 +3,12 @@
 // It is unbindable, so that no private root gets to see what other pods have there, and nothing of theirs is held by it.
 
 import {spawn} from 'node:child_process';
-import {existsSync, readdirSync, rmSync, statSync} from 'node:fs';
+import {existsSync, readdirSync, statSync} from 'node:fs';
 import {mkdir, readdir, rmdir} from 'node:fs/promises';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
 import {findTool} from './tools.js';
+import {removeTree} from './trees.js';
 import type {FileOwner} from './volume-files.js';
 
 /** `isGroup`: what is in it belongs to the group, which may do what the user may. */
@@ -93,7 +94,7 @@ async function removeFolder(folder: string): Promise<void> {
 	for (const name of await readdir(folder)) {
 		if (isMountPoint(path.join(folder, name))) await run('umount', ['-l', path.join(folder, name)]);
 	}
-	rmSync(folder, {recursive: true, force: true});
+	await removeTree(folder);
 }
 
 /** By the number of its device, which is another one than its parent's. Throws errno exceptions. */

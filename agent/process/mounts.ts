@@ -4,7 +4,7 @@
 // file system in memory stands in its place, with all that is in the node's own bound into it. What is covered besides is each folder on
 // the way to it, up to the root.
 
-import {lstatSync, readdirSync, statSync, type Stats} from 'node:fs';
+import {lstatSync, opendirSync, statSync, type Dirent, type Stats} from 'node:fs';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
 import {unmountable} from '../../api/mount-places.js';
@@ -80,6 +80,8 @@ export function planMounts(wanted: Wanted): Planned {
 }
 
 function planned({root, mounts: specs, readOnlyRoot, find, hostPaths}: Wanted): MountPlan {
+	if (specs.length > limits.containerMounts)
+		throw new Refusal(`it has ${specs.length} mounts, at most ${limits.containerMounts} can be made`);
 	const mounts: Mount[] = [];
 	const covered = new Set<string>();
 	const newFolders = new Set<string>();
@@ -227,19 +229,32 @@ function refuseLarge(covers: readonly Cover[], root: string): void {
 		const bytes = Buffer.byteLength(mountTable([...folders, ...files], path.join(root, folder)));
 		if (entries <= limits.privateRootEntries && bytes <= limits.mountTableBytes) continue;
 		throw new Refusal(
-			`a mount point in "${folder}" is not there, and that folder has ${sizeOf(cover)} entries, too many to be shown beside a new one: make the mount point on the node, or mount elsewhere`,
+			`a mount point in "${folder}" is not there, and that folder has ${sizeOf(cover)} or more entries, too many to be shown beside a new one: make the mount point on the node, or mount elsewhere`,
 		);
 	}
 }
 
 const sizeOf = ({folders, files, links}: Cover): number => folders.length + files.length + links.length;
 
+/** No more than it takes to see that there are too many: any program may fill /tmp. */
+function entriesOf(folder: string): readonly Dirent[] {
+	const entries: Dirent[] = [];
+	const open = opendirSync(folder);
+	try {
+		for (let entry = open.readSync(); entry !== null; entry = open.readSync()) {
+			entries.push(entry);
+			if (entries.length > 2 * limits.privateRootEntries) break;
+		}
+	} finally {
+		open.closeSync();
+	}
+	return entries;
+}
+
 /** Names that are no UTF-8 cannot be said and are left out. */
 function coverOf(folder: string, besides: ReadonlySet<string>): Cover {
-	const entries = readdirSync(folder, {withFileTypes: true}).filter(
-		({name}) => !besides.has(path.join(folder, name)) && !name.includes('\uFFFD'),
-	);
-	const namesOf = (is: (entry: (typeof entries)[number]) => boolean): string[] => entries.filter(is).map(({name}) => name);
+	const entries = entriesOf(folder).filter(({name}) => !besides.has(path.join(folder, name)) && !name.includes('\uFFFD'));
+	const namesOf = (is: (entry: Dirent) => boolean): string[] => entries.filter(is).map(({name}) => name);
 	const {mode, uid, gid} = statSync(folder);
 	return {
 		folder,

@@ -2,6 +2,7 @@
 
 import {accessSync, constants, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
+import {limits} from '../../api/limits.js';
 import type {Seen} from './mounts.js';
 import type {User} from './privileges.js';
 
@@ -26,7 +27,9 @@ export function findProgram(word: string, searchPath: string, directory: string,
 		return obstacle === undefined ? {ok: true, file} : {ok: false, reason: `program "${word}" ${obstacle}`};
 	}
 	let closest: string | undefined;
-	for (const folder of searchPath.split(':')) {
+	const folders = searchPath.split(':', limits.searchFolders + 1);
+	if (folders.length > limits.searchFolders) return {ok: false, reason: `its PATH has more than ${limits.searchFolders} folders`};
+	for (const folder of folders) {
 		const file = path.resolve(directory, folder, word);
 		const obstacle = obstacleTo(file, looker);
 		if (obstacle === undefined) return {ok: true, file};

@@ -50,6 +50,7 @@ export function createRemovals(
 		} catch (error) {
 			return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
 		}
+		// Besides its volumes there are only files of the agent's own in it, and few.
 		volumes.remove(uid).then(
 			() =>
 				rm(folder, {recursive: true, force: true}, error => {

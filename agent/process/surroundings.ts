@@ -1,7 +1,9 @@
 // What a running program runs in, as the kernel knows it: whoever joins it needs nothing that was written down when it was started,
 // so no secret of its environment is kept anywhere but in its processes.
 
-import {readFileSync, readdirSync, readlinkSync} from 'node:fs';
+import {closeSync, openSync, readFileSync, readSync, readlinkSync} from 'node:fs';
+import {readFile, readdir} from 'node:fs/promises';
+import {limits} from '../../api/limits.js';
 import type {User} from './privileges.js';
 
 export type Surroundings = {
@@ -16,7 +18,7 @@ export type Surroundings = {
 /** 'beginning': the process has not become the program yet, and may still have other rights. Undefined: it is over. */
 export function surroundingsOf(pid: number): Surroundings | 'beginning' | undefined {
 	try {
-		const words = partsOf(`/proc/${pid}/cmdline`);
+		const words = wordsOf(pid);
 		// Read after the words: who is the program by them is its user by now.
 		const status = readFileSync(`/proc/${pid}/status`, 'latin1');
 		const stage = stageOf(words, status);
@@ -39,27 +41,51 @@ export function surroundingsOf(pid: number): Surroundings | 'beginning' | undefi
 }
 
 /** Before a process becomes a program it is a shell with the last text of ours. */
-const isStage = (word: string): boolean => word.includes('unset PWD OLDPWD SHLVL\n');
+const stageText = 'unset PWD OLDPWD SHLVL\n';
 
 /**
  * How far a process is, by its words and its status. Without words it is over and not yet buried, or becomes another program in this moment:
  * the kernel takes the old words before it has the new ones.
  */
-export function stageOf(words: readonly string[], status: string): 'over' | 'beginning' | 'program' {
+export function stageOf(words: Buffer, status: string): 'over' | 'beginning' | 'program' {
 	if (/^State:\s+[ZX]/m.test(status)) return 'over';
-	return words.length === 0 || words.some(isStage) ? 'beginning' : 'program';
+	return words.length === 0 || words.includes(stageText) ? 'beginning' : 'program';
 }
 
-/** The first child there is. */
-export const childOf = (pid: number): number | undefined => childrenOf(pid)[0];
-
-/** The processes that a process, or one of its threads, has begun and that are its children still. None where the kernel does not list them. */
-export function childrenOf(pid: number): readonly number[] {
+/** Those of a program may be some megabytes, each with a NUL behind it. Ours are no longer than an environment is. */
+function wordsOf(pid: number): Buffer {
+	const descriptor = openSync(`/proc/${pid}/cmdline`, 'r');
 	try {
-		return readdirSync(`/proc/${pid}/task`).flatMap(thread => numbersIn(readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')));
-	} catch {
-		return [];
+		const buffer = Buffer.allocUnsafe(limits.environmentCharacters);
+		return buffer.subarray(0, readSync(descriptor, buffer));
+	} finally {
+		closeSync(descriptor);
 	}
+}
+
+/** The first child of a process of ours, which has one thread. */
+export function childOf(pid: number): number | undefined {
+	try {
+		return numbersIn(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'))[0];
+	} catch {
+		return undefined;
+	}
+}
+
+/**
+ * The processes that a process, or one of its threads, has begun and that are its children still. None where the kernel does not list them. A
+ * program has as many of both as it likes, so this takes many turns.
+ */
+export async function childrenOf(pid: number): Promise<readonly number[]> {
+	const found: (readonly number[])[] = [];
+	try {
+		for (const thread of await readdir(`/proc/${pid}/task`)) {
+			found.push(numbersIn(await readFile(`/proc/${pid}/task/${thread}/children`, 'latin1')));
+		}
+	} catch {
+		// It has ended.
+	}
+	return found.flat();
 }
 
 const numbersIn = (text: string): readonly number[] => text.split(' ').filter(Boolean).map(Number);

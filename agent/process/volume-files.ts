@@ -76,7 +76,8 @@ async function replaceLink(folder: string, name: string, target: string): Promis
 /** Links of files that are no more go last. */
 async function link(folder: string, wanted: ReadonlySet<string>): Promise<void> {
 	const there = (await readdir(folder, {withFileTypes: true})).filter(entry => entry.isSymbolicLink()).map(({name}) => name);
-	for (const name of wanted) if (!there.includes(name)) await symlink(`${dataLink}/${name}`, path.join(folder, name));
+	const links = new Set(there);
+	for (const name of wanted) if (!links.has(name)) await symlink(`${dataLink}/${name}`, path.join(folder, name));
 	for (const name of there) if (!name.startsWith('..') && !wanted.has(name)) await rm(path.join(folder, name), {force: true});
 }
 

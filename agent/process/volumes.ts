@@ -5,7 +5,6 @@
 
 import {existsSync, readFileSync} from 'node:fs';
 import {chmod, chown, mkdir, rename, writeFile} from 'node:fs/promises';
-import {execFile} from 'node:child_process';
 import path from 'node:path';
 import {AppError, failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {RuntimeCommand, VolumeSource, VolumeSpec} from '../../actors/node/runtime-port.js';
@@ -16,7 +15,7 @@ import {explained} from './explained.js';
 import {hostPathOf, type HostPaths} from './host-paths.js';
 import type {Memory, VolumeOwner} from './memory.js';
 import type {User} from './privileges.js';
-import {findTool} from './tools.js';
+import {removeTree} from './trees.js';
 import {putFiles, type FileContent} from './volume-files.js';
 
 /** What the file of a volume says. */
@@ -207,19 +206,4 @@ function readRecord(file: string): VolumeRecord | undefined {
 	} catch {
 		return undefined;
 	}
-}
-
-/**
- * By rm(1), which follows no link that a program puts there meanwhile, enters no other file system, and gets to the end of folders that
- * are too deep for a path.
- */
-function removeTree(folder: string): Promise<void> {
-	if (!existsSync(folder)) return Promise.resolve();
-	const file = findTool('rm') ?? 'rm';
-	return new Promise((resolve, reject) => {
-		execFile(file, ['-rf', '--one-file-system', '--', folder], {cwd: '/', env: {}}, (error, _stdout, stderr) => {
-			if (error === null) resolve();
-			else reject(new Error(stderr.trim().split('\n')[0] ?? error.message));
-		});
-	});
 }

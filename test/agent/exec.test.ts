@@ -57,10 +57,11 @@ test("it has what the other one was given, whatever became of that one's own env
 });
 
 test('a process without words becomes another program, or is over', t => {
-	t.is(stageOf([], 'Name:\tsh\nState:\tR (running)\n'), 'beginning');
-	t.is(stageOf([], 'Name:\tsh\nState:\tZ (zombie)\n'), 'over');
-	t.is(stageOf(['sh', '-c', 'a\nunset PWD OLDPWD SHLVL\nb'], 'State:\tS (sleeping)\n'), 'beginning');
-	t.is(stageOf(['sleep', '1'], 'State:\tS (sleeping)\n'), 'program');
+	const words = (...all: readonly string[]): Buffer => Buffer.from(all.map(word => `${word}\0`).join(''));
+	t.is(stageOf(words(), 'Name:\tsh\nState:\tR (running)\n'), 'beginning');
+	t.is(stageOf(words(), 'Name:\tsh\nState:\tZ (zombie)\n'), 'over');
+	t.is(stageOf(words('sh', '-c', 'a\nunset PWD OLDPWD SHLVL\nb'), 'State:\tS (sleeping)\n'), 'beginning');
+	t.is(stageOf(words('sleep', '1'), 'State:\tS (sleeping)\n'), 'program');
 });
 
 test('its words are never parsed by a shell', async t => {

@@ -3,6 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {planMounts, seenBy, type MountPlan, type Planned, type Wanted} from '../../agent/process/mounts.js';
+import {findProgram} from '../../agent/process/programs.js';
+import {makeFifos} from '../../agent/process/stock.js';
 import {mountTable} from '../../agent/process/mount-table.js';
 import {mountText, toolNames, type MountTools} from '../../agent/process/mount-text.js';
 import type {VolumeRecord} from '../../agent/process/volumes.js';
@@ -169,6 +171,46 @@ test('a mount point in another volume is made there if that is scratch', t => {
 	t.regex(reasonOf(plan([mount('scratch', outer), mount('files', path.join(outer, 'link'))])), /a link in volume "scratch" is there/);
 });
 
+test('what a path or a number of mounts costs is bounded, and told', t => {
+	const {scratch, plan} = worldOf(t);
+	const deep = (names: number): MountSpec => mount('scratch', '/usr/share/doc', {subPath: 'a/'.repeat(names)});
+	mkdirSync(path.join(scratch, 'a/'.repeat(150)), {recursive: true});
+	const begunMs = performance.now();
+	t.regex(reasonOf(plan([deep(5_000)])), /a path of \d+ characters is too long: at most 4095/);
+	t.regex(reasonOf(plan([deep(1_000)])), /a path of \d+ names is too deep: at most 256/);
+	t.is(reasonOf(plan([deep(240)])), 'it can be mounted');
+	const many = Array.from({length: 5_000}, (_, index) => mount('scratch', `/mnt/m${index}`));
+	t.is(reasonOf(plan(many)), 'it has 5000 mounts, at most 256 can be made');
+	t.true(performance.now() - begunMs < 2_000);
+});
+
+test('of a folder that a program has filled no more is read than tells that it is too full', t => {
+	const {folder, plan} = worldOf(t);
+	const full = path.join(folder, 'full');
+	mkdirSync(full);
+	for (let count = 0; count < 3 * limits.privateRootEntries; count++) symlinkSync('x', path.join(full, String(count)));
+	t.regex(
+		reasonOf(plan([mount('scratch', path.join(full, 'new'))])),
+		new RegExp(`has ${2 * limits.privateRootEntries + 1} or more entries`),
+	);
+});
+
+test('nothing waits for a FIFO that a program has put into its volume', t => {
+	const {scratch, must} = worldOf(t);
+	makeFifos([path.join(scratch, 'fifo')]);
+	t.like(must([mount('scratch', '/etc/hostname', {subPath: 'fifo'})]).mounts[0], {folder: scratch, file: 'fifo'});
+	t.regex(findProgram(path.join(scratch, 'fifo'), '', '/', {user: {uid: 0, gid: 0}, isAgent: false}).ok ? '' : 'refused', /refused/);
+});
+
+test('a program is looked for in so many folders of a PATH', t => {
+	const find = (folders: number): string => {
+		const found = findProgram('sh', `${'/nowhere:'.repeat(folders)}/bin`, '/', {user: {uid: 0, gid: 0}, isAgent: false});
+		return found.ok ? 'found' : found.reason;
+	};
+	t.is(find(limits.searchFolders - 1), 'found');
+	t.is(find(100_000), `its PATH has more than ${limits.searchFolders} folders`);
+});
+
 test('a folder with too many entries is not covered', t => {
 	const {folder, plan} = worldOf(t);
 	const large = path.join(folder, 'large');
@@ -176,7 +218,7 @@ test('a folder with too many entries is not covered', t => {
 	for (let count = 0; count <= limits.privateRootEntries; count++) mkdirSync(path.join(large, String(count)));
 	t.regex(
 		reasonOf(plan([mount('scratch', path.join(large, 'new'))])),
-		/a mount point in ".*large" is not there, and that folder has 2001 entries/,
+		/a mount point in ".*large" is not there, and that folder has 2001 or more entries/,
 	);
 });
 

@@ -1,8 +1,20 @@
-import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync} from 'node:fs';
+import {
+	chmodSync,
+	existsSync,
+	mkdirSync,
+	readFileSync,
+	readdirSync,
+	renameSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import type {VolumeSource, VolumeSpec} from '../../actors/node/runtime-port.js';
 import type {NodeSecrets} from '../../actors/node/secrets-port.js';
+import {makeFifos} from '../../agent/process/stock.js';
 import {failed, succeeded} from '../../api/errors.js';
 import {asOther} from '../_needing.js';
 import {processWorld, type ProcessWorld} from './process-world.js';
@@ -131,6 +143,38 @@ test('the agent’s own folder is never a volume, though all is allowed', async 
 	const {make, world} = await podOf(t, {hostPaths: {allowed: 'all', never: []}});
 	const source: VolumeSource = {type: 'hostPath', path: path.join(world.directory, 'uid-1'), check: ''};
 	t.regex(reasonOf(await make([{name: 'h', source}])), /in the folder of Troupe itself/);
+});
+
+test('a volume goes whatever a program has made in it, and nobody waits for that', async t => {
+	const {make, value, placeOf, remove, world} = await podOf(t);
+	await value(make([{name: 'scratch', source: scratch}]));
+	const place = placeOf('scratch');
+	// Deeper than a path can say, wide, with a FIFO, a name that is no text, a folder closed to its owner and a way out.
+	const deep = path.join(place, 'deep');
+	const around = path.join(place, 'around');
+	mkdirSync(deep);
+	for (let round = 0; round < 2; round++) {
+		mkdirSync(path.join(around, 'd/'.repeat(1_500)), {recursive: true});
+		renameSync(deep, path.join(around, 'd/'.repeat(1_500), 'deep'));
+		renameSync(around, deep);
+	}
+	makeFifos([path.join(place, 'fifo')]);
+	writeFileSync(Buffer.concat([Buffer.from(`${place}/`), Buffer.from([0xff, 10])]), '');
+	for (let count = 0; count < 1_000; count++) symlinkSync('/etc/passwd', path.join(place, String(count)));
+	mkdirSync(path.join(place, 'closed'));
+	mkdirSync(path.join(place, 'closed', 'inner'));
+	chmodSync(path.join(place, 'closed'), 0);
+	let longestMs = 0;
+	let lastMs = performance.now();
+	const ticks = setInterval(() => {
+		longestMs = Math.max(longestMs, performance.now() - lastMs);
+		lastMs = performance.now();
+	}, 1);
+	await remove('uid-1');
+	clearInterval(ticks);
+	t.false(existsSync(path.join(world.directory, 'uid-1')));
+	t.true(existsSync('/etc/passwd'));
+	t.true(longestMs < 1_000, `${longestMs} ms`);
 });
 
 test('volumes go with the sandbox, and what a volume shows of the host stays', async t => {
