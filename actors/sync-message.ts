@@ -32,6 +32,16 @@ export type Assignment = {
 /** A pod that nothing made is its own controller. */
 export const controllerName = (namespace: string, kind: string, name: string): string => `${namespace}/${kind}/${name}`;
 
+/**
+ * Whether a node may take orders of a lineage. Of one that it has never heard of it takes them only where that replaces its own by an
+ * operator's word: a control plane that came up empty would stop every program.
+ */
+export const mayFollow = (known: string, lineage: string, replaces: readonly string[] = []): boolean =>
+	known === '' || known === lineage || replaces.includes(known);
+
+export const unknownLineage = (node: string, known: string, lineage: string): string =>
+	`node "${node}" belongs to a control plane of lineage "${known}" and takes no orders of one of lineage "${lineage}", which does not replace it: its programs run on. Mount the store of that control plane, or restore a backup of it (troupe restore); where the new one is meant, start the agent once with --new`;
+
 /** Compared, never parsed: another version means another assignment. */
 export type AssignmentVersion = string;
 
@@ -79,6 +89,8 @@ export type Delta = {
 	readonly number: number;
 	readonly epoch: number;
 	readonly lineage: string;
+	/** Lineages of which an operator has said that this one takes their place. */
+	readonly replaces?: readonly string[];
 	readonly entries: readonly DeltaEntry[];
 	/** With this delta the node has everything that was to be said to its hello. */
 	readonly complete: boolean;

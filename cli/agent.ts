@@ -27,8 +27,8 @@ export function runAgent(options: AgentOptions): Promise<number> {
 		const {home, closers} = stage;
 		const ground = openGround();
 		closers.add(ground.close);
-		const {credential, notes: ofLogin} = await loginFor(options, home.credential);
-		const ofNode = await startNode(options, credential, stage, ground);
+		const {credential, isNew, notes: ofLogin} = await loginFor(options, home.credential);
+		const ofNode = await startNode(options, {credential, followsAny: isNew || options.isNew}, stage, ground);
 		const notes = [...ofLogin, ...ofNode];
 		for (const note of notes) stage.log.warn(note);
 		const endpoints: Endpoints = {command: 'agent', api: credential.servers[0] ?? '', web: '', mqtt: '', pid: process.pid, notes};
@@ -38,7 +38,12 @@ export function runAgent(options: AgentOptions): Promise<number> {
 }
 
 /** Resolves when it is in step with control, or nobody answers; with what is to be told. */
-async function startNode(options: AgentOptions, credential: Credential, stage: Stage, ground: Ground): Promise<readonly string[]> {
+async function startNode(
+	options: AgentOptions,
+	{credential, followsAny}: {readonly credential: Credential; readonly followsAny: boolean},
+	stage: Stage,
+	ground: Ground,
+): Promise<readonly string[]> {
 	const {home, log, fail, closers} = stage;
 	// The cache first: whoever has it may use the runtime's folder.
 	const {place, keep} = cachePlaceOf(home, options.cache);
@@ -69,6 +74,7 @@ async function startNode(options: AgentOptions, credential: Credential, stage: S
 		onServers: servers.keep,
 		onInStep: standing.inStep,
 		onLifecycle: () => undefined,
+		followsAny,
 	});
 	closers.add(async () => {
 		uplink.announceRestart();

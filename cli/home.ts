@@ -15,6 +15,8 @@ export type Home = {
 	readonly secrets: string;
 	/** A server's own certificate, sealed. */
 	readonly serverCertificate: string;
+	/** The lineage of the store that was served last: one that is empty now was lost. */
+	readonly lineage: string;
 	/** Where an agent keeps its cache, if it is elsewhere. */
 	readonly cachePlace: string;
 	/** An agent's own login, and where its cluster is. */
@@ -36,6 +38,7 @@ export const homeOf = (root: string): Home => ({
 	nodeKey: path.join(root, 'data', 'node.key'),
 	secrets: path.join(root, 'data', 'secrets'),
 	serverCertificate: path.join(root, 'data', 'server-certificate'),
+	lineage: path.join(root, 'data', 'lineage'),
 	cachePlace: path.join(root, 'data', 'cache-place'),
 	credential: path.join(root, 'data', 'credential'),
 	kubeconfig: path.join(root, 'kubeconfig'),

@@ -10,6 +10,8 @@ import {failedError} from './usage.js';
 
 export type Login = {
 	readonly credential: Credential;
+	/** By a token, just now: whoever gave it means this cluster, whatever the node remembers. */
+	readonly isNew: boolean;
 	/** What was asked for and does not matter any more. */
 	readonly notes: readonly string[];
 };
@@ -17,15 +19,16 @@ export type Login = {
 /** Throws AppError that says what to do. */
 export async function loginFor(options: AgentOptions, file: string): Promise<Login> {
 	const kept = keptIn(file);
-	if (kept === undefined) return {credential: await joined(options, file), notes: []};
+	if (kept === undefined) return {credential: await joined(options, file), isNew: true, notes: []};
 	if (options.node !== undefined && kept.node !== options.node)
 		throw failedError(
 			`this home belongs to node "${kept.node}"; for "${options.node}" choose another with --home (${leaving(options)} makes this host leave)`,
 		);
 	const credential = withServers(kept, options.join);
 	// A node that was deleted is let in again only with a token, and then under the name it had.
-	if (options.token === undefined || (await isKnown(credential)) !== false) return {credential, notes: notesOf(options, kept)};
-	return {credential: await joined({...options, join: credential.servers, node: kept.node}, file), notes: []};
+	if (options.token === undefined || (await isKnown(credential)) !== false)
+		return {credential, isNew: false, notes: notesOf(options, kept)};
+	return {credential: await joined({...options, join: credential.servers, node: kept.node}, file), isNew: true, notes: []};
 }
 
 function notesOf(options: AgentOptions, {node, servers}: Credential): readonly string[] {

@@ -9,16 +9,18 @@ import {openDecision} from './decision.js';
 import {diskTrouble} from './disk-trouble.js';
 import {openApi, type DoorParts, type OtherDoors} from './doors.js';
 import {faceOf} from './face.js';
+import {refuseLostStore} from './first-start.js';
+import type {Home} from './home.js';
 import {takeOffice, type Office, type OfficeOptions} from './office.js';
 import {readSharedVault} from './shared-vault.js';
 import {renewDaily} from './renewal.js';
 import {standBy} from './standing-by.js';
-import {storesOf} from './stores.js';
+import {storesOf, type Stores} from './stores.js';
 import type {Term} from './term.js';
 import type {ServerOptions} from './up-options.js';
 import {failedError} from './usage.js';
 
-export type LeaderOptions = Omit<OfficeOptions, 'stores' | 'face' | 'broker' | 'endStreams'> & {
+export type LeaderOptions = Omit<OfficeOptions, 'stores' | 'face' | 'broker' | 'endStreams' | 'asked'> & {
 	readonly options: ServerOptions;
 	/** A term is over, and this server waits to be elected again. */
 	readonly onStandby: (reason: string) => void;
@@ -42,7 +44,10 @@ export async function openLeader({options, onStandby, ...parts}: LeaderOptions):
 	const stores = await storesOf(options.store, home.data, ground, log);
 	closers.add(stores.election.close);
 	// Before any door is open: a server that lacks the cluster's key can do nothing.
-	if (stores.shared) await readSharedVault(stores, home.clusterKey);
+	if (stores.shared) {
+		await readSharedVault(stores, home.clusterKey);
+		await refuseLostSharedStore(stores, home, options);
+	}
 
 	const state: {office?: Office | undefined; leadership?: Leadership<Office>; stopping: boolean} = {stopping: false};
 	closers.add(async () => {
@@ -73,7 +78,10 @@ export async function openLeader({options, onStandby, ...parts}: LeaderOptions):
 		self: face.self,
 		clock,
 		open: (term, done) =>
-			void takeOffice({...parts, broker: options.broker?.server, endStreams: api.gateway.endOf, stores, face: faceOfTerms}, term)
+			void takeOffice(
+				{...parts, asked: options, broker: options.broker?.server, endStreams: api.gateway.endOf, stores, face: faceOfTerms},
+				term,
+			)
 				.then(succeeded, outcomeOf)
 				.then(done),
 		onLeading(office) {
@@ -112,6 +120,15 @@ export async function openLeader({options, onStandby, ...parts}: LeaderOptions):
 	);
 	if (opened === undefined) throw new AppError('ERR_INTERNAL', {message: 'the doors are not open'});
 	return {url: api.url, doors: opened, term: () => state.office?.term, otherLeader: face.otherLeader};
+}
+
+async function refuseLostSharedStore({open}: Stores, home: Home, options: ServerOptions): Promise<void> {
+	const driver = await open();
+	try {
+		await refuseLostStore(driver, home, options);
+	} finally {
+		await driver.close();
+	}
 }
 
 const outcomeOf = (error: unknown): Outcome<never> => {

@@ -18,7 +18,7 @@ import type {HostPathsChoice, RuntimeChoice} from './up-options.js';
 
 export type LocalNodeOptions = Pick<
 	NodeOptions,
-	'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'measure' | 'secrets' | 'onServers' | 'onInStep'
+	'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'measure' | 'secrets' | 'onServers' | 'onInStep' | 'followsAny'
 > & {
 	readonly ground: Ground;
 	readonly log: Log;
@@ -36,6 +36,7 @@ export function openLocalNode({ground, log, onLifecycle, fail, name, ...rest}: L
 				name,
 				labels: labelsOf(name),
 				observer: observerOf(log, onLifecycle),
+				onSyncRefused: why => log.error(why),
 				onEscalation: error => fail(`the actor system of node "${name}" failed for good: ${error.message}`),
 				onFenced: message => rest.driver.readMeta(found => fail(lostCache(name, message, found))),
 			},

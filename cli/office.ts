@@ -6,9 +6,11 @@ import {ensureAdminToken} from '../server/tokens.js';
 import {addSums} from '../system/add-sums.js';
 import type {Led, TermOfOffice} from '../system/leadership.js';
 import type {Face} from './face.js';
+import {keepLineage, refuseLostStore} from './first-start.js';
 import type {Stage} from './serve.js';
 import type {Stores} from './stores.js';
 import {openTerm, type Term, type TermOptions} from './term.js';
+import type {ServerOptions} from './up-options.js';
 import {programVersion} from './version.js';
 
 export type Office = Led & {readonly term: Term; readonly behind: Behind; readonly inOffice: () => boolean};
@@ -17,14 +19,16 @@ export type OfficeOptions = Pick<TermOptions, 'ground' | 'ownNodes' | 'broker' |
 	readonly stage: Stage;
 	readonly stores: Stores;
 	readonly face: Face;
+	readonly asked: Pick<ServerOptions, 'store' | 'isNew'>;
 };
 
 /** Loads the store and opens the doors. Throws an AppError that says what is wrong; then the store is let go of. */
 export async function takeOffice(options: OfficeOptions, {inOffice, onFenced}: TermOfOffice): Promise<Office> {
-	const {stage, stores, face, ...rest} = options;
+	const {stage, stores, face, asked, ...rest} = options;
 	const driver = await stores.open();
 	let term: Term | undefined;
 	try {
+		await refuseLostStore(driver, stage.home, asked);
 		await addSums(driver);
 		term = await openTerm({
 			...rest,
@@ -38,6 +42,7 @@ export async function takeOffice(options: OfficeOptions, {inOffice, onFenced}: T
 			onFenced,
 			onEscalation: message => stage.fail(`the actor system failed for good: ${message}`),
 		});
+		await keepLineage(stage.home, term.control.pipeline.meta.lineage);
 		const ca = await furnish(term, options);
 		return officeOf(term, {behind: term.behind(ca), inOffice, servers: face.servers, closeStore: driver.close});
 	} catch (error) {

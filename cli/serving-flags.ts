@@ -123,6 +123,9 @@ export function podUsersOf(flags: Flags, problems: string[]): UserRange | undefi
 export const podUsersArguments = (range: UserRange | undefined): readonly string[] =>
 	range === undefined ? [] : [`--pod-users=${range.first}-${range.last}`];
 
+/** The flag that asks for the same. */
+export const newArgument = ({isNew}: {readonly isNew: boolean}): readonly string[] => (isNew ? ['--new'] : []);
+
 /** Whoever reaches a cluster may make pods: as long as that is only this host, its folders are as open to them as they were. */
 export const isOnLoopback = ({api, web, mqtt, advertise}: DoorOptions): boolean =>
 	advertise === undefined && [api, web, mqtt].every(({host}) => isLoopback(host));

@@ -35,6 +35,8 @@ export type ServerOptions = DoorOptions & {
 	/** Absolute path of TROUPE_HOME. */
 	readonly home: string;
 	readonly store: StoreChoice;
+	/** A new cluster begins also where the home has served another, whose store is empty now. */
+	readonly isNew: boolean;
 	/** To run in the background: `cli/detach.ts` takes such options, who serves never sees them. */
 	readonly detach: boolean;
 };
@@ -64,6 +66,8 @@ export type AgentOptions = {
 	readonly cache: string | undefined;
 	/** Undefined: everything where all servers are on this host, else nothing. */
 	readonly hostPaths: HostPathsChoice | undefined;
+	/** The node follows whichever control plane answers, also when it remembers another. */
+	readonly isNew: boolean;
 	/** Undefined: a range that follows from the home. */
 	readonly podUsers: UserRange | undefined;
 	readonly detach: boolean;

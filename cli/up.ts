@@ -96,6 +96,7 @@ async function openNodeOf(name: string, {options, ground, stage, closers, term, 
 		secrets,
 		measure: () => false,
 		onLifecycle: term.onLifecycle,
+		followsAny: options.isNew,
 	});
 }
 

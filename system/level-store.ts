@@ -288,6 +288,24 @@ async function opened(location: string): Promise<Level> {
 	return level;
 }
 
+/**
+ * Everything that can still be read where LevelDB has put together what it can, whatever it is; in key order. For a copy: what is there is
+ * changed.
+ */
+export async function readRepaired(location: string): Promise<readonly StoredRecord[]> {
+	await ClassicLevel.repair(location);
+	const level = await opened(location);
+	const records: StoredRecord[] = [];
+	try {
+		for await (const [key, body] of level.iterator()) records.push({key, body});
+	} catch {
+		// What comes after a block that cannot be read has come already: LevelDB tells of it at the end.
+	} finally {
+		await level.close();
+	}
+	return records;
+}
+
 async function readMetaOf(level: Level): Promise<Meta> {
 	const text = await level.get(metaStoreKey);
 	if (text === undefined) return noMeta;
@@ -302,7 +320,8 @@ const valuesOf = (level: Level, {writes}: Batch): Promise<Values> => level.getMa
 const isRefusal = (message: string): boolean => /No space left|Permission denied|Read-only|Too many open files/i.test(message);
 
 /** Nothing here mends a store: what LevelDB saves of a damaged one is not what was acknowledged. */
-const remedy = 'put its files back as they were, or restore a backup into a new directory (docs/stores.md#damage)';
+const remedy =
+	'put its files back as they were, restore a backup into a new directory, or save what can be saved with troupe restore --salvage (docs/stores.md#damage)';
 
 const withRemedy = (message: string): string => (isRefusal(message) ? message : `${message}; ${remedy}`);
 

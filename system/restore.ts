@@ -3,6 +3,7 @@
 
 import {AppError} from '../api/errors.js';
 import {storePrefix} from '../api/keys.js';
+import {limits} from '../api/limits.js';
 import type {BackupReader} from './backup.js';
 import {noMeta, restoringLineage} from './meta.js';
 import type {Batch, CommitOutcome, Meta, MetaOutcome, StoreDriver, StoredRecord, Write} from './store.js';
@@ -11,18 +12,21 @@ import {batchesOf} from './write-batches.js';
 export type Restored = {readonly meta: Meta; readonly records: number};
 
 /**
+ * The new life of the store replaces the one that was backed up, what that had replaced, and the lineages that are remembered beside it.
  * The backup must have been read to its end once before: whether it is whole is known only there.
  *
  * @throws AppError when the store is not empty, or does not take it.
  */
-export async function restore(driver: StoreDriver, {head, records}: BackupReader): Promise<Restored> {
+export async function restore(driver: StoreDriver, {head, records}: BackupReader, remembered: readonly string[] = []): Promise<Restored> {
 	const filling = await begin(driver);
 	let count = 0;
 	for await (const writes of batchesOf(records)) {
 		await filling.add(writes);
 		count += writes.length;
 	}
-	const meta = {...head.meta, lineage: ''};
+	const {version, epoch, lineage, replaces = []} = head.meta;
+	const lineages = [...new Set([lineage, ...remembered, ...replaces])].filter(each => each !== '').slice(0, limits.lineagesReplaced);
+	const meta: Meta = {version, epoch, lineage: '', ...(lineages.length === 0 ? {} : {replaces: lineages})};
 	await filling.end(meta);
 	return {meta, records: count};
 }

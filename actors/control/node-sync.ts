@@ -19,7 +19,14 @@ import type {NodeMessage} from './node.js';
 import type {PodMessage} from './pod.js';
 import {onNode} from './pod-terms.js';
 
-export type NodeSyncInput = {readonly node: string; readonly epoch: number; readonly lineage: string; readonly version: string};
+export type NodeSyncInput = {
+	readonly node: string;
+	readonly epoch: number;
+	readonly lineage: string;
+	/** Of the store: nodes of these lineages follow this one. */
+	readonly replaces?: readonly string[];
+	readonly version: string;
+};
 
 export type NodeSyncMessage =
 	| Hello
@@ -260,8 +267,14 @@ function sizeOf({assignment, named}: DeltaEntry): number {
 	return assignment === null ? 64 : 512 + assignment.spec.containers.reduce((sum, container) => sum + JSON.stringify(container).length, 0);
 }
 
-function delta({node, session, epoch, lineage}: NodeSyncState, number: number, entries: readonly DeltaEntry[], complete: boolean): Effect {
-	const message: Delta = {type: 'delta', session: session ?? '', number, epoch, lineage, entries, complete};
+function delta(
+	{node, session, epoch, lineage, replaces}: NodeSyncState,
+	number: number,
+	entries: readonly DeltaEntry[],
+	complete: boolean,
+): Effect {
+	const named = replaces === undefined ? {} : {replaces};
+	const message: Delta = {type: 'delta', session: session ?? '', number, epoch, lineage, ...named, entries, complete};
 	return tell(syncOfNode(node), message);
 }
 

@@ -57,7 +57,13 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 			clock,
 			name: controlSystem,
 			design,
-			inputOf: ({epoch, lineage}): ControlRootInput => ({epoch, lineage, version, localNodes}),
+			inputOf: ({epoch, lineage, replaces}): ControlRootInput => ({
+				epoch,
+				lineage,
+				...(replaces === undefined ? {} : {replaces}),
+				version,
+				localNodes,
+			}),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),
 		},
 		outcome => {

@@ -4,7 +4,7 @@ import {objectAddress} from '../../api/keys.js';
 import type {Draft} from '../../api/object.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
 import {nodeKey, syncOfNode} from '../addresses.js';
-import {syncProtocol, type CallHello, type Hello, type NodeRefused, type Servers} from '../sync-message.js';
+import {mayFollow, syncProtocol, unknownLineage, type CallHello, type Hello, type NodeRefused, type Servers} from '../sync-message.js';
 import {nodeSync, type NodeSyncInput} from './node-sync.js';
 import type {NodeMessage} from './node.js';
 
@@ -63,9 +63,10 @@ function hello(state: SyncSupervisorState, message: Hello, context: Context): Ne
 	const {node, protocol} = message;
 	if (protocol !== syncProtocol) {
 		const text = `node "${node}" speaks node sync ${protocol}, this control plane ${syncProtocol}`;
-		const refusal: NodeRefused = {type: 'refused', error: {code: 'ERR_BAD_REQUEST', message: text, details: {}}};
-		return next(state, [tell(syncOfNode(node), refusal)]);
+		return next(state, [refusalOf(node, text)]);
 	}
+	if (!mayFollow(message.lineage, state.lineage, state.replaces))
+		return next(state, [refusalOf(node, unknownLineage(node, message.lineage, state.lineage))]);
 	const registering = new Map(state.registering);
 	if (context.known.get(nodeKey(node)) === undefined)
 		return next({...state, registering: registering.set(node, message)}, [registration(message)]);
@@ -73,8 +74,13 @@ function hello(state: SyncSupervisorState, message: Hello, context: Context): Ne
 	return next({...state, registering}, passOn(state, message, context));
 }
 
-function passOn({epoch, lineage, version, servers}: SyncSupervisorState, message: Hello, {self}: Context): Effect[] {
-	const input: NodeSyncInput = {epoch, lineage, version, node: message.node};
+function refusalOf(node: string, text: string): Effect {
+	const refusal: NodeRefused = {type: 'refused', error: {code: 'ERR_BAD_REQUEST', message: text, details: {}}};
+	return tell(syncOfNode(node), refusal);
+}
+
+function passOn({epoch, lineage, replaces, version, servers}: SyncSupervisorState, message: Hello, {self}: Context): Effect[] {
+	const input: NodeSyncInput = {epoch, lineage, ...(replaces === undefined ? {} : {replaces}), version, node: message.node};
 	return [
 		{type: 'spawn', name: message.node, behavior: nodeSync.kind, input},
 		tell(`${self}/${message.node}`, message),

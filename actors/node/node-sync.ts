@@ -11,7 +11,9 @@ import {next, tell, type Behavior, type Context, type Effect, type Next, type Re
 import {exponentialBackoffMs} from '../../system/supervision.js';
 import {besides, namedPath, nodeSyncPath, podsPath, runtimePath, syncPath} from '../addresses.js';
 import {
+	mayFollow,
 	syncProtocol,
+	unknownLineage,
 	type Delta,
 	type DeltaEntry,
 	type DeltaTaken,
@@ -30,7 +32,13 @@ import type {KeepNamed} from './named-object.js';
 import {performAtEdge} from './perform.js';
 import type {RuntimeInfo} from './runtime-port.js';
 
-export type NodeSyncInput = {readonly node: string; readonly labels: Labels; readonly info: RuntimeInfo};
+export type NodeSyncInput = {
+	readonly node: string;
+	readonly labels: Labels;
+	readonly info: RuntimeInfo;
+	/** By an operator's word: whichever control plane answers is the one, also for what the node remembers of another. */
+	readonly followsAny?: boolean;
+};
 
 export type NodeSyncMessage =
 	| FromControl
@@ -87,7 +95,7 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 			case 'helloAgain':
 				return state.greeted ? next(state) : hello(state, context);
 			case 'refused':
-				return next({...state, refusal: message.error.message});
+				return refused(state, message.error.message);
 			case 'servers':
 				return next(state, [performAtEdge({type: 'servers.keep', servers: message.servers}, 'servers', 'serversKept')]);
 			case 'serversKept':
@@ -146,9 +154,9 @@ function inputOf({input}: NodeSyncState): NodeSyncInput {
 // ---- hello ---------------------------------------------------------------------------------------------------------------
 
 function hello(state: NodeSyncState, {known, nowMs, random}: Context): Next<NodeSyncState> {
-	const {node, labels, info} = inputOf(state);
+	const {node, labels, info, followsAny = false} = inputOf(state);
 	const session = random.uuid();
-	const {epoch = 0, lineage = ''} = state.seen?.spec ?? {};
+	const {epoch = 0, lineage = ''} = followsAny ? {} : (state.seen?.spec ?? {});
 	const message: Hello = {type: 'hello', protocol: syncProtocol, node, session, labels, epoch, lineage, have: have(known), info};
 	const hellos = state.hellos + 1;
 	const atMs = nowMs + exponentialBackoffMs(hellos, limits.helloFirstMs, limits.helloMaxMs);
@@ -169,11 +177,20 @@ function unsent({reports, underWay}: NodeSyncState): ReadonlyMap<ObjectKey, Repo
 const joined = (older: Report | undefined, newer: Report): Report =>
 	older?.uid === newer.uid ? {...newer, events: [...older.events, ...newer.events].slice(-limits.eventsPerObject)} : newer;
 
+/** Whoever looks after the node hears of it; said once, however often control says it. */
+function refused(state: NodeSyncState, refusal: string): Next<NodeSyncState> {
+	if (refusal === state.refusal) return next(state);
+	return next({...state, refusal}, [performAtEdge({type: 'sync.refused', why: refusal}, 'refused', 'stepTold')]);
+}
+
 // ---- down ----------------------------------------------------------------------------------------------------------------
 
 function delta(state: NodeSyncState, message: Delta, context: Context): Next<NodeSyncState> {
 	const {epoch = 0, lineage = ''} = state.seen?.spec ?? {};
 	if (message.session !== state.session || (message.lineage === lineage && message.epoch < epoch)) return next(state);
+	const {node, followsAny = false} = inputOf(state);
+	if (!followsAny && !mayFollow(lineage, message.lineage, message.replaces))
+		return refused(state, unknownLineage(node, lineage, message.lineage));
 	const greeted = !state.lost && (state.greeted || message.complete);
 	const taking = new Map(state.taking);
 	if (message.entries.length > 0) taking.set(message.number, message.entries.length);

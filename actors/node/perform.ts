@@ -47,12 +47,17 @@ export type NodeEdge = {
 	/** Remembers where the control plane is, for the next time it is dialled. */
 	readonly keepServers: (servers: readonly string[]) => void;
 	readonly inStep: () => void;
+	/** The node and control do not go together. */
+	readonly refused: (why: string) => void;
 	readonly secrets: NodeSecrets;
 };
 
 /** The same for a command of the node's own process. */
 export type EdgeCommand =
-	{readonly type: 'tree.read'} | {readonly type: 'servers.keep'; readonly servers: readonly string[]} | {readonly type: 'step.reached'};
+	| {readonly type: 'tree.read'}
+	| {readonly type: 'servers.keep'; readonly servers: readonly string[]}
+	| {readonly type: 'step.reached'}
+	| {readonly type: 'sync.refused'; readonly why: string};
 
 export const performAtEdge = (command: EdgeCommand, key: string, as: string): Effect => ({type: 'perform', command, key, as});
 
@@ -68,7 +73,9 @@ export const performFor =
 		else done(failed('ERR_INTERNAL', {message: `no runtime knows the command "${command.type}"`}));
 	};
 
-const isEdgeCommand = (command: Command): command is EdgeCommand => ['tree.read', 'servers.keep', 'step.reached'].includes(command.type);
+const edgeTypes: readonly string[] = ['tree.read', 'servers.keep', 'step.reached', 'sync.refused'] satisfies readonly EdgeCommand['type'][];
+
+const isEdgeCommand = (command: Command): command is EdgeCommand => edgeTypes.includes(command.type);
 
 function runAtEdge(edge: NodeEdge, command: EdgeCommand): unknown {
 	switch (command.type) {
@@ -79,6 +86,9 @@ function runAtEdge(edge: NodeEdge, command: EdgeCommand): unknown {
 			return null;
 		case 'step.reached':
 			edge.inStep();
+			return null;
+		case 'sync.refused':
+			edge.refused(command.why);
 			return null;
 	}
 }

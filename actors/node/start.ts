@@ -31,13 +31,30 @@ export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'rem
 	readonly onServers?: (servers: readonly string[]) => void;
 	/** The cache has all that control said to the hello. */
 	readonly onInStep?: () => void;
+	/** The node and control do not go together, and why. */
+	readonly onSyncRefused?: (why: string) => void;
+	/** The operator's word that the node follows whichever control plane answers. */
+	readonly followsAny?: boolean;
 };
 
 export type Node = DurableSystem & {readonly bus: Bus};
 
 /** Loads the cache; the tree, and with it the adoption of what runs, begins with `begin`. */
 export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) => void): void {
-	const {links, boot, labels, runtime, clock, measure, onServers, onInStep, secrets = noSecrets, ...rest} = options;
+	const {
+		links,
+		boot,
+		labels,
+		runtime,
+		clock,
+		measure,
+		onServers,
+		onInStep,
+		onSyncRefused,
+		followsAny = false,
+		secrets = noSecrets,
+		...rest
+	} = options;
 	const started: {system?: ActorSystem} = {};
 	const bus = new Bus({
 		boot,
@@ -55,11 +72,12 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) =>
 			...rest,
 			clock,
 			design: nodeDesign,
-			inputOf: (): NodeSyncInput => ({node: options.name, labels, info: runtime.info()}),
+			inputOf: (): NodeSyncInput => ({node: options.name, labels, info: runtime.info(), ...(followsAny ? {followsAny} : {})}),
 			perform: performFor(runtime, {
 				tree: () => tellableTree(started.system),
 				keepServers: servers => onServers?.(servers),
 				inStep: () => onInStep?.(),
+				refused: why => onSyncRefused?.(why),
 				secrets,
 			}),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),

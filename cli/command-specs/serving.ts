@@ -18,6 +18,9 @@ const doorFlags: FlagSpecs = {
 const storeFlag: FlagSpecs = {
 	store: {type: 'string', value: 'STORE', about: 'where objects are kept: level, memory or etcd://host:port,… (level)'},
 };
+const newFlag: FlagSpecs = {
+	new: {type: 'boolean', about: 'begin a new, empty cluster also where this home has served one whose store is gone'},
+};
 const runtimeFlag: FlagSpecs = {
 	runtime: {type: 'string', value: 'NAME', about: 'what runs containers: auto, process or simulated (auto)'},
 };
@@ -52,6 +55,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			...runtimeFlag,
 			docker: {type: 'string', value: 'URL', about: 'comes in a later version'},
 			...storeFlag,
+			...newFlag,
 			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
 			'simulated-nodes': {type: 'number', value: 'N', about: 'how many nodes that only pretend to run pods (0)'},
 			...hostPathsFlag('all while this listens on loopback only, else none'),
@@ -70,7 +74,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			'troupe server --api 0.0.0.0:6443 --advertise 192.0.2.10',
 			'troupe server --store etcd://192.0.2.20:2379',
 		],
-		flags: {...homeFlags, ...doorFlags, ...storeFlag, ...detachFlag('server')},
+		flags: {...homeFlags, ...doorFlags, ...storeFlag, ...newFlag, ...detachFlag('server')},
 		ownSignals: true,
 		load: () => import('../commands/server.js'),
 	},
@@ -89,6 +93,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			...hostPathsFlag('all while all servers are on this host, else none'),
 			...podUsersFlag,
 			cache: {type: 'string', value: 'PLACE', about: 'where the node keeps what it was told: a folder or redis://… (in the home)'},
+			new: {type: 'boolean', about: 'follow the control plane that answers, also when this node remembers another; its pods are replaced'},
 			...detachFlag('agent'),
 		},
 		ownSignals: true,
@@ -149,13 +154,15 @@ export const servingCommands: readonly CommandSpec[] = [
 	{
 		name: 'restore',
 		summary: 'fill the empty store of a new cluster from a backup',
-		usage: ['FILE [--key FILE] [--home DIR] [--store STORE]'],
+		usage: ['FILE [--key FILE] [--home DIR] [--store STORE]', '--salvage [--home DIR]   (what can be saved of a damaged store)'],
 		examples: [
 			'troupe restore monday.troupe --key cluster.key',
 			'troupe restore monday.troupe --home /srv/troupe --store etcd://192.0.2.20:2379',
+			'troupe restore --salvage',
 		],
 		flags: {
 			...homeFlags,
+			salvage: {type: 'boolean', about: 'without a backup: save what can be saved of the damaged store in the home, and say what is lost'},
 			key: {type: 'string', value: 'FILE', about: 'data/cluster.key of the cluster that the backup is of (the one in the home)'},
 			...storeFlag,
 		},

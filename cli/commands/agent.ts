@@ -3,7 +3,16 @@
 import {hostname} from 'node:os';
 import type {Flags, Invocation} from '../command.js';
 import {detach} from '../detach.js';
-import {hostPathsArguments, hostPathsOf, nodeOf, podUsersArguments, podUsersOf, runtimeOf, serversOf} from '../serving-flags.js';
+import {
+	hostPathsArguments,
+	hostPathsOf,
+	newArgument,
+	nodeOf,
+	podUsersArguments,
+	podUsersOf,
+	runtimeOf,
+	serversOf,
+} from '../serving-flags.js';
 import type {AgentOptions} from '../up-options.js';
 import {usageError} from '../usage.js';
 
@@ -34,6 +43,7 @@ export function readAgentOptions(flags: Flags, home: string, host: string, token
 		runtime: runtimeOf(flags, problems),
 		cache: flags.text('cache'),
 		hostPaths: hostPathsOf(flags, problems),
+		isNew: flags.on('new'),
 		podUsers: podUsersOf(flags, problems),
 		detach: flags.on('detach'),
 	};
@@ -42,12 +52,13 @@ export function readAgentOptions(flags: Flags, home: string, host: string, token
 }
 
 /** The flags that ask for the same, without --detach and the token. */
-export const agentArguments = ({join, caFile, node, runtime, cache, hostPaths, podUsers}: AgentOptions): readonly string[] => [
+export const agentArguments = ({join, caFile, node, runtime, cache, hostPaths, isNew, podUsers}: AgentOptions): readonly string[] => [
 	...(join.length === 0 ? [] : [`--join=${join.join(',')}`]),
 	...(caFile === undefined ? [] : [`--ca=${caFile}`]),
 	...(node === undefined ? [] : [`--node=${node}`]),
 	`--runtime=${runtime}`,
 	...(cache === undefined ? [] : [`--cache=${cache}`]),
 	...hostPathsArguments(hostPaths),
+	...newArgument({isNew}),
 	...podUsersArguments(podUsers),
 ];

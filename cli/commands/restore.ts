@@ -1,7 +1,7 @@
 // `troupe restore FILE`: an empty store is filled from a backup, after all of it was read once and found whole, and after the key was
 // found to open it.
 
-import {createReadStream} from 'node:fs';
+import {createReadStream, existsSync} from 'node:fs';
 import path from 'node:path';
 import {AppError} from '../../api/errors.js';
 import {vaultStoreKey} from '../../api/keys.js';
@@ -14,7 +14,8 @@ import {readKey} from '../../system/key-file.js';
 import {restore} from '../../system/restore.js';
 import type {StoreDriver} from '../../system/store.js';
 import type {Invocation} from '../command.js';
-import {homeOf} from '../home.js';
+import {lineageIn} from '../first-start.js';
+import {homeOf, type Home} from '../home.js';
 import {makeFolder} from '../make-folder.js';
 import {refuseIfRunning} from '../processes.js';
 import {storeOf} from '../serving-flags.js';
@@ -22,6 +23,7 @@ import type {StoreChoice} from '../up-options.js';
 import {failedError, usageError} from '../usage.js';
 
 export async function run({flags, home: root, inputs, terminal}: Invocation): Promise<number> {
+	if (flags.on('salvage')) return salvageHome({flags, home: root, inputs, terminal});
 	const [name, ...more] = inputs;
 	if (name === undefined || more.length > 0)
 		throw usageError('restore takes one file, as in: troupe restore monday.troupe --key cluster.key');
@@ -36,12 +38,38 @@ export async function run({flags, home: root, inputs, terminal}: Invocation): Pr
 	const driver = await driverOf(store, home.data);
 	try {
 		if (keyFile !== undefined) await copyKey(path.resolve(keyFile), home.clusterKey);
-		const {meta, records} = await restore(driver, await opened(file));
+		const {meta, records} = await restore(driver, await opened(file), lineagesIn(home));
 		terminal.out(`restored: version ${meta.version} (${records} records) in ${store === 'level' ? root : store}\n`);
 	} finally {
 		await driver.close();
 	}
 	terminal.note(`note: start it with ${store === 'level' ? `troupe up --home ${root}` : `troupe server --home ${root} --store ${store}`}`);
+	return 0;
+}
+
+/** What can be saved of a damaged store, without a backup. */
+async function salvageHome({
+	flags,
+	home: root,
+	inputs,
+	terminal,
+}: Pick<Invocation, 'flags' | 'home' | 'inputs' | 'terminal'>): Promise<number> {
+	if (inputs.length > 0 || storeIn(flags) !== 'level')
+		throw usageError('--salvage takes no file and no other store: it saves what can be saved of the LevelDB in the home');
+	refuseIfRunning(root);
+	const home = homeOf(root);
+	const directory = path.join(home.data, 'control');
+	if (!existsSync(path.join(directory, 'level'))) throw failedError(`there is no store in ${directory}`);
+	const {records, lost, missing, writesLost, aside} = await (await import('../../system/salvage.js')).salvage(directory, lineagesIn(home));
+	terminal.out(`saved: ${records} records in ${directory}\n`);
+	for (const key of lost) terminal.out(`lost: ${key}\n`);
+	if (missing === undefined) terminal.out('lost: nobody knows how many records more, since the count of them is damaged\n');
+	else if (missing > 0) terminal.out(`lost: ${missing} records more, of which not even the keys are left\n`);
+	if (writesLost > 0) terminal.out(`lost: the last ${writesLost} writes\n`);
+	terminal.note(
+		`note: some of what was saved may be an older state of it, and what was deleted may be back; the damaged store is in ${aside}`,
+	);
+	terminal.note(`note: start it with troupe up --home ${root}`);
 	return 0;
 }
 
@@ -90,6 +118,12 @@ async function driverOf(store: StoreChoice, data: string): Promise<StoreDriver> 
 		import('../../system/etcd-store.js'),
 	]);
 	return createEtcdStore(connectEtcd(store, systemClock), systemClock);
+}
+
+/** Nodes may have gone on to a life of the cluster that began after the backup was made. */
+function lineagesIn(home: Home): readonly string[] {
+	const lineage = lineageIn(home);
+	return lineage === undefined ? [] : [lineage];
 }
 
 /** A key that is there already is never replaced: something may be sealed with it. */

@@ -2,7 +2,7 @@
 
 import type {Flags, Invocation} from '../command.js';
 import {detach, doorArguments, withBroker} from '../detach.js';
-import {brokerVariable, doorsOf, storeOf} from '../serving-flags.js';
+import {brokerVariable, doorsOf, newArgument, storeOf} from '../serving-flags.js';
 import type {ServerOptions} from '../up-options.js';
 import {usageError} from '../usage.js';
 
@@ -22,6 +22,7 @@ export function readServerOptions(flags: Flags, home: string, broker?: string): 
 		home,
 		...doorsOf(flags, broker, problems),
 		store: storeOf(flags, problems),
+		isNew: flags.on('new'),
 		detach: flags.on('detach'),
 	};
 	if (problems.length > 0) throw usageError(problems.join('\n'));
@@ -29,4 +30,8 @@ export function readServerOptions(flags: Flags, home: string, broker?: string): 
 }
 
 /** The flags that ask for the same, without --detach. */
-export const serverArguments = (options: ServerOptions): readonly string[] => [...doorArguments(options), `--store=${options.store}`];
+export const serverArguments = (options: ServerOptions): readonly string[] => [
+	...doorArguments(options),
+	`--store=${options.store}`,
+	...newArgument(options),
+];

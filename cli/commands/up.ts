@@ -11,6 +11,7 @@ import {
 	hostPathsOf,
 	isOnLoopback,
 	nodeOf,
+	newArgument,
 	podUsersArguments,
 	podUsersOf,
 	runtimeOf,
@@ -42,6 +43,7 @@ export function readUpOptions(flags: Flags, home: string, host: string, broker?:
 		...doors,
 		runtime: runtimeOf(flags, problems),
 		store: storeOf(flags, problems),
+		isNew: flags.on('new'),
 		node: nodeOf(flags, host, problems),
 		simulatedNodes,
 		hostPaths: hostPathsOf(flags, problems) ?? (isOnLoopback(doors) ? 'all' : []),
@@ -56,6 +58,7 @@ export function readUpOptions(flags: Flags, home: string, host: string, broker?:
 export const upArguments = (options: UpOptions): readonly string[] => [
 	...doorArguments(options),
 	`--store=${options.store}`,
+	...newArgument(options),
 	`--runtime=${options.runtime}`,
 	`--node=${options.node}`,
 	`--simulated-nodes=${options.simulatedNodes}`,

@@ -128,13 +128,37 @@ test('the epoch and lineage of control are kept, and told with the next hello', 
 	t.is(on(now, delta(now, {number: 2})).object, now.object);
 });
 
-test('a lower epoch of the same lineage is refused; another lineage begins anew', t => {
+test('a lower epoch of the same lineage is refused; a lineage that replaces it begins anew', t => {
 	const now = inStep();
 	const old = on(now, delta(now, {epoch: 6, entries: [entry()]}));
 	t.deepEqual(old.effects, []);
 	t.is(old.state, now.state);
 	t.like(on(now, delta(now, {epoch: 8})).object?.spec, {epoch: 8});
-	t.like(on(now, delta(now, {epoch: 1, lineage: 'restored'})).object?.spec, {epoch: 1, lineage: 'restored'});
+	t.like(on(now, delta(now, {epoch: 1, lineage: 'restored', replaces: ['older', 'ours']})).object?.spec, {epoch: 1, lineage: 'restored'});
+});
+
+test('orders of a lineage that does not replace its own are not taken, and whoever looks after the node hears why, once', t => {
+	const now = inStep();
+	const gone = {key: 'pods/default/web', version: '', assignment: null};
+	for (const replaces of [undefined, [], ['another']]) {
+		const strange = delta(now, {epoch: 9, lineage: 'strange', entries: [gone], ...(replaces && {replaces})});
+		const after = on(now, strange);
+		t.is(after.object, now.object);
+		t.deepEqual(
+			after.effects.map(effect => effect.type === 'perform' && effect.command.type),
+			['sync.refused'],
+		);
+		t.regex(after.state.refusal ?? '', /lineage "ours" and takes no orders of one of lineage "strange".*--new/);
+		t.deepEqual(on(after, strange).effects, []);
+	}
+});
+
+test("by an operator's word a node follows whichever control plane answers, and says nothing of the one before", t => {
+	const remembered = inStep().object;
+	const now = play(nodeSync, {...input, followsAny: true}, [], context);
+	const told = playFrom(nodeSync, {...now.state, seen: remembered as never}, [{type: 'callHello'}], context);
+	t.like(told.effects.map(effect => effect.type === 'tell' && effect.message)[0], {type: 'hello', epoch: 0, lineage: ''});
+	t.like(on(told, delta(told, {epoch: 1, lineage: 'strange'})).object?.spec, {epoch: 1, lineage: 'strange'});
 });
 
 test('what belongs to an earlier hello is ignored', t => {

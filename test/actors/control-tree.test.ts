@@ -103,3 +103,12 @@ test('a node of another protocol is told so', t => {
 	const {effects} = play(syncSupervisor, term, [aHello({protocol: 99})], contextWith(indexOf(), {self}));
 	t.like(effects, [{type: 'tell', to: 'troupe://node-a/sync', message: {type: 'refused', error: {code: 'ERR_BAD_REQUEST'}}}]);
 });
+
+test("a node that remembers another lineage is told so and not registered, unless that is replaced by an operator's word", t => {
+	const hello = aHello({lineage: 'another'});
+	const {effects, state} = play(syncSupervisor, term, [hello], contextWith(indexOf(), {self}));
+	t.like(effects, [{type: 'tell', to: 'troupe://node-a/sync', message: {type: 'refused'}}]);
+	t.is(state.registering.size, 0);
+	const restored = play(syncSupervisor, {...term, replaces: ['another']}, [hello], contextWith(indexOf(), {self}));
+	t.is(restored.state.registering.size, 1);
+});

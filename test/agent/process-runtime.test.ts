@@ -622,6 +622,7 @@ test('the edge runs the commands of actors and answers those it does not know', 
 		tree: () => undefined,
 		keepServers: () => undefined,
 		inStep: () => undefined,
+		refused: () => undefined,
 		secrets: noSecrets,
 	});
 	const answer = (command: {type: string}): Promise<Outcome<unknown>> => new Promise(resolve => perform(command, resolve));

@@ -39,6 +39,7 @@ const options: UpOptions = {
 	advertise: undefined,
 	broker: undefined,
 	runtime: 'process',
+	isNew: false,
 	store: 'level',
 	node: 'vm',
 	simulatedNodes: 0,

@@ -1,5 +1,6 @@
 import test from 'ava';
 import {AppError} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
 import {readBackup, writeBackup} from '../../system/backup.js';
 import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/memory-store.js';
 import {restoringLineage} from '../../system/meta.js';
@@ -103,6 +104,9 @@ test('a newer format is refused by name, and a line without an end is not collec
 
 const restored = async (driver: StoreDriver, bytes: Buffer) => restore(driver, await readBackup(pieces(bytes)));
 
+/** What a store stands at once that backup is in it. */
+const afterwards = {...meta, lineage: '', replaces: [meta.lineage]};
+
 function memory(): {readonly driver: StoreDriver; readonly data: MemoryStoreData} {
 	const data = emptyMemoryStore();
 	return {driver: createMemoryStore(defer, data), data};
@@ -110,10 +114,25 @@ function memory(): {readonly driver: StoreDriver; readonly data: MemoryStoreData
 
 test('an empty store is filled, with the counter of the backup and no lineage yet', async t => {
 	const {driver} = memory();
-	t.deepEqual(await restored(driver, await backupOf()), {meta: {...meta, lineage: ''}, records: 4});
-	t.deepEqual(await metaOf(driver), {ok: true, meta: {...meta, lineage: ''}});
+	t.deepEqual(await restored(driver, await backupOf()), {meta: afterwards, records: 4});
+	t.deepEqual(await metaOf(driver), {ok: true, meta: afterwards});
 	t.deepEqual(await loadFrom(driver, '/troupe/'), records);
 });
+
+test('a restored store names the lineages that it replaces, through every restore', async t => {
+	const {driver} = memory();
+	const head = {madeAt: '', meta: {...meta, replaces: ['older', 'oldest']}};
+	const {meta: found} = await restore(driver, {head, records: none()}, ['younger', 'old']);
+	t.deepEqual(found.replaces, ['old', 'younger', 'older', 'oldest']);
+	const many = Array.from({length: 40}, (_, at) => `lineage-${at}`);
+	const {meta: bounded} = await restore(memory().driver, {head, records: none()}, many);
+	t.is(bounded.replaces?.length, limits.lineagesReplaced);
+	t.is(bounded.replaces?.[0], 'old');
+});
+
+async function* none(): AsyncIterable<StoredRecord> {
+	yield* await Promise.resolve([]);
+}
 
 test('a store that holds anything is refused and left as it is', async t => {
 	const {driver} = memory();
@@ -152,6 +171,7 @@ test('a cluster begins its first term on a restored store with a lineage of its 
 	t.is(again.durable.index.version, world.durable.index.version);
 	t.true(again.durable.pipeline.epoch() > world.durable.pipeline.epoch());
 	t.not(again.durable.pipeline.meta.lineage, '');
+	t.deepEqual(again.durable.pipeline.meta.replaces, [world.durable.pipeline.meta.lineage]);
 });
 
 test('two that restore into one store at once do not mix', async t => {
@@ -162,7 +182,7 @@ test('two that restore into one store at once do not mix', async t => {
 		restored(createMemoryStore(defer, data), await backupOf(small)),
 	]);
 	t.is(outcomes.filter(({status}) => status === 'fulfilled').length, 1);
-	t.is((await commitTo(driver, {writes: [], expected: {...meta, lineage: ''}, next: {...meta, epoch: 8}})).type, 'committed');
+	t.is((await commitTo(driver, {writes: [], expected: afterwards, next: {...meta, epoch: 8}})).type, 'committed');
 	const found = await loadFrom(driver, '/troupe/');
 	t.true([350, small.length].includes(typeof found === 'string' ? -1 : found.length));
 });

@@ -1,0 +1,50 @@
+// A home whose store is damaged or gone: it is no first start, and no program is stopped for it without an operator's word.
+
+import {cpSync, renameSync, rmSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import {obedientPod, pidsWhenRunning} from './_pods.js';
+import {lives} from './_processes.js';
+import {openHome} from './_rig.js';
+import {eventually} from './_waiting.js';
+
+test('where the store is damaged or missing beside a home that has served, nothing starts and nothing stops without a word', async t => {
+	t.timeout(60_000);
+	const cluster = openHome(t);
+	await cluster.up();
+	await cluster.apply(obedientPod('web'));
+	const [pid = 0] = await pidsWhenRunning(await cluster.client(), 'web');
+	await cluster.fine('down');
+	const control = path.join(cluster.home, 'data', 'control');
+	const starts = ['up', '--node=vm', '--api=127.0.0.1:0', '--web=127.0.0.1:0', '--mqtt=127.0.0.1:0'];
+
+	rmSync(path.join(control, 'level', 'CURRENT'));
+	const damaged = await cluster.troupe(...starts);
+	t.is(damaged.code, 1);
+	t.regex(damaged.err, /CURRENT|does not exist/);
+	t.regex(damaged.err, /restore a backup into a new directory, or save what can be saved with troupe restore --salvage/);
+	t.regex(await cluster.fine('restore', '--salvage'), /^saved: \d+ records in /);
+	await cluster.up();
+	t.deepEqual(await pidsWhenRunning(await cluster.client(), 'web'), [pid], 'what was saved names what it replaces: its node follows');
+	await cluster.fine('down');
+
+	renameSync(control, `${control}-away`);
+
+	for (let attempt = 0; attempt < 2; attempt++) {
+		const {code, err} = await cluster.troupe(...starts);
+		t.is(code, 1);
+		t.regex(err, /data\/control is empty, and .*data\/lineage says that this home has served a cluster/);
+		t.regex(err, /mount its volume.*troupe restore FILE.*--new/);
+		t.true(lives(pid));
+	}
+
+	rmSync(control, {recursive: true});
+	cpSync(`${control}-away`, control, {recursive: true});
+	await cluster.up();
+	t.deepEqual(await pidsWhenRunning(await cluster.client(), 'web'), [pid], 'with its store it goes on as it was');
+	await cluster.fine('down');
+
+	rmSync(control, {recursive: true});
+	await cluster.up('--new');
+	await eventually('the program of the cluster before is stopped', () => !lives(pid));
+});
