@@ -242,9 +242,29 @@ export const limits = {
 	brokerLoginMs: 10_000,
 	brokerLoginPacketBytes: 65_536,
 	brokerClientIdBytes: 384,
-	/** Filters one connection may hold, and levels of a topic. */
-	brokerSubscriptions: 1_000,
+	/** Connections of one login at a time, those of nodes aside. */
+	brokerConnectionsPerLogin: 128,
+	/** Filters one connection may hold, filters of one packet, levels of a topic, and its length. */
+	brokerSubscriptions: 256,
+	brokerPacketFilters: 512,
 	brokerTopicLevels: 16,
+	brokerTopicBytes: 1_024,
+	/**
+	 * Work that clients make, in units of about what a publish of QoS 0 costs (4 microseconds): that of one connection in one turn of the
+	 * process, and how long all of them may take in one.
+	 */
+	brokerNodeTurnWork: 1_000,
+	brokerToolTurnWork: 64,
+	brokerNodeTurnMs: 8,
+	brokerToolTurnMs: 2,
+	/** The work of one login that is no node: in a second, at once after a rest, and what one demand may leave to be waited for. */
+	brokerToolWorkPerSecond: 2_000,
+	brokerToolWorkAtOnce: 20_000,
+	brokerToolWorkDebt: 4_000,
+	/** A connection that its login's share has held up for so long, less the time in which it asked for nothing, is cut. */
+	brokerGreedyMs: 10_000,
+	/** One packet of a client that is no node. */
+	brokerToolPacketBytes: 131_072,
 	/** Retained messages that are not served from the index. */
 	brokerRetainedTopics: 10_000,
 	brokerRetainedBytes: 16_777_216,
@@ -254,8 +274,6 @@ export const limits = {
 	/** Retained messages are handed to a subscriber in slices, each when less than this waits for it. */
 	brokerReplayBytes: 262_144,
 	brokerReplayMessages: 200,
-	/** How long slices are made before I/O is looked at, however many subscribers wait for theirs. */
-	brokerReplayTurnMs: 4,
 	/** What is written to a client's socket at once; the smaller, the sooner a slow reader shows progress. */
 	brokerWriteBytes: 16_384,
 	/** Kept sessions (`clean: false`), and what is queued for one while its client is away. */

@@ -6,6 +6,7 @@ import {limits} from '../api/limits.js';
 import {may, type Identity} from '../api/roles.js';
 import {createBroker, type Broker, type BrokerCounter, type RetainedSource} from '../system/broker.js';
 import {brokerLinks, brokerPubSub} from '../system/broker/broker-link.js';
+import {nodeTerms, toolTerms} from '../system/broker/terms.js';
 import type {Links} from '../system/link.js';
 import type {OutsideUrl} from '../system/outside-url.js';
 import type {PubSub} from '../system/pubsub.js';
@@ -43,7 +44,7 @@ export async function openOwnMeeting(
 		may,
 		retainedSource: {owns: topic => source?.owns(topic) ?? false, match: filter => source?.match(filter) ?? []},
 		endedBy: ({role}, clientId, others) => (role === 'node' ? endedBy(clientId, others, limits.agentAliveMs) : []),
-		stallMs: ({role}) => (role === 'node' ? limits.nodeStallMs : limits.toolStallMs),
+		termsOf: ({role}) => (role === 'node' ? nodeTerms : toolTerms),
 		onCounter: counted(log, ground),
 	});
 	return {
@@ -83,10 +84,10 @@ export async function openOutsideMeeting({clock, random}: Ground, log: Log, serv
 	};
 }
 
-/** What the broker refuses or cuts, each sort at most once in ten seconds: a client that floods must not flood the log. */
-function counted(log: Log, {clock}: Ground): (counter: BrokerCounter, about: string) => void {
+/** What the broker refuses or cuts, each sort of a login at most once in ten seconds: a client that floods must not flood the log. */
+function counted(log: Log, {clock}: Ground): (counter: BrokerCounter, about: string, login?: string) => void {
 	const quiet = quietly(clock);
-	return (counter, about) => {
-		if (counter !== 'connections') quiet(counter, () => log.warn({counter, about}, `broker: ${counter}`));
+	return (counter, about, login = '') => {
+		if (counter !== 'connections') quiet(`${counter} ${login}`, () => log.warn({counter, about}, `broker: ${counter}`));
 	};
 }

@@ -4,7 +4,7 @@
 // knows it. The retained documents are served from the index as they are asked for; nothing is stored twice.
 
 import {objectKey, parseObjectKey, type ObjectKey} from '../api/keys.js';
-import {filtersOverlap, topicMatches} from '../api/mqtt-filter.js';
+import {filtersOverlap} from '../api/mqtt-filter.js';
 import type {JsonObject} from '../api/object.js';
 import {formatTopic, isLevel, objectTopic, parseTopic, topicPrefix} from '../api/topics.js';
 import type {Broker, RetainedMessage, RetainedSource} from '../system/broker.js';
@@ -65,10 +65,7 @@ export function retainedObjects(index: ObjectIndex, epoch: () => number): Retain
 	return {
 		owns: topic => parseTopic(topic)?.type === 'object',
 		*match(filter): Generator<RetainedMessage> {
-			for (const key of candidates(index, filter)) {
-				const topic = objectsPrefix + key;
-				if (topicMatches(filter, topic)) yield {topic, payload: () => payload(key)};
-			}
+			for (const key of candidates(index, filter)) yield {topic: objectsPrefix + key, payload: () => payload(key)};
 		},
 	};
 }

@@ -11,6 +11,7 @@ import {Aedes, type AedesPublishPacket, type Client, type PublishPacket} from 'a
 import {limits} from '../api/limits.js';
 import {
 	admit,
+	crowded,
 	duplicate,
 	isMalformed,
 	isPublishable,
@@ -18,18 +19,22 @@ import {
 	isText,
 	type Admission,
 	type ConnectRequest,
+	type RefusalCode,
 } from './broker/admission.js';
+import {createAllowances, type Allowances} from './broker/allowance.js';
 import {ClientStream, type CutReason} from './broker/client-stream.js';
 import {Connections, grantedQos, newConnection, type Connection} from './broker/connections.js';
 import {createCounters, type Counters} from './broker/counters.js';
 import {openDoor, type Door} from './broker/door.js';
 import {createOutbox} from './broker/outbox.js';
+import {answerWork, connectWork, replayWork} from './broker/packet-work.js';
 import {createPersistence, type Persistence} from './broker/persistence.js';
 import type {Broker, BrokerCounter, BrokerOptions, Login} from './broker/ports.js';
 import {createPace, type Pace} from './broker/pace.js';
 import {createReplay, type Replay, type ReplayMessage} from './broker/replay.js';
 import {createNewcomers} from './newcomers.js';
 import {RetainedTree, type Retained} from './broker/retained-tree.js';
+import {nodeTerms} from './broker/terms.js';
 
 export type {Broker, BrokerCounter, BrokerOptions, RetainedMessage, RetainedSource} from './broker/ports.js';
 
@@ -44,6 +49,7 @@ const cutCounters: Readonly<Record<CutReason, BrokerCounter>> = {
 	oversized: 'cutOversized',
 	malformed: 'cutMalformed',
 	version: 'loginsRefused',
+	greedy: 'cutGreedy',
 	overflow: 'cutOverflow',
 	stalled: 'cutStalled',
 };
@@ -53,6 +59,7 @@ type Fence<Identity extends Login> = BrokerOptions<Identity> & {
 	readonly aedes: Aedes;
 	readonly connections: Connections<Client, Identity>;
 	readonly persistence: Persistence;
+	readonly allowances: Allowances;
 	readonly counters: Counters;
 };
 
@@ -83,8 +90,9 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 		onDropped: clientId => count('sessionMessagesDropped', clientId),
 	});
 	const aedes = await startAedes(persistence, counters);
-	fenceIn({...options, aedes, connections, persistence, counters});
-	const pace = createPace(clock.monotonicMs, limits.brokerReplayTurnMs);
+	const allowances = createAllowances(clock);
+	fenceIn({...options, aedes, connections, persistence, allowances, counters});
+	const pace = createPace(clock.monotonicMs, {node: limits.brokerNodeTurnMs, tool: limits.brokerToolTurnMs});
 	replayOnSubscribe(aedes, connections, may, pace, function* (filter) {
 		for (const message of retainedSource.match(filter)) yield {...message, qos: 0};
 		for (const {topic, payload, qos} of retained.match(filter)) yield {topic, payload: () => payload, qos};
@@ -108,7 +116,12 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 		count('connections', about);
 		sockets.add(inner);
 		inner.once('close', () => sockets.delete(inner));
-		const stream = new ClientStream({inner, clock, onCut: reason => count(cutCounters[reason], about)});
+		const stream = new ClientStream({
+			inner,
+			clock,
+			pace,
+			onCut: reason => count(cutCounters[reason], aboutOf(connection), connection.login),
+		});
 		const connection = newConnection<Identity>(about, stream, onLogin);
 		connections.add(aedes.handle(stream), connection);
 		const cancelDeadline = clock.after(limits.brokerLoginMs, () => {
@@ -119,6 +132,7 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 		stream.once('close', () => {
 			cancelDeadline();
 			connections.end(connection);
+			allowances.tidy();
 		});
 	};
 
@@ -197,7 +211,7 @@ function letIn<Identity extends Login>(request: ConnectRequest, fence: Fence<Ide
 
 /** Logins and rights. */
 function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
-	const {aedes, connections, persistence, may} = fence;
+	const {aedes, connections, persistence, may, termsOf = () => nodeTerms} = fence;
 	const {count} = fence.counters;
 
 	aedes.preConnect = (client, packet, done) => {
@@ -217,31 +231,46 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 		const connection = connections.of(client);
 		if (connection === undefined) return done(null, false);
 		const request = {...connection, username, password: password?.toString('utf8')};
-		const admission = letIn(request, fence);
-		if (!admission.ok) {
-			count('loginsRefused', connection.about);
-			return done(Object.assign(new Error('refused'), {returnCode: admission.code}), null);
-		}
-		const {identity} = admission;
-		// Who says goodbye in the same breath is not there any more.
-		if (!connections.login(connection, identity)) return done(null, false);
-		connection.onLogin();
-		persistence.claim(connection.clientId, identity.name);
-		connection.stream.login(limits.packetBytes, fence.stallMs?.(identity) ?? limits.toolStallMs);
-		done(null, true);
+		const refuse = (counter: BrokerCounter, {code}: {readonly code: RefusalCode}): void => {
+			count(counter, aboutOf(connection));
+			done(Object.assign(new Error('refused'), {returnCode: code}), null);
+		};
+		const decide = (authenticate: typeof fence.authenticate): void => {
+			const admission = letIn(request, {...fence, authenticate});
+			if (!admission.ok) return refuse('loginsRefused', admission);
+			const {identity} = admission;
+			// Who says goodbye in the same breath is not there any more.
+			if (!connections.login(connection, identity)) return done(null, false);
+			connection.onLogin();
+			persistence.claim(connection.clientId, identity.name);
+			const terms = termsOf(identity);
+			connection.stream.login({...terms, allowance: connection.allowance}, terms.stallMs);
+			done(null, true);
+		};
+		const known = fence.authenticate(request.username, request.password);
+		if (known === undefined) return decide(() => undefined);
+		const {connections: most, work} = termsOf(known);
+		if (connections.countOf(known.name) >= most) return refuse('loginsCrowded', crowded);
+		connection.login = known.name;
+		connection.allowance = fence.allowances.of(known.name, work);
+		connection.allowance.whenLeft(() => {
+			connection.allowance.spend(connectWork);
+			// It may have waited: what counts is what holds now.
+			decide(fence.authenticate);
+		});
 	};
 
 	aedes.authorizePublish = (client, packet, done) => {
 		const connection = connections.of(client);
 		const identity = connection?.identity;
 		if (!isText(packet.topic) || (packet.qos > 0 && (packet as {messageId?: number}).messageId === 0)) {
-			count('cutMalformed', connection?.about ?? 'unknown');
+			count('cutMalformed', connection === undefined ? 'unknown' : aboutOf(connection));
 			return done(new Error('malformed'));
 		}
 		packet.dup = false; // It is about the publisher's connection [MQTT-3.3.1-3].
 		if (identity === undefined || !isPublishable(packet.topic) || !may(identity, 'publish', packet.topic)) {
-			count('publishesRefused', connection?.about ?? 'unknown');
-			refuse(packet);
+			count('publishesRefused', connection === undefined ? 'unknown' : aboutOf(connection));
+			misdirect(packet);
 		}
 		// aedes hands on whose a packet is no sooner than it has retained it.
 		if (packet.retain && identity !== undefined) (packet as {clientId?: string}).clientId = identity.name;
@@ -252,11 +281,11 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 		const connection = connections.of(client);
 		const {topic, qos} = subscription;
 		if (!isText(topic)) {
-			count('cutMalformed', connection?.about ?? 'unknown');
+			count('cutMalformed', connection === undefined ? 'unknown' : aboutOf(connection));
 			return done(new Error('malformed'), null);
 		}
 		if (connection?.identity === undefined || !mayHold(connection, topic) || !may(connection.identity, 'subscribe', topic)) {
-			count('subscriptionsRefused', connection?.about ?? 'unknown');
+			count('subscriptionsRefused', connection === undefined ? 'unknown' : aboutOf(connection));
 			return done(null, null);
 		}
 		const grant = (): void => {
@@ -279,6 +308,7 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 		// What has a packet id comes from the queue itself.
 		const isLive = packet.qos > 0 && (packet as {messageId?: number}).messageId === undefined;
 		if (isLive && !connection.clean && persistence.comesFromQueue(connection.clientId, packet.brokerCounter)) return null;
+		if (packet.qos > 0) connection.allowance.earn(answerWork);
 		const qos = Math.min(packet.qos, packet.qos === 0 ? 0 : grantedQos(connection.filters, packet.topic)) as 0 | 1 | 2;
 		return qos === packet.qos ? packet : {...packet, qos};
 	};
@@ -295,6 +325,7 @@ function replayOnSubscribe<Identity extends Login>(
 	const replayTo = (client: Client, connection: Connection<Identity>): Replay =>
 		createReplay({
 			match,
+			onLooked: messages => connection.allowance.spend(messages * replayWork),
 			allowed: topic => connection.identity !== undefined && may(connection.identity, 'forward', topic),
 			send: (topic, payload, qos) => client.publish({...publishOf(topic, payload), qos, retain: true}, ignore),
 			write: packets => void connection.stream.write(packets),
@@ -320,6 +351,10 @@ function replayOnSubscribe<Identity extends Login>(
 const mayHold = ({filters}: {readonly filters: ReadonlyMap<string, unknown>}, filter: string): boolean =>
 	isSubscribable(filter) && (filters.has(filter) || filters.size < limits.brokerSubscriptions);
 
+/** Whose it is, as far as that is known. */
+const aboutOf = ({about, login}: {readonly about: string; readonly login: string | undefined}): string =>
+	login === undefined ? about : `${about} of ${JSON.stringify(login)}`;
+
 const asBuffer = (payload: Buffer | string): Buffer => (typeof payload === 'string' ? Buffer.from(payload) : payload);
 
 const publishOf = (topic: string, payload: Buffer): PublishPacket => ({
@@ -331,7 +366,7 @@ const publishOf = (topic: string, payload: Buffer): PublishPacket => ({
 	dup: false,
 });
 
-function refuse(packet: PublishPacket): void {
+function misdirect(packet: PublishPacket): void {
 	packet.topic = refusedTopic;
 	packet.payload = empty;
 	packet.retain = false;

@@ -3,9 +3,9 @@
 import {objectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import {may, type Identity} from '../../api/roles.js';
-import {limits} from '../../api/limits.js';
 import {createTopics, retainedObjects} from '../../server/topics.js';
 import {createBroker, type BrokerCounter} from '../../system/broker.js';
+import {nodeTerms, toolTerms} from '../../system/broker/terms.js';
 import {systemClock} from '../../system/clock.js';
 import {ObjectIndex} from '../../system/object-index.js';
 import {serve} from './remote.js';
@@ -31,7 +31,7 @@ export async function openHost() {
 		authenticate: identityOf,
 		may,
 		retainedSource: retainedObjects(index, () => epoch),
-		stallMs: ({role}) => (role === 'node' ? limits.nodeStallMs : limits.toolStallMs),
+		termsOf: ({role}) => (role === 'node' ? nodeTerms : toolTerms),
 	});
 	const topics = createTopics({broker, epoch: () => epoch});
 	const {port} = await broker.listen('127.0.0.1', 0);

@@ -5,7 +5,6 @@ import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
 import {AppError, type Outcome} from '../../api/errors.js';
 import {address, collectionAddress} from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
-import {limits} from '../../api/limits.js';
 import {may, type Identity} from '../../api/roles.js';
 import {runtimePath} from '../../actors/addresses.js';
 import {isNodeReady} from '../../actors/control/scheduling/candidate.js';
@@ -109,7 +108,6 @@ async function startControl(scope: Scope, executor: Executor): Promise<{control:
 		authenticate: name => (name === undefined ? undefined : {name, role: 'node', node: name}),
 		may,
 		retainedSource: {match: () => [], owns: () => false},
-		stallMs: () => limits.nodeStallMs,
 	});
 	scope.defer(() => broker.close());
 	const {links, most} = watched(brokerLinks(broker, 'control'));

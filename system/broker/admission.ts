@@ -5,7 +5,7 @@ import {isFilter, isTopic} from '../../api/mqtt-filter.js';
 import type {BrokerOptions, Login} from './ports.js';
 
 /** CONNACK return codes [MQTT 3.1.1, table 3.1]. */
-const connack = {identifierRejected: 2, badUserNameOrPassword: 4, notAuthorized: 5} as const;
+const connack = {identifierRejected: 2, serverUnavailable: 3, badUserNameOrPassword: 4, notAuthorized: 5} as const;
 export type RefusalCode = (typeof connack)[keyof typeof connack];
 
 export type ConnectRequest = {
@@ -20,6 +20,9 @@ export type Admission<Identity> = {readonly ok: true; readonly identity: Identit
 
 /** For the second of those of which there may be one. */
 export const duplicate: {readonly ok: false; readonly code: RefusalCode} = {ok: false, code: connack.identifierRejected};
+
+/** For a connection beyond what its login may have. */
+export const crowded: {readonly ok: false; readonly code: RefusalCode} = {ok: false, code: connack.serverUnavailable};
 
 const refused = (code: RefusalCode): {readonly ok: false; readonly code: RefusalCode} => ({ok: false, code});
 
@@ -65,10 +68,13 @@ export function isMalformed(packet: {
 /** A text as packets may hold one [MQTT-1.5.3-1, MQTT-1.5.3-2]: the parser puts U+FFFD in place of what is not UTF-8. */
 export const isText = (text: string): boolean => !/[\0\uFFFD]/.test(text);
 
-const isShallow = (text: string): boolean => text.split('/').length <= limits.brokerTopicLevels;
+const isModest = (text: string): boolean =>
+	text.length <= limits.brokerTopicBytes &&
+	Buffer.byteLength(text) <= limits.brokerTopicBytes &&
+	text.split('/').length <= limits.brokerTopicLevels;
 
 /** A topic that a client may publish to; `$…` is nobody's. */
-export const isPublishable = (topic: string): boolean => isTopic(topic) && !topic.startsWith('$') && isShallow(topic);
+export const isPublishable = (topic: string): boolean => isTopic(topic) && !topic.startsWith('$') && isModest(topic);
 
 /** A filter that a client may ask for; `$SYS` and `$share` are refused, not silently empty. */
-export const isSubscribable = (filter: string): boolean => isFilter(filter) && !filter.startsWith('$') && isShallow(filter);
+export const isSubscribable = (filter: string): boolean => isFilter(filter) && !filter.startsWith('$') && isModest(filter);

@@ -1,19 +1,22 @@
 // The stream the broker sees in place of a client's socket.
 //
-// Inwards every byte passes the packet guard before the broker's parser. Outwards a buffer always accepts, because the
+// Inwards every byte passes the intake before the broker's parser. Outwards a buffer always accepts, because the
 // broker stops reading from every publisher whose message waits for a slow subscriber; who lets too much wait, or takes
 // nothing for too long, is destroyed instead. Closing without an error hands over what waits first (a CONNACK that refuses).
 
 import {Duplex} from 'node:stream';
 import {limits} from '../../api/limits.js';
 import type {Cancel, Clock} from '../clock.js';
-import {createPacketGuard, type GuardProblem, type PacketGuard} from './packet-guard.js';
+import {createIntake, type Intake, type IntakeTerms} from './intake.js';
+import type {Pace} from './pace.js';
+import type {GuardProblem} from './packet-guard.js';
 
-export type CutReason = GuardProblem | 'overflow' | 'stalled';
+export type CutReason = GuardProblem | 'greedy' | 'overflow' | 'stalled';
 
 export type ClientStreamOptions = {
 	readonly inner: Duplex;
 	readonly clock: Clock;
+	readonly pace: Pace;
 	readonly onCut: (reason: CutReason) => void;
 };
 
@@ -28,7 +31,7 @@ export class ClientStream extends Duplex {
 	readonly #inner: Duplex;
 	readonly #clock: Clock;
 	readonly #onCut: (reason: CutReason) => void;
-	readonly #guard: PacketGuard = createPacketGuard(limits.brokerLoginPacketBytes);
+	readonly #intake: Intake;
 	#stallMs: number = limits.toolStallMs;
 	#heardMs: number;
 	#queue: Buffer[] = [];
@@ -40,28 +43,38 @@ export class ClientStream extends Duplex {
 	#progressMs = 0;
 	#cancelStall: Cancel | undefined;
 	#cancelLinger: Cancel | undefined;
+	#cancelRest: Cancel | undefined;
 	#waiter: {readonly bytes: number; readonly callback: () => void} | undefined;
 
-	constructor({inner, clock, onCut}: ClientStreamOptions) {
-		// `write` answers true whatever waits: this buffer has its own bound.
-		super({readableHighWaterMark: 65_536, writableHighWaterMark: Number.MAX_SAFE_INTEGER});
+	constructor({inner, clock, pace, onCut}: ClientStreamOptions) {
+		// `write` answers true whatever waits: this buffer has its own bound. Inwards one turn's bytes wait for the parser at most.
+		super({readableHighWaterMark: 1, writableHighWaterMark: Number.MAX_SAFE_INTEGER});
 		this.#inner = inner;
 		this.#clock = clock;
 		this.#heardMs = clock.monotonicMs();
 		this.#onCut = onCut;
+		this.#intake = createIntake({
+			clock,
+			pace,
+			hand: bytes => void this.push(bytes),
+			onEnd: () => void this.push(null),
+			onProblem: problem => (problem === 'version' ? this.#refuseVersion() : this.cut(problem)),
+			onReading: isReading => (isReading ? inner.resume() : inner.pause()),
+		});
 		inner.on('data', this.#take);
-		inner.on('end', () => this.push(null));
+		inner.on('end', () => this.#intake.end());
 		inner.on('drain', () => this.#unblock());
 		inner.on('error', () => this.destroy());
 		inner.on('close', () => {
 			this.#cancelLinger?.();
-			this.destroy();
+			if (this.#intake.isBusy()) this.#hearRest();
+			else this.destroy();
 		});
 	}
 
-	/** The client is known: packets of full size, and its own patience. */
-	login(packetBytes: number, stallMs: number): void {
-		this.#guard.allow(packetBytes);
+	/** The client is known: its own bounds, and its own patience. */
+	login(terms: IntakeTerms, stallMs: number): void {
+		this.#intake.login(terms);
 		this.#stallMs = stallMs;
 	}
 
@@ -90,7 +103,7 @@ export class ClientStream extends Duplex {
 	}
 
 	override _read(): void {
-		this.#inner.resume();
+		this.#intake.want();
 	}
 
 	override _write(chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
@@ -113,8 +126,10 @@ export class ClientStream extends Duplex {
 
 	override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
 		this.#cancelStall?.();
+		this.#cancelRest?.();
 		this.#waiter = undefined;
 		this.#inner.off('data', this.#take);
+		this.#intake.close();
 		if (error !== null || this.#inner.destroyed) this.#inner.destroy();
 		else this.#linger();
 		this.#queue = [];
@@ -124,11 +139,14 @@ export class ClientStream extends Duplex {
 
 	readonly #take = (chunk: Buffer): void => {
 		this.#heardMs = this.#clock.monotonicMs();
-		const problem = this.#guard.feed(chunk);
-		if (problem === 'version') return this.#refuseVersion();
-		if (problem !== undefined) return this.cut(problem);
-		if (!this.push(chunk)) this.#inner.pause();
+		this.#intake.take(chunk);
 	};
+
+	/** What a client sent before it went is heard before its end is, if that does not take long. */
+	#hearRest(): void {
+		this.#intake.end();
+		this.#cancelRest = this.#clock.after(limits.toolStallMs, () => this.destroy());
+	}
 
 	#refuseVersion(): void {
 		this.#onCut('version');

@@ -1,6 +1,7 @@
 // The connections of the broker, by what aedes calls a client, and who holds which client id.
 
 import {topicMatches} from '../../api/mqtt-filter.js';
+import {unbounded, type Allowance} from './allowance.js';
 import type {ClientStream} from './client-stream.js';
 import type {SessionOwner} from './persistence.js';
 import type {BrokerOptions, Login} from './ports.js';
@@ -18,8 +19,12 @@ export type Connection<Identity> = {
 	clientId: string;
 	clean: boolean;
 	willTopic: string | undefined;
+	/** The login whose password it knows, from then on; it counts among that login's connections. */
+	login: string | undefined;
 	/** Set once the login is accepted. */
 	identity: Identity | undefined;
+	/** That of its login. */
+	allowance: Allowance;
 	replay: Replay | undefined;
 	/** The broker's number of the last publish that went to this client. */
 	lastCounter: number;
@@ -33,7 +38,9 @@ export const newConnection = <Identity>(about: string, stream: ClientStream, onL
 	clientId: '',
 	clean: true,
 	willTopic: undefined,
+	login: undefined,
 	identity: undefined,
+	allowance: unbounded,
 	replay: undefined,
 	lastCounter: -1,
 });
@@ -69,6 +76,7 @@ export class Connections<Client extends object, Identity extends Login> {
 	login(connection: Connection<Identity>, identity: Identity): boolean {
 		if (!this.#open.has(connection)) return false;
 		connection.identity = identity;
+		connection.login = identity.name;
 		if (connection.clientId !== '') this.#holders.set(connection.clientId, connection);
 		return true;
 	}
@@ -99,6 +107,13 @@ export class Connections<Client extends object, Identity extends Login> {
 	/** The open connections of a login. */
 	ofLogin(name: string): Connection<Identity>[] {
 		return [...this.#open].filter(({identity}) => identity?.name === name);
+	}
+
+	/** How many there are of a login, those that are not accepted yet among them. */
+	countOf(login: string): number {
+		let count = 0;
+		for (const connection of this.#open) if (connection.login === login) count += 1;
+		return count;
 	}
 
 	/** Logins that are connected, each once, sorted. */

@@ -3,11 +3,11 @@
 import type {BrokerCounter} from './ports.js';
 
 export type Counters = {
-	readonly count: (counter: BrokerCounter, about: string) => void;
+	readonly count: (counter: BrokerCounter, about: string, login?: string) => void;
 	readonly read: () => Readonly<Record<BrokerCounter, number>>;
 };
 
-export function createCounters(onCounter?: (counter: BrokerCounter, about: string) => void): Counters {
+export function createCounters(onCounter?: (counter: BrokerCounter, about: string, login?: string) => void): Counters {
 	const counts: Record<BrokerCounter, number> = {
 		connections: 0,
 		loginsRefused: 0,
@@ -19,6 +19,8 @@ export function createCounters(onCounter?: (counter: BrokerCounter, about: strin
 		cutStalled: 0,
 		cutSilent: 0,
 		cutCrowded: 0,
+		cutGreedy: 0,
+		loginsCrowded: 0,
 		outboxReplaced: 0,
 		outboxDropped: 0,
 		retainedRefused: 0,
@@ -26,9 +28,9 @@ export function createCounters(onCounter?: (counter: BrokerCounter, about: strin
 		errors: 0,
 	};
 	return {
-		count(counter, about) {
+		count(counter, about, login) {
 			counts[counter] += 1;
-			onCounter?.(counter, about);
+			onCounter?.(counter, about, login);
 		},
 		read: () => ({...counts}),
 	};

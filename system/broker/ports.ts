@@ -4,9 +4,25 @@
 import type {Duplex} from 'node:stream';
 import type {OpenConnection} from '../../api/client-id.js';
 import type {Clock} from '../clock.js';
+import type {AllowanceBounds} from './allowance.js';
+import type {Rank} from './pace.js';
 
 /** Who logged in; the layers above put more into it. */
 export type Login = {readonly name: string};
+
+/** What a login may ask for. */
+export type ClientTerms = {
+	/** Who comes first. */
+	readonly rank: Rank;
+	/** The longest packet. */
+	readonly packetBytes: number;
+	/** How long a connection may take nothing while bytes wait for it. */
+	readonly stallMs: number;
+	/** Connections at a time. */
+	readonly connections: number;
+	/** Of all its connections together; undefined: as much as its turns allow. */
+	readonly work: AllowanceBounds | undefined;
+};
 
 /** For `connect` the topic is empty. */
 export type Verb = 'connect' | 'publish' | 'subscribe' | 'forward';
@@ -19,6 +35,7 @@ export type RetainedMessage = {
 
 /** Retained messages that live elsewhere, so that nothing is kept twice. */
 export type RetainedSource = {
+	/** All that match, and possibly more: what does not match is passed over by the reader, so that no step takes long. */
 	readonly match: (filter: string) => Iterable<RetainedMessage>;
 	readonly owns: (topic: string) => boolean;
 };
@@ -36,6 +53,10 @@ export type BrokerCounter =
 	| 'cutStalled'
 	| 'cutSilent'
 	| 'cutCrowded'
+	/** It went on asking for more work than its login's share. */
+	| 'cutGreedy'
+	/** Connections of one login beyond what it may have. */
+	| 'loginsCrowded'
 	/** Own publishes: a newer one of the topic took the place; dropped since too much waited. */
 	| 'outboxReplaced'
 	| 'outboxDropped'
@@ -58,10 +79,10 @@ export type BrokerOptions<Identity extends Login> = {
 		clientId: string,
 		others: readonly Connection[],
 	) => readonly Connection[] | undefined;
-	/** How long this one may take nothing while bytes wait for it. The default is that of tools. */
-	readonly stallMs?: (identity: Identity) => number;
-	/** Told of everything that is counted; `about` names the connection and never holds a secret. */
-	readonly onCounter?: (counter: BrokerCounter, about: string) => void;
+	/** The default is that of nodes. */
+	readonly termsOf?: (identity: Identity) => ClientTerms;
+	/** Told of everything that is counted; `about` names the connection and never holds a secret. Of connections that are cut the login, too. */
+	readonly onCounter?: (counter: BrokerCounter, about: string, login?: string) => void;
 };
 
 export type Broker = {

@@ -3,13 +3,17 @@
 // client's slice after another's.
 
 import {limits} from '../../api/limits.js';
+import {topicMatches} from '../../api/mqtt-filter.js';
 import type {Pace} from './pace.js';
 import {publishPacket} from './publish-packet.js';
 
 export type ReplayMessage = {readonly topic: string; readonly payload: () => Buffer; readonly qos: 0 | 1 | 2};
 
 export type ReplayTarget = {
+	/** All that match, and possibly more. */
 	readonly match: (filter: string) => Iterable<ReplayMessage>;
+	/** Told how many messages were looked at. */
+	readonly onLooked: (messages: number) => void;
 	readonly allowed: (topic: string) => boolean;
 	/** A message of QoS 1 or 2. */
 	readonly send: (topic: string, payload: Buffer, qos: 1 | 2) => void;
@@ -35,12 +39,13 @@ export function createReplay(target: ReplayTarget): Replay {
 		const packets: Buffer[] = [];
 		let bytes = 0;
 		let isOver = false;
-		for (let count = 0; count < limits.brokerReplayMessages && bytes < limits.brokerReplayBytes; count += 1) {
+		let count = 0;
+		for (; count < limits.brokerReplayMessages && bytes < limits.brokerReplayBytes; count += 1) {
 			const step = target.wanted(filter) ? messages.next() : undefined;
 			isOver = step === undefined || step.done === true;
 			if (step === undefined || step.done === true) break;
 			const message = step.value;
-			if (!target.allowed(message.topic)) continue;
+			if (!topicMatches(filter, message.topic) || !target.allowed(message.topic)) continue;
 			const payload = message.payload();
 			if (payload.length === 0) continue;
 			const granted = Math.min(message.qos, qos) as 0 | 1 | 2;
@@ -48,6 +53,7 @@ export function createReplay(target: ReplayTarget): Replay {
 			else target.send(message.topic, payload, granted);
 			bytes += payload.length;
 		}
+		target.onLooked(count);
 		if (packets.length > 0) target.write(Buffer.concat(packets));
 		// The broker writes what was sent in its next turn; only then the buffer says what waits.
 		setImmediate(() => {

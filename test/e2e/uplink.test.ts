@@ -32,7 +32,6 @@ async function startBroker(t: ExecutionContext, leads = true): Promise<Server> {
 		authenticate: (name, password) => (name === node && password === `secret of ${node}` ? {name, role: 'node', node} : undefined),
 		may,
 		retainedSource: {match: () => [], owns: () => false},
-		stallMs: () => limits.nodeStallMs,
 		endedBy: (_identity, clientId, others) => endedBy(clientId, others, limits.agentAliveMs),
 	});
 	const gate = createMqttGate(systemClock);

@@ -26,7 +26,6 @@ async function aStage(t: ExecutionContext) {
 test.serial('twenty stuck tools are cut at their time, a stuck node only at its own; who reads gets everything', async t => {
 	const {broker, port, clock} = await startBroker(t, {
 		may: () => true,
-		stallMs: ({role}) => (role === 'node' ? limits.nodeStallMs : limits.toolStallMs),
 	});
 	for (let at = 0; at < 20; at += 1) await stuckSubscriber(t, port, at % 2 === 0 ? 'admin' : 'watcher', 'a', `stuck-${at}`);
 	await stuckSubscriber(t, port, 'node-a', 'a');
@@ -97,7 +96,7 @@ test.serial('what is under way to a slow node is a window and one value at most,
 test('work of many is done in order, for a while in each turn, at least one piece', async t => {
 	let nowMs = 0;
 	const done: number[] = [];
-	const pace = createPace(() => nowMs, 4);
+	const pace = createPace(() => nowMs, {node: 4, tool: 4});
 	const turns: number[] = [];
 	for (let at = 0; at < 10; at += 1)
 		pace(() => {

@@ -5,17 +5,20 @@ import {limits} from '../../api/limits.js';
 import {ClientStream, type CutReason} from '../../system/broker/client-stream.js';
 import {Connections, newConnection} from '../../system/broker/connections.js';
 import {createOutbox} from '../../system/broker/outbox.js';
+import {createPace} from '../../system/broker/pace.js';
 import {createPacketGuard} from '../../system/broker/packet-guard.js';
 import {ManualClock} from '../../system/manual-clock.js';
+
+const pace = createPace(() => 0, {node: 1, tool: 1});
 
 const connect = [0x10, 2, 1, 2];
 
 test('the guard reads headers byte by byte as well as at once', t => {
 	const bytes = Buffer.concat([Buffer.from(connect), Buffer.from([0x30, 0x80, 0x01]), Buffer.alloc(128), Buffer.from([0xc0, 0])]);
 	const atOnce = createPacketGuard(200);
-	t.is(atOnce.feed(bytes), undefined);
+	t.is(atOnce.pass(bytes, 0, Infinity).problem, undefined);
 	const oneByOne = createPacketGuard(200);
-	for (const byte of bytes) t.is(oneByOne.feed(Buffer.from([byte])), undefined);
+	for (const byte of bytes) t.is(oneByOne.pass(Buffer.from([byte]), 0, Infinity).problem, undefined);
 });
 
 const cases: readonly {title: string; bytes: readonly number[]; expected: 'oversized' | 'malformed' | undefined}[] = [
@@ -29,7 +32,7 @@ const cases: readonly {title: string; bytes: readonly number[]; expected: 'overs
 ];
 for (const {title, bytes, expected} of cases)
 	test(`the guard ${expected === undefined ? 'lets pass' : 'refuses'} ${title}`, t => {
-		t.is(createPacketGuard(100).feed(Buffer.from(bytes)), expected);
+		t.is(createPacketGuard(100).pass(Buffer.from(bytes), 0, Infinity).problem, expected);
 	});
 
 function anOutbox(limit: {windowMessages: number; waitingMessages: number; waitingBytes?: number}) {
@@ -114,7 +117,7 @@ test('an emit that is done at once does not recurse', t => {
 test('a closed stream still hands over what was written, then waits for the other side', async t => {
 	const [near, far] = duplexPair();
 	const clock = new ManualClock();
-	const stream = new ClientStream({inner: near, clock, onCut: () => undefined});
+	const stream = new ClientStream({inner: near, clock, pace, onCut: () => undefined});
 	stream.write('the last words');
 	stream.destroy();
 	const heard: Buffer[] = [];
@@ -128,7 +131,7 @@ test('a closed stream still hands over what was written, then waits for the othe
 test('a stream that nobody reads accepts everything up to its bound and is cut beyond it', async t => {
 	const cuts: CutReason[] = [];
 	const inner = new Duplex({read: () => undefined, write: () => undefined});
-	const stream = new ClientStream({inner, clock: new ManualClock(), onCut: reason => cuts.push(reason)});
+	const stream = new ClientStream({inner, clock: new ManualClock(), pace, onCut: reason => cuts.push(reason)});
 	const chunk = Buffer.alloc(1_000_000);
 	for (let i = 0; i < 8; i += 1) t.true(stream.write(chunk));
 	t.true(stream.pendingBytes >= 7_900_000);
@@ -140,7 +143,7 @@ test('a stream that nobody reads accepts everything up to its bound and is cut b
 
 test('bytes come out as they went in, whatever their portions', async t => {
 	const [near, far] = duplexPair();
-	const stream = new ClientStream({inner: near, clock: new ManualClock(), onCut: () => undefined});
+	const stream = new ClientStream({inner: near, clock: new ManualClock(), pace, onCut: () => undefined});
 	const sizes = [1, 5_000, 20_000, 3, 16_384, 16_385, 70_000, 0, 2];
 	const parts = sizes.map((size, i) => Buffer.alloc(size, i + 1));
 	for (const [i, part] of parts.entries()) {
@@ -163,7 +166,7 @@ test('bytes come out as they went in, whatever their portions', async t => {
 test('a connection that ended while its login was looked at holds no client id', t => {
 	const connections = new Connections<object, {readonly name: string}>(() => true);
 	const [inner] = duplexPair();
-	const stream = new ClientStream({inner, clock: new ManualClock(), onCut: () => undefined});
+	const stream = new ClientStream({inner, clock: new ManualClock(), pace, onCut: () => undefined});
 	const connection = newConnection<{readonly name: string}>('somewhere', stream, () => undefined);
 	connection.clientId = 'tool-1';
 	connections.add({}, connection);

@@ -137,13 +137,14 @@ test('a login has its own bounds; what it clears, or another writes over, makes 
 });
 
 test('a node that retains all it may, by messages and by its will, takes no room of others', async t => {
-	const {broker, port} = await startBroker(t);
+	const {broker, port} = await startBroker(t, {may: () => true});
 	const will = {topic: 'troupe/v1/nodes/node-a/metrics/will', payload: Buffer.from('gone'), retain: true, qos: 0 as const};
 	const greedy = await loggedIn(t, port, 'node-a', {will});
 	const more = 5;
 	for (let i = 0; i < limits.brokerRetainedPerLogin + more; i += 1)
 		await greedy.publishAsync(`troupe/v1/nodes/node-a/metrics/m${i}`, 'x', {retain: true, qos: i % 2 === 0 ? 1 : 2});
 	await greedy.publishAsync('troupe/v1/actors/node-a/lifecycle/pods', Buffer.alloc(100_000), {retain: true, qos: 1});
+	await settled(greedy);
 	t.is(broker.counters().retainedRefused, more + 1);
 	const watcher = await loggedIn(t, port, 'watcher');
 	const {heard, until} = hearing(watcher);

@@ -6,6 +6,8 @@ import type {ExecutionContext} from 'ava';
 import mqtt, {type IClientOptions, type MqttClient} from 'mqtt';
 import {may, type Identity} from '../../api/roles.js';
 import {createBroker, type Broker, type BrokerOptions, type RetainedSource} from '../../system/broker.js';
+import type {ClientTerms} from '../../system/broker/ports.js';
+import {nodeTerms, toolTerms} from '../../system/broker/terms.js';
 import {ManualClock} from '../../system/manual-clock.js';
 import {packet, text} from './mqtt/_wire.js';
 
@@ -24,11 +26,13 @@ export const passwordOf = (name: string): string => name + name;
 export const authenticate = (username: string | undefined, password: string | undefined): Identity | undefined =>
 	username !== undefined && password === passwordOf(username) ? logins[username] : undefined;
 
+const termsOf = ({role}: Identity): ClientTerms => (role === 'node' ? nodeTerms : toolTerms);
+
 export type Rig = {readonly broker: Broker; readonly port: number; readonly clock: ManualClock};
 
 export async function startBroker(t: ExecutionContext, overrides: Partial<BrokerOptions<Identity>> = {}): Promise<Rig> {
 	const clock = new ManualClock();
-	const broker = await createBroker<Identity>({clock, authenticate, may, retainedSource: noRetained, ...overrides});
+	const broker = await createBroker<Identity>({clock, authenticate, may, retainedSource: noRetained, termsOf, ...overrides});
 	t.teardown(() => broker.close());
 	const {port} = await broker.listen('127.0.0.1', 0);
 	return {broker, port, clock};

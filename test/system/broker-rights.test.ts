@@ -1,4 +1,5 @@
 import test from 'ava';
+import {limits} from '../../api/limits.js';
 import {hearing, loggedIn, settled, startBroker} from './broker-rig.js';
 
 const beat = 'troupe/v1/nodes/node-a/beat';
@@ -104,7 +105,7 @@ test('messages that overtake each other inside the broker are all delivered', as
 test('a client may hold so many filters and no more', async t => {
 	const {broker, port} = await startBroker(t, {may: () => true});
 	const client = await loggedIn(t, port, 'admin');
-	const filters = Array.from({length: 1_000}, (_, i) => `a/${i}`);
+	const filters = Array.from({length: limits.brokerSubscriptions}, (_, i) => `a/${i}`);
 	await client.subscribeAsync(filters);
 	await t.throwsAsync(client.subscribeAsync('one/more'));
 	await client.unsubscribeAsync('a/1');

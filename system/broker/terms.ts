@@ -1,0 +1,21 @@
+// What nodes and tools may ask of the broker.
+
+import {limits} from '../../api/limits.js';
+import type {ClientTerms} from './ports.js';
+
+/** The cluster's own traffic: first in each turn, and bounded by its turns alone. */
+export const nodeTerms: ClientTerms = {
+	rank: 'node',
+	packetBytes: limits.packetBytes,
+	stallMs: limits.nodeStallMs,
+	connections: Infinity,
+	work: undefined,
+};
+
+export const toolTerms: ClientTerms = {
+	rank: 'tool',
+	packetBytes: limits.brokerToolPacketBytes,
+	stallMs: limits.toolStallMs,
+	connections: limits.brokerConnectionsPerLogin,
+	work: {perSecond: limits.brokerToolWorkPerSecond, atOnce: limits.brokerToolWorkAtOnce, debt: limits.brokerToolWorkDebt},
+};
