@@ -13,7 +13,7 @@ const lastBlocks = 64;
  */
 export async function rotateLog(log: string, limitBytes: number): Promise<void> {
 	const {bytes, written} = sizeIn(statSync(log));
-	if (written < limitBytes) return;
+	if ((written === 0 ? bytes : written) < limitBytes) return;
 	const copy = `${olderFile(log)}.new`;
 	const skipped = bytes > 2 * limitBytes ? bytes - limitBytes : 0;
 	// Not by copyFile(3), which copies what there is by then: a program may have made its log longer than the disk.

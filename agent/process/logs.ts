@@ -37,13 +37,13 @@ export function basesOf(log: string): Bases {
 /** How long a file is, and what of that was ever written. */
 export type Size = {
 	readonly bytes: number;
-	/** All of it where the file system does not tell. */
+	/** 0 also where the file system does not tell. */
 	readonly written: number;
 };
 
 export const sizeIn = ({size, blocks}: {readonly size: number; readonly blocks: number}): Size => {
 	const bytes = Math.min(size, longestBytes);
-	return {bytes, written: blocks === 0 ? bytes : Math.min(bytes, blocks * 512)};
+	return {bytes, written: Math.min(bytes, blocks * 512)};
 };
 
 const sizeOf = (file: string): Size => sizeIn(statSync(file, {throwIfNoEntry: false}) ?? {size: 0, blocks: 0});

@@ -90,6 +90,17 @@ test('a log of 8 TiB is rotated to no more than its bound, and its holes stay ho
 	t.is(readAll(log).text, 'the end\n');
 });
 
+test('a log that is nothing but a hole is cut, and takes no disk', async t => {
+	const log = await aLog(t);
+	truncateSync(log, 8 * tebibyte);
+	const {text, pieces} = readAll(log);
+	t.is(text, '');
+	t.true(pieces <= limits.logScanBytes / limits.logChunkBytes + 2, `${pieces} pieces`);
+	await rotateLog(log, mebibyte);
+	t.is(statSync(log).size, 0);
+	t.true(statSync(olderFile(log)).blocks * 512 <= 65_536);
+});
+
 test('a log that is written at a place of its own after a rotation is not rotated for the hole before it', async t => {
 	const log = await aLog(t, Buffer.alloc(mebibyte, 'x'));
 	await rotateLog(log, mebibyte);
