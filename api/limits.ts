@@ -276,10 +276,14 @@ export const limits = {
 	brokerReplayMessages: 200,
 	/** What is written to a client's socket at once; the smaller, the sooner a slow reader shows progress. */
 	brokerWriteBytes: 16_384,
-	/** Kept sessions (`clean: false`), and what is queued for one while its client is away. */
+	/** Kept sessions (`clean: false`), of all logins and of one. */
 	brokerSessions: 256,
+	brokerSessionsPerLogin: 16,
+	/** What is queued for one while its client is away, with what it costs to keep: of one session, of one login, and of all. */
 	brokerSessionMessages: 1_000,
 	brokerSessionBytes: 4_194_304,
+	brokerSessionBytesPerLogin: 8_388_608,
+	brokerSessionBytesInAll: 67_108_864,
 	/** QoS 2 messages of one client that wait for their release. */
 	brokerInflightInbound: 1_000,
 	/** A broker elsewhere (Mosquitto): what waits for one client (every object, for one that asks for all of them), what of it waits for its acknowledgement, the longest keep-alive. */

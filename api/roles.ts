@@ -1,11 +1,11 @@
 // Who may do what, over MQTT and over HTTP: one table of roles for both doors.
 //
 // A subscription is granted when its filter can match anything that may be read; what is forwarded is checked topic by topic,
-// so `#` shows everyone what they may see and no more. Inboxes are read by their owner alone, streams by their two ends, canaries by control.
+// so `#` shows everyone what they may see and no more. Inboxes are read by their owner alone, canaries by control. Nobody but nodes publishes.
 
 import {controlSystem} from './keys.js';
 import {filtersOverlap, isFilter} from './mqtt-filter.js';
-import {bulkFilter, inboxFilter, isLevel, parseTopic, streamEnds, topicPrefix, type Topic} from './topics.js';
+import {bulkFilter, inboxFilter, isLevel, parseTopic, topicPrefix, type Topic} from './topics.js';
 
 export type Role =
 	| 'admin'
@@ -22,6 +22,8 @@ export type Identity = {
 	readonly role: Role;
 	/** The node whose agent this is. */
 	readonly node?: string | undefined;
+	/** Of the token that was shown: another one of the same name is another login. Nothing can be learned from it. */
+	readonly credential?: string | undefined;
 };
 
 export type MqttVerb = 'connect' | 'publish' | 'subscribe' | 'forward';
@@ -51,23 +53,16 @@ function mayPublish(identity: Identity, topic: Topic | undefined): boolean {
 	switch (topic.type) {
 		case 'object':
 		case 'events':
-		case 'reply':
+		case 'lifecycle':
 		case 'canary':
 			return false;
 		case 'presence':
 		case 'beat':
-		case 'metrics':
 			return role === 'node' && topic.node === name;
-		case 'lifecycle':
-			return role === 'node' && topic.system === name;
 		case 'inbox':
 		case 'bulk':
 			// The sender is who it says; nodes talk to the control plane only.
-			return topic.from === name && (role === 'admin' || (role === 'node' && topic.to === controlSystem));
-		case 'stream':
-			return isEnd(identity, topic.id);
-		case 'invoke':
-			return role === 'admin' || role === 'edit' || role === 'tool';
+			return role === 'node' && topic.from === name && topic.to === controlSystem;
 	}
 }
 
@@ -81,26 +76,18 @@ function mayRead(identity: Identity, topic: Topic | undefined): boolean {
 			return role !== 'node';
 		case 'presence':
 		case 'beat':
-		case 'metrics':
 			return role !== 'node' || topic.node === name;
 		case 'inbox':
 		case 'bulk':
 			return topic.to === name;
-		case 'stream':
-			return isEnd(identity, topic.id);
-		case 'invoke':
 		case 'canary':
 			return false;
-		case 'reply':
-			return topic.login === name;
 	}
 }
 
-const isEnd = ({name}: Identity, id: string): boolean => streamEnds(id).includes(name);
-
 /** Filters that together match all that the identity may read, and possibly more: forwarding decides. */
 function readableFilters({name, role}: Identity): readonly string[] {
-	const own = [inboxFilter(name), bulkFilter(name), `${topicPrefix}streams/+/+`, `${topicPrefix}replies/${name}/+`];
+	const own = [inboxFilter(name), bulkFilter(name)];
 	if (role === 'node') return [...own, `${topicPrefix}nodes/${name}/#`];
 	return [...own, ...['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#'].map(filter => topicPrefix + filter)];
 }

@@ -11,7 +11,6 @@ export type Topic =
 	/** Retained; online, restarting or offline, by the agent and its last will. */
 	| {readonly type: 'presence'; readonly node: string}
 	| {readonly type: 'beat'; readonly node: string}
-	| {readonly type: 'metrics'; readonly node: string; readonly what: string}
 	/** Tell, ask, reply and node sync between systems. */
 	| {readonly type: 'inbox'; readonly to: string; readonly from: string}
 	/** The same for what is large: logs. A connection of its own, so that it never holds up the inbox. */
@@ -19,10 +18,7 @@ export type Topic =
 	/** Control to itself, through the broker: whoever hears it in time can trust what it hears of others. */
 	| {readonly type: 'canary'; readonly server: string}
 	/** What happens to the actors of a system; the path has slashes. */
-	| {readonly type: 'lifecycle'; readonly system: string; readonly path: string}
-	| {readonly type: 'stream'; readonly id: string; readonly direction: string}
-	| {readonly type: 'invoke'; readonly namespace: string; readonly name: string}
-	| {readonly type: 'reply'; readonly login: string; readonly id: string};
+	| {readonly type: 'lifecycle'; readonly system: string; readonly path: string};
 
 /** The topic's text. A name that is empty or has a wildcard, a NUL or a slash is a bug of the caller. */
 export function formatTopic(topic: Topic): string {
@@ -39,8 +35,6 @@ function levelsOf(topic: Topic): readonly string[] {
 			return ['nodes', topic.node, 'presence'];
 		case 'beat':
 			return ['nodes', topic.node, 'beat'];
-		case 'metrics':
-			return ['nodes', topic.node, 'metrics', topic.what];
 		case 'inbox':
 		case 'bulk':
 			return ['actors', topic.to, topic.type, topic.from];
@@ -48,12 +42,6 @@ function levelsOf(topic: Topic): readonly string[] {
 			return ['canary', topic.server];
 		case 'lifecycle':
 			return ['actors', topic.system, 'lifecycle', ...topic.path.split('/')];
-		case 'stream':
-			return ['streams', topic.id, topic.direction];
-		case 'invoke':
-			return ['functions', topic.namespace, topic.name, 'invoke'];
-		case 'reply':
-			return ['replies', topic.login, topic.id];
 	}
 }
 
@@ -78,13 +66,9 @@ function topicOf(levels: readonly string[]): Topic | undefined {
 	if (is(4, 'objects')) return {type: 'object', plural: a, namespace: b, name: c};
 	if (is(4, 'events')) return {type: 'events', namespace: a, plural: b, name: c};
 	if (is(3, 'nodes') && (b === 'presence' || b === 'beat')) return {type: b, node: a};
-	if (is(4, 'nodes') && b === 'metrics') return {type: 'metrics', node: a, what: c};
 	if (is(4, 'actors') && (b === 'inbox' || b === 'bulk')) return {type: b, to: a, from: c};
 	if (is(2, 'canary')) return {type: 'canary', server: a};
 	if (family === 'actors' && b === 'lifecycle' && c !== '') return {type: 'lifecycle', system: a, path: [c, ...rest].join('/')};
-	if (is(3, 'streams')) return {type: 'stream', id: a, direction: b};
-	if (is(4, 'functions') && c === 'invoke') return {type: 'invoke', namespace: a, name: b};
-	if (is(3, 'replies')) return {type: 'reply', login: a, id: b};
 	return undefined;
 }
 
@@ -103,16 +87,3 @@ export const bulkFilter = (system: string): string => `${topicPrefix}actors/${ch
 
 /** Presence or beats of all nodes. */
 export const nodesFilter = (what: 'presence' | 'beat'): string => `${topicPrefix}nodes/+/${what}`;
-
-/** What a stream's id is made of: its two ends may read it, whoever else sees the id may not. */
-export const streamId = (oneEnd: string, otherEnd: string, random: string): string =>
-	[oneEnd, otherEnd, random].map(checkedLevel).join(streamSeparator);
-
-/** No DNS name has it. */
-const streamSeparator = '~';
-
-/** The logins at the two ends of a stream; none of an id that is not ours. */
-export function streamEnds(id: string): readonly string[] {
-	const parts = id.split(streamSeparator);
-	return parts.length === 3 ? parts.slice(0, 2) : [];
-}

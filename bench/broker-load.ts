@@ -103,7 +103,7 @@ async function burstOfOne(scope: Scope, nodeFlags: readonly string[]): Promise<r
 	const writer = startPart<Peers>(scope, fileURLToPath(new URL('./load/peers.js', import.meta.url)));
 	const rest = rssBytes(host.pid);
 	const startedAt = performance.now();
-	const topic = 'troupe/v1/nodes/writer/metrics/burst';
+	const topic = 'troupe/v1/nodes/writer/presence';
 	const [during, , arrived] = await Promise.all([
 		trips(stage, quietMs),
 		writer.call('flood', {port, name: 'writer', topic, count: 50, bytes: 1_000_000}),

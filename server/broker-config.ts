@@ -82,7 +82,7 @@ function passwords(controlPassword: string, logins: readonly BrokerLogin[]): str
 }
 
 /** What every login may read: what is addressed to it. Such lines hold for all, so they must be harmless to all. */
-const ownTopics = ['actors/%u/inbox/+', 'actors/%u/bulk/+', 'replies/%u/+'];
+const ownTopics = ['actors/%u/inbox/+', 'actors/%u/bulk/+'];
 
 function acl(logins: readonly BrokerLogin[]): string {
 	return lines(
@@ -106,17 +106,14 @@ const readers: readonly Right[] = ['objects/+/+/+', 'events/+/+/+', 'nodes/#', '
 function rightsOf({name, role}: {readonly name: string; readonly role: Role}): readonly Right[] {
 	switch (role) {
 		case 'admin':
-			return [...readers, ['write', `actors/+/inbox/${name}`], ['write', `actors/+/bulk/${name}`], ['write', 'functions/+/+/invoke']];
 		case 'edit':
 		case 'tool':
-			return [...readers, ['write', 'functions/+/+/invoke']];
 		case 'view':
 			return readers;
 		case 'node':
 			return [
 				['read', `nodes/${name}/#`],
-				...['presence', 'beat', 'metrics/+'].map((what): Right => ['write', `nodes/${name}/${what}`]),
-				['write', `actors/${name}/lifecycle/#`],
+				...['presence', 'beat'].map((what): Right => ['write', `nodes/${name}/${what}`]),
 				['write', `actors/${controlSystem}/inbox/${name}`],
 				['write', `actors/${controlSystem}/bulk/${name}`],
 			];

@@ -63,7 +63,7 @@ const asUsual = (secret: string): string => prefix + secret;
 /** The tokens that the vault holds. `onKept` is told which there are, now and after each change. */
 export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: readonly TokenInfo[]) => void = () => undefined): Tokens {
 	const {all, keep} = openList(vault, onKept);
-	const hashOf = createHasher();
+	const hasher = createHasher();
 	const isGood = ({expiresAtMs}: Stored): boolean => expiresAtMs === undefined || expiresAtMs > nowMs();
 	return {
 		async issue(name, role, {ttlMs, isNew = false, textOf = asUsual} = {}) {
@@ -96,9 +96,11 @@ export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: r
 				.map(({name, role, hash}) => ({name, role, password: passwordField(hash)})),
 		authenticate(token) {
 			if (token === undefined) return undefined;
-			const hash = hashOf(token);
+			const hash = hasher.hashOf(token);
 			const stored = all().find(each => each.hash === hash);
-			return stored !== undefined && isGood(stored) ? identityOf(stored) : undefined;
+			if (stored === undefined || !isGood(stored)) return undefined;
+			hasher.remember(token, hash);
+			return identityOf(stored);
 		},
 	};
 }
@@ -127,26 +129,36 @@ function openList(vault: Vault, onKept: (tokens: readonly TokenInfo[]) => void) 
  * Hashes of tokens that come again and again: the kept hash takes 0.2 ms, which a request should pay only once. What is compared is a
  * hash: how far it agrees with another tells nothing of the token.
  */
-function createHasher(): (token: string) => string {
+function createHasher() {
 	const known = new Map<string, string>();
-	return token => {
-		const quick = createHash('sha256').update(token).digest('base64');
-		const hash = known.get(quick) ?? mosquittoHash(token);
-		known.delete(quick);
-		known.set(quick, hash);
-		const [oldest] = known.keys();
-		if (oldest !== undefined && known.size > limits.tokens) known.delete(oldest);
-		return hash;
+	return {
+		hashOf(token: string): string {
+			return known.get(quickHash(token)) ?? mosquittoHash(token);
+		},
+		/** Only of tokens that are good: those that are not would drive the others out. */
+		remember(token: string, hash: string): void {
+			const quick = quickHash(token);
+			known.delete(quick);
+			known.set(quick, hash);
+			const [oldest] = known.keys();
+			if (oldest !== undefined && known.size > limits.tokens) known.delete(oldest);
+		},
 	};
 }
+
+const quickHash = (token: string): string => createHash('sha256').update(token).digest('base64');
 
 function withoutHash({hash: _hash, ...info}: Stored): TokenInfo {
 	return info;
 }
 
-function identityOf({name, role}: Stored): Identity {
-	return role === 'node' ? {name, role, node: name} : {name, role};
+function identityOf({name, role, hash}: Stored): Identity {
+	const credential = createHash('sha256').update(hash).digest('base64url').slice(0, credentialCharacters);
+	return role === 'node' ? {name, role, node: name, credential} : {name, role, credential};
 }
+
+/** Enough that no two tokens have the same. */
+const credentialCharacters = 22;
 
 /** A node may be called like a host, with dots. */
 function checkName(name: string, role: Role): void {

@@ -83,8 +83,11 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 	};
 	const persistence = createPersistence({
 		sessions: limits.brokerSessions,
+		sessionsPerLogin: limits.brokerSessionsPerLogin,
 		messages: limits.brokerSessionMessages,
 		bytes: limits.brokerSessionBytes,
+		bytesPerLogin: limits.brokerSessionBytesPerLogin,
+		bytesInAll: limits.brokerSessionBytesInAll,
 		ownerOf: clientId => connections.ownerOf(clientId),
 		onRetained: keep,
 		onDropped: clientId => count('sessionMessagesDropped', clientId),
@@ -163,6 +166,7 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 		cut(login) {
 			const found = connections.ofLogin(login);
 			for (const {stream} of found) stream.cut();
+			persistence.dropOf(login);
 			return found.length;
 		},
 		async close() {
@@ -242,7 +246,7 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 			// Who says goodbye in the same breath is not there any more.
 			if (!connections.login(connection, identity)) return done(null, false);
 			connection.onLogin();
-			persistence.claim(connection.clientId, identity.name);
+			persistence.claim(connection.clientId, identity);
 			const terms = termsOf(identity);
 			connection.stream.login({...terms, allowance: connection.allowance}, terms.stallMs);
 			done(null, true);
@@ -290,6 +294,7 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 		}
 		const grant = (): void => {
 			connection.filters.set(topic, qos);
+			if (!connection.clean) persistence.keep(connection.clientId, topic, qos);
 			// aedes would deliver at the QoS of whichever overlapping filter it meets first: `authorizeForward` decides instead.
 			done(null, {...subscription, qos: 2});
 		};

@@ -73,6 +73,6 @@ export function senderOf(topic: string): string | undefined {
 /** The system that must be there, since the topic is written by it alone; a presence may be its will. */
 export function writerOf(topic: string): string | undefined {
 	const parsed = parseTopic(topic);
-	if (parsed?.type === 'beat' || parsed?.type === 'metrics') return parsed.node;
+	if (parsed?.type === 'beat') return parsed.node;
 	return parsed?.type === 'inbox' || parsed?.type === 'bulk' ? parsed.from : undefined;
 }

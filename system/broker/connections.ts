@@ -93,8 +93,8 @@ export class Connections<Client extends object, Identity extends Login> {
 
 	/** What a session keeps of a live connection: nothing that holds on to its socket. */
 	ownerOf(clientId: string): SessionOwner | undefined {
-		const {identity, filters} = this.#holders.get(clientId) ?? {};
-		return identity === undefined || filters === undefined ? undefined : ownerFrom(identity, filters, this.#may);
+		const identity = this.#holders.get(clientId)?.identity;
+		return identity === undefined ? undefined : ownerFrom(identity, this.#may);
 	}
 
 	/** Logins of which anything came at that time (monotonic) or later. */
@@ -124,12 +124,8 @@ export class Connections<Client extends object, Identity extends Login> {
 	}
 }
 
-const ownerFrom = <Identity extends Login>(
-	identity: Identity,
-	filters: ReadonlyMap<string, 0 | 1 | 2>,
-	may: BrokerOptions<Identity>['may'],
-): SessionOwner => ({
+const ownerFrom = <Identity extends Login>(identity: Identity, may: BrokerOptions<Identity>['may']): SessionOwner => ({
 	login: identity.name,
-	granted: filter => filters.has(filter),
+	credential: identity.credential,
 	allowed: topic => may(identity, 'forward', topic),
 });

@@ -5,15 +5,25 @@
 
 import {Readable} from 'node:stream';
 import {topicMatches} from '../../api/mqtt-filter.js';
+import type {Login} from './ports.js';
 import type {Retained} from './retained-tree.js';
+import {costOf, createSessionBytes, filterCost, withOwnPayload, type KeptPacket} from './session-queue.js';
 
-export type SessionLimits = {readonly sessions: number; readonly messages: number; readonly bytes: number};
+export type SessionLimits = {
+	readonly sessions: number;
+	readonly sessionsPerLogin: number;
+	/** Of one session. */
+	readonly messages: number;
+	readonly bytes: number;
+	readonly bytesPerLogin: number;
+	readonly bytesInAll: number;
+};
 
 /** A connected client, as sessions need to know it. */
 export type SessionOwner = {
 	readonly login: string;
-	/** Whether the filter was granted; aedes hands over refused ones as well. */
-	readonly granted: (filter: string) => boolean;
+	/** Another one of the same name is another login. */
+	readonly credential: string | undefined;
 	/** Whether a message on this topic may reach the login; asked for messages that are queued. */
 	readonly allowed: (topic: string) => boolean;
 };
@@ -25,22 +35,7 @@ export type PersistenceOptions = SessionLimits & {
 	readonly onDropped: (clientId: string) => void;
 };
 
-/** A packet as aedes keeps it: PUBLISH, or PUBREL after the first half of a QoS 2 exchange. */
-export type KeptPacket = {
-	readonly cmd?: string;
-	readonly brokerId?: string;
-	readonly brokerCounter?: number;
-	readonly topic?: string;
-	readonly payload?: Buffer | string;
-	readonly qos?: 0 | 1 | 2;
-	readonly retain?: boolean;
-	/** Of what a client publishes, until it is retained: its login, as the broker put it there. */
-	readonly clientId?: string;
-	readonly dup?: boolean;
-	messageId?: number | undefined;
-	/** Rises along a queue. */
-	readonly order?: number;
-};
+export type {KeptPacket} from './session-queue.js';
 
 type ClientRef = {readonly id: string};
 type Subscription = {readonly topic: string; readonly qos: 0 | 1 | 2};
@@ -52,7 +47,8 @@ type Session = {
 	readonly owner: SessionOwner;
 	readonly filters: Map<string, 0 | 1 | 2>;
 	queue: KeptPacket[];
-	queuedBytes: number;
+	/** What filters and queue cost. */
+	bytes: number;
 	/** Of the last packet that was queued, and of the last one that was sent since its client came. */
 	lastOrder: number;
 	sentOrder: number;
@@ -61,7 +57,6 @@ type Session = {
 	onSent: () => void;
 };
 
-const bytesOf = (packet: KeptPacket): number => (packet.topic?.length ?? 0) + (packet.payload?.length ?? 0);
 const nothing = Promise.resolve();
 
 /** What has a message id was on its way already [MQTT-3.3.1-1]. */
@@ -72,7 +67,7 @@ const newSession = (owner: SessionOwner): Session => ({
 	owner,
 	filters: new Map(),
 	queue: [],
-	queuedBytes: 0,
+	bytes: 0,
 	lastOrder: 0,
 	sentOrder: 0,
 	isCatchingUp: false,
@@ -106,17 +101,40 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 	const sessions = new Map<string, Session>();
 	/** QoS 2 message ids taken and not yet released, by client; aedes bounds how many. */
 	const incoming = new Map<string, Set<number>>();
+	const held = createSessionBytes(bounds);
 
-	/** The session of a connected client, made when there is room; the oldest one without a client makes room. */
+	/** Counts more of a session, or less; false where there is no room. */
+	const count = (session: Session, more: number): boolean => {
+		const {login} = session.owner;
+		if (more > 0 && (session.bytes + more > bounds.bytes || !held.take(login, more))) return false;
+		if (more < 0) held.release(login, -more);
+		session.bytes += more;
+		return true;
+	};
+
+	const forget = (clientId: string): void => {
+		const session = sessions.get(clientId);
+		if (session !== undefined) count(session, -session.bytes);
+		sessions.delete(clientId);
+		incoming.delete(clientId);
+	};
+
+	/** Where there are so many of these, the oldest one without a client makes room; false if none can. */
+	const hasRoom = (ids: readonly string[], most: number): boolean => {
+		if (ids.length < most) return true;
+		const idle = ids.find(id => ownerOf(id) === undefined);
+		if (idle !== undefined) forget(idle);
+		return idle !== undefined;
+	};
+
+	const idsOf = (login: string): string[] => [...sessions].filter(([, {owner}]) => owner.login === login).map(([id]) => id);
+
+	/** The session of a connected client, made when there is room among those of its login, and among all. */
 	const sessionFor = (clientId: string): Session | undefined => {
 		const known = sessions.get(clientId);
 		const owner = ownerOf(clientId);
 		if (known !== undefined || owner === undefined) return known;
-		if (sessions.size >= bounds.sessions) {
-			const idle = [...sessions.keys()].find(id => ownerOf(id) === undefined);
-			if (idle === undefined) return undefined;
-			sessions.delete(idle);
-		}
+		if (!hasRoom(idsOf(owner.login), bounds.sessionsPerLogin) || !hasRoom([...sessions.keys()], bounds.sessions)) return undefined;
 		const session = newSession(owner);
 		sessions.set(clientId, session);
 		return session;
@@ -125,12 +143,10 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 	const enqueue = (clientId: string, packet: KeptPacket): void => {
 		const session = sessions.get(clientId);
 		if (session === undefined || !session.owner.allowed(packet.topic ?? '')) return;
-		const bytes = session.queuedBytes + bytesOf(packet);
-		if (session.queue.length >= bounds.messages || bytes > bounds.bytes) return onDropped(clientId);
+		if (session.queue.length >= bounds.messages || !count(session, costOf(packet))) return onDropped(clientId);
 		// From a queue it comes as a message of an established subscription [MQTT-3.3.1-9].
 		session.lastOrder += 1;
 		session.queue.push({...packet, retain: false, messageId: undefined, order: session.lastOrder});
-		session.queuedBytes = bytes;
 	};
 
 	const dropWhere = (clientId: string, matches: (packet: KeptPacket) => boolean): KeptPacket | undefined => {
@@ -138,7 +154,7 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 		const found = session?.queue.find(matches);
 		if (session === undefined || found === undefined) return undefined;
 		session.queue = session.queue.filter(packet => packet !== found);
-		session.queuedBytes -= bytesOf(found);
+		count(session, -costOf(found));
 		noteSent(session, found);
 		return found;
 	};
@@ -153,19 +169,34 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 		const kept = queue[at];
 		if (kept === undefined) return;
 		noteSent(session, kept);
-		if (isPublish) kept.messageId = packet.messageId;
-		else queue[at] = {...packet, ...(kept.order === undefined ? {} : {order: kept.order})};
+		if (isPublish) {
+			kept.messageId = packet.messageId;
+			return;
+		}
+		const release = {...packet, ...(kept.order === undefined ? {} : {order: kept.order})};
+		queue[at] = release;
+		count(session, costOf(release) - costOf(kept));
 	};
 
 	return {
-		/** Another login never gets what was queued for this one. */
-		claim(clientId: string, login: string): void {
-			const session = sessions.get(clientId);
-			if (session === undefined || session.owner.login === login) return;
-			sessions.delete(clientId);
-			incoming.delete(clientId);
+		/** Another login never gets what was queued for this one, also if it has the same name. */
+		claim(clientId: string, {name, credential}: Login): void {
+			const owner = sessions.get(clientId)?.owner;
+			if (owner !== undefined && (owner.login !== name || owner.credential !== credential)) forget(clientId);
+		},
+		/** The login is no more, and nothing is kept for it. */
+		dropOf(login: string): void {
+			for (const clientId of idsOf(login)) forget(clientId);
+		},
+		/** A filter that was granted to a client that keeps a session. */
+		keep(clientId: string, filter: string, qos: 0 | 1 | 2): void {
+			const session = sessionFor(clientId);
+			if (session === undefined) return;
+			if (session.filters.has(filter) || count(session, filterCost(filter))) session.filters.set(filter, qos);
 		},
 		sessions: () => sessions.size,
+		/** What they cost, all together. */
+		bytes: held.all,
 		/** Whether a publish that is on its way to a client reaches it from its queue, or has done so. */
 		comesFromQueue(clientId: string, brokerCounter: number | undefined): boolean {
 			const session = sessions.get(clientId);
@@ -184,14 +215,11 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 		},
 		createRetainedStreamCombi: (): Readable => Readable.from([]),
 
-		addSubscriptions(client: ClientRef, subscriptions: readonly Subscription[]): Promise<void> {
-			const granted = subscriptions.filter(({topic}) => ownerOf(client.id)?.granted(topic) === true);
-			const session = granted.length === 0 ? undefined : sessionFor(client.id);
-			for (const {topic, qos} of granted) session?.filters.set(topic, qos);
-			return nothing;
-		},
+		/** Called for each filter of a packet with all of them, refused ones among them: `keep` is told of each by itself. */
+		addSubscriptions: (): Promise<void> => nothing,
 		removeSubscriptions(client: ClientRef, filters: readonly string[]): Promise<void> {
-			for (const filter of filters) sessions.get(client.id)?.filters.delete(filter);
+			const session = sessions.get(client.id);
+			for (const filter of filters) if (session?.filters.delete(filter) === true) count(session, -filterCost(filter));
 			return nothing;
 		},
 		subscriptionsByClient(client: ClientRef): Promise<Subscription[]> {
@@ -202,7 +230,7 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 		},
 		/** A clean session begins: nothing of an older one stays [MQTT-3.1.2-6]. */
 		cleanSubscriptions(client: ClientRef): Promise<void> {
-			sessions.delete(client.id);
+			forget(client.id);
 			return nothing;
 		},
 		subscriptionsByTopic(topic: string): Promise<QueuedFor[]> {
@@ -217,11 +245,12 @@ export function createPersistence({ownerOf, onRetained, onDropped, ...bounds}: P
 		},
 
 		outgoingEnqueue(subscription: {clientId: string}, packet: KeptPacket): Promise<void> {
-			enqueue(subscription.clientId, packet);
+			enqueue(subscription.clientId, withOwnPayload(packet));
 			return nothing;
 		},
 		outgoingEnqueueCombi(subscriptions: readonly QueuedFor[], packet: KeptPacket): Promise<void> {
-			for (const {clientId, qos} of subscriptions) enqueue(clientId, {...packet, qos: Math.min(qos, packet.qos ?? 0) as 0 | 1 | 2});
+			const own = subscriptions.length === 0 ? packet : withOwnPayload(packet);
+			for (const {clientId, qos} of subscriptions) enqueue(clientId, {...own, qos: Math.min(qos, packet.qos ?? 0) as 0 | 1 | 2});
 			return nothing;
 		},
 		/** A packet that found no room is unknown here; its client gets it all the same. */

@@ -8,7 +8,11 @@ import type {AllowanceBounds} from './allowance.js';
 import type {Rank} from './pace.js';
 
 /** Who logged in; the layers above put more into it. */
-export type Login = {readonly name: string};
+export type Login = {
+	readonly name: string;
+	/** Another one of the same name is another login: nothing is kept from one to the other. */
+	readonly credential?: string | undefined;
+};
 
 /** What a login may ask for. */
 export type ClientTerms = {
@@ -104,7 +108,7 @@ export type Broker = {
 	readonly heardSince: (atMs: number) => readonly string[];
 	/** Logins that are connected, each once, sorted. */
 	readonly connected: () => readonly string[];
-	/** Cuts the connections of a login; how many there were. Whether it is let in again is not decided here. */
+	/** Cuts the connections of a login and forgets what is kept for it; how many there were. Whether it is let in again is not decided here. */
 	readonly cut: (login: string) => number;
 	/** Cuts every connection and closes every door. */
 	readonly close: () => Promise<void>;

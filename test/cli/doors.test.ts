@@ -81,7 +81,7 @@ test('MQTT: no object is taken from anybody; what a node says that is no sound m
 		for (const client of [tool, node]) client.publish('troupe/v1/objects/pods/default/corpus', payload, {retain: true});
 		node.publish('troupe/v1/actors/control/inbox/node-b', payload);
 		for (const lane of ['inbox', 'bulk']) node.publish(`troupe/v1/actors/control/${lane}/node-a`, payload);
-		for (const sign of ['presence', 'beat', 'metrics/cpu']) node.publish(`troupe/v1/nodes/node-a/${sign}`, payload);
+		for (const sign of ['presence', 'beat']) node.publish(`troupe/v1/nodes/node-a/${sign}`, payload);
 	}
 	await Promise.all([settled(node), settled(tool)]);
 	t.is(broker.counters().publishesRefused, 3 * payloads.length);

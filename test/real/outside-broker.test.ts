@@ -93,6 +93,8 @@ test('each login may do what its role says and no more', async t => {
 		[eye, 'troupe/v1/functions/default/f/invoke'],
 		[root, object],
 		[root, 'troupe/v1/canary/x'],
+		[root, 'troupe/v1/actors/control/inbox/root'],
+		[pliers, 'troupe/v1/functions/default/f/invoke'],
 		[pliers, 'troupe/v1/actors/control/inbox/pliers'],
 	];
 	for (const [who, topic] of attempts) await who.publishAsync(topic, 'forged', {qos: 1, retain: true});
@@ -100,8 +102,6 @@ test('each login may do what its role says and no more', async t => {
 		[nodeA, 'troupe/v1/nodes/node-a/presence'],
 		[nodeA, 'troupe/v1/actors/control/inbox/node-a'],
 		[nodeA, 'troupe/v1/actors/control/bulk/node-a'],
-		[root, 'troupe/v1/actors/control/inbox/root'],
-		[pliers, 'troupe/v1/functions/default/f/invoke'],
 	];
 	for (const [who, topic] of allowed) await who.publishAsync(topic, 'right', {qos: 1});
 	// All of the above is handled by now, and what follows comes last to everybody who may hear it.

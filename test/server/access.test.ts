@@ -72,7 +72,7 @@ test('a token is made, listed without its text, and taken back with its connecti
 	const {call, admin, cut, tokens} = await openServer(t);
 	const made = await call<TokenAnswer>(201, admin, 'POST', tokensPath, {name: 'ci', role: 'edit', ttlSeconds: 60});
 	t.deepEqual(made, {name: 'ci', role: 'edit', createdAtMs: 1_000_000, expiresAtMs: 1_060_000, token: made.token});
-	t.deepEqual(tokens.authenticate(made.token), {name: 'ci', role: 'edit'});
+	t.like(tokens.authenticate(made.token), {name: 'ci', role: 'edit'});
 	const listed = JSON.stringify(await call(200, admin, 'GET', tokensPath));
 	t.true(listed.includes('"ci"'));
 	t.false(/hash|token":"/.test(listed));
@@ -158,7 +158,7 @@ test('a join token does nothing but join, for a day, and pins the authority', as
 		{...joined, credential: ''},
 		{node: 'host-1.example', credential: '', ca: certificate.ca, servers: ['https://a:1', 'https://b:2']},
 	);
-	t.deepEqual(tokens.authenticate(joined.credential), {name: 'host-1.example', role: 'node', node: 'host-1.example'});
+	t.like(tokens.authenticate(joined.credential), {name: 'host-1.example', role: 'node', node: 'host-1.example'});
 
 	clock.nowMs += 86_400_000;
 	await call(401, made.token, 'POST', joinPath, {node: 'host-2'});

@@ -95,7 +95,7 @@ test('one stuck subscriber costs the others nothing while 20,000 messages go by,
 	const payload = 'x'.repeat(1_000);
 	await inPortions(20_000, i => {
 		broker.publish(beat, `${i} ${payload}`, {retain: false});
-		if (i % 100 === 0) node.publish('troupe/v1/nodes/node-a/metrics/i', String(i));
+		if (i % 100 === 0) node.publish('troupe/v1/nodes/node-a/presence', String(i));
 	});
 	await until(all => all.length === 20_200);
 	const beats = heard.filter(({topic}) => topic === beat).map(({text}) => Number.parseInt(text, 10));
@@ -118,7 +118,7 @@ test('a publisher is not held up by a stuck subscriber of its own topic', async 
 	const node = await loggedIn(t, port, 'node-a');
 	const payload = 'x'.repeat(10_000);
 	for (let i = 0; i < 3_000; i += 1) node.publish(beat, payload);
-	node.publish('troupe/v1/nodes/node-a/metrics/last', 'through');
+	node.publish('troupe/v1/nodes/node-a/presence', 'through');
 	const heard = await until(all => all.at(-1)?.text === 'through');
 	t.is(heard.length, 3_001);
 });

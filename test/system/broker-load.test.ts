@@ -78,7 +78,7 @@ test.serial('a burst of 20 MB to one client arrives, commit by commit, and so do
 	const others = openPeers();
 	t.teardown(() => others.end());
 	await others.open({port, count: 1, name: 'tool-other', filter: 'troupe/v1/nodes/#', stuck: false});
-	await others.flood({port, name: 'writer', topic: 'troupe/v1/nodes/writer/metrics/burst', count: 20, bytes: 1_000_000});
+	await others.flood({port, name: 'writer', topic: 'troupe/v1/nodes/writer/presence', count: 20, bytes: 1_000_000});
 	t.true(await others.until({messages: 20, withinMs: 30_000}));
 	t.deepEqual([peers.counts().closed, others.counts().closed], [0, 0]);
 });

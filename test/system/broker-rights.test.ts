@@ -46,7 +46,7 @@ test('everything may be asked for, and only what may be read is forwarded', asyn
 	const {heard, until} = hearing(watcher);
 	await watcher.subscribeAsync('#');
 	broker.publish('troupe/v1/actors/node-a/inbox/control', 'secret', {retain: false});
-	broker.publish('troupe/v1/replies/admin/1', 'secret', {retain: false});
+	broker.publish('troupe/v1/actors/node-b/bulk/control', 'secret', {retain: false});
 	broker.publish('troupe/v1/events/default/pods/web', 'seen', {retain: false});
 	await until(all => all.length > 0);
 	t.deepEqual(
@@ -91,7 +91,7 @@ test('messages that overtake each other inside the broker are all delivered', as
 	const {heard, until} = hearing(watcher);
 	await watcher.subscribeAsync('troupe/v1/nodes/#', {qos: 1});
 	const node = await loggedIn(t, port, 'node-a');
-	broker.subscribe(beat, () => queueMicrotask(() => broker.publish('troupe/v1/nodes/node-a/metrics/x', 'inside', {retain: false})));
+	broker.subscribe(beat, () => queueMicrotask(() => broker.publish('troupe/v1/nodes/node-a/presence', 'inside', {retain: false})));
 	// A retained publish takes some turns of the microtask queue, the others none: they overtake it.
 	for (let i = 0; i < 100; i += 1) {
 		node.publish('troupe/v1/nodes/node-a/presence', `presence ${i}`, {retain: true, qos: 1});
