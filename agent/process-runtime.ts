@@ -54,6 +54,8 @@ export type ProcessRuntimeOptions = {
 	readonly dropper?: Dropper | null | undefined;
 	/** Undefined: whatever works here; null: none, so that limits hold as far as the shell can set them. */
 	readonly controlGroups?: null | undefined;
+	/** Undefined: whatever works here; null: none, so that containers see the processes of the node. */
+	readonly namespaces?: null | undefined;
 	readonly logFileBytes?: number | undefined;
 	/** How many folders of each sort are made in advance. */
 	readonly stockFolders?: number | undefined;
@@ -67,7 +69,13 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	const directory = path.resolve(options.directory);
 	const stock = createStock(path.join(directory, '.stock'), options.stockFolders ?? limits.stockFolders, clock, onWarning);
 	const realDirectory = realpathSync(directory);
-	const host = hostOf({path: options.path, dropper: options.dropper, folder: path.join(realDirectory, '.stock'), onWarning});
+	const host = hostOf({
+		path: options.path,
+		dropper: options.dropper,
+		namespaces: options.namespaces,
+		folder: path.join(realDirectory, '.stock'),
+		onWarning,
+	});
 	const users = host.agent.uid === 0 ? openPodUsers(directory, options.users ?? defaultUserRange(realDirectory), onWarning) : undefined;
 	const sandboxes = openSandboxes(directory, options.subnet ?? defaultSubnet, stock, onWarning, users);
 	let listener: ExitListener = () => undefined;
@@ -78,7 +86,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	const growth = createLogWatch(clock, options.logFileBytes ?? limits.logFileBytes, onWarning);
 	const containers = createContainers({sandboxes, stock, groups, logs: growth, bootId: host.bootId, clock, tell, onWarning});
 	groups.sweep((id, attempt) => existsSync(attemptFolder(path.join(sandboxes.folderOf(id.uid), id.container), attempt)));
-	const memory = host.mountTools === undefined ? undefined : openMemory(realDirectory);
+	const memory = host.mountTools === undefined || host.agent.uid !== 0 ? undefined : openMemory(realDirectory);
 	const {allowed = [], never = []} = options.hostPaths ?? {};
 	const hostPaths: HostPaths = {allowed, never: [...never, directory]};
 	const volumes = createVolumes({

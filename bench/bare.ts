@@ -3,6 +3,7 @@
 
 import {spawn, type ChildProcess} from 'node:child_process';
 import {openSync} from 'node:fs';
+import {findNamespaces} from '../agent/process/namespaces.js';
 import {findDropper, nobody} from '../agent/process/privileges.js';
 import {shimCommand} from '../agent/process/shim.js';
 import type {Scope} from './scope.js';
@@ -22,6 +23,7 @@ export function underShim(words: Words): Command {
 		program: words[0],
 		env: [{name: 'HOSTNAME', value: 'bench'}],
 		path: process.env['PATH'] ?? '/usr/bin:/bin',
+		namespaces: findNamespaces({uid: process.getuid?.() ?? root, gid: process.getgid?.() ?? root}),
 		drop: process.getuid?.() === root ? findDropper()?.({user: nobody, groups: []}) : undefined,
 		startedAtMs: Date.now(),
 		bootId: 'bench',
@@ -29,10 +31,11 @@ export function underShim(words: Words): Command {
 }
 
 const nowhere = openSync('/dev/null', 'r+');
+const proc = openSync('/proc', 'r');
 
-/** A session of its own, as a pod's program has; the shell's two descriptors lead nowhere. */
+/** A session of its own, as a pod's program has; two of the shell's descriptors lead nowhere. */
 const start = ({file, args, env}: Command): ChildProcess =>
-	spawn(file, args, {env, detached: true, stdio: ['ignore', 'ignore', 'ignore', nowhere, nowhere]});
+	spawn(file, args, {env, detached: true, stdio: ['ignore', 'ignore', 'ignore', nowhere, nowhere, proc]});
 
 /** A program that is started again at once when it ends; it ends for good with the scope. */
 export function keepBare(scope: Scope, command: Command): void {

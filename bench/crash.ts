@@ -2,7 +2,7 @@
 //
 // Each is killed once: then none waits in a back-off. The successor says itself that it is there.
 
-import {openBeacon, type Arrival, type Beacon} from './beacon.js';
+import {openBeacon, type Beacon} from './beacon.js';
 import {keepBare, plain, underShim} from './bare.js';
 import type {Benchmark} from './benchmark.js';
 import {startCluster, temporaryHome} from './cluster.js';
@@ -44,7 +44,7 @@ export const crashBenchmark: Benchmark = {
 	},
 };
 
-type Victim = {readonly name: string; readonly arrival: Arrival};
+type Victim = {readonly name: string};
 
 async function startPods(scope: Scope, beacon: Beacon, names: readonly string[], nodeFlags: readonly string[]): Promise<readonly Victim[]> {
 	const {client} = await startCluster(scope, temporaryHome(scope), {nodeFlags});
@@ -62,17 +62,19 @@ async function startAll(
 		const name = `${prefix}-${each}`;
 		const arrival = within(arrivalMs, `the start of ${name}`, beacon.next(name));
 		await start(name);
-		victims.push({name, arrival: await arrival});
+		await arrival;
+		victims.push({name});
 	}
 	return victims;
 }
 
 async function respawn(beacon: Beacon, victim: Victim | undefined): Promise<number> {
 	if (victim === undefined) return Number.NaN;
-	const {name, arrival} = victim;
+	const {name} = victim;
+	const pid = beacon.pidOf(name);
 	const successor = within(arrivalMs, `the restart of ${name}`, beacon.next(name));
 	const killedAt = performance.now();
-	process.kill(arrival.pid, 'SIGKILL');
+	process.kill(pid, 'SIGKILL');
 	const {atMs} = await successor;
 	await pause(betweenMs);
 	return atMs - killedAt;

@@ -1,6 +1,6 @@
 // A hundred pods of one ReplicaSet started and deleted, in turn with a hundred bare programs and a hundred under pm2.
 //
-// A pod is two processes: the program, and the shell over it that outlives the agent. The bare floor is taken both ways.
+// A pod is three processes: the program, the shell over it that outlives the agent, and what keeps their namespaces. The bare floor is taken both ways.
 
 import {openBeacon} from './beacon.js';
 import {plain, startBare, underShim, type Command} from './bare.js';

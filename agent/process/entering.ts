@@ -1,25 +1,46 @@
-// The words that make a program run where another one runs: with its view of the node's files, as a user, with groups.
+// The words that make a program run where another one runs: in its namespaces, as a user, with groups.
 
-import {readlinkSync} from 'node:fs';
-import {rightsInView, rightsOf, type Host} from './plan.js';
+import {readFileSync, readlinkSync} from 'node:fs';
+import {dropInView, rightsOf, type Host} from './plan.js';
 import type {User} from './privileges.js';
+import {parentOf} from './surroundings.js';
 
-/** Whether a process has the agent's own view of the node's files. Throws errno exceptions where it is gone. */
-const isShared = (pid: number): boolean => readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync('/proc/self/ns/mnt');
+/** Whether a process has the agent's own namespace of that sort. Throws errno exceptions where it is gone. */
+const isShared = (pid: number, sort: 'mnt' | 'pid' | 'user'): boolean =>
+	readlinkSync(`/proc/${pid}/ns/${sort}`) === readlinkSync(`/proc/self/ns/${sort}`);
+
+/** Whether the kernel ends with the container whatever joins this process of it. Throws as above. */
+export const endsWithContainer = (pid: number): boolean => !isShared(pid, 'pid');
 
 /** Where to start from: in the folder of the running program, unless the agent does not see that as the program does. Throws as above. */
-export const enteringFolder = (pid: number): string => (isShared(pid) ? `/proc/${pid}/cwd` : '/');
+export const enteringFolder = (pid: number): string => (isShared(pid, 'mnt') ? `/proc/${pid}/cwd` : '/');
 
 /**
- * Before a program; in another view they also enter the folder of the running one. Throws an Error where that user cannot be had, and errno
- * exceptions where the process is gone.
+ * Before a program; in another view they also enter the folder of the running one. What an agent has started before it could make namespaces,
+ * or one that could not, is joined where it is. Throws an Error where that user cannot be had, and errno exceptions where the process is gone.
  */
 export function enteringWords(host: Host, pid: number, user: User, groups: readonly number[]): readonly string[] {
-	if (host.mountTools === undefined || isShared(pid)) {
-		const rights = rightsOf(host, user, groups);
-		if (!rights.ok) throw new Error(rights.reason);
-		return rights.drop ?? [];
-	}
-	const {nsenter} = host.mountTools;
-	return [nsenter, `--target=${pid}`, '--mount', '--wd', '--', ...(rightsInView(host.mountTools, user, groups) ?? [])];
+	const rights = rightsOf(host, user, groups);
+	if (!rights.ok) throw new Error(rights.reason);
+	const drop = rights.drop ?? [];
+	if (isShared(pid, 'mnt')) return drop;
+	const nsenter = host.namespaces?.nsenter ?? host.mountTools?.nsenter;
+	if (nsenter === undefined) throw new Error('the container has namespaces of its own, and this node has no nsenter(1) that works');
+	if (!isShared(pid, 'user')) return [...enterByUser(nsenter, pid), ...drop];
+	const processes = isShared(pid, 'pid') ? [] : ['--pid'];
+	return [nsenter, `--target=${pid}`, ...processes, '--mount', '--wd', '--', ...(dropInView(host, rights.drop, user, groups) ?? [])];
 }
+
+/**
+ * The user namespace of what is over the program comes first, for the others belong to it; that of the program last, by its number there.
+ * nsenter would become root in each.
+ */
+function enterByUser(nsenter: string, pid: number): readonly string[] {
+	const above = `--user=/proc/${parentOf(pid)}/ns/user`;
+	const others = [`--pid=/proc/${pid}/ns/pid`, `--mount=/proc/${pid}/ns/mnt`, `--wd=/proc/${pid}/cwd`];
+	const keep = '--preserve-credentials';
+	return [nsenter, above, ...others, keep, '--', nsenter, `--target=${innermostPid(pid)}`, '--user', keep, '--'];
+}
+
+/** The number of a process in its own namespace. */
+const innermostPid = (pid: number): number => Number(/^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);

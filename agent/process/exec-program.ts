@@ -4,7 +4,7 @@ import os from 'node:os';
 import {limits} from '../../api/limits.js';
 import type {Clock} from '../../system/clock.js';
 import {killBeside, type Spawned} from './beside.js';
-import {childOf} from './surroundings.js';
+import {terminalBelow} from './surroundings.js';
 
 export type Stream = 'stdout' | 'stderr';
 
@@ -81,7 +81,7 @@ export function followProgram(
 	});
 	child.once('exit', (code, signal) => {
 		exitCode = code ?? 128 + (signal === null ? 0 : os.constants.signals[signal]);
-		// Without a control group nobody would find later what it leaves behind.
+		// Without a control group or a namespace nobody would find later what it leaves behind.
 		if (isAlone) killBeside(child, undefined);
 		drain();
 		endIfRead();
@@ -101,7 +101,7 @@ export function followProgram(
 				else readable.resume();
 		},
 		kill() {
-			if (exitCode === undefined) killBeside(child, child.pid === undefined ? undefined : childOf(child.pid));
+			if (exitCode === undefined) killBeside(child, child.pid === undefined ? undefined : terminalBelow(child.pid));
 		},
 		drop,
 	};

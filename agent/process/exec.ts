@@ -12,12 +12,13 @@ import {notRunning} from '../refusals.js';
 import {spawnBeside, wrongProgram, type Beside, type Spawned, type TerminalSize} from './beside.js';
 import type {ContainerGroups} from './container-groups.js';
 import type {Container, Containers} from './containers.js';
+import {endsWithContainer} from './entering.js';
 import {createSessions} from './exec-sessions.js';
 import {followProgram, type ExecProgram} from './exec-program.js';
 import {explained} from './explained.js';
 import type {Host} from './plan.js';
 import type {Stock} from './stock.js';
-import {childOf, surroundingsOf, type Surroundings} from './surroundings.js';
+import {surroundingsOf, terminalBelow, type Surroundings} from './surroundings.js';
 
 type Done<Value> = (outcome: Outcome<Value>) => void;
 
@@ -133,8 +134,9 @@ export function createExec({containers, groups, stock, host, clock, enteringWord
 		wanted: Pick<Beside, 'argv' | 'stdin' | 'terminal'>,
 		listener: Parameters<typeof followProgram>[3],
 	): Spawned & {readonly program: ExecProgram} {
+		const isAlone = doors.length === 0 && !endsWithContainer(surroundings.pid);
 		const {child, pipes} = spawnBeside({...wanted, doors, entering: enteringWords(surroundings)}, surroundings, host, stock);
-		return {child, pipes, program: followProgram({child, pipes}, clock, doors.length === 0, listener)};
+		return {child, pipes, program: followProgram({child, pipes}, clock, isAlone, listener)};
 	}
 
 	function open(request: ExecRequest, done: Done<{readonly session: string}>): void {
@@ -196,7 +198,7 @@ export function createExec({containers, groups, stock, host, clock, enteringWord
 
 	/** stty(1) sets the size of any terminal, and the kernel tells the programs in it. */
 	function resize(pid: number | undefined, wanted: TerminalSize, leftMs: number, done: Done<null>): void {
-		const child = pid === undefined ? undefined : childOf(pid);
+		const child = pid === undefined ? undefined : terminalBelow(pid);
 		if (child === undefined) {
 			// Not there yet, or over.
 			if (leftMs <= 0) return done(succeeded(null));

@@ -10,6 +10,7 @@ import type {ContainerGroups} from './container-groups.js';
 import {readBootId} from './identity.js';
 import type {Host} from './plan.js';
 import {findMountTools} from './mount-trial.js';
+import {findNamespaces} from './namespaces.js';
 import {findDropper, type Dropper} from './privileges.js';
 import {findTerminal} from './terminal.js';
 
@@ -20,13 +21,15 @@ export type HostOptions = {
 	readonly path: string | undefined;
 	/** Undefined: whatever works here. */
 	readonly dropper: Dropper | null | undefined;
+	/** Undefined: whatever works here; null: none. */
+	readonly namespaces: null | undefined;
 	/** A folder without links in its path, to try mounts on. */
 	readonly folder: string;
 	readonly onWarning: (message: string) => void;
 };
 
 /** Throws errno exceptions where there is no /proc of a Linux kernel. */
-export function hostOf({path = defaultPath, dropper, folder, onWarning}: HostOptions): Host {
+export function hostOf({path = defaultPath, dropper, namespaces: wanted, folder, onWarning}: HostOptions): Host {
 	const agent = {uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0};
 	const found = agent.uid === 0 ? (dropper === null ? undefined : (dropper ?? findDropper())) : undefined;
 	if (agent.uid === 0 && found === undefined) {
@@ -35,11 +38,16 @@ export function hostOf({path = defaultPath, dropper, folder, onWarning}: HostOpt
 				'containers of other users run under shims of these users, which their programs can kill',
 		);
 	}
+	// A shim that runs as its container's user cannot make them.
+	const mayMake = wanted !== null && (agent.uid !== 0 || found !== undefined);
+	const namespaces = mayMake ? findNamespaces(agent) : undefined;
+	const mayMount = agent.uid === 0 ? found !== undefined : namespaces !== undefined;
 	return {
 		agent,
 		groups: process.getgroups?.() ?? [],
 		dropper: found,
-		mountTools: found === undefined ? undefined : findMountTools(folder),
+		mountTools: mayMount ? findMountTools(folder, namespaces) : undefined,
+		namespaces,
 		terminal: findTerminal(),
 		path,
 		bootId: readBootId(),
@@ -66,6 +74,7 @@ export function infoOf(
 				reason: 'ProcessRuntime',
 				message: 'pods share the network of this node; each has a loopback address of its own',
 			},
+			...sharedProcesses(host),
 			...limitsNotEnforced(groups),
 		],
 		hostIP,
@@ -84,6 +93,13 @@ const featuresOf = ({agent, mountTools, terminal}: Host, groups: Pick<ContainerG
 	...(agent.uid === 0 ? (['users'] as const) : []),
 	...(mountTools === undefined ? [] : (['volumes'] as const)),
 ];
+
+function sharedProcesses({namespaces}: Host): RuntimeInfo['conditions'] {
+	if (namespaces !== undefined) return [];
+	const message =
+		'this agent may not make namespaces of processes: pods see the processes of this node, and may reach into those of their own user';
+	return [{type: 'SharedProcesses', reason: 'NoNamespaces', message}];
+}
 
 /** Says what holds instead. */
 function limitsNotEnforced(groups: Pick<ContainerGroups, 'enforces'>): RuntimeInfo['conditions'] {

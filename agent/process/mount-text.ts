@@ -167,10 +167,16 @@ function bindLines({volume, folder, file, target, readOnly, isDeep}: Mount, {too
 	const options = `${isDeep ? 'rbind' : 'bind'}${readOnly ? ',ro,nosuid,nodev' : ''}`;
 	return [
 		enter(said(folder), name),
-		tries(`${tools.mount} -c -o ${options} -- ${source} ${bound}`, `${name} cannot be mounted`),
+		bindText(`${tools.mount} -c`, options, source, bound, `${name} cannot be mounted`),
 		...(file === undefined ? [] : [sameLine([source], [bound], tools, name)]),
 		`cd -P -- ${around} && [ "$PWD" = ${around} ] || refuse "the place of ${name} has changed meanwhile"`,
 	];
+}
+
+/** In a user namespace a mount keeps it when it lets nobody run what is on it, and that has to be said with the rest. */
+function bindText(mount: string, options: string, source: string, bound: string, what: string): string {
+	const again = options.includes(',ro') ? `${mount} -o remount,bind,ro,nosuid,nodev,noexec -- ${bound} 2>/dev/null || ` : '';
+	return `said=$(${mount} -o ${options} -- ${source} ${bound} 2>&1) || ${again}refuse "${what}: $said"`;
 }
 
 /** Source: pivot_root(2), "pivot_root(\".\", \".\")": the old root lies above the new one until it is taken off. */

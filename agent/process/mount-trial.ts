@@ -1,9 +1,11 @@
 // Whether containers of this host can have mounts: tried once, with a private root and a mount in it as a container has them.
 
 import {spawnSync} from 'node:child_process';
+import path from 'node:path';
 import {limits} from '../../api/limits.js';
 import {mountText, toolNames, type MountTools} from './mount-text.js';
 import {planMounts} from './mounts.js';
+import {asOwnerWords, mountWords, type Namespaces} from './namespaces.js';
 import {nobody, setprivWords} from './privileges.js';
 import {findTool} from './tools.js';
 
@@ -16,8 +18,8 @@ let tried: {readonly tools: MountTools | undefined} | undefined;
  * Undefined where it does not work. A host does not change its mind, so one try does for a process. `folder` is any without links in its path:
  * what is mounted on it is seen by nobody else.
  */
-export function findMountTools(folder: string): MountTools | undefined {
-	tried ??= {tools: trial(toolsOf(), folder)};
+export function findMountTools(folder: string, namespaces: Namespaces | undefined): MountTools | undefined {
+	tried ??= {tools: trial(toolsOf(), folder, namespaces)};
 	return tried.tools;
 }
 
@@ -25,22 +27,29 @@ const toolsOf = (): Partial<MountTools> => Object.fromEntries(toolNames.map(name
 
 const isWhole = (tools: Partial<MountTools>): tools is MountTools => toolNames.every(name => tools[name] !== undefined);
 
-function trial(tools: Partial<MountTools>, root: string): MountTools | undefined {
+function trial(tools: Partial<MountTools>, root: string, namespaces: Namespaces | undefined): MountTools | undefined {
 	if (!isWhole(tools)) return undefined;
 	const planned = planMounts({
 		root,
 		mounts: [{volume: 'trial', path: place, subPath: undefined, readOnly: true}],
 		readOnlyRoot: false,
-		find: () => ({type: 'files', place: '/'}),
+		// What somebody else has mounted below a folder cannot be left out in a user namespace.
+		find: () => ({type: 'files', place: namespaces?.owner === undefined ? '/' : path.dirname(root)}),
 		hostPaths: {allowed: [], never: []},
 	});
 	if (!planned.ok || planned.plan === undefined) return undefined;
 	const {text, words} = mountText(planned.plan, tools, {memory: undefined, stateDescriptor: 1});
-	const last = [...setprivWords(tools.setpriv, {user: nobody, groups: []}, ['--no-new-privs']), '/bin/sh', '-c', `'cd ${place}/etc'`];
-	const {status} = spawnSync(
-		tools.unshare,
-		['--mount', '--propagation', 'slave', '--', '/bin/sh', '-c', `${text}exec ${last.join(' ')}`, 'sh', ...words],
-		{stdio: 'ignore', env: {}, cwd: '/', timeout: limits.probeMs},
-	);
+	const drop =
+		namespaces?.owner === undefined
+			? setprivWords(tools.setpriv, {user: nobody, groups: []}, ['--no-new-privs'])
+			: asOwnerWords(namespaces);
+	const last = [...drop, '/bin/sh', '-c', `'cd ${place}'`];
+	const [file = tools.unshare, ...before] = [...mountWords(tools.unshare, namespaces), '--'];
+	const {status} = spawnSync(file, [...before, '/bin/sh', '-c', `${text}exec ${last.join(' ')}`, 'sh', ...words], {
+		stdio: 'ignore',
+		env: {},
+		cwd: '/',
+		timeout: limits.probeMs,
+	});
 	return status === 0 ? tools : undefined;
 }

@@ -4,8 +4,9 @@
 // file system in memory stands in its place, with all that is in the node's own bound into it. What is covered besides is each folder on
 // the way to it, up to the root.
 
-import {lstatSync, opendirSync, statSync, type Dirent, type Stats} from 'node:fs';
+import {accessSync, constants, lstatSync, opendirSync, statSync, type Dirent, type Stats} from 'node:fs';
 import path from 'node:path';
+import process from 'node:process';
 import {limits} from '../../api/limits.js';
 import {unmountable} from '../../api/mount-places.js';
 import type {MountSpec} from '../../actors/node/runtime-port.js';
@@ -255,17 +256,33 @@ function entriesOf(folder: string): readonly Dirent[] {
 function coverOf(folder: string, besides: ReadonlySet<string>): Cover {
 	const entries = entriesOf(folder).filter(({name}) => !besides.has(path.join(folder, name)) && !name.includes('\uFFFD'));
 	const namesOf = (is: (entry: Dirent) => boolean): string[] => entries.filter(is).map(({name}) => name);
-	const {mode, uid, gid} = statSync(folder);
 	return {
 		folder,
-		mode: mode & 0o7777,
-		uid,
-		gid,
+		...ownerOf(folder),
 		folders: namesOf(entry => entry.isDirectory()),
 		files: namesOf(entry => !entry.isDirectory() && !entry.isSymbolicLink()),
 		links: namesOf(entry => entry.isSymbolicLink()),
 		isOpen: isOpen(folder),
 	};
+}
+
+/**
+ * Whose a covered folder is. Where the agent is an ordinary user all of it belongs to that user, who is root there: it may write where it
+ * may on the node.
+ */
+function ownerOf(folder: string): Pick<Cover, 'mode' | 'uid' | 'gid'> {
+	const {mode, uid, gid} = statSync(folder);
+	if (process.getuid?.() === 0) return {mode: mode & 0o7777, uid, gid};
+	return {mode: mayWrite(folder) ? mode & 0o7777 : mode & 0o7577, uid: 0, gid: 0};
+}
+
+function mayWrite(folder: string): boolean {
+	try {
+		accessSync(folder, constants.W_OK);
+		return true;
+	} catch {
+		return false;
+	}
 }
 
 /** Whether others than root may change what is in a folder, or on the way to it. */

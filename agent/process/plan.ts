@@ -7,6 +7,7 @@ import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {OpenedSpec} from '../../actors/node/runtime-port.js';
 import {mountText, type MountTools} from './mount-text.js';
 import {planMounts, seenBy, type MountPlan, type Wanted} from './mounts.js';
+import type {Namespaces} from './namespaces.js';
 import {chooseUser, obstacleToGroups, setprivWords, type Dropper, type User} from './privileges.js';
 import {findProgram, obstacleToDirectory} from './programs.js';
 import {isOdd, isUnsayable, shimCommand, shimDescriptors, type Launch, type View} from './shim.js';
@@ -21,6 +22,8 @@ export type Host = {
 	readonly dropper: Dropper | undefined;
 	/** Undefined: containers see the node's files as they are, and have no volumes. */
 	readonly mountTools: MountTools | undefined;
+	/** Undefined: containers see the processes of the node. */
+	readonly namespaces: Namespaces | undefined;
 	/** Undefined: no program can have a terminal. */
 	readonly terminal: Terminal | undefined;
 	/** Where programs are looked up when the container's environment has no PATH. */
@@ -82,14 +85,16 @@ export function planOf(
 			program: program.file,
 			env,
 			path: host.path,
-			drop: mounts === undefined || host.mountTools === undefined ? rights.drop : rightsInView(host.mountTools, user, groups),
+			drop: mounts === undefined ? rights.drop : dropInView(host, rights.drop, user, groups),
 			bootId: host.bootId,
 			view: mounts === undefined || host.mountTools === undefined ? undefined : viewOf(mounts, host.mountTools, memory, directory),
+			namespaces: host.namespaces,
 			terminal: spec.tty && host.terminal !== undefined ? {...host.terminal, owner: isAgent ? undefined : user.uid} : undefined,
 			...start,
 		}),
 		directory: mounts === undefined ? directory : defaultDirectory,
 		input: spec.stdin ? 'kept' : spec.tty ? 'open' : 'none',
+		isApart: host.namespaces !== undefined,
 		privateRoot: mounts !== undefined && mounts.covers.length > 0 ? mounts.root : undefined,
 		logOwner: isAgent ? undefined : user,
 		shimUser: isAgent || host.dropper !== undefined ? undefined : user,
@@ -97,7 +102,7 @@ export function planOf(
 }
 
 const noMounts = ({mounts}: OpenedSpec, {agent}: Host): string =>
-	`it asks for ${mounts.length > 0 ? 'volumes' : 'a read-only root'}, ${agent.uid === 0 ? 'and this node gives the agent no mount namespaces' : 'which only an agent that is root can give'}`;
+	`it asks for ${mounts.length > 0 ? 'volumes' : 'a read-only root'}, and this node gives ${agent.uid === 0 ? 'the agent no mount namespaces' : 'an agent that is not root no user namespaces in which it could mount them'}`;
 
 /** The words that make a process one of that user, with just these groups; undefined: it is one already. */
 export type Rights = {readonly ok: true; readonly drop: readonly string[] | undefined} | {readonly ok: false; readonly reason: string};
@@ -120,6 +125,14 @@ export const rightsInView = ({setpriv}: MountTools, user: User, groups: readonly
 	user.uid === 0 && user.gid === 0 && groups.length === 0
 		? undefined
 		: setprivWords(setpriv, {user, groups}, user.uid === 0 ? [] : ['--no-new-privs']);
+
+/** Where the program is in a user namespace of its own it has no rights to drop. */
+export const dropInView = (
+	{agent, mountTools}: Pick<Host, 'agent' | 'mountTools'>,
+	drop: readonly string[] | undefined,
+	user: User,
+	groups: readonly number[],
+): readonly string[] | undefined => (agent.uid !== 0 || mountTools === undefined ? drop : rightsInView(mountTools, user, groups));
 
 const viewOf = (plan: MountPlan, tools: MountTools, memory: string | undefined, directory: string): View => ({
 	unshare: tools.unshare,

@@ -5,11 +5,12 @@
 // of the process is on disk before the program runs, its exit code after it ended, and the group is killed by the shim itself.
 
 import type {MountText} from './mount-text.js';
+import {asOwnerWords, mountWords, shimWords, type Namespaces} from './namespaces.js';
 import {refusedWord} from './refused.js';
 import {endsWithParent, terminalSetup, underTerminal, type Terminal} from './terminal.js';
 
-/** Descriptors of the shim. The program gets none of them. */
-export const shimDescriptors = {state: 3, lifeline: 4} as const;
+/** Descriptors of the shim. The program gets none of them; `proc`, the node's /proc, is there only where the shim has another one. */
+export const shimDescriptors = {state: 3, lifeline: 4, proc: 5} as const;
 
 export type Launch = {
 	readonly argv: readonly string[];
@@ -32,6 +33,8 @@ export type Launch = {
 	readonly inputEnd?: string | undefined;
 	/** A view of the node's files of its own. */
 	readonly view?: View | undefined;
+	/** It sees its own processes only; undefined: those of the node. */
+	readonly namespaces?: Namespaces | undefined;
 	/** Its stdin, stdout and stderr are a terminal, which belongs to that user; undefined: to the agent's. */
 	readonly terminal?: (Terminal & {readonly owner: number | undefined}) | undefined;
 };
@@ -49,13 +52,19 @@ const shell = '/bin/sh';
 /**
  * The program runs in the foreground: what a shell starts in the background would ignore SIGINT and SIGQUIT for ever. The
  * price is that a signal to the shim alone changes nothing until the program has ended; stopping goes to the program itself.
+ * What is left of the group is killed by the shim, or by the kernel where the shim was the first of a namespace.
  */
-const shimText = (cgroups: number, hasInput: boolean, launch: string): string => `trap : HUP INT QUIT USR1 USR2 PIPE ALRM TERM
+const shimText = (
+	cgroups: number,
+	hasInput: boolean,
+	isFirst: boolean,
+	launch: string,
+): string => `trap : HUP INT QUIT USR1 USR2 PIPE ALRM TERM
 ${each(cgroups, checkText)}${hasInput ? inputText(cgroups + 1) : ''}(
 ${hasInput ? closeInputText : ''}${each(cgroups, openText)}${cgroups > 0 || hasInput ? `shift ${cgroups + (hasInput ? 1 : 0)}\n` : ''}${launch}
 )
 echo "exit $?" >&${shimDescriptors.state}
-${each(cgroups, emptyText)}kill -s KILL 0`;
+${each(cgroups, emptyText)}${isFirst ? '' : 'kill -s KILL 0'}`;
 
 const each = (count: number, text: (index: number) => string): string => Array.from({length: count}, (_, index) => text(index)).join('');
 
@@ -88,12 +97,12 @@ const emptyText = (index: number): string => `echo 1 2>/dev/null >"\${${index + 
  * FIFO that tells it, so it is over with the shim, whatever that was ended by. Both FIFOs are opened for reading and writing first,
  * for that never waits; the input by the name that the shim's stdin has.
  */
-const inputText = (word: number): string => `command exec 6<>"\${${word}}" 7<"\${${word}}" 8>"\${${word}}" 6>&- 5>/proc/self/fd/0
+const inputText = (word: number): string => `command exec 6<>"\${${word}}" 7<"\${${word}}" 8>"\${${word}}" 6>&- 9>/proc/self/fd/0
 (
-exec ${shimDescriptors.state}>&- ${shimDescriptors.lifeline}>&- 8>&-
+exec ${shimDescriptors.state}>&- ${shimDescriptors.lifeline}>&- ${shimDescriptors.proc}>&- 8>&-
 read -r line <&7
 ) &
-exec 5>&- 7<&-
+exec 9>&- 7<&-
 `;
 
 const closeInputText = 'exec 8>&-\n';
@@ -103,7 +112,7 @@ const viewText = (
 	{unshare, text, directory}: View,
 	rest: string,
 ): {readonly outer: string; readonly inner: string; readonly words: readonly string[]} => ({
-	outer: `text=$1\nshift\nexec ${unshare} --mount --propagation slave -- ${shell} -c "$text" sh "$@"`,
+	outer: `text=$1\nshift\nexec ${mountWords(unshare).join(' ')} -- ${shell} -c "$text" sh "$@"`,
 	inner: `${text}cd -- "$1" || refuse "working directory \\"$1\\" cannot be entered"\nshift\n${rest}`,
 	words: [directory],
 });
@@ -115,16 +124,17 @@ const viewText = (
 const beginText = (
 	cgroups: number,
 	deadline: number | undefined,
+	proc: string,
 	launch: string,
-): string => `while read -r key pid; do [ "$key" = Pid: ] && break; done </proc/self/status
+): string => `while read -r key pid; do [ "$key" = Pid: ] && break; done <${proc}/self/status
 echo "running $1 $2 $pid" >&${shimDescriptors.state}
 echo >&${shimDescriptors.lifeline}
-read -r stat </proc/self/stat
+read -r stat <${proc}/self/stat
 echo "process $stat" >&${shimDescriptors.state}
 echo >&${shimDescriptors.lifeline}
 ${each(cgroups, joinText)}${deadline === undefined ? '' : leaseText(deadline)}stage=$3
 shift 3
-exec 2>&1 ${shimDescriptors.state}>&- ${shimDescriptors.lifeline}>&-
+exec 2>&1 ${shimDescriptors.state}>&- ${shimDescriptors.lifeline}>&- ${shimDescriptors.proc}>&-
 ${launch}`;
 
 /**
@@ -138,21 +148,31 @@ now=\${up%.*}\${up#*.}
 
 /** What to spawn for a container. The environment of the shim holds nothing that a loader, a library or a shell reads. */
 export function shimCommand(launch: Launch): ShimCommand {
-	const {cgroups = [], inputEnd, view, terminal} = launch;
+	const {cgroups = [], inputEnd, view, terminal, namespaces} = launch;
 	const prefix = unusedPrefix(launch.env);
 	const stage = stageText(launch, prefix);
-	const before = [...(launch.drop ?? []), ...(terminal === undefined ? [] : endsWithParent(terminal.setpriv))];
+	const before = [
+		...(namespaces === undefined ? [] : asOwnerWords(namespaces)),
+		...(launch.drop ?? []),
+		...(terminal === undefined ? [] : endsWithParent(terminal.setpriv)),
+	];
 	const last = before.length === 0 ? stage.text : `exec ${before.join(' ')} ${shell} -c "$stage" sh "$@"`;
 	const words = [String(launch.startedAtMs), launch.bootId, stage.text, ...stage.argv];
-	const begun = {text: beginText(cgroups.length, launch.deadline, last), words, env: {}};
+	const begun = {
+		text: beginText(cgroups.length, launch.deadline, namespaces === undefined ? '/proc' : `/proc/self/fd/${shimDescriptors.proc}`, last),
+		words,
+		env: {},
+	};
 	const seen = terminal === undefined ? begun : inTerminal(terminal, begun, prefix);
 	const shown = view === undefined ? undefined : viewText(view, seen.text);
 	const variables = launch.env.map(({name, value}, index): [string, string] => [`${prefix}${index + 1}`, `${name}=${value}`]);
+	const [file = shell, ...outside] = namespaces === undefined ? [shell] : [...shimWords(namespaces), shell];
 	return {
-		file: shell,
+		file,
 		args: [
+			...outside,
 			'-c',
-			shimText(cgroups.length, inputEnd !== undefined, shown?.outer ?? seen.text),
+			shimText(cgroups.length, inputEnd !== undefined, namespaces !== undefined, shown?.outer ?? seen.text),
 			'troupe-shim',
 			...cgroups,
 			...(inputEnd === undefined ? [] : [inputEnd]),

@@ -18,6 +18,8 @@ export type SpawnPlan = {
 	readonly input: 'none' | 'open' | 'kept';
 	/** A folder that has to be there and empty. */
 	readonly privateRoot: string | undefined;
+	/** The shim has a /proc of its own. */
+	readonly isApart: boolean;
 	/** Who may open the log through /dev/stdout; undefined: the agent's own user runs the program. */
 	readonly logOwner: User | undefined;
 	/** Who the shim itself runs as; undefined: as the agent. */
@@ -46,6 +48,7 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 		const log = kept(openSync(logFile(folder, attempt), constants.O_WRONLY | constants.O_APPEND));
 		if (plan.logOwner !== undefined) fchownSync(log, plan.logOwner.uid, plan.logOwner.gid);
 		if (plan.privateRoot !== undefined) mkdirSync(plan.privateRoot, {recursive: true, mode: 0o700});
+		const proc = plan.isApart ? [kept(openSync('/proc', constants.O_RDONLY | constants.O_DIRECTORY))] : [];
 		const ends = openBothEnds(lifelineFile(folder));
 		kept(ends.forShim);
 		lifeline = ends.forAgent;
@@ -53,7 +56,7 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 			cwd: plan.directory,
 			env: command.env,
 			detached: true,
-			stdio: covered([openInput(folder, plan.input, kept), log, 'ignore', state, ends.forShim], kept),
+			stdio: covered([openInput(folder, plan.input, kept), log, 'ignore', state, ends.forShim, ...proc], kept),
 			...plan.shimUser,
 		})
 			.once('error', onError)

@@ -4,6 +4,7 @@
 import {closeSync, openSync, readFileSync, readSync, readlinkSync} from 'node:fs';
 import {readFile, readdir} from 'node:fs/promises';
 import {limits} from '../../api/limits.js';
+import {statOf} from './identity.js';
 import type {User} from './privileges.js';
 
 export type Surroundings = {
@@ -52,6 +53,19 @@ export function stageOf(words: Buffer, status: string): 'over' | 'beginning' | '
 	return words.length === 0 || words.includes(stageText) ? 'beginning' : 'program';
 }
 
+/** Throws errno exceptions where the process is gone. */
+export const parentOf = (pid: number): number => Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);
+
+/** What stands between the leader of a group of ours and its terminal: nsenter and script. */
+const aboveTerminal = 3;
+
+/** Who leads the terminal that a program below this leader of a group has made: the first on the way down that is in another group. */
+export function terminalBelow(leader: number): number | undefined {
+	let below = childOf(leader);
+	for (let depth = 1; depth < aboveTerminal && below !== undefined && statOf(below)?.group === leader; depth++) below = childOf(below);
+	return below;
+}
+
 /** Those of a program may be some megabytes, each with a NUL behind it. Ours are no longer than an environment is. */
 function wordsOf(pid: number): Buffer {
 	const descriptor = openSync(`/proc/${pid}/cmdline`, 'r');
@@ -64,7 +78,7 @@ function wordsOf(pid: number): Buffer {
 }
 
 /** The first child of a process of ours, which has one thread. */
-export function childOf(pid: number): number | undefined {
+function childOf(pid: number): number | undefined {
 	try {
 		return numbersIn(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'))[0];
 	} catch {

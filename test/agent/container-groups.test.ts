@@ -37,7 +37,10 @@ const withLimits = needing(
 	'needs control groups for memory and cpu that this user may make',
 );
 
-const worldOf = (t: ExecutionContext): ProcessWorld => processWorld(clean => t.teardown(clean));
+const worldOf = (t: ExecutionContext, options: Parameters<typeof processWorld>[1] = {}): ProcessWorld =>
+	processWorld(clean => t.teardown(clean), options);
+/** Where the kernel does not end what has left its container, groups have to find it. */
+const withoutNamespaces = {namespaces: null};
 const aProgram = (argv: readonly string[], rest: Parameters<typeof aContainer>[1] = {}): ContainerSpec => ({
 	...aContainer('runs', rest),
 	argv,
@@ -129,7 +132,7 @@ withLimits('groups that no agent wants any more are swept', async t => {
 const untilInGroup = 'until grep -q uid-1@main /proc/$$/cgroup; do sleep 0.01; done';
 
 withGroups('what has left its session and its parent ends with its container', async t => {
-	const {ensure, start, stop, log, value} = driver(worldOf(t));
+	const {ensure, start, stop, log, value} = driver(worldOf(t, withoutNamespaces));
 	await ensure('uid-1');
 	// What has left its parent too is found where it was begun in the group; a program is in it some milliseconds after its start.
 	const script =
@@ -148,7 +151,7 @@ withGroups('what has left its session and its parent ends with its container', a
 });
 
 withGroups('what has left its session ends with its program when no agent lives', async t => {
-	const world = worldOf(t);
+	const world = worldOf(t, withoutNamespaces);
 	const {ensure, start, log, value, restartAgent, inspect, stop} = driver(world);
 	await ensure('uid-1');
 	const script = `${untilInGroup}; setsid sh -c 'echo $$; exec sleep infinity' & exec sleep infinity`;

@@ -9,7 +9,7 @@ import {stageOf} from '../../agent/process/surroundings.js';
 import type {ExecOutput} from '../../actors/node/runtime-port.js';
 import {ManualClock} from '../../system/manual-clock.js';
 import {isRoot} from '../_needing.js';
-import {isThere, processWorld, whenGone, type ProcessWorld} from './process-world.js';
+import {isThere, pidOnNode, processWorld, whenGone, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
 const main = {uid: 'uid-1', container: 'main'};
@@ -155,12 +155,13 @@ test('a terminal is one, has the size it was given, takes another, and gives the
 });
 
 test('what a session leaves behind ends with the container, or with the session where nothing else would find it', async t => {
-	for (const controlGroups of [undefined, null] as const) {
-		const {opened, hear, hearAll, stop, value} = await running(t, {}, {controlGroups});
-		const pid = Number((await hearAll(await opened(main, ['sh', '-c', 'sleep infinity & echo $!']))).stdout);
+	for (const options of [{}, {controlGroups: null}, {controlGroups: null, namespaces: null}]) {
+		const {opened, hear, hearAll, stop, value, container} = await running(t, {}, options);
+		const left = Number((await hearAll(await opened(main, ['sh', '-c', 'sleep infinity & echo $!']))).stdout);
+		const pid = pidOnNode(left, container.pid);
 		const waiting = await opened(main, ['sh', '-c', 'echo $$; exec sleep infinity']);
 		const {parts} = await value(hear(waiting));
-		const other = Number(Buffer.from(parts[0]?.data ?? '', 'base64').toString());
+		const other = pidOnNode(Number(Buffer.from(parts[0]?.data ?? '', 'base64').toString()), container.pid);
 		t.true(isThere(other));
 		await stop(main, 0);
 		t.is((await value(hear(waiting))).end?.exitCode, 137, "the end of the container is the session's");
@@ -169,9 +170,9 @@ test('what a session leaves behind ends with the container, or with the session 
 });
 
 test('a session that is closed kills its program, and so does the end of the agent', async t => {
-	const {world, opened, hear, run, value} = await running(t);
+	const {world, opened, hear, run, value, container} = await running(t);
 	const pidOf = async (session: string): Promise<number> =>
-		Number(Buffer.from((await value(hear(session))).parts[0]?.data ?? '', 'base64').toString());
+		pidOnNode(Number(Buffer.from((await value(hear(session))).parts[0]?.data ?? '', 'base64').toString()), container.pid);
 	const closed = await opened(main, ['sh', '-c', "trap '' HUP TERM; echo $$; sleep infinity"]);
 	const inTerminal = await opened(main, ['sh', '-c', "trap '' HUP TERM; echo $$; sleep infinity"], {tty: true});
 	const left = await opened(main, ['sh', '-c', 'echo $$; sleep infinity']);
@@ -250,12 +251,12 @@ test('variables of a container are values of ours until the last process', t => 
 });
 
 test('a probe that is a program is killed at its time with what it started, and what it wrote is told in short', async t => {
-	const {act, value} = await running(t);
+	const {act, value, container} = await running(t);
 	const {ok, message} = await value(act(main, {type: 'exec', argv: ['sh', '-c', 'echo $$; sleep infinity']}, 500));
 	t.false(ok);
 	t.regex(message, /took longer than 500 ms/);
 	const pid = Number(/: (\d+)$/.exec(message)?.[1]);
-	await whenGone(() => !isThere(pid));
+	await whenGone(() => pidOnNode(pid, container.pid) === 0);
 	const failing = await value(act(main, {type: 'exec', argv: ['sh', '-c', 'yes | head -n 5000; echo last; exit 4']}));
 	t.false(failing.ok);
 	t.true(

@@ -27,7 +27,7 @@ import type {Outcome} from '../../api/errors.js';
 import {systemClock} from '../../system/clock.js';
 import {openLevelStore} from '../../system/level-store.js';
 import {asRoot, isRoot} from '../_needing.js';
-import {isThere, processWorld, stateFiles, whenGone, type ProcessWorld} from './process-world.js';
+import {groupOf, isThere, pidOnNode, processWorld, stateFiles, whenGone, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
 const users = {first: 70_001, last: 70_001};
@@ -373,21 +373,23 @@ test('SIGTERM and SIGINT to the shim do not end it, and the code of its program 
 });
 
 test('what a program leaves behind in its group is killed when it ends', async t => {
-	const {ensure, start, ends, log, value} = driver(worldOf(t));
-	await ensure('uid-1');
-	await start(aProgram(['sh', '-c', 'sleep infinity & echo $!; exit 5']));
-	const [end] = await ends(1);
-	t.is(end?.exit.exitCode, 5);
-	const left = Number(Buffer.from((await value(log(main))).data, 'base64').toString());
-	t.true(left > 1);
-	await whenGone(() => !isThere(left));
+	for (const namespaces of [undefined, null] as const) {
+		const {ensure, start, ends, log, value, run} = driver(worldOf(t, {namespaces}));
+		await ensure('uid-1');
+		const {pid} = await start(aProgram(['sh', '-c', 'sleep infinity & echo $!; read -r line; exit 5'], {stdin: true}));
+		const left = pidOnNode(Number(Buffer.from((await value(log(main, {waitMs: 10_000}))).data, 'base64').toString()), pid);
+		t.true(isThere(left));
+		await run({type: 'stdin.write', id: main, data: '', isLast: true});
+		t.is((await ends(1))[0]?.exit.exitCode, 5);
+		await whenGone(() => !isThere(left));
+	}
 });
 
 test('a program that stopped its whole group is killed all the same', async t => {
 	const {ensure, start, stop} = driver(worldOf(t));
 	await ensure('uid-1');
 	const {pid} = await start(aContainer('runs', asAgent));
-	process.kill(-shimOf(pid), 'SIGSTOP');
+	process.kill(-groupOf(pid), 'SIGSTOP');
 	t.is((await stop(main, 0))?.exitCode, 137);
 });
 
@@ -399,7 +401,7 @@ test('a pid that went to another process is never signalled', async t => {
 	const stranger = spawn('sleep', ['infinity'], {detached: true, stdio: 'ignore'});
 	t.teardown(() => stranger.kill('SIGKILL'));
 	await restartAgent(async () => {
-		process.kill(-shimOf(pid), 'SIGKILL');
+		process.kill(-groupOf(pid), 'SIGKILL');
 		await whenGone(() => !isThere(pid));
 		const [file = ''] = stateFiles(world.directory);
 		const text = readFileSync(file, 'latin1');
@@ -590,7 +592,7 @@ test('200 pods start at once and leave nothing when they are removed', async t =
 			return start(aContainer('runs', {uid}));
 		}),
 	);
-	const shims = running.map(({pid}) => shimOf(pid));
+	const shims = running.flatMap(({pid}) => [shimOf(pid), groupOf(pid)]);
 	t.is(new Set(running.map(({pid}) => pid)).size, 200);
 	await Promise.all(uids.map(uid => remove(uid)));
 	t.deepEqual(await list(), []);
@@ -600,12 +602,12 @@ test('200 pods start at once and leave nothing when they are removed', async t =
 });
 
 test('the node says what it does not do', t => {
-	const info = worldOf(t, {maxPods: 7, controlGroups: null}).runtime().info();
+	const info = worldOf(t, {maxPods: 7, controlGroups: null, namespaces: null}).runtime().info();
 	t.is(info.name, 'process');
 	t.is(info.maxPods, 7);
 	t.deepEqual(
 		info.conditions.map(({type}) => type),
-		['SharedNetwork', 'LimitsNotEnforced'],
+		['SharedNetwork', 'SharedProcesses', 'LimitsNotEnforced'],
 	);
 	t.false(info.features.includes('limits'));
 	const other = worldOf(t).runtime().info();

@@ -207,13 +207,13 @@ test('there are no volumes for a pod that is being removed', async t => {
 	t.false(existsSync(path.join(world.directory, 'uid-1')));
 });
 
-asOther('an agent that is no root says that it mounts nothing, and why', async t => {
-	const {make, value, run, world} = await podOf(t);
+asOther('an agent that is no root and has no user namespaces says that it mounts nothing, and why', async t => {
+	const {make, value, run, world} = await podOf(t, {namespaces: null});
 	t.false(world.runtime().info().features.includes('volumes'));
 	await value(make([{name: 's', source: scratch}]));
 	const mounts = [{volume: 's', path: '/data', subPath: undefined, readOnly: false}];
 	const started = await run<'container.start'>({type: 'container.start', spec: aContainer('runs', {mounts})});
-	t.regex(reasonOf(started), /cannot start: it asks for volumes, which only an agent that is root can give/);
+	t.regex(reasonOf(started), /cannot start: it asks for volumes, and this node gives an agent that is not root no user namespaces/);
 	const memory: VolumeSource = {type: 'emptyDir', inMemory: true, sizeLimitBytes: undefined};
 	t.regex(reasonOf(await make([{name: 'm', source: memory}])), /medium Memory needs an agent that is root/);
 });

@@ -1,6 +1,6 @@
 // A node of real processes in a folder of its own, which is gone after the test, and its processes with it.
 
-import {readFileSync, readdirSync, writeFileSync} from 'node:fs';
+import {readFileSync, readdirSync, readlinkSync, writeFileSync} from 'node:fs';
 import {rm} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -75,6 +75,27 @@ export function isThere(pid: number): boolean {
 	} catch {
 		return false;
 	}
+}
+
+/** The leader of the group that a container's program, which is not in a terminal, is in: the shim, or what stands outside of its namespaces. */
+export const groupOf = (pid: number): number => Number(/^\d+ \(.*\) \S \d+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1]);
+
+/**
+ * The number on this node of a process that says a number of itself, beside another one of its container; 0 when it is not there. Where
+ * containers have no namespaces it is the same number.
+ */
+export function pidOnNode(inside: number, beside: number): number {
+	const namespaceOf = (pid: number | 'self'): string => readlinkSync(`/proc/${pid}/ns/pid`);
+	const wanted = namespaceOf(beside);
+	if (wanted === namespaceOf('self')) return isThere(inside) ? inside : 0;
+	const isIt = (pid: number): boolean => {
+		try {
+			return namespaceOf(pid) === wanted && new RegExp(`^NSpid:.*\\s${inside}$`, 'm').test(readFileSync(`/proc/${pid}/status`, 'latin1'));
+		} catch {
+			return false; // It has ended, or is another user's.
+		}
+	};
+	return readdirSync('/proc').map(Number).filter(Boolean).find(isIt) ?? 0;
 }
 
 /** The kernel tells nobody of the end of a process that is not its child, so this looks at each turn of the loop. */

@@ -3,15 +3,17 @@
 import type {ApiObject} from '../../api/object.js';
 import type {ContainerStatus, Pod} from '../../api/kinds/pod.js';
 import type {Client} from '../../cli/client.js';
+import {startTimeOf} from './_processes.js';
 import {eventually, until} from './_waiting.js';
 
-/** Runs until it is told to end: SIGUSR1 with 0, SIGUSR2 with 7, SIGTERM with 0. Serves its process id at $(POD_IP):8080. */
+/** Runs until it is told to end: SIGUSR1 with 0, SIGUSR2 with 7, SIGTERM with 0. Serves the ticks at which it started at $(POD_IP):8080. */
 const obedient = `
 const {createServer} = require('node:http');
+const [, stat] = require('node:fs').readFileSync('/proc/self/stat', 'latin1').split(') ');
 process.on('SIGUSR1', () => process.exit(0));
 process.on('SIGUSR2', () => process.exit(7));
 process.on('SIGTERM', () => process.exit(0));
-createServer((_, response) => response.end(String(process.pid))).listen(8080, process.argv[1], () => console.log('serving'));
+createServer((_, response) => response.end(stat.split(' ')[19])).listen(8080, process.argv[1], () => console.log('serving'));
 `;
 
 const podIp = {name: 'POD_IP', valueFrom: {fieldRef: {fieldPath: 'status.podIP'}}};
@@ -76,9 +78,10 @@ export const pidsWhenRunning = (client: Client, ...names: readonly string[]): Pr
 		return pids.length === names.length ? pids : undefined;
 	});
 
-/** Resolves when an obedient pod answers with this process id: a program takes a moment until it listens. */
+/** Resolves when an obedient pod answers as this process: a program takes a moment until it listens. */
 export async function untilAnswers(object: ApiObject | undefined, pid: number | undefined): Promise<void> {
 	const podIP = (object as Pod | undefined)?.status?.podIP ?? '';
+	const startTime = pid === undefined ? '' : startTimeOf(pid);
 	let answer = '';
 	const ask = async (): Promise<boolean> => {
 		try {
@@ -87,7 +90,7 @@ export async function untilAnswers(object: ApiObject | undefined, pid: number | 
 		} catch (error) {
 			answer = String(error);
 		}
-		return answer === String(pid);
+		return answer === startTime;
 	};
-	await eventually(`${object?.metadata.name} answers with ${pid}`, ask, () => answer);
+	await eventually(`${object?.metadata.name} answers as ${pid}`, ask, () => answer);
 }

@@ -8,8 +8,9 @@ export type Process = {
 	readonly pid: number;
 	/** Clock ticks since the boot: with the pid, this very process. */
 	readonly startTime: string;
-	readonly role: 'cluster' | 'shim' | 'program';
-	/** The uid of its pod, for shims and programs. */
+	/** `unshare`: what stands over the shim, outside of its namespaces. */
+	readonly role: 'cluster' | 'unshare' | 'shim' | 'program';
+	/** The uid of its pod, for all but the cluster. */
 	readonly podUid: string | undefined;
 	readonly words: readonly string[];
 };
@@ -42,11 +43,19 @@ function processOf(pid: number, prefix: string): Process | undefined {
 	const stat = text(`/proc/${pid}/stat`);
 	const pod = ours.map(file => /^data\/runtime\/(?:.*\/)?([0-9a-f]{8}-[0-9a-f-]{27})\//.exec(file.slice(prefix.length))?.[1]);
 	const podUid = pod.find(uid => uid !== undefined);
-	const role =
-		words[0]?.startsWith('troupe ') === true || podUid === undefined ? 'cluster' : words.includes('troupe-shim') ? 'shim' : 'program';
-	const startTime = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-	return {pid, startTime, role, podUid: role === 'cluster' ? undefined : podUid, words};
+	const role = words[0]?.startsWith('troupe ') === true || podUid === undefined ? 'cluster' : roleInPod(words);
+	return {pid, startTime: startTimeIn(stat), role, podUid: role === 'cluster' ? undefined : podUid, words};
 }
+
+function roleInPod(words: readonly string[]): Process['role'] {
+	if (!words.includes('troupe-shim')) return 'program';
+	return words[0]?.endsWith('unshare') === true ? 'unshare' : 'shim';
+}
+
+const startTimeIn = (stat: string): string => stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+
+/** Clock ticks since the boot; empty when it is gone. */
+export const startTimeOf = (pid: number): string => startTimeIn(text(`/proc/${pid}/stat`));
 
 /** It may end while we look, and files of others may not be read: then there is nothing to see. */
 function attempt<Value>(read: () => Value): Value | undefined {

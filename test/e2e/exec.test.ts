@@ -4,6 +4,7 @@ import {spawn} from 'node:child_process';
 import {mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import {pidOnNode} from '../agent/process-world.js';
 import {containerOf, isReady, pidOf, pidsWhenRunning, podOf} from './_pods.js';
 import {lives, signal} from './_processes.js';
 import {openFileHome} from './_rig.js';
@@ -39,7 +40,7 @@ test('who goes away ends the program, and nothing else', async t => {
 	await cluster.apply(podOf('left', ['sleep', '100000']));
 	const [pod = 0] = await pidsWhenRunning(client(), 'left');
 	const running = cluster.start(['exec', 'left', '--', ...shell('echo $$; exec sleep 99999')]);
-	const pid = Number(await running.says(/^\d+\n/));
+	const pid = pidOnNode(Number(await running.says(/^\d+\n/)), pod);
 	t.true(lives(pid));
 	running.kill('SIGINT');
 	t.is((await running.ended).code, 130);

@@ -90,7 +90,7 @@ const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) 
 	'hello.yaml': pods => [...pods].filter(([name, pod]) => name.startsWith('hello-') && isReady(pod)).length === 3,
 	'job.yaml': pods => phaseOf(pods.get('count')) === 'Succeeded' && phaseOf(pods.get('try-again')) === 'Succeeded',
 	'pod.yaml': pods => isReady(pods.get('clock')),
-	// Without root the node has no volumes, and the pod says so.
+	// Without root and without user namespaces the node has no volumes, and the pod says so.
 	'volumes.yaml': pods => isReady(pods.get('reader')) || hasNoPlace(pods.get('reader')),
 };
 
