@@ -48,3 +48,5 @@ const specAlone = ['spec'];
 
 /** The top-level members of an object that its writers set, metadata aside. */
 export const contentOf = ({content}: {readonly content?: readonly string[]}): readonly string[] => content ?? specAlone;
+
+export const memberOf = (object: object, field: string): unknown => (object as {readonly [field: string]: unknown})[field];

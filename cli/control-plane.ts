@@ -33,6 +33,7 @@ export function controlPlaneOf({control, ownNodes, clock}: ControlPlaneOptions):
 		eventsOf: key => events.of(key),
 		eventKeys: () => events.keys(),
 		journalOf: key => journal.of(key),
+		journalSinceMs: clock.nowMs(),
 		async trees(only) {
 			const here = own().filter(({name}) => only === undefined || name === only);
 			const elsewhere = [...index.list('nodes')]

@@ -11,6 +11,7 @@ export type Why = {
 	readonly object?: Pick<ApiObject, 'kind' | 'metadata' | 'status'> | null;
 	readonly actor?: Omit<TreeNode, 'children'> | null;
 	readonly journal: readonly JournalEntry[];
+	readonly journalSinceMs?: number;
 	readonly events: readonly ObjectEvent[];
 };
 
@@ -19,7 +20,7 @@ export function tellWhy(title: string, why: Why, nowMs: number, widthOf: WidthOf
 	const sections = [
 		`${colours.bold(title)}  ${standing(why, nowMs, colours)}\n`,
 		actorLines(why.actor ?? undefined, colours),
-		section('What led here, oldest first:', journalRows(why.journal, nowMs), widthOf),
+		section('What led here, oldest first:', journalRows(why.journal, nowMs), widthOf) + beginning(why, nowMs),
 		section('What happened:', eventRows(why.events, nowMs), widthOf),
 	];
 	return sections.filter(text => text !== '').join('\n');
@@ -71,6 +72,15 @@ function journalRows(journal: readonly JournalEntry[], nowMs: number): readonly 
 		withoutControls(cause),
 	]);
 	return [['VERSION', 'WHEN', 'MESSAGE', 'FROM', 'BECAUSE OF'], ...rows];
+}
+
+/** What was made before the journal began has a story that nobody knows any more. */
+function beginning({object, journal, journalSinceMs}: Why, nowMs: number): string {
+	if (object === undefined || object === null || journalSinceMs === undefined) return '';
+	// The time in an object has whole seconds.
+	if (Date.parse(object.metadata.creationTimestamp) + 1_000 > journalSinceMs) return '';
+	const what = journal.length === 0 ? 'What led here is not known' : 'What led here before that is not known';
+	return `${what}: the journal is in memory and began anew when the control plane started, ${agoText(journalSinceMs, nowMs)}.\n`;
 }
 
 function eventRows(events: readonly ObjectEvent[], nowMs: number): readonly (readonly string[])[] {

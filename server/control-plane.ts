@@ -33,6 +33,8 @@ export type ControlPlane = {
 	readonly eventKeys: () => Iterable<string>;
 	/** Oldest first; kept for an hour after the object is gone. */
 	readonly journalOf: (key: string) => readonly JournalEntry[];
+	/** When it began: it is in memory only, and with each start of the control plane, or term of a leader, anew. */
+	readonly journalSinceMs: number;
 	/** The actor trees of every system, or of the one that is named; for those that cannot be reached, what is wrong. */
 	readonly trees: (only?: string) => Promise<readonly SystemTree[]>;
 	/** All that is stored as of one moment, for a backup. */

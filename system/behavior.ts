@@ -69,9 +69,17 @@ export type Effect =
 	| {readonly type: 'perform'; readonly command: Command; readonly key: string; readonly as: string; readonly deadlineMs?: number}
 	/**
 	 * One named timer; a second one of that name replaces it. The message comes at that time, or at once when it is past, and at the
-	 * latest after `atMostMs`: a time that was stored must not move away with a clock that was set back.
+	 * latest after `atMostMs`: a time that was stored must not move away with a clock that was set back. `cause`: what its message says by
+	 * itself, where that is not what set the timer; of a round that goes on for days that is no reason any more.
 	 */
-	| {readonly type: 'wakeAt'; readonly name: string; readonly atMs: number; readonly message: Message; readonly atMostMs?: number}
+	| {
+			readonly type: 'wakeAt';
+			readonly name: string;
+			readonly atMs: number;
+			readonly message: Message;
+			readonly atMostMs?: number;
+			readonly cause?: string;
+	  }
 	| {readonly type: 'cancelWake'; readonly name: string}
 	/** What happened and why, on this actor's own object. */
 	| ({readonly type: 'event'} & EventNews);

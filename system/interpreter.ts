@@ -76,7 +76,7 @@ export function runEffect(system: Kernel, cell: Cell, effect: Effect, {cause, se
 			system.perform(cell, effect, cause);
 			return;
 		case 'wakeAt':
-			system.wakeAt(cell, effect, cause);
+			system.wakeAt(cell, effect, effect.cause ?? cause);
 			return;
 		case 'cancelWake':
 			system.cancelWake(cell, effect.name);

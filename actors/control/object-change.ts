@@ -3,7 +3,7 @@
 import {admitUpdate} from '../../api/admission.js';
 import {keepReference} from '../../api/equal.js';
 import {failure, type Failure, type Outcome} from '../../api/errors.js';
-import {contentOf, type KindDefinition} from '../../api/kind.js';
+import {contentOf, memberOf, type KindDefinition} from '../../api/kind.js';
 import {mergePatch} from '../../api/merge-patch.js';
 import {timestampOf, type ApiObject, type Draft, type Json, type JsonObject, type ObjectMeta} from '../../api/object.js';
 import type {Context} from '../../system/behavior.js';
@@ -54,8 +54,6 @@ export function admitted(object: ApiObject, wanted: Draft): Outcome<ApiObject> {
 	for (const {field, now} of contents) setMember(changed, field, now);
 	return {ok: true, value: changed};
 }
-
-const memberOf = (object: object, field: string): unknown => (object as {readonly [field: string]: unknown})[field];
 
 /** Sets a member of an object that nobody else has yet; undefined takes it away. */
 function setMember(object: object, field: string, value: unknown): void {

@@ -3,6 +3,7 @@
 // A wake carries nothing; that one too many is sent costs a look, that one is missed is made good by the resync.
 
 import {kindOf} from '../../api/catalogue.js';
+import {contentOf, memberOf} from '../../api/kind.js';
 import {
 	address,
 	collectionAddress,
@@ -74,7 +75,7 @@ function sameButStatus(before: ApiObject | undefined, after: ApiObject): boolean
 	const {metadata: old} = before;
 	const {metadata: now} = after;
 	return (
-		before.spec === after.spec &&
+		contentOf(kindOf(after.apiVersion, after.kind) ?? {}).every(field => memberOf(before, field) === memberOf(after, field)) &&
 		old.labels === now.labels &&
 		old.annotations === now.annotations &&
 		old.ownerReferences === now.ownerReferences &&

@@ -2,12 +2,13 @@
 
 import {backoffOf} from '../../api/backoff.js';
 import type {RestartPolicy} from '../../api/kinds/pod.js';
-import {next, type Context, type Next, type Reply} from '../../system/behavior.js';
+import {next, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
 import {restartDelayMs, streakAfter} from '../../system/supervision.js';
 import type {PodEvent} from '../sync-message.js';
 import {restProbers} from './container-probers.js';
 import {end, inspect, type ContainerActorState, type ContainerInput} from './container-state.js';
-import {runtimeError, start, wait} from './container-start.js';
+import {crashLoop, runtimeError, start, wait} from './container-start.js';
+import type {StoppingPhase} from './container-status.js';
 import type {ContainerExit} from './runtime-port.js';
 
 type Step = Next<ContainerActorState>;
@@ -16,8 +17,14 @@ type Step = Next<ContainerActorState>;
 export function exited(state: ContainerActorState, exit: ContainerExit, context: Context): Step {
 	if (exit.attempt !== state.attempt || !mayRun(state)) return next(state);
 	const {state: settled, effects} = settle({...state, lastExit: exit}, exit, context);
-	return next(settled, [...restProbers(state), ...effects]);
+	return next(settled, [...restProbers(state), ...(state.phase.type === 'stopping' ? effects.map(becauseOf(state.phase)) : effects)]);
 }
+
+/** What is told of an end that was asked for names what asked for it. */
+const becauseOf =
+	({cause}: StoppingPhase) =>
+	(effect: Effect): Effect =>
+		effect.type === 'tell' ? {...effect, cause} : effect;
 
 /** Whether this attempt may be alive, as far as this actor knows. */
 const mayRun = ({phase: {type}}: ContainerActorState): boolean =>
@@ -39,7 +46,7 @@ export function settle(state: ContainerActorState, exit: ContainerExit, context:
 	const again: ContainerActorState = {...state, lastExit: exit, streak, attempt: exit.attempt + 1};
 	const delayMs = restartDelayMs(streak, backoff) - (context.nowMs - exit.finishedAtMs);
 	if (delayMs <= 0) return start(again, context, [told]);
-	return wait(again, 'CrashLoopBackOff', `back-off before attempt ${again.attempt}: ${endOf(state, exit)}`, context, [told]);
+	return wait(again, crashLoop, `back-off before attempt ${again.attempt}: ${endOf(state, exit)}`, context, [told]);
 }
 
 const isClean = ({exitCode}: ContainerExit): boolean => exitCode === 0;

@@ -42,7 +42,7 @@ export function begin(state: ContainerActorState, context: Context): Step {
 function idle(state: ContainerActorState, reason: string, message: string, events: readonly PodEvent[] = []): Step {
 	const {phase} = state;
 	if (phase.type === 'waiting' && phase.reason === reason && phase.message === message) return next(state);
-	const waiting: ContainerActorState = {...state, phase: {type: 'waiting', reason, message, retryAtMs: undefined}};
+	const waiting: ContainerActorState = {...state, phase: {type: 'waiting', reason, message, retry: undefined}};
 	return next(waiting, [changed(waiting, [...events, {event: 'Warning', reason: reason === configError ? 'Failed' : reason, message}])]);
 }
 
@@ -134,6 +134,8 @@ export function run(state: ContainerActorState, running: RunningContainer, isAdo
 // ---- waiting ---------------------------------------------------------------------------------------------------------------
 
 export const runtimeError = 'RuntimeError';
+/** Kubernetes' word for a container that has ended and is started again later. */
+export const crashLoop = 'CrashLoopBackOff';
 
 export function wait(
 	state: ContainerActorState,
@@ -145,7 +147,9 @@ export function wait(
 	const backoff = backoffOf(state.assignment.annotations);
 	const delayMs = Math.max(backoff.firstMs, restartDelayMs(state.streak, backoff));
 	const retryAtMs = context.nowMs + delayMs;
-	const waiting: ContainerActorState = {...state, phase: {type: 'waiting', reason, message, retryAtMs}};
+	const failedTries = state.failedTries + (reason === crashLoop ? 0 : 1);
+	const retry = {atMs: retryAtMs, number: state.attempt + failedTries};
+	const waiting: ContainerActorState = {...state, failedTries, phase: {type: 'waiting', reason, message, retry}};
 	const retrying: Effect = {type: 'wakeAt', name: 'retry', atMs: retryAtMs, message: {type: 'retry'}};
 	return next(waiting, [retrying, changed(waiting, events)]);
 }

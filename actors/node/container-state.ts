@@ -59,6 +59,8 @@ export type Reassigned = {readonly type: 'reassigned'; readonly assignment: Assi
 export type ContainerActorState = ContainerInput &
 	ContainerView & {
 		readonly streak: Streak;
+		/** Tries that brought no attempt to life, since this actor began. */
+		readonly failedTries: number;
 		/** What the pod names has changed since the start was asked for. */
 		readonly configChanged: boolean;
 	};

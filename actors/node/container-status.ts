@@ -13,10 +13,13 @@ export type Phase =
 	/** It runs, and counts as that once its hook is done. */
 	| {readonly type: 'postStart'; readonly running: RunningContainer}
 	| RunningPhase
-	| {readonly type: 'waiting'; readonly reason: string; readonly message: string; readonly retryAtMs: number | undefined}
+	| {readonly type: 'waiting'; readonly reason: string; readonly message: string; readonly retry: Retry | undefined}
 	| StoppingPhase
 	/** Over for good: the policy wants no restart, or a stop was asked for. */
 	| {readonly type: 'ended'};
+
+/** The next try: when, and its number among those that followed a first one. */
+export type Retry = {readonly atMs: number; readonly number: number};
 
 export type RunningPhase = {
 	readonly type: 'running';
@@ -39,6 +42,8 @@ export type StoppingPhase = {
 	readonly deadlineMs: number;
 	/** How long that was when it was asked for. */
 	readonly graceMs: number;
+	/** What asked for it. */
+	readonly cause: string;
 };
 
 /** An init container runs once, to success, before the main ones. */
@@ -88,7 +93,7 @@ function shownState(phase: Phase, last: ContainerState | undefined): ContainerSt
 				waiting: {
 					reason: phase.reason,
 					message: phase.message,
-					...(phase.retryAtMs === undefined ? {} : {retryAt: isoOf(phase.retryAtMs)}),
+					...(phase.retry === undefined ? {} : {retryAt: isoOf(phase.retry.atMs), retry: phase.retry.number}),
 				},
 			};
 		case 'ended':

@@ -42,13 +42,14 @@ export function kill(state: ContainerActorState, graceMs: number, events: readon
 
 function begun(state: ContainerActorState, graceMs: number, context: Context): Step {
 	const {container, sandbox, phase} = state;
+	const {cause} = context;
 	const resting = restProbers(state);
 	const hook = graceMs > 0 ? hookOf('preStop', container, sandbox.podIP) : undefined;
 	if (hook === undefined) return withEffects(resting, signalled(state, graceMs, context));
 	const deadlineMs = context.nowMs + graceMs;
 	const stopping: ContainerActorState = {
 		...state,
-		phase: {type: 'stopping', running: runningIn(phase), step: 'preStop', deadlineMs, graceMs},
+		phase: {type: 'stopping', running: runningIn(phase), step: 'preStop', deadlineMs, graceMs, cause},
 	};
 	if (hook.type === 'wrong') return withEffects(resting, failedHook(stopping, hook.problem, context));
 	return next(stopping, [...resting, preStop(state, hook, graceMs, context), graceOver(deadlineMs, graceMs)]);
@@ -121,8 +122,9 @@ function graceLeft(state: ContainerActorState, {nowMs}: Context): number {
 
 // ---- SIGTERM, SIGKILL ------------------------------------------------------------------------------------------------------
 
-function signalled(state: ContainerActorState, graceMs: number, {nowMs}: Context): Step {
-	const phase: StoppingPhase = {type: 'stopping', running: runningIn(state.phase), step: 'stop', deadlineMs: nowMs + graceMs, graceMs};
+function signalled(state: ContainerActorState, graceMs: number, {nowMs, cause}: Context): Step {
+	const running = runningIn(state.phase);
+	const phase: StoppingPhase = {type: 'stopping', running, step: 'stop', deadlineMs: nowMs + graceMs, graceMs, cause};
 	return next({...state, phase}, [
 		...['retry', 'hook', 'grace'].map((name): Effect => ({type: 'cancelWake', name})),
 		perform(

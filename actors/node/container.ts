@@ -32,6 +32,7 @@ export const container: Behavior<ContainerInput, ContainerActorState, ContainerM
 			attempt: 0,
 			lastExit: undefined,
 			streak: {restarts: 0},
+			failedTries: 0,
 			configChanged: false,
 		}),
 	receive(state, message, context) {

@@ -56,10 +56,10 @@ export const volumesReady = (state: HandState, context: Context): Next<HandState
 	withTurns(next({...state, hasVolumes: true, awaited: undefined}), context);
 
 /** Of volumes that were there once nothing is held back: what fails is bringing them up to date. */
-export function volumesWaiting(state: HandState, {reason, message, retryAtMs}: VolumesWaiting, context: Context): Next<HandState> {
-	const retryAt = retryAtMs === undefined ? {} : {retryAt: new Date(retryAtMs).toISOString()};
+export function volumesWaiting(state: HandState, {reason, message, retry}: VolumesWaiting, context: Context): Next<HandState> {
+	const retried = retry === undefined ? {} : {retryAt: new Date(retry.atMs).toISOString(), retry: retry.number};
 	const isNews = state.awaited?.message !== message || state.awaited.reason !== reason;
-	const awaited = state.hasVolumes ? undefined : {reason, message, ...retryAt};
+	const awaited = state.hasVolumes ? undefined : {reason, message, ...retried};
 	return reported({...state, awaited}, isNews ? [warning('FailedMount', message)] : [], context);
 }
 

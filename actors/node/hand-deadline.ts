@@ -25,6 +25,7 @@ const deadlineAt = (atMs: number, atMostMs: number): Effect => ({
 	atMs,
 	atMostMs,
 	message: {type: 'deadline'},
+	cause: 'activeDeadlineSeconds',
 });
 
 /** What could not be kept is looked at again. */

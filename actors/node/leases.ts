@@ -134,19 +134,20 @@ function watchdogSet(state: LeasesState, {id, outcome}: Reply<null, 'watchdogSet
 	}
 	all.set(uid, {...lease, untilMs, setting: undefined});
 	return next({...state, leases: all}, [
-		{type: 'wakeAt', name: uid, atMs: nowMs + untilMs - monotonicMs, message: endOf(uid)},
+		endAt(uid, nowMs + untilMs - monotonicMs),
 		...(lease.untilMs === undefined ? [tell(lease.owner, held)] : []),
 	]);
 }
 
-const endOf = (uid: string): LeasesMessage => ({type: 'leaseEnds', uid});
+const endAt = (uid: string, atMs: number): Effect => {
+	const message: LeasesMessage = {type: 'leaseEnds', uid};
+	return {type: 'wakeAt', name: uid, atMs, message, cause: 'end of the lease'};
+};
 
 function ends(state: LeasesState, uid: string, {monotonicMs, nowMs}: Context): Next<LeasesState> {
 	const lease = state.leases.get(uid);
 	if (lease?.untilMs === undefined) return next(state);
 	// A timer that is a little early.
-	if (lease.untilMs > monotonicMs) {
-		return next(state, [{type: 'wakeAt', name: uid, atMs: nowMs + lease.untilMs - monotonicMs, message: endOf(uid)}]);
-	}
+	if (lease.untilMs > monotonicMs) return next(state, [endAt(uid, nowMs + lease.untilMs - monotonicMs)]);
 	return next({...state, leases: new Map(state.leases).set(uid, {...lease, untilMs: undefined})}, [tell(lease.owner, lost)]);
 }

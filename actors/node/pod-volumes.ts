@@ -7,6 +7,7 @@ import {exponentialBackoffMs} from '../../system/supervision.js';
 import type {Assignment} from '../sync-message.js';
 import {configError} from './container-start.js';
 import type {ConfigChanged, RetryContainer} from './container-state.js';
+import type {Retry} from './container-status.js';
 import {perform} from './perform.js';
 import {contentVersion, volumesOf} from './volumes.js';
 
@@ -32,7 +33,7 @@ export type VolumesWaiting = {
 	readonly type: 'volumesWaiting';
 	readonly reason: string;
 	readonly message: string;
-	readonly retryAtMs: number | undefined;
+	readonly retry: Retry | undefined;
 };
 
 /** No container's name begins with an underscore. */
@@ -90,8 +91,8 @@ function missing(state: PodVolumesState, problem: string): Next<PodVolumesState>
 	return next({...state, phase: 'waiting'}, [waitingFor(state, configError, problem, undefined)]);
 }
 
-function waitingFor({owner}: PodVolumesState, reason: string, message: string, retryAtMs: number | undefined): Effect {
-	const waiting: VolumesWaiting = {type: 'volumesWaiting', reason, message, retryAtMs};
+function waitingFor({owner}: PodVolumesState, reason: string, message: string, retry: Retry | undefined): Effect {
+	const waiting: VolumesWaiting = {type: 'volumesWaiting', reason, message, retry};
 	return tell(owner, waiting);
 }
 
@@ -117,6 +118,6 @@ function failed(state: PodVolumesState, {code, message}: Failure, context: Conte
 	const reason = code === 'ERR_NOT_REACHABLE' ? configError : 'FailedMount';
 	return next({...state, phase: 'backOff', failures}, [
 		{type: 'wakeAt', name: 'retry', atMs: retryAtMs, message: {type: 'retry'}},
-		waitingFor(state, reason, message, retryAtMs),
+		waitingFor(state, reason, message, {atMs: retryAtMs, number: failures}),
 	]);
 }

@@ -73,10 +73,17 @@ function begin(input: ProberInput, {nowMs, random}: Context): Next<ProberState> 
 	const spreadMs = input.isAdopted ? Math.floor(random.next() * Math.min(periodMs, limits.probeSpreadMs)) : 0;
 	const atMs = Math.max(nowMs + spreadMs, input.startedAtMs + initialDelayMs);
 	const state: ProberState = {...input, tally: noResults, roundAtMs: atMs, untried: 0, problem: undefined};
-	return next(state, [roundAt(atMs, Math.max(spreadMs, initialDelayMs))]);
+	return next(state, [roundAt(input, atMs, Math.max(spreadMs, initialDelayMs))]);
 }
 
-const roundAt = (atMs: number, atMostMs: number): Effect => ({type: 'wakeAt', name: 'round', atMs, atMostMs, message: {type: 'round'}});
+const roundAt = ({kind, container}: ProberInput, atMs: number, atMostMs: number): Effect => ({
+	type: 'wakeAt',
+	name: 'round',
+	atMs,
+	atMostMs,
+	message: {type: 'round'},
+	cause: `${kind} probe of ${container.name}`,
+});
 
 function round(state: ProberState, {nowMs}: Context): Next<ProberState> {
 	const {probe, container, podIP, id, kind, attempt} = state;
@@ -122,9 +129,9 @@ function counted(state: ProberState, {ok, message}: ActionResult, nowMs: number)
 }
 
 /** A round that took longer than the period is followed at once by the next. */
-function again({probe, roundAtMs}: ProberState, nowMs: number): Effect {
-	const {periodMs} = probeTerms(probe);
-	return roundAt(Math.max(nowMs, roundAtMs + periodMs), periodMs);
+function again(state: ProberState, nowMs: number): Effect {
+	const {periodMs} = probeTerms(state.probe);
+	return roundAt(state, Math.max(nowMs, state.roundAtMs + periodMs), periodMs);
 }
 
 function news({owner, kind, attempt, tally}: ProberState, failure: string | undefined): Effect {

@@ -60,14 +60,14 @@ function endText({reason = '', signal = 0, exitCode}: ContainerStateTerminated):
 	return signal === 0 ? `ExitCode:${exitCode}` : `Signal:${signal}`;
 }
 
-/** `retry 4 in 3 s: exit 137`; what was out of memory, or could not even start, says so instead: `retry 1 in 5 s: RunContainerError`. */
+/** `retry 4 in 3 s: exit 137`; what was out of memory, or could not even start, says so instead: `retry 9 in 4 min: RunContainerError`. */
 function retryText({restartCount, lastState, state}: ContainerStatus, retryAt: string, nowMs: number): string {
 	const waitMs = Date.parse(retryAt) - nowMs;
 	const {exitCode: code, reason: ended} = lastState?.terminated ?? state?.terminated ?? {};
 	const end = ended === 'OOMKilled' ? ended : code === undefined || code < 0 ? 'exit code unknown' : `exit ${code}`;
 	const reason = state?.waiting?.reason ?? '';
 	const why = reason === '' || reason === 'CrashLoopBackOff' ? end : reason;
-	return `retry ${restartCount + 1} in ${Number.isNaN(waitMs) ? '?' : waitText(Math.max(0, waitMs))}: ${why}`;
+	return `retry ${state?.waiting?.retry ?? restartCount + 1} in ${Number.isNaN(waitMs) ? '?' : waitText(Math.max(0, waitMs))}: ${why}`;
 }
 
 const waitText = (ms: number): string => (ms < 120_000 ? `${Math.ceil(ms / 1_000)} s` : `${Math.ceil(ms / 60_000)} min`);

@@ -203,6 +203,7 @@ const containerState = () =>
 					reason: optional(about('In one word.', text())),
 					message: optional(about('In a sentence.', text())),
 					retryAt: optional(about('When it is tried again.', text())),
+					retry: optional(about('The number of that try, failed ones included.', whole(0, maxInt32))),
 				}),
 			),
 		),

@@ -247,6 +247,8 @@ export type ContainerStateWaiting = {
 	readonly message?: string;
 	/** Beyond Kubernetes: when the next start is due, RFC 3339 with milliseconds. */
 	readonly retryAt?: string;
+	/** Beyond Kubernetes: the number of that start among those that followed a first one, failed ones included. */
+	readonly retry?: number;
 };
 export type ContainerStateRunning = {readonly startedAt?: string};
 export type ContainerStateTerminated = {

@@ -37,7 +37,8 @@ async function retry(client: Client, terminal: Terminal, namespace: string, name
 /** ` (retry 4)`, as `get pods` counts them; nothing for a first start. */
 function countOf(pod: Pod, container: string): string {
 	const status = statusesOf(pod).find(({name}) => name === container);
-	return status?.lastState?.terminated === undefined ? '' : ` (retry ${status.restartCount + 1})`;
+	const number = status?.state?.waiting?.retry ?? (status?.lastState?.terminated === undefined ? undefined : status.restartCount + 1);
+	return number === undefined ? '' : ` (retry ${number})`;
 }
 
 const statusesOf = ({status}: Pod): readonly ContainerStatus[] => [

@@ -63,6 +63,7 @@ export const why: Handler = async (backend, exchange) => {
 		object: entry === undefined ? null : summaryOf(publicObject(plural, entry.object)),
 		actor: actor === undefined ? null : {...actor, children: actor.children.length},
 		journal,
+		journalSinceMs: control.journalSinceMs,
 		events,
 	});
 };

@@ -103,6 +103,22 @@ for (const probe of ['liveness', 'startup'] as const) {
 	});
 }
 
+test('what is told of an end that was asked for names what asked for it', t => {
+	const because = (now: Step, message: ContainerMessage, cause: string): Step =>
+		container.receive(now.state, message, playContext({self, nowMs, cause}));
+	const failing = {type: 'probeNews', probe: 'liveness', attempt: 0, passed: false, failure: 'failed: x'} as const;
+	const killed = because(running({livenessProbe: tcp}), failing, 'liveness probe of main');
+	const over = because(
+		killed,
+		{type: 'exited', exit: anExit({exitCode: 143, startedAtMs: nowMs - 1, finishedAtMs: nowMs})},
+		'exit of main',
+	);
+	const causes = (now: Step) => now.effects.flatMap(effect => (effect.type === 'tell' ? [effect.cause] : []));
+	t.deepEqual(causes(over), ['liveness probe of main']);
+	const crashed = because(running({}), {type: 'exited', exit: anExit({exitCode: 1})}, 'exit of main');
+	t.deepEqual(causes(crashed), [undefined], 'of one that was not, the exit itself is the cause');
+});
+
 test('the answer to that stop alone is enough', t => {
 	const killed = news(running({livenessProbe: tcp}), 'liveness', false, 'failed: x');
 	const again = step(killed, {type: 'stopped', id: '', outcome: succeeded(anExit({exitCode: 137}))});

@@ -54,6 +54,7 @@ const step = ({state}: Result, message: ContainerMessage, ms = nowMs): Result =>
 const commandsOf = (effects: readonly Effect[]): object[] => effects.flatMap(effect => (effect.type === 'perform' ? [effect.command] : []));
 const told = (effects: readonly Effect[]): ContainerChanged | undefined =>
 	effects.flatMap(effect => (effect.type === 'tell' && effect.to === owner ? [effect.message as ContainerChanged] : [])).at(-1);
+const retryNumber = (effects: readonly Effect[]): number | undefined => told(effects)?.status.state?.waiting?.retry;
 const retryDelay = (effects: readonly Effect[], ms = nowMs): number | undefined =>
 	effects.flatMap(effect => (effect.type === 'wakeAt' ? [effect.atMs - ms] : []))[0];
 
@@ -169,6 +170,7 @@ test('a back-off says which attempt comes when, and why; the count is of restart
 			reason: 'CrashLoopBackOff',
 			message: 'back-off before attempt 2: container main, attempt 1, ended: exit 137',
 			retryAt: '2023-11-14T22:13:20.100Z',
+			retry: 2,
 		},
 	});
 	t.like(told(now.effects)?.status, {restartCount: 1, ready: false, lastState: {terminated: {exitCode: 137}}});
@@ -189,13 +191,27 @@ test('a start that fails is tried again with its number, after 100 ms at first',
 		events: [{event: 'Warning', reason: 'Failed', message: 'no such program'}],
 	});
 	const delays: (number | undefined)[] = [];
+	const numbers: (number | undefined)[] = [];
 	for (let round = 0; round < 3; round++) {
 		delays.push(retryDelay(now.effects));
+		numbers.push(retryNumber(now.effects));
 		now = step(now, {type: 'retry'});
 		t.like(commandsOf(now.effects), [{type: 'container.start', spec: {attempt: 0}}]);
 		now = step(now, started(0, error));
 	}
 	t.deepEqual(delays, [100, 200, 400]);
+	t.deepEqual(numbers, [1, 2, 3]);
+});
+
+test('tries are counted on, whether they fail to start or start and end', t => {
+	const error = failed('ERR_RUNTIME', {message: 'no such program'});
+	const crashed = step(step(run(running), exited()), started(1));
+	const waits = step(crashed, exited({attempt: 1}));
+	t.is(retryNumber(waits.effects), 2);
+	const failedStart = step(step(waits, {type: 'retry'}), started(2, error));
+	t.is(retryNumber(failedStart.effects), 3);
+	const again = step(step(step(failedStart, {type: 'retry'}), started(2)), exited({attempt: 2}));
+	t.is(retryNumber(again.effects), 4);
 });
 
 test('a start without an answer is looked up again: the process may be there', t => {

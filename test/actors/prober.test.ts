@@ -50,6 +50,13 @@ test('the first try is after the initial delay, counted from the start of the co
 	t.is(nextRound(begin({probe: {tcpSocket: {port: 80}, initialDelaySeconds: 5}}, 7_000)), 7_000);
 });
 
+test('a round is its own cause, whatever once started the container', t => {
+	t.like(begin({kind: 'liveness'}).effects, [{type: 'wakeAt', cause: 'liveness probe of main'}]);
+	t.true(
+		tried(begin({kind: 'startup'}), no()).effects.some(effect => effect.type === 'wakeAt' && effect.cause === 'startup probe of main'),
+	);
+});
+
 test('those of containers that an agent finds are spread over a second', t => {
 	const spread = nextRound(begin({isAdopted: true})) ?? -1;
 	t.true(spread > 0 && spread < 1_000);

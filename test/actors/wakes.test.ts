@@ -4,7 +4,21 @@ import test from 'ava';
 import type {ApiObject} from '../../api/object.js';
 import {wakesOf} from '../../actors/control/wakes.js';
 import type {ObjectIndex} from '../../system/object-index.js';
-import {aClusterConfig, aNamespace, aNode, aPod, aReadyPod, aReplicaSet, drop, indexOf, now, ownedBy, put, scheduled} from './_objects.js';
+import {
+	aClusterConfig,
+	aNamespace,
+	aNode,
+	aPod,
+	aPriorityClass,
+	aReadyPod,
+	aReplicaSet,
+	drop,
+	indexOf,
+	now,
+	ownedBy,
+	put,
+	scheduled,
+} from './_objects.js';
 
 const set = aReplicaSet();
 const owned = {labels: {app: 'web'}, ownerReferences: [ownedBy(set)]};
@@ -49,6 +63,14 @@ test('a bind wakes the pod and its node, not its owner nor the scheduler', t => 
 		'pods/default.web',
 		'sync/node-a dirty',
 	]);
+});
+
+test('a record looks at its own content, whatever members that is', t => {
+	const config: ApiObject = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {...aNamespace().metadata, name: 'c', namespace: 'default'}};
+	t.deepEqual(change(config, {...config, data: {a: '2'}} as ApiObject), ['configmaps/default.c']);
+	t.deepEqual(change(config, {...config, status: {}}), []);
+	const priority = aPriorityClass('high', 10);
+	t.deepEqual(change(priority, {...priority, description: 'x'} as ApiObject), ['priorityclasses/high']);
 });
 
 test('a status that moves without its readiness wakes nobody', t => {

@@ -119,6 +119,10 @@ const statuses: readonly [status: Partial<PodStatus>, text: string][] = [
 		},
 		'retry 1 in 3 s: RunContainerError',
 	],
+	[
+		{containerStatuses: [container({state: {waiting: {reason: 'RunContainerError', retryAt: '2026-01-01T00:07:20.000Z', retry: 9}}})]},
+		'retry 9 in 4 min: RunContainerError',
+	],
 	[{phase: 'Succeeded', containerStatuses: [container({state: {terminated: {exitCode: 0, reason: 'Completed'}}})]}, 'Completed'],
 	[{phase: 'Failed', containerStatuses: [container({state: {terminated: {exitCode: 1, reason: 'Error'}}})]}, 'Error'],
 	[{phase: 'Failed', containerStatuses: [container({state: {terminated: {exitCode: 3}}})]}, 'ExitCode:3'],

@@ -192,6 +192,13 @@ test('why tells the story of an object, also of one that is gone', async t => {
 	t.regex(out, /^pod\/web {2}Pending, version \d+, made \d+s ago, ActorFailed is True \(Crashed\): boom$/m);
 	t.regex(out, /^Its actor troupe:\/\/control\/pods\/default\.web\n {2}PARKED: .+, 4 restarts\n {2}last crash: boom$/m);
 	t.regex(out, /^ {2}3 +5h ago +create +troupe:\/\/control\/gateway +http admin POST pods\/default\/web$/m);
+	t.notRegex(out, /began anew/);
+	cluster.put({...pod, metadata: {...pod.metadata, creationTimestamp: '2020-01-01T00:00:00Z'}});
+	const older = await troupe(['why', 'pod', 'web']);
+	t.regex(
+		older.out,
+		/\nWhat led here before that is not known: the journal is in memory and began anew when the control plane started, \d+s ago\.\n/,
+	);
 	cluster.drop('pods/default/web');
 	t.regex((await troupe(['why', 'pod/web'])).out, /is gone; its story is kept for an hour/);
 	t.is((await troupe(['why', 'pod/never'])).code, 3);

@@ -157,6 +157,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		eventsOf: key => events.get(key) ?? [],
 		eventKeys: () => events.keys(),
 		journalOf: key => journals.get(key) ?? [],
+		journalSinceMs: nowMs,
 		trees: () => Promise.resolve(trees),
 		snapshot: () => Promise.resolve({meta: {version: index.version, epoch: 1, lineage: 'a'}, records: stored()}),
 		counters: () => ({commits: index.version}),

@@ -68,6 +68,9 @@ test('the cause is copied to everything that follows', t => {
 	world.system.tell(at(''), act({effects: [relay]}), 'kubectl apply of admin');
 	world.pass(100);
 	t.deepEqual(causes, ['kubectl apply of admin', 'kubectl apply of admin']);
+	world.act('a', {effects: [{...timer, atMs: world.clock.nowMs() + 10, cause: 'a round'}]});
+	world.pass(10);
+	t.is(causes.at(-1), 'a round', 'but a timer may have one of its own');
 });
 
 // ---- the bound of the mailbox ----------------------------------------------------------------------------------------------
