@@ -53,6 +53,8 @@ export const limits = {
 	storeAnswerBytes: 67_108_864,
 	/** How often etcd is told to forget what was overwritten. */
 	storeCompactMs: 300_000,
+	/** Room that an embedded store keeps for its next start, should the disk be full then: as much as its log has, up to this. */
+	storeReserveBytes: 6_291_456,
 	/** Lineages that a store replaces, the newest first: one more with each restore. */
 	lineagesReplaced: 16,
 	/** One line of a backup: a record whose every character is written as six. */

@@ -11,6 +11,7 @@ import {limits} from '../api/limits.js';
 import {checkedStore} from './checked-store.js';
 import {databaseIn, raiseFormat, removeLeftovers} from './level-directory.js';
 import {damageInLog} from './level-log.js';
+import {giveUpReserve, openReserve, type Reserve} from './level-reserve.js';
 import {isBehind, openWitness, readWitness, type Witness} from './level-witness.js';
 import {aboutMeta, formatMeta, noMeta, parseMeta, sameMeta} from './meta.js';
 import {takingTurns} from './turns.js';
@@ -34,6 +35,7 @@ type State = {
 	readonly directory: string;
 	readonly location: string;
 	readonly witness: Witness;
+	readonly reserve: Reserve;
 	/** Undefined between a failed batch and the next one. */
 	level: Level | undefined;
 	/** What the store is known to hold. */
@@ -61,6 +63,7 @@ async function openState(directory: string): Promise<State> {
 	try {
 		const {location, isOfOlderFormat} = await databaseIn(directory, create);
 		await checkLogs(location);
+		await giveUpReserve(location);
 		const level = await opened(location);
 		try {
 			await removeLeftovers(directory);
@@ -69,7 +72,8 @@ async function openState(directory: string): Promise<State> {
 			if (isBehind(meta, await readWitness(location)))
 				throw new Error(`${aboutMeta(meta)} is older than what was acknowledged last: its log was cut, or lost`);
 			const witness = await openWitness(location);
-			return {directory, location, witness, level, meta, undecided: undefined, damage: undefined, closed: false};
+			const reserve = openReserve(location);
+			return {directory, location, witness, reserve, level, meta, undecided: undefined, damage: undefined, closed: false};
 		} catch (error) {
 			await level.close();
 			throw error;
@@ -109,7 +113,7 @@ function driverOf(state: State): StoreDriver {
 		},
 		close: () =>
 			inTurn(async () => {
-				if (!state.closed) await state.witness.close();
+				if (!state.closed) await Promise.all([state.witness.close(), state.reserve.close()]);
 				state.closed = true;
 				await dropHandle(state);
 			}),
@@ -128,6 +132,7 @@ async function commit(state: State, batch: Batch): Promise<CommitOutcome> {
 		return afterFailure(state, ready.value, batch, messageOf(error));
 	}
 	state.meta = batch.next;
+	state.reserve.count(batch.writes.reduce((sum, {body}) => sum + (body?.().length ?? 0), 0));
 	await state.witness.note(state.meta);
 	return {type: 'committed'};
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import {AppError} from '../api/errors.js';
 import {metaStoreKey, parseStoreKey, storePrefix} from '../api/keys.js';
 import {openLevelStore, readRepaired} from './level-store.js';
+import {reserveFile} from './level-reserve.js';
 import {readWitness, type Witnessed} from './level-witness.js';
 import {noMeta, parseMeta} from './meta.js';
 import {parseRecord} from './record.js';
@@ -62,7 +63,7 @@ export async function salvage(directory: string, remembered: readonly string[]):
 }
 
 async function copied(directory: string, to: string): Promise<void> {
-	await cp(directory, to, {recursive: true, filter: file => path.basename(file) !== 'LOCK'});
+	await cp(directory, to, {recursive: true, filter: file => !['LOCK', reserveFile].includes(path.basename(file))});
 }
 
 async function isWhole(directory: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 // A cluster whose disk is full: writes fail and say so, reads go on, what runs runs on; with space again all goes on without a restart,
-// and nothing that was acknowledged is lost. (The store alone, under load: durability.test.ts.)
+// and nothing that was acknowledged is lost. A start on a full disk works, too. (The store alone, under load: durability.test.ts.)
 
 import {execFileSync} from 'node:child_process';
 import {closeSync, openSync, rmSync, writeSync} from 'node:fs';
@@ -65,5 +65,15 @@ test('a full disk refuses writes and nothing else; what was acknowledged is ther
 	const found = new Set((await cluster.fine('get', 'configmaps', '-o', 'name')).trim().split('\n'));
 	for (const name of kept) t.true(found.has(name), name);
 	t.true(lives(pid));
+
+	for (let start = 0; start < 3; start++) {
+		await cluster.killCluster();
+		fillUp(filler);
+		await cluster.up();
+		const read = new Set((await cluster.fine('get', 'configmaps', '-o', 'name')).trim().split('\n'));
+		for (const name of kept) t.true(read.has(name), `${name} after start ${start} on a full disk`);
+		t.true(lives(pid));
+	}
+	rmSync(filler);
 	await cluster.fine('down', '--pods');
 });

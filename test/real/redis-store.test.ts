@@ -73,7 +73,9 @@ test('a Redis that hangs makes outcomes unknown, and meta tells afterwards', asy
 	const redis = await startRedis(t);
 	const driver = await openRedisStore(`redis://127.0.0.1:${redis.port}/cache`);
 	t.teardown(() => driver.close());
-	const batch = batchOf(noMeta, writing('/troupe/registry/a', '1'));
+	const first = batchOf(noMeta, writing('/troupe/registry/a', '0'));
+	await commitTo(driver, first);
+	const batch = batchOf(first.next, writing('/troupe/registry/a', '1'));
 	await redis.pause();
 	t.is((await commitTo(driver, batch)).type, 'unknown');
 	redis.wake();

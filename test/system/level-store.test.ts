@@ -1,10 +1,11 @@
-import {mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {ClassicLevel} from 'classic-level';
 import {AppError} from '../../api/errors.js';
 import {metaStoreKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
 import {addSums} from '../../system/add-sums.js';
 import {openLevelDriver, openLevelStore} from '../../system/level-store.js';
 import {formatMeta, noMeta} from '../../system/meta.js';
@@ -105,6 +106,23 @@ test('a store of the format before is upgraded, and keeps what it holds', async 
 	const driver = await openLevelStore(directory);
 	t.teardown(() => driver.close());
 	t.regex(JSON.stringify(await loadFrom(driver, '/troupe/')), /a record is not as written: \\"\/troupe\/registry\/a\\"/);
+});
+
+test('room for the next start is kept beside the store, as much as its log has and some', async t => {
+	const directory = directoryFor(t);
+	const reserve = path.join(directory, 'level', 'RESERVE');
+	await filled(directory);
+	t.true(statSync(reserve).size >= 1_048_576);
+	const driver = await openLevelStore(directory);
+	let last = batchOf(noMeta, writing('/troupe/registry/a', 'kept')).next;
+	for (let at = 0; at < 3; at++) {
+		const batch = batchOf(last, writing(`/troupe/registry/${at}`, 'x'.repeat(1_000_000)));
+		await commitTo(driver, batch);
+		last = batch.next;
+	}
+	await driver.close();
+	t.true(statSync(reserve).size > 2_097_152);
+	t.true(statSync(reserve).size <= limits.storeReserveBytes);
 });
 
 test('a file in the place of the directory is refused with its name', async t => {

@@ -50,9 +50,9 @@ export async function fillStore(directory: string, random: Random, records: numb
 	return truth;
 }
 
-/** Everything that a store is made of but its lock and LevelDB's notes for people. */
+/** Everything that a store is made of but its lock, the room that it keeps and LevelDB's notes for people. */
 const filesIn = (directory: string): readonly string[] =>
-	readdirSync(path.join(directory, 'level')).filter(name => !/^(LOCK|LOG)/.test(name));
+	readdirSync(path.join(directory, 'level')).filter(name => !/^(LOCK|LOG|RESERVE)/.test(name));
 
 const actions = ['flip', 'flip', 'flip', 'flip', 'blank', 'cut', 'empty', 'remove'] as const;
 
