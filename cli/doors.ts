@@ -37,9 +37,11 @@ export type ApiDoor = {
 	readonly newcomers: Newcomers;
 };
 
-/** Opens the one port that a node needs: HTTPS and MQTT. Handshakes fail until there is a certificate. */
+/** Opens the one port that a node needs: HTTPS and MQTT. Handshakes wait until there is a certificate. */
 export async function openApi({options, behind, clock, log, closers}: DoorParts): Promise<ApiDoor> {
 	const gate = createMqttGate(clock);
+	// Until it is known who leads.
+	gate.hold();
 	const quiet = quietly(clock);
 	const newcomers = createNewcomers({
 		clock,
@@ -55,7 +57,11 @@ export async function openApi({options, behind, clock, log, closers}: DoorParts)
 		clock,
 		onBug: (error, about) => log.error(error, `a request failed: ${about}`),
 	});
-	closers.add(() => gateway.close());
+	closers.add(() => {
+		const closed = gateway.close();
+		newcomers.cut();
+		return closed;
+	});
 	const {port} = await named('api', options.api, () => gateway.listen(options.api.host, options.api.port));
 	return {url: advertisedUrl({...options.api, port}, options.advertise), gateway, gate, newcomers};
 }
@@ -113,6 +119,7 @@ async function openMqtt(
 	closers.add(() => {
 		const closed = door.close();
 		gate.cut();
+		newcomers.cut();
 		return closed;
 	});
 	return {url: `${tls === undefined ? 'mqtt' : 'mqtts'}://${formatHostPort({...options.mqtt, port: door.port})}`, door};

@@ -1,8 +1,11 @@
 // A server: its doors, which stay open, and behind them the term that is on, or the word that another server leads.
 
+import {existsSync} from 'node:fs';
 import {AppError, failure, succeeded, type Outcome} from '../api/errors.js';
-import {findCertificates} from '../server/certificates.js';
+import {findCertificates, lastCertificate} from '../server/certificates.js';
+import {keptInFile} from '../server/file-kept.js';
 import type {Behind} from '../server/gateway.js';
+import {openVault} from '../server/vault.js';
 import type {ServerInfo} from '../system/election.js';
 import {lead, type Leadership} from '../system/leadership.js';
 import {openDecision} from './decision.js';
@@ -50,17 +53,22 @@ export async function openLeader({options, onStandby, ...parts}: LeaderOptions):
 	}
 
 	const state: {office?: Office | undefined; leadership?: Leadership<Office>; stopping: boolean} = {stopping: false};
-	closers.add(async () => {
-		state.stopping = true;
-		await state.leadership?.stop();
-	});
 	const behind = (): Behind =>
-		state.office?.inOffice() === true
+		!state.stopping && state.office?.inOffice() === true
 			? state.office.behind
 			: {type: 'standby', leader: face.otherLeader()?.api, storeAnswers: stores.election.answers()};
 	const doors: DoorParts = {options, behind, clock, log, closers};
 	const api = await openApi(doors);
 	const face = faceOf(home, stores.election, {id: ground.random.uuid(), api: api.url}, doors, api);
+	// The API's port is the last one that closes: whoever comes while the term ends is told to come again.
+	closers.add(async () => {
+		state.stopping = true;
+		api.gate.hold();
+		await api.gateway.settle();
+		await state.leadership?.stop();
+	});
+	const early = await lastCertificateOf(home, clock.nowMs());
+	if (early !== undefined) api.gateway.useCertificate({...early, ca: undefined});
 	const decision = openDecision();
 	let opened: OtherDoors | undefined;
 	const openDoors: typeof face.openDoors = async certificate => {
@@ -92,7 +100,7 @@ export async function openLeader({options, onStandby, ...parts}: LeaderOptions):
 		},
 		onStandby(reason) {
 			state.office = undefined;
-			api.gate.serve(undefined);
+			if (!state.stopping) api.gate.serve(undefined);
 			api.gateway.endTerm();
 			if (!state.stopping) onStandby(reason);
 		},
@@ -107,6 +115,7 @@ export async function openLeader({options, onStandby, ...parts}: LeaderOptions):
 	});
 	if (stores.shared) void standBy({stage, stores, face: faceOfTerms, clock, decision});
 	await decision.promise;
+	if (state.office === undefined) api.gate.serve(undefined);
 	closers.add(
 		renewDaily({
 			clock,
@@ -128,6 +137,16 @@ async function refuseLostSharedStore({open}: Stores, home: Home, options: Server
 		await refuseLostStore(driver, home, options);
 	} finally {
 		await driver.close();
+	}
+}
+
+/** So that whoever comes while the store is read is answered. Undefined where it cannot be read: it is made again. */
+async function lastCertificateOf(home: Home, nowMs: number): Promise<{readonly cert: string; readonly key: string} | undefined> {
+	if (!existsSync(home.clusterKey) || !existsSync(home.serverCertificate)) return undefined;
+	try {
+		return lastCertificate(await openVault(home.clusterKey, keptInFile(home.serverCertificate)), nowMs);
+	} catch {
+		return undefined;
 	}
 }
 

@@ -23,6 +23,7 @@ import {sendFailure, sendText} from './http/reply.js';
 import {createRoutes, type Route} from './http/routes.js';
 import {createStreams, type Streams} from './http/stream.js';
 import {createLoginConnections, type LoginConnections} from './login-connections.js';
+import {createRunning, type Running} from './running.js';
 import {boundConnections, closeServer, connectionBounds, listenOn, type ConnectionBounds} from './listener.js';
 import type {Router} from './router.js';
 import type {Seals} from './seal.js';
@@ -72,12 +73,14 @@ export type Gateway = {
 	readonly listen: (host: string, port: number) => Promise<{readonly port: number}>;
 	/** Ends watches, logs and sessions in order, lets requests that run finish for a moment, then cuts what is left. */
 	readonly close: () => Promise<void>;
+	/** Ends watches, logs and sessions, and resolves when requests that run are answered, or after a moment. */
+	readonly settle: () => Promise<void>;
 	/** The term is over: ends watches, logs and sessions, and every connection that waits for its next request. */
 	readonly endTerm: () => void;
 	/** The login is not good any more: ends its watches, logs and sessions. */
 	readonly endOf: (login: string) => void;
 	/** From the next handshake on. */
-	readonly useCertificate: (certificate: Certificate) => void;
+	readonly useCertificate: (certificate: Omit<Certificate, 'ca'> & {readonly ca: string | undefined}) => void;
 };
 
 type Door = {
@@ -87,6 +90,7 @@ type Door = {
 	readonly upgradeOf: Upgrades['of'];
 	readonly newcomers: Newcomers;
 	readonly logins: LoginConnections;
+	readonly running: Running;
 	/** PEM; undefined as long as there is none. */
 	ca: string | undefined;
 };
@@ -102,7 +106,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 	const upgrades = asRequests(server);
 	const ca = typeof options.tls === 'object' ? options.tls.ca : undefined;
 	const logins = createLoginConnections(bounds);
-	const door: Door = {options, streams, routes: createRoutes(), upgradeOf: upgrades.of, newcomers, logins, ca};
+	const door: Door = {options, streams, routes: createRoutes(), upgradeOf: upgrades.of, newcomers, logins, running: createRunning(), ca};
 	const others = new Set<Duplex>();
 	const upgraded = {has: (socket: Duplex) => others.has(socket) || upgrades.taken.has(socket)};
 	boundConnections(server, {bounds, newcomers, upgraded, listener: (request, response) => void answer(door, request, response)});
@@ -119,6 +123,10 @@ export function createGateway(options: GatewayOptions): Gateway {
 			const closed = closeServer(server, others, clock, upgrades.taken);
 			streams.endAll();
 			return closed;
+		},
+		settle() {
+			streams.endAll();
+			return door.running.settled(clock);
 		},
 		endTerm() {
 			streams.endAll();
@@ -174,6 +182,7 @@ async function answer(door: Door, request: IncomingMessage, response: ServerResp
 		response.setHeader('allow', found.allowed.join(', '));
 		return sendFailure(response, failure('ERR_METHOD_NOT_ALLOWED'));
 	}
+	door.running.add(response);
 	const {clock, version} = options;
 	const upgrade = door.upgradeOf(request);
 	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity, upgrade};

@@ -5,6 +5,16 @@ import type {Duplex} from 'node:stream';
 import {limits} from '../api/limits.js';
 
 /**
+ * Ends a connection so that the other side knows it was meant: with TLS's own goodbye, without which mosquitto_sub takes it for an attack
+ * and gives up. Whoever does not take what waits for it is the caller's to cut.
+ */
+export function endSoon(socket: Duplex): void {
+	if (!socket.writable) return void socket.destroy();
+	socket.once('finish', () => socket.destroy());
+	socket.end();
+}
+
+/**
  * Answers with a status and nothing else, and hears the other side to its end, within a bound: a connection that is closed on bytes that
  * nobody has read takes the answer with it.
  */

@@ -8,7 +8,7 @@ import {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import type {Clock} from '../system/clock.js';
 import type {Newcomers} from '../system/newcomers.js';
-import {sayGoodbye} from './goodbye.js';
+import {endSoon, sayGoodbye} from './goodbye.js';
 import {createRequestTurns} from './request-turns.js';
 
 /** What a door gives to those who come in. */
@@ -125,7 +125,7 @@ export function trackUpgrades(
 }
 
 /**
- * Takes no more connections, lets running answers finish for `limits.httpCloseMs`, then cuts what is left. Upgraded connections are cut
+ * Takes no more connections, lets running answers finish for `limits.httpCloseMs`, then cuts what is left. Upgraded connections are ended
  * at once, those among `sessions` have the same time to say goodbye.
  */
 export function closeServer(
@@ -137,13 +137,13 @@ export function closeServer(
 	return new Promise(resolve => {
 		const cancel = clock.after(limits.httpCloseMs, () => {
 			server.closeAllConnections();
-			for (const socket of sessions) socket.destroy();
+			for (const socket of [...sessions, ...upgraded]) socket.destroy();
 		});
 		server.close(() => {
 			cancel();
 			resolve();
 		});
 		server.closeIdleConnections();
-		for (const socket of upgraded) socket.destroy();
+		for (const socket of upgraded) endSoon(socket);
 	});
 }

@@ -1,9 +1,11 @@
-// Where MQTT connections of all doors go: to the broker of the term that is on, which counts them. While none is, whoever connects is
-// told so; no more of them wait for that than a broker would take.
+// Where MQTT connections of all doors go: to the broker of the term that is on, which counts them. On a server that stands by, whoever
+// connects is told so. While it is not known yet who leads, and while the server ends, they wait: a client that is told "unavailable" may
+// give up for good (mosquitto_sub does), one that waits, or is cut, tries again. No more of them wait than a broker would take.
 
 import type {Duplex} from 'node:stream';
 import {limits} from '../api/limits.js';
 import type {Clock} from '../system/clock.js';
+import {endSoon} from './goodbye.js';
 
 type Taker = {readonly attach: (stream: Duplex, describe: string, onLogin?: () => void) => void};
 
@@ -11,7 +13,9 @@ export type MqttGate = {
 	readonly attach: Taker['attach'];
 	/** Undefined: nobody leads here. The connections of a former term are its broker's to end. */
 	readonly serve: (broker: Taker | undefined) => void;
-	/** Cuts every connection, so that doors can close. */
+	/** From now on connections wait for the next `serve`, or for the end. */
+	readonly hold: () => void;
+	/** Ends every connection, so that doors can close; cuts it where it does not take that for `limits.httpCloseMs`. */
 	readonly cut: () => void;
 };
 
@@ -20,18 +24,41 @@ const unavailable = Buffer.from([0x20, 0x02, 0x00, 0x03]);
 
 export function createMqttGate(clock: Clock): MqttGate {
 	let broker: Taker | undefined;
+	let held: Map<Duplex, () => void> | undefined;
+	let onNone = (): void => undefined;
 	const streams = new Set<Duplex>();
+	const pass: MqttGate['attach'] = (stream, describe, onLogin) => {
+		if (broker === undefined) refuse(stream, clock);
+		else broker.attach(stream, describe, onLogin);
+	};
 	return {
 		attach(stream, describe, onLogin) {
-			if (broker === undefined && streams.size >= limits.brokerConnections) return void stream.on('error', () => undefined).destroy();
+			const isTaken = held === undefined && broker !== undefined;
+			if (!isTaken && streams.size >= limits.brokerConnections) return void stream.on('error', () => undefined).destroy();
 			streams.add(stream);
-			stream.once('close', () => streams.delete(stream));
-			if (broker === undefined) refuse(stream, clock);
-			else broker.attach(stream, describe, onLogin);
+			stream.once('close', () => {
+				streams.delete(stream);
+				held?.delete(stream);
+				if (streams.size === 0) onNone();
+			});
+			if (held === undefined) return pass(stream, describe, onLogin);
+			stream.on('error', () => stream.destroy());
+			held.set(stream, () => pass(stream, describe, onLogin));
 		},
-		serve: next => void (broker = next),
+		serve(next) {
+			broker = next;
+			const waiting = held ?? new Map<Duplex, () => void>();
+			held = undefined;
+			for (const [stream, go] of waiting) if (!stream.destroyed) go();
+		},
+		hold: () => void (held ??= new Map()),
 		cut() {
-			for (const stream of streams) stream.destroy();
+			for (const stream of streams) endSoon(stream);
+			const cancel = clock.after(limits.httpCloseMs, () => {
+				for (const stream of streams) stream.destroy();
+			});
+			onNone = cancel;
+			if (streams.size === 0) cancel();
 		},
 	};
 }

@@ -15,6 +15,8 @@ export type Newcomers = {
 	readonly admit: (socket: Socket) => void;
 	/** Calls back when a handshake with it may begin: at once while there is time, never after its end. */
 	readonly whenTurn: (socket: Socket, begin: () => void) => void;
+	/** Cuts them all, so that doors can close: in the middle of a handshake a server would wait for them. */
+	readonly cut: () => void;
 };
 
 export type NewcomerOptions = {
@@ -71,6 +73,9 @@ export function createNewcomers({clock, bounds = newcomerBounds, onCut = () => u
 		},
 		admit: socket => byPeer.get(peerOf(socket))?.leave(),
 		whenTurn,
+		cut() {
+			for (const {socket} of [...byPeer.values()]) socket.destroy();
+		},
 	};
 }
 

@@ -250,7 +250,8 @@ test('a reader that takes nothing is cut off; one that is slow, and an answer wi
 		})();
 	};
 	const bounds = {...connectionBounds, stallMs: 500};
-	boundConnections(server, {bounds, newcomers: createNewcomers({clock: systemClock}), upgraded: new Set(), listener});
+	const newcomers = createNewcomers({clock: systemClock, bounds: {connections: 9, loginMs: 300_000}});
+	boundConnections(server, {bounds, newcomers, upgraded: new Set(), listener});
 	await listenOn(server, '127.0.0.1', 0);
 	t.teardown(() => {
 		server.closeAllConnections();
@@ -309,6 +310,61 @@ test('over TLS a known client is served, and one that says nothing, or never all
 	await once(trickling, 'secureConnect');
 	trickling.write('GET /api HTTP/1.1\r\nHost: x\r\nX-Slow: ');
 	t.regex(await textOf(trickling), /^HTTP\/1\.1 408 |^$/);
+});
+
+test('as long as there is no certificate handshakes wait instead of failing; a stranger may go meanwhile', async t => {
+	const {ca, cert, key} = await ensureCertificates(vaults(), {names: [], nowMs: systemClock.nowMs()});
+	const mqtt: tls.TLSSocket[] = [];
+	const gateway = createGateway({
+		behind: () => ({type: 'standby', leader: undefined}),
+		tls: 'later',
+		onMqtt: socket => void mqtt.push(socket),
+		version: '0.1.0',
+		clock: systemClock,
+	});
+	t.teardown(() => gateway.close());
+	const {port} = await gateway.listen('127.0.0.1', 0);
+	const gone = tls.connect({port, host: '127.0.0.1', ca});
+	gone.on('error', () => undefined);
+	await once(gone, 'connect');
+	gone.destroy();
+	let isAnswered = false;
+	const asked = ask(`https://localhost:${port}/api`, {ca}).finally(() => (isAnswered = true));
+	const client = tls.connect({port, host: '127.0.0.1', ca, ALPNProtocols: ['mqtt']});
+	t.teardown(() => client.destroy());
+	await once(client, 'connect');
+	// A server that answers at once would have: another connection goes all the way there and back.
+	await textOf(await raw(port, 'GET / HTTP/1.1\r\n\r\n'));
+	t.false(isAnswered);
+	const shaken = once(client, 'secureConnect');
+	gateway.useCertificate({ca, cert, key});
+	await shaken;
+	await eventually('MQTT is handed on', () => mqtt.length === 1);
+	const {status, headers} = await asked;
+	t.deepEqual([status, headers['retry-after']], [503, '1']);
+});
+
+test('a door settles: what follows ends, what is being answered is answered', async t => {
+	const {cluster, gateway, port} = await openDoor(t);
+	const watching = await raw(
+		port,
+		`GET ${pods}?watch=true HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer admin\r\n\r\n`,
+	);
+	await once(watching, 'data');
+	const body = JSON.stringify(aPod('web'));
+	const head = `POST ${pods} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer admin\r\nContent-Type: application/json\r\n`;
+	const writing = await raw(port, `${head}Content-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`);
+	await once(writing, 'data');
+	let isSettled = false;
+	const settled = gateway.settle().then(() => (isSettled = true));
+	await textOf(watching);
+	t.false(isSettled);
+	const answered = once(writing, 'data');
+	writing.write(body);
+	t.regex(((await answered) as [Buffer])[0].toString(), /^HTTP\/1\.1 201 /);
+	writing.destroy();
+	await settled;
+	t.is(cluster.asked.length, 1);
 });
 
 const upgradeOf = (path: string, more = ''): string =>
