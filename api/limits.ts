@@ -199,12 +199,30 @@ export const limits = {
 	/** The main loop of an agent shows so often that it moves; when it has not for the longer time, its beat ends. */
 	movementMs: 1_000,
 	stillAgentMs: 10_000,
-	/** A beat's connection asks so often whether the broker still answers, and is given up when nothing came for the longer time. */
-	beatPingMs: 2_000,
+	/**
+	 * A beat that is not answered for so long, and a moment by chance, has another connection dialled, which takes the place of the silent
+	 * one; that is given up when nothing came for the longest time.
+	 */
+	beatAnswerMs: 1_000,
+	beatSpreadMs: 250,
 	beatSilenceMs: 6_000,
-	/** How long it tries one server, and the longest wait between two tries, until the grace is over; then it is as patient as others. */
+	/**
+	 * Until the grace is over: how long an attempt lives that reaches nobody, the time between two attempts, or until the host's own
+	 * network is looked at again, how many attempts there are at a time, and the longest wait after one that was refused. Then it is as
+	 * patient as others.
+	 */
 	beatConnectMs: 1_000,
+	beatDialMs: 125,
+	beatAwayMs: 25,
+	beatDials: 8,
 	beatReconnectMaxMs: 500,
+	/**
+	 * When the beat was not answered for a while, an agent's other connections have so long to answer; then they are made anew, and so
+	 * often at most once more when that took too long, the first time a second, then doubling.
+	 */
+	controlAnswerMs: 2_000,
+	bulkAnswerMs: 6_000,
+	linkVerifications: 3,
 	/** An agent of which nothing came for so long does not keep another from taking its place; one that is refused tries for longer. */
 	agentAliveMs: 5_000,
 	secondAgentMs: 10_000,

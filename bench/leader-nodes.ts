@@ -11,6 +11,7 @@ import {createSimulatedRuntime} from '../agent/simulated-runtime.js';
 import {parseObjectKey} from '../api/keys.js';
 import {opened} from '../cli/opened.js';
 import {openBeatLine} from '../system/beat-line.js';
+import {beatSockets} from '../system/beat-socket.js';
 import type {BeatThread, BeatThreadOptions} from '../system/beat-thread.js';
 import {systemClock} from '../system/clock.js';
 import {createMemoryStore} from '../system/memory-store.js';
@@ -101,7 +102,7 @@ export type Nodes = ReturnType<typeof openNodes>;
 
 /** One connection as an agent's, without the thread. */
 function beatHere(options: BeatThreadOptions): BeatThread {
-	const close = openBeatLine({...options, stillMs: () => 0});
+	const close = openBeatLine({...options, ...beatSockets(options), random: systemRandom, stillMs: () => 0});
 	return {
 		close() {
 			close();

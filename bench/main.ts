@@ -12,6 +12,7 @@ import {crashBenchmark} from './crash.js';
 import {heardLater} from './deadline.js';
 import {drainBenchmark} from './drain.js';
 import {disturbancesBenchmark} from './disturbances.js';
+import {flappingBenchmark} from './flapping.js';
 import {fuzzBenchmark} from './fuzz.js';
 import {leaderBenchmark} from './leader.js';
 import {pipelineBenchmark} from './pipeline.js';
@@ -35,6 +36,7 @@ const benchmarks: readonly Benchmark[] = [
 	brokerLoadBenchmark,
 	leaderBenchmark,
 	disturbancesBenchmark,
+	flappingBenchmark,
 	fuzzBenchmark,
 ];
 

@@ -13,7 +13,7 @@ export type BeatThreadOptions = {
 	readonly clock: Clock;
 	/** The beat's connection stands, or is lost. */
 	readonly onLine?: (stands: boolean) => void;
-	/** The broker took the beat's connection and then answered no more. */
+	/** The beat was not answered for a while: the others may be in the same trouble, and for longer. */
 	readonly onSilent?: () => void;
 	/** The thread ended by itself, which it should not; it is started again. */
 	readonly onProblem?: (problem: string) => void;

@@ -3,16 +3,21 @@
 import {parentPort, workerData} from 'node:worker_threads';
 import {stillnessOf} from './beat.js';
 import {openBeatLine} from './beat-line.js';
+import {beatSockets} from './beat-socket.js';
 import type {BeatMessage, BeatWork} from './beat-thread.js';
 import {systemClock} from './clock.js';
+import {systemRandom} from './random.js';
 
-const {movement, ...work} = workerData as BeatWork;
-let {servers} = work;
+const {movement, node, boot, ...login} = workerData as BeatWork;
+let {servers} = login;
 
 const close = openBeatLine({
-	...work,
+	node,
+	boot,
 	servers: () => servers,
+	...beatSockets({...login, node, boot, clock: systemClock}),
 	clock: systemClock,
+	random: systemRandom,
 	stillMs: stillnessOf(() => Atomics.load(movement, 0), systemClock),
 	onLine: stands => parentPort?.postMessage(stands ? 'stands' : 'lost'),
 	onSilent: () => parentPort?.postMessage('silent'),

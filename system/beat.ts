@@ -17,34 +17,53 @@ export type BeatOptions = {
 	readonly publish: PubSub['publish'];
 };
 
-/** Beats at once and every half second until cancelled, except while the main loop stands still. */
-export function startBeat({node, boot, clock, stillMs, publish}: BeatOptions): Cancel {
+export type Beat = {
+	/** Beats out of turn; the next one is half a second away. */
+	readonly now: () => void;
+	readonly end: Cancel;
+};
+
+/** Beats at once and every half second until its end, except while the main loop stands still. */
+export function startBeat({node, boot, clock, stillMs, publish}: BeatOptions): Beat {
 	const topic = formatTopic({type: 'beat', node});
 	let sequence = 0;
 	let cancel: Cancel = () => undefined;
 	const beat = (): void => {
+		cancel();
 		cancel = clock.after(limits.beatMs, beat);
 		if (isStill(stillMs())) return;
 		sequence += 1;
 		publish(topic, formatBeat({boot, sequence}), {retain: false});
 	};
 	beat();
-	return () => cancel();
+	return {now: beat, end: () => cancel()};
+}
+
+/** Beats only while that is needed: when the beat's own connection is away another takes its place. */
+export function standInBeat(options: Omit<BeatOptions, 'stillMs'>): (isNeeded: boolean) => void {
+	let beat: Beat | undefined;
+	return isNeeded => {
+		// A loop that runs this moves.
+		if (isNeeded) beat ??= startBeat({...options, stillMs: () => 0});
+		else {
+			beat?.end();
+			beat = undefined;
+		}
+	};
 }
 
 /** Whether a loop that has not moved for so long is as good as dead. */
 export const isStill = (stillMs: number): boolean => stillMs >= limits.stillAgentMs;
 
 /**
- * How long a beat's connection tries one server, and waits before the next, after so many tries in vain (and so many rounds through
- * all servers): in haste while the node may not be taken for dead yet, then no more than a server that is back can bear.
+ * How long a beat's connection may take until somebody is reached, and the wait after so many rounds through all servers in vain: in
+ * haste while the node may not be taken for dead yet, then no more than a server that is back can bear.
  */
-export function redialOf(failures: number, round = failures): {readonly connectMs: number; readonly waitMs: number} {
-	const isUrgent = failures * limits.beatConnectMs <= limits.nodeGraceMs;
+export function redialOf(isUrgent: boolean, rounds = 1): {readonly connectMs: number; readonly waitMs: number} {
 	const maxMs = isUrgent ? limits.beatReconnectMaxMs : limits.linkReconnectMaxMs;
 	return {
 		connectMs: isUrgent ? limits.beatConnectMs : limits.linkConnectMs,
-		waitMs: exponentialBackoffMs(round, limits.linkReconnectFirstMs, maxMs),
+		waitMs: exponentialBackoffMs(rounds, limits.linkReconnectFirstMs, maxMs),
 	};
 }
 

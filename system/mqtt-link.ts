@@ -11,7 +11,7 @@ import {limits} from '../api/limits.js';
 import {topicMatches} from '../api/mqtt-filter.js';
 import {laneFilter, laneTopic, senderOf, writerOf} from './broker/broker-link.js';
 import {decodePacket, encodePacket} from './broker/packet-codec.js';
-import {systemClock} from './clock.js';
+import {systemClock, type Cancel} from './clock.js';
 import {createHeard} from './heard.js';
 import type {Lane, Link, Packet} from './link.js';
 import type {PubSub} from './pubsub.js';
@@ -55,6 +55,11 @@ export type MqttLink = Link &
 		readonly push: (topic: string, payload: Buffer, retain: boolean, done: () => void) => boolean;
 		readonly connected: () => boolean;
 		readonly counters: () => MqttLinkCounters;
+		/**
+		 * Asks for an answer, and makes another connection, to the next broker, when it did not come within that time; so, too, when there
+		 * is none by then. A few times at most: then it is as patient as ever.
+		 */
+		readonly verify: (withinMs: number) => void;
 		/** Drops the connection and makes another, to the next broker. */
 		readonly reconnect: () => void;
 		/** The systems of which anything came since then (monotonic), wills and retained messages aside. */
@@ -82,6 +87,8 @@ export function connectMqttLink(options: MqttLinkOptions): MqttLink {
 	/** Which server is next, and how many were tried in vain. */
 	let aim = 0;
 	let failures = 0;
+	let answers = 0;
+	let cancelVerify: Cancel | undefined;
 
 	const fits = (topic: string, payload: Buffer): boolean =>
 		payload.length + Buffer.byteLength(topic) + headerBytes <= limits.packetBytes &&
@@ -90,10 +97,27 @@ export function connectMqttLink(options: MqttLinkOptions): MqttLink {
 		if (ready && topic !== undefined && fits(topic, payload)) client.publish(topic, payload, {qos: 0, retain});
 		else counters.dropped += 1;
 	};
+	const verify = (withinMs: number, round = 0): void => {
+		const before = answers;
+		if (ready) client.sendPing();
+		cancelVerify = systemClock.after(withinMs, () => {
+			cancelVerify = undefined;
+			if (ready && answers !== before) return;
+			reconnect();
+			if (round < limits.linkVerifications) verify(limits.beatConnectMs * 2 ** round, round + 1);
+		});
+	};
+	const reconnect = (): void => {
+		client.options.reconnectPeriod = limits.linkReconnectFirstMs;
+		// One that is gone already waits, perhaps for long.
+		if (client.stream.destroyed) client.reconnect();
+		else client.stream.destroy();
+	};
 	const isSubscribed = (filter: string): boolean => [...subscriptions].some(each => each.filter === filter);
 
 	client.on('connect', () => {
 		counters.connects += 1;
+		answers += 1;
 		setNoDelay(client);
 		const {stream} = client;
 		const filters = [...new Set([inbox, ...[...subscriptions].map(({filter}) => filter)])];
@@ -126,6 +150,10 @@ export function connectMqttLink(options: MqttLinkOptions): MqttLink {
 	client.on('close', () => {
 		if (ready) options.onDisconnected?.();
 		ready = false;
+	});
+	// Anything else may come on a connection that brings nothing the other way.
+	client.on('packetreceive', ({cmd}) => {
+		if (cmd === 'pingresp') answers += 1;
 	});
 	client.on('error', error => options.onProblem?.(error.message, connackCode(error)));
 	client.on('message', (topic, payload, {retain}) => {
@@ -163,7 +191,9 @@ export function connectMqttLink(options: MqttLinkOptions): MqttLink {
 		onConnected(newListener) {
 			connected = newListener;
 		},
+		reconnect,
 		async close() {
+			cancelVerify?.();
 			ready = false;
 			listener = undefined;
 			subscriptions.clear();
@@ -174,7 +204,9 @@ export function connectMqttLink(options: MqttLinkOptions): MqttLink {
 			// One that was still connecting is not ended by that, and would keep the process.
 			client.stream.destroy();
 		},
-		reconnect: () => client.stream.destroy(),
+		verify(withinMs) {
+			if (cancelVerify === undefined) verify(withinMs);
+		},
 		connected: () => ready,
 		counters: () => ({...counters}),
 		heardSince: heard.since,

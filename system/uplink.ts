@@ -6,9 +6,9 @@
 import {formatClientId} from '../api/client-id.js';
 import {limits} from '../api/limits.js';
 import {createAnnouncer} from './announcer.js';
-import {startBeat as startBeatHere} from './beat.js';
+import {standInBeat} from './beat.js';
 import {startBeatThread, type BeatThread, type BeatThreadOptions} from './beat-thread.js';
-import {systemClock, type Cancel} from './clock.js';
+import {systemClock} from './clock.js';
 import type {Links} from './link.js';
 import {connectMqttLink, type MqttLink, type MqttLinkOptions} from './mqtt-link.js';
 
@@ -70,25 +70,18 @@ export function openUplink(options: UplinkOptions): Uplink {
 	});
 	control.subscribe(announcer.topic, (_topic, payload) => announcer.hear(payload));
 	const bulk = link('bulk', {});
-	let cancelBeat: Cancel | undefined;
-	/** While the beat has no connection of its own it takes this one: a loop that runs this moves. */
-	const beatHere = (isNeeded: boolean): void => {
-		if (isNeeded) cancelBeat ??= startBeatHere({node, boot, clock: systemClock, stillMs: () => 0, publish: control.publish});
-		else {
-			cancelBeat?.();
-			cancelBeat = undefined;
-		}
-	};
+	/** While the beat has no connection of its own it takes this one. */
+	const beatHere = standInBeat({node, boot, clock: systemClock, publish: control.publish});
 	beatHere(true);
 	const beat = startBeat({
 		...login,
 		servers,
 		clock: systemClock,
 		onLine: stands => beatHere(!stands),
-		// A host that vanished tells nobody: the other two connections would find out much later.
+		// A host that vanished tells nobody, and on a link that was away TCP waits for up to as long again: the other two may still do.
 		onSilent() {
-			control.reconnect();
-			bulk.reconnect();
+			control.verify(limits.controlAnswerMs);
+			bulk.verify(limits.bulkAnswerMs);
 		},
 		onProblem: problem => onProblem?.(problem),
 	});

@@ -20,6 +20,8 @@ export type ConnectOptions = {
 	/** Which thread holds the socket. */
 	readonly thread?: 'main' | 'worker';
 	readonly will?: Will;
+	/** The answer to a ping. */
+	readonly onPong?: () => void;
 	/** The connection broke; not called after the client itself has ended it. */
 	readonly onClosed: () => void;
 };
@@ -33,6 +35,8 @@ export type RetainedWords = (filter: string) => Iterable<{readonly topic: string
 export type WorldConnection = {
 	readonly publish: (topic: string, payload: Payload, retain: boolean) => void;
 	readonly subscribe: (filter: string, listener: Listener) => () => void;
+	/** Asks for an answer. */
+	readonly ping: () => void;
 	/** In good order: the will is forgotten. */
 	readonly end: () => void;
 	/** The socket is destroyed: the broker hears of it, and the will is published. */
@@ -42,7 +46,7 @@ export type WorldConnection = {
 type Upward =
 	| {readonly type: 'publish'; readonly topic: string; readonly payload: Payload; readonly retain: boolean}
 	| {readonly type: 'subscribe' | 'unsubscribe'; readonly filter: string}
-	| {readonly type: 'disconnect' | 'reset'};
+	| {readonly type: 'ping' | 'disconnect' | 'reset'};
 type Downward =
 	| {
 			readonly topic: string;
@@ -50,6 +54,7 @@ type Downward =
 			readonly retained: boolean;
 			/** Those of the client that match. */ readonly filters: readonly string[];
 	  }
+	| 'pong'
 	| 'reset';
 
 type Route = {readonly session: Session; readonly filters: readonly string[]};
@@ -119,7 +124,7 @@ export class WorldBroker {
 	}
 
 	/** A connection that is open at once; whether the broker can be reached is the caller's to know. */
-	connect({clientId, login = clientId, process, thread = 'main', will, onClosed}: ConnectOptions): WorldConnection {
+	connect({clientId, login = clientId, process, thread = 'main', will, onPong, onClosed}: ConnectOptions): WorldConnection {
 		const listeners = new Map<string, Set<Listener>>();
 		let open = true;
 		const enter = thread === 'main' ? process.enter : process.enterWorker;
@@ -134,6 +139,7 @@ export class WorldBroker {
 			enter(() => {
 				if (!open) return;
 				if (item === 'reset') return closed();
+				if (item === 'pong') return onPong?.();
 				for (const filter of item.filters)
 					for (const listener of [...(listeners.get(filter) ?? [])]) listener(item.topic, item.payload, item.retained);
 			});
@@ -188,6 +194,7 @@ export class WorldBroker {
 					if (open) up.send({type: 'unsubscribe', filter});
 				};
 			},
+			ping: () => void (open && up.send({type: 'ping'})),
 			end: () => destroy('disconnect'),
 			destroy: () => destroy('reset'),
 		};
@@ -227,6 +234,8 @@ export class WorldBroker {
 				session.filters.delete(item.filter);
 				this.#routes = new Map();
 				return;
+			case 'ping':
+				return session.down.send('pong');
 			case 'disconnect':
 				return this.#forget(session);
 			case 'reset':

@@ -1,5 +1,6 @@
 // Hosts and the wires between them. A wire never loses, repeats or reorders what is on it, as TCP does not; it may be slow, and it
-// may be cut: then what is on it waits, until it is mended or an end gives up.
+// may be cut: then what is on it is sent again, ever more rarely, until that gets through or an end gives up; nobody tells it when the
+// cut is mended. Or it is held up on the way: then all of it arrives when it is let go on.
 
 import type {ManualClock} from '../manual-clock.js';
 import type {Sequencer} from '../sequencer.js';
@@ -23,11 +24,16 @@ export type Wire<Item> = {
 	readonly close: () => void;
 };
 
+/** When TCP sends again what was not acknowledged: on Linux, where the way is short; doubled each time. */
+const retransmitFirstMs = 200;
+const retransmitMaxMs = 120_000;
+
 export class Network {
 	readonly #clock: ManualClock;
 	readonly #sequencer: Sequencer;
-	/** Directions that are cut, as `from>to`. */
+	/** Directions that are cut, as `from>to`, and those of them that hold up what is on them. */
 	readonly #cuts = new Map<string, number>();
+	readonly #held = new Set<string>();
 	readonly #wires = new Set<() => void>();
 
 	constructor(clock: ManualClock, sequencer: Sequencer) {
@@ -36,19 +42,22 @@ export class Network {
 	}
 
 	/** Cuts one direction between two hosts. */
-	cut(from: WorldHost, to: WorldHost): void {
+	cut(from: WorldHost, to: WorldHost, holds = false): void {
 		const way = `${from.name}>${to.name}`;
+		if (holds) this.#held.add(way);
 		if (!this.#cuts.has(way)) this.#cuts.set(way, this.#clock.nowMs());
 		this.#tellAll();
 	}
 
 	mend(from: WorldHost, to: WorldHost): void {
 		this.#cuts.delete(`${from.name}>${to.name}`);
+		this.#held.delete(`${from.name}>${to.name}`);
 		this.#tellAll();
 	}
 
 	mendAll(): void {
 		this.#cuts.clear();
+		this.#held.clear();
 		this.#tellAll();
 	}
 
@@ -66,24 +75,32 @@ export class Network {
 		let armed = false;
 		let closed = false;
 		let lastDueMs = 0;
+		let againMs = retransmitFirstMs;
 		const cutSinceMs = (): number | undefined => this.cutSinceMs(from, to);
-		const arm = (): void => {
-			const head = queue[0];
-			if (armed || closed || head === undefined || cutSinceMs() !== undefined) return;
+		const arm = (delayMs: number): void => {
 			armed = true;
-			const delayMs = head.dueMs - this.#clock.nowMs();
 			if (delayMs <= 0) this.#sequencer.defer(run);
 			else this.#clock.after(delayMs, () => this.#sequencer.defer(run));
 		};
+		const armHead = (): void => {
+			const head = queue[0];
+			if (!armed && !closed && head !== undefined) arm(head.dueMs - this.#clock.nowMs());
+		};
 		const run = (): void => {
 			armed = false;
-			if (closed || cutSinceMs() !== undefined) return;
+			if (closed || this.#held.has(`${from.name}>${to.name}`)) return;
+			if (cutSinceMs() !== undefined) {
+				arm(againMs);
+				againMs = Math.min(2 * againMs, retransmitMaxMs);
+				return;
+			}
+			againMs = retransmitFirstMs;
 			const head = queue.shift();
 			if (head !== undefined) deliver(head.item);
-			arm();
+			armHead();
 		};
 		const changed = (): void => {
-			arm();
+			armHead();
 			onChange();
 		};
 		if (from !== to) this.#wires.add(changed);
@@ -93,7 +110,7 @@ export class Network {
 				const nowMs = this.#clock.nowMs();
 				lastDueMs = from === to ? nowMs : Math.max(nowMs + from.latencyMs + to.latencyMs, lastDueMs + from.perMessageMs + to.perMessageMs);
 				queue.push({item, dueMs: lastDueMs});
-				arm();
+				armHead();
 			},
 			cutSinceMs,
 			close: () => {

@@ -3,13 +3,16 @@
 
 import {limits} from '../../api/limits.js';
 import {createAnnouncer} from '../announcer.js';
-import {redialOf, startBeat} from '../beat.js';
+import {standInBeat} from '../beat.js';
+import {openBeatLine} from '../beat-line.js';
 import {laneFilter, laneTopic, senderOf, writerOf} from '../broker/broker-link.js';
 import {createHeard} from '../heard.js';
 import type {Lane, Link, Links, Packet} from '../link.js';
 import type {PubSub} from '../pubsub.js';
+import type {Cancel} from '../clock.js';
 import {exponentialBackoffMs} from '../supervision.js';
 import type {World} from '../world.js';
+import {worldBeatDial} from './beat-dial.js';
 import type {Listener, Payload, Will, WorldBroker, WorldConnection} from './broker.js';
 import type {WorldProcess} from './process.js';
 
@@ -22,7 +25,6 @@ export type LineOptions = {
 	readonly clientId: string;
 	readonly login?: string;
 	readonly dial: Dial;
-	readonly thread?: 'main' | 'worker';
 	/** The will of this attempt, counted from 1. */
 	readonly will?: (connection: number) => Will;
 	readonly onOpen?: (connection: WorldConnection, count: number) => void;
@@ -41,6 +43,9 @@ export class Line {
 	#failures = 0;
 	#barred = false;
 	#closed = false;
+	#pongs = 0;
+	#cancelRetry: Cancel = () => undefined;
+	#isVerifying = false;
 
 	constructor(options: LineOptions) {
 		this.#options = options;
@@ -103,6 +108,25 @@ export class Line {
 		this.#barred = false;
 	}
 
+	/** Asks for an answer, and makes another connection when none came for so long or there is none by then; a few times at most. */
+	verify(withinMs: number): void {
+		if (!this.#isVerifying) this.#verify(withinMs, 0);
+	}
+
+	#verify(withinMs: number, round: number): void {
+		const before = this.#pongs;
+		this.#isVerifying = true;
+		this.#connection?.ping();
+		this.#options.process.clock.after(withinMs, () => {
+			this.#isVerifying = false;
+			if (this.#closed || (this.isOpen && this.#pongs !== before)) return;
+			if (this.isOpen) this.cut(this.#barred);
+			this.#failures = 0;
+			this.#retry(0);
+			if (round < limits.linkVerifications) this.#verify(limits.beatConnectMs * 2 ** round, round + 1);
+		});
+	}
+
 	/** Ends in good order. */
 	close(): void {
 		this.#closed = true;
@@ -110,14 +134,13 @@ export class Line {
 		this.#connection = undefined;
 	}
 
-	#dial(): void {
-		const {world, process, clientId, login = clientId, thread = 'main', will, onOpen} = this.#options;
+	#dial(sinceMs = this.#options.process.clock.monotonicMs()): void {
+		const {world, process, clientId, login = clientId, will, onOpen} = this.#options;
 		if (this.#closed || this.#connection !== undefined) return;
 		const broker = this.#barred ? undefined : this.#options.dial();
 		if (broker?.isOpen !== true) return this.#retry(0);
 		// A host that cannot be reached refuses nothing: it lets one wait.
-		if (!world.network.isWhole(process.host, broker.process.host))
-			return this.#retry(this.#isBeat ? redialOf(this.#failures + 1).connectMs : limits.linkConnectMs);
+		if (!world.network.isWhole(process.host, broker.process.host)) return this.#dialAgain(sinceMs);
 		this.#failures = 0;
 		this.#broker = broker;
 		const count = ++this.#count;
@@ -125,7 +148,7 @@ export class Line {
 			clientId,
 			login,
 			process,
-			thread,
+			onPong: () => void (this.#pongs += 1),
 			...(will === undefined ? {} : {will: will(count)}),
 			onClosed: () => {
 				if (this.#connection !== connection) return;
@@ -134,22 +157,25 @@ export class Line {
 			},
 		});
 		this.#connection = connection;
+		this.#pongs++;
 		for (const {filter, listener} of this.#subscriptions) connection.subscribe(filter, listener);
 		onOpen?.(connection, count);
 		for (const listener of this.#whenOpen) listener();
 	}
 
-	get #isBeat(): boolean {
-		return this.#options.thread === 'worker';
+	/** As TCP does with the first packet: it is sent again after a second, and two more. */
+	#dialAgain(sinceMs: number): void {
+		const {clock} = this.#options.process;
+		const elapsedMs = clock.monotonicMs() - sinceMs;
+		if (elapsedMs >= limits.linkConnectMs) return this.#retry(0);
+		this.#cancelRetry();
+		this.#cancelRetry = clock.after(elapsedMs === 0 ? 1_000 : 2_000, () => this.#dial(sinceMs));
 	}
 
 	#retry(afterMs: number): void {
-		const {process} = this.#options;
-		const clock = this.#isBeat ? process.workerClock : process.clock;
-		const failures = ++this.#failures;
-		const {linkReconnectFirstMs: firstMs, linkReconnectMaxMs: maxMs} = limits;
-		const waitMs = this.#isBeat ? redialOf(failures).waitMs : exponentialBackoffMs(failures, firstMs, maxMs);
-		clock.after(afterMs + waitMs, () => this.#dial());
+		const waitMs = exponentialBackoffMs(++this.#failures, limits.linkReconnectFirstMs, limits.linkReconnectMaxMs);
+		this.#cancelRetry();
+		this.#cancelRetry = this.#options.process.clock.after(afterMs + waitMs, () => this.#dial());
 	}
 }
 
@@ -188,10 +214,13 @@ const pubSubOver = (line: Line): PubSub => ({
 	subscribe: (filter, listener) => line.subscribe(filter, (topic, payload) => listener(topic, payload as string)),
 });
 
+/** A connection that can be broken alone. */
+export type Breakable = Pick<Line, 'cut' | 'unbar'>;
+
 export type WorldUplink = {
 	readonly links: Links;
 	readonly pubsub: PubSub;
-	readonly lines: {readonly [name: string]: Line};
+	readonly lines: {readonly [name: string]: Breakable};
 	/** Says that it will be back, and ends its connections in good order. */
 	readonly leave: () => void;
 };
@@ -231,21 +260,29 @@ export function nodeUplink({world, process, node, boot, dial}: NodeUplinkOptions
 	});
 	control.subscribe(announcer.topic, (_topic, payload) => announcer.hear(payload as string));
 	const bulk = new Line({world, process, clientId: `${node}-bulk`, login: node, dial});
-	const beat = new Line({world, process, clientId: `${node}-beat`, login: node, dial, thread: 'worker'});
-	startBeat({
+	const beatHere = standInBeat({node, boot, clock: process.clock, publish: (topic, payload) => control.publish(topic, payload, false)});
+	beatHere(true);
+	const beat = worldBeatDial({world, process, node, dial});
+	const closeBeat = openBeatLine({
+		servers: () => ['whoever leads'],
+		dial: beat.dial,
+		clock: process.workerClock,
+		random: process.random,
 		node,
 		boot,
-		clock: process.workerClock,
 		stillMs: process.stillMs,
-		publish(topic, payload, {retain}) {
-			if (beat.isOpen) beat.publish(topic, payload, retain);
-			else if (process.stillMs() === 0) control.publish(topic, payload, retain);
-		},
+		onLine: stands => process.enter(() => beatHere(!stands)),
+		onSilent: () =>
+			process.enter(() => {
+				control.verify(limits.controlAnswerMs);
+				bulk.verify(limits.bulkAnswerMs);
+			}),
 	});
 	const links = {control: linkOver(world, node, control, 'control'), bulk: linkOver(world, node, bulk, 'bulk')};
 	const leave = (): void => {
 		announcer.restarting();
-		for (const line of [control, bulk, beat]) line.close();
+		closeBeat();
+		for (const line of [control, bulk]) line.close();
 	};
 	return {links, pubsub: pubSubOver(control), lines: {control, bulk, beat}, leave};
 }

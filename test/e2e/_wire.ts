@@ -23,7 +23,7 @@ export type Wire = {
 type Pair = {readonly near: Socket; readonly far: Socket; what: What | undefined; chunks: number};
 
 /** The client id of CONNECT ends with what the connection is for. */
-const whatOf = (chunk: Buffer): What | undefined => /\.(control|bulk|beat)\0/.exec(chunk.toString('latin1'))?.[1] as What | undefined;
+const whatOf = (chunk: Buffer): What | undefined => /\.(control|bulk|beat)\d*\0/.exec(chunk.toString('latin1'))?.[1] as What | undefined;
 
 export async function wireTo(t: ExecutionContext, port: number): Promise<Wire> {
 	const pairs = new Set<Pair>();

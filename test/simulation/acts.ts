@@ -2,6 +2,7 @@
 
 import {limits} from '../../api/limits.js';
 import {noPacketFaults} from '../../system/world.js';
+import type {WorldHost} from '../../system/world/network.js';
 import type {WorldProcess} from '../../system/world/process.js';
 import {wellStore} from '../../system/world/store.js';
 import type {Clients} from './clients.js';
@@ -111,6 +112,10 @@ export function perform(stage: Stage, act: Act): void {
 		}
 		case 'partition':
 			return partition(cluster, act, later);
+		case 'cutLink': {
+			const {host} = chosen(cluster.nodes, act.node) ?? {};
+			return host === undefined ? undefined : cutOff(cluster, [host], 'both', act.forMs, later);
+		}
 		case 'deafen':
 			return deafen(cluster, act.forMs, later);
 		case 'cutWatcher':
@@ -179,8 +184,11 @@ function deafen(cluster: SimulatedCluster, forMs: number, later: (ms: number, un
 type PartitionAct = Extract<Act, {type: 'partition'}>;
 
 /** The share says how many of the nodes, from the first on; one at least. */
-function partition(cluster: SimulatedCluster, {nodes, way, forMs}: PartitionAct, later: (ms: number, undo: () => void) => void): void {
-	const {network} = cluster.world;
+function partition(
+	cluster: SimulatedCluster,
+	{nodes, way, forMs, holds}: PartitionAct,
+	later: (ms: number, undo: () => void) => void,
+): void {
 	const holder = holderIn(cluster);
 	const away =
 		nodes === 'holder'
@@ -188,12 +196,32 @@ function partition(cluster: SimulatedCluster, {nodes, way, forMs}: PartitionAct,
 				? []
 				: [holder]
 			: cluster.nodes.slice(0, Math.max(1, Math.round(nodes * cluster.nodes.length)));
-	const ways = away.flatMap(({host}) =>
+	cutOff(
+		cluster,
+		away.map(({host}) => host),
+		way,
+		forMs,
+		later,
+		holds === true,
+	);
+}
+
+/** Nobody of those who serve reaches these hosts, or is reached by them. */
+function cutOff(
+	cluster: SimulatedCluster,
+	away: readonly WorldHost[],
+	way: PartitionAct['way'],
+	forMs: number,
+	later: (ms: number, undo: () => void) => void,
+	holds = false,
+): void {
+	const {network} = cluster.world;
+	const ways = away.flatMap(host =>
 		cluster
 			.hosts()
 			.flatMap(there => [...(way === 'down' ? [] : [[host, there] as const]), ...(way === 'up' ? [] : [[there, host] as const])]),
 	);
-	for (const [from, to] of ways) network.cut(from, to);
+	for (const [from, to] of ways) network.cut(from, to, holds);
 	later(forMs, () => {
 		for (const [from, to] of ways) network.mend(from, to);
 	});

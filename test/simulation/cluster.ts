@@ -32,6 +32,8 @@ export type ClusterOptions = {
 	readonly externalBroker: boolean;
 	readonly localNodes: boolean;
 	readonly watcher: boolean;
+	/** No node may be given up, no program may end. */
+	readonly keepsAll: boolean;
 	readonly design?: SystemDesign | undefined;
 	/** A bug planted into a control plane that has just been put together. */
 	readonly sabotage?: ((control: Control) => void) | undefined;
@@ -60,6 +62,7 @@ export class SimulatedCluster {
 	readonly nodeSabotage: ((node: Node) => void) | undefined;
 	readonly hasExternalBroker: boolean;
 	readonly hasWatcher: boolean;
+	readonly keepsAll: boolean;
 	/** Names of the nodes that are alive by definition. */
 	readonly localNodes: readonly string[];
 	/** Whether control ever ran newer code. */
@@ -78,6 +81,7 @@ export class SimulatedCluster {
 		this.nodeSabotage = options.nodeSabotage;
 		this.hasExternalBroker = options.externalBroker;
 		this.hasWatcher = options.watcher;
+		this.keepsAll = options.keepsAll;
 		// Nobody watches here by HTTP.
 		this.olderDesign = {...(options.design ?? controlDesign), watched: false};
 		this.design = this.olderDesign;

@@ -76,6 +76,7 @@ export class Hearing {
 		const {invariants, nodes} = this.#cluster;
 		const nowMs = this.#nowMs();
 		this.#cluster.note(`${node} ${what}`);
+		if (this.#cluster.keepsAll) invariants.broken(`I8: ${node} ${what}, and was never away for long`);
 		const toldMs = this.#packetsMs.get(node)?.findLast(atMs => atMs <= nowMs - slackMs);
 		const silentMs = nowMs - (toldMs ?? Number.NEGATIVE_INFINITY);
 		if (silentMs < limits.nodeGraceMs - slackMs) invariants.broken(`I8: ${node} ${what} ${silentMs} ms after a packet of it`);

@@ -42,7 +42,15 @@ export type Deed =
 	| {readonly type: 'clockJump'; readonly place: Place; readonly byMs: number}
 	// ---- what is cut off
 	| {readonly type: 'cutConnection'; readonly node: number; readonly line: 'control' | 'bulk' | 'beat'; readonly forMs: number}
-	| {readonly type: 'partition'; readonly nodes: number | 'holder'; readonly way: 'both' | 'up' | 'down'; readonly forMs: number}
+	| {
+			readonly type: 'partition';
+			readonly nodes: number | 'holder';
+			readonly way: 'both' | 'up' | 'down';
+			readonly forMs: number;
+			readonly holds?: true;
+	  }
+	/** The cable of one node is out. */
+	| {readonly type: 'cutLink'; readonly node: number; readonly forMs: number}
 	/** The leader does not reach the broker, where that is elsewhere. */
 	| {readonly type: 'deafen'; readonly forMs: number}
 	| {readonly type: 'cutWatcher'}
@@ -74,6 +82,8 @@ export type Plan = {
 	readonly localNodes: boolean;
 	/** A tool that follows the topics. */
 	readonly watcher: boolean;
+	/** Nothing is away for longer than a moment: no node may be given up, and no program that does not end by itself may end. */
+	readonly keepsAll?: true;
 	/** How long the faults go on after the last act; then they end, and what is down comes up. */
 	readonly aftermathMs: number;
 	readonly acts: readonly Act[];

@@ -51,6 +51,8 @@ export class Programs {
 		const starts = (this.#starts.get(key) ?? 0) + 1;
 		this.#starts.set(key, starts);
 		if (endsByItself) return this.#checkBackoff(node, key, starts);
+		if (starts > 1 && this.#cluster.keepsAll)
+			this.#invariants.broken(`I8: pod ${pod} ended on ${node.name}, which was never away for long`);
 		const called = 1 + (this.#ends.get(key) ?? 0);
 		if (starts > called) this.#invariants.broken(`I4: pod ${pod} was started ${starts} times, ${called} were called for`);
 	}

@@ -42,13 +42,14 @@ export function runPlan(plan: Plan, {design, sabotage, nodeSabotage, trace = fal
 	const note = (text: string): void => {
 		if (trace) history.push(`${String(Math.round(world.clock.nowMs() - startMs)).padStart(8)} ms  ${text}`);
 	};
-	const {nodes, servers, externalBroker, localNodes, watcher} = plan;
+	const {nodes, servers, externalBroker, localNodes, watcher, keepsAll = false} = plan;
 	const cluster = new SimulatedCluster(world, {
 		nodes,
 		servers,
 		externalBroker,
 		localNodes,
 		watcher,
+		keepsAll,
 		design,
 		sabotage,
 		nodeSabotage,

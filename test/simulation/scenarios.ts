@@ -76,6 +76,32 @@ function partition(draw: Draw): Sketch {
 	};
 }
 
+/** One cable at a time is out for half a second at most, in for less: of any node, or always of the same. */
+function flapping(draw: Draw): Sketch {
+	const nodes = 2 + draw.below(3);
+	const same = draw.chance(0.5) ? draw.share() : undefined;
+	const acts: Act[] = [];
+	const endMs = 3_000 + (same === undefined ? draw.between(8_000, 40_000) : 8_000);
+	for (let atMs = 3_000; atMs < endMs;) {
+		const forMs = draw.between(50, 550);
+		acts.push({type: 'cutLink', node: same ?? draw.share(), forMs, atMs});
+		atMs += forMs + draw.between(0, 300);
+	}
+	const steady: Deed[] = [
+		{type: 'create', set: 'set-1', replicas: nodes, program: 'serves'},
+		...(draw.chance(0.5) ? [{type: 'create', set: 'only', replicas: 1, program: 'serves', exclusive: true} as const] : []),
+	];
+	return {
+		nodes,
+		servers: 1,
+		externalBroker: draw.chance(0.3),
+		localNodes: false,
+		watcher: draw.chance(0.2),
+		keepsAll: true,
+		acts: [...steady.map(deed => ({...deed, atMs: 0})), ...acts],
+	};
+}
+
 /** Two or three servers on one store: the leader is killed, stands still for long with work in its hands, or loses the store. */
 function leaderChange(draw: Draw): Sketch {
 	const changes: readonly (() => Deed)[] = [
@@ -212,12 +238,29 @@ function crowded(draw: Draw): Sketch {
 }
 
 /** Scenarios by name; `mixed` takes the largest part of the seeds. */
-export const scenarios = {mixed, nodeLoss, partition, leaderChange, slowNode, storeTrouble, upgrade, crowded} as const satisfies Record<
-	string,
-	(draw: Draw) => Sketch
->;
+export const scenarios = {
+	mixed,
+	nodeLoss,
+	partition,
+	flapping,
+	leaderChange,
+	slowNode,
+	storeTrouble,
+	upgrade,
+	crowded,
+} as const satisfies Record<string, (draw: Draw) => Sketch>;
 
-const order: readonly ScenarioName[] = ['mixed', 'nodeLoss', 'leaderChange', 'partition', 'slowNode', 'crowded', 'storeTrouble', 'upgrade'];
+const order: readonly ScenarioName[] = [
+	'mixed',
+	'nodeLoss',
+	'leaderChange',
+	'partition',
+	'slowNode',
+	'crowded',
+	'storeTrouble',
+	'upgrade',
+	'flapping',
+];
 
 export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(scenarios, name);
 
@@ -257,9 +300,9 @@ function exclusiveActs(draw: Draw): {readonly acts: readonly Act[]; readonly isL
 /** What the holder is told is on its way for seconds, and comes when nothing has been heard of it for as long; then it hears no more. */
 function lateAnswers(draw: Draw, atMs: number, forMs: number): readonly Act[] {
 	const cut = {type: 'partition', nodes: 'holder'} as const;
-	const deafMs = draw.between(6_000, 14_000);
+	const deafMs = draw.between(5_000, limits.beatSilenceMs + limits.controlAnswerMs - 100);
 	return [
-		{...cut, way: 'down', forMs: deafMs, atMs},
+		{...cut, way: 'down', holds: true, forMs: deafMs, atMs},
 		{...cut, way: 'up', forMs, atMs: atMs + draw.between(100, 1_000)},
 		{...cut, way: 'down', forMs: forMs - deafMs, atMs: atMs + deafMs + draw.between(1, 100)},
 	];

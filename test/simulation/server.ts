@@ -86,7 +86,7 @@ function openTerm(
 	const drop = (): void => {
 		late.signs?.close();
 		late.control?.kill();
-		for (const line of Object.values(uplink.lines)) line.close();
+		uplink.leave();
 		broker?.close();
 	};
 	openControl(

@@ -2,15 +2,19 @@ import {createServer, type AddressInfo, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {limits} from '../../api/limits.js';
 import {openBeatLine, type BeatLineOptions} from '../../system/beat-line.js';
+import {beatSockets} from '../../system/beat-socket.js';
 import {systemClock} from '../../system/clock.js';
 import {ManualClock} from '../../system/manual-clock.js';
+import {systemRandom} from '../../system/random.js';
 import {passwordOf, startBroker} from './broker-rig.js';
 
 const beatTopic = 'troupe/v1/nodes/node-a/beat';
 
 function beating(t: ExecutionContext, servers: readonly string[], options: Partial<BeatLineOptions> = {}): void {
 	const login = {node: 'node-a', password: passwordOf('node-a'), boot: 'boot-1'};
-	t.teardown(openBeatLine({...login, servers: () => servers, clock: systemClock, stillMs: () => 0, ...options}));
+	const {clock = systemClock} = options;
+	const sockets = beatSockets({...login, clock});
+	t.teardown(openBeatLine({...login, servers: () => servers, ...sockets, clock, random: systemRandom, stillMs: () => 0, ...options}));
 }
 
 /** A server that is no broker. */

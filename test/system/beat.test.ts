@@ -7,7 +7,7 @@ function beating() {
 	const clock = new ManualClock();
 	let movement = 0;
 	const beats: string[] = [];
-	const stop = startBeat({
+	const {end: stop} = startBeat({
 		node: 'node-a',
 		boot: 'boot-1',
 		clock,

@@ -11,6 +11,9 @@ export type Network = {
 	/** Takes its cable out. */
 	readonly cut: (host: string) => void;
 	readonly heal: (host: string) => void;
+	/** Loses all packets to and from it, which the host cannot see. */
+	readonly lose: (host: string) => void;
+	readonly pass: (host: string) => void;
 };
 
 const ip = (...words: readonly string[]): void => void execFileSync('ip', words, {stdio: ['ignore', 'ignore', 'pipe']});
@@ -18,12 +21,17 @@ const ip = (...words: readonly string[]): void => void execFileSync('ip', words,
 /** Names of namespaces and addresses only: what `layNetwork` made can be used by another process, too. */
 export function networkOf(prefix: string, hosts: readonly string[]): Network {
 	const numberOf = (host: string): number => hosts.indexOf(host) + 1;
+	/** What its port of the switch does (`bridge link`): 0 is nothing, 3 forwards. */
+	const setPort = (host: string, state: '0' | '3'): void =>
+		void execFileSync('bridge', ['-n', `${prefix}sw`, 'link', 'set', 'dev', `vh${numberOf(host)}`, 'state', state]);
 	const setLink = (host: string, state: 'up' | 'down'): void => ip('-n', `${prefix}sw`, 'link', 'set', `vh${numberOf(host)}`, state);
 	return {
 		addressOf: host => `100.64.0.${numberOf(host)}`,
 		on: host => ['nsenter', `--net=/var/run/netns/${prefix}${host}`],
 		cut: host => setLink(host, 'down'),
 		heal: host => setLink(host, 'up'),
+		lose: host => setPort(host, '0'),
+		pass: host => setPort(host, '3'),
 	};
 }
 

@@ -1,4 +1,4 @@
-// Runs disturbances on a fleet of its own: a server and five nodes, each in a network namespace. Needs root and iproute2.
+// Runs disturbances on a fleet of its own: a server and some nodes, each in a network namespace. Needs root and iproute2.
 
 import {spawn} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';
@@ -10,7 +10,7 @@ import {killAll} from '../../e2e/_processes.js';
 import {layNetwork} from './network.js';
 import {serverHost, type DisturbanceName, type Run, type Task} from './run.js';
 
-const nodes = ['n1', 'n2', 'n3', 'n4', 'n5'];
+const five = 5;
 
 /** Tells each run as soon as it is over. Rejects with what the program said when it could not go on. */
 export async function disturb(
@@ -18,8 +18,9 @@ export async function disturb(
 	disturbances: readonly DisturbanceName[],
 	runs: number,
 	onRun: (run: Run) => void,
+	nodes = five,
 ): Promise<void> {
-	const hosts = [serverHost, ...nodes];
+	const hosts = [serverHost, ...Array.from({length: nodes}, (_, index) => `n${index + 1}`)];
 	const folder = mkdtempSync(path.join(tmpdir(), 'troupe-fleet-'));
 	owner.teardown(async () => {
 		await killAll(folder);

@@ -3,6 +3,7 @@
 
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
+import {readFileSync} from 'node:fs';
 import {availableParallelism} from 'node:os';
 import path from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
@@ -130,6 +131,8 @@ type Deed = {
 	readonly replaces: boolean;
 	readonly begin: (victim: string) => void | Promise<void>;
 	readonly end: (victim: string) => void | Promise<void>;
+	/** Whoever is evicted late shows in the next run. */
+	readonly isShort?: true;
 };
 
 const stopped = (durationMs: number, replaces: boolean): Deed => ({
@@ -149,6 +152,37 @@ const cut = (durationMs: number, replaces: boolean): Deed => ({
 		network.heal(victim);
 	},
 });
+
+const between = (from: number, to: number): number => from + Math.random() * (to - from);
+const flapsMs = 8_000;
+
+/** One cable at a time is out for 50 to 550 ms; then all are in for up to 300 ms. */
+async function flap(hostOf: () => string, cut: (host: string) => void, heal: (host: string) => void): Promise<void> {
+	const untilMs = performance.now() + flapsMs;
+	while (performance.now() < untilMs) {
+		const host = hostOf();
+		cut(host);
+		await pause(between(50, 550));
+		heal(host);
+		await pause(between(0, 300));
+	}
+}
+
+const flapping = (hostOf: (victim: string) => string, {cut, heal} = network): Deed => ({
+	replaces: false,
+	begin: () => undefined,
+	end: victim => flap(() => hostOf(victim), cut, heal),
+	isShort: true,
+});
+
+/** A counter of TCP in a host's namespace (`Tcp:` in /proc/net/snmp). */
+function tcpCount(host: string, name: 'ActiveOpens' | 'PassiveOpens'): number {
+	const lines = readFileSync(`/proc/${processOf(host).pid ?? 0}/net/snmp`, 'utf8').split('\n');
+	const [names = [], values = []] = lines.filter(line => line.startsWith('Tcp:')).map(line => line.split(' '));
+	return Number(values[names.indexOf(name)] ?? 0);
+}
+
+const dialled = (): number => nodes.reduce((sum, host) => sum + tcpCount(host, 'ActiveOpens'), 0);
 
 const deeds: Readonly<Record<DisturbanceName, Deed>> = {
 	'host dies': {
@@ -182,6 +216,9 @@ const deeds: Readonly<Record<DisturbanceName, Deed>> = {
 	},
 	'link is cut for 15 s': cut(longMs, true),
 	'agent stops for 15 s': stopped(longMs, true),
+	'links flap in turn for 8 s': flapping(() => nodes[Math.floor(Math.random() * nodes.length)] ?? ''),
+	'one link flaps for 8 s': flapping(victim => victim),
+	'one link flaps unseen for 8 s': flapping(victim => victim, {...network, cut: network.lose, heal: network.pass}),
 };
 
 /** The node with the most pods: something has to be replaced there. */
@@ -198,6 +235,8 @@ async function disturb(view: View, disturbance: DisturbanceName, number: number)
 	const victim = victimOf(before);
 	const lost = [...before].filter(([, {node}]) => node === victim).map(([uid]) => uid);
 	const startedAt = performance.now();
+	const dialledBefore = dialled();
+	const acceptedBefore = tcpCount(serverHost, 'PassiveOpens');
 	let suspectedMs: number | undefined;
 	let replacedMs: number | undefined;
 	await deed.begin(victim);
@@ -217,9 +256,11 @@ async function disturb(view: View, disturbance: DisturbanceName, number: number)
 	if (isRestart) closeView(view);
 	const now = isRestart ? await openView() : view;
 	await settled(now);
-	// Whoever is evicted late is evicted within a grace from now.
-	await pause(limits.nodeGraceMs / 2);
-	await settled(now);
+	if (deed.isShort !== true) {
+		// Whoever is evicted late is evicted within a grace from now.
+		await pause(limits.nodeGraceMs / 2);
+		await settled(now);
+	}
 	await eventually(
 		'nothing runs that should not',
 		() => nodes.every(host => programsOf(homes(host)).length === wantedOn(now, host)),
@@ -239,6 +280,8 @@ async function disturb(view: View, disturbance: DisturbanceName, number: number)
 			replacedMs,
 			lost: deed.replaces ? lost.length : 0,
 			harmed: harmed.map(([, {name, node}]) => `${name} on ${node}`),
+			dialled: dialled() - dialledBefore,
+			accepted: tcpCount(serverHost, 'PassiveOpens') - acceptedBefore,
 		},
 		view: now,
 	};

@@ -12,7 +12,10 @@ export const disturbanceNames = [
 	'agent stops for 15 s',
 ] as const;
 
-export type DisturbanceName = (typeof disturbanceNames)[number];
+/** Links that come and go: all of them in turn, one alone, and one somewhere behind the host's own cable. */
+export const flappingNames = ['links flap in turn for 8 s', 'one link flaps for 8 s', 'one link flaps unseen for 8 s'] as const;
+
+export type DisturbanceName = (typeof disturbanceNames | typeof flappingNames)[number];
 
 export type Run = {
 	readonly disturbance: DisturbanceName;
@@ -25,6 +28,10 @@ export type Run = {
 	readonly lost: number;
 	/** Pods that are gone, or run anew, and should not: evicted or restarted without need. */
 	readonly harmed: readonly string[];
+	/** TCP connections that the agents began meanwhile, answered or not. */
+	readonly dialled: number;
+	/** Those that reached the server. */
+	readonly accepted: number;
 };
 
 /** How the program is told what to do, as JSON in its argument. */
