@@ -102,7 +102,7 @@ export type Nodes = ReturnType<typeof openNodes>;
 
 /** One connection as an agent's, without the thread. */
 function beatHere(options: BeatThreadOptions): BeatThread {
-	const close = openBeatLine({...options, ...beatSockets(options), random: systemRandom, stillMs: () => 0});
+	const close = openBeatLine({...options, dial: beatSockets(options).dial, random: systemRandom, stillMs: () => 0});
 	return {
 		close() {
 			close();

@@ -3,7 +3,7 @@
 import {Buffer} from 'node:buffer';
 import {connect as connectTcp, isIP, type LookupFunction, type Socket} from 'node:net';
 import {networkInterfaces} from 'node:os';
-import {connect as connectTls} from 'node:tls';
+import {connect as connectTls, createSecureContext, type SecureContext} from 'node:tls';
 import {formatClientId} from '../api/client-id.js';
 import {limits} from '../api/limits.js';
 import type {BeatConnection, BeatConnectionEvents, BeatDial} from './beat-dialler.js';
@@ -27,7 +27,9 @@ const stuckBytes = 65_536;
 export function beatSockets(options: BeatSocketOptions): {readonly dial: BeatDial; readonly isAway: () => boolean} {
 	const lookup = createLookup();
 	let ownAddress: string | undefined;
-	const parts = {...options, lookup, onReady: (address: string | undefined) => void (ownAddress = address)};
+	// Made once: it costs more than the rest of an attempt.
+	const secureContext = createSecureContext(options.ca === undefined ? {} : {ca: options.ca});
+	const parts = {...options, lookup, secureContext, onReady: (address: string | undefined) => void (ownAddress = address)};
 	return {
 		dial(url, lane, on) {
 			if (URL.canParse(url)) return openSocket(new URL(url), lane, parts, on);
@@ -42,12 +44,16 @@ export function beatSockets(options: BeatSocketOptions): {readonly dial: BeatDia
 /** Those on a network that is up: without a carrier there are none. */
 const ownAddresses = (): readonly string[] => Object.values(networkInterfaces()).flatMap(each => (each ?? []).map(({address}) => address));
 
-type SocketParts = BeatSocketOptions & {readonly lookup: LookupFunction; readonly onReady: (address: string | undefined) => void};
+type SocketParts = BeatSocketOptions & {
+	readonly lookup: LookupFunction;
+	readonly secureContext: SecureContext;
+	readonly onReady: (address: string | undefined) => void;
+};
 
 function openSocket(
 	{protocol, hostname, port}: URL,
 	lane: string,
-	{node, boot, password, ca, clock, lookup, onReady}: SocketParts,
+	{node, boot, password, clock, lookup, secureContext, onReady}: SocketParts,
 	on: BeatConnectionEvents,
 ): BeatConnection {
 	const host = hostname.replace(/^\[|\]$/g, '');
@@ -87,7 +93,7 @@ function openSocket(
 		on.reached();
 		if (protocol !== 'mqtts:') return logIn();
 		const name = isIP(host) === 0 ? {servername: host} : {}; // An address is no name that TLS could ask for (RFC 6066, 3).
-		socket = connectTls({socket: tcp, ALPNProtocols: ['mqtt'], host, ...name, ...(ca === undefined ? {} : {ca})});
+		socket = connectTls({socket: tcp, ALPNProtocols: ['mqtt'], host, ...name, secureContext});
 		watch(socket);
 		socket.once('secureConnect', () => open && logIn());
 	});

@@ -4,9 +4,8 @@
 import type {BeatConnectionEvents, BeatDial} from '../beat-dialler.js';
 import type {Cancel} from '../clock.js';
 import type {World} from '../world.js';
-import type {WorldConnection} from './broker.js';
+import type {Dial, WorldConnection} from './broker.js';
 import type {WorldProcess} from './process.js';
-import type {Dial} from './uplink.js';
 
 export type BeatDialOptions = {readonly world: World; readonly process: WorldProcess; readonly node: string; readonly dial: Dial};
 

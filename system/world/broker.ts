@@ -28,6 +28,9 @@ export type ConnectOptions = {
 
 export type Listener = (topic: string, payload: Payload, retained: boolean) => void;
 
+/** Where to dial; undefined: nobody there takes it. Called anew for each attempt. */
+export type Dial = () => WorldBroker | undefined;
+
 /** Retained messages that the broker does not keep itself. */
 export type RetainedWords = (filter: string) => Iterable<{readonly topic: string; readonly payload: Payload}>;
 

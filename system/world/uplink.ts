@@ -13,11 +13,8 @@ import type {Cancel} from '../clock.js';
 import {exponentialBackoffMs} from '../supervision.js';
 import type {World} from '../world.js';
 import {worldBeatDial} from './beat-dial.js';
-import type {Listener, Payload, Will, WorldBroker, WorldConnection} from './broker.js';
+import type {Dial, Listener, Payload, Will, WorldBroker, WorldConnection} from './broker.js';
 import type {WorldProcess} from './process.js';
-
-/** Where to dial; undefined: nobody there takes it. Called anew for each attempt. */
-export type Dial = () => WorldBroker | undefined;
 
 export type LineOptions = {
 	readonly world: World;

@@ -32,8 +32,8 @@ export class Invariants {
 	readonly #cluster: SimulatedCluster;
 	readonly #truth = new Map<ObjectKey, ApiObject>();
 	readonly #podsByUid = new Map<string, Pod>();
-	/** Where each pod is bound or was. */
-	readonly #boundTo = new Map<string, Set<string>>();
+	/** Where each pod is bound or was, and how often to each node. */
+	readonly #boundTo = new Map<string, Map<string, number>>();
 	/** What each pod was made for: its controller, or itself. */
 	readonly #soleOf = new Map<string, string>();
 	/** Which server wrote in each epoch. */
@@ -68,8 +68,8 @@ export class Invariants {
 	}
 
 	/** Nodes to which a pod is or was bound. */
-	nodesOf(uid: string): ReadonlySet<string> {
-		return this.#boundTo.get(uid) ?? new Set();
+	nodesOf(uid: string): ReadonlyMap<string, number> {
+		return this.#boundTo.get(uid) ?? new Map();
 	}
 
 	/** Of what an exclusive pod is the only one: its set's uid, or its own. */
@@ -119,7 +119,9 @@ export class Invariants {
 		if (before !== undefined && node !== before && !this.isGone(before))
 			this.broken(`I1: pod ${name} was bound to ${before}, which is not lost, and is now to ${node ?? 'none'}`);
 		if (node !== undefined && before !== node) this.#checkRoom(node, pod);
-		if (node !== undefined) this.#boundTo.set(uid, (this.#boundTo.get(uid) ?? new Set()).add(node));
+		if (node === undefined || node === before) return;
+		const bound = this.#boundTo.get(uid) ?? new Map<string, number>();
+		this.#boundTo.set(uid, bound.set(node, (bound.get(node) ?? 0) + 1));
 	}
 
 	/** What pods ask for is there, and a port is one pod's. */

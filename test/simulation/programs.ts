@@ -13,6 +13,8 @@ export class Programs {
 	/** Starts, and ends that something called for, by node, uid and container. */
 	readonly #starts = new Map<string, number>();
 	readonly #ends = new Map<string, number>();
+	/** Ends of what a pod was before it was bound to the same node again, by node and uid. */
+	readonly #formerEnds = new Map<string, number>();
 	readonly #firstStartMs = new Map<string, number>();
 
 	constructor(cluster: SimulatedCluster, invariants: Invariants) {
@@ -46,7 +48,7 @@ export class Programs {
 		this.#cluster.note(`start of ${pod}/${container} on ${node.name}`);
 		const bound = this.#invariants.nodesOf(uid);
 		if (!bound.has(node.name))
-			this.#invariants.broken(`I1: pod ${pod} runs on ${node.name} and was bound to ${[...bound].join() || 'no node'}`);
+			this.#invariants.broken(`I1: pod ${pod} runs on ${node.name} and was bound to ${[...bound.keys()].join() || 'no node'}`);
 		const key = `${node.name}/${uid}/${container}`;
 		const starts = (this.#starts.get(key) ?? 0) + 1;
 		this.#starts.set(key, starts);
@@ -97,6 +99,14 @@ export class Programs {
 			// A pod that was bound anew elsewhere may be bound to this node again.
 			if (command.type === 'sandbox.remove') this.onProgramEnded(node, uid);
 			return;
+		}
+		// What was lost and bound anew to the very same node hears of both late, and in order.
+		const key = `${node.name}/${uid}`;
+		const formerEnds = this.#formerEnds.get(key) ?? 0;
+		if ((this.#invariants.nodesOf(uid).get(node.name) ?? 0) > formerEnds + 1) {
+			if (command.type !== 'sandbox.remove') return;
+			this.#formerEnds.set(key, formerEnds + 1);
+			return this.onProgramEnded(node, uid);
 		}
 		if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return;
 		this.#invariants.broken(`I4: ${node.name} orders ${command.type} of pod ${pod.metadata.name}, which is wanted`);

@@ -3,7 +3,8 @@
 import {parseTopic, topicPrefix} from '../../api/topics.js';
 import {gapsIn, type TopicMessage} from '../../server/topics.js';
 import type {World} from '../../system/world.js';
-import {Line, type Dial} from '../../system/world/uplink.js';
+import type {Dial} from '../../system/world/broker.js';
+import {Line} from '../../system/world/uplink.js';
 
 export class Watcher {
 	readonly #line: Line;

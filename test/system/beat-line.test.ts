@@ -77,6 +77,31 @@ test('a broker that takes the connection and answers no more is left, and that i
 	t.is(silent, 1);
 });
 
+test('the connection that is silent is cut off when another one works, and the beat goes on there', async t => {
+	const clock = new ManualClock();
+	const connack = Buffer.from([0x20, 2, 0, 0]);
+	let onSecond: (beat: Buffer) => void = () => undefined;
+	const second = new Promise<Buffer>(resolve => (onSecond = resolve));
+	let onFirst: () => void = () => undefined;
+	const first = new Promise<void>(resolve => (onFirst = resolve));
+	let onEnd: (problem: string | undefined) => void = () => undefined;
+	const end = new Promise<string | undefined>(resolve => (onEnd = resolve));
+	const url = await aServer(t, (socket, count) => {
+		socket.once('data', () => {
+			socket.write(connack);
+			socket.on('data', chunk => (count === 1 ? onFirst() : onSecond(chunk)));
+		});
+		if (count === 1) socket.once('error', (error: NodeJS.ErrnoException) => onEnd(error.code));
+	});
+	const told: string[] = [];
+	beating(t, [url], {clock, onLine: stands => told.push(stands ? 'stands' : 'lost'), onSilent: () => told.push('silent')});
+	await first;
+	clock.advance(limits.beatAnswerMs + limits.beatSpreadMs);
+	t.true((await second).includes(beatTopic));
+	t.is(await end, 'ECONNRESET', 'what was not acknowledged is not sent again');
+	t.deepEqual(told, ['stands', 'silent']);
+});
+
 test('while the main loop stands still nothing is said, asked or dialled', async t => {
 	const clock = new ManualClock();
 	let connections = 0;
