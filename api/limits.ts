@@ -281,7 +281,7 @@ export const limits = {
 	brokerToolWorkPerSecond: 2_000,
 	brokerToolWorkAtOnce: 20_000,
 	brokerToolWorkDebt: 4_000,
-	/** A connection that its login's share has held up for so long, less the time in which it asked for nothing, is cut. */
+	/** A connection that has asked so long for more than its turns or its login's share, less the time in which it asked for nothing, is cut. */
 	brokerGreedyMs: 10_000,
 	/** One packet of a client that is no node. */
 	brokerToolPacketBytes: 131_072,
@@ -320,6 +320,9 @@ export const limits = {
 	linkCloseMs: 1_000,
 	linkKeepAliveSeconds: 15,
 	clientBufferBytes: 8_388_608,
+	/** What waits for all MQTT clients together. */
+	brokerBacklogBytes: 268_435_456,
+	/** A client that takes nothing for so long while bytes wait for it is cut: a tool, and a node. */
 	toolStallMs: 2_000,
 	nodeStallMs: 30_000,
 

@@ -1,10 +1,15 @@
-// The broker under load: readers that read nothing, a slow node, bursts, and a hundred thousand objects with two hundred subscribers.
+// The broker under load: readers that read nothing, a slow node, bursts, a hundred thousand objects with two hundred subscribers, and tools
+// that flood a whole cluster while the API is asked for its pods.
 // In each case another node asks all the time how long a message to control and back takes.
 
 import {fileURLToPath} from 'node:url';
 import {limits} from '../api/limits.js';
 import type {Benchmark} from './benchmark.js';
+import {tokensPath} from '../api/join.js';
+import {readEndpoints} from '../cli/endpoints.js';
+import {startCluster, temporaryHome, type BenchCluster} from './cluster.js';
 import {within} from './deadline.js';
+import {attacks, type Attackers} from './load/attackers.js';
 import type {Host} from './load/host.js';
 import type {Peers, Trips} from './load/peers.js';
 import {startPart, type Remote} from './load/remote.js';
@@ -28,7 +33,7 @@ export const brokerLoadBenchmark: Benchmark = {
 	about: 'stuck readers, bursts, many objects and subscribers, and what a node notices of them',
 	async run({nodeFlags}, scope) {
 		const rows: Row[] = [];
-		for (const scenario of [stuckReaders, slowNode, burstOfOne, burstToOne, manySubscribers]) {
+		for (const scenario of [stuckReaders, slowNode, burstOfOne, burstToOne, manySubscribers, hostileTools]) {
 			const inner = createScope();
 			scope.defer(inner.close);
 			rows.push(...(await scenario(inner, nodeFlags)));
@@ -221,3 +226,68 @@ const joined = (all: readonly Trips[]): Trips => ({
 	lost: all.reduce((sum, {lost}) => sum + lost, 0),
 	longestGapMs: Math.max(...all.map(each => each.longestGapMs)),
 });
+
+const hostileMs = 20_000;
+const hostileCount = 20;
+const askEveryMs = 10;
+
+/** Tools with a login each, which flood from another process, each in its own way and then all in the same; meanwhile the API is asked. */
+async function hostileTools(scope: Scope, nodeFlags: readonly string[]): Promise<readonly Row[]> {
+	const what = `${hostileCount} hostile tools`;
+	const cluster = await startCluster(scope, temporaryHome(scope), {nodeFlags});
+	const port = Number(new URL(readEndpoints(cluster.home)?.mqtt ?? '').port);
+	const logins = await Promise.all(Array.from({length: hostileCount}, async (_, at) => viewer(cluster, `eve-${at}`)));
+	const quiet = await asked(cluster, quietMs);
+	const rest = rssBytes(cluster.pid);
+	const rows: Row[] = [{what: `${what}: a GET before, p99`, values: [percentile(quiet, 0.99)], unit: 'ms'}];
+	for (const same of [undefined, 'publishes', 'all', 'onAndOff'] as const) {
+		const attackers = startPart<Attackers>(scope, fileURLToPath(new URL('./load/attackers.js', import.meta.url)));
+		for (const [at, login] of logins.entries())
+			await attackers.call('start', {port, ...login, what: same ?? attacks[at % attacks.length] ?? 'pings', connections: 1});
+		const meanwhile = await asked(cluster, hostileMs);
+		const {bytes, ended} = await attackers.call('stop', undefined);
+		const how = same ?? 'each in its own way';
+		rows.push(
+			{
+				what: `${what}, ${how}: a GET meanwhile, p99`,
+				values: [percentile(meanwhile, 0.99)],
+				unit: 'ms',
+				goal: {atMost: tripGoalMs},
+				note: `of ${meanwhile.length}`,
+			},
+			{what: `${what}, ${how}: the longest GET`, values: [Math.max(...meanwhile)], unit: 'ms'},
+			{
+				what: `${what}, ${how}: connections that were ended`,
+				values: [ended],
+				unit: '',
+				note: `${Math.round(bytes / mebibyte)} MiB were taken of them`,
+			},
+		);
+	}
+	return [
+		...rows,
+		{
+			what: `${what}: memory of the server, above before`,
+			values: [(peakRssBytes(cluster.pid) - rest) / mebibyte],
+			unit: 'MiB',
+			goal: {atMost: 100},
+		},
+	];
+}
+
+async function viewer({client}: BenchCluster, name: string): Promise<{readonly user: string; readonly password: string}> {
+	const {token} = (await client.json({method: 'POST', path: tokensPath, body: {name, role: 'view'}})) as {readonly token: string};
+	return {user: name, password: token};
+}
+
+/** How long each of one GET after the other takes. */
+async function asked({client}: BenchCluster, forMs: number): Promise<readonly number[]> {
+	const taken: number[] = [];
+	for (const endMs = performance.now() + forMs; performance.now() < endMs;) {
+		const startedAt = performance.now();
+		await client.json({method: 'GET', path: '/api/v1/namespaces/default/pods'});
+		taken.push(performance.now() - startedAt);
+		await pause(askEveryMs);
+	}
+	return taken;
+}

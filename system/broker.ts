@@ -22,6 +22,7 @@ import {
 	type RefusalCode,
 } from './broker/admission.js';
 import {createAllowances, type Allowances} from './broker/allowance.js';
+import {createBacklog} from './broker/backlog.js';
 import {ClientStream, type CutReason} from './broker/client-stream.js';
 import {Connections, grantedQos, newConnection, type Connection} from './broker/connections.js';
 import {createCounters, type Counters} from './broker/counters.js';
@@ -94,6 +95,7 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 	});
 	const aedes = await startAedes(persistence, counters);
 	const allowances = createAllowances(clock);
+	const backlog = createBacklog(limits.brokerBacklogBytes, () => connections.tools());
 	fenceIn({...options, aedes, connections, persistence, allowances, counters});
 	const pace = createPace(clock.monotonicMs, {node: limits.brokerNodeTurnMs, tool: limits.brokerToolTurnMs});
 	replayOnSubscribe(aedes, connections, may, pace, function* (filter) {
@@ -123,6 +125,7 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 			inner,
 			clock,
 			pace,
+			onPending: backlog.change,
 			onCut: reason => count(cutCounters[reason], aboutOf(connection), connection.login),
 		});
 		const connection = newConnection<Identity>(about, stream, onLogin);

@@ -18,6 +18,8 @@ export type ClientStreamOptions = {
 	readonly clock: Clock;
 	readonly pace: Pace;
 	readonly onCut: (reason: CutReason) => void;
+	/** Told how many bytes more wait for the client, or fewer. */
+	readonly onPending?: (change: number) => void;
 };
 
 const sliceBytes = limits.brokerWriteBytes;
@@ -31,6 +33,9 @@ export class ClientStream extends Duplex {
 	readonly #inner: Duplex;
 	readonly #clock: Clock;
 	readonly #onCut: (reason: CutReason) => void;
+	readonly #onPending: (change: number) => void;
+	#toldBytes = 0;
+	#isFirst = false;
 	readonly #intake: Intake;
 	#stallMs: number = limits.toolStallMs;
 	#heardMs: number;
@@ -46,13 +51,14 @@ export class ClientStream extends Duplex {
 	#cancelRest: Cancel | undefined;
 	#waiter: {readonly bytes: number; readonly callback: () => void} | undefined;
 
-	constructor({inner, clock, pace, onCut}: ClientStreamOptions) {
+	constructor({inner, clock, pace, onCut, onPending = () => undefined}: ClientStreamOptions) {
 		// `write` answers true whatever waits: this buffer has its own bound. Inwards one turn's bytes wait for the parser at most.
 		super({readableHighWaterMark: 1, writableHighWaterMark: Number.MAX_SAFE_INTEGER});
 		this.#inner = inner;
 		this.#clock = clock;
 		this.#heardMs = clock.monotonicMs();
 		this.#onCut = onCut;
+		this.#onPending = onPending;
 		this.#intake = createIntake({
 			clock,
 			pace,
@@ -75,7 +81,13 @@ export class ClientStream extends Duplex {
 	/** The client is known: its own bounds, and its own patience. */
 	login(terms: IntakeTerms, stallMs: number): void {
 		this.#intake.login(terms);
+		this.#isFirst = terms.rank === 'node';
 		this.#stallMs = stallMs;
+	}
+
+	/** A node's. */
+	get isFirst(): boolean {
+		return this.#isFirst;
 	}
 
 	/** When anything came in last (monotonic). */
@@ -134,6 +146,8 @@ export class ClientStream extends Duplex {
 		else this.#linger();
 		this.#queue = [];
 		this.#waitingBytes = 0;
+		this.#writtenBytes = 0;
+		this.#tellPending();
 		callback(error);
 	}
 
@@ -174,6 +188,7 @@ export class ClientStream extends Duplex {
 	/** The first write of a turn goes out at once, the others of that turn together. */
 	#flush(): void {
 		if (this.pendingBytes > limits.clientBufferBytes) return this.cut('overflow');
+		this.#tellPending();
 		if (this.#batching) return;
 		this.#batching = true;
 		this.#pump();
@@ -191,6 +206,12 @@ export class ClientStream extends Duplex {
 			this.#blocked = !this.#inner.write(slice, () => this.#progress(slice.length));
 		}
 		if (this.#writtenBytes > 0) this.#watchStall();
+	}
+
+	#tellPending(): void {
+		const change = this.pendingBytes - this.#toldBytes;
+		this.#toldBytes += change;
+		if (change !== 0) this.#onPending(change);
 	}
 
 	#unblock(): void {
@@ -227,8 +248,10 @@ export class ClientStream extends Duplex {
 	}
 
 	#progress(bytes: number): void {
+		if (this.destroyed) return;
 		this.#writtenBytes -= bytes;
 		this.#progressMs = this.#clock.monotonicMs();
+		this.#tellPending();
 		const waiter = this.#waiter;
 		if (waiter === undefined || this.pendingBytes >= waiter.bytes) return;
 		this.#waiter = undefined;

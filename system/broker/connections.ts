@@ -104,6 +104,11 @@ export class Connections<Client extends object, Identity extends Login> {
 		return [...names];
 	}
 
+	/** The open connections of those that are not served first. */
+	*tools(): Generator<ClientStream> {
+		for (const {stream} of this.#open) if (!stream.isFirst) yield stream;
+	}
+
 	/** The open connections of a login. */
 	ofLogin(name: string): Connection<Identity>[] {
 		return [...this.#open].filter(({identity}) => identity?.name === name);

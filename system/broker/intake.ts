@@ -1,6 +1,6 @@
 // What a client sends, on its way to the broker's parser: in whole turns, each of a bounded amount of work, as its login's allowance and
-// the turns of the others let it. Meanwhile its socket is not read, so that TCP tells the client to wait. Who has let the broker wait on
-// its allowance for too long, all in all, is cut.
+// the turns of the others let it. Meanwhile its socket is not read, so that TCP tells the client to wait. A login with an allowance whose
+// packets were more than a turn's work, or had to wait for the allowance, for too long, is cut.
 
 import {limits} from '../../api/limits.js';
 import type {Clock} from '../clock.js';
@@ -53,25 +53,34 @@ export function createIntake({clock, pace, hand, onEnd, onProblem, onReading}: I
 	let isAsking = false;
 	let isEnded = false;
 	let isClosed = false;
-	/** How long it was held up by its allowance, less the time in which it asked for nothing. */
+	/** How long it has asked for more than it may, less the time in which it asked for nothing. */
 	let overMs = 0;
+	/** Since when it does. */
+	let overSinceMs: number | undefined;
 	let restMs = clock.monotonicMs();
 
 	const ask = (): void => {
 		if (isAsking || isHeld || !isWanted || chunks.length === 0) return;
 		isAsking = true;
-		const askedMs = clock.monotonicMs();
+		let isLeft = false;
 		terms.allowance.whenLeft(() => {
-			overMs += clock.monotonicMs() - askedMs;
-			if (overMs > limits.brokerGreedyMs && !isClosed) onProblem('greedy');
-			else pace(turn, terms.rank);
+			isLeft = true;
+			pace(turn, terms.rank);
 		});
+		if (!isLeft) overSinceMs ??= clock.monotonicMs();
+	};
+
+	const isGreedy = (): boolean => {
+		if (overSinceMs !== undefined) overMs += clock.monotonicMs() - overSinceMs;
+		overSinceMs = undefined;
+		return overMs > limits.brokerGreedyMs && terms.allowance !== unbounded;
 	};
 
 	const turn = (): void => {
 		isAsking = false;
 		const [chunk] = chunks;
 		if (isClosed || chunk === undefined) return;
+		if (isGreedy()) return onProblem('greedy');
 		const {end, work, isWhole, problem} = guard.pass(chunk, from, turnWork);
 		if (problem !== undefined) return onProblem(problem);
 		isHeld = isWhole && !isKnown;
@@ -80,6 +89,7 @@ export function createIntake({clock, pace, hand, onEnd, onProblem, onReading}: I
 		const bytes = chunk.subarray(from, end);
 		from = end;
 		if (end === chunk.length) shift();
+		else overSinceMs = clock.monotonicMs();
 		hand(bytes);
 		if (chunks.length === 0 && isEnded) onEnd();
 	};

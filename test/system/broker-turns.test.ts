@@ -1,10 +1,13 @@
 // The work that clients ask of the broker: so much in one turn, in turns with the others, nodes first, and so much over time.
 
 import {once} from 'node:events';
+import {Duplex} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {limits} from '../../api/limits.js';
 import {createAllowance, createAllowances, unbounded, type Allowance} from '../../system/broker/allowance.js';
+import {createBacklog, type Waiting} from '../../system/broker/backlog.js';
 import {createIntake} from '../../system/broker/intake.js';
+import {ClientStream} from '../../system/broker/client-stream.js';
 import {createPace, type Pace, type Rank} from '../../system/broker/pace.js';
 import {createPacketGuard} from '../../system/broker/packet-guard.js';
 import {ManualClock} from '../../system/manual-clock.js';
@@ -254,3 +257,46 @@ async function joined(t: ExecutionContext, port: number, name: string, clientId:
 	socket.write(connectPacket(name, clientId));
 	await once(socket, 'data');
 }
+
+test('what waits for all clients is bounded: the one for which most waits goes', t => {
+	const cut: string[] = [];
+	const all = new Map<string, number>();
+	const backlog = createBacklog(100, function* () {
+		for (const [name, pendingBytes] of all)
+			yield {
+				pendingBytes,
+				cut() {
+					cut.push(name);
+					all.delete(name);
+					backlog.change(-pendingBytes);
+				},
+			} satisfies Waiting;
+	});
+	const wait = (name: string, bytes: number): void => {
+		all.set(name, (all.get(name) ?? 0) + bytes);
+		backlog.change(bytes);
+	};
+	wait('a', 30);
+	wait('b', 60);
+	t.deepEqual(cut, []);
+	wait('a', 20);
+	t.deepEqual([cut, backlog.bytes()], [['b'], 50]);
+});
+
+test('a connection tells what waits for it, and nothing once it is gone', async t => {
+	let waiting = 0;
+	const inner = new Duplex({read: () => undefined, write: () => undefined});
+	const stream = new ClientStream({
+		inner,
+		clock: new ManualClock(),
+		pace: aPace(),
+		onCut: () => undefined,
+		onPending: change => (waiting += change),
+	});
+	stream.write(Buffer.alloc(100_000));
+	t.is(waiting, stream.pendingBytes);
+	t.true(waiting >= 100_000);
+	stream.cut();
+	await once(stream, 'close');
+	t.is(waiting, 0);
+});
