@@ -17,6 +17,7 @@ import {createContainers} from './process/containers.js';
 import {enteringWords} from './process/entering.js';
 import {createExec} from './process/exec.js';
 import {explained} from './process/explained.js';
+import {homesFolder, openHomes} from './process/homes.js';
 import {hostOf, infoOf} from './process/host.js';
 import type {HostPaths} from './process/host-paths.js';
 import {createLeases} from './process/leases.js';
@@ -48,6 +49,10 @@ export type ProcessRuntimeOptions = {
 	readonly subnet?: string | undefined;
 	/** The users that pods get, where the agent is root. */
 	readonly users?: UserRange | undefined;
+	/** The most processes of a container. */
+	readonly processes?: number | undefined;
+	/** Where pods have folders of their own. */
+	readonly homes?: string | undefined;
 	/** PATH of the node, for containers whose environment has none. */
 	readonly path?: string | undefined;
 	/** How root becomes another user. Undefined: whatever works here; null: nothing does, so shims run as their users. */
@@ -80,9 +85,11 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	const sandboxes = openSandboxes(directory, options.subnet ?? defaultSubnet, stock, onWarning, users);
 	let listener: ExitListener = () => undefined;
 	const tell: ExitListener = (container, exit) => listener(container, exit);
+	const processes = options.processes ?? limits.containerProcesses;
 	// A shim that runs as its container's user cannot join.
 	const mayJoin = host.agent.uid !== 0 || host.dropper !== undefined;
-	const groups = options.controlGroups === null || !mayJoin ? noGroups : openContainerGroups(directory, clock, onWarning);
+	const groups =
+		options.controlGroups === null || !mayJoin ? noGroups : openContainerGroups(directory, clock, onWarning, undefined, processes);
 	const growth = createLogWatch(clock, options.logFileBytes ?? limits.logFileBytes, onWarning);
 	const containers = createContainers({sandboxes, stock, groups, logs: growth, bootId: host.bootId, clock, tell, onWarning});
 	groups.sweep((id, attempt) => existsSync(attemptFolder(path.join(sandboxes.folderOf(id.uid), id.container), attempt)));
@@ -103,7 +110,14 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 		for (const container of foldersIn(folderOf(uid))) containers.stop({uid, container}, 0, () => undefined);
 	};
 	const leases = createLeases({folderOf, kill, bootId: host.bootId, clock, onWarning});
-	const removals = createRemovals(sandboxes, containers, volumes, leases);
+	const isRoot = host.agent.uid === 0;
+	const homes = openHomes(realDirectory, {
+		folder: options.homes ?? homesFolder(realDirectory, isRoot),
+		isRoot,
+		isThere: uid => sandboxes.find(uid) !== undefined,
+		onWarning,
+	});
+	const removals = createRemovals(sandboxes, containers, [homes, volumes], leases);
 	const logs = createLogReader(containers, clock);
 	const exec = createExec({
 		containers,
@@ -111,7 +125,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 		stock,
 		host,
 		clock,
-		enteringWords: ({pid, user, groups: others}) => enteringWords(host, pid, user, others),
+		enteringWords: ({pid, drop}) => enteringWords(host, pid, drop),
 	});
 
 	/** Runs with the pod of a command; otherwise answers why there is none to be used. */
@@ -140,10 +154,11 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 						const deadline = leases.deadlineOf(spec.id.uid);
 						if (spec.exclusive === true && deadline === undefined) return answer(noLease(spec.id));
 						const {memoryLimitBytes} = spec;
+						const joining = {...spec, joinsFirst: owner === undefined || spec.runAsUser !== undefined};
 						const plan = planOf(opened.value, host, {
 							startedAtMs: Math.trunc(clock.nowMs()),
 							deadline,
-							cgroups: groups.doors(spec.id, spec.attempt, spec),
+							cgroups: groups.doors(spec.id, spec.attempt, joining),
 							dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
 							inputEnd: spec.stdin ? stdinEndFile(path.join(sandboxes.folderOf(spec.id.uid), spec.id.container)) : undefined,
 							around: {
@@ -152,9 +167,11 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 								hostPaths,
 							},
 							own: owner?.user,
+							userProcesses: groups.enforces('pids') ? processes * limits.controllerContainers : processes,
+							homeOf: user => homes.homeOf(spec.id.uid, user),
 							memory: memory?.isMounted() === true ? memory.folder : undefined,
 						});
-						if (plan.ok) containers.start(spec, plan.value, answer);
+						if (plan.ok) containers.start(spec, {...plan.value, joining}, answer);
 						else answer(plan);
 					}),
 				);

@@ -24,7 +24,7 @@ export function underShim(words: Words): Command {
 		env: [{name: 'HOSTNAME', value: 'bench'}],
 		path: process.env['PATH'] ?? '/usr/bin:/bin',
 		namespaces: findNamespaces({uid: process.getuid?.() ?? root, gid: process.getgid?.() ?? root}),
-		drop: process.getuid?.() === root ? findDropper()?.({user: nobody, groups: []}) : undefined,
+		drop: process.getuid?.() === root ? findDropper()?.({user: nobody, groups: [], mayGain: false}) : undefined,
 		startedAtMs: Date.now(),
 		bootId: 'bench',
 	});

@@ -54,7 +54,11 @@ async function startNode(
 	const fetch = createSecretFetch({...credential, servers: servers.https, clock: ground.clock});
 	const secrets = await openNodeSecrets(home, fetch, log);
 	const hostPaths = options.hostPaths ?? (credential.servers.every(isHere) ? 'all' : []);
-	const runtime = await openRuntime({choice: options.runtime, home, secrets, hostPaths, users: options.podUsers}, ground, log);
+	const runtime = await openRuntime(
+		{choice: options.runtime, home, secrets, hostPaths, users: options.podUsers, processes: options.maxProcesses},
+		ground,
+		log,
+	);
 	closers.add(runtime.close);
 	const boot = ground.random.uuid();
 	const standing = openStanding(ground.clock);

@@ -5,7 +5,8 @@ const own =
 	/^(data|kubeconfig|admin\.token|ca\.crt|endpoints\.json|troupe\.log(\.\d+)?|\.(kubeconfig|admin\.token|ca\.crt|endpoints\.json)\.[0-9a-f]+)$/;
 
 /** What may be in `data/`. A folder named `data` with anything else in it is somebody's data. */
-const ownData = /^(control|node|runtime|secrets|\.?(cluster\.key|node\.key|server-certificate|cache-place|credential)(\.[0-9a-f]+)?)$/;
+const ownData =
+	/^(control|node|runtime|secrets|\.?(cluster\.key|node\.key|server-certificate|cache-place|credential|lineage)(\.[0-9a-f]+)?)$/;
 
 export const ownEntries = (entries: readonly string[]): readonly string[] => entries.filter(entry => own.test(entry));
 export const foreignEntries = (entries: readonly string[]): readonly string[] => entries.filter(entry => !own.test(entry));

@@ -64,12 +64,13 @@ export type RuntimeOptions = {
 	readonly secrets: NodeSecrets;
 	readonly hostPaths: HostPathsChoice;
 	readonly users: UserRange | undefined;
+	readonly processes: number | undefined;
 	/** Where simulated nodes of one process get the addresses of their pods. */
 	readonly network?: SimulatedNetwork;
 };
 
 export async function openRuntime(options: RuntimeOptions, {clock, random}: Ground, log: Log): Promise<Runtime> {
-	const {choice, home, secrets, hostPaths, users, network} = options;
+	const {choice, home, secrets, hostPaths, users, processes, network} = options;
 	if (choice === 'simulated')
 		return (await import('../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
 	return createProcessRuntime({
@@ -79,6 +80,7 @@ export async function openRuntime(options: RuntimeOptions, {clock, random}: Grou
 		path: process.env['PATH'],
 		hostPaths: {allowed: hostPaths, never: [home.root]},
 		users,
+		processes,
 		onWarning: message => log.warn(message),
 	});
 }

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import {parseUserRange, type UserRange} from '../agent/process/pod-users.js';
 import {controlSystem} from '../api/keys.js';
+import {limits} from '../api/limits.js';
 import {isLoopback} from '../api/loopback.js';
 import {isDnsSubdomain} from '../api/rules/names.js';
 import {didYouMean} from '../api/suggest.js';
@@ -125,6 +126,17 @@ export const podUsersArguments = (range: UserRange | undefined): readonly string
 
 /** The flag that asks for the same. */
 export const newArgument = ({isNew}: {readonly isNew: boolean}): readonly string[] => (isNew ? ['--new'] : []);
+/** `--max-processes`; undefined where it was not given. */
+export function maxProcessesOf(flags: Flags, problems: string[]): number | undefined {
+	const count = flags.number('max-processes');
+	if (count === undefined || (Number.isSafeInteger(count) && count >= limits.leastProcesses && count <= limits.mostProcesses)) return count;
+	problems.push(`--max-processes must be a whole number from ${limits.leastProcesses} to ${limits.mostProcesses}, got ${count}`);
+	return undefined;
+}
+
+/** The flag that asks for the same. */
+export const maxProcessesArguments = (count: number | undefined): readonly string[] =>
+	count === undefined ? [] : [`--max-processes=${count}`];
 
 /** Whoever reaches a cluster may make pods: as long as that is only this host, its folders are as open to them as they were. */
 export const isOnLoopback = ({api, web, mqtt, advertise}: DoorOptions): boolean =>

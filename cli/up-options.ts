@@ -48,6 +48,8 @@ export type UpOptions = ServerOptions & {
 	readonly simulatedNodes: number;
 	readonly hostPaths: HostPathsChoice;
 	readonly podUsers: UserRange | undefined;
+	/** Of one container; undefined: `containerProcesses`. */
+	readonly maxProcesses: number | undefined;
 };
 
 export type AgentOptions = {
@@ -70,6 +72,8 @@ export type AgentOptions = {
 	readonly isNew: boolean;
 	/** Undefined: a range that follows from the home. */
 	readonly podUsers: UserRange | undefined;
+	/** Of one container; undefined: `containerProcesses`. */
+	readonly maxProcesses: number | undefined;
 	readonly detach: boolean;
 };
 

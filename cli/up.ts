@@ -77,7 +77,15 @@ async function openNodeOf(name: string, {options, ground, stage, closers, term, 
 	const fetch = term.secretsFor(name);
 	const secrets = isOwn ? await openNodeSecrets(home, fetch, log) : uncachedSecrets(fetch);
 	const runtime: Runtime = await openRuntime(
-		{choice: isOwn ? options.runtime : 'simulated', home, secrets, hostPaths: options.hostPaths, users: options.podUsers, network},
+		{
+			choice: isOwn ? options.runtime : 'simulated',
+			home,
+			secrets,
+			hostPaths: options.hostPaths,
+			users: options.podUsers,
+			processes: options.maxProcesses,
+			network,
+		},
 		ground,
 		log,
 	);

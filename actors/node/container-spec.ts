@@ -67,6 +67,7 @@ function specOf(
 		runAsUser,
 		runAsGroup,
 		runAsNonRoot: container.securityContext?.runAsNonRoot ?? assignment.spec.securityContext?.runAsNonRoot ?? false,
+		allowPrivilegeEscalation: container.securityContext?.allowPrivilegeEscalation ?? false,
 		groups: groupsOf(assignment.spec),
 		mounts: (container.volumeMounts ?? []).map(({name, mountPath, subPath, readOnly = false}) => ({
 			volume: name,

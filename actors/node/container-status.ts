@@ -2,7 +2,7 @@
 
 import type {Container, ContainerState, ContainerStatus} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
-import type {ContainerExit, RunningContainer} from './runtime-port.js';
+import type {ContainerBeginning, ContainerExit, RunningContainer} from './runtime-port.js';
 
 /** What becomes of a container. */
 export type Phase =
@@ -74,8 +74,15 @@ export function containerStatusOf({container: {name, image}, role, phase, lastEx
 		image,
 		imageID: '',
 		...(running === undefined ? {} : {containerID: `process://${running.handle}`}),
+		...(running?.beginning === undefined ? {} : beginningOf(running.beginning)),
 	};
 }
+
+/** Kubernetes has words for the user only. */
+const beginningOf = ({uid, gid, groups, workingDir, home, path}: ContainerBeginning): Pick<ContainerStatus, 'user' | 'process'> => ({
+	user: {linux: {uid, gid, supplementalGroups: [...groups]}},
+	process: {workingDir, home, path},
+});
 
 /** The attempt that runs, as far as that is known. */
 export const runningIn = (phase: Phase): RunningContainer | undefined => ('running' in phase ? phase.running : undefined);

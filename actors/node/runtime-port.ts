@@ -107,6 +107,8 @@ export type ContainerSpec<Env = EnvSource> = {
 	readonly runAsGroup: number | undefined;
 	/** Refused where the user would be root. */
 	readonly runAsNonRoot: boolean;
+	/** Whether it may get more rights than it starts with, by set-user-ID files and the like. */
+	readonly allowPrivilegeEscalation: boolean;
 	/** Of the process beside its own group; the pod's fsGroup is among them. */
 	readonly groups: readonly number[];
 	readonly mounts: readonly MountSpec[];
@@ -165,7 +167,24 @@ export type ExecOutput = {
 	readonly end: {readonly exitCode: number} | undefined;
 };
 
-export type RunningContainer = {readonly attempt: number; readonly pid: number; readonly startedAtMs: number; readonly handle: string};
+/** As whom a program was started, and with what of which the manifest need not say anything. */
+export type ContainerBeginning = {
+	readonly uid: number;
+	readonly gid: number;
+	readonly groups: readonly number[];
+	readonly workingDir: string;
+	readonly home: string;
+	readonly path: string;
+};
+
+export type RunningContainer = {
+	readonly attempt: number;
+	readonly pid: number;
+	readonly startedAtMs: number;
+	readonly handle: string;
+	/** Undefined: the runtime does not know it. */
+	readonly beginning?: ContainerBeginning;
+};
 
 /** What the runtime knows of one container, attempts of an earlier agent included. */
 export type ContainerObservation = {

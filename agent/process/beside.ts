@@ -33,13 +33,13 @@ const shell = '/bin/sh';
 /** Why a word is no program, as Docker and kubectl say it, with the code a shell gives. Undefined: it can be run. */
 export function wrongProgram(
 	word: string,
-	{pid, user, env, directory}: Surroundings,
+	{pid, drop: {user, groups}, env, directory}: Surroundings,
 	host: Host,
 ): {message: string; exitCode: 126 | 127} | undefined {
 	const root = `/proc/${pid}/root`;
 	const inside = (file: string): string => path.join(root, path.resolve(directory, file));
 	const searchPath = env.findLast(({name}) => name === 'PATH')?.value ?? host.path;
-	const looker: Looker = {user, isAgent: user.uid === host.agent.uid && user.gid === host.agent.gid};
+	const looker: Looker = {user, groups, isAgent: user.uid === host.agent.uid && user.gid === host.agent.gid};
 	const places = word.includes('/') ? [inside(word)] : searchPath.split(':').map(folder => inside(path.join(folder, word)));
 	if (word !== '' && places.some(place => findProgram(place, '', '/', looker).ok)) return undefined;
 	const isThere = word !== '' && places.some(place => existsSync(place));
@@ -50,12 +50,12 @@ export function wrongProgram(
 /** What is spawned. The environment of the first processes holds nothing that a loader, a library or a shell reads. */
 export function besideCommand(
 	{argv, stdin, terminal, doors, entering}: Beside,
-	{env: variables}: Surroundings,
+	{env: variables, drop: {userProcesses}}: Surroundings,
 	searchPath: string,
 ): ShimCommand {
 	const env = terminal === undefined || variables.some(({name}) => name === 'TERM') ? variables : [...variables, defaultTerm];
 	const prefix = unusedPrefix(env);
-	const stage = stageText({argv, program: argv[0] ?? '', env}, prefix);
+	const stage = stageText({argv, program: argv[0] ?? '', env, userProcesses}, prefix);
 	const values = Object.fromEntries(env.map(({name, value}, index) => [`${prefix}${index + 1}`, `${name}=${value}`]));
 	const words = terminal === undefined ? [] : stage.argv;
 	const last =
@@ -114,11 +114,15 @@ export type Spawned = {readonly child: ChildProcess; readonly pipes: Pipes};
 /** In a group and a session of its own. Throws errno exceptions. */
 export function spawnBeside(beside: Beside, surroundings: Surroundings, host: Host, stock: Stock): Spawned {
 	const {file, args, env} = besideCommand(beside, surroundings, host.path);
-	const isAgent = surroundings.user.uid === host.agent.uid && surroundings.user.gid === host.agent.gid;
-	const {pipes, forChild, close} = openPipes(stock, beside.stdin, isAgent ? undefined : surroundings.user);
+	const {user} = surroundings.drop;
+	const isAgent = user.uid === host.agent.uid && user.gid === host.agent.gid;
+	const {pipes, forChild, close} = openPipes(stock, beside.stdin, isAgent ? undefined : user);
+	// As with the shim: where nothing drops rights, all of it runs as the user.
+	const asUser = isAgent || host.dropper !== undefined ? {} : user;
 	const isolated = isolatedStdio(forChild);
 	try {
-		return {child: spawn(file, args, {cwd: enteringFolder(surroundings.pid), env, detached: true, stdio: isolated.stdio}), pipes};
+		const cwd = enteringFolder(surroundings.pid);
+		return {child: spawn(file, args, {cwd, env, detached: true, stdio: isolated.stdio, ...asUser}), pipes};
 	} catch (error) {
 		pipes.destroy();
 		throw error;

@@ -8,7 +8,7 @@ import process from 'node:process';
 import {mkdir, rmdir, writeFile} from 'node:fs/promises';
 import {limits as bounds} from '../../api/limits.js';
 import {statOf, type ProcessStat} from './identity.js';
-import {childrenOf} from './surroundings.js';
+import {childrenOf, firstOfNamespace} from './surroundings.js';
 import {turn} from './turn.js';
 
 export type Controller = 'cpu' | 'memory' | 'pids';
@@ -20,6 +20,8 @@ export type Limits = {
 	readonly memoryLimitBytes: number | undefined;
 	readonly cpuLimitMillis: number | undefined;
 	readonly cpuRequestMillis: number | undefined;
+	/** The most processes and threads. */
+	readonly processes?: number | undefined;
 };
 
 /** The files that say what is mounted and where this process stands. */
@@ -79,14 +81,20 @@ const basePrefix = 'troupe-';
 function openHierarchy({version, folder, controllers: own}: Candidate, name: string): Hierarchy | undefined {
 	const base = path.join(folder, basePrefix + name);
 	try {
-		if (version === 1) {
-			mkdirSync(base, {recursive: true});
-			return {version, base, controllers: own};
-		}
-		return {version, base, controllers: openBase(folder, base)};
+		if (version === 1) mkdirSync(base, {recursive: true});
+		const has = version === 1 ? own : openBase(folder, base);
+		boundAll(base, has);
+		return {version, base, controllers: has};
 	} catch {
 		return undefined;
 	}
+}
+
+/** All containers together leave room for what else runs on the host. */
+function boundAll(base: string, has: readonly Controller[]): void {
+	if (!has.includes('pids')) return;
+	const most = Math.min(...['pid_max', 'threads-max'].map(name => Number(readFileSync(`/proc/sys/kernel/${name}`, 'utf8'))));
+	writeFileSync(path.join(base, 'pids.max'), String(Math.floor((most * bounds.processesSharePercent) / 100)));
 }
 
 /** Makes the folder of a version 2 tree and hands on the controllers there are. Throws errno exceptions when it cannot be made. */
@@ -161,7 +169,11 @@ export function makeGroup(hierarchy: Hierarchy, name: string, limits: Limits): v
 			mkdirSync(group, {recursive: true});
 		} else if (code !== 'EEXIST') throw error;
 	}
-	for (const {file, text, isOptional} of settings(hierarchy, limits)) {
+	applySettings(group, settings(hierarchy, limits));
+}
+
+function applySettings(group: string, wanted: readonly Setting[]): void {
+	for (const {file, text, isOptional} of wanted) {
 		try {
 			writeFileSync(path.join(group, file), text);
 		} catch (error) {
@@ -176,34 +188,54 @@ function openBaseAgain({version, base}: Hierarchy): void {
 }
 
 /**
- * Puts a program that runs, and what is below it, into a group that is made for it. Not in the turn of the call: to write to a group takes the
- * kernel some milliseconds when nobody has done so lately. A group with something in it is left as it is. Rejects with errno exceptions.
+ * Puts a program that runs, and what it has begun, into groups that are made for it, one in each of these trees. Not in the turn of the call: to
+ * write to a group takes the kernel some milliseconds when nobody has done so lately. A group with something in it is left as it is. Rejects
+ * with errno exceptions.
  */
-export async function gather(hierarchy: Hierarchy, name: string, program: ProcessStat): Promise<void> {
+export async function gather(trees: readonly Hierarchy[], name: string, program: ProcessStat, limits: Limits): Promise<void> {
+	const groups: string[] = [];
+	for (const tree of trees) if (await makeEmptyGroup(tree, name, limits)) groups.push(path.join(tree.base, name));
+	if (groups.length === 0) return;
+	const first = firstOfNamespace(program.pid);
+	let left: readonly ProcessStat[] = [program];
+	// What lost its parent before it was in the groups is looked for again until there is no more.
+	for (let round = 0; left.length > 0 && round < bounds.gatherRounds; round++) {
+		await gatherBelow(groups, name, left);
+		left = first === undefined ? [] : await orphansOf(first, program, groups.length, name);
+	}
+}
+
+/** False: it is there and has something in it. */
+async function makeEmptyGroup(hierarchy: Hierarchy, name: string, limits: Limits): Promise<boolean> {
 	const group = path.join(hierarchy.base, name);
 	try {
 		await mkdir(group);
 	} catch (error) {
 		const {code} = error as NodeJS.ErrnoException;
-		if (code === 'EEXIST' && !isEmpty(hierarchy, name)) return;
+		if (code === 'EEXIST' && !isEmpty(hierarchy, name)) return false;
 		if (code !== 'EEXIST' && code !== 'ENOENT') throw error;
 		if (code === 'ENOENT') {
 			openBaseAgain(hierarchy);
 			await mkdir(group);
 		}
 	}
-	let left = [program];
+	applySettings(group, settings(hierarchy, limits));
+	return true;
+}
+
+async function gatherBelow(groups: readonly string[], name: string, programs: readonly ProcessStat[]): Promise<void> {
+	let left = [...programs];
 	for (let one = left.pop(); one !== undefined; one = left.pop()) {
-		if (statOf(one.pid)?.startTime !== one.startTime || isIn(name, one.pid)) continue;
-		// Those before it joins, for it may end meanwhile; those after, for only what it begins from then on is in the group by itself.
-		const before = await familyOf(one);
-		await join(group, one.pid);
-		left = [...left, ...before, ...(await familyOf(one))];
+		if (statOf(one.pid)?.startTime !== one.startTime || isIn(groups.length, name, one.pid)) continue;
+		// Those before it joins, for it may end meanwhile; those after, for only what it begins from then on is in the groups by itself.
+		const before = await familyOf(one.pid);
+		for (const group of groups) await join(group, one.pid);
+		left = [...left, ...before, ...(await familyOf(one.pid))];
 	}
 }
 
 /** A program may have begun any number of processes: each is looked at in a turn of its own. */
-async function familyOf({pid}: ProcessStat): Promise<readonly ProcessStat[]> {
+async function familyOf(pid: number): Promise<readonly ProcessStat[]> {
 	const family: ProcessStat[] = [];
 	for (const child of await childrenOf(pid)) {
 		const stat = statOf(child);
@@ -213,12 +245,17 @@ async function familyOf({pid}: ProcessStat): Promise<readonly ProcessStat[]> {
 	return family;
 }
 
+/** The first process of a namespace takes in what lost its parent. What is older than the program is not the program's. */
+async function orphansOf(first: number, program: ProcessStat, groups: number, name: string): Promise<readonly ProcessStat[]> {
+	const taken = await familyOf(first);
+	return taken.filter(({pid, startTime, state}) => startTime >= program.startTime && state !== 'Z' && !isIn(groups, name, pid));
+}
+
 /** By what the process says, which is short: a group may have any number of members. */
-function isIn(name: string, pid: number): boolean {
+function isIn(groups: number, name: string, pid: number): boolean {
 	try {
-		return readFileSync(`/proc/${pid}/cgroup`, 'utf8')
-			.split('\n')
-			.some(line => line.endsWith(`/${name}`));
+		const lines = readFileSync(`/proc/${pid}/cgroup`, 'utf8').split('\n');
+		return lines.filter(line => line.endsWith(`/${name}`)).length >= groups;
 	} catch {
 		return false;
 	}
@@ -261,11 +298,12 @@ const leastQuotaMicros = 1_000;
 
 /** What is written into a new group. A limit of memory is one of memory and swap together: swapping would only hide it. */
 export function settings({version, controllers: has}: Pick<Hierarchy, 'version' | 'controllers'>, limits: Limits): readonly Setting[] {
-	const {memoryLimitBytes, cpuLimitMillis, cpuRequestMillis} = limits;
+	const {memoryLimitBytes, cpuLimitMillis, cpuRequestMillis, processes} = limits;
 	const quota = cpuLimitMillis === undefined ? undefined : Math.max(leastQuotaMicros, (cpuLimitMillis * periodMicros) / 1_000);
 	const shares = cpuRequestMillis === undefined ? undefined : sharesOf(cpuRequestMillis);
 	const when = (controller: Controller, value: number | undefined, made: (text: string) => readonly Setting[]): readonly Setting[] =>
 		value === undefined || !has.includes(controller) ? [] : made(String(Math.round(value)));
+	const ofProcesses = when('pids', processes, text => [{file: 'pids.max', text}]);
 	if (version === 1) {
 		return [
 			...when('memory', memoryLimitBytes, text => [
@@ -277,6 +315,7 @@ export function settings({version, controllers: has}: Pick<Hierarchy, 'version' 
 				{file: 'cpu.cfs_quota_us', text},
 			]),
 			...when('cpu', shares, text => [{file: 'cpu.shares', text}]),
+			...ofProcesses,
 		];
 	}
 	return [
@@ -288,6 +327,7 @@ export function settings({version, controllers: has}: Pick<Hierarchy, 'version' 
 		]),
 		...when('cpu', quota, text => [{file: 'cpu.max', text: `${text} ${periodMicros}`}]),
 		...when('cpu', shares, text => [{file: 'cpu.weight', text: String(weightOf(Number(text)))}]),
+		...ofProcesses,
 	];
 }
 

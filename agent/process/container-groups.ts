@@ -1,8 +1,8 @@
 // One control group per attempt of a container: it holds the limits, knows of kills for want of memory, and finds every process of
 // the container, those too that have left its process group and its session.
 //
-// To join a group costs some milliseconds. So only a program with limits joins before it begins, by itself; every other one is put into the
-// group that finds it while it runs already, and no start and no end waits for that.
+// To join a group costs some milliseconds. So only a program with limits, or one whose user bounds no number of processes, joins before it begins,
+// by itself; every other one is put into the groups that find and bound it while it runs already, and no start and no end waits for that.
 //
 // The names follow from container and attempt, so that a later agent finds the groups of an earlier one without any record of them.
 
@@ -28,15 +28,18 @@ import type {Controller, Hierarchy, Limits, View} from './cgroups.js';
 import {explained} from './explained.js';
 import type {ProcessStat} from './identity.js';
 
+/** `joinsFirst`: nothing else bounds it before it is in its groups. */
+export type Joining = Limits & {readonly joinsFirst?: boolean | undefined};
+
 export type ContainerGroups = {
 	/** Whether limits of it hold. */
-	readonly enforces: (controller: 'cpu' | 'memory') => boolean;
-	/** Where a process writes "0" to join before it begins, in this order, once the groups are made. None without limits that hold. */
-	readonly doors: (id: ContainerId, attempt: number, limits: Limits) => readonly string[];
+	readonly enforces: (controller: Controller) => boolean;
+	/** Where a process writes "0" to join before it begins, in this order, once the groups are made. None where it joins while it runs. */
+	readonly doors: (id: ContainerId, attempt: number, limits: Joining) => readonly string[];
 	/** Of the groups that are there. */
 	readonly doorsOfRunning: (id: ContainerId, attempt: number) => readonly string[];
 	/** The groups of these doors. Throws errno exceptions. */
-	readonly make: (id: ContainerId, attempt: number, limits: Limits) => void;
+	readonly make: (id: ContainerId, attempt: number, limits: Joining) => void;
 	/** The program runs: it is put into a group in a later turn, unless it joins by itself. */
 	readonly collect: (id: ContainerId, attempt: number, program: ProcessStat) => void;
 	readonly wasOomKilled: (id: ContainerId, attempt: number) => boolean;
@@ -64,6 +67,8 @@ export const noGroups: ContainerGroups = {
 	close: () => Promise.resolve(),
 };
 
+const noLimits: Limits = {memoryLimitBytes: undefined, cpuLimitMillis: undefined, cpuRequestMillis: undefined};
+
 const nameOf = ({uid, container}: ContainerId, attempt: number): string => `${uid}@${container}@${attempt}`;
 
 /** No two directories have the same groups, nor have two hosts that share a kernel and know their directories by the same path. */
@@ -78,6 +83,7 @@ export function openContainerGroups(
 	clock: Clock,
 	onWarning: (message: string) => void,
 	view: () => View = viewOfThisProcess,
+	processes: number = bounds.containerProcesses,
 ): ContainerGroups {
 	let hierarchies: readonly Hierarchy[];
 	try {
@@ -85,12 +91,19 @@ export function openContainerGroups(
 	} catch {
 		return noGroups; // No /proc of a kernel with control groups.
 	}
-	return hierarchies.length === 0 ? noGroups : groupsIn(hierarchies, clock, onWarning);
+	return hierarchies.length === 0 ? noGroups : groupsIn(hierarchies, processes, clock, onWarning);
 }
 
 /** Each container is in the tree that finds it and in those that limit it. */
-function groupsIn(hierarchies: readonly Hierarchy[], clock: Clock, onWarning: (message: string) => void): ContainerGroups {
+function groupsIn(
+	hierarchies: readonly Hierarchy[],
+	processes: number,
+	clock: Clock,
+	onWarning: (message: string) => void,
+): ContainerGroups {
 	const finder = finderOf(hierarchies);
+	/** What finds and what counts processes, and what shares the processors among containers and not among their processes. */
+	const gathering = [finder, ...hierarchies.filter(tree => tree !== finder && /pids|cpu/.test(tree.controllers.join()))];
 	let closed = false;
 	/** Of programs that will join by themselves and have not begun. Another attempt may take the same name. */
 	const made = new Set<string>();
@@ -107,11 +120,12 @@ function groupsIn(hierarchies: readonly Hierarchy[], clock: Clock, onWarning: (m
 	const with_ = (controller: Controller): Hierarchy | undefined => hierarchies.find(({controllers}) => controllers.includes(controller));
 
 	/** Those that a program joins by itself. */
-	function treesFor({memoryLimitBytes, cpuLimitMillis}: Limits): readonly Hierarchy[] {
+	function treesFor({memoryLimitBytes, cpuLimitMillis, joinsFirst = false}: Joining): readonly Hierarchy[] {
 		const memory = memoryLimitBytes === undefined ? undefined : with_('memory');
 		const cpu = cpuLimitMillis === undefined ? undefined : with_('cpu');
-		if (memory === undefined && cpu === undefined) return [];
-		return hierarchies.filter(tree => tree === finder || tree === memory || tree === cpu);
+		const isBound = joinsFirst && with_('pids') !== undefined;
+		if (memory === undefined && cpu === undefined && !isBound) return [];
+		return hierarchies.filter(tree => tree === memory || tree === cpu || gathering.includes(tree));
 	}
 
 	function remove(name: string): void {
@@ -131,7 +145,7 @@ function groupsIn(hierarchies: readonly Hierarchy[], clock: Clock, onWarning: (m
 	async function collectNow(name: string, program: ProcessStat): Promise<void> {
 		if (!collecting.has(name)) return; // It has ended.
 		try {
-			await gather(finder, name, program);
+			await gather(gathering, name, program, {...noLimits, processes});
 		} catch (error) {
 			if (!hasWarned) onWarning(`what leaves its session may outlive its container: ${explained(error)}`);
 			hasWarned = true;
@@ -163,7 +177,7 @@ function groupsIn(hierarchies: readonly Hierarchy[], clock: Clock, onWarning: (m
 			if (trees.length === 0) return;
 			made.add(nameOf(id, attempt));
 			removing.delete(nameOf(id, attempt));
-			for (const tree of trees) makeGroup(tree, nameOf(id, attempt), limits);
+			for (const tree of trees) makeGroup(tree, nameOf(id, attempt), {...limits, processes});
 		},
 		collect(id, attempt, program) {
 			const name = nameOf(id, attempt);

@@ -8,6 +8,7 @@ import path from 'node:path';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {
+	ContainerBeginning,
 	ContainerExit,
 	ContainerId,
 	ContainerObservation,
@@ -18,11 +19,12 @@ import type {
 import type {Cancel, Clock} from '../../system/clock.js';
 import {anotherAttemptRuns, attemptIsOver} from '../refusals.js';
 import {attemptFolder, attemptsIn, findContainer, logFile, settle, stateFile} from './attempts.js';
-import type {ContainerGroups} from './container-groups.js';
+import type {ContainerGroups, Joining} from './container-groups.js';
 import {explained} from './explained.js';
 import {signalGroup, signalProcess, statOf} from './identity.js';
 import {watchLifeline} from './lifelines.js';
 import type {LogWatch} from './log-watch.js';
+import type {Beginning} from './privileges.js';
 import {refusalIn} from './refused.js';
 import type {Sandboxes} from './sandboxes.js';
 import {spawnShim, type SpawnPlan} from './spawn.js';
@@ -56,7 +58,7 @@ export type Container = {
 export type Containers = {
 	/** The container as it is; what an earlier agent started is adopted. Throws errno exceptions. */
 	readonly find: (id: ContainerId) => Container;
-	readonly start: (spec: ContainerSpec, plan: Omit<SpawnPlan, 'folder' | 'attempt'>, done: Done<RunningContainer>) => void;
+	readonly start: (spec: ContainerSpec, plan: StartPlan, done: Done<RunningContainer>) => void;
 	readonly inspect: (id: ContainerId, done: Done<ContainerObservation>) => void;
 	readonly stop: (id: ContainerId, graceMs: number, done: Done<ContainerExit | null>) => void;
 	/** All containers that run as far as this agent knows. */
@@ -67,6 +69,8 @@ export type Containers = {
 	/** Containers run on; nothing is told any more. */
 	readonly close: () => void;
 };
+
+export type StartPlan = Omit<SpawnPlan, 'folder' | 'attempt'> & {readonly joining: Joining};
 
 export type ContainersOptions = {
 	readonly sandboxes: Sandboxes;
@@ -81,11 +85,20 @@ export type ContainersOptions = {
 
 const keyOf = (id: ContainerId): string => `${id.uid}/${id.container}`;
 
-const runningOf = (attempt: number, {process, startedAtMs}: StartRecord): RunningContainer => ({
+const runningOf = (attempt: number, {process, startedAtMs, beginning}: StartRecord): RunningContainer => ({
 	attempt,
 	pid: process.pid,
 	startedAtMs,
 	handle: `${process.pid}.${process.startTime}`,
+	...(beginning === undefined ? {} : {beginning: shownOf(beginning)}),
+});
+
+const shownOf = ({user, groups, directory, home, path: searchPath}: Beginning): ContainerBeginning => ({
+	...user,
+	groups,
+	workingDir: directory,
+	home,
+	path: searchPath,
 });
 
 export function createContainers({sandboxes, stock, groups, logs, bootId, clock, tell, onWarning}: ContainersOptions): Containers {
@@ -188,13 +201,13 @@ export function createContainers({sandboxes, stock, groups, logs, bootId, clock,
 		}
 	}
 
-	function start(spec: ContainerSpec, plan: Omit<SpawnPlan, 'folder' | 'attempt'>, done: Done<RunningContainer>): void {
+	function start(spec: ContainerSpec, plan: StartPlan, done: Done<RunningContainer>): void {
 		const {id, attempt} = spec;
 		const container = find(id);
 		const {live} = container;
 		if (live !== undefined) return join(container, live, attempt, done);
 		if (attempt <= container.highest) return done(attemptIsOver(id, attempt, container.highest + 1));
-		groups.make(id, attempt, spec);
+		groups.make(id, attempt, plan.joining);
 		// The error comes in a later turn than the spawn, and before the end of the lifeline.
 		const lifeline = spawnShim({...plan, folder: container.folder, attempt}, stock, error => void (started.spawnError = error));
 		const started = watch(container, attempt, lifeline, undefined);

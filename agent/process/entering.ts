@@ -2,7 +2,7 @@
 
 import {readFileSync, readlinkSync} from 'node:fs';
 import {dropInView, rightsOf, type Host} from './plan.js';
-import type {User} from './privileges.js';
+import type {Drop} from './privileges.js';
 import {parentOf} from './surroundings.js';
 
 /** Whether a process has the agent's own namespace of that sort. Throws errno exceptions where it is gone. */
@@ -19,16 +19,16 @@ export const enteringFolder = (pid: number): string => (isShared(pid, 'mnt') ? `
  * Before a program; in another view they also enter the folder of the running one. What an agent has started before it could make namespaces,
  * or one that could not, is joined where it is. Throws an Error where that user cannot be had, and errno exceptions where the process is gone.
  */
-export function enteringWords(host: Host, pid: number, user: User, groups: readonly number[]): readonly string[] {
-	const rights = rightsOf(host, user, groups);
+export function enteringWords(host: Host, pid: number, drop: Drop): readonly string[] {
+	const rights = rightsOf(host, drop);
 	if (!rights.ok) throw new Error(rights.reason);
-	const drop = rights.drop ?? [];
-	if (isShared(pid, 'mnt')) return drop;
+	const words = rights.drop ?? [];
+	if (isShared(pid, 'mnt')) return words;
 	const nsenter = host.namespaces?.nsenter ?? host.mountTools?.nsenter;
 	if (nsenter === undefined) throw new Error('the container has namespaces of its own, and this node has no nsenter(1) that works');
-	if (!isShared(pid, 'user')) return [...enterByUser(nsenter, pid), ...drop];
+	if (!isShared(pid, 'user')) return [...enterByUser(nsenter, pid), ...words];
 	const processes = isShared(pid, 'pid') ? [] : ['--pid'];
-	return [nsenter, `--target=${pid}`, ...processes, '--mount', '--wd', '--', ...(dropInView(host, rights.drop, user, groups) ?? [])];
+	return [nsenter, `--target=${pid}`, ...processes, '--mount', '--wd', '--', ...(dropInView(host, rights.drop, drop) ?? [])];
 }
 
 /**

@@ -1,6 +1,7 @@
 // Programs beside those of containers: for people who open a session, and for probes and hooks.
 
 import {spawn} from 'node:child_process';
+import {statSync} from 'node:fs';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {ActionResult, ContainerAction, ContainerId, ExecRequest} from '../../actors/node/runtime-port.js';
@@ -9,6 +10,7 @@ import {systemRandom} from '../../system/random.js';
 import {runNetworkAction} from '../actions.js';
 import type {Handlers} from '../handlers.js';
 import {notRunning} from '../refusals.js';
+import {logFile} from './attempts.js';
 import {spawnBeside, wrongProgram, type Beside, type Spawned, type TerminalSize} from './beside.js';
 import type {ContainerGroups} from './container-groups.js';
 import type {Container, Containers} from './containers.js';
@@ -17,6 +19,7 @@ import {createSessions} from './exec-sessions.js';
 import {followProgram, type ExecProgram} from './exec-program.js';
 import {explained} from './explained.js';
 import type {Host} from './plan.js';
+import type {Drop} from './privileges.js';
 import type {Stock} from './stock.js';
 import {surroundingsOf, terminalBelow, type Surroundings} from './surroundings.js';
 
@@ -54,7 +57,8 @@ export function createExec({containers, groups, stock, host, clock, enteringWord
 			done(notRunning(id));
 			return () => undefined;
 		}
-		const surroundings = surroundingsOf(live.started.process.pid);
+		const {started} = live;
+		const surroundings = surroundingsOf(started.process.pid, started.beginning ?? dropOfLog(logFile(container.folder, live.attempt)));
 		if (surroundings === undefined || leftMs <= 0) {
 			done(notRunning(id));
 			return () => undefined;
@@ -231,6 +235,15 @@ export function createExec({containers, groups, stock, host, clock, enteringWord
 			for (const stop of [...acting]) stop();
 		},
 	};
+}
+
+/**
+ * What an earlier version has started and not written down who as: its log belongs to that user, whom no program can change. Its further
+ * groups are not known.
+ */
+function dropOfLog(file: string): Drop {
+	const {uid, gid} = statSync(file);
+	return {user: {uid, gid}, groups: [], mayGain: false};
 }
 
 /** What fits a terminal, as wide as they once were otherwise: the kernel counts in 16 bits, and 0 means that nobody knows. */

@@ -11,7 +11,7 @@ import {readBootId} from './identity.js';
 import type {Host} from './plan.js';
 import {findMountTools} from './mount-trial.js';
 import {findNamespaces} from './namespaces.js';
-import {findDropper, type Dropper} from './privileges.js';
+import {findDropper, findSealer, type Dropper} from './privileges.js';
 import {findTerminal} from './terminal.js';
 
 /** As a login shell of Debian has it. */
@@ -42,8 +42,12 @@ export function hostOf({path = defaultPath, dropper, namespaces: wanted, folder,
 	const mayMake = wanted !== null && (agent.uid !== 0 || found !== undefined);
 	const namespaces = mayMake ? findNamespaces(agent) : undefined;
 	const mayMount = agent.uid === 0 ? found !== undefined : namespaces !== undefined;
+	const sealer = findSealer();
+	if (sealer === undefined)
+		onWarning('no setpriv of util-linux works here: set-user-ID programs give their rights to containers (allowPrivilegeEscalation)');
 	return {
 		agent,
+		sealer,
 		groups: process.getgroups?.() ?? [],
 		dropper: found,
 		mountTools: mayMount ? findMountTools(folder, namespaces) : undefined,
@@ -75,7 +79,7 @@ export function infoOf(
 				message: 'pods share the network of this node; each has a loopback address of its own',
 			},
 			...sharedProcesses(host),
-			...limitsNotEnforced(groups),
+			...limitsNotEnforced(groups, host.agent.uid === 0),
 		],
 		hostIP,
 		hostBootId: host.bootId,
@@ -102,11 +106,16 @@ function sharedProcesses({namespaces}: Host): RuntimeInfo['conditions'] {
 }
 
 /** Says what holds instead. */
-function limitsNotEnforced(groups: Pick<ContainerGroups, 'enforces'>): RuntimeInfo['conditions'] {
-	if (enforcesAll(groups)) return [];
+function limitsNotEnforced(groups: Pick<ContainerGroups, 'enforces'>, isRoot: boolean): RuntimeInfo['conditions'] {
+	if (enforcesAll(groups) && groups.enforces('pids')) return [];
 	const memory = groups.enforces('memory')
 		? 'limits of memory are enforced'
 		: 'a limit of memory bounds the data of each process by itself (rlimit)';
 	const cpu = groups.enforces('cpu') ? 'limits of cpu are enforced' : 'limits of cpu are not enforced';
-	return [{type: 'LimitsNotEnforced', reason: 'NoControlGroups', message: `this agent may not use all control groups: ${memory}, ${cpu}`}];
+	const unbound = isRoot
+		? 'the number of processes is bounded for all pods of a controller together (rlimit), and not at all where they run as root or ask for a user'
+		: 'the number of processes is not bounded';
+	const processes = groups.enforces('pids') ? 'the number of processes is bounded' : unbound;
+	const message = `this agent may not use all control groups: ${memory}, ${cpu}, ${processes}`;
+	return [{type: 'LimitsNotEnforced', reason: 'NoControlGroups', message}];
 }

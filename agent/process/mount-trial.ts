@@ -41,7 +41,7 @@ function trial(tools: Partial<MountTools>, root: string, namespaces: Namespaces 
 	const {text, words} = mountText(planned.plan, tools, {memory: undefined, stateDescriptor: 1});
 	const drop =
 		namespaces?.owner === undefined
-			? setprivWords(tools.setpriv, {user: nobody, groups: []}, ['--no-new-privs'])
+			? setprivWords(tools.setpriv, {user: nobody, groups: [], mayGain: false})
 			: asOwnerWords(namespaces);
 	const last = [...drop, '/bin/sh', '-c', `'cd ${place}'`];
 	const [file = tools.unshare, ...before] = [...mountWords(tools.unshare, namespaces), '--'];

@@ -5,10 +5,11 @@
 
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {OpenedSpec} from '../../actors/node/runtime-port.js';
+import {isWithin} from './beneath.js';
 import {mountText, type MountTools} from './mount-text.js';
 import {planMounts, seenBy, type MountPlan, type Wanted} from './mounts.js';
 import type {Namespaces} from './namespaces.js';
-import {chooseUser, obstacleToGroups, setprivWords, type Dropper, type User} from './privileges.js';
+import {chooseUser, obstacleToGroups, sealWords, setprivWords, type Drop, type Dropper, type User} from './privileges.js';
 import {findProgram, obstacleToDirectory} from './programs.js';
 import {isOdd, isUnsayable, shimCommand, shimDescriptors, type Launch, type View} from './shim.js';
 import type {SpawnPlan} from './spawn.js';
@@ -20,6 +21,8 @@ export type Host = {
 	readonly groups: readonly number[];
 	/** Undefined: none works, the shim itself runs as the user. */
 	readonly dropper: Dropper | undefined;
+	/** A setpriv for programs that keep the agent's user; undefined: none works, and set-user-ID files give them rights. */
+	readonly sealer: string | undefined;
 	/** Undefined: containers see the node's files as they are, and have no volumes. */
 	readonly mountTools: MountTools | undefined;
 	/** Undefined: containers see the processes of the node. */
@@ -39,6 +42,10 @@ export type Start = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataK
 	readonly around: Omit<Wanted, 'mounts' | 'readOnlyRoot'>;
 	/** The user of the pod, where the node has given it one. */
 	readonly own: User | undefined;
+	/** The most processes that it may have. */
+	readonly userProcesses: number;
+	/** The folder of the pod's own for programs of a user; undefined: there is none. */
+	readonly homeOf: (user: User) => string | undefined;
 	/** What this node keeps in memory only, if that is mounted. */
 	readonly memory: string | undefined;
 };
@@ -47,7 +54,7 @@ export type Start = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataK
 export function planOf(
 	spec: OpenedSpec,
 	host: Host,
-	{around, own, memory, ...start}: Start,
+	{around, own, userProcesses, homeOf, memory, ...start}: Start,
 ): Outcome<Omit<SpawnPlan, 'folder' | 'attempt'>> {
 	const name = spec.id.container;
 	const problem = problemOf(spec);
@@ -61,32 +68,47 @@ export function planOf(
 	const {user} = choice;
 	const isAgent = user.uid === host.agent.uid && user.gid === host.agent.gid;
 	const groups = spec.groups.filter(group => group !== user.gid);
-	const rights = rightsOf(host, user, groups);
+	// What set-user-ID files trust, /etc/shadow and the like, may be a volume.
+	const isOwn = user.uid === own?.uid;
+	const drop: Drop = {
+		user,
+		groups,
+		userProcesses: isOwn ? userProcesses : undefined,
+		mayGain: spec.allowPrivilegeEscalation && spec.mounts.length === 0,
+	};
+	const rights = rightsOf(host, drop);
 	if (!rights.ok) return refused(rights.reason);
 
 	if (host.mountTools === undefined && (spec.mounts.length > 0 || spec.readOnlyRoot)) return refused(noMounts(spec, host));
 	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot});
 	if (!seen.ok) return refused(seen.reason);
 	const looker = {user, isAgent, groups, seen: seenBy(seen.plan)};
-	const directory = spec.workingDir ?? defaultDirectory;
+	const home = homeIn(homeOf(user), seen.plan);
+	const directory = spec.workingDir ?? home;
 	const obstacle = obstacleToDirectory(directory, looker);
 	if (obstacle !== undefined) return refused(obstacle);
-	const env = spec.tty && !spec.env.some(variable => variable.name === defaultTerm.name) ? [defaultTerm, ...spec.env] : spec.env;
-	const searchPath = env.findLast(variable => variable.name === 'PATH')?.value ?? host.path;
+	const given = [...(spec.tty ? [defaultTerm] : []), {name: 'HOME', value: home}, {name: 'PATH', value: host.path}];
+	const valueOf = (name: string): string | undefined => spec.env.findLast(variable => variable.name === name)?.value;
+	const env = [...given.filter(({name}) => valueOf(name) === undefined), ...spec.env];
+	const searchPath = valueOf('PATH') ?? host.path;
 	const program = findProgram(spec.argv[0] ?? '', searchPath, directory, looker);
 	if (!program.ok) return refused(program.reason);
 	if (isUnsayable({program: program.file, env})) {
 		return refused(`the path of its program, "${program.file}", has a "=" and so cannot be combined with the names of its variables`);
 	}
 	const {plan: mounts} = seen;
+	/** Of a Secret no value is shown. */
+	const shownValue = (name: string, otherwise: string): string =>
+		spec.env.some(variable => variable.name === name && variable.isSecret === true) ? '<from a secret>' : (valueOf(name) ?? otherwise);
 	return succeeded({
 		command: shimCommand({
 			argv: spec.argv,
 			program: program.file,
 			env,
 			path: host.path,
-			drop: mounts === undefined ? rights.drop : dropInView(host, rights.drop, user, groups),
+			drop: mounts === undefined ? rights.drop : dropInView(host, rights.drop, drop),
 			bootId: host.bootId,
+			userProcesses: drop.userProcesses,
 			view: mounts === undefined || host.mountTools === undefined ? undefined : viewOf(mounts, host.mountTools, memory, directory),
 			namespaces: host.namespaces,
 			terminal: spec.tty && host.terminal !== undefined ? {...host.terminal, owner: isAgent ? undefined : user.uid} : undefined,
@@ -96,10 +118,15 @@ export function planOf(
 		input: spec.stdin ? 'kept' : spec.tty ? 'open' : 'none',
 		isApart: host.namespaces !== undefined,
 		privateRoot: mounts !== undefined && mounts.covers.length > 0 ? mounts.root : undefined,
+		beginning: {...drop, directory, home: shownValue('HOME', home), path: shownValue('PATH', host.path)},
 		logOwner: isAgent ? undefined : user,
 		shimUser: isAgent || host.dropper !== undefined ? undefined : user,
 	});
 }
+
+/** What the program has mounted over it hides its home. */
+const homeIn = (home: string | undefined, plan: MountPlan | undefined): string =>
+	home === undefined || plan?.mounts.some(({target}) => isWithin(target, home)) === true ? defaultDirectory : home;
 
 const noMounts = ({mounts}: OpenedSpec, {agent}: Host): string =>
 	`it asks for ${mounts.length > 0 ? 'volumes' : 'a read-only root'}, and this node gives ${agent.uid === 0 ? 'the agent no mount namespaces' : 'an agent that is not root no user namespaces in which it could mount them'}`;
@@ -107,32 +134,32 @@ const noMounts = ({mounts}: OpenedSpec, {agent}: Host): string =>
 /** The words that make a process one of that user, with just these groups; undefined: it is one already. */
 export type Rights = {readonly ok: true; readonly drop: readonly string[] | undefined} | {readonly ok: false; readonly reason: string};
 
-export function rightsOf(host: Pick<Host, 'agent' | 'groups' | 'dropper'>, user: User, groups: readonly number[]): Rights {
+export function rightsOf(host: Pick<Host, 'agent' | 'groups' | 'dropper' | 'sealer'>, drop: Drop): Rights {
+	const {user, groups, mayGain} = drop;
 	const obstacle = obstacleToGroups(host.agent, host.groups, groups);
 	if (obstacle !== undefined) return {ok: false, reason: obstacle};
 	const isAgent = user.uid === host.agent.uid && user.gid === host.agent.gid;
-	if (isAgent && (host.agent.uid !== 0 || groups.length === 0)) return {ok: true, drop: undefined};
+	const sealed = mayGain || host.sealer === undefined ? undefined : sealWords(host.sealer);
+	if (isAgent && (host.agent.uid !== 0 || groups.length === 0)) return {ok: true, drop: sealed};
 	if (host.dropper === undefined && groups.length > 0)
 		return {ok: false, reason: 'it asks for groups, and no program of this node can give them'};
-	return {ok: true, drop: host.dropper?.({user, groups})};
+	return {ok: true, drop: host.dropper === undefined ? sealed : host.dropper(drop)};
 }
 
-/**
- * In a view of its own a program of another user than root gets no rights by a set-user-ID file: what such files trust, /etc/shadow and
- * the like, may be a volume there.
- */
-export const rightsInView = ({setpriv}: MountTools, user: User, groups: readonly number[]): readonly string[] | undefined =>
-	user.uid === 0 && user.gid === 0 && groups.length === 0
-		? undefined
-		: setprivWords(setpriv, {user, groups}, user.uid === 0 ? [] : ['--no-new-privs']);
+/** The same in a view of its own, which has made sure of setpriv. */
+export function rightsInView({setpriv}: MountTools, drop: Drop): readonly string[] | undefined {
+	const {user, groups, mayGain} = drop;
+	const isRoot = user.uid === 0 && user.gid === 0 && groups.length === 0;
+	if (isRoot) return mayGain ? undefined : sealWords(setpriv);
+	return setprivWords(setpriv, drop);
+}
 
 /** Where the program is in a user namespace of its own it has no rights to drop. */
 export const dropInView = (
 	{agent, mountTools}: Pick<Host, 'agent' | 'mountTools'>,
-	drop: readonly string[] | undefined,
-	user: User,
-	groups: readonly number[],
-): readonly string[] | undefined => (agent.uid !== 0 || mountTools === undefined ? drop : rightsInView(mountTools, user, groups));
+	words: readonly string[] | undefined,
+	drop: Drop,
+): readonly string[] | undefined => (agent.uid !== 0 || mountTools === undefined ? words : rightsInView(mountTools, drop));
 
 const viewOf = (plan: MountPlan, tools: MountTools, memory: string | undefined, directory: string): View => ({
 	unshare: tools.unshare,

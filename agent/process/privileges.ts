@@ -12,64 +12,93 @@ export type User = {readonly uid: number; readonly gid: number};
 /** What pods of earlier versions run as when the agent is root and the manifest names nobody. */
 export const nobody: User = {uid: 65_534, gid: 65_534};
 
+/** Who a program becomes, and stays. */
 export type Drop = {
+	/** The most processes that the user may have, where it is the pods' of one controller only. */
+	readonly userProcesses?: number | undefined;
 	readonly user: User;
 	/** Beside the user's own. */
 	readonly groups: readonly number[];
+	/** Whether files may give it more rights: set-user-ID, set-group-ID, capabilities. Otherwise the kernel never does (no_new_privs). */
+	readonly mayGain: boolean;
 };
+
+/** How a program begins: as whom, and with what where the manifest says nothing. */
+export type Beginning = Drop & {readonly directory: string; readonly home: string; readonly path: string};
 
 /** The words to put before a program, which then runs as that user with just these groups. */
 export type Dropper = (drop: Drop) => readonly string[];
 
-/** GNU chroot first: with the root that is there already it only changes the user, in half the time of setpriv. */
-const droppers: readonly {readonly file: string; readonly words: (file: string, drop: Drop) => readonly string[]}[] = [
-	...['/usr/sbin/chroot', '/usr/bin/chroot'].map(file => ({
-		file,
-		words: (path: string, {user: {uid, gid}, groups}: Drop) => [
-			path,
-			`--userspec=+${uid}:+${gid}`,
-			`--groups=${groups.map(group => `+${group}`).join(',')}`,
-			'--skip-chdir',
-			'/',
-		],
-	})),
-	...['/usr/bin/setpriv', '/bin/setpriv', '/usr/sbin/setpriv'].map(file => ({
-		file,
-		words: (path: string, drop: Drop) => setprivWords(path, drop),
-	})),
-];
+type Way = {readonly file: string; readonly words: (file: string, drop: Drop) => readonly string[]};
 
-export const setprivWords = (file: string, {user: {uid, gid}, groups}: Drop, more: readonly string[] = []): readonly string[] => [
+/** One program for both, the user and no_new_privs, is faster than one for each. */
+const setprivs: readonly Way[] = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/sbin/setpriv'].map(file => ({file, words: setprivWords}));
+
+/** GNU chroot: with the root that is there already it only changes the user, and somewhat faster. */
+const chroots: readonly Way[] = ['/usr/sbin/chroot', '/usr/bin/chroot'].map(file => ({
 	file,
-	...more,
-	`--reuid=${uid}`,
-	`--regid=${gid}`,
-	groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`,
-	'--',
-];
+	words: (path, {user: {uid, gid}, groups}) => [
+		path,
+		`--userspec=+${uid}:+${gid}`,
+		`--groups=${groups.map(group => `+${group}`).join(',')}`,
+		'--skip-chdir',
+		'/',
+	],
+}));
+
+/** Before a program that keeps its user. */
+export const sealWords = (setpriv: string): readonly string[] => [setpriv, '--no-new-privs', '--'];
+
+export function setprivWords(file: string, {user: {uid, gid}, groups, mayGain}: Drop): readonly string[] {
+	return [
+		file,
+		...(mayGain ? [] : ['--no-new-privs']),
+		`--reuid=${uid}`,
+		`--regid=${gid}`,
+		groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`,
+		'--',
+	];
+}
 
 /** Groups that no host knows by name, to try with. */
 const trialGroups = [65_533, 65_532];
 
-/** The first way that works on this host, tried once with `nobody`; undefined where there is none. */
+/** The first ways that work on this host, tried once with `nobody`; undefined where there is none. */
 export function findDropper(): Dropper | undefined {
-	const found = droppers.find(({file, words}) => {
-		if (!existsSync(file)) return false;
-		const [program = file, ...args] = words(file, {user: nobody, groups: trialGroups});
-		const {status, stdout} = spawnSync(
-			program,
-			[...args, '/bin/sh', '-c', 'while read -r k v w; do echo "$k$v $w"; done </proc/self/status'],
-			{
-				encoding: 'utf8',
-				env: {},
-				timeout: limits.probeMs,
-			},
-		);
-		const isIn = trialGroups.every(group => new RegExp(`^Groups:.*\\b${group}\\b`, 'm').test(stdout));
-		return status === 0 && stdout.includes(`Uid:${nobody.uid} `) && stdout.includes(`Gid:${nobody.gid} `) && isIn;
-	});
-	return found === undefined ? undefined : drop => found.words(found.file, drop);
+	const sealed = setprivs.find(way => works(way, false));
+	const found = [...chroots, ...setprivs].find(way => works(way, true));
+	if (found === undefined) return undefined;
+	return drop => {
+		const {file, words} = drop.mayGain ? found : (sealed ?? found);
+		return words(file, drop);
+	};
 }
+
+/** A setpriv with which a program that keeps its user gains no rights by files; undefined where there is none. */
+export function findSealer(): string | undefined {
+	return setprivs.find(({file}) => {
+		if (!existsSync(file)) return false;
+		const [program = file, ...args] = sealWords(file);
+		return stateOf(program, args).stdout.includes('NoNewPrivs:1 ');
+	})?.file;
+}
+
+function works({file, words}: Way, mayGain: boolean): boolean {
+	if (!existsSync(file)) return false;
+	const [program = file, ...args] = words(file, {user: nobody, groups: trialGroups, mayGain});
+	const {status, stdout} = stateOf(program, args);
+	const isIn = trialGroups.every(group => new RegExp(`^Groups:.*\\b${group}\\b`, 'm').test(stdout));
+	const isSealed = mayGain || stdout.includes('NoNewPrivs:1 ');
+	return status === 0 && stdout.includes(`Uid:${nobody.uid} `) && stdout.includes(`Gid:${nobody.gid} `) && isIn && isSealed;
+}
+
+/** What the kernel says of a process that these words have begun. */
+const stateOf = (program: string, args: readonly string[]): {readonly status: number | null; readonly stdout: string} =>
+	spawnSync(program, [...args, '/bin/sh', '-c', 'while read -r k v w; do echo "$k$v $w"; done </proc/self/status'], {
+		encoding: 'utf8',
+		env: {},
+		timeout: limits.probeMs,
+	});
 
 export type UserChoice = {readonly ok: true; readonly user: User} | {readonly ok: false; readonly reason: string};
 
@@ -111,6 +140,7 @@ function chosen(agent: User, {own = nobody, uid, gid}: WantedUser): UserChoice {
 export function obstacleToGroups(agent: User, own: readonly number[], wanted: readonly number[]): string | undefined {
 	const wrong = wanted.find(group => !isId(group));
 	if (wrong !== undefined) return `fsGroup and supplementalGroups must be group ids, got ${wrong}`;
+	if (wanted.length > limits.containerGroups) return `it asks for ${wanted.length} groups, and ${limits.containerGroups} are the most`;
 	const missing = agent.uid === 0 ? undefined : wanted.find(group => group !== agent.gid && !own.includes(group));
 	if (missing === undefined) return undefined;
 	return `it asks for group ${missing}, but this agent is no root and is not in it`;

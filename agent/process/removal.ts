@@ -6,7 +6,6 @@ import type {Containers} from './containers.js';
 import {explained} from './explained.js';
 import type {Leases} from './leases.js';
 import {foldersIn, type Sandboxes} from './sandboxes.js';
-import type {Volumes} from './volumes.js';
 
 type Done = (outcome: Outcome<null>) => void;
 
@@ -19,7 +18,7 @@ export type Removals = {
 export function createRemovals(
 	sandboxes: Sandboxes,
 	containers: Containers,
-	volumes: Pick<Volumes, 'remove'>,
+	parts: readonly {readonly remove: (uid: string) => Promise<void>}[],
 	leases: Pick<Leases, 'end'>,
 ): Removals {
 	const open = new Map<string, Done[]>();
@@ -50,8 +49,8 @@ export function createRemovals(
 		} catch (error) {
 			return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
 		}
-		// Besides its volumes there are only files of the agent's own in it, and few.
-		volumes.remove(uid).then(
+		// Besides these parts there are only files of the agent's own in it, and few.
+		Promise.all(parts.map(part => part.remove(uid))).then(
 			() =>
 				rm(folder, {recursive: true, force: true}, error => {
 					if (error !== null) return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));

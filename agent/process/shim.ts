@@ -25,10 +25,12 @@ export type Launch = {
 	readonly bootId: string;
 	/** The uptime, in 1/100 s, at which the program is not begun any more: the end of its pod's lease. */
 	readonly deadline?: number | undefined;
-	/** Files `cgroup.procs` that the program joins before it begins; where they cannot be opened, the attempt is refused. At most three. */
+	/** Files `cgroup.procs` that the program joins before it begins; where they cannot be opened, the attempt is refused. At most four. */
 	readonly cgroups?: readonly string[] | undefined;
 	/** The most of data that each process of the program may have, where no cgroup bounds its memory. */
 	readonly dataKib?: number | undefined;
+	/** The most processes of its user, in all that runs as that user. */
+	readonly userProcesses?: number | undefined;
 	/** A FIFO: whoever writes a line into it ends the program's input, a FIFO too, which stays open until then. */
 	readonly inputEnd?: string | undefined;
 	/** A view of the node's files of its own. */
@@ -217,7 +219,7 @@ export function unusedPrefix(env: Launch['env']): string {
  * Names that are no shell variables, or special ones, are set by env(1), which shows them in its arguments until it execs.
  */
 export function stageText(
-	{argv, program, env, dataKib}: Pick<Launch, 'argv' | 'program' | 'env' | 'dataKib'>,
+	{argv, program, env, dataKib, userProcesses}: Pick<Launch, 'argv' | 'program' | 'env' | 'dataKib' | 'userProcesses'>,
 	prefix: string,
 ): {readonly text: string; readonly argv: readonly string[]} {
 	const reference = (index: number): string => `"$${prefix}${index + 1}"`;
@@ -228,6 +230,8 @@ export function stageText(
 	const text = [
 		// Not the address space, of which many a program reserves more than any machine has. It fails where there is a lower limit already.
 		...(dataKib === undefined ? [] : [`ulimit -d ${dataKib} 2>/dev/null`]),
+		// As dash and others have it, and as bash has it: there -p is something that cannot be set.
+		...(userProcesses === undefined ? [] : [`ulimit -p ${userProcesses} 2>/dev/null || ulimit -u ${userProcesses} 2>/dev/null`]),
 		stageMark,
 		...(ownPath ? [] : [`PATH="$${prefix}0"`]),
 		...(odd.length === 0 ? [] : [`set -- ${odd.map(reference).join(' ')} "$@"`]),

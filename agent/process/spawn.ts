@@ -1,12 +1,13 @@
 // Starts the shim of one attempt: makes its files, opens its descriptors, and leaves the agent with nothing but a lifeline.
 
 import {spawn} from 'node:child_process';
-import {closeSync, constants, existsSync, fchownSync, mkdirSync, openSync, rmSync} from 'node:fs';
+import {closeSync, constants, existsSync, fchownSync, mkdirSync, openSync, rmSync, writeSync} from 'node:fs';
 import {attemptFolder, lifelineFile, logFile, stateFile, stdinEndFile, stdinFile} from './attempts.js';
 import {inheritableFiles} from './descriptors.js';
 import {openBothEnds} from './lifelines.js';
-import type {User} from './privileges.js';
+import type {Beginning, User} from './privileges.js';
 import type {ShimCommand} from './shim.js';
+import {beginningLine} from './state-file.js';
 import {makeFifos, type Stock} from './stock.js';
 
 export type SpawnPlan = {
@@ -20,6 +21,8 @@ export type SpawnPlan = {
 	readonly privateRoot: string | undefined;
 	/** The shim has a /proc of its own. */
 	readonly isApart: boolean;
+	/** Written down, for what joins it later. */
+	readonly beginning: Beginning;
 	/** Who may open the log through /dev/stdout; undefined: the agent's own user runs the program. */
 	readonly logOwner: User | undefined;
 	/** Who the shim itself runs as; undefined: as the agent. */
@@ -45,6 +48,7 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 		if (existsSync(target)) rmSync(target, {recursive: true, force: true}); // Left by a start that failed.
 		stock.put('attempts', target);
 		const state = kept(openSync(stateFile(folder, attempt), constants.O_WRONLY | constants.O_APPEND));
+		writeSync(state, beginningLine(plan.beginning));
 		const log = kept(openSync(logFile(folder, attempt), constants.O_WRONLY | constants.O_APPEND));
 		if (plan.logOwner !== undefined) fchownSync(log, plan.logOwner.uid, plan.logOwner.gid);
 		if (plan.privateRoot !== undefined) mkdirSync(plan.privateRoot, {recursive: true, mode: 0o700});

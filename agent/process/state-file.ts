@@ -1,22 +1,32 @@
 // The state file of one attempt: what the shim wrote of its process, and how it ended. The only truth about an attempt.
 //
 //   troupe-shim 1
+//   begins <as whom and with what, as JSON>
 //   running <started at, ms> <boot id> <pid>
 //   process <the line of /proc/<pid>/stat>
 //   exit <code>            written by the shim, or
 //   lost <reason>          written by an agent that found no shim and no code
 //   oom <ended at, ms>     written by an agent after a code that is the kernel's doing, for want of memory
 //
-// The time of the last line, but for `oom`, is the file's. The first line is the agent's and takes the disk block that the others need, so a
+// The time of the last line, but for `oom`, is the file's. The first two lines are the agent's, written before
+// the shim begins, and the first takes the disk block that the others need, so a
 // disk that is full later loses no exit code.
 
 import {appendFileSync, closeSync, fstatSync, openSync, readSync} from 'node:fs';
+import {limits} from '../../api/limits.js';
 import type {ContainerExit} from '../../actors/node/runtime-port.js';
 import {parseProcessStat, type ProcessStat} from './identity.js';
+import type {Beginning} from './privileges.js';
 
 export const firstLine = 'troupe-shim 1\n';
 
-export type StartRecord = {readonly process: ProcessStat; readonly bootId: string; readonly startedAtMs: number};
+export type StartRecord = {
+	/** As whom the program was started, whatever it has become; undefined: by an agent that did not write it down. */
+	readonly beginning: Beginning | undefined;
+	readonly process: ProcessStat;
+	readonly bootId: string;
+	readonly startedAtMs: number;
+};
 
 export type LostReason = 'Unknown' | 'LostOnReboot';
 
@@ -42,7 +52,7 @@ export function readStateFile(file: string, attempt: number, lookUp: LookUp = ()
 		throw error;
 	}
 	try {
-		const buffer = Buffer.allocUnsafe(4096);
+		const buffer = Buffer.allocUnsafe(limits.stateFileBytes);
 		const text = buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, buffer.length, 0));
 		return parseState(text, attempt, Math.trunc(fstatSync(descriptor).mtimeMs), lookUp);
 	} finally {
@@ -52,8 +62,10 @@ export function readStateFile(file: string, attempt: number, lookUp: LookUp = ()
 
 /** Lines without their newline are still being written and count for nothing. */
 function parseState(text: string, attempt: number, changedAtMs: number, lookUp: LookUp): AttemptState {
-	const lines = text.split('\n').slice(0, -1);
-	const started = startOf(lines, lookUp);
+	const all = text.split('\n').slice(0, -1);
+	const beginning = parseBeginning(all[1] ?? '');
+	const lines = beginning === undefined ? all : all.toSpliced(1, 1);
+	const started = startOf(lines, beginning, lookUp);
 	const oom = /^oom (\d+)$/.exec(lines.at(-1) ?? '')?.[1];
 	const last = /^(?:exit (\d{1,3})|lost (Unknown|LostOnReboot))$/.exec(lines.at(oom === undefined ? -1 : -2) ?? '');
 	if (last === null || started === undefined) return {started, exit: undefined};
@@ -77,11 +89,24 @@ const reasonOf = (code: number | undefined, lost: string = 'Unknown'): string =>
 	code === undefined ? lost : code === 0 ? 'Completed' : 'Error';
 
 /** Between the two lines the kernel is asked about the pid: as long as the shim lives it is the shim's own child. */
-function startOf(lines: readonly string[], lookUp: LookUp): StartRecord | undefined {
+function startOf(lines: readonly string[], beginning: Beginning | undefined, lookUp: LookUp): StartRecord | undefined {
 	const [, started, bootId = '', pid] = /^running (\d+) (\S+) (\d+)$/.exec(lines[1] ?? '') ?? [];
 	if (started === undefined) return undefined;
 	const process = parseProcessStat(/^process (.+)$/.exec(lines[2] ?? '')?.[1] ?? '') ?? lookUp(Number(pid));
-	return process === undefined ? undefined : {process, bootId, startedAtMs: Number(started)};
+	return process === undefined ? undefined : {beginning, process, bootId, startedAtMs: Number(started)};
+}
+
+/** The line that says how a program begins. Of texts no more than people read is kept. */
+export function beginningLine({user, groups, mayGain, userProcesses, directory, home, path}: Beginning): string {
+	const cut = (text: string): string => text.slice(0, limits.shownPathCharacters);
+	return `begins ${JSON.stringify({user, groups, mayGain, userProcesses, directory: cut(directory), home: cut(home), path: cut(path)})}\n`;
+}
+
+/** It was written by an agent. */
+function parseBeginning(line: string): Beginning | undefined {
+	const [, text] = /^begins (\{.*\})$/.exec(line) ?? [];
+	if (text === undefined) return undefined;
+	return JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as Beginning;
 }
 
 /** Writes down that nobody knows how the attempt ended, so that every later reader says the same. Throws errno exceptions. */

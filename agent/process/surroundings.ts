@@ -5,34 +5,29 @@ import {closeSync, openSync, readFileSync, readSync, readlinkSync} from 'node:fs
 import {readFile, readdir} from 'node:fs/promises';
 import {limits} from '../../api/limits.js';
 import {statOf} from './identity.js';
-import type {User} from './privileges.js';
+import type {Drop} from './privileges.js';
 
 export type Surroundings = {
 	readonly pid: number;
-	readonly user: User;
-	readonly groups: readonly number[];
+	/** As it was started: what it has become by itself is its own affair. */
+	readonly drop: Drop;
 	readonly env: readonly {readonly name: string; readonly value: string}[];
 	/** As the program sees it. */
 	readonly directory: string;
 };
 
 /** 'beginning': the process has not become the program yet, and may still have other rights. Undefined: it is over. */
-export function surroundingsOf(pid: number): Surroundings | 'beginning' | undefined {
+export function surroundingsOf(pid: number, drop: Drop): Surroundings | 'beginning' | undefined {
 	try {
 		const words = wordsOf(pid);
 		// Read after the words: who is the program by them is its user by now.
 		const status = readFileSync(`/proc/${pid}/status`, 'latin1');
 		const stage = stageOf(words, status);
 		if (stage !== 'program') return stage === 'over' ? undefined : stage;
-		const ids = (key: string): number[] =>
-			(new RegExp(`^${key}:(.*)$`, 'm').exec(status)?.[1] ?? '').trim().split(/\s+/).filter(Boolean).map(Number);
-		const [, uid = 0] = ids('Uid');
-		const [, gid = 0] = ids('Gid');
-		const [parent = 0] = ids('PPid');
+		const parent = Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1]);
 		return {
 			pid,
-			user: {uid, gid},
-			groups: ids('Groups').filter(group => group !== gid),
+			drop,
 			env: givenEnv(partsOf(`/proc/${parent}/environ`)),
 			directory: readlinkSync(`/proc/${pid}/cwd`),
 		};
@@ -64,6 +59,24 @@ export function terminalBelow(leader: number): number | undefined {
 	let below = childOf(leader);
 	for (let depth = 1; depth < aboveTerminal && below !== undefined && statOf(below)?.group === leader; depth++) below = childOf(below);
 	return below;
+}
+
+/**
+ * The first process of the namespace of processes that this one is in, by its number here; undefined: the agent's own namespace, or the process
+ * is gone.
+ */
+export function firstOfNamespace(pid: number): number | undefined {
+	try {
+		if (readlinkSync(`/proc/${pid}/ns/pid`) === readlinkSync('/proc/self/ns/pid')) return undefined;
+		let above = pid;
+		for (let depth = 0; depth < limits.namespaceDepth && above > 1; depth++) {
+			if (/^NSpid:.*\s1$/m.test(readFileSync(`/proc/${above}/status`, 'latin1'))) return above;
+			above = parentOf(above);
+		}
+	} catch {
+		// It is gone.
+	}
+	return undefined;
 }
 
 /** Those of a program may be some megabytes, each with a NUL behind it. Ours are no longer than an environment is. */

@@ -6,7 +6,7 @@ import {checkEnv, checkEnvFrom, refuseNul} from './env.js';
 import {checkDnsLabel} from './names.js';
 import {checkPorts, portNames} from './ports.js';
 import {checkLifecycle, checkProbes, refuseProbes} from './probe.js';
-import {forbid, itemsOf, membersOf, refuse, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
+import {itemsOf, membersOf, refuse, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
 import {checkResources} from './resources.js';
 import {checkMounts} from './volume.js';
 
@@ -69,6 +69,4 @@ function checkWords(found: Found, path: string, words: Json | undefined): void {
 
 function checkSecurity(found: Found, path: string, security: JsonObject): void {
 	refuseUnsupported(found, security, path, laterSecurity);
-	if (security['allowPrivilegeEscalation'] === false)
-		forbid(found, `${path}.allowPrivilegeEscalation`, '"allowPrivilegeEscalation" set to false is not supported yet');
 }

@@ -155,7 +155,9 @@ const securityContext = () =>
 			runAsNonRoot: optional(about('Whether it is refused when that user is root.', flag())),
 			privileged: optional(about('Not supported yet.', flag())),
 			readOnlyRootFilesystem: optional(about('Whether it can write to its volumes only.', flag())),
-			allowPrivilegeEscalation: optional(about('Whether it may get more rights than it started with.', flag())),
+			allowPrivilegeEscalation: optional(
+				about('Whether it may get more rights than it started with, by set-user-ID programs. False without it.', flag()),
+			),
 			capabilities: optional(about('Not supported yet.', record({add: optional(list(text())), drop: optional(list(text()))}))),
 		},
 		{'x-not-yet': ['appArmorProfile', 'procMount', 'seLinuxOptions', 'seccompProfile', 'windowsOptions']},

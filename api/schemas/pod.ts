@@ -235,6 +235,13 @@ export const containerStatus = () =>
 		image: about('What it runs.', text()),
 		imageID: about('The same, exactly.', text()),
 		containerID: optional(about('Its process or container on the node.', text())),
+		user: optional(
+			about(
+				'As whom it was started.',
+				record({linux: record({uid: whole(0, maxInt32), gid: whole(0, maxInt32), supplementalGroups: list(whole(0, maxInt32))})}),
+			),
+		),
+		process: optional(about('Where it was started, its HOME and its PATH.', record({workingDir: text(), home: text(), path: text()}))),
 	});
 
 const ips = () => optional(list(record({ip: text()})));

@@ -280,6 +280,10 @@ export type ContainerStatus = {
 	readonly image: string;
 	readonly imageID: string;
 	readonly containerID?: string;
+	/** As whom it was started. */
+	readonly user?: {readonly linux: {readonly uid: number; readonly gid: number; readonly supplementalGroups: readonly number[]}};
+	/** Where it was started, and its HOME and PATH. */
+	readonly process?: {readonly workingDir: string; readonly home: string; readonly path: string};
 };
 
 export type PodStatus = {

@@ -39,6 +39,9 @@ const podUsersFlag: FlagSpecs = {
 		about: 'the users that pods get where this runs as root, one for each controller (65536 of their own for each home)',
 	},
 };
+const maxProcessesFlag: FlagSpecs = {
+	'max-processes': {type: 'number', value: 'N', about: 'the most processes and threads of one container (1024)'},
+};
 const detachFlag = (noun: string): FlagSpecs => ({
 	detach: {type: 'boolean', short: 'd', about: `return when the ${noun} is ready; troupe down stops it`},
 });
@@ -60,6 +63,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			'simulated-nodes': {type: 'number', value: 'N', about: 'how many nodes that only pretend to run pods (0)'},
 			...hostPathsFlag('all while this listens on loopback only, else none'),
 			...podUsersFlag,
+			...maxProcessesFlag,
 			...detachFlag('cluster'),
 		},
 		ownSignals: true,
@@ -92,6 +96,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			...runtimeFlag,
 			...hostPathsFlag('all while all servers are on this host, else none'),
 			...podUsersFlag,
+			...maxProcessesFlag,
 			cache: {type: 'string', value: 'PLACE', about: 'where the node keeps what it was told: a folder or redis://… (in the home)'},
 			new: {type: 'boolean', about: 'follow the control plane that answers, also when this node remembers another; its pods are replaced'},
 			...detachFlag('agent'),

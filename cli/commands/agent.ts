@@ -6,6 +6,8 @@ import {detach} from '../detach.js';
 import {
 	hostPathsArguments,
 	hostPathsOf,
+	maxProcessesArguments,
+	maxProcessesOf,
 	newArgument,
 	nodeOf,
 	podUsersArguments,
@@ -45,6 +47,7 @@ export function readAgentOptions(flags: Flags, home: string, host: string, token
 		hostPaths: hostPathsOf(flags, problems),
 		isNew: flags.on('new'),
 		podUsers: podUsersOf(flags, problems),
+		maxProcesses: maxProcessesOf(flags, problems),
 		detach: flags.on('detach'),
 	};
 	if (problems.length > 0) throw usageError(problems.join('\n'));
@@ -52,7 +55,17 @@ export function readAgentOptions(flags: Flags, home: string, host: string, token
 }
 
 /** The flags that ask for the same, without --detach and the token. */
-export const agentArguments = ({join, caFile, node, runtime, cache, hostPaths, isNew, podUsers}: AgentOptions): readonly string[] => [
+export const agentArguments = ({
+	join,
+	caFile,
+	node,
+	runtime,
+	cache,
+	hostPaths,
+	isNew,
+	podUsers,
+	maxProcesses,
+}: AgentOptions): readonly string[] => [
 	...(join.length === 0 ? [] : [`--join=${join.join(',')}`]),
 	...(caFile === undefined ? [] : [`--ca=${caFile}`]),
 	...(node === undefined ? [] : [`--node=${node}`]),
@@ -61,4 +74,5 @@ export const agentArguments = ({join, caFile, node, runtime, cache, hostPaths, i
 	...hostPathsArguments(hostPaths),
 	...newArgument({isNew}),
 	...podUsersArguments(podUsers),
+	...maxProcessesArguments(maxProcesses),
 ];

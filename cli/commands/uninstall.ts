@@ -3,6 +3,7 @@
 import {readdirSync, rmdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {createInterface} from 'node:readline/promises';
+import {removeHomes} from '../../agent/process/homes.js';
 import {releaseMemory} from '../../agent/process/memory.js';
 import type {Invocation} from '../command.js';
 import {homeOf} from '../home.js';
@@ -28,6 +29,7 @@ export async function run({flags, home, inputs, terminal}: Invocation): Promise<
 	const count = await stopPods(home);
 	if (count > 0) terminal.out(`${count} ${count === 1 ? 'program' : 'programs'} of pods stopped\n`);
 	await releaseMemory(homeOf(home).runtime);
+	await removeHomes(homeOf(home).runtime, process.getuid?.() === 0);
 	remove(home);
 	const left = foreignEntries(entriesOf(home) ?? []);
 	terminal.out(left.length === 0 ? `${home} is removed\n` : `all that was ours in ${home} is removed; left there: ${left.join(', ')}\n`);

@@ -11,6 +11,8 @@ import {
 	hostPathsOf,
 	isOnLoopback,
 	nodeOf,
+	maxProcessesArguments,
+	maxProcessesOf,
 	newArgument,
 	podUsersArguments,
 	podUsersOf,
@@ -48,6 +50,7 @@ export function readUpOptions(flags: Flags, home: string, host: string, broker?:
 		simulatedNodes,
 		hostPaths: hostPathsOf(flags, problems) ?? (isOnLoopback(doors) ? 'all' : []),
 		podUsers: podUsersOf(flags, problems),
+		maxProcesses: maxProcessesOf(flags, problems),
 		detach: flags.on('detach'),
 	};
 	if (problems.length > 0) throw usageError(problems.join('\n'));
@@ -64,4 +67,5 @@ export const upArguments = (options: UpOptions): readonly string[] => [
 	`--simulated-nodes=${options.simulatedNodes}`,
 	...hostPathsArguments(options.hostPaths),
 	...podUsersArguments(options.podUsers),
+	...maxProcessesArguments(options.maxProcesses),
 ];

@@ -104,6 +104,10 @@ const containerFields = (
 	['Args', container.args === undefined ? undefined : wordsText(container.args)],
 	['Ports', container.ports?.map(({containerPort, protocol = 'TCP'}) => `${containerPort}/${protocol}`).join(', ')],
 	['Container ID', status?.containerID],
+	['User', status?.user === undefined ? undefined : userText(status.user.linux)],
+	['Working Dir', status?.process?.workingDir ?? container.workingDir],
+	['Home', status?.process?.home],
+	['Path', status?.process?.path],
 	['State', stateLines(status?.state, nowMs)],
 	['Last State', status?.lastState === undefined ? undefined : stateLines(status.lastState, nowMs)],
 	['Ready', status?.ready === true ? 'True' : 'False'],
@@ -119,6 +123,10 @@ const containerFields = (
 	['Environment From', container.envFrom?.map(entriesText)],
 	['Environment', container.env?.map(({name, value, valueFrom}) => `${name}: ${value ?? sourceText(valueFrom)}`)],
 ];
+
+/** `1000 (group 1000, also 2000)`. */
+const userText = ({uid, gid, supplementalGroups}: NonNullable<ContainerStatus['user']>['linux']): string =>
+	`${uid} (group ${gid}${supplementalGroups.length === 0 ? '' : `, also ${supplementalGroups.join(', ')}`})`;
 
 /** `cpu: 500m, memory: 64Mi`. */
 const amounts = (list: Readonly<Record<string, unknown>> | undefined): string | undefined =>

@@ -34,6 +34,8 @@ test('version 1 takes limits as bytes, quotas and shares', t => {
 		{file: 'cpu.shares', text: '102'},
 	]);
 	t.deepEqual(settings({version: 1, controllers: ['pids']}, all), []);
+	for (const version of [1, 2] as const)
+		t.deepEqual(settings({version, controllers: ['pids']}, {...all, processes: 9}), [{file: 'pids.max', text: '9'}]);
 	t.deepEqual(settings({version: 1, controllers: ['memory', 'cpu']}, none), []);
 });
 

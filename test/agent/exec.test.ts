@@ -35,6 +35,7 @@ const env = [
 	{name: 'HOSTILE', value: `$(id) ' " \\ * \n two`},
 	{name: 'with-dash', value: 'x=y'},
 	{name: 'T1', value: 'T0'},
+	{name: 'HOME', value: '/nowhere'},
 ];
 
 test('a program beside another one has its environment, its user and its folder', async t => {
@@ -236,7 +237,8 @@ test('a second reader gets what the first one would miss', t => {
 });
 
 test('variables of a container are values of ours until the last process', t => {
-	const surroundings = {pid: 7, user: {uid: 1, gid: 1}, groups: [], env: [{name: 'LD_PRELOAD', value: 'evil'}], directory: '/'};
+	const drop = {user: {uid: 1, gid: 1}, groups: [], mayGain: false};
+	const surroundings = {pid: 7, drop, env: [{name: 'LD_PRELOAD', value: 'evil'}], directory: '/'};
 	for (const terminal of [undefined, {script: '/usr/bin/script', rows: 1, columns: 2}]) {
 		const {args, env: given} = besideCommand(
 			{argv: ['secret word'], stdin: true, terminal, doors: ['/door'], entering: ['enter']},

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {chooseUser, obstacleToGroups, setprivWords} from '../../agent/process/privileges.js';
+import {chooseUser, obstacleToGroups, setprivWords, type Drop, type User} from '../../agent/process/privileges.js';
 import {rightsInView, rightsOf} from '../../agent/process/plan.js';
 import {toolNames, type MountTools} from '../../agent/process/mount-text.js';
 
@@ -23,23 +23,32 @@ test('root gives any group, others only what they are in', t => {
 	t.regex(obstacleToGroups(root, [], [-1]) ?? '', /must be group ids/);
 });
 
-const dropper = (drop: Parameters<typeof setprivWords>[1]) => setprivWords('setpriv', drop);
+const dropper = (drop: Drop) => setprivWords('setpriv', drop);
 
-test('a program gets its groups with its user, root too', t => {
-	const host = {agent: root, groups: [], dropper};
-	t.deepEqual(rightsOf(host, nobody, [5, 6]), {
+test('a program gets its groups with its user, root too, and no rights by files unless it may', t => {
+	const host = {agent: root, groups: [], dropper, sealer: 'setpriv'};
+	const asked = (user: User, groups: readonly number[], mayGain = false): Drop => ({user, groups, mayGain});
+	const seal = ['setpriv', '--no-new-privs'];
+	t.deepEqual(rightsOf(host, asked(nobody, [5, 6])), {ok: true, drop: [...seal, '--reuid=65534', '--regid=65534', '--groups=5,6', '--']});
+	t.deepEqual(rightsOf(host, asked(nobody, [], true)), {
 		ok: true,
-		drop: ['setpriv', '--reuid=65534', '--regid=65534', '--groups=5,6', '--'],
+		drop: ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--'],
 	});
-	t.deepEqual(rightsOf(host, root, []), {ok: true, drop: undefined});
-	t.deepEqual(rightsOf(host, root, [5]), {ok: true, drop: ['setpriv', '--reuid=0', '--regid=0', '--groups=5', '--']});
-	t.false(rightsOf({...host, dropper: undefined}, nobody, [5]).ok);
-	t.deepEqual(rightsOf({agent: somebody, groups: [5], dropper: undefined}, somebody, [5]), {ok: true, drop: undefined});
+	t.deepEqual(rightsOf(host, asked(root, [])), {ok: true, drop: [...seal, '--']});
+	t.deepEqual(rightsOf(host, asked(root, [], true)), {ok: true, drop: undefined});
+	t.deepEqual(rightsOf(host, asked(root, [5])), {ok: true, drop: [...seal, '--reuid=0', '--regid=0', '--groups=5', '--']});
+	t.false(rightsOf({...host, dropper: undefined}, asked(nobody, [5])).ok);
+	const plain = {agent: somebody, groups: [5], dropper: undefined, sealer: 'setpriv'};
+	t.deepEqual(rightsOf(plain, asked(somebody, [5])), {ok: true, drop: [...seal, '--']});
+	t.deepEqual(rightsOf({...plain, sealer: undefined}, asked(somebody, [5])), {ok: true, drop: undefined});
 });
 
-test('in a view of its own no program but one of root gets rights by a file', t => {
+test('the same in a view of its own', t => {
 	const tools = Object.fromEntries(toolNames.map(name => [name, name])) as MountTools;
-	t.true(rightsInView(tools, nobody, [])?.includes('--no-new-privs'));
-	t.is(rightsInView(tools, root, []), undefined);
-	t.deepEqual(rightsInView(tools, root, [5]), ['setpriv', '--reuid=0', '--regid=0', '--groups=5', '--']);
+	const words = (user: User, groups: readonly number[], mayGain = false) => rightsInView(tools, {user, groups, mayGain});
+	t.true(words(nobody, [])?.includes('--no-new-privs'));
+	t.false(words(nobody, [], true)?.includes('--no-new-privs'));
+	t.deepEqual(words(root, []), ['setpriv', '--no-new-privs', '--']);
+	t.is(words(root, [], true), undefined);
+	t.deepEqual(words(root, [5]), ['setpriv', '--no-new-privs', '--reuid=0', '--regid=0', '--groups=5', '--']);
 });

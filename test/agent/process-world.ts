@@ -24,6 +24,7 @@ export function processWorld(teardown: Clean, options: Partial<ProcessRuntimeOpt
 			clock: systemClock,
 			path: process.env['PATH'],
 			stockFolders: 2,
+			homes: `${directory}-homes`,
 			onWarning: message => warnings.push(message),
 			...options,
 		});
@@ -32,7 +33,7 @@ export function processWorld(teardown: Clean, options: Partial<ProcessRuntimeOpt
 		await runtime.close();
 		await stopEverything(directory, {clock: systemClock, graceMs: 0});
 		await releaseMemory(directory);
-		await rm(directory, {recursive: true, force: true});
+		for (const folder of [directory, `${directory}-homes`]) await rm(folder, {recursive: true, force: true});
 	});
 	return {
 		directory,

@@ -126,6 +126,7 @@ export const aContainer = (
 	runAsUser: undefined,
 	runAsGroup: undefined,
 	runAsNonRoot: false,
+	allowPrivilegeEscalation: false,
 	groups: [],
 	mounts: [],
 	readOnlyRoot: false,

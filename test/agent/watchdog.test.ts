@@ -29,6 +29,7 @@ const specOf = (attempt: number): ContainerSpec => ({
 	runAsUser: undefined,
 	runAsGroup: undefined,
 	runAsNonRoot: false,
+	allowPrivilegeEscalation: false,
 	groups: [],
 	mounts: [],
 	readOnlyRoot: false,

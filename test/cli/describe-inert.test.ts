@@ -26,6 +26,17 @@ test('a pod shows what its containers may take and what is put aside for them', 
 	t.regex(page, /Limits: +memory: 2Gi\n +Requests: +cpu: 100m, memory: 64Mi\n/);
 });
 
+test('a container that runs shows as whom and where', t => {
+	const user = {linux: {uid: 1_900_000_000, gid: 1_900_000_000, supplementalGroups: [2_000, 3_000]}};
+	const process = {workingDir: '/srv', home: '/var/lib/troupe/x', path: '/usr/bin:/bin'};
+	const pod = committed(aPodWith({})) as Pod;
+	const name = pod.spec?.containers[0]?.name ?? '';
+	const status = {name, ready: true, restartCount: 0, image: 'any', imageID: '', user, process};
+	const page = describePod({...pod, status: {phase: 'Running', containerStatuses: [status]}}, nowMs, widthOf);
+	t.regex(page, /User: +1900000000 \(group 1900000000, also 2000, 3000\)\n/);
+	t.regex(page, /Working Dir: +\/srv\n +Home: +\/var\/lib\/troupe\/x\n +Path: +\/usr\/bin:\/bin\n/);
+});
+
 test('an object that nothing acts on says which controller is missing', async t => {
 	t.regex(
 		await describePlain(committed(manifests.Service), nowMs, widthOf, asYaml),

@@ -39,6 +39,8 @@ test('up takes its defaults from the contract', async t => {
 		simulatedNodes: 0,
 		hostPaths: 'all',
 		podUsers: undefined,
+		isNew: false,
+		maxProcesses: undefined,
 		detach: false,
 	});
 });
@@ -56,6 +58,7 @@ test('what up was asked for survives the way into the background', async t => {
 		'--host-paths=/srv',
 		'--host-paths=/mnt/a b',
 		'--pod-users=200000-265535',
+		'--max-processes=64',
 	];
 	const options = await upOptions(...asked);
 	t.deepEqual(readUpOptions(await flagsOf('up', ...upArguments(options)), '/h', 'other'), options);
@@ -73,8 +76,8 @@ test('pods may mount what they like of a host as long as nobody else reaches the
 	t.is((await agentOptions()).hostPaths, undefined);
 	for (const asked of [['--host-paths=none'], ['--host-paths=all'], ['--host-paths=/a', '--host-paths=/b']])
 		t.deepEqual((await agentOptions(...agentArguments(await agentOptions(...asked)))).hostPaths, (await agentOptions(...asked)).hostPaths);
-	const withUsers = await agentOptions('--pod-users=2000-3000');
-	t.deepEqual((await agentOptions(...agentArguments(withUsers))).podUsers, {first: 2_000, last: 3_000});
+	const withUsers = await agentOptions('--pod-users=2000-3000', '--max-processes=99');
+	t.like(await agentOptions(...agentArguments(withUsers)), {podUsers: {first: 2_000, last: 3_000}, maxProcesses: 99});
 });
 
 test('up tells all wrong flags at once', async t => {
@@ -95,6 +98,7 @@ test('up tells all wrong flags at once', async t => {
 		'--host-paths',
 		'srv',
 		'--pod-users=5-9',
+		'--max-processes=3',
 	];
 	const error = await t.throwsAsync(upOptions(...asked), {instanceOf: AppError});
 	t.deepEqual(error?.message.split('\n'), [
@@ -107,6 +111,7 @@ test('up tells all wrong flags at once', async t => {
 		'--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "A_B"',
 		'--host-paths must be all, none, or a folder as an absolute path, several by several flags, got "srv"',
 		'--pod-users must begin at 1000 or above, for those below belong to the system, got "5-9"',
+		'--max-processes must be a whole number from 16 to 1000000, got 3',
 	]);
 	const typo = await t.throwsAsync(upOptions('--runtime', 'proces'), {instanceOf: AppError});
 	t.is(typo?.message, '--runtime must be auto or process or simulated, got "proces"; did you mean "process"?');

@@ -44,6 +44,7 @@ const options: UpOptions = {
 	node: 'vm',
 	simulatedNodes: 0,
 	podUsers: undefined,
+	maxProcesses: undefined,
 	hostPaths: [],
 	detach: false,
 };

@@ -8,6 +8,7 @@ import {mkdtempSync, readFileSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {TestFn} from 'ava';
+import {removeHomes} from '../../agent/process/homes.js';
 import {releaseMemory} from '../../agent/process/memory.js';
 import {clientOf, type Client} from '../../cli/client.js';
 import {readEndpoints, type Endpoints} from '../../cli/endpoints.js';
@@ -70,6 +71,7 @@ export function openHome(owner: Owner) {
 		for (const child of children) child.kill('SIGKILL');
 		await killAll(home);
 		await releaseMemory(homeOf(home).runtime);
+		await removeHomes(homeOf(home).runtime, process.getuid?.() === 0);
 		rmSync(folder, {recursive: true, force: true});
 	});
 

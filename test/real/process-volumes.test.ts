@@ -112,11 +112,13 @@ test('files of a ConfigMap change under a running program, all at once', async t
 	t.deepEqual([...new Set((await written('main')).split('\n').filter(Boolean))], ['one', 'two']);
 });
 
-test('a Secret of mode 0400 is read by the group of the pod and by nobody else', async t => {
+test('a Secret of mode 0400 is read by the user and the group of the pod and by nobody else', async t => {
 	const {outputOf, world} = await podOf(t, [{name: 'k', source: login}], 2_000);
 	const mounts = [at('k', '/run/key')];
 	t.is(await outputOf('cat /run/key/password', {mounts}), 'geheim');
-	t.regex(await outputOf('cat /run/key/password', {mounts, groups: []}), /Permission denied\n\[1\]$/);
+	t.is(await outputOf('cat /run/key/password', {mounts, groups: []}), 'geheim');
+	t.is(await outputOf('cat /run/key/password', {mounts, runAsUser: 1_234}), 'geheim');
+	t.regex(await outputOf('cat /run/key/password', {mounts, runAsUser: 1_234, groups: []}), /Permission denied\n\[1\]$/);
 	t.regex(await outputOf('echo x >/run/key/password', {mounts, runAsUser: 0}), /Read-only file system\n/);
 	// Nor on the host, where it is in memory only.
 	const place = path.join(world.directory, '.memory', 'uid-1', 'k', 'password');
@@ -253,7 +255,9 @@ test('a program that is not root gets no rights by what it mounts over the nodeâ
 	const {outputOf} = await podOf(t, [{name: 's', source: scratch}]);
 	const text = 'grep NoNewPrivs /proc/self/status; id -u; id -G';
 	t.is(await outputOf(text, {mounts: [at('s', '/etc/pam.d')], groups: [7]}), 'NoNewPrivs:\t1\n70001\n70001 7\n');
-	t.is(await outputOf(text, {groups: [7], container: 'plain'}), 'NoNewPrivs:\t0\n70001\n70001 7\n');
+	const may = {groups: [7], allowPrivilegeEscalation: true};
+	t.is(await outputOf(text, {...may, mounts: [at('s', '/etc/pam.d')]}), 'NoNewPrivs:\t1\n70001\n70001 7\n');
+	t.is(await outputOf(text, may), 'NoNewPrivs:\t0\n70001\n70001 7\n');
 });
 
 test('runAsNonRoot is refused for root, and so is a place that the program could not work in', async t => {
@@ -319,7 +323,7 @@ test('containers of an agent that was killed go on with their volumes, and delet
 	await remove('uid-1');
 	await whenGone(() => !isThere(running.pid));
 	t.deepEqual(mountsOf(world.directory), []);
-	t.deepEqual(readdirSync(world.directory), ['.stock']);
+	t.deepEqual(readdirSync(world.directory), ['.stock', '.users']);
 	const gone = await value(run<'container.inspect'>({type: 'container.inspect', id: main}));
 	t.is(gone.running, undefined);
 });
@@ -345,5 +349,5 @@ test('a folder too deep for a path is removed, too', async t => {
 		'cd /data; part=$(printf "%0200d/" 1 2 3 4 5 6 7 8 9); mkdir -p "$part"; for name in a b c; do mkdir -p "$name/$part"; mv 0* "$name/$part"; mv "$name" "0$name"; done; find . | tail -n 1 | wc -c';
 	t.true(Number(await outputOf(text, {mounts: [at('s', '/data')]})) > 4_096);
 	await remove('uid-1');
-	t.deepEqual(readdirSync(world.directory), ['.stock']);
+	t.deepEqual(readdirSync(world.directory), ['.stock', '.users']);
 });

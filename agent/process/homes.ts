@@ -1,0 +1,98 @@
+// Folders of pods' own, in which their programs begin and which are their HOME where the manifest says nothing: one for each pod and user.
+//
+// A runtime's directory is mostly below a folder that is closed to others, such as the home of root. So an agent that is root keeps them where
+// every user gets to: below /var/lib, by the name of its directory.
+
+import {chmodSync, chownSync, existsSync, mkdirSync, readlinkSync, readdirSync, rmSync, symlinkSync} from 'node:fs';
+import path from 'node:path';
+import {explained} from './explained.js';
+import {groupsName} from './container-groups.js';
+import type {User} from './privileges.js';
+import {removeTree} from './trees.js';
+import {foldersIn} from './sandboxes.js';
+
+export type Homes = {
+	/** Made when it is first asked for; undefined where it cannot be. */
+	readonly homeOf: (uid: string, user: User) => string | undefined;
+	/** Rejects with Errors that say what the system said. */
+	readonly remove: (uid: string) => Promise<void>;
+};
+
+const shared = '/var/lib/troupe';
+/** Of the directory that it is for, so that what nobody is there for any more can be swept. */
+const linkName = 'of';
+
+/** Where the agent of a directory, which must be there, keeps them. */
+export const homesFolder = (directory: string, isRoot: boolean): string =>
+	isRoot ? path.join(shared, groupsName(directory)) : path.join(directory, '.homes');
+
+/** `isThere`: whether there is such a pod; folders of others are removed. */
+export function openHomes(
+	directory: string,
+	{
+		folder,
+		isRoot,
+		isThere,
+		onWarning,
+	}: {folder: string; isRoot: boolean; isThere: (uid: string) => boolean; onWarning: (message: string) => void},
+): Homes {
+	let hasWarned = false;
+
+	function make(uid: string, user: User): string {
+		const home = path.join(folder, uid, String(user.uid));
+		if (existsSync(home)) return home;
+		for (const above of [folder, path.dirname(home)]) makeOpen(above);
+		const link = path.join(folder, linkName);
+		if (!existsSync(link)) symlinkSync(directory, link);
+		mkdirSync(home, {mode: 0o700});
+		if (isRoot) chownSync(home, user.uid, user.gid);
+		return home;
+	}
+
+	const outdated = [
+		...foldersIn(folder)
+			.filter(uid => !isThere(uid))
+			.map(uid => path.join(folder, uid)),
+		...(isRoot ? abandoned() : []),
+	];
+	for (const each of outdated) removeTree(each).catch((error: unknown) => onWarning(explained(error)));
+	return {
+		homeOf(uid, user) {
+			try {
+				return make(uid, user);
+			} catch (error) {
+				if (!hasWarned) onWarning(`pods have no folder of their own, and begin in "/": ${explained(error)}`);
+				hasWarned = true;
+				return undefined;
+			}
+		},
+		remove: uid => removeTree(path.join(folder, uid)),
+	};
+}
+
+/** Others get through it and see nothing of it. */
+function makeOpen(folder: string): void {
+	if (existsSync(folder)) return;
+	mkdirSync(folder, {recursive: true});
+	chmodSync(folder, 0o711);
+}
+
+/** Of directories that were removed by hand. */
+const abandoned = (): readonly string[] =>
+	foldersIn(shared)
+		.map(name => path.join(shared, name))
+		.filter(each => {
+			try {
+				return !existsSync(readlinkSync(path.join(each, linkName)));
+			} catch {
+				return false; // Not ours, or another agent's that has only just begun.
+			}
+		});
+
+/** All there are of a directory, when no agent is there: before the directory itself goes. */
+export async function removeHomes(directory: string, isRoot: boolean): Promise<void> {
+	if (!existsSync(directory)) return;
+	const folder = homesFolder(directory, isRoot);
+	await removeTree(folder);
+	if (isRoot && existsSync(shared) && readdirSync(shared).length === 0) rmSync(shared, {recursive: true});
+}
