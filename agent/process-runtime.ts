@@ -154,7 +154,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 						const deadline = leases.deadlineOf(spec.id.uid);
 						if (spec.exclusive === true && deadline === undefined) return answer(noLease(spec.id));
 						const {memoryLimitBytes} = spec;
-						const joining = {...spec, joinsFirst: owner === undefined || spec.runAsUser !== undefined};
+						const joining = {...spec, joinsFirst: true};
 						const plan = planOf(opened.value, host, {
 							startedAtMs: Math.trunc(clock.nowMs()),
 							deadline,

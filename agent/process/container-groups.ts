@@ -1,8 +1,8 @@
 // One control group per attempt of a container: it holds the limits, knows of kills for want of memory, and finds every process of
 // the container, those too that have left its process group and its session.
 //
-// To join a group costs some milliseconds. So only a program with limits, or one whose user bounds no number of processes, joins before it begins,
-// by itself; every other one is put into the groups that find and bound it while it runs already, and no start and no end waits for that.
+// To join a group costs some milliseconds, and yet a program joins before it begins, by itself: one that begins processes without end would be
+// ahead of whoever puts it into a group later. Only what an agent of a version before has begun is put into its groups while it runs.
 //
 // The names follow from container and attempt, so that a later agent finds the groups of an earlier one without any record of them.
 

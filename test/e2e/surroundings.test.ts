@@ -36,7 +36,7 @@ test('a store that is newer or damaged, and a folder in the place of a file, are
 		[
 			'newer',
 			() => writeFileSync(path.join(level, 'FORMAT'), 'troupe-level 99\n'),
-			/^error: the data directory ".*control" cannot be used: it was written by a newer version \(format 99, this one reads up to 1\); nothing in it was changed\n$/,
+			/^error: the data directory ".*control" cannot be used: it was written by a newer version \(format 99, this one reads up to 2\); nothing in it was changed\n$/,
 		],
 		[
 			'damaged',
