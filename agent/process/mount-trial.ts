@@ -40,9 +40,7 @@ function trial(tools: Partial<MountTools>, root: string, namespaces: Namespaces 
 	if (!planned.ok || planned.plan === undefined) return undefined;
 	const {text, words} = mountText(planned.plan, tools, {memory: undefined, stateDescriptor: 1});
 	const drop =
-		namespaces?.owner === undefined
-			? setprivWords(tools.setpriv, {user: nobody, groups: [], mayGain: false})
-			: asOwnerWords(namespaces);
+		namespaces?.owner === undefined ? setprivWords(tools.setpriv, {user: nobody, groups: [], mayGain: false}) : asOwnerWords(namespaces);
 	const last = [...drop, '/bin/sh', '-c', `'cd ${place}'`];
 	const [file = tools.unshare, ...before] = [...mountWords(tools.unshare, namespaces), '--'];
 	const {status} = spawnSync(file, [...before, '/bin/sh', '-c', `${text}exec ${last.join(' ')}`, 'sh', ...words], {

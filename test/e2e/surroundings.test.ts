@@ -31,7 +31,8 @@ test('a store that is newer or damaged, and a folder in the place of a file, are
 	const good = path.join(cluster.folder, 'good');
 	cpSync(cluster.home, good, {recursive: true, filter: isPlain});
 	const level = path.join(cluster.home, 'data/control/level');
-	const remedy = 'put its files back as they were, or restore a backup into a new directory \\(docs/stores\\.md\\)';
+	const remedy =
+		'put its files back as they were, restore a backup into a new directory, or save what can be saved with troupe restore --salvage \\(docs/stores\\.md#damage\\)';
 	const cases: readonly [string, () => void, RegExp][] = [
 		[
 			'newer',
