@@ -97,7 +97,8 @@ test('a folder that others may write into is looked at again after it was bound'
 	const covers = must([mount('scratch', path.join(open, 'new'))]).covers;
 	t.true(covers.at(-1)?.isOpen);
 	t.is(covers.at(-1)?.mode, 0o1777);
-	t.false(covers[0]?.isOpen, 'the root is nobody else’s');
+	// In a user namespace without root, as the tests of an ordinary user run in one, the root is a stranger's.
+	t.is(covers[0]?.isOpen, statSync('/').uid !== 0);
 });
 
 test('a file of a volume is mounted as a file, and what only the agent writes is read-only', t => {

@@ -111,7 +111,7 @@ test('while the main loop stands still nothing is said, asked or dialled', async
 		connections += 1;
 		onConnection?.();
 	});
-	beating(t, [url], {clock, stillMs: () => stillMs});
+	beating(t, [url], {clock, stillMs: () => stillMs, random: {...systemRandom, next: () => 0.5}});
 	clock.advance(60_000);
 	t.is(connections, 0);
 	const connected = new Promise<void>(resolve => (onConnection = resolve));
