@@ -111,7 +111,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	};
 	const leases = createLeases({folderOf, kill, bootId: host.bootId, clock, onWarning});
 	const isRoot = host.agent.uid === 0;
-	const homes = openHomes(realDirectory, {
+	const homes = openHomes({
 		folder: options.homes ?? homesFolder(realDirectory, isRoot),
 		isRoot,
 		isThere: uid => sandboxes.find(uid) !== undefined,
@@ -154,11 +154,10 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 						const deadline = leases.deadlineOf(spec.id.uid);
 						if (spec.exclusive === true && deadline === undefined) return answer(noLease(spec.id));
 						const {memoryLimitBytes} = spec;
-						const joining = {...spec, joinsFirst: true};
 						const plan = planOf(opened.value, host, {
 							startedAtMs: Math.trunc(clock.nowMs()),
 							deadline,
-							cgroups: groups.doors(spec.id, spec.attempt, joining),
+							cgroups: groups.doors(spec.id, spec.attempt, spec),
 							dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
 							inputEnd: spec.stdin ? stdinEndFile(path.join(sandboxes.folderOf(spec.id.uid), spec.id.container)) : undefined,
 							around: {
@@ -167,11 +166,11 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 								hostPaths,
 							},
 							own: owner?.user,
-							userProcesses: groups.enforces('pids') ? processes * limits.controllerContainers : processes,
+							userProcesses: groups.enforces('pids') ? undefined : processes,
 							homeOf: user => homes.homeOf(spec.id.uid, user),
 							memory: memory?.isMounted() === true ? memory.folder : undefined,
 						});
-						if (plan.ok) containers.start(spec, {...plan.value, joining}, answer);
+						if (plan.ok) containers.start(spec, plan.value, answer);
 						else answer(plan);
 					}),
 				);

@@ -442,7 +442,7 @@ export const limits = {
 	podUserKeyCharacters: 512,
 	/** Groups of a program beside its own; and the file that says how an attempt began and ended, which names them. */
 	containerGroups: 1_000,
-	stateFileBytes: 16_384,
+	stateFileBytes: 32_768,
 	/** How far up the controllers of a pod are followed. */
 	controllerChain: 8,
 	/** Processes that were killed by their control group: how long an end waits for theirs, and how often it looks. */
@@ -453,14 +453,8 @@ export const limits = {
 	/** What the operator may say. */
 	leastProcesses: 16,
 	mostProcesses: 1_000_000,
-	/** A user that is the pods' of one controller only may have so many times as many on a node: that holds from the first moment. */
-	controllerContainers: 16,
 	/** Of the processes that a host can have, what all containers of an agent may have together. */
 	processesSharePercent: 75,
-	/** How often processes that lost their parent before they were in a control group are looked for. */
-	gatherRounds: 64,
-	/** How far up from a program the first process of its namespace is looked for. */
-	namespaceDepth: 16,
 	/** Empty control groups of other agents are swept away when they are so old. */
 	groupKeptMs: 3_600_000,
 

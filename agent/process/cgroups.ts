@@ -8,7 +8,7 @@ import process from 'node:process';
 import {mkdir, rmdir, writeFile} from 'node:fs/promises';
 import {limits as bounds} from '../../api/limits.js';
 import {statOf, type ProcessStat} from './identity.js';
-import {childrenOf, firstOfNamespace} from './surroundings.js';
+import {childrenOf} from './surroundings.js';
 import {turn} from './turn.js';
 
 export type Controller = 'cpu' | 'memory' | 'pids';
@@ -182,9 +182,10 @@ function applySettings(group: string, wanted: readonly Setting[]): void {
 	}
 }
 
-function openBaseAgain({version, base}: Hierarchy): void {
+function openBaseAgain({version, base, controllers: has}: Hierarchy): void {
 	if (version === 2) openBase(path.dirname(base), base);
 	else mkdirSync(base, {recursive: true});
+	boundAll(base, has);
 }
 
 /**
@@ -196,13 +197,7 @@ export async function gather(trees: readonly Hierarchy[], name: string, program:
 	const groups: string[] = [];
 	for (const tree of trees) if (await makeEmptyGroup(tree, name, limits)) groups.push(path.join(tree.base, name));
 	if (groups.length === 0) return;
-	const first = firstOfNamespace(program.pid);
-	let left: readonly ProcessStat[] = [program];
-	// What lost its parent before it was in the groups is looked for again until there is no more.
-	for (let round = 0; left.length > 0 && round < bounds.gatherRounds; round++) {
-		await gatherBelow(groups, name, left);
-		left = first === undefined ? [] : await orphansOf(first, program, groups.length, name);
-	}
+	await gatherBelow(groups, name, program);
 }
 
 /** False: it is there and has something in it. */
@@ -223,8 +218,8 @@ async function makeEmptyGroup(hierarchy: Hierarchy, name: string, limits: Limits
 	return true;
 }
 
-async function gatherBelow(groups: readonly string[], name: string, programs: readonly ProcessStat[]): Promise<void> {
-	let left = [...programs];
+async function gatherBelow(groups: readonly string[], name: string, program: ProcessStat): Promise<void> {
+	let left = [program];
 	for (let one = left.pop(); one !== undefined; one = left.pop()) {
 		if (statOf(one.pid)?.startTime !== one.startTime || isIn(groups.length, name, one.pid)) continue;
 		// Those before it joins, for it may end meanwhile; those after, for only what it begins from then on is in the groups by itself.
@@ -243,12 +238,6 @@ async function familyOf(pid: number): Promise<readonly ProcessStat[]> {
 		await turn();
 	}
 	return family;
-}
-
-/** The first process of a namespace takes in what lost its parent. What is older than the program is not the program's. */
-async function orphansOf(first: number, program: ProcessStat, groups: number, name: string): Promise<readonly ProcessStat[]> {
-	const taken = await familyOf(first);
-	return taken.filter(({pid, startTime, state}) => startTime >= program.startTime && state !== 'Z' && !isIn(groups, name, pid));
 }
 
 /** By what the process says, which is short: a group may have any number of members. */

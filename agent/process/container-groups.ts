@@ -2,7 +2,8 @@
 // the container, those too that have left its process group and its session.
 //
 // To join a group costs some milliseconds, and yet a program joins before it begins, by itself: one that begins processes without end would be
-// ahead of whoever puts it into a group later. Only what an agent of a version before has begun is put into its groups while it runs.
+// ahead of what puts it into a group later. Put into its groups while it runs is only what an agent of a version before has begun, and what has
+// no limit on a host that counts no processes.
 //
 // The names follow from container and attempt, so that a later agent finds the groups of an earlier one without any record of them.
 
@@ -28,18 +29,15 @@ import type {Controller, Hierarchy, Limits, View} from './cgroups.js';
 import {explained} from './explained.js';
 import type {ProcessStat} from './identity.js';
 
-/** `joinsFirst`: nothing else bounds it before it is in its groups. */
-export type Joining = Limits & {readonly joinsFirst?: boolean | undefined};
-
 export type ContainerGroups = {
 	/** Whether limits of it hold. */
 	readonly enforces: (controller: Controller) => boolean;
 	/** Where a process writes "0" to join before it begins, in this order, once the groups are made. None where it joins while it runs. */
-	readonly doors: (id: ContainerId, attempt: number, limits: Joining) => readonly string[];
+	readonly doors: (id: ContainerId, attempt: number, limits: Limits) => readonly string[];
 	/** Of the groups that are there. */
 	readonly doorsOfRunning: (id: ContainerId, attempt: number) => readonly string[];
 	/** The groups of these doors. Throws errno exceptions. */
-	readonly make: (id: ContainerId, attempt: number, limits: Joining) => void;
+	readonly make: (id: ContainerId, attempt: number, limits: Limits) => void;
 	/** The program runs: it is put into a group in a later turn, unless it joins by itself. */
 	readonly collect: (id: ContainerId, attempt: number, program: ProcessStat) => void;
 	readonly wasOomKilled: (id: ContainerId, attempt: number) => boolean;
@@ -120,11 +118,10 @@ function groupsIn(
 	const with_ = (controller: Controller): Hierarchy | undefined => hierarchies.find(({controllers}) => controllers.includes(controller));
 
 	/** Those that a program joins by itself. */
-	function treesFor({memoryLimitBytes, cpuLimitMillis, joinsFirst = false}: Joining): readonly Hierarchy[] {
+	function treesFor({memoryLimitBytes, cpuLimitMillis}: Limits): readonly Hierarchy[] {
 		const memory = memoryLimitBytes === undefined ? undefined : with_('memory');
 		const cpu = cpuLimitMillis === undefined ? undefined : with_('cpu');
-		const isBound = joinsFirst && with_('pids') !== undefined;
-		if (memory === undefined && cpu === undefined && !isBound) return [];
+		if (memory === undefined && cpu === undefined && with_('pids') === undefined) return [];
 		return hierarchies.filter(tree => tree === memory || tree === cpu || gathering.includes(tree));
 	}
 
@@ -177,7 +174,9 @@ function groupsIn(
 			if (trees.length === 0) return;
 			made.add(nameOf(id, attempt));
 			removing.delete(nameOf(id, attempt));
-			for (const tree of trees) makeGroup(tree, nameOf(id, attempt), {...limits, processes});
+			// A share of its own, without a limit beside it, would be less than what containers have that ask for nothing.
+			const cpuRequestMillis = limits.cpuLimitMillis === undefined ? undefined : limits.cpuRequestMillis;
+			for (const tree of trees) makeGroup(tree, nameOf(id, attempt), {...limits, cpuRequestMillis, processes});
 		},
 		collect(id, attempt, program) {
 			const name = nameOf(id, attempt);

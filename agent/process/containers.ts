@@ -19,7 +19,7 @@ import type {
 import type {Cancel, Clock} from '../../system/clock.js';
 import {anotherAttemptRuns, attemptIsOver} from '../refusals.js';
 import {attemptFolder, attemptsIn, findContainer, logFile, settle, stateFile} from './attempts.js';
-import type {ContainerGroups, Joining} from './container-groups.js';
+import type {ContainerGroups} from './container-groups.js';
 import {explained} from './explained.js';
 import {signalGroup, signalProcess, statOf} from './identity.js';
 import {watchLifeline} from './lifelines.js';
@@ -70,7 +70,7 @@ export type Containers = {
 	readonly close: () => void;
 };
 
-export type StartPlan = Omit<SpawnPlan, 'folder' | 'attempt'> & {readonly joining: Joining};
+export type StartPlan = Omit<SpawnPlan, 'folder' | 'attempt'>;
 
 export type ContainersOptions = {
 	readonly sandboxes: Sandboxes;
@@ -207,7 +207,7 @@ export function createContainers({sandboxes, stock, groups, logs, bootId, clock,
 		const {live} = container;
 		if (live !== undefined) return join(container, live, attempt, done);
 		if (attempt <= container.highest) return done(attemptIsOver(id, attempt, container.highest + 1));
-		groups.make(id, attempt, plan.joining);
+		groups.make(id, attempt, spec);
 		// The error comes in a later turn than the spawn, and before the end of the lifeline.
 		const lifeline = spawnShim({...plan, folder: container.folder, attempt}, stock, error => void (started.spawnError = error));
 		const started = watch(container, attempt, lifeline, undefined);

@@ -3,7 +3,7 @@
 // A runtime's directory is mostly below a folder that is closed to others, such as the home of root. So an agent that is root keeps them where
 // every user gets to: below /var/lib, by the name of its directory.
 
-import {chmodSync, chownSync, existsSync, mkdirSync, readlinkSync, readdirSync, rmSync, symlinkSync} from 'node:fs';
+import {chmodSync, chownSync, existsSync, mkdirSync, readdirSync, realpathSync, rmdirSync} from 'node:fs';
 import path from 'node:path';
 import {explained} from './explained.js';
 import {groupsName} from './container-groups.js';
@@ -19,43 +19,36 @@ export type Homes = {
 };
 
 const shared = '/var/lib/troupe';
-/** Of the directory that it is for, so that what nobody is there for any more can be swept. */
-const linkName = 'of';
-
 /** Where the agent of a directory, which must be there, keeps them. */
 export const homesFolder = (directory: string, isRoot: boolean): string =>
 	isRoot ? path.join(shared, groupsName(directory)) : path.join(directory, '.homes');
 
 /** `isThere`: whether there is such a pod; folders of others are removed. */
-export function openHomes(
-	directory: string,
-	{
-		folder,
-		isRoot,
-		isThere,
-		onWarning,
-	}: {folder: string; isRoot: boolean; isThere: (uid: string) => boolean; onWarning: (message: string) => void},
-): Homes {
+export function openHomes({
+	folder,
+	isRoot,
+	isThere,
+	onWarning,
+}: {
+	readonly folder: string;
+	readonly isRoot: boolean;
+	readonly isThere: (uid: string) => boolean;
+	readonly onWarning: (message: string) => void;
+}): Homes {
 	let hasWarned = false;
 
 	function make(uid: string, user: User): string {
 		const home = path.join(folder, uid, String(user.uid));
 		if (existsSync(home)) return home;
-		for (const above of [folder, path.dirname(home)]) makeOpen(above);
-		const link = path.join(folder, linkName);
-		if (!existsSync(link)) symlinkSync(directory, link);
+		for (const above of [...(isRoot ? [path.dirname(folder)] : []), folder, path.dirname(home)]) makeOpen(above);
 		mkdirSync(home, {mode: 0o700});
 		if (isRoot) chownSync(home, user.uid, user.gid);
 		return home;
 	}
 
-	const outdated = [
-		...foldersIn(folder)
-			.filter(uid => !isThere(uid))
-			.map(uid => path.join(folder, uid)),
-		...(isRoot ? abandoned() : []),
-	];
-	for (const each of outdated) removeTree(each).catch((error: unknown) => onWarning(explained(error)));
+	for (const uid of foldersIn(folder).filter(each => !isThere(each))) {
+		removeTree(path.join(folder, uid)).catch((error: unknown) => onWarning(explained(error)));
+	}
 	return {
 		homeOf(uid, user) {
 			try {
@@ -77,22 +70,9 @@ function makeOpen(folder: string): void {
 	chmodSync(folder, 0o711);
 }
 
-/** Of directories that were removed by hand. */
-const abandoned = (): readonly string[] =>
-	foldersIn(shared)
-		.map(name => path.join(shared, name))
-		.filter(each => {
-			try {
-				return !existsSync(readlinkSync(path.join(each, linkName)));
-			} catch {
-				return false; // Not ours, or another agent's that has only just begun.
-			}
-		});
-
 /** All there are of a directory, when no agent is there: before the directory itself goes. */
 export async function removeHomes(directory: string, isRoot: boolean): Promise<void> {
 	if (!existsSync(directory)) return;
-	const folder = homesFolder(directory, isRoot);
-	await removeTree(folder);
-	if (isRoot && existsSync(shared) && readdirSync(shared).length === 0) rmSync(shared, {recursive: true});
+	await removeTree(homesFolder(realpathSync(directory), isRoot));
+	if (isRoot && existsSync(shared) && readdirSync(shared).length === 0) rmdirSync(shared);
 }

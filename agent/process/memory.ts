@@ -112,7 +112,7 @@ function run(name: string, words: readonly string[]): Promise<void> {
 		child.once('error', reject);
 		child.once('close', code => {
 			if (code === 0) resolve();
-			else reject(new Error(Buffer.concat(said).toString().trim().split('\n')[0] ?? `${name} failed with code ${code}`));
+			else reject(new Error(Buffer.concat(said).toString().trim().split('\n')[0] || `${name} failed with code ${code}`));
 		});
 	});
 }

@@ -43,7 +43,7 @@ export type Start = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataK
 	/** The user of the pod, where the node has given it one. */
 	readonly own: User | undefined;
 	/** The most processes that it may have. */
-	readonly userProcesses: number;
+	readonly userProcesses: number | undefined;
 	/** The folder of the pod's own for programs of a user; undefined: there is none. */
 	readonly homeOf: (user: User) => string | undefined;
 	/** What this node keeps in memory only, if that is mounted. */

@@ -61,24 +61,6 @@ export function terminalBelow(leader: number): number | undefined {
 	return below;
 }
 
-/**
- * The first process of the namespace of processes that this one is in, by its number here; undefined: the agent's own namespace, or the process
- * is gone.
- */
-export function firstOfNamespace(pid: number): number | undefined {
-	try {
-		if (readlinkSync(`/proc/${pid}/ns/pid`) === readlinkSync('/proc/self/ns/pid')) return undefined;
-		let above = pid;
-		for (let depth = 0; depth < limits.namespaceDepth && above > 1; depth++) {
-			if (/^NSpid:.*\s1$/m.test(readFileSync(`/proc/${above}/status`, 'latin1'))) return above;
-			above = parentOf(above);
-		}
-	} catch {
-		// It is gone.
-	}
-	return undefined;
-}
-
 /** Those of a program may be some megabytes, each with a NUL behind it. Ours are no longer than an environment is. */
 function wordsOf(pid: number): Buffer {
 	const descriptor = openSync(`/proc/${pid}/cmdline`, 'r');

@@ -21,7 +21,7 @@ function run(name: string, words: readonly string[]): Promise<void> {
 	return new Promise((resolve, reject) => {
 		execFile(findTool(name) ?? name, words, {cwd: '/', env: {}}, (error, _stdout, stderr) => {
 			if (error === null) resolve();
-			else reject(new Error(stderr.trim().split('\n')[0] ?? error.message));
+			else reject(new Error(stderr.trim().split('\n')[0] || error.message));
 		});
 	});
 }

@@ -1,5 +1,5 @@
 import {spawn} from 'node:child_process';
-import {existsSync, mkdirSync, readFileSync, readdirSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync} from 'node:fs';
 import {mkdtemp, rm} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -62,15 +62,39 @@ withLimits('groups of two directories do not meet, and go with their agent', asy
 	t.false(doors.some(door => existsSync(path.dirname(path.dirname(door)))));
 });
 
-withGroups('nothing is made before a program without limits begins', async t => {
-	const groups = openContainerGroups(await aDirectory(t), systemClock, () => undefined);
-	for (const limits of [none, {...none, cpuRequestMillis: 100}]) {
-		t.deepEqual(groups.doors(main, 0, limits), []);
-		groups.make(main, 0, limits);
-	}
-	t.deepEqual(groups.doorsOfRunning(main, 0), []);
-	await groups.close();
-});
+needing(probe.enforces('pids'), 'needs control groups that count processes')(
+	'a program without limits joins a group that bounds its processes, and has no share of the processors less than others',
+	async t => {
+		const groups = openContainerGroups(await aDirectory(t), systemClock, () => undefined, undefined, 77);
+		const wanted = {...none, cpuRequestMillis: 100};
+		const doors = groups.doors(main, 0, wanted);
+		groups.make(main, 0, wanted);
+		const settingOf = (file: string): string[] =>
+			doors.map(door => path.join(path.dirname(door), file)).flatMap(each => (existsSync(each) ? [readFileSync(each, 'utf8').trim()] : []));
+		t.deepEqual(settingOf('pids.max'), ['77']);
+		t.true([...settingOf('cpu.shares'), ...settingOf('cpu.weight')].every(share => ['1024', '100'].includes(share)));
+		groups.end(main, 0, () => undefined);
+		await groups.close();
+	},
+);
+
+needing(probe.enforces('pids'), 'needs control groups that count processes')(
+	'all containers together have a bound, also when another agent has swept the base meanwhile',
+	async t => {
+		const directory = await aDirectory(t);
+		const groups = openContainerGroups(directory, systemClock, () => undefined);
+		const bases = groups.doors(main, 0, none).map(door => path.dirname(path.dirname(door)));
+		for (const base of bases) rmdirSync(base);
+		groups.make(main, 0, none);
+		const bounds = bases.map(base => path.join(base, 'pids.max')).filter(file => existsSync(file));
+		t.deepEqual(
+			bounds.map(file => readFileSync(file, 'utf8').trim() === 'max'),
+			[false],
+		);
+		groups.end(main, 0, () => undefined);
+		await groups.close();
+	},
+);
 
 withGroups('a program that runs is put into a group with what is below it, once', async t => {
 	const directory = await aDirectory(t);

@@ -8,6 +8,7 @@ import {agentArguments, readAgentOptions} from '../../cli/commands/agent.js';
 import {cachePlaceOf} from '../../cli/cache-place.js';
 import {readyText} from '../../cli/endpoints.js';
 import {kubeconfigNotes} from '../../cli/home-flag.js';
+import {looksLikeHome} from '../../cli/home-contents.js';
 import {homeOf} from '../../cli/home.js';
 import {openStanding} from '../../cli/standing.js';
 import {limits} from '../../api/limits.js';
@@ -275,4 +276,10 @@ test.serial('who has a KUBECONFIG is told which cluster is asked', t => {
 	process.env['KUBECONFIG'] = '/elsewhere';
 	const endpoints = {command: 'up', api: 'https://a:1', web: '', mqtt: '', pid: 1, ...kubeconfigNotes()} as const;
 	t.regex(readyText('/h', endpoints, false), /\nnote: KUBECONFIG is set: kubectl goes by it, troupe asks the cluster of its home first\n/);
+});
+
+test('what damage and salvage leave beside the data belongs to the home', t => {
+	for (const name of ['node-damaged', 'control-damaged-a1B2c3', 'control-salvage-a1B2c3', 'lineage'])
+		t.true(looksLikeHome(['admin.token'], ['control', name]), name);
+	t.false(looksLikeHome(['admin.token'], ['control', 'control-of-mine']));
 });
