@@ -21,6 +21,16 @@ export async function refuseLostStore(
 	const read = await new Promise<MetaOutcome>(resolve => driver.readMeta(resolve));
 	// What cannot be read is told by whoever loads it.
 	if (!read.ok || read.meta !== undefined) return;
+	refuse(home, store);
+}
+
+/** The same before an embedded store is opened, which would make one that is not there: what is refused leaves nothing behind. */
+export function refuseMissingStore(home: Home, {store, isNew}: {store: StoreChoice; isNew: boolean}): void {
+	if (isNew || store === 'memory' || isShared(store) || existsSync(path.join(home.data, 'control', 'level'))) return;
+	refuse(home, store);
+}
+
+function refuse(home: Home, store: StoreChoice): void {
 	const trace = traceIn(home, store);
 	if (trace === undefined) return;
 	const where = isShared(store) ? store : path.join(home.data, 'control');

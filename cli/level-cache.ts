@@ -5,7 +5,7 @@ import {rename, rm} from 'node:fs/promises';
 import {AppError} from '../api/errors.js';
 import {storePrefix} from '../api/keys.js';
 import {addSums} from '../system/add-sums.js';
-import {openLevelStore} from '../system/level-store.js';
+import {openLevelStore, withoutRemedy} from '../system/level-store.js';
 import type {LoadOutcome, StoreDriver} from '../system/store.js';
 import type {Log} from './log.js';
 
@@ -19,7 +19,9 @@ export async function openLevelCache(directory: string, log: Log): Promise<Store
 		// One is enough to look at.
 		await rm(aside, {recursive: true, force: true});
 		await rename(directory, aside);
-		log.warn(`the node's cache is damaged and was set aside as "${aside}"; the node is told again what it had (${error.message})`);
+		log.warn(
+			`the node's cache is damaged and was set aside as "${aside}"; the node is told again what it had (${withoutRemedy(error.message)})`,
+		);
 		return sound(directory);
 	}
 }

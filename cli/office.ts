@@ -6,7 +6,7 @@ import {ensureAdminToken} from '../server/tokens.js';
 import {addSums} from '../system/add-sums.js';
 import type {Led, TermOfOffice} from '../system/leadership.js';
 import type {Face} from './face.js';
-import {keepLineage, refuseLostStore} from './first-start.js';
+import {keepLineage, refuseLostStore, refuseMissingStore} from './first-start.js';
 import type {Stage} from './serve.js';
 import type {Stores} from './stores.js';
 import {openTerm, type Term, type TermOptions} from './term.js';
@@ -25,6 +25,7 @@ export type OfficeOptions = Pick<TermOptions, 'ground' | 'ownNodes' | 'broker' |
 /** Loads the store and opens the doors. Throws an AppError that says what is wrong; then the store is let go of. */
 export async function takeOffice(options: OfficeOptions, {inOffice, onFenced}: TermOfOffice): Promise<Office> {
 	const {stage, stores, face, asked, ...rest} = options;
+	refuseMissingStore(stage.home, asked);
 	const driver = await stores.open();
 	let term: Term | undefined;
 	try {

@@ -326,7 +326,10 @@ const isRefusal = (message: string): boolean => /No space left|Permission denied
 
 /** Nothing here mends a store: what LevelDB saves of a damaged one is not what was acknowledged. */
 const remedy =
-	'put its files back as they were, restore a backup into a new directory, or save what can be saved with troupe restore --salvage (docs/stores.md#damage)';
+	'put its files back as they were, or move that folder away and restore a backup in its place (troupe restore FILE), or save what can be saved (troupe restore --salvage); see docs/stores.md#damage';
+
+/** What was found, for what is not mended in one of these ways. */
+export const withoutRemedy = (message: string): string => message.replace(`; ${remedy}`, '');
 
 const withRemedy = (message: string): string => (isRefusal(message) ? message : `${message}; ${remedy}`);
 

@@ -38,7 +38,10 @@ async function begin(driver: StoreDriver): Promise<Filling> {
 	if (!found.ok) throw new AppError('ERR_NOT_REACHABLE', {message: `the store cannot be read: ${found.message}`});
 	let meta = found.meta ?? noMeta;
 	if (found.meta !== undefined && meta.lineage !== restoringLineage)
-		throw new AppError('ERR_BAD_REQUEST', {message: 'the store is not empty; a backup is restored into an empty one only'});
+		throw new AppError('ERR_BAD_REQUEST', {
+			message:
+				'the store is not empty; a backup is restored into an empty one only: move what is there away first (data/control of the home)',
+		});
 	const commit = async (writes: readonly Write[], next: Meta): Promise<void> => {
 		const outcome = await committed(driver, {writes, expected: meta, next});
 		if (outcome.type !== 'committed') throw new AppError('ERR_STORE', {message: outcome.message});

@@ -43,7 +43,9 @@ export async function salvage(directory: string, remembered: readonly string[]):
 		const witnessed = await readWitness(path.join(directory, 'level')).catch((): Witnessed => noMeta);
 		const found = sorted(await readRepaired(path.join(work, 'damaged', 'level')));
 		if (found.good.length === 0)
-			throw new AppError('ERR_DAMAGED', {message: `nothing in "${directory}" can be saved; restore a backup into a new directory`});
+			throw new AppError('ERR_DAMAGED', {
+				message: `nothing in "${directory}" can be saved; move that folder away and restore a backup in its place (troupe restore FILE)`,
+			});
 		const fresh = path.join(work, 'fresh');
 		const counters = countersOf(found, witnessed);
 		await fill(fresh, {...counters, lineage: found.meta?.lineage ?? ''}, found.good, [...remembered, ...(found.meta?.replaces ?? [])]);

@@ -1,6 +1,6 @@
 // A home whose store is damaged or gone: it is no first start, and no program is stopped for it without an operator's word.
 
-import {cpSync, renameSync, rmSync} from 'node:fs';
+import {existsSync, cpSync, renameSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import {obedientPod, pidsWhenRunning} from './_pods.js';
@@ -22,7 +22,7 @@ test('where the store is damaged or missing beside a home that has served, nothi
 	const damaged = await cluster.troupe(...starts);
 	t.is(damaged.code, 1);
 	t.regex(damaged.err, /CURRENT|does not exist/);
-	t.regex(damaged.err, /restore a backup into a new directory, or save what can be saved with troupe restore --salvage/);
+	t.regex(damaged.err, /restore a backup in its place \(troupe restore FILE\), or save what can be saved \(troupe restore --salvage\)/);
 	t.regex(await cluster.fine('restore', '--salvage'), /^saved: \d+ records in /);
 	await cluster.up();
 	t.deepEqual(await pidsWhenRunning(await cluster.client(), 'web'), [pid], 'what was saved names what it replaces: its node follows');
@@ -38,7 +38,7 @@ test('where the store is damaged or missing beside a home that has served, nothi
 		t.true(lives(pid));
 	}
 
-	rmSync(control, {recursive: true});
+	t.false(existsSync(control), 'what was refused has made nothing');
 	cpSync(`${control}-away`, control, {recursive: true});
 	await cluster.up();
 	t.deepEqual(await pidsWhenRunning(await cluster.client(), 'web'), [pid], 'with its store it goes on as it was');

@@ -32,7 +32,7 @@ test('a store that is newer or damaged, and a folder in the place of a file, are
 	cpSync(cluster.home, good, {recursive: true, filter: isPlain});
 	const level = path.join(cluster.home, 'data/control/level');
 	const remedy =
-		'put its files back as they were, restore a backup into a new directory, or save what can be saved with troupe restore --salvage \\(docs/stores\\.md#damage\\)';
+		'put its files back as they were, or move that folder away and restore a backup in its place \\(troupe restore FILE\\), or save what can be saved \\(troupe restore --salvage\\); see docs/stores\\.md#damage';
 	const cases: readonly [string, () => void, RegExp][] = [
 		[
 			'newer',
