@@ -5,6 +5,7 @@
 import {spawn, type ChildProcess} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import path from 'node:path';
+import {limits} from '../../api/limits.js';
 import {enteringFolder} from './entering.js';
 import type {Host} from './plan.js';
 import {findProgram, type Looker} from './programs.js';
@@ -40,7 +41,9 @@ export function wrongProgram(
 	const inside = (file: string): string => path.join(root, path.resolve(directory, file));
 	const searchPath = env.findLast(({name}) => name === 'PATH')?.value ?? host.path;
 	const looker: Looker = {user, groups, isAgent: user.uid === host.agent.uid && user.gid === host.agent.gid};
-	const places = word.includes('/') ? [inside(word)] : searchPath.split(':').map(folder => inside(path.join(folder, word)));
+	const places = word.includes('/')
+		? [inside(word)]
+		: searchPath.split(':', limits.searchFolders).map(folder => inside(path.join(folder, word)));
 	if (word !== '' && places.some(place => findProgram(place, '', '/', looker).ok)) return undefined;
 	const isThere = word !== '' && places.some(place => existsSync(place));
 	const reason = isThere ? 'permission denied' : word.includes('/') ? 'no such file or directory' : 'executable file not found in $PATH';

@@ -16,7 +16,7 @@ export type PodUsers = {
 	/** For one more pod of this controller. Throws an Error that names the way out when all are in use. */
 	readonly take: (controller: string) => User;
 	/** Says that a pod of it has this user already. */
-	readonly claim: (controller: string, user: User) => void;
+	readonly claim: (controller: string, user: User) => User;
 	/** A pod of it is gone. */
 	readonly release: (controller: string) => void;
 };
@@ -39,6 +39,10 @@ const leastUser = 1_000;
 const mostUser = 2_147_483_646;
 /** `nobody`, and what 16 bits say for "unchanged". */
 const taken = [nobody.uid, 65_535];
+
+/** Whether it is one that an operator can give to pods at all. */
+export const isPodUser = (uid: unknown): uid is number =>
+	typeof uid === 'number' && Number.isSafeInteger(uid) && uid >= leastUser && uid <= mostUser && !taken.includes(uid);
 
 /** `FIRST-LAST`; otherwise what is wrong with it. */
 export function parseUserRange(text: string): UserRange | string {
@@ -115,23 +119,32 @@ export function openPodUsers(directory: string, {first, last}: UserRange, onWarn
 		lines++;
 	}
 
+	function take(named: string): User {
+		const controller = keyOf(named);
+		const known = remembered.get(controller);
+		const uid = known !== undefined && (isInRange(known) || pods.has(controller)) ? known : unused();
+		if (uid === undefined) throw new Error(noneLeft({first, last}));
+		if (uid !== known) {
+			remember([controller, uid]);
+			write([controller, uid]);
+		}
+		pods.set(controller, (pods.get(controller) ?? 0) + 1);
+		return {uid, gid: uid};
+	}
+
 	return {
-		take(named) {
-			const controller = keyOf(named);
-			const known = remembered.get(controller);
-			const uid = known !== undefined && (isInRange(known) || pods.has(controller)) ? known : unused();
-			if (uid === undefined) throw new Error(noneLeft({first, last}));
-			if (uid !== known) {
-				remember([controller, uid]);
-				write([controller, uid]);
-			}
-			pods.set(controller, (pods.get(controller) ?? 0) + 1);
-			return {uid, gid: uid};
-		},
+		take,
 		claim(named, {uid}) {
 			const controller = keyOf(named);
+			const known = remembered.get(controller) ?? uid;
+			const holder = controllers.get(uid) ?? controller;
+			if (known !== uid || holder !== controller) {
+				onWarning(`a pod of ${named} says that its user is ${uid}, and the record says otherwise: the record counts`);
+				return take(named);
+			}
 			remember([controller, uid]);
 			pods.set(controller, (pods.get(controller) ?? 0) + 1);
+			return {uid, gid: uid};
 		},
 		release(named) {
 			const controller = keyOf(named);

@@ -6,7 +6,7 @@ import {existsSync, readFileSync, readdirSync, renameSync, writeFileSync} from '
 import path from 'node:path';
 import type {SandboxSpec} from '../../actors/node/runtime-port.js';
 import {createAddressPool} from './addresses.js';
-import type {PodUsers} from './pod-users.js';
+import {isPodUser, type PodUsers} from './pod-users.js';
 import type {User} from './privileges.js';
 import {sandboxFile, type Stock} from './stock.js';
 
@@ -53,7 +53,9 @@ export function readSandbox(directory: string, uid: string): SandboxRecord | und
 		const text = readFileSync(path.join(directory, uid, sandboxFile), 'utf8');
 		const {namespace, name, podIP, controller, user} = JSON.parse(text) as Record<string, unknown>;
 		if (typeof namespace !== 'string' || typeof name !== 'string' || typeof podIP !== 'string') return undefined;
-		const owner = typeof controller === 'string' && typeof user === 'number' ? {controller, user: {uid: user, gid: user}} : undefined;
+		// Without both it is of a version that gave out no users; with one that was never given out it is damaged.
+		if (user !== undefined && !(typeof controller === 'string' && isPodUser(user))) return undefined;
+		const owner = typeof controller === 'string' && user !== undefined ? {controller, user: {uid: user, gid: user}} : undefined;
 		return {uid, namespace, name, podIP, owner};
 	} catch {
 		return undefined;
@@ -76,9 +78,11 @@ export function openSandboxes(
 			onWarning(`the sandbox "${path.join(directory, uid)}" has no readable ${sandboxFile}; it gets a new address when it is used`);
 		else known.set(uid, record);
 	}
-	for (const {podIP, owner} of known.values()) {
-		pool.claim(podIP);
-		if (owner !== undefined) users?.claim(owner.controller, owner.user);
+	for (const [uid, record] of [...known]) {
+		pool.claim(record.podIP);
+		const {owner} = record;
+		if (owner === undefined || users === undefined) continue;
+		known.set(uid, {...record, owner: {...owner, user: users.claim(owner.controller, owner.user)}});
 	}
 
 	const make = ({uid, namespace, name, controller}: SandboxSpec): SandboxRecord => {

@@ -28,6 +28,8 @@ export type StartRecord = {
 	readonly startedAtMs: number;
 };
 
+const beginningWord = 'begins ';
+
 export type LostReason = 'Unknown' | 'LostOnReboot';
 
 export type AttemptState = {
@@ -63,8 +65,9 @@ export function readStateFile(file: string, attempt: number, lookUp: LookUp = ()
 /** Lines without their newline are still being written and count for nothing. */
 function parseState(text: string, attempt: number, changedAtMs: number, lookUp: LookUp): AttemptState {
 	const all = text.split('\n').slice(0, -1);
-	const beginning = parseBeginning(all[1] ?? '');
-	const lines = beginning === undefined ? all : all.toSpliced(1, 1);
+	const hasBeginning = all[1]?.startsWith(beginningWord) === true;
+	const beginning = hasBeginning ? parseBeginning(all[1] ?? '') : undefined;
+	const lines = hasBeginning ? all.toSpliced(1, 1) : all;
 	const started = startOf(lines, beginning, lookUp);
 	const oom = /^oom (\d+)$/.exec(lines.at(-1) ?? '')?.[1];
 	const last = /^(?:exit (\d{1,3})|lost (Unknown|LostOnReboot))$/.exec(lines.at(oom === undefined ? -1 : -2) ?? '');
@@ -99,14 +102,32 @@ function startOf(lines: readonly string[], beginning: Beginning | undefined, loo
 /** The line that says how a program begins. Of texts no more than people read is kept. */
 export function beginningLine({user, groups, mayGain, userProcesses, directory, home, path}: Beginning): string {
 	const cut = (text: string): string => text.slice(0, limits.shownPathCharacters);
-	return `begins ${JSON.stringify({user, groups, mayGain, userProcesses, directory: cut(directory), home: cut(home), path: cut(path)})}\n`;
+	return `${beginningWord}${JSON.stringify({user, groups, mayGain, userProcesses, directory: cut(directory), home: cut(home), path: cut(path)})}\n`;
 }
 
-/** It was written by an agent. */
+/** It was written by an agent. Undefined: it is of a version that wrote none, or damaged. */
 function parseBeginning(line: string): Beginning | undefined {
-	const [, text] = /^begins (\{.*\})$/.exec(line) ?? [];
+	const text = line.startsWith(beginningWord) ? line.slice(beginningWord.length) : undefined;
 	if (text === undefined) return undefined;
-	return JSON.parse(Buffer.from(text, 'latin1').toString('utf8')) as Beginning;
+	try {
+		const value: unknown = JSON.parse(Buffer.from(text, 'latin1').toString('utf8'));
+		return isBeginning(value) ? value : undefined;
+	} catch {
+		return undefined;
+	}
+}
+
+function isBeginning(value: unknown): value is Beginning {
+	const {user, groups, mayGain, userProcesses, directory, home, path} = Object(value) as Partial<Record<keyof Beginning, unknown>>;
+	const {uid, gid} = Object(user) as Partial<Record<string, unknown>>;
+	return (
+		[uid, gid].every(Number.isSafeInteger) &&
+		Array.isArray(groups) &&
+		groups.every(Number.isSafeInteger) &&
+		typeof mayGain === 'boolean' &&
+		(userProcesses === undefined || Number.isSafeInteger(userProcesses)) &&
+		[directory, home, path].every(each => typeof each === 'string')
+	);
 }
 
 /** Writes down that nobody knows how the attempt ended, so that every later reader says the same. Throws errno exceptions. */

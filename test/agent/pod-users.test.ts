@@ -2,7 +2,7 @@ import {appendFileSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {defaultUserRange, openPodUsers, parseUserRange, type PodUsers, type UserRange} from '../../agent/process/pod-users.js';
+import {defaultUserRange, isPodUser, openPodUsers, parseUserRange, type PodUsers, type UserRange} from '../../agent/process/pod-users.js';
 import {limits} from '../../api/limits.js';
 
 function nodeOf(t: ExecutionContext, range: UserRange = {first: 5_000, last: 5_002}) {
@@ -116,4 +116,17 @@ test('without a range each folder has one of its own, clear of those that Debian
 		t.true(first >= 1_879_048_192 && last < 2_147_352_576);
 		t.is(typeof parseUserRange(`${first}-${last}`), 'object');
 	}
+});
+
+test('a pod whose file names the user of another controller gets that of its own', t => {
+	const {open, warnings} = nodeOf(t);
+	const before = open();
+	before.take('a');
+	before.take('b');
+	const users = open();
+	t.is(users.claim('a', {uid: 5_001, gid: 5_001}).uid, 5_000);
+	t.is(users.claim('b', {uid: 5_001, gid: 5_001}).uid, 5_001);
+	t.is(users.claim('c', {uid: 5_001, gid: 5_001}).uid, 5_002, 'never that of b');
+	t.is(warnings.length, 2);
+	for (const uid of [0, 999, 65_534, -1, 1.5, '5000']) t.false(isPodUser(uid), String(uid));
 });

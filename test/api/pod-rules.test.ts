@@ -53,10 +53,10 @@ const admitted: readonly [title: string, manifest: unknown][] = [
 		'mounts beside what the host needs',
 		mounted(
 			{mountPath: '/usr/share/x'},
-			{mountPath: '/etc'},
+			{mountPath: '/etc/app'},
 			{mountPath: '/dev/shm'},
 			{mountPath: '/process'},
-			{mountPath: '/usr/local/lib'},
+			{mountPath: '/usr/local/share'},
 		),
 	],
 	['a mount with a slash at its end', mounted({mountPath: '/shared_dir/', subPath: 'a/b'})],

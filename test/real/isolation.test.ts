@@ -47,11 +47,14 @@ for (const [what, script] of Object.entries(bombs))
 				const lines = async (): Promise<number> => (await cluster.fine('logs', 'other')).split('\n').length;
 				// A shell that cannot begin another process ends, and its pod with it.
 				await apply(aPod('bomb', `(${script}) 2>/dev/null; sleep 1000`, user === undefined ? {} : {runAsUser: user}));
-				await eventually('the bomb runs', async () => (await cluster.fine('get', 'pod', 'bomb')).includes('Running'));
-				const {status} = JSON.parse(await cluster.fine('get', 'pod', 'bomb', '-o', 'json')) as {
-					status: {containerStatuses: readonly {user: {linux: {uid: number}}}[]};
-				};
-				const uid = status.containerStatuses[0]?.user.linux.uid ?? 0;
+				let uid = 0;
+				await eventually('the bomb runs', async () => {
+					const {status} = JSON.parse(await cluster.fine('get', 'pod', 'bomb', '-o', 'json')) as {
+						status: {containerStatuses?: readonly {user?: {linux: {uid: number}}}[]};
+					};
+					uid = status.containerStatuses?.[0]?.user?.linux.uid ?? 0;
+					return uid !== 0;
+				});
 				let seen = 0;
 				for (let look = 0; look < 10; look++) {
 					const before = await lines();
