@@ -46,8 +46,8 @@ for (const [what, script] of Object.entries(bombs))
 				await apply(aPod('other', 'while :; do echo line; sleep 0.1; done'));
 				await eventually('the other one runs', async () => (await cluster.troupe('logs', 'other')).out.includes('line'));
 				const lines = async (): Promise<number> => (await cluster.fine('logs', 'other')).split('\n').length;
-				// A shell that cannot begin another process ends, and its pod with it.
-				await apply(aPod('bomb', `(${script}) 2>/dev/null; sleep 1000`, user === undefined ? {} : {runAsUser: user}));
+				// A shell that cannot begin another process ends, and its pod with it: not before its user was seen.
+				await apply(aPod('bomb', `sleep 2; (${script}) 2>/dev/null; sleep 1000`, user === undefined ? {} : {runAsUser: user}));
 				let uid = 0;
 				await eventually('the bomb runs', async () => {
 					const {status} = JSON.parse(await cluster.fine('get', 'pod', 'bomb', '-o', 'json')) as {
