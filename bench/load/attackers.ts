@@ -11,6 +11,7 @@ import {
 	subscribePacket,
 	unsubscribePacket,
 } from '../../test/system/mqtt/_wire.js';
+import {flowing} from './peers.js';
 import {serve} from './remote.js';
 
 /** What each sends again and again on one connection. */
@@ -121,15 +122,6 @@ const closed = (socket: Socket): Promise<void> =>
 	new Promise(resolve => {
 		if (socket.destroyed) resolve();
 		else socket.once('close', () => resolve());
-	});
-
-const flowing = (socket: Socket): Promise<void> =>
-	new Promise(resolve => {
-		const end = (): void => {
-			socket.off('drain', end).off('close', end);
-			resolve();
-		};
-		socket.on('drain', end).on('close', end);
 	});
 
 if (process.argv[1] === import.meta.filename && process.send !== undefined) serve(openAttackers());

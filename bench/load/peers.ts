@@ -38,7 +38,7 @@ async function login(port: number, name: string): Promise<Socket> {
 }
 
 /** The socket takes more, or it is gone. */
-const flowing = (socket: Socket): Promise<void> =>
+export const flowing = (socket: Socket): Promise<void> =>
 	new Promise(resolve => {
 		const end = (): void => {
 			socket.off('drain', end).off('close', end);

@@ -1,11 +1,8 @@
 // What a program may do to its own log, which it has open: nobody waits for it, and its disk is not filled with nothing.
 
 import {appendFileSync, existsSync, statSync, truncateSync, utimesSync, writeFileSync} from 'node:fs';
-import {mkdtemp, rm} from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import test, {type ExecutionContext} from 'ava';
+import test from 'ava';
 import {lastLinesOf} from '../../agent/process/last-lines.js';
 import {rotateLog} from '../../agent/process/log-rotation.js';
 import {readMarks} from '../../agent/process/log-times.js';
@@ -13,17 +10,10 @@ import {createLogWatch} from '../../agent/process/log-watch.js';
 import {nextLine, offsetOfTail, olderFile, readLog} from '../../agent/process/logs.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/clock.js';
+import {aLog} from './_logs.js';
 
 const tebibyte = 2 ** 40;
 const mebibyte = 2 ** 20;
-
-async function aLog(t: ExecutionContext, text: string | Buffer = ''): Promise<string> {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'troupe-log-'));
-	t.teardown(() => rm(folder, {recursive: true}));
-	const log = path.join(folder, 'log');
-	writeFileSync(log, text);
-	return log;
-}
 
 /** As a reader takes it, piece by piece; with how many pieces there were. */
 function readAll(log: string): {readonly text: string; readonly pieces: number} {

@@ -1,20 +1,10 @@
-import {appendFileSync, writeFileSync} from 'node:fs';
-import {mkdtemp, rm} from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import test, {type ExecutionContext} from 'ava';
+import {appendFileSync} from 'node:fs';
+import test from 'ava';
 import {lastLinesOf, lastText} from '../../agent/process/last-lines.js';
 import {addMark, offsetSince, readMarks, stamped, timeOf, trimMarks} from '../../agent/process/log-times.js';
 import {rotateLog} from '../../agent/process/log-rotation.js';
 import {beginsLine, nextLine, readLog} from '../../agent/process/logs.js';
-
-async function aLog(t: ExecutionContext, text: string | Buffer = ''): Promise<string> {
-	const folder = await mkdtemp(path.join(os.tmpdir(), 'troupe-log-'));
-	t.teardown(() => rm(folder, {recursive: true}));
-	const log = path.join(folder, 'log');
-	writeFileSync(log, text);
-	return log;
-}
+import {aLog} from './_logs.js';
 
 const marks = [
 	{end: 10, atMs: 1_000},
