@@ -295,16 +295,10 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 			count('subscriptionsRefused', connection === undefined ? 'unknown' : aboutOf(connection));
 			return done(null, null);
 		}
-		const grant = (): void => {
-			connection.filters.set(topic, qos);
-			if (!connection.clean) persistence.keep(connection.clientId, topic, qos);
-			// aedes would deliver at the QoS of whichever overlapping filter it meets first: `authorizeForward` decides instead.
-			done(null, {...subscription, qos: 2});
-		};
-		// aedes takes a filter back a turn after it was told: whoever asks for it again at once must come after that.
-		if (!connection.filters.has(topic)) grant();
-		else if (connection.clean) setImmediate(grant);
-		else queueMicrotask(() => setImmediate(grant));
+		connection.filters.set(topic, qos);
+		if (!connection.clean) persistence.keep(connection.clientId, topic, qos);
+		// aedes would deliver at the QoS of whichever overlapping filter it meets first: `authorizeForward` decides instead.
+		done(null, {...subscription, qos: 2});
 	};
 
 	aedes.authorizeForward = (client, packet) => {
@@ -350,9 +344,12 @@ function replayOnSubscribe<Identity extends Login>(
 			// To a kept session at QoS 0: aedes would queue it first, and it is retained anyway.
 			if (connection.filters.has(topic)) connection.replay.start(topic, connection.clean && (qos === 1 || qos === 2) ? qos : 0);
 		}
+		connection.stream.listDone();
 	});
 	aedes.on('unsubscribe', (filters, client) => {
-		for (const filter of filters) connections.of(client)?.filters.delete(filter);
+		const connection = connections.of(client);
+		for (const filter of filters) connection?.filters.delete(filter);
+		connection?.stream.listDone();
 	});
 }
 

@@ -85,6 +85,11 @@ export class ClientStream extends Duplex {
 		this.#stallMs = stallMs;
 	}
 
+	/** The broker has carried out the last SUBSCRIBE or UNSUBSCRIBE. */
+	listDone(): void {
+		this.#intake.listDone();
+	}
+
 	/** A node's. */
 	get isFirst(): boolean {
 		return this.#isFirst;

@@ -30,6 +30,8 @@ export type Intake = {
 	/** The client has said everything. */
 	readonly end: () => void;
 	readonly login: (terms: IntakeTerms) => void;
+	/** The list of filters that was handed over last is carried out. */
+	readonly listDone: () => void;
 	/** Whether something waits, or is looked at. */
 	readonly isBusy: () => boolean;
 	/** Forgets what waits. */
@@ -44,7 +46,10 @@ export function createIntake({clock, pace, hand, onEnd, onProblem, onReading}: I
 	let terms: IntakeTerms = {rank: 'tool', allowance: unbounded, packetBytes: limits.brokerLoginPacketBytes};
 	/** One packet until the login. */
 	let turnWork = 1;
-	/** CONNECT is handed over: what follows it waits for the login. */
+	/**
+	 * What follows CONNECT waits for the login. What follows SUBSCRIBE or UNSUBSCRIBE waits until that is carried out: aedes handles all packets
+	 * of a chunk at once, and loses the listener of a filter that is asked for while it is being taken back.
+	 */
 	let isHeld = false;
 	let isKnown = false;
 	let chunks: Buffer[] = [];
@@ -81,9 +86,9 @@ export function createIntake({clock, pace, hand, onEnd, onProblem, onReading}: I
 		const [chunk] = chunks;
 		if (isClosed || chunk === undefined) return;
 		if (isGreedy()) return onProblem('greedy');
-		const {end, work, isWhole, problem} = guard.pass(chunk, from, turnWork);
+		const {end, work, isWhole, isList, problem} = guard.pass(chunk, from, turnWork);
 		if (problem !== undefined) return onProblem(problem);
-		isHeld = isWhole && !isKnown;
+		isHeld = isKnown ? isList : isWhole;
 		terms.allowance.spend(work);
 		isWanted = false;
 		const bytes = chunk.subarray(from, end);
@@ -124,6 +129,10 @@ export function createIntake({clock, pace, hand, onEnd, onProblem, onReading}: I
 			guard.allow(next.packetBytes);
 			isKnown = true;
 			isHeld = false;
+			ask();
+		},
+		listDone() {
+			isHeld &&= !isKnown;
 			ask();
 		},
 		isBusy: () => chunks.length > 0,

@@ -14,11 +14,13 @@ export type Passed = {
 	readonly work: number;
 	/** It ends where a packet does. */
 	readonly isWhole: boolean;
+	/** It ends with SUBSCRIBE or UNSUBSCRIBE. */
+	readonly isList: boolean;
 	readonly problem: GuardProblem | undefined;
 };
 
 export type PacketGuard = {
-	/** Looks through the bytes from there on: to the end of the packet that reaches so much work, or of what there is. */
+	/** Looks through the bytes from there on: to the end of a list of filters or of the packet that reaches so much work, or of what there is. */
 	readonly pass: (chunk: Uint8Array, from: number, work: number) => Passed;
 	/** Sets the longest packet from the next one on, header included. */
 	readonly allow: (bytes: number) => void;
@@ -145,12 +147,13 @@ export function createPacketGuard(maxBytes: number): PacketGuard {
 			work = 0;
 			let end = from;
 			let problem: GuardProblem | undefined;
-			while (end < chunk.length && problem === undefined && !(phase === 'type' && work >= enough)) {
+			const endsList = (): boolean => phase === 'type' && listTypes.has(type) && end > from;
+			while (end < chunk.length && problem === undefined && !(phase === 'type' && work >= enough) && !endsList()) {
 				const taken = phase === 'body' ? Math.min(remaining, chunk.length - end) : 1;
 				problem = takeSome(chunk, end);
 				end += taken;
 			}
-			return {end, work, isWhole: phase === 'type', problem};
+			return {end, work, isWhole: phase === 'type', isList: endsList(), problem};
 		},
 		allow(bytes) {
 			allowed = bytes;

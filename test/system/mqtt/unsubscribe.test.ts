@@ -40,21 +40,31 @@ prove(test, 'unsubscribe', {
 			wire.send(subscribePacket(1, ['a', 1]));
 			await wire.next();
 			wire.send(unsubscribePacket(2, 'a'), subscribePacket(3, ['a', 1]));
-			t.deepEqual([await wire.next(), await wire.next()].toSorted(), ['suback 3: 1', 'unsuback 2']);
+			t.deepEqual([await wire.next(), await wire.next()], ['unsuback 2', 'suback 3: 1']);
 			wire.send(publishPacket('a', 'x'));
 			t.is(await wire.next(), 'publish q0 r0 d0 a x');
 			wire.send(subscribePacket(4, ['a', 0]), unsubscribePacket(5, 'a'));
-			t.deepEqual([await wire.next(), await wire.next()].toSorted(), ['suback 4: 0', 'unsuback 5']);
+			t.deepEqual([await wire.next(), await wire.next()], ['suback 4: 0', 'unsuback 5']);
 			wire.send(publishPacket('a', 'x'), pingPacket);
 			t.is(await wire.next(), 'pingresp');
 		}
 	},
-	'what is published right behind UNSUBSCRIBE may still come': async (t, {join}) => {
+	'what is published right behind UNSUBSCRIBE does not come': async (t, {join}) => {
 		const wire = await join();
 		wire.send(subscribePacket(1, ['a', 0]));
 		await wire.next();
-		wire.send(unsubscribePacket(2, 'a'), publishPacket('a', 'x'));
-		t.deepEqual([await wire.next(), await wire.next()], ['unsuback 2', 'publish q0 r0 d0 a x']);
+		wire.send(unsubscribePacket(2, 'a'), publishPacket('a', 'x'), pingPacket);
+		t.deepEqual([await wire.next(), await wire.next()], ['unsuback 2', 'pingresp']);
+	},
+	'a filter that is asked for and taken back over and over in one breath is taken back': async (t, {join}) => {
+		for (const clean of [true, false]) {
+			const wire = await join({clean, id: `breath-${clean}`});
+			const pairs = Array.from({length: 20}, (_, at) => [subscribePacket(2 * at + 1, ['a', 0]), unsubscribePacket(2 * at + 2, 'a')]);
+			wire.send(...pairs.flat(), publishPacket('a', 'x'), pingPacket);
+			for (const at of pairs.keys())
+				t.deepEqual([await wire.next(), await wire.next()], [`suback ${2 * at + 1}: 0`, `unsuback ${2 * at + 2}`]);
+			t.is(await wire.next(), 'pingresp');
+		}
 	},
 	'UNSUBSCRIBE without a filter, or with other flags, ends the connection': async (t, {join}) => {
 		for (const bytes of [packet(0xa2, id), packet(0xa0, id, text('a')), packet(0xa2, id, text(''))]) {
