@@ -124,7 +124,13 @@ test('programs outlive the control plane, the next one adopts them, and a loss o
 	await until(client, 'pods', 'adopted programs to be seen with the codes of their ends', found => {
 		const {restartCount, lastState} = containerOf(found.get('later')) ?? {};
 		const failed = containerOf(found.get('failing'))?.state?.terminated?.exitCode;
-		return restartCount === 1 && lastState?.terminated?.exitCode === 7 && phaseOf(found.get('failing')) === 'Failed' && failed === 7;
+		return (
+			restartCount === 1 &&
+			lastState?.terminated?.exitCode === 7 &&
+			isReady(found.get('later')) &&
+			phaseOf(found.get('failing')) === 'Failed' &&
+			failed === 7
+		);
 	});
 	t.regex(await cluster.fine('logs', 'later', '--previous'), /^serving$/m);
 
