@@ -4,6 +4,7 @@ import {readFileSync} from 'node:fs';
 import {isObject} from '../api/object.js';
 import type {JoinAnswer} from '../api/join.js';
 import {writeFileAtomic} from '../system/atomic-file.js';
+import {hasCode} from '../system/errno.js';
 
 export type Credential = JoinAnswer;
 
@@ -56,7 +57,7 @@ function textOf(file: string): string | undefined {
 	try {
 		return readFileSync(file, 'utf8');
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+		if (hasCode(error, 'ENOENT')) return undefined;
 		throw error;
 	}
 }

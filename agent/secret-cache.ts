@@ -9,6 +9,7 @@ import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {secretKey} from '../actors/named-objects.js';
 import type {FetchedSecret, FetchSecret, NodeSecrets, SecretData, WantedSecret} from '../actors/node/secrets-port.js';
 import {writeFileAtomic} from '../system/atomic-file.js';
+import {hasCode} from '../system/errno.js';
 import {openBytes, sealBytes} from '../system/sealing.js';
 import {explained} from './process/explained.js';
 
@@ -34,7 +35,7 @@ export function createSecretCache({directory, key, fetch, onWarning}: SecretCach
 		try {
 			return JSON.parse(openBytes(key, place, await readFile(fileOf(place), 'latin1')).toString()) as FetchedSecret;
 		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onWarning(`what was kept of ${place} cannot be read and is fetched again`);
+			if (!hasCode(error, 'ENOENT')) onWarning(`what was kept of ${place} cannot be read and is fetched again`);
 			return undefined;
 		}
 	}

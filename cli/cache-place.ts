@@ -4,6 +4,7 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import {writeFileAtomic} from '../system/atomic-file.js';
+import {hasCode} from '../system/errno.js';
 import type {Home} from './home.js';
 import {isRedis, shownPlace} from './node-cache.js';
 
@@ -33,7 +34,7 @@ function placeIn(file: string): string | undefined {
 		const text = readFileSync(file, 'utf8').trim();
 		return text === '' ? undefined : text;
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+		if (hasCode(error, 'ENOENT')) return undefined;
 		throw error;
 	}
 }

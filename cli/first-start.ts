@@ -4,7 +4,8 @@
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
 import {writeFileAtomic} from '../system/atomic-file.js';
-import type {MetaOutcome, StoreDriver} from '../system/store.js';
+import type {StoreDriver} from '../system/store.js';
+import {metaFrom} from '../system/store-calls.js';
 import {homeFlag} from './home-flag.js';
 import type {Home} from './home.js';
 import {isShared} from './stores.js';
@@ -18,7 +19,7 @@ export async function refuseLostStore(
 	{store, isNew}: {store: StoreChoice; isNew: boolean},
 ): Promise<void> {
 	if (isNew || store === 'memory') return;
-	const read = await new Promise<MetaOutcome>(resolve => driver.readMeta(resolve));
+	const read = await metaFrom(driver);
 	// What cannot be read is told by whoever loads it.
 	if (!read.ok || read.meta !== undefined) return;
 	refuse(home, store);

@@ -5,10 +5,11 @@ import path from 'node:path';
 import {AppError} from '../api/errors.js';
 import {storePrefix} from '../api/keys.js';
 import type {Clock} from '../system/clock.js';
-import {addSums} from '../system/add-sums.js';
 import {noMeta} from '../system/meta.js';
-import type {CommitOutcome, LoadOutcome, Meta, MetaOutcome, StoreDriver} from '../system/store.js';
+import type {Meta, StoreDriver} from '../system/store.js';
+import {commitTo, metaFrom, recordsFrom} from '../system/store-calls.js';
 import {quietly, type Log} from './log.js';
+import {openSoundCache} from './sound-cache.js';
 import {failedError} from './usage.js';
 
 /** Opens the cache at a folder or `redis://…`. Throws an AppError when it cannot be used, or is another node's. */
@@ -34,9 +35,9 @@ export async function openNodeCache(place: string, node: string, clock: Clock, l
 
 async function openCache(place: string, onTrouble: (message: string) => void, log: Log): Promise<StoreDriver> {
 	if (!isRedis(place)) return (await import('./level-cache.js')).openLevelCache(path.resolve(place), log);
-	const driver = await (await import('../system/redis-store.js')).openRedisStore(place, onTrouble);
-	await addSums(driver);
-	return driver;
+	const {openRedisStore, setRedisAside} = await import('../system/redis-store.js');
+	const open = (): Promise<StoreDriver> => openRedisStore(place, onTrouble);
+	return openSoundCache({open, setAside: () => setRedisAside(place), finding: message => message}, log);
 }
 
 function tellingOf(node: string, clock: Clock, log: Log) {
@@ -66,20 +67,18 @@ async function claim(driver: StoreDriver, node: string, place: string): Promise<
 		throw failedError(`the cache at ${place} belongs to node "${owner}"; node "${node}" needs one of its own: choose another with --cache`);
 	// Without a lineage the first term gives it one.
 	const next: Meta = meta ?? {...noMeta, epoch: 1};
-	const outcome = await new Promise<CommitOutcome>(resolve => {
-		driver.commit({writes: [{key: ownerKey, body: () => node}], expected: meta ?? noMeta, next}, resolve);
-	});
+	const outcome = await commitTo(driver, {writes: [{key: ownerKey, body: () => node}], expected: meta ?? noMeta, next});
 	if (outcome.type !== 'committed') throw unusable(place, outcome.message);
 }
 
 async function metaOf(driver: StoreDriver, place: string): Promise<Meta | undefined> {
-	const read = await new Promise<MetaOutcome>(resolve => driver.readMeta(resolve));
+	const read = await metaFrom(driver);
 	if (!read.ok) throw unusable(place, read.message);
 	return read.meta;
 }
 
 async function ownerOf(driver: StoreDriver, place: string): Promise<string | undefined> {
-	const loaded = await new Promise<LoadOutcome>(resolve => driver.load(ownerKey, resolve));
+	const loaded = await recordsFrom(driver, ownerKey);
 	if (!loaded.ok) throw unusable(place, loaded.message);
 	return [...loaded.records].find(({key}) => key === ownerKey)?.body;
 }

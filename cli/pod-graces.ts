@@ -7,6 +7,7 @@ import {parseStoreKey, storePrefix} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import {parseRecord} from '../system/record.js';
 import type {StoredRecord} from '../system/store.js';
+import {recordsFrom} from '../system/store-calls.js';
 
 /**
  * Milliseconds by uid. Empty where there is nothing to read, or nothing readable: programs must end all the same, then with
@@ -19,10 +20,8 @@ export async function podGraces(data: string): Promise<ReadonlyMap<string, numbe
 	try {
 		const driver = await openLevelStore(directory);
 		try {
-			const records = await new Promise<Iterable<StoredRecord>>(resolve =>
-				driver.load(storePrefix, outcome => resolve(outcome.ok ? outcome.records : [])),
-			);
-			return new Map(Array.from(records).flatMap(graceOf));
+			const loaded = await recordsFrom(driver, storePrefix);
+			return new Map(Array.from(loaded.ok ? loaded.records : []).flatMap(graceOf));
 		} finally {
 			await driver.close();
 		}

@@ -5,7 +5,7 @@ import {AppError} from '../api/errors.js';
 import {vaultStoreKey} from '../api/keys.js';
 import {authorityName} from '../server/certificates.js';
 import {openVault, type Vault} from '../server/vault.js';
-import type {StoredRecord} from '../system/store.js';
+import {recordsFrom} from '../system/store-calls.js';
 import type {Stores} from './stores.js';
 
 /** Undefined: no server has led yet. Throws where the store cannot be read, or this server has another key. */
@@ -22,13 +22,9 @@ export async function readSharedVault(stores: Stores, keyFile: string): Promise<
 async function readRecords({open}: Stores): Promise<ReadonlyMap<string, string>> {
 	const driver = await open();
 	try {
-		const records = await new Promise<Iterable<StoredRecord>>((resolve, reject) => {
-			driver.load(vaultStoreKey(''), outcome => {
-				if (outcome.ok) resolve(outcome.records);
-				else reject(new AppError('ERR_NOT_REACHABLE', {message: `the store cannot be read: ${outcome.message}`}));
-			});
-		});
-		return new Map(Array.from(records, ({key, body}) => [key, body]));
+		const loaded = await recordsFrom(driver, vaultStoreKey(''));
+		if (!loaded.ok) throw new AppError('ERR_NOT_REACHABLE', {message: `the store cannot be read: ${loaded.message}`});
+		return new Map(Array.from(loaded.records, ({key, body}) => [key, body]));
 	} finally {
 		await driver.close();
 	}

@@ -11,6 +11,7 @@ import {limits} from '../api/limits.js';
 import type {Identity, Role} from '../api/roles.js';
 import {isDnsLabel, isDnsSubdomain} from '../api/rules/names.js';
 import {writeFileAtomic} from '../system/atomic-file.js';
+import {hasCode} from '../system/errno.js';
 import {mosquittoHash, passwordField} from './mosquitto-hash.js';
 import type {Vault} from './vault.js';
 
@@ -213,7 +214,7 @@ async function readIfThere(file: string): Promise<string | undefined> {
 	try {
 		return await readFile(file, 'utf8');
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+		if (hasCode(error, 'ENOENT')) return undefined;
 		throw new AppError('ERR_INTERNAL', {message: `${file} cannot be read: ${(error as Error).message}`}, error);
 	}
 }

@@ -3,7 +3,8 @@
 
 import {AppError} from '../api/errors.js';
 import {storePrefix} from '../api/keys.js';
-import type {Batch, CommitOutcome, Meta, MetaOutcome, StoreDriver, StoredRecord} from './store.js';
+import type {Batch, Meta, StoreDriver, StoredRecord} from './store.js';
+import {commitTo, metaFrom} from './store-calls.js';
 import {batchesOf} from './write-batches.js';
 
 /**
@@ -12,13 +13,13 @@ import {batchesOf} from './write-batches.js';
  * @throws AppError when the store cannot be read, or does not take it.
  */
 export async function addSums(driver: StoreDriver): Promise<void> {
-	const found = await new Promise<MetaOutcome>(resolve => driver.readMeta(resolve));
+	const found = await metaFrom(driver);
 	if (!found.ok) throw new AppError('ERR_NOT_REACHABLE', {message: `the store cannot be read: ${found.message}`});
 	if (found.meta === undefined || found.meta.records !== undefined) return;
 	let {meta} = found;
 	const write = async (writes: Batch['writes']): Promise<void> => {
 		const next: Meta = {...meta, version: meta.version + 1};
-		const outcome = await new Promise<CommitOutcome>(resolve => driver.commit({writes, expected: meta, next}, resolve));
+		const outcome = await commitTo(driver, {writes, expected: meta, next});
 		if (outcome.type !== 'committed') throw new AppError('ERR_STORE', {message: outcome.message});
 		meta = next;
 	};

@@ -45,6 +45,3 @@ export async function syncDirectory(directory: string): Promise<void> {
 		await handle.close();
 	}
 }
-
-/** Of an error of the file system: there is no such file. */
-export const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';

@@ -42,9 +42,9 @@ export async function* writeBackup({records}: Snapshot, meta: Meta, madeAtMs: nu
 /** The totals are of the store; the end has those of the file. */
 const withoutTotals = ({records: _ofStore, ...meta}: Meta): Meta => meta;
 
-const lineOf = ({key, body}: StoredRecord): string => `${JSON.stringify([sumOf(key, body), key, body])}\n`;
+const lineOf = ({key, body}: StoredRecord): string => `${JSON.stringify([crcOf(key, body), key, body])}\n`;
 
-const sumOf = (key: string, body: string): string => crc32(`${key}\n${body}`).toString(16).padStart(8, '0');
+const crcOf = (key: string, body: string): string => crc32(`${key}\n${body}`).toString(16).padStart(8, '0');
 
 export type BackupHead = {readonly madeAt: string; readonly meta: Meta};
 
@@ -97,7 +97,7 @@ async function* recordsOf(lines: AsyncIterable<Line>, sum: ReturnType<typeof cre
 }
 
 function recordOf(at: number, [sum, key, body]: readonly unknown[]): StoredRecord {
-	if (typeof key !== 'string' || typeof body !== 'string' || sum !== sumOf(key, body))
+	if (typeof key !== 'string' || typeof body !== 'string' || sum !== crcOf(key, body))
 		throw damaged(at, 'the record is not what was written');
 	return {key, body};
 }

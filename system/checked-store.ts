@@ -12,8 +12,8 @@ import type {Batch, LoadOutcome, Meta, MetaOutcome, RecordTotals, StoreDriver, S
 export type AboutDriver = {
 	/** Where it keeps a record, for those who look for the damage; undefined where it cannot tell. */
 	readonly whereIs: (key: string) => string | undefined;
-	/** What is to be done where it is damaged. */
-	readonly remedy: string;
+	/** What is to be done where it is damaged, if anything. */
+	readonly remedy?: string;
 };
 
 /** The sums of all records that are stored, and the keys of those that are stored without theirs. */
@@ -190,7 +190,8 @@ function checked(state: State, prefix: string, stored: Iterable<StoredRecord>): 
 		sums.byKey.set(record.key, BigInt(`0x${record.sum}`));
 	}
 	const problem = problemOf(damaged, prefix === storePrefix ? totals : undefined, sums.byKey, state.about);
-	if (problem !== undefined) return {ok: false, message: `${problem}; ${state.about.remedy}`, damaged: true};
+	const {remedy} = state.about;
+	if (problem !== undefined) return {ok: false, message: remedy === undefined ? problem : `${problem}; ${remedy}`, damaged: true};
 	if (prefix === storePrefix) state.sums = sums;
 	return {ok: true, records};
 }

@@ -5,6 +5,7 @@ import {mkdtemp, readFile, readdir, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {AppError} from '../api/errors.js';
 import {syncDirectory, writeFileAtomic, writeSynced} from './atomic-file.js';
+import {hasCode} from './errno.js';
 import {writeWitness, type Witnessed} from './level-witness.js';
 import {makeDirectory} from './make-directory.js';
 
@@ -71,7 +72,7 @@ async function createIn(directory: string, location: string, create: (location: 
 
 async function formatOf(directory: string, location: string): Promise<number> {
 	const text = await readFile(path.join(location, formatFile), 'utf8').catch((error: unknown) => {
-		if (isCode(error, 'ENOENT', 'ENOTDIR')) return '';
+		if (hasCode(error, 'ENOENT', 'ENOTDIR')) return '';
 		throw error;
 	});
 	const version = /^troupe-level (\d{1,9})\n$/.exec(text)?.[1];
@@ -88,6 +89,3 @@ async function formatOf(directory: string, location: string): Promise<number> {
 
 const notOurs = (directory: string, found: string): AppError =>
 	new AppError('ERR_INTERNAL', {message: `the data directory "${directory}" cannot be used: ${found}; nothing in it was changed`});
-
-const isCode = (error: unknown, ...codes: readonly string[]): boolean =>
-	error instanceof Error && 'code' in error && codes.includes(String(error.code));

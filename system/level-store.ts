@@ -9,6 +9,7 @@ import {AppError} from '../api/errors.js';
 import {metaStoreKey} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import {checkedStore} from './checked-store.js';
+import {hasCode} from './errno.js';
 import {databaseIn, raiseFormat, removeLeftovers} from './level-directory.js';
 import {damageInLog} from './level-log.js';
 import {giveUpReserve, openReserve, type Reserve} from './level-reserve.js';
@@ -95,7 +96,7 @@ async function checkLogs(location: string): Promise<void> {
 
 /** Somebody who has the store open has dropped the file meanwhile; the lock will say so. */
 function unlessGone(error: unknown): undefined {
-	if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+	if (!hasCode(error, 'ENOENT')) throw error;
 }
 
 function driverOf(state: State): StoreDriver {

@@ -5,7 +5,8 @@
 
 import {open, readFile, type FileHandle} from 'node:fs/promises';
 import path from 'node:path';
-import {isMissing, writeFileAtomic} from './atomic-file.js';
+import {writeFileAtomic} from './atomic-file.js';
+import {hasCode} from './errno.js';
 import {sumOf} from './record-sum.js';
 import type {Meta} from './store.js';
 
@@ -22,7 +23,7 @@ export const writeWitness = (location: string, meta: Witnessed): Promise<void> =
 /** @throws where it is missing or is not what was written. */
 export async function readWitness(location: string): Promise<Witnessed> {
 	const text = await readFile(path.join(location, witnessFile), 'utf8').catch((error: unknown) => {
-		if (isMissing(error)) return '';
+		if (hasCode(error, 'ENOENT')) return '';
 		throw error;
 	});
 	const [version, epoch] = text.split(' ').map(Number);

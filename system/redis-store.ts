@@ -21,6 +21,23 @@ type State = {readonly redis: Redis; readonly metaKey: string; readonly recordsK
  * @throws AppError when the URL is none, or nobody answers there.
  */
 export async function openRedisStore(url: string, onTrouble: (message: string) => void = () => undefined): Promise<StoreDriver> {
+	const state = await openState(url, onTrouble);
+	return checkedStore(driverOf(state), {whereIs: () => undefined});
+}
+
+/** Empties the place: what is there gets other names, in place of what was set aside before. Those names. */
+export async function setRedisAside(url: string): Promise<string> {
+	const {redis, metaKey, recordsKey} = await openState(url);
+	const aside = `${placeOf(url).prefix}:damaged`;
+	try {
+		await redis.eval(asideScript, 4, metaKey, recordsKey, `${aside}:meta`, `${aside}:records`);
+		return `${aside}:*`;
+	} finally {
+		redis.disconnect();
+	}
+}
+
+async function openState(url: string, onTrouble: (message: string) => void = () => undefined): Promise<State> {
 	const place = placeOf(url);
 	const redis = new Redis({
 		...place.server,
@@ -45,13 +62,13 @@ export async function openRedisStore(url: string, onTrouble: (message: string) =
 	redis.on('close', () => trouble(`the connection to ${place.shown} is lost`));
 	try {
 		await redis.connect();
-		await snapshot(state, '');
+		await redis.exists(state.metaKey);
 		opened = true;
+		return state;
 	} catch (error) {
 		redis.disconnect();
 		throw new AppError('ERR_NOT_REACHABLE', {message: `the cache at ${place.shown} cannot be used: ${messageOf(last ?? error)}`}, error);
 	}
-	return checkedStore(driverOf(state));
 }
 
 type Place = {
@@ -110,6 +127,12 @@ for at = 3, #ARGV, 3 do
 end
 redis.call('SET', KEYS[1], ARGV[2])
 return {1, ''}`;
+
+/** One of the two may be missing. */
+const asideScript = `
+for at = 1, 2 do
+	if redis.call('EXISTS', KEYS[at]) == 1 then redis.call('RENAME', KEYS[at], KEYS[at + 2]) else redis.call('DEL', KEYS[at + 2]) end
+end`;
 
 async function commit({redis, metaKey, recordsKey, closed}: State, {writes, expected, next}: Batch): Promise<CommitOutcome> {
 	if (closed) return {type: 'failed', message: closedMessage};

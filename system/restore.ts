@@ -6,7 +6,8 @@ import {storePrefix} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {BackupReader} from './backup.js';
 import {noMeta, restoringLineage} from './meta.js';
-import type {Batch, CommitOutcome, Meta, MetaOutcome, StoreDriver, StoredRecord, Write} from './store.js';
+import type {Meta, StoreDriver, StoredRecord, Write} from './store.js';
+import {commitTo, metaFrom} from './store-calls.js';
 import {batchesOf} from './write-batches.js';
 
 export type Restored = {readonly meta: Meta; readonly records: number};
@@ -34,7 +35,7 @@ export async function restore(driver: StoreDriver, {head, records}: BackupReader
 type Filling = {readonly add: (writes: readonly Write[]) => Promise<void>; readonly end: (meta: Meta) => Promise<void>};
 
 async function begin(driver: StoreDriver): Promise<Filling> {
-	const found = await metaOf(driver);
+	const found = await metaFrom(driver);
 	if (!found.ok) throw new AppError('ERR_NOT_REACHABLE', {message: `the store cannot be read: ${found.message}`});
 	let meta = found.meta ?? noMeta;
 	if (found.meta !== undefined && meta.lineage !== restoringLineage)
@@ -43,7 +44,7 @@ async function begin(driver: StoreDriver): Promise<Filling> {
 				'the store is not empty; a backup is restored into an empty one only: move what is there away first (data/control of the home)',
 		});
 	const commit = async (writes: readonly Write[], next: Meta): Promise<void> => {
-		const outcome = await committed(driver, {writes, expected: meta, next});
+		const outcome = await commitTo(driver, {writes, expected: meta, next});
 		if (outcome.type !== 'committed') throw new AppError('ERR_STORE', {message: outcome.message});
 		meta = next;
 	};
@@ -58,6 +59,3 @@ async function* leftovers(driver: StoreDriver): AsyncIterable<StoredRecord> {
 	const {records} = await driver.snapshot(storePrefix);
 	for await (const portion of records) yield* portion;
 }
-
-const metaOf = (driver: StoreDriver): Promise<MetaOutcome> => new Promise(resolve => driver.readMeta(resolve));
-const committed = (driver: StoreDriver, batch: Batch): Promise<CommitOutcome> => new Promise(resolve => driver.commit(batch, resolve));

@@ -11,7 +11,8 @@ import {noMeta, parseMeta} from './meta.js';
 import {parseRecord} from './record.js';
 import {withoutSum} from './record-sum.js';
 import {restore} from './restore.js';
-import type {LoadOutcome, Meta, StoredRecord} from './store.js';
+import type {Meta, StoredRecord} from './store.js';
+import {recordsFrom} from './store-calls.js';
 
 export type Salvaged = {
 	readonly records: number;
@@ -72,7 +73,7 @@ async function isWhole(directory: string): Promise<boolean> {
 	try {
 		const driver = await openLevelStore(directory);
 		try {
-			return (await new Promise<LoadOutcome>(resolve => driver.load(storePrefix, resolve))).ok;
+			return (await recordsFrom(driver, storePrefix)).ok;
 		} finally {
 			await driver.close();
 		}

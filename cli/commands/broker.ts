@@ -9,6 +9,7 @@ import path from 'node:path';
 import {brokerConfigPath, brokerFileMark, brokerFileNames, brokerFolder, type BrokerConfigAnswer} from '../../api/broker-config.js';
 import {didYouMean} from '../../api/suggest.js';
 import {syncDirectory} from '../../system/atomic-file.js';
+import {hasCode} from '../../system/errno.js';
 import {isWildcard} from '../addresses.js';
 import type {Invocation} from '../command.js';
 import {withClient} from '../session.js';
@@ -83,7 +84,7 @@ async function isFree(file: string): Promise<boolean> {
 		const [first = ''] = (await readFile(file, 'utf8')).split('\n', 1);
 		return first.includes(brokerFileMark);
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
+		if (hasCode(error, 'ENOENT')) return true;
 		throw failedError(`${file} cannot be read: ${(error as Error).message}`);
 	}
 }

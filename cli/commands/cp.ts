@@ -5,6 +5,7 @@ import path from 'node:path';
 import {PassThrough} from 'node:stream';
 import {limits} from '../../api/limits.js';
 import {remoteProtocol} from '../../api/remote-channels.js';
+import {hasCode} from '../../system/errno.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
 import {pack} from '../cp/pack.js';
@@ -150,7 +151,7 @@ async function isFolder(name: string): Promise<boolean> {
 	try {
 		return (await stat(name)).isDirectory();
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+		if (hasCode(error, 'ENOENT')) return false;
 		throw localError(error);
 	}
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import {createInterface} from 'node:readline/promises';
 import {removeHomes} from '../../agent/process/homes.js';
 import {releaseMemory} from '../../agent/process/memory.js';
+import {hasCode} from '../../system/errno.js';
 import type {Invocation} from '../command.js';
 import {homeOf} from '../home.js';
 import {foreignEntries, looksLikeHome, ownEntries} from '../home-contents.js';
@@ -40,7 +41,7 @@ function entriesOf(folder: string): readonly string[] | undefined {
 	try {
 		return readdirSync(folder);
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+		if (hasCode(error, 'ENOENT')) return undefined;
 		throw failedError(`${folder} cannot be read: ${(error as Error).message}`);
 	}
 }

@@ -8,6 +8,7 @@ import {constants} from 'node:fs';
 import {copyFile, lstat, mkdir, open, symlink, unlink, chmod} from 'node:fs/promises';
 import type {Stats} from 'node:fs';
 import {shown} from '../../api/shown.js';
+import {hasCode} from '../../system/errno.js';
 import {failedError} from '../usage.js';
 import {entryTypes} from './tar-format.js';
 import type {TarEntry} from './tar-reader.js';
@@ -138,7 +139,7 @@ async function statOf(at: string): Promise<Stats | undefined> {
 	try {
 		return await lstat(bytes(at));
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+		if (hasCode(error, 'ENOENT')) return undefined;
 		throw error;
 	}
 }

@@ -6,9 +6,11 @@ import test from 'ava';
 import {systemClock} from '../../system/clock.js';
 import {storePrefix} from '../../api/keys.js';
 import {openNodeCache} from '../../cli/node-cache.js';
+import {openLevelDriver} from '../../system/level-store.js';
 import {noMeta} from '../../system/meta.js';
-import type {MetaOutcome} from '../../system/store.js';
-import {commitTo, loadFrom, writing} from '../system/store-contract.js';
+import {withSum} from '../../system/record-sum.js';
+import {metaFrom} from '../../system/store-calls.js';
+import {batchOf, commitTo, loadFrom, writing} from '../system/store-contract.js';
 import {folder} from './_rig.js';
 
 const silent = {info: () => undefined, warn: () => undefined, error: () => undefined, fatal: () => undefined};
@@ -26,7 +28,7 @@ test('a cache is of the node that had it first, and another is told so', async t
 /** A closed cache that remembers something. */
 async function filled(place: string): Promise<void> {
 	const driver = await openNodeCache(place, 'a', systemClock, silent);
-	const read = await new Promise<MetaOutcome>(resolve => driver.readMeta(resolve));
+	const read = await metaFrom(driver);
 	const meta = (read.ok ? read.meta : undefined) ?? noMeta;
 	await commitTo(driver, {writes: [writing('/troupe/registry/a', 'x'.repeat(100))], expected: meta, next: {...meta, version: 1}});
 	await driver.close();
@@ -59,3 +61,19 @@ for (const [what, damage] of Object.entries(damages)) {
 		t.regex(String(warnings), /is damaged and was set aside as "/);
 	});
 }
+
+test('a damaged cache of an older version, whose records had no checksums, is set aside as well', async t => {
+	const place = path.join(await folder(t), 'cache');
+	const old = await openLevelDriver(place);
+	const wrong = withSum('0'.repeat(32), 'x');
+	await commitTo(old, batchOf(noMeta, writing(`${storePrefix}owner`, 'a'), writing('/troupe/registry/a', wrong)));
+	await old.close();
+	const warnings: unknown[] = [];
+	const driver = await openNodeCache(place, 'a', systemClock, {...silent, warn: (line: unknown) => void warnings.push(line)});
+	t.deepEqual(await loadFrom(driver, storePrefix), [{key: `${storePrefix}owner`, body: 'a'}]);
+	await driver.close();
+	t.regex(
+		String(warnings),
+		/is damaged and was set aside as "[^"]+-damaged"; [^(]+\(a record is not as written: "\/troupe\/registry\/a"[^;]*\)$/,
+	);
+});

@@ -10,7 +10,7 @@ import {isConditionTrue} from '../../api/conditions.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Client} from '../../cli/client.js';
 import {openLevelStore} from '../../system/level-store.js';
-import type {CommitOutcome, Meta} from '../../system/store.js';
+import {commitTo, metaFrom} from '../../system/store-calls.js';
 import {credentialFile, openAgent, openServer, type Agent, type Server} from './_hosts.js';
 import {isReady, pidOf, podOf, setOf} from './_pods.js';
 import {lives} from './_processes.js';
@@ -228,13 +228,11 @@ test.serial('an agent that cannot start says why and ends, also while its connec
 /** One assignment of a node's cache, as it stands in the store; undefined takes it away. */
 async function putRecord(cache: string, body: string | undefined): Promise<void> {
 	const driver = await openLevelStore(cache);
-	const expected = await new Promise<Meta>((resolve, reject) => {
-		driver.readMeta(read => (read.ok && read.meta !== undefined ? resolve(read.meta) : reject(new Error('no meta'))));
-	});
+	const read = await metaFrom(driver);
+	if (!read.ok || read.meta === undefined) throw new Error('no meta');
+	const expected = read.meta;
 	const writes = [{key: '/troupe/registry/assignments/default/torn', body: body === undefined ? undefined : () => body}];
-	const outcome = await new Promise<CommitOutcome>(resolve => {
-		driver.commit({writes, expected, next: {...expected, version: expected.version + 1}}, resolve);
-	});
+	const outcome = await commitTo(driver, {writes, expected, next: {...expected, version: expected.version + 1}});
 	await driver.close();
 	if (outcome.type !== 'committed') throw new Error(outcome.message);
 }

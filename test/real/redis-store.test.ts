@@ -1,7 +1,10 @@
 // A node's cache in a real Redis (Debian: redis-server).
 
 import test from 'ava';
+import {Redis} from 'ioredis';
 import {AppError} from '../../api/errors.js';
+import {openNodeCache} from '../../cli/node-cache.js';
+import {systemClock} from '../../system/clock.js';
 import {noMeta} from '../../system/meta.js';
 import {openRedisStore} from '../../system/redis-store.js';
 import {batchOf, commitTo, loadFrom, metaOf, storeContract, writing} from '../system/store-contract.js';
@@ -105,3 +108,31 @@ test('a full Redis refuses batches whole', async t => {
 	const records = await loadFrom(driver, '/troupe/');
 	t.is(typeof records === 'string' ? records : records.length, meta.version);
 });
+
+const damages: {readonly [what: string]: (redis: Redis, prefix: string) => Promise<unknown>} = {
+	'whose meta says nothing': (redis, prefix) => redis.set(`${prefix}:meta`, 'x'),
+	'with a changed record': (redis, prefix) => redis.hset(`${prefix}:records`, '/troupe/owner', 'x'),
+	'without its records': (redis, prefix) => redis.del(`${prefix}:records`),
+};
+
+for (const [what, damage] of Object.entries(damages)) {
+	test(`a cache ${what} is set aside and made again`, async t => {
+		const prefix = `damaged-${++prefixes}`;
+		const url = `redis://127.0.0.1:${shared.port}/${prefix}`;
+		const redis = new Redis(shared.port, '127.0.0.1');
+		t.teardown(() => redis.quit());
+		const warnings: unknown[] = [];
+		const log = {info: () => undefined, warn: (line: unknown) => void warnings.push(line), error: () => undefined, fatal: () => undefined};
+		for (let time = 0; time < 2; time++) {
+			await (await openNodeCache(url, 'a', systemClock, log)).close();
+			t.is(warnings.length, time);
+			await damage(redis, prefix);
+			const driver = await openNodeCache(url, 'b', systemClock, log);
+			t.deepEqual(await loadFrom(driver, '/troupe/'), [{key: '/troupe/owner', body: 'b'}], 'nobody has had it');
+			await driver.close();
+			t.true((await redis.exists(`${prefix}:damaged:meta`)) === 1);
+			t.regex(String(warnings[time]), /is damaged and was set aside as "damaged-\d+:damaged:\*"; .*\([^;]*\)$/);
+			await redis.del(`${prefix}:meta`, `${prefix}:records`);
+		}
+	});
+}

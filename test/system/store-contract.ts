@@ -3,13 +3,15 @@
 import type {TestFn} from 'ava';
 import {limits} from '../../api/limits.js';
 import {noMeta} from '../../system/meta.js';
-import type {Batch, CommitOutcome, Meta, MetaOutcome, Snapshot, StoreDriver, StoredRecord, Write} from '../../system/store.js';
+import {commitTo, metaFrom, recordsFrom} from '../../system/store-calls.js';
+import type {Batch, Meta, MetaOutcome, Snapshot, StoreDriver, StoredRecord, Write} from '../../system/store.js';
 
-export const commitTo = (driver: StoreDriver, batch: Batch): Promise<CommitOutcome> =>
-	new Promise(resolve => driver.commit(batch, resolve));
+export {commitTo};
 
-export const metaOf = (driver: StoreDriver): Promise<MetaOutcome> =>
-	new Promise(resolve => driver.readMeta(outcome => resolve(outcome.ok ? {...outcome, meta: fenceIn(outcome.meta)} : outcome)));
+export async function metaOf(driver: StoreDriver): Promise<MetaOutcome> {
+	const outcome = await metaFrom(driver);
+	return outcome.ok ? {...outcome, meta: fenceIn(outcome.meta)} : outcome;
+}
 
 /** Without the totals of the records, which not every driver keeps. */
 export function fenceIn(meta: Meta | undefined): Meta | undefined {
@@ -17,8 +19,10 @@ export function fenceIn(meta: Meta | undefined): Meta | undefined {
 	return meta === undefined ? undefined : fence;
 }
 
-export const loadFrom = (driver: StoreDriver, prefix: string): Promise<readonly StoredRecord[] | string> =>
-	new Promise(resolve => driver.load(prefix, outcome => resolve(outcome.ok ? [...outcome.records] : outcome.message)));
+export async function loadFrom(driver: StoreDriver, prefix: string): Promise<readonly StoredRecord[] | string> {
+	const outcome = await recordsFrom(driver, prefix);
+	return outcome.ok ? [...outcome.records] : outcome.message;
+}
 
 export const writing = (key: string, body: string | undefined): Write => ({key, body: body === undefined ? undefined : () => body});
 
