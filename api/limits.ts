@@ -127,9 +127,10 @@ export const limits = {
 	/** Events kept of one object, and how many of those have the same reason and are about the same part, with different causes. */
 	eventsPerObject: 20,
 	eventAspects: 5,
-	/** How long they are told; and what led to each commit of an object. */
+	/** How long they are told; and how often those are written that came with no commit. */
 	eventTtlMs: 3_600_000,
 	eventFlushMs: 5_000,
+	/** What led to the commits of one object: of how many of them, and how long that is told. */
 	journalEntries: 64,
 	journalTtlMs: 3_600_000,
 	/** Objects that are gone of which they are told. */
@@ -257,9 +258,9 @@ export const limits = {
 	/** What waits beyond that window, the latest per retained topic; then the oldest is dropped. */
 	brokerOutboxMessages: 10_000,
 	brokerOutboxBytes: 16_777_216,
-	/** A connection to the broker: how many, how long until it has logged in, and what it may send until then. */
+	/** Connections of the broker: it has so many and `newcomers` more in all, whether they have logged in or not. */
 	brokerConnections: 4_096,
-	brokerLoginMs: 10_000,
+	/** What one may send until it has logged in; and its client id. */
 	brokerLoginPacketBytes: 65_536,
 	brokerClientIdBytes: 384,
 	/** Connections of one login at a time, those of nodes aside. */
@@ -440,6 +441,8 @@ export const limits = {
 	/** Lines that the record of them may have beyond twice their number before it is written anew; a longer name is kept as a hash. */
 	podUserLines: 1_024,
 	podUserKeyCharacters: 512,
+	/** What is read of each file that says which users the host has. */
+	hostUsersBytes: 1_048_576,
 	/** Groups of a program beside its own; and the file that says how an attempt began and ended, which names them. */
 	containerGroups: 1_000,
 	stateFileBytes: 32_768,

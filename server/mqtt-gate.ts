@@ -28,7 +28,7 @@ export function createMqttGate(clock: Clock): MqttGate {
 	let onNone = (): void => undefined;
 	const streams = new Set<Duplex>();
 	const pass: MqttGate['attach'] = (stream, describe, onLogin) => {
-		if (broker === undefined) refuse(stream, clock);
+		if (broker === undefined) refuse(stream);
 		else broker.attach(stream, describe, onLogin);
 	};
 	return {
@@ -63,10 +63,8 @@ export function createMqttGate(clock: Clock): MqttGate {
 	};
 }
 
-/** Nothing is answered before the first word: the answer is one to CONNECT. */
-function refuse(stream: Duplex, clock: Clock): void {
-	const cancel = clock.after(limits.brokerLoginMs, () => stream.destroy());
+/** Nothing is answered before the first word: the answer is one to CONNECT. Doors cut those that say none. */
+function refuse(stream: Duplex): void {
 	stream.on('error', () => stream.destroy());
-	stream.once('close', cancel);
 	stream.once('data', () => stream.end(unavailable, () => stream.destroy()));
 }

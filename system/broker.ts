@@ -41,7 +41,7 @@ export type {Broker, BrokerCounter, BrokerOptions, RetainedMessage, RetainedSour
 
 /** Where a refused publish ends: acknowledged as its QoS wants, heard by nobody. */
 const refusedTopic = '$refused';
-/** Those that log in are bounded here, those that have not, at the doors: neither takes the places of the other. */
+/** Those that have not logged in are bounded at the doors, in number and time: they never take all the places. */
 const mostSockets = limits.brokerConnections + limits.newcomers;
 const empty = Buffer.alloc(0);
 const ignore = (): void => undefined;
@@ -130,13 +130,7 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 		});
 		const connection = newConnection<Identity>(about, stream, onLogin);
 		connections.add(aedes.handle(stream), connection);
-		const cancelDeadline = clock.after(limits.brokerLoginMs, () => {
-			if (connection.identity !== undefined) return;
-			count('cutSilent', about);
-			stream.cut();
-		});
 		stream.once('close', () => {
-			cancelDeadline();
 			connections.end(connection);
 			allowances.tidy();
 		});
@@ -187,7 +181,7 @@ async function startAedes(persistence: Persistence, {count}: Counters): Promise<
 		persistence,
 		// Of any other number, so many publishes that wait for one client would stop all others.
 		concurrency: 0,
-		connectTimeout: limits.brokerLoginMs,
+		connectTimeout: limits.newcomerMs,
 		drainTimeout: limits.toolStallMs,
 		maxInflightInbound: limits.brokerInflightInbound,
 		// What may follow CONNECT at once is bounded by the bytes that are taken until the login.

@@ -17,7 +17,6 @@ export function createCounters(onCounter?: (counter: BrokerCounter, about: strin
 		cutMalformed: 0,
 		cutOverflow: 0,
 		cutStalled: 0,
-		cutSilent: 0,
 		cutCrowded: 0,
 		cutGreedy: 0,
 		loginsCrowded: 0,

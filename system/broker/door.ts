@@ -62,7 +62,7 @@ export function openDoor(
 
 /** Shakes hands on connections that are handed to it, and never listens itself. */
 function secureOf(pair: TlsPair, onSocket: (socket: Socket) => void): TlsServer {
-	const server = createTlsServer({...pair, minVersion, ALPNProtocols: ['mqtt'], handshakeTimeout: limits.brokerLoginMs}, onSocket);
+	const server = createTlsServer({...pair, minVersion, ALPNProtocols: ['mqtt'], handshakeTimeout: limits.newcomerMs}, onSocket);
 	// A handshake that takes too long is only told.
 	return server.on('tlsClientError', (_error, socket) => socket.destroy());
 }

@@ -1,6 +1,6 @@
 // Reads only the fixed headers of what a client sends (MQTT 3.1.1, section 2.2) and says no before a parser has buffered
 // anything: a packet's length is bounded, its type is one that clients send, the first one is CONNECT, its version is known, and it
-// names no more filters than one connection may hold. It stops where a turn's work is reached, so that it knows what it has passed.
+// names no more filters than one packet may. It stops where a turn's work is reached, so that it knows what it has passed.
 
 import {limits} from '../../api/limits.js';
 import {filterWork, packetWork} from './packet-work.js';

@@ -55,7 +55,6 @@ export type BrokerCounter =
 	| 'cutMalformed'
 	| 'cutOverflow'
 	| 'cutStalled'
-	| 'cutSilent'
 	| 'cutCrowded'
 	/** It went on asking for more work than its login's share. */
 	| 'cutGreedy'

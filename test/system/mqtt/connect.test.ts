@@ -109,7 +109,7 @@ prove(test, 'connect', {
 	'a connection without CONNECT is ended after a time': async (t, {dial, clock, broker}) => {
 		const wire = await dial();
 		while (broker.counters().connections === 0) await new Promise(resolve => setImmediate(resolve));
-		clock.advance(limits.brokerLoginMs);
+		clock.advance(limits.newcomerMs);
 		t.is(await wire.next(), 'closed');
 	},
 	'a login without the right to connect gets CONNACK 5': async (t, rig) => {
