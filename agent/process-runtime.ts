@@ -30,6 +30,7 @@ import type {Dropper} from './process/privileges.js';
 import {createRemovals} from './process/removal.js';
 import {foldersIn, isFolderName, openSandboxes, privateRootName, type SandboxRecord} from './process/sandboxes.js';
 import {createInput} from './process/stdin.js';
+import {startNotes} from './process/start-notes.js';
 import {createStock} from './process/stock.js';
 import {createVolumes} from './process/volumes.js';
 import {handle, type Handlers} from './handlers.js';
@@ -42,6 +43,8 @@ export type ProcessRuntimeOptions = {
 	readonly clock: Clock;
 	readonly hostIP?: string | undefined;
 	readonly onWarning?: ((message: string) => void) | undefined;
+	/** Told at the start alone: what holds otherwise than an operator may think. */
+	readonly onNote?: ((note: string) => void) | undefined;
 	/** How containers come by Secrets; without it those that name some do not start. */
 	readonly secrets?: NodeSecrets | undefined;
 	readonly maxPods?: number | undefined;
@@ -81,7 +84,8 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 		folder: path.join(realDirectory, '.stock'),
 		onWarning,
 	});
-	const users = host.agent.uid === 0 ? openPodUsers(directory, options.users ?? defaultUserRange(realDirectory), onWarning) : undefined;
+	const range = host.agent.uid === 0 ? (options.users ?? defaultUserRange(realDirectory)) : undefined;
+	const users = range === undefined ? undefined : openPodUsers(directory, range, onWarning);
 	const sandboxes = openSandboxes(directory, options.subnet ?? defaultSubnet, stock, onWarning, users);
 	let listener: ExitListener = () => undefined;
 	const tell: ExitListener = (container, exit) => listener(container, exit);
@@ -90,6 +94,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	const mayJoin = host.agent.uid !== 0 || host.dropper !== undefined;
 	const groups =
 		options.controlGroups === null || !mayJoin ? noGroups : openContainerGroups(directory, clock, onWarning, undefined, processes);
+	for (const note of startNotes(options, range, groups.enforces('pids'))) options.onNote?.(note);
 	const growth = createLogWatch(clock, options.logFileBytes ?? limits.logFileBytes, onWarning);
 	const containers = createContainers({sandboxes, stock, groups, logs: growth, bootId: host.bootId, clock, tell, onWarning});
 	groups.sweep((id, attempt) => existsSync(attemptFolder(path.join(sandboxes.folderOf(id.uid), id.container), attempt)));

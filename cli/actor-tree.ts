@@ -1,7 +1,7 @@
 // The actor tree as people see it: one line an actor, with what is wrong standing out. Pure.
 
 import type {TreeNode} from '../server/control-plane.js';
-import {withoutControls} from './table.js';
+import {inOneLine} from './table.js';
 import type {Colours} from './terminal.js';
 
 export type SystemTree = {readonly system: string; readonly tree?: TreeNode | null; readonly problem?: string | null};
@@ -12,7 +12,7 @@ export function drawTrees(systems: readonly SystemTree[], depth: number, colours
 }
 
 function drawSystem({system, tree, problem}: SystemTree, depth: number, colours: Colours): string {
-	const why = problem === undefined || problem === null ? '' : `  ${colours.red(withoutControls(problem))}`;
+	const why = problem === undefined || problem === null ? '' : `  ${colours.red(inOneLine(problem))}`;
 	if (tree === undefined || tree === null) return `${colours.bold(system)}${why === '' ? `  ${colours.red('cannot be reached')}` : why}\n`;
 	return `${colours.bold(system)}${aboutOf(tree, colours)}${why}\n` + drawChildren(tree, '', depth, colours);
 }
@@ -25,7 +25,7 @@ function drawChildren(node: TreeNode, prefix: string, depth: number, colours: Co
 		.toSorted((a, b) => (a.name < b.name ? -1 : 1)) // By name, so that a restart changes nothing in the picture.
 		.map((child, at) => {
 			const isLast = at === node.children.length - 1;
-			const line = `${prefix}${isLast ? '└─ ' : '├─ '}${withoutControls(child.name)}${aboutOf(child, colours)}\n`;
+			const line = `${prefix}${isLast ? '└─ ' : '├─ '}${inOneLine(child.name)}${aboutOf(child, colours)}\n`;
 			return line + drawChildren(child, prefix + (isLast ? '   ' : '│  '), depth - 1, colours);
 		})
 		.join('');
@@ -37,10 +37,10 @@ const countOf = (node: TreeNode): number => node.children.reduce((sum, child) =>
 function aboutOf({state, about, restarts, waiting, failure}: TreeNode, colours: Colours): string {
 	const parts = [
 		stateText(state, colours),
-		about === '' ? '' : colours.dim(withoutControls(about)),
+		about === '' ? '' : colours.dim(inOneLine(about)),
 		restarts > 0 ? colours.yellow(`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`) : '',
 		waiting > 0 ? `${waiting} waiting` : '',
-		failure === undefined || failure === null ? '' : colours.red(`last crash: ${withoutControls(failure)}`),
+		failure === undefined || failure === null ? '' : colours.red(`last crash: ${inOneLine(failure)}`),
 	];
 	return parts
 		.filter(part => part !== '')

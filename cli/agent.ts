@@ -54,8 +54,10 @@ async function startNode(
 	const fetch = createSecretFetch({...credential, servers: servers.https, clock: ground.clock});
 	const secrets = await openNodeSecrets(home, fetch, log);
 	const hostPaths = options.hostPaths ?? (credential.servers.every(isHere) ? 'all' : []);
+	const ofRuntime: string[] = [];
+	const onNote = (note: string): void => void ofRuntime.push(note);
 	const runtime = await openRuntime(
-		{choice: options.runtime, home, secrets, hostPaths, users: options.podUsers, processes: options.maxProcesses},
+		{choice: options.runtime, home, secrets, hostPaths, users: options.podUsers, processes: options.maxProcesses, onNote},
 		ground,
 		log,
 	);
@@ -85,7 +87,7 @@ async function startNode(
 		await stopped(node);
 	});
 	node.begin();
-	return [...notes, ...(await standing.known)];
+	return [...notes, ...ofRuntime, ...(await standing.known)];
 }
 
 /** A server that listens on this host only. */

@@ -74,10 +74,11 @@ type FlagWord = {
 	readonly negated?: boolean;
 };
 
-function withValue(name: string, {type}: FlagSpec, value: string, word: string, words: string[], problems: string[]): void {
+function withValue(name: string, spec: FlagSpec, value: string, word: string, words: string[], problems: string[]): void {
+	const {type} = spec;
 	if (type === 'boolean' && value !== 'true' && value !== 'false') problems.push(`--${name} is true or false, got "${word}"`);
-	else if (type === 'number' && value !== '' && !isPlainNumber(value))
-		problems.push(`--${name} must be a number in plain digits, got "${value}"`);
+	else if (value === '') problems.push(`--${name} needs a value: --${name} ${spec.value ?? 'VALUE'}`);
+	else if (type === 'number' && !isPlainNumber(value)) problems.push(`--${name} must be a number in plain digits, got "${value}"`);
 	else words.push(`--${name}=${value}`);
 }
 
@@ -158,7 +159,6 @@ async function callMeow(argv: readonly string[], specs: FlagSpecs): Promise<{inp
 function problemOf(name: string, spec: FlagSpec, value: unknown): string[] {
 	const values = spec.multiple === true && Array.isArray(value) ? (value as readonly unknown[]) : value === undefined ? [] : [value];
 	return values.flatMap(one => {
-		if (one === '') return [`--${name} needs a value: --${name} ${spec.value ?? 'VALUE'}`];
 		const form = spec.choices === undefined || name !== 'output' ? undefined : foreignForms.find(form => String(one).startsWith(form));
 		if (form !== undefined)
 			return [`--output ${form} is not supported; there are ${spec.choices?.join(', ') ?? ''}: with -o json, jq picks out what is wanted`];

@@ -2,7 +2,7 @@
 
 import {existsSync, readFileSync} from 'node:fs';
 import {homeOf} from './home.js';
-import {homeFlag} from './home-flag.js';
+import {homeFlag, homeFlagElsewhere} from './home-flag.js';
 
 /** The commands that serve from a home. */
 export const servingCommands = ['up', 'server', 'agent'] as const;
@@ -56,7 +56,7 @@ export function readyText(home: string, endpoints: Endpoints, detached: boolean,
 		...placesOf(home, endpoints),
 		'',
 		ending,
-		...nextOf(command, detached, troupe, at),
+		...nextOf(command, detached, troupe, detached ? at : homeFlagElsewhere(home)),
 		'',
 	].join('\n');
 }

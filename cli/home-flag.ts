@@ -4,14 +4,17 @@ import {homedir} from 'node:os';
 import {homeRoot} from './home.js';
 
 /** ` --home DIR`, or nothing where `troupe down` typed here means this home anyway. */
-export const homeFlag = (home: string): string =>
-	home === homeRoot('down', undefined, process.env['TROUPE_HOME'], homedir()) ? '' : ` --home ${wordOf(home)}`;
+export const homeFlag = (home: string): string => flagFor(home, process.env['TROUPE_HOME']);
+
+/** The same for another terminal, of whose TROUPE_HOME nobody knows. */
+export const homeFlagElsewhere = (home: string): string => flagFor(home, undefined);
+
+const flagFor = (home: string, fromEnvironment: string | undefined): string =>
+	home === homeRoot('down', undefined, fromEnvironment, homedir()) ? '' : ` --home ${wordOf(home)}`;
 
 /** What a person has to know who has a KUBECONFIG: `kubectl` and `troupe` may ask different clusters. */
-export const kubeconfigNotes = (): {readonly notes?: readonly string[]} =>
-	(process.env['KUBECONFIG'] ?? '') === ''
-		? {}
-		: {notes: ['KUBECONFIG is set: kubectl goes by it, troupe asks the cluster of its home first']};
+export const kubeconfigNotes = (): readonly string[] =>
+	(process.env['KUBECONFIG'] ?? '') === '' ? [] : ['KUBECONFIG is set: kubectl goes by it, troupe asks the cluster of its home first'];
 
 /** As a shell takes it for one word. */
 const wordOf = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -65,12 +65,14 @@ export type RuntimeOptions = {
 	readonly hostPaths: HostPathsChoice;
 	readonly users: UserRange | undefined;
 	readonly processes: number | undefined;
+	/** What is to be told to whoever starts this. */
+	readonly onNote: (note: string) => void;
 	/** Where simulated nodes of one process get the addresses of their pods. */
 	readonly network?: SimulatedNetwork;
 };
 
 export async function openRuntime(options: RuntimeOptions, {clock, random}: Ground, log: Log): Promise<Runtime> {
-	const {choice, home, secrets, hostPaths, users, processes, network} = options;
+	const {choice, home, secrets, hostPaths, users, processes, onNote, network} = options;
 	if (choice === 'simulated')
 		return (await import('../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
 	return createProcessRuntime({
@@ -82,5 +84,6 @@ export async function openRuntime(options: RuntimeOptions, {clock, random}: Grou
 		users,
 		processes,
 		onWarning: message => log.warn(message),
+		onNote,
 	});
 }

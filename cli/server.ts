@@ -24,7 +24,7 @@ export function runServer(options: ServerOptions): Promise<number> {
 				else fail(`the store is lost: ${reason}`);
 			},
 		});
-		const endpoints: Endpoints = {command: 'server', api: url, ...doors, pid: process.pid, ...kubeconfigNotes()};
+		const endpoints: Endpoints = {command: 'server', api: url, ...doors, pid: process.pid, notes: kubeconfigNotes()};
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell: 'the server has stopped; agents and their pods run on'};
 	});
 }

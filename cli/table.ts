@@ -1,5 +1,6 @@
 // Tables as kubectl draws them: upper-case heads, columns three spaces apart, nothing after the last one. Pure.
 
+import {withControlsShown} from './control-characters.js';
 import type {Colours} from './terminal.js';
 import type {WidthOf} from './text-width.js';
 
@@ -36,16 +37,14 @@ export function drawTable(
 	return drawRow(head, widths, widthOf) + rows.map(row => drawRow(row, widths, widthOf, paint)).join('');
 }
 
-/** Null is blank; line ends and control characters in a cell would break the table, or command the terminal. */
+/** Null is blank; a line end in a cell would break the table, a control character command the terminal. */
 export function cellText(value: unknown): string {
 	if (value === null || value === undefined) return '';
-	return withoutControls(typeof value === 'string' ? value : JSON.stringify(value));
+	return inOneLine(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** Text of others, safe to show on a terminal. */
-export const withoutControls = (text: string): string =>
-	// eslint-disable-next-line no-control-regex -- control characters are what is looked for.
-	text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+/** Text of others in one line, with control characters shown. */
+export const inOneLine = (text: string): string => withControlsShown(text.replace(/[\t\n\r]+/g, ' '));
 
 const fine = /^(Running|Ready|Active|Succeeded|Completed|Normal|True)$/;
 const pending = /^(Pending|ContainerCreating|Terminating|NotReady|SchedulingDisabled|Ready,SchedulingDisabled|Unknown|Warning|retry .*)$/i;

@@ -50,10 +50,15 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 		const current = term();
 		if (current === undefined)
 			throw failedError(`${otherLeader()?.api ?? 'another server'} leads over ${options.store}; troupe server stands by it`);
-		const around: Surroundings = {options, ground, stage, closers: behindNodes, term: current, network: createSimulatedNetwork()};
+		const notes = [...kubeconfigNotes()];
+		const onNote = (note: string): void => {
+			stage.log.warn(note);
+			notes.push(note);
+		};
+		const around: Surroundings = {options, ground, stage, closers: behindNodes, term: current, network: createSimulatedNetwork(), onNote};
 		for (const name of names) nodes.set(name, await openNodeOf(name, around));
 		for (const node of nodes.values()) node.begin();
-		const endpoints: Endpoints = {command: 'up', api: url, ...doors, pid: process.pid, ...kubeconfigNotes()};
+		const endpoints: Endpoints = {command: 'up', api: url, ...doors, pid: process.pid, notes};
 		const farewell = `the cluster has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
 	});
@@ -66,9 +71,10 @@ type Surroundings = {
 	readonly closers: Closers;
 	readonly term: Term;
 	readonly network: SimulatedNetwork;
+	readonly onNote: (note: string) => void;
 };
 
-async function openNodeOf(name: string, {options, ground, stage, closers, term, network}: Surroundings): Promise<Node> {
+async function openNodeOf(name: string, {options, ground, stage, closers, term, network, onNote}: Surroundings): Promise<Node> {
 	const {log, fail, home} = stage;
 	const isOwn = name === options.node;
 	// The cache first: whoever has it may use the runtime's folder.
@@ -84,6 +90,7 @@ async function openNodeOf(name: string, {options, ground, stage, closers, term, 
 			hostPaths: options.hostPaths,
 			users: options.podUsers,
 			processes: options.maxProcesses,
+			onNote,
 			network,
 		},
 		ground,

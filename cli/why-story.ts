@@ -3,7 +3,7 @@
 import {ageOf, ageSince} from '../api/duration.js';
 import type {ApiObject, Condition} from '../api/object.js';
 import type {JournalEntry, ObjectEvent, TreeNode} from '../server/control-plane.js';
-import {drawTable, withoutControls, type WidthOf} from './table.js';
+import {drawTable, inOneLine, type WidthOf} from './table.js';
 import type {Colours} from './terminal.js';
 
 export type Why = {
@@ -42,7 +42,7 @@ function standing({object}: Why, nowMs: number, colours: Colours): string {
 /** ActorFailed is bad when true, the usual conditions are when false. */
 const isWrong = ({type, status}: Condition): boolean => (type === 'ActorFailed' ? status === 'True' : status === 'False');
 const conditionText = ({type, status, reason, message}: Condition): string =>
-	withoutControls(
+	inOneLine(
 		`${type} is ${status}${reason === undefined ? '' : ` (${reason})`}${message === undefined || message === '' ? '' : `: ${message}`}`,
 	);
 
@@ -55,7 +55,7 @@ function actorLines(actor: Why['actor'], colours: Colours): string {
 		restarts > 0 ? `${restarts} ${restarts === 1 ? 'restart' : 'restarts'}` : '',
 		waiting > 0 ? `${waiting} messages waiting` : '',
 	];
-	const crash = failure === undefined || failure === null ? '' : `  ${colours.red(`last crash: ${withoutControls(failure)}`)}\n`;
+	const crash = failure === undefined || failure === null ? '' : `  ${colours.red(`last crash: ${inOneLine(failure)}`)}\n`;
 	return `Its actor ${address}\n  ${told.filter(part => part !== '').join(', ')}\n${crash}`;
 }
 
@@ -67,9 +67,9 @@ function journalRows(journal: readonly JournalEntry[], nowMs: number): readonly 
 	const rows = journal.map(({version, atMs, type, from, cause}) => [
 		String(version),
 		agoText(atMs, nowMs),
-		withoutControls(type),
-		withoutControls(from),
-		withoutControls(cause),
+		inOneLine(type),
+		inOneLine(from),
+		inOneLine(cause),
 	]);
 	return [['VERSION', 'WHEN', 'MESSAGE', 'FROM', 'BECAUSE OF'], ...rows];
 }
@@ -88,8 +88,8 @@ function eventRows(events: readonly ObjectEvent[], nowMs: number): readonly (rea
 	const rows = events.map(({type, reason, message, count, lastAtMs}) => [
 		agoText(lastAtMs, nowMs) + (count > 1 ? ` (x${count})` : ''),
 		type,
-		withoutControls(reason),
-		withoutControls(message),
+		inOneLine(reason),
+		inOneLine(message),
 	]);
 	return [['WHEN', 'TYPE', 'REASON', 'MESSAGE'], ...rows];
 }

@@ -46,17 +46,20 @@ export function podStatusOf(view: PodView, nowMs: number): PodStatus {
 
 function reasonOf({isOverdue, problem}: PodView): Pick<PodStatus, 'reason' | 'message'> {
 	if (isOverdue) return {reason: deadlineExceeded, message: 'the pod was active on its node for longer than activeDeadlineSeconds'};
-	return problem === undefined ? {} : {reason: 'SandboxFailed', message: problem};
+	return problem === undefined ? {} : noSandbox(problem);
 }
+
+const noSandbox = (problem: string) => ({reason: 'SandboxFailed', message: problem});
 
 /** Kubernetes' word for a pod that was ended since its time was over. */
 export const deadlineExceeded = 'DeadlineExceeded';
 
 /** As its actor says; who waits for its turn says what the pod waits for. */
-function statusOf({name, image}: Container, {containers, awaited}: PodView, {mayStart, initialized}: Turns): ContainerStatus {
+function statusOf({name, image}: Container, {containers, awaited, problem}: PodView, {mayStart, initialized}: Turns): ContainerStatus {
 	const told = containers[name];
 	if (told !== undefined && told.state?.waiting?.reason !== podInitializing) return told;
-	const waiting = (mayStart.includes(name) ? awaited : undefined) ?? {reason: initialized ? 'ContainerCreating' : podInitializing};
+	const missing = problem === undefined ? awaited : noSandbox(problem);
+	const waiting = (mayStart.includes(name) ? missing : undefined) ?? {reason: initialized ? 'ContainerCreating' : podInitializing};
 	if (told !== undefined) return {...told, state: {waiting}};
 	return {name, image, imageID: '', ready: false, started: false, restartCount: 0, state: {waiting}};
 }

@@ -4,11 +4,14 @@ import type {FlagSpecs} from '../command.js';
 
 const helpFlag: FlagSpecs = {help: {type: 'boolean', short: 'h', about: 'show what this command does and takes'}};
 
+const homeFlag = (noun: string, fallback: string): FlagSpecs => ({
+	home: {type: 'string', value: 'DIR', about: `where the ${noun} keeps everything (TROUPE_HOME, ${fallback})`},
+});
+
 /** Of every command. */
-export const homeFlags: FlagSpecs = {
-	...helpFlag,
-	home: {type: 'string', value: 'DIR', about: 'where the cluster keeps everything (TROUPE_HOME, ~/.troupe)'},
-};
+export const homeFlags: FlagSpecs = {...helpFlag, ...homeFlag('cluster', '~/.troupe')};
+/** Of `agent`. */
+export const agentHomeFlags: FlagSpecs = {...helpFlag, ...homeFlag('agent', '~/.troupe-agent')};
 
 /** Of every command that talks to a cluster. */
 export const clusterFlags: FlagSpecs = {

@@ -1,7 +1,7 @@
 // Commands that start, stop and keep a cluster.
 
 import type {CommandSpec, FlagSpecs} from '../command.js';
-import {clusterFlags, documentFlag, homeFlags} from './flags.js';
+import {agentHomeFlags, clusterFlags, documentFlag, homeFlags} from './flags.js';
 
 /** Of every command that listens. */
 const doorFlags: FlagSpecs = {
@@ -88,7 +88,7 @@ export const servingCommands: readonly CommandSpec[] = [
 		usage: ['--join URL[,URL] --token TOKEN [--node NAME] [--home DIR] [--detach]', '[--home DIR]   (a host that has joined before)'],
 		examples: ['troupe agent --join https://192.0.2.10:6443 --token troupe-join.… ', 'troupe agent'],
 		flags: {
-			...homeFlags,
+			...agentHomeFlags,
 			join: {type: 'string', value: 'URL[,URL]', about: 'servers of the cluster, the API address of each'},
 			token: {type: 'string', value: 'TOKEN', about: 'what troupe token create --join printed (TROUPE_TOKEN); needed once'},
 			ca: {type: 'string', value: 'FILE', about: 'the certificate of the cluster, instead of the pin in the token'},
@@ -143,7 +143,7 @@ export const servingCommands: readonly CommandSpec[] = [
 	{
 		name: 'down',
 		summary: 'stop what runs for a home; pods run on unless --pods is given',
-		usage: ['[--pods]'],
+		usage: ['[--pods] [--home DIR]'],
 		examples: ['troupe down', 'troupe down --pods'],
 		flags: {...homeFlags, pods: {type: 'boolean', about: 'stop the programs of all pods too, also when nothing else runs'}},
 		load: () => import('../commands/down.js'),
@@ -169,7 +169,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			...homeFlags,
 			salvage: {type: 'boolean', about: 'without a backup: save what can be saved of the damaged store in the home, and say what is lost'},
 			key: {type: 'string', value: 'FILE', about: 'data/cluster.key of the cluster that the backup is of (the one in the home)'},
-			...storeFlag,
+			store: {type: 'string', value: 'STORE', about: 'what is to be filled: level or etcd://host:port,… (level)'},
 		},
 		load: () => import('../commands/restore.js'),
 	},
@@ -204,7 +204,7 @@ export const servingCommands: readonly CommandSpec[] = [
 	{
 		name: 'uninstall',
 		summary: 'stop the cluster and its pods and remove all it keeps',
-		usage: ['[--yes]'],
+		usage: ['[--yes] [--home DIR]'],
 		examples: ['troupe uninstall'],
 		flags: {...homeFlags, yes: {type: 'boolean', short: 'y', about: 'do not ask'}},
 		load: () => import('../commands/uninstall.js'),

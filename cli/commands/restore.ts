@@ -3,8 +3,9 @@
 
 import {createReadStream, existsSync} from 'node:fs';
 import path from 'node:path';
+import {kinds} from '../../api/catalogue.js';
 import {AppError} from '../../api/errors.js';
-import {vaultStoreKey} from '../../api/keys.js';
+import {parseObjectKey, parseStoreKey, vaultStoreKey} from '../../api/keys.js';
 import {authorityName} from '../../server/certificates.js';
 import {isForeignKey, openVault} from '../../server/vault.js';
 import {writeSynced} from '../../system/atomic-file.js';
@@ -62,7 +63,7 @@ async function salvageHome({
 	if (!existsSync(path.join(directory, 'level'))) throw failedError(`there is no store in ${directory}`);
 	const {records, lost, missing, writesLost, aside} = await (await import('../../system/salvage.js')).salvage(directory, lineagesIn(home));
 	terminal.out(`saved: ${records} records in ${directory}\n`);
-	for (const key of lost) terminal.out(`lost: ${key}\n`);
+	for (const key of lost) terminal.out(`lost: ${nameOfStored(key)}\n`);
 	if (missing === undefined) terminal.out('lost: nobody knows how many records more, since the count of them is damaged\n');
 	else if (missing > 0) terminal.out(`lost: ${missing} records more, of which not even the keys are left\n`);
 	if (writesLost > 0) terminal.out(`lost: the last ${writesLost} writes\n`);
@@ -71,6 +72,17 @@ async function salvageHome({
 	);
 	terminal.note(`note: start it with troupe up --home ${root}`);
 	return 0;
+}
+
+/** `pod default/web`, `events of node vm`; the key of what is neither, or of no kind there is. */
+export function nameOfStored(key: string): string {
+	const stored = parseStoreKey(key);
+	if (stored === undefined) return key;
+	const {plural, namespace, name} = parseObjectKey(stored.key);
+	const kind = kinds.find(each => each.plural === plural);
+	if (kind === undefined) return key;
+	const object = `${kind.singular} ${kind.namespaced ? `${namespace}/` : ''}${name}`;
+	return stored.holds === 'object' ? object : `events of ${object}`;
 }
 
 function storeIn(flags: Invocation['flags']): StoreChoice {

@@ -6,7 +6,7 @@ import {limits} from '../../api/limits.js';
 import type {Client} from '../client.js';
 import type {CommandSpec, Invocation, Run} from '../command.js';
 import type {Table} from '../lists.js';
-import {withoutControls} from '../table.js';
+import {inOneLine} from '../table.js';
 import {placeOf, type Asked, type Candidate, type Place} from './place.js';
 
 /** The command, for a shell that completes the words of these commands. */
@@ -23,9 +23,7 @@ async function complete(invocation: Invocation, commands: readonly CommandSpec[]
 	const fitting = [...place.words, ...asked].filter(({word}) => word.startsWith(current) && isPlain(word)).slice(0, limits.completions);
 	const isFile = place.files && fitting.length === 0;
 	terminal.out(
-		[isFile ? 'files' : 'words', ...fitting.map(({word, about}) => (about === '' ? word : `${word}\t${withoutControls(about)}`)), ''].join(
-			'\n',
-		),
+		[isFile ? 'files' : 'words', ...fitting.map(({word, about}) => (about === '' ? word : `${word}\t${inOneLine(about)}`)), ''].join('\n'),
 	);
 	return 0;
 }

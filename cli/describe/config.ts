@@ -3,15 +3,13 @@
 import {base64Bytes} from '../../api/base64.js';
 import type {ConfigMap} from '../../api/kinds/configmap.js';
 import type {Secret} from '../../api/kinds/secret.js';
-import {withoutControls} from '../table.js';
+import {inOneLine} from '../table.js';
 import {drawFields, indented, metadataFields, type Field} from './lines.js';
 
 /** Everything but the events. */
 export function describeConfigMap(object: ConfigMap, nowMs: number): string {
 	const {data = {}, binaryData = {}, immutable} = object;
-	const texts = Object.entries(data).map(
-		([key, value]) => `  ${key}:\n${indented(value.split('\n').map(withoutControls).join('\n'), '    ')}\n`,
-	);
+	const texts = Object.entries(data).map(([key, value]) => `  ${key}:\n${indented(value.split('\n').map(inOneLine).join('\n'), '    ')}\n`);
 	return [
 		drawFields([...metadataFields(object, nowMs), immutableField(immutable)]),
 		section('Data', texts),

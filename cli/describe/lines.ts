@@ -3,7 +3,7 @@
 import {ageSince} from '../../api/duration.js';
 import type {ApiObject, Condition, Labels} from '../../api/object.js';
 import {lastAppliedAnnotation} from '../../api/sealed.js';
-import {drawTable, withoutControls, type WidthOf} from '../table.js';
+import {drawTable, inOneLine, type WidthOf} from '../table.js';
 
 /** A label and its value; several values are lines below each other, an undefined one leaves the line out. */
 export type Field = readonly [label: string, value: string | readonly string[] | undefined];
@@ -17,7 +17,7 @@ export function drawFields(fields: readonly Field[], indent = ''): string {
 
 const linesOf = (value: Field[1]): readonly string[] => {
 	const lines = typeof value === 'string' ? [value] : (value ?? []);
-	return lines.length === 0 ? ['<none>'] : lines.map(withoutControls);
+	return lines.length === 0 ? ['<none>'] : lines.map(inOneLine);
 };
 
 const drawField = (label: string, lines: readonly string[], indent: string, width: number): string =>
@@ -62,6 +62,6 @@ export function whenText(timestamp: string | undefined, nowMs: number): string {
 
 /** Type, status, reason, message. */
 export const conditionRows = (conditions: readonly Condition[] | undefined): readonly (readonly string[])[] =>
-	(conditions ?? []).map(({type, status, reason = '', message = ''}) => [type, status, withoutControls(reason), withoutControls(message)]);
+	(conditions ?? []).map(({type, status, reason = '', message = ''}) => [type, status, inOneLine(reason), inOneLine(message)]);
 
 export const conditionHead = ['TYPE', 'STATUS', 'REASON', 'MESSAGE'];

@@ -76,6 +76,7 @@ test('a pod that is over is not ready, and says how it ended', t => {
 test('a sandbox that cannot be made is the reason', t => {
 	const status = podStatusOf(viewOf(['silent'], 'Always', {sandbox: undefined, problem: 'no address left'}), nowMs);
 	t.like(status, {phase: 'Pending', reason: 'SandboxFailed', message: 'no address left'});
+	t.deepEqual(status.containerStatuses?.[0]?.state, {waiting: {reason: 'SandboxFailed', message: 'no address left'}});
 	t.false(Object.hasOwn(status, 'podIP'));
 	t.deepEqual(readiness(viewOf(['silent'], 'Always', {problem: 'no address left'})), [['False', 'ContainersNotReady', 'no address left']]);
 });

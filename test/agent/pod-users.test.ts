@@ -1,8 +1,10 @@
-import {appendFileSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
+import {othersIn} from '../../agent/process/host-users.js';
 import {defaultUserRange, isPodUser, openPodUsers, parseUserRange, type PodUsers, type UserRange} from '../../agent/process/pod-users.js';
+import {startNotes} from '../../agent/process/start-notes.js';
 import {limits} from '../../api/limits.js';
 
 function nodeOf(t: ExecutionContext, range: UserRange = {first: 5_000, last: 5_002}) {
@@ -129,4 +131,28 @@ test('a pod whose file names the user of another controller gets that of its own
 	t.is(users.claim('c', {uid: 5_001, gid: 5_001}).uid, 5_002, 'never that of b');
 	t.is(warnings.length, 2);
 	for (const uid of [0, 999, 65_534, -1, 1.5, '5000']) t.false(isPodUser(uid), String(uid));
+});
+
+test('users of the host and of other programs that are in the range are told, the first of each file', t => {
+	const folder = mkdtempSync(path.join(os.tmpdir(), 'troupe-users-'));
+	t.teardown(() => rmSync(folder, {recursive: true}));
+	const [passwd, subuid] = [path.join(folder, 'passwd'), path.join(folder, 'subuid')];
+	writeFileSync(passwd, 'root:x:0:0::/:/bin/sh\nalice:x:5001:5001::/:/bin/sh\n\nbob:x:5002:5002::/:/bin/sh\nzoe:x:6000:6000::/:/bin/sh\n');
+	writeFileSync(subuid, 'alice:4990:10\ndocker:4000:1001\nnone:5000:0\nodd\n');
+	const others = (first: number, last: number) => othersIn({first, last}, passwd, subuid);
+	const [ofHost = '', ofOthers = ''] = others(5_000, 5_002);
+	t.true(ofHost.startsWith(`pods get users from 5000 to 5002, and ${passwd} has 5001 ("alice", and 1 more): `));
+	t.true(ofOthers.startsWith(`pods get users from 5000 to 5002, and ${subuid} has 4000 to 5000 ("docker"): `));
+	t.deepEqual(others(5_003, 5_999), []);
+	t.deepEqual(othersIn({first: 1_000, last: 2_000}, path.join(folder, 'gone'), folder), [], 'what cannot be read says nothing');
+});
+
+test('who is not root is told what has no effect', t => {
+	const asked = {users: {first: 5_000, last: 5_002}, processes: 100};
+	const [users = '', processes = '', ...more] = startNotes(asked, undefined, false);
+	t.regex(users, /^--pod-users has no effect: /);
+	t.regex(processes, /^--max-processes has no effect: /);
+	t.deepEqual(more, []);
+	t.deepEqual(startNotes(asked, undefined, true), [users], 'control groups bound processes for everybody');
+	t.deepEqual(startNotes({}, undefined, false), []);
 });

@@ -63,6 +63,8 @@ const wrong: readonly (readonly [argv: readonly string[], message: string])[] = 
 	[['-n'], '-n needs a value: -n NAME'],
 	[['-n', '-A'], '-n needs a value: -n NAME'],
 	[['--namespace='], '--namespace needs a value: --namespace NAME'],
+	[['--replicas', ''], '--replicas needs a value: --replicas VALUE'],
+	[['--replicas='], '--replicas needs a value: --replicas VALUE'],
 	[['--replicas', 'many'], '--replicas must be a number'],
 	...['1e3', '0x10', ' 5', '5.0', '+5', '５'].map(
 		text => [['--replicas', text], `--replicas must be a number in plain digits, got "${text}"`] as const,

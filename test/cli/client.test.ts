@@ -63,7 +63,7 @@ test('control characters of others do not reach the terminal', async t => {
 	const rows = [{cells: ['a\u001b[2Jb\nc', null, 3]}];
 	const columnDefinitions = [{name: 'Name'}, {name: 'X'}, {name: 'N'}];
 	const {troupe} = await openScript(t, (_seen, response) => answer(response, 200, {kind: 'Table', columnDefinitions, rows}));
-	t.is((await troupe(['get', 'pods'])).out, 'NAME       X   N\na [2Jb c       3\n');
+	t.is((await troupe(['get', 'pods'])).out, 'NAME        X   N\na^[[2Jb c       3\n');
 });
 
 test('wide characters keep the columns aligned', async t => {

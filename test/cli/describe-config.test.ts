@@ -25,12 +25,12 @@ test('describe shows of a Secret the sizes and no value, not even in what was ap
 	t.regex(describeSecret({...object, data: {}}, nowMs), /\nData: {2}<none>\n$/);
 });
 
-test('describe shows the values of a ConfigMap, without what would move the terminal', t => {
+test('describe shows the values of a ConfigMap, with what would move the terminal shown', t => {
 	const data = {colour: 'green', text: 'one\n\u001b[31mtwo'};
 	const object: ConfigMap = {apiVersion: 'v1', kind: 'ConfigMap', metadata, data, binaryData: {logo: 'AAEC'}};
 	t.regex(
 		describeConfigMap(object, nowMs),
-		/Data:\n {2}colour:\n {4}green\n {2}text:\n {4}one\n {4} \[31mtwo\nBinary Data:\n {2}logo: +3 bytes\n$/,
+		/Data:\n {2}colour:\n {4}green\n {2}text:\n {4}one\n {4}\^\[\[31mtwo\nBinary Data:\n {2}logo: +3 bytes\n$/,
 	);
 	t.false(describeConfigMap(object, nowMs).includes('\u001b'));
 });

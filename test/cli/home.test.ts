@@ -5,6 +5,7 @@ import {mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {agentArguments, readAgentOptions} from '../../cli/commands/agent.js';
+import {nameOfStored} from '../../cli/commands/restore.js';
 import {cachePlaceOf} from '../../cli/cache-place.js';
 import {readyText} from '../../cli/endpoints.js';
 import {kubeconfigNotes} from '../../cli/home-flag.js';
@@ -272,9 +273,9 @@ test('down tells of an endpoints file that cannot be read, and which process use
 test.serial('who has a KUBECONFIG is told which cluster is asked', t => {
 	t.teardown(() => delete process.env['KUBECONFIG']);
 	delete process.env['KUBECONFIG'];
-	t.deepEqual(kubeconfigNotes(), {});
+	t.deepEqual(kubeconfigNotes(), []);
 	process.env['KUBECONFIG'] = '/elsewhere';
-	const endpoints = {command: 'up', api: 'https://a:1', web: '', mqtt: '', pid: 1, ...kubeconfigNotes()} as const;
+	const endpoints = {command: 'up', api: 'https://a:1', web: '', mqtt: '', pid: 1, notes: kubeconfigNotes()} as const;
 	t.regex(readyText('/h', endpoints, false), /\nnote: KUBECONFIG is set: kubectl goes by it, troupe asks the cluster of its home first\n/);
 });
 
@@ -282,4 +283,23 @@ test('what damage and salvage leave beside the data belongs to the home', t => {
 	for (const name of ['node-damaged', 'control-damaged-a1B2c3', 'control-salvage-a1B2c3', 'lineage'])
 		t.true(looksLikeHome(['admin.token'], ['control', name]), name);
 	t.false(looksLikeHome(['admin.token'], ['control', 'control-of-mine']));
+});
+
+test('what a damaged store has lost is named as people know it, and by its key where that says more', t => {
+	t.is(nameOfStored('/troupe/registry/pods/default/web'), 'pod default/web');
+	t.is(nameOfStored('/troupe/registry/nodes/_/vm'), 'node vm');
+	t.is(nameOfStored('/troupe/events/pods/default/web'), 'events of pod default/web');
+	for (const key of ['/troupe/vault/tokens', '/troupe/registry/widgets/default/a']) t.is(nameOfStored(key), key);
+});
+
+test.serial('what to type next in another terminal names the home, whatever TROUPE_HOME is here', t => {
+	const before = process.env['TROUPE_HOME'];
+	t.teardown(() => (before === undefined ? delete process.env['TROUPE_HOME'] : (process.env['TROUPE_HOME'] = before)));
+	process.env['TROUPE_HOME'] = '/h';
+	const endpoints = {command: 'up', api: 'https://a:1', web: '', mqtt: '', pid: 1} as const;
+	t.regex(
+		readyText('/h', endpoints, false),
+		/in another terminal:\n {2}\S+ apply -f examples\/hello\.yaml --home \/h\n {2}\S+ get pods --home \/h\n/,
+	);
+	t.regex(readyText('/h', endpoints, true), /in this terminal:\n {2}\S+ apply -f examples\/hello\.yaml\n {2}\S+ get pods\n/);
 });

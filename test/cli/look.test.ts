@@ -158,7 +158,7 @@ test('tree draws the actors of every system, and exits with 5 when one is out of
 		'control',
 		'├─ pods',
 		'│  ├─ default.a  Running',
-		'│  └─ default.b  PARKED  3 restarts  last crash: boom [2J',
+		'│  └─ default.b  PARKED  3 restarts  last crash: boom^[[2J',
 		'└─ scheduler  2 waiting',
 		'',
 	];
