@@ -13,8 +13,8 @@ export class Programs {
 	/** Starts, and ends that something called for, by node, uid and container. */
 	readonly #starts = new Map<string, number>();
 	readonly #ends = new Map<string, number>();
-	/** Ends of what a pod was before it was bound to the same node again, by node and uid. */
-	readonly #formerEnds = new Map<string, number>();
+	/** How often a pod was removed from a host, by node and uid. */
+	readonly #removals = new Map<string, number>();
 	readonly #firstStartMs = new Map<string, number>();
 
 	constructor(cluster: SimulatedCluster, invariants: Invariants) {
@@ -36,6 +36,11 @@ export class Programs {
 				const container = programs.start(spec, program, watcher);
 				this.#onStart(node, spec.id.uid, spec.id.container, spec.podName, program.ends !== undefined);
 				return container;
+			},
+			removePod: uid => {
+				const key = `${node.name}/${uid}`;
+				if (programs.pods.has(uid)) this.#removals.set(key, (this.#removals.get(key) ?? 0) + 1);
+				programs.removePod(uid);
 			},
 			attend: (watcher, listener) => programs.attend(watcher, (container, exit) => process?.enter(() => listener(container, exit))),
 		};
@@ -100,14 +105,9 @@ export class Programs {
 			if (command.type === 'sandbox.remove') this.onProgramEnded(node, uid);
 			return;
 		}
-		// What was lost and bound anew to the very same node hears of both late, and in order.
-		const key = `${node.name}/${uid}`;
-		const formerEnds = this.#formerEnds.get(key) ?? 0;
-		if ((this.#invariants.nodesOf(uid).get(node.name) ?? 0) > formerEnds + 1) {
-			if (command.type !== 'sandbox.remove') return;
-			this.#formerEnds.set(key, formerEnds + 1);
-			return this.onProgramEnded(node, uid);
-		}
+		// What was lost and bound anew to the very same node hears of both late, and in order: as often as it was bound before.
+		const isFormer = (this.#removals.get(`${node.name}/${uid}`) ?? 0) < (this.#invariants.nodesOf(uid).get(node.name) ?? 0) - 1;
+		if (isFormer) return command.type === 'sandbox.remove' ? this.onProgramEnded(node, uid) : undefined;
 		if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return;
 		this.#invariants.broken(`I4: ${node.name} orders ${command.type} of pod ${pod.metadata.name}, which is wanted`);
 	}

@@ -80,10 +80,9 @@ function verdict(stage: Stage, isLong: boolean): string[] {
 		if (stage.cluster.invariants.violations.length > 0) return [];
 		left = unsettled(stage);
 		if (left.length > 0) continue;
-		const found = restless(stage);
-		// A cluster may look settled for a moment, while something is still to come.
-		if (found.length > 0) left = found;
-		else return [...(isLong ? longRest(stage) : []), ...unsettled(stage)];
+		// A cluster may look settled for a moment, while something is still to come: such as the time-out of what was asked of a store.
+		left = [...restless(stage), ...unsettled(stage)];
+		if (left.length === 0) return isLong ? [...longRest(stage), ...unsettled(stage)] : [];
 	}
 	return left;
 }
