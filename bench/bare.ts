@@ -20,7 +20,6 @@ export const plain = ([file, ...args]: Words): Command => ({file, args, env: pro
 export function underShim(words: Words): Command {
 	return shimCommand({
 		argv: words,
-		program: words[0],
 		env: [{name: 'HOSTNAME', value: 'bench'}],
 		path: process.env['PATH'] ?? '/usr/bin:/bin',
 		namespaces: findNamespaces({uid: process.getuid?.() ?? root, gid: process.getgid?.() ?? root}),

@@ -3,12 +3,7 @@
 // As with the shim nothing of a user is parsed by a shell, and variables become themselves only in the last process before the program.
 
 import {spawn, type ChildProcess} from 'node:child_process';
-import {existsSync} from 'node:fs';
-import path from 'node:path';
-import {limits} from '../../api/limits.js';
-import {enteringFolder} from './entering.js';
 import type {Host} from './plan.js';
-import {findProgram, type Looker} from './programs.js';
 import {openPipes, type Pipes} from './pipes.js';
 import {stageText, unusedPrefix, type ShimCommand} from './shim.js';
 import {isolatedStdio} from './spawn.js';
@@ -23,6 +18,8 @@ export type Beside = {
 	readonly stdin: boolean;
 	/** A new one, and the program that makes it. */
 	readonly terminal: (TerminalSize & Pick<Terminal, 'script'>) | undefined;
+	/** Where to begin. */
+	readonly folder: string;
 	/** Files `cgroup.procs` to join. */
 	readonly doors: readonly string[];
 	/** The words that enter the surroundings. */
@@ -31,39 +28,20 @@ export type Beside = {
 
 const shell = '/bin/sh';
 
-/** Why a word is no program, as Docker and kubectl say it, with the code a shell gives. Undefined: it can be run. */
-export function wrongProgram(
-	word: string,
-	{pid, drop: {user, groups}, env, directory}: Surroundings,
-	host: Host,
-): {message: string; exitCode: 126 | 127} | undefined {
-	const root = `/proc/${pid}/root`;
-	const inside = (file: string): string => path.join(root, path.resolve(directory, file));
-	const searchPath = env.findLast(({name}) => name === 'PATH')?.value ?? host.path;
-	const looker: Looker = {user, groups, isAgent: user.uid === host.agent.uid && user.gid === host.agent.gid};
-	const places = word.includes('/')
-		? [inside(word)]
-		: searchPath.split(':', limits.searchFolders).map(folder => inside(path.join(folder, word)));
-	if (word !== '' && places.some(place => findProgram(place, '', '/', looker).ok)) return undefined;
-	const isThere = word !== '' && places.some(place => existsSync(place));
-	const reason = isThere ? 'permission denied' : word.includes('/') ? 'no such file or directory' : 'executable file not found in $PATH';
-	return {message: `exec: ${JSON.stringify(word)}: ${reason}`, exitCode: isThere ? 126 : 127};
-}
-
 /** What is spawned. The environment of the first processes holds nothing that a loader, a library or a shell reads. */
 export function besideCommand(
-	{argv, stdin, terminal, doors, entering}: Beside,
+	{argv, stdin, terminal, folder, doors, entering}: Beside,
 	{env: variables, drop: {userProcesses}}: Surroundings,
 	searchPath: string,
 ): ShimCommand {
 	const env = terminal === undefined || variables.some(({name}) => name === 'TERM') ? variables : [...variables, defaultTerm];
 	const prefix = unusedPrefix(env);
-	const stage = stageText({argv, program: argv[0] ?? '', env, userProcesses}, prefix);
+	const stage = stageText({env, userProcesses}, prefix);
 	const values = Object.fromEntries(env.map(({name, value}, index) => [`${prefix}${index + 1}`, `${name}=${value}`]));
-	const words = terminal === undefined ? [] : stage.argv;
+	const words = terminal === undefined ? [] : argv;
 	const last =
 		terminal === undefined
-			? [shell, '-c', ...(stdin ? [inputText, 'sh'] : []), stage.text, ...(stdin ? [] : ['sh']), ...stage.argv]
+			? [shell, '-c', ...(stdin ? [inputText, 'sh'] : []), stage, ...(stdin ? [] : ['sh']), ...argv]
 			: // Echo as in a terminal, though our end of it is none; the program's exit code; nothing of its own in the output.
 				[
 					terminal.script,
@@ -73,23 +51,23 @@ export function besideCommand(
 					'--echo',
 					'always',
 					'--command',
-					terminalText(stage.text, words.length, prefix, terminal),
+					terminalText(stage, words.length, prefix, terminal),
 					'/dev/null',
 				];
 	return {
 		file: shell,
-		args: ['-c', joinText(doors.length), 'troupe-exec', ...doors, ...entering, ...last],
+		args: ['-c', joinText(doors.length), 'troupe-exec', ...doors, folder, ...entering, ...last],
 		env: {...values, [`${prefix}0`]: searchPath, ...Object.fromEntries(words.map((word, index) => [`${prefix}w${index + 1}`, word]))},
 	};
 }
 
 /**
  * A pipe that the program may open again by /dev/stdin, which is its own and ends when what is handed on does: to open a FIFO that nobody
- * writes to any more would wait for ever.
+ * writes to any more would wait for ever. What hands it on holds none of the program's output open.
  */
 const inputText = `stage=$1
 shift
-{ /bin/cat <&3 3<&- & } 3<&0 | exec ${shell} -c "$stage" sh "$@"`;
+{ /bin/cat <&3 3<&- 2>/dev/null & } 3<&0 | exec ${shell} -c "$stage" sh "$@"`;
 
 /** script(1) takes one text for a shell: ours. The user's words are values of variables of it. */
 function terminalText(stage: string, words: number, prefix: string, {rows, columns}: TerminalSize): string {
@@ -102,6 +80,7 @@ function terminalText(stage: string, words: number, prefix: string, {rows, colum
 	].join('\n');
 }
 
+/** The folder is entered here, and not by whom the agent has to wait for: the way there may be one that never answers. */
 const joinText = (doors: number): string => `${Array.from(
 	{length: doors},
 	(_, index) => `echo 0 2>/dev/null >"\${${index + 1}}" || {
@@ -110,6 +89,11 @@ exit 126
 }
 `,
 ).join('')}shift ${doors}
+cd "$1" 2>/dev/null || {
+echo 'exec: the folder of the program cannot be entered' >&2
+exit 126
+}
+shift
 exec "$@"`;
 
 export type Spawned = {readonly child: ChildProcess; readonly pipes: Pipes};
@@ -124,8 +108,7 @@ export function spawnBeside(beside: Beside, surroundings: Surroundings, host: Ho
 	const asUser = isAgent || host.dropper !== undefined ? {} : user;
 	const isolated = isolatedStdio(forChild);
 	try {
-		const cwd = enteringFolder(surroundings.pid);
-		return {child: spawn(file, args, {cwd, env, detached: true, stdio: isolated.stdio, ...asUser}), pipes};
+		return {child: spawn(file, args, {cwd: '/', env, detached: true, stdio: isolated.stdio, ...asUser}), pipes};
 	} catch (error) {
 		pipes.destroy();
 		throw error;

@@ -12,7 +12,7 @@ const isShared = (pid: number, sort: 'mnt' | 'pid' | 'user'): boolean =>
 /** Whether the kernel ends with the container whatever joins this process of it. Throws as above. */
 export const endsWithContainer = (pid: number): boolean => !isShared(pid, 'pid');
 
-/** Where to start from: in the folder of the running program, unless the agent does not see that as the program does. Throws as above. */
+/** Where to begin: in the folder of the running program, unless the agent does not see that as the program does. Throws as above. */
 export const enteringFolder = (pid: number): string => (isShared(pid, 'mnt') ? `/proc/${pid}/cwd` : '/');
 
 /**

@@ -15,8 +15,7 @@ type Done<Value> = (outcome: Outcome<Value>) => void;
 
 export type Session = {
 	readonly id: string;
-	/** Undefined: there never was a program, its end was known at once. */
-	readonly program: ExecProgram | undefined;
+	readonly program: ExecProgram;
 	/** Undefined: its program takes no input. */
 	readonly stdin: Writable | undefined;
 	readonly resize: ((rows: number, columns: number, done: Done<null>) => void) | undefined;
@@ -70,7 +69,7 @@ export function createSessions(clock: Clock): Sessions {
 				if (last?.stream === stream && last.data.length + data.length <= smallBytes) last.data = Buffer.concat([last.data, data]);
 				else state.chunks.push({stream, data});
 				state.size += data.length;
-				if (state.size >= limits.execBufferBytes) state.program?.pause(true);
+				if (state.size >= limits.execBufferBytes) state.program.pause(true);
 				answer(state);
 			},
 			end(exitCode) {
@@ -90,8 +89,8 @@ export function createSessions(clock: Clock): Sessions {
 	function forget(state: State): void {
 		if (!all.delete(state.id)) return;
 		state.cancelIdle();
-		state.program?.kill();
-		state.program?.drop();
+		state.program.kill();
+		state.program.drop();
 		const {reader} = state;
 		state.reader = undefined;
 		reader?.cancel();
@@ -109,7 +108,7 @@ export function createSessions(clock: Clock): Sessions {
 		const end = state.size === 0 ? state.end : undefined;
 		if (end === undefined) idle(state);
 		else forget(state);
-		if (state.size < limits.execBufferBytes) state.program?.pause(false);
+		if (state.size < limits.execBufferBytes) state.program.pause(false);
 		reader.done(succeeded({parts, end}));
 	}
 
@@ -136,10 +135,7 @@ export function createSessions(clock: Clock): Sessions {
 		const state = all.get(id);
 		if (state === undefined) return done(noSession(id));
 		const {stdin} = state;
-		if (stdin === undefined) {
-			if (state.program === undefined) return done(succeeded(null));
-			return done(failed('ERR_BAD_REQUEST', {message: 'the session was opened without stdin'}));
-		}
+		if (stdin === undefined) return done(failed('ERR_BAD_REQUEST', {message: 'the session was opened without stdin'}));
 		// A program that is over or reads no more takes all there is, as a closed pipe does.
 		if (stdin.destroyed || state.isInputOver || state.end !== undefined) return done(succeeded(null));
 		if (state.pendingBytes > 0 && state.pendingBytes + data.length > limits.execPendingBytes) {

@@ -11,10 +11,10 @@ import {runNetworkAction} from '../actions.js';
 import type {Handlers} from '../handlers.js';
 import {notRunning} from '../refusals.js';
 import {logFile} from './attempts.js';
-import {spawnBeside, wrongProgram, type Beside, type Spawned, type TerminalSize} from './beside.js';
+import {spawnBeside, type Beside, type Spawned, type TerminalSize} from './beside.js';
 import type {ContainerGroups} from './container-groups.js';
 import type {Container, Containers} from './containers.js';
-import {endsWithContainer} from './entering.js';
+import {endsWithContainer, enteringFolder} from './entering.js';
 import {createSessions} from './exec-sessions.js';
 import {followProgram, type ExecProgram} from './exec-program.js';
 import {explained} from './explained.js';
@@ -111,8 +111,6 @@ export function createExec({containers, groups, stock, host, clock, enteringWord
 		stopWaiting = whenBegun(id, limits.beginMs, found => {
 			if (isOver) return;
 			if (!found.ok) return finish(found);
-			const wrong = wrongProgram(argv[0] ?? '', found.value.surroundings, host);
-			if (wrong !== undefined) return finish(succeeded({ok: false, message: wrong.message}));
 			forget = containers.whenEnded(found.value.container, stop);
 			try {
 				program = launch(
@@ -139,7 +137,8 @@ export function createExec({containers, groups, stock, host, clock, enteringWord
 		listener: Parameters<typeof followProgram>[3],
 	): Spawned & {readonly program: ExecProgram} {
 		const isAlone = doors.length === 0 && !endsWithContainer(surroundings.pid);
-		const {child, pipes} = spawnBeside({...wanted, doors, entering: enteringWords(surroundings)}, surroundings, host, stock);
+		const folder = enteringFolder(surroundings.pid);
+		const {child, pipes} = spawnBeside({...wanted, folder, doors, entering: enteringWords(surroundings)}, surroundings, host, stock);
 		return {child, pipes, program: followProgram({child, pipes}, clock, isAlone, listener)};
 	}
 
@@ -164,13 +163,6 @@ export function createExec({containers, groups, stock, host, clock, enteringWord
 
 	function begin({argv, tty, stdin, rows, columns}: ExecRequest, target: Target): string {
 		const id = systemRandom.uuid();
-		const wrong = wrongProgram(argv[0] ?? '', target.surroundings, host);
-		if (wrong !== undefined) {
-			const {output, end} = sessions.add({id, program: undefined, stdin: undefined, resize: undefined, onGone: () => undefined});
-			output(tty ? 'stdout' : 'stderr', Buffer.from(`${wrong.message}${tty ? '\r' : ''}\n`));
-			end(wrong.exitCode);
-			return id;
-		}
 		const terminal = tty && host.terminal !== undefined ? {...sizeOf({rows, columns}), script: host.terminal.script} : undefined;
 		const {child, pipes, program} = launch(
 			target,

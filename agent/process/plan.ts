@@ -93,7 +93,7 @@ export function planOf(
 	const searchPath = valueOf('PATH') ?? host.path;
 	const program = findProgram(spec.argv[0] ?? '', searchPath, directory, looker);
 	if (!program.ok) return refused(program.reason);
-	if (isUnsayable({program: program.file, env})) {
+	if (isUnsayable(program.file, env)) {
 		return refused(`the path of its program, "${program.file}", has a "=" and so cannot be combined with the names of its variables`);
 	}
 	const {plan: mounts} = seen;
@@ -103,7 +103,6 @@ export function planOf(
 	return succeeded({
 		command: shimCommand({
 			argv: spec.argv,
-			program: program.file,
 			env,
 			path: host.path,
 			drop: mounts === undefined ? rights.drop : dropInView(host, rights.drop, drop),

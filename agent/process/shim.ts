@@ -14,8 +14,6 @@ export const shimDescriptors = {state: 3, lifeline: 4, proc: 5} as const;
 
 export type Launch = {
 	readonly argv: readonly string[];
-	/** Where the first word was found. */
-	readonly program: string;
 	readonly env: readonly {readonly name: string; readonly value: string}[];
 	/** Where to look up the first word when `env` has no PATH. */
 	readonly path: string;
@@ -158,8 +156,8 @@ export function shimCommand(launch: Launch): ShimCommand {
 		...(launch.drop ?? []),
 		...(terminal === undefined ? [] : endsWithParent(terminal.setpriv)),
 	];
-	const last = before.length === 0 ? stage.text : `exec ${before.join(' ')} ${shell} -c "$stage" sh "$@"`;
-	const words = [String(launch.startedAtMs), launch.bootId, stage.text, ...stage.argv];
+	const last = before.length === 0 ? stage : `exec ${before.join(' ')} ${shell} -c "$stage" sh "$@"`;
+	const words = [String(launch.startedAtMs), launch.bootId, stage, ...launch.argv];
 	const begun = {
 		text: beginText(cgroups.length, launch.deadline, namespaces === undefined ? '/proc' : `/proc/self/fd/${shimDescriptors.proc}`, last),
 		words,
@@ -187,14 +185,10 @@ export function shimCommand(launch: Launch): ShimCommand {
 
 type Step = {readonly text: string; readonly words: readonly string[]; readonly env: Readonly<Record<string, string>>};
 
-/** A line of every text that runs between the record of the process and the program. */
-const stageMark = 'unset PWD OLDPWD SHLVL';
-
 /** script(1) hands no arguments on, so they are variables on the way. */
 function inTerminal(terminal: Terminal & {readonly owner: number | undefined}, {text, words}: Step, prefix: string): Step {
 	const names = words.map((_, index) => `${prefix}w${index + 1}`);
 	const inner = [
-		stageMark, // What joins the program must not take this process for it.
 		`set -- ${names.map(name => `"$${name}"`).join(' ')}`,
 		`unset ${prefix}t SHELL ${names.join(' ')}`,
 		`${terminalSetup(terminal.owner)}${text}`,
@@ -215,34 +209,51 @@ export function unusedPrefix(env: Launch['env']): string {
 }
 
 /**
- * The last text before the program: makes the environment exactly the given one. It consists of our words and of numbers.
- * Names that are no shell variables, or special ones, are set by env(1), which shows them in its arguments until it execs.
+ * The last text before the program: makes the environment exactly the given one, and says why the first word is no program. It consists of our
+ * words and of numbers. Names that are no shell variables, or special ones, are set by env(1), which shows them in its arguments until it execs.
  */
-export function stageText(
-	{argv, program, env, dataKib, userProcesses}: Pick<Launch, 'argv' | 'program' | 'env' | 'dataKib' | 'userProcesses'>,
-	prefix: string,
-): {readonly text: string; readonly argv: readonly string[]} {
+export function stageText({env, dataKib, userProcesses}: Pick<Launch, 'env' | 'dataKib' | 'userProcesses'>, prefix: string): string {
 	const reference = (index: number): string => `"$${prefix}${index + 1}"`;
 	const indexes = env.map((_, index) => index);
 	const odd = indexes.filter(index => isOdd(env[index]?.name ?? ''));
 	const plain = indexes.filter(index => !odd.includes(index));
 	const ownPath = env.some(({name}) => name === 'PATH');
-	const text = [
+	return [
 		// Not the address space, of which many a program reserves more than any machine has. It fails where there is a lower limit already.
 		...(dataKib === undefined ? [] : [`ulimit -d ${dataKib} 2>/dev/null`]),
 		// As dash and others have it, and as bash has it: there -p is something that cannot be set.
 		...(userProcesses === undefined ? [] : [`ulimit -p ${userProcesses} 2>/dev/null || ulimit -u ${userProcesses} 2>/dev/null`]),
-		stageMark,
+		'unset PWD OLDPWD SHLVL',
 		...(ownPath ? [] : [`PATH="$${prefix}0"`]),
-		...(odd.length === 0 ? [] : [`set -- ${odd.map(reference).join(' ')} "$@"`]),
 		...(plain.length === 0 ? [] : [`export ${plain.map(reference).join(' ')}`]),
+		searchText(`${prefix}f`, `${prefix}p`, `${prefix}r`),
+		// exec and env would take some first words for something else.
+		odd.length === 0
+			? `case $1 in -*) shift; set -- "$${prefix}f" "$@" ;; esac`
+			: `shift; set -- ${odd.map(reference).join(' ')} "$${prefix}f" "$@"`,
 		`unset ${[-1, ...indexes].map(index => `${prefix}${index + 1}`).join(' ')}`,
 		odd.length === 0 ? 'exec "$@"' : 'exec /usr/bin/env "$@"',
 	].join('\n');
-	// exec and env would take such a first word for something else.
-	const [word = '', ...rest] = argv;
-	return {text, argv: odd.length > 0 || word.startsWith('-') ? [program, ...rest] : argv};
 }
+
+/**
+ * Finds the file of the first word as exec would, or ends with what Docker says and the code of a shell. The shell looks by itself, as the
+ * program's user and where the program will be: what is there may be a program's own, and wait for ever.
+ */
+const searchText = (file: string, rest: string, reason: string): string => `${rest}=\${1:+$PATH:}
+${reason}='127 executable file not found in $PATH'
+case $1 in */*) ${rest}=: ${reason}='127 no such file or directory' ;; esac
+while [ -n "$${rest}" ]; do
+${file}=\${${rest}%%:*}
+case $1 in */*) ${file}=$1 ;; *) ${file}=\${${file}:-.}/$1 ;; esac
+${rest}=\${${rest}#*:}
+[ -f "$${file}" ] && [ -x "$${file}" ] && ${reason}= && break
+[ ! -e "$${file}" ] || ${reason}='126 permission denied'
+done
+[ -z "$${reason}" ] || {
+printf 'exec: "%s": %s\n' "$1" "\${${reason}#* }" >&2
+exit "\${${reason}%% *}"
+}`;
 
 const identifier = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Variables that some shell computes, checks or forbids to set. */
@@ -253,5 +264,4 @@ const special =
 export const isOdd = (name: string): boolean => !identifier.test(name) || special.test(name);
 
 /** True when env(1) would have to set a variable and take this program for another one. */
-export const isUnsayable = ({program, env}: Pick<Launch, 'program' | 'env'>): boolean =>
-	program.includes('=') && env.some(({name}) => isOdd(name));
+export const isUnsayable = (program: string, env: Launch['env']): boolean => program.includes('=') && env.some(({name}) => isOdd(name));

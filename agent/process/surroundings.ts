@@ -1,9 +1,8 @@
 // What a running program runs in, as the kernel knows it: whoever joins it needs nothing that was written down when it was started,
 // so no secret of its environment is kept anywhere but in its processes.
 
-import {closeSync, openSync, readFileSync, readSync, readlinkSync} from 'node:fs';
+import {readFileSync, readlinkSync} from 'node:fs';
 import {readFile, readdir} from 'node:fs/promises';
-import {limits} from '../../api/limits.js';
 import {statOf} from './identity.js';
 import type {Drop} from './privileges.js';
 
@@ -12,44 +11,28 @@ export type Surroundings = {
 	/** As it was started: what it has become by itself is its own affair. */
 	readonly drop: Drop;
 	readonly env: readonly {readonly name: string; readonly value: string}[];
-	/** As the program sees it. */
-	readonly directory: string;
 };
 
-/** 'beginning': the process has not become the program yet, and may still have other rights. Undefined: it is over. */
+/**
+ * 'beginning': an ordinary user's process has not become the program yet, and has the rights of the shim over its namespaces still. Undefined: it
+ * is over. Of the program only what the kernel keeps of it is asked: to read its memory (`cmdline`, `environ`) may wait for ever.
+ */
 export function surroundingsOf(pid: number, drop: Drop): Surroundings | 'beginning' | undefined {
 	try {
-		const words = wordsOf(pid);
-		// Read after the words: who is the program by them is its user by now.
 		const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-		const stage = stageOf(words, status);
-		if (stage !== 'program') return stage === 'over' ? undefined : stage;
-		const parent = Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1]);
-		return {
-			pid,
-			drop,
-			env: givenEnv(partsOf(`/proc/${parent}/environ`)),
-			directory: readlinkSync(`/proc/${pid}/cwd`),
-		};
+		if (/^State:\s+[ZX]/m.test(status)) return undefined;
+		const parent = parentIn(status);
+		const [own, above, ours] = [pid, parent, 'self'].map(each => readlinkSync(`/proc/${each}/ns/user`));
+		return own === above && own !== ours ? 'beginning' : {pid, drop, env: givenEnv(partsOf(`/proc/${parent}/environ`))};
 	} catch {
 		return undefined;
 	}
 }
 
-/** Before a process becomes a program it is a shell with the last text of ours. */
-const stageText = 'unset PWD OLDPWD SHLVL\n';
-
-/**
- * How far a process is, by its words and its status. Without words it is over and not yet buried, or becomes another program in this moment:
- * the kernel takes the old words before it has the new ones.
- */
-export function stageOf(words: Buffer, status: string): 'over' | 'beginning' | 'program' {
-	if (/^State:\s+[ZX]/m.test(status)) return 'over';
-	return words.length === 0 || words.includes(stageText) ? 'beginning' : 'program';
-}
+const parentIn = (status: string): number => Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1]);
 
 /** Throws errno exceptions where the process is gone. */
-export const parentOf = (pid: number): number => Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);
+export const parentOf = (pid: number): number => parentIn(readFileSync(`/proc/${pid}/status`, 'latin1'));
 
 /** What stands between the leader of a group of ours and its terminal: nsenter and script. */
 const aboveTerminal = 3;
@@ -59,17 +42,6 @@ export function terminalBelow(leader: number): number | undefined {
 	let below = childOf(leader);
 	for (let depth = 1; depth < aboveTerminal && below !== undefined && statOf(below)?.group === leader; depth++) below = childOf(below);
 	return below;
-}
-
-/** Those of a program may be some megabytes, each with a NUL behind it. Ours are no longer than an environment is. */
-function wordsOf(pid: number): Buffer {
-	const descriptor = openSync(`/proc/${pid}/cmdline`, 'r');
-	try {
-		const buffer = Buffer.allocUnsafe(limits.environmentCharacters);
-		return buffer.subarray(0, readSync(descriptor, buffer));
-	} finally {
-		closeSync(descriptor);
-	}
 }
 
 /** The first child of a process of ours, which has one thread. */

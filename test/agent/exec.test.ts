@@ -1,11 +1,15 @@
 import {createHash, randomBytes} from 'node:crypto';
-import {readdirSync, readlinkSync} from 'node:fs';
+import {spawnSync} from 'node:child_process';
+import {mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import type {Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {besideCommand} from '../../agent/process/beside.js';
+import {stageText} from '../../agent/process/shim.js';
+import {findTool} from '../../agent/process/tools.js';
 import {createSessions} from '../../agent/process/exec-sessions.js';
-import {stageOf} from '../../agent/process/surroundings.js';
 import type {ExecOutput} from '../../actors/node/runtime-port.js';
 import {ManualClock} from '../../system/manual-clock.js';
 import {isRoot} from '../_needing.js';
@@ -55,14 +59,6 @@ test("it has what the other one was given, whatever became of that one's own env
 	const {opened, hearAll} = await running(t, {argv, env: [{name: 'GIVEN', value: 'a=b\n'}]});
 	const {stdout} = await hearAll(await opened(main, ['sh', '-c', 'printf %s "$GIVEN"']));
 	t.is(stdout, 'a=b\n');
-});
-
-test('a process without words becomes another program, or is over', t => {
-	const words = (...all: readonly string[]): Buffer => Buffer.from(all.map(word => `${word}\0`).join(''));
-	t.is(stageOf(words(), 'Name:\tsh\nState:\tR (running)\n'), 'beginning');
-	t.is(stageOf(words(), 'Name:\tsh\nState:\tZ (zombie)\n'), 'over');
-	t.is(stageOf(words('sh', '-c', 'a\nunset PWD OLDPWD SHLVL\nb'), 'State:\tS (sleeping)\n'), 'beginning');
-	t.is(stageOf(words('sleep', '1'), 'State:\tS (sleeping)\n'), 'program');
 });
 
 test('its words are never parsed by a shell', async t => {
@@ -127,7 +123,45 @@ test('a word that is no program is told as Docker does, with the code of a shell
 	t.deepEqual(await told('no-such'), ['exec: "no-such": executable file not found in $PATH\n', 127]);
 	t.deepEqual(await told('/no/such'), ['exec: "/no/such": no such file or directory\n', 127]);
 	t.deepEqual(await told('/etc/passwd'), ['exec: "/etc/passwd": permission denied\n', 126]);
+	const inTerminal = await hearAll(await opened(main, ['no-such'], {tty: true, stdin: true}));
+	t.deepEqual(inTerminal, {stdout: 'exec: "no-such": executable file not found in $PATH\r\n', stderr: '', exitCode: 127});
 });
+
+for (const shell of ['dash', 'bash', 'busybox'].flatMap(name => findTool(name) ?? []))
+	test(`${shell} as the shell finds a first word as exec does, or says why not`, t => {
+		const folder = mkdtempSync(path.join(os.tmpdir(), 'troupe-words-'));
+		t.teardown(() => rmSync(folder, {recursive: true}));
+		const file = (name: string, mode: number): void => writeFileSync(path.join(folder, name), '#!/bin/sh\necho "$0" "$@"\n', {mode});
+		file('-odd', 0o755);
+		file('closed', 0o644);
+		file("a b$(id)';*", 0o755);
+		mkdirSync(path.join(folder, 'cd'));
+		const ran = (word: string, name: string): readonly unknown[] => {
+			const given = [
+				{name: 'PATH', value: `:/no/such:${folder}:/usr/bin:/bin`},
+				{name, value: 'v'},
+			];
+			const env = Object.fromEntries(given.map((each, index) => [`T${index + 1}`, `${each.name}=${each.value}`]));
+			const argv = [...(shell.endsWith('busybox') ? ['sh'] : []), '-c', stageText({env: given}, 'T'), 'sh', word, '$(id) *'];
+			const {stdout, stderr, status} = spawnSync(shell, argv, {env, cwd: os.tmpdir(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe']});
+			return [stdout, stderr, status];
+		};
+		for (const name of ['plain', 'with-dash']) {
+			for (const word of ['-odd', "a b$(id)';*"]) t.deepEqual(ran(word, name), [`${folder}/${word} $(id) *\n`, '', 0]);
+			t.deepEqual(ran('echo', name), ['$(id) *\n', '', 0]);
+			t.deepEqual(ran(`${folder}/-odd`, name), [`${folder}/-odd $(id) *\n`, '', 0]);
+			t.deepEqual(ran(`./${path.basename(folder)}/-odd`, name).slice(1), ['', 0]);
+			t.deepEqual(
+				ran('export', name),
+				['', 'exec: "export": executable file not found in $PATH\n', 127],
+				'what only a shell knows is none',
+			);
+			t.deepEqual(ran('', name), ['', 'exec: "": executable file not found in $PATH\n', 127]);
+			t.deepEqual(ran('cd', name), ['', 'exec: "cd": permission denied\n', 126], 'a folder');
+			t.deepEqual(ran('closed', name), ['', 'exec: "closed": permission denied\n', 126]);
+			t.deepEqual(ran('./no\nsuch', name), ['', 'exec: "./no\nsuch": no such file or directory\n', 127]);
+		}
+	});
 
 test('a terminal is one, has the size it was given, takes another, and gives the code', async t => {
 	const {opened, type, run, hear, value} = await running(t);
@@ -188,19 +222,20 @@ test('a session that is closed kills its program, and so does the end of the age
 
 test('only so many sessions are open at a time', async t => {
 	const {exec, run, value} = await running(t);
-	// A word that is no program costs no process.
 	const sessions = await Promise.all(Array.from({length: limits.execSessions}, () => value(exec(main, ['no-such']))));
 	t.is(codeOf(await exec(main, ['no-such'])), 'ERR_BUSY');
 	await run({type: 'exec.close', session: sessions[0]?.session ?? ''});
 	t.is(codeOf(await exec(main, ['no-such'])), 'ok');
 });
 
+const program = {pause: () => undefined, kill: () => undefined, drop: () => undefined};
+
 test('a session that nobody reads is ended, one that is read is not', t => {
 	const clock = new ManualClock();
 	const sessions = createSessions(clock);
 	const gone: string[] = [];
 	const add = (id: string): ReturnType<typeof sessions.add> =>
-		sessions.add({id, program: undefined, stdin: undefined, resize: undefined, onGone: () => gone.push(id)});
+		sessions.add({id, program, stdin: undefined, resize: undefined, onGone: () => gone.push(id)});
 	const read = (id: string, waitMs: number): Outcome<ExecOutput>[] => {
 		const outcomes: Outcome<ExecOutput>[] = [];
 		sessions.read(id, 100, waitMs, outcome => outcomes.push(outcome));
@@ -221,7 +256,7 @@ test('a session that nobody reads is ended, one that is read is not', t => {
 
 test('a second reader gets what the first one would miss', t => {
 	const sessions = createSessions(new ManualClock());
-	const {output, end} = sessions.add({id: 'a', program: undefined, stdin: undefined, resize: undefined, onGone: () => undefined});
+	const {output, end} = sessions.add({id: 'a', program, stdin: undefined, resize: undefined, onGone: () => undefined});
 	const seen: unknown[] = [];
 	sessions.read('a', 3, 1_000, outcome => seen.push(['first', outcome]));
 	sessions.read('a', 3, 1_000, outcome => seen.push(['second', outcome]));
@@ -238,10 +273,10 @@ test('a second reader gets what the first one would miss', t => {
 
 test('variables of a container are values of ours until the last process', t => {
 	const drop = {user: {uid: 1, gid: 1}, groups: [], mayGain: false};
-	const surroundings = {pid: 7, drop, env: [{name: 'LD_PRELOAD', value: 'evil'}], directory: '/'};
+	const surroundings = {pid: 7, drop, env: [{name: 'LD_PRELOAD', value: 'evil'}]};
 	for (const terminal of [undefined, {script: '/usr/bin/script', rows: 1, columns: 2}]) {
 		const {args, env: given} = besideCommand(
-			{argv: ['secret word'], stdin: true, terminal, doors: ['/door'], entering: ['enter']},
+			{argv: ['secret word'], stdin: true, terminal, folder: '/', doors: ['/door'], entering: ['enter']},
 			surroundings,
 			'/bin',
 		);
@@ -266,7 +301,7 @@ test('a probe that is a program is killed at its time with what it started, and 
 	);
 	t.deepEqual(await value(act(main, {type: 'exec', argv: ['no-such']})), {
 		ok: false,
-		message: 'exec: "no-such": executable file not found in $PATH',
+		message: 'exit 127: exec: "no-such": executable file not found in $PATH',
 	});
 });
 

@@ -1,0 +1,74 @@
+// Folders of a program's own making that never answer: whoever looks at them waits, and the agent never does.
+
+import {spawnSync} from 'node:child_process';
+import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type {ExecutionContext} from 'ava';
+import type {ContainerSpec} from '../../actors/node/runtime-port.js';
+import type {ProcessRuntimeOptions} from '../../agent/process-runtime.js';
+import {isRoot, needing} from '../_needing.js';
+import {processWorld, whenGone} from './process-world.js';
+import {aContainer, driver} from './runtime-contract.js';
+
+const main = {uid: 'uid-1', container: 'main'};
+const other = {uid: 'uid-1', container: 'other'};
+const mounter = path.join(import.meta.dirname, '_silent-folder.js');
+
+const mayMount = isRoot && /\tfuse$/m.test(readFileSync('/proc/filesystems', 'utf8'));
+const withFuse = needing(mayMount, 'needs root and FUSE');
+
+/** Two containers, the program of one of which is this text, for a folder on which it mounts what never answers. */
+async function running(t: ExecutionContext, text: string, options: Partial<ProcessRuntimeOptions> = {}, rest: Partial<ContainerSpec> = {}) {
+	const folder = mkdtempSync(path.join(os.tmpdir(), 'troupe-silent-'));
+	const driven = driver(
+		processWorld(clean => {
+			t.teardown(async () => {
+				await clean();
+				spawnSync('umount', ['-l', folder]); // Where a program has no view of its own.
+				rmSync(folder, {recursive: true});
+			});
+		}, options),
+	);
+	await driven.ensure('uid-1');
+	const argv = ['sh', '-c', text, 'sh', folder, process.execPath, mounter];
+	const env = [{name: 'PATH', value: `${folder}:/usr/bin:/bin`}];
+	const {pid} = await driven.start(aContainer('runs', {runAsUser: 0, argv, env, ...rest}));
+	await driven.start(aContainer('runs', {container: 'other'}));
+	await whenGone(() => readFileSync(`/proc/${pid}/mountinfo`, 'utf8').includes(` ${folder} `));
+	const opened = async (...args: Parameters<typeof driven.exec>): Promise<string> => (await driven.value(driven.exec(...args))).session;
+	return {...driven, pid, folder, opened};
+}
+
+const mounts = 'exec "$2" "$3" "$1"';
+const stands = '"$2" "$3" "$1" & until grep -q " $1 " /proc/self/mountinfo; do sleep 0.02; done; cd "$1" && exec /bin/sleep infinity';
+const enters = /sleep/;
+
+const commOf = (pid: number): string => readFileSync(`/proc/${pid}/comm`, 'latin1');
+
+for (const tty of [false, true]) {
+	withFuse(`a PATH that leads to one is looked through by whoever is to run${tty ? ', in a terminal' : ''}`, async t => {
+		const {opened, act, hear, hearAll, run, value} = await running(t, mounts);
+		const waits = await opened(main, ['true'], {tty});
+		t.deepEqual(await value(hear(waits, 300)), {parts: [], end: undefined});
+		const {ok, message} = await value(act(main, {type: 'exec', argv: ['true']}, 300));
+		t.false(ok);
+		t.regex(message, /took longer than 300 ms/);
+		t.is((await hearAll(await opened(main, ['/bin/echo', 'here'], {tty}))).stdout.trim(), 'here');
+		await run({type: 'exec.close', session: waits});
+	});
+}
+
+for (const namespaces of [undefined, null]) {
+	const where = namespaces === null ? 'where the agent stands, too' : 'in a view of its own';
+	withFuse(`a program's folder that is one is entered by whoever joins it, ${where}`, async t => {
+		const {pid, opened, act, hear, hearAll, stop, value} = await running(t, stands, {namespaces});
+		await whenGone(() => enters.test(commOf(pid)));
+		const waits = await opened(main, ['/bin/true']);
+		t.deepEqual(await value(hear(waits, 300)), {parts: [], end: undefined});
+		t.regex((await value(act(main, {type: 'exec', argv: ['/bin/true']}, 300))).message, /took longer than 300 ms/);
+		t.is((await hearAll(await opened(other, ['echo', 'here']))).stdout, 'here\n');
+		await stop(main, 0);
+		t.is((await value(hear(waits))).end?.exitCode, 137);
+	});
+}
