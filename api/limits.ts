@@ -360,6 +360,8 @@ export const limits = {
 	storeReadRecords: 1_000,
 	/** Logins of people and of nodes. They are one sealed record, which has to fit into `objectBytes`. */
 	tokens: 4_000,
+	/** Tokens of an older version, and what might be such, that are looked at in a second: each takes 0.1 ms. */
+	slowHashesPerSecond: 1_000,
 	/** A join token is good for so long when nobody says; none for longer than the second. */
 	joinTokenMs: 86_400_000,
 	tokenTtlMaxMs: 315_576_000_000,

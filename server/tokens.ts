@@ -12,7 +12,7 @@ import type {Identity, Role} from '../api/roles.js';
 import {isDnsLabel, isDnsSubdomain} from '../api/rules/names.js';
 import {writeFileAtomic} from '../system/atomic-file.js';
 import {hasCode} from '../system/errno.js';
-import {mosquittoHash, passwordField} from './mosquitto-hash.js';
+import {isSlow, passwordField, passwordHash, tokenHash} from './mosquitto-hash.js';
 import type {Vault} from './vault.js';
 
 export type TokenInfo = {
@@ -64,7 +64,7 @@ const asUsual = (secret: string): string => prefix + secret;
 /** The tokens that the vault holds. `onKept` is told which there are, now and after each change. */
 export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: readonly TokenInfo[]) => void = () => undefined): Tokens {
 	const {all, keep} = openList(vault, onKept);
-	const hasher = createHasher();
+	const findOlder = createOlder(all, nowMs);
 	const isGood = ({expiresAtMs}: Stored): boolean => expiresAtMs === undefined || expiresAtMs > nowMs();
 	return {
 		async issue(name, role, {ttlMs, isNew = false, textOf = asUsual} = {}) {
@@ -72,7 +72,7 @@ export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: r
 			const token = textOf(randomBytes(32).toString('base64url'));
 			const atMs = nowMs();
 			const expiry = ttlMs === undefined ? {} : {expiresAtMs: atMs + ttlMs};
-			const stored: Stored = {name, role, createdAtMs: atMs, ...expiry, hash: mosquittoHash(token)};
+			const stored: Stored = {name, role, createdAtMs: atMs, ...expiry, hash: tokenHash(token)};
 			await keep(tokens => {
 				const good = tokens.filter(isGood);
 				if (isNew && good.some(each => each.name === name)) throw new AppError('ERR_ALREADY_EXISTS', {resource: 'tokens', name});
@@ -97,11 +97,10 @@ export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: r
 				.map(({name, role, hash}) => ({name, role, password: passwordField(hash)})),
 		authenticate(token) {
 			if (token === undefined) return undefined;
-			const hash = hasher.hashOf(token);
-			const stored = all().find(each => each.hash === hash);
-			if (stored === undefined || !isGood(stored)) return undefined;
-			hasher.remember(token, hash);
-			return identityOf(stored);
+			// How far a hash agrees with another tells nothing of the token.
+			const hash = tokenHash(token);
+			const stored = all().find(each => each.hash === hash) ?? findOlder(token, hash);
+			return stored === undefined || !isGood(stored) ? undefined : identityOf(stored);
 		},
 	};
 }
@@ -127,27 +126,26 @@ function openList(vault: Vault, onKept: (tokens: readonly TokenInfo[]) => void) 
 }
 
 /**
- * Hashes of tokens that come again and again: the kept hash takes 0.2 ms, which a request should pay only once. What is compared is a
- * hash: how far it agrees with another tells nothing of the token.
+ * Tokens that an older version has kept, by a hash that takes a tenth of a millisecond: once for each that is good, and for no more that are
+ * not than so many a second.
  */
-function createHasher() {
+function createOlder(all: () => readonly Stored[], nowMs: () => number): (token: string, hash: string) => Stored | undefined {
 	const known = new Map<string, string>();
-	return {
-		hashOf(token: string): string {
-			return known.get(quickHash(token)) ?? mosquittoHash(token);
-		},
-		/** Only of tokens that are good: those that are not would drive the others out. */
-		remember(token: string, hash: string): void {
-			const quick = quickHash(token);
-			known.delete(quick);
-			known.set(quick, hash);
-			const [oldest] = known.keys();
-			if (oldest !== undefined && known.size > limits.tokens) known.delete(oldest);
-		},
+	let [secondMs, hashes] = [0, 0];
+	const mayHash = (): boolean => {
+		const ms = nowMs();
+		if (Math.abs(ms - secondMs) >= 1_000) [secondMs, hashes] = [ms, 0];
+		return ++hashes <= limits.slowHashesPerSecond;
+	};
+	return (token, hash) => {
+		const older = all().filter(each => isSlow(each.hash));
+		if (older.length === 0) return undefined;
+		const slow = known.get(hash) ?? (mayHash() ? passwordHash(token) : undefined);
+		const stored = older.find(each => each.hash === slow);
+		if (stored !== undefined) known.set(hash, stored.hash);
+		return stored;
 	};
 }
-
-const quickHash = (token: string): string => createHash('sha256').update(token).digest('base64');
 
 function withoutHash({hash: _hash, ...info}: Stored): TokenInfo {
 	return info;

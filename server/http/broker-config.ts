@@ -12,7 +12,7 @@ import {brokerConfigResource} from '../../api/roles.js';
 import {shown} from '../../api/shown.js';
 import type {OutsideUrl} from '../../system/outside-url.js';
 import {brokerConfig} from '../broker-config.js';
-import {mosquittoHash, passwordField} from '../mosquitto-hash.js';
+import {passwordField, passwordHash} from '../mosquitto-hash.js';
 import {accessOf} from './access.js';
 import type {Handler} from './exchange.js';
 import {countOf} from './query.js';
@@ -34,7 +34,7 @@ export const readBrokerConfig: Handler = (backend, {identity, query, response}) 
 		aclFile: at(brokerFileNames.acl),
 		...(tls ? {tls: {certFile: at(brokerFileNames.certificate), keyFile: at(brokerFileNames.key)}} : {}),
 		logins: tokens.logins(),
-		controlPassword: passwordField(mosquittoHash(controlPassword)),
+		controlPassword: passwordField(passwordHash(controlPassword)),
 	});
 	const answer: BrokerConfigAnswer = {...files, tls, ...(broker === undefined ? {controlPassword} : {})};
 	sendJson(response, 200, answer);

@@ -10,7 +10,7 @@ import {createInterface} from 'node:readline';
 import type {ExecutionContext} from 'ava';
 import {brokerConfig} from '../../server/broker-config.js';
 import type {BrokerLogin} from '../../server/tokens.js';
-import {mosquittoHash, passwordField} from '../../server/mosquitto-hash.js';
+import {passwordField, passwordHash} from '../../server/mosquitto-hash.js';
 
 export const controlSecret = 'the password of control: #@/%';
 
@@ -43,7 +43,7 @@ export async function startMosquitto(t: ExecutionContext, logins: readonly Broke
 		});
 	const write = (all: readonly BrokerLogin[]): void => {
 		const files = {passwordFile: path.join(folder, 'passwords'), aclFile: path.join(folder, 'acl')};
-		const controlPassword = passwordField(mosquittoHash(controlSecret));
+		const controlPassword = passwordField(passwordHash(controlSecret));
 		const {conf, acl, passwords} = brokerConfig({host: '127.0.0.1', port, ...files, logins: all, controlPassword});
 		writeFileSync(files.passwordFile, passwords, {mode: 0o600});
 		writeFileSync(files.aclFile, acl, {mode: 0o600});

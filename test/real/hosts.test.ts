@@ -9,7 +9,7 @@ import {isReady, pidOf, setOf} from '../e2e/_pods.js';
 import {lives} from '../e2e/_processes.js';
 import {freePorts, openHome} from '../e2e/_rig.js';
 import {eventually, until} from '../e2e/_waiting.js';
-import {mosquittoHash, passwordField} from '../../server/mosquitto-hash.js';
+import {passwordField, tokenHash} from '../../server/mosquitto-hash.js';
 import {startEtcd} from './_etcd.js';
 import {controlSecret, startMosquitto} from './_mosquitto.js';
 
@@ -86,8 +86,8 @@ test('actors meet at a Mosquitto: control and agent dial it, tools see objects t
 	const {broker, credential} = JSON.parse(readFileSync(credentialFile(agent), 'utf8')) as {broker: string; credential: string};
 	t.is(broker, `mqtt://127.0.0.1:${mosquitto.port}`);
 	await mosquitto.reload([
-		{name: 'host-1', role: 'node', password: passwordField(mosquittoHash(credential))},
-		{name: 'admin', role: 'admin', password: passwordField(mosquittoHash(server.token()))},
+		{name: 'host-1', role: 'node', password: passwordField(tokenHash(credential))},
+		{name: 'admin', role: 'admin', password: passwordField(tokenHash(server.token()))},
 	]);
 	const client = await server.client();
 	await until(client, 'nodes', 'host-1 to be ready', found => JSON.stringify(found.get('host-1')?.status ?? {}).includes('"AgentReady"'));

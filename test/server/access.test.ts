@@ -14,7 +14,7 @@ import {createGateway, type Behind} from '../../server/gateway.js';
 import {connectionBounds} from '../../server/listener.js';
 import {createMqttGate} from '../../server/mqtt-gate.js';
 import {openTokens} from '../../server/tokens.js';
-import {mosquittoHash, passwordField} from '../../server/mosquitto-hash.js';
+import {passwordField, passwordHash, tokenHash} from '../../server/mosquitto-hash.js';
 import {systemClock} from '../../system/clock.js';
 import type {OutsideUrl} from '../../system/outside-url.js';
 import {testCluster} from './cluster.js';
@@ -310,8 +310,8 @@ test('the files of a broker elsewhere hold every login by its hash, and control 
 	t.is(controlPassword, undefined);
 	t.true(acl.includes('\nuser host-1\n'));
 	t.deepEqual(passwords.split('\n').slice(1), [
-		`control:${passwordField(mosquittoHash('pass of control'))}`,
-		`admin:${passwordField(mosquittoHash(admin))}`,
+		`control:${passwordField(passwordHash('pass of control'))}`,
+		`admin:${passwordField(tokenHash(admin))}`,
 		passwords.split('\n')[3],
 		'',
 	]);
@@ -323,7 +323,7 @@ test('without a --broker a password is made, another one each time; what would b
 	const read = () => call<BrokerConfigAnswer>(200, admin, 'GET', `${brokerConfigPath}?host=127.0.0.1&port=1884`);
 	const [first, second] = [await read(), await read()];
 	t.false(first.tls);
-	t.true(first.passwords.includes(`\ncontrol:${passwordField(mosquittoHash(first.controlPassword ?? ''))}\n`));
+	t.true(first.passwords.includes(`\ncontrol:${passwordField(passwordHash(first.controlPassword ?? ''))}\n`));
 	t.not(first.controlPassword, second.controlPassword);
 	for (const query of [
 		'',

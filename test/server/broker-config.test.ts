@@ -1,15 +1,15 @@
-import {pbkdf2Sync} from 'node:crypto';
+import {createHash, pbkdf2Sync} from 'node:crypto';
 import test from 'ava';
 import {topicMatches} from '../../api/mqtt-filter.js';
 import {may, type Identity, type Role} from '../../api/roles.js';
 import {brokerConfig} from '../../server/broker-config.js';
-import {mosquittoHash, passwordField} from '../../server/mosquitto-hash.js';
+import {passwordField, passwordHash, tokenHash} from '../../server/mosquitto-hash.js';
 
 const roles: readonly Role[] = ['admin', 'edit', 'view', 'tool', 'node', 'join'];
 const logins = [...roles, 'node-2' as const].map(name => ({
 	name: `its-${name}`,
 	role: name === 'node-2' ? ('node' as const) : name,
-	password: passwordField(mosquittoHash(`secret of ${name}`)),
+	password: passwordField(tokenHash(`secret of ${name}`)),
 }));
 
 const config = brokerConfig({
@@ -19,7 +19,7 @@ const config = brokerConfig({
 	aclFile: '/etc/mosquitto/troupe.acl',
 	tls: {certFile: '/tls/cert.pem', keyFile: '/tls/key.pem'},
 	logins,
-	controlPassword: passwordField(mosquittoHash('control')),
+	controlPassword: passwordField(passwordHash('control')),
 });
 
 /** What an ACL file of Mosquitto allows a login, as mosquitto.conf(5) says. */
@@ -79,11 +79,19 @@ test('every login that may connect has a line in the password file, and control 
 });
 
 test('a password is kept as Mosquitto keeps one: PBKDF2 of SHA-512, its salt and count beside it', t => {
-	const [empty, version, count, salt = '', hash = ''] = passwordField(mosquittoHash('a token')).split('$');
+	const [empty, version, count, salt = '', hash = ''] = passwordField(passwordHash('a password')).split('$');
 	t.deepEqual([empty, version], ['', '7']);
 	const saltBytes = Buffer.from(salt, 'base64');
 	t.is(saltBytes.length, 12);
-	t.is(pbkdf2Sync('a token', saltBytes, Number(count), 64, 'sha512').toString('base64'), hash);
+	t.is(pbkdf2Sync('a password', saltBytes, Number(count), 64, 'sha512').toString('base64'), hash);
+});
+
+test('a token, which nobody guesses, is kept by the quick hash that Mosquitto has: SHA-512 of it and its salt', t => {
+	const [empty, version, salt = '', hash = ''] = passwordField(tokenHash('a token')).split('$');
+	t.deepEqual([empty, version], ['', '6']);
+	const saltBytes = Buffer.from(salt, 'base64');
+	t.is(saltBytes.length, 12);
+	t.is(createHash('sha512').update('a token').update(saltBytes).digest('base64'), hash);
 });
 
 test('the settings refuse anonymous clients, name the files and bound what waits', t => {
