@@ -3,7 +3,7 @@
 import {topicMatches} from '../../api/mqtt-filter.js';
 import {unbounded, type Allowance} from './allowance.js';
 import type {ClientStream} from './client-stream.js';
-import type {SessionOwner} from './persistence.js';
+import type {SessionOwner} from './sessions.js';
 import type {BrokerOptions, Login} from './ports.js';
 import type {Replay} from './replay.js';
 

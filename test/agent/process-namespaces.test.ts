@@ -4,6 +4,7 @@ import {readFileSync, readdirSync, readlinkSync} from 'node:fs';
 import test, {type ExecutionContext} from 'ava';
 import type {ContainerId, ContainerSpec} from '../../actors/node/runtime-port.js';
 import {needing} from '../_needing.js';
+import {parentOf} from '../lane/processes.js';
 import {groupOf, isThere, pidOnNode, processWorld, whenGone} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
@@ -37,7 +38,6 @@ const hasNamespaces = await (async (): Promise<boolean> => {
 })();
 const withNamespaces = needing(hasNamespaces, 'needs namespaces that this user may make');
 
-const parentOf = (pid: number): number => Number(/^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);
 const namespaceOf = (pid: number, sort: string): string => readlinkSync(`/proc/${pid}/ns/${sort}`);
 
 test('a node without namespaces says that its pods see its processes', async t => {

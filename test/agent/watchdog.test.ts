@@ -1,4 +1,4 @@
-import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
@@ -9,6 +9,7 @@ import type {ContainerExit, ContainerSpec, Runtime} from '../../actors/node/runt
 import {createProcessRuntime} from '../../agent/process-runtime.js';
 import {systemClock, type Clock} from '../../system/clock.js';
 import {eventually} from '../e2e/_waiting.js';
+import {parentOf} from '../lane/processes.js';
 
 type Agent = {readonly runtime: Runtime; readonly ended: Promise<ContainerExit>};
 type Pod = Agent & {readonly folder: string; readonly pid: number; readonly warnings: readonly string[]; readonly newAgent: () => Agent};
@@ -102,18 +103,6 @@ const sleepOf = (watchdog: number): number | undefined =>
 	readdirSync('/proc')
 		.map(Number)
 		.find(pid => pid > 1 && parentOf(pid) === watchdog);
-
-function parentOf(pid: number): number | undefined {
-	try {
-		return Number(
-			readFileSync(`/proc/${pid}/stat`, 'latin1')
-				.replace(/^.*\) /s, '')
-				.split(' ')[1],
-		);
-	} catch {
-		return undefined;
-	}
-}
 
 const secondsLeft = (folder: string): number => ((recordOf(folder).deadline ?? 0) - uptimeHundredths()) / 100;
 

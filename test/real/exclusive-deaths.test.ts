@@ -12,6 +12,7 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import {killAll, processesOf, programsOf} from '../e2e/_processes.js';
 import {main, type Owner} from '../e2e/_rig.js';
 import {eventually} from '../e2e/_waiting.js';
+import {parentOf} from '../lane/processes.js';
 import {layNetwork, type Network} from './fleet/network.js';
 import {exclusiveSet, openJournal, overlapOf, spellsIn} from './_exclusive.js';
 
@@ -207,13 +208,6 @@ const watchdogsIn = (place: string): readonly number[] =>
 		const words = text(`/proc/${pid}/cmdline`).split('\0');
 		return words.includes('troupe-watchdog') && words.some(word => word.startsWith(place));
 	});
-
-const parentOf = (pid: number): number =>
-	Number(
-		text(`/proc/${pid}/stat`)
-			.replace(/^.*\) /s, '')
-			.split(' ')[1],
-	);
 
 function helpersOf(host: string, pod: string): Helpers {
 	const watchdogs = watchdogsIn(path.join(homeOf(host), 'data/runtime', pod));

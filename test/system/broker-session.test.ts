@@ -1,12 +1,7 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {
-	createPersistence,
-	type KeptPacket,
-	type Persistence,
-	type SessionLimits,
-	type SessionOwner,
-} from '../../system/broker/persistence.js';
+import {createPersistence, type KeptPacket, type Persistence} from '../../system/broker/persistence.js';
+import type {SessionLimits, SessionOwner} from '../../system/broker/sessions.js';
 import type {MqttClient} from 'mqtt';
 import {authenticate, event, hearing, loggedIn, newClient, settled, startBroker, type Heard} from './broker-rig.js';
 
