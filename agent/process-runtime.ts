@@ -14,7 +14,6 @@ import {defaultSubnet} from './process/addresses.js';
 import {attemptFolder, stdinEndFile} from './process/attempts.js';
 import {noGroups, openContainerGroups} from './process/container-groups.js';
 import {createContainers} from './process/containers.js';
-import {enteringWords} from './process/entering.js';
 import {createExec} from './process/exec.js';
 import {explained} from './process/explained.js';
 import {homesFolder, openHomes} from './process/homes.js';
@@ -124,14 +123,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	});
 	const removals = createRemovals(sandboxes, containers, [homes, volumes], leases);
 	const logs = createLogReader(containers, clock);
-	const exec = createExec({
-		containers,
-		groups,
-		stock,
-		host,
-		clock,
-		enteringWords: ({pid, drop}) => enteringWords(host, pid, drop),
-	});
+	const exec = createExec({containers, groups, stock, host, clock});
 
 	/** Runs with the pod of a command; otherwise answers why there is none to be used. */
 	function withPod<Value>(uid: string, done: (outcome: Outcome<Value>) => void, run: (pod: SandboxRecord) => void): void {

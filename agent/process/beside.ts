@@ -3,6 +3,7 @@
 // As with the shim nothing of a user is parsed by a shell, and variables become themselves only in the last process before the program.
 
 import {spawn, type ChildProcess} from 'node:child_process';
+import {viewDescriptor, type Entering} from './entering.js';
 import type {Host} from './plan.js';
 import {openPipes, type Pipes} from './pipes.js';
 import {stageText, unusedPrefix, type ShimCommand} from './shim.js';
@@ -18,25 +19,22 @@ export type Beside = {
 	readonly stdin: boolean;
 	/** A new one, and the program that makes it. */
 	readonly terminal: (TerminalSize & Pick<Terminal, 'script'>) | undefined;
-	/** Where to begin. */
-	readonly folder: string;
 	/** Files `cgroup.procs` to join. */
 	readonly doors: readonly string[];
-	/** The words that enter the surroundings. */
-	readonly entering: readonly string[];
+	readonly entering: Entering;
 };
 
 const shell = '/bin/sh';
 
 /** What is spawned. The environment of the first processes holds nothing that a loader, a library or a shell reads. */
 export function besideCommand(
-	{argv, stdin, terminal, folder, doors, entering}: Beside,
+	{argv, stdin, terminal, doors, entering: {folder, view, words: enteringWords}}: Beside,
 	{env: variables, drop: {userProcesses}}: Surroundings,
 	searchPath: string,
 ): ShimCommand {
 	const env = terminal === undefined || variables.some(({name}) => name === 'TERM') ? variables : [...variables, defaultTerm];
 	const prefix = unusedPrefix(env);
-	const stage = stageText({env, userProcesses}, prefix);
+	const stage = `exec ${viewDescriptor}<&-\n${stageText({env, userProcesses}, prefix)}`;
 	const values = Object.fromEntries(env.map(({name, value}, index) => [`${prefix}${index + 1}`, `${name}=${value}`]));
 	const words = terminal === undefined ? [] : argv;
 	const last =
@@ -56,7 +54,7 @@ export function besideCommand(
 				];
 	return {
 		file: shell,
-		args: ['-c', joinText(doors.length), 'troupe-exec', ...doors, folder, ...entering, ...last],
+		args: ['-c', joinText(doors.length, view), 'troupe-exec', ...doors, folder, ...enteringWords, ...last],
 		env: {...values, [`${prefix}0`]: searchPath, ...Object.fromEntries(words.map((word, index) => [`${prefix}w${index + 1}`, word]))},
 	};
 }
@@ -80,21 +78,31 @@ function terminalText(stage: string, words: number, prefix: string, {rows, colum
 	].join('\n');
 }
 
-/** The folder is entered here, and not by whom the agent has to wait for: the way there may be one that never answers. */
-const joinText = (doors: number): string => `${Array.from(
+/**
+ * The folder is entered here, and not by whom the agent has to wait for: the way there may be one that never answers. The view is that of the
+ * node and the pod's volumes as long as its program is in the agent's user namespace, to which it cannot return. One that has left it may have
+ * put anything in the place of what begins there as root.
+ */
+const joinText = (doors: number, view: string | undefined): string => `${Array.from(
 	{length: doors},
 	(_, index) => `echo 0 2>/dev/null >"\${${index + 1}}" || {
 echo 'exec: the container is over' >&2
 exit 126
 }
 `,
-).join('')}shift ${doors}
-cd "$1" 2>/dev/null || {
+).join('')}${doors === 0 ? '' : `shift ${doors}\n`}cd "$1" 2>/dev/null || {
 echo 'exec: the folder of the program cannot be entered' >&2
 exit 126
 }
 shift
-exec "$@"`;
+${view === undefined ? '' : viewText(view)}exec "$@"`;
+
+/** Of a path of ours. */
+const viewText = (view: string): string => `command exec ${viewDescriptor}<${view}/mnt && [ ${view}/user -ef /proc/self/ns/user ] || {
+echo 'exec: the program has gone to namespaces of its own making' >&2
+exit 126
+}
+`;
 
 export type Spawned = {readonly child: ChildProcess; readonly pipes: Pipes};
 

@@ -6,29 +6,39 @@ import type {Drop} from './privileges.js';
 import {parentOf} from './surroundings.js';
 
 /** Whether a process has the agent's own namespace of that sort. Throws errno exceptions where it is gone. */
-const isShared = (pid: number, sort: 'mnt' | 'pid' | 'user'): boolean =>
+const isShared = (pid: number, sort: 'mnt' | 'pid'): boolean =>
 	readlinkSync(`/proc/${pid}/ns/${sort}`) === readlinkSync(`/proc/self/ns/${sort}`);
 
 /** Whether the kernel ends with the container whatever joins this process of it. Throws as above. */
 export const endsWithContainer = (pid: number): boolean => !isShared(pid, 'pid');
 
-/** Where to begin: in the folder of the running program, unless the agent does not see that as the program does. Throws as above. */
-export const enteringFolder = (pid: number): string => (isShared(pid, 'mnt') ? `/proc/${pid}/cwd` : '/');
+export type Entering = {
+	/** Where to begin: the folder of the running program, unless the words enter it. */
+	readonly folder: string;
+	/** `/proc/<pid>/ns` of a program whose view root enters, by the descriptor of it below. It must be in no user namespace of its own. */
+	readonly view: string | undefined;
+	/** Before a program. */
+	readonly words: readonly string[];
+};
+
+/** Of the view while it is entered; the program does not get it. */
+export const viewDescriptor = 9;
 
 /**
- * Before a program; in another view they also enter the folder of the running one. What an agent has started before it could make namespaces,
- * or one that could not, is joined where it is. Throws an Error where that user cannot be had, and errno exceptions where the process is gone.
+ * What an agent has started before it could make namespaces, or one that could not, is joined where it is. Throws an Error where that user cannot
+ * be had, and errno exceptions where the process is gone.
  */
-export function enteringWords(host: Host, pid: number, drop: Drop): readonly string[] {
+export function enteringOf(host: Host, pid: number, drop: Drop): Entering {
 	const rights = rightsOf(host, drop);
 	if (!rights.ok) throw new Error(rights.reason);
-	const words = rights.drop ?? [];
-	if (isShared(pid, 'mnt')) return words;
+	if (isShared(pid, 'mnt')) return {folder: `/proc/${pid}/cwd`, view: undefined, words: rights.drop ?? []};
 	const nsenter = host.namespaces?.nsenter ?? host.mountTools?.nsenter;
 	if (nsenter === undefined) throw new Error('the container has namespaces of its own, and this node has no nsenter(1) that works');
-	if (!isShared(pid, 'user')) return [...enterByUser(nsenter, pid), ...words];
+	const folder = '/';
+	if (host.agent.uid !== 0) return {folder, view: undefined, words: [...enterByUser(nsenter, pid), ...(rights.drop ?? [])]};
 	const processes = isShared(pid, 'pid') ? [] : ['--pid'];
-	return [nsenter, `--target=${pid}`, ...processes, '--mount', '--wd', '--', ...(dropInView(host, rights.drop, drop) ?? [])];
+	const enter = [nsenter, `--target=${pid}`, ...processes, `--mount=/proc/self/fd/${viewDescriptor}`, '--wd', '--'];
+	return {folder, view: `/proc/${pid}/ns`, words: [...enter, ...(dropInView(host, rights.drop, drop) ?? [])]};
 }
 
 /**

@@ -14,7 +14,7 @@ import {logFile} from './attempts.js';
 import {spawnBeside, type Beside, type Spawned, type TerminalSize} from './beside.js';
 import type {ContainerGroups} from './container-groups.js';
 import type {Container, Containers} from './containers.js';
-import {endsWithContainer, enteringFolder} from './entering.js';
+import {endsWithContainer, enteringOf} from './entering.js';
 import {createSessions} from './exec-sessions.js';
 import {followProgram, type ExecProgram} from './exec-program.js';
 import {explained} from './explained.js';
@@ -36,14 +36,12 @@ export type ExecOptions = {
 	readonly stock: Stock;
 	readonly host: Host;
 	readonly clock: Clock;
-	/** The words that come before a program so that it runs in these surroundings. */
-	readonly enteringWords: (surroundings: Surroundings) => readonly string[];
 };
 
 /** A program that has begun, with what joins it. */
 type Target = {readonly container: Container; readonly surroundings: Surroundings; readonly doors: readonly string[]};
 
-export function createExec({containers, groups, stock, host, clock, enteringWords}: ExecOptions): Exec {
+export function createExec({containers, groups, stock, host, clock}: ExecOptions): Exec {
 	const sessions = createSessions(clock);
 	const underWay = {network: 0, programs: 0};
 	/** Programs of probes and hooks. */
@@ -137,8 +135,8 @@ export function createExec({containers, groups, stock, host, clock, enteringWord
 		listener: Parameters<typeof followProgram>[3],
 	): Spawned & {readonly program: ExecProgram} {
 		const isAlone = doors.length === 0 && !endsWithContainer(surroundings.pid);
-		const folder = enteringFolder(surroundings.pid);
-		const {child, pipes} = spawnBeside({...wanted, folder, doors, entering: enteringWords(surroundings)}, surroundings, host, stock);
+		const entering = enteringOf(host, surroundings.pid, surroundings.drop);
+		const {child, pipes} = spawnBeside({...wanted, doors, entering}, surroundings, host, stock);
 		return {child, pipes, program: followProgram({child, pipes}, clock, isAlone, listener)};
 	}
 

@@ -11,7 +11,7 @@ import {readBootId} from './identity.js';
 import type {Host} from './plan.js';
 import {findMountTools} from './mount-trial.js';
 import {findNamespaces} from './namespaces.js';
-import {findDropper, findSealer, type Dropper} from './privileges.js';
+import {findDropper, findNoGain, type Dropper} from './privileges.js';
 import {findTerminal} from './terminal.js';
 
 /** As a login shell of Debian has it. */
@@ -42,12 +42,12 @@ export function hostOf({path = defaultPath, dropper, namespaces: wanted, folder,
 	const mayMake = wanted !== null && (agent.uid !== 0 || found !== undefined);
 	const namespaces = mayMake ? findNamespaces(agent) : undefined;
 	const mayMount = agent.uid === 0 ? found !== undefined : namespaces !== undefined;
-	const sealer = findSealer();
-	if (sealer === undefined)
+	const noGain = findNoGain();
+	if (noGain === undefined)
 		onWarning('no setpriv of util-linux works here: set-user-ID programs give their rights to containers (allowPrivilegeEscalation)');
 	return {
 		agent,
-		sealer,
+		noGain,
 		groups: process.getgroups?.() ?? [],
 		dropper: found,
 		mountTools: mayMount ? findMountTools(folder, namespaces) : undefined,

@@ -9,7 +9,7 @@ import {isWithin} from './beneath.js';
 import {mountText, type MountTools} from './mount-text.js';
 import {planMounts, seenBy, type MountPlan, type Wanted} from './mounts.js';
 import type {Namespaces} from './namespaces.js';
-import {chooseUser, obstacleToGroups, sealWords, setprivWords, type Drop, type Dropper, type User} from './privileges.js';
+import {chooseUser, obstacleToGroups, noGainWords, setprivWords, type Drop, type Dropper, type User} from './privileges.js';
 import {findProgram, obstacleToDirectory} from './programs.js';
 import {isOdd, isUnsayable, shimCommand, shimDescriptors, type Launch, type View} from './shim.js';
 import type {SpawnPlan} from './spawn.js';
@@ -22,7 +22,7 @@ export type Host = {
 	/** Undefined: none works, the shim itself runs as the user. */
 	readonly dropper: Dropper | undefined;
 	/** A setpriv for programs that keep the agent's user; undefined: none works, and set-user-ID files give them rights. */
-	readonly sealer: string | undefined;
+	readonly noGain: string | undefined;
 	/** Undefined: containers see the node's files as they are, and have no volumes. */
 	readonly mountTools: MountTools | undefined;
 	/** Undefined: containers see the processes of the node. */
@@ -133,23 +133,23 @@ const noMounts = ({mounts}: OpenedSpec, {agent}: Host): string =>
 /** The words that make a process one of that user, with just these groups; undefined: it is one already. */
 export type Rights = {readonly ok: true; readonly drop: readonly string[] | undefined} | {readonly ok: false; readonly reason: string};
 
-export function rightsOf(host: Pick<Host, 'agent' | 'groups' | 'dropper' | 'sealer'>, drop: Drop): Rights {
+export function rightsOf(host: Pick<Host, 'agent' | 'groups' | 'dropper' | 'noGain'>, drop: Drop): Rights {
 	const {user, groups, mayGain} = drop;
 	const obstacle = obstacleToGroups(host.agent, host.groups, groups);
 	if (obstacle !== undefined) return {ok: false, reason: obstacle};
 	const isAgent = user.uid === host.agent.uid && user.gid === host.agent.gid;
-	const sealed = mayGain || host.sealer === undefined ? undefined : sealWords(host.sealer);
-	if (isAgent && (host.agent.uid !== 0 || groups.length === 0)) return {ok: true, drop: sealed};
+	const keeping = mayGain || host.noGain === undefined ? undefined : noGainWords(host.noGain);
+	if (isAgent && (host.agent.uid !== 0 || groups.length === 0)) return {ok: true, drop: keeping};
 	if (host.dropper === undefined && groups.length > 0)
 		return {ok: false, reason: 'it asks for groups, and no program of this node can give them'};
-	return {ok: true, drop: host.dropper === undefined ? sealed : host.dropper(drop)};
+	return {ok: true, drop: host.dropper === undefined ? keeping : host.dropper(drop)};
 }
 
 /** The same in a view of its own, which has made sure of setpriv. */
 export function rightsInView({setpriv}: MountTools, drop: Drop): readonly string[] | undefined {
 	const {user, groups, mayGain} = drop;
 	const isRoot = user.uid === 0 && user.gid === 0 && groups.length === 0;
-	if (isRoot) return mayGain ? undefined : sealWords(setpriv);
+	if (isRoot) return mayGain ? undefined : noGainWords(setpriv);
 	return setprivWords(setpriv, drop);
 }
 

@@ -47,7 +47,7 @@ const chroots: readonly Way[] = ['/usr/sbin/chroot', '/usr/bin/chroot'].map(file
 }));
 
 /** Before a program that keeps its user. */
-export const sealWords = (setpriv: string): readonly string[] => [setpriv, '--no-new-privs', '--'];
+export const noGainWords = (setpriv: string): readonly string[] => [setpriv, '--no-new-privs', '--'];
 
 export function setprivWords(file: string, {user: {uid, gid}, groups, mayGain}: Drop): readonly string[] {
 	return [
@@ -65,20 +65,20 @@ const trialGroups = [65_533, 65_532];
 
 /** The first ways that work on this host, tried once with `nobody`; undefined where there is none. */
 export function findDropper(): Dropper | undefined {
-	const sealed = setprivs.find(way => works(way, false));
+	const forGood = setprivs.find(way => works(way, false));
 	const found = [...chroots, ...setprivs].find(way => works(way, true));
 	if (found === undefined) return undefined;
 	return drop => {
-		const {file, words} = drop.mayGain ? found : (sealed ?? found);
+		const {file, words} = drop.mayGain ? found : (forGood ?? found);
 		return words(file, drop);
 	};
 }
 
 /** A setpriv with which a program that keeps its user gains no rights by files; undefined where there is none. */
-export function findSealer(): string | undefined {
+export function findNoGain(): string | undefined {
 	return setprivs.find(({file}) => {
 		if (!existsSync(file)) return false;
-		const [program = file, ...args] = sealWords(file);
+		const [program = file, ...args] = noGainWords(file);
 		return stateOf(program, args).stdout.includes('NoNewPrivs:1 ');
 	})?.file;
 }
@@ -88,8 +88,8 @@ function works({file, words}: Way, mayGain: boolean): boolean {
 	const [program = file, ...args] = words(file, {user: nobody, groups: trialGroups, mayGain});
 	const {status, stdout} = stateOf(program, args);
 	const isIn = trialGroups.every(group => new RegExp(`^Groups:.*\\b${group}\\b`, 'm').test(stdout));
-	const isSealed = mayGain || stdout.includes('NoNewPrivs:1 ');
-	return status === 0 && stdout.includes(`Uid:${nobody.uid} `) && stdout.includes(`Gid:${nobody.gid} `) && isIn && isSealed;
+	const gainsNothing = mayGain || stdout.includes('NoNewPrivs:1 ');
+	return status === 0 && stdout.includes(`Uid:${nobody.uid} `) && stdout.includes(`Gid:${nobody.gid} `) && isIn && gainsNothing;
 }
 
 /** What the kernel says of a process that these words have begun. */

@@ -276,7 +276,7 @@ test('variables of a container are values of ours until the last process', t => 
 	const surroundings = {pid: 7, drop, env: [{name: 'LD_PRELOAD', value: 'evil'}]};
 	for (const terminal of [undefined, {script: '/usr/bin/script', rows: 1, columns: 2}]) {
 		const {args, env: given} = besideCommand(
-			{argv: ['secret word'], stdin: true, terminal, folder: '/', doors: ['/door'], entering: ['enter']},
+			{argv: ['secret word'], stdin: true, terminal, doors: ['/door'], entering: {folder: '/', view: undefined, words: ['enter']}},
 			surroundings,
 			'/bin',
 		);

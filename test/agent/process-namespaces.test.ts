@@ -1,9 +1,16 @@
 // Containers in namespaces of their own, as root and as an ordinary user: what they see, how they end, who joins them.
 
-import {readFileSync, readdirSync, readlinkSync} from 'node:fs';
+import {spawnSync} from 'node:child_process';
+import {chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, writeFileSync} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import type {ContainerId, ContainerSpec} from '../../actors/node/runtime-port.js';
-import {needing} from '../_needing.js';
+import {besideCommand} from '../../agent/process/beside.js';
+import {enteringOf} from '../../agent/process/entering.js';
+import {hostOf} from '../../agent/process/host.js';
+import {findTool} from '../../agent/process/tools.js';
+import {isRoot, needing} from '../_needing.js';
 import {parentOf} from '../lane/processes.js';
 import {groupOf, isThere, pidOnNode, processWorld, whenGone} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
@@ -196,3 +203,38 @@ withNamespaces('a container keeps its process under the next agent, which joins 
 	t.regex(await inside('ps', '-eo', 'pid,args'), /^ +1 .*troupe-shim/m);
 	t.is((await stop(main, 60_000))?.exitCode, 143);
 });
+
+const moves = `until [ -e "$1/move" ]; do sleep 0.02; done
+exec unshare --user --map-root-user --mount sh -c 'mount --bind "$1/setpriv" "$2" && exec sleep infinity' sh "$1" "$2"`;
+
+needing(hasNamespaces && isRoot, 'needs root and namespaces')(
+	'nothing begins as root in a view that a program has gone to, not even when it goes while it is joined',
+	async t => {
+		const folder = mkdtempSync(path.join(os.tmpdir(), 'troupe-view-'));
+		t.teardown(() => rmSync(folder, {recursive: true}));
+		chmodSync(folder, 0o777);
+		const setpriv = findTool('setpriv') ?? '';
+		writeFileSync(path.join(folder, 'setpriv'), `#!/bin/sh\nid -u >${folder}/began\n`, {mode: 0o755});
+		const {ensure, start, exec, hearAll, value} = nodeOf(t);
+		await ensure('uid-1');
+		const {pid} = await start(aContainer('runs', {argv: ['sh', '-c', moves, 'sh', folder, setpriv], runAsUser: 1_234}));
+		const host = hostOf({path: undefined, dropper: undefined, namespaces: undefined, folder, onWarning: () => undefined});
+		const drop = {user: {uid: 1_234, gid: 1_234}, groups: [], mayGain: false};
+		const entering = enteringOf(host, pid, drop);
+		const beside = {argv: ['true'], stdin: false, terminal: undefined, doors: [], entering};
+		const {file, args, env} = besideCommand(beside, {pid, drop, env: []}, host.path);
+		const joined = (): readonly unknown[] => {
+			const {stderr, status} = spawnSync(file, args, {env, encoding: 'utf8'});
+			return [stderr, status];
+		};
+		t.deepEqual(joined(), ['', 0]);
+		writeFileSync(path.join(folder, 'move'), '');
+		await whenGone(
+			() => readFileSync(`/proc/${pid}/comm`, 'latin1') === 'sleep\n' && namespaceOf(pid, 'user') !== namespaceOf(process.pid, 'user'),
+		);
+		const told = 'exec: the program has gone to namespaces of its own making\n';
+		t.deepEqual(joined(), [told, 126]);
+		t.deepEqual(await hearAll((await value(exec(main, ['true']))).session), {stdout: '', stderr: told, exitCode: 126});
+		t.false(existsSync(path.join(folder, 'began')));
+	},
+);

@@ -26,7 +26,7 @@ test('root gives any group, others only what they are in', t => {
 const dropper = (drop: Drop) => setprivWords('setpriv', drop);
 
 test('a program gets its groups with its user, root too, and no rights by files unless it may', t => {
-	const host = {agent: root, groups: [], dropper, sealer: 'setpriv'};
+	const host = {agent: root, groups: [], dropper, noGain: 'setpriv'};
 	const asked = (user: User, groups: readonly number[], mayGain = false): Drop => ({user, groups, mayGain});
 	const seal = ['setpriv', '--no-new-privs'];
 	t.deepEqual(rightsOf(host, asked(nobody, [5, 6])), {ok: true, drop: [...seal, '--reuid=65534', '--regid=65534', '--groups=5,6', '--']});
@@ -38,9 +38,9 @@ test('a program gets its groups with its user, root too, and no rights by files 
 	t.deepEqual(rightsOf(host, asked(root, [], true)), {ok: true, drop: undefined});
 	t.deepEqual(rightsOf(host, asked(root, [5])), {ok: true, drop: [...seal, '--reuid=0', '--regid=0', '--groups=5', '--']});
 	t.false(rightsOf({...host, dropper: undefined}, asked(nobody, [5])).ok);
-	const plain = {agent: somebody, groups: [5], dropper: undefined, sealer: 'setpriv'};
+	const plain = {agent: somebody, groups: [5], dropper: undefined, noGain: 'setpriv'};
 	t.deepEqual(rightsOf(plain, asked(somebody, [5])), {ok: true, drop: [...seal, '--']});
-	t.deepEqual(rightsOf({...plain, sealer: undefined}, asked(somebody, [5])), {ok: true, drop: undefined});
+	t.deepEqual(rightsOf({...plain, noGain: undefined}, asked(somebody, [5])), {ok: true, drop: undefined});
 });
 
 test('the same in a view of its own', t => {
