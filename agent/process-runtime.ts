@@ -16,6 +16,7 @@ import {noGroups, openContainerGroups} from './process/container-groups.js';
 import {createContainers} from './process/containers.js';
 import {createExec} from './process/exec.js';
 import {explained} from './process/explained.js';
+import {placesOf} from './process/hidden.js';
 import {homesFolder, openHomes} from './process/homes.js';
 import {hostOf, infoOf} from './process/host.js';
 import type {HostPaths} from './process/host-paths.js';
@@ -27,7 +28,7 @@ import {planOf} from './process/plan.js';
 import {defaultUserRange, openPodUsers, type UserRange} from './process/pod-users.js';
 import type {Dropper} from './process/privileges.js';
 import {createRemovals} from './process/removal.js';
-import {foldersIn, isFolderName, openSandboxes, privateRootName, type SandboxRecord} from './process/sandboxes.js';
+import {foldersIn, isFolderName, openSandboxes, privateRootName, tableName, type SandboxRecord} from './process/sandboxes.js';
 import {createInput} from './process/stdin.js';
 import {startNotes} from './process/start-notes.js';
 import {createStock} from './process/stock.js';
@@ -100,13 +101,17 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	const memory = host.mountTools === undefined || host.agent.uid !== 0 ? undefined : openMemory(realDirectory);
 	const {allowed = [], never = []} = options.hostPaths ?? {};
 	const hostPaths: HostPaths = {allowed, never: [...never, directory]};
+	const isRoot = host.agent.uid === 0;
+	const podHomes = options.homes ?? homesFolder(realDirectory, isRoot);
+	/** Root's pods are other users, to whom these folders are closed. */
+	const hidden = (): readonly string[] => (isRoot || host.mountTools === undefined ? [] : placesOf([...hostPaths.never, podHomes]));
 	const volumes = createVolumes({
 		folderOf: sandboxes.folderOf,
 		find: sandboxes.find,
 		memory,
 		secrets,
 		hostPaths,
-		isRoot: host.agent.uid === 0,
+		isRoot,
 	});
 	const input = createInput();
 	const {folderOf} = sandboxes;
@@ -114,9 +119,8 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 		for (const container of foldersIn(folderOf(uid))) containers.stop({uid, container}, 0, () => undefined);
 	};
 	const leases = createLeases({folderOf, kill, bootId: host.bootId, clock, onWarning});
-	const isRoot = host.agent.uid === 0;
 	const homes = openHomes({
-		folder: options.homes ?? homesFolder(realDirectory, isRoot),
+		folder: podHomes,
 		isRoot,
 		isThere: uid => sandboxes.find(uid) !== undefined,
 		onWarning,
@@ -151,6 +155,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 						const deadline = leases.deadlineOf(spec.id.uid);
 						if (spec.exclusive === true && deadline === undefined) return answer(noLease(spec.id));
 						const {memoryLimitBytes} = spec;
+						const places = hidden();
 						const plan = planOf(opened.value, host, {
 							startedAtMs: Math.trunc(clock.nowMs()),
 							deadline,
@@ -159,8 +164,10 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 							inputEnd: spec.stdin ? stdinEndFile(path.join(sandboxes.folderOf(spec.id.uid), spec.id.container)) : undefined,
 							around: {
 								root: path.join(realDirectory, spec.id.uid, privateRootName),
+								table: path.join(realDirectory, spec.id.uid, tableName(spec.id.container)),
 								find: volume => volumes.find(spec.id.uid, volume),
-								hostPaths,
+								hostPaths: {...hostPaths, never: [...hostPaths.never, ...places]},
+								hidden: places,
 							},
 							own: owner?.user,
 							userProcesses: groups.enforces('pids') ? undefined : processes,

@@ -14,7 +14,7 @@ import {homeFlag} from './home-flag.js';
 import {loginFor} from './joining.js';
 import {openLocalNode, openRuntime} from './local-node.js';
 import type {Log} from './log.js';
-import {openNodeCache} from './node-cache.js';
+import {isRedis, openNodeCache} from './node-cache.js';
 import {openNodeSecrets} from './node-secrets.js';
 import {stopped} from './opened.js';
 import {serve, type Stage} from './serve.js';
@@ -57,7 +57,16 @@ async function startNode(
 	const ofRuntime: string[] = [];
 	const onNote = (note: string): void => void ofRuntime.push(note);
 	const runtime = await openRuntime(
-		{choice: options.runtime, home, secrets, hostPaths, users: options.podUsers, processes: options.maxProcesses, onNote},
+		{
+			choice: options.runtime,
+			home,
+			cache: isRedis(place) ? undefined : place,
+			secrets,
+			hostPaths,
+			users: options.podUsers,
+			processes: options.maxProcesses,
+			onNote,
+		},
 		ground,
 		log,
 	);

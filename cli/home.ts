@@ -51,6 +51,9 @@ export const homeOf = (root: string): Home => ({
 /** An agent has a home of its own, so that it may live beside a server. */
 const folderOf = (command: string): string => (command === 'agent' ? '.troupe-agent' : '.troupe');
 
+/** The homes that a user has who says nothing else. */
+export const usualHomes = (userHome: string): readonly string[] => ['up', 'agent'].map(command => path.join(userHome, folderOf(command)));
+
 /** `--home`, else TROUPE_HOME, else `.troupe` (of an agent `.troupe-agent`) in the user's own folder; absolute. */
 export const homeRoot = (command: string, flag: string | undefined, fromEnvironment: string | undefined, userHome: string): string =>
 	path.resolve(

@@ -1,5 +1,6 @@
 // A node of this process: its cache, its runtime, its tree.
 
+import {homedir} from 'node:os';
 import {kubernetesArchitecture} from '../api/architecture.js';
 import type {Labels} from '../api/object.js';
 import {openNode, type Node, type NodeOptions} from '../actors/node/start.js';
@@ -11,7 +12,7 @@ import type {UserRange} from '../agent/process/pod-users.js';
 import type {LifecycleEvent} from '../system/observer.js';
 import type {MetaOutcome} from '../system/store.js';
 import {observerOf, type Ground} from './ground.js';
-import type {Home} from './home.js';
+import {usualHomes, type Home} from './home.js';
 import type {Log} from './log.js';
 import {opened} from './opened.js';
 import type {HostPathsChoice, RuntimeChoice} from './up-options.js';
@@ -61,6 +62,8 @@ const labelsOf = (name: string): Labels => ({
 export type RuntimeOptions = {
 	readonly choice: RuntimeChoice;
 	readonly home: Home;
+	/** Where the node's cache is, if that is a folder. */
+	readonly cache: string | undefined;
 	readonly secrets: NodeSecrets;
 	readonly hostPaths: HostPathsChoice;
 	readonly users: UserRange | undefined;
@@ -72,7 +75,7 @@ export type RuntimeOptions = {
 };
 
 export async function openRuntime(options: RuntimeOptions, {clock, random}: Ground, log: Log): Promise<Runtime> {
-	const {choice, home, secrets, hostPaths, users, processes, onNote, network} = options;
+	const {choice, home, cache, secrets, hostPaths, users, processes, onNote, network} = options;
 	if (choice === 'simulated')
 		return (await import('../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
 	return createProcessRuntime({
@@ -80,7 +83,8 @@ export async function openRuntime(options: RuntimeOptions, {clock, random}: Grou
 		clock,
 		secrets,
 		path: process.env['PATH'],
-		hostPaths: {allowed: hostPaths, never: [home.root]},
+		// Each may be a link to somewhere else, and beside an agent there may be its cluster.
+		hostPaths: {allowed: hostPaths, never: [home.root, home.data, ...(cache === undefined ? [] : [cache]), ...usualHomes(homedir())]},
 		users,
 		processes,
 		onWarning: message => log.warn(message),

@@ -86,6 +86,7 @@ async function openNodeOf(name: string, {options, ground, stage, closers, term, 
 		{
 			choice: isOwn ? options.runtime : 'simulated',
 			home,
+			cache: undefined,
 			secrets,
 			hostPaths: options.hostPaths,
 			users: options.podUsers,

@@ -79,6 +79,7 @@ export function infoOf(
 				message: 'pods share the network of this node; each has a loopback address of its own',
 			},
 			...sharedProcesses(host),
+			...sharedHome(host),
 			...limitsNotEnforced(groups, host.agent.uid === 0),
 		],
 		hostIP,
@@ -103,6 +104,13 @@ function sharedProcesses({namespaces}: Host): RuntimeInfo['conditions'] {
 	const message =
 		'this agent may not make namespaces of processes: pods see the processes of this node, and may reach into those of their own user';
 	return [{type: 'SharedProcesses', reason: 'NoNamespaces', message}];
+}
+
+function sharedHome({agent, mountTools}: Host): RuntimeInfo['conditions'] {
+	if (agent.uid === 0 || mountTools !== undefined) return [];
+	const message =
+		"pods are the user of this agent, which may not make namespaces of mounts: they can read and write its home, with its tokens and all that is other pods'";
+	return [{type: 'SharedHome', reason: 'NoNamespaces', message}];
 }
 
 /** Says what holds instead. */

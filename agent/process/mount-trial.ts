@@ -1,6 +1,7 @@
 // Whether containers of this host can have mounts: tried once, with a private root and a mount in it as a container has them.
 
 import {spawnSync} from 'node:child_process';
+import {mkdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
 import {mountText, toolNames, type MountTools} from './mount-text.js';
@@ -16,7 +17,7 @@ let tried: {readonly tools: MountTools | undefined} | undefined;
 
 /**
  * Undefined where it does not work. A host does not change its mind, so one try does for a process. `folder` is any without links in its path:
- * what is mounted on it is seen by nobody else.
+ * what is mounted in it is seen by nobody else.
  */
 export function findMountTools(folder: string, namespaces: Namespaces | undefined): MountTools | undefined {
 	tried ??= {tools: trial(toolsOf(), folder, namespaces)};
@@ -27,15 +28,23 @@ const toolsOf = (): Partial<MountTools> => Object.fromEntries(toolNames.map(name
 
 const isWhole = (tools: Partial<MountTools>): tools is MountTools => toolNames.every(name => tools[name] !== undefined);
 
-function trial(tools: Partial<MountTools>, root: string, namespaces: Namespaces | undefined): MountTools | undefined {
+function trial(tools: Partial<MountTools>, folder: string, namespaces: Namespaces | undefined): MountTools | undefined {
 	if (!isWhole(tools)) return undefined;
+	const isOwner = namespaces?.owner !== undefined;
+	const made = path.join(folder, '.trial');
+	const root = path.join(made, 'root');
+	const own = path.join(made, 'own');
+	for (const each of [root, own]) mkdirSync(each, {recursive: true});
 	const planned = planMounts({
 		root,
+		table: path.join(made, 'table'),
 		mounts: [{volume: 'trial', path: place, subPath: undefined, readOnly: true}],
 		readOnlyRoot: false,
 		// What somebody else has mounted below a folder cannot be left out in a user namespace.
-		find: () => ({type: 'files', place: namespaces?.owner === undefined ? '/' : path.dirname(root)}),
+		find: () => ({type: 'files', place: isOwner ? path.dirname(folder) : '/'}),
 		hostPaths: {allowed: [], never: []},
+		hidden: isOwner ? [made] : [],
+		own,
 	});
 	if (!planned.ok || planned.plan === undefined) return undefined;
 	const {text, words} = mountText(planned.plan, tools, {memory: undefined, stateDescriptor: 1});
@@ -49,5 +58,6 @@ function trial(tools: Partial<MountTools>, root: string, namespaces: Namespaces 
 		cwd: '/',
 		timeout: limits.probeMs,
 	});
+	rmSync(made, {recursive: true, force: true});
 	return status === 0 ? tools : undefined;
 }

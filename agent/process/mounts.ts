@@ -48,6 +48,8 @@ export type Cover = {
 export type MountPlan = {
 	/** An empty folder on which a private root is put together. */
 	readonly root: string;
+	/** A file that the shim may write: what is mounted to hide folders. */
+	readonly table: string;
 	/** From the root down; none: everything is mounted where the node has a place for it. */
 	readonly covers: readonly Cover[];
 	/** Mount points that a private root has beside that, absolute. */
@@ -55,12 +57,19 @@ export type MountPlan = {
 	readonly newFiles: readonly string[];
 	readonly mounts: readonly Mount[];
 	readonly isReadOnly: boolean;
+	/** Where the program would see what it is not to see. */
+	readonly hidden: readonly string[];
+	/** The folder of the pod, which is there all the same; undefined: there is none, or something is mounted over it. */
+	readonly own: string | undefined;
 };
 
-export type Wanted = {
-	readonly root: string;
+export type Wanted = Pick<MountPlan, 'root' | 'table'> & {
 	readonly mounts: readonly MountSpec[];
 	readonly readOnlyRoot: boolean;
+	/** Folders of the node, without links and none in another, that the program is not to see. */
+	readonly hidden: readonly string[];
+	/** The folder of the pod, without links. */
+	readonly own: string | undefined;
 	readonly find: (volume: string) => VolumeRecord | undefined;
 	readonly hostPaths: HostPaths;
 };
@@ -70,9 +79,9 @@ class Refusal extends Error {}
 
 export type Planned = {readonly ok: true; readonly plan: MountPlan | undefined} | {readonly ok: false; readonly reason: string};
 
-/** Undefined: the container has nothing mounted and needs no view of its own. */
+/** Undefined: the container has nothing mounted, nothing is hidden from it, and it needs no view of its own. */
 export function planMounts(wanted: Wanted): Planned {
-	if (wanted.mounts.length === 0 && !wanted.readOnlyRoot) return {ok: true, plan: undefined};
+	if (wanted.mounts.length === 0 && !wanted.readOnlyRoot && wanted.hidden.length === 0) return {ok: true, plan: undefined};
 	try {
 		return {ok: true, plan: planned(wanted)};
 	} catch (error) {
@@ -80,7 +89,7 @@ export function planMounts(wanted: Wanted): Planned {
 	}
 }
 
-function planned({root, mounts: specs, readOnlyRoot, find, hostPaths}: Wanted): MountPlan {
+function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, hidden, own}: Wanted): MountPlan {
 	if (specs.length > limits.containerMounts)
 		throw new Refusal(`it has ${specs.length} mounts, at most ${limits.containerMounts} can be made`);
 	const mounts: Mount[] = [];
@@ -89,7 +98,7 @@ function planned({root, mounts: specs, readOnlyRoot, find, hostPaths}: Wanted): 
 	const newFiles = new Set<string>();
 	for (const spec of [...specs].sort((a, b) => depthOf(a.path) - depthOf(b.path))) {
 		const source = sourceOf(spec, find(spec.volume), hostPaths);
-		const {target, missing} = targetOf(spec, source, mounts);
+		const {target, missing} = targetOf(spec, source, mounts, hidden);
 		mounts.push({...source, path: path.resolve(spec.path), target});
 		if (missing === 0) continue;
 		const names = target.split('/').slice(1);
@@ -99,7 +108,9 @@ function planned({root, mounts: specs, readOnlyRoot, find, hostPaths}: Wanted): 
 		for (let count = there + 1; count < names.length; count++) newFolders.add(pathOf(count));
 		(source.file === undefined ? newFolders : newFiles).add(target);
 	}
-	if (readOnlyRoot) covered.add('/');
+	const places = shownAt(hidden, mounts);
+	// With a root of its own what is mounted comes from the node as it is: nothing shows by way of another mount.
+	if (readOnlyRoot || places.some(place => !hidden.includes(place))) covered.add('/');
 	const covers = coversOf(
 		[...covered].sort((a, b) => depthOf(a) - depthOf(b)),
 		new Set([...newFolders, ...newFiles]),
@@ -107,12 +118,23 @@ function planned({root, mounts: specs, readOnlyRoot, find, hostPaths}: Wanted): 
 	refuseLarge(covers, root);
 	return {
 		root,
+		table,
 		covers,
 		newFolders: [...newFolders],
 		newFiles: [...newFiles],
 		mounts,
 		isReadOnly: readOnlyRoot,
+		hidden: places,
+		own: own !== undefined && onNode(mounts, own).file === own ? own : undefined,
 	};
+}
+
+/** Where the program would see these folders: where they are, and in each folder of the node that is mounted and has them. */
+function shownAt(hidden: readonly string[], mounts: readonly Mount[]): readonly string[] {
+	const inMounts = mounts.flatMap(({folder, file, target}) =>
+		file === undefined ? hidden.filter(each => isWithin(folder, each)).map(each => path.join(target, path.relative(folder, each))) : [],
+	);
+	return [...new Set([...hidden, ...inMounts])].filter(place => hidden.includes(onNode(mounts, place).file));
 }
 
 const depthOf = (file: string): number => path.resolve(file).split('/').filter(Boolean).length;
@@ -173,6 +195,7 @@ function targetOf(
 	{path: wanted, volume}: MountSpec,
 	source: Source,
 	earlier: readonly Mount[],
+	hidden: readonly string[],
 ): {readonly target: string; readonly missing: number} {
 	const refused = (reason: string): Refusal => new Refusal(`volume "${volume}" cannot be mounted at "${wanted}": ${reason}`);
 	if (!path.isAbsolute(wanted) || wanted.includes('\0')) throw refused('it must be an absolute path');
@@ -183,6 +206,7 @@ function targetOf(
 		around === undefined ? resolved(plain) : resolvedIn(path.join(around.target, path.relative(around.path, plain)));
 	const never = unmountable(place);
 	if (never !== undefined) throw refused(never);
+	if (shownAt(hidden, earlier).some(folder => isWithin(folder, place))) throw refused(`that is in ${hiddenNoun}`);
 	const outer = earlier.findLast(mount => isWithin(mount.target, place));
 	if (outer !== undefined) {
 		if (outer.target === place) throw refused(`volume "${outer.volume}" is there`);
@@ -194,6 +218,9 @@ function targetOf(
 	if (missing.length === 0 && found.isDirectory() !== (source.file === undefined)) throw refused(clash(source));
 	return {target: place, missing: missing.length};
 }
+
+/** What a program does not see. */
+export const hiddenNoun = 'the folder of Troupe itself';
 
 const resolvedIn = (place: string): Resolved => ({place, real: place, missing: []});
 
@@ -299,18 +326,24 @@ export function isOpen(folder: string): boolean {
 /** Where a path of the program is on the node. */
 export type Seen = {readonly file: string; readonly isInVolume: boolean};
 
-/** `new`: a folder that only the private root has. */
-export function seenBy(plan: MountPlan | undefined): (file: string) => Seen | 'new' {
+/** `new`: a folder that only the private root has. `hidden`: the program does not see it. */
+export function seenBy(plan: MountPlan | undefined): (file: string) => Seen | 'new' | 'hidden' {
 	return file => {
 		if (plan === undefined) return {file, isInVolume: false};
 		const place = realIfThere(file);
-		const mount = plan.mounts.findLast(({target}) => isWithin(target, place));
-		if (mount !== undefined) {
-			const top = mount.file === undefined ? mount.folder : path.join(mount.folder, mount.file);
-			return {file: path.join(top, path.relative(mount.target, place)), isInVolume: true};
-		}
+		const isOwn = plan.own !== undefined && isWithin(plan.own, place);
+		if (!isOwn && plan.hidden.some(folder => isWithin(folder, place))) return 'hidden';
+		const seen = onNode(plan.mounts, place);
+		if (seen.isInVolume) return seen;
 		return plan.newFolders.includes(place) ? 'new' : {file, isInVolume: false};
 	};
+}
+
+function onNode(mounts: readonly Mount[], place: string): Seen {
+	const mount = mounts.findLast(({target}) => isWithin(target, place));
+	if (mount === undefined) return {file: place, isInVolume: false};
+	const top = mount.file === undefined ? mount.folder : path.join(mount.folder, mount.file);
+	return {file: path.join(top, path.relative(mount.target, place)), isInVolume: true};
 }
 
 function realIfThere(file: string): string {

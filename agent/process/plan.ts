@@ -5,7 +5,6 @@
 
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {OpenedSpec} from '../../actors/node/runtime-port.js';
-import {isWithin} from './beneath.js';
 import {mountText, type MountTools} from './mount-text.js';
 import {planMounts, seenBy, type MountPlan, type Wanted} from './mounts.js';
 import type {Namespaces} from './namespaces.js';
@@ -39,7 +38,7 @@ const defaultDirectory = '/';
 /** What a start is given beside its spec. */
 export type Start = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataKib' | 'inputEnd'> & {
 	/** Of the pod's volumes, and where mounts are put together. */
-	readonly around: Omit<Wanted, 'mounts' | 'readOnlyRoot'>;
+	readonly around: Omit<Wanted, 'mounts' | 'readOnlyRoot' | 'own'>;
 	/** The user of the pod, where the node has given it one. */
 	readonly own: User | undefined;
 	/** The most processes that it may have. */
@@ -80,10 +79,12 @@ export function planOf(
 	if (!rights.ok) return refused(rights.reason);
 
 	if (host.mountTools === undefined && (spec.mounts.length > 0 || spec.readOnlyRoot)) return refused(noMounts(spec, host));
-	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot});
+	const folder = homeOf(user);
+	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot, own: folder});
 	if (!seen.ok) return refused(seen.reason);
 	const looker = {user, isAgent, groups, seen: seenBy(seen.plan)};
-	const home = homeIn(homeOf(user), seen.plan);
+	// What it has mounted over its folder hides that.
+	const home = (seen.plan === undefined ? folder : seen.plan.own) ?? defaultDirectory;
 	const directory = spec.workingDir ?? home;
 	const obstacle = obstacleToDirectory(directory, looker);
 	if (obstacle !== undefined) return refused(obstacle);
@@ -108,7 +109,7 @@ export function planOf(
 			drop: mounts === undefined ? rights.drop : dropInView(host, rights.drop, drop),
 			bootId: host.bootId,
 			userProcesses: drop.userProcesses,
-			view: mounts === undefined || host.mountTools === undefined ? undefined : viewOf(mounts, host.mountTools, memory, directory),
+			view: mounts === undefined || host.mountTools === undefined ? undefined : viewOf(mounts, host.mountTools, host, memory, directory),
 			namespaces: host.namespaces,
 			terminal: spec.tty && host.terminal !== undefined ? {...host.terminal, owner: isAgent ? undefined : user.uid} : undefined,
 			...start,
@@ -122,10 +123,6 @@ export function planOf(
 		shimUser: isAgent || host.dropper !== undefined ? undefined : user,
 	});
 }
-
-/** What the program has mounted over it hides its home. */
-const homeIn = (home: string | undefined, plan: MountPlan | undefined): string =>
-	home === undefined || plan?.mounts.some(({target}) => isWithin(target, home)) === true ? defaultDirectory : home;
 
 const noMounts = ({mounts}: OpenedSpec, {agent}: Host): string =>
 	`it asks for ${mounts.length > 0 ? 'volumes' : 'a read-only root'}, and this node gives ${agent.uid === 0 ? 'the agent no mount namespaces' : 'an agent that is not root no user namespaces in which it could mount them'}`;
@@ -160,8 +157,8 @@ export const dropInView = (
 	drop: Drop,
 ): readonly string[] | undefined => (agent.uid !== 0 || mountTools === undefined ? words : rightsInView(mountTools, drop));
 
-const viewOf = (plan: MountPlan, tools: MountTools, memory: string | undefined, directory: string): View => ({
-	unshare: tools.unshare,
+const viewOf = (plan: MountPlan, tools: MountTools, {namespaces}: Host, memory: string | undefined, directory: string): View => ({
+	unshare: namespaces === undefined ? tools.unshare : undefined,
 	...mountText(plan, tools, {memory, stateDescriptor: shimDescriptors.state}),
 	directory,
 });

@@ -3,7 +3,7 @@
 import {accessSync, constants, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
-import type {Seen} from './mounts.js';
+import {hiddenNoun, type Seen} from './mounts.js';
 import type {User} from './privileges.js';
 
 export type Found = {readonly ok: true; readonly file: string} | {readonly ok: false; readonly reason: string};
@@ -15,7 +15,7 @@ export type Looker = {
 	/** Beside the user's own. */
 	readonly groups?: readonly number[];
 	/** Where a path of the program is on the node; undefined: there. */
-	readonly seen?: (file: string) => Seen | 'new';
+	readonly seen?: (file: string) => Seen | 'new' | 'hidden';
 };
 
 /** Where an execvp of `word` ends up: in `searchPath` when the word has no slash, else from `directory`. */
@@ -64,12 +64,13 @@ function obstacleTo(file: string, looker: Looker): string | undefined {
 /** Links in a volume may lead to what only the program sees: whether that is there shows at the start. */
 const isInVolume = (file: string, {seen}: Looker): boolean => {
 	const place = seen?.(file);
-	return place !== undefined && place !== 'new' && place.isInVolume;
+	return place !== undefined && typeof place !== 'string' && place.isInVolume;
 };
 
 function look(file: string, {seen}: Looker): Stats | string {
 	try {
 		const place = seen?.(file) ?? {file};
+		if (place === 'hidden') return `is in ${hiddenNoun}, which its programs do not see`;
 		// A folder that only the program has is as open as the root.
 		const there = place === 'new' ? '/' : place.file;
 		// Most entries of a PATH are misses, and an exception costs more than the look.
@@ -84,7 +85,7 @@ function closedFolder(target: string, stats: Stats, looker: Looker): string | un
 	if (looker.isAgent) {
 		const place = looker.seen?.(target) ?? {file: target};
 		try {
-			accessSync(place === 'new' ? '/' : place.file, constants.X_OK);
+			accessSync(typeof place === 'string' ? '/' : place.file, constants.X_OK);
 			return undefined;
 		} catch {
 			return stats.isDirectory() ? '' : ': it is not executable';

@@ -32,6 +32,9 @@ export type Sandboxes = {
 /** Of the empty folder in a sandbox on which its containers put their private roots together. */
 export const privateRootName = '.root';
 
+/** Beside it: what the shim of a container's last attempt has mounted to hide folders. */
+export const tableName = (container: string): string => `.mounts-${container}`;
+
 /** Names of pods and containers become folders; nothing else may. */
 export const isFolderName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(name);
 

@@ -40,7 +40,8 @@ export type Launch = {
 };
 
 export type View = MountText & {
-	readonly unshare: string;
+	/** What makes a mount namespace for it; undefined: the shim has one of its own. */
+	readonly unshare: string | undefined;
 	/** As the program sees it; without a view the shim stands in it already. */
 	readonly directory: string;
 };
@@ -107,15 +108,14 @@ exec 9>&- 7<&-
 
 const closeInputText = 'exec 8>&-\n';
 
-/** Goes on with the same arguments in a mount namespace of its own, which hears of what is unmounted on the node. */
-const viewText = (
-	{unshare, text, directory}: View,
-	rest: string,
-): {readonly outer: string; readonly inner: string; readonly words: readonly string[]} => ({
-	outer: `text=$1\nshift\nexec ${mountWords(unshare).join(' ')} -- ${shell} -c "$text" sh "$@"`,
-	inner: `${text}cd -- "$1" || refuse "working directory \\"$1\\" cannot be entered"\nshift\n${rest}`,
-	words: [directory],
-});
+/** Goes on in a mount namespace of its own, which hears of what is unmounted on the node. */
+function inView({unshare, text, words: ofView, directory}: View, {text: rest, words: ofRest, env}: Step): Step {
+	const inside = `${text}cd -- "$1" || refuse "working directory \\"$1\\" cannot be entered"\nshift\n${rest}`;
+	const words = [...ofView, directory, ...ofRest];
+	if (unshare === undefined) return {text: inside, words, env};
+	const outside = `text=$1\nshift\nexec ${mountWords(unshare).join(' ')} -- ${shell} -c "$text" sh "$@"`;
+	return {text: outside, words: [inside, ...words], env};
+}
 
 /**
  * A write to the lifeline says that the state file has news; its end says that the shim is gone. The pid is told first, from
@@ -164,7 +164,7 @@ export function shimCommand(launch: Launch): ShimCommand {
 		env: {},
 	};
 	const seen = terminal === undefined ? begun : inTerminal(terminal, begun, prefix);
-	const shown = view === undefined ? undefined : viewText(view, seen.text);
+	const whole = view === undefined ? seen : inView(view, seen);
 	const variables = launch.env.map(({name, value}, index): [string, string] => [`${prefix}${index + 1}`, `${name}=${value}`]);
 	const [file = shell, ...outside] = namespaces === undefined ? [shell] : [...shimWords(namespaces), shell];
 	return {
@@ -172,14 +172,13 @@ export function shimCommand(launch: Launch): ShimCommand {
 		args: [
 			...outside,
 			'-c',
-			shimText(cgroups.length, inputEnd !== undefined, namespaces !== undefined, shown?.outer ?? seen.text),
+			shimText(cgroups.length, inputEnd !== undefined, namespaces !== undefined, whole.text),
 			'troupe-shim',
 			...cgroups,
 			...(inputEnd === undefined ? [] : [inputEnd]),
-			...(view === undefined || shown === undefined ? [] : [shown.inner, ...view.words, ...shown.words]),
-			...seen.words,
+			...whole.words,
 		],
-		env: {...Object.fromEntries(variables), [`${prefix}0`]: launch.path, ...seen.env},
+		env: {...Object.fromEntries(variables), [`${prefix}0`]: launch.path, ...whole.env},
 	};
 }
 

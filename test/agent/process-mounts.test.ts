@@ -40,6 +40,9 @@ function worldOf(t: ExecutionContext, volumes: Readonly<Record<string, VolumeRec
 	};
 	const wanted = (mounts: readonly MountSpec[], rest: Partial<Wanted> = {}): Wanted => ({
 		root: path.join(folder, 'root'),
+		table: path.join(folder, 'table'),
+		hidden: [],
+		own: undefined,
 		mounts,
 		readOnlyRoot: false,
 		find: name => all[name],
@@ -260,6 +263,56 @@ test('a table of mounts says every name', t => {
 			'./e\\011f\\012g /to\\040here/e\\011f\\012g none rbind 0 0\n',
 			'./\\043x /to\\040here/\\043x none rbind 0 0\n',
 			'./ü /to\\040here/ü none rbind 0 0\n',
+		].join(''),
+	);
+});
+
+test('a hidden folder is empty for a program, but for the folder of its pod', t => {
+	const {folder, must, plan} = worldOf(t);
+	const hidden = path.join(folder, 'home');
+	const own = path.join(hidden, 'pods', 'own');
+	mkdirSync(own, {recursive: true});
+	writeFileSync(path.join(hidden, 'token'), '');
+	const seen = seenBy(must([], {hidden: [hidden], own}));
+	t.is(seen(path.join(hidden, 'token')), 'hidden');
+	t.is(seen(path.dirname(own)), 'hidden');
+	t.deepEqual(seen(path.join(own, 'x')), {file: path.join(own, 'x'), isInVolume: false});
+	symlinkSync(hidden, path.join(folder, 'link'));
+	t.is(seen(path.join(folder, 'link', 'token')), 'hidden');
+	for (const place of ['home', 'home/pods/own', 'link/new'])
+		t.regex(reasonOf(plan([mount('scratch', path.join(folder, place))], {hidden: [hidden], own})), /in the folder of Troupe itself/, place);
+});
+
+test('a hidden folder is hidden in each folder of the host that has it, too, and not where something else is mounted over it', t => {
+	const top = folderOf(t);
+	const hidden = path.join(top, 'ada', 'home');
+	mkdirSync(hidden, {recursive: true});
+	const {folder, must, plan} = worldOf(t, {host: {type: 'hostPath', path: top, check: ''}});
+	for (const name of ['a', 'b']) mkdirSync(path.join(folder, name));
+	const [a, b] = [path.join(folder, 'a'), path.join(folder, 'b')];
+	const wanted = {hidden: [hidden], own: undefined};
+	const twice = must([mount('host', a), mount('host', b, {subPath: 'ada'})], wanted);
+	t.deepEqual(twice.hidden, [hidden, path.join(a, 'ada', 'home'), path.join(b, 'home')]);
+	t.is(twice.covers[0]?.folder, '/', 'what is mounted comes from the node, not from what was mounted before');
+	t.deepEqual(must([mount('scratch', path.join(top, 'ada'))], wanted).hidden, []);
+	t.regex(reasonOf(plan([mount('host', a), mount('scratch', path.join(a, 'ada', 'home'))], wanted)), /in the folder of Troupe itself/);
+});
+
+test('all that is hidden is one table, and the folder of the pod is entered before', t => {
+	const {folder, must} = worldOf(t);
+	const tools = Object.fromEntries(toolNames.map(name => [name, `/bin/${name}`])) as MountTools;
+	const own = path.join(folder, 'own');
+	const plan = must([], {hidden: [folder, '/srv/a b'], own});
+	const {text, words} = mountText(plan, tools, {memory: undefined, stateDescriptor: 3});
+	t.is(text.match(/\/bin\/mount/g)?.length, 1);
+	t.true(text.indexOf('cd -P') < text.indexOf('/bin/mount'));
+	t.is(
+		words.find(word => word.includes('tmpfs')),
+		[
+			`troupe ${folder} tmpfs rw,mode=755,size=64k,nosuid,nodev,noexec 0 0\n`,
+			`. ${own} none bind,X-mount.mkdir 0 0\n`,
+			`none ${folder} none remount,bind,ro,nosuid,nodev,noexec 0 0\n`,
+			'troupe /srv/a\\040b tmpfs ro,mode=755,size=64k,nosuid,nodev,noexec 0 0\n',
 		].join(''),
 	);
 });

@@ -608,7 +608,7 @@ test('the node says what it does not do', t => {
 	t.is(info.maxPods, 7);
 	t.deepEqual(
 		info.conditions.map(({type}) => type),
-		['SharedNetwork', 'SharedProcesses', 'LimitsNotEnforced'],
+		['SharedNetwork', 'SharedProcesses', ...(isRoot ? [] : ['SharedHome']), 'LimitsNotEnforced'],
 	);
 	t.false(info.features.includes('limits'));
 	const other = worldOf(t).runtime().info();
