@@ -270,7 +270,8 @@ async function hostileTools(scope: Scope, nodeFlags: readonly string[]): Promise
 			what: `${what}: memory of the server, above before`,
 			values: [(peakRssBytes(cluster.pid) - rest) / mebibyte],
 			unit: 'MiB',
-			goal: {atMost: 100},
+			goal: {atMost: limits.brokerBacklogBytes / mebibyte},
+			note: 'what may wait for clients',
 		},
 	];
 }
