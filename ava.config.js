@@ -1,12 +1,24 @@
 // `npm test`: everything that needs nothing but Node. BUILD names another output folder of tsc.
-const build = process.env.BUILD ?? 'build';
+import {existsSync} from 'node:fs';
 
-export default {
-	files: [`${build}/test/**/*.test.js`, `!${build}/test/real/**`],
+const build = process.env.BUILD ?? 'build';
+const all = [`${build}/test/**/*.test.js`, `!${build}/test/real/**`, `!${build}/test/e2e/hosts/**`];
+
+/** Whoever names files gets those; a whole run takes many together. */
+async function files() {
+	const gathered = `${import.meta.dirname}/${build}/test/lane/gathered.js`;
+	const isWhole = !process.argv.slice(2).some(word => word.includes('.test.js'));
+	if (!isWhole || !existsSync(gathered)) return [...all, `!${build}/test/gathered/**`];
+	const {gather} = await import(gathered);
+	return [...all, ...gather(`${build}/test`)];
+}
+
+export default async () => ({
+	files: await files(),
 	nodeArguments: ['--enable-source-maps'],
 	// In a worker Node closes descriptors that other threads have opened since; these tests hand descriptors to processes.
 	workerThreads: false,
 	// Many of them wait for processes and clocks: with as many files as processors half of the machine would idle.
 	concurrency: 4,
 	timeout: '60s',
-};
+});

@@ -36,7 +36,7 @@ test('who fits nowhere is told where there are too many, and who lacks the label
 	);
 });
 
-test('what every JavaScript object has is no label of a node', t => {
+test('what every JavaScript object has is no topology key of a node', t => {
 	t.is(
 		where(spread('w', constraint({topologyKey: 'constructor'})), {nodes: nodes.slice(0, 1)}),
 		'0/1 nodes fit: a1: no label constructor, over which it is spread',

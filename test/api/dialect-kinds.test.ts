@@ -250,7 +250,7 @@ const refused: readonly [title: string, document: unknown, problem: string][] = 
 		'spec: stands beside startAt, params and nodes, which belong into it; use one of both',
 	],
 	[
-		'an address that is none',
+		'an address of a node that is none',
 		{apiVersion: 'v1', kind: 'Node', metadata: {name: 'a'}, ip: '10.0.0.700'},
 		'ip: must be an IP address, got "10.0.0.700"',
 	],

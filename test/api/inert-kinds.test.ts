@@ -162,7 +162,7 @@ const refusals: readonly [title: string, manifest: unknown, problem: string][] =
 		'spec.strategy.rollingUpdate.maxSurge: must be a whole number from 0 on, or a part such as "25%", got "25"',
 	],
 	[
-		'a template that gives up',
+		'a template of a set that gives up',
 		patched('Deployment', {spec: {template: {spec: {restartPolicy: 'Never'}}}}),
 		'spec.template.spec.restartPolicy: must be Always in a Deployment, got "Never"',
 	],

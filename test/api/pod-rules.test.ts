@@ -326,7 +326,7 @@ const refused: readonly [title: string, manifest: unknown, ...problems: string[]
 		'spec.terminationGracePeriodSeconds: must be a whole number from 0 to 2147483647, got -1',
 		'spec.activeDeadlineSeconds: must be a whole number from 1 to 2147483647, got 1e+300',
 	],
-	['a number that is none', aPod({activeDeadlineSeconds: NaN}), 'spec.activeDeadlineSeconds: must be a finite number, got NaN'],
+	['a deadline that is no number', aPod({activeDeadlineSeconds: NaN}), 'spec.activeDeadlineSeconds: must be a finite number, got NaN'],
 	[
 		'a field named constructor',
 		{...aPod(), spec: {containers: [aContainer()], constructor: {}}},

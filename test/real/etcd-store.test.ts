@@ -38,7 +38,7 @@ const opened = (t: Teardown, url: string): StoreDriver => {
 
 let prefixes = 0;
 
-storeContract(test, t => {
+storeContract(test, 'etcd-store', t => {
 	const url = `${shared.url}/contract-${++prefixes}`;
 	return Promise.resolve({driver: opened(t, url), reopen: () => Promise.resolve(opened(t, url))});
 });

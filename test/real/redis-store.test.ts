@@ -24,7 +24,7 @@ test.after.always(async () => {
 
 let prefixes = 0;
 
-storeContract(test, async t => {
+storeContract(test, 'redis-store', async t => {
 	const url = `redis://127.0.0.1:${shared.port}/contract-${++prefixes}`;
 	const driver = await openRedisStore(url);
 	t.teardown(() => driver.close());

@@ -9,7 +9,7 @@ import {batchOf, commitTo, fenceIn, fill, loadFrom, metaOf, readAll, storeContra
 
 const over = (data: MemoryStoreData): StoreDriver => checkedStore(createMemoryStore(queueMicrotask, data));
 
-storeContract(test, () => {
+storeContract(test, 'checked-store', () => {
 	const data = emptyMemoryStore();
 	return Promise.resolve({driver: over(data), reopen: () => Promise.resolve(over(data))});
 });

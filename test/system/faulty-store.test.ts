@@ -10,7 +10,7 @@ import {batchOf, commitTo, metaOf, storeContract, writing} from './store-contrac
 const defer = (callback: () => void): void => void setImmediate(callback);
 const kind = {random: seededRandom(1), clock: systemClock, failRate: 0, unknownRate: 0};
 
-storeContract(test, () => {
+storeContract(test, 'faulty-store', () => {
 	const data = emptyMemoryStore();
 	const open = () => faultyStore(createMemoryStore(defer, data), kind);
 	return Promise.resolve({driver: open(), reopen: () => Promise.resolve(open())});

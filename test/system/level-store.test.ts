@@ -18,7 +18,7 @@ function directoryFor(t: Pick<ExecutionContext, 'teardown'>): string {
 	return directory;
 }
 
-storeContract(test, async t => {
+storeContract(test, 'level-store', async t => {
 	const directory = mkdtempSync(path.join(tmpdir(), 'troupe-level-'));
 	const driver = await openLevelStore(directory);
 	let last = driver;

@@ -5,7 +5,7 @@ import {batchOf, commitTo, loadFrom, storeContract} from './store-contract.js';
 
 const defer = (callback: () => void): void => void setImmediate(callback);
 
-storeContract(test, () => {
+storeContract(test, 'memory-store', () => {
 	const data = emptyMemoryStore();
 	const reopen = () => Promise.resolve(createMemoryStore(defer, data));
 	return Promise.resolve({driver: createMemoryStore(defer, data), reopen});

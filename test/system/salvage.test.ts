@@ -11,11 +11,20 @@ import {salvage} from '../../system/salvage.js';
 import {fillStore, type Truth} from './store-damage.js';
 import {loadFrom, metaOf} from './store-contract.js';
 
-async function whole(t: ExecutionContext): Promise<{readonly directory: string; readonly truth: Truth}> {
+const filled = mkdtempSync(path.join(tmpdir(), 'troupe-salvage-'));
+let truth: Truth = new Map();
+
+test.before(async () => {
+	truth = await fillStore(path.join(filled, 'control'), seededRandom(3), 300, 1_600);
+});
+test.after.always(() => rmSync(filled, {recursive: true, force: true}));
+
+/** A store of a test's own. */
+function whole(t: ExecutionContext): string {
 	const folder = mkdtempSync(path.join(tmpdir(), 'troupe-salvage-'));
 	t.teardown(() => rmSync(folder, {recursive: true, force: true}));
-	const directory = path.join(folder, 'control');
-	return {directory, truth: await fillStore(directory, seededRandom(3), 300, 1_600)};
+	cpSync(filled, folder, {recursive: true});
+	return path.join(folder, 'control');
 }
 
 const named = (directory: string, end: string): string => {
@@ -48,7 +57,7 @@ const damages: {readonly [what: string]: Damage} = {
 
 for (const [what, {strike, isOld}] of Object.entries(damages)) {
 	test(`of a store with ${what} all that is whole is saved, what is lost is told, and the damaged one is kept`, async t => {
-		const {directory, truth} = await whole(t);
+		const directory = whole(t);
 		strike(directory);
 		const damaged = `${directory}-copy`;
 		cpSync(directory, damaged, {recursive: true});
@@ -75,7 +84,7 @@ for (const [what, {strike, isOld}] of Object.entries(damages)) {
 }
 
 test('a store that is whole is left as it is', async t => {
-	const {directory, truth} = await whole(t);
+	const directory = whole(t);
 	await t.throwsAsync(salvage(directory, []), {message: /is whole: nothing is to be saved/});
 	const driver = await openLevelStore(directory);
 	const found = await loadFrom(driver, storePrefix);

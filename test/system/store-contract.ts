@@ -1,6 +1,6 @@
 // What every store driver promises. A driver that passes is a real one, whatever is below it.
 
-import type {TestFn} from 'ava';
+import type {ExecutionContext, TestFn} from 'ava';
 import {limits} from '../../api/limits.js';
 import {noMeta} from '../../system/meta.js';
 import {commitTo, metaFrom, recordsFrom} from '../../system/store-calls.js';
@@ -57,10 +57,14 @@ export type StoreUnderTest = {
 	readonly reopen: () => Promise<StoreDriver>;
 };
 
+/** `name`: what the tests are called by; the contract of several stores may be run by one process. */
 export function storeContract(
-	test: TestFn,
+	declare: TestFn,
+	name: string,
 	make: (t: {teardown: (end: () => void | Promise<void>) => void}) => Promise<StoreUnderTest>,
 ): void {
+	const test = (title: string, implementation: (t: ExecutionContext) => Promise<void>): void =>
+		declare(`${name}: ${title}`, implementation);
 	test('an empty store has no meta and no records', async t => {
 		const {driver} = await make(t);
 		t.deepEqual(await metaOf(driver), {ok: true, meta: undefined});

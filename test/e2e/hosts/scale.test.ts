@@ -2,10 +2,10 @@
 
 import {randomInt} from 'node:crypto';
 import test from 'ava';
-import {isReady, setOf} from './_pods.js';
-import {lives, processesOf, programsOf} from './_processes.js';
-import {openHome} from './_rig.js';
-import {eventually, followObjects, until, type Following} from './_waiting.js';
+import {isReady, setOf} from '../_pods.js';
+import {lives, processesOf, programsOf} from '../_processes.js';
+import {openHome} from '../_rig.js';
+import {eventually, followObjects, until, type Following} from '../_waiting.js';
 
 const wanted = 50;
 const rounds = 4;

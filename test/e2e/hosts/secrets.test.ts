@@ -4,14 +4,14 @@
 import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import type {ApiObject, Condition} from '../../api/object.js';
-import {ask} from '../server/support.js';
-import {containerOf, isReady, pidOf} from './_pods.js';
-import {signal} from './_processes.js';
-import {openHome} from './_rig.js';
-import {openEar} from './_ear.js';
-import {commandLines, filesThatShow, formsOf, recordsOf, shows} from './_traces.js';
-import {eventually, followObjects, until} from './_waiting.js';
+import type {ApiObject, Condition} from '../../../api/object.js';
+import {ask} from '../../server/support.js';
+import {containerOf, isReady, pidOf} from '../_pods.js';
+import {signal} from '../_processes.js';
+import {openHome} from '../_rig.js';
+import {openEar} from '../_ear.js';
+import {commandLines, filesThatShow, formsOf, recordsOf, shows} from '../_traces.js';
+import {eventually, followObjects, until} from '../_waiting.js';
 
 const marker = 'MARKER-1-correct-horse';
 const changed = 'MARKER-2-battery-staple!';
@@ -52,7 +52,7 @@ const vaultPath = '/api/v1/namespaces/default/secrets/vault';
 test('the value of a Secret is in the environment of its program and in the answer to who may read it, and nowhere else', async t => {
 	t.timeout(100_000);
 	const cluster = openHome(t);
-	const up = cluster.startFile(path.join(import.meta.dirname, '_faulty-up.js'), [cluster.home]);
+	const up = cluster.startFile(path.join(import.meta.dirname, '../_faulty-up.js'), [cluster.home]);
 	await up.says(/get pods\n/);
 	const client = await cluster.client();
 	const ear = await openEar(t, cluster);

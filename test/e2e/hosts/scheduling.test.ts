@@ -1,11 +1,11 @@
 // The scheduler in a whole cluster: pods that count more get their place, taints make pods leave, a change of the strategy counts at once.
 
 import test from 'ava';
-import type {Json} from '../../api/object.js';
-import type {Pod} from '../../api/kinds/pod.js';
-import {isReady} from './_pods.js';
-import {openFileHome} from './_rig.js';
-import {until} from './_waiting.js';
+import type {Json} from '../../../api/object.js';
+import type {Pod} from '../../../api/kinds/pod.js';
+import {isReady} from '../_pods.js';
+import {openFileHome} from '../_rig.js';
+import {until} from '../_waiting.js';
 
 const {client} = openFileHome(test, '--runtime=simulated', '--simulated-nodes=2');
 

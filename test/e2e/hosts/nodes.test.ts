@@ -1,12 +1,12 @@
 // Nodes as a person minds them from the command line: cordon, taint, drain; and waiting for what becomes of pods.
 
 import test from 'ava';
-import type {NodeObject} from '../../api/kinds/node.js';
-import type {Pod} from '../../api/kinds/pod.js';
-import {getNode} from '../../cli/nodes.js';
-import {podOf, setOf} from './_pods.js';
-import {openFileHome} from './_rig.js';
-import {until} from './_waiting.js';
+import type {NodeObject} from '../../../api/kinds/node.js';
+import type {Pod} from '../../../api/kinds/pod.js';
+import {getNode} from '../../../cli/nodes.js';
+import {podOf, setOf} from '../_pods.js';
+import {openFileHome} from '../_rig.js';
+import {until} from '../_waiting.js';
 
 const {cluster, client} = openFileHome(test, '--simulated-nodes=2');
 

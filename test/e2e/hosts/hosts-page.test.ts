@@ -4,9 +4,9 @@ import {readFileSync} from 'node:fs';
 import {createServer, type AddressInfo} from 'node:net';
 import path from 'node:path';
 import test from 'ava';
-import {compare, filledIn, root, stepsOf} from './_readme.js';
-import {openStage} from './_stage.js';
-import {eventually} from './_waiting.js';
+import {compare, filledIn, root, stepsOf} from '../_readme.js';
+import {openStage} from '../_stage.js';
+import {eventually} from '../_waiting.js';
 
 const homes = ['~/host-1', '~/host-2'];
 

@@ -6,20 +6,20 @@ import {createServer as createTcpServer, type AddressInfo} from 'node:net';
 import path from 'node:path';
 import {createServer, type TLSSocket} from 'node:tls';
 import test, {type ExecutionContext} from 'ava';
-import {endedBy} from '../../api/client-id.js';
-import {limits} from '../../api/limits.js';
-import {parsePresence, type Presence} from '../../api/presence.js';
-import {may, type Identity} from '../../api/roles.js';
-import {ensureCertificates} from '../../server/certificates.js';
-import {createMqttGate} from '../../server/mqtt-gate.js';
-import {createBroker, type Broker} from '../../system/broker.js';
-import {brokerLinks} from '../../system/broker/broker-link.js';
-import {systemClock} from '../../system/clock.js';
-import type {Packet} from '../../system/link.js';
-import {openUplink, type Uplink, type UplinkOptions} from '../../system/uplink.js';
-import {vaults} from '../server/support.js';
-import {eventually} from './_waiting.js';
-import {wireTo, type Wire} from './_wire.js';
+import {endedBy} from '../../../api/client-id.js';
+import {limits} from '../../../api/limits.js';
+import {parsePresence, type Presence} from '../../../api/presence.js';
+import {may, type Identity} from '../../../api/roles.js';
+import {ensureCertificates} from '../../../server/certificates.js';
+import {createMqttGate} from '../../../server/mqtt-gate.js';
+import {createBroker, type Broker} from '../../../system/broker.js';
+import {brokerLinks} from '../../../system/broker/broker-link.js';
+import {systemClock} from '../../../system/clock.js';
+import type {Packet} from '../../../system/link.js';
+import {openUplink, type Uplink, type UplinkOptions} from '../../../system/uplink.js';
+import {vaults} from '../../server/support.js';
+import {eventually} from '../_waiting.js';
+import {wireTo, type Wire} from '../_wire.js';
 
 const node = 'node-a';
 
@@ -225,7 +225,7 @@ test('a second agent is refused while the first lives, and ends with one line th
 test('an agent that was killed is followed at once by the next, under another boot', async t => {
 	const {broker, port} = await startBroker(t);
 	const {states} = hearing(broker);
-	const child = fork(path.join(import.meta.dirname, '_blocked-agent.js'), [plain(port)]);
+	const child = fork(path.join(import.meta.dirname, '../_blocked-agent.js'), [plain(port)]);
 	t.teardown(() => child.kill('SIGKILL'));
 	await eventually('the first is there', () => states().length === 1);
 	child.kill('SIGKILL');
@@ -268,7 +268,7 @@ test('the beat goes on while the main loop is busy, ends after ten seconds, and 
 	const {broker, port} = await startBroker(t);
 	const wire = await wireTo(t, port);
 	const {beatsAtMs} = hearing(broker);
-	const child = fork(path.join(import.meta.dirname, '_blocked-agent.js'), [plain(wire.port)]);
+	const child = fork(path.join(import.meta.dirname, '../_blocked-agent.js'), [plain(wire.port)]);
 	t.teardown(() => child.kill('SIGKILL'));
 	await eventually('it beats on its own connection', () => wire.stands('beat') && beatsAtMs.length > 1);
 	const heard = (): Promise<unknown[]> => once(child, 'message');

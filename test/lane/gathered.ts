@@ -1,0 +1,59 @@
+// Test files without effects, gathered: one process runs those of a folder, for to start one for each takes longer than most of them do.
+//
+// A file is without effects when nothing that it imports, over however many modules, does I/O or looks at a clock, and it asks AVA for no order.
+
+import {mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+
+const harmless: ReadonlySet<string> = new Set(
+	['assert', 'buffer', 'crypto', 'events', 'path', 'process', 'stream', 'string_decoder', 'url', 'util', 'zlib']
+		.map(name => `node:${name}`)
+		.concat(['ava', 'ajv', 'fast-check', 'leven', 'picocolors', 'string-width', 'typebox', 'yaml']),
+);
+const effects = /\btest\.(?:serial|before|after)|\bsetTimeout\(|\bprocess\.(?:env|on)\b|\bDate\.now\(|\bperformance\.now\(/;
+const imports = /\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
+/** Folders whose files take long each. */
+const alone: ReadonlySet<string> = new Set(['simulation']);
+/** How a gathered file is called, below the folder of all. */
+const folder = 'gathered';
+
+/**
+ * Writes a test file for each folder below `tests`, one of compiled tests, that has files to gather: it imports them. Returns patterns for AVA
+ * that leave them out.
+ */
+export function gather(tests: string): readonly string[] {
+	rmSync(path.join(tests, folder), {recursive: true, force: true});
+	mkdirSync(path.join(tests, folder));
+	const isHarmless = createJudge();
+	const rooms = new Map<string, string[]>();
+	for (const file of readdirSync(tests, {recursive: true, encoding: 'utf8'}).toSorted()) {
+		if (!file.endsWith('.test.js') || !isHarmless(path.resolve(tests, file))) continue;
+		const room = path.dirname(file);
+		rooms.set(room, [...(rooms.get(room) ?? []), file]);
+	}
+	const large = [...rooms].filter(([room, files]) => files.length > 1 && !alone.has(room));
+	for (const [room, files] of large) {
+		const lines = files.map(file => `import '../${file}';\n`);
+		writeFileSync(path.join(tests, folder, `${room.replaceAll(path.sep, '-')}.test.js`), lines.join(''));
+	}
+	return large.flatMap(([, files]) => files).map(file => `!${path.join(tests, file)}`);
+}
+
+/** Whether a module, and what it imports, has no effects. */
+function createJudge(): (file: string) => boolean {
+	const known = new Map<string, boolean>();
+	return function isHarmless(file: string): boolean {
+		const found = known.get(file);
+		if (found !== undefined) return found;
+		known.set(file, true); // Until it is known: modules may import each other.
+		const text = readFileSync(file, 'utf8');
+		const imported = [...text.matchAll(imports)].map(([, from, alone, late]) => from ?? alone ?? late ?? '');
+		const is =
+			!effects.test(text) &&
+			imported.every(name =>
+				name.startsWith('.') ? isHarmless(path.resolve(path.dirname(file), name)) : harmless.has(name.split('/', 1)[0] ?? ''),
+			);
+		known.set(file, is);
+		return is;
+	};
+}
