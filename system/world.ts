@@ -21,6 +21,9 @@ export type PacketFaults = {
 
 export const noPacketFaults: PacketFaults = {drop: 0, repeat: 0, delay: 0, delayMs: 0};
 
+/** Something goes on for ever. */
+export class EndlessWorld extends Error {}
+
 export class World {
 	readonly clock = new ManualClock();
 	readonly random: Random;
@@ -28,9 +31,12 @@ export class World {
 	packets: PacketFaults = noPacketFaults;
 	/** Turns, deliveries and timers so far. */
 	steps = 0;
+	/** More are an endless loop. */
+	readonly #mostSteps: number;
 	readonly #sequencer: Sequencer;
 
-	constructor(seed: number) {
+	constructor(seed: number, mostSteps = Number.POSITIVE_INFINITY) {
+		this.#mostSteps = mostSteps;
 		this.random = seededRandom(seed);
 		this.#sequencer = createSequencer(this.random);
 		this.network = new Network(this.clock, this.#sequencer);
@@ -45,8 +51,8 @@ export class World {
 		return Math.floor(this.random.next() * end);
 	}
 
-	host(name: string, wallOffsetMs = 0): WorldHost {
-		return {name, wallOffsetMs, bootedAtMs: this.clock.nowMs() - this.pick(1_000_000), latencyMs: 0, perMessageMs: 0};
+	host(name: string, wallOffsetMs = 0, rate = 1): WorldHost {
+		return {name, wallOffsetMs, bootedAtMs: this.clock.nowMs() - this.pick(1_000_000), rate, latencyMs: 0, perMessageMs: 0};
 	}
 
 	process(host: WorldHost): WorldProcess {
@@ -57,6 +63,7 @@ export class World {
 	run(ms: number): void {
 		const untilMs = this.clock.nowMs() + ms;
 		for (;;) {
+			if (this.steps > this.#mostSteps) throw new EndlessWorld(`the world took more than ${this.#mostSteps} steps`);
 			// Now and then time moves although something could still be done: nobody is infinitely fast.
 			const hasty = this.chance(0.01) && this.#fireBefore(untilMs);
 			if (hasty || this.#sequencer.runOne()) {

@@ -83,7 +83,7 @@ export class WorldBroker {
 	#routes = new Map<string, readonly Route[]>();
 	/** What is retained besides. */
 	retainedSource: RetainedWords | undefined;
-	/** When the last packet of each login came, in the world's time. */
+	/** When the last packet of each login came, by the clock of the broker's process. */
 	readonly heardAtMs = new Map<string, number>();
 	/** Whoever looks on from outside the world; `isMessage` when it is for others, and no retained word. */
 	onPacket: ((login: string, isMessage: boolean) => void) | undefined;
@@ -107,9 +107,7 @@ export class WorldBroker {
 
 	/** Logins of which a packet came at that time or later, by the clock of the broker's process. */
 	heardSince(atMs: number): string[] {
-		const ownMs = this.process.clock.monotonicMs();
-		const sinceMs = this.#world.clock.monotonicMs() - (ownMs - atMs);
-		return [...this.heardAtMs].filter(([, heardMs]) => heardMs >= sinceMs).map(([login]) => login);
+		return [...this.heardAtMs].filter(([, heardMs]) => heardMs >= atMs).map(([login]) => login);
 	}
 
 	get clients(): readonly string[] {
@@ -153,7 +151,7 @@ export class WorldBroker {
 			this.process.enter(() => {
 				if (this.#closed) return;
 				if (item.type !== 'reset') {
-					this.heardAtMs.set(login, this.#world.clock.monotonicMs());
+					this.heardAtMs.set(login, this.process.clock.monotonicMs());
 					this.onPacket?.(login, item.type === 'publish' && !item.retain);
 				}
 				this.#take(session, item);

@@ -11,10 +11,21 @@ export type WorldHost = {
 	/** How wrong its wall clock is; it may jump. */
 	wallOffsetMs: number;
 	readonly bootedAtMs: number;
+	/** How fast its clocks run, to the world's time. */
+	readonly rate: number;
 	/** How slow its wires are: for each message, and one after another. */
 	latencyMs: number;
 	perMessageMs: number;
 };
+
+/** What a clock of the host that is never set shows at a time of the world. */
+export const monotonicMs = ({bootedAtMs, rate}: WorldHost, worldMs: number): number => (worldMs - bootedAtMs) * rate;
+
+/** The time of the world when that clock shows so much. */
+export const worldMs = ({bootedAtMs, rate}: WorldHost, monotonicMs: number): number => bootedAtMs + monotonicMs / rate;
+
+/** How long that is in the world's time; never less. */
+export const worldDelayMs = ({rate}: WorldHost, delayMs: number): number => (rate === 1 ? delayMs : Math.ceil(delayMs / rate));
 
 /** One direction of a connection. */
 export type Wire<Item> = {

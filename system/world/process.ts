@@ -6,7 +6,7 @@ import type {Cancel, Clock} from '../clock.js';
 import type {Executor} from '../executor.js';
 import type {ManualClock} from '../manual-clock.js';
 import type {Sequencer} from '../sequencer.js';
-import type {WorldHost} from './network.js';
+import {monotonicMs, worldDelayMs, type WorldHost} from './network.js';
 
 /** `frozen`: the main loop hangs and other threads go on. `stopped`: SIGSTOP. */
 export type Liveness = 'running' | 'frozen' | 'stopped' | 'dead';
@@ -75,12 +75,12 @@ export function createProcess({clock: world, sequencer, random}: ProcessParts, h
 	const worker = createGate(sequencer, () => liveness === 'running' || liveness === 'frozen', isDead);
 	const clockOf = (gate: Gate): Clock => ({
 		nowMs: () => world.nowMs() + host.wallOffsetMs,
-		monotonicMs: () => world.monotonicMs() - host.bootedAtMs,
+		monotonicMs: () => monotonicMs(host, world.monotonicMs()),
 		after: (delayMs, callback): Cancel => {
 			let cancelled = false;
 			// It may be cancelled while it waits in front of the gate.
 			const fire = (): void => void (cancelled || callback());
-			const cancel = world.after(delayMs, () => gate.enter(fire));
+			const cancel = world.after(worldDelayMs(host, delayMs), () => gate.enter(fire));
 			return () => {
 				cancelled = true;
 				cancel();

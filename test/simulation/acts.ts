@@ -41,12 +41,17 @@ export function perform(stage: Stage, act: Act): void {
 		case 'createClass':
 			return clients.createClass(act.name, act.value);
 		case 'createGuest':
-			return clients.createGuest(act.pod, act.cpu, act.priorityClass, act.port);
-		case 'taint': {
+			return clients.createGuest(act);
+		case 'taint':
+		case 'cordon': {
 			const {name} = chosen(cluster.nodes, act.node) ?? {};
 			if (name === undefined) return;
-			clients.taint(name, [{key: 'maintenance', effect: 'NoExecute'}]);
-			return later(act.forMs, () => clients.untaint(name));
+			if (act.type === 'cordon' && act.by === 'cordon') clients.closeNode(name, {unschedulable: true});
+			else clients.closeNode(name, {taints: [{key: 'maintenance', effect: act.type === 'taint' ? 'NoExecute' : 'NoSchedule'}]});
+			return later(act.forMs, () => {
+				cluster.invariants.taints.onEnd(name, act.forMs);
+				clients.openNode(name);
+			});
 		}
 		case 'deletePod': {
 			const name = chosen(cluster.pods(), act.pod)?.metadata.name;
@@ -103,6 +108,7 @@ export function perform(stage: Stage, act: Act): void {
 		case 'clockJump': {
 			const host = machineAt(act.place)?.host;
 			if (host !== undefined) host.wallOffsetMs += act.byMs;
+			cluster.hasJumpedClocks = true;
 			return;
 		}
 		case 'cutConnection': {
@@ -240,8 +246,11 @@ function changeCode(cluster: SimulatedCluster, what: 'upgrade' | 'downgrade'): v
 
 /** A leader that stood still for long has not heard anybody. */
 function goOn(cluster: SimulatedCluster, process: WorldProcess): void {
-	const isLong = process.liveness() !== 'dead' && process.stillMs() >= limits.observerLagMs + limits.signsMs;
-	if (isLong && cluster.leader()?.process === process) cluster.hearing.onUnwell();
+	const stillMs = process.liveness() === 'dead' ? 0 : process.stillMs();
+	if (cluster.leader()?.process === process) {
+		if (stillMs >= limits.observerLagMs) cluster.hearing.onLag();
+		if (stillMs >= limits.observerLagMs + limits.signsMs) cluster.hearing.onUnwell();
+	}
 	process.goOn();
 }
 

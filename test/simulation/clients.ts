@@ -6,7 +6,7 @@ import {objectKey} from '../../api/keys.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import type {Message} from '../../system/behavior.js';
 import type {SimulatedCluster} from './cluster.js';
-import type {Program} from './plan.js';
+import type {Deed, Program} from './plan.js';
 
 /** The last acknowledged number of replicas of a set; undefined once its deletion was acknowledged. */
 export type Promised = {
@@ -20,12 +20,14 @@ export type Promised = {
 
 const images: Readonly<Record<Program, string>> = {serves: 'program', fails: 'exit-1-after-20ms', ignoresTerm: 'ignores-term'};
 
+type GuestDeed = Extract<Deed, {type: 'createGuest'}>;
+
 export class Clients {
 	readonly sets = new Map<string, Promised>();
 	/** Pods that nobody owns; one whose deletion was asked for may be there or not. */
 	readonly pods = new Map<string, 'promised' | 'leaving' | 'deleted'>();
 	readonly #cluster: SimulatedCluster;
-	readonly #tainted = new Set<string>();
+	readonly #closed = new Set<string>();
 	#requests = 0;
 
 	constructor(cluster: SimulatedCluster) {
@@ -56,7 +58,7 @@ export class Clients {
 	}
 
 	/** One that nobody counts on: it may go for another. */
-	createGuest(name: string, cpu: number, priorityClassName?: string, port?: number): void {
+	createGuest({pod: name, cpu, priorityClass, port, bearsSeconds}: GuestDeed): void {
 		const container = {
 			name: 'main',
 			image: 'program',
@@ -64,10 +66,12 @@ export class Clients {
 			resources: {requests: {cpu: String(cpu)}},
 			...(port === undefined ? {} : {ports: [{containerPort: port}]}),
 		};
+		const toleration = {key: 'maintenance', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: bearsSeconds};
 		const spec = {
 			containers: [container],
 			terminationGracePeriodSeconds: 1,
-			...(priorityClassName === undefined ? {} : {priorityClassName}),
+			...(priorityClass === undefined ? {} : {priorityClassName: priorityClass}),
+			...(bearsSeconds === undefined ? {} : {tolerations: [toleration]}),
 		};
 		const draft = {apiVersion: 'v1', kind: 'Pod', metadata: {name, namespace: 'default'}, spec};
 		this.#cluster.create('pods', draft, outcome =>
@@ -75,24 +79,24 @@ export class Clients {
 		);
 	}
 
-	/** Sets the taints of a node. */
-	taint(node: string, taints: readonly JsonObject[]): void {
-		const patch: Message & {patch: JsonObject} = {type: 'patch', patch: {spec: {taints}}};
-		this.#tainted.add(node);
+	/** The node takes no further pods, or loses those that it has. */
+	closeNode(node: string, spec: JsonObject): void {
+		const patch: Message & {patch: JsonObject} = {type: 'patch', patch: {spec}};
+		this.#closed.add(node);
 		this.#cluster.askRecord(objectKey('nodes', undefined, node), patch, () => undefined);
 	}
 
 	/** Until it is done: faults may be going on. */
-	untaint(node: string): void {
-		const patch: Message & {patch: JsonObject} = {type: 'patch', patch: {spec: {taints: null}}};
+	openNode(node: string): void {
+		const patch: Message & {patch: JsonObject} = {type: 'patch', patch: {spec: {taints: null, unschedulable: null}}};
 		this.#cluster.askRecord(objectKey('nodes', undefined, node), patch, outcome => {
-			if (outcome.ok) this.#tainted.delete(node);
+			if (outcome.ok) this.#closed.delete(node);
 		});
 	}
 
-	/** Nodes whose taint may still be there. */
-	get tainted(): ReadonlySet<string> {
-		return this.#tainted;
+	/** Nodes that may still have a taint, or take no pods. */
+	get closed(): ReadonlySet<string> {
+		return this.#closed;
 	}
 
 	deletePod(name: string, graceSeconds: number | undefined): void {

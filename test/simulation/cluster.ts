@@ -10,12 +10,14 @@ import type {Control} from '../../actors/control/start.js';
 import type {Node} from '../../actors/node/start.js';
 import {createSimulatedHost, createSimulatedNetwork, type SimulatedNetwork} from '../../agent/simulated/host.js';
 import type {Message} from '../../system/behavior.js';
+import type {Clock} from '../../system/clock.js';
 import type {SystemDesign} from '../../system/durable-system.js';
 import {createHall, type Hall} from '../../system/memory-election.js';
 import type {LifecycleEvent} from '../../system/observer.js';
 import {emptyDisk, type World} from '../../system/world.js';
 import {WorldBroker} from '../../system/world/broker.js';
-import type {WorldHost} from '../../system/world/network.js';
+import {monotonicMs, worldDelayMs, type WorldHost} from '../../system/world/network.js';
+import {wellStore} from '../../system/world/store.js';
 import {Hearing} from './hearing.js';
 import {Invariants} from './invariants.js';
 import {boot, kill, newMachine, type Machine} from './machine.js';
@@ -34,11 +36,15 @@ export type ClusterOptions = {
 	readonly watcher: boolean;
 	/** No node may be given up, no program may end. */
 	readonly keepsAll: boolean;
+	readonly resync: boolean;
+	readonly drifts: boolean;
 	readonly design?: SystemDesign | undefined;
 	/** A bug planted into a control plane that has just been put together. */
 	readonly sabotage?: ((control: Control) => void) | undefined;
 	/** The same for a node. */
 	readonly nodeSabotage?: ((node: Node) => void) | undefined;
+	/** A leader that does not look whether it is one. */
+	readonly goesOn: boolean;
 	readonly note: (text: string) => void;
 	readonly isTraced: boolean;
 };
@@ -60,6 +66,7 @@ export class SimulatedCluster {
 	readonly isTraced: boolean;
 	readonly sabotage: ((control: Control) => void) | undefined;
 	readonly nodeSabotage: ((node: Node) => void) | undefined;
+	readonly goesOn: boolean;
 	readonly hasExternalBroker: boolean;
 	readonly hasWatcher: boolean;
 	readonly keepsAll: boolean;
@@ -67,6 +74,8 @@ export class SimulatedCluster {
 	readonly localNodes: readonly string[];
 	/** Whether control ever ran newer code. */
 	wasUpgraded = false;
+	/** Whether a wall clock was ever set. */
+	hasJumpedClocks = false;
 	/** How many actors were made to crash. */
 	crashesWanted = 0;
 	readonly #hall: Hall | undefined;
@@ -79,35 +88,43 @@ export class SimulatedCluster {
 		this.isTraced = options.isTraced;
 		this.sabotage = options.sabotage;
 		this.nodeSabotage = options.nodeSabotage;
+		this.goesOn = options.goesOn;
 		this.hasExternalBroker = options.externalBroker;
 		this.hasWatcher = options.watcher;
 		this.keepsAll = options.keepsAll;
 		// Nobody watches here by HTTP.
-		this.olderDesign = {...(options.design ?? controlDesign), watched: false};
+		const design = options.design ?? controlDesign;
+		this.olderDesign = {...design, watched: false, resync: design.resync && options.resync};
 		this.design = this.olderDesign;
 		const disk = emptyDisk();
+		const {drifts} = options;
 		this.servers = Array.from({length: options.servers}, (_, index) =>
-			newMachine<Term>(`server-${index + 1}`, this.#host(`server-${index + 1}`), disk),
+			newMachine<Term>(`server-${index + 1}`, this.#host(`server-${index + 1}`, drifts), disk),
 		);
 		const network = createSimulatedNetwork();
-		this.nodes = Array.from({length: options.nodes}, (_, index) => this.#node(`node-${index + 1}`, network));
+		this.nodes = Array.from({length: options.nodes}, (_, index) => this.#node(`node-${index + 1}`, drifts, network));
 		this.localNodes = options.localNodes ? this.nodes.map(({name}) => name) : [];
-		this.#brokerMachine = newMachine('broker', this.#host('broker'));
+		this.#brokerMachine = newMachine('broker', this.#host('broker', drifts));
 		this.#hall = options.servers > 1 ? createHall(world.clock) : undefined;
 		this.hearing = new Hearing(this);
 		this.invariants = new Invariants(this);
 		this.programs = new Programs(this, this.invariants);
 	}
 
-	/** Clocks of two hosts never agree. */
-	#host(name: string): WorldHost {
-		return this.world.host(name, Math.round((this.world.random.next() - 0.5) * 1_200_000));
+	/** Clocks of two hosts never agree, and may run apart as far as is promised to be borne. */
+	#host(name: string, drifts: boolean): WorldHost {
+		const {random} = this.world;
+		return this.world.host(name, Math.round((random.next() - 0.5) * 1_200_000), drifts ? 1 + random.next() / 10 : 1);
 	}
 
-	#node(name: string, network: SimulatedNetwork): SimulatedNode {
-		const machine = newMachine<Node>(name, this.#host(name));
+	#node(name: string, drifts: boolean, network: SimulatedNetwork): SimulatedNode {
+		const machine = newMachine<Node>(name, this.#host(name, drifts));
 		const {clock} = this.world;
-		const hostClock = {...clock, nowMs: () => clock.nowMs() + machine.host.wallOffsetMs};
+		const hostClock: Clock = {
+			nowMs: () => clock.nowMs() + machine.host.wallOffsetMs,
+			monotonicMs: () => monotonicMs(machine.host, clock.monotonicMs()),
+			after: (delayMs, callback) => clock.after(worldDelayMs(machine.host, delayMs), callback),
+		};
 		return {...machine, programs: createSimulatedHost(hostClock, network), runtimeTrouble: undefined};
 	}
 
@@ -134,6 +151,10 @@ export class SimulatedCluster {
 		const [first] = this.servers;
 		if (first === undefined) throw new Error('a cluster without a server');
 		return first.disk;
+	}
+
+	get isStoreWell(): boolean {
+		return this.servers.every(({trouble}) => trouble === wellStore);
 	}
 
 	restart(machine: Server | SimulatedNode): void {
@@ -237,7 +258,7 @@ export class SimulatedCluster {
 			term.control.system.ask(to, message, {deadlineMs: 5_000, cause: 'client'}, outcome => {
 				// A process that is gone answers nobody; what it held in its hands is dropped with it.
 				if (process.liveness() !== 'running') return;
-				if (outcome.ok) this.invariants.onSaid(server, term.inOffice, 'an answer');
+				if (outcome.ok) this.invariants.onSaid(server, term.ofWorld, 'an answer');
 				done(outcome as Outcome<ApiObject>);
 			}),
 		);
@@ -263,7 +284,6 @@ export class SimulatedCluster {
 	crash(machine: Server | SimulatedNode, address: string): void {
 		const system = 'programs' in machine ? machine.system?.system : machine.system?.control.system;
 		this.crashesWanted++;
-		this.invariants.onCrashWanted(address);
 		system?.crash(address, failure('ERR_ACTOR_CRASHED', {address, message: 'the world wants it'}));
 	}
 }

@@ -1,21 +1,34 @@
 // What control could truly hear of each node, as only the world knows it; and a spy on the detector, which must never judge otherwise.
+//
+// All is as of the last reading that the detector was told of: what came later it cannot know yet.
 
 import {limits} from '../../api/limits.js';
+import type {NodeObject} from '../../api/kinds/node.js';
 import {nodeKey} from '../../actors/addresses.js';
-import {detector} from '../../actors/control/detector.js';
-import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/behavior.js';
-import type {SystemDesign} from '../../system/durable-system.js';
+import type {SignsMessage} from '../../actors/control/detector.js';
+import type {Effect, Message} from '../../system/behavior.js';
+import {worldMs} from '../../system/world/network.js';
 import type {SimulatedCluster} from './cluster.js';
+import type {Spy} from './spies.js';
 
-/** A reading and a half: what came that recently may not be told yet. */
-const slackMs = limits.signsMs * 1.5;
+/** How long after its last packet a node may still count as heard: until it is suspect, as the readings show it. */
+const heardMs = limits.suspectAfterMs + limits.signsMs + limits.observerLagMs;
 
 export class Hearing {
 	readonly #cluster: SimulatedCluster;
-	/** When packets came: those of the last reading, and the one before them. */
+	/** When packets came: the last one before the last reading, and those since. */
 	readonly #packetsMs = new Map<string, number[]>();
 	/** When the leader began, or last went on after it had stood still for too long. */
 	#wellSinceMs = 0;
+	/** In the world's time. */
+	#readAtMs = 0;
+	/** How fast the leader's clock runs. */
+	#rate = 1;
+	#lagMs = Number.NEGATIVE_INFINITY;
+	/** At each reading since then at least half of the nodes were heard. */
+	#halfSinceMs = Number.POSITIVE_INFINITY;
+	/** Until when a node that said so may be away. */
+	readonly #restartingUntilMs = new Map<string, number>();
 
 	constructor(cluster: SimulatedCluster) {
 		this.#cluster = cluster;
@@ -24,7 +37,6 @@ export class Hearing {
 	onPacket(login: string): void {
 		const nowMs = this.#nowMs();
 		const packets = this.#packetsMs.get(login) ?? [];
-		while ((packets[1] ?? nowMs) <= nowMs - slackMs) packets.shift();
 		if (packets.at(-1) !== nowMs) packets.push(nowMs);
 		this.#packetsMs.set(login, packets);
 	}
@@ -43,23 +55,62 @@ export class Hearing {
 		this.#wellSinceMs = this.#nowMs();
 	}
 
+	/** The observer has stood still: of what came meanwhile it reads only now, and nobody counts as silent for that. */
+	onLag(): void {
+		this.#lagMs = this.#nowMs();
+	}
+
+	/** Whether there is one leader, and stood never still, for so long. */
+	isWellFor(ms: number): boolean {
+		return this.#nowMs() - Math.max(this.#wellSinceMs, this.#lagMs) >= ms;
+	}
+
+	/** Another leader, or the same anew: it knows nothing of what was heard. */
+	onBegin(): void {
+		this.onUnwell();
+		this.#halfSinceMs = Number.POSITIVE_INFINITY;
+		this.#restartingUntilMs.clear();
+	}
+
 	#nowMs(): number {
 		return this.#cluster.world.clock.nowMs();
 	}
 
-	/** The same design, whose detector is looked at. */
-	spied(design: SystemDesign): SystemDesign {
-		const behavior = design.behaviors[detector.kind];
-		if (behavior === undefined) return design;
-		const spy: AnyBehavior = {
-			...behavior,
-			receive: (state: unknown, message: Message, context: Context) => {
-				const next = behavior.receive(state, message, context) as Next<unknown>;
-				for (const effect of next.effects) this.#look(effect);
-				return next;
-			},
-		};
-		return {...design, behaviors: {...design.behaviors, [detector.kind]: spy}};
+	readonly spy: Spy = {
+		told: (_self, message) => void (message.type === 'signs' && this.#onReading(message as SignsMessage)),
+		asked: (_self, effect) => this.#look(effect),
+	};
+
+	#onReading({atMs, presences}: SignsMessage): void {
+		const {nodes} = this.#cluster;
+		const host = this.#cluster.leader()?.host;
+		if (host === undefined) return;
+		this.#readAtMs = Math.round(worldMs(host, atMs));
+		this.#rate = host.rate;
+		for (const packets of this.#packetsMs.values()) while ((packets[1] ?? this.#readAtMs) < this.#readAtMs) packets.shift();
+		for (const {node, state} of presences) {
+			if (state === 'restarting') this.#restartingUntilMs.set(node, this.#readAtMs + limits.announcedRestartMs / this.#rate);
+			else this.#restartingUntilMs.delete(node);
+		}
+		const counted = nodes.filter(({name}) => this.#hasCome(name));
+		const heard = counted.filter(({name}) => this.#untilReadingMs(this.#lastPacketMs(name)) < heardMs);
+		if (this.#untilReadingMs(this.#lagMs) < heardMs) return;
+		this.#halfSinceMs = 2 * heard.length >= counted.length ? Math.min(this.#halfSinceMs, this.#readAtMs) : Number.POSITIVE_INFINITY;
+	}
+
+	/** Its record says so: its agent was here. */
+	#hasCome(node: string): boolean {
+		return (this.#cluster.invariants.truth(nodeKey(node)) as NodeObject | undefined)?.status?.nodeInfo !== undefined;
+	}
+
+	/** Before the last reading: one that came with it may have come after it. */
+	#lastPacketMs(node: string): number {
+		return this.#packetsMs.get(node)?.findLast(atMs => atMs < this.#readAtMs) ?? Number.NEGATIVE_INFINITY;
+	}
+
+	/** What had passed by the leader's clock; its readings are not that exact where it is fast or slow. */
+	#untilReadingMs(atMs: number): number {
+		return (this.#readAtMs - atMs) * this.#rate + (this.#rate === 1 ? 0 : 1);
 	}
 
 	#look(effect: Effect): void {
@@ -71,21 +122,22 @@ export class Hearing {
 		if (message.type === 'evict' && message.node !== undefined) this.#judged(message.node, 'loses a pod');
 	}
 
-	/** I8: nobody is given up who was heard within the grace, nor by an observer who was not well for a whole grace. */
+	/**
+	 * I8: nobody is given up who was heard within the grace, nor by an observer who was not well for a whole grace and heard half of all for
+	 * as long, nor who said that it will be back.
+	 */
 	#judged(node: string, what: string): void {
-		const {invariants, nodes} = this.#cluster;
-		const nowMs = this.#nowMs();
+		const {invariants} = this.#cluster;
 		this.#cluster.note(`${node} ${what}`);
 		if (this.#cluster.keepsAll) invariants.broken(`I8: ${node} ${what}, and was never away for long`);
-		const toldMs = this.#packetsMs.get(node)?.findLast(atMs => atMs <= nowMs - slackMs);
-		const silentMs = nowMs - (toldMs ?? Number.NEGATIVE_INFINITY);
-		if (silentMs < limits.nodeGraceMs - slackMs) invariants.broken(`I8: ${node} ${what} ${silentMs} ms after a packet of it`);
-		const wellMs = nowMs - this.#wellSinceMs;
-		if (wellMs < limits.nodeGraceMs - slackMs)
+		const silentMs = this.#untilReadingMs(this.#lastPacketMs(node));
+		if (silentMs < limits.nodeGraceMs) invariants.broken(`I8: ${node} ${what} ${silentMs} ms after a packet of it`);
+		const wellMs = this.#untilReadingMs(this.#wellSinceMs);
+		if (wellMs < limits.nodeGraceMs)
 			invariants.broken(`I8: ${node} ${what} by an observer that was well for ${Math.max(0, wellMs)} ms only`);
-		const others = nodes.filter(({name}) => name !== node && invariants.truth(nodeKey(name)) !== undefined);
-		const heard = others.filter(({name}) => nowMs - (this.#packetsMs.get(name)?.at(-1) ?? 0) < limits.nodeGraceMs);
-		if (heard.length * 2 < others.length)
-			invariants.broken(`I8: ${node} ${what} while ${heard.length} of ${others.length} others are heard`);
+		const halfMs = this.#untilReadingMs(this.#halfSinceMs);
+		if (halfMs < limits.nodeGraceMs)
+			invariants.broken(`I8: ${node} ${what} while half of the nodes are heard for ${Math.max(0, halfMs)} ms only`);
+		if (this.#readAtMs < (this.#restartingUntilMs.get(node) ?? 0)) invariants.broken(`I8: ${node} ${what}, and said that it will be back`);
 	}
 }

@@ -4,7 +4,7 @@
 // control plane has loaded one.
 
 import type {Failure} from '../../api/errors.js';
-import {storeKey, type ObjectKey} from '../../api/keys.js';
+import {objectAddress, objectKey, storeKey, type ObjectKey} from '../../api/keys.js';
 import {podRequests} from '../../api/pod-resources.js';
 import {cpuMillis} from '../../api/quantity.js';
 import {nodeKey} from '../../actors/addresses.js';
@@ -20,11 +20,17 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import {isLost} from '../../actors/control/eviction.js';
 import {claimedPorts} from '../../actors/control/scheduling/ports.js';
 import type {Server, SimulatedCluster} from './cluster.js';
+import {OpenWrites} from './open-writes.js';
+import {spied} from './spies.js';
+import {Taints} from './taints.js';
 
 /** Restarts of one actor: three at once, then resting; with what the world did on top. */
 const crashesAMinute = 8;
 const minuteMs = 60_000;
 const over: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
+
+/** A term as the world knows it. */
+export type TermOfWorld = {readonly epoch: () => number | undefined; readonly holdsLease: () => boolean};
 
 export class Invariants {
 	/** Broken promises, as they are seen. */
@@ -42,15 +48,15 @@ export class Invariants {
 	readonly #crashes = new Map<string, number[]>();
 	/** Versions of all changes by plural and namespace. */
 	readonly changes = new Map<string, number[]>();
-	/** A ReplicaSet's actor that crashed has forgotten what it asked for, and may rightly ask again. */
-	#replicaSetsCrashed = false;
-	/** A scheduler that crashed has forgotten which binds are under way. */
-	#schedulerCrashed = false;
+	readonly #open = new OpenWrites();
 	#lastVersion = 0;
 	#lastInScope = new Map<string, number>();
 
+	readonly taints: Taints;
+
 	constructor(cluster: SimulatedCluster) {
 		this.#cluster = cluster;
+		this.taints = new Taints(cluster);
 	}
 
 	broken(what: string): void {
@@ -81,6 +87,15 @@ export class Invariants {
 		return this.#truth.get(key);
 	}
 
+	/** The same design, of which the actors are looked at that judge, count and bind. */
+	watched(design: SystemDesign): SystemDesign {
+		return spied(design, {
+			Detector: this.#cluster.hearing.spy,
+			ReplicaSet: this.#open.ofSets,
+			Scheduler: this.#open.ofScheduler(({uid, node}) => this.taints.onBind(this.pod(uid), node)),
+		});
+	}
+
 	// ---- what control commits ----------------------------------------------------------------------------------------
 
 	/** What a watcher may rely on: versions rise, and each change names the one before it. */
@@ -104,6 +119,7 @@ export class Invariants {
 		const before = this.#truth.get(key);
 		if (object === undefined) this.#truth.delete(key);
 		else this.#truth.set(key, object);
+		if (key.startsWith('nodes/')) this.taints.onNode(key.slice(key.lastIndexOf('/') + 1), object as NodeObject | undefined);
 		if (!key.startsWith('pods/')) return;
 		if (before !== undefined && before.metadata.uid !== object?.metadata.uid) this.#podsByUid.delete(before.metadata.uid);
 		if (object !== undefined) this.#learnPod(object as Pod);
@@ -112,8 +128,11 @@ export class Invariants {
 	/** I1: a pod leaves its node only when the node is committed as lost. */
 	#learnPod(pod: Pod): void {
 		const {uid, name} = pod.metadata;
-		const before = this.#podsByUid.get(uid)?.spec?.nodeName;
+		const known = this.#podsByUid.get(uid);
+		const before = known?.spec?.nodeName;
 		this.#podsByUid.set(uid, pod);
+		this.taints.onPod(known, pod);
+		if (known?.status !== pod.status) for (const what of this.#cluster.programs.ends.of(pod)) this.broken(what);
 		this.#soleOf.set(uid, pod.metadata.ownerReferences?.[0]?.uid ?? uid);
 		const node = pod.spec?.nodeName;
 		if (before !== undefined && node !== before && !this.isGone(before))
@@ -127,13 +146,22 @@ export class Invariants {
 	/** What pods ask for is there, and a port is one pod's. */
 	#checkRoom(node: string, pod: Pod): void {
 		const record = this.#truth.get(nodeKey(node)) as NodeObject | undefined;
-		if (this.#schedulerCrashed || record === undefined) return;
+		if (record === undefined || this.#isForgotten(node)) return;
 		const there = [...this.#podsByUid.values()].filter(({spec, status}) => spec?.nodeName === node && !over.has(status?.phase ?? ''));
 		const asked = there.reduce((sum, {spec}) => sum + (spec === undefined ? 0 : podRequests(spec).cpuMillis), 0);
 		const most = cpuMillis(record.status?.allocatable?.['cpu'] ?? '') ?? 0;
 		if (asked > most) this.broken(`I9: ${asked} thousandths of a cpu are asked for on ${node} with ${pod.metadata.name}, it has ${most}`);
+		const places = Number(record.status?.allocatable?.['pods'] ?? 0);
+		if (there.length > places) this.broken(`I9: ${node} takes ${places} pods, and has ${there.length} with ${pod.metadata.name}`);
 		const ports = there.flatMap(({spec}) => (spec === undefined ? [] : claimedPorts(spec)));
 		if (new Set(ports).size < ports.length) this.broken(`I9: a port of ${node} is claimed twice, by ${pod.metadata.name} last`);
+	}
+
+	/** Whether a bind that the scheduler forgot may still come, or has come and is there. */
+	#isForgotten(node: string): boolean {
+		return [...this.#open.forgottenOn(node)].some(
+			uid => (this.#podsByUid.get(uid)?.spec?.nodeName ?? node) === node && this.#podsByUid.has(uid),
+		);
 	}
 
 	/** Committed as lost, or without a record. */
@@ -145,11 +173,12 @@ export class Invariants {
 	/** No set ever has more pods than were once asked for: nothing is created twice. */
 	#countPods({key, before, after}: Change): void {
 		if (key.startsWith('replicasets/') && after !== undefined) this.#raiseMost(after.object as ReplicaSet);
-		const owner = after?.object.metadata.ownerReferences?.[0]?.uid;
+		const {uid: owner, name = ''} = after?.object.metadata.ownerReferences?.[0] ?? {};
 		const index = this.#cluster.control?.index;
-		if (!key.startsWith('pods/') || before !== undefined || owner === undefined || index === undefined || this.#replicaSetsCrashed) return;
+		if (!key.startsWith('pods/') || before !== undefined || owner === undefined || index === undefined) return;
 		const pods = [...index.byOwner(owner)].filter(({metadata}) => metadata.deletionTimestamp === undefined).length;
-		const most = this.#mostReplicas.get(owner) ?? 0;
+		const forgotten = this.#open.forgottenBy(objectAddress(objectKey('replicasets', after?.object.metadata.namespace, name)));
+		const most = (this.#mostReplicas.get(owner) ?? 0) + forgotten;
 		if (pods > most) this.broken(`I5: ${key} is pod number ${pods} of a set that never wanted more than ${most}`);
 	}
 
@@ -178,7 +207,8 @@ export class Invariants {
 			if (Number(object.metadata.annotations?.[upgradeMark] ?? '1') !== 1) this.broken(`upgrade: ${key} was upgraded twice`);
 		}
 		this.#lastVersion = Math.max(seen, pipeline.meta.version);
-		this.#cluster.hearing.onUnwell();
+		this.#cluster.hearing.onBegin();
+		this.#open.reset();
 		this.#lastInScope = new Map();
 	}
 
@@ -222,16 +252,18 @@ export class Invariants {
 			this.broken(`leader: ${server.name} writes in epoch ${next.epoch} after a later one`);
 	}
 
-	/** Nothing leaves a server whose office is over. */
-	onSaid(server: Server, inOffice: () => boolean, what: string): void {
-		if (!inOffice()) this.broken(`leader: ${what} left ${server.name} after its term`);
+	/** Nothing leaves a server whose lease is another's, or nobody's, or that somebody has followed. */
+	onSaid(server: Server, {epoch, holdsLease}: TermOfWorld, what: string): void {
+		const {meta} = this.#cluster.disk;
+		if (!holdsLease() || (meta?.epoch ?? 0) > (epoch() ?? Number.POSITIVE_INFINITY))
+			this.broken(`leader: ${what} left ${server.name} after its term`);
 	}
 
-	mandated(server: Server, inOffice: () => boolean, {control, bulk}: Links): Links {
+	mandated(server: Server, term: TermOfWorld, {control, bulk}: Links): Links {
 		const over = (link: Link): Link => ({
 			...link,
 			send: (to, packet) => {
-				this.onSaid(server, inOffice, `a packet for ${to}`);
+				this.onSaid(server, term, `a packet for ${to}`);
 				link.send(to, packet);
 			},
 		});
@@ -240,11 +272,6 @@ export class Invariants {
 
 	// ---- what crashes ------------------------------------------------------------------------------------------------
 
-	onCrashWanted(address: string): void {
-		if (address.includes('/replicasets')) this.#replicaSetsCrashed = true;
-		if (address.endsWith('/scheduler')) this.#schedulerCrashed = true;
-	}
-
 	/** I7: what keeps crashing backs off. */
 	onCrash(address: string): void {
 		const nowMs = this.#cluster.world.clock.nowMs();
@@ -252,8 +279,6 @@ export class Invariants {
 		this.#crashes.set(address, recent);
 		if (recent.length > crashesAMinute + this.#cluster.crashesWanted)
 			this.broken(`I7: ${address} crashed ${recent.length} times in a minute`);
-		if (address.includes('/replicasets')) this.#replicaSetsCrashed = true;
-		if (address.endsWith('/scheduler')) this.#schedulerCrashed = true;
 	}
 }
 

@@ -20,9 +20,19 @@ export type Deed =
 	| {readonly type: 'createPod'; readonly pod: string; readonly exclusive?: true}
 	/** A PriorityClass, and a pod that asks for a part of a node: it may have to wait, and to go for one that counts more. */
 	| {readonly type: 'createClass'; readonly name: string; readonly value: number}
-	| {readonly type: 'createGuest'; readonly pod: string; readonly cpu: number; readonly priorityClass?: string; readonly port?: number}
+	| {
+			readonly type: 'createGuest';
+			readonly pod: string;
+			readonly cpu: number;
+			readonly priorityClass?: string;
+			readonly port?: number;
+			/** How long it bears the taint of `taint`. */
+			readonly bearsSeconds?: number;
+	  }
 	/** A taint that makes pods leave, taken away after a while. */
 	| {readonly type: 'taint'; readonly node: number; readonly forMs: number}
+	/** The node takes no further pods for a while: it is cordoned, or has a taint that says so. */
+	| {readonly type: 'cordon'; readonly node: number; readonly by: 'cordon' | 'taint'; readonly forMs: number}
 	| {readonly type: 'deletePod'; readonly pod: number; readonly graceSeconds?: number}
 	// ---- what ends
 	| {readonly type: 'killProgram'; readonly node: number; readonly pod: number}
@@ -84,6 +94,10 @@ export type Plan = {
 	readonly watcher: boolean;
 	/** Nothing is away for longer than a moment: no node may be given up, and no program that does not end by itself may end. */
 	readonly keepsAll?: true;
+	/** Nothing stands behind the wakes: what one misses is missed. */
+	readonly withoutResync?: true;
+	/** Clocks of two hosts run apart, by up to a tenth. */
+	readonly drifts?: true;
 	/** How long the faults go on after the last act; then they end, and what is down comes up. */
 	readonly aftermathMs: number;
 	readonly acts: readonly Act[];

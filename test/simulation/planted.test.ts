@@ -1,3 +1,4 @@
+import {setImmediate} from 'node:timers/promises';
 import test from 'ava';
 import {describeAct, type Plan} from './plan.js';
 import {plantedBugs, type PlantedBug} from './planted.js';
@@ -5,13 +6,14 @@ import {runPlan, type Result} from './run.js';
 import {planOf} from './scenarios.js';
 import {shrink} from './shrink.js';
 
-const seeds = 300;
+const seeds = 500;
 const tracedLines = 60;
 
 const finds = ({options, breaks}: PlantedBug, plan: Plan): boolean => runPlan(plan, options).violations.some(what => breaks.test(what));
 
-function firstPlan(bug: PlantedBug): Plan | undefined {
+async function firstPlan(bug: PlantedBug): Promise<Plan | undefined> {
 	for (let seed = 1; seed <= seeds; seed++) {
+		await setImmediate();
 		const plan = planOf(seed, bug.scenario);
 		if (finds(bug, plan)) return plan;
 	}
@@ -29,13 +31,22 @@ function story({plan, history, violations}: Result): string {
 }
 
 for (const bug of plantedBugs) {
-	test(`${bug.name} is found within ${seeds} seeds, and its history shrinks`, t => {
-		const plan = firstPlan(bug);
+	test(`${bug.name} is found within ${seeds} seeds`, async t => {
+		const plan = await firstPlan(bug);
+		if (plan === undefined) return t.fail('no seed has found it');
+		t.log(`seed ${plan.seed}, scenario ${plan.scenario}`);
+		t.pass();
+	});
+}
+
+for (const bug of plantedBugs.filter(({shrinks}) => shrinks)) {
+	test(`the history of ${bug.name} shrinks`, async t => {
+		const plan = await firstPlan(bug);
 		if (plan === undefined) return t.fail('no seed has found it');
 		const {plan: small, runs} = shrink(plan, each => finds(bug, each));
 		const result = runPlan(small, {...bug.options, trace: true});
 		t.log(`${plan.acts.length} acts shrunk to ${small.acts.length} in ${runs} runs\n${story(result)}`);
-		t.true(small.acts.length <= plan.acts.length);
+		t.true(small.acts.length < plan.acts.length);
 		t.true(
 			result.violations.some(what => bug.breaks.test(what)),
 			'the shrunk history still shows it',

@@ -2,12 +2,15 @@
 
 import {limits} from '../../api/limits.js';
 import {controlDesign} from '../../actors/control/design.js';
-import type {DetectorState} from '../../actors/control/detector.js';
+import type {Outcome} from '../../api/errors.js';
+import type {ContainerStatus} from '../../api/kinds/pod.js';
+import type {DetectorState, SignsMessage} from '../../actors/control/detector.js';
 import type {Control} from '../../actors/control/start.js';
+import type {ContainerChanged} from '../../actors/node/container-state.js';
 import type {LeasesState} from '../../actors/node/leases.js';
-import type {Node} from '../../actors/node/start.js';
+import type {ContainerObservation} from '../../actors/node/runtime-port.js';
 import type {ApiObject} from '../../api/object.js';
-import type {AnyBehavior, Context, Message, Next} from '../../system/behavior.js';
+import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/behavior.js';
 import type {SystemDesign} from '../../system/durable-system.js';
 import {silenceMs} from '../../system/membership.js';
 import type {Known} from '../../system/object-index.js';
@@ -19,15 +22,77 @@ export type PlantedBug = {
 	readonly options: RunOptions;
 	/** Where it is looked for; all scenarios when none is named. */
 	readonly scenario?: ScenarioName;
+	/** Its history is made small, as an example. */
+	readonly shrinks?: true;
 	/** The invariant that notices it. */
 	readonly breaks: RegExp;
 };
+
+type Step = Next<unknown>;
+type Receive = (state: unknown, message: Message, context: Context) => Step;
+type Wrong = (receive: Receive, state: unknown, message: Message, context: Context) => Step;
+
+/** The same behaviour, that takes messages in another way. */
+const taking = (behavior: AnyBehavior, wrong: Wrong): AnyBehavior => ({
+	...behavior,
+	receive: (state: unknown, message: Message, context: Context) =>
+		wrong((...args) => behavior.receive(...args) as Step, state, message, context),
+});
 
 function withBehavior(name: string, change: (behavior: AnyBehavior) => AnyBehavior): SystemDesign {
 	const behavior = controlDesign.behaviors[name];
 	if (behavior === undefined) throw new Error(`no behaviour ${name}`);
 	return {...controlDesign, behaviors: {...controlDesign.behaviors, [name]: change(behavior)}};
 }
+
+/** A control plane in which one kind of actor takes messages in another way. */
+const inControl = (name: string, wrong: Wrong): RunOptions => ({design: withBehavior(name, behavior => taking(behavior, wrong))});
+
+/** The same on all nodes. */
+const onNodes = (name: string, wrong: Wrong): RunOptions => ({
+	nodeSabotage({system}) {
+		const {behaviors} = system.options;
+		const behavior = behaviors[name];
+		if (behavior === undefined) throw new Error(`no behaviour ${name}`);
+		Object.assign(system.options, {behaviors: {...behaviors, [name]: taking(behavior, wrong)}});
+	},
+});
+
+/** What it asks for is something else, or nothing. */
+const asking =
+	(change: (effect: Effect, context: Context) => readonly Effect[]): Wrong =>
+	(receive, state, message, context) => {
+		const step = receive(state, message, context);
+		return {...step, effects: step.effects.flatMap(effect => change(effect, context))};
+	};
+
+/** It sees objects otherwise than they are. */
+const seeing =
+	(change: (object: ApiObject) => ApiObject | undefined): Wrong =>
+	(receive, state, message, context) =>
+		receive(state, message, contextOf(context, knownAs(context.known, change), context.pending));
+
+/** Of some messages it makes others, or hears nothing of them. */
+const hearing =
+	(change: (message: Message, context: Context) => Message | undefined): Wrong =>
+	(receive, state, message, context) => {
+		const heard = change(message, context);
+		return heard === undefined ? {state, effects: []} : receive(state, heard, context);
+	};
+
+const without =
+	(type: string) =>
+	(effect: Effect): readonly Effect[] =>
+		effect.type === 'tell' && effect.message.type === type ? [] : [effect];
+
+/** Changes that somebody is not told of. */
+const deaf = (isMissed: (to: string, message: Message) => boolean, options: {readonly resync?: boolean} = {}): RunOptions => ({
+	design: {
+		...controlDesign,
+		...options,
+		wakesOf: (change, known) => [...controlDesign.wakesOf(change, known)].filter(({to, message}) => !isMissed(to, message)),
+	},
+});
 
 /** The same context with other eyes. */
 const contextOf = ({self, cause, nowMs, monotonicMs, children, random}: Context, known: Known, pending: Context['pending']): Context => ({
@@ -41,9 +106,6 @@ const contextOf = ({self, cause, nowMs, monotonicMs, children, random}: Context,
 	known,
 	pending,
 });
-
-/** Without what is open: each wake asks for everything again. */
-const forgetting = (context: Context): Context => contextOf(context, context.known, new Map());
 
 /** What is open is known to be so, but not what it is. */
 function roomy(context: Context): Context {
@@ -84,45 +146,83 @@ const hasty = (behavior: AnyBehavior): AnyBehavior => ({
 	},
 });
 
-/** For it no pod is exclusive: it gives each away as soon as its node is lost. */
-const leaseless = (behavior: AnyBehavior): AnyBehavior => ({
-	...behavior,
-	receive: (state: unknown, message: Message, context: Context) =>
-		behavior.receive(state, message, contextOf(context, withoutAnnotations(context.known), context.pending)) as Next<unknown>,
-});
-
-function withoutAnnotations(known: Known): Known {
-	const plain = (object: ApiObject): ApiObject => ({...object, metadata: {...object.metadata, annotations: {}}});
+function knownAs(known: Known, change: (object: ApiObject) => ApiObject | undefined): Known {
+	const all = (objects: Iterable<ApiObject>): ApiObject[] => [...objects].flatMap(object => change(object) ?? []);
 	return {
 		...known,
 		version: known.version,
-		get: key => known.get(key),
-		list: plural => known.list(plural),
+		get: key => {
+			const object = known.get(key);
+			return object && change(object);
+		},
+		list: plural => all(known.list(plural)),
+		countInNamespace: namespace => known.countInNamespace(namespace),
 		countByTerm: (plural, term) => known.countByTerm(plural, term),
 		sumByTerm: (plural, term) => known.sumByTerm(plural, term),
-		byTerm: (plural, term) => [...known.byTerm(plural, term)].map(plain),
+		byTerm: (plural, term) => all(known.byTerm(plural, term)),
+		byOwner: uid => all(known.byOwner(uid)),
+		select: (plural, namespace, selector) => all(known.select(plural, namespace, selector)),
+		byUid: uid => known.byUid(uid),
+		inNamespace: namespace => known.inNamespace(namespace),
 	};
 }
 
-/** Its leases last from when they were confirmed. */
-const slowCounting = (behavior: AnyBehavior): AnyBehavior => ({
-	...behavior,
-	receive(state: unknown, message: Message, context: Context) {
-		const {sentAtMs, ...rest} = state as LeasesState;
-		const counted =
-			message.type === 'leasesRenewed' ? new Map([...sentAtMs.keys()].map(number => [number, context.monotonicMs])) : sentAtMs;
-		return behavior.receive({...rest, sentAtMs: counted}, message, context) as Next<unknown>;
-	},
-});
+const plain = (object: ApiObject): ApiObject => ({...object, metadata: {...object.metadata, annotations: {}}});
 
-function countsLate({system}: Node): void {
-	const {behaviors} = system.options;
-	const {Leases} = behaviors;
-	if (Leases !== undefined) Object.assign(system.options, {behaviors: {...behaviors, Leases: slowCounting(Leases)}});
+/** A node whose spec says nothing of these. */
+const nodeWithout =
+	(field: string) =>
+	(object: ApiObject): ApiObject =>
+		object.kind === 'Node' ? {...object, spec: {...(object.spec as object), [field]: undefined}} : object;
+
+/** Its leases last from when they were confirmed. */
+const slowCounting: Wrong = (receive, state, message, context) => {
+	const {sentAtMs, ...rest} = state as LeasesState;
+	const counted = message.type === 'leasesRenewed' ? new Map([...sentAtMs.keys()].map(number => [number, context.monotonicMs])) : sentAtMs;
+	return receive({...rest, sentAtMs: counted}, message, context);
+};
+
+/** What is asked of it is answered, and nothing else. */
+const answersOnly: Wrong = (receive, state, message, context) => {
+	const step = receive(state, message, context);
+	return message.type === 'patch' ? {...step, state} : step;
+};
+
+/** An agent that came back finds nothing. */
+function unseen(message: Message): Message {
+	if (message.type !== 'inspected') return message;
+	const {outcome} = message as Message & {readonly outcome: Outcome<ContainerObservation>};
+	return outcome.ok ? ({...message, outcome: {ok: true, value: {...outcome.value, running: undefined}}} as Message) : message;
 }
 
+/** The detector with some of its memory changed. */
+const remembering =
+	(change: (membership: NonNullable<DetectorState['membership']>) => Partial<NonNullable<DetectorState['membership']>>): Wrong =>
+	(receive, state, message, context) => {
+		const {membership} = state as DetectorState;
+		const changed = membership === undefined ? undefined : {...membership, ...change(membership)};
+		return receive({...(state as DetectorState), membership: changed}, message, context);
+	};
+
+/** Reports of a container, with another status. */
+const reporting = (change: (status: ContainerStatus) => ContainerStatus): Wrong =>
+	asking(effect => {
+		if (effect.type !== 'tell' || effect.message.type !== 'containerChanged') return [effect];
+		const message = effect.message as Message & ContainerChanged;
+		return [{...effect, message: {...message, status: change(message.status)} as Message}];
+	});
+
 export const plantedBugs: readonly PlantedBug[] = [
+	// ---- the store, and who leads
 	{name: 'a reply before its commit', options: {sabotage: repliesEarly}, breaks: /^I2/},
+	{name: 'a scale that is answered and not written', options: inControl('ReplicaSet', answersOnly), breaks: /^I2/},
+	{
+		name: 'a leader that goes on after its term',
+		options: {goesOn: true},
+		scenario: 'leaderChange',
+		breaks: /^leader: .* after/,
+	},
+	// ---- wakes
 	{
 		name: 'a lost wake',
 		options: {
@@ -131,28 +231,69 @@ export const plantedBugs: readonly PlantedBug[] = [
 		breaks: /^I5/,
 	},
 	{
+		name: 'a lost wake that a resync makes good',
+		options: {design: {...controlDesign, wakesOf: (change, known) => [...controlDesign.wakesOf(change, known)].slice(1)}},
+		breaks: /^I5/,
+	},
+	{name: 'a set that is not told of its pods', options: deaf(to => to.includes('/replicasets/')), breaks: /^I5/},
+	{name: 'a scheduler that is not told of pods', options: deaf((_to, {type}) => type === 'more'), breaks: /^I[59]/},
+	{name: 'a scheduler that is not told of room', options: deaf((_to, {type}) => type === 'room'), scenario: 'crowded', breaks: /^I9/},
+	{name: 'a node that is not told of changes', options: deaf((_to, {type}) => type === 'dirty'), breaks: /^I5/},
+	{
+		name: 'a pod that is not told that its node has a taint',
+		options: deaf(to => to.includes('/pods/')),
+		scenario: 'crowded',
+		breaks: /^I[59]/,
+	},
+	// ---- sets and the scheduler
+	{
 		name: 'a double create',
-		options: {
-			design: withBehavior('ReplicaSet', behavior => ({
-				...behavior,
-				receive: (state: unknown, message: Message, context: Context) =>
-					behavior.receive(state, message, forgetting(context)) as Next<unknown>,
-			})),
-		},
+		options: inControl('ReplicaSet', (receive, state, message, context) =>
+			receive(state, message, contextOf(context, context.known, new Map())),
+		),
 		scenario: 'mixed',
 		breaks: /^I5/,
 	},
 	{
 		name: 'a bind under way that takes no room',
-		options: {
-			design: withBehavior('Scheduler', behavior => ({
-				...behavior,
-				receive: (state: unknown, message: Message, context: Context) => behavior.receive(state, message, roomy(context)) as Next<unknown>,
-			})),
-		},
+		options: inControl('Scheduler', (receive, state, message, context) => receive(state, message, roomy(context))),
 		scenario: 'crowded',
-		breaks: /^I9/,
+		breaks: /^I9: \d+ thousandths/,
+		shrinks: true,
 	},
+	{
+		name: 'a bind to a node that is cordoned',
+		options: inControl('Scheduler', seeing(nodeWithout('unschedulable'))),
+		scenario: 'crowded',
+		breaks: /^I9: .* cordoned/,
+	},
+	{
+		name: 'a bind to a node with a taint',
+		options: inControl('Scheduler', seeing(nodeWithout('taints'))),
+		scenario: 'crowded',
+		breaks: /^I9: .* does not bear maintenance/,
+	},
+	{
+		name: 'a toleration that is over at once',
+		options: inControl(
+			'Pod',
+			asking((effect, {self}) => [
+				effect.type === 'wakeAt' && effect.name === 'taint' ? {type: 'tell', to: self, message: effect.message} : effect,
+			]),
+		),
+		scenario: 'crowded',
+		breaks: /^I9: .* before its time/,
+	},
+	{
+		name: 'a toleration that is never over',
+		options: inControl(
+			'Pod',
+			asking(effect => (effect.type === 'wakeAt' && effect.name === 'taint' ? [] : [effect])),
+		),
+		scenario: 'crowded',
+		breaks: /^I9: .* any more/,
+	},
+	// ---- who is there
 	{
 		name: 'an eviction by a sick observer',
 		options: {design: withBehavior('Detector', hasty)},
@@ -160,28 +301,105 @@ export const plantedBugs: readonly PlantedBug[] = [
 		breaks: /^I8: .* by an observer/,
 	},
 	{
+		name: 'an observer that takes silence of all for death',
+		options: inControl(
+			'Detector',
+			remembering(({startedAtMs}) => ({majoritySinceMs: startedAtMs})),
+		),
+		scenario: 'partition',
+		breaks: /^I8: .* half of the nodes/,
+	},
+	{
+		name: 'an observer that does not hear who will be back',
+		options: inControl(
+			'Detector',
+			hearing(message => {
+				if (message.type !== 'signs') return message;
+				const signs = message as SignsMessage;
+				return {...signs, presences: signs.presences.filter(({state}) => state !== 'restarting')};
+			}),
+		),
+		scenario: 'nodeLoss',
+		breaks: /^I8: .* will be back/,
+	},
+	// ---- exclusive pods
+	{
 		name: 'an exclusive pod that is given away before its lease is over',
-		options: {design: withBehavior('Detector', leaseless)},
+		options: inControl('Detector', seeing(plain)),
 		scenario: 'partition',
 		breaks: /^I1: exclusive/,
 	},
 	{
 		name: 'a lease that counts from its confirmation',
-		options: {nodeSabotage: countsLate},
+		options: onNodes('Leases', slowCounting),
 		scenario: 'nodeLoss',
 		breaks: /^I1: exclusive/,
 	},
 	{
-		name: 'a scale that is answered and not written',
-		options: {
-			design: withBehavior('ReplicaSet', behavior => ({
-				...behavior,
-				receive(state: unknown, message: Message, context: Context) {
-					const step = behavior.receive(state, message, context) as Next<unknown>;
-					return message.type === 'patch' ? {...step, state} : step;
-				},
+		name: 'a set that makes the next exclusive pod too early',
+		options: inControl(
+			'ReplicaSet',
+			seeing(object => (object.kind === 'Pod' && object.metadata.deletionTimestamp !== undefined ? undefined : object)),
+		),
+		scenario: 'mixed',
+		breaks: /^I1: exclusive/,
+	},
+	// ---- between control and its nodes
+	{
+		name: 'a hello that brings only what is wanted',
+		options: inControl(
+			'NodeSync',
+			hearing(message => (message.type === 'hello' ? ({...message, have: {}} as Message) : message)),
+		),
+		scenario: 'partition',
+		breaks: /^I5/,
+	},
+	{
+		name: 'a report that is taken and not committed',
+		options: inControl(
+			'NodeSync',
+			hearing(message => (message.type === 'statusTaken' ? ({...message, outcome: {ok: true, value: null}} as Message) : message)),
+		),
+		scenario: 'storeTrouble',
+		breaks: /^I5/,
+	},
+	{name: 'a pod of which nobody says that it is gone', options: onNodes('NodeSync', asking(without('podGone'))), breaks: /^I5/},
+	{name: 'a hand that keeps what is not its own any more', options: onNodes('Hand', asking(without('stopContainer'))), breaks: /^I5/},
+	// ---- programs
+	{name: 'a container that does not see what runs already', options: onNodes('Container', hearing(unseen)), breaks: /^I[145]/},
+	{
+		name: 'a program that fails and is started again at once',
+		options: onNodes(
+			'Container',
+			asking((effect, {nowMs}) => [effect.type === 'wakeAt' && effect.name === 'retry' ? {...effect, atMs: nowMs + 1} : effect]),
+		),
+		breaks: /^I7/,
+	},
+	{
+		name: 'a restart that is counted twice',
+		options: onNodes(
+			'Container',
+			reporting(status => ({...status, restartCount: status.restartCount * 2})),
+		),
+		breaks: /^I10: .* restart/,
+	},
+	{
+		name: 'an end that is told with another exit code',
+		options: onNodes(
+			'Container',
+			reporting(status => ({
+				...status,
+				...(status.lastState?.terminated === undefined ? {} : {lastState: {terminated: {...status.lastState.terminated, exitCode: 0}}}),
 			})),
-		},
-		breaks: /^I2/,
+		),
+		breaks: /^I10: .* ended/,
+	},
+	{
+		name: 'an end that is not told',
+		options: onNodes(
+			'Container',
+			reporting(({lastState: _, ...status}) => status),
+		),
+		breaks: /^I10: .* how it ended/,
 	},
 ];

@@ -4,6 +4,7 @@ import {limits} from '../../api/limits.js';
 import type {RuntimeCommand} from '../../actors/node/runtime-port.js';
 import {leaseEnded, type SimulatedHost} from '../../agent/simulated/host.js';
 import type {SimulatedCluster} from './cluster.js';
+import {Ends} from './ends.js';
 import type {Invariants} from './invariants.js';
 import type {SimulatedNode} from './node.js';
 
@@ -15,6 +16,7 @@ export class Programs {
 	readonly #ends = new Map<string, number>();
 	/** How often a pod was removed from a host, by node and uid. */
 	readonly #removals = new Map<string, number>();
+	readonly ends = new Ends();
 	readonly #firstStartMs = new Map<string, number>();
 
 	constructor(cluster: SimulatedCluster, invariants: Invariants) {
@@ -34,6 +36,7 @@ export class Programs {
 				if (running?.exit?.reason === leaseEnded) this.onProgramEnded(node, spec.id.uid);
 				if (spec.exclusive === true) this.#checkAlone(node, spec.id.uid, spec.podName);
 				const container = programs.start(spec, program, watcher);
+				this.ends.onStart(node.name, container);
 				this.#onStart(node, spec.id.uid, spec.id.container, spec.podName, program.ends !== undefined);
 				return container;
 			},

@@ -215,6 +215,7 @@ function crowded(draw: Draw): Sketch {
 		cpu: draw.one([8, 16, 24, 40, 64]),
 		...(draw.chance(0.3) ? {} : {priorityClass: draw.one(['low', 'high', 'high', 'highest'])}),
 		...(draw.chance(0.2) ? {port: 80} : {}),
+		...(draw.chance(0.3) ? {bearsSeconds: draw.below(6)} : {}),
 	});
 	const classes: readonly Deed[] = [
 		{type: 'createClass', name: 'low', value: -10},
@@ -223,9 +224,13 @@ function crowded(draw: Draw): Sketch {
 	];
 	const guests = Array.from({length: 6 + draw.below(14)}, guest);
 	const coming = draw.chance(0.5) ? inTurn(draw, guests, 500) : guests.map(deed => ({...deed, atMs: 500 + draw.below(40)}));
-	const harm = Array.from({length: draw.below(3)}, (): Deed =>
-		draw.chance(0.5) ? {type: 'taint', node: draw.share(), forMs: draw.between(500, 6_000)} : draw.one(smallHarm)(draw),
-	);
+	const forMs = (): number => draw.between(500, 9_000);
+	const closing: readonly (() => Deed)[] = [
+		() => ({type: 'taint', node: draw.share(), forMs: forMs()}),
+		() => ({type: 'taint', node: draw.share(), forMs: forMs()}),
+		() => ({type: 'cordon', node: draw.share(), by: draw.one(['cordon', 'taint']), forMs: forMs()}),
+	];
+	const harm = Array.from({length: draw.below(4)}, () => (draw.chance(0.7) ? draw.one(closing)() : draw.one(smallHarm)(draw)));
 	const gone = Array.from({length: draw.below(4)}, (): Deed => ({type: 'deletePod', pod: draw.share()}));
 	return {
 		nodes: 1 + draw.below(3),
@@ -274,7 +279,15 @@ export function planOf(seed: number, scenario: ScenarioName = scenarioOf(seed)):
 	const exclusive = withExclusive.has(scenario) && draw.chance(0.25) ? exclusiveActs(draw) : undefined;
 	const acts = [...sketch.acts, ...(exclusive?.acts ?? [])].sort((a, b) => a.atMs - b.atMs);
 	const nodes = exclusive?.isLong === true ? Math.max(2, sketch.nodes) : sketch.nodes;
-	return {seed, scenario, ...sketch, nodes, acts, aftermathMs: isWaited || exclusive?.isLong === true ? untilOver(acts) : aftermathMs};
+	const plan = {
+		seed,
+		scenario,
+		...sketch,
+		nodes,
+		acts,
+		aftermathMs: isWaited || exclusive?.isLong === true ? untilOver(acts) : aftermathMs,
+	};
+	return {...plan, ...(draw.chance(0.5) ? {withoutResync: true} : {}), ...(draw.chance(0.25) ? {drifts: true} : {})};
 }
 
 const withExclusive: ReadonlySet<ScenarioName> = new Set(['mixed', 'nodeLoss', 'partition', 'leaderChange']);

@@ -1,4 +1,4 @@
 import test from 'ava';
 import {testSeeds} from './seeds.js';
 
-testSeeds(test, 1, 1_000);
+testSeeds(test, 1, 150);

@@ -15,12 +15,13 @@ import {WorldBroker} from '../../system/world/broker.js';
 import type {WorldProcess} from '../../system/world/process.js';
 import {controlUplink} from '../../system/world/uplink.js';
 import type {SimulatedCluster} from './cluster.js';
+import type {TermOfWorld} from './invariants.js';
 import {boot, storeOf, type Machine} from './machine.js';
 
 /** A term that is on. */
 export type Term = Led & {
 	readonly control: Control;
-	readonly inOffice: () => boolean;
+	readonly ofWorld: TermOfWorld;
 	readonly epoch: number;
 	/** In the leader's own process. */
 	readonly broker: WorldBroker | undefined;
@@ -40,7 +41,7 @@ export function startServer(cluster: SimulatedCluster, server: Server, hall: Hal
 			election,
 			self: {id: bootId, api: server.name},
 			clock: process.clock,
-			open: (term, done) => openTerm(cluster, server, process, `${bootId}-term`, term, done),
+			open: (term, done) => openTerm(cluster, server, process, hall, `${bootId}-term`, term, done),
 			onLeading(term) {
 				server.system = term;
 				cluster.note(`${server.name} leads, epoch ${term.epoch}, version ${term.control.pipeline.meta.version}`);
@@ -59,12 +60,17 @@ function standDown(cluster: SimulatedCluster, server: Server, hall: Hall | undef
 	if (hall === undefined) cluster.gaveUp(server, why);
 }
 
+/** Whether the lease is that term's, as whoever keeps it knows. */
+const isHeld = ({holder, clock}: Hall, term: number | undefined): boolean =>
+	holder !== undefined && holder.term === term && holder.expiresAtMs > clock.monotonicMs();
+
 let terms = 0;
 
 function openTerm(
 	cluster: SimulatedCluster,
 	server: Server,
 	process: WorldProcess,
+	hall: Hall | undefined,
 	id: string,
 	{inOffice, onFenced}: TermOfOffice,
 	done: (outcome: Outcome<Term>) => void,
@@ -77,8 +83,13 @@ function openTerm(
 	server.uplink = uplink;
 	const late: {control?: Control; signs?: NodeSigns} = {};
 	const epoch = (): number => late.control?.pipeline.epoch() ?? 0;
+	const number = hall?.holder?.term;
+	const ofWorld: TermOfWorld = {
+		epoch: () => late.control?.pipeline.epoch(),
+		holdsLease: () => hall === undefined || isHeld(hall, number),
+	};
 	const publish = (topic: string, payload: string, retain: boolean): void => {
-		invariants.onSaid(server, inOffice, `a publish to ${topic}`);
+		invariants.onSaid(server, ofWorld, `a publish to ${topic}`);
 		if (broker === undefined) uplink.pubsub.publish(topic, payload, {retain});
 		else broker.publish(topic, payload, false); // What is retained it serves from the index.
 	};
@@ -98,13 +109,13 @@ function openTerm(
 			executor: process.executor,
 			clock: process.clock,
 			random: process.random,
-			links: invariants.mandated(server, inOffice, uplink.links),
-			inOffice,
+			links: invariants.mandated(server, ofWorld, uplink.links),
+			inOffice: cluster.goesOn ? () => true : inOffice,
 			boot: `${serverId}`,
 			version: '0.0.0',
 			measure: false,
 			localNodes: cluster.localNodes,
-			design: cluster.hearing.spied(design),
+			design: invariants.watched(design),
 			observer: {lifecycle: event => cluster.lifecycle(event)},
 			onFenced,
 			onChange(change) {
@@ -142,7 +153,7 @@ function openTerm(
 			};
 			done({
 				ok: true,
-				value: {control, inOffice, epoch: epoch(), broker, begin, kill: drop, stop: stopped => control.stop(stopped)},
+				value: {control, ofWorld, epoch: epoch(), broker, begin, kill: drop, stop: stopped => control.stop(stopped)},
 			});
 		},
 	);

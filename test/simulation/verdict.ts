@@ -19,10 +19,11 @@ export function unsettled({cluster, clients, watcher}: Stage): string[] {
 		...[...clients.pods].flatMap(([name, state]) => ofPod(cluster, name, state)),
 		...cluster.nodes.flatMap(node => ofNode(cluster, node)),
 		...waiting(cluster),
-		...[...clients.tainted].flatMap(name => {
-			clients.untaint(name);
-			return [`${name} may still have a taint`];
+		...[...clients.closed].map(name => {
+			clients.openNode(name);
+			return `I5: ${name} may still have a taint`;
 		}),
+		...cluster.programs.ends.ofAll(cluster.pods(), cluster.nodes),
 		...(watcher?.missedSilently(cluster.invariants.changes) ?? []).map(change => `I3: ${change} was missed and no gap shows it`),
 	];
 }
