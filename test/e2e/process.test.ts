@@ -15,7 +15,7 @@ test('Ctrl-C stops the control plane and leaves pods; down --pods ends them with
 	t.timeout(40_000);
 	const cluster = openHome(t);
 	const running = cluster.start([...up, ...freePorts]);
-	const ready = await running.says(/get pods\n/);
+	const ready = await running.says(/get pods .*\n/);
 	const endpoints = cluster.endpoints();
 	t.is(endpoints.pid, running.pid);
 	for (const door of [endpoints.api, endpoints.web, endpoints.mqtt]) t.true(ready.includes(door));
@@ -115,7 +115,7 @@ test('of two that start at the same time one is ready, the other says why not an
 	t.is(loser.code, 1);
 	t.regex(loser.err, /^error: (a cluster runs in .* already .*|another process uses the data directory .*)\n$/);
 	const winner = both.find(one => one !== loser.one);
-	await winner?.says(/get pods\n/);
+	await winner?.says(/get pods .*\n/);
 	t.is(cluster.endpoints().pid, winner?.pid ?? 0);
 	await cluster.apply(obedientPod('web'));
 	await pidsWhenRunning(await cluster.client(), 'web');
