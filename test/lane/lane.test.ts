@@ -23,7 +23,8 @@ function bareTools(t: ExecutionContext): string {
 
 /** Begins a lane that leaves a program behind in a session of its own; the output ends when the last that holds it has. */
 function begin(t: ExecutionContext, rest: string, tools = process.env['PATH']): Lane {
-	const words = ['-c', `setsid sleep 1000 & echo "$TMPDIR"; ${rest}`];
+	// Nothing of it holds what AVA waits for, also where it is not ended.
+	const words = ['-c', `exec 2>&1; setsid sleep 1000 & echo "$TMPDIR"; ${rest}`];
 	const child = spawn(process.execPath, [lane, '/bin/sh', ...words], {stdio: ['ignore', 'pipe', 'inherit'], env: {PATH: tools}});
 	t.teardown(() => child.kill('SIGKILL'));
 	return child;
@@ -54,8 +55,10 @@ for (const [where, tools] of [
 				if (line !== undefined) resolve(line);
 			});
 		});
+		let isClosed = false;
+		child.once('close', () => (isClosed = true));
 		child.kill('SIGKILL');
-		await once(child, 'close'); // Nobody holds its output any more.
+		await t.notThrowsAsync(eventually('nobody holds its output any more', () => isClosed));
 		await t.notThrowsAsync(eventually('its folder is gone', () => !existsSync(folder)));
 	});
 }
