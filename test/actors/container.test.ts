@@ -287,6 +287,8 @@ test('a stop that comes while it is inspected waits for what is there', t => {
 	t.like(commandsOf(step(asked, inspected({running: aRunningContainer(), nextAttempt: 1})).effects), [
 		{type: 'container.stop', graceMs: 30_000},
 	]);
+	const hurried = run([stop(5_000), stop(30_000), inspected({running: aRunningContainer(), nextAttempt: 1})]);
+	t.like(commandsOf(hurried.effects), [{type: 'container.stop', graceMs: 5_000}], 'the shortest of all graces counts');
 });
 
 test('a stop survives a runtime that cannot be asked at first', t => {

@@ -5,13 +5,14 @@ import {failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject, OwnerReference} from '../../api/object.js';
 import type {Pod} from '../../api/kinds/pod.js';
+import {unreachableTaint} from '../../api/rules/taints.js';
 import {assignmentOf, assignmentVersion} from '../../actors/control/assignment.js';
 import {nodeSync, type NodeSyncInput, type NodeSyncMessage, type NodeSyncState} from '../../actors/control/node-sync.js';
 import type {Delta, DeltaEntry, ObservedPod} from '../../actors/sync-message.js';
 import type {Context, Effect} from '../../system/behavior.js';
 import type {ObjectIndex} from '../../system/object-index.js';
 import {play, playFrom, type Played} from '../../system/play.js';
-import {aContainer, aPod, aReadyPod, contextWith, drop, indexOf, keyOf, now, nowMs, put} from './_objects.js';
+import {aContainer, aNode, aPod, aReadyPod, contextWith, drop, indexOf, keyOf, now, nowMs, put} from './_objects.js';
 import {aHello, aRuntimeInfo} from './_agent.js';
 
 type Result = Played<NodeSyncState>;
@@ -351,6 +352,29 @@ test('so many small deltas are under way at most; the rest goes together when on
 		deltasOf(effects).map(({entries}) => entries.length),
 		[5],
 	);
+});
+
+test('a lease is renewed for exclusive pods that are the node’s own, and for none while the node is lost', t => {
+	const exclusive = (name: string, parts: Parameters<typeof aReadyPod>[0] = {}): Pod =>
+		ours(name, {...parts, metadata: {annotations: {'troupe.dev/exclusive': 'true'}}});
+	const over = exclusive('over');
+	const index = indexOf(aNode(), exclusive('mine'), ours('plain'), exclusive('elsewhere', {spec: {nodeName: 'node-b'}}), {
+		...over,
+		metadata: {...over.metadata, deletionTimestamp: now, deletionGracePeriodSeconds: 0},
+	});
+	const pods = ['mine', 'plain', 'elsewhere', 'over', 'gone'].map(name => ({key: `pods/default/${name}`, uid: `uid-of-${name}`}));
+	const asked = {type: 'renewLeases', number: 3, pods} as const;
+	const renewed = (...uids: readonly string[]) => [
+		{type: 'tell', to: 'troupe://node-a/leases', message: {type: 'leasesRenewed', number: 3, uids}},
+	];
+	const greeted = greet(index);
+	t.like(on(greeted, index, asked).effects, renewed('uid-of-mine'));
+	const another = {...asked, pods: [{key: 'pods/default/mine', uid: 'uid-of-one-before'}]};
+	t.like(on(greeted, index, another).effects, renewed(), 'a pod of that name before it');
+	put(index, aNode({spec: {taints: [{key: unreachableTaint, effect: 'NoExecute'}]}}));
+	t.like(on(greeted, index, asked).effects, renewed(), 'its pods are being taken');
+	drop(index, aNode());
+	t.like(on(greeted, index, asked).effects, renewed(), 'it has no record any more');
 });
 
 test('what a node repeats waits once', t => {

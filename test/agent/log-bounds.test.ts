@@ -80,6 +80,17 @@ test('a log of 8 TiB is rotated to no more than its bound, and its holes stay ho
 	t.is(readAll(log).text, 'the end\n');
 });
 
+test('what is written while a rotation copies is neither lost nor cut off', async t => {
+	const log = await aLog(t, `${'x'.repeat(mebibyte)}\n`);
+	const rotation = rotateLog(log, mebibyte);
+	// It has looked how long the log is, and copies no more than that.
+	appendFileSync(log, 'meanwhile\n');
+	await rotation;
+	t.is(statSync(log).size, 0);
+	appendFileSync(log, 'afterwards\n');
+	t.is(readAll(log).text, `${'x'.repeat(mebibyte)}\nmeanwhile\nafterwards\n`);
+});
+
 test('a log that is nothing but a hole is cut, and takes no disk', async t => {
 	const log = await aLog(t);
 	truncateSync(log, 8 * tebibyte);

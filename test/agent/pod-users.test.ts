@@ -50,6 +50,16 @@ test('a user is given to another only when none is unused, and the longest unuse
 	t.throws(() => later.take('a'));
 });
 
+test('the longest unused is the one that was given back first, not the one that was given out first', t => {
+	const users = nodeOf(t, {first: 5_000, last: 5_001}).open();
+	t.is(users.take('a').uid, 5_000);
+	t.is(users.take('b').uid, 5_001);
+	users.release('b');
+	users.release('a');
+	t.is(users.take('c').uid, 5_001);
+	t.is(users.take('d').uid, 5_000);
+});
+
 test('one of two pods that goes leaves the user to the other', t => {
 	const users = nodeOf(t, {first: 5_000, last: 5_000}).open();
 	users.take('a');

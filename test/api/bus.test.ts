@@ -144,6 +144,12 @@ test('over HTTP, viewers and tools read, editors write, nodes ask nothing', t =>
 	t.true(mayRequest({name: 'ed', role: 'edit'}, 'patch', 'replicasets'));
 	t.true(mayRequest(admin, 'delete', 'nodes'));
 	t.false(mayRequest(node, 'get', 'pods'));
+	for (const who of [view, tool])
+		for (const verb of ['get', 'list', 'watch']) {
+			t.false(mayRequest(who, verb, 'secrets'));
+			t.false(mayRequest(who, verb, 'secrets/status'));
+		}
+	t.true(mayRequest({name: 'ed', role: 'edit'}, 'get', 'secrets'));
 });
 
 test('who is not a node publishes nothing', t => {

@@ -115,6 +115,16 @@ const refused: readonly [title: string, manifest: unknown, ...problems: string[]
 		probe({httpGet: {port: 0}}),
 		`${inContainer}.livenessProbe.httpGet.port: must be a port from 1 to 65535 or the name of one, got 0`,
 	],
+	...[-1, 0, 65_536].map((port): [string, unknown, string] => [
+		`a container port of ${port}`,
+		aPodWith({ports: [{containerPort: port}]}),
+		`${inContainer}.ports[0].containerPort: must be a whole number from 1 to 65535, got ${port}`,
+	]),
+	...[-1, 0, 65_536].map((port): [string, unknown, string] => [
+		`a host port of ${port}`,
+		aPodWith({ports: [{containerPort: 80, hostPort: port}]}),
+		`${inContainer}.ports[0].hostPort: must be a whole number from 1 to 65535, got ${port}`,
+	]),
 	[
 		'a liveness that has to be shown twice',
 		probe({tcpSocket: {port: 1}, successThreshold: 2}),

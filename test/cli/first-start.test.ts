@@ -3,7 +3,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {keepLineage, lineageIn, refuseLostStore} from '../../cli/first-start.js';
+import {keepLineage, lineageIn, refuseLostStore, refuseMissingStore} from '../../cli/first-start.js';
 import {homeOf, type Home} from '../../cli/home.js';
 import {createMemoryStore} from '../../system/memory-store.js';
 import {noMeta} from '../../system/meta.js';
@@ -38,6 +38,21 @@ for (const [what, {leave, ofEtcd}] of Object.entries(traces)) {
 		const filled = empty();
 		await commitTo(filled, batchOf(noMeta));
 		await t.notThrowsAsync(refuseLostStore(filled, home, level));
+	});
+}
+
+for (const [what, {leave}] of Object.entries(traces)) {
+	test(`beside ${what} a store that is missing is refused before one is made`, async t => {
+		const home = homeOf(await folder(t));
+		mkdirSync(home.data);
+		t.notThrows(() => refuseMissingStore(home, level), 'a home that is new');
+		leave(home);
+		t.throws(() => refuseMissingStore(home, level), {message: /is empty, and .* says that this home has served a cluster.*--new/});
+		t.notThrows(() => refuseMissingStore(home, {...level, isNew: true}));
+		t.notThrows(() => refuseMissingStore(home, {...level, store: 'memory'}));
+		t.notThrows(() => refuseMissingStore(home, etcd), 'it is elsewhere');
+		mkdirSync(path.join(home.data, 'control', 'level'), {recursive: true});
+		t.notThrows(() => refuseMissingStore(home, level), 'it is there');
 	});
 }
 

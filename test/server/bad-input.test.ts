@@ -22,6 +22,13 @@ test('a body that is no JSON is told by its place, and nothing of it is shown', 
 	t.false((await refused('a: geheim: [')).includes('geheim'));
 });
 
+test('a key that is given twice is told by both places, and nothing of its values is shown', async t => {
+	const {json} = await openDoor(t);
+	const refused = async (body: string) => (await json<StatusBody>(400, 'POST', pods, body)).message;
+	t.is(await refused('{"a": "geheim",\n"a": 2}'), 'the body gives a key twice: line 2, column 1, first in line 1, column 2');
+	t.regex(await refused('{"a": [{"b": 1, "\\u0062": 1}]}'), /gives a key twice: line 1, column 17, first in line 1, column 9$/);
+});
+
 test('a body that is no YAML is told by its place, and nothing of it is shown', async t => {
 	const {json} = await openDoor(t);
 	const yaml = {'content-type': 'application/yaml'};

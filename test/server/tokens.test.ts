@@ -54,6 +54,18 @@ test('a name has one token: a new one takes the place of the old', async t => {
 	t.is(tokens.authenticate(second), undefined);
 });
 
+test('a token with an end lets nobody in from then on, also one that has let in before', async t => {
+	let atMs = nowMs();
+	const tokens = openTokens(plainVault(), () => atMs);
+	const token = await tokens.issue('ci', 'edit', {ttlMs: 1_000});
+	atMs += 999;
+	t.like(tokens.authenticate(token), {name: 'ci'});
+	atMs += 1;
+	t.is(tokens.authenticate(token), undefined);
+	t.deepEqual([tokens.list(), tokens.logins()], [[], []]);
+	t.regex(await tokens.issue('ci', 'edit', {isNew: true}), /^troupe-/, 'its name is free');
+});
+
 test('a token made anew under the same name is another credential, which tells nothing of it', async t => {
 	const tokens = openTokens(plainVault(), nowMs);
 	const first = await tokens.issue('ci', 'view');

@@ -133,6 +133,20 @@ test('timeoutSeconds ends a watch quietly, with a bookmark for those who asked f
 	t.true(await isOver2());
 });
 
+test('a bookmark has the version of its moment, not that of the beginning, also after changes that are no news of the watch', async t => {
+	const door = await openDoor(t);
+	door.cluster.pod('a');
+	const {next, isOver} = await watch(
+		t,
+		door,
+		'&resourceVersion=3&timeoutSeconds=1&allowWatchBookmarks=true&fieldSelector=metadata.name%3Da',
+	);
+	door.cluster.pod('b');
+	door.cluster.pod('c');
+	t.deepEqual(await next(), {type: 'BOOKMARK', object: {kind: 'Pod', apiVersion: 'v1', metadata: {resourceVersion: '5'}}} as never);
+	t.true(await isOver());
+});
+
 test('initial events end with a bookmark that says so', async t => {
 	const door = await openDoor(t);
 	door.cluster.pod('a');

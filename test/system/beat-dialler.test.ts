@@ -86,7 +86,7 @@ test('a beat without an answer for a second has a second connection dialled; the
 	t.true(dialled.length > 1);
 	t.is(first.ended, 'no');
 	const second = at(-1);
-	t.not(second.lane, first.lane, 'the broker would end the first for it');
+	for (const {lane} of dialled.slice(1)) t.not(lane, first.lane, 'the broker would end the first for it');
 	second.on.reached();
 	t.is(first.ended, 'no');
 	const before = first.saidMs.length;

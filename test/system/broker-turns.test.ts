@@ -10,6 +10,7 @@ import {createIntake} from '../../system/broker/intake.js';
 import {ClientStream} from '../../system/broker/client-stream.js';
 import {createPace, type Pace, type Rank} from '../../system/broker/pace.js';
 import {createPacketGuard} from '../../system/broker/packet-guard.js';
+import {packetWork} from '../../system/broker/packet-work.js';
 import {ManualClock} from '../../system/manual-clock.js';
 import {connectPacket, event, loggedIn, newClient, openSocket, refusalOf, settled, startBroker} from './broker-rig.js';
 import {connectPacket as anyConnect, packet, pingPacket, publishPacket, subscribePacket} from './mqtt/_wire.js';
@@ -132,6 +133,16 @@ function createAfter(opening: Buffer) {
 	guard.pass(opening, 0, Infinity);
 	return guard;
 }
+
+test('a publish costs what its quality of service asks for, and what is copied of it', t => {
+	const [publish, qos1, qos2] = [0x30, 0x32, 0x34];
+	t.deepEqual(
+		[publish, qos1, qos2].map(first => packetWork(first, 100)),
+		[1, 3, 6],
+	);
+	t.is(packetWork(publish, 8_192 * 10), 11);
+	t.is(packetWork(0xc0, 0), 1, 'a ping');
+});
 
 test('a login gets so much a second, its connections in order, and owes no more than its bound', t => {
 	const clock = new ManualClock();

@@ -1,6 +1,7 @@
 import test from 'ava';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {lead, type Leadership, type Led, type TermOfOffice} from '../../system/leadership.js';
+import type {Election, ElectionListener, Office} from '../../system/election.js';
 import {ManualClock} from '../../system/manual-clock.js';
 import {createHall, createMemoryElection, type Hall} from '../../system/memory-election.js';
 
@@ -66,6 +67,36 @@ test('a leader that is cut off kills its system before another opens its own', t
 	clock.advance(1_600);
 	b.open();
 	t.deepEqual(b.log, ['leading', 'begin']);
+});
+
+test('a leader whose time is over is out of office before anybody says so, and in it again once a late confirmation counts', t => {
+	const clock = new ManualClock();
+	let listener: ElectionListener | undefined;
+	let term: TermOfOffice | undefined;
+	let untilMs = clock.monotonicMs() + 1_000;
+	const office: Office = {untilMs: () => untilMs, resign: () => Promise.resolve()};
+	const silent: Election = {
+		run: (_self, heard) => void (listener = heard),
+		leader: () => undefined,
+		answers: () => true,
+		servers: () => [],
+		close: () => Promise.resolve(),
+	};
+	lead<Led>({
+		election: silent,
+		self: {id: 'a', api: 'https://a'},
+		clock,
+		open: opened => void (term = opened),
+		onLeading: () => undefined,
+		onStandby: () => undefined,
+	});
+	listener?.elected(office);
+	clock.advance(999);
+	t.true(term?.inOffice());
+	clock.advance(1);
+	t.false(term?.inOffice(), 'as after a pause of the whole process, in which no timer came');
+	untilMs += 1_000;
+	t.true(term?.inOffice());
 });
 
 test('a system that finds itself fenced is killed once, and the office given up', t => {

@@ -8,6 +8,7 @@ import {metaStoreKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {addSums} from '../../system/add-sums.js';
 import {openLevelDriver, openLevelStore} from '../../system/level-store.js';
+import {isBehind} from '../../system/level-witness.js';
 import {formatMeta, noMeta} from '../../system/meta.js';
 import type {Batch} from '../../system/store.js';
 import {batchOf, commitTo, loadFrom, metaOf, storeContract, writing} from './store-contract.js';
@@ -184,6 +185,40 @@ function failingOnce(batch: Batch): Batch {
 const first = batchOf(noMeta, writing('/troupe/registry/a', 'old'));
 const second = batchOf(first.next, writing('/troupe/registry/a', 'new'), writing('/troupe/registry/b', 'new'));
 const old = [{key: '/troupe/registry/a', body: 'old'}];
+
+type Batching = {_batch: (operations: readonly unknown[], options: {readonly sync?: boolean}) => Promise<void>};
+
+/** From now on LevelDB is on a disk that is cut off at once: what was not synced is acknowledged, and gone. */
+function losePower(t: ExecutionContext): void {
+	const level = ClassicLevel.prototype as unknown as Batching;
+	const whole = level._batch;
+	t.teardown(() => (level._batch = whole));
+	level._batch = function (operations, options) {
+		return options.sync === true ? whole.call(this, operations, options) : Promise.resolve();
+	};
+}
+
+// The others share the prototype.
+test.serial('what was acknowledged survives a power cut that takes all that was not synced', async t => {
+	losePower(t);
+	const directory = directoryFor(t);
+	const driver = await openLevelStore(directory);
+	t.is((await commitTo(driver, batchOf(noMeta, writing('/troupe/registry/a', 'kept')))).type, 'committed');
+	await driver.close();
+	const again = await openLevelStore(directory);
+	t.teardown(() => again.close());
+	t.deepEqual(await loadFrom(again, '/troupe/'), [{key: '/troupe/registry/a', body: 'kept'}]);
+});
+
+test('a store of an earlier term, or of an earlier version of the same, is behind; one that is ahead is not', t => {
+	const witnessed = {version: 5, epoch: 2};
+	t.true(isBehind({version: 5, epoch: 1}, witnessed));
+	t.true(isBehind({version: 9, epoch: 1}, witnessed));
+	t.true(isBehind({version: 4, epoch: 2}, witnessed));
+	t.false(isBehind(witnessed, witnessed));
+	t.false(isBehind({version: 6, epoch: 2}, witnessed));
+	t.false(isBehind({version: 4, epoch: 3}, witnessed));
+});
 
 test('after a failed batch the store is opened again and goes on', async t => {
 	const driver = await openLevelDriver(directoryFor(t));
