@@ -53,7 +53,7 @@ test('the value of a Secret is in the environment of its program and in the answ
 	t.timeout(100_000);
 	const cluster = openHome(t);
 	const up = cluster.startFile(path.join(import.meta.dirname, '../_faulty-up.js'), [cluster.home]);
-	await up.says(/get pods\n/);
+	await up.says(/get pods .*\n/);
 	const client = await cluster.client();
 	const ear = await openEar(t, cluster);
 	await ear.listen('troupe/#');

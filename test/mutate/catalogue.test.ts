@@ -1,0 +1,38 @@
+import {existsSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import {mistakes} from './catalogue.js';
+import {withMistake} from './mistake.js';
+import {verdictOf} from './verdict.js';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+
+test('every mistake of the catalogue can be planted, and names a test', t => {
+	for (const mistake of mistakes) {
+		t.notThrows(() => withMistake(readFileSync(path.join(root, mistake.file), 'utf8'), mistake));
+		t.true(existsSync(path.join(root, mistake.test)), `${mistake.what}: there is no ${mistake.test}`);
+	}
+	t.is(new Set(mistakes.map(({what}) => what)).size, mistakes.length, 'each has a line of its own');
+});
+
+test('a text that is not there once, or that changes nothing, is no mistake to plant', t => {
+	const mistake = {what: 'it', file: 'api/it.ts', text: 'a', becomes: 'b', test: 'test/it.test.ts'};
+	t.is(withMistake('x = a;', mistake), 'x = b;');
+	t.throws(() => withMistake('x = c;', mistake), {message: /0 times/});
+	t.throws(() => withMistake('x = a + a;', mistake), {message: /2 times/});
+	t.throws(() => withMistake('x = a;', {...mistake, becomes: 'a'}), {message: /changes nothing/});
+});
+
+const report = (...counts: readonly string[]): string =>
+	`\n  ✔ 1 test passed is a title\n  ─\n\n${counts.map(text => `  ${text}\n`).join('')}`;
+
+test('a test that fails, hangs or ends its process is a kill; a file that cannot be loaded, or has no such test, is none', t => {
+	t.is(verdictOf(report('2 tests passed')), 'survived');
+	t.is(verdictOf(report('2 tests failed')), 'killed');
+	t.is(verdictOf(report('2 tests passed', '1 test failed')), 'killed');
+	t.is(verdictOf(report('1 test passed', '1 test remained pending after a timeout')), 'killed');
+	t.is(verdictOf(report('1 test passed', '1 uncaught exception')), 'killed');
+	t.is(verdictOf(report('1 uncaught exception')), 'no test ended');
+	t.is(verdictOf(report('3 tests skipped')), 'no test ended');
+	t.is(verdictOf('  ✘ Couldn’t find any matching tests\n'), 'no test ended');
+});

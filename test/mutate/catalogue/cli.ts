@@ -1,0 +1,75 @@
+import type {Mistake} from '../mistake.js';
+
+export const ofCli: readonly Mistake[] = [
+	{
+		what: 'KUBECONFIG comes before a home that was chosen',
+		file: 'cli/kubeconfig.ts',
+		text: 'homeIsChosen || named.length === 0',
+		becomes: 'named.length === 0',
+		test: 'test/cli/client.test.ts',
+		title: 'a home that somebody chose, and a cluster that was made in the usual one, come before KUBECONFIG',
+	},
+	{
+		what: 'a home with the token of an administrator has never served',
+		file: 'cli/first-start.ts',
+		text: 'const ofAny = [home.lineage, home.adminToken];',
+		becomes: 'const ofAny = [home.lineage];',
+		test: 'test/cli/first-start.test.ts',
+	},
+	{
+		what: 'a missing store beside a home that has served is made anew',
+		file: 'cli/first-start.ts',
+		text: "existsSync(path.join(home.data, 'control', 'level'))) return;\n\trefuse(home, store);",
+		becomes: "existsSync(path.join(home.data, 'control', 'level'))) return;",
+		test: 'test/cli/first-start.test.ts',
+	},
+	{
+		what: 'a link may lead one folder out of what is copied',
+		file: 'cli/cp/unpack.ts',
+		text: 'height <= path.length - 1',
+		becomes: 'height <= path.length',
+		test: 'test/cli/cp.test.ts',
+	},
+	{
+		what: 'an archive may name what is above',
+		file: 'cli/cp/unpack.ts',
+		text: "|| parts.includes('..') ",
+		becomes: '',
+		test: 'test/cli/cp.test.ts',
+	},
+	{
+		what: 'what was opened first is closed first',
+		file: 'cli/closers.ts',
+		text: 'closers.splice(0).reverse()',
+		becomes: 'closers.splice(0)',
+		test: 'test/cli/closers.test.ts',
+	},
+	{
+		what: 'what others changed meanwhile is written over',
+		file: 'cli/changes.ts',
+		text: ', resourceVersion: live.metadata.resourceVersion',
+		becomes: '',
+		test: 'test/cli/changes.test.ts',
+	},
+	{
+		what: 'the live table keeps what was deleted while nobody heard',
+		file: 'cli/get/live.ts',
+		text: 'there.has(uid) ? row : gone(row, nowMs)',
+		becomes: 'row',
+		test: 'test/cli/live.test.ts',
+	},
+	{
+		what: 'letters of others turn the direction of a line round',
+		file: 'cli/control-characters.ts',
+		text: '\\u2066-\\u2069',
+		becomes: '',
+		test: 'test/cli/control-characters.test.ts',
+	},
+	{
+		what: 'a file that never ends is read for ever',
+		file: 'cli/bounded-file.ts',
+		text: 'if (bytes > maxBytes) throw',
+		becomes: 'if (bytes < 0) throw',
+		test: 'test/cli/manifest.test.ts',
+	},
+];
