@@ -49,7 +49,8 @@ export function mountText(plan: MountPlan, tools: MountTools, place: MountPlace)
 	const writer: Writer = {tools, said, root: isPrivate ? plan.root : '', at: said(isPrivate ? plan.root : '')};
 	const kept = place.memory === undefined ? undefined : said(place.memory);
 	const lines = [
-		'umask 022',
+		// What mounts nothing of its own keeps the umask of its agent.
+		...(isPrivate || plan.mounts.length > 0 ? ['umask 022'] : []),
 		// Its first line, whatever it is.
 		`refuse() { printf '${refusedWord} %s\\n' "\${1%%\n*}" >&${place.stateDescriptor}; exit 1; }`,
 		// A namespace of its own has forgotten that it is not to be bound with the rest.

@@ -306,6 +306,7 @@ test('all that is hidden is one table, and the folder of the pod is entered befo
 	const {text, words} = mountText(plan, tools, {memory: undefined, stateDescriptor: 3});
 	t.is(text.match(/\/bin\/mount/g)?.length, 1);
 	t.true(text.indexOf('cd -P') < text.indexOf('/bin/mount'));
+	t.false(text.includes('umask'), 'a container that mounts nothing has the umask of its agent');
 	t.is(
 		words.find(word => word.includes('tmpfs')),
 		[
