@@ -3,6 +3,7 @@
 import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {asOther} from '../_needing.js';
+import {killAll} from './_processes.js';
 import {openHome} from './_rig.js';
 import {eventually} from './_waiting.js';
 
@@ -17,6 +18,8 @@ asOther('a pod reads no token, no key and no log, also where the data are elsewh
 	const cluster = openHome(t);
 	const {folder, home} = cluster;
 	const elsewhere = path.join(folder, 'elsewhere');
+	// What is looked for in the home alone would not be found.
+	t.teardown(() => killAll(folder));
 	for (const each of [elsewhere, home, path.join(folder, '.troupe')]) mkdirSync(each);
 	symlinkSync(elsewhere, path.join(home, 'data'));
 	writeFileSync(path.join(folder, '.troupe', 'admin.token'), 'of-the-usual-home');
