@@ -22,6 +22,7 @@ export function underShim(words: Words): Command {
 		argv: words,
 		env: [{name: 'HOSTNAME', value: 'bench'}],
 		path: process.env['PATH'] ?? '/usr/bin:/bin',
+		directory: '/',
 		namespaces: findNamespaces({uid: process.getuid?.() ?? root, gid: process.getgid?.() ?? root}),
 		drop: process.getuid?.() === root ? findDropper()?.({user: nobody, groups: [], mayGain: false}) : undefined,
 		startedAtMs: Date.now(),

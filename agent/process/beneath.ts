@@ -1,9 +1,21 @@
-// Folders below a folder in which others write: reached step by step, by descriptor, so that no symbolic link that is put there
-// meanwhile leads anywhere else.
+// Files in folders in which others write: reached step by step, by descriptor, so that no symbolic link that is put there meanwhile leads
+// anywhere else.
 //
 // Node has no openat(2); a path through /proc/self/fd does the same. Source: proc(5), CVE-2021-25741 for what goes wrong without it.
 
-import {chmodSync, chownSync, closeSync, constants, fstatSync, mkdirSync, openSync, realpathSync, statSync} from 'node:fs';
+import {
+	chmodSync,
+	chownSync,
+	closeSync,
+	constants,
+	fstatSync,
+	mkdirSync,
+	openSync,
+	readlinkSync,
+	statSync,
+	statfsSync,
+	type Stats,
+} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {limits} from '../../api/limits.js';
@@ -75,32 +87,82 @@ export type Resolved = {
 	readonly missing: readonly string[];
 };
 
+/** Where an absolute path leads. Throws as `reach` does. */
+export const resolved = (file: string): Resolved => reach(file, (_at, place) => place);
+
+/** Throws as `reach` does, and for what is missing. */
+export const statsOf = (file: string): Stats =>
+	reach(file, (at, {missing}) => {
+		if (missing.length > 0) throw new Error(`"${file}" does not exist`);
+		return statSync(at);
+	});
+
+/** As many as the kernel follows. */
+const mostLinks = 40;
+
 /**
- * Where an absolute path leads, by a number of looks that grows with the logarithm of its depth. Throws errno exceptions other than a missing
- * file, and an Error for what is too long or too deep.
+ * Goes to an absolute path and calls `act` with a path to what it has reached, which may be used until it returns: the file itself, or the last
+ * folder that is there. Programs may exchange what is on the way at any time, and no link of /proc is followed, for it may lead into what a
+ * program has mounted: whoever looks there waits as long as it likes. Throws errno exceptions other than a missing file, and an Error for what is
+ * too long or too deep or leads through /proc.
  */
-export function resolved(file: string): Resolved {
+export function reach<Value>(file: string, act: (at: string, resolved: Resolved) => Value): Value {
 	if (file.length > limits.pathBytes) throw new Error(`a path of ${file.length} characters is too long: at most ${limits.pathBytes}`);
-	const names = namesOf(path.resolve(file));
-	if (names.length > limits.pathNames) throw new Error(`a path of ${names.length} names is too deep: at most ${limits.pathNames}`);
-	const pathOf = (count: number): string => `/${names.slice(0, count).join('/')}`;
-	let there = 0;
-	for (let beyond = names.length + 1; there + 1 < beyond;) {
-		const middle = (there + beyond) >> 1;
-		if (statSync(pathOf(middle), {throwIfNoEntry: false}) === undefined) beyond = middle;
-		else there = middle;
+	const names = namesOf(path.resolve(file)).reverse();
+	const done: string[] = [];
+	let links = 0;
+	let here = openSync('/', flags);
+	const enter = (descriptor: number): void => {
+		closeSync(here);
+		here = descriptor;
+	};
+	try {
+		for (let name = names.pop(); name !== undefined; name = names.pop()) {
+			const depth = done.length + names.length + 1;
+			if (depth > limits.pathNames) throw new Error(`a path of ${depth} names is too deep: at most ${limits.pathNames}`);
+			const there = stepTo(here, name);
+			if (there === undefined) {
+				names.push(name);
+				break;
+			}
+			if (typeof there === 'number') {
+				enter(there);
+				if (name === '..') done.pop();
+				else done.push(name);
+				continue;
+			}
+			if (++links > mostLinks) throw new Error('too many symbolic links');
+			if (path.isAbsolute(there.link)) {
+				enter(openSync('/', flags));
+				done.length = 0;
+			}
+			names.push(...namesOf(there.link).reverse());
+		}
+		const real = `/${done.join('/')}`;
+		const missing = names.reverse();
+		if (missing.includes('..')) throw new Error('a link leads through what is not there');
+		return act(`/proc/self/fd/${here}`, {place: path.join(real, ...missing), real, missing});
+	} finally {
+		closeSync(here);
 	}
-	const missing = names.slice(there);
-	if (missing.length > 0) whyMissing(pathOf(there + 1));
-	const real = realpathSync.native(pathOf(there));
-	return {place: path.join(real, ...missing), real, missing};
 }
 
-/** What is below a file is not missing. */
-function whyMissing(file: string): void {
+/** PROC_SUPER_MAGIC of linux/magic.h. */
+const procType = 0x9fa0;
+
+/** What a name in a folder is; undefined: nothing. */
+function stepTo(folder: number, name: string): number | {readonly link: string} | undefined {
+	const at = `/proc/self/fd/${folder}`;
 	try {
-		statSync(file);
+		return openSync(`${at}/${name}`, flags);
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+		const {code} = error as NodeJS.ErrnoException;
+		if (code === 'ENOENT') return undefined;
+		if (code !== 'ENOTDIR' || !fstatSync(folder).isDirectory()) throw error;
 	}
+	const file = openSync(`${at}/${name}`, O_PATH | constants.O_NOFOLLOW);
+	if (!fstatSync(file).isSymbolicLink()) return file;
+	closeSync(file);
+	if (statfsSync(at).type === procType) throw new Error('it leads through a link of /proc');
+	return {link: readlinkSync(`${at}/${name}`)};
 }

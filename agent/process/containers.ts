@@ -41,6 +41,8 @@ type Live = {
 	started: StartRecord | undefined;
 	/** Why the shim itself could not be spawned. */
 	spawnError: Error | undefined;
+	/** Undefined: an earlier agent has spawned it. */
+	killShim: (() => void) | undefined;
 	readonly onStarted: Done<RunningContainer>[];
 	readonly onEnded: Set<() => void>;
 	kill: {readonly atMs: number; readonly cancel: Cancel} | undefined;
@@ -122,7 +124,16 @@ export function createContainers({sandboxes, stock, groups, logs, bootId, clock,
 			() => hearNews(container, live, statOf),
 			() => hearEnd(container, live),
 		);
-		const live: Live = {attempt, close, started, spawnError: undefined, onStarted: [], onEnded: new Set(), kill: undefined};
+		const live: Live = {
+			attempt,
+			close,
+			started,
+			spawnError: undefined,
+			killShim: undefined,
+			onStarted: [],
+			onEnded: new Set(),
+			kill: undefined,
+		};
 		if (started !== undefined) accompany(container, attempt, started);
 		container.live = live;
 		known.set(keyOf(container.id), container);
@@ -209,8 +220,9 @@ export function createContainers({sandboxes, stock, groups, logs, bootId, clock,
 		if (attempt <= container.highest) return done(attemptIsOver(id, attempt, container.highest + 1));
 		groups.make(id, attempt, spec);
 		// The error comes in a later turn than the spawn, and before the end of the lifeline.
-		const lifeline = spawnShim({...plan, folder: container.folder, attempt}, stock, error => void (started.spawnError = error));
-		const started = watch(container, attempt, lifeline, undefined);
+		const shim = spawnShim({...plan, folder: container.folder, attempt}, stock, error => void (started.spawnError = error));
+		const started = watch(container, attempt, shim.lifeline, undefined);
+		started.killShim = shim.kill;
 		started.onStarted.push(done);
 	}
 
@@ -243,8 +255,11 @@ export function createContainers({sandboxes, stock, groups, logs, bootId, clock,
 		const {live} = container;
 		if (live === undefined) return done(succeeded(container.lastExit ?? null));
 		live.onEnded.add(() => done(succeeded(container.lastExit ?? null)));
-		if (live.started === undefined) live.onStarted.push(() => end(live, graceMs));
-		else end(live, graceMs);
+		if (live.started !== undefined) return end(live, graceMs);
+		live.onStarted.push(() => end(live, graceMs));
+		// The way to its working directory may be one that never answers.
+		const cancel = clock.after(Math.max(graceMs, limits.beginMs), () => live.started ?? live.killShim?.());
+		live.onEnded.add(cancel);
 	}
 
 	/** SIGTERM now, SIGKILL after the grace; of several wishes the earliest SIGKILL counts. */

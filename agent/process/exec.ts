@@ -202,12 +202,19 @@ export function createExec({containers, groups, stock, host, clock}: ExecOptions
 		const {rows, columns} = sizeOf(wanted);
 		let answer: Done<null> | undefined = done;
 		const finish = (outcome: Outcome<null>): void => {
+			cancel();
 			answer?.(outcome);
 			answer = undefined;
 		};
-		spawn('stty', ['-F', `/proc/${child}/fd/0`, 'rows', String(rows), 'cols', String(columns)], {stdio: 'ignore', env: {PATH: host.path}})
+		const words = ['-F', `/proc/${child}/fd/0`, 'rows', String(rows), 'cols', String(columns)];
+		const stty = spawn('stty', words, {stdio: 'ignore', cwd: '/', env: {PATH: host.path}})
 			.once('error', error => finish(failed('ERR_RUNTIME', {message: explained(error)})))
 			.once('exit', () => finish(succeeded(null)));
+		// The program may have put something in the place of its terminal that never answers.
+		const cancel = clock.after(limits.beginMs, () => {
+			stty.kill('SIGKILL');
+			finish(succeeded(null));
+		});
 	}
 
 	return {

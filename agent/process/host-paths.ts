@@ -2,8 +2,8 @@
 //
 // Links are followed before anything is decided. What is decided is a path without links; the mount itself takes no other one.
 
-import {lstatSync, type Stats} from 'node:fs';
-import {isWithin, makeFileBeneath, makeFoldersBeneath, resolved} from './beneath.js';
+import type {Stats} from 'node:fs';
+import {isWithin, makeFileBeneath, makeFoldersBeneath, resolved, statsOf} from './beneath.js';
 
 export type HostPaths = {
 	/** Prefixes; nothing where there are none. */
@@ -25,7 +25,7 @@ export function hostPathOf(wanted: string, check: string, rule: HostPaths): Host
 	if (missing.length > 0 && check === 'DirectoryOrCreate') makeFoldersBeneath('/', place);
 	else if (missing.length === 1 && check === 'FileOrCreate') makeFileBeneath('/', place, 0o644);
 	else if (missing.length > 0) return {ok: false, reason: `hostPath "${wanted}" does not exist on this node`};
-	const found = lstatSync(place);
+	const found = statsOf(place);
 	const isRight = kinds[check.replace('OrCreate', '')]?.is(found) ?? true;
 	if (isRight) return {ok: true, path: place};
 	return {ok: false, reason: `hostPath "${wanted}" is not ${kinds[check.replace('OrCreate', '')]?.noun ?? check}`};

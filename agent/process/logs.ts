@@ -6,7 +6,7 @@
 // call here reads more than it was given, what looks for a line looks through `logScanBytes` in turns with everything else, and of a log
 // with holes no more than that is shown, without the holes.
 
-import {closeSync, openSync, readFileSync, readSync, statSync} from 'node:fs';
+import {closeSync, constants, openSync, readFileSync, readSync, statSync} from 'node:fs';
 import {limits} from '../../api/limits.js';
 import {turn} from './turn.js';
 
@@ -89,7 +89,8 @@ export function hole(data: Buffer): number {
 export function readAt(file: string, position: number, maxBytes: number): Buffer {
 	let descriptor: number;
 	try {
-		descriptor = openSync(file, 'r');
+		// A program may have taken a lease on its log (fcntl(2)), for which others wait.
+		descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
 	} catch (error) {
 		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
 		throw error;

@@ -4,13 +4,13 @@
 // file system in memory stands in its place, with all that is in the node's own bound into it. What is covered besides is each folder on
 // the way to it, up to the root.
 
-import {accessSync, constants, lstatSync, opendirSync, statSync, type Dirent, type Stats} from 'node:fs';
+import {accessSync, constants, opendirSync, statSync, type Dirent, type Stats} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import {limits} from '../../api/limits.js';
 import {unmountable} from '../../api/mount-places.js';
 import type {MountSpec} from '../../actors/node/runtime-port.js';
-import {isRelativeDown, isWithin, makeFileBeneath, makeFoldersBeneath, resolved, type Resolved} from './beneath.js';
+import {isRelativeDown, isWithin, makeFileBeneath, makeFoldersBeneath, reach, resolved, statsOf, type Resolved} from './beneath.js';
 import {explained} from './explained.js';
 import {hostPathOf, refusalOf, type HostPaths} from './host-paths.js';
 import {mountTable} from './mount-table.js';
@@ -152,7 +152,7 @@ function sourceOf({volume, subPath, readOnly}: MountSpec, record: VolumeRecord |
 		const refusal = refusalOf(record.path, place, hostPaths);
 		if (refusal !== undefined) throw refused(refusal);
 	}
-	const isFolder = lstatSync(place).isDirectory();
+	const isFolder = statsOf(place).isDirectory();
 	return {
 		volume,
 		folder: isFolder ? place : path.dirname(place),
@@ -213,7 +213,7 @@ function targetOf(
 		makePlaceIn(outer, path.relative(outer.target, place), source, refused);
 		return {target: place, missing: 0};
 	}
-	const found = statSync(real);
+	const found = statsOf(real);
 	if (missing.length > 0 && !found.isDirectory()) throw refused(`"${real}" is not a folder`);
 	if (missing.length === 0 && found.isDirectory() !== (source.file === undefined)) throw refused(clash(source));
 	return {target: place, missing: missing.length};
@@ -234,7 +234,7 @@ function makePlaceIn(outer: Mount, rest: string, source: Source, refused: Refuse
 	const {place, missing} = resolved(wanted);
 	if (place !== wanted) throw refused(`a link in volume "${outer.volume}" is there`);
 	if (missing.length === 0) {
-		if (statSync(place).isDirectory() !== (source.file === undefined)) throw refused(clash(source));
+		if (statsOf(place).isDirectory() !== (source.file === undefined)) throw refused(clash(source));
 		return;
 	}
 	if (!outer.isScratch) throw refused(`volume "${outer.volume}" has no such place, and nothing can be made in it`);
@@ -281,11 +281,12 @@ function entriesOf(folder: string): readonly Dirent[] {
 
 /** Names that are no UTF-8 cannot be said and are left out. */
 function coverOf(folder: string, besides: ReadonlySet<string>): Cover {
-	const entries = entriesOf(folder).filter(({name}) => !besides.has(path.join(folder, name)) && !name.includes('\uFFFD'));
+	const {all, ...owner} = reach(folder, at => ({all: entriesOf(at), ...ownerOf(at)}));
+	const entries = all.filter(({name}) => !besides.has(path.join(folder, name)) && !name.includes('\uFFFD'));
 	const namesOf = (is: (entry: Dirent) => boolean): string[] => entries.filter(is).map(({name}) => name);
 	return {
 		folder,
-		...ownerOf(folder),
+		...owner,
 		folders: namesOf(entry => entry.isDirectory()),
 		files: namesOf(entry => !entry.isDirectory() && !entry.isSymbolicLink()),
 		links: namesOf(entry => entry.isSymbolicLink()),
@@ -316,7 +317,7 @@ function mayWrite(folder: string): boolean {
 export function isOpen(folder: string): boolean {
 	const isFixed = ({uid, gid, mode}: Stats): boolean => uid === 0 && (mode & 0o002) === 0 && (gid === 0 || (mode & 0o020) === 0);
 	for (let above = folder; ; above = path.dirname(above)) {
-		if (!isFixed(statSync(above))) return true;
+		if (!isFixed(statsOf(above))) return true;
 		if (above === path.dirname(above)) return false;
 	}
 }

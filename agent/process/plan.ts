@@ -106,15 +106,15 @@ export function planOf(
 			argv: spec.argv,
 			env,
 			path: host.path,
+			directory,
 			drop: mounts === undefined ? rights.drop : dropInView(host, rights.drop, drop),
 			bootId: host.bootId,
 			userProcesses: drop.userProcesses,
-			view: mounts === undefined || host.mountTools === undefined ? undefined : viewOf(mounts, host.mountTools, host, memory, directory),
+			view: mounts === undefined || host.mountTools === undefined ? undefined : viewOf(mounts, host.mountTools, host, memory),
 			namespaces: host.namespaces,
 			terminal: spec.tty && host.terminal !== undefined ? {...host.terminal, owner: isAgent ? undefined : user.uid} : undefined,
 			...start,
 		}),
-		directory: mounts === undefined ? directory : defaultDirectory,
 		input: spec.stdin ? 'kept' : spec.tty ? 'open' : 'none',
 		isApart: host.namespaces !== undefined,
 		privateRoot: mounts !== undefined && mounts.covers.length > 0 ? mounts.root : undefined,
@@ -157,10 +157,9 @@ export const dropInView = (
 	drop: Drop,
 ): readonly string[] | undefined => (agent.uid !== 0 || mountTools === undefined ? words : rightsInView(mountTools, drop));
 
-const viewOf = (plan: MountPlan, tools: MountTools, {namespaces}: Host, memory: string | undefined, directory: string): View => ({
+const viewOf = (plan: MountPlan, tools: MountTools, {namespaces}: Host, memory: string | undefined): View => ({
 	unshare: namespaces === undefined ? tools.unshare : undefined,
 	...mountText(plan, tools, {memory, stateDescriptor: shimDescriptors.state}),
-	directory,
 });
 
 /** What no kernel takes. */

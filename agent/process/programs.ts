@@ -3,6 +3,7 @@
 import {accessSync, constants, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
+import {reach} from './beneath.js';
 import {hiddenNoun, type Seen} from './mounts.js';
 import type {User} from './privileges.js';
 
@@ -72,11 +73,10 @@ function look(file: string, {seen}: Looker): Stats | string {
 		const place = seen?.(file) ?? {file};
 		if (place === 'hidden') return `is in ${hiddenNoun}, which its programs do not see`;
 		// A folder that only the program has is as open as the root.
-		const there = place === 'new' ? '/' : place.file;
-		// Most entries of a PATH are misses, and an exception costs more than the look.
-		return statSync(there, {throwIfNoEntry: false}) ?? notFound;
+		return reach(place === 'new' ? '/' : place.file, (at, {missing}) => (missing.length > 0 ? notFound : statSync(at)));
 	} catch (error) {
-		return `cannot be looked at: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}`;
+		const {code, message} = error as NodeJS.ErrnoException;
+		return code === 'ENOTDIR' ? notFound : `cannot be looked at: ${code ?? message}`;
 	}
 }
 
@@ -85,7 +85,7 @@ function closedFolder(target: string, stats: Stats, looker: Looker): string | un
 	if (looker.isAgent) {
 		const place = looker.seen?.(target) ?? {file: target};
 		try {
-			accessSync(typeof place === 'string' ? '/' : place.file, constants.X_OK);
+			reach(typeof place === 'string' ? '/' : place.file, at => accessSync(at, constants.X_OK));
 			return undefined;
 		} catch {
 			return stats.isDirectory() ? '' : ': it is not executable';

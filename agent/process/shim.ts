@@ -33,6 +33,8 @@ export type Launch = {
 	readonly inputEnd?: string | undefined;
 	/** A view of the node's files of its own. */
 	readonly view?: View | undefined;
+	/** Where the program begins, as it sees it. */
+	readonly directory: string;
 	/** It sees its own processes only; undefined: those of the node. */
 	readonly namespaces?: Namespaces | undefined;
 	/** Its stdin, stdout and stderr are a terminal, which belongs to that user; undefined: to the agent's. */
@@ -42,8 +44,6 @@ export type Launch = {
 export type View = MountText & {
 	/** What makes a mount namespace for it; undefined: the shim has one of its own. */
 	readonly unshare: string | undefined;
-	/** As the program sees it; without a view the shim stands in it already. */
-	readonly directory: string;
 };
 
 export type ShimCommand = {readonly file: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>>};
@@ -109,13 +109,26 @@ exec 9>&- 7<&-
 const closeInputText = 'exec 8>&-\n';
 
 /** Goes on in a mount namespace of its own, which hears of what is unmounted on the node. */
-function inView({unshare, text, words: ofView, directory}: View, {text: rest, words: ofRest, env}: Step): Step {
-	const inside = `${text}cd -- "$1" || refuse "working directory \\"$1\\" cannot be entered"\nshift\n${rest}`;
-	const words = [...ofView, directory, ...ofRest];
+function inView({unshare, text, words: ofView}: View, {text: rest, words: ofRest, env}: Step): Step {
+	const inside = `${text}${rest}`;
+	const words = [...ofView, ...ofRest];
 	if (unshare === undefined) return {text: inside, words, env};
 	const outside = `text=$1\nshift\nexec ${mountWords(unshare).join(' ')} -- ${shell} -c "$text" sh "$@"`;
 	return {text: outside, words: [inside, ...words], env};
 }
+
+/** Not by whom the agent has to wait for: the way there may be one that never answers. */
+const inDirectory = (directory: string, {text, words, env}: Step): Step => ({
+	text: `cd -- "$1" 2>/dev/null || {
+printf '${refusedWord} working directory "%s" cannot be entered\\n' "\${1%%
+*}" >&${shimDescriptors.state}
+exit 1
+}
+shift
+${text}`,
+	words: [directory, ...words],
+	env,
+});
 
 /**
  * A write to the lifeline says that the state file has news; its end says that the shim is gone. The pid is told first, from
@@ -164,7 +177,8 @@ export function shimCommand(launch: Launch): ShimCommand {
 		env: {},
 	};
 	const seen = terminal === undefined ? begun : inTerminal(terminal, begun, prefix);
-	const whole = view === undefined ? seen : inView(view, seen);
+	const entered = inDirectory(launch.directory, seen);
+	const whole = view === undefined ? entered : inView(view, entered);
 	const variables = launch.env.map(({name, value}, index): [string, string] => [`${prefix}${index + 1}`, `${name}=${value}`]);
 	const [file = shell, ...outside] = namespaces === undefined ? [shell] : [...shimWords(namespaces), shell];
 	return {

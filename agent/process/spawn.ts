@@ -1,6 +1,6 @@
 // Starts the shim of one attempt: makes its files, opens its descriptors, and leaves the agent with nothing but a lifeline.
 
-import {spawn} from 'node:child_process';
+import {spawn, type ChildProcess} from 'node:child_process';
 import {closeSync, constants, existsSync, fchownSync, mkdirSync, openSync, rmSync, writeSync} from 'node:fs';
 import {attemptFolder, lifelineFile, logFile, stateFile, stdinEndFile, stdinFile} from './attempts.js';
 import {inheritableFiles} from './descriptors.js';
@@ -14,7 +14,6 @@ export type SpawnPlan = {
 	readonly folder: string;
 	readonly attempt: number;
 	readonly command: ShimCommand;
-	readonly directory: string;
 	/** `kept`: whoever writes into the FIFO beside the attempts is read, until the one that ends it is written to. `open`: nobody ever writes. */
 	readonly input: 'none' | 'open' | 'kept';
 	/** A folder that has to be there and empty. */
@@ -29,11 +28,15 @@ export type SpawnPlan = {
 	readonly shimUser: User | undefined;
 };
 
-/**
- * Returns the reading end of the lifeline, which ends at once when the shim did not start; `onError` says why.
- * Throws errno exceptions.
- */
-export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error) => void): number {
+export type Shim = {
+	/** Its reading end, which ends at once when the shim did not start. */
+	readonly lifeline: number;
+	/** SIGKILL to it and all that has not left its group. */
+	readonly kill: () => void;
+};
+
+/** `onError` says why the shim did not start. Throws errno exceptions. */
+export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error) => void): Shim {
 	const {folder, attempt, command} = plan;
 	const open: number[] = [];
 	const kept = (descriptor: number): number => {
@@ -56,21 +59,29 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 		const ends = openBothEnds(lifelineFile(folder));
 		kept(ends.forShim);
 		lifeline = ends.forAgent;
-		spawn(command.file, command.args, {
-			cwd: plan.directory,
+		const shim = spawn(command.file, command.args, {
+			cwd: '/',
 			env: command.env,
 			detached: true,
 			stdio: covered([openInput(folder, plan.input, kept), log, 'ignore', state, ends.forShim, ...proc], kept),
 			...plan.shimUser,
-		})
-			.once('error', onError)
-			.unref();
-		return lifeline;
+		});
+		shim.once('error', onError).unref();
+		return {lifeline, kill: () => killGroupOf(shim)};
 	} catch (error) {
 		if (lifeline !== undefined) closeSync(lifeline);
 		throw error;
 	} finally {
 		for (const descriptor of open) closeSync(descriptor);
+	}
+}
+
+/** Of a child that leads one. */
+export function killGroupOf({pid, exitCode, signalCode}: ChildProcess): void {
+	try {
+		if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
+	} catch {
+		// Over.
 	}
 }
 

@@ -6,6 +6,7 @@
 //
 // Source: Kubernetes, pkg/volume/util/atomic_writer.go.
 
+import {constants} from 'node:fs';
 import {chmod, chown, mkdir, readFile, readdir, readlink, rename, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 
@@ -87,11 +88,13 @@ async function holds(folder: string, files: readonly FileContent[]): Promise<boo
 		if (entries.filter(entry => !entry.isDirectory()).length !== files.length) return false;
 		for (const {path: name, mode, data} of files) {
 			const file = path.join(folder, name);
-			if (((await stat(file)).mode & 0o7777) !== mode || !data.equals(await readFile(file))) return false;
+			// The owner may have taken a lease on it (fcntl(2)), for which others wait: it is then as if it were another file.
+			const flag = constants.O_RDONLY | constants.O_NONBLOCK;
+			if (((await stat(file)).mode & 0o7777) !== mode || !data.equals(await readFile(file, {flag}))) return false;
 		}
 		return true;
 	} catch (error) {
-		if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+		if (['ENOENT', 'ENOTDIR', 'EAGAIN'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
 		throw error;
 	}
 }

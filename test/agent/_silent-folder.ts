@@ -1,5 +1,5 @@
-// Mounts a file system of its own (FUSE) on a folder and lets one process enter it. Whoever else wants anything of it waits as long as this
-// process lives: `FOLDER`. Source: fuse(4), include/uapi/linux/fuse.h.
+// Mounts a file system of its own (FUSE) on a folder, shows it as one that anybody may enter, and lets one process enter it. Whoever else wants
+// anything of it waits until this process ends: `FOLDER`. Source: fuse(4), include/uapi/linux/fuse.h.
 
 import {spawnSync} from 'node:child_process';
 import {openSync, read, writeSync} from 'node:fs';
@@ -19,38 +19,38 @@ function initialized(): Buffer {
 	return answer;
 }
 
-/** Of a folder that anybody may enter. */
+/** They hold for an hour. */
 function attributes(): Buffer {
 	const answer = Buffer.alloc(104);
+	answer.writeBigUInt64LE(3_600n, 0);
 	answer.writeBigUInt64LE(1n, 16);
 	answer.writeUInt32LE(0o40755, 76);
 	answer.writeUInt32LE(2, 80);
 	return answer;
 }
 
-let isEntered = false;
-
-function answerTo(operation: number): Buffer | undefined {
-	if (operation === operations.init) return initialized();
-	if (isEntered) return undefined;
-	isEntered = operation === operations.access;
-	if (operation === operations.getattr) return attributes();
-	return isEntered ? Buffer.alloc(0) : undefined;
-}
+const answers = new Map([
+	[operations.init, initialized],
+	[operations.getattr, attributes],
+	[operations.access, () => Buffer.alloc(0)],
+]);
 
 const request = Buffer.alloc(131_072);
 
 function next(): void {
 	read(device, request, 0, request.length, null, error => {
 		if (error !== null) process.exit();
-		const answer = answerTo(request.readUInt32LE(4));
+		const operation = request.readUInt32LE(4);
+		const answer = answers.get(operation)?.();
 		if (answer !== undefined) {
 			const head = Buffer.alloc(16);
 			head.writeUInt32LE(head.length + answer.length, 0);
 			request.copy(head, 8, 8, 16);
 			writeSync(device, Buffer.concat([head, answer]));
 		}
-		next();
+		// What is not read is taken back when whoever asked is killed.
+		if (operation === operations.access) setInterval(() => undefined, 3_600_000);
+		else next();
 	});
 }
 

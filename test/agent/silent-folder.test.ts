@@ -1,12 +1,14 @@
 // Folders of a program's own making that never answer: whoever looks at them waits, and the agent never does.
 
 import {spawnSync} from 'node:child_process';
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import type {ContainerSpec} from '../../actors/node/runtime-port.js';
 import type {ProcessRuntimeOptions} from '../../agent/process-runtime.js';
+import {hostPathOf} from '../../agent/process/host-paths.js';
+import {planMounts} from '../../agent/process/mounts.js';
 import {isRoot, needing} from '../_needing.js';
 import {processWorld, whenGone} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
@@ -72,3 +74,35 @@ for (const namespaces of [undefined, null]) {
 		t.is((await value(hear(waits))).end?.exitCode, 137);
 	});
 }
+
+withFuse('nothing of a start leads through /proc to one, whichever way it is written', async t => {
+	const {pid, folder, ensure, run} = await running(t, mounts);
+	const inside = `/proc/${pid}/root${folder}`;
+	const scratch = mkdtempSync(path.join(os.tmpdir(), 'troupe-links-'));
+	t.teardown(() => rmSync(scratch, {recursive: true}));
+	symlinkSync(`${inside}/x`, path.join(scratch, 'link'));
+	symlinkSync('link', path.join(scratch, 'further'));
+	await ensure('uid-2');
+	const refused = /it leads through a link of \/proc/;
+	for (const place of [inside, path.join(scratch, 'further')]) {
+		for (const rest of [{workingDir: place}, {argv: [`${place}/x`]}, {argv: ['x'], env: [{name: 'PATH', value: place}]}]) {
+			const outcome = await run<'container.start'>({type: 'container.start', spec: aContainer('runs', {uid: 'uid-2', ...rest})});
+			t.regex(outcome.ok ? 'started' : outcome.error.message, refused);
+		}
+		t.throws(() => hostPathOf(place, '', {allowed: 'all', never: []}), {message: refused});
+	}
+	const hostPaths = {allowed: 'all', never: []} as const;
+	const wanted = {
+		root: scratch,
+		table: path.join(scratch, 'table'),
+		readOnlyRoot: false,
+		hidden: [],
+		own: undefined,
+		hostPaths,
+		find: () => ({type: 'scratch', place: scratch}) as const,
+	};
+	for (const mount of [{subPath: 'link/y'}, {path: path.join(scratch, 'further')}]) {
+		const planned = planMounts({...wanted, mounts: [{volume: 'data', path: '/new', subPath: undefined, readOnly: false, ...mount}]});
+		t.regex(planned.ok ? 'planned' : planned.reason, refused);
+	}
+});

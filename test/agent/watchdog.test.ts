@@ -39,7 +39,7 @@ const specOf = (attempt: number): ContainerSpec => ({
 	cpuLimitMillis: undefined,
 });
 
-const launch = {argv: ['true'], program: '/bin/true', env: [], path: '/bin', drop: undefined, startedAtMs: 1, bootId: 'boot'};
+const launch = {argv: ['true'], directory: '/', env: [], path: '/bin', drop: undefined, startedAtMs: 1, bootId: 'boot'};
 
 /** A pod, and where nothing else is said one program in it that runs for ever. */
 async function startPod(
