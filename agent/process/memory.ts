@@ -2,12 +2,11 @@
 //
 // It is unbindable, so that no private root gets to see what other pods have there, and nothing of theirs is held by it.
 
-import {spawn} from 'node:child_process';
 import {existsSync, readdirSync, statSync} from 'node:fs';
 import {mkdir, readdir, rmdir} from 'node:fs/promises';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
-import {findTool} from './tools.js';
+import {runTool} from './tools.js';
 import {removeTree} from './trees.js';
 import type {FileOwner} from './volume-files.js';
 
@@ -70,7 +69,7 @@ export function openMemory(directory: string): Memory {
 				if (!existsSync(folder)) return;
 				await removeFolder(path.join(folder, uid));
 				if ((await readdir(folder)).length > 0) return;
-				if (isMountPoint(folder)) await run('umount', ['-l', folder]);
+				if (isMountPoint(folder)) await runTool('umount', ['-l', folder]);
 				await rmdir(folder);
 			}),
 	};
@@ -92,7 +91,7 @@ export async function releaseMemory(directory: string): Promise<void> {
 async function removeFolder(folder: string): Promise<void> {
 	if (!existsSync(folder)) return;
 	for (const name of await readdir(folder)) {
-		if (isMountPoint(path.join(folder, name))) await run('umount', ['-l', path.join(folder, name)]);
+		if (isMountPoint(path.join(folder, name))) await runTool('umount', ['-l', path.join(folder, name)]);
 	}
 	await removeTree(folder);
 }
@@ -101,18 +100,4 @@ async function removeFolder(folder: string): Promise<void> {
 const isMountPoint = (folder: string): boolean => statSync(folder).dev !== statSync(path.dirname(folder)).dev;
 
 const mount = (folder: string, options: readonly string[], more: readonly string[]): Promise<void> =>
-	run('mount', ['-t', 'tmpfs', '-o', options.join(','), ...more, 'troupe', folder]);
-
-/** Rejects with what the program said. */
-function run(name: string, words: readonly string[]): Promise<void> {
-	return new Promise((resolve, reject) => {
-		const child = spawn(findTool(name) ?? name, words, {cwd: '/', env: {}, stdio: ['ignore', 'ignore', 'pipe']});
-		const said: Buffer[] = [];
-		child.stderr.on('data', (data: Buffer) => said.push(data));
-		child.once('error', reject);
-		child.once('close', code => {
-			if (code === 0) resolve();
-			else reject(new Error(Buffer.concat(said).toString().trim().split('\n')[0] || `${name} failed with code ${code}`));
-		});
-	});
-}
+	runTool('mount', ['-t', 'tmpfs', '-o', options.join(','), ...more, 'troupe', folder]);
