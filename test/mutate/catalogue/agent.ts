@@ -92,8 +92,8 @@ export const ofAgent: readonly Mistake[] = [
 	{
 		what: 'exec runs as whoever the program has become',
 		file: 'agent/process/surroundings.ts',
-		text: '\t\t\tdrop,\n',
-		becomes: '\t\t\tdrop: {...drop, user: {uid: Number(/^Uid:\\s*\\d+\\s+(\\d+)/m.exec(status)?.[1]), gid: drop.user.gid}},\n',
+		text: '{pid, drop, env:',
+		becomes: '{pid, drop: {...drop, user: {uid: Number(/^Uid:\\s*\\d+\\s+(\\d+)/m.exec(status)?.[1]), gid: drop.user.gid}}, env:',
 		test: 'test/agent/process-identity.test.ts',
 		title: 'a program that is root by its file is none here, and what joins one that may be runs as the pod’s user',
 	},

@@ -158,14 +158,14 @@ export const ofSystem: readonly Mistake[] = [
 	},
 	{
 		what: 'filters that are taken back go on costing',
-		file: 'system/broker/persistence.ts',
+		file: 'system/broker/sessions.ts',
 		text: 'if (session?.filters.delete(filter) === true) count(session, -filterCost(filter));',
 		becomes: 'session?.filters.delete(filter);',
 		test: 'test/system/broker-session.test.ts',
 	},
 	{
 		what: 'messages that were delivered go on costing',
-		file: 'system/broker/persistence.ts',
+		file: 'system/broker/sessions.ts',
 		text: '\t\tcount(session, -costOf(found));\n',
 		becomes: '',
 		test: 'test/system/broker-session.test.ts',
