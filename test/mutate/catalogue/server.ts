@@ -71,8 +71,8 @@ export const ofServer: readonly Mistake[] = [
 	{
 		what: 'a token that has expired lets in',
 		file: 'server/tokens.ts',
-		text: 'if (stored === undefined || !isGood(stored)) return undefined;',
-		becomes: 'if (stored === undefined) return undefined;',
+		text: 'return stored === undefined || !isGood(stored) ? undefined',
+		becomes: 'return stored === undefined ? undefined',
 		test: 'test/server/tokens.test.ts',
 	},
 	{
