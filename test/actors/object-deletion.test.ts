@@ -106,6 +106,14 @@ test('a foreground delete keeps the owner until its blocking dependents are gone
 	t.is(marked && settle(index, marked), undefined);
 });
 
+test('a foreground delete does not wait for dependents that hold nobody back', t => {
+	const set = aReplicaSet();
+	const pod = aPod({metadata: {ownerReferences: [ownedBy(set, {blockOwnerDeletion: false})]}});
+	const index = indexOf(set, pod);
+	const marked = commit(index, set, deleteWith({propagation: 'Foreground'}));
+	t.is(marked && settle(index, marked), undefined);
+});
+
 test('a foreground delete of an owner without dependents removes it at once', t => {
 	const set = aReplicaSet();
 	t.is(tellRecord(set, [deleteWith({propagation: 'Foreground'})], contextWith(indexOf(set))).object, undefined);

@@ -204,6 +204,19 @@ test('a pod that goes while others wait hides nobody', t => {
 	t.is(bindsOf(playFrom(scheduler, first.state, [{type: 'more'}], context).effects).length, 50);
 });
 
+test('what a round gives away is taken for the rest of it: processors, memory and places', t => {
+	for (const resource of ['cpu', 'memory'] as const) {
+		const requests = {[resource]: resource === 'cpu' ? '600m' : '600Mi'};
+		const pods = waiting(2, resource, {containers: [aContainer({resources: {requests}})]});
+		const node = aNode({status: {allocatable: {cpu: '1', memory: '1Gi', pods: '10'}}});
+		t.is(bindsOf(play(scheduler, null, [], contextWith(indexOf(node, ...pods))).effects).length, 1, resource);
+	}
+	t.is(
+		bindsOf(play(scheduler, null, [], contextWith(indexOf(aNode({status: {allocatable: {pods: '1'}}}), ...waiting(2)))).effects).length,
+		1,
+	);
+});
+
 test('at most a hundred binds are open', t => {
 	const context = contextWith(indexOf(aNode({status: {allocatable: {pods: '1000'}}}), ...waiting(300)));
 	const first = play(scheduler, null, [], context);

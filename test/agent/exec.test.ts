@@ -254,6 +254,19 @@ test('a session that nobody reads is ended, one that is read is not', t => {
 	t.is(sessions.count(), 0);
 });
 
+test('the end of a session is told with the last of its output, however many looks that takes', t => {
+	const sessions = createSessions(new ManualClock());
+	const {output, end} = sessions.add({id: 'a', program, stdin: undefined, resize: undefined, onGone: () => undefined});
+	output('stdout', Buffer.from('abcdefg'));
+	end(3);
+	const looks: Outcome<ExecOutput>[] = [];
+	for (let look = 0; look < 4; look++) sessions.read('a', 3, 0, outcome => looks.push(outcome));
+	const told = looks.map(look =>
+		look.ok ? [look.value.parts.map(({data}) => Buffer.from(data, 'base64').toString()).join(), look.value.end] : [],
+	);
+	t.deepEqual(told, [['abc', undefined], ['def', undefined], ['g', {exitCode: 3}], []]);
+});
+
 test('a second reader gets what the first one would miss', t => {
 	const sessions = createSessions(new ManualClock());
 	const {output, end} = sessions.add({id: 'a', program, stdin: undefined, resize: undefined, onGone: () => undefined});

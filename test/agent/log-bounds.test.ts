@@ -10,6 +10,7 @@ import {createLogWatch} from '../../agent/process/log-watch.js';
 import {nextLine, offsetOfTail, olderFile, readLog} from '../../agent/process/logs.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/clock.js';
+import {eventually} from '../e2e/_waiting.js';
 import {aLog} from './_logs.js';
 
 const tebibyte = 2 ** 40;
@@ -111,6 +112,20 @@ test('a log that is written at a place of its own after a rotation is not rotate
 	await rotateLog(log, mebibyte);
 	t.is(statSync(olderFile(log)).blocks * 512, mebibyte);
 	t.is(readAll(log).text, `${'x'.repeat(mebibyte)}goes on\n`);
+});
+
+test('a log that is looked at while it is rotated is not rotated beside that', async t => {
+	const text = `${'x'.repeat(mebibyte)}\n`;
+	const log = await aLog(t, text);
+	const watch = createLogWatch(systemClock, mebibyte, message => t.fail(message));
+	t.teardown(() => watch.close());
+	// It looks twice at once: what came before the watch has the log looked at often.
+	watch.follow(log);
+	await eventually('the log is rotated', () => existsSync(olderFile(log)) && statSync(log).size === 0);
+	t.is(readAll(log).text, text);
+	watch.finish(log);
+	await nextTurn();
+	t.false(existsSync(`${olderFile(log)}.new`));
 });
 
 test('a program that plays with the length of its log does not make offsets overflow', async t => {

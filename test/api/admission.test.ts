@@ -328,6 +328,14 @@ test('an update keeps what the server set and takes what the client may', t => {
 	});
 });
 
+test('an object stays of its kind', t => {
+	const old = committed(aPod());
+	for (const change of [{kind: 'ConfigMap'}, {apiVersion: 'apps/v1', kind: 'ReplicaSet'}]) {
+		const admitted = admitUpdate({...old, ...change}, old);
+		t.regex(admitted.ok ? '' : admitted.error.message, /the object is a Pod of v1, got a (ConfigMap of v1|ReplicaSet of apps\/v1)/);
+	}
+});
+
 test('an unchanged object is a right update of itself', t => {
 	for (const manifest of [aPod(), aReplicaSet(), {apiVersion: 'v1', kind: 'Node', metadata: {name: 'n'}}]) {
 		const old = committed(manifest);

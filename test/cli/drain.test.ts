@@ -1,3 +1,4 @@
+import {Readable} from 'node:stream';
 import test from 'ava';
 import {AppError} from '../../api/errors.js';
 import type {Pod} from '../../api/kinds/pod.js';
@@ -92,4 +93,32 @@ test('after one refusal nothing more is asked of the node, and nothing of it is 
 	t.is(asked.length, before);
 	t.true(before < names.length);
 	t.true([...signals].every(signal => signal?.aborted === true));
+});
+
+test('just those pods are evicted that were looked at, each once, and none that goes already', async t => {
+	const there = ['one', 'two', 'goes'].map(name => aPod(name, {owner: 'ReplicaSet', ends: name === 'goes'}));
+	const evictions: unknown[] = [];
+	const changes = ['goes', 'one', 'two'];
+	const client: Pick<Client, 'json' | 'stream'> = {
+		json({path, body}: Request) {
+			if (!path.endsWith('/eviction')) return Promise.resolve({metadata: {resourceVersion: '1'}, items: there});
+			evictions.push((body as {readonly deleteOptions?: unknown}).deleteOptions);
+			return Promise.resolve({});
+		},
+		stream: () => {
+			const lines = changes.map(
+				name => `${JSON.stringify({type: 'DELETED', object: there.find(({metadata}) => metadata.name === name)})}\n`,
+			);
+			return Promise.resolve(Readable.from(lines.map(line => Buffer.from(line))) as AsyncIterable<Uint8Array>);
+		},
+	};
+	const options = {...nothingGivenUp, graceSeconds: 7, podSelector: undefined, disableEviction: false, dryRun: false};
+	const gone: string[] = [];
+	const watcher = {onGone: ({metadata}: Pod) => gone.push(metadata.name), onStanding: () => undefined};
+	await evictAll(client as Client, {node: 'a', known: []}, options, watcher, noDeadline);
+	t.deepEqual(evictions, [
+		{preconditions: {uid: 'one'}, gracePeriodSeconds: 7},
+		{preconditions: {uid: 'two'}, gracePeriodSeconds: 7},
+	]);
+	t.deepEqual(gone, changes);
 });

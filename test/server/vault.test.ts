@@ -2,7 +2,7 @@ import {readdir, readFile, stat, unlink, writeFile, chmod} from 'node:fs/promise
 import path from 'node:path';
 import test from 'ava';
 import {AppError} from '../../api/errors.js';
-import {openVault} from '../../server/vault.js';
+import {isForeignKey, openVault} from '../../server/vault.js';
 import {directory, keptInMemory} from './support.js';
 
 test('a value comes back as it was put, also through a second vault with the same key', async t => {
@@ -66,6 +66,22 @@ test('a changed, swapped or foreign value is refused, and the refusal holds noth
 	await unlink(keyFile);
 	const stranger = await openVault(keyFile, kept);
 	t.throws(() => stranger.get('a'), {message: /another store/});
+});
+
+test('a server without the key of those before it does not begin, and makes none', async t => {
+	const home = await directory(t);
+	const kept = keptInMemory();
+	await (await openVault(path.join(home, 'ours'), kept)).put('tokens', 'geheim');
+	const sealed = kept.values.get('tokens');
+	await t.throwsAsync(openVault(path.join(home, 'none'), kept, 'tokens'), {
+		message: /none does not hold the key that the servers of this store share/,
+	});
+	t.false((await readdir(home)).includes('none'));
+	await openVault(path.join(home, 'another'), keptInMemory());
+	const refused = await t.throwsAsync(openVault(path.join(home, 'another'), kept, 'tokens'), {message: /does not hold the key/});
+	t.true(isForeignKey(refused));
+	t.is(kept.values.get('tokens'), sealed);
+	t.is((await openVault(path.join(home, 'ours'), kept, 'tokens')).get('tokens'), 'geheim');
 });
 
 test('a key file of the wrong length is an error, not a new key', async t => {

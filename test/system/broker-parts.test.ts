@@ -7,6 +7,7 @@ import {Connections, newConnection} from '../../system/broker/connections.js';
 import {createOutbox} from '../../system/broker/outbox.js';
 import {createPace} from '../../system/broker/pace.js';
 import {createPacketGuard} from '../../system/broker/packet-guard.js';
+import {createReplay} from '../../system/broker/replay.js';
 import {ManualClock} from '../../system/manual-clock.js';
 
 const pace = createPace(() => 0, {node: 1, tool: 1});
@@ -67,6 +68,17 @@ test('within the window all is sent at once; beyond it the newest of a topic tak
 	settle();
 	t.deepEqual(sent, ['a1', 'b1', 'a3']);
 	t.deepEqual(lost, ['replaced a']);
+});
+
+test('nothing overtakes what waits, though there were room for it', t => {
+	const {sent, publish, settle} = anOutbox({windowMessages: 10, waitingMessages: 10});
+	publish('a', 'a'.repeat(900));
+	publish('b', 'b'.repeat(200));
+	publish('c', 'c');
+	publish('b', 'deleted', false);
+	t.deepEqual(sent, ['a'.repeat(900)]);
+	settle();
+	t.deepEqual(sent.slice(1), ['b'.repeat(200), 'c', 'deleted']);
 });
 
 test('what is not replaced waits in order, a deletion before the message that clears', t => {
@@ -161,6 +173,45 @@ test('bytes come out as they went in, whatever their portions', async t => {
 	}
 	t.true(Buffer.concat(heard).equals(expected));
 	stream.cut();
+});
+
+test('the end of a connection that was taken over leaves the client id to the one that has it', t => {
+	const connections = new Connections<object, {readonly name: string}>(() => true);
+	const [older, newer] = ['older', 'newer'].map(about => {
+		const [inner] = duplexPair();
+		const stream = new ClientStream({inner, clock: new ManualClock(), pace, onCut: () => undefined});
+		const connection = newConnection<{readonly name: string}>(about, stream, () => undefined);
+		connection.clientId = 'tool-1';
+		connections.add({}, connection);
+		t.true(connections.login(connection, {name: 'admin'}));
+		return connection;
+	});
+	if (older === undefined || newer === undefined) return t.fail();
+	connections.end(older);
+	t.is(connections.holderOf('tool-1'), 'admin');
+	connections.end(newer);
+	t.is(connections.holderOf('tool-1'), undefined);
+});
+
+test('retained messages go to those only who may read them, and only where they match', async t => {
+	const written: string[] = [];
+	const sent: string[] = [];
+	const payload = (): Buffer => Buffer.from('x');
+	const replay = createReplay({
+		match: () => ['open/a', 'closed/a', 'open/b', 'closed/b', 'elsewhere'].map((topic, at) => ({topic, payload, qos: at > 1 ? 1 : 0})),
+		onLooked: () => undefined,
+		allowed: topic => !topic.startsWith('closed/'),
+		send: topic => void sent.push(topic),
+		write: packets => void written.push(packets.toString('latin1').replaceAll(/[^ -~]+/g, ' ')),
+		pace: work => work(),
+		whenBelow: (_bytes, callback) => callback(),
+		wanted: () => true,
+	});
+	replay.start('+/+', 1);
+	await new Promise(resolve => setImmediate(resolve));
+	t.regex(written.join(), /open\/a/);
+	t.notRegex(written.join(), /closed|elsewhere/);
+	t.deepEqual(sent, ['open/b']);
 });
 
 test('a connection that ended while its login was looked at holds no client id', t => {

@@ -78,6 +78,8 @@ export type SupervisionWorld = ActorWorld & {
 	readonly isCommitting: (path: string) => boolean;
 	/** Lets the commit of that actor fail. */
 	readonly refuse: (path: string) => void;
+	/** Lets it pass. */
+	readonly accept: (path: string) => void;
 };
 
 export const strategies: readonly Strategy[] = ['oneForOne', 'oneForAll', 'restForOne'];
@@ -100,6 +102,10 @@ export function supervisionWorld(first: Play, behaviors: {readonly [name: string
 		isCommitting,
 		refuse(path) {
 			settle(path, false);
+			world.run();
+		},
+		accept(path) {
+			settle(path);
 			world.run();
 		},
 	};

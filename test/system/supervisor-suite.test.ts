@@ -477,6 +477,19 @@ test('shutdown in a group: a sibling that does not end in its time is killed, an
 	t.deepEqual(downs(world), []);
 });
 
+test('shutdown in a group: what a killed sibling has written is what the next one begins with, and nothing of its step is done any more', t => {
+	const world = hanging('s/b', [spawnPuppet('a'), keeper('b', 200), spawnPuppet('c')], 'oneForAll');
+	crash(world, 's/c', 300);
+	world.accept('s/b');
+	t.false(world.log.includes('s/b: committed'));
+	t.deepEqual(startsAndStops(world), ['a: stop', 'a: init', 'c: init'], 'b goes on from its object');
+	world.tell('s/b', {type: 'write'});
+	world.run();
+	t.true(world.isCommitting('s/b'));
+	world.accept('s/b');
+	t.true(world.log.includes('s/b: committed'));
+});
+
 test('shutdown in a group: a commit that ends in time is awaited, and the sibling has its last word', t => {
 	const world = hanging('s/a', [keeper('a'), spawnPuppet('b')], 'oneForAll');
 	crash(world, 's/b', 1_000);
