@@ -71,4 +71,32 @@ export const ofApi: readonly Mistake[] = [
 		becomes: '',
 		test: 'test/cli/table.test.ts',
 	},
+	{
+		what: 'an update may change the kind of an object',
+		file: 'api/admission.ts',
+		text: 'old.apiVersion !== apiVersion || old.kind !== kind',
+		becomes: 'false',
+		test: 'test/api/admission.test.ts',
+	},
+	{
+		what: 'the deadline of a pod may be raised',
+		file: 'api/rules/immutable.ts',
+		text: ' || now > old',
+		becomes: '',
+		test: 'test/api/pod-rules.test.ts',
+	},
+	{
+		what: 'tolerations of a pod may be taken back',
+		file: 'api/rules/immutable.ts',
+		text: 'if (lost.length > 0) forbid',
+		becomes: 'if (lost.length < 0) forbid',
+		test: 'test/api/admission.test.ts',
+	},
+	{
+		what: 'a YAML of any number of parts is read',
+		file: 'api/bounded-yaml.ts',
+		text: 'if (++tokens > tokensMax) return',
+		becomes: 'if (++tokens < 0) return',
+		test: 'test/api/bounded-yaml.test.ts',
+	},
 ];

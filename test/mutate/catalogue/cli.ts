@@ -72,4 +72,32 @@ export const ofCli: readonly Mistake[] = [
 		becomes: 'if (bytes < 0) throw',
 		test: 'test/cli/manifest.test.ts',
 	},
+	{
+		what: 'an item that the manifest has no more stays',
+		file: 'cli/three-way.ts',
+		text: '!now.has(key) && before?.has(key) !== true',
+		becomes: '!now.has(key)',
+		test: 'test/cli/three-way.test.ts',
+	},
+	{
+		what: 'a field that the manifest has no more stays',
+		file: 'cli/three-way.ts',
+		text: 'if (!Object.hasOwn(wanted, key)) members.delete(key);',
+		becomes: 'if (!Object.hasOwn(wanted, key)) continue;',
+		test: 'test/cli/three-way.test.ts',
+	},
+	{
+		what: 'drain evicts another pod of that name',
+		file: 'cli/drain/evict.ts',
+		text: '\t\tpreconditions: {uid},\n',
+		becomes: '',
+		test: 'test/cli/drain.test.ts',
+	},
+	{
+		what: 'drain evicts what goes already',
+		file: 'cli/drain/evict.ts',
+		text: 'asked.has(uid) || deletionTimestamp !== undefined',
+		becomes: 'asked.has(uid)',
+		test: 'test/cli/drain.test.ts',
+	},
 ];
