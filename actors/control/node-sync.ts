@@ -212,7 +212,7 @@ function flush(state: NodeSyncState, {known}: Context): Next<NodeSyncState> {
 	let {deltas, greeting} = state;
 	let room = limits.nodeSyncWindowBytes - outgoing.reduce((sum, {bytes}) => sum + bytes, 0);
 	while ((rest.size > 0 || greeting) && outgoing.length < limits.nodeSyncDeltas && (room > 0 || outgoing.length === 0)) {
-		const {entries, bytes} = cut(state.node, rest, sent, known, Math.min(room, limits.nodeSyncDeltaBytes));
+		const {entries, bytes} = cut(state.node, rest, sent, known, outgoing.length === 0 ? Number.POSITIVE_INFINITY : room);
 		const complete = greeting && rest.size === 0;
 		if (entries.length === 0 && !complete) break;
 		if (complete) greeting = false;
@@ -224,13 +224,16 @@ function flush(state: NodeSyncState, {known}: Context): Next<NodeSyncState> {
 	return next({...state, sent, dirty: rest, outgoing, deltas, greeting}, effects);
 }
 
-/** Takes entries from the dirty keys until so many bytes are full; those that the node has already as they are fall away. */
+/**
+ * Takes entries from the dirty keys until a delta is full; those that the node has already as they are fall away. What is larger than a delta
+ * goes alone, and not before there is room for it.
+ */
 function cut(
 	node: string,
 	dirty: Set<ObjectKey>,
 	sent: Map<ObjectKey, string>,
 	known: Context['known'],
-	bytesWanted: number,
+	room: number,
 ): {readonly entries: readonly DeltaEntry[]; readonly bytes: number} {
 	const entries: DeltaEntry[] = [];
 	let bytes = 0;
@@ -239,7 +242,7 @@ function cut(
 		const isGone = entry.assignment === null || entry.named === null;
 		if (isGone ? sent.has(key) : sent.get(key) !== entry.version) {
 			const size = sizeOf(entry);
-			if (entries.length > 0 && bytes + size > bytesWanted) break;
+			if (bytes + size > (entries.length === 0 ? room : Math.min(room, limits.nodeSyncDeltaBytes))) break;
 			entries.push(entry);
 			bytes += size;
 			if (isGone) sent.delete(key);
@@ -261,11 +264,8 @@ function entryOf(node: string, key: ObjectKey, known: Context['known']): DeltaEn
 /** Only finalizers hold it: its node has said that it is gone, or nobody waits for that. */
 const isOver = ({metadata}: Pod): boolean => metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 
-/** Near enough for a window: containers are what makes a pod large. */
-function sizeOf({assignment, named}: DeltaEntry): number {
-	if (named !== undefined) return 128 + (named === null ? 0 : JSON.stringify(named).length);
-	return assignment === null ? 64 : 512 + assignment.spec.containers.reduce((sum, container) => sum + JSON.stringify(container).length, 0);
-}
+/** Near enough for a window; whatever makes a pod large has to count, lest a delta be larger than a message may be. */
+const sizeOf = ({assignment, named}: DeltaEntry): number => 128 + JSON.stringify(named === undefined ? assignment : named).length;
 
 function delta(
 	{node, session, epoch, lineage, replaces}: NodeSyncState,

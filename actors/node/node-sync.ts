@@ -272,12 +272,25 @@ function reported(state: NodeSyncState, {key, uid, status, events}: PodReport, {
 function flush(state: NodeSyncState): Next<NodeSyncState> {
 	if (!state.greeted || state.underWay !== undefined || state.reports.size === 0) return next(state);
 	const {node} = inputOf(state);
-	const pods = new Map([...state.reports].slice(0, limits.reportPods));
-	const reports = new Map([...state.reports].slice(limits.reportPods));
+	const count = fitting(state.reports.values());
+	const pods = new Map([...state.reports].slice(0, count));
+	const reports = new Map([...state.reports].slice(count));
 	const number = state.sent + 1;
 	const observed: ObservedPod[] = [...pods].map(([key, report]) => ({key, ...report}));
 	const message: Observed = {type: 'observed', session: state.session, number, pods: observed};
 	return next({...state, reports, sent: number, underWay: {number, pods}}, [tell(controlSync(node), message)]);
+}
+
+/** How many of the reports go in one message: one at least, and no more than a message may have. */
+function fitting(reports: Iterable<Report>): number {
+	let count = 0;
+	let bytes = 0;
+	for (const report of reports) {
+		bytes += JSON.stringify(report).length;
+		if (count === limits.reportPods || (count > 0 && bytes > limits.nodeSyncWindowBytes)) break;
+		count++;
+	}
+	return count;
 }
 
 function observedTaken(state: NodeSyncState, {session, number, failed}: ObservedTaken, {self, nowMs}: Context): Next<NodeSyncState> {

@@ -265,6 +265,16 @@ test('events of several reports of one pod are kept, the last twenty of them', t
 	);
 });
 
+test('reports that are long go in several messages, each of which may pass', t => {
+	const message = '\u0000'.repeat(2_048);
+	const status = {phase: 'Running', containerStatuses: Array.from({length: 3}, () => ({lastState: {terminated: {message}}}))};
+	const reports = Array.from({length: 110}, (_, i) => report(`p${i}`, {status}));
+	const [first] = told(on(inStep(), ...reports, {type: 'flush'}).effects, ourControl);
+	const {pods} = first as Observed;
+	t.true(pods.length > 1 && pods.length < 110);
+	t.true(JSON.stringify(first).length < limits.streamBodyBytes);
+});
+
 test('reports that control could not commit are sent again after a second, unless there are newer ones', t => {
 	const sent = on(inStep(), report('a'), report('b'), report('c'), {type: 'flush'});
 	const newer = on(sent, report('b', {status: {phase: 'Failed'}}));

@@ -166,6 +166,31 @@ test('an object larger than the window goes alone', t => {
 	t.deepEqual([...shown(first.effects), ...shown(rest.effects)].map(([key]) => key).sort(), ['pods/default/huge', 'pods/default/web']);
 });
 
+test('whatever makes a pod large counts: no delta of several is larger than one may be', t => {
+	const annotations = {note: 'x'.repeat(40_000)};
+	const initContainers = [aContainer({name: 'first', args: ['x'.repeat(40_000)]})];
+	const pods = Array.from({length: 4}, (_, i) => ours(`p${i}`, i % 2 === 0 ? {metadata: {annotations}} : {spec: {initContainers}}));
+	const deltas = deltasOf(greet(indexOf(...pods)).effects);
+	t.deepEqual(
+		deltas.map(({entries}) => entries.length),
+		[1, 1, 1, 1],
+	);
+	for (const {entries} of deltas) t.true(JSON.stringify(entries).length <= limits.nodeSyncDeltaBytes);
+});
+
+test('an object larger than what is left of the window waits until there is room, or nothing is under way', t => {
+	const small = ours('small');
+	const huge = ours('huge', {spec: {containers: [aContainer({args: ['x'.repeat(900_000)]})]}});
+	const index = indexOf(small);
+	const greeted = greet(index);
+	t.deepEqual(shown(greeted.effects), [['pods/default/small', 'uid-of-small']]);
+	put(index, huge);
+	const waiting = changed(greeted, index, keyOf(huge));
+	t.deepEqual(shown(waiting.effects), []);
+	const taken = on(waiting, index, {type: 'deltaTaken', session: 'session-1', number: 1});
+	t.deepEqual(shown(taken.effects), [['pods/default/huge', 'uid-of-huge']]);
+});
+
 test('acknowledgements and reports of an earlier hello are ignored', t => {
 	const index = indexOf(...large(20));
 	const first = greet(index);
