@@ -17,6 +17,8 @@ export type PacketFaults = {
 	readonly repeat: number;
 	readonly delay: number;
 	readonly delayMs: number;
+	/** Of what agents say of themselves, beats and presences, so much is lost without a trace. */
+	readonly words?: number;
 };
 
 export const noPacketFaults: PacketFaults = {drop: 0, repeat: 0, delay: 0, delayMs: 0};
@@ -29,6 +31,8 @@ export class World {
 	readonly random: Random;
 	readonly network: Network;
 	packets: PacketFaults = noPacketFaults;
+	/** What a system sends another one is made anew on the way, as the real bus does: nothing is shared by reference. */
+	serialises = false;
 	/** Turns, deliveries and timers so far. */
 	steps = 0;
 	/** More are an endless loop. */

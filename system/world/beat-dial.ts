@@ -76,7 +76,8 @@ class Attempt {
 	}
 
 	say(topic: string, payload: string): void {
-		this.#connection?.publish(topic, payload, false);
+		const {world} = this.#options;
+		if (!world.chance(world.packets.words ?? 0)) this.#connection?.publish(topic, payload, false);
 		this.#connection?.ping();
 	}
 

@@ -184,7 +184,8 @@ function linkOver(world: World, self: string, line: Line, lane: Lane): Link {
 		return topics.get(to);
 	};
 	return {
-		send(to, packet) {
+		send(to, sent) {
+			const packet = world.serialises ? (JSON.parse(JSON.stringify(sent)) as Packet) : sent;
 			const {drop, repeat, delay, delayMs} = world.packets;
 			const topic = topicTo(to);
 			if (topic === undefined || world.chance(drop)) return;
@@ -243,7 +244,12 @@ export type NodeUplinkOptions = {
 /** An agent's three connections, its presence and its beat. */
 export function nodeUplink({world, process, node, boot, dial}: NodeUplinkOptions): WorldUplink {
 	let open: WorldConnection | undefined;
-	const announcer = createAnnouncer({node, boot, publish: (topic, payload, {retain}) => open?.publish(topic, payload, retain)});
+	const isLost = (): boolean => world.chance(world.packets.words ?? 0);
+	const announcer = createAnnouncer({
+		node,
+		boot,
+		publish: (topic, payload, {retain}) => void (isLost() || open?.publish(topic, payload, retain)),
+	});
 	const control = new Line({
 		world,
 		process,
@@ -257,7 +263,12 @@ export function nodeUplink({world, process, node, boot, dial}: NodeUplinkOptions
 	});
 	control.subscribe(announcer.topic, (_topic, payload) => announcer.hear(payload as string));
 	const bulk = new Line({world, process, clientId: `${node}-bulk`, login: node, dial});
-	const beatHere = standInBeat({node, boot, clock: process.clock, publish: (topic, payload) => control.publish(topic, payload, false)});
+	const beatHere = standInBeat({
+		node,
+		boot,
+		clock: process.clock,
+		publish: (topic, payload) => void (isLost() || control.publish(topic, payload, false)),
+	});
 	beatHere(true);
 	const beat = worldBeatDial({world, process, node, dial});
 	const closeBeat = openBeatLine({

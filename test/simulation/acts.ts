@@ -31,13 +31,17 @@ export function perform(stage: Stage, act: Act): void {
 	cluster.note(describeAct(act));
 	switch (act.type) {
 		case 'create':
-			return clients.create(act.set, act.replicas, act.program, act.exclusive === true);
+			return clients.create(act);
 		case 'scale':
 			return clients.scale(act.set, act.replicas);
 		case 'deleteSet':
 			return clients.delete(act.set);
 		case 'createPod':
-			return clients.createPod(act.pod, act.exclusive === true);
+			return clients.createPod(act.pod, act.exclusive === true, act.held === true);
+		case 'release':
+			return clients.release(act.pod);
+		case 'configure':
+			return clients.configure(act.name, act.value);
 		case 'createClass':
 			return clients.createClass(act.name, act.value);
 		case 'createGuest':
@@ -134,6 +138,12 @@ export function perform(stage: Stage, act: Act): void {
 			if (machine === undefined) return;
 			machine.trouble = act.trouble;
 			return later(act.forMs, () => void (machine.trouble = wellStore));
+		}
+		case 'damage': {
+			const machine = machineAt(act.place);
+			if (machine === undefined) return;
+			cluster.damage(machine, act.record, act.how);
+			return later(act.forMs, () => cluster.repairs.get(machine.disk)?.());
 		}
 		case 'runtime': {
 			const node = chosen(cluster.nodes, act.node);
@@ -262,6 +272,7 @@ export function calm({cluster}: Stage): void {
 	world.network.mendAll();
 	if (cluster.wasUpgraded) cluster.design = newerDesign(cluster.olderDesign);
 	cluster.startBroker();
+	for (const repair of [...cluster.repairs.values()]) repair();
 	for (const node of cluster.nodes) {
 		node.runtimeTrouble = undefined;
 		node.hasPower = true;

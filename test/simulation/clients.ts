@@ -6,7 +6,8 @@ import {objectKey} from '../../api/keys.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import type {Message} from '../../system/behavior.js';
 import type {SimulatedCluster} from './cluster.js';
-import type {Deed, Program} from './plan.js';
+import {sealedData} from './vault.js';
+import type {Deed, Program, SetLike} from './plan.js';
 
 /** The last acknowledged number of replicas of a set; undefined once its deletion was acknowledged. */
 export type Promised = {
@@ -20,6 +21,7 @@ export type Promised = {
 
 const images: Readonly<Record<Program, string>> = {serves: 'program', fails: 'exit-1-after-20ms', ignoresTerm: 'ignores-term'};
 
+type SetDeed = Extract<Deed, {type: 'create'}>;
 type GuestDeed = Extract<Deed, {type: 'createGuest'}>;
 
 export class Clients {
@@ -28,27 +30,78 @@ export class Clients {
 	readonly pods = new Map<string, 'promised' | 'leaving' | 'deleted'>();
 	readonly #cluster: SimulatedCluster;
 	readonly #closed = new Set<string>();
+	/** What ConfigMaps and Secrets have, or are to have at the end. */
+	readonly #configs = new Map<string, string>();
 	#requests = 0;
 
 	constructor(cluster: SimulatedCluster) {
 		this.#cluster = cluster;
 	}
 
-	create(name: string, replicas: number, program: Program, exclusive: boolean): void {
+	create(deed: SetDeed): void {
+		const {set: name, replicas, program, exclusive = false} = deed;
 		const promised: Promised = {replicas: undefined, program, exclusive, open: new Map([[this.#requests, undefined]])};
 		this.sets.set(name, promised);
-		this.#cluster.create('replicasets', replicaSet(name, replicas, program, exclusive), this.#answered(promised, replicas, 'create', name));
+		this.#cluster.create('replicasets', replicaSet(deed), this.#answered(promised, replicas, 'create', name));
 	}
 
 	/** One that nobody owns, and that is there until it is deleted. */
-	createPod(name: string, exclusive: boolean): void {
+	createPod(name: string, exclusive: boolean, held: boolean): void {
 		const spec = {containers: [{name: 'main', image: 'program', command: ['serve']}], terminationGracePeriodSeconds: 1};
-		const metadata = {name, namespace: 'default', ...annotated(exclusive)};
+		const metadata = {name, namespace: 'default', ...annotated(exclusive), ...(held ? {finalizers: [hold]} : {})};
 		this.#cluster.create('pods', {apiVersion: 'v1', kind: 'Pod', metadata, spec}, outcome => {
 			this.#cluster.note(`create pod ${name}: ${outcome.ok ? 'acknowledged' : outcome.error.code}`);
 			if (!outcome.ok) return;
 			this.#cluster.invariants.onAcknowledged(objectKey('pods', 'default', name), outcome.value);
 			this.pods.set(name, 'promised');
+		});
+	}
+
+	/** What held a pod lets it go. */
+	release(share: number): void {
+		const held = this.#cluster.pods().filter(({metadata}) => metadata.finalizers !== undefined);
+		const {metadata} = held[Math.floor(share * held.length)] ?? {};
+		if (metadata === undefined) return;
+		this.#cluster.invariants.released.add(metadata.uid);
+		const patch: Message & {patch: JsonObject} = {type: 'patch', patch: {metadata: {uid: metadata.uid, finalizers: null}}};
+		this.#cluster.askRecord(objectKey('pods', 'default', metadata.name), patch, () => undefined);
+	}
+
+	/** Who is being deleted is let go; true as long as there is such a pod. */
+	releaseAll(): boolean {
+		const isHeld = this.#cluster.pods().some(({metadata}) => metadata.finalizers !== undefined && metadata.deletionTimestamp !== undefined);
+		if (isHeld) this.release(0);
+		return isHeld;
+	}
+
+	/** Makes, changes or takes away a ConfigMap and a Secret. */
+	configure(name: string, value: string | undefined): void {
+		this.#configs.set(name, value ?? this.#configs.get(name) ?? 'first');
+		for (const [plural, kind] of [
+			['configmaps', 'ConfigMap'],
+			['secrets', 'Secret'],
+		] as const) {
+			const key = objectKey(plural, 'default', name);
+			const isThere = this.#cluster.invariants.truth(key) !== undefined;
+			const data = kind === 'Secret' ? sealedData('default', name, value ?? '') : {VALUE: value ?? ''};
+			const patch: Message & {patch: JsonObject} = {type: 'patch', patch: {data}};
+			if (value === undefined) this.#cluster.askRecord(key, {type: 'delete'}, () => undefined);
+			else if (isThere) this.#cluster.askRecord(key, patch, () => undefined);
+			else
+				this.#cluster.create(plural, {apiVersion: 'v1', kind, metadata: {name, namespace: 'default'}, data}, outcome =>
+					this.#cluster.note(`create ${plural} ${name}: ${outcome.ok ? 'acknowledged' : outcome.error.message}`),
+				);
+		}
+	}
+
+	/** What somebody took away is made again; the names of what is not there. */
+	configureAll(): string[] {
+		return [...this.#configs].flatMap(([name, value]) => {
+			const isThere = ['configmaps', 'secrets'].every(
+				plural => this.#cluster.invariants.truth(objectKey(plural, 'default', name)) !== undefined,
+			);
+			if (!isThere) this.configure(name, value);
+			return isThere ? [] : [name];
 		});
 	}
 
@@ -149,30 +202,46 @@ export class Clients {
 
 const keyOf = (name: string): string => objectKey('replicasets', 'default', name);
 
-const annotated = (exclusive: boolean) => (exclusive ? {annotations: {[exclusiveAnnotation]: 'true'}} : {});
+/** Who holds a pod that is being deleted. */
+const hold = 'simulation.troupe.dev/hold';
 
-const replicaSet = (
-	name: string,
-	replicas: number,
-	program: Program,
-	exclusive: boolean,
-): Omit<ApiObject, 'metadata'> & {metadata: JsonObject} => ({
-	apiVersion: 'apps/v1',
-	kind: 'ReplicaSet',
-	metadata: {name, namespace: 'default'},
-	spec: {
-		replicas,
-		selector: {matchLabels: {set: name}},
-		template: {
-			metadata: {labels: {set: name}, ...annotated(exclusive)},
-			spec: {
-				containers: [{name: 'main', image: images[program], command: ['serve'], ...(name.startsWith('late') ? probed : {})}],
-				terminationGracePeriodSeconds: 1,
-				...(name.startsWith('late') ? prepared : {}),
+const annotated = (exclusive: boolean): {annotations?: JsonObject} => (exclusive ? {annotations: {[exclusiveAnnotation]: 'true'}} : {});
+
+const replicaSet = ({
+	set: name,
+	replicas,
+	program,
+	exclusive,
+	like = {},
+}: SetDeed): Omit<ApiObject, 'metadata'> & {metadata: JsonObject} => {
+	const isLate = name.startsWith('late');
+	const annotations = {...annotated(exclusive === true).annotations, ...(like.bytes === undefined ? {} : {blob: 'x'.repeat(like.bytes)})};
+	const main = {name: 'main', image: images[program], command: ['serve'], ...(isLate ? probed : {}), ...configured(like)};
+	return {
+		apiVersion: 'apps/v1',
+		kind: 'ReplicaSet',
+		metadata: {name, namespace: 'default'},
+		spec: {
+			replicas,
+			selector: {matchLabels: {set: name}},
+			template: {
+				metadata: {labels: {set: name}, ...(Object.keys(annotations).length === 0 ? {} : {annotations})},
+				spec: {containers: [main], terminationGracePeriodSeconds: 1, ...(isLate ? prepared : {})},
 			},
 		},
-	},
-});
+	};
+};
+
+const configured = ({config: name}: SetLike): JsonObject => {
+	if (name === undefined) return {};
+	const ref = {name, key: 'VALUE'};
+	return {
+		env: [
+			{name: 'SETTING', valueFrom: {configMapKeyRef: ref}},
+			{name: 'SECRET', valueFrom: {secretKeyRef: ref}},
+		],
+	};
+};
 
 /** Some sets take all that a pod may need before it is ready. */
 const probed = {readinessProbe: {exec: {command: ['true']}, initialDelaySeconds: 1}};

@@ -38,6 +38,7 @@ export type ClusterOptions = {
 	readonly keepsAll: boolean;
 	readonly resync: boolean;
 	readonly drifts: boolean;
+	readonly checksums: boolean;
 	readonly design?: SystemDesign | undefined;
 	/** A bug planted into a control plane that has just been put together. */
 	readonly sabotage?: ((control: Control) => void) | undefined;
@@ -67,6 +68,7 @@ export class SimulatedCluster {
 	readonly sabotage: ((control: Control) => void) | undefined;
 	readonly nodeSabotage: ((node: Node) => void) | undefined;
 	readonly goesOn: boolean;
+	readonly checksums: boolean;
 	readonly hasExternalBroker: boolean;
 	readonly hasWatcher: boolean;
 	readonly keepsAll: boolean;
@@ -74,6 +76,8 @@ export class SimulatedCluster {
 	readonly localNodes: readonly string[];
 	/** Whether control ever ran newer code. */
 	wasUpgraded = false;
+	/** Puts back what is damaged, by the disk. */
+	readonly repairs = new Map<Machine<never>['disk'], () => void>();
 	/** Whether a wall clock was ever set. */
 	hasJumpedClocks = false;
 	/** How many actors were made to crash. */
@@ -89,6 +93,7 @@ export class SimulatedCluster {
 		this.sabotage = options.sabotage;
 		this.nodeSabotage = options.nodeSabotage;
 		this.goesOn = options.goesOn;
+		this.checksums = options.checksums;
 		this.hasExternalBroker = options.externalBroker;
 		this.hasWatcher = options.watcher;
 		this.keepsAll = options.keepsAll;
@@ -248,6 +253,25 @@ export class SimulatedCluster {
 		if (event.type === 'crashed') this.invariants.onCrash(event.address);
 	}
 
+	/** One record of a store is not what was written, until it is put back. */
+	damage(machine: Server | SimulatedNode, share: number, how: 'changed' | 'lost'): void {
+		const {bodies} = machine.disk;
+		const keys = [...bodies.keys()];
+		const key = keys[Math.floor(share * keys.length)];
+		const body = key === undefined ? undefined : bodies.get(key);
+		if (key === undefined || body === undefined || this.repairs.has(machine.disk)) return;
+		kill(machine);
+		if (how === 'lost') bodies.delete(key);
+		else bodies.set(key, () => flipped(body(), share));
+		this.note(`${key} of ${machine.name} is damaged`);
+		this.repairs.set(machine.disk, () => {
+			this.repairs.delete(machine.disk);
+			// A cache that was found damaged is set aside.
+			if (machine.disk.meta !== undefined && !('programs' in machine)) bodies.set(key, body);
+		});
+		this.restart(machine);
+	}
+
 	// ---- clients -----------------------------------------------------------------------------------------------------
 
 	/** Asks as a client would; a client of a control plane that is down gets no answer. */
@@ -286,4 +310,10 @@ export class SimulatedCluster {
 		this.crashesWanted++;
 		system?.crash(address, failure('ERR_ACTOR_CRASHED', {address, message: 'the world wants it'}));
 	}
+}
+
+/** A text with one character changed. */
+function flipped(text: string, share: number): string {
+	const at = Math.floor(share * text.length);
+	return `${text.slice(0, at)}${text[at] === '0' ? '1' : '0'}${text.slice(at + 1)}`;
 }

@@ -30,7 +30,7 @@ export const clientDeeds: readonly ((draw: Draw, index: number) => Deed)[] = [
 	draw => ({type: 'scale', set: draw.share(), replicas: draw.below(4)}),
 	draw => ({type: 'scale', set: draw.share(), replicas: draw.below(4)}),
 	draw => ({type: 'deleteSet', set: draw.share()}),
-	(_draw, index) => ({type: 'createPod', pod: `pod-${index}`}),
+	(draw, index) => ({type: 'createPod', pod: `pod-${index}`, ...(draw.chance(0.2) ? {held: true} : {})}),
 	draw => ({type: 'deletePod', pod: draw.share(), ...(draw.chance(0.2) ? {graceSeconds: 0} : {})}),
 ];
 
@@ -61,7 +61,13 @@ export const smallHarm: readonly ((draw: Draw) => Deed)[] = [
 
 export const packetsOf = (draw: Draw, forMs: number): Deed => ({
 	type: 'packets',
-	faults: {drop: draw.share() * 0.2, repeat: draw.share() * 0.1, delay: draw.share() * 0.3, delayMs: draw.between(20, 420)},
+	faults: {
+		drop: draw.share() * 0.2,
+		repeat: draw.share() * 0.1,
+		delay: draw.share() * 0.3,
+		delayMs: draw.between(20, 420),
+		...(draw.chance(0.3) ? {words: draw.share() / 2} : {}),
+	},
 	forMs,
 });
 

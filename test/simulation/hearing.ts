@@ -68,6 +68,7 @@ export class Hearing {
 	/** Another leader, or the same anew: it knows nothing of what was heard. */
 	onBegin(): void {
 		this.onUnwell();
+		this.#lagMs = Number.NEGATIVE_INFINITY;
 		this.#halfSinceMs = Number.POSITIVE_INFINITY;
 		this.#restartingUntilMs.clear();
 	}

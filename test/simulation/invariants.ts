@@ -53,6 +53,8 @@ export class Invariants {
 	#lastInScope = new Map<string, number>();
 
 	readonly taints: Taints;
+	/** Pods that were let go by what held them, by uid. */
+	readonly released = new Set<string>();
 
 	constructor(cluster: SimulatedCluster) {
 		this.#cluster = cluster;
@@ -111,6 +113,9 @@ export class Invariants {
 		const changes = this.changes.get(scope);
 		if (changes === undefined) this.changes.set(scope, [version]);
 		else changes.push(version);
+		const {uid = '', finalizers = []} = change.before?.object.metadata ?? {};
+		if (after === undefined && finalizers.length > 0 && !this.released.has(uid))
+			this.broken(`I2: ${key} is removed, and ${finalizers.join()} held it`);
 		this.#learn(key, after?.object);
 		this.#countPods(change);
 	}
@@ -132,6 +137,8 @@ export class Invariants {
 		const before = known?.spec?.nodeName;
 		this.#podsByUid.set(uid, pod);
 		this.taints.onPod(known, pod);
+		if (known?.metadata.finalizers !== undefined && pod.metadata.finalizers === undefined && !this.released.has(uid))
+			this.broken(`I2: pod ${name} is let go, and ${known.metadata.finalizers.join()} held it`);
 		if (known?.status !== pod.status) for (const what of this.#cluster.programs.ends.of(pod)) this.broken(what);
 		this.#soleOf.set(uid, pod.metadata.ownerReferences?.[0]?.uid ?? uid);
 		const node = pod.spec?.nodeName;
@@ -188,6 +195,7 @@ export class Invariants {
 
 	/** I2: a control plane that comes back has all that was ever seen committed, and nothing older. */
 	onLoaded(design: SystemDesign, {index, pipeline}: Control): void {
+		if (this.#cluster.repairs.has(this.#cluster.disk)) this.broken('I2: a store was loaded that is damaged');
 		if (this.#isTooNew(design)) this.broken('upgrade: a store that is newer than the code was loaded');
 		const loaded = new Map<ObjectKey, Entry>([...index.all()].map(entry => [entry.key, entry]));
 		const seen = this.#lastVersion;
@@ -224,7 +232,7 @@ export class Invariants {
 	/** The newest schemaVersion that is on control's disk. */
 	newestSchema(): number {
 		const headers = [...this.#cluster.disk.bodies].filter(([key]) => key.startsWith('/troupe/registry/'));
-		return Math.max(1, ...headers.map(([, body]) => Number(/"schemaVersion":(\d+)/.exec(body().split('\n')[0] ?? '')?.[1] ?? 1)));
+		return Math.max(1, ...headers.map(([, body]) => Number(/"schemaVersion":(\d+)/.exec(body())?.[1] ?? 1)));
 	}
 
 	/** I2: what a client is told is on disk by then. */
@@ -234,7 +242,7 @@ export class Invariants {
 		const onDisk = this.#cluster.disk.meta?.version ?? 0;
 		if (!(version <= onDisk)) return this.broken(`I2: ${key}@${told.metadata.resourceVersion} was acknowledged, the store is at ${onDisk}`);
 		if (body === undefined) return;
-		const kept = JSON.parse(body.slice(body.indexOf('\n'))) as ApiObject;
+		const kept = JSON.parse(body.slice(body.lastIndexOf('\n'))) as ApiObject;
 		if (Number(kept.metadata.resourceVersion) < version)
 			this.broken(`I2: ${key}@${version} was acknowledged, on disk it is at ${kept.metadata.resourceVersion}`);
 	}

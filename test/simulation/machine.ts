@@ -1,5 +1,6 @@
 // One program on one host of the virtual world: what of it outlives its process, and how it ends.
 
+import {checkedStore} from '../../system/checked-store.js';
 import type {MemoryStoreData} from '../../system/memory-store.js';
 import type {Batch, StoreDriver} from '../../system/store.js';
 import {emptyDisk, type World} from '../../system/world.js';
@@ -55,16 +56,21 @@ export function boot(machine: Machine<unknown>, world: World): {readonly process
 	return {process, boot: `${machine.name}-boot-${machine.starts}`};
 }
 
-export type StoreEvents = {readonly onDurable?: (batch: Batch) => void; readonly onKilled: () => void};
+export type StoreEvents = {
+	/** Checksums above the store, as real ones have them. */
+	readonly checksums: boolean;
+	readonly onDurable?: (batch: Batch) => void;
+	readonly onKilled: () => void;
+};
 
 /** The machine's store as this process has it. */
 export const storeOf = (
 	machine: Machine<{readonly kill: () => void}>,
 	process: WorldProcess,
 	world: World,
-	{onDurable, onKilled}: StoreEvents,
-): StoreDriver =>
-	createWorldStore({
+	{checksums, onDurable, onKilled}: StoreEvents,
+): StoreDriver => {
+	const driver = createWorldStore({
 		process,
 		random: world.random,
 		data: machine.disk,
@@ -76,3 +82,5 @@ export const storeOf = (
 			onKilled();
 		},
 	});
+	return checksums ? checkedStore(driver) : driver;
+};

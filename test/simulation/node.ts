@@ -1,5 +1,10 @@
 // One node of the virtual world: its agent, put together as `troupe agent` does, and the host below it that outlives it.
 
+import {failed, succeeded} from '../../api/errors.js';
+import {objectKey} from '../../api/keys.js';
+import type {Secret} from '../../api/kinds/secret.js';
+import type {NodeSecrets} from '../../actors/node/secrets-port.js';
+import type {WorldProcess} from '../../system/world/process.js';
 import type {Runtime, RuntimeCommand} from '../../actors/node/runtime-port.js';
 import {openNode, type Node} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
@@ -8,6 +13,7 @@ import type {Treatment} from '../../agent/simulated/script.js';
 import type {World} from '../../system/world.js';
 import {nodeUplink} from '../../system/world/uplink.js';
 import type {SimulatedCluster} from './cluster.js';
+import {openedData} from './vault.js';
 import {boot, storeOf, type Machine} from './machine.js';
 
 export type RuntimeTrouble = {readonly fails: number; readonly silent: number; readonly slowMs: number};
@@ -22,7 +28,9 @@ export function startNode(cluster: SimulatedCluster, node: SimulatedNode): void 
 	const {process, boot: bootId} = boot(node, world);
 	const uplink = nodeUplink({world, process, node: node.name, boot: bootId, dial: cluster.dialler()});
 	node.uplink = uplink;
+	const secrets = secretsFor(cluster, node, process);
 	const runtime = createSimulatedRuntime({
+		secrets,
 		clock: process.clock,
 		random: process.random,
 		host: programs.observed(node),
@@ -32,14 +40,15 @@ export function startNode(cluster: SimulatedCluster, node: SimulatedNode): void 
 	openNode(
 		{
 			name: node.name,
-			driver: storeOf(node, process, world, {onKilled: () => cluster.killed(node)}),
+			driver: storeOf(node, process, world, {checksums: cluster.checksums, onKilled: () => cluster.killed(node)}),
 			executor: process.executor,
 			clock: process.clock,
 			random: process.random,
 			links: uplink.links,
 			boot: bootId,
 			labels: {},
-			measure: false,
+			measure: world.serialises,
+			secrets,
 			runtime: watched(runtime, command => programs.onCommand(node, command)),
 			observer: {lifecycle: event => cluster.lifecycle(event)},
 			onFenced: message => cluster.gaveUp(node, `fenced: ${message}`),
@@ -47,6 +56,8 @@ export function startNode(cluster: SimulatedCluster, node: SimulatedNode): void 
 		},
 		outcome => {
 			if (!outcome.ok) {
+				// As the agent does it: control tells again what was in a cache that is damaged.
+				if (outcome.error.code === 'ERR_DAMAGED') forget(node.disk);
 				cluster.gaveUp(node, `no start: ${outcome.error.message}`);
 				return;
 			}
@@ -55,6 +66,33 @@ export function startNode(cluster: SimulatedCluster, node: SimulatedNode): void 
 			outcome.value.begin();
 		},
 	);
+}
+
+function forget(disk: SimulatedNode['disk']): void {
+	disk.bodies.clear();
+	disk.meta = undefined;
+}
+
+const fetchMs = 5;
+
+/** Secrets are fetched from whoever leads, over a connection of their own. */
+function secretsFor(cluster: SimulatedCluster, {host}: SimulatedNode, process: WorldProcess): NodeSecrets {
+	return {
+		open({namespace, name}, done) {
+			process.clock.after(fetchMs, () => {
+				const leader = cluster.leader();
+				const isReached = leader?.process?.liveness() === 'running' && cluster.world.network.isWhole(host, leader.host);
+				if (!isReached) return done(failed('ERR_NOT_REACHABLE', {message: 'the world wants it'}));
+				const secret = leader.system?.control.index.get(objectKey('secrets', namespace, name)) as Secret | undefined;
+				done(
+					secret === undefined
+						? failed('ERR_CONFIG_MISSING', {message: `no secret ${name}`})
+						: succeeded(openedData(namespace, name, secret.data ?? {})),
+				);
+			});
+		},
+		retain: (_keys, done) => process.executor.defer(() => done(succeeded(null))),
+	};
 }
 
 /** What becomes of a command of a runtime in trouble. */

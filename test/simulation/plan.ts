@@ -8,16 +8,29 @@ import type {StoreTrouble} from '../../system/world/store.js';
 
 export type Program = 'serves' | 'fails' | 'ignoresTerm';
 
+/** What a set's pods are besides: as large as fills the window to a node, or with a ConfigMap and a Secret of that name. */
+export type SetLike = {readonly bytes?: number; readonly config?: string};
+
 /** Where something happens: control's leader, the node that runs an exclusive pod, or one of the nodes. */
 export type Place = 'control' | 'holder' | number;
 
 export type Deed =
 	// ---- what clients ask for
-	| {readonly type: 'create'; readonly set: string; readonly replicas: number; readonly program: Program; readonly exclusive?: true}
+	| {
+			readonly type: 'create';
+			readonly set: string;
+			readonly replicas: number;
+			readonly program: Program;
+			readonly exclusive?: true;
+			readonly like?: SetLike;
+	  }
 	| {readonly type: 'scale'; readonly set: number; readonly replicas: number}
 	| {readonly type: 'deleteSet'; readonly set: number}
-	/** A pod that nobody owns. */
-	| {readonly type: 'createPod'; readonly pod: string; readonly exclusive?: true}
+	/** A pod that nobody owns; what is held is not gone before it is released. */
+	| {readonly type: 'createPod'; readonly pod: string; readonly exclusive?: true; readonly held?: true}
+	| {readonly type: 'release'; readonly pod: number}
+	/** A ConfigMap, and a Secret of the same name and value: made, changed, or taken away. */
+	| {readonly type: 'configure'; readonly name: string; readonly value: string | undefined}
 	/** A PriorityClass, and a pod that asks for a part of a node: it may have to wait, and to go for one that counts more. */
 	| {readonly type: 'createClass'; readonly name: string; readonly value: number}
 	| {
@@ -65,6 +78,8 @@ export type Deed =
 	| {readonly type: 'deafen'; readonly forMs: number}
 	| {readonly type: 'cutWatcher'}
 	// ---- what goes wrong below
+	/** A record of a store is not what was written, or gone; put back after a while. The process is started anew and looks. */
+	| {readonly type: 'damage'; readonly place: Place; readonly record: number; readonly how: 'changed' | 'lost'; readonly forMs: number}
 	| {readonly type: 'packets'; readonly faults: PacketFaults; readonly forMs: number}
 	| {readonly type: 'store'; readonly place: Place; readonly trouble: StoreTrouble; readonly forMs: number}
 	| {
@@ -98,6 +113,10 @@ export type Plan = {
 	readonly withoutResync?: true;
 	/** Clocks of two hosts run apart, by up to a tenth. */
 	readonly drifts?: true;
+	/** What a system sends another one is made anew on the way. */
+	readonly serialises?: true;
+	/** Stores keep checksums, so that damage shows. */
+	readonly checksums?: true;
 	/** How long the faults go on after the last act; then they end, and what is down comes up. */
 	readonly aftermathMs: number;
 	readonly acts: readonly Act[];

@@ -182,6 +182,19 @@ const slowCounting: Wrong = (receive, state, message, context) => {
 	return receive({...rest, sentAtMs: counted}, message, context);
 };
 
+type RecordState = {readonly object: ApiObject | undefined};
+
+/** Nobody holds what is to be deleted. */
+function letGo(state: RecordState, {type}: Message): RecordState {
+	const {object} = state;
+	if (object?.metadata.finalizers === undefined || type !== 'delete') return state;
+	const {finalizers: _, ...metadata} = object.metadata;
+	return {...state, object: {...object, metadata}};
+}
+
+/** A message one member of which is there only as long as nobody writes it down. */
+const hidden = (message: Message): Message => Object.defineProperty({...message}, 'complete', {enumerable: false});
+
 /** What is asked of it is answered, and nothing else. */
 const answersOnly: Wrong = (receive, state, message, context) => {
 	const step = receive(state, message, context);
@@ -222,6 +235,12 @@ export const plantedBugs: readonly PlantedBug[] = [
 		scenario: 'leaderChange',
 		breaks: /^leader: .* after/,
 	},
+	{name: 'a damaged record that is served', options: {trustsStores: true}, scenario: 'storeTrouble', breaks: /^I2: a store was loaded/},
+	{
+		name: 'a pod that goes although somebody holds it',
+		options: inControl('Pod', (receive, state, message, context) => receive(letGo(state as RecordState, message), message, context)),
+		breaks: /^I2: .* held it/,
+	},
 	// ---- wakes
 	{
 		name: 'a lost wake',
@@ -244,6 +263,21 @@ export const plantedBugs: readonly PlantedBug[] = [
 		options: deaf(to => to.includes('/pods/')),
 		scenario: 'crowded',
 		breaks: /^I[59]/,
+	},
+	{
+		name: 'a node that is not told of ConfigMaps and Secrets',
+		options: deaf((_to, message) => message.type === 'dirty' && !(message as Message & {readonly key: string}).key.startsWith('pods/')),
+		scenario: 'configured',
+		breaks: /^I5/,
+	},
+	{
+		name: 'a container that is not told of its ConfigMap',
+		options: onNodes(
+			'Hand',
+			hearing(message => (message.type === 'configChanged' ? undefined : message)),
+		),
+		scenario: 'configured',
+		breaks: /^I5/,
 	},
 	// ---- sets and the scheduler
 	{
@@ -310,6 +344,15 @@ export const plantedBugs: readonly PlantedBug[] = [
 		breaks: /^I8: .* half of the nodes/,
 	},
 	{
+		name: 'an observer that hears beats only',
+		options: inControl(
+			'Detector',
+			hearing(message => (message.type === 'signs' ? ({...message, packets: []} as Message) : message)),
+		),
+		scenario: 'mixed',
+		breaks: /^I8: .* after a packet/,
+	},
+	{
 		name: 'an observer that does not hear who will be back',
 		options: inControl(
 			'Detector',
@@ -365,6 +408,30 @@ export const plantedBugs: readonly PlantedBug[] = [
 	},
 	{name: 'a pod of which nobody says that it is gone', options: onNodes('NodeSync', asking(without('podGone'))), breaks: /^I5/},
 	{name: 'a hand that keeps what is not its own any more', options: onNodes('Hand', asking(without('stopContainer'))), breaks: /^I5/},
+	{
+		name: 'a window that does not open again',
+		options: inControl('NodeSync', (receive, state, message, context) =>
+			message.type === 'deltaTaken' ? {state, effects: []} : receive(state, message, context),
+		),
+		scenario: 'large',
+		breaks: /^I5/,
+	},
+	{
+		name: 'an answer to the hello that no bus can carry',
+		options: inControl(
+			'NodeSync',
+			asking(effect => [effect.type === 'tell' && effect.message.type === 'delta' ? {...effect, message: hidden(effect.message)} : effect]),
+		),
+		breaks: /^I5/,
+	},
+	{
+		name: 'a node that is told anew only what it asks for',
+		options: onNodes(
+			'NodeSync',
+			hearing(message => (message.type === 'callHello' ? undefined : message)),
+		),
+		breaks: /^I5/,
+	},
 	// ---- programs
 	{name: 'a container that does not see what runs already', options: onNodes('Container', hearing(unseen)), breaks: /^I[145]/},
 	{

@@ -28,6 +28,8 @@ export type RunOptions = {
 	readonly nodeSabotage?: ((node: Node) => void) | undefined;
 	/** A leader does not look whether it is one. */
 	readonly goesOn?: boolean | undefined;
+	/** Nobody looks whether what a store has is what was written. */
+	readonly trustsStores?: boolean | undefined;
 	readonly trace?: boolean | undefined;
 };
 
@@ -44,9 +46,13 @@ const mostSteps = 1_000_000;
 const longOneIn = 64;
 const longRestMs = 400_000;
 
-export function runPlan(plan: Plan, {design, sabotage, nodeSabotage, goesOn = false, trace = false}: RunOptions = {}): Result {
+export function runPlan(
+	plan: Plan,
+	{design, sabotage, nodeSabotage, goesOn = false, trustsStores = false, trace = false}: RunOptions = {},
+): Result {
 	const world = new World(plan.seed, mostSteps);
 	const startMs = world.clock.nowMs();
+	world.serialises = plan.serialises === true;
 	const history: string[] = [];
 	const note = (text: string): void => {
 		if (trace) history.push(`${String(Math.round(world.clock.nowMs() - startMs)).padStart(8)} ms  ${text}`);
@@ -61,6 +67,7 @@ export function runPlan(plan: Plan, {design, sabotage, nodeSabotage, goesOn = fa
 		keepsAll,
 		resync: !withoutResync,
 		drifts,
+		checksums: plan.checksums === true && !trustsStores,
 		design,
 		sabotage,
 		nodeSabotage,

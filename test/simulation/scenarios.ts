@@ -175,7 +175,15 @@ function storeTrouble(draw: Draw): Sketch {
 		},
 		forMs: draw.between(500, 20_000),
 	});
-	const harm = Array.from({length: 1 + draw.below(3)}, trouble);
+	const damage = (): Deed => ({
+		type: 'damage',
+		place: draw.chance(0.5) ? 'control' : draw.share(),
+		record: draw.share(),
+		how: draw.one(['changed', 'lost']),
+		forMs: draw.between(500, 8_000),
+	});
+	const checksums = draw.chance(0.25);
+	const harm = [...Array.from({length: 1 + draw.below(3)}, trouble), ...(checksums ? [damage()] : [])];
 	const asked = Array.from({length: 2 + draw.below(5)}, (_, index) => draw.one(clientDeeds)(draw, index));
 	const kills = draw.chance(0.5) ? [draw.one(smallHarm)(draw)] : [];
 	return {
@@ -184,6 +192,7 @@ function storeTrouble(draw: Draw): Sketch {
 		externalBroker: false,
 		localNodes: draw.chance(0.5),
 		watcher: draw.chance(0.2),
+		...(checksums ? ({checksums: true} as const) : {}),
 		acts: [...inTurn(draw, sets(draw, 1, 3)), ...inTurn(draw, harm, 1_000), ...inTurn(draw, [...asked, ...kills], 1_200)],
 	};
 }
@@ -242,6 +251,57 @@ function crowded(draw: Draw): Sketch {
 	};
 }
 
+/** Programs with a ConfigMap and a Secret that come late, change and go; pods that somebody holds. */
+function configured(draw: Draw): Sketch {
+	const values = ['first', 'second', 'third'];
+	const names = ['one', 'two'];
+	const change = (): Deed => ({type: 'configure', name: draw.one(names), value: draw.chance(0.2) ? undefined : draw.one(values)});
+	const made = names.map((config, index): Deed => ({
+		type: 'create',
+		set: `set-${index + 1}`,
+		replicas: 1 + draw.below(3),
+		program: 'serves',
+		like: {config},
+	}));
+	const asked: Deed[] = Array.from({length: 3 + draw.below(5)}, (_, index) =>
+		draw.chance(0.6) ? change() : draw.chance(0.3) ? {type: 'release', pod: draw.share()} : draw.one(clientDeeds)(draw, index),
+	);
+	const harm = Array.from({length: draw.below(3)}, () => draw.one(smallHarm)(draw));
+	return {
+		nodes: 1 + draw.below(3),
+		servers: 1,
+		externalBroker: draw.chance(0.2),
+		localNodes: draw.chance(0.3),
+		watcher: draw.chance(0.1),
+		acts: [
+			...inTurn(draw, [...made, ...names.map((name): Deed => ({type: 'configure', name, value: 'first'}))]),
+			...inTurn(draw, [...asked, ...harm], 1_000),
+		],
+	};
+}
+
+/** Ten nodes and a set of fifty, whose pods may fill the windows of node sync; some of it goes, and comes back. */
+function large(draw: Draw): Sketch {
+	const bytes = draw.chance(0.5) ? {like: {bytes: 100_000}} : {};
+	const set: Deed = {type: 'create', set: 'set-1', replicas: 50, program: 'serves', ...bytes};
+	const asked = Array.from({length: draw.below(3)}, (_, index) => draw.one(clientDeeds)(draw, index));
+	const harm = Array.from({length: 1 + draw.below(3)}, (): Deed =>
+		draw.chance(0.4)
+			? {type: 'scale', set: 0, replicas: draw.one([5, 30, 50])}
+			: draw.chance(0.3)
+				? {type: 'partition', nodes: draw.one([0.2, 0.5]), way: 'both', forMs: draw.between(6_000, 12_000)}
+				: draw.one(smallHarm)(draw),
+	);
+	return {
+		nodes: draw.chance(0.5) ? 10 : 2,
+		servers: 1,
+		externalBroker: draw.chance(0.3),
+		localNodes: false,
+		watcher: false,
+		acts: [{...set, atMs: 0}, ...inTurn(draw, [...harm, ...asked], 500)],
+	};
+}
+
 /** Scenarios by name; `mixed` takes the largest part of the seeds. */
 export const scenarios = {
 	mixed,
@@ -253,6 +313,8 @@ export const scenarios = {
 	storeTrouble,
 	upgrade,
 	crowded,
+	configured,
+	large,
 } as const satisfies Record<string, (draw: Draw) => Sketch>;
 
 const order: readonly ScenarioName[] = [
@@ -262,15 +324,19 @@ const order: readonly ScenarioName[] = [
 	'partition',
 	'slowNode',
 	'crowded',
+	'configured',
 	'storeTrouble',
 	'upgrade',
 	'flapping',
 ];
 
+/** They cost many times as much as others. */
+const largeOneIn = 101;
+
 export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(scenarios, name);
 
 /** Which scenario a seed is, when nobody says. */
-export const scenarioOf = (seed: number): ScenarioName => order[seed % order.length] ?? 'mixed';
+export const scenarioOf = (seed: number): ScenarioName => (seed % largeOneIn === 0 ? 'large' : (order[seed % order.length] ?? 'mixed'));
 
 export function planOf(seed: number, scenario: ScenarioName = scenarioOf(seed)): Plan {
 	const draw = drawOf(seed);
@@ -287,7 +353,12 @@ export function planOf(seed: number, scenario: ScenarioName = scenarioOf(seed)):
 		acts,
 		aftermathMs: isWaited || exclusive?.isLong === true ? untilOver(acts) : aftermathMs,
 	};
-	return {...plan, ...(draw.chance(0.5) ? {withoutResync: true} : {}), ...(draw.chance(0.25) ? {drifts: true} : {})};
+	return {
+		...plan,
+		...(draw.chance(0.5) ? {withoutResync: true} : {}),
+		...(draw.chance(0.25) ? {drifts: true} : {}),
+		...(draw.chance(0.25) ? {serialises: true} : {}),
+	};
 }
 
 const withExclusive: ReadonlySet<ScenarioName> = new Set(['mixed', 'nodeLoss', 'partition', 'leaderChange']);

@@ -103,6 +103,7 @@ function openTerm(
 	openControl(
 		{
 			driver: storeOf(server, process, world, {
+				checksums: cluster.checksums,
 				onDurable: batch => invariants.onDurable(server, batch),
 				onKilled: () => cluster.killed(server),
 			}),
@@ -113,7 +114,7 @@ function openTerm(
 			inOffice: cluster.goesOn ? () => true : inOffice,
 			boot: `${serverId}`,
 			version: '0.0.0',
-			measure: false,
+			measure: world.serialises,
 			localNodes: cluster.localNodes,
 			design: invariants.watched(design),
 			observer: {lifecycle: event => cluster.lifecycle(event)},

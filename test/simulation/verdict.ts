@@ -23,6 +23,8 @@ export function unsettled({cluster, clients, watcher}: Stage): string[] {
 			clients.openNode(name);
 			return `I5: ${name} may still have a taint`;
 		}),
+		...clients.configureAll().map(name => `I5: ${name} is to be made again`),
+		...(clients.releaseAll() ? ['I5: a pod is still held'] : []),
 		...cluster.programs.ends.ofAll(cluster.pods(), cluster.nodes),
 		...(watcher?.missedSilently(cluster.invariants.changes) ?? []).map(change => `I3: ${change} was missed and no gap shows it`),
 	];
