@@ -10,7 +10,7 @@ import {noGroups, openContainerGroups, type ContainerGroups} from '../../agent/p
 import type {ContainerSpec} from '../../actors/node/runtime-port.js';
 import {systemClock} from '../../system/clock.js';
 import {needing} from '../_needing.js';
-import {isThere, processWorld, whenGone, type ProcessWorld} from './process-world.js';
+import {isThere, processWorld, whenTrue, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
 const main = {uid: 'uid-1', container: 'main'};
@@ -107,7 +107,7 @@ withGroups('a program that runs is put into a group with what is below it, once'
 	const groups = openContainerGroups(directory, systemClock, () => undefined);
 	groups.collect(main, 0, {...program, startTime: program.startTime + 1}); // Another process has its pid by now.
 	groups.collect(main, 1, program);
-	await whenGone(() => membersOf(groups.doorsOfRunning(main, 1)[0]).includes(`${grandchild}\n`));
+	await whenTrue(() => membersOf(groups.doorsOfRunning(main, 1)[0]).includes(`${grandchild}\n`));
 	t.is(membersOf(groups.doorsOfRunning(main, 0)[0]), '');
 	groups.collect(main, 2, program);
 	groups.end(main, 2, () => undefined); // It ended before its turn came.
@@ -171,7 +171,7 @@ withGroups('what has left its session and its parent ends with its container', a
 	const pids = text.trim().split('\n').map(Number);
 	t.true(pids.every(isThere));
 	await stop(main, 0);
-	await whenGone(() => !pids.some(isThere));
+	await whenTrue(() => !pids.some(isThere));
 });
 
 withGroups('what has left its session ends with its program when no agent lives', async t => {
@@ -187,7 +187,7 @@ withGroups('what has left its session ends with its program when no agent lives'
 	});
 	t.is((await inspect(main)).lastExit?.exitCode, 137);
 	await stop(main, 0);
-	await whenGone(() => !isThere(pid));
+	await whenTrue(() => !isThere(pid));
 });
 
 withLimits('a program that takes more memory than its limit is killed and says so, after a new start of the agent too', async t => {
@@ -222,9 +222,9 @@ withLimits('a limit of the processor holds', async t => {
 		const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
 		return Number(fields[11]) + Number(fields[12]);
 	};
-	await whenGone(() => usedTicks() > 5);
+	await whenTrue(() => usedTicks() > 5);
 	const [ticks, startedAt] = [usedTicks(), performance.now()];
-	await whenGone(() => usedTicks() >= ticks + 10); // 100 ms of the processor
+	await whenTrue(() => usedTicks() >= ticks + 10); // 100 ms of the processor
 	t.true(performance.now() - startedAt > 500);
 });
 

@@ -13,7 +13,7 @@ import {createSessions} from '../../agent/process/exec-sessions.js';
 import type {ExecOutput} from '../../actors/node/runtime-port.js';
 import {ManualClock} from '../../system/manual-clock.js';
 import {isRoot} from '../_needing.js';
-import {isThere, pidOnNode, processWorld, whenGone, type ProcessWorld} from './process-world.js';
+import {isThere, pidOnNode, processWorld, whenTrue, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
 const main = {uid: 'uid-1', container: 'main'};
@@ -200,7 +200,7 @@ test('what a session leaves behind ends with the container, or with the session 
 		t.true(isThere(other));
 		await stop(main, 0);
 		t.is((await value(hear(waiting))).end?.exitCode, 137, "the end of the container is the session's");
-		await whenGone(() => !isThere(pid) && !isThere(other));
+		await whenTrue(() => !isThere(pid) && !isThere(other));
 	}
 });
 
@@ -215,9 +215,9 @@ test('a session that is closed kills its program, and so does the end of the age
 	t.true(pids.every(isThere));
 	await run({type: 'exec.close', session: closed});
 	await run({type: 'exec.close', session: inTerminal});
-	await whenGone(() => !pids.slice(0, 2).some(isThere));
+	await whenTrue(() => !pids.slice(0, 2).some(isThere));
 	await world.stopAgent();
-	await whenGone(() => !pids.some(isThere));
+	await whenTrue(() => !pids.some(isThere));
 });
 
 test('only so many sessions are open at a time', async t => {
@@ -306,7 +306,7 @@ test('a probe that is a program is killed at its time with what it started, and 
 	t.false(ok);
 	t.regex(message, /took longer than 500 ms/);
 	const pid = Number(/: (\d+)$/.exec(message)?.[1]);
-	await whenGone(() => pidOnNode(pid, container.pid) === 0);
+	await whenTrue(() => pidOnNode(pid, container.pid) === 0);
 	const failing = await value(act(main, {type: 'exec', argv: ['sh', '-c', 'yes | head -n 5000; echo last; exit 4']}));
 	t.false(failing.ok);
 	t.true(
@@ -325,5 +325,5 @@ test('probes leave no descriptor behind, and more than fit are refused', async t
 	const outcomes = await Promise.all(Array.from({length: limits.execActions + 6}, () => act(main, {type: 'exec', argv: ['true']}, 30_000)));
 	t.is(outcomes.filter(outcome => codeOf(outcome) === 'ERR_BUSY').length, 6);
 	t.is(outcomes.filter(outcome => outcome.ok && outcome.value.ok).length, limits.execActions);
-	await whenGone(() => readdirSync('/proc/self/fd').length <= before);
+	await whenTrue(() => readdirSync('/proc/self/fd').length <= before);
 });

@@ -8,7 +8,7 @@ import type {VolumeSpec} from '../../actors/node/runtime-port.js';
 import type {ProcessRuntimeOptions} from '../../agent/process-runtime.js';
 import {succeeded} from '../../api/errors.js';
 import {asRoot, isRoot, needing} from '../_needing.js';
-import {processWorld, whenGone} from './process-world.js';
+import {processWorld, whenTrue} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
 const users = {first: 71_000, last: 71_003};
@@ -120,7 +120,7 @@ asRoot('a program that is root by its file is none here, and what joins one that
 	await ensure('one');
 	const begin = async (container: string, allowPrivilegeEscalation: boolean): Promise<number> => {
 		const {pid} = await start(aContainer('runs', {uid: 'one', container, argv, allowPrivilegeEscalation, groups: [77]}));
-		await whenGone(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(argv[0] ?? ''));
+		await whenTrue(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(argv[0] ?? ''));
 		return pid;
 	};
 	t.is(idsOf(await begin('never', false)), '71000\t71000\t71000\t71000');
@@ -143,7 +143,7 @@ asRoot('what a version before has started is joined as the user it was started a
 	const {ensure, start, exec, value, hearAll, restartAgent, world} = nodeOf(t);
 	await ensure('one');
 	const {pid} = await start(aContainer('runs', {uid: 'one', argv: [rootsProgram(t), 'infinity'], allowPrivilegeEscalation: true}));
-	await whenGone(() => idsOf(pid)?.endsWith('0') === true);
+	await whenTrue(() => idsOf(pid)?.endsWith('0') === true);
 	await restartAgent(() => {
 		const file = path.join(world.directory, 'one/main/0/state');
 		writeFileSync(file, readFileSync(file, 'latin1').replace(/^begins .*\n/m, ''));
@@ -202,7 +202,7 @@ asRoot('folders of pods that went while no agent lived are removed', async t => 
 		rmSync(path.join(world.directory, 'one'), {recursive: true});
 		return Promise.resolve();
 	});
-	await whenGone(() => !existsSync(folder));
+	await whenTrue(() => !existsSync(folder));
 	t.false(existsSync(folder));
 });
 
@@ -263,7 +263,7 @@ withCount('what joins a container counts among its processes', async t => {
 	await ensure('one');
 	const {pid} = await start(aContainer('runs', {uid: 'one', argv: ['sh', '-c', '(sleep 1001 & sleep 1002 &) ; sleep 1003']}));
 	const groupOf = (one: string): string => readFileSync(`/proc/${one}/cgroup`, 'latin1');
-	await whenGone(() => /pids.*one@main@0$/m.test(groupOf(String(pid))));
+	await whenTrue(() => /pids.*one@main@0$/m.test(groupOf(String(pid))));
 	const {session} = await value(exec({uid: 'one', container: 'main'}, ['sh', '-c', many]));
 	const begun = (await hearAll(session)).stdout.split('\n').filter(line => /^\d+$/.test(line));
 	t.true(begun.length > 5 && begun.length < 19, String(begun.length));

@@ -2,7 +2,7 @@ import {readFileSync, readdirSync} from 'node:fs';
 import test, {type ExecutionContext} from 'ava';
 import type {ContainerSpec} from '../../actors/node/runtime-port.js';
 import {limits} from '../../api/limits.js';
-import {isThere, processWorld, whenGone} from './process-world.js';
+import {isThere, processWorld, whenTrue} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
 const main = {uid: 'uid-1', container: 'main'};
@@ -144,5 +144,5 @@ for (const tty of [true, false])
 		t.true(membersOf(group).length >= 2);
 		process.kill(shim, 'SIGKILL');
 		t.is((await ends(1))[0]?.exit.reason, 'Unknown');
-		await whenGone(() => !isThere(pid) && membersOf(group).length === 0);
+		await whenTrue(() => !isThere(pid) && membersOf(group).length === 0);
 	});

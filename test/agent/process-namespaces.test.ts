@@ -12,7 +12,7 @@ import {hostOf} from '../../agent/process/host.js';
 import {findTool} from '../../agent/process/tools.js';
 import {isRoot, needing} from '../_needing.js';
 import {parentOf} from '../lane/processes.js';
-import {groupOf, isThere, pidOnNode, processWorld, whenGone} from './process-world.js';
+import {groupOf, isThere, pidOnNode, processWorld, whenTrue} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
 const main = {uid: 'uid-1', container: 'main'};
@@ -70,7 +70,7 @@ for (const tty of [false, true])
 			const {ensure, start, run, says} = nodeOf(t);
 			await ensure('uid-2');
 			const other = await start(aContainer('runs', {uid: 'uid-2', env: [{name: 'SECRET', value: 'marker-of-the-other'}]}));
-			await whenGone(() => readFileSync(`/proc/${other.pid}/comm`, 'latin1') === 'sleep\n');
+			await whenTrue(() => readFileSync(`/proc/${other.pid}/comm`, 'latin1') === 'sleep\n');
 			t.true(readFileSync(`/proc/${other.pid}/environ`, 'latin1').includes('marker-of-the-other'));
 			await run(`${hunt}; kill -9 1 ${other.pid}; echo over; sleep infinity`, {tty});
 			const [marked, count] = (await says('over')).trim().split(/\s+/);
@@ -125,7 +125,7 @@ withNamespaces('an orphan is taken in by the shim, and ends with its container t
 	const [, brief = ''] = /^(\d+) brief$/m.exec(await says('brief')) ?? [];
 	const onNode = pidOnNode(Number(daemon), pid);
 	t.is(parentOf(onNode), parentOf(pid));
-	await whenGone(() => pidOnNode(Number(brief), pid) === 0);
+	await whenTrue(() => pidOnNode(Number(brief), pid) === 0);
 	t.false((await inside('ps', '-eo', 'stat')).includes('Z'));
 	t.is((await stop(main, 0))?.exitCode, 137);
 	t.false(isThere(onNode), 'its end is told when nothing of it is left');
@@ -162,7 +162,7 @@ for (const who of ['shim', 'leader'] as const)
 			process.kill(who === 'shim' ? shim : leader, 'SIGKILL');
 			const [end] = await ends(1);
 			t.is(end?.exit.reason, 'Unknown');
-			await whenGone(() => !isThere(shim) && !isThere(leader) && !readdirSync('/proc').some(name => isIn(name, namespace)));
+			await whenTrue(() => !isThere(shim) && !isThere(leader) && !readdirSync('/proc').some(name => isIn(name, namespace)));
 			t.deepEqual((await inspect(main)).lastExit, end?.exit);
 			t.is((await start(aContainer('runs', {attempt: 1}))).attempt, 1);
 		},
@@ -229,7 +229,7 @@ needing(hasNamespaces && isRoot, 'needs root and namespaces')(
 		};
 		t.deepEqual(joined(), ['', 0]);
 		writeFileSync(path.join(folder, 'move'), '');
-		await whenGone(
+		await whenTrue(
 			() => readFileSync(`/proc/${pid}/comm`, 'latin1') === 'sleep\n' && namespaceOf(pid, 'user') !== namespaceOf(process.pid, 'user'),
 		);
 		const told = 'exec: the program has gone to namespaces of its own making\n';

@@ -27,7 +27,7 @@ import type {Outcome} from '../../api/errors.js';
 import {systemClock} from '../../system/clock.js';
 import {openLevelStore} from '../../system/level-store.js';
 import {asRoot, isRoot} from '../_needing.js';
-import {groupOf, isThere, pidOnNode, processWorld, stateFiles, whenGone, type ProcessWorld} from './process-world.js';
+import {groupOf, isThere, pidOnNode, processWorld, stateFiles, whenTrue, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
 const users = {first: 70_001, last: 70_001};
@@ -102,7 +102,7 @@ test('a program has three descriptors and no more, whatever the agent was starte
 	await world.stopAgent();
 	const {running} = await anotherAgent(t, world.directory, [aContainer('runs')]);
 	const {pid = 0} = running[0] ?? {};
-	await whenGone(() => readFileSync(`/proc/${pid}/comm`, 'latin1') === 'sleep\n');
+	await whenTrue(() => readFileSync(`/proc/${pid}/comm`, 'latin1') === 'sleep\n');
 	t.deepEqual(readdirSync(`/proc/${pid}/fd`), ['0', '1', '2']);
 });
 
@@ -115,7 +115,7 @@ test('a program gets no file of a store that is open where the agent runs', asyn
 	await ensure('uid-1');
 	t.true(inheritableFiles().length > 0);
 	const {pid} = await start(aContainer('runs'));
-	await whenGone(() => readFileSync(`/proc/${pid}/comm`, 'latin1') === 'sleep\n');
+	await whenTrue(() => readFileSync(`/proc/${pid}/comm`, 'latin1') === 'sleep\n');
 	const files = readdirSync(`/proc/${pid}/fd`).map(name => readlinkSync(`/proc/${pid}/fd/${name}`));
 	t.deepEqual(
 		files.filter(file => file.startsWith(directory)),
@@ -152,7 +152,7 @@ asRoot('as root a program runs as a user of its pod, under a shim that stays roo
 			.exec(readFileSync(`/proc/${process}/status`, 'latin1'))?.[1]
 			?.trim()
 			.split(/\s+/) ?? [];
-	await whenGone(() => ids(pid, 'Uid')[0] === '70001');
+	await whenTrue(() => ids(pid, 'Uid')[0] === '70001');
 	t.deepEqual(ids(pid, 'Uid'), ['70001', '70001', '70001', '70001']);
 	t.deepEqual(ids(pid, 'Gid'), ['70001', '70001', '70001', '70001']);
 	t.false(ids(pid, 'Groups').includes('0'));
@@ -307,7 +307,7 @@ test('a program that ended while no agent lived is found with its code', async t
 	const {kill, running} = await anotherAgent(t, world.directory, [aProgram(['sh', '-c', 'read -r line; exit 9'], {stdin: true})]);
 	await kill();
 	appendFileSync(path.join(world.directory, 'uid-1', 'main', 'stdin'), 'go\n');
-	await whenGone(() => !isThere(running[0]?.pid ?? 0));
+	await whenTrue(() => !isThere(running[0]?.pid ?? 0));
 	world.startAgent();
 	const {inspect, told} = driver(world);
 	const {lastExit, nextAttempt} = await inspect(main);
@@ -326,7 +326,7 @@ test('a killed shim means that the code is unknown, and its program is killed', 
 	const [end] = await ends(1);
 	t.is(end?.exit.exitCode, undefined);
 	t.is(end?.exit.reason, 'Unknown');
-	await whenGone(() => !isThere(pid));
+	await whenTrue(() => !isThere(pid));
 	t.deepEqual((await inspect(main)).lastExit, end?.exit);
 	t.is((await start(aContainer('runs', {attempt: 1}))).attempt, 1);
 });
@@ -339,12 +339,12 @@ test('a shim that was killed while no agent lived is found out by the next one',
 	await restartAgent(async () => {
 		const shim = shimOf(pid);
 		process.kill(shim, 'SIGKILL');
-		await whenGone(() => !isThere(shim));
+		await whenTrue(() => !isThere(shim));
 	});
 	const {running, lastExit} = await inspect(main);
 	t.is(running, undefined);
 	t.is(lastExit?.reason, 'Unknown');
-	await whenGone(() => !isThere(pid));
+	await whenTrue(() => !isThere(pid));
 	t.false(isThere(pid));
 });
 
@@ -382,7 +382,7 @@ test('what a program leaves behind in its group is killed when it ends', async t
 		t.true(isThere(left));
 		await run({type: 'stdin.write', id: main, data: '', isLast: true});
 		t.is((await ends(1))[0]?.exit.exitCode, 5);
-		await whenGone(() => !isThere(left));
+		await whenTrue(() => !isThere(left));
 	}
 });
 
@@ -403,7 +403,7 @@ test('a pid that went to another process is never signalled', async t => {
 	t.teardown(() => stranger.kill('SIGKILL'));
 	await restartAgent(async () => {
 		process.kill(-groupOf(pid), 'SIGKILL');
-		await whenGone(() => !isThere(pid));
+		await whenTrue(() => !isThere(pid));
 		const [file = ''] = stateFiles(world.directory);
 		const text = readFileSync(file, 'latin1');
 		// The record says the stranger's pid and group, and the start time of the program that is gone.
@@ -436,8 +436,8 @@ test('a log is rotated when it has outgrown its bound, and offsets go on rising'
 	};
 	/** Rotated so often, each time with a larger base. */
 	const rotated = (base: string): Promise<void> =>
-		whenGone(() => existsSync(path.join(folder, '0', 'log.base')) && readFileSync(path.join(folder, '0', 'log.base'), 'utf8') === base);
-	const written = (bytes: number): Promise<void> => whenGone(() => statSync(path.join(folder, '0', 'log')).size === bytes);
+		whenTrue(() => existsSync(path.join(folder, '0', 'log.base')) && readFileSync(path.join(folder, '0', 'log.base'), 'utf8') === base);
+	const written = (bytes: number): Promise<void> => whenTrue(() => statSync(path.join(folder, '0', 'log')).size === bytes);
 	const lines = (from: number, count: number): string => Array.from({length: count}, (_, i) => `line ${from + i}\n`).join('');
 
 	write(lines(10, 12)); // 96 bytes
@@ -509,7 +509,7 @@ test('the current attempt and the one before keep their files', async t => {
 		await ends(attempt + 1);
 	}
 	const folder = path.join(world.directory, 'uid-1', 'main');
-	await whenGone(() => readdirSync(folder).length === 3);
+	await whenTrue(() => readdirSync(folder).length === 3);
 	t.deepEqual(readdirSync(folder).sort(), ['3', '4', 'lifeline']);
 });
 
@@ -568,7 +568,7 @@ test('everything of a directory can be stopped without an agent', async t => {
 	const specs = [aContainer('runs'), aContainer('ignoresTerm', {uid: 'uid-2'}), aContainer('succeeds', {uid: 'uid-3'})];
 	const {kill, running} = await anotherAgent(t, world.directory, specs);
 	await kill();
-	await whenGone(() => running.filter(({pid}) => isThere(pid)).length === 2);
+	await whenTrue(() => running.filter(({pid}) => isThere(pid)).length === 2);
 	t.is(await stopEverything(world.directory, {clock: systemClock, graceMs: 200}), 2);
 	t.deepEqual(
 		running.filter(({pid}) => isThere(pid)),
@@ -597,8 +597,8 @@ test('200 pods start at once and leave nothing when they are removed', async t =
 	t.is(new Set(running.map(({pid}) => pid)).size, 200);
 	await Promise.all(uids.map(uid => remove(uid)));
 	t.deepEqual(await list(), []);
-	await whenGone(() => ![...running.map(({pid}) => pid), ...shims].some(isThere));
-	await whenGone(() => descriptors() <= before);
+	await whenTrue(() => ![...running.map(({pid}) => pid), ...shims].some(isThere));
+	await whenTrue(() => descriptors() <= before);
 	t.deepEqual(readdirSync(world.directory), isRoot ? ['.stock', '.users'] : ['.stock']);
 });
 
@@ -646,11 +646,11 @@ test('a line has the time at which it was written, also where no agent lived the
 	const write = async (text: string): Promise<number> => {
 		const size = statSync(file).size + text.length;
 		appendFileSync(path.join(folder, 'stdin'), text);
-		await whenGone(() => statSync(file).size === size);
+		await whenTrue(() => statSync(file).size === size);
 		return Math.trunc(statSync(file).mtimeMs);
 	};
 	const times: number[] = [await write('one\r\n')];
-	await whenGone(() => existsSync(`${file}.times`));
+	await whenTrue(() => existsSync(`${file}.times`));
 	await restartAgent(async () => void times.push(await write('two\nhalf')));
 	await inspect(main);
 	const {data} = await value(log(main, {timestamps: true}));

@@ -4,6 +4,7 @@ import {readFileSync, readdirSync, readlinkSync, writeFileSync} from 'node:fs';
 import {rm} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import {setImmediate as nextTurn} from 'node:timers/promises';
 import {releaseMemory} from '../../agent/process/memory.js';
 import {createProcessRuntime, type ProcessRuntimeOptions} from '../../agent/process-runtime.js';
 import {stopEverything} from '../../agent/process/stop-everything.js';
@@ -46,7 +47,7 @@ export function processWorld(teardown: Clean, options: Partial<ProcessRuntimeOpt
 			runtime = make();
 		},
 		reboot: () => killUnseen(directory),
-		gone: ({pid}) => whenGone(() => !isThere(pid)),
+		gone: ({pid}) => whenTrue(() => !isThere(pid)),
 	};
 }
 
@@ -58,7 +59,7 @@ async function killUnseen(directory: string): Promise<void> {
 		if (pid === undefined || group === undefined) continue;
 		process.kill(Number(group), 'SIGSTOP'); // So that the shim sees nothing.
 		process.kill(-Number(group), 'SIGKILL');
-		await whenGone(() => !isThere(Number(pid)));
+		await whenTrue(() => !isThere(Number(pid)));
 		writeFileSync(file, text.replace(/^(running \d+) \S+/m, '$1 00000000-0000-0000-0000-000000000000'));
 	}
 }
@@ -99,10 +100,13 @@ export function pidOnNode(inside: number, beside: number): number {
 	return readdirSync('/proc').map(Number).filter(Boolean).find(isIt) ?? 0;
 }
 
-/** The kernel tells nobody of the end of a process that is not its child, so this looks at each turn of the loop. */
-export function whenGone(condition: () => boolean): Promise<void> {
-	return new Promise(resolve => {
-		const look = (): void => void (condition() ? resolve() : setImmediate(look));
-		look();
-	});
+const deadlineMs = 30_000;
+
+/** The kernel tells nobody of the end of a process that is not its child, so this looks at each turn of the loop. Rejects after 30 s. */
+export async function whenTrue(condition: () => boolean): Promise<void> {
+	const untilMs = systemClock.monotonicMs() + deadlineMs;
+	while (!condition()) {
+		if (systemClock.monotonicMs() >= untilMs) throw new Error(`waited too long until ${condition.toString()}`);
+		await nextTurn();
+	}
 }

@@ -10,7 +10,7 @@ import type {ProcessRuntimeOptions} from '../../agent/process-runtime.js';
 import {hostPathOf} from '../../agent/process/host-paths.js';
 import {planMounts} from '../../agent/process/mounts.js';
 import {isRoot, needing} from '../_needing.js';
-import {processWorld, whenGone} from './process-world.js';
+import {processWorld, whenTrue} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
 const main = {uid: 'uid-1', container: 'main'};
@@ -37,14 +37,13 @@ async function running(t: ExecutionContext, text: string, options: Partial<Proce
 	const env = [{name: 'PATH', value: `${folder}:/usr/bin:/bin`}];
 	const {pid} = await driven.start(aContainer('runs', {runAsUser: 0, argv, env, ...rest}));
 	await driven.start(aContainer('runs', {container: 'other'}));
-	await whenGone(() => readFileSync(`/proc/${pid}/mountinfo`, 'utf8').includes(` ${folder} `));
+	await whenTrue(() => readFileSync(`/proc/${pid}/mountinfo`, 'utf8').includes(` ${folder} `));
 	const opened = async (...args: Parameters<typeof driven.exec>): Promise<string> => (await driven.value(driven.exec(...args))).session;
 	return {...driven, pid, folder, opened};
 }
 
 const mounts = 'exec "$2" "$3" "$1"';
 const stands = '"$2" "$3" "$1" & until grep -q " $1 " /proc/self/mountinfo; do sleep 0.02; done; cd "$1" && exec /bin/sleep infinity';
-const enters = /sleep/;
 
 const commOf = (pid: number): string => readFileSync(`/proc/${pid}/comm`, 'latin1');
 
@@ -65,7 +64,7 @@ for (const namespaces of [undefined, null]) {
 	const where = namespaces === null ? 'where the agent stands, too' : 'in a view of its own';
 	withFuse(`a program's folder that is one is entered by whoever joins it, ${where}`, async t => {
 		const {pid, opened, act, hear, hearAll, stop, value} = await running(t, stands, {namespaces});
-		await whenGone(() => enters.test(commOf(pid)));
+		await whenTrue(() => commOf(pid) === 'sleep\n');
 		const waits = await opened(main, ['/bin/true']);
 		t.deepEqual(await value(hear(waits, 300)), {parts: [], end: undefined});
 		t.regex((await value(act(main, {type: 'exec', argv: ['/bin/true']}, 300))).message, /took longer than 300 ms/);

@@ -14,33 +14,33 @@ const effects = /\btest\.(?:serial|before|after)|\bsetTimeout\(|\bprocess\.(?:en
 const imports = /\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
 /** Folders whose files take long each. */
 const alone: ReadonlySet<string> = new Set(['simulation']);
-/** How a gathered file is called, below the folder of all. */
-const folder = 'gathered';
+/** Of the files that import them, below that of all tests. */
+const gatheredFolder = 'gathered';
 
 /**
  * Writes a test file for each folder below `tests`, one of compiled tests, that has files to gather: it imports them. Returns patterns for AVA
  * that leave them out.
  */
 export function gather(tests: string): readonly string[] {
-	rmSync(path.join(tests, folder), {recursive: true, force: true});
-	mkdirSync(path.join(tests, folder));
-	const isHarmless = createJudge();
-	const rooms = new Map<string, string[]>();
+	rmSync(path.join(tests, gatheredFolder), {recursive: true, force: true});
+	mkdirSync(path.join(tests, gatheredFolder));
+	const isHarmless = createHarmlessCheck();
+	const byFolder = new Map<string, string[]>();
 	for (const file of readdirSync(tests, {recursive: true, encoding: 'utf8'}).toSorted()) {
 		if (!file.endsWith('.test.js') || !isHarmless(path.resolve(tests, file))) continue;
-		const room = path.dirname(file);
-		rooms.set(room, [...(rooms.get(room) ?? []), file]);
+		const folder = path.dirname(file);
+		byFolder.set(folder, [...(byFolder.get(folder) ?? []), file]);
 	}
-	const large = [...rooms].filter(([room, files]) => files.length > 1 && !alone.has(room));
-	for (const [room, files] of large) {
+	const large = [...byFolder].filter(([folder, files]) => files.length > 1 && !alone.has(folder));
+	for (const [folder, files] of large) {
 		const lines = files.map(file => `import '../${file}';\n`);
-		writeFileSync(path.join(tests, folder, `${room.replaceAll(path.sep, '-')}.test.js`), lines.join(''));
+		writeFileSync(path.join(tests, gatheredFolder, `${folder.replaceAll(path.sep, '-')}.test.js`), lines.join(''));
 	}
 	return large.flatMap(([, files]) => files).map(file => `!${path.join(tests, file)}`);
 }
 
 /** Whether a module, and what it imports, has no effects. */
-function createJudge(): (file: string) => boolean {
+function createHarmlessCheck(): (file: string) => boolean {
 	const known = new Map<string, boolean>();
 	return function isHarmless(file: string): boolean {
 		const found = known.get(file);

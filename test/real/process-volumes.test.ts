@@ -22,7 +22,7 @@ import type {ContainerSpec, MountSpec, VolumeSource, VolumeSpec} from '../../act
 import type {NodeSecrets} from '../../actors/node/secrets-port.js';
 import {succeeded} from '../../api/errors.js';
 import {systemClock} from '../../system/clock.js';
-import {isThere, processWorld, whenGone} from '../agent/process-world.js';
+import {isThere, processWorld, whenTrue} from '../agent/process-world.js';
 import {aContainer, driver} from '../agent/runtime-contract.js';
 import {eventually} from '../e2e/_waiting.js';
 
@@ -321,7 +321,7 @@ test('containers of an agent that was killed go on with their volumes, and delet
 	await start(aContainer('runs', {container: 'other', argv: ['sh', '-c', 'cat /data/x /cache/x >/data/go'], mounts}));
 	await eventually('it reads its volumes', async () => (await written('main')) === 'mine\nmine\n');
 	await remove('uid-1');
-	await whenGone(() => !isThere(running.pid));
+	await whenTrue(() => !isThere(running.pid));
 	t.deepEqual(mountsOf(world.directory), []);
 	t.deepEqual(readdirSync(world.directory), ['.stock', '.users']);
 	const gone = await value(run<'container.inspect'>({type: 'container.inspect', id: main}));
