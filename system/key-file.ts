@@ -5,6 +5,7 @@ import {chmod, link, readFile, unlink} from 'node:fs/promises';
 import path from 'node:path';
 import {AppError} from '../api/errors.js';
 import {syncDirectory, writeSynced} from './atomic-file.js';
+import {hasCode} from './errno.js';
 
 export const keyBytes = 32;
 
@@ -31,8 +32,8 @@ export async function readOrMakeKey(file: string): Promise<Uint8Array> {
 
 /** Undefined where there is no such file. */
 export async function readKey(file: string): Promise<Uint8Array | undefined> {
-	const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-		if (error.code === 'ENOENT') return undefined;
+	const bytes = await readFile(file).catch((error: unknown) => {
+		if (hasCode(error, 'ENOENT')) return undefined;
 		throw error;
 	});
 	if (bytes === undefined) return undefined;

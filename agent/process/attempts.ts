@@ -3,6 +3,7 @@
 import {readdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import type {ContainerExit} from '../../actors/node/runtime-port.js';
+import {hasCode} from '../../system/errno.js';
 import {signalGroup, statOf, type ProcessStat} from './identity.js';
 import {openLifeline} from './lifelines.js';
 import {lastLinesOf} from './last-lines.js';
@@ -24,7 +25,7 @@ export function attemptsIn(folder: string): number[] {
 			.map(Number)
 			.sort((a, b) => b - a);
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+		if (hasCode(error, 'ENOENT')) return [];
 		throw error;
 	}
 }

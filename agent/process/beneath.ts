@@ -19,6 +19,7 @@ import {
 import path from 'node:path';
 import process from 'node:process';
 import {limits} from '../../api/limits.js';
+import {hasCode} from '../../system/errno.js';
 
 /** Only a place, for which no permission to read is needed: asm-generic/fcntl.h. */
 const O_PATH = 0o10000000;
@@ -64,7 +65,7 @@ function madeFolder(folder: string): boolean {
 		mkdirSync(folder, {mode: 0o700});
 		return true;
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+		if (hasCode(error, 'EEXIST')) return false;
 		throw error;
 	}
 }
@@ -156,9 +157,8 @@ function stepTo(folder: number, name: string): number | {readonly link: string} 
 	try {
 		return openSync(`${at}/${name}`, flags);
 	} catch (error) {
-		const {code} = error as NodeJS.ErrnoException;
-		if (code === 'ENOENT') return undefined;
-		if (code !== 'ENOTDIR' || !fstatSync(folder).isDirectory()) throw error;
+		if (hasCode(error, 'ENOENT')) return undefined;
+		if (!hasCode(error, 'ENOTDIR') || !fstatSync(folder).isDirectory()) throw error;
 	}
 	const file = openSync(`${at}/${name}`, O_PATH | constants.O_NOFOLLOW);
 	if (!fstatSync(file).isSymbolicLink()) return file;

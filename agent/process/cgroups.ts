@@ -7,6 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {mkdir, rmdir, writeFile} from 'node:fs/promises';
 import {limits as bounds} from '../../api/limits.js';
+import {hasCode} from '../../system/errno.js';
 import {statOf, type ProcessStat} from './identity.js';
 import {childrenOf} from './surroundings.js';
 import {turn} from './turn.js';
@@ -163,11 +164,10 @@ export function makeGroup(hierarchy: Hierarchy, name: string, limits: Limits): v
 	try {
 		mkdirSync(group);
 	} catch (error) {
-		const {code} = error as NodeJS.ErrnoException;
-		if (code === 'ENOENT') {
+		if (hasCode(error, 'ENOENT')) {
 			openBaseAgain(hierarchy);
 			mkdirSync(group, {recursive: true});
-		} else if (code !== 'EEXIST') throw error;
+		} else if (!hasCode(error, 'EEXIST')) throw error;
 	}
 	applySettings(group, settings(hierarchy, limits));
 }
@@ -206,10 +206,9 @@ async function makeEmptyGroup(hierarchy: Hierarchy, name: string, limits: Limits
 	try {
 		await mkdir(group);
 	} catch (error) {
-		const {code} = error as NodeJS.ErrnoException;
-		if (code === 'EEXIST' && !isEmpty(hierarchy, name)) return false;
-		if (code !== 'EEXIST' && code !== 'ENOENT') throw error;
-		if (code === 'ENOENT') {
+		if (hasCode(error, 'EEXIST') && !isEmpty(hierarchy, name)) return false;
+		if (!hasCode(error, 'EEXIST', 'ENOENT')) throw error;
+		if (hasCode(error, 'ENOENT')) {
 			openBaseAgain(hierarchy);
 			await mkdir(group);
 		}
@@ -254,7 +253,7 @@ async function join(group: string, pid: number): Promise<void> {
 	try {
 		await writeFile(path.join(group, 'cgroup.procs'), String(pid));
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // It has ended.
+		if (!hasCode(error, 'ESRCH')) throw error; // It has ended.
 	}
 }
 
@@ -269,7 +268,7 @@ export function removeGroup(group: string): boolean {
 		rmdirSync(group);
 		return true;
 	} catch (error) {
-		return (error as NodeJS.ErrnoException).code === 'ENOENT';
+		return hasCode(error, 'ENOENT');
 	}
 }
 

@@ -6,6 +6,7 @@
 
 import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {Socket} from 'node:net';
+import {hasCode} from '../../system/errno.js';
 
 /**
  * Opens the reading end. Undefined: no shim holds the other one, or there is no such FIFO. Throws other errno exceptions: what
@@ -19,10 +20,9 @@ export function openLifeline(file: string): number | undefined {
 		closeSync(descriptor);
 		return undefined;
 	} catch (error) {
-		const {code} = error as NodeJS.ErrnoException;
-		if (code === 'EAGAIN') return descriptor; // Nothing to read, and somebody who could write.
+		if (hasCode(error, 'EAGAIN')) return descriptor; // Nothing to read, and somebody who could write.
 		if (descriptor !== undefined) closeSync(descriptor);
-		if (code === 'ENOENT') return undefined;
+		if (hasCode(error, 'ENOENT')) return undefined;
 		throw error;
 	}
 }

@@ -7,6 +7,7 @@
 import {statSync, watch, type FSWatcher} from 'node:fs';
 import {limits} from '../../api/limits.js';
 import type {Cancel, Clock} from '../../system/clock.js';
+import {hasCode} from '../../system/errno.js';
 import {explained} from './explained.js';
 import {addMark, readMarks, trimMarks} from './log-times.js';
 import {rotateLog} from './log-rotation.js';
@@ -59,7 +60,7 @@ export function createLogWatch(clock: Clock, limitBytes: number, onWarning: (mes
 		try {
 			watched.watcher = watch(watched.log, {persistent: false}, () => lookOften(watched)).on('error', () => lookOften(watched));
 		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code === 'ENOENT') return drop(watched); // Its container was removed.
+			if (hasCode(error, 'ENOENT')) return drop(watched); // Its container was removed.
 			if (!hasWarned) onWarning(`logs are looked at only every ${limits.logCheckMs} ms: ${explained(error)}`);
 			hasWarned = true;
 			watched.cancel = clock.after(limits.logCheckMs, () => lookOften(watched));
@@ -82,7 +83,7 @@ export function createLogWatch(clock: Clock, limitBytes: number, onWarning: (mes
 			return mark(watched);
 		} catch (error) {
 			// Without its marks a log is still a log.
-			if ((error as NodeJS.ErrnoException).code !== 'ENOENT') onWarning(`a log was not looked at: ${explained(error)}`);
+			if (!hasCode(error, 'ENOENT')) onWarning(`a log was not looked at: ${explained(error)}`);
 			return false;
 		}
 	}

@@ -8,6 +8,7 @@
 
 import {closeSync, constants, openSync, readFileSync, readSync, statSync} from 'node:fs';
 import {limits} from '../../api/limits.js';
+import {hasCode} from '../../system/errno.js';
 import {turn} from './turn.js';
 
 export type Chunk = {readonly data: Buffer; readonly nextOffset: number; readonly atEnd: boolean};
@@ -92,7 +93,7 @@ export function readAt(file: string, position: number, maxBytes: number): Buffer
 		// A program may have taken a lease on its log (fcntl(2)), for which others wait.
 		descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
+		if (hasCode(error, 'ENOENT')) return Buffer.alloc(0);
 		throw error;
 	}
 	try {

@@ -7,6 +7,7 @@ import {createHash} from 'node:crypto';
 import {appendFileSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
+import {hasCode} from '../../system/errno.js';
 import {explained} from './explained.js';
 import {nobody, type User} from './privileges.js';
 
@@ -175,7 +176,7 @@ function entriesIn(file: string): readonly Entry[] {
 	try {
 		text = readFileSync(file, 'utf8');
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+		if (hasCode(error, 'ENOENT')) return [];
 		throw error;
 	}
 	return text.split('\n').flatMap(line => {

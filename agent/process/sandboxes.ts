@@ -5,6 +5,7 @@
 import {existsSync, readFileSync, readdirSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import type {SandboxSpec} from '../../actors/node/runtime-port.js';
+import {hasCode} from '../../system/errno.js';
 import {createAddressPool} from './addresses.js';
 import {isPodUser, type PodUsers} from './pod-users.js';
 import type {User} from './privileges.js';
@@ -45,7 +46,7 @@ export function foldersIn(folder: string): string[] {
 			.filter(entry => entry.isDirectory() && isFolderName(entry.name))
 			.map(entry => entry.name);
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+		if (hasCode(error, 'ENOENT')) return [];
 		throw error;
 	}
 }

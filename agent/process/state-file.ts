@@ -15,6 +15,7 @@
 import {appendFileSync, closeSync, fstatSync, openSync, readSync} from 'node:fs';
 import {limits} from '../../api/limits.js';
 import type {ContainerExit} from '../../actors/node/runtime-port.js';
+import {hasCode} from '../../system/errno.js';
 import {parseProcessStat, type ProcessStat} from './identity.js';
 import type {Beginning} from './privileges.js';
 
@@ -50,7 +51,7 @@ export function readStateFile(file: string, attempt: number, lookUp: LookUp = ()
 	try {
 		descriptor = openSync(file, 'r');
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {started: undefined, exit: undefined};
+		if (hasCode(error, 'ENOENT')) return {started: undefined, exit: undefined};
 		throw error;
 	}
 	try {

@@ -4,6 +4,7 @@ import {closeSync, constants, openSync, writeSync} from 'node:fs';
 import {Socket} from 'node:net';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
+import {hasCode} from '../../system/errno.js';
 import {stdinEndFile, stdinFile} from './attempts.js';
 import type {Container} from './containers.js';
 import {explained} from './explained.js';
@@ -76,7 +77,7 @@ function openToWrite(file: string): number | undefined {
 	try {
 		return openSync(file, constants.O_WRONLY | constants.O_NONBLOCK);
 	} catch (error) {
-		if (['ENXIO', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+		if (hasCode(error, 'ENXIO', 'ENOENT')) return undefined;
 		throw error;
 	}
 }

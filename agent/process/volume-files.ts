@@ -9,6 +9,7 @@
 import {constants} from 'node:fs';
 import {chmod, chown, mkdir, readFile, readdir, readlink, rename, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
+import {hasCode} from '../../system/errno.js';
 
 /** -1: as it is. */
 export type FileOwner = {readonly uid: number; readonly gid: number};
@@ -44,7 +45,7 @@ async function linkOf(file: string): Promise<string | undefined> {
 		const target = await readlink(file);
 		return /^\.\.\d+$/.test(target) ? target : undefined;
 	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+		if (hasCode(error, 'ENOENT')) return undefined;
 		throw error;
 	}
 }
@@ -94,7 +95,7 @@ async function holds(folder: string, files: readonly FileContent[]): Promise<boo
 		}
 		return true;
 	} catch (error) {
-		if (['ENOENT', 'ENOTDIR', 'EAGAIN'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+		if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EAGAIN')) return false;
 		throw error;
 	}
 }

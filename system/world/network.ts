@@ -19,10 +19,10 @@ export type WorldHost = {
 };
 
 /** What a clock of the host that is never set shows at a time of the world. */
-export const monotonicMs = ({bootedAtMs, rate}: WorldHost, worldMs: number): number => (worldMs - bootedAtMs) * rate;
+export const monotonicMs = ({bootedAtMs, rate}: WorldHost, atMs: number): number => (atMs - bootedAtMs) * rate;
 
 /** The time of the world when that clock shows so much. */
-export const worldMs = ({bootedAtMs, rate}: WorldHost, monotonicMs: number): number => bootedAtMs + monotonicMs / rate;
+export const worldMs = ({bootedAtMs, rate}: WorldHost, shownMs: number): number => bootedAtMs + shownMs / rate;
 
 /** How long that is in the world's time; never less. */
 export const worldDelayMs = ({rate}: WorldHost, delayMs: number): number => (rate === 1 ? delayMs : Math.ceil(delayMs / rate));
