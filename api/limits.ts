@@ -471,6 +471,9 @@ export const limits = {
 	actionBodyBytes: 10_240,
 	/** Redirects of an HTTP probe. */
 	actionRedirects: 10,
+	/** Programs beside one container's own that were killed and have not ended: then no further one begins. Of each so many processes are looked at. */
+	killedPrograms: 16,
+	killedProcesses: 8,
 	/** How often a program that was only just spawned is looked at until it has begun, and how long: its surroundings are read then. */
 	beginLookMs: 5,
 	beginMs: 2_000,

@@ -14,6 +14,8 @@ export type ProgramListener = {
 	readonly onEnd: (exitCode: number) => void;
 	/** It could not be spawned; nothing else comes. */
 	readonly onError: (error: Error) => void;
+	/** Just before it is killed. */
+	readonly onKill?: (leader: number) => void;
 };
 
 export type ExecProgram = {
@@ -33,7 +35,7 @@ export function followProgram(
 	{child, pipes}: Spawned,
 	clock: Clock,
 	isAlone: boolean,
-	{onOutput, onEnd, onError}: ProgramListener,
+	{onOutput, onEnd, onError, onKill}: ProgramListener,
 ): ExecProgram {
 	const streams = {stdout: pipes.stdout, stderr: pipes.stderr};
 	let openStreams = 2;
@@ -101,7 +103,10 @@ export function followProgram(
 				else readable.resume();
 		},
 		kill() {
-			if (exitCode === undefined) killBeside(child, child.pid === undefined ? undefined : terminalBelow(child.pid));
+			const {pid} = child;
+			if (exitCode !== undefined || pid === undefined) return;
+			onKill?.(pid);
+			killBeside(child, terminalBelow(pid));
 		},
 		drop,
 	};

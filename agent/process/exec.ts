@@ -18,6 +18,7 @@ import {endsWithContainer, enteringOf} from './entering.js';
 import {createSessions} from './exec-sessions.js';
 import {followProgram, type ExecProgram} from './exec-program.js';
 import {explained} from './explained.js';
+import {createKilled} from './killed.js';
 import type {Host} from './plan.js';
 import type {Drop} from './privileges.js';
 import type {Stock} from './stock.js';
@@ -46,6 +47,7 @@ export function createExec({containers, groups, stock, host, clock}: ExecOptions
 	const underWay = {network: 0, programs: 0};
 	/** Programs of probes and hooks. */
 	const acting = new Set<() => void>();
+	const killed = createKilled();
 
 	/** Once the program of a container has begun: what was only just spawned is another program's process still. */
 	function whenBegun(id: ContainerId, leftMs: number, done: Done<Target>): Cancel {
@@ -109,6 +111,8 @@ export function createExec({containers, groups, stock, host, clock}: ExecOptions
 		stopWaiting = whenBegun(id, limits.beginMs, found => {
 			if (isOver) return;
 			if (!found.ok) return finish(found);
+			const refusal = killed.refusal(found.value.container);
+			if (refusal !== undefined) return finish(succeeded({ok: false, message: refusal}));
 			forget = containers.whenEnded(found.value.container, stop);
 			try {
 				program = launch(
@@ -130,14 +134,15 @@ export function createExec({containers, groups, stock, host, clock}: ExecOptions
 	}
 
 	function launch(
-		{surroundings, doors}: Target,
+		{container, surroundings, doors}: Target,
 		wanted: Pick<Beside, 'argv' | 'stdin' | 'terminal'>,
 		listener: Parameters<typeof followProgram>[3],
 	): Spawned & {readonly program: ExecProgram} {
 		const isAlone = doors.length === 0 && !endsWithContainer(surroundings.pid);
 		const entering = enteringOf(host, surroundings.pid, surroundings.drop);
 		const {child, pipes} = spawnBeside({...wanted, doors, entering}, surroundings, host, stock);
-		return {child, pipes, program: followProgram({child, pipes}, clock, isAlone, listener)};
+		const onKill = (leader: number): void => killed.note(container, leader);
+		return {child, pipes, program: followProgram({child, pipes}, clock, isAlone, {...listener, onKill})};
 	}
 
 	function open(request: ExecRequest, done: Done<{readonly session: string}>): void {
@@ -151,6 +156,8 @@ export function createExec({containers, groups, stock, host, clock}: ExecOptions
 		if (sessions.count() >= limits.execSessions) return done(failed('ERR_BUSY', {address: 'exec', waiting: sessions.count()}));
 		whenBegun(id, limits.beginMs, found => {
 			if (!found.ok) return done(found);
+			const refusal = killed.refusal(found.value.container);
+			if (refusal !== undefined) return done(failed('ERR_RUNTIME', {message: refusal}));
 			try {
 				done(succeeded({session: begin(request, found.value)}));
 			} catch (error) {

@@ -44,12 +44,15 @@ export function terminalBelow(leader: number): number | undefined {
 	return below;
 }
 
-/** The first child of a process of ours, which has one thread. */
-function childOf(pid: number): number | undefined {
+/** The first child of a process of ours. */
+const childOf = (pid: number): number | undefined => childrenNow(pid)[0];
+
+/** The children of a process that has one thread; none where it is gone, or the kernel does not list them. */
+export function childrenNow(pid: number): readonly number[] {
 	try {
-		return numbersIn(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'))[0];
+		return numbersIn(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'));
 	} catch {
-		return undefined;
+		return [];
 	}
 }
 

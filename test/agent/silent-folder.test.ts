@@ -4,7 +4,8 @@ import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, symlinkSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type {ExecutionContext} from 'ava';
+import test, {type ExecutionContext} from 'ava';
+import {limits} from '../../api/limits.js';
 import type {ContainerSpec} from '../../actors/node/runtime-port.js';
 import type {ProcessRuntimeOptions} from '../../agent/process-runtime.js';
 import {hostPathOf} from '../../agent/process/host-paths.js';
@@ -73,6 +74,35 @@ for (const namespaces of [undefined, null]) {
 		t.is((await value(hear(waits))).end?.exitCode, 137);
 	});
 }
+
+for (const tty of [false, true]) {
+	withFuse(`no more than so many join a container for ever${tty ? ', in a terminal' : ''}`, async t => {
+		const {opened, act, exec, hear, hearAll, run, value} = await running(t, mounts);
+		const session = await opened(main, ['true'], {tty});
+		await value(hear(session, 300));
+		await run({type: 'exec.close', session});
+		for (let count = 1; count < limits.killedPrograms; count++) {
+			t.regex((await value(act(main, {type: 'exec', argv: ['true']}, 200))).message, /took longer than 200 ms/, `${count}`);
+		}
+		const refused = /16 programs .* have been killed and do not end/;
+		const {ok, message} = await value(act(main, {type: 'exec', argv: ['true']}, 60_000));
+		t.false(ok);
+		t.regex(message, refused);
+		const outcome = await exec(main, ['true']);
+		t.regex(outcome.ok ? 'opened' : outcome.error.message, refused);
+		t.is((await hearAll(await opened(other, ['echo', 'here']))).stdout, 'here\n');
+	});
+}
+
+test('what is killed and ends is not counted', async t => {
+	const driven = driver(processWorld(clean => t.teardown(clean)));
+	await driven.ensure('uid-1');
+	await driven.start(aContainer('runs'));
+	const sleeps = {type: 'exec', argv: ['sleep', '60']} as const;
+	for (let count = 0; count <= limits.killedPrograms; count++) {
+		t.regex((await driven.value(driven.act(main, sleeps, 100))).message, /took longer than 100 ms/, `${count}`);
+	}
+});
 
 withFuse('nothing of a start leads through /proc to one, whichever way it is written', async t => {
 	const {pid, folder, ensure, run} = await running(t, mounts);
