@@ -1,12 +1,11 @@
 // Turns by nact: one nact actor per cell, flat under the nact system, whose mailbox carries nothing but ticks.
 //
-// nact runs one tick per event-loop turn and actor. Above it stands one run queue: only so many ticks are out at a time, and
-// once the slice is used up the rest waits until I/O was looked at, so that ten thousand runnable actors never hold up a socket.
+// nact runs one tick per event-loop turn and actor. Above it stands one run queue.
 
 import {dispatch, spawn, start, stop} from 'nact';
-import {limits} from '../api/limits.js';
 import type {Clock} from './clock.js';
 import type {Executor, Seat} from './executor.js';
+import {RunQueue, type QueuedSeat} from './run-queue.js';
 
 type Tick = {readonly type: 'tick'};
 const tick: Tick = {type: 'tick'};
@@ -25,11 +24,8 @@ const afterStop = (): void => undefined;
 export function createNactExecutor(clock: Clock): Executor {
 	const system = start();
 
-	/** There are tens of thousands, so each is data and a reference; what is done with it is shared. */
-	class NactSeat implements Seat {
-		/** Waits for a turn. */
+	class NactSeat implements Seat, QueuedSeat {
 		requested = false;
-		/** nact holds a tick of it. */
 		ticking = false;
 		gone = false;
 		readonly run: () => boolean;
@@ -41,93 +37,26 @@ export function createNactExecutor(clock: Clock): Executor {
 		}
 
 		request(): void {
-			if (this.requested || this.gone) return;
-			this.requested = true;
-			enqueue(this);
+			queue.request(this);
 		}
 
 		leave(): void {
-			if (this.gone) return;
-			this.gone = true;
-			stop(this.ref);
-			if (!this.ticking) return;
-			// nact forgets the tick of an actor that is stopped: its place is free again.
-			out--;
-			pumpSoon();
+			// nact forgets the tick of an actor that is stopped.
+			if (queue.leave(this)) stop(this.ref);
 		}
 	}
 
+	const queue = new RunQueue<NactSeat>({
+		send: seat => dispatch(seat.ref, tick),
+		soon: callback => void setImmediate(callback),
+		monotonicMs: clock.monotonicMs,
+	});
 	const onTick = (seat: NactSeat, _message: Tick): NactSeat => {
-		turn(seat);
+		queue.ticked(seat);
 		return seat;
 	};
-	const spawnSeat = (seat: NactSeat) => spawn(system, onTick, `c${seats++}`, {initialState: seat, onCrash, afterStop});
-
-	const waiting: NactSeat[] = [];
-	let head = 0;
-	let out = 0;
-	let sliceEndsAt: number | undefined;
 	let seats = 0;
-	let pumping = false;
-
-	const send = (seat: NactSeat): void => {
-		out++;
-		seat.ticking = true;
-		dispatch(seat.ref, tick);
-	};
-
-	const pump = (): void => {
-		pumping = false;
-		while (out < limits.executorTicks && head < waiting.length) {
-			const seat = waiting[head++];
-			if (seat !== undefined && !seat.gone) send(seat);
-		}
-		// What was taken is dropped in portions: under steady load the queue never runs empty.
-		if (head === waiting.length || head > 1_024) {
-			waiting.splice(0, head);
-			head = 0;
-		}
-	};
-
-	const pumpSoon = (): void => {
-		if (pumping || head === waiting.length) return;
-		pumping = true;
-		setImmediate(pump);
-	};
-
-	const enqueue = (seat: NactSeat): void => {
-		if (out < limits.executorTicks && head === waiting.length) {
-			send(seat);
-		} else {
-			waiting.push(seat);
-			pumpSoon();
-		}
-	};
-
-	const inSlice = (): boolean => {
-		const now = clock.monotonicMs();
-		if (sliceEndsAt === undefined) {
-			sliceEndsAt = now + limits.runSliceMs;
-			setImmediate(() => {
-				sliceEndsAt = undefined;
-			});
-		}
-		return now <= sliceEndsAt;
-	};
-
-	const turn = (seat: NactSeat): void => {
-		out--;
-		seat.ticking = false;
-		if (!seat.gone) {
-			if (inSlice()) {
-				seat.requested = false;
-				if (seat.run()) seat.request();
-			} else {
-				waiting.push(seat);
-			}
-		}
-		pumpSoon();
-	};
+	const spawnSeat = (seat: NactSeat) => spawn(system, onTick, `c${seats++}`, {initialState: seat, onCrash, afterStop});
 
 	const deferred: (() => void)[] = [];
 

@@ -33,6 +33,8 @@ export class World {
 	packets: PacketFaults = noPacketFaults;
 	/** What a system sends another one is made anew on the way, as the real bus does: nothing is shared by reference. */
 	serialises = false;
+	/** Whether processes have a run queue. */
+	hasRunQueue = false;
 	/** Turns, deliveries and timers so far. */
 	steps = 0;
 	/** More are an endless loop. */
@@ -60,7 +62,7 @@ export class World {
 	}
 
 	process(host: WorldHost): WorldProcess {
-		return createProcess({clock: this.clock, sequencer: this.#sequencer, random: this.random}, host);
+		return createProcess({clock: this.clock, sequencer: this.#sequencer, random: this.random, hasRunQueue: this.hasRunQueue}, host);
 	}
 
 	/** Runs whatever can happen until this much time has passed. */

@@ -3,7 +3,8 @@
 
 import type {Random} from '../behavior.js';
 import type {Cancel, Clock} from '../clock.js';
-import type {Executor} from '../executor.js';
+import type {Executor, Seat} from '../executor.js';
+import {RunQueue, type QueuedSeat} from '../run-queue.js';
 import type {ManualClock} from '../manual-clock.js';
 import type {Sequencer} from '../sequencer.js';
 import {monotonicMs, worldDelayMs, type WorldHost} from './network.js';
@@ -35,7 +36,21 @@ export type WorldProcess = {
 	readonly onStill: (callback: (now: 'frozen' | 'stopped') => void) => void;
 };
 
-export type ProcessParts = {readonly clock: ManualClock; readonly sequencer: Sequencer; readonly random: Random};
+export type ProcessParts = {
+	readonly clock: ManualClock;
+	readonly sequencer: Sequencer;
+	readonly random: Random;
+	/** Its actors wait for their turns in a run queue, as with nact; else chance alone says whose turn is next. */
+	readonly hasRunQueue: boolean;
+};
+
+/** Few, so that actors have to wait. */
+const ticksOut = 3;
+
+function seatIn(queue: RunQueue<QueuedSeat>, run: () => boolean): Seat {
+	const seat: QueuedSeat = {run, requested: false, ticking: false, gone: false};
+	return {request: () => queue.request(seat), leave: () => void queue.leave(seat)};
+}
 
 /** What waits in front of a thread that does not run, in order. */
 type Gate = {readonly enter: (callback: () => void) => void; readonly open: () => void};
@@ -65,7 +80,7 @@ function createGate(sequencer: Sequencer, isOpen: () => boolean, isDead: () => b
 	};
 }
 
-export function createProcess({clock: world, sequencer, random}: ProcessParts, host: WorldHost): WorldProcess {
+export function createProcess({clock: world, sequencer, random, hasRunQueue}: ProcessParts, host: WorldHost): WorldProcess {
 	let liveness: Liveness = 'running';
 	let stillSinceMs = 0;
 	const atDeath: (() => void)[] = [];
@@ -94,24 +109,33 @@ export function createProcess({clock: world, sequencer, random}: ProcessParts, h
 		for (const callback of atStill) callback(to);
 	};
 	const executor: Executor = {
-		seat(turn) {
-			let queued = false;
-			const seat = sequencer.seat(() => {
-				if (isDead() || queued) return false;
-				let more = false;
-				queued = true;
-				main.enter(() => {
-					queued = false;
-					more = turn();
-					if (more) seat.request();
-				});
-				return false;
-			});
-			return seat;
-		},
+		seat: turn => (queue === undefined ? seatAt(turn) : seatIn(queue, turn)),
 		defer: callback => sequencer.defer(() => main.enter(callback)),
 		close: () => undefined,
 	};
+	const seatAt = (turn: () => boolean): Seat => {
+		let queued = false;
+		const seat = sequencer.seat(() => {
+			if (isDead() || queued) return false;
+			let more = false;
+			queued = true;
+			main.enter(() => {
+				queued = false;
+				more = turn();
+				if (more) seat.request();
+			});
+			return false;
+		});
+		return seat;
+	};
+	const queue = hasRunQueue
+		? new RunQueue<QueuedSeat>({
+				send: seat => executor.defer(() => queue?.ticked(seat)),
+				soon: executor.defer,
+				monotonicMs: () => monotonicMs(host, world.monotonicMs()),
+				ticks: ticksOut,
+			})
+		: undefined;
 	return {
 		host,
 		executor,

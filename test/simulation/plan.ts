@@ -115,6 +115,8 @@ export type Plan = {
 	readonly drifts?: true;
 	/** What a system sends another one is made anew on the way. */
 	readonly serialises?: true;
+	/** Actors wait for their turns in the run queue of real processes. */
+	readonly queues?: true;
 	/** Stores keep checksums, so that damage shows. */
 	readonly checksums?: true;
 	/** How long the faults go on after the last act; then they end, and what is down comes up. */

@@ -53,6 +53,7 @@ export function runPlan(
 	const world = new World(plan.seed, mostSteps);
 	const startMs = world.clock.nowMs();
 	world.serialises = plan.serialises === true;
+	world.hasRunQueue = plan.queues === true;
 	const history: string[] = [];
 	const note = (text: string): void => {
 		if (trace) history.push(`${String(Math.round(world.clock.nowMs() - startMs)).padStart(8)} ms  ${text}`);

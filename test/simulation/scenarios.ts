@@ -358,6 +358,7 @@ export function planOf(seed: number, scenario: ScenarioName = scenarioOf(seed)):
 		...(draw.chance(0.5) ? {withoutResync: true} : {}),
 		...(draw.chance(0.25) ? {drifts: true} : {}),
 		...(draw.chance(0.25) ? {serialises: true} : {}),
+		...(draw.chance(0.25) ? {queues: true} : {}),
 	};
 }
 

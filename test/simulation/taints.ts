@@ -8,13 +8,15 @@ import type {SimulatedCluster} from './cluster.js';
 
 /** Since when a taint or a pod is there is kept in whole seconds, and committed a little later. */
 const earlyMs = 1_500;
+/** A taint may be taken away while somebody is being sent away for it. */
+const underWayMs = 1_000;
 /** How much later than its time a pod may be told to leave. */
 const lateMs = 2_000;
 
 export class Taints {
 	readonly #cluster: SimulatedCluster;
-	/** Since when each taint that makes pods leave is there, by node and key. */
-	readonly #sinceMs = new Map<string, number>();
+	/** Taints that make pods leave, by node and key. */
+	readonly #times = new Map<string, {readonly taint: Taint; readonly sinceMs: number; endedMs: number | undefined}>();
 	/** Since when each pod is where it is. */
 	readonly #boundMs = new Map<string, number>();
 
@@ -23,9 +25,15 @@ export class Taints {
 	}
 
 	onNode(node: string, object: NodeObject | undefined): void {
-		const keys = new Set(expelling(object).map(({key}) => `${node}/${key}`));
-		for (const key of this.#sinceMs.keys()) if (key.startsWith(`${node}/`) && !keys.has(key)) this.#sinceMs.delete(key);
-		for (const key of keys) if (!this.#sinceMs.has(key)) this.#sinceMs.set(key, this.#nowMs());
+		const nowMs = this.#nowMs();
+		const taints = expelling(object);
+		for (const [key, time] of this.#times)
+			if (key.startsWith(`${node}/`) && !taints.some(taint => key === `${node}/${taint.key}`)) time.endedMs ??= nowMs;
+		for (const taint of taints) {
+			const key = `${node}/${taint.key}`;
+			if (this.#times.get(key)?.endedMs !== undefined || !this.#times.has(key))
+				this.#times.set(key, {taint, sinceMs: nowMs, endedMs: undefined});
+		}
 	}
 
 	/** I9: no pod is bound to a node that takes none, or none that does not bear its taints. */
@@ -47,7 +55,10 @@ export class Taints {
 		if (node === undefined || isSent !== true || deletionTimestamp === undefined || before?.metadata.deletionTimestamp !== undefined)
 			return;
 		if (this.#cluster.hasJumpedClocks) return;
-		const isDue = expelling(this.#record(node)).some(taint => this.#untilDueMs(pod, node, taint) <= earlyMs);
+		const taints = [...this.#times].flatMap(([key, {taint, endedMs = Number.POSITIVE_INFINITY}]) =>
+			key.startsWith(`${node}/`) && endedMs + underWayMs >= this.#nowMs() ? [taint] : [],
+		);
+		const isDue = taints.some(taint => this.#untilDueMs(pod, node, taint) <= earlyMs);
 		if (!isDue) this.#cluster.invariants.broken(`I9: pod ${name} has to leave ${node} before its time`);
 	}
 
@@ -65,7 +76,7 @@ export class Taints {
 
 	/** How long the pod still bears the taint. */
 	#untilDueMs(pod: Pod, node: string, taint: Taint): number {
-		const sinceMs = Math.max(this.#sinceMs.get(`${node}/${taint.key}`) ?? this.#nowMs(), this.#boundMs.get(pod.metadata.uid) ?? 0);
+		const sinceMs = Math.max(this.#times.get(`${node}/${taint.key}`)?.sinceMs ?? this.#nowMs(), this.#boundMs.get(pod.metadata.uid) ?? 0);
 		return sinceMs + (borneMs(pod, taint) ?? 0) - this.#nowMs();
 	}
 
