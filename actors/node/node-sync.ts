@@ -272,7 +272,7 @@ function reported(state: NodeSyncState, {key, uid, status, events}: PodReport, {
 function flush(state: NodeSyncState): Next<NodeSyncState> {
 	if (!state.greeted || state.underWay !== undefined || state.reports.size === 0) return next(state);
 	const {node} = inputOf(state);
-	const count = fitting(state.reports.values());
+	const count = fitting(state.reports);
 	const pods = new Map([...state.reports].slice(0, count));
 	const reports = new Map([...state.reports].slice(count));
 	const number = state.sent + 1;
@@ -282,10 +282,11 @@ function flush(state: NodeSyncState): Next<NodeSyncState> {
 }
 
 /** How many of the reports go in one message: one at least, and no more than a message may have. */
-function fitting(reports: Iterable<Report>): number {
+function fitting(reports: ReadonlyMap<ObjectKey, Report>): number {
+	if (reports.size === 1) return 1;
 	let count = 0;
 	let bytes = 0;
-	for (const report of reports) {
+	for (const report of reports.values()) {
 		bytes += JSON.stringify(report).length;
 		if (count === limits.reportPods || (count > 0 && bytes > limits.nodeSyncWindowBytes)) break;
 		count++;

@@ -331,7 +331,7 @@ const order: readonly ScenarioName[] = [
 ];
 
 /** They cost many times as much as others. */
-const largeOneIn = 101;
+const largeOneIn = 199;
 
 export const isScenario = (name: string): name is ScenarioName => Object.hasOwn(scenarios, name);
 
