@@ -1,8 +1,8 @@
-// `npm run test:e2e`: clusters with several hosts or through more than one life, which take long.
+// `npm run test:e2e`: clusters of several hosts, lost stores, starts and ends: what takes longer than the main way.
 const build = process.env.BUILD ?? 'build';
 
 export default {
-	files: [`${build}/test/e2e/hosts/**/*.test.js`],
+	files: [`${build}/test/e2e/long/**/*.test.js`],
 	nodeArguments: ['--enable-source-maps'],
 	// As for npm test: these tests hand descriptors to processes.
 	workerThreads: false,

@@ -4,13 +4,13 @@ import {copyFileSync, existsSync, readFileSync, readdirSync, statSync, truncateS
 import {request} from 'node:https';
 import path from 'node:path';
 import test from 'ava';
-import type {ApiObject} from '../../api/object.js';
-import type {Client} from '../../cli/client.js';
-import {listAll} from '../../cli/lists.js';
-import {resourceOf} from '../../cli/resources.js';
-import {emptySet} from './_pods.js';
-import {openHome} from './_rig.js';
-import {eventually} from './_waiting.js';
+import type {ApiObject} from '../../../api/object.js';
+import type {Client} from '../../../cli/client.js';
+import {listAll} from '../../../cli/lists.js';
+import {resourceOf} from '../../../cli/resources.js';
+import {emptySet} from '../_pods.js';
+import {openHome} from '../_rig.js';
+import {eventually} from '../_waiting.js';
 
 const setsPath = '/apis/apps/v1/namespaces/default/replicasets';
 

@@ -5,7 +5,7 @@ import {createHash} from 'node:crypto';
 import {cpSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {freePorts, nodeName, openHome, type Home} from './_rig.js';
+import {freePorts, nodeName, openHome, type Home} from '../_rig.js';
 
 /** The files of a store, but for LevelDB's own diary and lock. */
 function storeOf({home}: Home): readonly string[] {

@@ -2,13 +2,13 @@
 
 import path from 'node:path';
 import test from 'ava';
-import type {ReplicaSet} from '../../api/kinds/replicaset.js';
-import type {ApiObject, Condition} from '../../api/object.js';
-import {setOf} from './_pods.js';
-import {programsOf} from './_processes.js';
-import {openHome} from './_rig.js';
-import {openEar} from './_ear.js';
-import {eventually, followObjects} from './_waiting.js';
+import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
+import type {ApiObject, Condition} from '../../../api/object.js';
+import {setOf} from '../_pods.js';
+import {programsOf} from '../_processes.js';
+import {openHome} from '../_rig.js';
+import {openEar} from '../_ear.js';
+import {eventually, followObjects} from '../_waiting.js';
 
 const failing = (object: ApiObject | undefined): Condition | undefined =>
 	((object?.status as {conditions?: readonly Condition[]} | undefined)?.conditions ?? []).find(({type}) => type === 'ActorFailed');
@@ -17,7 +17,7 @@ const readyOf = (object: ApiObject | undefined): number | undefined => (object a
 test('an actor that throws is parked and seen; siblings, reads, writes and deletion go on; it recovers with the cause', async t => {
 	t.timeout(50_000);
 	const cluster = openHome(t);
-	const up = cluster.startFile(path.join(import.meta.dirname, '_faulty-up.js'), [cluster.home]);
+	const up = cluster.startFile(path.join(import.meta.dirname, '../_faulty-up.js'), [cluster.home]);
 	await up.says(/get pods .*\n/);
 	const client = await cluster.client();
 	const sets = await followObjects(client, 'rs');
