@@ -7,7 +7,7 @@ import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {limits} from '../api/limits.js';
-import type {ExitListener, Runtime, RuntimeCommand} from '../actors/node/runtime-port.js';
+import type {ContainerSpec, ExitListener, Runtime, RuntimeCommand} from '../actors/node/runtime-port.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/secrets-port.js';
 import type {Clock} from '../system/clock.js';
 import {defaultSubnet} from './process/addresses.js';
@@ -24,7 +24,7 @@ import {createLeases} from './process/leases.js';
 import {createLogReader} from './process/log-reader.js';
 import {createLogWatch} from './process/log-watch.js';
 import {openMemory} from './process/memory.js';
-import {planOf} from './process/plan.js';
+import {planOf, type Start} from './process/plan.js';
 import {defaultUserRange, openPodUsers, type UserRange} from './process/pod-users.js';
 import type {Dropper} from './process/privileges.js';
 import {createRemovals} from './process/removal.js';
@@ -137,6 +137,29 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 		else run(pod);
 	}
 
+	/** What any start of the container is given now. */
+	function startOf(spec: ContainerSpec): Omit<Start, 'deadline' | 'own'> {
+		const {id, memoryLimitBytes} = spec;
+		const {uid, container} = id;
+		const places = hidden();
+		return {
+			startedAtMs: Math.trunc(clock.nowMs()),
+			cgroups: groups.doors(id, spec.attempt, spec),
+			dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
+			inputEnd: spec.stdin ? stdinEndFile(path.join(folderOf(uid), container)) : undefined,
+			around: {
+				root: path.join(realDirectory, uid, privateRootName),
+				table: path.join(realDirectory, uid, tableName(container)),
+				find: volume => volumes.find(uid, volume),
+				hostPaths: {...hostPaths, never: [...hostPaths.never, ...places]},
+				hidden: places,
+			},
+			userProcesses: groups.enforces('pids') ? undefined : processes,
+			homeOf: user => homes.homeOf(uid, user),
+			memory: memory?.isMounted() === true ? memory.folder : undefined,
+		};
+	}
+
 	const handlers: Handlers = {
 		'sandbox.ensure'({spec}, done) {
 			if (removals.isRemoving(spec.uid)) withPod(spec.uid, done, () => undefined);
@@ -154,26 +177,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 					withPod(spec.id.uid, answer, ({owner}) => {
 						const deadline = leases.deadlineOf(spec.id.uid);
 						if (spec.exclusive === true && deadline === undefined) return answer(noLease(spec.id));
-						const {memoryLimitBytes} = spec;
-						const places = hidden();
-						const plan = planOf(opened.value, host, {
-							startedAtMs: Math.trunc(clock.nowMs()),
-							deadline,
-							cgroups: groups.doors(spec.id, spec.attempt, spec),
-							dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
-							inputEnd: spec.stdin ? stdinEndFile(path.join(sandboxes.folderOf(spec.id.uid), spec.id.container)) : undefined,
-							around: {
-								root: path.join(realDirectory, spec.id.uid, privateRootName),
-								table: path.join(realDirectory, spec.id.uid, tableName(spec.id.container)),
-								find: volume => volumes.find(spec.id.uid, volume),
-								hostPaths: {...hostPaths, never: [...hostPaths.never, ...places]},
-								hidden: places,
-							},
-							own: owner?.user,
-							userProcesses: groups.enforces('pids') ? undefined : processes,
-							homeOf: user => homes.homeOf(spec.id.uid, user),
-							memory: memory?.isMounted() === true ? memory.folder : undefined,
-						});
+						const plan = planOf(opened.value, host, {...startOf(spec), deadline, own: owner?.user});
 						if (plan.ok) containers.start(spec, plan.value, answer);
 						else answer(plan);
 					}),

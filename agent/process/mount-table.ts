@@ -6,13 +6,13 @@ import path from 'node:path';
 export const mountTable = (names: readonly string[], folder: string): string =>
 	names.map(name => `./${escaped(name)} ${escaped(path.join(folder, name))} none rbind 0 0\n`).join('');
 
-/** Hides a folder behind an empty one, which nobody can write into. At `own`, below it, is the folder that mount(8) stands in. */
-export function hidingTable(folder: string, own: string | undefined, isReadOnly: boolean): string {
+/** Hides a folder behind an empty one, which nobody can write into. At `podHome`, below it, is the folder that mount(8) stands in. */
+export function hidingTable(folder: string, podHome: string | undefined, isReadOnly: boolean): string {
 	const empty = (options: string): string => `troupe ${escaped(folder)} tmpfs ${options},mode=755,size=64k,nosuid,nodev,noexec 0 0\n`;
-	if (own === undefined) return empty('ro');
+	if (podHome === undefined) return empty('ro');
 	return [
 		empty('rw'),
-		`. ${escaped(own)} none bind,X-mount.mkdir${isReadOnly ? ',ro' : ''} 0 0\n`,
+		`. ${escaped(podHome)} none bind,X-mount.mkdir${isReadOnly ? ',ro' : ''} 0 0\n`,
 		`none ${escaped(folder)} none remount,bind,ro,nosuid,nodev,noexec 0 0\n`,
 	].join('');
 }

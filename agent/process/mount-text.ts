@@ -186,17 +186,17 @@ function bindText(mount: string, options: string, source: string, bound: string,
  * Puts an empty file system over each folder that the program is not to see, and the folder of its pod back into it. That one is entered
  * before, for afterwards no path leads there. All at once, by a table, for each program takes a millisecond or two of every start.
  */
-function hideLines({hidden, own, isReadOnly, table}: MountPlan, {tools, said, root}: Writer): readonly string[] {
+function hideLines({hidden, podHome, isReadOnly, table}: MountPlan, {tools, said, root}: Writer): readonly string[] {
 	if (hidden.length === 0) return [];
 	const text = hidden.map(folder => {
-		const isAround = own !== undefined && isWithin(folder, own);
-		return hidingTable(path.join(root, folder), isAround ? path.join(root, own) : undefined, isReadOnly);
+		const isAround = podHome !== undefined && isWithin(folder, podHome);
+		return hidingTable(path.join(root, folder), isAround ? path.join(root, podHome) : undefined, isReadOnly);
 	});
 	const file = said(table);
 	const fails = `${hiddenNoun} cannot be hidden from it`;
 	return [
 		`printf %s ${said(text.join(''))} >${file} || refuse "${fails}"`,
-		enter(own === undefined ? '/' : said(own), 'the folder of its pod'),
+		enter(podHome === undefined ? '/' : said(podHome), 'the folder of its pod'),
 		tries(`${tools.mount} -c -a -T ${file}`, fails),
 	];
 }

@@ -30,23 +30,32 @@ const isWhole = (tools: Partial<MountTools>): tools is MountTools => toolNames.e
 
 function trial(tools: Partial<MountTools>, folder: string, namespaces: Namespaces | undefined): MountTools | undefined {
 	if (!isWhole(tools)) return undefined;
-	const isOwner = namespaces?.owner !== undefined;
 	const made = path.join(folder, '.trial');
+	try {
+		return works(tools, made, namespaces) ? tools : undefined;
+	} finally {
+		rmSync(made, {recursive: true, force: true});
+	}
+}
+
+/** `made`: a folder that is made for it. */
+function works(tools: MountTools, made: string, namespaces: Namespaces | undefined): boolean {
+	const isOwner = namespaces?.owner !== undefined;
 	const root = path.join(made, 'root');
-	const own = path.join(made, 'own');
-	for (const each of [root, own]) mkdirSync(each, {recursive: true});
+	const podHome = path.join(made, 'home');
+	for (const each of [root, podHome]) mkdirSync(each, {recursive: true});
 	const planned = planMounts({
 		root,
 		table: path.join(made, 'table'),
 		mounts: [{volume: 'trial', path: place, subPath: undefined, readOnly: true}],
 		readOnlyRoot: false,
 		// What somebody else has mounted below a folder cannot be left out in a user namespace.
-		find: () => ({type: 'files', place: isOwner ? path.dirname(folder) : '/'}),
+		find: () => ({type: 'files', place: isOwner ? path.dirname(path.dirname(made)) : '/'}),
 		hostPaths: {allowed: [], never: []},
 		hidden: isOwner ? [made] : [],
-		own,
+		podHome,
 	});
-	if (!planned.ok || planned.plan === undefined) return undefined;
+	if (!planned.ok || planned.plan === undefined) return false;
 	const {text, words} = mountText(planned.plan, tools, {memory: undefined, stateDescriptor: 1});
 	const drop =
 		namespaces?.owner === undefined ? setprivWords(tools.setpriv, {user: nobody, groups: [], mayGain: false}) : asOwnerWords(namespaces);
@@ -58,6 +67,5 @@ function trial(tools: Partial<MountTools>, folder: string, namespaces: Namespace
 		cwd: '/',
 		timeout: limits.probeMs,
 	});
-	rmSync(made, {recursive: true, force: true});
-	return status === 0 ? tools : undefined;
+	return status === 0;
 }

@@ -60,7 +60,7 @@ export type MountPlan = {
 	/** Where the program would see what it is not to see. */
 	readonly hidden: readonly string[];
 	/** The folder of the pod, which is there all the same; undefined: there is none, or something is mounted over it. */
-	readonly own: string | undefined;
+	readonly podHome: string | undefined;
 };
 
 export type Wanted = Pick<MountPlan, 'root' | 'table'> & {
@@ -69,7 +69,7 @@ export type Wanted = Pick<MountPlan, 'root' | 'table'> & {
 	/** Folders of the node, without links and none in another, that the program is not to see. */
 	readonly hidden: readonly string[];
 	/** The folder of the pod, without links. */
-	readonly own: string | undefined;
+	readonly podHome: string | undefined;
 	readonly find: (volume: string) => VolumeRecord | undefined;
 	readonly hostPaths: HostPaths;
 };
@@ -89,7 +89,7 @@ export function planMounts(wanted: Wanted): Planned {
 	}
 }
 
-function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, hidden, own}: Wanted): MountPlan {
+function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, hidden, podHome}: Wanted): MountPlan {
 	if (specs.length > limits.containerMounts)
 		throw new Refusal(`it has ${specs.length} mounts, at most ${limits.containerMounts} can be made`);
 	const mounts: Mount[] = [];
@@ -125,7 +125,7 @@ function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, hid
 		mounts,
 		isReadOnly: readOnlyRoot,
 		hidden: places,
-		own: own !== undefined && onNode(mounts, own).file === own ? own : undefined,
+		podHome: podHome !== undefined && onNode(mounts, podHome).file === podHome ? podHome : undefined,
 	};
 }
 
@@ -332,8 +332,8 @@ export function seenBy(plan: MountPlan | undefined): (file: string) => Seen | 'n
 	return file => {
 		if (plan === undefined) return {file, isInVolume: false};
 		const place = realIfThere(file);
-		const isOwn = plan.own !== undefined && isWithin(plan.own, place);
-		if (!isOwn && plan.hidden.some(folder => isWithin(folder, place))) return 'hidden';
+		const isAtHome = plan.podHome !== undefined && isWithin(plan.podHome, place);
+		if (!isAtHome && plan.hidden.some(folder => isWithin(folder, place))) return 'hidden';
 		const seen = onNode(plan.mounts, place);
 		if (seen.isInVolume) return seen;
 		return plan.newFolders.includes(place) ? 'new' : {file, isInVolume: false};

@@ -38,7 +38,7 @@ const defaultDirectory = '/';
 /** What a start is given beside its spec. */
 export type Start = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataKib' | 'inputEnd'> & {
 	/** Of the pod's volumes, and where mounts are put together. */
-	readonly around: Omit<Wanted, 'mounts' | 'readOnlyRoot' | 'own'>;
+	readonly around: Omit<Wanted, 'mounts' | 'readOnlyRoot' | 'podHome'>;
 	/** The user of the pod, where the node has given it one. */
 	readonly own: User | undefined;
 	/** The most processes that it may have. */
@@ -79,28 +79,22 @@ export function planOf(
 	if (!rights.ok) return refused(rights.reason);
 
 	if (host.mountTools === undefined && (spec.mounts.length > 0 || spec.readOnlyRoot)) return refused(noMounts(spec, host));
-	const folder = homeOf(user);
-	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot, own: folder});
+	const podHome = homeOf(user);
+	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot, podHome});
 	if (!seen.ok) return refused(seen.reason);
 	const looker = {user, isAgent, groups, seen: seenBy(seen.plan)};
 	// What it has mounted over its folder hides that.
-	const home = (seen.plan === undefined ? folder : seen.plan.own) ?? defaultDirectory;
+	const home = (seen.plan === undefined ? podHome : seen.plan.podHome) ?? defaultDirectory;
 	const directory = spec.workingDir ?? home;
 	const obstacle = obstacleToDirectory(directory, looker);
 	if (obstacle !== undefined) return refused(obstacle);
-	const given = [...(spec.tty ? [defaultTerm] : []), {name: 'HOME', value: home}, {name: 'PATH', value: host.path}];
-	const valueOf = (name: string): string | undefined => spec.env.findLast(variable => variable.name === name)?.value;
-	const env = [...given.filter(({name}) => valueOf(name) === undefined), ...spec.env];
-	const searchPath = valueOf('PATH') ?? host.path;
+	const {env, searchPath, shown} = environmentOf(spec, home, host.path);
 	const program = findProgram(spec.argv[0] ?? '', searchPath, directory, looker);
 	if (!program.ok) return refused(program.reason);
 	if (isUnsayable(program.file, env)) {
 		return refused(`the path of its program, "${program.file}", has a "=" and so cannot be combined with the names of its variables`);
 	}
 	const {plan: mounts} = seen;
-	/** Of a Secret no value is shown. */
-	const shownValue = (name: string, otherwise: string): string =>
-		spec.env.some(variable => variable.name === name && variable.isSecret === true) ? '<from a secret>' : (valueOf(name) ?? otherwise);
 	return succeeded({
 		command: shimCommand({
 			argv: spec.argv,
@@ -118,10 +112,31 @@ export function planOf(
 		input: spec.stdin ? 'kept' : spec.tty ? 'open' : 'none',
 		isApart: host.namespaces !== undefined,
 		privateRoot: mounts !== undefined && mounts.covers.length > 0 ? mounts.root : undefined,
-		beginning: {...drop, directory, home: shownValue('HOME', home), path: shownValue('PATH', host.path)},
+		beginning: {...drop, directory, ...shown},
 		logOwner: isAgent ? undefined : user,
 		shimUser: isAgent || host.dropper !== undefined ? undefined : user,
 	});
+}
+
+type Environment = Pick<Launch, 'env'> & {
+	/** Where its first word is looked up. */
+	readonly searchPath: string;
+	/** What may be told of it. */
+	readonly shown: Pick<SpawnPlan['beginning'], 'home' | 'path'>;
+};
+
+/** What its spec says, and what every program has where that says nothing. */
+function environmentOf({env, tty}: OpenedSpec, home: string, path: string): Environment {
+	const variableOf = (name: string) => env.findLast(variable => variable.name === name);
+	const usual = [...(tty ? [defaultTerm] : []), {name: 'HOME', value: home}, {name: 'PATH', value: path}];
+	/** Of a Secret no value is shown. */
+	const shownValue = (name: string, otherwise: string): string =>
+		env.some(variable => variable.name === name && variable.isSecret === true) ? '<from a secret>' : (variableOf(name)?.value ?? otherwise);
+	return {
+		env: [...usual.filter(({name}) => variableOf(name) === undefined), ...env],
+		searchPath: variableOf('PATH')?.value ?? path,
+		shown: {home: shownValue('HOME', home), path: shownValue('PATH', path)},
+	};
 }
 
 const noMounts = ({mounts}: OpenedSpec, {agent}: Host): string =>

@@ -42,7 +42,7 @@ function worldOf(t: ExecutionContext, volumes: Readonly<Record<string, VolumeRec
 		root: path.join(folder, 'root'),
 		table: path.join(folder, 'table'),
 		hidden: [],
-		own: undefined,
+		podHome: undefined,
 		mounts,
 		readOnlyRoot: false,
 		find: name => all[name],
@@ -270,17 +270,21 @@ test('a table of mounts says every name', t => {
 test('a hidden folder is empty for a program, but for the folder of its pod', t => {
 	const {folder, must, plan} = worldOf(t);
 	const hidden = path.join(folder, 'home');
-	const own = path.join(hidden, 'pods', 'own');
-	mkdirSync(own, {recursive: true});
+	const podHome = path.join(hidden, 'pods', 'own');
+	mkdirSync(podHome, {recursive: true});
 	writeFileSync(path.join(hidden, 'token'), '');
-	const seen = seenBy(must([], {hidden: [hidden], own}));
+	const seen = seenBy(must([], {hidden: [hidden], podHome}));
 	t.is(seen(path.join(hidden, 'token')), 'hidden');
-	t.is(seen(path.dirname(own)), 'hidden');
-	t.deepEqual(seen(path.join(own, 'x')), {file: path.join(own, 'x'), isInVolume: false});
+	t.is(seen(path.dirname(podHome)), 'hidden');
+	t.deepEqual(seen(path.join(podHome, 'x')), {file: path.join(podHome, 'x'), isInVolume: false});
 	symlinkSync(hidden, path.join(folder, 'link'));
 	t.is(seen(path.join(folder, 'link', 'token')), 'hidden');
 	for (const place of ['home', 'home/pods/own', 'link/new'])
-		t.regex(reasonOf(plan([mount('scratch', path.join(folder, place))], {hidden: [hidden], own})), /in the folder of Troupe itself/, place);
+		t.regex(
+			reasonOf(plan([mount('scratch', path.join(folder, place))], {hidden: [hidden], podHome})),
+			/in the folder of Troupe itself/,
+			place,
+		);
 });
 
 test('a hidden folder is hidden in each folder of the host that has it, too, and not where something else is mounted over it', t => {
@@ -290,7 +294,7 @@ test('a hidden folder is hidden in each folder of the host that has it, too, and
 	const {folder, must, plan} = worldOf(t, {host: {type: 'hostPath', path: top, check: ''}});
 	for (const name of ['a', 'b']) mkdirSync(path.join(folder, name));
 	const [a, b] = [path.join(folder, 'a'), path.join(folder, 'b')];
-	const wanted = {hidden: [hidden], own: undefined};
+	const wanted = {hidden: [hidden], podHome: undefined};
 	const twice = must([mount('host', a), mount('host', b, {subPath: 'ada'})], wanted);
 	t.deepEqual(twice.hidden, [hidden, path.join(a, 'ada', 'home'), path.join(b, 'home')]);
 	t.is(twice.covers[0]?.folder, '/', 'what is mounted comes from the node, not from what was mounted before');
@@ -301,8 +305,8 @@ test('a hidden folder is hidden in each folder of the host that has it, too, and
 test('all that is hidden is one table, and the folder of the pod is entered before', t => {
 	const {folder, must} = worldOf(t);
 	const tools = Object.fromEntries(toolNames.map(name => [name, `/bin/${name}`])) as MountTools;
-	const own = path.join(folder, 'own');
-	const plan = must([], {hidden: [folder, '/srv/a b'], own});
+	const podHome = path.join(folder, 'own');
+	const plan = must([], {hidden: [folder, '/srv/a b'], podHome});
 	const {text, words} = mountText(plan, tools, {memory: undefined, stateDescriptor: 3});
 	t.is(text.match(/\/bin\/mount/g)?.length, 1);
 	t.true(text.indexOf('cd -P') < text.indexOf('/bin/mount'));
@@ -311,7 +315,7 @@ test('all that is hidden is one table, and the folder of the pod is entered befo
 		words.find(word => word.includes('tmpfs')),
 		[
 			`troupe ${folder} tmpfs rw,mode=755,size=64k,nosuid,nodev,noexec 0 0\n`,
-			`. ${own} none bind,X-mount.mkdir 0 0\n`,
+			`. ${podHome} none bind,X-mount.mkdir 0 0\n`,
 			`none ${folder} none remount,bind,ro,nosuid,nodev,noexec 0 0\n`,
 			'troupe /srv/a\\040b tmpfs ro,mode=755,size=64k,nosuid,nodev,noexec 0 0\n',
 		].join(''),

@@ -126,7 +126,7 @@ withFuse('nothing of a start leads through /proc to one, whichever way it is wri
 		table: path.join(scratch, 'table'),
 		readOnlyRoot: false,
 		hidden: [],
-		own: undefined,
+		podHome: undefined,
 		hostPaths,
 		find: () => ({type: 'scratch', place: scratch}) as const,
 	};
