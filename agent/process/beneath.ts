@@ -151,7 +151,7 @@ export function reach<Value>(file: string, act: (at: string, resolved: Resolved)
 /** PROC_SUPER_MAGIC of linux/magic.h. */
 const procType = 0x9fa0;
 
-/** What a name in a folder is; undefined: nothing. */
+/** A descriptor of what has the name in a folder, or where it leads if that is a link; undefined: there is none. */
 function stepTo(folder: number, name: string): number | {readonly link: string} | undefined {
 	const at = `/proc/self/fd/${folder}`;
 	try {

@@ -4,23 +4,16 @@ import {mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync,
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import type {ContainerId, ContainerSpec, MountSpec, VolumeSpec} from '../../actors/node/runtime-port.js';
+import type {ContainerId, ContainerSpec, VolumeSpec} from '../../actors/node/runtime-port.js';
 import type {NodeSecrets} from '../../actors/node/secrets-port.js';
 import {alsoAt, mountsIn, outermost, placesOf} from '../../agent/process/hidden.js';
 import {succeeded} from '../../api/errors.js';
 import {isRoot, needing} from '../_needing.js';
-import {processWorld} from './process-world.js';
-import {aContainer, driver} from './runtime-contract.js';
+import {conditionsHere, processWorld} from './process-world.js';
+import {aContainer, driver, mount} from './runtime-contract.js';
 
 /** Whether an ordinary user's agent may mount: else the node says that it keeps nothing from its pods. */
-const hides = await (async (): Promise<boolean> => {
-	let clean: () => Promise<void> = () => Promise.resolve();
-	const {conditions} = processWorld(later => (clean = later))
-		.runtime()
-		.info();
-	await clean();
-	return !isRoot && conditions.every(({type}) => type !== 'SharedHome');
-})();
+const hides = !isRoot && !(await conditionsHere()).includes('SharedHome');
 const hiding = needing(hides, 'needs an ordinary user who may make namespaces');
 
 const secrets: NodeSecrets = {
@@ -34,14 +27,6 @@ const secret: VolumeSpec = {
 };
 const scratch: VolumeSpec = {name: 'scratch', source: {type: 'emptyDir', inMemory: false, sizeLimitBytes: undefined}};
 const host = (place: string): VolumeSpec => ({name: 'host', source: {type: 'hostPath', path: place, check: ''}});
-
-const mount = (volume: string, where: string, rest: Partial<MountSpec> = {}): MountSpec => ({
-	volume,
-	path: where,
-	subPath: undefined,
-	readOnly: false,
-	...rest,
-});
 
 const main = {uid: 'uid-1', container: 'main'};
 const other = {uid: 'uid-2', container: 'main'};

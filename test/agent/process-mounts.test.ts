@@ -10,20 +10,13 @@ import {mountText, toolNames, type MountTools} from '../../agent/process/mount-t
 import type {VolumeRecord} from '../../agent/process/volumes.js';
 import type {MountSpec} from '../../actors/node/runtime-port.js';
 import {limits} from '../../api/limits.js';
+import {mount} from './runtime-contract.js';
 
 function folderOf(t: ExecutionContext): string {
 	const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'troupe-mounts-')));
 	t.teardown(() => rmSync(folder, {recursive: true, force: true}));
 	return folder;
 }
-
-const mount = (volume: string, where: string, rest: Partial<MountSpec> = {}): MountSpec => ({
-	volume,
-	path: where,
-	subPath: undefined,
-	readOnly: false,
-	...rest,
-});
 
 /** Volumes `scratch` and `files`, and whatever else is given. */
 function worldOf(t: ExecutionContext, volumes: Readonly<Record<string, VolumeRecord>> = {}) {

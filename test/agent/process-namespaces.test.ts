@@ -12,7 +12,7 @@ import {hostOf} from '../../agent/process/host.js';
 import {findTool} from '../../agent/process/tools.js';
 import {isRoot, needing} from '../_needing.js';
 import {parentOf} from '../lane/processes.js';
-import {groupOf, isThere, pidOnNode, processWorld, whenTrue} from './process-world.js';
+import {conditionsHere, groupOf, isThere, pidOnNode, processWorld, whenTrue} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
 const main = {uid: 'uid-1', container: 'main'};
@@ -35,14 +35,7 @@ function nodeOf(t: ExecutionContext, options: Parameters<typeof processWorld>[1]
 }
 
 /** Where the kernel or the tools do not allow namespaces nothing of this can be had, and the node says so. */
-const hasNamespaces = await (async (): Promise<boolean> => {
-	let clean: () => Promise<void> = () => Promise.resolve();
-	const {conditions} = processWorld(later => (clean = later))
-		.runtime()
-		.info();
-	await clean();
-	return conditions.every(({type}) => type !== 'SharedProcesses');
-})();
+const hasNamespaces = !(await conditionsHere()).includes('SharedProcesses');
 const withNamespaces = needing(hasNamespaces, 'needs namespaces that this user may make');
 
 const namespaceOf = (pid: number, sort: string): string => readlinkSync(`/proc/${pid}/ns/${sort}`);

@@ -51,6 +51,16 @@ export function processWorld(teardown: Clean, options: Partial<ProcessRuntimeOpt
 	};
 }
 
+/** The types of what a node of this host and user says of itself. */
+export async function conditionsHere(): Promise<readonly string[]> {
+	let clean: () => Promise<void> = () => Promise.resolve();
+	const {conditions} = processWorld(later => (clean = later))
+		.runtime()
+		.info();
+	await clean();
+	return conditions.map(({type}) => type);
+}
+
 /** Ends everything as a power cut does: no shim writes a code, and the next boot has another id. */
 async function killUnseen(directory: string): Promise<void> {
 	for (const file of stateFiles(directory)) {

@@ -9,6 +9,7 @@ import type {
 	ContainerSpec,
 	ExecRequest,
 	LogRequest,
+	MountSpec,
 	RunningContainer,
 	Runtime,
 	RuntimeCommand,
@@ -109,6 +110,14 @@ const programs = {
 	fails: {image: 'any', argv: ['sh', '-c', 'exit 3']},
 	ignoresTerm: {image: 'any/ignores-term', argv: ['sh', '-c', "trap '' TERM; echo ready; while :; do sleep 1; done"]},
 } as const;
+
+export const mount = (volume: string, where: string, rest: Partial<MountSpec> = {}): MountSpec => ({
+	volume,
+	path: where,
+	subPath: undefined,
+	readOnly: false,
+	...rest,
+});
 
 export const aContainer = (
 	program: keyof typeof programs,
