@@ -2,9 +2,10 @@
 
 import test from 'ava';
 import {succeeded} from '../../api/errors.js';
-import type {PodStatus, RestartPolicy} from '../../api/kinds/pod.js';
+import type {ContainerStatus, PodStatus, RestartPolicy} from '../../api/kinds/pod.js';
 import type {Assign} from '../../actors/node/hand-state.js';
 import type {ContainerExit} from '../../actors/node/runtime-port.js';
+import {turnsOf} from '../../actors/node/turns.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 import {aContainer} from './_objects.js';
 import {handAddress, openTree, type Tree} from './_tree.js';
@@ -132,4 +133,12 @@ test('one whose actor crashed is found as it is', t => {
 	tree.crash(`${handAddress}/two`);
 	tree.answer(key('two', 'inspect'), succeeded({...nothing, lastExit: clean, nextAttempt: 1}));
 	t.deepEqual(starts(tree), [key('main', 'start/0')]);
+});
+
+test('whoever never started has neither succeeded nor failed, whatever its code', t => {
+	const spec = anAssignment({spec: {initContainers}}).spec;
+	const never = {name: 'one', state: {terminated: {exitCode: 0, reason: 'NeverStarted'}}} as unknown as ContainerStatus;
+	t.deepEqual(turnsOf(spec, {one: never}).mayStart, ['one']);
+	const done = {...never, state: {terminated: {exitCode: 0, reason: 'Completed'}}} as unknown as ContainerStatus;
+	t.deepEqual(turnsOf(spec, {one: done}).mayStart, ['two']);
 });

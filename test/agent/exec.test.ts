@@ -254,6 +254,22 @@ test('a session that nobody reads is ended, one that is read is not', t => {
 	t.is(sessions.count(), 0);
 });
 
+test('a program is not listened to from where its output fills the buffer, until there is room again', t => {
+	const sessions = createSessions(new ManualClock());
+	const paused: boolean[] = [];
+	const listened = {...program, pause: (isPaused: boolean) => void paused.push(isPaused)};
+	const {output} = sessions.add({id: 'a', program: listened, stdin: undefined, resize: undefined, onGone: () => undefined});
+	output('stdout', Buffer.alloc(limits.execBufferBytes - 1));
+	t.deepEqual(paused, []);
+	output('stdout', Buffer.alloc(1 + limits.execChunkBytes));
+	t.deepEqual(paused, [true]);
+	const look = (): void => sessions.read('a', limits.execChunkBytes, 0, outcome => t.true(outcome.ok));
+	look();
+	t.deepEqual(paused, [true], 'it is full all the same');
+	look();
+	t.deepEqual(paused, [true, false]);
+});
+
 test('the end of a session is told with the last of its output, however many looks that takes', t => {
 	const sessions = createSessions(new ManualClock());
 	const {output, end} = sessions.add({id: 'a', program, stdin: undefined, resize: undefined, onGone: () => undefined});

@@ -114,6 +114,16 @@ const refusals: readonly [title: string, manifest: unknown, problem: string][] =
 		aPod({restartPolicy: 'always' as 'Always'}),
 		'spec.restartPolicy: must be one of Always, OnFailure, Never, got "always"; did you mean "Always"?',
 	],
+	[
+		'a variable with a value and a source',
+		aPodWith({env: [{name: 'A', value: 'x', valueFrom: {fieldRef: {fieldPath: 'metadata.name'}}}]}),
+		'spec.containers[0].env[0].valueFrom: cannot stand beside a value',
+	],
+	[
+		'a NUL in a variable',
+		aPodWith({env: [{name: 'A', value: 'a\0b'}]}),
+		'spec.containers[0].env[0].value: must not contain a NUL character',
+	],
 	['a NUL in a command', aPodWith({command: ['a\0b']}), 'spec.containers[0].command[0]: must not contain a NUL character'],
 	[
 		'a secret value of the wrong type is not repeated',

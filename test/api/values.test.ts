@@ -82,6 +82,7 @@ test('equality is by value; undefined members count as absent', t => {
 	t.false(deepEqual({a: undefined}, {a: null}));
 	t.false(deepEqual([1], {0: 1}));
 	t.false(deepEqual({toString: 1}, {}));
+	t.false(deepEqual(JSON.parse('{"__proto__": {}}'), {}), 'what every object has is no member of it');
 });
 
 test('an equal object keeps its reference, and a changed one the references of its equal parts', t => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import test from 'ava';
 import {systemClock} from '../../system/clock.js';
 import {storePrefix} from '../../api/keys.js';
-import {openNodeCache} from '../../cli/node-cache.js';
+import {openNodeCache, shownPlace} from '../../cli/node-cache.js';
 import {openLevelDriver} from '../../system/level-store.js';
 import {noMeta} from '../../system/meta.js';
 import {withSum} from '../../system/record-sum.js';
@@ -23,6 +23,12 @@ test('a cache is of the node that had it first, and another is told so', async t
 		message: `the cache at ${place} belongs to node "a"; node "b" needs one of its own: choose another with --cache`,
 	});
 	await (await open('a')).close();
+});
+
+test('a place is shown without its password', t => {
+	t.is(shownPlace('redis://me:geheim@example.test:6380/3?x=geheim'), 'redis://example.test:6380/3');
+	t.is(shownPlace('rediss://:geheim@example.test/node'), 'rediss://example.test/node');
+	t.is(shownPlace('/var/lib/cache'), '/var/lib/cache');
 });
 
 /** A closed cache that remembers something. */

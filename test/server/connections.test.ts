@@ -181,7 +181,8 @@ test('requests that are sent ahead are answered one after the other, and too man
 			response.end('ok');
 		});
 	};
-	const newcomers = createNewcomers({clock: systemClock});
+	// Nobody is late here: what is cut was cut for what it has sent.
+	const newcomers = createNewcomers({clock: new ManualClock()});
 	boundConnections(server, {bounds: connectionBounds, newcomers, upgraded: new Set(), listener});
 	await listenOn(server, '127.0.0.1', 0);
 	t.teardown(() => server.close());
@@ -358,6 +359,7 @@ test('what runs is waited for, within a bound; where nothing runs nobody waits',
 	t.is(count, 0);
 	second.emit('close');
 	await both;
+	t.is(clock.nextAtMs(), undefined);
 	running.add(second);
 	const late = running.settled(clock);
 	clock.advance(limits.httpCloseMs);

@@ -321,6 +321,8 @@ test('what makes no sense is refused, and no peer can say what another one watch
 	];
 	for (const message of wrong) t.false(receive('b', message), JSON.stringify(message));
 	t.false(receive('evil', {type: 'actorDown', id, reason}));
+	world.run();
+	t.deepEqual(downsOf(a), []);
 	t.true(receive('b', {type: 'actorDown', id: 999, reason}), 'of what was unwatched meanwhile');
 	t.deepEqual(downsOf(a), []);
 	t.true(receive('b', {type: 'actorDown', id, instance: 'x', reason}));
