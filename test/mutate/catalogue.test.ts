@@ -3,7 +3,7 @@ import path from 'node:path';
 import test from 'ava';
 import {mistakes} from './catalogue.js';
 import {withMistake, type Mistake} from './mistake.js';
-import {verdictOf} from './verdict.js';
+import {killerIn, verdictOf} from './verdict.js';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 
@@ -42,4 +42,10 @@ test('a test that fails, hangs or ends its process is a kill; a file that cannot
 	t.is(verdictOf(report('1 uncaught exception')), 'no test ended');
 	t.is(verdictOf(report('3 tests skipped')), 'no test ended');
 	t.is(verdictOf('  ✘ Couldn’t find any matching tests\n'), 'no test ended');
+});
+
+test('the first test that failed, or that waited for ever, is named', t => {
+	t.is(killerIn('\n  ✔ one\n  ✘ [fail]: two holds\n  ✘ [fail]: three\n  ─\n'), 'two holds');
+	t.is(killerIn('\n  ✘ Timed out while running tests\n\n  ◌ four\n'), 'four');
+	t.is(killerIn('\n  Uncaught exception in build/test/a.test.js\n'), undefined);
 });

@@ -6,6 +6,7 @@ import {parseArgs} from 'node:util';
 import {mistakes} from './catalogue.js';
 import type {Mistake} from './mistake.js';
 import {run} from './run.js';
+import {killerIn} from './verdict.js';
 
 const {values, positionals} = parseArgs({
 	allowPositionals: true,
@@ -56,16 +57,14 @@ async function unsoundTests(all: readonly Mistake[]): Promise<ReadonlySet<string
 
 async function isKilled(mistake: Mistake, unsound: ReadonlySet<string>): Promise<boolean> {
 	const {what, file, test, title} = mistake;
-	const tell = (verdict: string, seconds: number): void => {
-		const by = title === undefined ? test : `${test}: ${title}`;
-		console.log(`${verdict.padEnd(13)} ${seconds.toFixed(1).padStart(5)} s  ${what} (${file})\n${' '.repeat(23)}${by}`);
-	};
+	const tell = (verdict: string, seconds: number, by = ''): void =>
+		console.log(`${verdict.padEnd(13)} ${seconds.toFixed(1).padStart(5)} s  ${what} (${file})\n${' '.repeat(23)}${test}: ${by}`);
 	if (unsound.has(test)) {
 		tell('not run', 0);
 		return false;
 	}
 	const {verdict, seconds, report} = await run(test, title === undefined ? [] : [title], mistake);
-	tell(verdict, seconds);
+	tell(verdict, seconds, killerIn(report));
 	if (values.verbose || (verdict !== 'killed' && verdict !== 'survived')) console.log(report);
 	return verdict === 'killed';
 }

@@ -171,7 +171,7 @@ export const ofAgent: readonly Mistake[] = [
 		text: 'if (state.size >= limits.execBufferBytes) state.program.pause(true);',
 		becomes: '',
 		test: 'test/agent/exec.test.ts',
-		title: 'a program that writes more than is read waits, and one that reads nothing stops its writer',
+		title: 'a program is not listened to from where its output fills the buffer, until there is room again',
 	},
 	{
 		what: 'the end of a session is told before all of its output',

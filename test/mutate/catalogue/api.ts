@@ -99,4 +99,25 @@ export const ofApi: readonly Mistake[] = [
 		becomes: 'if (++tokens < 0) return',
 		test: 'test/api/bounded-yaml.test.ts',
 	},
+	{
+		what: 'a member of every object counts as one of this one',
+		file: 'api/equal.ts',
+		text: '!(Object.hasOwn(b, key) && deepEqual(a[key], b[key]))',
+		becomes: '!deepEqual(a[key], b[key])',
+		test: 'test/api/values.test.ts',
+	},
+	{
+		what: 'a variable may have a value and a source',
+		file: 'api/rules/env.ts',
+		text: "if (value !== undefined && value !== '') refuse(found, `${path}.valueFrom`, 'cannot stand beside a value');",
+		becomes: '',
+		test: 'test/api/admission.test.ts',
+	},
+	{
+		what: 'a variable may hold a NUL',
+		file: 'api/rules/env.ts',
+		text: 'if (value !== undefined) refuseNul(found, `${path}.value`, value);',
+		becomes: '',
+		test: 'test/api/admission.test.ts',
+	},
 ];
