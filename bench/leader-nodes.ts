@@ -30,7 +30,7 @@ export type JoinOrder = {
 	readonly atOnce: number;
 };
 
-export function openNodes() {
+function openNodes() {
 	const executor = createNactExecutor(systemClock);
 	/** When a version of an assignment was in the cache of its node, on the machine's monotonic clock. */
 	const taken = new Map<string, bigint>();

@@ -66,7 +66,7 @@ function goalText(goal: Goal | undefined): string {
 }
 
 /** Three significant digits, whole numbers in full. */
-export function numberText(value: number): string {
+function numberText(value: number): string {
 	if (!Number.isFinite(value)) return '-';
 	if (Number.isInteger(value) || Math.abs(value) >= 100) return String(Math.round(value));
 	return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);

@@ -79,7 +79,7 @@ function fieldOf(descriptions: Descriptions, name: string, schema: Schema, requi
 }
 
 /** What Kubernetes calls our definitions where we have another word. */
-export const definitionName = (name: string): string => (name === 'Metadata' ? 'ObjectMeta' : name);
+const definitionName = (name: string): string => (name === 'Metadata' ? 'ObjectMeta' : name);
 
 function typeOf(descriptions: Descriptions, schema: Schema): string {
 	if (schema.$ref !== undefined) return definitionName(schema.$ref);

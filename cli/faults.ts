@@ -16,7 +16,7 @@ export const placeText = (place: Place): string => ('line' in place ? `${place.f
 export const faultText = ({place, message}: Fault): string => `${placeText(place)}: ${message}`;
 
 /** In the order of the files, then from top to bottom. */
-export function inOrder(faults: readonly Fault[], files: readonly string[]): readonly Fault[] {
+function inOrder(faults: readonly Fault[], files: readonly string[]): readonly Fault[] {
 	const orderOf = new Map(files.map((file, at) => [file, at]));
 	const keyOf = ({place}: Fault): readonly number[] => [
 		orderOf.get(place.file) ?? files.length,

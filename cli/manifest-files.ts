@@ -42,7 +42,7 @@ export async function readManifests(names: readonly string[], stdin: Readable, r
 const shownName = (file: string): string => (file === '-' ? 'stdin' : file);
 
 /** What is wrong with a file as a file. */
-export const fileFault = (file: string, message: string): Fault => ({place: {file}, message, code: 'ERR_USAGE'});
+const fileFault = (file: string, message: string): Fault => ({place: {file}, message, code: 'ERR_USAGE'});
 
 type Found = {readonly files: readonly string[]; readonly fault?: Fault};
 

@@ -18,7 +18,7 @@ export type Finding = {
 	readonly frozen?: string;
 };
 
-export const evictionsFrozen = 'EvictionsFrozen';
+const evictionsFrozen = 'EvictionsFrozen';
 export const confirmedLost = 'ConfirmedLost';
 
 /** A condition of readiness as the detector words it; every other one was worded at the start of the term or by the agent's hello. */

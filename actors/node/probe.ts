@@ -2,8 +2,7 @@
 
 import type {Container, Probe} from '../../api/kinds/pod.js';
 
-export const probeKinds = ['startup', 'readiness', 'liveness'] as const;
-export type ProbeKind = (typeof probeKinds)[number];
+export type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
 export const probeOf = (kind: ProbeKind, {startupProbe, readinessProbe, livenessProbe}: Container): Probe | undefined =>
 	({startup: startupProbe, readiness: readinessProbe, liveness: livenessProbe})[kind];

@@ -44,7 +44,7 @@ const hasSucceeded = (status: ContainerStatus | undefined): boolean =>
 	status?.state?.terminated?.exitCode === 0 && status.state.terminated.reason !== neverStarted;
 
 /** It lives or has lived. */
-export const hasBegun = (status: ContainerStatus | undefined): boolean =>
+const hasBegun = (status: ContainerStatus | undefined): boolean =>
 	status?.state?.running !== undefined || hasEnded(status?.state?.terminated) || hasEnded(status?.lastState?.terminated);
 
 const hasEnded = (end: {readonly reason?: string} | undefined): boolean => end !== undefined && end.reason !== neverStarted;

@@ -77,7 +77,7 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 }
 
 /** Of a child that leads one. */
-export function killGroupOf({pid, exitCode, signalCode}: ChildProcess): void {
+function killGroupOf({pid, exitCode, signalCode}: ChildProcess): void {
 	try {
 		if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
 	} catch {

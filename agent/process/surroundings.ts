@@ -81,7 +81,7 @@ const partsOf = (file: string): string[] => readFileSync(file, 'utf8').split('\0
  * of ours and the first is the PATH to look in: see `shimCommand`. What a program shows itself it may have written over, as those that show a
  * title in its place do.
  */
-export function givenEnv(parts: readonly string[]): Surroundings['env'] {
+function givenEnv(parts: readonly string[]): Surroundings['env'] {
 	const values = new Map(
 		parts.flatMap((part): [number, string][] => {
 			const [, index, value] = /^T_*(\d+)=(.*)$/s.exec(part) ?? [];

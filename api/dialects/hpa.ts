@@ -11,7 +11,7 @@ import {didYouMean} from '../suggest.js';
 import {moved, refuseUnknown, withAnnotation, type Edits} from './rewrite.js';
 
 /** Keeps which pods are measured where v2 has no place for it: there it is the target's own selector. */
-export const selectorAnnotation = 'troupe.dev/selector';
+const selectorAnnotation = 'troupe.dev/selector';
 
 /** What both dialects do when nobody says. */
 const defaultIntervalSeconds = 15;

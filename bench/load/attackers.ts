@@ -57,7 +57,7 @@ export type Damage = {readonly bytes: number; readonly ended: number};
 const chunkBytes = 65_536;
 const isFlood = (what: Flood | Visit): what is Flood => what in floods;
 
-export function openAttackers() {
+function openAttackers() {
 	const sockets = new Set<Socket>();
 	let isOver = false;
 	let [bytes, ended] = [0, 0];

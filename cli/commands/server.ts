@@ -16,7 +16,7 @@ export async function run({flags, home, inputs, terminal, environment}: Invocati
 }
 
 /** Checks every flag; all that is wrong is told at once. Throws ERR_USAGE. */
-export function readServerOptions(flags: Flags, home: string, broker?: string): ServerOptions {
+function readServerOptions(flags: Flags, home: string, broker?: string): ServerOptions {
 	const problems: string[] = [];
 	const options: ServerOptions = {
 		home,
@@ -30,7 +30,7 @@ export function readServerOptions(flags: Flags, home: string, broker?: string): 
 }
 
 /** The flags that ask for the same, without --detach. */
-export const serverArguments = (options: ServerOptions): readonly string[] => [
+const serverArguments = (options: ServerOptions): readonly string[] => [
 	...doorArguments(options),
 	`--store=${options.store}`,
 	...newArgument(options),

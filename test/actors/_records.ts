@@ -1,7 +1,6 @@
 // Records of objects, played one step at a time against an index.
 
 import type {ApiObject} from '../../api/object.js';
-import {controlBehaviors} from '../../actors/control/kinds.js';
 import {clusterConfigController} from '../../actors/control/cluster-config.js';
 import type {Controller} from '../../actors/control/controller.js';
 import {namespaceController} from '../../actors/control/namespace.js';
@@ -25,9 +24,6 @@ export const records = {
 	ReplicaSet: recordOf(replicaSetController),
 	ClusterConfig: recordOf(clusterConfigController),
 };
-
-/** Everything the control system can spawn. */
-export const behaviorNames = Object.keys(controlBehaviors);
 
 const recordFor = ({kind}: ApiObject): Record => records[kind as keyof typeof records];
 

@@ -21,7 +21,7 @@ export type World = {
 };
 
 /** Binds that are asked for and not committed. */
-export const openBinds = (asked: readonly (readonly [Pod, string])[]): ReadonlyMap<string, Pending> =>
+const openBinds = (asked: readonly (readonly [Pod, string])[]): ReadonlyMap<string, Pending> =>
 	openWrites(
 		asked.map(([pod, nodeName]) => {
 			const {uid} = pod.metadata;
@@ -29,7 +29,7 @@ export const openBinds = (asked: readonly (readonly [Pod, string])[]): ReadonlyM
 		}),
 	);
 
-export function aRound({nodes, pods = [], asked = [], strategy = 'least-pods', turn = 0, seed = 1}: World): Round {
+function aRound({nodes, pods = [], asked = [], strategy = 'least-pods', turn = 0, seed = 1}: World): Round {
 	const index = indexOf(aClusterConfig(strategy), ...nodes, ...pods, ...asked.map(([pod]) => pod));
 	return roundOf(contextWith(index, {pending: openBinds(asked), random: seededRandom(seed)}), turn, 0);
 }

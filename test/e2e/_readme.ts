@@ -63,7 +63,7 @@ const varying: readonly (readonly [RegExp, string])[] = [
 	[/\s+/g, ' '],
 ];
 
-export const shapeOf = (line: string): string => varying.reduce((text, [pattern, word]) => text.replace(pattern, word), line.trim());
+const shapeOf = (line: string): string => varying.reduce((text, [pattern, word]) => text.replace(pattern, word), line.trim());
 
 /** Lines with their shapes: without empty ones, and what repeats itself once, since writes that come close together are one. */
 function shapes(lines: readonly string[]): readonly {readonly shape: string; readonly line: string}[] {

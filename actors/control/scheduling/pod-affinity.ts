@@ -35,7 +35,7 @@ export const names = (term: PodAffinityTerm, owner: Pod, other: Pod): boolean =>
 const requiredOf = (affinity: PodAffinity | undefined): readonly PodAffinityTerm[] =>
 	affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
 
-export const repulsionsOf = ({spec}: Pod): readonly PodAffinityTerm[] => requiredOf(spec?.affinity?.podAntiAffinity);
+const repulsionsOf = ({spec}: Pod): readonly PodAffinityTerm[] => requiredOf(spec?.affinity?.podAntiAffinity);
 
 /** Counts what is there now. */
 export function neighboursOf(pod: Pod, known: Known, asked: Asked, candidateOf: (node: string) => Candidate | undefined): Neighbours {
