@@ -23,6 +23,7 @@ export type RunQueueOptions<QueueSeat> = {
 	readonly ticks?: number;
 };
 
+/** One for all cells of a process. */
 export class RunQueue<QueueSeat extends QueuedSeat> {
 	readonly #options: RunQueueOptions<QueueSeat>;
 	readonly #ticks: number;

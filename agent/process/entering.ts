@@ -12,6 +12,7 @@ const isShared = (pid: number, sort: 'mnt' | 'pid'): boolean =>
 /** Whether the kernel ends with the container whatever joins this process of it. Throws as above. */
 export const endsWithContainer = (pid: number): boolean => !isShared(pid, 'pid');
 
+/** How a program gets to where another one runs. */
 export type Entering = {
 	/** Where to begin: the folder of the running program, unless the words enter it. */
 	readonly folder: string;

@@ -19,6 +19,7 @@ export function placesOf(folders: readonly string[]): readonly string[] {
 export const outermost = (folders: readonly string[]): readonly string[] =>
 	[...new Set(folders)].filter(folder => !folders.some(other => other !== folder && isWithin(other, folder)));
 
+/** A mount of the node: which part of which file system is where. */
 export type MountEntry = {readonly device: string; readonly root: string; readonly point: string};
 
 /** Source: proc_pid_mountinfo(5). */

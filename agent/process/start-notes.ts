@@ -3,6 +3,7 @@
 import {othersIn} from './host-users.js';
 import type {UserRange} from './pod-users.js';
 
+/** By flags; undefined: nobody has said anything. */
 export type Asked = {readonly users?: UserRange | undefined; readonly processes?: number | undefined};
 
 /** `range`: the users that pods get; undefined where the agent is no root. `countsProcesses`: whether a control group does. */

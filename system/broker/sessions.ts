@@ -67,6 +67,7 @@ function noteSent(session: Session, {order = 0}: KeptPacket): void {
 
 export type Sessions = ReturnType<typeof createSessions>;
 
+/** By client id. */
 export function createSessions({ownerOf, onDropped, onForgotten, ...bounds}: SessionsOptions) {
 	const sessions = new Map<string, Session>();
 	const held = createSessionBytes(bounds);
