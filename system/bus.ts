@@ -131,6 +131,8 @@ export class Bus {
 			deliver: body => this.#take(peer, body),
 			bytesOf: body => this.#bytesOf(peer, body),
 			onPeerRestart: bodies => this.#peerRestarted(peer, bodies, way),
+			// On a link that was away TCP waits for up to as long again, also where the beat's connection was luckier.
+			onLate: () => way.link.verify?.(way === this.#bulk ? limits.bulkAnswerMs : limits.controlAnswerMs),
 			onSilent: () => this.#forget(peer, way),
 		});
 		way.streams.set(peer, stream);

@@ -36,5 +36,7 @@ export type Link = {
 	readonly onPacket: (listener: (from: string, packet: Packet) => void) => void;
 	/** Of a link that can be lost. One listener, told each time when it is there again: what was sent meanwhile may have been forgotten. */
 	readonly onConnected?: (listener: () => void) => void;
+	/** Looks whether it still carries anything, and makes another connection when no answer came within so long. */
+	readonly verify?: (withinMs: number) => void;
 	readonly close: () => Promise<void>;
 };

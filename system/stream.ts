@@ -24,9 +24,14 @@ export type StreamOptions = {
 	readonly bytesOf?: (body: Json) => number;
 	/** The peer restarted: these bodies were not acknowledged by its old boot, oldest first. */
 	readonly onPeerRestart: (unacknowledged: readonly Json[]) => void;
+	/** Something was sent again and again, and nobody took it. Called once, until something is taken or the way is open again. */
+	readonly onLate?: () => void;
 	/** Something waits for the peer, and nothing was heard of it for `streamSilentMs`: this stream is of no use any more. */
 	readonly onSilent?: () => void;
 };
+
+/** After 250, 500 and 1000 ms. */
+const resendsUntilLate = 3;
 
 type Unacknowledged = {readonly sequence: number; readonly body: Json; readonly bytes: number};
 
@@ -235,6 +240,7 @@ export class Stream {
 			this.#resendTimer = undefined;
 			if (this.#isSilent) return this.#options.onSilent?.();
 			this.#resends++;
+			if (this.#resends === resendsUntilLate) this.#options.onLate?.();
 			if (this.#peerBoot === undefined) this.#ask();
 			else for (const entry of this.#unacknowledged.slice(0, limits.streamResendPackets)) this.#sendEntry(entry);
 			this.#armResend();

@@ -200,6 +200,7 @@ function linkOver(world: World, self: string, line: Line, lane: Lane): Link {
 			});
 		},
 		onConnected: listener => line.whenOpen(listener),
+		verify: withinMs => line.verify(withinMs),
 		close() {
 			line.close();
 			return Promise.resolve();

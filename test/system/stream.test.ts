@@ -12,12 +12,15 @@ type End = {
 	readonly out: Packet[];
 	readonly taken: Json[];
 	readonly handedBack: Json[][];
+	/** How often it said that nobody takes what it sends. */
+	readonly late: () => number;
 };
 
 function anEnd(clock: ManualClock, boot: string): End {
 	const out: Packet[] = [];
 	const taken: Json[] = [];
 	const handedBack: Json[][] = [];
+	let late = 0;
 	const stream = new Stream({
 		boot,
 		clock,
@@ -25,8 +28,9 @@ function anEnd(clock: ManualClock, boot: string): End {
 		deliver: body => taken.push(body),
 		bytesOf: body => JSON.stringify(body).length,
 		onPeerRestart: bodies => handedBack.push([...bodies]),
+		onLate: () => void late++,
 	});
-	return {stream, out, taken, handedBack};
+	return {stream, out, taken, handedBack, late: () => late};
 }
 
 /** Carries packets to and fro until both are silent; the number of packets. */
@@ -160,6 +164,22 @@ test('what is not acknowledged is sent again, ever more slowly, until it is', t 
 	a.out.length = 0;
 	clock.advance(limits.streamResendMs);
 	t.deepEqual(bodiesOf(a.out), ['y'], 'after progress the first wait is short again');
+});
+
+test('what nobody takes is told once, after a few attempts, and again when something was taken meanwhile', t => {
+	const {clock, a, b} = joined();
+	a.stream.offer('lost', 10);
+	clock.advance(1_700);
+	t.is(a.late(), 0);
+	clock.advance(100);
+	t.is(a.late(), 1);
+	clock.advance(60_000);
+	t.is(a.late(), 1);
+	exchange(a, b);
+	a.out.length = 0;
+	a.stream.offer('lost again', 10);
+	clock.advance(2_000);
+	t.is(a.late(), 2);
 });
 
 test('when the way is open again, what waits is sent as soon as if it had just been offered', t => {
