@@ -63,6 +63,7 @@ export type ContainerView = {
 export function containerStatusOf({container: {name, image}, role, phase, lastExit, attempt}: ContainerView): ContainerStatus {
 	const last = lastExit === undefined ? undefined : {terminated: terminatedOf(lastExit)};
 	const running = runningIn(phase);
+	const {beginning} = running ?? lastExit ?? {};
 	const showsLast = phase.type !== 'ended' && (phase.type !== 'stopping' || running !== undefined) && last !== undefined;
 	return {
 		name,
@@ -74,7 +75,7 @@ export function containerStatusOf({container: {name, image}, role, phase, lastEx
 		image,
 		imageID: '',
 		...(running === undefined ? {} : {containerID: `process://${running.handle}`}),
-		...(running?.beginning === undefined ? {} : beginningOf(running.beginning)),
+		...(beginning === undefined ? {} : beginningOf(beginning)),
 	};
 }
 

@@ -132,6 +132,8 @@ export type ContainerExit = {
 	readonly reason: string;
 	/** The last lines it wrote, when it did not end well. */
 	readonly lastLines?: string | undefined;
+	/** Undefined: the runtime does not know it. */
+	readonly beginning?: ContainerBeginning;
 };
 
 /** What is asked of a container: probes and hooks. Ports are numbers here, hosts addresses. */

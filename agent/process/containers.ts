@@ -8,7 +8,6 @@ import path from 'node:path';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {
-	ContainerBeginning,
 	ContainerExit,
 	ContainerId,
 	ContainerObservation,
@@ -24,11 +23,10 @@ import {explained} from './explained.js';
 import {signalGroup, signalProcess, statOf} from './identity.js';
 import {watchLifeline} from './lifelines.js';
 import type {LogWatch} from './log-watch.js';
-import type {Beginning} from './privileges.js';
 import {refusalIn} from './refused.js';
 import type {Sandboxes} from './sandboxes.js';
 import {spawnShim, type SpawnPlan} from './spawn.js';
-import {readStateFile, type LookUp, type StartRecord} from './state-file.js';
+import {readStateFile, shownBeginning, type LookUp, type StartRecord} from './state-file.js';
 import type {Stock} from './stock.js';
 
 type Done<Value> = (outcome: Outcome<Value>) => void;
@@ -87,20 +85,12 @@ export type ContainersOptions = {
 
 const keyOf = (id: ContainerId): string => `${id.uid}/${id.container}`;
 
-const runningOf = (attempt: number, {process, startedAtMs, beginning}: StartRecord): RunningContainer => ({
+const runningOf = (attempt: number, started: StartRecord): RunningContainer => ({
 	attempt,
-	pid: process.pid,
-	startedAtMs,
-	handle: `${process.pid}.${process.startTime}`,
-	...(beginning === undefined ? {} : {beginning: shownOf(beginning)}),
-});
-
-const shownOf = ({user, groups, directory, home, path: searchPath}: Beginning): ContainerBeginning => ({
-	...user,
-	groups,
-	workingDir: directory,
-	home,
-	path: searchPath,
+	pid: started.process.pid,
+	startedAtMs: started.startedAtMs,
+	handle: `${started.process.pid}.${started.process.startTime}`,
+	...shownBeginning(started),
 });
 
 export function createContainers({sandboxes, stock, groups, logs, bootId, clock, tell, onWarning}: ContainersOptions): Containers {
@@ -199,9 +189,17 @@ export function createContainers({sandboxes, stock, groups, logs, bootId, clock,
 		}
 	}
 
-	const unreadable = (attempt: number, {process, startedAtMs}: StartRecord): ContainerExit => {
-		signalGroup(process, 'SIGKILL');
-		return {attempt, exitCode: undefined, signal: undefined, startedAtMs, finishedAtMs: clock.nowMs(), reason: 'Unknown'};
+	const unreadable = (attempt: number, started: StartRecord): ContainerExit => {
+		signalGroup(started.process, 'SIGKILL');
+		return {
+			attempt,
+			exitCode: undefined,
+			signal: undefined,
+			startedAtMs: started.startedAtMs,
+			finishedAtMs: clock.nowMs(),
+			reason: 'Unknown',
+			...shownBeginning(started),
+		};
 	};
 
 	/** Off the path of a restart: nobody waits for it. */

@@ -14,7 +14,7 @@
 
 import {appendFileSync, closeSync, fstatSync, openSync, readSync} from 'node:fs';
 import {limits} from '../../api/limits.js';
-import type {ContainerExit} from '../../actors/node/runtime-port.js';
+import type {ContainerBeginning, ContainerExit} from '../../actors/node/runtime-port.js';
 import {hasCode} from '../../system/errno.js';
 import {parseProcessStat, type ProcessStat} from './identity.js';
 import type {Beginning} from './privileges.js';
@@ -85,8 +85,16 @@ function parseState(text: string, attempt: number, changedAtMs: number, lookUp: 
 			// The kernel's stamp of a file is a few milliseconds coarse.
 			finishedAtMs: Math.max(startedAtMs, oom === undefined ? changedAtMs : Number(oom)),
 			reason: oom === undefined ? reasonOf(code, last[2]) : 'OOMKilled',
+			...shownBeginning(started),
 		},
 	};
+}
+
+/** What people are told of how an attempt began, while it runs and when it has ended. */
+export function shownBeginning({beginning}: StartRecord): {readonly beginning?: ContainerBeginning} {
+	if (beginning === undefined) return {};
+	const {user, groups, directory, home, path} = beginning;
+	return {beginning: {...user, groups, workingDir: directory, home, path}};
 }
 
 const reasonOf = (code: number | undefined, lost: string = 'Unknown'): string =>

@@ -120,6 +120,18 @@ test('a container that ended for good shows how', t => {
 	t.is(told(run([...running, exited({exitCode: undefined, reason: 'Unknown'})], 'Never').effects)?.status.state?.terminated?.exitCode, -1);
 });
 
+test('who a program was and where it began is told of its last run until the next one is there', t => {
+	const beginning = (uid: number) => ({uid, gid: 7, groups: [], workingDir: '/srv', home: '/home/x', path: '/bin'});
+	const crash = exited({exitCode: 3, beginning: beginning(1)});
+	const shown = {user: {linux: {uid: 1, gid: 7, supplementalGroups: []}}, process: {workingDir: '/srv', home: '/home/x', path: '/bin'}};
+	t.like(told(run([...running, crash], 'Never').effects)?.status, shown, 'ended for good');
+	const crashedTwice = run([...running, crash, started(1), exited({attempt: 1, beginning: beginning(1)})]);
+	t.like(told(crashedTwice.effects)?.status, {...shown, state: {waiting: {reason: 'CrashLoopBackOff'}}});
+	const again = run([...running, crash, started(1, {ok: true, value: {...aRunningContainer(1), beginning: beginning(2)}})]);
+	t.is(told(again.effects)?.status.user?.linux.uid, 2);
+	t.is(told(run([...running, crash, started(1)]).effects)?.status.user, undefined, 'one that began nobody knows how');
+});
+
 test('the event of an end says which container it was, of what kind, and when memory was the cause', t => {
 	const oom = [...running, exited({exitCode: 137, reason: 'OOMKilled'})];
 	const message = 'container main, attempt 0, ended: exit 137 (OOMKilled)';

@@ -179,6 +179,8 @@ test('a program begins in a folder of its pod, which is its HOME and goes with t
 	t.like(beginning, {home: '/tmp', path: '/usr/bin:/bin', workingDir: home});
 	await restartAgent();
 	t.deepEqual((await inspect({uid: 'one', container: 'fourth'})).running?.beginning, beginning);
+	const {lastExit} = await inspect({uid: 'one', container: 'third'});
+	t.like(lastExit?.beginning, {uid: beginning?.uid, workingDir: '/usr', path: '/usr/bin:/bin'}, 'what has ended tells it as well');
 	await remove('one');
 	t.false(existsSync(path.dirname(home)));
 });
