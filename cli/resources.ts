@@ -52,7 +52,7 @@ export function readTargets(words: readonly string[]): readonly Target[] {
 /** Reads one `KIND/NAME`. Throws ERR_USAGE. */
 export function readTarget(word: string): Target {
 	const [kind = '', name = '', ...more] = word.split('/');
-	if (kind === '' || name === '' || more.length > 0) throw usageError(`"${word}" must be KIND/NAME when another word is`);
+	if (kind === '' || name === '' || more.length > 0) throw usageError(`"${word}" must be KIND/NAME, such as pod/web`);
 	return {resource: resourceOf(kind), names: [name]};
 }
 

@@ -89,6 +89,7 @@ test('words in the wrong order, of other tools, or with a slip get the right one
 		['gte pods', /did you mean "get"\?/],
 		['restart web', /there is: troupe retry POD/],
 		['describe hello', /^error: unknown kind "hello"; before a name comes its kind, such as "pod hello"; there are namespaces, /],
+		['events --for hello', /^error: "hello" must be KIND\/NAME, such as pod\/web\n$/],
 		['get pods --show-labels', /troupe describe shows labels/],
 		['constructor', /unknown command "constructor"/],
 		['frobnicate', /troupe help lists them/],
