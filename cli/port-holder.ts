@@ -14,8 +14,9 @@ export function holderOf(port: number): Holder | undefined {
 	return processWith(descriptor => sockets.has(descriptor));
 }
 
-/** A process that has a file below this folder open; undefined when none is seen to have one. */
-export const holderOfFolder = (folder: string): Holder | undefined => processWith(descriptor => descriptor.startsWith(`${folder}/`));
+/** A process that has a file below this folder open, and not just below `except`; undefined when none is seen to have one. */
+export const holderOfFolder = (folder: string, except: string): Holder | undefined =>
+	processWith(descriptor => descriptor.startsWith(`${folder}/`) && !descriptor.startsWith(`${except}/`));
 
 /** The first process with a descriptor that links to what is looked for. */
 function processWith(isIt: (descriptor: string) => boolean): Holder | undefined {

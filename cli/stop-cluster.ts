@@ -36,9 +36,10 @@ export async function stopCluster(home: string): Promise<Stopped | undefined> {
 
 /** Nobody can say for sure what runs: it is for a person to stop it. */
 async function brokenEndpoints(home: string): Promise<AppError> {
-	const {data, endpoints} = homeOf(home);
+	const {data, runtime, endpoints} = homeOf(home);
 	const {holderOfFolder} = await import('./port-holder.js');
-	const holder = holderOfFolder(resolved(data));
+	// The programs of pods hold files there, too: what serves holds others.
+	const holder = holderOfFolder(resolved(data), resolved(runtime));
 	return failedError(
 		holder === undefined
 			? `${endpoints} is broken, so it is not known what runs; no process is seen to use ${data}: if nothing runs, remove ${endpoints}`

@@ -257,12 +257,14 @@ test('uninstall touches no folder that does not look like a home', async t => {
 
 test('down tells of an endpoints file that cannot be read, and which process uses the data', async t => {
 	const home = await folder(t);
-	const {endpoints, data} = homeOf(home);
+	const {endpoints, data, runtime} = homeOf(home);
 	await writeFile(endpoints, '{"pid":');
+	await mkdir(runtime, {recursive: true});
+	const log = openSync(path.join(runtime, 'log of a pod'), 'w');
+	t.teardown(() => closeSync(log));
 	const idle = await run(t, ['down'], {home});
 	t.is(idle.code, 1);
 	t.true(idle.err.startsWith(`error: ${endpoints} is broken, so it is not known what runs; no process is seen to use ${data}: `), idle.err);
-	await mkdir(data);
 	const lock = openSync(path.join(data, 'LOCK'), 'w');
 	t.teardown(() => closeSync(lock));
 	const {code, err} = await run(t, ['down', '--pods'], {home});
