@@ -10,7 +10,7 @@ import type {Log} from './log.js';
 
 export type CacheKeeper = {
 	readonly open: () => Promise<StoreDriver>;
-	/** Empties the place; where is now what was there. */
+	/** Empties the place. Returns where that is now which was there. */
 	readonly setAside: () => Promise<string>;
 	/** What was found, without what a store's operator would have to do. */
 	readonly finding: (message: string) => string;

@@ -21,7 +21,7 @@ export const tokenHash = (token: string): string => quick + hash('sha512', Buffe
 /** The slow hash, in base64. */
 export const passwordHash = (password: string): string => pbkdf2Sync(password, salt, iterations, hashBytes, 'sha512').toString('base64');
 
-/** Of which of both sorts a kept hash is. */
+/** Whether a hash that is kept is the slow one. */
 export const isSlow = (kept: string): boolean => !kept.startsWith(quick);
 
 /** What follows the name in a password file, of either hash. */

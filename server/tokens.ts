@@ -64,7 +64,7 @@ const asUsual = (secret: string): string => prefix + secret;
 /** The tokens that the vault holds. `onKept` is told which there are, now and after each change. */
 export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: readonly TokenInfo[]) => void = () => undefined): Tokens {
 	const {all, keep} = openList(vault, onKept);
-	const findOlder = createOlder(all, nowMs);
+	const findOlder = createOlderSearch(all, nowMs);
 	const isGood = ({expiresAtMs}: Stored): boolean => expiresAtMs === undefined || expiresAtMs > nowMs();
 	return {
 		async issue(name, role, {ttlMs, isNew = false, textOf = asUsual} = {}) {
@@ -126,10 +126,10 @@ function openList(vault: Vault, onKept: (tokens: readonly TokenInfo[]) => void) 
 }
 
 /**
- * Tokens that an older version has kept, by a hash that takes a tenth of a millisecond: once for each that is good, and for no more that are
- * not than so many a second.
+ * Finds tokens that an older version has kept, by the slow hash, which takes a tenth of a millisecond: one that is good is hashed once, of
+ * others only so many a second are.
  */
-function createOlder(all: () => readonly Stored[], nowMs: () => number): (token: string, hash: string) => Stored | undefined {
+function createOlderSearch(all: () => readonly Stored[], nowMs: () => number): (token: string, hash: string) => Stored | undefined {
 	const known = new Map<string, string>();
 	let [secondMs, hashes] = [0, 0];
 	const mayHash = (): boolean => {

@@ -25,7 +25,7 @@ export async function openRedisStore(url: string, onTrouble: (message: string) =
 	return checkedStore(driverOf(state), {whereIs: () => undefined});
 }
 
-/** Empties the place: what is there gets other names, in place of what was set aside before. Those names. */
+/** Empties the place: what is there gets other names, in place of what was set aside before. Returns those names. */
 export async function setRedisAside(url: string): Promise<string> {
 	const {redis, metaKey, recordsKey} = await openState(url);
 	const aside = `${placeOf(url).prefix}:damaged`;

@@ -97,7 +97,7 @@ exit 126
 shift
 ${view === undefined ? '' : viewText(view)}exec "$@"`;
 
-/** Of a path of ours. */
+/** `view` is a path of ours: nothing in it means anything to a shell. */
 const viewText = (view: string): string => `command exec ${viewDescriptor}<${view}/mnt && [ ${view}/user -ef /proc/self/ns/user ] || {
 echo 'exec: the program has gone to namespaces of its own making' >&2
 exit 126

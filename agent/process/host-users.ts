@@ -6,14 +6,14 @@ import {limits} from '../../api/limits.js';
 import type {UserRange} from './pod-users.js';
 
 /** A line for each file of which an entry is in the range; one that cannot be read has none. */
-export const othersIn = (range: UserRange, passwd = '/etc/passwd', subuid = '/etc/subuid'): readonly string[] => [
-	...othersOf(passwd, range, ([name, , uid]) => ({name, first: Number(uid), count: 1})),
-	...othersOf(subuid, range, ([name, first, count]) => ({name, first: Number(first), count: Number(count)})),
+export const hostUsersIn = (range: UserRange, passwd = '/etc/passwd', subuid = '/etc/subuid'): readonly string[] => [
+	...linesOf(passwd, range, ([name, , uid]) => ({name, first: Number(uid), count: 1})),
+	...linesOf(subuid, range, ([name, first, count]) => ({name, first: Number(first), count: Number(count)})),
 ];
 
 type Entry = {readonly name: string | undefined; readonly first: number; readonly count: number};
 
-function othersOf(file: string, {first, last}: UserRange, entryOf: (fields: readonly string[]) => Entry): readonly string[] {
+function linesOf(file: string, {first, last}: UserRange, entryOf: (fields: readonly string[]) => Entry): readonly string[] {
 	const found = headOf(file)
 		.split('\n')
 		.map(line => entryOf(line.split(':')))

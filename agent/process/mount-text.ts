@@ -184,7 +184,7 @@ function bindText(mount: string, options: string, source: string, bound: string,
 
 /**
  * Puts an empty file system over each folder that the program is not to see, and the folder of its pod back into it. That one is entered
- * before, for afterwards no path leads there. All at once, by a table, for each program takes a millisecond or two of every start.
+ * before, for afterwards no path leads there. All at once, by a table: each further run of mount(8) takes a millisecond or two of every start.
  */
 function hideLines({hidden, podHome, isReadOnly, table}: MountPlan, {tools, said, root}: Writer): readonly string[] {
 	if (hidden.length === 0) return [];

@@ -76,7 +76,7 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 	}
 }
 
-/** Of a child that leads one. */
+/** Of a child that leads a group, as long as it runs itself: its number is nobody else's until then. */
 function killGroupOf({pid, exitCode, signalCode}: ChildProcess): void {
 	try {
 		if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');

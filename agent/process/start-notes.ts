@@ -1,15 +1,15 @@
 // What an operator is told at an agent's start: what of that which was asked for cannot be done here, and whose the users of pods are as well.
 
-import {othersIn} from './host-users.js';
+import {hostUsersIn} from './host-users.js';
 import type {UserRange} from './pod-users.js';
 
-/** By flags; undefined: nobody has said anything. */
-export type Asked = {readonly users?: UserRange | undefined; readonly processes?: number | undefined};
+/** `--pod-users` and `--max-processes`; undefined: not given. */
+type Flags = {readonly users?: UserRange | undefined; readonly processes?: number | undefined};
 
 /** `range`: the users that pods get; undefined where the agent is no root. `countsProcesses`: whether a control group does. */
-export const startNotes = ({users, processes}: Asked, range: UserRange | undefined, countsProcesses: boolean): readonly string[] =>
+export const startNotes = ({users, processes}: Flags, range: UserRange | undefined, countsProcesses: boolean): readonly string[] =>
 	range !== undefined
-		? othersIn(range)
+		? hostUsersIn(range)
 		: [
 				...(users === undefined ? [] : ['--pod-users has no effect: an agent that is not root runs all pods as its own user']),
 				...(processes === undefined || countsProcesses

@@ -18,13 +18,13 @@ export type WorldHost = {
 	perMessageMs: number;
 };
 
-/** What a clock of the host that is never set shows at a time of the world. */
+/** What the monotonic clock of the host shows at a time of the world. */
 export const monotonicMs = ({bootedAtMs, rate}: WorldHost, atMs: number): number => (atMs - bootedAtMs) * rate;
 
 /** The time of the world when that clock shows so much. */
 export const worldMs = ({bootedAtMs, rate}: WorldHost, shownMs: number): number => bootedAtMs + shownMs / rate;
 
-/** How long that is in the world's time; never less. */
+/** How long a delay by the host's clock is in the world's time, rounded up. */
 export const worldDelayMs = ({rate}: WorldHost, delayMs: number): number => (rate === 1 ? delayMs : Math.ceil(delayMs / rate));
 
 /** One direction of a connection. */

@@ -2,7 +2,7 @@ import {appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from '
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {othersIn} from '../../agent/process/host-users.js';
+import {hostUsersIn} from '../../agent/process/host-users.js';
 import {defaultUserRange, isPodUser, openPodUsers, parseUserRange, type PodUsers, type UserRange} from '../../agent/process/pod-users.js';
 import {startNotes} from '../../agent/process/start-notes.js';
 import {limits} from '../../api/limits.js';
@@ -149,12 +149,12 @@ test('users of the host and of other programs that are in the range are told, th
 	const [passwd, subuid] = [path.join(folder, 'passwd'), path.join(folder, 'subuid')];
 	writeFileSync(passwd, 'root:x:0:0::/:/bin/sh\nalice:x:5001:5001::/:/bin/sh\n\nbob:x:5002:5002::/:/bin/sh\nzoe:x:6000:6000::/:/bin/sh\n');
 	writeFileSync(subuid, 'alice:4990:10\ndocker:4000:1001\nnone:5000:0\nodd\n');
-	const others = (first: number, last: number) => othersIn({first, last}, passwd, subuid);
+	const others = (first: number, last: number) => hostUsersIn({first, last}, passwd, subuid);
 	const [ofHost = '', ofOthers = ''] = others(5_000, 5_002);
 	t.true(ofHost.startsWith(`pods get users from 5000 to 5002, and ${passwd} has 5001 ("alice", and 1 more): `));
 	t.true(ofOthers.startsWith(`pods get users from 5000 to 5002, and ${subuid} has 4000 to 5000 ("docker"): `));
 	t.deepEqual(others(5_003, 5_999), []);
-	t.deepEqual(othersIn({first: 1_000, last: 2_000}, path.join(folder, 'gone'), folder), [], 'what cannot be read says nothing');
+	t.deepEqual(hostUsersIn({first: 1_000, last: 2_000}, path.join(folder, 'gone'), folder), [], 'what cannot be read says nothing');
 });
 
 test('who is not root is told what has no effect', t => {
