@@ -40,9 +40,11 @@ function reconcile(set: ReplicaSet, context: Context): Reconciliation<ReplicaSet
 	const writes = [...context.pending.values()];
 	const coming = [...writes, ...effects].filter(write => write.type === 'create' || isAdoption(write)).length;
 	const leaving = leavingUids(set, writes, context.known);
-	const tooMany = crowd.active - leaving.size - (spec.replicas ?? 1);
+	const wanted = spec.replicas ?? 1;
+	const tooMany = crowd.active - leaving.size - wanted;
 	const room = limits.pendingWrites - context.pending.size - effects.length;
-	const missing = Math.min(room, -tooMany - coming - placesKept(set, leaving, context.known));
+	// A deletion that is asked for may fail: until it is committed nothing takes the place of who is to leave.
+	const missing = Math.min(room, wanted - crowd.active - coming - placesKept(set, context.known));
 	if (missing > 0) for (let count = 0; count < missing; count++) effects.push(creation(set, context));
 	else if (tooMany > 0) effects.push(...surplus(stayingPods(set, leaving, context.known), tooMany, room));
 	return {status: statusOf(set, crowd), effects};
@@ -93,9 +95,9 @@ function leavingUids(set: ReplicaSet, writes: readonly Pending[], known: Known):
 }
 
 /** Until it is gone for good, an exclusive pod may still run: the next one waits for that. */
-function placesKept(set: ReplicaSet, leaving: ReadonlySet<string>, known: Known): number {
+function placesKept(set: ReplicaSet, known: Known): number {
 	if (!isSole(set)) return 0;
-	return leaving.size + [...ownedPods(set, known)].filter(pod => isDeleting(pod) && isMine(set, pod)).length;
+	return [...ownedPods(set, known)].filter(pod => isDeleting(pod) && isMine(set, pod)).length;
 }
 
 const isSole = ({spec}: ReplicaSet): boolean => isExclusive(spec?.template.metadata ?? {});

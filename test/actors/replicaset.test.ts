@@ -84,6 +84,17 @@ test('a pod whose deletion is asked for is neither deleted again nor counted as 
 	t.deepEqual(effectsOf(two, index, openWrites(first)), []);
 });
 
+test('a deletion that is asked for may fail: nothing is made in its place before it is committed', t => {
+	const pods = ['a', 'b', 'c'].map(name => aReadyPod({name, metadata: owned}));
+	const one = aReplicaSet({spec: {replicas: 1}});
+	const asked = openWrites(effectsOf(one, indexOf(one, ...pods)));
+	t.is(asked.size, 2);
+	const three = aReplicaSet({spec: {replicas: 3}});
+	t.deepEqual(namesOf(effectsOf(three, indexOf(three, ...pods), asked)), []);
+	const left = pods.map(pod => ({...pod, metadata: {...pod.metadata, ...(pod.metadata.name === 'a' ? {} : {deletionTimestamp: now})}}));
+	t.is(namesOf(effectsOf(three, indexOf(three, ...left))).length, 2);
+});
+
 test('pods that match and belong to nobody are adopted, and count at once', t => {
 	const orphan = aReadyPod({name: 'stray', metadata: {labels, resourceVersion: '7'}});
 	const effects = effectsOf(set, indexOf(set, orphan));

@@ -39,15 +39,15 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'the next exclusive pod does not wait for the end of the one before',
 		file: 'actors/control/replicaset.ts',
-		text: ' - placesKept(set, leaving, context.known)',
+		text: ' - placesKept(set, context.known)',
 		becomes: '',
 		test: 'test/actors/replicaset.test.ts',
 	},
 	{
 		what: 'pods that are asked for are asked for again',
 		file: 'actors/control/replicaset.ts',
-		text: '-tooMany - coming - ',
-		becomes: '-tooMany - ',
+		text: 'wanted - crowd.active - coming - ',
+		becomes: 'wanted - crowd.active - ',
 		test: 'test/actors/replicaset.test.ts',
 	},
 	{
