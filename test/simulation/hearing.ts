@@ -95,8 +95,8 @@ export class Hearing {
 		}
 		const counted = nodes.filter(({name}) => this.#hasCome(name));
 		const heard = counted.filter(({name}) => this.#untilReadingMs(this.#lastPacketMs(name)) < heardMs);
-		if (this.#untilReadingMs(this.#lagMs) < heardMs) return;
-		this.#halfSinceMs = 2 * heard.length >= counted.length ? Math.min(this.#halfSinceMs, this.#readAtMs) : Number.POSITIVE_INFINITY;
+		if (2 * heard.length >= counted.length) this.#halfSinceMs = Math.min(this.#halfSinceMs, this.#readAtMs);
+		else if (this.#untilReadingMs(this.#lagMs) >= heardMs) this.#halfSinceMs = Number.POSITIVE_INFINITY;
 	}
 
 	/** Its record says so: its agent was here. */
