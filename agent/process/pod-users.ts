@@ -8,6 +8,7 @@ import {appendFileSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
 import {hasCode} from '../../system/errno.js';
+import {sumOf} from '../../system/record-sum.js';
 import {explained} from './explained.js';
 import {nobody, type User} from './privileges.js';
 
@@ -168,7 +169,10 @@ const keyOf = (controller: string): string =>
 	controller.length <= limits.podUserKeyCharacters ? controller : createHash('sha256').update(controller).digest('hex');
 
 /** It begins a line of its own, whatever became of the one before. */
-const lineOf = (entry: Entry): string => `\n${JSON.stringify(entry)}`;
+const lineOf = (entry: Entry): string => `\n${JSON.stringify([...entry, checkOf(entry)])}`;
+
+/** With another digit it would be the user of others. */
+const checkOf = (entry: Entry): string => sumOf(recordName, JSON.stringify(entry));
 
 /** Lines that are cut or damaged are no entries. */
 function entriesIn(file: string): readonly Entry[] {
@@ -187,9 +191,11 @@ function entriesIn(file: string): readonly Entry[] {
 
 function entryOf(line: string): Entry | undefined {
 	try {
-		const [controller, uid] = JSON.parse(line) as readonly unknown[];
+		const [controller, uid, check] = JSON.parse(line) as readonly unknown[];
 		const isUser = typeof uid === 'number' && Number.isSafeInteger(uid) && uid >= leastUser && uid <= mostUser;
-		return typeof controller === 'string' && isUser ? [controller, uid] : undefined;
+		if (typeof controller !== 'string' || !isUser) return undefined;
+		// Older versions wrote none.
+		return check === undefined || check === checkOf([controller, uid]) ? [controller, uid] : undefined;
 	} catch {
 		return undefined;
 	}

@@ -16,6 +16,7 @@ import {appendFileSync, closeSync, fstatSync, openSync, readSync} from 'node:fs'
 import {limits} from '../../api/limits.js';
 import type {ContainerBeginning, ContainerExit} from '../../actors/node/runtime-port.js';
 import {hasCode} from '../../system/errno.js';
+import {sumOf} from '../../system/record-sum.js';
 import {parseProcessStat, type ProcessStat} from './identity.js';
 import type {Beginning} from './privileges.js';
 
@@ -111,16 +112,20 @@ function startOf(lines: readonly string[], beginning: Beginning | undefined, loo
 /** The line that says how a program begins. Of texts no more than people read is kept. */
 export function beginningLine({user, groups, mayGain, userProcesses, directory, home, path}: Beginning): string {
 	const cut = (text: string): string => text.slice(0, limits.shownPathCharacters);
-	return `${beginningWord}${JSON.stringify({user, groups, mayGain, userProcesses, directory: cut(directory), home: cut(home), path: cut(path)})}\n`;
+	const all = {user, groups, mayGain, userProcesses, directory: cut(directory), home: cut(home), path: cut(path)};
+	return `${beginningWord}${JSON.stringify({...all, check: checkOf(all)})}\n`;
 }
 
-/** It was written by an agent. Undefined: it is of a version that wrote none, or damaged. */
+/** As another user, by a digit that is another one, nobody is to join a container. */
+const checkOf = (beginning: object): string => sumOf(beginningWord, JSON.stringify(beginning));
+
+/** It was written by an agent, by older ones without a check. Undefined: it is of a version that wrote none, or damaged. */
 function parseBeginning(line: string): Beginning | undefined {
 	const text = line.startsWith(beginningWord) ? line.slice(beginningWord.length) : undefined;
 	if (text === undefined) return undefined;
 	try {
-		const value: unknown = JSON.parse(Buffer.from(text, 'latin1').toString('utf8'));
-		return isBeginning(value) ? value : undefined;
+		const {check, ...value} = Object(JSON.parse(Buffer.from(text, 'latin1').toString('utf8'))) as Record<string, unknown>;
+		return isBeginning(value) && (check === undefined || check === checkOf(value)) ? value : undefined;
 	} catch {
 		return undefined;
 	}

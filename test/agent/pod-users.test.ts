@@ -35,6 +35,19 @@ test('one that comes back has the user it had, also after the agent was started 
 	t.deepEqual(warnings, []);
 });
 
+test('a bit of the record that has changed gives no controller the user of another', t => {
+	const {open, record} = nodeOf(t, {first: 5_000, last: 5_009});
+	const users = open();
+	const [b, a] = ['b', 'a'].map(name => users.take(name));
+	const text = readFileSync(record, 'utf8');
+	writeFileSync(record, text.replace('"a",5001', '"a",5000'));
+	const later = open();
+	t.is(later.claim('a', a ?? t.fail()).uid, 5_001);
+	t.is(later.claim('b', b ?? t.fail()).uid, 5_000);
+	writeFileSync(record, text.replaceAll(/,"\w+"\]/g, ']'));
+	t.is(open().take('a').uid, 5_001, 'as an older version wrote it');
+});
+
 test('a user is given to another only when none is unused, and the longest unused goes first', t => {
 	const {open} = nodeOf(t);
 	const users = open();

@@ -31,7 +31,10 @@ test('a line on how a program begins that is damaged costs that line, and the pr
 		return readStateFile(file, 0).started;
 	};
 	t.like(read(line)?.beginning, {user: {uid: 7, gid: 7}, groups: [8], mayGain: false});
+	t.like(read(line.replace(/,"check":"\w+"/, ''))?.beginning, {groups: [8]}, 'as an older version wrote it');
 	for (const damaged of [
+		line.replace('"uid":7', '"uid":6'),
+		line.replace('[8]', '[9]'),
 		line.replace('"groups":[8]', '"groups";[8]'),
 		line.replace('[8]', '"8"'),
 		line.replace('{"uid":7', '{"uld":7'),
