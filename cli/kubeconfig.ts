@@ -115,8 +115,12 @@ async function parsed(text: string): Promise<unknown> {
 
 /** A pipe or a device: a read of it might never end. */
 const isNoFile = (file: string): boolean => {
-	const found = statSync(file, {throwIfNoEntry: false});
-	return found !== undefined && !found.isFile() && !found.isDirectory();
+	try {
+		const found = statSync(file);
+		return !found.isFile() && !found.isDirectory();
+	} catch {
+		return false; // Reading it says why.
+	}
 };
 
 /** As of `--kubeconfig <(decrypt kubeconfig)`. */

@@ -2,7 +2,7 @@
 
 import {execFileSync} from 'node:child_process';
 import {closeSync, constants, openSync} from 'node:fs';
-import {writeFile} from 'node:fs/promises';
+import {symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {readConnection} from '../../cli/kubeconfig.js';
@@ -37,6 +37,13 @@ test('a kubeconfig that makes no sense is told by its file and entry', async t =
 		`${context}\nusers: [{name: u, user: {token: t}}]\nclusters: [{name: c, cluster: {server: "https://h:1", extensions: [null]}}]`,
 	);
 	t.like(await readConnection({flag: file, fromEnvironment: undefined, ofHome: file}), {token: 't', others: []});
+});
+
+test('a kubeconfig that the system does not let be looked at is told by its file', async t => {
+	const file = path.join(await folder(t), 'kubeconfig');
+	await symlink(file, file);
+	const sources = {flag: file, fromEnvironment: undefined, ofHome: file};
+	await t.throwsAsync(readConnection(sources), {code: 'ERR_USAGE', message: /kubeconfig cannot be read: ELOOP/});
 });
 
 test('a pipe that nobody writes to holds nobody up for long; what comes from one is read', async t => {
