@@ -131,9 +131,10 @@ export type Run = Omit<Started, 'outcome'> & {
 export function startedPipeline(
 	wrap: (driver: StoreDriver, world: World) => StoreDriver = driver => driver,
 	data = emptyMemoryStore(),
+	over: Partial<PipelineOptions> = {},
 ): Run {
 	const world = createWorld();
-	const {outcome, ...rest} = start(world, wrap(createMemoryStore(world.defer, data), world));
+	const {outcome, ...rest} = start(world, wrap(createMemoryStore(world.defer, data), world), over);
 	if (!outcome.ok) throw new Error(outcome.error.message);
 	const pipeline = outcome.value;
 	const answers: [string, number | Failure['code']][] = [];

@@ -249,6 +249,46 @@ test('a writer that somebody else has fenced off writes nothing more', t => {
 	t.is(data.bodies.size, 0);
 });
 
+test('out of office nothing is sent to the store, and what was on its way is answered by nobody, though it is taken', t => {
+	let isInOffice = true;
+	const run = (endsBefore: 'it is sent' | 'it counts') => {
+		isInOffice = true;
+		const started = startedPipeline(
+			driver => ({
+				...driver,
+				commit(batch, done) {
+					driver.commit(batch, outcome => {
+						if (batch.writes.length > 0) isInOffice = false;
+						done(outcome);
+					});
+				},
+			}),
+			undefined,
+			{inOffice: () => isInOffice},
+		);
+		started.write('a');
+		started.put('/troupe/events/pods/default/a', 'one');
+		if (endsBefore === 'it is sent') isInOffice = false;
+		started.world.run();
+		started.write('b');
+		started.world.run();
+		return started;
+	};
+	const late = run('it is sent');
+	t.deepEqual(late.answers.map(([, answer]) => answer).sort(), ['ERR_STORE', 'ERR_STORE', 'ERR_STORE']);
+	t.deepEqual([late.data.bodies.size, late.fenced], [0, ['the term of office is over']]);
+
+	const later = run('it counts');
+	t.deepEqual(later.answers, [
+		['a', 'ERR_OUTCOME_UNKNOWN'],
+		['/troupe/events/pods/default/a', 'ERR_OUTCOME_UNKNOWN'],
+		['b', 'ERR_STORE'],
+	]);
+	t.deepEqual([later.data.bodies.size, later.fenced], [2, ['the term of office is over']], 'the next leader finds it');
+	t.deepEqual(later.applied, [], 'and this one shows it to nobody');
+	t.is(later.index.get(podKey('a')), undefined);
+});
+
 test('a raw record takes a version, and is replaced while it waits', t => {
 	const {world, put, write, answers, data, index, pipeline} = startedPipeline();
 	put('/troupe/events/pods/default/a', 'one');
