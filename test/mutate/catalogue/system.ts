@@ -244,7 +244,14 @@ export const ofSystem: readonly Mistake[] = [
 		what: 'a leader answers what was committed after its term',
 		file: 'system/pipeline.ts',
 		text: "case 'committed':\n\t\t\tif (!inOffice(state)) {",
-		becomes: "case 'committed':\n\t\t\tif (state.ended !== undefined) {",
+		becomes: "case 'committed':\n\t\t\tif (next.version < 0) {",
+		test: 'test/system/pipeline.test.ts',
+	},
+	{
+		what: 'a leader writes after its term',
+		file: 'system/pipeline.ts',
+		text: 'if (!inOffice(state)) return finish(state, endOffice(state));',
+		becomes: '',
 		test: 'test/system/pipeline.test.ts',
 	},
 	{
