@@ -199,6 +199,7 @@ export class Invariants {
 		if (this.#isTooNew(design)) this.broken('upgrade: a store that is newer than the code was loaded');
 		const loaded = new Map<ObjectKey, Entry>([...index.all()].map(entry => [entry.key, entry]));
 		const seen = this.#lastVersion;
+		this.taints.isLoading = true;
 		if (pipeline.meta.version < seen) this.broken(`I2: the store is at version ${pipeline.meta.version} and was at ${seen}`);
 		for (const [key, object] of [...this.#truth]) {
 			const entry = loaded.get(key);
@@ -214,6 +215,7 @@ export class Invariants {
 			if (key.startsWith('replicasets/')) this.#raiseMost(object as ReplicaSet);
 			if (Number(object.metadata.annotations?.[upgradeMark] ?? '1') !== 1) this.broken(`upgrade: ${key} was upgraded twice`);
 		}
+		this.taints.isLoading = false;
 		this.#lastVersion = Math.max(seen, pipeline.meta.version);
 		this.#cluster.hearing.onBegin();
 		this.#open.reset();

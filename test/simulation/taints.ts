@@ -24,8 +24,11 @@ export class Taints {
 		this.#cluster = cluster;
 	}
 
+	/** What is learned now happened some time ago. */
+	isLoading = false;
+
 	onNode(node: string, object: NodeObject | undefined): void {
-		const nowMs = this.#nowMs();
+		const nowMs = this.isLoading ? Number.NEGATIVE_INFINITY : this.#nowMs();
 		const taints = expelling(object);
 		for (const [key, time] of this.#times)
 			if (key.startsWith(`${node}/`) && !taints.some(taint => key === `${node}/${taint.key}`)) time.endedMs ??= nowMs;
@@ -50,7 +53,7 @@ export class Taints {
 	onPod(before: Pod | undefined, pod: Pod): void {
 		const {uid, name, deletionTimestamp} = pod.metadata;
 		const node = pod.spec?.nodeName;
-		if (node !== before?.spec?.nodeName) this.#boundMs.set(uid, this.#nowMs());
+		if (node !== before?.spec?.nodeName) this.#boundMs.set(uid, this.isLoading ? Number.NEGATIVE_INFINITY : this.#nowMs());
 		const isSent = pod.status?.conditions?.some(({type, reason}) => type === 'DisruptionTarget' && reason === 'DeletionByTaintManager');
 		if (node === undefined || isSent !== true || deletionTimestamp === undefined || before?.metadata.deletionTimestamp !== undefined)
 			return;
