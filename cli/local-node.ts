@@ -82,7 +82,7 @@ export async function openRuntime(options: RuntimeOptions, {clock, random}: Grou
 		directory: home.runtime,
 		clock,
 		secrets,
-		path: process.env['PATH'],
+		path: searchPathOf(process.env['PATH']),
 		// Each may be a link to somewhere else, and beside an agent there may be its cluster.
 		hostPaths: {allowed: hostPaths, never: [home.root, home.data, ...(cache === undefined ? [] : [cache]), ...usualHomes(homedir())]},
 		users,
@@ -90,4 +90,10 @@ export async function openRuntime(options: RuntimeOptions, {clock, random}: Grou
 		onWarning: message => log.warn(message),
 		onNote,
 	});
+}
+
+/** Where programs of pods are looked up by default, given this process' PATH: without what npm puts in front for its scripts. */
+export function searchPathOf(own: string | undefined): string | undefined {
+	const folders = (own ?? '').split(':').filter(folder => !/\/(?:node_modules\/\.bin|node-gyp-bin)$/.test(folder));
+	return folders.length === 0 || folders.every(folder => folder === '') ? undefined : folders.join(':');
 }

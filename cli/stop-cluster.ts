@@ -1,9 +1,11 @@
 // Stopping what a home runs: the process of a cluster, a server or an agent, and the programs of its pods.
 
-import {existsSync, realpathSync} from 'node:fs';
+import {accessSync, constants, existsSync, realpathSync} from 'node:fs';
 import type {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import {systemClock} from '../system/clock.js';
+import {hasCode} from '../system/errno.js';
+import {reasonOf} from './bounded-file.js';
 import {areEndpointsBroken, nounOf, type ServingCommand} from './endpoints.js';
 import {homeOf} from './home.js';
 import {gone, runningCluster} from './processes.js';
@@ -18,8 +20,11 @@ export type Stopped = {readonly pid: number; readonly noun: string; readonly com
  */
 export async function stopCluster(home: string): Promise<Stopped | undefined> {
 	const running = runningCluster(home);
-	if (running === undefined && areEndpointsBroken(home)) throw await brokenEndpoints(home);
-	if (running === undefined) return undefined;
+	if (running === undefined) {
+		const doubt = await doubtOf(home);
+		if (doubt !== undefined) throw doubt;
+		return undefined;
+	}
 	const {pid, command} = running;
 	const noun = nounOf(command);
 	const stopped: Stopped = {pid, noun, command};
@@ -34,17 +39,31 @@ export async function stopCluster(home: string): Promise<Stopped | undefined> {
 	throw failedError(`the ${noun} (process ${pid}) did not stop within ${limits.stopDeadlineMs / 1_000} s; its log is ${homeOf(home).log}`);
 }
 
-/** Nobody can say for sure what runs: it is for a person to stop it. */
-async function brokenEndpoints(home: string): Promise<AppError> {
-	const {data, runtime, endpoints} = homeOf(home);
+/** Why it cannot be said that nothing runs: it is for a person to look. Undefined: nothing does. */
+async function doubtOf(home: string): Promise<AppError | undefined> {
+	const {root, data, runtime, endpoints} = homeOf(home);
+	const obstacle = obstacleTo(root);
+	if (obstacle !== undefined) return failedError(`${root} ${obstacle}, so it is not known what runs: ask as the user whose home it is`);
+	const isBroken = areEndpointsBroken(home);
+	if (!isBroken && (existsSync(endpoints) || !existsSync(data))) return undefined;
 	const {holderOfFolder} = await import('./port-holder.js');
 	// The programs of pods hold files there, too: what serves holds others.
 	const holder = holderOfFolder(resolved(data), resolved(runtime));
-	return failedError(
-		holder === undefined
-			? `${endpoints} is broken, so it is not known what runs; no process is seen to use ${data}: if nothing runs, remove ${endpoints}`
-			: `${endpoints} is broken, so it is not known what runs; process ${holder.pid} (${holder.name}) uses ${data}: stop it with kill ${holder.pid}, then remove ${endpoints}`,
-	);
+	if (!isBroken && holder === undefined) return undefined;
+	const unknown = `${endpoints} is ${isBroken ? 'broken' : 'missing'}, so it is not known what runs`;
+	if (holder === undefined) return failedError(`${unknown}; no process is seen to use ${data}: if nothing runs, remove ${endpoints}`);
+	const then = isBroken ? `, then remove ${endpoints}` : '';
+	return failedError(`${unknown}; process ${holder.pid} (${holder.name}) uses ${data}: stop it with kill ${holder.pid}${then}`);
+}
+
+/** Why nobody knows what is in a folder that is there. */
+function obstacleTo(folder: string): string | undefined {
+	try {
+		accessSync(folder, constants.R_OK | constants.X_OK);
+		return undefined;
+	} catch (error) {
+		return hasCode(error, 'ENOENT') ? undefined : reasonOf(error);
+	}
 }
 
 /** As the kernel names open files. */

@@ -62,7 +62,14 @@ export function openHomes({
 				return undefined;
 			}
 		},
-		remove: uid => removeTree(path.join(folder, uid)),
+		async remove(uid) {
+			await removeTree(path.join(folder, uid));
+			try {
+				rmdirSync(folder); // With the last pod.
+			} catch {
+				// There are others.
+			}
+		},
 	};
 }
 

@@ -1,7 +1,7 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {closeSync, openSync} from 'node:fs';
 import {createServer, type AddressInfo} from 'node:net';
-import {mkdir, readdir, readFile, stat, writeFile} from 'node:fs/promises';
+import {mkdir, readdir, readFile, stat, writeFile, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {agentArguments, readAgentOptions} from '../../cli/commands/agent.js';
@@ -270,6 +270,23 @@ test('down tells of an endpoints file that cannot be read, and which process use
 	const {code, err} = await run(t, ['down', '--pods'], {home});
 	t.is(code, 1);
 	t.true(err.includes(`process ${process.pid} (`) && err.endsWith(`stop it with kill ${process.pid}, then remove ${endpoints}\n`), err);
+});
+
+test('down says nothing of a home where it cannot know what runs', async t => {
+	const home = await folder(t);
+	const {endpoints, data} = homeOf(home);
+	await mkdir(data, {recursive: true});
+	t.is((await run(t, ['down'], {home})).code, 0);
+	const lock = openSync(path.join(data, 'LOCK'), 'w');
+	t.teardown(() => closeSync(lock));
+	const lost = await run(t, ['down', '--pods'], {home});
+	t.is(lost.code, 1);
+	t.true(lost.err.startsWith(`error: ${endpoints} is missing, so it is not known what runs; process ${process.pid} (`), lost.err);
+	const circle = path.join(home, 'circle');
+	await symlink(circle, circle);
+	const closed = await run(t, ['down'], {home: circle});
+	t.is(closed.code, 1);
+	t.regex(closed.err, /circle too many symbolic links encountered, so it is not known what runs: ask as the user whose home it is\n$/);
 });
 
 test.serial('who has a KUBECONFIG is told which cluster is asked', t => {
