@@ -70,19 +70,23 @@ const foreign = 'foreign';
 
 export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> = {
 	kind: 'NodeSync',
-	init: input =>
-		next({
-			...input,
-			session: undefined,
-			hello: undefined,
-			sent: new Map(),
-			dirty: new Set(),
-			outgoing: [],
-			deltas: 0,
-			greeting: false,
-			incoming: new Map(),
-			called: false,
-		}),
+	init: (input, {nowMs}) =>
+		next(
+			{
+				...input,
+				session: undefined,
+				hello: undefined,
+				sent: new Map(),
+				dirty: new Set(),
+				outgoing: [],
+				deltas: 0,
+				greeting: false,
+				incoming: new Map(),
+				called: false,
+			},
+			// It begins for a hello, but after a crash there is none, and the node may say nothing before it is answered.
+			[{type: 'wakeAt', name: 'begin', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'flush'}}],
+		),
 	receive(state, message, context) {
 		if (state.session === undefined && message.type !== 'hello') return callNode(state);
 		switch (message.type) {

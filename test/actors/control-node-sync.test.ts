@@ -353,6 +353,14 @@ test('after a crash nothing is known of the node: it is called, once, and its he
 	t.deepEqual(shown(on(called, index, aHello()).effects), [['pods/default/web', 'uid-of-web']]);
 });
 
+test('after a crash the node is called though nobody says anything: it may wait for an answer that is forgotten', t => {
+	const index = indexOf(web);
+	const begun = play(nodeSync, input, [], around(index));
+	t.deepEqual(begun.effects, [{type: 'wakeAt', name: 'begin', atMs: nowMs + 1000, message: {type: 'flush'}}]);
+	t.deepEqual(on(begun, index, {type: 'flush'}).effects, [{type: 'tell', to: 'troupe://node-a/sync', message: {type: 'callHello'}}]);
+	t.deepEqual(on(greet(index, aHello({have: {'pods/default/web': assignmentVersion(web)}})), index, {type: 'flush'}).effects, []);
+});
+
 test('a node whose record is deleted is called as often as that happens: its hello registers it anew', t => {
 	const call = {type: 'tell', to: 'troupe://node-a/sync', message: {type: 'callHello'}};
 	const index = indexOf(web);
