@@ -202,12 +202,13 @@ export function runtimeContract(test: TestFn, name: string, makeWorld: (teardown
 	claim('an end is told once, with its code, and inspect says the same', async (t, world) => {
 		const {ensure, start, ends, inspect, told} = driver(world);
 		await ensure('uid-1');
-		const {startedAtMs} = await start(aContainer('fails'));
+		const {startedAtMs, beginning} = await start(aContainer('fails'));
 		const [end] = await ends(1);
 		t.deepEqual(end?.id, main);
 		t.is(end?.podName, 'pod-uid-1');
 		const {finishedAtMs, ...exit} = end?.exit ?? ({} as ContainerExit);
-		t.deepEqual(exit, {attempt: 0, exitCode: 3, signal: undefined, startedAtMs, reason: 'Error'});
+		const began = beginning === undefined ? {} : {beginning};
+		t.deepEqual(exit, {attempt: 0, exitCode: 3, signal: undefined, startedAtMs, reason: 'Error', ...began});
 		t.true(finishedAtMs >= startedAtMs);
 		t.deepEqual(await inspect(main), {running: undefined, lastExit: end?.exit, nextAttempt: 1});
 		t.is(told.length, 1);
