@@ -208,9 +208,13 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 		run(command, done) {
 			const treatment = script.treat?.(command, random) ?? answersAtOnce;
 			switch (treatment.type) {
-				case 'answers':
-					later(treatment.afterMs, () => handle(handlers, command, outcome => void (closed || done(outcome))));
+				case 'answers': {
+					const {afterMs} = treatment;
+					// Made when it is asked for, however late that is told: whoever removes it after that finds it.
+					if (command.type === 'sandbox.ensure') handle(handlers, command, outcome => later(afterMs, () => done(outcome)));
+					else later(afterMs, () => handle(handlers, command, outcome => void (closed || done(outcome))));
 					break;
+				}
 				case 'fails':
 					later(treatment.afterMs, () => done(failed('ERR_RUNTIME', {message: treatment.message})));
 					break;

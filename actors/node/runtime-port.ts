@@ -241,7 +241,7 @@ export type RuntimeInfo = {
 };
 
 export type RuntimeCommand =
-	/** Makes the pod's sandbox (directory, address) or finds the one there is. */
+	/** Makes the pod's sandbox (directory, address) or finds the one there is. A removal that is asked for after it comes after it. */
 	| {readonly type: 'sandbox.ensure'; readonly spec: SandboxSpec}
 	/** Kills what is left in it, frees its address, removes its files. Fine when there is none. */
 	| {readonly type: 'sandbox.remove'; readonly uid: string}

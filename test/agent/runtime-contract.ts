@@ -199,6 +199,14 @@ export function runtimeContract(test: TestFn, name: string, makeWorld: (teardown
 		t.is(codeOf(await run({type: 'container.start', spec: aContainer('runs')})), 'ERR_NOT_FOUND');
 	});
 
+	claim('a sandbox that is asked for and removed in one breath is not there', async (t, world) => {
+		const {ensure, run} = driver(world);
+		const asked = ensure('uid-1');
+		await run({type: 'sandbox.remove', uid: 'uid-1'});
+		await asked;
+		t.deepEqual(await run({type: 'sandbox.list'}), {ok: true, value: []});
+	});
+
 	claim('an end is told once, with its code, and inspect says the same', async (t, world) => {
 		const {ensure, start, ends, inspect, told} = driver(world);
 		await ensure('uid-1');
