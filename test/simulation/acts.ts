@@ -191,7 +191,7 @@ function deafen(cluster: SimulatedCluster, forMs: number, later: (ms: number, un
 	const isCut = (): boolean => !world.network.isWhole(leader, there);
 	if (forMs > canaryMs) later(canaryMs, () => void (isCut() && hearing.onDeaf()));
 	later(forMs, () => {
-		if (forMs > canaryMs && (isCut() || hearing.isDeaf)) hearing.onUnwell();
+		if (hearing.isDeaf || (forMs > canaryMs && isCut())) hearing.onUnwell();
 		world.network.mend(leader, there);
 		world.network.mend(there, leader);
 	});
