@@ -2,7 +2,7 @@
 //
 // A file is without effects when nothing that it imports, over however many modules, does I/O or looks at a clock, and it asks AVA for no order.
 
-import {mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 
 const harmless: ReadonlySet<string> = new Set(
@@ -22,22 +22,26 @@ const gatheredFolder = 'gathered';
  * that leave them out.
  */
 export function gather(tests: string): readonly string[] {
-	rmSync(path.join(tests, gatheredFolder), {recursive: true, force: true});
-	mkdirSync(path.join(tests, gatheredFolder));
+	const into = path.join(tests, gatheredFolder);
+	mkdirSync(into, {recursive: true});
 	const isHarmless = createHarmlessCheck();
 	const byFolder = new Map<string, string[]>();
 	for (const file of readdirSync(tests, {recursive: true, encoding: 'utf8'}).toSorted()) {
-		if (!file.endsWith('.test.js') || !isHarmless(path.resolve(tests, file))) continue;
+		if (!file.endsWith('.test.js') || file.startsWith(gatheredFolder + path.sep) || !isHarmless(path.resolve(tests, file))) continue;
 		const folder = path.dirname(file);
 		byFolder.set(folder, [...(byFolder.get(folder) ?? []), file]);
 	}
 	const large = [...byFolder].filter(([folder, files]) => files.length > 1 && !alone.has(folder));
-	for (const [folder, files] of large) {
-		const lines = files.map(file => `import '../${file}';\n`);
-		writeFileSync(path.join(tests, gatheredFolder, `${folder.replaceAll(path.sep, '-')}.test.js`), lines.join(''));
-	}
+	const wanted = new Map(
+		large.map(([folder, files]) => [`${folder.replaceAll(path.sep, '-')}.test.js`, files.map(file => `import '../${file}';\n`).join('')]),
+	);
+	for (const name of readdirSync(into)) if (!wanted.has(name)) rmSync(path.join(into, name));
+	// What is as it should be stays: another run in this folder may be reading it.
+	for (const [name, text] of wanted) if (textOf(path.join(into, name)) !== text) writeFileSync(path.join(into, name), text);
 	return large.flatMap(([, files]) => files).map(file => `!${path.join(tests, file)}`);
 }
+
+const textOf = (file: string): string | undefined => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
 
 /** Whether a module, and what it imports, has no effects. */
 function createHarmlessCheck(): (file: string) => boolean {

@@ -1,0 +1,49 @@
+import {mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import test, {type ExecutionContext} from 'ava';
+import {gather} from './gathered.js';
+
+/** A folder of compiled tests, and what they import beside it. */
+function compiled(t: ExecutionContext, files: {readonly [file: string]: string}): string {
+	const root = mkdtempSync(path.join(os.tmpdir(), 'troupe-gathered-'));
+	t.teardown(() => rmSync(root, {recursive: true}));
+	for (const [file, text] of Object.entries(files)) {
+		mkdirSync(path.dirname(path.join(root, file)), {recursive: true});
+		writeFileSync(path.join(root, file), text);
+	}
+	return path.join(root, 'test');
+}
+
+const pure = `import test from 'ava';\nimport {a} from '../../actors/a.js';\n`;
+
+test('what does no I/O over however many modules is imported once by the file of its folder, and left out otherwise', t => {
+	const tests = compiled(t, {
+		'actors/a.js': `import {b} from './b.js';\n`,
+		'actors/b.js': `export const b = 1;\n`,
+		'system/disk.js': `import {open} from 'node:fs/promises';\n`,
+		'test/actors/one.test.js': pure,
+		'test/actors/two.test.js': pure,
+		'test/actors/disk.test.js': `import '../../system/disk.js';\n`,
+		'test/actors/late.test.js': `await import('../../system/disk.js');\n`,
+		'test/actors/ordered.test.js': `${pure}test.serial('first', () => {});\n`,
+		'test/actors/timed.test.js': `${pure}setTimeout(() => {}, 1);\n`,
+		'test/actors/driver.test.js': `import {Level} from 'classic-level';\n`,
+		'test/actors/_helper.js': pure,
+		'test/cli/alone.test.js': pure,
+		'test/simulation/x.test.js': pure,
+		'test/simulation/y.test.js': pure,
+	});
+	const leftOut = ['one', 'two'].map(name => `!${path.join(tests, 'actors', `${name}.test.js`)}`);
+	for (const time of ['the first', 'the second']) {
+		t.deepEqual(gather(tests), leftOut, time);
+		t.deepEqual(readdirSync(path.join(tests, 'gathered')), ['actors.test.js']);
+		t.is(
+			readFileSync(path.join(tests, 'gathered/actors.test.js'), 'utf8'),
+			`import '../actors/one.test.js';\nimport '../actors/two.test.js';\n`,
+		);
+	}
+	rmSync(path.join(tests, 'actors/two.test.js'));
+	t.deepEqual(gather(tests), []);
+	t.deepEqual(readdirSync(path.join(tests, 'gathered')), []);
+});
