@@ -55,7 +55,10 @@ type Downward =
 			readonly topic: string;
 			readonly payload: Payload;
 			readonly retained: boolean;
-			/** Those of the client that match. */ readonly filters: readonly string[];
+			/** Those of the client that match. */
+			readonly filters: readonly string[];
+			/** The login of whoever has sent it just now, as a message that is not kept. */
+			readonly from?: string | undefined;
 	  }
 	| 'pong'
 	| 'reset';
@@ -85,8 +88,10 @@ export class WorldBroker {
 	retainedSource: RetainedWords | undefined;
 	/** When the last packet of each login came, by the clock of the broker's process. */
 	readonly heardAtMs = new Map<string, number>();
-	/** Whoever looks on from outside the world; `isMessage` when it is for others, and no retained word. */
-	onPacket: ((login: string, isMessage: boolean) => void) | undefined;
+	/** Whoever looks on from outside the world: a packet of a login has come here. */
+	onPacket: ((login: string) => void) | undefined;
+	/** The same: a message of that login has come to a client. */
+	onDelivery: ((clientId: string, from: string) => void) | undefined;
 	#closed = false;
 
 	constructor(world: World, process: WorldProcess) {
@@ -141,6 +146,7 @@ export class WorldBroker {
 				if (!open) return;
 				if (item === 'reset') return closed();
 				if (item === 'pong') return onPong?.();
+				if (item.from !== undefined) this.onDelivery?.(clientId, item.from);
 				for (const filter of item.filters)
 					for (const listener of [...(listeners.get(filter) ?? [])]) listener(item.topic, item.payload, item.retained);
 			});
@@ -152,7 +158,7 @@ export class WorldBroker {
 				if (this.#closed) return;
 				if (item.type !== 'reset') {
 					this.heardAtMs.set(login, this.process.clock.monotonicMs());
-					this.onPacket?.(login, item.type === 'publish' && !item.retain);
+					this.onPacket?.(login);
 				}
 				this.#take(session, item);
 			});
@@ -202,8 +208,8 @@ export class WorldBroker {
 	}
 
 	/** Takes a packet from nowhere, as one that was on its way for long. */
-	inject(topic: string, payload: Payload): void {
-		this.publish(topic, payload, false);
+	inject(topic: string, payload: Payload, from?: string): void {
+		this.process.enter(() => this.#publish(topic, payload, false, from));
 	}
 
 	/** The publish of whoever lives in the broker's process. */
@@ -222,7 +228,7 @@ export class WorldBroker {
 		if (this.#sessions.get(session.clientId) !== session) return;
 		switch (item.type) {
 			case 'publish':
-				return this.#publish(item.topic, item.payload, item.retain);
+				return this.#publish(item.topic, item.payload, item.retain, session.login);
 			case 'subscribe':
 				session.filters.add(item.filter);
 				this.#routes = new Map();
@@ -244,11 +250,12 @@ export class WorldBroker {
 		}
 	}
 
-	#publish(topic: string, payload: Payload, retain: boolean): void {
+	#publish(topic: string, payload: Payload, retain: boolean, sender?: string): void {
 		if (this.#closed) return;
+		const from = retain ? undefined : sender;
 		if (retain && payload === '') this.#retained.delete(topic);
 		else if (retain) this.#retained.set(topic, payload);
-		for (const {session, filters} of this.#routesOf(topic)) session.down.send({topic, payload, retained: false, filters});
+		for (const {session, filters} of this.#routesOf(topic)) session.down.send({topic, payload, retained: false, filters, from});
 	}
 
 	#routesOf(topic: string): readonly Route[] {

@@ -79,11 +79,11 @@ export class Line {
 	/** A packet that has left this connection and arrives long after those behind it. */
 	publishLate(topic: string, payload: Payload, delayMs: number): void {
 		const broker = this.#broker;
-		const {world, process} = this.#options;
+		const {world, process, clientId, login = clientId} = this.#options;
 		if (this.#connection === undefined || broker === undefined) return;
 		world.clock.after(delayMs, () => {
 			// No packet passes a cut, lest control be told what it has not heard.
-			if (world.network.cutSinceMs(process.host, broker.process.host) === undefined) broker.inject(topic, payload);
+			if (world.network.cutSinceMs(process.host, broker.process.host) === undefined) broker.inject(topic, payload, login);
 		});
 	}
 

@@ -2,7 +2,7 @@
 // nodes that outlive their agents, a broker in the leader's process or elsewhere.
 
 import {failure, type Outcome} from '../../api/errors.js';
-import {collectionAddress, objectAddress} from '../../api/keys.js';
+import {controlSystem, collectionAddress, objectAddress} from '../../api/keys.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ApiObject} from '../../api/object.js';
 import {controlDesign} from '../../actors/control/design.js';
@@ -174,7 +174,7 @@ export class SimulatedCluster {
 		const machine = this.#brokerMachine;
 		if (!this.hasExternalBroker || machine.process !== undefined) return;
 		this.externalBroker = new WorldBroker(this.world, boot(machine, this.world).process);
-		this.externalBroker.onPacket = (login, isMessage) => void (isMessage && this.hearing.onPacket(login));
+		this.externalBroker.onDelivery = (client, from) => void (client === controlSystem && this.hearing.onPacket(from));
 	}
 
 	stopBroker(): void {
