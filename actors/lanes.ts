@@ -2,7 +2,7 @@
 // else is small and may not.
 
 import {parseAddress, type Address} from '../api/keys.js';
-import type {Lane} from '../system/link.js';
+import type {Lane} from '../system/links/link.js';
 import {runtimePath} from './addresses.js';
 
 export const laneOf = (from: Address, to: Address): Lane => (isBulky(from) || isBulky(to) ? 'bulk' : 'control');

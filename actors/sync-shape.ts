@@ -4,7 +4,7 @@
 import {isObject} from '../api/object.js';
 import {itemsOf, membersOf} from '../api/rules/report.js';
 import {schemaProblems} from '../api/schema-problems.js';
-import type {Message} from '../system/behavior.js';
+import type {Message} from '../system/kernel/behavior.js';
 import {syncProtocol} from './sync-message.js';
 
 type Members = {readonly [member: string]: unknown};

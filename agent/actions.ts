@@ -7,7 +7,7 @@ import https from 'node:https';
 import net from 'node:net';
 import {limits} from '../api/limits.js';
 import type {ActionResult, ContainerAction} from '../actors/node/runtime-port.js';
-import type {Clock} from '../system/clock.js';
+import type {Clock} from '../system/time/clock.js';
 
 type HttpGet = Extract<ContainerAction, {type: 'httpGet'}>;
 type TcpSocket = Extract<ContainerAction, {type: 'tcpSocket'}>;

@@ -3,8 +3,8 @@
 import {readFileSync} from 'node:fs';
 import {isObject} from '../api/object.js';
 import type {JoinAnswer} from '../api/join.js';
-import {writeFileAtomic} from '../system/atomic-file.js';
-import {hasCode} from '../system/errno.js';
+import {writeFileAtomic} from '../system/files/atomic-file.js';
+import {hasCode} from '../system/files/errno.js';
 
 export type Credential = JoinAnswer;
 

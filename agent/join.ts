@@ -7,7 +7,7 @@ import {pinOfJoinToken} from '../api/join-token.js';
 import {caPath, joinPath, type JoinRequest} from '../api/join.js';
 import {limits} from '../api/limits.js';
 import {isObject} from '../api/object.js';
-import {systemClock} from '../system/clock.js';
+import {systemClock} from '../system/time/clock.js';
 import {credentialOf, type Credential} from './credential.js';
 
 export type JoinOptions = {

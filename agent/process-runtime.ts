@@ -9,7 +9,7 @@ import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import type {ContainerSpec, ExitListener, Runtime, RuntimeCommand} from '../actors/node/runtime-port.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/secrets-port.js';
-import type {Clock} from '../system/clock.js';
+import type {Clock} from '../system/time/clock.js';
 import {defaultSubnet} from './process/addresses.js';
 import {attemptFolder, stdinEndFile} from './process/attempts.js';
 import {noGroups, openContainerGroups} from './process/container-groups.js';

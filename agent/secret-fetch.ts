@@ -9,7 +9,7 @@ import {limits} from '../api/limits.js';
 import {isObject} from '../api/object.js';
 import {membersOf} from '../api/rules/report.js';
 import type {FetchedSecret, FetchSecret} from '../actors/node/secrets-port.js';
-import type {Clock} from '../system/clock.js';
+import type {Clock} from '../system/time/clock.js';
 
 export type SecretFetchOptions = {
 	readonly node: string;

@@ -14,8 +14,8 @@ import type {
 	Runtime,
 } from '../actors/node/runtime-port.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/secrets-port.js';
-import type {Random} from '../system/behavior.js';
-import type {Cancel, Clock} from '../system/clock.js';
+import type {Random} from '../system/time/random.js';
+import type {Cancel, Clock} from '../system/time/clock.js';
 import {handle, type Done, type Handlers} from './handlers.js';
 import {anotherAttemptRuns, attemptIsOver, noLease, noSandbox, noSuchLog, notRunning, wrongLogRequest} from './refusals.js';
 import {openSpec} from './secret-env.js';

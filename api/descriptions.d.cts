@@ -1,4 +1,4 @@
-// The types of `descriptions.cjs`, which `cli/compile-validators.ts` makes from `api/schemas` after each build: the schemas as data, for
+// The types of `descriptions.cjs`, which `cli/prepare/compile-validators.ts` makes from `api/schemas` after each build: the schemas as data, for
 // `explain` and for OpenAPI, so that neither loads the schema builder.
 
 declare namespace descriptions {

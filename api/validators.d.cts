@@ -1,4 +1,4 @@
-// The types of `validators.cjs`, which `cli/compile-validators.ts` makes from `api/schemas` after each build.
+// The types of `validators.cjs`, which `cli/prepare/compile-validators.ts` makes from `api/schemas` after each build.
 
 type KindName =
 	| 'ClusterConfig'

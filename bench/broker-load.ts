@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 import {limits} from '../api/limits.js';
 import type {Benchmark} from './benchmark.js';
 import {tokensPath} from '../api/join.js';
-import {readEndpoints} from '../cli/endpoints.js';
+import {readEndpoints} from '../cli/files/endpoints.js';
 import {startCluster, temporaryHome, type BenchCluster} from './cluster.js';
 import {within} from './deadline.js';
 import {attacks, type Attackers} from './load/attackers.js';

@@ -5,9 +5,9 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {clientOf, type Client} from '../cli/client.js';
-import {homeOf} from '../cli/home.js';
-import {readConnection} from '../cli/kubeconfig.js';
-import {stopPods} from '../cli/stop-cluster.js';
+import {homeOf} from '../cli/files/home.js';
+import {readConnection} from '../cli/cluster/kubeconfig.js';
+import {stopPods} from '../cli/serving/stop-cluster.js';
 import type {Scope} from './scope.js';
 
 export type BenchCluster = {

@@ -2,9 +2,9 @@
 //
 // The nodes pretend to run pods, so the figure is the control plane's and the client's, not the programs'.
 
-import {setCordon} from '../cli/cordon.js';
+import {setCordon} from '../cli/objects/cordon.js';
 import {evictAll, type DrainOptions} from '../cli/drain/evict.js';
-import {noDeadline} from '../cli/wait.js';
+import {noDeadline} from '../cli/objects/wait.js';
 import type {Benchmark} from './benchmark.js';
 import {startCluster, temporaryHome} from './cluster.js';
 import {heardLater, within} from './deadline.js';

@@ -9,16 +9,16 @@ import type {Credential} from '../agent/credential.js';
 import {join} from '../agent/join.js';
 import {createSimulatedRuntime} from '../agent/simulated-runtime.js';
 import {parseObjectKey} from '../api/keys.js';
-import {opened} from '../cli/opened.js';
-import {openBeatLine} from '../system/beat-line.js';
-import {beatSockets} from '../system/beat-socket.js';
-import type {BeatThread, BeatThreadOptions} from '../system/beat-thread.js';
-import {systemClock} from '../system/clock.js';
-import {createMemoryStore} from '../system/memory-store.js';
-import {createNactExecutor} from '../system/nact-executor.js';
-import type {Change} from '../system/object-index.js';
-import {systemRandom} from '../system/random.js';
-import {openUplink} from '../system/uplink.js';
+import {opened} from '../cli/serving/opened.js';
+import {openBeatLine} from '../system/presence/beat-line.js';
+import {beatSockets} from '../system/presence/beat-socket.js';
+import type {BeatThread, BeatThreadOptions} from '../system/presence/beat-thread.js';
+import {systemClock} from '../system/time/clock.js';
+import {createMemoryStore} from '../system/store/memory-store.js';
+import {createNactExecutor} from '../system/kernel/nact-executor.js';
+import type {Change} from '../system/index/object-index.js';
+import {systemRandom} from '../system/time/random.js';
+import {openUplink} from '../system/presence/uplink.js';
 import {serve} from './load/remote.js';
 
 export type JoinOrder = {

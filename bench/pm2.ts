@@ -7,7 +7,7 @@ import {createRequire} from 'node:module';
 import {tmpdir, userInfo} from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
-import {isAlive} from '../cli/processes.js';
+import {isAlive} from '../cli/files/processes.js';
 import type {Words} from './bare.js';
 import {temporaryFolder} from './cluster.js';
 import {within} from './deadline.js';

@@ -12,10 +12,10 @@ import {Agent, request as httpsRequest} from 'node:https';
 import {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
 import type {Json} from '../api/object.js';
-import type {Dialled, MessageSocket} from '../system/web-socket.js';
-import {startHint, type Connection} from './kubeconfig.js';
-import {errorOfAnswer} from './status-error.js';
-import {warningReader} from './warnings.js';
+import type {Dialled, MessageSocket} from '../system/links/web-socket.js';
+import {startHint, type Connection} from './cluster/kubeconfig.js';
+import {errorOfAnswer} from './cluster/status-error.js';
+import {warningReader} from './cluster/warnings.js';
 
 export type Query = {readonly [name: string]: string | number | boolean | readonly string[] | undefined};
 
@@ -169,7 +169,7 @@ async function dial(connection: Connection, request: Request, subprotocol: strin
 	const isSecure = url.protocol === 'https:';
 	url.protocol = isSecure ? 'wss:' : 'ws:';
 	// Loaded where it is needed: few commands open a socket, and all pay for what they load.
-	const {dialWebSocket} = await import('../system/web-socket.js');
+	const {dialWebSocket} = await import('../system/links/web-socket.js');
 	try {
 		return await dialWebSocket(url, {
 			subprotocol,

@@ -1,6 +1,7 @@
 // What a command of the CLI is: its words in one list, its work in a file of its own that is loaded when it is asked for.
 
-import type {Terminal} from './terminal.js';
+import {AppError} from '../api/errors.js';
+import type {Terminal} from './screen/terminal.js';
 
 export type FlagSpec = {
 	readonly type: 'string' | 'boolean' | 'number';
@@ -61,3 +62,15 @@ export type Invocation = {
 
 /** Does the work and answers with the exit code. Errors of people and servers are thrown as AppError. */
 export type Run = (invocation: Invocation) => Promise<number>;
+
+// ---- the two errors that a command line itself makes: it was used wrongly (exit code 2), or it did not get there (1) ----------------
+
+/** Wrong usage of the command line. Several problems are several lines. */
+export const usageError = (message: string): AppError => new AppError('ERR_USAGE', {message});
+
+/** What was asked for did not happen. */
+export const failedError = (message: string): AppError => new AppError('ERR_INTERNAL', {message});
+
+/** Of a request whose words were checked before it was sent: what the server has against it is how things are. Others as they are. */
+export const asState = (error: unknown): unknown =>
+	error instanceof AppError && error.code === 'ERR_BAD_REQUEST' ? failedError(error.message) : error;

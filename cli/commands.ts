@@ -1,7 +1,7 @@
 // The one list of commands: names, help, flags, and where the work is done. Each command's own file is loaded when it runs.
 
 import type {CommandSpec} from './command.js';
-import {homeFlags} from './command-specs/flags.js';
+import {homeFlags} from './command-line/flags.js';
 import {nodesCommands} from './command-specs/nodes.js';
 import {objectsCommands} from './command-specs/objects.js';
 import {podsCommands} from './command-specs/pods.js';

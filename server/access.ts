@@ -1,6 +1,6 @@
 // What the doors need to know of logins, beyond who has one. The composition root hands it in, once per term.
 
-import type {OutsideUrl} from '../system/outside-url.js';
+import type {OutsideUrl} from '../system/links/outside-url.js';
 import type {Tokens} from './tokens.js';
 
 /** What the term that is on knows of logins. */

@@ -3,13 +3,13 @@
 import type {Outcome} from '../api/errors.js';
 import type {Address} from '../api/keys.js';
 import type {JsonObject} from '../api/object.js';
-import type {Message} from '../system/behavior.js';
-import type {ObjectEvent} from '../system/event-log.js';
-import type {JournalEntry} from '../system/journal.js';
-import type {ObjectIndex} from '../system/object-index.js';
-import type {Snapshot} from '../system/store.js';
-import type {TreeNode} from '../system/tree.js';
-import type {WatchRing} from '../system/watch-ring.js';
+import type {Message} from '../system/kernel/behavior.js';
+import type {ObjectEvent} from '../system/commit/event-log.js';
+import type {JournalEntry} from '../system/commit/journal.js';
+import type {ObjectIndex} from '../system/index/object-index.js';
+import type {Snapshot} from '../system/store/store.js';
+import type {TreeNode} from '../system/kernel/tree.js';
+import type {WatchRing} from '../system/index/watch-ring.js';
 
 export type {JournalEntry, ObjectEvent, TreeNode};
 

@@ -1,7 +1,7 @@
 // Sealed values of one server alone, in one small file of its home.
 
 import {readFileSync} from 'node:fs';
-import {writeFileAtomic} from '../system/atomic-file.js';
+import {writeFileAtomic} from '../system/files/atomic-file.js';
 import type {Kept} from './vault.js';
 
 /** A file that is not there, or is no such thing, holds nothing: what is in it can be made again. */

@@ -1,7 +1,7 @@
 // The files by which people and tools find the cluster: `kubeconfig` and `ca.crt` in its home.
 
 import path from 'node:path';
-import {writeFileAtomic} from '../system/atomic-file.js';
+import {writeFileAtomic} from '../system/files/atomic-file.js';
 
 export type KubeconfigInput = {
 	/** `https://127.0.0.1:6443`. */

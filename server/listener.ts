@@ -6,8 +6,8 @@ import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
-import type {Clock} from '../system/clock.js';
-import type {Newcomers} from '../system/newcomers.js';
+import type {Clock} from '../system/time/clock.js';
+import type {Newcomers} from '../system/broker/newcomers.js';
 import {endSoon, sayGoodbye} from './goodbye.js';
 import {createRequestTurns} from './request-turns.js';
 

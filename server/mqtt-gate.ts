@@ -4,7 +4,7 @@
 
 import type {Duplex} from 'node:stream';
 import {limits} from '../api/limits.js';
-import type {Clock} from '../system/clock.js';
+import type {Clock} from '../system/time/clock.js';
 import {endSoon} from './goodbye.js';
 
 type Taker = {readonly attach: (stream: Duplex, describe: string, onLogin?: () => void) => void};

@@ -6,7 +6,7 @@
 import type {IncomingMessage} from 'node:http';
 import type {Duplex} from 'node:stream';
 import {limits} from '../api/limits.js';
-import {offeredSubprotocols, streamUpgrader} from '../system/web-socket.js';
+import {offeredSubprotocols, streamUpgrader} from '../system/links/web-socket.js';
 import {sayGoodbye} from './goodbye.js';
 
 const subprotocol = 'mqtt';

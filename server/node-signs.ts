@@ -7,9 +7,9 @@ import {limits} from '../api/limits.js';
 import {parsePresence} from '../api/presence.js';
 import {formatTopic, nodesFilter, parseTopic} from '../api/topics.js';
 import type {SignsMessage} from '../actors/control/detector.js';
-import type {Cancel, Clock} from '../system/clock.js';
-import type {Signs} from '../system/membership.js';
-import type {PubSub} from '../system/pubsub.js';
+import type {Cancel, Clock} from '../system/time/clock.js';
+import type {Signs} from '../system/presence/membership.js';
+import type {PubSub} from '../system/links/pubsub.js';
 
 export type NodeSignsOptions = {
 	/** Of this start of the server: no other one hears its canary. */

@@ -4,7 +4,7 @@
 import {kindByPlural} from '../api/catalogue.js';
 import {parseObjectKey} from '../api/keys.js';
 import type {ApiObject} from '../api/object.js';
-import type {Entry} from '../system/object-index.js';
+import type {Entry} from '../system/index/object-index.js';
 
 /** The object without what only some may read. */
 export const publicObject = (plural: string, object: ApiObject): ApiObject => kindByPlural(plural)?.withheld?.(object) ?? object;

@@ -2,7 +2,7 @@
 
 import type {ServerResponse} from 'node:http';
 import {limits} from '../api/limits.js';
-import type {Clock} from '../system/clock.js';
+import type {Clock} from '../system/time/clock.js';
 
 export type Running = {
 	readonly add: (response: ServerResponse) => void;

@@ -7,8 +7,8 @@
 import {createHmac, randomBytes} from 'node:crypto';
 import {AppError} from '../api/errors.js';
 import {sealedPrefix} from '../api/sealed.js';
-import {keyBytes} from '../system/key-file.js';
-import {nonceBytes, openBytes, sealBytes} from '../system/sealing.js';
+import {keyBytes} from '../system/files/key-file.js';
+import {nonceBytes, openBytes, sealBytes} from '../system/files/sealing.js';
 import type {Vault} from './vault.js';
 
 /** Where a value stands: none of the parts has a slash but the last. */

@@ -15,7 +15,7 @@ import {isSealed, lastAppliedAnnotation} from '../api/sealed.js';
 import {namedVersion, secretKey} from '../actors/named-objects.js';
 import {namesOnNode} from '../actors/control/pod-terms.js';
 import type {FetchedSecret} from '../actors/node/secrets-port.js';
-import type {ObjectIndex} from '../system/object-index.js';
+import type {ObjectIndex} from '../system/index/object-index.js';
 import type {Place, Seals} from './seal.js';
 
 type Named = Pick<Place, 'namespace' | 'name'>;

@@ -6,8 +6,8 @@ import type {Server} from 'node:https';
 import type {Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
-import {whenHello} from '../system/client-hello.js';
-import type {Newcomers} from '../system/newcomers.js';
+import {whenHello} from '../system/broker/client-hello.js';
+import type {Newcomers} from '../system/broker/newcomers.js';
 
 export const mqttProtocol = 'mqtt';
 export const httpProtocol = 'http/1.1';

@@ -1,7 +1,7 @@
 // Tokens that expire end what they have open, as a deletion does: one timer, for the next of them.
 
 import {limits} from '../api/limits.js';
-import type {Cancel, Clock} from '../system/clock.js';
+import type {Cancel, Clock} from '../system/time/clock.js';
 import type {TokenInfo} from './tokens.js';
 
 export type TokenExpiry = {

@@ -10,8 +10,8 @@ import {controlSystem} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {Identity, Role} from '../api/roles.js';
 import {isDnsLabel, isDnsSubdomain} from '../api/rules/names.js';
-import {writeFileAtomic} from '../system/atomic-file.js';
-import {hasCode} from '../system/errno.js';
+import {writeFileAtomic} from '../system/files/atomic-file.js';
+import {hasCode} from '../system/files/errno.js';
 import {isSlow, passwordField, passwordHash, tokenHash} from './mosquitto-hash.js';
 import type {Vault} from './vault.js';
 

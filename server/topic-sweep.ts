@@ -7,9 +7,9 @@
 
 import {limits} from '../api/limits.js';
 import {formatTopic, objectsFilter} from '../api/topics.js';
-import type {RetainedMessage, RetainedSource} from '../system/broker.js';
-import type {Cancel, Clock} from '../system/clock.js';
-import type {OutsideBroker} from '../system/outside-broker.js';
+import type {RetainedMessage, RetainedSource} from '../system/broker/broker.js';
+import type {Cancel, Clock} from '../system/time/clock.js';
+import type {OutsideBroker} from '../system/links/outside-broker.js';
 
 export type SweepOptions = {
 	readonly broker: Pick<OutsideBroker, 'publish' | 'subscribe' | 'onEachConnection' | 'whenIdle'>;

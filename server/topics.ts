@@ -7,8 +7,8 @@ import {objectKey, parseObjectKey, type ObjectKey} from '../api/keys.js';
 import {filtersOverlap} from '../api/mqtt-filter.js';
 import type {JsonObject} from '../api/object.js';
 import {formatTopic, isLevel, objectTopic, parseTopic, topicPrefix} from '../api/topics.js';
-import type {Broker, RetainedMessage, RetainedSource} from '../system/broker.js';
-import type {Change, Entry, ObjectIndex} from '../system/object-index.js';
+import type {Broker, RetainedMessage, RetainedSource} from '../system/broker/broker.js';
+import type {Change, Entry, ObjectIndex} from '../system/index/object-index.js';
 import type {ObjectEvent} from './control-plane.js';
 import {publicText} from './public-text.js';
 

@@ -4,8 +4,8 @@
 // of a value is authenticated with it, so that sealed values cannot be swapped.
 
 import {AppError} from '../api/errors.js';
-import {readKey, readOrMakeKey} from '../system/key-file.js';
-import {openBytes, sealBytes} from '../system/sealing.js';
+import {readKey, readOrMakeKey} from '../system/files/key-file.js';
+import {openBytes, sealBytes} from '../system/files/sealing.js';
 
 /** Where sealed values are kept: the store. */
 export type Kept = {

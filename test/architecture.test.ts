@@ -16,19 +16,51 @@ const below: Record<Layer, readonly Layer[]> = {
 	cli: ['api', 'system', 'actors', 'agent', 'server'],
 };
 
+/**
+ * The rooms of the two largest layers, the highest first: each imports only rooms below it. What stands beside the rooms is the way in, and every
+ * room may use it.
+ */
+const rooms: Partial<Record<Layer, readonly string[]>> = {
+	system: ['commit', 'world', 'leadership', 'presence', 'links', 'store', 'broker', 'kernel', 'index', 'files', 'time'],
+	cli: [
+		'prepare',
+		'command-specs',
+		'commands',
+		'completion',
+		'label',
+		'apply',
+		'logs',
+		'exec',
+		'get',
+		'describe',
+		'diff',
+		'drain',
+		'edit',
+		'create',
+		'cp',
+		'serving',
+		'manifests',
+		'objects',
+		'cluster',
+		'command-line',
+		'files',
+		'screen',
+	],
+};
+
 /** npm packages that do I/O, and the single file that may import each. */
 const ioPackages: Record<string, string> = {
-	nact: 'system/nact-executor.ts',
-	aedes: 'system/broker.ts',
-	mqtt: 'system/mqtt-link.ts',
-	'classic-level': 'system/level-store.ts',
-	etcd3: 'system/etcd-client.ts',
-	ioredis: 'system/redis-store.ts',
-	ws: 'system/web-socket.ts',
+	nact: 'system/kernel/nact-executor.ts',
+	aedes: 'system/broker/broker.ts',
+	mqtt: 'system/links/mqtt-link.ts',
+	'classic-level': 'system/store/level-store.ts',
+	etcd3: 'system/store/etcd-client.ts',
+	ioredis: 'system/store/redis-store.ts',
+	ws: 'system/links/web-socket.ts',
 	'find-my-way': 'server/router.ts',
 	'@peculiar/x509': 'server/certificates.ts',
-	meow: 'cli/arguments.ts',
-	pino: 'cli/log.ts',
+	meow: 'cli/command-line/arguments.ts',
+	pino: 'cli/serving/log.ts',
 };
 
 /** npm packages that only compute, and so may be imported where they are needed. */
@@ -46,21 +78,21 @@ const impurities = {
 
 /** The files that do, each with what it may do. Everything else is handed a `Clock`, a `Random` or a value. */
 const impure: Record<string, readonly (keyof typeof impurities)[]> = {
-	'system/clock.ts': ['wall clock', 'monotonic clock', 'timer'],
-	'system/random.ts': ['chance'],
+	'system/time/clock.ts': ['wall clock', 'monotonic clock', 'timer'],
+	'system/time/random.ts': ['chance'],
 	// Secrets, serial numbers and names of temporary files have to be beyond guessing.
-	'system/atomic-file.ts': ['chance'],
+	'system/files/atomic-file.ts': ['chance'],
 	'server/certificates.ts': ['chance'],
 	'server/tokens.ts': ['chance'],
 	'server/http/broker-config.ts': ['chance'],
 	'server/seal.ts': ['chance'],
-	'system/key-file.ts': ['chance'],
-	'system/sealing.ts': ['chance'],
+	'system/files/key-file.ts': ['chance'],
+	'system/files/sealing.ts': ['chance'],
 	// One command lives for a moment: it takes its time and its environment where it begins.
 	'cli/main.ts': ['environment'],
-	'cli/home-flag.ts': ['environment'],
-	'cli/local-node.ts': ['environment'],
-	'cli/wait.ts': ['timer'],
+	'cli/files/home-flag.ts': ['environment'],
+	'cli/serving/local-node.ts': ['environment'],
+	'cli/objects/wait.ts': ['timer'],
 	'cli/commands/backup.ts': ['chance'],
 	'cli/commands/broker.ts': ['chance'],
 	'cli/commands/describe.ts': ['wall clock'],
@@ -96,6 +128,12 @@ function importsOf(text: string): string[] {
 const resolved = (source: Source, specifier: string): string =>
 	path.posix.join(path.posix.dirname(source.file), specifier).replace(/\.js$/, '.ts');
 
+/** The folder below its layer; undefined for what stands beside the rooms. */
+const roomOf = (file: string): string | undefined => {
+	const [, room, ...rest] = file.split('/');
+	return rest.length === 0 ? undefined : room;
+};
+
 test('imports run downwards only', t => {
 	const wrong = sources.flatMap(source =>
 		source.imports
@@ -108,6 +146,24 @@ test('imports run downwards only', t => {
 			.map(target => `${source.file} imports ${target}`),
 	);
 	t.deepEqual(wrong, []);
+});
+
+test('each room of a layer imports only rooms below it, and nothing stands outside of the rooms but the way in', t => {
+	const wrong = sources.flatMap(source => {
+		const order = rooms[source.layer];
+		const own = roomOf(source.file);
+		if (order === undefined || own === undefined) return [];
+		if (!order.includes(own)) return [`${source.file} is in a room without a place`];
+		return source.imports
+			.filter(specifier => specifier.startsWith('.'))
+			.map(specifier => resolved(source, specifier))
+			.filter(target => target.startsWith(`${source.layer}/`) && roomOf(target) !== undefined)
+			.filter(target => order.indexOf(roomOf(target) ?? '') < order.indexOf(own))
+			.map(target => `${source.file} imports ${target}`);
+	});
+	t.deepEqual(wrong, []);
+	const outside = sources.filter(({file, layer}) => layer in rooms && roomOf(file) === undefined).map(({file}) => file);
+	t.deepEqual(outside, ['cli/client.ts', 'cli/command.ts', 'cli/commands.ts', 'cli/main.ts']);
 });
 
 test('there is no ring of imports', t => {

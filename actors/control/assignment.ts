@@ -4,7 +4,7 @@
 import type {Pod} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
-import type {Known} from '../../system/object-index.js';
+import type {Known} from '../../system/index/object-index.js';
 import {controllerName, type Assignment, type AssignmentVersion} from '../sync-message.js';
 import {isDeleting} from './garbage.js';
 

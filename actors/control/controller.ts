@@ -2,8 +2,8 @@
 
 import type {Failure} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
-import type {Context, Effect, Message} from '../../system/behavior.js';
-import type {Filing, Known} from '../../system/object-index.js';
+import type {Context, Effect, Message} from '../../system/kernel/behavior.js';
+import type {Filing, Known} from '../../system/index/object-index.js';
 
 /** What a reconcile wants. A status equal to the present one writes nothing. */
 export type Reconciliation<Status> = {

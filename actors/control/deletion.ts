@@ -1,8 +1,8 @@
 // The end of an object: asked for, held by grace and finalizers, removed.
 
 import {timestampOf, type ApiObject} from '../../api/object.js';
-import type {Context} from '../../system/behavior.js';
-import type {Known} from '../../system/object-index.js';
+import type {Context} from '../../system/kernel/behavior.js';
+import type {Known} from '../../system/index/object-index.js';
 import type {Controller} from './controller.js';
 import {foregroundFinalizer, isDeleting, orphanFinalizer, remainingFinalizers} from './garbage.js';
 

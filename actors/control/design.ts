@@ -2,7 +2,7 @@
 
 import {kindByPlural} from '../../api/catalogue.js';
 import {objectAddress} from '../../api/keys.js';
-import type {SystemDesign} from '../../system/durable-system.js';
+import type {SystemDesign} from '../../system/commit/durable-system.js';
 import {controlBehaviors, termsOf} from './kinds.js';
 import {controlRoot} from './root.js';
 import {collectionOf, wakesOf} from './wakes.js';

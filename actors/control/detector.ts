@@ -22,9 +22,17 @@ import {
 	type Next,
 	type Reply,
 	type ReplyTo,
-} from '../../system/behavior.js';
-import {forgetMember, observe, silenceMs, type Member, type Membership, type Signs, type Standing} from '../../system/membership.js';
-import type {Known} from '../../system/object-index.js';
+} from '../../system/kernel/behavior.js';
+import {
+	forgetMember,
+	observe,
+	silenceMs,
+	type Member,
+	type Membership,
+	type Signs,
+	type Standing,
+} from '../../system/presence/membership.js';
+import type {Known} from '../../system/index/object-index.js';
 import {nodeKey, podKey, syncOfNode} from '../addresses.js';
 import type {CallHello} from '../sync-message.js';
 import {evictionOf, isLost} from './eviction.js';

@@ -4,7 +4,7 @@
 // wake costs a delay, since every object is woken again now and then.
 
 import type {ApiObject, OwnerReference} from '../../api/object.js';
-import type {Known} from '../../system/object-index.js';
+import type {Known} from '../../system/index/object-index.js';
 import {namespaceKey} from '../addresses.js';
 
 /** Holds an owner until its blocking dependents are gone. */

@@ -2,8 +2,8 @@
 
 import {kinds} from '../../api/catalogue.js';
 import type {ApiObject} from '../../api/object.js';
-import type {AnyBehavior} from '../../system/behavior.js';
-import type {Filing} from '../../system/object-index.js';
+import type {AnyBehavior} from '../../system/kernel/behavior.js';
+import type {Filing} from '../../system/index/object-index.js';
 import {clusterConfigController} from './cluster-config.js';
 import {configMapController} from './configmap.js';
 import {collectionBehavior} from './collection.js';

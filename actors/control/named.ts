@@ -3,7 +3,7 @@
 import type {ConfigMap} from '../../api/kinds/configmap.js';
 import {parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
-import type {Known} from '../../system/object-index.js';
+import type {Known} from '../../system/index/object-index.js';
 import {configMaps, namedVersion} from '../named-objects.js';
 import type {NamedEntry, NamedObject} from '../sync-message.js';
 import {namesOnNode} from './pod-terms.js';

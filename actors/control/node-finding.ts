@@ -7,8 +7,8 @@ import {conditionOf} from '../../api/conditions.js';
 import type {NodeCondition, NodeObject, NodeSpec, Taint} from '../../api/kinds/node.js';
 import {timestampOf} from '../../api/object.js';
 import {unreachableTaint} from '../../api/rules/taints.js';
-import type {Effect} from '../../system/behavior.js';
-import type {MemberState} from '../../system/membership.js';
+import type {Effect} from '../../system/kernel/behavior.js';
+import type {MemberState} from '../../system/presence/membership.js';
 import {withCondition, withoutCondition} from './conditions.js';
 import {isLost} from './eviction.js';
 

@@ -7,7 +7,7 @@ import {address, objectAddress, type ObjectKey} from '../../api/keys.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {isExclusive} from '../../api/exclusive.js';
 import {limits} from '../../api/limits.js';
-import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {leasesPath, nodeKey, podKey, syncOfNode} from '../addresses.js';
 import type {LeasesRenewed, RenewLeases} from '../lease-message.js';
 import {isNamed, namedIn} from '../named-objects.js';

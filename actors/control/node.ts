@@ -4,7 +4,7 @@ import {isConditionTrue} from '../../api/conditions.js';
 import {failure} from '../../api/errors.js';
 import type {NodeCondition, NodeObject, NodeStatus} from '../../api/kinds/node.js';
 import {cpuText} from '../../api/quantity.js';
-import {tell, type Effect, type ReplyTo} from '../../system/behavior.js';
+import {tell, type Effect, type ReplyTo} from '../../system/kernel/behavior.js';
 import type {RuntimeInfo} from '../node/runtime-port.js';
 import {withCondition} from './conditions.js';
 import {controller, type Handled} from './controller.js';

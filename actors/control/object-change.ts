@@ -6,7 +6,7 @@ import {failure, type Failure, type Outcome} from '../../api/errors.js';
 import {contentOf, memberOf, type KindDefinition} from '../../api/kind.js';
 import {mergePatch} from '../../api/merge-patch.js';
 import {timestampOf, type ApiObject, type Draft, type Json, type JsonObject, type ObjectMeta} from '../../api/object.js';
-import type {Context} from '../../system/behavior.js';
+import type {Context} from '../../system/kernel/behavior.js';
 import {aboutObject} from './about-object.js';
 
 /** An admitted draft with what only the server may set. */

@@ -4,7 +4,7 @@
 // (`troupe://control/pods/default.web-1`). The answer to a write is the object as committed.
 
 import type {Draft, JsonObject} from '../../api/object.js';
-import type {ReplyTo} from '../../system/behavior.js';
+import type {ReplyTo} from '../../system/kernel/behavior.js';
 
 export type CreateObject = {
 	readonly type: 'create';

@@ -25,8 +25,8 @@ import {
 	type Next,
 	type Reply,
 	type ReplyTo,
-} from '../../system/behavior.js';
-import {exponentialBackoffMs} from '../../system/supervision.js';
+} from '../../system/kernel/behavior.js';
+import {exponentialBackoffMs} from '../../system/kernel/supervision.js';
 import {aboutObject} from './about-object.js';
 import {withCondition, withoutCondition} from './conditions.js';
 import type {Controller} from './controller.js';

@@ -7,7 +7,7 @@ import type {Draft} from '../../api/object.js';
 import {membersOf, textOf} from '../../api/rules/report.js';
 import {shown} from '../../api/shown.js';
 import {didYouMean} from '../../api/suggest.js';
-import type {Known} from '../../system/object-index.js';
+import type {Known} from '../../system/index/object-index.js';
 
 /** The draft with its priority, or why it cannot have the one that it wants. What has not the right type is left to admission. */
 export function withPriority(draft: Draft, known: Known): Outcome<Draft> {

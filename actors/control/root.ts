@@ -7,7 +7,7 @@ import {systemPriorities} from '../../api/kinds/priority-class.js';
 import {objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Draft} from '../../api/object.js';
-import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {clusterConfigKey, detectorPath, namespaceKey, syncPath} from '../addresses.js';
 import {detector, type DetectorInput} from './detector.js';
 import {scheduler, schedulerPath} from './scheduler.js';

@@ -9,7 +9,7 @@ import {objectAddress} from '../../api/keys.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
-import {next, type Behavior, type Context, type Effect, type Message, type Next, type Reply} from '../../system/behavior.js';
+import {next, type Behavior, type Context, type Effect, type Message, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {podKey} from '../addresses.js';
 import {place} from './placement.js';
 import type {PodMessage} from './pod.js';

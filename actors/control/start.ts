@@ -2,10 +2,10 @@
 
 import {failure, type Outcome} from '../../api/errors.js';
 import {controlSystem} from '../../api/keys.js';
-import {Bus, type Measure} from '../../system/bus.js';
-import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/durable-system.js';
-import type {Links} from '../../system/link.js';
-import {linksInOffice} from '../../system/mandate.js';
+import {Bus, type Measure} from '../../system/links/bus.js';
+import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
+import type {Links} from '../../system/links/link.js';
+import {linksInOffice} from '../../system/leadership/mandate.js';
 import {acceptsFromNode, boundedFromNode, idempotentMessages} from '../doors.js';
 import {syncOfNode} from '../addresses.js';
 import {laneOf} from '../lanes.js';

@@ -2,7 +2,7 @@
 
 import {objectAddress} from '../../api/keys.js';
 import type {Draft} from '../../api/object.js';
-import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {nodeKey, syncOfNode} from '../addresses.js';
 import {mayFollow, syncProtocol, unknownLineage, type CallHello, type Hello, type NodeRefused, type Servers} from '../sync-message.js';
 import {nodeSync, type NodeSyncInput} from './node-sync.js';

@@ -8,7 +8,7 @@ import type {NodeObject, Taint} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {timestampOf} from '../../api/object.js';
 import {unreachableTaint} from '../../api/rules/taints.js';
-import {tell, type Context, type Effect} from '../../system/behavior.js';
+import {tell, type Context, type Effect} from '../../system/kernel/behavior.js';
 import {nodeKey} from '../addresses.js';
 import type {Handled} from './controller.js';
 import {departing} from './departure.js';

@@ -2,7 +2,7 @@
 
 import {objectKey, type ObjectKey} from '../../api/keys.js';
 import {timestampOf, type ApiObject} from '../../api/object.js';
-import type {Known} from '../../system/object-index.js';
+import type {Known} from '../../system/index/object-index.js';
 import {podKey} from '../addresses.js';
 import {configMaps, secrets} from '../named-objects.js';
 import type {Assignment, AssignmentVersion} from '../sync-message.js';

@@ -2,8 +2,8 @@
 
 import {backoffOf} from '../../api/backoff.js';
 import type {RestartPolicy} from '../../api/kinds/pod.js';
-import {next, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
-import {restartDelayMs, streakAfter} from '../../system/supervision.js';
+import {next, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
+import {restartDelayMs, streakAfter} from '../../system/kernel/supervision.js';
 import type {PodEvent} from '../sync-message.js';
 import {restProbers} from './container-probers.js';
 import {end, inspect, type ContainerActorState, type ContainerInput} from './container-state.js';

@@ -1,7 +1,7 @@
 // What the news of its probers make of a container: started, ready, or to be killed.
 
 import {limits} from '../../api/limits.js';
-import {next, type Context, type Next} from '../../system/behavior.js';
+import {next, type Context, type Next} from '../../system/kernel/behavior.js';
 import type {PodEvent} from '../sync-message.js';
 import {restProbers, startProbers, startedPhase} from './container-probers.js';
 import {changed, type ContainerActorState} from './container-state.js';

@@ -1,6 +1,6 @@
 // The probers of a container that runs: which there are, and when.
 
-import type {Effect} from '../../system/behavior.js';
+import type {Effect} from '../../system/kernel/behavior.js';
 import {idOf, type ContainerActorState} from './container-state.js';
 import type {RunningPhase} from './container-status.js';
 import {probeOf, type ProbeKind} from './probe.js';

@@ -2,8 +2,8 @@
 
 import {backoffOf} from '../../api/backoff.js';
 import {limits} from '../../api/limits.js';
-import {next, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
-import {restartDelayMs} from '../../system/supervision.js';
+import {next, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
+import {restartDelayMs} from '../../system/kernel/supervision.js';
 import type {PodEvent} from '../sync-message.js';
 import {runningPhase, startProbers} from './container-probers.js';
 import {containerSpecOf} from './container-spec.js';

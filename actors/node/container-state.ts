@@ -1,8 +1,8 @@
 // What the actor of a container knows, what it is told, and how it tells its hand.
 
 import type {Container, ContainerStatus} from '../../api/kinds/pod.js';
-import {next, tell, type Effect, type Message, type Next, type Reply} from '../../system/behavior.js';
-import type {Streak} from '../../system/supervision.js';
+import {next, tell, type Effect, type Message, type Next, type Reply} from '../../system/kernel/behavior.js';
+import type {Streak} from '../../system/kernel/supervision.js';
 import type {Assignment, PodEvent} from '../sync-message.js';
 import {containerStatusOf, type ContainerView, type Role} from './container-status.js';
 import {perform as performCommand} from './perform.js';

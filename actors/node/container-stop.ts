@@ -2,7 +2,7 @@
 // kubelet does it (kuberuntime's killContainer).
 
 import {limits} from '../../api/limits.js';
-import {next, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {next, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
 import type {PodEvent} from '../sync-message.js';
 import {restProbers} from './container-probers.js';
 import {changed, end, idOf, perform, wake, type ContainerActorState} from './container-state.js';

@@ -1,7 +1,7 @@
 // One container of one pod. The actor outlives the process it looks after: it starts it, hears of its end, and starts it again
 // as the pod's restartPolicy says, with a back-off of its own and without limit.
 
-import {next, type Behavior, type Context, type Next, type Reply} from '../../system/behavior.js';
+import {next, type Behavior, type Context, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {exited, settle, stopped} from './container-end.js';
 import {probeNews} from './container-health.js';
 import {

@@ -2,8 +2,8 @@
 
 import {address} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
-import type {SystemDesign, Wake} from '../../system/durable-system.js';
-import type {Change, Known} from '../../system/object-index.js';
+import type {SystemDesign, Wake} from '../../system/commit/durable-system.js';
+import type {Change, Known} from '../../system/index/object-index.js';
 import {handName, podsPath} from '../addresses.js';
 import {configMaps, isNamed, namedIn, names, secrets} from '../named-objects.js';
 import {assignments, type AssignmentObject} from './assignment-object.js';

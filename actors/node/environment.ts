@@ -9,7 +9,7 @@ import {fieldValue, parseFieldPath} from '../../api/field-path.js';
 import {limits} from '../../api/limits.js';
 import {resourceValue} from '../../api/resource-field.js';
 import type {Container, EnvFromSource, EnvVar, EnvVarSource, KeyRef} from '../../api/kinds/pod.js';
-import type {Known} from '../../system/object-index.js';
+import type {Known} from '../../system/index/object-index.js';
 import {configMapKey, secretKey} from '../named-objects.js';
 import type {Assignment} from '../sync-message.js';
 import type {NamedCopy} from './named-object.js';

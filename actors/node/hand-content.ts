@@ -1,6 +1,6 @@
 // What the hand of a pod puts into its sandbox: volumes, then containers, each in its turn.
 
-import {next, tell, type Context, type Effect, type Next} from '../../system/behavior.js';
+import {next, tell, type Context, type Effect, type Next} from '../../system/kernel/behavior.js';
 import type {Assignment} from '../sync-message.js';
 import {container} from './container.js';
 import type {Begin, ConfigChanged, ContainerInput} from './container-state.js';

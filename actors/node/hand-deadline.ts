@@ -2,7 +2,7 @@
 
 import type {PodStatus} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
-import {next, tell, type Context, type Effect, type Next} from '../../system/behavior.js';
+import {next, tell, type Context, type Effect, type Next} from '../../system/kernel/behavior.js';
 import {asOverdue} from './assignment-object.js';
 import {isUnknown, reported, statusOf} from './hand-report.js';
 import {assignmentOf, graceMsOf, isOverdue, stops, warning, type HandState} from './hand-state.js';

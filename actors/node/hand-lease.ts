@@ -2,7 +2,7 @@
 
 import {isExclusive} from '../../api/exclusive.js';
 import type {ContainerStatus} from '../../api/kinds/pod.js';
-import {next, tell, type Context, type Effect, type Next} from '../../system/behavior.js';
+import {next, tell, type Context, type Effect, type Next} from '../../system/kernel/behavior.js';
 import {besides, leasesPath, podKey} from '../addresses.js';
 import type {Assignment} from '../sync-message.js';
 import {contentOf} from './hand-content.js';

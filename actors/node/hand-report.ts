@@ -2,7 +2,7 @@
 
 import {deepEqual} from '../../api/equal.js';
 import type {PodStatus} from '../../api/kinds/pod.js';
-import {next, tell, type Context, type Next} from '../../system/behavior.js';
+import {next, tell, type Context, type Next} from '../../system/kernel/behavior.js';
 import {besides, podKey, syncPath} from '../addresses.js';
 import type {PodEvent} from '../sync-message.js';
 import {assignmentOf, isOverdue, type HandState, type PodReport} from './hand-state.js';

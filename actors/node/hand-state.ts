@@ -3,7 +3,7 @@
 import type {ObjectKey} from '../../api/keys.js';
 import type {ContainerStateWaiting, ContainerStatus, PodStatus} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
-import {tell, type Context, type Effect, type Message, type ReplyTo} from '../../system/behavior.js';
+import {tell, type Context, type Effect, type Message, type ReplyTo} from '../../system/kernel/behavior.js';
 import type {Assignment, PodEvent} from '../sync-message.js';
 import type {AssignmentObject} from './assignment-object.js';
 import type {ConfigChanged, ContainerChanged} from './container-state.js';

@@ -8,7 +8,7 @@ import {failed} from '../../api/errors.js';
 import {isExclusive} from '../../api/exclusive.js';
 import type {ContainerStatus} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
-import {next, reply, tell, type Behavior, type Context, type Effect, type Next} from '../../system/behavior.js';
+import {next, reply, tell, type Behavior, type Context, type Effect, type Next} from '../../system/kernel/behavior.js';
 import {besides, leasesPath, podKey, podsPath, syncPath} from '../addresses.js';
 import {controllerName, type Assignment, type PodGone} from '../sync-message.js';
 import {asSurplus, assignmentKey, assignmentObject, reassigned, type AssignmentObject} from './assignment-object.js';

@@ -2,7 +2,7 @@
 
 import type {Container} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
-import type {Context, Effect} from '../../system/behavior.js';
+import type {Context, Effect} from '../../system/kernel/behavior.js';
 import {actionOf} from './action.js';
 import {wake} from './container-state.js';
 import type {ContainerAction} from './runtime-port.js';

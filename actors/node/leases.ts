@@ -6,7 +6,7 @@
 
 import {address, controlSystem} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {nodeSyncPath, podsPath} from '../addresses.js';
 import type {LeasedPod, LeasesRenewed, RenewLeases} from '../lease-message.js';
 import {perform} from './perform.js';

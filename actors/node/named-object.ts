@@ -2,7 +2,7 @@
 
 import {parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import {timestampOf, type ApiObject} from '../../api/object.js';
-import {next, reply, tell, type Behavior, type Context, type Next, type ReplyTo} from '../../system/behavior.js';
+import {next, reply, tell, type Behavior, type Context, type Next, type ReplyTo} from '../../system/kernel/behavior.js';
 import {besides, namedPath} from '../addresses.js';
 import type {NamedObject} from '../sync-message.js';
 

@@ -4,7 +4,7 @@
 
 import {parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {configMaps, secrets} from '../named-objects.js';
 import {namedObject, type KeepNamed} from './named-object.js';
 import {perform} from './perform.js';

@@ -7,8 +7,8 @@ import {address, controlSystem, objectKey, type ObjectKey} from '../../api/keys.
 import type {PodStatus} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import {timestampOf, type ApiObject, type Labels} from '../../api/object.js';
-import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
-import {exponentialBackoffMs} from '../../system/supervision.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
+import {exponentialBackoffMs} from '../../system/kernel/supervision.js';
 import {besides, namedPath, nodeSyncPath, podsPath, runtimePath, syncPath} from '../addresses.js';
 import {
 	mayFollow,

@@ -2,8 +2,8 @@
 
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {ObjectKey} from '../../api/keys.js';
-import type {Command, Effect} from '../../system/behavior.js';
-import type {TreeNode} from '../../system/tree.js';
+import type {Command, Effect} from '../../system/kernel/behavior.js';
+import type {TreeNode} from '../../system/kernel/tree.js';
 import type {Runtime, RuntimeCommand} from './runtime-port.js';
 import type {NodeSecrets} from './secrets-port.js';
 

@@ -2,8 +2,8 @@
 
 import type {Failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
-import {exponentialBackoffMs} from '../../system/supervision.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
+import {exponentialBackoffMs} from '../../system/kernel/supervision.js';
 import type {Assignment} from '../sync-message.js';
 import {configError} from './container-start.js';
 import type {ConfigChanged, RetryContainer} from './container-state.js';

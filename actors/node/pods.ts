@@ -1,7 +1,7 @@
 // The hands of a node's pods: started for what is assigned, from the cache after a restart.
 
 import {parseObjectKey} from '../../api/keys.js';
-import {next, reply, tell, type Behavior, type Context, type Effect, type Message} from '../../system/behavior.js';
+import {next, reply, tell, type Behavior, type Context, type Effect, type Message} from '../../system/kernel/behavior.js';
 import {handName} from '../addresses.js';
 import {assignmentKey, assignments, type AssignmentObject} from './assignment-object.js';
 import {hand} from './hand.js';

@@ -5,7 +5,7 @@
 
 import type {Container, Probe} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
-import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/behavior.js';
+import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {actionOf} from './action.js';
 import {perform} from './perform.js';
 import {noResults, probeTerms, tallied, type ProbeKind, type Tally} from './probe.js';

@@ -1,6 +1,6 @@
 // The top of a node's tree, and every behaviour in it.
 
-import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/behavior.js';
+import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/kernel/behavior.js';
 import {leasesPath, namedPath, podsPath, runtimePath, syncPath} from '../addresses.js';
 import {container} from './container.js';
 import {hand} from './hand.js';

@@ -3,8 +3,18 @@
 
 import {failed} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type Reply, type ReplyTo} from '../../system/behavior.js';
-import type {TreeNode} from '../../system/tree.js';
+import {
+	next,
+	reply,
+	tell,
+	type Behavior,
+	type Context,
+	type Effect,
+	type Next,
+	type Reply,
+	type ReplyTo,
+} from '../../system/kernel/behavior.js';
+import type {TreeNode} from '../../system/kernel/tree.js';
 import {besides, handName, podsPath, runtimePath} from '../addresses.js';
 import {assignments} from './assignment-object.js';
 import type {RetryNow} from './hand-state.js';

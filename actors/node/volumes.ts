@@ -4,7 +4,7 @@
 
 import type {KeyToPath, PodSpec, Volume} from '../../api/kinds/pod.js';
 import {memoryBytes} from '../../api/quantity.js';
-import type {Known} from '../../system/object-index.js';
+import type {Known} from '../../system/index/object-index.js';
 import {configMapKey, secretKey, volumesIn} from '../named-objects.js';
 import type {Assignment} from '../sync-message.js';
 import type {NamedCopy} from './named-object.js';

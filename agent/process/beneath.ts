@@ -19,7 +19,7 @@ import {
 import path from 'node:path';
 import process from 'node:process';
 import {limits} from '../../api/limits.js';
-import {hasCode} from '../../system/errno.js';
+import {hasCode} from '../../system/files/errno.js';
 
 /** Only a place, for which no permission to read is needed: asm-generic/fcntl.h. */
 const O_PATH = 0o10000000;

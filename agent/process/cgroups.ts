@@ -7,7 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {mkdir, rmdir, writeFile} from 'node:fs/promises';
 import {limits as bounds} from '../../api/limits.js';
-import {hasCode} from '../../system/errno.js';
+import {hasCode} from '../../system/files/errno.js';
 import {statOf, type ProcessStat} from './identity.js';
 import {childrenOf} from './surroundings.js';
 import {turn} from './turn.js';

@@ -12,7 +12,7 @@ import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {limits as bounds} from '../../api/limits.js';
 import type {ContainerId} from '../../actors/node/runtime-port.js';
-import type {Clock} from '../../system/clock.js';
+import type {Clock} from '../../system/time/clock.js';
 import {
 	foldersOf,
 	gather,

@@ -15,7 +15,7 @@ import type {
 	ExitListener,
 	RunningContainer,
 } from '../../actors/node/runtime-port.js';
-import type {Cancel, Clock} from '../../system/clock.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
 import {anotherAttemptRuns, attemptIsOver} from '../refusals.js';
 import {attemptFolder, attemptsIn, findContainer, logFile, settle, stateFile} from './attempts.js';
 import type {ContainerGroups} from './container-groups.js';

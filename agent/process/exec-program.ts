@@ -2,7 +2,7 @@
 
 import os from 'node:os';
 import {limits} from '../../api/limits.js';
-import type {Clock} from '../../system/clock.js';
+import type {Clock} from '../../system/time/clock.js';
 import {killBeside, type Spawned} from './beside.js';
 import {terminalBelow} from './surroundings.js';
 

@@ -5,7 +5,7 @@
 // starts replaces those of the one before it, which it would not hear end.
 
 import {limits} from '../../api/limits.js';
-import type {Cancel, Clock} from '../../system/clock.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
 import {explained} from './explained.js';
 import type {ProcessStat} from './identity.js';
 import {callOff, readLeaseRecord, removeLeaseRecord, stands, startWatchdog, uptimeHundredths, writeLeaseRecord} from './watchdog.js';

@@ -6,7 +6,7 @@
 
 import {closeSync, constants, openSync, readSync} from 'node:fs';
 import {Socket} from 'node:net';
-import {hasCode} from '../../system/errno.js';
+import {hasCode} from '../../system/files/errno.js';
 
 /**
  * Opens the reading end. Undefined: no shim holds the other one, or there is no such FIFO. Throws other errno exceptions: what

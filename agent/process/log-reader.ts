@@ -4,7 +4,7 @@ import {watch} from 'node:fs';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {LogChunk, LogRequest} from '../../actors/node/runtime-port.js';
-import type {Cancel, Clock} from '../../system/clock.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
 import {noSuchLog, wrongLogRequest} from '../refusals.js';
 import {attemptsIn, logFile} from './attempts.js';
 import type {Container, Containers} from './containers.js';

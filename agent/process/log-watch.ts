@@ -6,8 +6,8 @@
 
 import {statSync, watch, type FSWatcher} from 'node:fs';
 import {limits} from '../../api/limits.js';
-import type {Cancel, Clock} from '../../system/clock.js';
-import {hasCode} from '../../system/errno.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
+import {hasCode} from '../../system/files/errno.js';
 import {explained} from './explained.js';
 import {addMark, readMarks, trimMarks} from './log-times.js';
 import {rotateLog} from './log-rotation.js';

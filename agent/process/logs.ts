@@ -8,7 +8,7 @@
 
 import {closeSync, constants, openSync, readFileSync, readSync, statSync} from 'node:fs';
 import {limits} from '../../api/limits.js';
-import {hasCode} from '../../system/errno.js';
+import {hasCode} from '../../system/files/errno.js';
 import {turn} from './turn.js';
 
 export type Chunk = {readonly data: Buffer; readonly nextOffset: number; readonly atEnd: boolean};

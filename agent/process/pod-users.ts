@@ -7,8 +7,8 @@ import {createHash} from 'node:crypto';
 import {appendFileSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
-import {hasCode} from '../../system/errno.js';
-import {sumOf} from '../../system/record-sum.js';
+import {hasCode} from '../../system/files/errno.js';
+import {sumOf} from '../../system/store/record-sum.js';
 import {explained} from './explained.js';
 import {nobody, type User} from './privileges.js';
 

@@ -5,7 +5,7 @@
 import {existsSync, readFileSync, readdirSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import type {SandboxSpec} from '../../actors/node/runtime-port.js';
-import {hasCode} from '../../system/errno.js';
+import {hasCode} from '../../system/files/errno.js';
 import {createAddressPool} from './addresses.js';
 import {isPodUser, type PodUsers} from './pod-users.js';
 import type {User} from './privileges.js';

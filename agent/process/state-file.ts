@@ -15,8 +15,8 @@
 import {appendFileSync, closeSync, fstatSync, openSync, readSync} from 'node:fs';
 import {limits} from '../../api/limits.js';
 import type {ContainerBeginning, ContainerExit} from '../../actors/node/runtime-port.js';
-import {hasCode} from '../../system/errno.js';
-import {sumOf} from '../../system/record-sum.js';
+import {hasCode} from '../../system/files/errno.js';
+import {sumOf} from '../../system/store/record-sum.js';
 import {parseProcessStat, type ProcessStat} from './identity.js';
 import type {Beginning} from './privileges.js';
 

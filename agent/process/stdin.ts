@@ -4,7 +4,7 @@ import {closeSync, constants, openSync, writeSync} from 'node:fs';
 import {Socket} from 'node:net';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {hasCode} from '../../system/errno.js';
+import {hasCode} from '../../system/files/errno.js';
 import {stdinEndFile, stdinFile} from './attempts.js';
 import type {Container} from './containers.js';
 import {explained} from './explained.js';

@@ -8,7 +8,7 @@ import {mkdirSync, readdirSync, renameSync, rmSync, writeFileSync} from 'node:fs
 import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
-import type {Cancel, Clock} from '../../system/clock.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
 import {explained} from './explained.js';
 import {firstLine} from './state-file.js';
 

@@ -2,7 +2,7 @@
 
 import {existsSync} from 'node:fs';
 import path from 'node:path';
-import type {Clock} from '../../system/clock.js';
+import type {Clock} from '../../system/time/clock.js';
 import {defaultSubnet} from './addresses.js';
 import {noGroups, openContainerGroups} from './container-groups.js';
 import {createContainers} from './containers.js';

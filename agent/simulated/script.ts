@@ -2,7 +2,7 @@
 // and programs do what their words suggest.
 
 import type {ActionResult, ContainerAction, ContainerSpec, OpenedSpec, RuntimeCommand} from '../../actors/node/runtime-port.js';
-import type {Random} from '../../system/behavior.js';
+import type {Random} from '../../system/time/random.js';
 import {execByWords} from './exec.js';
 
 /** What becomes of one command. */

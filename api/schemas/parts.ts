@@ -1,7 +1,7 @@
 // The few words that every schema is built from. Schemas are JSON Schema made with typebox; they say which fields there are,
 // their types and ranges. What a text must look like, and what fields mean together, is in `api/rules`.
 //
-// Nothing at run time imports this folder: `cli/compile-validators.ts` turns it into code after each build.
+// Nothing at run time imports this folder: `cli/prepare/compile-validators.ts` turns it into code after each build.
 
 import Type, {type Static, type TProperties, type TSchema} from 'typebox';
 import type {Condition} from '../object.js';

@@ -4,10 +4,10 @@ import {objectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import {may, type Identity} from '../../api/roles.js';
 import {createTopics, retainedObjects} from '../../server/topics.js';
-import {createBroker, type BrokerCounter} from '../../system/broker.js';
+import {createBroker, type BrokerCounter} from '../../system/broker/broker.js';
 import {nodeTerms, toolTerms} from '../../system/broker/terms.js';
-import {systemClock} from '../../system/clock.js';
-import {ObjectIndex} from '../../system/object-index.js';
+import {systemClock} from '../../system/time/clock.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
 import {serve} from './remote.js';
 
 export type Changes = {

@@ -2,11 +2,10 @@
 
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
-import type {Invocation} from '../command.js';
-import {exitCodeOf, faultText} from '../faults.js';
-import {withClient} from '../session.js';
-import type {Terminal} from '../terminal.js';
-import {usageError} from '../usage.js';
+import {type Invocation, usageError} from '../command.js';
+import {exitCodeOf, faultText} from '../manifests/faults.js';
+import {withClient} from '../cluster/session.js';
+import type {Terminal} from '../screen/terminal.js';
 import {checkAll, checkHere, filesOf} from './check.js';
 import {locateFaults} from './located.js';
 import type {Planned, Planner} from './plan.js';

@@ -2,9 +2,9 @@
 
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
-import {placeText, tellFaults, type Fault} from '../faults.js';
-import {readManifests, type Manifests} from '../manifest-files.js';
-import {namespaceOf} from '../session.js';
+import {placeText, tellFaults, type Fault} from '../manifests/faults.js';
+import {readManifests, type Manifests} from '../manifests/manifest-files.js';
+import {namespaceOf} from '../cluster/session.js';
 import {planAll, type Planned, type Planner} from './plan.js';
 import {prepareAll, readBy, type Prepared} from './prepare.js';
 import {readHere} from './read-here.js';

@@ -2,9 +2,9 @@
 
 import {AppError, rowOf} from '../../api/errors.js';
 import type {Renamed} from '../../api/dialects/rewrite.js';
-import type {Fault} from '../faults.js';
-import type {ManifestDocument} from '../manifest.js';
-import {causesOf} from '../status-error.js';
+import type {Fault} from '../manifests/faults.js';
+import type {ManifestDocument} from '../manifests/manifest.js';
+import {causesOf} from '../cluster/status-error.js';
 
 /** One fault for each field that the error names, or one for the document. Errors that are of no document are thrown on. */
 export function locateFaults(error: unknown, document: ManifestDocument, renamed: readonly Renamed[]): readonly Fault[] {

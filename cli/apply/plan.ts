@@ -6,12 +6,12 @@ import {limits} from '../../api/limits.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {isDnsSubdomain} from '../../api/rules/names.js';
 import type {Client, Request} from '../client.js';
-import type {Fault} from '../faults.js';
-import {isMissingNamespace, missingNamespace} from '../missing-namespace.js';
-import {withNearest} from '../nearest.js';
-import {sendsLists} from '../patch-between.js';
-import {pathOf} from '../resources.js';
-import {applyPatch, lastAppliedOf, withLastApplied} from '../three-way.js';
+import type {Fault} from '../manifests/faults.js';
+import {isMissingNamespace, missingNamespace} from '../cluster/missing-namespace.js';
+import {withNearest} from '../cluster/nearest.js';
+import {sendsLists} from '../manifests/patch-between.js';
+import {pathOf} from '../cluster/resources.js';
+import {applyPatch, lastAppliedOf, withLastApplied} from '../manifests/three-way.js';
 import {locateFaults} from './located.js';
 import type {Prepared} from './prepare.js';
 

@@ -7,10 +7,10 @@ import {isObject, type JsonObject} from '../../api/object.js';
 import {isDnsLabel} from '../../api/rules/names.js';
 import {shown} from '../../api/shown.js';
 import type {Client} from '../client.js';
-import {placeText, type Fault} from '../faults.js';
-import type {ManifestDocument} from '../manifest.js';
-import {displayName, resourceOf, type Resource} from '../resources.js';
-import {causesOf} from '../status-error.js';
+import {placeText, type Fault} from '../manifests/faults.js';
+import type {ManifestDocument} from '../manifests/manifest.js';
+import {displayName, resourceOf, type Resource} from '../cluster/resources.js';
+import {causesOf} from '../cluster/status-error.js';
 import {locateFaults} from './located.js';
 
 /** One object of a manifest, ready to be compared with what is there. */

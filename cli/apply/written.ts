@@ -3,10 +3,10 @@
 import {rowOf, AppError} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Flags} from '../command.js';
-import {withKind} from '../lists.js';
-import {asText, listOf} from '../output.js';
-import {displayName, type Resource} from '../resources.js';
-import type {Terminal} from '../terminal.js';
+import {withKind} from '../cluster/lists.js';
+import {asText, listOf} from '../objects/output.js';
+import {displayName, type Resource} from '../cluster/resources.js';
+import type {Terminal} from '../screen/terminal.js';
 
 export type Report = {
 	/** `what` became of it: `created`. The object is as it is now. */

@@ -1,7 +1,7 @@
 // Commands for nodes, and for looking at the actors.
 
 import type {CommandSpec, FlagSpecs} from '../command.js';
-import {clusterFlags, documentFlag, selectorFlag} from './flags.js';
+import {clusterFlags, documentFlag, selectorFlag} from '../command-line/flags.js';
 
 const dryRunFlag: FlagSpecs = {'dry-run': {type: 'boolean', about: 'ask the server what it would do, change nothing'}};
 const cordonFlags: FlagSpecs = {...clusterFlags, ...selectorFlag, ...dryRunFlag};

@@ -13,7 +13,7 @@ import {
 	selectorFlag,
 	timeoutFlag,
 	writtenFlag,
-} from './flags.js';
+} from '../command-line/flags.js';
 
 const markFlags: FlagSpecs = {
 	...clusterFlags,

@@ -2,7 +2,7 @@
 
 import {limits} from '../../api/limits.js';
 import type {CommandSpec} from '../command.js';
-import {clusterFlags, namespaceFlag, selectorFlag} from './flags.js';
+import {clusterFlags, namespaceFlag, selectorFlag} from '../command-line/flags.js';
 
 export const podsCommands: readonly CommandSpec[] = [
 	{

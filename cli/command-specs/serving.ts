@@ -1,7 +1,7 @@
 // Commands that start, stop and keep a cluster.
 
 import type {CommandSpec, FlagSpecs} from '../command.js';
-import {agentHomeFlags, clusterFlags, documentFlag, homeFlags} from './flags.js';
+import {agentHomeFlags, clusterFlags, documentFlag, homeFlags} from '../command-line/flags.js';
 
 /** Of every command that listens. */
 const doorFlags: FlagSpecs = {

@@ -1,8 +1,8 @@
 // `troupe agent`: its flags become options; the composition root does the rest, here or in the background.
 
 import {hostname} from 'node:os';
-import type {Flags, Invocation} from '../command.js';
-import {detach} from '../detach.js';
+import {type Flags, type Invocation, usageError} from '../command.js';
+import {detach} from '../serving/detach.js';
 import {
 	hostPathsArguments,
 	hostPathsOf,
@@ -14,9 +14,8 @@ import {
 	podUsersOf,
 	runtimeOf,
 	serversOf,
-} from '../serving-flags.js';
-import type {AgentOptions} from '../up-options.js';
-import {usageError} from '../usage.js';
+} from '../serving/serving-flags.js';
+import type {AgentOptions} from '../serving/up-options.js';
 
 /** Beside `--token`: so it is in no list of processes and no history of a shell. */
 const tokenVariable = 'TROUPE_TOKEN';
@@ -28,7 +27,7 @@ export async function run({flags, home, inputs, terminal, environment}: Invocati
 		const secret = options.token === undefined ? {} : {[tokenVariable]: options.token};
 		return detach({command: 'agent', home, words: agentArguments(options), environment: {...environment, ...secret}}, terminal);
 	}
-	const {runAgent} = await import('../agent.js');
+	const {runAgent} = await import('../serving/agent.js');
 	return runAgent(options);
 }
 

@@ -7,10 +7,10 @@ import {carryOut} from '../apply/carry-out.js';
 import {applying, isVersioned, liveOf, type Planned} from '../apply/plan.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
-import {placeText} from '../faults.js';
-import {displayName} from '../resources.js';
-import type {Terminal} from '../terminal.js';
-import {isRemembered} from '../three-way.js';
+import {placeText} from '../manifests/faults.js';
+import {displayName} from '../cluster/resources.js';
+import type {Terminal} from '../screen/terminal.js';
+import {isRemembered} from '../manifests/three-way.js';
 
 export const run = (invocation: Invocation): Promise<number> =>
 	carryOut(invocation, {command: 'apply', planner: applying, mayGenerate: false, unasked: 'checked', write, became, remark});

@@ -1,11 +1,10 @@
 // `troupe attach`: what a container writes from now on, and with -i what is typed here as its input.
 
-import type {Invocation} from '../command.js';
+import {type Invocation, usageError} from '../command.js';
 import {isKeyboard} from '../exec/keyboard.js';
 import {runRemote} from '../exec/run-remote.js';
 import {findTarget, podNameOf} from '../exec/target.js';
-import {namespaceOf, withClient} from '../session.js';
-import {usageError} from '../usage.js';
+import {namespaceOf, withClient} from '../cluster/session.js';
 
 /** Ends with the container, or with Ctrl-C, which leaves the container alone unless it has a terminal of its own. */
 export async function run(invocation: Invocation): Promise<number> {

@@ -4,11 +4,10 @@ import {randomUUID} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {link, open, rename, unlink} from 'node:fs/promises';
 import path from 'node:path';
-import {readBackup, type BackupHead} from '../../system/backup.js';
-import {syncDirectory} from '../../system/atomic-file.js';
-import type {Invocation} from '../command.js';
-import {withClient} from '../session.js';
-import {failedError, usageError} from '../usage.js';
+import {readBackup, type BackupHead} from '../../system/store/backup.js';
+import {syncDirectory} from '../../system/files/atomic-file.js';
+import {failedError, type Invocation, usageError} from '../command.js';
+import {withClient} from '../cluster/session.js';
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {flags, inputs, terminal} = invocation;

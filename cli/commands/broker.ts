@@ -8,13 +8,13 @@ import {randomUUID} from 'node:crypto';
 import path from 'node:path';
 import {brokerConfigPath, brokerFileMark, brokerFileNames, brokerFolder, type BrokerConfigAnswer} from '../../api/broker-config.js';
 import {didYouMean} from '../../api/suggest.js';
-import {syncDirectory} from '../../system/atomic-file.js';
-import {hasCode} from '../../system/errno.js';
-import {isWildcard} from '../addresses.js';
-import type {Invocation} from '../command.js';
-import {withClient} from '../session.js';
-import {formatHostPort, parseHostPort, type HostPort} from '../up-options.js';
-import {failedError, usageError} from '../usage.js';
+import {syncDirectory} from '../../system/files/atomic-file.js';
+import {hasCode} from '../../system/files/errno.js';
+import {isWildcard} from '../serving/addresses.js';
+import {failedError, type Invocation, usageError} from '../command.js';
+import {withClient} from '../cluster/session.js';
+import {type HostPort, formatHostPort} from '../../api/host-port.js';
+import {parseHostPort} from '../serving/up-options.js';
 
 const verbs = ['config'];
 

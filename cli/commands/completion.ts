@@ -1,9 +1,8 @@
 // `troupe completion`: the script that makes a shell complete the words of `troupe`.
 
 import {didYouMean} from '../../api/suggest.js';
-import type {Invocation} from '../command.js';
+import {type Invocation, usageError} from '../command.js';
 import {scripts, shells} from '../completion/scripts.js';
-import {usageError} from '../usage.js';
 
 export function run({inputs, terminal}: Invocation): Promise<number> {
 	const [word = '', ...more] = inputs;

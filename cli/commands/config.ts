@@ -6,13 +6,12 @@ import {isObject, type Json, type JsonObject} from '../../api/object.js';
 import {shown} from '../../api/shown.js';
 import {didYouMean} from '../../api/suggest.js';
 import type {Client} from '../client.js';
-import type {Invocation} from '../command.js';
-import {getOne} from '../lists.js';
-import {asText} from '../output.js';
-import {pathOf, resourceOf} from '../resources.js';
-import {withClient} from '../session.js';
-import {causesOf} from '../status-error.js';
-import {usageError} from '../usage.js';
+import {type Invocation, usageError} from '../command.js';
+import {getOne} from '../cluster/lists.js';
+import {asText} from '../objects/output.js';
+import {pathOf, resourceOf} from '../cluster/resources.js';
+import {withClient} from '../cluster/session.js';
+import {causesOf} from '../cluster/status-error.js';
 
 const verbs = ['get', 'set'];
 

@@ -5,20 +5,19 @@ import path from 'node:path';
 import {PassThrough} from 'node:stream';
 import {limits} from '../../api/limits.js';
 import {remoteProtocol} from '../../api/remote-channels.js';
-import {hasCode} from '../../system/errno.js';
+import {hasCode} from '../../system/files/errno.js';
 import type {Client} from '../client.js';
-import type {Invocation} from '../command.js';
+import {failedError, type Invocation} from '../command.js';
 import {pack} from '../cp/pack.js';
 import {readCopy, type Copy, type RemotePlace} from '../cp/places.js';
 import {readTar} from '../cp/tar-reader.js';
 import {unpack} from '../cp/unpack.js';
 import {openSession, type RemoteEnds} from '../exec/remote.js';
 import {findTarget} from '../exec/target.js';
-import {withProgress, type Progress} from '../progress.js';
-import {pathOf, resourceOf} from '../resources.js';
-import {namespaceOf, withClient} from '../session.js';
-import type {Terminal} from '../terminal.js';
-import {failedError} from '../usage.js';
+import {withProgress, type Progress} from '../screen/progress.js';
+import {pathOf, resourceOf} from '../cluster/resources.js';
+import {namespaceOf, withClient} from '../cluster/session.js';
+import type {Terminal} from '../screen/terminal.js';
 
 type Remote = {readonly client: Client; readonly namespace: string; readonly pod: string; readonly container: string};
 

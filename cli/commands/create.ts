@@ -5,11 +5,10 @@ import {carryOut} from '../apply/carry-out.js';
 import {creating} from '../apply/plan.js';
 import {checkHereAlone} from '../apply/check-here.js';
 import {dryRunOf, reportOf} from '../apply/written.js';
-import type {Invocation} from '../command.js';
+import {type Invocation, usageError} from '../command.js';
 import {objectByName} from '../create/by-name.js';
-import {pathOf} from '../resources.js';
-import {namespaceOf, withClient} from '../session.js';
-import {usageError} from '../usage.js';
+import {pathOf} from '../cluster/resources.js';
+import {namespaceOf, withClient} from '../cluster/session.js';
 
 export function run(invocation: Invocation): Promise<number> {
 	const {flags, inputs} = invocation;

@@ -3,14 +3,13 @@
 import type {ApiObject} from '../../api/object.js';
 import {checkAll, filesOf} from '../apply/check.js';
 import {applying, type Planned} from '../apply/plan.js';
-import type {Invocation} from '../command.js';
+import {type Invocation, usageError} from '../command.js';
 import {unifiedDiff} from '../diff/unified.js';
-import {withKind} from '../lists.js';
-import {asYaml} from '../output.js';
-import {withClient} from '../session.js';
-import type {Colours} from '../terminal.js';
-import {usageError} from '../usage.js';
-import {withoutSecrets, writtenPart} from '../written-part.js';
+import {withKind} from '../cluster/lists.js';
+import {asYaml} from '../objects/output.js';
+import {withClient} from '../cluster/session.js';
+import type {Colours} from '../screen/terminal.js';
+import {withoutSecrets, writtenPart} from '../manifests/written-part.js';
 
 /** As `diff` of POSIX. */
 const different = 1;

@@ -1,9 +1,8 @@
 // `troupe down`: stops the cluster, server or agent of a home, and with --pods what it ran.
 
-import type {Invocation} from '../command.js';
-import {homeFlag} from '../home-flag.js';
-import {stopCluster, stopPods} from '../stop-cluster.js';
-import {usageError} from '../usage.js';
+import {type Invocation, usageError} from '../command.js';
+import {homeFlag} from '../files/home-flag.js';
+import {stopCluster, stopPods} from '../serving/stop-cluster.js';
 
 export async function run({flags, home, inputs, terminal}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError('down takes no names; troupe delete stops single pods');

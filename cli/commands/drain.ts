@@ -3,19 +3,18 @@
 import {parseDuration} from '../../api/duration.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {Client} from '../client.js';
-import type {Flags, Invocation} from '../command.js';
-import {setCordon} from '../cordon.js';
+import {failedError, type Flags, type Invocation, usageError} from '../command.js';
+import {setCordon} from '../objects/cordon.js';
 import {choosePods, podName} from '../drain/choose.js';
 import {evictAll, evictOne, podsOf, type DrainOptions, type Standing} from '../drain/evict.js';
-import {listAll} from '../lists.js';
-import {chosenNames, dryRunText, getNode, nodeChoice} from '../nodes.js';
-import {oneByOne} from '../one-by-one.js';
-import {withProgress} from '../progress.js';
-import {resourceOf} from '../resources.js';
-import {withClient} from '../session.js';
-import type {Terminal} from '../terminal.js';
-import {failedError, usageError} from '../usage.js';
-import {deadlineOf, noDeadline, type Deadline} from '../wait.js';
+import {listAll} from '../cluster/lists.js';
+import {chosenNames, dryRunText, getNode, nodeChoice} from '../objects/nodes.js';
+import {oneByOne} from '../objects/one-by-one.js';
+import {withProgress} from '../screen/progress.js';
+import {resourceOf} from '../cluster/resources.js';
+import {withClient} from '../cluster/session.js';
+import type {Terminal} from '../screen/terminal.js';
+import {deadlineOf, noDeadline, type Deadline} from '../objects/wait.js';
 
 /** As a shell shows the end by Ctrl-C. */
 const interruptedExitCode = 130;

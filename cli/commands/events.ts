@@ -1,13 +1,12 @@
 // `troupe events`: what happened and why, oldest first.
 
-import type {Invocation} from '../command.js';
-import {eventCells, listEvents} from '../event-list.js';
-import {asText, listOf} from '../output.js';
-import {readTarget} from '../resources.js';
-import {namespaceOf, withClient} from '../session.js';
-import {drawTable} from '../table.js';
-import {widthFor} from '../text-width.js';
-import {usageError} from '../usage.js';
+import {type Invocation, usageError} from '../command.js';
+import {eventCells, listEvents} from '../objects/event-list.js';
+import {asText, listOf} from '../objects/output.js';
+import {readTarget} from '../cluster/resources.js';
+import {namespaceOf, withClient} from '../cluster/session.js';
+import {drawTable} from '../screen/table.js';
+import {widthFor} from '../screen/text-width.js';
 
 const head = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'];
 const typeColumn = 1;

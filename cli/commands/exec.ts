@@ -1,11 +1,10 @@
 // `troupe exec`: a program beside a container's, with this terminal as its own.
 
-import type {Invocation} from '../command.js';
+import {type Invocation, usageError} from '../command.js';
 import {isKeyboard} from '../exec/keyboard.js';
 import {runRemote} from '../exec/run-remote.js';
 import {findTarget, podNameOf} from '../exec/target.js';
-import {namespaceOf, withClient} from '../session.js';
-import {usageError} from '../usage.js';
+import {namespaceOf, withClient} from '../cluster/session.js';
 
 /** The exit code is the program's. */
 export async function run(invocation: Invocation): Promise<number> {

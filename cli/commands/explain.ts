@@ -2,11 +2,10 @@
 
 import {findKind, kinds} from '../../api/catalogue.js';
 import type {KindDefinition} from '../../api/kind.js';
-import type {Invocation} from '../command.js';
-import {drawExplained, explain} from '../explain.js';
-import {asText} from '../output.js';
-import {resourceOf} from '../resources.js';
-import {usageError} from '../usage.js';
+import {type Invocation, usageError} from '../command.js';
+import {drawExplained, explain} from '../objects/explain.js';
+import {asText} from '../objects/output.js';
+import {resourceOf} from '../cluster/resources.js';
 
 export async function run({flags, inputs, terminal}: Invocation): Promise<number> {
 	const [word, ...more] = inputs;

@@ -1,14 +1,13 @@
 // `troupe get`: tables made by the server, whole objects, or changes as they come.
 
 import type {Client} from '../client.js';
-import type {Invocation} from '../command.js';
+import {type Invocation, usageError} from '../command.js';
 import {canBeLive, watchLive} from '../get/live.js';
 import {showObjects, watchObjects} from '../get/objects.js';
 import type {Search} from '../get/search.js';
 import {showTables, watchTable} from '../get/table.js';
-import {readTargets} from '../resources.js';
-import {namespaceOf, withClient} from '../session.js';
-import {usageError} from '../usage.js';
+import {readTargets} from '../cluster/resources.js';
+import {namespaceOf, withClient} from '../cluster/session.js';
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {flags, inputs, terminal} = invocation;

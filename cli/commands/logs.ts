@@ -4,7 +4,7 @@ import type {Invocation} from '../command.js';
 import {followLogs} from '../logs/follow.js';
 import {showLogs} from '../logs/show.js';
 import {searchesOf, wishOf} from '../logs/wish.js';
-import {namespaceOf, withClient} from '../session.js';
+import {namespaceOf, withClient} from '../cluster/session.js';
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {terminal} = invocation;

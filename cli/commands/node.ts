@@ -1,9 +1,8 @@
 // `troupe node`: what people know of nodes and the cluster cannot.
 
 import {didYouMean} from '../../api/suggest.js';
-import type {Invocation} from '../command.js';
-import {withClient} from '../session.js';
-import {usageError} from '../usage.js';
+import {type Invocation, usageError} from '../command.js';
+import {withClient} from '../cluster/session.js';
 
 const verbs = ['confirm-lost'];
 

@@ -5,10 +5,10 @@ import {carryOut} from '../apply/carry-out.js';
 import {renewing, replacing, type Planned} from '../apply/plan.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
-import {withProgress} from '../progress.js';
-import {displayName, pathOf} from '../resources.js';
-import {isStatus} from '../status-error.js';
-import {deadlineOf, waitUntil, type Deadline} from '../wait.js';
+import {withProgress} from '../screen/progress.js';
+import {displayName, pathOf} from '../cluster/resources.js';
+import {isStatus} from '../cluster/status-error.js';
+import {deadlineOf, waitUntil, type Deadline} from '../objects/wait.js';
 
 export function run(invocation: Invocation): Promise<number> {
 	const {flags} = invocation;

@@ -8,20 +8,19 @@ import {AppError} from '../../api/errors.js';
 import {parseObjectKey, parseStoreKey, vaultStoreKey} from '../../api/keys.js';
 import {authorityName} from '../../server/certificates.js';
 import {isForeignKey, openVault} from '../../server/vault.js';
-import {writeSynced} from '../../system/atomic-file.js';
-import {readBackup, type BackupReader} from '../../system/backup.js';
-import {systemClock} from '../../system/clock.js';
-import {readKey} from '../../system/key-file.js';
-import {restore} from '../../system/restore.js';
-import type {StoreDriver} from '../../system/store.js';
-import type {Invocation} from '../command.js';
-import {lineageIn} from '../first-start.js';
-import {homeOf, type Home} from '../home.js';
-import {makeFolder} from '../make-folder.js';
-import {refuseIfRunning} from '../processes.js';
-import {storeOf} from '../serving-flags.js';
-import type {StoreChoice} from '../up-options.js';
-import {failedError, usageError} from '../usage.js';
+import {writeSynced} from '../../system/files/atomic-file.js';
+import {readBackup, type BackupReader} from '../../system/store/backup.js';
+import {systemClock} from '../../system/time/clock.js';
+import {readKey} from '../../system/files/key-file.js';
+import {restore} from '../../system/store/restore.js';
+import type {StoreDriver} from '../../system/store/store.js';
+import {failedError, type Invocation, usageError} from '../command.js';
+import {lineageIn} from '../serving/first-start.js';
+import {homeOf, type Home} from '../files/home.js';
+import {makeFolder} from '../files/make-folder.js';
+import {refuseIfRunning} from '../files/processes.js';
+import {storeOf} from '../serving/serving-flags.js';
+import type {StoreChoice} from '../serving/up-options.js';
 
 export async function run({flags, home: root, inputs, terminal}: Invocation): Promise<number> {
 	if (flags.on('salvage')) return salvageHome({flags, home: root, inputs, terminal});
@@ -61,7 +60,9 @@ async function salvageHome({
 	const home = homeOf(root);
 	const directory = path.join(home.data, 'control');
 	if (!existsSync(path.join(directory, 'level'))) throw failedError(`there is no store in ${directory}`);
-	const {records, lost, missing, writesLost, aside} = await (await import('../../system/salvage.js')).salvage(directory, lineagesIn(home));
+	const {records, lost, missing, writesLost, aside} = await (
+		await import('../../system/store/salvage.js')
+	).salvage(directory, lineagesIn(home));
 	terminal.out(`saved: ${records} records in ${directory}\n`);
 	for (const key of lost) terminal.out(`lost: ${nameOfStored(key)}\n`);
 	if (missing === undefined) terminal.out('lost: nobody knows how many records more, since the count of them is damaged\n');
@@ -124,10 +125,10 @@ async function checkKey(keyFile: string, sealed: string | undefined): Promise<vo
 }
 
 async function driverOf(store: StoreChoice, data: string): Promise<StoreDriver> {
-	if (store === 'level') return (await import('../../system/level-store.js')).openLevelStore(path.join(data, 'control'));
+	if (store === 'level') return (await import('../../system/store/level-store.js')).openLevelStore(path.join(data, 'control'));
 	const [{connectEtcd}, {createEtcdStore}] = await Promise.all([
-		import('../../system/etcd-client.js'),
-		import('../../system/etcd-store.js'),
+		import('../../system/store/etcd-client.js'),
+		import('../../system/store/etcd-store.js'),
 	]);
 	return createEtcdStore(connectEtcd(store, systemClock), systemClock);
 }

@@ -3,13 +3,12 @@
 import type {RetryAnswer} from '../../api/retry.js';
 import type {ContainerStatus, Pod} from '../../api/kinds/pod.js';
 import type {Client} from '../client.js';
-import type {Invocation} from '../command.js';
+import {asState, failedError, type Invocation, usageError} from '../command.js';
 import {chosenContainer, podNameOf} from '../exec/target.js';
-import {getOne} from '../lists.js';
-import {pathOf, resourceOf} from '../resources.js';
-import {namespaceOf, withClient} from '../session.js';
-import type {Terminal} from '../terminal.js';
-import {asState, failedError, usageError} from '../usage.js';
+import {getOne} from '../cluster/lists.js';
+import {pathOf, resourceOf} from '../cluster/resources.js';
+import {namespaceOf, withClient} from '../cluster/session.js';
+import type {Terminal} from '../screen/terminal.js';
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {inputs, flags, terminal} = invocation;

@@ -3,17 +3,16 @@
 import {AppError} from '../../api/errors.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {dryRunOf, exitCodeOfOne, reportOf} from '../apply/written.js';
-import {changeObject} from '../changes.js';
+import {changeObject} from '../cluster/changes.js';
 import type {Client} from '../client.js';
-import type {Invocation} from '../command.js';
-import {getOne} from '../lists.js';
-import {withNearest} from '../nearest.js';
-import {withProgress} from '../progress.js';
-import {displayName, pathOf, readTargets, type Resource} from '../resources.js';
-import {namespaceOf, withClient} from '../session.js';
-import type {Terminal} from '../terminal.js';
-import {failedError, usageError} from '../usage.js';
-import {deadlineOf, waitUntil, type Deadline} from '../wait.js';
+import {failedError, type Invocation, usageError} from '../command.js';
+import {getOne} from '../cluster/lists.js';
+import {withNearest} from '../cluster/nearest.js';
+import {withProgress} from '../screen/progress.js';
+import {displayName, pathOf, readTargets, type Resource} from '../cluster/resources.js';
+import {namespaceOf, withClient} from '../cluster/session.js';
+import type {Terminal} from '../screen/terminal.js';
+import {deadlineOf, waitUntil, type Deadline} from '../objects/wait.js';
 
 type Scaled = {readonly resource: Resource; readonly name: string; readonly namespace: string; readonly replicas: number};
 

@@ -1,17 +1,16 @@
 // `troupe server`: its flags become options; the composition root does the rest, here or in the background.
 
-import type {Flags, Invocation} from '../command.js';
-import {detach, doorArguments, withBroker} from '../detach.js';
-import {brokerVariable, doorsOf, newArgument, storeOf} from '../serving-flags.js';
-import type {ServerOptions} from '../up-options.js';
-import {usageError} from '../usage.js';
+import {type Flags, type Invocation, usageError} from '../command.js';
+import {detach, doorArguments, withBroker} from '../serving/detach.js';
+import {brokerVariable, doorsOf, newArgument, storeOf} from '../serving/serving-flags.js';
+import type {ServerOptions} from '../serving/up-options.js';
 
 export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError(`server takes no names, got "${inputs.join(' ')}"`);
 	const options = readServerOptions(flags, home, environment[brokerVariable]);
 	if (options.detach)
 		return detach({command: 'server', home, words: serverArguments(options), environment: withBroker(environment, options)}, terminal);
-	const {runServer} = await import('../server.js');
+	const {runServer} = await import('../serving/server.js');
 	return runServer(options);
 }
 

@@ -1,12 +1,11 @@
 // `troupe taint`: what keeps pods off a node unless they tolerate it.
 
-import type {Invocation} from '../command.js';
-import {changeNode, chosenNames, dryRunText, nodeChoice, nodes, patchSpec} from '../nodes.js';
-import {oneByOne} from '../one-by-one.js';
-import {resourceOf} from '../resources.js';
-import {withClient} from '../session.js';
-import {changeTaints, contradictions, isTaintWord, parseTaint, type TaintChange} from '../taints.js';
-import {failedError, usageError} from '../usage.js';
+import {failedError, type Invocation, usageError} from '../command.js';
+import {changeNode, chosenNames, dryRunText, nodeChoice, nodes, patchSpec} from '../objects/nodes.js';
+import {oneByOne} from '../objects/one-by-one.js';
+import {resourceOf} from '../cluster/resources.js';
+import {withClient} from '../cluster/session.js';
+import {changeTaints, contradictions, isTaintWord, parseTaint, type TaintChange} from '../objects/taints.js';
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {flags, terminal} = invocation;

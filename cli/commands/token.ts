@@ -6,12 +6,11 @@ import {tokensPath, type TokenAnswer, type TokenRow} from '../../api/join.js';
 import {didYouMean} from '../../api/suggest.js';
 import type {Json} from '../../api/object.js';
 import type {Client} from '../client.js';
-import type {Invocation} from '../command.js';
-import {asText} from '../output.js';
-import {withClient} from '../session.js';
-import {drawTable} from '../table.js';
-import {widthFor} from '../text-width.js';
-import {usageError} from '../usage.js';
+import {type Invocation, usageError} from '../command.js';
+import {asText} from '../objects/output.js';
+import {withClient} from '../cluster/session.js';
+import {drawTable} from '../screen/table.js';
+import {widthFor} from '../screen/text-width.js';
 
 const verbs = ['create', 'list', 'delete'];
 

@@ -2,11 +2,10 @@
 
 import {AppError, rowOf} from '../../api/errors.js';
 import {didYouMean} from '../../api/suggest.js';
-import {drawTrees, type SystemTree} from '../actor-tree.js';
-import type {Invocation} from '../command.js';
-import {asText} from '../output.js';
-import {withClient} from '../session.js';
-import {usageError} from '../usage.js';
+import {drawTrees, type SystemTree} from '../objects/actor-tree.js';
+import {type Invocation, usageError} from '../command.js';
+import {asText} from '../objects/output.js';
+import {withClient} from '../cluster/session.js';
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {flags, inputs, terminal} = invocation;

@@ -1,6 +1,6 @@
 // `troupe uncordon`: nodes take pods again.
 
 import type {Run} from '../command.js';
-import {runCordon} from '../cordon.js';
+import {runCordon} from '../objects/cordon.js';
 
 export const run: Run = invocation => runCordon('uncordon', invocation);

@@ -5,12 +5,11 @@ import path from 'node:path';
 import {createInterface} from 'node:readline/promises';
 import {removeHomes} from '../../agent/process/homes.js';
 import {releaseMemory} from '../../agent/process/memory.js';
-import {hasCode} from '../../system/errno.js';
-import type {Invocation} from '../command.js';
-import {homeOf} from '../home.js';
-import {foreignEntries, looksLikeHome, ownEntries} from '../home-contents.js';
-import {stopCluster, stopPods} from '../stop-cluster.js';
-import {failedError, usageError} from '../usage.js';
+import {hasCode} from '../../system/files/errno.js';
+import {failedError, type Invocation, usageError} from '../command.js';
+import {homeOf} from '../files/home.js';
+import {foreignEntries, looksLikeHome, ownEntries} from '../files/home-contents.js';
+import {stopCluster, stopPods} from '../serving/stop-cluster.js';
 
 export async function run({flags, home, inputs, terminal}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError('uninstall takes no names; --home says which one');

@@ -2,8 +2,8 @@
 
 import {hostname} from 'node:os';
 import {limits} from '../../api/limits.js';
-import type {Flags, Invocation} from '../command.js';
-import {detach, doorArguments, withBroker} from '../detach.js';
+import {type Flags, type Invocation, usageError} from '../command.js';
+import {detach, doorArguments, withBroker} from '../serving/detach.js';
 import {
 	brokerVariable,
 	doorsOf,
@@ -18,16 +18,15 @@ import {
 	podUsersOf,
 	runtimeOf,
 	storeOf,
-} from '../serving-flags.js';
-import type {UpOptions} from '../up-options.js';
-import {usageError} from '../usage.js';
+} from '../serving/serving-flags.js';
+import type {UpOptions} from '../serving/up-options.js';
 
 export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError(`up takes no names, got "${inputs.join(' ')}"`);
 	const options = readUpOptions(flags, home, hostname(), environment[brokerVariable]);
 	if (options.detach)
 		return detach({command: 'up', home, words: upArguments(options), environment: withBroker(environment, options)}, terminal);
-	const {runUp} = await import('../up.js');
+	const {runUp} = await import('../serving/up.js');
 	return runUp(options);
 }
 

@@ -2,9 +2,9 @@
 
 import {AppError, rowOf} from '../../api/errors.js';
 import type {Invocation} from '../command.js';
-import {asText} from '../output.js';
-import {withClient} from '../session.js';
-import {programVersion} from '../version.js';
+import {asText} from '../objects/output.js';
+import {withClient} from '../cluster/session.js';
+import {programVersion} from '../files/version.js';
 
 type Versions = {client: {version: string; node: string}; server?: {version: string}};
 

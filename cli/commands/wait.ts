@@ -6,14 +6,13 @@ import {AppError, rowOf} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
-import type {Flags, Invocation} from '../command.js';
-import {withProgress, type Progress} from '../progress.js';
-import {displayName, readTargets, type Target} from '../resources.js';
-import {namespaceOf, withClient} from '../session.js';
-import type {Terminal} from '../terminal.js';
-import {failedError, usageError} from '../usage.js';
-import {deadlineOf, noDeadline, waitUntil, type Deadline} from '../wait.js';
-import {beginWait, lookAgain, parseGoal, type Awaited, type WaitGoal} from '../wait-goal.js';
+import {failedError, type Flags, type Invocation, usageError} from '../command.js';
+import {withProgress, type Progress} from '../screen/progress.js';
+import {displayName, readTargets, type Target} from '../cluster/resources.js';
+import {namespaceOf, withClient} from '../cluster/session.js';
+import type {Terminal} from '../screen/terminal.js';
+import {deadlineOf, noDeadline, waitUntil, type Deadline} from '../objects/wait.js';
+import {beginWait, lookAgain, parseGoal, type Awaited, type WaitGoal} from '../objects/wait-goal.js';
 
 type Search = {
 	readonly goal: WaitGoal;

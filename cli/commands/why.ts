@@ -1,13 +1,12 @@
 // `troupe why`: what led to the state of one object.
 
 import {clusterScope} from '../../api/keys.js';
-import type {Invocation} from '../command.js';
-import {asText} from '../output.js';
-import {displayName, readTargets} from '../resources.js';
-import {namespaceOf, withClient} from '../session.js';
-import {widthFor} from '../text-width.js';
-import {usageError} from '../usage.js';
-import {tellWhy, type Why} from '../why-story.js';
+import {type Invocation, usageError} from '../command.js';
+import {asText} from '../objects/output.js';
+import {displayName, readTargets} from '../cluster/resources.js';
+import {namespaceOf, withClient} from '../cluster/session.js';
+import {widthFor} from '../screen/text-width.js';
+import {tellWhy, type Why} from '../objects/why-story.js';
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {flags, inputs, terminal} = invocation;

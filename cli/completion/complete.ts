@@ -5,8 +5,8 @@ import {findKind} from '../../api/catalogue.js';
 import {limits} from '../../api/limits.js';
 import type {Client} from '../client.js';
 import type {CommandSpec, Invocation, Run} from '../command.js';
-import type {Table} from '../lists.js';
-import {inOneLine} from '../table.js';
+import type {Table} from '../cluster/lists.js';
+import {inOneLine} from '../screen/table.js';
 import {placeOf, type Asked, type Candidate, type Place} from './place.js';
 
 /** The command, for a shell that completes the words of these commands. */
@@ -38,7 +38,7 @@ async function answered(asked: Asked, place: Place, invocation: Invocation): Pro
 
 /** `pod.spec.` becomes `pod.spec.containers` and the others. */
 async function fieldsBelow(word: string): Promise<readonly Candidate[]> {
-	const [{explain}, {default: descriptions}] = await Promise.all([import('../explain.js'), import('../../api/descriptions.cjs')]);
+	const [{explain}, {default: descriptions}] = await Promise.all([import('../objects/explain.js'), import('../../api/descriptions.cjs')]);
 	const [kindWord = '', ...path] = word.split('.').slice(0, -1);
 	const kind = findKind(kindWord);
 	if (kind === undefined) return [];
@@ -50,9 +50,9 @@ async function fieldsBelow(word: string): Promise<readonly Candidate[]> {
 async function askCluster(asked: Exclude<Asked, {type: 'fields'}>, {flags}: Place, invocation: Invocation): Promise<readonly Candidate[]> {
 	const [{clientOf}, {readConnection, sourcesOf}, {homeRoot}, {deadlineOf}] = await Promise.all([
 		import('../client.js'),
-		import('../kubeconfig.js'),
-		import('../home.js'),
-		import('../wait.js'),
+		import('../cluster/kubeconfig.js'),
+		import('../files/home.js'),
+		import('../objects/wait.js'),
 	]);
 	const {environment} = invocation;
 	const folder = environment['HOME'] ?? '';
@@ -75,7 +75,7 @@ async function askCluster(asked: Exclude<Asked, {type: 'fields'}>, {flags}: Plac
 
 /** By a table without the objects: that is the shortest answer there is. */
 async function names(client: Client, {kind, without}: Extract<Asked, {type: 'names'}>, namespace: string | undefined, signal: AbortSignal) {
-	const [{pathOf}, {tableAccept}] = await Promise.all([import('../resources.js'), import('../lists.js')]);
+	const [{pathOf}, {tableAccept}] = await Promise.all([import('../cluster/resources.js'), import('../cluster/lists.js')]);
 	const {columnDefinitions, rows} = (await client.json({
 		path: pathOf(kind, namespace),
 		query: {includeObject: 'None'},
@@ -91,7 +91,7 @@ async function names(client: Client, {kind, without}: Extract<Asked, {type: 'nam
 
 async function containers(client: Client, pod: string, namespace: string, signal: AbortSignal): Promise<readonly Candidate[]> {
 	if (pod === '') return [];
-	const [{pathOf}, {pod: kind}] = await Promise.all([import('../resources.js'), import('../../api/kinds/pod.js')]);
+	const [{pathOf}, {pod: kind}] = await Promise.all([import('../cluster/resources.js'), import('../../api/kinds/pod.js')]);
 	const path = pathOf(kind, namespace, pod);
 	const {spec} = (await client.json({path, signal})) as {
 		readonly spec?: {readonly [list: string]: readonly {readonly name?: string; readonly image?: string}[] | undefined};

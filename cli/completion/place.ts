@@ -3,7 +3,7 @@
 import {findKind, kinds} from '../../api/catalogue.js';
 import type {KindDefinition} from '../../api/kind.js';
 import type {CommandSpec, FlagSpec, FlagSpecs} from '../command.js';
-import {withoutLeading} from '../leading-flags.js';
+import {withoutLeading} from '../command-line/leading-flags.js';
 import {inputsOf, type InputKind} from './inputs.js';
 
 export type Candidate = {readonly word: string; readonly about: string};

@@ -3,7 +3,7 @@
 import {createReadStream} from 'node:fs';
 import {lstat, readdir, readlink, stat} from 'node:fs/promises';
 import {blockBytes, entryTypes, headBlock, nameFieldBytes, paddingOf, type TarHead} from './tar-format.js';
-import {failedError} from '../usage.js';
+import {failedError} from '../command.js';
 import {shown} from '../../api/shown.js';
 
 export type Packing = {

@@ -1,6 +1,6 @@
 // From where to where: `POD:PATH` is in a container, everything else is here.
 
-import {usageError} from '../usage.js';
+import {usageError} from '../command.js';
 
 export type RemotePlace = {readonly namespace: string | undefined; readonly pod: string; readonly path: string};
 

@@ -1,7 +1,7 @@
 // The entries of a tar archive as it comes in. What it says is checked, and what it names is not trusted: see `unpack.ts`.
 
 import {limits} from '../../api/limits.js';
-import {failedError} from '../usage.js';
+import {failedError} from '../command.js';
 import {blockBytes, entryTypes, paddingOf, readHead, type TarHead} from './tar-format.js';
 
 export type TarEntry = TarHead & {

@@ -8,8 +8,8 @@ import {constants} from 'node:fs';
 import {copyFile, lstat, mkdir, open, symlink, unlink, chmod} from 'node:fs/promises';
 import type {Stats} from 'node:fs';
 import {shown} from '../../api/shown.js';
-import {hasCode} from '../../system/errno.js';
-import {failedError} from '../usage.js';
+import {hasCode} from '../../system/files/errno.js';
+import {failedError} from '../command.js';
 import {entryTypes} from './tar-format.js';
 import type {TarEntry} from './tar-reader.js';
 

@@ -5,9 +5,8 @@ import {namespace} from '../../api/kinds/namespace.js';
 import {secret} from '../../api/kinds/secret.js';
 import {apiVersionOf} from '../../api/catalogue.js';
 import type {JsonObject} from '../../api/object.js';
-import type {Flags} from '../command.js';
-import {resourceOf, type Resource} from '../resources.js';
-import {usageError} from '../usage.js';
+import {type Flags, usageError} from '../command.js';
+import {resourceOf, type Resource} from '../cluster/resources.js';
 import {readEntries, textOf, type Entry} from './data.js';
 
 const makers: {readonly [kind: string]: (flags: Flags) => Promise<JsonObject>} = {

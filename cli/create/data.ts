@@ -4,9 +4,8 @@ import {readdir, stat} from 'node:fs/promises';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
 import {shown} from '../../api/shown.js';
-import {readFileAt, reasonOf} from '../bounded-file.js';
-import type {Flags} from '../command.js';
-import {usageError} from '../usage.js';
+import {readFileAt, reasonOf} from '../files/bounded-file.js';
+import {type Flags, usageError} from '../command.js';
 
 export type Entry = readonly [key: string, bytes: Uint8Array];
 

@@ -3,7 +3,7 @@
 import {base64Bytes} from '../../api/base64.js';
 import type {ConfigMap} from '../../api/kinds/configmap.js';
 import type {Secret} from '../../api/kinds/secret.js';
-import {inOneLine} from '../table.js';
+import {inOneLine} from '../screen/table.js';
 import {drawFields, indented, metadataFields, type Field} from './lines.js';
 
 /** Everything but the events. */

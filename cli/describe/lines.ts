@@ -3,7 +3,7 @@
 import {ageSince} from '../../api/duration.js';
 import type {ApiObject, Condition, Labels} from '../../api/object.js';
 import {lastAppliedAnnotation} from '../../api/sealed.js';
-import {drawTable, inOneLine, type WidthOf} from '../table.js';
+import {drawTable, inOneLine, type WidthOf} from '../screen/table.js';
 
 /** A label and its value; several values are lines below each other, an undefined one leaves the line out. */
 export type Field = readonly [label: string, value: string | readonly string[] | undefined];

@@ -5,7 +5,7 @@ import type {Pod} from '../../api/kinds/pod.js';
 import type {Labels} from '../../api/object.js';
 import {added, noAmounts, podLimits, podRequests} from '../../api/pod-resources.js';
 import {cpuMillis, cpuText, memoryBytes, memoryText} from '../../api/quantity.js';
-import type {WidthOf} from '../table.js';
+import type {WidthOf} from '../screen/table.js';
 import {conditionHead, conditionRows, drawFields, drawSection, metadataFields} from './lines.js';
 
 /** Everything but the events. `pods` are those bound to it. */

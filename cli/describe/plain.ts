@@ -3,7 +3,7 @@
 import {kindOf} from '../../api/catalogue.js';
 import {contentOf} from '../../api/kind.js';
 import type {ApiObject, Condition} from '../../api/object.js';
-import type {WidthOf} from '../table.js';
+import type {WidthOf} from '../screen/table.js';
 import {conditionHead, conditionRows, drawFields, drawSection, indented, metadataFields} from './lines.js';
 
 /** Metadata, then what was set and the status as YAML. `asYaml` is handed in: it is loaded only here. */

@@ -11,11 +11,11 @@ import type {
 	PodSpec,
 	Volume,
 } from '../../api/kinds/pod.js';
-import {formatHostPort} from '../up-options.js';
+import {formatHostPort} from '../../api/host-port.js';
 import {conditionHead, conditionRows, drawFields, drawSection, metadataFields, whenText, type Field} from './lines.js';
 import {hookText, probeText} from './probes.js';
 import {mountLines, volumeFields} from './volumes.js';
-import type {WidthOf} from '../table.js';
+import type {WidthOf} from '../screen/table.js';
 
 /** Everything but the events. */
 export function describePod(pod: Pod, nowMs: number, widthOf: WidthOf): string {

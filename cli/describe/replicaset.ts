@@ -2,7 +2,7 @@
 
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {LabelSelector} from '../../api/selector.js';
-import type {WidthOf} from '../table.js';
+import type {WidthOf} from '../screen/table.js';
 import {conditionHead, conditionRows, drawFields, drawSection, labelLines, metadataFields} from './lines.js';
 
 /** Everything but the events. */

@@ -1,6 +1,6 @@
 // Two texts as a unified diff, as `diff -u` writes it (POSIX, `diff -U 3`). Pure.
 
-import type {Colours} from '../terminal.js';
+import type {Colours} from '../screen/terminal.js';
 import {compareLines, type Line} from './lines.js';
 
 const contextLines = 3;

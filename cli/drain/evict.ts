@@ -4,12 +4,12 @@ import {AppError, rowOf} from '../../api/errors.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import type {JsonObject} from '../../api/object.js';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 import type {Client} from '../client.js';
-import {openDecision} from '../decision.js';
-import {pathOf, resourceOf} from '../resources.js';
-import {failedError} from '../usage.js';
-import {waitUntil, type Deadline} from '../wait.js';
+import {openDecision} from '../../system/time/decision.js';
+import {pathOf, resourceOf} from '../cluster/resources.js';
+import {failedError} from '../command.js';
+import {waitUntil, type Deadline} from '../objects/wait.js';
 import {choosePods, podName, type DrainFlags} from './choose.js';
 
 export type DrainOptions = DrainFlags & {

@@ -4,8 +4,8 @@ import {chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync}
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
-import {readFileAt, reasonOf} from '../bounded-file.js';
-import {failedError} from '../usage.js';
+import {readFileAt, reasonOf} from '../files/bounded-file.js';
+import {failedError} from '../command.js';
 
 export type DraftFile = {
 	readonly file: string;

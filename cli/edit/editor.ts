@@ -3,7 +3,7 @@
 import {spawn} from 'node:child_process';
 import {accessSync, constants} from 'node:fs';
 import path from 'node:path';
-import {failedError, usageError} from '../usage.js';
+import {failedError, usageError} from '../command.js';
 
 export type Editor = {readonly program: string; readonly args: readonly string[]; readonly from: string};
 

@@ -2,8 +2,8 @@
 
 import {deepEqual} from '../../api/equal.js';
 import type {JsonObject} from '../../api/object.js';
-import type {Fault} from '../faults.js';
-import {parseManifest} from '../manifest.js';
+import type {Fault} from '../manifests/faults.js';
+import {parseManifest} from '../manifests/manifest.js';
 
 const introduction = [
 	'Edit the object below. Lines that begin with # are ignored, an empty file changes nothing.',

@@ -6,8 +6,8 @@ import type {Readable} from 'node:stream';
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {channels, framed} from '../../api/remote-channels.js';
-import type {MessageSocket} from '../../system/web-socket.js';
-import {causesOf, errorOfAnswer, isStatus} from '../status-error.js';
+import type {MessageSocket} from '../../system/links/web-socket.js';
+import {causesOf, errorOfAnswer, isStatus} from '../cluster/status-error.js';
 
 type Bytes = AsyncIterable<Uint8Array>;
 

@@ -1,10 +1,10 @@
 // A session of exec or attach between this process's terminal and a program in a pod.
 
 import type {Client, Query} from '../client.js';
-import {pathOf, resourceOf} from '../resources.js';
-import type {Terminal} from '../terminal.js';
+import {pathOf, resourceOf} from '../cluster/resources.js';
+import type {Terminal} from '../screen/terminal.js';
 import {remoteProtocol} from '../../api/remote-channels.js';
-import type {Region} from '../region.js';
+import type {Region} from '../screen/region.js';
 import {takeKeys} from './keyboard.js';
 import {openSession, type TerminalSize} from './remote.js';
 

@@ -3,10 +3,10 @@
 import type {Container, Pod} from '../../api/kinds/pod.js';
 import {didYouMean} from '../../api/suggest.js';
 import type {Client} from '../client.js';
-import {getOne} from '../lists.js';
-import {readTarget, resourceOf} from '../resources.js';
-import type {Terminal} from '../terminal.js';
-import {failedError, usageError} from '../usage.js';
+import {getOne} from '../cluster/lists.js';
+import {readTarget, resourceOf} from '../cluster/resources.js';
+import type {Terminal} from '../screen/terminal.js';
+import {failedError, usageError} from '../command.js';
 
 export type RemoteTarget = {readonly namespace: string; readonly pod: string; readonly container: Container};
 

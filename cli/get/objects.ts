@@ -2,11 +2,11 @@
 
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
-import {withKind, type List} from '../lists.js';
-import {asName, asText, asYaml, listOf} from '../output.js';
-import {pathOf, type Resource, type Target} from '../resources.js';
-import type {Terminal} from '../terminal.js';
-import {watch} from '../watch.js';
+import {withKind, type List} from '../cluster/lists.js';
+import {asName, asText, asYaml, listOf} from '../objects/output.js';
+import {pathOf, type Resource, type Target} from '../cluster/resources.js';
+import type {Terminal} from '../screen/terminal.js';
+import {watch} from '../cluster/watch.js';
 import {exitCodeOf, search, selectorsFor, type Search} from './search.js';
 
 type Whole = 'json' | 'yaml' | 'name';

@@ -2,9 +2,9 @@
 
 import {AppError, rowOf} from '../../api/errors.js';
 import type {Client, Query} from '../client.js';
-import {withNearest} from '../nearest.js';
-import {pathOf, type Target} from '../resources.js';
-import type {Terminal} from '../terminal.js';
+import {withNearest} from '../cluster/nearest.js';
+import {pathOf, type Target} from '../cluster/resources.js';
+import type {Terminal} from '../screen/terminal.js';
 
 export type Search = {
 	readonly targets: readonly Target[];

@@ -3,13 +3,13 @@
 import {ageSince} from '../../api/duration.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
-import {isTable, tableAccept, type List, type Table, type TableColumn, type TableRow} from '../lists.js';
-import {missingNamespace} from '../missing-namespace.js';
-import {displayName, pathOf, type Resource, type Target} from '../resources.js';
-import {cellText, drawRow, drawTable, paintStatus, widthsOf} from '../table.js';
-import type {Terminal} from '../terminal.js';
-import {widthFor} from '../text-width.js';
-import {watch} from '../watch.js';
+import {isTable, tableAccept, type List, type Table, type TableColumn, type TableRow} from '../cluster/lists.js';
+import {missingNamespace} from '../cluster/missing-namespace.js';
+import {displayName, pathOf, type Resource, type Target} from '../cluster/resources.js';
+import {cellText, drawRow, drawTable, paintStatus, widthsOf} from '../screen/table.js';
+import type {Terminal} from '../screen/terminal.js';
+import {widthFor} from '../screen/text-width.js';
+import {watch} from '../cluster/watch.js';
 import {exitCodeOf, search, selectorsFor, type Found, type Search} from './search.js';
 
 /** Which columns are shown, and what stands in front of them. */

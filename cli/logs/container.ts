@@ -8,7 +8,7 @@ import type {ContainerStatus, Pod} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import {attemptsResource} from '../../api/log-place.js';
 import type {Client, Query} from '../client.js';
-import type {Terminal} from '../terminal.js';
+import type {Terminal} from '../screen/terminal.js';
 import type {Patience} from './patience.js';
 import type {FollowedPods} from './pods.js';
 import type {Signal} from './signal.js';

@@ -2,7 +2,7 @@
 
 import {AppError, rowOf} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 
 export type Patience = {
 	/** Resolves when it is time for the next try. Throws the error when no try can help, or when it took too long. */

@@ -2,9 +2,9 @@
 
 import type {Pod} from '../../api/kinds/pod.js';
 import type {Client} from '../client.js';
-import type {List} from '../lists.js';
-import {pathOf, resourceOf} from '../resources.js';
-import {watch} from '../watch.js';
+import type {List} from '../cluster/lists.js';
+import {pathOf, resourceOf} from '../cluster/resources.js';
+import {watch} from '../cluster/watch.js';
 import type {Patience} from './patience.js';
 import type {Signal} from './signal.js';
 import type {PodSearch} from './wish.js';

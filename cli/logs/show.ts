@@ -2,11 +2,11 @@
 
 import {AppError, rowOf} from '../../api/errors.js';
 import type {Client} from '../client.js';
-import {withNearest} from '../nearest.js';
-import {getOne} from '../lists.js';
-import {resourceOf} from '../resources.js';
-import type {Terminal} from '../terminal.js';
-import {asState} from '../usage.js';
+import {withNearest} from '../cluster/nearest.js';
+import {getOne} from '../cluster/lists.js';
+import {resourceOf} from '../cluster/resources.js';
+import type {Terminal} from '../screen/terminal.js';
+import {asState} from '../command.js';
 import {listPods} from './pods.js';
 import {containersOf, look, sinks} from './streams.js';
 import type {LogWish, PodSearch} from './wish.js';

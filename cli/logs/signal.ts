@@ -1,6 +1,6 @@
 // Something has changed: whoever waits looks again.
 
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 
 export type Signal = {
 	readonly raise: () => void;

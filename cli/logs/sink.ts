@@ -3,7 +3,7 @@
 
 import {limits} from '../../api/limits.js';
 import {withoutTime} from '../../api/log-place.js';
-import {bytesWithControlsShown, withControlsShown} from '../control-characters.js';
+import {bytesWithControlsShown, withControlsShown} from '../screen/control-characters.js';
 
 export type Sink = {
 	/** The next bytes are those of the attempt from this one on. */

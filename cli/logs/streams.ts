@@ -4,8 +4,8 @@ import type {ContainerStatus, Pod} from '../../api/kinds/pod.js';
 import {attemptHeader, offsetHeader} from '../../api/log-place.js';
 import type {Client, Query} from '../client.js';
 import {chosenContainer} from '../exec/target.js';
-import {pathOf, resourceOf} from '../resources.js';
-import type {Terminal} from '../terminal.js';
+import {pathOf, resourceOf} from '../cluster/resources.js';
+import type {Terminal} from '../screen/terminal.js';
 import {lineSink, plainSink, type Sink} from './sink.js';
 import type {LogWish} from './wish.js';
 

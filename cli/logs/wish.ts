@@ -6,10 +6,9 @@ import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {limits} from '../../api/limits.js';
 import {formatSelector} from '../../api/selector-text.js';
 import type {Client, Query} from '../client.js';
-import type {Flags, Invocation} from '../command.js';
-import {getOne} from '../lists.js';
-import {readTarget, resourceOf, type Resource} from '../resources.js';
-import {usageError} from '../usage.js';
+import {type Flags, type Invocation, usageError} from '../command.js';
+import {getOne} from '../cluster/lists.js';
+import {readTarget, resourceOf, type Resource} from '../cluster/resources.js';
 
 /** Pods by one list of the API. */
 export type PodSearch = {

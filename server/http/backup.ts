@@ -2,7 +2,7 @@
 
 import {AppError} from '../../api/errors.js';
 import {backupResource} from '../../api/roles.js';
-import {writeBackup} from '../../system/backup.js';
+import {writeBackup} from '../../system/store/backup.js';
 import type {Handler} from './exchange.js';
 import {requireOwnRight} from './rights.js';
 import {write} from './stream.js';

@@ -10,7 +10,7 @@ import {AppError} from '../../api/errors.js';
 import {isLoopback} from '../../api/loopback.js';
 import {brokerConfigResource} from '../../api/roles.js';
 import {shown} from '../../api/shown.js';
-import type {OutsideUrl} from '../../system/outside-url.js';
+import type {OutsideUrl} from '../../system/links/outside-url.js';
 import {brokerConfig} from '../broker-config.js';
 import {passwordField, passwordHash} from '../mosquitto-hash.js';
 import {accessOf} from './access.js';

@@ -4,7 +4,7 @@ import {qualifiedPlural} from '../../api/catalogue.js';
 import {AppError} from '../../api/errors.js';
 import {objectKey} from '../../api/keys.js';
 import {isDnsLabel, isDnsSubdomain} from '../../api/rules/names.js';
-import type {Entry} from '../../system/object-index.js';
+import type {Entry} from '../../system/index/object-index.js';
 import type {Backend, Target} from './exchange.js';
 
 /** The entry of a target; `ERR_NOT_FOUND` where there is none, also for names that no object can have. */

@@ -4,7 +4,7 @@ import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {JsonObject} from '../../api/object.js';
 import type {KindDefinition} from '../../api/kind.js';
 import type {Identity} from '../../api/roles.js';
-import type {Clock} from '../../system/clock.js';
+import type {Clock} from '../../system/time/clock.js';
 import type {Access} from '../access.js';
 import type {ControlPlane} from '../control-plane.js';
 import type {Seals} from '../seal.js';

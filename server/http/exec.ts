@@ -9,7 +9,7 @@ import {AppError, failure, succeeded, type Outcome} from '../../api/errors.js';
 import type {Container, Pod} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
 import {remoteProtocol} from '../../api/remote-channels.js';
-import {isWebSocket, messageUpgrader, offeredSubprotocols} from '../../system/web-socket.js';
+import {isWebSocket, messageUpgrader, offeredSubprotocols} from '../../system/links/web-socket.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {askNode} from './node-ask.js';

@@ -4,7 +4,7 @@ import {apiVersionOf} from '../../api/catalogue.js';
 import {AppError} from '../../api/errors.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {limits} from '../../api/limits.js';
-import type {Entry} from '../../system/object-index.js';
+import type {Entry} from '../../system/index/object-index.js';
 import {continueText, parseContinue} from './continue-token.js';
 import type {Backend, Exchange} from './exchange.js';
 import {formOf} from './negotiate.js';

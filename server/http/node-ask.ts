@@ -4,7 +4,7 @@ import {runtimePath} from '../../actors/addresses.js';
 import {failed, type ErrorCode, type Outcome} from '../../api/errors.js';
 import {address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import type {Message} from '../../system/behavior.js';
+import type {Message} from '../../system/kernel/behavior.js';
 import type {Backend} from './exchange.js';
 
 /** Nobody answered for the node, and whether it heard is not known. */

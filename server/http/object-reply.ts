@@ -3,7 +3,7 @@
 import type {KindDefinition} from '../../api/kind.js';
 import {objectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
-import type {Entry} from '../../system/object-index.js';
+import type {Entry} from '../../system/index/object-index.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {formOf} from './negotiate.js';

@@ -8,8 +8,8 @@ import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
 import {channels, framed} from '../../api/remote-channels.js';
 import type {ExecOutput} from '../../actors/node/runtime-port.js';
-import type {Clock} from '../../system/clock.js';
-import type {MessageSocket} from '../../system/web-socket.js';
+import type {Clock} from '../../system/time/clock.js';
+import type {MessageSocket} from '../../system/links/web-socket.js';
 import {statusOf} from './status.js';
 
 /** The two ends of what runs at the node. */

@@ -6,7 +6,7 @@ import {clusterScope, objectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import {parseSelector} from '../../api/selector-text.js';
 import {matches, type LabelSelector} from '../../api/selector.js';
-import type {Entry, ObjectIndex} from '../../system/object-index.js';
+import type {Entry, ObjectIndex} from '../../system/index/object-index.js';
 import {valueOf} from './outcome.js';
 
 export type Selection = {

@@ -3,7 +3,7 @@
 // What was there when the watch began is bounded by the index and the ring. What comes later is bounded by
 // `limits.watchBufferBytes`: a watcher that lets more than that wait is cut off.
 
-import type {Change, Entry} from '../../system/object-index.js';
+import type {Change, Entry} from '../../system/index/object-index.js';
 import {limits} from '../../api/limits.js';
 
 export type Line =

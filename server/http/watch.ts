@@ -10,7 +10,7 @@ import {parseObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {tableOf} from '../../api/table.js';
-import type {Change} from '../../system/object-index.js';
+import type {Change} from '../../system/index/object-index.js';
 import type {Backend, Exchange} from './exchange.js';
 import {formOf} from './negotiate.js';
 import {countOf, flagOf, versionOf} from './query.js';

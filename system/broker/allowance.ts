@@ -1,7 +1,7 @@
 // The work that a login may ask for over time: so much a second, more at once after a rest. Its connections share it; who finds nothing
 // left waits, in order.
 
-import type {Cancel, Clock} from '../clock.js';
+import type {Cancel, Clock} from '../time/clock.js';
 
 /** In units of work: about what a publish of QoS 0 costs. */
 export type AllowanceBounds = {

@@ -6,7 +6,7 @@
 
 import {Duplex} from 'node:stream';
 import {limits} from '../../api/limits.js';
-import type {Cancel, Clock} from '../clock.js';
+import type {Cancel, Clock} from '../time/clock.js';
 import {createIntake, type Intake, type IntakeTerms} from './intake.js';
 import type {Pace} from './pace.js';
 import type {GuardProblem} from './packet-guard.js';

@@ -3,8 +3,8 @@
 import {createServer, type AddressInfo, type Socket} from 'node:net';
 import {createServer as createTlsServer, type Server as TlsServer} from 'node:tls';
 import {limits} from '../../api/limits.js';
-import {whenHello} from '../client-hello.js';
-import type {Newcomers} from '../newcomers.js';
+import {whenHello} from './client-hello.js';
+import type {Newcomers} from './newcomers.js';
 
 export type Door = {
 	readonly port: number;

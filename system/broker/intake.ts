@@ -3,7 +3,7 @@
 // packets were more than a turn's work, or had to wait for the allowance, for too long, is cut.
 
 import {limits} from '../../api/limits.js';
-import type {Clock} from '../clock.js';
+import type {Clock} from '../time/clock.js';
 import {unbounded, type Allowance} from './allowance.js';
 import type {Pace, Rank} from './pace.js';
 import {createPacketGuard, type GuardProblem} from './packet-guard.js';

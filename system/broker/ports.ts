@@ -3,7 +3,7 @@
 
 import type {Duplex} from 'node:stream';
 import type {OpenConnection} from '../../api/client-id.js';
-import type {Clock} from '../clock.js';
+import type {Clock} from '../time/clock.js';
 import type {AllowanceBounds} from './allowance.js';
 import type {Rank} from './pace.js';
 

@@ -1,9 +1,9 @@
 // How a beat dials on the fake bus. A way that is cut swallows the first packet of a connection, which is sent again as TCP does; so
 // are the few that follow until the broker has taken the login.
 
-import type {BeatConnectionEvents, BeatDial} from '../beat-dialler.js';
-import type {Cancel} from '../clock.js';
-import type {World} from '../world.js';
+import type {BeatConnectionEvents, BeatDial} from '../presence/beat-dialler.js';
+import type {Cancel} from '../time/clock.js';
+import type {World} from './world.js';
 import type {Dial, WorldConnection} from './broker.js';
 import type {WorldProcess} from './process.js';
 

@@ -2,7 +2,7 @@
 // one by one; order within a connection, none between two. It shares one contract suite with the real broker.
 
 import {topicMatches} from '../../api/mqtt-filter.js';
-import type {World} from '../world.js';
+import type {World} from './world.js';
 import type {Wire} from './network.js';
 import type {WorldProcess} from './process.js';
 

@@ -2,8 +2,8 @@
 // may be cut: then what is on it is sent again, ever more rarely, until that gets through or an end gives up; nobody tells it when the
 // cut is mended. Or it is held up on the way: then all of it arrives when it is let go on.
 
-import type {ManualClock} from '../manual-clock.js';
-import type {Sequencer} from '../sequencer.js';
+import type {ManualClock} from '../time/manual-clock.js';
+import type {Sequencer} from './sequencer.js';
 
 /** A machine with clocks of its own. */
 export type WorldHost = {

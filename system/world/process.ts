@@ -1,12 +1,12 @@
 // One operating-system process of the virtual world. It keeps true what holds for real ones: after a kill nothing of it runs any
 // more; while it is stopped nothing of it runs, and then all of it comes late and in the order in which it came.
 
-import type {Random} from '../behavior.js';
-import type {Cancel, Clock} from '../clock.js';
-import type {Executor, Seat} from '../executor.js';
-import {RunQueue, type QueuedSeat} from '../run-queue.js';
-import type {ManualClock} from '../manual-clock.js';
-import type {Sequencer} from '../sequencer.js';
+import type {Random} from '../time/random.js';
+import type {Cancel, Clock} from '../time/clock.js';
+import type {Executor, Seat} from '../kernel/executor.js';
+import {RunQueue, type QueuedSeat} from '../kernel/run-queue.js';
+import type {ManualClock} from '../time/manual-clock.js';
+import type {Sequencer} from './sequencer.js';
 import {monotonicMs, worldDelayMs, type WorldHost} from './network.js';
 
 /** `frozen`: the main loop hangs and other threads go on. `stopped`: SIGSTOP. */

@@ -1,9 +1,9 @@
 // A store as bad as the world wants it at the moment: it refuses, falls silent before or after it took a batch, is slow, or cannot
 // be reached at all. What it lets through is as true as the data below, which outlives every process.
 
-import {createMemoryStore, type MemoryStoreData} from '../memory-store.js';
-import type {Batch, CommitOutcome, StoreDriver} from '../store.js';
-import type {Random} from '../behavior.js';
+import {createMemoryStore, type MemoryStoreData} from '../store/memory-store.js';
+import type {Batch, CommitOutcome, StoreDriver} from '../store/store.js';
+import type {Random} from '../time/random.js';
 import type {WorldProcess} from './process.js';
 
 /** Shares from 0 to 1. */

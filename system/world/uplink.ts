@@ -2,16 +2,16 @@
 // beat in a thread of its own; each comes back when it is lost. Control has one, to its own broker or to one elsewhere.
 
 import {limits} from '../../api/limits.js';
-import {createAnnouncer} from '../announcer.js';
-import {standInBeat} from '../beat.js';
-import {openBeatLine} from '../beat-line.js';
-import {laneFilter, laneTopic, senderOf, writerOf} from '../broker/broker-link.js';
-import {createHeard} from '../heard.js';
-import type {Lane, Link, Links, Packet} from '../link.js';
-import type {PubSub} from '../pubsub.js';
-import type {Cancel} from '../clock.js';
-import {exponentialBackoffMs} from '../supervision.js';
-import type {World} from '../world.js';
+import {createAnnouncer} from '../presence/announcer.js';
+import {standInBeat} from '../presence/beat.js';
+import {openBeatLine} from '../presence/beat-line.js';
+import {laneFilter, laneTopic, senderOf, writerOf} from '../links/broker-link.js';
+import {createHeard} from '../links/heard.js';
+import type {Lane, Link, Links, Packet} from '../links/link.js';
+import type {PubSub} from '../links/pubsub.js';
+import type {Cancel} from '../time/clock.js';
+import {exponentialBackoffMs} from '../kernel/supervision.js';
+import type {World} from './world.js';
 import {worldBeatDial} from './beat-dial.js';
 import type {Dial, Listener, Payload, Will, WorldBroker, WorldConnection} from './broker.js';
 import type {WorldProcess} from './process.js';

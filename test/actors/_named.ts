@@ -7,7 +7,7 @@ import type {ApiObject} from '../../api/object.js';
 import {nodeDesign} from '../../actors/node/design.js';
 import type {NamedCopy} from '../../actors/node/named-object.js';
 import type {NamedObject} from '../../actors/sync-message.js';
-import {ObjectIndex} from '../../system/object-index.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
 import {before} from './_objects.js';
 
 const metadataOf = (plural: string, name: string, generation: number): ApiObject['metadata'] => ({

@@ -10,9 +10,9 @@ import {objectKey, type ObjectKey} from '../../api/keys.js';
 import {kindOf} from '../../api/catalogue.js';
 import type {ApiObject, ObjectMeta, OwnerReference} from '../../api/object.js';
 import {termsOf} from '../../actors/control/kinds.js';
-import type {Context, Effect, Pending} from '../../system/behavior.js';
-import {ObjectIndex, type Change} from '../../system/object-index.js';
-import {playContext} from '../../system/play.js';
+import type {Context, Effect, Pending} from '../../system/kernel/behavior.js';
+import {ObjectIndex, type Change} from '../../system/index/object-index.js';
+import {playContext} from '../../system/kernel/play.js';
 
 /** The clock of `playContext`. */
 export const nowMs = 1_700_000_000_000;

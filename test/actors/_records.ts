@@ -8,9 +8,9 @@ import {nodeController} from '../../actors/control/node.js';
 import {objectBehavior, type ObjectState, type RecordInput} from '../../actors/control/object.js';
 import {podController} from '../../actors/control/pod.js';
 import {replicaSetController} from '../../actors/control/replicaset.js';
-import type {Behavior, Context, Effect, Message, Signal} from '../../system/behavior.js';
-import type {ObjectIndex} from '../../system/object-index.js';
-import {playFrom, type Played} from '../../system/play.js';
+import type {Behavior, Context, Effect, Message, Signal} from '../../system/kernel/behavior.js';
+import type {ObjectIndex} from '../../system/index/object-index.js';
+import {playFrom, type Played} from '../../system/kernel/play.js';
 import {contextWith, drop, keyOf, put} from './_objects.js';
 
 type Record = Behavior<RecordInput, ObjectState, Message>;

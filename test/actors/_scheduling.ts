@@ -6,8 +6,8 @@ import type {Pod} from '../../api/kinds/pod.js';
 import {place} from '../../actors/control/placement.js';
 import {lookOf} from '../../actors/control/scheduling/looking.js';
 import {roundOf, take, type Round} from '../../actors/control/scheduling/round.js';
-import type {Effect, Pending} from '../../system/behavior.js';
-import {seededRandom} from '../../system/random.js';
+import type {Effect, Pending} from '../../system/kernel/behavior.js';
+import {seededRandom} from '../../system/time/random.js';
 import {aClusterConfig, aNode, contextWith, indexOf, keyOf, openWrites} from './_objects.js';
 
 export type World = {

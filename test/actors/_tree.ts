@@ -7,9 +7,9 @@ import {hand} from '../../actors/node/hand.js';
 import type {Assign} from '../../actors/node/hand-state.js';
 import {nodeBehaviors} from '../../actors/node/root.js';
 import type {RuntimeCommand} from '../../actors/node/runtime-port.js';
-import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/behavior.js';
-import {emptyIndex} from '../../system/object-index.js';
-import {playContext} from '../../system/play.js';
+import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/kernel/behavior.js';
+import {emptyIndex} from '../../system/index/object-index.js';
+import {playContext} from '../../system/kernel/play.js';
 import {nowMs} from './_objects.js';
 
 type Actor = {

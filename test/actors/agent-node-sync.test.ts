@@ -6,9 +6,9 @@ import {limits} from '../../api/limits.js';
 import {nodeSync, type NodeSyncInput, type NodeSyncMessage, type NodeSyncState} from '../../actors/node/node-sync.js';
 import {assignmentObject} from '../../actors/node/assignment-object.js';
 import {syncProtocol, type Delta, type DeltaEntry, type Observed, type PodEntry, type PodGone} from '../../actors/sync-message.js';
-import type {Effect, Message} from '../../system/behavior.js';
-import {ObjectIndex} from '../../system/object-index.js';
-import {play, playContext, playFrom, type Played} from '../../system/play.js';
+import type {Effect, Message} from '../../system/kernel/behavior.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
+import {play, playContext, playFrom, type Played} from '../../system/kernel/play.js';
 import {nowMs} from './_objects.js';
 import {anAssignment, aRuntimeInfo} from './_agent.js';
 

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import type {NodeObject} from '../../api/kinds/node.js';
-import type {Effect} from '../../system/behavior.js';
+import type {Effect} from '../../system/kernel/behavior.js';
 import {aRuntimeInfo} from './_agent.js';
 import {aClusterConfig, aNamespace, aNode, aPod, aReplicaSet, before, contextWith, drop, indexOf, now} from './_objects.js';
 import {commit, settle, tellRecord} from './_records.js';

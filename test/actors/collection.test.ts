@@ -5,8 +5,8 @@ import {pod as podKind} from '../../api/kinds/pod.js';
 import {node as nodeKind} from '../../api/kinds/node.js';
 import type {Draft} from '../../api/object.js';
 import {collectionBehavior} from '../../actors/control/collection.js';
-import type {Context, Effect} from '../../system/behavior.js';
-import {play} from '../../system/play.js';
+import type {Context, Effect} from '../../system/kernel/behavior.js';
+import {play} from '../../system/kernel/play.js';
 import {aContainer, aNamespace, aNode, aPod, aReplicaSet, contextWith, indexOf, now, ownedBy} from './_objects.js';
 
 const replyTo = {to: 'troupe://control/edge', as: 'edge', id: '1'};

@@ -6,8 +6,8 @@ import type {Container, LifecycleHandler} from '../../api/kinds/pod.js';
 import {container} from '../../actors/node/container.js';
 import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/container-state.js';
 import type {ActionResult} from '../../actors/node/runtime-port.js';
-import type {Effect, Next} from '../../system/behavior.js';
-import {playContext} from '../../system/play.js';
+import type {Effect, Next} from '../../system/kernel/behavior.js';
+import {playContext} from '../../system/kernel/play.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 import {aContainer, nowMs} from './_objects.js';
 

@@ -7,8 +7,8 @@ import {container} from '../../actors/node/container.js';
 import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/container-state.js';
 import type {ProbeKind} from '../../actors/node/probe.js';
 import type {ContainerObservation} from '../../actors/node/runtime-port.js';
-import type {Effect, Next} from '../../system/behavior.js';
-import {playContext} from '../../system/play.js';
+import type {Effect, Next} from '../../system/kernel/behavior.js';
+import {playContext} from '../../system/kernel/play.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 import {aContainer, nowMs} from './_objects.js';
 

@@ -5,7 +5,7 @@ import type {Container} from '../../api/kinds/pod.js';
 import {containerSpecOf} from '../../actors/node/container-spec.js';
 import type {Surroundings} from '../../actors/node/environment.js';
 import type {ContainerSpec} from '../../actors/node/runtime-port.js';
-import {emptyIndex} from '../../system/object-index.js';
+import {emptyIndex} from '../../system/index/object-index.js';
 import {aContainer} from './_objects.js';
 import {anAssignment, sandbox} from './_agent.js';
 

@@ -6,8 +6,8 @@ import {failed, type Outcome} from '../../api/errors.js';
 import {container} from '../../actors/node/container.js';
 import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/container-state.js';
 import type {ContainerExit, ContainerObservation, RunningContainer} from '../../actors/node/runtime-port.js';
-import type {Effect} from '../../system/behavior.js';
-import {play, playContext, type Played} from '../../system/play.js';
+import type {Effect} from '../../system/kernel/behavior.js';
+import {play, playContext, type Played} from '../../system/kernel/play.js';
 import {aContainer, nowMs} from './_objects.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 

@@ -9,9 +9,9 @@ import {unreachableTaint} from '../../api/rules/taints.js';
 import {assignmentOf, assignmentVersion} from '../../actors/control/assignment.js';
 import {nodeSync, type NodeSyncInput, type NodeSyncMessage, type NodeSyncState} from '../../actors/control/node-sync.js';
 import type {Delta, DeltaEntry, ObservedPod} from '../../actors/sync-message.js';
-import type {Context, Effect} from '../../system/behavior.js';
-import type {ObjectIndex} from '../../system/object-index.js';
-import {play, playFrom, type Played} from '../../system/play.js';
+import type {Context, Effect} from '../../system/kernel/behavior.js';
+import type {ObjectIndex} from '../../system/index/object-index.js';
+import {play, playFrom, type Played} from '../../system/kernel/play.js';
 import {aContainer, aNode, aPod, aReadyPod, contextWith, drop, indexOf, keyOf, now, nowMs, put} from './_objects.js';
 import {aHello, aRuntimeInfo} from './_agent.js';
 

@@ -5,8 +5,8 @@ import {limits} from '../../api/limits.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {detectorAddress} from '../../actors/addresses.js';
 import {detector, type DetectorMessage, type DetectorState, type SignsMessage} from '../../actors/control/detector.js';
-import type {Effect} from '../../system/behavior.js';
-import {play, playFrom} from '../../system/play.js';
+import type {Effect} from '../../system/kernel/behavior.js';
+import {play, playFrom} from '../../system/kernel/play.js';
 import {FakeCluster} from './_cluster.js';
 import {aContainer, aNode, aPod, aReadyPod, contextWith, indexOf, openWrites} from './_objects.js';
 

@@ -2,8 +2,8 @@
 
 import test from 'ava';
 import {acceptsFromControl, acceptsFromNode, idempotentMessages} from '../../actors/doors.js';
-import type {Message} from '../../system/behavior.js';
-import {downsPath} from '../../system/watch-message.js';
+import type {Message} from '../../system/kernel/behavior.js';
+import {downsPath} from '../../system/kernel/watch-message.js';
 import {aHello, aRuntimeInfo} from './_agent.js';
 
 const sync = 'troupe://control/sync';

@@ -7,9 +7,9 @@ import {have, type AssignmentObject} from '../../actors/node/assignment-object.j
 import {hand} from '../../actors/node/hand.js';
 import type {Assign} from '../../actors/node/hand-state.js';
 import type {Assignment} from '../../actors/sync-message.js';
-import type {Effect} from '../../system/behavior.js';
-import {ObjectIndex} from '../../system/object-index.js';
-import {play, playContext, playFrom} from '../../system/play.js';
+import type {Effect} from '../../system/kernel/behavior.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
+import {play, playContext, playFrom} from '../../system/kernel/play.js';
 import {aContainer} from './_objects.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 import {handAddress, openTree, type Tree} from './_tree.js';

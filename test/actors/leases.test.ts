@@ -1,8 +1,8 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {playContext, playFrom, type Played} from '../../system/play.js';
+import {playContext, playFrom, type Played} from '../../system/kernel/play.js';
 import {address} from '../../api/keys.js';
-import type {Effect} from '../../system/behavior.js';
+import type {Effect} from '../../system/kernel/behavior.js';
 import {leases, type LeasesMessage, type LeasesState} from '../../actors/node/leases.js';
 
 const nowMs = 1_700_000_000_000;

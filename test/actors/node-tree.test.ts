@@ -8,8 +8,8 @@ import {nodeBehaviors, nodeRoot} from '../../actors/node/root.js';
 import {leases} from '../../actors/node/leases.js';
 import {pods} from '../../actors/node/pods.js';
 import {runtimeActor, type RuntimeMessage} from '../../actors/node/runtime-actor.js';
-import {ObjectIndex} from '../../system/object-index.js';
-import {play, playContext} from '../../system/play.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
+import {play, playContext} from '../../system/kernel/play.js';
 import {anAssignment} from './_agent.js';
 import {nowMs} from './_objects.js';
 

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import type {ApiObject} from '../../api/object.js';
-import {replySelf} from '../../system/behavior.js';
+import {replySelf} from '../../system/kernel/behavior.js';
 import {aNamespace, aNode, aPod, aReadyPod, aReplicaSet, contextWith, drop, indexOf, keyOf, now, nowMs, ownedBy, put} from './_objects.js';
 import {commit, settle, tellRecord, type Told} from './_records.js';
 

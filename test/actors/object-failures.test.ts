@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import {failure} from '../../api/errors.js';
-import type {Reply} from '../../system/behavior.js';
+import type {Reply} from '../../system/kernel/behavior.js';
 import {aNamespace, aPod, aReplicaSet, contextWith, indexOf, nowMs, openWrites} from './_objects.js';
 import {records, restored, signalRecord, tellRecord, type Told} from './_records.js';
 

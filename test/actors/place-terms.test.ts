@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type {Pod} from '../../api/kinds/pod.js';
-import type {Known} from '../../system/object-index.js';
+import type {Known} from '../../system/index/object-index.js';
 import {
 	belowDefault,
 	cpuOnNode,

@@ -4,7 +4,7 @@ import test from 'ava';
 import {failed, succeeded} from '../../api/errors.js';
 import type {Volume} from '../../api/kinds/pod.js';
 import type {PodStatus} from '../../api/kinds/pod.js';
-import {ObjectIndex} from '../../system/object-index.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
 import {nodeDesign} from '../../actors/node/design.js';
 import type {Assign} from '../../actors/node/hand-state.js';
 import type {PodEvent} from '../../actors/sync-message.js';

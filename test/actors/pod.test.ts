@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import type {PodStatus} from '../../api/kinds/pod.js';
-import type {Effect} from '../../system/behavior.js';
+import type {Effect} from '../../system/kernel/behavior.js';
 import {aContainer, aNode, aPod, aReadyPod, contextWith, indexOf, now, nowMs} from './_objects.js';
 import {tellRecord, type Told} from './_records.js';
 

@@ -4,9 +4,9 @@ import test from 'ava';
 import type {Pod, PodSpec} from '../../api/kinds/pod.js';
 import type {ApiObject} from '../../api/object.js';
 import {scheduler, type SchedulerMessage, type SchedulerState} from '../../actors/control/scheduler.js';
-import type {Effect, Pending} from '../../system/behavior.js';
-import type {Known, ObjectIndex} from '../../system/object-index.js';
-import {play, playFrom} from '../../system/play.js';
+import type {Effect, Pending} from '../../system/kernel/behavior.js';
+import type {Known, ObjectIndex} from '../../system/index/object-index.js';
+import {play, playFrom} from '../../system/kernel/play.js';
 import {aContainer, aNode, aPod, contextWith, drop, indexOf, now, nowMs, openWrites, put} from './_objects.js';
 import {commit} from './_records.js';
 

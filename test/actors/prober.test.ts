@@ -4,8 +4,8 @@ import test from 'ava';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {prober, type ProberInput, type ProberMessage, type ProberState} from '../../actors/node/prober.js';
 import type {ActionResult} from '../../actors/node/runtime-port.js';
-import type {Effect, Next} from '../../system/behavior.js';
-import {playContext} from '../../system/play.js';
+import type {Effect, Next} from '../../system/kernel/behavior.js';
+import {playContext} from '../../system/kernel/play.js';
 import {aContainer, nowMs} from './_objects.js';
 
 const owner = 'troupe://node-a/pods/default.web/main';

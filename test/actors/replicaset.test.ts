@@ -2,8 +2,8 @@
 
 import test from 'ava';
 import type {ApiObject} from '../../api/object.js';
-import type {Effect, Pending} from '../../system/behavior.js';
-import type {Known} from '../../system/object-index.js';
+import type {Effect, Pending} from '../../system/kernel/behavior.js';
+import type {Known} from '../../system/index/object-index.js';
 import {aPod, aReadyPod, aReplicaSet, contextWith, indexOf, now, nowMs, openWrites, ownedBy, put, scheduled} from './_objects.js';
 import {settle, tellRecord} from './_records.js';
 

@@ -6,9 +6,9 @@ import type {ApiObject} from '../../api/object.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod, PodSpec} from '../../api/kinds/pod.js';
 import {scheduler, type SchedulerMessage, type SchedulerState} from '../../actors/control/scheduler.js';
-import type {Effect, Pending, Reply} from '../../system/behavior.js';
-import type {ObjectIndex} from '../../system/object-index.js';
-import {play, playFrom} from '../../system/play.js';
+import type {Effect, Pending, Reply} from '../../system/kernel/behavior.js';
+import type {ObjectIndex} from '../../system/index/object-index.js';
+import {play, playFrom} from '../../system/kernel/play.js';
 import {aClusterConfig, aContainer, aNode, aPod, contextWith, indexOf, drop, keyOf, nowMs, openWrites, put} from './_objects.js';
 import {commit} from './_records.js';
 

@@ -3,7 +3,7 @@
 import test from 'ava';
 import type {ApiObject} from '../../api/object.js';
 import {wakesOf} from '../../actors/control/wakes.js';
-import type {ObjectIndex} from '../../system/object-index.js';
+import type {ObjectIndex} from '../../system/index/object-index.js';
 import {
 	aClusterConfig,
 	aNamespace,

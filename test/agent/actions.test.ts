@@ -3,7 +3,7 @@ import type {AddressInfo, Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {runNetworkAction, type NetworkAction} from '../../agent/actions.js';
 import type {ActionResult} from '../../actors/node/runtime-port.js';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 
 const run = (action: NetworkAction, timeoutMs = 10_000): Promise<ActionResult> =>
 	new Promise(resolve => runNetworkAction(action, timeoutMs, systemClock, resolve));

@@ -8,7 +8,7 @@ import {noLogWatch} from '../../agent/process/log-watch.js';
 import {openSandboxes} from '../../agent/process/sandboxes.js';
 import {createStock} from '../../agent/process/stock.js';
 import {limits} from '../../api/limits.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 import {aContainer} from './runtime-contract.js';
 
 test('a container whose shim stands still before its program begins can be stopped', async t => {

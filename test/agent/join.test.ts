@@ -10,7 +10,7 @@ import {formatJoinToken, pinOfJoinToken} from '../../api/join-token.js';
 import {credentialOf, readCredential, writeCredential} from '../../agent/credential.js';
 import {isKnown, join} from '../../agent/join.js';
 import {ensureCertificates, pinOf} from '../../server/certificates.js';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 import {directory, vaults} from '../server/support.js';
 import path from 'node:path';
 import {stat, writeFile} from 'node:fs/promises';

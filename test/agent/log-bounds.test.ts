@@ -9,7 +9,7 @@ import {readMarks} from '../../agent/process/log-times.js';
 import {createLogWatch} from '../../agent/process/log-watch.js';
 import {nextLine, offsetOfTail, olderFile, readLog} from '../../agent/process/logs.js';
 import {limits} from '../../api/limits.js';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 import {eventually} from '../e2e/_waiting.js';
 import {aLog} from './_logs.js';
 

@@ -12,7 +12,7 @@ import {createLogReader} from '../../agent/process/log-reader.js';
 import type {SandboxRecord} from '../../agent/process/sandboxes.js';
 import type {Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 import {eventually} from '../e2e/_waiting.js';
 
 /** The log of a container that runs, and how often somebody has asked whether it does: that is once at each look. */

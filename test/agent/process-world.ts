@@ -9,7 +9,7 @@ import {releaseMemory} from '../../agent/process/memory.js';
 import {createProcessRuntime, type ProcessRuntimeOptions} from '../../agent/process-runtime.js';
 import {stopEverything} from '../../agent/process/stop-everything.js';
 import type {Runtime} from '../../actors/node/runtime-port.js';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 import type {World} from './runtime-contract.js';
 
 type Clean = (clean: () => Promise<void>) => void;

@@ -12,9 +12,9 @@ import {noSecrets, type FetchedSecret, type NodeSecrets, type SecretData} from '
 import {createSecretCache} from '../../agent/secret-cache.js';
 import {openSpec} from '../../agent/secret-env.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
-import {readOrMakeKey} from '../../system/key-file.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {seededRandom} from '../../system/random.js';
+import {readOrMakeKey} from '../../system/files/key-file.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {seededRandom} from '../../system/time/random.js';
 import {processWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 

@@ -7,7 +7,7 @@ import {readBootId, statOf} from '../../agent/process/identity.js';
 import {readLeaseRecord, stands, startWatchdog, uptimeHundredths, writeLeaseRecord} from '../../agent/process/watchdog.js';
 import type {ContainerExit, ContainerSpec, Runtime} from '../../actors/node/runtime-port.js';
 import {createProcessRuntime} from '../../agent/process-runtime.js';
-import {systemClock, type Clock} from '../../system/clock.js';
+import {systemClock, type Clock} from '../../system/time/clock.js';
 import {eventually} from '../e2e/_waiting.js';
 import {parentOf} from '../lane/processes.js';
 

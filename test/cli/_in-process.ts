@@ -1,8 +1,8 @@
 // Whole command lines without a process each: the same words, terminal and exit codes as `troupe`, some hundred times as fast.
 
 import {PassThrough, Readable} from 'node:stream';
-import {runCommandLine} from '../../cli/command-line.js';
-import {terminalOf} from '../../cli/terminal.js';
+import {runCommandLine} from '../../cli/command-line/command-line.js';
+import {terminalOf} from '../../cli/screen/terminal.js';
 import type {Ran} from './_rig.js';
 
 export type Around = {

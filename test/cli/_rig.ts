@@ -12,7 +12,7 @@ import {ensureCertificates} from '../../server/certificates.js';
 import {createGateway} from '../../server/gateway.js';
 import {kubeconfigText} from '../../server/kubeconfig.js';
 import {sealsOf} from '../../server/seal.js';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 import {testCluster} from '../server/cluster.js';
 import {vaults} from '../server/support.js';
 import {line} from './_in-process.js';

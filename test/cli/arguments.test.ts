@@ -1,9 +1,9 @@
 import test from 'ava';
 import {AppError} from '../../api/errors.js';
-import {parseArguments} from '../../cli/arguments.js';
+import {parseArguments} from '../../cli/command-line/arguments.js';
 import type {FlagSpecs} from '../../cli/command.js';
 import {commands} from '../../cli/commands.js';
-import {withoutLeading} from '../../cli/leading-flags.js';
+import {withoutLeading} from '../../cli/command-line/leading-flags.js';
 import {folder, run} from './_rig.js';
 
 const specs: FlagSpecs = {

@@ -2,9 +2,9 @@ import test from 'ava';
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {JsonObject} from '../../api/object.js';
-import {changeObject} from '../../cli/changes.js';
+import {changeObject} from '../../cli/cluster/changes.js';
 import type {Client, Request} from '../../cli/client.js';
-import {resourceOf} from '../../cli/resources.js';
+import {resourceOf} from '../../cli/cluster/resources.js';
 
 /** A server whose object is changed by somebody else between so many reads and the writes that follow them. */
 function serverOf(othersChange: number) {

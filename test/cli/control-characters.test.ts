@@ -1,5 +1,5 @@
 import test from 'ava';
-import {bytesWithControlsShown, withControlsShown, withForeignControlsShown} from '../../cli/control-characters.js';
+import {bytesWithControlsShown, withControlsShown, withForeignControlsShown} from '../../cli/screen/control-characters.js';
 
 test('what commands a terminal or turns letters round is shown; lines, tabs and letters stay', t => {
 	t.is(withControlsShown('a\tb\r\nc\n'), 'a\tb\r\nc\n');

@@ -5,7 +5,7 @@ import type {Pod} from '../../api/kinds/pod.js';
 import type {Client, Request} from '../../cli/client.js';
 import {choosePods} from '../../cli/drain/choose.js';
 import {evictAll} from '../../cli/drain/evict.js';
-import {noDeadline} from '../../cli/wait.js';
+import {noDeadline} from '../../cli/objects/wait.js';
 
 const nothingGivenUp = {force: false, deleteEmptyDirData: false, ignoreDaemonSets: false};
 

@@ -2,7 +2,7 @@ import {createRequire} from 'node:module';
 import test from 'ava';
 import type {Descriptions} from '../../api/descriptions.cjs';
 import {kinds} from '../../api/catalogue.js';
-import {drawExplained, explain, type Explained} from '../../cli/explain.js';
+import {drawExplained, explain, type Explained} from '../../cli/objects/explain.js';
 import {folder, run} from './_rig.js';
 
 const descriptions: Descriptions = {

@@ -3,10 +3,10 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {keepLineage, lineageIn, refuseLostStore, refuseMissingStore} from '../../cli/first-start.js';
-import {homeOf, type Home} from '../../cli/home.js';
-import {createMemoryStore} from '../../system/memory-store.js';
-import {noMeta} from '../../system/meta.js';
+import {keepLineage, lineageIn, refuseLostStore, refuseMissingStore} from '../../cli/serving/first-start.js';
+import {homeOf, type Home} from '../../cli/files/home.js';
+import {createMemoryStore} from '../../system/store/memory-store.js';
+import {noMeta} from '../../system/store/meta.js';
 import {batchOf, commitTo} from '../system/store-contract.js';
 import {folder} from './_rig.js';
 

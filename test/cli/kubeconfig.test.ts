@@ -5,7 +5,7 @@ import {closeSync, constants, openSync} from 'node:fs';
 import {symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import {readConnection} from '../../cli/kubeconfig.js';
+import {readConnection} from '../../cli/cluster/kubeconfig.js';
 import {folder} from './_rig.js';
 
 const cluster = 'clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]';

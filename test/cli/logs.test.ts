@@ -8,7 +8,7 @@ import {nextStep} from '../../cli/logs/container.js';
 import {lineSink, plainSink, type Sink} from '../../cli/logs/sink.js';
 import {sinks} from '../../cli/logs/streams.js';
 import type {LogWish} from '../../cli/logs/wish.js';
-import {terminalOf} from '../../cli/terminal.js';
+import {terminalOf} from '../../cli/screen/terminal.js';
 import {openCluster} from './_rig.js';
 
 const podOf = (phase: string, more: object = {}): Pod =>

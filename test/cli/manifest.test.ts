@@ -1,9 +1,9 @@
 import {Readable} from 'node:stream';
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {faultText, placeText} from '../../cli/faults.js';
-import {readManifests} from '../../cli/manifest-files.js';
-import {parseManifest} from '../../cli/manifest.js';
+import {faultText, placeText} from '../../cli/manifests/faults.js';
+import {readManifests} from '../../cli/manifests/manifest-files.js';
+import {parseManifest} from '../../cli/manifests/manifest.js';
 
 const problemsOf = (text: string): readonly string[] => parseManifest('f.yaml', text).faults.map(faultText);
 const valuesOf = (text: string): readonly unknown[] => parseManifest('f.yaml', text).documents.map(({value}) => value);

@@ -3,13 +3,13 @@
 import {readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 import {storePrefix} from '../../api/keys.js';
-import {openNodeCache, shownPlace} from '../../cli/node-cache.js';
-import {openLevelDriver} from '../../system/level-store.js';
-import {noMeta} from '../../system/meta.js';
-import {withSum} from '../../system/record-sum.js';
-import {metaFrom} from '../../system/store-calls.js';
+import {openNodeCache, shownPlace} from '../../cli/serving/node-cache.js';
+import {openLevelDriver} from '../../system/store/level-store.js';
+import {noMeta} from '../../system/store/meta.js';
+import {withSum} from '../../system/store/record-sum.js';
+import {metaFrom} from '../../system/store/store-calls.js';
 import {batchOf, commitTo, loadFrom, writing} from '../system/store-contract.js';
 import {folder} from './_rig.js';
 

@@ -2,8 +2,8 @@ import test from 'ava';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {applying} from '../../cli/apply/plan.js';
 import type {Prepared} from '../../cli/apply/prepare.js';
-import {resourceOf} from '../../cli/resources.js';
-import {withLastApplied} from '../../cli/three-way.js';
+import {resourceOf} from '../../cli/cluster/resources.js';
+import {withLastApplied} from '../../cli/manifests/three-way.js';
 
 const kept = withLastApplied({
 	apiVersion: 'v1',

@@ -30,16 +30,17 @@ const tsc = `
 const fs = require('fs');
 fs.appendFileSync('ran', 'tsc\\n');
 if (fs.existsSync('tsc-fails')) process.exit(2);
-fs.mkdirSync('build/cli', {recursive: true});
+fs.mkdirSync('build/cli/prepare', {recursive: true});
 for (const name of ['main', 'extra']) if (fs.existsSync('cli/' + name + '.ts')) fs.writeFileSync('build/cli/' + name + '.js', '');
-fs.writeFileSync('build/cli/compile-validators.js', "require('fs').appendFileSync('ran', 'validators\\\\n')");
+fs.writeFileSync('build/cli/prepare/compile-validators.js', "require('fs').appendFileSync('ran', 'validators\\\\n')");
 `;
 
 /** A clone in small, with nothing installed and nothing built. */
 async function clone(t: ExecutionContext) {
 	const dir = await folder(t);
-	await mkdir(path.join(dir, 'cli'));
-	for (const name of ['prepare.cjs', 'node-version.cjs']) await copyFile(path.join(root, 'cli', name), path.join(dir, 'cli', name));
+	await mkdir(path.join(dir, 'cli/prepare'), {recursive: true});
+	for (const name of ['prepare.cjs', 'node-version.cjs'])
+		await copyFile(path.join(root, 'cli/prepare', name), path.join(dir, 'cli/prepare', name));
 	await writeFile(path.join(dir, 'package.json'), '{}');
 	await writeFile(path.join(dir, 'tsconfig.json'), '{}');
 	await writeFile(path.join(dir, 'package-lock.json'), JSON.stringify(lock('1.0.0')));
@@ -50,7 +51,7 @@ async function clone(t: ExecutionContext) {
 	return {
 		at,
 		prepare: (): Promise<Ran> =>
-			execute(process.execPath, [at('cli/prepare.cjs')], {
+			execute(process.execPath, [at('cli/prepare/prepare.cjs')], {
 				cwd: '/',
 				env: {PATH: process.env['PATH'], npm_execpath: at('fake-npm.js'), NODE_ENV: 'production'},
 			}),
@@ -151,7 +152,7 @@ test('two at once take turns, and the work is done once', async t => {
 });
 
 test('a Node that is too old is refused in one line that says how to get a newer one', async t => {
-	const file = path.join(root, 'cli/node-version.cjs');
+	const file = path.join(root, 'cli/prepare/node-version.cjs');
 	const pretend = `Object.defineProperty(process, 'versions', {value: {node: '18.20.4'}}); require(${JSON.stringify(file)})`;
 	const {code, out, err} = await execute(process.execPath, ['-e', pretend], {cwd: '/', env: {}});
 	t.deepEqual([code, out], [1, '']);
@@ -169,7 +170,7 @@ const modern = /=>|`|\b(?:const|let|async|await|class)\b|\?\.|\?\?/;
 
 test('what runs before the version is known is plain old JavaScript', async t => {
 	for (const name of ['prepare.cjs', 'node-version.cjs']) {
-		const source = await readFile(path.join(root, 'cli', name), 'utf8');
+		const source = await readFile(path.join(root, 'cli/prepare', name), 'utf8');
 		const code = source.replace(/'[^'\n]*'|\/\*[\s\S]*?\*\/|\/\/.*/g, '');
 		t.notRegex(code, modern, name);
 	}
@@ -178,10 +179,10 @@ test('what runs before the version is known is plain old JavaScript', async t =>
 test('the launcher works through symlinks, from anywhere, and says when nothing is built', async t => {
 	const dir = await folder(t);
 	await mkdir(path.join(dir, 'clone with space/build/cli'), {recursive: true});
-	await mkdir(path.join(dir, 'clone with space/cli'));
+	await mkdir(path.join(dir, 'clone with space/cli/prepare'), {recursive: true});
 	const clonePath = path.join(dir, 'clone with space');
 	await copyFile(path.join(root, 'troupe'), path.join(clonePath, 'troupe'));
-	await copyFile(path.join(root, 'cli/node-version.cjs'), path.join(clonePath, 'cli/node-version.cjs'));
+	await copyFile(path.join(root, 'cli/prepare/node-version.cjs'), path.join(clonePath, 'cli/prepare/node-version.cjs'));
 	await symlink('clone with space/troupe', path.join(dir, 'first'));
 	await symlink(path.join(dir, 'first'), path.join(dir, 'second'));
 	const launch = promisify(execFile);

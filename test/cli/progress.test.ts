@@ -1,9 +1,9 @@
 import {PassThrough} from 'node:stream';
 import test from 'ava';
-import {startProgress, withProgress} from '../../cli/progress.js';
-import {terminalOf} from '../../cli/terminal.js';
-import {cutLine, widthAtMost, widthOfLine} from '../../cli/text-width.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {startProgress, withProgress} from '../../cli/screen/progress.js';
+import {terminalOf} from '../../cli/screen/terminal.js';
+import {cutLine, widthAtMost, widthOfLine} from '../../cli/screen/text-width.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 
 /** A terminal of so many columns; what was written to it since the last look. */
 function aTerminal({columns = 40, isTTY = true, ...environment}: {columns?: number; isTTY?: boolean; LANG?: string; TERM?: string} = {}) {

@@ -5,13 +5,13 @@ import tls from 'node:tls';
 import {setImmediate as turn} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {limits} from '../../api/limits.js';
-import {renewDaily} from '../../cli/renewal.js';
+import {renewDaily} from '../../cli/serving/renewal.js';
 import {ensureCertificates, findCertificates} from '../../server/certificates.js';
 import {createGateway, type Certificate} from '../../server/gateway.js';
 import {createWeb} from '../../server/web.js';
-import {systemClock} from '../../system/clock.js';
-import {createNewcomers} from '../../system/newcomers.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {systemClock} from '../../system/time/clock.js';
+import {createNewcomers} from '../../system/broker/newcomers.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 import {vaults} from '../server/support.js';
 
 const dayMs = 86_400_000;

@@ -1,11 +1,11 @@
 import test from 'ava';
 import {createColors} from 'picocolors';
-import {cellText, drawTable, paintStatus} from '../../cli/table.js';
-import {parseHostPort} from '../../cli/up-options.js';
+import {cellText, drawTable, paintStatus} from '../../cli/screen/table.js';
+import {parseHostPort} from '../../cli/serving/up-options.js';
 import {parseDuration} from '../../api/duration.js';
-import {wantsColour} from '../../cli/terminal.js';
-import {widthFor} from '../../cli/text-width.js';
-import {looksLikeHome} from '../../cli/home-contents.js';
+import {wantsColour} from '../../cli/screen/terminal.js';
+import {widthFor} from '../../cli/screen/text-width.js';
+import {looksLikeHome} from '../../cli/files/home-contents.js';
 import {writtenPath} from '../../cli/apply/located.js';
 
 test('columns stand three spaces apart and lines have no tail', async t => {

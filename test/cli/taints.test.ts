@@ -1,6 +1,6 @@
 import test from 'ava';
 import type {Taint} from '../../api/kinds/node.js';
-import {changeTaints, contradictions, isTaintWord, parseTaint, type TaintChange} from '../../cli/taints.js';
+import {changeTaints, contradictions, isTaintWord, parseTaint, type TaintChange} from '../../cli/objects/taints.js';
 
 const changesOf = (...words: readonly string[]): readonly TaintChange[] =>
 	words.map(word => {

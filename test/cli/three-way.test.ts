@@ -2,7 +2,7 @@ import test from 'ava';
 import type {JsonObject} from '../../api/object.js';
 import {mergePatch} from '../../api/merge-patch.js';
 import {lastAppliedAnnotation} from '../../api/sealed.js';
-import {applyPatch, isRemembered, withLastApplied} from '../../cli/three-way.js';
+import {applyPatch, isRemembered, withLastApplied} from '../../cli/manifests/three-way.js';
 
 const manifest = (spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({kind: 'Pod', metadata: {name: 'a', ...metadata}, spec});
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type {ApiObject} from '../../api/object.js';
-import {parseJsonPath, valuesAt} from '../../cli/json-path.js';
-import {beginWait, isMet, lookAgain, parseGoal, type WaitGoal} from '../../cli/wait-goal.js';
+import {parseJsonPath, valuesAt} from '../../cli/objects/json-path.js';
+import {beginWait, isMet, lookAgain, parseGoal, type WaitGoal} from '../../cli/objects/wait-goal.js';
 
 const goalOf = (text: string): WaitGoal => {
 	const goal = parseGoal(text);

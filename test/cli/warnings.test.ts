@@ -1,6 +1,6 @@
 import type {IncomingMessage} from 'node:http';
 import test from 'ava';
-import {warningReader} from '../../cli/warnings.js';
+import {warningReader} from '../../cli/cluster/warnings.js';
 
 const answerWith = (...warning: readonly string[]) => ({headersDistinct: {warning}}) as unknown as IncomingMessage;
 

@@ -4,8 +4,8 @@ import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import {address} from '../../api/keys.js';
-import {next, reply, type Behavior, type ReplyTo} from '../../system/behavior.js';
-import {play} from '../../system/play.js';
+import {next, reply, type Behavior, type ReplyTo} from '../../system/kernel/behavior.js';
+import {play} from '../../system/kernel/play.js';
 import {readPage, root} from './_pages.js';
 
 const {text} = readPage('README.md');

@@ -9,7 +9,7 @@ const word = (cell: string | undefined): string => (cell ?? '').replaceAll('`', 
 
 /** The members of the union `Effect`, read from its declaration: types leave no trace at run time. */
 function effectTypes(): readonly string[] {
-	const source = readPage('system/behavior.ts').text;
+	const source = readPage('system/kernel/behavior.ts').text;
 	const start = source.indexOf('export type Effect =');
 	const declaration = source.slice(start, source.indexOf(';\n\n', start));
 	return [...declaration.matchAll(/readonly type: ((?:'\w+'(?: \| )?)+)/g)].flatMap(match =>

@@ -1,6 +1,6 @@
 // An agent with nothing but its uplink, whose main loop stands still when it is told to: `node _blocked-agent.js <url>`.
 
-import {openUplink} from '../../system/uplink.js';
+import {openUplink} from '../../system/presence/uplink.js';
 
 const url = process.argv[2] ?? '';
 const uplink = openUplink({

@@ -1,7 +1,7 @@
 // An outside tool that listens: a plain MQTT client with a login, over TCP or WebSocket.
 
 import {connectAsync, type MqttClient} from 'mqtt';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 import type {TopicMessage} from '../../server/topics.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Home, Owner} from './_rig.js';

@@ -8,9 +8,9 @@ import {objectBehavior} from '../../actors/control/object.js';
 import {replicaSetController} from '../../actors/control/replicaset.js';
 import {secretController} from '../../actors/control/secret.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
-import {processTitle} from '../../cli/process-title.js';
-import {runUp} from '../../cli/up.js';
-import type {UpOptions} from '../../cli/up-options.js';
+import {processTitle} from '../../cli/files/process-title.js';
+import {runUp} from '../../cli/serving/up.js';
+import type {UpOptions} from '../../cli/serving/up-options.js';
 
 const unlucky = 13;
 const anyPort = {host: '127.0.0.1', port: 0};

@@ -11,9 +11,9 @@ import type {TestFn} from 'ava';
 import {removeHomes} from '../../agent/process/homes.js';
 import {releaseMemory} from '../../agent/process/memory.js';
 import {clientOf, type Client} from '../../cli/client.js';
-import {readEndpoints, type Endpoints} from '../../cli/endpoints.js';
-import {homeOf} from '../../cli/home.js';
-import {readConnection} from '../../cli/kubeconfig.js';
+import {readEndpoints, type Endpoints} from '../../cli/files/endpoints.js';
+import {homeOf} from '../../cli/files/home.js';
+import {readConnection} from '../../cli/cluster/kubeconfig.js';
 import {killAll, lives, processesOf} from './_processes.js';
 import {eventually} from './_waiting.js';
 

@@ -3,7 +3,7 @@
 import {readdirSync, readFileSync, type Dirent} from 'node:fs';
 import path from 'node:path';
 import {storePrefix} from '../../api/keys.js';
-import {openLevelStore} from '../../system/level-store.js';
+import {openLevelStore} from '../../system/store/level-store.js';
 
 /** How a secret word may look when it leaks: plain, as base64, as hex. */
 export const formsOf = (word: string): readonly string[] => [

@@ -2,10 +2,10 @@
 
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../../cli/client.js';
-import type {List} from '../../cli/lists.js';
-import {pathOf, resourceOf} from '../../cli/resources.js';
-import {watch} from '../../cli/watch.js';
-import {systemClock} from '../../system/clock.js';
+import type {List} from '../../cli/cluster/lists.js';
+import {pathOf, resourceOf} from '../../cli/cluster/resources.js';
+import {watch} from '../../cli/cluster/watch.js';
+import {systemClock} from '../../system/time/clock.js';
 
 const deadlineMs = 20_000;
 const lookMs = 20;

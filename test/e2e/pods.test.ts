@@ -4,7 +4,7 @@ import test from 'ava';
 import {containerOf, isReady, obedientPod, phaseOf, pidOf, pidsWhenRunning, podOf, untilAnswers} from './_pods.js';
 import {lives, signal} from './_processes.js';
 import {openFileHome} from './_rig.js';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 import {eventually, until} from './_waiting.js';
 
 const {cluster, client} = openFileHome(test);

@@ -1,7 +1,7 @@
 // Real etcd (Debian: etcd-server), one member or several, on free ports of loopback.
 
-import {connectEtcd, type EtcdClient} from '../../system/etcd-client.js';
-import {systemClock} from '../../system/clock.js';
+import {connectEtcd, type EtcdClient} from '../../system/store/etcd-client.js';
+import {systemClock} from '../../system/time/clock.js';
 import {folder, freePort, serverOf, until, type Server, type Teardown} from './_servers.js';
 import path from 'node:path';
 

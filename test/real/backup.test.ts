@@ -3,8 +3,8 @@
 import path from 'node:path';
 import test from 'ava';
 import type {Client} from '../../cli/client.js';
-import {listAll} from '../../cli/lists.js';
-import {resourceOf} from '../../cli/resources.js';
+import {listAll} from '../../cli/cluster/lists.js';
+import {resourceOf} from '../../cli/cluster/resources.js';
 import {freePorts, openHome, type Home} from '../e2e/_rig.js';
 import {startEtcd} from './_etcd.js';
 

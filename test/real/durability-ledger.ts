@@ -2,7 +2,7 @@
 
 import {createHash} from 'node:crypto';
 import type {ApiObject} from '../../api/object.js';
-import type {ObjectIndex} from '../../system/object-index.js';
+import type {ObjectIndex} from '../../system/index/object-index.js';
 
 export type Spec = {readonly turn: number; readonly text: string; readonly sum: string};
 

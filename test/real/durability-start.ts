@@ -1,10 +1,10 @@
 // A pipeline over a real store, for programs that only write or only look.
 
 import {randomUUID} from 'node:crypto';
-import {systemClock} from '../../system/clock.js';
-import {ObjectIndex} from '../../system/object-index.js';
-import {startPipeline, type Pipeline} from '../../system/pipeline.js';
-import type {StoreDriver} from '../../system/store.js';
+import {systemClock} from '../../system/time/clock.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
+import {startPipeline, type Pipeline} from '../../system/commit/pipeline.js';
+import type {StoreDriver} from '../../system/store/store.js';
 
 export function startOn(driver: StoreDriver): Promise<{readonly pipeline: Pipeline; readonly index: ObjectIndex}> {
 	const index = new ObjectIndex();

@@ -2,8 +2,8 @@
 // acknowledgement and each error. Arguments: data directory, number of writers, number of its life.
 
 import process from 'node:process';
-import {openLevelStore} from '../../system/level-store.js';
-import type {Pipeline} from '../../system/pipeline.js';
+import {openLevelStore} from '../../system/store/level-store.js';
+import type {Pipeline} from '../../system/commit/pipeline.js';
 import {ackLine, errorLine, firstTurn, isRemoval, writtenKey, writtenObject} from './durability-ledger.js';
 import {startOn} from './durability-start.js';
 

@@ -6,7 +6,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
-import {openLevelStore} from '../../system/level-store.js';
+import {openLevelStore} from '../../system/store/level-store.js';
 import {acknowledge, compare, emptyLedger, parseAck, type Ledger} from './durability-ledger.js';
 import {startOn} from './durability-start.js';
 

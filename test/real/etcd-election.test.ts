@@ -1,10 +1,10 @@
 // Elections by leases of a real etcd (Debian: etcd-server).
 
 import test from 'ava';
-import {connectEtcd} from '../../system/etcd-client.js';
-import {createEtcdElection} from '../../system/etcd-election.js';
-import {systemClock} from '../../system/clock.js';
-import {systemRandom} from '../../system/random.js';
+import {connectEtcd} from '../../system/store/etcd-client.js';
+import {createEtcdElection} from '../../system/leadership/etcd-election.js';
+import {systemClock} from '../../system/time/clock.js';
+import {systemRandom} from '../../system/time/random.js';
 import {electionContract} from '../system/election-contract.js';
 import {startEtcd, type Etcd} from './_etcd.js';
 import {proxyTo, until} from './_servers.js';

@@ -10,7 +10,7 @@ import {succeeded} from '../../api/errors.js';
 import {ensureCertificates} from '../../server/certificates.js';
 import {createGateway} from '../../server/gateway.js';
 import {writeKubeconfig} from '../../server/kubeconfig.js';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 import {aPod, aReplicaSet, testCluster} from '../server/cluster.js';
 import {directory, vaults} from '../server/support.js';
 

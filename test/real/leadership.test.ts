@@ -5,7 +5,7 @@ import test, {type ExecutionContext} from 'ava';
 import {answers, startEtcd, type Etcd} from './_etcd.js';
 import {compareStore, startLoad, startPeer, startServer, watchMeta, type LeaderServer, type Load} from './_leaders.js';
 import {proxyTo, until, type Proxy} from './_servers.js';
-import type {Meta} from '../../system/store.js';
+import type {Meta} from '../../system/store/store.js';
 
 const writers = 50;
 

@@ -8,7 +8,7 @@ import test, {type ExecutionContext} from 'ava';
 import {objectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import {createTopics, retainedObjects} from '../../server/topics.js';
-import {ObjectIndex} from '../../system/object-index.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
 import {passwordOf, startBroker, type Rig} from '../system/broker-rig.js';
 
 const run = promisify(execFile);

@@ -21,7 +21,7 @@ import test, {type ExecutionContext} from 'ava';
 import type {ContainerSpec, VolumeSource, VolumeSpec} from '../../actors/node/runtime-port.js';
 import type {NodeSecrets} from '../../actors/node/secrets-port.js';
 import {succeeded} from '../../api/errors.js';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 import {isThere, processWorld, whenTrue} from '../agent/process-world.js';
 import {aContainer, driver, mount} from '../agent/runtime-contract.js';
 import {eventually} from '../e2e/_waiting.js';

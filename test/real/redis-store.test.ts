@@ -3,10 +3,10 @@
 import test from 'ava';
 import {Redis} from 'ioredis';
 import {AppError} from '../../api/errors.js';
-import {openNodeCache} from '../../cli/node-cache.js';
-import {systemClock} from '../../system/clock.js';
-import {noMeta} from '../../system/meta.js';
-import {openRedisStore} from '../../system/redis-store.js';
+import {openNodeCache} from '../../cli/serving/node-cache.js';
+import {systemClock} from '../../system/time/clock.js';
+import {noMeta} from '../../system/store/meta.js';
+import {openRedisStore} from '../../system/store/redis-store.js';
 import {batchOf, commitTo, loadFrom, metaOf, storeContract, writing} from '../system/store-contract.js';
 import {startRedis, type RedisServer} from './_redis.js';
 import {until} from './_servers.js';

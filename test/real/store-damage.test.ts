@@ -4,7 +4,7 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import {seededRandom} from '../../system/random.js';
+import {seededRandom} from '../../system/time/random.js';
 import {damagedOnce, fillStore, type Fate} from '../system/store-damage.js';
 
 test('of 150 flips and cuts none is served as truth', async t => {

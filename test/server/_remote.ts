@@ -4,7 +4,7 @@ import type {SessionAsk} from '../../actors/node/runtime-actor.js';
 import type {ExecOutput, LogRequest} from '../../actors/node/runtime-port.js';
 import {succeeded, type Outcome} from '../../api/errors.js';
 import {remoteProtocol} from '../../api/remote-channels.js';
-import {dialWebSocket, type MessageSocket} from '../../system/web-socket.js';
+import {dialWebSocket, type MessageSocket} from '../../system/links/web-socket.js';
 import type {TestCluster} from './cluster.js';
 
 export type NodeAsked = SessionAsk | {readonly type: 'readLog'; readonly request: LogRequest};

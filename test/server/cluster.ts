@@ -12,10 +12,10 @@ import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from '../..
 import {termsOf} from '../../actors/control/kinds.js';
 import type {LogChunk, LogRequest} from '../../actors/node/runtime-port.js';
 import type {AskOptions, ControlPlane, JournalEntry, ObjectEvent, TreeNode} from '../../server/control-plane.js';
-import type {Message} from '../../system/behavior.js';
-import {ObjectIndex} from '../../system/object-index.js';
-import type {StoredRecord} from '../../system/store.js';
-import {WatchRing, type WatchListener, type WatchStart} from '../../system/watch-ring.js';
+import type {Message} from '../../system/kernel/behavior.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
+import type {StoredRecord} from '../../system/store/store.js';
+import {WatchRing, type WatchListener, type WatchStart} from '../../system/index/watch-ring.js';
 
 export type Asked = {readonly to: string; readonly message: Message & JsonObject; readonly options: AskOptions};
 

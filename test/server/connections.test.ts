@@ -9,9 +9,9 @@ import {boundConnections, connectionBounds, listenOn, type ConnectionBounds} fro
 import {ensureCertificates} from '../../server/certificates.js';
 import {limits} from '../../api/limits.js';
 import {createRunning} from '../../server/running.js';
-import {systemClock} from '../../system/clock.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {createNewcomers} from '../../system/newcomers.js';
+import {systemClock} from '../../system/time/clock.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {createNewcomers} from '../../system/broker/newcomers.js';
 import {eventually} from '../e2e/_waiting.js';
 import {aPod, collectionPath, testCluster} from './cluster.js';
 import {openDoor, type Door} from './door.js';

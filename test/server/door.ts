@@ -5,8 +5,8 @@ import type {Identity} from '../../api/roles.js';
 import {createGateway} from '../../server/gateway.js';
 import {sealsOf} from '../../server/seal.js';
 import type {ConnectionBounds} from '../../server/listener.js';
-import {systemClock} from '../../system/clock.js';
-import type {Newcomers} from '../../system/newcomers.js';
+import {systemClock} from '../../system/time/clock.js';
+import type {Newcomers} from '../../system/broker/newcomers.js';
 import {ask, type Ask} from './support.js';
 import {testCluster, type TestCluster} from './cluster.js';
 

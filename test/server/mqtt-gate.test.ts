@@ -3,7 +3,7 @@ import {once} from 'node:events';
 import test from 'ava';
 import {limits} from '../../api/limits.js';
 import {createMqttGate} from '../../server/mqtt-gate.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 
 test('while nobody leads no more wait to be told so than a broker would take', t => {
 	const gate = createMqttGate(new ManualClock());

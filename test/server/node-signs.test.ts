@@ -3,8 +3,8 @@ import {limits} from '../../api/limits.js';
 import {formatPresence, type Presence} from '../../api/presence.js';
 import {topicMatches} from '../../api/mqtt-filter.js';
 import type {SignsMessage} from '../../actors/control/detector.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import type {PubSub} from '../../system/pubsub.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import type {PubSub} from '../../system/links/pubsub.js';
 import {startNodeSigns} from '../../server/node-signs.js';
 
 /** Topics in memory, delivered at once or after a while. */

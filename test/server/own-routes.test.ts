@@ -1,7 +1,7 @@
 import test from 'ava';
 import {failed, succeeded} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {readBackup} from '../../system/backup.js';
+import {readBackup} from '../../system/store/backup.js';
 import {aNode} from '../actors/_objects.js';
 import type {TreeNode} from '../../server/control-plane.js';
 import {aPod, aReplicaSet} from './cluster.js';

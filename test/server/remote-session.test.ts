@@ -4,8 +4,8 @@ import type {ExecOutput} from '../../actors/node/runtime-port.js';
 import {succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {runSession} from '../../server/http/remote-session.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import type {MessageSocket} from '../../system/web-socket.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import type {MessageSocket} from '../../system/links/web-socket.js';
 
 test('a session is kept while a piece of it is under way to its reader, and no longer', async t => {
 	const clock = new ManualClock();

@@ -8,7 +8,7 @@ import {ensureCertificates} from '../../server/certificates.js';
 import {createGateway, type Behind} from '../../server/gateway.js';
 import {sealsOf} from '../../server/seal.js';
 import {sealedDraft} from '../../server/secrets.js';
-import {systemClock} from '../../system/clock.js';
+import {systemClock} from '../../system/time/clock.js';
 import {testCluster} from './cluster.js';
 import {plainVault} from './support.js';
 

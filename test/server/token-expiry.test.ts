@@ -2,7 +2,7 @@ import test from 'ava';
 import {limits} from '../../api/limits.js';
 import {followExpiry} from '../../server/token-expiry.js';
 import {openTokens} from '../../server/tokens.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 import {keptInMemory, plainVault} from './support.js';
 
 function followed() {

@@ -5,9 +5,9 @@ import {topicMatches} from '../../api/mqtt-filter.js';
 import type {ApiObject} from '../../api/object.js';
 import {startSweeps, type SweepResult} from '../../server/topic-sweep.js';
 import {createTopics, retainedObjects} from '../../server/topics.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {ObjectIndex} from '../../system/object-index.js';
-import type {TopicListener} from '../../system/mqtt-link.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
+import type {TopicListener} from '../../system/links/mqtt-link.js';
 
 /** A broker elsewhere: it retains, and hands on when `settle` is called. */
 function aBroker() {

@@ -3,7 +3,7 @@ import {topicMatches} from '../../api/mqtt-filter.js';
 import {objectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import {createTopics, gapsIn, retainedObjects, type Gap, type TopicMessage} from '../../server/topics.js';
-import {ObjectIndex} from '../../system/object-index.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
 import {hearing, loggedIn, settled, startBroker, type Heard} from '../system/broker-rig.js';
 
 const aPod = (name: string, version: number, namespace = 'default'): ApiObject => ({

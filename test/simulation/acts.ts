@@ -1,7 +1,7 @@
 // Makes the acts of a plan happen. What lasts for a while ends by itself, or at `calm`.
 
 import {limits} from '../../api/limits.js';
-import {noPacketFaults} from '../../system/world.js';
+import {noPacketFaults} from '../../system/world/world.js';
 import type {WorldHost} from '../../system/world/network.js';
 import type {WorldProcess} from '../../system/world/process.js';
 import {wellStore} from '../../system/world/store.js';

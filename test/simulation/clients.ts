@@ -4,7 +4,7 @@ import type {Outcome} from '../../api/errors.js';
 import {exclusiveAnnotation} from '../../api/exclusive.js';
 import {objectKey} from '../../api/keys.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
-import type {Message} from '../../system/behavior.js';
+import type {Message} from '../../system/kernel/behavior.js';
 import type {SimulatedCluster} from './cluster.js';
 import {sealedData} from './vault.js';
 import type {Deed, Program, SetLike} from './plan.js';

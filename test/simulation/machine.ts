@@ -1,9 +1,9 @@
 // One program on one host of the virtual world: what of it outlives its process, and how it ends.
 
-import {checkedStore} from '../../system/checked-store.js';
-import type {MemoryStoreData} from '../../system/memory-store.js';
-import type {Batch, StoreDriver} from '../../system/store.js';
-import {emptyDisk, type World} from '../../system/world.js';
+import {checkedStore} from '../../system/store/checked-store.js';
+import type {MemoryStoreData} from '../../system/store/memory-store.js';
+import type {Batch, StoreDriver} from '../../system/store/store.js';
+import {emptyDisk, type World} from '../../system/world/world.js';
 import type {WorldHost} from '../../system/world/network.js';
 import type {WorldProcess} from '../../system/world/process.js';
 import {createWorldStore, wellStore, type StoreTrouble} from '../../system/world/store.js';

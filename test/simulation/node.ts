@@ -10,7 +10,7 @@ import {openNode, type Node} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
 import type {SimulatedHost} from '../../agent/simulated/host.js';
 import type {Treatment} from '../../agent/simulated/script.js';
-import type {World} from '../../system/world.js';
+import type {World} from '../../system/world/world.js';
 import {nodeUplink} from '../../system/world/uplink.js';
 import type {SimulatedCluster} from './cluster.js';
 import {openedData} from './vault.js';

@@ -1,7 +1,7 @@
 // What sets and the scheduler have asked for and what is not committed yet. An actor that crashes forgets it and may rightly ask again:
 // for exactly that, and nothing else, two binds may take one place, and a set may get a pod too many.
 
-import {isReply, type Effect, type Message} from '../../system/behavior.js';
+import {isReply, type Effect, type Message} from '../../system/kernel/behavior.js';
 import type {Spy} from './spies.js';
 
 type Bind = {readonly uid: string; readonly node: string};

@@ -1,9 +1,8 @@
 // What is going to happen in one history, as data: so that it can be printed, replayed, and shrunk to the few acts that matter.
 // Targets are shares from 0 to 1 of whatever there is to choose from at that time, so that an act means something without the others.
 
-import type {Random} from '../../system/behavior.js';
-import {seededRandom} from '../../system/random.js';
-import type {PacketFaults} from '../../system/world.js';
+import {seededRandom, type Random} from '../../system/time/random.js';
+import type {PacketFaults} from '../../system/world/world.js';
 import type {StoreTrouble} from '../../system/world/store.js';
 
 export type Program = 'serves' | 'fails' | 'ignoresTerm';

@@ -10,10 +10,10 @@ import type {ContainerChanged} from '../../actors/node/container-state.js';
 import type {LeasesState} from '../../actors/node/leases.js';
 import type {ContainerObservation} from '../../actors/node/runtime-port.js';
 import type {ApiObject} from '../../api/object.js';
-import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/behavior.js';
-import type {SystemDesign} from '../../system/durable-system.js';
-import {silenceMs} from '../../system/membership.js';
-import type {Known} from '../../system/object-index.js';
+import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/kernel/behavior.js';
+import type {SystemDesign} from '../../system/commit/durable-system.js';
+import {silenceMs} from '../../system/presence/membership.js';
+import type {Known} from '../../system/index/object-index.js';
 import type {RunOptions} from './run.js';
 import type {ScenarioName} from './scenarios.js';
 

@@ -3,8 +3,8 @@
 import {limits} from '../../api/limits.js';
 import type {Control} from '../../actors/control/start.js';
 import type {Node} from '../../actors/node/start.js';
-import type {SystemDesign} from '../../system/durable-system.js';
-import {EndlessWorld, World} from '../../system/world.js';
+import type {SystemDesign} from '../../system/commit/durable-system.js';
+import {EndlessWorld, World} from '../../system/world/world.js';
 import {calm, perform, type Stage} from './acts.js';
 import {Clients} from './clients.js';
 import {SimulatedCluster} from './cluster.js';

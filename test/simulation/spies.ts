@@ -1,7 +1,7 @@
 // Looks on at actors of control: what they are told and what they ask for, whatever they make of it.
 
-import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/behavior.js';
-import type {SystemDesign} from '../../system/durable-system.js';
+import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/kernel/behavior.js';
+import type {SystemDesign} from '../../system/commit/durable-system.js';
 
 export type Spy = {
 	/** The actor begins, or begins again after a crash: what it held in its hands is forgotten. */

@@ -1,6 +1,6 @@
 // Control's code one schemaVersion ahead: what it finds of the older version it upgrades, once.
 
-import type {SystemDesign} from '../../system/durable-system.js';
+import type {SystemDesign} from '../../system/commit/durable-system.js';
 import {upgradeMark} from './invariants.js';
 
 export const newerDesign = (design: SystemDesign): SystemDesign => ({

@@ -2,7 +2,7 @@
 
 import {parseTopic, topicPrefix} from '../../api/topics.js';
 import {gapsIn, type TopicMessage} from '../../server/topics.js';
-import type {World} from '../../system/world.js';
+import type {World} from '../../system/world/world.js';
 import type {Dial} from '../../system/world/broker.js';
 import {Line} from '../../system/world/uplink.js';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type {Effect} from '../../system/behavior.js';
+import type {Effect} from '../../system/kernel/behavior.js';
 import {actorWorld, at, lettersOf, lifecycleOf} from './actor-world.js';
 import {act, getNotes, note, spawnPuppet} from './puppet.js';
 

@@ -1,8 +1,8 @@
 import test from 'ava';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {AnyBehavior, Command, Effect, Message} from '../../system/behavior.js';
-import type {Envelope} from '../../system/mailbox.js';
+import type {AnyBehavior, Command, Effect, Message} from '../../system/kernel/behavior.js';
+import type {Envelope} from '../../system/kernel/mailbox.js';
 import {actorWorld, at, lettersOf} from './actor-world.js';
 import {act, getNotes, note, spawnPuppet} from './puppet.js';
 

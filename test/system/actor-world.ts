@@ -2,13 +2,13 @@
 
 import type {Outcome} from '../../api/errors.js';
 import {address} from '../../api/keys.js';
-import type {ActorSystemOptions} from '../../system/actor-options.js';
-import {ActorSystem} from '../../system/actor-system.js';
-import type {AnyBehavior, Message} from '../../system/behavior.js';
-import type {Executor} from '../../system/executor.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import type {DeadLetter, LifecycleEvent} from '../../system/observer.js';
-import {seededRandom} from '../../system/random.js';
+import type {ActorSystemOptions} from '../../system/kernel/actor-options.js';
+import {ActorSystem} from '../../system/kernel/actor-system.js';
+import type {AnyBehavior, Message} from '../../system/kernel/behavior.js';
+import type {Executor} from '../../system/kernel/executor.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import type {DeadLetter, LifecycleEvent} from '../../system/kernel/observer.js';
+import {seededRandom} from '../../system/time/random.js';
 import {puppet, type Play} from './puppet.js';
 
 export type FifoExecutor = Executor & {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {isNewer, parsePresence} from '../../api/presence.js';
-import {createAnnouncer} from '../../system/announcer.js';
+import {createAnnouncer} from '../../system/presence/announcer.js';
 
 function anAnnouncer() {
 	const said: string[] = [];

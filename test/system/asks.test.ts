@@ -3,7 +3,7 @@
 import test from 'ava';
 import {address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import type {Effect, Message} from '../../system/behavior.js';
+import type {Effect, Message} from '../../system/kernel/behavior.js';
 import {lettersOf} from './actor-world.js';
 import {farWorld, type FarSystem, type FarWorld} from './far-world.js';
 import {act, getNotes, note, spawnPuppet} from './puppet.js';

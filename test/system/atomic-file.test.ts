@@ -3,7 +3,7 @@ import {open} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {writeFileAtomic} from '../../system/atomic-file.js';
+import {writeFileAtomic} from '../../system/files/atomic-file.js';
 
 function aFolder(t: ExecutionContext): string {
 	const folder = mkdtempSync(path.join(os.tmpdir(), 'troupe-atomic-'));

@@ -1,11 +1,11 @@
 import test from 'ava';
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {readBackup, writeBackup} from '../../system/backup.js';
-import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/memory-store.js';
-import {restoringLineage} from '../../system/meta.js';
-import {restore} from '../../system/restore.js';
-import type {StoreDriver, StoredRecord} from '../../system/store.js';
+import {readBackup, writeBackup} from '../../system/store/backup.js';
+import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/store/memory-store.js';
+import {restoringLineage} from '../../system/store/meta.js';
+import {restore} from '../../system/store/restore.js';
+import type {StoreDriver, StoredRecord} from '../../system/store/store.js';
 import {recordWorld} from './record-world.js';
 import {commitTo, loadFrom, metaOf} from './store-contract.js';
 

@@ -2,10 +2,10 @@
 
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {openBeatLine, type BeatLineOptions} from '../../system/beat-line.js';
-import type {BeatConnectionEvents} from '../../system/beat-dialler.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {seededRandom} from '../../system/random.js';
+import {openBeatLine, type BeatLineOptions} from '../../system/presence/beat-line.js';
+import type {BeatConnectionEvents} from '../../system/presence/beat-dialler.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {seededRandom} from '../../system/time/random.js';
 
 type Dialled = {
 	readonly on: BeatConnectionEvents;

@@ -1,11 +1,11 @@
 import {createServer, type AddressInfo, type Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {limits} from '../../api/limits.js';
-import {openBeatLine, type BeatLineOptions} from '../../system/beat-line.js';
-import {beatSockets} from '../../system/beat-socket.js';
-import {systemClock} from '../../system/clock.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {systemRandom} from '../../system/random.js';
+import {openBeatLine, type BeatLineOptions} from '../../system/presence/beat-line.js';
+import {beatSockets} from '../../system/presence/beat-socket.js';
+import {systemClock} from '../../system/time/clock.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {systemRandom} from '../../system/time/random.js';
 import {passwordOf, startBroker} from './broker-rig.js';
 
 const beatTopic = 'troupe/v1/nodes/node-a/beat';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {startBeat, stillnessOf} from '../../system/beat.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {startBeat, stillnessOf} from '../../system/presence/beat.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 
 function beating() {
 	const clock = new ManualClock();

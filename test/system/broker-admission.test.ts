@@ -5,7 +5,7 @@ import {endedBy, formatClientId} from '../../api/client-id.js';
 import {limits} from '../../api/limits.js';
 import {isNewer, parsePresence, type Presence} from '../../api/presence.js';
 import type {Identity} from '../../api/roles.js';
-import type {BrokerOptions} from '../../system/broker.js';
+import type {BrokerOptions} from '../../system/broker/broker.js';
 import {event, loggedIn, newClient, refusalOf, settled, startBroker} from './broker-rig.js';
 
 const presenceTopic = 'troupe/v1/nodes/node-a/presence';

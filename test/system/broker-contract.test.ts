@@ -1,10 +1,10 @@
 import {once, type EventEmitter} from 'node:events';
 import test, {type ExecutionContext} from 'ava';
 import mqtt from 'mqtt';
-import {createBroker} from '../../system/broker.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {createBroker} from '../../system/broker/broker.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 import {noRetained} from './broker-rig.js';
-import {World} from '../../system/world.js';
+import {World} from '../../system/world/world.js';
 import {WorldBroker} from '../../system/world/broker.js';
 import {brokerContract, type ContractClient, type ContractRig, type ContractWill} from './broker-contract.js';
 

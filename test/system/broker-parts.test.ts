@@ -8,7 +8,7 @@ import {createOutbox} from '../../system/broker/outbox.js';
 import {createPace} from '../../system/broker/pace.js';
 import {createPacketGuard} from '../../system/broker/packet-guard.js';
 import {createReplay} from '../../system/broker/replay.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 
 const pace = createPace(() => 0, {node: 1, tool: 1});
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
 import {topicMatches} from '../../api/mqtt-filter.js';
-import type {RetainedSource} from '../../system/broker.js';
+import type {RetainedSource} from '../../system/broker/broker.js';
 import {RetainedTree, type RetainedBounds} from '../../system/broker/retained-tree.js';
 import {hearing, loggedIn, settled, startBroker} from './broker-rig.js';
 

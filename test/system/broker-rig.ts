@@ -5,10 +5,10 @@ import {connect, type Socket} from 'node:net';
 import type {ExecutionContext} from 'ava';
 import mqtt, {type IClientOptions, type MqttClient} from 'mqtt';
 import {may, type Identity} from '../../api/roles.js';
-import {createBroker, type Broker, type BrokerOptions, type RetainedSource} from '../../system/broker.js';
+import {createBroker, type Broker, type BrokerOptions, type RetainedSource} from '../../system/broker/broker.js';
 import type {ClientTerms} from '../../system/broker/ports.js';
 import {nodeTerms, toolTerms} from '../../system/broker/terms.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 import {packet, text} from './mqtt/_wire.js';
 
 export const noRetained: RetainedSource = {match: () => [], owns: () => false};

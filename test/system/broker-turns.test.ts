@@ -11,7 +11,7 @@ import {ClientStream} from '../../system/broker/client-stream.js';
 import {createPace, type Pace, type Rank} from '../../system/broker/pace.js';
 import {createPacketGuard} from '../../system/broker/packet-guard.js';
 import {packetWork} from '../../system/broker/packet-work.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 import {connectPacket, event, loggedIn, newClient, openSocket, refusalOf, settled, startBroker} from './broker-rig.js';
 import {connectPacket as anyConnect, packet, pingPacket, publishPacket, subscribePacket} from './mqtt/_wire.js';
 

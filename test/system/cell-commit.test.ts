@@ -1,6 +1,6 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import type {Effect} from '../../system/behavior.js';
+import type {Effect} from '../../system/kernel/behavior.js';
 import {lettersOf} from './actor-world.js';
 import {objectOf, recordAt, recordKey, recordWorld} from './record-world.js';
 

@@ -1,10 +1,10 @@
 import test from 'ava';
 import {metaStoreKey, storePrefix} from '../../api/keys.js';
-import {addSums} from '../../system/add-sums.js';
-import {checkedStore} from '../../system/checked-store.js';
-import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/memory-store.js';
-import {formatMeta, noMeta, parseMeta} from '../../system/meta.js';
-import type {Meta, StoreDriver} from '../../system/store.js';
+import {addSums} from '../../system/store/add-sums.js';
+import {checkedStore} from '../../system/store/checked-store.js';
+import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/store/memory-store.js';
+import {formatMeta, noMeta, parseMeta} from '../../system/store/meta.js';
+import type {Meta, StoreDriver} from '../../system/store/store.js';
 import {batchOf, commitTo, fenceIn, fill, loadFrom, metaOf, readAll, storeContract, writing} from './store-contract.js';
 
 const over = (data: MemoryStoreData): StoreDriver => checkedStore(createMemoryStore(queueMicrotask, data));

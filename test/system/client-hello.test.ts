@@ -3,7 +3,7 @@ import {Duplex} from 'node:stream';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {whenHello} from '../../system/client-hello.js';
+import {whenHello} from '../../system/broker/client-hello.js';
 
 /** A connection, what comes on it, and what was made of that. */
 function aConnection() {

@@ -1,6 +1,6 @@
 import test from 'ava';
-import {Deadlines} from '../../system/deadlines.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {Deadlines} from '../../system/kernel/deadlines.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 
 const bucketMs = 50;
 

@@ -3,9 +3,9 @@
 import test from 'ava';
 import {address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import type {DownReason, Effect, Message, Signal} from '../../system/behavior.js';
-import {next, type Behavior} from '../../system/behavior.js';
-import {downsPath} from '../../system/watch-message.js';
+import type {DownReason, Effect, Message, Signal} from '../../system/kernel/behavior.js';
+import {next, type Behavior} from '../../system/kernel/behavior.js';
+import {downsPath} from '../../system/kernel/watch-message.js';
 import {actorWorld, at, lettersOf} from './actor-world.js';
 import {farWorld, noTrouble, type FarSystem, type FarWorld} from './far-world.js';
 import {note, spawnPuppet} from './puppet.js';

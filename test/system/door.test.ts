@@ -6,8 +6,8 @@ import tls from 'node:tls';
 import test, {type ExecutionContext} from 'ava';
 import {ensureCertificates} from '../../server/certificates.js';
 import {openDoor, type Door, type TlsPair} from '../../system/broker/door.js';
-import {systemClock} from '../../system/clock.js';
-import {createNewcomers, type NewcomerBounds} from '../../system/newcomers.js';
+import {systemClock} from '../../system/time/clock.js';
+import {createNewcomers, type NewcomerBounds} from '../../system/broker/newcomers.js';
 import {eventually} from '../e2e/_waiting.js';
 import {vaults} from '../server/support.js';
 

@@ -1,9 +1,9 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/durable-system.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {createMemoryStore, emptyMemoryStore} from '../../system/memory-store.js';
-import {seededRandom} from '../../system/random.js';
+import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {createMemoryStore, emptyMemoryStore} from '../../system/store/memory-store.js';
+import {seededRandom} from '../../system/time/random.js';
 import {createFifo} from './actor-world.js';
 import {objectOf, recordAt, recordKey, recordWorld, wakeSelf} from './record-world.js';
 

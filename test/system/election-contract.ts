@@ -1,7 +1,7 @@
 // What every election promises. The virtual world's runs on a clock that is moved, etcd's on real time.
 
 import type {TestFn} from 'ava';
-import type {Election, Office} from '../../system/election.js';
+import type {Election, Office} from '../../system/leadership/election.js';
 
 export type CandidateUnderTest = {
 	readonly election: Election;

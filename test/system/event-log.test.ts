@@ -1,8 +1,8 @@
 import test from 'ava';
 import {eventsStoreKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import {EventLog} from '../../system/event-log.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {EventLog} from '../../system/commit/event-log.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 import {recordKey, recordWorld} from './record-world.js';
 
 const key = recordKey('web');

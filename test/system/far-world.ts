@@ -1,14 +1,14 @@
 // Several systems on one time, over links that lose, repeat and delay what the test wants, in an order that the seed says.
 
 import {address} from '../../api/keys.js';
-import {ActorSystem} from '../../system/actor-system.js';
-import type {Message} from '../../system/behavior.js';
-import {Bus, type BusOptions} from '../../system/bus.js';
-import type {Link, Packet} from '../../system/link.js';
-import type {Envelope} from '../../system/mailbox.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {seededRandom} from '../../system/random.js';
-import {createSequencer} from '../../system/sequencer.js';
+import {ActorSystem} from '../../system/kernel/actor-system.js';
+import type {Message} from '../../system/kernel/behavior.js';
+import {Bus, type BusOptions} from '../../system/links/bus.js';
+import type {Link, Packet} from '../../system/links/link.js';
+import type {Envelope} from '../../system/kernel/mailbox.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {seededRandom} from '../../system/time/random.js';
+import {createSequencer} from '../../system/world/sequencer.js';
 import {observing, type Seen} from './actor-world.js';
 import {puppet, type Play} from './puppet.js';
 

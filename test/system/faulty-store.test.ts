@@ -1,10 +1,10 @@
 import test from 'ava';
-import {systemClock} from '../../system/clock.js';
-import {faultyStore} from '../../system/faulty-store.js';
-import {createMemoryStore, emptyMemoryStore} from '../../system/memory-store.js';
-import {noMeta} from '../../system/meta.js';
-import {seededRandom} from '../../system/random.js';
-import type {CommitOutcome} from '../../system/store.js';
+import {systemClock} from '../../system/time/clock.js';
+import {faultyStore} from '../../system/store/faulty-store.js';
+import {createMemoryStore, emptyMemoryStore} from '../../system/store/memory-store.js';
+import {noMeta} from '../../system/store/meta.js';
+import {seededRandom} from '../../system/time/random.js';
+import type {CommitOutcome} from '../../system/store/store.js';
 import {batchOf, commitTo, metaOf, storeContract, writing} from './store-contract.js';
 
 const defer = (callback: () => void): void => void setImmediate(callback);

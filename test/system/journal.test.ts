@@ -1,6 +1,6 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {Journal} from '../../system/journal.js';
+import {Journal} from '../../system/commit/journal.js';
 import {recordAt, recordKey, recordWorld} from './record-world.js';
 
 const entry = (version: number, atMs = 0) => ({version, atMs, type: 'write', from: 'troupe://control/x', cause: `cause ${version}`});

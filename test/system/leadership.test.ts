@@ -1,9 +1,9 @@
 import test from 'ava';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
-import {lead, type Leadership, type Led, type TermOfOffice} from '../../system/leadership.js';
-import type {Election, ElectionListener, Office} from '../../system/election.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {createHall, createMemoryElection, type Hall} from '../../system/memory-election.js';
+import {lead, type Leadership, type Led, type TermOfOffice} from '../../system/leadership/leadership.js';
+import type {Election, ElectionListener, Office} from '../../system/leadership/election.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {createHall, createMemoryElection, type Hall} from '../../system/leadership/memory-election.js';
 
 type Opened = {readonly term: TermOfOffice; readonly done: (outcome: Outcome<Led>) => void};
 

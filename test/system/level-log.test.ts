@@ -2,11 +2,11 @@ import {mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'nod
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {crc32c, damageInLog} from '../../system/level-log.js';
-import {openLevelStore} from '../../system/level-store.js';
-import {writeWitness} from '../../system/level-witness.js';
-import {noMeta} from '../../system/meta.js';
-import type {Meta} from '../../system/store.js';
+import {crc32c, damageInLog} from '../../system/store/level-log.js';
+import {openLevelStore} from '../../system/store/level-store.js';
+import {writeWitness} from '../../system/store/level-witness.js';
+import {noMeta} from '../../system/store/meta.js';
+import type {Meta} from '../../system/store/store.js';
 import {batchOf, commitTo, loadFrom, writing} from './store-contract.js';
 
 /** A store whose log holds batches of many sizes, some across several blocks; closed. */

@@ -6,11 +6,11 @@ import {ClassicLevel} from 'classic-level';
 import {AppError} from '../../api/errors.js';
 import {metaStoreKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import {addSums} from '../../system/add-sums.js';
-import {openLevelDriver, openLevelStore} from '../../system/level-store.js';
-import {isBehind} from '../../system/level-witness.js';
-import {formatMeta, noMeta} from '../../system/meta.js';
-import type {Batch} from '../../system/store.js';
+import {addSums} from '../../system/store/add-sums.js';
+import {openLevelDriver, openLevelStore} from '../../system/store/level-store.js';
+import {isBehind} from '../../system/store/level-witness.js';
+import {formatMeta, noMeta} from '../../system/store/meta.js';
+import type {Batch} from '../../system/store/store.js';
 import {batchOf, commitTo, loadFrom, metaOf, storeContract, writing} from './store-contract.js';
 
 function directoryFor(t: Pick<ExecutionContext, 'teardown'>): string {

@@ -1,7 +1,7 @@
 // What every link between systems holds to; run over each implementation.
 
 import type {ExecutionContext, TestFn} from 'ava';
-import type {Link, Links, Packet} from '../../system/link.js';
+import type {Link, Links, Packet} from '../../system/links/link.js';
 
 export type Joined = {readonly a: Link; readonly b: Link; readonly c: Link};
 

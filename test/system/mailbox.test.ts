@@ -1,5 +1,5 @@
 import test from 'ava';
-import {Mailbox, type Envelope} from '../../system/mailbox.js';
+import {Mailbox, type Envelope} from '../../system/kernel/mailbox.js';
 
 const envelope = (type: string, outside = false): Envelope => ({message: {type}, from: 'troupe://test/from', cause: 'test', outside});
 

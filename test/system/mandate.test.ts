@@ -1,9 +1,9 @@
 // A leader whose term is over commits nothing, answers nothing and orders nothing.
 
 import test from 'ava';
-import type {Effect} from '../../system/behavior.js';
-import type {Link, Packet} from '../../system/link.js';
-import {createMandate, linksInOffice} from '../../system/mandate.js';
+import type {Effect} from '../../system/kernel/behavior.js';
+import type {Link, Packet} from '../../system/links/link.js';
+import {createMandate, linksInOffice} from '../../system/leadership/mandate.js';
 import {recordWorld, type RecordWorld} from './record-world.js';
 
 const far = 'troupe://elsewhere/x';

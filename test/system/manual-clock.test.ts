@@ -1,6 +1,6 @@
 import test from 'ava';
-import {ManualClock} from '../../system/manual-clock.js';
-import {seededRandom} from '../../system/random.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {seededRandom} from '../../system/time/random.js';
 
 test('timers fire in order of their time, equal ones in order of their making', t => {
 	const clock = new ManualClock(0);

@@ -4,7 +4,15 @@ import test from 'ava';
 import fc from 'fast-check';
 import {limits} from '../../api/limits.js';
 import type {Presence} from '../../api/presence.js';
-import {forgetMember, observe, silenceMs, type Membership, type MemberState, type Signs, type Standing} from '../../system/membership.js';
+import {
+	forgetMember,
+	observe,
+	silenceMs,
+	type Membership,
+	type MemberState,
+	type Signs,
+	type Standing,
+} from '../../system/presence/membership.js';
 
 const {signsMs, suspectAfterMs, nodeGraceMs, announcedRestartMs, observerLagMs} = limits;
 

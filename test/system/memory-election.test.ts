@@ -1,6 +1,6 @@
 import test from 'ava';
-import {createHall, createMemoryElection} from '../../system/memory-election.js';
-import {ManualClock} from '../../system/manual-clock.js';
+import {createHall, createMemoryElection} from '../../system/leadership/memory-election.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
 import {electionContract} from './election-contract.js';
 
 electionContract(test, () => {

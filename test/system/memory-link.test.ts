@@ -1,6 +1,6 @@
 import test from 'ava';
-import type {Packet} from '../../system/link.js';
-import {createMemoryNetwork} from '../../system/memory-link.js';
+import type {Packet} from '../../system/links/link.js';
+import {createMemoryNetwork} from '../../system/links/memory-link.js';
 import {linkContract} from './link-contract.js';
 
 linkContract(test, {

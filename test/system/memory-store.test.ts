@@ -1,6 +1,6 @@
 import test from 'ava';
-import {createMemoryStore, emptyMemoryStore} from '../../system/memory-store.js';
-import {noMeta} from '../../system/meta.js';
+import {createMemoryStore, emptyMemoryStore} from '../../system/store/memory-store.js';
+import {noMeta} from '../../system/store/meta.js';
 import {batchOf, commitTo, loadFrom, storeContract} from './store-contract.js';
 
 const defer = (callback: () => void): void => void setImmediate(callback);

@@ -4,12 +4,12 @@ import type {Duplex} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {createWebSocketStream, WebSocketServer} from 'ws';
 import {limits} from '../../api/limits.js';
-import {createBroker, type Broker, type BrokerOptions} from '../../system/broker.js';
-import {brokerLink, brokerLinks, brokerPubSub} from '../../system/broker/broker-link.js';
-import {decodePacket, encodePacket} from '../../system/broker/packet-codec.js';
-import type {Links, Packet} from '../../system/link.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {connectMqttLink, type MqttLink, type MqttLinkOptions} from '../../system/mqtt-link.js';
+import {createBroker, type Broker, type BrokerOptions} from '../../system/broker/broker.js';
+import {brokerLink, brokerLinks, brokerPubSub} from '../../system/links/broker-link.js';
+import {decodePacket, encodePacket} from '../../system/links/packet-codec.js';
+import type {Links, Packet} from '../../system/links/link.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {connectMqttLink, type MqttLink, type MqttLinkOptions} from '../../system/links/mqtt-link.js';
 import {loggedIn, noRetained, passwordOf, startBroker} from './broker-rig.js';
 import {lanesContract, linkContract} from './link-contract.js';
 

@@ -2,12 +2,12 @@ import test from 'ava';
 import {limits} from '../../api/limits.js';
 import type {Outcome} from '../../api/errors.js';
 import {address} from '../../api/keys.js';
-import {ActorSystem} from '../../system/actor-system.js';
-import type {Message} from '../../system/behavior.js';
-import {systemClock, type Clock} from '../../system/clock.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {createNactExecutor} from '../../system/nact-executor.js';
-import {systemRandom} from '../../system/random.js';
+import {ActorSystem} from '../../system/kernel/actor-system.js';
+import type {Message} from '../../system/kernel/behavior.js';
+import {systemClock, type Clock} from '../../system/time/clock.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {createNactExecutor} from '../../system/kernel/nact-executor.js';
+import {systemRandom} from '../../system/time/random.js';
 import {at, observing} from './actor-world.js';
 import {act, getNotes, note, puppet, spawnPuppet, type Play} from './puppet.js';
 

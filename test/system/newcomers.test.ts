@@ -4,9 +4,9 @@ import {EventEmitter} from 'node:events';
 import type {Socket} from 'node:net';
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {isWholeHello} from '../../system/client-hello.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {createNewcomers} from '../../system/newcomers.js';
+import {isWholeHello} from '../../system/broker/client-hello.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {createNewcomers} from '../../system/broker/newcomers.js';
 
 let ports = 0;
 

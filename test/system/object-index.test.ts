@@ -1,8 +1,8 @@
 import test from 'ava';
 import type {ApiObject, Labels} from '../../api/object.js';
 import {matches, type LabelSelector} from '../../api/selector.js';
-import {ObjectIndex} from '../../system/object-index.js';
-import {seededRandom} from '../../system/random.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
+import {seededRandom} from '../../system/time/random.js';
 
 type Shape = {
 	readonly namespace?: string;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {parseOutsideUrl} from '../../system/outside-url.js';
+import {parseOutsideUrl} from '../../system/links/outside-url.js';
 
 test('a broker’s URL is read; the login is not part of the address', t => {
 	t.deepEqual(parseOutsideUrl('mqtts://control:p%40ss%2F@mq.example:8884'), {url: 'mqtts://mq.example:8884', password: 'p@ss/'});

@@ -1,9 +1,9 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type {Random} from '../../system/behavior.js';
-import {faultyStore} from '../../system/faulty-store.js';
-import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/memory-store.js';
-import type {Pipeline} from '../../system/pipeline.js';
+import type {Random} from '../../system/time/random.js';
+import {faultyStore} from '../../system/store/faulty-store.js';
+import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/store/memory-store.js';
+import type {Pipeline} from '../../system/commit/pipeline.js';
 import {aPod, createWorld, podKey, randomFrom, start, type Started} from './pipeline-world.js';
 
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -1,6 +1,6 @@
 import test from 'ava';
-import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/memory-store.js';
-import type {StoreDriver} from '../../system/store.js';
+import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/store/memory-store.js';
+import type {StoreDriver} from '../../system/store/store.js';
 import {createWorld, podKey, start, startedPipeline} from './pipeline-world.js';
 
 const meta = {version: 10, epoch: 3, lineage: 'first'};

@@ -2,12 +2,12 @@
 
 import type {Failure, Outcome} from '../../api/errors.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
-import type {Random} from '../../system/behavior.js';
-import type {Clock} from '../../system/clock.js';
-import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/memory-store.js';
-import {ObjectIndex, type Change} from '../../system/object-index.js';
-import {startPipeline, type Pipeline, type PipelineOptions} from '../../system/pipeline.js';
-import type {StoreDriver} from '../../system/store.js';
+import type {Random} from '../../system/time/random.js';
+import type {Clock} from '../../system/time/clock.js';
+import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/store/memory-store.js';
+import {ObjectIndex, type Change} from '../../system/index/object-index.js';
+import {startPipeline, type Pipeline, type PipelineOptions} from '../../system/commit/pipeline.js';
+import type {StoreDriver} from '../../system/store/store.js';
 
 /** Deferred functions in order, then timers in order of time. */
 export type World = {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import type {CommitOutcome, MetaOutcome, StoreDriver} from '../../system/store.js';
+import type {CommitOutcome, MetaOutcome, StoreDriver} from '../../system/store/store.js';
 import {aPod, podKey, startedPipeline} from './pipeline-world.js';
 
 /** Writes down the size of every batch that passes. */

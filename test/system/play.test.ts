@@ -1,8 +1,8 @@
 import test from 'ava';
-import {next, replySelf, reply, stop, type Behavior, type ReplyTo} from '../../system/behavior.js';
-import {play, playContext, playFrom} from '../../system/play.js';
-import {createSequencer} from '../../system/sequencer.js';
-import {seededRandom} from '../../system/random.js';
+import {next, replySelf, reply, stop, type Behavior, type ReplyTo} from '../../system/kernel/behavior.js';
+import {play, playContext, playFrom} from '../../system/kernel/play.js';
+import {createSequencer} from '../../system/world/sequencer.js';
+import {seededRandom} from '../../system/time/random.js';
 
 type Count =
 	| {readonly type: 'add'; readonly by: number}

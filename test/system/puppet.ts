@@ -10,7 +10,7 @@ import {
 	type Next,
 	type Restart,
 	type Signal,
-} from '../../system/behavior.js';
+} from '../../system/kernel/behavior.js';
 
 /** What a puppet does when it starts, and when it is told to `act`. */
 export type Play = {

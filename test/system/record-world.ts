@@ -16,15 +16,15 @@ import {
 	type Message,
 	type Next,
 	type ReplyTo,
-} from '../../system/behavior.js';
-import {openDurableSystem, type DurableSystem, type SystemDesign} from '../../system/durable-system.js';
-import type {ObjectEvent} from '../../system/event-log.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/memory-store.js';
-import type {Change} from '../../system/object-index.js';
-import type {Perform} from '../../system/performs.js';
-import {seededRandom} from '../../system/random.js';
-import type {CommitOutcome} from '../../system/store.js';
+} from '../../system/kernel/behavior.js';
+import {openDurableSystem, type DurableSystem, type SystemDesign} from '../../system/commit/durable-system.js';
+import type {ObjectEvent} from '../../system/commit/event-log.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {createMemoryStore, emptyMemoryStore, type MemoryStoreData} from '../../system/store/memory-store.js';
+import type {Change} from '../../system/index/object-index.js';
+import type {Perform} from '../../system/kernel/performs.js';
+import {seededRandom} from '../../system/time/random.js';
+import type {CommitOutcome} from '../../system/store/store.js';
 import {createFifo, observing, passing, type FifoExecutor, type Seen} from './actor-world.js';
 import {puppet} from './puppet.js';
 

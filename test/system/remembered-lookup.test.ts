@@ -1,6 +1,6 @@
 import type {LookupFunction} from 'node:net';
 import test from 'ava';
-import {createLookup} from '../../system/remembered-lookup.js';
+import {createLookup} from '../../system/links/remembered-lookup.js';
 
 type Answer = Parameters<LookupFunction>[2];
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import type {AnyBehavior} from '../../system/behavior.js';
+import type {AnyBehavior} from '../../system/kernel/behavior.js';
 import {actorWorld, lifecycleOf} from './actor-world.js';
 import {puppet, spawnPuppet} from './puppet.js';
 

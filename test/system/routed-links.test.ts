@@ -1,6 +1,6 @@
 import test from 'ava';
-import type {Link, Links, Packet} from '../../system/link.js';
-import {routedLinks} from '../../system/routed-links.js';
+import type {Link, Links, Packet} from '../../system/links/link.js';
+import {routedLinks} from '../../system/links/routed-links.js';
 
 type Probe = Link & {readonly sent: string[]; hear: (from: string) => void; connect: () => void; closed: number};
 

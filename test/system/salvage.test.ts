@@ -5,9 +5,9 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {storePrefix} from '../../api/keys.js';
-import {openLevelStore} from '../../system/level-store.js';
-import {seededRandom} from '../../system/random.js';
-import {salvage} from '../../system/salvage.js';
+import {openLevelStore} from '../../system/store/level-store.js';
+import {seededRandom} from '../../system/time/random.js';
+import {salvage} from '../../system/store/salvage.js';
 import {fillStore, type Truth} from './store-damage.js';
 import {loadFrom, metaOf} from './store-contract.js';
 

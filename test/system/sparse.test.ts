@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import {SparseMap, SparseSet} from '../../system/sparse.js';
+import {SparseMap, SparseSet} from '../../system/kernel/sparse.js';
 
 const key = fc.constantFrom('a', 'b', 'c');
 const step = fc.oneof(

@@ -2,9 +2,9 @@
 
 import type {ExecutionContext, TestFn} from 'ava';
 import {limits} from '../../api/limits.js';
-import {noMeta} from '../../system/meta.js';
-import {commitTo, metaFrom, recordsFrom} from '../../system/store-calls.js';
-import type {Batch, Meta, MetaOutcome, Snapshot, StoreDriver, StoredRecord, Write} from '../../system/store.js';
+import {noMeta} from '../../system/store/meta.js';
+import {commitTo, metaFrom, recordsFrom} from '../../system/store/store-calls.js';
+import type {Batch, Meta, MetaOutcome, Snapshot, StoreDriver, StoredRecord, Write} from '../../system/store/store.js';
 
 export {commitTo};
 

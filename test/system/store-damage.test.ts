@@ -4,7 +4,7 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import {seededRandom} from '../../system/random.js';
+import {seededRandom} from '../../system/time/random.js';
 import {damagedOnce, fillStore} from './store-damage.js';
 
 test('flips and cuts of a store are refused or harmless, and never served', async t => {

@@ -6,10 +6,10 @@ import path from 'node:path';
 import {AppError} from '../../api/errors.js';
 import {storePrefix} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import {openLevelStore} from '../../system/level-store.js';
-import {noMeta} from '../../system/meta.js';
-import type {Random} from '../../system/behavior.js';
-import type {Meta, StoredRecord} from '../../system/store.js';
+import {openLevelStore} from '../../system/store/level-store.js';
+import {noMeta} from '../../system/store/meta.js';
+import type {Random} from '../../system/time/random.js';
+import type {Meta, StoredRecord} from '../../system/store/store.js';
 import {batchOf, commitTo, loadFrom, writing} from './store-contract.js';
 
 /** What was acknowledged, by key. */

@@ -3,10 +3,10 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
-import type {Packet} from '../../system/link.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {seededRandom} from '../../system/random.js';
-import {Stream} from '../../system/stream.js';
+import type {Packet} from '../../system/links/link.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {seededRandom} from '../../system/time/random.js';
+import {Stream} from '../../system/links/stream.js';
 
 type Body = {readonly from: string; readonly number: number};
 

@@ -1,8 +1,8 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
-import type {LifecycleEvent} from '../../system/observer.js';
-import type {AnyBehavior} from '../../system/behavior.js';
+import type {LifecycleEvent} from '../../system/kernel/observer.js';
+import type {AnyBehavior} from '../../system/kernel/behavior.js';
 import {objectOf, record, recordAt, recordKey, recordWorld, type RecordWorld} from './record-world.js';
 
 const failedOf = (object: ApiObject | undefined): unknown => (object?.status as JsonObject | undefined)?.['failed'];

@@ -5,8 +5,8 @@ import test from 'ava';
 import {address} from '../../api/keys.js';
 import {succeeded} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
-import type {Persistent} from '../../system/actor-options.js';
-import {ActorSystem} from '../../system/actor-system.js';
+import type {Persistent} from '../../system/kernel/actor-options.js';
+import {ActorSystem} from '../../system/kernel/actor-system.js';
 import {
 	next,
 	reply,
@@ -14,15 +14,14 @@ import {
 	type Behavior,
 	type Effect,
 	type Message,
-	type Random,
 	type Shutdown,
 	type Strategy,
-} from '../../system/behavior.js';
-import {ManualClock} from '../../system/manual-clock.js';
-import {ObjectIndex} from '../../system/object-index.js';
-import {seededRandom} from '../../system/random.js';
-import {createSequencer} from '../../system/sequencer.js';
-import type {TreeNode} from '../../system/tree.js';
+} from '../../system/kernel/behavior.js';
+import {ManualClock} from '../../system/time/manual-clock.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
+import {seededRandom, type Random} from '../../system/time/random.js';
+import {createSequencer} from '../../system/world/sequencer.js';
+import type {TreeNode} from '../../system/kernel/tree.js';
 import {strategies} from './supervision-world.js';
 
 type Dice = {

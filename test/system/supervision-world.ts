@@ -2,9 +2,9 @@
 
 import {parseObjectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
-import type {Persistent} from '../../system/actor-options.js';
-import {next, type AnyBehavior, type Behavior, type Effect, type Message, type Strategy} from '../../system/behavior.js';
-import {ObjectIndex} from '../../system/object-index.js';
+import type {Persistent} from '../../system/kernel/actor-options.js';
+import {next, type AnyBehavior, type Behavior, type Effect, type Message, type Strategy} from '../../system/kernel/behavior.js';
+import {ObjectIndex} from '../../system/index/object-index.js';
 import {actorWorld, type ActorWorld} from './actor-world.js';
 import {puppet, type Play} from './puppet.js';
 

@@ -3,7 +3,7 @@
 
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import type {Effect, Restart, Shutdown, Strategy} from '../../system/behavior.js';
+import type {Effect, Restart, Shutdown, Strategy} from '../../system/kernel/behavior.js';
 import {at, lifecycleOf} from './actor-world.js';
 import {act, getNotes, note, spawnPuppet, type Play} from './puppet.js';
 import {strategies, supervisionWorld, supervisor, type SupervisionWorld} from './supervision-world.js';

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {ObjectIndex, type Change} from '../../system/object-index.js';
-import {WatchRing} from '../../system/watch-ring.js';
+import {ObjectIndex, type Change} from '../../system/index/object-index.js';
+import {WatchRing} from '../../system/index/watch-ring.js';
 import {aPod, podKey} from './pipeline-world.js';
 
 /** A ring with changes 1 to `count` of one pod; `version` is where it began. */

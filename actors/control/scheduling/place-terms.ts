@@ -1,7 +1,7 @@
 // Under which terms the index files a pod for whoever looks for a node, and for whoever looks at one.
 
 import type {Pod} from '../../../api/kinds/pod.js';
-import type {Filing} from '../../../system/object-index.js';
+import type {Filing} from '../../../system/index/object-index.js';
 import {isDeleting} from '../garbage.js';
 import {isTerminal} from '../pod-standing.js';
 import {belowDefault, cpuOnNode, memoryOnNode, nominated, occupies, onNode, portOnNode, repelling, unbound} from '../pod-terms.js';

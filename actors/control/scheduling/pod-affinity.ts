@@ -3,7 +3,7 @@
 import type {Pod} from '../../../api/kinds/pod.js';
 import {matches} from '../../../api/selector.js';
 import type {PodAffinity, PodAffinityTerm} from '../../../api/shapes/pod.js';
-import type {Known} from '../../../system/object-index.js';
+import type {Known} from '../../../system/index/object-index.js';
 import type {Candidate} from './candidate.js';
 import {count, countAt, counterOf, partOf, type Counter} from './counter.js';
 import {visitPlaced, visitRepelling, type Asked} from './placed.js';

@@ -1,7 +1,7 @@
 // Pods that wait for a node, in the order in which they are looked at: who counts more first, of equals who came first.
 
 import type {Pod} from '../../../api/kinds/pod.js';
-import type {Context} from '../../../system/behavior.js';
+import type {Context} from '../../../system/kernel/behavior.js';
 import {unbound} from '../pod-terms.js';
 
 export const bindId = ({metadata}: Pod): string => `bind/${metadata.uid}`;

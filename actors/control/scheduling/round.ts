@@ -3,8 +3,8 @@
 import {defaultStrategy, type ClusterConfig, type SchedulerStrategy} from '../../../api/kinds/cluster-config.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import type {ObjectKey} from '../../../api/keys.js';
-import type {Context, Pending} from '../../../system/behavior.js';
-import type {Known} from '../../../system/object-index.js';
+import type {Context, Pending} from '../../../system/kernel/behavior.js';
+import type {Known} from '../../../system/index/object-index.js';
 import {clusterConfigKey} from '../../addresses.js';
 import type {PodMessage} from '../pod.js';
 import {belowDefault, nominated, portOnNode, repelling} from '../pod-terms.js';

@@ -3,7 +3,7 @@
 import test from 'ava';
 import type {NodeObject} from '../../../api/kinds/node.js';
 import type {Pod} from '../../../api/kinds/pod.js';
-import {getNode} from '../../../cli/nodes.js';
+import {getNode} from '../../../cli/objects/nodes.js';
 import {podOf, setOf} from '../_pods.js';
 import {openFileHome} from '../_rig.js';
 import {until} from '../_waiting.js';

@@ -4,7 +4,7 @@ import {spawn} from 'node:child_process';
 import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import {createServer, type AddressInfo} from 'node:net';
 import test from 'ava';
-import {systemClock} from '../../../system/clock.js';
+import {systemClock} from '../../../system/time/clock.js';
 import {obedientPod, pidsWhenRunning, podOf} from '../_pods.js';
 import {lives} from '../_processes.js';
 import {freePorts, nodeName, openHome} from '../_rig.js';

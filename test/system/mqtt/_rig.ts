@@ -1,8 +1,8 @@
 // A broker where everybody may come in and use any topic but `forbidden`, and the proofs of one group of the table.
 
 import type {ExecutionContext, TestFn} from 'ava';
-import {createBroker, type Broker} from '../../../system/broker.js';
-import {ManualClock} from '../../../system/manual-clock.js';
+import {createBroker, type Broker} from '../../../system/broker/broker.js';
+import {ManualClock} from '../../../system/time/manual-clock.js';
 import {behaviours, type Group} from './behaviours.js';
 import {connectPacket, openWire, type ConnectFields, type Wire} from './_wire.js';
 

@@ -1,0 +1,139 @@
+// Reads manifests: YAML or JSON, several documents a file. Every problem is one line `file:line:column: message`.
+//
+// Input is untrusted: size, depth and alias expansion are bounded, duplicate keys and unknown tags are errors.
+
+import {isAlias, isMap, isScalar, isSeq, LineCounter, type Document, type Node, type YAMLError} from 'yaml';
+import {danglingAlias, parseBoundedYaml} from '../../api/bounded-yaml.js';
+import {cleanJson} from '../../api/clean-json.js';
+import {limits} from '../../api/limits.js';
+import {isObject, type JsonObject} from '../../api/object.js';
+import {joinPath, parsePath} from '../../api/path.js';
+import {shown} from '../../api/shown.js';
+import {jsonFault} from '../../server/http/json-fault.js';
+import type {Fault, Place} from './faults.js';
+
+/** One object of a manifest, and where its fields are. */
+export type ManifestDocument = {
+	readonly value: JsonObject;
+	/** Where a field is; where there is no such field, the longest part of the path there is. */
+	readonly locate: (path: string) => Place;
+};
+
+export type Manifest = {readonly documents: readonly ManifestDocument[]; readonly faults: readonly Fault[]};
+
+type Source = {readonly file: string; readonly text: string; readonly lines: LineCounter};
+
+/** Reads the text of one file. Faults and documents come together; with faults, nothing should be done. */
+export function parseManifest(file: string, text: string): Manifest {
+	if (Buffer.byteLength(text) > limits.manifestBytes)
+		return refused({file}, `has more than ${limits.manifestBytes} bytes; split it into several files`);
+	const source: Source = {file, text, lines: new LineCounter()};
+	const fault = file.endsWith('.json') ? strictFault(text) : undefined;
+	if (fault !== undefined)
+		return refused({file, line: fault.line, column: fault.column}, `is no JSON: found ${fault.found} where something else belongs`);
+	const parsed = parseBoundedYaml(text, source.lines);
+	if (!parsed.ok) return refused(placeAt(parsed.offset, source), parsed.message);
+	return together(parsed.documents.map(document => readDocument(document, source)));
+}
+
+/** YAML takes commas and words that JSON does not: a file that is called JSON is read as that. An empty one holds nothing. */
+const strictFault = (text: string): ReturnType<typeof jsonFault> => (text.trim() === '' ? undefined : jsonFault(text));
+
+const refused = (place: Place, message: string): Manifest => ({documents: [], faults: [{place, message, code: 'ERR_INVALID'}]});
+
+/** Manifests one after another, as one. */
+export const together = (manifests: readonly Manifest[]): Manifest => ({
+	documents: manifests.flatMap(({documents}) => documents),
+	faults: manifests.flatMap(({faults}) => faults),
+});
+
+function readDocument(document: Document.Parsed, source: Source): Manifest {
+	const wrong = [...document.errors, ...document.warnings];
+	if (wrong.length > 0) return together(wrong.slice(0, limits.problemsShown).map(error => syntaxFault(error, source)));
+	const dangling = danglingAlias(document);
+	if (dangling !== undefined)
+		return refused(placeAt(startOf(dangling) ?? 0, source), `there is no anchor "&${dangling.source}" before this alias`);
+	const value = plainValue(document);
+	if (value instanceof Error)
+		return refused(
+			placeOf(document, [], source),
+			`its aliases stand for too much; ${limits.manifestAliases} times what is written is allowed`,
+		);
+	if (value === null || value === undefined) return {documents: [], faults: []};
+	const cleaned = cleanJson(value);
+	if (cleaned.problems.length > 0)
+		return together(
+			cleaned.problems.map(({path, message}) =>
+				refused(placeOf(document, keysOf(path), source), path === '' ? message : `${path}: ${message}`),
+			),
+		);
+	return objectsOf(document, cleaned.value, source);
+}
+
+/** One object, or the items of a List. */
+function objectsOf(document: Document.Parsed, value: unknown, source: Source): Manifest {
+	if (!isObject(value)) return refused(placeOf(document, [], source), `must be an object with apiVersion and kind, got ${shown(value)}`);
+	if (value['kind'] !== 'List' || !Array.isArray(value['items']))
+		return {documents: [manifestDocument(document, value, '', source)], faults: []};
+	const items = value['items'] as readonly unknown[];
+	return together(
+		items.map((item, index) => {
+			const path = joinPath('items', index);
+			return isObject(item)
+				? {documents: [manifestDocument(document, item, path, source)], faults: []}
+				: refused(placeOf(document, keysOf(path), source), `${path}: must be an object, got ${shown(item)}`);
+		}),
+	);
+}
+
+function manifestDocument(document: Document.Parsed, value: JsonObject, base: string, source: Source): ManifestDocument {
+	return {value, locate: path => placeOf(document, [...keysOf(base), ...keysOf(path)], source)};
+}
+
+const keysOf = (path: string): readonly (string | number)[] => parsePath(path) ?? [];
+
+function plainValue(document: Document.Parsed): unknown {
+	try {
+		return document.toJS({maxAliasCount: limits.manifestAliases}) as unknown;
+	} catch (error) {
+		if (error instanceof ReferenceError) return error; // A bomb of aliases.
+		throw error;
+	}
+}
+
+function syntaxFault(error: YAMLError, source: Source): Manifest {
+	const place = placeAt(error.pos[0], source);
+	if (error.code !== 'DUPLICATE_KEY') return refused(place, lowerFirst(error.message));
+	const {line, col} = source.lines.linePos(error.pos[1]);
+	return refused(place, `${error.message}, first in line ${line}, column ${col}`);
+}
+
+/** Of the field's key or the list's item; of the last one there is on the way. */
+function placeOf(document: Document.Parsed, keys: readonly (string | number)[], source: Source): Place {
+	let node: unknown = document.contents;
+	let offset = startOf(node) ?? document.range[0];
+	for (const key of keys) {
+		const child = childOf(isAlias(node) ? node.resolve(document) : node, key);
+		if (child === undefined) break;
+		offset = startOf(child.place) ?? offset;
+		node = child.value;
+	}
+	return placeAt(offset, source);
+}
+
+function placeAt(offset: number, {file, lines}: Source): Place {
+	const {line, col} = lines.linePos(offset);
+	return {file, line, column: col};
+}
+
+function childOf(node: unknown, key: string | number): {place: unknown; value: unknown} | undefined {
+	if (isMap(node)) {
+		const pair = node.items.find(item => String(isScalar(item.key) ? item.key.value : item.key) === String(key));
+		return pair === undefined ? undefined : {place: pair.key, value: pair.value};
+	}
+	const item = isSeq(node) && typeof key === 'number' ? node.items[key] : undefined;
+	return item === undefined ? undefined : {place: item, value: item};
+}
+
+const startOf = (node: unknown): number | undefined => (node as Partial<Node> | null | undefined)?.range?.[0];
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1).replace(/\.$/, '');

@@ -1,0 +1,97 @@
+// Why an object is as it is, as a story: where it stands, what led there, step by step, and what happened on the way. Pure.
+
+import {ageOf, ageSince} from '../../api/duration.js';
+import type {ApiObject, Condition} from '../../api/object.js';
+import type {JournalEntry, ObjectEvent, TreeNode} from '../../server/control-plane.js';
+import {drawTable, inOneLine, type WidthOf} from '../screen/table.js';
+import type {Colours} from '../screen/terminal.js';
+
+export type Why = {
+	/** Null: the object is gone, its story is still known. */
+	readonly object?: Pick<ApiObject, 'kind' | 'metadata' | 'status'> | null;
+	readonly actor?: Omit<TreeNode, 'children'> | null;
+	readonly journal: readonly JournalEntry[];
+	readonly journalSinceMs?: number;
+	readonly events: readonly ObjectEvent[];
+};
+
+/** The whole story. `title` is KIND/NAME. */
+export function tellWhy(title: string, why: Why, nowMs: number, widthOf: WidthOf, colours: Colours): string {
+	const sections = [
+		`${colours.bold(title)}  ${standing(why, nowMs, colours)}\n`,
+		actorLines(why.actor ?? undefined, colours),
+		section('What led here, oldest first:', journalRows(why.journal, nowMs), widthOf) + beginning(why, nowMs),
+		section('What happened:', eventRows(why.events, nowMs), widthOf),
+	];
+	return sections.filter(text => text !== '').join('\n');
+}
+
+function standing({object}: Why, nowMs: number, colours: Colours): string {
+	if (object === undefined || object === null) return colours.yellow('is gone; its story is kept for an hour');
+	const {phase, conditions = []} = (object.status ?? {}) as {readonly phase?: string; readonly conditions?: readonly Condition[]};
+	const parts = [
+		phase ?? '',
+		object.metadata.deletionTimestamp === undefined ? '' : colours.yellow('is being deleted'),
+		`version ${object.metadata.resourceVersion}`,
+		`made ${ageSince(object.metadata.creationTimestamp, nowMs)} ago`,
+		...conditions.filter(isWrong).map(condition => colours.red(conditionText(condition))),
+	];
+	return parts.filter(part => part !== '').join(', ');
+}
+
+/** ActorFailed is bad when true, the usual conditions are when false. */
+const isWrong = ({type, status}: Condition): boolean => (type === 'ActorFailed' ? status === 'True' : status === 'False');
+const conditionText = ({type, status, reason, message}: Condition): string =>
+	inOneLine(
+		`${type} is ${status}${reason === undefined ? '' : ` (${reason})`}${message === undefined || message === '' ? '' : `: ${message}`}`,
+	);
+
+function actorLines(actor: Why['actor'], colours: Colours): string {
+	if (actor === undefined || actor === null) return '';
+	const {address, state, about, restarts, waiting, failure} = actor;
+	const told = [
+		state === 'parked' ? colours.red('PARKED: it crashed too often and rests until its next try') : state,
+		about,
+		restarts > 0 ? `${restarts} ${restarts === 1 ? 'restart' : 'restarts'}` : '',
+		waiting > 0 ? `${waiting} messages waiting` : '',
+	];
+	const crash = failure === undefined || failure === null ? '' : `  ${colours.red(`last crash: ${inOneLine(failure)}`)}\n`;
+	return `Its actor ${address}\n  ${told.filter(part => part !== '').join(', ')}\n${crash}`;
+}
+
+const section = (title: string, rows: readonly (readonly string[])[], widthOf: WidthOf): string =>
+	rows.length === 0 ? '' : `${title}\n` + drawTable(rows[0] ?? [], rows.slice(1), widthOf).replace(/^(?=.)/gm, '  ');
+
+function journalRows(journal: readonly JournalEntry[], nowMs: number): readonly (readonly string[])[] {
+	if (journal.length === 0) return [];
+	const rows = journal.map(({version, atMs, type, from, cause}) => [
+		String(version),
+		agoText(atMs, nowMs),
+		inOneLine(type),
+		inOneLine(from),
+		inOneLine(cause),
+	]);
+	return [['VERSION', 'WHEN', 'MESSAGE', 'FROM', 'BECAUSE OF'], ...rows];
+}
+
+/** What was made before the journal began has a story that nobody knows any more. */
+function beginning({object, journal, journalSinceMs}: Why, nowMs: number): string {
+	if (object === undefined || object === null || journalSinceMs === undefined) return '';
+	// The time in an object has whole seconds.
+	if (Date.parse(object.metadata.creationTimestamp) + 1_000 > journalSinceMs) return '';
+	const what = journal.length === 0 ? 'What led here is not known' : 'What led here before that is not known';
+	return `${what}: the journal is in memory and began anew when the control plane started, ${agoText(journalSinceMs, nowMs)}.\n`;
+}
+
+function eventRows(events: readonly ObjectEvent[], nowMs: number): readonly (readonly string[])[] {
+	if (events.length === 0) return [];
+	const rows = events.map(({type, reason, message, count, lastAtMs}) => [
+		agoText(lastAtMs, nowMs) + (count > 1 ? ` (x${count})` : ''),
+		type,
+		inOneLine(reason),
+		inOneLine(message),
+	]);
+	return [['WHEN', 'TYPE', 'REASON', 'MESSAGE'], ...rows];
+}
+
+const agoText = (atMs: number, nowMs: number): string => `${ageOf(nowMs - atMs)} ago`;

@@ -1,0 +1,168 @@
+// `troupe agent`: this host as a node. It joins once, then needs no token, and boots and serves from its cache also while no server
+// answers. What it runs outlives it.
+
+import {limits} from '../../api/limits.js';
+import {isLoopback} from '../../api/loopback.js';
+import type {Node} from '../../actors/node/start.js';
+import {credentialWriter, isServers, type Credential} from '../../agent/credential.js';
+import {createSecretFetch} from '../../agent/secret-fetch.js';
+import {identifierRejected, openUplink, type Uplink} from '../../system/presence/uplink.js';
+import {cachePlaceOf} from './cache-place.js';
+import {readyText, type Endpoints} from '../files/endpoints.js';
+import {openGround, type Ground} from './ground.js';
+import {homeFlag} from '../files/home-flag.js';
+import {loginFor} from './joining.js';
+import {openLocalNode, openRuntime} from './local-node.js';
+import type {Log} from './log.js';
+import {isRedis, openNodeCache} from './node-cache.js';
+import {openNodeSecrets} from './node-secrets.js';
+import {stopped} from './opened.js';
+import {serve, type Stage} from './serve.js';
+import {openStanding, type Standing} from './standing.js';
+import type {AgentOptions} from './up-options.js';
+
+/** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
+export function runAgent(options: AgentOptions): Promise<number> {
+	return serve('agent', options.home, async stage => {
+		const {home, closers} = stage;
+		const ground = openGround();
+		closers.add(ground.close);
+		const {credential, isNew, notes: ofLogin} = await loginFor(options, home.credential);
+		const ofNode = await startNode(options, {credential, followsAny: isNew || options.isNew}, stage, ground);
+		const notes = [...ofLogin, ...ofNode];
+		for (const note of notes) stage.log.warn(note);
+		const endpoints: Endpoints = {command: 'agent', api: credential.servers[0] ?? '', web: '', mqtt: '', pid: process.pid, notes};
+		const farewell = `the agent has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
+		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
+	});
+}
+
+/** Resolves when it is in step with control, or nobody answers; with what is to be told. */
+async function startNode(
+	options: AgentOptions,
+	{credential, followsAny}: {readonly credential: Credential; readonly followsAny: boolean},
+	stage: Stage,
+	ground: Ground,
+): Promise<readonly string[]> {
+	const {home, log, fail, closers} = stage;
+	// The cache first: whoever has it may use the runtime's folder.
+	const {place, keep} = cachePlaceOf(home, options.cache);
+	const driver = await openNodeCache(place, credential.node, ground.clock, log);
+	closers.add(driver.close);
+	const notes = await keep();
+	const servers = serversOf(credential, home.credential, log);
+	const fetch = createSecretFetch({...credential, servers: servers.https, clock: ground.clock});
+	const secrets = await openNodeSecrets(home, fetch, log);
+	const hostPaths = options.hostPaths ?? (credential.servers.every(isHere) ? 'all' : []);
+	const ofRuntime: string[] = [];
+	const onNote = (note: string): void => void ofRuntime.push(note);
+	const runtime = await openRuntime(
+		{
+			choice: options.runtime,
+			home,
+			cache: isRedis(place) ? undefined : place,
+			secrets,
+			hostPaths,
+			users: options.podUsers,
+			processes: options.maxProcesses,
+			onNote,
+		},
+		ground,
+		log,
+	);
+	closers.add(runtime.close);
+	const boot = ground.random.uuid();
+	const standing = openStanding(ground.clock);
+	const uplink = dial(credential, servers.urls, boot, stage, ground, standing);
+	closers.add(uplink.close);
+	const node: Node = await openLocalNode({
+		ground,
+		log,
+		fail,
+		name: credential.node,
+		links: uplink.links,
+		boot,
+		driver,
+		runtime,
+		secrets,
+		measure: true,
+		onServers: servers.keep,
+		onInStep: standing.inStep,
+		onLifecycle: () => undefined,
+		followsAny,
+	});
+	closers.add(async () => {
+		uplink.announceRestart();
+		await stopped(node);
+	});
+	node.begin();
+	return [...notes, ...ofRuntime, ...(await standing.known)];
+}
+
+/** A server that listens on this host only. */
+const isHere = (server: string): boolean => isLoopback(new URL(server).hostname.replace(/^\[|\]$/g, ''));
+
+/** The servers to dial, in the order in which they were heard of; what control tells is kept for the next start. */
+function serversOf(credential: Credential, file: string, log: Log) {
+	let current = credential;
+	const write = credentialWriter(file);
+	return {
+		https: (): readonly string[] => current.servers,
+		urls: (): readonly [string, ...string[]] => {
+			const [first = '', ...rest] = current.broker === undefined ? current.servers.map(mqttUrl) : [current.broker];
+			return [first, ...rest];
+		},
+		keep: (told: readonly string[]): void => {
+			if (!isServers(told)) return;
+			// One that is away now may be the only one that is there at the next start.
+			const servers = [...new Set([...told, ...current.servers])].slice(0, limits.serversKept);
+			if (servers.join() === current.servers.join()) return;
+			current = {...current, servers};
+			log.info({servers}, 'the servers of the cluster are others now');
+			write(current).catch((error: unknown) => log.warn(error, 'the list of servers could not be kept'));
+		},
+	};
+}
+
+/** The one port of a server speaks MQTT as well. */
+function mqttUrl(server: string): string {
+	const {hostname, port} = new URL(server);
+	return `mqtts://${hostname}:${port === '' ? '443' : port}`;
+}
+
+function dial(
+	{node, credential, ca, broker}: Credential,
+	servers: () => readonly [string, ...string[]],
+	boot: string,
+	{log, fail}: Stage,
+	{clock}: Ground,
+	standing: Standing,
+): Uplink {
+	let quietUntilMs = 0;
+	return openUplink({
+		servers,
+		node,
+		password: credential,
+		boot,
+		// A broker elsewhere shows a certificate that the cluster's authority did not sign.
+		...(broker === undefined ? {ca} : {}),
+		onConnected: () => log.info('connected to the control plane'),
+		onDisconnected: () => log.warn('the connection to the control plane is lost; pods run on, and it is tried again'),
+		onProblem(problem, code) {
+			if (code === identifierRejected) standing.refused();
+			const line = isRefusal(code) ? unknownLogin(node, problem) : `the control plane cannot be reached: ${problem}`;
+			standing.problem(isRefusal(code) ? line : problem);
+			const nowMs = clock.monotonicMs();
+			if (nowMs < quietUntilMs) return;
+			quietUntilMs = nowMs + limits.repeatedLogMs;
+			log.warn(line);
+		},
+		onRefused: fail,
+	});
+}
+
+/** CONNACK: bad user name or password, not authorized (MQTT 3.1.1, table 3.1). */
+const isRefusal = (code: number | undefined): boolean => code === 4 || code === 5;
+
+const unknownLogin = (node: string, problem: string): string =>
+	`the control plane does not know the login of node "${node}" (${problem}): its token or its Node was deleted; troupe agent --token with a new join token makes it a node again`;

@@ -1,0 +1,42 @@
+// What all actor systems of one process stand on: time, chance, the executor, and links between those that live here.
+
+import type {Clock} from '../../system/time/clock.js';
+import {systemClock} from '../../system/time/clock.js';
+import type {Executor} from '../../system/kernel/executor.js';
+import type {Links} from '../../system/links/link.js';
+import {createMemoryNetwork} from '../../system/links/memory-link.js';
+import {createNactExecutor} from '../../system/kernel/nact-executor.js';
+import type {LifecycleEvent, SystemObserver} from '../../system/kernel/observer.js';
+import {systemRandom, type Random} from '../../system/time/random.js';
+import type {Log} from './log.js';
+
+export type Ground = {
+	readonly clock: Clock;
+	readonly random: Random;
+	readonly executor: Executor;
+	/** Joins a system of this process to the others of it. */
+	readonly linksOf: (system: string) => Required<Links>;
+};
+
+export function openGround(): Ground & {readonly close: () => void} {
+	const executor = createNactExecutor(systemClock);
+	const [control, bulk] = [createMemoryNetwork({defer: executor.defer}), createMemoryNetwork({defer: executor.defer})];
+	return {
+		clock: systemClock,
+		random: systemRandom,
+		executor,
+		linksOf: system => ({control: control.link(system), bulk: bulk.link(system)}),
+		close: () => executor.close(),
+	};
+}
+
+/** What goes wrong in a system goes to the log; the lives of its actors go on to whoever listens. */
+export const observerOf = (log: Log, onLifecycle: (event: LifecycleEvent) => void): SystemObserver => ({
+	lifecycle(event) {
+		const level = event.type === 'restarted' || event.type === 'unparked' ? 'info' : 'error';
+		log[level](event, `actor ${event.address} ${event.type}`);
+		onLifecycle(event);
+	},
+	deadLetter: letter => log.warn(letter, `a "${letter.messageType}" for ${letter.to} was not delivered: ${letter.why}`),
+	slowStep: step => log.warn(step, `a step of ${step.address} took ${Math.round(step.ms)} ms`),
+});

@@ -1,0 +1,99 @@
+// A node of this process: its cache, its runtime, its tree.
+
+import {homedir} from 'node:os';
+import {kubernetesArchitecture} from '../../api/architecture.js';
+import type {Labels} from '../../api/object.js';
+import {openNode, type Node, type NodeOptions} from '../../actors/node/start.js';
+import type {Runtime} from '../../actors/node/runtime-port.js';
+import type {NodeSecrets} from '../../actors/node/secrets-port.js';
+import type {SimulatedNetwork} from '../../agent/simulated/host.js';
+import {createProcessRuntime} from '../../agent/process-runtime.js';
+import type {UserRange} from '../../agent/process/pod-users.js';
+import type {LifecycleEvent} from '../../system/kernel/observer.js';
+import type {MetaOutcome} from '../../system/store/store.js';
+import {observerOf, type Ground} from './ground.js';
+import {usualHomes, type Home} from '../files/home.js';
+import type {Log} from './log.js';
+import {opened} from './opened.js';
+import type {HostPathsChoice, RuntimeChoice} from './up-options.js';
+
+export type LocalNodeOptions = Pick<
+	NodeOptions,
+	'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'measure' | 'secrets' | 'onServers' | 'onInStep' | 'followsAny'
+> & {
+	readonly ground: Ground;
+	readonly log: Log;
+	readonly onLifecycle: (event: LifecycleEvent) => void;
+	readonly fail: (message: string) => void;
+};
+
+/** Loads the cache; the tree begins with `begin`. */
+export function openLocalNode({ground, log, onLifecycle, fail, name, ...rest}: LocalNodeOptions): Promise<Node> {
+	return opened<Node>(done =>
+		openNode(
+			{
+				...ground,
+				...rest,
+				name,
+				labels: labelsOf(name),
+				observer: observerOf(log, onLifecycle),
+				onSyncRefused: why => log.error(why),
+				onEscalation: error => fail(`the actor system of node "${name}" failed for good: ${error.message}`),
+				onFenced: message => rest.driver.readMeta(found => fail(lostCache(name, message, found))),
+			},
+			done,
+		),
+	);
+}
+
+/** An empty one was lost by whoever keeps it, and costs nothing: a server tells again what was in it. */
+function lostCache(name: string, message: string, found: MetaOutcome): string {
+	if (found.ok && found.meta === undefined)
+		return `the cache of node "${name}" was emptied; start the agent again: it is told again what it had`;
+	return `the cache of node "${name}" is lost: ${message}`;
+}
+
+const labelsOf = (name: string): Labels => ({
+	'kubernetes.io/os': 'linux',
+	'kubernetes.io/arch': kubernetesArchitecture(process.arch),
+	'kubernetes.io/hostname': name,
+});
+
+export type RuntimeOptions = {
+	readonly choice: RuntimeChoice;
+	readonly home: Home;
+	/** Where the node's cache is, if that is a folder. */
+	readonly cache: string | undefined;
+	readonly secrets: NodeSecrets;
+	readonly hostPaths: HostPathsChoice;
+	readonly users: UserRange | undefined;
+	readonly processes: number | undefined;
+	/** What is to be told to whoever starts this. */
+	readonly onNote: (note: string) => void;
+	/** Where simulated nodes of one process get the addresses of their pods. */
+	readonly network?: SimulatedNetwork;
+};
+
+export async function openRuntime(options: RuntimeOptions, {clock, random}: Ground, log: Log): Promise<Runtime> {
+	const {choice, home, cache, secrets, hostPaths, users, processes, onNote, network} = options;
+	if (choice === 'simulated')
+		return (await import('../../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
+	return createProcessRuntime({
+		directory: home.runtime,
+		clock,
+		secrets,
+		path: searchPathOf(process.env['PATH']),
+		// Each may be a link to somewhere else, and beside an agent there may be its cluster.
+		hostPaths: {allowed: hostPaths, never: [home.root, home.data, ...(cache === undefined ? [] : [cache]), ...usualHomes(homedir())]},
+		users,
+		processes,
+		onWarning: message => log.warn(message),
+		onNote,
+	});
+}
+
+/** Where programs of pods are looked up by default, given this process' PATH: without what npm puts in front for its scripts. */
+export function searchPathOf(own: string | undefined): string | undefined {
+	const folders = (own ?? '').split(':').filter(folder => !/\/(?:node_modules\/\.bin|node-gyp-bin)$/.test(folder));
+	return folders.length === 0 || folders.every(folder => folder === '') ? undefined : folders.join(':');
+}

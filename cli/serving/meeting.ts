@@ -1,0 +1,93 @@
+// Where the actors of one term meet those of other hosts, and tools: the broker in this process, or one elsewhere (`--broker`).
+
+import {endedBy} from '../../api/client-id.js';
+import {controlSystem} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import {may, type Identity} from '../../api/roles.js';
+import {createBroker, type Broker, type BrokerCounter, type RetainedSource} from '../../system/broker/broker.js';
+import {brokerLinks, brokerPubSub} from '../../system/links/broker-link.js';
+import {nodeTerms, toolTerms} from '../../system/broker/terms.js';
+import type {Links} from '../../system/links/link.js';
+import type {OutsideUrl} from '../../system/links/outside-url.js';
+import type {PubSub} from '../../system/links/pubsub.js';
+import type {Ground} from './ground.js';
+import {quietly, type Log} from './log.js';
+
+export type Meeting = {
+	/** Of the control system. */
+	readonly links: Required<Links>;
+	readonly pubsub: PubSub;
+	readonly publish: Broker['publish'];
+	readonly heardSince: Broker['heardSince'];
+	/** Ends the connections of a login, where that can be done from here. */
+	readonly cut: (login: string) => void;
+	/** Takes what comes in at the doors; undefined: it has to go elsewhere. */
+	readonly taker: Pick<Broker, 'attach'> | undefined;
+	/** The index is loaded: what is retained is served from it, or kept equal to it. */
+	readonly serve: (source: RetainedSource) => void;
+	readonly close: () => Promise<void>;
+};
+
+/** `authenticate` says who a token belongs to. */
+export async function openOwnMeeting(
+	ground: Ground,
+	log: Log,
+	authenticate: (token: string | undefined) => Identity | undefined,
+): Promise<Meeting> {
+	let source: RetainedSource | undefined;
+	const broker = await createBroker<Identity>({
+		clock: ground.clock,
+		authenticate(user, password) {
+			const identity = authenticate(password);
+			return identity !== undefined && identity.name === user ? identity : undefined;
+		},
+		may,
+		retainedSource: {owns: topic => source?.owns(topic) ?? false, match: filter => source?.match(filter) ?? []},
+		endedBy: ({role}, clientId, others) => (role === 'node' ? endedBy(clientId, others, limits.agentAliveMs) : []),
+		termsOf: ({role}) => (role === 'node' ? nodeTerms : toolTerms),
+		onCounter: counted(log, ground),
+	});
+	return {
+		links: brokerLinks(broker, controlSystem),
+		pubsub: brokerPubSub(broker),
+		publish: broker.publish,
+		heardSince: broker.heardSince,
+		cut: broker.cut,
+		taker: broker,
+		serve: next => void (source = next),
+		close: broker.close,
+	};
+}
+
+/** Rights and logins are that broker's: `troupe broker config` makes them. */
+export async function openOutsideMeeting({clock, random}: Ground, log: Log, server: OutsideUrl): Promise<Meeting> {
+	const [{openOutsideBroker}, {startSweeps}] = await Promise.all([
+		import('../../system/links/outside-broker.js'),
+		import('../../server/topic-sweep.js'),
+	]);
+	const boot = random.uuid();
+	const quiet = quietly(clock);
+	const onProblem = (problem: string): void => quiet('problem', () => log.warn(`the broker at ${server.url} cannot be used: ${problem}`));
+	const broker = openOutsideBroker({server, boot, onProblem});
+	let endSweeps = (): void => undefined;
+	return {
+		...broker,
+		cut: () => undefined,
+		taker: undefined,
+		serve(source) {
+			endSweeps = startSweeps({broker, source, boot, clock, onSwept: result => log.info(result, 'what the broker retains was compared')});
+		},
+		close() {
+			endSweeps();
+			return broker.close();
+		},
+	};
+}
+
+/** What the broker refuses or cuts, each sort of a login at most once in ten seconds: a client that floods must not flood the log. */
+function counted(log: Log, {clock}: Ground): (counter: BrokerCounter, about: string, login?: string) => void {
+	const quiet = quietly(clock);
+	return (counter, about, login = '') => {
+		if (counter !== 'connections') quiet(`${counter} ${login}`, () => log.warn({counter, about}, `broker: ${counter}`));
+	};
+}

@@ -1,0 +1,30 @@
+// `troupe server`: a control plane without a node of its own. Of several on one store one leads and the others stand by.
+
+import {serve} from './serve.js';
+import {readyText, type Endpoints} from '../files/endpoints.js';
+import {openGround} from './ground.js';
+import {kubeconfigNotes} from '../files/home-flag.js';
+import {openLeader} from './leader.js';
+import {isShared} from './stores.js';
+import type {ServerOptions} from './up-options.js';
+
+/** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
+export function runServer(options: ServerOptions): Promise<number> {
+	return serve('server', options.home, async stage => {
+		const {closers, log, fail} = stage;
+		const ground = openGround();
+		closers.add(ground.close);
+		const {url, doors} = await openLeader({
+			stage,
+			ground,
+			options,
+			ownNodes: new Map(),
+			onStandby(reason) {
+				if (isShared(options.store)) log.warn(`this server does not lead any more: ${reason}`);
+				else fail(`the store is lost: ${reason}`);
+			},
+		});
+		const endpoints: Endpoints = {command: 'server', api: url, ...doors, pid: process.pid, notes: kubeconfigNotes()};
+		return {endpoints, text: readyText(options.home, endpoints, false), farewell: 'the server has stopped; agents and their pods run on'};
+	});
+}

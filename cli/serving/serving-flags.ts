@@ -1,0 +1,168 @@
+// The flags of the serving commands become checked options. All that is wrong is told at once.
+
+import path from 'node:path';
+import {parseUserRange, type UserRange} from '../../agent/process/pod-users.js';
+import {controlSystem} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import {isLoopback} from '../../api/loopback.js';
+import {isDnsSubdomain} from '../../api/rules/names.js';
+import {didYouMean} from '../../api/suggest.js';
+import {parseEtcdUrl} from '../../system/store/etcd-url.js';
+import {parseOutsideUrl} from '../../system/links/outside-url.js';
+import type {Flags} from '../command.js';
+import type {HostPort} from '../../api/host-port.js';
+import {
+	parseAdvertised,
+	parseHostPort,
+	type DoorOptions,
+	type HostPathsChoice,
+	type StoreChoice,
+	type RuntimeChoice,
+} from './up-options.js';
+
+const loopback = '127.0.0.1';
+
+/** On loopback, unless told otherwise. */
+export const doorsOf = (flags: Flags, brokerText: string | undefined, problems: string[]): DoorOptions => ({
+	api: listenOn(flags, 'api', {host: loopback, port: 6443}, problems),
+	web: listenOn(flags, 'web', {host: loopback, port: 7070}, problems),
+	mqtt: listenOn(flags, 'mqtt', {host: loopback, port: 1883}, problems),
+	advertise: advertiseOf(flags, problems),
+	broker: brokerOf(flags.text('broker') ?? brokerText, problems),
+});
+
+function listenOn(flags: Flags, name: string, fallback: HostPort, problems: string[]): HostPort {
+	const text = flags.text(name);
+	if (text === undefined) return fallback;
+	const parsed = parseHostPort(text, fallback.host);
+	if (parsed === undefined) problems.push(`--${name} must be HOST:PORT such as ${loopback}:${fallback.port}, got "${text}"`);
+	return parsed ?? fallback;
+}
+
+function advertiseOf(flags: Flags, problems: string[]): DoorOptions['advertise'] {
+	const text = flags.text('advertise');
+	const parsed = text === undefined ? undefined : parseAdvertised(text);
+	if (text !== undefined && parsed === undefined) problems.push(`--advertise must be HOST or HOST:PORT, got "${text}"`);
+	return parsed;
+}
+
+/** Beside `--broker`: so its password is in no list of processes. */
+export const brokerVariable = 'TROUPE_BROKER';
+
+function brokerOf(text: string | undefined, problems: string[]): DoorOptions['broker'] {
+	if (text === undefined || text === '') return undefined;
+	const server = parseOutsideUrl(text);
+	if (typeof server !== 'string') return {server, text};
+	problems.push(`--broker: ${server}`);
+	return undefined;
+}
+
+export function storeOf(flags: Flags, problems: string[]): StoreChoice {
+	const text = flags.text('store');
+	if (text === undefined || !/^etcds?:/.test(text)) return wordOf(flags, 'store', ['level', 'memory'], [], problems, ' or etcd://…');
+	try {
+		parseEtcdUrl(text);
+	} catch (error) {
+		problems.push(`--store ${(error as Error).message}`);
+	}
+	return text;
+}
+
+export const runtimeOf = (flags: Flags, problems: string[]): RuntimeChoice =>
+	wordOf(flags, 'runtime', ['auto', 'process', 'simulated'], ['docker'], problems);
+
+/** One of a few words; the first is the default, `later` are known and not there yet. */
+function wordOf<Word extends string>(
+	flags: Flags,
+	name: string,
+	words: readonly [Word, ...Word[]],
+	later: readonly string[],
+	problems: string[],
+	besides = '',
+): Word {
+	const text = flags.text(name);
+	const found = words.find(word => word === text);
+	if (text !== undefined && found === undefined) {
+		const isLater = later.some(word => text === word || text.startsWith(`${word}:`));
+		problems.push(
+			isLater
+				? `--${name} ${text} comes in a later version`
+				: `--${name} must be ${words.join(' or ')}${besides}, got "${text}"${didYouMean(text, words)}`,
+		);
+	}
+	return found ?? words[0];
+}
+
+/** `--host-paths`; undefined where it was not given. */
+export function hostPathsOf(flags: Flags, problems: string[]): HostPathsChoice | undefined {
+	const words = flags.texts('host-paths');
+	if (words.length === 0) return undefined;
+	if (words.length === 1 && (words[0] === 'all' || words[0] === 'none')) return words[0] === 'all' ? 'all' : [];
+	const wrong = words.find(word => !path.isAbsolute(word));
+	if (wrong !== undefined)
+		problems.push(`--host-paths must be all, none, or a folder as an absolute path, several by several flags, got "${wrong}"`);
+	return words;
+}
+
+/** The flags that ask for the same. */
+export const hostPathsArguments = (choice: HostPathsChoice | undefined): readonly string[] => {
+	if (choice === undefined) return [];
+	return (choice === 'all' ? ['all'] : choice.length === 0 ? ['none'] : choice).map(word => `--host-paths=${word}`);
+};
+
+/** `--pod-users`; undefined where it was not given. */
+export function podUsersOf(flags: Flags, problems: string[]): UserRange | undefined {
+	const text = flags.text('pod-users');
+	if (text === undefined) return undefined;
+	const range = parseUserRange(text);
+	if (typeof range !== 'string') return range;
+	problems.push(`--pod-users ${range}`);
+	return undefined;
+}
+
+/** The flag that asks for the same. */
+export const podUsersArguments = (range: UserRange | undefined): readonly string[] =>
+	range === undefined ? [] : [`--pod-users=${range.first}-${range.last}`];
+
+/** The flag that asks for the same. */
+export const newArgument = ({isNew}: {readonly isNew: boolean}): readonly string[] => (isNew ? ['--new'] : []);
+/** `--max-processes`; undefined where it was not given. */
+export function maxProcessesOf(flags: Flags, problems: string[]): number | undefined {
+	const count = flags.number('max-processes');
+	if (count === undefined || (Number.isSafeInteger(count) && count >= limits.leastProcesses && count <= limits.mostProcesses)) return count;
+	problems.push(`--max-processes must be a whole number from ${limits.leastProcesses} to ${limits.mostProcesses}, got ${count}`);
+	return undefined;
+}
+
+/** The flag that asks for the same. */
+export const maxProcessesArguments = (count: number | undefined): readonly string[] =>
+	count === undefined ? [] : [`--max-processes=${count}`];
+
+/** Whoever reaches a cluster may make pods: as long as that is only this host, its folders are as open to them as they were. */
+export const isOnLoopback = ({api, web, mqtt, advertise}: DoorOptions): boolean =>
+	advertise === undefined && [api, web, mqtt].every(({host}) => isLoopback(host));
+
+/** A node's name is part of addresses and topics: a DNS name (RFC 1123), lower case. A host's own name is made to fit. */
+export function nodeOf(flags: Flags, host: string, problems: string[]): string {
+	const name = flags.text('node') ?? host;
+	const lower = name.toLowerCase();
+	if (!isDnsSubdomain(lower)) problems.push(`--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "${name}"`);
+	else if (lower === controlSystem) problems.push(`--node ${controlSystem} is taken: it is the name of the control plane`);
+	return lower;
+}
+
+/** `--join`: servers, by comma. */
+export function serversOf(flags: Flags, problems: string[]): readonly string[] {
+	const servers = (flags.text('join') ?? '').split(',').filter(text => text !== '');
+	problems.push(...servers.flatMap(problemOfServer));
+	return servers.map(server => server.replace(/\/+$/, ''));
+}
+
+function problemOfServer(server: string): string[] {
+	const url = URL.canParse(server) ? new URL(server) : undefined;
+	// A password may be in it, or what was meant as one.
+	if (server.includes('@')) return ['--join takes no user and no password: a host joins by its token'];
+	if (url?.protocol !== 'https:') return [`--join must be https://HOST:PORT, several with commas between them, got "${server}"`];
+	const isBare = /^\/*$/.test(url.pathname) && url.search === '' && url.hash === '';
+	return isBare ? [] : [`--join takes no path behind HOST:PORT, got "${server}"`];
+}

@@ -1,0 +1,101 @@
+// What the serving commands were asked for, checked.
+
+import {formatHostPort, type HostPort} from '../../api/host-port.js';
+import type {UserRange} from '../../agent/process/pod-users.js';
+import type {OutsideUrl} from '../../system/links/outside-url.js';
+
+/** A host, and a port where it is another than the one that is listened on. */
+export type Advertised = {readonly host: string; readonly port: number | undefined};
+
+export type DoorOptions = {
+	readonly api: HostPort;
+	readonly web: HostPort;
+	readonly mqtt: HostPort;
+	/** What agents and kubeconfigs are told instead of where the API listens. */
+	readonly advertise: Advertised | undefined;
+	/** Where actors and tools meet, when it is not the server itself. */
+	readonly broker: OutsideBrokerChoice | undefined;
+};
+
+/** `text` is as it was given, password included. */
+export type OutsideBrokerChoice = {readonly server: OutsideUrl; readonly text: string};
+
+/** `auto` is the process runtime as long as there is no other. */
+export type RuntimeChoice = 'auto' | 'process' | 'simulated';
+
+/** What of a host pods may mount: everything, or what is below these folders; nothing where there are none. */
+export type HostPathsChoice = 'all' | readonly string[];
+
+/** `level`, `memory` or `etcd://…`. */
+export type StoreChoice = string;
+
+export type ServerOptions = DoorOptions & {
+	/** Absolute path of TROUPE_HOME. */
+	readonly home: string;
+	readonly store: StoreChoice;
+	/** A new cluster begins also where the home has served another, whose store is empty now. */
+	readonly isNew: boolean;
+	/** To run in the background: `cli/serving/detach.ts` takes such options, who serves never sees them. */
+	readonly detach: boolean;
+};
+
+export type UpOptions = ServerOptions & {
+	readonly runtime: RuntimeChoice;
+	/** The name of the node in this process. */
+	readonly node: string;
+	readonly simulatedNodes: number;
+	readonly hostPaths: HostPathsChoice;
+	readonly podUsers: UserRange | undefined;
+	/** Of one container; undefined: `containerProcesses`. */
+	readonly maxProcesses: number | undefined;
+};
+
+export type AgentOptions = {
+	readonly home: string;
+	/** Servers to join, `https://host:port` each; none where the agent has joined before. */
+	readonly join: readonly string[];
+	/** Traded for the node's own credential, once. */
+	readonly token: string | undefined;
+	/** A file with the authority's certificate, instead of the pin in the token. */
+	readonly caFile: string | undefined;
+	/** Undefined: the one it has, or its host's name. */
+	readonly node: string | undefined;
+	readonly hostNode: string;
+	readonly runtime: RuntimeChoice;
+	/** Where the node remembers what it was told: a folder, or `redis://…`. */
+	readonly cache: string | undefined;
+	/** Undefined: everything where all servers are on this host, else nothing. */
+	readonly hostPaths: HostPathsChoice | undefined;
+	/** The node follows whichever control plane answers, also when it remembers another. */
+	readonly isNew: boolean;
+	/** Undefined: a range that follows from the home. */
+	readonly podUsers: UserRange | undefined;
+	/** Of one container; undefined: `containerProcesses`. */
+	readonly maxProcesses: number | undefined;
+	readonly detach: boolean;
+};
+
+/**
+ * Reads `HOST:PORT`, `[IPV6]:PORT`, `:PORT` (all addresses are never meant by that: it is the default host) or `PORT`.
+ * Undefined for anything else.
+ */
+export function parseHostPort(text: string, defaultHost: string): HostPort | undefined {
+	const match = /^(?:(?:\[([0-9a-fA-F:.%]+)\]|([^:[\]\s/]*)):)?(\d{1,5})$/.exec(text);
+	const port = Number(match?.[3]);
+	if (match === null || port > 65_535) return undefined;
+	const host = match[1] ?? match[2] ?? '';
+	return {host: host === '' ? defaultHost : host, port};
+}
+
+/** Reads `HOST`, `HOST:PORT`, `[IPV6]` or `[IPV6]:PORT`. Undefined for anything else. */
+export function parseAdvertised(text: string): Advertised | undefined {
+	const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9][A-Za-z0-9.-]*))(?::(\d{1,5}))?$/.exec(text);
+	const host = match?.[1] ?? match?.[2];
+	const port = match?.[3] === undefined ? undefined : Number(match[3]);
+	if (host === undefined || (port !== undefined && (port < 1 || port > 65_535))) return undefined;
+	return {host, port};
+}
+
+/** What `parseAdvertised` reads. */
+export const formatAdvertised = ({host, port}: Advertised): string =>
+	port === undefined ? (host.includes(':') ? `[${host}]` : host) : formatHostPort({host, port});

@@ -1,0 +1,372 @@
+// The MQTT broker of the control plane: aedes, fenced in. Only this file imports it.
+//
+// What it keeps true: no client can make it buffer without bound, stall another client, read or write beyond its rights, or
+// take over another login's connection; a refused publish costs the message, never the link; nothing retained is kept twice.
+// `system/broker/` has the parts: door, packet guard, client stream, admission, connections, sessions, retained tree, replay,
+// outbox.
+
+import type {EventEmitter} from 'node:events';
+import type {Duplex} from 'node:stream';
+import {Aedes, type AedesPublishPacket, type Client, type PublishPacket} from 'aedes';
+import {limits} from '../../api/limits.js';
+import {
+	admit,
+	crowded,
+	duplicate,
+	isMalformed,
+	isPublishable,
+	isSubscribable,
+	isText,
+	type Admission,
+	type ConnectRequest,
+	type RefusalCode,
+} from './admission.js';
+import {createAllowances, type Allowances} from './allowance.js';
+import {createBacklog} from './backlog.js';
+import {ClientStream, type CutReason} from './client-stream.js';
+import {Connections, grantedQos, newConnection, type Connection} from './connections.js';
+import {createCounters, type Counters} from './counters.js';
+import {openDoor, type Door} from './door.js';
+import {createOutbox} from './outbox.js';
+import {answerWork, connectWork, replayWork} from './packet-work.js';
+import {createPersistence, type Persistence} from './persistence.js';
+import type {Broker, BrokerCounter, BrokerOptions, Login} from './ports.js';
+import {createPace, type Pace} from './pace.js';
+import {createReplay, type Replay, type ReplayMessage} from './replay.js';
+import {createNewcomers} from './newcomers.js';
+import {RetainedTree, type Retained} from './retained-tree.js';
+import {nodeTerms} from './terms.js';
+
+export type {Broker, BrokerCounter, BrokerOptions, RetainedMessage, RetainedSource} from './ports.js';
+
+/** Where a refused publish ends: acknowledged as its QoS wants, heard by nobody. */
+const refusedTopic = '$refused';
+/** Those that have not logged in are bounded at the doors, in number and time: they never take all the places. */
+const mostSockets = limits.brokerConnections + limits.newcomers;
+const empty = Buffer.alloc(0);
+const ignore = (): void => undefined;
+
+const cutCounters: Readonly<Record<CutReason, BrokerCounter>> = {
+	oversized: 'cutOversized',
+	malformed: 'cutMalformed',
+	version: 'loginsRefused',
+	greedy: 'cutGreedy',
+	overflow: 'cutOverflow',
+	stalled: 'cutStalled',
+};
+
+/** Everything the hooks of aedes look at. */
+type Fence<Identity extends Login> = BrokerOptions<Identity> & {
+	readonly aedes: Aedes;
+	readonly connections: Connections<Client, Identity>;
+	readonly persistence: Persistence;
+	readonly allowances: Allowances;
+	readonly counters: Counters;
+};
+
+/** Starts a broker without a door; `listen` opens one and `attach` takes what other doors let in. */
+export async function createBroker<Identity extends Login>(options: BrokerOptions<Identity>): Promise<Broker> {
+	const {clock, may, retainedSource} = options;
+	const counters = createCounters(options.onCounter);
+	const {count} = counters;
+	const connections = new Connections<Client, Identity>(may);
+	const sockets = new Set<Duplex>();
+	const doors = new Set<Door>();
+
+	const retained = new RetainedTree({
+		topics: limits.brokerRetainedTopics,
+		bytes: limits.brokerRetainedBytes,
+		topicsPerLogin: limits.brokerRetainedPerLogin,
+		bytesPerLogin: limits.brokerRetainedBytesPerLogin,
+	});
+	const keep = (message: Retained): void => {
+		if (!retainedSource.owns(message.topic) && !retained.set(message)) count('retainedRefused', message.topic);
+	};
+	const persistence = createPersistence({
+		sessions: limits.brokerSessions,
+		sessionsPerLogin: limits.brokerSessionsPerLogin,
+		messages: limits.brokerSessionMessages,
+		bytes: limits.brokerSessionBytes,
+		bytesPerLogin: limits.brokerSessionBytesPerLogin,
+		bytesInAll: limits.brokerSessionBytesInAll,
+		ownerOf: clientId => connections.ownerOf(clientId),
+		onRetained: keep,
+		onDropped: clientId => count('sessionMessagesDropped', clientId),
+	});
+	const aedes = await startAedes(persistence, counters);
+	const allowances = createAllowances(clock);
+	const backlog = createBacklog(limits.brokerBacklogBytes, () => connections.tools());
+	fenceIn({...options, aedes, connections, persistence, allowances, counters});
+	const pace = createPace(clock.monotonicMs, {node: limits.brokerNodeTurnMs, tool: limits.brokerToolTurnMs});
+	replayOnSubscribe(aedes, connections, may, pace, function* (filter) {
+		for (const message of retainedSource.match(filter)) yield {...message, qos: 0};
+		for (const {topic, payload, qos} of retained.match(filter)) yield {topic, payload: () => payload, qos};
+	});
+	const outbox = createOutbox({
+		windowMessages: limits.brokerPublishWindow,
+		windowBytes: limits.brokerPublishWindowBytes,
+		waitingMessages: limits.brokerOutboxMessages,
+		waitingBytes: limits.brokerOutboxBytes,
+		emit: (topic, payload, done) => aedes.publish(publishOf(topic, payload), done),
+		onReplaced: topic => count('outboxReplaced', topic),
+		onDropped: topic => count('outboxDropped', topic),
+	});
+
+	const attach = (inner: Duplex, about: string, onLogin = ignore): void => {
+		if (aedes.closed || sockets.size >= mostSockets) {
+			count('cutCrowded', about);
+			inner.on('error', ignore).destroy();
+			return;
+		}
+		count('connections', about);
+		sockets.add(inner);
+		inner.once('close', () => sockets.delete(inner));
+		const stream = new ClientStream({
+			inner,
+			clock,
+			pace,
+			onPending: backlog.change,
+			onCut: reason => count(cutCounters[reason], aboutOf(connection), connection.login),
+		});
+		const connection = newConnection<Identity>(about, stream, onLogin);
+		connections.add(aedes.handle(stream), connection);
+		stream.once('close', () => {
+			connections.end(connection);
+			allowances.tidy();
+		});
+	};
+
+	return {
+		attach,
+		async listen(host, port) {
+			const door = await openDoor({host, port, newcomers: createNewcomers({clock})}, attach, () => count('errors', `door ${host}:${port}`));
+			doors.add(door);
+			return {port: door.port};
+		},
+		publish(topic, payload, {retain}) {
+			const bytes = asBuffer(payload);
+			if (retain) keep({topic, payload: bytes, qos: 0});
+			outbox.publish(topic, bytes, retain);
+		},
+		send: (topic, payload) => aedes.publish(publishOf(topic, asBuffer(payload)), ignore),
+		subscribe(filter, listener) {
+			const deliver = (packet: AedesPublishPacket, done: () => void): void => {
+				done();
+				if (!packet.topic.startsWith('$')) listener(packet.topic, asBuffer(packet.payload));
+			};
+			aedes.subscribe(filter, deliver, ignore);
+			return () => aedes.unsubscribe(filter, deliver, ignore);
+		},
+		counters: counters.read,
+		heardSince: atMs => connections.heardSince(atMs),
+		connected: () => connections.names(),
+		cut(login) {
+			const found = connections.ofLogin(login);
+			for (const {stream} of found) stream.cut();
+			persistence.dropOf(login);
+			return found.length;
+		},
+		async close() {
+			outbox.clear();
+			const closed = [...doors].map(door => door.close());
+			await new Promise<void>(resolve => aedes.close(resolve));
+			for (const socket of sockets) socket.destroy();
+			await Promise.all(closed);
+		},
+	};
+}
+
+async function startAedes(persistence: Persistence, {count}: Counters): Promise<Aedes> {
+	const aedes = new Aedes({
+		persistence,
+		// Of any other number, so many publishes that wait for one client would stop all others.
+		concurrency: 0,
+		connectTimeout: limits.newcomerMs,
+		drainTimeout: limits.toolStallMs,
+		maxInflightInbound: limits.brokerInflightInbound,
+		// What may follow CONNECT at once is bounded by the bytes that are taken until the login.
+		queueLimit: limits.brokerLoginPacketBytes,
+	});
+	await aedes.listen();
+	// aedes drops a publish as a duplicate when one with a higher number overtook it on the way to a client, as a QoS 0 publish
+	// may overtake a retained one. It does not look at numbers of a broker without a name; `authorizeForward` does it instead.
+	aedes.id = '';
+	(aedes as EventEmitter).on('error', () => count('errors', 'broker'));
+	return aedes;
+}
+
+/** Decides about one CONNECT, and ends what has to go for it. */
+function letIn<Identity extends Login>(request: ConnectRequest, fence: Fence<Identity>): Admission<Identity> {
+	const {connections, clock, endedBy} = fence;
+	const admission = admit(request, fence, clientId => connections.holderOf(clientId));
+	if (!admission.ok || endedBy === undefined) return admission;
+	const nowMs = clock.monotonicMs();
+	const others = connections
+		.ofLogin(admission.identity.name)
+		.map(({clientId, stream}) => ({clientId, stream, silentMs: nowMs - stream.heardMs}));
+	const ended = endedBy(admission.identity, request.clientId, others);
+	if (ended === undefined) return duplicate;
+	for (const {stream} of ended) stream.cut();
+	return admission;
+}
+
+/** Logins and rights. */
+function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
+	const {aedes, connections, persistence, may, termsOf = () => nodeTerms} = fence;
+	const {count} = fence.counters;
+
+	aedes.preConnect = (client, packet, done) => {
+		const connection = connections.of(client);
+		if (connection === undefined || connection.identity !== undefined) return done(null, false);
+		if (isMalformed(packet)) {
+			count('cutMalformed', connection.about);
+			return done(new Error('malformed'), false);
+		}
+		connection.clientId = packet.clientId;
+		connection.clean = packet.clean !== false;
+		connection.willTopic = packet.will?.topic;
+		done(null, true);
+	};
+
+	aedes.authenticate = (client, username, password, done) => {
+		const connection = connections.of(client);
+		if (connection === undefined) return done(null, false);
+		const request = {...connection, username, password: password?.toString('utf8')};
+		const refuse = (counter: BrokerCounter, {code}: {readonly code: RefusalCode}): void => {
+			count(counter, aboutOf(connection));
+			done(Object.assign(new Error('refused'), {returnCode: code}), null);
+		};
+		const decide = (authenticate: typeof fence.authenticate): void => {
+			const admission = letIn(request, {...fence, authenticate});
+			if (!admission.ok) return refuse('loginsRefused', admission);
+			const {identity} = admission;
+			// Who says goodbye in the same breath is not there any more.
+			if (!connections.login(connection, identity)) return done(null, false);
+			connection.onLogin();
+			persistence.claim(connection.clientId, identity);
+			const terms = termsOf(identity);
+			connection.stream.login({...terms, allowance: connection.allowance}, terms.stallMs);
+			done(null, true);
+		};
+		const known = fence.authenticate(request.username, request.password);
+		if (known === undefined) return decide(() => undefined);
+		const {connections: most, work} = termsOf(known);
+		if (connections.countOf(known.name) >= most) return refuse('loginsCrowded', crowded);
+		connection.login = known.name;
+		connection.allowance = fence.allowances.of(known.name, work);
+		connection.allowance.whenLeft(() => {
+			connection.allowance.spend(connectWork);
+			// It may have waited: what counts is what holds now.
+			decide(fence.authenticate);
+		});
+	};
+
+	aedes.authorizePublish = (client, packet, done) => {
+		const connection = connections.of(client);
+		const identity = connection?.identity;
+		if (!isText(packet.topic) || (packet.qos > 0 && (packet as {messageId?: number}).messageId === 0)) {
+			count('cutMalformed', connection === undefined ? 'unknown' : aboutOf(connection));
+			return done(new Error('malformed'));
+		}
+		packet.dup = false; // It is about the publisher's connection [MQTT-3.3.1-3].
+		if (identity === undefined || !isPublishable(packet.topic) || !may(identity, 'publish', packet.topic)) {
+			count('publishesRefused', connection === undefined ? 'unknown' : aboutOf(connection));
+			misdirect(packet);
+		}
+		// aedes hands on whose a packet is no sooner than it has retained it.
+		if (packet.retain && identity !== undefined) (packet as {clientId?: string}).clientId = identity.name;
+		done(null);
+	};
+
+	aedes.authorizeSubscribe = (client, subscription, done) => {
+		const connection = connections.of(client);
+		const {topic, qos} = subscription;
+		if (!isText(topic)) {
+			count('cutMalformed', connection === undefined ? 'unknown' : aboutOf(connection));
+			return done(new Error('malformed'), null);
+		}
+		if (connection?.identity === undefined || !mayHold(connection, topic) || !may(connection.identity, 'subscribe', topic)) {
+			count('subscriptionsRefused', connection === undefined ? 'unknown' : aboutOf(connection));
+			return done(null, null);
+		}
+		connection.filters.set(topic, qos);
+		if (!connection.clean) persistence.keep(connection.clientId, topic, qos);
+		// aedes would deliver at the QoS of whichever overlapping filter it meets first: `authorizeForward` decides instead.
+		done(null, {...subscription, qos: 2});
+	};
+
+	aedes.authorizeForward = (client, packet) => {
+		const connection = connections.of(client);
+		if (connection?.identity === undefined) return null;
+		// Filters of one client that overlap are served in one turn, one after another: once is enough.
+		if (packet.brokerCounter === connection.lastCounter || !may(connection.identity, 'forward', packet.topic)) return null;
+		connection.lastCounter = packet.brokerCounter;
+		// What has a packet id comes from the queue itself.
+		const isLive = packet.qos > 0 && (packet as {messageId?: number}).messageId === undefined;
+		if (isLive && !connection.clean && persistence.comesFromQueue(connection.clientId, packet.brokerCounter)) return null;
+		if (packet.qos > 0) connection.allowance.earn(answerWork);
+		const qos = Math.min(packet.qos, packet.qos === 0 ? 0 : grantedQos(connection.filters, packet.topic)) as 0 | 1 | 2;
+		return qos === packet.qos ? packet : {...packet, qos};
+	};
+}
+
+/** Retained messages at our own pace; the stream that aedes would send is empty. */
+function replayOnSubscribe<Identity extends Login>(
+	aedes: Aedes,
+	connections: Connections<Client, Identity>,
+	may: BrokerOptions<Identity>['may'],
+	pace: Pace,
+	match: (filter: string) => Iterable<ReplayMessage>,
+): void {
+	const replayTo = (client: Client, connection: Connection<Identity>): Replay =>
+		createReplay({
+			match,
+			onLooked: messages => connection.allowance.spend(messages * replayWork),
+			allowed: topic => connection.identity !== undefined && may(connection.identity, 'forward', topic),
+			send: (topic, payload, qos) => client.publish({...publishOf(topic, payload), qos, retain: true}, ignore),
+			write: packets => void connection.stream.write(packets),
+			pace,
+			whenBelow: (bytes, callback) => connection.stream.whenBelow(bytes, callback),
+			wanted: filter => !connection.stream.destroyed && connection.filters.has(filter),
+		});
+
+	aedes.on('subscribe', (subscriptions, client) => {
+		const connection = connections.of(client);
+		if (connection === undefined) return;
+		connection.replay ??= replayTo(client, connection);
+		for (const {topic, qos} of subscriptions) {
+			// To a kept session at QoS 0: aedes would queue it first, and it is retained anyway.
+			if (connection.filters.has(topic)) connection.replay.start(topic, connection.clean && (qos === 1 || qos === 2) ? qos : 0);
+		}
+		connection.stream.listDone();
+	});
+	aedes.on('unsubscribe', (filters, client) => {
+		const connection = connections.of(client);
+		for (const filter of filters) connection?.filters.delete(filter);
+		connection?.stream.listDone();
+	});
+}
+
+const mayHold = ({filters}: {readonly filters: ReadonlyMap<string, unknown>}, filter: string): boolean =>
+	isSubscribable(filter) && (filters.has(filter) || filters.size < limits.brokerSubscriptions);
+
+/** Whose it is, as far as that is known. */
+const aboutOf = ({about, login}: {readonly about: string; readonly login: string | undefined}): string =>
+	login === undefined ? about : `${about} of ${JSON.stringify(login)}`;
+
+const asBuffer = (payload: Buffer | string): Buffer => (typeof payload === 'string' ? Buffer.from(payload) : payload);
+
+const publishOf = (topic: string, payload: Buffer): PublishPacket => ({
+	cmd: 'publish',
+	topic,
+	payload,
+	qos: 0,
+	retain: false,
+	dup: false,
+});
+
+function misdirect(packet: PublishPacket): void {
+	packet.topic = refusedTopic;
+	packet.payload = empty;
+	packet.retain = false;
+}

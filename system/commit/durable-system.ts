@@ -1,0 +1,230 @@
+// An actor system whose objects survive: store, pipeline, index, wakes, events and journal around one tree.
+//
+// The order at start is a promise: the new epoch is written first, then everything is loaded, and only then does the tree begin.
+
+import type {Failure, Outcome} from '../../api/errors.js';
+import {parseStoreKey, storePrefix, type Address, type ObjectKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import type {ApiObject, Draft} from '../../api/object.js';
+import type {ActorSystemOptions, Origin} from '../kernel/actor-options.js';
+import {ActorSystem} from '../kernel/actor-system.js';
+import type {AnyBehavior, Message} from '../kernel/behavior.js';
+import type {Random} from '../time/random.js';
+import type {Cancel, Clock} from '../time/clock.js';
+import {EventLog, type ObjectEvent} from './event-log.js';
+import type {Executor} from '../kernel/executor.js';
+import {Journal} from './journal.js';
+import type {Envelope} from '../kernel/mailbox.js';
+import {createMandate} from '../leadership/mandate.js';
+import {ObjectIndex, type Change, type Known, type TermsOf} from '../index/object-index.js';
+import type {SystemObserver} from '../kernel/observer.js';
+import type {Perform} from '../kernel/performs.js';
+import {startPipeline, type Pipeline} from './pipeline.js';
+import type {Meta, Snapshot, StoreDriver} from '../store/store.js';
+import type {WatchRing} from '../index/watch-ring.js';
+
+export type Wake = {readonly to: Address; readonly message: Message};
+
+/** What a kind of system is made of: its behaviours and what its objects mean to them. */
+export type SystemDesign = {
+	readonly behaviors: {readonly [name: string]: AnyBehavior};
+	readonly root: string;
+	readonly termsOf: TermsOf;
+	/** Whom a committed change concerns. */
+	readonly wakesOf: (change: Change, known: Known) => Iterable<Wake>;
+	readonly schemaVersionOf: (plural: string) => number | undefined;
+	readonly upgrade: (plural: string, fromVersion: number, object: ApiObject) => ApiObject;
+	readonly collectionOf?: (draft: Draft) => Address;
+	readonly recordOf?: (key: ObjectKey) => Address;
+	/** Whether changes are kept for watchers. */
+	readonly watched: boolean;
+	/** Whether every record is woken now and then, behind every wake. */
+	readonly resync: boolean;
+};
+
+export type DurableSystemOptions = {
+	readonly name: string;
+	readonly design: SystemDesign;
+	/** The root's input, once the term is known. */
+	readonly inputOf: (meta: Meta) => unknown;
+	readonly driver: StoreDriver;
+	readonly executor: Executor;
+	readonly clock: Clock;
+	readonly random: Random;
+	readonly perform?: Perform;
+	readonly remote?: (system: string, to: Address, envelope: Envelope) => void;
+	readonly observer?: SystemObserver;
+	readonly onEscalation?: (error: Failure) => void;
+	/** The term is over; called once. Whoever is told kills the system. */
+	readonly onFenced: (message: string) => void;
+	/** Whether this system may still commit, answer and order; asked before each of them. Always, where nobody else can lead. */
+	readonly inOffice?: () => boolean;
+	/** Called in order of version once a batch is durable. */
+	readonly onChange?: (change: Change) => void;
+	readonly onEvent?: (key: ObjectKey, event: ObjectEvent) => void;
+	/** Records that are neither objects nor events. */
+	readonly onRecord?: (storeKey: string, body: string) => void;
+};
+
+export type DurableSystem = {
+	readonly system: ActorSystem;
+	readonly index: ObjectIndex;
+	readonly ring: WatchRing;
+	readonly events: EventLog;
+	readonly journal: Journal;
+	readonly pipeline: Pipeline;
+	/** All that is stored as of one moment, for a backup; everything runs on meanwhile. */
+	readonly snapshot: () => Promise<Snapshot>;
+	/** Starts the tree; everything is loaded by then. */
+	readonly begin: () => void;
+	/** Stops the tree and finishes what is being written; the driver stays open. */
+	readonly stop: (done: () => void) => void;
+	/** Drops everything at once, as the death of the process would. */
+	readonly kill: () => void;
+};
+
+/** Takes over the store and loads it; the tree begins with `begin`. */
+export function openDurableSystem(options: DurableSystemOptions, done: (outcome: Outcome<DurableSystem>) => void): void {
+	const {design, clock} = options;
+	const index = new ObjectIndex(design.termsOf);
+	const journal = new Journal();
+	const origins = new Map<ObjectKey, Origin>();
+	const eventRecords: [ObjectKey, string][] = [];
+	let started: DurableSystem | undefined;
+	const mandate = createMandate(options.inOffice ?? always, options.executor.defer, options.onFenced);
+
+	const onApplied = (changes: readonly Change[]): void => {
+		for (const change of changes) {
+			const origin = origins.get(change.key) ?? {cause: 'unknown', from: '', type: ''};
+			origins.delete(change.key);
+			if (design.watched) journal.add(change.key, {version: change.version, atMs: clock.nowMs(), ...origin}, change.after === undefined);
+			if (change.before === undefined) started?.events.forget(change.key);
+			if (change.after === undefined) started?.events.left(change.key);
+			options.onChange?.(change);
+			for (const {to, message} of design.wakesOf(change, index)) started?.system.wake(to, message, origin.cause);
+		}
+	};
+
+	const assemble = (pipeline: Pipeline): DurableSystem => {
+		const events = new EventLog({
+			clock,
+			put: (storeKey, body, written) => pipeline.put(storeKey, body, outcome => written(outcome.ok)),
+			onEvent(key, event) {
+				if (mandate.holds()) options.onEvent?.(key, event);
+			},
+			isThere: key => index.entry(key) !== undefined,
+		});
+		for (const [key, body] of eventRecords) events.load(key, body);
+		const system = new ActorSystem({
+			...systemOptions(options),
+			mayAct: mandate.holds,
+			persistent: {
+				known: index,
+				submit({key, object, origin, done: committed}) {
+					origins.set(key, origin);
+					const settled: typeof committed = outcome => {
+						if (!outcome.ok) origins.delete(key);
+						committed(outcome);
+					};
+					pipeline.submit({key, object, done: settled});
+					events.flushWith(key);
+				},
+				recordEvent: (key, event) => events.record(key, event),
+			},
+		});
+		const resync = design.resync ? startResync(system, index, options) : undefined;
+		return {
+			system,
+			index,
+			ring: pipeline.ring,
+			events,
+			journal,
+			pipeline,
+			snapshot: () => options.driver.snapshot(storePrefix),
+			begin: () => system.start(design.root, options.inputOf(pipeline.meta)),
+			stop: finished => {
+				resync?.();
+				system.stop(() => events.finish(() => pipeline.stop(finished)));
+			},
+			kill() {
+				resync?.();
+				events.close();
+				system.close('ERR_OUTCOME_UNKNOWN');
+			},
+		};
+	};
+
+	startPipeline(
+		{
+			driver: options.driver,
+			index,
+			clock,
+			random: options.random,
+			defer: options.executor.defer,
+			...(design.watched ? {} : {ringChanges: 0}),
+			schemaVersionOf: design.schemaVersionOf,
+			upgrade: design.upgrade,
+			onApplied,
+			inOffice: mandate.holds,
+			onFenced: mandate.end,
+			onRecord(storeKey, body) {
+				const parsed = parseStoreKey(storeKey);
+				if (parsed?.holds === 'events') eventRecords.push([parsed.key, body]);
+				else options.onRecord?.(storeKey, body);
+			},
+		},
+		outcome => {
+			if (!outcome.ok) {
+				done(outcome);
+				return;
+			}
+			started = assemble(outcome.value);
+			done({ok: true, value: started});
+		},
+	);
+}
+
+const always = (): boolean => true;
+
+function systemOptions(options: DurableSystemOptions): ActorSystemOptions {
+	const {name, executor, clock, random, design, perform, remote, observer, onEscalation} = options;
+	return {
+		name,
+		executor,
+		clock,
+		random,
+		behaviors: design.behaviors,
+		...(design.collectionOf === undefined ? {} : {collectionOf: design.collectionOf}),
+		...(design.recordOf === undefined ? {} : {recordOf: design.recordOf}),
+		...(perform === undefined ? {} : {perform}),
+		...(remote === undefined ? {} : {remote}),
+		...(observer === undefined ? {} : {observer}),
+		...(onEscalation === undefined ? {} : {onEscalation}),
+	};
+}
+
+/**
+ * Wakes every record once in each period, in slices, so that a large cluster is never woken at once. The length of a slice is random
+ * within half of it: several leaders do not beat together.
+ */
+function startResync(system: ActorSystem, index: ObjectIndex, {clock, random, design}: DurableSystemOptions): Cancel {
+	let keys: ObjectKey[] = [];
+	let perSlice = 0;
+	let cancel: Cancel = () => undefined;
+	const arm = (): void => {
+		cancel = clock.after((limits.resyncMs / limits.resyncSlices) * (0.75 + random.next() / 2), slice);
+	};
+	const slice = (): void => {
+		if (keys.length === 0) {
+			keys = [...index.all()].map(({key}) => key);
+			perSlice = Math.ceil(keys.length / limits.resyncSlices);
+		}
+		for (const key of keys.splice(0, perSlice)) {
+			const to = design.recordOf?.(key);
+			if (to !== undefined) system.wake(to, {type: 'wake'}, 'resync');
+		}
+		arm();
+	};
+	arm();
+	return () => cancel();
+}

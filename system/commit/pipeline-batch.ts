@@ -1,0 +1,131 @@
+// Which of the waiting writes make the next batch: in their order, at most one per key, within the limits of one transaction.
+// Versions are given here, one step per write, deletions included.
+
+import {Buffer} from 'node:buffer';
+import {failure, type Failure, type Outcome} from '../../api/errors.js';
+import {parseObjectKey, storeKey, type ObjectKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import type {ApiObject} from '../../api/object.js';
+import {bytesPerUnit, fitsUnits} from './json-size.js';
+import type {Change} from '../index/object-index.js';
+import {once} from './once.js';
+import {formatRecord} from '../store/record.js';
+import type {Write} from '../store/store.js';
+
+export type Submission = {
+	/** Index key, e.g. `pods/default/web`. */
+	readonly key: ObjectKey;
+	/** The candidate; its resourceVersion is replaced by the one it gets. Undefined removes. */
+	readonly object: ApiObject | undefined;
+	/** Called once. */
+	readonly done: (outcome: {readonly ok: true; readonly change: Change} | {readonly ok: false; readonly error: Failure}) => void;
+};
+
+export type ObjectWrite = {readonly type: 'object'; readonly storeKey: string; readonly submission: Submission};
+
+/** A record that is no object. */
+export type RawWrite = {
+	readonly type: 'raw';
+	readonly storeKey: string;
+	body: (() => string) | undefined;
+	/** Of this write and of those that it replaced while they waited. */
+	readonly dones: ((outcome: Outcome<number>) => void)[];
+};
+
+export type Waiting = ObjectWrite | RawWrite;
+
+/** One write with its version. */
+export type Step = {
+	readonly waiting: Waiting;
+	readonly version: number;
+	readonly write: Write;
+	/** The revision as the index will hold it; its bytes are made once, for everybody. */
+	readonly object: ApiObject | undefined;
+	readonly json: () => string;
+};
+
+export type Refused = {readonly waiting: Waiting; readonly error: Failure};
+
+export type Assembled = {
+	readonly steps: readonly Step[];
+	readonly refused: readonly Refused[];
+	/** How many of the waiting are in one of the two lists. */
+	readonly taken: number;
+};
+
+export type Surroundings = {
+	/** The last version given out; the first write gets the next. */
+	readonly lastVersion: number;
+	readonly schemaVersionOf: (plural: string) => number | undefined;
+	/** Whether there is something to remove. */
+	readonly exists: (key: ObjectKey) => boolean;
+};
+
+export function assemble(queue: readonly Waiting[], around: Surroundings): Assembled {
+	const steps: Step[] = [];
+	const refused: Refused[] = [];
+	const keys = new Set<string>();
+	let bytes = 0;
+	for (const waiting of queue) {
+		// Nobody overtakes: a second write of one key, or one that does not fit, begins the next batch.
+		if (steps.length === limits.batchOperations || keys.has(waiting.storeKey)) break;
+		const step = stepOf(waiting, around.lastVersion + steps.length + 1, around.schemaVersionOf);
+		const size = atMostBytes(step);
+		const error = refusal(waiting, size, around);
+		if (error === undefined && bytes + size > limits.batchBytes) break;
+		if (error !== undefined) refused.push({waiting, error});
+		else {
+			bytes += size;
+			keys.add(waiting.storeKey);
+			steps.push(step);
+		}
+	}
+	return {steps, refused, taken: steps.length + refused.length};
+}
+
+function refusal(waiting: Waiting, bytes: number, {exists}: Surroundings): Failure | undefined {
+	if (bytes > limits.objectBytes) {
+		const message = `"${waiting.storeKey}" would have ${bytes} bytes; one record may have up to ${limits.objectBytes}`;
+		return failure('ERR_TOO_LARGE', {message});
+	}
+	// Asked for while its creation was waiting, which then failed.
+	if (waiting.type === 'object' && waiting.submission.object === undefined && !exists(waiting.submission.key)) {
+		return failure('ERR_STORE', {message: `"${waiting.submission.key}" was to be removed, but its creation has failed`});
+	}
+	return undefined;
+}
+
+function stepOf(waiting: Waiting, version: number, schemaVersionOf: (plural: string) => number | undefined): Step {
+	if (waiting.type === 'raw') {
+		const body = waiting.body === undefined ? undefined : once(waiting.body);
+		return {waiting, version, write: {key: waiting.storeKey, body}, object: undefined, json: body ?? nothing};
+	}
+	const {key, object: candidate} = waiting.submission;
+	if (candidate === undefined) {
+		return {waiting, version, write: {key: waiting.storeKey, body: undefined}, object: undefined, json: nothing};
+	}
+	const object = {...candidate, metadata: {...candidate.metadata, resourceVersion: String(version)}};
+	const json = once(() => inOnePiece(JSON.stringify(object)));
+	const schemaVersion = schemaVersionOf(parseObjectKey(key).plural) ?? 1;
+	return {waiting, version, write: {key: waiting.storeKey, body: () => formatRecord(schemaVersion, json())}, object, json};
+}
+
+const nothing = (): string => '';
+
+/**
+ * V8 hands out a long JSON text as a tree of a dozen pieces and puts them together when a character is asked for. These texts
+ * stay, so they are put together at once: one string in memory for each.
+ */
+function inOnePiece(text: string): string {
+	text.charCodeAt(0);
+	return text;
+}
+
+/** So many small ones always fit into one batch, whatever is in them. */
+const smallBytes = Math.floor(limits.batchBytes / limits.batchOperations);
+
+/** Exact for what is large; a small object is not serialised for it, and counts as the most that it can have. */
+const atMostBytes = ({object, json}: Step): number =>
+	object !== undefined && fitsUnits(object, smallBytes / bytesPerUnit) ? smallBytes : Buffer.byteLength(json());
+
+export const objectWrite = (submission: Submission): ObjectWrite => ({type: 'object', storeKey: storeKey(submission.key), submission});

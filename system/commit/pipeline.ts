@@ -1,0 +1,243 @@
+// The commit pipeline: every write of the control system goes through this one queue into the store, and nothing is seen or
+// answered before it is durable. What waits is bounded by its writers: an actor whose commit is in flight asks for no other.
+//
+// Flushes run by `defer`, never inside a submit: those who are answered by one batch can be in the next (group commit).
+
+import {failure, type Failure, type Outcome} from '../../api/errors.js';
+import {address, controlSystem, parseObjectKey, type ObjectKey} from '../../api/keys.js';
+import type {Change} from '../index/object-index.js';
+import {assemble, objectWrite, type RawWrite, type Step, type Submission, type Waiting} from './pipeline-batch.js';
+import {commitSettled, type Settled} from './settled-commit.js';
+import type {Meta} from '../store/store.js';
+import {beginTerm, type TermOptions} from './term.js';
+import {WatchRing} from '../index/watch-ring.js';
+
+export type PipelineOptions = TermOptions & {
+	/** Runs a function later, after what is running now; `setImmediate` outside the virtual world. */
+	readonly defer: (callback: () => void) => void;
+	/** Once per durable batch, in order of version, after index and ring and before the answers. */
+	readonly onApplied: (changes: readonly Change[]) => void;
+	/** Whether the term of office still runs: asked before a batch is sent, and before it counts. */
+	readonly inOffice?: () => boolean;
+	/** The term is over: somebody else writes to the store, or it cannot be found out whether a batch was taken. */
+	readonly onFenced: (message: string) => void;
+	/** Changes kept for watchers; 0 where nobody watches. */
+	readonly ringChanges?: number;
+};
+
+export type Pipeline = {
+	/** Asks for one write of an object. Removing what does not exist, or an unknown kind, is a bug and throws. */
+	readonly submit: (submission: Submission) => void;
+	/**
+	 * Asks for a record that is no object (events, vault); an undefined body removes it. One that still waits is replaced by a
+	 * newer one of its key and gets that one's outcome: the version.
+	 */
+	readonly put: (storeKey: string, body: (() => string) | undefined, done: (outcome: Outcome<number>) => void) => void;
+	/** The fence as it is in the store. */
+	readonly meta: Meta;
+	readonly epoch: () => number;
+	/** Every change since the start. */
+	readonly ring: WatchRing;
+	/** Writes without an outcome yet. */
+	readonly waiting: () => number;
+	/** Finishes what is in flight, fails the rest, then calls back; the driver stays open. */
+	readonly stop: (done: () => void) => void;
+};
+
+/** Takes the store over (new epoch), loads it into the index and begins to take writes. */
+export function startPipeline(options: PipelineOptions, done: (outcome: Outcome<Pipeline>) => void): void {
+	beginTerm(options, outcome => done(outcome.ok ? {ok: true, value: runPipeline(options, outcome.value)} : outcome));
+}
+
+type State = {
+	readonly options: PipelineOptions;
+	readonly ring: WatchRing;
+	meta: Meta;
+	/** The last version given to a write. */
+	lastVersion: number;
+	queue: Waiting[];
+	inFlight: readonly Step[];
+	flushScheduled: boolean;
+	/** The newest unanswered submission of a key: whether its object will exist. */
+	readonly newest: Map<ObjectKey, Submission>;
+	/** Raw records that wait and can be replaced. */
+	readonly replaceable: Map<string, RawWrite>;
+	/** Why no more writes are taken. */
+	ended: Failure | undefined;
+	readonly whenStopped: (() => void)[];
+};
+
+function runPipeline(options: PipelineOptions, meta: Meta): Pipeline {
+	const state: State = {
+		options,
+		ring: new WatchRing(meta.version, options.ringChanges),
+		meta,
+		lastVersion: meta.version,
+		queue: [],
+		inFlight: [],
+		flushScheduled: false,
+		newest: new Map(),
+		replaceable: new Map(),
+		ended: undefined,
+		whenStopped: [],
+	};
+	return {
+		submit: submission => submit(state, submission),
+		put: (storeKey, body, done) => put(state, storeKey, body, done),
+		get meta() {
+			return state.meta;
+		},
+		epoch: () => state.meta.epoch,
+		ring: state.ring,
+		waiting: () => state.queue.length + state.inFlight.length,
+		stop(done) {
+			state.ended ??= storeFailure('the control plane is stopping');
+			state.whenStopped.push(done);
+			scheduleFlush(state);
+		},
+	};
+}
+
+function submit(state: State, submission: Submission): void {
+	const {key, object} = submission;
+	if (state.options.schemaVersionOf(parseObjectKey(key).plural) === undefined) throw new Error(`a write of an unknown kind: "${key}"`);
+	if (object === undefined && !willExist(state, key)) throw new Error(`a removal of what does not exist: "${key}"`);
+	state.newest.set(key, submission);
+	state.queue.push(objectWrite(submission));
+	scheduleFlush(state);
+}
+
+function willExist({newest, options}: State, key: ObjectKey): boolean {
+	const unanswered = newest.get(key);
+	return unanswered === undefined ? options.index.get(key) !== undefined : unanswered.object !== undefined;
+}
+
+function put(state: State, storeKey: string, body: (() => string) | undefined, done: (outcome: Outcome<number>) => void): void {
+	const waiting = state.replaceable.get(storeKey);
+	if (waiting !== undefined) {
+		waiting.body = body;
+		waiting.dones.push(done);
+		return;
+	}
+	const write: RawWrite = {type: 'raw', storeKey, body, dones: [done]};
+	state.replaceable.set(storeKey, write);
+	state.queue.push(write);
+	scheduleFlush(state);
+}
+
+function scheduleFlush(state: State): void {
+	if (state.flushScheduled || state.inFlight.length > 0) return;
+	state.flushScheduled = true;
+	state.options.defer(() => {
+		state.flushScheduled = false;
+		if (state.ended !== undefined) finish(state, state.ended);
+		else flush(state);
+	});
+}
+
+function flush(state: State): void {
+	const {options, meta, lastVersion} = state;
+	if (!inOffice(state)) return finish(state, endOffice(state));
+	const {steps, refused, taken} = assemble(state.queue, {
+		lastVersion,
+		schemaVersionOf: options.schemaVersionOf,
+		exists: key => options.index.get(key) !== undefined,
+	});
+	for (const waiting of state.queue.splice(0, taken)) if (waiting.type === 'raw') state.replaceable.delete(waiting.storeKey);
+	state.inFlight = steps;
+	if (steps.length > 0) {
+		const next = {...meta, version: lastVersion + steps.length};
+		const batch = {writes: steps.map(({write}) => write), expected: meta, next};
+		commitSettled(options.driver, options.clock, batch, settled => settle(state, next, settled));
+	}
+	for (const {waiting, error} of refused) answerFailed(state, waiting, error);
+	if (state.queue.length > 0) scheduleFlush(state);
+}
+
+function settle(state: State, next: Meta, settled: Settled): void {
+	const steps = state.inFlight;
+	state.inFlight = [];
+	switch (settled.type) {
+		case 'committed':
+			if (!inOffice(state)) {
+				// It is in the store, and the next leader will find it; this one tells nobody.
+				endOffice(state);
+				for (const {waiting} of steps) answerFailed(state, waiting, unknownOutcome);
+				break;
+			}
+			state.meta = next;
+			state.lastVersion = next.version;
+			applyAll(state, steps);
+			break;
+		case 'failed':
+			state.meta = settled.meta ?? state.meta;
+			state.lastVersion = state.meta.version;
+			for (const {waiting} of steps) answerFailed(state, waiting, storeFailure(settled.message));
+			break;
+		case 'ended':
+			state.ended = storeFailure(settled.message);
+			state.options.onFenced(settled.message);
+			for (const {waiting} of steps) answerFailed(state, waiting, settled.applied === 'no' ? state.ended : unknownOutcome);
+			break;
+	}
+	if (state.queue.length > 0 || state.ended !== undefined) scheduleFlush(state);
+}
+
+const inOffice = ({options}: State): boolean => options.inOffice?.() ?? true;
+
+function endOffice(state: State): Failure {
+	const message = 'the term of office is over';
+	if (state.ended === undefined) state.options.onFenced(message);
+	return (state.ended ??= storeFailure(message));
+}
+
+/** One synchronous pass: whoever is told of a change finds all changes before it everywhere. */
+function applyAll(state: State, steps: readonly Step[]): void {
+	const changes = steps.map(step => applyOne(state, step));
+	const ofObjects = changes.filter(change => change !== undefined);
+	if (ofObjects.length > 0) state.options.onApplied(ofObjects);
+	for (const [at, {waiting, version}] of steps.entries()) {
+		const change = changes[at];
+		if (waiting.type === 'raw') for (const done of waiting.dones) done({ok: true, value: version});
+		else if (change !== undefined) answerDone(state, waiting.submission, change);
+	}
+}
+
+function applyOne({options: {index}, ring}: State, {waiting, version, object, json}: Step): Change | undefined {
+	if (waiting.type === 'raw') {
+		index.advance(version);
+		ring.advance(version);
+		return undefined;
+	}
+	const change = index.apply(waiting.submission.key, version, object, json);
+	ring.push(change);
+	return change;
+}
+
+function answerDone(state: State, submission: Submission, change: Change): void {
+	forget(state, submission);
+	submission.done({ok: true, change});
+}
+
+function answerFailed(state: State, waiting: Waiting, error: Failure): void {
+	if (waiting.type === 'raw') {
+		for (const done of waiting.dones) done({ok: false, error});
+		return;
+	}
+	forget(state, waiting.submission);
+	waiting.submission.done({ok: false, error});
+}
+
+function forget({newest}: State, submission: Submission): void {
+	if (newest.get(submission.key) === submission) newest.delete(submission.key);
+}
+
+/** Nothing is in flight any more: the rest fails. */
+function finish(state: State, error: Failure): void {
+	state.replaceable.clear();
+	for (const waiting of state.queue.splice(0)) answerFailed(state, waiting, error);
+	for (const done of state.whenStopped.splice(0)) done();
+}
+
+const storeFailure = (message: string): Failure => failure('ERR_STORE', {message});
+const unknownOutcome: Failure = failure('ERR_OUTCOME_UNKNOWN', {address: address(controlSystem, 'store')});

@@ -1,0 +1,102 @@
+// The beginning of a leader's term: the new epoch is written before anything is read, so that an older leader can change
+// nothing behind our back; then everything is loaded. A record that cannot be read stops the start and is named.
+
+import {failed, succeeded, type Outcome} from '../../api/errors.js';
+import {parseObjectKey, parseStoreKey, storePrefix, type ObjectKey} from '../../api/keys.js';
+import type {ApiObject} from '../../api/object.js';
+import type {Random} from '../time/random.js';
+import type {Clock} from '../time/clock.js';
+import {noMeta, restoringLineage} from '../store/meta.js';
+import type {ObjectIndex} from '../index/object-index.js';
+import {once} from './once.js';
+import {parseRecord} from '../store/record.js';
+import type {Meta, StoreDriver, StoreFailure, StoredRecord} from '../store/store.js';
+
+/** How snapshots of older code become today's. */
+export type Schemas = {
+	/** Undefined: this code knows no such kind. */
+	readonly schemaVersionOf: (plural: string) => number | undefined;
+	/** Leads an object from an older version to today's. */
+	readonly upgrade: (plural: string, fromVersion: number, object: ApiObject) => ApiObject;
+};
+
+export type TermOptions = Schemas & {
+	readonly driver: StoreDriver;
+	readonly index: ObjectIndex;
+	readonly clock: Clock;
+	readonly random: Random;
+	/** What else is kept: events, the vault. */
+	readonly onRecord?: ((storeKey: string, body: string) => void) | undefined;
+};
+
+/** Takes the store over and loads it. The outcome is the fence of the new term; after a failed one the index is of no use. */
+export function beginTerm(options: TermOptions, done: (outcome: Outcome<Meta>) => void): void {
+	const {driver, clock, random} = options;
+	driver.readMeta(read => {
+		if (!read.ok) return done(unreadable(read));
+		const expected = read.meta ?? noMeta;
+		if (expected.lineage === restoringLineage) return done(failed('ERR_INTERNAL', {message: unfinished}));
+		const next = nextTerm(expected, Math.floor(clock.nowMs() / 1_000), random);
+		// An unknown outcome is not read back here: another writer may have written the same words in the same second.
+		driver.commit({writes: [], expected, next}, taken => {
+			if (taken.type === 'committed') loadAll(options, next, done);
+			else done(failed('ERR_STORE', {message: taken.message}));
+		});
+	});
+}
+
+const unfinished = 'a backup is being restored into the store, or was not to its end; troupe restore does it from the start';
+
+export const unreadable = ({message, damaged}: StoreFailure): Outcome<never> =>
+	damaged === true
+		? failed('ERR_DAMAGED', {message: `the store is damaged: ${message}`})
+		: failed('ERR_NOT_REACHABLE', {message: `the store cannot be read: ${message}`});
+
+/** A store that was restored from a backup has no lineage either. */
+const nextTerm = ({lineage, epoch, ...meta}: Meta, nowSeconds: number, random: Random): Meta => ({
+	...meta,
+	epoch: Math.max(epoch + 1, nowSeconds),
+	lineage: lineage === '' ? random.uuid() : lineage,
+});
+
+function loadAll(options: TermOptions, meta: Meta, done: (outcome: Outcome<Meta>) => void): void {
+	options.driver.load(storePrefix, loaded => {
+		if (!loaded.ok) return done(unreadable(loaded));
+		for (const record of loaded.records) {
+			const problem = loadOne(options, meta, record);
+			if (problem !== undefined) return done(failed('ERR_INTERNAL', {message: `the record "${record.key}" cannot be loaded: ${problem}`}));
+		}
+		options.index.advance(meta.version);
+		done(succeeded(meta));
+	});
+}
+
+/** What is wrong with a record, if anything. */
+function loadOne({index, onRecord, ...schemas}: TermOptions, meta: Meta, {key, body}: StoredRecord): string | undefined {
+	const parsed = parseStoreKey(key);
+	if (parsed?.holds !== 'object') return void onRecord?.(key, body);
+	const record = parseRecord(parsed.key, body);
+	if ('problem' in record) return record.problem;
+	if (Number(record.object.metadata.resourceVersion) > meta.version) return `it is newer than the store's counter, ${meta.version}`;
+	const {plural} = parseObjectKey(parsed.key);
+	const today = schemas.schemaVersionOf(plural);
+	if (today === undefined) return `this version of Troupe knows no "${plural}"`;
+	if (record.schemaVersion > today)
+		return `it was written by a newer version (schema ${record.schemaVersion}, this one reads up to ${today})`;
+	try {
+		if (record.schemaVersion === today) index.load(parsed.key, record.object, () => record.json);
+		else loadUpgraded(index, parsed.key, schemas.upgrade(plural, record.schemaVersion, record.object));
+		return undefined;
+	} catch (error) {
+		// Whatever is in a record, it stops the start with its name and not with a stack.
+		return `it does not fit: ${error instanceof Error ? error.message : String(error)}`;
+	}
+}
+
+function loadUpgraded(index: ObjectIndex, key: ObjectKey, object: ApiObject): void {
+	index.load(
+		key,
+		object,
+		once(() => JSON.stringify(object)),
+	);
+}

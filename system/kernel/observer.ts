@@ -1,0 +1,30 @@
+// What the runtime tells about itself. Every event is data; whoever listens logs it, counts it, or publishes it.
+
+import type {Failure} from '../../api/errors.js';
+import type {Address} from '../../api/keys.js';
+
+export type LifecycleEvent =
+	| {readonly type: 'crashed'; readonly address: Address; readonly error: Failure; readonly messageType: string; readonly stack: string}
+	| {readonly type: 'restarted'; readonly address: Address; readonly restarts: number}
+	| {readonly type: 'parked'; readonly address: Address; readonly error: Failure; readonly retryInMs: number}
+	| {readonly type: 'unparked'; readonly address: Address}
+	| {readonly type: 'escalated'; readonly address: Address; readonly error: Failure};
+
+/** Nobody has that address; the actor was ending; its mailbox was full; it crashed on this very message. */
+export type DeadLetterReason = 'noActor' | 'stopped' | 'busy' | 'crashed';
+
+export type DeadLetter = {
+	readonly to: Address;
+	readonly from: Address;
+	readonly messageType: string;
+	/** What set it going, as the door worded it. */
+	readonly cause: string;
+	readonly why: DeadLetterReason;
+	readonly error: Failure;
+};
+
+export type SystemObserver = {
+	readonly lifecycle?: (event: LifecycleEvent) => void;
+	readonly deadLetter?: (letter: DeadLetter) => void;
+	readonly slowStep?: (step: {readonly address: Address; readonly messageType: string; readonly ms: number}) => void;
+};

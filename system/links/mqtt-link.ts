@@ -1,0 +1,274 @@
+// The connection of a system that reaches the others through a broker, over TCP, TLS or WebSocket: one lane, and topics beyond
+// it. Only this file imports mqtt.
+//
+// MQTT is transport, not truth: clean sessions, QoS 0, nothing queued while away and nothing beyond a bound while slow. The
+// stream above numbers, acknowledges and sends again. Where there are several brokers (a leader and its standbys) each attempt
+// goes to the next; the pauses grow from round to round.
+
+import {Socket} from 'node:net';
+import mqtt, {type IClientOptions, type MqttClient} from 'mqtt';
+import {limits} from '../../api/limits.js';
+import {topicMatches} from '../../api/mqtt-filter.js';
+import {laneFilter, laneTopic, senderOf, writerOf} from './broker-link.js';
+import {decodePacket, encodePacket} from './packet-codec.js';
+import {systemClock, type Cancel} from '../time/clock.js';
+import {createHeard} from './heard.js';
+import type {Lane, Link, Packet} from './link.js';
+import type {PubSub} from './pubsub.js';
+
+export type Will = {readonly topic: string; readonly payload: string; readonly retain: boolean};
+
+export type MqttLinkOptions = {
+	/** `mqtt://host:port`, `mqtts://…`, `ws://host:port/mqtt` or `wss://…`. A list is asked before each attempt: it may have changed. */
+	readonly url: string | (() => readonly [string, ...string[]]);
+	/** The name of this system; also the login. `control` is one where a broker of somebody else's says so. */
+	readonly self: string;
+	readonly password: string;
+	/** Unique per process start, so that a double of this system is refused or seen, and never takes turns with it. */
+	readonly clientId: string;
+	/** What arrives and leaves as packets here; the default is control. */
+	readonly lane?: Lane;
+	/** PEM of the authority that signed the broker's certificate. */
+	readonly ca?: string;
+	/** Published by the broker when this connection breaks. A function is asked before each attempt. */
+	readonly will?: Will | (() => Will);
+	/** After each (re)connect, once everything is subscribed. */
+	readonly onConnected?: () => void;
+	readonly onDisconnected?: () => void;
+	/** Why it is not connected, in words without secrets; with the CONNACK code where the broker refused. */
+	readonly onProblem?: (problem: string, code?: number) => void;
+};
+
+export type MqttLinkCounters = {
+	readonly connects: number;
+	/** Arrived and was no packet. */
+	readonly garbage: number;
+	/** Not sent: no connection, too much waiting already, or larger than a packet may be. */
+	readonly dropped: number;
+};
+
+export type MqttLink = Link &
+	Pick<PubSub, 'publish'> & {
+		/** Stays so over reconnects. `retained`: the broker had it; else it was published just now. */
+		readonly subscribe: (filter: string, listener: TopicListener) => () => void;
+		/** As `publish`; `done` is called once when the connection has taken it. Whether it was sent at all: if not, nothing is called. */
+		readonly push: (topic: string, payload: Buffer, retain: boolean, done: () => void) => boolean;
+		readonly connected: () => boolean;
+		readonly counters: () => MqttLinkCounters;
+		/**
+		 * Asks for an answer, and makes another connection, to the next broker, when it did not come within that time; so, too, when there
+		 * is none by then. A few times at most: then it is as patient as ever.
+		 */
+		readonly verify: (withinMs: number) => void;
+		/** Drops the connection and makes another, to the next broker. */
+		readonly reconnect: () => void;
+		/** The systems of which anything came since then (monotonic), wills and retained messages aside. */
+		readonly heardSince: (atMs: number) => readonly string[];
+	};
+
+/** What an MQTT packet has around its payload, the topic aside. */
+const headerBytes = 16;
+
+export type TopicListener = (topic: string, payload: string, retained: boolean) => void;
+
+type Subscription = {readonly filter: string; readonly listener: TopicListener};
+
+/** Connects, and goes on doing so with growing pauses, until closed. Throws on a URL that is none of the four. */
+export function connectMqttLink(options: MqttLinkOptions): MqttLink {
+	const {self, lane = 'control'} = options;
+	const inbox = laneFilter(self, lane);
+	const client = mqtt.connect(serversOf(options)[0], connectOptions(options));
+	const counters = {connects: 0, garbage: 0, dropped: 0};
+	const subscriptions = new Set<Subscription>();
+	const heard = createHeard(systemClock);
+	let listener: ((from: string, packet: Packet) => void) | undefined;
+	let connected: () => void = () => undefined;
+	let ready = false;
+	/** Which server is next, and how many were tried in vain. */
+	let aim = 0;
+	let failures = 0;
+	let answers = 0;
+	let cancelVerify: Cancel | undefined;
+
+	const fits = (topic: string, payload: Buffer): boolean =>
+		payload.length + Buffer.byteLength(topic) + headerBytes <= limits.packetBytes &&
+		client.stream.writableLength <= limits.clientBufferBytes;
+	const publish = (topic: string | undefined, payload: Buffer, retain: boolean): void => {
+		if (ready && topic !== undefined && fits(topic, payload)) client.publish(topic, payload, {qos: 0, retain});
+		else counters.dropped += 1;
+	};
+	const verify = (withinMs: number, round = 0): void => {
+		const before = answers;
+		if (ready) client.sendPing();
+		cancelVerify = systemClock.after(withinMs, () => {
+			cancelVerify = undefined;
+			if (ready && answers !== before) return;
+			reconnect();
+			if (round < limits.linkVerifications) verify(limits.beatConnectMs * 2 ** round, round + 1);
+		});
+	};
+	const reconnect = (): void => {
+		client.options.reconnectPeriod = limits.linkReconnectFirstMs;
+		// One that is gone already waits, perhaps for long.
+		if (client.stream.destroyed) client.reconnect();
+		else client.stream.destroy();
+	};
+	const isSubscribed = (filter: string): boolean => [...subscriptions].some(each => each.filter === filter);
+
+	client.on('connect', () => {
+		counters.connects += 1;
+		answers += 1;
+		setNoDelay(client);
+		const {stream} = client;
+		const filters = [...new Set([inbox, ...[...subscriptions].map(({filter}) => filter)])];
+		client.subscribe(filters, {qos: 0}, error => {
+			if (error !== null) {
+				options.onProblem?.(`what is for "${self}" could not be subscribed: ${error.message}`);
+				// Without it this connection is of no use: another one may be, after the pause that failures have.
+				stream.destroy();
+				return;
+			}
+			failures = 0;
+			client.options.reconnectPeriod = limits.linkReconnectFirstMs;
+			ready = true;
+			connected();
+			options.onConnected?.();
+		});
+	});
+	// Said before the attempt; the pause counts for the next one.
+	client.on('reconnect', () => {
+		const servers = serversOf(options);
+		aim += 1;
+		failures += 1;
+		const url = servers[aim % servers.length] ?? servers[0];
+		if (isBrokerUrl(url)) aimAt(client, url);
+		else options.onProblem?.(`${JSON.stringify(url)} is no address of a broker`);
+		setWill(client, options);
+		if (failures % servers.length === 0)
+			client.options.reconnectPeriod = Math.min((client.options.reconnectPeriod ?? 0) * 2, limits.linkReconnectMaxMs);
+	});
+	client.on('close', () => {
+		if (ready) options.onDisconnected?.();
+		ready = false;
+	});
+	// Anything else may come on a connection that brings nothing the other way.
+	client.on('packetreceive', ({cmd}) => {
+		if (cmd === 'pingresp') answers += 1;
+	});
+	client.on('error', error => options.onProblem?.(error.message, connackCode(error)));
+	client.on('message', (topic, payload, {retain}) => {
+		if (!retain) heard.note(writerOf(topic));
+		if (topicMatches(inbox, topic)) {
+			const packet = decodePacket(payload);
+			const from = senderOf(topic);
+			if (packet === undefined || from === undefined) counters.garbage += 1;
+			else listener?.(from, packet);
+		}
+		for (const each of subscriptions) if (topicMatches(each.filter, topic)) each.listener(topic, payload.toString(), retain);
+	});
+
+	return {
+		send: (to, packet) => publish(laneTopic(to, self, lane), encodePacket(packet), false),
+		publish: (topic, payload, {retain}) => publish(topic, Buffer.from(payload), retain),
+		push(topic, payload, retain, done) {
+			const isSent = ready && fits(topic, payload);
+			if (isSent) client.publish(topic, payload, {qos: 0, retain}, () => done());
+			else counters.dropped += 1;
+			return isSent;
+		},
+		subscribe(filter, onMessage) {
+			const subscription = {filter, listener: onMessage};
+			if (ready && !isSubscribed(filter)) client.subscribe(filter, {qos: 0}, subscribed(options));
+			subscriptions.add(subscription);
+			return () => {
+				subscriptions.delete(subscription);
+				if (ready && filter !== inbox && !isSubscribed(filter)) client.unsubscribe(filter);
+			};
+		},
+		onPacket(newListener) {
+			listener = newListener;
+		},
+		onConnected(newListener) {
+			connected = newListener;
+		},
+		reconnect,
+		async close() {
+			cancelVerify?.();
+			ready = false;
+			listener = undefined;
+			subscriptions.clear();
+			// A broker that takes nothing any more is not waited for.
+			const cancel = systemClock.after(limits.linkCloseMs, () => client.stream.destroy());
+			await client.endAsync();
+			cancel();
+			// One that was still connecting is not ended by that, and would keep the process.
+			client.stream.destroy();
+		},
+		verify(withinMs) {
+			if (cancelVerify === undefined) verify(withinMs);
+		},
+		connected: () => ready,
+		counters: () => ({...counters}),
+		heardSince: heard.since,
+	};
+}
+
+const serversOf = ({url}: MqttLinkOptions): readonly [string, ...string[]] => (typeof url === 'string' ? [url] : url());
+
+const willOf = ({will}: MqttLinkOptions): Will | undefined => (typeof will === 'function' ? will() : will);
+
+const connectOptions = (options: MqttLinkOptions): IClientOptions => ({
+	protocolVersion: 4,
+	clean: true,
+	clientId: options.clientId,
+	username: options.self,
+	password: options.password,
+	keepalive: limits.linkKeepAliveSeconds,
+	connectTimeout: limits.linkConnectMs,
+	reconnectPeriod: limits.linkReconnectFirstMs,
+	// A refused login may be one of the moment: a standby answers so until it leads.
+	reconnectOnConnackError: true,
+	resubscribe: false,
+	queueQoSZero: false,
+	timerVariant: 'native',
+	...alpnOf(serversOf(options)[0]),
+	...(options.ca === undefined ? {} : {ca: options.ca}),
+	...willPart(willOf(options)),
+});
+
+/** One TLS port speaks both MQTT and HTTPS: the protocol is named while shaking hands. */
+const alpnOf = (url: string): IClientOptions => (url.startsWith('mqtts:') ? {ALPNProtocols: ['mqtt']} : {});
+
+const willPart = (will: Will | undefined): Pick<IClientOptions, 'will'> =>
+	will === undefined ? {} : {will: {topic: will.topic, payload: Buffer.from(will.payload), qos: 0, retain: will.retain}};
+
+function setWill({options}: MqttClient, linkOptions: MqttLinkOptions): void {
+	Object.assign(options, willPart(willOf(linkOptions)));
+}
+
+/** What servers tell of each other is no reason to fall over. */
+const isBrokerUrl = (url: string): boolean => /^(mqtt|ws)s?:\/\//.test(url) && URL.canParse(url);
+
+/** The next attempt goes there. */
+function aimAt({options}: MqttClient, url: string): void {
+	const {protocol, hostname, port, pathname} = new URL(url);
+	const host = hostname.replace(/^\[|\]$/g, '');
+	delete options.port;
+	delete (options as {servername?: string}).servername;
+	Object.assign(options, {protocol: protocol.slice(0, -1), host, hostname: host, ...(port === '' ? {} : {port: Number(port)})});
+	if (protocol.startsWith('ws')) options.path = pathname;
+}
+
+const subscribed =
+	({onProblem}: MqttLinkOptions) =>
+	(error: Error | null): void => {
+		if (error !== null) onProblem?.(`a topic could not be subscribed: ${error.message}`);
+	};
+
+const connackCode = (error: Error & {readonly code?: unknown}): number | undefined =>
+	typeof error.code === 'number' ? error.code : undefined;
+
+/** Without it each packet beyond a segment waits 20 to 40 ms for an acknowledgement. WebSockets set it themselves. */
+function setNoDelay({stream}: MqttClient): void {
+	if (stream instanceof Socket) stream.setNoDelay(true);
+}

@@ -1,0 +1,34 @@
+// The thread of a beat. It knows nothing of the agent but a counter that the main loop moves.
+
+import {parentPort, workerData} from 'node:worker_threads';
+import {stillnessOf} from './beat.js';
+import {openBeatLine} from './beat-line.js';
+import {beatSockets} from './beat-socket.js';
+import type {BeatMessage, BeatWork} from './beat-thread.js';
+import {systemClock} from '../time/clock.js';
+import {systemRandom} from '../time/random.js';
+
+const {movement, node, boot, ...login} = workerData as BeatWork;
+let {servers} = login;
+
+const close = openBeatLine({
+	node,
+	boot,
+	servers: () => servers,
+	...beatSockets({...login, node, boot, clock: systemClock}),
+	clock: systemClock,
+	random: systemRandom,
+	stillMs: stillnessOf(() => Atomics.load(movement, 0), systemClock),
+	onLine: stands => parentPort?.postMessage(stands ? 'stands' : 'lost'),
+	onSilent: () => parentPort?.postMessage('silent'),
+});
+
+parentPort?.on('message', (message: BeatMessage) => {
+	if (message.type === 'servers') {
+		servers = message.servers;
+		return;
+	}
+	close();
+	// Ends the thread once the connection has.
+	parentPort?.close();
+});
