@@ -10,7 +10,7 @@ import type {ConfigMapContent} from '../api/kinds/configmap.js';
 import type {PodSpec, PodStatus} from '../api/kinds/pod.js';
 import type {Labels} from '../api/object.js';
 import type {EventNews} from '../system/kernel/behavior.js';
-import type {RuntimeInfo} from './node/runtime-port.js';
+import type {RuntimeInfo} from './node/runtime/runtime-port.js';
 
 export const syncProtocol = 2;
 

@@ -6,7 +6,7 @@ import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import {limits} from '../api/limits.js';
-import type {ActionResult, ContainerAction} from '../actors/node/runtime-port.js';
+import type {ActionResult, ContainerAction} from '../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../system/time/clock.js';
 
 type HttpGet = Extract<ContainerAction, {type: 'httpGet'}>;

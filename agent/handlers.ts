@@ -1,7 +1,7 @@
 // What a runtime does for each command, one function a type: a command without one does not compile.
 
 import type {Outcome} from '../api/errors.js';
-import type {RuntimeCommand, RuntimeResults} from '../actors/node/runtime-port.js';
+import type {RuntimeCommand, RuntimeResults} from '../actors/node/runtime/runtime-port.js';
 
 export type Done<Type extends RuntimeCommand['type']> = (outcome: Outcome<RuntimeResults[Type]>) => void;
 

@@ -1,7 +1,7 @@
 // Why a runtime refuses a command: the same words and codes whichever runtime it is.
 
 import {failed} from '../api/errors.js';
-import type {ContainerId, LogRequest} from '../actors/node/runtime-port.js';
+import type {ContainerId, LogRequest} from '../actors/node/runtime/runtime-port.js';
 
 type Refusal = ReturnType<typeof failed>;
 

@@ -2,8 +2,8 @@
 
 import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {limits} from '../api/limits.js';
-import type {ContainerSpec, EnvSource, EnvVariable, OpenedSpec, SecretRef, ValuePart} from '../actors/node/runtime-port.js';
-import type {NodeSecrets} from '../actors/node/secrets-port.js';
+import type {ContainerSpec, EnvSource, EnvVariable, OpenedSpec, SecretRef, ValuePart} from '../actors/node/runtime/runtime-port.js';
+import type {NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import {keyMissing, openSecrets, secretMissing, type OpenedSecrets} from './secret-open.js';
 
 /** What a text or a variable becomes; undefined: it is not set. `missing` says what is needed and not there, or that there is too much. */

@@ -8,7 +8,7 @@ import {failed, failure, succeeded, type ErrorCode, type Failure, type Outcome} 
 import {limits} from '../api/limits.js';
 import {isObject} from '../api/object.js';
 import {membersOf} from '../api/rules/report.js';
-import type {FetchedSecret, FetchSecret} from '../actors/node/secrets-port.js';
+import type {FetchedSecret, FetchSecret} from '../actors/node/runtime/secrets-port.js';
 import type {Clock} from '../system/time/clock.js';
 
 export type SecretFetchOptions = {

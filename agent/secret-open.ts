@@ -1,8 +1,8 @@
 // Opens Secrets one after the other, at the runtime's edge.
 
 import {succeeded, type Outcome} from '../api/errors.js';
-import type {SecretRef} from '../actors/node/runtime-port.js';
-import type {NodeSecrets, SecretData} from '../actors/node/secrets-port.js';
+import type {SecretRef} from '../actors/node/runtime/runtime-port.js';
+import type {NodeSecrets, SecretData} from '../actors/node/runtime/secrets-port.js';
 
 /** By the Secret's name; undefined: it is not there. */
 export type OpenedSecrets = ReadonlyMap<string, SecretData | undefined>;

@@ -12,8 +12,8 @@ import type {
 	LogRequest,
 	RunningContainer,
 	Runtime,
-} from '../actors/node/runtime-port.js';
-import {noSecrets, type NodeSecrets} from '../actors/node/secrets-port.js';
+} from '../actors/node/runtime/runtime-port.js';
+import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {Random} from '../system/time/random.js';
 import type {Cancel, Clock} from '../system/time/clock.js';
 import {handle, type Done, type Handlers} from './handlers.js';

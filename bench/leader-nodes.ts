@@ -3,8 +3,8 @@
 // measure of a leader. The beats of all nodes share a thread for the same reason.
 
 import {openNode, type Node} from '../actors/node/start.js';
-import {assignments, type AssignmentObject} from '../actors/node/assignment-object.js';
-import {seenKey} from '../actors/node/node-sync.js';
+import {assignments, type AssignmentObject} from '../actors/node/cache/assignment-object.js';
+import {seenKey} from '../actors/node/sync/node-sync.js';
 import type {Credential} from '../agent/credential.js';
 import {join} from '../agent/join.js';
 import {createSimulatedRuntime} from '../agent/simulated-runtime.js';

@@ -5,7 +5,7 @@ import {fileURLToPath} from 'node:url';
 import type {Pod} from '../api/kinds/pod.js';
 import {tokensPath, type TokenAnswer} from '../api/join.js';
 import {limits} from '../api/limits.js';
-import {assignmentVersion} from '../actors/control/assignment.js';
+import {assignmentVersion} from '../actors/control/sync/assignment.js';
 import type {Client} from '../cli/client.js';
 import type {Benchmark} from './benchmark.js';
 import {startCluster, temporaryHome} from './cluster.js';

@@ -6,7 +6,7 @@
 import {limits} from '../api/limits.js';
 import {parsePresence} from '../api/presence.js';
 import {formatTopic, nodesFilter, parseTopic} from '../api/topics.js';
-import type {SignsMessage} from '../actors/control/detector.js';
+import type {SignsMessage} from '../actors/control/nodes/detector.js';
 import type {Cancel, Clock} from '../system/time/clock.js';
 import type {Signs} from '../system/presence/membership.js';
 import type {PubSub} from '../system/links/pubsub.js';

@@ -14,7 +14,7 @@ import {schemaProblems} from '../api/schema-problems.js';
 import {isSealed, lastAppliedAnnotation} from '../api/sealed.js';
 import {namedVersion, secretKey} from '../actors/named-objects.js';
 import {namesOnNode} from '../actors/control/pod-terms.js';
-import type {FetchedSecret} from '../actors/node/secrets-port.js';
+import type {FetchedSecret} from '../actors/node/runtime/secrets-port.js';
 import type {ObjectIndex} from '../system/index/object-index.js';
 import type {Place, Seals} from './seal.js';
 

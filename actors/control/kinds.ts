@@ -4,23 +4,23 @@ import {kinds} from '../../api/catalogue.js';
 import type {ApiObject} from '../../api/object.js';
 import type {AnyBehavior} from '../../system/kernel/behavior.js';
 import type {Filing} from '../../system/index/object-index.js';
-import {clusterConfigController} from './cluster-config.js';
+import {clusterConfigController} from './cluster/cluster-config.js';
 import {configMapController} from './configmap.js';
-import {collectionBehavior} from './collection.js';
-import type {Controller} from './controller.js';
-import {detector} from './detector.js';
+import {collectionBehavior} from './objects/collection.js';
+import type {Controller} from './objects/controller.js';
+import {detector} from './nodes/detector.js';
 import {inertControllers} from './inert.js';
-import {namespaceController} from './namespace.js';
-import {nodeController} from './node.js';
-import {nodeSync} from './node-sync.js';
-import {objectBehavior} from './object.js';
-import {podController} from './pod.js';
+import {namespaceController} from './cluster/namespace.js';
+import {nodeController} from './nodes/node.js';
+import {nodeSync} from './sync/node-sync.js';
+import {objectBehavior} from './objects/object.js';
+import {podController} from './pods/pod.js';
 import {priorityClassController} from './priority-class.js';
-import {replicaSetController} from './replicaset.js';
+import {replicaSetController} from './workloads/replicaset.js';
 import {collectionName, controlRoot} from './root.js';
 import {scheduler} from './scheduler.js';
 import {secretController} from './secret.js';
-import {syncSupervisor} from './sync-supervisor.js';
+import {syncSupervisor} from './sync/sync-supervisor.js';
 
 const controllers: readonly Controller[] = [
 	namespaceController,

@@ -1,9 +1,9 @@
 // Room that is kept for a pod on a node while others leave it.
 
 import type {Pod, PodStatus} from '../../api/kinds/pod.js';
-import type {Handled} from './controller.js';
-import {departing} from './departure.js';
-import {isDeleting} from './garbage.js';
+import type {Handled} from './objects/controller.js';
+import {departing} from './pods/departure.js';
+import {isDeleting} from './objects/garbage.js';
 
 /** Another pod counts more and gets its place. */
 export const preempted = (pod: Pod, node: string, by: string, nowMs: number): Handled<Pod> =>

@@ -9,9 +9,9 @@ import {limits} from '../../api/limits.js';
 import type {Draft} from '../../api/object.js';
 import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {clusterConfigKey, detectorPath, namespaceKey, syncPath} from '../addresses.js';
-import {detector, type DetectorInput} from './detector.js';
+import {detector, type DetectorInput} from './nodes/detector.js';
 import {scheduler, schedulerPath} from './scheduler.js';
-import {syncSupervisor, type SyncSupervisorInput} from './sync-supervisor.js';
+import {syncSupervisor, type SyncSupervisorInput} from './sync/sync-supervisor.js';
 
 export type ControlRootInput = SyncSupervisorInput & DetectorInput;
 

@@ -6,8 +6,8 @@ import type {SystemDesign, Wake} from '../../system/commit/durable-system.js';
 import type {Change, Known} from '../../system/index/object-index.js';
 import {handName, podsPath} from '../addresses.js';
 import {configMaps, isNamed, namedIn, names, secrets} from '../named-objects.js';
-import {assignments, type AssignmentObject} from './assignment-object.js';
-import type {ConfigChanged} from './container-state.js';
+import {assignments, type AssignmentObject} from './cache/assignment-object.js';
+import type {ConfigChanged} from './containers/container-state.js';
 import {nodeBehaviors, nodeRoot} from './root.js';
 
 const schemas: {readonly [plural: string]: number} = {[assignments]: 1, [configMaps]: 1, [secrets]: 1, clusters: 1};

@@ -2,16 +2,16 @@
 
 import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/kernel/behavior.js';
 import {leasesPath, namedPath, podsPath, runtimePath, syncPath} from '../addresses.js';
-import {container} from './container.js';
-import {hand} from './hand.js';
-import {infra} from './infra.js';
-import {leases} from './leases.js';
-import {namedObject} from './named-object.js';
-import {namedObjects} from './named-objects.js';
-import {nodeSync, seenKey, type NodeSyncInput} from './node-sync.js';
-import {podVolumes} from './pod-volumes.js';
-import {pods} from './pods.js';
-import {prober} from './prober.js';
+import {container} from './containers/container.js';
+import {hand} from './pods/hand.js';
+import {infra} from './pods/infra.js';
+import {leases} from './pods/leases.js';
+import {namedObject} from './cache/named-object.js';
+import {namedObjects} from './cache/named-objects.js';
+import {nodeSync, seenKey, type NodeSyncInput} from './sync/node-sync.js';
+import {podVolumes} from './pods/pod-volumes.js';
+import {pods} from './pods/pods.js';
+import {prober} from './containers/prober.js';
 import {runtimeActor} from './runtime-actor.js';
 
 export type NodeRootMessage = {readonly type: never};

@@ -16,10 +16,10 @@ import {
 } from '../../system/kernel/behavior.js';
 import type {TreeNode} from '../../system/kernel/tree.js';
 import {besides, handName, podsPath, runtimePath} from '../addresses.js';
-import {assignments} from './assignment-object.js';
-import type {RetryNow} from './hand-state.js';
-import {perform, performAtEdge} from './perform.js';
-import type {ContainerId, ExecRequest, LogChunk, LogRequest, RuntimeCommand} from './runtime-port.js';
+import {assignments} from './cache/assignment-object.js';
+import type {RetryNow} from './pods/hand-state.js';
+import {perform, performAtEdge} from './runtime/perform.js';
+import type {ContainerId, ExecRequest, LogChunk, LogRequest, RuntimeCommand} from './runtime/runtime-port.js';
 
 /** What a session of exec or attach asks; each is answered with the result of the command of that name. */
 export type SessionAsk =

@@ -14,10 +14,10 @@ import {handName, podsPath, syncPath} from '../addresses.js';
 import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../doors.js';
 import {laneOf} from '../lanes.js';
 import {nodeDesign} from './design.js';
-import type {NodeSyncInput} from './node-sync.js';
-import {performFor} from './perform.js';
-import type {ContainerExit, Runtime} from './runtime-port.js';
-import {noSecrets, type NodeSecrets} from './secrets-port.js';
+import type {NodeSyncInput} from './sync/node-sync.js';
+import {performFor} from './runtime/perform.js';
+import type {ContainerExit, Runtime} from './runtime/runtime-port.js';
+import {noSecrets, type NodeSecrets} from './runtime/secrets-port.js';
 
 export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'remote' | 'perform'> & {
 	readonly links: Links;

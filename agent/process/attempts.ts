@@ -2,7 +2,7 @@
 
 import {readdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
-import type {ContainerExit} from '../../actors/node/runtime-port.js';
+import type {ContainerExit} from '../../actors/node/runtime/runtime-port.js';
 import {hasCode} from '../../system/files/errno.js';
 import {signalGroup, statOf, type ProcessStat} from './identity.js';
 import {openLifeline} from './lifelines.js';

@@ -11,7 +11,7 @@ import {createHash} from 'node:crypto';
 import {existsSync, statSync} from 'node:fs';
 import path from 'node:path';
 import {limits as bounds} from '../../api/limits.js';
-import type {ContainerId} from '../../actors/node/runtime-port.js';
+import type {ContainerId} from '../../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../../system/time/clock.js';
 import {
 	foldersOf,

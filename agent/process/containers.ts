@@ -14,7 +14,7 @@ import type {
 	ContainerSpec,
 	ExitListener,
 	RunningContainer,
-} from '../../actors/node/runtime-port.js';
+} from '../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import {anotherAttemptRuns, attemptIsOver} from '../refusals.js';
 import {attemptFolder, attemptsIn, findContainer, logFile, settle, stateFile} from './attempts.js';

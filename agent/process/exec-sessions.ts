@@ -6,7 +6,7 @@
 import type {Writable} from 'node:stream';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {ExecOutput} from '../../actors/node/runtime-port.js';
+import type {ExecOutput} from '../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import {noSession} from '../refusals.js';
 import type {ExecProgram, Stream} from './exec-program.js';

@@ -4,7 +4,7 @@ import {spawn} from 'node:child_process';
 import {statSync} from 'node:fs';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {ActionResult, ContainerAction, ContainerId, ExecRequest} from '../../actors/node/runtime-port.js';
+import type {ActionResult, ContainerAction, ContainerId, ExecRequest} from '../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import {systemRandom} from '../../system/time/random.js';
 import {runNetworkAction} from '../actions.js';

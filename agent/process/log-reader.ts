@@ -3,7 +3,7 @@
 import {watch} from 'node:fs';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {LogChunk, LogRequest} from '../../actors/node/runtime-port.js';
+import type {LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import {noSuchLog, wrongLogRequest} from '../refusals.js';
 import {attemptsIn, logFile} from './attempts.js';

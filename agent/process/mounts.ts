@@ -9,7 +9,7 @@ import path from 'node:path';
 import process from 'node:process';
 import {limits} from '../../api/limits.js';
 import {unmountable} from '../../api/mount-places.js';
-import type {MountSpec} from '../../actors/node/runtime-port.js';
+import type {MountSpec} from '../../actors/node/runtime/runtime-port.js';
 import {isRelativeDown, isWithin, makeFileBeneath, makeFoldersBeneath, reach, resolved, statsOf, type Resolved} from './beneath.js';
 import {explained} from './explained.js';
 import {hostPathOf, refusalOf, type HostPaths} from './host-paths.js';

@@ -4,7 +4,7 @@
 // and not an exit with a number.
 
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
-import type {OpenedSpec} from '../../actors/node/runtime-port.js';
+import type {OpenedSpec} from '../../actors/node/runtime/runtime-port.js';
 import {mountText, type MountTools} from './mount-text.js';
 import {planMounts, seenBy, type MountPlan, type Wanted} from './mounts.js';
 import type {Namespaces} from './namespaces.js';

@@ -4,7 +4,7 @@
 
 import {existsSync, readFileSync, readdirSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import type {SandboxSpec} from '../../actors/node/runtime-port.js';
+import type {SandboxSpec} from '../../actors/node/runtime/runtime-port.js';
 import {hasCode} from '../../system/files/errno.js';
 import {createAddressPool} from './addresses.js';
 import {isPodUser, type PodUsers} from './pod-users.js';

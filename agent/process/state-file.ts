@@ -14,7 +14,7 @@
 
 import {appendFileSync, closeSync, fstatSync, openSync, readSync} from 'node:fs';
 import {limits} from '../../api/limits.js';
-import type {ContainerBeginning, ContainerExit} from '../../actors/node/runtime-port.js';
+import type {ContainerBeginning, ContainerExit} from '../../actors/node/runtime/runtime-port.js';
 import {hasCode} from '../../system/files/errno.js';
 import {sumOf} from '../../system/store/record-sum.js';
 import {parseProcessStat, type ProcessStat} from './identity.js';

@@ -2,7 +2,7 @@
 
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {ExecOutput, ExecRequest} from '../../actors/node/runtime-port.js';
+import type {ExecOutput, ExecRequest} from '../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import {noSession} from '../refusals.js';
 

@@ -2,7 +2,7 @@
 //
 // It is small, so that thousands of hosts fit one process: one map entry a pod, one a container, and a timer only for what ends.
 
-import type {ContainerExit, ContainerId, ContainerSpec, ExitListener, VolumeSpec} from '../../actors/node/runtime-port.js';
+import type {ContainerExit, ContainerId, ContainerSpec, ExitListener, VolumeSpec} from '../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import type {Program} from './script.js';
 

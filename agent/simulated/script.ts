@@ -1,7 +1,7 @@
 // How a simulated node behaves: what becomes of each command, and what each program does. By default everything works at once
 // and programs do what their words suggest.
 
-import type {ActionResult, ContainerAction, ContainerSpec, OpenedSpec, RuntimeCommand} from '../../actors/node/runtime-port.js';
+import type {ActionResult, ContainerAction, ContainerSpec, OpenedSpec, RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
 import type {Random} from '../../system/time/random.js';
 import {execByWords} from './exec.js';
 

@@ -1,6 +1,6 @@
 // How a node of this process comes by Secrets: it asks the control plane, and keeps what it got sealed with a key of its own.
 
-import type {FetchSecret, NodeSecrets} from '../../actors/node/secrets-port.js';
+import type {FetchSecret, NodeSecrets} from '../../actors/node/runtime/secrets-port.js';
 import {createSecretCache} from '../../agent/secret-cache.js';
 import {readOrMakeKey} from '../../system/files/key-file.js';
 import type {Home} from '../files/home.js';

@@ -2,7 +2,7 @@
 
 import {existsSync} from 'node:fs';
 import path from 'node:path';
-import {assignments, type AssignmentObject} from '../../actors/node/assignment-object.js';
+import {assignments, type AssignmentObject} from '../../actors/node/cache/assignment-object.js';
 import {parseStoreKey, storePrefix} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {parseRecord} from '../../system/store/record.js';

@@ -8,7 +8,7 @@ import {address as addressOf, controlSystem, parseAddress, parseObjectKey, vault
 import {detectorPath, nodeKey, syncPath} from '../../actors/addresses.js';
 import {openControl, type Control, type ControlOptions} from '../../actors/control/start.js';
 import type {Servers} from '../../actors/sync-message.js';
-import type {FetchSecret} from '../../actors/node/secrets-port.js';
+import type {FetchSecret} from '../../actors/node/runtime/secrets-port.js';
 import type {Access} from '../../server/access.js';
 import {authorityName} from '../../server/certificates.js';
 import type {Behind} from '../../server/gateway.js';

@@ -4,7 +4,7 @@
 import path from 'node:path';
 import type {ControlOptions} from '../../actors/control/start.js';
 import type {Node} from '../../actors/node/start.js';
-import type {Runtime} from '../../actors/node/runtime-port.js';
+import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
 import {uncachedSecrets} from '../../agent/secret-cache.js';
 import {createSimulatedNetwork, type SimulatedNetwork} from '../../agent/simulated/host.js';
 import {createMemoryStore} from '../../system/store/memory-store.js';

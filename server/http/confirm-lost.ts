@@ -3,7 +3,7 @@
 
 import {AppError} from '../../api/errors.js';
 import {nodeKey, detectorAddress} from '../../actors/addresses.js';
-import type {ConfirmLost} from '../../actors/control/detector.js';
+import type {ConfirmLost} from '../../actors/control/nodes/detector.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Handler} from './exchange.js';

@@ -1,6 +1,6 @@
 // DELETE of an object. The answer tells by the uid which object it was, and whether it is gone or lingers.
 
-import type {DeleteObject} from '../../actors/control/object-message.js';
+import type {DeleteObject} from '../../actors/control/objects/object-message.js';
 import {AppError} from '../../api/errors.js';
 import {isObject, type JsonObject} from '../../api/object.js';
 import {readObject} from './body.js';

@@ -4,7 +4,7 @@
 // here as well and hears the same.
 
 import type {SessionAsk} from '../../actors/node/runtime-actor.js';
-import type {ContainerId, ExecOutput, LogChunk} from '../../actors/node/runtime-port.js';
+import type {ContainerId, ExecOutput, LogChunk} from '../../actors/node/runtime/runtime-port.js';
 import {AppError, failure, succeeded, type Outcome} from '../../api/errors.js';
 import type {Container, Pod} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';

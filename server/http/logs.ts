@@ -7,7 +7,7 @@
 // parameters) whoever was cut off goes on exactly there.
 
 import {podKey} from '../../actors/addresses.js';
-import type {LogChunk, LogRequest} from '../../actors/node/runtime-port.js';
+import type {LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.js';
 import {AppError} from '../../api/errors.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';

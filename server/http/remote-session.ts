@@ -7,7 +7,7 @@ import {failure, type Failure, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
 import {channels, framed} from '../../api/remote-channels.js';
-import type {ExecOutput} from '../../actors/node/runtime-port.js';
+import type {ExecOutput} from '../../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {MessageSocket} from '../../system/links/web-socket.js';
 import {statusOf} from './status.js';

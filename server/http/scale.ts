@@ -1,6 +1,6 @@
 // The scale subresource: how many replicas, in one shape for every kind that has them (autoscaling/v1 Scale).
 
-import type {PatchObject} from '../../actors/control/object-message.js';
+import type {PatchObject} from '../../actors/control/objects/object-message.js';
 import {AppError} from '../../api/errors.js';
 import {isObject, type ApiObject, type JsonObject} from '../../api/object.js';
 import type {Problem} from '../../api/problem.js';

@@ -9,7 +9,7 @@ import {limits} from '../../api/limits.js';
 import type {ApiObject, Draft, JsonObject} from '../../api/object.js';
 import {shown} from '../../api/shown.js';
 import {strategicPart} from '../../api/strategic-patch.js';
-import type {CreateObject, PatchObject, ReplaceObject} from '../../actors/control/object-message.js';
+import type {CreateObject, PatchObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
 import {mediaTypeOf, readObject, unsupported} from './body.js';
 import {readDraft} from './draft.js';
 import {entryOf} from './entry.js';

@@ -1,6 +1,6 @@
 // What a node's side of the tests starts from.
 
-import type {ContainerExit, RunningContainer, RuntimeInfo, Sandbox} from '../../actors/node/runtime-port.js';
+import type {ContainerExit, RunningContainer, RuntimeInfo, Sandbox} from '../../actors/node/runtime/runtime-port.js';
 import {syncProtocol, type Assignment, type Hello} from '../../actors/sync-message.js';
 import {aContainer, nowMs} from './_objects.js';
 

@@ -5,7 +5,7 @@ import type {Secret} from '../../api/kinds/secret.js';
 import {objectKey, parseObjectKey, type ObjectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import {nodeDesign} from '../../actors/node/design.js';
-import type {NamedCopy} from '../../actors/node/named-object.js';
+import type {NamedCopy} from '../../actors/node/cache/named-object.js';
 import type {NamedObject} from '../../actors/sync-message.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
 import {before} from './_objects.js';

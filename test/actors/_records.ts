@@ -1,13 +1,13 @@
 // Records of objects, played one step at a time against an index.
 
 import type {ApiObject} from '../../api/object.js';
-import {clusterConfigController} from '../../actors/control/cluster-config.js';
-import type {Controller} from '../../actors/control/controller.js';
-import {namespaceController} from '../../actors/control/namespace.js';
-import {nodeController} from '../../actors/control/node.js';
-import {objectBehavior, type ObjectState, type RecordInput} from '../../actors/control/object.js';
-import {podController} from '../../actors/control/pod.js';
-import {replicaSetController} from '../../actors/control/replicaset.js';
+import {clusterConfigController} from '../../actors/control/cluster/cluster-config.js';
+import type {Controller} from '../../actors/control/objects/controller.js';
+import {namespaceController} from '../../actors/control/cluster/namespace.js';
+import {nodeController} from '../../actors/control/nodes/node.js';
+import {objectBehavior, type ObjectState, type RecordInput} from '../../actors/control/objects/object.js';
+import {podController} from '../../actors/control/pods/pod.js';
+import {replicaSetController} from '../../actors/control/workloads/replicaset.js';
 import type {Behavior, Context, Effect, Message, Signal} from '../../system/kernel/behavior.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
 import {playFrom, type Played} from '../../system/kernel/play.js';

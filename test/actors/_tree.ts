@@ -3,10 +3,10 @@
 
 import {failure, type Outcome} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
-import {hand} from '../../actors/node/hand.js';
-import type {Assign} from '../../actors/node/hand-state.js';
+import {hand} from '../../actors/node/pods/hand.js';
+import type {Assign} from '../../actors/node/pods/hand-state.js';
 import {nodeBehaviors} from '../../actors/node/root.js';
-import type {RuntimeCommand} from '../../actors/node/runtime-port.js';
+import type {RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
 import type {AnyBehavior, Context, Effect, Message, Next} from '../../system/kernel/behavior.js';
 import {emptyIndex} from '../../system/index/object-index.js';
 import {playContext} from '../../system/kernel/play.js';

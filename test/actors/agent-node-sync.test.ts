@@ -3,8 +3,8 @@
 import test from 'ava';
 import {failed} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {nodeSync, type NodeSyncInput, type NodeSyncMessage, type NodeSyncState} from '../../actors/node/node-sync.js';
-import {assignmentObject} from '../../actors/node/assignment-object.js';
+import {nodeSync, type NodeSyncInput, type NodeSyncMessage, type NodeSyncState} from '../../actors/node/sync/node-sync.js';
+import {assignmentObject} from '../../actors/node/cache/assignment-object.js';
 import {syncProtocol, type Delta, type DeltaEntry, type Observed, type PodEntry, type PodGone} from '../../actors/sync-message.js';
 import type {Effect, Message} from '../../system/kernel/behavior.js';
 import {ObjectIndex} from '../../system/index/object-index.js';

@@ -4,7 +4,7 @@ import test from 'ava';
 import {pod as podKind} from '../../api/kinds/pod.js';
 import {node as nodeKind} from '../../api/kinds/node.js';
 import type {Draft} from '../../api/object.js';
-import {collectionBehavior} from '../../actors/control/collection.js';
+import {collectionBehavior} from '../../actors/control/objects/collection.js';
 import type {Context, Effect} from '../../system/kernel/behavior.js';
 import {play} from '../../system/kernel/play.js';
 import {aContainer, aNamespace, aNode, aPod, aReplicaSet, contextWith, indexOf, now, ownedBy} from './_objects.js';

@@ -3,9 +3,9 @@
 import test from 'ava';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {Container, LifecycleHandler} from '../../api/kinds/pod.js';
-import {container} from '../../actors/node/container.js';
-import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/container-state.js';
-import type {ActionResult} from '../../actors/node/runtime-port.js';
+import {container} from '../../actors/node/containers/container.js';
+import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/containers/container-state.js';
+import type {ActionResult} from '../../actors/node/runtime/runtime-port.js';
 import type {Effect, Next} from '../../system/kernel/behavior.js';
 import {playContext} from '../../system/kernel/play.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';

@@ -2,9 +2,9 @@
 
 import test from 'ava';
 import type {Container} from '../../api/kinds/pod.js';
-import {containerSpecOf} from '../../actors/node/container-spec.js';
-import type {Surroundings} from '../../actors/node/environment.js';
-import type {ContainerSpec} from '../../actors/node/runtime-port.js';
+import {containerSpecOf} from '../../actors/node/containers/container-spec.js';
+import type {Surroundings} from '../../actors/node/containers/environment.js';
+import type {ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
 import {emptyIndex} from '../../system/index/object-index.js';
 import {aContainer} from './_objects.js';
 import {anAssignment, sandbox} from './_agent.js';

@@ -3,9 +3,9 @@
 import test from 'ava';
 import type {RestartPolicy} from '../../api/kinds/pod.js';
 import {failed, type Outcome} from '../../api/errors.js';
-import {container} from '../../actors/node/container.js';
-import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/container-state.js';
-import type {ContainerExit, ContainerObservation, RunningContainer} from '../../actors/node/runtime-port.js';
+import {container} from '../../actors/node/containers/container.js';
+import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/containers/container-state.js';
+import type {ContainerExit, ContainerObservation, RunningContainer} from '../../actors/node/runtime/runtime-port.js';
 import type {Effect} from '../../system/kernel/behavior.js';
 import {play, playContext, type Played} from '../../system/kernel/play.js';
 import {aContainer, nowMs} from './_objects.js';

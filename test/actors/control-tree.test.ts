@@ -5,7 +5,7 @@ import {failed} from '../../api/errors.js';
 import {kinds} from '../../api/catalogue.js';
 import {controlDesign} from '../../actors/control/design.js';
 import {controlRoot, type ControlRootInput} from '../../actors/control/root.js';
-import {syncSupervisor} from '../../actors/control/sync-supervisor.js';
+import {syncSupervisor} from '../../actors/control/sync/sync-supervisor.js';
 import {play, playFrom} from '../../system/kernel/play.js';
 import {aClusterConfig, aNode, aPriorityClass, contextWith, indexOf, nowMs} from './_objects.js';
 import {aHello} from './_agent.js';

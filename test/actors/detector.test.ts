@@ -4,7 +4,7 @@ import test from 'ava';
 import {limits} from '../../api/limits.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {detectorAddress} from '../../actors/addresses.js';
-import {detector, type DetectorMessage, type DetectorState, type SignsMessage} from '../../actors/control/detector.js';
+import {detector, type DetectorMessage, type DetectorState, type SignsMessage} from '../../actors/control/nodes/detector.js';
 import type {Effect} from '../../system/kernel/behavior.js';
 import {play, playFrom} from '../../system/kernel/play.js';
 import {FakeCluster} from './_cluster.js';

@@ -3,9 +3,9 @@
 import test from 'ava';
 import {failed, succeeded} from '../../api/errors.js';
 import type {PodStatus} from '../../api/kinds/pod.js';
-import {have, type AssignmentObject} from '../../actors/node/assignment-object.js';
-import {hand} from '../../actors/node/hand.js';
-import type {Assign} from '../../actors/node/hand-state.js';
+import {have, type AssignmentObject} from '../../actors/node/cache/assignment-object.js';
+import {hand} from '../../actors/node/pods/hand.js';
+import type {Assign} from '../../actors/node/pods/hand-state.js';
 import type {Assignment} from '../../actors/sync-message.js';
 import type {Effect} from '../../system/kernel/behavior.js';
 import {ObjectIndex} from '../../system/index/object-index.js';

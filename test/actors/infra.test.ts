@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import {failed} from '../../api/errors.js';
-import {infra, type InfraInput, type InfraMessage, type InfraState} from '../../actors/node/infra.js';
+import {infra, type InfraInput, type InfraMessage, type InfraState} from '../../actors/node/pods/infra.js';
 import {play, type Played} from '../../system/kernel/play.js';
 import {nowMs} from './_objects.js';
 import {sandbox} from './_agent.js';

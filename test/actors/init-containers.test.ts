@@ -3,9 +3,9 @@
 import test from 'ava';
 import {succeeded} from '../../api/errors.js';
 import type {ContainerStatus, PodStatus, RestartPolicy} from '../../api/kinds/pod.js';
-import type {Assign} from '../../actors/node/hand-state.js';
-import type {ContainerExit} from '../../actors/node/runtime-port.js';
-import {turnsOf} from '../../actors/node/turns.js';
+import type {Assign} from '../../actors/node/pods/hand-state.js';
+import type {ContainerExit} from '../../actors/node/runtime/runtime-port.js';
+import {turnsOf} from '../../actors/node/pods/turns.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 import {aContainer} from './_objects.js';
 import {handAddress, openTree, type Tree} from './_tree.js';

@@ -3,7 +3,7 @@ import {limits} from '../../api/limits.js';
 import {playContext, playFrom, type Played} from '../../system/kernel/play.js';
 import {address} from '../../api/keys.js';
 import type {Effect} from '../../system/kernel/behavior.js';
-import {leases, type LeasesMessage, type LeasesState} from '../../actors/node/leases.js';
+import {leases, type LeasesMessage, type LeasesState} from '../../actors/node/pods/leases.js';
 
 const nowMs = 1_700_000_000_000;
 const startMs = 1_000;

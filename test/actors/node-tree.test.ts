@@ -3,10 +3,10 @@
 import test from 'ava';
 import {failed} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {assignmentObject, have} from '../../actors/node/assignment-object.js';
+import {assignmentObject, have} from '../../actors/node/cache/assignment-object.js';
 import {nodeBehaviors, nodeRoot} from '../../actors/node/root.js';
-import {leases} from '../../actors/node/leases.js';
-import {pods} from '../../actors/node/pods.js';
+import {leases} from '../../actors/node/pods/leases.js';
+import {pods} from '../../actors/node/pods/pods.js';
 import {runtimeActor, type RuntimeMessage} from '../../actors/node/runtime-actor.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
 import {play, playContext} from '../../system/kernel/play.js';

@@ -2,8 +2,8 @@
 
 import test from 'ava';
 import type {Draft} from '../../api/object.js';
-import {objectBehavior} from '../../actors/control/object.js';
-import {podController} from '../../actors/control/pod.js';
+import {objectBehavior} from '../../actors/control/objects/object.js';
+import {podController} from '../../actors/control/pods/pod.js';
 import {replySelf} from '../../system/kernel/behavior.js';
 import {play} from '../../system/kernel/play.js';
 import {aContainer, aNode, aPod, aReplicaSet, contextWith, indexOf, now} from './_objects.js';

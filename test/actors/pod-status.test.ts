@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import type {ContainerState, ContainerStatus, PodPhase, RestartPolicy} from '../../api/kinds/pod.js';
-import {podStatusOf, type PodView} from '../../actors/node/pod-status.js';
+import {podStatusOf, type PodView} from '../../actors/node/pods/pod-status.js';
 import {aContainer, now, nowMs} from './_objects.js';
 import {anAssignment, sandbox} from './_agent.js';
 

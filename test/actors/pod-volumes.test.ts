@@ -6,7 +6,7 @@ import type {Volume} from '../../api/kinds/pod.js';
 import type {PodStatus} from '../../api/kinds/pod.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
 import {nodeDesign} from '../../actors/node/design.js';
-import type {Assign} from '../../actors/node/hand-state.js';
+import type {Assign} from '../../actors/node/pods/hand-state.js';
 import type {PodEvent} from '../../actors/sync-message.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 import {aCopy, configMapOf, secretCopy, settingsKey, dbKey} from './_named.js';

@@ -1,7 +1,7 @@
 // When a probe's results make a container started, ready, or to be ended.
 
 import test from 'ava';
-import {noResults, probeTerms, tallied, type Tally} from '../../actors/node/probe.js';
+import {noResults, probeTerms, tallied, type Tally} from '../../actors/node/containers/probe.js';
 
 const results = (given: string, successThreshold: number, failureThreshold: number): string => {
 	const terms = {...probeTerms({}), successThreshold, failureThreshold};

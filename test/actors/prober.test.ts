@@ -2,8 +2,8 @@
 
 import test from 'ava';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
-import {prober, type ProberInput, type ProberMessage, type ProberState} from '../../actors/node/prober.js';
-import type {ActionResult} from '../../actors/node/runtime-port.js';
+import {prober, type ProberInput, type ProberMessage, type ProberState} from '../../actors/node/containers/prober.js';
+import type {ActionResult} from '../../actors/node/runtime/runtime-port.js';
 import type {Effect, Next} from '../../system/kernel/behavior.js';
 import {playContext} from '../../system/kernel/play.js';
 import {aContainer, nowMs} from './_objects.js';

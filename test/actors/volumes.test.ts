@@ -3,7 +3,7 @@
 import test from 'ava';
 import {objectKey} from '../../api/keys.js';
 import type {Volume} from '../../api/kinds/pod.js';
-import {contentVersion, volumesOf} from '../../actors/node/volumes.js';
+import {contentVersion, volumesOf} from '../../actors/node/pods/volumes.js';
 import {namedIn} from '../../actors/named-objects.js';
 import {anAssignment} from './_agent.js';
 import {cacheOf, configMapOf, dbKey, secretCopy, settingsKey} from './_named.js';

@@ -2,7 +2,7 @@ import http from 'node:http';
 import type {AddressInfo, Socket} from 'node:net';
 import test, {type ExecutionContext} from 'ava';
 import {runNetworkAction, type NetworkAction} from '../../agent/actions.js';
-import type {ActionResult} from '../../actors/node/runtime-port.js';
+import type {ActionResult} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';
 
 const run = (action: NetworkAction, timeoutMs = 10_000): Promise<ActionResult> =>

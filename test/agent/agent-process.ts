@@ -2,7 +2,7 @@
 
 import {createProcessRuntime} from '../../agent/process-runtime.js';
 import {closeInheritedDescriptors} from '../../agent/process/descriptors.js';
-import type {ContainerSpec} from '../../actors/node/runtime-port.js';
+import type {ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';
 
 closeInheritedDescriptors();

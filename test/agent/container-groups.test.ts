@@ -7,7 +7,7 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {statOf} from '../../agent/process/identity.js';
 import {noGroups, openContainerGroups, type ContainerGroups} from '../../agent/process/container-groups.js';
-import type {ContainerSpec} from '../../actors/node/runtime-port.js';
+import type {ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';
 import {needing} from '../_needing.js';
 import {isThere, processWorld, whenTrue, type ProcessWorld} from './process-world.js';

@@ -10,7 +10,7 @@ import {besideCommand} from '../../agent/process/beside.js';
 import {stageText} from '../../agent/process/shim.js';
 import {findTool} from '../../agent/process/tools.js';
 import {createSessions} from '../../agent/process/exec-sessions.js';
-import type {ExecOutput} from '../../actors/node/runtime-port.js';
+import type {ExecOutput} from '../../actors/node/runtime/runtime-port.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {isRoot} from '../_needing.js';
 import {isThere, pidOnNode, processWorld, whenTrue, type ProcessWorld} from './process-world.js';

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
-import type {LogChunk, LogRequest} from '../../actors/node/runtime-port.js';
+import type {LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.js';
 import {logFile} from '../../agent/process/attempts.js';
 import type {Container, Containers} from '../../agent/process/containers.js';
 import {createLogReader} from '../../agent/process/log-reader.js';

@@ -4,8 +4,8 @@ import {mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync,
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import type {ContainerId, ContainerSpec, VolumeSpec} from '../../actors/node/runtime-port.js';
-import type {NodeSecrets} from '../../actors/node/secrets-port.js';
+import type {ContainerId, ContainerSpec, VolumeSpec} from '../../actors/node/runtime/runtime-port.js';
+import type {NodeSecrets} from '../../actors/node/runtime/secrets-port.js';
 import {alsoAt, mountsIn, outermost, placesOf} from '../../agent/process/hidden.js';
 import {succeeded} from '../../api/errors.js';
 import {isRoot, needing} from '../_needing.js';

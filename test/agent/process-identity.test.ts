@@ -4,7 +4,7 @@ import {chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, 
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import type {VolumeSpec} from '../../actors/node/runtime-port.js';
+import type {VolumeSpec} from '../../actors/node/runtime/runtime-port.js';
 import type {ProcessRuntimeOptions} from '../../agent/process-runtime.js';
 import {succeeded} from '../../api/errors.js';
 import {asRoot, isRoot, needing} from '../_needing.js';

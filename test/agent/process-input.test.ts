@@ -1,6 +1,6 @@
 import {readFileSync, readdirSync} from 'node:fs';
 import test, {type ExecutionContext} from 'ava';
-import type {ContainerSpec} from '../../actors/node/runtime-port.js';
+import type {ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
 import {limits} from '../../api/limits.js';
 import {isThere, processWorld, whenTrue} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';

@@ -8,7 +8,7 @@ import {makeFifos} from '../../agent/process/stock.js';
 import {mountTable} from '../../agent/process/mount-table.js';
 import {mountText, toolNames, type MountTools} from '../../agent/process/mount-text.js';
 import type {VolumeRecord} from '../../agent/process/volumes.js';
-import type {MountSpec} from '../../actors/node/runtime-port.js';
+import type {MountSpec} from '../../actors/node/runtime/runtime-port.js';
 import {limits} from '../../api/limits.js';
 import {mount} from './runtime-contract.js';
 

@@ -5,7 +5,7 @@ import {chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, readlinkS
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import type {ContainerId, ContainerSpec} from '../../actors/node/runtime-port.js';
+import type {ContainerId, ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
 import {besideCommand} from '../../agent/process/beside.js';
 import {enteringOf} from '../../agent/process/entering.js';
 import {hostOf} from '../../agent/process/host.js';

@@ -8,7 +8,7 @@ import {setImmediate as nextTurn} from 'node:timers/promises';
 import {releaseMemory} from '../../agent/process/memory.js';
 import {createProcessRuntime, type ProcessRuntimeOptions} from '../../agent/process-runtime.js';
 import {stopEverything} from '../../agent/process/stop-everything.js';
-import type {Runtime} from '../../actors/node/runtime-port.js';
+import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';
 import type {World} from './runtime-contract.js';
 

@@ -14,7 +14,7 @@ import type {
 	Runtime,
 	RuntimeCommand,
 	RuntimeResults,
-} from '../../actors/node/runtime-port.js';
+} from '../../actors/node/runtime/runtime-port.js';
 
 /** One node under test. */
 export type World = {

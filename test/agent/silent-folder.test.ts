@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {limits} from '../../api/limits.js';
-import type {ContainerSpec} from '../../actors/node/runtime-port.js';
+import type {ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
 import type {ProcessRuntimeOptions} from '../../agent/process-runtime.js';
 import {hostPathOf} from '../../agent/process/host-paths.js';
 import {planMounts} from '../../agent/process/mounts.js';

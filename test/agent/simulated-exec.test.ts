@@ -6,7 +6,7 @@ import {createSimulatedHost} from '../../agent/simulated/host.js';
 import type {SimulatedScript} from '../../agent/simulated/script.js';
 import type {Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {ContainerAction, ExecOutput, ExecRequest, RuntimeCommand} from '../../actors/node/runtime-port.js';
+import type {ContainerAction, ExecOutput, ExecRequest, RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {seededRandom} from '../../system/time/random.js';
 import {aContainer} from './runtime-contract.js';

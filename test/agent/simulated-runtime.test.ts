@@ -2,7 +2,7 @@ import test from 'ava';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
 import {createSimulatedHost, createSimulatedNetwork, type SimulatedHost} from '../../agent/simulated/host.js';
 import type {SimulatedScript} from '../../agent/simulated/script.js';
-import type {Runtime} from '../../actors/node/runtime-port.js';
+import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {seededRandom} from '../../system/time/random.js';
 import {aContainer, driver, runtimeContract, type World} from './runtime-contract.js';

@@ -5,7 +5,7 @@ import test, {type ExecutionContext} from 'ava';
 import {shimCommand} from '../../agent/process/shim.js';
 import {readBootId, statOf} from '../../agent/process/identity.js';
 import {readLeaseRecord, stands, startWatchdog, uptimeHundredths, writeLeaseRecord} from '../../agent/process/watchdog.js';
-import type {ContainerExit, ContainerSpec, Runtime} from '../../actors/node/runtime-port.js';
+import type {ContainerExit, ContainerSpec, Runtime} from '../../actors/node/runtime/runtime-port.js';
 import {createProcessRuntime} from '../../agent/process-runtime.js';
 import {systemClock, type Clock} from '../../system/time/clock.js';
 import {eventually} from '../e2e/_waiting.js';

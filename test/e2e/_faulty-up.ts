@@ -4,8 +4,8 @@
 // so does a Secret with the label `unlucky`, which tells all it knows on that occasion.
 
 import {controlDesign} from '../../actors/control/design.js';
-import {objectBehavior} from '../../actors/control/object.js';
-import {replicaSetController} from '../../actors/control/replicaset.js';
+import {objectBehavior} from '../../actors/control/objects/object.js';
+import {replicaSetController} from '../../actors/control/workloads/replicaset.js';
 import {secretController} from '../../actors/control/secret.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {processTitle} from '../../cli/files/process-title.js';

@@ -1,7 +1,7 @@
 // A node's runtime as a test scripts it, and a client that speaks exec's protocol word for word.
 
 import type {SessionAsk} from '../../actors/node/runtime-actor.js';
-import type {ExecOutput, LogRequest} from '../../actors/node/runtime-port.js';
+import type {ExecOutput, LogRequest} from '../../actors/node/runtime/runtime-port.js';
 import {succeeded, type Outcome} from '../../api/errors.js';
 import {remoteProtocol} from '../../api/remote-channels.js';
 import {dialWebSocket, type MessageSocket} from '../../system/links/web-socket.js';

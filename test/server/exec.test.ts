@@ -4,7 +4,7 @@ import test from 'ava';
 import {failed, succeeded, type ErrorCode} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {channels, framed} from '../../api/remote-channels.js';
-import type {ExecOutput} from '../../actors/node/runtime-port.js';
+import type {ExecOutput} from '../../actors/node/runtime/runtime-port.js';
 import {collectionPath} from './cluster.js';
 import {openDoor, type StatusBody} from './door.js';
 import {eventually} from '../e2e/_waiting.js';

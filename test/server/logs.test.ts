@@ -4,7 +4,7 @@ import type {IncomingMessage} from 'node:http';
 import test from 'ava';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {LogChunk, LogRequest} from '../../actors/node/runtime-port.js';
+import type {LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.js';
 import {collectionPath, type TestCluster} from './cluster.js';
 import {openDoor, type StatusBody} from './door.js';
 

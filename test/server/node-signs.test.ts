@@ -2,7 +2,7 @@ import test from 'ava';
 import {limits} from '../../api/limits.js';
 import {formatPresence, type Presence} from '../../api/presence.js';
 import {topicMatches} from '../../api/mqtt-filter.js';
-import type {SignsMessage} from '../../actors/control/detector.js';
+import type {SignsMessage} from '../../actors/control/nodes/detector.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import type {PubSub} from '../../system/links/pubsub.js';
 import {startNodeSigns} from '../../server/node-signs.js';

@@ -1,6 +1,6 @@
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import test from 'ava';
-import type {ExecOutput} from '../../actors/node/runtime-port.js';
+import type {ExecOutput} from '../../actors/node/runtime/runtime-port.js';
 import {succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {runSession} from '../../server/http/remote-session.js';

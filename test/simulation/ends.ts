@@ -1,7 +1,7 @@
 // How programs ended, as the hosts know it; what a pod's status says of ends and restarts has to be just that.
 
 import type {ContainerStatus, Pod} from '../../api/kinds/pod.js';
-import {neverStarted} from '../../actors/node/container-status.js';
+import {neverStarted} from '../../actors/node/containers/container-status.js';
 import type {SimulatedContainer} from '../../agent/simulated/host.js';
 import type {SimulatedNode} from './node.js';
 

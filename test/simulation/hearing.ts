@@ -5,7 +5,7 @@
 import {limits} from '../../api/limits.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {nodeKey} from '../../actors/addresses.js';
-import type {SignsMessage} from '../../actors/control/detector.js';
+import type {SignsMessage} from '../../actors/control/nodes/detector.js';
 import type {Effect, Message} from '../../system/kernel/behavior.js';
 import {worldMs} from '../../system/world/network.js';
 import type {SimulatedCluster} from './cluster.js';

@@ -17,7 +17,7 @@ import type {Link, Links} from '../../system/links/link.js';
 import type {Change, Entry} from '../../system/index/object-index.js';
 import type {Batch} from '../../system/store/store.js';
 import type {NodeObject} from '../../api/kinds/node.js';
-import {isLost} from '../../actors/control/eviction.js';
+import {isLost} from '../../actors/control/pods/eviction.js';
 import {claimedPorts} from '../../actors/control/scheduling/ports.js';
 import type {Server, SimulatedCluster} from './cluster.js';
 import {OpenWrites} from './open-writes.js';

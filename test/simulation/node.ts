@@ -3,9 +3,9 @@
 import {failed, succeeded} from '../../api/errors.js';
 import {objectKey} from '../../api/keys.js';
 import type {Secret} from '../../api/kinds/secret.js';
-import type {NodeSecrets} from '../../actors/node/secrets-port.js';
+import type {NodeSecrets} from '../../actors/node/runtime/secrets-port.js';
 import type {WorldProcess} from '../../system/world/process.js';
-import type {Runtime, RuntimeCommand} from '../../actors/node/runtime-port.js';
+import type {Runtime, RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
 import {openNode, type Node} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
 import type {SimulatedHost} from '../../agent/simulated/host.js';

@@ -1,7 +1,7 @@
 // What happens to programs, looked at as it happens: where they are started, how often, and who orders their end.
 
 import {limits} from '../../api/limits.js';
-import type {RuntimeCommand} from '../../actors/node/runtime-port.js';
+import type {RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
 import {leaseEnded, type SimulatedHost} from '../../agent/simulated/host.js';
 import type {SimulatedCluster} from './cluster.js';
 import {Ends} from './ends.js';

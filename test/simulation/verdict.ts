@@ -5,7 +5,7 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {cpuMillis} from '../../api/quantity.js';
-import {isLost} from '../../actors/control/eviction.js';
+import {isLost} from '../../actors/control/pods/eviction.js';
 import {needsOf} from '../../actors/control/scheduling/needs.js';
 import type {Promised} from './clients.js';
 import type {Stage} from './acts.js';

@@ -6,7 +6,7 @@ import type {Pod} from '../../../api/kinds/pod.js';
 import type {Labels} from '../../../api/object.js';
 import {cpuMillis, memoryBytes} from '../../../api/quantity.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {isLost} from '../eviction.js';
+import {isLost} from '../pods/eviction.js';
 import {cpuOnNode, memoryOnNode, occupies} from '../pod-terms.js';
 import type {PodNeeds} from './needs.js';
 

@@ -2,8 +2,8 @@
 
 import type {Pod} from '../../../api/kinds/pod.js';
 import type {Filing} from '../../../system/index/object-index.js';
-import {isDeleting} from '../garbage.js';
-import {isTerminal} from '../pod-standing.js';
+import {isDeleting} from '../objects/garbage.js';
+import {isTerminal} from '../pods/pod-standing.js';
 import {belowDefault, cpuOnNode, memoryOnNode, nominated, occupies, onNode, portOnNode, repelling, unbound} from '../pod-terms.js';
 import {needsOf, repels} from './needs.js';
 

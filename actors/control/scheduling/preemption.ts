@@ -3,7 +3,7 @@
 
 import type {Pod} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
-import {isDeleting} from '../garbage.js';
+import {isDeleting} from '../objects/garbage.js';
 import {podsThere, type Candidate} from './candidate.js';
 import {openMisfit, type Look} from './look.js';
 import {exceeds, freedBy, freedWith, type Freed} from './room.js';

@@ -6,7 +6,7 @@ import type {ObjectKey} from '../../../api/keys.js';
 import type {Context, Pending} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {clusterConfigKey} from '../../addresses.js';
-import type {PodMessage} from '../pod.js';
+import type {PodMessage} from '../pods/pod.js';
 import {belowDefault, nominated, portOnNode, repelling} from '../pod-terms.js';
 import {addNominee, candidatesOf, dropNominee, occupy, type Candidate} from './candidate.js';
 import {lookAgain, type Look} from './look.js';

@@ -5,7 +5,7 @@ import type {Pod} from '../../../api/kinds/pod.js';
 import {matches} from '../../../api/selector.js';
 import type {TopologySpreadConstraint} from '../../../api/shapes/pod.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {isDeleting} from '../garbage.js';
+import {isDeleting} from '../objects/garbage.js';
 import type {Candidate} from './candidate.js';
 import {count, countAt, counterOf, countOne, partOf, type Counter} from './counter.js';
 import {matchesNode} from './node-affinity.js';

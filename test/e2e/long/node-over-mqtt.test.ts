@@ -11,7 +11,7 @@ import {collectionAddress, objectAddress} from '../../../api/keys.js';
 import {may, type Identity} from '../../../api/roles.js';
 import {isNodeReady} from '../../../actors/control/scheduling/candidate.js';
 import {openControl, type Control} from '../../../actors/control/start.js';
-import type {LogRequest} from '../../../actors/node/runtime-port.js';
+import type {LogRequest} from '../../../actors/node/runtime/runtime-port.js';
 import {openNode, type Node} from '../../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../../agent/simulated-runtime.js';
 import {createMqttSockets} from '../../../server/mqtt-socket.js';

@@ -1,0 +1,131 @@
+// The record of a node: what its agent told when it said hello, and whether it is heard.
+
+import {isConditionTrue} from '../../../api/conditions.js';
+import {failure} from '../../../api/errors.js';
+import type {NodeCondition, NodeObject, NodeStatus} from '../../../api/kinds/node.js';
+import {cpuText} from '../../../api/quantity.js';
+import {tell, type Effect, type ReplyTo} from '../../../system/kernel/behavior.js';
+import type {RuntimeInfo} from '../../node/runtime/runtime-port.js';
+import {withCondition} from '../objects/conditions.js';
+import {controller, type Handled} from '../objects/controller.js';
+import {isLost} from '../pods/eviction.js';
+import {confirmedLost, findingEvents, withFinding, type Finding} from './node-finding.js';
+import {isUnstamped, stamped} from '../pods/taint-eviction.js';
+
+export type NodeMessage =
+	/** Its agent said hello. */
+	| {readonly type: 'heard'; readonly info: RuntimeInfo; readonly version: string; readonly replyTo?: ReplyTo | undefined}
+	/** Nothing is known of it: control has just begun to lead. */
+	| {readonly type: 'unheard'; readonly reason: string; readonly message: string; readonly replyTo?: ReplyTo | undefined}
+	/** What the detector found about it. */
+	| {readonly type: 'found'; readonly finding: Finding; readonly replyTo?: ReplyTo | undefined}
+	/** It has taints of which nobody wrote down since when. */
+	| {readonly type: 'stamp'; readonly replyTo?: ReplyTo | undefined}
+	/** A person says that it is lost; that is over once it is heard. */
+	| {readonly type: 'confirmLost'; readonly replyTo?: ReplyTo | undefined};
+
+const stamp: NodeMessage = {type: 'stamp'};
+
+export const nodeController = controller<NodeObject, NodeMessage>({
+	plural: 'nodes',
+	reconcile: (node, {self}) => ({effects: isUnstamped(node) ? [tell(self, stamp)] : []}),
+	receive(node, message, {nowMs}) {
+		switch (message.type) {
+			case 'heard':
+				return heard(node, message.info, message.version, nowMs);
+			case 'unheard':
+				return unheard(node, message.reason, message.message, nowMs);
+			case 'found':
+				return found(node, message.finding, nowMs);
+			case 'stamp':
+				return stamped(node, nowMs);
+			case 'confirmLost':
+				return confirmLost(node, nowMs);
+		}
+	},
+});
+
+function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: number): Handled<NodeObject> {
+	if (!Number.isFinite(info.cpuMillis) || !Number.isFinite(info.memoryBytes)) {
+		return {ok: false, error: failure('ERR_BAD_REQUEST', {message: `node "${node.metadata.name}" reports no usable capacity`})};
+	}
+	const resources = {cpu: cpuText(info.cpuMillis), memory: `${Math.floor(info.memoryBytes / 1024)}Ki`, pods: String(info.maxPods)};
+	const wasReady = isConditionTrue(node.status?.conditions, 'Ready');
+	const status: NodeStatus = {
+		...node.status,
+		capacity: resources,
+		allocatable: resources,
+		conditions: conditionsOf(node, info, nowMs),
+		addresses: [
+			{type: 'InternalIP', address: info.hostIP},
+			{type: 'Hostname', address: node.metadata.name},
+		],
+		nodeInfo: nodeInfoOf(info, version),
+		runtimeFeatures: info.features,
+	};
+	return {
+		ok: true,
+		object: {...node, status},
+		effects: wasReady
+			? []
+			: [
+					{
+						type: 'event',
+						event: 'Normal',
+						reason: 'NodeReady',
+						message: `node ${node.metadata.name} is heard: ${info.name} ${info.version}`,
+					},
+				],
+	};
+}
+
+function conditionsOf(node: NodeObject, info: RuntimeInfo, nowMs: number): readonly NodeCondition[] {
+	const told = info.conditions.map(({type, reason, message}) => ({type, status: 'True', reason, message}) as const);
+	const ready = {type: 'Ready', status: 'True', reason: 'AgentReady', message: 'the agent is heard'} as const;
+	// What the runtime does not say any more is over.
+	const present = (node.status?.conditions ?? []).filter(
+		({type}) => type === 'ActorFailed' || type === 'Ready' || told.some(each => each.type === type),
+	);
+	return [ready, ...told].reduce(
+		(conditions, condition) => withCondition(conditions, condition, nowMs),
+		present as readonly NodeCondition[],
+	);
+}
+
+function nodeInfoOf(info: RuntimeInfo, version: string): NonNullable<NodeStatus['nodeInfo']> {
+	return {
+		machineID: '',
+		systemUUID: '',
+		bootID: info.hostBootId,
+		kernelVersion: info.kernel,
+		osImage: info.os,
+		containerRuntimeVersion: `${info.name}://${info.version}`,
+		kubeletVersion: `v${version}`,
+		kubeProxyVersion: `v${version}`,
+		operatingSystem: 'linux',
+		architecture: info.architecture,
+	};
+}
+
+function unheard(node: NodeObject, reason: string, message: string, nowMs: number): Handled<NodeObject> {
+	const conditions = withCondition(node.status?.conditions, {type: 'Ready', status: 'Unknown', reason, message}, nowMs);
+	return {ok: true, object: conditions === node.status?.conditions ? node : {...node, status: {...node.status, conditions}}};
+}
+
+function found(node: NodeObject, finding: Finding, nowMs: number): Handled<NodeObject> {
+	const object = withFinding(node, finding, nowMs);
+	// Who watches there or waits for an answer from there waits no longer.
+	const gone: readonly Effect[] = isLost(object) && !isLost(node) ? [{type: 'declareGone', system: node.metadata.name}] : [];
+	return {ok: true, object, effects: [...findingEvents(node, object), ...gone]};
+}
+
+function confirmLost(node: NodeObject, nowMs: number): Handled<NodeObject> {
+	const message = 'somebody said that the node is lost; its pods are replaced';
+	const conditions = withCondition(node.status?.conditions, {type: confirmedLost, status: 'True', reason: confirmedLost, message}, nowMs);
+	if (conditions === node.status?.conditions) return {ok: true, object: node};
+	return {
+		ok: true,
+		object: {...node, status: {...node.status, conditions}},
+		effects: [{type: 'event', event: 'Warning', reason: confirmedLost, message}],
+	};
+}

@@ -1,0 +1,38 @@
+// What a kind adds to the generic object behaviour. A controller is one value, in one file of this folder, in one list.
+
+import type {Failure} from '../../../api/errors.js';
+import type {ApiObject} from '../../../api/object.js';
+import type {Context, Effect, Message} from '../../../system/kernel/behavior.js';
+import type {Filing, Known} from '../../../system/index/object-index.js';
+
+/** What a reconcile wants. A status equal to the present one writes nothing. */
+export type Reconciliation<Status> = {
+	readonly status?: Status;
+	readonly effects: readonly Effect[];
+	/** Look again at this time even if nothing wakes it. */
+	readonly wakeAtMs?: number;
+};
+
+/** What a message of the kind's own makes of the object. */
+export type Handled<Obj> =
+	{readonly ok: true; readonly object: Obj; readonly effects?: readonly Effect[]} | {readonly ok: false; readonly error: Failure};
+
+export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = Message> = {
+	readonly plural: string;
+	/** Terms under which the index files the object, and amounts that it adds up, for look-ups of this and other kinds. */
+	readonly terms?: (object: Obj) => readonly Filing[];
+	/** Compares what is with what should be. Pure; anything it asks for twice it would find in `context.pending`. */
+	readonly reconcile: (object: Obj, context: Context) => Reconciliation<Obj['status']>;
+	/** Messages beyond those every object understands. The outcome is committed, then answered. */
+	readonly receive?: (object: Obj, message: Own, context: Context) => Handled<Obj>;
+	/** Seconds a deleted object lingers for an orderly end; 0 removes it at once. Without it: 0. */
+	readonly graceSeconds?: (object: Obj, requested: number | undefined) => number;
+	/** Why this object may not be deleted by anybody; undefined when it may. */
+	readonly refuseDeletion?: (object: Obj) => string | undefined;
+	/** Whether a deleted object has nothing left to do, finalizers aside. Without it: always. */
+	readonly isRemovable?: (object: Obj, known: Known) => boolean;
+};
+
+/** Erases the types of a controller so that all of them fit in one list; the catalogue guarantees that kinds do not mix. */
+export const controller = <Obj extends ApiObject, Own extends Message = never>(value: Controller<Obj, Own>): Controller =>
+	value as unknown as Controller;

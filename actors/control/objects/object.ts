@@ -1,0 +1,309 @@
+// The record of one API object: its only writer, whatever its kind.
+//
+// A write is committed first and answered; what follows from it (`reconcile`) is a step of its own, set going by the wake that
+// the commit causes. So a bug in a kind never refuses or loses a write. A wake carries nothing: the record compares what is in
+// the index with what should be, and one that finds nothing to do writes nothing.
+
+import {admitCreate} from '../../../api/admission.js';
+import {kindByPlural} from '../../../api/catalogue.js';
+import {keepReference} from '../../../api/equal.js';
+import {failure, type Failure} from '../../../api/errors.js';
+import {objectKey, type ObjectKey} from '../../../api/keys.js';
+import type {KindDefinition} from '../../../api/kind.js';
+import {limits} from '../../../api/limits.js';
+import type {ApiObject, Condition, Draft} from '../../../api/object.js';
+import {
+	next,
+	reply,
+	replySelf,
+	stop,
+	tell,
+	type Behavior,
+	type Context,
+	type Effect,
+	type Message,
+	type Next,
+	type Reply,
+	type ReplyTo,
+} from '../../../system/kernel/behavior.js';
+import {exponentialBackoffMs} from '../../../system/kernel/supervision.js';
+import {aboutObject} from './about-object.js';
+import {withCondition, withoutCondition} from './conditions.js';
+import type {Controller} from './controller.js';
+import {deleted, settled, type DeletionRequest} from './deletion.js';
+import {condemnation, isDeleting, withoutLeavingOwners} from './garbage.js';
+import {admitted, keptStatus, newObject, patched, updatedMetadata, violatedPrecondition, withStatusOf} from './object-change.js';
+import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from './object-message.js';
+
+/** What a collection hands to the record it creates. */
+export type RecordInput = Pick<CreateObject, 'object' | 'dryRun' | 'replyTo'>;
+
+export type ObjectMessage =
+	/** A second create of this name, which waited for the first. */
+	| CreateObject
+	| ReplaceObject
+	| PatchObject
+	| DeleteObject
+	| {readonly type: 'wake'}
+	/** Time to try again what failed. */
+	| {readonly type: 'retry'}
+	| Reply<unknown, 'outcome'>;
+
+export type ObjectState = {
+	/** As committed, or as this step would have it; undefined once it is removed, and before it is there. */
+	readonly object: ApiObject | undefined;
+	/** Rounds in a row in which a write of another object failed. */
+	readonly failures: number;
+	/** After such a round reconciling rests until `retry`. */
+	readonly resting: boolean;
+};
+
+const objectMessages: ReadonlySet<string> = new Set(['create', 'replace', 'patch', 'delete', 'wake', 'retry', 'outcome']);
+
+const isObjectMessage = (message: Message): message is ObjectMessage => objectMessages.has(message.type);
+
+/** The behaviour of all records of one kind. */
+export function objectBehavior(controller: Controller): Behavior<RecordInput, ObjectState, Message> {
+	const definition = kindByPlural(controller.plural);
+	if (definition === undefined) throw new Error(`the catalogue has no kind with the plural "${controller.plural}"`);
+	const kind: Kind = {controller, definition};
+	return {
+		kind: definition.kind,
+		init: (input, context) => create(kind, input, context),
+		resume: (state, context) => reconcile(kind, state, context),
+		receive(state, message, context) {
+			const {object} = state;
+			if (object === undefined) throw new Error(`"${message.type}" for an object that is not there`);
+			return isObjectMessage(message)
+				? receiveCommon(kind, state, object, message, context)
+				: receiveOwn(kind, state, object, message, context);
+		},
+		signal: (state, signal, {nowMs}) =>
+			signal.type === 'commitFailed' && state.object !== undefined
+				? next(state, [retryAt(nowMs + limits.actorBackoffFirstMs)])
+				: next(state),
+		coalesce: message => (message.type === 'wake' ? 'wake' : undefined),
+		persistence: {
+			key: ({object}) => keyOfObject(kind, object),
+			objectOf: ({object}) => object,
+			withObject: (state, object) => ({...state, object}),
+			restore: object => ({object, failures: 0, resting: false}),
+		},
+		parking: {
+			rests: message => message.type === 'wake' || message.type === 'retry',
+			meanwhile: (state, context) => meanwhile(kind, state, context),
+			forces: (object, message) => isForcedDeletion(kind, object, message),
+			park: (state, error, context) => park(state, error, context),
+			unpark: (state, context) => unpark(kind, state, context),
+		},
+		describe: ({object, failures}) => describe(object, failures),
+	};
+}
+
+type Kind = {readonly controller: Controller; readonly definition: KindDefinition};
+
+function keyOfObject({definition}: Kind, object: ApiObject | undefined): ObjectKey {
+	if (object === undefined) throw new Error(`a ${definition.kind} that is not there has no key`);
+	return objectKey(definition.plural, object.metadata.namespace, object.metadata.name);
+}
+
+function describe(object: ApiObject | undefined, failures: number): string {
+	if (object === undefined) return 'not committed';
+	const about = isDeleting(object) ? 'being deleted' : `generation ${object.metadata.generation}`;
+	return failures === 0 ? about : `${about}, its writes failed ${failures} times in a row`;
+}
+
+// ---- create ------------------------------------------------------------------------------------------------------------
+
+function create({definition}: Kind, {object, dryRun, replyTo}: RecordInput, context: Context): Next<ObjectState> {
+	const nothing: ObjectState = {object: undefined, failures: 0, resting: false};
+	const admitted = admitCreate(object);
+	if (!admitted.ok) return stop(nothing, reply(replyTo, admitted));
+	const made = newObject(definition, admitted.value, context);
+	if (dryRun === true) return stop(nothing, reply(replyTo, {ok: true, value: made}));
+	return next({...nothing, object: made}, replySelf(replyTo));
+}
+
+// ---- writes ------------------------------------------------------------------------------------------------------------
+
+function receiveCommon(kind: Kind, state: ObjectState, object: ApiObject, message: ObjectMessage, context: Context): Next<ObjectState> {
+	switch (message.type) {
+		case 'create':
+			return next(state, fail(message.replyTo, failure('ERR_ALREADY_EXISTS', aboutObject(kind.definition, object.metadata.name))));
+		case 'replace':
+			return write(kind, state, object, message, message.object, context);
+		case 'patch':
+			return write(kind, state, object, message, patched(object, message.patch), context);
+		case 'delete':
+			return remove(kind, state, object, message, context);
+		case 'wake':
+			return state.resting ? next(state) : reconcile(kind, state, context);
+		case 'retry':
+			return reconcile(kind, {...state, resting: false}, context);
+		case 'outcome':
+			return written(state, object, message, context);
+	}
+}
+
+function write(
+	kind: Kind,
+	state: ObjectState,
+	object: ApiObject,
+	message: ReplaceObject | PatchObject,
+	wanted: Draft,
+	context: Context,
+): Next<ObjectState> {
+	const refusal = violatedPrecondition(
+		kind.definition,
+		object,
+		message.type === 'patch' ? (message.patch['metadata'] as Draft['metadata']) : wanted.metadata,
+	);
+	if (refusal !== undefined) return next(state, fail(message.replyTo, refusal));
+	const changed = message.subresource === 'status' ? withStatusOf(object, wanted) : admitted(object, wanted);
+	if (!changed.ok) return next(state, fail(message.replyTo, changed.error));
+	if (message.dryRun === true) return next(state, reply(message.replyTo, changed));
+	// Who rests after failures looks again at once when there is something else to do.
+	const rested = changed.value.spec === object.spec ? state : {...state, failures: 0, resting: false};
+	return next({...rested, object: unlessOver(kind, changed.value, context)}, replySelf(message.replyTo));
+}
+
+/** The object, or undefined when it is being deleted and this change was the last thing it waited for. */
+const unlessOver = ({controller}: Kind, object: ApiObject, {known}: Context): ApiObject | undefined =>
+	isDeleting(object) ? settled(controller, object, known) : object;
+
+function remove(kind: Kind, state: ObjectState, object: ApiObject, message: DeleteObject, context: Context): Next<ObjectState> {
+	const refusal = violatedPrecondition(kind.definition, object, preconditionsOf(message));
+	if (refusal !== undefined) return next(state, fail(message.replyTo, refusal));
+	const forbidden = kind.controller.refuseDeletion?.(object);
+	if (forbidden !== undefined) return next(state, fail(message.replyTo, failure('ERR_FORBIDDEN', {message: forbidden})));
+	if (message.dryRun === true) return next(state, replySelf(message.replyTo));
+	return next({...state, object: deleted(kind.controller, object, message, context)}, replySelf(message.replyTo));
+}
+
+const preconditionsOf = ({uid, resourceVersion}: DeleteObject): {readonly uid?: string; readonly resourceVersion?: string} => ({
+	...(uid === undefined ? {} : {uid}),
+	...(resourceVersion === undefined ? {} : {resourceVersion}),
+});
+
+/** A message that only this kind knows: it changes the object or is refused. */
+function receiveOwn(kind: Kind, state: ObjectState, object: ApiObject, message: Message, context: Context): Next<ObjectState> {
+	const {controller} = kind;
+	if (controller.receive === undefined) throw new Error(`"${message.type}" is no message of ${controller.plural}`);
+	const handled = controller.receive(object, message, context);
+	if (!handled.ok) return next(state, fail(message.replyTo, handled.error));
+	const changed = unlessOver(kind, keptStatus(object, handled.object), context);
+	return next({...state, object: changed}, [...(handled.effects ?? []), ...replySelf(message.replyTo)]);
+}
+
+const fail = (to: ReplyTo | undefined, error: Failure): readonly Effect[] => reply(to, {ok: false, error});
+
+// ---- reconcile -----------------------------------------------------------------------------------------------------------
+
+function reconcile(kind: Kind, state: ObjectState, context: Context): Next<ObjectState> {
+	const {object} = state;
+	if (object === undefined) return next(state);
+	if (isDeleting(object)) return continueDeletion(kind, state, object, context);
+	const reason = condemnation(object, context.known);
+	if (reason !== undefined) return condemn(kind, state, object, reason, context);
+	const kept = withKeptOwners(object, context);
+	if (kept !== object) return next({...state, object: kept});
+	const {status, effects, wakeAtMs} = kind.controller.reconcile(object, context);
+	const newStatus = status === undefined ? object.status : keepReference(object.status, status);
+	// Where nothing is left to write, nothing fails any more.
+	const failures = context.pending.size > 0 || effects.some(isWrite) ? state.failures : 0;
+	return next({...state, failures, object: newStatus === object.status ? object : {...object, status: newStatus}}, [
+		...effects,
+		...(wakeAtMs === undefined ? [] : [{type: 'wakeAt', name: 'reconcile', atMs: wakeAtMs, message: {type: 'wake'}} as const]),
+	]);
+}
+
+const isWrite = ({type}: Effect): boolean => type === 'create' || type === 'update' || type === 'delete';
+
+function withKeptOwners(object: ApiObject, {known}: Context): ApiObject {
+	const ownerReferences = withoutLeavingOwners(object, known);
+	return ownerReferences === object.metadata.ownerReferences
+		? object
+		: {...object, metadata: updatedMetadata(object.metadata, {...object.metadata, ownerReferences: ownerReferences ?? []}, false)};
+}
+
+function condemn(kind: Kind, state: ObjectState, object: ApiObject, reason: string, context: Context): Next<ObjectState> {
+	const request: DeletionRequest = {propagation: 'Background'};
+	return next({...state, object: deleted(kind.controller, object, request, context)}, [
+		{type: 'event', event: 'Normal', reason: 'GarbageCollected', message: reason},
+	]);
+}
+
+/** An owner that is being deleted still reconciles: a namespace counts what is left in it. */
+function continueDeletion(kind: Kind, state: ObjectState, object: ApiObject, context: Context): Next<ObjectState> {
+	const rest = settled(kind.controller, object, context.known);
+	if (rest === undefined) return next({...state, object: undefined});
+	const {status, effects} = kind.controller.reconcile(rest, context);
+	const newStatus = status === undefined ? rest.status : keepReference(rest.status, status);
+	return next({...state, object: newStatus === rest.status ? rest : {...rest, status: newStatus}}, effects);
+}
+
+/** A write of another object came to its end: look again, or rest for a while when it failed. */
+function written(state: ObjectState, object: ApiObject, {outcome}: Reply<unknown, 'outcome'>, context: Context): Next<ObjectState> {
+	// Outcomes come in hundreds: what else comes of a round that failed is no other failure, and no reason to go on at once.
+	if (state.resting) return next(state);
+	// The wake coalesces, so that one look follows them all.
+	if (outcome.ok || settlesByItself.has(outcome.error.code))
+		return next({...state, failures: outcome.ok ? 0 : state.failures}, [tell(context.self, {type: 'wake'})]);
+	const failures = state.failures + 1;
+	const delayMs = exponentialBackoffMs(failures, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
+	return next({object, failures, resting: true}, [
+		{type: 'event', event: 'Warning', reason: 'WriteFailed', message: outcome.error.message},
+		retryAt(context.nowMs + delayMs),
+	]);
+}
+
+/** Failures that mean the index has moved on: looking again is all there is to do. */
+const settlesByItself: ReadonlySet<string> = new Set([
+	'ERR_NOT_FOUND',
+	'ERR_NO_SUCH_ACTOR',
+	'ERR_CONFLICT',
+	'ERR_ALREADY_EXISTS',
+	'ERR_ACTOR_STOPPED',
+]);
+
+const retryAt = (atMs: number): Effect => ({type: 'wakeAt', name: 'retry', atMs, message: {type: 'retry'}});
+
+// ---- parking -------------------------------------------------------------------------------------------------------------
+
+const actorFailed = 'ActorFailed';
+
+type WithConditions = {readonly conditions?: readonly Condition[]};
+
+/** What every kind does alike goes on while the kind's own part rests: what is being deleted, or has to be, must not wait for it. */
+function meanwhile(kind: Kind, state: ObjectState, context: Context): Next<ObjectState> {
+	const {object} = state;
+	if (object === undefined) return next(state);
+	if (isDeleting(object)) return next({...state, object: settled(kind.controller, object, context.known)});
+	const reason = condemnation(object, context.known);
+	return reason === undefined ? next(state) : condemn(kind, state, object, reason, context);
+}
+
+/** Of what cannot be read nothing can be stopped in an orderly way: only a deletion that asks for none removes it. */
+function isForcedDeletion({definition}: Kind, object: ApiObject, message: Message): boolean {
+	if (!isObjectMessage(message) || message.type !== 'delete') return false;
+	const {graceSeconds, dryRun} = message;
+	return graceSeconds === 0 && dryRun !== true && violatedPrecondition(definition, object, preconditionsOf(message)) === undefined;
+}
+
+function park(state: ObjectState, error: Failure, {nowMs}: Context): Next<ObjectState> {
+	const {object} = state;
+	if (object === undefined) return next(state);
+	const status = (object.status ?? {}) as WithConditions;
+	const conditions = withCondition(status.conditions, {type: actorFailed, status: 'True', reason: 'Parked', message: error.message}, nowMs);
+	const parked = conditions === status.conditions ? object : {...object, status: {...status, conditions}};
+	return next({...state, object: parked}, [{type: 'event', event: 'Warning', reason: actorFailed, message: error.message}]);
+}
+
+function unpark(kind: Kind, state: ObjectState, context: Context): Next<ObjectState> {
+	const {object} = state;
+	if (object === undefined) return next(state);
+	const status = (object.status ?? {}) as WithConditions;
+	const conditions = withoutCondition(status.conditions, actorFailed);
+	const well = conditions === status.conditions ? object : {...object, status: {...status, conditions}};
+	return reconcile(kind, {object: well, failures: 0, resting: false}, context);
+}

@@ -1,0 +1,41 @@
+// A pod that has to go though nobody deleted it: its programs get their grace, and the pod says why.
+
+import {isExclusive} from '../../../api/exclusive.js';
+import type {Pod} from '../../../api/kinds/pod.js';
+import {limits} from '../../../api/limits.js';
+import {timestampOf} from '../../../api/object.js';
+import {withCondition} from '../objects/conditions.js';
+import type {Handled} from '../objects/controller.js';
+import {isDeleting} from '../objects/garbage.js';
+import {isTerminal} from './pod-standing.js';
+
+export type Departure = {
+	/** Of the event. */
+	readonly event: string;
+	/** Of the condition DisruptionTarget, as in Kubernetes. */
+	readonly reason: string;
+	readonly message: string;
+};
+
+/** The grace of a pod, in seconds. Zero would give it up while it runs; an exclusive one is waited for, or its lease's end is. */
+export function graceOf({spec, metadata}: Pod, requested?: number): number {
+	if (spec?.nodeName === undefined) return 0;
+	const seconds = requested ?? spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds;
+	return isExclusive(metadata) ? Math.max(1, seconds) : seconds;
+}
+
+/** The pod on its way out; one that goes or is over already is left as it is. */
+export function departing(pod: Pod, {event, reason, message}: Departure, nowMs: number): Handled<Pod> {
+	if (isDeleting(pod) || isTerminal(pod)) return {ok: true, object: pod};
+	const seconds = graceOf(pod);
+	const condition = {type: 'DisruptionTarget', status: 'True', reason, message} as const;
+	return {
+		ok: true,
+		object: {
+			...pod,
+			metadata: {...pod.metadata, deletionTimestamp: timestampOf(nowMs + seconds * 1000), deletionGracePeriodSeconds: seconds},
+			status: {...pod.status, phase: pod.status?.phase ?? 'Pending', conditions: withCondition(pod.status?.conditions, condition, nowMs)},
+		},
+		effects: [{type: 'event', event: 'Warning', reason: event, message}],
+	};
+}

@@ -1,0 +1,209 @@
+// The record of a pod: what is desired of it, and what its node last saw. The scheduler binds it, node sync carries it.
+
+import {conditionOf, isConditionTrue} from '../../../api/conditions.js';
+import {isExclusive, leaseEpochAnnotation} from '../../../api/exclusive.js';
+import {failure} from '../../../api/errors.js';
+import type {ContainerStatus, Pod, PodStatus} from '../../../api/kinds/pod.js';
+import type {Condition} from '../../../api/object.js';
+import type {Context, ReplyTo} from '../../../system/kernel/behavior.js';
+import type {Known} from '../../../system/index/object-index.js';
+import {nodeKey} from '../../addresses.js';
+import {namedIn, names} from '../../named-objects.js';
+import type {PodEvent} from '../../sync-message.js';
+import {withCondition} from '../objects/conditions.js';
+import {controller, type Handled, type Reconciliation} from '../objects/controller.js';
+import {boundByScheduler, evicted, isGoneNode, marked} from './eviction.js';
+import {graceOf} from './departure.js';
+import {isDeleting} from '../objects/garbage.js';
+import {nominatedOn, preempted, withoutNomination} from '../nomination.js';
+import {placeTerms} from '../scheduling/place-terms.js';
+import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
+import {hasController, isActive, isReady, unschedulableReason} from './pod-standing.js';
+import {censusTerm, namesOnNode, ownedTerm, strayTerm, type Standing} from '../pod-terms.js';
+
+export type PodMessage =
+	/** The scheduler chose a node. */
+	| {readonly type: 'bind'; readonly uid: string; readonly nodeName: string; readonly replyTo?: ReplyTo | undefined}
+	/** No node fits; the message says why, node by node. */
+	| {readonly type: 'unschedulable'; readonly uid: string; readonly message: string; readonly replyTo?: ReplyTo | undefined}
+	/** What the node sees of it. */
+	| {
+			readonly type: 'observed';
+			readonly uid: string;
+			readonly node: string;
+			readonly status: PodStatus;
+			readonly events: readonly PodEvent[];
+			readonly replyTo?: ReplyTo | undefined;
+	  }
+	/** The node has nothing of it any more. */
+	| {readonly type: 'gone'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined}
+	/** Its node is lost, and longer than it tolerates. */
+	| {readonly type: 'evict'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined}
+	/** Another pod counts more and gets its place. */
+	| {readonly type: 'preempt'; readonly uid: string; readonly node: string; readonly by: string; readonly replyTo?: ReplyTo | undefined}
+	/** Room is kept for it on a node; undefined: nowhere any more. */
+	| {readonly type: 'nominate'; readonly uid: string; readonly nodeName: string | undefined; readonly replyTo?: ReplyTo | undefined}
+	| (TaintDue & {readonly replyTo?: ReplyTo | undefined})
+	/** Its node is lost, and it stays there for now. */
+	| {readonly type: 'nodeLost'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined};
+
+export const podController = controller<Pod, PodMessage>({
+	plural: 'pods',
+	terms: pod => [...placeTerms(pod), ...namesTerms(pod), ...ownerTerms(pod)],
+	reconcile,
+	receive(pod, message, context) {
+		const {nowMs} = context;
+		const refusal = refusalOf(pod, message, context.known);
+		if (refusal !== undefined) return refused(pod, refusal);
+		switch (message.type) {
+			case 'bind':
+				return bound(pod, message.nodeName, context);
+			case 'unschedulable':
+				return unschedulable(pod, message.message, nowMs);
+			case 'preempt':
+				return preempted(pod, message.node, message.by, nowMs);
+			case 'nominate':
+				return nominatedOn(pod, message.nodeName);
+			case 'taintDue':
+				return expelled(pod, message, context);
+			case 'observed':
+				return observed(pod, message.status, message.events);
+			case 'gone':
+				return gone(pod);
+			case 'evict':
+				return evicted(pod, message.node, context);
+			case 'nodeLost':
+				return marked(pod, message.node, context);
+		}
+	},
+	graceSeconds: graceOf,
+	isRemovable: (pod, known) => hasNothingToStop(pod, known),
+});
+
+/** A pod that its manifest bound is as scheduled as one that the scheduler did. */
+function reconcile(pod: Pod, context: Context): Reconciliation<PodStatus> {
+	if (pod.spec?.nodeName === undefined || pod.status === undefined) return {effects: []};
+	const effects = taintEffects(pod, context);
+	if (isConditionTrue(pod.status.conditions, 'PodScheduled')) return {effects};
+	return {status: {...pod.status, conditions: withCondition(pod.status.conditions, scheduled, context.nowMs)}, effects};
+}
+
+const scheduled = {type: 'PodScheduled', status: 'True'} as const;
+
+/**
+ * Nobody can say of a node that is not registered that its pod is gone: there is nothing to wait for. But for an exclusive one that was
+ * seen there: it may run until its lease is over, and then it is evicted.
+ */
+function hasNothingToStop({spec, metadata, status}: Pod, known: Known): boolean {
+	if (spec?.nodeName === undefined || metadata.deletionGracePeriodSeconds === 0) return true;
+	return known.get(nodeKey(spec.nodeName)) === undefined && !(isExclusive(metadata) && status?.containerStatuses !== undefined);
+}
+
+const standingOf = (pod: Pod): Standing => (!isActive(pod) ? 'over' : isReady(pod) ? 'ready' : 'unready');
+
+function ownerTerms(pod: Pod): readonly string[] {
+	const {ownerReferences = [], labels, namespace = ''} = pod.metadata;
+	const terms = ownerReferences.flatMap(({uid}) => [ownedTerm(uid), censusTerm(uid, labels, standingOf(pod))]);
+	return hasController(pod) ? terms : [...terms, strayTerm(namespace)];
+}
+
+/** What is said of another pod, or of one that is not, or no longer, on that node, means nothing for this one. */
+function refusalOf({metadata, spec}: Pod, message: PodMessage, known: Known): string | undefined {
+	if (message.uid !== metadata.uid) return `it is another pod of that name (uid ${metadata.uid})`;
+	if (!('node' in message)) return undefined;
+	if (message.node !== spec?.nodeName) return `it is not on node "${message.node}"`;
+	const isVerdict = message.type === 'evict' || message.type === 'nodeLost';
+	return isVerdict && !isGoneNode(message.node, known) ? `node "${message.node}" is not lost` : undefined;
+}
+
+/** Of a pod that is bound nowhere nobody needs what it names. */
+function namesTerms({metadata, spec}: Pod): readonly string[] {
+	const node = spec?.nodeName;
+	if (spec === undefined || node === undefined) return [];
+	return namedIn(spec, metadata.namespace ?? '').flatMap(key => [names(key), namesOnNode(node, key)]);
+}
+
+const refused = (pod: Pod, message: string): Handled<Pod> => ({
+	ok: false,
+	error: failure('ERR_CONFLICT', {resource: 'pods', name: pod.metadata.name, message}),
+});
+
+function bound(pod: Pod, nodeName: string, {nowMs, known}: Context): Handled<Pod> {
+	const {spec, metadata} = pod;
+	if (spec === undefined) return refused(pod, 'it has no spec');
+	if (spec.nodeName !== undefined)
+		return spec.nodeName === nodeName ? {ok: true, object: pod} : refused(pod, `it is bound to node "${spec.nodeName}" already`);
+	if (isDeleting(pod)) return refused(pod, 'it is being deleted');
+	const conditions = withCondition(pod.status?.conditions, {...scheduled, reason: boundByScheduler}, nowMs);
+	return {
+		ok: true,
+		object: {
+			...pod,
+			metadata: leased(metadata, known),
+			spec: {...spec, nodeName},
+			status: {...withoutNomination(pod.status), phase: pod.status?.phase ?? 'Pending', conditions},
+		},
+		effects: [
+			{type: 'event', event: 'Normal', reason: 'Scheduled', message: `assigned ${metadata.namespace}/${metadata.name} to ${nodeName}`},
+		],
+	};
+}
+
+/** The next binding of any pod is a later write, and so has a higher epoch. */
+const leased = (metadata: Pod['metadata'], {version}: Known): Pod['metadata'] =>
+	isExclusive(metadata) ? {...metadata, annotations: {...metadata.annotations, [leaseEpochAnnotation]: String(version)}} : metadata;
+
+function unschedulable(pod: Pod, message: string, nowMs: number): Handled<Pod> {
+	if (pod.spec?.nodeName !== undefined || isDeleting(pod)) return {ok: true, object: pod};
+	const condition = {type: 'PodScheduled', status: 'False', reason: unschedulableReason, message} as const;
+	const conditions = withCondition(pod.status?.conditions, condition, nowMs);
+	if (conditions === pod.status?.conditions) return {ok: true, object: pod};
+	return {
+		ok: true,
+		object: {...pod, status: {...pod.status, phase: 'Pending', conditions}},
+		effects: [{type: 'event', event: 'Warning', reason: 'FailedScheduling', message}],
+	};
+}
+
+/** What no node knows of. */
+const ownConditions: ReadonlySet<string> = new Set(['PodScheduled', 'ActorFailed', 'DisruptionTarget']);
+
+/** The node's view replaces ours, but for what it cannot know: how the pod came to it. */
+function observed(pod: Pod, status: PodStatus, events: readonly PodEvent[]): Handled<Pod> {
+	const present = pod.status?.conditions ?? [];
+	const ours = present.filter(({type}) => ownConditions.has(type));
+	const theirs = (status.conditions ?? []).filter(({type}) => !ownConditions.has(type));
+	const conditions = [...ours, ...theirs.map(condition => sinceBefore(condition, conditionOf(present, condition.type)))];
+	const {qosClass, startTime = status.startTime} = pod.status ?? {};
+	return {
+		ok: true,
+		object: {
+			...pod,
+			status: {...status, conditions, ...(qosClass === undefined ? {} : {qosClass}), ...(startTime === undefined ? {} : {startTime})},
+		},
+		effects: events.filter(event => !isKnownEnd(event, pod.status)).map(({finishedAtMs: _, ...event}) => ({type: 'event', ...event})),
+	};
+}
+
+/** The end of an attempt is told with the status that shows it, and counts once. */
+function isKnownEnd({fieldPath, finishedAtMs}: PodEvent, known: PodStatus | undefined): boolean {
+	if (finishedAtMs === undefined) return false;
+	const {containerStatuses = [], initContainerStatuses = []} = known ?? {};
+	const shows = (list: readonly ContainerStatus[], field: string): boolean =>
+		list.some(
+			({name, state, lastState}) =>
+				fieldPath === `spec.${field}{${name}}` &&
+				[state, lastState].some(each => Date.parse(each?.terminated?.finishedAt ?? '') === finishedAtMs),
+		);
+	return shows(containerStatuses, 'containers') || shows(initContainerStatuses, 'initContainers');
+}
+
+/** A node that started again does not know since when things are as they are. */
+const sinceBefore = (now: Condition, before: Condition | undefined): Condition =>
+	before?.status === now.status && before.lastTransitionTime !== undefined ? {...now, lastTransitionTime: before.lastTransitionTime} : now;
+
+/** As Kubernetes' kubelet ends a pod: grace 0 means that nothing is left to wait for. A gone pod nobody deleted starts anew on its node. */
+function gone(pod: Pod): Handled<Pod> {
+	if (!isDeleting(pod) || pod.metadata.deletionGracePeriodSeconds === 0) return {ok: true, object: pod};
+	return {ok: true, object: {...pod, metadata: {...pod.metadata, deletionGracePeriodSeconds: 0}}};
+}

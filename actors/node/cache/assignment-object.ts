@@ -1,0 +1,67 @@
+// How a node keeps what it was assigned: one object per pod in its cache, written before it is acknowledged.
+
+import {objectKey, type ObjectKey} from '../../../api/keys.js';
+import {timestampOf, type ApiObject} from '../../../api/object.js';
+import type {Known} from '../../../system/index/object-index.js';
+import {podKey} from '../../addresses.js';
+import {configMaps, secrets} from '../../named-objects.js';
+import type {Assignment, AssignmentVersion} from '../../sync-message.js';
+import type {NamedCopy} from './named-object.js';
+
+export type AssignmentObject = ApiObject<{
+	readonly assignment: Assignment;
+	readonly version: AssignmentVersion;
+	/** It is not this node's any more: it ends, whatever happens to its hand meanwhile. */
+	readonly surplus?: true;
+	/** It ran for longer than it may: its containers are ended, and not started again. */
+	readonly overdue?: true;
+}>;
+
+export const assignments = 'assignments';
+
+export const assignmentKey = ({namespace, name}: Pick<Assignment, 'namespace' | 'name'>): ObjectKey =>
+	objectKey(assignments, namespace, name);
+
+export function assignmentObject(assignment: Assignment, version: AssignmentVersion, nowMs: number): AssignmentObject {
+	return {
+		apiVersion: 'node.troupe.dev/v1',
+		kind: 'Assignment',
+		metadata: {
+			name: assignment.name,
+			namespace: assignment.namespace,
+			uid: assignment.uid,
+			resourceVersion: '',
+			generation: 1,
+			creationTimestamp: timestampOf(nowMs),
+		},
+		spec: {assignment, version},
+	};
+}
+
+/** The same, to end. */
+export const asSurplus = (object: AssignmentObject): AssignmentObject =>
+	object.spec === undefined || object.spec.surplus === true ? object : {...object, spec: {...object.spec, surplus: true}};
+
+/** The same pod with what is newly wanted of it: since when it is here stays, and that its time is over. */
+export function reassigned(old: AssignmentObject, assignment: Assignment, version: AssignmentVersion): AssignmentObject {
+	const overdue = old.spec?.overdue === true ? {overdue: true as const} : {};
+	return {...old, spec: {assignment, version, ...overdue}};
+}
+
+/** The same, past its deadline. */
+export const asOverdue = (object: AssignmentObject): AssignmentObject =>
+	object.spec === undefined || object.spec.overdue === true ? object : {...object, spec: {...object.spec, overdue: true}};
+
+/** What the cache of this node holds, as a hello tells it. */
+export function have(known: Known): {readonly [key: ObjectKey]: string} {
+	const entries: [ObjectKey, string][] = [];
+	for (const object of known.list(assignments)) {
+		const {spec, metadata} = object as AssignmentObject;
+		// What is to end is there, but as no version that could be wanted.
+		if (spec !== undefined) entries.push([podKey(metadata), spec.surplus === true ? '' : spec.version]);
+	}
+	for (const plural of [configMaps, secrets]) {
+		for (const object of known.list(plural)) entries.push([object.metadata.uid, (object as NamedCopy).spec?.version ?? '']);
+	}
+	return Object.fromEntries(entries);
+}

@@ -1,0 +1,61 @@
+// What the pods of this node name, from the cache after a restart: an actor for each ConfigMap and for each version of a Secret.
+//
+// The edge keeps opened Secrets, sealed for itself; it is told which are still named, so that it keeps no other.
+
+import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
+import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
+import {configMaps, secrets} from '../../named-objects.js';
+import {namedObject, type KeepNamed} from './named-object.js';
+import {perform} from '../runtime/perform.js';
+
+export type NamedObjectsMessage =
+	| KeepNamed
+	/** A Secret went, or it is time to say so again. */
+	| {readonly type: 'retainSecrets'}
+	| Reply<null, 'secretsRetained'>;
+
+export const namedObjects: Behavior<null, null, NamedObjectsMessage> = {
+	kind: 'NamedObjects',
+	init: (_input, context) => next(null, [...kept(context), retain(context)]),
+	receive(_state, message, context) {
+		switch (message.type) {
+			case 'keepNamed':
+				return next(null, keep(message, context));
+			case 'retainSecrets':
+				return next(null, [retain(context)]);
+			case 'secretsRetained':
+				return retained(message, context);
+		}
+	},
+	coalesce: ({type}) => (type === 'retainSecrets' ? type : undefined),
+};
+
+/** `secrets.default.db`: neither plurals nor namespaces have dots. */
+function childOf(key: ObjectKey): string {
+	const {plural, namespace, name} = parseObjectKey(key);
+	return `${plural}.${namespace}.${name}`;
+}
+
+const kept = ({known}: Context): Effect[] =>
+	[...known.list(configMaps), ...known.list(secrets)].map(({metadata: {uid: key}}) => ({
+		type: 'spawn',
+		name: childOf(key),
+		behavior: namedObject.kind,
+		snapshot: key,
+	}));
+
+function keep(message: KeepNamed, context: Context): readonly Effect[] {
+	const child = childOf(message.key);
+	if (context.hasChild(child)) return [tell(`${context.self}/${child}`, message)];
+	if (message.named === null) return reply(message.replyTo, {ok: true, value: null});
+	return [{type: 'spawn', name: child, behavior: namedObject.kind, input: message}];
+}
+
+const retain = ({known}: Context): Effect =>
+	perform({type: 'secrets.retain', keys: [...known.list(secrets)].map(({metadata}) => metadata.uid)}, 'secrets/retain', 'secretsRetained');
+
+function retained({outcome}: Reply<null, 'secretsRetained'>, {nowMs}: Context): Next<null> {
+	if (outcome.ok) return next(null);
+	return next(null, [{type: 'wakeAt', name: 'retain', atMs: nowMs + limits.actorBackoffMaxMs, message: {type: 'retainSecrets'}}]);
+}

@@ -1,0 +1,95 @@
+// From a manifest's container to what the runtime starts, or to what it waits for: environment, command line, user. Pure.
+
+import {isExclusive} from '../../../api/exclusive.js';
+import type {Container, PodSpec} from '../../../api/kinds/pod.js';
+import {limits} from '../../../api/limits.js';
+import {cpuMillis, memoryBytes} from '../../../api/quantity.js';
+import {charactersOf, environmentOf, expand, isPlain, type Environment, type Surroundings} from './environment.js';
+import type {ContainerSpec} from '../runtime/runtime-port.js';
+
+export type ContainerSpecOutcome =
+	| {readonly ok: true; readonly value: ContainerSpec}
+	/** Kubernetes' word for what the container waits for, and what that is. */
+	| {readonly ok: false; readonly reason: 'NoCommand' | 'CreateContainerConfigError'; readonly message: string};
+
+/** What to start for this attempt, or why nothing can be started as things are. */
+export function containerSpecOf(container: Container, around: Surroundings, attempt: number): ContainerSpecOutcome {
+	const environment = environmentOf(container, around);
+	if (!environment.ok) return {ok: false, reason: 'CreateContainerConfigError', message: environment.problem};
+	const words = wordsOf(container, environment.value);
+	if (!words.ok) return words;
+	return {ok: true, value: specOf(container, around, attempt, words.argv, environment.value)};
+}
+
+type Words = {readonly ok: true; readonly argv: readonly string[]} | (ContainerSpecOutcome & {readonly ok: false});
+
+function wordsOf({name, image, command = [], args = []}: Container, {variables}: Environment): Words {
+	const argv: string[] = [];
+	let characters = 0;
+	for (const word of [...command, ...args]) {
+		const value = expand(word, variables);
+		characters += charactersOf(value);
+		if (characters > limits.environmentCharacters) {
+			const message = `command and args of container "${name}" are longer than ${limits.environmentCharacters} characters`;
+			return {ok: false, reason: 'CreateContainerConfigError', message};
+		}
+		if (!isPlain(value)) {
+			const message = `command and args of container "${name}" use a variable with the value of a Secret, and all users of a node can read command lines: let the program read the variable`;
+			return {ok: false, reason: 'CreateContainerConfigError', message};
+		}
+		argv.push(value.join(''));
+	}
+	if (argv.length > 0) return {ok: true, argv};
+	const message = `container "${name}" names no command, and image "${image}" is only a name to this node's runtime: set command`;
+	return {ok: false, reason: 'NoCommand', message};
+}
+
+function specOf(
+	container: Container,
+	{assignment}: Surroundings,
+	attempt: number,
+	argv: readonly string[],
+	{sources}: Environment,
+): ContainerSpec {
+	const {runAsUser, runAsGroup} = userOf(container, assignment.spec);
+	return {
+		id: {uid: assignment.uid, container: container.name},
+		namespace: assignment.namespace,
+		podName: assignment.name,
+		attempt,
+		image: container.image,
+		argv,
+		env: sources,
+		workingDir: container.workingDir,
+		...(isExclusive(assignment) ? {exclusive: true as const} : {}),
+		tty: container.tty ?? false,
+		stdin: container.stdin ?? false,
+		runAsUser,
+		runAsGroup,
+		runAsNonRoot: container.securityContext?.runAsNonRoot ?? assignment.spec.securityContext?.runAsNonRoot ?? false,
+		allowPrivilegeEscalation: container.securityContext?.allowPrivilegeEscalation ?? false,
+		groups: groupsOf(assignment.spec),
+		mounts: (container.volumeMounts ?? []).map(({name, mountPath, subPath, readOnly = false}) => ({
+			volume: name,
+			path: mountPath,
+			subPath,
+			readOnly,
+		})),
+		readOnlyRoot: container.securityContext?.readOnlyRootFilesystem ?? false,
+		memoryLimitBytes: quantity(container.resources?.limits?.['memory'], memoryBytes),
+		cpuLimitMillis: quantity(container.resources?.limits?.['cpu'], cpuMillis),
+		cpuRequestMillis: quantity(container.resources?.requests?.['cpu'], cpuMillis),
+	};
+}
+
+const groupsOf = ({securityContext: {fsGroup, supplementalGroups = []} = {}}: PodSpec): readonly number[] => [
+	...new Set([...(fsGroup === undefined ? [] : [fsGroup]), ...supplementalGroups]),
+];
+
+const quantity = (value: string | number | undefined, parse: (value: string | number) => number | undefined): number | undefined =>
+	value === undefined ? undefined : parse(value);
+
+const userOf = ({securityContext}: Container, pod: PodSpec): {runAsUser: number | undefined; runAsGroup: number | undefined} => ({
+	runAsUser: securityContext?.runAsUser ?? pod.securityContext?.runAsUser,
+	runAsGroup: securityContext?.runAsGroup ?? pod.securityContext?.runAsGroup,
+});

@@ -1,0 +1,169 @@
+// How an attempt begins: now, or after a wait, or once what it needs is there; then its postStart hook, then its probes.
+
+import {backoffOf} from '../../../api/backoff.js';
+import {limits} from '../../../api/limits.js';
+import {next, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
+import {restartDelayMs} from '../../../system/kernel/supervision.js';
+import type {PodEvent} from '../../sync-message.js';
+import {runningPhase, startProbers} from './container-probers.js';
+import {containerSpecOf} from './container-spec.js';
+import {changed, idOf, inspect, perform, wake, type ContainerActorState} from './container-state.js';
+import {kill} from './container-stop.js';
+import {hookAgain, hookOf} from './hooks.js';
+import type {ActionResult, RunningContainer} from '../runtime/runtime-port.js';
+
+type Step = Next<ContainerActorState>;
+
+/** Asks for the attempt first: whoever waits for the process waits for nothing else. */
+export function start(state: ContainerActorState, {known}: Context, events: readonly PodEvent[] = []): Step {
+	if (state.held) return hold(state, events);
+	const {attempt} = state;
+	const spec = containerSpecOf(state.container, {...state, known}, attempt);
+	if (!spec.ok) return idle(state, spec.reason, spec.message, events);
+	const starting: ContainerActorState = {...state, phase: {type: 'starting'}, configChanged: false};
+	return next(starting, [
+		perform(starting, {type: 'container.start', spec: spec.value}, `start/${attempt}`, 'started'),
+		...(events.length === 0 ? [] : [changed(starting, events)]),
+	]);
+}
+
+function hold(state: ContainerActorState, events: readonly PodEvent[]): Step {
+	const held: ContainerActorState = {...state, phase: {type: 'held'}};
+	return next(held, [changed(held, events)]);
+}
+
+/** Its turn has come, also for the attempts after this one. */
+export function begin(state: ContainerActorState, context: Context): Step {
+	const now: ContainerActorState = {...state, held: false};
+	return state.phase.type === 'held' ? start(now, context) : next(now);
+}
+
+/** Waits for what no time brings about. What was said before is not said again. */
+function idle(state: ContainerActorState, reason: string, message: string, events: readonly PodEvent[] = []): Step {
+	const {phase} = state;
+	if (phase.type === 'waiting' && phase.reason === reason && phase.message === message) return next(state);
+	const waiting: ContainerActorState = {...state, phase: {type: 'waiting', reason, message, retry: undefined}};
+	return next(waiting, [changed(waiting, [...events, {event: 'Warning', reason: reason === configError ? 'Failed' : reason, message}])]);
+}
+
+/** Kubernetes' word for a container that cannot start before something else is there. */
+export const configError = 'CreateContainerConfigError';
+
+/** Whoever waits for it looks again; who was asking just then, after the answer. */
+export function configChanged(state: ContainerActorState, context: Context): Step {
+	const {phase} = state;
+	if (phase.type === 'starting') return next({...state, configChanged: true});
+	return phase.type === 'waiting' && phase.reason === configError ? start(state, context) : next(state);
+}
+
+export function started(state: ContainerActorState, {id, outcome}: Reply<RunningContainer, 'started'>, context: Context): Step {
+	const current = id.endsWith(`/start/${state.attempt}`);
+	if (state.phase.type !== 'starting' || !current) return next(state);
+	// Who did not answer in time may have started it after all: what there is decides.
+	if (!outcome.ok && outcome.error.code === 'ERR_TIMEOUT') return wait(state, runtimeError, outcome.error.message, context);
+	if (!outcome.ok && outcome.error.code === 'ERR_CONFIG_MISSING') return configMissing(state, outcome.error.message, context);
+	// Of all that a start needs only Secrets come from another host.
+	const isUnfetched = !outcome.ok && outcome.error.code === 'ERR_NOT_REACHABLE';
+	if (!outcome.ok) return startFailed(state, isUnfetched ? configError : 'RunContainerError', outcome.error.message, context);
+	return postStart(state, outcome.value, context);
+}
+
+/** What the edge did not find may have come while it was looking. */
+const configMissing = (state: ContainerActorState, message: string, context: Context): Step =>
+	state.configChanged ? start(state, context) : idle(state, configError, message);
+
+/** A start that fails at once would fail at once again: the first retry waits too. The attempt was never alive and keeps its number. */
+function startFailed(state: ContainerActorState, reason: string, message: string, context: Context): Step {
+	const streak = {restarts: Math.max(2, state.streak.restarts + 1)};
+	return wait({...state, streak}, reason, message, context, [{event: 'Warning', reason: 'Failed', message}]);
+}
+
+// ---- it runs ---------------------------------------------------------------------------------------------------------------
+
+/** The hook of what has just started; of what was found running it was done long ago, or is lost. */
+function postStart(state: ContainerActorState, running: RunningContainer, context: Context): Step {
+	const {container, role, sandbox, attempt} = state;
+	const hook = role === 'main' ? hookOf('postStart', container, sandbox.podIP) : undefined;
+	if (hook === undefined) return run(state, running, false, context);
+	const hooked: ContainerActorState = {...state, phase: {type: 'postStart', running}};
+	switch (hook.type) {
+		case 'wrong':
+			return failedHook(hooked, hook.problem, context);
+		case 'sleep':
+			return next(hooked, [wake('hook', context.nowMs + hook.ms, hook.ms, {type: 'slept', hook: 'postStart', attempt})]);
+		case 'act': {
+			const command = {type: 'container.act', id: idOf(state), action: hook.action, timeoutMs: limits.postStartMs} as const;
+			const deadlineMs = limits.postStartMs + limits.actSlackMs;
+			return next(hooked, [perform(state, command, `postStart/${attempt}`, 'postStarted', deadlineMs)]);
+		}
+	}
+}
+
+export function postStarted(state: ContainerActorState, {id, outcome}: Reply<ActionResult, 'postStarted'>, context: Context): Step {
+	const {phase, attempt} = state;
+	if (phase.type !== 'postStart' || !id.endsWith(`/postStart/${attempt}`)) return next(state);
+	if (!outcome.ok && outcome.error.code === 'ERR_BUSY') return next(state, [hookAgain('postStart', attempt, context)]);
+	if (!outcome.ok) return failedHook(state, outcome.error.message, context);
+	return outcome.value.ok ? run(state, phase.running, false, context) : failedHook(state, outcome.value.message, context);
+}
+
+export const postStartAgain = (state: ContainerActorState, context: Context): Step =>
+	state.phase.type === 'postStart' ? postStart(state, state.phase.running, context) : next(state);
+
+/** It has slept. */
+export const postStartSlept = (state: ContainerActorState, context: Context): Step =>
+	state.phase.type === 'postStart' ? run(state, state.phase.running, false, context) : next(state);
+
+/** As in Kubernetes the container is ended then, and restarted as its pod says. */
+function failedHook(state: ContainerActorState, problem: string, context: Context): Step {
+	const {container, assignment} = state;
+	const graceMs = 1_000 * (assignment.spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds);
+	const message = `postStart of container ${container.name} failed, it is ended: ${problem}`;
+	return kill(state, graceMs, [{event: 'Warning', reason: 'FailedPostStartHook', message}], context);
+}
+
+/** From here on it is probed. */
+export function run(state: ContainerActorState, running: RunningContainer, isAdopted: boolean, {self}: Context): Step {
+	const phase = runningPhase(state, running, isAdopted);
+	const now: ContainerActorState = {...state, phase};
+	const message = `started container ${state.container.name}, attempt ${state.attempt}`;
+	const events: PodEvent[] = isAdopted ? [] : [{event: 'Normal', reason: 'Started', message}];
+	return next(now, [...startProbers(now, phase, self), changed(now, events)]);
+}
+
+// ---- waiting ---------------------------------------------------------------------------------------------------------------
+
+export const runtimeError = 'RuntimeError';
+/** Kubernetes' word for a container that has ended and is started again later. */
+export const crashLoop = 'CrashLoopBackOff';
+
+export function wait(
+	state: ContainerActorState,
+	reason: string,
+	message: string,
+	context: Context,
+	events: readonly PodEvent[] = [],
+): Step {
+	const backoff = backoffOf(state.assignment.annotations);
+	const delayMs = Math.max(backoff.firstMs, restartDelayMs(state.streak, backoff));
+	const retryAtMs = context.nowMs + delayMs;
+	const failedTries = state.failedTries + (reason === crashLoop ? 0 : 1);
+	const retry = {atMs: retryAtMs, number: state.attempt + failedTries};
+	const waiting: ContainerActorState = {...state, failedTries, phase: {type: 'waiting', reason, message, retry}};
+	const retrying: Effect = {type: 'wakeAt', name: 'retry', atMs: retryAtMs, message: {type: 'retry'}};
+	return next(waiting, [retrying, changed(waiting, events)]);
+}
+
+export function retry(state: ContainerActorState, context: Context, events: readonly PodEvent[] = []): Step {
+	if (state.phase.type !== 'waiting') return next(state);
+	if (state.phase.reason === runtimeError) return inspect({...state, streak: {restarts: state.streak.restarts + 1}});
+	return start(state, context, events);
+}
+
+/** Nothing of its back-off is forgotten but this wait. */
+export function retryNow(state: ContainerActorState, context: Context): Step {
+	if (state.phase.type !== 'waiting') return next(state);
+	const message = `container ${state.container.name} is tried now, as somebody asked`;
+	const {state: trying, effects} = retry(state, context, [{event: 'Normal', reason: 'RetryNow', message}]);
+	return next(trying, [{type: 'cancelWake', name: 'retry'}, ...effects]);
+}

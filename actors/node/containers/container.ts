@@ -1,0 +1,117 @@
+// One container of one pod. The actor outlives the process it looks after: it starts it, hears of its end, and starts it again
+// as the pod's restartPolicy says, with a back-off of its own and without limit.
+
+import {next, type Behavior, type Context, type Next, type Reply} from '../../../system/kernel/behavior.js';
+import {exited, settle, stopped} from './container-end.js';
+import {probeNews} from './container-health.js';
+import {
+	begin,
+	configChanged,
+	postStartAgain,
+	postStartSlept,
+	postStarted,
+	retry,
+	retryNow,
+	run,
+	runtimeError,
+	start,
+	started,
+	wait,
+} from './container-start.js';
+import {end, inspect, type ContainerActorState, type ContainerInput, type ContainerMessage} from './container-state.js';
+import type {Phase} from './container-status.js';
+import {preStopAgain, preStopSlept, preStopTooLong, preStopped, stop} from './container-stop.js';
+import type {ContainerObservation} from '../runtime/runtime-port.js';
+
+export const container: Behavior<ContainerInput, ContainerActorState, ContainerMessage> = {
+	kind: 'Container',
+	init: input =>
+		inspect({
+			...input,
+			phase: {type: 'inspecting'},
+			attempt: 0,
+			lastExit: undefined,
+			streak: {restarts: 0},
+			failedTries: 0,
+			configChanged: false,
+		}),
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'inspected':
+				return inspected(state, message, context);
+			case 'begin':
+				return begin(state, context);
+			case 'started':
+				return started(state, message, context);
+			case 'postStarted':
+				return postStarted(state, message, context);
+			case 'probeNews':
+				return probeNews(state, message, context);
+			case 'exited':
+				return exited(state, message.exit, context);
+			case 'retry':
+				return retry(state, context);
+			case 'retryNow':
+				return retryNow(state, context);
+			case 'configChanged':
+				return configChanged(state, context);
+			case 'reassigned':
+				return next({...state, assignment: message.assignment});
+			case 'stopContainer':
+				return stop(state, message.graceMs, context);
+			case 'preStopped':
+				return preStopped(state, message, context);
+			case 'slept':
+				if (message.attempt !== state.attempt) return next(state);
+				return message.hook === 'postStart' ? postStartSlept(state, context) : preStopSlept(state, context);
+			case 'hookAgain':
+				if (message.attempt !== state.attempt) return next(state);
+				return message.hook === 'postStart' ? postStartAgain(state, context) : preStopAgain(state, context);
+			case 'graceOver':
+				return preStopTooLong(state, message.deadlineMs, context);
+			case 'stopped':
+				return stopped(state, message, context);
+		}
+	},
+	coalesce: message => (message.type === 'configChanged' || message.type === 'reassigned' ? message.type : undefined),
+	pastIntensity: 'backOff',
+	describe: ({phase, attempt}) => describePhase(phase, attempt),
+};
+
+function describePhase(phase: Phase, attempt: number): string {
+	switch (phase.type) {
+		case 'running':
+			return `pid ${phase.running.pid}, attempt ${attempt}${phase.ready ? '' : ', not ready'}`;
+		case 'waiting':
+			return `${phase.reason}: ${phase.message}`;
+		case 'held':
+			return 'waits for its turn';
+		case 'postStart':
+			return `postStart hook, attempt ${attempt}`;
+		case 'stopping':
+			return `${phase.step === 'preStop' ? 'preStop hook' : 'stopping'}, attempt ${attempt}`;
+		case 'inspecting':
+		case 'starting':
+		case 'ended':
+			return `${phase.type}, attempt ${attempt}`;
+	}
+}
+
+/** What there is: adopted when it runs; else the attempt after it, or what follows from its end. */
+function inspected(
+	state: ContainerActorState,
+	{outcome}: Reply<ContainerObservation, 'inspected'>,
+	context: Context,
+): Next<ContainerActorState> {
+	if (state.phase.type !== 'inspecting') return next(state);
+	if (!outcome.ok) return wait(state, runtimeError, outcome.error.message, context);
+	const {running, lastExit, nextAttempt} = outcome.value;
+	if (running !== undefined) {
+		const adopted: ContainerActorState = {...state, attempt: running.attempt, lastExit};
+		const found = run(adopted, running, true, context);
+		return state.stopGraceMs === undefined ? found : stop(found.state, state.stopGraceMs, context);
+	}
+	const known: ContainerActorState = {...state, attempt: Math.max(0, nextAttempt - 1), lastExit};
+	if (state.stopGraceMs !== undefined) return end(known);
+	return lastExit === undefined ? start({...known, attempt: nextAttempt}, context) : settle(known, lastExit, context);
+}

@@ -1,0 +1,193 @@
+// The environment of a container, as Kubernetes makes it: `envFrom` first, then `env`, where a variable may use those before it as
+// `$(NAME)`. Values of ConfigMaps are taken from the node's cache; of Secrets no more than names are known here.
+//
+// Expansion as in Kubernetes (third_party/forked/golang/expansion): `$(NAME)` of a known variable is replaced, of an unknown
+// one kept, `$$` stands for one dollar. Variables that use one another grow without end, so what they become is bounded.
+
+import {leaseEpochAnnotation, leaseEpochVariable} from '../../../api/exclusive.js';
+import {fieldValue, parseFieldPath} from '../../../api/field-path.js';
+import {limits} from '../../../api/limits.js';
+import {resourceValue} from '../../../api/resource-field.js';
+import type {Container, EnvFromSource, EnvVar, EnvVarSource, KeyRef} from '../../../api/kinds/pod.js';
+import type {Known} from '../../../system/index/object-index.js';
+import {configMapKey, secretKey} from '../../named-objects.js';
+import type {Assignment} from '../../sync-message.js';
+import type {NamedCopy} from '../cache/named-object.js';
+import type {EnvSource, Sandbox, SecretRef, ValuePart} from '../runtime/runtime-port.js';
+
+/** The value of a variable: one text, unless Secrets have parts in it. */
+export type Value = readonly ValuePart[];
+type Variables = ReadonlyMap<string, Value>;
+
+export type Environment = {
+	/** In order; later ones win. */
+	readonly sources: readonly EnvSource[];
+	/** What command and arguments may use. */
+	readonly variables: Variables;
+};
+
+export type EnvironmentOutcome = {readonly ok: true; readonly value: Environment} | {readonly ok: false; readonly problem: string};
+
+/** What the environment is made from. */
+export type Surroundings = {readonly assignment: Assignment; readonly sandbox: Sandbox; readonly known: Known};
+
+type Walk = {
+	readonly around: Surroundings;
+	readonly container: Container;
+	readonly sources: EnvSource[];
+	/** What `env` may use: as in Kubernetes not what came by `envFrom`. */
+	readonly own: Map<string, Value>;
+	readonly all: Map<string, Value>;
+	/** Of all texts so far. */
+	characters: number;
+	/** The first thing that is needed and not there, or that there is too much. */
+	problem: string | undefined;
+};
+
+/** The complete environment, or what of it is not there. */
+export function environmentOf(container: Container, around: Surroundings): EnvironmentOutcome {
+	const {env = [], envFrom = []} = container;
+	const walk: Walk = {around, container, sources: [], own: new Map(), all: new Map(), characters: 0, problem: undefined};
+	for (const [name, value] of standardVariables(around)) set(walk, name, [value]);
+	for (const source of envFrom) addEntries(walk, source);
+	for (const variable of env) {
+		if (walk.problem !== undefined) break;
+		const value = valueOf(walk, variable);
+		if (value !== undefined) set(walk, variable.name, value);
+	}
+	const {sources, all, problem} = walk;
+	return problem === undefined ? {ok: true, value: {sources, variables: all}} : {ok: false, problem};
+}
+
+/** Variables every container gets; the manifest may set them otherwise. */
+const standardVariables = ({assignment, sandbox}: Surroundings): readonly [string, string][] => [
+	['HOSTNAME', assignment.spec.hostname ?? assignment.name],
+	['POD_IP', sandbox.podIP],
+	['POD_NAME', assignment.name],
+	['POD_NAMESPACE', assignment.namespace],
+	...Object.entries(assignment.annotations).flatMap(([name, value]): [string, string][] =>
+		name === leaseEpochAnnotation ? [[leaseEpochVariable, value]] : [],
+	),
+];
+
+function set(walk: Walk, name: string, parts: Value): void {
+	if (!takes(walk, parts)) return;
+	walk.own.set(name, parts);
+	walk.all.set(name, parts);
+	walk.sources.push(isPlain(parts) ? {name, value: parts.join('')} : {name, parts});
+}
+
+function takes(walk: Walk, value: Value): boolean {
+	walk.characters += charactersOf(value);
+	if (walk.characters <= limits.environmentCharacters) return true;
+	walk.problem ??= `the environment is longer than ${limits.environmentCharacters} characters`;
+	return false;
+}
+
+/** How long a value is, as far as it is known: of a part that a Secret has, its names. */
+export const charactersOf = (value: Value): number =>
+	value.reduce((sum, part) => sum + (typeof part === 'string' ? part.length : part.secret.length + part.key.length), 0);
+
+export const isPlain = (value: Value): value is readonly string[] => value.every(part => typeof part === 'string');
+
+// ---- envFrom ---------------------------------------------------------------------------------------------------------------
+
+function addEntries(walk: Walk, {prefix = '', configMapRef, secretRef}: EnvFromSource): void {
+	if (configMapRef !== undefined) {
+		const data = configMapOf(walk, configMapRef) ?? {};
+		for (const [key, value] of Object.entries(data)) {
+			if (!takes(walk, [value])) return;
+			walk.all.set(prefix + key, [value]);
+			walk.sources.push({name: prefix + key, value});
+		}
+	}
+	const entriesOf = secretRef === undefined ? undefined : secretOf(walk, secretRef);
+	if (entriesOf !== undefined) walk.sources.push({entriesOf, prefix});
+}
+
+type Named = {readonly name: string; readonly optional?: boolean};
+
+function configMapOf(walk: Walk, {name, optional}: Named): {readonly [key: string]: string} | undefined {
+	const {assignment, known} = walk.around;
+	const copy = known.get(configMapKey(assignment.namespace, name)) as NamedCopy | undefined;
+	if (copy?.spec?.named.type === 'configMap') return copy.spec.named.data ?? {};
+	if (optional !== true) walk.problem ??= `configmap "${name}" not found`;
+	return undefined;
+}
+
+function secretOf(walk: Walk, {name, optional = false}: Named): SecretRef | undefined {
+	const {assignment, known} = walk.around;
+	const copy = known.get(secretKey(assignment.namespace, name)) as NamedCopy | undefined;
+	if (copy?.spec !== undefined) return {secret: name, version: copy.spec.version, optional};
+	if (!optional) walk.problem ??= `secret "${name}" not found`;
+	return undefined;
+}
+
+// ---- env -------------------------------------------------------------------------------------------------------------------
+
+/** Undefined: the variable is not set, since what it is taken from is optional and not there. */
+function valueOf(walk: Walk, {value = '', valueFrom}: EnvVar): Value | undefined {
+	return valueFrom === undefined ? expand(value, walk.own) : valueFromSource(walk, valueFrom);
+}
+
+function valueFromSource(walk: Walk, {fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef}: EnvVarSource): Value | undefined {
+	if (resourceFieldRef !== undefined) return [resourceValue(resourceFieldRef, containerNamed(walk, resourceFieldRef.containerName))];
+	if (configMapKeyRef !== undefined) return configMapEntry(walk, configMapKeyRef);
+	if (secretKeyRef !== undefined) {
+		const secret = secretOf(walk, secretKeyRef);
+		return secret === undefined ? undefined : [{...secret, key: secretKeyRef.key, otherwise: undefined}];
+	}
+	const source = parseFieldPath(fieldRef?.fieldPath ?? ''); // Validation has let no other path through.
+	const {assignment, sandbox} = walk.around;
+	return [source === undefined ? '' : fieldValue(source, {...assignment, ...sandbox})];
+}
+
+/** The container of that name, else the one whose environment it is. */
+function containerNamed({container, around: {assignment}}: Walk, name = ''): Container {
+	const {containers, initContainers = []} = assignment.spec;
+	return [...initContainers, ...containers].find(each => each.name === name) ?? container;
+}
+
+function configMapEntry(walk: Walk, reference: KeyRef): Value | undefined {
+	const {name, key, optional} = reference;
+	const data = configMapOf(walk, reference);
+	if (data === undefined) return undefined;
+	const value = Object.hasOwn(data, key) ? data[key] : undefined;
+	if (value !== undefined) return [value];
+	if (optional !== true) walk.problem ??= `couldn't find key ${key} in ConfigMap ${walk.around.assignment.namespace}/${name}`;
+	return undefined;
+}
+
+// ---- expansion -------------------------------------------------------------------------------------------------------------
+
+/** Replaces `$(NAME)` by the variable's value. It ends early where the value is longer than a whole environment may be. */
+export function expand(text: string, variables: Variables): Value {
+	const parts: ValuePart[] = [];
+	let from = 0;
+	let characters = 0;
+	for (const match of text.matchAll(/\$(\$|\(([^)]*)\))/g)) {
+		const [whole, inner, name = ''] = match;
+		const value = inner === '$' ? ['$'] : (variables.get(name) ?? [whole]);
+		parts.push(text.slice(from, match.index));
+		for (const part of value) parts.push(orElse(part, whole));
+		from = match.index + whole.length;
+		characters += charactersOf(value);
+		if (characters > limits.environmentCharacters) break;
+	}
+	return joined([...parts, text.slice(from)]);
+}
+
+/** What stands where a variable is not set after all: the text that named it. */
+const orElse = (part: ValuePart, otherwise: string): ValuePart =>
+	typeof part === 'string' ? part : {...part, otherwise: part.otherwise ?? otherwise};
+
+/** Texts that follow each other are one. */
+function joined(parts: Value): Value {
+	const result: ValuePart[] = [];
+	for (const part of parts) {
+		const last = result.at(-1);
+		if (typeof part === 'string' && typeof last === 'string') result[result.length - 1] = last + part;
+		else result.push(part);
+	}
+	return result;
+}

@@ -1,0 +1,48 @@
+// The hand of an exclusive pod: its containers run only while its lease is held.
+
+import {isExclusive} from '../../../api/exclusive.js';
+import type {ContainerStatus} from '../../../api/kinds/pod.js';
+import {next, tell, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
+import {besides, leasesPath, podKey} from '../../addresses.js';
+import type {Assignment} from '../../sync-message.js';
+import {contentOf} from './hand-content.js';
+import {reported} from './hand-report.js';
+import {assignmentOf, isOverdue, warning, type HandState} from './hand-state.js';
+import type {WantLease} from './leases.js';
+import {containersIn} from './turns.js';
+
+export const isAllowed = ({object, leased}: HandState): boolean => leased || !isExclusive(assignmentOf(object));
+
+export function wantLease(assignment: Assignment, {self}: Context): Effect {
+	const message: WantLease = {type: 'wantLease', key: podKey(assignment), uid: assignment.uid, owner: self};
+	return tell(besides(self, leasesPath), message);
+}
+
+/** What runs goes on until the end that the runtime knows. */
+export function wantAgain(state: HandState, context: Context): Effect[] {
+	const assignment = assignmentOf(state.object);
+	const isWanted = isExclusive(assignment) && state.sandbox !== undefined && state.ending === 'no';
+	return isWanted ? [wantLease(assignment, context)] : [];
+}
+
+export function leaseHeld(state: HandState, context: Context): Next<HandState> {
+	const now: HandState = {...state, leased: true};
+	return next(now, now.ending === 'no' && !isOverdue(now) ? contentOf(now, context) : []);
+}
+
+/** Runtime and watchdogs have killed what ran, each by itself; nobody starts it again before the lease is back. */
+export function leaseLost(state: HandState, context: Context): Next<HandState> {
+	const waiting = {reason: 'LeaseLost', message: 'the pod is exclusive and its lease has ended: the control plane does not confirm it'};
+	const {spec} = assignmentOf(state.object);
+	const containers = Object.fromEntries(
+		Object.entries(state.containers).map(([name, status]): [string, ContainerStatus] => [
+			name,
+			status.state?.terminated === undefined ? {...status, ready: false, started: false, state: {waiting}} : status,
+		]),
+	);
+	const now: HandState = {...state, leased: false, ...(state.ending === 'no' ? {containers, begun: [], unsettled: []} : {})};
+	if (state.ending !== 'no') return next(now);
+	const stopped = containersIn(spec).map(({container: {name}}): Effect => ({type: 'stopChild', name}));
+	const {state: told, effects} = reported(now, [warning(waiting.reason, waiting.message)], context);
+	return next(told, [...stopped, ...effects]);
+}

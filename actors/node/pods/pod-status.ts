@@ -1,0 +1,112 @@
+// A pod's status from those of its containers, as Kubernetes computes it. Pure.
+
+import type {Container, ContainerStateWaiting, ContainerStatus, PodPhase, PodStatus, RestartPolicy} from '../../../api/kinds/pod.js';
+import {timestampOf, type Condition} from '../../../api/object.js';
+import type {Assignment} from '../../sync-message.js';
+import {podInitializing} from '../containers/container-status.js';
+import type {Sandbox} from '../runtime/runtime-port.js';
+import {turnsOf, type Turns} from './turns.js';
+
+export type PodView = {
+	readonly assignment: Assignment;
+	readonly sandbox: Sandbox | undefined;
+	/** Why there is no sandbox, if making one failed. */
+	readonly problem: string | undefined;
+	/** By container, init containers among them; one that has not spoken yet is missing. */
+	readonly containers: {readonly [name: string]: ContainerStatus};
+	/** What those whose turn it is wait for before they can start, if it is not there. */
+	readonly awaited: ContainerStateWaiting | undefined;
+	/** It ran for longer than it may. */
+	readonly isOverdue: boolean;
+	readonly startedAtMs: number;
+	/** What was reported last: conditions keep their transition times. */
+	readonly previous: PodStatus | undefined;
+};
+
+export function podStatusOf(view: PodView, nowMs: number): PodStatus {
+	const {assignment, sandbox, problem, previous, startedAtMs, isOverdue} = view;
+	const {spec} = assignment;
+	const turns = turnsOf(spec, view.containers);
+	const shown = (containers: readonly Container[]): readonly ContainerStatus[] =>
+		containers.map(container => statusOf(container, view, turns));
+	const statuses = shown(spec.containers);
+	const phase = isOverdue ? 'Failed' : phaseOf(statuses, spec.restartPolicy ?? 'Always', turns);
+	return {
+		phase,
+		conditions: conditionsOf(phase, statuses, turns, problem, previous?.conditions ?? [], nowMs),
+		...reasonOf(view),
+		...(sandbox === undefined
+			? {}
+			: {hostIP: sandbox.hostIP, hostIPs: [{ip: sandbox.hostIP}], podIP: sandbox.podIP, podIPs: [{ip: sandbox.podIP}]}),
+		startTime: timestampOf(startedAtMs),
+		containerStatuses: statuses,
+		...(spec.initContainers === undefined ? {} : {initContainerStatuses: shown(spec.initContainers)}),
+	};
+}
+
+function reasonOf({isOverdue, problem}: PodView): Pick<PodStatus, 'reason' | 'message'> {
+	if (isOverdue) return {reason: deadlineExceeded, message: 'the pod was active on its node for longer than activeDeadlineSeconds'};
+	return problem === undefined ? {} : noSandbox(problem);
+}
+
+const noSandbox = (problem: string) => ({reason: 'SandboxFailed', message: problem});
+
+/** Kubernetes' word for a pod that was ended since its time was over. */
+export const deadlineExceeded = 'DeadlineExceeded';
+
+/** As its actor says; who waits for its turn says what the pod waits for. */
+function statusOf({name, image}: Container, {containers, awaited, problem}: PodView, {mayStart, initialized}: Turns): ContainerStatus {
+	const told = containers[name];
+	if (told !== undefined && told.state?.waiting?.reason !== podInitializing) return told;
+	const missing = problem === undefined ? awaited : noSandbox(problem);
+	const waiting = (mayStart.includes(name) ? missing : undefined) ?? {reason: initialized ? 'ContainerCreating' : podInitializing};
+	if (told !== undefined) return {...told, state: {waiting}};
+	return {name, image, imageID: '', ready: false, started: false, restartCount: 0, state: {waiting}};
+}
+
+function phaseOf(statuses: readonly ContainerStatus[], policy: RestartPolicy, {initialized, failed}: Turns): PodPhase {
+	if (!initialized) return failed ? 'Failed' : 'Pending';
+	const ended = statuses.filter(({state}) => state?.terminated !== undefined);
+	if (ended.length === statuses.length && policy !== 'Always') {
+		return ended.every(({state}) => state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed';
+	}
+	const lived = ({state, lastState}: ContainerStatus): boolean =>
+		state?.running !== undefined || state?.terminated !== undefined || lastState?.terminated !== undefined;
+	return statuses.every(lived) ? 'Running' : 'Pending';
+}
+
+function conditionsOf(
+	phase: PodPhase,
+	statuses: readonly ContainerStatus[],
+	{incomplete}: Turns,
+	problem: string | undefined,
+	previous: readonly Condition[],
+	nowMs: number,
+): readonly Condition[] {
+	const readiness = readinessOf(phase, statuses, problem);
+	const wanted: readonly Condition[] = [
+		incomplete.length === 0 ? {type: 'Initialized', status: 'True'} : notInitialized(incomplete),
+		{type: 'ContainersReady', ...readiness},
+		{type: 'Ready', ...readiness},
+	];
+	return wanted.map(condition => {
+		const old = previous.find(({type}) => type === condition.type);
+		const since = old?.status === condition.status ? old.lastTransitionTime : undefined;
+		return {...condition, lastTransitionTime: since ?? timestampOf(nowMs)};
+	});
+}
+
+function readinessOf(phase: PodPhase, statuses: readonly ContainerStatus[], problem: string | undefined): Omit<Condition, 'type'> {
+	if (phase === 'Failed') return {status: 'False', reason: 'PodFailed'};
+	if (phase === 'Succeeded') return {status: 'False', reason: 'PodCompleted'};
+	const unready = statuses.filter(({ready}) => !ready).map(({name}) => name);
+	if (unready.length === 0) return {status: 'True'};
+	return {status: 'False', reason: 'ContainersNotReady', message: problem ?? `containers with unready status: [${unready.join(' ')}]`};
+}
+
+const notInitialized = (incomplete: readonly string[]): Condition => ({
+	type: 'Initialized',
+	status: 'False',
+	reason: 'ContainersNotInitialized',
+	message: `containers with incomplete status: [${incomplete.join(' ')}]`,
+});

@@ -1,0 +1,94 @@
+// Where commands of actors become calls of the runtime: a closed list of types, anything else is an answer and not a crash.
+
+import {failed, succeeded, type Outcome} from '../../../api/errors.js';
+import type {ObjectKey} from '../../../api/keys.js';
+import type {Command, Effect} from '../../../system/kernel/behavior.js';
+import type {TreeNode} from '../../../system/kernel/tree.js';
+import type {Runtime, RuntimeCommand} from './runtime-port.js';
+import type {NodeSecrets} from './secrets-port.js';
+
+/** Secrets that pods of this node still name; the edge forgets all others. */
+export type RetainSecrets = {readonly type: 'secrets.retain'; readonly keys: readonly ObjectKey[]};
+
+/** Asks for a command of the node's edge; its outcome comes back as `{type: as, id: key, outcome}`. */
+export const perform = (command: RuntimeCommand | RetainSecrets, key: string, as: string, deadlineMs?: number): Effect => ({
+	type: 'perform',
+	command,
+	key,
+	as,
+	...(deadlineMs === undefined ? {} : {deadlineMs}),
+});
+
+const types: Readonly<Record<RuntimeCommand['type'], true>> = {
+	'sandbox.ensure': true,
+	'sandbox.remove': true,
+	'sandbox.list': true,
+	'container.start': true,
+	'container.inspect': true,
+	'container.stop': true,
+	'volumes.ensure': true,
+	'logs.read': true,
+	'container.act': true,
+	'exec.open': true,
+	'exec.write': true,
+	'exec.read': true,
+	'exec.resize': true,
+	'exec.close': true,
+	'stdin.write': true,
+	'lease.extend': true,
+};
+
+const isRuntimeCommand = (command: Command): command is RuntimeCommand => Object.hasOwn(types, command.type);
+
+/** What a node's actors need of their process beyond the runtime. */
+export type NodeEdge = {
+	/** The whole tree of the node, for people. */
+	readonly tree: () => TreeNode | undefined;
+	/** Remembers where the control plane is, for the next time it is dialled. */
+	readonly keepServers: (servers: readonly string[]) => void;
+	readonly inStep: () => void;
+	/** The node and control do not go together. */
+	readonly refused: (why: string) => void;
+	readonly secrets: NodeSecrets;
+};
+
+/** The same for a command of the node's own process. */
+export type EdgeCommand =
+	| {readonly type: 'tree.read'}
+	| {readonly type: 'servers.keep'; readonly servers: readonly string[]}
+	| {readonly type: 'step.reached'}
+	| {readonly type: 'sync.refused'; readonly why: string};
+
+export const performAtEdge = (command: EdgeCommand, key: string, as: string): Effect => ({type: 'perform', command, key, as});
+
+const isRetainSecrets = (command: Command): command is RetainSecrets => command.type === 'secrets.retain';
+
+/** What the interpreter calls for a `perform`. Answers once, with ERR_INTERNAL for a command that nobody knows. */
+export const performFor =
+	(runtime: Runtime, edge: NodeEdge) =>
+	(command: Command, done: (outcome: Outcome<unknown>) => void): void => {
+		if (isRuntimeCommand(command)) runtime.run(command, done);
+		else if (isRetainSecrets(command)) edge.secrets.retain(command.keys, done);
+		else if (isEdgeCommand(command)) done(succeeded(runAtEdge(edge, command)));
+		else done(failed('ERR_INTERNAL', {message: `no runtime knows the command "${command.type}"`}));
+	};
+
+const edgeTypes: readonly string[] = ['tree.read', 'servers.keep', 'step.reached', 'sync.refused'] satisfies readonly EdgeCommand['type'][];
+
+const isEdgeCommand = (command: Command): command is EdgeCommand => edgeTypes.includes(command.type);
+
+function runAtEdge(edge: NodeEdge, command: EdgeCommand): unknown {
+	switch (command.type) {
+		case 'tree.read':
+			return edge.tree();
+		case 'servers.keep':
+			edge.keepServers(command.servers);
+			return null;
+		case 'step.reached':
+			edge.inStep();
+			return null;
+		case 'sync.refused':
+			edge.refused(command.why);
+			return null;
+	}
+}

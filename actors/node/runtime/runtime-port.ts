@@ -1,0 +1,318 @@
+// What a node's actors need of the thing that runs containers. Implemented in `agent/` by process, docker and simulated;
+// one contract suite holds for all.
+//
+// Every command may be repeated: the runtime joins what runs already and reports what is. Nothing polls: ends of containers
+// come by `onExit`, for adopted ones too.
+
+import type {Outcome} from '../../../api/errors.js';
+
+export type SandboxSpec = {
+	readonly uid: string;
+	readonly namespace: string;
+	readonly name: string;
+	readonly hostname: string;
+	/** `<namespace>/<kind>/<name>` of what made the pod: where users are given out, pods of one have the same. */
+	readonly controller: string;
+};
+
+export type Sandbox = {
+	/** Where the pod listens: an address of its own on the node. */
+	readonly podIP: string;
+	readonly hostIP: string;
+};
+
+/** One container of one pod; each start of it is an attempt, counted from 0. */
+export type ContainerId = {readonly uid: string; readonly container: string};
+
+/** A Secret, named and not opened. */
+export type SecretRef = {
+	/** In the pod's namespace. */
+	readonly secret: string;
+	/** As the node last heard of it. */
+	readonly version: string;
+	/** Whether the container starts without it. */
+	readonly optional: boolean;
+};
+
+/** A file of a volume; its path is relative and goes nowhere else. */
+export type VolumeFile = {readonly path: string; readonly mode: number};
+
+export type VolumeSource =
+	/** A folder or file of the node, allowed by its operator. `check` is Kubernetes' `type`: `Directory`, `FileOrCreate`, ... */
+	| {readonly type: 'hostPath'; readonly path: string; readonly check: string}
+	/** Lives and ends with the sandbox. */
+	| {readonly type: 'emptyDir'; readonly inMemory: boolean; readonly sizeLimitBytes: number | undefined}
+	/** Of a ConfigMap; `data` is base64. */
+	| {readonly type: 'files'; readonly files: readonly (VolumeFile & {readonly data: string})[]}
+	/** Opened by nothing but the runtime's edge. Without `items` each entry is a file of its name. */
+	| {
+			readonly type: 'secret';
+			readonly ref: SecretRef;
+			readonly items: readonly (VolumeFile & {readonly key: string})[] | undefined;
+			readonly mode: number;
+	  };
+
+export type VolumeSpec = {readonly name: string; readonly source: VolumeSource};
+
+/** A volume of the pod as one container sees it. */
+export type MountSpec = {
+	readonly volume: string;
+	/** Absolute, as the program sees it. */
+	readonly path: string;
+	/** What of the volume, relative; undefined: all of it. */
+	readonly subPath: string | undefined;
+	readonly readOnly: boolean;
+};
+
+/** A text, or the entry of a Secret that stands there. */
+export type ValuePart =
+	| string
+	| (SecretRef & {
+			readonly key: string;
+			/** What stands there without the entry; undefined: the whole variable is not set. */
+			readonly otherwise: string | undefined;
+	  });
+
+export type EnvVariable = {
+	readonly name: string;
+	readonly value: string;
+	/** Its value may be seen by nobody but the program. */
+	readonly isSecret?: boolean;
+};
+
+/** What makes an environment: variables, and Secrets that only the runtime's edge opens, at the start. */
+export type EnvSource =
+	| EnvVariable
+	| {readonly name: string; readonly parts: readonly ValuePart[]}
+	/** A variable for each entry. */
+	| {readonly entriesOf: SecretRef; readonly prefix: string};
+
+export type ContainerSpec<Env = EnvSource> = {
+	readonly id: ContainerId;
+	readonly namespace: string;
+	readonly podName: string;
+	readonly attempt: number;
+	readonly image: string;
+	/** What runs: never empty. The first word is looked up in PATH of `env`, then of the node. */
+	readonly argv: readonly string[];
+	/** Complete and expanded but for Secrets; later ones win. */
+	readonly env: readonly Env[];
+	readonly workingDir: string | undefined;
+	/** Starts only while the pod's lease is held; see `lease.extend`. */
+	readonly exclusive?: true;
+	readonly tty: boolean;
+	readonly stdin: boolean;
+	/** Undefined: the runtime's default (as root: an unprivileged user). */
+	readonly runAsUser: number | undefined;
+	readonly runAsGroup: number | undefined;
+	/** Refused where the user would be root. */
+	readonly runAsNonRoot: boolean;
+	/** Whether it may get more rights than it starts with, by set-user-ID files and the like. */
+	readonly allowPrivilegeEscalation: boolean;
+	/** Of the process beside its own group; the pod's fsGroup is among them. */
+	readonly groups: readonly number[];
+	readonly mounts: readonly MountSpec[];
+	readonly readOnlyRoot: boolean;
+	readonly memoryLimitBytes: number | undefined;
+	readonly cpuLimitMillis: number | undefined;
+	readonly cpuRequestMillis: number | undefined;
+};
+
+/** With all Secrets in its environment: only the runtime's edge has such a one. */
+export type OpenedSpec = ContainerSpec<EnvVariable>;
+
+export type ContainerExit = {
+	readonly attempt: number;
+	/** As a shell shows it: 128 + signal for a signal. Undefined: the code could not be known. */
+	readonly exitCode: number | undefined;
+	readonly signal: number | undefined;
+	readonly startedAtMs: number;
+	readonly finishedAtMs: number;
+	/** `Completed`, `Error`, `OOMKilled`, `Unknown`, `LostOnReboot`. */
+	readonly reason: string;
+	/** The last lines it wrote, when it did not end well. */
+	readonly lastLines?: string | undefined;
+	/** Undefined: the runtime does not know it. */
+	readonly beginning?: ContainerBeginning;
+};
+
+/** What is asked of a container: probes and hooks. Ports are numbers here, hosts addresses. */
+export type ContainerAction =
+	| {readonly type: 'exec'; readonly argv: readonly string[]}
+	| {
+			readonly type: 'httpGet';
+			readonly host: string;
+			readonly port: number;
+			readonly path: string;
+			readonly scheme: 'HTTP' | 'HTTPS';
+			readonly headers: readonly {readonly name: string; readonly value: string}[];
+	  }
+	| {readonly type: 'tcpSocket'; readonly host: string; readonly port: number};
+
+/** How an action went; `message` is bounded, for people, and tells no secret of headers. */
+export type ActionResult = {readonly ok: boolean; readonly message: string};
+
+export type ExecRequest = {
+	readonly id: ContainerId;
+	readonly argv: readonly string[];
+	readonly tty: boolean;
+	readonly stdin: boolean;
+	/** Of the terminal, with `tty`. */
+	readonly rows: number;
+	readonly columns: number;
+};
+
+/** What a session wrote since the last look, in order; with a tty all of it is `stdout`. */
+export type ExecOutput = {
+	readonly parts: readonly {readonly stream: 'stdout' | 'stderr'; readonly data: string}[];
+	/** Set with the last output. */
+	readonly end: {readonly exitCode: number} | undefined;
+};
+
+/** As whom a program was started, and with what of which the manifest need not say anything. */
+export type ContainerBeginning = {
+	readonly uid: number;
+	readonly gid: number;
+	readonly groups: readonly number[];
+	readonly workingDir: string;
+	readonly home: string;
+	readonly path: string;
+};
+
+export type RunningContainer = {
+	readonly attempt: number;
+	readonly pid: number;
+	readonly startedAtMs: number;
+	readonly handle: string;
+	/** Undefined: the runtime does not know it. */
+	readonly beginning?: ContainerBeginning;
+};
+
+/** What the runtime knows of one container, attempts of an earlier agent included. */
+export type ContainerObservation = {
+	readonly running: RunningContainer | undefined;
+	/** The latest attempt that ended. */
+	readonly lastExit: ContainerExit | undefined;
+	/** The attempt the next start should carry: one above the highest there is, 0 when there was none. */
+	readonly nextAttempt: number;
+};
+
+export type LogRequest = {
+	readonly id: ContainerId;
+	/** The current attempt, or the one before it. */
+	readonly previous: boolean;
+	/** Where to go on reading: bytes since the attempt's start. Undefined: from the start, or from `tailLines` before the end. */
+	readonly offset: number | undefined;
+	readonly tailLines: number | undefined;
+	/** Only what was written from then on, wall time; undefined: all of it. */
+	readonly sinceMs?: number | undefined;
+	/** Each line begins with its time, RFC 3339 in UTC, and a space. */
+	readonly timestamps?: boolean | undefined;
+	readonly maxBytes: number;
+	/** At the end of what there is, wait so long for more before answering. 0: answer at once. */
+	readonly waitMs: number;
+};
+
+export type LogChunk = {
+	/** Base64: logs need not be text. */
+	readonly data: string;
+	readonly nextOffset: number;
+	/** The attempt is over and everything was read. */
+	readonly end: boolean;
+	readonly attempt: number;
+};
+
+/** What a runtime can do; the node record shows it and the scheduler filters by it. */
+export type RuntimeInfo = {
+	readonly name: string;
+	readonly version: string;
+	readonly cpuMillis: number;
+	readonly memoryBytes: number;
+	readonly maxPods: number;
+	/** Of `api/features.ts`. */
+	readonly features: readonly string[];
+	/** Conditions of the node, such as SharedNetwork. */
+	readonly conditions: readonly {readonly type: string; readonly reason: string; readonly message: string}[];
+	readonly hostIP: string;
+	readonly hostBootId: string;
+	readonly os: string;
+	readonly kernel: string;
+	readonly architecture: string;
+};
+
+export type RuntimeCommand =
+	/** Makes the pod's sandbox (directory, address) or finds the one there is. A removal that is asked for after it comes after it. */
+	| {readonly type: 'sandbox.ensure'; readonly spec: SandboxSpec}
+	/** Kills what is left in it, frees its address, removes its files. Fine when there is none. */
+	| {readonly type: 'sandbox.remove'; readonly uid: string}
+	/** Uids of all sandboxes there are, of earlier agents too. */
+	| {readonly type: 'sandbox.list'}
+	/** Makes the pod's volumes, or brings the files of those that are there up to date. */
+	| {
+			readonly type: 'volumes.ensure';
+			readonly uid: string;
+			readonly namespace: string;
+			readonly volumes: readonly VolumeSpec[];
+			/** The group that owns what is in them; undefined: who runs the containers decides. */
+			readonly fsGroup: number | undefined;
+	  }
+	/** Starts this attempt, or finds that it runs. An attempt that ended already is an error. */
+	| {readonly type: 'container.start'; readonly spec: ContainerSpec}
+	/** What there is of this container; a running one is adopted: its end will be told. */
+	| {readonly type: 'container.inspect'; readonly id: ContainerId}
+	/** SIGTERM, after the grace SIGKILL to the group; answers when it is over. Fine when nothing runs. */
+	| {readonly type: 'container.stop'; readonly id: ContainerId; readonly graceMs: number}
+	| {readonly type: 'logs.read'; readonly request: LogRequest}
+	/** A probe or a hook of what runs. It failing is a result; an error is that it could not be tried. */
+	| {readonly type: 'container.act'; readonly id: ContainerId; readonly action: ContainerAction; readonly timeoutMs: number}
+	/** Runs a program beside the container's, in its surroundings. A session nobody reads is ended. */
+	| {readonly type: 'exec.open'; readonly request: ExecRequest}
+	/** Data is base64; `isLast` closes its stdin. Answers when it was taken. */
+	| {readonly type: 'exec.write'; readonly session: string; readonly data: string; readonly isLast: boolean}
+	/** Answers at once when there is something, else at the latest after `waitMs`. 0 bytes: takes nothing and says that it is to be kept. */
+	| {readonly type: 'exec.read'; readonly session: string; readonly maxBytes: number; readonly waitMs: number}
+	| {readonly type: 'exec.resize'; readonly session: string; readonly rows: number; readonly columns: number}
+	/** Ends what still runs. Fine when there is none. */
+	| {readonly type: 'exec.close'; readonly session: string}
+	/** To a container with `stdin`; base64. Answers when it was taken. */
+	| {readonly type: 'stdin.write'; readonly id: ContainerId; readonly data: string; readonly isLast: boolean}
+	/**
+	 * Has all that runs of the pod killed at this time of the agent's monotonic clock, by the runtime and by something that outlives the agent,
+	 * unless it is extended before. Answers once that stands.
+	 */
+	| {readonly type: 'lease.extend'; readonly uid: string; readonly untilMs: number};
+
+export type RuntimeResults = {
+	readonly 'sandbox.ensure': Sandbox;
+	readonly 'sandbox.remove': null;
+	readonly 'sandbox.list': readonly string[];
+	readonly 'volumes.ensure': null;
+	readonly 'container.start': RunningContainer;
+	readonly 'container.inspect': ContainerObservation;
+	readonly 'container.stop': ContainerExit | null;
+	readonly 'logs.read': LogChunk;
+	readonly 'container.act': ActionResult;
+	readonly 'exec.open': {readonly session: string};
+	readonly 'exec.write': null;
+	readonly 'exec.read': ExecOutput;
+	readonly 'exec.resize': null;
+	readonly 'exec.close': null;
+	readonly 'stdin.write': null;
+	readonly 'lease.extend': null;
+};
+
+/** Who hears of ends: the spec's namespace and pod name say which actor. */
+export type ExitListener = (container: {namespace: string; podName: string; id: ContainerId}, exit: ContainerExit) => void;
+
+export type Runtime = {
+	readonly info: () => RuntimeInfo;
+	/** Calls back once. Callbacks, not promises, so that the simulated runtime runs in virtual time. */
+	readonly run: <Type extends RuntimeCommand['type']>(
+		command: Extract<RuntimeCommand, {type: Type}>,
+		done: (outcome: Outcome<RuntimeResults[Type]>) => void,
+	) => void;
+	/** One listener, set before the first command. */
+	readonly onExit: (listener: ExitListener) => void;
+	/** Leaves containers running; stops watching them. */
+	readonly close: () => Promise<void>;
+};
