@@ -3,7 +3,7 @@
 import {address, controlSystem, objectKey, parseAddress, type Address, type ObjectKey} from '../api/keys.js';
 import {clusterConfigName} from '../api/kinds/cluster-config.js';
 
-/** In the control system the door for nodes, in a node's system its end of node sync. */
+/** In the control system where nodes come in, in a node's system its end of node sync. */
 export const syncPath = 'sync';
 
 /** Control's end of node sync for one node. */

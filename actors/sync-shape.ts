@@ -1,5 +1,5 @@
-// Whether what a node says has the shape that its type promises. It comes from another machine: what is not so is refused at the
-// door, since no actor behind it looks again.
+// Whether what a node says has the shape that its type promises. It comes from another machine: what is not so is refused
+// where it comes in, since no actor behind that looks again.
 
 import {isObject} from '../api/object.js';
 import {itemsOf, membersOf} from '../api/rules/report.js';

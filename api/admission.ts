@@ -1,4 +1,4 @@
-// The door every object goes through, on create and on each change: plain JSON, the kind's schema, defaults, rules.
+// What every object goes through, on create and on each change: plain JSON, the kind's schema, defaults, rules.
 //
 // Pure. All problems are told at once; what is refused changes nothing. What only the server sets is dropped on create and
 // kept on update, so that an exported manifest can be applied again.

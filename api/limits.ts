@@ -59,9 +59,9 @@ export const limits = {
 	lineagesReplaced: 16,
 	/** One line of a backup: a record whose every character is written as six. */
 	backupLineBytes: 8_388_608,
-	/** Of the leader's office: etcd takes no shorter lease with its defaults. It is over for the holder at two thirds. */
+	/** Of the leader's term: etcd takes no shorter lease with its defaults. It is over for the holder at two thirds. */
 	leaseTtlMs: 2_000,
-	/** Whoever gave an office up runs again after so long, so that another may have it. */
+	/** A server that gave its term up campaigns again after so long, so that another may lead. */
 	electionAgainMs: 1_000,
 	/** How often each server looks who leads, behind the watch that tells; and how soon it tries again what failed. */
 	electionLookMs: 1_000,

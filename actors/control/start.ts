@@ -1,12 +1,12 @@
-// The control system, wired: its design, its bus, its door. The composition root hands in everything that touches the world.
+// The control system, wired: its design, its bus, what it accepts from nodes. The composition root hands in everything that touches the world.
 
 import {failure, type Outcome} from '../../api/errors.js';
 import {controlSystem} from '../../api/keys.js';
 import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
 import type {Links} from '../../system/links/link.js';
-import {linksInOffice} from '../../system/leadership/mandate.js';
-import {acceptsFromNode, boundedFromNode, idempotentMessages} from '../doors.js';
+import {linksWhile} from '../../system/leadership/mandate.js';
+import {acceptsFromNode, boundedFromNode, idempotentMessages} from '../accepted-messages.js';
 import {syncOfNode} from '../addresses.js';
 import {laneOf} from '../lanes.js';
 import type {NodeRefused} from '../sync-message.js';
@@ -33,7 +33,7 @@ export type Control = DurableSystem & {readonly bus: Bus};
 /** Loads everything; the tree begins with `begin`. */
 export function openControl(options: ControlOptions, done: (outcome: Outcome<Control>) => void): void {
 	const {boot, version, localNodes = [], mayBeNode = () => true, clock, measure, design = controlDesign, ...rest} = options;
-	const links = options.inOffice === undefined ? options.links : linksInOffice(options.links, options.inOffice);
+	const links = options.mayAct === undefined ? options.links : linksWhile(options.links, options.mayAct);
 	const late: {system?: DurableSystem['system']} = {};
 	const bus = new Bus({
 		boot,

@@ -11,7 +11,7 @@ import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '
 import type {Links} from '../../system/links/link.js';
 import type {TreeNode} from '../../system/kernel/tree.js';
 import {handName, podsPath, syncPath} from '../addresses.js';
-import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../doors.js';
+import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../accepted-messages.js';
 import {laneOf} from '../lanes.js';
 import {nodeDesign} from './design.js';
 import type {NodeSyncInput} from './sync/node-sync.js';

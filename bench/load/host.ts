@@ -5,7 +5,7 @@ import type {ApiObject} from '../../api/object.js';
 import {may, type Identity} from '../../api/roles.js';
 import {createTopics, retainedObjects} from '../../server/topics.js';
 import {createBroker, type BrokerCounter} from '../../system/broker/broker.js';
-import {nodeTerms, toolTerms} from '../../system/broker/terms.js';
+import {nodeQuota, toolQuota} from '../../system/broker/quotas.js';
 import {systemClock} from '../../system/time/clock.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
 import {serve} from './remote.js';
@@ -31,7 +31,7 @@ export async function openHost() {
 		authenticate: identityOf,
 		may,
 		retainedSource: retainedObjects(index, () => epoch),
-		termsOf: ({role}) => (role === 'node' ? nodeTerms : toolTerms),
+		quotaOf: ({role}) => (role === 'node' ? nodeQuota : toolQuota),
 	});
 	const topics = createTopics({broker, epoch: () => epoch});
 	const {port} = await broker.listen('127.0.0.1', 0);

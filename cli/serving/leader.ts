@@ -54,7 +54,7 @@ export async function openLeader({options, onStandby, ...parts}: LeaderOptions):
 
 	const state: {office?: Office | undefined; leadership?: Leadership<Office>; stopping: boolean} = {stopping: false};
 	const behind = (): Behind =>
-		!state.stopping && state.office?.inOffice() === true
+		!state.stopping && state.office?.mayAct() === true
 			? state.office.behind
 			: {type: 'standby', leader: face.otherLeader()?.api, storeAnswers: stores.election.answers()};
 	const doors: DoorParts = {options, behind, clock, log, closers};

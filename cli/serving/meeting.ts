@@ -6,7 +6,7 @@ import {limits} from '../../api/limits.js';
 import {may, type Identity} from '../../api/roles.js';
 import {createBroker, type Broker, type BrokerCounter, type RetainedSource} from '../../system/broker/broker.js';
 import {brokerLinks, brokerPubSub} from '../../system/links/broker-link.js';
-import {nodeTerms, toolTerms} from '../../system/broker/terms.js';
+import {nodeQuota, toolQuota} from '../../system/broker/quotas.js';
 import type {Links} from '../../system/links/link.js';
 import type {OutsideUrl} from '../../system/links/outside-url.js';
 import type {PubSub} from '../../system/links/pubsub.js';
@@ -44,7 +44,7 @@ export async function openOwnMeeting(
 		may,
 		retainedSource: {owns: topic => source?.owns(topic) ?? false, match: filter => source?.match(filter) ?? []},
 		endedBy: ({role}, clientId, others) => (role === 'node' ? endedBy(clientId, others, limits.agentAliveMs) : []),
-		termsOf: ({role}) => (role === 'node' ? nodeTerms : toolTerms),
+		quotaOf: ({role}) => (role === 'node' ? nodeQuota : toolQuota),
 		onCounter: counted(log, ground),
 	});
 	return {

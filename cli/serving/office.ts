@@ -4,7 +4,7 @@ import {ensureCertificates} from '../../server/certificates.js';
 import type {Behind} from '../../server/gateway.js';
 import {ensureAdminToken} from '../../server/tokens.js';
 import {addSums} from '../../system/store/add-sums.js';
-import type {Led, TermOfOffice} from '../../system/leadership/leadership.js';
+import type {Led, TermGuard} from '../../system/leadership/leadership.js';
 import type {Face} from './face.js';
 import {keepLineage, refuseLostStore, refuseMissingStore} from './first-start.js';
 import type {Stage} from './serve.js';
@@ -13,7 +13,7 @@ import {openTerm, type Term, type TermOptions} from './term.js';
 import type {ServerOptions} from './up-options.js';
 import {programVersion} from '../files/version.js';
 
-export type Office = Led & {readonly term: Term; readonly behind: Behind; readonly inOffice: () => boolean};
+export type Office = Led & {readonly term: Term; readonly behind: Behind; readonly mayAct: () => boolean};
 
 export type OfficeOptions = Pick<TermOptions, 'ground' | 'ownNodes' | 'broker' | 'endStreams' | 'design'> & {
 	readonly stage: Stage;
@@ -23,7 +23,7 @@ export type OfficeOptions = Pick<TermOptions, 'ground' | 'ownNodes' | 'broker' |
 };
 
 /** Loads the store and opens the doors. Throws an AppError that says what is wrong; then the store is let go of. */
-export async function takeOffice(options: OfficeOptions, {inOffice, onFenced}: TermOfOffice): Promise<Office> {
+export async function takeOffice(options: OfficeOptions, {mayAct, onFenced}: TermGuard): Promise<Office> {
 	const {stage, stores, face, asked, ...rest} = options;
 	refuseMissingStore(stage.home, asked);
 	const driver = await stores.open();
@@ -39,13 +39,13 @@ export async function takeOffice(options: OfficeOptions, {inOffice, onFenced}: T
 			version: programVersion,
 			servers: face.servers,
 			serverId: face.self.id,
-			inOffice,
+			mayAct,
 			onFenced,
 			onEscalation: message => stage.fail(`the actor system failed for good: ${message}`),
 		});
 		await keepLineage(stage.home, term.control.pipeline.meta.lineage);
 		const ca = await furnish(term, options);
-		return officeOf(term, {behind: term.behind(ca), inOffice, servers: face.servers, closeStore: driver.close});
+		return officeOf(term, {behind: term.behind(ca), mayAct, servers: face.servers, closeStore: driver.close});
 	} catch (error) {
 		await term?.drop();
 		await driver.close();
@@ -63,15 +63,15 @@ async function furnish({vault, tokens}: Term, {stage, stores, face}: OfficeOptio
 	return certificate.ca;
 }
 
-type OfficeParts = Pick<Office, 'behind' | 'inOffice'> & {
+type OfficeParts = Pick<Office, 'behind' | 'mayAct'> & {
 	readonly servers: () => readonly string[];
 	readonly closeStore: () => Promise<void>;
 };
 
-const officeOf = (term: Term, {behind, inOffice, servers, closeStore}: OfficeParts): Office => ({
+const officeOf = (term: Term, {behind, mayAct, servers, closeStore}: OfficeParts): Office => ({
 	term,
 	behind,
-	inOffice,
+	mayAct,
 	begin() {
 		term.begin();
 		term.tellServers(servers());

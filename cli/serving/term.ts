@@ -47,7 +47,7 @@ export type TermOptions = {
 	/** Of this start of the server. */
 	readonly serverId: string;
 	/** Whether it may commit, answer and order now. */
-	readonly inOffice: () => boolean;
+	readonly mayAct: () => boolean;
 	/** The control system's design, for tests that plant a bug in it. */
 	readonly design?: ControlOptions['design'];
 	/** The tree crashed for good. */
@@ -114,7 +114,7 @@ export async function openTerm(options: TermOptions): Promise<Term> {
 					links: routedLinks(isHere, ground.linksOf(controlSystem), meeting.links),
 					localNodes: [...ownNodes.keys()],
 					mayBeNode,
-					inOffice: options.inOffice,
+					mayAct: options.mayAct,
 					boot: ground.random.uuid(),
 					version: options.version,
 					observer: observerOf(log, onLifecycle),

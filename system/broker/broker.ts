@@ -35,7 +35,7 @@ import {createPace, type Pace} from './pace.js';
 import {createReplay, type Replay, type ReplayMessage} from './replay.js';
 import {createNewcomers} from './newcomers.js';
 import {RetainedTree, type Retained} from './retained-tree.js';
-import {nodeTerms} from './terms.js';
+import {nodeQuota} from './quotas.js';
 
 export type {Broker, BrokerCounter, BrokerOptions, RetainedMessage, RetainedSource} from './ports.js';
 
@@ -212,7 +212,7 @@ function letIn<Identity extends Login>(request: ConnectRequest, fence: Fence<Ide
 
 /** Logins and rights. */
 function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
-	const {aedes, connections, persistence, may, termsOf = () => nodeTerms} = fence;
+	const {aedes, connections, persistence, may, quotaOf = () => nodeQuota} = fence;
 	const {count} = fence.counters;
 
 	aedes.preConnect = (client, packet, done) => {
@@ -244,13 +244,13 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 			if (!connections.login(connection, identity)) return done(null, false);
 			connection.onLogin();
 			persistence.claim(connection.clientId, identity);
-			const terms = termsOf(identity);
-			connection.stream.login({...terms, allowance: connection.allowance}, terms.stallMs);
+			const quota = quotaOf(identity);
+			connection.stream.login({...quota, allowance: connection.allowance}, quota.stallMs);
 			done(null, true);
 		};
 		const known = fence.authenticate(request.username, request.password);
 		if (known === undefined) return decide(() => undefined);
-		const {connections: most, work} = termsOf(known);
+		const {connections: most, work} = quotaOf(known);
 		if (connections.countOf(known.name) >= most) return refuse('loginsCrowded', crowded);
 		connection.login = known.name;
 		connection.allowance = fence.allowances.of(known.name, work);

@@ -7,7 +7,7 @@
 import {Duplex} from 'node:stream';
 import {limits} from '../../api/limits.js';
 import type {Cancel, Clock} from '../time/clock.js';
-import {createIntake, type Intake, type IntakeTerms} from './intake.js';
+import {createIntake, type Intake, type IntakeQuota} from './intake.js';
 import type {Pace} from './pace.js';
 import type {GuardProblem} from './packet-guard.js';
 
@@ -79,9 +79,9 @@ export class ClientStream extends Duplex {
 	}
 
 	/** The client is known: its own bounds, and its own patience. */
-	login(terms: IntakeTerms, stallMs: number): void {
-		this.#intake.login(terms);
-		this.#isFirst = terms.rank === 'node';
+	login(quota: IntakeQuota, stallMs: number): void {
+		this.#intake.login(quota);
+		this.#isFirst = quota.rank === 'node';
 		this.#stallMs = stallMs;
 	}
 

@@ -9,7 +9,7 @@ import type {Pace, Rank} from './pace.js';
 import {createPacketGuard, type GuardProblem} from './packet-guard.js';
 
 /** What a connection may ask for; until its login nobody knows whose it is. */
-export type IntakeTerms = {readonly rank: Rank; readonly allowance: Allowance; readonly packetBytes: number};
+export type IntakeQuota = {readonly rank: Rank; readonly allowance: Allowance; readonly packetBytes: number};
 
 export type IntakeOptions = {
 	readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -29,7 +29,7 @@ export type Intake = {
 	readonly want: () => void;
 	/** The client has said everything. */
 	readonly end: () => void;
-	readonly login: (terms: IntakeTerms) => void;
+	readonly login: (quota: IntakeQuota) => void;
 	/** The list of filters that was handed over last is carried out. */
 	readonly listDone: () => void;
 	/** Whether something waits, or is looked at. */
@@ -43,7 +43,7 @@ const workPerTurn: Readonly<Record<Rank, number>> = {node: limits.brokerNodeTurn
 
 export function createIntake({clock, pace, hand, onEnd, onProblem, onReading}: IntakeOptions): Intake {
 	const guard = createPacketGuard(limits.brokerLoginPacketBytes);
-	let terms: IntakeTerms = {rank: 'tool', allowance: unbounded, packetBytes: limits.brokerLoginPacketBytes};
+	let quota: IntakeQuota = {rank: 'tool', allowance: unbounded, packetBytes: limits.brokerLoginPacketBytes};
 	/** One packet until the login. */
 	let turnWork = 1;
 	/**
@@ -68,9 +68,9 @@ export function createIntake({clock, pace, hand, onEnd, onProblem, onReading}: I
 		if (isAsking || isHeld || !isWanted || chunks.length === 0) return;
 		isAsking = true;
 		let isLeft = false;
-		terms.allowance.whenLeft(() => {
+		quota.allowance.whenLeft(() => {
 			isLeft = true;
-			pace(turn, terms.rank);
+			pace(turn, quota.rank);
 		});
 		if (!isLeft) overSinceMs ??= clock.monotonicMs();
 	};
@@ -78,7 +78,7 @@ export function createIntake({clock, pace, hand, onEnd, onProblem, onReading}: I
 	const isGreedy = (): boolean => {
 		if (overSinceMs !== undefined) overMs += clock.monotonicMs() - overSinceMs;
 		overSinceMs = undefined;
-		return overMs > limits.brokerGreedyMs && terms.allowance !== unbounded;
+		return overMs > limits.brokerGreedyMs && quota.allowance !== unbounded;
 	};
 
 	const turn = (): void => {
@@ -89,7 +89,7 @@ export function createIntake({clock, pace, hand, onEnd, onProblem, onReading}: I
 		const {end, work, isWhole, isList, problem} = guard.pass(chunk, from, turnWork);
 		if (problem !== undefined) return onProblem(problem);
 		isHeld = isKnown ? isList : isWhole;
-		terms.allowance.spend(work);
+		quota.allowance.spend(work);
 		isWanted = false;
 		const bytes = chunk.subarray(from, end);
 		from = end;
@@ -124,7 +124,7 @@ export function createIntake({clock, pace, hand, onEnd, onProblem, onReading}: I
 			if (chunks.length === 0) onEnd();
 		},
 		login(next) {
-			terms = next;
+			quota = next;
 			turnWork = workPerTurn[next.rank];
 			guard.allow(next.packetBytes);
 			isKnown = true;

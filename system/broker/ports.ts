@@ -14,8 +14,8 @@ export type Login = {
 	readonly credential?: string | undefined;
 };
 
-/** What a login may ask for. */
-export type ClientTerms = {
+/** What a login may use. */
+export type ClientQuota = {
 	/** Who comes first. */
 	readonly rank: Rank;
 	/** The longest packet. */
@@ -83,7 +83,7 @@ export type BrokerOptions<Identity extends Login> = {
 		others: readonly Connection[],
 	) => readonly Connection[] | undefined;
 	/** The default is that of nodes. */
-	readonly termsOf?: (identity: Identity) => ClientTerms;
+	readonly quotaOf?: (identity: Identity) => ClientQuota;
 	/** Told of everything that is counted; `about` names the connection and never holds a secret. Of connections that are cut the login, too. */
 	readonly onCounter?: (counter: BrokerCounter, about: string, login?: string) => void;
 };

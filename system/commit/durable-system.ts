@@ -55,10 +55,10 @@ export type DurableSystemOptions = {
 	readonly remote?: (system: string, to: Address, envelope: Envelope) => void;
 	readonly observer?: SystemObserver;
 	readonly onEscalation?: (error: Failure) => void;
-	/** The term is over; called once. Whoever is told kills the system. */
+	/** The term is over; called once. Its owner then kills the system. */
 	readonly onFenced: (message: string) => void;
-	/** Whether this system may still commit, answer and order; asked before each of them. Always, where nobody else can lead. */
-	readonly inOffice?: () => boolean;
+	/** Whether this system may still commit, answer and order; asked before each of them. Always, where no other server can lead. */
+	readonly mayAct?: () => boolean;
 	/** Called in order of version once a batch is durable. */
 	readonly onChange?: (change: Change) => void;
 	readonly onEvent?: (key: ObjectKey, event: ObjectEvent) => void;
@@ -91,7 +91,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 	const origins = new Map<ObjectKey, Origin>();
 	const eventRecords: [ObjectKey, string][] = [];
 	let started: DurableSystem | undefined;
-	const mandate = createMandate(options.inOffice ?? always, options.executor.defer, options.onFenced);
+	const mandate = createMandate(options.mayAct ?? always, options.executor.defer, options.onFenced);
 
 	const onApplied = (changes: readonly Change[]): void => {
 		for (const change of changes) {
@@ -165,7 +165,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			schemaVersionOf: design.schemaVersionOf,
 			upgrade: design.upgrade,
 			onApplied,
-			inOffice: mandate.holds,
+			mayAct: mandate.holds,
 			onFenced: mandate.end,
 			onRecord(storeKey, body) {
 				const parsed = parseStoreKey(storeKey);

@@ -10,7 +10,7 @@ export type JournalEntry = {
 	readonly type: string;
 	/** The address it came from. */
 	readonly from: Address;
-	/** What set it going, as the door worded it. */
+	/** What set it going, worded where the chain began. */
 	readonly cause: string;
 };
 

@@ -9,16 +9,16 @@ import type {Change} from '../index/object-index.js';
 import {assemble, objectWrite, type RawWrite, type Step, type Submission, type Waiting} from './pipeline-batch.js';
 import {commitSettled, type Settled} from './settled-commit.js';
 import type {Meta} from '../store/store.js';
-import {beginTerm, type TermOptions} from './term.js';
+import {beginEpoch, type EpochOptions} from './epoch.js';
 import {WatchRing} from '../index/watch-ring.js';
 
-export type PipelineOptions = TermOptions & {
+export type PipelineOptions = EpochOptions & {
 	/** Runs a function later, after what is running now; `setImmediate` outside the virtual world. */
 	readonly defer: (callback: () => void) => void;
 	/** Once per durable batch, in order of version, after index and ring and before the answers. */
 	readonly onApplied: (changes: readonly Change[]) => void;
-	/** Whether the term of office still runs: asked before a batch is sent, and before it counts. */
-	readonly inOffice?: () => boolean;
+	/** Whether the leader's term still runs: asked before a batch is sent, and before it counts. */
+	readonly mayAct?: () => boolean;
 	/** The term is over: somebody else writes to the store, or it cannot be found out whether a batch was taken. */
 	readonly onFenced: (message: string) => void;
 	/** Changes kept for watchers; 0 where nobody watches. */
@@ -46,7 +46,7 @@ export type Pipeline = {
 
 /** Takes the store over (new epoch), loads it into the index and begins to take writes. */
 export function startPipeline(options: PipelineOptions, done: (outcome: Outcome<Pipeline>) => void): void {
-	beginTerm(options, outcome => done(outcome.ok ? {ok: true, value: runPipeline(options, outcome.value)} : outcome));
+	beginEpoch(options, outcome => done(outcome.ok ? {ok: true, value: runPipeline(options, outcome.value)} : outcome));
 }
 
 type State = {
@@ -137,7 +137,7 @@ function scheduleFlush(state: State): void {
 
 function flush(state: State): void {
 	const {options, meta, lastVersion} = state;
-	if (!inOffice(state)) return finish(state, endOffice(state));
+	if (!mayAct(state)) return finish(state, endTerm(state));
 	const {steps, refused, taken} = assemble(state.queue, {
 		lastVersion,
 		schemaVersionOf: options.schemaVersionOf,
@@ -159,9 +159,9 @@ function settle(state: State, next: Meta, settled: Settled): void {
 	state.inFlight = [];
 	switch (settled.type) {
 		case 'committed':
-			if (!inOffice(state)) {
+			if (!mayAct(state)) {
 				// It is in the store, and the next leader will find it; this one tells nobody.
-				endOffice(state);
+				endTerm(state);
 				for (const {waiting} of steps) answerFailed(state, waiting, unknownOutcome);
 				break;
 			}
@@ -183,9 +183,9 @@ function settle(state: State, next: Meta, settled: Settled): void {
 	if (state.queue.length > 0 || state.ended !== undefined) scheduleFlush(state);
 }
 
-const inOffice = ({options}: State): boolean => options.inOffice?.() ?? true;
+const mayAct = ({options}: State): boolean => options.mayAct?.() ?? true;
 
-function endOffice(state: State): Failure {
+function endTerm(state: State): Failure {
 	const message = 'the term of office is over';
 	if (state.ended === undefined) state.options.onFenced(message);
 	return (state.ended ??= storeFailure(message));

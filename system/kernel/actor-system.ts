@@ -314,7 +314,7 @@ export class ActorSystem {
 		return this.options.mayAct?.() ?? true;
 	}
 
-	/** Out of office nothing is vouched for but that the store did not take a write. */
+	/** Once the leader's term is over nothing is vouched for but that the store did not take a write. */
 	#answerable(outcome: Outcome<unknown>, address: Address): Outcome<unknown> {
 		if (this.#mayAct() || (!outcome.ok && outcome.error.code === 'ERR_STORE')) return outcome;
 		return failed('ERR_OUTCOME_UNKNOWN', {address});

@@ -127,7 +127,7 @@ export type Pending = Extract<Effect, {type: 'create' | 'update' | 'delete'}>;
 
 export type Context = {
 	readonly self: Address;
-	/** What set this step going, as the door worded it. */
+	/** What set this step going, worded where the chain began. */
 	readonly cause: string;
 	readonly nowMs: number;
 	/** For lengths of time: nobody sets this clock. Of this process only, from an arbitrary beginning. */

@@ -11,7 +11,7 @@ export type Timer = {readonly name: string; readonly cancel: Cancel};
 export type Envelope = {
 	readonly message: Message;
 	readonly from: Address;
-	/** What set this going, as the door worded it; copied to everything that follows from it. */
+	/** What set this going, worded where the chain began; copied to everything that follows from it. */
 	readonly cause: string;
 	/** Counted against the bound of the mailbox. */
 	readonly outside: boolean;

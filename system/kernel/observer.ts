@@ -17,7 +17,7 @@ export type DeadLetter = {
 	readonly to: Address;
 	readonly from: Address;
 	readonly messageType: string;
-	/** What set it going, as the door worded it. */
+	/** What set it going, worded where the chain began. */
 	readonly cause: string;
 	readonly why: DeadLetterReason;
 	readonly error: Failure;

@@ -9,32 +9,32 @@ export type ServerInfo = {
 	readonly api: string;
 };
 
-/** A term in office. It is over at `untilMs()` whatever anybody says; each confirmed keep-alive moves that on. */
-export type Office = {
+/** A leader's term. It is over at `untilMs()`, also where the lease's keeper says nothing; each confirmed keep-alive moves that on. */
+export type Term = {
 	/**
-	 * Monotonic time of this host: two thirds of the lease after the last confirmed keep-alive was *sent*. Whoever commits, answers or
+	 * Monotonic time of this host: two thirds of the lease after the last confirmed keep-alive was *sent*. A server that commits, answers or
 	 * orders after it may be the second leader.
 	 */
 	readonly untilMs: () => number;
-	/** Gives the office up, so that a standby need not wait for the lease. */
+	/** Gives the term up, so that a standby need not wait for the lease. */
 	readonly resign: () => Promise<void>;
 };
 
 export type ElectionListener = {
 	/** This server leads. */
-	readonly elected: (office: Office) => void;
-	/** The office is over: the lease was lost, or could not be confirmed in time. Called once per `elected`; then it runs again. */
+	readonly elected: (term: Term) => void;
+	/** The term is over: the lease was lost, or could not be confirmed in time. Called once per `elected`; then it runs again. */
 	readonly lost: (reason: string) => void;
 	/** Who leads or which servers there are has changed. */
 	readonly changed: () => void;
 };
 
 export type Election = {
-	/** Announces this server and runs for office until closed, again after each loss. */
+	/** Announces this server and campaigns until closed, again after each loss. */
 	readonly run: (self: ServerInfo, listener: ElectionListener) => void;
-	/** Undefined: nobody leads, or it is not known; so while what elects does not answer. */
+	/** Undefined: no server leads, or it is not known; so while the lease's keeper does not answer. */
 	readonly leader: () => ServerInfo | undefined;
-	/** Whether what elects has answered when it was asked last. */
+	/** Whether the lease's keeper answered when it was asked last. */
 	readonly answers: () => boolean;
 	/** All that are announced, this one among them. */
 	readonly servers: () => readonly ServerInfo[];

@@ -1,11 +1,11 @@
-// Who leads, by a lease in etcd: the key of the leader lives as long as its holder renews the lease, and whoever creates it when it is
-// absent holds the office. The holder counts from when it *sent* the last renewal that was confirmed, so it knows of the end before etcd.
+// Who leads, by a lease in etcd: the key of the leader lives as long as its holder renews the lease, and the server that creates it when it
+// is absent leads. The holder counts from when it *sent* the last renewal that was confirmed, so it knows of the end before etcd.
 //
 // A watch says at once when something changes; a look at what is there stands behind it, since watches were seen to lose events.
 
 import type {Random} from '../time/random.js';
 import type {Cancel, Clock} from '../time/clock.js';
-import type {Election, ElectionListener, Office, ServerInfo} from './election.js';
+import type {Election, ElectionListener, ServerInfo, Term} from './election.js';
 import type {EtcdClient} from '../store/etcd-client.js';
 import {limits} from '../../api/limits.js';
 
@@ -33,7 +33,8 @@ type Lease = {
 	readonly ended: Cancel[];
 };
 
-type Term = {readonly lease: Lease; readonly cancelEnd: {now: Cancel}};
+/** A term of this server, and what ends it when its time is over. */
+type Held = {readonly lease: Lease; readonly cancelEnd: {now: Cancel}};
 
 export function createEtcdElection(options: EtcdElectionOptions): Election {
 	const election = new EtcdElection(options);
@@ -55,8 +56,8 @@ class EtcdElection {
 	#listener: ElectionListener | undefined;
 	#closed = false;
 	#lease: Lease | undefined;
-	/** While this server holds the office. */
-	#term: Term | undefined;
+	/** While this server leads. */
+	#held: Held | undefined;
 	#campaignAfterMs = 0;
 	#looking = false;
 	#lookAgain = false;
@@ -112,7 +113,7 @@ class EtcdElection {
 		this.#looking = false;
 		if (this.#isClosed()) return;
 		const soonMs = Math.max(0, this.#campaignAfterMs - this.#options.clock.monotonicMs());
-		if (soonMs > 0 && this.#term === undefined) waitMs = Math.min(waitMs, soonMs);
+		if (soonMs > 0 && this.#held === undefined) waitMs = Math.min(waitMs, soonMs);
 		this.#cancelLook = this.#options.clock.after(waitMs * (0.9 + this.#options.random.next() / 5), () => void this.#look());
 	}
 
@@ -130,7 +131,7 @@ class EtcdElection {
 			records.filter(({key}) => key !== leaderKey).map(({value}) => infoOf(value)),
 		);
 		if (this.#closed || this.#lease !== lease) return;
-		const holds = this.#term !== undefined;
+		const holds = this.#held !== undefined;
 		const isOurs = words !== undefined && infoOf(words)?.id === this.#self?.id;
 		if (holds && !isOurs) this.#lose('somebody else has removed the key of the leader');
 		else if (!holds && (words === undefined || isOurs)) await this.#campaign(lease, words);
@@ -144,10 +145,10 @@ class EtcdElection {
 		if (isNew && !this.#closed) this.#listener?.changed();
 	}
 
-	/** Whoever led may have lost the office since: nobody is named whom nobody has seen in it. */
+	/** The leader may have lost its term since: none is named that this server has not seen lead. */
 	#loseSight(): void {
 		this.answers = false;
-		if (this.#term !== undefined || this.leader === undefined) return;
+		if (this.#held !== undefined || this.leader === undefined) return;
 		this.leader = undefined;
 		if (!this.#closed) this.#listener?.changed();
 	}
@@ -182,7 +183,7 @@ class EtcdElection {
 		try {
 			await client.put({key: serverKey(self.id), value: JSON.stringify(self), lease: id});
 		} catch (error) {
-			if (this.#lease === lease) this.#dropLease(); // Whoever is not announced begins anew: nobody would hear of it.
+			if (this.#lease === lease) this.#dropLease(); // The other servers would not hear of this one: it begins anew.
 			throw error;
 		}
 		return lease;
@@ -227,7 +228,7 @@ class EtcdElection {
 		void this.#look();
 	}
 
-	// ---- the office ---------------------------------------------------------------------------------------------------
+	// ---- the term -----------------------------------------------------------------------------------------------------
 
 	/** `words`: what the key holds, left by an earlier term of this server. */
 	async #campaign(lease: Lease, words: string | undefined): Promise<void> {
@@ -239,44 +240,44 @@ class EtcdElection {
 		]);
 		if (!outcome.done || this.#closed || this.#lease !== lease) return void this.#look();
 		if (clock.monotonicMs() >= untilMs(lease)) return this.#lose('the election took longer than the lease');
-		const term: Term = {lease, cancelEnd: {now: () => undefined}};
-		this.#term = term;
+		const held: Held = {lease, cancelEnd: {now: () => undefined}};
+		this.#held = held;
 		this.#armEnd(lease);
 		this.leader = self;
 		this.#listener?.changed();
-		this.#listener?.elected(this.#officeOf(term));
+		this.#listener?.elected(this.#termOf(held));
 		void this.#look();
 	}
 
-	#officeOf(term: Term): Office {
+	#termOf(held: Held): Term {
 		return {
-			untilMs: () => (this.#term === term ? untilMs(term.lease) : Number.NEGATIVE_INFINITY),
+			untilMs: () => (this.#held === held ? untilMs(held.lease) : Number.NEGATIVE_INFINITY),
 			resign: async () => {
-				if (this.#term !== term) return;
+				if (this.#held !== held) return;
 				this.#campaignAfterMs = this.#options.clock.monotonicMs() + limits.electionAgainMs;
 				this.#dropLease();
 				this.#endTerm('the server has resigned');
-				await this.#options.client.revoke(term.lease.id).catch(() => undefined);
+				await this.#options.client.revoke(held.lease.id).catch(() => undefined);
 				void this.#look();
 			},
 		};
 	}
 
-	/** The term is over when its time is, whether anybody says so or not. */
+	/** The term is over when its time is, whether etcd says so or not. */
 	#armEnd(lease: Lease): void {
-		const term = this.#term;
-		if (term?.lease !== lease) return;
-		term.cancelEnd.now();
-		term.cancelEnd.now = this.#options.clock.after(untilMs(lease) - this.#options.clock.monotonicMs(), () => {
-			if (this.#term === term) this.#lose('no keep-alive was confirmed in time');
+		const held = this.#held;
+		if (held?.lease !== lease) return;
+		held.cancelEnd.now();
+		held.cancelEnd.now = this.#options.clock.after(untilMs(lease) - this.#options.clock.monotonicMs(), () => {
+			if (this.#held === held) this.#lose('no keep-alive was confirmed in time');
 		});
 	}
 
 	#endTerm(reason: string): void {
-		const term = this.#term;
-		this.#term = undefined;
-		if (term === undefined) return;
-		term.cancelEnd.now();
+		const held = this.#held;
+		this.#held = undefined;
+		if (held === undefined) return;
+		held.cancelEnd.now();
 		if (this.leader?.id === this.#self?.id) this.leader = undefined;
 		this.#listener?.lost(reason);
 		if (!this.#closed) this.#listener?.changed();

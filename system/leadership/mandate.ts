@@ -1,5 +1,5 @@
 // A leader's right to act, as the parts that act see it: asked before every commit, answer and order. Once it is over it stays over,
-// and the first who finds it so ends the term: a process that was paused and wakes in its next term's time emits nothing.
+// and the first part that finds it so ends the term: a process that was paused and wakes in its next term's time emits nothing.
 
 import type {Link, Links} from '../links/link.js';
 
@@ -11,7 +11,7 @@ export type Mandate = {
 };
 
 /** `onEnd` is called once and later, never inside a question. */
-export function createMandate(inOffice: () => boolean, defer: (callback: () => void) => void, onEnd: (message: string) => void): Mandate {
+export function createMandate(mayAct: () => boolean, defer: (callback: () => void) => void, onEnd: (message: string) => void): Mandate {
 	let over = false;
 	const end = (message: string): void => {
 		if (over) return;
@@ -20,22 +20,22 @@ export function createMandate(inOffice: () => boolean, defer: (callback: () => v
 	};
 	return {
 		holds() {
-			if (!over && !inOffice()) end('the term of office is over');
+			if (!over && !mayAct()) end('the term of office is over');
 			return !over;
 		},
 		end,
 	};
 }
 
-/** Links that send nothing out of office, be it new or sent again. */
-export const linksInOffice = ({control, bulk}: Links, inOffice: () => boolean): Links => ({
-	control: linkInOffice(control, inOffice),
-	...(bulk === undefined ? {} : {bulk: linkInOffice(bulk, inOffice)}),
+/** Links that send nothing once the term is over, be it new or sent again. */
+export const linksWhile = ({control, bulk}: Links, mayAct: () => boolean): Links => ({
+	control: linkWhile(control, mayAct),
+	...(bulk === undefined ? {} : {bulk: linkWhile(bulk, mayAct)}),
 });
 
-const linkInOffice = (link: Link, inOffice: () => boolean): Link => ({
+const linkWhile = (link: Link, mayAct: () => boolean): Link => ({
 	send(to, packet) {
-		if (inOffice()) link.send(to, packet);
+		if (mayAct()) link.send(to, packet);
 	},
 	onPacket: listener => link.onPacket(listener),
 	onConnected: listener => link.onConnected?.(listener),

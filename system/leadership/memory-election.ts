@@ -5,8 +5,8 @@ import {limits} from '../../api/limits.js';
 import type {Cancel, Clock} from '../time/clock.js';
 import type {Election, ElectionListener, ServerInfo} from './election.js';
 
-/** What outlives the candidates: who is announced, and whose the lease is. */
-export type Hall = {
+/** What outlives the candidates, in place of etcd: which servers are announced, and whose the lease is. */
+export type LeaseStore = {
 	readonly clock: Clock;
 	readonly ttlMs: number;
 	/** The number tells one term of a server from the next. */
@@ -16,7 +16,7 @@ export type Hall = {
 	readonly watchers: Set<() => void>;
 };
 
-export const createHall = (clock: Clock, ttlMs: number = limits.leaseTtlMs): Hall => ({
+export const createLeaseStore = (clock: Clock, ttlMs: number = limits.leaseTtlMs): LeaseStore => ({
 	clock,
 	ttlMs,
 	holder: undefined,
@@ -26,7 +26,7 @@ export const createHall = (clock: Clock, ttlMs: number = limits.leaseTtlMs): Hal
 });
 
 export type MemoryElectionOptions = {
-	readonly hall: Hall;
+	readonly leases: LeaseStore;
 	/** Of the candidate's process: while that is paused, none of its timers fires. */
 	readonly clock: Clock;
 	/** Whether the candidate reaches the lease just now. */
@@ -67,7 +67,7 @@ export function createMemoryElection(options: MemoryElectionOptions): Election {
 		run(self, listener) {
 			candidate.self = self;
 			candidate.listener = listener;
-			options.hall.watchers.add(watcher);
+			options.leases.watchers.add(watcher);
 			beat(candidate, 0);
 		},
 		leader: () => candidate.leader,
@@ -75,9 +75,9 @@ export function createMemoryElection(options: MemoryElectionOptions): Election {
 		answers: options.reaches,
 		close() {
 			if (candidate.closed) return Promise.resolve();
-			options.hall.watchers.delete(watcher);
+			options.leases.watchers.delete(watcher);
 			release(candidate);
-			if (options.reaches() && candidate.self !== undefined) options.hall.announced.delete(candidate.self.id);
+			if (options.reaches() && candidate.self !== undefined) options.leases.announced.delete(candidate.self.id);
 			candidate.closed = true;
 			lose(candidate, 'the server is stopping');
 			candidate.cancel();
@@ -88,51 +88,51 @@ export function createMemoryElection(options: MemoryElectionOptions): Election {
 
 /** Renews, looks and campaigns: in so long, and then every third of the lease. */
 function beat(candidate: Candidate, delayMs: number): void {
-	const {clock, hall} = candidate.options;
+	const {clock, leases} = candidate.options;
 	if (candidate.closed || (candidate.soon && delayMs === 0)) return;
 	candidate.cancel();
 	candidate.soon = delayMs === 0;
 	candidate.cancel = clock.after(delayMs, () => {
 		candidate.soon = false;
 		step(candidate);
-		if (!candidate.soon) beat(candidate, hall.ttlMs / 3);
+		if (!candidate.soon) beat(candidate, leases.ttlMs / 3);
 	});
 }
 
 function step(candidate: Candidate): void {
-	const {hall, clock, reaches} = candidate.options;
+	const {leases, clock, reaches} = candidate.options;
 	const {self} = candidate;
 	if (self === undefined) return;
 	if (!reaches()) return loseSight(candidate);
-	expire(hall);
-	const expiresAtMs = hall.clock.monotonicMs() + hall.ttlMs;
-	const isNew = !hall.announced.has(self.id);
-	hall.announced.set(self.id, {self, expiresAtMs});
+	expire(leases);
+	const expiresAtMs = leases.clock.monotonicMs() + leases.ttlMs;
+	const isNew = !leases.announced.has(self.id);
+	leases.announced.set(self.id, {self, expiresAtMs});
 	const {term} = candidate;
 	if (term !== undefined) {
-		if (hall.holder?.term !== term.number) lose(candidate, 'the lease has ended');
+		if (leases.holder?.term !== term.number) lose(candidate, 'the lease has ended');
 		else {
-			hall.holder.expiresAtMs = expiresAtMs;
+			leases.holder.expiresAtMs = expiresAtMs;
 			term.confirmedAtMs = clock.monotonicMs();
 			armEnd(candidate);
 		}
 	}
-	// Own words of an earlier term stand in nobody's way.
-	const isFree = hall.holder === undefined || (candidate.term === undefined && hall.holder.self.id === self.id);
+	// Own words of an earlier term do not count.
+	const isFree = leases.holder === undefined || (candidate.term === undefined && leases.holder.self.id === self.id);
 	const wins = isFree && clock.monotonicMs() >= candidate.campaignAfterMs;
-	if (wins) hall.holder = {self, term: ++hall.terms, expiresAtMs};
+	if (wins) leases.holder = {self, term: ++leases.terms, expiresAtMs};
 	learn(candidate);
-	if (wins) takeOffice(candidate, hall.terms);
-	if (wins || isNew) tellAll(hall);
+	if (wins) beginTerm(candidate, leases.terms);
+	if (wins || isNew) tellAll(leases);
 }
 
-function takeOffice(candidate: Candidate, number: number): void {
-	const {hall, clock} = candidate.options;
+function beginTerm(candidate: Candidate, number: number): void {
+	const {leases, clock} = candidate.options;
 	const term = {number, confirmedAtMs: clock.monotonicMs()};
 	candidate.term = term;
 	armEnd(candidate);
 	candidate.listener?.elected({
-		untilMs: () => (candidate.term === term ? term.confirmedAtMs + (hall.ttlMs * 2) / 3 : Number.NEGATIVE_INFINITY),
+		untilMs: () => (candidate.term === term ? term.confirmedAtMs + (leases.ttlMs * 2) / 3 : Number.NEGATIVE_INFINITY),
 		resign() {
 			if (candidate.term !== term) return Promise.resolve();
 			candidate.campaignAfterMs = clock.monotonicMs() + limits.electionAgainMs;
@@ -145,19 +145,19 @@ function takeOffice(candidate: Candidate, number: number): void {
 
 function armEnd(candidate: Candidate): void {
 	const {term} = candidate;
-	const {clock, hall} = candidate.options;
+	const {clock, leases} = candidate.options;
 	if (term === undefined) return;
 	candidate.cancelEnd();
-	candidate.cancelEnd = clock.after(term.confirmedAtMs + (hall.ttlMs * 2) / 3 - clock.monotonicMs(), () => {
+	candidate.cancelEnd = clock.after(term.confirmedAtMs + (leases.ttlMs * 2) / 3 - clock.monotonicMs(), () => {
 		if (candidate.term === term) lose(candidate, 'no keep-alive was confirmed in time');
 	});
 }
 
 /** Gives the lease back, where it can be reached. */
-function release({options: {hall, reaches}, term}: Candidate): void {
-	if (term === undefined || !reaches() || hall.holder?.term !== term.number) return;
-	hall.holder = undefined;
-	tellAll(hall);
+function release({options: {leases, reaches}, term}: Candidate): void {
+	if (term === undefined || !reaches() || leases.holder?.term !== term.number) return;
+	leases.holder = undefined;
+	tellAll(leases);
 }
 
 function lose(candidate: Candidate, reason: string): void {
@@ -168,7 +168,7 @@ function lose(candidate: Candidate, reason: string): void {
 	candidate.listener?.lost(reason);
 }
 
-/** Whoever led may have lost the office since: nobody is named whom nobody has seen in it. */
+/** The leader may have lost its term since: none is named that this candidate has not seen lead. */
 function loseSight(candidate: Candidate): void {
 	if (candidate.term !== undefined || candidate.leader === undefined) return;
 	candidate.leader = undefined;
@@ -176,22 +176,22 @@ function loseSight(candidate: Candidate): void {
 }
 
 function learn(candidate: Candidate): void {
-	const {hall} = candidate.options;
-	const servers = [...hall.announced.values()].map(({self}) => self);
-	const leader = hall.holder?.self;
+	const {leases} = candidate.options;
+	const servers = [...leases.announced.values()].map(({self}) => self);
+	const leader = leases.holder?.self;
 	const isNew = leader?.id !== candidate.leader?.id || servers.map(({id}) => id).join() !== candidate.servers.map(({id}) => id).join();
 	candidate.leader = leader;
 	candidate.servers = servers;
 	if (isNew) candidate.listener?.changed();
 }
 
-/** What etcd would do by itself; looked at whenever somebody looks. */
-function expire(hall: Hall): void {
-	const nowMs = hall.clock.monotonicMs();
-	if (hall.holder !== undefined && hall.holder.expiresAtMs <= nowMs) hall.holder = undefined;
-	for (const [id, {expiresAtMs}] of hall.announced) if (expiresAtMs <= nowMs) hall.announced.delete(id);
+/** What etcd would do by itself; looked at whenever a candidate looks. */
+function expire(leases: LeaseStore): void {
+	const nowMs = leases.clock.monotonicMs();
+	if (leases.holder !== undefined && leases.holder.expiresAtMs <= nowMs) leases.holder = undefined;
+	for (const [id, {expiresAtMs}] of leases.announced) if (expiresAtMs <= nowMs) leases.announced.delete(id);
 }
 
-function tellAll(hall: Hall): void {
-	for (const watcher of [...hall.watchers]) watcher();
+function tellAll(leases: LeaseStore): void {
+	for (const watcher of [...leases.watchers]) watcher();
 }

@@ -1,4 +1,4 @@
-// The election of a server whose store nobody shares: it leads from the start and for good.
+// The election of a server that shares its store with no other: it leads from the start and for good.
 
 import type {Election, ServerInfo} from './election.js';
 

@@ -15,7 +15,7 @@ import {openDurableSystem, type DurableSystem} from '../../system/commit/durable
 import {connectEtcd} from '../../system/store/etcd-client.js';
 import {createEtcdElection} from '../../system/leadership/etcd-election.js';
 import {createEtcdStore} from '../../system/store/etcd-store.js';
-import {lead, type Led, type TermOfOffice} from '../../system/leadership/leadership.js';
+import {lead, type Led, type TermGuard} from '../../system/leadership/leadership.js';
 import {createNactExecutor} from '../../system/kernel/nact-executor.js';
 import {systemRandom} from '../../system/time/random.js';
 import {record, recordAt, recordKey, recordsRoot} from '../system/record-world.js';
@@ -33,7 +33,7 @@ const peer = net.connect(Number(peerPort), '127.0.0.1');
 
 type Server = Led & {readonly durable: DurableSystem};
 
-function open({inOffice, onFenced}: TermOfOffice, done: (outcome: Outcome<Server>) => void): void {
+function open({mayAct, onFenced}: TermGuard, done: (outcome: Outcome<Server>) => void): void {
 	const driver = createEtcdStore(connectEtcd(url, systemClock), systemClock);
 	let epoch = 0;
 	openDurableSystem(
@@ -57,7 +57,7 @@ function open({inOffice, onFenced}: TermOfOffice, done: (outcome: Outcome<Server
 			random: systemRandom,
 			remote: (_system, _to, {message}) => void peer.write(`${JSON.stringify({server: name, epoch, order: message.type})}\n`),
 			onFenced,
-			inOffice,
+			mayAct,
 		},
 		outcome => {
 			if (!outcome.ok) {

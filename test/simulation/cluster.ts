@@ -12,7 +12,7 @@ import {createSimulatedHost, createSimulatedNetwork, type SimulatedNetwork} from
 import type {Message} from '../../system/kernel/behavior.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {SystemDesign} from '../../system/commit/durable-system.js';
-import {createHall, type Hall} from '../../system/leadership/memory-election.js';
+import {createLeaseStore, type LeaseStore} from '../../system/leadership/memory-election.js';
 import type {LifecycleEvent} from '../../system/kernel/observer.js';
 import {emptyDisk, type World} from '../../system/world/world.js';
 import {WorldBroker} from '../../system/world/broker.js';
@@ -82,7 +82,7 @@ export class SimulatedCluster {
 	hasJumpedClocks = false;
 	/** How many actors were made to crash. */
 	crashesWanted = 0;
-	readonly #hall: Hall | undefined;
+	readonly #leases: LeaseStore | undefined;
 	readonly #brokerMachine: Machine<never>;
 	externalBroker: WorldBroker | undefined;
 
@@ -110,7 +110,7 @@ export class SimulatedCluster {
 		this.nodes = Array.from({length: options.nodes}, (_, index) => this.#node(`node-${index + 1}`, drifts, network));
 		this.localNodes = options.localNodes ? this.nodes.map(({name}) => name) : [];
 		this.#brokerMachine = newMachine('broker', this.#host('broker', drifts));
-		this.#hall = options.servers > 1 ? createHall(world.clock) : undefined;
+		this.#leases = options.servers > 1 ? createLeaseStore(world.clock) : undefined;
 		this.hearing = new Hearing(this);
 		this.invariants = new Invariants(this);
 		this.programs = new Programs(this, this.invariants);
@@ -165,7 +165,7 @@ export class SimulatedCluster {
 	restart(machine: Server | SimulatedNode): void {
 		if (machine.process !== undefined || !machine.hasPower) return;
 		if ('programs' in machine) startNode(this, machine);
-		else startServer(this, machine, this.#hall);
+		else startServer(this, machine, this.#leases);
 	}
 
 	// ---- broker ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// One server of the control plane in the virtual world: it runs for office, and while it leads it holds a control system, a broker (if
+// One server of the control plane in the virtual world: it campaigns, and while it leads it holds a control system, a broker (if
 // there is none elsewhere), the signs of the nodes and the topics for tools, put together as `troupe server` does.
 
 import type {Outcome} from '../../api/errors.js';
@@ -8,8 +8,8 @@ import {openControl, type Control} from '../../actors/control/start.js';
 import {startNodeSigns, type NodeSigns} from '../../server/node-signs.js';
 import {createTopics, retainedObjects} from '../../server/topics.js';
 import type {Election} from '../../system/leadership/election.js';
-import {lead, type Led, type TermOfOffice} from '../../system/leadership/leadership.js';
-import {createMemoryElection, type Hall} from '../../system/leadership/memory-election.js';
+import {lead, type Led, type TermGuard} from '../../system/leadership/leadership.js';
+import {createMemoryElection, type LeaseStore} from '../../system/leadership/memory-election.js';
 import {createSoleElection} from '../../system/leadership/sole-election.js';
 import {WorldBroker} from '../../system/world/broker.js';
 import type {WorldProcess} from '../../system/world/process.js';
@@ -29,39 +29,43 @@ export type Term = Led & {
 
 export type Server = Machine<Term>;
 
-export function startServer(cluster: SimulatedCluster, server: Server, hall: Hall | undefined): void {
+export function startServer(cluster: SimulatedCluster, server: Server, leases: LeaseStore | undefined): void {
 	const {world} = cluster;
 	const {process, boot: bootId} = boot(server, world);
 	const election: Election =
-		hall === undefined
+		leases === undefined
 			? createSoleElection()
-			: createMemoryElection({hall, clock: process.clock, reaches: () => !server.trouble.unreachable && process.liveness() === 'running'});
+			: createMemoryElection({
+					leases,
+					clock: process.clock,
+					reaches: () => !server.trouble.unreachable && process.liveness() === 'running',
+				});
 	process.enter(() =>
 		lead<Term>({
 			election,
 			self: {id: bootId, api: server.name},
 			clock: process.clock,
-			open: (term, done) => openTerm(cluster, server, process, hall, `${bootId}-term`, term, done),
+			open: (term, done) => openTerm(cluster, server, process, leases, `${bootId}-term`, term, done),
 			onLeading(term) {
 				server.system = term;
 				cluster.note(`${server.name} leads, epoch ${term.epoch}, version ${term.control.pipeline.meta.version}`);
 			},
-			onStandby: reason => standDown(cluster, server, hall, `stands down: ${reason}`),
-			onProblem: message => standDown(cluster, server, hall, `could not begin: ${message}`),
+			onStandby: reason => standDown(cluster, server, leases, `stands down: ${reason}`),
+			onProblem: message => standDown(cluster, server, leases, `could not begin: ${message}`),
 		}),
 	);
 }
 
 /** Who has no other to lead in its place starts anew, as whoever watches the process would have it. */
-function standDown(cluster: SimulatedCluster, server: Server, hall: Hall | undefined, why: string): void {
+function standDown(cluster: SimulatedCluster, server: Server, leases: LeaseStore | undefined, why: string): void {
 	server.system = undefined;
 	server.uplink = undefined;
 	cluster.note(`${server.name} ${why}`);
-	if (hall === undefined) cluster.gaveUp(server, why);
+	if (leases === undefined) cluster.gaveUp(server, why);
 }
 
 /** Whether the lease is that term's, as whoever keeps it knows. */
-const isHeld = ({holder, clock}: Hall, term: number | undefined): boolean =>
+const isHeld = ({holder, clock}: LeaseStore, term: number | undefined): boolean =>
 	holder !== undefined && holder.term === term && holder.expiresAtMs > clock.monotonicMs();
 
 let terms = 0;
@@ -70,9 +74,9 @@ function openTerm(
 	cluster: SimulatedCluster,
 	server: Server,
 	process: WorldProcess,
-	hall: Hall | undefined,
+	leases: LeaseStore | undefined,
 	id: string,
-	{inOffice, onFenced}: TermOfOffice,
+	{mayAct, onFenced}: TermGuard,
 	done: (outcome: Outcome<Term>) => void,
 ): void {
 	const {world, invariants, design} = cluster;
@@ -83,10 +87,10 @@ function openTerm(
 	server.uplink = uplink;
 	const late: {control?: Control; signs?: NodeSigns} = {};
 	const epoch = (): number => late.control?.pipeline.epoch() ?? 0;
-	const number = hall?.holder?.term;
+	const number = leases?.holder?.term;
 	const ofWorld: TermOfWorld = {
 		epoch: () => late.control?.pipeline.epoch(),
-		holdsLease: () => hall === undefined || isHeld(hall, number),
+		holdsLease: () => leases === undefined || isHeld(leases, number),
 	};
 	const publish = (topic: string, payload: string, retain: boolean): void => {
 		invariants.onSaid(server, ofWorld, `a publish to ${topic}`);
@@ -111,7 +115,7 @@ function openTerm(
 			clock: process.clock,
 			random: process.random,
 			links: invariants.mandated(server, ofWorld, uplink.links),
-			inOffice: cluster.goesOn ? () => true : inOffice,
+			mayAct: cluster.goesOn ? () => true : mayAct,
 			boot: `${serverId}`,
 			version: '0.0.0',
 			measure: world.serialises,

@@ -6,8 +6,8 @@ import type {ExecutionContext} from 'ava';
 import mqtt, {type IClientOptions, type MqttClient} from 'mqtt';
 import {may, type Identity} from '../../api/roles.js';
 import {createBroker, type Broker, type BrokerOptions, type RetainedSource} from '../../system/broker/broker.js';
-import type {ClientTerms} from '../../system/broker/ports.js';
-import {nodeTerms, toolTerms} from '../../system/broker/terms.js';
+import type {ClientQuota} from '../../system/broker/ports.js';
+import {nodeQuota, toolQuota} from '../../system/broker/quotas.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {packet, text} from './mqtt/_wire.js';
 
@@ -26,13 +26,13 @@ export const passwordOf = (name: string): string => name + name;
 export const authenticate = (username: string | undefined, password: string | undefined): Identity | undefined =>
 	username !== undefined && password === passwordOf(username) ? logins[username] : undefined;
 
-const termsOf = ({role}: Identity): ClientTerms => (role === 'node' ? nodeTerms : toolTerms);
+const quotaOf = ({role}: Identity): ClientQuota => (role === 'node' ? nodeQuota : toolQuota);
 
 export type Rig = {readonly broker: Broker; readonly port: number; readonly clock: ManualClock};
 
 export async function startBroker(t: ExecutionContext, overrides: Partial<BrokerOptions<Identity>> = {}): Promise<Rig> {
 	const clock = new ManualClock();
-	const broker = await createBroker<Identity>({clock, authenticate, may, retainedSource: noRetained, termsOf, ...overrides});
+	const broker = await createBroker<Identity>({clock, authenticate, may, retainedSource: noRetained, quotaOf, ...overrides});
 	t.teardown(() => broker.close());
 	const {port} = await broker.listen('127.0.0.1', 0);
 	return {broker, port, clock};

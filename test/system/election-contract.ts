@@ -1,7 +1,7 @@
 // What every election promises. The virtual world's runs on a clock that is moved, etcd's on real time.
 
 import type {TestFn} from 'ava';
-import type {Election, Office} from '../../system/leadership/election.js';
+import type {Election, Term} from '../../system/leadership/election.js';
 
 export type CandidateUnderTest = {
 	readonly election: Election;
@@ -20,17 +20,17 @@ export type ElectionUnderTest = {
 
 type Make = (t: {teardown: (end: () => void | Promise<void>) => void}) => Promise<ElectionUnderTest>;
 
-type Runner = CandidateUnderTest & {readonly log: string[]; readonly office: () => Office | undefined; readonly leads: () => boolean};
+type Runner = CandidateUnderTest & {readonly log: string[]; readonly term: () => Term | undefined; readonly leads: () => boolean};
 
 async function runner({candidate}: ElectionUnderTest, name: string, all: Runner[] = []): Promise<Runner> {
 	const under = await candidate();
 	const log: string[] = [];
-	let office: Office | undefined;
+	let term: Term | undefined;
 	const made: Runner = {
 		...under,
 		log,
-		office: () => office,
-		leads: () => office !== undefined && under.nowMs() < office.untilMs(),
+		term: () => term,
+		leads: () => term !== undefined && under.nowMs() < term.untilMs(),
 	};
 	under.election.run(
 		{id: name, api: `https://${name}:1`},
@@ -38,11 +38,11 @@ async function runner({candidate}: ElectionUnderTest, name: string, all: Runner[
 			elected(given) {
 				const others = all.filter(other => other !== made && other.leads());
 				log.push(others.length === 0 ? 'elected' : 'elected while another leads');
-				office = given;
+				term = given;
 			},
 			lost() {
 				log.push('lost');
-				office = undefined;
+				term = undefined;
 			},
 			changed: () => undefined,
 		},
@@ -69,7 +69,7 @@ export function electionContract(test: TestFn, make: Make): void {
 		);
 	});
 
-	test('an office that is renewed goes on for many times its lease', async t => {
+	test('a term that is renewed goes on for many times its lease', async t => {
 		const under = await make(t);
 		const a = await runner(under, 'a');
 		await under.until('it leads', a.leads);
@@ -87,7 +87,7 @@ export function electionContract(test: TestFn, make: Make): void {
 		const b = await runner(under, 'b', all);
 		await under.until('b knows', () => b.election.leader()?.id === 'a');
 		const atMs = b.nowMs();
-		await a.office()?.resign();
+		await a.term()?.resign();
 		t.deepEqual(a.log, ['elected', 'lost']);
 		await under.until('b leads', b.leads);
 		t.true(b.nowMs() - atMs < 1_000, `after ${b.nowMs() - atMs} ms`);

@@ -1,14 +1,14 @@
 import test from 'ava';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
-import {lead, type Leadership, type Led, type TermOfOffice} from '../../system/leadership/leadership.js';
-import type {Election, ElectionListener, Office} from '../../system/leadership/election.js';
+import {lead, type Leadership, type Led, type TermGuard} from '../../system/leadership/leadership.js';
+import type {Election, ElectionListener, Term} from '../../system/leadership/election.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
-import {createHall, createMemoryElection, type Hall} from '../../system/leadership/memory-election.js';
+import {createLeaseStore, createMemoryElection, type LeaseStore} from '../../system/leadership/memory-election.js';
 
-type Opened = {readonly term: TermOfOffice; readonly done: (outcome: Outcome<Led>) => void};
+type Opened = {readonly term: TermGuard; readonly done: (outcome: Outcome<Led>) => void};
 
 /** A server whose control system is a name in a log. */
-function server(t: {teardown: (end: () => Promise<void>) => void}, name: string, hall: Hall, clock: ManualClock) {
+function server(t: {teardown: (end: () => Promise<void>) => void}, name: string, leases: LeaseStore, clock: ManualClock) {
 	const log: string[] = [];
 	const opened: Opened[] = [];
 	let reaches = true;
@@ -21,7 +21,7 @@ function server(t: {teardown: (end: () => Promise<void>) => void}, name: string,
 		},
 	};
 	const leadership: Leadership<Led> = lead({
-		election: createMemoryElection({hall, clock, reaches: () => reaches}),
+		election: createMemoryElection({leases, clock, reaches: () => reaches}),
 		self: {id: name, api: `https://${name}`},
 		clock,
 		open: (term, done) => void opened.push({term, done}),
@@ -41,11 +41,11 @@ function server(t: {teardown: (end: () => Promise<void>) => void}, name: string,
 
 test('who is elected opens a term, and begins when everything is loaded', t => {
 	const clock = new ManualClock();
-	const {leadership, log, opened, open} = server(t, 'a', createHall(clock), clock);
+	const {leadership, log, opened, open} = server(t, 'a', createLeaseStore(clock), clock);
 	clock.advance(0);
 	t.is(opened.length, 1);
 	t.is(leadership.control(), undefined);
-	t.true(opened[0]?.term.inOffice());
+	t.true(opened[0]?.term.mayAct());
 	open();
 	t.deepEqual(log, ['leading', 'begin']);
 	t.not(leadership.control(), undefined);
@@ -53,15 +53,15 @@ test('who is elected opens a term, and begins when everything is loaded', t => {
 
 test('a leader that is cut off kills its system before another opens its own', t => {
 	const clock = new ManualClock();
-	const hall = createHall(clock);
-	const [a, b] = [server(t, 'a', hall, clock), server(t, 'b', hall, clock)];
+	const leases = createLeaseStore(clock);
+	const [a, b] = [server(t, 'a', leases, clock), server(t, 'b', leases, clock)];
 	clock.advance(0);
 	a.open();
 	a.cut();
 	clock.advance(1_300);
-	t.true(a.opened[0]?.term.inOffice());
+	t.true(a.opened[0]?.term.mayAct());
 	clock.advance(100);
-	t.false(a.opened[0]?.term.inOffice());
+	t.false(a.opened[0]?.term.mayAct());
 	t.deepEqual(a.log, ['leading', 'begin', 'kill', 'standby: no keep-alive was confirmed in time']);
 	t.is(b.opened.length, 0);
 	clock.advance(1_600);
@@ -69,12 +69,12 @@ test('a leader that is cut off kills its system before another opens its own', t
 	t.deepEqual(b.log, ['leading', 'begin']);
 });
 
-test('a leader whose time is over is out of office before anybody says so, and in it again once a late confirmation counts', t => {
+test('a leader whose time is over does not act before it is told so, and acts again once a late confirmation counts', t => {
 	const clock = new ManualClock();
 	let listener: ElectionListener | undefined;
-	let term: TermOfOffice | undefined;
+	let term: TermGuard | undefined;
 	let untilMs = clock.monotonicMs() + 1_000;
-	const office: Office = {untilMs: () => untilMs, resign: () => Promise.resolve()};
+	const lease: Term = {untilMs: () => untilMs, resign: () => Promise.resolve()};
 	const silent: Election = {
 		run: (_self, heard) => void (listener = heard),
 		leader: () => undefined,
@@ -90,19 +90,19 @@ test('a leader whose time is over is out of office before anybody says so, and i
 		onLeading: () => undefined,
 		onStandby: () => undefined,
 	});
-	listener?.elected(office);
+	listener?.elected(lease);
 	clock.advance(999);
-	t.true(term?.inOffice());
+	t.true(term?.mayAct());
 	clock.advance(1);
-	t.false(term?.inOffice(), 'as after a pause of the whole process, in which no timer came');
+	t.false(term?.mayAct(), 'as after a pause of the whole process, in which no timer came');
 	untilMs += 1_000;
-	t.true(term?.inOffice());
+	t.true(term?.mayAct());
 });
 
-test('a system that finds itself fenced is killed once, and the office given up', t => {
+test('a system that finds itself fenced is killed once, and the term given up', t => {
 	const clock = new ManualClock();
-	const hall = createHall(clock);
-	const [a, b] = [server(t, 'a', hall, clock), server(t, 'b', hall, clock)];
+	const leases = createLeaseStore(clock);
+	const [a, b] = [server(t, 'a', leases, clock), server(t, 'b', leases, clock)];
 	clock.advance(0);
 	a.open();
 	a.opened[0]?.term.onFenced('another writer');
@@ -115,7 +115,7 @@ test('a system that finds itself fenced is killed once, and the office given up'
 
 test('a term that cannot begin is given up, said, and tried again after a pause', t => {
 	const clock = new ManualClock();
-	const {log, opened, open} = server(t, 'a', createHall(clock), clock);
+	const {log, opened, open} = server(t, 'a', createLeaseStore(clock), clock);
 	clock.advance(0);
 	open(failed('ERR_NOT_REACHABLE', {message: 'the store cannot be read'}));
 	t.deepEqual(log, ['problem: the store cannot be read']);
@@ -129,19 +129,19 @@ test('a term that cannot begin is given up, said, and tried again after a pause'
 
 test('what is loaded only after its term is over is killed and never begins', t => {
 	const clock = new ManualClock();
-	const {log, open, opened, cut} = server(t, 'a', createHall(clock), clock);
+	const {log, open, opened, cut} = server(t, 'a', createLeaseStore(clock), clock);
 	clock.advance(0);
 	cut();
 	clock.advance(5_000);
-	t.false(opened[0]?.term.inOffice());
+	t.false(opened[0]?.term.mayAct());
 	open();
 	t.deepEqual(log, ['kill']);
 });
 
 test('a server that stops ends its system in good order and makes room', async t => {
 	const clock = new ManualClock();
-	const hall = createHall(clock);
-	const [a, b] = [server(t, 'a', hall, clock), server(t, 'b', hall, clock)];
+	const leases = createLeaseStore(clock);
+	const [a, b] = [server(t, 'a', leases, clock), server(t, 'b', leases, clock)];
 	clock.advance(0);
 	a.open();
 	await a.leadership.stop();

@@ -3,22 +3,22 @@
 import test from 'ava';
 import type {Effect} from '../../system/kernel/behavior.js';
 import type {Link, Packet} from '../../system/links/link.js';
-import {createMandate, linksInOffice} from '../../system/leadership/mandate.js';
+import {createMandate, linksWhile} from '../../system/leadership/mandate.js';
 import {recordWorld, type RecordWorld} from './record-world.js';
 
 const far = 'troupe://elsewhere/x';
 const orders = (count: number): Effect[] =>
 	Array.from({length: count}, (_, at): Effect => ({type: 'tell', to: far, message: {type: `order ${at}`}}));
 
-function officeWorld(): RecordWorld & {readonly office: {over: boolean}; readonly performed: string[]} {
-	const office = {over: false};
+function ledWorld(): RecordWorld & {readonly term: {over: boolean}; readonly performed: string[]} {
+	const term = {over: false};
 	const performed: string[] = [];
-	const world = recordWorld({inOffice: () => !office.over, perform: command => void performed.push(command.type)});
-	return {...world, office, performed};
+	const world = recordWorld({mayAct: () => !term.over, perform: command => void performed.push(command.type)});
+	return {...world, term, performed};
 }
 
-test('in office everything leaves as ever', t => {
-	const world = officeWorld();
+test('in a term everything leaves as ever', t => {
+	const world = ledWorld();
 	world.create({name: 'a'});
 	t.like(world.answer('a', {type: 'write', spec: {n: 1}, effects: orders(3)}), {ok: true});
 	t.deepEqual(world.far, ['order 0', 'order 1', 'order 2']);
@@ -26,13 +26,13 @@ test('in office everything leaves as ever', t => {
 });
 
 test('a batch that was durable only after the end is told to nobody, and none of its 500 orders leaves', t => {
-	const world = officeWorld();
+	const world = ledWorld();
 	world.create({name: 'a'});
 	world.hold();
 	const outcomes = world.ask('a', {type: 'write', spec: {n: 1}, effects: orders(500)});
 	world.run();
 	const changes = world.changes.length;
-	world.office.over = true;
+	world.term.over = true;
 	world.release();
 	t.deepEqual(world.far, []);
 	t.is(world.changes.length, changes);
@@ -42,10 +42,10 @@ test('a batch that was durable only after the end is told to nobody, and none of
 });
 
 test('500 effects that wait in actors are not let out after the end', t => {
-	const world = officeWorld();
+	const world = ledWorld();
 	for (let at = 0; at < 500; at++) world.create({name: `r${at}`});
 	const outcomes = Array.from({length: 500}, (_, at) => world.ask(`r${at}`, {type: 'act', effects: orders(1)}));
-	world.office.over = true;
+	world.term.over = true;
 	world.run();
 	world.pass(60_000);
 	t.deepEqual(world.far, []);
@@ -54,45 +54,45 @@ test('500 effects that wait in actors are not let out after the end', t => {
 });
 
 test('no batch is sent after the end, and the write has surely not been made', t => {
-	const world = officeWorld();
+	const world = ledWorld();
 	world.create({name: 'a'});
 	const batches = world.batches();
-	world.office.over = true;
+	world.term.over = true;
 	t.like(world.answer('a', {type: 'write', spec: {n: 1}}), {ok: false, error: {code: 'ERR_STORE'}});
 	t.is(world.batches(), batches);
 	t.is(world.fenced.length, 1);
 });
 
 test('a read answers nothing that could be old', t => {
-	const world = officeWorld();
+	const world = ledWorld();
 	world.create({name: 'a'});
-	world.office.over = true;
+	world.term.over = true;
 	t.like(world.answer('a', {type: 'get'}), {ok: false, error: {code: 'ERR_OUTCOME_UNKNOWN'}});
 });
 
 test('no command runs at the edge after the end', t => {
-	const world = officeWorld();
+	const world = ledWorld();
 	const perform: Effect = {type: 'perform', command: {type: 'start'}, key: 'k', as: 'started'};
 	world.tellRoot({type: 'act', effects: [perform]});
 	t.deepEqual(world.performed, ['start']);
-	world.office.over = true;
+	world.term.over = true;
 	world.tellRoot({type: 'act', effects: [{...perform, key: 'k2'}]});
 	t.deepEqual(world.performed, ['start']);
 });
 
 test('over is over, even where the clock says otherwise', t => {
-	let inOffice = true;
+	let mayAct = true;
 	const ends: string[] = [];
 	const later: (() => void)[] = [];
 	const mandate = createMandate(
-		() => inOffice,
+		() => mayAct,
 		callback => void later.push(callback),
 		message => void ends.push(message),
 	);
 	t.true(mandate.holds());
-	inOffice = false;
+	mayAct = false;
 	t.false(mandate.holds());
-	inOffice = true;
+	mayAct = true;
 	t.false(mandate.holds());
 	mandate.end('another reason');
 	t.deepEqual(ends, []);
@@ -100,17 +100,17 @@ test('over is over, even where the clock says otherwise', t => {
 	t.deepEqual(ends, ['the term of office is over']);
 });
 
-test('links send nothing out of office, and hear as ever', t => {
+test('links send nothing after the term, and hear as ever', t => {
 	const sent: string[] = [];
-	let inOffice = true;
+	let mayAct = true;
 	const link: Link = {
 		send: to => void sent.push(to),
 		onPacket: listener => listener('peer', packet),
 		close: () => Promise.resolve(),
 	};
-	const {control, bulk} = linksInOffice({control: link, bulk: link}, () => inOffice);
+	const {control, bulk} = linksWhile({control: link, bulk: link}, () => mayAct);
 	control.send('a', packet);
-	inOffice = false;
+	mayAct = false;
 	control.send('b', packet);
 	bulk?.send('c', packet);
 	t.deepEqual(sent, ['a']);

@@ -1,15 +1,15 @@
 import test from 'ava';
-import {createHall, createMemoryElection} from '../../system/leadership/memory-election.js';
+import {createLeaseStore, createMemoryElection} from '../../system/leadership/memory-election.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {electionContract} from './election-contract.js';
 
 electionContract(test, () => {
 	const clock = new ManualClock();
-	const hall = createHall(clock);
+	const leases = createLeaseStore(clock);
 	return Promise.resolve({
 		candidate() {
 			let reaches = true;
-			const election = createMemoryElection({hall, clock, reaches: () => reaches});
+			const election = createMemoryElection({leases, clock, reaches: () => reaches});
 			return Promise.resolve({
 				election,
 				nowMs: clock.monotonicMs,
@@ -27,17 +27,17 @@ electionContract(test, () => {
 	});
 });
 
-test('a process that was paused finds its office over before it does anything', async t => {
+test('a process that was paused finds its term over before it does anything', async t => {
 	const [world, own] = [new ManualClock(), new ManualClock()];
-	const hall = createHall(world);
+	const leases = createLeaseStore(world);
 	const seen: string[] = [];
 	let untilMs = (): number => 0;
-	const paused = createMemoryElection({hall, clock: own, reaches: () => true});
+	const paused = createMemoryElection({leases, clock: own, reaches: () => true});
 	paused.run(
 		{id: 'a', api: ''},
 		{
-			elected(office) {
-				({untilMs} = office);
+			elected(term) {
+				({untilMs} = term);
 				seen.push('a elected');
 			},
 			lost: () => seen.push('a lost'),
@@ -45,7 +45,7 @@ test('a process that was paused finds its office over before it does anything', 
 		},
 	);
 	own.advance(0);
-	const other = createMemoryElection({hall, clock: world, reaches: () => true});
+	const other = createMemoryElection({leases, clock: world, reaches: () => true});
 	other.run({id: 'b', api: ''}, {elected: () => seen.push('b elected'), lost: () => seen.push('b lost'), changed: () => undefined});
 	world.advance(4_000);
 	t.deepEqual(seen, ['a elected', 'b elected']);

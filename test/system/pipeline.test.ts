@@ -249,26 +249,26 @@ test('a writer that somebody else has fenced off writes nothing more', t => {
 	t.is(data.bodies.size, 0);
 });
 
-test('out of office nothing is sent to the store, and what was on its way is answered by nobody, though it is taken', t => {
-	let isInOffice = true;
+test('after the term nothing is sent to the store, and what was on its way gets no answer, though it is taken', t => {
+	let mayAct = true;
 	const run = (endsBefore: 'it is sent' | 'it counts') => {
-		isInOffice = true;
+		mayAct = true;
 		const started = startedPipeline(
 			driver => ({
 				...driver,
 				commit(batch, done) {
 					driver.commit(batch, outcome => {
-						if (batch.writes.length > 0) isInOffice = false;
+						if (batch.writes.length > 0) mayAct = false;
 						done(outcome);
 					});
 				},
 			}),
 			undefined,
-			{inOffice: () => isInOffice},
+			{mayAct: () => mayAct},
 		);
 		started.write('a');
 		started.put('/troupe/events/pods/default/a', 'one');
-		if (endsBefore === 'it is sent') isInOffice = false;
+		if (endsBefore === 'it is sent') mayAct = false;
 		started.world.run();
 		started.write('b');
 		started.world.run();

@@ -192,7 +192,7 @@ export type RecordWorldOptions = {
 	readonly design?: Partial<SystemDesign>;
 	readonly behaviors?: {readonly [name: string]: AnyBehavior};
 	readonly begin?: boolean;
-	readonly inOffice?: () => boolean;
+	readonly mayAct?: () => boolean;
 	readonly perform?: Perform;
 };
 
@@ -203,7 +203,7 @@ export function recordWorld({
 	design,
 	behaviors,
 	begin = true,
-	inOffice,
+	mayAct,
 	perform,
 }: RecordWorldOptions = {}): RecordWorld {
 	const executor = createFifo();
@@ -250,7 +250,7 @@ export function recordWorld({
 			clock,
 			random: seededRandom(7),
 			remote: (_system, _to, {message}) => void far.push(message.type),
-			...(inOffice === undefined ? {} : {inOffice}),
+			...(mayAct === undefined ? {} : {mayAct}),
 			...(perform === undefined ? {} : {perform}),
 			...(observer === undefined ? {} : {observer}),
 			...(onEscalation === undefined ? {} : {onEscalation}),

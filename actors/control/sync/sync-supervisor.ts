@@ -1,4 +1,4 @@
-// The door for nodes: a hello reaches the node's own sync, and registers a node that nobody has declared.
+// Where nodes come in: a hello reaches the node's own sync, and registers a node that nobody has declared.
 
 import {objectAddress} from '../../../api/keys.js';
 import type {Draft} from '../../../api/object.js';

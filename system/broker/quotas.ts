@@ -1,10 +1,10 @@
-// What nodes and tools may ask of the broker.
+// What nodes and tools may use of the broker.
 
 import {limits} from '../../api/limits.js';
-import type {ClientTerms} from './ports.js';
+import type {ClientQuota} from './ports.js';
 
 /** The cluster's own traffic: first in each turn, and bounded by its turns alone. */
-export const nodeTerms: ClientTerms = {
+export const nodeQuota: ClientQuota = {
 	rank: 'node',
 	packetBytes: limits.packetBytes,
 	stallMs: limits.nodeStallMs,
@@ -12,7 +12,7 @@ export const nodeTerms: ClientTerms = {
 	work: undefined,
 };
 
-export const toolTerms: ClientTerms = {
+export const toolQuota: ClientQuota = {
 	rank: 'tool',
 	packetBytes: limits.brokerToolPacketBytes,
 	stallMs: limits.toolStallMs,

@@ -1,5 +1,5 @@
-// The beginning of a leader's term: the new epoch is written before anything is read, so that an older leader can change
-// nothing behind our back; then everything is loaded. A record that cannot be read stops the start and is named.
+// The beginning of an epoch, as each start of a system over its store is one: the new number is written before anything is
+// read, so that an older leader can change nothing behind our back; then everything is loaded. A record that cannot be read stops the start and is named.
 
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {parseObjectKey, parseStoreKey, storePrefix, type ObjectKey} from '../../api/keys.js';
@@ -20,7 +20,7 @@ export type Schemas = {
 	readonly upgrade: (plural: string, fromVersion: number, object: ApiObject) => ApiObject;
 };
 
-export type TermOptions = Schemas & {
+export type EpochOptions = Schemas & {
 	readonly driver: StoreDriver;
 	readonly index: ObjectIndex;
 	readonly clock: Clock;
@@ -29,14 +29,14 @@ export type TermOptions = Schemas & {
 	readonly onRecord?: ((storeKey: string, body: string) => void) | undefined;
 };
 
-/** Takes the store over and loads it. The outcome is the fence of the new term; after a failed one the index is of no use. */
-export function beginTerm(options: TermOptions, done: (outcome: Outcome<Meta>) => void): void {
+/** Takes the store over and loads it. The outcome is the fence of the new epoch; after a failed one the index is of no use. */
+export function beginEpoch(options: EpochOptions, done: (outcome: Outcome<Meta>) => void): void {
 	const {driver, clock, random} = options;
 	driver.readMeta(read => {
 		if (!read.ok) return done(unreadable(read));
 		const expected = read.meta ?? noMeta;
 		if (expected.lineage === restoringLineage) return done(failed('ERR_INTERNAL', {message: unfinished}));
-		const next = nextTerm(expected, Math.floor(clock.nowMs() / 1_000), random);
+		const next = nextEpoch(expected, Math.floor(clock.nowMs() / 1_000), random);
 		// An unknown outcome is not read back here: another writer may have written the same words in the same second.
 		driver.commit({writes: [], expected, next}, taken => {
 			if (taken.type === 'committed') loadAll(options, next, done);
@@ -53,13 +53,13 @@ export const unreadable = ({message, damaged}: StoreFailure): Outcome<never> =>
 		: failed('ERR_NOT_REACHABLE', {message: `the store cannot be read: ${message}`});
 
 /** A store that was restored from a backup has no lineage either. */
-const nextTerm = ({lineage, epoch, ...meta}: Meta, nowSeconds: number, random: Random): Meta => ({
+const nextEpoch = ({lineage, epoch, ...meta}: Meta, nowSeconds: number, random: Random): Meta => ({
 	...meta,
 	epoch: Math.max(epoch + 1, nowSeconds),
 	lineage: lineage === '' ? random.uuid() : lineage,
 });
 
-function loadAll(options: TermOptions, meta: Meta, done: (outcome: Outcome<Meta>) => void): void {
+function loadAll(options: EpochOptions, meta: Meta, done: (outcome: Outcome<Meta>) => void): void {
 	options.driver.load(storePrefix, loaded => {
 		if (!loaded.ok) return done(unreadable(loaded));
 		for (const record of loaded.records) {
@@ -72,7 +72,7 @@ function loadAll(options: TermOptions, meta: Meta, done: (outcome: Outcome<Meta>
 }
 
 /** What is wrong with a record, if anything. */
-function loadOne({index, onRecord, ...schemas}: TermOptions, meta: Meta, {key, body}: StoredRecord): string | undefined {
+function loadOne({index, onRecord, ...schemas}: EpochOptions, meta: Meta, {key, body}: StoredRecord): string | undefined {
 	const parsed = parseStoreKey(key);
 	if (parsed?.holds !== 'object') return void onRecord?.(key, body);
 	const record = parseRecord(parsed.key, body);
