@@ -39,8 +39,11 @@ test('a shell in a pod has a prompt, the size of the terminal as it changes, and
 	resize(120, 40);
 	type('sleep 0.5; stty size\n');
 	await shows(/^40 120$/m);
-	type('sleep 1000\n');
+	type('echo be"gun"; sleep 1000\n');
+	await shows(/^begun$/m);
 	key('C-c');
+	// What is typed before the prompt is back is shown where the cursor stands.
+	await shows(/^\^C\n\$$/m);
 	type('echo still "here"; exit 9\n');
 	await shows(/^still here$/m);
 	await t.notThrowsAsync(isAsBefore(terminal, 9));
