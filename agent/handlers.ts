@@ -3,13 +3,13 @@
 import type {Outcome} from '../api/errors.js';
 import type {RuntimeCommand, RuntimeResults} from '../actors/node/runtime/runtime-port.js';
 
-export type Done<Type extends RuntimeCommand['type']> = (outcome: Outcome<RuntimeResults[Type]>) => void;
+export type Done<Value> = (outcome: Outcome<Value>) => void;
 
 export type Handlers = {
-	readonly [Type in RuntimeCommand['type']]: (command: Extract<RuntimeCommand, {type: Type}>, done: Done<Type>) => void;
+	readonly [Type in RuntimeCommand['type']]: (command: Extract<RuntimeCommand, {type: Type}>, done: Done<RuntimeResults[Type]>) => void;
 };
 
 /** Runs the function of the command. That type and function go together is in `Handlers`; the compiler loses it in the look-up. */
-export function handle(handlers: Handlers, command: RuntimeCommand, done: (outcome: Outcome<never>) => void): void {
-	(handlers[command.type] as (command: RuntimeCommand, done: (outcome: Outcome<never>) => void) => void)(command, done);
+export function handle(handlers: Handlers, command: RuntimeCommand, done: Done<never>): void {
+	(handlers[command.type] as (command: RuntimeCommand, done: Done<never>) => void)(command, done);
 }

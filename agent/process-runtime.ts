@@ -1,7 +1,20 @@
 // The process runtime: containers are plain processes of the host, each under a small shim that outlives the agent.
 //
-// All state is in files under one directory, so any later agent adopts what runs. `agent/process/` has the parts: the shim and
-// its state file, lifelines, identities of processes, users, addresses, logs.
+// All state is in files under one directory, so any later agent adopts what runs. `agent/process/` has the parts, the highest first:
+//
+//   exec        programs beside a container's own: sessions, probes, hooks
+//   containers  what runs, what ended, what an earlier agent left; input; removal
+//   leases      watchdogs that kill exclusive pods when their lease ends
+//   start       from a spec to a shim that runs
+//   host        what this host can do: namespaces, mounts, terminals
+//   mounts      what a program sees of the node's files
+//   volumes     folders and files of pods, host paths, memory
+//   logs        reading, rotation, times of lines
+//   sandboxes   pods, their addresses and homes
+//   cgroups     limits, and finding every process of a container
+//   attempts    the files of an attempt: state, lifeline, FIFOs
+//   users       who programs run as
+//   os          processes, descriptors and files of the kernel
 
 import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
@@ -10,29 +23,29 @@ import {limits} from '../api/limits.js';
 import type {ContainerSpec, ExitListener, Runtime, RuntimeCommand} from '../actors/node/runtime/runtime-port.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {Clock} from '../system/time/clock.js';
-import {defaultSubnet} from './process/addresses.js';
-import {attemptFolder, stdinEndFile} from './process/attempts.js';
-import {noGroups, openContainerGroups} from './process/container-groups.js';
-import {createContainers} from './process/containers.js';
-import {createExec} from './process/exec.js';
-import {explained} from './process/explained.js';
-import {placesOf} from './process/hidden.js';
-import {homesFolder, openHomes} from './process/homes.js';
-import {hostOf, infoOf} from './process/host.js';
-import type {HostPaths} from './process/host-paths.js';
-import {createLeases} from './process/leases.js';
-import {createLogReader} from './process/log-reader.js';
-import {createLogWatch} from './process/log-watch.js';
-import {openMemory} from './process/memory.js';
-import {planOf, type Start} from './process/plan.js';
-import {defaultUserRange, openPodUsers, type UserRange} from './process/pod-users.js';
-import type {Dropper} from './process/privileges.js';
-import {createRemovals} from './process/removal.js';
-import {foldersIn, isFolderName, openSandboxes, privateRootName, tableName, type SandboxRecord} from './process/sandboxes.js';
-import {createInput} from './process/stdin.js';
-import {startNotes} from './process/start-notes.js';
-import {createStock} from './process/stock.js';
-import {createVolumes} from './process/volumes.js';
+import {defaultSubnet} from './process/sandboxes/addresses.js';
+import {attemptFolder, stdinEndFile} from './process/attempts/attempts.js';
+import {noGroups, openContainerGroups} from './process/cgroups/container-groups.js';
+import {createContainers} from './process/containers/containers.js';
+import {createExec} from './process/exec/exec.js';
+import {explained} from './process/os/explained.js';
+import {placesOf} from './process/mounts/hidden.js';
+import {homesFolder, openHomes} from './process/sandboxes/homes.js';
+import {hostOf, infoOf} from './process/host/host.js';
+import type {HostPaths} from './process/volumes/host-paths.js';
+import {createLeases} from './process/leases/leases.js';
+import {createLogReader} from './process/logs/log-reader.js';
+import {createLogWatch} from './process/logs/log-watch.js';
+import {openMemory} from './process/volumes/memory.js';
+import {planOf, type Start} from './process/start/plan.js';
+import {defaultUserRange, openPodUsers, type UserRange} from './process/users/pod-users.js';
+import type {Dropper} from './process/users/privileges.js';
+import {createRemovals} from './process/containers/removal.js';
+import {foldersIn, isFolderName, openSandboxes, privateRootName, tableName, type SandboxRecord} from './process/sandboxes/sandboxes.js';
+import {createInput} from './process/containers/stdin.js';
+import {startNotes} from './process/host/start-notes.js';
+import {createStock} from './process/attempts/stock.js';
+import {createVolumes} from './process/volumes/volumes.js';
 import {handle, type Handlers} from './handlers.js';
 import {noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';

@@ -163,7 +163,7 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 		const forget = whenEnded(container, cancel);
 	}
 
-	function readLog(request: LogRequest, done: Done<'logs.read'>): void {
+	function readLog(request: LogRequest, done: Done<LogChunk>): void {
 		const refusal = wrongLogRequest(request);
 		if (refusal !== undefined) return done(refusal);
 		const pod = host.pods.get(request.id.uid);

@@ -17,10 +17,10 @@ const below: Record<Layer, readonly Layer[]> = {
 };
 
 /**
- * The rooms of the two largest layers, the highest first: each imports only rooms below it. What stands beside the rooms is the way in, and every
+ * The rooms of the largest folders, the highest first: each imports only rooms below it. What stands beside the rooms is the way in, and every
  * room may use it.
  */
-const rooms: Partial<Record<Layer, readonly string[]>> = {
+const rooms: Readonly<Record<string, readonly string[]>> = {
 	system: ['commit', 'world', 'leadership', 'presence', 'links', 'store', 'broker', 'kernel', 'index', 'files', 'time'],
 	cli: [
 		'prepare',
@@ -45,6 +45,21 @@ const rooms: Partial<Record<Layer, readonly string[]>> = {
 		'command-line',
 		'files',
 		'screen',
+	],
+	'agent/process': [
+		'exec',
+		'containers',
+		'leases',
+		'start',
+		'host',
+		'mounts',
+		'volumes',
+		'logs',
+		'sandboxes',
+		'cgroups',
+		'attempts',
+		'users',
+		'os',
 	],
 };
 
@@ -125,12 +140,15 @@ function importsOf(text: string): string[] {
 	].map(match => match[1] ?? match[2] ?? match[3] ?? '');
 }
 
-const resolved = (source: Source, specifier: string): string =>
+const resolved = (source: Pick<Source, 'file'>, specifier: string): string =>
 	path.posix.join(path.posix.dirname(source.file), specifier).replace(/\.js$/, '.ts');
 
-/** The folder below its layer; undefined for what stands beside the rooms. */
-const roomOf = (file: string): string | undefined => {
-	const [, room, ...rest] = file.split('/');
+/** Which folder with rooms a file is in; undefined: none. */
+const houseOf = (file: string): string | undefined => Object.keys(rooms).find(folder => file.startsWith(`${folder}/`));
+
+/** The room of a file in such a folder; undefined for what stands beside the rooms. */
+const roomOf = (file: string, house: string): string | undefined => {
+	const [room, ...rest] = file.slice(house.length + 1).split('/');
 	return rest.length === 0 ? undefined : room;
 };
 
@@ -148,21 +166,23 @@ test('imports run downwards only', t => {
 	t.deepEqual(wrong, []);
 });
 
-test('each room of a layer imports only rooms below it, and nothing stands outside of the rooms but the way in', t => {
-	const wrong = sources.flatMap(source => {
-		const order = rooms[source.layer];
-		const own = roomOf(source.file);
-		if (order === undefined || own === undefined) return [];
-		if (!order.includes(own)) return [`${source.file} is in a room without a place`];
-		return source.imports
+test('each room of a folder imports only rooms below it, and nothing stands outside of the rooms but the way in', t => {
+	const housed = sources.flatMap(source => {
+		const house = houseOf(source.file);
+		return house === undefined ? [] : [{...source, house, order: rooms[house] ?? [], own: roomOf(source.file, house)}];
+	});
+	const wrong = housed.flatMap(({file, imports, house, order, own}) => {
+		if (own === undefined) return [];
+		if (!order.includes(own)) return [`${file} is in a room without a place`];
+		return imports
 			.filter(specifier => specifier.startsWith('.'))
-			.map(specifier => resolved(source, specifier))
-			.filter(target => target.startsWith(`${source.layer}/`) && roomOf(target) !== undefined)
-			.filter(target => order.indexOf(roomOf(target) ?? '') < order.indexOf(own))
-			.map(target => `${source.file} imports ${target}`);
+			.map(specifier => resolved({file}, specifier))
+			.filter(target => houseOf(target) === house && roomOf(target, house) !== undefined)
+			.filter(target => order.indexOf(roomOf(target, house) ?? '') < order.indexOf(own))
+			.map(target => `${file} imports ${target}`);
 	});
 	t.deepEqual(wrong, []);
-	const outside = sources.filter(({file, layer}) => layer in rooms && roomOf(file) === undefined).map(({file}) => file);
+	const outside = housed.filter(({own}) => own === undefined).map(({file}) => file);
 	t.deepEqual(outside, ['cli/client.ts', 'cli/command.ts', 'cli/commands.ts', 'cli/main.ts']);
 });
 

@@ -1,12 +1,12 @@
 // Programs that a simulated container runs on demand: a handful of words, and sessions in which they talk.
 
-import {failed, succeeded, type Outcome} from '../../api/errors.js';
+import {failed, succeeded} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {ExecOutput, ExecRequest} from '../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
+import type {Done} from '../handlers.js';
 import {noSession} from '../refusals.js';
 
-type Done<Value> = (outcome: Outcome<Value>) => void;
 type Part = ExecOutput['parts'][number];
 
 /** What a program makes of its words; `isEchoing`: it gives back what it is given until that ends. */

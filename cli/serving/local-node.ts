@@ -8,7 +8,7 @@ import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
 import type {NodeSecrets} from '../../actors/node/runtime/secrets-port.js';
 import type {SimulatedNetwork} from '../../agent/simulated/host.js';
 import {createProcessRuntime} from '../../agent/process-runtime.js';
-import type {UserRange} from '../../agent/process/pod-users.js';
+import type {UserRange} from '../../agent/process/users/pod-users.js';
 import type {LifecycleEvent} from '../../system/kernel/observer.js';
 import type {MetaOutcome} from '../../system/store/store.js';
 import {observerOf, type Ground} from './ground.js';

@@ -3,7 +3,7 @@
 
 import {rmSync} from 'node:fs';
 import {AppError} from '../../api/errors.js';
-import {closeInheritedDescriptors} from '../../agent/process/descriptors.js';
+import {closeInheritedDescriptors} from '../../agent/process/os/descriptors.js';
 import {writeFileAtomic} from '../../system/files/atomic-file.js';
 import {createClosers, type Closers} from './closers.js';
 import {nounOf, type Endpoints, type ServingCommand} from '../files/endpoints.js';

@@ -1,7 +1,7 @@
 // The flags of the serving commands become checked options. All that is wrong is told at once.
 
 import path from 'node:path';
-import {parseUserRange, type UserRange} from '../../agent/process/pod-users.js';
+import {parseUserRange, type UserRange} from '../../agent/process/users/pod-users.js';
 import {controlSystem} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {isLoopback} from '../../api/loopback.js';

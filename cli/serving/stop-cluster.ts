@@ -79,7 +79,10 @@ function resolved(folder: string): string {
 export async function stopPods(home: string): Promise<number> {
 	const {data, runtime} = homeOf(home);
 	if (!existsSync(runtime)) return 0;
-	const [{stopEverything}, {podGraces}] = await Promise.all([import('../../agent/process/stop-everything.js'), import('./pod-graces.js')]);
+	const [{stopEverything}, {podGraces}] = await Promise.all([
+		import('../../agent/process/containers/stop-everything.js'),
+		import('./pod-graces.js'),
+	]);
 	return stopEverything(runtime, {
 		clock: systemClock,
 		graceMs: limits.terminationGraceSeconds * 1_000,

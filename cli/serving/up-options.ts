@@ -1,7 +1,7 @@
 // What the serving commands were asked for, checked.
 
 import {formatHostPort, type HostPort} from '../../api/host-port.js';
-import type {UserRange} from '../../agent/process/pod-users.js';
+import type {UserRange} from '../../agent/process/users/pod-users.js';
 import type {OutsideUrl} from '../../system/links/outside-url.js';
 
 /** A host, and a port where it is another than the one that is listened on. */

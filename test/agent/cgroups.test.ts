@@ -1,5 +1,5 @@
 import test from 'ava';
-import {candidates, settings} from '../../agent/process/cgroups.js';
+import {candidates, settings} from '../../agent/process/cgroups/cgroups.js';
 
 const mountinfo = `22 28 0:20 / /proc rw shared:1 - proc proc rw
 30 22 0:26 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw

@@ -3,11 +3,11 @@
 import {appendFileSync, existsSync, statSync, truncateSync, utimesSync, writeFileSync} from 'node:fs';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import test from 'ava';
-import {lastLinesOf} from '../../agent/process/last-lines.js';
-import {rotateLog} from '../../agent/process/log-rotation.js';
-import {readMarks} from '../../agent/process/log-times.js';
-import {createLogWatch} from '../../agent/process/log-watch.js';
-import {nextLine, offsetOfTail, olderFile, readLog} from '../../agent/process/logs.js';
+import {lastLinesOf} from '../../agent/process/logs/last-lines.js';
+import {rotateLog} from '../../agent/process/logs/log-rotation.js';
+import {readMarks} from '../../agent/process/logs/log-times.js';
+import {createLogWatch} from '../../agent/process/logs/log-watch.js';
+import {nextLine, offsetOfTail, olderFile, readLog} from '../../agent/process/logs/logs.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
 import {eventually} from '../e2e/_waiting.js';

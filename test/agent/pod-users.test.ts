@@ -2,9 +2,16 @@ import {appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from '
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {hostUsersIn} from '../../agent/process/host-users.js';
-import {defaultUserRange, isPodUser, openPodUsers, parseUserRange, type PodUsers, type UserRange} from '../../agent/process/pod-users.js';
-import {startNotes} from '../../agent/process/start-notes.js';
+import {hostUsersIn} from '../../agent/process/users/host-users.js';
+import {
+	defaultUserRange,
+	isPodUser,
+	openPodUsers,
+	parseUserRange,
+	type PodUsers,
+	type UserRange,
+} from '../../agent/process/users/pod-users.js';
+import {startNotes} from '../../agent/process/host/start-notes.js';
 import {limits} from '../../api/limits.js';
 
 function nodeOf(t: ExecutionContext, range: UserRange = {first: 5_000, last: 5_002}) {

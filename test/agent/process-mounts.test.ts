@@ -2,12 +2,12 @@ import {chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symli
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {planMounts, seenBy, type MountPlan, type Planned, type Wanted} from '../../agent/process/mounts.js';
-import {findProgram} from '../../agent/process/programs.js';
-import {makeFifos} from '../../agent/process/stock.js';
-import {mountTable} from '../../agent/process/mount-table.js';
-import {mountText, toolNames, type MountTools} from '../../agent/process/mount-text.js';
-import type {VolumeRecord} from '../../agent/process/volumes.js';
+import {planMounts, seenBy, type MountPlan, type Planned, type Wanted} from '../../agent/process/mounts/mounts.js';
+import {findProgram} from '../../agent/process/start/programs.js';
+import {makeFifos} from '../../agent/process/attempts/stock.js';
+import {mountTable} from '../../agent/process/mounts/mount-table.js';
+import {mountText, toolNames, type MountTools} from '../../agent/process/mounts/mount-text.js';
+import type {VolumeRecord} from '../../agent/process/volumes/volumes.js';
 import type {MountSpec} from '../../actors/node/runtime/runtime-port.js';
 import {limits} from '../../api/limits.js';
 import {mount} from './runtime-contract.js';

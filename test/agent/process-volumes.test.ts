@@ -14,7 +14,7 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import type {VolumeSource, VolumeSpec} from '../../actors/node/runtime/runtime-port.js';
 import type {NodeSecrets} from '../../actors/node/runtime/secrets-port.js';
-import {makeFifos} from '../../agent/process/stock.js';
+import {makeFifos} from '../../agent/process/attempts/stock.js';
 import {failed, succeeded} from '../../api/errors.js';
 import {asOther} from '../_needing.js';
 import {processWorld, type ProcessWorld} from './process-world.js';

@@ -2,9 +2,9 @@ import {existsSync, mkdirSync, mkdtempSync, rmSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import type {Containers} from '../../agent/process/containers.js';
-import {createRemovals} from '../../agent/process/removal.js';
-import type {Sandboxes} from '../../agent/process/sandboxes.js';
+import type {Containers} from '../../agent/process/containers/containers.js';
+import {createRemovals} from '../../agent/process/containers/removal.js';
+import type {Sandboxes} from '../../agent/process/sandboxes/sandboxes.js';
 import type {Outcome} from '../../api/errors.js';
 
 test('nothing of a pod goes before the last of its containers has ended', async t => {

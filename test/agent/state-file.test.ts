@@ -2,8 +2,9 @@ import {mkdtempSync, mkdirSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import {settle, stateFile} from '../../agent/process/attempts.js';
-import {beginningLine, readStateFile} from '../../agent/process/state-file.js';
+import {stateFile} from '../../agent/process/attempts/attempts.js';
+import {settle} from '../../agent/process/containers/adoption.js';
+import {beginningLine, readStateFile} from '../../agent/process/attempts/state-file.js';
 import {limits} from '../../api/limits.js';
 
 test('a program that is killed before its shim has written all of it down ends with its code for an agent that saw it run', t => {

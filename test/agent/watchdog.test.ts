@@ -2,9 +2,9 @@ import {existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync} from 'node:
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {shimCommand} from '../../agent/process/shim.js';
-import {readBootId, statOf} from '../../agent/process/identity.js';
-import {readLeaseRecord, stands, startWatchdog, uptimeHundredths, writeLeaseRecord} from '../../agent/process/watchdog.js';
+import {shimCommand} from '../../agent/process/start/shim.js';
+import {readBootId, statOf} from '../../agent/process/os/identity.js';
+import {readLeaseRecord, stands, startWatchdog, uptimeHundredths, writeLeaseRecord} from '../../agent/process/leases/watchdog.js';
 import type {ContainerExit, ContainerSpec, Runtime} from '../../actors/node/runtime/runtime-port.js';
 import {createProcessRuntime} from '../../agent/process-runtime.js';
 import {systemClock, type Clock} from '../../system/time/clock.js';

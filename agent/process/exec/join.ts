@@ -1,0 +1,80 @@
+// Starting a program beside that of a container, once that has begun: what was only just spawned is another program's process still.
+
+import {statSync} from 'node:fs';
+import {succeeded} from '../../../api/errors.js';
+import {limits} from '../../../api/limits.js';
+import type {ContainerId} from '../../../actors/node/runtime/runtime-port.js';
+import type {Cancel, Clock} from '../../../system/time/clock.js';
+import type {Done} from '../../handlers.js';
+import {notRunning} from '../../refusals.js';
+import {logFile} from '../attempts/attempts.js';
+import type {Stock} from '../attempts/stock.js';
+import type {ContainerGroups} from '../cgroups/container-groups.js';
+import type {Container, Containers} from '../containers/containers.js';
+import type {Host} from '../host/host.js';
+import type {Drop} from '../users/privileges.js';
+import {spawnBeside, type Beside, type Spawned} from './beside.js';
+import {endsWithContainer, enteringOf} from './entering.js';
+import {followProgram, type ExecProgram, type ProgramListener} from './exec-program.js';
+import type {Killed} from './killed.js';
+import {runningProgramOf, type RunningProgram} from './running-program.js';
+
+export type ExecOptions = {
+	readonly containers: Containers;
+	readonly groups: ContainerGroups;
+	readonly stock: Stock;
+	readonly host: Host;
+	readonly clock: Clock;
+};
+
+/** What joining needs, and what it has killed. */
+export type Joining = ExecOptions & {readonly killed: Killed};
+
+/** A program that has begun, with what joins it. */
+export type Target = {readonly container: Container; readonly program: RunningProgram; readonly doors: readonly string[]};
+
+/** Answers with the program of a container once it has begun; `notRunning` where there is none, or it does not begin in time. */
+export function whenBegun(joining: Joining, id: ContainerId, done: Done<Target>, leftMs: number = limits.beginMs): Cancel {
+	const {containers, groups, clock} = joining;
+	const container = containers.find(id);
+	const {live} = container;
+	if (live?.started === undefined) {
+		done(notRunning(id));
+		return () => undefined;
+	}
+	const {started} = live;
+	const program = runningProgramOf(started.process.pid, started.beginning ?? dropOfLog(logFile(container.folder, live.attempt)));
+	if (program === undefined || leftMs <= 0) {
+		done(notRunning(id));
+		return () => undefined;
+	}
+	if (program === 'beginning') {
+		let cancel = clock.after(limits.beginLookMs, () => (cancel = whenBegun(joining, id, done, leftMs - limits.beginLookMs)));
+		return () => cancel();
+	}
+	done(succeeded({container, program, doors: groups.doorsOfRunning(id, live.attempt)}));
+	return () => undefined;
+}
+
+/** Throws an Error where its user cannot be had, and errno exceptions. */
+export function launch(
+	{host, stock, clock, killed}: Joining,
+	{container, program, doors}: Target,
+	wanted: Pick<Beside, 'argv' | 'stdin' | 'terminal'>,
+	listener: Omit<ProgramListener, 'onKill'>,
+): Spawned & {readonly program: ExecProgram} {
+	const isAlone = doors.length === 0 && !endsWithContainer(program.pid);
+	const entering = enteringOf(host, program.pid, program.drop);
+	const spawned = spawnBeside({...wanted, doors, entering}, program, host, stock);
+	const onKill = (leader: number): void => killed.note(container, leader);
+	return {...spawned, program: followProgram(spawned, clock, isAlone, {...listener, onKill})};
+}
+
+/**
+ * What an earlier version has started and not written down who as: its log belongs to that user, whom no program can change. Its further
+ * groups are not known.
+ */
+function dropOfLog(file: string): Drop {
+	const {uid, gid} = statSync(file);
+	return {user: {uid, gid}, groups: [], mayGain: false};
+}

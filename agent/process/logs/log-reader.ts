@@ -1,0 +1,158 @@
+// Answers `logs.read`: finds the attempt, reads a chunk, and waits for more where that was asked for.
+
+import {watch} from 'node:fs';
+import {failed, succeeded, type Outcome} from '../../../api/errors.js';
+import {limits} from '../../../api/limits.js';
+import type {ContainerId, LogChunk, LogRequest} from '../../../actors/node/runtime/runtime-port.js';
+import type {Cancel, Clock} from '../../../system/time/clock.js';
+import type {Done} from '../../handlers.js';
+import {noSuchLog, wrongLogRequest} from '../../refusals.js';
+import {attemptsIn, logFile} from '../attempts/attempts.js';
+import {explained} from '../os/explained.js';
+import {turn} from '../os/turn.js';
+import type {SandboxRecord} from '../sandboxes/sandboxes.js';
+import {offsetSince, readMarks, stamped, timeOf} from './log-times.js';
+import {beginsLine, nextLine, offsetOfTail, readLog, type Chunk} from './logs.js';
+
+export type LogReader = {
+	readonly read: (request: LogRequest, pod: SandboxRecord, done: Done<LogChunk>) => void;
+	/** Answers all that wait, with what there is. */
+	readonly close: () => void;
+};
+
+/** As much of a container as its reader needs. */
+type LoggedContainer = {readonly folder: string; readonly live: {readonly attempt: number; readonly onEnded: Set<() => void>} | undefined};
+
+/** Where containers are found, and their ends heard. */
+export type LoggedContainers = {
+	readonly find: (id: ContainerId) => LoggedContainer;
+	readonly whenEnded: (container: LoggedContainer, callback: () => void) => Cancel;
+};
+
+/** Of one attempt. */
+type Log = {readonly container: LoggedContainer; readonly attempt: number; readonly file: string};
+
+/** One reader of it. */
+type Reading = Log & {
+	readonly offset: number;
+	readonly maxBytes: number;
+	readonly timestamps: boolean;
+};
+
+export function createLogReader(containers: LoggedContainers, clock: Clock): LogReader {
+	const waiting = new Set<() => void>();
+
+	function read(request: LogRequest, pod: SandboxRecord, done: Done<LogChunk>): void {
+		const refusal = wrongLogRequest(request);
+		if (refusal !== undefined) return done(refusal);
+		const container = containers.find(request.id);
+		const attempt = attemptsIn(container.folder)[request.previous ? 1 : 0];
+		if (attempt === undefined) return done(noSuchLog(request, pod.name));
+		void outcomeOf(request, pod, {container, attempt, file: logFile(container.folder, attempt)}).then(done);
+	}
+
+	async function outcomeOf(request: LogRequest, pod: SandboxRecord, log: Log): Promise<Outcome<LogChunk>> {
+		try {
+			const reading = {
+				...log,
+				offset: request.offset ?? (await firstOffset(log.file, request)),
+				maxBytes: Math.min(request.maxBytes, limits.logChunkBytes),
+				timestamps: request.timestamps === true,
+			};
+			const chunk = await chunkOf(reading);
+			if (isWorthIt(chunk) || request.waitMs <= 0) return succeeded(chunk);
+			if (waiting.size < limits.logFollowers) return succeeded(await whenMore({...reading, offset: chunk.nextOffset}, request.waitMs));
+			return failed('ERR_BUSY', {address: `logs of ${pod.namespace}/${pod.name}`, waiting: waiting.size});
+		} catch (error) {
+			return failed('ERR_RUNTIME', {message: explained(error)});
+		}
+	}
+
+	/** Comes at the first of: more text, the end of the attempt, the end of the wait. */
+	async function whenMore(reading: Reading, waitMs: number): Promise<LogChunk> {
+		let isOver = false;
+		let finish = (): void => undefined;
+		const over = new Promise<void>(resolve => {
+			finish = () => {
+				isOver = true;
+				resolve();
+			};
+		});
+		const cancel = clock.after(waitMs, finish);
+		waiting.add(finish);
+		const forget = containers.whenEnded(reading.container, finish);
+		let stopPause: Cancel = () => undefined;
+		try {
+			for (let from = reading; ;) {
+				const sign = signOf(reading.file);
+				try {
+					const before = await chunkOf(from); // What came between the last look and the watch.
+					if (isWorthIt(before) || isOver) return before;
+					await Promise.race([over, sign.heard]);
+				} finally {
+					sign.close();
+				}
+				const chunk = await chunkOf(from);
+				if (isWorthIt(chunk) || isOver) return chunk;
+				from = {...from, offset: chunk.nextOffset};
+				// Some program touches its log all the time and writes nothing.
+				await Promise.race([over, new Promise<void>(resolve => (stopPause = clock.after(limits.logLookMs, resolve)))]);
+			}
+		} finally {
+			waiting.delete(finish);
+			cancel();
+			stopPause();
+			forget();
+		}
+	}
+
+	/** From the offset on, or after the hole that is there. Whether the attempt lives is asked first: what it wrote before its end is then surely in the file. */
+	async function chunkOf(reading: Reading): Promise<LogChunk> {
+		const {container, attempt, file, maxBytes} = reading;
+		for (let {offset} = reading; ; await turn()) {
+			const isOver = container.live?.attempt !== attempt;
+			const chunk = readLog(file, offset, maxBytes);
+			if (chunk.data.length > 0 && reading.timestamps) return stampedChunk(reading, chunk, isOver);
+			const {data, nextOffset, atEnd} = chunk;
+			if (data.length > 0 || atEnd) return {data: data.toString('base64'), nextOffset, end: isOver && atEnd, attempt};
+			offset = nextOffset;
+		}
+	}
+
+	function stampedChunk({file, maxBytes, attempt}: Reading, {data, nextOffset, atEnd}: Chunk, isOver: boolean): LogChunk {
+		const from = nextOffset - data.length; // What was rotated away, or is a hole, was skipped.
+		const marks = readMarks(file);
+		const nowMs = clock.nowMs();
+		const piece = {data, offset: from, beginsLine: beginsLine(file, from)};
+		const {data: text, taken} = stamped(piece, position => timeOf(marks, position, nowMs), maxBytes);
+		return {data: text.toString('base64'), nextOffset: from + taken, end: isOver && atEnd && taken === data.length, attempt};
+	}
+
+	return {
+		read,
+		close() {
+			for (const finish of [...waiting]) finish();
+		},
+	};
+}
+
+const isWorthIt = (chunk: LogChunk): boolean => chunk.data !== '' || chunk.end;
+
+/** The first word of the kernel that something was done to a file; no other is listened to. Throws errno exceptions. */
+function signOf(file: string): {readonly heard: Promise<void>; readonly close: () => void} {
+	const watcher = watch(file);
+	const heard = new Promise<void>(resolve => {
+		const hear = (): void => {
+			watcher.close();
+			resolve();
+		};
+		watcher.once('change', hear).once('error', hear);
+	});
+	return {heard, close: () => watcher.close()};
+}
+
+/** Of the last lines, those that were begun at that time or later. */
+async function firstOffset(file: string, {tailLines, sinceMs}: LogRequest): Promise<number> {
+	const tail = tailLines === undefined ? 0 : await offsetOfTail(file, tailLines);
+	return sinceMs === undefined ? tail : Math.max(tail, await nextLine(file, offsetSince(readMarks(file), sinceMs)));
+}

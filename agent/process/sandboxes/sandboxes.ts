@@ -1,0 +1,133 @@
+// The sandboxes of a node: a folder per pod with a small file that says whose it is and which address it has.
+//
+// The folders are the truth: an agent that starts finds all pods of earlier ones, and none of their addresses is given out twice.
+
+import {existsSync, readFileSync, readdirSync, renameSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
+import type {SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
+import {hasCode} from '../../../system/files/errno.js';
+import {sandboxFile, type Stock} from '../attempts/stock.js';
+import {isPodUser, type PodUsers} from '../users/pod-users.js';
+import type {User} from '../users/privileges.js';
+import {createAddressPool} from './addresses.js';
+
+export type SandboxRecord = {
+	readonly uid: string;
+	readonly namespace: string;
+	readonly name: string;
+	readonly podIP: string;
+	/** Whose programs are whose; undefined: the node gives out no users, or did not when the pod came. */
+	readonly owner: {readonly controller: string; readonly user: User} | undefined;
+};
+
+export type Sandboxes = {
+	/** The sandbox there is, or a new one. Throws errno exceptions; an Error when no address is left. */
+	readonly ensure: (spec: SandboxSpec) => SandboxRecord;
+	readonly find: (uid: string) => SandboxRecord | undefined;
+	readonly list: () => readonly string[];
+	readonly folderOf: (uid: string) => string;
+	/** Frees the address and the user; the folder is gone by now. */
+	readonly forget: (uid: string) => void;
+};
+
+/** Of the empty folder in a sandbox on which its containers put their private roots together. */
+export const privateRootName = '.root';
+
+/** Beside it: what the shim of a container's last attempt has mounted to hide folders. */
+export const tableName = (container: string): string => `.mounts-${container}`;
+
+/** Names of pods and containers become folders; nothing else may. */
+export const isFolderName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(name);
+
+/** Names of the folders in a folder; none when it is not there. Throws other errno exceptions. */
+export function foldersIn(folder: string): string[] {
+	try {
+		return readdirSync(folder, {withFileTypes: true})
+			.filter(entry => entry.isDirectory() && isFolderName(entry.name))
+			.map(entry => entry.name);
+	} catch (error) {
+		if (hasCode(error, 'ENOENT')) return [];
+		throw error;
+	}
+}
+
+/** What the file of one sandbox says; undefined when it is missing or damaged. */
+export function readSandbox(directory: string, uid: string): SandboxRecord | undefined {
+	try {
+		const text = readFileSync(path.join(directory, uid, sandboxFile), 'utf8');
+		const {namespace, name, podIP, controller, user} = JSON.parse(text) as Record<string, unknown>;
+		if (typeof namespace !== 'string' || typeof name !== 'string' || typeof podIP !== 'string') return undefined;
+		// Without both it is of a version that gave out no users; with one that was never given out it is damaged.
+		if (user !== undefined && !(typeof controller === 'string' && isPodUser(user))) return undefined;
+		const owner = typeof controller === 'string' && user !== undefined ? {controller, user: {uid: user, gid: user}} : undefined;
+		return {uid, namespace, name, podIP, owner};
+	} catch {
+		return undefined;
+	}
+}
+
+/** Reads what there is. Without `users` nobody gives any out. Throws errno exceptions, and a RangeError for a wrong subnet. */
+export function openSandboxes(
+	directory: string,
+	subnet: string,
+	stock: Stock,
+	onWarning: (message: string) => void,
+	users?: PodUsers,
+): Sandboxes {
+	const pool = createAddressPool(subnet, directory);
+	const known = new Map<string, SandboxRecord>();
+	for (const uid of foldersIn(directory)) {
+		const record = readSandbox(directory, uid);
+		if (record === undefined)
+			onWarning(`the sandbox "${path.join(directory, uid)}" has no readable ${sandboxFile}; it gets a new address when it is used`);
+		else known.set(uid, record);
+	}
+	for (const [uid, record] of [...known]) {
+		pool.claim(record.podIP);
+		const {owner} = record;
+		if (owner === undefined || users === undefined) continue;
+		known.set(uid, {...record, owner: {...owner, user: users.claim(owner.controller, owner.user)}});
+	}
+
+	const make = ({uid, namespace, name, controller}: SandboxSpec): SandboxRecord => {
+		const user = users?.take(controller);
+		const owner = user === undefined ? undefined : {controller, user};
+		const podIP = pool.take();
+		try {
+			if (podIP === undefined) throw new Error(`no address is left for pods in "${subnet}"`);
+			const ofOwner = owner === undefined ? {} : {controller, user: owner.user.uid};
+			write(path.join(directory, uid), `${JSON.stringify({namespace, name, uid, podIP, ...ofOwner})}\n`);
+			return {uid, namespace, name, podIP, owner};
+		} catch (error) {
+			if (podIP !== undefined) pool.free(podIP);
+			if (owner !== undefined) users?.release(controller);
+			throw error;
+		}
+	};
+
+	/** A folder that is there already has lost its record, and perhaps not its containers. */
+	const write = (folder: string, text: string): void => {
+		if (!existsSync(folder)) return stock.put('sandboxes', folder, fresh => writeFileSync(path.join(fresh, sandboxFile), text));
+		const file = path.join(folder, sandboxFile);
+		writeFileSync(`${file}.new`, text, {mode: 0o600});
+		renameSync(`${file}.new`, file);
+	};
+
+	return {
+		ensure(spec) {
+			const record = known.get(spec.uid) ?? make(spec);
+			known.set(spec.uid, record);
+			return record;
+		},
+		find: uid => known.get(uid),
+		list: () => foldersIn(directory),
+		folderOf: uid => path.join(directory, uid),
+		forget(uid) {
+			const record = known.get(uid);
+			known.delete(uid);
+			if (record === undefined) return;
+			pool.free(record.podIP);
+			if (record.owner !== undefined) users?.release(record.owner.controller);
+		},
+	};
+}

@@ -1,0 +1,144 @@
+// From the spec of a container to what is spawned, or to the reason why it cannot be.
+//
+// Everything that can be known beforehand is checked here, so that a container that cannot start is an answer with a reason
+// and not an exit with a number.
+
+import {failed, succeeded, type Outcome} from '../../../api/errors.js';
+import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
+import type {Host} from '../host/host.js';
+import {defaultTerm} from '../host/terminal.js';
+import {mountText, type MountTools} from '../mounts/mount-text.js';
+import {planMounts, seenBy, type MountPlan, type Wanted} from '../mounts/mounts.js';
+import {chooseUser, type Drop, type User} from '../users/privileges.js';
+import {findProgram, obstacleToDirectory} from './programs.js';
+import {isOdd, isUnsayable, shimCommand, shimDescriptors, type Launch, type View} from './shim.js';
+import {dropInView, rightsOf} from './rights.js';
+import type {SpawnPlan} from './spawn.js';
+
+const defaultDirectory = '/';
+
+/** What a start is given beside its spec. */
+export type Start = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataKib' | 'inputEnd'> & {
+	/** Of the pod's volumes, and where mounts are put together. */
+	readonly around: Omit<Wanted, 'mounts' | 'readOnlyRoot' | 'podHome'>;
+	/** The user of the pod, where the node has given it one. */
+	readonly own: User | undefined;
+	/** The most processes that it may have. */
+	readonly userProcesses: number | undefined;
+	/** The folder of the pod's own for programs of a user; undefined: there is none. */
+	readonly homeOf: (user: User) => string | undefined;
+	/** What this node keeps in memory only, if that is mounted. */
+	readonly memory: string | undefined;
+};
+
+/** Fails with ERR_BAD_REQUEST for what no host could run and with ERR_RUNTIME for what this one cannot. */
+export function planOf(
+	spec: OpenedSpec,
+	host: Host,
+	{around, own, userProcesses, homeOf, memory, ...start}: Start,
+): Outcome<Omit<SpawnPlan, 'folder' | 'attempt'>> {
+	const name = spec.id.container;
+	const problem = problemOf(spec);
+	if (problem !== undefined) return failed('ERR_BAD_REQUEST', {message: `container "${name}": ${problem}`});
+	const refused = (reason: string): ReturnType<typeof failed> =>
+		failed('ERR_RUNTIME', {message: `container "${name}" cannot start: ${reason}`});
+	if (spec.tty && host.terminal === undefined) return refused('it asks for a tty, and this node has no script(1) of util-linux that works');
+
+	const choice = chooseUser(host.agent, {own, uid: spec.runAsUser, gid: spec.runAsGroup, isNonRoot: spec.runAsNonRoot});
+	if (!choice.ok) return refused(choice.reason);
+	const {user} = choice;
+	const isAgent = user.uid === host.agent.uid && user.gid === host.agent.gid;
+	const groups = spec.groups.filter(group => group !== user.gid);
+	// What set-user-ID files trust, /etc/shadow and the like, may be a volume.
+	const isOwn = user.uid === own?.uid;
+	const drop: Drop = {
+		user,
+		groups,
+		userProcesses: isOwn ? userProcesses : undefined,
+		mayGain: spec.allowPrivilegeEscalation && spec.mounts.length === 0,
+	};
+	const rights = rightsOf(host, drop);
+	if (!rights.ok) return refused(rights.reason);
+
+	if (host.mountTools === undefined && (spec.mounts.length > 0 || spec.readOnlyRoot)) return refused(noMounts(spec, host));
+	const podHome = homeOf(user);
+	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot, podHome});
+	if (!seen.ok) return refused(seen.reason);
+	const looker = {user, isAgent, groups, seen: seenBy(seen.plan)};
+	// What it has mounted over its folder hides that.
+	const home = (seen.plan === undefined ? podHome : seen.plan.podHome) ?? defaultDirectory;
+	const directory = spec.workingDir ?? home;
+	const obstacle = obstacleToDirectory(directory, looker);
+	if (obstacle !== undefined) return refused(obstacle);
+	const {env, searchPath, shown} = environmentOf(spec, home, host.path);
+	const program = findProgram(spec.argv[0] ?? '', searchPath, directory, looker);
+	if (!program.ok) return refused(program.reason);
+	if (isUnsayable(program.file, env)) {
+		return refused(`the path of its program, "${program.file}", has a "=" and so cannot be combined with the names of its variables`);
+	}
+	const {plan: mounts} = seen;
+	return succeeded({
+		command: shimCommand({
+			argv: spec.argv,
+			env,
+			path: host.path,
+			directory,
+			drop: mounts === undefined ? rights.drop : dropInView(host, rights.drop, drop),
+			bootId: host.bootId,
+			userProcesses: drop.userProcesses,
+			view: mounts === undefined || host.mountTools === undefined ? undefined : viewOf(mounts, host.mountTools, host, memory),
+			namespaces: host.namespaces,
+			terminal: spec.tty && host.terminal !== undefined ? {...host.terminal, owner: isAgent ? undefined : user.uid} : undefined,
+			...start,
+		}),
+		input: spec.stdin ? 'kept' : spec.tty ? 'open' : 'none',
+		isApart: host.namespaces !== undefined,
+		privateRoot: mounts !== undefined && mounts.covers.length > 0 ? mounts.root : undefined,
+		beginning: {...drop, directory, ...shown},
+		logOwner: isAgent ? undefined : user,
+		shimUser: isAgent || host.dropper !== undefined ? undefined : user,
+	});
+}
+
+type Environment = Pick<Launch, 'env'> & {
+	/** Where its first word is looked up. */
+	readonly searchPath: string;
+	/** What may be told of it. */
+	readonly shown: Pick<SpawnPlan['beginning'], 'home' | 'path'>;
+};
+
+/** What its spec says, and what every program has where that says nothing. */
+function environmentOf({env, tty}: OpenedSpec, home: string, path: string): Environment {
+	const variableOf = (name: string) => env.findLast(variable => variable.name === name);
+	const usual = [...(tty ? [defaultTerm] : []), {name: 'HOME', value: home}, {name: 'PATH', value: path}];
+	/** Of a Secret no value is shown. */
+	const shownValue = (name: string, otherwise: string): string =>
+		env.some(variable => variable.name === name && variable.isSecret === true) ? '<from a secret>' : (variableOf(name)?.value ?? otherwise);
+	return {
+		env: [...usual.filter(({name}) => variableOf(name) === undefined), ...env],
+		searchPath: variableOf('PATH')?.value ?? path,
+		shown: {home: shownValue('HOME', home), path: shownValue('PATH', path)},
+	};
+}
+
+const noMounts = ({mounts}: OpenedSpec, {agent}: Host): string =>
+	`it asks for ${mounts.length > 0 ? 'volumes' : 'a read-only root'}, and this node gives ${agent.uid === 0 ? 'the agent no mount namespaces' : 'an agent that is not root no user namespaces in which it could mount them'}`;
+
+const viewOf = (plan: MountPlan, tools: MountTools, {namespaces}: Host, memory: string | undefined): View => ({
+	unshare: namespaces === undefined ? tools.unshare : undefined,
+	...mountText(plan, tools, {memory, stateDescriptor: shimDescriptors.state}),
+});
+
+/** What no kernel takes. */
+function problemOf({argv, env, attempt, workingDir}: OpenedSpec): string | undefined {
+	if (argv.length === 0) return 'command must name a program, got none';
+	if (!Number.isSafeInteger(attempt) || attempt < 0) return `attempt must be a whole number from 0, got ${attempt}`;
+	if ([...argv, workingDir ?? ''].some(word => word.includes('\0'))) return 'command, args and workingDir must not hold NUL characters';
+	const wrong = env.find(({name, value}) => name === '' || /[=\0]/.test(name) || value.includes('\0'));
+	if (wrong !== undefined)
+		return `the name of a variable must not be empty or hold "=" or NUL, nor its value NUL, got the name ${JSON.stringify(wrong.name)}`;
+	const odd = env.find(({name, isSecret}) => isSecret === true && isOdd(name));
+	if (odd !== undefined)
+		return `variable ${JSON.stringify(odd.name)} gets its value from a Secret, so its name must be letters, digits and "_", not starting with a digit, and none that shells use: another one would be set where all users of the node can read it`;
+	return undefined;
+}

@@ -1,0 +1,126 @@
+// Starts the shim of one attempt: makes its files, opens its descriptors, and leaves the agent with nothing but a lifeline.
+
+import {spawn, type ChildProcess} from 'node:child_process';
+import {closeSync, constants, existsSync, fchownSync, mkdirSync, openSync, rmSync, writeSync} from 'node:fs';
+import {attemptFolder, lifelineFile, logFile, stateFile, stdinEndFile, stdinFile} from '../attempts/attempts.js';
+import {openBothEnds} from '../attempts/lifelines.js';
+import {beginningLine} from '../attempts/state-file.js';
+import {makeFifos, type Stock} from '../attempts/stock.js';
+import {inheritableFiles} from '../os/descriptors.js';
+import type {Beginning, User} from '../users/privileges.js';
+import type {ShimCommand} from './shim.js';
+
+export type SpawnPlan = {
+	readonly folder: string;
+	readonly attempt: number;
+	readonly command: ShimCommand;
+	/** `kept`: whoever writes into the FIFO beside the attempts is read, until the one that ends it is written to. `open`: nobody ever writes. */
+	readonly input: 'none' | 'open' | 'kept';
+	/** A folder that has to be there and empty. */
+	readonly privateRoot: string | undefined;
+	/** The shim has a /proc of its own. */
+	readonly isApart: boolean;
+	/** Written down, for what joins it later. */
+	readonly beginning: Beginning;
+	/** Who may open the log through /dev/stdout; undefined: the agent's own user runs the program. */
+	readonly logOwner: User | undefined;
+	/** Who the shim itself runs as; undefined: as the agent. */
+	readonly shimUser: User | undefined;
+};
+
+export type Shim = {
+	/** Its reading end, which ends at once when the shim did not start. */
+	readonly lifeline: number;
+	/** SIGKILL to it and all that has not left its group. */
+	readonly kill: () => void;
+};
+
+/** `onError` says why the shim did not start. Throws errno exceptions. */
+export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error) => void): Shim {
+	const {folder, attempt, command} = plan;
+	const open: number[] = [];
+	const kept = (descriptor: number): number => {
+		open.push(descriptor);
+		return descriptor;
+	};
+	let lifeline: number | undefined;
+	try {
+		if (!existsSync(folder)) stock.put('containers', folder);
+		else if (!existsSync(lifelineFile(folder))) makeFifos([lifelineFile(folder)]);
+		const target = attemptFolder(folder, attempt);
+		if (existsSync(target)) rmSync(target, {recursive: true, force: true}); // Left by a start that failed.
+		stock.put('attempts', target);
+		const state = kept(openSync(stateFile(folder, attempt), constants.O_WRONLY | constants.O_APPEND));
+		writeSync(state, beginningLine(plan.beginning));
+		const log = kept(openSync(logFile(folder, attempt), constants.O_WRONLY | constants.O_APPEND));
+		if (plan.logOwner !== undefined) fchownSync(log, plan.logOwner.uid, plan.logOwner.gid);
+		if (plan.privateRoot !== undefined) mkdirSync(plan.privateRoot, {recursive: true, mode: 0o700});
+		const proc = plan.isApart ? [kept(openSync('/proc', constants.O_RDONLY | constants.O_DIRECTORY))] : [];
+		const ends = openBothEnds(lifelineFile(folder));
+		kept(ends.forShim);
+		lifeline = ends.forAgent;
+		const shim = spawn(command.file, command.args, {
+			cwd: '/',
+			env: command.env,
+			detached: true,
+			stdio: covered([openInput(folder, plan.input, kept), log, 'ignore', state, ends.forShim, ...proc], kept),
+			...plan.shimUser,
+		});
+		shim.once('error', onError).unref();
+		return {lifeline, kill: () => killGroupOf(shim)};
+	} catch (error) {
+		if (lifeline !== undefined) closeSync(lifeline);
+		throw error;
+	} finally {
+		for (const descriptor of open) closeSync(descriptor);
+	}
+}
+
+/** Of a child that leads a group, as long as it runs itself: its number is nobody else's until then. */
+function killGroupOf({pid, exitCode, signalCode}: ChildProcess): void {
+	try {
+		if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
+	} catch {
+		// Over.
+	}
+}
+
+type Stdio = readonly (number | 'ignore')[];
+
+/** Puts /dev/null over each file that the shim would inherit: a descriptor of two digits is not one that every shell can close. */
+function covered(stdio: Stdio, kept: (descriptor: number) => number): (number | 'ignore')[] {
+	const files = inheritableFiles().filter(descriptor => descriptor >= stdio.length);
+	if (files.length === 0) return [...stdio];
+	const nothing = kept(openSync('/dev/null', constants.O_RDWR));
+	const last = Math.max(...files);
+	const above = Array.from({length: last + 1 - stdio.length}, (_, index) => files.includes(index + stdio.length));
+	return [...stdio, ...above.map(covers => (covers ? nothing : 'ignore'))];
+}
+
+/** For a helper or a program that needs no files of the agent: `close` after the spawn. Throws errno exceptions. */
+export function isolatedStdio(first: Stdio = ['ignore', 'ignore', 'ignore']): {
+	readonly stdio: (number | 'ignore')[];
+	readonly close: () => void;
+} {
+	const open: number[] = [];
+	const stdio = covered(first, descriptor => {
+		open.push(descriptor);
+		return descriptor;
+	});
+	return {
+		stdio,
+		close() {
+			for (const descriptor of open) closeSync(descriptor);
+		},
+	};
+}
+
+/** Whoever keeps input open has a writing end of its own, so the program finds the end of it once that one is gone. */
+function openInput(folder: string, input: SpawnPlan['input'], kept: (descriptor: number) => number): number | 'ignore' {
+	if (input === 'none') return 'ignore';
+	const missing = [stdinFile(folder), stdinEndFile(folder)].filter(file => !existsSync(file));
+	if (missing.length > 0) makeFifos(missing);
+	// Both ends at once never wait for another.
+	const both = kept(openSync(stdinFile(folder), constants.O_RDWR));
+	return input === 'open' ? both : kept(openSync(stdinFile(folder), constants.O_RDONLY));
+}

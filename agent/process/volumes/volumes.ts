@@ -1,0 +1,209 @@
+// The volumes of pods, as folders: `<uid>/.volumes/<name>/` has a small file that says what it is, and its data unless that is elsewhere.
+//
+// The files are the truth: a later agent finds what an earlier one made. Nothing of a host's own is ever mounted or linked in these
+// folders, so that removing a sandbox removes what is its own and nothing else.
+
+import {existsSync, readFileSync} from 'node:fs';
+import {chmod, chown, mkdir, rename, writeFile} from 'node:fs/promises';
+import path from 'node:path';
+import {AppError, failed, succeeded, type Outcome} from '../../../api/errors.js';
+import type {RuntimeCommand, VolumeSource, VolumeSpec} from '../../../actors/node/runtime/runtime-port.js';
+import type {NodeSecrets} from '../../../actors/node/runtime/secrets-port.js';
+import {keyMissing, openSecrets, secretMissing, type OpenedSecrets} from '../../secret-open.js';
+import {isRelativeDown} from '../os/beneath.js';
+import {explained} from '../os/explained.js';
+import {removeTree} from '../os/trees.js';
+import type {User} from '../users/privileges.js';
+import {hostPathOf, type HostPaths} from './host-paths.js';
+import type {Memory, VolumeOwner} from './memory.js';
+import {putFiles, type FileContent} from './volume-files.js';
+
+/** What the file of a volume says. */
+export type VolumeRecord =
+	| {readonly type: 'hostPath'; readonly path: string; readonly check: string}
+	/** `place`: absolute. Its programs may write into it. */
+	| {readonly type: 'scratch'; readonly place: string}
+	/** Only the agent writes. */
+	| {readonly type: 'files'; readonly place: string};
+
+type Command = Extract<RuntimeCommand, {type: 'volumes.ensure'}>;
+
+export type Volumes = {
+	/** Answers with `ERR_CONFIG_MISSING` for a Secret or an entry that is not there and `ERR_RUNTIME` for what this node cannot do. */
+	readonly ensure: (command: Command, done: (outcome: Outcome<null>) => void) => void;
+	/** Undefined: there is no such volume, or its file is damaged. */
+	readonly find: (uid: string, name: string) => VolumeRecord | undefined;
+	/** After what is under way for the pod. Rejects with errno exceptions and Errors. */
+	readonly remove: (uid: string) => Promise<void>;
+};
+
+export type VolumesOptions = {
+	readonly folderOf: (uid: string) => string;
+	/** Undefined: it was removed. */
+	readonly find: (uid: string) => {readonly owner: {readonly user: User} | undefined} | undefined;
+	/** Undefined: nothing can be kept in memory only. */
+	readonly memory: Memory | undefined;
+	readonly secrets: NodeSecrets;
+	readonly hostPaths: HostPaths;
+	/** Who the agent is: only root gives files away. */
+	readonly isRoot: boolean;
+};
+
+const volumesName = '.volumes';
+const recordName = 'volume.json';
+
+/** A reason that is told. */
+const refusal = (message: string, code: 'ERR_RUNTIME' | 'ERR_CONFIG_MISSING' | 'ERR_BAD_REQUEST' = 'ERR_RUNTIME'): AppError =>
+	new AppError(code, {message});
+
+export function createVolumes({folderOf, find, memory, secrets, hostPaths, isRoot}: VolumesOptions): Volumes {
+	/** What is under way, by pod: one after the other. */
+	const queues = new Map<string, Promise<unknown>>();
+
+	function inTurn<Value>(uid: string, run: () => Promise<Value>): Promise<Value> {
+		const current = (queues.get(uid) ?? Promise.resolve()).then(run, run);
+		const settled = current
+			.catch(() => undefined)
+			.then(() => {
+				if (queues.get(uid) === settled) queues.delete(uid);
+			});
+		queues.set(uid, settled);
+		return current;
+	}
+
+	const folderOfVolume = (uid: string, name: string): string => path.join(folderOf(uid), volumesName, name);
+
+	async function ensureAll({uid, namespace, volumes, fsGroup}: Command): Promise<void> {
+		const pod = find(uid);
+		if (pod === undefined) throw refusal(`the sandbox "${uid}" is not there any more`);
+		if (volumes.length > 0) await makeFolder(path.join(folderOf(uid), volumesName), 0o700);
+		const owner = isRoot ? ownerOf(pod.owner?.user, fsGroup) : undefined;
+		for (const volume of volumes) {
+			try {
+				await ensureOne(uid, namespace, volume, owner);
+			} catch (error) {
+				if (error instanceof AppError) throw new AppError(error.code, {message: `volume "${volume.name}": ${error.message}`});
+				throw refusal(`volume "${volume.name}" cannot be made: ${explained(error)}`);
+			}
+		}
+	}
+
+	async function ensureOne(uid: string, namespace: string, {name, source}: VolumeSpec, owner: VolumeOwner | undefined): Promise<void> {
+		const folder = folderOfVolume(uid, name);
+		await makeFolder(folder, 0o700);
+		const record = await recordOf(uid, namespace, name, source, owner);
+		// All at once: a container may start just now.
+		await writeFile(path.join(folder, `${recordName}.new`), JSON.stringify(record), {mode: 0o600});
+		await rename(path.join(folder, `${recordName}.new`), path.join(folder, recordName));
+	}
+
+	async function recordOf(
+		uid: string,
+		namespace: string,
+		name: string,
+		source: VolumeSource,
+		owner: VolumeOwner | undefined,
+	): Promise<VolumeRecord> {
+		const onDisk = path.join(folderOfVolume(uid, name), 'data');
+		switch (source.type) {
+			case 'hostPath': {
+				const found = hostPathOf(source.path, source.check, hostPaths);
+				if (!found.ok) throw refusal(found.reason);
+				return {type: 'hostPath', path: source.path, check: source.check};
+			}
+			case 'emptyDir': {
+				if (!source.inMemory) return {type: 'scratch', place: await makeFolder(onDisk, 0o777, owner)};
+				if (memory === undefined) throw refusal('medium Memory needs an agent that is root and may mount file systems');
+				return {type: 'scratch', place: await memory.makeVolume(uid, name, {sizeBytes: source.sizeLimitBytes, owner})};
+			}
+			case 'files': {
+				const files = source.files.map(({path: file, mode, data}) => ({path: file, mode, data: Buffer.from(data, 'base64')}));
+				return {type: 'files', place: await fill(onDisk, files, owner)};
+			}
+			case 'secret': {
+				const files = secretFiles(source, namespace, await openedSecret(source, namespace, secrets));
+				return {type: 'files', place: await fill(memory === undefined ? onDisk : await memory.makeFolder(uid, name), files, owner)};
+			}
+		}
+	}
+
+	return {
+		ensure(command, done) {
+			inTurn(command.uid, () => ensureAll(command)).then(
+				() => done(succeeded(null)),
+				(error: unknown) => done(failed(error instanceof AppError ? error.code : 'ERR_RUNTIME', {message: explained(error)})),
+			);
+		},
+		find: (uid, name) => readRecord(path.join(folderOfVolume(uid, name), recordName)),
+		remove: uid =>
+			inTurn(uid, async () => {
+				await memory?.remove(uid);
+				await removeTree(path.join(folderOf(uid), volumesName));
+			}),
+	};
+}
+
+/** What is made for a pod is its user's, and its fsGroup's where it names one. */
+function ownerOf(user: User | undefined, fsGroup: number | undefined): VolumeOwner | undefined {
+	if (user === undefined && fsGroup === undefined) return undefined;
+	return {uid: user?.uid ?? -1, gid: fsGroup ?? user?.gid ?? -1, isGroup: fsGroup !== undefined};
+}
+
+/**
+ * For programs of all users of the pod, unless it names a group: then for those of that group, and so is what they make in it. One that is there already is
+ * as its programs want it; it gets its name last, so none is there half made.
+ */
+async function makeFolder(folder: string, mode: number, owner?: VolumeOwner): Promise<string> {
+	if (existsSync(folder)) return folder;
+	const fresh = `${folder}.new`;
+	await mkdir(fresh, {recursive: true, mode: 0o700});
+	if (owner !== undefined) await chown(fresh, owner.uid, owner.gid);
+	await chmod(fresh, owner?.isGroup === true ? mode | 0o2000 : mode);
+	await rename(fresh, folder);
+	return folder;
+}
+
+async function fill(folder: string, files: readonly FileContent[], owner: VolumeOwner | undefined): Promise<string> {
+	const wrong = files.find(file => !isRelativeDown(file.path) || file.path === '' || file.path.startsWith('..'));
+	if (wrong !== undefined) throw refusal(`the path of a file must lead down, got ${JSON.stringify(wrong.path)}`, 'ERR_BAD_REQUEST');
+	const isGroup = owner?.isGroup === true;
+	await makeFolder(folder, 0o755, owner);
+	if (owner !== undefined) await chown(folder, owner.uid, owner.gid);
+	await chmod(folder, isGroup ? 0o2755 : 0o755);
+	// As Kubernetes has it: the group reads what the owner reads.
+	await putFiles(folder, isGroup ? files.map(file => ({...file, mode: file.mode | 0o440})) : files, owner);
+	return folder;
+}
+
+type SecretSource = Extract<VolumeSource, {type: 'secret'}>;
+
+const openedSecret = ({ref}: SecretSource, namespace: string, secrets: NodeSecrets): Promise<OpenedSecrets> =>
+	new Promise((resolve, reject) =>
+		openSecrets([ref], namespace, secrets, opened => {
+			if (opened.ok) resolve(opened.value);
+			else reject(AppError.of(opened.error));
+		}),
+	);
+
+function secretFiles({ref, items, mode}: SecretSource, namespace: string, opened: OpenedSecrets): readonly FileContent[] {
+	const data = opened.get(ref.secret);
+	if (data === undefined) {
+		if (ref.optional) return [];
+		throw refusal(secretMissing(ref.secret), 'ERR_CONFIG_MISSING');
+	}
+	const wanted = items ?? Object.keys(data).map(key => ({key, path: key, mode}));
+	return wanted.flatMap(({key, path: file, mode: ofFile}) => {
+		const value = Object.hasOwn(data, key) ? data[key] : undefined;
+		if (value !== undefined) return [{path: file, mode: ofFile, data: Buffer.from(value, 'base64')}];
+		if (ref.optional) return [];
+		throw refusal(keyMissing(key, namespace, ref.secret), 'ERR_CONFIG_MISSING');
+	});
+}
+
+function readRecord(file: string): VolumeRecord | undefined {
+	try {
+		return JSON.parse(readFileSync(file, 'utf8')) as VolumeRecord;
+	} catch {
+		return undefined;
+	}
+}
