@@ -107,7 +107,7 @@ export class EventLog {
 		if (this.#dirty.delete(key)) this.#write(key);
 	}
 
-	/** Writes what is dirty, and drops what nobody will be shown any more. */
+	/** Writes what is dirty, and drops what is too old to be shown. */
 	flush(): void {
 		this.#cancelTimer();
 		const dirty = [...this.#dirty];

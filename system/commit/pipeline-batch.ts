@@ -39,7 +39,7 @@ export type Step = {
 	readonly waiting: Waiting;
 	readonly version: number;
 	readonly write: Write;
-	/** The revision as the index will hold it; its bytes are made once, for everybody. */
+	/** The revision as the index will hold it; its bytes are made once, for store, index, watchers and topics. */
 	readonly object: ApiObject | undefined;
 	readonly json: () => string;
 };
@@ -67,7 +67,7 @@ export function assemble(queue: readonly Waiting[], around: Surroundings): Assem
 	const keys = new Set<string>();
 	let bytes = 0;
 	for (const waiting of queue) {
-		// Nobody overtakes: a second write of one key, or one that does not fit, begins the next batch.
+		// No write overtakes another: a second write of one key, or one that does not fit, begins the next batch.
 		if (steps.length === limits.batchOperations || keys.has(waiting.storeKey)) break;
 		const step = stepOf(waiting, around.lastVersion + steps.length + 1, around.schemaVersionOf);
 		const size = atMostBytes(step);

@@ -1,7 +1,7 @@
 // The commit pipeline: every write of the control system goes through this one queue into the store, and nothing is seen or
 // answered before it is durable. What waits is bounded by its writers: an actor whose commit is in flight asks for no other.
 //
-// Flushes run by `defer`, never inside a submit: those who are answered by one batch can be in the next (group commit).
+// Flushes run by `defer`, never inside a submit: actors that are answered by one batch can be in the next (group commit).
 
 import {failure, type Failure, type Outcome} from '../../api/errors.js';
 import {address, controlSystem, parseObjectKey, type ObjectKey} from '../../api/keys.js';
@@ -19,9 +19,9 @@ export type PipelineOptions = EpochOptions & {
 	readonly onApplied: (changes: readonly Change[]) => void;
 	/** Whether the leader's term still runs: asked before a batch is sent, and before it counts. */
 	readonly mayAct?: () => boolean;
-	/** The term is over: somebody else writes to the store, or it cannot be found out whether a batch was taken. */
+	/** The term is over: another leader writes to the store, or it cannot be found out whether a batch was taken. */
 	readonly onFenced: (message: string) => void;
-	/** Changes kept for watchers; 0 where nobody watches. */
+	/** Changes kept for watchers; 0 where none ever comes. */
 	readonly ringChanges?: number;
 };
 
@@ -160,7 +160,7 @@ function settle(state: State, next: Meta, settled: Settled): void {
 	switch (settled.type) {
 		case 'committed':
 			if (!mayAct(state)) {
-				// It is in the store, and the next leader will find it; this one tells nobody.
+				// It is in the store, and the next leader will find it; this one tells no actor.
 				endTerm(state);
 				for (const {waiting} of steps) answerFailed(state, waiting, unknownOutcome);
 				break;
@@ -191,7 +191,7 @@ function endTerm(state: State): Failure {
 	return (state.ended ??= storeFailure(message));
 }
 
-/** One synchronous pass: whoever is told of a change finds all changes before it everywhere. */
+/** One synchronous pass: an actor that is told of a change finds all changes before it everywhere. */
 function applyAll(state: State, steps: readonly Step[]): void {
 	const changes = steps.map(step => applyOne(state, step));
 	const ofObjects = changes.filter(change => change !== undefined);

@@ -245,7 +245,7 @@ export class ObjectIndex implements Known {
 			return;
 		}
 		this.#entries.set(after.key, after);
-		// What stays under a term keeps its place there: who came first is found first.
+		// What stays under a term keeps its place there: what came first is found first.
 		const was = this.#filingsFor(before);
 		const is = this.#filingsFor(after);
 		if (was.length === is.length && was.every((filing, i) => isSame(filing, is[i]))) return;

@@ -1,4 +1,4 @@
-// What an actor system is given: who runs it, what its actors are, and where their objects are kept.
+// What an actor system is given: what runs it, what its actors are, and where their objects are kept.
 
 import type {Failure} from '../../api/errors.js';
 import type {Address, ObjectKey} from '../../api/keys.js';
@@ -15,6 +15,8 @@ import type {Perform} from './performs.js';
 /** What set a commit going; for the wakes it leads to and the journal. */
 export type Origin = {readonly cause: string; readonly from: Address; readonly type: string};
 
+export type CommitOutcome = {readonly ok: true; readonly change: Change} | {readonly ok: false; readonly error: Failure};
+
 /** Where a system keeps its objects; a system without one has no persistent actors. */
 export type Persistent = {
 	readonly known: Known;
@@ -22,7 +24,7 @@ export type Persistent = {
 		readonly key: ObjectKey;
 		readonly object: ApiObject | undefined;
 		readonly origin: Origin;
-		readonly done: (outcome: {readonly ok: true; readonly change: Change} | {readonly ok: false; readonly error: Failure}) => void;
+		readonly done: (outcome: CommitOutcome) => void;
 	}) => void;
 	readonly recordEvent: (key: ObjectKey, event: Extract<Effect, {type: 'event'}>) => void;
 };

@@ -9,13 +9,13 @@ import type {ApiObject, Draft} from '../../api/object.js';
 import type {Known} from '../index/object-index.js';
 import type {Random} from '../time/random.js';
 
-/** Who waits for an answer: it arrives there as `{type: as, id, outcome}`. */
+/** Where an answer goes: it arrives there as `{type: as, id, outcome}`. */
 export type ReplyTo = {readonly to: Address; readonly as: string; readonly id: string};
 
 /** Everything that is sent has a type; what expects an answer carries its reply address. */
 export type Message = {readonly type: string; readonly replyTo?: ReplyTo | undefined};
 
-/** An answer as it arrives. Only answers carry `id` and `outcome`; one that nobody waits for any more is dropped. */
+/** An answer as it arrives. Only answers carry `id` and `outcome`; one whose question is closed is dropped. */
 export type Reply<Value = unknown, As extends string = string> = {
 	readonly type: As;
 	readonly id: string;
@@ -60,7 +60,7 @@ export type Effect =
 	| {readonly type: 'watch'; readonly address: Address}
 	/** No `down` of it any more, not even one that waits. */
 	| {readonly type: 'unwatch'; readonly address: Address}
-	/** The system at this name is declared gone: who watches there or waits for an answer from there is told. */
+	/** The system at this name is declared gone: actors that watch there or wait for an answer from there are told. */
 	| {readonly type: 'declareGone'; readonly system: string}
 	/** Writes asked of other objects; each is an open entry of `pending` until its outcome. */
 	| {readonly type: 'create'; readonly object: Draft; readonly id: string}
@@ -95,6 +95,9 @@ export type EventNews = {
 	readonly aspect?: string;
 };
 
+/** What a child is started with: OTP's child specification. */
+export type ChildSpec = Omit<Extract<Effect, {type: 'spawn'}>, 'type'>;
+
 /** A command at the edge; the edge knows its types. */
 export type Command = {readonly type: string};
 
@@ -104,11 +107,11 @@ export type Restart = 'permanent' | 'transient' | 'temporary';
 /** What a stop may take, children included; then the actor is killed. The default is `limits.shutdownMs`. */
 export type Shutdown = number | 'brutalKill' | 'infinity';
 
-/** Who is started again with a child that is: nobody else, all its siblings, or those that were started after it. */
+/** What is started again with a child that is: it alone, all its siblings, or those that were started after it. */
 export type Strategy = 'oneForOne' | 'oneForAll' | 'restForOne';
 
 /**
- * Why an actor ended: by its own will, as asked, because that took too long, by a bug. Or why nobody knows: there was none, or its
+ * Why an actor ended: by its own will, as asked, because that took too long, by a bug. Or why that is not known: there was none, or its
  * system is another by now, is declared gone, or takes no more watchers.
  */
 export type DownReason =
@@ -130,7 +133,7 @@ export type Context = {
 	/** What set this step going, worded where the chain began. */
 	readonly cause: string;
 	readonly nowMs: number;
-	/** For lengths of time: nobody sets this clock. Of this process only, from an arbitrary beginning. */
+	/** For lengths of time: this clock is never set. Of this process only, from an arbitrary beginning. */
 	readonly monotonicMs: number;
 	/** Names of the living children, oldest first. */
 	readonly children: readonly string[];

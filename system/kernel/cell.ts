@@ -1,18 +1,19 @@
 // One actor as the runtime holds it: a behaviour, its state, a mailbox, a place in the tree.
 
 import type {Failure} from '../../api/errors.js';
-import type {Address, ObjectKey} from '../../api/keys.js';
+import {address as addressOf, type Address, type ObjectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
-import type {AnyBehavior, Pending, Restart, Shutdown} from './behavior.js';
+import type {AnyBehavior, ChildSpec, Pending, Signal} from './behavior.js';
 import type {Cancel} from '../time/clock.js';
 import type {Seat} from './executor.js';
 import {Mailbox, type Timer} from './mailbox.js';
 import {SparseMap, SparseSet} from './sparse.js';
 import type {RestartWindow} from './supervision.js';
-import type {ActorState, TreeNode} from './tree.js';
 
 /** An open question of this cell, by `as|id`. */
 export type OpenAsk = {
+	readonly as: string;
+	readonly id: string;
 	readonly cancel: Cancel;
 	/** The system that owes the answer. */
 	readonly system: string;
@@ -22,18 +23,10 @@ export type OpenAsk = {
 
 export type Parked = {readonly error: Failure; readonly retries: number; readonly cancelRetry: Cancel};
 
-/** How it was asked for; what its first step and every restart begin with. */
-export type Start = {
-	readonly input: unknown;
-	readonly snapshot: string | undefined;
-	readonly restart: Restart;
-	readonly shutdownMs: Shutdown | undefined;
-};
-
-/** Somebody in another system who is to be told of the end of an actor here. */
+/** An actor of another system that is to be told of the end of an actor here. */
 export type FarWatcher = {readonly system: string; readonly id: number; readonly address: Address};
 
-/** An actor of another system that is watched from here, and by whom. */
+/** An actor of another system that is watched from here, and by which actors. */
 export type FarWatch = {readonly system: string; readonly id: number; readonly address: Address; readonly watchers: Set<Cell>};
 
 /** A restart of one actor, or of several together: how many are still to begin, and the wait before it. */
@@ -43,19 +36,18 @@ export type Round = {left: number; cancelDelay: Cancel | undefined};
 const noRestarts: RestartWindow = [];
 
 export class Cell {
-	readonly name: string;
-	readonly address: Address;
-	readonly path: string;
 	readonly parent: Cell | undefined;
-	readonly behaviorName: string;
+	/** What it was started with, and every restart begins with. */
+	readonly spec: ChildSpec;
+	readonly path: string;
+	readonly address: Address;
 	readonly behavior: AnyBehavior;
-	readonly start: Start;
 	readonly mailbox = new Mailbox();
 	readonly children = new SparseMap<string, Cell>();
 	readonly timers = new SparseMap<string, Timer>();
 	readonly asks = new SparseMap<string, OpenAsk>();
 	readonly pending = new SparseMap<string, Pending>();
-	/** Who is told when it ends, and of whose end it is told. */
+	/** The actors that are told when it ends, and those of whose end it is told. */
 	readonly watchers = new SparseSet<Cell | FarWatcher>();
 	readonly watching = new SparseSet<Cell | FarWatch>();
 	seat: Seat | undefined;
@@ -68,8 +60,8 @@ export class Cell {
 	status: 'running' | 'restarting' | 'stopping' | 'gone' = 'running';
 	committing = false;
 	/** What waits for the commit in flight: a stop, a crash of a child, a retry. */
-	afterCommit: (() => void) | undefined;
-	readonly whenGone = new SparseSet<() => void>();
+	#afterCommit: (() => void) | undefined;
+	readonly #whenGone = new SparseSet<() => void>();
 	/** Another one after each restart, unique in the system. */
 	instance: number;
 	restarts = 0;
@@ -84,47 +76,76 @@ export class Cell {
 	crashedAtMs = 0;
 	failure: Failure | undefined;
 
-	constructor(
-		place: {readonly name: string; readonly address: Address; readonly path: string; readonly parent: Cell | undefined},
-		behaviorName: string,
-		behavior: AnyBehavior,
-		start: Start,
-		instance: number,
-	) {
-		this.name = place.name;
-		this.address = place.address;
-		this.path = place.path;
-		this.parent = place.parent;
-		this.behaviorName = behaviorName;
+	constructor(system: string, parent: Cell | undefined, spec: ChildSpec, behavior: AnyBehavior, instance: number) {
+		this.parent = parent;
+		this.spec = spec;
+		this.path = parent === undefined || parent.path === '' ? spec.name : `${parent.path}/${spec.name}`;
+		this.address = addressOf(system, this.path);
 		this.behavior = behavior;
-		this.start = start;
 		this.instance = instance;
 	}
-}
 
-function stateOf(cell: Cell): ActorState {
-	if (cell.status === 'stopping' || cell.status === 'gone') return 'stopping';
-	if (cell.status === 'restarting') return cell.rests === 0 ? 'restarting' : 'parked';
-	if (cell.parked !== undefined) return 'parked';
-	return cell.committing ? 'committing' : 'running';
-}
+	get isGone(): boolean {
+		return this.status === 'gone';
+	}
 
-function aboutOf(cell: Cell): string {
-	if (cell.parked !== undefined) return ''; // Its last crash is what there is to say, and stands beside.
-	return cell.state === undefined ? '' : (cell.behavior.describe?.(cell.state) ?? '');
-}
+	/** Tells it what the runtime itself has to say. */
+	signal(signal: Signal): void {
+		if (this.isGone) return;
+		this.mailbox.signal(signal);
+		this.requestTurn();
+	}
 
-/** The cell and everything below it, `depth` levels deep. */
-export function treeOf(cell: Cell, depth = Number.POSITIVE_INFINITY): TreeNode {
-	return {
-		name: cell.name,
-		address: cell.address,
-		behavior: cell.behaviorName,
-		state: stateOf(cell),
-		about: aboutOf(cell),
-		restarts: cell.restarts,
-		waiting: cell.mailbox.length,
-		failure: cell.failure?.message,
-		children: depth <= 0 ? [] : [...cell.children.values()].map(child => treeOf(child, depth - 1)),
-	};
+	/** Asks for a turn if something waits that it may take now. */
+	requestTurn(): void {
+		if (this.committing || this.status === 'restarting' || this.mailbox.isEmpty) return;
+		this.seat?.request();
+	}
+
+	/** Puts off what must not overlap a commit; what was put off before comes first. At once when none is in flight. */
+	onceCommitted(then: () => void): void {
+		if (!this.committing) {
+			then();
+			return;
+		}
+		const earlier = this.#afterCommit;
+		this.#afterCommit = () => {
+			earlier?.();
+			then();
+		};
+	}
+
+	/** The commit is decided: what waited for it has its turn. */
+	afterCommit(): void {
+		const then = this.#afterCommit;
+		this.#afterCommit = undefined;
+		then?.();
+		this.requestTurn();
+	}
+
+	/** Calls back once the actor is gone, unless cancelled; at once when it is. */
+	whenGone(then: () => void): Cancel {
+		if (this.isGone) {
+			then();
+			return () => undefined;
+		}
+		this.#whenGone.add(then);
+		return () => void this.#whenGone.delete(then);
+	}
+
+	/** The actor is gone: what waited for that has its turn. */
+	afterEnd(): void {
+		for (const then of this.#whenGone) {
+			this.#whenGone.delete(then);
+			then();
+		}
+	}
+
+	/** An actor that ends is not restarted with the others; when none is left to wait for, nothing waits. */
+	leaveRound(): void {
+		const {round} = this;
+		if (round === undefined) return;
+		this.round = undefined;
+		if (--round.left === 0) round.cancelDelay?.();
+	}
 }

@@ -1,7 +1,7 @@
-// Who is told of whose end, in this system and between systems. Each watch has one end: one `down`, or its `unwatch`.
+// Which actors are told of the end of which, in this system and between systems. Each watch has one end: one `down`, or its `unwatch`.
 //
 // Between systems a watch is three messages that the runtimes exchange and no actor sees. The stream between them keeps order and
-// loses nothing; where it breaks (the peer is another by now) both ends forget, and those who watched are told `noConnection`. An
+// loses nothing; where it breaks (the peer is another by now) both ends forget, and the watchers are told `noConnection`. An
 // address is watched once per system, however many actors there want to know.
 
 import {address as addressOf, parseAddress, type Address} from '../../api/keys.js';
@@ -9,7 +9,7 @@ import {limits} from '../../api/limits.js';
 import type {ActorSystemOptions} from './actor-options.js';
 import type {DownReason, Message, Signal} from './behavior.js';
 import type {Cell, FarWatch, FarWatcher} from './cell.js';
-import type {Cancel, Clock} from '../time/clock.js';
+import type {Cancel} from '../time/clock.js';
 import {downsPath, isForRuntime, watchMessageOf, type WatchMessage} from './watch-message.js';
 
 type Down = Extract<Signal, {type: 'down'}>;
@@ -17,38 +17,33 @@ type Down = Extract<Signal, {type: 'down'}>;
 /** An end that a peer has not been told yet, since nothing more goes to it for now. */
 type Owed = {readonly watcher: FarWatcher; readonly from: Address; readonly down: Down};
 
-export type DeathWatchHost = {
-	readonly options: Pick<ActorSystemOptions, 'name' | 'remote'>;
-	readonly clock: Pick<Clock, 'after'>;
-	readonly cells: ReadonlyMap<Address, Cell>;
-	readonly signal: (cell: Cell, signal: Signal) => void;
-};
-
 export class DeathWatch {
-	readonly #host: DeathWatchHost;
+	readonly #options: Pick<ActorSystemOptions, 'name' | 'remote' | 'clock'>;
+	readonly #cells: ReadonlyMap<Address, Cell>;
 	/** What is watched from here, by id and by address. */
 	readonly #far = new Map<number, FarWatch>();
 	readonly #farByAddress = new Map<Address, FarWatch>();
-	/** Who watches from elsewhere, by system and id; with the actor until that has ended and its end is said. */
+	/** The watchers of other systems, by system and id; with the actor until that has ended and its end is said. */
 	readonly #watchers = new Map<string, Map<number, {readonly watcher: FarWatcher; readonly cell: Cell | undefined}>>();
 	#owed: Owed[] = [];
 	#cancelPayment: Cancel | undefined;
 	#ids = 0;
 	#wasRefused = false;
 
-	constructor(host: DeathWatchHost) {
-		this.#host = host;
+	constructor(options: Pick<ActorSystemOptions, 'name' | 'remote' | 'clock'>, cells: ReadonlyMap<Address, Cell>) {
+		this.#options = options;
+		this.#cells = cells;
 	}
 
 	watch(cell: Cell, address: Address): void {
 		const system = parseAddress(address)?.system;
-		if (system !== undefined && system !== this.#host.options.name) {
+		if (system !== undefined && system !== this.#options.name) {
 			this.#watchFar(cell, system, address);
 			return;
 		}
-		const watched = this.#host.cells.get(address);
+		const watched = this.#cells.get(address);
 		if (watched === undefined) {
-			this.#host.signal(cell, unknown(address, 'noProcess'));
+			cell.signal(unknown(address, 'noProcess'));
 			return;
 		}
 		watched.watchers.add(cell);
@@ -61,12 +56,12 @@ export class DeathWatch {
 		if (supervisorOf(address) !== cell.address) cell.mailbox.forgetSignals(signal => signal.type === 'down' && signal.address === address);
 	}
 
-	/** It watches nobody any more. */
+	/** It watches no actor any more. */
 	forget(cell: Cell): void {
 		for (const watched of cell.watching) this.#stopWatching(cell, watched);
 	}
 
-	/** The actor has ended: all who watch are told, its supervisor aside, which knows. */
+	/** The actor has ended: all watchers are told, its supervisor aside, which knows. */
 	ended(cell: Cell, down: Down): void {
 		for (const watcher of cell.watchers) {
 			if (!('mailbox' in watcher)) {
@@ -74,7 +69,7 @@ export class DeathWatch {
 				continue;
 			}
 			watcher.watching.delete(cell);
-			if (watcher !== cell.parent) this.#host.signal(watcher, down);
+			if (watcher !== cell.parent) watcher.signal(down);
 		}
 		cell.watchers.clear();
 	}
@@ -96,21 +91,21 @@ export class DeathWatch {
 		}
 	}
 
-	/** The bus takes no more for that system: whether the message was one of these, and so is nobody's loss. */
+	/** The bus takes no more for that system: whether the message was one of these, and so no dead letter. */
 	refused(message: Message): boolean {
 		const isOurs = isForRuntime(message);
 		if (isOurs) this.#wasRefused = true;
 		return isOurs;
 	}
 
-	/** The peer is another by now, as far as these actors go: it knows of no watch, and nobody there waits for an end. */
+	/** The peer is another by now, as far as these actors go: it knows of no watch, and none of its actors waits for an end. */
 	peerRestarted(peer: string, isMeant: (from: Address, to: Address) => boolean): void {
 		for (const {id, watcher} of [...this.#ofPeer(peer)]) if (isMeant(addressOf(peer, downsPath), watcher.address)) this.#drop(peer, id);
 		for (const far of [...this.#far.values()])
 			if (far.system === peer && isMeant(this.#self, far.address)) this.#end(far, unknown(far.address, 'noConnection'));
 	}
 
-	/** The peer is given up: it may come back as it was, so it is told that nobody waits. */
+	/** The peer is given up: it may come back as it was, so it is told that no actor here waits. */
 	peerGone(peer: string): void {
 		for (const far of [...this.#far.values()]) {
 			if (far.system !== peer) continue;
@@ -131,13 +126,13 @@ export class DeathWatch {
 	// ---- from here -----------------------------------------------------------------------------------------------------------
 
 	get #self(): Address {
-		return addressOf(this.#host.options.name, downsPath);
+		return addressOf(this.#options.name, downsPath);
 	}
 
 	#watchFar(cell: Cell, system: string, address: Address): void {
 		const far = this.#farByAddress.get(address) ?? this.#beginFar(system, address);
 		if (far === undefined) {
-			this.#host.signal(cell, unknown(address, 'noConnection'));
+			cell.signal(unknown(address, 'noConnection'));
 			return;
 		}
 		far.watchers.add(cell);
@@ -158,7 +153,7 @@ export class DeathWatch {
 		watched.watchers.delete(cell);
 		if ('mailbox' in watched || watched.watchers.size > 0) return;
 		this.#forgetFar(watched);
-		// Should it not be taken: the word that then comes one day is of an id that nobody knows.
+		// Should it not be taken: the word that then comes one day is of an id that is not known here.
 		this.#say(watched, 'unwatchActor');
 	}
 
@@ -177,7 +172,7 @@ export class DeathWatch {
 		this.#forgetFar(far);
 		for (const cell of far.watchers) {
 			cell.watching.delete(far);
-			this.#host.signal(cell, down);
+			cell.signal(down);
 		}
 	}
 
@@ -206,7 +201,7 @@ export class DeathWatch {
 			this.#offer(system, addressOf(system, downsPath), address, {type: 'actorDown', id, reason: {type: 'noConnection'}});
 			return;
 		}
-		const cell = this.#host.cells.get(address);
+		const cell = this.#cells.get(address);
 		this.#watchers.set(system, watches.set(id, {watcher, cell}));
 		if (cell === undefined) this.#tell(watcher, address, unknown(address, 'noProcess'));
 		else cell.watchers.add(watcher);
@@ -228,8 +223,8 @@ export class DeathWatch {
 	}
 
 	#payLater(): void {
-		this.#cancelPayment = this.#host.clock.after(limits.streamResendMs, () => {
-			// A peer that came back as another begins with the same ids: what was owed to the former is nobody's.
+		this.#cancelPayment = this.#options.clock.after(limits.streamResendMs, () => {
+			// A peer that came back as another begins with the same ids: what was owed to the former is dropped.
 			const owed = this.#owed.filter(({watcher}) => this.#watcherOf(watcher.system, watcher.id) === watcher);
 			this.#owed = owed.filter(({watcher, from, down}) => {
 				const isTaken = this.#offerDown(watcher, from, down);
@@ -251,7 +246,7 @@ export class DeathWatch {
 
 	/** Whether the bus has taken it; a refusal is told within the call. */
 	#offer(system: string, to: Address, from: Address, message: WatchMessage): boolean {
-		const {remote} = this.#host.options;
+		const {remote} = this.#options;
 		if (remote === undefined) return false;
 		this.#wasRefused = false;
 		remote(system, to, {message, from, cause: 'watch', outside: false});

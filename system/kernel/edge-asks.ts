@@ -4,7 +4,7 @@ import {failed, type Failure, type Outcome} from '../../api/errors.js';
 import {parseAddress, type Address} from '../../api/keys.js';
 import type {Deadlines} from './deadlines.js';
 
-/** The path that answers to whoever asks from outside the tree. */
+/** The path that answers to questions from outside the tree. */
 export const edgePath = 'edge';
 
 type Answer = (outcome: Outcome<unknown>) => void;
@@ -32,7 +32,7 @@ export class EdgeAsks {
 		return id;
 	}
 
-	/** Takes an answer from the system that was asked; false when nobody waits for it. */
+	/** Takes an answer from the system that was asked; false when its question is closed. */
 	answer(id: string, from: Address, outcome: Outcome<unknown>): boolean {
 		const asked = this.#open.get(id);
 		if (asked === undefined || parseAddress(asked.to)?.system !== parseAddress(from)?.system) return false;

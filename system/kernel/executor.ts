@@ -1,4 +1,4 @@
-// Who gives cells their turns. nact does in a running system, a seeded list in the virtual world.
+// What gives cells their turns: nact in a running system, a seeded list in the virtual world.
 
 /** One cell's place at the executor. */
 export type Seat = {

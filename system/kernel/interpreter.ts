@@ -1,120 +1,95 @@
 // Runs effects, one kind of effect a line. What becomes of each when the process dies is the table in docs/semantics.md.
 
-import {failed, succeeded, type Outcome} from '../../api/errors.js';
-import type {Address, ObjectKey} from '../../api/keys.js';
+import {failed, succeeded} from '../../api/errors.js';
+import type {Address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import type {ApiObject, Draft} from '../../api/object.js';
-import {unreachable, type Effect, type Message, type Pending, type ReplyTo} from './behavior.js';
+import type {ApiObject} from '../../api/object.js';
+import {unreachable, type Effect, type Message, type Pending} from './behavior.js';
 import type {Cell} from './cell.js';
-import type {Envelope} from './mailbox.js';
+import {answer, deliver, failAsksOf, mayAct, openAsk, reply, route, type Question} from './delivery.js';
+import type {Kernel} from './kernel.js';
+import type {Timer} from './mailbox.js';
 
-/** What running effects needs of the system that owns the cell. */
-export type Kernel = {
-	readonly name: string;
-	readonly options: {
-		readonly collectionOf?: (draft: Draft) => Address;
-		readonly recordOf?: (key: ObjectKey) => Address;
-		readonly persistent?: {readonly recordEvent: (key: ObjectKey, event: Extract<Effect, {type: 'event'}>) => void};
-	};
-	readonly route: (to: Address, envelope: Envelope) => void;
-	readonly reply: (to: ReplyTo, outcome: Outcome<unknown>, from: Address, cause: string) => void;
-	readonly spawnChild: (parent: Cell, effect: Extract<Effect, {type: 'spawn'}>, cause: string) => void;
-	readonly stopChild: (parent: Cell, name: string) => void;
-	readonly watch: (cell: Cell, address: Address) => void;
-	readonly unwatch: (cell: Cell, address: Address) => void;
-	readonly declareGone: (system: string) => void;
-	readonly openAsk: (cell: Cell, to: Address, as: string, id: string, deadlineMs: number, cause: string) => boolean;
-	readonly perform: (cell: Cell, effect: Extract<Effect, {type: 'perform'}>, cause: string) => void;
-	readonly wakeAt: (cell: Cell, effect: Extract<Effect, {type: 'wakeAt'}>, cause: string) => void;
-	readonly cancelWake: (cell: Cell, name: string) => void;
-};
-
-type Origin = {
-	readonly cause: string;
-	/** The object as this step committed it. */
-	readonly self: ApiObject | undefined;
-};
+type EffectOf<Type extends Effect['type']> = Extract<Effect, {type: Type}>;
 
 /** Outcomes of `create`, `update` and `delete` arrive under this name. */
 export const outcomeType = 'outcome';
 
-export function runEffect(system: Kernel, cell: Cell, effect: Effect, {cause, self}: Origin): void {
+/** `self`: the object as this step committed it. */
+export function runEffect(kernel: Kernel, cell: Cell, effect: Effect, cause: string, self: ApiObject | undefined): void {
 	switch (effect.type) {
 		case 'tell':
-			send(system, cell, effect.to, effect.message, effect.cause ?? cause);
+			send(kernel, cell, effect.to, effect.message, effect.cause ?? cause);
 			return;
 		case 'ask':
-			ask(system, cell, effect.to, effect.message, {as: effect.as, id: effect.id, deadlineMs: effect.deadlineMs}, effect.cause ?? cause);
+			ask(kernel, cell, effect, effect.cause ?? cause);
 			return;
 		case 'reply':
-			system.reply(effect.to, effect.outcome, cell.address, cause);
+			reply(kernel, effect.to, effect.outcome, cell.address, cause);
 			return;
 		case 'replySelf':
-			system.reply(effect.to, self === undefined ? failed('ERR_INTERNAL', {message: 'no object'}) : succeeded(self), cell.address, cause);
+			reply(kernel, effect.to, self === undefined ? failed('ERR_INTERNAL', {message: 'no object'}) : succeeded(self), cell.address, cause);
 			return;
 		case 'spawn':
-			system.spawnChild(cell, effect, cause);
+			if (cell.status === 'running' && !cell.children.has(effect.name)) kernel.spawn(cell, effect, cause);
 			return;
-		case 'stopChild':
-			system.stopChild(cell, effect.name);
+		case 'stopChild': {
+			const child = cell.children.get(effect.name);
+			if (child !== undefined) kernel.stop(child, {type: 'stopped'});
 			return;
+		}
 		case 'watch':
-			system.watch(cell, effect.address);
+			kernel.deathWatch.watch(cell, effect.address);
 			return;
 		case 'unwatch':
-			system.unwatch(cell, effect.address);
+			kernel.deathWatch.unwatch(cell, effect.address);
 			return;
 		case 'declareGone':
-			system.declareGone(effect.system);
+			failAsksOf(kernel, effect.system, () => true);
+			kernel.deathWatch.peerGone(effect.system);
 			return;
 		case 'create':
 		case 'update':
 		case 'delete':
-			write(system, cell, effect, cause);
+			write(kernel, cell, effect, cause);
 			return;
 		case 'perform':
-			system.perform(cell, effect, cause);
+			perform(kernel, cell, effect, cause);
 			return;
 		case 'wakeAt':
-			system.wakeAt(cell, effect, effect.cause ?? cause);
+			wakeAt(kernel, cell, effect, effect.cause ?? cause);
 			return;
 		case 'cancelWake':
-			system.cancelWake(cell, effect.name);
+			cell.timers.get(effect.name)?.cancel();
+			cell.timers.delete(effect.name);
 			return;
 		case 'event':
-			if (cell.key !== undefined) system.options.persistent?.recordEvent(cell.key, effect);
+			if (cell.key !== undefined) kernel.options.persistent?.recordEvent(cell.key, effect);
 			return;
 		default:
 			unreachable(effect);
 	}
 }
 
-function send(system: Kernel, cell: Cell, to: Address, message: Message, cause: string): void {
-	system.route(to, {message, from: cell.address, cause, outside: false});
+function send(kernel: Kernel, cell: Cell, to: Address, message: Message, cause: string): void {
+	route(kernel, to, {message, from: cell.address, cause, outside: false});
 }
 
-function ask(
-	system: Kernel,
-	cell: Cell,
-	to: Address,
-	message: Message,
-	{as, id, deadlineMs = limits.askDeadlineMs}: {as: string; id: string; deadlineMs: number | undefined},
-	cause: string,
-): void {
-	if (!system.openAsk(cell, to, as, id, deadlineMs, cause)) return;
-	send(system, cell, to, {...message, replyTo: {to: cell.address, as, id}}, cause);
+function ask(kernel: Kernel, cell: Cell, effect: Omit<EffectOf<'ask'>, 'type'>, cause: string): void {
+	const {to, message, as, id, deadlineMs = limits.askDeadlineMs} = effect;
+	if (!openAsk(kernel, cell, to, effect, deadlineMs, cause)) return;
+	send(kernel, cell, to, {...message, replyTo: {to: cell.address, as, id}}, cause);
 }
 
 /** A write of another object: an ask whose open entry the behaviour sees as `pending`. */
-function write(system: Kernel, cell: Cell, effect: Pending, cause: string): void {
-	const {to, message} = requestOf(system, effect);
+function write(kernel: Kernel, cell: Cell, effect: Pending, cause: string): void {
+	const {to, message} = requestOf(kernel, effect);
 	cell.pending.set(effect.id, effect);
-	ask(system, cell, to, message, {as: outcomeType, id: effect.id, deadlineMs: undefined}, cause);
+	ask(kernel, cell, {to, message, as: outcomeType, id: effect.id}, cause);
 }
 
-function requestOf(system: Kernel, effect: Pending): {to: Address; message: Message} {
-	const {collectionOf, recordOf} = system.options;
-	if (collectionOf === undefined || recordOf === undefined) throw new Error(`system "${system.name}" has no objects to ${effect.type}`);
+function requestOf({options: {name, collectionOf, recordOf}}: Kernel, effect: Pending): {to: Address; message: Message} {
+	if (collectionOf === undefined || recordOf === undefined) throw new Error(`system "${name}" has no objects to ${effect.type}`);
 	switch (effect.type) {
 		case 'create': {
 			const message: Message & {object: unknown} = {type: 'create', object: effect.object};
@@ -123,14 +98,34 @@ function requestOf(system: Kernel, effect: Pending): {to: Address; message: Mess
 		case 'update':
 			return {to: recordOf(effect.key), message: effect.message};
 		case 'delete': {
-			const message: Message & {uid: string; graceSeconds: number | undefined} = {
-				type: 'delete',
-				uid: effect.uid,
-				graceSeconds: effect.graceSeconds,
-			};
+			const {uid, graceSeconds} = effect;
+			const message: Message & {uid: string; graceSeconds: number | undefined} = {type: 'delete', uid, graceSeconds};
 			return {to: recordOf(effect.key), message};
 		}
 		default:
 			return unreachable(effect);
 	}
+}
+
+/** Runs a command, or joins the run of the same key. */
+function perform(kernel: Kernel, cell: Cell, effect: EffectOf<'perform'>, cause: string): void {
+	const {key, as, command, deadlineMs = limits.performDeadlineMs} = effect;
+	const question: Question = {as, id: key};
+	if (!openAsk(kernel, cell, `edge:${command.type}`, question, deadlineMs, cause) || !mayAct(kernel)) return;
+	const {instance} = cell;
+	kernel.performs.run(key, command, deadlineMs, outcome => {
+		if (cell.instance === instance) answer(kernel, cell, question, outcome, cause);
+	});
+}
+
+/** The message of a timer that is replaced or cancelled does not come, even where it waits in the mailbox already. */
+function wakeAt(kernel: Kernel, cell: Cell, effect: EffectOf<'wakeAt'>, cause: string): void {
+	const {name, atMs, atMostMs = Number.POSITIVE_INFINITY, message} = effect;
+	const {clock} = kernel.options;
+	cell.timers.get(name)?.cancel();
+	const cancel = clock.after(Math.min(atMs - clock.nowMs(), atMostMs), () =>
+		deliver(kernel, cell, {message, from: cell.address, cause, outside: false, timer}),
+	);
+	const timer: Timer = {name, cancel};
+	cell.timers.set(name, timer);
 }

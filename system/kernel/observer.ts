@@ -1,6 +1,6 @@
-// What the runtime tells about itself. Every event is data; whoever listens logs it, counts it, or publishes it.
+// What the runtime tells about itself. Every event is data; an observer logs it, counts it, or publishes it.
 
-import type {Failure} from '../../api/errors.js';
+import {failure, type Failure} from '../../api/errors.js';
 import type {Address} from '../../api/keys.js';
 
 export type LifecycleEvent =
@@ -10,7 +10,7 @@ export type LifecycleEvent =
 	| {readonly type: 'unparked'; readonly address: Address}
 	| {readonly type: 'escalated'; readonly address: Address; readonly error: Failure};
 
-/** Nobody has that address; the actor was ending; its mailbox was full; it crashed on this very message. */
+/** No actor has that address; the actor was ending; its mailbox was full; it crashed on this very message. */
 export type DeadLetterReason = 'noActor' | 'stopped' | 'busy' | 'crashed';
 
 export type DeadLetter = {
@@ -28,3 +28,9 @@ export type SystemObserver = {
 	readonly deadLetter?: (letter: DeadLetter) => void;
 	readonly slowStep?: (step: {readonly address: Address; readonly messageType: string; readonly ms: number}) => void;
 };
+
+/** What is told of a bug. */
+export const crashOf = (address: Address, error: unknown): Failure =>
+	failure('ERR_ACTOR_CRASHED', {address, message: error instanceof Error ? error.message : String(error)});
+
+export const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? '') : '');

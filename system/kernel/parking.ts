@@ -2,88 +2,72 @@
 
 import type {Failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {ActorSystemOptions} from './actor-options.js';
-import type {Context, Next} from './behavior.js';
+import type {Next} from './behavior.js';
 import type {Cell} from './cell.js';
-import {onceCommitted, type Endings} from './endings.js';
-import {crashOf, type Step} from './steps.js';
+import {renew} from './endings.js';
+import type {Kernel} from './kernel.js';
+import {crashOf} from './observer.js';
+import {StepContext} from './step-context.js';
+import {adopt, step} from './steps.js';
 import {exponentialBackoffMs} from './supervision.js';
 
-/** What parking needs of the system around it. */
-export type ParkingHost = {
-	readonly options: Pick<ActorSystemOptions, 'clock' | 'observer' | 'persistent'>;
-	readonly endings: Endings;
-	readonly step: (cell: Cell, step: Step, run: (context: Context) => Next<unknown>) => void;
-	readonly adopt: (cell: Cell, next: Next<unknown>, step: Step) => void;
-	readonly contextOf: (cell: Cell, cause: string) => Context;
-	readonly requestTurn: (cell: Cell) => void;
-};
-
-export class ParkingLot {
-	readonly #host: ParkingHost;
-
-	constructor(host: ParkingHost) {
-		this.#host = host;
-	}
-
-	/** From its snapshot, in whatever state it was. */
-	park(cell: Cell, error: Failure, retries: number): void {
-		const retryInMs = this.#retryLater(cell, error, retries);
-		this.#host.options.observer?.lifecycle?.({type: 'parked', address: cell.address, error, retryInMs});
-		const {parking, persistence} = cell.behavior;
-		const snapshot = cell.object;
-		if (parking !== undefined && persistence !== undefined && snapshot !== undefined) {
-			this.#host.endings.renew(cell);
-			cell.state = undefined;
-			// A condition that cannot be written must not crash the actor once more: it stays parked without.
-			try {
-				cell.state = persistence.restore(snapshot, cell.start.input);
-				const next = parking.park(cell.state, error, this.#host.contextOf(cell, 'parked')) as Next<unknown>;
-				this.#host.adopt(cell, next, {message: {type: 'park'}, from: cell.address, cause: 'parked'});
-			} catch (parkError) {
-				cell.failure = crashOf(cell.address, parkError);
-				if (cell.state === undefined && retries === 1) this.#tellUnreadable(cell, cell.failure);
-			}
+/** From its snapshot, in whatever state it was. */
+export function park(kernel: Kernel, cell: Cell, error: Failure, retries: number): void {
+	const {address, behavior, object: snapshot} = cell;
+	const {parking, persistence} = behavior;
+	const retryInMs = retryLater(kernel, cell, error, retries);
+	kernel.options.observer?.lifecycle?.({type: 'parked', address, error, retryInMs});
+	if (parking !== undefined && persistence !== undefined && snapshot !== undefined) {
+		renew(kernel, cell);
+		cell.state = undefined;
+		// A condition that cannot be written must not crash the actor once more: it stays parked without.
+		try {
+			cell.state = persistence.restore(snapshot, cell.spec.input);
+			const next = parking.park(cell.state, error, new StepContext(kernel, cell, 'parked')) as Next<unknown>;
+			adopt(kernel, cell, next, {message: {type: 'park'}, from: address, cause: 'parked'});
+		} catch (parkError) {
+			cell.failure = crashOf(address, parkError);
+			if (cell.state === undefined && retries === 1) tellUnreadable(kernel, cell, cell.failure);
 		}
-		if (!cell.mailbox.isEmpty) this.#host.requestTurn(cell);
 	}
+	cell.requestTurn();
+}
 
-	/** Nothing of its own can say it. */
-	#tellUnreadable({key}: Cell, {message}: Failure): void {
-		if (key === undefined) return;
-		const event = {type: 'event', event: 'Warning', reason: 'ActorFailed', message: `it cannot be taken up again: ${message}`} as const;
-		this.#host.options.persistent?.recordEvent(key, event);
+/** Nothing of its own can say it. */
+function tellUnreadable({options}: Kernel, {key}: Cell, {message}: Failure): void {
+	if (key === undefined) return;
+	const event = {type: 'event', event: 'Warning', reason: 'ActorFailed', message: `it cannot be taken up again: ${message}`} as const;
+	options.persistent?.recordEvent(key, event);
+}
+
+/** How long until the next try. */
+function retryLater(kernel: Kernel, cell: Cell, error: Failure, retries: number): number {
+	const retryInMs = exponentialBackoffMs(retries, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
+	cell.parked?.cancelRetry();
+	cell.parked = {error, retries, cancelRetry: kernel.options.clock.after(retryInMs, () => unpark(kernel, cell))};
+	return retryInMs;
+}
+
+/** Tries the parked part again; parked it stays until that is committed. */
+export function unpark(kernel: Kernel, cell: Cell): void {
+	const {parked, address} = cell;
+	const {parking} = cell.behavior;
+	if (parked === undefined || parking === undefined || cell.status !== 'running') return;
+	if (cell.committing) {
+		cell.onceCommitted(() => unpark(kernel, cell));
+		return;
 	}
-
-	/** How long until the next try. */
-	#retryLater(cell: Cell, error: Failure, retries: number): number {
-		const retryInMs = exponentialBackoffMs(retries, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
+	if (cell.state === undefined) {
+		park(kernel, cell, parked.error, parked.retries + 1); // Perhaps its snapshot can be read now.
+		return;
+	}
+	retryLater(kernel, cell, parked.error, parked.retries);
+	const whenReal = (): void => {
 		cell.parked?.cancelRetry();
-		cell.parked = {error, retries, cancelRetry: this.#host.options.clock.after(retryInMs, () => this.unpark(cell))};
-		return retryInMs;
-	}
-
-	/** Tries the parked part again; parked it stays until that is committed. */
-	unpark(cell: Cell): void {
-		const {parked} = cell;
-		const {parking} = cell.behavior;
-		if (parked === undefined || parking === undefined || cell.status !== 'running') return;
-		if (cell.committing) {
-			onceCommitted(cell, () => this.unpark(cell));
-			return;
-		}
-		if (cell.state === undefined) {
-			this.park(cell, parked.error, parked.retries + 1); // Perhaps its snapshot can be read now.
-			return;
-		}
-		this.#retryLater(cell, parked.error, parked.retries);
-		const whenReal = (): void => {
-			cell.parked?.cancelRetry();
-			cell.parked = undefined;
-			cell.window = [];
-			this.#host.options.observer?.lifecycle?.({type: 'unparked', address: cell.address});
-		};
-		const step = {message: {type: 'unpark'}, from: cell.address, cause: 'unparked', whenReal};
-		this.#host.step(cell, step, context => parking.unpark(cell.state, context) as Next<unknown>);
-	}
+		cell.parked = undefined;
+		cell.window = [];
+		kernel.options.observer?.lifecycle?.({type: 'unparked', address});
+	};
+	const trigger = {message: {type: 'unpark'}, from: address, cause: 'unparked', whenReal};
+	step(kernel, cell, trigger, context => parking.unpark(cell.state, context) as Next<unknown>);
 }

@@ -1,7 +1,7 @@
 // Commands that run at the edge of the process, by their key: a repeat joins the run, and each run has one outcome for all.
 //
-// Nobody waits beyond its deadline, and a run that nobody waits for any more is forgotten: an edge that never answers can be asked
-// anew, and what is kept is bounded by who waits.
+// No asker waits beyond its deadline, and a run whose askers are all gone is forgotten: an edge that never answers can be asked anew,
+// and what is kept is bounded by the open questions.
 
 import {failed, type Outcome} from '../../api/errors.js';
 import type {Command} from './behavior.js';
@@ -13,7 +13,7 @@ export type Perform = (command: Command, done: (outcome: Outcome<unknown>) => vo
 
 type Listener = (outcome: Outcome<unknown>) => void;
 
-/** Who waits for the outcome, each until its deadline. */
+/** The askers of one run, each until its deadline. */
 type Run = Map<Listener, Cancel>;
 
 export class Performs {
@@ -37,7 +37,7 @@ export class Performs {
 		if (present === undefined) this.#start(key, command, run);
 	}
 
-	/** Outcomes of what runs reach nobody any more. */
+	/** Outcomes of what runs are dropped. */
 	clear(): void {
 		for (const run of this.#running.values()) for (const cancel of run.values()) cancel();
 		this.#running.clear();

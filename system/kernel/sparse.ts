@@ -1,8 +1,8 @@
 // Maps and sets that are nothing while they are empty. Every actor has half a dozen, there are tens of thousands of actors, and
 // hardly any has more than one of them in use at a time: an empty Map takes 200 bytes.
 
-const nothing: ReadonlyMap<never, never> = new Map<never, never>();
-const nobody: ReadonlySet<never> = new Set<never>();
+const emptyMap: ReadonlyMap<never, never> = new Map<never, never>();
+const emptySet: ReadonlySet<never> = new Set<never>();
 
 export class SparseMap<Key, Value> implements ReadonlyMap<Key, Value> {
 	#map: Map<Key, Value> | undefined;
@@ -54,7 +54,7 @@ export class SparseMap<Key, Value> implements ReadonlyMap<Key, Value> {
 	}
 
 	#some(): ReadonlyMap<Key, Value> {
-		return this.#map ?? nothing;
+		return this.#map ?? emptyMap;
 	}
 }
 
@@ -84,6 +84,6 @@ export class SparseSet<Value> implements Iterable<Value> {
 	}
 
 	[Symbol.iterator](): SetIterator<Value> {
-		return (this.#set ?? nobody).values();
+		return (this.#set ?? emptySet).values();
 	}
 }

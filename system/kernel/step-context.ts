@@ -6,6 +6,7 @@ import type {Random} from '../time/random.js';
 import type {Cell} from './cell.js';
 import type {Clock} from '../time/clock.js';
 import type {Known} from '../index/object-index.js';
+import type {Kernel} from './kernel.js';
 
 export class StepContext implements Context {
 	readonly #cell: Cell;
@@ -15,7 +16,7 @@ export class StepContext implements Context {
 	readonly random: Random;
 	readonly known: Known;
 
-	constructor(cell: Cell, cause: string, clock: Clock, random: Random, known: Known) {
+	constructor({options: {clock, random}, known}: Kernel, cell: Cell, cause: string) {
 		this.#cell = cell;
 		this.cause = cause;
 		this.#clock = clock;

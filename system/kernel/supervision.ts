@@ -1,4 +1,4 @@
-// Who is started again, when, and when to give up: pure functions. Actors and containers share the arithmetic.
+// What is started again, when, and when to give up: pure functions. Actors and containers share the arithmetic.
 
 import type {Strategy} from './behavior.js';
 

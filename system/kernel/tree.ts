@@ -1,6 +1,7 @@
 // The actor tree as people look at it.
 
 import type {Address} from '../../api/keys.js';
+import type {Cell} from './cell.js';
 
 export type ActorState = 'running' | 'committing' | 'restarting' | 'parked' | 'stopping';
 
@@ -18,3 +19,30 @@ export type TreeNode = {
 	readonly failure: string | undefined;
 	readonly children: readonly TreeNode[];
 };
+
+/** The cell and everything below it, `depth` levels deep. */
+export function treeOf(cell: Cell, depth = Number.POSITIVE_INFINITY): TreeNode {
+	return {
+		name: cell.spec.name,
+		address: cell.address,
+		behavior: cell.spec.behavior,
+		state: stateOf(cell),
+		about: aboutOf(cell),
+		restarts: cell.restarts,
+		waiting: cell.mailbox.length,
+		failure: cell.failure?.message,
+		children: depth <= 0 ? [] : [...cell.children.values()].map(child => treeOf(child, depth - 1)),
+	};
+}
+
+function stateOf({status, rests, parked, committing}: Cell): ActorState {
+	if (status === 'stopping' || status === 'gone') return 'stopping';
+	if (status === 'restarting') return rests === 0 ? 'restarting' : 'parked';
+	if (parked !== undefined) return 'parked';
+	return committing ? 'committing' : 'running';
+}
+
+function aboutOf({parked, state, behavior}: Cell): string {
+	// The last crash of a parked actor is what there is to say, and stands beside.
+	return parked !== undefined || state === undefined ? '' : (behavior.describe?.(state) ?? '');
+}

@@ -4,7 +4,7 @@ import type {Failure} from '../../api/errors.js';
 import {isObject} from '../../api/object.js';
 import type {DownReason, Message} from './behavior.js';
 
-/** What the runtimes of two systems say to each other. Ids are given by who watches. */
+/** What the runtimes of two systems say to each other. Ids are given by the watcher's system. */
 export type WatchMessage =
 	| {readonly type: 'watchActor' | 'unwatchActor'; readonly id: number}
 	| {readonly type: 'actorDown'; readonly id: number; readonly instance?: number; readonly reason: DownReason};

@@ -446,22 +446,22 @@ export const ofSystem: readonly Mistake[] = [
 	{
 		what: 'a commit of an instance that was killed is one of the next',
 		file: 'system/kernel/steps.ts',
-		text: 'if (cell.instance !== instance) this.#committedLate(cell, outcome);\n\t\t\t\t\telse if',
+		text: 'if (cell.instance !== instance) committedLate(kernel, cell, outcome);\n\t\t\t\telse if',
 		becomes: 'if',
 		test: 'test/system/supervisor-suite.test.ts',
 	},
 	{
 		what: 'an actor takes messages while its commit is under way',
 		file: 'system/kernel/steps.ts',
-		text: '\t\tcell.committing = true;\n',
+		text: '\tcell.committing = true;\n',
 		becomes: '',
 		test: 'test/system/cell-commit.test.ts',
 	},
 	{
 		what: 'a supervisor hears twice of the end of its child',
 		file: 'system/kernel/death-watch.ts',
-		text: 'if (watcher !== cell.parent) this.#host.signal(watcher, down);',
-		becomes: 'this.#host.signal(watcher, down);',
+		text: 'if (watcher !== cell.parent) watcher.signal(down);',
+		becomes: 'watcher.signal(down);',
 		test: 'test/system/death-watch.test.ts',
 	},
 	{
