@@ -3,7 +3,7 @@
 import {address, controlSystem, objectKey, parseAddress, type Address, type ObjectKey} from '../api/keys.js';
 import {clusterConfigName} from '../api/kinds/cluster-config.js';
 
-/** In the control system where nodes come in, in a node's system its end of node sync. */
+/** In the control system where nodes say hello, in a node's system its end of node sync. */
 export const syncPath = 'sync';
 
 /** Control's end of node sync for one node. */
@@ -21,8 +21,8 @@ export const leasesPath = 'leases';
 /** The hands of a node's pods. */
 export const podsPath = 'pods';
 
-/** What the pods of a node name: ConfigMaps, and versions of Secrets. */
-export const namedPath = 'named';
+/** The cache of what the pods of a node name: ConfigMaps, and versions of Secrets. */
+export const configPath = 'named';
 
 /** A hand is called like its pod's record. */
 export const handName = ({namespace, name}: {readonly namespace: string; readonly name: string}): string => `${namespace}.${name}`;

@@ -6,7 +6,7 @@ import {mkdirSync, readdirSync, rmSync} from 'node:fs';
 import {readFile, readdir, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {failed, succeeded, type Outcome} from '../api/errors.js';
-import {secretKey} from '../actors/named-objects.js';
+import {secretKey} from '../actors/config-references.js';
 import type {FetchedSecret, FetchSecret, NodeSecrets, SecretData, WantedSecret} from '../actors/node/runtime/secrets-port.js';
 import {writeFileAtomic} from '../system/files/atomic-file.js';
 import {hasCode} from '../system/files/errno.js';

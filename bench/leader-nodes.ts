@@ -2,9 +2,9 @@
 // things are not as there: nothing is run but in thought, and caches are in memory, since a thousand folders on one disk are no
 // measure of a leader. The beats of all nodes share a thread for the same reason.
 
-import {openNode, type Node} from '../actors/node/start.js';
+import {openNode, type NodeSystem} from '../actors/node/start.js';
 import {assignments, type AssignmentObject} from '../actors/node/cache/assignment-object.js';
-import {seenKey} from '../actors/node/sync/node-sync.js';
+import {seenKey} from '../actors/node/sync/sync-client.js';
 import type {Credential} from '../agent/credential.js';
 import {join} from '../agent/join.js';
 import {createSimulatedRuntime} from '../agent/simulated-runtime.js';
@@ -59,7 +59,7 @@ function openNodes() {
 		});
 		let greeted: () => void = () => undefined;
 		const isGreeted = new Promise<void>(resolve => (greeted = resolve));
-		const node = await opened<Node>(done =>
+		const node = await opened<NodeSystem>(done =>
 			openNode(
 				{
 					name: credential.node,

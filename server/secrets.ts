@@ -12,7 +12,7 @@ import type {Problem} from '../api/problem.js';
 import {membersOf, refuse, type Found} from '../api/rules/report.js';
 import {schemaProblems} from '../api/schema-problems.js';
 import {isSealed, lastAppliedAnnotation} from '../api/sealed.js';
-import {namedVersion, secretKey} from '../actors/named-objects.js';
+import {configVersion, secretKey} from '../actors/config-references.js';
 import {namesOnNode} from '../actors/control/pod-terms.js';
 import type {FetchedSecret} from '../actors/node/runtime/secrets-port.js';
 import type {ObjectIndex} from '../system/index/object-index.js';
@@ -111,5 +111,5 @@ export function secretForNode(index: ObjectIndex, seals: Seals, node: string, {n
 	const object = index.get(key);
 	if (object === undefined) return failed('ERR_NOT_FOUND', {resource: kind.plural, name});
 	const {data = {}} = object as Secret;
-	return succeeded({version: namedVersion(object), data: openedData(seals, data, {namespace, name})});
+	return succeeded({version: configVersion(object), data: openedData(seals, data, {namespace, name})});
 }

@@ -12,7 +12,7 @@ import {detector} from './nodes/detector.js';
 import {inertControllers} from './inert.js';
 import {namespaceController} from './cluster/namespace.js';
 import {nodeController} from './nodes/node.js';
-import {nodeSync} from './sync/node-sync.js';
+import {nodeDispatcher} from './sync/node-dispatcher.js';
 import {objectBehavior} from './objects/object.js';
 import {podController} from './pods/pod.js';
 import {priorityClassController} from './priority-class.js';
@@ -45,7 +45,7 @@ export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.f
 	[scheduler.kind, scheduler],
 	[detector.kind, detector],
 	[syncSupervisor.kind, syncSupervisor],
-	[nodeSync.kind, nodeSync],
+	[nodeDispatcher.kind, nodeDispatcher],
 	...controllers.map((each): [string, AnyBehavior] => {
 		const behavior = objectBehavior(each);
 		return [behavior.kind, behavior];

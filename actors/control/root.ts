@@ -1,4 +1,4 @@
-// The top of the control tree: collections of all kinds, scheduler, detector, the supervisor of node sync, and what every cluster starts with.
+// The top of the control tree: collections of all kinds, scheduler, detector, node sync, and what every cluster starts with.
 
 import {kinds} from '../../api/catalogue.js';
 import {clusterConfigName} from '../../api/kinds/cluster-config.js';

@@ -14,7 +14,7 @@ import {podKey} from '../addresses.js';
 import {place} from './placement.js';
 import type {PodMessage} from './pods/pod.js';
 import {unbound} from './pod-terms.js';
-import {unschedulableReason} from './pods/pod-standing.js';
+import {unschedulableReason} from './pods/pod-lifecycle.js';
 import type {Look} from './scheduling/look.js';
 import {lookOf} from './scheduling/looking.js';
 import {needsOf} from './scheduling/needs.js';

@@ -1,4 +1,4 @@
-// The control system, wired: its design, its bus, what it accepts from nodes. The composition root hands in everything that touches the world.
+// The control system, wired: its design, its bus, what it takes from nodes. The composition root hands in everything that touches the world.
 
 import {failure, type Outcome} from '../../api/errors.js';
 import {controlSystem} from '../../api/keys.js';
@@ -6,10 +6,10 @@ import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
 import type {Links} from '../../system/links/link.js';
 import {linksWhile} from '../../system/leadership/mandate.js';
-import {acceptsFromNode, boundedFromNode, idempotentMessages} from '../accepted-messages.js';
+import {acceptsFromNode, boundedFromNode, idempotentMessages} from '../protocol/accepted-messages.js';
 import {syncOfNode} from '../addresses.js';
-import {laneOf} from '../lanes.js';
-import type {NodeRefused} from '../sync-message.js';
+import {laneOf} from '../protocol/lanes.js';
+import type {NodeRefused} from '../protocol/sync-message.js';
 import {controlDesign} from './design.js';
 import type {ControlRootInput} from './root.js';
 
@@ -28,10 +28,10 @@ export type ControlOptions = Omit<DurableSystemOptions, 'name' | 'design' | 'inp
 	readonly design?: typeof controlDesign;
 };
 
-export type Control = DurableSystem & {readonly bus: Bus};
+export type ControlSystem = DurableSystem & {readonly bus: Bus};
 
 /** Loads everything; the tree begins with `begin`. */
-export function openControl(options: ControlOptions, done: (outcome: Outcome<Control>) => void): void {
+export function openControl(options: ControlOptions, done: (outcome: Outcome<ControlSystem>) => void): void {
 	const {boot, version, localNodes = [], mayBeNode = () => true, clock, measure, design = controlDesign, ...rest} = options;
 	const links = options.mayAct === undefined ? options.links : linksWhile(options.links, options.mayAct);
 	const late: {system?: DurableSystem['system']} = {};

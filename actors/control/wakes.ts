@@ -23,10 +23,10 @@ import type {Message} from '../../system/kernel/behavior.js';
 import type {Wake} from '../../system/commit/durable-system.js';
 import type {Change, Known} from '../../system/index/object-index.js';
 import {detectorAddress, namespaceKey, nodeSyncPath} from '../addresses.js';
-import {isNamed, namedIn, names} from '../named-objects.js';
+import {isConfigKey, configKeysOf, configTerm} from '../config-references.js';
 import type {NodeDeparted} from './nodes/detector.js';
 import {isDeleting} from './objects/garbage.js';
-import {hasController, isReady, isTerminal} from './pods/pod-standing.js';
+import {hasController, isReady, isTerminal} from './pods/pod-lifecycle.js';
 import {onNode} from './pod-terms.js';
 import {selectsAnything, selectsTerm} from './workloads/replicaset.js';
 import {schedulerPath, type SchedulerMessage} from './scheduler.js';
@@ -49,7 +49,7 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 		wakes.push(wakeOf(objectAddress(namespaceKey(namespace))));
 	}
 	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined, known));
-	if (isNamed(change.key)) wakes.push(...ofNamed(change.key, known));
+	if (isConfigKey(change.key)) wakes.push(...ofConfig(change.key, known));
 	if (plural === 'nodes') wakes.push(...ofNode(before as NodeObject | undefined, after as NodeObject | undefined, known));
 	if (plural === 'clusterconfigs') wakes.push(scheduler);
 	if (plural === 'nodes' && after === undefined && before !== undefined) wakes.push(...removedNode(before.metadata.name));
@@ -134,7 +134,7 @@ function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined, kn
 	for (const node of new Set([before?.spec?.nodeName, after?.spec?.nodeName])) {
 		if (node === undefined || (after !== undefined && sameButStatus(before, after))) continue;
 		// What a pod names goes before it, so that it finds everything there.
-		if (before?.spec !== after?.spec) for (const named of namedBy(before, after)) yield dirty(node, named);
+		if (before?.spec !== after?.spec) for (const named of configKeysOfPods(before, after)) yield dirty(node, named);
 		yield dirty(node, key);
 	}
 }
@@ -144,13 +144,13 @@ const dirty = (node: string, key: ObjectKey): Wake => {
 	return {to: address(controlSystem, nodeSyncPath(node)), message};
 };
 
-const namedBy = (...pods: readonly (Pod | undefined)[]): ReadonlySet<ObjectKey> =>
-	new Set(pods.flatMap(pod => (pod?.spec === undefined ? [] : namedIn(pod.spec, pod.metadata.namespace ?? ''))));
+const configKeysOfPods = (...pods: readonly (Pod | undefined)[]): ReadonlySet<ObjectKey> =>
+	new Set(pods.flatMap(pod => (pod?.spec === undefined ? [] : configKeysOf(pod.spec, pod.metadata.namespace ?? ''))));
 
 /** The nodes that run a pod which names the object, and no others. */
-function* ofNamed(key: ObjectKey, known: Known): Iterable<Wake> {
+function* ofConfig(key: ObjectKey, known: Known): Iterable<Wake> {
 	const nodes = new Set<string>();
-	for (const pod of known.byTerm('pods', names(key))) nodes.add((pod as Pod).spec?.nodeName ?? '');
+	for (const pod of known.byTerm('pods', configTerm(key))) nodes.add((pod as Pod).spec?.nodeName ?? '');
 	for (const node of nodes) yield dirty(node, key);
 }
 

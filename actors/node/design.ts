@@ -5,7 +5,7 @@ import type {ApiObject} from '../../api/object.js';
 import type {SystemDesign, Wake} from '../../system/commit/durable-system.js';
 import type {Change, Known} from '../../system/index/object-index.js';
 import {handName, podsPath} from '../addresses.js';
-import {configMaps, isNamed, namedIn, names, secrets} from '../named-objects.js';
+import {configMaps, isConfigKey, configKeysOf, configTerm, secrets} from '../config-references.js';
 import {assignments, type AssignmentObject} from './cache/assignment-object.js';
 import type {ConfigChanged} from './containers/container-state.js';
 import {nodeBehaviors, nodeRoot} from './root.js';
@@ -25,14 +25,14 @@ export const nodeDesign: SystemDesign = {
 
 function termsOf(plural: string, object: ApiObject): readonly string[] {
 	const assignment = plural === assignments ? (object as AssignmentObject).spec?.assignment : undefined;
-	return assignment === undefined ? [] : namedIn(assignment.spec, assignment.namespace).map(names);
+	return assignment === undefined ? [] : configKeysOf(assignment.spec, assignment.namespace).map(configTerm);
 }
 
 /** Whoever waits for a ConfigMap or Secret looks again. */
 function* wakesOf({key}: Change, known: Known): Iterable<Wake> {
-	if (!isNamed(key)) return;
+	if (!isConfigKey(key)) return;
 	const message: ConfigChanged = {type: 'configChanged'};
-	for (const object of known.byTerm(assignments, names(key))) {
+	for (const object of known.byTerm(assignments, configTerm(key))) {
 		const assignment = (object as AssignmentObject).spec?.assignment;
 		if (assignment === undefined) continue;
 		yield {to: address(assignment.nodeName, `${podsPath}/${handName(assignment)}`), message};

@@ -1,14 +1,14 @@
 // The top of a node's tree, and every behaviour in it.
 
 import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/kernel/behavior.js';
-import {leasesPath, namedPath, podsPath, runtimePath, syncPath} from '../addresses.js';
+import {leasesPath, configPath, podsPath, runtimePath, syncPath} from '../addresses.js';
 import {container} from './containers/container.js';
 import {hand} from './pods/hand.js';
 import {infra} from './pods/infra.js';
 import {leases} from './pods/leases.js';
-import {namedObject} from './cache/named-object.js';
-import {namedObjects} from './cache/named-objects.js';
-import {nodeSync, seenKey, type NodeSyncInput} from './sync/node-sync.js';
+import {configCopy} from './cache/config-copy.js';
+import {configCache} from './cache/config-cache.js';
+import {syncClient, seenKey, type SyncClientInput} from './sync/sync-client.js';
 import {podVolumes} from './pods/pod-volumes.js';
 import {pods} from './pods/pods.js';
 import {prober} from './containers/prober.js';
@@ -16,23 +16,23 @@ import {runtimeActor} from './runtime-actor.js';
 
 export type NodeRootMessage = {readonly type: never};
 
-export const nodeRoot: Behavior<NodeSyncInput, null, NodeRootMessage> = {
+export const nodeRoot: Behavior<SyncClientInput, null, NodeRootMessage> = {
 	kind: 'NodeRoot',
 	init: input => next(null, tree(input)),
 	receive: state => next(state),
 };
 
-const tree = (input: NodeSyncInput): Effect[] => [
+const tree = (input: SyncClientInput): Effect[] => [
 	{type: 'spawn', name: runtimePath, behavior: runtimeActor.kind, input: null, restart: 'permanent'},
-	{type: 'spawn', name: namedPath, behavior: namedObjects.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: configPath, behavior: configCache.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: podsPath, behavior: pods.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: leasesPath, behavior: leases.kind, input, restart: 'permanent'},
-	{type: 'spawn', name: syncPath, behavior: nodeSync.kind, input, snapshot: seenKey, restart: 'permanent'},
+	{type: 'spawn', name: syncPath, behavior: syncClient.kind, input, snapshot: seenKey, restart: 'permanent'},
 ];
 
 /** Every behaviour of a node system, by the name that `spawn` effects use. */
 export const nodeBehaviors: {readonly [name: string]: AnyBehavior} = Object.fromEntries<AnyBehavior>(
-	[nodeRoot, runtimeActor, leases, namedObjects, namedObject, pods, nodeSync, hand, infra, podVolumes, container, prober].map(
+	[nodeRoot, runtimeActor, leases, configCache, configCopy, pods, syncClient, hand, infra, podVolumes, container, prober].map(
 		(behavior: AnyBehavior) => [behavior.kind, behavior],
 	),
 );

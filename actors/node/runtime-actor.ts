@@ -46,15 +46,15 @@ export type RuntimeMessage =
 	| {readonly type: 'readLog'; readonly request: LogRequest; readonly replyTo?: ReplyTo | undefined}
 	/** Somebody wants to see the actors of this node. */
 	| {readonly type: 'readTree'; readonly replyTo?: ReplyTo | undefined}
-	| Asked<SessionAsk>
-	| Asked<RetryContainer>
+	| WithReplyTo<SessionAsk>
+	| WithReplyTo<RetryContainer>
 	| Reply<readonly string[], 'sandboxes'>
 	| Reply<null, 'surplusRemoved'>
 	| Reply<LogChunk, 'logRead'>
 	| Reply<TreeNode, 'treeRead'>
 	| Reply<unknown, 'sessionAnswered'>;
 
-type Asked<Ask> = Ask & {readonly replyTo?: ReplyTo | undefined};
+type WithReplyTo<Ask> = Ask & {readonly replyTo?: ReplyTo | undefined};
 
 export type RuntimeState = {
 	readonly reading: ReadonlyMap<string, ReplyTo>;
@@ -72,9 +72,9 @@ export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 			case 'synced':
 				return next(state, [perform({type: 'sandbox.list'}, 'sandbox/list', 'sandboxes')]);
 			case 'sandboxes':
-				return next(state, message.outcome.ok ? removals(message.outcome.value, context) : [lookAgain(context)]);
+				return next(state, message.outcome.ok ? removals(message.outcome.value, context) : [removeSurplusLater(context)]);
 			case 'surplusRemoved':
-				return next(state, message.outcome.ok ? [] : [lookAgain(context)]);
+				return next(state, message.outcome.ok ? [] : [removeSurplusLater(context)]);
 			case 'readLog':
 				return read(state, message.replyTo, key => perform({type: 'logs.read', request: message.request}, key, 'logRead'));
 			case 'readTree':
@@ -102,7 +102,7 @@ export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 };
 
 /** The next hello may be long in coming, and nobody else looks for what is surplus. */
-const lookAgain = ({nowMs}: Context): Effect => ({
+const removeSurplusLater = ({nowMs}: Context): Effect => ({
 	type: 'wakeAt',
 	name: 'surplus',
 	atMs: nowMs + limits.helloMaxMs,
@@ -135,7 +135,7 @@ function answered(state: RuntimeState, {id, outcome}: Reply<LogChunk, 'logRead'>
 // ---- sessions --------------------------------------------------------------------------------------------------------------
 
 /** Refused when too many are under way; never the end of one, which makes room. */
-function askedBySession(state: RuntimeState, {replyTo, ...ask}: Asked<SessionAsk>): Next<RuntimeState> {
+function askedBySession(state: RuntimeState, {replyTo, ...ask}: WithReplyTo<SessionAsk>): Next<RuntimeState> {
 	if (replyTo === undefined) return next(state);
 	const {sessions, reads} = state;
 	if (sessions.size >= roomFor(ask)) return next(state, reply(replyTo, failed('ERR_BUSY', {address: runtimePath, waiting: sessions.size})));
@@ -187,7 +187,7 @@ function sessionAnswered(state: RuntimeState, {id, outcome}: Reply<unknown, 'ses
 // ---- waiting no longer -----------------------------------------------------------------------------------------------------
 
 /** The hand of a pod that is assigned answers; of any other there is none. */
-function retried({namespace, name, uid, container, replyTo}: Asked<RetryContainer>, {known, self}: Context): readonly Effect[] {
+function retried({namespace, name, uid, container, replyTo}: WithReplyTo<RetryContainer>, {known, self}: Context): readonly Effect[] {
 	const isHere = [...known.list(assignments)].some(({metadata}) => metadata.uid === uid);
 	if (!isHere) return reply(replyTo, failed('ERR_NOT_FOUND', {resource: 'pods', name}));
 	const message: RetryNow = {type: 'retryNow', container, replyTo};

@@ -11,10 +11,10 @@ import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '
 import type {Links} from '../../system/links/link.js';
 import type {TreeNode} from '../../system/kernel/tree.js';
 import {handName, podsPath, syncPath} from '../addresses.js';
-import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../accepted-messages.js';
-import {laneOf} from '../lanes.js';
+import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../protocol/accepted-messages.js';
+import {laneOf} from '../protocol/lanes.js';
 import {nodeDesign} from './design.js';
-import type {NodeSyncInput} from './sync/node-sync.js';
+import type {SyncClientInput} from './sync/sync-client.js';
 import {performFor} from './runtime/perform.js';
 import type {ContainerExit, Runtime} from './runtime/runtime-port.js';
 import {noSecrets, type NodeSecrets} from './runtime/secrets-port.js';
@@ -37,10 +37,10 @@ export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'rem
 	readonly followsAny?: boolean;
 };
 
-export type Node = DurableSystem & {readonly bus: Bus};
+export type NodeSystem = DurableSystem & {readonly bus: Bus};
 
 /** Loads the cache; the tree, and with it the adoption of what runs, begins with `begin`. */
-export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) => void): void {
+export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSystem>) => void): void {
 	const {
 		links,
 		boot,
@@ -72,7 +72,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<Node>) =>
 			...rest,
 			clock,
 			design: nodeDesign,
-			inputOf: (): NodeSyncInput => ({node: options.name, labels, info: runtime.info(), ...(followsAny ? {followsAny} : {})}),
+			inputOf: (): SyncClientInput => ({node: options.name, labels, info: runtime.info(), ...(followsAny ? {followsAny} : {})}),
 			perform: performFor(runtime, {
 				tree: () => tellableTree(started.system),
 				keepServers: servers => onServers?.(servers),

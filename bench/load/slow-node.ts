@@ -8,8 +8,8 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import {may, type Identity} from '../../api/roles.js';
 import {runtimePath} from '../../actors/addresses.js';
 import {isNodeReady} from '../../actors/control/scheduling/candidate.js';
-import {openControl, type Control} from '../../actors/control/start.js';
-import {openNode, type Node} from '../../actors/node/start.js';
+import {openControl, type ControlSystem} from '../../actors/control/start.js';
+import {openNode, type NodeSystem} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
 import {createBroker, type Broker} from '../../system/broker/broker.js';
 import {brokerLinks} from '../../system/links/broker-link.js';
@@ -102,7 +102,7 @@ const opened = <Value>(open: (done: (outcome: Outcome<Value>) => void) => void):
 		open(outcome => (outcome.ok ? resolve(outcome.value) : reject(new AppError(outcome.error.code, outcome.error.details)))),
 	);
 
-async function startControl(scope: Scope, executor: Executor): Promise<{control: Control; broker: Broker; underWay: () => number}> {
+async function startControl(scope: Scope, executor: Executor): Promise<{control: ControlSystem; broker: Broker; underWay: () => number}> {
 	const broker = await createBroker<Identity>({
 		clock: systemClock,
 		authenticate: name => (name === undefined ? undefined : {name, role: 'node', node: name}),
@@ -111,7 +111,7 @@ async function startControl(scope: Scope, executor: Executor): Promise<{control:
 	});
 	scope.defer(() => broker.close());
 	const {links, most} = watched(brokerLinks(broker, 'control'));
-	const control = await opened<Control>(done => openControl({...common(executor), links, version: '0.0.0'}, done));
+	const control = await opened<ControlSystem>(done => openControl({...common(executor), links, version: '0.0.0'}, done));
 	scope.defer(async () => {
 		control.kill();
 		await control.bus.close();
@@ -151,7 +151,7 @@ async function startNode(scope: Scope, executor: Executor, name: string, port: n
 	const control = connectMqttLink({...options, clientId: `${name}.1.control`});
 	const bulk = connectMqttLink({...options, clientId: `${name}.1.bulk`, lane: 'bulk'});
 	const runtime = createSimulatedRuntime({clock: systemClock, random: systemRandom});
-	const node = await opened<Node>(done =>
+	const node = await opened<NodeSystem>(done =>
 		openNode({...common(executor), name, links: {control, bulk}, labels: {speed: name}, runtime}, done),
 	);
 	scope.defer(async () => {
@@ -200,7 +200,7 @@ async function until(isSo: () => boolean, withinMs: number): Promise<void> {
 }
 
 /** Control asks the other node for its tree. */
-async function trip({system}: Control): Promise<number> {
+async function trip({system}: ControlSystem): Promise<number> {
 	const startedAt = performance.now();
 	const outcome = await new Promise<Outcome<unknown>>(resolve =>
 		system.ask(address(fast, runtimePath), {type: 'readTree'}, {deadlineMs: 10_000, cause: 'bench'}, resolve),
@@ -209,7 +209,7 @@ async function trip({system}: Control): Promise<number> {
 	return performance.now() - startedAt;
 }
 
-async function created({system}: Control, at: number, bytes: number): Promise<void> {
+async function created({system}: ControlSystem, at: number, bytes: number): Promise<void> {
 	const containers = [{name: 'main', image: 'x', command: ['serve'], args: ['x'.repeat(bytes)]}];
 	const object = {
 		apiVersion: 'v1',

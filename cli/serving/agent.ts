@@ -3,7 +3,7 @@
 
 import {limits} from '../../api/limits.js';
 import {isLoopback} from '../../api/loopback.js';
-import type {Node} from '../../actors/node/start.js';
+import type {NodeSystem} from '../../actors/node/start.js';
 import {credentialWriter, isServers, type Credential} from '../../agent/credential.js';
 import {createSecretFetch} from '../../agent/secret-fetch.js';
 import {identifierRejected, openUplink, type Uplink} from '../../system/presence/uplink.js';
@@ -75,7 +75,7 @@ async function startNode(
 	const standing = openStanding(ground.clock);
 	const uplink = dial(credential, servers.urls, boot, stage, ground, standing);
 	closers.add(uplink.close);
-	const node: Node = await openLocalNode({
+	const node: NodeSystem = await openLocalNode({
 		ground,
 		log,
 		fail,

@@ -3,14 +3,14 @@
 import {failure, type Outcome} from '../../api/errors.js';
 import {address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import type {Control} from '../../actors/control/start.js';
+import type {ControlSystem} from '../../actors/control/start.js';
 import {runtimePath} from '../../actors/addresses.js';
 import type {ControlPlane, SystemTree, TreeNode} from '../../server/control-plane.js';
 import type {ActorSystem} from '../../system/kernel/actor-system.js';
 import type {Clock} from '../../system/time/clock.js';
 
 export type ControlPlaneOptions = {
-	readonly control: Control;
+	readonly control: ControlSystem;
 	/** The systems of nodes that live in this process. */
 	readonly ownNodes: () => readonly ActorSystem[];
 	readonly clock: Clock;

@@ -3,7 +3,7 @@
 import {homedir} from 'node:os';
 import {kubernetesArchitecture} from '../../api/architecture.js';
 import type {Labels} from '../../api/object.js';
-import {openNode, type Node, type NodeOptions} from '../../actors/node/start.js';
+import {openNode, type NodeSystem, type NodeOptions} from '../../actors/node/start.js';
 import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
 import type {NodeSecrets} from '../../actors/node/runtime/secrets-port.js';
 import type {SimulatedNetwork} from '../../agent/simulated/host.js';
@@ -28,8 +28,8 @@ export type LocalNodeOptions = Pick<
 };
 
 /** Loads the cache; the tree begins with `begin`. */
-export function openLocalNode({ground, log, onLifecycle, fail, name, ...rest}: LocalNodeOptions): Promise<Node> {
-	return opened<Node>(done =>
+export function openLocalNode({ground, log, onLifecycle, fail, name, ...rest}: LocalNodeOptions): Promise<NodeSystem> {
+	return opened<NodeSystem>(done =>
 		openNode(
 			{
 				...ground,

@@ -6,8 +6,8 @@ import {AppError} from '../../api/errors.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {address as addressOf, controlSystem, parseAddress, parseObjectKey, vaultStoreKey} from '../../api/keys.js';
 import {detectorPath, nodeKey, syncPath} from '../../actors/addresses.js';
-import {openControl, type Control, type ControlOptions} from '../../actors/control/start.js';
-import type {Servers} from '../../actors/sync-message.js';
+import {openControl, type ControlSystem, type ControlOptions} from '../../actors/control/start.js';
+import type {Servers} from '../../actors/protocol/sync-message.js';
 import type {FetchSecret} from '../../actors/node/runtime/secrets-port.js';
 import type {Access} from '../../server/access.js';
 import {authorityName} from '../../server/certificates.js';
@@ -59,7 +59,7 @@ export type TermOptions = {
 };
 
 export type Term = {
-	readonly control: Control;
+	readonly control: ControlSystem;
 	/** Takes MQTT that comes in at the doors; undefined: it has to go to the broker elsewhere. */
 	readonly taker: Meeting['taker'];
 	readonly vault: Vault;
@@ -81,7 +81,7 @@ export type Term = {
 /** Loads everything. Throws an AppError that says what is wrong; then nothing is left open, the driver aside. */
 export async function openTerm(options: TermOptions): Promise<Term> {
 	const {ground, log, driver, ownNodes} = options;
-	const late: {control?: Control; tokens?: Tokens; signs?: NodeSigns} = {};
+	const late: {control?: ControlSystem; tokens?: Tokens; signs?: NodeSigns} = {};
 	const epoch = (): number => late.control?.pipeline.epoch() ?? 0;
 	const meeting =
 		options.broker === undefined
@@ -106,7 +106,7 @@ export async function openTerm(options: TermOptions): Promise<Term> {
 	const forgetting = new Set<string>();
 	const mayBeNode = (name: string): boolean => isHere(name) || (!forgetting.has(name) && late.tokens?.isNode(name) !== false);
 	try {
-		const control = await opened<Control>(done =>
+		const control = await opened<ControlSystem>(done =>
 			openControl(
 				{
 					...ground,
@@ -217,7 +217,7 @@ export async function openTerm(options: TermOptions): Promise<Term> {
 const message = (servers: readonly string[]): Servers => ({type: 'servers', servers});
 
 /** Sealed values in the store of the term. */
-function keptBy({pipeline}: Control, records: Map<string, string>): Kept {
+function keptBy({pipeline}: ControlSystem, records: Map<string, string>): Kept {
 	return {
 		get: name => records.get(vaultStoreKey(name)),
 		put: (name, value) =>

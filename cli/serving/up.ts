@@ -3,7 +3,7 @@
 
 import path from 'node:path';
 import type {ControlOptions} from '../../actors/control/start.js';
-import type {Node} from '../../actors/node/start.js';
+import type {NodeSystem} from '../../actors/node/start.js';
 import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
 import {uncachedSecrets} from '../../agent/secret-cache.js';
 import {createSimulatedNetwork, type SimulatedNetwork} from '../../agent/simulated/host.js';
@@ -31,7 +31,7 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 	return serve('up', options.home, async stage => {
 		const ground = openGround();
 		stage.closers.add(ground.close);
-		const nodes = new Map<string, Node>();
+		const nodes = new Map<string, NodeSystem>();
 		const behindNodes = createClosers();
 		// After the doors and the control plane: these are opened before the nodes, and close before them.
 		stage.closers.add(async () => {
@@ -74,7 +74,7 @@ type Surroundings = {
 	readonly onNote: (note: string) => void;
 };
 
-async function openNodeOf(name: string, {options, ground, stage, closers, term, network, onNote}: Surroundings): Promise<Node> {
+async function openNodeOf(name: string, {options, ground, stage, closers, term, network, onNote}: Surroundings): Promise<NodeSystem> {
 	const {log, fail, home} = stage;
 	const isOwn = name === options.node;
 	// The cache first: whoever has it may use the runtime's folder.

@@ -1,7 +1,8 @@
 // What a node's side of the tests starts from.
 
-import type {ContainerExit, RunningContainer, RuntimeInfo, Sandbox} from '../../actors/node/runtime/runtime-port.js';
-import {syncProtocol, type Assignment, type Hello} from '../../actors/sync-message.js';
+import type {ContainerExit, RunningContainer, Sandbox} from '../../actors/node/runtime/runtime-port.js';
+import type {RuntimeInfo} from '../../actors/protocol/runtime-info.js';
+import {syncProtocol, type Assignment, type Hello} from '../../actors/protocol/sync-message.js';
 import {aContainer, nowMs} from './_objects.js';
 
 export const aRuntimeInfo = (overrides: Partial<RuntimeInfo> = {}): RuntimeInfo => ({

@@ -4,7 +4,7 @@ import {detectorAddress} from '../../actors/addresses.js';
 import {controlDesign} from '../../actors/control/design.js';
 import type {SignsMessage} from '../../actors/control/nodes/detector.js';
 import type {ControlRootInput} from '../../actors/control/root.js';
-import {syncProtocol, type Delta, type Hello, type Observed, type PodGone} from '../../actors/sync-message.js';
+import {syncProtocol, type Delta, type Hello, type Observed, type PodGone} from '../../actors/protocol/sync-message.js';
 import {failed, type Outcome} from '../../api/errors.js';
 import {address, collectionAddress, controlSystem, objectAddress, objectKey} from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';

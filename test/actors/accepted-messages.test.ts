@@ -1,7 +1,7 @@
-// The doors between systems are closed lists: what is not on them, or not well formed, is not taken.
+// What systems take from each other are closed lists: what is not on them, or not well formed, is not taken.
 
 import test from 'ava';
-import {acceptsFromControl, acceptsFromNode, idempotentMessages} from '../../actors/accepted-messages.js';
+import {acceptsFromControl, acceptsFromNode, idempotentMessages} from '../../actors/protocol/accepted-messages.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import {downsPath} from '../../system/kernel/watch-message.js';
 import {aHello, aRuntimeInfo} from './_agent.js';

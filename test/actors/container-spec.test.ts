@@ -3,13 +3,13 @@
 import test from 'ava';
 import type {Container} from '../../api/kinds/pod.js';
 import {containerSpecOf} from '../../actors/node/containers/container-spec.js';
-import type {Surroundings} from '../../actors/node/containers/environment.js';
+import type {EnvironmentInput} from '../../actors/node/containers/environment.js';
 import type {ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
 import {emptyIndex} from '../../system/index/object-index.js';
 import {aContainer} from './_objects.js';
 import {anAssignment, sandbox} from './_agent.js';
 
-const around = (assignment = anAssignment()): Surroundings => ({assignment, sandbox, known: emptyIndex});
+const around = (assignment = anAssignment()): EnvironmentInput => ({assignment, sandbox, known: emptyIndex});
 
 function specOf(wanted: Container, attempt = 0, assignment = anAssignment()): ContainerSpec | undefined {
 	const outcome = containerSpecOf(wanted, around(assignment), attempt);

@@ -52,7 +52,7 @@ test('a new leader knows nothing of any node, and asks each for its hello', t =>
 });
 
 const passedOn = [
-	{type: 'spawn', name: 'node-a', behavior: 'NodeSync', input: {...term, node: 'node-a'}},
+	{type: 'spawn', name: 'node-a', behavior: 'NodeDispatcher', input: {...term, node: 'node-a'}},
 	{type: 'tell', to: `${self}/node-a`, message: aHello()},
 ];
 

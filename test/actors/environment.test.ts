@@ -3,10 +3,10 @@
 import test from 'ava';
 import type {Container} from '../../api/kinds/pod.js';
 import {containerSpecOf} from '../../actors/node/containers/container-spec.js';
-import {environmentOf, expand, type Surroundings, type Value} from '../../actors/node/containers/environment.js';
+import {environmentOf, expand, type EnvironmentInput, type Value} from '../../actors/node/containers/environment.js';
 import type {EnvSource} from '../../actors/node/runtime/runtime-port.js';
 import {aContainer} from './_objects.js';
-import {cacheOf, configMapOf, secretCopy} from './_named.js';
+import {cacheOf, configMapOf, secretCopy} from './_config.js';
 import {anAssignment, sandbox} from './_agent.js';
 
 const variables = new Map([
@@ -37,7 +37,7 @@ for (const [text, result] of expansions) {
 
 type Copies = Parameters<typeof cacheOf>[0];
 
-const around = (copies: Copies = {}, assignment = anAssignment()): Surroundings => ({assignment, sandbox, known: cacheOf(copies)});
+const around = (copies: Copies = {}, assignment = anAssignment()): EnvironmentInput => ({assignment, sandbox, known: cacheOf(copies)});
 
 function environment(env: Container['env'], assignment = anAssignment()): Record<string, string> {
 	const outcome = environmentOf(aContainer(env === undefined ? {} : {env}), around({}, assignment));

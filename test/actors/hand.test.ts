@@ -6,7 +6,7 @@ import type {PodStatus} from '../../api/kinds/pod.js';
 import {have, type AssignmentObject} from '../../actors/node/cache/assignment-object.js';
 import {hand} from '../../actors/node/pods/hand.js';
 import type {Assign} from '../../actors/node/pods/hand-state.js';
-import type {Assignment} from '../../actors/sync-message.js';
+import type {Assignment} from '../../actors/protocol/sync-message.js';
 import type {Effect} from '../../system/kernel/behavior.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
 import {play, playContext, playFrom} from '../../system/kernel/play.js';

@@ -5,7 +5,7 @@ import {succeeded} from '../../api/errors.js';
 import type {ContainerStatus, PodStatus, RestartPolicy} from '../../api/kinds/pod.js';
 import type {Assign} from '../../actors/node/pods/hand-state.js';
 import type {ContainerExit} from '../../actors/node/runtime/runtime-port.js';
-import {turnsOf} from '../../actors/node/pods/turns.js';
+import {startOrderOf} from '../../actors/node/pods/start-order.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 import {aContainer} from './_objects.js';
 import {handAddress, openTree, type Tree} from './_tree.js';
@@ -138,7 +138,7 @@ test('one whose actor crashed is found as it is', t => {
 test('whoever never started has neither succeeded nor failed, whatever its code', t => {
 	const spec = anAssignment({spec: {initContainers}}).spec;
 	const never = {name: 'one', state: {terminated: {exitCode: 0, reason: 'NeverStarted'}}} as unknown as ContainerStatus;
-	t.deepEqual(turnsOf(spec, {one: never}).mayStart, ['one']);
+	t.deepEqual(startOrderOf(spec, {one: never}).mayStart, ['one']);
 	const done = {...never, state: {terminated: {exitCode: 0, reason: 'Completed'}}} as unknown as ContainerStatus;
-	t.deepEqual(turnsOf(spec, {one: done}).mayStart, ['two']);
+	t.deepEqual(startOrderOf(spec, {one: done}).mayStart, ['two']);
 });

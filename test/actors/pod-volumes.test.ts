@@ -7,9 +7,9 @@ import type {PodStatus} from '../../api/kinds/pod.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
 import {nodeDesign} from '../../actors/node/design.js';
 import type {Assign} from '../../actors/node/pods/hand-state.js';
-import type {PodEvent} from '../../actors/sync-message.js';
+import type {PodEvent} from '../../actors/protocol/sync-message.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
-import {aCopy, configMapOf, secretCopy, settingsKey, dbKey} from './_named.js';
+import {aCopy, configMapOf, secretCopy, settingsKey, dbKey} from './_config.js';
 import {handAddress, openTree, type Tree} from './_tree.js';
 
 const assignOf = (volumes: readonly Volume[], overrides = {}): Assign => ({

@@ -4,9 +4,9 @@ import test from 'ava';
 import {objectKey} from '../../api/keys.js';
 import type {Volume} from '../../api/kinds/pod.js';
 import {contentVersion, volumesOf} from '../../actors/node/pods/volumes.js';
-import {namedIn} from '../../actors/named-objects.js';
+import {configKeysOf} from '../../actors/config-references.js';
 import {anAssignment} from './_agent.js';
-import {cacheOf, configMapOf, dbKey, secretCopy, settingsKey} from './_named.js';
+import {cacheOf, configMapOf, dbKey, secretCopy, settingsKey} from './_config.js';
 import {aContainer} from './_objects.js';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -83,7 +83,7 @@ test('a node is sent what volumes name, the optional too', t => {
 		{name: 'c', configMap: {name: 'settings'}},
 		{name: 'd', emptyDir: {}},
 	];
-	t.deepEqual(namedIn({containers: [aContainer()], volumes}, 'default'), [settingsKey, dbKey]);
+	t.deepEqual(configKeysOf({containers: [aContainer()], volumes}, 'default'), [settingsKey, dbKey]);
 });
 
 test('their content has another version when anything named has', t => {

@@ -3,7 +3,7 @@
 import type {ExecutionContext} from 'ava';
 import {AppError, type Failure} from '../../api/errors.js';
 import {may, type Identity} from '../../api/roles.js';
-import {openControl, type Control} from '../../actors/control/start.js';
+import {openControl, type ControlSystem} from '../../actors/control/start.js';
 import {controlPlaneOf} from '../../cli/serving/control-plane.js';
 import {createGateway} from '../../server/gateway.js';
 import {sealsOf} from '../../server/seal.js';
@@ -41,7 +41,7 @@ export async function openDoors(t: ExecutionContext) {
 		onFenced: (message: string) => t.fail(message),
 		onEscalation: ({message}: Failure) => t.fail(message),
 	};
-	const control = await new Promise<Control>((resolve, reject) =>
+	const control = await new Promise<ControlSystem>((resolve, reject) =>
 		openControl(options, outcome => (outcome.ok ? resolve(outcome.value) : reject(AppError.of(outcome.error)))),
 	);
 	control.begin();

@@ -8,8 +8,8 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {Role} from '../../api/roles.js';
 import {isNodeReady} from '../../actors/control/scheduling/candidate.js';
-import {openControl, type Control} from '../../actors/control/start.js';
-import {openNode, type Node} from '../../actors/node/start.js';
+import {openControl, type ControlSystem} from '../../actors/control/start.js';
+import {openNode, type NodeSystem} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
 import {openTokens, type Tokens} from '../../server/tokens.js';
 import {startSweeps, type SweepResult} from '../../server/topic-sweep.js';
@@ -169,10 +169,10 @@ const opened = <Value>(open: (done: (outcome: Outcome<Value>) => void) => void):
 /** Control with its topics at the broker; each sweep is told. */
 async function startControl(t: ExecutionContext, mosquitto: Mosquitto) {
 	const broker = controlBroker(t, mosquitto);
-	const late: {control?: Control} = {};
+	const late: {control?: ControlSystem} = {};
 	const epoch = (): number => late.control?.pipeline.epoch() ?? 0;
 	const topics = createTopics({broker, epoch});
-	const control = await opened<Control>(done =>
+	const control = await opened<ControlSystem>(done =>
 		openControl({...common(t), links: broker.links, version: '0.0.0', onChange: topics.onChange, onEvent: topics.onEvent}, done),
 	);
 	late.control = control;
@@ -194,7 +194,7 @@ async function startNode(t: ExecutionContext, {port}: Mosquitto, name: string, p
 		bulk: connectMqttLink({url: `mqtt://127.0.0.1:${port}`, self: name, password, clientId: `${name}.${boot}.bulk`, lane: 'bulk'}),
 	};
 	const runtime = createSimulatedRuntime({clock: systemClock, random: systemRandom});
-	const node = await opened<Node>(done => openNode({...common(t), name, links, labels: {}, runtime}, done));
+	const node = await opened<NodeSystem>(done => openNode({...common(t), name, links, labels: {}, runtime}, done));
 	t.teardown(async () => {
 		node.kill();
 		await node.bus.close();
@@ -204,15 +204,15 @@ async function startNode(t: ExecutionContext, {port}: Mosquitto, name: string, p
 }
 
 /** What runs, by pod: the same containers, never started again. */
-const containersOf = ({index}: Control): ReadonlyMap<string, unknown> =>
+const containersOf = ({index}: ControlSystem): ReadonlyMap<string, unknown> =>
 	new Map([...index.list('pods')].map(({metadata, status}) => [metadata.uid, (status as {containerStatuses?: unknown}).containerStatuses]));
 
-const isReady = ({index}: Control): boolean => [...index.list('nodes')].some(node => isNodeReady(node as NodeObject));
-const replicas = ({index}: Control): number | undefined =>
+const isReady = ({index}: ControlSystem): boolean => [...index.list('nodes')].some(node => isNodeReady(node as NodeObject));
+const replicas = ({index}: ControlSystem): number | undefined =>
 	(index.get('replicasets/default/web') as ReplicaSet | undefined)?.status?.readyReplicas;
-const ask = ({system}: Control, to: string, message: Message): Promise<Outcome<unknown>> =>
+const ask = ({system}: ControlSystem, to: string, message: Message): Promise<Outcome<unknown>> =>
 	new Promise(resolve => system.ask(to, message, {deadlineMs: 10_000, cause: 'test'}, resolve));
-const scale = (control: Control, count: number) =>
+const scale = (control: ControlSystem, count: number) =>
 	ask(control, 'troupe://control/replicasets/default.web', {type: 'patch', patch: {spec: {replicas: count}}} as Message);
 
 /** What the broker retains of objects, as a new subscriber is told. */

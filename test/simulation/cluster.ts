@@ -6,8 +6,8 @@ import {controlSystem, collectionAddress, objectAddress} from '../../api/keys.js
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ApiObject} from '../../api/object.js';
 import {controlDesign} from '../../actors/control/design.js';
-import type {Control} from '../../actors/control/start.js';
-import type {Node} from '../../actors/node/start.js';
+import type {ControlSystem} from '../../actors/control/start.js';
+import type {NodeSystem} from '../../actors/node/start.js';
 import {createSimulatedHost, createSimulatedNetwork, type SimulatedNetwork} from '../../agent/simulated/host.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import type {Clock} from '../../system/time/clock.js';
@@ -41,9 +41,9 @@ export type ClusterOptions = {
 	readonly checksums: boolean;
 	readonly design?: SystemDesign | undefined;
 	/** A bug planted into a control plane that has just been put together. */
-	readonly sabotage?: ((control: Control) => void) | undefined;
+	readonly sabotage?: ((control: ControlSystem) => void) | undefined;
 	/** The same for a node. */
-	readonly nodeSabotage?: ((node: Node) => void) | undefined;
+	readonly nodeSabotage?: ((node: NodeSystem) => void) | undefined;
 	/** A leader that does not look whether it is one. */
 	readonly goesOn: boolean;
 	readonly note: (text: string) => void;
@@ -65,8 +65,8 @@ export class SimulatedCluster {
 	readonly olderDesign: SystemDesign;
 	readonly note: (text: string) => void;
 	readonly isTraced: boolean;
-	readonly sabotage: ((control: Control) => void) | undefined;
-	readonly nodeSabotage: ((node: Node) => void) | undefined;
+	readonly sabotage: ((control: ControlSystem) => void) | undefined;
+	readonly nodeSabotage: ((node: NodeSystem) => void) | undefined;
 	readonly goesOn: boolean;
 	readonly checksums: boolean;
 	readonly hasExternalBroker: boolean;
@@ -123,7 +123,7 @@ export class SimulatedCluster {
 	}
 
 	#node(name: string, drifts: boolean, network: SimulatedNetwork): SimulatedNode {
-		const machine = newMachine<Node>(name, this.#host(name, drifts));
+		const machine = newMachine<NodeSystem>(name, this.#host(name, drifts));
 		const {clock} = this.world;
 		const hostClock: Clock = {
 			nowMs: () => clock.nowMs() + machine.host.wallOffsetMs,
@@ -147,7 +147,7 @@ export class SimulatedCluster {
 		return leader;
 	}
 
-	get control(): Control | undefined {
+	get control(): ControlSystem | undefined {
 		return this.leader()?.system?.control;
 	}
 

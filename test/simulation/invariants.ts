@@ -11,7 +11,7 @@ import {nodeKey} from '../../actors/addresses.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {ApiObject} from '../../api/object.js';
-import type {Control} from '../../actors/control/start.js';
+import type {ControlSystem} from '../../actors/control/start.js';
 import type {SystemDesign} from '../../system/commit/durable-system.js';
 import type {Link, Links} from '../../system/links/link.js';
 import type {Change, Entry} from '../../system/index/object-index.js';
@@ -194,7 +194,7 @@ export class Invariants {
 	}
 
 	/** I2: a control plane that comes back has all that was ever seen committed, and nothing older. */
-	onLoaded(design: SystemDesign, {index, pipeline}: Control): void {
+	onLoaded(design: SystemDesign, {index, pipeline}: ControlSystem): void {
 		if (this.#cluster.repairs.has(this.#cluster.disk)) this.broken('I2: a store was loaded that is damaged');
 		if (this.#isTooNew(design)) this.broken('upgrade: a store that is newer than the code was loaded');
 		const loaded = new Map<ObjectKey, Entry>([...index.all()].map(entry => [entry.key, entry]));

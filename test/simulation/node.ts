@@ -6,7 +6,7 @@ import type {Secret} from '../../api/kinds/secret.js';
 import type {NodeSecrets} from '../../actors/node/runtime/secrets-port.js';
 import type {WorldProcess} from '../../system/world/process.js';
 import type {Runtime, RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
-import {openNode, type Node} from '../../actors/node/start.js';
+import {openNode, type NodeSystem} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
 import type {SimulatedHost} from '../../agent/simulated/host.js';
 import type {Treatment} from '../../agent/simulated/script.js';
@@ -18,7 +18,7 @@ import {boot, storeOf, type Machine} from './machine.js';
 
 export type RuntimeTrouble = {readonly fails: number; readonly silent: number; readonly slowMs: number};
 
-export type SimulatedNode = Machine<Node> & {
+export type SimulatedNode = Machine<NodeSystem> & {
 	readonly programs: SimulatedHost;
 	runtimeTrouble: RuntimeTrouble | undefined;
 };

@@ -5,7 +5,7 @@ import {controlDesign} from '../../actors/control/design.js';
 import type {Outcome} from '../../api/errors.js';
 import type {ContainerStatus} from '../../api/kinds/pod.js';
 import type {DetectorState, SignsMessage} from '../../actors/control/nodes/detector.js';
-import type {Control} from '../../actors/control/start.js';
+import type {ControlSystem} from '../../actors/control/start.js';
 import type {ContainerChanged} from '../../actors/node/containers/container-state.js';
 import type {LeasesState} from '../../actors/node/pods/leases.js';
 import type {ContainerObservation} from '../../actors/node/runtime/runtime-port.js';
@@ -114,7 +114,7 @@ function roomy(context: Context): Context {
 }
 
 /** Effects run, and the asker is answered, before the store has the write. */
-function repliesEarly({system, pipeline, index}: Control): void {
+function repliesEarly({system, pipeline, index}: ControlSystem): void {
 	const {persistent} = system.options;
 	if (persistent === undefined) return;
 	const submit: typeof persistent.submit = submission => {
@@ -391,7 +391,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 	{
 		name: 'a hello that brings only what is wanted',
 		options: inControl(
-			'NodeSync',
+			'NodeDispatcher',
 			hearing(message => (message.type === 'hello' ? ({...message, have: {}} as Message) : message)),
 		),
 		scenario: 'partition',
@@ -400,17 +400,17 @@ export const plantedBugs: readonly PlantedBug[] = [
 	{
 		name: 'a report that is taken and not committed',
 		options: inControl(
-			'NodeSync',
+			'NodeDispatcher',
 			hearing(message => (message.type === 'statusTaken' ? ({...message, outcome: {ok: true, value: null}} as Message) : message)),
 		),
 		scenario: 'storeTrouble',
 		breaks: /^I5/,
 	},
-	{name: 'a pod of which nobody says that it is gone', options: onNodes('NodeSync', asking(without('podGone'))), breaks: /^I5/},
+	{name: 'a pod of which nobody says that it is gone', options: onNodes('SyncClient', asking(without('podGone'))), breaks: /^I5/},
 	{name: 'a hand that keeps what is not its own any more', options: onNodes('Hand', asking(without('stopContainer'))), breaks: /^I5/},
 	{
 		name: 'a window that does not open again',
-		options: inControl('NodeSync', (receive, state, message, context) =>
+		options: inControl('NodeDispatcher', (receive, state, message, context) =>
 			message.type === 'deltaTaken' ? {state, effects: []} : receive(state, message, context),
 		),
 		scenario: 'large',
@@ -419,7 +419,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 	{
 		name: 'an answer to the hello that no bus can carry',
 		options: inControl(
-			'NodeSync',
+			'NodeDispatcher',
 			asking(effect => [effect.type === 'tell' && effect.message.type === 'delta' ? {...effect, message: hidden(effect.message)} : effect]),
 		),
 		breaks: /^I5/,
@@ -427,7 +427,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 	{
 		name: 'a node that is told anew only what it asks for',
 		options: onNodes(
-			'NodeSync',
+			'SyncClient',
 			hearing(message => (message.type === 'callHello' ? undefined : message)),
 		),
 		breaks: /^I5/,

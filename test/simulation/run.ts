@@ -1,8 +1,8 @@
 // Runs one plan to its end: its acts, then quiet; and then everything must be as it was asked for, as if nothing had happened.
 
 import {limits} from '../../api/limits.js';
-import type {Control} from '../../actors/control/start.js';
-import type {Node} from '../../actors/node/start.js';
+import type {ControlSystem} from '../../actors/control/start.js';
+import type {NodeSystem} from '../../actors/node/start.js';
 import type {SystemDesign} from '../../system/commit/durable-system.js';
 import {EndlessWorld, World} from '../../system/world/world.js';
 import {calm, perform, type Stage} from './acts.js';
@@ -24,8 +24,8 @@ export type Result = {
 export type RunOptions = {
 	/** A bug: a design that has one, or what is done to a control plane that has just been put together. */
 	readonly design?: SystemDesign | undefined;
-	readonly sabotage?: ((control: Control) => void) | undefined;
-	readonly nodeSabotage?: ((node: Node) => void) | undefined;
+	readonly sabotage?: ((control: ControlSystem) => void) | undefined;
+	readonly nodeSabotage?: ((node: NodeSystem) => void) | undefined;
 	/** A leader does not look whether it is one. */
 	readonly goesOn?: boolean | undefined;
 	/** Nobody looks whether what a store has is what was written. */

@@ -4,7 +4,7 @@
 import type {Outcome} from '../../api/errors.js';
 import {address, controlSystem} from '../../api/keys.js';
 import {detectorPath, nodeKey} from '../../actors/addresses.js';
-import {openControl, type Control} from '../../actors/control/start.js';
+import {openControl, type ControlSystem} from '../../actors/control/start.js';
 import {startNodeSigns, type NodeSigns} from '../../server/node-signs.js';
 import {createTopics, retainedObjects} from '../../server/topics.js';
 import type {Election} from '../../system/leadership/election.js';
@@ -20,7 +20,7 @@ import {boot, storeOf, type Machine} from './machine.js';
 
 /** A term that is on. */
 export type Term = Led & {
-	readonly control: Control;
+	readonly control: ControlSystem;
 	readonly ofWorld: TermOfWorld;
 	readonly epoch: number;
 	/** In the leader's own process. */
@@ -85,7 +85,7 @@ function openTerm(
 	if (broker !== undefined) cluster.lookOn(broker, server);
 	const uplink = controlUplink(world, process, controlSystem, () => broker ?? cluster.externalBroker);
 	server.uplink = uplink;
-	const late: {control?: Control; signs?: NodeSigns} = {};
+	const late: {control?: ControlSystem; signs?: NodeSigns} = {};
 	const epoch = (): number => late.control?.pipeline.epoch() ?? 0;
 	const number = leases?.holder?.term;
 	const ofWorld: TermOfWorld = {

@@ -34,7 +34,7 @@ import {
 } from '../../../system/presence/membership.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {nodeKey, podKey, syncOfNode} from '../../addresses.js';
-import type {CallHello} from '../../sync-message.js';
+import type {CallHello} from '../../protocol/sync-message.js';
 import {evictionOf, isLost} from '../pods/eviction.js';
 import {confirmedLost, withFinding, type Finding} from './node-finding.js';
 import type {NodeMessage} from './node.js';

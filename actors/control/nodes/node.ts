@@ -5,7 +5,7 @@ import {failure} from '../../../api/errors.js';
 import type {NodeCondition, NodeObject, NodeStatus} from '../../../api/kinds/node.js';
 import {cpuText} from '../../../api/quantity.js';
 import {tell, type Effect, type ReplyTo} from '../../../system/kernel/behavior.js';
-import type {RuntimeInfo} from '../../node/runtime/runtime-port.js';
+import type {RuntimeInfo} from '../../protocol/runtime-info.js';
 import {withCondition} from '../objects/conditions.js';
 import {controller, type Handled} from '../objects/controller.js';
 import {isLost} from '../pods/eviction.js';

@@ -66,7 +66,7 @@ const isObjectMessage = (message: Message): message is ObjectMessage => objectMe
 export function objectBehavior(controller: Controller): Behavior<RecordInput, ObjectState, Message> {
 	const definition = kindByPlural(controller.plural);
 	if (definition === undefined) throw new Error(`the catalogue has no kind with the plural "${controller.plural}"`);
-	const kind: Kind = {controller, definition};
+	const kind: RecordKind = {controller, definition};
 	return {
 		kind: definition.kind,
 		init: (input, context) => create(kind, input, context),
@@ -100,9 +100,9 @@ export function objectBehavior(controller: Controller): Behavior<RecordInput, Ob
 	};
 }
 
-type Kind = {readonly controller: Controller; readonly definition: KindDefinition};
+type RecordKind = {readonly controller: Controller; readonly definition: KindDefinition};
 
-function keyOfObject({definition}: Kind, object: ApiObject | undefined): ObjectKey {
+function keyOfObject({definition}: RecordKind, object: ApiObject | undefined): ObjectKey {
 	if (object === undefined) throw new Error(`a ${definition.kind} that is not there has no key`);
 	return objectKey(definition.plural, object.metadata.namespace, object.metadata.name);
 }
@@ -115,7 +115,7 @@ function describe(object: ApiObject | undefined, failures: number): string {
 
 // ---- create ------------------------------------------------------------------------------------------------------------
 
-function create({definition}: Kind, {object, dryRun, replyTo}: RecordInput, context: Context): Next<ObjectState> {
+function create({definition}: RecordKind, {object, dryRun, replyTo}: RecordInput, context: Context): Next<ObjectState> {
 	const nothing: ObjectState = {object: undefined, failures: 0, resting: false};
 	const admitted = admitCreate(object);
 	if (!admitted.ok) return stop(nothing, reply(replyTo, admitted));
@@ -126,7 +126,13 @@ function create({definition}: Kind, {object, dryRun, replyTo}: RecordInput, cont
 
 // ---- writes ------------------------------------------------------------------------------------------------------------
 
-function receiveCommon(kind: Kind, state: ObjectState, object: ApiObject, message: ObjectMessage, context: Context): Next<ObjectState> {
+function receiveCommon(
+	kind: RecordKind,
+	state: ObjectState,
+	object: ApiObject,
+	message: ObjectMessage,
+	context: Context,
+): Next<ObjectState> {
 	switch (message.type) {
 		case 'create':
 			return next(state, fail(message.replyTo, failure('ERR_ALREADY_EXISTS', aboutObject(kind.definition, object.metadata.name))));
@@ -146,7 +152,7 @@ function receiveCommon(kind: Kind, state: ObjectState, object: ApiObject, messag
 }
 
 function write(
-	kind: Kind,
+	kind: RecordKind,
 	state: ObjectState,
 	object: ApiObject,
 	message: ReplaceObject | PatchObject,
@@ -168,10 +174,10 @@ function write(
 }
 
 /** The object, or undefined when it is being deleted and this change was the last thing it waited for. */
-const unlessOver = ({controller}: Kind, object: ApiObject, {known}: Context): ApiObject | undefined =>
+const unlessOver = ({controller}: RecordKind, object: ApiObject, {known}: Context): ApiObject | undefined =>
 	isDeleting(object) ? settled(controller, object, known) : object;
 
-function remove(kind: Kind, state: ObjectState, object: ApiObject, message: DeleteObject, context: Context): Next<ObjectState> {
+function remove(kind: RecordKind, state: ObjectState, object: ApiObject, message: DeleteObject, context: Context): Next<ObjectState> {
 	const refusal = violatedPrecondition(kind.definition, object, preconditionsOf(message));
 	if (refusal !== undefined) return next(state, fail(message.replyTo, refusal));
 	const forbidden = kind.controller.refuseDeletion?.(object);
@@ -186,7 +192,7 @@ const preconditionsOf = ({uid, resourceVersion}: DeleteObject): {readonly uid?: 
 });
 
 /** A message that only this kind knows: it changes the object or is refused. */
-function receiveOwn(kind: Kind, state: ObjectState, object: ApiObject, message: Message, context: Context): Next<ObjectState> {
+function receiveOwn(kind: RecordKind, state: ObjectState, object: ApiObject, message: Message, context: Context): Next<ObjectState> {
 	const {controller} = kind;
 	if (controller.receive === undefined) throw new Error(`"${message.type}" is no message of ${controller.plural}`);
 	const handled = controller.receive(object, message, context);
@@ -199,7 +205,7 @@ const fail = (to: ReplyTo | undefined, error: Failure): readonly Effect[] => rep
 
 // ---- reconcile -----------------------------------------------------------------------------------------------------------
 
-function reconcile(kind: Kind, state: ObjectState, context: Context): Next<ObjectState> {
+function reconcile(kind: RecordKind, state: ObjectState, context: Context): Next<ObjectState> {
 	const {object} = state;
 	if (object === undefined) return next(state);
 	if (isDeleting(object)) return continueDeletion(kind, state, object, context);
@@ -226,7 +232,7 @@ function withKeptOwners(object: ApiObject, {known}: Context): ApiObject {
 		: {...object, metadata: updatedMetadata(object.metadata, {...object.metadata, ownerReferences: ownerReferences ?? []}, false)};
 }
 
-function condemn(kind: Kind, state: ObjectState, object: ApiObject, reason: string, context: Context): Next<ObjectState> {
+function condemn(kind: RecordKind, state: ObjectState, object: ApiObject, reason: string, context: Context): Next<ObjectState> {
 	const request: DeletionRequest = {propagation: 'Background'};
 	return next({...state, object: deleted(kind.controller, object, request, context)}, [
 		{type: 'event', event: 'Normal', reason: 'GarbageCollected', message: reason},
@@ -234,7 +240,7 @@ function condemn(kind: Kind, state: ObjectState, object: ApiObject, reason: stri
 }
 
 /** An owner that is being deleted still reconciles: a namespace counts what is left in it. */
-function continueDeletion(kind: Kind, state: ObjectState, object: ApiObject, context: Context): Next<ObjectState> {
+function continueDeletion(kind: RecordKind, state: ObjectState, object: ApiObject, context: Context): Next<ObjectState> {
 	const rest = settled(kind.controller, object, context.known);
 	if (rest === undefined) return next({...state, object: undefined});
 	const {status, effects} = kind.controller.reconcile(rest, context);
@@ -275,7 +281,7 @@ const actorFailed = 'ActorFailed';
 type WithConditions = {readonly conditions?: readonly Condition[]};
 
 /** What every kind does alike goes on while the kind's own part rests: what is being deleted, or has to be, must not wait for it. */
-function meanwhile(kind: Kind, state: ObjectState, context: Context): Next<ObjectState> {
+function meanwhile(kind: RecordKind, state: ObjectState, context: Context): Next<ObjectState> {
 	const {object} = state;
 	if (object === undefined) return next(state);
 	if (isDeleting(object)) return next({...state, object: settled(kind.controller, object, context.known)});
@@ -284,7 +290,7 @@ function meanwhile(kind: Kind, state: ObjectState, context: Context): Next<Objec
 }
 
 /** Of what cannot be read nothing can be stopped in an orderly way: only a deletion that asks for none removes it. */
-function isForcedDeletion({definition}: Kind, object: ApiObject, message: Message): boolean {
+function isForcedDeletion({definition}: RecordKind, object: ApiObject, message: Message): boolean {
 	if (!isObjectMessage(message) || message.type !== 'delete') return false;
 	const {graceSeconds, dryRun} = message;
 	return graceSeconds === 0 && dryRun !== true && violatedPrecondition(definition, object, preconditionsOf(message)) === undefined;
@@ -299,7 +305,7 @@ function park(state: ObjectState, error: Failure, {nowMs}: Context): Next<Object
 	return next({...state, object: parked}, [{type: 'event', event: 'Warning', reason: actorFailed, message: error.message}]);
 }
 
-function unpark(kind: Kind, state: ObjectState, context: Context): Next<ObjectState> {
+function unpark(kind: RecordKind, state: ObjectState, context: Context): Next<ObjectState> {
 	const {object} = state;
 	if (object === undefined) return next(state);
 	const status = (object.status ?? {}) as WithConditions;

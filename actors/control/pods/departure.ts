@@ -7,7 +7,7 @@ import {timestampOf} from '../../../api/object.js';
 import {withCondition} from '../objects/conditions.js';
 import type {Handled} from '../objects/controller.js';
 import {isDeleting} from '../objects/garbage.js';
-import {isTerminal} from './pod-standing.js';
+import {isTerminal} from './pod-lifecycle.js';
 
 export type Departure = {
 	/** Of the event. */

@@ -16,7 +16,7 @@ import {nodeKey} from '../../addresses.js';
 import {withCondition} from '../objects/conditions.js';
 import type {Handled} from '../objects/controller.js';
 import {isDeleting} from '../objects/garbage.js';
-import {hasController, isTerminal} from './pod-standing.js';
+import {hasController, isTerminal} from './pod-lifecycle.js';
 import {tolerates} from '../scheduling/taints.js';
 
 /** The reason of PodScheduled where the scheduler chose the node, and so may choose another. A manifest's own node has none. */

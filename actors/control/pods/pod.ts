@@ -8,8 +8,8 @@ import type {Condition} from '../../../api/object.js';
 import type {Context, ReplyTo} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {nodeKey} from '../../addresses.js';
-import {namedIn, names} from '../../named-objects.js';
-import type {PodEvent} from '../../sync-message.js';
+import {configKeysOf, configTerm} from '../../config-references.js';
+import type {PodEvent} from '../../protocol/sync-message.js';
 import {withCondition} from '../objects/conditions.js';
 import {controller, type Handled, type Reconciliation} from '../objects/controller.js';
 import {boundByScheduler, evicted, isGoneNode, marked} from './eviction.js';
@@ -18,7 +18,7 @@ import {isDeleting} from '../objects/garbage.js';
 import {nominatedOn, preempted, withoutNomination} from '../nomination.js';
 import {placeTerms} from '../scheduling/place-terms.js';
 import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
-import {hasController, isActive, isReady, unschedulableReason} from './pod-standing.js';
+import {hasController, isActive, isReady, unschedulableReason} from './pod-lifecycle.js';
 import {censusTerm, namesOnNode, ownedTerm, strayTerm, type Standing} from '../pod-terms.js';
 
 export type PodMessage =
@@ -120,7 +120,7 @@ function refusalOf({metadata, spec}: Pod, message: PodMessage, known: Known): st
 function namesTerms({metadata, spec}: Pod): readonly string[] {
 	const node = spec?.nodeName;
 	if (spec === undefined || node === undefined) return [];
-	return namedIn(spec, metadata.namespace ?? '').flatMap(key => [names(key), namesOnNode(node, key)]);
+	return configKeysOf(spec, metadata.namespace ?? '').flatMap(key => [configTerm(key), namesOnNode(node, key)]);
 }
 
 const refused = (pod: Pod, message: string): Handled<Pod> => ({

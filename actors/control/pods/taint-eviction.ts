@@ -13,7 +13,7 @@ import {nodeKey} from '../../addresses.js';
 import type {Handled} from '../objects/controller.js';
 import {departing} from './departure.js';
 import {isDeleting} from '../objects/garbage.js';
-import {isTerminal} from './pod-standing.js';
+import {isTerminal} from './pod-lifecycle.js';
 import {taintText, tolerates} from '../scheduling/taints.js';
 
 /** A pod's toleration of its node's taints is over. */

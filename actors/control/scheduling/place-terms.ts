@@ -3,7 +3,7 @@
 import type {Pod} from '../../../api/kinds/pod.js';
 import type {Filing} from '../../../system/index/object-index.js';
 import {isDeleting} from '../objects/garbage.js';
-import {isTerminal} from '../pods/pod-standing.js';
+import {isTerminal} from '../pods/pod-lifecycle.js';
 import {belowDefault, cpuOnNode, memoryOnNode, nominated, occupies, onNode, portOnNode, repelling, unbound} from '../pod-terms.js';
 import {needsOf, repels} from './needs.js';
 

@@ -3,7 +3,7 @@
 import type {Pod} from '../../../api/kinds/pod.js';
 import type {LabelSelector} from '../../../api/selector.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {isTerminal} from '../pods/pod-standing.js';
+import {isTerminal} from '../pods/pod-lifecycle.js';
 import {repelling} from '../pod-terms.js';
 import {repels} from './needs.js';
 

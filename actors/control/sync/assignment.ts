@@ -5,7 +5,7 @@ import type {Pod} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import type {ApiObject} from '../../../api/object.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {controllerName, type Assignment, type AssignmentVersion} from '../../sync-message.js';
+import {controllerName, type Assignment, type AssignmentVersion} from '../../protocol/sync-message.js';
 import {isDeleting} from '../objects/garbage.js';
 
 /** The pod as its node gets it; undefined for one that is bound nowhere. */
@@ -46,8 +46,8 @@ function topController(pod: Pod, known: Pick<Known, 'byUid'>): string {
 export function assignmentVersion(pod: Pod): AssignmentVersion {
 	const {uid, generation, deletionGracePeriodSeconds, labels, annotations} = pod.metadata;
 	const deletion = isDeleting(pod) ? String(deletionGracePeriodSeconds ?? 0) : '';
-	const named = labels === undefined && annotations === undefined ? '' : hash(JSON.stringify([labels, annotations]));
-	return `${uid}.${generation}.${deletion}.${pod.spec?.nodeName ?? ''}.${named}`;
+	const labelling = labels === undefined && annotations === undefined ? '' : hash(JSON.stringify([labels, annotations]));
+	return `${uid}.${generation}.${deletion}.${pod.spec?.nodeName ?? ''}.${labelling}`;
 }
 
 /** FNV-1a, 32 bits (draft-eastlake-fnv); a collision would only delay a change of labels until the next resync. */

@@ -1,14 +1,22 @@
-// Where nodes come in: a hello reaches the node's own sync, and registers a node that nobody has declared.
+// Where nodes' hellos arrive: each goes to its node's dispatcher, and registers a node that no client has declared.
 
 import {objectAddress} from '../../../api/keys.js';
 import type {Draft} from '../../../api/object.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {nodeKey, syncOfNode} from '../../addresses.js';
-import {mayFollow, syncProtocol, unknownLineage, type CallHello, type Hello, type NodeRefused, type Servers} from '../../sync-message.js';
-import {nodeSync, type NodeSyncInput} from './node-sync.js';
+import {
+	mayFollow,
+	syncProtocol,
+	unknownLineage,
+	type CallHello,
+	type Hello,
+	type NodeRefused,
+	type Servers,
+} from '../../protocol/sync-message.js';
+import {nodeDispatcher, type NodeDispatcherInput} from './node-dispatcher.js';
 import type {NodeMessage} from '../nodes/node.js';
 
-export type SyncSupervisorInput = Omit<NodeSyncInput, 'node'>;
+export type SyncSupervisorInput = Omit<NodeDispatcherInput, 'node'>;
 
 export type SyncSupervisorMessage =
 	| Hello
@@ -80,9 +88,9 @@ function refusalOf(node: string, text: string): Effect {
 }
 
 function passOn({epoch, lineage, replaces, version, servers}: SyncSupervisorState, message: Hello, {self}: Context): Effect[] {
-	const input: NodeSyncInput = {epoch, lineage, ...(replaces === undefined ? {} : {replaces}), version, node: message.node};
+	const input: NodeDispatcherInput = {epoch, lineage, ...(replaces === undefined ? {} : {replaces}), version, node: message.node};
 	return [
-		{type: 'spawn', name: message.node, behavior: nodeSync.kind, input},
+		{type: 'spawn', name: message.node, behavior: nodeDispatcher.kind, input},
 		tell(`${self}/${message.node}`, message),
 		...(servers.length === 0 ? [] : [tellServers(message.node, servers)]),
 	];

@@ -16,7 +16,7 @@ import type {Known} from '../../../system/index/object-index.js';
 import {controller, type Reconciliation} from '../objects/controller.js';
 import {isDeleting} from '../objects/garbage.js';
 import type {PatchObject} from '../objects/object-message.js';
-import {hasController, isActive, isReady} from '../pods/pod-standing.js';
+import {hasController, isActive, isReady} from '../pods/pod-lifecycle.js';
 import {censusTerm, ownedTerm, strayTerm, type Standing} from '../pod-terms.js';
 
 /** The index term under which a pod finds the sets that may want it. */

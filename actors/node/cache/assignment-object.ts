@@ -4,9 +4,9 @@ import {objectKey, type ObjectKey} from '../../../api/keys.js';
 import {timestampOf, type ApiObject} from '../../../api/object.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {podKey} from '../../addresses.js';
-import {configMaps, secrets} from '../../named-objects.js';
-import type {Assignment, AssignmentVersion} from '../../sync-message.js';
-import type {NamedCopy} from './named-object.js';
+import {configMaps, secrets} from '../../config-references.js';
+import type {Assignment, AssignmentVersion} from '../../protocol/sync-message.js';
+import type {ConfigCopy} from './config-copy.js';
 
 export type AssignmentObject = ApiObject<{
 	readonly assignment: Assignment;
@@ -61,7 +61,7 @@ export function have(known: Known): {readonly [key: ObjectKey]: string} {
 		if (spec !== undefined) entries.push([podKey(metadata), spec.surplus === true ? '' : spec.version]);
 	}
 	for (const plural of [configMaps, secrets]) {
-		for (const object of known.list(plural)) entries.push([object.metadata.uid, (object as NamedCopy).spec?.version ?? '']);
+		for (const object of known.list(plural)) entries.push([object.metadata.uid, (object as ConfigCopy).spec?.version ?? '']);
 	}
 	return Object.fromEntries(entries);
 }

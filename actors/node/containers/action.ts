@@ -5,12 +5,12 @@ import {expand, isPlain, type Value} from './environment.js';
 import type {ContainerAction} from '../runtime/runtime-port.js';
 
 /** Probes and hooks alike. */
-export type Handler = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket'>;
+export type ActionHandler = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket'>;
 
 export type ActionOutcome = {readonly ok: true; readonly value: ContainerAction} | {readonly ok: false; readonly problem: string};
 
 /** Ports by number, hosts by address: the pod's own unless another is named. */
-export function actionOf({exec, httpGet, tcpSocket}: Handler, container: Container, podIP: string): ActionOutcome {
+export function actionOf({exec, httpGet, tcpSocket}: ActionHandler, container: Container, podIP: string): ActionOutcome {
 	if (exec !== undefined) return {ok: true, value: {type: 'exec', argv: (exec.command ?? []).map(word => expanded(word, container))}};
 	const target = httpGet ?? tcpSocket;
 	if (target === undefined) return {ok: false, problem: 'it says nothing to do'};

@@ -2,19 +2,17 @@
 
 import {backoffOf} from '../../../api/backoff.js';
 import type {RestartPolicy} from '../../../api/kinds/pod.js';
-import {next, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
+import {next, type Context, type Effect, type Reply} from '../../../system/kernel/behavior.js';
 import {restartDelayMs, streakAfter} from '../../../system/kernel/supervision.js';
-import type {PodEvent} from '../../sync-message.js';
+import type {PodEvent} from '../../protocol/sync-message.js';
 import {restProbers} from './container-probers.js';
-import {end, inspect, type ContainerActorState, type ContainerInput} from './container-state.js';
+import {end, inspect, type ContainerActorState, type ContainerInput, type ContainerNext} from './container-state.js';
 import {crashLoop, runtimeError, start, wait} from './container-start.js';
 import type {StoppingPhase} from './container-status.js';
 import type {ContainerExit} from '../runtime/runtime-port.js';
 
-type Step = Next<ContainerActorState>;
-
 /** The runtime says that an attempt is over. */
-export function exited(state: ContainerActorState, exit: ContainerExit, context: Context): Step {
+export function exited(state: ContainerActorState, exit: ContainerExit, context: Context): ContainerNext {
 	if (exit.attempt !== state.attempt || !mayRun(state)) return next(state);
 	const {state: settled, effects} = settle({...state, lastExit: exit}, exit, context);
 	return next(settled, [...restProbers(state), ...(state.phase.type === 'stopping' ? effects.map(becauseOf(state.phase)) : effects)]);
@@ -31,7 +29,7 @@ const mayRun = ({phase: {type}}: ContainerActorState): boolean =>
 	type === 'starting' || type === 'postStart' || type === 'running' || type === 'stopping';
 
 /** An attempt is over: start the next, wait before it, or leave it be. */
-export function settle(state: ContainerActorState, exit: ContainerExit, context: Context): Step {
+export function settle(state: ContainerActorState, exit: ContainerExit, context: Context): ContainerNext {
 	const told: PodEvent = {
 		event: isClean(exit) ? 'Normal' : 'Warning',
 		reason: isClean(exit) ? 'Completed' : 'Crashed',
@@ -78,7 +76,7 @@ function wantsRestart(policy: RestartPolicy, exit: ContainerExit): boolean {
 }
 
 /** The runtime's answer to a stop. */
-export function stopped(state: ContainerActorState, {outcome}: Reply<ContainerExit | null, 'stopped'>, context: Context): Step {
+export function stopped(state: ContainerActorState, {outcome}: Reply<ContainerExit | null, 'stopped'>, context: Context): ContainerNext {
 	if (state.phase.type !== 'stopping') return next(state);
 	if (!outcome.ok) return wait({...state, streak: {restarts: state.streak.restarts + 1}}, runtimeError, outcome.error.message, context);
 	const exit = outcome.value ?? undefined;

@@ -1,19 +1,17 @@
 // What the news of its probers make of a container: started, ready, or to be killed.
 
 import {limits} from '../../../api/limits.js';
-import {next, type Context, type Next} from '../../../system/kernel/behavior.js';
-import type {PodEvent} from '../../sync-message.js';
+import {next, type Context} from '../../../system/kernel/behavior.js';
+import type {PodEvent} from '../../protocol/sync-message.js';
 import {restProbers, startProbers, startedPhase} from './container-probers.js';
-import {changed, type ContainerActorState} from './container-state.js';
+import {changed, type ContainerActorState, type ContainerNext} from './container-state.js';
 import type {RunningPhase} from './container-status.js';
-import {kill} from './container-stop.js';
+import {endAttempt} from './container-stop.js';
 import {probeOf, type ProbeKind} from './probe.js';
 import type {ProbeNews} from './prober.js';
 
-type Step = Next<ContainerActorState>;
-
 /** News of another attempt, or of one that is being ended, are none. */
-export function probeNews(state: ContainerActorState, message: ProbeNews, context: Context): Step {
+export function probeNews(state: ContainerActorState, message: ProbeNews, context: Context): ContainerNext {
 	const {phase} = state;
 	if (phase.type !== 'running' || message.attempt !== state.attempt) return next(state);
 	const {probe, passed, failure} = message;
@@ -31,13 +29,13 @@ export function probeNews(state: ContainerActorState, message: ProbeNews, contex
 
 const probeTitle: Readonly<Record<ProbeKind, string>> = {startup: 'Startup', readiness: 'Readiness', liveness: 'Liveness'};
 
-function told(state: ContainerActorState, phase: RunningPhase, events: readonly PodEvent[]): Step {
+function told(state: ContainerActorState, phase: RunningPhase, events: readonly PodEvent[]): ContainerNext {
 	const now: ContainerActorState = {...state, phase};
 	return next(now, [changed(now, events)]);
 }
 
 /** The other probes begin. */
-function hasStarted(state: ContainerActorState, phase: RunningPhase, {self}: Context): Step {
+function hasStarted(state: ContainerActorState, phase: RunningPhase, {self}: Context): ContainerNext {
 	const now = startedPhase(state, phase);
 	const {state: started, effects} = told(state, now, []);
 	return next(started, [...restProbers(state), ...startProbers(started, now, self), ...effects]);
@@ -50,7 +48,7 @@ function failing(
 	{probe, passed}: ProbeNews,
 	events: readonly PodEvent[],
 	context: Context,
-): Step {
+): ContainerNext {
 	// One that was adopted and is not known to have started is not ready; liveness says nothing of that.
 	const isUnsettled = phase.isUnsettled && probe === 'liveness';
 	if (passed !== false)
@@ -59,5 +57,5 @@ function failing(
 	const seconds = probeOf(probe, container)?.terminationGracePeriodSeconds ?? assignment.spec.terminationGracePeriodSeconds;
 	const message = `container ${container.name} failed its ${probe} probe and is ended`;
 	const killing: PodEvent = {event: 'Normal', reason: 'Killing', message};
-	return kill(state, 1_000 * (seconds ?? limits.terminationGraceSeconds), [...events, killing], context);
+	return endAttempt(state, 1_000 * (seconds ?? limits.terminationGraceSeconds), [...events, killing], context);
 }

@@ -4,7 +4,7 @@ import {isExclusive} from '../../../api/exclusive.js';
 import type {Container, PodSpec} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {cpuMillis, memoryBytes} from '../../../api/quantity.js';
-import {charactersOf, environmentOf, expand, isPlain, type Environment, type Surroundings} from './environment.js';
+import {charactersOf, environmentOf, expand, isPlain, type Environment, type EnvironmentInput} from './environment.js';
 import type {ContainerSpec} from '../runtime/runtime-port.js';
 
 export type ContainerSpecOutcome =
@@ -13,7 +13,7 @@ export type ContainerSpecOutcome =
 	| {readonly ok: false; readonly reason: 'NoCommand' | 'CreateContainerConfigError'; readonly message: string};
 
 /** What to start for this attempt, or why nothing can be started as things are. */
-export function containerSpecOf(container: Container, around: Surroundings, attempt: number): ContainerSpecOutcome {
+export function containerSpecOf(container: Container, around: EnvironmentInput, attempt: number): ContainerSpecOutcome {
 	const environment = environmentOf(container, around);
 	if (!environment.ok) return {ok: false, reason: 'CreateContainerConfigError', message: environment.problem};
 	const words = wordsOf(container, environment.value);
@@ -46,7 +46,7 @@ function wordsOf({name, image, command = [], args = []}: Container, {variables}:
 
 function specOf(
 	container: Container,
-	{assignment}: Surroundings,
+	{assignment}: EnvironmentInput,
 	attempt: number,
 	argv: readonly string[],
 	{sources}: Environment,

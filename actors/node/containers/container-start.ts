@@ -2,44 +2,42 @@
 
 import {backoffOf} from '../../../api/backoff.js';
 import {limits} from '../../../api/limits.js';
-import {next, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
+import {next, type Context, type Effect, type Reply} from '../../../system/kernel/behavior.js';
 import {restartDelayMs} from '../../../system/kernel/supervision.js';
-import type {PodEvent} from '../../sync-message.js';
+import type {PodEvent} from '../../protocol/sync-message.js';
 import {runningPhase, startProbers} from './container-probers.js';
 import {containerSpecOf} from './container-spec.js';
-import {changed, idOf, inspect, perform, wake, type ContainerActorState} from './container-state.js';
-import {kill} from './container-stop.js';
+import {changed, idOf, inspect, askRuntime, timer, type ContainerActorState, type ContainerNext} from './container-state.js';
+import {endAttempt} from './container-stop.js';
 import {hookAgain, hookOf} from './hooks.js';
 import type {ActionResult, RunningContainer} from '../runtime/runtime-port.js';
 
-type Step = Next<ContainerActorState>;
-
 /** Asks for the attempt first: whoever waits for the process waits for nothing else. */
-export function start(state: ContainerActorState, {known}: Context, events: readonly PodEvent[] = []): Step {
+export function start(state: ContainerActorState, {known}: Context, events: readonly PodEvent[] = []): ContainerNext {
 	if (state.held) return hold(state, events);
 	const {attempt} = state;
 	const spec = containerSpecOf(state.container, {...state, known}, attempt);
 	if (!spec.ok) return idle(state, spec.reason, spec.message, events);
 	const starting: ContainerActorState = {...state, phase: {type: 'starting'}, configChanged: false};
 	return next(starting, [
-		perform(starting, {type: 'container.start', spec: spec.value}, `start/${attempt}`, 'started'),
+		askRuntime(starting, {type: 'container.start', spec: spec.value}, `start/${attempt}`, 'started'),
 		...(events.length === 0 ? [] : [changed(starting, events)]),
 	]);
 }
 
-function hold(state: ContainerActorState, events: readonly PodEvent[]): Step {
+function hold(state: ContainerActorState, events: readonly PodEvent[]): ContainerNext {
 	const held: ContainerActorState = {...state, phase: {type: 'held'}};
 	return next(held, [changed(held, events)]);
 }
 
 /** Its turn has come, also for the attempts after this one. */
-export function begin(state: ContainerActorState, context: Context): Step {
+export function begin(state: ContainerActorState, context: Context): ContainerNext {
 	const now: ContainerActorState = {...state, held: false};
 	return state.phase.type === 'held' ? start(now, context) : next(now);
 }
 
 /** Waits for what no time brings about. What was said before is not said again. */
-function idle(state: ContainerActorState, reason: string, message: string, events: readonly PodEvent[] = []): Step {
+function idle(state: ContainerActorState, reason: string, message: string, events: readonly PodEvent[] = []): ContainerNext {
 	const {phase} = state;
 	if (phase.type === 'waiting' && phase.reason === reason && phase.message === message) return next(state);
 	const waiting: ContainerActorState = {...state, phase: {type: 'waiting', reason, message, retry: undefined}};
@@ -50,13 +48,13 @@ function idle(state: ContainerActorState, reason: string, message: string, event
 export const configError = 'CreateContainerConfigError';
 
 /** Whoever waits for it looks again; who was asking just then, after the answer. */
-export function configChanged(state: ContainerActorState, context: Context): Step {
+export function configChanged(state: ContainerActorState, context: Context): ContainerNext {
 	const {phase} = state;
 	if (phase.type === 'starting') return next({...state, configChanged: true});
 	return phase.type === 'waiting' && phase.reason === configError ? start(state, context) : next(state);
 }
 
-export function started(state: ContainerActorState, {id, outcome}: Reply<RunningContainer, 'started'>, context: Context): Step {
+export function started(state: ContainerActorState, {id, outcome}: Reply<RunningContainer, 'started'>, context: Context): ContainerNext {
 	const current = id.endsWith(`/start/${state.attempt}`);
 	if (state.phase.type !== 'starting' || !current) return next(state);
 	// Who did not answer in time may have started it after all: what there is decides.
@@ -69,11 +67,11 @@ export function started(state: ContainerActorState, {id, outcome}: Reply<Running
 }
 
 /** What the edge did not find may have come while it was looking. */
-const configMissing = (state: ContainerActorState, message: string, context: Context): Step =>
+const configMissing = (state: ContainerActorState, message: string, context: Context): ContainerNext =>
 	state.configChanged ? start(state, context) : idle(state, configError, message);
 
 /** A start that fails at once would fail at once again: the first retry waits too. The attempt was never alive and keeps its number. */
-function startFailed(state: ContainerActorState, reason: string, message: string, context: Context): Step {
+function startFailed(state: ContainerActorState, reason: string, message: string, context: Context): ContainerNext {
 	const streak = {restarts: Math.max(2, state.streak.restarts + 1)};
 	return wait({...state, streak}, reason, message, context, [{event: 'Warning', reason: 'Failed', message}]);
 }
@@ -81,7 +79,7 @@ function startFailed(state: ContainerActorState, reason: string, message: string
 // ---- it runs ---------------------------------------------------------------------------------------------------------------
 
 /** The hook of what has just started; of what was found running it was done long ago, or is lost. */
-function postStart(state: ContainerActorState, running: RunningContainer, context: Context): Step {
+function postStart(state: ContainerActorState, running: RunningContainer, context: Context): ContainerNext {
 	const {container, role, sandbox, attempt} = state;
 	const hook = role === 'main' ? hookOf('postStart', container, sandbox.podIP) : undefined;
 	if (hook === undefined) return run(state, running, false, context);
@@ -90,16 +88,20 @@ function postStart(state: ContainerActorState, running: RunningContainer, contex
 		case 'wrong':
 			return failedHook(hooked, hook.problem, context);
 		case 'sleep':
-			return next(hooked, [wake('hook', context.nowMs + hook.ms, hook.ms, {type: 'slept', hook: 'postStart', attempt})]);
+			return next(hooked, [timer('hook', context.nowMs + hook.ms, hook.ms, {type: 'slept', hook: 'postStart', attempt})]);
 		case 'act': {
 			const command = {type: 'container.act', id: idOf(state), action: hook.action, timeoutMs: limits.postStartMs} as const;
 			const deadlineMs = limits.postStartMs + limits.actSlackMs;
-			return next(hooked, [perform(state, command, `postStart/${attempt}`, 'postStarted', deadlineMs)]);
+			return next(hooked, [askRuntime(state, command, `postStart/${attempt}`, 'postStarted', deadlineMs)]);
 		}
 	}
 }
 
-export function postStarted(state: ContainerActorState, {id, outcome}: Reply<ActionResult, 'postStarted'>, context: Context): Step {
+export function postStarted(
+	state: ContainerActorState,
+	{id, outcome}: Reply<ActionResult, 'postStarted'>,
+	context: Context,
+): ContainerNext {
 	const {phase, attempt} = state;
 	if (phase.type !== 'postStart' || !id.endsWith(`/postStart/${attempt}`)) return next(state);
 	if (!outcome.ok && outcome.error.code === 'ERR_BUSY') return next(state, [hookAgain('postStart', attempt, context)]);
@@ -107,23 +109,23 @@ export function postStarted(state: ContainerActorState, {id, outcome}: Reply<Act
 	return outcome.value.ok ? run(state, phase.running, false, context) : failedHook(state, outcome.value.message, context);
 }
 
-export const postStartAgain = (state: ContainerActorState, context: Context): Step =>
+export const postStartAgain = (state: ContainerActorState, context: Context): ContainerNext =>
 	state.phase.type === 'postStart' ? postStart(state, state.phase.running, context) : next(state);
 
 /** It has slept. */
-export const postStartSlept = (state: ContainerActorState, context: Context): Step =>
+export const postStartSlept = (state: ContainerActorState, context: Context): ContainerNext =>
 	state.phase.type === 'postStart' ? run(state, state.phase.running, false, context) : next(state);
 
 /** As in Kubernetes the container is ended then, and restarted as its pod says. */
-function failedHook(state: ContainerActorState, problem: string, context: Context): Step {
+function failedHook(state: ContainerActorState, problem: string, context: Context): ContainerNext {
 	const {container, assignment} = state;
 	const graceMs = 1_000 * (assignment.spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds);
 	const message = `postStart of container ${container.name} failed, it is ended: ${problem}`;
-	return kill(state, graceMs, [{event: 'Warning', reason: 'FailedPostStartHook', message}], context);
+	return endAttempt(state, graceMs, [{event: 'Warning', reason: 'FailedPostStartHook', message}], context);
 }
 
 /** From here on it is probed. */
-export function run(state: ContainerActorState, running: RunningContainer, isAdopted: boolean, {self}: Context): Step {
+export function run(state: ContainerActorState, running: RunningContainer, isAdopted: boolean, {self}: Context): ContainerNext {
 	const phase = runningPhase(state, running, isAdopted);
 	const now: ContainerActorState = {...state, phase};
 	const message = `started container ${state.container.name}, attempt ${state.attempt}`;
@@ -143,7 +145,7 @@ export function wait(
 	message: string,
 	context: Context,
 	events: readonly PodEvent[] = [],
-): Step {
+): ContainerNext {
 	const backoff = backoffOf(state.assignment.annotations);
 	const delayMs = Math.max(backoff.firstMs, restartDelayMs(state.streak, backoff));
 	const retryAtMs = context.nowMs + delayMs;
@@ -154,14 +156,14 @@ export function wait(
 	return next(waiting, [retrying, changed(waiting, events)]);
 }
 
-export function retry(state: ContainerActorState, context: Context, events: readonly PodEvent[] = []): Step {
+export function retry(state: ContainerActorState, context: Context, events: readonly PodEvent[] = []): ContainerNext {
 	if (state.phase.type !== 'waiting') return next(state);
 	if (state.phase.reason === runtimeError) return inspect({...state, streak: {restarts: state.streak.restarts + 1}});
 	return start(state, context, events);
 }
 
 /** Nothing of its back-off is forgotten but this wait. */
-export function retryNow(state: ContainerActorState, context: Context): Step {
+export function skipBackoff(state: ContainerActorState, context: Context): ContainerNext {
 	if (state.phase.type !== 'waiting') return next(state);
 	const message = `container ${state.container.name} is tried now, as somebody asked`;
 	const {state: trying, effects} = retry(state, context, [{event: 'Normal', reason: 'RetryNow', message}]);

@@ -3,8 +3,8 @@
 import type {Container, ContainerStatus} from '../../../api/kinds/pod.js';
 import {next, tell, type Effect, type Message, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import type {Streak} from '../../../system/kernel/supervision.js';
-import type {Assignment, PodEvent} from '../../sync-message.js';
-import {containerStatusOf, type ContainerView, type Role} from './container-status.js';
+import type {Assignment, PodEvent} from '../../protocol/sync-message.js';
+import {containerStatusOf, type ContainerView, type ContainerRole} from './container-status.js';
 import {perform as performCommand} from '../runtime/perform.js';
 import type {ProbeNews} from './prober.js';
 import type {
@@ -19,7 +19,7 @@ import type {
 export type ContainerInput = {
 	readonly assignment: Assignment;
 	readonly container: Container;
-	readonly role: Role;
+	readonly role: ContainerRole;
 	/** It is only looked at until the hand says that its turn has come. */
 	readonly held: boolean;
 	/** Set once it is to end for good: here, of a pod that ends, or later, when the hand says so. */
@@ -40,7 +40,7 @@ export type ContainerMessage =
 	/** What has to be there before it is there. */
 	| Begin
 	| {readonly type: 'retry'}
-	| RetryContainer
+	| SkipBackoff
 	| ConfigChanged
 	| Reassigned
 	| ProbeNews
@@ -55,7 +55,7 @@ export type ContainerMessage =
 export type Begin = {readonly type: 'begin'};
 
 /** The next try, before its time: somebody asked for it. */
-export type RetryContainer = {readonly type: 'retryNow'};
+export type SkipBackoff = {readonly type: 'skipBackoff'};
 
 /** A ConfigMap or Secret that the pod names came, changed or went. */
 export type ConfigChanged = {readonly type: 'configChanged'};
@@ -71,6 +71,9 @@ export type ContainerActorState = ContainerInput &
 		/** What the pod names has changed since the start was asked for. */
 		readonly configChanged: boolean;
 	};
+
+/** What a handler of the container's actor makes of its state. */
+export type ContainerNext = Next<ContainerActorState>;
 
 /** Told to the hand. */
 export type ContainerChanged = {
@@ -92,13 +95,13 @@ export const idOf = ({assignment, container: {name}}: ContainerInput): {uid: str
 });
 
 /** A command for this container. */
-export function perform(state: ContainerInput, command: RuntimeCommand, step: string, as: string, deadlineMs?: number): Effect {
+export function askRuntime(state: ContainerInput, command: RuntimeCommand, step: string, as: string, deadlineMs?: number): Effect {
 	const {uid, container: name} = idOf(state);
 	return performCommand(command, `${uid}/${name}/${step}`, as, deadlineMs);
 }
 
 /** A timer of this container; a time in the past means now. */
-export const wake = (name: string, atMs: number, atMostMs: number, message: ContainerMessage): Effect => ({
+export const timer = (name: string, atMs: number, atMostMs: number, message: ContainerMessage): Effect => ({
 	type: 'wakeAt',
 	name,
 	atMs,
@@ -107,10 +110,10 @@ export const wake = (name: string, atMs: number, atMostMs: number, message: Cont
 });
 
 /** Asks what there is: attempts of an earlier agent, or of an actor that crashed. */
-export const inspect = (state: ContainerActorState): Next<ContainerActorState> =>
-	next({...state, phase: {type: 'inspecting'}}, [perform(state, {type: 'container.inspect', id: idOf(state)}, 'inspect', 'inspected')]);
+export const inspect = (state: ContainerActorState): ContainerNext =>
+	next({...state, phase: {type: 'inspecting'}}, [askRuntime(state, {type: 'container.inspect', id: idOf(state)}, 'inspect', 'inspected')]);
 
-export function end(state: ContainerActorState, events: readonly PodEvent[] = []): Next<ContainerActorState> {
+export function end(state: ContainerActorState, events: readonly PodEvent[] = []): ContainerNext {
 	const ended: ContainerActorState = {...state, phase: {type: 'ended'}};
 	return next(ended, [changed(ended, events)]);
 }

@@ -47,12 +47,12 @@ export type StoppingPhase = {
 };
 
 /** An init container runs once, to success, before the main ones. */
-export type Role = 'init' | 'main';
+export type ContainerRole = 'init' | 'main';
 
 /** What of the actor shows in the status. */
 export type ContainerView = {
 	readonly container: Container;
-	readonly role: Role;
+	readonly role: ContainerRole;
 	readonly phase: Phase;
 	/** The attempt that runs, or comes next. */
 	readonly attempt: number;

@@ -2,18 +2,16 @@
 // kubelet does it (kuberuntime's killContainer).
 
 import {limits} from '../../../api/limits.js';
-import {next, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
-import type {PodEvent} from '../../sync-message.js';
+import {next, type Context, type Effect, type Reply} from '../../../system/kernel/behavior.js';
+import type {PodEvent} from '../../protocol/sync-message.js';
 import {restProbers} from './container-probers.js';
-import {changed, end, idOf, perform, wake, type ContainerActorState} from './container-state.js';
+import {changed, end, idOf, askRuntime, timer, type ContainerActorState, type ContainerNext} from './container-state.js';
 import {runningIn, type StoppingPhase} from './container-status.js';
 import {hookAgain, hookOf, type Hook} from './hooks.js';
 import type {ActionResult} from '../runtime/runtime-port.js';
 
-type Step = Next<ContainerActorState>;
-
 /** For good: asked by the hand, whatever the container is doing. A second one with a shorter grace hurries it. */
-export function stop(state: ContainerActorState, graceMs: number, context: Context): Step {
+export function stopForGood(state: ContainerActorState, graceMs: number, context: Context): ContainerNext {
 	const asked: ContainerActorState = {...state, stopGraceMs: Math.min(graceMs, state.stopGraceMs ?? graceMs)};
 	const {phase} = state;
 	switch (phase.type) {
@@ -35,12 +33,12 @@ export function stop(state: ContainerActorState, graceMs: number, context: Conte
 }
 
 /** This attempt only: what follows is decided when it has ended. */
-export function kill(state: ContainerActorState, graceMs: number, events: readonly PodEvent[], context: Context): Step {
+export function endAttempt(state: ContainerActorState, graceMs: number, events: readonly PodEvent[], context: Context): ContainerNext {
 	const {state: stopping, effects} = begun(state, graceMs, context);
 	return next(stopping, [...effects, changed(stopping, events)]);
 }
 
-function begun(state: ContainerActorState, graceMs: number, context: Context): Step {
+function begun(state: ContainerActorState, graceMs: number, context: Context): ContainerNext {
 	const {container, sandbox, phase} = state;
 	const {cause} = context;
 	const resting = restProbers(state);
@@ -55,19 +53,19 @@ function begun(state: ContainerActorState, graceMs: number, context: Context): S
 	return next(stopping, [...resting, preStop(state, hook, graceMs, context), graceOver(deadlineMs, graceMs)]);
 }
 
-const withEffects = (first: readonly Effect[], {state, effects}: Step): Step => next(state, [...first, ...effects]);
+const withEffects = (first: readonly Effect[], {state, effects}: ContainerNext): ContainerNext => next(state, [...first, ...effects]);
 
 function preStop(state: ContainerActorState, hook: Exclude<Hook, {type: 'wrong'}>, graceMs: number, {nowMs}: Context): Effect {
 	const {attempt} = state;
-	if (hook.type === 'sleep') return wake('hook', nowMs + hook.ms, hook.ms, {type: 'slept', hook: 'preStop', attempt});
+	if (hook.type === 'sleep') return timer('hook', nowMs + hook.ms, hook.ms, {type: 'slept', hook: 'preStop', attempt});
 	const command = {type: 'container.act', id: idOf(state), action: hook.action, timeoutMs: graceMs} as const;
-	return perform(state, command, `preStop/${attempt}`, 'preStopped', graceMs + limits.actSlackMs);
+	return askRuntime(state, command, `preStop/${attempt}`, 'preStopped', graceMs + limits.actSlackMs);
 }
 
-const graceOver = (deadlineMs: number, graceMs: number): Effect => wake('grace', deadlineMs, graceMs, {type: 'graceOver', deadlineMs});
+const graceOver = (deadlineMs: number, graceMs: number): Effect => timer('grace', deadlineMs, graceMs, {type: 'graceOver', deadlineMs});
 
 /** A hook goes on, for less time; with none left it is not waited for. */
-function hurried(state: ContainerActorState, phase: StoppingPhase, graceMs: number, context: Context): Step {
+function hurried(state: ContainerActorState, phase: StoppingPhase, graceMs: number, context: Context): ContainerNext {
 	const deadlineMs = context.nowMs + graceMs;
 	// Said again: what is under way is soon enough.
 	if (deadlineMs >= phase.deadlineMs) return next(state);
@@ -80,7 +78,7 @@ function hurried(state: ContainerActorState, phase: StoppingPhase, graceMs: numb
 const preStopOf = ({phase}: ContainerActorState): StoppingPhase | undefined =>
 	phase.type === 'stopping' && phase.step === 'preStop' ? phase : undefined;
 
-export function preStopped(state: ContainerActorState, {id, outcome}: Reply<ActionResult, 'preStopped'>, context: Context): Step {
+export function preStopped(state: ContainerActorState, {id, outcome}: Reply<ActionResult, 'preStopped'>, context: Context): ContainerNext {
 	if (preStopOf(state) === undefined || !id.endsWith(`/preStop/${state.attempt}`)) return next(state);
 	if (!outcome.ok && outcome.error.code === 'ERR_BUSY') return next(state, [hookAgain('preStop', state.attempt, context)]);
 	if (!outcome.ok) return failedHook(state, outcome.error.message, context);
@@ -88,7 +86,7 @@ export function preStopped(state: ContainerActorState, {id, outcome}: Reply<Acti
 }
 
 /** For the time that is left; the end of the grace comes by itself. */
-export function preStopAgain(state: ContainerActorState, context: Context): Step {
+export function preStopAgain(state: ContainerActorState, context: Context): ContainerNext {
 	const phase = preStopOf(state);
 	const hook = hookOf('preStop', state.container, state.sandbox.podIP);
 	if (phase === undefined || hook?.type !== 'act' || phase.deadlineMs <= context.nowMs) return next(state);
@@ -96,15 +94,15 @@ export function preStopAgain(state: ContainerActorState, context: Context): Step
 }
 
 /** It has slept. */
-export const preStopSlept = (state: ContainerActorState, context: Context): Step =>
+export const preStopSlept = (state: ContainerActorState, context: Context): ContainerNext =>
 	preStopOf(state) === undefined ? next(state) : signalled(state, graceLeft(state, context), context);
 
 /** The hook took all the time there was. */
-export const preStopTooLong = (state: ContainerActorState, deadlineMs: number, context: Context): Step =>
+export const preStopTooLong = (state: ContainerActorState, deadlineMs: number, context: Context): ContainerNext =>
 	preStopOf(state)?.deadlineMs === deadlineMs ? failedHook(state, 'it was not done within the grace', context) : next(state);
 
 /** A hook that fails holds nothing up. */
-function failedHook(state: ContainerActorState, problem: string, context: Context): Step {
+function failedHook(state: ContainerActorState, problem: string, context: Context): ContainerNext {
 	const message = `preStop of container ${state.container.name} failed: ${problem}`;
 	const event: PodEvent = {event: 'Warning', reason: 'FailedPreStopHook', message};
 	const {state: stopping, effects} = signalled(state, graceLeft(state, context), context);
@@ -122,12 +120,12 @@ function graceLeft(state: ContainerActorState, {nowMs}: Context): number {
 
 // ---- SIGTERM, SIGKILL ------------------------------------------------------------------------------------------------------
 
-function signalled(state: ContainerActorState, graceMs: number, {nowMs, cause}: Context): Step {
+function signalled(state: ContainerActorState, graceMs: number, {nowMs, cause}: Context): ContainerNext {
 	const running = runningIn(state.phase);
 	const phase: StoppingPhase = {type: 'stopping', running, step: 'stop', deadlineMs: nowMs + graceMs, graceMs, cause};
 	return next({...state, phase}, [
 		...['retry', 'hook', 'grace'].map((name): Effect => ({type: 'cancelWake', name})),
-		perform(
+		askRuntime(
 			state,
 			{type: 'container.stop', id: idOf(state), graceMs},
 			`stop/${state.attempt}/${graceMs}`,

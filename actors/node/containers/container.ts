@@ -1,7 +1,7 @@
 // One container of one pod. The actor outlives the process it looks after: it starts it, hears of its end, and starts it again
 // as the pod's restartPolicy says, with a back-off of its own and without limit.
 
-import {next, type Behavior, type Context, type Next, type Reply} from '../../../system/kernel/behavior.js';
+import {next, type Behavior, type Context, type Reply} from '../../../system/kernel/behavior.js';
 import {exited, settle, stopped} from './container-end.js';
 import {probeNews} from './container-health.js';
 import {
@@ -11,16 +11,16 @@ import {
 	postStartSlept,
 	postStarted,
 	retry,
-	retryNow,
+	skipBackoff,
 	run,
 	runtimeError,
 	start,
 	started,
 	wait,
 } from './container-start.js';
-import {end, inspect, type ContainerActorState, type ContainerInput, type ContainerMessage} from './container-state.js';
+import {end, inspect, type ContainerActorState, type ContainerInput, type ContainerMessage, type ContainerNext} from './container-state.js';
 import type {Phase} from './container-status.js';
-import {preStopAgain, preStopSlept, preStopTooLong, preStopped, stop} from './container-stop.js';
+import {preStopAgain, preStopSlept, preStopTooLong, preStopped, stopForGood} from './container-stop.js';
 import type {ContainerObservation} from '../runtime/runtime-port.js';
 
 export const container: Behavior<ContainerInput, ContainerActorState, ContainerMessage> = {
@@ -51,14 +51,14 @@ export const container: Behavior<ContainerInput, ContainerActorState, ContainerM
 				return exited(state, message.exit, context);
 			case 'retry':
 				return retry(state, context);
-			case 'retryNow':
-				return retryNow(state, context);
+			case 'skipBackoff':
+				return skipBackoff(state, context);
 			case 'configChanged':
 				return configChanged(state, context);
 			case 'reassigned':
 				return next({...state, assignment: message.assignment});
 			case 'stopContainer':
-				return stop(state, message.graceMs, context);
+				return stopForGood(state, message.graceMs, context);
 			case 'preStopped':
 				return preStopped(state, message, context);
 			case 'slept':
@@ -98,18 +98,14 @@ function describePhase(phase: Phase, attempt: number): string {
 }
 
 /** What there is: adopted when it runs; else the attempt after it, or what follows from its end. */
-function inspected(
-	state: ContainerActorState,
-	{outcome}: Reply<ContainerObservation, 'inspected'>,
-	context: Context,
-): Next<ContainerActorState> {
+function inspected(state: ContainerActorState, {outcome}: Reply<ContainerObservation, 'inspected'>, context: Context): ContainerNext {
 	if (state.phase.type !== 'inspecting') return next(state);
 	if (!outcome.ok) return wait(state, runtimeError, outcome.error.message, context);
 	const {running, lastExit, nextAttempt} = outcome.value;
 	if (running !== undefined) {
 		const adopted: ContainerActorState = {...state, attempt: running.attempt, lastExit};
 		const found = run(adopted, running, true, context);
-		return state.stopGraceMs === undefined ? found : stop(found.state, state.stopGraceMs, context);
+		return state.stopGraceMs === undefined ? found : stopForGood(found.state, state.stopGraceMs, context);
 	}
 	const known: ContainerActorState = {...state, attempt: Math.max(0, nextAttempt - 1), lastExit};
 	if (state.stopGraceMs !== undefined) return end(known);

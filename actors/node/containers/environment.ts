@@ -10,9 +10,9 @@ import {limits} from '../../../api/limits.js';
 import {resourceValue} from '../../../api/resource-field.js';
 import type {Container, EnvFromSource, EnvVar, EnvVarSource, KeyRef} from '../../../api/kinds/pod.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {configMapKey, secretKey} from '../../named-objects.js';
-import type {Assignment} from '../../sync-message.js';
-import type {NamedCopy} from '../cache/named-object.js';
+import {configMapKey, secretKey} from '../../config-references.js';
+import type {Assignment} from '../../protocol/sync-message.js';
+import type {ConfigCopy} from '../cache/config-copy.js';
 import type {EnvSource, Sandbox, SecretRef, ValuePart} from '../runtime/runtime-port.js';
 
 /** The value of a variable: one text, unless Secrets have parts in it. */
@@ -29,10 +29,10 @@ export type Environment = {
 export type EnvironmentOutcome = {readonly ok: true; readonly value: Environment} | {readonly ok: false; readonly problem: string};
 
 /** What the environment is made from. */
-export type Surroundings = {readonly assignment: Assignment; readonly sandbox: Sandbox; readonly known: Known};
+export type EnvironmentInput = {readonly assignment: Assignment; readonly sandbox: Sandbox; readonly known: Known};
 
-type Walk = {
-	readonly around: Surroundings;
+type EnvironmentWalk = {
+	readonly around: EnvironmentInput;
 	readonly container: Container;
 	readonly sources: EnvSource[];
 	/** What `env` may use: as in Kubernetes not what came by `envFrom`. */
@@ -45,9 +45,9 @@ type Walk = {
 };
 
 /** The complete environment, or what of it is not there. */
-export function environmentOf(container: Container, around: Surroundings): EnvironmentOutcome {
+export function environmentOf(container: Container, around: EnvironmentInput): EnvironmentOutcome {
 	const {env = [], envFrom = []} = container;
-	const walk: Walk = {around, container, sources: [], own: new Map(), all: new Map(), characters: 0, problem: undefined};
+	const walk: EnvironmentWalk = {around, container, sources: [], own: new Map(), all: new Map(), characters: 0, problem: undefined};
 	for (const [name, value] of standardVariables(around)) set(walk, name, [value]);
 	for (const source of envFrom) addEntries(walk, source);
 	for (const variable of env) {
@@ -60,7 +60,7 @@ export function environmentOf(container: Container, around: Surroundings): Envir
 }
 
 /** Variables every container gets; the manifest may set them otherwise. */
-const standardVariables = ({assignment, sandbox}: Surroundings): readonly [string, string][] => [
+const standardVariables = ({assignment, sandbox}: EnvironmentInput): readonly [string, string][] => [
 	['HOSTNAME', assignment.spec.hostname ?? assignment.name],
 	['POD_IP', sandbox.podIP],
 	['POD_NAME', assignment.name],
@@ -70,14 +70,14 @@ const standardVariables = ({assignment, sandbox}: Surroundings): readonly [strin
 	),
 ];
 
-function set(walk: Walk, name: string, parts: Value): void {
+function set(walk: EnvironmentWalk, name: string, parts: Value): void {
 	if (!takes(walk, parts)) return;
 	walk.own.set(name, parts);
 	walk.all.set(name, parts);
 	walk.sources.push(isPlain(parts) ? {name, value: parts.join('')} : {name, parts});
 }
 
-function takes(walk: Walk, value: Value): boolean {
+function takes(walk: EnvironmentWalk, value: Value): boolean {
 	walk.characters += charactersOf(value);
 	if (walk.characters <= limits.environmentCharacters) return true;
 	walk.problem ??= `the environment is longer than ${limits.environmentCharacters} characters`;
@@ -92,7 +92,7 @@ export const isPlain = (value: Value): value is readonly string[] => value.every
 
 // ---- envFrom ---------------------------------------------------------------------------------------------------------------
 
-function addEntries(walk: Walk, {prefix = '', configMapRef, secretRef}: EnvFromSource): void {
+function addEntries(walk: EnvironmentWalk, {prefix = '', configMapRef, secretRef}: EnvFromSource): void {
 	if (configMapRef !== undefined) {
 		const data = configMapOf(walk, configMapRef) ?? {};
 		for (const [key, value] of Object.entries(data)) {
@@ -105,19 +105,19 @@ function addEntries(walk: Walk, {prefix = '', configMapRef, secretRef}: EnvFromS
 	if (entriesOf !== undefined) walk.sources.push({entriesOf, prefix});
 }
 
-type Named = {readonly name: string; readonly optional?: boolean};
+type ConfigReference = {readonly name: string; readonly optional?: boolean};
 
-function configMapOf(walk: Walk, {name, optional}: Named): {readonly [key: string]: string} | undefined {
+function configMapOf(walk: EnvironmentWalk, {name, optional}: ConfigReference): {readonly [key: string]: string} | undefined {
 	const {assignment, known} = walk.around;
-	const copy = known.get(configMapKey(assignment.namespace, name)) as NamedCopy | undefined;
+	const copy = known.get(configMapKey(assignment.namespace, name)) as ConfigCopy | undefined;
 	if (copy?.spec?.named.type === 'configMap') return copy.spec.named.data ?? {};
 	if (optional !== true) walk.problem ??= `configmap "${name}" not found`;
 	return undefined;
 }
 
-function secretOf(walk: Walk, {name, optional = false}: Named): SecretRef | undefined {
+function secretOf(walk: EnvironmentWalk, {name, optional = false}: ConfigReference): SecretRef | undefined {
 	const {assignment, known} = walk.around;
-	const copy = known.get(secretKey(assignment.namespace, name)) as NamedCopy | undefined;
+	const copy = known.get(secretKey(assignment.namespace, name)) as ConfigCopy | undefined;
 	if (copy?.spec !== undefined) return {secret: name, version: copy.spec.version, optional};
 	if (!optional) walk.problem ??= `secret "${name}" not found`;
 	return undefined;
@@ -126,11 +126,14 @@ function secretOf(walk: Walk, {name, optional = false}: Named): SecretRef | unde
 // ---- env -------------------------------------------------------------------------------------------------------------------
 
 /** Undefined: the variable is not set, since what it is taken from is optional and not there. */
-function valueOf(walk: Walk, {value = '', valueFrom}: EnvVar): Value | undefined {
+function valueOf(walk: EnvironmentWalk, {value = '', valueFrom}: EnvVar): Value | undefined {
 	return valueFrom === undefined ? expand(value, walk.own) : valueFromSource(walk, valueFrom);
 }
 
-function valueFromSource(walk: Walk, {fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef}: EnvVarSource): Value | undefined {
+function valueFromSource(
+	walk: EnvironmentWalk,
+	{fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef}: EnvVarSource,
+): Value | undefined {
 	if (resourceFieldRef !== undefined) return [resourceValue(resourceFieldRef, containerNamed(walk, resourceFieldRef.containerName))];
 	if (configMapKeyRef !== undefined) return configMapEntry(walk, configMapKeyRef);
 	if (secretKeyRef !== undefined) {
@@ -143,12 +146,12 @@ function valueFromSource(walk: Walk, {fieldRef, resourceFieldRef, configMapKeyRe
 }
 
 /** The container of that name, else the one whose environment it is. */
-function containerNamed({container, around: {assignment}}: Walk, name = ''): Container {
+function containerNamed({container, around: {assignment}}: EnvironmentWalk, name = ''): Container {
 	const {containers, initContainers = []} = assignment.spec;
 	return [...initContainers, ...containers].find(each => each.name === name) ?? container;
 }
 
-function configMapEntry(walk: Walk, reference: KeyRef): Value | undefined {
+function configMapEntry(walk: EnvironmentWalk, reference: KeyRef): Value | undefined {
 	const {name, key, optional} = reference;
 	const data = configMapOf(walk, reference);
 	if (data === undefined) return undefined;

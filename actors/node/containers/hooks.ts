@@ -4,7 +4,7 @@ import type {Container} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import type {Context, Effect} from '../../../system/kernel/behavior.js';
 import {actionOf} from './action.js';
-import {wake} from './container-state.js';
+import {timer} from './container-state.js';
 import type {ContainerAction} from '../runtime/runtime-port.js';
 
 export type HookName = 'postStart' | 'preStop';
@@ -17,7 +17,7 @@ export type Hook =
 
 /** The edge had no room for it: that is no failure of the hook. */
 export const hookAgain = (hook: HookName, attempt: number, {nowMs}: Context): Effect =>
-	wake('hook', nowMs + limits.hookAgainMs, limits.hookAgainMs, {type: 'hookAgain', hook, attempt});
+	timer('hook', nowMs + limits.hookAgainMs, limits.hookAgainMs, {type: 'hookAgain', hook, attempt});
 
 /** Undefined: the container has no such hook. */
 export function hookOf(name: HookName, container: Container, podIP: string): Hook | undefined {

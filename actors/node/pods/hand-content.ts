@@ -1,27 +1,27 @@
 // What the hand of a pod puts into its sandbox: volumes, then containers, each in its turn.
 
 import {next, tell, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
-import type {Assignment} from '../../sync-message.js';
+import type {Assignment} from '../../protocol/sync-message.js';
 import {container} from '../containers/container.js';
 import type {Begin, ConfigChanged, ContainerInput} from '../containers/container-state.js';
 import {reported} from './hand-report.js';
-import {assignmentOf, graceMsOf, isOverdue, toContainers, warning, type HandState} from './hand-state.js';
+import {assignmentIn, graceMsOf, isOverdue, toContainers, warning, type HandState} from './hand-state.js';
 import {podVolumes, volumesName, type PodVolumesInput, type VolumesWaiting} from './pod-volumes.js';
-import {containersIn, turnsOf} from './turns.js';
+import {containersIn, startOrderOf} from './start-order.js';
 import {hasVolumes} from './volumes.js';
 
 /** What belongs into the sandbox; who is there already is left alone. */
-export function contentOf(state: HandState, context: Context): Effect[] {
-	const assignment = assignmentOf(state.object);
+export function sandboxContent(state: HandState, context: Context): Effect[] {
+	const assignment = assignmentIn(state.object);
 	const input: PodVolumesInput = {assignment, owner: context.self};
 	const volumes: Effect = {type: 'spawn', name: volumesName, behavior: podVolumes.kind, input, restart: 'permanent'};
-	return [...(hasVolumes(assignment.spec) ? [volumes] : []), ...containersOf(state, context)];
+	return [...(hasVolumes(assignment.spec) ? [volumes] : []), ...containerActors(state, context)];
 }
 
 /** The actors of all containers, at once: what runs is found whosever turn it is. Of a pod that ends they look and stop. */
-export function containersOf(state: HandState, {self}: Context): Effect[] {
+export function containerActors(state: HandState, {self}: Context): Effect[] {
 	const {object, sandbox, ending} = state;
-	const assignment = assignmentOf(object);
+	const assignment = assignmentIn(object);
 	if (sandbox === undefined) return [];
 	const stopGraceMs = ending === 'no' && !isOverdue(state) ? undefined : graceMsOf(state);
 	return containersIn(assignment.spec).map(({container: wanted, role}): Effect => {
@@ -38,13 +38,13 @@ const isHeld = ({spec}: Assignment, name: string): boolean =>
 const hasInit = ({initContainers = []}: Assignment['spec']): boolean => initContainers.length > 0;
 
 /** Tells those whose turn has come. Whose turn it is can be known only when all were looked at. */
-export function withTurns({state, effects}: Next<HandState>, {self}: Context): Next<HandState> {
-	const assignment = assignmentOf(state.object);
+export function withStarts({state, effects}: Next<HandState>, {self}: Context): Next<HandState> {
+	const assignment = assignmentIn(state.object);
 	const {spec} = assignment;
 	const isKnown = !hasInit(spec) || containersIn(spec).every(({container: {name}}) => state.containers[name] !== undefined);
 	if (state.sandbox === undefined || !state.hasVolumes || state.ending !== 'no' || isOverdue(state) || !isKnown)
 		return next(state, effects);
-	const due = turnsOf(spec, state.containers).mayStart.filter(name => isHeld(assignment, name) && !state.begun.includes(name));
+	const due = startOrderOf(spec, state.containers).mayStart.filter(name => isHeld(assignment, name) && !state.begun.includes(name));
 	if (due.length === 0) return next(state, effects);
 	const message: Begin = {type: 'begin'};
 	return next({...state, begun: [...state.begun, ...due]}, [...effects, ...due.map(name => tell(`${self}/${name}`, message))]);
@@ -53,7 +53,7 @@ export function withTurns({state, effects}: Next<HandState>, {self}: Context): N
 // ---- volumes ---------------------------------------------------------------------------------------------------------------
 
 export const volumesReady = (state: HandState, context: Context): Next<HandState> =>
-	withTurns(next({...state, hasVolumes: true, awaited: undefined}), context);
+	withStarts(next({...state, hasVolumes: true, awaited: undefined}), context);
 
 /** Of volumes that were there once nothing is held back: what fails is bringing them up to date. */
 export function volumesWaiting(state: HandState, {reason, message, retry}: VolumesWaiting, context: Context): Next<HandState> {
@@ -66,13 +66,13 @@ export function volumesWaiting(state: HandState, {reason, message, retry}: Volum
 /** Control is back: who waits for something of it tries again at once. */
 export function reportedAgain(state: HandState, context: Context): Next<HandState> {
 	const {state: told, effects} = reported(state, [], context, true);
-	return next(told, [...effects, ...lookAgain(state, {type: 'configChanged'}, context)]);
+	return next(told, [...effects, ...passOnConfigChange(state, {type: 'configChanged'}, context)]);
 }
 
 /** Volumes first: who waits for them is held. */
-export function lookAgain(state: HandState, message: ConfigChanged, context: Context): Effect[] {
+export function passOnConfigChange(state: HandState, message: ConfigChanged, context: Context): Effect[] {
 	const {object, sandbox} = state;
 	if (sandbox === undefined) return [];
-	const volumes = hasVolumes(assignmentOf(object).spec) ? [tell(`${context.self}/${volumesName}`, message)] : [];
+	const volumes = hasVolumes(assignmentIn(object).spec) ? [tell(`${context.self}/${volumesName}`, message)] : [];
 	return [...volumes, ...toContainers(state, message, context)];
 }

@@ -5,11 +5,11 @@ import {limits} from '../../../api/limits.js';
 import {next, tell, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
 import {asOverdue} from '../cache/assignment-object.js';
 import {isUnknown, reported, statusOf} from './hand-report.js';
-import {assignmentOf, graceMsOf, isOverdue, stops, warning, type HandState} from './hand-state.js';
+import {assignmentIn, graceMsOf, isOverdue, stops, warning, type HandState} from './hand-state.js';
 import {deadlineExceeded} from './pod-status.js';
 
 const lengthMsOf = ({object}: HandState): number | undefined => {
-	const seconds = assignmentOf(object).spec.activeDeadlineSeconds;
+	const seconds = assignmentIn(object).spec.activeDeadlineSeconds;
 	return seconds === undefined ? undefined : 1_000 * seconds;
 };
 
@@ -56,7 +56,7 @@ export function overrun(state: HandState, context: Context): Next<HandState> {
 	const isUnclear = state.unreported !== undefined && isUnknown(state);
 	if (!isPast(state, context.nowMs) || isUnclear || isOver(statusOf(state, context.nowMs))) return next(state);
 	const overdue: HandState = {...state, object: state.object && asOverdue(state.object)};
-	const message = `the pod was active for longer than ${assignmentOf(state.object).spec.activeDeadlineSeconds ?? 0} s`;
+	const message = `the pod was active for longer than ${assignmentIn(state.object).spec.activeDeadlineSeconds ?? 0} s`;
 	const {state: told, effects} = reported(overdue, [warning(deadlineExceeded, message)], context);
 	return next(told, [...effects, ...stops(overdue, graceMsOf(overdue), context)]);
 }

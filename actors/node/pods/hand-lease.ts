@@ -4,14 +4,14 @@ import {isExclusive} from '../../../api/exclusive.js';
 import type {ContainerStatus} from '../../../api/kinds/pod.js';
 import {next, tell, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
 import {besides, leasesPath, podKey} from '../../addresses.js';
-import type {Assignment} from '../../sync-message.js';
-import {contentOf} from './hand-content.js';
+import type {Assignment} from '../../protocol/sync-message.js';
+import {sandboxContent} from './hand-content.js';
 import {reported} from './hand-report.js';
-import {assignmentOf, isOverdue, warning, type HandState} from './hand-state.js';
+import {assignmentIn, isOverdue, warning, type HandState} from './hand-state.js';
 import type {WantLease} from './leases.js';
-import {containersIn} from './turns.js';
+import {containersIn} from './start-order.js';
 
-export const isAllowed = ({object, leased}: HandState): boolean => leased || !isExclusive(assignmentOf(object));
+export const isAllowed = ({object, leased}: HandState): boolean => leased || !isExclusive(assignmentIn(object));
 
 export function wantLease(assignment: Assignment, {self}: Context): Effect {
 	const message: WantLease = {type: 'wantLease', key: podKey(assignment), uid: assignment.uid, owner: self};
@@ -20,20 +20,20 @@ export function wantLease(assignment: Assignment, {self}: Context): Effect {
 
 /** What runs goes on until the end that the runtime knows. */
 export function wantAgain(state: HandState, context: Context): Effect[] {
-	const assignment = assignmentOf(state.object);
+	const assignment = assignmentIn(state.object);
 	const isWanted = isExclusive(assignment) && state.sandbox !== undefined && state.ending === 'no';
 	return isWanted ? [wantLease(assignment, context)] : [];
 }
 
 export function leaseHeld(state: HandState, context: Context): Next<HandState> {
 	const now: HandState = {...state, leased: true};
-	return next(now, now.ending === 'no' && !isOverdue(now) ? contentOf(now, context) : []);
+	return next(now, now.ending === 'no' && !isOverdue(now) ? sandboxContent(now, context) : []);
 }
 
 /** Runtime and watchdogs have killed what ran, each by itself; nobody starts it again before the lease is back. */
 export function leaseLost(state: HandState, context: Context): Next<HandState> {
 	const waiting = {reason: 'LeaseLost', message: 'the pod is exclusive and its lease has ended: the control plane does not confirm it'};
-	const {spec} = assignmentOf(state.object);
+	const {spec} = assignmentIn(state.object);
 	const containers = Object.fromEntries(
 		Object.entries(state.containers).map(([name, status]): [string, ContainerStatus] => [
 			name,

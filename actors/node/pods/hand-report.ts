@@ -4,17 +4,17 @@ import {deepEqual} from '../../../api/equal.js';
 import type {PodStatus} from '../../../api/kinds/pod.js';
 import {next, tell, type Context, type Next} from '../../../system/kernel/behavior.js';
 import {besides, podKey, syncPath} from '../../addresses.js';
-import type {PodEvent} from '../../sync-message.js';
-import {assignmentOf, isOverdue, type HandState, type PodReport} from './hand-state.js';
+import type {PodEvent} from '../../protocol/sync-message.js';
+import {assignmentIn, isOverdue, type HandState, type PodReport} from './hand-state.js';
 import {podStatusOf} from './pod-status.js';
-import {containersIn} from './turns.js';
+import {containersIn} from './start-order.js';
 
 /**
  * Reports how the pod is. After a restart of the agent only once every container was looked at: until then what control knows is
  * nearer to the truth. What did not change is told only when it is asked for.
  */
 export function reported(state: HandState, news: readonly PodEvent[], context: Context, isAsked = false): Next<HandState> {
-	const assignment = assignmentOf(state.object);
+	const assignment = assignmentIn(state.object);
 	const events = [...(state.unreported ?? []), ...news];
 	if (state.unreported !== undefined && isUnknown(state)) return next({...state, unreported: events});
 	const status = statusOf(state, context.nowMs);
@@ -27,7 +27,7 @@ export function reported(state: HandState, news: readonly PodEvent[], context: C
 /** Whether some container was not looked at yet, or not probed. */
 export const isUnknown = ({object, problem, containers, unsettled}: HandState): boolean =>
 	problem === undefined &&
-	containersIn(assignmentOf(object).spec).some(({container: {name}}) => containers[name] === undefined || unsettled.includes(name));
+	containersIn(assignmentIn(object).spec).some(({container: {name}}) => containers[name] === undefined || unsettled.includes(name));
 
 export const statusOf = (state: HandState, nowMs: number): PodStatus =>
-	podStatusOf({...state, assignment: assignmentOf(state.object), isOverdue: isOverdue(state), previous: state.reported}, nowMs);
+	podStatusOf({...state, assignment: assignmentIn(state.object), isOverdue: isOverdue(state), previous: state.reported}, nowMs);

@@ -4,14 +4,14 @@ import type {ObjectKey} from '../../../api/keys.js';
 import type {ContainerStateWaiting, ContainerStatus, PodStatus} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {tell, type Context, type Effect, type Message, type ReplyTo} from '../../../system/kernel/behavior.js';
-import type {Assignment, PodEvent} from '../../sync-message.js';
+import type {Assignment, PodEvent} from '../../protocol/sync-message.js';
 import type {AssignmentObject} from '../cache/assignment-object.js';
 import type {ConfigChanged, ContainerChanged} from '../containers/container-state.js';
 import type {SandboxFailed, SandboxReady, SandboxRemoved} from './infra.js';
 import type {LeaseHeld, LeaseLost, LeasesForgotten} from './leases.js';
 import type {VolumesReady, VolumesWaiting} from './pod-volumes.js';
 import type {Sandbox} from '../runtime/runtime-port.js';
-import {containersIn} from './turns.js';
+import {containersIn} from './start-order.js';
 import {hasVolumes} from './volumes.js';
 
 /** What control wants of this pod; null: nothing any more. */
@@ -85,12 +85,12 @@ export type HandState = {
 };
 
 /** Of a pod that nothing is known of yet but what is kept. */
-export const around = (object: AssignmentObject, startedAtMs: number): HandState => ({
+export const handState = (object: AssignmentObject, startedAtMs: number): HandState => ({
 	object,
 	sandbox: undefined,
 	leased: false,
 	problem: undefined,
-	hasVolumes: !hasVolumes(assignmentOf(object).spec),
+	hasVolumes: !hasVolumes(assignmentIn(object).spec),
 	awaited: undefined,
 	containers: {},
 	begun: [],
@@ -103,7 +103,7 @@ export const around = (object: AssignmentObject, startedAtMs: number): HandState
 	unreported: undefined,
 });
 
-export function assignmentOf(object: AssignmentObject | undefined): Assignment {
+export function assignmentIn(object: AssignmentObject | undefined): Assignment {
 	const assignment = object?.spec?.assignment;
 	if (assignment === undefined) throw new Error('a hand without its assignment');
 	return assignment;
@@ -116,7 +116,7 @@ export const isOverdue = ({object}: HandState): boolean => object?.spec?.overdue
 
 /** What its containers have to end by themselves. */
 export function graceMsOf({object}: HandState): number {
-	const {deletionGraceSeconds, spec} = assignmentOf(object);
+	const {deletionGraceSeconds, spec} = assignmentIn(object);
 	return 1000 * (deletionGraceSeconds ?? spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds);
 }
 
@@ -126,6 +126,6 @@ export const stops = ({object, sandbox}: HandState, graceMs: number, {self}: Con
 		: toContainers({object}, stopContainer(graceMs), {self});
 
 export const toContainers = ({object}: Pick<HandState, 'object'>, message: Message, {self}: Pick<Context, 'self'>): Effect[] =>
-	containersIn(assignmentOf(object).spec).map(({container: {name}}) => tell(`${self}/${name}`, message));
+	containersIn(assignmentIn(object).spec).map(({container: {name}}) => tell(`${self}/${name}`, message));
 
 export const stopContainer = (graceMs: number): Message & {readonly graceMs: number} => ({type: 'stopContainer', graceMs});

@@ -10,17 +10,25 @@ import type {ContainerStatus} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
 import {besides, leasesPath, podKey, podsPath, syncPath} from '../../addresses.js';
-import {controllerName, type Assignment, type PodGone} from '../../sync-message.js';
+import {controllerName, type Assignment, type PodGone} from '../../protocol/sync-message.js';
 import {asSurplus, assignmentKey, assignmentObject, reassigned, type AssignmentObject} from '../cache/assignment-object.js';
-import type {ContainerChanged, Reassigned, RetryContainer} from '../containers/container-state.js';
+import type {ContainerChanged, Reassigned, SkipBackoff} from '../containers/container-state.js';
 import {podInitializing} from '../containers/container-status.js';
-import {containersOf, contentOf, lookAgain, reportedAgain, volumesReady, volumesWaiting, withTurns} from './hand-content.js';
+import {
+	containerActors,
+	sandboxContent,
+	passOnConfigChange,
+	reportedAgain,
+	volumesReady,
+	volumesWaiting,
+	withStarts,
+} from './hand-content.js';
 import {deadlineAgain, deadlineOf, deadlineToJudge, overrun} from './hand-deadline.js';
 import {isAllowed, leaseHeld, leaseLost, wantAgain, wantLease} from './hand-lease.js';
 import {reported, statusOf} from './hand-report.js';
 import {
-	around,
-	assignmentOf,
+	handState,
+	assignmentIn,
 	graceMsOf,
 	isOverdue,
 	stopContainer,
@@ -36,7 +44,7 @@ import {infra, infraName, type InfraInput} from './infra.js';
 import type {UnwantLease} from './leases.js';
 import {volumesName} from './pod-volumes.js';
 import type {Sandbox} from '../runtime/runtime-port.js';
-import {containersIn} from './turns.js';
+import {containersIn} from './start-order.js';
 import {hasVolumes} from './volumes.js';
 
 export const hand: Behavior<Assign, HandState, HandMessage> = {
@@ -44,7 +52,7 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 	init(message, context) {
 		const {assignment} = message;
 		if (assignment === null) throw new Error('a hand needs an assignment');
-		const state = around(assignmentObject(assignment, message.version, context.nowMs), context.nowMs);
+		const state = handState(assignmentObject(assignment, message.version, context.nowMs), context.nowMs);
 		return next(state, [...reply(message.replyTo, {ok: true, value: null}), ...begin(state, context)]);
 	},
 	resume: (state, context) => next({...state, unreported: []}, begin(state, context)),
@@ -73,7 +81,7 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 			case 'leasesForgotten':
 				return next(state, wantAgain(state, context));
 			case 'configChanged':
-				return next(state, lookAgain(state, message, context));
+				return next(state, passOnConfigChange(state, message, context));
 			case 'retryNow':
 				return retryNow(state, message, context);
 			case 'reportAgain':
@@ -85,10 +93,10 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 	signal: (state, signal, context) => next(state, signal.type === 'commitFailed' ? tryAgain(state, context) : []),
 	coalesce: message => (message.type === 'configChanged' ? message.type : undefined),
 	persistence: {
-		key: ({object}) => assignmentKey(assignmentOf(object)),
+		key: ({object}) => assignmentKey(assignmentIn(object)),
 		objectOf: ({object}) => object,
 		withObject: (state, object) => ({...state, object: object as AssignmentObject}),
-		restore: object => around(object as AssignmentObject, Date.parse(object.metadata.creationTimestamp)),
+		restore: object => handState(object as AssignmentObject, Date.parse(object.metadata.creationTimestamp)),
 	},
 	pastIntensity: 'backOff',
 	describe: ({ending, sandbox, problem}) =>
@@ -105,20 +113,20 @@ const tryAgain = (state: HandState, context: Context): Effect[] =>
 
 /** The sandbox is made (or found) even for a pod that is to go: what an earlier agent left in it has to be stopped. */
 function begin(state: HandState, {self}: Context): Effect[] {
-	const {uid, namespace, name, spec, controller = controllerName(namespace, 'Pod', name)} = assignmentOf(state.object);
+	const {uid, namespace, name, spec, controller = controllerName(namespace, 'Pod', name)} = assignmentIn(state.object);
 	const input: InfraInput = {spec: {uid, namespace, name, hostname: spec.hostname ?? name, controller}, owner: self};
 	return [{type: 'spawn', name: infraName, behavior: infra.kind, input, restart: 'permanent'}, ...deadlineOf(state)];
 }
 
 function sandboxReady(state: HandState, sandbox: Sandbox, context: Context): Next<HandState> {
-	const assignment = assignmentOf(state.object);
+	const assignment = assignmentIn(state.object);
 	const ready: HandState = {...state, sandbox, problem: undefined};
 	if (state.ending === 'no' && assignment.deletionGraceSeconds === undefined) {
-		if (isOverdue(ready)) return next(ready, [...containersOf(ready, context), ...stops(ready, graceMsOf(ready), context)]);
-		return next(ready, isAllowed(ready) ? contentOf(ready, context) : [wantLease(assignment, context)]);
+		if (isOverdue(ready)) return next(ready, [...containerActors(ready, context), ...stops(ready, graceMsOf(ready), context)]);
+		return next(ready, isAllowed(ready) ? sandboxContent(ready, context) : [wantLease(assignment, context)]);
 	}
 	const ending: HandState = {...ready, ending: 'containers'};
-	return next(ending, [...containersOf(ending, context), ...stops(ending, graceMsOf(ending), context)]);
+	return next(ending, [...containerActors(ending, context), ...stops(ending, graceMsOf(ending), context)]);
 }
 
 /** Without a sandbox nothing can be stopped with grace; what an earlier agent may have left goes with the removal. */
@@ -140,7 +148,7 @@ function containerChanged(state: HandState, message: ContainerChanged, context: 
 		begun: held ? state.begun.filter(each => each !== name) : state.begun,
 	};
 	const {state: told, effects} = reported(now, events, context);
-	if (now.ending === 'no' && !isOverdue(now)) return withTurns(next(told, [...effects, ...deadlineToJudge(told, context)]), context);
+	if (now.ending === 'no' && !isOverdue(now)) return withStarts(next(told, [...effects, ...deadlineToJudge(told, context)]), context);
 	// One whose actor crashed has forgotten that it was to stop.
 	const again = status.state?.running === undefined ? [] : [tell(`${context.self}/${name}`, stopContainer(graceMsOf(now)))];
 	const all = [...effects, ...again];
@@ -162,7 +170,7 @@ const asBefore = (status: ContainerStatus, before: ContainerStatus | undefined):
 
 /** Of a container that cannot be tried before sandbox or volumes are there these are tried. */
 function retryNow(state: HandState, {container: wanted, replyTo}: RetryNow, {self, nowMs}: Context): Next<HandState> {
-	const {name: pod, spec} = assignmentOf(state.object);
+	const {name: pod, spec} = assignmentIn(state.object);
 	const all = containersIn(spec).map(({container: {name}}) => name);
 	if (wanted !== undefined && !all.includes(wanted)) return next(state, reply(replyTo, noContainer(wanted, pod)));
 	const {containerStatuses = [], initContainerStatuses = []} = statusOf(state, nowMs);
@@ -171,7 +179,7 @@ function retryNow(state: HandState, {container: wanted, replyTo}: RetryNow, {sel
 		.filter(({name, state: {waiting} = {}}) => (wanted ?? name) === name && waiting !== undefined && waiting.reason !== podInitializing)
 		.filter(({name}) => isHeldUp || state.containers[name]?.state?.waiting?.message !== undefined)
 		.map(({name}) => name);
-	const message: RetryContainer = {type: 'retryNow'};
+	const message: SkipBackoff = {type: 'skipBackoff'};
 	const told = isHeldUp ? [state.sandbox === undefined ? infraName : volumesName] : waiting;
 	return next(state, [
 		...(waiting.length === 0 ? [] : told.map(name => tell(`${self}/${name}`, message))),
@@ -187,7 +195,7 @@ const noContainer = (name: string, pod: string): ReturnType<typeof failed> =>
 function assign(state: HandState, message: Assign, context: Context): Next<HandState> {
 	const {assignment, replyTo} = message;
 	const taken = reply(replyTo, {ok: true, value: null});
-	const present = assignmentOf(state.object);
+	const present = assignmentIn(state.object);
 	// Kept, before it is taken note of: control does not say it again.
 	const surplus: HandState = {...state, object: state.object && asSurplus(state.object), successor: undefined};
 	if (assignment === null) return ending(surplus, taken, context);
@@ -201,7 +209,7 @@ function assign(state: HandState, message: Assign, context: Context): Next<HandS
 
 /** What of it the next start shows to a program. */
 function toldAnew(state: HandState, {labels, annotations}: Assignment, context: Context): Effect[] {
-	const assignment = assignmentOf(state.object);
+	const assignment = assignmentIn(state.object);
 	if (state.sandbox === undefined || deepEqual([labels, annotations], [assignment.labels, assignment.annotations])) return [];
 	const message: Reassigned = {type: 'reassigned', assignment};
 	return toContainers(state, message, context);
@@ -213,15 +221,15 @@ function toldAnew(state: HandState, {labels, annotations}: Assignment, context: 
 function ending(state: HandState, effects: readonly Effect[], context: Context): Next<HandState> {
 	if (state.ending === 'sandbox') return next(state, effects);
 	const now: HandState = {...state, ending: 'containers'};
-	const without: readonly Effect[] = hasVolumes(assignmentOf(state.object).spec) ? [{type: 'stopChild', name: volumesName}] : [];
+	const without: readonly Effect[] = hasVolumes(assignmentIn(state.object).spec) ? [{type: 'stopChild', name: volumesName}] : [];
 	// Those of an exclusive pod may be gone with its lease; they only look and stop.
-	const revived = isAllowed(state) ? [] : containersOf(now, context);
+	const revived = isAllowed(state) ? [] : containerActors(now, context);
 	return removeWhenStopped(now, [...effects, ...without, ...revived, ...stops(now, graceMsOf(now), context)], context);
 }
 
 /** Where making the sandbox failed there are no containers to wait for. */
 function removeWhenStopped(state: HandState, effects: readonly Effect[], context: Context): Next<HandState> {
-	const {spec} = assignmentOf(state.object);
+	const {spec} = assignmentIn(state.object);
 	const isStopped = containersIn(spec).every(({container: {name}}) => state.ended.includes(name));
 	const isLast = state.sandbox === undefined ? state.problem !== undefined : isStopped;
 	return isLast ? next({...state, ending: 'sandbox'}, [...effects, removal(context)]) : next(state, effects);
@@ -232,7 +240,7 @@ const removal = ({self}: Context): Effect => tell(`${self}/${infraName}`, {type:
 /** Nothing is left: the assignment goes, control hears of it, a successor is handed back to whoever starts hands. */
 function sandboxRemoved(state: HandState, {self}: Context): Next<HandState> {
 	if (state.ending !== 'sandbox') return next(state);
-	const assignment = assignmentOf(state.object);
+	const assignment = assignmentIn(state.object);
 	const gone: PodGone = {type: 'podGone', key: podKey(assignment), uid: assignment.uid};
 	const {successor} = state;
 	const unwanted: UnwantLease = {type: 'unwantLease', uid: assignment.uid};

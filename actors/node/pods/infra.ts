@@ -13,14 +13,14 @@ import {
 	type Reply,
 } from '../../../system/kernel/behavior.js';
 import {exponentialBackoffMs} from '../../../system/kernel/supervision.js';
-import type {RetryContainer} from '../containers/container-state.js';
+import type {SkipBackoff} from '../containers/container-state.js';
 import {perform} from '../runtime/perform.js';
 import type {Sandbox, SandboxSpec} from '../runtime/runtime-port.js';
 
 export type InfraInput = {readonly spec: SandboxSpec; readonly owner: string};
 
 export type InfraMessage =
-	Reply<Sandbox, 'ensured'> | Reply<null, 'removed'> | {readonly type: 'retry'} | RetryContainer | {readonly type: 'removeSandbox'};
+	Reply<Sandbox, 'ensured'> | Reply<null, 'removed'> | {readonly type: 'retry'} | SkipBackoff | {readonly type: 'removeSandbox'};
 
 export type InfraState = InfraInput & {readonly wanted: 'present' | 'absent'; readonly failures: number};
 
@@ -42,7 +42,7 @@ export const infra: Behavior<InfraInput, InfraState, InfraMessage> = {
 			case 'removed':
 				return removed(state, message, context);
 			case 'retry':
-			case 'retryNow':
+			case 'skipBackoff':
 				return attempt(state);
 			case 'removeSandbox':
 				return attempt({...state, wanted: 'absent', failures: 0});

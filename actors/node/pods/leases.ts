@@ -8,7 +8,7 @@ import {address, controlSystem} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {nodeSyncPath, podsPath} from '../../addresses.js';
-import type {LeasedPod, LeasesRenewed, RenewLeases} from '../../lease-message.js';
+import type {LeasedPod, LeasesRenewed, RenewLeases} from '../../protocol/lease-message.js';
 import {perform} from '../runtime/perform.js';
 
 export type LeasesInput = {readonly node: string};
@@ -30,7 +30,7 @@ export type LeasesMessage =
 	| {readonly type: 'leaseEnds'; readonly uid: string}
 	| Reply<null, 'watchdogSet'>;
 
-type Lease = WantLease & {
+type PodLease = WantLease & {
 	/** Monotonic; the end of the lease as far as its watchdogs are set for it. */
 	readonly untilMs: number | undefined;
 	/** The end for which watchdogs are being set, and by which command: the answer to an earlier one says nothing about it. */
@@ -38,7 +38,7 @@ type Lease = WantLease & {
 };
 
 export type LeasesState = LeasesInput & {
-	readonly leases: ReadonlyMap<string, Lease>;
+	readonly leases: ReadonlyMap<string, PodLease>;
 	/** When each renewal without an answer was sent, monotonic, by its number. */
 	readonly sentAtMs: ReadonlyMap<number, number>;
 	/** The number of the last renewal. It goes on rising after a crash: no answer to an earlier instance is taken for one to this. */
@@ -71,7 +71,7 @@ export const leases: Behavior<LeasesInput, LeasesState, LeasesMessage> = {
 
 function want(state: LeasesState, message: WantLease, context: Context): Next<LeasesState> {
 	const present = state.leases.get(message.uid);
-	const lease: Lease = {...message, untilMs: present?.untilMs, setting: present?.setting};
+	const lease: PodLease = {...message, untilMs: present?.untilMs, setting: present?.setting};
 	const now: LeasesState = {...state, leases: new Map(state.leases).set(message.uid, lease)};
 	// A hand that started again asks once more.
 	if (lease.untilMs !== undefined && lease.untilMs > context.monotonicMs) return next(now, [tell(message.owner, held)]);

@@ -2,10 +2,10 @@
 
 import type {Container, ContainerStateWaiting, ContainerStatus, PodPhase, PodStatus, RestartPolicy} from '../../../api/kinds/pod.js';
 import {timestampOf, type Condition} from '../../../api/object.js';
-import type {Assignment} from '../../sync-message.js';
+import type {Assignment} from '../../protocol/sync-message.js';
 import {podInitializing} from '../containers/container-status.js';
 import type {Sandbox} from '../runtime/runtime-port.js';
-import {turnsOf, type Turns} from './turns.js';
+import {startOrderOf, type StartOrder} from './start-order.js';
 
 export type PodView = {
 	readonly assignment: Assignment;
@@ -26,14 +26,14 @@ export type PodView = {
 export function podStatusOf(view: PodView, nowMs: number): PodStatus {
 	const {assignment, sandbox, problem, previous, startedAtMs, isOverdue} = view;
 	const {spec} = assignment;
-	const turns = turnsOf(spec, view.containers);
+	const order = startOrderOf(spec, view.containers);
 	const shown = (containers: readonly Container[]): readonly ContainerStatus[] =>
-		containers.map(container => statusOf(container, view, turns));
+		containers.map(container => statusOf(container, view, order));
 	const statuses = shown(spec.containers);
-	const phase = isOverdue ? 'Failed' : phaseOf(statuses, spec.restartPolicy ?? 'Always', turns);
+	const phase = isOverdue ? 'Failed' : phaseOf(statuses, spec.restartPolicy ?? 'Always', order);
 	return {
 		phase,
-		conditions: conditionsOf(phase, statuses, turns, problem, previous?.conditions ?? [], nowMs),
+		conditions: conditionsOf(phase, statuses, order, problem, previous?.conditions ?? [], nowMs),
 		...reasonOf(view),
 		...(sandbox === undefined
 			? {}
@@ -55,7 +55,7 @@ const noSandbox = (problem: string) => ({reason: 'SandboxFailed', message: probl
 export const deadlineExceeded = 'DeadlineExceeded';
 
 /** As its actor says; who waits for its turn says what the pod waits for. */
-function statusOf({name, image}: Container, {containers, awaited, problem}: PodView, {mayStart, initialized}: Turns): ContainerStatus {
+function statusOf({name, image}: Container, {containers, awaited, problem}: PodView, {mayStart, initialized}: StartOrder): ContainerStatus {
 	const told = containers[name];
 	if (told !== undefined && told.state?.waiting?.reason !== podInitializing) return told;
 	const missing = problem === undefined ? awaited : noSandbox(problem);
@@ -64,7 +64,7 @@ function statusOf({name, image}: Container, {containers, awaited, problem}: PodV
 	return {name, image, imageID: '', ready: false, started: false, restartCount: 0, state: {waiting}};
 }
 
-function phaseOf(statuses: readonly ContainerStatus[], policy: RestartPolicy, {initialized, failed}: Turns): PodPhase {
+function phaseOf(statuses: readonly ContainerStatus[], policy: RestartPolicy, {initialized, failed}: StartOrder): PodPhase {
 	if (!initialized) return failed ? 'Failed' : 'Pending';
 	const ended = statuses.filter(({state}) => state?.terminated !== undefined);
 	if (ended.length === statuses.length && policy !== 'Always') {
@@ -78,7 +78,7 @@ function phaseOf(statuses: readonly ContainerStatus[], policy: RestartPolicy, {i
 function conditionsOf(
 	phase: PodPhase,
 	statuses: readonly ContainerStatus[],
-	{incomplete}: Turns,
+	{incomplete}: StartOrder,
 	problem: string | undefined,
 	previous: readonly Condition[],
 	nowMs: number,

@@ -4,16 +4,16 @@ import type {Failure} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {exponentialBackoffMs} from '../../../system/kernel/supervision.js';
-import type {Assignment} from '../../sync-message.js';
+import type {Assignment} from '../../protocol/sync-message.js';
 import {configError} from '../containers/container-start.js';
-import type {ConfigChanged, RetryContainer} from '../containers/container-state.js';
+import type {ConfigChanged, SkipBackoff} from '../containers/container-state.js';
 import type {Retry} from '../containers/container-status.js';
 import {perform} from '../runtime/perform.js';
 import {contentVersion, volumesOf} from './volumes.js';
 
 export type PodVolumesInput = {readonly assignment: Assignment; readonly owner: string};
 
-export type PodVolumesMessage = Reply<null, 'ensured'> | {readonly type: 'retry'} | RetryContainer | ConfigChanged;
+export type PodVolumesMessage = Reply<null, 'ensured'> | {readonly type: 'retry'} | SkipBackoff | ConfigChanged;
 
 export type PodVolumesState = PodVolumesInput & {
 	/** Asking the runtime; there; to be tried again in a while; or once what is named has changed. */
@@ -47,7 +47,7 @@ export const podVolumes: Behavior<PodVolumesInput, PodVolumesState, PodVolumesMe
 			case 'ensured':
 				return state.phase === 'asking' ? ensured(state, message, context) : next(state);
 			case 'retry':
-			case 'retryNow':
+			case 'skipBackoff':
 				return state.phase === 'backOff' ? ask(state, context) : next(state);
 			case 'configChanged':
 				return configChanged(state, context);

@@ -5,9 +5,9 @@
 import type {KeyToPath, PodSpec, Volume} from '../../../api/kinds/pod.js';
 import {memoryBytes} from '../../../api/quantity.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {configMapKey, secretKey, volumesIn} from '../../named-objects.js';
-import type {Assignment} from '../../sync-message.js';
-import type {NamedCopy} from '../cache/named-object.js';
+import {configMapKey, secretKey, volumeConfigKeysOf} from '../../config-references.js';
+import type {Assignment} from '../../protocol/sync-message.js';
+import type {ConfigCopy} from '../cache/config-copy.js';
 import type {VolumeFile, VolumeSource, VolumeSpec} from '../runtime/runtime-port.js';
 
 export type VolumesOutcome =
@@ -15,7 +15,7 @@ export type VolumesOutcome =
 	/** What is named and not there. */
 	| {readonly ok: false; readonly problem: string};
 
-type Around = {readonly namespace: string; readonly known: Known};
+type VolumeContext = {readonly namespace: string; readonly known: Known};
 type SourceOutcome = {readonly ok: true; readonly source: VolumeSource} | {readonly ok: false; readonly problem: string};
 
 /** As Kubernetes has it when nobody says. */
@@ -34,13 +34,13 @@ export function volumesOf({namespace, spec}: Assignment, known: Known): VolumesO
 
 /** Changes when what is in a volume does. */
 export const contentVersion = ({namespace, spec}: Assignment, known: Known): string =>
-	volumesIn(spec, namespace)
-		.map(key => (known.get(key) as NamedCopy | undefined)?.spec?.version ?? '-')
+	volumeConfigKeysOf(spec, namespace)
+		.map(key => (known.get(key) as ConfigCopy | undefined)?.spec?.version ?? '-')
 		.join(' ');
 
 export const hasVolumes = ({volumes = []}: PodSpec): boolean => volumes.length > 0;
 
-function sourceOf({hostPath, emptyDir, configMap, secret}: Volume, around: Around): SourceOutcome {
+function sourceOf({hostPath, emptyDir, configMap, secret}: Volume, around: VolumeContext): SourceOutcome {
 	if (hostPath !== undefined) return {ok: true, source: {type: 'hostPath', path: hostPath.path, check: hostPath.type ?? ''}};
 	if (configMap !== undefined) return configMapSource(configMap, around);
 	if (secret !== undefined) return secretSource(secret, around);
@@ -61,9 +61,9 @@ type Files = {readonly [key: string]: string};
 
 function configMapSource(
 	{name, items, defaultMode = usualMode, optional = false}: NonNullable<Volume['configMap']>,
-	{namespace, known}: Around,
+	{namespace, known}: VolumeContext,
 ): SourceOutcome {
-	const copy = known.get(configMapKey(namespace, name)) as NamedCopy | undefined;
+	const copy = known.get(configMapKey(namespace, name)) as ConfigCopy | undefined;
 	const named = copy?.spec?.named;
 	if (named?.type !== 'configMap') return optional ? noFiles : {ok: false, problem: `configmap "${name}" not found`};
 	const data: Files = {...encoded(named.data ?? {}), ...named.binaryData};
@@ -86,9 +86,9 @@ const encoded = (texts: Files): Files =>
 
 function secretSource(
 	{secretName, items, defaultMode = usualMode, optional = false}: NonNullable<Volume['secret']>,
-	{namespace, known}: Around,
+	{namespace, known}: VolumeContext,
 ): SourceOutcome {
-	const copy = known.get(secretKey(namespace, secretName)) as NamedCopy | undefined;
+	const copy = known.get(secretKey(namespace, secretName)) as ConfigCopy | undefined;
 	if (copy?.spec === undefined) return optional ? noFiles : {ok: false, problem: `secret "${secretName}" not found`};
 	const chosen = items?.map(({key, path, mode = defaultMode}): VolumeFile & {readonly key: string} => ({key, path, mode}));
 	const ref = {secret: secretName, version: copy.spec.version, optional};

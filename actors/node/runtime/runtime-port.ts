@@ -5,6 +5,7 @@
 // come by `onExit`, for adopted ones too.
 
 import type {Outcome} from '../../../api/errors.js';
+import type {RuntimeInfo} from '../../protocol/runtime-info.js';
 
 export type SandboxSpec = {
 	readonly uid: string;
@@ -220,24 +221,6 @@ export type LogChunk = {
 	/** The attempt is over and everything was read. */
 	readonly end: boolean;
 	readonly attempt: number;
-};
-
-/** What a runtime can do; the node record shows it and the scheduler filters by it. */
-export type RuntimeInfo = {
-	readonly name: string;
-	readonly version: string;
-	readonly cpuMillis: number;
-	readonly memoryBytes: number;
-	readonly maxPods: number;
-	/** Of `api/features.ts`. */
-	readonly features: readonly string[];
-	/** Conditions of the node, such as SharedNetwork. */
-	readonly conditions: readonly {readonly type: string; readonly reason: string; readonly message: string}[];
-	readonly hostIP: string;
-	readonly hostBootId: string;
-	readonly os: string;
-	readonly kernel: string;
-	readonly architecture: string;
 };
 
 export type RuntimeCommand =

@@ -2,7 +2,7 @@
 
 import os from 'node:os';
 import process from 'node:process';
-import type {RuntimeInfo} from '../../../actors/node/runtime/runtime-port.js';
+import type {RuntimeInfo} from '../../../actors/protocol/runtime-info.js';
 import {kubernetesArchitecture} from '../../../api/architecture.js';
 import type {NodeFeature} from '../../../api/features.js';
 import {limits} from '../../../api/limits.js';

@@ -10,9 +10,9 @@ import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
 import {collectionAddress, objectAddress} from '../../../api/keys.js';
 import {may, type Identity} from '../../../api/roles.js';
 import {isNodeReady} from '../../../actors/control/scheduling/candidate.js';
-import {openControl, type Control} from '../../../actors/control/start.js';
+import {openControl, type ControlSystem} from '../../../actors/control/start.js';
 import type {LogRequest} from '../../../actors/node/runtime/runtime-port.js';
-import {openNode, type Node} from '../../../actors/node/start.js';
+import {openNode, type NodeSystem} from '../../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../../agent/simulated-runtime.js';
 import {createMqttSockets} from '../../../server/mqtt-socket.js';
 import {createBroker, type Broker} from '../../../system/broker/broker.js';
@@ -49,10 +49,10 @@ const common = (t: ExecutionContext) => ({
 const identityOf = (name: string | undefined, password: string | undefined): Identity | undefined =>
 	name !== undefined && nodeNames.includes(name) && password === `secret of ${name}` ? {name, role: 'node', node: name} : undefined;
 
-async function startControl(t: ExecutionContext, mayBeNode?: (name: string) => boolean): Promise<{control: Control; broker: Broker}> {
+async function startControl(t: ExecutionContext, mayBeNode?: (name: string) => boolean): Promise<{control: ControlSystem; broker: Broker}> {
 	const retainedSource = {match: () => [], owns: () => false};
 	const broker = await createBroker<Identity>({clock: systemClock, authenticate: identityOf, may, retainedSource});
-	const control = await opened<Control>(done =>
+	const control = await opened<ControlSystem>(done =>
 		openControl(
 			{...common(t), links: brokerLinks(broker, 'control'), version: '0.0.0', ...(mayBeNode === undefined ? {} : {mayBeNode})},
 			done,
@@ -83,10 +83,10 @@ function linksOf(name: string, url: string): {readonly links: Links; readonly cl
 	return {links, close: async () => void (await Promise.all([links.control.close(), links.bulk.close()]))};
 }
 
-async function startNode(t: ExecutionContext, name: string, url: string): Promise<Node> {
+async function startNode(t: ExecutionContext, name: string, url: string): Promise<NodeSystem> {
 	const {links, close} = linksOf(name, url);
 	const runtime = createSimulatedRuntime({clock: systemClock, random: systemRandom});
-	const node = await opened<Node>(done => openNode({...common(t), name, links, labels: {}, runtime}, done));
+	const node = await opened<NodeSystem>(done => openNode({...common(t), name, links, labels: {}, runtime}, done));
 	t.teardown(async () => {
 		node.kill();
 		await node.bus.close();
@@ -110,7 +110,7 @@ async function webSocketUrl(t: ExecutionContext, broker: Broker): Promise<string
 }
 
 /** Resolves once the committed objects are as wanted; follows the ring, so nothing is polled. */
-function when({index, ring}: Control, isAsWanted: () => boolean): Promise<void> {
+function when({index, ring}: ControlSystem, isAsWanted: () => boolean): Promise<void> {
 	return new Promise(resolve => {
 		if (isAsWanted()) return resolve();
 		const watching = ring.watch(index.version, () => {
@@ -121,12 +121,12 @@ function when({index, ring}: Control, isAsWanted: () => boolean): Promise<void> 
 	});
 }
 
-const readyNodes = ({index}: Control): number => [...index.list('nodes')].filter(node => isNodeReady(node as NodeObject)).length;
+const readyNodes = ({index}: ControlSystem): number => [...index.list('nodes')].filter(node => isNodeReady(node as NodeObject)).length;
 
-const readyReplicas = ({index}: Control): number | undefined =>
+const readyReplicas = ({index}: ControlSystem): number | undefined =>
 	(index.get('replicasets/default/web') as ReplicaSet | undefined)?.status?.readyReplicas;
 
-const ask = ({system}: Control, to: string, message: Message): Promise<Outcome<unknown>> =>
+const ask = ({system}: ControlSystem, to: string, message: Message): Promise<Outcome<unknown>> =>
 	new Promise(resolve => system.ask(to, message, {deadlineMs: 10_000, cause: 'test'}, resolve));
 
 const replicaSet = (replicas: number): Message & {readonly object: unknown} => {
@@ -135,7 +135,7 @@ const replicaSet = (replicas: number): Message & {readonly object: unknown} => {
 	return {type: 'create', object: {apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: {name: 'web', namespace: 'default'}, spec}};
 };
 
-const scale = (control: Control, replicas: number): Promise<Outcome<unknown>> => {
+const scale = (control: ControlSystem, replicas: number): Promise<Outcome<unknown>> => {
 	const message: Message & {readonly patch: object} = {type: 'patch', patch: {spec: {replicas}}};
 	return ask(control, 'troupe://control/replicasets/default.web', message);
 };

@@ -3,17 +3,17 @@ import type {Mistake} from '../mistake.js';
 export const ofActors: readonly Mistake[] = [
 	{
 		what: 'leases are renewed for a node that was declared lost',
-		file: 'actors/control/sync/node-sync.ts',
+		file: 'actors/control/sync/node-dispatcher.ts',
 		text: '(isGoneNode(node, known) ? [] : pods)',
 		becomes: 'pods',
-		test: 'test/actors/control-node-sync.test.ts',
+		test: 'test/actors/node-dispatcher.test.ts',
 	},
 	{
 		what: 'a lease is renewed for a pod of the same name that is another',
-		file: 'actors/control/sync/node-sync.ts',
+		file: 'actors/control/sync/node-dispatcher.ts',
 		text: 'return pod?.metadata.uid === uid && pod.spec?.nodeName === node && ',
 		becomes: 'return pod?.spec?.nodeName === node && ',
-		test: 'test/actors/control-node-sync.test.ts',
+		test: 'test/actors/node-dispatcher.test.ts',
 	},
 	{
 		what: 'a lease is held though no watchdog could be set',
@@ -185,17 +185,17 @@ export const ofActors: readonly Mistake[] = [
 	},
 	{
 		what: 'reports of an earlier hello count',
-		file: 'actors/control/sync/node-sync.ts',
+		file: 'actors/control/sync/node-dispatcher.ts',
 		text: 'if (message.session !== state.session) return next(state);',
 		becomes: '',
-		test: 'test/actors/control-node-sync.test.ts',
+		test: 'test/actors/node-dispatcher.test.ts',
 	},
 	{
 		what: 'the window of a node never closes',
-		file: 'actors/control/sync/node-sync.ts',
+		file: 'actors/control/sync/node-dispatcher.ts',
 		text: '\t\troom -= bytes;\n',
 		becomes: '',
-		test: 'test/actors/control-node-sync.test.ts',
+		test: 'test/actors/node-dispatcher.test.ts',
 	},
 	{
 		what: 'an exclusive pod that is being deleted is given up before its lease is over',
@@ -241,14 +241,14 @@ export const ofActors: readonly Mistake[] = [
 	},
 	{
 		what: 'init containers run again when a main one has begun',
-		file: 'actors/node/pods/turns.ts',
+		file: 'actors/node/pods/start-order.ts',
 		text: 'mains.some(name => hasBegun(statuses[name]))',
 		becomes: 'mains.length === 0',
 		test: 'test/actors/init-containers.test.ts',
 	},
 	{
 		what: 'an init container that never started has succeeded',
-		file: 'actors/node/pods/turns.ts',
+		file: 'actors/node/pods/start-order.ts',
 		text: ' && status.state.terminated.reason !== neverStarted',
 		becomes: '',
 		test: 'test/actors/init-containers.test.ts',

@@ -3,25 +3,25 @@
 import test from 'ava';
 import {failed, failure} from '../../api/errors.js';
 import type {Container} from '../../api/kinds/pod.js';
-import {nodeSync, type NodeSyncMessage, type NodeSyncState} from '../../actors/control/sync/node-sync.js';
+import {nodeDispatcher, type NodeDispatcherMessage, type NodeDispatcherState} from '../../actors/control/sync/node-dispatcher.js';
 import {wakesOf} from '../../actors/control/wakes.js';
 import {assignmentObject} from '../../actors/node/cache/assignment-object.js';
 import {container} from '../../actors/node/containers/container.js';
 import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/containers/container-state.js';
 import {nodeDesign} from '../../actors/node/design.js';
 import {hand} from '../../actors/node/pods/hand.js';
-import {namedObject, type KeepNamed} from '../../actors/node/cache/named-object.js';
-import {namedObjects} from '../../actors/node/cache/named-objects.js';
-import {nodeSync as nodeEnd} from '../../actors/node/sync/node-sync.js';
+import {configCopy, type KeepConfig} from '../../actors/node/cache/config-copy.js';
+import {configCache} from '../../actors/node/cache/config-cache.js';
+import {syncClient as nodeEnd} from '../../actors/node/sync/sync-client.js';
 import type {RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
-import {namedIn} from '../../actors/named-objects.js';
-import {syncProtocol, type Delta, type DeltaEntry} from '../../actors/sync-message.js';
+import {configKeysOf} from '../../actors/config-references.js';
+import {syncProtocol, type Delta, type DeltaEntry} from '../../actors/protocol/sync-message.js';
 import type {Effect, Message} from '../../system/kernel/behavior.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
 import {play, playContext, playFrom, type Played} from '../../system/kernel/play.js';
 import {aContainer, aPod, aReadyPod, contextWith, drop, indexOf, nowMs, put} from './_objects.js';
 import {aHello, anAssignment, aRunningContainer, aRuntimeInfo, sandbox} from './_agent.js';
-import {aConfigMap, aSecret, cacheOf, configMapOf, dbKey, secretCopy, settingsKey} from './_named.js';
+import {aConfigMap, aSecret, cacheOf, configMapOf, dbKey, secretCopy, settingsKey} from './_config.js';
 
 const uses: Partial<Container> = {
 	env: [{name: 'PASSWORD', valueFrom: {secretKeyRef: {name: 'db', key: 'password'}}}],
@@ -31,7 +31,7 @@ const user = (name = 'web', nodeName = 'node-a') => aReadyPod({name, spec: {node
 
 test('a pod names what its containers take their environment from, each once and in its own namespace', t => {
 	const {spec} = user();
-	t.deepEqual(spec === undefined ? [] : namedIn({...spec, containers: [...spec.containers, ...spec.containers]}, 'shop'), [
+	t.deepEqual(spec === undefined ? [] : configKeysOf({...spec, containers: [...spec.containers, ...spec.containers]}, 'shop'), [
 		'configmaps/shop/settings',
 		'secrets/shop/db',
 	]);
@@ -75,9 +75,9 @@ test('what a pod names goes to its node before the pod, and is looked at again w
 
 const input = {node: 'node-a', epoch: 7, lineage: 'ours', version: '0.1.0'};
 const around = (known: ObjectIndex) => contextWith(known, {self: sync('node-a')});
-const greet = (known: ObjectIndex, have = {}): Played<NodeSyncState> => play(nodeSync, input, [aHello({have})], around(known));
-const on = ({state}: Played<NodeSyncState>, known: ObjectIndex, ...keys: readonly string[]): Played<NodeSyncState> =>
-	playFrom(nodeSync, state, [...keys.map((key): NodeSyncMessage => ({type: 'dirty', key})), {type: 'flush'}], around(known));
+const greet = (known: ObjectIndex, have = {}): Played<NodeDispatcherState> => play(nodeDispatcher, input, [aHello({have})], around(known));
+const on = ({state}: Played<NodeDispatcherState>, known: ObjectIndex, ...keys: readonly string[]): Played<NodeDispatcherState> =>
+	playFrom(nodeDispatcher, state, [...keys.map((key): NodeDispatcherMessage => ({type: 'dirty', key})), {type: 'flush'}], around(known));
 const entriesOf = (effects: readonly Effect[]): DeltaEntry[] =>
 	effects.flatMap(effect => (effect.type === 'tell' && effect.message.type === 'delta' ? (effect.message as Delta).entries : []));
 
@@ -152,16 +152,16 @@ test('large ConfigMaps keep to the window; the rest goes when it opens', t => {
 	const greeted = greet(index);
 	const first = entriesOf(greeted.effects).length;
 	t.true(first > 0 && first < 8, String(first));
-	const taken: NodeSyncMessage = {type: 'deltaTaken', session: 'session-1', number: greeted.state.deltas};
-	const rest = playFrom(nodeSync, greeted.state, [taken], around(index));
+	const taken: NodeDispatcherMessage = {type: 'deltaTaken', session: 'session-1', number: greeted.state.deltas};
+	const rest = playFrom(nodeDispatcher, greeted.state, [taken], around(index));
 	t.true(entriesOf(rest.effects).length > 0);
 });
 
 // ---- node --------------------------------------------------------------------------------------------------------------------
 
 const named = 'troupe://node-a/named';
-const keep = (overrides: Partial<KeepNamed> = {}): KeepNamed => ({
-	type: 'keepNamed',
+const keep = (overrides: Partial<KeepConfig> = {}): KeepConfig => ({
+	type: 'keepConfig',
 	key: dbKey,
 	version: 'v1',
 	named: secretCopy,
@@ -185,7 +185,7 @@ test('the node’s end hands each entry to whoever keeps it, and tells with its 
 	t.deepEqual(
 		effects.flatMap(effect => (effect.type === 'ask' ? [[effect.to, effect.message.type]] : [])),
 		[
-			[named, 'keepNamed'],
+			[named, 'keepConfig'],
 			['troupe://node-a/pods', 'assign'],
 		],
 	);
@@ -193,36 +193,36 @@ test('the node’s end hands each entry to whoever keeps it, and tells with its 
 
 test('an object is kept until control says that it is not named any more; then the edge forgets its values', t => {
 	const replyTo = {to: 'troupe://node-a/sync', as: 'assigned', id: '1'};
-	const kept = play(namedObject, keep({replyTo}), [], playContext({self: `${named}/secrets.default.db`}));
+	const kept = play(configCopy, keep({replyTo}), [], playContext({self: `${named}/secrets.default.db`}));
 	t.like(kept.object, {metadata: {name: 'db', namespace: 'default', uid: dbKey}, spec: {named: {type: 'secret'}, version: 'v1'}});
 	t.like(kept.effects, [{type: 'reply'}]);
-	const changed = playFrom(namedObject, kept.state, [keep({version: 'v2'})], playContext({}));
+	const changed = playFrom(configCopy, kept.state, [keep({version: 'v2'})], playContext({}));
 	t.like(changed.object?.spec, {version: 'v2'});
-	const gone = playFrom(namedObject, changed.state, [keep({named: null, replyTo})], playContext({self: `${named}/secrets.default.db`}));
+	const gone = playFrom(configCopy, changed.state, [keep({named: null, replyTo})], playContext({self: `${named}/secrets.default.db`}));
 	t.is(gone.object, undefined);
 	t.like(gone.effects, [{type: 'reply'}, {type: 'tell', to: named, message: {type: 'retainSecrets'}}]);
 });
 
 test('after a restart all that was kept is there again, and the edge is told which Secrets those are', t => {
 	const known = cacheOf({[settingsKey]: configMapOf({}), [dbKey]: secretCopy});
-	const {effects} = play(namedObjects, null, [], playContext({self: named, known}));
+	const {effects} = play(configCache, null, [], playContext({self: named, known}));
 	t.deepEqual(
 		effects.map(effect => (effect.type === 'spawn' ? [effect.name, effect.snapshot] : effect.type === 'perform' ? effect.command : effect)),
 		[['configmaps.default.settings', settingsKey], ['secrets.default.db', dbKey], {type: 'secrets.retain', keys: [dbKey]}] as unknown[],
 	);
 	const failedOnce = {type: 'secretsRetained', id: 'secrets/retain', outcome: failed('ERR_RUNTIME', {message: 'disk'})} as const;
-	t.like(play(namedObjects, null, [failedOnce], playContext({self: named, known})).effects, [
+	t.like(play(configCache, null, [failedOnce], playContext({self: named, known})).effects, [
 		{type: 'wakeAt', message: {type: 'retainSecrets'}},
 	]);
 });
 
 test('a new one gets an actor, a known one is told, and one that is not there is no trouble', t => {
 	const context = playContext({self: named});
-	t.like(play(namedObjects, null, [keep()], context).effects.at(-1), {type: 'spawn', name: 'secrets.default.db'});
+	t.like(play(configCache, null, [keep()], context).effects.at(-1), {type: 'spawn', name: 'secrets.default.db'});
 	const replyTo = {to: 'x', as: 'assigned', id: '1'};
-	t.like(play(namedObjects, null, [keep({named: null, replyTo})], context).effects.at(-1), {type: 'reply', outcome: {ok: true}});
+	t.like(play(configCache, null, [keep({named: null, replyTo})], context).effects.at(-1), {type: 'reply', outcome: {ok: true}});
 	const withChild = {...context, children: ['secrets.default.db'], hasChild: () => true};
-	t.like(play(namedObjects, null, [keep()], withChild).effects.at(-1), {type: 'tell', to: `${named}/secrets.default.db`});
+	t.like(play(configCache, null, [keep()], withChild).effects.at(-1), {type: 'tell', to: `${named}/secrets.default.db`});
 });
 
 test('a change of what is kept wakes the hands of the pods that name it, and they their containers', t => {

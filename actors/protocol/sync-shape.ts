@@ -1,18 +1,18 @@
-// Whether what a node says has the shape that its type promises. It comes from another machine: what is not so is refused
-// where it comes in, since no actor behind that looks again.
+// Whether what a node says has the shape that its type promises. It comes from another machine: what is not so is refused on
+// arrival, since no actor looks again.
 
-import {isObject} from '../api/object.js';
-import {itemsOf, membersOf} from '../api/rules/report.js';
-import {schemaProblems} from '../api/schema-problems.js';
-import type {Message} from '../system/kernel/behavior.js';
+import {isObject} from '../../api/object.js';
+import {itemsOf, membersOf} from '../../api/rules/report.js';
+import {schemaProblems} from '../../api/schema-problems.js';
+import type {Message} from '../../system/kernel/behavior.js';
 import {syncProtocol} from './sync-message.js';
 
-type Members = {readonly [member: string]: unknown};
+type MessageMembers = {readonly [member: string]: unknown};
 
-const haveTexts = (members: Members, names: readonly string[]): boolean => names.every(name => typeof members[name] === 'string');
+const haveTexts = (members: MessageMembers, names: readonly string[]): boolean => names.every(name => typeof members[name] === 'string');
 
 /** Everything that is counted here is a count: none below zero, and none that arithmetic would lose. */
-const haveNumbers = (members: Members, names: readonly string[]): boolean => names.every(name => isCount(members[name]));
+const haveNumbers = (members: MessageMembers, names: readonly string[]): boolean => names.every(name => isCount(members[name]));
 
 const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 
@@ -22,7 +22,7 @@ const holdsTexts = (value: unknown): boolean => isObject(value) && Object.values
 
 /** Whether a message of node sync has all members of its type; false for types that a node does not send. */
 export function isWellFormed(message: Message): boolean {
-	const members = message as unknown as Members;
+	const members = message as unknown as MessageMembers;
 	switch (message.type) {
 		case 'hello':
 			return isHello(members);
@@ -40,17 +40,17 @@ export function isWellFormed(message: Message): boolean {
 }
 
 /** Of another protocol nothing more is known than that it is one: it is answered, not read. */
-const isHello = (members: Members): boolean =>
+const isHello = (members: MessageMembers): boolean =>
 	haveNumbers(members, ['protocol']) && (members['protocol'] !== syncProtocol || isHelloOfToday(members));
 
-const isHelloOfToday = (members: Members): boolean =>
+const isHelloOfToday = (members: MessageMembers): boolean =>
 	haveTexts(members, ['node', 'session', 'lineage']) &&
 	haveNumbers(members, ['epoch']) &&
 	holdsTexts(members['labels']) &&
 	holdsTexts(members['have']) &&
 	isRuntimeInfo(membersOf(members['info']));
 
-const isRuntimeInfo = (info: Members): boolean =>
+const isRuntimeInfo = (info: MessageMembers): boolean =>
 	haveTexts(info, ['name', 'version', 'hostIP', 'hostBootId', 'os', 'kernel', 'architecture']) &&
 	haveNumbers(info, ['cpuMillis', 'memoryBytes', 'maxPods']) &&
 	isListOf(info['features'], feature => typeof feature === 'string') &&

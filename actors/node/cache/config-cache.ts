@@ -1,26 +1,26 @@
-// What the pods of this node name, from the cache after a restart: an actor for each ConfigMap and for each version of a Secret.
+// The ConfigMaps and Secrets that pods of this node name: an actor for each, after a restart from the cache.
 //
 // The edge keeps opened Secrets, sealed for itself; it is told which are still named, so that it keeps no other.
 
 import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
-import {configMaps, secrets} from '../../named-objects.js';
-import {namedObject, type KeepNamed} from './named-object.js';
+import {configMaps, secrets} from '../../config-references.js';
+import {configCopy, type KeepConfig} from './config-copy.js';
 import {perform} from '../runtime/perform.js';
 
-export type NamedObjectsMessage =
-	| KeepNamed
+export type ConfigCacheMessage =
+	| KeepConfig
 	/** A Secret went, or it is time to say so again. */
 	| {readonly type: 'retainSecrets'}
 	| Reply<null, 'secretsRetained'>;
 
-export const namedObjects: Behavior<null, null, NamedObjectsMessage> = {
-	kind: 'NamedObjects',
+export const configCache: Behavior<null, null, ConfigCacheMessage> = {
+	kind: 'ConfigCache',
 	init: (_input, context) => next(null, [...kept(context), retain(context)]),
 	receive(_state, message, context) {
 		switch (message.type) {
-			case 'keepNamed':
+			case 'keepConfig':
 				return next(null, keep(message, context));
 			case 'retainSecrets':
 				return next(null, [retain(context)]);
@@ -41,15 +41,15 @@ const kept = ({known}: Context): Effect[] =>
 	[...known.list(configMaps), ...known.list(secrets)].map(({metadata: {uid: key}}) => ({
 		type: 'spawn',
 		name: childOf(key),
-		behavior: namedObject.kind,
+		behavior: configCopy.kind,
 		snapshot: key,
 	}));
 
-function keep(message: KeepNamed, context: Context): readonly Effect[] {
+function keep(message: KeepConfig, context: Context): readonly Effect[] {
 	const child = childOf(message.key);
 	if (context.hasChild(child)) return [tell(`${context.self}/${child}`, message)];
 	if (message.named === null) return reply(message.replyTo, {ok: true, value: null});
-	return [{type: 'spawn', name: child, behavior: namedObject.kind, input: message}];
+	return [{type: 'spawn', name: child, behavior: configCopy.kind, input: message}];
 }
 
 const retain = ({known}: Context): Effect =>

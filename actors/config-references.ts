@@ -1,5 +1,5 @@
-// The ConfigMaps and Secrets that a pod names. Both ends of node sync go by it: control to know what a node needs, the node to know
-// whom a change concerns.
+// The ConfigMaps and Secrets ("config") that a pod names. Both ends of node sync go by it: control to know what a node needs, the node
+// to know which pods a change concerns.
 
 import {objectKey, parseObjectKey, type ObjectKey} from '../api/keys.js';
 import type {PodSpec} from '../api/kinds/pod.js';
@@ -11,16 +11,16 @@ export const secrets = 'secrets';
 export const configMapKey = (namespace: string, name: string): ObjectKey => objectKey(configMaps, namespace, name);
 export const secretKey = (namespace: string, name: string): ObjectKey => objectKey(secrets, namespace, name);
 
-/** Whether pods can name objects of this key. */
-export function isNamed(key: ObjectKey): boolean {
+/** Whether it is the key of a ConfigMap or Secret. */
+export function isConfigKey(key: ObjectKey): boolean {
 	const {plural} = parseObjectKey(key);
 	return plural === configMaps || plural === secrets;
 }
 
-/** Their keys, each once. */
-export function namedIn(spec: PodSpec, namespace: string): readonly ObjectKey[] {
+/** The keys of the ConfigMaps and Secrets that a pod names, each once. */
+export function configKeysOf(spec: PodSpec, namespace: string): readonly ObjectKey[] {
 	const {containers, initContainers = []} = spec;
-	const keys = new Set<ObjectKey>(volumesIn(spec, namespace));
+	const keys = new Set<ObjectKey>(volumeConfigKeysOf(spec, namespace));
 	const name = (configMap: string | undefined, secret: string | undefined): void => {
 		if (configMap !== undefined) keys.add(configMapKey(namespace, configMap));
 		if (secret !== undefined) keys.add(secretKey(namespace, secret));
@@ -32,8 +32,8 @@ export function namedIn(spec: PodSpec, namespace: string): readonly ObjectKey[] 
 	return [...keys];
 }
 
-/** Those that its volumes name, each once. */
-export function volumesIn({volumes = []}: PodSpec, namespace: string): readonly ObjectKey[] {
+/** The keys of those that its volumes name, each once. */
+export function volumeConfigKeysOf({volumes = []}: PodSpec, namespace: string): readonly ObjectKey[] {
 	const keys = volumes.flatMap(({configMap, secret}) => [
 		...(configMap === undefined ? [] : [configMapKey(namespace, configMap.name)]),
 		...(secret === undefined ? [] : [secretKey(namespace, secret.secretName)]),
@@ -42,7 +42,7 @@ export function volumesIn({volumes = []}: PodSpec, namespace: string): readonly 
 }
 
 /** Changes exactly when what a program can see of the object does. */
-export const namedVersion = ({metadata: {uid, generation}}: ApiObject): string => `${uid}.${generation}`;
+export const configVersion = ({metadata: {uid, generation}}: ApiObject): string => `${uid}.${generation}`;
 
-/** The term of whatever names an object. */
-export const names = (key: ObjectKey): string => `names=${key}`;
+/** The index term of pods, or assignments, that name a ConfigMap or Secret. */
+export const configTerm = (key: ObjectKey): string => `names=${key}`;

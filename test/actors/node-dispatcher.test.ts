@@ -7,17 +7,22 @@ import type {ApiObject, OwnerReference} from '../../api/object.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {unreachableTaint} from '../../api/rules/taints.js';
 import {assignmentOf, assignmentVersion} from '../../actors/control/sync/assignment.js';
-import {nodeSync, type NodeSyncInput, type NodeSyncMessage, type NodeSyncState} from '../../actors/control/sync/node-sync.js';
-import type {Delta, DeltaEntry, ObservedPod} from '../../actors/sync-message.js';
+import {
+	nodeDispatcher,
+	type NodeDispatcherInput,
+	type NodeDispatcherMessage,
+	type NodeDispatcherState,
+} from '../../actors/control/sync/node-dispatcher.js';
+import type {Delta, DeltaEntry, ObservedPod} from '../../actors/protocol/sync-message.js';
 import type {Context, Effect} from '../../system/kernel/behavior.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
 import {play, playFrom, type Played} from '../../system/kernel/play.js';
 import {aContainer, aNode, aPod, aReadyPod, contextWith, drop, indexOf, keyOf, now, nowMs, put} from './_objects.js';
 import {aHello, aRuntimeInfo} from './_agent.js';
 
-type Result = Played<NodeSyncState>;
+type Result = Played<NodeDispatcherState>;
 
-const input: NodeSyncInput = {node: 'node-a', epoch: 7, lineage: 'ours', version: '0.1.0'};
+const input: NodeDispatcherInput = {node: 'node-a', epoch: 7, lineage: 'ours', version: '0.1.0'};
 const self = 'troupe://control/sync/node-a';
 const around = (known: ObjectIndex): Context => contextWith(known, {self});
 
@@ -31,9 +36,9 @@ const shown = (effects: readonly Effect[]): [string, string | undefined][] =>
 const askedAs = (effects: readonly Effect[], as: string) =>
 	effects.flatMap(effect => (effect.type === 'ask' && effect.as === as ? [effect] : []));
 
-const greet = (known: ObjectIndex, hello = aHello()): Result => play(nodeSync, input, [hello], around(known));
-const on = ({state}: Result, known: ObjectIndex, ...messages: readonly NodeSyncMessage[]): Result =>
-	playFrom(nodeSync, state, messages, around(known));
+const greet = (known: ObjectIndex, hello = aHello()): Result => play(nodeDispatcher, input, [hello], around(known));
+const on = ({state}: Result, known: ObjectIndex, ...messages: readonly NodeDispatcherMessage[]): Result =>
+	playFrom(nodeDispatcher, state, messages, around(known));
 const changed = (result: Result, known: ObjectIndex, ...keys: readonly string[]): Result =>
 	on(result, known, ...keys.map(key => ({type: 'dirty', key}) as const), {type: 'flush'});
 
@@ -78,7 +83,7 @@ test('the node’s record hears of the hello, and again later when it could not 
 		{to: 'troupe://control/nodes/node-a', message: {type: 'heard', info: aRuntimeInfo(), version: '0.1.0'}},
 	]);
 	const broken = {type: 'heardTaken', id: 'heard', outcome: {ok: false, error: failure('ERR_STORE', {message: 'full'})}} as const;
-	const later = playFrom(nodeSync, state, [broken], around(indexOf()));
+	const later = playFrom(nodeDispatcher, state, [broken], around(indexOf()));
 	t.deepEqual(later.effects, [{type: 'wakeAt', name: 'hearAgain', atMs: nowMs + 1000, message: {type: 'hearAgain'}}]);
 	t.is(askedAs(on(later, indexOf(), {type: 'hearAgain'}).effects, 'heardTaken').length, 1);
 });
@@ -206,11 +211,16 @@ const observedOf = (pod: ApiObject, overrides: Partial<ObservedPod> = {}): Obser
 	cause: 'exit of main',
 	...overrides,
 });
-const observe = (pods: readonly ObservedPod[], number = 1): NodeSyncMessage => ({type: 'observed', session: 'session-1', number, pods});
+const observe = (pods: readonly ObservedPod[], number = 1): NodeDispatcherMessage => ({
+	type: 'observed',
+	session: 'session-1',
+	number,
+	pods,
+});
 const statusTaken = (
 	effect: {readonly id: string} | undefined,
 	code?: 'ERR_STORE' | 'ERR_CONFLICT' | 'ERR_NO_SUCH_ACTOR',
-): NodeSyncMessage => ({
+): NodeDispatcherMessage => ({
 	type: 'statusTaken',
 	id: effect?.id ?? '',
 	outcome: code === undefined ? {ok: true, value: null} : {ok: false, error: failure(code, {name: 'x', address: 'x', message: 'x'})},
@@ -261,7 +271,7 @@ test('outcomes of an earlier session do not count for this one', t => {
 	const told = on(greet(index), index, observe([observedOf(web)]));
 	const [old] = askedAs(told.effects, 'statusTaken');
 	const again = on(told, index, aHello({session: 'session-2', have: {}}));
-	const fresh = on(again, index, {...(observe([observedOf(web)]) as object), session: 'session-2'} as NodeSyncMessage);
+	const fresh = on(again, index, {...(observe([observedOf(web)]) as object), session: 'session-2'} as NodeDispatcherMessage);
 	const [asked] = askedAs(fresh.effects, 'statusTaken');
 	t.not(asked?.id, old?.id);
 	t.is(on(fresh, index, statusTaken(old)).state, fresh.state);
@@ -287,8 +297,8 @@ test('an empty message is answered', t => {
 });
 
 const ending = ours('ending', {metadata: {deletionTimestamp: now, deletionGracePeriodSeconds: 30}});
-const gone = (pod: ApiObject, uid = pod.metadata.uid): NodeSyncMessage => ({type: 'podGone', key: keyOf(pod), uid});
-const goneTaken = (effect: {readonly id: string} | undefined, ok = true): NodeSyncMessage => ({
+const gone = (pod: ApiObject, uid = pod.metadata.uid): NodeDispatcherMessage => ({type: 'podGone', key: keyOf(pod), uid});
+const goneTaken = (effect: {readonly id: string} | undefined, ok = true): NodeDispatcherMessage => ({
 	type: 'goneTaken',
 	id: effect?.id ?? '',
 	outcome: ok ? {ok: true, value: null} : {ok: false, error: failure('ERR_STORE', {message: 'full'})},
@@ -345,7 +355,7 @@ test('a node cannot end what is not its own', t => {
 
 test('after a crash nothing is known of the node: it is called, once, and its hello brings everything', t => {
 	const index = indexOf(web);
-	const start = play(nodeSync, input, [], around(index));
+	const start = play(nodeDispatcher, input, [], around(index));
 	const called = on(start, index, {type: 'dirty', key: keyOf(web)});
 	t.deepEqual(called.effects, [{type: 'tell', to: 'troupe://node-a/sync', message: {type: 'callHello'}}]);
 	for (const message of [observe([observedOf(web)]), gone(web), {type: 'flush'} as const])
@@ -355,7 +365,7 @@ test('after a crash nothing is known of the node: it is called, once, and its he
 
 test('after a crash the node is called though nobody says anything: it may wait for an answer that is forgotten', t => {
 	const index = indexOf(web);
-	const begun = play(nodeSync, input, [], around(index));
+	const begun = play(nodeDispatcher, input, [], around(index));
 	t.deepEqual(begun.effects, [{type: 'wakeAt', name: 'begin', atMs: nowMs + 1000, message: {type: 'flush'}}]);
 	t.deepEqual(on(begun, index, {type: 'flush'}).effects, [{type: 'tell', to: 'troupe://node-a/sync', message: {type: 'callHello'}}]);
 	t.deepEqual(on(greet(index, aHello({have: {'pods/default/web': assignmentVersion(web)}})), index, {type: 'flush'}).effects, []);
@@ -412,9 +422,9 @@ test('a lease is renewed for exclusive pods that are the node’s own, and for n
 
 test('what a node repeats waits once', t => {
 	const keys = [gone(web), gone(ours('other')), observe([]), aHello(), {type: 'deltaTaken', session: 'session-1', number: 1} as const].map(
-		message => nodeSync.coalesce?.(message),
+		message => nodeDispatcher.coalesce?.(message),
 	);
 	t.is(new Set(keys).size, keys.length);
-	t.is(nodeSync.coalesce?.(gone(web)), keys[0]);
+	t.is(nodeDispatcher.coalesce?.(gone(web)), keys[0]);
 	t.is(keys[4], undefined, 'each acknowledgement is heard');
 });

@@ -4,13 +4,13 @@
 // once it is in the node's cache. Up comes observed status. Both directions keep keys, not bodies: when the window opens the
 // newest value goes. Absence of news changes nothing.
 
-import type {Failure} from '../api/errors.js';
-import type {ObjectKey} from '../api/keys.js';
-import type {ConfigMapContent} from '../api/kinds/configmap.js';
-import type {PodSpec, PodStatus} from '../api/kinds/pod.js';
-import type {Labels} from '../api/object.js';
-import type {EventNews} from '../system/kernel/behavior.js';
-import type {RuntimeInfo} from './node/runtime/runtime-port.js';
+import type {Failure} from '../../api/errors.js';
+import type {ObjectKey} from '../../api/keys.js';
+import type {ConfigMapContent} from '../../api/kinds/configmap.js';
+import type {PodSpec, PodStatus} from '../../api/kinds/pod.js';
+import type {Labels} from '../../api/object.js';
+import type {EventNews} from '../../system/kernel/behavior.js';
+import type {RuntimeInfo} from './runtime-info.js';
 
 export const syncProtocol = 2;
 
@@ -70,18 +70,18 @@ export type PodEntry = {
 	readonly named?: undefined;
 };
 
-/** What pods of the node name: a ConfigMap as it is, of a Secret never more than its version. */
-export type NamedObject = (Pick<ConfigMapContent, 'data' | 'binaryData'> & {readonly type: 'configMap'}) | {readonly type: 'secret'};
+/** What of config goes to a node: a ConfigMap as it is, of a Secret never more than its version. */
+export type ConfigData = (Pick<ConfigMapContent, 'data' | 'binaryData'> & {readonly type: 'configMap'}) | {readonly type: 'secret'};
 
-export type NamedEntry = {
+export type ConfigEntry = {
 	readonly key: ObjectKey;
 	readonly version: string;
 	/** Null: it is not there, or no pod of this node names it any more. */
-	readonly named: NamedObject | null;
+	readonly named: ConfigData | null;
 	readonly assignment?: undefined;
 };
 
-export type DeltaEntry = PodEntry | NamedEntry;
+export type DeltaEntry = PodEntry | ConfigEntry;
 
 export type Delta = {
 	readonly type: 'delta';

@@ -3,21 +3,21 @@
 import test from 'ava';
 import {failed} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {nodeSync, type NodeSyncInput, type NodeSyncMessage, type NodeSyncState} from '../../actors/node/sync/node-sync.js';
+import {syncClient, type SyncClientInput, type SyncClientMessage, type SyncClientState} from '../../actors/node/sync/sync-client.js';
 import {assignmentObject} from '../../actors/node/cache/assignment-object.js';
-import {syncProtocol, type Delta, type DeltaEntry, type Observed, type PodEntry, type PodGone} from '../../actors/sync-message.js';
+import {syncProtocol, type Delta, type DeltaEntry, type Observed, type PodEntry, type PodGone} from '../../actors/protocol/sync-message.js';
 import type {Effect, Message} from '../../system/kernel/behavior.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
 import {play, playContext, playFrom, type Played} from '../../system/kernel/play.js';
 import {nowMs} from './_objects.js';
 import {anAssignment, aRuntimeInfo} from './_agent.js';
 
-type Result = Played<NodeSyncState>;
+type Result = Played<SyncClientState>;
 
 const self = 'troupe://node-a/sync';
 const control = 'troupe://control/sync';
 const ourControl = 'troupe://control/sync/node-a';
-const input: NodeSyncInput = {node: 'node-a', labels: {zone: 'x'}, info: aRuntimeInfo()};
+const input: SyncClientInput = {node: 'node-a', labels: {zone: 'x'}, info: aRuntimeInfo()};
 const context = playContext({self});
 
 const told = (effects: readonly Effect[], to: string): Message[] =>
@@ -30,7 +30,7 @@ const entry = (name = 'web', overrides: Partial<PodEntry> = {}): DeltaEntry => (
 	assignment: anAssignment({name, uid: `uid-of-${name}`}),
 	...overrides,
 });
-const report = (name = 'web', overrides: object = {}): NodeSyncMessage => ({
+const report = (name = 'web', overrides: object = {}): SyncClientMessage => ({
 	type: 'podReport',
 	key: `pods/default/${name}`,
 	uid: `uid-of-${name}`,
@@ -39,8 +39,8 @@ const report = (name = 'web', overrides: object = {}): NodeSyncMessage => ({
 	...overrides,
 });
 
-const fresh = (): Result => play(nodeSync, input, [], context);
-const on = ({state}: Result, ...messages: readonly NodeSyncMessage[]): Result => playFrom(nodeSync, state, messages, context);
+const fresh = (): Result => play(syncClient, input, [], context);
+const on = ({state}: Result, ...messages: readonly SyncClientMessage[]): Result => playFrom(syncClient, state, messages, context);
 const delta = ({state}: Result, overrides: Partial<Delta> = {}): Delta => ({
 	type: 'delta',
 	session: state.session,
@@ -55,8 +55,8 @@ const assigned = (
 	{state}: Result,
 	number = 1,
 	name = 'web',
-	outcome: NodeSyncMessage & {type: 'assigned'} extends {outcome: infer O} ? O : never = {ok: true, value: null},
-): NodeSyncMessage => ({
+	outcome: SyncClientMessage & {type: 'assigned'} extends {outcome: infer O} ? O : never = {ok: true, value: null},
+): SyncClientMessage => ({
 	type: 'assigned',
 	id: `${state.session} ${number} pods/default/${name}`,
 	outcome,
@@ -67,7 +67,7 @@ function inStep(): Result {
 	return on(start, delta(start));
 }
 
-const observedTaken = ({state}: Result, overrides: object = {}): NodeSyncMessage => ({
+const observedTaken = ({state}: Result, overrides: object = {}): SyncClientMessage => ({
 	type: 'observedTaken',
 	session: state.session,
 	number: state.underWay?.number ?? 0,
@@ -78,7 +78,7 @@ const observedTaken = ({state}: Result, overrides: object = {}): NodeSyncMessage
 test('a node says hello with what it has in its cache', t => {
 	const known = new ObjectIndex();
 	known.apply('assignments/default/web', 1, assignmentObject(anAssignment(), 'v5', nowMs), () => '');
-	const {effects, state} = play(nodeSync, input, [], playContext({self, known}));
+	const {effects, state} = play(syncClient, input, [], playContext({self, known}));
 	t.deepEqual(told(effects, control), [
 		{
 			type: 'hello',
@@ -155,8 +155,8 @@ test('orders of a lineage that does not replace its own are not taken, and whoev
 
 test("by an operator's word a node follows whichever control plane answers, and says nothing of the one before", t => {
 	const remembered = inStep().object;
-	const now = play(nodeSync, {...input, followsAny: true}, [], context);
-	const told = playFrom(nodeSync, {...now.state, seen: remembered as never}, [{type: 'callHello'}], context);
+	const now = play(syncClient, {...input, followsAny: true}, [], context);
+	const told = playFrom(syncClient, {...now.state, seen: remembered as never}, [{type: 'callHello'}], context);
 	t.like(told.effects.map(effect => effect.type === 'tell' && effect.message)[0], {type: 'hello', epoch: 0, lineage: ''});
 	t.like(on(told, delta(told, {epoch: 1, lineage: 'strange'})).object?.spec, {epoch: 1, lineage: 'strange'});
 });
@@ -242,8 +242,8 @@ test('one message of reports is under way at a time; the newest of a pod goes ne
 });
 
 test('reports that share a message keep the cause of each', t => {
-	const because = ({state}: Result, cause: string, message: NodeSyncMessage): Result =>
-		playFrom(nodeSync, state, [message], playContext({self, cause}));
+	const because = ({state}: Result, cause: string, message: SyncClientMessage): Result =>
+		playFrom(syncClient, state, [message], playContext({self, cause}));
 	const both = because(because(inStep(), 'exit of web', report('web')), 'http admin POST', report('other'));
 	t.like(told(on(both, {type: 'flush'}).effects, ourControl), [{pods: [{cause: 'exit of web'}, {cause: 'http admin POST'}]}]);
 });
@@ -310,7 +310,7 @@ test('at most 256 pods are in one message', t => {
 	t.is((told(taken.effects, ourControl)[0] as Observed).pods.length, 44);
 });
 
-const gone = (name = 'web'): NodeSyncMessage => ({type: 'podGone', key: `pods/default/${name}`, uid: `uid-of-${name}`});
+const gone = (name = 'web'): SyncClientMessage => ({type: 'podGone', key: `pods/default/${name}`, uid: `uid-of-${name}`});
 
 test('that a pod is gone is said until it is taken, also after a hello', t => {
 	const now = on(inStep(), report(), gone());
@@ -329,7 +329,7 @@ test('that a pod is gone is said until it is taken, also after a hello', t => {
 
 test('a node that is refused says why and goes on asking', t => {
 	const refused = on(fresh(), {type: 'refused', error: {code: 'ERR_BAD_REQUEST', message: 'speaks node sync 1', details: {}}});
-	t.is(nodeSync.describe?.(refused.state), 'speaks node sync 1');
+	t.is(syncClient.describe?.(refused.state), 'speaks node sync 1');
 	t.deepEqual(toldTypes(on(refused, {type: 'helloAgain'}).effects, control), ['hello']);
 });
 

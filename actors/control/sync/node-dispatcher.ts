@@ -1,4 +1,5 @@
-// Control's end of node sync for one node: which keys the node does not have as they are, and which of them may go now.
+// Control's end of node sync for one node: dispatches what the node does not have as it is, as far as the window goes, and takes what the
+// node reports.
 //
 // It holds keys and versions, never bodies: what goes is read from the index when the window opens, so a slow node costs the
 // leader nothing but keys, and always gets the newest.
@@ -9,17 +10,27 @@ import {isExclusive} from '../../../api/exclusive.js';
 import {limits} from '../../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {leasesPath, nodeKey, podKey, syncOfNode} from '../../addresses.js';
-import type {LeasesRenewed, RenewLeases} from '../../lease-message.js';
-import {isNamed, namedIn} from '../../named-objects.js';
-import type {CallHello, Delta, DeltaEntry, DeltaTaken, Hello, Observed, ObservedTaken, PodGone, PodGoneTaken} from '../../sync-message.js';
+import type {LeasesRenewed, RenewLeases} from '../../protocol/lease-message.js';
+import {isConfigKey, configKeysOf} from '../../config-references.js';
+import type {
+	CallHello,
+	Delta,
+	DeltaEntry,
+	DeltaTaken,
+	Hello,
+	Observed,
+	ObservedTaken,
+	PodGone,
+	PodGoneTaken,
+} from '../../protocol/sync-message.js';
 import {assignmentOf, assignmentVersion} from './assignment.js';
 import {isGoneNode} from '../pods/eviction.js';
-import {namedEntryOf} from './named.js';
+import {configEntryOf} from './config-entry.js';
 import type {NodeMessage} from '../nodes/node.js';
 import type {PodMessage} from '../pods/pod.js';
 import {onNode} from '../pod-terms.js';
 
-export type NodeSyncInput = {
+export type NodeDispatcherInput = {
 	readonly node: string;
 	readonly epoch: number;
 	readonly lineage: string;
@@ -28,7 +39,7 @@ export type NodeSyncInput = {
 	readonly version: string;
 };
 
-export type NodeSyncMessage =
+export type NodeDispatcherMessage =
 	| Hello
 	| DeltaTaken
 	| Observed
@@ -49,7 +60,7 @@ type Outgoing = {readonly number: number; readonly bytes: number};
 /** Statuses of one message up that are not committed yet. */
 type Incoming = {readonly left: number; readonly failed: readonly ObjectKey[]};
 
-export type NodeSyncState = NodeSyncInput & {
+export type NodeDispatcherState = NodeDispatcherInput & {
 	/** Of the node's last hello; undefined until it says one. */
 	readonly session: string | undefined;
 	readonly hello: Hello | undefined;
@@ -68,8 +79,8 @@ export type NodeSyncState = NodeSyncInput & {
 /** The version of what a node has from another cluster's life: never the one that is wanted. */
 const foreign = 'foreign';
 
-export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> = {
-	kind: 'NodeSync',
+export const nodeDispatcher: Behavior<NodeDispatcherInput, NodeDispatcherState, NodeDispatcherMessage> = {
+	kind: 'NodeDispatcher',
 	init: (input, {nowMs}) =>
 		next(
 			{
@@ -122,7 +133,7 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 };
 
 /** Of what a node says only `deltaTaken` has to be heard each; there are not more of them than deltas under way. */
-function coalesced(message: NodeSyncMessage): string | undefined {
+function coalesced(message: NodeDispatcherMessage): string | undefined {
 	switch (message.type) {
 		case 'dirty':
 			return message.key;
@@ -139,11 +150,11 @@ function coalesced(message: NodeSyncMessage): string | undefined {
 }
 
 /** After a crash: what the node says now is about things forgotten, and so is what changes; its hello brings all of it. */
-function callNode(state: NodeSyncState): Next<NodeSyncState> {
+function callNode(state: NodeDispatcherState): Next<NodeDispatcherState> {
 	return next({...state, called: true}, state.called ? [] : [callTo(state)]);
 }
 
-function callTo({node}: NodeSyncState): Effect {
+function callTo({node}: NodeDispatcherState): Effect {
 	const call: CallHello = {type: 'callHello'};
 	return tell(syncOfNode(node), call);
 }
@@ -152,7 +163,7 @@ function callTo({node}: NodeSyncState): Effect {
  * Says which leases the node may go on holding: those of pods that are still its own, deleted ones until they are gone. From a node that
  * is lost its pods are being taken: it holds nothing until it is found again.
  */
-function renewal({node}: NodeSyncState, {number, pods}: RenewLeases, {known}: Context): Effect {
+function renewal({node}: NodeDispatcherState, {number, pods}: RenewLeases, {known}: Context): Effect {
 	const uids = (isGoneNode(node, known) ? [] : pods)
 		.filter(({key, uid}) => {
 			const pod = known.get(key) as Pod | undefined;
@@ -166,11 +177,11 @@ function renewal({node}: NodeSyncState, {number, pods}: RenewLeases, {known}: Co
 // ---- down ----------------------------------------------------------------------------------------------------------------
 
 /** Everything the node has otherwise than it should, or has and should not, is dirty. What it has of another lineage is never right. */
-function greeted(state: NodeSyncState, hello: Hello, context: Context): Next<NodeSyncState> {
+function greeted(state: NodeDispatcherState, hello: Hello, context: Context): Next<NodeDispatcherState> {
 	const sameLineage = hello.lineage === state.lineage;
 	const have = new Map(Object.entries(hello.have).map(([key, version]) => [key, sameLineage ? version : foreign]));
 	const wanted = new Set([...context.known.byTerm('pods', onNode(state.node))].flatMap(pod => keysOf(pod as Pod)));
-	const fresh: NodeSyncState = {
+	const fresh: NodeDispatcherState = {
 		...state,
 		session: hello.session,
 		hello,
@@ -187,13 +198,13 @@ function greeted(state: NodeSyncState, hello: Hello, context: Context): Next<Nod
 
 /** A pod and, before it, what it names. */
 const keysOf = ({metadata, spec}: Pod): ObjectKey[] => [
-	...(spec === undefined ? [] : namedIn(spec, metadata.namespace ?? '')),
+	...(spec === undefined ? [] : configKeysOf(spec, metadata.namespace ?? '')),
 	podKey(metadata),
 ];
 
 const heardId = 'heard';
 
-function hear({node, version}: NodeSyncState, {info}: Hello): Effect {
+function hear({node, version}: NodeDispatcherState, {info}: Hello): Effect {
 	const message: NodeMessage = {type: 'heard', info, version};
 	return {type: 'ask', to: objectAddress(nodeKey(node)), message, as: 'heardTaken', id: heardId};
 }
@@ -207,7 +218,7 @@ const hearLater = ({nowMs}: Context): Effect => ({
 });
 
 /** Sends what is dirty, as far as the window goes. */
-function flush(state: NodeSyncState, {known}: Context): Next<NodeSyncState> {
+function flush(state: NodeDispatcherState, {known}: Context): Next<NodeDispatcherState> {
 	if (state.session === undefined) return next(state);
 	const sent = new Map(state.sent);
 	const rest = new Set(state.dirty);
@@ -242,7 +253,7 @@ function cut(
 	const entries: DeltaEntry[] = [];
 	let bytes = 0;
 	for (const key of dirty) {
-		const entry = entryOf(node, key, known);
+		const entry = deltaEntryOf(node, key, known);
 		const isGone = entry.assignment === null || entry.named === null;
 		if (isGone ? sent.has(key) : sent.get(key) !== entry.version) {
 			const size = sizeOf(entry);
@@ -257,8 +268,8 @@ function cut(
 	return {entries, bytes};
 }
 
-function entryOf(node: string, key: ObjectKey, known: Context['known']): DeltaEntry {
-	if (isNamed(key)) return namedEntryOf(node, key, known);
+function deltaEntryOf(node: string, key: ObjectKey, known: Context['known']): DeltaEntry {
+	if (isConfigKey(key)) return configEntryOf(node, key, known);
 	const pod = known.get(key) as Pod | undefined;
 	const assignment = pod === undefined || isOver(pod) ? undefined : assignmentOf(pod, known);
 	if (pod === undefined || assignment?.nodeName !== node) return {key, version: '', assignment: null};
@@ -272,17 +283,17 @@ const isOver = ({metadata}: Pod): boolean => metadata.deletionTimestamp !== unde
 const sizeOf = ({assignment, named}: DeltaEntry): number => 128 + JSON.stringify(named === undefined ? assignment : named).length;
 
 function delta(
-	{node, session, epoch, lineage, replaces}: NodeSyncState,
+	{node, session, epoch, lineage, replaces}: NodeDispatcherState,
 	number: number,
 	entries: readonly DeltaEntry[],
 	complete: boolean,
 ): Effect {
-	const named = replaces === undefined ? {} : {replaces};
-	const message: Delta = {type: 'delta', session: session ?? '', number, epoch, lineage, ...named, entries, complete};
+	const replaced = replaces === undefined ? {} : {replaces};
+	const message: Delta = {type: 'delta', session: session ?? '', number, epoch, lineage, ...replaced, entries, complete};
 	return tell(syncOfNode(node), message);
 }
 
-function taken(state: NodeSyncState, {session, number}: DeltaTaken, context: Context): Next<NodeSyncState> {
+function taken(state: NodeDispatcherState, {session, number}: DeltaTaken, context: Context): Next<NodeDispatcherState> {
 	if (session !== state.session) return next(state);
 	return flush({...state, outgoing: state.outgoing.filter(each => each.number > number)}, context);
 }
@@ -290,7 +301,7 @@ function taken(state: NodeSyncState, {session, number}: DeltaTaken, context: Con
 // ---- up ------------------------------------------------------------------------------------------------------------------
 
 /** A status of a pod that is not there, or is another, is answered with the truth: the key is dirty. */
-function observed(state: NodeSyncState, message: Observed, context: Context): Next<NodeSyncState> {
+function observed(state: NodeDispatcherState, message: Observed, context: Context): Next<NodeDispatcherState> {
 	if (message.session !== state.session) return next(state);
 	const isCurrent = ({key, uid}: {key: ObjectKey; uid: string}): boolean => {
 		const pod = context.known.get(key) as Pod | undefined;
@@ -318,7 +329,7 @@ function observed(state: NodeSyncState, message: Observed, context: Context): Ne
 	return next({...flushed.state, incoming}, [...asks, ...flushed.effects]);
 }
 
-function statusTaken(state: NodeSyncState, {id, outcome}: Reply<unknown, 'statusTaken'>): Next<NodeSyncState> {
+function statusTaken(state: NodeDispatcherState, {id, outcome}: Reply<unknown, 'statusTaken'>): Next<NodeDispatcherState> {
 	const [session, digits, key = ''] = id.split(' ');
 	const number = Number(digits);
 	const waiting = session === state.session ? state.incoming.get(number) : undefined;
@@ -334,13 +345,13 @@ function statusTaken(state: NodeSyncState, {id, outcome}: Reply<unknown, 'status
 	return next({...state, incoming}, [observedTaken(state, number, now.failed)]);
 }
 
-function observedTaken({node, session}: NodeSyncState, number: number, failed: readonly ObjectKey[]): Effect {
+function observedTaken({node, session}: NodeDispatcherState, number: number, failed: readonly ObjectKey[]): Effect {
 	const message: ObservedTaken = {type: 'observedTaken', session: session ?? '', number, failed};
 	return tell(syncOfNode(node), message);
 }
 
 /** The node has dropped it. That is told to the record it was of; of any other it is no news. */
-function podGone(state: NodeSyncState, {key, uid}: PodGone, context: Context): Next<NodeSyncState> {
+function podGone(state: NodeDispatcherState, {key, uid}: PodGone, context: Context): Next<NodeDispatcherState> {
 	const message: PodMessage = {type: 'gone', uid, node: state.node};
 	const pod = context.known.get(key) as Pod | undefined;
 	if (pod?.metadata.uid !== uid || pod.spec?.nodeName !== state.node) return forgotten(state, key, uid, context);
@@ -348,14 +359,14 @@ function podGone(state: NodeSyncState, {key, uid}: PodGone, context: Context): N
 }
 
 /** A removal that could not be committed is not confirmed: the node says it again. */
-function goneTaken(state: NodeSyncState, {id, outcome}: Reply<unknown, 'goneTaken'>, context: Context): Next<NodeSyncState> {
+function goneTaken(state: NodeDispatcherState, {id, outcome}: Reply<unknown, 'goneTaken'>, context: Context): Next<NodeDispatcherState> {
 	const [key = '', uid = ''] = id.split(' ');
 	const isSettled = outcome.ok || outcome.error.code === 'ERR_CONFLICT' || outcome.error.code === 'ERR_NO_SUCH_ACTOR';
 	return isSettled ? forgotten(state, key, uid, context) : next(state);
 }
 
 /** The node does not have the pod any more: should it be this node's after all, it is sent again. */
-function forgotten(state: NodeSyncState, key: ObjectKey, uid: string, context: Context): Next<NodeSyncState> {
+function forgotten(state: NodeDispatcherState, key: ObjectKey, uid: string, context: Context): Next<NodeDispatcherState> {
 	const sent = new Map(state.sent);
 	sent.delete(key);
 	const message: PodGoneTaken = {type: 'podGoneTaken', key, uid};

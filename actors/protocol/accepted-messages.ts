@@ -1,10 +1,10 @@
 // What one system takes from another, and nothing else: a closed list of message types, each at its own path.
 
-import {controlSystem, parseAddress, type Address} from '../api/keys.js';
-import {downsPath} from '../system/kernel/watch-message.js';
-import {edgePath} from '../system/kernel/edge-asks.js';
-import {isReply, type Message} from '../system/kernel/behavior.js';
-import {leasesPath, nodeSyncPath, runtimePath, syncPath} from './addresses.js';
+import {controlSystem, parseAddress, type Address} from '../../api/keys.js';
+import {downsPath} from '../../system/kernel/watch-message.js';
+import {edgePath} from '../../system/kernel/edge-asks.js';
+import {isReply, type Message} from '../../system/kernel/behavior.js';
+import {leasesPath, nodeSyncPath, runtimePath, syncPath} from '../addresses.js';
 import type {Hello} from './sync-message.js';
 import {isWellFormed} from './sync-shape.js';
 

@@ -1,4 +1,4 @@
-// The node's end of node sync: says hello, hands what control sends to the hands, and brings their reports up.
+// The node's end of node sync, the client: says hello, passes what control sends to hands and config cache, and brings reports up.
 //
 // It keeps the highest epoch it has seen and refuses lower ones. Reports are kept by pod until control has committed them: one
 // message is under way at a time, and the newest report of a pod goes in the next.
@@ -9,7 +9,7 @@ import {limits} from '../../../api/limits.js';
 import {timestampOf, type ApiObject, type Labels} from '../../../api/object.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {exponentialBackoffMs} from '../../../system/kernel/supervision.js';
-import {besides, namedPath, nodeSyncPath, podsPath, runtimePath, syncPath} from '../../addresses.js';
+import {besides, configPath, nodeSyncPath, podsPath, runtimePath, syncPath} from '../../addresses.js';
 import {
 	mayFollow,
 	syncProtocol,
@@ -25,14 +25,14 @@ import {
 	type PodEvent,
 	type PodGone,
 	type PodGoneTaken,
-} from '../../sync-message.js';
+} from '../../protocol/sync-message.js';
 import {have} from '../cache/assignment-object.js';
 import type {Assign, PodReport} from '../pods/hand-state.js';
-import type {KeepNamed} from '../cache/named-object.js';
+import type {KeepConfig} from '../cache/config-copy.js';
 import {performAtEdge} from '../runtime/perform.js';
-import type {RuntimeInfo} from '../runtime/runtime-port.js';
+import type {RuntimeInfo} from '../../protocol/runtime-info.js';
 
-export type NodeSyncInput = {
+export type SyncClientInput = {
 	readonly node: string;
 	readonly labels: Labels;
 	readonly info: RuntimeInfo;
@@ -40,7 +40,7 @@ export type NodeSyncInput = {
 	readonly followsAny?: boolean;
 };
 
-export type NodeSyncMessage =
+export type SyncClientMessage =
 	| FromControl
 	| PodReport
 	| PodGone
@@ -55,10 +55,10 @@ export type NodeSyncMessage =
 /** What the node remembers of its cluster: one object in its cache. */
 type SeenObject = ApiObject<{readonly epoch: number; readonly lineage: string}>;
 
-type Report = {readonly uid: string; readonly status: PodStatus; readonly events: readonly PodEvent[]; readonly cause: string};
+type PendingReport = {readonly uid: string; readonly status: PodStatus; readonly events: readonly PodEvent[]; readonly cause: string};
 
-export type NodeSyncState = {
-	readonly input: NodeSyncInput | undefined;
+export type SyncClientState = {
+	readonly input: SyncClientInput | undefined;
 	readonly seen: SeenObject | undefined;
 	/** Of the last hello. */
 	readonly session: string;
@@ -71,8 +71,8 @@ export type NodeSyncState = {
 	readonly inStep: boolean;
 	/** Entries of a delta that are not in the cache yet, by its number. */
 	readonly taking: ReadonlyMap<number, number>;
-	readonly reports: ReadonlyMap<ObjectKey, Report>;
-	readonly underWay: {readonly number: number; readonly pods: ReadonlyMap<ObjectKey, Report>} | undefined;
+	readonly reports: ReadonlyMap<ObjectKey, PendingReport>;
+	readonly underWay: {readonly number: number; readonly pods: ReadonlyMap<ObjectKey, PendingReport>} | undefined;
 	readonly sent: number;
 	/** Pods of which nothing is left, by key and uid, until control has taken it. */
 	readonly gone: ReadonlyMap<string, PodGone>;
@@ -84,8 +84,8 @@ export const seenKey: ObjectKey = objectKey('clusters', undefined, 'seen');
 const control = address(controlSystem, syncPath);
 const controlSync = (node: string): string => address(controlSystem, nodeSyncPath(node));
 
-export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> = {
-	kind: 'NodeSync',
+export const syncClient: Behavior<SyncClientInput, SyncClientState, SyncClientMessage> = {
+	kind: 'SyncClient',
 	init: (input, context) => hello(fresh(input, undefined), context),
 	resume: hello,
 	receive(state, message, context) {
@@ -130,7 +130,7 @@ export const nodeSync: Behavior<NodeSyncInput, NodeSyncState, NodeSyncMessage> =
 		refusal ?? (greeted ? `in step, ${reports.size} reports to send` : 'waits for the control plane'),
 };
 
-const fresh = (input: NodeSyncInput | undefined, seen: SeenObject | undefined): NodeSyncState => ({
+const fresh = (input: SyncClientInput | undefined, seen: SeenObject | undefined): SyncClientState => ({
 	input,
 	seen,
 	session: '',
@@ -146,14 +146,14 @@ const fresh = (input: NodeSyncInput | undefined, seen: SeenObject | undefined): 
 	refusal: undefined,
 });
 
-function inputOf({input}: NodeSyncState): NodeSyncInput {
+function inputOf({input}: SyncClientState): SyncClientInput {
 	if (input === undefined) throw new Error('node sync was started without its node');
 	return input;
 }
 
 // ---- hello ---------------------------------------------------------------------------------------------------------------
 
-function hello(state: NodeSyncState, {known, nowMs, random}: Context): Next<NodeSyncState> {
+function hello(state: SyncClientState, {known, nowMs, random}: Context): Next<SyncClientState> {
 	const {node, labels, info, followsAny = false} = inputOf(state);
 	const session = random.uuid();
 	const {epoch = 0, lineage = ''} = followsAny ? {} : (state.seen?.spec ?? {});
@@ -168,24 +168,24 @@ function hello(state: NodeSyncState, {known, nowMs, random}: Context): Next<Node
 }
 
 /** Reports that wait, and those whose message was not answered; the newer of a pod wins, events of both are kept. */
-function unsent({reports, underWay}: NodeSyncState): ReadonlyMap<ObjectKey, Report> {
+function unsent({reports, underWay}: SyncClientState): ReadonlyMap<ObjectKey, PendingReport> {
 	const all = new Map(underWay?.pods ?? []);
 	for (const [key, report] of reports) all.set(key, joined(all.get(key), report));
 	return all;
 }
 
-const joined = (older: Report | undefined, newer: Report): Report =>
+const joined = (older: PendingReport | undefined, newer: PendingReport): PendingReport =>
 	older?.uid === newer.uid ? {...newer, events: [...older.events, ...newer.events].slice(-limits.eventsPerObject)} : newer;
 
 /** Whoever looks after the node hears of it; said once, however often control says it. */
-function refused(state: NodeSyncState, refusal: string): Next<NodeSyncState> {
+function refused(state: SyncClientState, refusal: string): Next<SyncClientState> {
 	if (refusal === state.refusal) return next(state);
 	return next({...state, refusal}, [performAtEdge({type: 'sync.refused', why: refusal}, 'refused', 'stepTold')]);
 }
 
 // ---- down ----------------------------------------------------------------------------------------------------------------
 
-function delta(state: NodeSyncState, message: Delta, context: Context): Next<NodeSyncState> {
+function delta(state: SyncClientState, message: Delta, context: Context): Next<SyncClientState> {
 	const {epoch = 0, lineage = ''} = state.seen?.spec ?? {};
 	if (message.session !== state.session || (message.lineage === lineage && message.epoch < epoch)) return next(state);
 	const {node, followsAny = false} = inputOf(state);
@@ -194,7 +194,7 @@ function delta(state: NodeSyncState, message: Delta, context: Context): Next<Nod
 	const greeted = !state.lost && (state.greeted || message.complete);
 	const taking = new Map(state.taking);
 	if (message.entries.length > 0) taking.set(message.number, message.entries.length);
-	const now: NodeSyncState = {...state, taking, greeted, refusal: undefined, seen: seen(state.seen, message, context.nowMs)};
+	const now: SyncClientState = {...state, taking, greeted, refusal: undefined, seen: seen(state.seen, message, context.nowMs)};
 	const step = whenInStep(now, context);
 	return next(step.state, [
 		...message.entries.map((entry): Effect => ({
@@ -213,13 +213,13 @@ function delta(state: NodeSyncState, message: Delta, context: Context): Next<Nod
 function keeperOf(
 	{key, version, assignment, named}: DeltaEntry,
 	self: string,
-): {readonly to: string; readonly message: Assign | KeepNamed} {
-	if (named !== undefined) return {to: besides(self, namedPath), message: {type: 'keepNamed', key, version, named}};
+): {readonly to: string; readonly message: Assign | KeepConfig} {
+	if (named !== undefined) return {to: besides(self, configPath), message: {type: 'keepConfig', key, version, named}};
 	return {to: besides(self, podsPath), message: {type: 'assign', key, version, assignment}};
 }
 
 /** Everything assigned is in the cache: what else is on the node is surplus, and control hears anew how the rest is. */
-function whenInStep(state: NodeSyncState, {self}: Context): Next<NodeSyncState> {
+function whenInStep(state: SyncClientState, {self}: Context): Next<SyncClientState> {
 	if (!state.greeted || state.inStep || state.taking.size > 0) return next(state);
 	return next({...state, inStep: true}, [
 		tell(besides(self, runtimePath), {type: 'synced'}),
@@ -236,7 +236,7 @@ function seen(old: SeenObject | undefined, {epoch, lineage}: Delta, nowMs: numbe
 	return {apiVersion: 'node.troupe.dev/v1', kind: 'Cluster', metadata, spec: {epoch, lineage}};
 }
 
-function assigned(state: NodeSyncState, {id, outcome}: Reply<unknown, 'assigned'>, context: Context): Next<NodeSyncState> {
+function assigned(state: SyncClientState, {id, outcome}: Reply<unknown, 'assigned'>, context: Context): Next<SyncClientState> {
 	const [session, digits] = id.split(' ');
 	const number = Number(digits);
 	const left = session === state.session ? state.taking.get(number) : undefined;
@@ -256,7 +256,7 @@ function assigned(state: NodeSyncState, {id, outcome}: Reply<unknown, 'assigned'
 	return next(step.state, [...effects, taken(state, number), ...step.effects]);
 }
 
-function taken(state: NodeSyncState, number: number): Effect {
+function taken(state: SyncClientState, number: number): Effect {
 	const {node} = inputOf(state);
 	const message: DeltaTaken = {type: 'deltaTaken', session: state.session, number};
 	return tell(controlSync(node), message);
@@ -264,12 +264,12 @@ function taken(state: NodeSyncState, number: number): Effect {
 
 // ---- up ------------------------------------------------------------------------------------------------------------------
 
-function reported(state: NodeSyncState, {key, uid, status, events}: PodReport, {self, cause}: Context): Next<NodeSyncState> {
+function reported(state: SyncClientState, {key, uid, status, events}: PodReport, {self, cause}: Context): Next<SyncClientState> {
 	const report = joined(state.reports.get(key), {uid, status, events, cause});
 	return next({...state, reports: new Map(state.reports).set(key, report)}, [tell(self, {type: 'flush'})]);
 }
 
-function flush(state: NodeSyncState): Next<NodeSyncState> {
+function flush(state: SyncClientState): Next<SyncClientState> {
 	if (!state.greeted || state.underWay !== undefined || state.reports.size === 0) return next(state);
 	const {node} = inputOf(state);
 	const count = fitting(state.reports);
@@ -282,7 +282,7 @@ function flush(state: NodeSyncState): Next<NodeSyncState> {
 }
 
 /** How many of the reports go in one message: one at least, and no more than a message may have. */
-function fitting(reports: ReadonlyMap<ObjectKey, Report>): number {
+function fitting(reports: ReadonlyMap<ObjectKey, PendingReport>): number {
 	if (reports.size === 1) return 1;
 	let count = 0;
 	let bytes = 0;
@@ -294,7 +294,7 @@ function fitting(reports: ReadonlyMap<ObjectKey, Report>): number {
 	return count;
 }
 
-function observedTaken(state: NodeSyncState, {session, number, failed}: ObservedTaken, {self, nowMs}: Context): Next<NodeSyncState> {
+function observedTaken(state: SyncClientState, {session, number, failed}: ObservedTaken, {self, nowMs}: Context): Next<SyncClientState> {
 	const {underWay} = state;
 	if (session !== state.session || underWay?.number !== number) return next(state);
 	if (failed.length === 0) return next({...state, underWay: undefined}, [tell(self, {type: 'flush'})]);
@@ -307,14 +307,14 @@ function observedTaken(state: NodeSyncState, {session, number, failed}: Observed
 }
 
 /** Nothing more is to be said of a pod that is gone, except that; and that until it is taken. */
-function podGone(state: NodeSyncState, message: PodGone, context: Context): Next<NodeSyncState> {
+function podGone(state: SyncClientState, message: PodGone, context: Context): Next<SyncClientState> {
 	const reports = new Map(state.reports);
 	if (reports.get(message.key)?.uid === message.uid) reports.delete(message.key);
-	const now: NodeSyncState = {...state, reports, gone: new Map(state.gone).set(`${message.key} ${message.uid}`, message)};
+	const now: SyncClientState = {...state, reports, gone: new Map(state.gone).set(`${message.key} ${message.uid}`, message)};
 	return next(now, sayGone(now, now.gone.size > limits.podGonesUnderWay ? [] : [message], context));
 }
 
-function sayGone({greeted, input}: NodeSyncState, messages: readonly PodGone[], {nowMs}: Context): Effect[] {
+function sayGone({greeted, input}: SyncClientState, messages: readonly PodGone[], {nowMs}: Context): Effect[] {
 	if (!greeted || messages.length === 0 || input === undefined) return [];
 	return [
 		...messages.map(message => tell(controlSync(input.node), message)),
@@ -323,10 +323,10 @@ function sayGone({greeted, input}: NodeSyncState, messages: readonly PodGone[], 
 }
 
 /** The next of those that wait may go. */
-function podGoneTaken(state: NodeSyncState, {key, uid}: PodGoneTaken, context: Context): Next<NodeSyncState> {
+function podGoneTaken(state: SyncClientState, {key, uid}: PodGoneTaken, context: Context): Next<SyncClientState> {
 	const gone = new Map(state.gone);
 	gone.delete(`${key} ${uid}`);
-	const now: NodeSyncState = {...state, gone};
+	const now: SyncClientState = {...state, gone};
 	if (gone.size === 0) return next(now, [{type: 'cancelWake', name: 'sayGone'}]);
 	return next(now, sayGone(now, [...gone.values()].slice(limits.podGonesUnderWay - 1, limits.podGonesUnderWay), context));
 }

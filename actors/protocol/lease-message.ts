@@ -3,7 +3,7 @@
 // The node counts from the moment at which it *sent* the renewal, control from the last packet that it heard of the node. So the node's
 // lease is over before control's is, by the time that the packets took, and no two clocks are ever compared.
 
-import type {ObjectKey} from '../api/keys.js';
+import type {ObjectKey} from '../../api/keys.js';
 
 export type LeasedPod = {readonly key: ObjectKey; readonly uid: string};
 

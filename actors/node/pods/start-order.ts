@@ -3,11 +3,11 @@
 // It goes by what is known of them alone, so that it is the same after a restart of the agent.
 
 import type {Container, ContainerStatus, PodSpec} from '../../../api/kinds/pod.js';
-import {neverStarted, type Role} from '../containers/container-status.js';
+import {neverStarted, type ContainerRole} from '../containers/container-status.js';
 
 type Statuses = {readonly [name: string]: ContainerStatus};
 
-export type Turns = {
+export type StartOrder = {
 	/** Nothing of initialising is left to do. */
 	readonly initialized: boolean;
 	/** An init container failed and is not tried again. */
@@ -22,12 +22,12 @@ export type Turns = {
 export const containersIn = ({
 	initContainers = [],
 	containers,
-}: PodSpec): readonly {readonly container: Container; readonly role: Role}[] => [
+}: PodSpec): readonly {readonly container: Container; readonly role: ContainerRole}[] => [
 	...initContainers.map(container => ({container, role: 'init' as const})),
 	...containers.map(container => ({container, role: 'main' as const})),
 ];
 
-export function turnsOf({initContainers = [], containers, restartPolicy}: PodSpec, statuses: Statuses): Turns {
+export function startOrderOf({initContainers = [], containers, restartPolicy}: PodSpec, statuses: Statuses): StartOrder {
 	const mains = containers.map(({name}) => name);
 	// Once a main container has begun, init containers are over for good (HasAnyRegularContainerCreated of the kubelet).
 	const incomplete = mains.some(name => hasBegun(statuses[name]))

@@ -1,4 +1,4 @@
-// How a pod stands, as its status and owners say it.
+// Where a pod is in its life, as its metadata and status say it.
 
 import {isConditionTrue} from '../../../api/conditions.js';
 import type {Pod} from '../../../api/kinds/pod.js';

@@ -1,0 +1,47 @@
+// One ConfigMap or Secret that pods of this node name, as the node's cache keeps it: of a Secret no more than its version.
+
+import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
+import {timestampOf, type ApiObject} from '../../../api/object.js';
+import {next, reply, tell, type Behavior, type Context, type Next, type ReplyTo} from '../../../system/kernel/behavior.js';
+import {besides, configPath} from '../../addresses.js';
+import type {ConfigData} from '../../protocol/sync-message.js';
+
+export type ConfigCopy = ApiObject<{readonly named: ConfigData; readonly version: string}>;
+
+/** What control says of it; null: no pod of this node names it any more, or it is not there. */
+export type KeepConfig = {
+	readonly type: 'keepConfig';
+	readonly key: ObjectKey;
+	readonly version: string;
+	readonly named: ConfigData | null;
+	readonly replyTo?: ReplyTo | undefined;
+};
+
+export type ConfigCopyState = {readonly key: ObjectKey; readonly copy: ConfigCopy | undefined};
+
+export const configCopy: Behavior<KeepConfig, ConfigCopyState, KeepConfig> = {
+	kind: 'ConfigCopy',
+	init: (message, context) => keep({key: message.key, copy: undefined}, message, context),
+	receive: keep,
+	persistence: {
+		key: ({key}) => key,
+		objectOf: ({copy}) => copy,
+		withObject: (state, object) => ({...state, copy: object as ConfigCopy}),
+		restore: object => ({key: object.metadata.uid, copy: object as ConfigCopy}),
+	},
+	pastIntensity: 'backOff',
+	describe: ({copy}) => copy?.spec?.version ?? '',
+};
+
+function keep(state: ConfigCopyState, {key, version, named, replyTo}: KeepConfig, {self, nowMs}: Context): Next<ConfigCopyState> {
+	const taken = reply(replyTo, {ok: true, value: null});
+	// The edge may forget its values.
+	if (named === null) return next({...state, copy: undefined}, [...taken, tell(besides(self, configPath), {type: 'retainSecrets'})]);
+	return next({...state, copy: copyOf(key, version, named, nowMs)}, taken);
+}
+
+function copyOf(key: ObjectKey, version: string, named: ConfigData, nowMs: number): ConfigCopy {
+	const {namespace, name} = parseObjectKey(key);
+	const metadata = {name, namespace, uid: key, resourceVersion: '', generation: 1, creationTimestamp: timestampOf(nowMs)};
+	return {apiVersion: 'node.troupe.dev/v1', kind: 'NamedObject', metadata, spec: {named, version}};
+}

@@ -1,0 +1,19 @@
+// What a node tells of its runtime and its host with each hello.
+
+/** What a runtime can do; the node record shows it and the scheduler filters by it. */
+export type RuntimeInfo = {
+	readonly name: string;
+	readonly version: string;
+	readonly cpuMillis: number;
+	readonly memoryBytes: number;
+	readonly maxPods: number;
+	/** Of `api/features.ts`. */
+	readonly features: readonly string[];
+	/** Conditions of the node, such as SharedNetwork. */
+	readonly conditions: readonly {readonly type: string; readonly reason: string; readonly message: string}[];
+	readonly hostIP: string;
+	readonly hostBootId: string;
+	readonly os: string;
+	readonly kernel: string;
+	readonly architecture: string;
+};
