@@ -1,7 +1,7 @@
 // Where actors find each other: paths and keys that more than one of them names.
 
 import {address, controlSystem, objectKey, parseAddress, type Address, type ObjectKey} from '../api/keys.js';
-import {clusterConfigName} from '../api/kinds/cluster-config.js';
+import {clusterConfigName} from '../api/kinds/clusterconfig.js';
 
 /** In the control system where nodes say hello, in a node's system its end of node sync. */
 export const syncPath = 'sync';

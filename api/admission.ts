@@ -17,7 +17,6 @@ import {forbid, membersOf, textOf} from './rules/report.js';
 import {schemaProblems} from './schema-problems.js';
 import {shown} from './shown.js';
 import {unknownKind} from './unknown-kind.js';
-import type {ValidatorName} from './validators.cjs';
 
 export type Admitted =
 	{readonly ok: true; readonly value: Draft; readonly kind: KindDefinition} | {readonly ok: false; readonly error: Failure};
@@ -78,9 +77,9 @@ function check(cleaned: Cleaned, object: JsonObject, kind: KindDefinition, old: 
 }
 
 function shapeProblems(kind: KindDefinition, object: JsonObject, old: ApiObject | undefined): readonly Problem[] {
-	const problems = schemaProblems(kind.kind as ValidatorName, object);
+	const problems = schemaProblems(kind.kind, object);
 	if (old === undefined || object['status'] === undefined || object['status'] === old.status) return problems;
-	const ofStatus = schemaProblems(`${kind.kind}Status` as ValidatorName, object['status']);
+	const ofStatus = schemaProblems(`${kind.kind}Status`, object['status']);
 	return [...problems, ...ofStatus.map(problem => ({...problem, path: below('status', problem.path)}))];
 }
 

@@ -1,18 +1,18 @@
 // Every kind there is, and the ways to find one by the words people use.
 
 import type {KindDefinition} from './kind.js';
-import {clusterConfig} from './kinds/cluster-config.js';
+import {clusterConfig} from './kinds/clusterconfig.js';
 import {configMap} from './kinds/configmap.js';
 import {deployment} from './kinds/deployment.js';
 import {dns} from './kinds/dns.js';
 import {endpointSlice} from './kinds/endpointslice.js';
 import {functionKind} from './kinds/function.js';
-import {horizontalPodAutoscaler} from './kinds/hpa.js';
+import {horizontalPodAutoscaler} from './kinds/horizontalpodautoscaler.js';
 import {job} from './kinds/job.js';
 import {namespace} from './kinds/namespace.js';
 import {node} from './kinds/node.js';
 import {pod} from './kinds/pod.js';
-import {priorityClass} from './kinds/priority-class.js';
+import {priorityClass} from './kinds/priorityclass.js';
 import {replicaSet} from './kinds/replicaset.js';
 import {secret} from './kinds/secret.js';
 import {service} from './kinds/service.js';

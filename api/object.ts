@@ -1,5 +1,7 @@
 // The shape every API object shares. Kinds refine `spec` and `status`; the actor runtime knows no more than this.
 
+import type {condition, ownerReference, ShapeOf} from './schemas/parts.js';
+
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = {readonly [key: string]: Json | undefined};
 
@@ -9,18 +11,14 @@ export const isObject = (value: unknown): value is JsonObject => typeof value ==
 /** A value while it is built member by member, where conditional spreads would cost too much. */
 export type Mutable<T> = {-readonly [Key in keyof T]: T[Key]};
 
-export type OwnerReference = {
-	readonly apiVersion: string;
-	readonly kind: string;
-	readonly name: string;
-	readonly uid: string;
-	readonly controller?: boolean;
-	readonly blockOwnerDeletion?: boolean;
-};
+export type OwnerReference = ShapeOf<typeof ownerReference>;
 
 export type Labels = {readonly [key: string]: string};
 
-/** Kubernetes' ObjectMeta, as far as it is honoured here. Times are RFC 3339 in UTC with whole seconds. */
+/**
+ * Kubernetes' ObjectMeta, as far as it is honoured here. Times are RFC 3339 in UTC with whole seconds. It is written by hand: the schema says
+ * what may be handed in, where all may be left out, and this is what a committed object has.
+ */
 export type ObjectMeta = {
 	readonly name: string;
 	readonly namespace?: string;
@@ -47,7 +45,7 @@ export type ApiObject<Spec = unknown, Status = unknown> = {
 	readonly status?: Status;
 };
 
-/** What a client hands in: metadata may lack all that the server sets. */
+/** What a client hands in: metadata may lack all that the server sets. Written by hand like ObjectMeta; `api/schemas/metadata.ts` is held to it. */
 export type Draft = {
 	readonly apiVersion: string;
 	readonly kind: string;
@@ -57,13 +55,7 @@ export type Draft = {
 };
 
 /** Kubernetes' Condition. */
-export type Condition = {
-	readonly type: string;
-	readonly status: 'True' | 'False' | 'Unknown';
-	readonly reason?: string;
-	readonly message?: string;
-	readonly lastTransitionTime?: string;
-};
+export type Condition = ShapeOf<typeof condition>;
 
 /** RFC 3339 with whole seconds, as Kubernetes writes metadata times. */
 export const timestampOf = (ms: number): string => new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');

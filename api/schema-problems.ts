@@ -4,11 +4,12 @@ import {pathOfPointer, joinPath} from './path.js';
 import type {Problem} from './problem.js';
 import {shown, shownType} from './shown.js';
 import {didYouMean} from './suggest.js';
-import validators, {type SchemaError, type ValidatorName} from './validators.cjs';
+import validators, {type SchemaError} from './validators.cjs';
 
-/** Every problem the schema of that name has with the value, one per field; none when it passes. */
-export function schemaProblems(name: ValidatorName, value: unknown): readonly Problem[] {
+/** Every problem the schema of a kind, or of its status (`<Kind>Status`), has with the value: one per field, none when it passes. */
+export function schemaProblems(name: string, value: unknown): readonly Problem[] {
 	const validator = validators[name];
+	if (validator === undefined) throw new Error(`there is no schema of the name ${name}`);
 	if (validator(value)) return [];
 	const byPath = new Map<string, Problem>();
 	for (const error of validator.errors ?? []) {

@@ -1,17 +1,10 @@
 // Label selectors: the structured form of manifests and the text form of query strings.
 
 import type {Labels} from './object.js';
+import type {labelSelector, ShapeOf} from './schemas/parts.js';
 
-export type SelectorRequirement = {
-	readonly key: string;
-	readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
-	readonly values?: readonly string[];
-};
-
-export type LabelSelector = {
-	readonly matchLabels?: Labels;
-	readonly matchExpressions?: readonly SelectorRequirement[];
-};
+export type LabelSelector = ShapeOf<typeof labelSelector>;
+export type SelectorRequirement = NonNullable<LabelSelector['matchExpressions']>[number];
 
 /** Whether labels satisfy every requirement. An empty selector matches everything. */
 export function matches(selector: LabelSelector, labels: Labels | undefined): boolean {

@@ -1,28 +1,6 @@
 // The types of `validators.cjs`, which `cli/prepare/compile-validators.ts` makes from `api/schemas` after each build.
 
-type KindName =
-	| 'ClusterConfig'
-	| 'ConfigMap'
-	| 'Deployment'
-	| 'Dns'
-	| 'EndpointSlice'
-	| 'Function'
-	| 'HorizontalPodAutoscaler'
-	| 'Job'
-	| 'Namespace'
-	| 'Node'
-	| 'Pod'
-	| 'PriorityClass'
-	| 'ReplicaSet'
-	| 'Secret'
-	| 'Service'
-	| 'SlurmJob'
-	| 'Workflow';
-
 declare namespace validators {
-	/** A kind, or the status of one. */
-	type ValidatorName = KindName | `${KindName}Status`;
-
 	/** One error of ajv, with the schema around the failing keyword. */
 	type SchemaError = {
 		readonly instancePath: string;
@@ -39,5 +17,6 @@ declare namespace validators {
 	};
 }
 
-declare const validators: {readonly [Name in validators.ValidatorName]: validators.Validator};
+/** By the name of the kind, or that with `Status` behind it for its status. */
+declare const validators: {readonly [name: string]: validators.Validator | undefined};
 export = validators;

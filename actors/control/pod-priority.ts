@@ -2,7 +2,7 @@
 
 import {failed, type Outcome} from '../../api/errors.js';
 import {objectKey} from '../../api/keys.js';
-import type {PriorityClass} from '../../api/kinds/priority-class.js';
+import type {PriorityClass} from '../../api/kinds/priorityclass.js';
 import type {Draft} from '../../api/object.js';
 import {membersOf, textOf} from '../../api/rules/report.js';
 import {shown} from '../../api/shown.js';

@@ -1,6 +1,6 @@
 // The record of a PriorityClass. Nothing follows from it by itself: a pod takes over what it says when it is made.
 
-import {systemPriorities, type PriorityClass} from '../../api/kinds/priority-class.js';
+import {systemPriorities, type PriorityClass} from '../../api/kinds/priorityclass.js';
 import {controller} from './objects/controller.js';
 
 export const priorityClassController = controller<PriorityClass>({

@@ -1,9 +1,9 @@
 // The top of the control tree: collections of all kinds, scheduler, detector, node sync, and what every cluster starts with.
 
 import {kinds} from '../../api/catalogue.js';
-import {clusterConfigName} from '../../api/kinds/cluster-config.js';
+import {clusterConfigName} from '../../api/kinds/clusterconfig.js';
 import {defaultNamespace} from '../../api/kinds/namespace.js';
-import {systemPriorities} from '../../api/kinds/priority-class.js';
+import {systemPriorities} from '../../api/kinds/priorityclass.js';
 import {objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Draft} from '../../api/object.js';

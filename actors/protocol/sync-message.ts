@@ -6,7 +6,7 @@
 
 import type {Failure} from '../../api/errors.js';
 import type {ObjectKey} from '../../api/keys.js';
-import type {ConfigMapContent} from '../../api/kinds/configmap.js';
+import type {ConfigMap} from '../../api/kinds/configmap.js';
 import type {PodSpec, PodStatus} from '../../api/kinds/pod.js';
 import type {Labels} from '../../api/object.js';
 import type {EventNews} from '../../system/kernel/behavior.js';
@@ -71,7 +71,7 @@ export type PodEntry = {
 };
 
 /** What of config goes to a node: a ConfigMap as it is, of a Secret never more than its version. */
-export type ConfigData = (Pick<ConfigMapContent, 'data' | 'binaryData'> & {readonly type: 'configMap'}) | {readonly type: 'secret'};
+export type ConfigData = (Pick<ConfigMap, 'data' | 'binaryData'> & {readonly type: 'configMap'}) | {readonly type: 'secret'};
 
 export type ConfigEntry = {
 	readonly key: ObjectKey;

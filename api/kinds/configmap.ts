@@ -1,4 +1,4 @@
-// The kind ConfigMap: settings of programs, by key. Its shape is re-exported, so one import serves both.
+// The kind ConfigMap: settings of programs, by key.
 
 import {isBase64} from '../base64.js';
 import {ageColumn, nameColumn, numberColumn} from '../columns/common.js';
@@ -8,9 +8,10 @@ import {joinPath} from '../path.js';
 import type {Problem} from '../problem.js';
 import {checkDataKeys, checkImmutable} from '../rules/config-data.js';
 import {membersOf, refuse} from '../rules/report.js';
-import type {ConfigMap} from '../shapes/configmap.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {content} from '../schemas/configmap.js';
 
-export type * from '../shapes/configmap.js';
+export type ConfigMap = ApiObject & ShapeOf<typeof content>;
 
 const countOf = ({data = {}, binaryData = {}}: ConfigMap): number => Object.keys(data).length + Object.keys(binaryData).length;
 

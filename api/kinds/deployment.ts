@@ -1,4 +1,4 @@
-// The kind Deployment: pods of one template, replaced step by step when it changes. Its shape is re-exported, so one import serves both.
+// The kind Deployment: pods of one template, replaced step by step when it changes.
 
 import {ageColumn, column, nameColumn, numberColumn, templateColumns} from '../columns/common.js';
 import {withPodDefaults} from '../defaults/pod.js';
@@ -9,10 +9,13 @@ import {checkUnchanged} from '../rules/immutable.js';
 import {forbid, membersOf, refuse, type Found} from '../rules/report.js';
 import {checkSelector, checkSelects} from '../rules/selector.js';
 import {checkTemplate, templateLabels} from '../rules/template.js';
-import type {Deployment, DeploymentSpec, DeploymentStatus} from '../shapes/deployment.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {spec, status} from '../schemas/deployment.js';
 import {shown} from '../shown.js';
 
-export type * from '../shapes/deployment.js';
+export type DeploymentSpec = ShapeOf<typeof spec>;
+export type DeploymentStatus = ShapeOf<typeof status>;
+export type Deployment = ApiObject<DeploymentSpec, DeploymentStatus>;
 
 const asDeployment = (object: ApiObject): Deployment => object as Deployment;
 

@@ -1,4 +1,4 @@
-// The kind Dns: a host name whose paths are services. Its shape is re-exported, so one import serves both.
+// The kind Dns: a host name whose paths are services.
 
 import {ageColumn, column, nameColumn, none} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
@@ -6,10 +6,13 @@ import type {ApiObject, Draft} from '../object.js';
 import type {Problem} from '../problem.js';
 import {checkDnsSubdomain, isDnsLabel} from '../rules/names.js';
 import {itemsOf, membersOf, refuse, refuseDuplicates} from '../rules/report.js';
-import type {Dns, DnsSpec, DnsStatus} from '../shapes/dns.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {spec, status} from '../schemas/dns.js';
 import {shown} from '../shown.js';
 
-export type * from '../shapes/dns.js';
+export type DnsSpec = ShapeOf<typeof spec>;
+export type DnsStatus = ShapeOf<typeof status>;
+export type Dns = ApiObject<DnsSpec, DnsStatus>;
 
 const specOf = (object: ApiObject): DnsSpec | undefined => (object as Dns).spec;
 

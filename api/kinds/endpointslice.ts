@@ -1,4 +1,4 @@
-// The kind EndpointSlice: where a service is served. Its shape is re-exported, so one import serves both.
+// The kind EndpointSlice: where a service is served.
 
 import {ageColumn, column, nameColumn, none} from '../columns/common.js';
 import {deepEqual} from '../equal.js';
@@ -8,10 +8,11 @@ import type {Problem} from '../problem.js';
 import {isIPv4, isIPv6} from '../rules/address.js';
 import {isDnsSubdomain} from '../rules/names.js';
 import {forbid, itemsOf, membersOf, refuse, type Found} from '../rules/report.js';
-import type {EndpointSlice} from '../shapes/endpointslice.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {content} from '../schemas/endpointslice.js';
 import {shown} from '../shown.js';
 
-export type * from '../shapes/endpointslice.js';
+export type EndpointSlice = ApiObject & ShapeOf<typeof content>;
 
 const asSlice = (object: ApiObject): EndpointSlice => object as EndpointSlice;
 

@@ -1,4 +1,4 @@
-// The kind Function: code that is called. Its shape is re-exported, so one import serves both.
+// The kind Function: code that is called.
 
 import {ageColumn, column, nameColumn, none} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
@@ -6,9 +6,12 @@ import type {ApiObject, Draft} from '../object.js';
 import type {Problem} from '../problem.js';
 import {refuseNul} from '../rules/env.js';
 import {membersOf, refuse} from '../rules/report.js';
-import type {FunctionObject, FunctionSpec, FunctionStatus} from '../shapes/function.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {spec, status} from '../schemas/function.js';
 
-export type * from '../shapes/function.js';
+export type FunctionSpec = ShapeOf<typeof spec>;
+export type FunctionStatus = ShapeOf<typeof status>;
+export type FunctionObject = ApiObject<FunctionSpec, FunctionStatus>;
 
 const specOf = (object: ApiObject): FunctionSpec | undefined => (object as FunctionObject).spec;
 

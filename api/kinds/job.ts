@@ -1,4 +1,4 @@
-// The kind Job: pods that run to their end. Its shape is re-exported, so one import serves both.
+// The kind Job: pods that run to their end.
 
 import {ageColumn, column, nameColumn, none, templateColumns} from '../columns/common.js';
 import {isConditionTrue} from '../conditions.js';
@@ -11,9 +11,12 @@ import type {Problem} from '../problem.js';
 import {forbid, isEmpty, membersOf, refuse} from '../rules/report.js';
 import {checkSelector, checkSelects} from '../rules/selector.js';
 import {checkTemplate, templateLabels} from '../rules/template.js';
-import type {Job, JobSpec, JobStatus} from '../shapes/job.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {spec, status} from '../schemas/job.js';
 
-export type * from '../shapes/job.js';
+export type JobSpec = ShapeOf<typeof spec>;
+export type JobStatus = ShapeOf<typeof status>;
+export type Job = ApiObject<JobSpec, JobStatus>;
 
 const asJob = (object: ApiObject): Job => object as Job;
 

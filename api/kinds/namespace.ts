@@ -1,4 +1,4 @@
-// The kind Namespace: a room for names. Its shape is re-exported, so one import serves both.
+// The kind Namespace: a room for names.
 
 import {ageColumn, column, nameColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
@@ -7,9 +7,12 @@ import type {Problem} from '../problem.js';
 import {checkDnsLabel, isDnsSubdomain} from '../rules/names.js';
 import {forbid, itemsOf, membersOf} from '../rules/report.js';
 import {shown} from '../shown.js';
-import type {Namespace, NamespaceStatus} from '../shapes/namespace.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {spec, status} from '../schemas/namespace.js';
 
-export type * from '../shapes/namespace.js';
+export type NamespaceSpec = ShapeOf<typeof spec>;
+export type NamespaceStatus = ShapeOf<typeof status>;
+export type Namespace = ApiObject<NamespaceSpec, NamespaceStatus>;
 
 /** Where an object is when it does not say. */
 export const defaultNamespace = 'default';

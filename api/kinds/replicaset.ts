@@ -1,4 +1,4 @@
-// The kind ReplicaSet: so many pods of one template. Its shape is re-exported, so one import serves both.
+// The kind ReplicaSet: so many pods of one template.
 
 import {ageColumn, nameColumn, numberColumn, templateColumns} from '../columns/common.js';
 import {withPodDefaults} from '../defaults/pod.js';
@@ -9,9 +9,12 @@ import {checkUnchanged} from '../rules/immutable.js';
 import {membersOf, refuseUnsupported} from '../rules/report.js';
 import {checkSelector, checkSelects} from '../rules/selector.js';
 import {checkTemplate, templateLabels} from '../rules/template.js';
-import type {ReplicaSet, ReplicaSetSpec, ReplicaSetStatus} from '../shapes/replicaset.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {spec, status} from '../schemas/replicaset.js';
 
-export type * from '../shapes/replicaset.js';
+export type ReplicaSetSpec = ShapeOf<typeof spec>;
+export type ReplicaSetStatus = ShapeOf<typeof status>;
+export type ReplicaSet = ApiObject<ReplicaSetSpec, ReplicaSetStatus>;
 
 const asReplicaSet = (object: ApiObject): ReplicaSet => object as ReplicaSet;
 

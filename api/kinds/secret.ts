@@ -1,4 +1,4 @@
-// The kind Secret: entries that only some may read. Its shape is re-exported, so one import serves both.
+// The kind Secret: entries that only some may read.
 //
 // Behind the gateway values are sealed, and nothing else is taken there: a plain one that came another way is refused, not kept.
 
@@ -11,10 +11,12 @@ import type {Problem} from '../problem.js';
 import {checkDataKeys, checkImmutable} from '../rules/config-data.js';
 import {forbid, membersOf, refuse, textOf, type Found} from '../rules/report.js';
 import {isSealed, lastAppliedAnnotation} from '../sealed.js';
-import type {Secret} from '../shapes/secret.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {content} from '../schemas/secret.js';
 import {shown} from '../shown.js';
 
-export type * from '../shapes/secret.js';
+/** For those who write and read it values are base64; behind the gateway they are sealed (`api/sealed.ts`). */
+export type Secret = ApiObject & ShapeOf<typeof content>;
 
 const defaultType = 'Opaque';
 

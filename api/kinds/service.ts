@@ -1,4 +1,4 @@
-// The kind Service: one name and address for the pods of a selector. Its shape is re-exported, so one import serves both.
+// The kind Service: one name and address for the pods of a selector.
 
 import {ageColumn, column, nameColumn, none, wideColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
@@ -10,10 +10,14 @@ import {isDnsLabel} from '../rules/names.js';
 import {checkPortName, isServiceName} from '../rules/ports.js';
 import {forbid, isEmpty, itemsOf, membersOf, refuse, refuseDuplicates, textOf, type Found} from '../rules/report.js';
 import {formatSelector} from '../selector-text.js';
-import type {Service, ServicePort, ServiceSpec, ServiceStatus} from '../shapes/service.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {spec, status} from '../schemas/service.js';
 import {shown} from '../shown.js';
 
-export type * from '../shapes/service.js';
+export type ServiceSpec = ShapeOf<typeof spec>;
+export type ServiceStatus = ShapeOf<typeof status>;
+type ServicePort = NonNullable<ServiceSpec['ports']>[number];
+export type Service = ApiObject<ServiceSpec, ServiceStatus>;
 
 const specOf = (object: ApiObject): ServiceSpec => (object as Service).spec ?? {};
 

@@ -1,4 +1,4 @@
-// The kind SlurmJob: what is compiled and run on an HPC system. Its shape is re-exported, so one import serves both.
+// The kind SlurmJob: what is compiled and run on an HPC system.
 
 import {ageColumn, column, nameColumn, none, numberColumn, wideColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
@@ -7,10 +7,13 @@ import type {Problem} from '../problem.js';
 import {refuseNul} from '../rules/env.js';
 import {checkDnsSubdomain} from '../rules/names.js';
 import {forbid, itemsOf, membersOf, refuse, textOf} from '../rules/report.js';
-import type {SlurmJob, SlurmJobSpec, SlurmJobStatus} from '../shapes/slurmjob.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {spec, status} from '../schemas/slurmjob.js';
 import {shown} from '../shown.js';
 
-export type * from '../shapes/slurmjob.js';
+export type SlurmJobSpec = ShapeOf<typeof spec>;
+export type SlurmJobStatus = ShapeOf<typeof status>;
+export type SlurmJob = ApiObject<SlurmJobSpec, SlurmJobStatus>;
 
 const asJob = (object: ApiObject): SlurmJob => object as SlurmJob;
 

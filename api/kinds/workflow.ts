@@ -1,4 +1,4 @@
-// The kind Workflow: a graph of functions and choices. Its shape is re-exported, so one import serves both.
+// The kind Workflow: a graph of functions and choices.
 
 import {ageColumn, column, nameColumn, none, numberColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
@@ -6,9 +6,12 @@ import type {ApiObject, Draft} from '../object.js';
 import type {Problem} from '../problem.js';
 import {membersOf} from '../rules/report.js';
 import {checkWorkflow} from '../rules/workflow.js';
-import type {Workflow, WorkflowSpec, WorkflowStatus} from '../shapes/workflow.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {spec, status} from '../schemas/workflow.js';
 
-export type * from '../shapes/workflow.js';
+export type WorkflowSpec = ShapeOf<typeof spec>;
+export type WorkflowStatus = ShapeOf<typeof status>;
+export type Workflow = ApiObject<WorkflowSpec, WorkflowStatus>;
 
 const specOf = (object: ApiObject): WorkflowSpec | undefined => (object as Workflow).spec;
 

@@ -3,10 +3,23 @@
 import type {JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
 import {shown} from '../shown.js';
-import {choiceOperators} from '../shapes/workflow.js';
 import {didYouMean} from '../suggest.js';
 import {isDnsLabel, isDnsSubdomain} from './names.js';
 import {forbid, isEmpty, itemsOf, membersOf, refuse, requireOne, textOf, type Found} from './report.js';
+
+const types = ['numeric', 'string', 'boolean'] as const;
+const relations = ['Equals', 'NotEquals', 'GreaterThan', 'LessThan', 'GreaterThanEquals', 'LessThanEquals'] as const;
+
+export type ChoiceOperator = `${(typeof types)[number]}${(typeof relations)[number]}`;
+
+/** `numericEquals`, `stringLessThan`, ...: the type of the value, and how the variable has to stand to it. */
+export const choiceOperators: readonly ChoiceOperator[] = types.flatMap(type =>
+	relations.map((relation): ChoiceOperator => `${type}${relation}`),
+);
+
+/** Which type a choice compares. */
+export const typeOfOperator = (operator: ChoiceOperator): 'number' | 'string' | 'boolean' =>
+	operator.startsWith('numeric') ? 'number' : operator.startsWith('string') ? 'string' : 'boolean';
 
 /** Where a node leads, and the field that says so. */
 type Edge = {readonly to: string; readonly path: string};

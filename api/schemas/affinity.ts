@@ -1,11 +1,8 @@
-// The schema of a pod's affinity. The static shape is in `api/shapes/pod.ts`; the last line holds the two together.
+// The schema of a pod's affinity.
 
-import type {Static} from 'typebox';
-import type {LabelSelector} from '../selector.js';
-import type {Affinity} from '../shapes/pod.js';
-import {about, list, oneOf, optional, record, shared, text, whole, type Same} from './parts.js';
+import {about, list, oneOf, optional, record, selector, text, whole} from './parts.js';
 
-const requirement = () =>
+export const requirement = () =>
 	record({
 		key: about('The label, or the field.', text()),
 		operator: about(
@@ -15,7 +12,7 @@ const requirement = () =>
 		values: optional(about('Of all operators but Exists and DoesNotExist.', list(text()))),
 	});
 
-const nodeTerm = () =>
+export const nodeTerm = () =>
 	record({
 		matchExpressions: optional(about('Demands on labels of the node; all must hold.', list(requirement()))),
 		matchFields: optional(about('The same on metadata.name.', list(requirement()))),
@@ -23,7 +20,7 @@ const nodeTerm = () =>
 
 const weight = () => whole(1, 100);
 
-const nodeAffinity = () =>
+export const nodeAffinity = () =>
 	record({
 		requiredDuringSchedulingIgnoredDuringExecution: optional(
 			about('What a node must have.', record({nodeSelectorTerms: about('One of them must hold.', list(nodeTerm()))})),
@@ -36,17 +33,17 @@ const nodeAffinity = () =>
 		),
 	});
 
-const podTerm = () =>
+export const podTerm = () =>
 	record(
 		{
-			labelSelector: optional(about('Which pods.', shared<LabelSelector>('LabelSelector'))),
+			labelSelector: optional(about('Which pods.', selector())),
 			namespaces: optional(about('In which namespaces; its own when left out.', list(text()))),
 			topologyKey: about('The label of nodes that says what counts as together.', text()),
 		},
 		{'x-not-yet': ['matchLabelKeys', 'mismatchLabelKeys', 'namespaceSelector']},
 	);
 
-const podAffinity = () =>
+export const podAffinity = () =>
 	record({
 		requiredDuringSchedulingIgnoredDuringExecution: optional(about('What must hold, all of it.', list(podTerm()))),
 		preferredDuringSchedulingIgnoredDuringExecution: optional(
@@ -63,5 +60,3 @@ export const affinity = () =>
 		podAffinity: optional(about('Beside which pods.', podAffinity())),
 		podAntiAffinity: optional(about('Away from which pods.', podAffinity())),
 	});
-
-export const affinitySaysTheSame: Same<Static<ReturnType<typeof affinity>>, Affinity> = true;

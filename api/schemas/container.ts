@@ -1,7 +1,5 @@
-// The schema of a container. The static shape is `api/shapes/pod.ts`; the last lines hold the two together.
+// The schema of a container.
 
-import type {Static} from 'typebox';
-import type {Container, LifecycleHandler, Probe} from '../shapes/pod.js';
 import {
 	about,
 	flag,
@@ -12,25 +10,25 @@ import {
 	optional,
 	port,
 	portNumberOrName,
+	protocol,
 	quantity,
 	record,
 	seconds,
 	shared,
 	text,
 	whole,
-	type Same,
 } from './parts.js';
 
-const containerPort = () =>
+export const containerPort = () =>
 	record({
 		containerPort: about('Where the program listens.', port()),
 		name: optional(about('Its name, for probes and services.', text())),
 		hostPort: optional(about('A port of the node, taken for it.', port())),
 		hostIP: optional(about('Of the node; every address when left out.', text())),
-		protocol: optional(about('TCP (the default), UDP or SCTP.', oneOf(['TCP', 'UDP', 'SCTP']))),
+		protocol: optional(about('TCP (the default), UDP or SCTP.', protocol())),
 	});
 
-const keyRef = () =>
+export const keyRef = () =>
 	record({
 		name: about('The name of the object, in the same namespace.', text()),
 		key: about('The entry.', text()),
@@ -42,7 +40,14 @@ const nameRef = () =>
 		optional: optional(about('Whether the container starts without it.', flag())),
 	});
 
-const envVar = () =>
+export const resourceFieldRef = () =>
+	record({
+		resource: about('Which one: limits.cpu, limits.memory, requests.cpu or requests.memory.', text()),
+		containerName: optional(about('Whose; its own when left out.', text())),
+		divisor: optional(about('The unit it is counted in, such as 1m or 1Mi.', quantity())),
+	});
+
+export const envVar = () =>
 	record({
 		name: about('The name of the variable.', text()),
 		value: optional(about('Its value; $(NAME) stands for a variable before it.', text({'x-private': true}))),
@@ -59,16 +64,7 @@ const envVar = () =>
 							}),
 						),
 					),
-					resourceFieldRef: optional(
-						about(
-							'What a container asks for or may use.',
-							record({
-								resource: about('Which one: limits.cpu, limits.memory, requests.cpu or requests.memory.', text()),
-								containerName: optional(about('Whose; its own when left out.', text())),
-								divisor: optional(about('The unit it is counted in, such as 1m or 1Mi.', quantity())),
-							}),
-						),
-					),
+					resourceFieldRef: optional(about('What a container asks for or may use.', resourceFieldRef())),
 					configMapKeyRef: optional(about('An entry of a ConfigMap.', keyRef())),
 					secretKeyRef: optional(about('An entry of a Secret.', keyRef())),
 				}),
@@ -76,14 +72,14 @@ const envVar = () =>
 		),
 	});
 
-const envFrom = () =>
+export const envFrom = () =>
 	record({
 		prefix: optional(about('What stands before each name.', text())),
 		configMapRef: optional(about('All entries of a ConfigMap.', nameRef())),
 		secretRef: optional(about('All entries of a Secret.', nameRef())),
 	});
 
-const resources = () =>
+export const resources = () =>
 	record(
 		{
 			requests: optional(about('What it needs: cpu and memory, such as 500m and 128Mi.', mapOf(quantity()))),
@@ -93,7 +89,7 @@ const resources = () =>
 	);
 
 const exec = () => record({command: optional(about('The program and its arguments; no shell is involved.', list(text())))});
-const httpGet = () =>
+export const httpGet = () =>
 	record({
 		port: about('The port, by number or name.', portNumberOrName()),
 		path: optional(about('The path; / when left out.', text())),
@@ -135,6 +131,17 @@ export const handler = () =>
 		tcpSocket: optional(about('A connection.', tcpSocket())),
 		sleep: optional(about('A wait.', record({seconds: about('How long.', seconds())}))),
 	});
+
+export const lifecycle = () =>
+	record(
+		{
+			postStart: optional(
+				about('Right after the start; when it fails, the container is started again.', shared<typeof handler>('LifecycleHandler')),
+			),
+			preStop: optional(about('Before it is told to stop, within the grace period.', shared<typeof handler>('LifecycleHandler'))),
+		},
+		{'x-not-yet': ['stopSignal']},
+	);
 
 const volumeMount = () =>
 	record(
@@ -178,26 +185,12 @@ export const container = () =>
 			imagePullPolicy: optional(about('When the image is fetched.', oneOf(['Always', 'IfNotPresent', 'Never']))),
 			securityContext: optional(about('As whom it runs.', securityContext())),
 			volumeMounts: optional(about('Where it sees volumes of the pod.', list(volumeMount()))),
-			livenessProbe: optional(about('When it fails, the container is started again.', shared<Probe>('Probe'))),
-			readinessProbe: optional(about('While it fails, the container is not ready.', shared<Probe>('Probe'))),
-			startupProbe: optional(about('The other probes wait for it; when it fails, the container is started again.', shared<Probe>('Probe'))),
-			lifecycle: optional(
-				about(
-					'What is done after its start and before its stop.',
-					record(
-						{
-							postStart: optional(
-								about(
-									'Right after the start; when it fails, the container is started again.',
-									shared<LifecycleHandler>('LifecycleHandler'),
-								),
-							),
-							preStop: optional(about('Before it is told to stop, within the grace period.', shared<LifecycleHandler>('LifecycleHandler'))),
-						},
-						{'x-not-yet': ['stopSignal']},
-					),
-				),
+			livenessProbe: optional(about('When it fails, the container is started again.', shared<typeof probe>('Probe'))),
+			readinessProbe: optional(about('While it fails, the container is not ready.', shared<typeof probe>('Probe'))),
+			startupProbe: optional(
+				about('The other probes wait for it; when it fails, the container is started again.', shared<typeof probe>('Probe')),
 			),
+			lifecycle: optional(about('What is done after its start and before its stop.', lifecycle())),
 			stdin: optional(about('Whether its input is kept open for attach.', flag())),
 			stdinOnce: optional(about('Its standard input ends with the first that attaches to it.', flag())),
 			tty: optional(about('Whether it has a terminal.', flag())),
@@ -206,7 +199,3 @@ export const container = () =>
 		},
 		{'x-not-yet': ['resizePolicy', 'restartPolicy', 'volumeDevices']},
 	);
-
-export const probeSaysTheSame: Same<Static<ReturnType<typeof probe>>, Probe> = true;
-export const handlerSaysTheSame: Same<Static<ReturnType<typeof handler>>, LifecycleHandler> = true;
-export const containerSaysTheSame: Same<Static<ReturnType<typeof container>>, Container> = true;

@@ -1,12 +1,8 @@
 // The schema of a Deployment.
 
-import type {Static} from 'typebox';
 import {limits} from '../limits.js';
-import type {Condition} from '../object.js';
-import type {LabelSelector} from '../selector.js';
-import type {DeploymentSpec, DeploymentStatus} from '../shapes/deployment.js';
 import {objectWith} from './metadata.js';
-import {about, count, countOrPercent, flag, list, oneOf, optional, record, seconds, shared, whole, type Same} from './parts.js';
+import {about, conditions, count, countOrPercent, flag, oneOf, optional, record, seconds, selector, whole} from './parts.js';
 import {podTemplate} from './template.js';
 
 const strategy = () =>
@@ -23,10 +19,10 @@ const strategy = () =>
 		),
 	});
 
-const deploymentSpec = () =>
+export const spec = () =>
 	record({
 		replicas: optional(about('How many pods there should be; 1 when left out.', whole(0, limits.replicas))),
-		selector: about('Which pods belong to it. It stays as it is.', shared<LabelSelector>('LabelSelector')),
+		selector: about('Which pods belong to it. It stays as it is.', selector()),
 		template: about('What its pods are made from.', podTemplate()),
 		strategy: optional(about('How pods are replaced by new ones.', strategy())),
 		minReadySeconds: optional(about('How long a pod must be ready before it counts.', seconds())),
@@ -35,7 +31,7 @@ const deploymentSpec = () =>
 		progressDeadlineSeconds: optional(about('After so long without progress an update has failed; 600 when left out.', seconds(1))),
 	});
 
-export const deploymentStatus = () =>
+export const status = () =>
 	record({
 		observedGeneration: optional(whole(0, Number.MAX_SAFE_INTEGER)),
 		replicas: optional(count()),
@@ -44,10 +40,7 @@ export const deploymentStatus = () =>
 		availableReplicas: optional(count()),
 		unavailableReplicas: optional(count()),
 		collisionCount: optional(count()),
-		conditions: optional(list(shared<Condition>('Condition'))),
+		conditions: optional(conditions()),
 	});
 
-export const deployment = () => objectWith(about('How many pods of which template, and how they are replaced.', deploymentSpec()));
-
-export const specSaysTheSame: Same<Static<ReturnType<typeof deploymentSpec>>, DeploymentSpec> = true;
-export const statusSaysTheSame: Same<Static<ReturnType<typeof deploymentStatus>>, DeploymentStatus> = true;
+export const schema = () => objectWith(about('How many pods of which template, and how they are replaced.', spec()));

@@ -1,18 +1,23 @@
 // metadata, and the frame of an object around a kind's spec.
 
-import Type, {type TProperties, type TSchema} from 'typebox';
-import type {ObjectMeta} from '../object.js';
-import {about, anyObject, flag, labels, list, maxInt32, optional, record, shared, text, whole, type Annotations} from './parts.js';
-
-const ownerReference = () =>
-	record({
-		apiVersion: about('Of the owner.', text()),
-		kind: about('Of the owner.', text()),
-		name: about('Of the owner.', text()),
-		uid: about('Of the owner.', text()),
-		controller: optional(about('Whether the owner looks after it.', flag())),
-		blockOwnerDeletion: optional(about('Whether an owner that is deleted waits for it.', flag())),
-	});
+import Type, {type TObject, type TSchema} from 'typebox';
+import type {Draft} from '../object.js';
+import {
+	about,
+	anyObject,
+	labels,
+	list,
+	maxInt32,
+	optional,
+	ownerReference,
+	record,
+	shared,
+	text,
+	whole,
+	type Annotations,
+	type Same,
+	type ShapeOf,
+} from './parts.js';
 
 /** What only the server sets is accepted, as an exported manifest has it, and does not count. */
 export const metadata = () =>
@@ -34,6 +39,11 @@ export const metadata = () =>
 		selfLink: optional(about('Accepted; it means nothing.', text())),
 	});
 
+/** Accepted as exported manifests have it; no part of the cluster looks at it. */
+type Meaningless = 'managedFields' | 'selfLink';
+
+export const metadataSaysTheSame: Same<Omit<ShapeOf<typeof metadata>, Meaningless>, Draft['metadata']> = true;
+
 /** The metadata of a pod template. */
 export const templateMetadata = () =>
 	record({
@@ -47,20 +57,20 @@ export const templateMetadata = () =>
  * An object that has these members besides those of every object. The status is checked by a validator of its own, only where one comes
  * from outside.
  */
-export const objectOf = (content: TProperties, annotations: Annotations = {}) =>
+export const objectOf = ({properties}: TObject, annotations: Annotations = {}) =>
 	record(
 		{
 			apiVersion: about('The group and version of its kind.', text()),
 			kind: about('What it is.', text()),
-			metadata: about('Its name, and what is said about it.', shared<ObjectMeta>('Metadata')),
-			...content,
+			metadata: about('Its name, and what is said about it.', shared<typeof metadata>('Metadata')),
+			...properties,
 			status: optional(about('How it is; set by the cluster.', Type.Unknown())),
 		},
 		annotations,
 	);
 
 /** An object whose spec is required. */
-export const objectWith = (spec: TSchema) => objectOf({spec});
+export const objectWith = (spec: TSchema) => objectOf(record({spec}));
 
 /** An object that may do without a spec. */
 export const objectWithOptional = (spec: TSchema) => objectWith(optional(spec));

@@ -1,32 +1,29 @@
 // The schema of a Node.
 
-import type {Static} from 'typebox';
-import type {NodeSpec, NodeStatus} from '../shapes/node.js';
 import {objectWithOptional} from './metadata.js';
-import {about, conditionFields, flag, labels, list, oneOf, optional, record, text, type Same} from './parts.js';
+import {about, conditionFields, flag, labels, list, oneOf, optional, record, text} from './parts.js';
 
-const nodeSpec = () =>
+export const taint = () =>
+	record({
+		key: about('Its name.', text()),
+		value: optional(about('Its value.', text())),
+		effect: about('NoSchedule, PreferNoSchedule or NoExecute.', oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
+		timeAdded: optional(about('When it was added.', text())),
+	});
+
+export const spec = () =>
 	record({
 		unschedulable: optional(about('Whether it takes no new pods: it is cordoned.', flag())),
-		taints: optional(
-			about(
-				'What keeps pods away that do not tolerate it.',
-				list(
-					record({
-						key: about('Its name.', text()),
-						value: optional(about('Its value.', text())),
-						effect: about('NoSchedule, PreferNoSchedule or NoExecute.', oneOf(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
-						timeAdded: optional(about('When it was added.', text())),
-					}),
-				),
-			),
-		),
+		taints: optional(about('What keeps pods away that do not tolerate it.', list(taint()))),
 		podCIDR: optional(about('Not supported yet.', text())),
 		podCIDRs: optional(about('Not supported yet.', list(text()))),
 		providerID: optional(about('Not supported yet.', text())),
 	});
 
-const nodeCondition = () => record({...conditionFields(), lastHeartbeatTime: optional(text())});
+export const nodeCondition = () => record({...conditionFields(), lastHeartbeatTime: optional(text())});
+
+export const nodeAddress = () =>
+	record({type: oneOf(['InternalIP', 'ExternalIP', 'Hostname', 'InternalDNS', 'ExternalDNS']), address: text()});
 
 const nodeInfo = () =>
 	record({
@@ -42,22 +39,16 @@ const nodeInfo = () =>
 		architecture: text(),
 	});
 
-export const nodeStatus = () =>
+export const status = () =>
 	record({
+		// Quantities as text: `{cpu: '2', memory: '4194304Ki', pods: '110'}`.
 		capacity: optional(about('What it has.', labels())),
 		allocatable: optional(about('What pods may use of it.', labels())),
 		conditions: optional(about('What holds of it: Ready, and what its runtime cannot do.', list(nodeCondition()))),
-		addresses: optional(
-			about(
-				'Where it is reached.',
-				list(record({type: oneOf(['InternalIP', 'ExternalIP', 'Hostname', 'InternalDNS', 'ExternalDNS']), address: text()})),
-			),
-		),
+		addresses: optional(about('Where it is reached.', list(nodeAddress()))),
 		nodeInfo: optional(about('Its system and its runtime.', nodeInfo())),
+		// Beyond Kubernetes, whose own `features` is an object: kubectl refuses a node with a list there.
 		runtimeFeatures: optional(about('What its runtime can do: limits, terminal, users, volumes.', list(text()))),
 	});
 
-export const node = () => objectWithOptional(about('Which pods it takes.', nodeSpec()));
-
-export const specSaysTheSame: Same<Static<ReturnType<typeof nodeSpec>>, NodeSpec> = true;
-export const statusSaysTheSame: Same<Static<ReturnType<typeof nodeStatus>>, NodeStatus> = true;
+export const schema = () => objectWithOptional(about('Which pods it takes.', spec()));

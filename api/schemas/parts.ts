@@ -4,7 +4,6 @@
 // Nothing at run time imports this folder: `cli/prepare/compile-validators.ts` turns it into code after each build.
 
 import Type, {type Static, type TProperties, type TSchema} from 'typebox';
-import type {Condition} from '../object.js';
 
 /** Further knowledge for whoever words a problem. */
 export type Annotations = {
@@ -42,8 +41,17 @@ export const oneOf = <const Words extends readonly string[]>(words: Words) =>
 export const mapOf = <Schema extends TSchema>(values: Schema, annotations: Annotations = {}) =>
 	Type.Unsafe<{readonly [key: string]: Static<Schema>}>({type: 'object', additionalProperties: values, ...annotations});
 
+/** What a function of this folder describes, as a type: never changed in place. */
+export type ShapeOf<Schema extends () => TSchema> = DeepReadonly<Static<ReturnType<Schema>>>;
+
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+	? readonly DeepReadonly<Item>[]
+	: T extends object
+		? {readonly [Key in keyof T]: DeepReadonly<T[Key]>}
+		: T;
+
 /** A schema of `definitions` by its name: the validators share one function for it. */
-export const shared = <Shape>(name: DefinitionName) => Type.Unsafe<Shape>({$ref: name});
+export const shared = <Schema extends () => TSchema>(name: DefinitionName) => Type.Unsafe<Static<ReturnType<Schema>>>({$ref: name});
 export type DefinitionName =
 	'Condition' | 'Container' | 'ContainerStatus' | 'LabelSelector' | 'LifecycleHandler' | 'Metadata' | 'PodSpec' | 'Probe';
 
@@ -60,6 +68,7 @@ export const fileMode = () => Type.Integer({minimum: 0, maximum: 0o777, 'x-mode'
 
 export const maxInt32 = 2_147_483_647;
 export const port = () => whole(1, 65_535);
+export const protocol = () => oneOf(['TCP', 'UDP', 'SCTP']);
 export const count = () => whole(0, maxInt32);
 /** A number, or a part in percent; which one is a rule. */
 export const countOrPercent = () => Type.Unsafe<number | string>({type: ['integer', 'string']});
@@ -84,6 +93,18 @@ export const labelSelector = () =>
 		),
 	});
 
+export const ownerReference = () =>
+	record({
+		apiVersion: about('Of the owner.', text()),
+		kind: about('Of the owner.', text()),
+		name: about('Of the owner.', text()),
+		uid: about('Of the owner.', text()),
+		controller: optional(about('Whether the owner looks after it.', flag())),
+		blockOwnerDeletion: optional(about('Whether an owner that is deleted waits for it.', flag())),
+	});
+
+export const selector = () => shared<typeof labelSelector>('LabelSelector');
+
 export const conditionFields = () => ({
 	type: about('What it is about.', text()),
 	status: about('Whether it holds: True, False or Unknown.', oneOf(['True', 'False', 'Unknown'])),
@@ -93,21 +114,25 @@ export const conditionFields = () => ({
 });
 
 export const condition = () => record(conditionFields());
+export const conditions = () => list(shared<typeof condition>('Condition'));
 
 /** The status of a kind that says no more than that it was looked at. */
-export const observed = () => ({
-	observedGeneration: optional(whole(0, Number.MAX_SAFE_INTEGER)),
-	conditions: optional(list(shared<Condition>('Condition'))),
-});
+export const observed = () => record({observedGeneration: optional(whole(0, Number.MAX_SAFE_INTEGER)), conditions: optional(conditions())});
 
 /**
- * Whether two types say the same, optional and readonly aside. `const same: Same<A, B> = true` compiles only if they do; the
- * static shapes are held to the schemas by it.
+ * `true` where two types have the same fields with the same types, the same of them optional, and else nothing: `const same: Same<A, B> = true`
+ * compiles only if they do. Shapes that are written by hand are held to their schemas by it; which fields are readonly does not count.
  */
-export type Same<A, B> = [Plain<A>] extends [Plain<B>] ? ([Plain<B>] extends [Plain<A>] ? true : never) : never;
+export type Same<A, B> = [Compared<A>] extends [Compared<B>] ? ([Compared<B>] extends [Compared<A>] ? true : never) : never;
 
-type Plain<T> = T extends readonly (infer Item)[]
-	? readonly Plain<Item>[]
+/** Every field is there, with a word on whether it may be left out: an optional one could stand for a required one, or be missing. */
+type Compared<T> = T extends readonly (infer Item)[]
+	? readonly Compared<Item>[]
 	: T extends object
-		? {readonly [Key in keyof T]-?: Plain<Exclude<T[Key], undefined>>}
+		? {
+				readonly [Key in keyof T]-?: [
+					Compared<Exclude<T[Key], undefined>>,
+					Record<never, never> extends Pick<T, Key> ? 'optional' : 'required',
+				];
+			}
 		: T;

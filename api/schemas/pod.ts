@@ -1,13 +1,13 @@
-// The schema of a pod. The static shape is `api/shapes/pod.ts`; the last lines hold the two together.
+// The schema of a pod: field names are those of Kubernetes' v1 Pod.
+//
+// Fields that no part of this version acts on yet are here too, so that a manifest which uses one is refused by name.
 
-import type {Static} from 'typebox';
-import type {Condition} from '../object.js';
 import {affinity} from './affinity.js';
-import type {LabelSelector} from '../selector.js';
-import type {Container, ContainerStatus, PodSpec, PodStatus} from '../shapes/pod.js';
+import type {container} from './container.js';
 import {objectWith} from './metadata.js';
 import {
 	about,
+	conditions,
 	fileMode,
 	flag,
 	labels,
@@ -18,29 +18,23 @@ import {
 	quantity,
 	record,
 	seconds,
+	selector,
 	shared,
 	someOf,
 	text,
 	whole,
-	type Same,
 } from './parts.js';
 
 const mode = () => optional(about('Permissions of the files, such as 0644 (the default).', fileMode()));
-const items = () =>
-	optional(
-		about(
-			'Which entries, and under which name; all when left out.',
-			list(
-				record({
-					key: about('The entry.', text()),
-					path: about('The file; relative.', text()),
-					mode: about('Its permissions, such as 0644.', mode()),
-				}),
-			),
-		),
-	);
+export const keyToPath = () =>
+	record({
+		key: about('The entry.', text()),
+		path: about('The file; relative.', text()),
+		mode: about('Its permissions, such as 0644.', mode()),
+	});
+const items = () => optional(about('Which entries, and under which name; all when left out.', list(keyToPath())));
 
-const volume = () =>
+export const volume = () =>
 	record(
 		{
 			name: about('Its name, unique in the pod.', text()),
@@ -88,7 +82,7 @@ const volume = () =>
 		{'x-not-yet': ['csi', 'downwardAPI', 'ephemeral', 'image', 'iscsi', 'nfs', 'persistentVolumeClaim', 'projected']},
 	);
 
-const toleration = () =>
+export const toleration = () =>
 	record({
 		key: optional(about('Of the taint; every one when empty.', text())),
 		operator: optional(about('Exists, or Equal (the default).', oneOf(['Exists', 'Equal']))),
@@ -97,13 +91,13 @@ const toleration = () =>
 		tolerationSeconds: optional(about('How long a NoExecute taint is borne; forever when left out.', whole(-maxInt32, maxInt32))),
 	});
 
-const topologySpread = () =>
+export const topologySpread = () =>
 	record(
 		{
 			maxSkew: about('By how many pods domains may differ.', whole(1, maxInt32)),
 			topologyKey: about('The label of nodes that says which domain they are in.', text()),
 			whenUnsatisfiable: about('Whether the pod waits then.', oneOf(['DoNotSchedule', 'ScheduleAnyway'])),
-			labelSelector: optional(about('Which pods are counted.', shared<LabelSelector>('LabelSelector'))),
+			labelSelector: optional(about('Which pods are counted.', selector())),
 		},
 		{'x-not-yet': ['matchLabelKeys', 'minDomains', 'nodeAffinityPolicy', 'nodeTaintsPolicy']},
 	);
@@ -130,10 +124,10 @@ const podSecurityContext = () =>
 		},
 	);
 
-export const podSpec = () =>
+export const spec = () =>
 	record(
 		{
-			containers: about('What runs, together.', someOf(shared<Container>('Container'))),
+			containers: about('What runs, together.', someOf(shared<typeof container>('Container'))),
 			nodeName: optional(about('The node, without asking the scheduler.', text())),
 			nodeSelector: optional(about('Labels that the node must have.', labels())),
 			restartPolicy: optional(
@@ -149,7 +143,7 @@ export const podSpec = () =>
 			imagePullSecrets: optional(
 				about('Accepted; this runtime fetches no images.', list(record({name: about('The name of the Secret.', text())}))),
 			),
-			initContainers: optional(about('What runs before, one after the other.', list(shared<Container>('Container')))),
+			initContainers: optional(about('What runs before, one after the other.', list(shared<typeof container>('Container')))),
 			volumes: optional(about('Folders and files for its containers.', list(volume()))),
 			affinity: optional(about('Which nodes and neighbours it wants, and which not.', affinity())),
 			topologySpreadConstraints: optional(about('How such pods are spread over nodes.', list(topologySpread()))),
@@ -194,15 +188,18 @@ export const podSpec = () =>
 		},
 	);
 
-const containerState = () =>
+export const containerState = () =>
 	record({
 		waiting: optional(
 			about(
 				'What it waits for.',
 				record({
+					// `ContainerCreating`, `CrashLoopBackOff`, `NoCommand`, ...
 					reason: optional(about('In one word.', text())),
 					message: optional(about('In a sentence.', text())),
+					// Beyond Kubernetes: when the next start is due, RFC 3339 with milliseconds.
 					retryAt: optional(about('When it is tried again.', text())),
+					// Beyond Kubernetes: the number of that start among those that followed a first one.
 					retry: optional(about('The number of that try, failed ones included.', whole(0, maxInt32))),
 				}),
 			),
@@ -212,8 +209,10 @@ const containerState = () =>
 			about(
 				'How it ended.',
 				record({
+					// 128 + signal for a signal; -1 when the code could not be known.
 					exitCode: whole(-maxInt32, maxInt32),
 					signal: optional(whole(0, maxInt32)),
+					// `Completed`, `Error`, `OOMKilled`, ...
 					reason: optional(text()),
 					message: optional(text()),
 					startedAt: optional(text()),
@@ -246,10 +245,10 @@ export const containerStatus = () =>
 
 const ips = () => optional(list(record({ip: text()})));
 
-export const podStatus = () =>
+export const status = () =>
 	record({
 		phase: about('Pending, Running, Succeeded, Failed or Unknown.', oneOf(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'])),
-		conditions: optional(about('What holds of it: scheduled, initialized, ready.', list(shared<Condition>('Condition')))),
+		conditions: optional(about('What holds of it: scheduled, initialized, ready.', conditions())),
 		reason: optional(about('Why it is so, in one word.', text())),
 		message: optional(about('The same in a sentence.', text())),
 		hostIP: optional(about('The address of its node.', text())),
@@ -259,12 +258,8 @@ export const podStatus = () =>
 		startTime: optional(about('When its node took it.', text())),
 		nominatedNodeName: optional(about('Where room is made for it.', text())),
 		qosClass: optional(about('How sure its resources are.', oneOf(['Guaranteed', 'Burstable', 'BestEffort']))),
-		containerStatuses: optional(about('How each container is.', list(shared<ContainerStatus>('ContainerStatus')))),
-		initContainerStatuses: optional(about('How each init container is.', list(shared<ContainerStatus>('ContainerStatus')))),
+		containerStatuses: optional(about('How each container is.', list(shared<typeof containerStatus>('ContainerStatus')))),
+		initContainerStatuses: optional(about('How each init container is.', list(shared<typeof containerStatus>('ContainerStatus')))),
 	});
 
-export const pod = () => objectWith(about('What runs, and where.', shared<PodSpec>('PodSpec')));
-
-export const containerStatusSaysTheSame: Same<Static<ReturnType<typeof containerStatus>>, ContainerStatus> = true;
-export const podSpecSaysTheSame: Same<Static<ReturnType<typeof podSpec>>, PodSpec> = true;
-export const podStatusSaysTheSame: Same<Static<ReturnType<typeof podStatus>>, PodStatus> = true;
+export const schema = () => objectWith(about('What runs, and where.', shared<typeof spec>('PodSpec')));

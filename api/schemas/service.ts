@@ -1,30 +1,7 @@
-// The schemas of what leads to pods: Service, EndpointSlice, Dns.
+// The schema of a Service.
 
-import type {Static} from 'typebox';
-import type {Condition} from '../object.js';
-import type {DnsSpec, DnsStatus} from '../shapes/dns.js';
-import type {EndpointSliceContent} from '../shapes/endpointslice.js';
-import type {ServiceSpec, ServiceStatus} from '../shapes/service.js';
-import {objectOf, objectWith} from './metadata.js';
-import {
-	about,
-	flag,
-	labels,
-	list,
-	observed,
-	oneOf,
-	optional,
-	port,
-	portNumberOrName,
-	record,
-	shared,
-	someOf,
-	text,
-	whole,
-	type Same,
-} from './parts.js';
-
-const protocol = () => oneOf(['TCP', 'UDP', 'SCTP']);
+import {objectWith} from './metadata.js';
+import {about, conditions, flag, labels, list, oneOf, optional, port, portNumberOrName, protocol, record, text, whole} from './parts.js';
 
 const servicePort = () =>
 	record({
@@ -38,7 +15,7 @@ const servicePort = () =>
 		appProtocol: optional(about('What is spoken there, for those who want to know.', text())),
 	});
 
-const serviceSpec = () =>
+export const spec = () =>
 	record(
 		{
 			type: optional(about('ClusterIP (the default) or NodePort.', oneOf(['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName']))),
@@ -82,81 +59,10 @@ const serviceSpec = () =>
 		},
 	);
 
-export const serviceStatus = () =>
+export const status = () =>
 	record({
 		loadBalancer: optional(record({ingress: optional(list(record({ip: optional(text()), hostname: optional(text())})))})),
-		conditions: optional(list(shared<Condition>('Condition'))),
+		conditions: optional(conditions()),
 	});
 
-export const service = () => objectWith(about('How it is reached, and which pods serve it.', serviceSpec()));
-
-const objectReference = () =>
-	record({
-		apiVersion: optional(text()),
-		kind: optional(text()),
-		name: optional(text()),
-		namespace: optional(text()),
-		uid: optional(text()),
-		resourceVersion: optional(text()),
-		fieldPath: optional(text()),
-	});
-
-const endpoint = () =>
-	record(
-		{
-			addresses: about('Where it is reached.', someOf(text())),
-			conditions: optional(
-				about('How it is.', record({ready: optional(flag()), serving: optional(flag()), terminating: optional(flag())})),
-			),
-			hostname: optional(about('Its host name.', text())),
-			nodeName: optional(about('The node it is on.', text())),
-			zone: optional(about('The zone it is in.', text())),
-			targetRef: optional(about('The object behind it, mostly a pod.', objectReference())),
-		},
-		{'x-not-yet': ['deprecatedTopology', 'hints']},
-	);
-
-const endpointPort = () =>
-	record({
-		name: optional(about('The name of the port of the service.', text())),
-		port: optional(about('Its number.', port())),
-		protocol: optional(about('TCP, UDP or SCTP.', protocol())),
-		appProtocol: optional(about('What is spoken there.', text())),
-	});
-
-const sliceFields = () => ({
-	addressType: about('What the addresses are.', oneOf(['IPv4', 'IPv6', 'FQDN'])),
-	endpoints: about('Who serves.', list(endpoint())),
-	ports: optional(about('Where all of them listen.', list(endpointPort()))),
-});
-
-export const endpointSliceContent = () => record(sliceFields());
-
-export const endpointSliceStatus = () => record({});
-
-export const endpointSlice = () => objectOf(sliceFields());
-
-const dnsSpec = () =>
-	record({
-		host: about('The host name.', text()),
-		paths: about(
-			'Which service answers below which path.',
-			someOf(
-				record({
-					subPath: about('The beginning of the path, such as /api.', text()),
-					svcName: about('The service, in the same namespace.', text()),
-					svcPort: about('The port of the service.', port()),
-				}),
-			),
-		),
-	});
-
-export const dnsStatus = () => record(observed());
-
-export const dns = () => objectWith(about('A host name, and the services below it.', dnsSpec()));
-
-export const serviceSaysTheSame: Same<Static<ReturnType<typeof serviceSpec>>, ServiceSpec> = true;
-export const serviceStatusSaysTheSame: Same<Static<ReturnType<typeof serviceStatus>>, ServiceStatus> = true;
-export const sliceSaysTheSame: Same<Static<ReturnType<typeof endpointSliceContent>>, EndpointSliceContent> = true;
-export const dnsSaysTheSame: Same<Static<ReturnType<typeof dnsSpec>>, DnsSpec> = true;
-export const dnsStatusSaysTheSame: Same<Static<ReturnType<typeof dnsStatus>>, DnsStatus> = true;
+export const schema = () => objectWith(about('How it is reached, and which pods serve it.', spec()));

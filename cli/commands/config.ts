@@ -1,7 +1,7 @@
 // `troupe config`: settings of the running cluster, kept in the object ClusterConfig/cluster.
 
 import {AppError} from '../../api/errors.js';
-import {clusterConfigName} from '../../api/kinds/cluster-config.js';
+import {clusterConfigName} from '../../api/kinds/clusterconfig.js';
 import {isObject, type Json, type JsonObject} from '../../api/object.js';
 import {shown} from '../../api/shown.js';
 import {didYouMean} from '../../api/suggest.js';

@@ -1,6 +1,6 @@
 // What the words after each command are, for completion.
 
-import {schedulerStrategies} from '../../api/shapes/cluster-config.js';
+import {schedulerStrategies} from '../../api/scheduler-strategies.js';
 
 /** What stands at the places of a command that are no flags. */
 export type InputKind =

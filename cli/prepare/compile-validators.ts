@@ -6,14 +6,37 @@ import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {Ajv} from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
-import {definitions, schemas} from '../../api/schemas/all.js';
+import type {TSchema} from 'typebox';
+import {kinds} from '../../api/catalogue.js';
+import type {KindDefinition} from '../../api/kind.js';
+import {definitions} from '../../api/schemas/definitions.js';
+import {record} from '../../api/schemas/parts.js';
+
+/** What the file of a kind in `api/schemas` exports; a kind without a status says nothing of one. */
+type KindSchemas = {readonly schema: () => TSchema; readonly status?: () => TSchema};
+
+type Described = {readonly kind: string; readonly schema: TSchema; readonly status: TSchema};
+
+/** The file is named after the kind: `api/schemas/replicaset.ts`. */
+async function describedBy({kind, singular}: KindDefinition): Promise<Described> {
+	const {schema, status} = (await import(`../../api/schemas/${singular}.js`)) as KindSchemas;
+	return {kind, schema: schema(), status: status?.() ?? record({})};
+}
 
 /** The code of all validators, as one CommonJS module. */
-function validatorCode(): string {
+function validatorCode(described: readonly Described[]): string {
 	const ajv = new Ajv({allErrors: true, strict: false, verbose: true, messages: false, inlineRefs: false, code: {source: true}});
-	const names = Object.keys(schemas);
+	const schemas = Object.fromEntries(
+		described.flatMap(
+			({kind, schema, status}) =>
+				[
+					[kind, schema],
+					[`${kind}Status`, status],
+				] as const,
+		),
+	);
 	for (const [name, schema] of Object.entries({...definitions, ...schemas})) ajv.addSchema(withoutWords(schema), name);
-	return standalone.default(ajv, Object.fromEntries(names.map(name => [name, name])));
+	return standalone.default(ajv, Object.fromEntries(Object.keys(schemas).map(name => [name, name])));
 }
 
 /** Words are for `explain`: a validator would carry them along with each schema. */
@@ -23,18 +46,16 @@ function withoutWords(schema: object): object {
 }
 
 /** Every kind with its status in its place. */
-function descriptionCode(): string {
-	const statuses = Object.keys(schemas).filter(name => name.endsWith('Status') && name.slice(0, -'Status'.length) in schemas);
-	const kinds = Object.entries(schemas)
-		.filter(([name]) => !statuses.includes(name))
-		.map(([name, schema]) => [name, withStatus(schema, Object.entries(schemas).find(([each]) => each === `${name}Status`)?.[1])]);
-	return `module.exports = ${JSON.stringify({kinds: Object.fromEntries(kinds) as object, definitions})};\n`;
+function descriptionCode(described: readonly Described[]): string {
+	const kindSchemas = Object.fromEntries(described.map(({kind, schema, status}) => [kind, withStatus(schema, status)]));
+	return `module.exports = ${JSON.stringify({kinds: kindSchemas, definitions})};\n`;
 }
 
-function withStatus(schema: object, status: object | undefined): object {
+function withStatus(schema: object, status: object): object {
 	const {properties = {}} = schema as {readonly properties?: object};
-	return status === undefined ? schema : {...schema, properties: {...properties, status}};
+	return {...schema, properties: {...properties, status}};
 }
 
-writeFileSync(path.join(import.meta.dirname, '../../api/validators.cjs'), validatorCode());
-writeFileSync(path.join(import.meta.dirname, '../../api/descriptions.cjs'), descriptionCode());
+const described = await Promise.all(kinds.map(describedBy));
+writeFileSync(path.join(import.meta.dirname, '../../api/validators.cjs'), validatorCode(described));
+writeFileSync(path.join(import.meta.dirname, '../../api/descriptions.cjs'), descriptionCode(described));

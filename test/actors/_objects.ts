@@ -1,10 +1,11 @@
 // Objects as the index would hold them, and an index filled by hand. Builders fill in what a test does not care about.
 
-import type {ClusterConfig, SchedulerStrategy} from '../../api/kinds/cluster-config.js';
+import type {ClusterConfig} from '../../api/kinds/clusterconfig.js';
+import type {SchedulerStrategy} from '../../api/scheduler-strategies.js';
 import type {Namespace} from '../../api/kinds/namespace.js';
 import type {NodeObject, NodeSpec, NodeStatus} from '../../api/kinds/node.js';
 import type {Container, Pod, PodSpec, PodStatus} from '../../api/kinds/pod.js';
-import type {PriorityClass} from '../../api/kinds/priority-class.js';
+import type {PriorityClass} from '../../api/kinds/priorityclass.js';
 import type {ReplicaSet, ReplicaSetSpec, ReplicaSetStatus} from '../../api/kinds/replicaset.js';
 import {objectKey, type ObjectKey} from '../../api/keys.js';
 import {kindOf} from '../../api/catalogue.js';

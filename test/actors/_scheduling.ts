@@ -1,6 +1,6 @@
 // One round of the scheduler around objects that are committed as given.
 
-import type {SchedulerStrategy} from '../../api/kinds/cluster-config.js';
+import type {SchedulerStrategy} from '../../api/scheduler-strategies.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {place} from '../../actors/control/placement.js';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import test from 'ava';
 import {apiVersionOf, kinds} from '../../api/catalogue.js';
 import {normalise, spellings} from '../../api/dialects/normalise.js';
-import {definitions} from '../../api/schemas/all.js';
+import {definitions} from '../../api/schemas/definitions.js';
 import {older} from './_manifests.js';
 
 const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/manifests.md'), 'utf8');

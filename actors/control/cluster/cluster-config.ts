@@ -1,6 +1,6 @@
 // Settings that people change while the cluster runs: one object. Whoever goes by them reads them from the index.
 
-import {clusterConfigName, type ClusterConfig} from '../../../api/kinds/cluster-config.js';
+import {clusterConfigName, type ClusterConfig} from '../../../api/kinds/clusterconfig.js';
 import {controller} from '../objects/controller.js';
 
 export const clusterConfigController = controller<ClusterConfig>({

@@ -1,6 +1,7 @@
 // One round of the scheduler: what is committed, what is asked for, and what the round itself has decided so far.
 
-import {defaultStrategy, type ClusterConfig, type SchedulerStrategy} from '../../../api/kinds/cluster-config.js';
+import type {SchedulerStrategy} from '../../../api/scheduler-strategies.js';
+import {defaultStrategy, type ClusterConfig} from '../../../api/kinds/clusterconfig.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import type {ObjectKey} from '../../../api/keys.js';
 import type {Context, Pending} from '../../../system/kernel/behavior.js';

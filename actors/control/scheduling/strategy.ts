@@ -1,6 +1,6 @@
 // The cluster's strategy among nodes that are equally liked.
 
-import type {SchedulerStrategy} from '../../../api/kinds/cluster-config.js';
+import type {SchedulerStrategy} from '../../../api/scheduler-strategies.js';
 import type {Candidate} from './candidate.js';
 import type {PodNeeds} from './needs.js';
 

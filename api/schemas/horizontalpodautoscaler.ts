@@ -1,11 +1,8 @@
 // The schema of a HorizontalPodAutoscaler.
 
-import type {Static} from 'typebox';
 import {limits} from '../limits.js';
-import type {Condition} from '../object.js';
-import type {HpaSpec, HpaStatus} from '../shapes/hpa.js';
 import {objectWith} from './metadata.js';
-import {about, count, list, maxInt32, oneOf, optional, quantity, record, shared, text, whole, type Same} from './parts.js';
+import {about, conditions, count, list, maxInt32, oneOf, optional, quantity, record, text, whole} from './parts.js';
 
 const scaleTarget = () =>
 	record({
@@ -61,7 +58,7 @@ const scalingRules = () =>
 		{'x-not-yet': ['tolerance']},
 	);
 
-const hpaSpec = () =>
+export const spec = () =>
 	record({
 		scaleTargetRef: about('What is made larger and smaller.', scaleTarget()),
 		minReplicas: optional(about('The fewest pods; 1 when left out.', whole(1, limits.replicas))),
@@ -78,6 +75,7 @@ const hpaSpec = () =>
 		),
 	});
 
+/** What was measured, and when; `current` as in a target, without its type. */
 const metricStatus = () =>
 	record({
 		type: text(),
@@ -89,17 +87,14 @@ const metricStatus = () =>
 		),
 	});
 
-export const hpaStatus = () =>
+export const status = () =>
 	record({
 		observedGeneration: optional(whole(0, Number.MAX_SAFE_INTEGER)),
 		lastScaleTime: optional(text()),
 		currentReplicas: optional(count()),
 		desiredReplicas: optional(count()),
 		currentMetrics: optional(list(metricStatus())),
-		conditions: optional(list(shared<Condition>('Condition'))),
+		conditions: optional(conditions()),
 	});
 
-export const hpa = () => objectWith(about('What is scaled, between which bounds, by what.', hpaSpec()));
-
-export const specSaysTheSame: Same<Static<ReturnType<typeof hpaSpec>>, HpaSpec> = true;
-export const statusSaysTheSame: Same<Static<ReturnType<typeof hpaStatus>>, HpaStatus> = true;
+export const schema = () => objectWith(about('What is scaled, between which bounds, by what.', spec()));

@@ -1,4 +1,4 @@
-// The kind PriorityClass: how much pods count, beside each other. Its shape is re-exported, so one import serves both.
+// The kind PriorityClass: how much pods count, beside each other.
 
 import {ageColumn, column, nameColumn, numberColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
@@ -6,10 +6,11 @@ import type {ApiObject, Draft} from '../object.js';
 import type {Problem} from '../problem.js';
 import {checkUnchanged} from '../rules/immutable.js';
 import {forbid, membersOf, refuse} from '../rules/report.js';
-import type {PriorityClass} from '../shapes/priority-class.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {content} from '../schemas/priorityclass.js';
 import {shown} from '../shown.js';
 
-export type * from '../shapes/priority-class.js';
+export type PriorityClass = ApiObject & ShapeOf<typeof content>;
 
 /** Classes that every cluster has, as Kubernetes has them: nobody else may be above the highest value of a user. */
 export const systemPriorities: ReadonlyMap<string, number> = new Map([

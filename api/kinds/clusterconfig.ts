@@ -1,15 +1,21 @@
-// The kind ClusterConfig: settings that people change while the cluster runs. Its shape is re-exported, so one import serves both.
+// The kind ClusterConfig: settings that people change while the cluster runs.
 
 import {ageColumn, column, nameColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
-import type {Draft} from '../object.js';
+import type {ApiObject, Draft} from '../object.js';
 import type {Problem} from '../problem.js';
 import {membersOf, refuse} from '../rules/report.js';
-import {clusterConfigName, type ClusterConfig, type ClusterConfigSpec, type SchedulerStrategy} from '../shapes/cluster-config.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {spec, status} from '../schemas/clusterconfig.js';
+import type {SchedulerStrategy} from '../scheduler-strategies.js';
 import {shown} from '../shown.js';
 
-export type * from '../shapes/cluster-config.js';
-export {clusterConfigName} from '../shapes/cluster-config.js';
+export type ClusterConfigSpec = ShapeOf<typeof spec>;
+export type ClusterConfigStatus = ShapeOf<typeof status>;
+export type ClusterConfig = ApiObject<ClusterConfigSpec, ClusterConfigStatus>;
+
+/** The only name a ClusterConfig may have. */
+export const clusterConfigName = 'cluster';
 
 /** How pods are spread when nobody says. */
 export const defaultStrategy: SchedulerStrategy = 'least-pods';

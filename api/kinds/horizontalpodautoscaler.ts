@@ -1,4 +1,4 @@
-// The kind HorizontalPodAutoscaler: as many pods as the load needs. Its shape is re-exported, so one import serves both.
+// The kind HorizontalPodAutoscaler: as many pods as the load needs.
 
 import {ageColumn, column, nameColumn, none, numberColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
@@ -7,10 +7,13 @@ import type {Problem} from '../problem.js';
 import {memoryBytes, cpuMillis} from '../quantity.js';
 import {checkDnsSubdomain} from '../rules/names.js';
 import {forbid, isEmpty, itemsOf, membersOf, refuse, type Found} from '../rules/report.js';
-import type {Hpa, HpaSpec, HpaStatus, MetricSpec} from '../shapes/hpa.js';
+import type {ShapeOf} from '../schemas/parts.js';
+import type {spec, status} from '../schemas/horizontalpodautoscaler.js';
 import {shown} from '../shown.js';
 
-export type * from '../shapes/hpa.js';
+export type HpaSpec = ShapeOf<typeof spec>;
+export type HpaStatus = ShapeOf<typeof status>;
+export type Hpa = ApiObject<HpaSpec, HpaStatus>;
 
 const specOf = (object: ApiObject): HpaSpec | undefined => (object as Hpa).spec;
 
@@ -62,7 +65,7 @@ function targetsText({spec, status}: Hpa): string {
 
 const percentText = (percent: number | undefined): string | undefined => (percent === undefined ? undefined : `${percent}%`);
 
-const cpuMetric: MetricSpec = {
+const cpuMetric: NonNullable<HpaSpec['metrics']>[number] = {
 	type: 'Resource',
 	resource: {name: 'cpu', target: {type: 'Utilization', averageUtilization: defaultUtilization}},
 };

@@ -1,0 +1,19 @@
+// The schema of the ClusterConfig.
+
+import {schedulerStrategies} from '../scheduler-strategies.js';
+import {objectWithOptional} from './metadata.js';
+import {about, oneOf, optional, record, whole} from './parts.js';
+
+export const spec = () =>
+	record({
+		scheduler: optional(
+			about(
+				'How pods get their nodes.',
+				record({strategy: optional(about('How the scheduler chooses among the nodes that fit.', oneOf(schedulerStrategies)))}),
+			),
+		),
+	});
+
+export const status = () => record({observedGeneration: optional(whole(0, Number.MAX_SAFE_INTEGER))});
+
+export const schema = () => objectWithOptional(about('Settings of the cluster.', spec()));
