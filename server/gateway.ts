@@ -1,4 +1,4 @@
-// The API's door: HTTPS, Kubernetes-shaped. Says who calls, finds what answers, and words whatever goes wrong as a Status.
+// The API's door: HTTPS, Kubernetes-shaped. Says who calls, finds what answers, and words all that goes wrong as a Status.
 //
 // Bad input of any sort ends in a 4xx; a 500 is a bug of ours and is reported as one. No answer before the login tells a
 // stranger which paths there are.
@@ -30,8 +30,8 @@ import type {Seals} from './seal.js';
 import {divide, httpProtocol, mqttProtocol} from './tls-door.js';
 import {asRequests, type Upgrades} from './upgrades.js';
 
-/** Who answers: the term that is on, or nobody here. */
-export type Behind =
+/** What answers: this server's term, or none, since it stands by. */
+export type Upstream =
 	| {
 			readonly type: 'serving';
 			readonly control: ControlPlane;
@@ -41,12 +41,12 @@ export type Behind =
 			/** Undefined where Secrets are neither taken nor shown. */
 			readonly seals?: Seals | undefined;
 	  }
-	| StandingBy;
+	| Standby;
 
-type StandingBy = {
+type Standby = {
 	readonly type: 'standby';
 	readonly leader: string | undefined;
-	/** False: nobody can lead, and so nobody is to be waited for but the store. */
+	/** False: no server can lead, and a client waits for the store. */
 	readonly storeAnswers?: boolean;
 };
 
@@ -54,7 +54,7 @@ export type Certificate = {readonly ca: string; readonly cert: string; readonly 
 
 export type GatewayOptions = {
 	/** Asked at each request. */
-	readonly behind: () => Behind;
+	readonly upstream: () => Upstream;
 	/** Undefined: plain HTTP, where kubectl sends no token. `later`: handshakes wait until it is known. */
 	readonly tls: Certificate | 'later' | undefined;
 	/** Takes connections that speak MQTT inside TLS. */
@@ -83,7 +83,7 @@ export type Gateway = {
 	readonly useCertificate: (certificate: Omit<Certificate, 'ca'> & {readonly ca: string | undefined}) => void;
 };
 
-type Door = {
+type State = {
 	readonly options: GatewayOptions;
 	readonly streams: Streams;
 	readonly routes: Router<Route>;
@@ -106,10 +106,10 @@ export function createGateway(options: GatewayOptions): Gateway {
 	const upgrades = asRequests(server);
 	const ca = typeof options.tls === 'object' ? options.tls.ca : undefined;
 	const logins = createLoginConnections(bounds);
-	const door: Door = {options, streams, routes: createRoutes(), upgradeOf: upgrades.of, newcomers, logins, running: createRunning(), ca};
+	const state: State = {options, streams, routes: createRoutes(), upgradeOf: upgrades.of, newcomers, logins, running: createRunning(), ca};
 	const others = new Set<Duplex>();
 	const upgraded = {has: (socket: Duplex) => others.has(socket) || upgrades.taken.has(socket)};
-	boundConnections(server, {bounds, newcomers, upgraded, listener: (request, response) => void answer(door, request, response)});
+	boundConnections(server, {bounds, newcomers, upgraded, listener: (request, response) => void answer(state, request, response)});
 	/** They wait for a certificate; undefined: there is one. */
 	let handshakes: (() => void)[] | undefined = options.tls === 'later' ? [] : undefined;
 	const whenReady = (ready: () => void): void => void (handshakes === undefined ? ready() : handshakes.push(ready));
@@ -126,7 +126,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 		},
 		settle() {
 			streams.endAll();
-			return door.running.settled(clock);
+			return state.running.settled(clock);
 		},
 		endTerm() {
 			streams.endAll();
@@ -134,7 +134,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 		},
 		endOf: streams.endOf,
 		useCertificate({ca, cert, key}) {
-			door.ca = ca;
+			state.ca = ca;
 			if (isSecure(server)) server.setSecureContext({cert, key, minVersion: tlsVersion});
 			const waiting = handshakes ?? [];
 			handshakes = undefined;
@@ -155,24 +155,24 @@ function createServer({tls, onMqtt, bounds = connectionBounds}: GatewayOptions):
 	return https.createServer({...common, ...pair, minVersion: tlsVersion, handshakeTimeout: bounds.headersMs, ALPNProtocols});
 }
 
-async function answer(door: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
-	const {options, streams, routes} = door;
+async function answer(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
+	const {options, streams, routes} = state;
 	// A connection that breaks is seen by `close`; without listeners its error would end the process.
 	request.on('error', () => undefined);
 	response.on('error', () => undefined);
-	// Until somebody has logged in: a connection is good for one answer.
+	// Until its client has logged in, a connection is good for one answer.
 	const {shouldKeepAlive} = response;
 	response.shouldKeepAlive = false;
-	const behind = options.behind();
+	const upstream = options.upstream();
 	const {path, query} = partsOf(request.url ?? '/');
-	if (door.upgradeOf(request) !== undefined && hasBody(request))
+	if (state.upgradeOf(request) !== undefined && hasBody(request))
 		return sendFailure(response, failure('ERR_BAD_REQUEST', {message: noBody}));
-	if (healthPaths.includes(path)) return sendHealth(request, response, path, behind);
-	if (path === caPath && door.ca !== undefined) return sendAuthority(request, response, door.ca);
-	if (behind.type === 'standby') return sendStandby(response, behind);
-	const identity = behind.authenticate(tokenOf(request));
+	if (healthPaths.includes(path)) return sendHealth(request, response, path, upstream);
+	if (path === caPath && state.ca !== undefined) return sendAuthority(request, response, state.ca);
+	if (upstream.type === 'standby') return sendStandby(response, upstream);
+	const identity = upstream.authenticate(tokenOf(request));
 	if (identity === undefined) return sendFailure(response, failure('ERR_UNAUTHORIZED'));
-	if (!letIn(door, request, response, identity)) return sendFailure(response, failure('ERR_TOO_MANY_CONNECTIONS', {login: identity.name}));
+	if (!letIn(state, request, response, identity)) return sendFailure(response, failure('ERR_TOO_MANY_CONNECTIONS', {login: identity.name}));
 	response.shouldKeepAlive = shouldKeepAlive;
 	if (impersonates(request)) return sendFailure(response, failure('ERR_FORBIDDEN', {message: noImpersonation}));
 	const method = request.method ?? 'GET';
@@ -182,19 +182,22 @@ async function answer(door: Door, request: IncomingMessage, response: ServerResp
 		response.setHeader('allow', found.allowed.join(', '));
 		return sendFailure(response, failure('ERR_METHOD_NOT_ALLOWED'));
 	}
-	door.running.add(response);
+	state.running.add(response);
 	const {clock, version} = options;
-	const upgrade = door.upgradeOf(request);
+	const upgrade = state.upgradeOf(request);
 	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity, upgrade};
 	try {
-		await found.handler.handle({control: behind.control, access: behind.access, seals: behind.seals, clock, version, streams}, exchange);
+		await found.handler.handle(
+			{control: upstream.control, access: upstream.access, seals: upstream.seals, clock, version, streams},
+			exchange,
+		);
 	} catch (error) {
-		refuse(door, exchange, found.handler, error);
+		refuse(state, exchange, found.handler, error);
 	}
 }
 
 /** It has logged in, and counts as one of the login's connections. */
-function letIn({newcomers, logins}: Door, request: IncomingMessage, response: ServerResponse, {name}: Identity): boolean {
+function letIn({newcomers, logins}: State, request: IncomingMessage, response: ServerResponse, {name}: Identity): boolean {
 	const {socket} = request;
 	if (!logins.claim(socket, name)) return false;
 	newcomers.admit(socket);
@@ -202,12 +205,12 @@ function letIn({newcomers, logins}: Door, request: IncomingMessage, response: Se
 	return true;
 }
 
-/** Kubernetes' way to act as somebody else. It is not there, and a request that was meant so must not be carried out as one's own. */
+/** Kubernetes' way to act under another login. It is not there, and a request that was meant so must not be carried out as one's own. */
 const impersonates = ({headers}: IncomingMessage): boolean => Object.keys(headers).some(name => name.startsWith('impersonate-'));
 
 const noImpersonation = 'nobody may act as somebody else here; leave the Impersonate headers out (kubectl: --as, --as-group, --as-uid)';
 
-function refuse({options}: Door, exchange: Exchange, route: Route, error: unknown): void {
+function refuse({options}: State, exchange: Exchange, route: Route, error: unknown): void {
 	const {response} = exchange;
 	if (error instanceof ClientGone) return;
 	const about = route.targetOf === undefined ? {} : aboutTarget(route.targetOf(exchange));
@@ -217,20 +220,20 @@ function refuse({options}: Door, exchange: Exchange, route: Route, error: unknow
 	if (response.headersSent && !response.writableEnded) response.destroy();
 }
 
-/** A standby lives, and is not ready: whoever balances over servers asks `readyz`. */
-function sendHealth(request: IncomingMessage, response: ServerResponse, path: string, {type}: Behind): void {
+/** A standby lives, and is not ready: a load balancer over the servers asks `readyz`. */
+function sendHealth(request: IncomingMessage, response: ServerResponse, path: string, {type}: Upstream): void {
 	if (!isRead(request)) return sendFailure(response, failure('ERR_METHOD_NOT_ALLOWED'));
 	const status = type === 'standby' && path === '/readyz' ? 503 : 200;
 	sendText(response, status, 'text/plain; charset=utf-8', type === 'standby' ? 'standby' : 'ok');
 }
 
-/** To everybody, since it is what a pin is compared with, and it is shown in each handshake anyway. */
+/** To every client, since it is what a pin is compared with, and it is shown in each handshake anyway. */
 function sendAuthority(request: IncomingMessage, response: ServerResponse, ca: string): void {
 	if (isRead(request)) sendText(response, 200, 'application/x-pem-file', ca);
 	else sendFailure(response, failure('ERR_METHOD_NOT_ALLOWED'));
 }
 
-function sendStandby(response: ServerResponse, {leader, storeAnswers = true}: StandingBy): void {
+function sendStandby(response: ServerResponse, {leader, storeAnswers = true}: Standby): void {
 	// Also when it is not known: by this header a client tells a standby from a busy server.
 	response.setHeader('troupe-leader', leader ?? '');
 	sendFailure(response, failure('ERR_STANDBY', {leader, storeAnswers}));

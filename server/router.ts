@@ -8,7 +8,7 @@ type Method = (typeof methods)[number];
 
 export type Params = Readonly<Record<string, string | undefined>>;
 
-export type Found<Handler> =
+export type RouteMatch<Handler> =
 	| {readonly type: 'found'; readonly handler: Handler; readonly params: Params}
 	| {readonly type: 'otherMethod'; readonly allowed: readonly Method[]}
 	| {readonly type: 'none'};
@@ -17,7 +17,7 @@ export type Router<Handler> = {
 	/** `:name` in a path is one segment, decoded; `*` at its end is the rest. A second handler for a method and path is a bug. */
 	readonly on: (method: Method, path: string, handler: Handler) => void;
 	/** Never throws: a path that cannot be decoded has no handler. */
-	readonly find: (method: string, path: string) => Found<Handler>;
+	readonly find: (method: string, path: string) => RouteMatch<Handler>;
 };
 
 /** An empty router. */

@@ -6,7 +6,7 @@ import type {Client} from '../client.js';
 import {failedError, type Flags, type Invocation, usageError} from '../command.js';
 import {setCordon} from '../objects/cordon.js';
 import {choosePods, podName} from '../drain/choose.js';
-import {evictAll, evictOne, podsOf, type DrainOptions, type Standing} from '../drain/evict.js';
+import {evictAll, evictOne, podsOf, type DrainOptions, type DrainProgress} from '../drain/evict.js';
 import {listAll} from '../cluster/lists.js';
 import {chosenNames, dryRunText, getNode, nodeChoice} from '../objects/nodes.js';
 import {oneByOne} from '../objects/one-by-one.js';
@@ -19,8 +19,8 @@ import {deadlineOf, noDeadline, type Deadline} from '../objects/wait.js';
 /** As a shell shows the end by Ctrl-C. */
 const interruptedExitCode = 130;
 
-/** A node under way, for whoever interrupts. */
-type Under = {readonly name: string; standing: Standing};
+/** A node under way, for a person who interrupts. */
+type Under = {readonly name: string; progress: DrainProgress};
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {inputs, flags, terminal} = invocation;
@@ -91,19 +91,19 @@ async function giveUp(
 	terminal: Terminal,
 	under: Under[],
 ): Promise<void> {
-	const own: Under = {name, standing: {total: known.length, gone: 0, left: known.map(podName)}};
+	const own: Under = {name, progress: {total: known.length, gone: 0, left: known.map(podName)}};
 	under.push(own);
 	try {
-		await withProgress(terminal, `draining node ${name}`, progress =>
+		await withProgress(terminal, `draining node ${name}`, shown =>
 			evictAll(
 				client,
 				{node: name, known},
 				options,
 				{
 					onGone: pod => terminal.out(`pod/${pod.metadata.name} evicted\n`),
-					onStanding(standing) {
-						own.standing = standing;
-						progress.show(`draining node ${name}: evicted ${standing.gone}/${standing.total}`, waitingText(standing.left));
+					onProgress(now) {
+						own.progress = now;
+						shown.show(`draining node ${name}: evicted ${now.gone}/${now.total}`, waitingText(now.left));
 					},
 				},
 				deadline,
@@ -126,5 +126,5 @@ const waitingText = (left: readonly string[]): string =>
 
 const staysText = (name: string): string => `node "${name}" stays cordoned; troupe uncordon ${name} lets pods in again`;
 
-const interruptedText = ({name, standing}: Under): string =>
-	`interrupted: ${standing.gone} of ${standing.total} pods are gone; ${staysText(name)}`;
+const interruptedText = ({name, progress}: Under): string =>
+	`interrupted: ${progress.gone} of ${progress.total} pods are gone; ${staysText(name)}`;

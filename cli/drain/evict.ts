@@ -6,7 +6,7 @@ import {limits} from '../../api/limits.js';
 import type {JsonObject} from '../../api/object.js';
 import {systemClock} from '../../system/time/clock.js';
 import type {Client} from '../client.js';
-import {openDecision} from '../../system/time/decision.js';
+import {createDeferred} from '../../system/time/deferred.js';
 import {pathOf, resourceOf} from '../cluster/resources.js';
 import {failedError} from '../command.js';
 import {waitUntil, type Deadline} from '../objects/wait.js';
@@ -21,7 +21,7 @@ export type DrainOptions = DrainFlags & {
 	readonly dryRun: boolean;
 };
 
-export type Standing = {
+export type DrainProgress = {
 	readonly total: number;
 	readonly gone: number;
 	/** `namespace/name` of those still there. */
@@ -30,7 +30,7 @@ export type Standing = {
 
 export type Watcher = {
 	readonly onGone: (pod: Pod) => void;
-	readonly onStanding: (standing: Standing) => void;
+	readonly onProgress: (progress: DrainProgress) => void;
 };
 
 const pods = resourceOf('pods');
@@ -56,7 +56,7 @@ export async function evictAll(
 	const gone = new Set<string>();
 	const asked = new Set<string>();
 	const queue: Pod[] = [];
-	const failure = openDecision();
+	const failure = createDeferred();
 	/** What has failed goes on with nothing: another node may be next. */
 	const over = new AbortController();
 	const signal = AbortSignal.any([deadline.signal, over.signal]);
@@ -100,7 +100,7 @@ export async function evictAll(
 			watcher.onGone(pod);
 		}
 		work();
-		watcher.onStanding({total: seen.size, gone: gone.size, left: left.map(podName)});
+		watcher.onProgress({total: seen.size, gone: gone.size, left: left.map(podName)});
 		return left.length === 0;
 	}
 	function work(): void {

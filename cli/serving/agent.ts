@@ -9,57 +9,50 @@ import {createSecretFetch} from '../../agent/secret-fetch.js';
 import {identifierRejected, openUplink, type Uplink} from '../../system/presence/uplink.js';
 import {cachePlaceOf} from './cache-place.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
-import {openGround, type Ground} from './ground.js';
 import {homeFlag} from '../files/home-flag.js';
 import {loginFor} from './joining.js';
-import {openLocalNode, openRuntime} from './local-node.js';
+import {openLocalNode, openNodeSecrets, openRuntime} from './local-node.js';
 import type {Log} from './log.js';
 import {isRedis, openNodeCache} from './node-cache.js';
-import {openNodeSecrets} from './node-secrets.js';
 import {stopped} from './opened.js';
-import {serve, type Stage} from './serve.js';
-import {openStanding, type Standing} from './standing.js';
+import {serve, type ServeContext} from './serve.js';
+import {openReadiness, type Readiness} from './readiness.js';
 import type {AgentOptions} from './up-options.js';
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
 export function runAgent(options: AgentOptions): Promise<number> {
-	return serve('agent', options.home, async stage => {
-		const {home, closers} = stage;
-		const ground = openGround();
-		closers.add(ground.close);
-		const {credential, isNew, notes: ofLogin} = await loginFor(options, home.credential);
-		const ofNode = await startNode(options, {credential, followsAny: isNew || options.isNew}, stage, ground);
+	return serve('agent', options.home, async context => {
+		const {credential, isNew, notes: ofLogin} = await loginFor(options, context.home.credential);
+		const ofNode = await startNode(options, {credential, followsAny: isNew || options.isNew}, context);
 		const notes = [...ofLogin, ...ofNode];
-		for (const note of notes) stage.log.warn(note);
+		for (const note of notes) context.log.warn(note);
 		const endpoints: Endpoints = {command: 'agent', api: credential.servers[0] ?? '', web: '', mqtt: '', pid: process.pid, notes};
 		const farewell = `the agent has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
 	});
 }
 
-/** Resolves when it is in step with control, or nobody answers; with what is to be told. */
+/** Resolves when it is in step with control, or control does not answer; with what is to be told. */
 async function startNode(
 	options: AgentOptions,
 	{credential, followsAny}: {readonly credential: Credential; readonly followsAny: boolean},
-	stage: Stage,
-	ground: Ground,
+	context: ServeContext,
 ): Promise<readonly string[]> {
-	const {home, log, fail, closers} = stage;
-	// The cache first: whoever has it may use the runtime's folder.
+	const {home, log, closers, processParts} = context;
+	// The cache first: the process that has it may use the runtime's folder.
 	const {place, keep} = cachePlaceOf(home, options.cache);
-	const driver = await openNodeCache(place, credential.node, ground.clock, log);
+	const driver = await openNodeCache(place, credential.node, processParts.clock, log);
 	closers.add(driver.close);
 	const notes = await keep();
 	const servers = serversOf(credential, home.credential, log);
-	const fetch = createSecretFetch({...credential, servers: servers.https, clock: ground.clock});
-	const secrets = await openNodeSecrets(home, fetch, log);
+	const fetch = createSecretFetch({...credential, servers: servers.https, clock: processParts.clock});
+	const secrets = await openNodeSecrets(fetch, context);
 	const hostPaths = options.hostPaths ?? (credential.servers.every(isHere) ? 'all' : []);
 	const ofRuntime: string[] = [];
 	const onNote = (note: string): void => void ofRuntime.push(note);
 	const runtime = await openRuntime(
 		{
 			choice: options.runtime,
-			home,
 			cache: isRedis(place) ? undefined : place,
 			secrets,
 			hostPaths,
@@ -67,18 +60,15 @@ async function startNode(
 			processes: options.maxProcesses,
 			onNote,
 		},
-		ground,
-		log,
+		context,
 	);
 	closers.add(runtime.close);
-	const boot = ground.random.uuid();
-	const standing = openStanding(ground.clock);
-	const uplink = dial(credential, servers.urls, boot, stage, ground, standing);
+	const boot = processParts.random.uuid();
+	const readiness = openReadiness(processParts.clock);
+	const uplink = dial(credential, servers.urls, boot, context, readiness);
 	closers.add(uplink.close);
 	const node: NodeSystem = await openLocalNode({
-		ground,
-		log,
-		fail,
+		context,
 		name: credential.node,
 		links: uplink.links,
 		boot,
@@ -87,7 +77,7 @@ async function startNode(
 		secrets,
 		measure: true,
 		onServers: servers.keep,
-		onInStep: standing.inStep,
+		onInStep: readiness.inStep,
 		onLifecycle: () => undefined,
 		followsAny,
 	});
@@ -96,7 +86,7 @@ async function startNode(
 		await stopped(node);
 	});
 	node.begin();
-	return [...notes, ...ofRuntime, ...(await standing.known)];
+	return [...notes, ...ofRuntime, ...(await readiness.known)];
 }
 
 /** A server that listens on this host only. */
@@ -134,9 +124,8 @@ function dial(
 	{node, credential, ca, broker}: Credential,
 	servers: () => readonly [string, ...string[]],
 	boot: string,
-	{log, fail}: Stage,
-	{clock}: Ground,
-	standing: Standing,
+	{log, fail, processParts: {clock}}: ServeContext,
+	readiness: Readiness,
 ): Uplink {
 	let quietUntilMs = 0;
 	return openUplink({
@@ -149,9 +138,9 @@ function dial(
 		onConnected: () => log.info('connected to the control plane'),
 		onDisconnected: () => log.warn('the connection to the control plane is lost; pods run on, and it is tried again'),
 		onProblem(problem, code) {
-			if (code === identifierRejected) standing.refused();
+			if (code === identifierRejected) readiness.refused();
 			const line = isRefusal(code) ? unknownLogin(node, problem) : `the control plane cannot be reached: ${problem}`;
-			standing.problem(isRefusal(code) ? line : problem);
+			readiness.problem(isRefusal(code) ? line : problem);
 			const nowMs = clock.monotonicMs();
 			if (nowMs < quietUntilMs) return;
 			quietUntilMs = nowMs + limits.repeatedLogMs;

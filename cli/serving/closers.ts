@@ -1,4 +1,4 @@
-// What was opened, closed in reverse: whatever fails half way, at the start or at the end, nothing of it is left.
+// What was opened, closed in reverse: where the start or the end fails half way, nothing of it is left open.
 
 export type Close = () => Promise<void> | void;
 

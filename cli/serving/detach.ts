@@ -22,7 +22,7 @@ export type Detached = {
 	readonly home: string;
 	/** The flags that ask for the same in the foreground, `--home` aside. */
 	readonly words: readonly string[];
-	/** For what nobody may read in a list of processes; the own one when it is not given. */
+	/** For what no other user may read in a list of processes; the own one when it is not given. */
 	readonly environment?: Invocation['environment'];
 };
 

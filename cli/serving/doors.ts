@@ -5,7 +5,7 @@
 import {AppError} from '../../api/errors.js';
 import {isLoopback} from '../../api/loopback.js';
 import {namesIn} from '../../server/certificates.js';
-import {createGateway, type Behind, type Certificate, type Gateway} from '../../server/gateway.js';
+import {createGateway, type Upstream, type Certificate, type Gateway} from '../../server/gateway.js';
 import {createMqttGate, type MqttGate} from '../../server/mqtt-gate.js';
 import {createMqttSockets} from '../../server/mqtt-socket.js';
 import {createWeb} from '../../server/web.js';
@@ -22,7 +22,7 @@ import {programVersion} from '../files/version.js';
 
 export type DoorParts = {
 	readonly options: DoorOptions;
-	readonly behind: () => Behind;
+	readonly upstream: () => Upstream;
 	readonly clock: Clock;
 	readonly log: Log;
 	readonly closers: Closers;
@@ -39,7 +39,7 @@ export type ApiDoor = {
 };
 
 /** Opens the one port that a node needs: HTTPS and MQTT. Handshakes wait until there is a certificate. */
-export async function openApi({options, behind, clock, log, closers}: DoorParts): Promise<ApiDoor> {
+export async function openApi({options, upstream, clock, log, closers}: DoorParts): Promise<ApiDoor> {
 	const gate = createMqttGate(clock);
 	// Until it is known who leads.
 	gate.hold();
@@ -49,7 +49,7 @@ export async function openApi({options, behind, clock, log, closers}: DoorParts)
 		onCut: (why, address) => quiet(why, () => log.warn({why, address}, 'a connection that had not logged in was closed')),
 	});
 	const gateway = createGateway({
-		behind,
+		upstream,
 		tls: 'later',
 		newcomers,
 		onMqtt: socket =>
@@ -109,7 +109,7 @@ export async function openOthers(parts: DoorParts, door: ApiDoor, certificate: C
 	};
 }
 
-/** The door for tools that speak plain MQTT; nobody listens there when they meet elsewhere. */
+/** The door for tools that speak MQTT alone; there is none where the broker is elsewhere. */
 async function openMqtt(
 	{options, log, closers}: DoorParts,
 	{gate, newcomers}: ApiDoor,

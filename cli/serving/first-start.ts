@@ -20,7 +20,7 @@ export async function refuseLostStore(
 ): Promise<void> {
 	if (isNew || store === 'memory') return;
 	const read = await metaFrom(driver);
-	// What cannot be read is told by whoever loads it.
+	// What cannot be read is told when it is loaded.
 	if (!read.ok || read.meta !== undefined) return;
 	refuse(home, store);
 }

@@ -10,7 +10,7 @@ import {failedError} from '../command.js';
 
 export type Login = {
 	readonly credential: Credential;
-	/** By a token, just now: whoever gave it means this cluster, whatever the node remembers. */
+	/** By a token, just now: the person who gave it means this cluster, whatever the node remembers. */
 	readonly isNew: boolean;
 	/** What was asked for and does not matter any more. */
 	readonly notes: readonly string[];

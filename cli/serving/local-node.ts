@@ -1,38 +1,39 @@
-// A node of this process: its cache, its runtime, its tree.
+// A node of this process: its runtime, its Secrets, its tree.
 
 import {homedir} from 'node:os';
 import {kubernetesArchitecture} from '../../api/architecture.js';
 import type {Labels} from '../../api/object.js';
 import {openNode, type NodeSystem, type NodeOptions} from '../../actors/node/start.js';
 import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
-import type {NodeSecrets} from '../../actors/node/runtime/secrets-port.js';
+import type {FetchSecret, NodeSecrets} from '../../actors/node/runtime/secrets-port.js';
 import type {SimulatedNetwork} from '../../agent/simulated/host.js';
 import {createProcessRuntime} from '../../agent/process-runtime.js';
+import {createSecretCache} from '../../agent/secret-cache.js';
 import type {UserRange} from '../../agent/process/users/pod-users.js';
 import type {LifecycleEvent} from '../../system/kernel/observer.js';
+import {readOrMakeKey} from '../../system/files/key-file.js';
 import type {MetaOutcome} from '../../system/store/store.js';
-import {observerOf, type Ground} from './ground.js';
-import {usualHomes, type Home} from '../files/home.js';
-import type {Log} from './log.js';
+import {observerOf} from './process-parts.js';
+import {usualHomes} from '../files/home.js';
 import {opened} from './opened.js';
+import type {ServeContext} from './serve.js';
 import type {HostPathsChoice, RuntimeChoice} from './up-options.js';
 
 export type LocalNodeOptions = Pick<
 	NodeOptions,
 	'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'measure' | 'secrets' | 'onServers' | 'onInStep' | 'followsAny'
 > & {
-	readonly ground: Ground;
-	readonly log: Log;
+	readonly context: ServeContext;
 	readonly onLifecycle: (event: LifecycleEvent) => void;
-	readonly fail: (message: string) => void;
 };
 
 /** Loads the cache; the tree begins with `begin`. */
-export function openLocalNode({ground, log, onLifecycle, fail, name, ...rest}: LocalNodeOptions): Promise<NodeSystem> {
+export function openLocalNode({context, onLifecycle, name, ...rest}: LocalNodeOptions): Promise<NodeSystem> {
+	const {processParts, log, fail} = context;
 	return opened<NodeSystem>(done =>
 		openNode(
 			{
-				...ground,
+				...processParts,
 				...rest,
 				name,
 				labels: labelsOf(name),
@@ -46,7 +47,7 @@ export function openLocalNode({ground, log, onLifecycle, fail, name, ...rest}: L
 	);
 }
 
-/** An empty one was lost by whoever keeps it, and costs nothing: a server tells again what was in it. */
+/** One that is empty was lost where it is kept, and costs nothing: a server tells again what was in it. */
 function lostCache(name: string, message: string, found: MetaOutcome): string {
 	if (found.ok && found.meta === undefined)
 		return `the cache of node "${name}" was emptied; start the agent again: it is told again what it had`;
@@ -61,21 +62,21 @@ const labelsOf = (name: string): Labels => ({
 
 export type RuntimeOptions = {
 	readonly choice: RuntimeChoice;
-	readonly home: Home;
 	/** Where the node's cache is, if that is a folder. */
 	readonly cache: string | undefined;
 	readonly secrets: NodeSecrets;
 	readonly hostPaths: HostPathsChoice;
 	readonly users: UserRange | undefined;
 	readonly processes: number | undefined;
-	/** What is to be told to whoever starts this. */
+	/** What the person who starts this is to be told. */
 	readonly onNote: (note: string) => void;
 	/** Where simulated nodes of one process get the addresses of their pods. */
 	readonly network?: SimulatedNetwork;
 };
 
-export async function openRuntime(options: RuntimeOptions, {clock, random}: Ground, log: Log): Promise<Runtime> {
-	const {choice, home, cache, secrets, hostPaths, users, processes, onNote, network} = options;
+export async function openRuntime(options: RuntimeOptions, {processParts, home, log}: ServeContext): Promise<Runtime> {
+	const {clock, random} = processParts;
+	const {choice, cache, secrets, hostPaths, users, processes, onNote, network} = options;
 	if (choice === 'simulated')
 		return (await import('../../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
 	return createProcessRuntime({
@@ -89,6 +90,19 @@ export async function openRuntime(options: RuntimeOptions, {clock, random}: Grou
 		processes,
 		onWarning: message => log.warn(message),
 		onNote,
+	});
+}
+
+/**
+ * The Secrets of a node: asked for where they are needed, and kept sealed with a key of the home. Throws where the key's file holds no key,
+ * and errno exceptions.
+ */
+export async function openNodeSecrets(fetch: FetchSecret, {home, log}: ServeContext): Promise<NodeSecrets> {
+	return createSecretCache({
+		directory: home.secrets,
+		key: await readOrMakeKey(home.nodeKey),
+		fetch,
+		onWarning: message => log.warn(message),
 	});
 }
 

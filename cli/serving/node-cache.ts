@@ -1,5 +1,5 @@
-// A node's cache: a folder or a Redis. It belongs to one node, since what it holds is what that node was told; and whoever looks after the
-// node hears at once when it takes no writes.
+// A node's cache: a folder or a Redis. It belongs to one node, since what it holds is what that node was told; and when it takes no writes
+// the log says so at once.
 
 import path from 'node:path';
 import {AppError} from '../../api/errors.js';
@@ -9,7 +9,7 @@ import {noMeta} from '../../system/store/meta.js';
 import type {Meta, StoreDriver} from '../../system/store/store.js';
 import {commitTo, metaFrom, recordsFrom} from '../../system/store/store-calls.js';
 import {quietly, type Log} from './log.js';
-import {openSoundCache} from './sound-cache.js';
+import {openLevelCache, openSoundCache} from './sound-cache.js';
 import {failedError} from '../command.js';
 
 /** Opens the cache at a folder or `redis://…`. Throws an AppError when it cannot be used, or is another node's. */
@@ -34,7 +34,7 @@ export async function openNodeCache(place: string, node: string, clock: Clock, l
 }
 
 async function openCache(place: string, onTrouble: (message: string) => void, log: Log): Promise<StoreDriver> {
-	if (!isRedis(place)) return (await import('./level-cache.js')).openLevelCache(path.resolve(place), log);
+	if (!isRedis(place)) return openLevelCache(path.resolve(place), log);
 	const {openRedisStore, setRedisAside} = await import('../../system/store/redis-store.js');
 	const open = (): Promise<StoreDriver> => openRedisStore(place, onTrouble);
 	return openSoundCache({open, setAside: () => setRedisAside(place), finding: message => message}, log);
@@ -58,7 +58,7 @@ function tellingOf(node: string, clock: Clock, log: Log) {
 
 const ownerKey = `${storePrefix}owner`;
 
-/** Writes the node's name into a cache that is nobody's yet; two that try at once are told apart by the fence. */
+/** Writes the node's name into a cache that has no owner yet; two agents that try at once are told apart by the fence. */
 async function claim(driver: StoreDriver, node: string, place: string): Promise<void> {
 	const meta = await metaOf(driver, place);
 	const owner = await ownerOf(driver, place);

@@ -7,7 +7,7 @@ export type Holder = {readonly pid: number; readonly name: string};
 /** The state of a listening socket in /proc/net/tcp. */
 const listening = '0A';
 
-/** The holder of a TCP port, on whatever address; undefined when nobody is seen to hold it. */
+/** The holder of a TCP port, on whatever address; undefined when no process is seen to hold it. */
 export function holderOf(port: number): Holder | undefined {
 	const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap(table => listenersIn(linesOf(table), port)));
 	if (sockets.size === 0) return undefined;

@@ -1,24 +1,26 @@
 // The frame around every process that serves from a home: `up`, `server` and `agent`. One at a time in a home; ready is said once
-// everything is; whatever fails before leaves nothing open.
+// everything is; a start that fails leaves nothing open.
 
 import {rmSync} from 'node:fs';
 import {AppError} from '../../api/errors.js';
 import {closeInheritedDescriptors} from '../../agent/process/os/descriptors.js';
 import {writeFileAtomic} from '../../system/files/atomic-file.js';
+import {createDeferred} from '../../system/time/deferred.js';
 import {createClosers, type Closers} from './closers.js';
 import {nounOf, type Endpoints, type ServingCommand} from '../files/endpoints.js';
-import {endingOf} from './ending.js';
 import {homeOf, type Home} from '../files/home.js';
 import {openLog, type Log} from './log.js';
+import {openProcessParts, type ProcessParts} from './process-parts.js';
 import {makeFolder} from '../files/make-folder.js';
 import {refuseIfRunning} from '../files/processes.js';
 import {failedError} from '../command.js';
 
-export type Stage = {
+export type ServeContext = {
 	readonly home: Home;
+	readonly processParts: ProcessParts;
 	readonly log: Log;
 	readonly closers: Closers;
-	/** Ends the process: something failed for good. */
+	/** Ends the process, since something failed for good: it must not linger half alive, where a service manager would start it again. */
 	readonly fail: (message: string) => void;
 };
 
@@ -31,32 +33,47 @@ export type Ready = {
 };
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
-export async function serve(command: ServingCommand, root: string, start: (stage: Stage) => Promise<Ready>): Promise<number> {
+export async function serve(command: ServingCommand, root: string, start: (context: ServeContext) => Promise<Ready>): Promise<number> {
 	closeInheritedDescriptors();
 	refuseIfRunning(root);
 	const home = homeOf(root);
 	makeFolder(home.data);
 	const log = openLog(home.log);
 	const closers = createClosers();
-	const ending = endingOf(log);
-	const starting = started({home, log, closers, fail: ending.fail}, start, command);
-	const early = await Promise.race([starting.then(() => undefined), ending.promise]);
-	const {code, reason} = early ?? (await ending.promise);
+	const signal = firstSignal();
+	const processParts = openProcessParts();
+	closers.add(processParts.close);
+	const starting = started({home, processParts, log, closers, fail: message => fail(log, message)}, start, command);
+	const early = await Promise.race([starting.then(() => undefined), signal]);
+	const reason = `stopping (${early ?? (await signal)})`;
 	log.info(reason);
 	process.stdout.write(`\n${reason}\n`);
 	await closers.closeAll();
-	// Whoever waits for another host to answer is not waited for.
-	if (early !== undefined) process.exit(code);
+	// A start that waits for another host to answer is not waited for.
+	if (early !== undefined) process.exit(0);
 	const {farewell} = await starting;
 	log.info(farewell);
 	process.stdout.write(`${farewell}\n`);
-	return code;
+	return 0;
 }
 
-async function started(stage: Stage, start: (stage: Stage) => Promise<Ready>, command: ServingCommand): Promise<Ready> {
-	const {home, log, closers} = stage;
+/** The first signal stops in good order; a person who cannot wait may send a second. A terminal that closes is like a SIGTERM. */
+function firstSignal(): Promise<NodeJS.Signals> {
+	const {promise, resolve} = createDeferred<NodeJS.Signals>();
+	for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal));
+	return promise;
+}
+
+function fail(log: Log, message: string): never {
+	log.fatal(message);
+	process.stderr.write(`error: ${message}\n`);
+	process.exit(1);
+}
+
+async function started(context: ServeContext, start: (context: ServeContext) => Promise<Ready>, command: ServingCommand): Promise<Ready> {
+	const {home, log, closers} = context;
 	try {
-		const ready = await start(stage);
+		const ready = await start(context);
 		await writeFileAtomic(home.endpoints, `${JSON.stringify(ready.endpoints)}\n`, 0o600);
 		closers.add(() => rmSync(home.endpoints, {force: true}));
 		log.info(ready.endpoints, `the ${nounOf(command)} is ready`);
@@ -66,7 +83,7 @@ async function started(stage: Stage, start: (stage: Stage) => Promise<Ready>, co
 		log.error(error instanceof Error ? error.message : String(error));
 		// Why it could not start is what people have to hear.
 		await closers.closeAll().catch((late: unknown) => log.warn(late, 'not everything could be closed'));
-		// What could not start has failed, whatever it was that failed. Of an agent scripts want to know: not reached, or refused?
+		// What could not start has failed, for one reason as for another. Of an agent scripts want to know: not reached, or refused?
 		throw error instanceof AppError && command !== 'agent' ? failedError(error.message) : error;
 	}
 }

@@ -2,21 +2,17 @@
 
 import {serve} from './serve.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
-import {openGround} from './ground.js';
 import {kubeconfigNotes} from '../files/home-flag.js';
-import {openLeader} from './leader.js';
+import {openControlServer} from './control-server.js';
 import {isShared} from './stores.js';
 import type {ServerOptions} from './up-options.js';
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
 export function runServer(options: ServerOptions): Promise<number> {
-	return serve('server', options.home, async stage => {
-		const {closers, log, fail} = stage;
-		const ground = openGround();
-		closers.add(ground.close);
-		const {url, doors} = await openLeader({
-			stage,
-			ground,
+	return serve('server', options.home, async context => {
+		const {log, fail} = context;
+		const {url, doors} = await openControlServer({
+			context,
 			options,
 			ownNodes: new Map(),
 			onStandby(reason) {

@@ -138,7 +138,7 @@ export function maxProcessesOf(flags: Flags, problems: string[]): number | undef
 export const maxProcessesArguments = (count: number | undefined): readonly string[] =>
 	count === undefined ? [] : [`--max-processes=${count}`];
 
-/** Whoever reaches a cluster may make pods: as long as that is only this host, its folders are as open to them as they were. */
+/** A client that reaches a cluster may make pods: as long as only this host does, its folders are as open to it as they were. */
 export const isOnLoopback = ({api, web, mqtt, advertise}: DoorOptions): boolean =>
 	advertise === undefined && [api, web, mqtt].every(({host}) => isLoopback(host));
 

@@ -1,5 +1,5 @@
-// What several servers share beside objects, read without leading: a standby shows the right certificate, and whoever lacks the
-// cluster's key is told at once.
+// What several servers share beside objects, read without leading: a standby shows the right certificate, and a server that
+// lacks the cluster's key is told at once.
 
 import {AppError} from '../../api/errors.js';
 import {vaultStoreKey} from '../../api/keys.js';

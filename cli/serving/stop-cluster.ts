@@ -56,7 +56,7 @@ async function doubtOf(home: string): Promise<AppError | undefined> {
 	return failedError(`${unknown}; process ${holder.pid} (${holder.name}) uses ${data}: stop it with kill ${holder.pid}${then}`);
 }
 
-/** Why nobody knows what is in a folder that is there. */
+/** Why it cannot be known what is in a folder that is there. */
 function obstacleTo(folder: string): string | undefined {
 	try {
 		accessSync(folder, constants.R_OK | constants.X_OK);

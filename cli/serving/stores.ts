@@ -5,8 +5,7 @@ import type {Election} from '../../system/leadership/election.js';
 import {createMemoryStore} from '../../system/store/memory-store.js';
 import {createSoleElection} from '../../system/leadership/sole-election.js';
 import type {StoreDriver} from '../../system/store/store.js';
-import type {Ground} from './ground.js';
-import type {Log} from './log.js';
+import type {ServeContext} from './serve.js';
 import type {StoreChoice} from './up-options.js';
 
 export type Stores = {
@@ -19,11 +18,11 @@ export type Stores = {
 
 export const isShared = (store: StoreChoice): boolean => /^etcds?:/.test(store);
 
-/** `data` is where an embedded store is kept. */
-export async function storesOf(store: StoreChoice, data: string, {clock, random, executor}: Ground, log: Log): Promise<Stores> {
+export async function storesOf(store: StoreChoice, {home, processParts, log}: ServeContext): Promise<Stores> {
+	const {clock, random, executor} = processParts;
 	if (store === 'memory') return sole(() => Promise.resolve(createMemoryStore(executor.defer)));
 	if (!isShared(store))
-		return sole(async () => (await import('../../system/store/level-store.js')).openLevelStore(path.join(data, 'control')));
+		return sole(async () => (await import('../../system/store/level-store.js')).openLevelStore(path.join(home.data, 'control')));
 	const [{connectEtcd}, {createEtcdStore}, {createEtcdElection}] = await Promise.all([
 		import('../../system/store/etcd-client.js'),
 		import('../../system/store/etcd-store.js'),

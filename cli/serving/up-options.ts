@@ -13,7 +13,7 @@ export type DoorOptions = {
 	readonly mqtt: HostPort;
 	/** What agents and kubeconfigs are told instead of where the API listens. */
 	readonly advertise: Advertised | undefined;
-	/** Where actors and tools meet, when it is not the server itself. */
+	/** The broker, when it is not the server itself. */
 	readonly broker: OutsideBrokerChoice | undefined;
 };
 
@@ -35,7 +35,7 @@ export type ServerOptions = DoorOptions & {
 	readonly store: StoreChoice;
 	/** A new cluster begins also where the home has served another, whose store is empty now. */
 	readonly isNew: boolean;
-	/** To run in the background: `cli/serving/detach.ts` takes such options, who serves never sees them. */
+	/** To run in the background: `cli/serving/detach.ts` takes such options, a process that serves never sees them. */
 	readonly detach: boolean;
 };
 

@@ -11,15 +11,13 @@ import {createMemoryStore} from '../../system/store/memory-store.js';
 import type {StoreDriver} from '../../system/store/store.js';
 import {createClosers, type Closers} from './closers.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
-import {openGround, type Ground} from './ground.js';
 import {homeFlag, kubeconfigNotes} from '../files/home-flag.js';
-import {openLeader} from './leader.js';
-import {openLocalNode, openRuntime} from './local-node.js';
-import type {Log} from './log.js';
-import {openNodeSecrets} from './node-secrets.js';
+import {openControlServer} from './control-server.js';
+import {openLocalNode, openNodeSecrets, openRuntime} from './local-node.js';
 import {stopped} from './opened.js';
-import {serve, type Stage} from './serve.js';
-import type {Term} from './term.js';
+import {serve, type ServeContext} from './serve.js';
+import {openLevelCache} from './sound-cache.js';
+import type {TermParts} from './term-parts.js';
 import type {UpOptions} from './up-options.js';
 import {failedError} from '../command.js';
 
@@ -28,23 +26,20 @@ import {failedError} from '../command.js';
  * system's, for tests that plant a bug in it.
  */
 export function runUp(options: UpOptions, design?: ControlOptions['design']): Promise<number> {
-	return serve('up', options.home, async stage => {
-		const ground = openGround();
-		stage.closers.add(ground.close);
+	return serve('up', options.home, async context => {
 		const nodes = new Map<string, NodeSystem>();
 		const behindNodes = createClosers();
 		// After the doors and the control plane: these are opened before the nodes, and close before them.
-		stage.closers.add(async () => {
+		context.closers.add(async () => {
 			await Promise.all([...nodes.values()].map(stopped));
 			await behindNodes.closeAll();
 		});
 		const names = [options.node, ...Array.from({length: options.simulatedNodes}, (_, index) => `sim-${index + 1}`)];
-		const {url, doors, term, otherLeader} = await openLeader({
-			stage,
-			ground,
+		const {url, doors, term, otherLeader} = await openControlServer({
+			context,
 			options,
 			ownNodes: new Map(names.map(name => [name, () => nodes.get(name)?.system])),
-			onStandby: reason => stage.fail(`the store is lost: ${reason}`),
+			onStandby: reason => context.fail(`the store is lost: ${reason}`),
 			...(design === undefined ? {} : {design}),
 		});
 		const current = term();
@@ -52,10 +47,10 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 			throw failedError(`${otherLeader()?.api ?? 'another server'} leads over ${options.store}; troupe server stands by it`);
 		const notes = [...kubeconfigNotes()];
 		const onNote = (note: string): void => {
-			stage.log.warn(note);
+			context.log.warn(note);
 			notes.push(note);
 		};
-		const around: Surroundings = {options, ground, stage, closers: behindNodes, term: current, network: createSimulatedNetwork(), onNote};
+		const around: NodeContext = {options, context, closers: behindNodes, term: current, network: createSimulatedNetwork(), onNote};
 		for (const name of names) nodes.set(name, await openNodeOf(name, around));
 		for (const node of nodes.values()) node.begin();
 		const endpoints: Endpoints = {command: 'up', api: url, ...doors, pid: process.pid, notes};
@@ -64,28 +59,26 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 	});
 }
 
-type Surroundings = {
+type NodeContext = {
 	readonly options: UpOptions;
-	readonly ground: Ground;
-	readonly stage: Stage;
+	readonly context: ServeContext;
 	readonly closers: Closers;
-	readonly term: Term;
+	readonly term: TermParts;
 	readonly network: SimulatedNetwork;
 	readonly onNote: (note: string) => void;
 };
 
-async function openNodeOf(name: string, {options, ground, stage, closers, term, network, onNote}: Surroundings): Promise<NodeSystem> {
-	const {log, fail, home} = stage;
+async function openNodeOf(name: string, {options, context, closers, term, network, onNote}: NodeContext): Promise<NodeSystem> {
+	const {processParts, home} = context;
 	const isOwn = name === options.node;
-	// The cache first: whoever has it may use the runtime's folder.
-	const driver = await cacheOf(isOwn && options.store !== 'memory' ? path.join(home.data, 'node') : undefined, ground, log);
+	// The cache first: the process that has it may use the runtime's folder.
+	const driver = await cacheOf(isOwn && options.store !== 'memory' ? path.join(home.data, 'node') : undefined, context);
 	closers.add(driver.close);
 	const fetch = term.secretsFor(name);
-	const secrets = isOwn ? await openNodeSecrets(home, fetch, log) : uncachedSecrets(fetch);
+	const secrets = isOwn ? await openNodeSecrets(fetch, context) : uncachedSecrets(fetch);
 	const runtime: Runtime = await openRuntime(
 		{
 			choice: isOwn ? options.runtime : 'simulated',
-			home,
 			cache: undefined,
 			secrets,
 			hostPaths: options.hostPaths,
@@ -94,16 +87,13 @@ async function openNodeOf(name: string, {options, ground, stage, closers, term, 
 			onNote,
 			network,
 		},
-		ground,
-		log,
+		context,
 	);
 	closers.add(runtime.close);
-	const links = ground.linksOf(name);
-	const boot = ground.random.uuid();
+	const links = processParts.linksOf(name);
+	const boot = processParts.random.uuid();
 	return openLocalNode({
-		ground,
-		log,
-		fail,
+		context,
 		name,
 		links,
 		boot,
@@ -116,7 +106,7 @@ async function openNodeOf(name: string, {options, ground, stage, closers, term, 
 	});
 }
 
-async function cacheOf(directory: string | undefined, {executor}: Ground, log: Log): Promise<StoreDriver> {
-	if (directory === undefined) return createMemoryStore(executor.defer);
-	return (await import('./level-cache.js')).openLevelCache(directory, log);
+function cacheOf(directory: string | undefined, {processParts, log}: ServeContext): Promise<StoreDriver> {
+	if (directory === undefined) return Promise.resolve(createMemoryStore(processParts.executor.defer));
+	return openLevelCache(directory, log);
 }

@@ -47,7 +47,6 @@ export function startBeatThread({servers, clock, onLine, onSilent, onProblem, ..
 	let closed = false;
 	let cancelMove: Cancel = () => undefined;
 	let cancelStart: Cancel | undefined;
-	let ended: () => void = () => undefined;
 
 	const start = (): Worker => {
 		const workerData: BeatWork = {...login, servers: told, movement};
@@ -55,7 +54,6 @@ export function startBeatThread({servers, clock, onLine, onSilent, onProblem, ..
 		worker.on('message', (news: BeatNews) => (news === 'silent' ? onSilent?.() : onLine?.(news === 'stands')));
 		worker.on('error', (error: Error) => onProblem?.(`the thread of the beat failed: ${error.message}`));
 		worker.once('exit', () => {
-			ended();
 			if (closed) return;
 			onLine?.(false);
 			cancelStart = clock.after(limits.movementMs, () => (thread = start()));
@@ -80,7 +78,7 @@ export function startBeatThread({servers, clock, onLine, onSilent, onProblem, ..
 		cancelMove();
 		cancelStart?.();
 		if (thread.threadId < 0) return;
-		const exit = new Promise<void>(resolve => (ended = resolve));
+		const exit = new Promise<void>(resolve => void thread.once('exit', () => resolve()));
 		const cancel = clock.after(limits.linkCloseMs, () => void thread.terminate());
 		say({type: 'close'});
 		await exit;

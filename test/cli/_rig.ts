@@ -101,7 +101,7 @@ export async function openCluster(t: ExecutionContext) {
 	const cluster = testCluster(Date.now());
 	const bugs: Error[] = [];
 	const gateway = createGateway({
-		behind: () => ({
+		upstream: () => ({
 			type: 'serving',
 			control: cluster.control,
 			authenticate: given => (given === token ? {name: 'admin', role: 'admin'} : undefined),

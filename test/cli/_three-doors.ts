@@ -47,7 +47,7 @@ export async function openDoors(t: ExecutionContext) {
 	control.begin();
 	const plane = controlPlaneOf({control, ownNodes: () => [], clock: systemClock});
 	const gateway = createGateway({
-		behind: () => ({
+		upstream: () => ({
 			type: 'serving',
 			control: plane,
 			authenticate: token => (token === 'admin' ? admin : undefined),

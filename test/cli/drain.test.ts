@@ -85,7 +85,7 @@ test('after one refusal nothing more is asked of the node, and nothing of it is 
 		disableEviction: false,
 		dryRun: false,
 	};
-	const watcher = {onGone: () => t.fail('none is gone'), onStanding: () => undefined};
+	const watcher = {onGone: () => t.fail('none is gone'), onProgress: () => undefined};
 	const draining = evictAll(client as Client, {node: 'a', known: []}, options, watcher, noDeadline);
 	await t.throwsAsync(draining, {message: /^default\/pod-0 cannot be evicted: /});
 	const before = asked.length;
@@ -114,7 +114,7 @@ test('just those pods are evicted that were looked at, each once, and none that 
 	};
 	const options = {...nothingGivenUp, graceSeconds: 7, podSelector: undefined, disableEviction: false, dryRun: false};
 	const gone: string[] = [];
-	const watcher = {onGone: ({metadata}: Pod) => gone.push(metadata.name), onStanding: () => undefined};
+	const watcher = {onGone: ({metadata}: Pod) => gone.push(metadata.name), onProgress: () => undefined};
 	await evictAll(client as Client, {node: 'a', known: []}, options, watcher, noDeadline);
 	t.deepEqual(evictions, [
 		{preconditions: {uid: 'one'}, gracePeriodSeconds: 7},

@@ -11,7 +11,7 @@ import {readyText} from '../../cli/files/endpoints.js';
 import {kubeconfigNotes} from '../../cli/files/home-flag.js';
 import {looksLikeHome} from '../../cli/files/home-contents.js';
 import {homeOf} from '../../cli/files/home.js';
-import {openStanding} from '../../cli/serving/standing.js';
+import {openReadiness} from '../../cli/serving/readiness.js';
 import {limits} from '../../api/limits.js';
 import {makeDirectory} from '../../system/files/make-directory.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
@@ -136,12 +136,12 @@ test('a folder that can never be made is told at once', t => {
 
 test('an agent is ready when it is in step, or when nobody answers; one that is refused is not', async t => {
 	const clock = new ManualClock();
-	const inStep = openStanding(clock);
+	const inStep = openReadiness(clock);
 	inStep.inStep();
 	t.deepEqual(await inStep.known, []);
-	const alone = openStanding(clock);
+	const alone = openReadiness(clock);
 	alone.problem('connect ECONNREFUSED');
-	const refused = openStanding(clock);
+	const refused = openReadiness(clock);
 	refused.refused();
 	clock.advance(limits.agentReadyMs);
 	t.deepEqual(await alone.known, ['the control plane does not answer yet (connect ECONNREFUSED); pods of the cache run']);

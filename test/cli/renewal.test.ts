@@ -61,7 +61,7 @@ async function shakes(t: ExecutionContext, port: number, ca: string): Promise<vo
 test('the doors of the API and of browsers show another certificate from the next handshake on', async t => {
 	const make = () => ensureCertificates(vaults(), {names: [], nowMs: Date.now()});
 	const [before, after] = await Promise.all([make(), make()]);
-	const gateway = createGateway({behind: () => ({type: 'standby', leader: undefined}), tls: before, version: '0', clock: systemClock});
+	const gateway = createGateway({upstream: () => ({type: 'standby', leader: undefined}), tls: before, version: '0', clock: systemClock});
 	const web = createWeb({
 		about: () => ({version: '0', api: '', mqtt: ''}),
 		onMqttUpgrade: (_request, socket) => socket.destroy(),

@@ -28,7 +28,7 @@ async function cluster(t: ExecutionContext) {
 	const backend = testCluster(systemClock.nowMs());
 	const bugs: unknown[] = [];
 	const gateway = createGateway({
-		behind: () => ({
+		upstream: () => ({
 			type: 'serving',
 			control: backend.control,
 			authenticate: token => (token === 'troupe-x' ? {name: 'admin', role: 'admin'} : undefined),

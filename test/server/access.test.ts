@@ -10,7 +10,7 @@ import {pinOfJoinToken} from '../../api/join-token.js';
 import {brokerConfigPath, type BrokerConfigAnswer} from '../../api/broker-config.js';
 import {caPath, joinPath, tokensPath, type JoinAnswer, type TokenAnswer, type TokenRow} from '../../api/join.js';
 import {ensureCertificates, pinOf} from '../../server/certificates.js';
-import {createGateway, type Behind} from '../../server/gateway.js';
+import {createGateway, type Upstream} from '../../server/gateway.js';
 import {connectionBounds} from '../../server/listener.js';
 import {createMqttGate} from '../../server/mqtt-gate.js';
 import {openTokens} from '../../server/tokens.js';
@@ -39,11 +39,11 @@ async function openServer(t: ExecutionContext, bounds = connectionBounds, broker
 		isOwnNode: (name: string) => name === 'vm',
 		cut: (login: string) => void cut.push(login),
 	};
-	const serving: Behind = {type: 'serving', control: cluster.control, authenticate: tokens.authenticate, access};
-	const state: {behind: Behind} = {behind: serving};
+	const serving: Upstream = {type: 'serving', control: cluster.control, authenticate: tokens.authenticate, access};
+	const state: {upstream: Upstream} = {upstream: serving};
 	const gate = createMqttGate(systemClock);
 	const gateway = createGateway({
-		behind: () => state.behind,
+		upstream: () => state.upstream,
 		tls: certificate,
 		onMqtt: socket => gate.attach(socket, 'test'),
 		version: '0.1.0',
@@ -198,7 +198,7 @@ test('the authority is shown to everybody', async t => {
 
 test('a standby names the leader to everyone, is alive and not ready', async t => {
 	const {port, certificate, state, serving, admin, call} = await openServer(t);
-	state.behind = {type: 'standby', leader: 'https://b:2'};
+	state.upstream = {type: 'standby', leader: 'https://b:2'};
 	const url = `https://127.0.0.1:${port}`;
 	for (const [path, status] of [
 		['/livez', 200],
@@ -218,13 +218,13 @@ test('a standby names the leader to everyone, is alive and not ready', async t =
 		t.regex((JSON.parse(answer.text) as StatusBody).message, /this server is a standby; the leader is https:\/\/b:2/);
 	}
 	t.is((await ask(url + caPath, {ca: certificate.ca})).status, 200);
-	state.behind = {type: 'standby', leader: undefined};
+	state.upstream = {type: 'standby', leader: undefined};
 	t.is((await ask(`${url}/api`, {ca: certificate.ca})).headers['troupe-leader'], '');
-	state.behind = {type: 'standby', leader: undefined, storeAnswers: false};
+	state.upstream = {type: 'standby', leader: undefined, storeAnswers: false};
 	const blind = await ask(`${url}/api`, {ca: certificate.ca});
 	t.deepEqual([blind.status, blind.headers['troupe-leader']], [503, '']);
 	t.is((JSON.parse(blind.text) as StatusBody).message, 'no server leads: the store does not answer');
-	state.behind = serving;
+	state.upstream = serving;
 	await call(200, admin, 'GET', '/api');
 });
 

@@ -284,7 +284,7 @@ test('over TLS a known client is served, and one that says nothing, or never all
 	const {control} = testCluster();
 	const open = async (bounds: ConnectionBounds): Promise<number> => {
 		const gateway = createGateway({
-			behind: () => ({
+			upstream: () => ({
 				type: 'serving',
 				control,
 				authenticate: token => (token === 'x' ? {name: 'root', role: 'admin'} : undefined),
@@ -318,7 +318,7 @@ test('as long as there is no certificate handshakes wait instead of failing; a s
 	const {ca, cert, key} = await ensureCertificates(vaults(), {names: [], nowMs: systemClock.nowMs()});
 	const mqtt: tls.TLSSocket[] = [];
 	const gateway = createGateway({
-		behind: () => ({type: 'standby', leader: undefined}),
+		upstream: () => ({type: 'standby', leader: undefined}),
 		tls: 'later',
 		onMqtt: socket => void mqtt.push(socket),
 		version: '0.1.0',

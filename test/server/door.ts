@@ -30,7 +30,7 @@ export async function openDoor(
 ) {
 	const bugs: unknown[] = [];
 	const gateway = createGateway({
-		behind: () => ({
+		upstream: () => ({
 			type: 'serving',
 			control: cluster.control,
 			authenticate: token => (token === undefined ? undefined : identities[token]),

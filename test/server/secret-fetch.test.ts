@@ -5,7 +5,7 @@ import {base64Of} from '../../api/base64.js';
 import type {Draft} from '../../api/object.js';
 import {createSecretFetch} from '../../agent/secret-fetch.js';
 import {ensureCertificates} from '../../server/certificates.js';
-import {createGateway, type Behind} from '../../server/gateway.js';
+import {createGateway, type Upstream} from '../../server/gateway.js';
 import {sealsOf} from '../../server/seal.js';
 import {sealedDraft} from '../../server/secrets.js';
 import {systemClock} from '../../system/time/clock.js';
@@ -17,15 +17,15 @@ const seals = sealsOf(new Uint8Array(32));
 
 const certificate = ensureCertificates({cluster: plainVault(), own: plainVault()}, {names: [], nowMs: Date.now()});
 
-async function openServer(t: ExecutionContext, behind: () => Behind): Promise<string> {
+async function openServer(t: ExecutionContext, upstream: () => Upstream): Promise<string> {
 	const {ca, cert, key} = await certificate;
-	const gateway = createGateway({behind, tls: {ca, cert, key}, version: '0.1.0', clock: systemClock});
+	const gateway = createGateway({upstream, tls: {ca, cert, key}, version: '0.1.0', clock: systemClock});
 	const {port} = await gateway.listen('127.0.0.1', 0);
 	t.teardown(() => gateway.close());
 	return `https://127.0.0.1:${port}`;
 }
 
-function leader(): () => Behind {
+function leader(): () => Upstream {
 	const cluster = testCluster();
 	const env = [{name: 'P', valueFrom: {secretKeyRef: {name: 'db', key: 'password'}}}];
 	const envFrom = [{secretRef: {name: 'missing'}}];

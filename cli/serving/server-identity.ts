@@ -1,4 +1,4 @@
-// What a server shows of itself, whoever leads: its doors with their certificate, and the kubeconfig of its home.
+// What a server shows of itself, whether it leads or not: its doors with their certificate, and the kubeconfig of its home.
 
 import type {Certificate} from '../../server/gateway.js';
 import type {CertificateRequest} from '../../server/certificates.js';
@@ -10,7 +10,7 @@ import {certificateNames} from './addresses.js';
 import {openOthers, type ApiDoor, type DoorParts, type OpenedDoors, type OtherDoors} from './doors.js';
 import type {Home} from '../files/home.js';
 
-export type Face = {
+export type ServerIdentity = {
 	readonly self: ServerInfo;
 	/** Where this server's own certificate is kept. Asked only where the cluster's key is known to be the right one. */
 	readonly ownVault: () => Promise<Vault>;
@@ -18,24 +18,24 @@ export type Face = {
 	readonly request: () => CertificateRequest;
 	/** Opens the other doors, the first time; from now on handshakes show this certificate. */
 	readonly openDoors: (certificate: Certificate) => Promise<OtherDoors>;
-	/** Writes the kubeconfig: kubectl asks the leader, `troupe` whoever answers. */
-	readonly introduce: (ca: string, token: string) => Promise<void>;
+	/** Writes the kubeconfig: kubectl asks the leader, `troupe` the first server that answers. */
+	readonly publishKubeconfig: (ca: string, token: string) => Promise<void>;
 	/** The same again, since who leads or which servers there are has changed. */
-	readonly reintroduce: () => Promise<void>;
+	readonly refreshKubeconfig: () => Promise<void>;
 	/** `https://host:port` of every server there is. */
 	readonly servers: () => readonly string[];
 	/** The server that leads, if it is another one. */
 	readonly otherLeader: () => ServerInfo | undefined;
 };
 
-export function faceOf(home: Home, election: Election, self: ServerInfo, doors: DoorParts, api: ApiDoor): Face {
+export function serverIdentityOf(home: Home, election: Election, self: ServerInfo, doors: DoorParts, api: ApiDoor): ServerIdentity {
 	const {options, clock} = doors;
 	let others: Promise<OpenedDoors> | undefined;
-	let introduced: {readonly ca: string; readonly token: string} | undefined;
+	let published: {readonly ca: string; readonly token: string} | undefined;
 	const otherLeader = (): ServerInfo | undefined => otherThan(self, election.leader());
 	const servers = (): readonly string[] => [...new Set([...election.servers().map(server => server.api), self.api])];
-	const introduce = async (ca: string, token: string): Promise<void> => {
-		introduced = {ca, token};
+	const publishKubeconfig = async (ca: string, token: string): Promise<void> => {
+		published = {ca, token};
 		await writeKubeconfig(home.root, {server: otherLeader()?.api ?? self.api, servers: servers(), ca, user: 'admin', token});
 	};
 	return {
@@ -52,8 +52,8 @@ export function faceOf(home: Home, election: Election, self: ServerInfo, doors: 
 			useCertificate(certificate);
 			return places;
 		},
-		introduce,
-		reintroduce: async () => introduced && introduce(introduced.ca, introduced.token),
+		publishKubeconfig,
+		refreshKubeconfig: async () => published && publishKubeconfig(published.ca, published.token),
 		servers,
 		otherLeader,
 	};

@@ -1,4 +1,4 @@
-// What all actor systems of one process stand on: time, chance, the executor, and links between those that live here.
+// What all actor systems of one process share: time, chance, the executor, and links between those that live here.
 
 import type {Clock} from '../../system/time/clock.js';
 import {systemClock} from '../../system/time/clock.js';
@@ -10,7 +10,7 @@ import type {LifecycleEvent, SystemObserver} from '../../system/kernel/observer.
 import {systemRandom, type Random} from '../../system/time/random.js';
 import type {Log} from './log.js';
 
-export type Ground = {
+export type ProcessParts = {
 	readonly clock: Clock;
 	readonly random: Random;
 	readonly executor: Executor;
@@ -18,7 +18,7 @@ export type Ground = {
 	readonly linksOf: (system: string) => Required<Links>;
 };
 
-export function openGround(): Ground & {readonly close: () => void} {
+export function openProcessParts(): ProcessParts & {readonly close: () => void} {
 	const executor = createNactExecutor(systemClock);
 	const [control, bulk] = [createMemoryNetwork({defer: executor.defer}), createMemoryNetwork({defer: executor.defer})];
 	return {
@@ -30,7 +30,7 @@ export function openGround(): Ground & {readonly close: () => void} {
 	};
 }
 
-/** What goes wrong in a system goes to the log; the lives of its actors go on to whoever listens. */
+/** What goes wrong in a system goes to the log; the lives of its actors go on to `onLifecycle`. */
 export const observerOf = (log: Log, onLifecycle: (event: LifecycleEvent) => void): SystemObserver => ({
 	lifecycle(event) {
 		const level = event.type === 'restarted' || event.type === 'unparked' ? 'info' : 'error';

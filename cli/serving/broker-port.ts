@@ -1,4 +1,4 @@
-// Where the actors of one term meet those of other hosts, and tools: the broker in this process, or one elsewhere (`--broker`).
+// How the control system of one term reaches other hosts and tools, and they it: the broker in this process, or one elsewhere (`--broker`).
 
 import {endedBy} from '../../api/client-id.js';
 import {controlSystem} from '../../api/keys.js';
@@ -10,10 +10,11 @@ import {nodeQuota, toolQuota} from '../../system/broker/quotas.js';
 import type {Links} from '../../system/links/link.js';
 import type {OutsideUrl} from '../../system/links/outside-url.js';
 import type {PubSub} from '../../system/links/pubsub.js';
-import type {Ground} from './ground.js';
+import type {Clock} from '../../system/time/clock.js';
 import {quietly, type Log} from './log.js';
+import type {ServeContext} from './serve.js';
 
-export type Meeting = {
+export type BrokerPort = {
 	/** Of the control system. */
 	readonly links: Required<Links>;
 	readonly pubsub: PubSub;
@@ -21,7 +22,7 @@ export type Meeting = {
 	readonly heardSince: Broker['heardSince'];
 	/** Ends the connections of a login, where that can be done from here. */
 	readonly cut: (login: string) => void;
-	/** Takes what comes in at the doors; undefined: it has to go elsewhere. */
+	/** Takes MQTT that comes in at the doors; undefined: it has to go to the broker elsewhere. */
 	readonly taker: Pick<Broker, 'attach'> | undefined;
 	/** The index is loaded: what is retained is served from it, or kept equal to it. */
 	readonly serve: (source: RetainedSource) => void;
@@ -29,14 +30,13 @@ export type Meeting = {
 };
 
 /** `authenticate` says who a token belongs to. */
-export async function openOwnMeeting(
-	ground: Ground,
-	log: Log,
+export async function openOwnBrokerPort(
+	{processParts: {clock}, log}: ServeContext,
 	authenticate: (token: string | undefined) => Identity | undefined,
-): Promise<Meeting> {
+): Promise<BrokerPort> {
 	let source: RetainedSource | undefined;
 	const broker = await createBroker<Identity>({
-		clock: ground.clock,
+		clock,
 		authenticate(user, password) {
 			const identity = authenticate(password);
 			return identity !== undefined && identity.name === user ? identity : undefined;
@@ -45,7 +45,7 @@ export async function openOwnMeeting(
 		retainedSource: {owns: topic => source?.owns(topic) ?? false, match: filter => source?.match(filter) ?? []},
 		endedBy: ({role}, clientId, others) => (role === 'node' ? endedBy(clientId, others, limits.agentAliveMs) : []),
 		quotaOf: ({role}) => (role === 'node' ? nodeQuota : toolQuota),
-		onCounter: counted(log, ground),
+		onCounter: counted(log, clock),
 	});
 	return {
 		links: brokerLinks(broker, controlSystem),
@@ -60,11 +60,15 @@ export async function openOwnMeeting(
 }
 
 /** Rights and logins are that broker's: `troupe broker config` makes them. */
-export async function openOutsideMeeting({clock, random}: Ground, log: Log, server: OutsideUrl): Promise<Meeting> {
+export async function openOutsideBrokerPort(context: ServeContext, server: OutsideUrl): Promise<BrokerPort> {
 	const [{openOutsideBroker}, {startSweeps}] = await Promise.all([
 		import('../../system/links/outside-broker.js'),
 		import('../../server/topic-sweep.js'),
 	]);
+	const {
+		processParts: {clock, random},
+		log,
+	} = context;
 	const boot = random.uuid();
 	const quiet = quietly(clock);
 	const onProblem = (problem: string): void => quiet('problem', () => log.warn(`the broker at ${server.url} cannot be used: ${problem}`));
@@ -85,7 +89,7 @@ export async function openOutsideMeeting({clock, random}: Ground, log: Log, serv
 }
 
 /** What the broker refuses or cuts, each sort of a login at most once in ten seconds: a client that floods must not flood the log. */
-function counted(log: Log, {clock}: Ground): (counter: BrokerCounter, about: string, login?: string) => void {
+function counted(log: Log, clock: Clock): (counter: BrokerCounter, about: string, login?: string) => void {
 	const quiet = quietly(clock);
 	return (counter, about, login = '') => {
 		if (counter !== 'connections') quiet(`${counter} ${login}`, () => log.warn({counter, about}, `broker: ${counter}`));

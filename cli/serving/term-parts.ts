@@ -1,0 +1,284 @@
+// What is open for one leader's term: its control system, its port of the broker, the logins, and what the doors serve of it.
+//
+// It is opened whole and ends whole: `stop` in good order, `drop` at once, as when the term is lost.
+
+import {AppError} from '../../api/errors.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import {address as addressOf, controlSystem, parseAddress, parseObjectKey, vaultStoreKey} from '../../api/keys.js';
+import {detectorPath, nodeKey, syncPath} from '../../actors/addresses.js';
+import {openControl, type ControlSystem, type ControlOptions} from '../../actors/control/start.js';
+import type {Servers} from '../../actors/protocol/sync-message.js';
+import type {FetchSecret} from '../../actors/node/runtime/secrets-port.js';
+import type {Access} from '../../server/access.js';
+import {authorityName} from '../../server/certificates.js';
+import type {Upstream} from '../../server/gateway.js';
+import {openSeals, type Seals} from '../../server/seal.js';
+import {startNodeSigns, type NodeSigns} from '../../server/node-signs.js';
+import {secretForNode} from '../../server/secrets.js';
+import {followExpiry, type TokenExpiry} from '../../server/token-expiry.js';
+import {openTokens, type Tokens} from '../../server/tokens.js';
+import {createTopics, retainedObjects, type Topics} from '../../server/topics.js';
+import {openVault, type Kept, type Vault} from '../../server/vault.js';
+import type {ActorSystem} from '../../system/kernel/actor-system.js';
+import type {Known} from '../../system/index/object-index.js';
+import type {LifecycleEvent} from '../../system/kernel/observer.js';
+import type {OutsideUrl} from '../../system/links/outside-url.js';
+import {routedLinks} from '../../system/links/routed-links.js';
+import type {StoreDriver} from '../../system/store/store.js';
+import {controlPlaneOf} from './control-plane.js';
+import {observerOf} from './process-parts.js';
+import type {ServeContext} from './serve.js';
+import {programVersion} from '../files/version.js';
+import {openOutsideBrokerPort, openOwnBrokerPort, type BrokerPort} from './broker-port.js';
+import {opened, stopped} from './opened.js';
+
+export type TermPartsOptions = {
+	readonly context: ServeContext;
+	readonly driver: StoreDriver;
+	/** The nodes of this process, by name; their systems as soon as they are open. */
+	readonly ownNodes: ReadonlyMap<string, () => ActorSystem | undefined>;
+	/** `https://host:port` of every server there is now. */
+	readonly servers: () => readonly string[];
+	/** Where systems of other hosts and tools connect, when it is not here. */
+	readonly broker: OutsideUrl | undefined;
+	/** Of this start of the server. */
+	readonly serverId: string;
+	/** Whether the term is on: it may commit, answer and order now. */
+	readonly mayAct: () => boolean;
+	/** The control system's design, for tests that plant a bug in it. */
+	readonly design?: ControlOptions['design'];
+	/** A login is not good any more: its watches and logs at the doors end. */
+	readonly endStreams: (login: string) => void;
+	/** The store has another writer, or cannot say whether it took a write. */
+	readonly onFenced: (message: string) => void;
+};
+
+export type TermParts = {
+	readonly control: ControlSystem;
+	/** Takes MQTT that comes in at the doors; undefined: it has to go to the broker elsewhere. */
+	readonly taker: BrokerPort['taker'];
+	readonly vault: Vault;
+	readonly tokens: Tokens;
+	/** What doors answer from, once the authority is known (PEM). */
+	readonly upstream: (ca: string) => Upstream;
+	/** Secrets for a node of this process. */
+	readonly secretsFor: (node: string) => FetchSecret;
+	/** For the systems of this process: what happens to their actors is told to tools. */
+	readonly onLifecycle: (event: LifecycleEvent) => void;
+	/** Nodes are told where servers are. */
+	readonly tellServers: (servers: readonly string[]) => void;
+	/** Starts the tree; everything is loaded by then. */
+	readonly begin: () => void;
+	readonly stop: () => Promise<void>;
+	readonly drop: () => Promise<void>;
+};
+
+type State = {
+	readonly options: TermPartsOptions;
+	readonly brokerPort: BrokerPort;
+	readonly topics: Topics;
+	readonly expiry: TokenExpiry;
+	/** What the store holds beside objects and events. */
+	readonly records: Map<string, string>;
+	/** Deleted nodes whose login is being taken back. */
+	readonly forgetting: Set<string>;
+	readonly late: Late;
+};
+
+/** What is opened after the parts that ask for it. */
+type Late = {control?: ControlSystem; tokens?: Tokens; signs?: NodeSigns};
+
+/** Loads everything. Throws an AppError that says what is wrong; then nothing is left open, the driver aside. */
+export async function openTermParts(options: TermPartsOptions): Promise<TermParts> {
+	const {context} = options;
+	const state = await openState(options);
+	const {brokerPort, records, late, expiry} = state;
+	try {
+		const control = await openControlOf(state);
+		late.control = control;
+		brokerPort.serve(retainedObjects(control.index, () => control.pipeline.epoch()));
+		const vault = await openVault(context.home.clusterKey, keptBy(control, records), authorityName);
+		const seals = await openSeals(vault);
+		const tokens = openTokens(vault, context.processParts.clock.nowMs, expiry.follow);
+		late.tokens = tokens;
+		return partsOf(state, {control, vault, seals, tokens});
+	} catch (error) {
+		expiry.stop();
+		late.control?.kill();
+		await brokerPort.close();
+		throw error;
+	}
+}
+
+async function openState(options: TermPartsOptions): Promise<State> {
+	const {context, broker} = options;
+	const {processParts, log} = context;
+	const late: Late = {};
+	const brokerPort =
+		broker === undefined
+			? await openOwnBrokerPort(context, token => late.tokens?.authenticate(token))
+			: await openOutsideBrokerPort(context, broker);
+	const topics = createTopics({broker: brokerPort, epoch: () => late.control?.pipeline.epoch() ?? 0});
+	const expiry = followExpiry(processParts.clock, name => {
+		log.info(`the token "${name}" has expired`);
+		endAll(state, name);
+	});
+	const state: State = {options, brokerPort, topics, expiry, records: new Map(), forgetting: new Set(), late};
+	return state;
+}
+
+const isHere = ({options: {ownNodes}}: State, system: string): boolean => ownNodes.has(system);
+
+/** Ends what a login has open, at the broker and at the doors. */
+function endAll({brokerPort, options}: State, login: string): void {
+	brokerPort.cut(login);
+	options.endStreams(login);
+}
+
+function openControlOf(state: State): Promise<ControlSystem> {
+	const {options, brokerPort, topics, records, forgetting, late} = state;
+	const {context, driver, ownNodes} = options;
+	const {processParts, log} = context;
+	return opened<ControlSystem>(done =>
+		openControl(
+			{
+				...processParts,
+				driver,
+				links: routedLinks(system => isHere(state, system), processParts.linksOf(controlSystem), brokerPort.links),
+				localNodes: [...ownNodes.keys()],
+				mayBeNode: name => isHere(state, name) || (!forgetting.has(name) && late.tokens?.isNode(name) !== false),
+				mayAct: options.mayAct,
+				boot: processParts.random.uuid(),
+				version: programVersion,
+				observer: observerOf(log, event => tellLifecycle(topics, event)),
+				onEscalation: error => context.fail(`the actor system failed for good: ${error.message}`),
+				onFenced: options.onFenced,
+				measure: peer => !isHere(state, peer),
+				onChange(change) {
+					topics.onChange(change);
+					const {plural, name} = parseObjectKey(change.key);
+					if (plural !== 'nodes') return;
+					late.signs?.wake();
+					if (change.after === undefined) void forgetNode(state, name);
+				},
+				onEvent: topics.onEvent,
+				onRecord: (key, body) => records.set(key, body),
+				...(options.design === undefined ? {} : {design: options.design}),
+			},
+			done,
+		),
+	);
+}
+
+function tellLifecycle(topics: Topics, {address, ...event}: LifecycleEvent): void {
+	const {system = '', path = ''} = parseAddress(address) ?? {};
+	topics.onLifecycle(system, path === '' ? 'root' : path, JSON.parse(JSON.stringify({...event, address})) as Record<string, string>);
+}
+
+/** A node that was deleted has no login any more. */
+async function forgetNode(state: State, name: string): Promise<void> {
+	const {options, forgetting, late} = state;
+	forgetting.add(name);
+	try {
+		if (late.tokens?.isNode(name) === true) await late.tokens.revoke(name);
+	} catch (error) {
+		options.context.log.error(
+			error,
+			`the credential of the deleted node "${name}" could not be taken back; troupe token delete ${name} does`,
+		);
+	}
+	forgetting.delete(name);
+	endAll(state, name);
+}
+
+type Loaded = Pick<TermParts, 'control' | 'vault' | 'tokens'> & {readonly seals: Seals};
+
+function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermParts {
+	const {options, brokerPort, topics, expiry, late} = state;
+	const {ownNodes, context, servers, broker} = options;
+	const controlPlane = controlPlaneOf({
+		control,
+		ownNodes: () => [...ownNodes.values()].flatMap(system => system() ?? []),
+		clock: context.processParts.clock,
+	});
+	const endSigns = (): void => {
+		expiry.stop();
+		late.signs?.close();
+	};
+	return {
+		control,
+		taker: brokerPort.taker,
+		vault,
+		tokens,
+		upstream(ca) {
+			const access: Access = {tokens, ca, servers, broker, isOwnNode: name => isHere(state, name), cut: brokerPort.cut};
+			return {type: 'serving', control: controlPlane, authenticate: tokens.authenticate, access, seals};
+		},
+		secretsFor: node => (namespace, name) => Promise.resolve(secretForNode(control.index, seals, node, {namespace, name})),
+		onLifecycle: event => tellLifecycle(topics, event),
+		tellServers(all) {
+			const message: Servers = {type: 'servers', servers: all};
+			control.system.tell(addressOf(controlSystem, syncPath), message, 'servers');
+		},
+		begin() {
+			control.begin();
+			late.signs = hearSigns(state, control);
+		},
+		async stop() {
+			endSigns();
+			await stopped(control);
+			await brokerPort.close();
+		},
+		async drop() {
+			endSigns();
+			control.kill();
+			await brokerPort.close();
+		},
+	};
+}
+
+/** Signs of life of nodes elsewhere go to the detector. */
+function hearSigns(state: State, {index, system}: ControlSystem): NodeSigns {
+	const {options, brokerPort} = state;
+	return startNodeSigns({
+		serverId: options.serverId,
+		pubsub: brokerPort.pubsub,
+		clock: options.context.processParts.clock,
+		heardSince: brokerPort.heardSince,
+		isRemote: node => !isHere(state, node) && index.entry(nodeKey(node)) !== undefined,
+		anyRemote: () => knowsElsewhere(index, node => isHere(state, node)),
+		tell: signs => system.tell(addressOf(controlSystem, detectorPath), signs, 'signs'),
+	});
+}
+
+/** Sealed values in the store of the term. */
+function keptBy({pipeline}: ControlSystem, records: Map<string, string>): Kept {
+	return {
+		get: name => records.get(vaultStoreKey(name)),
+		put: (name, value) =>
+			new Promise((resolve, reject) => {
+				pipeline.put(
+					vaultStoreKey(name),
+					() => value,
+					outcome => {
+						if (!outcome.ok) {
+							reject(AppError.of(outcome.error));
+							return;
+						}
+						records.set(vaultStoreKey(name), value);
+						resolve();
+					},
+				);
+			}),
+	};
+}
+
+/** Whether there is a node elsewhere, or a pod bound to one that is not known any more. */
+function knowsElsewhere(known: Known, isHere: (node: string) => boolean): boolean {
+	for (const {metadata} of known.list('nodes')) if (!isHere(metadata.name)) return true;
+	for (const pod of known.list('pods')) {
+		const node = (pod as Pod).spec?.nodeName;
+		if (node !== undefined && !isHere(node)) return true;
+	}
+	return false;
+}
