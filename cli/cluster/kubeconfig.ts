@@ -77,16 +77,16 @@ export async function readConnection(sources: Sources, silenceMs: number = limit
 	};
 }
 
-type Found = {readonly files: readonly string[]; readonly from: '--kubeconfig' | 'KUBECONFIG' | 'home'};
+type ConfigFiles = {readonly files: readonly string[]; readonly from: '--kubeconfig' | 'KUBECONFIG' | 'home'};
 
-function filesOf({flag, ofHome, homeIsChosen = false, fromEnvironment}: Sources): Found {
+function filesOf({flag, ofHome, homeIsChosen = false, fromEnvironment}: Sources): ConfigFiles {
 	if (flag !== undefined) return {files: [flag], from: '--kubeconfig'};
 	const named = (fromEnvironment ?? '').split(path.delimiter).filter(file => file !== '');
 	if (homeIsChosen || named.length === 0 || existsSync(ofHome)) return {files: [ofHome], from: 'home'};
 	return {files: named, from: 'KUBECONFIG'};
 }
 
-function noCluster({files, from}: Found): AppError {
+function noCluster({files, from}: ConfigFiles): AppError {
 	const file = files.join(', ');
 	const message = from === 'home' ? `there is no cluster in ${path.dirname(file)}` : `there is no file ${file} (${from})`;
 	return new AppError('ERR_NOT_REACHABLE', {message: `${message}; ${startHint}`});

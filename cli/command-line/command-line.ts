@@ -9,10 +9,10 @@ import {homeRoot} from '../files/home.js';
 import {withoutLeading} from './leading-flags.js';
 import type {Terminal} from '../screen/terminal.js';
 
-export type Surroundings = {
+export type CommandContext = {
 	readonly terminal: Terminal;
 	readonly environment: Readonly<Record<string, string | undefined>>;
-	/** Of whoever runs it. */
+	/** Of the user who runs it. */
 	readonly homeFolder: string;
 	/** Is told which command it is, before anything of it runs. */
 	readonly onCommand?: (command: CommandSpec) => void;
@@ -24,14 +24,14 @@ export type Surroundings = {
 export type Ended = {readonly exitCode: number; readonly failed: boolean};
 
 /** Runs the words of a command line. Errors are told on the terminal; nothing is thrown. */
-export async function runCommandLine(argv: readonly string[], surroundings: Surroundings): Promise<Ended> {
-	const {terminal} = surroundings;
+export async function runCommandLine(argv: readonly string[], context: CommandContext): Promise<Ended> {
+	const {terminal} = context;
 	const {leading, rest: words} = withoutLeading(argv);
 	const [first = 'help', ...others] = words;
 	const rest = [...leading, ...others];
 	const command = findCommand(first === '--version' || first === '-v' ? 'version' : first);
 	try {
-		return {exitCode: await dispatch(first, rest, command, surroundings), failed: false};
+		return {exitCode: await dispatch(first, rest, command, context), failed: false};
 	} catch (error) {
 		return {exitCode: Math.max(report(error, terminal), command?.failureExitCode ?? 0), failed: true};
 	}
@@ -41,14 +41,14 @@ async function dispatch(
 	first: string,
 	rest: readonly string[],
 	command: CommandSpec | undefined,
-	surroundings: Surroundings,
+	context: CommandContext,
 ): Promise<number> {
-	if (first === 'help') return help(rest, surroundings.terminal);
-	if (first === '--help' || first === '-h') return help([], surroundings.terminal);
+	if (first === 'help') return help(rest, context.terminal);
+	if (first === '--help' || first === '-h') return help([], context.terminal);
 	if (command === undefined) throw await unknownCommand(first, rest);
 	const words = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
-	if (words.includes('--help') || words.includes('-h')) return help([command.name], surroundings.terminal);
-	return run(command, rest, surroundings);
+	if (words.includes('--help') || words.includes('-h')) return help([command.name], context.terminal);
+	return run(command, rest, context);
 }
 
 async function help([name]: readonly string[], terminal: Terminal): Promise<number> {
@@ -86,12 +86,12 @@ function commandFirst(flag: string, rest: readonly string[]): string {
 	return (at < 0 ? ['get', 'pods', flag, ...rest] : [rest[at], ...rest.slice(at + 1), flag, ...rest.slice(0, at)]).join(' ');
 }
 
-async function run(command: CommandSpec, argv: readonly string[], surroundings: Surroundings): Promise<number> {
-	const {terminal, environment, homeFolder} = surroundings;
-	surroundings.onCommand?.(command);
+async function run(command: CommandSpec, argv: readonly string[], context: CommandContext): Promise<number> {
+	const {terminal, environment, homeFolder} = context;
+	context.onCommand?.(command);
 	const [{parseArguments}, {run}] = await Promise.all([import('./arguments.js'), command.load()]);
 	const {flags, inputs, afterDashes} = await parseArguments(argv, command.flags, command.name);
-	surroundings.onRead?.(command);
+	context.onRead?.(command);
 	const home = homeRoot(command.name, flags.text('home'), environment['TROUPE_HOME'], homeFolder);
 	return run({inputs, afterDashes, flags, terminal, environment, home});
 }

@@ -22,7 +22,7 @@ import {namespaceOf, withClient} from '../cluster/session.js';
 import type {WidthOf} from '../screen/table.js';
 import {widthFor} from '../screen/text-width.js';
 
-type Found = {readonly resource: Resource; readonly object: ApiObject};
+type Subject = {readonly resource: Resource; readonly object: ApiObject};
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {flags, inputs, terminal} = invocation;
@@ -32,7 +32,7 @@ export async function run(invocation: Invocation): Promise<number> {
 		throw usageError('names say which objects; leave out -l and -A');
 	return withClient(invocation, async client => {
 		const namespace = flags.on('all-namespaces') ? undefined : namespaceOf(invocation, client);
-		const found: Found[] = [];
+		const found: Subject[] = [];
 		let exitCode = 0;
 		for (const {resource, names} of targets) {
 			if (names.length === 0)
@@ -55,7 +55,7 @@ export async function run(invocation: Invocation): Promise<number> {
 	});
 }
 
-async function describe(client: Client, {resource, object}: Found): Promise<string> {
+async function describe(client: Client, {resource, object}: Subject): Promise<string> {
 	const {name, namespace} = object.metadata;
 	const events = await listEvents(client, namespace, {resource, name});
 	const nowMs = Date.now();

@@ -23,7 +23,7 @@ export const selectorsFor = (search: Search, {names: [name]}: Target): Query =>
 	name === undefined ? selectorsOf(search) : {fieldSelector: `metadata.name=${name}`};
 
 /** What was found of one target: the answers, and the exit code of what was missing. */
-export type Found<Answer> = {readonly target: Target; readonly answers: readonly Answer[]; readonly exitCode: number};
+export type SearchResult<Answer> = {readonly target: Target; readonly answers: readonly Answer[]; readonly exitCode: number};
 
 /** Asks for each target: one list, or each name. Missing names are told and counted, and the others are found all the same. */
 export async function search<Answer>(
@@ -31,9 +31,9 @@ export async function search<Answer>(
 	wanted: Search,
 	accept: string,
 	terminal: Pick<Terminal, 'error'>,
-): Promise<readonly Found<Answer>[]> {
+): Promise<readonly SearchResult<Answer>[]> {
 	return Promise.all(
-		wanted.targets.map(async (target): Promise<Found<Answer>> => {
+		wanted.targets.map(async (target): Promise<SearchResult<Answer>> => {
 			const ask = async (name?: string) =>
 				(await client.json({
 					path: pathOf(target.resource, wanted.namespace, name),
@@ -60,4 +60,4 @@ function missing(error: unknown): AppError {
 	throw error;
 }
 
-export const exitCodeOf = (found: readonly Found<unknown>[]): number => Math.max(0, ...found.map(({exitCode}) => exitCode));
+export const exitCodeOf = (found: readonly SearchResult<unknown>[]): number => Math.max(0, ...found.map(({exitCode}) => exitCode));

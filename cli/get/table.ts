@@ -10,7 +10,7 @@ import {cellText, drawRow, drawTable, paintStatus, widthsOf} from '../screen/tab
 import type {Terminal} from '../screen/terminal.js';
 import {widthFor} from '../screen/text-width.js';
 import {watch} from '../cluster/watch.js';
-import {exitCodeOf, search, selectorsFor, type Found, type Search} from './search.js';
+import {exitCodeOf, search, selectorsFor, type SearchResult, type Search} from './search.js';
 
 /** Which columns are shown, and what stands in front of them. */
 export type Layout = {
@@ -43,7 +43,7 @@ const isNamespaced = (search: Search): search is Search & {readonly namespace: s
 	search.namespace !== undefined && search.targets.some(({resource}) => resource.namespaced);
 
 /** The answers about one kind as one table. */
-function tableOf({answers}: Found<Table | List | ApiObject>): Table {
+function tableOf({answers}: SearchResult<Table | List | ApiObject>): Table {
 	const tables = answers.map(answer => (isTable(answer) ? answer : plainTable(answer)));
 	return {
 		kind: 'Table',

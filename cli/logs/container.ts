@@ -16,7 +16,7 @@ import type {Sink} from './sink.js';
 import {look, statusOf} from './streams.js';
 import type {LogWish} from './wish.js';
 
-export type Surroundings = {
+export type FollowContext = {
 	readonly client: Client;
 	readonly terminal: Terminal;
 	readonly namespace: string;
@@ -43,7 +43,7 @@ type At =
 	| {readonly type: 'after'; readonly attempt: number};
 
 /** Resolves when the container has ended for good, or is gone. Throws what no other try would mend. */
-export async function followContainer(around: Surroundings, one: One): Promise<void> {
+export async function followContainer(around: FollowContext, one: One): Promise<void> {
 	const {followed, signal, patience, terminal} = around;
 	const {container, sink} = one;
 	const {uid, name} = one.pod.metadata;
@@ -102,7 +102,7 @@ export async function followContainer(around: Surroundings, one: One): Promise<v
 const isGoing = ({code}: AppError, pod: Pod | undefined): boolean =>
 	code === 'ERR_INTERNAL' && (pod === undefined || pod.metadata.deletionTimestamp !== undefined);
 
-type Step =
+type LogStep =
 	| {readonly type: 'look'}
 	/** The log is at its end and the container runs: the news of its end is under way, or the server ended the answer. */
 	| {readonly type: 'lag'}
@@ -111,7 +111,7 @@ type Step =
 	| {readonly type: 'end'};
 
 /** What to do next, as the pod is now; undefined: it is gone. Pure. */
-export function nextStep(at: At, pod: Pod | undefined, status: ContainerStatus | undefined): Step {
+export function nextStep(at: At, pod: Pod | undefined, status: ContainerStatus | undefined): LogStep {
 	if (at.type === 'within') return {type: 'look'};
 	if (pod === undefined) return {type: 'end'};
 	const {state, lastState, restartCount = 0} = status ?? {};

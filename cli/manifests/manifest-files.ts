@@ -44,9 +44,9 @@ const shownName = (file: string): string => (file === '-' ? 'stdin' : file);
 /** What is wrong with a file as a file. */
 const fileFault = (file: string, message: string): Fault => ({place: {file}, message, code: 'ERR_USAGE'});
 
-type Found = {readonly files: readonly string[]; readonly fault?: Fault};
+type FilesBelow = {readonly files: readonly string[]; readonly fault?: Fault};
 
-async function filesOf(name: string, recursive: boolean): Promise<Found> {
+async function filesOf(name: string, recursive: boolean): Promise<FilesBelow> {
 	if (name === '-') return {files: [name]};
 	if (/^https?:\/\//.test(name)) throw usageError(`${name}: addresses are not read; as in: curl -fsSL ${name} | troupe apply -f -`);
 	try {

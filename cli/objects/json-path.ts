@@ -1,9 +1,9 @@
 // The part of Kubernetes' JSONPath that finds fields of one object: `{.status.conditions[?(@.type=="Ready")].status}`. Pure.
 // (kubernetes.io/docs/reference/kubectl/jsonpath; ranges, unions and templates are left out.)
 
-export type JsonPath = readonly Step[];
+export type JsonPath = readonly PathStep[];
 
-type Step =
+type PathStep =
 	| {readonly type: 'key'; readonly key: string}
 	/** Negative: from the end. */
 	| {readonly type: 'index'; readonly index: number}
@@ -26,7 +26,7 @@ export function parseJsonPath(text: string): JsonPath | undefined {
 }
 
 function stepsOf(text: string): JsonPath | undefined {
-	const steps: Step[] = [];
+	const steps: PathStep[] = [];
 	for (let at = 0; at < text.length;) {
 		const found = stepAt(text, at);
 		if (found === undefined) return undefined;
@@ -36,12 +36,12 @@ function stepsOf(text: string): JsonPath | undefined {
 	return steps.length === 0 ? undefined : steps;
 }
 
-function stepAt(text: string, at: number): {readonly step: Step; readonly end: number} | undefined {
+function stepAt(text: string, at: number): {readonly step: PathStep; readonly end: number} | undefined {
 	const matched = (pattern: RegExp): RegExpExecArray | undefined => {
 		pattern.lastIndex = at;
 		return pattern.exec(text) ?? undefined;
 	};
-	const done = ([whole]: RegExpExecArray, step: Step) => ({step, end: at + whole.length});
+	const done = ([whole]: RegExpExecArray, step: PathStep) => ({step, end: at + whole.length});
 	const any = matched(all);
 	if (any !== undefined) return done(any, {type: 'all'});
 	const named = matched(key) ?? matched(quoted);
@@ -59,7 +59,7 @@ function stepAt(text: string, at: number): {readonly step: Step; readonly end: n
 export const valuesAt = (path: JsonPath, value: unknown): readonly unknown[] =>
 	path.reduce<readonly unknown[]>((values, step) => values.flatMap(each => after(step, each)), [value]);
 
-function after(step: Step, value: unknown): readonly unknown[] {
+function after(step: PathStep, value: unknown): readonly unknown[] {
 	switch (step.type) {
 		case 'key':
 			return isRecord(value) && Object.hasOwn(value, step.key) ? [value[step.key]] : [];

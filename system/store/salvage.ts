@@ -83,9 +83,9 @@ async function isWhole(directory: string): Promise<boolean> {
 	}
 }
 
-type Found = {readonly meta: Meta | undefined; readonly good: readonly StoredRecord[]; readonly lost: readonly string[]};
+type Sorted = {readonly meta: Meta | undefined; readonly good: readonly StoredRecord[]; readonly lost: readonly string[]};
 
-function sorted(stored: readonly StoredRecord[]): Found {
+function sorted(stored: readonly StoredRecord[]): Sorted {
 	const text = stored.find(({key}) => key === metaStoreKey)?.body;
 	const meta = text === undefined ? undefined : parseMeta(text);
 	// Of a store that still has records without checksums they are the best there is.
@@ -100,7 +100,7 @@ function sorted(stored: readonly StoredRecord[]): Found {
 }
 
 /** Above all that was ever given out, as far as anything tells. */
-function countersOf({meta = noMeta, good}: Found, witnessed: Witnessed): Witnessed {
+function countersOf({meta = noMeta, good}: Sorted, witnessed: Witnessed): Witnessed {
 	const versions = good.map(versionOf);
 	return {
 		version: versions.reduce((highest, version) => Math.max(highest, version), Math.max(1, meta.version, witnessed.version)),
