@@ -39,6 +39,8 @@ export type KindDefinition = {
 	readonly validate: (object: Draft, old?: ApiObject) => readonly Problem[];
 	/** The status a new object starts with; what a client sends as status on create is dropped. */
 	readonly initialStatus: (object: Draft) => unknown;
+	/** Why no one may delete this object; undefined when it may be deleted. Without it: never refused. */
+	readonly refuseDeletion?: (object: ApiObject) => string | undefined;
 	readonly columns: readonly Column[];
 	/** `fieldSelector` terms, `metadata.name` and `metadata.namespace` aside. */
 	readonly selectableFields: {readonly [path: string]: (object: ApiObject) => string};

@@ -1,37 +1,30 @@
-// The controllers there are, one line a kind, and the behaviours they make.
+// The controllers there are, one line each, and the behaviours of the control system. A kind without a controller is kept, owned, collected and
+// deleted like all others, and that is all.
 
 import {kinds} from '../../api/catalogue.js';
 import type {ApiObject} from '../../api/object.js';
 import type {AnyBehavior} from '../../system/kernel/behavior.js';
 import type {Filing} from '../../system/index/object-index.js';
 import {clusterConfigController} from './cluster/cluster-config.js';
-import {configMapController} from './configmap.js';
 import {collectionBehavior} from './objects/collection.js';
-import type {Controller} from './objects/controller.js';
+import {idle, type Controller} from './objects/controller.js';
 import {detector} from './nodes/detector.js';
-import {inertControllers} from './inert.js';
 import {namespaceController} from './cluster/namespace.js';
 import {nodeController} from './nodes/node.js';
 import {nodeDispatcher} from './sync/node-dispatcher.js';
 import {objectBehavior} from './objects/object.js';
 import {podController} from './pods/pod.js';
-import {priorityClassController} from './priority-class.js';
 import {replicaSetController} from './workloads/replicaset.js';
 import {collectionName, controlRoot} from './root.js';
 import {scheduler} from './scheduler.js';
-import {secretController} from './secret.js';
 import {syncSupervisor} from './sync/sync-supervisor.js';
 
-const controllers: readonly Controller[] = [
+export const controllers: readonly Controller[] = [
 	namespaceController,
 	nodeController,
 	podController,
 	replicaSetController,
-	configMapController,
-	secretController,
-	priorityClassController,
 	clusterConfigController,
-	...inertControllers,
 ];
 
 const byPlural = new Map(controllers.map(each => [each.plural, each]));
@@ -46,9 +39,8 @@ export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.f
 	[detector.kind, detector],
 	[syncSupervisor.kind, syncSupervisor],
 	[nodeDispatcher.kind, nodeDispatcher],
-	...controllers.map((each): [string, AnyBehavior] => {
-		const behavior = objectBehavior(each);
-		return [behavior.kind, behavior];
-	}),
-	...kinds.map((definition): [string, AnyBehavior] => [collectionName(definition.plural), collectionBehavior(definition)]),
+	...kinds.flatMap((definition): [string, AnyBehavior][] => [
+		[definition.kind, objectBehavior(byPlural.get(definition.plural) ?? idle(definition.plural))],
+		[collectionName(definition.plural), collectionBehavior(definition)],
+	]),
 ]);

@@ -34,6 +34,10 @@ export const clusterConfig: KindDefinition = {
 	defaults: draft => ({...draft, spec: withDefaults(draft.spec ?? {})}),
 	validate,
 	initialStatus: () => undefined,
+	refuseDeletion: ({metadata}) =>
+		metadata.name === clusterConfigName
+			? `clusterconfigs "${clusterConfigName}" is forbidden: the cluster needs its configuration`
+			: undefined,
 	columns: [
 		nameColumn,
 		column(

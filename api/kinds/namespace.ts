@@ -33,6 +33,8 @@ export const namespace: KindDefinition = {
 	defaults: draft => ({...draft, spec: draft.spec ?? {}}),
 	validate,
 	initialStatus: (): NamespaceStatus => ({phase: 'Active'}),
+	refuseDeletion: ({metadata}) =>
+		metadata.name === defaultNamespace ? `namespaces "${defaultNamespace}" is forbidden: this namespace may not be deleted` : undefined,
 	columns: [nameColumn, column('Status', 'Active, or on its way out.', phaseOf), ageColumn],
 	selectableFields: {'status.phase': phaseOf},
 };

@@ -38,6 +38,8 @@ export const priorityClass: KindDefinition = {
 	defaults: draft => ({...draft, preemptionPolicy: asClass(draft as ApiObject).preemptionPolicy ?? 'PreemptLowerPriority'}),
 	validate,
 	initialStatus: () => undefined,
+	refuseDeletion: ({metadata: {name}}) =>
+		systemPriorities.has(name) ? `priorityclasses "${name}" is forbidden: every cluster has it` : undefined,
 	columns: [
 		nameColumn,
 		numberColumn('Value', 'Pods of a higher value go first.', object => asClass(object).value),

@@ -4,6 +4,7 @@ import test from 'ava';
 import {failed} from '../../api/errors.js';
 import {kinds} from '../../api/catalogue.js';
 import {controlDesign} from '../../actors/control/design.js';
+import {controllers} from '../../actors/control/kinds.js';
 import {controlRoot, type ControlRootInput} from '../../actors/control/root.js';
 import {syncSupervisor} from '../../actors/control/sync/sync-supervisor.js';
 import {play, playFrom} from '../../system/kernel/play.js';
@@ -23,6 +24,17 @@ test('the root starts a collection for each kind, the scheduler, the detector an
 	);
 	for (const effect of effects)
 		if (effect.type === 'spawn') t.true(Object.hasOwn(controlDesign.behaviors, effect.behavior), effect.behavior);
+});
+
+test('every kind has records: a controller is of one kind that is acted on, and a kind without one is idle', t => {
+	const plurals = controllers.map(({plural}) => plural);
+	t.deepEqual(plurals, [...new Set(plurals)]);
+	for (const plural of plurals)
+		t.true(
+			kinds.some(kind => kind.plural === plural && kind.isInert !== true),
+			plural,
+		);
+	for (const {kind} of kinds) t.is(controlDesign.behaviors[kind]?.kind, kind);
 });
 
 test('a new cluster gets its default namespace, its configuration and the priorities of the system, an old one keeps its own', t => {

@@ -1,15 +1,24 @@
 import test from 'ava';
 import {apiVersionOf, findKind, kindByPlural, kindOf, kinds, qualifiedPlural, suggestKind} from '../../api/catalogue.js';
-import type {ContainerStatus, PodStatus} from '../../api/kinds/pod.js';
+import {endpointSlice} from '../../api/kinds/endpointslice.js';
+import {pod, type ContainerStatus, type PodStatus} from '../../api/kinds/pod.js';
+import {replicaSet} from '../../api/kinds/replicaset.js';
 import {tableOf} from '../../api/table.js';
+import validators from '../../api/validators.cjs';
 import {aPod, aReplicaSet, committed} from './_objects.js';
 
-test('every kind is found by its plural and by its apiVersion and kind', t => {
+test('every kind is found by its plural, by its apiVersion and kind, and by each of its words, alone and with its group', t => {
 	for (const kind of kinds) {
 		t.is(kindByPlural(kind.plural), kind);
 		t.is(kindOf(apiVersionOf(kind), kind.kind), kind);
+		for (const word of [kind.plural, kind.singular, kind.kind, ...kind.shortNames]) t.is(findKind(word), kind, word);
+		t.is(findKind(qualifiedPlural(kind)), kind);
 	}
 	t.is(kindOf('v1', 'pod'), undefined);
+});
+
+test('every kind and its status have a schema', t => {
+	for (const {kind} of kinds) for (const name of [kind, `${kind}Status`]) t.is(typeof validators[name], 'function', name);
 });
 
 test('people may call a kind by many words', t => {
@@ -20,25 +29,7 @@ test('people may call a kind by many words', t => {
 	t.is(findKind('constructor'), undefined);
 	t.is(suggestKind('podz'), 'pods');
 	t.is(suggestKind('xylophone'), undefined);
-	t.deepEqual(kinds.map(qualifiedPlural), [
-		'namespaces',
-		'nodes',
-		'pods',
-		'replicasets.apps',
-		'deployments.apps',
-		'services',
-		'endpointslices.discovery.k8s.io',
-		'horizontalpodautoscalers.autoscaling',
-		'jobs.batch',
-		'configmaps',
-		'secrets',
-		'priorityclasses.scheduling.k8s.io',
-		'functions.troupe.dev',
-		'workflows.troupe.dev',
-		'dnses.troupe.dev',
-		'slurmjobs.troupe.dev',
-		'clusterconfigs.troupe.dev',
-	]);
+	t.deepEqual([pod, replicaSet, endpointSlice].map(qualifiedPlural), ['pods', 'replicasets.apps', 'endpointslices.discovery.k8s.io']);
 });
 
 test('no two kinds share a word', t => {

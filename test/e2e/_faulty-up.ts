@@ -6,7 +6,6 @@
 import {controlDesign} from '../../actors/control/design.js';
 import {objectBehavior} from '../../actors/control/objects/object.js';
 import {replicaSetController} from '../../actors/control/workloads/replicaset.js';
-import {secretController} from '../../actors/control/secret.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {processTitle} from '../../cli/files/process-title.js';
 import {runUp} from '../../cli/serving/up.js';
@@ -24,10 +23,10 @@ const buggy = objectBehavior({
 });
 
 const talkative = objectBehavior({
-	...secretController,
-	reconcile(object, context) {
+	plural: 'secrets',
+	reconcile(object) {
 		if (object.metadata.labels?.['unlucky'] !== undefined) throw new Error(`it cannot stand ${JSON.stringify(object)}`);
-		return secretController.reconcile(object, context);
+		return {effects: []};
 	},
 });
 

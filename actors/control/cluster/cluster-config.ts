@@ -1,13 +1,9 @@
 // Settings that people change while the cluster runs: one object. Whoever goes by them reads them from the index.
 
-import {clusterConfigName, type ClusterConfig} from '../../../api/kinds/clusterconfig.js';
+import type {ClusterConfig} from '../../../api/kinds/clusterconfig.js';
 import {controller} from '../objects/controller.js';
 
 export const clusterConfigController = controller<ClusterConfig>({
 	plural: 'clusterconfigs',
 	reconcile: ({metadata, status}) => ({status: {...status, observedGeneration: metadata.generation}, effects: []}),
-	refuseDeletion: ({metadata}) =>
-		metadata.name === clusterConfigName
-			? `clusterconfigs "${clusterConfigName}" is forbidden: the cluster needs its configuration`
-			: undefined,
 });

@@ -1,6 +1,6 @@
 // A namespace being deleted stays until nothing is left in it; what is in it deletes itself when it sees that.
 
-import {defaultNamespace, type Namespace} from '../../../api/kinds/namespace.js';
+import type {Namespace} from '../../../api/kinds/namespace.js';
 import type {Condition} from '../../../api/object.js';
 import {controller} from '../objects/controller.js';
 import {isDeleting} from '../objects/garbage.js';
@@ -12,8 +12,6 @@ export const namespaceController = controller<Namespace>({
 		const left = known.countInNamespace(namespace.metadata.name);
 		return {status: {...namespace.status, phase: 'Terminating', ...contentLeft(left)}, effects: []};
 	},
-	refuseDeletion: ({metadata}) =>
-		metadata.name === defaultNamespace ? `namespaces "${defaultNamespace}" is forbidden: this namespace may not be deleted` : undefined,
 	isRemovable: ({metadata}, known) => known.countInNamespace(metadata.name) === 0,
 });
 

@@ -27,8 +27,6 @@ export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = 
 	readonly receive?: (object: Obj, message: Own, context: Context) => Handled<Obj>;
 	/** Seconds a deleted object lingers for an orderly end; 0 removes it at once. Without it: 0. */
 	readonly graceSeconds?: (object: Obj, requested: number | undefined) => number;
-	/** Why this object may not be deleted by anybody; undefined when it may. */
-	readonly refuseDeletion?: (object: Obj) => string | undefined;
 	/** Whether a deleted object has nothing left to do, finalizers aside. Without it: always. */
 	readonly isRemovable?: (object: Obj, known: Known) => boolean;
 };
@@ -36,3 +34,6 @@ export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = 
 /** Erases the types of a controller so that all of them fit in one list; the catalogue guarantees that kinds do not mix. */
 export const controller = <Obj extends ApiObject, Own extends Message = never>(value: Controller<Obj, Own>): Controller =>
 	value as unknown as Controller;
+
+/** Of a kind whose objects follow from nothing and lead to nothing by themselves. */
+export const idle = (plural: string): Controller => ({plural, reconcile: () => ({effects: []})});

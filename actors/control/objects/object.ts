@@ -180,7 +180,7 @@ const unlessOver = ({controller}: RecordKind, object: ApiObject, {known}: Contex
 function remove(kind: RecordKind, state: ObjectState, object: ApiObject, message: DeleteObject, context: Context): Next<ObjectState> {
 	const refusal = violatedPrecondition(kind.definition, object, preconditionsOf(message));
 	if (refusal !== undefined) return next(state, fail(message.replyTo, refusal));
-	const forbidden = kind.controller.refuseDeletion?.(object);
+	const forbidden = kind.definition.refuseDeletion?.(object);
 	if (forbidden !== undefined) return next(state, fail(message.replyTo, failure('ERR_FORBIDDEN', {message: forbidden})));
 	if (message.dryRun === true) return next(state, replySelf(message.replyTo));
 	return next({...state, object: deleted(kind.controller, object, message, context)}, replySelf(message.replyTo));

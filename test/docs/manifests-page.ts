@@ -1,22 +1,16 @@
-// The tables of docs/manifests.md say what the code does.
+// The tables of docs/manifests.md, made from the catalogue, the dialects and the schemas; what stands around them is written by hand.
+// `node build/test/docs/manifests-page.js` writes them; a test compares.
 
-import {readFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import test from 'ava';
+import {fileURLToPath} from 'node:url';
 import {apiVersionOf, kinds} from '../../api/catalogue.js';
+import descriptions, {type Schema} from '../../api/descriptions.cjs';
 import {normalise, spellings} from '../../api/dialects/normalise.js';
-import {definitions} from '../../api/schemas/definitions.js';
-import {older} from './_manifests.js';
+import {older} from '../api/_manifests.js';
+import {root} from './_pages.js';
 
-const page = readFileSync(path.resolve(import.meta.dirname, '../../../docs/manifests.md'), 'utf8');
-
-type Schema = {
-	readonly description?: string;
-	readonly $ref?: string;
-	readonly 'x-not-yet'?: readonly string[];
-	readonly properties?: {readonly [field: string]: Schema};
-	readonly items?: Schema;
-};
+export const manifestsFile = path.join(root, 'docs/manifests.md');
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
 	[head, head.map(() => '---'), ...rows].map((cells, i) => (i === 1 ? `|${cells.join('|')}|` : `| ${cells.join(' | ')} |`)).join('\n');
@@ -53,8 +47,7 @@ const isRefused = ({description}: Schema): boolean => description === 'Not suppo
 
 /** What is refused below a part of a pod, part by part. */
 function refusedBelow(schema: Schema, at: string): readonly (readonly [part: string, fields: readonly string[]])[] {
-	const own = definitions as unknown as {readonly [name: string]: Schema};
-	const target = schema.$ref === undefined ? schema : (own[schema.$ref] ?? {});
+	const target = schema.$ref === undefined ? schema : (descriptions.definitions[schema.$ref] ?? {});
 	const members = Object.entries(target.properties ?? {});
 	const fields = [...(target['x-not-yet'] ?? []), ...members.filter(([, member]) => isRefused(member)).map(([field]) => field)].sort();
 	const deeper = members.flatMap(([field, member]) => [
@@ -70,11 +63,21 @@ const isSaidOnce = (part: string): boolean =>
 
 const refusedTable = table(
 	['part', 'refused'],
-	refusedBelow(definitions.PodSpec as Schema, 'spec')
+	refusedBelow({$ref: 'PodSpec'}, 'spec')
 		.filter(([part]) => isSaidOnce(part))
 		.map(([part, fields]) => [`\`${part}\``, fields.map(field => `\`${field}\``).join(', ')]),
 );
 
-for (const [title, wanted] of Object.entries({kinds: kindsTable, spellings: spellingsTable, 'refused fields': refusedTable})) {
-	test(`the table of ${title} is that of the code`, t => t.true(page.includes(`\n${wanted}\n`), wanted));
-}
+/** The page with its tables as they have to be: each is found by its first line. */
+export const manifestsPage = (): string =>
+	[kindsTable, spellingsTable, refusedTable].reduce(
+		(page, made) => {
+			const [head = ''] = made.split('\n', 1);
+			const start = page.indexOf(`\n${head}\n`) + 1;
+			if (start === 0) throw new Error(`docs/manifests.md has no table that begins with ${head}`);
+			return page.slice(0, start) + made + page.slice(page.indexOf('\n\n', start));
+		},
+		readFileSync(manifestsFile, 'utf8'),
+	);
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(manifestsFile, manifestsPage());
