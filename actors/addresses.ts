@@ -9,6 +9,8 @@ export const syncPath = 'sync';
 /** Control's end of node sync for one node. */
 export const nodeSyncPath = (node: string): string => `${syncPath}/${node}`;
 
+export const dispatcherOfNode = (node: string): Address => address(controlSystem, nodeSyncPath(node));
+
 /** A node's end of node sync. */
 export const syncOfNode = (node: string): Address => address(node, syncPath);
 
@@ -36,6 +38,6 @@ export const podKey = ({namespace, name}: {readonly namespace?: string; readonly
 	objectKey('pods', namespace, name);
 export const clusterConfigKey: ObjectKey = objectKey('clusterconfigs', undefined, clusterConfigName);
 
-/** Hears the signs of all nodes and judges who is dead. */
+/** Hears the signs of all nodes and judges which of them are dead. */
 export const detectorPath = 'detector';
 export const detectorAddress: Address = address(controlSystem, detectorPath);

@@ -46,6 +46,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'files',
 		'screen',
 	],
+	actors: ['control', 'node', 'protocol'],
+	'actors/node': ['sync', 'pods', 'containers', 'cache', 'runtime'],
 	'agent/process': [
 		'exec',
 		'containers',
@@ -143,8 +145,8 @@ function importsOf(text: string): string[] {
 const resolved = (source: Pick<Source, 'file'>, specifier: string): string =>
 	path.posix.join(path.posix.dirname(source.file), specifier).replace(/\.js$/, '.ts');
 
-/** Which folder with rooms a file is in; undefined: none. */
-const houseOf = (file: string): string | undefined => Object.keys(rooms).find(folder => file.startsWith(`${folder}/`));
+/** The folders with rooms that a file is in. */
+const housesOf = (file: string): readonly string[] => Object.keys(rooms).filter(folder => file.startsWith(`${folder}/`));
 
 /** The room of a file in such a folder; undefined for what stands beside the rooms. */
 const roomOf = (file: string, house: string): string | undefined => {
@@ -167,23 +169,47 @@ test('imports run downwards only', t => {
 });
 
 test('each room of a folder imports only rooms below it, and nothing stands outside of the rooms but the way in', t => {
-	const housed = sources.flatMap(source => {
-		const house = houseOf(source.file);
-		return house === undefined ? [] : [{...source, house, order: rooms[house] ?? [], own: roomOf(source.file, house)}];
-	});
+	const housed = sources.flatMap(source =>
+		housesOf(source.file).map(house => ({...source, house, order: rooms[house] ?? [], own: roomOf(source.file, house)})),
+	);
 	const wrong = housed.flatMap(({file, imports, house, order, own}) => {
 		if (own === undefined) return [];
 		if (!order.includes(own)) return [`${file} is in a room without a place`];
 		return imports
 			.filter(specifier => specifier.startsWith('.'))
 			.map(specifier => resolved({file}, specifier))
-			.filter(target => houseOf(target) === house && roomOf(target, house) !== undefined)
+			.filter(target => housesOf(target).includes(house) && roomOf(target, house) !== undefined)
 			.filter(target => order.indexOf(roomOf(target, house) ?? '') < order.indexOf(own))
 			.map(target => `${file} imports ${target}`);
 	});
 	t.deepEqual(wrong, []);
 	const outside = housed.filter(({own}) => own === undefined).map(({file}) => file);
-	t.deepEqual(outside, ['cli/client.ts', 'cli/command.ts', 'cli/commands.ts', 'cli/main.ts']);
+	t.deepEqual(outside.sort(), [
+		'actors/addresses.ts',
+		'actors/config-references.ts',
+		'actors/node/design.ts',
+		'actors/node/root.ts',
+		'actors/node/runtime-actor.ts',
+		'actors/node/start.ts',
+		'cli/client.ts',
+		'cli/command.ts',
+		'cli/commands.ts',
+		'cli/main.ts',
+	]);
+});
+
+test('the control tree and the node tree import nothing of each other', t => {
+	const trees = [
+		['actors/control/', 'actors/node/'],
+		['actors/node/', 'actors/control/'],
+	] as const;
+	const wrong = trees.flatMap(([own, other]) =>
+		sources
+			.filter(({file}) => file.startsWith(own))
+			.flatMap(source => source.imports.map(specifier => resolved(source, specifier)).filter(target => target.startsWith(other)))
+			.map(target => `${own} imports ${target}`),
+	);
+	t.deepEqual(wrong, []);
 });
 
 test('there is no ring of imports', t => {

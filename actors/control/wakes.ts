@@ -1,4 +1,4 @@
-// Whom a committed change concerns: its own record, owners, dependents, selectors, the scheduler and its node.
+// Which actors a committed change concerns: its own record, owners, dependents, selectors, the scheduler and its node.
 //
 // A wake carries nothing; that one too many is sent costs a look, that one is missed is made good by the resync.
 
@@ -22,11 +22,12 @@ import {matches} from '../../api/selector.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import type {Wake} from '../../system/commit/durable-system.js';
 import type {Change, Known} from '../../system/index/object-index.js';
-import {detectorAddress, namespaceKey, nodeSyncPath} from '../addresses.js';
+import {detectorAddress, namespaceKey, dispatcherOfNode} from '../addresses.js';
 import {isConfigKey, configKeysOf, configTerm} from '../config-references.js';
 import type {NodeDeparted} from './nodes/detector.js';
 import {isDeleting} from './objects/garbage.js';
-import {hasController, isReady, isTerminal} from './pods/pod-lifecycle.js';
+import {controllerOf} from './objects/owners.js';
+import {isReady, isTerminal} from './pods/pod-lifecycle.js';
 import {onNode} from './pod-terms.js';
 import {selectsAnything, selectsTerm} from './workloads/replicaset.js';
 import {schedulerPath, type SchedulerMessage} from './scheduler.js';
@@ -60,7 +61,7 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 function removedNode(node: string): Wake[] {
 	const departed: Message & NodeDeparted = {type: 'nodeDeparted', node};
 	return [
-		{to: address(controlSystem, nodeSyncPath(node)), message: {type: 'nodeRemoved'}},
+		{to: dispatcherOfNode(node), message: {type: 'nodeRemoved'}},
 		{to: detectorAddress, message: departed},
 	];
 }
@@ -98,7 +99,7 @@ function owners(before: ApiObject | undefined, after: ApiObject | undefined): Wa
 	});
 }
 
-/** A pod that was bound, or whose status moved without its readiness, is no news for whoever counts it. */
+/** A pod that was bound, or whose status moved without its readiness, is no news for the owner that counts it. */
 function concernsOwner(before: Pod | undefined, after: Pod | undefined): boolean {
 	if (before === undefined || after === undefined) return true;
 	return (
@@ -110,7 +111,7 @@ function concernsOwner(before: Pod | undefined, after: Pod | undefined): boolean
 	);
 }
 
-/** Who names the object as owner looks once it is gone or going; so does what lives in a namespace, or on a node that is gone. */
+/** Objects that name it as owner look once it is gone or going; so do those in a namespace, and pods on a node that is gone. */
 function* dependents(before: ApiObject | undefined, after: ApiObject | undefined, known: Known): Iterable<Wake> {
 	if (before === undefined) return;
 	const began = after !== undefined && isDeleting(after) && !isDeleting(before);
@@ -127,7 +128,7 @@ function* recordWake({apiVersion, kind, metadata}: ApiObject): Iterable<Wake> {
 }
 
 function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined, known: Known): Iterable<Wake> {
-	const isOwned = after !== undefined && hasController(after);
+	const isOwned = after !== undefined && controllerOf(after) !== undefined;
 	if (!isOwned || before?.metadata.labels !== after?.metadata.labels) yield* selectors(before, after, known);
 	const news = newsForScheduler(before, after);
 	if (news !== undefined) yield toScheduler(news);
@@ -141,7 +142,7 @@ function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined, kn
 
 const dirty = (node: string, key: ObjectKey): Wake => {
 	const message: Message & {readonly key: ObjectKey} = {type: 'dirty', key};
-	return {to: address(controlSystem, nodeSyncPath(node)), message};
+	return {to: dispatcherOfNode(node), message};
 };
 
 const configKeysOfPods = (...pods: readonly (Pod | undefined)[]): ReadonlySet<ObjectKey> =>

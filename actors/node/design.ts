@@ -28,7 +28,7 @@ function termsOf(plural: string, object: ApiObject): readonly string[] {
 	return assignment === undefined ? [] : configKeysOf(assignment.spec, assignment.namespace).map(configTerm);
 }
 
-/** Whoever waits for a ConfigMap or Secret looks again. */
+/** Hands whose pods name a ConfigMap or Secret look again when it changes. */
 function* wakesOf({key}: Change, known: Known): Iterable<Wake> {
 	if (!isConfigKey(key)) return;
 	const message: ConfigChanged = {type: 'configChanged'};

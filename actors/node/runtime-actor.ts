@@ -1,5 +1,5 @@
-// What a node does with its runtime beyond single pods: removes what belongs to no assignment, reads logs and runs programs beside
-// containers' for whoever asks, passes on that somebody does not want to wait, and shows the node's actors.
+// What a node does with its runtime beyond single pods: removes what belongs to no assignment, and answers clients: reads logs, runs programs
+// beside containers', passes on that a client does not want to wait for a retry, and shows the node's actors.
 
 import {failed} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
@@ -44,7 +44,7 @@ export type RuntimeMessage =
 	/** The cache agrees with control: sandboxes without an assignment are surplus. */
 	| {readonly type: 'synced'}
 	| {readonly type: 'readLog'; readonly request: LogRequest; readonly replyTo?: ReplyTo | undefined}
-	/** Somebody wants to see the actors of this node. */
+	/** A client wants to see the actors of this node. */
 	| {readonly type: 'readTree'; readonly replyTo?: ReplyTo | undefined}
 	| WithReplyTo<SessionAsk>
 	| WithReplyTo<RetryContainer>
@@ -81,7 +81,7 @@ export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 				return read(state, message.replyTo, key => performAtEdge({type: 'tree.read'}, key, 'treeRead'));
 			case 'logRead':
 			case 'treeRead':
-				return answered(state, message);
+				return answered(state, 'reading', message);
 			case 'execOpen':
 			case 'execWrite':
 			case 'execRead':
@@ -90,7 +90,7 @@ export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 			case 'stdinWrite':
 				return askedBySession(state, message);
 			case 'sessionAnswered':
-				return sessionAnswered(state, message);
+				return answered(state, 'sessions', message);
 			case 'retryContainer':
 				return next(state, retried(message, context));
 		}
@@ -101,7 +101,7 @@ export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 			.join(', '),
 };
 
-/** The next hello may be long in coming, and nobody else looks for what is surplus. */
+/** The next hello may be long in coming, and no other actor looks for what is surplus. */
 const removeSurplusLater = ({nowMs}: Context): Effect => ({
 	type: 'wakeAt',
 	name: 'surplus',
@@ -125,11 +125,12 @@ function read(state: RuntimeState, replyTo: ReplyTo | undefined, effectOf: (key:
 	return next({...state, reads: state.reads + 1, reading: new Map(state.reading).set(key, replyTo)}, [effectOf(key)]);
 }
 
-function answered(state: RuntimeState, {id, outcome}: Reply<LogChunk, 'logRead'> | Reply<TreeNode, 'treeRead'>): Next<RuntimeState> {
-	const reading = new Map(state.reading);
-	const replyTo = reading.get(id);
-	reading.delete(id);
-	return next({...state, reading}, reply(replyTo, outcome));
+/** The client that asked hears the outcome. */
+function answered(state: RuntimeState, sort: 'reading' | 'sessions', {id, outcome}: Reply<unknown>): Next<RuntimeState> {
+	const waiting = new Map(state[sort]);
+	const replyTo = waiting.get(id);
+	waiting.delete(id);
+	return next({...state, [sort]: waiting}, reply(replyTo, outcome));
 }
 
 // ---- sessions --------------------------------------------------------------------------------------------------------------
@@ -175,13 +176,6 @@ function commandOf(ask: SessionAsk): {readonly command: RuntimeCommand; readonly
 		case 'stdinWrite':
 			return {command: {...ask, type: 'stdin.write'}, deadlineMs: limits.execInputStallMs};
 	}
-}
-
-function sessionAnswered(state: RuntimeState, {id, outcome}: Reply<unknown, 'sessionAnswered'>): Next<RuntimeState> {
-	const sessions = new Map(state.sessions);
-	const replyTo = sessions.get(id);
-	sessions.delete(id);
-	return next({...state, sessions}, reply(replyTo, outcome));
 }
 
 // ---- waiting no longer -----------------------------------------------------------------------------------------------------

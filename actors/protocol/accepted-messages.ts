@@ -20,7 +20,7 @@ export function acceptsFromNode(node: string, to: Address, message: Message): bo
 		case 'podGone':
 		case 'renewLeases':
 			return path === nodeSyncPath(node) && isWellFormed(message);
-		// A node watches whom it may speak to.
+		// A node may watch the actors that it may speak to.
 		case 'watchActor':
 		case 'unwatchActor':
 			return path === syncPath || path === nodeSyncPath(node);

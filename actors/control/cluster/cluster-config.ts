@@ -1,4 +1,4 @@
-// Settings that people change while the cluster runs: one object. Whoever goes by them reads them from the index.
+// Settings that people change while the cluster runs: one object. The actors that go by them read it from the index.
 
 import type {ClusterConfig} from '../../../api/kinds/clusterconfig.js';
 import {controller} from '../objects/controller.js';

@@ -49,7 +49,7 @@ export type DetectorInput = {
 /** What was heard of all nodes since the last time. */
 export type SignsMessage = Signs & {readonly type: 'signs'};
 
-/** A person says that a silent node is lost: its pods are replaced, whatever else is silent. */
+/** A person says that a silent node is lost: its pods are replaced, however many others are silent. */
 export type ConfirmLost = {readonly type: 'confirmLost'; readonly node: string; readonly replyTo?: ReplyTo | undefined};
 
 /** The record of a node was deleted. */
@@ -118,7 +118,7 @@ function heard(state: DetectorState, signs: Signs, context: Context): Next<Detec
 	return next(now, effectsOf(now, context));
 }
 
-/** A node whose agent never came is nobody: its silence says nothing. */
+/** A node whose agent never came is no member: its silence says nothing. */
 function rosterOf({localNodes, departed}: DetectorState, known: Known): ReadonlyMap<string, Standing> {
 	const roster = new Map<string, Standing>();
 	for (const name of departed) roster.set(name, localNodes.has(name) ? 'local' : 'departed');
@@ -175,7 +175,7 @@ function* found(node: NodeObject, finding: Finding, {nowMs, pending}: Context): 
 	const {name} = node.metadata;
 	const id = `found/${name}`;
 	const returns = finding.state === 'alive' && isLost(node);
-	// Whoever reads that a node is not lost may rely on it that nothing is taken from it any more.
+	// A reader of a node that is not lost may rely on it that no pod is taken from it any more.
 	if (pending.has(id) || (returns && isLeft(name, pending)) || withFinding(node, finding, nowMs) === node) return;
 	const message: Message & NodeMessage = {type: 'found', finding};
 	const update: Effect = {type: 'update', key: nodeKey(name), message, id};
@@ -204,7 +204,7 @@ function* evictions(name: string, silentMs: number, {known, pending}: Context): 
 	}
 }
 
-/** Whatever came of it, the next look finds what is still to be done; after trouble with the store not at once. */
+/** However the write ended, the next look finds what is still to be done; after trouble with the store not at once. */
 function written(state: DetectorState, {outcome}: Reply<unknown, 'outcome'>, {self}: Context): Next<DetectorState> {
 	if (outcome.ok || !troubles.has(outcome.error.code)) return next(state, [tell(self, {type: 'more'})]);
 	const atMs = state.membership?.atMs ?? 0;

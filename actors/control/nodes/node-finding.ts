@@ -10,6 +10,7 @@ import {unreachableTaint} from '../../../api/rules/taints.js';
 import type {Effect} from '../../../system/kernel/behavior.js';
 import type {MemberState} from '../../../system/presence/membership.js';
 import {withCondition, withoutCondition} from '../objects/conditions.js';
+import {normal, warning} from '../objects/event.js';
 import {isLost} from '../pods/eviction.js';
 
 export type Finding = {
@@ -85,16 +86,14 @@ export const findingEvents = (before: NodeObject, after: NodeObject): Effect[] =
 function readyEvents(before: NodeObject, after: NodeObject): Effect[] {
 	const was = conditionOf(before.status?.conditions, 'Ready');
 	const {status, reason = '', message = ''} = conditionOf(after.status?.conditions, 'Ready') ?? {};
-	if (reason === was?.reason) return isLost(after) && !isLost(before) ? [event('Warning', silent.dead.reason, silent.dead.message)] : [];
-	if (status === 'True') return [event('Normal', 'NodeReady', 'the node is heard again')];
-	return [event(reason === silent.restarting.reason ? 'Normal' : 'Warning', reason, message)];
+	if (reason === was?.reason) return isLost(after) && !isLost(before) ? [warning(silent.dead.reason, silent.dead.message)] : [];
+	if (status === 'True') return [normal('NodeReady', 'the node is heard again')];
+	return [(reason === silent.restarting.reason ? normal : warning)(reason, message)];
 }
 
 function frozenEvents(before: NodeObject, after: NodeObject): Effect[] {
 	const was = conditionOf(before.status?.conditions, evictionsFrozen);
 	const is = conditionOf(after.status?.conditions, evictionsFrozen);
-	if (was === undefined && is !== undefined) return [event('Warning', evictionsFrozen, is.message ?? '')];
-	return was !== undefined && is === undefined ? [event('Normal', 'EvictionsResumed', 'enough nodes are heard again')] : [];
+	if (was === undefined && is !== undefined) return [warning(evictionsFrozen, is.message ?? '')];
+	return was !== undefined && is === undefined ? [normal('EvictionsResumed', 'enough nodes are heard again')] : [];
 }
-
-const event = (type: 'Normal' | 'Warning', reason: string, message: string): Effect => ({type: 'event', event: type, reason, message});

@@ -8,21 +8,24 @@ import {tell, type Effect, type ReplyTo} from '../../../system/kernel/behavior.j
 import type {RuntimeInfo} from '../../protocol/runtime-info.js';
 import {withCondition} from '../objects/conditions.js';
 import {controller, type Handled} from '../objects/controller.js';
+import {normal, warning} from '../objects/event.js';
 import {isLost} from '../pods/eviction.js';
 import {confirmedLost, findingEvents, withFinding, type Finding} from './node-finding.js';
 import {isUnstamped, stamped} from '../pods/taint-eviction.js';
 
-export type NodeMessage =
+type NodeNews =
 	/** Its agent said hello. */
-	| {readonly type: 'heard'; readonly info: RuntimeInfo; readonly version: string; readonly replyTo?: ReplyTo | undefined}
+	| {readonly type: 'heard'; readonly info: RuntimeInfo; readonly version: string}
 	/** Nothing is known of it: control has just begun to lead. */
-	| {readonly type: 'unheard'; readonly reason: string; readonly message: string; readonly replyTo?: ReplyTo | undefined}
+	| {readonly type: 'unheard'; readonly reason: string; readonly message: string}
 	/** What the detector found about it. */
-	| {readonly type: 'found'; readonly finding: Finding; readonly replyTo?: ReplyTo | undefined}
-	/** It has taints of which nobody wrote down since when. */
-	| {readonly type: 'stamp'; readonly replyTo?: ReplyTo | undefined}
+	| {readonly type: 'found'; readonly finding: Finding}
+	/** It has taints without the time when they came. */
+	| {readonly type: 'stamp'}
 	/** A person says that it is lost; that is over once it is heard. */
-	| {readonly type: 'confirmLost'; readonly replyTo?: ReplyTo | undefined};
+	| {readonly type: 'confirmLost'};
+
+export type NodeMessage = NodeNews & {readonly replyTo?: ReplyTo | undefined};
 
 const stamp: NodeMessage = {type: 'stamp'};
 
@@ -66,16 +69,7 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 	return {
 		ok: true,
 		object: {...node, status},
-		effects: wasReady
-			? []
-			: [
-					{
-						type: 'event',
-						event: 'Normal',
-						reason: 'NodeReady',
-						message: `node ${node.metadata.name} is heard: ${info.name} ${info.version}`,
-					},
-				],
+		effects: wasReady ? [] : [normal('NodeReady', `node ${node.metadata.name} is heard: ${info.name} ${info.version}`)],
 	};
 }
 
@@ -114,7 +108,7 @@ function unheard(node: NodeObject, reason: string, message: string, nowMs: numbe
 
 function found(node: NodeObject, finding: Finding, nowMs: number): Handled<NodeObject> {
 	const object = withFinding(node, finding, nowMs);
-	// Who watches there or waits for an answer from there waits no longer.
+	// Actors that watch one there, or wait for its answer, wait no longer.
 	const gone: readonly Effect[] = isLost(object) && !isLost(node) ? [{type: 'declareGone', system: node.metadata.name}] : [];
 	return {ok: true, object, effects: [...findingEvents(node, object), ...gone]};
 }
@@ -126,6 +120,6 @@ function confirmLost(node: NodeObject, nowMs: number): Handled<NodeObject> {
 	return {
 		ok: true,
 		object: {...node, status: {...node.status, conditions}},
-		effects: [{type: 'event', event: 'Warning', reason: confirmedLost, message}],
+		effects: [warning(confirmedLost, message)],
 	};
 }

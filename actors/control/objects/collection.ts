@@ -1,4 +1,4 @@
-// All objects of one kind: it creates their records, so it alone decides who gets a name.
+// All objects of one kind: it creates their records, so it alone gives out names.
 //
 // A name is taken while its record lives and free again when the removal is committed. A second create of a name whose first
 // is not committed yet goes to that record, and so waits for its outcome.

@@ -1,6 +1,6 @@
 // Owner references: when an object must go because of others, and what holds back one that is being deleted.
 //
-// Nobody walks the graph: an owner's end wakes its dependents, and each decides for itself from the committed index. A lost
+// No actor walks the graph: an owner's end wakes its dependents, and each decides for itself from the committed index. A lost
 // wake costs a delay, since every object is woken again now and then.
 
 import type {ApiObject, OwnerReference} from '../../../api/object.js';
@@ -16,7 +16,7 @@ export const isDeleting = (object: ApiObject): boolean => object.metadata.deleti
 
 const finalizersOf = (object: ApiObject): readonly string[] => object.metadata.finalizers ?? [];
 
-/** Why an object has to be deleted though nobody asked; undefined when it may stay. */
+/** Why an object has to be deleted though no client asked; undefined when it may stay. */
 export function condemnation(object: ApiObject, known: Known): string | undefined {
 	const {namespace, ownerReferences = []} = object.metadata;
 	if (namespace !== undefined) {
@@ -39,7 +39,7 @@ const isEndingWith = (finalizer: string, owner: ApiObject): boolean => isDeletin
 
 const nameOf = (references: readonly OwnerReference[]): string => references.map(({kind, name}) => `${kind} "${name}"`).join(', ');
 
-/** The owner references without those to owners that are being deleted and leave this object behind: to nobody, or to another owner. */
+/** The owner references without those to owners that are being deleted and leave this object behind: without an owner, or to another one. */
 export function withoutLeavingOwners(object: ApiObject, known: Known): readonly OwnerReference[] | undefined {
 	const {ownerReferences} = object.metadata;
 	const leaves = ({uid}: OwnerReference): boolean => {

@@ -55,7 +55,7 @@ export function admitted(object: ApiObject, wanted: Draft): Outcome<ApiObject> {
 	return {ok: true, value: changed};
 }
 
-/** Sets a member of an object that nobody else has yet; undefined takes it away. */
+/** Sets a member of an object that is just being made; undefined takes it away. */
 function setMember(object: object, field: string, value: unknown): void {
 	if (value === undefined) Reflect.deleteProperty(object, field);
 	else Reflect.set(object, field, value);

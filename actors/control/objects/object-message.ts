@@ -6,38 +6,35 @@
 import type {Draft, JsonObject} from '../../../api/object.js';
 import type {ReplyTo} from '../../../system/kernel/behavior.js';
 
-export type CreateObject = {
-	readonly type: 'create';
-	readonly object: Draft;
+type Write = {
 	/** Validate and default, answer with the result, keep nothing. */
 	readonly dryRun?: boolean;
 	readonly replyTo?: ReplyTo | undefined;
 };
 
+export type CreateObject = Write & {
+	readonly type: 'create';
+	readonly object: Draft;
+};
+
 /** Replaces spec and metadata (or only status). A resourceVersion in the object is a precondition. */
-export type ReplaceObject = {
+export type ReplaceObject = Write & {
 	readonly type: 'replace';
 	readonly object: Draft;
 	readonly subresource?: 'status';
-	readonly dryRun?: boolean;
-	readonly replyTo?: ReplyTo | undefined;
 };
 
 /** RFC 7386 merge patch. metadata.resourceVersion or metadata.uid in it are preconditions. */
-export type PatchObject = {
+export type PatchObject = Write & {
 	readonly type: 'patch';
 	readonly patch: JsonObject;
 	readonly subresource?: 'status';
-	readonly dryRun?: boolean;
-	readonly replyTo?: ReplyTo | undefined;
 };
 
-export type DeleteObject = {
+export type DeleteObject = Write & {
 	readonly type: 'delete';
 	readonly graceSeconds?: number | undefined;
 	readonly propagation?: 'Background' | 'Foreground' | 'Orphan' | undefined;
 	readonly uid?: string | undefined;
 	readonly resourceVersion?: string | undefined;
-	readonly dryRun?: boolean;
-	readonly replyTo?: ReplyTo | undefined;
 };

@@ -31,6 +31,7 @@ import {aboutObject} from './about-object.js';
 import {withCondition, withoutCondition} from './conditions.js';
 import type {Controller} from './controller.js';
 import {deleted, settled, type DeletionRequest} from './deletion.js';
+import {normal, warning} from './event.js';
 import {condemnation, isDeleting, withoutLeavingOwners} from './garbage.js';
 import {admitted, keptStatus, newObject, patched, updatedMetadata, violatedPrecondition, withStatusOf} from './object-change.js';
 import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from './object-message.js';
@@ -168,7 +169,7 @@ function write(
 	const changed = message.subresource === 'status' ? withStatusOf(object, wanted) : admitted(object, wanted);
 	if (!changed.ok) return next(state, fail(message.replyTo, changed.error));
 	if (message.dryRun === true) return next(state, reply(message.replyTo, changed));
-	// Who rests after failures looks again at once when there is something else to do.
+	// A record that rests after failures looks again at once when its spec is another.
 	const rested = changed.value.spec === object.spec ? state : {...state, failures: 0, resting: false};
 	return next({...rested, object: unlessOver(kind, changed.value, context)}, replySelf(message.replyTo));
 }
@@ -234,9 +235,7 @@ function withKeptOwners(object: ApiObject, {known}: Context): ApiObject {
 
 function condemn(kind: RecordKind, state: ObjectState, object: ApiObject, reason: string, context: Context): Next<ObjectState> {
 	const request: DeletionRequest = {propagation: 'Background'};
-	return next({...state, object: deleted(kind.controller, object, request, context)}, [
-		{type: 'event', event: 'Normal', reason: 'GarbageCollected', message: reason},
-	]);
+	return next({...state, object: deleted(kind.controller, object, request, context)}, [normal('GarbageCollected', reason)]);
 }
 
 /** An owner that is being deleted still reconciles: a namespace counts what is left in it. */
@@ -257,10 +256,7 @@ function written(state: ObjectState, object: ApiObject, {outcome}: Reply<unknown
 		return next({...state, failures: outcome.ok ? 0 : state.failures}, [tell(context.self, {type: 'wake'})]);
 	const failures = state.failures + 1;
 	const delayMs = exponentialBackoffMs(failures, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
-	return next({object, failures, resting: true}, [
-		{type: 'event', event: 'Warning', reason: 'WriteFailed', message: outcome.error.message},
-		retryAt(context.nowMs + delayMs),
-	]);
+	return next({object, failures, resting: true}, [warning('WriteFailed', outcome.error.message), retryAt(context.nowMs + delayMs)]);
 }
 
 /** Failures that mean the index has moved on: looking again is all there is to do. */
@@ -302,7 +298,7 @@ function park(state: ObjectState, error: Failure, {nowMs}: Context): Next<Object
 	const status = (object.status ?? {}) as WithConditions;
 	const conditions = withCondition(status.conditions, {type: actorFailed, status: 'True', reason: 'Parked', message: error.message}, nowMs);
 	const parked = conditions === status.conditions ? object : {...object, status: {...status, conditions}};
-	return next({...state, object: parked}, [{type: 'event', event: 'Warning', reason: actorFailed, message: error.message}]);
+	return next({...state, object: parked}, [warning(actorFailed, error.message)]);
 }
 
 function unpark(kind: RecordKind, state: ObjectState, context: Context): Next<ObjectState> {

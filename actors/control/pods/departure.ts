@@ -1,4 +1,4 @@
-// A pod that has to go though nobody deleted it: its programs get their grace, and the pod says why.
+// A pod that has to go though no client deleted it: its programs get their grace, and the pod says why.
 
 import {isExclusive} from '../../../api/exclusive.js';
 import type {Pod} from '../../../api/kinds/pod.js';
@@ -6,6 +6,7 @@ import {limits} from '../../../api/limits.js';
 import {timestampOf} from '../../../api/object.js';
 import {withCondition} from '../objects/conditions.js';
 import type {Handled} from '../objects/controller.js';
+import {warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import {isTerminal} from './pod-lifecycle.js';
 
@@ -36,6 +37,6 @@ export function departing(pod: Pod, {event, reason, message}: Departure, nowMs: 
 			metadata: {...pod.metadata, deletionTimestamp: timestampOf(nowMs + seconds * 1000), deletionGracePeriodSeconds: seconds},
 			status: {...pod.status, phase: pod.status?.phase ?? 'Pending', conditions: withCondition(pod.status?.conditions, condition, nowMs)},
 		},
-		effects: [{type: 'event', event: 'Warning', reason: event, message}],
+		effects: [warning(event, message)],
 	};
 }

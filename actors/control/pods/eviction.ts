@@ -10,23 +10,25 @@ import {isExclusive} from '../../../api/exclusive.js';
 import {limits} from '../../../api/limits.js';
 import {timestampOf} from '../../../api/object.js';
 import {unreachableTaint} from '../../../api/rules/taints.js';
-import type {Context, Effect} from '../../../system/kernel/behavior.js';
+import type {Context} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {nodeKey} from '../../addresses.js';
 import {withCondition} from '../objects/conditions.js';
 import type {Handled} from '../objects/controller.js';
+import {warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
-import {hasController, isTerminal} from './pod-lifecycle.js';
-import {tolerates} from '../scheduling/taints.js';
+import {controllerOf} from '../objects/owners.js';
+import {isTerminal} from './pod-lifecycle.js';
+import {toleratedMs} from './toleration.js';
 
 /** The reason of PodScheduled where the scheduler chose the node, and so may choose another. A manifest's own node has none. */
 export const boundByScheduler = 'BoundByScheduler';
 
 /** Why a pod is not ready: nothing is heard of its node. */
-export const nodeLost = 'NodeLost';
+const nodeLost = 'NodeLost';
 
 /** Why a pod has no node any more. */
-export const replaced = 'Replaced';
+const replaced = 'Replaced';
 
 /** The taint is there from the moment a node counts as dead until it is heard again. */
 export const isLost = ({spec}: NodeObject): boolean => spec?.taints?.some(({key}) => key === unreachableTaint) === true;
@@ -43,14 +45,14 @@ type WayOut = 'remove' | 'rebind' | 'stay';
 function wayOut(pod: Pod): WayOut {
 	if (isDeleting(pod)) return 'remove';
 	if (isTerminal(pod)) return 'stay';
-	if (hasController(pod)) return 'remove';
+	if (controllerOf(pod) !== undefined) return 'remove';
 	return conditionOf(pod.status?.conditions, 'PodScheduled')?.reason === boundByScheduler ? 'rebind' : 'stay';
 }
 
 /** What is known of a node that is dead. */
 export type Loss = {
 	readonly silentMs: number;
-	/** It has no record any more: nobody tolerates that. */
+	/** It has no record any more: no toleration covers that. */
 	readonly isDeparted: boolean;
 };
 
@@ -64,16 +66,11 @@ export function evictionOf(pod: Pod, {silentMs, isDeparted}: Loss): 'evict' | 'n
 	return conditionOf(pod.status?.conditions, 'Ready')?.reason === nodeLost ? undefined : 'nodeLost';
 }
 
-/** Whatever anybody says: until then its node may still run an exclusive pod. */
+/** Even if a client confirms the loss: until then its node may still run an exclusive pod. */
 const leaseOverMs = (limits.podLeaseTtlMs + limits.podLeaseKillMs) * 1.1;
 
-/** How long a pod stays on a node that is silent, as it tolerates the taint: the shortest that it names, for ever where it names none. */
-function toleranceMs({spec}: Pod): number {
-	const tolerations = (spec?.tolerations ?? []).filter(toleration => tolerates(toleration, lostTaint));
-	if (tolerations.length === 0) return limits.nodeGraceMs;
-	const seconds = tolerations.flatMap(({tolerationSeconds}) => tolerationSeconds ?? []);
-	return seconds.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...seconds) * 1000;
-}
+/** How long a pod stays on a node that is silent. */
+const toleranceMs = (pod: Pod): number => toleratedMs(pod, lostTaint) ?? limits.nodeGraceMs;
 
 const lostTaint = {key: unreachableTaint, effect: 'NoExecute'} as const;
 
@@ -116,7 +113,7 @@ function unbound(pod: Pod, node: string, {nowMs}: Context): Handled<Pod> {
 	};
 }
 
-/** Whoever counts ready pods does not count it; the node's first report after its return says otherwise. */
+/** Its owner does not count it as ready; the node's first report after its return says otherwise. */
 export function marked(pod: Pod, node: string, {nowMs}: Context): Handled<Pod> {
 	if (isTerminal(pod) || isDeleting(pod)) return {ok: true, object: pod};
 	const message = `node "${node}" is lost; ${whyItStays(pod)}`;
@@ -135,5 +132,3 @@ function whyItStays(pod: Pod): string {
 	if (isExclusive(pod.metadata)) return 'the pod is exclusive and waits at least for the end of its lease';
 	return Number.isFinite(ms) ? `the pod tolerates that for ${ms / 1000} s` : 'the pod tolerates that';
 }
-
-const warning = (reason: string, message: string): Effect => ({type: 'event', event: 'Warning', reason, message});

@@ -15,5 +15,3 @@ export const isReady = (pod: Pod): boolean => isConditionTrue(pod.status?.condit
 
 /** Neither over nor being deleted. */
 export const isActive = (pod: Pod): boolean => !isDeleting(pod) && !isTerminal(pod);
-
-export const hasController = ({metadata}: Pod): boolean => metadata.ownerReferences?.some(({controller}) => controller === true) === true;

@@ -14,38 +14,36 @@ import {withCondition} from '../objects/conditions.js';
 import {controller, type Handled, type Reconciliation} from '../objects/controller.js';
 import {boundByScheduler, evicted, isGoneNode, marked} from './eviction.js';
 import {graceOf} from './departure.js';
+import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
+import {controllerOf} from '../objects/owners.js';
 import {nominatedOn, preempted, withoutNomination} from '../nomination.js';
 import {placeTerms} from '../scheduling/place-terms.js';
 import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
-import {hasController, isActive, isReady, unschedulableReason} from './pod-lifecycle.js';
+import {isActive, isReady, unschedulableReason} from './pod-lifecycle.js';
 import {censusTerm, namesOnNode, ownedTerm, strayTerm, type Standing} from '../pod-terms.js';
 
-export type PodMessage =
+type PodNews =
 	/** The scheduler chose a node. */
-	| {readonly type: 'bind'; readonly uid: string; readonly nodeName: string; readonly replyTo?: ReplyTo | undefined}
+	| {readonly type: 'bind'; readonly nodeName: string}
 	/** No node fits; the message says why, node by node. */
-	| {readonly type: 'unschedulable'; readonly uid: string; readonly message: string; readonly replyTo?: ReplyTo | undefined}
+	| {readonly type: 'unschedulable'; readonly message: string}
 	/** What the node sees of it. */
-	| {
-			readonly type: 'observed';
-			readonly uid: string;
-			readonly node: string;
-			readonly status: PodStatus;
-			readonly events: readonly PodEvent[];
-			readonly replyTo?: ReplyTo | undefined;
-	  }
+	| {readonly type: 'observed'; readonly node: string; readonly status: PodStatus; readonly events: readonly PodEvent[]}
 	/** The node has nothing of it any more. */
-	| {readonly type: 'gone'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined}
+	| {readonly type: 'gone'; readonly node: string}
 	/** Its node is lost, and longer than it tolerates. */
-	| {readonly type: 'evict'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined}
+	| {readonly type: 'evict'; readonly node: string}
 	/** Another pod counts more and gets its place. */
-	| {readonly type: 'preempt'; readonly uid: string; readonly node: string; readonly by: string; readonly replyTo?: ReplyTo | undefined}
+	| {readonly type: 'preempt'; readonly node: string; readonly by: string}
 	/** Room is kept for it on a node; undefined: nowhere any more. */
-	| {readonly type: 'nominate'; readonly uid: string; readonly nodeName: string | undefined; readonly replyTo?: ReplyTo | undefined}
-	| (TaintDue & {readonly replyTo?: ReplyTo | undefined})
+	| {readonly type: 'nominate'; readonly nodeName: string | undefined}
+	| TaintDue
 	/** Its node is lost, and it stays there for now. */
-	| {readonly type: 'nodeLost'; readonly uid: string; readonly node: string; readonly replyTo?: ReplyTo | undefined};
+	| {readonly type: 'nodeLost'; readonly node: string};
+
+/** The uid says which pod of that name is meant. */
+export type PodMessage = PodNews & {readonly uid: string; readonly replyTo?: ReplyTo | undefined};
 
 export const podController = controller<Pod, PodMessage>({
 	plural: 'pods',
@@ -91,7 +89,7 @@ function reconcile(pod: Pod, context: Context): Reconciliation<PodStatus> {
 const scheduled = {type: 'PodScheduled', status: 'True'} as const;
 
 /**
- * Nobody can say of a node that is not registered that its pod is gone: there is nothing to wait for. But for an exclusive one that was
+ * No agent will say of a node that is not registered that its pod is gone: there is nothing to wait for. But for an exclusive one that was
  * seen there: it may run until its lease is over, and then it is evicted.
  */
 function hasNothingToStop({spec, metadata, status}: Pod, known: Known): boolean {
@@ -104,7 +102,7 @@ const standingOf = (pod: Pod): Standing => (!isActive(pod) ? 'over' : isReady(po
 function ownerTerms(pod: Pod): readonly string[] {
 	const {ownerReferences = [], labels, namespace = ''} = pod.metadata;
 	const terms = ownerReferences.flatMap(({uid}) => [ownedTerm(uid), censusTerm(uid, labels, standingOf(pod))]);
-	return hasController(pod) ? terms : [...terms, strayTerm(namespace)];
+	return controllerOf(pod) === undefined ? [...terms, strayTerm(namespace)] : terms;
 }
 
 /** What is said of another pod, or of one that is not, or no longer, on that node, means nothing for this one. */
@@ -116,7 +114,7 @@ function refusalOf({metadata, spec}: Pod, message: PodMessage, known: Known): st
 	return isVerdict && !isGoneNode(message.node, known) ? `node "${message.node}" is not lost` : undefined;
 }
 
-/** Of a pod that is bound nowhere nobody needs what it names. */
+/** What a pod names no node needs before the pod is bound. */
 function namesTerms({metadata, spec}: Pod): readonly string[] {
 	const node = spec?.nodeName;
 	if (spec === undefined || node === undefined) return [];
@@ -143,9 +141,7 @@ function bound(pod: Pod, nodeName: string, {nowMs, known}: Context): Handled<Pod
 			spec: {...spec, nodeName},
 			status: {...withoutNomination(pod.status), phase: pod.status?.phase ?? 'Pending', conditions},
 		},
-		effects: [
-			{type: 'event', event: 'Normal', reason: 'Scheduled', message: `assigned ${metadata.namespace}/${metadata.name} to ${nodeName}`},
-		],
+		effects: [normal('Scheduled', `assigned ${metadata.namespace}/${metadata.name} to ${nodeName}`)],
 	};
 }
 
@@ -161,7 +157,7 @@ function unschedulable(pod: Pod, message: string, nowMs: number): Handled<Pod> {
 	return {
 		ok: true,
 		object: {...pod, status: {...pod.status, phase: 'Pending', conditions}},
-		effects: [{type: 'event', event: 'Warning', reason: 'FailedScheduling', message}],
+		effects: [warning('FailedScheduling', message)],
 	};
 }
 
@@ -202,7 +198,7 @@ function isKnownEnd({fieldPath, finishedAtMs}: PodEvent, known: PodStatus | unde
 const sinceBefore = (now: Condition, before: Condition | undefined): Condition =>
 	before?.status === now.status && before.lastTransitionTime !== undefined ? {...now, lastTransitionTime: before.lastTransitionTime} : now;
 
-/** As Kubernetes' kubelet ends a pod: grace 0 means that nothing is left to wait for. A gone pod nobody deleted starts anew on its node. */
+/** As Kubernetes' kubelet ends a pod: grace 0 means that nothing is left to wait for. A gone pod that no client deleted starts anew on its node. */
 function gone(pod: Pod): Handled<Pod> {
 	if (!isDeleting(pod) || pod.metadata.deletionGracePeriodSeconds === 0) return {ok: true, object: pod};
 	return {ok: true, object: {...pod, metadata: {...pod.metadata, deletionGracePeriodSeconds: 0}}};

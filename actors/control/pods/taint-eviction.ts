@@ -1,7 +1,7 @@
 // Taints of effect NoExecute that people put on a node: pods leave that do not tolerate them, at once or when their toleration is over.
 //
 // Each pod's record decides for itself: a change of the taints wakes the pods there. The time when a taint came is kept in the taint, so
-// that a restart begins no toleration anew. The taint of a node that is lost is not meant: nobody there could stop a program (eviction.ts).
+// that a restart begins no toleration anew. The taint of a node that is lost is not meant: no agent there could stop a program (eviction.ts).
 
 import {conditionOf} from '../../../api/conditions.js';
 import type {NodeObject, Taint} from '../../../api/kinds/node.js';
@@ -14,7 +14,8 @@ import type {Handled} from '../objects/controller.js';
 import {departing} from './departure.js';
 import {isDeleting} from '../objects/garbage.js';
 import {isTerminal} from './pod-lifecycle.js';
-import {taintText, tolerates} from '../scheduling/taints.js';
+import {taintText} from '../scheduling/taints.js';
+import {toleratedMs} from './toleration.js';
 
 /** A pod's toleration of its node's taints is over. */
 export type TaintDue = {readonly type: 'taintDue'; readonly uid: string; readonly node: string; readonly dueMs: number};
@@ -33,21 +34,13 @@ function dueOf(pod: Pod, known: Context['known'], nowMs: number): Due | undefine
 	const boundMs = timeOf(conditionOf(pod.status?.conditions, 'PodScheduled')?.lastTransitionTime) ?? 0;
 	let due: Due | undefined;
 	for (const taint of taints) {
-		const afterMs = toleratedMs(pod, taint);
+		const afterMs = toleratedMs(pod, taint) ?? 0;
 		if (!Number.isFinite(afterMs)) continue;
-		// Whoever came to a tainted node counts from then.
+		// For a pod that came to a tainted node the time counts from then.
 		const atMs = Math.max(timeOf(taint.timeAdded) ?? nowMs, boundMs) + afterMs;
 		if (due === undefined || afterMs === 0 || atMs < due.atMs) due = {atMs: afterMs === 0 ? 0 : atMs, afterMs, taint};
 	}
 	return due;
-}
-
-/** How long the pod puts up with the taint: the shortest that it names, for ever where it names none. */
-function toleratedMs({spec}: Pod, taint: Taint): number {
-	const tolerations = (spec?.tolerations ?? []).filter(toleration => tolerates(toleration, taint));
-	if (tolerations.length === 0) return 0;
-	const seconds = tolerations.flatMap(({tolerationSeconds}) => tolerationSeconds ?? []);
-	return seconds.length === 0 ? Number.POSITIVE_INFINITY : Math.max(0, Math.min(...seconds)) * 1000;
 }
 
 function timeOf(text: string | undefined): number | undefined {
@@ -64,7 +57,7 @@ export function taintEffects(pod: Pod, {known, nowMs, self}: Context): readonly 
 	return [{type: 'wakeAt', name: 'taint', atMs: due.atMs, message, atMostMs: due.afterMs}];
 }
 
-/** Whoever was told of another time than the one that holds now is told again when that is over. */
+/** A pod that was told of another time than the one that holds now is told again when that is over. */
 export function expelled(pod: Pod, {dueMs}: TaintDue, {known, nowMs}: Context): Handled<Pod> {
 	const due = dueOf(pod, known, nowMs);
 	if (due?.atMs !== dueMs) return {ok: true, object: pod};

@@ -7,6 +7,7 @@ import type {ApiObject} from '../../../api/object.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {controllerName, type Assignment, type AssignmentVersion} from '../../protocol/sync-message.js';
 import {isDeleting} from '../objects/garbage.js';
+import {controllerOf} from '../objects/owners.js';
 
 /** The pod as its node gets it; undefined for one that is bound nowhere. */
 export function assignmentOf(pod: Pod, known: Pick<Known, 'byUid'>): Assignment | undefined {
@@ -34,7 +35,7 @@ function topController(pod: Pod, known: Pick<Known, 'byUid'>): string {
 	let top: {readonly kind: string; readonly name: string} = {kind: 'Pod', name: pod.metadata.name};
 	let object: ApiObject | undefined = pod;
 	for (let depth = 0; depth < limits.controllerChain; depth++) {
-		const above = object?.metadata.ownerReferences?.find(({controller}) => controller === true);
+		const above = object && controllerOf(object);
 		if (above === undefined) break;
 		top = above;
 		object = known.byUid(above.uid);

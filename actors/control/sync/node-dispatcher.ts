@@ -276,10 +276,10 @@ function deltaEntryOf(node: string, key: ObjectKey, known: Context['known']): De
 	return {key, version: assignmentVersion(pod), assignment};
 }
 
-/** Only finalizers hold it: its node has said that it is gone, or nobody waits for that. */
+/** Only finalizers hold it: its node has said that it is gone, or control does not wait for that. */
 const isOver = ({metadata}: Pod): boolean => metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 
-/** Near enough for a window; whatever makes a pod large has to count, lest a delta be larger than a message may be. */
+/** Near enough for a window; all that makes a pod large has to count, lest a delta be larger than a message may be. */
 const sizeOf = ({assignment, named}: DeltaEntry): number => 128 + JSON.stringify(named === undefined ? assignment : named).length;
 
 function delta(

@@ -16,7 +16,8 @@ import type {Known} from '../../../system/index/object-index.js';
 import {controller, type Reconciliation} from '../objects/controller.js';
 import {isDeleting} from '../objects/garbage.js';
 import type {PatchObject} from '../objects/object-message.js';
-import {hasController, isActive, isReady} from '../pods/pod-lifecycle.js';
+import {controllerOf, ownerReferenceTo} from '../objects/owners.js';
+import {isActive, isReady} from '../pods/pod-lifecycle.js';
 import {censusTerm, ownedTerm, strayTerm, type Standing} from '../pod-terms.js';
 
 /** The index term under which a pod finds the sets that may want it. */
@@ -43,7 +44,7 @@ function reconcile(set: ReplicaSet, context: Context): Reconciliation<ReplicaSet
 	const wanted = spec.replicas ?? 1;
 	const tooMany = crowd.active - leaving.size - wanted;
 	const room = limits.pendingWrites - context.pending.size - effects.length;
-	// A deletion that is asked for may fail: until it is committed nothing takes the place of who is to leave.
+	// A deletion that is asked for may fail: until it is committed nothing takes the place of the pod that is to leave.
 	const missing = Math.min(room, wanted - crowd.active - coming - placesKept(set, context.known));
 	if (missing > 0) for (let count = 0; count < missing; count++) effects.push(creation(set, context));
 	else if (tooMany > 0) effects.push(...surplus(stayingPods(set, leaving, context.known), tooMany, room));
@@ -118,15 +119,6 @@ function statusOf({metadata, status}: ReplicaSet, {active, ready}: Crowd): Repli
 
 // ---- creating ------------------------------------------------------------------------------------------------------------
 
-const ownerReferenceTo = ({apiVersion, kind, metadata}: ReplicaSet): OwnerReference => ({
-	apiVersion,
-	kind,
-	name: metadata.name,
-	uid: metadata.uid,
-	controller: true,
-	blockOwnerDeletion: true,
-});
-
 function creation(set: ReplicaSet, {random}: Context): Effect {
 	const {metadata, spec} = set;
 	const template = spec?.template;
@@ -160,7 +152,7 @@ function ownerships(set: ReplicaSet, crowd: Crowd, {known, pending}: Context): E
 	return effects;
 }
 
-/** Pods that match and belong to nobody become ours. */
+/** Pods that match and have no controller become ours. */
 function* adopted(set: ReplicaSet, {owned}: Crowd, known: Known): Iterable<Pending> {
 	const {metadata, spec} = set;
 	if (spec === undefined) return;
@@ -171,7 +163,7 @@ function* adopted(set: ReplicaSet, {owned}: Crowd, known: Known): Iterable<Pendi
 	for (const object of candidates) {
 		const pod = object as Pod;
 		const owners = pod.metadata.ownerReferences ?? [];
-		if (hasController(pod) || !isActive(pod) || !isMine(set, pod)) continue;
+		if (controllerOf(pod) !== undefined || !isActive(pod) || !isMine(set, pod)) continue;
 		yield ownership(pod, [...owners, ownerReferenceTo(set)], `adopt/${pod.metadata.uid}`);
 	}
 }

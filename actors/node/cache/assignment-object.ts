@@ -11,7 +11,7 @@ import type {ConfigCopy} from './config-copy.js';
 export type AssignmentObject = ApiObject<{
 	readonly assignment: Assignment;
 	readonly version: AssignmentVersion;
-	/** It is not this node's any more: it ends, whatever happens to its hand meanwhile. */
+	/** It is not this node's any more: it ends, also if its hand crashes meanwhile. */
 	readonly surplus?: true;
 	/** It ran for longer than it may: its containers are ended, and not started again. */
 	readonly overdue?: true;

@@ -12,7 +12,7 @@ import {endAttempt} from './container-stop.js';
 import {hookAgain, hookOf} from './hooks.js';
 import type {ActionResult, RunningContainer} from '../runtime/runtime-port.js';
 
-/** Asks for the attempt first: whoever waits for the process waits for nothing else. */
+/** Asks for the attempt first, then tells: the process waits for nothing else. */
 export function start(state: ContainerActorState, {known}: Context, events: readonly PodEvent[] = []): ContainerNext {
 	if (state.held) return hold(state, events);
 	const {attempt} = state;
@@ -47,7 +47,7 @@ function idle(state: ContainerActorState, reason: string, message: string, event
 /** Kubernetes' word for a container that cannot start before something else is there. */
 export const configError = 'CreateContainerConfigError';
 
-/** Whoever waits for it looks again; who was asking just then, after the answer. */
+/** A container that waits for it looks again; one that is being started does so after the answer. */
 export function configChanged(state: ContainerActorState, context: Context): ContainerNext {
 	const {phase} = state;
 	if (phase.type === 'starting') return next({...state, configChanged: true});
@@ -57,7 +57,7 @@ export function configChanged(state: ContainerActorState, context: Context): Con
 export function started(state: ContainerActorState, {id, outcome}: Reply<RunningContainer, 'started'>, context: Context): ContainerNext {
 	const current = id.endsWith(`/start/${state.attempt}`);
 	if (state.phase.type !== 'starting' || !current) return next(state);
-	// Who did not answer in time may have started it after all: what there is decides.
+	// A runtime that did not answer in time may have started it after all: inspection decides.
 	if (!outcome.ok && outcome.error.code === 'ERR_TIMEOUT') return wait(state, runtimeError, outcome.error.message, context);
 	if (!outcome.ok && outcome.error.code === 'ERR_CONFIG_MISSING') return configMissing(state, outcome.error.message, context);
 	// Of all that a start needs only Secrets come from another host.

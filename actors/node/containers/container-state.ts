@@ -54,7 +54,7 @@ export type ContainerMessage =
 
 export type Begin = {readonly type: 'begin'};
 
-/** The next try, before its time: somebody asked for it. */
+/** The next try, before its time: a client asked for it. Containers, volumes and sandbox understand it. */
 export type SkipBackoff = {readonly type: 'skipBackoff'};
 
 /** A ConfigMap or Secret that the pod names came, changed or went. */

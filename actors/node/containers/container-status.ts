@@ -35,7 +35,7 @@ export type RunningPhase = {
 
 export type StoppingPhase = {
 	readonly type: 'stopping';
-	/** Undefined: nobody knows whether something runs. */
+	/** Undefined: it is not known whether something runs. */
 	readonly running: RunningContainer | undefined;
 	readonly step: 'preStop' | 'stop';
 	/** When its grace is over. */

@@ -10,7 +10,7 @@ import {runningIn, type StoppingPhase} from './container-status.js';
 import {hookAgain, hookOf, type Hook} from './hooks.js';
 import type {ActionResult} from '../runtime/runtime-port.js';
 
-/** For good: asked by the hand, whatever the container is doing. A second one with a shorter grace hurries it. */
+/** For good: asked by the hand, in every phase. A second one with a shorter grace hurries it. */
 export function stopForGood(state: ContainerActorState, graceMs: number, context: Context): ContainerNext {
 	const asked: ContainerActorState = {...state, stopGraceMs: Math.min(graceMs, state.stopGraceMs ?? graceMs)};
 	const {phase} = state;

@@ -105,7 +105,7 @@ function probed(state: ProberState, {outcome}: Reply<ActionResult, 'probed'>, {n
 }
 
 /**
- * As in Kubernetes a try that could not be made is no result: whoever counts it would kill what may be well. One such is what happens when
+ * As in Kubernetes a try that could not be made is no result: counted, it would kill what may be well. One such is what happens when
  * the container ends meanwhile; two are told.
  */
 function untried(state: ProberState, problem: string, nowMs: number): Next<ProberState> {

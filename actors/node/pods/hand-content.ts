@@ -10,7 +10,7 @@ import {podVolumes, volumesName, type PodVolumesInput, type VolumesWaiting} from
 import {containersIn, startOrderOf} from './start-order.js';
 import {hasVolumes} from './volumes.js';
 
-/** What belongs into the sandbox; who is there already is left alone. */
+/** The actors that belong into the sandbox; those that are there already are left alone. */
 export function sandboxContent(state: HandState, context: Context): Effect[] {
 	const assignment = assignmentIn(state.object);
 	const input: PodVolumesInput = {assignment, owner: context.self};
@@ -37,7 +37,7 @@ const isHeld = ({spec}: Assignment, name: string): boolean =>
 
 const hasInit = ({initContainers = []}: Assignment['spec']): boolean => initContainers.length > 0;
 
-/** Tells those whose turn has come. Whose turn it is can be known only when all were looked at. */
+/** Tells the containers whose turn has come; that can be known only when all were looked at. */
 export function withStarts({state, effects}: Next<HandState>, {self}: Context): Next<HandState> {
 	const assignment = assignmentIn(state.object);
 	const {spec} = assignment;
@@ -63,13 +63,13 @@ export function volumesWaiting(state: HandState, {reason, message, retry}: Volum
 	return reported({...state, awaited}, isNews ? [warning('FailedMount', message)] : [], context);
 }
 
-/** Control is back: who waits for something of it tries again at once. */
+/** Control is back: containers and volumes that wait for something of it try again at once. */
 export function reportedAgain(state: HandState, context: Context): Next<HandState> {
 	const {state: told, effects} = reported(state, [], context, true);
 	return next(told, [...effects, ...passOnConfigChange(state, {type: 'configChanged'}, context)]);
 }
 
-/** Volumes first: who waits for them is held. */
+/** Volumes first: containers that wait for them are held. */
 export function passOnConfigChange(state: HandState, message: ConfigChanged, context: Context): Effect[] {
 	const {object, sandbox} = state;
 	if (sandbox === undefined) return [];

@@ -30,7 +30,7 @@ export function leaseHeld(state: HandState, context: Context): Next<HandState> {
 	return next(now, now.ending === 'no' && !isOverdue(now) ? sandboxContent(now, context) : []);
 }
 
-/** Runtime and watchdogs have killed what ran, each by itself; nobody starts it again before the lease is back. */
+/** Runtime and watchdogs have killed what ran, each by itself; the hand starts it again when the lease is back. */
 export function leaseLost(state: HandState, context: Context): Next<HandState> {
 	const waiting = {reason: 'LeaseLost', message: 'the pod is exclusive and its lease has ended: the control plane does not confirm it'};
 	const {spec} = assignmentIn(state.object);

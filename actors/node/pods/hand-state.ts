@@ -42,7 +42,7 @@ export type HandMessage =
 	| {readonly type: 'removeAgain'};
 
 /**
- * Somebody does not want to wait for the next try: of one container, or of all that wait. Answered with the names of those that are tried
+ * A client does not want to wait for the next try: of one container, or of all that wait. Answered with the names of those that are tried
  * now, `{containers: string[]}`.
  */
 export type RetryNow = {readonly type: 'retryNow'; readonly container?: string | undefined; readonly replyTo?: ReplyTo | undefined};
@@ -68,7 +68,7 @@ export type HandState = {
 	readonly awaited: ContainerStateWaiting | undefined;
 	/** By name, init containers among them. */
 	readonly containers: {readonly [name: string]: ContainerStatus};
-	/** Of those whose turn comes later: who was told that it has. */
+	/** Of the containers whose turn comes later those that were told that it has. */
 	readonly begun: readonly string[];
 	/** Containers that run and were not probed yet by this agent. */
 	readonly unsettled: readonly string[];

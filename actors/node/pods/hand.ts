@@ -149,7 +149,7 @@ function containerChanged(state: HandState, message: ContainerChanged, context: 
 	};
 	const {state: told, effects} = reported(now, events, context);
 	if (now.ending === 'no' && !isOverdue(now)) return withStarts(next(told, [...effects, ...deadlineToJudge(told, context)]), context);
-	// One whose actor crashed has forgotten that it was to stop.
+	// An actor that crashed has forgotten that it was to stop.
 	const again = status.state?.running === undefined ? [] : [tell(`${context.self}/${name}`, stopContainer(graceMsOf(now)))];
 	const all = [...effects, ...again];
 	return now.ending === 'containers' ? removeWhenStopped(told, all, context) : next(told, all);
@@ -199,7 +199,7 @@ function assign(state: HandState, message: Assign, context: Context): Next<HandS
 	// Kept, before it is taken note of: control does not say it again.
 	const surplus: HandState = {...state, object: state.object && asSurplus(state.object), successor: undefined};
 	if (assignment === null) return ending(surplus, taken, context);
-	// Taken note of is enough: when the old pod is gone, control sends whatever is next once more.
+	// Taken note of is enough: when the old pod is gone, control sends the next one once more.
 	if (assignment.uid !== present.uid) return ending({...surplus, successor: {...message, replyTo: undefined}}, taken, context);
 	const object = state.object && reassigned(state.object, assignment, message.version);
 	const now: HandState = {...state, object, successor: undefined};
@@ -237,7 +237,7 @@ function removeWhenStopped(state: HandState, effects: readonly Effect[], context
 
 const removal = ({self}: Context): Effect => tell(`${self}/${infraName}`, {type: 'removeSandbox'});
 
-/** Nothing is left: the assignment goes, control hears of it, a successor is handed back to whoever starts hands. */
+/** Nothing is left: the assignment goes, control hears of it, a successor is handed back to the actor that starts hands. */
 function sandboxRemoved(state: HandState, {self}: Context): Next<HandState> {
 	if (state.ending !== 'sandbox') return next(state);
 	const assignment = assignmentIn(state.object);

@@ -4,10 +4,10 @@
 // Everything is counted by the monotonic clock from the moment at which a renewal was sent. Nothing is kept: after a restart of the agent
 // the runtime goes by the ends of before until the first renewal, and after a crash of this actor every hand asks once more.
 
-import {address, controlSystem} from '../../../api/keys.js';
+import {address} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
-import {nodeSyncPath, podsPath} from '../../addresses.js';
+import {dispatcherOfNode, podsPath} from '../../addresses.js';
 import type {LeasedPod, LeasesRenewed, RenewLeases} from '../../protocol/lease-message.js';
 import {perform} from '../runtime/perform.js';
 
@@ -19,7 +19,7 @@ export type UnwantLease = {readonly type: 'unwantLease'; readonly uid: string};
 
 export type LeaseHeld = {readonly type: 'leaseHeld'};
 export type LeaseLost = {readonly type: 'leaseLost'};
-/** Told to all hands: nobody is remembered as wanting a lease. */
+/** Told to all hands: which of them want a lease is forgotten. */
 export type LeasesForgotten = {readonly type: 'leasesForgotten'};
 
 export type LeasesMessage =
@@ -98,7 +98,7 @@ function renew(state: LeasesState, {monotonicMs, nowMs}: Context): Next<LeasesSt
 	const sentAtMs = new Map([...state.sentAtMs].filter(([, atMs]) => monotonicMs - atMs < limits.podLeaseTtlMs));
 	const message: RenewLeases = {type: 'renewLeases', number, pods: [...state.leases.values()].map(({key, uid}) => ({key, uid}))};
 	return next({...state, sent: number, sentAtMs: sentAtMs.set(number, monotonicMs)}, [
-		tell(address(controlSystem, nodeSyncPath(state.node)), message),
+		tell(dispatcherOfNode(state.node), message),
 		{type: 'wakeAt', name: 'renew', atMs: nowMs + limits.podLeaseRenewMs, message: {type: 'renew'}},
 	]);
 }
@@ -121,7 +121,7 @@ function renewed(state: LeasesState, {number, uids}: LeasesRenewed, {monotonicMs
 	return next({...state, leases: all, sentAtMs: waiting}, effects);
 }
 
-/** Only now the lease may be used: whatever happens to this process, the pod ends with it. */
+/** Only now the lease may be used: the pod ends with it, also if this process is gone by then. */
 function watchdogSet(state: LeasesState, {id, outcome}: Reply<null, 'watchdogSet'>, {monotonicMs, nowMs}: Context): Next<LeasesState> {
 	const uid = id.slice(0, id.indexOf('/'));
 	const lease = state.leases.get(uid);

@@ -14,7 +14,7 @@ export type PodView = {
 	readonly problem: string | undefined;
 	/** By container, init containers among them; one that has not spoken yet is missing. */
 	readonly containers: {readonly [name: string]: ContainerStatus};
-	/** What those whose turn it is wait for before they can start, if it is not there. */
+	/** What the containers whose turn it is wait for, if it is not there. */
 	readonly awaited: ContainerStateWaiting | undefined;
 	/** It ran for longer than it may. */
 	readonly isOverdue: boolean;
@@ -54,7 +54,7 @@ const noSandbox = (problem: string) => ({reason: 'SandboxFailed', message: probl
 /** Kubernetes' word for a pod that was ended since its time was over. */
 export const deadlineExceeded = 'DeadlineExceeded';
 
-/** As its actor says; who waits for its turn says what the pod waits for. */
+/** As its actor says; a container that waits for its turn shows what the pod waits for. */
 function statusOf({name, image}: Container, {containers, awaited, problem}: PodView, {mayStart, initialized}: StartOrder): ContainerStatus {
 	const told = containers[name];
 	if (told !== undefined && told.state?.waiting?.reason !== podInitializing) return told;

@@ -14,7 +14,7 @@ export type StartOrder = {
 	readonly failed: boolean;
 	/** Init containers that did not succeed yet. */
 	readonly incomplete: readonly string[];
-	/** Who may start, as far as the order goes. */
+	/** Containers that may start, as far as the order goes. */
 	readonly mayStart: readonly string[];
 };
 

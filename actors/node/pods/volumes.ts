@@ -18,7 +18,7 @@ export type VolumesOutcome =
 type VolumeContext = {readonly namespace: string; readonly known: Known};
 type SourceOutcome = {readonly ok: true; readonly source: VolumeSource} | {readonly ok: false; readonly problem: string};
 
-/** As Kubernetes has it when nobody says. */
+/** Kubernetes' default. */
 const usualMode = 0o644;
 
 /** All volumes of the pod, or the first thing that is missing. */

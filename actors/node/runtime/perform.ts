@@ -63,7 +63,7 @@ export const performAtEdge = (command: EdgeCommand, key: string, as: string): Ef
 
 const isRetainSecrets = (command: Command): command is RetainSecrets => command.type === 'secrets.retain';
 
-/** What the interpreter calls for a `perform`. Answers once, with ERR_INTERNAL for a command that nobody knows. */
+/** What the interpreter calls for a `perform`. Answers once, with ERR_INTERNAL for a command that is not on the lists. */
 export const performFor =
 	(runtime: Runtime, edge: NodeEdge) =>
 	(command: Command, done: (outcome: Outcome<unknown>) => void): void => {

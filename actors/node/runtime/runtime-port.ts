@@ -77,7 +77,7 @@ export type ValuePart =
 export type EnvVariable = {
 	readonly name: string;
 	readonly value: string;
-	/** Its value may be seen by nobody but the program. */
+	/** Only the program may see its value. */
 	readonly isSecret?: boolean;
 };
 
@@ -170,7 +170,7 @@ export type ExecOutput = {
 	readonly end: {readonly exitCode: number} | undefined;
 };
 
-/** As whom a program was started, and with what of which the manifest need not say anything. */
+/** The user a program was started as, and what of its start a manifest need not say. */
 export type ContainerBeginning = {
 	readonly uid: number;
 	readonly gid: number;
@@ -236,7 +236,7 @@ export type RuntimeCommand =
 			readonly uid: string;
 			readonly namespace: string;
 			readonly volumes: readonly VolumeSpec[];
-			/** The group that owns what is in them; undefined: who runs the containers decides. */
+			/** The group that owns what is in them; undefined: the user that runs the containers. */
 			readonly fsGroup: number | undefined;
 	  }
 	/** Starts this attempt, or finds that it runs. An attempt that ended already is an error. */
@@ -248,7 +248,7 @@ export type RuntimeCommand =
 	| {readonly type: 'logs.read'; readonly request: LogRequest}
 	/** A probe or a hook of what runs. It failing is a result; an error is that it could not be tried. */
 	| {readonly type: 'container.act'; readonly id: ContainerId; readonly action: ContainerAction; readonly timeoutMs: number}
-	/** Runs a program beside the container's, in its surroundings. A session nobody reads is ended. */
+	/** Runs a program beside the container's, joined to it. A session that no client reads is ended. */
 	| {readonly type: 'exec.open'; readonly request: ExecRequest}
 	/** Data is base64; `isLast` closes its stdin. Answers when it was taken. */
 	| {readonly type: 'exec.write'; readonly session: string; readonly data: string; readonly isLast: boolean}
@@ -284,7 +284,7 @@ export type RuntimeResults = {
 	readonly 'lease.extend': null;
 };
 
-/** Who hears of ends: the spec's namespace and pod name say which actor. */
+/** Hears of ends: the spec's namespace and pod name say which actor is to be told. */
 export type ExitListener = (container: {namespace: string; podName: string; id: ContainerId}, exit: ContainerExit) => void;
 
 export type Runtime = {

@@ -9,7 +9,7 @@ import {limits} from '../../../api/limits.js';
 import {timestampOf, type ApiObject, type Labels} from '../../../api/object.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {exponentialBackoffMs} from '../../../system/kernel/supervision.js';
-import {besides, configPath, nodeSyncPath, podsPath, runtimePath, syncPath} from '../../addresses.js';
+import {besides, configPath, dispatcherOfNode, podsPath, runtimePath, syncPath} from '../../addresses.js';
 import {
 	mayFollow,
 	syncProtocol,
@@ -82,7 +82,6 @@ export type SyncClientState = {
 export const seenKey: ObjectKey = objectKey('clusters', undefined, 'seen');
 
 const control = address(controlSystem, syncPath);
-const controlSync = (node: string): string => address(controlSystem, nodeSyncPath(node));
 
 export const syncClient: Behavior<SyncClientInput, SyncClientState, SyncClientMessage> = {
 	kind: 'SyncClient',
@@ -177,7 +176,7 @@ function unsent({reports, underWay}: SyncClientState): ReadonlyMap<ObjectKey, Pe
 const joined = (older: PendingReport | undefined, newer: PendingReport): PendingReport =>
 	older?.uid === newer.uid ? {...newer, events: [...older.events, ...newer.events].slice(-limits.eventsPerObject)} : newer;
 
-/** Whoever looks after the node hears of it; said once, however often control says it. */
+/** The agent shows it to its operator; said once, however often control says it. */
 function refused(state: SyncClientState, refusal: string): Next<SyncClientState> {
 	if (refusal === state.refusal) return next(state);
 	return next({...state, refusal}, [performAtEdge({type: 'sync.refused', why: refusal}, 'refused', 'stepTold')]);
@@ -209,7 +208,7 @@ function delta(state: SyncClientState, message: Delta, context: Context): Next<S
 	]);
 }
 
-/** Who takes an entry of a delta into the cache. */
+/** The actor that takes an entry of a delta into the cache. */
 function keeperOf(
 	{key, version, assignment, named}: DeltaEntry,
 	self: string,
@@ -259,7 +258,7 @@ function assigned(state: SyncClientState, {id, outcome}: Reply<unknown, 'assigne
 function taken(state: SyncClientState, number: number): Effect {
 	const {node} = inputOf(state);
 	const message: DeltaTaken = {type: 'deltaTaken', session: state.session, number};
-	return tell(controlSync(node), message);
+	return tell(dispatcherOfNode(node), message);
 }
 
 // ---- up ------------------------------------------------------------------------------------------------------------------
@@ -278,7 +277,7 @@ function flush(state: SyncClientState): Next<SyncClientState> {
 	const number = state.sent + 1;
 	const observed: ObservedPod[] = [...pods].map(([key, report]) => ({key, ...report}));
 	const message: Observed = {type: 'observed', session: state.session, number, pods: observed};
-	return next({...state, reports, sent: number, underWay: {number, pods}}, [tell(controlSync(node), message)]);
+	return next({...state, reports, sent: number, underWay: {number, pods}}, [tell(dispatcherOfNode(node), message)]);
 }
 
 /** How many of the reports go in one message: one at least, and no more than a message may have. */
@@ -317,7 +316,7 @@ function podGone(state: SyncClientState, message: PodGone, context: Context): Ne
 function sayGone({greeted, input}: SyncClientState, messages: readonly PodGone[], {nowMs}: Context): Effect[] {
 	if (!greeted || messages.length === 0 || input === undefined) return [];
 	return [
-		...messages.map(message => tell(controlSync(input.node), message)),
+		...messages.map(message => tell(dispatcherOfNode(input.node), message)),
 		{type: 'wakeAt', name: 'sayGone', atMs: nowMs + limits.podGoneAgainMs, message: {type: 'sayGone'}},
 	];
 }

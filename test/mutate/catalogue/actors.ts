@@ -59,7 +59,7 @@ export const ofActors: readonly Mistake[] = [
 	},
 	{
 		what: 'of several tolerations of a taint the longest counts',
-		file: 'actors/control/pods/taint-eviction.ts',
+		file: 'actors/control/pods/toleration.ts',
 		text: 'Math.min(...seconds)',
 		becomes: 'Math.max(...seconds)',
 		test: 'test/actors/taint-eviction.test.ts',

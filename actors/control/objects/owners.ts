@@ -1,0 +1,17 @@
+// Owner references: the one controller that an object may have, and the reference that a controller gives to what it makes.
+
+import type {ApiObject, OwnerReference} from '../../../api/object.js';
+
+/** The owner that controls the object; undefined where it is its own. */
+export const controllerOf = ({metadata}: Pick<ApiObject, 'metadata'>): OwnerReference | undefined =>
+	metadata.ownerReferences?.find(({controller}) => controller === true);
+
+/** The reference to the controller of an object that it makes or adopts. */
+export const ownerReferenceTo = ({apiVersion, kind, metadata}: ApiObject): OwnerReference => ({
+	apiVersion,
+	kind,
+	name: metadata.name,
+	uid: metadata.uid,
+	controller: true,
+	blockOwnerDeletion: true,
+});
