@@ -537,7 +537,7 @@ export const limits = {
 	nearNamesShown: 3,
 	/** How often the CLI reads an object again that another writer changed under its hands. */
 	changeTries: 5,
-	/** How many changes the difference of two texts is searched for; beyond it what differs is shown as a whole. */
+	/** How many changes the difference of two texts is searched for; beyond it both are shown as a whole. */
 	diffChanges: 2_000,
 	/** How often `edit` opens the editor again on what the cluster refuses. */
 	editTries: 50,

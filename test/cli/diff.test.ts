@@ -2,39 +2,9 @@ import test from 'ava';
 import fc from 'fast-check';
 import {createColors} from 'picocolors';
 import {limits} from '../../api/limits.js';
-import {compareLines} from '../../cli/diff/lines.js';
 import {unifiedDiff} from '../../cli/diff/unified.js';
 
 const few = fc.array(fc.constantFrom('a', 'b', 'c'), {maxLength: 12});
-
-/** The length of a longest common subsequence, by the plain table. */
-function longest(a: readonly string[], b: readonly string[]): number {
-	let row = Array<number>(b.length + 1).fill(0);
-	for (const left of a) {
-		const next = [0];
-		b.forEach((right, at) => next.push(left === right ? (row[at] ?? 0) + 1 : Math.max(row[at + 1] ?? 0, next[at] ?? 0)));
-		row = next;
-	}
-	return row.at(-1) ?? 0;
-}
-
-test('a comparison holds both texts, and has as few changes as there can be', t => {
-	fc.assert(
-		fc.property(few, few, (before, after) => {
-			const lines = compareLines(before, after);
-			const of = (...types: readonly string[]) => lines.filter(({type}) => types.includes(type)).map(({text}) => text);
-			t.deepEqual(of('same', 'gone'), before);
-			t.deepEqual(of('same', 'new'), after);
-			t.is(of('same').length, longest(before, after));
-		}),
-	);
-});
-
-test('texts that differ everywhere are compared in bounded time, whole', t => {
-	const side = (word: string) => Array.from({length: limits.diffChanges * 2}, (_, at) => `${word}${at}`);
-	const lines = compareLines(['head', ...side('a')], ['head', ...side('b')]);
-	t.is(lines.length, 1 + limits.diffChanges * 4);
-});
 
 /** What `patch` would make of it. */
 function patched(text: string, diff: string): string {
@@ -63,4 +33,19 @@ test('a unified diff leads from one text to the other', t => {
 			t.false(diff?.includes('@@ -0,0 +0,0') ?? false);
 		}),
 	);
+});
+
+test('a unified diff has as few changes as there can be, and nothing where there are none', t => {
+	const diff = (before: string, after: string) => unifiedDiff({name: 'a', text: before}, {name: 'b', text: after}, createColors(false));
+	t.is(diff('a\nb\n', 'a\nb\n'), undefined);
+	t.is(diff('', 'a\n'), '--- a\n+++ b\n@@ -0,0 +1 @@\n+a\n');
+	t.is(diff('a\nb\nc\nd\n', 'b\nc\nx\nd\n'), '--- a\n+++ b\n@@ -1,4 +1,4 @@\n-a\n b\n c\n+x\n d\n');
+});
+
+test('texts that differ everywhere are compared in bounded time, whole', t => {
+	const side = (word: string) => Array.from({length: limits.diffChanges * 2}, (_, at) => `${word}${at}\n`).join('');
+	const [before, after] = [side('a'), side('b')];
+	const diff = unifiedDiff({name: 'a', text: before}, {name: 'b', text: after}, createColors(false)) ?? '';
+	t.is(diff.split('\n').length, 3 + limits.diffChanges * 4 + 1);
+	t.is(patched(before, diff), after);
 });
