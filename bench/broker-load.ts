@@ -9,11 +9,11 @@ import {tokensPath} from '../api/join.js';
 import {readEndpoints} from '../cli/files/endpoints.js';
 import {startCluster, temporaryHome, type BenchCluster} from './cluster.js';
 import {within} from './deadline.js';
-import {attacks, type Attackers} from './load/attackers.js';
-import type {Host} from './load/host.js';
-import type {Peers, Trips} from './load/peers.js';
-import {startPart, type Remote} from './load/remote.js';
-import {runSlowNode} from './load/slow-node.js';
+import {attacks, type Attackers} from '../test/load/attackers.js';
+import type {Host} from '../test/load/host.js';
+import type {Peers, Trips} from '../test/load/peers.js';
+import {startPart, type Remote} from '../test/load/remote.js';
+import {runSlowNode} from '../test/load/slow-node.js';
 import {pause} from './pause.js';
 import {peakRssBytes, rssBytes} from './process-figures.js';
 import {createScope, type Scope} from './scope.js';
@@ -45,10 +45,12 @@ export const brokerLoadBenchmark: Benchmark = {
 
 type Stage = {readonly host: Remote<Host>; readonly peers: Remote<Peers>; readonly probe: Remote<Peers>; readonly port: number};
 
+const program = (name: string): string => fileURLToPath(new URL(`../test/load/${name}.js`, import.meta.url));
+
 async function openStage(scope: Scope, nodeFlags: readonly string[]): Promise<Stage> {
-	const program = (name: string): string => fileURLToPath(new URL(`./load/${name}.js`, import.meta.url));
-	const host = startPart<Host>(scope, program('host'), nodeFlags);
-	const [peers, probe] = [startPart<Peers>(scope, program('peers')), startPart<Peers>(scope, program('peers'))];
+	const owner = {teardown: scope.defer};
+	const host = startPart<Host>(owner, program('host'), nodeFlags);
+	const [peers, probe] = [startPart<Peers>(owner, program('peers')), startPart<Peers>(owner, program('peers'))];
 	return {host, peers, probe, port: await host.call('port', undefined)};
 }
 
@@ -105,7 +107,7 @@ async function burstOfOne(scope: Scope, nodeFlags: readonly string[]): Promise<r
 	const stage = await openStage(scope, nodeFlags);
 	const {host, peers, port} = stage;
 	await peers.call('open', {port, count: 1, name: 'tool', filter: 'troupe/v1/nodes/#', stuck: false});
-	const writer = startPart<Peers>(scope, fileURLToPath(new URL('./load/peers.js', import.meta.url)));
+	const writer = startPart<Peers>({teardown: scope.defer}, program('peers'));
 	const rest = rssBytes(host.pid);
 	const startedAt = performance.now();
 	const topic = 'troupe/v1/nodes/writer/presence';
@@ -137,7 +139,7 @@ async function burstToOne(scope: Scope, nodeFlags: readonly string[]): Promise<r
 async function slowNode(scope: Scope): Promise<readonly Row[]> {
 	const what = 'a node at 1 MB/s';
 	const [pods, podBytes] = [110, 400_000];
-	const figures = await runSlowNode(scope, {pods, podBytes, bytesPerSecond: 1_000_000, withinMs: slowMs});
+	const figures = await runSlowNode({teardown: scope.defer}, {pods, podBytes, bytesPerSecond: 1_000_000, withinMs: slowMs});
 	return [
 		{what: `${what}: ${pods} pods of ${podBytes / 1_000} kB, in step after`, values: [figures.inStepMs / 1_000], unit: 's'},
 		{
@@ -241,7 +243,7 @@ async function hostileTools(scope: Scope, nodeFlags: readonly string[]): Promise
 	const rest = rssBytes(cluster.pid);
 	const rows: Row[] = [{what: `${what}: a GET before, p99`, values: [percentile(quiet, 0.99)], unit: 'ms'}];
 	for (const same of [undefined, 'publishes', 'all', 'onAndOff'] as const) {
-		const attackers = startPart<Attackers>(scope, fileURLToPath(new URL('./load/attackers.js', import.meta.url)));
+		const attackers = startPart<Attackers>({teardown: scope.defer}, program('attackers'));
 		for (const [at, login] of logins.entries())
 			await attackers.call('start', {port, ...login, what: same ?? attacks[at % attacks.length] ?? 'pings', connections: 1});
 		const meanwhile = await asked(cluster, hostileMs);

@@ -11,7 +11,7 @@ import type {Benchmark} from './benchmark.js';
 import {startCluster, temporaryHome} from './cluster.js';
 import {within} from './deadline.js';
 import type {Nodes} from './leader-nodes.js';
-import {startPart, type Remote} from './load/remote.js';
+import {startPart, type Remote} from '../test/load/remote.js';
 import {createReplicaSet, podPath, replicaSetPath, scale, type SeenReplicaSet} from './objects.js';
 import {pause} from './pause.js';
 import {cpuSeconds, peakRssBytes, rssBytes, writtenBytes} from './process-figures.js';
@@ -112,7 +112,7 @@ async function joinNodes(scope: Scope, client: Client, count: number): Promise<r
 	const {token} = (await client.json({method: 'POST', path: tokensPath, body: {join: true}})) as TokenAnswer;
 	const names = Array.from({length: count}, (_, index) => `node-${index + 1}`);
 	const program = fileURLToPath(new URL('leader-nodes.js', import.meta.url));
-	const parts = Array.from({length: processesOfNodes}, () => startPart<Nodes>(scope, program));
+	const parts = Array.from({length: processesOfNodes}, () => startPart<Nodes>({teardown: scope.defer}, program));
 	const joined = parts.map((part, at) =>
 		part.call('join', {
 			server: client.server,

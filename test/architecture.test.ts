@@ -212,6 +212,13 @@ test('the control tree and the node tree import nothing of each other', t => {
 	t.deepEqual(wrong, []);
 });
 
+test('tests use no bench: benches use what drives tests', t => {
+	const tests = readdirSync(path.join(root, 'test'), {recursive: true, encoding: 'utf8'}).filter(name => name.endsWith('.ts'));
+	const importsBench = (name: string): boolean =>
+		importsOf(readFileSync(path.join(root, 'test', name), 'utf8')).some(specifier => /^(\.\.\/)+bench\//.test(specifier));
+	t.deepEqual(tests.filter(importsBench), []);
+});
+
 test('there is no ring of imports', t => {
 	const graph = new Map(sources.map(source => [source.file, source.imports.filter(s => s.startsWith('.')).map(s => resolved(source, s))]));
 	const done = new Set<string>();

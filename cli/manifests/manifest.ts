@@ -9,7 +9,7 @@ import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
 import {joinPath, parsePath} from '../../api/path.js';
 import {shown} from '../../api/shown.js';
-import {jsonFault} from '../../server/http/json-fault.js';
+import {jsonFault} from '../../api/json-fault.js';
 import type {Fault, Place} from './faults.js';
 
 /** One object of a manifest, and where its fields are. */

@@ -5,7 +5,7 @@ import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
 import {doubleKey, writtenKeys} from './double-key.js';
-import {jsonFault} from './json-fault.js';
+import {jsonFault} from '../../api/json-fault.js';
 import {parseYaml} from './yaml-body.js';
 
 const jsonTypes = ['application/json', 'text/json'];

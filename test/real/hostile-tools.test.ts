@@ -7,21 +7,19 @@ import {fileURLToPath} from 'node:url';
 import test from 'ava';
 import {tokensPath} from '../../api/join.js';
 import {limits} from '../../api/limits.js';
-import {attacks, type Attackers} from '../../bench/load/attackers.js';
-import {startPart} from '../../bench/load/remote.js';
-import {rssBytes} from '../../bench/process-figures.js';
-import {createScope} from '../../bench/scope.js';
+import {attacks, type Attackers} from '../load/attackers.js';
+import {startPart} from '../load/remote.js';
 import {openHome} from '../e2e/_rig.js';
 
 /** Before there was a bound, ten such connections held a GET up for 5 to 19 seconds. */
 const longestMs = 2_000;
-const mebibyte = 1_048_576;
+
+const residentMebibytes = (pid: number): number =>
+	Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 
 test('ten tools that flood in ten ways hold up neither the API nor a pod, take no memory, and are cut', async t => {
 	const cluster = openHome(t);
 	await cluster.up();
-	const scope = createScope();
-	t.teardown(scope.close);
 	const client = await cluster.client();
 	const {pid, mqtt} = cluster.endpoints();
 	const port = Number(new URL(mqtt).port);
@@ -31,8 +29,8 @@ test('ten tools that flood in ten ways hold up neither the API nor a pod, take n
 		return performance.now() - startedAt;
 	};
 	for (let at = 0; at < 20; at += 1) await get();
-	const before = rssBytes(pid);
-	const attackers = startPart<Attackers>(scope, fileURLToPath(new URL('../../bench/load/attackers.js', import.meta.url)));
+	const before = residentMebibytes(pid);
+	const attackers = startPart<Attackers>(t, fileURLToPath(new URL('../load/attackers.js', import.meta.url)));
 	for (const what of attacks) {
 		const user = `eve-${what.toLowerCase()}`;
 		const {token} = (await client.json({method: 'POST', path: tokensPath, body: {name: user, role: 'view'}})) as {readonly token: string};
@@ -45,7 +43,7 @@ test('ten tools that flood in ten ways hold up neither the API nor a pod, take n
 	t.regex(log(), /"counter":"cutGreedy","about":"tcp [^"]+ of \\"eve-/);
 	const longest = Math.max(...taken);
 	t.true(longest < longestMs, `a GET took ${longest} ms, one of ${taken.length}`);
-	const more = (rssBytes(pid) - before) / mebibyte;
+	const more = residentMebibytes(pid) - before;
 	t.true(more < 150, `${more} MiB`);
 	t.true(
 		log()

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {jsonFault} from '../../server/http/json-fault.js';
+import {jsonFault} from '../../api/json-fault.js';
 import {aPod, collectionPath} from './cluster.js';
 import {mergeType, openDoor, type StatusBody} from './door.js';
 

@@ -2,10 +2,9 @@
 
 import test, {type ExecutionContext} from 'ava';
 import {limits} from '../../api/limits.js';
-import {openHost} from '../../bench/load/host.js';
-import {openPeers} from '../../bench/load/peers.js';
-import {runSlowNode} from '../../bench/load/slow-node.js';
-import {createScope} from '../../bench/scope.js';
+import {openHost} from '../load/host.js';
+import {openPeers} from '../load/peers.js';
+import {runSlowNode} from '../load/slow-node.js';
 import {createPace} from '../../system/broker/pace.js';
 import {publishPacket} from '../../system/broker/publish-packet.js';
 import {hearing, loggedIn, settled, startBroker, stuckSubscriber} from './broker-rig.js';
@@ -84,10 +83,8 @@ test.serial('a burst of 20 MB to one client arrives, commit by commit, and so do
 });
 
 test.serial('what is under way to a slow node is a window and one value at most, and it gets in step over one connection', async t => {
-	const scope = createScope();
-	t.teardown(scope.close);
 	const podBytes = 60_000;
-	const figures = await runSlowNode(scope, {pods: 12, podBytes, bytesPerSecond: 2_000_000, withinMs: 50_000});
+	const figures = await runSlowNode(t, {pods: 12, podBytes, bytesPerSecond: 2_000_000, withinMs: 50_000});
 	t.true(figures.mostUnderWayBytes > podBytes);
 	t.true(figures.mostUnderWayBytes <= limits.nodeSyncWindowBytes + 2 * podBytes, String(figures.mostUnderWayBytes));
 	t.deepEqual([figures.cut, figures.connects], [0, 1]);

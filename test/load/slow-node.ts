@@ -2,6 +2,7 @@
 // one notices.
 
 import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
+import {setTimeout as pause} from 'node:timers/promises';
 import {AppError, type Outcome} from '../../api/errors.js';
 import {address, collectionAddress} from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
@@ -21,9 +22,7 @@ import {createMemoryStore} from '../../system/store/memory-store.js';
 import {connectMqttLink, type MqttLink} from '../../system/links/mqtt-link.js';
 import {createNactExecutor} from '../../system/kernel/nact-executor.js';
 import {systemRandom} from '../../system/time/random.js';
-import {within} from '../deadline.js';
-import {pause} from '../pause.js';
-import type {Scope} from '../scope.js';
+import type {Owner} from './remote.js';
 
 export type SlowNodeOptions = {
 	readonly pods: number;
@@ -52,14 +51,14 @@ const fast = 'fast';
 const quietTrips = 100;
 const tripEveryMs = 10;
 
-export async function runSlowNode(scope: Scope, options: SlowNodeOptions): Promise<SlowNodeFigures> {
+export async function runSlowNode(owner: Owner, options: SlowNodeOptions): Promise<SlowNodeFigures> {
 	const executor = createNactExecutor(systemClock);
-	scope.defer(() => executor.close());
-	const {control, broker, underWay} = await startControl(scope, executor);
+	owner.teardown(() => executor.close());
+	const {control, broker, underWay} = await startControl(owner, executor);
 	const {port} = await broker.listen('127.0.0.1', 0);
-	const wire = await throttledWire(scope, port, options.bytesPerSecond);
-	await startNode(scope, executor, fast, port);
-	const link = await startNode(scope, executor, slow, wire);
+	const wire = await throttledWire(owner, port, options.bytesPerSecond);
+	await startNode(owner, executor, fast, port);
+	const link = await startNode(owner, executor, slow, wire);
 	await until(() => [...control.index.list('nodes')].filter(node => isNodeReady(node as NodeObject)).length === 2, options.withinMs);
 
 	const quietMs: number[] = [];
@@ -75,7 +74,7 @@ export async function runSlowNode(scope: Scope, options: SlowNodeOptions): Promi
 			await pause(tripEveryMs);
 		}
 	})();
-	await within(options.withinMs, 'the slow node to be in step', trips);
+	await Promise.race([trips, tooLate(options.withinMs)]);
 	const {cutStalled, cutOverflow} = broker.counters();
 	return {
 		inStepMs: performance.now() - startedAt,
@@ -85,6 +84,11 @@ export async function runSlowNode(scope: Scope, options: SlowNodeOptions): Promi
 		cut: cutStalled + cutOverflow,
 		connects: link.counters().connects,
 	};
+}
+
+async function tooLate(withinMs: number): Promise<never> {
+	await pause(withinMs, undefined, {ref: false});
+	throw new Error(`the slow node is not in step within ${withinMs / 1_000} s`);
 }
 
 const common = (executor: Executor) => ({
@@ -102,17 +106,17 @@ const opened = <Value>(open: (done: (outcome: Outcome<Value>) => void) => void):
 		open(outcome => (outcome.ok ? resolve(outcome.value) : reject(new AppError(outcome.error.code, outcome.error.details)))),
 	);
 
-async function startControl(scope: Scope, executor: Executor): Promise<{control: ControlSystem; broker: Broker; underWay: () => number}> {
+async function startControl(owner: Owner, executor: Executor): Promise<{control: ControlSystem; broker: Broker; underWay: () => number}> {
 	const broker = await createBroker<Identity>({
 		clock: systemClock,
 		authenticate: name => (name === undefined ? undefined : {name, role: 'node', node: name}),
 		may,
 		retainedSource: {match: () => [], owns: () => false},
 	});
-	scope.defer(() => broker.close());
+	owner.teardown(() => broker.close());
 	const {links, most} = watched(brokerLinks(broker, 'control'));
 	const control = await opened<ControlSystem>(done => openControl({...common(executor), links, version: '0.0.0'}, done));
-	scope.defer(async () => {
+	owner.teardown(async () => {
 		control.kill();
 		await control.bus.close();
 	});
@@ -146,7 +150,7 @@ function watched(links: Links): {readonly links: Links; readonly most: () => num
 	return {links: {...links, control}, most: () => most};
 }
 
-async function startNode(scope: Scope, executor: Executor, name: string, port: number): Promise<MqttLink> {
+async function startNode(owner: Owner, executor: Executor, name: string, port: number): Promise<MqttLink> {
 	const options = {url: `mqtt://127.0.0.1:${port}`, self: name, password: 'x'};
 	const control = connectMqttLink({...options, clientId: `${name}.1.control`});
 	const bulk = connectMqttLink({...options, clientId: `${name}.1.bulk`, lane: 'bulk'});
@@ -154,7 +158,7 @@ async function startNode(scope: Scope, executor: Executor, name: string, port: n
 	const node = await opened<NodeSystem>(done =>
 		openNode({...common(executor), name, links: {control, bulk}, labels: {speed: name}, runtime}, done),
 	);
-	scope.defer(async () => {
+	owner.teardown(async () => {
 		node.kill();
 		await node.bus.close();
 		await runtime.close();
@@ -164,7 +168,7 @@ async function startNode(scope: Scope, executor: Executor, name: string, port: n
 }
 
 /** Ends at the port; to the client it takes so much in a second. */
-async function throttledWire(scope: Scope, port: number, bytesPerSecond: number): Promise<number> {
+async function throttledWire(owner: Owner, port: number, bytesPerSecond: number): Promise<number> {
 	const sockets = new Set<Socket>();
 	const server = createServer(near => {
 		const far = connect(port, '127.0.0.1');
@@ -184,7 +188,7 @@ async function throttledWire(scope: Scope, port: number, bytesPerSecond: number)
 		});
 	});
 	await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-	scope.defer(() => {
+	owner.teardown(() => {
 		server.close();
 		for (const socket of sockets) socket.destroy();
 	});

@@ -1,7 +1,9 @@
-// A part of a benchmark in a process of its own: functions that are called by name, with values that can be told.
+// A part of a test or a benchmark in a process of its own: functions that are called by name, with values that can be told.
 
 import {fork, type ChildProcess} from 'node:child_process';
-import type {Scope} from '../scope.js';
+
+/** Gives back what it opened, the newest first: a test, or the scope of a benchmark. */
+export type Owner = {readonly teardown: (release: () => void | Promise<void>) => void};
 
 /** The functions of a part; each takes one value and answers with one. */
 export type Part = Readonly<Record<string, (value: never) => unknown>>;
@@ -32,8 +34,8 @@ export type Remote<Served extends Part> = {
 	) => Promise<Awaited<ReturnType<Served[Name]>>>;
 };
 
-/** Starts the program of a part; it ends with the scope. */
-export function startPart<Served extends Part>(scope: Scope, program: string, nodeFlags: readonly string[] = []): Remote<Served> {
+/** Starts the program of a part; it ends with its owner. */
+export function startPart<Served extends Part>({teardown}: Owner, program: string, nodeFlags: readonly string[] = []): Remote<Served> {
 	const child: ChildProcess = fork(program, {execArgv: [...nodeFlags], serialization: 'advanced'});
 	const waiting = new Map<number, (answer: Answer) => void>();
 	let calls = 0;
@@ -45,7 +47,7 @@ export function startPart<Served extends Part>(scope: Scope, program: string, no
 		for (const [id, settle] of waiting) settle({id, problem: `${program} ended`});
 		waiting.clear();
 	});
-	scope.defer(() => child.kill('SIGKILL'));
+	teardown(() => void child.kill('SIGKILL'));
 	return {
 		pid: child.pid ?? 0,
 		call: (name, value) =>
