@@ -105,7 +105,7 @@ export function clientOf(connection: Connection, onWarning: (text: string) => vo
 }
 
 /**
- * Asks one server after the other as long as it surely did nothing: it stands by, or nobody is there. Who answered is asked first
+ * Asks one server after the other as long as it surely did nothing: it stands by, or is not there. The one that answered is asked first
  * from then on.
  */
 async function firstOf<Got extends IncomingMessage | undefined>(
@@ -129,7 +129,7 @@ async function firstOf<Got extends IncomingMessage | undefined>(
 
 const isStandby = ({statusCode, headers}: IncomingMessage): boolean => statusCode === 503 && headers['troupe-leader'] !== undefined;
 
-/** The request never reached anybody. */
+/** The request never reached a server. */
 function isUnheard(error: unknown): boolean {
 	const cause = error instanceof AppError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
 	return ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'].includes(cause?.code ?? '');

@@ -10,7 +10,7 @@ const interruptedExitCode = 130;
 
 const terminal = terminalOf(process, process.env);
 
-/** `troupe get pods | head`: whoever read has enough. Anything else is told: the disk that takes the output is full, say. */
+/** `troupe get pods | head`: the reader has enough. Anything else is told: the disk that takes the output is full, say. */
 function endWithoutOutput(error: NodeJS.ErrnoException): void {
 	if (error.code === 'EPIPE') process.exit(0);
 	terminal.error(`the output cannot be written: ${error.message}`);

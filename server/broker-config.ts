@@ -17,7 +17,7 @@ export type BrokerConfigOptions = {
 	/** Where the broker will find its files. */
 	readonly passwordFile: string;
 	readonly aclFile: string;
-	/** Off loopback a listener without TLS would show passwords to whoever listens on the way. */
+	/** Off loopback a listener without TLS would show passwords to an eavesdropper on the way. */
 	readonly tls?: {readonly certFile: string; readonly keyFile: string};
 	/** Those of all tokens. */
 	readonly logins: readonly BrokerLogin[];

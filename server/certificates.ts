@@ -60,7 +60,7 @@ export async function findCertificates(
 	return ca !== undefined && isCurrent(new Parsed(ca.cert), request.nowMs) ? certificateOf(ca, own, request) : undefined;
 }
 
-/** The certificate that this server had last, while it is good: before the store is read nobody knows whether there is to be another. */
+/** The certificate that this server had last, while it is good: before the store is read it is not known whether there is to be another. */
 export function lastCertificate(own: Vault, nowMs: number): KeyPair | undefined {
 	const kept = ownPair(own);
 	return kept !== undefined && isCurrent(new Parsed(kept.cert), nowMs) ? kept : undefined;

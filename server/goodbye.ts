@@ -6,7 +6,7 @@ import {limits} from '../api/limits.js';
 
 /**
  * Ends a connection so that the other side knows it was meant: with TLS's own goodbye, without which mosquitto_sub takes it for an attack
- * and gives up. Whoever does not take what waits for it is the caller's to cut.
+ * and gives up. A client that does not take what waits for it is the caller's to cut.
  */
 export function endSoon(socket: Duplex): void {
 	if (!socket.writable) return void socket.destroy();
@@ -16,7 +16,7 @@ export function endSoon(socket: Duplex): void {
 
 /**
  * Answers with a status and nothing else, and hears the other side to its end, within a bound: a connection that is closed on bytes that
- * nobody has read takes the answer with it.
+ * were not read takes the answer with it.
  */
 export function sayGoodbye(socket: Duplex, status: number): void {
 	let bytes = 0;

@@ -2,7 +2,7 @@
 // external broker.
 //
 // A token is 256 random bits: neither salt nor iterations protect it any better. So the salt is the same for all, a token is found by its
-// hash, and that hash is quick (`$6$`, SHA-512): whoever tries wrong ones costs next to nothing. What an operator thinks up, the password of
+// hash, and that hash is quick (`$6$`, SHA-512): a client that tries wrong ones costs next to nothing. What an operator thinks up, the password of
 // `control`, has the slow one (`$7$`, PBKDF2 of SHA-512); older versions kept tokens by that, too.
 
 import {hash, pbkdf2Sync} from 'node:crypto';

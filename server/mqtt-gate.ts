@@ -1,5 +1,5 @@
-// Where MQTT connections of all doors go: to the broker of the term that is on, which counts them. On a server that stands by, whoever
-// connects is told so. While it is not known yet who leads, and while the server ends, they wait: a client that is told "unavailable" may
+// Where MQTT connections of all doors go: to the broker of the term that is on, which counts them. On a server that stands by, a
+// client that connects is told so. While it is not known yet who leads, and while the server ends, they wait: a client that is told "unavailable" may
 // give up for good (mosquitto_sub does), one that waits, or is cut, tries again. No more of them wait than a broker would take.
 
 import type {Duplex} from 'node:stream';
@@ -11,7 +11,7 @@ type Taker = {readonly attach: (stream: Duplex, describe: string, onLogin?: () =
 
 export type MqttGate = {
 	readonly attach: Taker['attach'];
-	/** Undefined: nobody leads here. The connections of a former term are its broker's to end. */
+	/** Undefined: this server does not lead. The connections of a former term are its broker's to end. */
 	readonly serve: (broker: Taker | undefined) => void;
 	/** From now on connections wait for the next `serve`, or for the end. */
 	readonly hold: () => void;

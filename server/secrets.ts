@@ -1,6 +1,6 @@
 // Secrets on their way in and out: what is written is sealed before it becomes a message, what is read is opened for its reader.
 //
-// Whatever is wrong with values is found here, where they are still plain, and told without them: behind this file nobody could.
+// What is wrong with values is found here, where they are still plain, and told without them: behind this file no reader could.
 
 import {AppError, failed, succeeded, type Outcome} from '../api/errors.js';
 import {isBase64} from '../api/base64.js';

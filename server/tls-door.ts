@@ -1,6 +1,6 @@
 // One port for everything a node needs: TLS with ALPN. `mqtt` is raw MQTT, `http/1.1` (or no word) is HTTPS.
 //
-// Whoever speaks plain http to it is told so in one line: silence would be a riddle.
+// A client that speaks plain http to it is told so in one line: silence would be a riddle.
 
 import type {Server} from 'node:https';
 import type {Socket} from 'node:net';
@@ -63,7 +63,7 @@ function remember(others: Set<Duplex>, socket: Duplex): void {
 	socket.once('close', () => others.delete(socket));
 }
 
-/** Comes before whoever listens to an event now; they hear of it by `pass`. */
+/** Comes before those who listen to an event now; they hear of it by `pass`. */
 function before<Argument>(server: Server, event: string, take: (argument: Argument, pass: () => void) => void): void {
 	const listeners = server.listeners(event);
 	server.removeAllListeners(event);

@@ -17,7 +17,7 @@ export type Upgrade = {
 export type Upgrades = {
 	/** What a request asks to become; undefined of a request like any other. */
 	readonly of: (request: IncomingMessage) => Upgrade | undefined;
-	/** Connections that were taken over. Whoever took one ends it. */
+	/** Connections that were taken over. The handler that took one ends it. */
 	readonly taken: ReadonlySet<Duplex>;
 };
 
@@ -32,7 +32,7 @@ export function asRequests(server: Server | TlsServer): Upgrades {
 		response.assignSocket(socket);
 		const drained = (): void => void response.emit('drain');
 		const finished = (): void => {
-			// Whoever was refused must be able to read why, and is heard until it has closed its side.
+			// A client that was refused must be able to read why, and is heard until it has closed its side.
 			socket.resume();
 			socket.on('end', () => socket.destroy());
 			socket.end();

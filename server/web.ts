@@ -43,7 +43,7 @@ export function createWeb({about, onMqttUpgrade, tls, serves, newcomers, clock}:
 	const common = {connectionsCheckingInterval: connectionBounds.checkMs};
 	const isForeign = ({headers: {host}}: IncomingMessage): boolean => host !== undefined && !isServed(host, serves);
 	const listener = (request: IncomingMessage, response: ServerResponse): void => {
-		// Nobody logs in here but over MQTT: a connection is good for one answer.
+		// Clients log in over MQTT alone: a connection is good for one answer.
 		response.shouldKeepAlive = false;
 		if (isForeign(request)) send(response, 421, plain, foreignText);
 		else answer(about, request, response);

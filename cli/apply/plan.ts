@@ -145,7 +145,7 @@ const named = (outcome: ApiObject | undefined, name: string): ApiObject | undefi
 
 /** The object as it is now, if there is one. */
 export async function liveOf(client: Client, {resource, namespace, name}: Prepared): Promise<ApiObject | undefined> {
-	if (!isDnsSubdomain(name)) return undefined; // Nothing can be called so; whoever tries to make it is told why.
+	if (!isDnsSubdomain(name)) return undefined; // Nothing can be called so; a person who tries to make it is told why.
 	try {
 		return (await client.json({path: pathOf(resource, namespace, name)})) as ApiObject;
 	} catch (error) {

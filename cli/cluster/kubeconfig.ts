@@ -22,7 +22,7 @@ export type Connection = {
 	/** Of clusters that know people by certificate, PEM. */
 	readonly clientCertificate: string | undefined;
 	readonly clientKey: string | undefined;
-	/** Where objects are looked for when nobody says otherwise. */
+	/** Where objects are looked for when no flag or context says otherwise. */
 	readonly namespace: string;
 };
 

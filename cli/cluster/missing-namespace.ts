@@ -5,13 +5,13 @@ import type {Client} from '../client.js';
 import {withNearest} from './nearest.js';
 import {pathOf, resourceOf} from './resources.js';
 
-/** The error that says that there is no such namespace, and which is near; undefined when it is there, or nobody can tell. */
+/** The error that says that there is no such namespace, and which is near; undefined when it is there, or it cannot be told. */
 export async function missingNamespace(client: Client, name: string): Promise<AppError | undefined> {
 	try {
 		await client.json({path: pathOf(resourceOf('namespaces'), undefined, name)});
 		return undefined;
 	} catch (error) {
-		return isMissingNamespace(error) ? withNearest(client, error) : undefined; // Whoever may not look has what else there is to say.
+		return isMissingNamespace(error) ? withNearest(client, error) : undefined; // A login that may not look gets no such error.
 	}
 }
 

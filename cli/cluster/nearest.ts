@@ -17,7 +17,7 @@ export async function withNearest<Thrown>(client: Client, error: Thrown): Promis
 	const missing = error instanceof AppError && !told.has(error) ? missingOf(error) : undefined;
 	if (!(error instanceof AppError) || missing === undefined) return error;
 	told.add(error);
-	const hint = await hintFor(client, missing).catch((): string => ''); // Whoever may not list has the error as it is.
+	const hint = await hintFor(client, missing).catch((): string => ''); // A login that may not list has the error as it is.
 	error.message += hint;
 	return error;
 }

@@ -1,4 +1,4 @@
-// Flags in front of the command, as in `troupe -n shop get pods`: whoever knows kubectl writes some of them there. Pure.
+// Flags in front of the command, as in `troupe -n shop get pods`: people who know kubectl write some of them there. Pure.
 
 import type {FlagSpecs} from '../command.js';
 import {allNamespacesFlag, clusterFlags, namespaceFlag} from './flags.js';

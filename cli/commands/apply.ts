@@ -29,7 +29,7 @@ function remark({prepared: {document, object, resource, name}, live}: Planned, t
 		terminal.note(`warning: ${displayName(resource, name)} is being deleted; apply again when it is gone`);
 }
 
-/** Writes until nobody comes between: what others changed meanwhile is looked at again. */
+/** Writes until no other writer comes between: what others changed meanwhile is looked at again. */
 async function write(client: Client, planned: Planned): Promise<ApiObject | undefined> {
 	const {prepared} = planned;
 	let {write, live} = planned;

@@ -49,7 +49,7 @@ async function store(file: string, replaces: boolean, bytes: AsyncIterable<Uint8
 	}
 }
 
-/** A link, unlike a rename, never takes the place of a file that somebody made meanwhile. */
+/** A link, unlike a rename, never takes the place of a file that another program made meanwhile. */
 async function linked(temporary: string, file: string): Promise<void> {
 	await link(temporary, file).catch((error: unknown) => {
 		throw failedError(`${file} cannot be made: ${(error as Error).message}`);

@@ -65,7 +65,7 @@ function notesOn({tls, controlPassword}: BrokerConfigAnswer, folder: string, lis
 	return [...notes, `this is the only time that the password is shown: TROUPE_BROKER=${url} for each server, and start it again`];
 }
 
-/** All or, where one of them is somebody else's, none. */
+/** All or, where one of them was not written by this command, none. */
 async function writeAll(folder: string, files: readonly BrokerFile[], force: boolean): Promise<void> {
 	for (const {file} of files)
 		if (!force && !(await isFree(file))) throw failedError(`${file} was not made by this command; --force replaces it`);

@@ -128,7 +128,7 @@ async function* caught(input: AsyncIterable<Uint8Array>, onError: (error: unknow
 
 // ---- both ------------------------------------------------------------------------------------------------------------------
 
-/** Starts a program in the container; what it says on stderr is kept for whoever is told. */
+/** Starts a program in the container; what it says on stderr is kept for the person. */
 async function runTar({client, namespace, pod, container}: Remote, command: readonly string[], ends: Pick<RemoteEnds, 'input' | 'output'>) {
 	const query = {command, container, stdin: ends.input !== undefined, stdout: true, stderr: true};
 	const socket = await client.socket({path: pathOf(resourceOf('pods'), namespace, pod, 'exec'), query}, remoteProtocol);

@@ -1,4 +1,4 @@
-// `troupe edit`: an object in an editor, again and again until the cluster takes it or nobody changes anything more.
+// `troupe edit`: an object in an editor, again and again until the cluster takes it or the person changes nothing more.
 
 import {AppError, rowOf} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
@@ -67,7 +67,7 @@ type Tools = {
 	readonly editor: Editor;
 	readonly draft: DraftFile;
 	readonly form: 'yaml' | 'json';
-	/** Whether somebody is there to mend what is refused. */
+	/** Whether a person is there to mend what is refused. */
 	readonly again: boolean;
 };
 

@@ -31,7 +31,7 @@ function wordsOf({inputs, afterDashes}: Invocation): {readonly pod: string; read
 	return {pod: podNameOf(pod, 'exec'), command: afterDashes};
 }
 
-/** A terminal is of use only to somebody who types. */
+/** A terminal is of use only to a person who types. */
 function ttyFits({terminal}: Invocation, stdin: boolean): boolean {
 	if (!stdin || isKeyboard(terminal.input)) return true;
 	terminal.note('note: -t is left out, since the input is no terminal');

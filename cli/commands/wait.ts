@@ -105,7 +105,7 @@ async function waitFor(
 	} catch (error) {
 		if (!deadline.signal.aborted) throw error;
 	}
-	// Nobody is left unless the time is up.
+	// No object is left unless the time is up.
 	for (const name of leftOf(awaited)) tell(failedError(`timed out waiting for the condition on ${resource.plural}${name}`));
 	return exitCode;
 }

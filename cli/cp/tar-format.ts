@@ -49,7 +49,7 @@ export const nameFieldBytes = fields.name[1];
 /** The largest number that fits twelve octal digits and an end. */
 const octalSizeMax = 0o77777777777;
 
-/** One block. Everything belongs to user 0, so that whoever unpacks it owns it. */
+/** One block. Everything belongs to user 0, so that the user who unpacks it owns it. */
 export function headBlock({name, type, mode, size, link}: TarHead, mtimeSeconds: number): Buffer {
 	const block = Buffer.alloc(blockBytes);
 	const put = ([from, length]: readonly [number, number], text: string): void => void block.write(text.slice(0, length), from, 'latin1');

@@ -50,7 +50,7 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 			if ((await source.take(paddingOf(entry.size))) === undefined) throw cutOff();
 		}
 	}
-	// Whoever sends it must not find a closed door.
+	// The container's tar must not find a closed pipe.
 	while ((await source.takeUpTo(Number.MAX_SAFE_INTEGER)) !== undefined);
 }
 

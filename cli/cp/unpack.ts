@@ -127,7 +127,7 @@ async function write(at: string, entry: TarEntry, onBytes: (count: number) => vo
 	}
 }
 
-/** What was of that name goes: a file that somebody reads keeps its old content, and a link's target is left alone. */
+/** What was of that name goes: a file that another program reads keeps its old content, and a link's target is left alone. */
 async function clear(at: string): Promise<void> {
 	const found = await statOf(at);
 	if (found === undefined) return;

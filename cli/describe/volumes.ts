@@ -11,7 +11,7 @@ export const mountLines = ({volumeMounts}: Container, volumes: readonly Volume[]
 		return `${mountPath} from ${name} (${how.join(', ')})`;
 	});
 
-/** Nobody but the node writes into these, whatever the mount says. */
+/** Only the node writes into these, whatever the mount says. */
 const isFiles = ({configMap, secret}: Volume): boolean => configMap !== undefined || secret !== undefined;
 
 export const volumeFields = (volumes: readonly Volume[]): readonly Field[] =>

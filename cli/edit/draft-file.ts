@@ -21,7 +21,7 @@ export type DraftFile = {
 /** As the exit codes of shells: 128 and the signal. */
 const endings = {SIGHUP: 129, SIGTERM: 143} as const;
 
-/** An empty file of this name. Ctrl-C is the editor's as long as it is there. `tell` gets a line for whoever edits. */
+/** An empty file of this name. Ctrl-C is the editor's as long as it is there. `tell` gets a line for the person who edits. */
 export function openDraftFile(name: string, tell: (line: string) => void): DraftFile {
 	const folder = mkdtempSync(path.join(tmpdir(), 'troupe-edit-')); // Mode 0700.
 	const file = path.join(folder, name);
@@ -36,7 +36,7 @@ export function openDraftFile(name: string, tell: (line: string) => void): Draft
 		rmSync(folder, {recursive: true, force: true, maxRetries: 3});
 	};
 	const ignore = (): void => undefined;
-	/** What nobody has typed anything into, or cannot be read, is not worth keeping. */
+	/** What the person has typed nothing into, or cannot be read, is not worth keeping. */
 	const isTouched = (): boolean => {
 		try {
 			return readFileSync(file, 'utf8') !== written;

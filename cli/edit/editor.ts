@@ -1,4 +1,4 @@
-// The editor of whoever edits: found, and run on a file. No shell reads any of its words.
+// The editor of the person who edits: found, and run on a file. No shell reads any of its words.
 
 import {spawn} from 'node:child_process';
 import {accessSync, constants} from 'node:fs';

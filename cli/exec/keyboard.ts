@@ -8,7 +8,7 @@ type Keys = Readable & {readonly isTTY: true; readonly setRawMode: (on: boolean)
 
 const hasKeys = (input: Readable): input is Keys => 'isTTY' in input && input.isTTY === true && 'setRawMode' in input;
 
-/** Whether somebody types there. */
+/** Whether a person types there. */
 export const isKeyboard = (input: Readable): boolean => hasKeys(input);
 
 /** The exit code of a shell for a program that a signal ended. */

@@ -1,4 +1,4 @@
-// Errors of the file system that are nobody's bug: a full or read-only disk, a folder in the place of a file, rights that are missing.
+// Errors of the file system that are no bug: a full or read-only disk, a folder in the place of a file, rights that are missing.
 
 const codes: ReadonlySet<string> = new Set([
 	'EACCES',

@@ -17,7 +17,7 @@ export type Endpoints = {
 	/** `mqtt://127.0.0.1:1883`; an agent has none. */
 	readonly mqtt: string;
 	readonly pid: number;
-	/** What whoever started it is to be told. */
+	/** What the person who started it is to be told. */
 	readonly notes?: readonly string[];
 };
 
@@ -36,7 +36,7 @@ export function readEndpoints(home: string): Endpoints | undefined {
 		if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
 		return {command, api, web, mqtt, pid, ...(Array.isArray(notes) ? {notes: notes.map(String)} : {})};
 	} catch {
-		return undefined; // No file, or one that is being written by something else than us: the same to whoever asks.
+		return undefined; // No file, or one that is being written by another program: the same to the caller.
 	}
 }
 

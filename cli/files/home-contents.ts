@@ -4,7 +4,7 @@
 const own =
 	/^(data|kubeconfig|admin\.token|ca\.crt|endpoints\.json|troupe\.log(\.\d+)?|\.(kubeconfig|admin\.token|ca\.crt|endpoints\.json)\.[0-9a-f]+)$/;
 
-/** What may be in `data/`. A folder named `data` with anything else in it is somebody's data. */
+/** What may be in `data/`. A folder named `data` with anything else in it is data of the user's own. */
 const ownData =
 	/^(control(-(damaged|salvage)-\w+)?|node(-damaged)?|runtime|secrets|\.?(cluster\.key|node\.key|server-certificate|cache-place|credential|lineage)(\.[0-9a-f]+)?)$/;
 

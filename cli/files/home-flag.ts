@@ -6,7 +6,7 @@ import {homeRoot} from './home.js';
 /** ` --home DIR`, or nothing where `troupe down` typed here means this home anyway. */
 export const homeFlag = (home: string): string => flagFor(home, process.env['TROUPE_HOME']);
 
-/** The same for another terminal, of whose TROUPE_HOME nobody knows. */
+/** The same for another terminal, whose TROUPE_HOME is not known. */
 export const homeFlagElsewhere = (home: string): string => flagFor(home, undefined);
 
 const flagFor = (home: string, fromEnvironment: string | undefined): string =>

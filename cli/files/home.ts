@@ -1,4 +1,4 @@
-// Names of the files in a cluster's home (TROUPE_HOME). Whoever writes or reads one asks here.
+// Names of the files in a cluster's home (TROUPE_HOME). Code that writes or reads one asks here.
 
 import path from 'node:path';
 

@@ -1,5 +1,5 @@
 // Makes a folder of a home. That it cannot be made or written is no bug but news for a person: a wrong --home, a disk mounted
-// read-only, somebody else's folder.
+// read-only, another user's folder.
 
 import {accessSync, constants, existsSync} from 'node:fs';
 import path from 'node:path';

@@ -104,7 +104,7 @@ function troubleTeller(terminal: Terminal): () => Patience {
 		});
 }
 
-/** Whoever waits for what is not there should know it: the name may be wrong. */
+/** A person who waits for what is not there should know it: the name may be wrong. */
 async function noteMissing(
 	client: Client,
 	terminal: Terminal,

@@ -14,7 +14,7 @@ export type FollowedPods = {
 	readonly pods: ReadonlyMap<string, Pod>;
 	/** Why they cannot be followed any more. */
 	readonly failure: () => Error | undefined;
-	/** Nobody wants to know any more. */
+	/** Ends the watch. */
 	readonly close: () => void;
 };
 

@@ -1,4 +1,4 @@
-// Something has changed: whoever waits looks again.
+// Something has changed: the follower that waits looks again.
 
 import {systemClock} from '../../system/time/clock.js';
 

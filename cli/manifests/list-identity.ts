@@ -62,8 +62,8 @@ function keyOf(item: Json, identity: Identity): string | undefined {
 }
 
 /**
- * The order of a merged list: that of the manifest, with the items of others where they stand among them now. A list that nobody
- * reordered stays as it is.
+ * The order of a merged list: that of the manifest, with the items of others where they stand among them now. A list that was
+ * not reordered stays as it is.
  */
 export function inMergedOrder(wanted: readonly string[], others: readonly string[], live: readonly string[]): readonly string[] {
 	const placeOf = new Map(live.map((key, at) => [key, at]));

@@ -57,7 +57,7 @@ export function lastAppliedOf(live: JsonObject): JsonObject | undefined {
 		const value = JSON.parse(text) as Json;
 		return isObject(value) ? withoutLastApplied(value) : undefined;
 	} catch {
-		return undefined; // Somebody wrote something else there: as if nothing was known.
+		return undefined; // Another program wrote something else there: as if nothing was known.
 	}
 }
 

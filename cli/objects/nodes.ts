@@ -69,7 +69,7 @@ export const dryRunText = (dryRun: boolean): string => (dryRun ? ' (dry run)' : 
 
 const attempts = 5;
 
-/** Reads a node and changes it; again when somebody else was faster. */
+/** Reads a node and changes it; again when another writer was faster. */
 export async function changeNode<Done>(client: Client, name: string, change: (node: NodeObject) => Promise<Done>): Promise<Done> {
 	for (let left = attempts; ; left--) {
 		try {

@@ -84,7 +84,7 @@ type There = ReadonlyMap<string, ApiObject>;
 
 /**
  * Who is waited for, of what there is at first: these names, else everything. Names that are not there are awaited only to be created,
- * and missing unless they shall be gone anyway. Undefined: nobody has created one yet.
+ * and missing unless they shall be gone anyway. Undefined: none was created yet.
  */
 export function beginWait(
 	goal: WaitGoal,

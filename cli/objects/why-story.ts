@@ -74,7 +74,7 @@ function journalRows(journal: readonly JournalEntry[], nowMs: number): readonly 
 	return [['VERSION', 'WHEN', 'MESSAGE', 'FROM', 'BECAUSE OF'], ...rows];
 }
 
-/** What was made before the journal began has a story that nobody knows any more. */
+/** What was made before the journal began has a story that is not known any more. */
 function beginning({object, journal, journalSinceMs}: Why, nowMs: number): string {
 	if (object === undefined || object === null || journalSinceMs === undefined) return '';
 	// The time in an object has whole seconds.

@@ -1,4 +1,4 @@
-// How far long work is, on stderr, for whoever looks: one line or a few that change in place, with a spinner and the time it took.
+// How far long work is, on stderr, for a person who looks: one line or a few that change in place, with a spinner and the time it took.
 //
 // Nothing is shown where stderr is no terminal, nor of work that is done at once. What else is written stands above it, whole.
 
@@ -18,7 +18,7 @@ const unicodeFrames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '
 
 const unseen: Progress = {show: () => undefined, end: () => undefined};
 
-/** Begins to show that work goes on, as soon as it took a moment. Whoever begins it ends it, or uses `withProgress`. */
+/** Begins to show that work goes on, as soon as it took a moment. The caller ends it, or uses `withProgress`. */
 export function startProgress({footer}: Pick<Terminal, 'footer'>, text: string, clock: Clock = systemClock): Progress {
 	if (footer === undefined) return unseen;
 	const frames = footer.unicode ? unicodeFrames : asciiFrames;

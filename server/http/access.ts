@@ -79,7 +79,7 @@ async function makeToken(backend: Backend, body: JsonObject): Promise<NamedToken
 	const role = tokenRoles.find(each => each === body['role']);
 	if (typeof name !== 'string') throw refusal(`name must be a text, got ${shown(name)}`);
 	if (role === undefined) throw refusal(`role must be ${tokenRoles.join(', ')}, got ${shown(body['role'])}`);
-	// A login is one name, whoever has it.
+	// A login is one name, a node's or a person's.
 	if (backend.control.index.entry(objectKey('nodes', undefined, name)) !== undefined)
 		throw taken(name, 'a token cannot be called like a node');
 	const token = await tokens.issue(name, role, {isNew: true, ttlMs: ttlMsOf(body)});

@@ -11,7 +11,7 @@ import {parseYaml} from './yaml-body.js';
 const jsonTypes = ['application/json', 'text/json'];
 const yamlTypes = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'];
 
-/** The client closed the connection before its request was whole; nobody is left to be told. */
+/** The client closed the connection before its request was whole; no client is left to be told. */
 export class ClientGone extends Error {
 	override readonly name = 'ClientGone';
 }

@@ -33,7 +33,7 @@ export type Backend = {
 	readonly version: string;
 	/** What goes on: watches, logs, sessions. */
 	readonly streams: Streams;
-	/** Undefined where nobody joins and no tokens are made. */
+	/** Undefined where no agent joins and no tokens are made. */
 	readonly access: Access | undefined;
 	/** Undefined where Secrets are neither taken nor shown. */
 	readonly seals: Seals | undefined;

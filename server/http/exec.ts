@@ -94,7 +94,7 @@ function attached(backend: Backend, exchange: Exchange, target: Target, {node, i
 			return succeeded({parts, end: chunk.end ? {exitCode: 0} : undefined});
 		},
 		keep: nothing,
-		// The end of whoever attached is the end of the container's input only where that is to be had once.
+		// The end of the client that attached is the end of the container's input only where that is to be had once.
 		write: (bytes, isLast) => send(bytes, isLast && spec.stdinOnce === true),
 		resize: nothing,
 		close: () => (spec.stdinOnce === true ? send(new Uint8Array(), true) : nothing()),

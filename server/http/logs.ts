@@ -4,7 +4,7 @@
 // buffer; when the reader goes, the asking ends.
 //
 // The answer's headers say which attempt it is of and at which byte of it it begins; with `attempt` and `offset` (our own
-// parameters) whoever was cut off goes on exactly there.
+// parameters) a client that was cut off goes on exactly there.
 
 import {podKey} from '../../actors/addresses.js';
 import type {LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.js';

@@ -1,4 +1,4 @@
-// What form of an answer a client asked for. Nothing is answered that was not offered, except that JSON is for everybody.
+// What form of an answer a client asked for. Nothing is answered that was not offered, except that JSON is for all.
 
 /** A Table of kubectl's, in the version that was asked for. */
 export type Form = {readonly type: 'json'} | {readonly type: 'table'; readonly version: 'v1' | 'v1beta1'};

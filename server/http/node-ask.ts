@@ -7,7 +7,7 @@ import {limits} from '../../api/limits.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import type {Backend} from './exchange.js';
 
-/** Nobody answered for the node, and whether it heard is not known. */
+/** The node did not answer, and whether it heard is not known. */
 const unheard: ReadonlySet<ErrorCode> = new Set(['ERR_NO_SUCH_ACTOR', 'ERR_TIMEOUT', 'ERR_OUTCOME_UNKNOWN', 'ERR_ACTOR_STOPPED']);
 
 export type NodeAsk = {

@@ -80,7 +80,7 @@ async function pumpOutput(
 	}
 }
 
-/** A client that takes nothing for a while is slow, not gone: the session must not be taken for one that nobody reads. */
+/** A client that takes nothing for a while is slow, not gone: the session must not be taken for one that has no reader. */
 async function whileKept(remote: Remote, clock: Clock, sent: Promise<boolean>): Promise<void> {
 	let cancel = (): void => undefined;
 	const again = (): void => {

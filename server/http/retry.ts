@@ -1,4 +1,4 @@
-// POST of pods/retry: whoever waits out a back-off before its next start does not wait any longer. Our own subresource.
+// POST of pods/retry: a container that waits out a back-off before its next start does not wait any longer. Our own subresource.
 
 import type {RetryContainer} from '../../actors/node/runtime-actor.js';
 import type {RetryAnswer} from '../../api/retry.js';

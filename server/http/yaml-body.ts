@@ -16,7 +16,7 @@ export async function parseYaml(text: string): Promise<unknown> {
 	const [document] = parsed.documents;
 	if (document === undefined || parsed.documents.length !== 1)
 		throw refusal(`one YAML document is wanted, found ${parsed.documents.length}`);
-	// A warning is of a tag that is not known: what it stands for is anybody's guess.
+	// A warning is of a tag that is not known: what it stands for could only be guessed.
 	const [error] = [...document.errors, ...document.warnings];
 	if (error !== undefined) throw refusal(`the body is no YAML: ${placeOf(error.pos[0])} (${error.code})`);
 	const dangling = danglingAlias(document);

@@ -5,7 +5,7 @@ import {open, rename, unlink} from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * Replaces the file with this text in one step: whoever reads sees the old one or the new one. When it returns, the new one
+ * Replaces the file with this text in one step: a reader sees the old one or the new one. When it returns, the new one
  * survives a power cut. `mode` is exact, whatever the process's umask.
  *
  * @throws the system's error, which names the file; then the old one is there.

@@ -11,7 +11,7 @@ export function makeDirectory(folder: string): void {
 	try {
 		mkdirSync(folder, {mode: 0o700});
 	} catch (error) {
-		// Somebody else may have been first.
+		// Another process may have been first.
 		if (!isFolder(folder)) throw error;
 	}
 }

@@ -8,7 +8,7 @@ import {commitTo, metaFrom} from './store-calls.js';
 import {batchesOf} from './write-batches.js';
 
 /**
- * For whoever is about to begin a term, and nobody else.
+ * Only for the system that is about to begin an epoch over the store.
  *
  * @throws AppError when the store cannot be read, or does not take it.
  */

@@ -1,7 +1,7 @@
 // Makes damage visible, whatever is below: each record is stored with a checksum over key and body, and `meta` holds how many records
 // there are and the sum of their checksums. What comes back otherwise than it was written, or does not come back, is never served.
 //
-// Records of an older version have no checksum. Whoever owns the store rewrites them once (`addSums`); the batch that leaves none without
+// Records of an older version have no checksum. The system that owns the store rewrites them once (`addSums`); the batch that leaves none without
 // one writes the totals, and from then on a record without one is damage.
 
 import {storePrefix} from '../../api/keys.js';

@@ -1,4 +1,4 @@
-// The members of one etcd cluster: one is used until it fails, then the next; while nobody can be reached, calls wait a growing pause.
+// The members of one etcd cluster: one is used until it fails, then the next; while none can be reached, calls wait a growing pause.
 
 import {limits} from '../../api/limits.js';
 import type {Clock} from '../time/clock.js';
@@ -18,7 +18,7 @@ export class Members<Client extends Closeable> {
 	readonly #clock: Clock;
 	readonly #failureOf: (error: unknown) => CallFailure;
 	#current = 0;
-	/** How often in a row nobody was reached, and until when nobody is asked again. */
+	/** How often in a row no member was reached, and until when none is asked again. */
 	#failures = 0;
 	#quietUntilMs = 0;
 

@@ -56,7 +56,7 @@ async function commit(state: State, {writes, expected, next}: Batch): Promise<Co
 	}
 }
 
-/** Nobody reads old revisions but a load that is under way, and that is over long before. */
+/** Old revisions are read by a load that is under way alone, and that is over long before. */
 function compactNowAndThen(state: State, revision: string): void {
 	const atMs = state.clock.monotonicMs();
 	const {compact} = state;

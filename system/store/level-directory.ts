@@ -49,7 +49,7 @@ export async function removeLeftovers(directory: string): Promise<void> {
 	for (const name of names.filter(name => name.startsWith(creationPrefix))) await removeLeftover(path.join(directory, name));
 }
 
-/** Somebody who comes too late may still write into it, or remove it as well; then it is for the next start. */
+/** Another process that comes too late may still write into it, or remove it as well; then it is for the next start. */
 async function removeLeftover(folder: string): Promise<void> {
 	await rm(folder, {recursive: true, force: true}).catch(() => undefined);
 }
@@ -64,7 +64,7 @@ async function createIn(directory: string, location: string, create: (location: 
 		await rename(fresh, location);
 	} catch (error) {
 		await removeLeftover(fresh);
-		// Somebody else was first, and may have taken ours for a leftover; the lock will tell the two apart.
+		// Another process was first, and may have taken ours for a leftover; the lock will tell the two apart.
 		if (!(await readdir(directory)).includes(path.basename(location))) throw error;
 	}
 	await syncDirectory(directory);

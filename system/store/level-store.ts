@@ -94,7 +94,7 @@ async function checkLogs(location: string): Promise<void> {
 	}
 }
 
-/** Somebody who has the store open has dropped the file meanwhile; the lock will say so. */
+/** Another process that has the store open has dropped the file meanwhile; the lock will say so. */
 function unlessGone(error: unknown): undefined {
 	if (!hasCode(error, 'ENOENT')) throw error;
 }

@@ -4,7 +4,7 @@
 import {noMeta, sameMeta} from './meta.js';
 import type {Batch, CommitOutcome, Meta, StoreDriver, StoredRecord} from './store.js';
 
-/** What outlives a driver. Bodies stay unserialised until somebody loads them. */
+/** What outlives a driver. Bodies stay unserialised until a driver loads them. */
 export type MemoryStoreData = {meta: Meta | undefined; readonly bodies: Map<string, () => string>};
 
 export const emptyMemoryStore = (): MemoryStoreData => ({meta: undefined, bodies: new Map()});

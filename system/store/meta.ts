@@ -5,7 +5,7 @@ import {limits} from '../../api/limits.js';
 import {sumOf} from './record-sum.js';
 import type {Meta, RecordTotals} from './store.js';
 
-/** What a batch expects of a store that nobody has written to. */
+/** What a batch expects of a store that was never written to. */
 export const noMeta: Meta = {version: 0, epoch: 0, lineage: ''};
 
 /** The lineage of a store while a backup is put into it. */

@@ -18,7 +18,7 @@ type State = {readonly redis: Redis; readonly metaKey: string; readonly recordsK
  * Connects to `redis://[user:password@]host[:port]/prefix` (`rediss://` with TLS). Once it is connected, `onTrouble` hears of each
  * connection that is lost or fails, also while nothing is written.
  *
- * @throws AppError when the URL is none, or nobody answers there.
+ * @throws AppError when the URL is none, or no Redis answers there.
  */
 export async function openRedisStore(url: string, onTrouble: (message: string) => void = () => undefined): Promise<StoreDriver> {
 	const state = await openState(url, onTrouble);

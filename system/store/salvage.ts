@@ -27,7 +27,7 @@ export type Salvaged = {
 };
 
 /**
- * For whoever has the directory for himself.
+ * No other process may use the directory.
  *
  * @throws AppError when there is nothing to save, or no need.
  */

@@ -29,7 +29,7 @@ export type Batch = {
 
 /**
  * `failed`: surely not applied. `unknown`: may or may not be applied; ask `readMeta`.
- * `fenced`: somebody else wrote `meta`; this writer's term is over.
+ * `fenced`: another writer wrote `meta`; this writer's epoch is over.
  */
 export type CommitOutcome =
 	| {readonly type: 'committed'}
