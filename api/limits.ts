@@ -144,8 +144,8 @@ export const limits = {
 	nameTries: 8,
 	/** Pods the scheduler looks at in one step, so that a long queue never holds up the others. */
 	schedulerStepPods: 200,
-	/** A round looks at every node: under load it waits until so many more binds may be open. */
-	schedulerRoundWrites: 50,
+	/** A cycle reads every node: under load it waits until so many more binds may be open. */
+	schedulerCycleWrites: 50,
 	/** Nodes and pods that one step of it compares at most: some 20 ms. */
 	schedulerStepWork: 300_000,
 	/** While pods fit nowhere all are looked at so often, whatever is known of what changed. */

@@ -13,7 +13,7 @@ import {membersOf, refuse, type Found} from '../api/rules/report.js';
 import {schemaProblems} from '../api/schema-problems.js';
 import {isSealed, lastAppliedAnnotation} from '../api/sealed.js';
 import {configVersion, secretKey} from '../actors/config-references.js';
-import {namesOnNode} from '../actors/control/pod-terms.js';
+import {namesOnNode} from '../actors/control/pods/pod-terms.js';
 import type {FetchedSecret} from '../actors/node/runtime/secrets-port.js';
 import type {ObjectIndex} from '../system/index/object-index.js';
 import type {Place, Seals} from './seal.js';

@@ -16,7 +16,7 @@ import {objectBehavior} from './objects/object.js';
 import {podController} from './pods/pod.js';
 import {replicaSetController} from './workloads/replicaset.js';
 import {collectionName, controlRoot} from './root.js';
-import {scheduler} from './scheduler.js';
+import {scheduler} from './scheduling/scheduler.js';
 import {syncSupervisor} from './sync/sync-supervisor.js';
 
 export const controllers: readonly Controller[] = [

@@ -10,7 +10,7 @@ import type {Draft} from '../../api/object.js';
 import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {clusterConfigKey, detectorPath, namespaceKey, syncPath} from '../addresses.js';
 import {detector, type DetectorInput} from './nodes/detector.js';
-import {scheduler, schedulerPath} from './scheduler.js';
+import {scheduler, schedulerPath} from './scheduling/scheduler.js';
 import {syncSupervisor, type SyncSupervisorInput} from './sync/sync-supervisor.js';
 
 export type ControlRootInput = SyncSupervisorInput & DetectorInput;

@@ -28,10 +28,10 @@ import type {NodeDeparted} from './nodes/detector.js';
 import {isDeleting} from './objects/garbage.js';
 import {controllerOf} from './objects/owners.js';
 import {isReady, isTerminal} from './pods/pod-lifecycle.js';
-import {onNode} from './pod-terms.js';
+import {onNode} from './pods/pod-terms.js';
 import {selectsAnything, selectsTerm} from './workloads/replicaset.js';
-import {schedulerPath, type SchedulerMessage} from './scheduler.js';
-import {isNodeReady} from './scheduling/candidate.js';
+import {schedulerPath, type SchedulerMessage} from './scheduling/scheduler.js';
+import {isNodeReady} from './scheduling/node-info.js';
 import {expelling} from './pods/taint-eviction.js';
 
 const wake: Message = {type: 'wake'};
@@ -173,37 +173,37 @@ function* selectors(before: Pod | undefined, after: Pod | undefined, known: Know
 
 const pairsOf = (labels: Labels | undefined): string[] => Object.entries(labels ?? {}).map(([label, value]) => `${label}=${value}`);
 
-/** Something to bind, or room, or other pods to be near to or away from, where there were none. */
+/** Pods to bind, or a node with free resources, or with other pods to be near to or away from, where there were none. */
 function newsForScheduler(before: Pod | undefined, after: Pod | undefined): SchedulerMessage | undefined {
 	if (before === undefined || after === undefined) return newsOfWhole(before, after);
 	const was = before.spec?.nodeName;
 	const is = after.spec?.nodeName;
 	const isRelabelled = before.metadata.labels !== after.metadata.labels;
-	// A pod that lost its node waits, and its room is free.
-	if (was !== undefined && is === undefined) return {type: 'room', node: was};
+	// A pod that lost its node waits, and its resources are free.
+	if (was !== undefined && is === undefined) return {type: 'nodeChanged', node: was};
 	const kept = before.status?.nominatedNodeName;
-	// Room that was kept for it, and that it does not take, is free for others.
-	if (kept !== undefined && kept !== (is ?? after.status?.nominatedNodeName)) return {type: 'room', node: kept};
+	// Resources that were reserved for it, and that it does not take, are free for others.
+	if (kept !== undefined && kept !== (is ?? after.status?.nominatedNodeName)) return {type: 'nodeChanged', node: kept};
 	if (is === undefined)
 		return before.spec !== after.spec || isRelabelled || isDeleting(after) !== isDeleting(before) ? more(after) : undefined;
 	// A bind is the scheduler's own, and it hears of it as an answer.
 	if (was === undefined) return undefined;
 	const isOver = isTerminal(after) && !isTerminal(before);
 	const isGoing = isDeleting(after) && !isDeleting(before);
-	return isOver || isGoing || isRelabelled ? {type: 'room', node: is} : undefined;
+	return isOver || isGoing || isRelabelled ? {type: 'nodeChanged', node: is} : undefined;
 }
 
 /** A pod that comes or goes. */
 function newsOfWhole(before: Pod | undefined, after: Pod | undefined): SchedulerMessage | undefined {
 	const node = (after ?? before)?.spec?.nodeName ?? before?.status?.nominatedNodeName;
-	if (node !== undefined) return {type: 'room', node};
+	if (node !== undefined) return {type: 'nodeChanged', node};
 	return after === undefined ? undefined : more(after);
 }
 
-/** Room that was kept for a pod that goes is free. */
+/** What was reserved for a pod that goes is free. */
 const more = (pod: Pod): SchedulerMessage => {
 	const node = isDeleting(pod) ? pod.status?.nominatedNodeName : undefined;
-	return node === undefined ? {type: 'more'} : {type: 'room', node};
+	return node === undefined ? {type: 'more'} : {type: 'nodeChanged', node};
 };
 
 function* ofNode(before: NodeObject | undefined, after: NodeObject | undefined, known: Known): Iterable<Wake> {

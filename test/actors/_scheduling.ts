@@ -1,11 +1,11 @@
-// One round of the scheduler around objects that are committed as given.
+// One scheduling cycle over objects that are committed as given.
 
 import type {SchedulerStrategy} from '../../api/scheduler-strategies.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
-import {place} from '../../actors/control/placement.js';
-import {lookOf} from '../../actors/control/scheduling/looking.js';
-import {roundOf, take, type Round} from '../../actors/control/scheduling/round.js';
+import {bind, cycleOf, type Cycle} from '../../actors/control/scheduling/cycle.js';
+import {classOf} from '../../actors/control/scheduling/equivalence-class.js';
+import {place} from '../../actors/control/scheduling/placement.js';
 import type {Effect, Pending} from '../../system/kernel/behavior.js';
 import {seededRandom} from '../../system/time/random.js';
 import {aClusterConfig, aNode, contextWith, indexOf, keyOf, openWrites} from './_objects.js';
@@ -29,27 +29,27 @@ const openBinds = (asked: readonly (readonly [Pod, string])[]): ReadonlyMap<stri
 		}),
 	);
 
-function aRound({nodes, pods = [], asked = [], strategy = 'least-pods', turn = 0, seed = 1}: World): Round {
+function aCycle({nodes, pods = [], asked = [], strategy = 'least-pods', turn = 0, seed = 1}: World): Cycle {
 	const index = indexOf(aClusterConfig(strategy), ...nodes, ...pods, ...asked.map(([pod]) => pod));
-	return roundOf(contextWith(index, {pending: openBinds(asked), random: seededRandom(seed)}), turn, 0);
+	return cycleOf(contextWith(index, {pending: openBinds(asked), random: seededRandom(seed)}), turn, 0);
 }
 
 /** Where a pod goes, or why it fits nowhere. */
-export function placeIn(round: Round, pod: Pod): string {
-	const look = lookOf(pod, round);
-	if (look === undefined) return 'it has no spec';
-	const placement = place(pod, look, round);
+export function placeIn(cycle: Cycle, pod: Pod): string {
+	const podClass = classOf(pod, cycle);
+	if (podClass === undefined) return 'it has no spec';
+	const placement = place(pod, podClass, cycle);
 	if (placement.node === undefined) return placement.why();
-	take(round, placement.node, pod);
+	bind(cycle, placement.node, pod);
 	return placement.node.name;
 }
 
 export const where = (pod: Pod, world: World): string => wheres([pod], world)[0] ?? '';
 
-/** Where each goes in one round, one after the other. */
+/** Where each goes in one cycle, one after the other. */
 export function wheres(pods: readonly Pod[], world: World): readonly string[] {
-	const round = aRound({...world, pods: [...(world.pods ?? []), ...pods]});
-	return pods.map(pod => placeIn(round, pod));
+	const cycle = aCycle({...world, pods: [...(world.pods ?? []), ...pods]});
+	return pods.map(pod => placeIn(cycle, pod));
 }
 
 /** Nodes `a`, `b`, ... with these labels. */

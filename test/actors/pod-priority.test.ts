@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import {admitUpdate} from '../../api/admission.js';
-import {withoutSecondDefault, withPriority} from '../../actors/control/pod-priority.js';
+import {withoutSecondDefault, withPriority} from '../../actors/control/pods/pod-priority.js';
 import type {ApiObject, Draft} from '../../api/object.js';
 import type {Pod, PodSpec} from '../../api/kinds/pod.js';
 import {aContainer, aPod, aPriorityClass, indexOf} from './_objects.js';

@@ -3,7 +3,7 @@
 import test from 'ava';
 import type {Pod, PodSpec} from '../../api/kinds/pod.js';
 import type {ApiObject} from '../../api/object.js';
-import {scheduler, type SchedulerMessage, type SchedulerState} from '../../actors/control/scheduler.js';
+import {scheduler, type SchedulerMessage, type SchedulerState} from '../../actors/control/scheduling/scheduler.js';
 import type {Effect, Pending} from '../../system/kernel/behavior.js';
 import type {Known, ObjectIndex} from '../../system/index/object-index.js';
 import {play, playFrom} from '../../system/kernel/play.js';
@@ -26,7 +26,7 @@ const asked = (effects: readonly Effect[]): string[] =>
 
 const going = {name: 'going', metadata: {deletionTimestamp: now, deletionGracePeriodSeconds: 30}};
 
-const round = (index: ObjectIndex, pending: ReadonlyMap<string, Pending> = new Map()) =>
+const cycle = (index: ObjectIndex, pending: ReadonlyMap<string, Pending> = new Map()) =>
 	play(scheduler, null, [], contextWith(index, {pending}));
 
 /** Commits what was asked for. */
@@ -39,7 +39,7 @@ const next = (index: ObjectIndex, state: SchedulerState, message: SchedulerMessa
 
 test('a pod that counts more takes the place of one that counts less, and room is kept for it', t => {
 	const index = indexOf(cpus('a'), asking('low', '1', {nodeName: 'a'}), high());
-	const {effects} = round(index);
+	const {effects} = cycle(index);
 	t.deepEqual(asked(effects), ['preempt low a', 'nominate high a']);
 	committed(index, effects);
 	const low = index.get('pods/default/low') as Pod;
@@ -61,15 +61,15 @@ test('the victim says who took its place, and ends with its own grace', t => {
 
 test('while its victims end a pod waits for them; then it gets its place, whoever else asks', t => {
 	const index = indexOf(cpus('a'), asking('low', '1', {nodeName: 'a'}), high());
-	const first = round(index);
-	t.deepEqual(asked(round(index, openWrites(first.effects)).effects), []);
+	const first = cycle(index);
+	t.deepEqual(asked(cycle(index, openWrites(first.effects)).effects), []);
 	committed(index, first.effects);
 	const waits = next(index, first.state);
 	t.deepEqual(asked(waits.effects), []);
 	put(index, asking('rival', '1', {priority: 100}));
 	put(index, asking('lower', '500m'));
 	drop(index, index.get('pods/default/low') as Pod);
-	const {state} = next(index, waits.state, {type: 'room', node: 'a'});
+	const {state} = next(index, waits.state, {type: 'nodeChanged', node: 'a'});
 	const freed = next(index, state, {type: 'more'});
 	t.deepEqual(asked(freed.effects), ['bind high a']);
 	committed(index, freed.effects);
@@ -79,7 +79,7 @@ test('while its victims end a pod waits for them; then it gets its place, whoeve
 test('room that is kept is nobody’s of equal or lower priority, but of one that counts more', t => {
 	const kept = {...high(), status: {phase: 'Pending', nominatedNodeName: 'a'} as const};
 	const leaving = aPod({...going, spec: {containers: [aContainer({resources: {requests: {cpu: '500m'}}})], nodeName: 'a'}});
-	const told = (pod: Pod): string[] => asked(round(indexOf(cpus('a'), leaving, kept, pod)).effects);
+	const told = (pod: Pod): string[] => asked(cycle(indexOf(cpus('a'), leaving, kept, pod)).effects);
 	t.deepEqual(told(asking('low', '500m')), []);
 	t.deepEqual(told(high('equal', '500m')), []);
 	t.deepEqual(told(asking('top', '500m', {priority: 200})), ['bind top a']);
@@ -87,7 +87,7 @@ test('room that is kept is nobody’s of equal or lower priority, but of one tha
 
 test('nobody goes for a pod of equal priority, of policy Never, or whom nothing helps', t => {
 	const low = asking('low', '1', {nodeName: 'a', priority: 5});
-	const whom = (pod: Pod, node = cpus('a')): string[] => asked(round(indexOf(node, low, pod)).effects);
+	const whom = (pod: Pod, node = cpus('a')): string[] => asked(cycle(indexOf(node, low, pod)).effects);
 	t.deepEqual(whom(asking('equal', '1', {priority: 5})), []);
 	t.deepEqual(whom(high('never', '1', {preemptionPolicy: 'Never'})), []);
 	t.deepEqual(whom(high('elsewhere', '1', {nodeSelector: {disk: 'ssd'}})), []);
@@ -98,7 +98,7 @@ test('nobody goes for a pod of equal priority, of policy Never, or whom nothing 
 
 test('a pod of the default priority takes the place of one below', t => {
 	const index = indexOf(cpus('a'), asking('low', '1', {nodeName: 'a', priority: -1}), asking('plain', '1'));
-	t.deepEqual(asked(round(index).effects), ['preempt low a', 'nominate plain a']);
+	t.deepEqual(asked(cycle(index).effects), ['preempt low a', 'nominate plain a']);
 });
 
 test('only as many go as have to: those that count more stay, and of equals those that run for longest', t => {
@@ -109,12 +109,12 @@ test('only as many go as have to: those that count more stay, and of equals thos
 		asking('better', '1', {nodeName: 'a', priority: 2}),
 		high(),
 	);
-	t.deepEqual(asked(round(index).effects), ['preempt younger a', 'nominate high a']);
+	t.deepEqual(asked(cycle(index).effects), ['preempt younger a', 'nominate high a']);
 });
 
 test('the node is taken where the highest victim is lowest, then where the fewest go, then where they began last', t => {
 	const where = (...low: readonly Pod[]): string | undefined =>
-		asked(round(indexOf(cpus('a'), cpus('b'), cpus('c'), ...low, high())).effects).at(-1);
+		asked(cycle(indexOf(cpus('a'), cpus('b'), cpus('c'), ...low, high())).effects).at(-1);
 	const on = (node: string, priority: number, startTime?: string, cpu = '1', name = `low-${node}`): Pod =>
 		asking(name, cpu, {nodeName: node, priority}, startTime);
 	t.is(where(on('a', 3), on('b', 1), on('c', 2)), 'nominate high b');
@@ -129,7 +129,7 @@ test('a port and a neighbour can be in the way as well', t => {
 	const port = {containers: [aContainer({ports: [{containerPort: 80}]})]};
 	t.deepEqual(
 		asked(
-			round(indexOf(cpus('a'), aPod({name: 'low', spec: {...port, nodeName: 'a'}}), aPod({name: 'high', spec: {...port, priority: 1}})))
+			cycle(indexOf(cpus('a'), aPod({name: 'low', spec: {...port, nodeName: 'a'}}), aPod({name: 'high', spec: {...port, priority: 1}})))
 				.effects,
 		),
 		['preempt low a', 'nominate high a'],
@@ -142,7 +142,7 @@ test('a port and a neighbour can be in the way as well', t => {
 		aPod({name: 'low', metadata: {labels: {app: 'x'}}, spec: {nodeName: 'a'}}),
 		aPod({name: 'high', spec: {priority: 1, affinity: away}}),
 	);
-	t.deepEqual(asked(round(index).effects), ['preempt low a', 'nominate high a']);
+	t.deepEqual(asked(cycle(index).effects), ['preempt low a', 'nominate high a']);
 });
 
 test('two pods never count on the same victim', t => {
@@ -155,7 +155,7 @@ test('two pods never count on the same victim', t => {
 		high('two'),
 		high('three'),
 	);
-	const {effects} = round(index);
+	const {effects} = cycle(index);
 	const victims = asked(effects).filter(text => text.startsWith('preempt'));
 	t.deepEqual(victims.sort(), ['preempt low-a a', 'preempt low-b b']);
 	t.is(asked(effects).filter(text => text.startsWith('nominate')).length, 2);
@@ -164,8 +164,8 @@ test('two pods never count on the same victim', t => {
 test('room that cannot be used any more is kept no longer, and another place is looked for', t => {
 	const kept = {...high(), status: {phase: 'Pending', nominatedNodeName: 'a'} as const};
 	const closed = aNode({name: 'a', spec: {unschedulable: true}});
-	t.deepEqual(asked(round(indexOf(closed, kept)).effects), ['nominate high nowhere']);
-	t.deepEqual(asked(round(indexOf(closed, cpus('b'), asking('low', '1', {nodeName: 'b'}), kept)).effects), [
+	t.deepEqual(asked(cycle(indexOf(closed, kept)).effects), ['nominate high nowhere']);
+	t.deepEqual(asked(cycle(indexOf(closed, cpus('b'), asking('low', '1', {nodeName: 'b'}), kept)).effects), [
 		'preempt low b',
 		'nominate high b',
 	]);
@@ -176,9 +176,9 @@ test('a pod that is over and held by a finalizer gives no room: nobody waits for
 	const spec = {containers: [aContainer({resources: {requests: {cpu: '1'}}})], nodeName: 'a'};
 	const held = aPod({...going, spec, status: {phase: 'Failed'}});
 	const index = indexOf(cpus('a'), held, high('taken', '1', {nodeName: 'a', priority: 200}), kept);
-	t.deepEqual(asked(round(index).effects), ['nominate high nowhere']);
+	t.deepEqual(asked(cycle(index).effects), ['nominate high nowhere']);
 	put(index, {...held, status: {phase: 'Running'}});
-	t.deepEqual(asked(round(index).effects), []);
+	t.deepEqual(asked(cycle(index).effects), []);
 });
 
 test('a step takes the place of a bounded number, and goes on in the next', t => {
@@ -188,7 +188,7 @@ test('a step takes the place of a bounded number, and goes on in the next', t =>
 		...names.map(name => asking(`low-${name}`, '1', {nodeName: name})),
 		...names.map(name => high(`high-${name}`)),
 	);
-	const first = round(index);
+	const first = cycle(index);
 	t.is(asked(first.effects).filter(text => text.startsWith('preempt')).length, 5);
 	t.true(first.effects.some(effect => effect.type === 'tell' && effect.message.type === 'more'));
 	committed(index, first.effects);
@@ -199,18 +199,18 @@ test('of many nodes one that changed is looked at for whose place to take there,
 	const names = Array.from({length: 12}, (_, i) => `n${i}`);
 	const full = names.map(name => asking(`full-${name}`, '2', {nodeName: name, priority: 100}));
 	const index = indexOf(...names.map(name => cpus(name, '2')), ...full, high('high', '2'), high('also', '2'));
-	const first = round(index);
+	const first = cycle(index);
 	t.deepEqual(asked(first.effects), []);
 	// Two nodes have now who counts less, and news of one of them came.
 	for (const name of ['n3', 'n8']) {
 		drop(index, index.get(`pods/default/full-${name}`) as Pod);
 		put(index, asking(`low-${name}`, '1', {nodeName: name}));
 	}
-	const {state} = next(index, first.state, {type: 'room', node: 'n3'});
+	const {state} = next(index, first.state, {type: 'nodeChanged', node: 'n3'});
 	const second = next(index, state, {type: 'more'});
 	t.deepEqual(asked(second.effects).sort(), ['nominate high n3', 'preempt low-n3 n3']);
 	committed(index, second.effects);
-	const third = next(index, second.state, {type: 'room', node: 'n8'});
+	const third = next(index, second.state, {type: 'nodeChanged', node: 'n8'});
 	t.deepEqual(asked(next(index, third.state, {type: 'more'}).effects).sort(), ['nominate also n8', 'preempt low-n8 n8']);
 });
 
@@ -219,13 +219,13 @@ test('news of many nodes are looked at in bounded steps, too', t => {
 	const full = names.map(name => asking(`full-${name}`, '1', {nodeName: name, priority: 100}));
 	const waiting = Array.from({length: 8}, (_, i) => high(`high-${i}`, `${900 + i}m`));
 	const index = indexOf(...names.map(name => cpus(name)), ...full, ...waiting);
-	let {state} = round(index);
+	let {state} = cycle(index);
 	state = next(index, state, {type: 'more'}).state;
 	for (const pod of full) {
 		drop(index, pod);
 		put(index, asking(pod.metadata.name, '1', {nodeName: pod.spec?.nodeName ?? ''}));
 	}
-	for (const node of names) state = next(index, state, {type: 'room', node}).state;
+	for (const node of names) state = next(index, state, {type: 'nodeChanged', node}).state;
 	const first = next(index, state, {type: 'more'});
 	t.is(asked(first.effects).filter(text => text.startsWith('preempt')).length, 5);
 	committed(index, first.effects);

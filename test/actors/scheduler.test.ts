@@ -5,7 +5,7 @@ import {failure} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod, PodSpec} from '../../api/kinds/pod.js';
-import {scheduler, type SchedulerMessage, type SchedulerState} from '../../actors/control/scheduler.js';
+import {scheduler, type SchedulerMessage, type SchedulerState} from '../../actors/control/scheduling/scheduler.js';
 import type {Effect, Pending, Reply} from '../../system/kernel/behavior.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
 import {play, playFrom} from '../../system/kernel/play.js';
@@ -292,7 +292,7 @@ test('room on one node is looked at for those that wait, and nothing is written 
 	const context = contextWith(index);
 	drop(index, full[3] as Pod);
 	put(index, asking('full3', '400m', {nodeName: 'n3'}));
-	const heard = playFrom(scheduler, state, [{type: 'room', node: 'n3'}], context);
+	const heard = playFrom(scheduler, state, [{type: 'nodeChanged', node: 'n3'}], context);
 	t.deepEqual(heard.effects, [{type: 'tell', to: context.self, message: {type: 'more'}}]);
 	const {effects, state: after} = playFrom(scheduler, heard.state, [{type: 'more'}], context);
 	t.deepEqual(bindsOf(effects), [['pods/default/small', 'n3']]);
@@ -305,7 +305,7 @@ test('room means nothing as long as nobody waits', t => {
 	const {effects} = play(
 		scheduler,
 		null,
-		[{type: 'room', node: 'node-a'}],
+		[{type: 'nodeChanged', node: 'node-a'}],
 		contextWith(indexOf(aNode(), aPod({spec: {nodeName: 'node-a'}}))),
 	);
 	t.deepEqual(effects, []);

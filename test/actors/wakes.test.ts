@@ -89,7 +89,7 @@ test('a pod that is over wakes its owner and, since its room is free, the schedu
 	const pod = aReadyPod({metadata: owned});
 	t.deepEqual(change(pod, {...pod, status: {phase: 'Failed', conditions: [scheduled]}}, set), [
 		'replicasets/default.web',
-		'scheduler room',
+		'scheduler nodeChanged',
 	]);
 });
 
@@ -98,7 +98,7 @@ test('a deletion that begins wakes the pod, its owner, its node and, for those t
 	t.deepEqual(change(pod, {...pod, metadata: {...pod.metadata, deletionTimestamp: now, deletionGracePeriodSeconds: 30}}, set), [
 		'pods/default.web',
 		'replicasets/default.web',
-		'scheduler room',
+		'scheduler nodeChanged',
 		'sync/node-a dirty',
 	]);
 });
@@ -112,7 +112,11 @@ test('a grace that is shortened wakes the pod and its node', t => {
 });
 
 test('a pod that is removed wakes its owner, its node and, for its room, the scheduler', t => {
-	t.deepEqual(change(aReadyPod({metadata: owned}), undefined, set), ['replicasets/default.web', 'scheduler room', 'sync/node-a dirty']);
+	t.deepEqual(change(aReadyPod({metadata: owned}), undefined, set), [
+		'replicasets/default.web',
+		'scheduler nodeChanged',
+		'sync/node-a dirty',
+	]);
 	t.deepEqual(change(aPod({metadata: owned}), undefined, set), ['replicasets/default.web']);
 });
 
@@ -123,7 +127,7 @@ test('labels that change wake the sets of the old and of the new ones, and who w
 		'pods/default.web',
 		'replicasets/default.db',
 		'replicasets/default.web',
-		'scheduler room',
+		'scheduler nodeChanged',
 		'sync/node-a dirty',
 	]);
 });
@@ -202,9 +206,9 @@ test('a waiting pod that is changed is looked at anew; one that is told why, or 
 });
 
 test('room that was kept for a pod that goes, and a pod that a manifest puts on a node, are news of that node', t => {
-	t.deepEqual(change(aPod({status: {nominatedNodeName: 'node-a'}}), undefined), ['scheduler room']);
-	t.deepEqual(change(undefined, aPod({spec: {nodeName: 'node-a'}})), ['pods/default.web', 'scheduler room', 'sync/node-a dirty']);
-	t.deepEqual(change(aReadyPod(), aPod()), ['pods/default.web', 'scheduler room', 'sync/node-a dirty']);
+	t.deepEqual(change(aPod({status: {nominatedNodeName: 'node-a'}}), undefined), ['scheduler nodeChanged']);
+	t.deepEqual(change(undefined, aPod({spec: {nodeName: 'node-a'}})), ['pods/default.web', 'scheduler nodeChanged', 'sync/node-a dirty']);
+	t.deepEqual(change(aReadyPod(), aPod()), ['pods/default.web', 'scheduler nodeChanged', 'sync/node-a dirty']);
 });
 
 test('room that was kept for a pod and that it does not take is news for others', t => {
@@ -214,9 +218,9 @@ test('room that was kept for a pod and that it does not take is news for others'
 		put(index, kept);
 		return wakesOf(put(index, after), index).flatMap(({to, message}) => (to === `${prefix}scheduler` ? [message] : []));
 	};
-	const room = [{type: 'room', node: 'a'}];
-	t.deepEqual(news({...kept, status: {phase: 'Pending'}}), room);
-	t.deepEqual(news({...kept, status: {phase: 'Pending', nominatedNodeName: 'b'}}), room);
-	t.deepEqual(news({...aPod({spec: {nodeName: 'b'}}), status: {phase: 'Pending'}}), room);
+	const changed = [{type: 'nodeChanged', node: 'a'}];
+	t.deepEqual(news({...kept, status: {phase: 'Pending'}}), changed);
+	t.deepEqual(news({...kept, status: {phase: 'Pending', nominatedNodeName: 'b'}}), changed);
+	t.deepEqual(news({...aPod({spec: {nodeName: 'b'}}), status: {phase: 'Pending'}}), changed);
 	t.deepEqual(news({...aPod({spec: {nodeName: 'a'}}), status: {phase: 'Pending'}}), []);
 });

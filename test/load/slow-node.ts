@@ -8,7 +8,7 @@ import {address, collectionAddress} from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {may, type Identity} from '../../api/roles.js';
 import {runtimePath} from '../../actors/addresses.js';
-import {isNodeReady} from '../../actors/control/scheduling/candidate.js';
+import {isNodeReady} from '../../actors/control/scheduling/node-info.js';
 import {openControl, type ControlSystem} from '../../actors/control/start.js';
 import {openNode, type NodeSystem} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';

@@ -7,7 +7,7 @@ import {collectionAddress} from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {Role} from '../../api/roles.js';
-import {isNodeReady} from '../../actors/control/scheduling/candidate.js';
+import {isNodeReady} from '../../actors/control/scheduling/node-info.js';
 import {openControl, type ControlSystem} from '../../actors/control/start.js';
 import {openNode, type NodeSystem} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';

@@ -256,7 +256,12 @@ export const plantedBugs: readonly PlantedBug[] = [
 	},
 	{name: 'a set that is not told of its pods', options: deaf(to => to.includes('/replicasets/')), breaks: /^I5/},
 	{name: 'a scheduler that is not told of pods', options: deaf((_to, {type}) => type === 'more'), breaks: /^I[59]/},
-	{name: 'a scheduler that is not told of room', options: deaf((_to, {type}) => type === 'room'), scenario: 'crowded', breaks: /^I9/},
+	{
+		name: 'a scheduler that is not told of changed nodes',
+		options: deaf((_to, {type}) => type === 'nodeChanged'),
+		scenario: 'crowded',
+		breaks: /^I9/,
+	},
 	{name: 'a node that is not told of changes', options: deaf((_to, {type}) => type === 'dirty'), breaks: /^I5/},
 	{
 		name: 'a pod that is not told that its node has a taint',

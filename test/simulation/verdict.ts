@@ -6,7 +6,7 @@ import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {cpuMillis} from '../../api/quantity.js';
 import {isLost} from '../../actors/control/pods/eviction.js';
-import {needsOf} from '../../actors/control/scheduling/needs.js';
+import {requirementsOf} from '../../actors/control/scheduling/requirements.js';
 import type {Promised} from './clients.js';
 import type {Stage} from './acts.js';
 import type {SimulatedCluster, SimulatedNode} from './cluster.js';
@@ -60,13 +60,13 @@ function waiting(cluster: SimulatedCluster): string[] {
 	const nodes = cluster.objects('nodes') as readonly NodeObject[];
 	return pods.flatMap(pod => {
 		if (pod.spec === undefined || pod.spec.nodeName !== undefined || pod.metadata.deletionTimestamp !== undefined) return [];
-		const needs = needsOf(pod.spec);
+		const requirements = requirementsOf(pod.spec);
 		const place = nodes.find(({metadata, status}) => {
 			const others = pods.flatMap(({spec}) =>
-				spec?.nodeName === metadata.name && (spec.priority ?? 0) >= needs.priority ? [needsOf(spec)] : [],
+				spec?.nodeName === metadata.name && (spec.priority ?? 0) >= requirements.priority ? [requirementsOf(spec)] : [],
 			);
 			const free = (cpuMillis(status?.allocatable?.['cpu'] ?? '') ?? 0) - others.reduce((sum, other) => sum + other.cpuMillis, 0);
-			return free >= needs.cpuMillis && !others.some(({ports}) => ports.some(port => needs.ports.includes(port)));
+			return free >= requirements.cpuMillis && !others.some(({ports}) => ports.some(port => requirements.ports.includes(port)));
 		});
 		return place === undefined ? [] : [`I9: pod ${pod.metadata.name} waits and has its place on ${place.metadata.name}`];
 	});

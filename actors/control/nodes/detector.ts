@@ -38,7 +38,7 @@ import type {CallHello} from '../../protocol/sync-message.js';
 import {evictionOf, isLost} from '../pods/eviction.js';
 import {confirmedLost, withFinding, type Finding} from './node-finding.js';
 import type {NodeMessage} from './node.js';
-import {onNode} from '../pod-terms.js';
+import {onNode} from '../pods/pod-terms.js';
 import type {PodMessage} from '../pods/pod.js';
 
 export type DetectorInput = {

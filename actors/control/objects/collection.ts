@@ -19,7 +19,7 @@ import {aboutObject} from './about-object.js';
 import {isDeleting} from './garbage.js';
 import type {RecordInput} from './object.js';
 import type {CreateObject} from './object-message.js';
-import {withoutSecondDefault, withPriority} from '../pod-priority.js';
+import {withoutSecondDefault, withPriority} from '../pods/pod-priority.js';
 
 export type CollectionMessage = CreateObject;
 

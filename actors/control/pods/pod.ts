@@ -17,11 +17,10 @@ import {graceOf} from './departure.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import {controllerOf} from '../objects/owners.js';
-import {nominatedOn, preempted, withoutNomination} from '../nomination.js';
-import {placeTerms} from '../scheduling/place-terms.js';
+import {nominatedOn, preempted, withoutNomination} from './nomination.js';
 import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
 import {isActive, isReady, unschedulableReason} from './pod-lifecycle.js';
-import {censusTerm, namesOnNode, ownedTerm, strayTerm, type Standing} from '../pod-terms.js';
+import {censusTerm, namesOnNode, ownedTerm, schedulingTerms, strayTerm, type Standing} from './pod-terms.js';
 
 type PodNews =
 	/** The scheduler chose a node. */
@@ -34,9 +33,9 @@ type PodNews =
 	| {readonly type: 'gone'; readonly node: string}
 	/** Its node is lost, and longer than it tolerates. */
 	| {readonly type: 'evict'; readonly node: string}
-	/** Another pod counts more and gets its place. */
+	/** A pod of a higher priority gets its place. */
 	| {readonly type: 'preempt'; readonly node: string; readonly by: string}
-	/** Room is kept for it on a node; undefined: nowhere any more. */
+	/** Its resources are reserved on a node; undefined: on none any more. */
 	| {readonly type: 'nominate'; readonly nodeName: string | undefined}
 	| TaintDue
 	/** Its node is lost, and it stays there for now. */
@@ -47,7 +46,7 @@ export type PodMessage = PodNews & {readonly uid: string; readonly replyTo?: Rep
 
 export const podController = controller<Pod, PodMessage>({
 	plural: 'pods',
-	terms: pod => [...placeTerms(pod), ...namesTerms(pod), ...ownerTerms(pod)],
+	terms: pod => [...schedulingTerms(pod), ...namesTerms(pod), ...ownerTerms(pod)],
 	reconcile,
 	receive(pod, message, context) {
 		const {nowMs} = context;

@@ -4,21 +4,20 @@ import type {Pod} from '../../../api/kinds/pod.js';
 import {matches} from '../../../api/selector.js';
 import type {PodAffinity, PodAffinityTerm} from '../../../api/shapes/pod.js';
 import type {Known} from '../../../system/index/object-index.js';
-import type {Candidate} from './candidate.js';
-import {count, countAt, counterOf, partOf, type Counter} from './counter.js';
-import {visitPlaced, visitRepelling, type Asked} from './placed.js';
+import type {NodeInfo} from './node-info.js';
+import {addPod, countAt, domainCounts, domainOf, visitAntiAffinity, visitPlaced, type AssumedPods, type DomainCounts} from './topology.js';
 
-/** What pod affinity makes of one sort of pods in one round. */
-export type Neighbours = {
-	/** Those that all required terms name, for each term; the pod has to be where each has one. */
-	readonly wanted: readonly Counter[];
-	/** Whether the pod is one of those it wants to be near to: then the first of them may be anywhere. */
-	readonly isFirst: boolean;
-	/** One for each required term; the pod has to be where none has any. */
-	readonly shunned: readonly Counter[];
-	/** By topology key: pods there that keep this one away. */
-	readonly keepers: Map<string, Counter>;
-	readonly liked: readonly {readonly weight: number; readonly counter: Counter}[];
+/** The pods that the affinity terms of one sort of pods name, and that name these in theirs, counted by domain in one cycle. */
+export type AffinityCounts = {
+	/** Pods that all required terms name, for each term; the pod has to be where each has one. */
+	readonly required: readonly DomainCounts[];
+	/** Whether the required terms name the pod itself: then the first of its sort may be anywhere. */
+	readonly matchesItself: boolean;
+	/** One for each required anti-affinity term; the pod has to be where none has any. */
+	readonly antiAffinity: readonly DomainCounts[];
+	/** By topology key: placed pods whose anti-affinity names this one. */
+	readonly existingAntiAffinity: Map<string, DomainCounts>;
+	readonly preferred: readonly {readonly weight: number; readonly counts: DomainCounts}[];
 	readonly pod: Pod;
 };
 
@@ -27,7 +26,7 @@ const namespacesOf = ({namespaces = []}: PodAffinityTerm, owner: Pod): readonly 
 	namespaces.length > 0 ? namespaces : [owner.metadata.namespace ?? ''];
 
 /** Whether a term of one pod names another one. */
-export const names = (term: PodAffinityTerm, owner: Pod, other: Pod): boolean =>
+const names = (term: PodAffinityTerm, owner: Pod, other: Pod): boolean =>
 	term.labelSelector !== undefined &&
 	namespacesOf(term, owner).includes(other.metadata.namespace ?? '') &&
 	matches(term.labelSelector, other.metadata.labels);
@@ -35,76 +34,82 @@ export const names = (term: PodAffinityTerm, owner: Pod, other: Pod): boolean =>
 const requiredOf = (affinity: PodAffinity | undefined): readonly PodAffinityTerm[] =>
 	affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
 
-const repulsionsOf = ({spec}: Pod): readonly PodAffinityTerm[] => requiredOf(spec?.affinity?.podAntiAffinity);
+const antiAffinityOf = ({spec}: Pod): readonly PodAffinityTerm[] => requiredOf(spec?.affinity?.podAntiAffinity);
 
-/** Counts what is there now. */
-export function neighboursOf(pod: Pod, known: Known, asked: Asked, candidateOf: (node: string) => Candidate | undefined): Neighbours {
+/** Counts the pods that are placed now. */
+export function affinityCountsOf(
+	pod: Pod,
+	known: Known,
+	assumed: AssumedPods,
+	nodeOf: (name: string) => NodeInfo | undefined,
+): AffinityCounts {
 	const {podAffinity, podAntiAffinity} = pod.spec?.affinity ?? {};
 	const terms = requiredOf(podAffinity);
-	const one = (holds: boolean): number => (holds ? 1 : 0);
 	const namesAll = (other: Pod): boolean => terms.every(term => names(term, pod, other));
-	const filled = (term: PodAffinityTerm, worth: (other: Pod) => number): Counter => {
-		const counter = counterOf(term.topologyKey, worth);
-		visitPlaced(known, asked, namespacesOf(term, pod), term.labelSelector, (other, node) => {
-			const labels = candidateOf(node)?.labels;
-			if (labels !== undefined) count(counter, other, labels);
+	const countsOf = (term: PodAffinityTerm, isNamed = (other: Pod) => names(term, pod, other)): DomainCounts => {
+		const counts = domainCounts(term.topologyKey, other => (isNamed(other) ? 1 : 0));
+		visitPlaced(known, assumed, namespacesOf(term, pod), term.labelSelector, (other, node) => {
+			const labels = nodeOf(node)?.labels;
+			if (labels !== undefined) addPod(counts, other, labels);
 		});
-		return counter;
+		return counts;
 	};
-	const counterFor = (term: PodAffinityTerm): Counter => filled(term, other => one(names(term, pod, other)));
-	const neighbours: Neighbours = {
-		// Whom all terms name, each of them does.
-		wanted: terms.map(term => filled(term, other => one(namesAll(other)))),
-		isFirst: terms.length > 0 && namesAll(pod),
-		shunned: requiredOf(podAntiAffinity).map(counterFor),
-		keepers: new Map(),
-		liked: [...likesOf(podAffinity, 1), ...likesOf(podAntiAffinity, -1)].map(({weight, term}) => ({weight, counter: counterFor(term)})),
+	const affinity: AffinityCounts = {
+		// A pod that all terms name is among the pods that one term names.
+		required: terms.map(term => countsOf(term, namesAll)),
+		matchesItself: terms.length > 0 && namesAll(pod),
+		antiAffinity: requiredOf(podAntiAffinity).map(term => countsOf(term)),
+		existingAntiAffinity: new Map(),
+		preferred: [...preferredOf(podAffinity, 1), ...preferredOf(podAntiAffinity, -1)].map(({weight, term}) => ({
+			weight,
+			counts: countsOf(term),
+		})),
 		pod,
 	};
-	visitRepelling(known, asked, (other, node) => {
-		const labels = candidateOf(node)?.labels;
-		if (labels !== undefined) countKeeper(neighbours, other, labels);
+	visitAntiAffinity(known, assumed, (other, node) => {
+		const labels = nodeOf(node)?.labels;
+		if (labels !== undefined) addExistingAntiAffinity(affinity, other, labels);
 	});
-	return neighbours;
+	return affinity;
 }
 
-const likesOf = (affinity: PodAffinity | undefined, sign: 1 | -1): {readonly weight: number; readonly term: PodAffinityTerm}[] =>
+const preferredOf = (affinity: PodAffinity | undefined, sign: 1 | -1): {readonly weight: number; readonly term: PodAffinityTerm}[] =>
 	(affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({weight, podAffinityTerm}) => ({
 		weight: sign * weight,
 		term: podAffinityTerm,
 	}));
 
 /** Takes in a pod that was just placed. */
-export function addNeighbour(neighbours: Neighbours, other: Pod, {labels}: Candidate): void {
-	for (const counter of [...neighbours.wanted, ...neighbours.shunned]) count(counter, other, labels);
-	for (const {counter} of neighbours.liked) count(counter, other, labels);
-	countKeeper(neighbours, other, labels);
+export function addToAffinity(affinity: AffinityCounts, other: Pod, {labels}: NodeInfo): void {
+	for (const counts of [...affinity.required, ...affinity.antiAffinity]) addPod(counts, other, labels);
+	for (const {counts} of affinity.preferred) addPod(counts, other, labels);
+	addExistingAntiAffinity(affinity, other, labels);
 }
 
-function countKeeper({keepers, pod}: Neighbours, other: Pod, labels: Candidate['labels']): void {
-	for (const topologyKey of new Set(repulsionsOf(other).map(term => term.topologyKey))) {
-		const counter = keepers.get(topologyKey) ?? counterOf(topologyKey, owner => repulsions(owner, topologyKey, pod));
-		keepers.set(topologyKey, counter);
-		count(counter, other, labels);
+function addExistingAntiAffinity({existingAntiAffinity, pod}: AffinityCounts, other: Pod, labels: NodeInfo['labels']): void {
+	for (const topologyKey of new Set(antiAffinityOf(other).map(term => term.topologyKey))) {
+		const counts = existingAntiAffinity.get(topologyKey) ?? domainCounts(topologyKey, owner => termsAgainst(owner, topologyKey, pod));
+		existingAntiAffinity.set(topologyKey, counts);
+		addPod(counts, other, labels);
 	}
 }
 
-/** How many terms of one pod keep another away within parts of this sort. */
-const repulsions = (owner: Pod, topologyKey: string, other: Pod): number =>
-	repulsionsOf(owner).filter(term => term.topologyKey === topologyKey && names(term, owner, other)).length;
+/** How many terms of one pod keep another away within domains of this sort. */
+const termsAgainst = (owner: Pod, topologyKey: string, other: Pod): number =>
+	antiAffinityOf(owner).filter(term => term.topologyKey === topologyKey && names(term, owner, other)).length;
 
-/** Why its neighbours are none for the pod; undefined when they are. */
-export function neighbourMisfit(neighbours: Neighbours, {labels}: Candidate, without: readonly Pod[]): string | undefined {
-	const {wanted, shunned, keepers} = neighbours;
-	if (wanted.some(({topologyKey}) => partOf(topologyKey, labels) === undefined)) return 'has not the label of its pod affinity';
-	const lacks = wanted.some(counter => (countAt(counter, labels, without) ?? 0) <= 0);
-	if (lacks && !(neighbours.isFirst && wanted.every(({counts}) => counts.size === 0))) return 'no pod of its pod affinity is there';
-	if (shunned.some(counter => (countAt(counter, labels, without) ?? 0) > 0)) return 'a pod of its anti-affinity is there';
-	for (const counter of keepers.values())
-		if ((countAt(counter, labels, without) ?? 0) > 0) return 'the anti-affinity of a pod there keeps it away';
+/** Why the pods near the node keep the pod away; undefined when they do not. */
+export function affinityMisfit(affinity: AffinityCounts, {labels}: NodeInfo, without: readonly Pod[]): string | undefined {
+	const {required, antiAffinity, existingAntiAffinity} = affinity;
+	if (required.some(({topologyKey}) => domainOf(topologyKey, labels) === undefined)) return 'has not the label of its pod affinity';
+	const lacks = required.some(counts => (countAt(counts, labels, without) ?? 0) <= 0);
+	if (lacks && !(affinity.matchesItself && required.every(({counts}) => counts.size === 0))) return 'no pod of its pod affinity is there';
+	if (antiAffinity.some(counts => (countAt(counts, labels, without) ?? 0) > 0)) return 'a pod of its anti-affinity is there';
+	for (const counts of existingAntiAffinity.values())
+		if ((countAt(counts, labels, without) ?? 0) > 0) return 'the anti-affinity of a pod there keeps it away';
 	return undefined;
 }
 
 /** The weights of the preferred terms that a node fulfils, those of anti-affinity less than nothing. */
-export const neighbourPoints = ({liked}: Neighbours, {labels}: Candidate): number =>
-	liked.reduce((sum, {weight, counter}) => sum + ((countAt(counter, labels, []) ?? 0) > 0 ? weight : 0), 0);
+export const affinityWeight = ({preferred}: AffinityCounts, {labels}: NodeInfo): number =>
+	preferred.reduce((sum, {weight, counts}) => sum + ((countAt(counts, labels, []) ?? 0) > 0 ? weight : 0), 0);

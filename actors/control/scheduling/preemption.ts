@@ -1,78 +1,85 @@
-// Whose place a pod may take when it fits nowhere. After Kubernetes' DefaultPreemption: of the nodes where it would fit without the pods that
-// count less, the one where the least is lost.
+// Which pods have to go for a pod that fits nowhere. After Kubernetes' DefaultPreemption: of the nodes where it would fit without the pods of a
+// lower priority, the one where the least is lost.
 
 import type {Pod} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {isDeleting} from '../objects/garbage.js';
-import {podsThere, type Candidate} from './candidate.js';
-import {openMisfit, type Look} from './look.js';
-import {exceeds, freedBy, freedWith, type Freed} from './room.js';
-import type {Round} from './round.js';
+import type {Cycle} from './cycle.js';
+import {candidateMisfit, type EquivalenceClass} from './equivalence-class.js';
+import {exceeds, freedBy, freedWith, type Freed} from './filters.js';
+import {podsOn, type NodeInfo} from './node-info.js';
 
-export type Preemption = {readonly node: Candidate; readonly victims: readonly Pod[]};
+export type Preemption = {readonly node: NodeInfo; readonly victims: readonly Pod[]};
 
 const priorityOf = ({spec}: Pod): number => spec?.priority ?? 0;
 
-/** Whether others may have to go for pods of this sort. */
-export const mayPreempt = ({needs}: Look, {hasLower}: Round): boolean =>
-	needs.spec.preemptionPolicy !== 'Never' && (needs.priority > 0 || hasLower);
+/** Whether there may be victims for pods of this class. */
+export const mayPreempt = ({requirements}: EquivalenceClass, {hasBelowDefault}: Cycle): boolean =>
+	requirements.spec.preemptionPolicy !== 'Never' && (requirements.priority > 0 || hasBelowDefault);
 
-/** Whether pods that count less are still on their way out of the node where room is kept for this one: then it waits for them. */
-export function isMakingRoom(pod: Pod, look: Look, round: Round): boolean {
-	const node = round.nominations.get(pod.metadata.uid);
-	if (node === undefined || !look.open.some(({name}) => name === node)) return false;
+/** Whether victims are still on their way out of the node that the pod is nominated for: then it waits for them. */
+export function areVictimsLeaving(pod: Pod, podClass: EquivalenceClass, cycle: Cycle): boolean {
+	const node = cycle.nominations.get(pod.metadata.uid);
+	if (node === undefined || !podClass.candidates.some(({name}) => name === node)) return false;
 	// One that is over and only held by a finalizer gives nothing back any more.
-	for (const other of podsThere(round.known, node)) {
-		if (priorityOf(other) < look.needs.priority && (isDeleting(other) || round.leaving.has(other.metadata.uid))) return true;
+	for (const other of podsOn(cycle.known, node)) {
+		if (priorityOf(other) < podClass.requirements.priority && (isDeleting(other) || cycle.leaving.has(other.metadata.uid))) return true;
 	}
 	return false;
 }
 
 /**
- * The node and the pods that have to go from there; undefined where nothing helps. A bounded number of nodes is looked at, any of them, or
- * any of `only`.
+ * The node and its victims; undefined where nothing helps. A bounded number of nodes is searched, any of the candidates, or any of
+ * `only`.
  */
-export function preemptionFor(pod: Pod, look: Look, round: Round, only?: ReadonlySet<string>): Preemption | undefined {
-	const open = only === undefined ? look.open : look.open.filter(({name}) => only.has(name));
-	const start = Math.floor(round.random() * open.length);
+export function preemptionFor(pod: Pod, podClass: EquivalenceClass, cycle: Cycle, only?: ReadonlySet<string>): Preemption | undefined {
+	const {requirements} = podClass;
+	const nodes = only === undefined ? podClass.candidates : podClass.candidates.filter(({name}) => only.has(name));
+	const start = Math.floor(cycle.random() * nodes.length);
 	let best: (Preemption & {readonly cost: Cost}) | undefined;
-	let looked = 0;
-	let podsLooked = 0;
-	for (let offset = 0; offset < open.length && looked < limits.preemptionNodes && podsLooked < limits.preemptionPods; offset++) {
-		const node = open[(start + offset) % open.length];
-		if (node === undefined || exceeds(look.needs, node) !== undefined) continue;
-		if ((round.lowest.get(node) ?? Number.NEGATIVE_INFINITY) >= look.needs.priority) continue;
-		const there = [...podsThere(round.known, node.name)];
-		podsLooked += there.length;
-		round.lowest.set(
+	let nodesSeen = 0;
+	let podsSeen = 0;
+	for (let offset = 0; offset < nodes.length && nodesSeen < limits.preemptionNodes && podsSeen < limits.preemptionPods; offset++) {
+		const node = nodes[(start + offset) % nodes.length];
+		if (node === undefined || exceeds(requirements, node) !== undefined) continue;
+		if ((cycle.lowestPriority.get(node) ?? Number.NEGATIVE_INFINITY) >= requirements.priority) continue;
+		const there = [...podsOn(cycle.known, node.name)];
+		podsSeen += there.length;
+		cycle.lowestPriority.set(
 			node,
 			there.reduce((lowest, other) => Math.min(lowest, priorityOf(other)), Number.POSITIVE_INFINITY),
 		);
 		const lower = there.filter(
-			other => priorityOf(other) < look.needs.priority && !isDeleting(other) && !round.leaving.has(other.metadata.uid),
+			other => priorityOf(other) < requirements.priority && !isDeleting(other) && !cycle.leaving.has(other.metadata.uid),
 		);
 		if (lower.length === 0) continue;
-		looked++;
-		const victims = victimsOn(node, lower, pod, look, round);
+		nodesSeen++;
+		const victims = victimsOn(node, lower, pod, podClass, cycle);
 		if (victims === undefined || victims.length === 0 || victims.length > limits.preemptionVictims) continue;
 		const cost = costOf(victims);
 		if (best === undefined || compareCosts(cost, best.cost) < 0) best = {node, victims, cost};
 	}
-	round.work += podsLooked;
+	cycle.comparisons += podsSeen;
 	return best === undefined ? undefined : {node: best.node, victims: best.victims};
 }
 
-/** As few as will do: those that count most, and of equals those that run for longest, may stay first. */
-function victimsOn(node: Candidate, lower: readonly Pod[], {metadata: {uid}}: Pod, look: Look, round: Round): readonly Pod[] | undefined {
+/** As few as will do: those of the highest priority, and of equals those that run for longest, are spared first. */
+function victimsOn(
+	node: NodeInfo,
+	lower: readonly Pod[],
+	{metadata: {uid}}: Pod,
+	podClass: EquivalenceClass,
+	cycle: Cycle,
+): readonly Pod[] | undefined {
 	const fitsWithout = (gone: readonly Pod[], freed: Freed): boolean =>
-		openMisfit(look, uid, node, round.holdsPort, gone, freed) === undefined;
+		candidateMisfit(podClass, uid, node, cycle.holdsPort, gone, freed) === undefined;
 	let freed = freedBy(lower);
 	if (!fitsWithout(lower, freed)) return undefined;
 	let victims = [...lower].sort((a, b) => priorityOf(b) - priorityOf(a) || (startOf(a) < startOf(b) ? -1 : 1));
 	for (const spared of [...victims]) {
 		const others = victims.filter(victim => victim !== spared);
 		const less = freedWith(freed, spared, -1);
-		round.work += others.length;
+		cycle.comparisons += others.length;
 		if (!fitsWithout(others, less)) continue;
 		victims = others;
 		freed = less;
@@ -110,9 +117,4 @@ function compareCosts(a: Cost, b: Cost): number {
 	if (a.sum !== b.sum) return a.sum - b.sum;
 	if (a.count !== b.count) return a.count - b.count;
 	return a.since === b.since ? 0 : a.since > b.since ? -1 : 1;
-}
-
-/** What a pod that goes gives back counts for nobody else in this round. */
-export function leave(round: Round, victims: readonly Pod[]): void {
-	for (const {metadata} of victims) round.leaving.add(metadata.uid);
 }

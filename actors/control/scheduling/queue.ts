@@ -1,8 +1,8 @@
-// Pods that wait for a node, in the order in which they are looked at: who counts more first, of equals who came first.
+// Pods that wait for a node, in the order in which they are placed: those of a higher priority first, of equals the oldest.
 
 import type {Pod} from '../../../api/kinds/pod.js';
 import type {Context} from '../../../system/kernel/behavior.js';
-import {unbound} from '../pod-terms.js';
+import {unbound} from '../pods/pod-terms.js';
 
 export const bindId = ({metadata}: Pod): string => `bind/${metadata.uid}`;
 

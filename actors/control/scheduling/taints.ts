@@ -1,4 +1,4 @@
-// Which taints a pod puts up with. After Kubernetes' v1 Toleration.
+// Which taints a pod tolerates. After Kubernetes' v1 Toleration.
 
 import type {Taint} from '../../../api/kinds/node.js';
 import type {Toleration} from '../../../api/shapes/pod.js';

@@ -7,7 +7,7 @@ import type {ApiObject} from '../../../api/object.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {configMaps, configVersion} from '../../config-references.js';
 import type {ConfigEntry, ConfigData} from '../../protocol/sync-message.js';
-import {namesOnNode} from '../pod-terms.js';
+import {namesOnNode} from '../pods/pod-terms.js';
 
 /** The entry of a key for a node: nothing, where the object is not there or no pod of the node names it. */
 export function configEntryOf(node: string, key: ObjectKey, known: Known): ConfigEntry {

@@ -28,7 +28,7 @@ import {isGoneNode} from '../pods/eviction.js';
 import {configEntryOf} from './config-entry.js';
 import type {NodeMessage} from '../nodes/node.js';
 import type {PodMessage} from '../pods/pod.js';
-import {onNode} from '../pod-terms.js';
+import {onNode} from '../pods/pod-terms.js';
 
 export type NodeDispatcherInput = {
 	readonly node: string;

@@ -18,7 +18,7 @@ import {isDeleting} from '../objects/garbage.js';
 import type {PatchObject} from '../objects/object-message.js';
 import {controllerOf, ownerReferenceTo} from '../objects/owners.js';
 import {isActive, isReady} from '../pods/pod-lifecycle.js';
-import {censusTerm, ownedTerm, strayTerm, type Standing} from '../pod-terms.js';
+import {censusTerm, ownedTerm, strayTerm, type Standing} from '../pods/pod-terms.js';
 
 /** The index term under which a pod finds the sets that may want it. */
 export const selectsTerm = (namespace: string, label: string): string => `selects=${namespace}/${label}`;

@@ -9,7 +9,7 @@ import type {NodeObject} from '../../../api/kinds/node.js';
 import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
 import {collectionAddress, objectAddress} from '../../../api/keys.js';
 import {may, type Identity} from '../../../api/roles.js';
-import {isNodeReady} from '../../../actors/control/scheduling/candidate.js';
+import {isNodeReady} from '../../../actors/control/scheduling/node-info.js';
 import {openControl, type ControlSystem} from '../../../actors/control/start.js';
 import type {LogRequest} from '../../../actors/node/runtime/runtime-port.js';
 import {openNode, type NodeSystem} from '../../../actors/node/start.js';

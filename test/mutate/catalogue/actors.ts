@@ -108,7 +108,7 @@ export const ofActors: readonly Mistake[] = [
 	},
 	{
 		what: 'two pods may have the same port of a node',
-		file: 'actors/control/scheduling/ports.ts',
+		file: 'actors/control/scheduling/requirements.ts',
 		text: '...(hostPort === undefined ? [] : [`${protocol}/${hostPort}`]),',
 		becomes: '',
 		test: 'test/actors/placement.test.ts',
@@ -151,8 +151,8 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'a pod takes the place of one that counts as much',
 		file: 'actors/control/scheduling/preemption.ts',
-		text: 'other => priorityOf(other) < look.needs.priority',
-		becomes: 'other => priorityOf(other) <= look.needs.priority',
+		text: 'other => priorityOf(other) < requirements.priority',
+		becomes: 'other => priorityOf(other) <= requirements.priority',
 		test: 'test/actors/preemption.test.ts',
 	},
 	{
@@ -206,8 +206,8 @@ export const ofActors: readonly Mistake[] = [
 	},
 	{
 		what: 'memory that is about to be taken is free',
-		file: 'actors/control/scheduling/candidate.ts',
-		text: '\tcandidate.usedMemory += needs.memoryBytes;\n',
+		file: 'actors/control/scheduling/node-info.ts',
+		text: '\tnode.requestedMemory += requirements.memoryBytes;\n',
 		becomes: '',
 		test: 'test/actors/scheduler.test.ts',
 	},

@@ -1,11 +1,11 @@
-// Room that is kept for a pod on a node while others leave it.
+// The node that a pod is nominated for: its resources there are reserved while pods of a lower priority leave.
 
-import type {Pod, PodStatus} from '../../api/kinds/pod.js';
-import type {Handled} from './objects/controller.js';
-import {departing} from './pods/departure.js';
-import {isDeleting} from './objects/garbage.js';
+import type {Pod, PodStatus} from '../../../api/kinds/pod.js';
+import type {Handled} from '../objects/controller.js';
+import {departing} from './departure.js';
+import {isDeleting} from '../objects/garbage.js';
 
-/** Another pod counts more and gets its place. */
+/** A pod of a higher priority takes its place. */
 export const preempted = (pod: Pod, node: string, by: string, nowMs: number): Handled<Pod> =>
 	departing(
 		pod,
@@ -13,7 +13,7 @@ export const preempted = (pod: Pod, node: string, by: string, nowMs: number): Ha
 		nowMs,
 	);
 
-/** Room is kept on the node, or nowhere any more. */
+/** Undefined: for no node any more. */
 export function nominatedOn(pod: Pod, node: string | undefined): Handled<Pod> {
 	const {status, spec} = pod;
 	if (spec?.nodeName !== undefined || isDeleting(pod) || status?.nominatedNodeName === node) return {ok: true, object: pod};
@@ -26,9 +26,9 @@ export function nominatedOn(pod: Pod, node: string | undefined): Handled<Pod> {
 	};
 }
 
-/** A bound pod waits for no room. */
+/** A bound pod is nominated for no node. */
 export function withoutNomination(status: PodStatus | undefined): PodStatus | undefined {
 	if (status?.nominatedNodeName === undefined) return status;
-	const {nominatedNodeName: _kept, ...rest} = status;
+	const {nominatedNodeName: _before, ...rest} = status;
 	return rest;
 }

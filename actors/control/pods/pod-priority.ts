@@ -1,15 +1,15 @@
 // The priority of a new pod, from the class that it names. After Kubernetes' Priority admission: what the class says by then stays with the pod.
 
-import {failed, type Outcome} from '../../api/errors.js';
-import {objectKey} from '../../api/keys.js';
-import type {PriorityClass} from '../../api/kinds/priorityclass.js';
-import type {Draft} from '../../api/object.js';
-import {membersOf, textOf} from '../../api/rules/report.js';
-import {shown} from '../../api/shown.js';
-import {didYouMean} from '../../api/suggest.js';
-import type {Known} from '../../system/index/object-index.js';
+import {failed, type Outcome} from '../../../api/errors.js';
+import {objectKey} from '../../../api/keys.js';
+import type {PriorityClass} from '../../../api/kinds/priorityclass.js';
+import type {Draft} from '../../../api/object.js';
+import {membersOf, textOf} from '../../../api/rules/report.js';
+import {shown} from '../../../api/shown.js';
+import {didYouMean} from '../../../api/suggest.js';
+import type {Known} from '../../../system/index/object-index.js';
 
-/** The draft with its priority, or why it cannot have the one that it wants. What has not the right type is left to admission. */
+/** The draft with its priority, or why it cannot have the one that it asks for. A field of another type than it has to be is left to admission. */
 export function withPriority(draft: Draft, known: Known): Outcome<Draft> {
 	const spec = membersOf(draft.spec);
 	const named = textOf(spec['priorityClassName']) ?? '';
@@ -35,7 +35,7 @@ const classesOf = (known: Known): readonly PriorityClass[] => [...known.list('pr
 
 const classNames = (known: Known): readonly string[] => classesOf(known).map(({metadata}) => metadata.name);
 
-/** Should several say that they are it, the lowest is. */
+/** The lowest, should several classes say that they are the default. */
 const defaultClass = (known: Known): PriorityClass | undefined =>
 	classesOf(known)
 		.filter(({globalDefault}) => globalDefault === true)

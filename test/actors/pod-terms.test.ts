@@ -12,16 +12,16 @@ import {
 	occupies,
 	onNode,
 	portOnNode,
-	repelling,
+	withAntiAffinity,
 	unbound,
-} from '../../actors/control/pod-terms.js';
+} from '../../actors/control/pods/pod-terms.js';
 import {aContainer, aPod, drop, indexOf, now, put} from './_objects.js';
 
 const nodes = ['a', 'b'];
 
 /** Everything that is counted and added up. */
 const figuresOf = (known: Known): readonly number[] => [
-	...[unbound, nominated, repelling, belowDefault].map(term => known.countByTerm('pods', term)),
+	...[unbound, nominated, withAntiAffinity, belowDefault].map(term => known.countByTerm('pods', term)),
 	...nodes.flatMap(node => [
 		...[onNode(node), occupies(node), portOnNode(node, 'TCP/80')].map(term => known.countByTerm('pods', term)),
 		...[cpuOnNode(node), memoryOnNode(node)].map(term => known.sumByTerm('pods', term)),

@@ -1,0 +1,77 @@
+// The terms under which the index files pods: by node, by port, by owner. Counts come from there, so no actor walks thousands of pods at each
+// change of one.
+
+import type {Pod} from '../../../api/kinds/pod.js';
+import type {ObjectKey} from '../../../api/keys.js';
+import type {Labels} from '../../../api/object.js';
+import type {Filing} from '../../../system/index/object-index.js';
+import {isDeleting} from '../objects/garbage.js';
+import {requirementsOf, requiresAntiAffinity} from '../scheduling/requirements.js';
+import {isTerminal} from './pod-lifecycle.js';
+
+/** Pods that have no node; those that are over or being deleted aside. */
+export const unbound = 'unbound';
+
+/** Pods bound to a node. */
+export const onNode = (node: string): string => `node=${node}`;
+
+/** Pods that take resources of a node: those that are over do not. */
+export const occupies = (node: string): string => `occupies=${node}`;
+
+/** What the pods that take resources of a node ask for: amounts, in thousandths of a CPU and in bytes. */
+export const cpuOnNode = (node: string): string => `cpu=${node}`;
+export const memoryOnNode = (node: string): string => `memory=${node}`;
+
+/** Pods without a node for which resources are reserved on one. */
+export const nominated = 'nominated';
+
+/** Bound pods that keep others away from where they are. */
+export const withAntiAffinity = 'anti-affinity';
+
+/** Bound pods of less than the default priority. */
+export const belowDefault = 'below-default';
+
+/** Pods that hold a port of a node. */
+export const portOnNode = (node: string, port: string): string => `port=${node}/${port}`;
+
+/** Pods bound to a node that name a ConfigMap or Secret. */
+export const namesOnNode = (node: string, key: ObjectKey): string => `names=${node}/${key}`;
+
+/** Pods that name this owner. */
+export const ownedTerm = (uid: string): string => `owned=${uid}`;
+
+/** Pods of a namespace that no controller owns. */
+export const strayTerm = (namespace: string): string => `stray=${namespace}`;
+
+/** What a pod counts as: it serves, it is on its way, or it is over or being deleted. */
+export type Standing = 'ready' | 'unready' | 'over';
+
+/** Pods of an owner that have just these labels, by their standing. */
+export const censusTerm = (uid: string, labels: Labels | undefined, standing: Standing): string =>
+	`${standing}=${uid}/${labels === undefined ? '' : textOf(labels)}`;
+
+/** In one order, however the labels were written. */
+const textOf = (labels: Labels): string =>
+	Object.entries(labels)
+		.map(([label, value]) => `${label}=${value}`)
+		.sort()
+		.join(',');
+
+/** The terms by which the scheduler finds the pod and adds up what its node has to give. */
+export function schedulingTerms(pod: Pod): readonly Filing[] {
+	const {spec, status} = pod;
+	const node = spec?.nodeName;
+	if (spec === undefined) return [];
+	if (node === undefined) {
+		if (isDeleting(pod) || isTerminal(pod)) return [];
+		return status?.nominatedNodeName === undefined ? [unbound] : [unbound, nominated];
+	}
+	if (isTerminal(pod)) return [onNode(node)];
+	const {ports, cpuMillis, memoryBytes, priority} = requirementsOf(spec);
+	const filings: Filing[] = [onNode(node), occupies(node), ...ports.map(port => portOnNode(node, port))];
+	if (cpuMillis > 0) filings.push({term: cpuOnNode(node), amount: cpuMillis});
+	if (memoryBytes > 0) filings.push({term: memoryOnNode(node), amount: memoryBytes});
+	if (priority < 0) filings.push(belowDefault);
+	if (requiresAntiAffinity(spec)) filings.push(withAntiAffinity);
+	return filings;
+}

@@ -1,0 +1,98 @@
+// Filters of single nodes: those that read only the node's own record, and those that ask whether its free resources and ports will do.
+
+import {featureText} from '../../../api/features.js';
+import type {Pod} from '../../../api/kinds/pod.js';
+import {cpuText, memoryText} from '../../../api/quantity.js';
+import {matchesAffinity, missingLabel} from './node-affinity.js';
+import type {NodeInfo, Requester} from './node-info.js';
+import {requirementsOf, type PodRequirements} from './requirements.js';
+import {isTolerated, taintText} from './taints.js';
+
+/** A cordon is a taint in Kubernetes, so a pod may tolerate it. */
+const cordon = {key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule'} as const;
+
+/** Why the node's own record keeps the pod away, which no deletion of other pods mends; undefined when it does not. */
+export function nodeMisfit({spec, features}: PodRequirements, node: NodeInfo): string | undefined {
+	if (node.unavailable !== undefined) return node.unavailable;
+	const {tolerations} = spec;
+	if (node.isCordoned && !isTolerated(cordon, tolerations)) return 'cordoned';
+	const missing = missingLabel(spec.nodeSelector, node);
+	if (missing !== undefined) return `no label ${missing[0]}=${missing[1]}`;
+	if (!matchesAffinity(spec, node)) return 'not among the nodes of its node affinity';
+	const taint = node.taints.find(each => each.effect !== 'PreferNoSchedule' && !isTolerated(each, tolerations));
+	if (taint !== undefined) return `taint ${taintText(taint)} is not tolerated`;
+	const lacking = features.filter(feature => !node.features.includes(feature));
+	return lacking.length === 0 ? undefined : `lacks ${lacking.map(featureText).join(' and ')}`;
+}
+
+/** Whether a bound or assumed pod has a port of a node, some pods aside. */
+export type PortCheck = (node: string, port: string, without: readonly Pod[]) => boolean;
+
+/** What pods give back when they go. */
+export type Freed = {readonly pods: number; readonly cpuMillis: number; readonly memoryBytes: number};
+
+const nothingFreed: Freed = {pods: 0, cpuMillis: 0, memoryBytes: 0};
+
+/** What is given back when this pod goes as well (1), or stays after all (-1). */
+export function freedWith({pods, cpuMillis, memoryBytes}: Freed, {spec}: Pod, sign: 1 | -1): Freed {
+	if (spec === undefined) return {pods, cpuMillis, memoryBytes};
+	const its = requirementsOf(spec);
+	return {pods: pods + sign, cpuMillis: cpuMillis + sign * its.cpuMillis, memoryBytes: memoryBytes + sign * its.memoryBytes};
+}
+
+export const freedBy = (gone: readonly Pod[]): Freed => gone.reduce((freed, pod) => freedWith(freed, pod, 1), nothingFreed);
+
+/**
+ * Why the node's free resources do not do for the pod; undefined when they do. `without` are pods of the node that are thought away. The words
+ * name what the pod asks for and what the node has in all, never what is free at the moment: they must not change with each pod that comes
+ * and goes.
+ */
+export function resourcesMisfit(
+	requester: Requester,
+	node: NodeInfo,
+	holdsPort: PortCheck,
+	without: readonly Pod[],
+	freed: Freed = freedBy(without),
+): string | undefined {
+	const {requirements} = requester;
+	const most = exceeds(requirements, node);
+	if (most !== undefined) return most;
+	let pods = node.pods - freed.pods;
+	let requestedCpu = node.requestedCpu - freed.cpuMillis;
+	let requestedMemory = node.requestedMemory - freed.memoryBytes;
+	for (const nominee of node.nominees.values()) {
+		if (!yieldsTo(requester, nominee)) continue;
+		pods++;
+		requestedCpu += nominee.requirements.cpuMillis;
+		requestedMemory += nominee.requirements.memoryBytes;
+	}
+	if (pods >= node.maxPods) return `full: ${node.maxPods} pods`;
+	const {cpuMillis, memoryBytes} = requirements;
+	// What asks for nothing fits even where more is taken than there is.
+	if (cpuMillis > 0 && requestedCpu + cpuMillis > node.cpuMillis) return `too little cpu is free for ${cpuText(cpuMillis)}`;
+	if (memoryBytes > 0 && requestedMemory + memoryBytes > node.memoryBytes)
+		return `too little memory is free for ${memoryText(memoryBytes)}`;
+	return portMisfit(requester, node, holdsPort, without);
+}
+
+/** Why no deletion mends it: the node has not so much at all. */
+export function exceeds({cpuMillis, memoryBytes}: PodRequirements, node: NodeInfo): string | undefined {
+	if (cpuMillis > node.cpuMillis) return `has ${cpuText(node.cpuMillis)} cpu, ${cpuText(cpuMillis)} is asked for`;
+	if (memoryBytes > node.memoryBytes) return `has ${memoryText(node.memoryBytes)} memory, ${memoryText(memoryBytes)} is asked for`;
+	return undefined;
+}
+
+/** What is reserved for a nominated pod is so against all pods but itself and those of a higher priority. */
+const yieldsTo = (requester: Requester, nominee: Requester): boolean =>
+	nominee.uid !== requester.uid && nominee.requirements.priority >= requester.requirements.priority;
+
+function portMisfit(requester: Requester, node: NodeInfo, holdsPort: PortCheck, without: readonly Pod[]): string | undefined {
+	const {ports} = requester.requirements;
+	if (ports.length === 0) return undefined;
+	const taken = ports.find(
+		port =>
+			holdsPort(node.name, port, without) ||
+			[...node.nominees.values()].some(nominee => yieldsTo(requester, nominee) && nominee.requirements.ports.includes(port)),
+	);
+	return taken === undefined ? undefined : `port ${taken} is taken`;
+}

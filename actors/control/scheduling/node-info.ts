@@ -1,0 +1,128 @@
+// A node as one scheduling cycle sees it: what its record says, and what its pods ask for. Binds that are asked for and not yet committed count
+// as done.
+
+import {isConditionTrue} from '../../../api/conditions.js';
+import type {NodeObject, Taint} from '../../../api/kinds/node.js';
+import type {Pod} from '../../../api/kinds/pod.js';
+import type {Labels} from '../../../api/object.js';
+import {cpuMillis, memoryBytes} from '../../../api/quantity.js';
+import type {Known} from '../../../system/index/object-index.js';
+import {isLost} from '../pods/eviction.js';
+import {cpuOnNode, memoryOnNode, occupies} from '../pods/pod-terms.js';
+import type {PodRequirements} from './requirements.js';
+
+/** What only the node's own record says. */
+type NodeProperties = {
+	readonly name: string;
+	readonly labels: Labels;
+	/** Why no pod can be started there; undefined when pods can. */
+	readonly unavailable: string | undefined;
+	readonly isCordoned: boolean;
+	readonly taints: readonly Taint[];
+	readonly features: readonly string[];
+	/** Allocatable; infinite where the record does not say. */
+	readonly maxPods: number;
+	readonly cpuMillis: number;
+	readonly memoryBytes: number;
+	/** Terms of the index. */
+	readonly podsTerm: string;
+	readonly cpuTerm: string;
+	readonly memoryTerm: string;
+};
+
+/** A pod that asks for resources of a node. */
+export type Requester = {readonly uid: string; readonly requirements: PodRequirements};
+
+export type NodeInfo = Omit<NodeProperties, 'podsTerm' | 'cpuTerm' | 'memoryTerm'> & {
+	/** Its place among all nodes by name. */
+	readonly index: number;
+	/** Bound pods and assumed ones, and what they ask for; raised as the cycle goes on. */
+	pods: number;
+	requestedCpu: number;
+	requestedMemory: number;
+	/** Nominated pods by uid: resources are reserved for them against pods of their priority and below. */
+	nominees: ReadonlyMap<string, Requester>;
+};
+
+export const isNodeReady = (node: NodeObject): boolean =>
+	node.metadata.deletionTimestamp === undefined && isConditionTrue(node.status?.conditions, 'Ready');
+
+/** The nodes of one cycle, by name. */
+export const nodeInfosOf = (known: Known): NodeInfo[] =>
+	([...known.list('nodes')] as NodeObject[]).sort(byName).map((node, index) => nodeInfoOf(propertiesOf(node), index, known));
+
+/** Written out: a thousand of them are made in each cycle, and a spread costs more than all the rest. */
+const nodeInfoOf = (properties: NodeProperties, index: number, known: Known): NodeInfo => ({
+	name: properties.name,
+	labels: properties.labels,
+	unavailable: properties.unavailable,
+	isCordoned: properties.isCordoned,
+	taints: properties.taints,
+	features: properties.features,
+	maxPods: properties.maxPods,
+	cpuMillis: properties.cpuMillis,
+	memoryBytes: properties.memoryBytes,
+	index,
+	pods: known.countByTerm('pods', properties.podsTerm),
+	requestedCpu: known.sumByTerm('pods', properties.cpuTerm),
+	requestedMemory: known.sumByTerm('pods', properties.memoryTerm),
+	nominees: noNominees,
+});
+
+const noNominees: ReadonlyMap<string, Requester> = new Map();
+
+/** Reserves resources for a pod. */
+export function addNominee(node: NodeInfo, nominee: Requester): void {
+	node.nominees = new Map([...node.nominees, [nominee.uid, nominee]]);
+}
+
+export function dropNominee(node: NodeInfo, uid: string): void {
+	if (node.nominees.has(uid)) node.nominees = new Map([...node.nominees].filter(([other]) => other !== uid));
+}
+
+/** Counts a pod whose bind is asked for. */
+export function addRequests(node: NodeInfo, requirements: PodRequirements): void {
+	node.pods++;
+	node.requestedCpu += requirements.cpuMillis;
+	node.requestedMemory += requirements.memoryBytes;
+}
+
+const byName = (a: NodeObject, b: NodeObject): number => (a.metadata.name < b.metadata.name ? -1 : 1);
+
+/** By the revision of the node: a cycle reads all nodes, and hardly any has changed since the last. */
+const read = new WeakMap<NodeObject, NodeProperties>();
+
+function propertiesOf(node: NodeObject): NodeProperties {
+	const found = read.get(node);
+	if (found !== undefined) return found;
+	const {allocatable = {}, runtimeFeatures = []} = node.status ?? {};
+	const {name} = node.metadata;
+	const made: NodeProperties = {
+		name,
+		labels: node.metadata.labels ?? {},
+		unavailable: unavailableBecause(node),
+		isCordoned: node.spec?.unschedulable === true,
+		taints: node.spec?.taints ?? [],
+		features: runtimeFeatures,
+		maxPods: amountOf(allocatable['pods'], Number),
+		cpuMillis: amountOf(allocatable['cpu'], cpuMillis),
+		memoryBytes: amountOf(allocatable['memory'], memoryBytes),
+		podsTerm: occupies(name),
+		cpuTerm: cpuOnNode(name),
+		memoryTerm: memoryOnNode(name),
+	};
+	read.set(node, made);
+	return made;
+}
+
+/** What a node does not say has no bound. */
+const amountOf = (quantity: string | undefined, parse: (quantity: string) => number | undefined): number =>
+	(quantity === undefined ? undefined : parse(quantity)) ?? Number.POSITIVE_INFINITY;
+
+function unavailableBecause(node: NodeObject): string | undefined {
+	if (isLost(node)) return 'lost';
+	return isNodeReady(node) ? undefined : 'not ready';
+}
+
+/** Pods that take resources of a node. */
+export const podsOn = (known: Known, node: string): Iterable<Pod> => known.byTerm('pods', occupies(node)) as Iterable<Pod>;

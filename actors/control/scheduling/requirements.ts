@@ -1,0 +1,100 @@
+// What a pod requires of its node and prefers, read from its spec once.
+
+import {requiredFeatures, type NodeFeature} from '../../../api/features.js';
+import type {Container, PodSpec} from '../../../api/kinds/pod.js';
+import {podRequests} from '../../../api/pod-resources.js';
+
+export type PodRequirements = {
+	readonly spec: PodSpec;
+	/** Equal in pods that may run on the same nodes, their labels and namespaces aside. */
+	readonly key: string;
+	readonly cpuMillis: number;
+	readonly memoryBytes: number;
+	readonly ports: readonly string[];
+	readonly features: readonly NodeFeature[];
+	readonly priority: number;
+	/** Whether its filters or scores depend on where other pods are. */
+	readonly dependsOnPods: boolean;
+	/** Whether the bind of another pod may make it fit: it has to be near to one, or is held back by a domain that has too few. */
+	readonly gainsByBinds: boolean;
+	/** Whether it prefers some of the nodes where it may run. */
+	readonly hasPreferences: boolean;
+};
+
+const read = new WeakMap<PodSpec, PodRequirements>();
+
+/** By the reference of the spec, which stays while status and metadata change. */
+export function requirementsOf(spec: PodSpec): PodRequirements {
+	const found = read.get(spec);
+	if (found !== undefined) return found;
+	const made = readRequirements(spec);
+	read.set(spec, made);
+	return made;
+}
+
+function readRequirements(spec: PodSpec): PodRequirements {
+	const {cpuMillis, memoryBytes} = podRequests(spec);
+	const {affinity: {nodeAffinity, podAffinity, podAntiAffinity} = {}, topologySpreadConstraints: spread = []} = spec;
+	const ports = claimedPorts(spec);
+	const features = requiredFeatures(spec);
+	const priority = spec.priority ?? 0;
+	const isHard = spread.some(({whenUnsatisfiable}) => whenUnsatisfiable === 'DoNotSchedule');
+	const isSoft = spread.some(({whenUnsatisfiable}) => whenUnsatisfiable === 'ScheduleAnyway');
+	const preferred = [nodeAffinity, podAffinity, podAntiAffinity].flatMap(
+		each => (each?.preferredDuringSchedulingIgnoredDuringExecution ?? []) as readonly unknown[],
+	);
+	const requiresPods = (podAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.length ?? 0) > 0;
+	return {
+		spec,
+		key: JSON.stringify([
+			spec.nodeSelector,
+			spec.affinity,
+			spec.tolerations,
+			spec.topologySpreadConstraints,
+			cpuMillis,
+			memoryBytes,
+			ports,
+			features,
+			priority,
+			spec.preemptionPolicy,
+		]),
+		cpuMillis,
+		memoryBytes,
+		ports,
+		features,
+		priority,
+		dependsOnPods: podAffinity !== undefined || podAntiAffinity !== undefined || spread.length > 0,
+		gainsByBinds: requiresPods || isHard,
+		hasPreferences: preferred.length > 0 || isSoft,
+	};
+}
+
+/** Whether the pod keeps others away from where it is. */
+export const requiresAntiAffinity = ({affinity}: Pick<PodSpec, 'affinity'>): boolean =>
+	(affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.length ?? 0) > 0;
+
+/**
+ * Ports that only one pod of a node can have, as `TCP/8080`. On a shared network a container port is one of them, unless the
+ * container names its pod's own address and so binds there.
+ */
+export const claimedPorts = ({containers}: Pick<PodSpec, 'containers'>): readonly string[] => {
+	const ports = containers.flatMap(container => portsOf(container));
+	return ports.length < 2 ? ports : [...new Set(ports)];
+};
+
+function portsOf(container: Container): string[] {
+	const {ports = []} = container;
+	if (ports.length === 0) return [];
+	const ownAddress = bindsToPodAddress(container);
+	return ports.flatMap(({containerPort, hostPort, protocol = 'TCP'}) => [
+		...(hostPort === undefined ? [] : [`${protocol}/${hostPort}`]),
+		...(ownAddress ? [] : [`${protocol}/${containerPort}`]),
+	]);
+}
+
+function bindsToPodAddress({command = [], args = [], env = []}: Container): boolean {
+	const names = (text: string | undefined): boolean => text?.includes('$(POD_IP)') === true;
+	return (
+		[...command, ...args].some(names) || env.some(({value, valueFrom}) => names(value) || valueFrom?.fieldRef?.fieldPath === 'status.podIP')
+	);
+}
