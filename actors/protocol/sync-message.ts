@@ -113,6 +113,8 @@ export type PodEvent = EventNews & {
 	readonly finishedAtMs?: number;
 };
 
+export const podWarning = (reason: string, message: string): PodEvent => ({event: 'Warning', reason, message});
+
 /** Up: the newest status of some pods. */
 export type Observed = {
 	readonly type: 'observed';

@@ -6,32 +6,32 @@
 import type {Draft, JsonObject} from '../../../api/object.js';
 import type {ReplyTo} from '../../../system/kernel/behavior.js';
 
-type Write = {
+type WriteOptions = {
 	/** Validate and default, answer with the result, keep nothing. */
 	readonly dryRun?: boolean;
 	readonly replyTo?: ReplyTo | undefined;
 };
 
-export type CreateObject = Write & {
+export type CreateObject = WriteOptions & {
 	readonly type: 'create';
 	readonly object: Draft;
 };
 
 /** Replaces spec and metadata (or only status). A resourceVersion in the object is a precondition. */
-export type ReplaceObject = Write & {
+export type ReplaceObject = WriteOptions & {
 	readonly type: 'replace';
 	readonly object: Draft;
 	readonly subresource?: 'status';
 };
 
 /** RFC 7386 merge patch. metadata.resourceVersion or metadata.uid in it are preconditions. */
-export type PatchObject = Write & {
+export type PatchObject = WriteOptions & {
 	readonly type: 'patch';
 	readonly patch: JsonObject;
 	readonly subresource?: 'status';
 };
 
-export type DeleteObject = Write & {
+export type DeleteObject = WriteOptions & {
 	readonly type: 'delete';
 	readonly graceSeconds?: number | undefined;
 	readonly propagation?: 'Background' | 'Foreground' | 'Orphan' | undefined;

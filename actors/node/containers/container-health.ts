@@ -2,7 +2,7 @@
 
 import {limits} from '../../../api/limits.js';
 import {next, type Context} from '../../../system/kernel/behavior.js';
-import type {PodEvent} from '../../protocol/sync-message.js';
+import {podWarning, type PodEvent} from '../../protocol/sync-message.js';
 import {restProbers, startProbers, startedPhase} from './container-probers.js';
 import {changed, type ContainerActorState, type ContainerNext} from './container-state.js';
 import type {RunningPhase} from './container-status.js';
@@ -16,7 +16,7 @@ export function probeNews(state: ContainerActorState, message: ProbeNews, contex
 	if (phase.type !== 'running' || message.attempt !== state.attempt) return next(state);
 	const {probe, passed, failure} = message;
 	const events: PodEvent[] =
-		failure === undefined ? [] : [{event: 'Warning', reason: 'Unhealthy', message: `${probeTitle[probe]} probe ${failure}`, aspect: probe}];
+		failure === undefined ? [] : [{...podWarning('Unhealthy', `${probeTitle[probe]} probe ${failure}`), aspect: probe}];
 	switch (probe) {
 		case 'readiness':
 			return told(state, {...phase, ready: passed === true, isUnsettled: false}, events);

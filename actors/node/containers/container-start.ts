@@ -4,7 +4,7 @@ import {backoffOf} from '../../../api/backoff.js';
 import {limits} from '../../../api/limits.js';
 import {next, type Context, type Effect, type Reply} from '../../../system/kernel/behavior.js';
 import {restartDelayMs} from '../../../system/kernel/supervision.js';
-import type {PodEvent} from '../../protocol/sync-message.js';
+import {podWarning, type PodEvent} from '../../protocol/sync-message.js';
 import {runningPhase, startProbers} from './container-probers.js';
 import {containerSpecOf} from './container-spec.js';
 import {changed, idOf, inspect, askRuntime, timer, type ContainerActorState, type ContainerNext} from './container-state.js';
@@ -41,7 +41,7 @@ function idle(state: ContainerActorState, reason: string, message: string, event
 	const {phase} = state;
 	if (phase.type === 'waiting' && phase.reason === reason && phase.message === message) return next(state);
 	const waiting: ContainerActorState = {...state, phase: {type: 'waiting', reason, message, retry: undefined}};
-	return next(waiting, [changed(waiting, [...events, {event: 'Warning', reason: reason === configError ? 'Failed' : reason, message}])]);
+	return next(waiting, [changed(waiting, [...events, podWarning(reason === configError ? 'Failed' : reason, message)])]);
 }
 
 /** Kubernetes' word for a container that cannot start before something else is there. */
@@ -73,7 +73,7 @@ const configMissing = (state: ContainerActorState, message: string, context: Con
 /** A start that fails at once would fail at once again: the first retry waits too. The attempt was never alive and keeps its number. */
 function startFailed(state: ContainerActorState, reason: string, message: string, context: Context): ContainerNext {
 	const streak = {restarts: Math.max(2, state.streak.restarts + 1)};
-	return wait({...state, streak}, reason, message, context, [{event: 'Warning', reason: 'Failed', message}]);
+	return wait({...state, streak}, reason, message, context, [podWarning('Failed', message)]);
 }
 
 // ---- it runs ---------------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ function failedHook(state: ContainerActorState, problem: string, context: Contex
 	const {container, assignment} = state;
 	const graceMs = 1_000 * (assignment.spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds);
 	const message = `postStart of container ${container.name} failed, it is ended: ${problem}`;
-	return endAttempt(state, graceMs, [{event: 'Warning', reason: 'FailedPostStartHook', message}], context);
+	return endAttempt(state, graceMs, [podWarning('FailedPostStartHook', message)], context);
 }
 
 /** From here on it is probed. */

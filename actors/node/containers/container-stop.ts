@@ -3,7 +3,7 @@
 
 import {limits} from '../../../api/limits.js';
 import {next, type Context, type Effect, type Reply} from '../../../system/kernel/behavior.js';
-import type {PodEvent} from '../../protocol/sync-message.js';
+import {podWarning, type PodEvent} from '../../protocol/sync-message.js';
 import {restProbers} from './container-probers.js';
 import {changed, end, idOf, askRuntime, timer, type ContainerActorState, type ContainerNext} from './container-state.js';
 import {runningIn, type StoppingPhase} from './container-status.js';
@@ -104,9 +104,8 @@ export const preStopTooLong = (state: ContainerActorState, deadlineMs: number, c
 /** A hook that fails holds nothing up. */
 function failedHook(state: ContainerActorState, problem: string, context: Context): ContainerNext {
 	const message = `preStop of container ${state.container.name} failed: ${problem}`;
-	const event: PodEvent = {event: 'Warning', reason: 'FailedPreStopHook', message};
 	const {state: stopping, effects} = signalled(state, graceLeft(state, context), context);
-	return next(stopping, [...effects, changed(stopping, [event])]);
+	return next(stopping, [...effects, changed(stopping, [podWarning('FailedPreStopHook', message)])]);
 }
 
 /**

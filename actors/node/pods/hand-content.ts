@@ -1,11 +1,11 @@
 // What the hand of a pod puts into its sandbox: volumes, then containers, each in its turn.
 
 import {next, tell, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
-import type {Assignment} from '../../protocol/sync-message.js';
+import {podWarning, type Assignment} from '../../protocol/sync-message.js';
 import {container} from '../containers/container.js';
 import type {Begin, ConfigChanged, ContainerInput} from '../containers/container-state.js';
 import {reported} from './hand-report.js';
-import {assignmentIn, graceMsOf, isOverdue, toContainers, warning, type HandState} from './hand-state.js';
+import {assignmentIn, graceMsOf, isOverdue, toContainers, type HandState} from './hand-state.js';
 import {podVolumes, volumesName, type PodVolumesInput, type VolumesWaiting} from './pod-volumes.js';
 import {containersIn, startOrderOf} from './start-order.js';
 import {hasVolumes} from './volumes.js';
@@ -60,7 +60,7 @@ export function volumesWaiting(state: HandState, {reason, message, retry}: Volum
 	const retried = retry === undefined ? {} : {retryAt: new Date(retry.atMs).toISOString(), retry: retry.number};
 	const isNews = state.awaited?.message !== message || state.awaited.reason !== reason;
 	const awaited = state.hasVolumes ? undefined : {reason, message, ...retried};
-	return reported({...state, awaited}, isNews ? [warning('FailedMount', message)] : [], context);
+	return reported({...state, awaited}, isNews ? [podWarning('FailedMount', message)] : [], context);
 }
 
 /** Control is back: containers and volumes that wait for something of it try again at once. */

@@ -3,9 +3,10 @@
 import type {PodStatus} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {next, tell, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
+import {podWarning} from '../../protocol/sync-message.js';
 import {asOverdue} from '../cache/assignment-object.js';
 import {isUnknown, reported, statusOf} from './hand-report.js';
-import {assignmentIn, graceMsOf, isOverdue, stops, warning, type HandState} from './hand-state.js';
+import {assignmentIn, graceMsOf, isOverdue, stops, type HandState} from './hand-state.js';
 import {deadlineExceeded} from './pod-status.js';
 
 const lengthMsOf = ({object}: HandState): number | undefined => {
@@ -57,7 +58,7 @@ export function overrun(state: HandState, context: Context): Next<HandState> {
 	if (!isPast(state, context.nowMs) || isUnclear || isOver(statusOf(state, context.nowMs))) return next(state);
 	const overdue: HandState = {...state, object: state.object && asOverdue(state.object)};
 	const message = `the pod was active for longer than ${assignmentIn(state.object).spec.activeDeadlineSeconds ?? 0} s`;
-	const {state: told, effects} = reported(overdue, [warning(deadlineExceeded, message)], context);
+	const {state: told, effects} = reported(overdue, [podWarning(deadlineExceeded, message)], context);
 	return next(told, [...effects, ...stops(overdue, graceMsOf(overdue), context)]);
 }
 

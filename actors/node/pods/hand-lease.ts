@@ -4,10 +4,10 @@ import {isExclusive} from '../../../api/exclusive.js';
 import type {ContainerStatus} from '../../../api/kinds/pod.js';
 import {next, tell, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
 import {besides, leasesPath, podKey} from '../../addresses.js';
-import type {Assignment} from '../../protocol/sync-message.js';
+import {podWarning, type Assignment} from '../../protocol/sync-message.js';
 import {sandboxContent} from './hand-content.js';
 import {reported} from './hand-report.js';
-import {assignmentIn, isOverdue, warning, type HandState} from './hand-state.js';
+import {assignmentIn, isOverdue, type HandState} from './hand-state.js';
 import type {WantLease} from './leases.js';
 import {containersIn} from './start-order.js';
 
@@ -43,6 +43,6 @@ export function leaseLost(state: HandState, context: Context): Next<HandState> {
 	const now: HandState = {...state, leased: false, ...(state.ending === 'no' ? {containers, begun: [], unsettled: []} : {})};
 	if (state.ending !== 'no') return next(now);
 	const stopped = containersIn(spec).map(({container: {name}}): Effect => ({type: 'stopChild', name}));
-	const {state: told, effects} = reported(now, [warning(waiting.reason, waiting.message)], context);
+	const {state: told, effects} = reported(now, [podWarning(waiting.reason, waiting.message)], context);
 	return next(told, [...stopped, ...effects]);
 }

@@ -109,8 +109,6 @@ export function assignmentIn(object: AssignmentObject | undefined): Assignment {
 	return assignment;
 }
 
-export const warning = (reason: string, message: string): PodEvent => ({event: 'Warning', reason, message});
-
 /** Its time is over, see `activeDeadlineSeconds`. */
 export const isOverdue = ({object}: HandState): boolean => object?.spec?.overdue === true;
 

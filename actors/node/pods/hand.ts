@@ -10,7 +10,7 @@ import type {ContainerStatus} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
 import {besides, leasesPath, podKey, podsPath, syncPath} from '../../addresses.js';
-import {controllerName, type Assignment, type PodGone} from '../../protocol/sync-message.js';
+import {controllerName, podWarning, type Assignment, type PodGone} from '../../protocol/sync-message.js';
 import {asSurplus, assignmentKey, assignmentObject, reassigned, type AssignmentObject} from '../cache/assignment-object.js';
 import type {ContainerChanged, Reassigned, SkipBackoff} from '../containers/container-state.js';
 import {podInitializing} from '../containers/container-status.js';
@@ -34,7 +34,6 @@ import {
 	stopContainer,
 	stops,
 	toContainers,
-	warning,
 	type Assign,
 	type HandMessage,
 	type HandState,
@@ -131,7 +130,7 @@ function sandboxReady(state: HandState, sandbox: Sandbox, context: Context): Nex
 
 /** Without a sandbox nothing can be stopped with grace; what an earlier agent may have left goes with the removal. */
 function sandboxFailed(state: HandState, problem: string, context: Context): Next<HandState> {
-	const {state: told, effects} = reported({...state, problem}, [warning('SandboxFailed', problem)], context);
+	const {state: told, effects} = reported({...state, problem}, [podWarning('SandboxFailed', problem)], context);
 	return told.ending === 'containers' ? removeWhenStopped(told, effects, context) : next(told, effects);
 }
 
