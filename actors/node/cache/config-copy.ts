@@ -3,10 +3,14 @@
 import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import {timestampOf, type ApiObject} from '../../../api/object.js';
 import {next, reply, tell, type Behavior, type Context, type Next, type ReplyTo} from '../../../system/kernel/behavior.js';
+import type {Known} from '../../../system/index/object-index.js';
 import {besides, configPath} from '../../addresses.js';
 import type {ConfigData} from '../../protocol/sync-message.js';
 
 export type ConfigCopy = ApiObject<{readonly named: ConfigData; readonly version: string}>;
+
+/** What this node has of a ConfigMap or Secret; undefined: nothing. */
+export const cachedConfig = (known: Known, key: ObjectKey): ConfigCopy['spec'] => (known.get(key) as ConfigCopy | undefined)?.spec;
 
 /** What control says of it; null: no pod of this node names it any more, or it is not there. */
 export type KeepConfig = {

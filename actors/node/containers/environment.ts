@@ -12,7 +12,7 @@ import type {Container, EnvFromSource, EnvVar, EnvVarSource, KeyRef} from '../..
 import type {Known} from '../../../system/index/object-index.js';
 import {configMapKey, secretKey} from '../../config-references.js';
 import type {Assignment} from '../../protocol/sync-message.js';
-import type {ConfigCopy} from '../cache/config-copy.js';
+import {cachedConfig} from '../cache/config-copy.js';
 import type {EnvSource, Sandbox, SecretRef, ValuePart} from '../runtime/runtime-port.js';
 
 /** The value of a variable: one text, unless Secrets have parts in it. */
@@ -109,16 +109,16 @@ type ConfigReference = {readonly name: string; readonly optional?: boolean};
 
 function configMapOf(walk: EnvironmentWalk, {name, optional}: ConfigReference): {readonly [key: string]: string} | undefined {
 	const {assignment, known} = walk.around;
-	const copy = known.get(configMapKey(assignment.namespace, name)) as ConfigCopy | undefined;
-	if (copy?.spec?.named.type === 'configMap') return copy.spec.named.data ?? {};
+	const named = cachedConfig(known, configMapKey(assignment.namespace, name))?.named;
+	if (named?.type === 'configMap') return named.data ?? {};
 	if (optional !== true) walk.problem ??= `configmap "${name}" not found`;
 	return undefined;
 }
 
 function secretOf(walk: EnvironmentWalk, {name, optional = false}: ConfigReference): SecretRef | undefined {
 	const {assignment, known} = walk.around;
-	const copy = known.get(secretKey(assignment.namespace, name)) as ConfigCopy | undefined;
-	if (copy?.spec !== undefined) return {secret: name, version: copy.spec.version, optional};
+	const copy = cachedConfig(known, secretKey(assignment.namespace, name));
+	if (copy !== undefined) return {secret: name, version: copy.version, optional};
 	if (!optional) walk.problem ??= `secret "${name}" not found`;
 	return undefined;
 }

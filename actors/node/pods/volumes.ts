@@ -7,7 +7,7 @@ import {memoryBytes} from '../../../api/quantity.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {configMapKey, secretKey, volumeConfigKeysOf} from '../../config-references.js';
 import type {Assignment} from '../../protocol/sync-message.js';
-import type {ConfigCopy} from '../cache/config-copy.js';
+import {cachedConfig} from '../cache/config-copy.js';
 import type {VolumeFile, VolumeSource, VolumeSpec} from '../runtime/runtime-port.js';
 
 export type VolumesOutcome =
@@ -35,7 +35,7 @@ export function volumesOf({namespace, spec}: Assignment, known: Known): VolumesO
 /** Changes when what is in a volume does. */
 export const contentVersion = ({namespace, spec}: Assignment, known: Known): string =>
 	volumeConfigKeysOf(spec, namespace)
-		.map(key => (known.get(key) as ConfigCopy | undefined)?.spec?.version ?? '-')
+		.map(key => cachedConfig(known, key)?.version ?? '-')
 		.join(' ');
 
 export const hasVolumes = ({volumes = []}: PodSpec): boolean => volumes.length > 0;
@@ -63,8 +63,7 @@ function configMapSource(
 	{name, items, defaultMode = usualMode, optional = false}: NonNullable<Volume['configMap']>,
 	{namespace, known}: VolumeContext,
 ): SourceOutcome {
-	const copy = known.get(configMapKey(namespace, name)) as ConfigCopy | undefined;
-	const named = copy?.spec?.named;
+	const named = cachedConfig(known, configMapKey(namespace, name))?.named;
 	if (named?.type !== 'configMap') return optional ? noFiles : {ok: false, problem: `configmap "${name}" not found`};
 	const data: Files = {...encoded(named.data ?? {}), ...named.binaryData};
 	const missing = items?.find(({key}) => !Object.hasOwn(data, key));
@@ -88,9 +87,9 @@ function secretSource(
 	{secretName, items, defaultMode = usualMode, optional = false}: NonNullable<Volume['secret']>,
 	{namespace, known}: VolumeContext,
 ): SourceOutcome {
-	const copy = known.get(secretKey(namespace, secretName)) as ConfigCopy | undefined;
-	if (copy?.spec === undefined) return optional ? noFiles : {ok: false, problem: `secret "${secretName}" not found`};
+	const copy = cachedConfig(known, secretKey(namespace, secretName));
+	if (copy === undefined) return optional ? noFiles : {ok: false, problem: `secret "${secretName}" not found`};
 	const chosen = items?.map(({key, path, mode = defaultMode}): VolumeFile & {readonly key: string} => ({key, path, mode}));
-	const ref = {secret: secretName, version: copy.spec.version, optional};
+	const ref = {secret: secretName, version: copy.version, optional};
 	return {ok: true, source: {type: 'secret', ref, items: chosen, mode: defaultMode}};
 }
