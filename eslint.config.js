@@ -2,7 +2,7 @@ import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-	{ignores: ['build*/', 'node_modules/', '**/*.cjs', '**/*.mjs', 'troupe', 'examples/', 'web/']},
+	{ignores: ['build*/', 'node_modules/', '**/*.cjs', '**/*.mjs', 'troupe', 'web/']},
 	eslint.configs.recommended,
 	...tseslint.configs.recommendedTypeChecked,
 	{

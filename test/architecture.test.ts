@@ -3,7 +3,7 @@ import path from 'node:path';
 import test from 'ava';
 
 const root = path.resolve(import.meta.dirname, '../..');
-const layers = ['api', 'system', 'actors', 'agent', 'server', 'cli'] as const;
+const layers = ['api', 'system', 'actors', 'agent', 'server', 'cli', 'examples'] as const;
 type Layer = (typeof layers)[number];
 
 /** Which layers a layer may import, itself aside. */
@@ -14,6 +14,8 @@ const below: Record<Layer, readonly Layer[]> = {
 	agent: ['api', 'system', 'actors'],
 	server: ['api', 'system', 'actors'],
 	cli: ['api', 'system', 'actors', 'agent', 'server'],
+	// They show that the actor runtime can be used without the rest.
+	examples: ['api', 'system'],
 };
 
 /**
@@ -117,6 +119,8 @@ const impure: Record<string, readonly (keyof typeof impurities)[]> = {
 	'cli/commands/token.ts': ['wall clock'],
 	'cli/commands/why.ts': ['wall clock'],
 	'cli/get/table.ts': ['wall clock'],
+	'examples/actors/counter.ts': ['console'],
+	'examples/actors/two-systems.ts': ['console'],
 };
 
 /** What the actor runtime may know of the API: words that every object shares, and no kind. */

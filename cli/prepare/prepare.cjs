@@ -19,7 +19,7 @@ var installStamp = path.join(modulesDir, '.troupe-stamp');
 var buildStamp = path.join(buildDir, '.troupe-stamp');
 var turnName = '\0troupe-prepare-' + hashOf(fs.realpathSync(root));
 
-var sourceDirs = ['api', 'system', 'actors', 'agent', 'server', 'cli', 'test', 'bench'];
+var sourceDirs = ['api', 'system', 'actors', 'agent', 'server', 'cli', 'test', 'bench', 'examples'];
 var sourceFiles = ['package.json', 'tsconfig.json'];
 
 function say(line) {

@@ -1,0 +1,18 @@
+// docs/actors.md shows what the programs of examples/actors/ print.
+
+import {execFileSync} from 'node:child_process';
+import {readdirSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import {readPage, root} from './_pages.js';
+
+const {text} = readPage('docs/actors.md');
+
+for (const file of readdirSync(path.join(root, 'examples/actors'))) {
+	const program = `build/examples/actors/${file.replace(/\.ts$/, '.js')}`;
+	test(`${program} prints what docs/actors.md shows`, t => {
+		const built = path.resolve(import.meta.dirname, '../..', program.replace('build/', ''));
+		const [, shown] = text.split(`\`\`\`console\n$ node ${program}\n`);
+		t.is(shown?.split('```')[0], execFileSync(process.execPath, [built], {encoding: 'utf8', timeout: 30_000}));
+	});
+}
