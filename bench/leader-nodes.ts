@@ -9,7 +9,7 @@ import type {Credential} from '../agent/credential.js';
 import {join} from '../agent/join.js';
 import {createSimulatedRuntime} from '../agent/simulated-runtime.js';
 import {parseObjectKey} from '../api/keys.js';
-import {opened} from '../cli/serving/opened.js';
+import {opened} from '../cli/serving/process/opened.js';
 import {openBeatLine} from '../system/presence/beat-line.js';
 import {beatSockets} from '../system/presence/beat-socket.js';
 import type {BeatThread, BeatThreadOptions} from '../system/presence/beat-thread.js';

@@ -50,6 +50,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 	],
 	actors: ['control', 'node', 'protocol'],
 	'actors/node': ['sync', 'pods', 'containers', 'cache', 'runtime'],
+	'cli/serving': ['control', 'node', 'process'],
 	'agent/process': [
 		'exec',
 		'containers',
@@ -79,7 +80,7 @@ const ioPackages: Record<string, string> = {
 	'find-my-way': 'server/router.ts',
 	'@peculiar/x509': 'server/certificates.ts',
 	meow: 'cli/command-line/arguments.ts',
-	pino: 'cli/serving/log.ts',
+	pino: 'cli/serving/process/log.ts',
 };
 
 /** npm packages that only compute, and so may be imported where they are needed. */
@@ -110,7 +111,7 @@ const impure: Record<string, readonly (keyof typeof impurities)[]> = {
 	// One command lives for a moment: it takes its time and its environment where it begins.
 	'cli/main.ts': ['environment'],
 	'cli/files/home-flag.ts': ['environment'],
-	'cli/serving/local-node.ts': ['environment'],
+	'cli/serving/node/local-node.ts': ['environment'],
 	'cli/objects/wait.ts': ['timer'],
 	'cli/commands/backup.ts': ['chance'],
 	'cli/commands/broker.ts': ['chance'],
@@ -199,6 +200,13 @@ test('each room of a folder imports only rooms below it, and nothing stands outs
 		'cli/command.ts',
 		'cli/commands.ts',
 		'cli/main.ts',
+		'cli/serving/agent.ts',
+		'cli/serving/detach.ts',
+		'cli/serving/server.ts',
+		'cli/serving/serving-flags.ts',
+		'cli/serving/stop-cluster.ts',
+		'cli/serving/up-options.ts',
+		'cli/serving/up.ts',
 	]);
 });
 

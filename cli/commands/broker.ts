@@ -10,7 +10,7 @@ import {brokerConfigPath, brokerFileMark, brokerFileNames, brokerFolder, type Br
 import {didYouMean} from '../../api/suggest.js';
 import {syncDirectory} from '../../system/files/atomic-file.js';
 import {hasCode} from '../../system/files/errno.js';
-import {isWildcard} from '../serving/addresses.js';
+import {isWildcard} from '../serving/control/addresses.js';
 import {failedError, type Invocation, usageError} from '../command.js';
 import {withClient} from '../cluster/session.js';
 import {type HostPort, formatHostPort} from '../../api/host-port.js';

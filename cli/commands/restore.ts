@@ -15,7 +15,7 @@ import {readKey} from '../../system/files/key-file.js';
 import {restore} from '../../system/store/restore.js';
 import type {StoreDriver} from '../../system/store/store.js';
 import {failedError, type Invocation, usageError} from '../command.js';
-import {lineageIn} from '../serving/first-start.js';
+import {lineageIn} from '../serving/control/first-start.js';
 import {homeOf, type Home} from '../files/home.js';
 import {makeFolder} from '../files/make-folder.js';
 import {refuseIfRunning} from '../files/processes.js';

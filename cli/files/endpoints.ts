@@ -5,7 +5,7 @@ import {homeOf} from './home.js';
 import {homeFlag, homeFlagElsewhere} from './home-flag.js';
 
 /** The commands that serve from a home. */
-export const servingCommands = ['up', 'server', 'agent'] as const;
+const servingCommands = ['up', 'server', 'agent'] as const;
 export type ServingCommand = (typeof servingCommands)[number];
 
 export type Endpoints = {

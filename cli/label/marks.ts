@@ -53,7 +53,7 @@ export async function mark(invocation: Invocation, marks: Marks): Promise<number
 }
 
 /** Words before the first `key=value` or `key-` say which objects. Throws ERR_USAGE. */
-export function readWords(inputs: readonly string[], {command}: Pick<Marks, 'command'>): {words: readonly string[]; wanted: Wanted} {
+function readWords(inputs: readonly string[], {command}: Pick<Marks, 'command'>): {words: readonly string[]; wanted: Wanted} {
 	const first = inputs.findIndex(word => word.includes('=') || word.endsWith('-'));
 	const changes = first < 0 ? [] : inputs.slice(first);
 	if (changes.length === 0) throw usageError(`${command} what? as in: troupe ${command} pod web KEY=VALUE, or KEY- to remove it`);

@@ -30,4 +30,4 @@ export function patienceOf(onTrouble: (error: AppError) => void): Patience {
 const canPass = ({code}: AppError): boolean => rowOf(code).retryable || rowOf(code).exitCode === 5;
 
 /** Resolves after so long. */
-export const sleep = (ms: number): Promise<void> => new Promise(resolve => void systemClock.after(ms, () => resolve()));
+const sleep = (ms: number): Promise<void> => new Promise(resolve => void systemClock.after(ms, () => resolve()));

@@ -7,16 +7,16 @@ import type {NodeSystem} from '../../actors/node/start.js';
 import {credentialWriter, isServers, type Credential} from '../../agent/credential.js';
 import {createSecretFetch} from '../../agent/secret-fetch.js';
 import {identifierRejected, openUplink, type Uplink} from '../../system/presence/uplink.js';
-import {cachePlaceOf} from './cache-place.js';
+import {cachePlaceOf} from './node/cache-place.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
 import {homeFlag} from '../files/home-flag.js';
-import {loginFor} from './joining.js';
-import {openLocalNode, openNodeSecrets, openRuntime} from './local-node.js';
-import type {Log} from './log.js';
-import {isRedis, openNodeCache} from './node-cache.js';
-import {stopped} from './opened.js';
-import {serve, type ServeContext} from './serve.js';
-import {openReadiness, type Readiness} from './readiness.js';
+import {loginFor} from './node/joining.js';
+import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
+import type {Log} from './process/log.js';
+import {isRedis, openNodeCache} from './node/node-cache.js';
+import {stopped} from './process/opened.js';
+import {serve, type ServeContext} from './process/serve.js';
+import {openReadiness, type Readiness} from './node/readiness.js';
 import type {AgentOptions} from './up-options.js';
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */

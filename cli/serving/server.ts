@@ -1,10 +1,10 @@
 // `troupe server`: a control plane without a node of its own. Of several on one store one leads and the others stand by.
 
-import {serve} from './serve.js';
+import {serve} from './process/serve.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
 import {kubeconfigNotes} from '../files/home-flag.js';
-import {openControlServer} from './control-server.js';
-import {isShared} from './stores.js';
+import {openControlServer} from './control/control-server.js';
+import {isShared} from './control/stores.js';
 import type {ServerOptions} from './up-options.js';
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */

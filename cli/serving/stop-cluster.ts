@@ -46,7 +46,7 @@ async function doubtOf(home: string): Promise<AppError | undefined> {
 	if (obstacle !== undefined) return failedError(`${root} ${obstacle}, so it is not known what runs: ask as the user whose home it is`);
 	const isBroken = areEndpointsBroken(home);
 	if (!isBroken && (existsSync(endpoints) || !existsSync(data))) return undefined;
-	const {holderOfFolder} = await import('./port-holder.js');
+	const {holderOfFolder} = await import('./process/port-holder.js');
 	// The programs of pods hold files there, too: what serves holds others.
 	const holder = holderOfFolder(resolved(data), resolved(runtime));
 	if (!isBroken && holder === undefined) return undefined;
@@ -81,7 +81,7 @@ export async function stopPods(home: string): Promise<number> {
 	if (!existsSync(runtime)) return 0;
 	const [{stopEverything}, {podGraces}] = await Promise.all([
 		import('../../agent/process/containers/stop-everything.js'),
-		import('./pod-graces.js'),
+		import('./node/pod-graces.js'),
 	]);
 	return stopEverything(runtime, {
 		clock: systemClock,

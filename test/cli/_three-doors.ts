@@ -4,7 +4,7 @@ import type {ExecutionContext} from 'ava';
 import {AppError, type Failure} from '../../api/errors.js';
 import {may, type Identity} from '../../api/roles.js';
 import {openControl, type ControlSystem} from '../../actors/control/start.js';
-import {controlPlaneOf} from '../../cli/serving/control-plane.js';
+import {controlPlaneOf} from '../../cli/serving/control/control-plane.js';
 import {createGateway} from '../../server/gateway.js';
 import {sealsOf} from '../../server/seal.js';
 import {createBroker} from '../../system/broker/broker.js';

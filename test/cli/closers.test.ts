@@ -1,7 +1,7 @@
 // What is open is closed, whatever fails on the way.
 
 import test from 'ava';
-import {createClosers} from '../../cli/serving/closers.js';
+import {createClosers} from '../../cli/serving/process/closers.js';
 
 test('all is closed in reverse, once, also what comes after one that fails', async t => {
 	const closed: string[] = [];

@@ -3,7 +3,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {keepLineage, lineageIn, refuseLostStore, refuseMissingStore} from '../../cli/serving/first-start.js';
+import {keepLineage, lineageIn, refuseLostStore, refuseMissingStore} from '../../cli/serving/control/first-start.js';
 import {homeOf, type Home} from '../../cli/files/home.js';
 import {createMemoryStore} from '../../system/store/memory-store.js';
 import {noMeta} from '../../system/store/meta.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {searchPathOf} from '../../cli/serving/local-node.js';
+import {searchPathOf} from '../../cli/serving/node/local-node.js';
 
 test('pods get the PATH of whoever starts the cluster, without what npm puts in front', t => {
 	const npm =

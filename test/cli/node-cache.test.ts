@@ -5,7 +5,7 @@ import path from 'node:path';
 import test from 'ava';
 import {systemClock} from '../../system/time/clock.js';
 import {storePrefix} from '../../api/keys.js';
-import {openNodeCache, shownPlace} from '../../cli/serving/node-cache.js';
+import {openNodeCache, shownPlace} from '../../cli/serving/node/node-cache.js';
 import {openLevelDriver} from '../../system/store/level-store.js';
 import {noMeta} from '../../system/store/meta.js';
 import {withSum} from '../../system/store/record-sum.js';

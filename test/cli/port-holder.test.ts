@@ -6,7 +6,7 @@ import path from 'node:path';
 import net, {type AddressInfo} from 'node:net';
 import test from 'ava';
 import {folder} from './_rig.js';
-import {holderOf, holderOfFolder} from '../../cli/serving/port-holder.js';
+import {holderOf, holderOfFolder} from '../../cli/serving/process/port-holder.js';
 
 test('the holder of a port that is listened on is its process', async t => {
 	const server = net.createServer().listen(0, '127.0.0.1');

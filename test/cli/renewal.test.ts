@@ -5,7 +5,7 @@ import tls from 'node:tls';
 import {setImmediate as turn} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import {limits} from '../../api/limits.js';
-import {renewDaily} from '../../cli/serving/renewal.js';
+import {renewDaily} from '../../cli/serving/control/renewal.js';
 import {ensureCertificates, findCertificates} from '../../server/certificates.js';
 import {createGateway, type Certificate} from '../../server/gateway.js';
 import {createWeb} from '../../server/web.js';

@@ -11,14 +11,14 @@ export const ofCli: readonly Mistake[] = [
 	},
 	{
 		what: 'a home with the token of an administrator has never served',
-		file: 'cli/serving/first-start.ts',
+		file: 'cli/serving/control/first-start.ts',
 		text: 'const ofAny = [home.lineage, home.adminToken];',
 		becomes: 'const ofAny = [home.lineage];',
 		test: 'test/cli/first-start.test.ts',
 	},
 	{
 		what: 'a missing store beside a home that has served is made anew',
-		file: 'cli/serving/first-start.ts',
+		file: 'cli/serving/control/first-start.ts',
 		text: "existsSync(path.join(home.data, 'control', 'level'))) return;\n\trefuse(home, store);",
 		becomes: "existsSync(path.join(home.data, 'control', 'level'))) return;",
 		test: 'test/cli/first-start.test.ts',
@@ -39,7 +39,7 @@ export const ofCli: readonly Mistake[] = [
 	},
 	{
 		what: 'what was opened first is closed first',
-		file: 'cli/serving/closers.ts',
+		file: 'cli/serving/process/closers.ts',
 		text: 'closers.splice(0).reverse()',
 		becomes: 'closers.splice(0)',
 		test: 'test/cli/closers.test.ts',
@@ -130,14 +130,14 @@ export const ofCli: readonly Mistake[] = [
 	},
 	{
 		what: 'a node takes the cache of another',
-		file: 'cli/serving/node-cache.ts',
+		file: 'cli/serving/node/node-cache.ts',
 		text: '\tif (owner !== undefined)\n',
 		becomes: "\tif (owner === '')\n",
 		test: 'test/cli/node-cache.test.ts',
 	},
 	{
 		what: 'the password of a cache is shown',
-		file: 'cli/serving/node-cache.ts',
+		file: 'cli/serving/node/node-cache.ts',
 		text: 'return `${protocol}//${host}${pathname}`;',
 		becomes: 'return place;',
 		test: 'test/cli/node-cache.test.ts',

@@ -1,15 +1,15 @@
 // A leader's term, from the store that is taken over to the doors that serve it.
 
-import {ensureCertificates} from '../../server/certificates.js';
-import type {Upstream} from '../../server/gateway.js';
-import {ensureAdminToken} from '../../server/tokens.js';
-import {addSums} from '../../system/store/add-sums.js';
-import type {Led, TermGuard} from '../../system/leadership/leadership.js';
+import {ensureCertificates} from '../../../server/certificates.js';
+import type {Upstream} from '../../../server/gateway.js';
+import {ensureAdminToken} from '../../../server/tokens.js';
+import {addSums} from '../../../system/store/add-sums.js';
+import type {Led, TermGuard} from '../../../system/leadership/leadership.js';
 import {keepLineage, refuseLostStore, refuseMissingStore} from './first-start.js';
 import type {ServerIdentity} from './server-identity.js';
 import type {Stores} from './stores.js';
 import {openTermParts, type TermParts, type TermPartsOptions} from './term-parts.js';
-import type {ServerOptions} from './up-options.js';
+import type {ServerOptions} from '../up-options.js';
 
 export type Term = Led & {readonly parts: TermParts; readonly upstream: Upstream; readonly mayAct: () => boolean};
 

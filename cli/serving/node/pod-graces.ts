@@ -2,12 +2,12 @@
 
 import {existsSync} from 'node:fs';
 import path from 'node:path';
-import {assignments, type AssignmentObject} from '../../actors/node/cache/assignment-object.js';
-import {parseStoreKey, storePrefix} from '../../api/keys.js';
-import {limits} from '../../api/limits.js';
-import {parseRecord} from '../../system/store/record.js';
-import type {StoredRecord} from '../../system/store/store.js';
-import {recordsFrom} from '../../system/store/store-calls.js';
+import {assignments, type AssignmentObject} from '../../../actors/node/cache/assignment-object.js';
+import {parseStoreKey, storePrefix} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
+import {parseRecord} from '../../../system/store/record.js';
+import type {StoredRecord} from '../../../system/store/store.js';
+import {recordsFrom} from '../../../system/store/store-calls.js';
 
 /**
  * Milliseconds by uid. Empty where there is nothing to read, or nothing readable: programs must end all the same, then with
@@ -16,7 +16,7 @@ import {recordsFrom} from '../../system/store/store-calls.js';
 export async function podGraces(data: string): Promise<ReadonlyMap<string, number>> {
 	const directory = path.join(data, 'node');
 	if (!existsSync(directory)) return new Map();
-	const {openLevelStore} = await import('../../system/store/level-store.js');
+	const {openLevelStore} = await import('../../../system/store/level-store.js');
 	try {
 		const driver = await openLevelStore(directory);
 		try {

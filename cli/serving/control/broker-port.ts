@@ -1,18 +1,18 @@
 // How the control system of one term reaches other hosts and tools, and they it: the broker in this process, or one elsewhere (`--broker`).
 
-import {endedBy} from '../../api/client-id.js';
-import {controlSystem} from '../../api/keys.js';
-import {limits} from '../../api/limits.js';
-import {may, type Identity} from '../../api/roles.js';
-import {createBroker, type Broker, type BrokerCounter, type RetainedSource} from '../../system/broker/broker.js';
-import {brokerLinks, brokerPubSub} from '../../system/links/broker-link.js';
-import {nodeQuota, toolQuota} from '../../system/broker/quotas.js';
-import type {Links} from '../../system/links/link.js';
-import type {OutsideUrl} from '../../system/links/outside-url.js';
-import type {PubSub} from '../../system/links/pubsub.js';
-import type {Clock} from '../../system/time/clock.js';
-import {quietly, type Log} from './log.js';
-import type {ServeContext} from './serve.js';
+import {endedBy} from '../../../api/client-id.js';
+import {controlSystem} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
+import {may, type Identity} from '../../../api/roles.js';
+import {createBroker, type Broker, type BrokerCounter, type RetainedSource} from '../../../system/broker/broker.js';
+import {brokerLinks, brokerPubSub} from '../../../system/links/broker-link.js';
+import {nodeQuota, toolQuota} from '../../../system/broker/quotas.js';
+import type {Links} from '../../../system/links/link.js';
+import type {OutsideUrl} from '../../../system/links/outside-url.js';
+import type {PubSub} from '../../../system/links/pubsub.js';
+import type {Clock} from '../../../system/time/clock.js';
+import {quietly, type Log} from '../process/log.js';
+import type {ServeContext} from '../process/serve.js';
 
 export type BrokerPort = {
 	/** Of the control system. */
@@ -62,8 +62,8 @@ export async function openOwnBrokerPort(
 /** Rights and logins are that broker's: `troupe broker config` makes them. */
 export async function openOutsideBrokerPort(context: ServeContext, server: OutsideUrl): Promise<BrokerPort> {
 	const [{openOutsideBroker}, {startSweeps}] = await Promise.all([
-		import('../../system/links/outside-broker.js'),
-		import('../../server/topic-sweep.js'),
+		import('../../../system/links/outside-broker.js'),
+		import('../../../server/topic-sweep.js'),
 	]);
 	const {
 		processParts: {clock, random},

@@ -2,23 +2,23 @@
 //
 // A door that cannot be opened throws, and what was opened before is closed by the caller.
 
-import {AppError} from '../../api/errors.js';
-import {isLoopback} from '../../api/loopback.js';
-import {namesIn} from '../../server/certificates.js';
-import {createGateway, type Upstream, type Certificate, type Gateway} from '../../server/gateway.js';
-import {createMqttGate, type MqttGate} from '../../server/mqtt-gate.js';
-import {createMqttSockets} from '../../server/mqtt-socket.js';
-import {createWeb} from '../../server/web.js';
-import {openDoor, type Door, type TlsPair} from '../../system/broker/door.js';
-import type {Clock} from '../../system/time/clock.js';
-import {createNewcomers, type Newcomers} from '../../system/broker/newcomers.js';
+import {AppError} from '../../../api/errors.js';
+import {isLoopback} from '../../../api/loopback.js';
+import {namesIn} from '../../../server/certificates.js';
+import {createGateway, type Upstream, type Certificate, type Gateway} from '../../../server/gateway.js';
+import {createMqttGate, type MqttGate} from '../../../server/mqtt-gate.js';
+import {createMqttSockets} from '../../../server/mqtt-socket.js';
+import {createWeb} from '../../../server/web.js';
+import {openDoor, type Door, type TlsPair} from '../../../system/broker/door.js';
+import type {Clock} from '../../../system/time/clock.js';
+import {createNewcomers, type Newcomers} from '../../../system/broker/newcomers.js';
 import {advertisedUrl} from './addresses.js';
-import type {Closers} from './closers.js';
-import {quietly, type Log} from './log.js';
-import {holderOf} from './port-holder.js';
-import {type HostPort, formatHostPort} from '../../api/host-port.js';
-import type {DoorOptions} from './up-options.js';
-import {programVersion} from '../files/version.js';
+import type {Closers} from '../process/closers.js';
+import {quietly, type Log} from '../process/log.js';
+import {holderOf} from '../process/port-holder.js';
+import {type HostPort, formatHostPort} from '../../../api/host-port.js';
+import type {DoorOptions} from '../up-options.js';
+import {programVersion} from '../../files/version.js';
 
 export type DoorParts = {
 	readonly options: DoorOptions;

@@ -1,9 +1,9 @@
 // When an agent may say that it is ready: once it is in step with control, or when control has not answered for a few seconds. One that is
 // refused, since another agent of its node lives, gets its turn or ends; it is not ready before.
 
-import {limits} from '../../api/limits.js';
-import type {Clock} from '../../system/time/clock.js';
-import {createDeferred} from '../../system/time/deferred.js';
+import {limits} from '../../../api/limits.js';
+import type {Clock} from '../../../system/time/clock.js';
+import {createDeferred} from '../../../system/time/deferred.js';
 
 export type Readiness = {
 	readonly inStep: () => void;

@@ -2,12 +2,12 @@
 // aside, where it can be looked at, and an empty one takes its place.
 
 import {rename, rm} from 'node:fs/promises';
-import {AppError} from '../../api/errors.js';
-import {storePrefix} from '../../api/keys.js';
-import {addSums} from '../../system/store/add-sums.js';
-import type {StoreDriver} from '../../system/store/store.js';
-import {recordsFrom} from '../../system/store/store-calls.js';
-import type {Log} from './log.js';
+import {AppError} from '../../../api/errors.js';
+import {storePrefix} from '../../../api/keys.js';
+import {addSums} from '../../../system/store/add-sums.js';
+import type {StoreDriver} from '../../../system/store/store.js';
+import {recordsFrom} from '../../../system/store/store-calls.js';
+import type {Log} from '../process/log.js';
 
 export type CacheKeeper = {
 	readonly open: () => Promise<StoreDriver>;
@@ -19,7 +19,7 @@ export type CacheKeeper = {
 
 /** A node's cache in a folder. @throws AppError when another process has it, or the disk does not take it. */
 export async function openLevelCache(directory: string, log: Log): Promise<StoreDriver> {
-	const {openLevelStore, withoutRemedy} = await import('../../system/store/level-store.js');
+	const {openLevelStore, withoutRemedy} = await import('../../../system/store/level-store.js');
 	return openSoundCache({open: () => openLevelStore(directory), setAside: () => setAside(directory), finding: withoutRemedy}, log);
 }
 

@@ -1,18 +1,18 @@
 // A server of the control plane: its doors, which stay open, and behind them its own term, or the word that another server leads.
 
 import {existsSync} from 'node:fs';
-import {AppError, failure, succeeded, type Outcome} from '../../api/errors.js';
-import {findCertificates, lastCertificate} from '../../server/certificates.js';
-import {keptInFile} from '../../server/file-kept.js';
-import type {Upstream} from '../../server/gateway.js';
-import {openVault} from '../../server/vault.js';
-import type {ServerInfo} from '../../system/leadership/election.js';
-import {lead, type Leadership} from '../../system/leadership/leadership.js';
-import {createDeferred, type Deferred} from '../../system/time/deferred.js';
-import {diskTrouble} from '../files/disk-trouble.js';
+import {AppError, failure, succeeded, type Outcome} from '../../../api/errors.js';
+import {findCertificates, lastCertificate} from '../../../server/certificates.js';
+import {keptInFile} from '../../../server/file-kept.js';
+import type {Upstream} from '../../../server/gateway.js';
+import {openVault} from '../../../server/vault.js';
+import type {ServerInfo} from '../../../system/leadership/election.js';
+import {lead, type Leadership} from '../../../system/leadership/leadership.js';
+import {createDeferred, type Deferred} from '../../../system/time/deferred.js';
+import {diskTrouble} from '../../files/disk-trouble.js';
 import {openApi, type ApiDoor, type OtherDoors} from './doors.js';
 import {refuseLostStore} from './first-start.js';
-import type {Home} from '../files/home.js';
+import type {Home} from '../../files/home.js';
 import {readSharedVault} from './shared-vault.js';
 import {renewDaily} from './renewal.js';
 import {serverIdentityOf, type ServerIdentity} from './server-identity.js';
@@ -20,8 +20,8 @@ import {standBy} from './standby.js';
 import {storesOf, type Stores} from './stores.js';
 import {openTerm, type Term, type TermOptions} from './term.js';
 import type {TermParts} from './term-parts.js';
-import type {ServerOptions} from './up-options.js';
-import {failedError} from '../command.js';
+import type {ServerOptions} from '../up-options.js';
+import {failedError} from '../../command.js';
 
 export type ControlServerOptions = Pick<TermOptions, 'context' | 'ownNodes' | 'design'> & {
 	readonly options: ServerOptions;

@@ -2,15 +2,15 @@
 // the log says so at once.
 
 import path from 'node:path';
-import {AppError} from '../../api/errors.js';
-import {storePrefix} from '../../api/keys.js';
-import type {Clock} from '../../system/time/clock.js';
-import {noMeta} from '../../system/store/meta.js';
-import type {Meta, StoreDriver} from '../../system/store/store.js';
-import {commitTo, metaFrom, recordsFrom} from '../../system/store/store-calls.js';
-import {quietly, type Log} from './log.js';
+import {AppError} from '../../../api/errors.js';
+import {storePrefix} from '../../../api/keys.js';
+import type {Clock} from '../../../system/time/clock.js';
+import {noMeta} from '../../../system/store/meta.js';
+import type {Meta, StoreDriver} from '../../../system/store/store.js';
+import {commitTo, metaFrom, recordsFrom} from '../../../system/store/store-calls.js';
+import {quietly, type Log} from '../process/log.js';
 import {openLevelCache, openSoundCache} from './sound-cache.js';
-import {failedError} from '../command.js';
+import {failedError} from '../../command.js';
 
 /** Opens the cache at a folder or `redis://…`. Throws an AppError when it cannot be used, or is another node's. */
 export async function openNodeCache(place: string, node: string, clock: Clock, log: Log): Promise<StoreDriver> {
@@ -35,7 +35,7 @@ export async function openNodeCache(place: string, node: string, clock: Clock, l
 
 async function openCache(place: string, onTrouble: (message: string) => void, log: Log): Promise<StoreDriver> {
 	if (!isRedis(place)) return openLevelCache(path.resolve(place), log);
-	const {openRedisStore, setRedisAside} = await import('../../system/store/redis-store.js');
+	const {openRedisStore, setRedisAside} = await import('../../../system/store/redis-store.js');
 	const open = (): Promise<StoreDriver> => openRedisStore(place, onTrouble);
 	return openSoundCache({open, setAside: () => setRedisAside(place), finding: message => message}, log);
 }

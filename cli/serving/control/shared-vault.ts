@@ -1,11 +1,11 @@
 // What several servers share beside objects, read without leading: a standby shows the right certificate, and a server that
 // lacks the cluster's key is told at once.
 
-import {AppError} from '../../api/errors.js';
-import {vaultStoreKey} from '../../api/keys.js';
-import {authorityName} from '../../server/certificates.js';
-import {openVault, type Vault} from '../../server/vault.js';
-import {recordsFrom} from '../../system/store/store-calls.js';
+import {AppError} from '../../../api/errors.js';
+import {vaultStoreKey} from '../../../api/keys.js';
+import {authorityName} from '../../../server/certificates.js';
+import {openVault, type Vault} from '../../../server/vault.js';
+import {recordsFrom} from '../../../system/store/store-calls.js';
 import type {Stores} from './stores.js';
 
 /** Undefined: no server has led yet. Throws where the store cannot be read, or this server has another key. */

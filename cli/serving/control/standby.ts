@@ -1,12 +1,12 @@
 // A server that does not lead: what it needs to answer at its doors is made by the leader, and read from the store.
 
-import {limits} from '../../api/limits.js';
-import {findCertificates} from '../../server/certificates.js';
-import {copyAdminToken} from '../../server/tokens.js';
-import {isForeignKey} from '../../server/vault.js';
-import type {Clock} from '../../system/time/clock.js';
-import type {Deferred} from '../../system/time/deferred.js';
-import type {ServeContext} from './serve.js';
+import {limits} from '../../../api/limits.js';
+import {findCertificates} from '../../../server/certificates.js';
+import {copyAdminToken} from '../../../server/tokens.js';
+import {isForeignKey} from '../../../server/vault.js';
+import type {Clock} from '../../../system/time/clock.js';
+import type {Deferred} from '../../../system/time/deferred.js';
+import type {ServeContext} from '../process/serve.js';
 import type {ServerIdentity} from './server-identity.js';
 import {readSharedVault} from './shared-vault.js';
 import type {Stores} from './stores.js';

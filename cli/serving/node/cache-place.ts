@@ -3,9 +3,9 @@
 
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
-import {writeFileAtomic} from '../../system/files/atomic-file.js';
-import {hasCode} from '../../system/files/errno.js';
-import type {Home} from '../files/home.js';
+import {writeFileAtomic} from '../../../system/files/atomic-file.js';
+import {hasCode} from '../../../system/files/errno.js';
+import type {Home} from '../../files/home.js';
 import {isRedis, shownPlace} from './node-cache.js';
 
 export type CachePlace = {

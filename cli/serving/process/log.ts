@@ -1,8 +1,8 @@
 // The log of a cluster's process: one JSON line an entry, in `troupe.log`, never on the terminal.
 
 import {destination, pino, type Logger} from 'pino';
-import {limits} from '../../api/limits.js';
-import type {Clock} from '../../system/time/clock.js';
+import {limits} from '../../../api/limits.js';
+import type {Clock} from '../../../system/time/clock.js';
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'fatal'>;
 

@@ -3,14 +3,14 @@
 
 import {existsSync, readFileSync} from 'node:fs';
 import path from 'node:path';
-import {writeFileAtomic} from '../../system/files/atomic-file.js';
-import type {StoreDriver} from '../../system/store/store.js';
-import {metaFrom} from '../../system/store/store-calls.js';
-import {homeFlag} from '../files/home-flag.js';
-import type {Home} from '../files/home.js';
+import {writeFileAtomic} from '../../../system/files/atomic-file.js';
+import type {StoreDriver} from '../../../system/store/store.js';
+import {metaFrom} from '../../../system/store/store-calls.js';
+import {homeFlag} from '../../files/home-flag.js';
+import type {Home} from '../../files/home.js';
 import {isShared} from './stores.js';
-import type {StoreChoice} from './up-options.js';
-import {failedError} from '../command.js';
+import type {StoreChoice} from '../up-options.js';
+import {failedError} from '../../command.js';
 
 /** @throws AppError when the store is empty and the home has served one, unless a new cluster is asked for. */
 export async function refuseLostStore(

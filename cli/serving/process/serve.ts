@@ -2,18 +2,18 @@
 // everything is; a start that fails leaves nothing open.
 
 import {rmSync} from 'node:fs';
-import {AppError} from '../../api/errors.js';
-import {closeInheritedDescriptors} from '../../agent/process/os/descriptors.js';
-import {writeFileAtomic} from '../../system/files/atomic-file.js';
-import {createDeferred} from '../../system/time/deferred.js';
+import {AppError} from '../../../api/errors.js';
+import {closeInheritedDescriptors} from '../../../agent/process/os/descriptors.js';
+import {writeFileAtomic} from '../../../system/files/atomic-file.js';
+import {createDeferred} from '../../../system/time/deferred.js';
 import {createClosers, type Closers} from './closers.js';
-import {nounOf, type Endpoints, type ServingCommand} from '../files/endpoints.js';
-import {homeOf, type Home} from '../files/home.js';
+import {nounOf, type Endpoints, type ServingCommand} from '../../files/endpoints.js';
+import {homeOf, type Home} from '../../files/home.js';
 import {openLog, type Log} from './log.js';
 import {openProcessParts, type ProcessParts} from './process-parts.js';
-import {makeFolder} from '../files/make-folder.js';
-import {refuseIfRunning} from '../files/processes.js';
-import {failedError} from '../command.js';
+import {makeFolder} from '../../files/make-folder.js';
+import {refuseIfRunning} from '../../files/processes.js';
+import {failedError} from '../../command.js';
 
 export type ServeContext = {
 	readonly home: Home;

@@ -1,8 +1,8 @@
 // A server that runs for a year must not show a certificate that has ended: it looks once a day, whether it leads or stands by.
 
-import {limits} from '../../api/limits.js';
-import type {Certificate} from '../../server/gateway.js';
-import type {Cancel, Clock} from '../../system/time/clock.js';
+import {limits} from '../../../api/limits.js';
+import type {Certificate} from '../../../server/gateway.js';
+import type {Cancel, Clock} from '../../../system/time/clock.js';
 
 export type Renewal = {
 	readonly clock: Pick<Clock, 'after'>;

@@ -2,11 +2,11 @@
 
 import {X509Certificate} from 'node:crypto';
 import {readFileSync} from 'node:fs';
-import type {Credential} from '../../agent/credential.js';
-import {isServers, readCredential, writeCredential} from '../../agent/credential.js';
-import {isKnown, join} from '../../agent/join.js';
-import type {AgentOptions} from './up-options.js';
-import {failedError} from '../command.js';
+import type {Credential} from '../../../agent/credential.js';
+import {isServers, readCredential, writeCredential} from '../../../agent/credential.js';
+import {isKnown, join} from '../../../agent/join.js';
+import type {AgentOptions} from '../up-options.js';
+import {failedError} from '../../command.js';
 
 export type Login = {
 	readonly credential: Credential;
@@ -66,7 +66,7 @@ async function joined({join: servers, token, node, caFile, hostNode}: AgentOptio
 }
 
 /** Those that a person names are tried first. */
-export function withServers(credential: Credential, servers: readonly string[]): Credential {
+function withServers(credential: Credential, servers: readonly string[]): Credential {
 	return {...credential, servers: [...new Set([...servers, ...credential.servers])]};
 }
 

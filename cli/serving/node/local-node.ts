@@ -1,23 +1,23 @@
 // A node of this process: its runtime, its Secrets, its tree.
 
 import {homedir} from 'node:os';
-import {kubernetesArchitecture} from '../../api/architecture.js';
-import type {Labels} from '../../api/object.js';
-import {openNode, type NodeSystem, type NodeOptions} from '../../actors/node/start.js';
-import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
-import type {FetchSecret, NodeSecrets} from '../../actors/node/runtime/secrets-port.js';
-import type {SimulatedNetwork} from '../../agent/simulated/host.js';
-import {createProcessRuntime} from '../../agent/process-runtime.js';
-import {createSecretCache} from '../../agent/secret-cache.js';
-import type {UserRange} from '../../agent/process/users/pod-users.js';
-import type {LifecycleEvent} from '../../system/kernel/observer.js';
-import {readOrMakeKey} from '../../system/files/key-file.js';
-import type {MetaOutcome} from '../../system/store/store.js';
-import {observerOf} from './process-parts.js';
-import {usualHomes} from '../files/home.js';
-import {opened} from './opened.js';
-import type {ServeContext} from './serve.js';
-import type {HostPathsChoice, RuntimeChoice} from './up-options.js';
+import {kubernetesArchitecture} from '../../../api/architecture.js';
+import type {Labels} from '../../../api/object.js';
+import {openNode, type NodeSystem, type NodeOptions} from '../../../actors/node/start.js';
+import type {Runtime} from '../../../actors/node/runtime/runtime-port.js';
+import type {FetchSecret, NodeSecrets} from '../../../actors/node/runtime/secrets-port.js';
+import type {SimulatedNetwork} from '../../../agent/simulated/host.js';
+import {createProcessRuntime} from '../../../agent/process-runtime.js';
+import {createSecretCache} from '../../../agent/secret-cache.js';
+import type {UserRange} from '../../../agent/process/users/pod-users.js';
+import type {LifecycleEvent} from '../../../system/kernel/observer.js';
+import {readOrMakeKey} from '../../../system/files/key-file.js';
+import type {MetaOutcome} from '../../../system/store/store.js';
+import {observerOf} from '../process/process-parts.js';
+import {usualHomes} from '../../files/home.js';
+import {opened} from '../process/opened.js';
+import type {ServeContext} from '../process/serve.js';
+import type {HostPathsChoice, RuntimeChoice} from '../up-options.js';
 
 export type LocalNodeOptions = Pick<
 	NodeOptions,
@@ -78,7 +78,7 @@ export async function openRuntime(options: RuntimeOptions, {processParts, home, 
 	const {clock, random} = processParts;
 	const {choice, cache, secrets, hostPaths, users, processes, onNote, network} = options;
 	if (choice === 'simulated')
-		return (await import('../../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
+		return (await import('../../../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
 	return createProcessRuntime({
 		directory: home.runtime,
 		clock,

@@ -1,14 +1,14 @@
 // What a server shows of itself, whether it leads or not: its doors with their certificate, and the kubeconfig of its home.
 
-import type {Certificate} from '../../server/gateway.js';
-import type {CertificateRequest} from '../../server/certificates.js';
-import {keptInFile} from '../../server/file-kept.js';
-import {writeKubeconfig} from '../../server/kubeconfig.js';
-import {openVault, type Vault} from '../../server/vault.js';
-import type {Election, ServerInfo} from '../../system/leadership/election.js';
+import type {Certificate} from '../../../server/gateway.js';
+import type {CertificateRequest} from '../../../server/certificates.js';
+import {keptInFile} from '../../../server/file-kept.js';
+import {writeKubeconfig} from '../../../server/kubeconfig.js';
+import {openVault, type Vault} from '../../../server/vault.js';
+import type {Election, ServerInfo} from '../../../system/leadership/election.js';
 import {certificateNames} from './addresses.js';
 import {openOthers, type ApiDoor, type DoorParts, type OpenedDoors, type OtherDoors} from './doors.js';
-import type {Home} from '../files/home.js';
+import type {Home} from '../../files/home.js';
 
 export type ServerIdentity = {
 	readonly self: ServerInfo;

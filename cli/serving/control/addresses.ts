@@ -1,8 +1,8 @@
 // Where a server is found: what it tells agents and kubeconfigs, and the names its certificate must carry.
 
 import {networkInterfaces} from 'node:os';
-import {type HostPort, formatHostPort} from '../../api/host-port.js';
-import type {Advertised} from './up-options.js';
+import {type HostPort, formatHostPort} from '../../../api/host-port.js';
+import type {Advertised} from '../up-options.js';
 
 const wildcards = ['0.0.0.0', '::', ''];
 

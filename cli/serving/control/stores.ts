@@ -1,12 +1,12 @@
 // Which store a server keeps its objects in, and what decides who leads over it. Only what is asked for is loaded.
 
 import path from 'node:path';
-import type {Election} from '../../system/leadership/election.js';
-import {createMemoryStore} from '../../system/store/memory-store.js';
-import {createSoleElection} from '../../system/leadership/sole-election.js';
-import type {StoreDriver} from '../../system/store/store.js';
-import type {ServeContext} from './serve.js';
-import type {StoreChoice} from './up-options.js';
+import type {Election} from '../../../system/leadership/election.js';
+import {createMemoryStore} from '../../../system/store/memory-store.js';
+import {createSoleElection} from '../../../system/leadership/sole-election.js';
+import type {StoreDriver} from '../../../system/store/store.js';
+import type {ServeContext} from '../process/serve.js';
+import type {StoreChoice} from '../up-options.js';
 
 export type Stores = {
 	/** Whether other servers may have it too. */
@@ -22,11 +22,11 @@ export async function storesOf(store: StoreChoice, {home, processParts, log}: Se
 	const {clock, random, executor} = processParts;
 	if (store === 'memory') return sole(() => Promise.resolve(createMemoryStore(executor.defer)));
 	if (!isShared(store))
-		return sole(async () => (await import('../../system/store/level-store.js')).openLevelStore(path.join(home.data, 'control')));
+		return sole(async () => (await import('../../../system/store/level-store.js')).openLevelStore(path.join(home.data, 'control')));
 	const [{connectEtcd}, {createEtcdStore}, {createEtcdElection}] = await Promise.all([
-		import('../../system/store/etcd-client.js'),
-		import('../../system/store/etcd-store.js'),
-		import('../../system/leadership/etcd-election.js'),
+		import('../../../system/store/etcd-client.js'),
+		import('../../../system/store/etcd-store.js'),
+		import('../../../system/leadership/etcd-election.js'),
 	]);
 	return {
 		shared: true,

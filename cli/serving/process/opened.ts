@@ -1,6 +1,6 @@
 // Systems open and stop with callbacks, so that the virtual world runs them; a process waits for promises.
 
-import {AppError, type Outcome} from '../../api/errors.js';
+import {AppError, type Outcome} from '../../../api/errors.js';
 
 /** Rejects with an AppError for a failed outcome. */
 export function opened<Value>(open: (done: (outcome: Outcome<Value>) => void) => void): Promise<Value> {

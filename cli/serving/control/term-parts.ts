@@ -2,35 +2,35 @@
 //
 // It is opened whole and ends whole: `stop` in good order, `drop` at once, as when the term is lost.
 
-import {AppError} from '../../api/errors.js';
-import type {Pod} from '../../api/kinds/pod.js';
-import {address as addressOf, controlSystem, parseAddress, parseObjectKey, vaultStoreKey} from '../../api/keys.js';
-import {detectorPath, nodeKey, syncPath} from '../../actors/addresses.js';
-import {openControl, type ControlSystem, type ControlOptions} from '../../actors/control/start.js';
-import type {Servers} from '../../actors/protocol/sync-message.js';
-import type {FetchSecret} from '../../actors/node/runtime/secrets-port.js';
-import type {Access} from '../../server/access.js';
-import {authorityName} from '../../server/certificates.js';
-import type {Upstream} from '../../server/gateway.js';
-import {openSeals, type Seals} from '../../server/seal.js';
-import {startNodeSigns, type NodeSigns} from '../../server/node-signs.js';
-import {secretForNode} from '../../server/secrets.js';
-import {followExpiry, type TokenExpiry} from '../../server/token-expiry.js';
-import {openTokens, type Tokens} from '../../server/tokens.js';
-import {createTopics, retainedObjects, type Topics} from '../../server/topics.js';
-import {openVault, type Kept, type Vault} from '../../server/vault.js';
-import type {ActorSystem} from '../../system/kernel/actor-system.js';
-import type {Known} from '../../system/index/object-index.js';
-import type {LifecycleEvent} from '../../system/kernel/observer.js';
-import type {OutsideUrl} from '../../system/links/outside-url.js';
-import {routedLinks} from '../../system/links/routed-links.js';
-import type {StoreDriver} from '../../system/store/store.js';
+import {AppError} from '../../../api/errors.js';
+import type {Pod} from '../../../api/kinds/pod.js';
+import {address as addressOf, controlSystem, parseAddress, parseObjectKey, vaultStoreKey} from '../../../api/keys.js';
+import {detectorPath, nodeKey, syncPath} from '../../../actors/addresses.js';
+import {openControl, type ControlSystem, type ControlOptions} from '../../../actors/control/start.js';
+import type {Servers} from '../../../actors/protocol/sync-message.js';
+import type {FetchSecret} from '../../../actors/node/runtime/secrets-port.js';
+import type {Access} from '../../../server/access.js';
+import {authorityName} from '../../../server/certificates.js';
+import type {Upstream} from '../../../server/gateway.js';
+import {openSeals, type Seals} from '../../../server/seal.js';
+import {startNodeSigns, type NodeSigns} from '../../../server/node-signs.js';
+import {secretForNode} from '../../../server/secrets.js';
+import {followExpiry, type TokenExpiry} from '../../../server/token-expiry.js';
+import {openTokens, type Tokens} from '../../../server/tokens.js';
+import {createTopics, retainedObjects, type Topics} from '../../../server/topics.js';
+import {openVault, type Kept, type Vault} from '../../../server/vault.js';
+import type {ActorSystem} from '../../../system/kernel/actor-system.js';
+import type {Known} from '../../../system/index/object-index.js';
+import type {LifecycleEvent} from '../../../system/kernel/observer.js';
+import type {OutsideUrl} from '../../../system/links/outside-url.js';
+import {routedLinks} from '../../../system/links/routed-links.js';
+import type {StoreDriver} from '../../../system/store/store.js';
 import {controlPlaneOf} from './control-plane.js';
-import {observerOf} from './process-parts.js';
-import type {ServeContext} from './serve.js';
-import {programVersion} from '../files/version.js';
+import {observerOf} from '../process/process-parts.js';
+import type {ServeContext} from '../process/serve.js';
+import {programVersion} from '../../files/version.js';
 import {openOutsideBrokerPort, openOwnBrokerPort, type BrokerPort} from './broker-port.js';
-import {opened, stopped} from './opened.js';
+import {opened, stopped} from '../process/opened.js';
 
 export type TermPartsOptions = {
 	readonly context: ServeContext;

@@ -1,13 +1,13 @@
 // What all actor systems of one process share: time, chance, the executor, and links between those that live here.
 
-import type {Clock} from '../../system/time/clock.js';
-import {systemClock} from '../../system/time/clock.js';
-import type {Executor} from '../../system/kernel/executor.js';
-import type {Links} from '../../system/links/link.js';
-import {createMemoryNetwork} from '../../system/links/memory-link.js';
-import {createNactExecutor} from '../../system/kernel/nact-executor.js';
-import type {LifecycleEvent, SystemObserver} from '../../system/kernel/observer.js';
-import {systemRandom, type Random} from '../../system/time/random.js';
+import type {Clock} from '../../../system/time/clock.js';
+import {systemClock} from '../../../system/time/clock.js';
+import type {Executor} from '../../../system/kernel/executor.js';
+import type {Links} from '../../../system/links/link.js';
+import {createMemoryNetwork} from '../../../system/links/memory-link.js';
+import {createNactExecutor} from '../../../system/kernel/nact-executor.js';
+import type {LifecycleEvent, SystemObserver} from '../../../system/kernel/observer.js';
+import {systemRandom, type Random} from '../../../system/time/random.js';
 import type {Log} from './log.js';
 
 export type ProcessParts = {

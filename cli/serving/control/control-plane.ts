@@ -1,13 +1,13 @@
 // What the doors see of the control system and, through it, of every node: those of this process directly, others over the bus.
 
-import {failure, type Outcome} from '../../api/errors.js';
-import {address} from '../../api/keys.js';
-import {limits} from '../../api/limits.js';
-import type {ControlSystem} from '../../actors/control/start.js';
-import {runtimePath} from '../../actors/addresses.js';
-import type {ControlPlane, SystemTree, TreeNode} from '../../server/control-plane.js';
-import type {ActorSystem} from '../../system/kernel/actor-system.js';
-import type {Clock} from '../../system/time/clock.js';
+import {failure, type Outcome} from '../../../api/errors.js';
+import {address} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
+import type {ControlSystem} from '../../../actors/control/start.js';
+import {runtimePath} from '../../../actors/addresses.js';
+import type {ControlPlane, SystemTree, TreeNode} from '../../../server/control-plane.js';
+import type {ActorSystem} from '../../../system/kernel/actor-system.js';
+import type {Clock} from '../../../system/time/clock.js';
 
 export type ControlPlaneOptions = {
 	readonly control: ControlSystem;
