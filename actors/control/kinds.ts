@@ -32,6 +32,15 @@ const byPlural = new Map(controllers.map(each => [each.plural, each]));
 /** Index terms of an object, as its controller gives them. */
 export const termsOf = (plural: string, object: ApiObject): readonly Filing[] => byPlural.get(plural)?.terms?.(object) ?? [];
 
+type Watch = NonNullable<Controller['watches']>[string];
+
+const watchesByPlural = new Map(
+	kinds.map(({plural}): [string, readonly Watch[]] => [plural, controllers.flatMap(({watches}) => watches?.[plural] ?? [])]),
+);
+
+/** What tells which objects a change of an object of this kind concerns. */
+export const watchesOf = (plural: string): readonly Watch[] => watchesByPlural.get(plural) ?? [];
+
 /** Every behaviour of the control system, by the name that `spawn` effects use. */
 export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.fromEntries<AnyBehavior>([
 	[controlRoot.kind, controlRoot],

@@ -1,4 +1,4 @@
-// Which actors a committed change concerns: its own record, owners, dependents, selectors, the scheduler and its node.
+// Which actors a committed change concerns: its own record, owners, dependents, what watches it, the scheduler and its node.
 //
 // A wake carries nothing; that one too many is sent costs a look, that one is missed is made good by the resync.
 
@@ -16,20 +16,17 @@ import {
 } from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
-import type {ReplicaSet} from '../../api/kinds/replicaset.js';
-import type {ApiObject, Labels, OwnerReference} from '../../api/object.js';
-import {matches} from '../../api/selector.js';
+import type {ApiObject, OwnerReference} from '../../api/object.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import type {Wake} from '../../system/commit/durable-system.js';
 import type {Change, Known} from '../../system/index/object-index.js';
 import {detectorAddress, namespaceKey, dispatcherOfNode} from '../addresses.js';
 import {isConfigKey, configKeysOf, configTerm} from '../config-references.js';
 import type {NodeDeparted} from './nodes/detector.js';
+import {watchesOf} from './kinds.js';
 import {isDeleting} from './objects/garbage.js';
-import {controllerOf} from './objects/owners.js';
 import {isReady, isTerminal} from './pods/pod-lifecycle.js';
 import {onNode} from './pods/pod-terms.js';
-import {selectsAnything, selectsTerm} from './workloads/replicaset.js';
 import {schedulerPath, type SchedulerMessage} from './scheduling/scheduler.js';
 import {isNodeReady} from './scheduling/node-info.js';
 import {expelling} from './pods/taint-eviction.js';
@@ -49,7 +46,8 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 	if (after === undefined && known.get(namespaceKey(namespace))?.metadata.deletionTimestamp !== undefined) {
 		wakes.push(wakeOf(objectAddress(namespaceKey(namespace))));
 	}
-	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined, known));
+	for (const watch of watchesOf(plural)) for (const object of watch({before, after}, known)) wakes.push(...recordWake(object));
+	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined));
 	if (isConfigKey(change.key)) wakes.push(...ofConfig(change.key, known));
 	if (plural === 'nodes') wakes.push(...ofNode(before as NodeObject | undefined, after as NodeObject | undefined, known));
 	if (plural === 'clusterconfigs') wakes.push(scheduler);
@@ -127,9 +125,7 @@ function* recordWake({apiVersion, kind, metadata}: ApiObject): Iterable<Wake> {
 	if (definition !== undefined) yield wakeOf(objectAddress(objectKey(definition.plural, metadata.namespace, metadata.name)));
 }
 
-function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined, known: Known): Iterable<Wake> {
-	const isOwned = after !== undefined && controllerOf(after) !== undefined;
-	if (!isOwned || before?.metadata.labels !== after?.metadata.labels) yield* selectors(before, after, known);
+function* ofPod(key: string, before: Pod | undefined, after: Pod | undefined): Iterable<Wake> {
 	const news = newsForScheduler(before, after);
 	if (news !== undefined) yield toScheduler(news);
 	for (const node of new Set([before?.spec?.nodeName, after?.spec?.nodeName])) {
@@ -154,24 +150,6 @@ function* ofConfig(key: ObjectKey, known: Known): Iterable<Wake> {
 	for (const pod of known.byTerm('pods', configTerm(key))) nodes.add((pod as Pod).spec?.nodeName ?? '');
 	for (const node of nodes) yield dirty(node, key);
 }
-
-/** Sets that select the pod as it is or as it was. */
-function* selectors(before: Pod | undefined, after: Pod | undefined, known: Known): Iterable<Wake> {
-	const namespace = (after ?? before)?.metadata.namespace ?? '';
-	const labels = [before?.metadata.labels, after?.metadata.labels];
-	const terms = new Set([selectsAnything, ...labels.flatMap(each => pairsOf(each))]);
-	for (const term of terms) {
-		for (const object of known.byTerm('replicasets', selectsTerm(namespace, term))) {
-			const set = object as ReplicaSet;
-			const {selector} = set.spec ?? {};
-			if (selector !== undefined && labels.some(each => matches(selector, each))) {
-				yield wakeOf(objectAddress(objectKey('replicasets', namespace, set.metadata.name)));
-			}
-		}
-	}
-}
-
-const pairsOf = (labels: Labels | undefined): string[] => Object.entries(labels ?? {}).map(([label, value]) => `${label}=${value}`);
 
 /** Pods to bind, or a node with free resources, or with other pods to be near to or away from, where there were none. */
 function newsForScheduler(before: Pod | undefined, after: Pod | undefined): SchedulerMessage | undefined {

@@ -13,6 +13,9 @@ export type Reconciliation<Status> = {
 	readonly wakeAtMs?: number;
 };
 
+/** An object of another kind before and after a change: undefined where it was not there, or is not any more. */
+export type Watched = {readonly before: ApiObject | undefined; readonly after: ApiObject | undefined};
+
 /** What a message of the kind's own makes of the object. */
 export type Handled<Obj> =
 	{readonly ok: true; readonly object: Obj; readonly effects?: readonly Effect[]} | {readonly ok: false; readonly error: Failure};
@@ -21,6 +24,8 @@ export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = 
 	readonly plural: string;
 	/** Terms under which the index files the object, and amounts that it adds up, for look-ups of this and other kinds. */
 	readonly terms?: (object: Obj) => readonly Filing[];
+	/** By the plural of other kinds: the objects of this kind that a change of such an object concerns, owners and owned aside. They are woken. */
+	readonly watches?: {readonly [plural: string]: (change: Watched, known: Known) => Iterable<ApiObject>};
 	/** Compares what is with what should be. Pure; anything it asks for twice it would find in `context.pending`. */
 	readonly reconcile: (object: Obj, context: Context) => Reconciliation<Obj['status']>;
 	/** Messages beyond those every object understands. The outcome is committed, then answered. */

@@ -9,7 +9,7 @@ import type {ReplicaSet, ReplicaSetStatus} from '../../../api/kinds/replicaset.j
 import {limits} from '../../../api/limits.js';
 import {objectKey} from '../../../api/keys.js';
 import {generateName} from '../../../api/names.js';
-import type {Draft, JsonObject, OwnerReference} from '../../../api/object.js';
+import type {Draft, JsonObject, Labels, OwnerReference} from '../../../api/object.js';
 import {matches} from '../../../api/selector.js';
 import type {Context, Effect, Pending} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
@@ -21,17 +21,34 @@ import {isActive, isReady} from '../pods/pod-lifecycle.js';
 import {censusTerm, ownedTerm, strayTerm, type Standing} from '../pods/pod-terms.js';
 
 /** The index term under which a pod finds the sets that may want it. */
-export const selectsTerm = (namespace: string, label: string): string => `selects=${namespace}/${label}`;
-export const selectsAnything = '*';
+const selectsTerm = (namespace: string, label: string): string => `selects=${namespace}/${label}`;
+const selectsAnything = '*';
 
 export const replicaSetController = controller<ReplicaSet>({
 	plural: 'replicasets',
 	terms: set => {
-		const pairs = Object.entries(set.spec?.selector.matchLabels ?? {}).map(([label, value]) => `${label}=${value}`);
-		return [selectsTerm(set.metadata.namespace ?? '', pairs[0] ?? selectsAnything)];
+		const [pair = selectsAnything] = pairsOf(set.spec?.selector.matchLabels);
+		return [selectsTerm(set.metadata.namespace ?? '', pair)];
 	},
+	watches: {pods: ({before, after}, known) => selecting(before as Pod | undefined, after as Pod | undefined, known)},
 	reconcile,
 });
+
+/** Sets that select the pod as it is or as it was. One that has a controller is no news for others while its labels stay. */
+function* selecting(before: Pod | undefined, after: Pod | undefined, known: Known): Iterable<ReplicaSet> {
+	const isOwned = after !== undefined && controllerOf(after) !== undefined;
+	if (isOwned && before?.metadata.labels === after.metadata.labels) return;
+	const namespace = (after ?? before)?.metadata.namespace ?? '';
+	const labels = [before?.metadata.labels, after?.metadata.labels];
+	for (const term of new Set([selectsAnything, ...labels.flatMap(pairsOf)])) {
+		for (const set of known.byTerm('replicasets', selectsTerm(namespace, term)) as Iterable<ReplicaSet>) {
+			const {selector} = set.spec ?? {};
+			if (selector !== undefined && labels.some(each => matches(selector, each))) yield set;
+		}
+	}
+}
+
+const pairsOf = (labels: Labels | undefined): string[] => Object.entries(labels ?? {}).map(([label, value]) => `${label}=${value}`);
 
 function reconcile(set: ReplicaSet, context: Context): Reconciliation<ReplicaSetStatus> {
 	const {spec} = set;
