@@ -8,7 +8,7 @@ export type BenchOptions = {
 	readonly rounds: number | undefined;
 	/** How long an idle cluster is looked at. */
 	readonly idleSeconds: number;
-	/** Of `scale`. */
+	/** Of `scale` and `scheduling`. */
 	readonly pods: number;
 	readonly nodes: number;
 	/** Given to node when it runs a cluster, such as `--cpu-prof`. */

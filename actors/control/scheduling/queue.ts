@@ -13,8 +13,7 @@ export function waitingPods({known, pending}: Pick<Context, 'known' | 'pending'>
 		const pod = object as Pod;
 		if (!pending.has(bindId(pod))) pods.push(pod);
 	}
-	// Mostly they are in order already: the index gives them as they came.
-	return pods.every((pod, i) => i === 0 || compare(pods[i - 1] ?? pod, pod) <= 0) ? pods : pods.sort(compare);
+	return pods.sort(compare);
 }
 
 function compare(a: Pod, b: Pod): number {
