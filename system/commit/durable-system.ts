@@ -2,23 +2,18 @@
 //
 // The order at start is a promise: the new epoch is written first, then everything is loaded, and only then does the tree begin.
 
-import type {Failure, Outcome} from '../../api/errors.js';
+import type {Outcome} from '../../api/errors.js';
 import {parseStoreKey, storePrefix, type Address, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import type {ApiObject, Draft} from '../../api/object.js';
 import type {ActorSystemOptions, Origin} from '../kernel/actor-options.js';
 import {ActorSystem} from '../kernel/actor-system.js';
-import type {AnyBehavior, Message} from '../kernel/behavior.js';
-import type {Random} from '../time/random.js';
-import type {Cancel, Clock} from '../time/clock.js';
+import type {Message} from '../kernel/behavior.js';
+import type {Cancel} from '../time/clock.js';
+import type {Schemas} from './epoch.js';
 import {EventLog, type ObjectEvent} from './event-log.js';
-import type {Executor} from '../kernel/executor.js';
 import {Journal} from './journal.js';
-import type {Envelope} from '../kernel/mailbox.js';
 import {createMandate} from '../leadership/mandate.js';
 import {ObjectIndex, type Change, type Known, type TermsOf} from '../index/object-index.js';
-import type {SystemObserver} from '../kernel/observer.js';
-import type {Perform} from '../kernel/performs.js';
 import {startPipeline, type Pipeline} from './pipeline.js';
 import type {Meta, Snapshot, StoreDriver} from '../store/store.js';
 import type {WatchRing} from '../index/watch-ring.js';
@@ -26,39 +21,26 @@ import type {WatchRing} from '../index/watch-ring.js';
 export type Wake = {readonly to: Address; readonly message: Message};
 
 /** What a kind of system is made of: its behaviours and what its objects mean to them. */
-export type SystemDesign = {
-	readonly behaviors: {readonly [name: string]: AnyBehavior};
-	readonly root: string;
-	readonly termsOf: TermsOf;
-	/** Whom a committed change concerns. */
-	readonly wakesOf: (change: Change, known: Known) => Iterable<Wake>;
-	readonly schemaVersionOf: (plural: string) => number | undefined;
-	readonly upgrade: (plural: string, fromVersion: number, object: ApiObject) => ApiObject;
-	readonly collectionOf?: (draft: Draft) => Address;
-	readonly recordOf?: (key: ObjectKey) => Address;
-	/** Whether changes are kept for watchers. */
-	readonly watched: boolean;
-	/** Whether every record is woken now and then, behind every wake. */
-	readonly resync: boolean;
-};
+export type SystemDesign = Pick<ActorSystemOptions, 'behaviors' | 'collectionOf' | 'recordOf'> &
+	Schemas & {
+		readonly root: string;
+		readonly termsOf: TermsOf;
+		/** The actors that a committed change concerns. */
+		readonly wakesOf: (change: Change, known: Known) => Iterable<Wake>;
+		/** Whether changes are kept for watchers. */
+		readonly watched: boolean;
+		/** Whether every record is woken now and then, behind every wake. */
+		readonly resync: boolean;
+	};
 
-export type DurableSystemOptions = {
-	readonly name: string;
+/** `mayAct` is asked before each commit as well. */
+export type DurableSystemOptions = Omit<ActorSystemOptions, 'behaviors' | 'collectionOf' | 'recordOf' | 'persistent'> & {
 	readonly design: SystemDesign;
-	/** The root's input, once the term is known. */
+	/** The root's input, once the epoch is known. */
 	readonly inputOf: (meta: Meta) => unknown;
 	readonly driver: StoreDriver;
-	readonly executor: Executor;
-	readonly clock: Clock;
-	readonly random: Random;
-	readonly perform?: Perform;
-	readonly remote?: (system: string, to: Address, envelope: Envelope) => void;
-	readonly observer?: SystemObserver;
-	readonly onEscalation?: (error: Failure) => void;
 	/** The term is over; called once. Its owner then kills the system. */
 	readonly onFenced: (message: string) => void;
-	/** Whether this system may still commit, answer and order; asked before each of them. Always, where no other server can lead. */
-	readonly mayAct?: () => boolean;
 	/** Called in order of version once a batch is durable. */
 	readonly onChange?: (change: Change) => void;
 	readonly onEvent?: (key: ObjectKey, event: ObjectEvent) => void;
@@ -116,7 +98,8 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 		});
 		for (const [key, body] of eventRecords) events.load(key, body);
 		const system = new ActorSystem({
-			...systemOptions(options),
+			...options,
+			...design,
 			mayAct: mandate.holds,
 			persistent: {
 				known: index,
@@ -185,23 +168,6 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 }
 
 const always = (): boolean => true;
-
-function systemOptions(options: DurableSystemOptions): ActorSystemOptions {
-	const {name, executor, clock, random, design, perform, remote, observer, onEscalation} = options;
-	return {
-		name,
-		executor,
-		clock,
-		random,
-		behaviors: design.behaviors,
-		...(design.collectionOf === undefined ? {} : {collectionOf: design.collectionOf}),
-		...(design.recordOf === undefined ? {} : {recordOf: design.recordOf}),
-		...(perform === undefined ? {} : {perform}),
-		...(remote === undefined ? {} : {remote}),
-		...(observer === undefined ? {} : {observer}),
-		...(onEscalation === undefined ? {} : {onEscalation}),
-	};
-}
 
 /**
  * Wakes every record once in each period, in slices, so that a large cluster is never woken at once. The length of a slice is random

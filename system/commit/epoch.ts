@@ -1,14 +1,13 @@
-// The beginning of an epoch, as each start of a system over its store is one: the new number is written before anything is
-// read, so that an older leader can change nothing behind our back; then everything is loaded. A record that cannot be read stops the start and is named.
+// The beginning of an epoch, as each start of a system over its store is one: the new number is written before anything is read, so that
+// an older leader can change nothing behind our back; then everything is loaded. A record that cannot be read stops the start and is named.
 
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
-import {parseObjectKey, parseStoreKey, storePrefix, type ObjectKey} from '../../api/keys.js';
+import {parseObjectKey, parseStoreKey, storePrefix} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Random} from '../time/random.js';
 import type {Clock} from '../time/clock.js';
 import {noMeta, restoringLineage} from '../store/meta.js';
 import type {ObjectIndex} from '../index/object-index.js';
-import {once} from './once.js';
 import {parseRecord} from '../store/record.js';
 import type {Meta, StoreDriver, StoreFailure, StoredRecord} from '../store/store.js';
 
@@ -84,19 +83,13 @@ function loadOne({index, onRecord, ...schemas}: EpochOptions, meta: Meta, {key, 
 	if (record.schemaVersion > today)
 		return `it was written by a newer version (schema ${record.schemaVersion}, this one reads up to ${today})`;
 	try {
-		if (record.schemaVersion === today) index.load(parsed.key, record.object, () => record.json);
-		else loadUpgraded(index, parsed.key, schemas.upgrade(plural, record.schemaVersion, record.object));
+		const isOld = record.schemaVersion < today;
+		const object = isOld ? schemas.upgrade(plural, record.schemaVersion, record.object) : record.object;
+		const json = isOld ? JSON.stringify(object) : record.json;
+		index.load(parsed.key, object, () => json);
 		return undefined;
 	} catch (error) {
 		// Whatever is in a record, it stops the start with its name and not with a stack.
 		return `it does not fit: ${error instanceof Error ? error.message : String(error)}`;
 	}
-}
-
-function loadUpgraded(index: ObjectIndex, key: ObjectKey, object: ApiObject): void {
-	index.load(
-		key,
-		object,
-		once(() => JSON.stringify(object)),
-	);
 }

@@ -1,18 +1,10 @@
 // Why each object is as it is: the last commits of every object with what set them going. In memory only.
 
-import type {Address, ObjectKey} from '../../api/keys.js';
+import type {ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
+import type {Origin} from '../kernel/actor-options.js';
 
-export type JournalEntry = {
-	readonly version: number;
-	readonly atMs: number;
-	/** The message type that led to the commit. */
-	readonly type: string;
-	/** The address it came from. */
-	readonly from: Address;
-	/** What set it going, worded where the chain began. */
-	readonly cause: string;
-};
+export type JournalEntry = Origin & {readonly version: number; readonly atMs: number};
 
 export class Journal {
 	readonly #entries = new Map<ObjectKey, JournalEntry[]>();

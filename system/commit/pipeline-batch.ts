@@ -1,25 +1,14 @@
 // Which of the waiting writes make the next batch: in their order, at most one per key, within the limits of one transaction.
-// Versions are given here, one step per write, deletions included.
+// Versions are given here, one per write, deletions included.
 
 import {Buffer} from 'node:buffer';
 import {failure, type Failure, type Outcome} from '../../api/errors.js';
 import {parseObjectKey, storeKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
-import {bytesPerUnit, fitsUnits} from './json-size.js';
-import type {Change} from '../index/object-index.js';
-import {once} from './once.js';
+import type {Submission} from '../kernel/actor-options.js';
 import {formatRecord} from '../store/record.js';
 import type {Write} from '../store/store.js';
-
-export type Submission = {
-	/** Index key, e.g. `pods/default/web`. */
-	readonly key: ObjectKey;
-	/** The candidate; its resourceVersion is replaced by the one it gets. Undefined removes. */
-	readonly object: ApiObject | undefined;
-	/** Called once. */
-	readonly done: (outcome: {readonly ok: true; readonly change: Change} | {readonly ok: false; readonly error: Failure}) => void;
-};
 
 export type ObjectWrite = {readonly type: 'object'; readonly storeKey: string; readonly submission: Submission};
 
@@ -35,7 +24,7 @@ export type RawWrite = {
 export type Waiting = ObjectWrite | RawWrite;
 
 /** One write with its version. */
-export type Step = {
+export type VersionedWrite = {
 	readonly waiting: Waiting;
 	readonly version: number;
 	readonly write: Write;
@@ -47,13 +36,13 @@ export type Step = {
 export type Refused = {readonly waiting: Waiting; readonly error: Failure};
 
 export type Assembled = {
-	readonly steps: readonly Step[];
+	readonly writes: readonly VersionedWrite[];
 	readonly refused: readonly Refused[];
 	/** How many of the waiting are in one of the two lists. */
 	readonly taken: number;
 };
 
-export type Surroundings = {
+export type BatchContext = {
 	/** The last version given out; the first write gets the next. */
 	readonly lastVersion: number;
 	readonly schemaVersionOf: (plural: string) => number | undefined;
@@ -61,29 +50,29 @@ export type Surroundings = {
 	readonly exists: (key: ObjectKey) => boolean;
 };
 
-export function assemble(queue: readonly Waiting[], around: Surroundings): Assembled {
-	const steps: Step[] = [];
+export function assemble(queue: readonly Waiting[], around: BatchContext): Assembled {
+	const writes: VersionedWrite[] = [];
 	const refused: Refused[] = [];
 	const keys = new Set<string>();
 	let bytes = 0;
 	for (const waiting of queue) {
 		// No write overtakes another: a second write of one key, or one that does not fit, begins the next batch.
-		if (steps.length === limits.batchOperations || keys.has(waiting.storeKey)) break;
-		const step = stepOf(waiting, around.lastVersion + steps.length + 1, around.schemaVersionOf);
-		const size = atMostBytes(step);
+		if (writes.length === limits.batchOperations || keys.has(waiting.storeKey)) break;
+		const write = versioned(waiting, around.lastVersion + writes.length + 1, around.schemaVersionOf);
+		const size = atMostBytes(write);
 		const error = refusal(waiting, size, around);
 		if (error === undefined && bytes + size > limits.batchBytes) break;
 		if (error !== undefined) refused.push({waiting, error});
 		else {
 			bytes += size;
 			keys.add(waiting.storeKey);
-			steps.push(step);
+			writes.push(write);
 		}
 	}
-	return {steps, refused, taken: steps.length + refused.length};
+	return {writes, refused, taken: writes.length + refused.length};
 }
 
-function refusal(waiting: Waiting, bytes: number, {exists}: Surroundings): Failure | undefined {
+function refusal(waiting: Waiting, bytes: number, {exists}: BatchContext): Failure | undefined {
 	if (bytes > limits.objectBytes) {
 		const message = `"${waiting.storeKey}" would have ${bytes} bytes; one record may have up to ${limits.objectBytes}`;
 		return failure('ERR_TOO_LARGE', {message});
@@ -95,7 +84,7 @@ function refusal(waiting: Waiting, bytes: number, {exists}: Surroundings): Failu
 	return undefined;
 }
 
-function stepOf(waiting: Waiting, version: number, schemaVersionOf: (plural: string) => number | undefined): Step {
+function versioned(waiting: Waiting, version: number, schemaVersionOf: (plural: string) => number | undefined): VersionedWrite {
 	if (waiting.type === 'raw') {
 		const body = waiting.body === undefined ? undefined : once(waiting.body);
 		return {waiting, version, write: {key: waiting.storeKey, body}, object: undefined, json: body ?? nothing};
@@ -125,7 +114,37 @@ function inOnePiece(text: string): string {
 const smallBytes = Math.floor(limits.batchBytes / limits.batchOperations);
 
 /** Exact for what is large; a small object is not serialised for it, and counts as the most that it can have. */
-const atMostBytes = ({object, json}: Step): number =>
+const atMostBytes = ({object, json}: VersionedWrite): number =>
 	object !== undefined && fitsUnits(object, smallBytes / bytesPerUnit) ? smallBytes : Buffer.byteLength(json());
 
 export const objectWrite = (submission: Submission): ObjectWrite => ({type: 'object', storeKey: storeKey(submission.key), submission});
+
+/** A value that is made when it is first asked for, and then kept. */
+function once<Value>(make: () => Value): () => Value {
+	let made: {readonly value: Value} | undefined;
+	return () => (made ??= {value: make()}).value;
+}
+
+// ---- a cheap look at how long JSON would be, so that small objects need not be serialised to know that they are small ------------------
+
+/** Whether the JSON of a value has at most so many UTF-16 units, escapes not counted. Stops looking as soon as it has more. */
+const fitsUnits = (value: unknown, units: number): boolean => unitsLeft(value, units) >= 0;
+
+/** UTF-8 and escapes together make at most so many bytes of one unit: a control character becomes \u0000. */
+const bytesPerUnit = 6;
+
+const longestNumber = 25;
+
+function unitsLeft(value: unknown, units: number): number {
+	if (typeof value === 'string') return units - value.length - 2;
+	if (typeof value !== 'object' || value === null) return units - longestNumber;
+	let left = units - 2;
+	if (Array.isArray(value)) {
+		for (const item of value as readonly unknown[]) if ((left = unitsLeft(item, left - 1)) < 0) return left;
+		return left;
+	}
+	// A list of entries would be garbage of the size of the object, for every write.
+	const members = value as {readonly [key: string]: unknown};
+	for (const key in members) if ((left = unitsLeft(members[key], left - key.length - 4)) < 0) return left;
+	return left;
+}

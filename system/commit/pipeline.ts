@@ -5,8 +5,9 @@
 
 import {failure, type Failure, type Outcome} from '../../api/errors.js';
 import {address, controlSystem, parseObjectKey, type ObjectKey} from '../../api/keys.js';
+import type {Submission} from '../kernel/actor-options.js';
 import type {Change} from '../index/object-index.js';
-import {assemble, objectWrite, type RawWrite, type Step, type Submission, type Waiting} from './pipeline-batch.js';
+import {assemble, objectWrite, type RawWrite, type VersionedWrite, type Waiting} from './pipeline-batch.js';
 import {commitSettled, type Settled} from './settled-commit.js';
 import type {Meta} from '../store/store.js';
 import {beginEpoch, type EpochOptions} from './epoch.js';
@@ -56,7 +57,7 @@ type State = {
 	/** The last version given to a write. */
 	lastVersion: number;
 	queue: Waiting[];
-	inFlight: readonly Step[];
+	inFlight: readonly VersionedWrite[];
 	flushScheduled: boolean;
 	/** The newest unanswered submission of a key: whether its object will exist. */
 	readonly newest: Map<ObjectKey, Submission>;
@@ -138,16 +139,16 @@ function scheduleFlush(state: State): void {
 function flush(state: State): void {
 	const {options, meta, lastVersion} = state;
 	if (!mayAct(state)) return finish(state, endTerm(state));
-	const {steps, refused, taken} = assemble(state.queue, {
+	const {writes, refused, taken} = assemble(state.queue, {
 		lastVersion,
 		schemaVersionOf: options.schemaVersionOf,
 		exists: key => options.index.get(key) !== undefined,
 	});
 	for (const waiting of state.queue.splice(0, taken)) if (waiting.type === 'raw') state.replaceable.delete(waiting.storeKey);
-	state.inFlight = steps;
-	if (steps.length > 0) {
-		const next = {...meta, version: lastVersion + steps.length};
-		const batch = {writes: steps.map(({write}) => write), expected: meta, next};
+	state.inFlight = writes;
+	if (writes.length > 0) {
+		const next = {...meta, version: lastVersion + writes.length};
+		const batch = {writes: writes.map(({write}) => write), expected: meta, next};
 		commitSettled(options.driver, options.clock, batch, settled => settle(state, next, settled));
 	}
 	for (const {waiting, error} of refused) answerFailed(state, waiting, error);
@@ -155,29 +156,29 @@ function flush(state: State): void {
 }
 
 function settle(state: State, next: Meta, settled: Settled): void {
-	const steps = state.inFlight;
+	const writes = state.inFlight;
 	state.inFlight = [];
 	switch (settled.type) {
 		case 'committed':
 			if (!mayAct(state)) {
 				// It is in the store, and the next leader will find it; this one tells no actor.
 				endTerm(state);
-				for (const {waiting} of steps) answerFailed(state, waiting, unknownOutcome);
+				for (const {waiting} of writes) answerFailed(state, waiting, unknownOutcome);
 				break;
 			}
 			state.meta = next;
 			state.lastVersion = next.version;
-			applyAll(state, steps);
+			applyAll(state, writes);
 			break;
 		case 'failed':
 			state.meta = settled.meta ?? state.meta;
 			state.lastVersion = state.meta.version;
-			for (const {waiting} of steps) answerFailed(state, waiting, storeFailure(settled.message));
+			for (const {waiting} of writes) answerFailed(state, waiting, storeFailure(settled.message));
 			break;
 		case 'ended':
 			state.ended = storeFailure(settled.message);
 			state.options.onFenced(settled.message);
-			for (const {waiting} of steps) answerFailed(state, waiting, settled.applied === 'no' ? state.ended : unknownOutcome);
+			for (const {waiting} of writes) answerFailed(state, waiting, settled.applied === 'no' ? state.ended : unknownOutcome);
 			break;
 	}
 	if (state.queue.length > 0 || state.ended !== undefined) scheduleFlush(state);
@@ -192,18 +193,18 @@ function endTerm(state: State): Failure {
 }
 
 /** One synchronous pass: an actor that is told of a change finds all changes before it everywhere. */
-function applyAll(state: State, steps: readonly Step[]): void {
-	const changes = steps.map(step => applyOne(state, step));
+function applyAll(state: State, writes: readonly VersionedWrite[]): void {
+	const changes = writes.map(write => applyOne(state, write));
 	const ofObjects = changes.filter(change => change !== undefined);
 	if (ofObjects.length > 0) state.options.onApplied(ofObjects);
-	for (const [at, {waiting, version}] of steps.entries()) {
+	for (const [at, {waiting, version}] of writes.entries()) {
 		const change = changes[at];
 		if (waiting.type === 'raw') for (const done of waiting.dones) done({ok: true, value: version});
 		else if (change !== undefined) answerDone(state, waiting.submission, change);
 	}
 }
 
-function applyOne({options: {index}, ring}: State, {waiting, version, object, json}: Step): Change | undefined {
+function applyOne({options: {index}, ring}: State, {waiting, version, object, json}: VersionedWrite): Change | undefined {
 	if (waiting.type === 'raw') {
 		index.advance(version);
 		ring.advance(version);

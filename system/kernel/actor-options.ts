@@ -13,19 +13,31 @@ import type {SystemObserver} from './observer.js';
 import type {Perform} from './performs.js';
 
 /** What set a commit going; for the wakes it leads to and the journal. */
-export type Origin = {readonly cause: string; readonly from: Address; readonly type: string};
+export type Origin = {
+	/** What set the whole going, worded where the chain began. */
+	readonly cause: string;
+	/** The address that the message came from. */
+	readonly from: Address;
+	/** The type of the message that led to the commit. */
+	readonly type: string;
+};
 
 export type CommitOutcome = {readonly ok: true; readonly change: Change} | {readonly ok: false; readonly error: Failure};
+
+/** One write of an object that is asked for. */
+export type Submission = {
+	/** Index key, e.g. `pods/default/web`. */
+	readonly key: ObjectKey;
+	/** The candidate; its resourceVersion is replaced by the one it gets. Undefined removes. */
+	readonly object: ApiObject | undefined;
+	/** Called once. */
+	readonly done: (outcome: CommitOutcome) => void;
+};
 
 /** Where a system keeps its objects; a system without one has no persistent actors. */
 export type Persistent = {
 	readonly known: Known;
-	readonly submit: (submission: {
-		readonly key: ObjectKey;
-		readonly object: ApiObject | undefined;
-		readonly origin: Origin;
-		readonly done: (outcome: CommitOutcome) => void;
-	}) => void;
+	readonly submit: (submission: Submission & {readonly origin: Origin}) => void;
 	readonly recordEvent: (key: ObjectKey, event: Extract<Effect, {type: 'event'}>) => void;
 };
 
