@@ -18,20 +18,20 @@
 
 import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
-import {failed, succeeded, type Outcome} from '../api/errors.js';
+import {failed, succeeded} from '../api/errors.js';
 import {limits} from '../api/limits.js';
-import type {ContainerSpec, ExitListener, Runtime, RuntimeCommand} from '../actors/node/runtime/runtime-port.js';
+import type {ContainerSpec, ExitListener, RunningContainer, Runtime, RuntimeCommand} from '../actors/node/runtime/runtime-port.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {Clock} from '../system/time/clock.js';
 import {defaultSubnet} from './process/sandboxes/addresses.js';
 import {attemptFolder, stdinEndFile} from './process/attempts/attempts.js';
-import {noGroups, openContainerGroups} from './process/cgroups/container-groups.js';
+import {noGroups, openContainerGroups, type ContainerGroups} from './process/cgroups/container-groups.js';
 import {createContainers} from './process/containers/containers.js';
 import {createExec} from './process/exec/exec.js';
 import {explained} from './process/os/explained.js';
 import {placesOf} from './process/mounts/hidden.js';
 import {homesFolder, openHomes} from './process/sandboxes/homes.js';
-import {hostOf, infoOf} from './process/host/host.js';
+import {hostOf, infoOf, type Host} from './process/host/host.js';
 import type {HostPaths} from './process/volumes/host-paths.js';
 import {createLeases} from './process/leases/leases.js';
 import {createLogReader} from './process/logs/log-reader.js';
@@ -46,7 +46,7 @@ import {createInput} from './process/containers/stdin.js';
 import {startNotes} from './process/host/start-notes.js';
 import {createStock} from './process/attempts/stock.js';
 import {createVolumes} from './process/volumes/volumes.js';
-import {handle, type Handlers} from './handlers.js';
+import {handle, type Done, type Handlers} from './handlers.js';
 import {noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 
@@ -86,143 +86,11 @@ export type ProcessRuntimeOptions = {
 
 /** Throws errno exceptions when the directory cannot be used or there is no /proc, and a RangeError for a wrong subnet. */
 export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
-	const {clock, hostIP = '127.0.0.1', onWarning = () => undefined, secrets = noSecrets} = options;
-	const directory = path.resolve(options.directory);
-	const stock = createStock(path.join(directory, '.stock'), options.stockFolders ?? limits.stockFolders, clock, onWarning);
-	const realDirectory = realpathSync(directory);
-	const host = hostOf({
-		path: options.path,
-		dropper: options.dropper,
-		namespaces: options.namespaces,
-		folder: path.join(realDirectory, '.stock'),
-		onWarning,
-	});
-	const range = host.agent.uid === 0 ? (options.users ?? defaultUserRange(realDirectory)) : undefined;
-	const users = range === undefined ? undefined : openPodUsers(directory, range, onWarning);
-	const sandboxes = openSandboxes(directory, options.subnet ?? defaultSubnet, stock, onWarning, users);
 	let listener: ExitListener = () => undefined;
-	const tell: ExitListener = (container, exit) => listener(container, exit);
-	const processes = options.processes ?? limits.containerProcesses;
-	// A shim that runs as its container's user cannot join.
-	const mayJoin = host.agent.uid !== 0 || host.dropper !== undefined;
-	const groups =
-		options.controlGroups === null || !mayJoin ? noGroups : openContainerGroups(directory, clock, onWarning, undefined, processes);
-	for (const note of startNotes(options, range, groups.enforces('pids'))) options.onNote?.(note);
-	const growth = createLogWatch(clock, options.logFileBytes ?? limits.logFileBytes, onWarning);
-	const containers = createContainers({sandboxes, stock, groups, logs: growth, bootId: host.bootId, clock, tell, onWarning});
-	groups.sweep((id, attempt) => existsSync(attemptFolder(path.join(sandboxes.folderOf(id.uid), id.container), attempt)));
-	const memory = host.mountTools === undefined || host.agent.uid !== 0 ? undefined : openMemory(realDirectory);
-	const {allowed = [], never = []} = options.hostPaths ?? {};
-	const hostPaths: HostPaths = {allowed, never: [...never, directory]};
-	const isRoot = host.agent.uid === 0;
-	const podHomes = options.homes ?? homesFolder(realDirectory, isRoot);
-	/** Root's pods are other users, to whom these folders are closed. */
-	const hidden = (): readonly string[] => (isRoot || host.mountTools === undefined ? [] : placesOf([...hostPaths.never, podHomes]));
-	const volumes = createVolumes({
-		folderOf: sandboxes.folderOf,
-		find: sandboxes.find,
-		memory,
-		secrets,
-		hostPaths,
-		isRoot,
-	});
-	const input = createInput();
-	const {folderOf} = sandboxes;
-	const kill = (uid: string): void => {
-		for (const container of foldersIn(folderOf(uid))) containers.stop({uid, container}, 0, () => undefined);
-	};
-	const leases = createLeases({folderOf, kill, bootId: host.bootId, clock, onWarning});
-	const homes = openHomes({
-		folder: podHomes,
-		isRoot,
-		isThere: uid => sandboxes.find(uid) !== undefined,
-		onWarning,
-	});
-	const removals = createRemovals(sandboxes, containers, [homes, volumes], leases);
-	const logs = createLogReader(containers, clock);
-	const exec = createExec({containers, groups, stock, host, clock});
-
-	/** Runs with the pod of a command; otherwise answers why there is none to be used. */
-	function withPod<Value>(uid: string, done: (outcome: Outcome<Value>) => void, run: (pod: SandboxRecord) => void): void {
-		const pod = sandboxes.find(uid);
-		if (removals.isRemoving(uid)) done(failed('ERR_RUNTIME', {message: `the sandbox "${uid}" is being removed`}));
-		else if (pod === undefined) done(noSandbox(uid));
-		else run(pod);
-	}
-
-	/** What any start of the container is given now. */
-	function startOf(spec: ContainerSpec): Omit<Start, 'deadline' | 'own'> {
-		const {id, memoryLimitBytes} = spec;
-		const {uid, container} = id;
-		const places = hidden();
-		return {
-			startedAtMs: Math.trunc(clock.nowMs()),
-			cgroups: groups.doors(id, spec.attempt, spec),
-			dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
-			inputEnd: spec.stdin ? stdinEndFile(path.join(folderOf(uid), container)) : undefined,
-			around: {
-				root: path.join(realDirectory, uid, privateRootName),
-				table: path.join(realDirectory, uid, tableName(container)),
-				find: volume => volumes.find(uid, volume),
-				hostPaths: {...hostPaths, never: [...hostPaths.never, ...places]},
-				hidden: places,
-			},
-			userProcesses: groups.enforces('pids') ? undefined : processes,
-			homeOf: user => homes.homeOf(uid, user),
-			memory: memory?.isMounted() === true ? memory.folder : undefined,
-		};
-	}
-
-	const handlers: Handlers = {
-		'sandbox.ensure'({spec}, done) {
-			if (removals.isRemoving(spec.uid)) withPod(spec.uid, done, () => undefined);
-			else done(succeeded({podIP: sandboxes.ensure(spec).podIP, hostIP}));
-		},
-		'sandbox.remove'({uid}, done) {
-			removals.remove(uid, done);
-		},
-		'sandbox.list': (_command, done) => done(succeeded(sandboxes.list())),
-		'container.start': ({spec}, done) =>
-			openSpec(spec, secrets, opened => {
-				if (!opened.ok) return done(opened);
-				// Secrets may have been waited for: whoever called for the command does not catch any more.
-				answering(done, answer =>
-					withPod(spec.id.uid, answer, ({owner}) => {
-						const deadline = leases.deadlineOf(spec.id.uid);
-						if (spec.exclusive === true && deadline === undefined) return answer(noLease(spec.id));
-						const plan = planOf(opened.value, host, {...startOf(spec), deadline, own: owner?.user});
-						if (plan.ok) containers.start(spec, plan.value, answer);
-						else answer(plan);
-					}),
-				);
-			}),
-		'container.inspect'({id}, done) {
-			if (sandboxes.find(id.uid) !== undefined) withPod(id.uid, done, () => containers.inspect(id, done));
-			else done(succeeded({running: undefined, lastExit: undefined, nextAttempt: 0}));
-		},
-		'container.stop'({id, graceMs}, done) {
-			if (removals.isRemoving(id.uid)) removals.remove(id.uid, done);
-			else containers.stop(id, graceMs, done);
-		},
-		'volumes.ensure': (command, done) => withPod(command.uid, done, () => volumes.ensure(command, done)),
-		'container.act': (command, done) => withPod(command.id.uid, done, () => exec['container.act'](command, done)),
-		'exec.open': (command, done) => withPod(command.request.id.uid, done, () => exec['exec.open'](command, done)),
-		'exec.write': exec['exec.write'],
-		'exec.read': exec['exec.read'],
-		'exec.resize': exec['exec.resize'],
-		'exec.close': exec['exec.close'],
-		'stdin.write': ({id, data, isLast}, done) =>
-			withPod(id.uid, done, () => input.write(containers.find(id), Buffer.from(data, 'base64'), isLast, done)),
-		'lease.extend': ({uid, untilMs}, done) =>
-			withPod(uid, done, () => {
-				leases.extend(uid, untilMs);
-				done(succeeded(null));
-			}),
-		'logs.read': ({request}, done) => withPod(request.id.uid, done, pod => logs.read(request, pod, done)),
-	};
-
+	const parts = openParts(options, (container, exit) => listener(container, exit));
+	const {host, hostIP, groups, sandboxes, leases, exec, input, logs, growth, containers, stock} = parts;
+	const handlers = handlersOf(parts);
 	for (const uid of sandboxes.list()) leases.adopt(uid);
-
 	return {
 		info: () => infoOf(host, hostIP, groups, options.maxPods),
 		run(command, done) {
@@ -245,8 +113,161 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	};
 }
 
+type Parts = ReturnType<typeof openParts>;
+
+function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
+	const {clock, hostIP = '127.0.0.1', onWarning = () => undefined, secrets = noSecrets} = options;
+	const directory = path.resolve(options.directory);
+	const stock = createStock(path.join(directory, '.stock'), options.stockFolders ?? limits.stockFolders, clock, onWarning);
+	const realDirectory = realpathSync(directory);
+	const {path: searchPath, dropper, namespaces} = options;
+	const host = hostOf({path: searchPath, dropper, namespaces, folder: path.join(realDirectory, '.stock'), onWarning});
+	const isRoot = host.agent.uid === 0;
+	const range = isRoot ? (options.users ?? defaultUserRange(realDirectory)) : undefined;
+	const users = range === undefined ? undefined : openPodUsers(directory, range, onWarning);
+	const sandboxes = openSandboxes(directory, options.subnet ?? defaultSubnet, stock, onWarning, users);
+	const {folderOf, find} = sandboxes;
+	const processes = options.processes ?? limits.containerProcesses;
+	const groups = openGroups(options, directory, host, processes);
+	for (const note of startNotes(options, range, groups.enforces('pids'))) options.onNote?.(note);
+	const growth = createLogWatch(clock, options.logFileBytes ?? limits.logFileBytes, onWarning);
+	const containers = createContainers({sandboxes, stock, groups, logs: growth, bootId: host.bootId, clock, tell, onWarning});
+	groups.sweep((id, attempt) => existsSync(attemptFolder(path.join(folderOf(id.uid), id.container), attempt)));
+	const memory = host.mountTools === undefined || !isRoot ? undefined : openMemory(realDirectory);
+	const {allowed = [], never = []} = options.hostPaths ?? {};
+	const hostPaths: HostPaths = {allowed, never: [...never, directory]};
+	const podHomes = options.homes ?? homesFolder(realDirectory, isRoot);
+	const volumes = createVolumes({folderOf, find, memory, secrets, hostPaths, isRoot});
+	const kill = (uid: string): void => {
+		for (const container of foldersIn(folderOf(uid))) containers.stop({uid, container}, 0, () => undefined);
+	};
+	const leases = createLeases({folderOf, kill, bootId: host.bootId, clock, onWarning});
+	const homes = openHomes({folder: podHomes, isRoot, isThere: uid => find(uid) !== undefined, onWarning});
+	return {
+		clock,
+		hostIP,
+		secrets,
+		realDirectory,
+		processes,
+		stock,
+		host,
+		sandboxes,
+		groups,
+		growth,
+		containers,
+		memory,
+		hostPaths,
+		podHomes,
+		volumes,
+		leases,
+		homes,
+		removals: createRemovals(sandboxes, containers, [homes, volumes], leases),
+		input: createInput(),
+		logs: createLogReader(containers, clock),
+		exec: createExec({containers, groups, stock, host, clock}),
+	};
+}
+
+/** A shim that runs as its container's user cannot join any. */
+function openGroups(
+	{controlGroups, clock, onWarning = () => undefined}: ProcessRuntimeOptions,
+	directory: string,
+	{agent, dropper}: Host,
+	processes: number,
+): ContainerGroups {
+	const mayJoin = agent.uid !== 0 || dropper !== undefined;
+	return controlGroups === null || !mayJoin ? noGroups : openContainerGroups(directory, clock, onWarning, undefined, processes);
+}
+
+function handlersOf(parts: Parts): Handlers {
+	const {sandboxes, removals, containers, hostIP, volumes, exec, input, leases, logs} = parts;
+	return {
+		'sandbox.ensure'({spec}, done) {
+			if (removals.isRemoving(spec.uid)) withPod(parts, spec.uid, done, () => undefined);
+			else done(succeeded({podIP: sandboxes.ensure(spec).podIP, hostIP}));
+		},
+		'sandbox.remove': ({uid}, done) => removals.remove(uid, done),
+		'sandbox.list': (_command, done) => done(succeeded(sandboxes.list())),
+		'container.start': ({spec}, done) => start(parts, spec, done),
+		'container.inspect'({id}, done) {
+			if (sandboxes.find(id.uid) !== undefined) withPod(parts, id.uid, done, () => containers.inspect(id, done));
+			else done(succeeded({running: undefined, lastExit: undefined, nextAttempt: 0}));
+		},
+		'container.stop'({id, graceMs}, done) {
+			if (removals.isRemoving(id.uid)) removals.remove(id.uid, done);
+			else containers.stop(id, graceMs, done);
+		},
+		'volumes.ensure': (command, done) => withPod(parts, command.uid, done, () => volumes.ensure(command, done)),
+		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec['container.act'](command, done)),
+		'exec.open': (command, done) => withPod(parts, command.request.id.uid, done, () => exec['exec.open'](command, done)),
+		'exec.write': exec['exec.write'],
+		'exec.read': exec['exec.read'],
+		'exec.resize': exec['exec.resize'],
+		'exec.close': exec['exec.close'],
+		'stdin.write': ({id, data, isLast}, done) =>
+			withPod(parts, id.uid, done, () => input.write(containers.find(id), Buffer.from(data, 'base64'), isLast, done)),
+		'lease.extend': ({uid, untilMs}, done) =>
+			withPod(parts, uid, done, () => {
+				leases.extend(uid, untilMs);
+				done(succeeded(null));
+			}),
+		'logs.read': ({request}, done) => withPod(parts, request.id.uid, done, pod => logs.read(request, pod, done)),
+	};
+}
+
+/** Runs with the pod of a command; otherwise answers why there is none to be used. */
+function withPod<Value>({sandboxes, removals}: Parts, uid: string, done: Done<Value>, run: (pod: SandboxRecord) => void): void {
+	const pod = sandboxes.find(uid);
+	if (removals.isRemoving(uid)) done(failed('ERR_RUNTIME', {message: `the sandbox "${uid}" is being removed`}));
+	else if (pod === undefined) done(noSandbox(uid));
+	else run(pod);
+}
+
+function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>): void {
+	const {host, leases, containers, secrets} = parts;
+	const {uid} = spec.id;
+	openSpec(spec, secrets, opened => {
+		if (!opened.ok) return done(opened);
+		// Secrets may have been waited for: the caller of the command does not catch any more.
+		answering(done, answer =>
+			withPod(parts, uid, answer, ({owner}) => {
+				const deadline = leases.deadlineOf(uid);
+				if (spec.exclusive === true && deadline === undefined) return answer(noLease(spec.id));
+				const plan = planOf(opened.value, host, {...startOf(parts, spec), deadline, own: owner?.user});
+				if (plan.ok) containers.start(spec, plan.value, answer);
+				else answer(plan);
+			}),
+		);
+	});
+}
+
+/** What any start of the container is given now. */
+function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'own'> {
+	const {clock, realDirectory, processes, host, sandboxes, groups, memory, hostPaths, podHomes, volumes, homes} = parts;
+	const {id, memoryLimitBytes} = spec;
+	const {uid, container} = id;
+	// Root's pods are other users, to whom these folders are closed.
+	const hidden = host.agent.uid === 0 || host.mountTools === undefined ? [] : placesOf([...hostPaths.never, podHomes]);
+	return {
+		startedAtMs: Math.trunc(clock.nowMs()),
+		cgroups: groups.doors(id, spec.attempt, spec),
+		dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
+		inputEnd: spec.stdin ? stdinEndFile(path.join(sandboxes.folderOf(uid), container)) : undefined,
+		around: {
+			root: path.join(realDirectory, uid, privateRootName),
+			table: path.join(realDirectory, uid, tableName(container)),
+			find: volume => volumes.find(uid, volume),
+			hostPaths: {...hostPaths, never: [...hostPaths.never, ...hidden]},
+			hidden,
+		},
+		userProcesses: groups.enforces('pids') ? undefined : processes,
+		homeOf: user => homes.homeOf(uid, user),
+		memory: memory?.isMounted() === true ? memory.folder : undefined,
+	};
+}
+
 /** What is thrown before there is an answer becomes one; what comes after it is the caller's. */
-function answering<Value>(done: (outcome: Outcome<Value>) => void, run: (answer: (outcome: Outcome<Value>) => void) => void): void {
+function answering<Value>(done: Done<Value>, run: (answer: Done<Value>) => void): void {
 	let answered = false;
 	try {
 		run(outcome => {

@@ -7,7 +7,7 @@ import type {NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import {keyMissing, openSecrets, secretMissing, type OpenedSecrets} from './secret-open.js';
 
 /** What a text or a variable becomes; undefined: it is not set. `missing` says what is needed and not there, or that there is too much. */
-type Found<Value> = {readonly value: Value} | {readonly missing: string};
+type Expanded<Value> = {readonly value: Value} | {readonly missing: string};
 
 /** The spec with all Secrets in its environment; `ERR_CONFIG_MISSING` says what is not there. Calls back once; at once when it names none. */
 export function openSpec(spec: ContainerSpec, secrets: NodeSecrets, done: (outcome: Outcome<OpenedSpec>) => void): void {
@@ -34,7 +34,7 @@ function assembled(spec: ContainerSpec, opened: OpenedSecrets): Outcome<OpenedSp
 	return succeeded({...spec, env: [...new Map(env.map(variable => [variable.name, variable])).values()]});
 }
 
-function variablesOf(source: EnvSource, namespace: string, opened: OpenedSecrets): Found<readonly EnvVariable[]> {
+function variablesOf(source: EnvSource, namespace: string, opened: OpenedSecrets): Expanded<readonly EnvVariable[]> {
 	if ('entriesOf' in source) return entriesOf(source.entriesOf, source.prefix, namespace, opened);
 	if (!('parts' in source)) return {value: [source]};
 	let value = '';
@@ -48,7 +48,12 @@ function variablesOf(source: EnvSource, namespace: string, opened: OpenedSecrets
 	return {value: [{name: source.name, value, isSecret: true}]};
 }
 
-function entriesOf({secret, optional}: SecretRef, prefix: string, namespace: string, opened: OpenedSecrets): Found<readonly EnvVariable[]> {
+function entriesOf(
+	{secret, optional}: SecretRef,
+	prefix: string,
+	namespace: string,
+	opened: OpenedSecrets,
+): Expanded<readonly EnvVariable[]> {
 	const data = opened.get(secret);
 	if (data === undefined) return optional ? {value: []} : {missing: secretMissing(secret)};
 	const variables: EnvVariable[] = [];
@@ -60,7 +65,7 @@ function entriesOf({secret, optional}: SecretRef, prefix: string, namespace: str
 	return {value: variables};
 }
 
-function textOf(part: ValuePart, namespace: string, opened: OpenedSecrets): Found<string | undefined> {
+function textOf(part: ValuePart, namespace: string, opened: OpenedSecrets): Expanded<string | undefined> {
 	if (typeof part === 'string') return {value: part};
 	const {secret, key, optional, otherwise} = part;
 	const data = opened.get(secret);

@@ -5,14 +5,18 @@ import {failed, succeeded} from '../api/errors.js';
 import {nodeFeatures} from '../api/features.js';
 import {limits} from '../api/limits.js';
 import type {
+	ContainerExit,
 	ContainerId,
 	ContainerObservation,
+	ContainerSpec,
 	ExitListener,
 	LogChunk,
 	LogRequest,
 	RunningContainer,
 	Runtime,
+	RuntimeCommand,
 } from '../actors/node/runtime/runtime-port.js';
+import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {Random} from '../system/time/random.js';
 import type {Cancel, Clock} from '../system/time/clock.js';
@@ -41,24 +45,79 @@ export type SimulatedRuntimeOptions = {
 
 const gibibyte = 1_073_741_824;
 
-export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtime {
-	const {
-		clock,
-		random,
-		script = {},
-		secrets = noSecrets,
-		hostIP = '127.0.0.1',
-		network,
-		host = createSimulatedHost(clock, network),
-	} = options;
+type State = Pick<SimulatedRuntimeOptions, 'clock' | 'random'> & {
+	readonly options: SimulatedRuntimeOptions;
+	readonly script: SimulatedScript;
+	readonly hostIP: string;
+	readonly host: SimulatedHost;
 	/** Stands for this agent: what another one started is not heard of before it is adopted. */
-	const agent = {};
-	const sessions = createExecSessions(clock);
-	let listener: ExitListener = () => undefined;
-	let closed = false;
-	host.attend(agent, (container, exit) => listener(container, exit));
+	readonly agent: object;
+	closed: boolean;
+};
 
-	const handlers: Handlers = {
+export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtime {
+	const {clock, random, script = {}, hostIP = '127.0.0.1', network, host = createSimulatedHost(clock, network)} = options;
+	const state: State = {options, clock, random, script, hostIP, host, agent: {}, closed: false};
+	const handlers = handlersOf(state);
+	let listener: ExitListener = () => undefined;
+	host.attend(state.agent, (container, exit) => listener(container, exit));
+	return {
+		info: () => infoOf(state),
+		run: (command, done) => run(state, handlers, command, done),
+		onExit(next) {
+			listener = next;
+		},
+		close() {
+			state.closed = true;
+			host.attend(undefined, () => undefined);
+			// A machine of its own goes with it: no program's clock may keep the process.
+			if (options.host === undefined) host.reboot();
+			return Promise.resolve();
+		},
+	};
+}
+
+const infoOf = ({options, hostIP, host}: State): RuntimeInfo => ({
+	name: 'simulated',
+	version: '1',
+	cpuMillis: options.cpuMillis ?? 64_000,
+	memoryBytes: options.memoryBytes ?? 64 * gibibyte,
+	maxPods: options.maxPods ?? limits.podsPerNode,
+	features: nodeFeatures,
+	conditions: [],
+	hostIP,
+	hostBootId: host.bootId(),
+	os: 'simulated',
+	kernel: 'simulated',
+	architecture: 'simulated',
+});
+
+/** Does with a command what the script says: answers, fails, or keeps silent. */
+function run(state: State, handlers: Handlers, command: RuntimeCommand, done: Done<never>): void {
+	const treatment = state.script.treat?.(command, state.random) ?? answersAtOnce;
+	switch (treatment.type) {
+		case 'answers': {
+			const {afterMs} = treatment;
+			// Made when it is asked for, however late that is told: a removal that is asked for after that finds it.
+			if (command.type === 'sandbox.ensure') handle(handlers, command, outcome => later(state, afterMs, () => done(outcome)));
+			else later(state, afterMs, () => handle(handlers, command, outcome => void (state.closed || done(outcome))));
+			break;
+		}
+		case 'fails':
+			later(state, treatment.afterMs, () => done(failed('ERR_RUNTIME', {message: treatment.message})));
+			break;
+		case 'isSilent':
+			if (treatment.acts) later(state, 0, () => handle(handlers, command, () => undefined));
+	}
+}
+
+/** Nothing of an agent that is gone happens any more, nor is it told. */
+const later = (state: State, delayMs: number, act: () => void): Cancel => state.clock.after(delayMs, () => void (state.closed || act()));
+
+function handlersOf(state: State): Handlers {
+	const {clock, random, script, hostIP, host} = state;
+	const sessions = createExecSessions(clock);
+	return {
 		'sandbox.ensure'({spec}, done) {
 			const pod = host.pods.get(spec.uid) ?? {podIP: host.network.nextAddress(), name: spec.name, containers: [], volumes: undefined};
 			host.pods.set(spec.uid, pod);
@@ -69,31 +128,10 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 			done(succeeded(null));
 		},
 		'sandbox.list': (_command, done) => done(succeeded([...host.pods.keys()])),
-		'container.start'({spec}, done) {
-			const there = adopted(host.find(spec.id));
-			if (!host.pods.has(spec.id.uid)) return done(noSandbox(spec.id.uid));
-			if (there !== undefined && there.exit === undefined) {
-				if (there.spec.attempt === spec.attempt) return done(succeeded(runningOf(there)));
-				return done(anotherAttemptRuns(spec.id, spec.attempt, there.spec.attempt));
-			}
-			if (there !== undefined && spec.attempt <= there.spec.attempt) {
-				return done(attemptIsOver(spec.id, spec.attempt, there.spec.attempt + 1));
-			}
-			openSpec(spec, secrets, opened => {
-				if (!opened.ok) done(opened);
-				else if (spec.exclusive === true && !host.isWatched(spec.id.uid)) done(noLease(spec.id));
-				// The container is the spec as it was asked for: what is secret stays with its program.
-				else done(succeeded(runningOf(host.start(spec, (script.program ?? programByWords)(opened.value, random), agent))));
-			});
-		},
-		'container.inspect': ({id}, done) => done(succeeded(observationOf(adopted(host.find(id))))),
-		'container.stop'({id, graceMs}, done) {
-			const container = adopted(host.find(id));
-			if (container === undefined || container.exit !== undefined) return done(succeeded(container?.exit ?? null));
-			whenEnded(container, () => done(succeeded(container.exit ?? null)));
-			stop(container, graceMs);
-		},
-		'logs.read': ({request}, done) => readLog(request, done),
+		'container.start': ({spec}, done) => start(state, spec, done),
+		'container.inspect': ({id}, done) => done(succeeded(observationOf(adopted(state, id)))),
+		'container.stop': ({id, graceMs}, done) => stop(state, id, graceMs, done),
+		'logs.read': ({request}, done) => readLog(state, request, done),
 		'volumes.ensure'({uid, volumes}, done) {
 			const pod = host.pods.get(uid);
 			if (pod === undefined) return done(noSandbox(uid));
@@ -101,13 +139,13 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 			done(succeeded(null));
 		},
 		'container.act'({id, action}, done) {
-			const container = running(id);
+			const container = running(host, id);
 			if (container === undefined) return done(notRunning(id));
 			const {spec, startedAtMs} = container;
 			done(succeeded((script.act ?? actByWords)({spec, action, startedAtMs, nowMs: clock.nowMs()}, random)));
 		},
 		'exec.open': ({request}, done) =>
-			done(running(request.id) === undefined ? notRunning(request.id) : succeeded({session: sessions.open(request)})),
+			done(running(host, request.id) === undefined ? notRunning(request.id) : succeeded({session: sessions.open(request)})),
 		'exec.write': ({session, data, isLast}, done) => sessions.write(session, data, isLast, done),
 		'exec.read': ({session, waitMs}, done) => sessions.read(session, waitMs, done),
 		'exec.resize': ({session}, done) => sessions.resize(session, done),
@@ -115,124 +153,99 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 			sessions.close(session);
 			done(succeeded(null));
 		},
-		'stdin.write': ({id}, done) => done(running(id) === undefined ? notRunning(id) : succeeded(null)),
+		'stdin.write': ({id}, done) => done(running(host, id) === undefined ? notRunning(id) : succeeded(null)),
 		'lease.extend'({uid, untilMs}, done) {
 			host.killAfter(uid, untilMs - clock.monotonicMs());
 			done(succeeded(null));
 		},
 	};
+}
 
-	function adopted(container: SimulatedContainer | undefined): SimulatedContainer | undefined {
-		if (container !== undefined) container.watcher = agent;
-		return container;
+function start(state: State, spec: ContainerSpec, done: Done<RunningContainer>): void {
+	const {options, random, script, host, agent} = state;
+	const {id, attempt} = spec;
+	const there = adopted(state, id);
+	if (!host.pods.has(id.uid)) return done(noSandbox(id.uid));
+	if (there !== undefined && there.exit === undefined) {
+		return done(there.spec.attempt === attempt ? succeeded(runningOf(there)) : anotherAttemptRuns(id, attempt, there.spec.attempt));
 	}
-
-	function running(id: ContainerId): SimulatedContainer | undefined {
-		const container = host.find(id);
-		return container?.exit === undefined ? container : undefined;
-	}
-
-	const runningOf = ({spec, pid, startedAtMs}: SimulatedContainer): RunningContainer => ({
-		attempt: spec.attempt,
-		pid,
-		startedAtMs,
-		handle: `${pid}.${startedAtMs}`,
+	if (there !== undefined && attempt <= there.spec.attempt) return done(attemptIsOver(id, attempt, there.spec.attempt + 1));
+	openSpec(spec, options.secrets ?? noSecrets, opened => {
+		if (!opened.ok) done(opened);
+		else if (spec.exclusive === true && !host.isWatched(id.uid)) done(noLease(id));
+		// The container is the spec as it was asked for: what is secret stays with its program.
+		else done(succeeded(runningOf(host.start(spec, (script.program ?? programByWords)(opened.value, random), agent))));
 	});
+}
 
-	const observationOf = (container: SimulatedContainer | undefined): ContainerObservation => ({
-		running: container === undefined || container.exit !== undefined ? undefined : runningOf(container),
-		lastExit: container?.exit ?? container?.previous,
-		nextAttempt: container === undefined ? 0 : container.spec.attempt + 1,
+/** The first of: its answer to SIGTERM, SIGKILL after the grace. */
+function stop(state: State, id: ContainerId, graceMs: number, done: Done<ContainerExit | null>): void {
+	const container = adopted(state, id);
+	if (container === undefined || container.exit !== undefined) return done(succeeded(container?.exit ?? null));
+	whenEnded(container, () => done(succeeded(container.exit ?? null)));
+	const answer = container.program.terminates;
+	const isInTime = graceMs > 0 && answer !== undefined && answer.afterMs <= graceMs;
+	const [afterMs, code] = isInTime ? [answer.afterMs, answer.code] : [Math.max(0, graceMs), 137];
+	const cancel = state.clock.after(afterMs, () => {
+		forget();
+		state.host.end(container, code);
 	});
+	const forget = whenEnded(container, cancel);
+}
 
-	function whenEnded(container: SimulatedContainer, callback: () => void): Cancel {
-		container.waiting ??= new Set();
-		container.waiting.add(callback);
-		return () => void container.waiting?.delete(callback);
-	}
+/** The container, whose end this agent hears from now on. */
+function adopted({host, agent}: State, id: ContainerId): SimulatedContainer | undefined {
+	const container = host.find(id);
+	if (container !== undefined) container.watcher = agent;
+	return container;
+}
 
-	/** The first of: its answer to SIGTERM, SIGKILL after the grace. */
-	function stop(container: SimulatedContainer, graceMs: number): void {
-		const answer = container.program.terminates;
-		const isInTime = graceMs > 0 && answer !== undefined && answer.afterMs <= graceMs;
-		const [afterMs, code] = isInTime ? [answer.afterMs, answer.code] : [Math.max(0, graceMs), 137];
-		const cancel = clock.after(afterMs, () => {
-			forget();
-			host.end(container, code);
-		});
-		const forget = whenEnded(container, cancel);
-	}
+function running(host: SimulatedHost, id: ContainerId): SimulatedContainer | undefined {
+	const container = host.find(id);
+	return container?.exit === undefined ? container : undefined;
+}
 
-	function readLog(request: LogRequest, done: Done<LogChunk>): void {
-		const refusal = wrongLogRequest(request);
-		if (refusal !== undefined) return done(refusal);
-		const pod = host.pods.get(request.id.uid);
-		if (pod === undefined) return done(noSandbox(request.id.uid));
-		const container = host.find(request.id);
-		const attempt = request.previous ? container?.previous?.attempt : container?.spec.attempt;
-		if (container === undefined || attempt === undefined) return done(noSuchLog(request, pod.name));
-		const isOver = (): boolean => request.previous || container.exit !== undefined;
-		const writtenAtMs = (request.previous ? container.previous?.startedAtMs : undefined) ?? container.startedAtMs;
-		const look = (): LogChunk => chunkOf(request, {attempt, writtenAtMs, isOver: isOver()});
-		const answer = (): void => done(succeeded(look()));
-		const chunk = look();
-		if (chunk.data !== '' || chunk.end || request.waitMs <= 0) return answer();
-		const forget = whenEnded(container, () => {
-			cancel();
-			answer();
-		});
-		const cancel = clock.after(request.waitMs, () => {
-			forget();
-			answer();
-		});
-	}
+const runningOf = ({spec, pid, startedAtMs}: SimulatedContainer): RunningContainer => ({
+	attempt: spec.attempt,
+	pid,
+	startedAtMs,
+	handle: `${pid}.${startedAtMs}`,
+});
 
-	/** Nothing of an agent that is gone happens any more, and nobody hears of it. */
-	const later = (delayMs: number, run: () => void): Cancel => clock.after(delayMs, () => void (closed || run()));
+const observationOf = (container: SimulatedContainer | undefined): ContainerObservation => ({
+	running: container === undefined || container.exit !== undefined ? undefined : runningOf(container),
+	lastExit: container?.exit ?? container?.previous,
+	nextAttempt: container === undefined ? 0 : container.spec.attempt + 1,
+});
 
-	return {
-		info: () => ({
-			name: 'simulated',
-			version: '1',
-			cpuMillis: options.cpuMillis ?? 64_000,
-			memoryBytes: options.memoryBytes ?? 64 * gibibyte,
-			maxPods: options.maxPods ?? limits.podsPerNode,
-			features: nodeFeatures,
-			conditions: [],
-			hostIP,
-			hostBootId: host.bootId(),
-			os: 'simulated',
-			kernel: 'simulated',
-			architecture: 'simulated',
-		}),
-		run(command, done) {
-			const treatment = script.treat?.(command, random) ?? answersAtOnce;
-			switch (treatment.type) {
-				case 'answers': {
-					const {afterMs} = treatment;
-					// Made when it is asked for, however late that is told: whoever removes it after that finds it.
-					if (command.type === 'sandbox.ensure') handle(handlers, command, outcome => later(afterMs, () => done(outcome)));
-					else later(afterMs, () => handle(handlers, command, outcome => void (closed || done(outcome))));
-					break;
-				}
-				case 'fails':
-					later(treatment.afterMs, () => done(failed('ERR_RUNTIME', {message: treatment.message})));
-					break;
-				case 'isSilent':
-					if (treatment.acts) later(0, () => handle(handlers, command, () => undefined));
-			}
-		},
-		onExit(next) {
-			listener = next;
-		},
-		close() {
-			closed = true;
-			host.attend(undefined, () => undefined);
-			// A machine of its own goes with it: no program's clock may keep the process.
-			if (options.host === undefined) host.reboot();
-			return Promise.resolve();
-		},
-	};
+function whenEnded(container: SimulatedContainer, callback: () => void): Cancel {
+	container.waiting ??= new Set();
+	container.waiting.add(callback);
+	return () => void container.waiting?.delete(callback);
+}
+
+function readLog({clock, host}: State, request: LogRequest, done: Done<LogChunk>): void {
+	const refusal = wrongLogRequest(request);
+	if (refusal !== undefined) return done(refusal);
+	const pod = host.pods.get(request.id.uid);
+	if (pod === undefined) return done(noSandbox(request.id.uid));
+	const container = host.find(request.id);
+	const attempt = request.previous ? container?.previous?.attempt : container?.spec.attempt;
+	if (container === undefined || attempt === undefined) return done(noSuchLog(request, pod.name));
+	const isOver = (): boolean => request.previous || container.exit !== undefined;
+	const writtenAtMs = (request.previous ? container.previous?.startedAtMs : undefined) ?? container.startedAtMs;
+	const look = (): LogChunk => chunkOf(request, {attempt, writtenAtMs, isOver: isOver()});
+	const answer = (): void => done(succeeded(look()));
+	const chunk = look();
+	if (chunk.data !== '' || chunk.end || request.waitMs <= 0) return answer();
+	const forget = whenEnded(container, () => {
+		cancel();
+		answer();
+	});
+	const cancel = clock.after(request.waitMs, () => {
+		forget();
+		answer();
+	});
 }
 
 type Line = {readonly attempt: number; readonly writtenAtMs: number; readonly isOver: boolean};

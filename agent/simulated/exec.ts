@@ -52,72 +52,76 @@ export type ExecSessions = {
 	readonly close: (id: string) => void;
 };
 
+type State = {
+	readonly clock: Clock;
+	readonly all: Map<string, Session>;
+	opened: number;
+};
+
 /** Sessions of one agent. One that nobody reads for `execIdleMs` is ended. */
 export function createExecSessions(clock: Clock): ExecSessions {
-	const all = new Map<string, Session>();
-	let opened = 0;
-
-	function forget(id: string, session: Session): void {
-		if (!all.delete(id)) return;
-		session.idle();
-		const {reader} = session;
-		session.reader = undefined;
-		reader?.cancel();
-		reader?.done(noSession(id));
-	}
-
-	function idle(id: string, session: Session): void {
-		session.idle();
-		session.idle = clock.after(limits.execIdleMs, () => forget(id, session));
-	}
-
-	function answer(id: string, session: Session, isLate: boolean): void {
-		const {reader, parts, end} = session;
-		if (reader === undefined || (parts.length === 0 && end === undefined && !isLate)) return;
-		session.reader = undefined;
-		session.parts = [];
-		reader.cancel();
-		if (end === undefined) idle(id, session);
-		else forget(id, session);
-		reader.done(succeeded({parts, end}));
-	}
-
-	/** Calls on with the session, or answers that there is none. */
-	function within<Value>(id: string, done: Done<Value>, run: (session: Session) => void): void {
-		const session = all.get(id);
-		if (session === undefined) done(noSession(id));
-		else run(session);
-	}
-
+	const state: State = {clock, all: new Map(), opened: 0};
 	return {
 		open({argv, stdin}) {
-			const id = `exec-${++opened}`;
+			const id = `exec-${++state.opened}`;
 			const {parts, exitCode, isEchoing} = execByWords(argv) ?? notFound(argv[0] ?? '');
 			const end = isEchoing === true && stdin ? undefined : {exitCode};
 			const session: Session = {parts: [...parts], end, reader: undefined, idle: () => undefined};
-			all.set(id, session);
-			idle(id, session);
+			state.all.set(id, session);
+			idle(state, id, session);
 			return id;
 		},
 		write: (id, data, isLast, done) =>
-			within(id, done, session => {
+			within(state, id, done, session => {
 				if (session.end === undefined && data !== '') session.parts.push({stream: 'stdout', data});
 				if (isLast) session.end ??= {exitCode: 0};
 				done(succeeded(null));
-				answer(id, session, false);
+				answer(state, id, session, false);
 			}),
 		read: (id, waitMs, done) =>
-			within(id, done, session => {
+			within(state, id, done, session => {
 				if (!(waitMs >= 0)) return done(failed('ERR_BAD_REQUEST', {message: `waitMs must be 0 or more, got ${waitMs}`}));
-				answer(id, session, true);
+				answer(state, id, session, true);
 				session.idle();
-				session.reader = {done, cancel: clock.after(waitMs, () => answer(id, session, true))};
-				answer(id, session, waitMs === 0);
+				session.reader = {done, cancel: state.clock.after(waitMs, () => answer(state, id, session, true))};
+				answer(state, id, session, waitMs === 0);
 			}),
-		resize: (id, done) => within(id, done, () => done(succeeded(null))),
+		resize: (id, done) => within(state, id, done, () => done(succeeded(null))),
 		close(id) {
-			const session = all.get(id);
-			if (session !== undefined) forget(id, session);
+			const session = state.all.get(id);
+			if (session !== undefined) forget(state, id, session);
 		},
 	};
+}
+
+function forget({all}: State, id: string, session: Session): void {
+	if (!all.delete(id)) return;
+	session.idle();
+	const {reader} = session;
+	session.reader = undefined;
+	reader?.cancel();
+	reader?.done(noSession(id));
+}
+
+function idle(state: State, id: string, session: Session): void {
+	session.idle();
+	session.idle = state.clock.after(limits.execIdleMs, () => forget(state, id, session));
+}
+
+function answer(state: State, id: string, session: Session, isLate: boolean): void {
+	const {reader, parts, end} = session;
+	if (reader === undefined || (parts.length === 0 && end === undefined && !isLate)) return;
+	session.reader = undefined;
+	session.parts = [];
+	reader.cancel();
+	if (end === undefined) idle(state, id, session);
+	else forget(state, id, session);
+	reader.done(succeeded({parts, end}));
+}
+
+/** Calls on with the session, or answers that there is none. */
+function within<Value>({all}: State, id: string, done: Done<Value>, run: (session: Session) => void): void {
+	const session = all.get(id);
+	if (session === undefined) done(noSession(id));
+	else run(session);
 }

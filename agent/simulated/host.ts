@@ -66,109 +66,123 @@ export type SimulatedHost = {
 /** How a program ended that its pod's lease held no more. */
 export const leaseEnded = 'LeaseEnded';
 
+type State = {
+	readonly clock: Clock;
+	readonly network: SimulatedNetwork;
+	readonly pods: Map<string, SimulatedPod>;
+	readonly containers: Map<string, SimulatedContainer>;
+	readonly watchdogs: Map<string, Cancel>;
+	boots: number;
+	lastPid: number;
+	agent: {readonly watcher: object | undefined; readonly listener: ExitListener};
+};
+
 export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = createSimulatedNetwork()): SimulatedHost {
-	const pods = new Map<string, SimulatedPod>();
-	const containers = new Map<string, SimulatedContainer>();
-	const watchdogs = new Map<string, Cancel>();
-	let boots = 1;
-	let lastPid = 1;
-	let agent: {readonly watcher: object | undefined; readonly listener: ExitListener} = {watcher: undefined, listener: () => undefined};
-
-	function end(container: SimulatedContainer, code: number | undefined, reason?: string): void {
-		if (container.exit !== undefined) return;
-		const {spec, startedAtMs, watcher} = container;
-		container.timer?.();
-		container.timer = undefined;
-		container.exit = {
-			attempt: spec.attempt,
-			exitCode: code,
-			signal: code !== undefined && code > 128 ? code - 128 : undefined,
-			startedAtMs,
-			finishedAtMs: clock.nowMs(),
-			reason: reason ?? (code === undefined ? 'Unknown' : code === 0 ? 'Completed' : 'Error'),
-		};
-		if (watcher !== undefined && watcher === agent.watcher) {
-			agent.listener({namespace: spec.namespace, podName: spec.podName, id: spec.id}, container.exit);
-		}
-		const {waiting} = container;
-		container.waiting = undefined;
-		for (const callback of waiting ?? []) callback();
-	}
-
-	function start(spec: ContainerSpec, program: Program, watcher: object): SimulatedContainer {
-		const container: SimulatedContainer = {
-			spec,
-			pid: ++lastPid,
-			startedAtMs: clock.nowMs(),
-			program,
-			previous: containers.get(keyOf(spec.id))?.exit,
-			exit: undefined,
-			watcher,
-			timer: undefined,
-			waiting: undefined,
-		};
-		if (!containers.has(keyOf(spec.id))) pods.get(spec.id.uid)?.containers.push(spec.id.container);
-		containers.set(keyOf(spec.id), container);
-		const {ends} = program;
-		if (ends !== undefined) container.timer = clock.after(ends.afterMs, () => endByTimer(container, ends.code));
-		return container;
-	}
-
-	function endByTimer(container: SimulatedContainer, code: number): void {
-		container.timer = undefined;
-		end(container, code);
-	}
-
-	function endPod(uid: string): void {
-		watchdogs.delete(uid);
-		for (const name of pods.get(uid)?.containers ?? []) {
-			const container = containers.get(keyOf({uid, container: name}));
-			if (container !== undefined) end(container, 137, leaseEnded);
-		}
-	}
-
-	return {
-		bootId: () => `simulated-boot-${boots}`,
-		pods,
+	const state: State = {
+		clock,
 		network,
-		find: id => containers.get(keyOf(id)),
-		start,
-		end,
-		isWatched: uid => watchdogs.has(uid),
+		pods: new Map(),
+		containers: new Map(),
+		watchdogs: new Map(),
+		boots: 1,
+		lastPid: 1,
+		agent: {watcher: undefined, listener: () => undefined},
+	};
+	return {
+		bootId: () => `simulated-boot-${state.boots}`,
+		pods: state.pods,
+		network: state.network,
+		find: id => state.containers.get(keyOf(id)),
+		start: (spec, program, watcher) => start(state, spec, program, watcher),
+		end: (container, code, reason) => end(state, container, code, reason),
+		isWatched: uid => state.watchdogs.has(uid),
 		killAfter(uid, delayMs) {
-			watchdogs.get(uid)?.();
-			watchdogs.set(
+			state.watchdogs.get(uid)?.();
+			state.watchdogs.set(
 				uid,
-				clock.after(delayMs, () => endPod(uid)),
+				state.clock.after(delayMs, () => endPod(state, uid)),
 			);
 		},
 		removePod(uid) {
-			watchdogs.get(uid)?.();
-			watchdogs.delete(uid);
-			for (const name of pods.get(uid)?.containers ?? []) {
-				const container = containers.get(keyOf({uid, container: name}));
-				if (container !== undefined) end(container, 137);
-				containers.delete(keyOf({uid, container: name}));
+			state.watchdogs.get(uid)?.();
+			state.watchdogs.delete(uid);
+			for (const name of state.pods.get(uid)?.containers ?? []) {
+				const container = state.containers.get(keyOf({uid, container: name}));
+				if (container !== undefined) end(state, container, 137);
+				state.containers.delete(keyOf({uid, container: name}));
 			}
-			pods.delete(uid);
+			state.pods.delete(uid);
 		},
 		attend(watcher, listener) {
-			agent = {watcher, listener};
+			state.agent = {watcher, listener};
 		},
 		crash(uid, container, code) {
-			const found = containers.get(keyOf({uid, container}));
+			const found = state.containers.get(keyOf({uid, container}));
 			if (found === undefined || found.exit !== undefined) return false;
-			end(found, code);
+			end(state, found, code);
 			return true;
 		},
 		reboot() {
-			boots++;
-			for (const callOff of watchdogs.values()) callOff();
-			watchdogs.clear();
-			agent = {watcher: undefined, listener: () => undefined};
-			for (const container of containers.values()) end(container, undefined, 'LostOnReboot');
+			state.boots++;
+			for (const callOff of state.watchdogs.values()) callOff();
+			state.watchdogs.clear();
+			state.agent = {watcher: undefined, listener: () => undefined};
+			for (const container of state.containers.values()) end(state, container, undefined, 'LostOnReboot');
 		},
 	};
+}
+
+function end(state: State, container: SimulatedContainer, code: number | undefined, reason?: string): void {
+	if (container.exit !== undefined) return;
+	const {spec, startedAtMs, watcher} = container;
+	container.timer?.();
+	container.timer = undefined;
+	container.exit = {
+		attempt: spec.attempt,
+		exitCode: code,
+		signal: code !== undefined && code > 128 ? code - 128 : undefined,
+		startedAtMs,
+		finishedAtMs: state.clock.nowMs(),
+		reason: reason ?? (code === undefined ? 'Unknown' : code === 0 ? 'Completed' : 'Error'),
+	};
+	if (watcher !== undefined && watcher === state.agent.watcher) {
+		state.agent.listener({namespace: spec.namespace, podName: spec.podName, id: spec.id}, container.exit);
+	}
+	const {waiting} = container;
+	container.waiting = undefined;
+	for (const callback of waiting ?? []) callback();
+}
+
+function start(state: State, spec: ContainerSpec, program: Program, watcher: object): SimulatedContainer {
+	const container: SimulatedContainer = {
+		spec,
+		pid: ++state.lastPid,
+		startedAtMs: state.clock.nowMs(),
+		program,
+		previous: state.containers.get(keyOf(spec.id))?.exit,
+		exit: undefined,
+		watcher,
+		timer: undefined,
+		waiting: undefined,
+	};
+	if (!state.containers.has(keyOf(spec.id))) state.pods.get(spec.id.uid)?.containers.push(spec.id.container);
+	state.containers.set(keyOf(spec.id), container);
+	const {ends} = program;
+	if (ends !== undefined) container.timer = state.clock.after(ends.afterMs, () => endByTimer(state, container, ends.code));
+	return container;
+}
+
+function endByTimer(state: State, container: SimulatedContainer, code: number): void {
+	container.timer = undefined;
+	end(state, container, code);
+}
+
+function endPod(state: State, uid: string): void {
+	state.watchdogs.delete(uid);
+	for (const name of state.pods.get(uid)?.containers ?? []) {
+		const container = state.containers.get(keyOf({uid, container: name}));
+		if (container !== undefined) end(state, container, 137, leaseEnded);
+	}
 }
 
 const keyOf = ({uid, container}: ContainerId): string => `${uid}/${container}`;

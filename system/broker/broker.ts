@@ -22,14 +22,14 @@ import {
 	type RefusalCode,
 } from './admission.js';
 import {createAllowances, type Allowances} from './allowance.js';
-import {createBacklog} from './backlog.js';
+import {createBacklog, type Backlog} from './backlog.js';
 import {ClientStream, type CutReason} from './client-stream.js';
 import {Connections, grantedQos, newConnection, type Connection} from './connections.js';
 import {createCounters, type Counters} from './counters.js';
 import {openDoor, type Door} from './door.js';
-import {createOutbox} from './outbox.js';
+import {Outbox} from './outbox.js';
 import {answerWork, connectWork, replayWork} from './packet-work.js';
-import {createPersistence, type Persistence} from './persistence.js';
+import {Persistence} from './persistence.js';
 import type {Broker, BrokerCounter, BrokerOptions, Login} from './ports.js';
 import {createPace, type Pace} from './pace.js';
 import {createReplay, type Replay, type ReplayMessage} from './replay.js';
@@ -39,7 +39,7 @@ import {nodeQuota} from './quotas.js';
 
 export type {Broker, BrokerCounter, BrokerOptions, RetainedMessage, RetainedSource} from './ports.js';
 
-/** Where a refused publish ends: acknowledged as its QoS wants, heard by nobody. */
+/** Where a refused publish ends: acknowledged as its QoS wants, heard by no client. */
 const refusedTopic = '$refused';
 /** Those that have not logged in are bounded at the doors, in number and time: they never take all the places. */
 const mostSockets = limits.brokerConnections + limits.newcomers;
@@ -64,15 +64,23 @@ type Fence<Identity extends Login> = BrokerOptions<Identity> & {
 	readonly counters: Counters;
 };
 
+/** What the broker's own functions look at besides. */
+type State<Identity extends Login> = Fence<Identity> & {
+	readonly pace: Pace;
+	readonly outbox: Outbox;
+	/** Retains a message where there is room, unless others keep those of its topic. */
+	readonly keep: (message: Retained) => void;
+	readonly backlog: Backlog;
+	readonly sockets: Set<Duplex>;
+	readonly doors: Set<Door>;
+};
+
 /** Starts a broker without a door; `listen` opens one and `attach` takes what other doors let in. */
 export async function createBroker<Identity extends Login>(options: BrokerOptions<Identity>): Promise<Broker> {
 	const {clock, may, retainedSource} = options;
 	const counters = createCounters(options.onCounter);
 	const {count} = counters;
 	const connections = new Connections<Client, Identity>(may);
-	const sockets = new Set<Duplex>();
-	const doors = new Set<Door>();
-
 	const retained = new RetainedTree({
 		topics: limits.brokerRetainedTopics,
 		bytes: limits.brokerRetainedBytes,
@@ -82,7 +90,7 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 	const keep = (message: Retained): void => {
 		if (!retainedSource.owns(message.topic) && !retained.set(message)) count('retainedRefused', message.topic);
 	};
-	const persistence = createPersistence({
+	const persistence = new Persistence({
 		sessions: limits.brokerSessions,
 		sessionsPerLogin: limits.brokerSessionsPerLogin,
 		messages: limits.brokerSessionMessages,
@@ -94,15 +102,14 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 		onDropped: clientId => count('sessionMessagesDropped', clientId),
 	});
 	const aedes = await startAedes(persistence, counters);
-	const allowances = createAllowances(clock);
-	const backlog = createBacklog(limits.brokerBacklogBytes, () => connections.tools());
-	fenceIn({...options, aedes, connections, persistence, allowances, counters});
+	const fence = {...options, aedes, connections, persistence, allowances: createAllowances(clock), counters};
+	fenceIn(fence);
 	const pace = createPace(clock.monotonicMs, {node: limits.brokerNodeTurnMs, tool: limits.brokerToolTurnMs});
 	replayOnSubscribe(aedes, connections, may, pace, function* (filter) {
 		for (const message of retainedSource.match(filter)) yield {...message, qos: 0};
 		for (const {topic, payload, qos} of retained.match(filter)) yield {topic, payload: () => payload, qos};
 	});
-	const outbox = createOutbox({
+	const outbox = new Outbox({
 		windowMessages: limits.brokerPublishWindow,
 		windowBytes: limits.brokerPublishWindowBytes,
 		waitingMessages: limits.brokerOutboxMessages,
@@ -112,34 +119,25 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 		onDropped: topic => count('outboxDropped', topic),
 	});
 
-	const attach = (inner: Duplex, about: string, onLogin = ignore): void => {
-		if (aedes.closed || sockets.size >= mostSockets) {
-			count('cutCrowded', about);
-			inner.on('error', ignore).destroy();
-			return;
-		}
-		count('connections', about);
-		sockets.add(inner);
-		inner.once('close', () => sockets.delete(inner));
-		const stream = new ClientStream({
-			inner,
-			clock,
-			pace,
-			onPending: backlog.change,
-			onCut: reason => count(cutCounters[reason], aboutOf(connection), connection.login),
-		});
-		const connection = newConnection<Identity>(about, stream, onLogin);
-		connections.add(aedes.handle(stream), connection);
-		stream.once('close', () => {
-			connections.end(connection);
-			allowances.tidy();
-		});
-	};
+	return brokerOf({
+		...fence,
+		pace,
+		outbox,
+		keep,
+		backlog: createBacklog(limits.brokerBacklogBytes, () => connections.tools()),
+		sockets: new Set(),
+		doors: new Set(),
+	});
+}
 
+function brokerOf<Identity extends Login>(state: State<Identity>): Broker {
+	const {aedes, connections, persistence, counters, clock, outbox, keep, sockets, doors} = state;
+	const attachHere: Broker['attach'] = (inner, about, onLogin) => attach(state, inner, about, onLogin);
 	return {
-		attach,
+		attach: attachHere,
 		async listen(host, port) {
-			const door = await openDoor({host, port, newcomers: createNewcomers({clock})}, attach, () => count('errors', `door ${host}:${port}`));
+			const onError = (): void => counters.count('errors', `door ${host}:${port}`);
+			const door = await openDoor({host, port, newcomers: createNewcomers({clock})}, attachHere, onError);
 			doors.add(door);
 			return {port: door.port};
 		},
@@ -174,6 +172,32 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 			await Promise.all(closed);
 		},
 	};
+}
+
+/** Takes a connection in, unless there are too many or the broker is closed. */
+function attach<Identity extends Login>(state: State<Identity>, inner: Duplex, about: string, onLogin = ignore): void {
+	const {aedes, connections, allowances, counters, clock, pace, backlog, sockets} = state;
+	if (aedes.closed || sockets.size >= mostSockets) {
+		counters.count('cutCrowded', about);
+		inner.on('error', ignore).destroy();
+		return;
+	}
+	counters.count('connections', about);
+	sockets.add(inner);
+	inner.once('close', () => sockets.delete(inner));
+	const stream = new ClientStream({
+		inner,
+		clock,
+		pace,
+		onPending: backlog.change,
+		onCut: reason => counters.count(cutCounters[reason], aboutOf(connection), connection.login),
+	});
+	const connection = newConnection<Identity>(about, stream, onLogin);
+	connections.add(aedes.handle(stream), connection);
+	stream.once('close', () => {
+		connections.end(connection);
+		allowances.tidy();
+	});
 }
 
 async function startAedes(persistence: Persistence, {count}: Counters): Promise<Aedes> {
@@ -212,10 +236,17 @@ function letIn<Identity extends Login>(request: ConnectRequest, fence: Fence<Ide
 
 /** Logins and rights. */
 function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
-	const {aedes, connections, persistence, may, quotaOf = () => nodeQuota} = fence;
-	const {count} = fence.counters;
+	const {aedes} = fence;
+	aedes.preConnect = openingOf(fence);
+	aedes.authenticate = loginOf(fence);
+	aedes.authorizePublish = publishingOf(fence);
+	aedes.authorizeSubscribe = subscribingOf(fence);
+	aedes.authorizeForward = forwardingOf(fence);
+}
 
-	aedes.preConnect = (client, packet, done) => {
+/** The first packet of a connection. */
+function openingOf<Identity extends Login>({connections, counters: {count}}: Fence<Identity>): Aedes['preConnect'] {
+	return (client, packet, done) => {
 		const connection = connections.of(client);
 		if (connection === undefined || connection.identity !== undefined) return done(null, false);
 		if (isMalformed(packet)) {
@@ -227,8 +258,13 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 		connection.willTopic = packet.will?.topic;
 		done(null, true);
 	};
+}
 
-	aedes.authenticate = (client, username, password, done) => {
+/** Lets a login in once its allowance has something left. */
+function loginOf<Identity extends Login>(fence: Fence<Identity>): Aedes['authenticate'] {
+	const {connections, persistence, quotaOf = () => nodeQuota} = fence;
+	const {count} = fence.counters;
+	return (client, username, password, done) => {
 		const connection = connections.of(client);
 		if (connection === undefined) return done(null, false);
 		const request = {...connection, username, password: password?.toString('utf8')};
@@ -260,33 +296,44 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 			decide(fence.authenticate);
 		});
 	};
+}
 
-	aedes.authorizePublish = (client, packet, done) => {
+/** What a client may not publish ends at the refused topic. */
+function publishingOf<Identity extends Login>({connections, may, counters: {count}}: Fence<Identity>): Aedes['authorizePublish'] {
+	return (client, packet, done) => {
 		const connection = connections.of(client);
 		const identity = connection?.identity;
 		if (!isText(packet.topic) || (packet.qos > 0 && (packet as {messageId?: number}).messageId === 0)) {
-			count('cutMalformed', connection === undefined ? 'unknown' : aboutOf(connection));
+			count('cutMalformed', aboutOf(connection));
 			return done(new Error('malformed'));
 		}
 		packet.dup = false; // It is about the publisher's connection [MQTT-3.3.1-3].
 		if (identity === undefined || !isPublishable(packet.topic) || !may(identity, 'publish', packet.topic)) {
-			count('publishesRefused', connection === undefined ? 'unknown' : aboutOf(connection));
+			count('publishesRefused', aboutOf(connection));
 			misdirect(packet);
 		}
 		// aedes hands on whose a packet is no sooner than it has retained it.
 		if (packet.retain && identity !== undefined) (packet as {clientId?: string}).clientId = identity.name;
 		done(null);
 	};
+}
 
-	aedes.authorizeSubscribe = (client, subscription, done) => {
+/** Which filters a client gets. */
+function subscribingOf<Identity extends Login>({
+	connections,
+	persistence,
+	may,
+	counters: {count},
+}: Fence<Identity>): Aedes['authorizeSubscribe'] {
+	return (client, subscription, done) => {
 		const connection = connections.of(client);
 		const {topic, qos} = subscription;
 		if (!isText(topic)) {
-			count('cutMalformed', connection === undefined ? 'unknown' : aboutOf(connection));
+			count('cutMalformed', aboutOf(connection));
 			return done(new Error('malformed'), null);
 		}
 		if (connection?.identity === undefined || !mayHold(connection, topic) || !may(connection.identity, 'subscribe', topic)) {
-			count('subscriptionsRefused', connection === undefined ? 'unknown' : aboutOf(connection));
+			count('subscriptionsRefused', aboutOf(connection));
 			return done(null, null);
 		}
 		connection.filters.set(topic, qos);
@@ -294,8 +341,11 @@ function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
 		// aedes would deliver at the QoS of whichever overlapping filter it meets first: `authorizeForward` decides instead.
 		done(null, {...subscription, qos: 2});
 	};
+}
 
-	aedes.authorizeForward = (client, packet) => {
+/** What reaches a client, and at which QoS. */
+function forwardingOf<Identity extends Login>({connections, persistence, may}: Fence<Identity>): Aedes['authorizeForward'] {
+	return (client, packet) => {
 		const connection = connections.of(client);
 		if (connection?.identity === undefined) return null;
 		// Filters of one client that overlap are served in one turn, one after another: once is enough.
@@ -351,8 +401,10 @@ const mayHold = ({filters}: {readonly filters: ReadonlyMap<string, unknown>}, fi
 	isSubscribable(filter) && (filters.has(filter) || filters.size < limits.brokerSubscriptions);
 
 /** Whose it is, as far as that is known. */
-const aboutOf = ({about, login}: {readonly about: string; readonly login: string | undefined}): string =>
-	login === undefined ? about : `${about} of ${JSON.stringify(login)}`;
+const aboutOf = (connection: {readonly about: string; readonly login: string | undefined} | undefined): string => {
+	const {about, login} = connection ?? {about: 'unknown', login: undefined};
+	return login === undefined ? about : `${about} of ${JSON.stringify(login)}`;
+};
 
 const asBuffer = (payload: Buffer | string): Buffer => (typeof payload === 'string' ? Buffer.from(payload) : payload);
 

@@ -7,7 +7,7 @@
 import {Duplex} from 'node:stream';
 import {limits} from '../../api/limits.js';
 import type {Cancel, Clock} from '../time/clock.js';
-import {createIntake, type Intake, type IntakeQuota} from './intake.js';
+import {Intake, type IntakeQuota} from './intake.js';
 import type {Pace} from './pace.js';
 import type {GuardProblem} from './packet-guard.js';
 
@@ -59,7 +59,7 @@ export class ClientStream extends Duplex {
 		this.#heardMs = clock.monotonicMs();
 		this.#onCut = onCut;
 		this.#onPending = onPending;
-		this.#intake = createIntake({
+		this.#intake = new Intake({
 			clock,
 			pace,
 			hand: bytes => void this.push(bytes),

@@ -6,9 +6,9 @@ import {limits} from '../../api/limits.js';
 import type {Clock} from '../time/clock.js';
 import {unbounded, type Allowance} from './allowance.js';
 import type {Pace, Rank} from './pace.js';
-import {createPacketGuard, type GuardProblem} from './packet-guard.js';
+import {PacketGuard, type GuardProblem} from './packet-guard.js';
 
-/** What a connection may ask for; until its login nobody knows whose it is. */
+/** What a connection may ask for; until its login the broker does not know whose it is. */
 export type IntakeQuota = {readonly rank: Rank; readonly allowance: Allowance; readonly packetBytes: number};
 
 export type IntakeOptions = {
@@ -23,122 +23,126 @@ export type IntakeOptions = {
 	readonly onReading: (isReading: boolean) => void;
 };
 
-export type Intake = {
-	readonly take: (chunk: Buffer) => void;
-	/** The parser has taken what it was handed. */
-	readonly want: () => void;
-	/** The client has said everything. */
-	readonly end: () => void;
-	readonly login: (quota: IntakeQuota) => void;
-	/** The list of filters that was handed over last is carried out. */
-	readonly listDone: () => void;
-	/** Whether something waits, or is looked at. */
-	readonly isBusy: () => boolean;
-	/** Forgets what waits. */
-	readonly close: () => void;
-};
-
 /** Of one connection in one turn. */
 const workPerTurn: Readonly<Record<Rank, number>> = {node: limits.brokerNodeTurnWork, tool: limits.brokerToolTurnWork};
 
-export function createIntake({clock, pace, hand, onEnd, onProblem, onReading}: IntakeOptions): Intake {
-	const guard = createPacketGuard(limits.brokerLoginPacketBytes);
-	let quota: IntakeQuota = {rank: 'tool', allowance: unbounded, packetBytes: limits.brokerLoginPacketBytes};
+/** Of one connection. */
+export class Intake {
+	readonly #options: IntakeOptions;
+	readonly #guard = new PacketGuard(limits.brokerLoginPacketBytes);
+	#quota: IntakeQuota = {rank: 'tool', allowance: unbounded, packetBytes: limits.brokerLoginPacketBytes};
 	/** One packet until the login. */
-	let turnWork = 1;
+	#turnWork = 1;
 	/**
 	 * What follows CONNECT waits for the login. What follows SUBSCRIBE or UNSUBSCRIBE waits until that is carried out: aedes handles all packets
 	 * of a chunk at once, and loses the listener of a filter that is asked for while it is being taken back.
 	 */
-	let isHeld = false;
-	let isKnown = false;
-	let chunks: Buffer[] = [];
-	let from = 0;
-	let isWanted = false;
-	let isAsking = false;
-	let isEnded = false;
-	let isClosed = false;
+	#isHeld = false;
+	#isKnown = false;
+	#chunks: Buffer[] = [];
+	#from = 0;
+	#isWanted = false;
+	#isAsking = false;
+	#isEnded = false;
+	#isClosed = false;
 	/** How long it has asked for more than it may, less the time in which it asked for nothing. */
-	let overMs = 0;
+	#overMs = 0;
 	/** Since when it does. */
-	let overSinceMs: number | undefined;
-	let restMs = clock.monotonicMs();
+	#overSinceMs: number | undefined;
+	/** Since when nothing waits. */
+	#restMs: number;
 
-	const ask = (): void => {
-		if (isAsking || isHeld || !isWanted || chunks.length === 0) return;
-		isAsking = true;
+	constructor(options: IntakeOptions) {
+		this.#options = options;
+		this.#restMs = options.clock.monotonicMs();
+	}
+
+	take(chunk: Buffer): void {
+		if (this.#isClosed || chunk.length === 0) return;
+		if (this.#chunks.length === 0) this.#overMs = Math.max(0, this.#overMs - (this.#options.clock.monotonicMs() - this.#restMs));
+		this.#chunks.push(chunk);
+		this.#options.onReading(false);
+		this.#ask();
+	}
+
+	/** The parser has taken what it was handed. */
+	want(): void {
+		this.#isWanted = true;
+		this.#ask();
+	}
+
+	/** The client has said everything. */
+	end(): void {
+		this.#isEnded = true;
+		if (this.#chunks.length === 0) this.#options.onEnd();
+	}
+
+	login(next: IntakeQuota): void {
+		this.#quota = next;
+		this.#turnWork = workPerTurn[next.rank];
+		this.#guard.allow(next.packetBytes);
+		this.#isKnown = true;
+		this.#isHeld = false;
+		this.#ask();
+	}
+
+	/** The list of filters that was handed over last is carried out. */
+	listDone(): void {
+		this.#isHeld &&= !this.#isKnown;
+		this.#ask();
+	}
+
+	/** Whether something waits, or is looked at. */
+	isBusy(): boolean {
+		return this.#chunks.length > 0;
+	}
+
+	/** Forgets what waits. */
+	close(): void {
+		this.#isClosed = true;
+		this.#chunks = [];
+	}
+
+	#ask(): void {
+		if (this.#isAsking || this.#isHeld || !this.#isWanted || this.#chunks.length === 0) return;
+		this.#isAsking = true;
 		let isLeft = false;
-		quota.allowance.whenLeft(() => {
+		this.#quota.allowance.whenLeft(() => {
 			isLeft = true;
-			pace(turn, quota.rank);
+			this.#options.pace(() => this.#turn(), this.#quota.rank);
 		});
-		if (!isLeft) overSinceMs ??= clock.monotonicMs();
-	};
+		if (!isLeft) this.#overSinceMs ??= this.#options.clock.monotonicMs();
+	}
 
-	const isGreedy = (): boolean => {
-		if (overSinceMs !== undefined) overMs += clock.monotonicMs() - overSinceMs;
-		overSinceMs = undefined;
-		return overMs > limits.brokerGreedyMs && quota.allowance !== unbounded;
-	};
+	#isGreedy(): boolean {
+		if (this.#overSinceMs !== undefined) this.#overMs += this.#options.clock.monotonicMs() - this.#overSinceMs;
+		this.#overSinceMs = undefined;
+		return this.#overMs > limits.brokerGreedyMs && this.#quota.allowance !== unbounded;
+	}
 
-	const turn = (): void => {
-		isAsking = false;
-		const [chunk] = chunks;
-		if (isClosed || chunk === undefined) return;
-		if (isGreedy()) return onProblem('greedy');
-		const {end, work, isWhole, isList, problem} = guard.pass(chunk, from, turnWork);
-		if (problem !== undefined) return onProblem(problem);
-		isHeld = isKnown ? isList : isWhole;
-		quota.allowance.spend(work);
-		isWanted = false;
-		const bytes = chunk.subarray(from, end);
-		from = end;
-		if (end === chunk.length) shift();
-		else overSinceMs = clock.monotonicMs();
-		hand(bytes);
-		if (chunks.length === 0 && isEnded) onEnd();
-	};
+	#turn(): void {
+		this.#isAsking = false;
+		const [chunk] = this.#chunks;
+		if (this.#isClosed || chunk === undefined) return;
+		if (this.#isGreedy()) return this.#options.onProblem('greedy');
+		const {end, work, isWhole, isList, problem} = this.#guard.pass(chunk, this.#from, this.#turnWork);
+		if (problem !== undefined) return this.#options.onProblem(problem);
+		this.#isHeld = this.#isKnown ? isList : isWhole;
+		this.#quota.allowance.spend(work);
+		this.#isWanted = false;
+		const bytes = chunk.subarray(this.#from, end);
+		this.#from = end;
+		if (end === chunk.length) this.#shift();
+		else this.#overSinceMs = this.#options.clock.monotonicMs();
+		this.#options.hand(bytes);
+		if (this.#chunks.length === 0 && this.#isEnded) this.#options.onEnd();
+	}
 
-	const shift = (): void => {
-		chunks = chunks.slice(1);
-		from = 0;
-		if (chunks.length > 0) return;
-		restMs = clock.monotonicMs();
-		onReading(true);
-	};
-
-	return {
-		take(chunk) {
-			if (isClosed || chunk.length === 0) return;
-			if (chunks.length === 0) overMs = Math.max(0, overMs - (clock.monotonicMs() - restMs));
-			chunks.push(chunk);
-			onReading(false);
-			ask();
-		},
-		want() {
-			isWanted = true;
-			ask();
-		},
-		end() {
-			isEnded = true;
-			if (chunks.length === 0) onEnd();
-		},
-		login(next) {
-			quota = next;
-			turnWork = workPerTurn[next.rank];
-			guard.allow(next.packetBytes);
-			isKnown = true;
-			isHeld = false;
-			ask();
-		},
-		listDone() {
-			isHeld &&= !isKnown;
-			ask();
-		},
-		isBusy: () => chunks.length > 0,
-		close() {
-			isClosed = true;
-			chunks = [];
-		},
-	};
+	#shift(): void {
+		this.#chunks = this.#chunks.slice(1);
+		this.#from = 0;
+		if (this.#chunks.length > 0) return;
+		this.#restMs = this.#options.clock.monotonicMs();
+		this.#options.onReading(true);
+	}
 }

@@ -91,16 +91,16 @@ function networkOf({remoteAddress = ''}: Socket): string {
 	return [...groups(head), ...Array.from({length: zeros}, () => '0'), ...groups(tail ?? '')].slice(0, 4).join(':');
 }
 
-type Waiting = {readonly socket: Socket; readonly begin: () => void};
+type WaitingHandshake = {readonly socket: Socket; readonly begin: () => void};
 
 /** Addresses in turn, of each the newest; all together no more than their share of the time. */
 function createTurns({monotonicMs, after}: Clock): Newcomers['whenTurn'] {
-	const waiting = new Map<string, Waiting[]>();
+	const waiting = new Map<string, WaitingHandshake[]>();
 	let creditMs: number = limits.handshakeTurnMs;
 	let countedMs = monotonicMs();
 	let isWaiting = false;
 
-	const next = (): Waiting | undefined => {
+	const next = (): WaitingHandshake | undefined => {
 		for (const [network, list] of waiting) {
 			const newest = list.pop();
 			waiting.delete(network);

@@ -17,83 +17,86 @@ export type OutboxOptions = OutboxLimits & {
 	readonly onIdle?: () => void;
 };
 
-export type Outbox = {
-	/** `latestOnly`: a newer message of the topic may take the place of one that waits. */
-	readonly publish: (topic: string, payload: Buffer, latestOnly: boolean) => void;
-	/** Forgets what waits. */
-	readonly clear: () => void;
-	readonly waiting: () => number;
-};
-
 type Item = {readonly topic: string; readonly payload: Buffer; readonly latestOnly: boolean};
 
-export function createOutbox(options: OutboxOptions): Outbox {
+export class Outbox {
+	readonly #options: OutboxOptions;
 	// A topic is the key of what only the latest matters of; a number of anything else. The order is that of publishing.
-	const waiting = new Map<string | number, Item>();
-	let waitingBytes = 0;
-	let serial = 0;
-	let open = 0;
-	let openBytes = 0;
-	let draining = false;
+	readonly #waiting = new Map<string | number, Item>();
+	#waitingBytes = 0;
+	#serial = 0;
+	#open = 0;
+	#openBytes = 0;
+	#draining = false;
 
-	const fits = (bytes: number): boolean => open === 0 || (open < options.windowMessages && openBytes + bytes <= options.windowBytes);
+	constructor(options: OutboxOptions) {
+		this.#options = options;
+	}
 
-	const emit = ({topic, payload, latestOnly}: Item): void => {
+	/** `latestOnly`: a newer message of the topic may take the place of one that waits. */
+	publish(topic: string, payload: Buffer, latestOnly: boolean): void {
+		const item = {topic, payload, latestOnly};
+		if (this.#waiting.size === 0 && this.#fits(payload.length)) this.#emit(item);
+		else this.#wait(item);
+	}
+
+	/** Forgets what waits. */
+	clear(): void {
+		this.#waiting.clear();
+		this.#waitingBytes = 0;
+	}
+
+	waiting(): number {
+		return this.#waiting.size;
+	}
+
+	#fits(bytes: number): boolean {
+		return this.#open === 0 || (this.#open < this.#options.windowMessages && this.#openBytes + bytes <= this.#options.windowBytes);
+	}
+
+	#emit({topic, payload, latestOnly}: Item): void {
 		const emitted = (): void => {
-			open -= 1;
-			openBytes -= payload.length;
-			drain();
+			this.#open -= 1;
+			this.#openBytes -= payload.length;
+			this.#drain();
 		};
-		open += 1;
-		openBytes += payload.length;
-		options.emit(topic, payload, emitted, latestOnly);
-	};
+		this.#open += 1;
+		this.#openBytes += payload.length;
+		this.#options.emit(topic, payload, emitted, latestOnly);
+	}
 
-	const forget = (key: string | number, item: Item): void => {
-		waiting.delete(key);
-		waitingBytes -= item.payload.length;
-	};
+	#forget(key: string | number, item: Item): void {
+		this.#waiting.delete(key);
+		this.#waitingBytes -= item.payload.length;
+	}
 
 	/** A loop, since `done` may be called inside `emit`. */
-	const drain = (): void => {
-		if (draining) return;
-		draining = true;
-		const before = waiting.size;
-		for (const [key, item] of waiting) {
-			if (!fits(item.payload.length)) break;
-			forget(key, item);
-			emit(item);
+	#drain(): void {
+		if (this.#draining) return;
+		this.#draining = true;
+		const before = this.#waiting.size;
+		for (const [key, item] of this.#waiting) {
+			if (!this.#fits(item.payload.length)) break;
+			this.#forget(key, item);
+			this.#emit(item);
 		}
-		draining = false;
-		if (before > 0 && waiting.size === 0) options.onIdle?.();
-	};
+		this.#draining = false;
+		if (before > 0 && this.#waiting.size === 0) this.#options.onIdle?.();
+	}
 
-	const wait = (item: Item): void => {
-		const key = item.latestOnly ? item.topic : (serial += 1);
-		const older = waiting.get(key);
+	#wait(item: Item): void {
+		const key = item.latestOnly ? item.topic : (this.#serial += 1);
+		const older = this.#waiting.get(key);
 		if (older !== undefined) {
-			forget(key, older);
-			options.onReplaced(item.topic);
+			this.#forget(key, older);
+			this.#options.onReplaced(item.topic);
 		}
-		waiting.set(key, item);
-		waitingBytes += item.payload.length;
-		for (const [oldest, dropped] of waiting) {
-			if (waiting.size <= options.waitingMessages && waitingBytes <= options.waitingBytes) break;
-			forget(oldest, dropped);
-			options.onDropped(dropped.topic);
+		this.#waiting.set(key, item);
+		this.#waitingBytes += item.payload.length;
+		for (const [oldest, dropped] of this.#waiting) {
+			if (this.#waiting.size <= this.#options.waitingMessages && this.#waitingBytes <= this.#options.waitingBytes) break;
+			this.#forget(oldest, dropped);
+			this.#options.onDropped(dropped.topic);
 		}
-	};
-
-	return {
-		publish(topic, payload, latestOnly) {
-			const item = {topic, payload, latestOnly};
-			if (waiting.size === 0 && fits(payload.length)) emit(item);
-			else wait(item);
-		},
-		clear() {
-			waiting.clear();
-			waitingBytes = 0;
-		},
-		waiting: () => waiting.size,
-	};
+	}
 }

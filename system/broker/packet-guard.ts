@@ -19,13 +19,6 @@ export type Passed = {
 	readonly problem: GuardProblem | undefined;
 };
 
-export type PacketGuard = {
-	/** Looks through the bytes from there on: to the end of a list of filters or of the packet that reaches so much work, or of what there is. */
-	readonly pass: (chunk: Uint8Array, from: number, work: number) => Passed;
-	/** Sets the longest packet from the next one on, header included. */
-	readonly allow: (bytes: number) => void;
-};
-
 const connect = 1;
 
 /** PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP, SUBSCRIBE, UNSUBSCRIBE, PINGREQ, DISCONNECT. */
@@ -80,83 +73,89 @@ function createFilterCount(trailingBytes: 0 | 1): (bytes: Uint8Array) => number 
 	};
 }
 
-export function createPacketGuard(maxBytes: number): PacketGuard {
-	let allowed = maxBytes;
-	let connected = false;
-	let first = 0;
-	let type = 0;
-	let work = 0;
-	let filters = 0;
-	let countFilters: ((bytes: Uint8Array) => number) | undefined;
-	let phase: 'type' | 'length' | 'body' = 'type';
-	let lengthBytes = 0;
-	let remaining = 0;
+/** Of one connection, whose packets are this long at most until `allow` says otherwise. */
+export class PacketGuard {
+	#allowed: number;
+	#connected = false;
+	#first = 0;
+	#type = 0;
+	#work = 0;
+	#filters = 0;
+	#countFilters: ((bytes: Uint8Array) => number) | undefined;
+	#phase: 'type' | 'length' | 'body' = 'type';
+	#lengthBytes = 0;
+	#remaining = 0;
 	/** The beginning of CONNECT's body, until the version is known; undefined from then on. */
-	let opening: number[] | undefined = [];
+	#opening: number[] | undefined = [];
+
+	constructor(maxBytes: number) {
+		this.#allowed = maxBytes;
+	}
+
+	/** Looks through the bytes from there on: to the end of a list of filters or of the packet that reaches so much work, or of what there is. */
+	pass(chunk: Uint8Array, from: number, enough: number): Passed {
+		this.#work = 0;
+		let end = from;
+		let problem: GuardProblem | undefined;
+		const endsList = (): boolean => this.#phase === 'type' && listTypes.has(this.#type) && end > from;
+		while (end < chunk.length && problem === undefined && !(this.#phase === 'type' && this.#work >= enough) && !endsList()) {
+			const taken = this.#phase === 'body' ? Math.min(this.#remaining, chunk.length - end) : 1;
+			problem = this.#takeSome(chunk, end);
+			end += taken;
+		}
+		return {end, work: this.#work, isWhole: this.#phase === 'type', isList: endsList(), problem};
+	}
+
+	/** Sets the longest packet from the next one on, header included. */
+	allow(bytes: number): void {
+		this.#allowed = bytes;
+	}
 
 	/** Looks at the version as soon as it is there. */
-	const takeOpening = (bytes: Uint8Array): GuardProblem | undefined => {
-		if (opening === undefined) return undefined;
-		opening.push(...bytes.subarray(0, versionBytes - opening.length));
-		if (isOtherVersion(opening)) return 'version';
-		if (opening.length === versionBytes || remaining === 0) opening = undefined;
+	#takeOpening(bytes: Uint8Array): GuardProblem | undefined {
+		if (this.#opening === undefined) return undefined;
+		this.#opening.push(...bytes.subarray(0, versionBytes - this.#opening.length));
+		if (isOtherVersion(this.#opening)) return 'version';
+		if (this.#opening.length === versionBytes || this.#remaining === 0) this.#opening = undefined;
 		return undefined;
-	};
+	}
 
-	const takeType = (byte: number): GuardProblem | undefined => {
-		first = byte;
-		type = byte >> 4;
+	#takeType(byte: number): GuardProblem | undefined {
+		this.#first = byte;
+		this.#type = byte >> 4;
 		// A second CONNECT is a violation as well [MQTT-3.1.0-2].
-		if (connected ? !clientTypes.has(type) : type !== connect) return 'malformed';
-		connected = true;
-		phase = 'length';
-		lengthBytes = 0;
-		remaining = 0;
+		if (this.#connected ? !clientTypes.has(this.#type) : this.#type !== connect) return 'malformed';
+		this.#connected = true;
+		this.#phase = 'length';
+		this.#lengthBytes = 0;
+		this.#remaining = 0;
 		return undefined;
-	};
+	}
 
-	const takeLength = (byte: number): GuardProblem | undefined => {
-		remaining += (byte & 0x7f) * 128 ** lengthBytes;
-		lengthBytes += 1;
-		if ((byte & 0x80) !== 0) return lengthBytes === longestLength ? 'malformed' : undefined;
-		if (1 + lengthBytes + remaining > allowed) return 'oversized';
-		if (listTypes.has(type) && remaining <= idBytes) return 'malformed';
-		countFilters = listTypes.has(type) ? createFilterCount(type === subscribe ? 1 : 0) : undefined;
-		filters = 0;
-		work += packetWork(first, remaining);
-		phase = remaining === 0 ? 'type' : 'body';
+	#takeLength(byte: number): GuardProblem | undefined {
+		this.#remaining += (byte & 0x7f) * 128 ** this.#lengthBytes;
+		this.#lengthBytes += 1;
+		if ((byte & 0x80) !== 0) return this.#lengthBytes === longestLength ? 'malformed' : undefined;
+		if (1 + this.#lengthBytes + this.#remaining > this.#allowed) return 'oversized';
+		if (listTypes.has(this.#type) && this.#remaining <= idBytes) return 'malformed';
+		this.#countFilters = listTypes.has(this.#type) ? createFilterCount(this.#type === subscribe ? 1 : 0) : undefined;
+		this.#filters = 0;
+		this.#work += packetWork(this.#first, this.#remaining);
+		this.#phase = this.#remaining === 0 ? 'type' : 'body';
 		return undefined;
-	};
+	}
 
-	const takeBody = (bytes: Uint8Array): GuardProblem | undefined => {
-		remaining -= bytes.length;
-		if (remaining === 0) phase = 'type';
-		const found = countFilters?.(bytes) ?? 0;
-		filters += found;
-		work += found * filterWork;
-		return filters > limits.brokerPacketFilters ? 'oversized' : takeOpening(bytes);
-	};
+	#takeBody(bytes: Uint8Array): GuardProblem | undefined {
+		this.#remaining -= bytes.length;
+		if (this.#remaining === 0) this.#phase = 'type';
+		const found = this.#countFilters?.(bytes) ?? 0;
+		this.#filters += found;
+		this.#work += found * filterWork;
+		return this.#filters > limits.brokerPacketFilters ? 'oversized' : this.#takeOpening(bytes);
+	}
 
-	const takeSome = (chunk: Uint8Array, at: number): GuardProblem | undefined => {
-		if (phase === 'type') return takeType(chunk[at] ?? 0);
-		return phase === 'length' ? takeLength(chunk[at] ?? 0) : takeBody(chunk.subarray(at, at + remaining));
-	};
-
-	return {
-		pass(chunk, from, enough) {
-			work = 0;
-			let end = from;
-			let problem: GuardProblem | undefined;
-			const endsList = (): boolean => phase === 'type' && listTypes.has(type) && end > from;
-			while (end < chunk.length && problem === undefined && !(phase === 'type' && work >= enough) && !endsList()) {
-				const taken = phase === 'body' ? Math.min(remaining, chunk.length - end) : 1;
-				problem = takeSome(chunk, end);
-				end += taken;
-			}
-			return {end, work, isWhole: phase === 'type', isList: endsList(), problem};
-		},
-		allow(bytes) {
-			allowed = bytes;
-		},
-	};
+	#takeSome(chunk: Uint8Array, at: number): GuardProblem | undefined {
+		if (this.#phase === 'type') return this.#takeType(chunk[at] ?? 0);
+		return this.#phase === 'length' ? this.#takeLength(chunk[at] ?? 0) : this.#takeBody(chunk.subarray(at, at + this.#remaining));
+	}
 }

@@ -1,7 +1,7 @@
 // Sessions of clients that asked for one: their filters, and what waits while the client is away. In memory and bounded.
 
 import {topicMatches} from '../../api/mqtt-filter.js';
-import {costOf, createSessionBytes, filterCost, type KeptPacket} from './session-queue.js';
+import {costOf, createSessionBytes, filterCost, type KeptPacket, type SessionBytes} from './session-queue.js';
 
 export type SessionLimits = {
 	readonly sessions: number;
@@ -65,70 +65,87 @@ function noteSent(session: Session, {order = 0}: KeptPacket): void {
 	session.onSent();
 }
 
-export type Sessions = ReturnType<typeof createSessions>;
-
 /** By client id. */
-export function createSessions({ownerOf, onDropped, onForgotten, ...bounds}: SessionsOptions) {
-	const sessions = new Map<string, Session>();
-	const held = createSessionBytes(bounds);
+export class Sessions {
+	readonly #options: SessionsOptions;
+	readonly #sessions = new Map<string, Session>();
+	/** What they cost, all together and by login. */
+	readonly #held: SessionBytes;
 
-	/** Counts more of a session, or less; false where there is no room. */
-	const count = (session: Session, more: number): boolean => {
-		const {login} = session.owner;
-		if (more > 0 && (session.bytes + more > bounds.bytes || !held.take(login, more))) return false;
-		if (more < 0) held.release(login, -more);
-		session.bytes += more;
-		return true;
-	};
+	constructor(options: SessionsOptions) {
+		this.#options = options;
+		this.#held = createSessionBytes(options);
+	}
 
-	const forget = (clientId: string): void => {
-		const session = sessions.get(clientId);
-		if (session !== undefined) count(session, -session.bytes);
-		sessions.delete(clientId);
-		onForgotten(clientId);
-	};
+	of(clientId: string): Session | undefined {
+		return this.#sessions.get(clientId);
+	}
 
-	/** Where there are so many of these, the oldest one without a client makes room; false if none can. */
-	const hasRoom = (ids: readonly string[], most: number): boolean => {
-		if (ids.length < most) return true;
-		const idle = ids.find(id => ownerOf(id) === undefined);
-		if (idle !== undefined) forget(idle);
-		return idle !== undefined;
-	};
+	count(): number {
+		return this.#sessions.size;
+	}
 
-	const idsOf = (login: string): string[] => [...sessions].filter(([, {owner}]) => owner.login === login).map(([id]) => id);
+	/** What they cost, all together. */
+	bytes(): number {
+		return this.#held.all();
+	}
 
-	const sessionFor = (clientId: string): Session | undefined => {
-		const known = sessions.get(clientId);
-		const owner = ownerOf(clientId);
-		if (known !== undefined || owner === undefined) return known;
-		if (!hasRoom(idsOf(owner.login), bounds.sessionsPerLogin) || !hasRoom([...sessions.keys()], bounds.sessions)) return undefined;
-		const session = newSession(owner);
-		sessions.set(clientId, session);
-		return session;
-	};
+	forget(clientId: string): void {
+		const session = this.#sessions.get(clientId);
+		if (session !== undefined) this.#charge(session, -session.bytes);
+		this.#sessions.delete(clientId);
+		this.#options.onForgotten(clientId);
+	}
 
-	const enqueue = (clientId: string, packet: KeptPacket): void => {
-		const session = sessions.get(clientId);
+	forgetOf(login: string): void {
+		for (const clientId of this.#idsOf(login)) this.forget(clientId);
+	}
+
+	/** A filter of a connected client, whose session is made when there is room among those of its login, and among all. */
+	keep(clientId: string, filter: string, qos: 0 | 1 | 2): void {
+		const session = this.#sessionFor(clientId);
+		if (session !== undefined && (session.filters.has(filter) || this.#charge(session, filterCost(filter))))
+			session.filters.set(filter, qos);
+	}
+
+	dropFilters(clientId: string, filters: readonly string[]): void {
+		const session = this.#sessions.get(clientId);
+		for (const filter of filters) if (session?.filters.delete(filter) === true) this.#charge(session, -filterCost(filter));
+	}
+
+	/** Those that want a message at more than QoS 0. */
+	wanting(topic: string): QueuedFor[] {
+		const found: QueuedFor[] = [];
+		if (topic.startsWith('$')) return found;
+		for (const [clientId, {filters}] of this.#sessions) {
+			let best: 0 | 1 | 2 = 0;
+			for (const [filter, qos] of filters) if (qos > best && topicMatches(filter, topic)) best = qos;
+			if (best > 0) found.push({clientId, topic, qos: best});
+		}
+		return found;
+	}
+
+	enqueue(clientId: string, packet: KeptPacket): void {
+		const session = this.#sessions.get(clientId);
 		if (session === undefined || !session.owner.allowed(packet.topic ?? '')) return;
-		if (session.queue.length >= bounds.messages || !count(session, costOf(packet))) return onDropped(clientId);
+		if (session.queue.length >= this.#options.messages || !this.#charge(session, costOf(packet))) return this.#options.onDropped(clientId);
 		// From a queue it comes as a message of an established subscription [MQTT-3.3.1-9].
 		session.lastOrder += 1;
 		session.queue.push({...packet, retain: false, messageId: undefined, order: session.lastOrder});
-	};
+	}
 
-	const dropWhere = (clientId: string, matches: (packet: KeptPacket) => boolean): KeptPacket | undefined => {
-		const session = sessions.get(clientId);
+	dropWhere(clientId: string, matches: (packet: KeptPacket) => boolean): KeptPacket | undefined {
+		const session = this.#sessions.get(clientId);
 		const found = session?.queue.find(matches);
 		if (session === undefined || found === undefined) return undefined;
 		session.queue = session.queue.filter(packet => packet !== found);
-		count(session, -costOf(found));
+		this.#charge(session, -costOf(found));
 		noteSent(session, found);
 		return found;
-	};
+	}
 
 	/** The same publish, or the PUBLISH that this PUBREL goes on with. */
-	const replaceIn = (session: Session, packet: KeptPacket): void => {
+	replaceIn(session: Session, packet: KeptPacket): void {
 		const {queue} = session;
 		const isPublish = packet.brokerCounter !== undefined;
 		const at = queue.findIndex(kept =>
@@ -143,40 +160,41 @@ export function createSessions({ownerOf, onDropped, onForgotten, ...bounds}: Ses
 		}
 		const release = {...packet, ...(kept.order === undefined ? {} : {order: kept.order})};
 		queue[at] = release;
-		count(session, costOf(release) - costOf(kept));
-	};
+		this.#charge(session, costOf(release) - costOf(kept));
+	}
 
-	return {
-		of: (clientId: string): Session | undefined => sessions.get(clientId),
-		count: () => sessions.size,
-		/** What they cost, all together. */
-		bytes: held.all,
-		forget,
-		forgetOf(login: string): void {
-			for (const clientId of idsOf(login)) forget(clientId);
-		},
-		/** A filter of a connected client, whose session is made when there is room among those of its login, and among all. */
-		keep(clientId: string, filter: string, qos: 0 | 1 | 2): void {
-			const session = sessionFor(clientId);
-			if (session !== undefined && (session.filters.has(filter) || count(session, filterCost(filter)))) session.filters.set(filter, qos);
-		},
-		dropFilters(clientId: string, filters: readonly string[]): void {
-			const session = sessions.get(clientId);
-			for (const filter of filters) if (session?.filters.delete(filter) === true) count(session, -filterCost(filter));
-		},
-		/** Those that want a message at more than QoS 0. */
-		wanting(topic: string): QueuedFor[] {
-			const found: QueuedFor[] = [];
-			if (topic.startsWith('$')) return found;
-			for (const [clientId, {filters}] of sessions) {
-				let best: 0 | 1 | 2 = 0;
-				for (const [filter, qos] of filters) if (qos > best && topicMatches(filter, topic)) best = qos;
-				if (best > 0) found.push({clientId, topic, qos: best});
-			}
-			return found;
-		},
-		enqueue,
-		dropWhere,
-		replaceIn,
-	};
+	/** Counts more of a session, or less; false where there is no room. */
+	#charge(session: Session, more: number): boolean {
+		const {login} = session.owner;
+		if (more > 0 && (session.bytes + more > this.#options.bytes || !this.#held.take(login, more))) return false;
+		if (more < 0) this.#held.release(login, -more);
+		session.bytes += more;
+		return true;
+	}
+
+	/** Where there are so many of these, the oldest one without a client makes room; false if none can. */
+	#hasRoom(ids: readonly string[], most: number): boolean {
+		if (ids.length < most) return true;
+		const idle = ids.find(id => this.#options.ownerOf(id) === undefined);
+		if (idle !== undefined) this.forget(idle);
+		return idle !== undefined;
+	}
+
+	#idsOf(login: string): string[] {
+		return [...this.#sessions].filter(([, {owner}]) => owner.login === login).map(([id]) => id);
+	}
+
+	#sessionFor(clientId: string): Session | undefined {
+		const known = this.#sessions.get(clientId);
+		const owner = this.#options.ownerOf(clientId);
+		if (known !== undefined || owner === undefined) return known;
+		if (
+			!this.#hasRoom(this.#idsOf(owner.login), this.#options.sessionsPerLogin) ||
+			!this.#hasRoom([...this.#sessions.keys()], this.#options.sessions)
+		)
+			return undefined;
+		const session = newSession(owner);
+		this.#sessions.set(clientId, session);
+		return session;
+	}
 }

@@ -21,7 +21,7 @@ export type Will = {readonly topic: string; readonly payload: string; readonly r
 export type MqttLinkOptions = {
 	/** `mqtt://host:port`, `mqtts://…`, `ws://host:port/mqtt` or `wss://…`. A list is asked before each attempt: it may have changed. */
 	readonly url: string | (() => readonly [string, ...string[]]);
-	/** The name of this system; also the login. `control` is one where a broker of somebody else's says so. */
+	/** The name of this system; also the login. `control` is one where a broker that is another program says so. */
 	readonly self: string;
 	readonly password: string;
 	/** Unique per process start, so that a double of this system is refused or seen, and never takes turns with it. */
@@ -73,129 +73,144 @@ export type TopicListener = (topic: string, payload: string, retained: boolean) 
 
 type Subscription = {readonly filter: string; readonly listener: TopicListener};
 
+type State = {
+	readonly options: MqttLinkOptions;
+	readonly lane: Lane;
+	/** The topics of what is sent here. */
+	readonly inbox: string;
+	readonly client: MqttClient;
+	readonly counters: {connects: number; garbage: number; dropped: number};
+	readonly subscriptions: Set<Subscription>;
+	readonly heard: ReturnType<typeof createHeard>;
+	listener: ((from: string, packet: Packet) => void) | undefined;
+	connected: () => void;
+	ready: boolean;
+	/** Which server is next, and how many were tried in vain. */
+	aim: number;
+	failures: number;
+	answers: number;
+	cancelVerify: Cancel | undefined;
+};
+
 /** Connects, and goes on doing so with growing pauses, until closed. Throws on a URL that is none of the four. */
 export function connectMqttLink(options: MqttLinkOptions): MqttLink {
 	const {self, lane = 'control'} = options;
-	const inbox = laneFilter(self, lane);
-	const client = mqtt.connect(serversOf(options)[0], connectOptions(options));
-	const counters = {connects: 0, garbage: 0, dropped: 0};
-	const subscriptions = new Set<Subscription>();
-	const heard = createHeard(systemClock);
-	let listener: ((from: string, packet: Packet) => void) | undefined;
-	let connected: () => void = () => undefined;
-	let ready = false;
-	/** Which server is next, and how many were tried in vain. */
-	let aim = 0;
-	let failures = 0;
-	let answers = 0;
-	let cancelVerify: Cancel | undefined;
+	const state: State = {
+		options,
+		lane,
+		inbox: laneFilter(self, lane),
+		client: mqtt.connect(serversOf(options)[0], connectOptions(options)),
+		counters: {connects: 0, garbage: 0, dropped: 0},
+		subscriptions: new Set(),
+		heard: createHeard(systemClock),
+		listener: undefined,
+		connected: () => undefined,
+		ready: false,
+		aim: 0,
+		failures: 0,
+		answers: 0,
+		cancelVerify: undefined,
+	};
+	listen(state);
+	return linkOf(state);
+}
 
-	const fits = (topic: string, payload: Buffer): boolean =>
-		payload.length + Buffer.byteLength(topic) + headerBytes <= limits.packetBytes &&
-		client.stream.writableLength <= limits.clientBufferBytes;
-	const publish = (topic: string | undefined, payload: Buffer, retain: boolean): void => {
-		if (ready && topic !== undefined && fits(topic, payload)) client.publish(topic, payload, {qos: 0, retain});
-		else counters.dropped += 1;
-	};
-	const verify = (withinMs: number, round = 0): void => {
-		const before = answers;
-		if (ready) client.sendPing();
-		cancelVerify = systemClock.after(withinMs, () => {
-			cancelVerify = undefined;
-			if (ready && answers !== before) return;
-			reconnect();
-			if (round < limits.linkVerifications) verify(limits.beatConnectMs * 2 ** round, round + 1);
-		});
-	};
-	const reconnect = (): void => {
-		client.options.reconnectPeriod = limits.linkReconnectFirstMs;
-		// One that is gone already waits, perhaps for long.
-		if (client.stream.destroyed) client.reconnect();
-		else client.stream.destroy();
-	};
-	const isSubscribed = (filter: string): boolean => [...subscriptions].some(each => each.filter === filter);
-
-	client.on('connect', () => {
-		counters.connects += 1;
-		answers += 1;
-		setNoDelay(client);
-		const {stream} = client;
-		const filters = [...new Set([inbox, ...[...subscriptions].map(({filter}) => filter)])];
-		client.subscribe(filters, {qos: 0}, error => {
-			if (error !== null) {
-				options.onProblem?.(`what is for "${self}" could not be subscribed: ${error.message}`);
-				// Without it this connection is of no use: another one may be, after the pause that failures have.
-				stream.destroy();
-				return;
-			}
-			failures = 0;
-			client.options.reconnectPeriod = limits.linkReconnectFirstMs;
-			ready = true;
-			connected();
-			options.onConnected?.();
-		});
-	});
+function listen(state: State): void {
+	const {client, options} = state;
+	client.on('connect', () => begin(state));
 	// Said before the attempt; the pause counts for the next one.
-	client.on('reconnect', () => {
-		const servers = serversOf(options);
-		aim += 1;
-		failures += 1;
-		const url = servers[aim % servers.length] ?? servers[0];
-		if (isBrokerUrl(url)) aimAt(client, url);
-		else options.onProblem?.(`${JSON.stringify(url)} is no address of a broker`);
-		setWill(client, options);
-		if (failures % servers.length === 0)
-			client.options.reconnectPeriod = Math.min((client.options.reconnectPeriod ?? 0) * 2, limits.linkReconnectMaxMs);
-	});
+	client.on('reconnect', () => aimNext(state));
 	client.on('close', () => {
-		if (ready) options.onDisconnected?.();
-		ready = false;
+		if (state.ready) options.onDisconnected?.();
+		state.ready = false;
 	});
 	// Anything else may come on a connection that brings nothing the other way.
 	client.on('packetreceive', ({cmd}) => {
-		if (cmd === 'pingresp') answers += 1;
+		if (cmd === 'pingresp') state.answers += 1;
 	});
 	client.on('error', error => options.onProblem?.(error.message, connackCode(error)));
-	client.on('message', (topic, payload, {retain}) => {
-		if (!retain) heard.note(writerOf(topic));
-		if (topicMatches(inbox, topic)) {
-			const packet = decodePacket(payload);
-			const from = senderOf(topic);
-			if (packet === undefined || from === undefined) counters.garbage += 1;
-			else listener?.(from, packet);
-		}
-		for (const each of subscriptions) if (topicMatches(each.filter, topic)) each.listener(topic, payload.toString(), retain);
-	});
+	client.on('message', (topic, payload, {retain}) => hear(state, topic, payload, retain));
+}
 
+/** Subscribes to everything; then it is ready. */
+function begin(state: State): void {
+	const {client, options, inbox, subscriptions} = state;
+	state.counters.connects += 1;
+	state.answers += 1;
+	setNoDelay(client);
+	const {stream} = client;
+	const filters = [...new Set([inbox, ...[...subscriptions].map(({filter}) => filter)])];
+	client.subscribe(filters, {qos: 0}, error => {
+		if (error !== null) {
+			options.onProblem?.(`what is for "${options.self}" could not be subscribed: ${error.message}`);
+			// Without it this connection is of no use: another one may be, after the pause that failures have.
+			stream.destroy();
+			return;
+		}
+		state.failures = 0;
+		client.options.reconnectPeriod = limits.linkReconnectFirstMs;
+		state.ready = true;
+		state.connected();
+		options.onConnected?.();
+	});
+}
+
+/** The next attempt goes to the next server; the pauses grow from round to round. */
+function aimNext(state: State): void {
+	const {client, options} = state;
+	const servers = serversOf(options);
+	state.aim += 1;
+	state.failures += 1;
+	const url = servers[state.aim % servers.length] ?? servers[0];
+	if (isBrokerUrl(url)) aimAt(client, url);
+	else options.onProblem?.(`${JSON.stringify(url)} is no address of a broker`);
+	Object.assign(client.options, willPart(willOf(options)));
+	if (state.failures % servers.length === 0)
+		client.options.reconnectPeriod = Math.min((client.options.reconnectPeriod ?? 0) * 2, limits.linkReconnectMaxMs);
+}
+
+function hear({inbox, counters, subscriptions, heard, listener}: State, topic: string, payload: Buffer, retain: boolean): void {
+	if (!retain) heard.note(writerOf(topic));
+	if (topicMatches(inbox, topic)) {
+		const packet = decodePacket(payload);
+		const from = senderOf(topic);
+		if (packet === undefined || from === undefined) counters.garbage += 1;
+		else listener?.(from, packet);
+	}
+	for (const each of subscriptions) if (topicMatches(each.filter, topic)) each.listener(topic, payload.toString(), retain);
+}
+
+function linkOf(state: State): MqttLink {
+	const {client, options, subscriptions, inbox, counters} = state;
 	return {
-		send: (to, packet) => publish(laneTopic(to, self, lane), encodePacket(packet), false),
-		publish: (topic, payload, {retain}) => publish(topic, Buffer.from(payload), retain),
+		send: (to, packet) => publish(state, laneTopic(to, options.self, state.lane), encodePacket(packet), false),
+		publish: (topic, payload, {retain}) => publish(state, topic, Buffer.from(payload), retain),
 		push(topic, payload, retain, done) {
-			const isSent = ready && fits(topic, payload);
+			const isSent = state.ready && fits(state, topic, payload);
 			if (isSent) client.publish(topic, payload, {qos: 0, retain}, () => done());
 			else counters.dropped += 1;
 			return isSent;
 		},
 		subscribe(filter, onMessage) {
 			const subscription = {filter, listener: onMessage};
-			if (ready && !isSubscribed(filter)) client.subscribe(filter, {qos: 0}, subscribed(options));
+			if (state.ready && !isSubscribed(state, filter)) client.subscribe(filter, {qos: 0}, subscribed(options));
 			subscriptions.add(subscription);
 			return () => {
 				subscriptions.delete(subscription);
-				if (ready && filter !== inbox && !isSubscribed(filter)) client.unsubscribe(filter);
+				if (state.ready && filter !== inbox && !isSubscribed(state, filter)) client.unsubscribe(filter);
 			};
 		},
 		onPacket(newListener) {
-			listener = newListener;
+			state.listener = newListener;
 		},
 		onConnected(newListener) {
-			connected = newListener;
+			state.connected = newListener;
 		},
-		reconnect,
+		reconnect: () => reconnect(state),
 		async close() {
-			cancelVerify?.();
-			ready = false;
-			listener = undefined;
+			state.cancelVerify?.();
+			state.ready = false;
+			state.listener = undefined;
 			subscriptions.clear();
 			// A broker that takes nothing any more is not waited for.
 			const cancel = systemClock.after(limits.linkCloseMs, () => client.stream.destroy());
@@ -205,13 +220,41 @@ export function connectMqttLink(options: MqttLinkOptions): MqttLink {
 			client.stream.destroy();
 		},
 		verify(withinMs) {
-			if (cancelVerify === undefined) verify(withinMs);
+			if (state.cancelVerify === undefined) verify(state, withinMs);
 		},
-		connected: () => ready,
+		connected: () => state.ready,
 		counters: () => ({...counters}),
-		heardSince: heard.since,
+		heardSince: state.heard.since,
 	};
 }
+
+const fits = ({client}: State, topic: string, payload: Buffer): boolean =>
+	payload.length + Buffer.byteLength(topic) + headerBytes <= limits.packetBytes && client.stream.writableLength <= limits.clientBufferBytes;
+
+function publish(state: State, topic: string | undefined, payload: Buffer, retain: boolean): void {
+	if (state.ready && topic !== undefined && fits(state, topic, payload)) state.client.publish(topic, payload, {qos: 0, retain});
+	else state.counters.dropped += 1;
+}
+
+function verify(state: State, withinMs: number, round = 0): void {
+	const before = state.answers;
+	if (state.ready) state.client.sendPing();
+	state.cancelVerify = systemClock.after(withinMs, () => {
+		state.cancelVerify = undefined;
+		if (state.ready && state.answers !== before) return;
+		reconnect(state);
+		if (round < limits.linkVerifications) verify(state, limits.beatConnectMs * 2 ** round, round + 1);
+	});
+}
+
+function reconnect({client}: State): void {
+	client.options.reconnectPeriod = limits.linkReconnectFirstMs;
+	// One that is gone already waits, perhaps for long.
+	if (client.stream.destroyed) client.reconnect();
+	else client.stream.destroy();
+}
+
+const isSubscribed = ({subscriptions}: State, filter: string): boolean => [...subscriptions].some(each => each.filter === filter);
 
 const serversOf = ({url}: MqttLinkOptions): readonly [string, ...string[]] => (typeof url === 'string' ? [url] : url());
 
@@ -241,10 +284,6 @@ const alpnOf = (url: string): IClientOptions => (url.startsWith('mqtts:') ? {ALP
 
 const willPart = (will: Will | undefined): Pick<IClientOptions, 'will'> =>
 	will === undefined ? {} : {will: {topic: will.topic, payload: Buffer.from(will.payload), qos: 0, retain: will.retain}};
-
-function setWill({options}: MqttClient, linkOptions: MqttLinkOptions): void {
-	Object.assign(options, willPart(willOf(linkOptions)));
-}
 
 /** What servers tell of each other is no reason to fall over. */
 const isBrokerUrl = (url: string): boolean => /^(mqtt|ws)s?:\/\//.test(url) && URL.canParse(url);

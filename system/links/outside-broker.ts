@@ -8,7 +8,7 @@ import {controlSystem} from '../../api/keys.js';
 import {formatClientId} from '../../api/client-id.js';
 import {limits} from '../../api/limits.js';
 import type {Broker} from '../broker/ports.js';
-import {createOutbox, type Outbox} from '../broker/outbox.js';
+import {Outbox} from '../broker/outbox.js';
 import type {Links} from './link.js';
 import {connectMqttLink, type MqttLink, type MqttLinkOptions, type TopicListener} from './mqtt-link.js';
 import type {OutsideUrl} from './outside-url.js';
@@ -58,8 +58,12 @@ export function openOutsideBroker(options: OutsideBrokerOptions): OutsideBroker 
 	const bulk: MqttLink = connectMqttLink({
 		...linkOptions(options, 'bulk'),
 		onConnected() {
-			// What was under way on an older connection is nobody's any more.
-			outbox = newOutbox();
+			// What was under way on an older connection is lost with it.
+			outbox = newOutbox(bulk, counters, () => {
+				const callback = onIdle;
+				onIdle = undefined;
+				callback?.();
+			});
 			for (const listener of listeners) listener();
 		},
 		onDisconnected: forget,
@@ -99,28 +103,24 @@ export function openOutsideBroker(options: OutsideBrokerOptions): OutsideBroker 
 		outbox = undefined;
 		onIdle = undefined;
 	}
-
-	function newOutbox(): Outbox {
-		return createOutbox({
-			windowMessages: limits.brokerPublishWindow,
-			windowBytes: limits.brokerPublishWindowBytes,
-			waitingMessages: limits.brokerOutboxMessages,
-			waitingBytes: limits.brokerOutboxBytes,
-			emit(topic, payload, done, latestOnly) {
-				if (bulk.push(topic, payload, latestOnly, done)) return;
-				counters.dropped += 1;
-				done();
-			},
-			onReplaced: () => (counters.replaced += 1),
-			onDropped: () => (counters.dropped += 1),
-			onIdle() {
-				const callback = onIdle;
-				onIdle = undefined;
-				callback?.();
-			},
-		});
-	}
 }
+
+/** For one connection. `onIdle` hears when nothing waits any more. */
+const newOutbox = (bulk: MqttLink, counters: {replaced: number; dropped: number}, onIdle: () => void): Outbox =>
+	new Outbox({
+		windowMessages: limits.brokerPublishWindow,
+		windowBytes: limits.brokerPublishWindowBytes,
+		waitingMessages: limits.brokerOutboxMessages,
+		waitingBytes: limits.brokerOutboxBytes,
+		emit(topic, payload, done, latestOnly) {
+			if (bulk.push(topic, payload, latestOnly, done)) return;
+			counters.dropped += 1;
+			done();
+		},
+		onReplaced: () => (counters.replaced += 1),
+		onDropped: () => (counters.dropped += 1),
+		onIdle,
+	});
 
 const linkOptions = ({server, boot, ca, onProblem}: OutsideBrokerOptions, lane: 'control' | 'bulk'): MqttLinkOptions => ({
 	url: server.url,

@@ -3,7 +3,7 @@
 // Nothing goes out while the main loop stands still, no beat and no new connection either: it would look like life.
 
 import {limits} from '../../api/limits.js';
-import {isStill as isStillSince, startBeat} from './beat.js';
+import {isStill as isStillSince, startBeat, type Beat} from './beat.js';
 import {BeatDialler, type BeatConnection, type BeatDiallerOptions, type BeatFound} from './beat-dialler.js';
 import type {Cancel} from '../time/clock.js';
 
@@ -27,80 +27,111 @@ type Line = {
 };
 
 /** Beats until cancelled. */
-export function openBeatLine({node, boot, stillMs, onLine, onSilent, ...ways}: BeatLineOptions): Cancel {
-	const {clock, random} = ways;
-	let line: Line | undefined;
-	let askedMs = clock.monotonicMs();
-	let cancelWatch: Cancel = () => undefined;
-	let cancelSay: Cancel = () => undefined;
-	const isStill = (): boolean => isStillSince(stillMs());
+export function openBeatLine(options: BeatLineOptions): Cancel {
+	const line = new BeatLine(options);
+	return () => line.close();
+}
+
+class BeatLine {
+	readonly #options: BeatLineOptions;
+	readonly #dialler: BeatDialler;
+	readonly #beat: Beat;
+	#line: Line | undefined;
+	#askedMs: number;
+	#cancelWatch: Cancel = () => undefined;
+	#cancelSay: Cancel = () => undefined;
+
+	constructor(options: BeatLineOptions) {
+		const {node, boot, clock, stillMs} = options;
+		this.#options = options;
+		this.#askedMs = clock.monotonicMs();
+		this.#dialler = new BeatDialler({
+			...options,
+			isStill: () => this.#isStill(),
+			takenLane: () => this.#line?.lane,
+			onFound: found => this.#take(found),
+		});
+		this.#beat = startBeat({node, boot, clock, stillMs, publish: (topic, payload) => this.#say(topic, payload)});
+		this.#dialler.start(clock.monotonicMs());
+	}
+
+	close(): void {
+		this.#beat.end();
+		this.#cancelSay();
+		this.#cancelWatch();
+		this.#dialler.stop();
+		this.#line?.connection.close();
+	}
 
 	/** Looks again when the answer is late, or so late that the line is of no use. */
-	const watch = (): void => {
-		cancelWatch();
+	#watch(): void {
+		const {clock, random} = this.#options;
+		const line = this.#line;
+		this.#cancelWatch();
 		if (line === undefined) return;
-		if (isStill()) line.heardMs = clock.monotonicMs();
+		if (this.#isStill()) line.heardMs = clock.monotonicMs();
 		const silentMs = clock.monotonicMs() - line.heardMs;
-		if (silentMs >= limits.beatSilenceMs) return giveUp(line);
+		if (silentMs >= limits.beatSilenceMs) return this.#giveUp(line);
 		const isLate = silentMs >= line.patienceMs;
-		if (isLate) dialler.start(line.heardMs);
+		if (isLate) this.#dialler.start(line.heardMs);
 		const waitMs = isLate ? limits.beatSilenceMs : line.patienceMs + random.next() * limits.beatSpreadMs;
-		cancelWatch = clock.after(waitMs - silentMs, watch);
-	};
-	const giveUp = ({connection}: Line): void => {
+		this.#cancelWatch = clock.after(waitMs - silentMs, () => this.#watch());
+	}
+
+	#giveUp({connection}: Line): void {
 		connection.abandon();
-		lose();
-		onSilent?.();
-	};
-	const lose = (): void => {
-		line = undefined;
-		cancelWatch();
-		onLine?.(false);
-		dialler.start(clock.monotonicMs(), limits.linkReconnectFirstMs);
-	};
-	const take = ({connection, lane, tookMs}: BeatFound) => {
-		const former = line;
+		this.#lose();
+		this.#options.onSilent?.();
+	}
+
+	#lose(): void {
+		this.#line = undefined;
+		this.#cancelWatch();
+		this.#options.onLine?.(false);
+		this.#dialler.start(this.#options.clock.monotonicMs(), limits.linkReconnectFirstMs);
+	}
+
+	#take({connection, lane, tookMs}: BeatFound): ReturnType<BeatDiallerOptions['onFound']> {
+		const {clock, onLine, onSilent} = this.#options;
+		const former = this.#line;
 		const taken: Line = {connection, lane, heardMs: clock.monotonicMs(), patienceMs: Math.max(limits.beatAnswerMs, tookMs)};
-		line = taken;
+		this.#line = taken;
 		former?.connection.abandon();
-		beat.now();
-		watch();
+		this.#beat.now();
+		this.#watch();
 		if (former === undefined) onLine?.(true);
 		else onSilent?.();
 		return {
-			heard() {
-				taken.heardMs = clock.monotonicMs();
-				taken.patienceMs = limits.beatAnswerMs;
-				if (!dialler.isOn) return;
-				dialler.stop();
-				watch();
-				onSilent?.();
-			},
-			closed() {
-				if (line === taken) lose();
+			heard: () => this.#hear(taken),
+			closed: () => {
+				if (this.#line === taken) this.#lose();
 			},
 		};
-	};
-	const say = (topic: string, payload: string): void => {
-		const nowMs = clock.monotonicMs();
-		cancelSay();
-		if (isStill()) return;
-		// What is sent into a cable that is out is lost, and TCP waits longer than the cable is out.
-		if (ways.isAway?.() === true) return void (cancelSay = clock.after(limits.beatAwayMs, () => say(topic, payload)));
-		// Nothing was asked meanwhile, so nothing was answered.
-		if (line !== undefined && nowMs - askedMs > 2 * limits.beatMs) line.heardMs = nowMs;
-		askedMs = nowMs;
-		line?.connection.say(topic, payload);
-	};
+	}
 
-	const dialler = new BeatDialler({...ways, isStill, takenLane: () => line?.lane, onFound: take});
-	const beat = startBeat({node, boot, clock, stillMs, publish: say});
-	dialler.start(clock.monotonicMs());
-	return () => {
-		beat.end();
-		cancelSay();
-		cancelWatch();
-		dialler.stop();
-		line?.connection.close();
-	};
+	#hear(line: Line): void {
+		line.heardMs = this.#options.clock.monotonicMs();
+		line.patienceMs = limits.beatAnswerMs;
+		if (!this.#dialler.isOn) return;
+		this.#dialler.stop();
+		this.#watch();
+		this.#options.onSilent?.();
+	}
+
+	#say(topic: string, payload: string): void {
+		const {clock, isAway} = this.#options;
+		const nowMs = clock.monotonicMs();
+		this.#cancelSay();
+		if (this.#isStill()) return;
+		// What is sent into a cable that is out is lost, and TCP waits longer than the cable is out.
+		if (isAway?.() === true) return void (this.#cancelSay = clock.after(limits.beatAwayMs, () => this.#say(topic, payload)));
+		// Nothing was asked meanwhile, so nothing was answered.
+		if (this.#line !== undefined && nowMs - this.#askedMs > 2 * limits.beatMs) this.#line.heardMs = nowMs;
+		this.#askedMs = nowMs;
+		this.#line?.connection.say(topic, payload);
+	}
+
+	#isStill(): boolean {
+		return isStillSince(this.#options.stillMs());
+	}
 }

@@ -32,7 +32,7 @@ export function beatSockets(options: BeatSocketOptions): {readonly dial: BeatDia
 	const parts = {...options, lookup, secureContext, onReady: (address: string | undefined) => void (ownAddress = address)};
 	return {
 		dial(url, lane, on) {
-			if (URL.canParse(url)) return openSocket(new URL(url), lane, parts, on);
+			if (URL.canParse(url)) return new BeatSocket(new URL(url), lane, parts, on);
 			const cancel = options.clock.after(0, on.closed);
 			return {say: () => undefined, close: cancel, abandon: cancel};
 		},
@@ -50,70 +50,85 @@ type SocketParts = BeatSocketOptions & {
 	readonly onReady: (address: string | undefined) => void;
 };
 
-function openSocket(
-	{protocol, hostname, port}: URL,
-	lane: string,
-	{node, boot, password, clock, lookup, secureContext, onReady}: SocketParts,
-	on: BeatConnectionEvents,
-): BeatConnection {
-	const host = hostname.replace(/^\[|\]$/g, '');
-	const tcp = connectTcp({host, port: Number(port), lookup, noDelay: true});
-	let socket = tcp;
-	let ready = false;
-	let open = true;
-	let answer: Buffer = Buffer.alloc(0);
+class BeatSocket implements BeatConnection {
+	readonly #parts: SocketParts;
+	readonly #lane: string;
+	readonly #on: BeatConnectionEvents;
+	readonly #host: string;
+	readonly #tcp: Socket;
+	/** What is above it, with TLS. */
+	#socket: Socket;
+	#ready = false;
+	#open = true;
+	#answer: Buffer = Buffer.alloc(0);
 
-	const hear = (chunk: Buffer): void => {
-		if (!open) return;
-		if (ready) return on.heard();
-		answer = Buffer.concat([answer, chunk.subarray(0, connackBytes)]);
-		if (answer.length < connackBytes) return;
-		if (connackCode(answer) !== 0) return void socket.destroy();
-		ready = true;
-		onReady(tcp.localAddress);
-		on.ready();
-	};
-	const logIn = (): void => {
-		const clientId = formatClientId(node, boot, lane);
-		socket.on('data', hear);
-		socket.write(connectFrame({clientId, username: node, password, keepAliveSeconds: limits.linkKeepAliveSeconds}));
-	};
-	const watch = (each: Socket): void => {
-		each.on('error', () => tcp.destroy());
+	constructor({protocol, hostname, port}: URL, lane: string, parts: SocketParts, on: BeatConnectionEvents) {
+		this.#parts = parts;
+		this.#lane = lane;
+		this.#on = on;
+		this.#host = hostname.replace(/^\[|\]$/g, '');
+		this.#tcp = connectTcp({host: this.#host, port: Number(port), lookup: parts.lookup, noDelay: true});
+		this.#socket = this.#tcp;
+		this.#watch(this.#tcp);
+		this.#tcp.once('connect', () => this.#begin(protocol === 'mqtts:'));
+	}
+
+	say(topic: string, payload: string): void {
+		if (this.#socket.writableLength > stuckBytes) this.#socket.destroy();
+		else this.#socket.write(Buffer.concat([publishFrame(topic, payload), pingFrame]));
+	}
+
+	abandon(): void {
+		this.#open = false;
+		if (this.#tcp.connecting || this.#tcp.destroyed) this.#tcp.destroy();
+		else this.#tcp.resetAndDestroy();
+	}
+
+	close(): void {
+		this.#open = false;
+		this.#socket.end(disconnectFrame);
+		this.#tcp.once(
+			'close',
+			this.#parts.clock.after(limits.linkCloseMs, () => this.#tcp.destroy()),
+		);
+	}
+
+	#watch(each: Socket): void {
+		each.on('error', () => this.#tcp.destroy());
 		each.once('close', () => {
-			if (!open) return;
-			open = false;
-			tcp.destroy();
-			on.closed();
+			if (!this.#open) return;
+			this.#open = false;
+			this.#tcp.destroy();
+			this.#on.closed();
 		});
-	};
-	watch(tcp);
-	tcp.once('connect', () => {
-		if (!open) return;
-		on.reached();
-		if (protocol !== 'mqtts:') return logIn();
+	}
+
+	#begin(hasTls: boolean): void {
+		if (!this.#open) return;
+		this.#on.reached();
+		if (!hasTls) return this.#logIn();
+		const host = this.#host;
 		const name = isIP(host) === 0 ? {servername: host} : {}; // An address is no name that TLS could ask for (RFC 6066, 3).
-		socket = connectTls({socket: tcp, ALPNProtocols: ['mqtt'], host, ...name, secureContext});
-		watch(socket);
-		socket.once('secureConnect', () => open && logIn());
-	});
-	return {
-		say(topic, payload) {
-			if (socket.writableLength > stuckBytes) socket.destroy();
-			else socket.write(Buffer.concat([publishFrame(topic, payload), pingFrame]));
-		},
-		abandon() {
-			open = false;
-			if (tcp.connecting || tcp.destroyed) tcp.destroy();
-			else tcp.resetAndDestroy();
-		},
-		close() {
-			open = false;
-			socket.end(disconnectFrame);
-			tcp.once(
-				'close',
-				clock.after(limits.linkCloseMs, () => tcp.destroy()),
-			);
-		},
-	};
+		this.#socket = connectTls({socket: this.#tcp, ALPNProtocols: ['mqtt'], host, ...name, secureContext: this.#parts.secureContext});
+		this.#watch(this.#socket);
+		this.#socket.once('secureConnect', () => this.#open && this.#logIn());
+	}
+
+	#logIn(): void {
+		const {node, boot, password} = this.#parts;
+		const clientId = formatClientId(node, boot, this.#lane);
+		this.#socket.on('data', (chunk: Buffer) => this.#hear(chunk));
+		this.#socket.write(connectFrame({clientId, username: node, password, keepAliveSeconds: limits.linkKeepAliveSeconds}));
+	}
+
+	#hear(chunk: Buffer): void {
+		if (!this.#open) return;
+		if (this.#ready) return this.#on.heard();
+		this.#answer = Buffer.concat([this.#answer, chunk.subarray(0, connackBytes)]);
+		if (this.#answer.length < connackBytes) return;
+		if (connackCode(this.#answer) !== 0) return void this.#socket.destroy();
+		this.#ready = true;
+		this.#parts.onReady(this.#tcp.localAddress);
+		this.#on.ready();
+	}
 }

@@ -37,7 +37,7 @@ export type MemberState = 'unknown' | 'alive' | 'suspect' | 'restarting' | 'dead
  * - `lost`: a person has said that it is lost.
  * - `departed`: not a member any more, but things of it are left.
  */
-export type Standing = 'remote' | 'local' | 'lost' | 'departed';
+export type MemberStanding = 'remote' | 'local' | 'lost' | 'departed';
 
 export type Member = {
 	readonly state: MemberState;
@@ -78,7 +78,7 @@ export type Membership = {
 type Observer = Pick<Membership, 'startedAtMs' | 'atMs' | 'smoothSinceMs' | 'canaryAtMs' | 'wellSinceMs'>;
 
 /** The membership after a reading; the first one begins it. */
-export function observe(previous: Membership | undefined, signs: Signs, roster: ReadonlyMap<string, Standing>): Membership {
+export function observe(previous: Membership | undefined, signs: Signs, roster: ReadonlyMap<string, MemberStanding>): Membership {
 	const observer = observerAfter(previous, signs);
 	const news = newsOf(signs);
 	const heardOf = new Map<string, Member>();
@@ -192,7 +192,7 @@ function withPackets(before: Member, member: Member, beat: boolean, packet: bool
 }
 
 /** What is heard of it now, without a word on whether it is dead. */
-function livenessOf(member: Member, standing: Standing, observer: Observer): MemberState {
+function livenessOf(member: Member, standing: MemberStanding, observer: Observer): MemberState {
 	if (standing === 'local') return 'alive';
 	const {restartingUntilMs = 0, heardAtMs, state} = member;
 	if (observer.atMs < restartingUntilMs && standing !== 'lost') return 'restarting';
@@ -206,7 +206,7 @@ function livenessOf(member: Member, standing: Standing, observer: Observer): Mem
 }
 
 /** Who is lost or departed says nothing about the observer. */
-function census(members: ReadonlyMap<string, Member>, roster: ReadonlyMap<string, Standing>): {heard: number; counted: number} {
+function census(members: ReadonlyMap<string, Member>, roster: ReadonlyMap<string, MemberStanding>): {heard: number; counted: number} {
 	let heard = 0;
 	let counted = 0;
 	for (const [name, {state}] of members) {
@@ -221,7 +221,7 @@ function census(members: ReadonlyMap<string, Member>, roster: ReadonlyMap<string
 function judged(
 	member: Member,
 	before: Member | undefined,
-	standing: Standing,
+	standing: MemberStanding,
 	observer: Observer,
 	majoritySinceMs: number | undefined,
 ): Member {

@@ -4,9 +4,9 @@ import test from 'ava';
 import {limits} from '../../api/limits.js';
 import {ClientStream, type CutReason} from '../../system/broker/client-stream.js';
 import {Connections, newConnection} from '../../system/broker/connections.js';
-import {createOutbox} from '../../system/broker/outbox.js';
+import {Outbox} from '../../system/broker/outbox.js';
 import {createPace} from '../../system/broker/pace.js';
-import {createPacketGuard} from '../../system/broker/packet-guard.js';
+import {PacketGuard} from '../../system/broker/packet-guard.js';
 import {createReplay} from '../../system/broker/replay.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 
@@ -16,9 +16,9 @@ const connect = [0x10, 2, 1, 2];
 
 test('the guard reads headers byte by byte as well as at once', t => {
 	const bytes = Buffer.concat([Buffer.from(connect), Buffer.from([0x30, 0x80, 0x01]), Buffer.alloc(128), Buffer.from([0xc0, 0])]);
-	const atOnce = createPacketGuard(200);
+	const atOnce = new PacketGuard(200);
 	t.is(atOnce.pass(bytes, 0, Infinity).problem, undefined);
-	const oneByOne = createPacketGuard(200);
+	const oneByOne = new PacketGuard(200);
 	for (const byte of bytes) t.is(oneByOne.pass(Buffer.from([byte]), 0, Infinity).problem, undefined);
 });
 
@@ -33,14 +33,14 @@ const cases: readonly {title: string; bytes: readonly number[]; expected: 'overs
 ];
 for (const {title, bytes, expected} of cases)
 	test(`the guard ${expected === undefined ? 'lets pass' : 'refuses'} ${title}`, t => {
-		t.is(createPacketGuard(100).pass(Buffer.from(bytes), 0, Infinity).problem, expected);
+		t.is(new PacketGuard(100).pass(Buffer.from(bytes), 0, Infinity).problem, expected);
 	});
 
 function anOutbox(limit: {windowMessages: number; waitingMessages: number; waitingBytes?: number}) {
 	const sent: string[] = [];
 	const open: (() => void)[] = [];
 	const lost: string[] = [];
-	const outbox = createOutbox({
+	const outbox = new Outbox({
 		windowBytes: 1_000,
 		waitingBytes: 1_000,
 		...limit,
@@ -107,7 +107,7 @@ test('at the limit the oldest that waits is dropped, by count and by bytes', t =
 test('an emit that is done at once does not recurse', t => {
 	let sent = 0;
 	const later: (() => void)[] = [];
-	const outbox = createOutbox({
+	const outbox = new Outbox({
 		windowMessages: 1,
 		windowBytes: 10,
 		waitingMessages: 100_000,

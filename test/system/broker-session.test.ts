@@ -1,6 +1,6 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {createPersistence, type KeptPacket, type Persistence} from '../../system/broker/persistence.js';
+import {Persistence, type KeptPacket} from '../../system/broker/persistence.js';
 import type {SessionLimits, SessionOwner} from '../../system/broker/sessions.js';
 import type {MqttClient} from 'mqtt';
 import {authenticate, event, hearing, loggedIn, newClient, settled, startBroker, type Heard} from './broker-rig.js';
@@ -89,7 +89,7 @@ const owner = (login: string, credential?: string): SessionOwner => ({
 });
 
 function aPersistence(owners: Map<string, SessionOwner>, other: Partial<SessionLimits> = {}) {
-	return createPersistence({
+	return new Persistence({
 		sessions: 2,
 		sessionsPerLogin: 2,
 		messages: 3,

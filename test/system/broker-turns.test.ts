@@ -6,10 +6,10 @@ import test, {type ExecutionContext} from 'ava';
 import {limits} from '../../api/limits.js';
 import {createAllowance, createAllowances, unbounded, type Allowance} from '../../system/broker/allowance.js';
 import {createBacklog, type Waiting} from '../../system/broker/backlog.js';
-import {createIntake} from '../../system/broker/intake.js';
+import {Intake} from '../../system/broker/intake.js';
 import {ClientStream} from '../../system/broker/client-stream.js';
 import {createPace, type Pace, type Rank} from '../../system/broker/pace.js';
-import {createPacketGuard} from '../../system/broker/packet-guard.js';
+import {PacketGuard} from '../../system/broker/packet-guard.js';
 import {packetWork} from '../../system/broker/packet-work.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {connectPacket, event, loggedIn, newClient, openSocket, refusalOf, settled, startBroker} from './broker-rig.js';
@@ -26,12 +26,12 @@ type Handed = {readonly name: string; readonly bytes: number};
 function anIntake(clock: ManualClock, pace: Pace, name: string, handed: Handed[], rank: Rank = 'tool', allowance: Allowance = unbounded) {
 	const problems: string[] = [];
 	const reading: boolean[] = [];
-	const intake = createIntake({
+	const intake = new Intake({
 		clock,
 		pace,
 		hand(bytes) {
 			handed.push({name, bytes: bytes.length});
-			process.nextTick(intake.want);
+			process.nextTick(() => intake.want());
 		},
 		onEnd: () => handed.push({name: `${name} ended`, bytes: 0}),
 		onProblem: problem => problems.push(problem),
@@ -84,12 +84,12 @@ test('connections take turns, nodes before tools', async t => {
 
 test('what follows CONNECT in the same read waits for the login', async t => {
 	const handed: Handed[] = [];
-	const intake = createIntake({
+	const intake = new Intake({
 		clock: new ManualClock(),
 		pace: aPace(),
 		hand(bytes) {
 			handed.push({name: 'a', bytes: bytes.length});
-			process.nextTick(intake.want);
+			process.nextTick(() => intake.want());
 		},
 		onEnd: () => undefined,
 		onProblem: problem => t.fail(problem),
@@ -108,12 +108,12 @@ test('the guard stops at the packet that reaches the work, and counts filters ho
 	const filters = Array.from({length: 30}, (_, at) => [`a/${at}`, 0] as const);
 	const subscribe = subscribePacket(1, ...filters);
 	const bytes = Buffer.concat([hello, subscribe, pingPacket]);
-	const guard = createPacketGuard(10_000);
+	const guard = new PacketGuard(10_000);
 	const first = guard.pass(bytes, 0, 1);
 	t.deepEqual([first.end, first.isWhole], [hello.length, true]);
 	const second = guard.pass(bytes, first.end, 10);
 	t.is(second.end, hello.length + subscribe.length);
-	const slow = createPacketGuard(10_000);
+	const slow = new PacketGuard(10_000);
 	slow.pass(hello, 0, Infinity);
 	let work = 0;
 	for (const byte of subscribe) work += slow.pass(Buffer.from([byte]), 0, 1).work;
@@ -129,7 +129,7 @@ test('the guard stops at the packet that reaches the work, and counts filters ho
 });
 
 function createAfter(opening: Buffer) {
-	const guard = createPacketGuard(100_000);
+	const guard = new PacketGuard(100_000);
 	guard.pass(opening, 0, Infinity);
 	return guard;
 }

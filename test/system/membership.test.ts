@@ -11,7 +11,7 @@ import {
 	type Membership,
 	type MemberState,
 	type Signs,
-	type Standing,
+	type MemberStanding,
 } from '../../system/presence/membership.js';
 
 const {signsMs, suspectAfterMs, nodeGraceMs, announcedRestartMs, observerLagMs} = limits;
@@ -20,7 +20,7 @@ const {signsMs, suspectAfterMs, nodeGraceMs, announcedRestartMs, observerLagMs} 
 class Watch {
 	membership: Membership | undefined;
 	atMs = 1_000;
-	readonly roster: Map<string, Standing>;
+	readonly roster: Map<string, MemberStanding>;
 	readonly silent = new Set<string>();
 
 	constructor(...names: readonly string[]) {
@@ -353,7 +353,7 @@ test('never dead before its grace, never while the observer is unwell, and time 
 			fc.array(stretch, {minLength: 1, maxLength: 6}),
 			fc.constantFrom(...(['remote', 'lost', 'local', 'departed'] as const)),
 			(history, ofD) => {
-				const roster = new Map<string, Standing>(names.map(name => [name, name === 'd' ? ofD : 'remote']));
+				const roster = new Map<string, MemberStanding>(names.map(name => [name, name === 'd' ? ofD : 'remote']));
 				let membership: Membership | undefined;
 				let atMs = 5_000;
 				const read: {signs: Signs; after: Membership}[] = [];
@@ -387,7 +387,7 @@ test('never dead before its grace, never while the observer is unwell, and time 
 });
 
 /** Looks at the readings alone: throws when a node must not be evicted now. */
-function refute(name: string, standing: Standing, read: readonly {signs: Signs; after: Membership}[]): void {
+function refute(name: string, standing: MemberStanding, read: readonly {signs: Signs; after: Membership}[]): void {
 	const nowMs = read.at(-1)?.signs.atMs ?? 0;
 	const graceMs = standing === 'lost' ? suspectAfterMs : nodeGraceMs;
 	if (nowMs - (read[0]?.signs.atMs ?? 0) < nodeGraceMs) throw new Error('within the first grace');

@@ -30,7 +30,7 @@ import {
 	type Member,
 	type Membership,
 	type Signs,
-	type Standing,
+	type MemberStanding,
 } from '../../../system/presence/membership.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {nodeKey, podKey, syncOfNode} from '../../addresses.js';
@@ -119,8 +119,8 @@ function heard(state: DetectorState, signs: Signs, context: Context): Next<Detec
 }
 
 /** A node whose agent never came is no member: its silence says nothing. */
-function rosterOf({localNodes, departed}: DetectorState, known: Known): ReadonlyMap<string, Standing> {
-	const roster = new Map<string, Standing>();
+function rosterOf({localNodes, departed}: DetectorState, known: Known): ReadonlyMap<string, MemberStanding> {
+	const roster = new Map<string, MemberStanding>();
 	for (const name of departed) roster.set(name, localNodes.has(name) ? 'local' : 'departed');
 	for (const object of known.list('nodes')) {
 		const {metadata, status} = object as NodeObject;

@@ -40,75 +40,95 @@ export type Stock = {
 
 const unfinished = '.new';
 
+type State = {
+	readonly folder: string;
+	readonly size: number;
+	readonly clock: Clock;
+	readonly onWarning: (message: string) => void;
+	readonly ready: ReadonlyMap<Sort, string[]>;
+	serial: number;
+	lastTakenMs: number;
+	filling: boolean;
+	closed: boolean;
+	cancel: Cancel;
+	current: Promise<void>;
+};
+
 /** Takes over what an earlier agent left in `folder`. Throws errno exceptions. */
 export function createStock(folder: string, size: number, clock: Clock, onWarning: (message: string) => void): Stock {
 	const ready = new Map(sorts.map(sort => [sort, openShelf(path.join(folder, sort))]));
-	let serial = Math.max(0, ...[...ready.values()].flat().map(name => Number(path.basename(name))));
-	let lastTakenMs = 0;
-	let filling = false;
-	let closed = false;
-	let cancel: Cancel = () => undefined;
-	let current: Promise<void> = Promise.resolve();
-
-	const newNames = (sort: Sort, count: number): string[] => Array.from({length: count}, () => path.join(folder, sort, String(++serial)));
-	const missing = (sort: Sort): number => (sort === 'pipes' ? Math.min(size, limits.stockPipes) : size) - (ready.get(sort)?.length ?? 0);
-
-	function take(sort: Sort): string {
-		const shelf = ready.get(sort) ?? [];
-		if (shelf.length === 0) {
-			const names = newNames(sort, Math.max(1, Math.min(size, limits.stockBatch)));
-			makeNow(sort, names);
-			shelf.push(...names);
-		}
-		lastTakenMs = clock.monotonicMs();
-		fillLater(limits.restockMs);
-		return shelf.pop() ?? '';
-	}
-
-	function fillLater(delayMs: number): void {
-		if (filling || closed) return;
-		filling = true;
-		cancel = clock.after(delayMs, () => void (current = fill()));
-	}
-
-	/** One small batch after the other, as long as nobody takes anything. */
-	async function fill(): Promise<void> {
-		for (let sort = sorts.find(isLow); sort !== undefined && !closed; sort = sorts.find(isLow)) {
-			if (clock.monotonicMs() - lastTakenMs < limits.restockMs) break;
-			const names = newNames(sort, Math.min(limits.stockBatch, missing(sort)));
-			try {
-				await make(sort, names);
-			} catch (error) {
-				onWarning(`no folders could be made in advance: ${explained(error)}`);
-				filling = false; // The next one who takes something tries again.
-				return;
-			}
-			ready.get(sort)?.push(...names);
-		}
-		filling = false;
-		if (sorts.some(isLow)) fillLater(limits.restockMs);
-	}
-
-	function isLow(sort: Sort): boolean {
-		return missing(sort) > 0;
-	}
-
-	lastTakenMs = clock.monotonicMs() - limits.restockMs;
-	fillLater(0);
+	const state: State = {
+		folder,
+		size,
+		clock,
+		onWarning,
+		ready,
+		serial: Math.max(0, ...[...ready.values()].flat().map(name => Number(path.basename(name)))),
+		lastTakenMs: clock.monotonicMs() - limits.restockMs,
+		filling: false,
+		closed: false,
+		cancel: () => undefined,
+		current: Promise.resolve(),
+	};
+	fillLater(state, 0);
 	return {
 		put(sort, target, fillFolder) {
-			const source = take(sort);
+			const source = take(state, sort);
 			fillFolder?.(source);
 			renameSync(source, target);
 		},
-		take,
+		take: sort => take(state, sort),
 		close() {
-			closed = true;
-			cancel();
-			return current;
+			state.closed = true;
+			state.cancel();
+			return state.current;
 		},
 	};
 }
+
+const newNames = (state: State, sort: Sort, count: number): string[] =>
+	Array.from({length: count}, () => path.join(state.folder, sort, String(++state.serial)));
+
+const missing = ({size, ready}: State, sort: Sort): number =>
+	(sort === 'pipes' ? Math.min(size, limits.stockPipes) : size) - (ready.get(sort)?.length ?? 0);
+
+function take(state: State, sort: Sort): string {
+	const shelf = state.ready.get(sort) ?? [];
+	if (shelf.length === 0) {
+		const names = newNames(state, sort, Math.max(1, Math.min(state.size, limits.stockBatch)));
+		makeNow(sort, names);
+		shelf.push(...names);
+	}
+	state.lastTakenMs = state.clock.monotonicMs();
+	fillLater(state, limits.restockMs);
+	return shelf.pop() ?? '';
+}
+
+function fillLater(state: State, delayMs: number): void {
+	if (state.filling || state.closed) return;
+	state.filling = true;
+	state.cancel = state.clock.after(delayMs, () => void (state.current = fill(state)));
+}
+
+/** One small batch after the other, as long as no start takes anything. */
+async function fill(state: State): Promise<void> {
+	for (let sort = lowSort(state); sort !== undefined && !state.closed; sort = lowSort(state)) {
+		if (state.clock.monotonicMs() - state.lastTakenMs < limits.restockMs) break;
+		const names = newNames(state, sort, Math.min(limits.stockBatch, missing(state, sort)));
+		try {
+			await make(sort, names);
+		} catch (error) {
+			state.onWarning(`no folders could be made in advance: ${explained(error)}`);
+			state.filling = false; // The next one who takes something tries again.
+			return;
+		}
+		state.ready.get(sort)?.push(...names);
+	}
+	state.filling = false;
+	if (lowSort(state) !== undefined) fillLater(state, limits.restockMs);
+}
+
+const lowSort = (state: State): Sort | undefined => sorts.find(sort => missing(state, sort) > 0);
 
 /** The finished folders of one sort. */
 function openShelf(shelf: string): string[] {

@@ -46,7 +46,7 @@ export type ContainerGroups = {
 	 * program that has run is removed after that.
 	 */
 	readonly end: (id: ContainerId, attempt: number, done: () => void) => void;
-	/** The same for all groups of which nobody wants to keep anything. */
+	/** The same for all groups of which nothing is to be kept. */
 	readonly sweep: (isKept: (id: ContainerId, attempt: number) => boolean) => void;
 	/** Resolves when nothing is changed any more. */
 	readonly close: () => Promise<void>;
@@ -92,6 +92,23 @@ export function openContainerGroups(
 	return hierarchies.length === 0 ? noGroups : groupsIn(hierarchies, processes, clock, onWarning);
 }
 
+type State = {
+	readonly hierarchies: readonly Hierarchy[];
+	readonly processes: number;
+	readonly clock: Clock;
+	readonly onWarning: (message: string) => void;
+	readonly finder: Hierarchy;
+	/** What finds and what counts processes, and what shares the processors among containers and not among their processes. */
+	readonly gathering: readonly Hierarchy[];
+	closed: boolean;
+	/** Of programs that will join by themselves and have not begun. Another attempt may take the same name. */
+	readonly made: Set<string>;
+	readonly collecting: Set<string>;
+	readonly removing: Set<string>;
+	chores: Promise<void>;
+	hasWarned: boolean;
+};
+
 /** Each container is in the tree that finds it and in those that limit it. */
 function groupsIn(
 	hierarchies: readonly Hierarchy[],
@@ -100,110 +117,117 @@ function groupsIn(
 	onWarning: (message: string) => void,
 ): ContainerGroups {
 	const finder = finderOf(hierarchies);
-	/** What finds and what counts processes, and what shares the processors among containers and not among their processes. */
-	const gathering = [finder, ...hierarchies.filter(tree => tree !== finder && /pids|cpu/.test(tree.controllers.join()))];
-	let closed = false;
-	/** Of programs that will join by themselves and have not begun. Another attempt may take the same name. */
-	const made = new Set<string>();
-	const collecting = new Set<string>();
-	const removing = new Set<string>();
-	let chores: Promise<void> = Promise.resolve();
-	let hasWarned = false;
-
-	/** One after the other: threads of Node would only wait for each other in the kernel. */
-	function later(work: () => Promise<void>): void {
-		chores = chores.then(() => (closed ? undefined : work()));
-	}
-
-	const with_ = (controller: Controller): Hierarchy | undefined => hierarchies.find(({controllers}) => controllers.includes(controller));
-
-	/** Those that a program joins by itself. */
-	function treesFor({memoryLimitBytes, cpuLimitMillis}: Limits): readonly Hierarchy[] {
-		const memory = memoryLimitBytes === undefined ? undefined : with_('memory');
-		const cpu = cpuLimitMillis === undefined ? undefined : with_('cpu');
-		if (memory === undefined && cpu === undefined && with_('pids') === undefined) return [];
-		return hierarchies.filter(tree => tree === memory || tree === cpu || gathering.includes(tree));
-	}
-
-	function remove(name: string): void {
-		for (const {base} of hierarchies) removeGroup(path.join(base, name));
-	}
-
-	function removeLater(name: string): void {
-		removing.add(name);
-		later(async () => {
-			if (!removing.delete(name)) return; // A new attempt has taken the name.
-			// What was just being collected when its program ended.
-			if (!isEmpty(finder, name)) return end(name, () => undefined);
-			for (const {base} of hierarchies) await removeGroupLater(path.join(base, name));
-		});
-	}
-
-	async function collectNow(name: string, program: ProcessStat): Promise<void> {
-		if (!collecting.has(name)) return; // It has ended.
-		try {
-			await gather(gathering, name, program, {...noLimits, processes});
-		} catch (error) {
-			if (!hasWarned) onWarning(`what leaves its session may outlive its container: ${explained(error)}`);
-			hasWarned = true;
-		}
-		collecting.delete(name);
-	}
-
-	function end(name: string, done: () => void, leftMs: number = bounds.groupEndMs): void {
-		collecting.delete(name);
-		if (!isEmpty(finder, name)) {
-			killGroup(finder, name);
-			if (leftMs > 0) {
-				clock.after(bounds.groupLookMs, () => void (closed || end(name, done, leftMs - bounds.groupLookMs)));
-				return;
-			}
-			onWarning(`processes of "${name}" do not end, though they were killed`);
-		} else if (made.delete(name)) remove(name);
-		else removeLater(name);
-		done();
-	}
-
+	const state: State = {
+		hierarchies,
+		processes,
+		clock,
+		onWarning,
+		finder,
+		gathering: [finder, ...hierarchies.filter(tree => tree !== finder && /pids|cpu/.test(tree.controllers.join()))],
+		closed: false,
+		made: new Set(),
+		collecting: new Set(),
+		removing: new Set(),
+		chores: Promise.resolve(),
+		hasWarned: false,
+	};
 	return {
-		enforces: controller => with_(controller) !== undefined,
-		doors: (id, attempt, limits) => treesFor(limits).map(({base}) => path.join(base, nameOf(id, attempt), 'cgroup.procs')),
+		enforces: controller => treeWith(state, controller) !== undefined,
+		doors: (id, attempt, limits) => treesFor(state, limits).map(({base}) => path.join(base, nameOf(id, attempt), 'cgroup.procs')),
 		doorsOfRunning: (id, attempt) =>
-			hierarchies.map(({base}) => path.join(base, nameOf(id, attempt), 'cgroup.procs')).filter(door => existsSync(door)),
-		make(id, attempt, limits) {
-			const trees = treesFor(limits);
-			if (trees.length === 0) return;
-			made.add(nameOf(id, attempt));
-			removing.delete(nameOf(id, attempt));
-			// A share of its own, without a limit beside it, would be less than what containers have that ask for nothing.
-			const cpuRequestMillis = limits.cpuLimitMillis === undefined ? undefined : limits.cpuRequestMillis;
-			for (const tree of trees) makeGroup(tree, nameOf(id, attempt), {...limits, cpuRequestMillis, processes});
-		},
+			state.hierarchies.map(({base}) => path.join(base, nameOf(id, attempt), 'cgroup.procs')).filter(door => existsSync(door)),
+		make: (id, attempt, limits) => make(state, nameOf(id, attempt), limits),
 		collect(id, attempt, program) {
 			const name = nameOf(id, attempt);
-			if (made.delete(name)) return;
-			collecting.add(name);
-			later(() => collectNow(name, program));
+			if (state.made.delete(name)) return;
+			state.collecting.add(name);
+			later(state, () => collectNow(state, name, program));
 		},
 		wasOomKilled(id, attempt) {
-			const tree = with_('memory');
+			const tree = treeWith(state, 'memory');
 			return tree !== undefined && oomKills(tree, nameOf(id, attempt)) > 0;
 		},
-		end: (id, attempt, done) => end(nameOf(id, attempt), done),
+		end: (id, attempt, done) => end(state, nameOf(id, attempt), done),
 		sweep(isKept) {
-			for (const name of new Set(hierarchies.flatMap(({base}) => foldersOf(base)))) {
+			for (const name of new Set(state.hierarchies.flatMap(({base}) => foldersOf(base)))) {
 				const [uid = '', container = '', attempt = ''] = name.split('@');
 				if (isKept({uid, container}, Number(attempt))) continue;
-				made.add(name); // Its name may be wanted soon.
-				end(name, () => undefined);
+				state.made.add(name); // Its name may be wanted soon.
+				end(state, name, () => undefined);
 			}
 		},
 		async close() {
-			closed = true;
-			await chores;
-			for (const name of removing) remove(name);
-			for (const {base} of hierarchies) removeGroup(base);
+			state.closed = true;
+			await state.chores;
+			for (const name of state.removing) remove(state, name);
+			for (const {base} of state.hierarchies) removeGroup(base);
 		},
 	};
+}
+
+function make(state: State, name: string, limits: Limits): void {
+	const trees = treesFor(state, limits);
+	if (trees.length === 0) return;
+	state.made.add(name);
+	state.removing.delete(name);
+	// A share of its own, without a limit beside it, would be less than what containers have that ask for nothing.
+	const cpuRequestMillis = limits.cpuLimitMillis === undefined ? undefined : limits.cpuRequestMillis;
+	for (const tree of trees) makeGroup(tree, name, {...limits, cpuRequestMillis, processes: state.processes});
+}
+
+/** One after the other: threads of Node would only wait for each other in the kernel. */
+function later(state: State, work: () => Promise<void>): void {
+	state.chores = state.chores.then(() => (state.closed ? undefined : work()));
+}
+
+const treeWith = ({hierarchies}: State, controller: Controller): Hierarchy | undefined =>
+	hierarchies.find(({controllers}) => controllers.includes(controller));
+
+/** Those that a program joins by itself. */
+function treesFor(state: State, {memoryLimitBytes, cpuLimitMillis}: Limits): readonly Hierarchy[] {
+	const memory = memoryLimitBytes === undefined ? undefined : treeWith(state, 'memory');
+	const cpu = cpuLimitMillis === undefined ? undefined : treeWith(state, 'cpu');
+	if (memory === undefined && cpu === undefined && treeWith(state, 'pids') === undefined) return [];
+	return state.hierarchies.filter(tree => tree === memory || tree === cpu || state.gathering.includes(tree));
+}
+
+function remove({hierarchies}: State, name: string): void {
+	for (const {base} of hierarchies) removeGroup(path.join(base, name));
+}
+
+function removeLater(state: State, name: string): void {
+	state.removing.add(name);
+	later(state, async () => {
+		if (!state.removing.delete(name)) return; // A new attempt has taken the name.
+		// What was just being collected when its program ended.
+		if (!isEmpty(state.finder, name)) return end(state, name, () => undefined);
+		for (const {base} of state.hierarchies) await removeGroupLater(path.join(base, name));
+	});
+}
+
+async function collectNow(state: State, name: string, program: ProcessStat): Promise<void> {
+	if (!state.collecting.has(name)) return; // It has ended.
+	try {
+		await gather(state.gathering, name, program, {...noLimits, processes: state.processes});
+	} catch (error) {
+		if (!state.hasWarned) state.onWarning(`what leaves its session may outlive its container: ${explained(error)}`);
+		state.hasWarned = true;
+	}
+	state.collecting.delete(name);
+}
+
+function end(state: State, name: string, done: () => void, leftMs: number = bounds.groupEndMs): void {
+	state.collecting.delete(name);
+	if (!isEmpty(state.finder, name)) {
+		killGroup(state.finder, name);
+		if (leftMs > 0) {
+			state.clock.after(bounds.groupLookMs, () => void (state.closed || end(state, name, done, leftMs - bounds.groupLookMs)));
+			return;
+		}
+		state.onWarning(`processes of "${name}" do not end, though they were killed`);
+	} else if (state.made.delete(name)) remove(state, name);
+	else removeLater(state, name);
+	done();
 }
 
 /** Version 2 kills a whole group at once; of the others the one that can stop new processes, then the cheapest. */

@@ -9,7 +9,7 @@ import {lastLinesOf} from '../logs/last-lines.js';
 import {signalGroup, statOf, type ProcessStat} from '../os/identity.js';
 
 /** What an agent that has not heard of a container before finds of it. */
-export type Found = {
+export type FoundContainer = {
 	/** A shim lives: its lifeline, and its process once there is one. */
 	readonly alive: {readonly attempt: number; readonly lifeline: number; readonly started: StartRecord | undefined} | undefined;
 	readonly lastExit: ContainerExit | undefined;
@@ -21,7 +21,7 @@ export type Found = {
  * Looks a container up on disk. An attempt whose shim is gone without a code becomes a loss, its group is killed; one whose
  * program never started is removed. Throws errno exceptions.
  */
-export function findContainer(folder: string, bootId: string, wasOomKilled: (attempt: number) => boolean = () => false): Found {
+export function findContainer(folder: string, bootId: string, wasOomKilled: (attempt: number) => boolean = () => false): FoundContainer {
 	const attempts = attemptsIn(folder);
 	const highest = attempts[0];
 	if (highest === undefined) return {alive: undefined, lastExit: undefined, highest: -1};
@@ -42,8 +42,8 @@ export function findContainer(folder: string, bootId: string, wasOomKilled: (att
 	return findContainer(folder, bootId, wasOomKilled);
 }
 
-/** What somebody has seen of an attempt that is not in its files. */
-export type Seen = {
+/** What an agent has heard of an attempt that is not in its files. */
+export type HeardOfAttempt = {
 	/** Its start: a program that was killed before its shim had written all of that down has its exit code, too. */
 	readonly started?: StartRecord | undefined;
 	readonly wasOomKilled?: boolean | undefined;
@@ -53,7 +53,12 @@ export type Seen = {
 const killedCode = 137;
 
 /** Ends an attempt whose shim is gone: its code and last words, or else a loss that is written down. Throws errno exceptions. */
-export function settle(folder: string, attempt: number, bootId: string, {started: seen, wasOomKilled = false}: Seen = {}): AttemptState {
+export function settle(
+	folder: string,
+	attempt: number,
+	bootId: string,
+	{started: seen, wasOomKilled = false}: HeardOfAttempt = {},
+): AttemptState {
 	const file = stateFile(folder, attempt);
 	const lookUp = (): ProcessStat | undefined => seen?.process;
 	const state = readStateFile(file, attempt, lookUp);

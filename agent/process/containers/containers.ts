@@ -93,214 +93,216 @@ const runningOf = (attempt: number, started: StartRecord): RunningContainer => (
 	...shownBeginning(started),
 });
 
-export function createContainers({sandboxes, stock, groups, logs, bootId, clock, tell, onWarning}: ContainersOptions): Containers {
-	const known = new Map<string, Container>();
+type State = ContainersOptions & {readonly known: Map<string, Container>};
 
-	function find(id: ContainerId): Container {
-		const there = known.get(keyOf(id));
-		if (there !== undefined) return there;
-		const folder = path.join(sandboxes.folderOf(id.uid), id.container);
-		const {alive, lastExit, highest} = findContainer(folder, bootId, attempt => groups.wasOomKilled(id, attempt));
-		const container: Container = {id, folder, live: undefined, lastExit, highest};
-		if (highest >= 0) known.set(keyOf(id), container);
-		if (alive !== undefined) watch(container, alive.attempt, alive.lifeline, alive.started);
-		else if (highest >= 0) groups.end(id, highest, () => undefined); // What has left the process group may have outlived its shim.
-		return container;
-	}
-
-	function watch(container: Container, attempt: number, lifeline: number, started: StartRecord | undefined): Live {
-		const {close} = watchLifeline(
-			lifeline,
-			() => hearNews(container, live, statOf),
-			() => hearEnd(container, live),
-		);
-		const live: Live = {
-			attempt,
-			close,
-			started,
-			spawnError: undefined,
-			killShim: undefined,
-			onStarted: [],
-			onEnded: new Set(),
-			kill: undefined,
-		};
-		if (started !== undefined) accompany(container, attempt, started);
-		container.live = live;
-		known.set(keyOf(container.id), container);
-		return live;
-	}
-
-	/** The shim has written something down. */
-	function hearNews(container: Container, live: Live, lookUp?: LookUp): void {
-		if (live.started !== undefined) return;
-		live.started = reading(() => readStateFile(stateFile(container.folder, live.attempt), live.attempt, lookUp).started);
-		if (live.started === undefined) return;
-		container.highest = live.attempt;
-		const running = runningOf(live.attempt, live.started);
-		for (const done of live.onStarted.splice(0)) done(succeeded(running));
-		accompany(container, live.attempt, live.started);
-		dropOutdated(container, live.attempt);
-	}
-
-	/** What goes on beside a program that runs. */
-	function accompany({id, folder}: Container, attempt: number, {process}: StartRecord): void {
-		groups.collect(id, attempt, process);
-		logs.follow(logFile(folder, attempt));
-	}
-
-	/** The shim is gone: what it wrote last is how the attempt ended. That is told when nothing of the attempt is left. */
-	function hearEnd(container: Container, live: Live): void {
-		live.kill?.cancel();
-		hearNews(container, live);
-		const wasOomKilled = groups.wasOomKilled(container.id, live.attempt);
-		groups.end(container.id, live.attempt, () => tellEnd(container, live, wasOomKilled));
-	}
-
-	function tellEnd(container: Container, live: Live, wasOomKilled: boolean): void {
-		container.live = undefined;
-		logs.finish(logFile(container.folder, live.attempt));
-		if (live.started === undefined) failStart(container, live);
-		else {
-			const {started} = live;
-			const exit =
-				reading(() => settle(container.folder, live.attempt, bootId, {started, wasOomKilled}).exit) ?? unreadable(live.attempt, started);
-			container.lastExit = exit;
-			const pod = sandboxes.find(container.id.uid);
-			tell({namespace: pod?.namespace ?? '', podName: pod?.name ?? '', id: container.id}, exit);
-		}
-		for (const callback of live.onEnded) callback();
-	}
-
-	/** An attempt whose program never ran is no attempt. */
-	function failStart(container: Container, live: Live): void {
-		const why = refusalIn(stateFile(container.folder, live.attempt)) ?? 'its shim ended before the program ran';
-		reading(() => rmSync(attemptFolder(container.folder, live.attempt), {recursive: true, force: true}));
-		const message = `container "${container.id.container}" was not started: ${live.spawnError === undefined ? why : explained(live.spawnError)}`;
-		for (const done of live.onStarted.splice(0)) done(failed('ERR_RUNTIME', {message}));
-	}
-
-	/** Reads while nobody can be answered with a failure. */
-	function reading<Value>(read: () => Value): Value | undefined {
-		try {
-			return read();
-		} catch (error) {
-			onWarning(explained(error));
-			return undefined;
-		}
-	}
-
-	const unreadable = (attempt: number, started: StartRecord): ContainerExit => {
-		signalGroup(started.process, 'SIGKILL');
-		return {
-			attempt,
-			exitCode: undefined,
-			signal: undefined,
-			startedAtMs: started.startedAtMs,
-			finishedAtMs: clock.nowMs(),
-			reason: 'Unknown',
-			...shownBeginning(started),
-		};
-	};
-
-	/** Off the path of a restart: nobody waits for it. */
-	function dropOutdated({folder}: Container, attempt: number): void {
-		if (attempt === 0) return;
-		for (const old of reading(() => attemptsIn(folder).slice(limits.attemptsKept)) ?? []) {
-			rm(attemptFolder(folder, old), {recursive: true, force: true}, error => error !== null && onWarning(explained(error)));
-		}
-	}
-
-	function start(spec: ContainerSpec, plan: StartPlan, done: Done<RunningContainer>): void {
-		const {id, attempt} = spec;
-		const container = find(id);
-		const {live} = container;
-		if (live !== undefined) return join(container, live, attempt, done);
-		if (attempt <= container.highest) return done(attemptIsOver(id, attempt, container.highest + 1));
-		groups.make(id, attempt, spec);
-		// The error comes in a later turn than the spawn, and before the end of the lifeline.
-		const shim = spawnShim({...plan, folder: container.folder, attempt}, stock, error => void (started.spawnError = error));
-		const started = watch(container, attempt, shim.lifeline, undefined);
-		started.killShim = shim.kill;
-		started.onStarted.push(done);
-	}
-
-	function join({id}: Container, live: Live, attempt: number, done: Done<RunningContainer>): void {
-		if (live.attempt !== attempt) done(anotherAttemptRuns(id, attempt, live.attempt));
-		else if (live.started === undefined) live.onStarted.push(done);
-		else done(succeeded(runningOf(live.attempt, live.started)));
-	}
-
-	function inspect(id: ContainerId, done: Done<ContainerObservation>): void {
-		const container = find(id);
-		const {live} = container;
-		if (live !== undefined && live.started === undefined) live.onStarted.push(() => answer());
-		else answer();
-
-		function answer(): void {
-			const now = container.live;
-			done(
-				succeeded({
-					running: now?.started === undefined ? undefined : runningOf(now.attempt, now.started),
-					lastExit: container.lastExit,
-					nextAttempt: container.highest + 1,
-				}),
-			);
-		}
-	}
-
-	function stop(id: ContainerId, graceMs: number, done: Done<ContainerExit | null>): void {
-		const container = find(id);
-		const {live} = container;
-		if (live === undefined) return done(succeeded(container.lastExit ?? null));
-		live.onEnded.add(() => done(succeeded(container.lastExit ?? null)));
-		if (live.started !== undefined) return end(live, graceMs);
-		live.onStarted.push(() => end(live, graceMs));
-		// The way to its working directory may be one that never answers.
-		const cancel = clock.after(Math.max(graceMs, limits.beginMs), () => live.started ?? live.killShim?.());
-		live.onEnded.add(cancel);
-	}
-
-	/** SIGTERM now, SIGKILL after the grace; of several wishes the earliest SIGKILL counts. */
-	function end(live: Live, graceMs: number): void {
-		const {started, kill} = live;
-		if (started === undefined) return;
-		const atMs = clock.monotonicMs() + Math.max(0, graceMs);
-		if (kill !== undefined && kill.atMs <= atMs) return;
-		kill?.cancel();
-		if (graceMs <= 0) {
-			live.kill = {atMs, cancel: () => undefined};
-			return killNow(started);
-		}
-		if (kill === undefined) signalProcess(started.process, 'SIGTERM');
-		live.kill = {atMs, cancel: clock.after(graceMs, () => killNow(started))};
-	}
-
-	/** The shim kills the rest of the group; a program may have stopped it together with itself. */
-	function killNow({process}: StartRecord): void {
-		signalProcess(process, 'SIGKILL');
-		signalGroup(process, 'SIGCONT');
-	}
-
+export function createContainers(options: ContainersOptions): Containers {
+	const state: State = {...options, known: new Map()};
 	return {
-		find,
-		start,
-		inspect,
-		stop,
+		find: id => find(state, id),
+		start: (spec, plan, done) => start(state, spec, plan, done),
+		inspect: (id, done) => inspect(state, id, done),
+		stop: (id, graceMs, done) => stop(state, id, graceMs, done),
 		*running() {
-			for (const container of known.values()) if (container.live !== undefined) yield container;
+			for (const container of state.known.values()) if (container.live !== undefined) yield container;
 		},
 		whenEnded({live}, callback) {
 			if (live === undefined) callback();
 			else live.onEnded.add(callback);
 			return () => void live?.onEnded.delete(callback);
 		},
-		forget: id => void known.delete(keyOf(id)),
+		forget: id => void state.known.delete(keyOf(id)),
 		close() {
-			for (const {live} of known.values()) {
+			for (const {live} of state.known.values()) {
 				live?.kill?.cancel();
 				live?.close();
 			}
-			known.clear();
+			state.known.clear();
 		},
 	};
+}
+
+function find(state: State, id: ContainerId): Container {
+	const there = state.known.get(keyOf(id));
+	if (there !== undefined) return there;
+	const folder = path.join(state.sandboxes.folderOf(id.uid), id.container);
+	const {alive, lastExit, highest} = findContainer(folder, state.bootId, attempt => state.groups.wasOomKilled(id, attempt));
+	const container: Container = {id, folder, live: undefined, lastExit, highest};
+	if (highest >= 0) state.known.set(keyOf(id), container);
+	if (alive !== undefined) watch(state, container, alive.attempt, alive.lifeline, alive.started);
+	else if (highest >= 0) state.groups.end(id, highest, () => undefined); // What has left the process group may have outlived its shim.
+	return container;
+}
+
+function watch(state: State, container: Container, attempt: number, lifeline: number, started: StartRecord | undefined): Live {
+	const {close} = watchLifeline(
+		lifeline,
+		() => hearNews(state, container, live, statOf),
+		() => hearEnd(state, container, live),
+	);
+	const live: Live = {
+		attempt,
+		close,
+		started,
+		spawnError: undefined,
+		killShim: undefined,
+		onStarted: [],
+		onEnded: new Set(),
+		kill: undefined,
+	};
+	if (started !== undefined) accompany(state, container, attempt, started);
+	container.live = live;
+	state.known.set(keyOf(container.id), container);
+	return live;
+}
+
+/** The shim has written something down. */
+function hearNews(state: State, container: Container, live: Live, lookUp?: LookUp): void {
+	if (live.started !== undefined) return;
+	live.started = reading(state, () => readStateFile(stateFile(container.folder, live.attempt), live.attempt, lookUp).started);
+	if (live.started === undefined) return;
+	container.highest = live.attempt;
+	const running = runningOf(live.attempt, live.started);
+	for (const done of live.onStarted.splice(0)) done(succeeded(running));
+	accompany(state, container, live.attempt, live.started);
+	dropOutdated(state, container, live.attempt);
+}
+
+/** What goes on beside a program that runs. */
+function accompany({groups, logs}: State, {id, folder}: Container, attempt: number, {process}: StartRecord): void {
+	groups.collect(id, attempt, process);
+	logs.follow(logFile(folder, attempt));
+}
+
+/** The shim is gone: what it wrote last is how the attempt ended. That is told when nothing of the attempt is left. */
+function hearEnd(state: State, container: Container, live: Live): void {
+	live.kill?.cancel();
+	hearNews(state, container, live);
+	const wasOomKilled = state.groups.wasOomKilled(container.id, live.attempt);
+	state.groups.end(container.id, live.attempt, () => tellEnd(state, container, live, wasOomKilled));
+}
+
+function tellEnd(state: State, container: Container, live: Live, wasOomKilled: boolean): void {
+	container.live = undefined;
+	state.logs.finish(logFile(container.folder, live.attempt));
+	if (live.started === undefined) failStart(state, container, live);
+	else {
+		const {started} = live;
+		const exit =
+			reading(state, () => settle(container.folder, live.attempt, state.bootId, {started, wasOomKilled}).exit) ??
+			unreadable(state, live.attempt, started);
+		container.lastExit = exit;
+		const pod = state.sandboxes.find(container.id.uid);
+		state.tell({namespace: pod?.namespace ?? '', podName: pod?.name ?? '', id: container.id}, exit);
+	}
+	for (const callback of live.onEnded) callback();
+}
+
+/** An attempt whose program never ran is no attempt. */
+function failStart(state: State, container: Container, live: Live): void {
+	const why = refusalIn(stateFile(container.folder, live.attempt)) ?? 'its shim ended before the program ran';
+	reading(state, () => rmSync(attemptFolder(container.folder, live.attempt), {recursive: true, force: true}));
+	const message = `container "${container.id.container}" was not started: ${live.spawnError === undefined ? why : explained(live.spawnError)}`;
+	for (const done of live.onStarted.splice(0)) done(failed('ERR_RUNTIME', {message}));
+}
+
+/** Reads while no command waits that could be answered with a failure. */
+function reading<Value>({onWarning}: State, read: () => Value): Value | undefined {
+	try {
+		return read();
+	} catch (error) {
+		onWarning(explained(error));
+		return undefined;
+	}
+}
+
+function unreadable({clock}: State, attempt: number, started: StartRecord): ContainerExit {
+	signalGroup(started.process, 'SIGKILL');
+	return {
+		attempt,
+		exitCode: undefined,
+		signal: undefined,
+		startedAtMs: started.startedAtMs,
+		finishedAtMs: clock.nowMs(),
+		reason: 'Unknown',
+		...shownBeginning(started),
+	};
+}
+
+/** Off the path of a restart, which does not wait for it. */
+function dropOutdated(state: State, {folder}: Container, attempt: number): void {
+	if (attempt === 0) return;
+	for (const old of reading(state, () => attemptsIn(folder).slice(limits.attemptsKept)) ?? []) {
+		rm(attemptFolder(folder, old), {recursive: true, force: true}, error => error !== null && state.onWarning(explained(error)));
+	}
+}
+
+function start(state: State, spec: ContainerSpec, plan: StartPlan, done: Done<RunningContainer>): void {
+	const {id, attempt} = spec;
+	const container = find(state, id);
+	const {live} = container;
+	if (live !== undefined) return join(container, live, attempt, done);
+	if (attempt <= container.highest) return done(attemptIsOver(id, attempt, container.highest + 1));
+	state.groups.make(id, attempt, spec);
+	// The error comes in a later turn than the spawn, and before the end of the lifeline.
+	const shim = spawnShim({...plan, folder: container.folder, attempt}, state.stock, error => void (started.spawnError = error));
+	const started = watch(state, container, attempt, shim.lifeline, undefined);
+	started.killShim = shim.kill;
+	started.onStarted.push(done);
+}
+
+function join({id}: Container, live: Live, attempt: number, done: Done<RunningContainer>): void {
+	if (live.attempt !== attempt) done(anotherAttemptRuns(id, attempt, live.attempt));
+	else if (live.started === undefined) live.onStarted.push(done);
+	else done(succeeded(runningOf(live.attempt, live.started)));
+}
+
+function inspect(state: State, id: ContainerId, done: Done<ContainerObservation>): void {
+	const container = find(state, id);
+	const {live} = container;
+	if (live !== undefined && live.started === undefined) live.onStarted.push(() => answer());
+	else answer();
+
+	function answer(): void {
+		const now = container.live;
+		done(
+			succeeded({
+				running: now?.started === undefined ? undefined : runningOf(now.attempt, now.started),
+				lastExit: container.lastExit,
+				nextAttempt: container.highest + 1,
+			}),
+		);
+	}
+}
+
+function stop(state: State, id: ContainerId, graceMs: number, done: Done<ContainerExit | null>): void {
+	const container = find(state, id);
+	const {live} = container;
+	if (live === undefined) return done(succeeded(container.lastExit ?? null));
+	live.onEnded.add(() => done(succeeded(container.lastExit ?? null)));
+	if (live.started !== undefined) return end(state, live, graceMs);
+	live.onStarted.push(() => end(state, live, graceMs));
+	// The way to its working directory may be one that never answers.
+	const cancel = state.clock.after(Math.max(graceMs, limits.beginMs), () => live.started ?? live.killShim?.());
+	live.onEnded.add(cancel);
+}
+
+/** SIGTERM now, SIGKILL after the grace; of several wishes the earliest SIGKILL counts. */
+function end({clock}: State, live: Live, graceMs: number): void {
+	const {started, kill} = live;
+	if (started === undefined) return;
+	const atMs = clock.monotonicMs() + Math.max(0, graceMs);
+	if (kill !== undefined && kill.atMs <= atMs) return;
+	kill?.cancel();
+	if (graceMs <= 0) {
+		live.kill = {atMs, cancel: () => undefined};
+		return killNow(started);
+	}
+	if (kill === undefined) signalProcess(started.process, 'SIGTERM');
+	live.kill = {atMs, cancel: clock.after(graceMs, () => killNow(started))};
+}
+
+/** The shim kills the rest of the group; a program may have stopped it together with itself. */
+function killNow({process}: StartRecord): void {
+	signalProcess(process, 'SIGKILL');
+	signalGroup(process, 'SIGCONT');
 }

@@ -2,7 +2,7 @@
 
 import os from 'node:os';
 import {limits} from '../../../api/limits.js';
-import type {Clock} from '../../../system/time/clock.js';
+import type {Cancel, Clock} from '../../../system/time/clock.js';
 import {killBeside, type Spawned} from './beside.js';
 import {terminalBelow} from './terminal-size.js';
 
@@ -29,85 +29,104 @@ export type ExecProgram = {
 
 /**
  * It is over when its process is and its output was read to the end. What it has left behind may hold its output open: then it is waited
- * for no longer than `execDrainMs` of silence.
+ * for no longer than `execDrainMs` of silence. `isAlone`: the container's end does not find what it leaves behind.
  */
-export function followProgram(
-	{child, pipes}: Spawned,
-	clock: Clock,
-	isAlone: boolean,
-	{onOutput, onEnd, onError, onKill}: ProgramListener,
-): ExecProgram {
-	const streams = {stdout: pipes.stdout, stderr: pipes.stderr};
-	let openStreams = 2;
-	let heard = 0;
-	let exitCode: number | undefined;
-	let isOver = false;
-	let isPaused = false;
-	let cancel: () => void = () => undefined;
+export const followProgram = (spawned: Spawned, clock: Clock, isAlone: boolean, listener: ProgramListener): ExecProgram =>
+	new FollowedProgram(spawned, clock, isAlone, listener);
 
-	const end = (code: number): void => {
-		if (isOver) return;
-		drop();
-		onEnd(code);
-	};
+class FollowedProgram implements ExecProgram {
+	readonly #spawned: Spawned;
+	readonly #clock: Clock;
+	readonly #isAlone: boolean;
+	readonly #listener: ProgramListener;
+	#openStreams = 2;
+	#heard = 0;
+	#exitCode: number | undefined;
+	#isOver = false;
+	#isPaused = false;
+	#cancel: Cancel = () => undefined;
+
+	constructor(spawned: Spawned, clock: Clock, isAlone: boolean, listener: ProgramListener) {
+		this.#spawned = spawned;
+		this.#clock = clock;
+		this.#isAlone = isAlone;
+		this.#listener = listener;
+		for (const stream of ['stdout', 'stderr'] as const) {
+			spawned.pipes[stream].on('data', (data: Buffer) => this.#hear(stream, data)).once('close', () => this.#hearClose());
+		}
+		spawned.child.once('error', error => this.#hearError(error)).once('exit', (code, signal) => this.#hearExit(code, signal));
+	}
+
+	pause(paused: boolean): void {
+		this.#isPaused = paused;
+		const {stdout, stderr} = this.#spawned.pipes;
+		for (const readable of [stdout, stderr])
+			if (paused) readable.pause();
+			else readable.resume();
+	}
+
+	kill(): void {
+		const {child} = this.#spawned;
+		if (this.#exitCode !== undefined || child.pid === undefined) return;
+		this.#listener.onKill?.(child.pid);
+		killBeside(child, terminalBelow(child.pid));
+	}
+
+	drop(): void {
+		this.#isOver = true;
+		this.#cancel();
+		this.#spawned.pipes.destroy();
+	}
+
+	#hear(stream: Stream, data: Buffer): void {
+		if (this.#isOver) return;
+		this.#heard++;
+		this.#listener.onOutput(stream, data);
+		this.#drain();
+	}
+
+	#hearClose(): void {
+		this.#openStreams--;
+		this.#endIfRead();
+	}
+
+	#hearError(error: Error): void {
+		if (this.#isOver) return;
+		this.drop();
+		this.#listener.onError(error);
+	}
+
+	#hearExit(code: number | null, signal: NodeJS.Signals | null): void {
+		this.#exitCode = code ?? 128 + (signal === null ? 0 : os.constants.signals[signal]);
+		// Without a control group or a namespace the agent would not find later what it leaves behind.
+		if (this.#isAlone) killBeside(this.#spawned.child, undefined);
+		this.#drain();
+		this.#endIfRead();
+	}
+
+	#endIfRead(): void {
+		if (this.#exitCode !== undefined && this.#openStreams === 0) this.#end(this.#exitCode);
+	}
+
 	/** Each output begins the silence anew. */
-	const drain = (): void => {
-		const code = exitCode;
-		if (code === undefined || isOver) return;
-		cancel();
-		const before = heard;
+	#drain(): void {
+		const code = this.#exitCode;
+		if (code === undefined || this.#isOver) return;
+		this.#cancel();
+		const before = this.#heard;
 		// A loop that was held up has the timer before what came meanwhile: that is read first.
-		cancel = clock.after(limits.execDrainMs, () =>
-			setImmediate(() => void (isOver || (isPaused || heard !== before ? drain() : end(code)))),
+		this.#cancel = this.#clock.after(limits.execDrainMs, () =>
+			setImmediate(() => {
+				if (this.#isOver) return;
+				if (this.#isPaused || this.#heard !== before) this.#drain();
+				else this.#end(code);
+			}),
 		);
-	};
-	const endIfRead = (): void => {
-		if (exitCode !== undefined && openStreams === 0) end(exitCode);
-	};
-	for (const stream of ['stdout', 'stderr'] as const) {
-		streams[stream].on('data', (data: Buffer) => {
-			if (isOver) return;
-			heard++;
-			onOutput(stream, data);
-			drain();
-		});
-		streams[stream].once('close', () => {
-			openStreams--;
-			endIfRead();
-		});
-	}
-	child.once('error', error => {
-		if (isOver) return;
-		drop();
-		onError(error);
-	});
-	child.once('exit', (code, signal) => {
-		exitCode = code ?? 128 + (signal === null ? 0 : os.constants.signals[signal]);
-		// Without a control group or a namespace nobody would find later what it leaves behind.
-		if (isAlone) killBeside(child, undefined);
-		drain();
-		endIfRead();
-	});
-
-	function drop(): void {
-		isOver = true;
-		cancel();
-		pipes.destroy();
 	}
 
-	return {
-		pause(paused) {
-			isPaused = paused;
-			for (const readable of Object.values(streams))
-				if (paused) readable.pause();
-				else readable.resume();
-		},
-		kill() {
-			const {pid} = child;
-			if (exitCode !== undefined || pid === undefined) return;
-			onKill?.(pid);
-			killBeside(child, terminalBelow(pid));
-		},
-		drop,
-	};
+	#end(code: number): void {
+		if (this.#isOver) return;
+		this.drop();
+		this.#listener.onEnd(code);
+	}
 }

@@ -46,116 +46,119 @@ type Lease = {
 	cancel: Cancel;
 };
 
-export function createLeases({folderOf, kill, bootId, clock, onWarning}: LeasesOptions): Leases {
-	const held = new Map<string, Lease>();
-	let closed = false;
+type State = LeasesOptions & {
+	readonly held: Map<string, Lease>;
+	closed: boolean;
+};
 
-	/** The kernel's time is taken first: whatever holds this process up in between makes the end earlier, never later. */
-	function extend(uid: string, untilMs: number): void {
-		const deadline = uptimeHundredths() + Math.floor((untilMs - clock.monotonicMs()) / 10);
-		const there = held.get(uid);
-		if (there !== undefined && there.deadline >= deadline) return;
-		const lease: Lease = there ?? {uid, untilMs, deadline, watchdogs: [], cancel: () => undefined};
-		const former = there?.watchdogs ?? readLeaseRecord(folderOf(uid), bootId).watchdogs;
-		// Those that may be striking already stand for nothing.
-		stand(lease, deadline, isOver(lease) ? [] : lease.watchdogs);
-		for (const watchdog of former) if (!lease.watchdogs.includes(watchdog)) callOff(watchdog);
-		Object.assign(lease, {untilMs, deadline});
-		held.set(uid, lease);
-		setTimer(lease);
-	}
-
-	const isOver = ({deadline}: Lease): boolean => uptimeHundredths() >= deadline;
-
-	/** Of these watchdogs those that stand, and as many new ones as are missing, stand for that end. Where one cannot be started nothing changes. */
-	function stand(lease: Lease, deadline: number, present: readonly ProcessStat[]): void {
-		const watchdogs = present.filter(stands);
-		const fresh: ProcessStat[] = [];
-		try {
-			while (watchdogs.length + fresh.length < watchdogsPerPod) fresh.push(start(lease, deadline));
-			writeLeaseRecord(folderOf(lease.uid), deadline, bootId, [...watchdogs, ...fresh]);
-		} catch (error) {
-			for (const watchdog of fresh) callOff(watchdog);
-			throw error;
-		}
-		lease.watchdogs = [...watchdogs, ...fresh];
-	}
-
-	function start(lease: Lease, deadline: number): ProcessStat {
-		const startedMs = clock.monotonicMs();
-		const watchdog = startWatchdog(folderOf(lease.uid), deadline, () => {
-			if (!isWanted(lease) || !lease.watchdogs.includes(watchdog)) return;
-			lease.watchdogs = lease.watchdogs.filter(other => other !== watchdog);
-			// One that cannot live is not started all the time.
-			if (clock.monotonicMs() - startedMs >= limits.watchdogAgainMs) restore(lease);
-			else clock.after(limits.watchdogAgainMs, () => restore(lease));
-		});
-		return watchdog;
-	}
-
-	const isWanted = (lease: Lease): boolean => !closed && held.get(lease.uid) === lease && !isOver(lease);
-
-	/** Where that fails the other one stands, and this agent; the next extension tries again. */
-	function restore(lease: Lease): void {
-		if (!isWanted(lease)) return;
-		onWarning(`a watchdog of pod ${lease.uid} was killed before its lease ended; another one takes its place`);
-		try {
-			stand(lease, lease.deadline, lease.watchdogs);
-		} catch (error) {
-			onWarning(explained(error));
-		}
-	}
-
-	function setTimer(lease: Lease): void {
-		lease.cancel();
-		lease.cancel = clock.after(10 * (lease.deadline - uptimeHundredths()), () => {
-			if (isOver(lease)) strike(lease.uid);
-			else setTimer(lease);
-		});
-	}
-
-	function strike(uid: string): void {
-		try {
-			kill(uid);
-		} catch (error) {
-			onWarning(explained(error)); // The watchdogs strike, too.
-		}
-	}
-
-	function adopt(uid: string): void {
-		const {deadline, watchdogs} = readLeaseRecord(folderOf(uid), bootId);
-		if (deadline === undefined) return;
-		const leftMs = 10 * (deadline - uptimeHundredths());
-		if (leftMs <= 0) return strike(uid);
-		const lease: Lease = {uid, untilMs: clock.monotonicMs() + leftMs, deadline, watchdogs: [], cancel: () => undefined};
-		held.set(uid, lease);
-		setTimer(lease);
-		try {
-			stand(lease, deadline, []);
-			for (const watchdog of watchdogs) callOff(watchdog);
-		} catch (error) {
-			onWarning(explained(error)); // Those of before may stand, and the next extension tries again.
-		}
-	}
-
+export function createLeases(options: LeasesOptions): Leases {
+	const state: State = {...options, held: new Map(), closed: false};
 	return {
-		extend,
+		extend: (uid, untilMs) => extend(state, uid, untilMs),
 		deadlineOf(uid) {
-			const lease = held.get(uid);
-			return lease !== undefined && lease.untilMs > clock.monotonicMs() ? lease.deadline : undefined;
+			const lease = state.held.get(uid);
+			return lease !== undefined && lease.untilMs > state.clock.monotonicMs() ? lease.deadline : undefined;
 		},
-		adopt,
+		adopt: uid => adopt(state, uid),
 		end(uid) {
-			const lease = held.get(uid);
-			held.delete(uid);
+			const lease = state.held.get(uid);
+			state.held.delete(uid);
 			lease?.cancel();
-			const {watchdogs} = readLeaseRecord(folderOf(uid), bootId);
+			const {watchdogs} = readLeaseRecord(state.folderOf(uid), state.bootId);
 			for (const watchdog of [...watchdogs, ...(lease?.watchdogs ?? [])]) callOff(watchdog);
-			removeLeaseRecord(folderOf(uid));
+			removeLeaseRecord(state.folderOf(uid));
 		},
 		close() {
-			closed = true;
-			for (const {cancel} of held.values()) cancel();
+			state.closed = true;
+			for (const {cancel} of state.held.values()) cancel();
 		},
 	};
+}
+
+/** The kernel's time is taken first: whatever holds this process up in between makes the end earlier, never later. */
+function extend(state: State, uid: string, untilMs: number): void {
+	const deadline = uptimeHundredths() + Math.floor((untilMs - state.clock.monotonicMs()) / 10);
+	const there = state.held.get(uid);
+	if (there !== undefined && there.deadline >= deadline) return;
+	const lease: Lease = there ?? {uid, untilMs, deadline, watchdogs: [], cancel: () => undefined};
+	const former = there?.watchdogs ?? readLeaseRecord(state.folderOf(uid), state.bootId).watchdogs;
+	// Those that may be striking already stand for nothing.
+	stand(state, lease, deadline, isOver(lease) ? [] : lease.watchdogs);
+	for (const watchdog of former) if (!lease.watchdogs.includes(watchdog)) callOff(watchdog);
+	Object.assign(lease, {untilMs, deadline});
+	state.held.set(uid, lease);
+	setTimer(state, lease);
+}
+
+const isOver = ({deadline}: Lease): boolean => uptimeHundredths() >= deadline;
+
+/** Of these watchdogs those that stand, and as many new ones as are missing, stand for that end. Where one cannot be started nothing changes. */
+function stand(state: State, lease: Lease, deadline: number, present: readonly ProcessStat[]): void {
+	const watchdogs = present.filter(stands);
+	const fresh: ProcessStat[] = [];
+	try {
+		while (watchdogs.length + fresh.length < watchdogsPerPod) fresh.push(start(state, lease, deadline));
+		writeLeaseRecord(state.folderOf(lease.uid), deadline, state.bootId, [...watchdogs, ...fresh]);
+	} catch (error) {
+		for (const watchdog of fresh) callOff(watchdog);
+		throw error;
+	}
+	lease.watchdogs = [...watchdogs, ...fresh];
+}
+
+function start(state: State, lease: Lease, deadline: number): ProcessStat {
+	const startedMs = state.clock.monotonicMs();
+	const watchdog = startWatchdog(state.folderOf(lease.uid), deadline, () => {
+		if (!isWanted(state, lease) || !lease.watchdogs.includes(watchdog)) return;
+		lease.watchdogs = lease.watchdogs.filter(other => other !== watchdog);
+		// One that cannot live is not started all the time.
+		if (state.clock.monotonicMs() - startedMs >= limits.watchdogAgainMs) restore(state, lease);
+		else state.clock.after(limits.watchdogAgainMs, () => restore(state, lease));
+	});
+	return watchdog;
+}
+
+const isWanted = (state: State, lease: Lease): boolean => !state.closed && state.held.get(lease.uid) === lease && !isOver(lease);
+
+/** Where that fails the other one stands, and this agent; the next extension tries again. */
+function restore(state: State, lease: Lease): void {
+	if (!isWanted(state, lease)) return;
+	state.onWarning(`a watchdog of pod ${lease.uid} was killed before its lease ended; another one takes its place`);
+	try {
+		stand(state, lease, lease.deadline, lease.watchdogs);
+	} catch (error) {
+		state.onWarning(explained(error));
+	}
+}
+
+function setTimer(state: State, lease: Lease): void {
+	lease.cancel();
+	lease.cancel = state.clock.after(10 * (lease.deadline - uptimeHundredths()), () => {
+		if (isOver(lease)) strike(state, lease.uid);
+		else setTimer(state, lease);
+	});
+}
+
+function strike({kill, onWarning}: State, uid: string): void {
+	try {
+		kill(uid);
+	} catch (error) {
+		onWarning(explained(error)); // The watchdogs strike, too.
+	}
+}
+
+function adopt(state: State, uid: string): void {
+	const {deadline, watchdogs} = readLeaseRecord(state.folderOf(uid), state.bootId);
+	if (deadline === undefined) return;
+	const leftMs = 10 * (deadline - uptimeHundredths());
+	if (leftMs <= 0) return strike(state, uid);
+	const lease: Lease = {uid, untilMs: state.clock.monotonicMs() + leftMs, deadline, watchdogs: [], cancel: () => undefined};
+	state.held.set(uid, lease);
+	setTimer(state, lease);
+	try {
+		stand(state, lease, deadline, []);
+		for (const watchdog of watchdogs) callOff(watchdog);
+	} catch (error) {
+		state.onWarning(explained(error)); // Those of before may stand, and the next extension tries again.
+	}
 }

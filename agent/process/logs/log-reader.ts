@@ -39,101 +39,107 @@ type Reading = Log & {
 	readonly timestamps: boolean;
 };
 
+type State = {
+	readonly containers: LoggedContainers;
+	readonly clock: Clock;
+	readonly waiting: Set<() => void>;
+};
+
 export function createLogReader(containers: LoggedContainers, clock: Clock): LogReader {
-	const waiting = new Set<() => void>();
-
-	function read(request: LogRequest, pod: SandboxRecord, done: Done<LogChunk>): void {
-		const refusal = wrongLogRequest(request);
-		if (refusal !== undefined) return done(refusal);
-		const container = containers.find(request.id);
-		const attempt = attemptsIn(container.folder)[request.previous ? 1 : 0];
-		if (attempt === undefined) return done(noSuchLog(request, pod.name));
-		void outcomeOf(request, pod, {container, attempt, file: logFile(container.folder, attempt)}).then(done);
-	}
-
-	async function outcomeOf(request: LogRequest, pod: SandboxRecord, log: Log): Promise<Outcome<LogChunk>> {
-		try {
-			const reading = {
-				...log,
-				offset: request.offset ?? (await firstOffset(log.file, request)),
-				maxBytes: Math.min(request.maxBytes, limits.logChunkBytes),
-				timestamps: request.timestamps === true,
-			};
-			const chunk = await chunkOf(reading);
-			if (isWorthIt(chunk) || request.waitMs <= 0) return succeeded(chunk);
-			if (waiting.size < limits.logFollowers) return succeeded(await whenMore({...reading, offset: chunk.nextOffset}, request.waitMs));
-			return failed('ERR_BUSY', {address: `logs of ${pod.namespace}/${pod.name}`, waiting: waiting.size});
-		} catch (error) {
-			return failed('ERR_RUNTIME', {message: explained(error)});
-		}
-	}
-
-	/** Comes at the first of: more text, the end of the attempt, the end of the wait. */
-	async function whenMore(reading: Reading, waitMs: number): Promise<LogChunk> {
-		let isOver = false;
-		let finish = (): void => undefined;
-		const over = new Promise<void>(resolve => {
-			finish = () => {
-				isOver = true;
-				resolve();
-			};
-		});
-		const cancel = clock.after(waitMs, finish);
-		waiting.add(finish);
-		const forget = containers.whenEnded(reading.container, finish);
-		let stopPause: Cancel = () => undefined;
-		try {
-			for (let from = reading; ;) {
-				const sign = signOf(reading.file);
-				try {
-					const before = await chunkOf(from); // What came between the last look and the watch.
-					if (isWorthIt(before) || isOver) return before;
-					await Promise.race([over, sign.heard]);
-				} finally {
-					sign.close();
-				}
-				const chunk = await chunkOf(from);
-				if (isWorthIt(chunk) || isOver) return chunk;
-				from = {...from, offset: chunk.nextOffset};
-				// Some program touches its log all the time and writes nothing.
-				await Promise.race([over, new Promise<void>(resolve => (stopPause = clock.after(limits.logLookMs, resolve)))]);
-			}
-		} finally {
-			waiting.delete(finish);
-			cancel();
-			stopPause();
-			forget();
-		}
-	}
-
-	/** From the offset on, or after the hole that is there. Whether the attempt lives is asked first: what it wrote before its end is then surely in the file. */
-	async function chunkOf(reading: Reading): Promise<LogChunk> {
-		const {container, attempt, file, maxBytes} = reading;
-		for (let {offset} = reading; ; await turn()) {
-			const isOver = container.live?.attempt !== attempt;
-			const chunk = readLog(file, offset, maxBytes);
-			if (chunk.data.length > 0 && reading.timestamps) return stampedChunk(reading, chunk, isOver);
-			const {data, nextOffset, atEnd} = chunk;
-			if (data.length > 0 || atEnd) return {data: data.toString('base64'), nextOffset, end: isOver && atEnd, attempt};
-			offset = nextOffset;
-		}
-	}
-
-	function stampedChunk({file, maxBytes, attempt}: Reading, {data, nextOffset, atEnd}: Chunk, isOver: boolean): LogChunk {
-		const from = nextOffset - data.length; // What was rotated away, or is a hole, was skipped.
-		const marks = readMarks(file);
-		const nowMs = clock.nowMs();
-		const piece = {data, offset: from, beginsLine: beginsLine(file, from)};
-		const {data: text, taken} = stamped(piece, position => timeOf(marks, position, nowMs), maxBytes);
-		return {data: text.toString('base64'), nextOffset: from + taken, end: isOver && atEnd && taken === data.length, attempt};
-	}
-
+	const state: State = {containers, clock, waiting: new Set()};
 	return {
-		read,
+		read: (request, pod, done) => read(state, request, pod, done),
 		close() {
-			for (const finish of [...waiting]) finish();
+			for (const finish of [...state.waiting]) finish();
 		},
 	};
+}
+
+function read(state: State, request: LogRequest, pod: SandboxRecord, done: Done<LogChunk>): void {
+	const refusal = wrongLogRequest(request);
+	if (refusal !== undefined) return done(refusal);
+	const container = state.containers.find(request.id);
+	const attempt = attemptsIn(container.folder)[request.previous ? 1 : 0];
+	if (attempt === undefined) return done(noSuchLog(request, pod.name));
+	void outcomeOf(state, request, pod, {container, attempt, file: logFile(container.folder, attempt)}).then(done);
+}
+
+async function outcomeOf(state: State, request: LogRequest, pod: SandboxRecord, log: Log): Promise<Outcome<LogChunk>> {
+	try {
+		const reading = {
+			...log,
+			offset: request.offset ?? (await firstOffset(log.file, request)),
+			maxBytes: Math.min(request.maxBytes, limits.logChunkBytes),
+			timestamps: request.timestamps === true,
+		};
+		const chunk = await chunkOf(state, reading);
+		if (isWorthIt(chunk) || request.waitMs <= 0) return succeeded(chunk);
+		if (state.waiting.size < limits.logFollowers)
+			return succeeded(await whenMore(state, {...reading, offset: chunk.nextOffset}, request.waitMs));
+		return failed('ERR_BUSY', {address: `logs of ${pod.namespace}/${pod.name}`, waiting: state.waiting.size});
+	} catch (error) {
+		return failed('ERR_RUNTIME', {message: explained(error)});
+	}
+}
+
+/** Comes at the first of: more text, the end of the attempt, the end of the wait. */
+async function whenMore(state: State, reading: Reading, waitMs: number): Promise<LogChunk> {
+	let isOver = false;
+	let finish = (): void => undefined;
+	const over = new Promise<void>(resolve => {
+		finish = () => {
+			isOver = true;
+			resolve();
+		};
+	});
+	const cancel = state.clock.after(waitMs, finish);
+	state.waiting.add(finish);
+	const forget = state.containers.whenEnded(reading.container, finish);
+	let stopPause: Cancel = () => undefined;
+	try {
+		for (let from = reading; ;) {
+			const sign = signOf(reading.file);
+			try {
+				const before = await chunkOf(state, from); // What came between the last look and the watch.
+				if (isWorthIt(before) || isOver) return before;
+				await Promise.race([over, sign.heard]);
+			} finally {
+				sign.close();
+			}
+			const chunk = await chunkOf(state, from);
+			if (isWorthIt(chunk) || isOver) return chunk;
+			from = {...from, offset: chunk.nextOffset};
+			// Some program touches its log all the time and writes nothing.
+			await Promise.race([over, new Promise<void>(resolve => (stopPause = state.clock.after(limits.logLookMs, resolve)))]);
+		}
+	} finally {
+		state.waiting.delete(finish);
+		cancel();
+		stopPause();
+		forget();
+	}
+}
+
+/** From the offset on, or after the hole that is there. Whether the attempt lives is asked first: what it wrote before its end is then surely in the file. */
+async function chunkOf(state: State, reading: Reading): Promise<LogChunk> {
+	const {container, attempt, file, maxBytes} = reading;
+	for (let {offset} = reading; ; await turn()) {
+		const isOver = container.live?.attempt !== attempt;
+		const chunk = readLog(file, offset, maxBytes);
+		if (chunk.data.length > 0 && reading.timestamps) return stampedChunk(state, reading, chunk, isOver);
+		const {data, nextOffset, atEnd} = chunk;
+		if (data.length > 0 || atEnd) return {data: data.toString('base64'), nextOffset, end: isOver && atEnd, attempt};
+		offset = nextOffset;
+	}
+}
+
+function stampedChunk({clock}: State, {file, maxBytes, attempt}: Reading, {data, nextOffset, atEnd}: Chunk, isOver: boolean): LogChunk {
+	const from = nextOffset - data.length; // What was rotated away, or is a hole, was skipped.
+	const marks = readMarks(file);
+	const nowMs = clock.nowMs();
+	const piece = {data, offset: from, beginsLine: beginsLine(file, from)};
+	const {data: text, taken} = stamped(piece, position => timeOf(marks, position, nowMs), maxBytes);
+	return {data: text.toString('base64'), nextOffset: from + taken, end: isOver && atEnd && taken === data.length, attempt};
 }
 
 const isWorthIt = (chunk: LogChunk): boolean => chunk.data !== '' || chunk.end;

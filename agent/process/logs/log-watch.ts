@@ -34,102 +34,108 @@ type Watched = {
 	rotating: boolean;
 };
 
+type State = {
+	readonly clock: Clock;
+	readonly limitBytes: number;
+	readonly onWarning: (message: string) => void;
+	readonly all: Map<string, Watched>;
+	hasWarned: boolean;
+};
+
 export function createLogWatch(clock: Clock, limitBytes: number, onWarning: (message: string) => void): LogWatch {
-	const all = new Map<string, Watched>();
-	let hasWarned = false;
-
-	function follow(log: string): void {
-		if (all.has(log)) return;
-		const marks = readMarks(log);
-		const {end = 0, atMs = 0} = marks.at(-1) ?? {};
-		const watched = {
-			log,
-			markedEnd: end,
-			markedAtMs: atMs,
-			marks: marks.length,
-			watcher: undefined,
-			cancel: () => undefined,
-			rotating: false,
-		};
-		all.set(log, watched);
-		rest(watched);
-	}
-
-	/** Until the kernel tells; where it cannot, until it is time to look again. */
-	function rest(watched: Watched): void {
-		try {
-			watched.watcher = watch(watched.log, {persistent: false}, () => lookOften(watched)).on('error', () => lookOften(watched));
-		} catch (error) {
-			if (hasCode(error, 'ENOENT')) return drop(watched); // Its container was removed.
-			if (!hasWarned) onWarning(`logs are looked at only every ${limits.logCheckMs} ms: ${explained(error)}`);
-			hasWarned = true;
-			watched.cancel = clock.after(limits.logCheckMs, () => lookOften(watched));
-		}
-		if (look(watched)) lookOften(watched); // What came before the watch.
-	}
-
-	function lookOften(watched: Watched): void {
-		watched.watcher?.close();
-		watched.watcher = undefined;
-		watched.cancel();
-		if (!all.has(watched.log)) return;
-		look(watched);
-		watched.cancel = clock.after(limits.logLookMs, () => (look(watched) ? lookOften(watched) : rest(watched)));
-	}
-
-	/** Whether its end is elsewhere since the last look. */
-	function look(watched: Watched): boolean {
-		try {
-			return mark(watched);
-		} catch (error) {
-			// Without its marks a log is still a log.
-			if (!hasCode(error, 'ENOENT')) onWarning(`a log was not looked at: ${explained(error)}`);
-			return false;
-		}
-	}
-
-	function mark(watched: Watched): boolean {
-		const {log} = watched;
-		const {size, mtimeMs} = statSync(log);
-		if (size >= limitBytes) rotate(watched);
-		const extent = extentOf(log);
-		const {end} = extent;
-		if (end === watched.markedEnd) return false;
-		if (end < watched.markedEnd) watched.marks = trimMarks(log, extent, limits.logMarks); // The program cut its own log.
-		watched.markedEnd = end;
-		// The program may have set the time of its log, too.
-		watched.markedAtMs = Math.max(watched.markedAtMs, Math.trunc(Math.min(mtimeMs, clock.nowMs())));
-		addMark(log, {end, atMs: watched.markedAtMs});
-		if (++watched.marks > limits.logMarks) watched.marks = trimMarks(log, extent, limits.logMarks);
-		return true;
-	}
-
-	function rotate(watched: Watched): void {
-		if (watched.rotating) return;
-		watched.rotating = true;
-		rotateLog(watched.log, limitBytes)
-			.catch((error: unknown) => {
-				if (all.has(watched.log)) onWarning(`a log was not rotated: ${explained(error)}`);
-			})
-			.finally(() => void (watched.rotating = false));
-	}
-
-	function drop(watched: Watched): void {
-		all.delete(watched.log);
-		watched.watcher?.close();
-		watched.cancel();
-	}
-
+	const state: State = {clock, limitBytes, onWarning, all: new Map(), hasWarned: false};
 	return {
-		follow,
+		follow: log => follow(state, log),
 		finish(log) {
-			const watched = all.get(log);
+			const watched = state.all.get(log);
 			if (watched === undefined) return;
-			look(watched);
-			drop(watched);
+			look(state, watched);
+			drop(state, watched);
 		},
 		close() {
-			for (const watched of [...all.values()]) drop(watched);
+			for (const watched of [...state.all.values()]) drop(state, watched);
 		},
 	};
+}
+
+function follow(state: State, log: string): void {
+	if (state.all.has(log)) return;
+	const marks = readMarks(log);
+	const {end = 0, atMs = 0} = marks.at(-1) ?? {};
+	const watched = {
+		log,
+		markedEnd: end,
+		markedAtMs: atMs,
+		marks: marks.length,
+		watcher: undefined,
+		cancel: () => undefined,
+		rotating: false,
+	};
+	state.all.set(log, watched);
+	rest(state, watched);
+}
+
+/** Until the kernel tells; where it cannot, until it is time to look again. */
+function rest(state: State, watched: Watched): void {
+	try {
+		watched.watcher = watch(watched.log, {persistent: false}, () => lookOften(state, watched)).on('error', () => lookOften(state, watched));
+	} catch (error) {
+		if (hasCode(error, 'ENOENT')) return drop(state, watched); // Its container was removed.
+		if (!state.hasWarned) state.onWarning(`logs are looked at only every ${limits.logCheckMs} ms: ${explained(error)}`);
+		state.hasWarned = true;
+		watched.cancel = state.clock.after(limits.logCheckMs, () => lookOften(state, watched));
+	}
+	if (look(state, watched)) lookOften(state, watched); // What came before the watch.
+}
+
+function lookOften(state: State, watched: Watched): void {
+	watched.watcher?.close();
+	watched.watcher = undefined;
+	watched.cancel();
+	if (!state.all.has(watched.log)) return;
+	look(state, watched);
+	watched.cancel = state.clock.after(limits.logLookMs, () => (look(state, watched) ? lookOften(state, watched) : rest(state, watched)));
+}
+
+/** Whether its end is elsewhere since the last look. */
+function look(state: State, watched: Watched): boolean {
+	try {
+		return mark(state, watched);
+	} catch (error) {
+		// Without its marks a log is still a log.
+		if (!hasCode(error, 'ENOENT')) state.onWarning(`a log was not looked at: ${explained(error)}`);
+		return false;
+	}
+}
+
+function mark(state: State, watched: Watched): boolean {
+	const {log} = watched;
+	const {size, mtimeMs} = statSync(log);
+	if (size >= state.limitBytes) rotate(state, watched);
+	const extent = extentOf(log);
+	const {end} = extent;
+	if (end === watched.markedEnd) return false;
+	if (end < watched.markedEnd) watched.marks = trimMarks(log, extent, limits.logMarks); // The program cut its own log.
+	watched.markedEnd = end;
+	// The program may have set the time of its log, too.
+	watched.markedAtMs = Math.max(watched.markedAtMs, Math.trunc(Math.min(mtimeMs, state.clock.nowMs())));
+	addMark(log, {end, atMs: watched.markedAtMs});
+	if (++watched.marks > limits.logMarks) watched.marks = trimMarks(log, extent, limits.logMarks);
+	return true;
+}
+
+function rotate({limitBytes, all, onWarning}: State, watched: Watched): void {
+	if (watched.rotating) return;
+	watched.rotating = true;
+	rotateLog(watched.log, limitBytes)
+		.catch((error: unknown) => {
+			if (all.has(watched.log)) onWarning(`a log was not rotated: ${explained(error)}`);
+		})
+		.finally(() => void (watched.rotating = false));
+}
+
+function drop({all}: State, watched: Watched): void {
+	all.delete(watched.log);
+	watched.watcher?.close();
+	watched.cancel();
 }

@@ -9,7 +9,7 @@ import {hasCode} from '../../../system/files/errno.js';
 import {sandboxFile, type Stock} from '../attempts/stock.js';
 import {isPodUser, type PodUsers} from '../users/pod-users.js';
 import type {User} from '../users/privileges.js';
-import {createAddressPool} from './addresses.js';
+import {createAddressPool, type AddressPool} from './addresses.js';
 
 export type SandboxRecord = {
 	readonly uid: string;
@@ -66,7 +66,17 @@ export function readSandbox(directory: string, uid: string): SandboxRecord | und
 	}
 }
 
-/** Reads what there is. Without `users` nobody gives any out. Throws errno exceptions, and a RangeError for a wrong subnet. */
+type State = {
+	readonly directory: string;
+	readonly subnet: string;
+	readonly stock: Stock;
+	readonly onWarning: (message: string) => void;
+	readonly users: PodUsers | undefined;
+	readonly pool: AddressPool;
+	readonly known: Map<string, SandboxRecord>;
+};
+
+/** Reads what there is. Without `users` none are given out. Throws errno exceptions, and a RangeError for a wrong subnet. */
 export function openSandboxes(
 	directory: string,
 	subnet: string,
@@ -74,60 +84,58 @@ export function openSandboxes(
 	onWarning: (message: string) => void,
 	users?: PodUsers,
 ): Sandboxes {
-	const pool = createAddressPool(subnet, directory);
-	const known = new Map<string, SandboxRecord>();
+	const state: State = {directory, subnet, stock, onWarning, users, pool: createAddressPool(subnet, directory), known: new Map()};
 	for (const uid of foldersIn(directory)) {
 		const record = readSandbox(directory, uid);
 		if (record === undefined)
 			onWarning(`the sandbox "${path.join(directory, uid)}" has no readable ${sandboxFile}; it gets a new address when it is used`);
-		else known.set(uid, record);
+		else state.known.set(uid, record);
 	}
-	for (const [uid, record] of [...known]) {
-		pool.claim(record.podIP);
+	for (const [uid, record] of [...state.known]) {
+		state.pool.claim(record.podIP);
 		const {owner} = record;
 		if (owner === undefined || users === undefined) continue;
-		known.set(uid, {...record, owner: {...owner, user: users.claim(owner.controller, owner.user)}});
+		state.known.set(uid, {...record, owner: {...owner, user: users.claim(owner.controller, owner.user)}});
 	}
-
-	const make = ({uid, namespace, name, controller}: SandboxSpec): SandboxRecord => {
-		const user = users?.take(controller);
-		const owner = user === undefined ? undefined : {controller, user};
-		const podIP = pool.take();
-		try {
-			if (podIP === undefined) throw new Error(`no address is left for pods in "${subnet}"`);
-			const ofOwner = owner === undefined ? {} : {controller, user: owner.user.uid};
-			write(path.join(directory, uid), `${JSON.stringify({namespace, name, uid, podIP, ...ofOwner})}\n`);
-			return {uid, namespace, name, podIP, owner};
-		} catch (error) {
-			if (podIP !== undefined) pool.free(podIP);
-			if (owner !== undefined) users?.release(controller);
-			throw error;
-		}
-	};
-
-	/** A folder that is there already has lost its record, and perhaps not its containers. */
-	const write = (folder: string, text: string): void => {
-		if (!existsSync(folder)) return stock.put('sandboxes', folder, fresh => writeFileSync(path.join(fresh, sandboxFile), text));
-		const file = path.join(folder, sandboxFile);
-		writeFileSync(`${file}.new`, text, {mode: 0o600});
-		renameSync(`${file}.new`, file);
-	};
-
 	return {
 		ensure(spec) {
-			const record = known.get(spec.uid) ?? make(spec);
-			known.set(spec.uid, record);
+			const record = state.known.get(spec.uid) ?? make(state, spec);
+			state.known.set(spec.uid, record);
 			return record;
 		},
-		find: uid => known.get(uid),
-		list: () => foldersIn(directory),
-		folderOf: uid => path.join(directory, uid),
+		find: uid => state.known.get(uid),
+		list: () => foldersIn(state.directory),
+		folderOf: uid => path.join(state.directory, uid),
 		forget(uid) {
-			const record = known.get(uid);
-			known.delete(uid);
+			const record = state.known.get(uid);
+			state.known.delete(uid);
 			if (record === undefined) return;
-			pool.free(record.podIP);
-			if (record.owner !== undefined) users?.release(record.owner.controller);
+			state.pool.free(record.podIP);
+			if (record.owner !== undefined) state.users?.release(record.owner.controller);
 		},
 	};
+}
+
+function make(state: State, {uid, namespace, name, controller}: SandboxSpec): SandboxRecord {
+	const user = state.users?.take(controller);
+	const owner = user === undefined ? undefined : {controller, user};
+	const podIP = state.pool.take();
+	try {
+		if (podIP === undefined) throw new Error(`no address is left for pods in "${state.subnet}"`);
+		const ofOwner = owner === undefined ? {} : {controller, user: owner.user.uid};
+		write(state, path.join(state.directory, uid), `${JSON.stringify({namespace, name, uid, podIP, ...ofOwner})}\n`);
+		return {uid, namespace, name, podIP, owner};
+	} catch (error) {
+		if (podIP !== undefined) state.pool.free(podIP);
+		if (owner !== undefined) state.users?.release(controller);
+		throw error;
+	}
+}
+
+/** A folder that is there already has lost its record, and perhaps not its containers. */
+function write({stock}: State, folder: string, text: string): void {
+	if (!existsSync(folder)) return stock.put('sandboxes', folder, fresh => writeFileSync(path.join(fresh, sandboxFile), text));
+	const file = path.join(folder, sandboxFile);
+	writeFileSync(`${file}.new`, text, {mode: 0o600});
+	renameSync(`${file}.new`, file);
 }

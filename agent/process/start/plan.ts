@@ -44,46 +44,76 @@ export function planOf(
 		failed('ERR_RUNTIME', {message: `container "${name}" cannot start: ${reason}`});
 	if (spec.tty && host.terminal === undefined) return refused('it asks for a tty, and this node has no script(1) of util-linux that works');
 
-	const choice = chooseUser(host.agent, {own, uid: spec.runAsUser, gid: spec.runAsGroup, isNonRoot: spec.runAsNonRoot});
+	const choice = whoRuns(spec, host, own, userProcesses);
 	if (!choice.ok) return refused(choice.reason);
-	const {user} = choice;
-	const isAgent = user.uid === host.agent.uid && user.gid === host.agent.gid;
-	const groups = spec.groups.filter(group => group !== user.gid);
-	// What set-user-ID files trust, /etc/shadow and the like, may be a volume.
-	const isOwn = user.uid === own?.uid;
-	const drop: Drop = {
-		user,
-		groups,
-		userProcesses: isOwn ? userProcesses : undefined,
-		mayGain: spec.allowPrivilegeEscalation && spec.mounts.length === 0,
-	};
-	const rights = rightsOf(host, drop);
-	if (!rights.ok) return refused(rights.reason);
-
+	const {who} = choice;
 	if (host.mountTools === undefined && (spec.mounts.length > 0 || spec.readOnlyRoot)) return refused(noMounts(spec, host));
-	const podHome = homeOf(user);
+	const podHome = homeOf(who.drop.user);
 	const seen = planMounts({...around, mounts: spec.mounts, readOnlyRoot: spec.readOnlyRoot, podHome});
 	if (!seen.ok) return refused(seen.reason);
-	const looker = {user, isAgent, groups, seen: seenBy(seen.plan)};
 	// What it has mounted over its folder hides that.
 	const home = (seen.plan === undefined ? podHome : seen.plan.podHome) ?? defaultDirectory;
 	const directory = spec.workingDir ?? home;
-	const obstacle = obstacleToDirectory(directory, looker);
+	const environment = environmentOf(spec, home, host.path);
+	const obstacle = obstacleToProgram(spec, directory, environment, who, seen.plan);
 	if (obstacle !== undefined) return refused(obstacle);
-	const {env, searchPath, shown} = environmentOf(spec, home, host.path);
-	const program = findProgram(spec.argv[0] ?? '', searchPath, directory, looker);
-	if (!program.ok) return refused(program.reason);
-	if (isUnsayable(program.file, env)) {
-		return refused(`the path of its program, "${program.file}", has a "=" and so cannot be combined with the names of its variables`);
-	}
-	const {plan: mounts} = seen;
-	return succeeded({
+	return succeeded(spawnPlanOf(spec, host, {...start, ...who, directory, environment, mounts: seen.plan, memory}));
+}
+
+/** Who a container runs as, and the words that make its program so. */
+type Who = {readonly drop: Drop; readonly isAgent: boolean; readonly words: readonly string[] | undefined};
+
+function whoRuns(
+	spec: OpenedSpec,
+	host: Host,
+	own: User | undefined,
+	userProcesses: number | undefined,
+): {readonly ok: true; readonly who: Who} | {readonly ok: false; readonly reason: string} {
+	const choice = chooseUser(host.agent, {own, uid: spec.runAsUser, gid: spec.runAsGroup, isNonRoot: spec.runAsNonRoot});
+	if (!choice.ok) return choice;
+	const {user} = choice;
+	const drop: Drop = {
+		user,
+		groups: spec.groups.filter(group => group !== user.gid),
+		userProcesses: user.uid === own?.uid ? userProcesses : undefined,
+		// What set-user-ID files trust, /etc/shadow and the like, may be a volume.
+		mayGain: spec.allowPrivilegeEscalation && spec.mounts.length === 0,
+	};
+	const rights = rightsOf(host, drop);
+	if (!rights.ok) return rights;
+	return {ok: true, who: {drop, isAgent: user.uid === host.agent.uid && user.gid === host.agent.gid, words: rights.drop}};
+}
+
+/** Why its user cannot begin the program in that directory; undefined: nothing is in the way. */
+function obstacleToProgram(
+	{argv}: OpenedSpec,
+	directory: string,
+	{env, searchPath}: Environment,
+	{drop, isAgent}: Who,
+	mounts: MountPlan | undefined,
+): string | undefined {
+	const looker = {user: drop.user, isAgent, groups: drop.groups, seen: seenBy(mounts)};
+	const obstacle = obstacleToDirectory(directory, looker);
+	if (obstacle !== undefined) return obstacle;
+	const program = findProgram(argv[0] ?? '', searchPath, directory, looker);
+	if (!program.ok) return program.reason;
+	if (!isUnsayable(program.file, env)) return undefined;
+	return `the path of its program, "${program.file}", has a "=" and so cannot be combined with the names of its variables`;
+}
+
+type Decided = Pick<Launch, 'startedAtMs' | 'deadline' | 'cgroups' | 'dataKib' | 'inputEnd' | 'directory'> &
+	Who & {readonly environment: Environment; readonly mounts: MountPlan | undefined; readonly memory: string | undefined};
+
+function spawnPlanOf(spec: OpenedSpec, host: Host, decided: Decided): Omit<SpawnPlan, 'folder' | 'attempt'> {
+	const {drop, isAgent, words, directory, environment, mounts, memory, ...start} = decided;
+	const {user} = drop;
+	return {
 		command: shimCommand({
 			argv: spec.argv,
-			env,
+			env: environment.env,
 			path: host.path,
 			directory,
-			drop: mounts === undefined ? rights.drop : dropInView(host, rights.drop, drop),
+			drop: mounts === undefined ? words : dropInView(host, words, drop),
 			bootId: host.bootId,
 			userProcesses: drop.userProcesses,
 			view: mounts === undefined || host.mountTools === undefined ? undefined : viewOf(mounts, host.mountTools, host, memory),
@@ -94,10 +124,10 @@ export function planOf(
 		input: spec.stdin ? 'kept' : spec.tty ? 'open' : 'none',
 		isApart: host.namespaces !== undefined,
 		privateRoot: mounts !== undefined && mounts.covers.length > 0 ? mounts.root : undefined,
-		beginning: {...drop, directory, ...shown},
+		beginning: {...drop, directory, ...environment.shown},
 		logOwner: isAgent ? undefined : user,
 		shimUser: isAgent || host.dropper !== undefined ? undefined : user,
-	});
+	};
 }
 
 type Environment = Pick<Launch, 'env'> & {

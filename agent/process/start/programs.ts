@@ -7,7 +7,7 @@ import {hiddenNoun, type Seen} from '../mounts/mounts.js';
 import {reach} from '../os/beneath.js';
 import type {User} from '../users/privileges.js';
 
-export type Found = {readonly ok: true; readonly file: string} | {readonly ok: false; readonly reason: string};
+export type ProgramSearch = {readonly ok: true; readonly file: string} | {readonly ok: false; readonly reason: string};
 
 /** How the agent itself may look at files: as its own user the kernel is asked, for another one the mode bits are read. */
 export type Looker = {
@@ -20,7 +20,7 @@ export type Looker = {
 };
 
 /** Where an execvp of `word` ends up: in `searchPath` when the word has no slash, else from `directory`. */
-export function findProgram(word: string, searchPath: string, directory: string, looker: Looker): Found {
+export function findProgram(word: string, searchPath: string, directory: string, looker: Looker): ProgramSearch {
 	if (word === '') return {ok: false, reason: 'the program has no name: the first word of command is empty'};
 	if (word.includes('/')) {
 		const file = path.resolve(directory, word);

@@ -109,7 +109,7 @@ exec 9>&- 7<&-
 const closeInputText = 'exec 8>&-\n';
 
 /** Goes on in a mount namespace of its own, which hears of what is unmounted on the node. */
-function inView({unshare, text, words: ofView}: View, {text: rest, words: ofRest, env}: Step): Step {
+function inView({unshare, text, words: ofView}: View, {text: rest, words: ofRest, env}: ShellText): ShellText {
 	const inside = `${text}${rest}`;
 	const words = [...ofView, ...ofRest];
 	if (unshare === undefined) return {text: inside, words, env};
@@ -118,7 +118,7 @@ function inView({unshare, text, words: ofView}: View, {text: rest, words: ofRest
 }
 
 /** Not by whom the agent has to wait for: the way there may be one that never answers. */
-const inDirectory = (directory: string, {text, words, env}: Step): Step => ({
+const inDirectory = (directory: string, {text, words, env}: ShellText): ShellText => ({
 	text: `cd -- "$1" 2>/dev/null || {
 printf '${refusedWord} working directory "%s" cannot be entered\\n' "\${1%%
 *}" >&${shimDescriptors.state}
@@ -196,10 +196,10 @@ export function shimCommand(launch: Launch): ShimCommand {
 	};
 }
 
-type Step = {readonly text: string; readonly words: readonly string[]; readonly env: Readonly<Record<string, string>>};
+type ShellText = {readonly text: string; readonly words: readonly string[]; readonly env: Readonly<Record<string, string>>};
 
 /** script(1) hands no arguments on, so they are variables on the way. */
-function inTerminal(terminal: Terminal & {readonly owner: number | undefined}, {text, words}: Step, prefix: string): Step {
+function inTerminal(terminal: Terminal & {readonly owner: number | undefined}, {text, words}: ShellText, prefix: string): ShellText {
 	const names = words.map((_, index) => `${prefix}w${index + 1}`);
 	const inner = [
 		`set -- ${names.map(name => `"$${name}"`).join(' ')}`,

@@ -64,101 +64,114 @@ const recordName = '.users';
 /** A line of the record: a controller and its user. The later of two for the same one, or of the same user, counts. */
 type Entry = readonly [controller: string, uid: number];
 
+type State = UserRange & {
+	readonly onWarning: (message: string) => void;
+	readonly file: string;
+	/** The longest unused first. */
+	readonly remembered: Map<string, number>;
+	readonly controllers: Map<number, string>;
+	/** Pods by controller, of those that have some. */
+	readonly pods: Map<string, number>;
+	cursor: number;
+	lines: number;
+};
+
 /** Reads what an earlier agent gave out. Throws errno exceptions. */
 export function openPodUsers(directory: string, {first, last}: UserRange, onWarning: (message: string) => void): PodUsers {
-	const file = path.join(directory, recordName);
-	/** The longest unused first. */
-	const remembered = new Map<string, number>();
-	const controllers = new Map<number, string>();
-	/** Pods by controller, of those that have some. */
-	const pods = new Map<string, number>();
-	let cursor = first;
-	let lines = 0;
-
-	const isInRange = (uid: number): boolean => uid >= first && uid <= last;
-
-	function remember([controller, uid]: Entry): void {
-		const before = controllers.get(uid);
-		if (before !== undefined) remembered.delete(before);
-		const former = remembered.get(controller);
-		if (former !== undefined) controllers.delete(former);
-		remembered.delete(controller);
-		remembered.set(controller, uid);
-		controllers.set(uid, controller);
+	const state: State = {
+		first,
+		last,
+		onWarning,
+		file: path.join(directory, recordName),
+		remembered: new Map(),
+		controllers: new Map(),
+		pods: new Map(),
+		cursor: first,
+		lines: 0,
+	};
+	for (const entry of entriesIn(state.file)) {
+		remember(state, entry);
+		state.lines++;
 	}
-
-	/** Power may fail and take the last lines with it: a pod's own file says its user, too. */
-	function write(entry: Entry): void {
-		try {
-			if (++lines > 2 * remembered.size + limits.podUserLines) writeAll();
-			else appendFileSync(file, lineOf(entry), {mode: 0o600});
-		} catch (error) {
-			onWarning(`the users of pods could not be written down: ${explained(error)}`);
-		}
-	}
-
-	/** A range that is another one now: those who have no pods get a user of it when they come back. */
-	function writeAll(): void {
-		const entries = [...remembered].filter(([controller, uid]) => isInRange(uid) || pods.has(controller));
-		writeFileSync(`${file}.new`, entries.map(lineOf).join(''), {mode: 0o600});
-		renameSync(`${file}.new`, file);
-		lines = entries.length;
-	}
-
-	function unused(): number | undefined {
-		for (let step = 0; step <= last - first; step++) {
-			const uid = first + ((cursor - first + step) % (last - first + 1));
-			if (controllers.has(uid)) continue;
-			cursor = uid + 1 > last ? first : uid + 1;
-			return uid;
-		}
-		for (const [controller, uid] of remembered) if (!pods.has(controller) && isInRange(uid)) return uid;
-		return undefined;
-	}
-
-	for (const entry of entriesIn(file)) {
-		remember(entry);
-		lines++;
-	}
-
-	function take(named: string): User {
-		const controller = keyOf(named);
-		const known = remembered.get(controller);
-		const uid = known !== undefined && (isInRange(known) || pods.has(controller)) ? known : unused();
-		if (uid === undefined) throw new Error(noneLeft({first, last}));
-		if (uid !== known) {
-			remember([controller, uid]);
-			write([controller, uid]);
-		}
-		pods.set(controller, (pods.get(controller) ?? 0) + 1);
-		return {uid, gid: uid};
-	}
-
 	return {
-		take,
+		take: named => take(state, named),
 		claim(named, {uid}) {
 			const controller = keyOf(named);
-			const known = remembered.get(controller) ?? uid;
-			const holder = controllers.get(uid) ?? controller;
+			const known = state.remembered.get(controller) ?? uid;
+			const holder = state.controllers.get(uid) ?? controller;
 			if (known !== uid || holder !== controller) {
-				onWarning(`a pod of ${named} says that its user is ${uid}, and the record says otherwise: the record counts`);
-				return take(named);
+				state.onWarning(`a pod of ${named} says that its user is ${uid}, and the record says otherwise: the record counts`);
+				return take(state, named);
 			}
-			remember([controller, uid]);
-			pods.set(controller, (pods.get(controller) ?? 0) + 1);
+			remember(state, [controller, uid]);
+			state.pods.set(controller, (state.pods.get(controller) ?? 0) + 1);
 			return {uid, gid: uid};
 		},
 		release(named) {
 			const controller = keyOf(named);
-			const left = (pods.get(controller) ?? 0) - 1;
-			if (left > 0) return void pods.set(controller, left);
-			pods.delete(controller);
-			const uid = remembered.get(controller);
+			const left = (state.pods.get(controller) ?? 0) - 1;
+			if (left > 0) return void state.pods.set(controller, left);
+			state.pods.delete(controller);
+			const uid = state.remembered.get(controller);
 			if (uid === undefined) return;
-			remember([controller, uid]);
-			write([controller, uid]);
+			remember(state, [controller, uid]);
+			write(state, [controller, uid]);
 		},
 	};
+}
+
+const isInRange = ({first, last}: State, uid: number): boolean => uid >= first && uid <= last;
+
+function remember({controllers, remembered}: State, [controller, uid]: Entry): void {
+	const before = controllers.get(uid);
+	if (before !== undefined) remembered.delete(before);
+	const former = remembered.get(controller);
+	if (former !== undefined) controllers.delete(former);
+	remembered.delete(controller);
+	remembered.set(controller, uid);
+	controllers.set(uid, controller);
+}
+
+/** Power may fail and take the last lines with it: a pod's own file says its user, too. */
+function write(state: State, entry: Entry): void {
+	try {
+		if (++state.lines > 2 * state.remembered.size + limits.podUserLines) writeAll(state);
+		else appendFileSync(state.file, lineOf(entry), {mode: 0o600});
+	} catch (error) {
+		state.onWarning(`the users of pods could not be written down: ${explained(error)}`);
+	}
+}
+
+/** A range that is another one now: those who have no pods get a user of it when they come back. */
+function writeAll(state: State): void {
+	const entries = [...state.remembered].filter(([controller, uid]) => isInRange(state, uid) || state.pods.has(controller));
+	writeFileSync(`${state.file}.new`, entries.map(lineOf).join(''), {mode: 0o600});
+	renameSync(`${state.file}.new`, state.file);
+	state.lines = entries.length;
+}
+
+function unused(state: State): number | undefined {
+	for (let step = 0; step <= state.last - state.first; step++) {
+		const uid = state.first + ((state.cursor - state.first + step) % (state.last - state.first + 1));
+		if (state.controllers.has(uid)) continue;
+		state.cursor = uid + 1 > state.last ? state.first : uid + 1;
+		return uid;
+	}
+	for (const [controller, uid] of state.remembered) if (!state.pods.has(controller) && isInRange(state, uid)) return uid;
+	return undefined;
+}
+
+function take(state: State, named: string): User {
+	const controller = keyOf(named);
+	const known = state.remembered.get(controller);
+	const uid = known !== undefined && (isInRange(state, known) || state.pods.has(controller)) ? known : unused(state);
+	if (uid === undefined) throw new Error(noneLeft({first: state.first, last: state.last}));
+	if (uid !== known) {
+		remember(state, [controller, uid]);
+		write(state, [controller, uid]);
+	}
+	state.pods.set(controller, (state.pods.get(controller) ?? 0) + 1);
+	return {uid, gid: uid};
 }
 
 const noneLeft = ({first, last}: UserRange): string =>

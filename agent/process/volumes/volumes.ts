@@ -56,91 +56,104 @@ const recordName = 'volume.json';
 const refusal = (message: string, code: 'ERR_RUNTIME' | 'ERR_CONFIG_MISSING' | 'ERR_BAD_REQUEST' = 'ERR_RUNTIME'): AppError =>
 	new AppError(code, {message});
 
-export function createVolumes({folderOf, find, memory, secrets, hostPaths, isRoot}: VolumesOptions): Volumes {
+type State = VolumesOptions & {
 	/** What is under way, by pod: one after the other. */
-	const queues = new Map<string, Promise<unknown>>();
+	readonly queues: Map<string, Promise<unknown>>;
+};
 
-	function inTurn<Value>(uid: string, run: () => Promise<Value>): Promise<Value> {
-		const current = (queues.get(uid) ?? Promise.resolve()).then(run, run);
-		const settled = current
-			.catch(() => undefined)
-			.then(() => {
-				if (queues.get(uid) === settled) queues.delete(uid);
-			});
-		queues.set(uid, settled);
-		return current;
-	}
-
-	const folderOfVolume = (uid: string, name: string): string => path.join(folderOf(uid), volumesName, name);
-
-	async function ensureAll({uid, namespace, volumes, fsGroup}: Command): Promise<void> {
-		const pod = find(uid);
-		if (pod === undefined) throw refusal(`the sandbox "${uid}" is not there any more`);
-		if (volumes.length > 0) await makeFolder(path.join(folderOf(uid), volumesName), 0o700);
-		const owner = isRoot ? ownerOf(pod.owner?.user, fsGroup) : undefined;
-		for (const volume of volumes) {
-			try {
-				await ensureOne(uid, namespace, volume, owner);
-			} catch (error) {
-				if (error instanceof AppError) throw new AppError(error.code, {message: `volume "${volume.name}": ${error.message}`});
-				throw refusal(`volume "${volume.name}" cannot be made: ${explained(error)}`);
-			}
-		}
-	}
-
-	async function ensureOne(uid: string, namespace: string, {name, source}: VolumeSpec, owner: VolumeOwner | undefined): Promise<void> {
-		const folder = folderOfVolume(uid, name);
-		await makeFolder(folder, 0o700);
-		const record = await recordOf(uid, namespace, name, source, owner);
-		// All at once: a container may start just now.
-		await writeFile(path.join(folder, `${recordName}.new`), JSON.stringify(record), {mode: 0o600});
-		await rename(path.join(folder, `${recordName}.new`), path.join(folder, recordName));
-	}
-
-	async function recordOf(
-		uid: string,
-		namespace: string,
-		name: string,
-		source: VolumeSource,
-		owner: VolumeOwner | undefined,
-	): Promise<VolumeRecord> {
-		const onDisk = path.join(folderOfVolume(uid, name), 'data');
-		switch (source.type) {
-			case 'hostPath': {
-				const found = hostPathOf(source.path, source.check, hostPaths);
-				if (!found.ok) throw refusal(found.reason);
-				return {type: 'hostPath', path: source.path, check: source.check};
-			}
-			case 'emptyDir': {
-				if (!source.inMemory) return {type: 'scratch', place: await makeFolder(onDisk, 0o777, owner)};
-				if (memory === undefined) throw refusal('medium Memory needs an agent that is root and may mount file systems');
-				return {type: 'scratch', place: await memory.makeVolume(uid, name, {sizeBytes: source.sizeLimitBytes, owner})};
-			}
-			case 'files': {
-				const files = source.files.map(({path: file, mode, data}) => ({path: file, mode, data: Buffer.from(data, 'base64')}));
-				return {type: 'files', place: await fill(onDisk, files, owner)};
-			}
-			case 'secret': {
-				const files = secretFiles(source, namespace, await openedSecret(source, namespace, secrets));
-				return {type: 'files', place: await fill(memory === undefined ? onDisk : await memory.makeFolder(uid, name), files, owner)};
-			}
-		}
-	}
-
+export function createVolumes(options: VolumesOptions): Volumes {
+	const state: State = {...options, queues: new Map()};
 	return {
 		ensure(command, done) {
-			inTurn(command.uid, () => ensureAll(command)).then(
+			inTurn(state, command.uid, () => ensureAll(state, command)).then(
 				() => done(succeeded(null)),
 				(error: unknown) => done(failed(error instanceof AppError ? error.code : 'ERR_RUNTIME', {message: explained(error)})),
 			);
 		},
-		find: (uid, name) => readRecord(path.join(folderOfVolume(uid, name), recordName)),
+		find: (uid, name) => readRecord(path.join(folderOfVolume(state, uid, name), recordName)),
 		remove: uid =>
-			inTurn(uid, async () => {
-				await memory?.remove(uid);
-				await removeTree(path.join(folderOf(uid), volumesName));
+			inTurn(state, uid, async () => {
+				await state.memory?.remove(uid);
+				await removeTree(path.join(state.folderOf(uid), volumesName));
 			}),
 	};
+}
+
+function inTurn<Value>({queues}: State, uid: string, run: () => Promise<Value>): Promise<Value> {
+	const current = (queues.get(uid) ?? Promise.resolve()).then(run, run);
+	const settled = current
+		.catch(() => undefined)
+		.then(() => {
+			if (queues.get(uid) === settled) queues.delete(uid);
+		});
+	queues.set(uid, settled);
+	return current;
+}
+
+const folderOfVolume = ({folderOf}: State, uid: string, name: string): string => path.join(folderOf(uid), volumesName, name);
+
+async function ensureAll(state: State, {uid, namespace, volumes, fsGroup}: Command): Promise<void> {
+	const pod = state.find(uid);
+	if (pod === undefined) throw refusal(`the sandbox "${uid}" is not there any more`);
+	if (volumes.length > 0) await makeFolder(path.join(state.folderOf(uid), volumesName), 0o700);
+	const owner = state.isRoot ? ownerOf(pod.owner?.user, fsGroup) : undefined;
+	for (const volume of volumes) {
+		try {
+			await ensureOne(state, uid, namespace, volume, owner);
+		} catch (error) {
+			if (error instanceof AppError) throw new AppError(error.code, {message: `volume "${volume.name}": ${error.message}`});
+			throw refusal(`volume "${volume.name}" cannot be made: ${explained(error)}`);
+		}
+	}
+}
+
+async function ensureOne(
+	state: State,
+	uid: string,
+	namespace: string,
+	{name, source}: VolumeSpec,
+	owner: VolumeOwner | undefined,
+): Promise<void> {
+	const folder = folderOfVolume(state, uid, name);
+	await makeFolder(folder, 0o700);
+	const record = await recordOf(state, uid, namespace, name, source, owner);
+	// All at once: a container may start just now.
+	await writeFile(path.join(folder, `${recordName}.new`), JSON.stringify(record), {mode: 0o600});
+	await rename(path.join(folder, `${recordName}.new`), path.join(folder, recordName));
+}
+
+async function recordOf(
+	state: State,
+	uid: string,
+	namespace: string,
+	name: string,
+	source: VolumeSource,
+	owner: VolumeOwner | undefined,
+): Promise<VolumeRecord> {
+	const onDisk = path.join(folderOfVolume(state, uid, name), 'data');
+	switch (source.type) {
+		case 'hostPath': {
+			const found = hostPathOf(source.path, source.check, state.hostPaths);
+			if (!found.ok) throw refusal(found.reason);
+			return {type: 'hostPath', path: source.path, check: source.check};
+		}
+		case 'emptyDir': {
+			if (!source.inMemory) return {type: 'scratch', place: await makeFolder(onDisk, 0o777, owner)};
+			if (state.memory === undefined) throw refusal('medium Memory needs an agent that is root and may mount file systems');
+			return {type: 'scratch', place: await state.memory.makeVolume(uid, name, {sizeBytes: source.sizeLimitBytes, owner})};
+		}
+		case 'files': {
+			const files = source.files.map(({path: file, mode, data}) => ({path: file, mode, data: Buffer.from(data, 'base64')}));
+			return {type: 'files', place: await fill(onDisk, files, owner)};
+		}
+		case 'secret': {
+			const files = secretFiles(source, namespace, await openedSecret(source, namespace, state.secrets));
+			return {
+				type: 'files',
+				place: await fill(state.memory === undefined ? onDisk : await state.memory.makeFolder(uid, name), files, owner),
+			};
+		}
+	}
 }
 
 /** What is made for a pod is its user's, and its fsGroup's where it names one. */

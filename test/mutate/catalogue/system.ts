@@ -100,9 +100,9 @@ export const ofSystem: readonly Mistake[] = [
 		test: 'test/system/broker-turns.test.ts',
 	},
 	{
-		what: 'whoever floods for ever is never cut',
+		what: 'a client that floods for ever is never cut',
 		file: 'system/broker/intake.ts',
-		text: "if (isGreedy()) return onProblem('greedy');",
+		text: "if (this.#isGreedy()) return this.#options.onProblem('greedy');",
 		becomes: '',
 		test: 'test/system/broker-turns.test.ts',
 		title: 'who is held up by its share for too long is cut, who rests in between is not',
@@ -110,8 +110,8 @@ export const ofSystem: readonly Mistake[] = [
 	{
 		what: 'what follows a list of filters is handled before that is carried out',
 		file: 'system/broker/intake.ts',
-		text: 'isHeld = isKnown ? isList : isWhole;',
-		becomes: 'isHeld = isKnown ? false : isWhole;',
+		text: 'this.#isHeld = this.#isKnown ? isList : isWhole;',
+		becomes: 'this.#isHeld = this.#isKnown ? false : isWhole;',
 		test: 'test/system/mqtt/unsubscribe.test.ts',
 	},
 	{
@@ -159,14 +159,14 @@ export const ofSystem: readonly Mistake[] = [
 	{
 		what: 'filters that are taken back go on costing',
 		file: 'system/broker/sessions.ts',
-		text: 'if (session?.filters.delete(filter) === true) count(session, -filterCost(filter));',
+		text: 'if (session?.filters.delete(filter) === true) this.#charge(session, -filterCost(filter));',
 		becomes: 'session?.filters.delete(filter);',
 		test: 'test/system/broker-session.test.ts',
 	},
 	{
 		what: 'messages that were delivered go on costing',
 		file: 'system/broker/sessions.ts',
-		text: '\t\tcount(session, -costOf(found));\n',
+		text: '\t\tthis.#charge(session, -costOf(found));\n',
 		becomes: '',
 		test: 'test/system/broker-session.test.ts',
 	},
@@ -278,7 +278,7 @@ export const ofSystem: readonly Mistake[] = [
 	{
 		what: 'a beat that is not answered is not dialled anew',
 		file: 'system/presence/beat-line.ts',
-		text: 'if (isLate) dialler.start(line.heardMs);',
+		text: 'if (isLate) this.#dialler.start(line.heardMs);',
 		becomes: '',
 		test: 'test/system/beat-dialler.test.ts',
 	},
@@ -404,8 +404,8 @@ export const ofSystem: readonly Mistake[] = [
 	{
 		what: 'what is published overtakes what waits',
 		file: 'system/broker/outbox.ts',
-		text: 'if (waiting.size === 0 && fits(payload.length)) emit(item);',
-		becomes: 'if (fits(payload.length)) emit(item);',
+		text: 'if (this.#waiting.size === 0 && this.#fits(payload.length)) this.#emit(item);',
+		becomes: 'if (this.#fits(payload.length)) this.#emit(item);',
 		test: 'test/system/broker-parts.test.ts',
 	},
 	{
@@ -439,8 +439,8 @@ export const ofSystem: readonly Mistake[] = [
 	{
 		what: 'a second CONNECT is a packet like any other',
 		file: 'system/broker/packet-guard.ts',
-		text: 'connected ? !clientTypes.has(type) : type !== connect',
-		becomes: '!connected && type !== connect',
+		text: 'this.#connected ? !clientTypes.has(this.#type) : this.#type !== connect',
+		becomes: '!this.#connected && this.#type !== connect',
 		test: 'test/system/broker-parts.test.ts',
 	},
 	{
