@@ -46,6 +46,8 @@ export type Flags = {
 	/** Whether a boolean was given as true; `undefined` when it was not given. */
 	readonly given: (name: string) => boolean | undefined;
 	readonly on: (name: string) => boolean;
+	/** All that were given, each spelled out: `--name=value`. */
+	readonly words: readonly string[];
 };
 
 export type Invocation = {

@@ -26,7 +26,7 @@ export async function parseArguments(argv: readonly string[], specs: FlagSpecs, 
 	const values = flags as Readonly<Record<string, unknown>>;
 	const wrong = Object.entries(specs).flatMap(([name, spec]) => problemOf(name, spec, values[camel(name)]));
 	if (wrong.length > 0) throw usageError(wrong.join('\n'));
-	return {flags: accessors(specs, values), inputs: [...input, ...after], afterDashes: end < 0 ? undefined : after};
+	return {flags: accessors(specs, values, words), inputs: [...input, ...after], afterDashes: end < 0 ? undefined : after};
 }
 
 /** Every flag as `--name=value`, which is read in one way only; unknown ones and missing values are problems. */
@@ -167,7 +167,7 @@ function problemOf(name: string, spec: FlagSpec, value: unknown): string[] {
 	});
 }
 
-function accessors(specs: FlagSpecs, values: Readonly<Record<string, unknown>>): Flags {
+function accessors(specs: FlagSpecs, values: Readonly<Record<string, unknown>>, words: readonly string[]): Flags {
 	const valueOf = (name: string, type: FlagSpec['type'], multiple: boolean): unknown => {
 		const spec = own(specs, name);
 		if (spec?.type !== type || (spec.multiple === true) !== multiple) throw new Error(`the command has no such flag: ${name}`);
@@ -180,6 +180,7 @@ function accessors(specs: FlagSpecs, values: Readonly<Record<string, unknown>>):
 		number: name => valueOf(name, 'number', false) as number | undefined,
 		given,
 		on: name => given(name) === true,
+		words: words.filter(word => word.startsWith('--')),
 	};
 }
 

@@ -3,18 +3,7 @@
 import {hostname} from 'node:os';
 import {type Flags, type Invocation, usageError} from '../command.js';
 import {detach} from '../serving/detach.js';
-import {
-	hostPathsArguments,
-	hostPathsOf,
-	maxProcessesArguments,
-	maxProcessesOf,
-	newArgument,
-	nodeOf,
-	podUsersArguments,
-	podUsersOf,
-	runtimeOf,
-	serversOf,
-} from '../serving/serving-flags.js';
+import {hostPathsOf, maxProcessesOf, nodeOf, podUsersOf, runtimeOf, serversOf} from '../serving/serving-flags.js';
 import type {AgentOptions} from '../serving/up-options.js';
 
 /** Beside `--token`: so it is in no list of processes and no history of a shell. */
@@ -25,7 +14,7 @@ export async function run({flags, home, inputs, terminal, environment}: Invocati
 	const options = readAgentOptions(flags, home, hostname(), environment[tokenVariable]);
 	if (options.detach) {
 		const secret = options.token === undefined ? {} : {[tokenVariable]: options.token};
-		return detach({command: 'agent', home, words: agentArguments(options), environment: {...environment, ...secret}}, terminal);
+		return detach({command: 'agent', home, flags, environment: {...environment, ...secret}}, terminal);
 	}
 	const {runAgent} = await import('../serving/agent.js');
 	return runAgent(options);
@@ -52,26 +41,3 @@ export function readAgentOptions(flags: Flags, home: string, host: string, token
 	if (problems.length > 0) throw usageError(problems.join('\n'));
 	return options;
 }
-
-/** The flags that ask for the same, without --detach and the token. */
-export const agentArguments = ({
-	join,
-	caFile,
-	node,
-	runtime,
-	cache,
-	hostPaths,
-	isNew,
-	podUsers,
-	maxProcesses,
-}: AgentOptions): readonly string[] => [
-	...(join.length === 0 ? [] : [`--join=${join.join(',')}`]),
-	...(caFile === undefined ? [] : [`--ca=${caFile}`]),
-	...(node === undefined ? [] : [`--node=${node}`]),
-	`--runtime=${runtime}`,
-	...(cache === undefined ? [] : [`--cache=${cache}`]),
-	...hostPathsArguments(hostPaths),
-	...newArgument({isNew}),
-	...podUsersArguments(podUsers),
-	...maxProcessesArguments(maxProcesses),
-];

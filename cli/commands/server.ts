@@ -1,15 +1,14 @@
 // `troupe server`: its flags become options; the composition root does the rest, here or in the background.
 
 import {type Flags, type Invocation, usageError} from '../command.js';
-import {detach, doorArguments, withBroker} from '../serving/detach.js';
-import {brokerVariable, doorsOf, newArgument, storeOf} from '../serving/serving-flags.js';
+import {detach, withBroker} from '../serving/detach.js';
+import {brokerVariable, doorsOf, storeOf} from '../serving/serving-flags.js';
 import type {ServerOptions} from '../serving/up-options.js';
 
 export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError(`server takes no names, got "${inputs.join(' ')}"`);
 	const options = readServerOptions(flags, home, environment[brokerVariable]);
-	if (options.detach)
-		return detach({command: 'server', home, words: serverArguments(options), environment: withBroker(environment, options)}, terminal);
+	if (options.detach) return detach({command: 'server', home, flags, environment: withBroker(environment, options)}, terminal);
 	const {runServer} = await import('../serving/server.js');
 	return runServer(options);
 }
@@ -27,10 +26,3 @@ function readServerOptions(flags: Flags, home: string, broker?: string): ServerO
 	if (problems.length > 0) throw usageError(problems.join('\n'));
 	return options;
 }
-
-/** The flags that ask for the same, without --detach. */
-const serverArguments = (options: ServerOptions): readonly string[] => [
-	...doorArguments(options),
-	`--store=${options.store}`,
-	...newArgument(options),
-];

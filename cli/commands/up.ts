@@ -3,18 +3,14 @@
 import {hostname} from 'node:os';
 import {limits} from '../../api/limits.js';
 import {type Flags, type Invocation, usageError} from '../command.js';
-import {detach, doorArguments, withBroker} from '../serving/detach.js';
+import {detach, withBroker} from '../serving/detach.js';
 import {
 	brokerVariable,
 	doorsOf,
-	hostPathsArguments,
 	hostPathsOf,
 	isOnLoopback,
 	nodeOf,
-	maxProcessesArguments,
 	maxProcessesOf,
-	newArgument,
-	podUsersArguments,
 	podUsersOf,
 	runtimeOf,
 	storeOf,
@@ -24,8 +20,7 @@ import type {UpOptions} from '../serving/up-options.js';
 export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError(`up takes no names, got "${inputs.join(' ')}"`);
 	const options = readUpOptions(flags, home, hostname(), environment[brokerVariable]);
-	if (options.detach)
-		return detach({command: 'up', home, words: upArguments(options), environment: withBroker(environment, options)}, terminal);
+	if (options.detach) return detach({command: 'up', home, flags, environment: withBroker(environment, options)}, terminal);
 	const {runUp} = await import('../serving/up.js');
 	return runUp(options);
 }
@@ -55,16 +50,3 @@ export function readUpOptions(flags: Flags, home: string, host: string, broker?:
 	if (problems.length > 0) throw usageError(problems.join('\n'));
 	return options;
 }
-
-/** The flags that ask for the same, without --detach. */
-export const upArguments = (options: UpOptions): readonly string[] => [
-	...doorArguments(options),
-	`--store=${options.store}`,
-	...newArgument(options),
-	`--runtime=${options.runtime}`,
-	`--node=${options.node}`,
-	`--simulated-nodes=${options.simulatedNodes}`,
-	...hostPathsArguments(options.hostPaths),
-	...podUsersArguments(options.podUsers),
-	...maxProcessesArguments(options.maxProcesses),
-];

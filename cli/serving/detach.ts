@@ -7,21 +7,19 @@ import {fileURLToPath} from 'node:url';
 import {AppError, rowOf} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
-import {failedError, type Invocation} from '../command.js';
+import {failedError, type Flags, type Invocation} from '../command.js';
 import {nounOf, readEndpoints, readyText, type Endpoints, type ServingCommand} from '../files/endpoints.js';
 import {homeOf} from '../files/home.js';
 import {makeFolder} from '../files/make-folder.js';
 import {refuseIfRunning} from '../files/processes.js';
 import {brokerVariable} from './serving-flags.js';
 import type {Terminal} from '../screen/terminal.js';
-import {formatHostPort} from '../../api/host-port.js';
-import {formatAdvertised, type DoorOptions} from './up-options.js';
+import type {DoorOptions} from './up-options.js';
 
 export type Detached = {
 	readonly command: ServingCommand;
 	readonly home: string;
-	/** The flags that ask for the same in the foreground, `--home` aside. */
-	readonly words: readonly string[];
+	readonly flags: Flags;
 	/** For what no other user may read in a list of processes; the own one when it is not given. */
 	readonly environment?: Invocation['environment'];
 };
@@ -56,11 +54,11 @@ export async function detach(asked: Detached, terminal: Terminal): Promise<numbe
 }
 
 /** In a session of its own, so that no terminal takes it along. What it prints is in its log anyway; what it dies of goes there as it is. */
-function start({command, home, words, environment}: Detached, log: string): ChildProcess {
+function start({command, home, flags, environment}: Detached, log: string): ChildProcess {
 	const output = openSync(log, 'a', 0o600);
 	const main = path.join(path.dirname(fileURLToPath(import.meta.url)), '../main.js');
 	try {
-		return spawn(process.execPath, [main, command, `--home=${home}`, ...words], {
+		return spawn(process.execPath, [main, command, `--home=${home}`, ...wordsInBackground(flags)], {
 			detached: true,
 			stdio: ['ignore', 'ignore', output],
 			cwd: home,
@@ -71,13 +69,11 @@ function start({command, home, words, environment}: Detached, log: string): Chil
 	}
 }
 
-/** The flags of the doors. */
-export const doorArguments = ({api, web, mqtt, advertise}: DoorOptions): readonly string[] => [
-	`--api=${formatHostPort(api)}`,
-	`--web=${formatHostPort(web)}`,
-	`--mqtt=${formatHostPort(mqtt)}`,
-	...(advertise === undefined ? [] : [`--advertise=${formatAdvertised(advertise)}`]),
-];
+/** In the background they are said otherwise; secrets are in the environment, and so in no list of processes. */
+const saidOtherwise = /^--(?:detach|home|token|broker)=/;
+
+/** The flags that ask for the same in the foreground, `--home` aside. */
+export const wordsInBackground = ({words}: Flags): readonly string[] => words.filter(word => !saidOtherwise.test(word));
 
 /** An environment in which the broker's password goes along, and in no list of processes. */
 export const withBroker = (environment: Invocation['environment'], {broker}: DoorOptions): Invocation['environment'] =>

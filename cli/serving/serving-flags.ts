@@ -104,12 +104,6 @@ export function hostPathsOf(flags: Flags, problems: string[]): HostPathsChoice |
 	return words;
 }
 
-/** The flags that ask for the same. */
-export const hostPathsArguments = (choice: HostPathsChoice | undefined): readonly string[] => {
-	if (choice === undefined) return [];
-	return (choice === 'all' ? ['all'] : choice.length === 0 ? ['none'] : choice).map(word => `--host-paths=${word}`);
-};
-
 /** `--pod-users`; undefined where it was not given. */
 export function podUsersOf(flags: Flags, problems: string[]): UserRange | undefined {
 	const text = flags.text('pod-users');
@@ -120,12 +114,6 @@ export function podUsersOf(flags: Flags, problems: string[]): UserRange | undefi
 	return undefined;
 }
 
-/** The flag that asks for the same. */
-export const podUsersArguments = (range: UserRange | undefined): readonly string[] =>
-	range === undefined ? [] : [`--pod-users=${range.first}-${range.last}`];
-
-/** The flag that asks for the same. */
-export const newArgument = ({isNew}: {readonly isNew: boolean}): readonly string[] => (isNew ? ['--new'] : []);
 /** `--max-processes`; undefined where it was not given. */
 export function maxProcessesOf(flags: Flags, problems: string[]): number | undefined {
 	const count = flags.number('max-processes');
@@ -133,10 +121,6 @@ export function maxProcessesOf(flags: Flags, problems: string[]): number | undef
 	problems.push(`--max-processes must be a whole number from ${limits.leastProcesses} to ${limits.mostProcesses}, got ${count}`);
 	return undefined;
 }
-
-/** The flag that asks for the same. */
-export const maxProcessesArguments = (count: number | undefined): readonly string[] =>
-	count === undefined ? [] : [`--max-processes=${count}`];
 
 /** A client that reaches a cluster may make pods: as long as only this host does, its folders are as open to it as they were. */
 export const isOnLoopback = ({api, web, mqtt, advertise}: DoorOptions): boolean =>

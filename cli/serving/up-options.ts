@@ -1,6 +1,6 @@
 // What the serving commands were asked for, checked.
 
-import {formatHostPort, type HostPort} from '../../api/host-port.js';
+import type {HostPort} from '../../api/host-port.js';
 import type {UserRange} from '../../agent/process/users/pod-users.js';
 import type {OutsideUrl} from '../../system/links/outside-url.js';
 
@@ -95,7 +95,3 @@ export function parseAdvertised(text: string): Advertised | undefined {
 	if (host === undefined || (port !== undefined && (port < 1 || port > 65_535))) return undefined;
 	return {host, port};
 }
-
-/** What `parseAdvertised` reads. */
-export const formatAdvertised = ({host, port}: Advertised): string =>
-	port === undefined ? (host.includes(':') ? `[${host}]` : host) : formatHostPort({host, port});

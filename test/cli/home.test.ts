@@ -4,9 +4,10 @@ import {createServer, type AddressInfo} from 'node:net';
 import {mkdir, readdir, readFile, stat, writeFile, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import {agentArguments, readAgentOptions} from '../../cli/commands/agent.js';
+import {readAgentOptions} from '../../cli/commands/agent.js';
 import {nameOfStored} from '../../cli/commands/restore.js';
 import {cachePlaceOf} from '../../cli/serving/node/cache-place.js';
+import {wordsInBackground} from '../../cli/serving/detach.js';
 import {readyText} from '../../cli/files/endpoints.js';
 import {kubeconfigNotes} from '../../cli/files/home-flag.js';
 import {looksLikeHome} from '../../cli/files/home-contents.js';
@@ -15,7 +16,7 @@ import {openReadiness} from '../../cli/serving/node/readiness.js';
 import {limits} from '../../api/limits.js';
 import {makeDirectory} from '../../system/files/make-directory.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
-import {readUpOptions, upArguments} from '../../cli/commands/up.js';
+import {readUpOptions} from '../../cli/commands/up.js';
 import {parseArguments} from '../../cli/command-line/arguments.js';
 import {findCommand} from '../../cli/commands.js';
 import {AppError} from '../../api/errors.js';
@@ -26,6 +27,8 @@ const flagsOf = async (command: string, ...argv: readonly string[]) =>
 
 const upOptions = async (...argv: readonly string[]) => readUpOptions(await flagsOf('up', ...argv), '/h', 'box');
 const agentOptions = async (...argv: readonly string[]) => readAgentOptions(await flagsOf('agent', ...argv), '/h', 'box', undefined);
+
+const wordsOfAgent = async (...argv: readonly string[]) => wordsInBackground(await flagsOf('agent', ...argv));
 
 test('up takes its defaults from the contract', async t => {
 	t.deepEqual(readUpOptions(await flagsOf('up'), '/h', 'Box'), {
@@ -63,7 +66,9 @@ test('what up was asked for survives the way into the background', async t => {
 		'--max-processes=64',
 	];
 	const options = await upOptions(...asked);
-	t.deepEqual(readUpOptions(await flagsOf('up', ...upArguments(options)), '/h', 'other'), options);
+	const words = wordsInBackground(await flagsOf('up', ...asked, '--detach', '--broker=mqtt://control:geheim@h:1', '--home', '/h'));
+	t.deepEqual(words, asked);
+	t.deepEqual(readUpOptions(await flagsOf('up', ...words), '/h', 'box'), options);
 });
 
 test('pods may mount what they like of a host as long as nobody else reaches the cluster, then nothing; or what --host-paths says', async t => {
@@ -76,10 +81,12 @@ test('pods may mount what they like of a host as long as nobody else reaches the
 	t.deepEqual(await choiceOf('--host-paths', '/srv', '--host-paths', '/mnt'), ['/srv', '/mnt']);
 	await t.throwsAsync(choiceOf('--host-paths', '/srv', '--host-paths', 'none'), {message: /got "none"/});
 	t.is((await agentOptions()).hostPaths, undefined);
-	for (const asked of [['--host-paths=none'], ['--host-paths=all'], ['--host-paths=/a', '--host-paths=/b']])
-		t.deepEqual((await agentOptions(...agentArguments(await agentOptions(...asked)))).hostPaths, (await agentOptions(...asked)).hostPaths);
-	const withUsers = await agentOptions('--pod-users=2000-3000', '--max-processes=99');
-	t.like(await agentOptions(...agentArguments(withUsers)), {podUsers: {first: 2_000, last: 3_000}, maxProcesses: 99});
+	t.deepEqual(await wordsOfAgent('--host-paths=none', '--token', 'geheim', '--pod-users', '2000-3000', '--new'), [
+		'--host-paths=none',
+		'--pod-users=2000-3000',
+		'--new=true',
+	]);
+	t.like(await agentOptions('--pod-users=2000-3000', '--max-processes=99'), {podUsers: {first: 2_000, last: 3_000}, maxProcesses: 99});
 });
 
 test('up tells all wrong flags at once', async t => {
