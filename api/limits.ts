@@ -142,21 +142,21 @@ export const limits = {
 
 	/** Names generated for one object before giving up: each try meets one in 14 million. */
 	nameTries: 8,
-	/** Pods the scheduler looks at in one step, so that a long queue never holds up the others. */
+	/** Pods the scheduler tries to place in one step, so that a long queue never holds up the other actors. */
 	schedulerStepPods: 200,
 	/** A cycle reads every node: under load it waits until so many more binds may be open. */
 	schedulerCycleWrites: 50,
 	/** Nodes and pods that one step of it compares at most: some 20 ms. */
 	schedulerStepWork: 300_000,
-	/** While pods fit nowhere all are looked at so often, whatever is known of what changed. */
+	/** While pods fit nowhere all are tried so often, whatever is known of what changed. */
 	schedulerAgainMs: 60_000,
 	/** A pod that fits nowhere is told another reason at most so often. */
 	schedulerTellMs: 10_000,
-	/** Nodes that are looked at for one pod that may take the place of others. */
+	/** Nodes that are searched for victims of one pod. */
 	preemptionNodes: 100,
-	/** Pods that are looked at in one such look. */
+	/** Pods that are read in one such search. */
 	preemptionPods: 10_000,
-	/** Such looks in one step; one at no more than `nodesNamed` nodes does not count. */
+	/** Such searches in one step; one of no more than `nodesNamed` nodes does not count. */
 	preemptionSearches: 5,
 	/** Pods that have to go for one. */
 	preemptionVictims: 49,

@@ -45,7 +45,7 @@ test('every label of the nodeSelector has to be there', t => {
 	t.is(where(aPod({spec: {nodeSelector: {disk: 'ssd', zone: 'x'}}}), {nodes}), 'b');
 });
 
-test('pods that are over take no room', t => {
+test('pods that are over take no resources', t => {
 	const nodes = [aNode({status: {allocatable: {pods: '1'}}})];
 	const over = aReadyPod({
 		name: 'over',
@@ -55,7 +55,7 @@ test('pods that are over take no room', t => {
 	t.is(where(withPorts({containerPort: 80}), {nodes, pods: [over]}), 'node-a');
 });
 
-test('binds that are open take room', t => {
+test('binds that are open take resources', t => {
 	const nodes = [aNode({status: {allocatable: {pods: '2'}}})];
 	t.is(where(aPod(), {nodes, asked: two('node-a')}), '0/1 nodes fit: node-a: full: 2 pods');
 });
@@ -154,9 +154,9 @@ test('random takes any node that fits, as the seed has it', t => {
 	t.is(where(aPod(), {nodes: [aNode({spec: {unschedulable: true}})], strategy: 'random'}), '0/1 nodes fit: node-a: cordoned');
 });
 
-// ---- room ------------------------------------------------------------------------------------------------------------------
+// ---- resources -------------------------------------------------------------------------------------------------------------
 
-test('requests of bound pods, of open binds and of this round take what a node has', t => {
+test('requests of bound pods, of open binds and of this cycle take what a node has', t => {
 	const nodes = [sized('a', '2', '1Gi')];
 	const half = (name: string, spec = {}): Pod => asking('500m', '100Mi', name, spec);
 	const pods = [half('one', {nodeName: 'a'})];

@@ -47,7 +47,7 @@ test('what every JavaScript object has is no label of a node', t => {
 	t.is(where(of('web', 'w', away(term('web', 'constructor'))), {nodes: nodes.slice(0, 1), pods: [of('web', 'x', {nodeName: 'a1'})]}), 'a1');
 });
 
-test('a pod keeps away from those of its anti-affinity, and they from it, whoever came first', t => {
+test('a pod keeps away from those of its anti-affinity, and they from it, in whatever order they came', t => {
 	t.is(where(of('web', 'w', away(term('db'))), there(of('db', 'd', {nodeName: 'a1'}))), 'b1');
 	t.is(where(of('web', 'w'), there(of('db', 'd', {nodeName: 'a1', ...away(term('web'))}))), 'b1');
 	t.regex(
@@ -60,18 +60,18 @@ test('a pod keeps away from those of its anti-affinity, and they from it, whoeve
 	);
 });
 
-test('within one round they keep away as well, and from binds that are only asked for', t => {
+test('within one cycle they keep away as well, and from binds that are only asked for', t => {
 	const group = [1, 2, 3].map(n => of('web', `w${n}`, away(term('web'))));
 	const placed = wheres(group, {nodes: nodes.slice(0, 3)});
 	t.deepEqual(placed.slice(0, 2), ['a1', 'b1']);
 	t.regex(placed[2] ?? '', /^0\/3 nodes fit/);
 	t.is(where(of('web', 'w'), {nodes: nodes.slice(0, 3), asked: [[of('web', 'x', away(term('web'))), 'a1']]}), 'b1');
-	// One that keeps others away comes when the others have been looked at already.
+	// One that keeps others away comes when the class of the others has been made already.
 	const late = wheres([of('web', 'one'), of('db', 'd', away(term('web'))), of('web', 'two')], {nodes: nodes.slice(0, 3)});
 	t.deepEqual(late, ['a1', 'b1', 'a2']);
 });
 
-test('a term looks into the namespaces that it names, else into its own; without a selector it names nobody', t => {
+test('a term looks into the namespaces that it names, else into its own; without a selector it names no pod', t => {
 	const other = of('db', 'd', {nodeName: 'b1'}, 'shop');
 	t.regex(where(of('web', 'w', near(term('db'))), there(other)), /^0\/4/);
 	t.is(where(of('web', 'w', near(term('db', 'zone', {namespaces: ['shop']}))), there(other)), 'b1');

@@ -56,7 +56,7 @@ test('there is one default class', t => {
 	t.true(withoutSecondDefault(wanted, indexOf(high)).ok);
 });
 
-test('a pod that is written again by somebody who does not know its priority keeps it', t => {
+test('a pod that is written again by a client that does not know its priority keeps it', t => {
 	const old = aPod({spec: {priorityClassName: 'high', priority: 1000, preemptionPolicy: 'PreemptLowerPriority'}});
 	const {priority: _p, preemptionPolicy: _q, ...spec} = old.spec as PodSpec;
 	const outcome = admitUpdate({...old, spec}, old);

@@ -1,4 +1,4 @@
-// Pods that count more take the place of pods that count less: of as few, as low and as young as will do, and only where that helps.
+// Pods of a higher priority preempt pods of a lower one: as few, as low and as young as will do, and only where that helps.
 
 import test from 'ava';
 import type {Pod, PodSpec} from '../../api/kinds/pod.js';
@@ -37,7 +37,7 @@ function committed(index: ObjectIndex, effects: readonly Effect[]): void {
 const next = (index: ObjectIndex, state: SchedulerState, message: SchedulerMessage = {type: 'wake'}) =>
 	playFrom(scheduler, state, [message], contextWith(index));
 
-test('a pod that counts more takes the place of one that counts less, and room is kept for it', t => {
+test('a pod of a higher priority preempts one of a lower, and is nominated for its node', t => {
 	const index = indexOf(cpus('a'), asking('low', '1', {nodeName: 'a'}), high());
 	const {effects} = cycle(index);
 	t.deepEqual(asked(effects), ['preempt low a', 'nominate high a']);
@@ -59,7 +59,7 @@ test('the victim says who took its place, and ends with its own grace', t => {
 	t.is(status?.conditions?.at(-1)?.message, 'pod default/high of a higher priority takes its place on node a');
 });
 
-test('while its victims end a pod waits for them; then it gets its place, whoever else asks', t => {
+test('while its victims end a pod waits for them; then it is bound there, whatever other pods ask', t => {
 	const index = indexOf(cpus('a'), asking('low', '1', {nodeName: 'a'}), high());
 	const first = cycle(index);
 	t.deepEqual(asked(cycle(index, openWrites(first.effects)).effects), []);
@@ -76,7 +76,7 @@ test('while its victims end a pod waits for them; then it gets its place, whoeve
 	t.is((index.get('pods/default/high') as Pod).status?.nominatedNodeName, undefined);
 });
 
-test('room that is kept is nobody’s of equal or lower priority, but of one that counts more', t => {
+test('what is reserved for a nominated pod no pod of equal or lower priority gets, but one of a higher does', t => {
 	const kept = {...high(), status: {phase: 'Pending', nominatedNodeName: 'a'} as const};
 	const leaving = aPod({...going, spec: {containers: [aContainer({resources: {requests: {cpu: '500m'}}})], nodeName: 'a'}});
 	const told = (pod: Pod): string[] => asked(cycle(indexOf(cpus('a'), leaving, kept, pod)).effects);
@@ -85,23 +85,23 @@ test('room that is kept is nobody’s of equal or lower priority, but of one tha
 	t.deepEqual(told(asking('top', '500m', {priority: 200})), ['bind top a']);
 });
 
-test('nobody goes for a pod of equal priority, of policy Never, or whom nothing helps', t => {
+test('no pod goes for one of equal priority, of policy Never, or that it does not help', t => {
 	const low = asking('low', '1', {nodeName: 'a', priority: 5});
-	const whom = (pod: Pod, node = cpus('a')): string[] => asked(cycle(indexOf(node, low, pod)).effects);
-	t.deepEqual(whom(asking('equal', '1', {priority: 5})), []);
-	t.deepEqual(whom(high('never', '1', {preemptionPolicy: 'Never'})), []);
-	t.deepEqual(whom(high('elsewhere', '1', {nodeSelector: {disk: 'ssd'}})), []);
-	t.deepEqual(whom(high('too-big', '2')), []);
-	t.deepEqual(whom(high('cordoned'), aNode({name: 'a', spec: {unschedulable: true}})), []);
-	t.deepEqual(whom(high()), ['preempt low a', 'nominate high a']);
+	const victimsFor = (pod: Pod, node = cpus('a')): string[] => asked(cycle(indexOf(node, low, pod)).effects);
+	t.deepEqual(victimsFor(asking('equal', '1', {priority: 5})), []);
+	t.deepEqual(victimsFor(high('never', '1', {preemptionPolicy: 'Never'})), []);
+	t.deepEqual(victimsFor(high('elsewhere', '1', {nodeSelector: {disk: 'ssd'}})), []);
+	t.deepEqual(victimsFor(high('too-big', '2')), []);
+	t.deepEqual(victimsFor(high('cordoned'), aNode({name: 'a', spec: {unschedulable: true}})), []);
+	t.deepEqual(victimsFor(high()), ['preempt low a', 'nominate high a']);
 });
 
-test('a pod of the default priority takes the place of one below', t => {
+test('a pod of the default priority preempts one below', t => {
 	const index = indexOf(cpus('a'), asking('low', '1', {nodeName: 'a', priority: -1}), asking('plain', '1'));
 	t.deepEqual(asked(cycle(index).effects), ['preempt low a', 'nominate plain a']);
 });
 
-test('only as many go as have to: those that count more stay, and of equals those that run for longest', t => {
+test('only as many go as have to: those of a higher priority stay, and of equals those that run for longest', t => {
 	const index = indexOf(
 		cpus('a', '3'),
 		asking('older', '1', {nodeName: 'a', priority: 1}, '2023-11-14T20:00:00Z'),
@@ -161,7 +161,7 @@ test('two pods never count on the same victim', t => {
 	t.is(asked(effects).filter(text => text.startsWith('nominate')).length, 2);
 });
 
-test('room that cannot be used any more is kept no longer, and another place is looked for', t => {
+test('a nomination that is of no use any more ends, and victims are searched for elsewhere', t => {
 	const kept = {...high(), status: {phase: 'Pending', nominatedNodeName: 'a'} as const};
 	const closed = aNode({name: 'a', spec: {unschedulable: true}});
 	t.deepEqual(asked(cycle(indexOf(closed, kept)).effects), ['nominate high nowhere']);
@@ -171,7 +171,7 @@ test('room that cannot be used any more is kept no longer, and another place is 
 	]);
 });
 
-test('a pod that is over and held by a finalizer gives no room: nobody waits for it', t => {
+test('a pod that is over and held by a finalizer frees nothing: no pod waits for it', t => {
 	const kept = {...high(), status: {phase: 'Pending', nominatedNodeName: 'a'} as const};
 	const spec = {containers: [aContainer({resources: {requests: {cpu: '1'}}})], nodeName: 'a'};
 	const held = aPod({...going, spec, status: {phase: 'Failed'}});
@@ -181,7 +181,7 @@ test('a pod that is over and held by a finalizer gives no room: nobody waits for
 	t.deepEqual(asked(cycle(index).effects), []);
 });
 
-test('a step takes the place of a bounded number, and goes on in the next', t => {
+test('a step preempts for a bounded number of pods, and goes on in the next', t => {
 	const names = Array.from({length: 8}, (_, i) => `n${i}`);
 	const index = indexOf(
 		...names.map(name => cpus(name)),
@@ -195,13 +195,13 @@ test('a step takes the place of a bounded number, and goes on in the next', t =>
 	t.is(asked(next(index, first.state, {type: 'more'}).effects).filter(text => text.startsWith('preempt')).length, 3);
 });
 
-test('of many nodes one that changed is looked at for whose place to take there, and no other', t => {
+test('of many nodes victims are searched for on one that changed, and on no other', t => {
 	const names = Array.from({length: 12}, (_, i) => `n${i}`);
 	const full = names.map(name => asking(`full-${name}`, '2', {nodeName: name, priority: 100}));
 	const index = indexOf(...names.map(name => cpus(name, '2')), ...full, high('high', '2'), high('also', '2'));
 	const first = cycle(index);
 	t.deepEqual(asked(first.effects), []);
-	// Two nodes have now who counts less, and news of one of them came.
+	// Two nodes have now a pod of a lower priority, and one of them is known to have changed.
 	for (const name of ['n3', 'n8']) {
 		drop(index, index.get(`pods/default/full-${name}`) as Pod);
 		put(index, asking(`low-${name}`, '1', {nodeName: name}));
@@ -214,7 +214,7 @@ test('of many nodes one that changed is looked at for whose place to take there,
 	t.deepEqual(asked(next(index, third.state, {type: 'more'}).effects).sort(), ['nominate also n8', 'preempt low-n8 n8']);
 });
 
-test('news of many nodes are looked at in bounded steps, too', t => {
+test('many nodes that changed are searched in bounded steps, too', t => {
 	const names = Array.from({length: 20}, (_, i) => `n${i}`);
 	const full = names.map(name => asking(`full-${name}`, '1', {nodeName: name, priority: 100}));
 	const waiting = Array.from({length: 8}, (_, i) => high(`high-${i}`, `${900 + i}m`));
@@ -232,11 +232,11 @@ test('news of many nodes are looked at in bounded steps, too', t => {
 	t.is(asked(next(index, first.state, {type: 'more'}).effects).filter(text => text.startsWith('preempt')).length, 3);
 });
 
-test('of a large cluster one step looks at a bounded part, any of it', t => {
+test('of a large cluster one step searches a bounded part, any of it', t => {
 	const names = Array.from({length: 300}, (_, i) => `n${i}`);
 	const equals = names.flatMap(name => Array.from({length: 50}, (_, i) => asking(`${name}-${i}`, '10m', {nodeName: name, priority: 100})));
 	const index = indexOf(...names.map(name => cpus(name)), ...equals, high('one', '900m'), high('two', '901m'), high('three', '902m'));
-	let looked = 0;
+	let read = 0;
 	const known: Known = {
 		version: index.version,
 		get: key => index.get(key),
@@ -246,7 +246,7 @@ test('of a large cluster one step looks at a bounded part, any of it', t => {
 		select: (plural, namespace, selector) => index.select(plural, namespace, selector),
 		*byTerm(plural, term) {
 			for (const object of index.byTerm(plural, term)) {
-				if (term.startsWith('occupies')) looked++;
+				if (term.startsWith('occupies')) read++;
 				yield object;
 			}
 		},
@@ -256,6 +256,6 @@ test('of a large cluster one step looks at a bounded part, any of it', t => {
 		inNamespace: namespace => index.inNamespace(namespace),
 	};
 	play(scheduler, null, [], contextWith(known));
-	// Once a node's pods were looked at, it is known that none of them counts less: three pods cost as much as all there are.
-	t.true(looked > 0 && looked <= equals.length, String(looked));
+	// The lowest priority on a node is found out once: searches for three pods read each pod at most once.
+	t.true(read > 0 && read <= equals.length, String(read));
 });

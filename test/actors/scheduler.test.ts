@@ -1,4 +1,4 @@
-// Every pod that fits somewhere is bound, evenly and once; those that do not are told why and looked at again when room appears.
+// Every pod that fits somewhere is bound, evenly and once; those that do not are told why and tried again when a node changes.
 
 import test from 'ava';
 import {failure} from '../../api/errors.js';
@@ -124,7 +124,7 @@ test('a bind that is committed but not yet answered counts once', t => {
 	]);
 });
 
-test('the round-robin takes node after node, across rounds', t => {
+test('the round-robin takes node after node, across cycles', t => {
 	const index = indexOf(aClusterConfig('round-robin'), ...['a', 'b', 'c'].map(name => aNode({name})), ...waiting(4));
 	const {effects, state} = play(scheduler, null, [], contextWith(index));
 	t.deepEqual(
@@ -159,7 +159,7 @@ test('what was told and never came to be committed is told again, after a while'
 	t.deepEqual(atMs(1_300_000), ['0/1 nodes fit: node-a: cordoned']);
 });
 
-test('a pod that fitted nowhere is bound when room appears', t => {
+test('an unschedulable pod is bound once a node is there for it', t => {
 	const index = indexOf(aNode({spec: {unschedulable: true}}), ...waiting(1));
 	run(index);
 	put(index, aNode());
@@ -167,7 +167,7 @@ test('a pod that fitted nowhere is bound when room appears', t => {
 	t.deepEqual(spread(index), {'node-a': 1});
 });
 
-test('what one decision takes, the next of the same round finds taken', t => {
+test('what one decision takes, the next of the same cycle finds taken', t => {
 	const ports = {containers: [aContainer({ports: [{containerPort: 80}]})]};
 	const index = indexOf(aNode({name: 'a'}), aNode({name: 'b'}), ...waiting(3, 'p', ports));
 	run(index);
@@ -187,7 +187,7 @@ test('pods that fit nowhere never hide those behind them', t => {
 	t.deepEqual(spread(index), {'node-a': 350, none: 250});
 });
 
-test('a pod that goes while others wait hides nobody', t => {
+test('a pod that goes while others wait hides none of them', t => {
 	const index = indexOf(
 		aNode({status: {allocatable: {pods: '1000'}}}),
 		...waiting(50, 'picky', {nodeSelector: {disk: 'ssd'}}),
@@ -204,7 +204,7 @@ test('a pod that goes while others wait hides nobody', t => {
 	t.is(bindsOf(playFrom(scheduler, first.state, [{type: 'more'}], context).effects).length, 50);
 });
 
-test('what a round gives away is taken for the rest of it: processors, memory and places', t => {
+test('what a cycle gives away is taken for the rest of it: processors, memory and number of pods', t => {
 	for (const resource of ['cpu', 'memory'] as const) {
 		const requests = {[resource]: resource === 'cpu' ? '600m' : '600Mi'};
 		const pods = waiting(2, resource, {containers: [aContainer({resources: {requests}})]});
@@ -224,7 +224,7 @@ test('at most a hundred binds are open', t => {
 	t.deepEqual(playFrom(scheduler, first.state, [{type: 'more'}], {...context, pending: openWrites(first.effects)}).effects, []);
 });
 
-test('while more than half of a hundred binds are open, the next round waits for their outcomes', t => {
+test('while more than half of a hundred binds are open, the next cycle waits for their outcomes', t => {
 	const index = indexOf(aNode({status: {allocatable: {cpu: '2', memory: '4194304Ki', pods: '1000'}}}), ...waiting(200));
 	const {effects} = play(scheduler, null, [], contextWith(index));
 	const open = (count: number) => contextWith(index, {pending: new Map([...openWrites(effects)].slice(0, count))});
@@ -232,7 +232,7 @@ test('while more than half of a hundred binds are open, the next round waits for
 	t.is(bindsOf(play(scheduler, null, [wake], open(50)).effects).length, 50);
 });
 
-test('a bind that failed is looked at again after a second, not at once', t => {
+test('a bind that failed is tried again after a second, not at once', t => {
 	const outcome: SchedulerMessage = {type: 'outcome', id: 'bind/x', outcome: {ok: false, error: failure('ERR_STORE', {message: 'full'})}};
 	const {effects} = play(scheduler, null, [outcome], contextWith(indexOf(aNode(), ...waiting(1))));
 	t.deepEqual(effects, [{type: 'wakeAt', name: 'retry', atMs: nowMs + 1000, message: wake}]);
@@ -242,13 +242,13 @@ test('ten thousand pods are bound in a bounded number of steps', t => {
 	const index = indexOf(aNode({status: {allocatable: {pods: '100000'}}}), ...waiting(10_000));
 	const {steps} = run(index);
 	t.is(spread(index)['node-a'], 10_000);
-	// The outcome of each, and a look after each burst of them.
+	// The outcome of each, and a cycle after each burst of them.
 	t.true(steps <= 10_000 + 2 * (10_000 / 100), `${steps} steps`);
 });
 
-// ---- who is looked at first ------------------------------------------------------------------------------------------------
+// ---- the order of the queue ------------------------------------------------------------------------------------------------
 
-test('who counts more is bound first, of equals who came first', t => {
+test('pods of a higher priority are bound first, of equals the oldest', t => {
 	const since = (name: string, second: number, priority?: number): Pod =>
 		aPod({name, metadata: {creationTimestamp: `2023-11-14T22:13:0${second}Z`}, spec: priority === undefined ? {} : {priority}});
 	const index = indexOf(
@@ -274,7 +274,7 @@ test('being told why does not move a pod in the queue', t => {
 	);
 });
 
-// ---- who is looked at again ------------------------------------------------------------------------------------------------
+// ---- what is tried again ---------------------------------------------------------------------------------------------------
 
 /** Twelve nodes: more than are told one by one. */
 const manyNodes = (specOf: (name: string) => NodeObject['spec'] & object = () => ({})): NodeObject[] =>
@@ -284,7 +284,7 @@ const manyNodes = (specOf: (name: string) => NodeObject['spec'] & object = () =>
 const asking = (name: string, cpu: string, spec: Partial<PodSpec> = {}): Pod =>
 	aPod({name, spec: {containers: [aContainer({resources: {requests: {cpu}}})], ...spec}});
 
-test('room on one node is looked at for those that wait, and nothing is written where it does not help', t => {
+test('pods that wait are tried on a node that changed, and nothing is written where that does not help', t => {
 	const full = manyNodes().map((node, i) => asking(`full${i}`, '1', {nodeName: node.metadata.name}));
 	const index = indexOf(...manyNodes(), ...full, asking('small', '500m'), asking('large', '900m'));
 	const {state} = run(index);
@@ -297,11 +297,11 @@ test('room on one node is looked at for those that wait, and nothing is written 
 	const {effects, state: after} = playFrom(scheduler, heard.state, [{type: 'more'}], context);
 	t.deepEqual(bindsOf(effects), [['pods/default/small', 'n3']]);
 	t.deepEqual(toldIn(effects), []);
-	// The one that still waits was looked at: nothing is left to do.
+	// The one that still waits was tried: nothing is left to do.
 	t.deepEqual(playFrom(scheduler, after, [{type: 'more'}], {...context, pending: openWrites(effects)}).effects, []);
 });
 
-test('room means nothing as long as nobody waits', t => {
+test('a changed node means nothing as long as no pod waits', t => {
 	const {effects} = play(
 		scheduler,
 		null,
@@ -311,7 +311,7 @@ test('room means nothing as long as nobody waits', t => {
 	t.deepEqual(effects, []);
 });
 
-test('a pod that wants to be near another one is bound as soon as that one is, in the same round or a later one', t => {
+test('a pod that has to be near another one is bound as soon as that one is, in the same cycle or a later one', t => {
 	const near: Partial<PodSpec> = {
 		affinity: {
 			podAffinity: {
@@ -331,14 +331,14 @@ test('a pod that wants to be near another one is bound as soon as that one is, i
 	]);
 });
 
-test('a waiting pod whose tolerations grow is looked at, though nothing else changed', t => {
+test('a waiting pod whose tolerations grow is tried, though nothing else changed', t => {
 	const index = indexOf(aNode({spec: {taints: [{key: 'x', effect: 'NoSchedule'}]}}), aPod());
 	const {state} = run(index);
 	put(index, aPod({spec: {tolerations: [{key: 'x', operator: 'Exists'}]}}));
 	t.deepEqual(bindsOf(playFrom(scheduler, state, [{type: 'more'}], contextWith(index)).effects), [['pods/default/web', 'node-a']]);
 });
 
-test('after a minute all are looked at, whatever was missed', t => {
+test('after a minute all are tried, whatever was missed', t => {
 	const index = indexOf(aNode({spec: {unschedulable: true}}), aPod());
 	const {state} = run(index);
 	put(index, aNode());
@@ -346,7 +346,7 @@ test('after a minute all are looked at, whatever was missed', t => {
 	t.deepEqual(bindsOf(playFrom(scheduler, state, [{type: 'again'}], contextWith(index)).effects), [['pods/default/web', 'node-a']]);
 });
 
-test('how many nodes lack what may change at each look: nobody is told', t => {
+test('how many nodes lack what may change at each try: no pod is told', t => {
 	const index = indexOf(...manyNodes(), asking('big', '2'));
 	const first = play(scheduler, null, [], contextWith(index));
 	t.deepEqual(toldIn(first.effects), ['0/12 nodes fit: 12 has 1 cpu, 2 is asked for']);
@@ -358,7 +358,7 @@ test('how many nodes lack what may change at each look: nobody is told', t => {
 	t.deepEqual(toldIn(playFrom(scheduler, other.state, [wake], contextWith(index)).effects), []);
 });
 
-test('another reason is told at once to whoever was told long ago, and after a while to whoever was told just now', t => {
+test('another reason is told at once to a pod that was told long ago, and after a while to one that was told just now', t => {
 	const index = indexOf(...manyNodes(), asking('big', '2'));
 	const first = play(scheduler, null, [], contextWith(index));
 	for (const node of manyNodes(() => ({unschedulable: true}))) put(index, node);
@@ -369,7 +369,7 @@ test('another reason is told at once to whoever was told long ago, and after a w
 	t.deepEqual(toldIn(later.effects), ['0/12 nodes fit: 12 cordoned']);
 });
 
-test('thousands of pods that fit nowhere share one look, and are not looked at again for each that comes', t => {
+test('thousands of unschedulable pods are one class, and are not tried again for each pod that comes', t => {
 	const index = indexOf(...manyNodes(), ...waiting(1_000, 'picky', {nodeSelector: {disk: 'ssd'}}));
 	const {state} = run(index);
 	const readsOf = (message: SchedulerMessage): number => {
@@ -385,7 +385,7 @@ test('thousands of pods that fit nowhere share one look, and are not looked at a
 		return reads;
 	};
 	put(index, aPod({name: 'one-more', spec: {nodeSelector: {disk: 'ssd'}}}));
-	// What a round looks up does not grow with those who wait.
+	// What a cycle looks up does not grow with the pods that wait.
 	t.true(readsOf({type: 'more'}) < 100);
 	t.true(readsOf({type: 'wake'}) < 100);
 });

@@ -59,7 +59,7 @@ test('pods that end or are over, of other namespaces and with other labels do no
 	t.is(where(spread('w'), {nodes: nodes.slice(0, 3), pods: others, strategy: 'round-robin'}), 'a1');
 });
 
-test('a pod that is none of those that are spread, or a constraint that names nobody, holds nothing back', t => {
+test('a pod that is none of those that are spread, or a constraint that names no pod, holds nothing back', t => {
 	const pods = [web('x', {nodeName: 'b1'})];
 	const alien = aPod({
 		name: 'w',
@@ -67,8 +67,8 @@ test('a pod that is none of those that are spread, or a constraint that names no
 		spec: {topologySpreadConstraints: [constraint()], nodeSelector: {zone: 'b'}},
 	});
 	t.is(where(alien, {nodes, pods}), 'b1');
-	const {labelSelector: _none, ...nobody} = constraint();
-	t.is(where(spread('w', nobody), {nodes: nodes.slice(2, 3), pods}), 'b1');
+	const {labelSelector: _none, ...namesNone} = constraint();
+	t.is(where(spread('w', namesNone), {nodes: nodes.slice(2, 3), pods}), 'b1');
 });
 
 test('several constraints all hold', t => {

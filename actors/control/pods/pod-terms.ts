@@ -44,10 +44,10 @@ export const ownedTerm = (uid: string): string => `owned=${uid}`;
 export const strayTerm = (namespace: string): string => `stray=${namespace}`;
 
 /** What a pod counts as: it serves, it is on its way, or it is over or being deleted. */
-export type Standing = 'ready' | 'unready' | 'over';
+export type PodStanding = 'ready' | 'unready' | 'over';
 
 /** Pods of an owner that have just these labels, by their standing. */
-export const censusTerm = (uid: string, labels: Labels | undefined, standing: Standing): string =>
+export const censusTerm = (uid: string, labels: Labels | undefined, standing: PodStanding): string =>
 	`${standing}=${uid}/${labels === undefined ? '' : textOf(labels)}`;
 
 /** In one order, however the labels were written. */

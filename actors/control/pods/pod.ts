@@ -20,7 +20,7 @@ import {controllerOf} from '../objects/owners.js';
 import {nominatedOn, preempted, withoutNomination} from './nomination.js';
 import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
 import {isActive, isReady, unschedulableReason} from './pod-lifecycle.js';
-import {censusTerm, namesOnNode, ownedTerm, schedulingTerms, strayTerm, type Standing} from './pod-terms.js';
+import {censusTerm, namesOnNode, ownedTerm, schedulingTerms, strayTerm, type PodStanding} from './pod-terms.js';
 
 type PodNews =
 	/** The scheduler chose a node. */
@@ -96,7 +96,7 @@ function hasNothingToStop({spec, metadata, status}: Pod, known: Known): boolean 
 	return known.get(nodeKey(spec.nodeName)) === undefined && !(isExclusive(metadata) && status?.containerStatuses !== undefined);
 }
 
-const standingOf = (pod: Pod): Standing => (!isActive(pod) ? 'over' : isReady(pod) ? 'ready' : 'unready');
+const standingOf = (pod: Pod): PodStanding => (!isActive(pod) ? 'over' : isReady(pod) ? 'ready' : 'unready');
 
 function ownerTerms(pod: Pod): readonly string[] {
 	const {ownerReferences = [], labels, namespace = ''} = pod.metadata;

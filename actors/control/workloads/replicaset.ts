@@ -18,7 +18,7 @@ import {isDeleting} from '../objects/garbage.js';
 import type {PatchObject} from '../objects/object-message.js';
 import {controllerOf, ownerReferenceTo} from '../objects/owners.js';
 import {isActive, isReady} from '../pods/pod-lifecycle.js';
-import {censusTerm, ownedTerm, strayTerm, type Standing} from '../pods/pod-terms.js';
+import {censusTerm, ownedTerm, strayTerm, type PodStanding} from '../pods/pod-terms.js';
 
 /** The index term under which a pod finds the sets that may want it. */
 const selectsTerm = (namespace: string, label: string): string => `selects=${namespace}/${label}`;
@@ -80,7 +80,8 @@ type Crowd = {
 /** A set of thousands is not walked at each change of one of them: the index counts pods that carry just the template's labels. */
 function crowdOf(set: ReplicaSet, known: Known): Crowd {
 	const {uid} = set.metadata;
-	const count = (standing: Standing): number => known.countByTerm('pods', censusTerm(uid, set.spec?.template.metadata?.labels, standing));
+	const count = (standing: PodStanding): number =>
+		known.countByTerm('pods', censusTerm(uid, set.spec?.template.metadata?.labels, standing));
 	const owned = known.countByTerm('pods', ownedTerm(uid));
 	const ready = count('ready');
 	const active = ready + count('unready');
