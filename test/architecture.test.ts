@@ -204,8 +204,8 @@ test('each room of a folder imports only rooms below it, and nothing stands outs
 		'cli/serving/detach.ts',
 		'cli/serving/server.ts',
 		'cli/serving/serving-flags.ts',
+		'cli/serving/serving-options.ts',
 		'cli/serving/stop-cluster.ts',
-		'cli/serving/up-options.ts',
 		'cli/serving/up.ts',
 	]);
 });

@@ -4,7 +4,7 @@ import {hostname} from 'node:os';
 import {type Flags, type Invocation, usageError} from '../command.js';
 import {detach} from '../serving/detach.js';
 import {hostPathsOf, maxProcessesOf, nodeOf, podUsersOf, runtimeOf, serversOf} from '../serving/serving-flags.js';
-import type {AgentOptions} from '../serving/up-options.js';
+import type {AgentOptions} from '../serving/serving-options.js';
 
 /** Beside `--token`: so it is in no list of processes and no history of a shell. */
 const tokenVariable = 'TROUPE_TOKEN';

@@ -14,7 +14,7 @@ import {isWildcard} from '../serving/control/addresses.js';
 import {failedError, type Invocation, usageError} from '../command.js';
 import {withClient} from '../cluster/session.js';
 import {type HostPort, formatHostPort} from '../../api/host-port.js';
-import {parseHostPort} from '../serving/up-options.js';
+import {parseHostPort} from '../serving/serving-options.js';
 
 const verbs = ['config'];
 

@@ -20,7 +20,7 @@ import {homeOf, type Home} from '../files/home.js';
 import {makeFolder} from '../files/make-folder.js';
 import {refuseIfRunning} from '../files/processes.js';
 import {storeOf} from '../serving/serving-flags.js';
-import type {StoreChoice} from '../serving/up-options.js';
+import type {StoreChoice} from '../serving/serving-options.js';
 
 export async function run({flags, home: root, inputs, terminal}: Invocation): Promise<number> {
 	if (flags.on('salvage')) return salvageHome({flags, home: root, inputs, terminal});

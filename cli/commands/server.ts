@@ -3,7 +3,7 @@
 import {type Flags, type Invocation, usageError} from '../command.js';
 import {detach, withBroker} from '../serving/detach.js';
 import {brokerVariable, doorsOf, storeOf} from '../serving/serving-flags.js';
-import type {ServerOptions} from '../serving/up-options.js';
+import type {ServerOptions} from '../serving/serving-options.js';
 
 export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError(`server takes no names, got "${inputs.join(' ')}"`);

@@ -15,7 +15,7 @@ import {
 	runtimeOf,
 	storeOf,
 } from '../serving/serving-flags.js';
-import type {UpOptions} from '../serving/up-options.js';
+import type {UpOptions} from '../serving/serving-options.js';
 
 export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError(`up takes no names, got "${inputs.join(' ')}"`);

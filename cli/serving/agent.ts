@@ -17,7 +17,7 @@ import {isRedis, openNodeCache} from './node/node-cache.js';
 import {stopped} from './process/opened.js';
 import {serve, type ServeContext} from './process/serve.js';
 import {openReadiness, type Readiness} from './node/readiness.js';
-import type {AgentOptions} from './up-options.js';
+import type {AgentOptions} from './serving-options.js';
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
 export function runAgent(options: AgentOptions): Promise<number> {

@@ -14,7 +14,7 @@ import {makeFolder} from '../files/make-folder.js';
 import {refuseIfRunning} from '../files/processes.js';
 import {brokerVariable} from './serving-flags.js';
 import type {Terminal} from '../screen/terminal.js';
-import type {DoorOptions} from './up-options.js';
+import type {DoorOptions} from './serving-options.js';
 
 export type Detached = {
 	readonly command: ServingCommand;

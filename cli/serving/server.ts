@@ -5,7 +5,7 @@ import {readyText, type Endpoints} from '../files/endpoints.js';
 import {kubeconfigNotes} from '../files/home-flag.js';
 import {openControlServer} from './control/control-server.js';
 import {isShared} from './control/stores.js';
-import type {ServerOptions} from './up-options.js';
+import type {ServerOptions} from './serving-options.js';
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
 export function runServer(options: ServerOptions): Promise<number> {

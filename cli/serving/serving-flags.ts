@@ -18,7 +18,7 @@ import {
 	type HostPathsChoice,
 	type StoreChoice,
 	type RuntimeChoice,
-} from './up-options.js';
+} from './serving-options.js';
 
 const loopback = '127.0.0.1';
 

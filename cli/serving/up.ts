@@ -18,7 +18,7 @@ import {stopped} from './process/opened.js';
 import {serve, type ServeContext} from './process/serve.js';
 import {openLevelCache} from './node/sound-cache.js';
 import type {TermParts} from './control/term-parts.js';
-import type {UpOptions} from './up-options.js';
+import type {UpOptions} from './serving-options.js';
 import {failedError} from '../command.js';
 
 /**

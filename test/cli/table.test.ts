@@ -1,7 +1,7 @@
 import test from 'ava';
 import {createColors} from 'picocolors';
 import {cellText, drawTable, paintStatus} from '../../cli/screen/table.js';
-import {parseHostPort} from '../../cli/serving/up-options.js';
+import {parseHostPort} from '../../cli/serving/serving-options.js';
 import {parseDuration} from '../../api/duration.js';
 import {wantsColour} from '../../cli/screen/terminal.js';
 import {widthFor} from '../../cli/screen/text-width.js';

@@ -9,7 +9,7 @@ import {replicaSetController} from '../../actors/control/workloads/replicaset.js
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {processTitle} from '../../cli/files/process-title.js';
 import {runUp} from '../../cli/serving/up.js';
-import type {UpOptions} from '../../cli/serving/up-options.js';
+import type {UpOptions} from '../../cli/serving/serving-options.js';
 
 const unlucky = 13;
 const anyPort = {host: '127.0.0.1', port: 0};

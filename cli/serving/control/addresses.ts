@@ -2,7 +2,7 @@
 
 import {networkInterfaces} from 'node:os';
 import {type HostPort, formatHostPort} from '../../../api/host-port.js';
-import type {Advertised} from '../up-options.js';
+import type {Advertised} from '../serving-options.js';
 
 const wildcards = ['0.0.0.0', '::', ''];
 

@@ -20,7 +20,7 @@ import {standBy} from './standby.js';
 import {storesOf, type Stores} from './stores.js';
 import {openTerm, type Term, type TermOptions} from './term.js';
 import type {TermParts} from './term-parts.js';
-import type {ServerOptions} from '../up-options.js';
+import type {ServerOptions} from '../serving-options.js';
 import {failedError} from '../../command.js';
 
 export type ControlServerOptions = Pick<TermOptions, 'context' | 'ownNodes' | 'design'> & {

@@ -17,7 +17,7 @@ import type {Closers} from '../process/closers.js';
 import {quietly, type Log} from '../process/log.js';
 import {holderOf} from '../process/port-holder.js';
 import {type HostPort, formatHostPort} from '../../../api/host-port.js';
-import type {DoorOptions} from '../up-options.js';
+import type {DoorOptions} from '../serving-options.js';
 import {programVersion} from '../../files/version.js';
 
 export type DoorParts = {

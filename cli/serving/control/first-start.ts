@@ -9,7 +9,7 @@ import {metaFrom} from '../../../system/store/store-calls.js';
 import {homeFlag} from '../../files/home-flag.js';
 import type {Home} from '../../files/home.js';
 import {isShared} from './stores.js';
-import type {StoreChoice} from '../up-options.js';
+import type {StoreChoice} from '../serving-options.js';
 import {failedError} from '../../command.js';
 
 /** @throws AppError when the store is empty and the home has served one, unless a new cluster is asked for. */

@@ -6,7 +6,7 @@ import {createMemoryStore} from '../../../system/store/memory-store.js';
 import {createSoleElection} from '../../../system/leadership/sole-election.js';
 import type {StoreDriver} from '../../../system/store/store.js';
 import type {ServeContext} from '../process/serve.js';
-import type {StoreChoice} from '../up-options.js';
+import type {StoreChoice} from '../serving-options.js';
 
 export type Stores = {
 	/** Whether other servers may have it too. */

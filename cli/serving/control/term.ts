@@ -9,7 +9,7 @@ import {keepLineage, refuseLostStore, refuseMissingStore} from './first-start.js
 import type {ServerIdentity} from './server-identity.js';
 import type {Stores} from './stores.js';
 import {openTermParts, type TermParts, type TermPartsOptions} from './term-parts.js';
-import type {ServerOptions} from '../up-options.js';
+import type {ServerOptions} from '../serving-options.js';
 
 export type Term = Led & {readonly parts: TermParts; readonly upstream: Upstream; readonly mayAct: () => boolean};
 

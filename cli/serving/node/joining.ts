@@ -5,7 +5,7 @@ import {readFileSync} from 'node:fs';
 import type {Credential} from '../../../agent/credential.js';
 import {isServers, readCredential, writeCredential} from '../../../agent/credential.js';
 import {isKnown, join} from '../../../agent/join.js';
-import type {AgentOptions} from '../up-options.js';
+import type {AgentOptions} from '../serving-options.js';
 import {failedError} from '../../command.js';
 
 export type Login = {

@@ -17,7 +17,7 @@ import {observerOf} from '../process/process-parts.js';
 import {usualHomes} from '../../files/home.js';
 import {opened} from '../process/opened.js';
 import type {ServeContext} from '../process/serve.js';
-import type {HostPathsChoice, RuntimeChoice} from '../up-options.js';
+import type {HostPathsChoice, RuntimeChoice} from '../serving-options.js';
 
 export type LocalNodeOptions = Pick<
 	NodeOptions,
