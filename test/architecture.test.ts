@@ -49,6 +49,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'screen',
 	],
 	actors: ['control', 'node', 'protocol'],
+	'actors/control': ['sync', 'scheduling', 'nodes', 'workloads', 'pods', 'cluster', 'objects'],
 	'actors/node': ['sync', 'pods', 'containers', 'cache', 'runtime'],
 	'cli/serving': ['control', 'node', 'process'],
 	'agent/process': [
@@ -192,6 +193,11 @@ test('each room of a folder imports only rooms below it, and nothing stands outs
 	t.deepEqual(outside.sort(), [
 		'actors/addresses.ts',
 		'actors/config-references.ts',
+		'actors/control/design.ts',
+		'actors/control/kinds.ts',
+		'actors/control/root.ts',
+		'actors/control/start.ts',
+		'actors/control/wakes.ts',
 		'actors/node/design.ts',
 		'actors/node/root.ts',
 		'actors/node/runtime-actor.ts',

@@ -14,6 +14,7 @@ import {nodeController} from './nodes/node.js';
 import {nodeDispatcher} from './sync/node-dispatcher.js';
 import {objectBehavior} from './objects/object.js';
 import {podController} from './pods/pod.js';
+import {priorityClassController} from './pods/pod-priority.js';
 import {replicaSetController} from './workloads/replicaset.js';
 import {collectionName, controlRoot} from './root.js';
 import {scheduler} from './scheduling/scheduler.js';
@@ -25,9 +26,12 @@ export const controllers: readonly Controller[] = [
 	podController,
 	replicaSetController,
 	clusterConfigController,
+	priorityClassController,
 ];
 
 const byPlural = new Map(controllers.map(each => [each.plural, each]));
+
+const controllerOfKind = (plural: string): Controller => byPlural.get(plural) ?? idle(plural);
 
 /** Index terms of an object, as its controller gives them. */
 export const termsOf = (plural: string, object: ApiObject): readonly Filing[] => byPlural.get(plural)?.terms?.(object) ?? [];
@@ -49,7 +53,7 @@ export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.f
 	[syncSupervisor.kind, syncSupervisor],
 	[nodeDispatcher.kind, nodeDispatcher],
 	...kinds.flatMap((definition): [string, AnyBehavior][] => [
-		[definition.kind, objectBehavior(byPlural.get(definition.plural) ?? idle(definition.plural))],
-		[collectionName(definition.plural), collectionBehavior(definition)],
+		[definition.kind, objectBehavior(controllerOfKind(definition.plural))],
+		[collectionName(definition.plural), collectionBehavior(definition, controllerOfKind(definition.plural))],
 	]),
 ]);

@@ -4,7 +4,7 @@ import test from 'ava';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {Affinity, NodeSelectorRequirement, Toleration} from '../../api/shapes/pod.js';
 import type {Taint} from '../../api/shapes/node.js';
-import {tolerates} from '../../actors/control/scheduling/taints.js';
+import {tolerates} from '../../actors/control/pods/toleration.js';
 import {labelled, where} from './_scheduling.js';
 import {aNode, aPod} from './_objects.js';
 

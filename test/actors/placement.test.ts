@@ -3,7 +3,7 @@
 import test from 'ava';
 import {requiredFeatures} from '../../api/features.js';
 import type {Container, Pod} from '../../api/kinds/pod.js';
-import {claimedPorts} from '../../actors/control/scheduling/requirements.js';
+import {claimedPorts} from '../../actors/control/pods/pod-requirements.js';
 import {where, wheres} from './_scheduling.js';
 import {aContainer, aNode, aPod, aReadyPod, now} from './_objects.js';
 

@@ -18,7 +18,7 @@ import type {Change, Entry} from '../../system/index/object-index.js';
 import type {Batch} from '../../system/store/store.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {isLost} from '../../actors/control/pods/eviction.js';
-import {claimedPorts} from '../../actors/control/scheduling/requirements.js';
+import {claimedPorts} from '../../actors/control/pods/pod-requirements.js';
 import type {Server, SimulatedCluster} from './cluster.js';
 import {OpenWrites} from './open-writes.js';
 import {spied} from './spies.js';

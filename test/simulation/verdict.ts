@@ -6,7 +6,7 @@ import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {cpuMillis} from '../../api/quantity.js';
 import {isLost} from '../../actors/control/pods/eviction.js';
-import {requirementsOf} from '../../actors/control/scheduling/requirements.js';
+import {requirementsOf} from '../../actors/control/pods/pod-requirements.js';
 import type {Promised} from './clients.js';
 import type {Stage} from './acts.js';
 import type {SimulatedCluster, SimulatedNode} from './cluster.js';

@@ -4,7 +4,7 @@
 // is not committed yet goes to that record, and so waits for its outcome.
 
 import {qualifiedPlural} from '../../../api/catalogue.js';
-import {failed, failure, type Failure, type Outcome} from '../../../api/errors.js';
+import {failed, failure, type Failure} from '../../../api/errors.js';
 import {objectKey, objectPath} from '../../../api/keys.js';
 import type {KindDefinition} from '../../../api/kind.js';
 import {defaultNamespace} from '../../../api/kinds/namespace.js';
@@ -13,24 +13,26 @@ import {generateName} from '../../../api/names.js';
 import type {Draft, JsonObject, OwnerReference} from '../../../api/object.js';
 import {itemsOf, membersOf} from '../../../api/rules/report.js';
 import {next, reply, tell, type Behavior, type Context, type Effect} from '../../../system/kernel/behavior.js';
-import type {Known} from '../../../system/index/object-index.js';
 import {namespaceKey} from '../../addresses.js';
 import {aboutObject} from './about-object.js';
+import type {Controller} from './controller.js';
 import {isDeleting} from './garbage.js';
 import type {RecordInput} from './object.js';
 import type {CreateObject} from './object-message.js';
-import {withoutSecondDefault, withPriority} from '../pods/pod-priority.js';
 
 export type CollectionMessage = CreateObject;
 
-export function collectionBehavior(definition: KindDefinition): Behavior<null, null, CollectionMessage> {
+export function collectionBehavior(
+	definition: KindDefinition,
+	{prepare}: Pick<Controller, 'prepare'> = {},
+): Behavior<null, null, CollectionMessage> {
 	return {
 		kind: `${definition.kind}Collection`,
 		init: (_input, context) => next(null, recordsOf(definition, context)),
 		receive(_state, message, context) {
 			switch (message.type) {
 				case 'create':
-					return next(null, create(definition, message, context));
+					return next(null, create(definition, prepare, message, context));
 			}
 		},
 	};
@@ -49,12 +51,12 @@ const childName = (key: string): string => {
 	return path.slice(path.indexOf('/') + 1);
 };
 
-function create(definition: KindDefinition, message: CreateObject, context: Context): readonly Effect[] {
+function create(definition: KindDefinition, prepare: Controller['prepare'], message: CreateObject, context: Context): readonly Effect[] {
 	const found = named(definition, inItsNamespace(definition, message.object), context);
 	if (!found.ok) return reply(message.replyTo, found);
 	const refusal = refusalOf(definition, found.value, context);
 	if (refusal !== undefined) return reply(message.replyTo, {ok: false, error: refusal});
-	const prepared = preparations[definition.plural]?.(found.value, context.known) ?? found;
+	const prepared = prepare?.(found.value, context.known) ?? found;
 	if (!prepared.ok) return reply(message.replyTo, prepared);
 	const object = prepared.value;
 	const {name = '', namespace} = object.metadata;
@@ -68,12 +70,6 @@ function create(definition: KindDefinition, message: CreateObject, context: Cont
 	const actor = isApart ? `dry-run.${context.random.uuid()}` : child;
 	return [{type: 'spawn', name: actor, behavior: definition.kind, input}];
 }
-
-/** What of a new object depends on others, by plural. */
-const preparations: {readonly [plural: string]: (draft: Draft, known: Known) => Outcome<Draft>} = {
-	pods: withPriority,
-	priorityclasses: withoutSecondDefault,
-};
 
 /** The record's address has the namespace in it, so it is filled in before there is one. */
 function inItsNamespace({namespaced}: KindDefinition, draft: Draft): Draft {

@@ -1,7 +1,7 @@
 // What a kind adds to the generic object behaviour. A controller is one value, in one file of this folder, in one list.
 
-import type {Failure} from '../../../api/errors.js';
-import type {ApiObject} from '../../../api/object.js';
+import type {Failure, Outcome} from '../../../api/errors.js';
+import type {ApiObject, Draft} from '../../../api/object.js';
 import type {Context, Effect, Message} from '../../../system/kernel/behavior.js';
 import type {Filing, Known} from '../../../system/index/object-index.js';
 
@@ -26,6 +26,8 @@ export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = 
 	readonly terms?: (object: Obj) => readonly Filing[];
 	/** By the plural of other kinds: the objects of this kind that a change of such an object concerns, owners and owned aside. They are woken. */
 	readonly watches?: {readonly [plural: string]: (change: Watched, known: Known) => Iterable<ApiObject>};
+	/** What of a new object depends on others: the draft with it, or why it cannot be made. */
+	readonly prepare?: (draft: Draft, known: Known) => Outcome<Draft>;
 	/** Compares what is with what should be. Pure; anything it asks for twice it would find in `context.pending`. */
 	readonly reconcile: (object: Obj, context: Context) => Reconciliation<Obj['status']>;
 	/** Messages beyond those every object understands. The outcome is committed, then answered. */

@@ -1,4 +1,4 @@
-// The priority of a new pod, from the class that it names. After Kubernetes' Priority admission: what the class says by then stays with the pod.
+// The priority of a new pod, from the class that it names, and the classes. After Kubernetes' Priority admission: what the class says by then stays with the pod.
 
 import {failed, type Outcome} from '../../../api/errors.js';
 import {objectKey} from '../../../api/keys.js';
@@ -8,6 +8,7 @@ import {membersOf, textOf} from '../../../api/rules/report.js';
 import {shown} from '../../../api/shown.js';
 import {didYouMean} from '../../../api/suggest.js';
 import type {Known} from '../../../system/index/object-index.js';
+import {idle, type Controller} from '../objects/controller.js';
 
 /** The draft with its priority, or why it cannot have the one that it asks for. A field of another type than it has to be is left to admission. */
 export function withPriority(draft: Draft, known: Known): Outcome<Draft> {
@@ -48,6 +49,9 @@ export function withoutSecondDefault(draft: Draft, known: Known): Outcome<Draft>
 	const message = `priorityclasses.scheduling.k8s.io ${shown(draft.metadata.name)} is forbidden: ${shown(present.metadata.name)} is the default already`;
 	return failed('ERR_FORBIDDEN', {message});
 }
+
+/** Nothing follows from a PriorityClass by itself: a pod takes over what it says when it is made. */
+export const priorityClassController: Controller = {...idle('priorityclasses'), prepare: withoutSecondDefault};
 
 const refused = ({metadata: {name, generateName}}: Draft, message: string): Outcome<Draft> =>
 	failed('ERR_FORBIDDEN', {message: `pods ${shown(name ?? generateName ?? '')} is forbidden: ${message}`});

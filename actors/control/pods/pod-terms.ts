@@ -6,7 +6,7 @@ import type {ObjectKey} from '../../../api/keys.js';
 import type {Labels} from '../../../api/object.js';
 import type {Filing} from '../../../system/index/object-index.js';
 import {isDeleting} from '../objects/garbage.js';
-import {requirementsOf, requiresAntiAffinity} from '../scheduling/requirements.js';
+import {requirementsOf, requiresAntiAffinity} from './pod-requirements.js';
 import {isTerminal} from './pod-lifecycle.js';
 
 /** Pods that have no node; those that are over or being deleted aside. */

@@ -20,6 +20,7 @@ import {controllerOf} from '../objects/owners.js';
 import {nominatedOn, preempted, withoutNomination} from './nomination.js';
 import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
 import {isActive, isReady, unschedulableReason} from './pod-lifecycle.js';
+import {withPriority} from './pod-priority.js';
 import {censusTerm, namesOnNode, ownedTerm, schedulingTerms, strayTerm, type PodStanding} from './pod-terms.js';
 
 type PodNews =
@@ -46,6 +47,7 @@ export type PodMessage = PodNews & {readonly uid: string; readonly replyTo?: Rep
 
 export const podController = controller<Pod, PodMessage>({
 	plural: 'pods',
+	prepare: withPriority,
 	terms: pod => [...schedulingTerms(pod), ...namesTerms(pod), ...ownerTerms(pod)],
 	reconcile,
 	receive(pod, message, context) {

@@ -14,8 +14,7 @@ import type {Handled} from '../objects/controller.js';
 import {departing} from './departure.js';
 import {isDeleting} from '../objects/garbage.js';
 import {isTerminal} from './pod-lifecycle.js';
-import {taintText} from '../scheduling/taints.js';
-import {toleratedMs} from './toleration.js';
+import {taintText, toleratedMs} from './toleration.js';
 
 /** A pod's toleration of its node's taints is over. */
 export type TaintDue = {readonly type: 'taintDue'; readonly uid: string; readonly node: string; readonly dueMs: number};

@@ -13,7 +13,7 @@ import {belowDefault, nominated, portOnNode, withAntiAffinity} from '../pods/pod
 import {addToClass, type ClusterView} from './equivalence-class.js';
 import type {PortCheck} from './filters.js';
 import {addNominee, addRequests, dropNominee, nodeInfosOf, type NodeInfo} from './node-info.js';
-import {requirementsOf, requiresAntiAffinity} from './requirements.js';
+import {requirementsOf, requiresAntiAffinity} from '../pods/pod-requirements.js';
 
 export type Cycle = ClusterView & {
 	readonly strategy: SchedulerStrategy;

@@ -7,7 +7,7 @@ import {nodeMisfit, resourcesMisfit, type Freed, type PortCheck} from './filters
 import type {NodeInfo} from './node-info.js';
 import {addToAffinity, affinityCountsOf, affinityMisfit, affinityWeight, type AffinityCounts} from './pod-affinity.js';
 import {reasonText} from './reasons.js';
-import {requirementsOf, type PodRequirements} from './requirements.js';
+import {requirementsOf, type PodRequirements} from '../pods/pod-requirements.js';
 import {nodeScoreOf, type NodeScore, type Score} from './score.js';
 import {addToSpreads, spreadMisfit, spreadScore, spreadsOf, type Spread} from './spread.js';
 import type {AssumedPods, DomainCounts} from './topology.js';

@@ -5,8 +5,8 @@ import type {Pod} from '../../../api/kinds/pod.js';
 import {cpuText, memoryText} from '../../../api/quantity.js';
 import {matchesAffinity, missingLabel} from './node-affinity.js';
 import type {NodeInfo, Requester} from './node-info.js';
-import {requirementsOf, type PodRequirements} from './requirements.js';
-import {isTolerated, taintText} from './taints.js';
+import {requirementsOf, type PodRequirements} from '../pods/pod-requirements.js';
+import {isTolerated, taintText} from '../pods/toleration.js';
 
 /** A cordon is a taint in Kubernetes, so a pod may tolerate it. */
 const cordon = {key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule'} as const;

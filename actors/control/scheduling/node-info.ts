@@ -9,7 +9,7 @@ import {cpuMillis, memoryBytes} from '../../../api/quantity.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {isLost} from '../pods/eviction.js';
 import {cpuOnNode, memoryOnNode, occupies} from '../pods/pod-terms.js';
-import type {PodRequirements} from './requirements.js';
+import type {PodRequirements} from '../pods/pod-requirements.js';
 
 /** What only the node's own record says. */
 type NodeProperties = {

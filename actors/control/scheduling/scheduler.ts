@@ -20,7 +20,7 @@ import {place} from './placement.js';
 import {areVictimsLeaving, mayPreempt, preemptionFor, type Preemption} from './preemption.js';
 import {bindId, waitingPods} from './queue.js';
 import {isOtherReason} from './reasons.js';
-import {requirementsOf} from './requirements.js';
+import {requirementsOf} from '../pods/pod-requirements.js';
 
 export type SchedulerMessage =
 	/** Something changed that concerns all nodes, or it is not known what. */

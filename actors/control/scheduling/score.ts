@@ -4,8 +4,8 @@
 import type {SchedulerStrategy} from '../../../api/scheduler-strategies.js';
 import {matchesTerm} from './node-affinity.js';
 import type {NodeInfo} from './node-info.js';
-import type {PodRequirements} from './requirements.js';
-import {isTolerated} from './taints.js';
+import type {PodRequirements} from '../pods/pod-requirements.js';
+import {isTolerated} from '../pods/toleration.js';
 
 /** What only the node's own record decides: PreferNoSchedule taints that are not tolerated, and weights of preferred node affinity. */
 export type NodeScore = {readonly taints: number; readonly weight: number};

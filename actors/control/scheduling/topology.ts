@@ -7,7 +7,7 @@ import type {LabelSelector} from '../../../api/selector.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {isTerminal} from '../pods/pod-lifecycle.js';
 import {withAntiAffinity} from '../pods/pod-terms.js';
-import {requiresAntiAffinity} from './requirements.js';
+import {requiresAntiAffinity} from '../pods/pod-requirements.js';
 
 export type DomainCounts = {
 	/** The label whose values are the domains. */

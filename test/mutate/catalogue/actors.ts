@@ -108,7 +108,7 @@ export const ofActors: readonly Mistake[] = [
 	},
 	{
 		what: 'two pods may have the same port of a node',
-		file: 'actors/control/scheduling/requirements.ts',
+		file: 'actors/control/pods/pod-requirements.ts',
 		text: '...(hostPort === undefined ? [] : [`${protocol}/${hostPort}`]),',
 		becomes: '',
 		test: 'test/actors/placement.test.ts',
