@@ -106,7 +106,7 @@ function get(action: HttpGet, url: URL, redirects: number, finish: Done, fail: F
 			if (redirects === 0) return fail(new Error(`stopped after ${limits.actionRedirects} redirects`));
 			return follow(next);
 		}
-		// To another host nobody follows: that the program answered so is good enough.
+		// A redirect to another host is not followed: that the program answered so is good enough.
 		const result = {ok: statusCode >= 200 && statusCode < 400, message: `${targetOf(action)}: status ${statusCode}`};
 		let size = 0;
 		response.on('data', (data: Buffer) => void ((size += data.length) > limits.actionBodyBytes && finish(result)));

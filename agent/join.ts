@@ -89,7 +89,7 @@ function fingerprint(pem: string): string | undefined {
 }
 
 type Call = {
-	/** Undefined: whoever answers is heard, and nothing is told. */
+	/** Undefined: any server that answers is heard, and nothing is told. */
 	readonly ca: string | undefined;
 	readonly token?: string;
 	readonly body?: string;

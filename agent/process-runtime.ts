@@ -28,7 +28,7 @@ import {attemptFolder, stdinEndFile} from './process/attempts/attempts.js';
 import {noGroups, openContainerGroups, type ContainerGroups} from './process/cgroups/container-groups.js';
 import {createContainers} from './process/containers/containers.js';
 import {createExec} from './process/exec/exec.js';
-import {explained} from './process/os/explained.js';
+import {systemFailure} from './process/os/explained.js';
 import {placesOf} from './process/mounts/hidden.js';
 import {homesFolder, openHomes} from './process/sandboxes/homes.js';
 import {hostOf, infoOf, type Host} from './process/host/host.js';
@@ -276,7 +276,7 @@ function answering<Value>(done: Done<Value>, run: (answer: Done<Value>) => void)
 		});
 	} catch (error) {
 		if (answered) throw error;
-		done(failed('ERR_RUNTIME', {message: explained(error)}));
+		done(systemFailure(error));
 	}
 }
 

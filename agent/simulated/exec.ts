@@ -58,7 +58,7 @@ type State = {
 	opened: number;
 };
 
-/** Sessions of one agent. One that nobody reads for `execIdleMs` is ended. */
+/** Sessions of one agent. One that no client reads for `execIdleMs` is ended. */
 export function createExecSessions(clock: Clock): ExecSessions {
 	const state: State = {clock, all: new Map(), opened: 0};
 	return {

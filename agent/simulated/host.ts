@@ -59,7 +59,7 @@ export type SimulatedHost = {
 	readonly attend: (watcher: object | undefined, listener: ExitListener) => void;
 	/** For tests: the program of a container ends with a code. False: it does not run. */
 	readonly crash: (uid: string, container: string, code: number) => boolean;
-	/** For tests: all that ran is lost, and nobody hears of it. */
+	/** For tests: all that ran is lost, and no agent hears of it. */
 	readonly reboot: () => void;
 };
 

@@ -73,7 +73,7 @@ const isModest = (text: string): boolean =>
 	Buffer.byteLength(text) <= limits.brokerTopicBytes &&
 	text.split('/').length <= limits.brokerTopicLevels;
 
-/** A topic that a client may publish to; `$…` is nobody's. */
+/** A topic that a client may publish to; `$…` is the broker's own. */
 export const isPublishable = (topic: string): boolean => isTopic(topic) && !topic.startsWith('$') && isModest(topic);
 
 /** A filter that a client may ask for; `$SYS` and `$share` are refused, not silently empty. */

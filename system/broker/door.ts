@@ -10,7 +10,7 @@ export type Door = {
 	readonly port: number;
 	/** From the next handshake on; of no use to a plain door. */
 	readonly useCertificate: (pair: TlsPair) => void;
-	/** Lets nobody in any more; ends when the last connection has. */
+	/** Lets no client in any more; ends when the last connection has. */
 	readonly close: () => Promise<void>;
 };
 

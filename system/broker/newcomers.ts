@@ -1,8 +1,8 @@
 // Connections that have not logged in, at all doors of a process. They have a pool of their own, so that they take nothing from those
 // that have: each its time, and where there are too many, the oldest of the address that has most of them goes. Handshakes of TLS, which
-// cost this process more than whoever asks for them, have a bounded share of its time.
+// cost this process more than the client that asks for them, have a bounded share of its time.
 //
-// Whoever comes last is served first: under a flood those who waited longest have mostly given up, or are the flood.
+// The client that comes last is served first: under a flood those who waited longest have mostly given up, or are the flood.
 
 import {isIPv6, type Socket} from 'node:net';
 import {limits} from '../../api/limits.js';

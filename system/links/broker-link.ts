@@ -18,7 +18,7 @@ export const brokerLinks = (broker: Pick<Broker, 'send' | 'subscribe'>, self: st
 	bulk: brokerLink(broker, self, 'bulk'),
 });
 
-/** Topics beyond the inboxes for whoever lives in the broker's process. */
+/** Topics beyond the inboxes, for the systems of the broker's own process. */
 export const brokerPubSub = (broker: Pick<Broker, 'publish' | 'subscribe'>): PubSub => ({
 	publish: broker.publish,
 	subscribe: (filter, listener) => broker.subscribe(filter, (topic, payload) => listener(topic, payload.toString())),
@@ -64,7 +64,7 @@ export const laneTopic = (to: string, from: string, lane: Lane): string | undefi
 /** Where packets for a system arrive. */
 export const laneFilter = (self: string, lane: Lane): string => (lane === 'bulk' ? bulkFilter(self) : inboxFilter(self));
 
-/** Who wrote to an inbox: the broker lets nobody but that login publish there. */
+/** Who wrote to an inbox: the broker lets no login but that one publish there. */
 export function senderOf(topic: string): string | undefined {
 	const parsed = parseTopic(topic);
 	return parsed?.type === 'inbox' || parsed?.type === 'bulk' ? parsed.from : undefined;

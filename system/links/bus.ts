@@ -47,7 +47,7 @@ export class Bus {
 	readonly #control: Way;
 	readonly #bulk: Way | undefined;
 	#closed = false;
-	/** How often a peer was forgotten: whoever was is met as by another boot of this system, for nothing of before is known. */
+	/** How often a peer was forgotten: one that was is met as by another boot of this system, for nothing of before is known. */
 	#forgotten = 0;
 	#system: ActorSystem | undefined;
 	readonly counters = {refused: 0, full: 0};
@@ -150,7 +150,7 @@ export class Bus {
 		if (this.#system?.receive(peer, to, {message, from, cause, outside}) === false) this.counters.refused++;
 	}
 
-	/** A peer speaks for itself alone, to this system alone, and has answers sent to nobody else. */
+	/** A peer speaks for itself alone, to this system alone, and has answers sent to no other system. */
 	#isTaken(peer: string, {to, from, message}: Body): boolean {
 		const isOfPeer = (each: Address): boolean => parseAddress(each)?.system === peer;
 		if (!isOfPeer(from) || parseAddress(to)?.system !== this.#system?.name) return false;
@@ -167,7 +167,7 @@ export class Bus {
 		this.#begin(peer, way);
 	}
 
-	/** Whoever never comes back must not be waited for and sent to for ever. */
+	/** A peer that never comes back must not be waited for and sent to for ever. */
 	#forget(peer: string, way: Way): void {
 		way.streams.get(peer)?.close();
 		way.streams.delete(peer);

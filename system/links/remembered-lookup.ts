@@ -1,4 +1,4 @@
-// Names of hosts, for whoever dials often: the answer is the one from before, and a new one is asked for meanwhile. A name server may
+// Names of hosts, for connections that are dialled often: the answer is the one from before, and a new one is asked for meanwhile. A name server may
 // be behind the very link that is in trouble, a question to it cannot be taken back, and few of them are under way at a time in a process.
 
 import {lookup as ask} from 'node:dns';

@@ -2,7 +2,7 @@
 
 import type {Link, Links} from './link.js';
 
-/** `isHere` names the peers of this process. What comes from elsewhere in one of their names is nobody's. Both ways have both lanes. */
+/** `isHere` names the peers of this process. What comes from elsewhere in one of their names is dropped. Both ways have both lanes. */
 export const routedLinks = (isHere: (peer: string) => boolean, here: Required<Links>, elsewhere: Required<Links>): Required<Links> => ({
 	control: routed(isHere, here.control, elsewhere.control),
 	bulk: routed(isHere, here.bulk, elsewhere.bulk),

@@ -24,7 +24,7 @@ export type StreamOptions = {
 	readonly bytesOf?: (body: Json) => number;
 	/** The peer restarted: these bodies were not acknowledged by its old boot, oldest first. */
 	readonly onPeerRestart: (unacknowledged: readonly Json[]) => void;
-	/** Something was sent again and again, and nobody took it. Called once, until something is taken or the way is open again. */
+	/** Something was sent again and again, and the peer did not take it. Called once, until something is taken or the way is open again. */
 	readonly onLate?: () => void;
 	/** Something waits for the peer, and nothing was heard of it for `streamSilentMs`: this stream is of no use any more. */
 	readonly onSilent?: () => void;

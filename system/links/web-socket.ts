@@ -1,4 +1,4 @@
-// WebSockets (RFC 6455), whoever opened them. The only importer of ws.
+// WebSockets (RFC 6455), opened by either side. The only importer of ws.
 //
 // A socket here says when a message has left for the kernel, so that nothing is read faster than the other side takes it.
 

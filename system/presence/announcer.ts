@@ -1,5 +1,5 @@
 // Whether an agent is there, as it says itself on its presence topic. The will of a connection that broke may be published after
-// the agent has come back, and would stay there, retained: whoever hears an old word about himself says the new one again.
+// the agent has come back, and would stay there, retained: an agent that hears an old word about itself says the new one again.
 
 import {formatPresence, parsePresence, type PresenceState} from '../../api/presence.js';
 import {formatTopic} from '../../api/topics.js';

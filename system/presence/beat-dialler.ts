@@ -2,7 +2,7 @@
 //
 // A link that comes and goes swallows the first packet of a connection as any other, and TCP sends it again only after a second, then
 // after three. So while the node is not taken for dead yet, attempts overlap: each lives for a second, and the next begins long before
-// that. Such a packet costs a server nothing. What follows it (TLS, a login) does: as soon as somebody is reached there is one attempt,
+// that. Such a packet costs a server nothing. What follows it (TLS, a login) does: as soon as a host is reached there is one attempt,
 // and the next only after a second, two, four; those before it go on, for a server that is merely slow takes them in their order.
 
 import {limits} from '../../api/limits.js';
@@ -22,7 +22,7 @@ export type BeatConnection = {
 
 /** None is told before the dial has returned. */
 export type BeatConnectionEvents = {
-	/** Somebody is there: what follows costs a server. */
+	/** The host answers: what follows costs a server. */
 	readonly reached: () => void;
 	/** The broker has taken the login. */
 	readonly ready: () => void;
@@ -53,7 +53,7 @@ export type BeatDiallerOptions = {
 	readonly isAway?: (() => boolean) | undefined;
 	/** The lane of the connection that stands. */
 	readonly takenLane: () => string | undefined;
-	/** Whoever takes it hears of it from now on; all other attempts are over. */
+	/** The beat line takes it, and hears of it from now on; all other attempts are over. */
 	readonly onFound: (found: BeatFound) => Pick<BeatConnectionEvents, 'heard' | 'closed'>;
 };
 

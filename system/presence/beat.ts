@@ -1,4 +1,4 @@
-// That an agent lives, said again and again: only as long as its main loop moves, by whoever can see that from outside of it.
+// That an agent lives, said again and again: only as long as its main loop moves, by a thread that sees that from outside of it.
 
 import {formatBeat} from '../../api/presence.js';
 import {limits} from '../../api/limits.js';
@@ -56,7 +56,7 @@ export function standInBeat(options: Omit<BeatOptions, 'stillMs'>): (isNeeded: b
 export const isStill = (stillMs: number): boolean => stillMs >= limits.stillAgentMs;
 
 /**
- * How long a beat's connection may take until somebody is reached, and the wait after so many rounds through all servers in vain: in
+ * How long a beat's connection may take until a host is reached, and the wait after so many rounds through all servers in vain: in
  * haste while the node may not be taken for dead yet, then no more than a server that is back can bear.
  */
 export function redialOf(isUrgent: boolean, rounds = 1): {readonly connectMs: number; readonly waitMs: number} {

@@ -1,6 +1,6 @@
 // Who is there: alive, suspect, dead. Pure; one reading after another, and nothing happens between two readings.
 //
-// Only the readings' own monotonic clock counts here. Whoever is dead was silent for a whole grace in which the observer itself
+// Only the readings' own monotonic clock counts here. A member that is dead was silent for a whole grace in which the observer itself
 // was well and heard half of all members; what it cannot know it does not say.
 
 import {isNewer, type Presence} from '../../api/presence.js';
@@ -182,7 +182,7 @@ function withPresence(member: Member, {state, boot, connection}: Presence, atMs:
 	}
 }
 
-/** A will and a beat of the same reading: nobody knows which came first, and the next beat will tell. */
+/** A will and a beat of the same reading: which came first is not known, and the next beat will tell. */
 function withPackets(before: Member, member: Member, beat: boolean, packet: boolean, atMs: number): Member {
 	if (!beat && !packet) return member;
 	const wasSilent = before.heardAtMs === undefined || atMs - before.heardAtMs >= limits.suspectAfterMs;
@@ -200,7 +200,7 @@ function livenessOf(member: Member, standing: MemberStanding, observer: Observer
 	if (member.closed) return 'suspect';
 	const {atMs} = observer;
 	const isQuiet = atMs - Math.max(member.beatAtMs ?? 0, member.revivedAtMs ?? 0) >= limits.suspectAfterMs;
-	// Whoever stood still has not read yet what came meanwhile.
+	// An observer that stood still has not read yet what came meanwhile.
 	const isJudge = state !== 'alive' || atMs - observer.smoothSinceMs >= limits.suspectAfterMs;
 	return isQuiet && isJudge ? 'suspect' : 'alive';
 }

@@ -78,7 +78,7 @@ export function openUplink(options: UplinkOptions): Uplink {
 		servers,
 		clock: systemClock,
 		onLine: stands => beatHere(!stands),
-		// A host that vanished tells nobody, and on a link that was away TCP waits for up to as long again: the other two may still do.
+		// A host that vanished says nothing, and on a link that was away TCP waits for up to as long again: the other two may still do.
 		onSilent() {
 			control.verify(limits.controlAnswerMs);
 			bulk.verify(limits.bulkAnswerMs);

@@ -21,7 +21,8 @@ import test, {type ExecutionContext} from 'ava';
 import {performFor} from '../../actors/node/runtime/perform.js';
 import {noSecrets} from '../../actors/node/runtime/secrets-port.js';
 import {inheritableFiles} from '../../agent/process/os/descriptors.js';
-import {listSandboxes, stopEverything} from '../../agent/process/containers/stop-everything.js';
+import {stopEverything} from '../../agent/process/containers/stop-everything.js';
+import {foldersIn, readSandbox} from '../../agent/process/sandboxes/sandboxes.js';
 import type {ContainerSpec, RunningContainer} from '../../actors/node/runtime/runtime-port.js';
 import type {Outcome} from '../../api/errors.js';
 import {systemClock} from '../../system/time/clock.js';
@@ -533,8 +534,8 @@ test('sandboxes and addresses are known to the next agent', async t => {
 	await remove('uid-3');
 	t.is((await ensure('uid-8')).podIP, '127.70.0.4');
 	t.deepEqual(
-		listSandboxes(world.directory)
-			.map(({uid}) => uid)
+		foldersIn(world.directory)
+			.filter(uid => readSandbox(world.directory, uid) !== undefined)
 			.sort(),
 		['uid-0', 'uid-1', 'uid-2', 'uid-4', 'uid-5', 'uid-6', 'uid-8'],
 	);

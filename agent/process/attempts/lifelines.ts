@@ -20,7 +20,7 @@ export function openLifeline(file: string): number | undefined {
 		closeSync(descriptor);
 		return undefined;
 	} catch (error) {
-		if (hasCode(error, 'EAGAIN')) return descriptor; // Nothing to read, and somebody who could write.
+		if (hasCode(error, 'EAGAIN')) return descriptor; // Nothing to read, and a shim that could write.
 		if (descriptor !== undefined) closeSync(descriptor);
 		if (hasCode(error, 'ENOENT')) return undefined;
 		throw error;

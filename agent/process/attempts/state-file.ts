@@ -45,7 +45,7 @@ export type LookUp = (pid: number) => ProcessStat | undefined;
 
 /**
  * A program counts as started a moment before that is fully written down, if `lookUp` knows its process: while the shim
- * lives the kernel does, later whoever asked it then. Throws errno exceptions; a missing file is a program that was never started.
+ * lives the kernel does, later the agent that asked it then. Throws errno exceptions; a missing file is a program that was never started.
  */
 export function readStateFile(file: string, attempt: number, lookUp: LookUp = () => undefined): AttemptState {
 	let descriptor: number;
@@ -116,7 +116,7 @@ export function beginningLine({user, groups, mayGain, userProcesses, directory, 
 	return `${beginningWord}${JSON.stringify({...all, check: checkOf(all)})}\n`;
 }
 
-/** As another user, by a digit that is another one, nobody is to join a container. */
+/** No program is to join a container as another user, by a digit that is another one. */
 const checkOf = (beginning: object): string => sumOf(beginningWord, JSON.stringify(beginning));
 
 /** It was written by an agent, by older ones without a check. Undefined: it is of a version that wrote none, or damaged. */
@@ -144,7 +144,7 @@ function isBeginning(value: unknown): value is Beginning {
 	);
 }
 
-/** Writes down that nobody knows how the attempt ended, so that every later reader says the same. Throws errno exceptions. */
+/** Writes down that it is not known how the attempt ended, so that every later reader says the same. Throws errno exceptions. */
 export const recordLoss = (file: string, reason: LostReason): void => appendFileSync(file, `lost ${reason}\n`);
 
 /** Writes down that the kernel has killed something of it for want of memory; the group that knows goes with the attempt. Throws errno exceptions. */

@@ -183,7 +183,7 @@ function openBaseAgain({version, base, controllers: has}: Hierarchy): void {
 
 /**
  * Puts a program that runs, and what it has begun, into groups that are made for it, one in each of these trees. Not in the turn of the call: to
- * write to a group takes the kernel some milliseconds when nobody has done so lately. A group with something in it is left as it is. Rejects
+ * write to a group takes the kernel some milliseconds when none was written to lately. A group with something in it is left as it is. Rejects
  * with errno exceptions.
  */
 export async function gather(trees: readonly Hierarchy[], name: string, program: ProcessStat, limits: Limits): Promise<void> {

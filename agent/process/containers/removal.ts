@@ -1,10 +1,10 @@
 // Removing a sandbox: what is left in it is killed first, then its files go, then its address is free.
 
 import {rm} from 'node:fs';
-import {failed, succeeded, type Outcome} from '../../../api/errors.js';
+import {succeeded, type Outcome} from '../../../api/errors.js';
 import type {Done} from '../../handlers.js';
 import type {Leases} from '../leases/leases.js';
-import {explained} from '../os/explained.js';
+import {systemFailure} from '../os/explained.js';
 import {foldersIn, type Sandboxes} from '../sandboxes/sandboxes.js';
 import type {Containers} from './containers.js';
 
@@ -29,7 +29,7 @@ export function createRemovals(
 		try {
 			killAll(uid, () => removeFiles(uid));
 		} catch (error) {
-			finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
+			finish(uid, systemFailure(error));
 		}
 	}
 
@@ -46,17 +46,17 @@ export function createRemovals(
 			for (const container of foldersIn(folder)) containers.forget({uid, container});
 			leases.end(uid);
 		} catch (error) {
-			return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
+			return finish(uid, systemFailure(error));
 		}
 		// Besides these parts there are only files of the agent's own in it, and few.
 		Promise.all(parts.map(part => part.remove(uid))).then(
 			() =>
 				rm(folder, {recursive: true, force: true}, error => {
-					if (error !== null) return finish(uid, failed('ERR_RUNTIME', {message: explained(error)}));
+					if (error !== null) return finish(uid, systemFailure(error));
 					sandboxes.forget(uid);
 					finish(uid, succeeded(null));
 				}),
-			(error: unknown) => finish(uid, failed('ERR_RUNTIME', {message: explained(error)})),
+			(error: unknown) => finish(uid, systemFailure(error)),
 		);
 	}
 

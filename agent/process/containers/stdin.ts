@@ -47,7 +47,7 @@ export function createInput(): Input {
 		});
 	}
 
-	/** Undefined: nobody keeps it open any more. Throws other errno exceptions. */
+	/** Undefined: no process of the container keeps it open any more. Throws other errno exceptions. */
 	function open(folder: string): {readonly socket: Socket; bytes: number} | undefined {
 		const end = openToWrite(stdinEndFile(folder));
 		if (end === undefined) return undefined;
@@ -55,7 +55,7 @@ export function createInput(): Input {
 		const descriptor = openToWrite(stdinFile(folder));
 		if (descriptor === undefined) return undefined;
 		const socket = new Socket({fd: descriptor, readable: false, writable: true});
-		// Told to whoever wrote.
+		// Told to the caller of the write.
 		socket.on('error', () => waiting.delete(folder));
 		const opened = {socket, bytes: 0};
 		waiting.set(folder, opened);
@@ -71,7 +71,7 @@ export function createInput(): Input {
 	};
 }
 
-/** Never waits. Undefined: nobody reads, or there is no such FIFO. Throws other errno exceptions. */
+/** Never waits. Undefined: no process reads, or there is no such FIFO. Throws other errno exceptions. */
 function openToWrite(file: string): number | undefined {
 	try {
 		return openSync(file, constants.O_WRONLY | constants.O_NONBLOCK);

@@ -7,7 +7,7 @@ import {noGroups, openContainerGroups} from '../cgroups/container-groups.js';
 import {noLogWatch} from '../logs/log-watch.js';
 import {readBootId} from '../os/identity.js';
 import {defaultSubnet} from '../sandboxes/addresses.js';
-import {foldersIn, openSandboxes, readSandbox, type SandboxRecord} from '../sandboxes/sandboxes.js';
+import {foldersIn, openSandboxes} from '../sandboxes/sandboxes.js';
 import {createContainers} from './containers.js';
 
 export type StopOptions = {
@@ -38,7 +38,3 @@ export async function stopEverything(
 	await groups.close();
 	return running.length;
 }
-
-/** The pods a directory knows of, whether anything of them runs or not; none when there is no such directory. */
-export const listSandboxes = (directory: string): readonly SandboxRecord[] =>
-	foldersIn(path.resolve(directory)).flatMap(uid => readSandbox(directory, uid) ?? []);

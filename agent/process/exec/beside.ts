@@ -8,6 +8,7 @@ import type {Host} from '../host/host.js';
 import {defaultTerm, type Terminal} from '../host/terminal.js';
 import {stageText, unusedPrefix, type ShimCommand} from '../start/shim.js';
 import {isolatedStdio} from '../start/spawn.js';
+import {isSameUser} from '../users/privileges.js';
 import {viewDescriptor, type Entering} from './entering.js';
 import {openPipes, type Pipes} from './pipes.js';
 import type {RunningProgram} from './running-program.js';
@@ -59,8 +60,8 @@ export function besideCommand(
 }
 
 /**
- * A pipe that the program may open again by /dev/stdin, which is its own and ends when what is handed on does: to open a FIFO that nobody
- * writes to any more would wait for ever. What hands it on holds none of the program's output open.
+ * A pipe that the program may open again by /dev/stdin, which is its own and ends when what is handed on does: to open a FIFO that no
+ * process writes to any more would wait for ever. What hands it on holds none of the program's output open.
  */
 const inputText = `stage=$1
 shift
@@ -109,7 +110,7 @@ export type Spawned = {readonly child: ChildProcess; readonly pipes: Pipes};
 export function spawnBeside(beside: Beside, program: RunningProgram, host: Host, stock: Stock): Spawned {
 	const {file, args, env} = besideCommand(beside, program, host.path);
 	const {user} = program.drop;
-	const isAgent = user.uid === host.agent.uid && user.gid === host.agent.gid;
+	const isAgent = isSameUser(user, host.agent);
 	const {pipes, forChild, close} = openPipes(stock, beside.stdin, isAgent ? undefined : user);
 	// As with the shim: where nothing drops rights, all of it runs as the user.
 	const asUser = isAgent || host.dropper !== undefined ? {} : user;

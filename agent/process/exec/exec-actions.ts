@@ -7,7 +7,7 @@ import type {Cancel} from '../../../system/time/clock.js';
 import {runNetworkAction} from '../../actions.js';
 import type {Done} from '../../handlers.js';
 import {notRunning} from '../../refusals.js';
-import {explained} from '../os/explained.js';
+import {systemFailure} from '../os/explained.js';
 import type {ExecProgram} from './exec-program.js';
 import {launch, whenBegun, type Joining, type Target} from './join.js';
 
@@ -82,7 +82,7 @@ class ActionProgram {
 		const refusal = this.#joining.killed.refusal(container);
 		if (refusal !== undefined) return this.#fail(refusal);
 		this.#untilOver(this.#joining.containers.whenEnded(container, () => this.stop()));
-		const crash = (error: unknown): void => this.#finish(failed('ERR_RUNTIME', {message: explained(error)}));
+		const crash = (error: unknown): void => this.#finish(systemFailure(error));
 		const wanted = {argv: this.#argv, stdin: false, terminal: undefined};
 		try {
 			this.#program = launch(this.#joining, found.value, wanted, {

@@ -5,7 +5,7 @@ import {limits} from '../../../api/limits.js';
 import type {ExecRequest} from '../../../actors/node/runtime/runtime-port.js';
 import {systemRandom} from '../../../system/time/random.js';
 import type {Done, Handlers} from '../../handlers.js';
-import {explained} from '../os/explained.js';
+import {explained, systemFailure} from '../os/explained.js';
 import {createExecActions} from './exec-actions.js';
 import {createSessions, type Sessions} from './exec-sessions.js';
 import {launch, whenBegun, type ExecOptions, type Joining, type Target} from './join.js';
@@ -54,7 +54,7 @@ function open(joining: Joining, sessions: Sessions, request: ExecRequest, done: 
 		try {
 			done(succeeded({session: begin(joining, sessions, request, found.value)}));
 		} catch (error) {
-			done(failed('ERR_RUNTIME', {message: explained(error)}));
+			done(systemFailure(error));
 		}
 	});
 }

@@ -1,5 +1,5 @@
 // What was killed beside the programs of containers and has not ended: where a program has something that never answers in the way of
-// whoever joins it, not even SIGKILL ends that one.
+// the one that joins it, not even SIGKILL ends that one.
 
 import {limits} from '../../../api/limits.js';
 import {statOf, type ProcessStat} from '../os/identity.js';

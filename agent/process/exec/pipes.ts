@@ -31,7 +31,7 @@ export function openPipes(stock: Stock, hasStdin: boolean, owner: User | undefin
 		open.push(descriptor);
 		return descriptor;
 	};
-	/** Who reads comes first and without waiting: then whoever writes need not wait either. */
+	/** The reading end is opened first and without waiting: then the writing one need not wait either. */
 	const pair = (name: string): {readonly reading: number; readonly writing: number} => {
 		const reading = opened(name, O_RDONLY | O_NONBLOCK);
 		const writing = opened(name, O_WRONLY);

@@ -1,11 +1,11 @@
 // The size of the terminal that a program of exec has got, which its user may change while it runs.
 
 import {spawn} from 'node:child_process';
-import {failed, succeeded} from '../../../api/errors.js';
+import {succeeded} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {Done} from '../../handlers.js';
-import {explained} from '../os/explained.js';
+import {systemFailure} from '../os/explained.js';
 import {statOf} from '../os/identity.js';
 import {childrenNow} from '../os/process-tree.js';
 
@@ -59,7 +59,7 @@ export function resizeTerminal(
 	};
 	const words = ['-F', `/proc/${child}/fd/0`, 'rows', String(rows), 'cols', String(columns)];
 	const stty = spawn('stty', words, {stdio: 'ignore', cwd: '/', env: {PATH: path}})
-		.once('error', error => finish(failed('ERR_RUNTIME', {message: explained(error)})))
+		.once('error', error => finish(systemFailure(error)))
 		.once('exit', () => finish(succeeded(null)));
 	// The program may have put something in the place of its terminal that never answers.
 	const cancel = clock.after(limits.beginMs, () => {

@@ -17,7 +17,7 @@ let tried: {readonly tools: MountTools | undefined} | undefined;
 
 /**
  * Undefined where it does not work. A host does not change its mind, so one try does for a process. `folder` is any without links in its path:
- * what is mounted in it is seen by nobody else.
+ * what is mounted in it is seen by no other process.
  */
 export function findMountTools(folder: string, namespaces: Namespaces | undefined): MountTools | undefined {
 	tried ??= {tools: trial(toolsOf(), folder, namespaces)};
@@ -49,7 +49,7 @@ function works(tools: MountTools, made: string, namespaces: Namespaces | undefin
 		table: path.join(made, 'table'),
 		mounts: [{volume: 'trial', path: place, subPath: undefined, readOnly: true}],
 		readOnlyRoot: false,
-		// What somebody else has mounted below a folder cannot be left out in a user namespace.
+		// What another user has mounted below a folder cannot be left out in a user namespace.
 		find: () => ({type: 'files', place: isOwner ? path.dirname(path.dirname(made)) : '/'}),
 		hostPaths: {allowed: [], never: []},
 		hidden: isOwner ? [made] : [],

@@ -1,4 +1,4 @@
-// Namespaces of its own for each attempt of a container: its processes see each other and nobody else's, and all of them end with it.
+// Namespaces of its own for each attempt of a container: its processes see each other and no others, and all of them end with it.
 //
 // unshare(1) stands outside and leads the session; the shim is the first process inside. It takes in what loses its parent, and when it
 // ends the kernel kills all that is left. Its /proc shows these processes only; what it writes down are the node's numbers of processes, by a
@@ -23,7 +23,7 @@ export type Namespaces = {
 const userFlags = (namespaces: Namespaces | undefined): readonly string[] =>
 	namespaces?.owner === undefined ? [] : ['--user', '--map-root-user'];
 
-/** Before what mounts for a program, where nobody else sees it; it hears of what is unmounted on the node. `namespaces`: also made for it. */
+/** Before what mounts for a program, where no other program sees it; it hears of what is unmounted on the node. `namespaces`: also made for it. */
 export const mountWords = (unshare: string, namespaces?: Namespaces): readonly string[] => [
 	unshare,
 	...userFlags(namespaces),

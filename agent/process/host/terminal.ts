@@ -15,7 +15,7 @@ export type Terminal = {
 
 const trialCode = 7;
 
-/** What a program is told of a terminal when nobody says: as Docker and Kubernetes do. */
+/** What a program is told of a terminal when the manifest says nothing: as Docker and Kubernetes do. */
 export const defaultTerm = {name: 'TERM', value: 'xterm'};
 
 /** Undefined where it does not work: tried once. */
@@ -41,6 +41,6 @@ export const underTerminal = ({script, setpriv}: Terminal, text: string): readon
 /** Words before a program that is killed when its parent ends. They come after a change of user, which takes it back. */
 export const endsWithParent = (setpriv: string): readonly string[] => [setpriv, '--pdeathsig', 'KILL', '--'];
 
-/** The size of a terminal that nobody looks at, and whose it is. */
+/** The size of a terminal that no person looks at, and whose it is. */
 export const terminalSetup = (owner: number | undefined): string =>
 	`stty rows 24 columns 80 2>/dev/null\n${owner === undefined ? '' : `chown ${owner} /proc/self/fd/0 2>/dev/null\n`}`;

@@ -1,7 +1,7 @@
 // A small shell that kills what runs of an exclusive pod when the pod's lease ends, whatever has become of the agent.
 //
-// What it keeps true: it counts by the kernel's time since boot, which nobody sets; the end of the lease stands in a file beside the pod, and
-// whoever extends the lease writes there, so a watchdog is never replaced while it stands; what it kills is what the pod's own state files
+// What it keeps true: it counts by the kernel's time since boot, which no program can set; the end of the lease stands in a file beside the pod, and
+// the agent writes there when it extends the lease, so a watchdog is never replaced while it stands; what it kills is what the pod's own state files
 // name, so attempts that began after it are found too; to strike it needs nothing but itself, and one that cannot go on strikes early.
 
 import {spawn} from 'node:child_process';
@@ -13,7 +13,7 @@ import {isolatedStdio} from '../start/spawn.js';
 /**
  * Waits until the uptime (1/100 s) of $1, or a later one that the record in the folder $2 names by then. Then it kills every process that a
  * state file under $2 names and does not call over: first the program, so that its shim can write the code down, then the group. A pid with
- * another start time is somebody else's. A watchdog that the record does not name any more goes at its first end.
+ * another start time is another process's. A watchdog that the record does not name any more goes at its first end.
  */
 const watchdogText = `end=$1 folder=$2
 uptime() { read -r up rest </proc/uptime; now=\${up%.*}\${up#*.}; }

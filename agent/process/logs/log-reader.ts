@@ -8,7 +8,7 @@ import type {Cancel, Clock} from '../../../system/time/clock.js';
 import type {Done} from '../../handlers.js';
 import {noSuchLog, wrongLogRequest} from '../../refusals.js';
 import {attemptsIn, logFile} from '../attempts/attempts.js';
-import {explained} from '../os/explained.js';
+import {systemFailure} from '../os/explained.js';
 import {turn} from '../os/turn.js';
 import type {SandboxRecord} from '../sandboxes/sandboxes.js';
 import {offsetSince, readMarks, stamped, timeOf} from './log-times.js';
@@ -78,7 +78,7 @@ async function outcomeOf(state: State, request: LogRequest, pod: SandboxRecord, 
 			return succeeded(await whenMore(state, {...reading, offset: chunk.nextOffset}, request.waitMs));
 		return failed('ERR_BUSY', {address: `logs of ${pod.namespace}/${pod.name}`, waiting: state.waiting.size});
 	} catch (error) {
-		return failed('ERR_RUNTIME', {message: explained(error)});
+		return systemFailure(error);
 	}
 }
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 export const mountTable = (names: readonly string[], folder: string): string =>
 	names.map(name => `./${escaped(name)} ${escaped(path.join(folder, name))} none rbind 0 0\n`).join('');
 
-/** Hides a folder behind an empty one, which nobody can write into. At `podHome`, below it, is the folder that mount(8) stands in. */
+/** Hides a folder behind an empty one, into which no program can write. At `podHome`, below it, is the folder that mount(8) stands in. */
 export function hidingTable(folder: string, podHome: string | undefined, isReadOnly: boolean): string {
 	const empty = (options: string): string => `troupe ${escaped(folder)} tmpfs ${options},mode=755,size=64k,nosuid,nodev,noexec 0 0\n`;
 	if (podHome === undefined) return empty('ro');

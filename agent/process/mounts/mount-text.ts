@@ -1,6 +1,6 @@
 // The shell text that puts a container's mounts in place, in a mount namespace of its own, which ends with its last process.
 //
-// It consists of our words and of numbers; all names are positional arguments. Whatever may be exchanged by somebody meanwhile is looked
+// It consists of our words and of numbers; all names are positional arguments. Whatever another program may exchange meanwhile is looked
 // at when it is where it belongs: a folder is entered and asked for its path before it is bound as ".", a file is compared after it was bound.
 
 import path from 'node:path';
@@ -32,7 +32,7 @@ export const toolNames = [
 export type MountText = {readonly text: string; readonly words: readonly string[]};
 
 export type MountPlace = {
-	/** What is in memory only, if it is mounted now: nobody sees it but through volumes. */
+	/** What is in memory only, if it is mounted now: programs see it through volumes only. */
 	readonly memory: string | undefined;
 	/** Where reasons are written to. */
 	readonly stateDescriptor: number;
@@ -176,7 +176,7 @@ function bindLines({volume, folder, file, target, readOnly, isDeep}: Mount, {too
 	];
 }
 
-/** In a user namespace a mount keeps it when it lets nobody run what is on it, and that has to be said with the rest. */
+/** In a user namespace a mount keeps that no program on it may run, and that has to be said with the rest. */
 function bindText(mount: string, options: string, source: string, bound: string, what: string): string {
 	const again = options.includes(',ro') ? `${mount} -o remount,bind,ro,nosuid,nodev,noexec -- ${bound} 2>/dev/null || ` : '';
 	return `said=$(${mount} -o ${options} -- ${source} ${bound} 2>&1) || ${again}refuse "${what}: $said"`;

@@ -104,7 +104,7 @@ const mostLinks = 40;
 /**
  * Goes to an absolute path and calls `act` with a path to what it has reached, which may be used until it returns: the file itself, or the last
  * folder that is there. Programs may exchange what is on the way at any time, and no link of /proc is followed, for it may lead into what a
- * program has mounted: whoever looks there waits as long as it likes. Throws errno exceptions other than a missing file, and an Error for what is
+ * program has mounted: an agent that looks there waits as long as that program likes. Throws errno exceptions other than a missing file, and an Error for what is
  * too long or too deep or leads through /proc.
  */
 export function reach<Value>(file: string, act: (at: string, resolved: Resolved) => Value): Value {

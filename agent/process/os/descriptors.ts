@@ -1,5 +1,5 @@
 // No file that this process has open ends up in a container. Node opens everything so that it is closed on exec. What is not
-// was left open by whoever started this process, or was opened by the store's library: a program could write into the store.
+// was left open by the parent of this process, or was opened by the store's library: a program could write into the store.
 
 import {closeSync, fstatSync, readFileSync, readdirSync} from 'node:fs';
 
@@ -22,7 +22,7 @@ export type Look = {
 /**
  * Finds the files that a program started now would get. To read the flags is slow, so those that were found to be inherited
  * are remembered; that one is not, never is: another file can have its descriptor and even its inode a moment later. What could
- * not be found out counts as inherited, since to cover a descriptor too many harms nobody.
+ * not be found out counts as inherited, since to cover a descriptor too many does no harm.
  */
 export function createInheritance({fileOf, isInherited}: Look): (descriptors: readonly number[]) => number[] {
 	const inherited = new Map<number, string>();

@@ -1,5 +1,10 @@
 // What the operating system refused, in words a person can act on.
 
+import {failed} from '../../../api/errors.js';
+
+/** ERR_RUNTIME, in these words. */
+export const systemFailure = (error: unknown): ReturnType<typeof failed> => failed('ERR_RUNTIME', {message: explained(error)});
+
 /** One clause, lower case, with the file it was about. */
 export function explained(error: unknown): string {
 	const {code, message, path, syscall} = error as NodeJS.ErrnoException;

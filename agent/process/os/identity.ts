@@ -1,4 +1,4 @@
-// A process is known by its pid, its start time and the boot of its host. What does not match all three is somebody else's,
+// A process is known by its pid, its start time and the boot of its host. What does not match all three is another program's,
 // and is never signalled.
 
 import {readFileSync} from 'node:fs';
@@ -26,7 +26,7 @@ export function parseProcessStat(line: string): ProcessStat | undefined {
 	return {pid, state: fields[0] ?? '', group, startTime};
 }
 
-/** 0 and 1 are nobody's containers, and as targets of a signal 0, -1 and below mean whole groups. */
+/** 0 and 1 are no container's processes, and as targets of a signal 0, -1 and below mean whole groups. */
 const isPid = (value: number): boolean => Number.isSafeInteger(value) && value > 1;
 
 /** The process as it is now; undefined when there is none. */

@@ -9,7 +9,7 @@ import type {Host} from '../host/host.js';
 import {defaultTerm} from '../host/terminal.js';
 import {mountText, type MountTools} from '../mounts/mount-text.js';
 import {planMounts, seenBy, type MountPlan, type Wanted} from '../mounts/mounts.js';
-import {chooseUser, type Drop, type User} from '../users/privileges.js';
+import {chooseUser, isSameUser, type Drop, type User} from '../users/privileges.js';
 import {findProgram, obstacleToDirectory} from './programs.js';
 import {isOdd, isUnsayable, shimCommand, shimDescriptors, type Launch, type View} from './shim.js';
 import {dropInView, rightsOf} from './rights.js';
@@ -81,7 +81,7 @@ function whoRuns(
 	};
 	const rights = rightsOf(host, drop);
 	if (!rights.ok) return rights;
-	return {ok: true, who: {drop, isAgent: user.uid === host.agent.uid && user.gid === host.agent.gid, words: rights.drop}};
+	return {ok: true, who: {drop, isAgent: isSameUser(user, host.agent), words: rights.drop}};
 }
 
 /** Why its user cannot begin the program in that directory; undefined: nothing is in the way. */

@@ -2,7 +2,7 @@
 
 import type {Host} from '../host/host.js';
 import type {MountTools} from '../mounts/mount-text.js';
-import {noGainWords, obstacleToGroups, setprivWords, type Drop} from '../users/privileges.js';
+import {isSameUser, noGainWords, obstacleToGroups, setprivWords, type Drop} from '../users/privileges.js';
 
 /** The words that make a process one of that user, with just these groups; undefined: it is one already. */
 export type Rights = {readonly ok: true; readonly drop: readonly string[] | undefined} | {readonly ok: false; readonly reason: string};
@@ -11,7 +11,7 @@ export function rightsOf(host: Pick<Host, 'agent' | 'groups' | 'dropper' | 'noGa
 	const {user, groups, mayGain} = drop;
 	const obstacle = obstacleToGroups(host.agent, host.groups, groups);
 	if (obstacle !== undefined) return {ok: false, reason: obstacle};
-	const isAgent = user.uid === host.agent.uid && user.gid === host.agent.gid;
+	const isAgent = isSameUser(user, host.agent);
 	const keeping = mayGain || host.noGain === undefined ? undefined : noGainWords(host.noGain);
 	if (isAgent && (host.agent.uid !== 0 || groups.length === 0)) return {ok: true, drop: keeping};
 	if (host.dropper === undefined && groups.length > 0)

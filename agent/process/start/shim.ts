@@ -29,7 +29,7 @@ export type Launch = {
 	readonly dataKib?: number | undefined;
 	/** The most processes of its user, in all that runs as that user. */
 	readonly userProcesses?: number | undefined;
-	/** A FIFO: whoever writes a line into it ends the program's input, a FIFO too, which stays open until then. */
+	/** A FIFO: a line that the agent writes into it ends the program's input, a FIFO too, which stays open until then. */
 	readonly inputEnd?: string | undefined;
 	/** A view of the node's files of its own. */
 	readonly view?: View | undefined;
@@ -69,7 +69,7 @@ ${each(cgroups, emptyText)}${isFirst ? '' : 'kill -s KILL 0'}`;
 
 const each = (count: number, text: (index: number) => string): string => Array.from({length: count}, (_, index) => text(index)).join('');
 
-/** What is refused before its process was written down is no attempt; whoever asked for it is told the reason. */
+/** What is refused before its process was written down is no attempt; the command that asked for it is answered with the reason. */
 const checkText = (index: number): string => `[ -w "\${${index + 1}}" ] || {
 echo "${refusedWord} its limits cannot be set: \${${index + 1}} cannot be written" >&${shimDescriptors.state}
 exit 1

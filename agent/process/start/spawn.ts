@@ -14,7 +14,7 @@ export type SpawnPlan = {
 	readonly folder: string;
 	readonly attempt: number;
 	readonly command: ShimCommand;
-	/** `kept`: whoever writes into the FIFO beside the attempts is read, until the one that ends it is written to. `open`: nobody ever writes. */
+	/** `kept`: what the agent writes into the FIFO beside the attempts is read, until it writes to the one that ends it. `open`: nothing is ever written. */
 	readonly input: 'none' | 'open' | 'kept';
 	/** A folder that has to be there and empty. */
 	readonly privateRoot: string | undefined;
@@ -76,7 +76,7 @@ export function spawnShim(plan: SpawnPlan, stock: Stock, onError: (error: Error)
 	}
 }
 
-/** Of a child that leads a group, as long as it runs itself: its number is nobody else's until then. */
+/** Of a child that leads a group, as long as it runs itself: its number is no other process's until then. */
 function killGroupOf({pid, exitCode, signalCode}: ChildProcess): void {
 	try {
 		if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
@@ -115,7 +115,7 @@ export function isolatedStdio(first: Stdio = ['ignore', 'ignore', 'ignore']): {
 	};
 }
 
-/** Whoever keeps input open has a writing end of its own, so the program finds the end of it once that one is gone. */
+/** The process of the group that keeps input open has a writing end of its own, so the program finds the end of it once that one is gone. */
 function openInput(folder: string, input: SpawnPlan['input'], kept: (descriptor: number) => number): number | 'ignore' {
 	if (input === 'none') return 'ignore';
 	const missing = [stdinFile(folder), stdinEndFile(folder)].filter(file => !existsSync(file));

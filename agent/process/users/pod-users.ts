@@ -1,4 +1,4 @@
-// Users of pods: as root a node gives the pods of each controller a user and a group that nobody else has, of the same number.
+// Users of pods: as root a node gives the pods of each controller a user and a group that no other controller's pods have, of the same number.
 //
 // What it keeps true: a controller that comes back gets the user it had, so that its pods read what those before them wrote; no two that have
 // pods share one; one that was given back is given to another only when all others had their turn, the one that was not used for longest first.

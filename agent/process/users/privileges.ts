@@ -9,7 +9,9 @@ import {limits} from '../../../api/limits.js';
 
 export type User = {readonly uid: number; readonly gid: number};
 
-/** What pods of earlier versions run as when the agent is root and the manifest names nobody. */
+export const isSameUser = (one: User, other: User): boolean => one.uid === other.uid && one.gid === other.gid;
+
+/** What pods of earlier versions run as when the agent is root and the manifest names no user. */
 export const nobody: User = {uid: 65_534, gid: 65_534};
 
 /** Who a program becomes, and stays. */
@@ -136,7 +138,7 @@ function chosen(agent: User, {own = nobody, uid, gid}: WantedUser): UserChoice {
 	return {ok: true, user: agent};
 }
 
-/** Why these groups cannot be had; undefined: they can. Whoever is no root has the groups it was started with. */
+/** Why these groups cannot be had; undefined: they can. An agent that is not root has the groups it was started with. */
 export function obstacleToGroups(agent: User, own: readonly number[], wanted: readonly number[]): string | undefined {
 	const wrong = wanted.find(group => !isId(group));
 	if (wrong !== undefined) return `fsGroup and supplementalGroups must be group ids, got ${wrong}`;
