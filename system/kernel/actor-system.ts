@@ -9,7 +9,7 @@ import {isReply, type Message, type ReplyTo} from './behavior.js';
 import type {Cell} from './cell.js';
 import {DeathWatch} from './death-watch.js';
 import {Deadlines} from './deadlines.js';
-import {deliver, failAsksOf, refuse, reply, route} from './delivery.js';
+import {deliver, failAsksOf, refuse, route} from './delivery.js';
 import {EdgeAsks, edgePath} from './edge-asks.js';
 import {dropAll, stop} from './endings.js';
 import type {Counters, Kernel} from './kernel.js';
@@ -45,7 +45,7 @@ export class ActorSystem {
 
 	/** Sends a message from outside the tree. */
 	tell(to: Address, message: Message, cause: string): void {
-		this.route(to, {message, from: addressOf(this.name, edgePath), cause, outside: true});
+		route(this.#kernel, to, {message, from: addressOf(this.name, edgePath), cause, outside: true});
 	}
 
 	/** Asks from outside the tree. The callback is called exactly once. */
@@ -66,26 +66,17 @@ export class ActorSystem {
 		if (cell !== undefined && cell.status !== 'stopping') deliver(this.#kernel, cell, {message, from: to, cause, outside: false});
 	}
 
-	/** Delivers to an actor of this system, or hands over to the bus. */
-	route(to: Address, envelope: Envelope): void {
-		route(this.#kernel, to, envelope);
-	}
-
 	/** What the bus brought, from the peer that is named; false when it made no sense. */
 	receive(peer: string, to: Address, envelope: Envelope): boolean {
 		if (isForRuntime(envelope.message)) return this.#kernel.deathWatch.take(peer, to, envelope.message);
 		// An answer is bounded by its question.
-		this.route(to, isReply(envelope.message) ? {...envelope, outside: false} : envelope);
+		route(this.#kernel, to, isReply(envelope.message) ? {...envelope, outside: false} : envelope);
 		return true;
 	}
 
 	/** What the bus does not take: a dead letter, and an answer if it was a question. */
 	refuse(to: Address, envelope: Envelope, why: DeadLetterReason, error: Failure): void {
 		refuse(this.#kernel, to, envelope, why, error);
-	}
-
-	reply(to: ReplyTo, outcome: Outcome<unknown>, from: Address, cause: string): void {
-		reply(this.#kernel, to, outcome, from, cause);
 	}
 
 	/**

@@ -112,7 +112,7 @@ export function renew(kernel: Kernel, cell: Cell): void {
 	cell.mailbox.forget(({message, timer}) => isReply(message) || timer !== undefined);
 }
 
-/** Drops what the cell has under way: timers, questions, open writes, whom it watches. */
+/** Drops what the cell has under way: timers, questions, open writes, watches. */
 function clear(kernel: Kernel, cell: Cell): void {
 	for (const {cancel} of cell.timers.values()) cancel();
 	cell.timers.clear();

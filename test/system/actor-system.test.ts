@@ -1,9 +1,9 @@
 import test from 'ava';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {AnyBehavior, Command, Effect, Message} from '../../system/kernel/behavior.js';
+import type {AnyBehavior, AnyReply, Command, Effect, Message, ReplyTo} from '../../system/kernel/behavior.js';
 import type {Envelope} from '../../system/kernel/mailbox.js';
-import {actorWorld, at, lettersOf} from './actor-world.js';
+import {actorWorld, at, lettersOf, type ActorWorld} from './actor-world.js';
 import {act, getNotes, note, spawnPuppet} from './puppet.js';
 
 const askEffect = (to: string, message: Message, id: string, deadlineMs?: number): Effect => ({
@@ -148,6 +148,12 @@ test('the same question is open once: asked again meanwhile, it is not sent', t 
 	t.is(world.log.at(-1), ': answered ["init","note once"]');
 });
 
+/** As the bus brings it from the system `far`. */
+function answerFromFar({system}: ActorWorld, {to, as, id}: ReplyTo, value: unknown): void {
+	const message: AnyReply = {type: as, id, outcome: succeeded(value)};
+	system.receive('far', to, {message, from: 'troupe://far/x', cause: 'test', outside: true});
+}
+
 test('an answer that comes after its deadline is dropped and counted', t => {
 	let late: Envelope | undefined;
 	const world = actorWorld({}, {remote: (_system, _to, envelope) => (late = envelope)});
@@ -155,7 +161,7 @@ test('an answer that comes after its deadline is dropped and counted', t => {
 	world.pass(200);
 	const replyTo = late?.message.replyTo;
 	if (replyTo === undefined) throw new Error('nothing was asked');
-	world.system.reply(replyTo, succeeded('too late'), 'troupe://far/x', 'test');
+	answerFromFar(world, replyTo, 'too late');
 	world.run();
 	t.deepEqual(world.log.slice(1), [': answered ERR_TIMEOUT']);
 	t.is(world.system.counters.staleReplies, 1);
@@ -167,7 +173,7 @@ test('an answer for an actor that ended meanwhile is stale, not a dead letter', 
 	const world = actorWorld({effects: [spawnPuppet('a')]}, {remote: (_system, _to, envelope) => (asked = envelope)});
 	world.act('a', {effects: [askEffect('troupe://far/x', getNotes, '1')], stops: true});
 	if (asked?.message.replyTo === undefined) throw new Error('nothing was asked');
-	world.system.reply(asked.message.replyTo, succeeded(1), 'troupe://far/x', 'test');
+	answerFromFar(world, asked.message.replyTo, 1);
 	t.is(world.system.counters.staleReplies, 1);
 	t.deepEqual(world.deadLetters, []);
 });
