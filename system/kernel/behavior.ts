@@ -179,6 +179,7 @@ export type Parking<State> = {
 
 export type Behavior<Input, State, In extends Message> = {
 	readonly kind: string;
+	/** The first step. A state is anything but undefined: an actor without one is told no signals. */
 	readonly init: (input: Input, context: Context) => Next<State>;
 	/** After a crash or a start from a snapshot: what is alive decides, not memory. */
 	readonly resume?: (state: State, context: Context) => Next<State>;
