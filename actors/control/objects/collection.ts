@@ -52,7 +52,7 @@ const childName = (key: string): string => {
 };
 
 function create(definition: KindDefinition, prepare: Controller['prepare'], message: CreateObject, context: Context): readonly Effect[] {
-	const found = named(definition, inItsNamespace(definition, message.object), context);
+	const found = withName(definition, inItsNamespace(definition, message.object), context);
 	if (!found.ok) return reply(message.replyTo, found);
 	const refusal = refusalOf(definition, found.value, context);
 	if (refusal !== undefined) return reply(message.replyTo, {ok: false, error: refusal});
@@ -77,7 +77,7 @@ function inItsNamespace({namespaced}: KindDefinition, draft: Draft): Draft {
 	return namespaced && namespace === '' ? {...draft, metadata: {...draft.metadata, namespace: defaultNamespace}} : draft;
 }
 
-function named(
+function withName(
 	{plural, namespaced}: KindDefinition,
 	draft: Draft,
 	{known, random, hasChild}: Context,
