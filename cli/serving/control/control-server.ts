@@ -62,15 +62,15 @@ export async function openControlServer(asked: ControlServerOptions): Promise<Co
 		await refuseLostSharedStore(stores, home, options);
 	}
 	const state: State = {stores, decision: createDeferred(), doors: undefined, term: undefined, leadership: undefined, stopping: false};
-	const doors = {options, upstream: () => upstreamOf(state, identity), clock, log, closers};
+	const doors = {options, upstream: () => upstreamOf(state, identity), context};
 	const api = await openApi(doors);
-	const identity = withDoorsIn(state, serverIdentityOf(home, stores.election, {id: processParts.random.uuid(), api: api.url}, doors, api));
+	const identity = withDoorsIn(state, serverIdentityOf(stores.election, {id: processParts.random.uuid(), api: api.url}, doors, api));
 	// The API's port is the last one that closes: a client that comes while the term ends is told to come again.
 	closers.add(() => stop(state, api));
 	const early = await lastCertificateOf(home, clock.nowMs());
 	if (early !== undefined) api.gateway.useCertificate({...early, ca: undefined});
 	state.leadership = campaign(state, asked, api, identity);
-	if (stores.shared) void standBy({context, stores, identity, clock, decision: state.decision});
+	if (stores.shared) void standBy({context, stores, identity, decision: state.decision});
 	await state.decision.promise;
 	if (state.term === undefined) api.gate.serve(undefined);
 	closers.add(

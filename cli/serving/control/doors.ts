@@ -10,12 +10,11 @@ import {createMqttGate, type MqttGate} from '../../../server/mqtt-gate.js';
 import {createMqttSockets} from '../../../server/mqtt-socket.js';
 import {createWeb} from '../../../server/web.js';
 import {openDoor, type Door, type TlsPair} from '../../../system/broker/door.js';
-import type {Clock} from '../../../system/time/clock.js';
 import {createNewcomers, type Newcomers} from '../../../system/broker/newcomers.js';
 import {advertisedUrl} from './addresses.js';
-import type {Closers} from '../process/closers.js';
-import {quietly, type Log} from '../process/log.js';
+import {quietly} from '../process/log.js';
 import {holderOf} from '../process/port-holder.js';
+import type {ServeContext} from '../process/serve.js';
 import {type HostPort, formatHostPort} from '../../../api/host-port.js';
 import type {DoorOptions} from '../serving-options.js';
 import {programVersion} from '../../files/version.js';
@@ -23,9 +22,7 @@ import {programVersion} from '../../files/version.js';
 export type DoorParts = {
 	readonly options: DoorOptions;
 	readonly upstream: () => Upstream;
-	readonly clock: Clock;
-	readonly log: Log;
-	readonly closers: Closers;
+	readonly context: ServeContext;
 };
 
 export type ApiDoor = {
@@ -39,7 +36,9 @@ export type ApiDoor = {
 };
 
 /** Opens the one port that a node needs: HTTPS and MQTT. Handshakes wait until there is a certificate. */
-export async function openApi({options, upstream, clock, log, closers}: DoorParts): Promise<ApiDoor> {
+export async function openApi({options, upstream, context}: DoorParts): Promise<ApiDoor> {
+	const {log, closers} = context;
+	const {clock} = context.processParts;
 	const gate = createMqttGate(clock);
 	// Until it is known who leads.
 	gate.hold();
@@ -77,7 +76,8 @@ export type OpenedDoors = {
 
 /** Opens the doors for tools on this machine, plain on loopback, and with TLS elsewhere. */
 export async function openOthers(parts: DoorParts, door: ApiDoor, certificate: Certificate): Promise<OpenedDoors> {
-	const {options, clock, closers} = parts;
+	const {options, context} = parts;
+	const {processParts, closers} = context;
 	const {url, gate, newcomers} = door;
 	let serves = namesIn(certificate.cert);
 	const tlsAt = ({host}: HostPort): TlsPair | undefined => (isLoopback(host) ? undefined : {cert: certificate.cert, key: certificate.key});
@@ -92,7 +92,7 @@ export async function openOthers(parts: DoorParts, door: ApiDoor, certificate: C
 		tls: tlsAt(options.web),
 		serves: name => serves(name),
 		newcomers,
-		clock,
+		clock: processParts.clock,
 	});
 	closers.add(() => {
 		sockets.close();
@@ -111,7 +111,7 @@ export async function openOthers(parts: DoorParts, door: ApiDoor, certificate: C
 
 /** The door for tools that speak MQTT alone; there is none where the broker is elsewhere. */
 async function openMqtt(
-	{options, log, closers}: DoorParts,
+	{options, context: {log, closers}}: DoorParts,
 	{gate, newcomers}: ApiDoor,
 	tls: TlsPair | undefined,
 ): Promise<{url: string; door: Door}> {

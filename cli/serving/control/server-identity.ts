@@ -8,7 +8,6 @@ import {openVault, type Vault} from '../../../server/vault.js';
 import type {Election, ServerInfo} from '../../../system/leadership/election.js';
 import {certificateNames} from './addresses.js';
 import {openOthers, type ApiDoor, type DoorParts, type OpenedDoors, type OtherDoors} from './doors.js';
-import type {Home} from '../../files/home.js';
 
 export type ServerIdentity = {
 	readonly self: ServerInfo;
@@ -28,8 +27,11 @@ export type ServerIdentity = {
 	readonly otherLeader: () => ServerInfo | undefined;
 };
 
-export function serverIdentityOf(home: Home, election: Election, self: ServerInfo, doors: DoorParts, api: ApiDoor): ServerIdentity {
-	const {options, clock} = doors;
+export function serverIdentityOf(election: Election, self: ServerInfo, doors: DoorParts, api: ApiDoor): ServerIdentity {
+	const {
+		options,
+		context: {home, processParts},
+	} = doors;
 	let others: Promise<OpenedDoors> | undefined;
 	let published: {readonly ca: string; readonly token: string} | undefined;
 	const otherLeader = (): ServerInfo | undefined => otherThan(self, election.leader());
@@ -43,7 +45,7 @@ export function serverIdentityOf(home: Home, election: Election, self: ServerInf
 		ownVault: () => openVault(home.clusterKey, keptInFile(home.serverCertificate)),
 		request: () => ({
 			names: certificateNames([options.api.host, options.web.host, options.mqtt.host], options.advertise),
-			nowMs: clock.nowMs(),
+			nowMs: processParts.clock.nowMs(),
 		}),
 		async openDoors(certificate) {
 			api.gateway.useCertificate(certificate);

@@ -4,7 +4,6 @@ import {limits} from '../../../api/limits.js';
 import {findCertificates} from '../../../server/certificates.js';
 import {copyAdminToken} from '../../../server/tokens.js';
 import {isForeignKey} from '../../../server/vault.js';
-import type {Clock} from '../../../system/time/clock.js';
 import type {Deferred} from '../../../system/time/deferred.js';
 import type {ServeContext} from '../process/serve.js';
 import type {ServerIdentity} from './server-identity.js';
@@ -15,14 +14,13 @@ export type StandbyOptions = {
 	readonly context: ServeContext;
 	readonly stores: Stores;
 	readonly identity: ServerIdentity;
-	readonly clock: Clock;
 	/** Settled once this server leads, stands by, or has failed to do either. */
 	readonly decision: Deferred;
 };
 
 /** Waits for a leader and opens the doors with its authority's certificate, unless this server is elected before. */
 export async function standBy(options: StandbyOptions): Promise<void> {
-	const {decision, clock, identity, context} = options;
+	const {decision, identity, context} = options;
 	try {
 		while (!decision.isSettled()) {
 			if (identity.otherLeader() !== undefined && (await openAsStandby(options))) {
@@ -30,7 +28,7 @@ export async function standBy(options: StandbyOptions): Promise<void> {
 				decision.resolve();
 				return;
 			}
-			await new Promise<void>(resolve => void clock.after(limits.authorityPollMs, resolve));
+			await new Promise<void>(resolve => void context.processParts.clock.after(limits.authorityPollMs, resolve));
 		}
 	} catch (error) {
 		decision.reject(error);
