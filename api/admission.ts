@@ -153,7 +153,7 @@ function nextMetadata({resourceVersion = '', ...given}: Draft['metadata'], old: 
 	return withClientsPart(metadata, given);
 }
 
-/** Adds what belongs to whoever writes the object. */
+/** Adds what belongs to the writer of the object. */
 function withClientsPart(metadata: Mutable<Draft['metadata']>, given: Draft['metadata']): Draft['metadata'] {
 	const {labels, annotations, ownerReferences, finalizers} = given;
 	if (labels !== undefined) metadata.labels = labels;

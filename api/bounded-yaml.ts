@@ -1,4 +1,4 @@
-// YAML from anybody: parsed with a bound on its depth that holds while it is parsed.
+// YAML from any client: parsed with a bound on its depth that holds while it is parsed.
 //
 // The package composes documents by recursion, and text such as `[[[[…` of a few kilobytes brings it so near the end of the
 // stack that V8 ends the whole process, which nothing can catch. So depth is counted on the flat token stream before.

@@ -3,7 +3,7 @@
 /** `GET`, with `folder`, and `host` and `port` where the broker listens elsewhere than `--broker` says. */
 export const brokerConfigPath = '/troupe/v1/broker-config';
 
-/** Where the broker finds its files, unless somebody says otherwise. */
+/** Where the broker finds its files, unless a flag says otherwise. */
 export const brokerFolder = '/etc/mosquitto/troupe';
 
 export const brokerFileNames = {

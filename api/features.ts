@@ -10,7 +10,7 @@ export const nodeFeatures = ['hostPorts', 'limits', 'terminal', 'users', 'volume
 
 export type NodeFeature = (typeof nodeFeatures)[number];
 
-/** For whoever reads why a node does not do, where the name alone does not say it. */
+/** For users who read why a node does not do, where the name alone does not say it. */
 const texts: Readonly<Partial<Record<NodeFeature, string>>> = {
 	hostPorts: 'hostPort mapping (a hostPort other than its containerPort)',
 	users: 'users (runAsUser, runAsGroup, fsGroup and supplementalGroups need an agent that is root)',

@@ -1,4 +1,4 @@
-// Kinds that are kept and shown while no part of this version acts on them: whoever writes one is told, in one line.
+// Kinds that are kept and shown while no part of this version acts on them: the writer of one is told, in one line.
 
 import type {KindDefinition} from './kind.js';
 

@@ -25,7 +25,7 @@ export type KindDefinition = {
 	readonly namespaced: boolean;
 	/** Whether the kind has a scale subresource (spec.replicas, status.replicas). */
 	readonly scalable: boolean;
-	/** Objects of the kind are kept and shown, and no part of this version acts on them; whoever writes one is warned. */
+	/** Objects of the kind are kept and shown, and no part of this version acts on them; the writer of one is warned. */
 	readonly isInert?: true;
 	/** Of the snapshot in the store; `upgrade` steps lead from older ones. */
 	readonly schemaVersion: number;

@@ -19,7 +19,7 @@ export const limits = {
 	shownNameCharacters: 253,
 	/** Characters of a field's path that a message shows. */
 	shownPathCharacters: 500,
-	/** Longer words are nobody's typing error, and comparing them with others costs. */
+	/** Longer words are no typing error, and comparing them with others costs. */
 	suggestCharacters: 64,
 	/** A quantity such as `500m`. */
 	quantityCharacters: 40,
@@ -192,7 +192,7 @@ export const limits = {
 	podGonesUnderWay: 64,
 	/** Pods whose status goes up in one message. */
 	reportPods: 256,
-	/** A node that got no answer to its hello says it again, doubling; that a pod is gone, as long as nobody took note of it. */
+	/** A node that got no answer to its hello says it again, doubling; that a pod is gone, as long as control has not taken note of it. */
 	helloFirstMs: 1_000,
 	helloMaxMs: 10_000,
 	podGoneAgainMs: 5_000,
@@ -208,7 +208,7 @@ export const limits = {
 	beatSpreadMs: 250,
 	beatSilenceMs: 6_000,
 	/**
-	 * Until the grace is over: how long an attempt lives that reaches nobody, the time between two attempts, or until the host's own
+	 * Until the grace is over: how long an attempt lives that reaches no server, the time between two attempts, or until the host's own
 	 * network is looked at again, how many attempts there are at a time, and the longest wait after one that was refused. Then it is as
 	 * patient as others.
 	 */
@@ -362,7 +362,7 @@ export const limits = {
 	tokens: 4_000,
 	/** Tokens of an older version, and what might be such, that are looked at in a second: each takes 0.1 ms. */
 	slowHashesPerSecond: 1_000,
-	/** A join token is good for so long when nobody says; none for longer than the second. */
+	/** A join token is good for so long when the command does not say; none for longer than the second. */
 	joinTokenMs: 86_400_000,
 	tokenTtlMaxMs: 315_576_000_000,
 	/** While a token can expire the wall clock is looked at, at the latest, so often: it may be set. */
@@ -425,7 +425,7 @@ export const limits = {
 
 	/** The environment of a container, and its command line, as they are after expansion: Linux takes no more (E2BIG). */
 	environmentCharacters: 2_097_152,
-	/** What a node takes when nobody says. */
+	/** What a node takes when its agent is not told. */
 	podsPerNode: 110,
 	/** Nodes of one cluster that only pretend. */
 	simulatedNodes: 10_000,
@@ -480,7 +480,7 @@ export const limits = {
 
 	/** Sessions of exec at one node. */
 	execSessions: 64,
-	/** A session that nobody reads for so long is ended. */
+	/** A session that its client does not read for so long is ended. */
 	execIdleMs: 60_000,
 	/** Output of one session that waits to be read; beyond it the program waits. */
 	execBufferBytes: 262_144,
@@ -493,7 +493,7 @@ export const limits = {
 	/** Entries of the node's folders in which a private root puts mount points, and the table that names them: Linux takes longer words not. */
 	privateRootEntries: 2_000,
 	mountTableBytes: 120_000,
-	/** A path of a mount or of what is mounted: Linux takes no longer one, and nobody has a deeper one. And how many mounts a container may have. */
+	/** A path of a mount or of what is mounted: Linux takes no longer one, and no program needs a deeper one. And how many mounts a container may have. */
 	pathBytes: 4_095,
 	pathNames: 256,
 	containerMounts: 256,
@@ -508,12 +508,12 @@ export const limits = {
 
 	/** How long the CLI waits for an answer of the API, its watches and log streams aside. */
 	requestTimeoutMs: 30_000,
-	/** Containers whose logs one command shows at a time, when nobody says. */
+	/** Containers whose logs one command shows at a time, when no flag says. */
 	logRequests: 20,
 	/** A log that is followed and was cut off is asked for again so soon, doubling. */
 	logAgainFirstMs: 200,
 	logAgainMaxMs: 5_000,
-	/** When nobody answers for so long, following ends. */
+	/** When no server answers for so long, following ends. */
 	logGiveUpMs: 300_000,
 	/** A line of several logs that are shown together; a longer one is shown in parts. */
 	logLineBytes: 1_048_576,
@@ -528,7 +528,7 @@ export const limits = {
 	manifestSilenceMs: 60_000,
 	/** Words, signs and line ends of one YAML text: what is large by being in small pieces costs far more than its bytes. */
 	yamlTokens: 500_000,
-	/** The same of one body that comes to the API: nobody else is served while it is read. */
+	/** The same of one body that comes to the API: no other client is served while it is read. */
 	bodyYamlTokens: 200_000,
 	/** Uses of YAML aliases in one document: beyond it the document is a bomb. */
 	manifestAliases: 100,
@@ -541,7 +541,7 @@ export const limits = {
 	diffChanges: 2_000,
 	/** How often `edit` opens the editor again on what the cluster refuses. */
 	editTries: 50,
-	/** How long `delete` and `scale --wait` wait when nobody says. */
+	/** How long `delete` and `scale --wait` wait when no flag says. */
 	waitMs: 300_000,
 	/** How long a cluster may take to be ready in the background, or to stop. */
 	startDeadlineMs: 60_000,
@@ -555,7 +555,7 @@ export const limits = {
 	/** A live table is drawn at most so often, and shows a deleted object for so long. */
 	liveFrameMs: 50,
 	liveDeletedMs: 4_000,
-	/** How long `wait` waits when nobody says, as kubectl does. */
+	/** How long `wait` waits when no flag says, as kubectl does. */
 	waitForMs: 30_000,
 	/** Evictions that `drain` has under way at a time; one that was not taken for now is asked for again. */
 	evictionsUnderWay: 6,

@@ -1,6 +1,6 @@
 // Quantities of Kubernetes: `500m`, `128Mi`, `1.5`, `2e3`. The source is its API conventions, "Quantity".
 //
-// The older dialect writes plain integers: from 1000000 on, a CPU quantity without a suffix is nano-CPUs (nobody has a
+// The older dialect writes plain integers: from 1000000 on, a CPU quantity without a suffix is nano-CPUs (no machine has a
 // million CPUs); a memory quantity without one is bytes anyway.
 
 import {limits} from './limits.js';

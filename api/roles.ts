@@ -1,7 +1,7 @@
 // Who may do what, over MQTT and over HTTP: one table of roles for both doors.
 //
 // A subscription is granted when its filter can match anything that may be read; what is forwarded is checked topic by topic,
-// so `#` shows everyone what they may see and no more. Inboxes are read by their owner alone, canaries by control. Nobody but nodes publishes.
+// so `#` shows each client what it may see and no more. Inboxes are read by their owner alone, canaries by control. Only nodes publish.
 
 import {controlSystem} from './keys.js';
 import {filtersOverlap, isFilter} from './mqtt-filter.js';
@@ -43,7 +43,7 @@ export function may(identity: Identity, verb: MqttVerb, topic: string): boolean 
 	}
 }
 
-/** Nobody is `control`, and a node is the node it says. */
+/** No client is `control`, and a node is the node it says. */
 const isSound = ({name, role, node}: Identity): boolean =>
 	isLevel(name) && name !== controlSystem && (role === 'node' ? node === name : node === undefined);
 
@@ -102,7 +102,7 @@ export const brokerConfigResource = 'troupe/broker-config';
 
 const adminResources = [tokensResource, backupResource, brokerConfigResource];
 
-/** Whether someone may do this to a resource (`pods`, `pods/log`, `clusterconfigs`) over HTTP; nodes have nothing to ask there yet. */
+/** Whether the identity may do this to a resource (`pods`, `pods/log`, `clusterconfigs`) over HTTP; nodes have nothing to ask there yet. */
 export function mayRequest(identity: Identity, verb: string, resource: string): boolean {
 	if (!isSound(identity)) return false;
 	if (adminResources.includes(resource)) return identity.role === 'admin';
@@ -113,7 +113,7 @@ export function mayRequest(identity: Identity, verb: string, resource: string): 
 			return true;
 		case 'view':
 		case 'tool':
-			// As Kubernetes' own role of that name: whoever reads Secrets can do what their values allow.
+			// As Kubernetes' own role of that name: a reader of Secrets can do what their values allow.
 			return readVerbs.includes(verb) && resource.split('/')[0] !== 'secrets';
 		case 'node':
 		case 'join':

@@ -15,7 +15,7 @@ export type Topic =
 	| {readonly type: 'inbox'; readonly to: string; readonly from: string}
 	/** The same for what is large: logs. A connection of its own, so that it never holds up the inbox. */
 	| {readonly type: 'bulk'; readonly to: string; readonly from: string}
-	/** Control to itself, through the broker: whoever hears it in time can trust what it hears of others. */
+	/** Control to itself, through the broker: a leader that hears it in time can trust what it hears of nodes. */
 	| {readonly type: 'canary'; readonly server: string}
 	/** What happens to the actors of a system; the path has slashes. */
 	| {readonly type: 'lifecycle'; readonly system: string; readonly path: string};

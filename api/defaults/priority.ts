@@ -1,4 +1,4 @@
-// What a pod got from its PriorityClass when it was made stays when it is written again by somebody who does not know of it.
+// What a pod got from its PriorityClass when it was made stays when it is written again by a client that does not know of it.
 
 import type {PodSpec} from '../shapes/pod.js';
 

@@ -13,7 +13,7 @@ import {moved, refuseUnknown, withAnnotation, type Edits} from './rewrite.js';
 /** Keeps which pods are measured where v2 has no place for it: there it is the target's own selector. */
 const selectorAnnotation = 'troupe.dev/selector';
 
-/** What both dialects do when nobody says. */
+/** What both dialects do when the manifest does not say. */
 const defaultIntervalSeconds = 15;
 
 /** Of a policy's period in v2. */

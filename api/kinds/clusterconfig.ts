@@ -17,7 +17,7 @@ export type ClusterConfig = ApiObject<ClusterConfigSpec, ClusterConfigStatus>;
 /** The only name a ClusterConfig may have. */
 export const clusterConfigName = 'cluster';
 
-/** How pods are spread when nobody says. */
+/** How pods are spread when the ClusterConfig does not say. */
 export const defaultStrategy: SchedulerStrategy = 'least-pods';
 
 export const clusterConfig: KindDefinition = {

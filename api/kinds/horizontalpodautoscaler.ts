@@ -17,7 +17,7 @@ export type Hpa = ApiObject<HpaSpec, HpaStatus>;
 
 const specOf = (object: ApiObject): HpaSpec | undefined => (object as Hpa).spec;
 
-/** In percent, of what Kubernetes measures when nobody says what. */
+/** In percent, of what Kubernetes measures when the manifest does not say what. */
 const defaultUtilization = 80;
 
 export const horizontalPodAutoscaler: KindDefinition = {

@@ -12,7 +12,7 @@ import {shown} from '../shown.js';
 
 export type PriorityClass = ApiObject & ShapeOf<typeof content>;
 
-/** Classes that every cluster has, as Kubernetes has them: nobody else may be above the highest value of a user. */
+/** Classes that every cluster has, as Kubernetes has them: no other class may be above the highest value of a user. */
 export const systemPriorities: ReadonlyMap<string, number> = new Map([
 	['system-cluster-critical', 2_000_000_000],
 	['system-node-critical', 2_000_001_000],

@@ -77,7 +77,7 @@ function withoutValues(object: ApiObject): ApiObject {
 	return {...rest, metadata: kept, ...keys};
 }
 
-/** Kubernetes' types whose entries somebody relies on: one of each list is needed. */
+/** Kubernetes' types whose entries programs rely on: one of each list is needed. */
 const neededKeys: {readonly [type: string]: readonly (readonly string[])[]} = {
 	'kubernetes.io/basic-auth': [['username', 'password']],
 	'kubernetes.io/ssh-auth': [['ssh-privatekey']],

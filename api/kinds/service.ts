@@ -21,7 +21,7 @@ export type Service = ApiObject<ServiceSpec, ServiceStatus>;
 
 const specOf = (object: ApiObject): ServiceSpec => (object as Service).spec ?? {};
 
-/** For how long ClientIP keeps a client with one pod, when nobody says: three hours, as in Kubernetes. */
+/** For how long ClientIP keeps a client with one pod, when the manifest does not say: three hours, as in Kubernetes. */
 const affinitySeconds = 10_800;
 
 export const service: KindDefinition = {

@@ -102,7 +102,7 @@ export function checkTopologyKey(found: Found, path: string, key: unknown): void
 	else if (typeof key === 'string') checkLabelKey(found, path, key);
 }
 
-/** An empty selector names all pods, none names nobody: both mean something here. */
+/** An empty selector names all pods, none names no pod: both mean something here. */
 export function checkPodSelector(found: Found, path: string, selector: unknown): void {
 	const members = membersOf(selector);
 	if (!isEmpty(members['matchLabels']) || !isEmpty(members['matchExpressions'])) checkSelector(found, path, members);

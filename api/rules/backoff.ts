@@ -8,7 +8,7 @@ import {membersOf, refuse, textOf, type Found} from './report.js';
 
 const names = [backoffFirstAnnotation, backoffMaxAnnotation, backoffResetAnnotation];
 
-/** Refuses what is no time, none, or longer than anybody waits; and a first wait that is longer than the longest. */
+/** Refuses what is no time, none, or longer than a user waits; and a first wait that is longer than the longest. */
 export function checkBackoff(found: Found, path: string, annotations: unknown): void {
 	const members = membersOf(annotations);
 	for (const name of names) {

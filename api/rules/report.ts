@@ -68,7 +68,7 @@ export function isEmpty(value: Json | undefined): boolean {
 	return Array.isArray(value) ? value.length === 0 : typeof value === 'object' && Object.keys(value).length === 0;
 }
 
-/** Refuses fields that say something nobody acts on yet. */
+/** Refuses fields that say something that no part of this version acts on. */
 export function refuseUnsupported(found: Found, object: JsonObject, path: string, fields: ReadonlySet<string>): void {
 	for (const field in object) {
 		if (!fields.has(field) || isEmpty(object[field])) continue;

@@ -5,7 +5,7 @@
 
 import Type, {type Static, type TProperties, type TSchema} from 'typebox';
 
-/** Further knowledge for whoever words a problem. */
+/** Further knowledge for `api/schema-problems.ts`, which words what a validator finds. */
 export type Annotations = {
 	/** Kubernetes has these fields here; this version does not know them. */
 	readonly 'x-not-yet'?: readonly string[];

@@ -129,7 +129,7 @@ test('everyone may subscribe to everything, and is forwarded what they may read'
 	t.false(may(admin, 'forward', '$SYS/broker'));
 });
 
-test('nobody is control, and a node is who it says', t => {
+test('no client is control, and a node is the one it says', t => {
 	t.false(may({name: 'control', role: 'admin'}, 'connect', ''));
 	t.false(may({name: 'node-a', role: 'node', node: 'node-b'}, 'connect', ''));
 	t.false(may({name: 'node-a', role: 'node'}, 'connect', ''));

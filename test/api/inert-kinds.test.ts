@@ -57,7 +57,7 @@ for (const [kind, manifest] of Object.entries(manifests)) {
 	});
 }
 
-test('whoever writes one is told what is missing, and of other kinds nothing', t => {
+test('the writer of one is told what is missing, and of other kinds nothing', t => {
 	for (const kind of kinds) {
 		const wanted =
 			kind.isInert === true

@@ -19,7 +19,7 @@ function files(): readonly string[] {
 	return [...inFolders, ...beside.map(({name}) => name)];
 }
 
-/** Folders of whoever runs this test: where the clone is, and the user's own. Ada's is the one of the README. */
+/** Folders of the user who runs this test: where the clone is, and the user's own. Ada's is the one of the README. */
 const ownFolders = [root, homedir()].filter(folder => folder !== '/' && folder !== '/home/ada').map(folder => `${folder}/`);
 
 /** Hosts that packages and images come from; written so that this file does not name one. */

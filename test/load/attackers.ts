@@ -71,7 +71,7 @@ function openAttackers() {
 		return socket;
 	};
 
-	/** Whoever is cut comes again. */
+	/** An attacker that is cut comes again. */
 	const flood = async (attack: Attack, packet: Buffer, at: number): Promise<void> => {
 		const chunk = Buffer.concat(Array.from({length: Math.max(1, Math.floor(chunkBytes / packet.length))}, () => packet));
 		for (let round = 0; !isOver; round += 1) {

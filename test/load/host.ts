@@ -1,4 +1,4 @@
-// The broker under load: an index of objects, their topics, and an echo for whoever asks how long a message takes.
+// The broker under load: an index of objects, their topics, and an echo for a peer that asks how long a message takes.
 
 import {objectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
@@ -47,7 +47,7 @@ export async function openHost() {
 	};
 	return {
 		port: () => port,
-		/** So many objects, told to nobody. */
+		/** So many objects, told to no client. */
 		fill({count, bytes}: {readonly count: number; readonly bytes: number}): void {
 			for (let at = 0; at < count; at += 1) commit(at, bytes);
 		},
