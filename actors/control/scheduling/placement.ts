@@ -5,7 +5,7 @@ import type {Pod} from '../../../api/kinds/pod.js';
 import type {Cycle} from './cycle.js';
 import {candidateMisfit, hasScores, scoreOf, unschedulableText, type EquivalenceClass} from './equivalence-class.js';
 import type {NodeInfo} from './node-info.js';
-import {compareScores, strategyScore, type Score} from './score.js';
+import {compareInOrder, strategyScore, type Score} from './score.js';
 
 export type Placement = {readonly node: NodeInfo} | {readonly node: undefined; readonly why: () => string};
 
@@ -63,7 +63,7 @@ function best(nodes: readonly NodeInfo[], podClass: EquivalenceClass, uid: strin
 		const preference = strategyScore(cycle.strategy, node, podClass.requirements);
 		const score = isScored ? scoreOf(podClass, node) : undefined;
 		if (found !== undefined) {
-			const compared = score === undefined || foundScore === undefined ? 0 : compareScores(score, foundScore);
+			const compared = score === undefined || foundScore === undefined ? 0 : compareInOrder(score, foundScore);
 			const difference = compared !== 0 ? compared : preference !== foundPreference ? preference - foundPreference : node.pods - found.pods;
 			if (difference >= 0) continue;
 		}
@@ -99,7 +99,7 @@ function allOfBest(nodes: readonly NodeInfo[], podClass: EquivalenceClass, uid: 
 	let foundScore: Score | undefined;
 	for (const node of nodes) {
 		const score = scoreOf(podClass, node);
-		const difference = foundScore === undefined ? -1 : compareScores(score, foundScore);
+		const difference = foundScore === undefined ? -1 : compareInOrder(score, foundScore);
 		if (difference > 0 || candidateMisfit(podClass, uid, node, cycle.holdsPort) !== undefined) continue;
 		if (difference < 0) found = [];
 		foundScore = score;

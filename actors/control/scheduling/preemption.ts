@@ -8,6 +8,7 @@ import type {Cycle} from './cycle.js';
 import {candidateMisfit, type EquivalenceClass} from './equivalence-class.js';
 import {exceeds, freedBy, freedWith, type Freed} from './filters.js';
 import {podsOn, type NodeInfo} from './node-info.js';
+import {compareInOrder} from './score.js';
 
 export type Preemption = {readonly node: NodeInfo; readonly victims: readonly Pod[]};
 
@@ -57,7 +58,7 @@ export function preemptionFor(pod: Pod, podClass: EquivalenceClass, cycle: Cycle
 		const victims = victimsOn(node, lower, pod, podClass, cycle);
 		if (victims === undefined || victims.length === 0 || victims.length > limits.preemptionVictims) continue;
 		const cost = costOf(victims);
-		if (best === undefined || compareCosts(cost, best.cost) < 0) best = {node, victims, cost};
+		if (best === undefined || compareInOrder(cost, best.cost) < 0) best = {node, victims, cost};
 	}
 	cycle.comparisons += podsSeen;
 	return best === undefined ? undefined : {node: best.node, victims: best.victims};
@@ -89,32 +90,15 @@ function victimsOn(
 
 const startOf = ({status, metadata}: Pod): string => status?.startTime ?? metadata.creationTimestamp;
 
-/** What is lost: the first figure that differs decides. */
-type Cost = {
-	readonly highest: number;
-	readonly sum: number;
-	readonly count: number;
-	/** When the first of the highest victims began: later is better. */
-	readonly since: string;
-};
+/** What is lost; of the highest victims the time counts when the first began: later is better. */
+type Cost = readonly [highest: number, sum: number, count: number, sinceMs: number];
 
 /** Priorities go below 0, and one victim more must never make a sum smaller. */
 const lowestPriority = 2 ** 31;
 
 function costOf(victims: readonly Pod[]): Cost {
 	const highest = Math.max(...victims.map(priorityOf));
-	const starts = victims.filter(victim => priorityOf(victim) === highest).map(startOf);
-	return {
-		highest,
-		sum: victims.reduce((sum, victim) => sum + priorityOf(victim) + lowestPriority, 0),
-		count: victims.length,
-		since: starts.sort()[0] ?? '',
-	};
-}
-
-function compareCosts(a: Cost, b: Cost): number {
-	if (a.highest !== b.highest) return a.highest - b.highest;
-	if (a.sum !== b.sum) return a.sum - b.sum;
-	if (a.count !== b.count) return a.count - b.count;
-	return a.since === b.since ? 0 : a.since > b.since ? -1 : 1;
+	const starts = victims.filter(victim => priorityOf(victim) === highest).map(victim => Date.parse(startOf(victim)));
+	const sum = victims.reduce((total, victim) => total + priorityOf(victim) + lowestPriority, 0);
+	return [highest, sum, victims.length, -Math.min(...starts)];
 }

@@ -18,11 +18,11 @@ export function nodeScoreOf({spec}: PodRequirements, node: NodeInfo): NodeScore 
 	};
 }
 
-/** Of two nodes, the one with the smaller first difference is better. */
+/** How little a node is preferred. */
 export type Score = readonly [taints: number, weightMissed: number, spread: number];
 
-/** Less than 0 when the first is better. */
-export function compareScores(a: Score, b: Score): number {
+/** Of two scores or costs the one that is smaller where they first differ is better: less than 0 when that is `a`. */
+export function compareInOrder(a: readonly number[], b: readonly number[]): number {
 	for (let i = 0; i < a.length; i++) {
 		const [x = 0, y = 0] = [a[i], b[i]];
 		if (x !== y) return x < y ? -1 : 1;
