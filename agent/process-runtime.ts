@@ -250,7 +250,7 @@ function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'o
 	const hidden = host.agent.uid === 0 || host.mountTools === undefined ? [] : placesOf([...hostPaths.never, podHomes]);
 	return {
 		startedAtMs: Math.trunc(clock.nowMs()),
-		cgroups: groups.doors(id, spec.attempt, spec),
+		cgroups: groups.procsFiles(id, spec.attempt, spec),
 		dataKib: memoryLimitBytes === undefined || groups.enforces('memory') ? undefined : Math.ceil(memoryLimitBytes / 1_024),
 		inputEnd: spec.stdin ? stdinEndFile(path.join(sandboxes.folderOf(uid), container)) : undefined,
 		around: {

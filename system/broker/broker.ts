@@ -56,7 +56,7 @@ const cutCounters: Readonly<Record<CutReason, BrokerCounter>> = {
 };
 
 /** Everything the hooks of aedes look at. */
-type Fence<Identity extends Login> = BrokerOptions<Identity> & {
+type HookContext<Identity extends Login> = BrokerOptions<Identity> & {
 	readonly aedes: Aedes;
 	readonly connections: Connections<Client, Identity>;
 	readonly persistence: Persistence;
@@ -65,7 +65,7 @@ type Fence<Identity extends Login> = BrokerOptions<Identity> & {
 };
 
 /** What the broker's own functions look at besides. */
-type State<Identity extends Login> = Fence<Identity> & {
+type State<Identity extends Login> = HookContext<Identity> & {
 	readonly pace: Pace;
 	readonly outbox: Outbox;
 	/** Retains a message where there is room, unless others keep those of its topic. */
@@ -102,8 +102,8 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 		onDropped: clientId => count('sessionMessagesDropped', clientId),
 	});
 	const aedes = await startAedes(persistence, counters);
-	const fence = {...options, aedes, connections, persistence, allowances: createAllowances(clock), counters};
-	fenceIn(fence);
+	const context = {...options, aedes, connections, persistence, allowances: createAllowances(clock), counters};
+	setHooks(context);
 	const pace = createPace(clock.monotonicMs, {node: limits.brokerNodeTurnMs, tool: limits.brokerToolTurnMs});
 	replayOnSubscribe(aedes, connections, may, pace, function* (filter) {
 		for (const message of retainedSource.match(filter)) yield {...message, qos: 0};
@@ -120,7 +120,7 @@ export async function createBroker<Identity extends Login>(options: BrokerOption
 	});
 
 	return brokerOf({
-		...fence,
+		...context,
 		pace,
 		outbox,
 		keep,
@@ -220,9 +220,9 @@ async function startAedes(persistence: Persistence, {count}: Counters): Promise<
 }
 
 /** Decides about one CONNECT, and ends what has to go for it. */
-function letIn<Identity extends Login>(request: ConnectRequest, fence: Fence<Identity>): Admission<Identity> {
-	const {connections, clock, endedBy} = fence;
-	const admission = admit(request, fence, clientId => connections.holderOf(clientId));
+function letIn<Identity extends Login>(request: ConnectRequest, context: HookContext<Identity>): Admission<Identity> {
+	const {connections, clock, endedBy} = context;
+	const admission = admit(request, context, clientId => connections.holderOf(clientId));
 	if (!admission.ok || endedBy === undefined) return admission;
 	const nowMs = clock.monotonicMs();
 	const others = connections
@@ -235,17 +235,17 @@ function letIn<Identity extends Login>(request: ConnectRequest, fence: Fence<Ide
 }
 
 /** Logins and rights. */
-function fenceIn<Identity extends Login>(fence: Fence<Identity>): void {
-	const {aedes} = fence;
-	aedes.preConnect = openingOf(fence);
-	aedes.authenticate = loginOf(fence);
-	aedes.authorizePublish = publishingOf(fence);
-	aedes.authorizeSubscribe = subscribingOf(fence);
-	aedes.authorizeForward = forwardingOf(fence);
+function setHooks<Identity extends Login>(context: HookContext<Identity>): void {
+	const {aedes} = context;
+	aedes.preConnect = openingOf(context);
+	aedes.authenticate = loginOf(context);
+	aedes.authorizePublish = publishingOf(context);
+	aedes.authorizeSubscribe = subscribingOf(context);
+	aedes.authorizeForward = forwardingOf(context);
 }
 
 /** The first packet of a connection. */
-function openingOf<Identity extends Login>({connections, counters: {count}}: Fence<Identity>): Aedes['preConnect'] {
+function openingOf<Identity extends Login>({connections, counters: {count}}: HookContext<Identity>): Aedes['preConnect'] {
 	return (client, packet, done) => {
 		const connection = connections.of(client);
 		if (connection === undefined || connection.identity !== undefined) return done(null, false);
@@ -261,9 +261,9 @@ function openingOf<Identity extends Login>({connections, counters: {count}}: Fen
 }
 
 /** Lets a login in once its allowance has something left. */
-function loginOf<Identity extends Login>(fence: Fence<Identity>): Aedes['authenticate'] {
-	const {connections, persistence, quotaOf = () => nodeQuota} = fence;
-	const {count} = fence.counters;
+function loginOf<Identity extends Login>(context: HookContext<Identity>): Aedes['authenticate'] {
+	const {connections, persistence, quotaOf = () => nodeQuota} = context;
+	const {count} = context.counters;
 	return (client, username, password, done) => {
 		const connection = connections.of(client);
 		if (connection === undefined) return done(null, false);
@@ -272,8 +272,8 @@ function loginOf<Identity extends Login>(fence: Fence<Identity>): Aedes['authent
 			count(counter, aboutOf(connection));
 			done(Object.assign(new Error('refused'), {returnCode: code}), null);
 		};
-		const decide = (authenticate: typeof fence.authenticate): void => {
-			const admission = letIn(request, {...fence, authenticate});
+		const decide = (authenticate: typeof context.authenticate): void => {
+			const admission = letIn(request, {...context, authenticate});
 			if (!admission.ok) return refuse('loginsRefused', admission);
 			const {identity} = admission;
 			// Who says goodbye in the same breath is not there any more.
@@ -284,22 +284,22 @@ function loginOf<Identity extends Login>(fence: Fence<Identity>): Aedes['authent
 			connection.stream.login({...quota, allowance: connection.allowance}, quota.stallMs);
 			done(null, true);
 		};
-		const known = fence.authenticate(request.username, request.password);
+		const known = context.authenticate(request.username, request.password);
 		if (known === undefined) return decide(() => undefined);
 		const {connections: most, work} = quotaOf(known);
 		if (connections.countOf(known.name) >= most) return refuse('loginsCrowded', crowded);
 		connection.login = known.name;
-		connection.allowance = fence.allowances.of(known.name, work);
+		connection.allowance = context.allowances.of(known.name, work);
 		connection.allowance.whenLeft(() => {
 			connection.allowance.spend(connectWork);
 			// It may have waited: what counts is what holds now.
-			decide(fence.authenticate);
+			decide(context.authenticate);
 		});
 	};
 }
 
 /** What a client may not publish ends at the refused topic. */
-function publishingOf<Identity extends Login>({connections, may, counters: {count}}: Fence<Identity>): Aedes['authorizePublish'] {
+function publishingOf<Identity extends Login>({connections, may, counters: {count}}: HookContext<Identity>): Aedes['authorizePublish'] {
 	return (client, packet, done) => {
 		const connection = connections.of(client);
 		const identity = connection?.identity;
@@ -324,7 +324,7 @@ function subscribingOf<Identity extends Login>({
 	persistence,
 	may,
 	counters: {count},
-}: Fence<Identity>): Aedes['authorizeSubscribe'] {
+}: HookContext<Identity>): Aedes['authorizeSubscribe'] {
 	return (client, subscription, done) => {
 		const connection = connections.of(client);
 		const {topic, qos} = subscription;
@@ -344,7 +344,7 @@ function subscribingOf<Identity extends Login>({
 }
 
 /** What reaches a client, and at which QoS. */
-function forwardingOf<Identity extends Login>({connections, persistence, may}: Fence<Identity>): Aedes['authorizeForward'] {
+function forwardingOf<Identity extends Login>({connections, persistence, may}: HookContext<Identity>): Aedes['authorizeForward'] {
 	return (client, packet) => {
 		const connection = connections.of(client);
 		if (connection?.identity === undefined) return null;

@@ -48,18 +48,18 @@ const aProgram = (argv: readonly string[], rest: Parameters<typeof aContainer>[1
 
 withLimits('groups of two directories do not meet, and go with their agent', async t => {
 	const [one, two] = [await aDirectory(t), await aDirectory(t)].map(folder => openContainerGroups(folder, systemClock, () => undefined));
-	const doors = [one, two].flatMap(groups => groups?.doors(main, 0, limited) ?? []);
-	t.is(new Set(doors).size, doors.length);
+	const procsFiles = [one, two].flatMap(groups => groups?.procsFiles(main, 0, limited) ?? []);
+	t.is(new Set(procsFiles).size, procsFiles.length);
 	one?.make(main, 0, limited);
-	t.true(existsSync(doors[0] ?? ''));
+	t.true(existsSync(procsFiles[0] ?? ''));
 	await two?.close();
 	two?.make(main, 0, limited); // As after another agent has swept what it left empty.
-	t.true(existsSync(doors.at(-1) ?? ''));
+	t.true(existsSync(procsFiles.at(-1) ?? ''));
 	for (const groups of [one, two]) {
 		groups?.end(main, 0, () => undefined);
 		await groups?.close();
 	}
-	t.false(doors.some(door => existsSync(path.dirname(path.dirname(door)))));
+	t.false(procsFiles.some(file => existsSync(path.dirname(path.dirname(file)))));
 });
 
 needing(probe.enforces('pids'), 'needs control groups that count processes')(
@@ -67,10 +67,12 @@ needing(probe.enforces('pids'), 'needs control groups that count processes')(
 	async t => {
 		const groups = openContainerGroups(await aDirectory(t), systemClock, () => undefined, undefined, 77);
 		const wanted = {...none, cpuRequestMillis: 100};
-		const doors = groups.doors(main, 0, wanted);
+		const procsFiles = groups.procsFiles(main, 0, wanted);
 		groups.make(main, 0, wanted);
 		const settingOf = (file: string): string[] =>
-			doors.map(door => path.join(path.dirname(door), file)).flatMap(each => (existsSync(each) ? [readFileSync(each, 'utf8').trim()] : []));
+			procsFiles
+				.map(procs => path.join(path.dirname(procs), file))
+				.flatMap(each => (existsSync(each) ? [readFileSync(each, 'utf8').trim()] : []));
 		t.deepEqual(settingOf('pids.max'), ['77']);
 		t.true([...settingOf('cpu.shares'), ...settingOf('cpu.weight')].every(share => ['1024', '100'].includes(share)));
 		groups.end(main, 0, () => undefined);
@@ -83,7 +85,7 @@ needing(probe.enforces('pids'), 'needs control groups that count processes')(
 	async t => {
 		const directory = await aDirectory(t);
 		const groups = openContainerGroups(directory, systemClock, () => undefined);
-		const bases = groups.doors(main, 0, none).map(door => path.dirname(path.dirname(door)));
+		const bases = groups.procsFiles(main, 0, none).map(file => path.dirname(path.dirname(file)));
 		for (const base of bases) rmdirSync(base);
 		groups.make(main, 0, none);
 		const bounds = bases.map(base => path.join(base, 'pids.max')).filter(file => existsSync(file));
@@ -107,12 +109,12 @@ withGroups('a program that runs is put into a group with what is below it, once'
 	const groups = openContainerGroups(directory, systemClock, () => undefined);
 	groups.collect(main, 0, {...program, startTime: program.startTime + 1}); // Another process has its pid by now.
 	groups.collect(main, 1, program);
-	await whenTrue(() => membersOf(groups.doorsOfRunning(main, 1)[0]).includes(`${grandchild}\n`));
-	t.is(membersOf(groups.doorsOfRunning(main, 0)[0]), '');
+	await whenTrue(() => membersOf(groups.procsFilesOfRunning(main, 1)[0]).includes(`${grandchild}\n`));
+	t.is(membersOf(groups.procsFilesOfRunning(main, 0)[0]), '');
 	groups.collect(main, 2, program);
 	groups.end(main, 2, () => undefined); // It ended before its turn came.
 	await groups.close();
-	t.is(groups.doorsOfRunning(main, 2).length, 0);
+	t.is(groups.procsFilesOfRunning(main, 2).length, 0);
 
 	const later = openContainerGroups(directory, systemClock, () => undefined);
 	let answered = false;
@@ -121,7 +123,7 @@ withGroups('a program that runs is put into a group with what is below it, once'
 	await new Promise<void>(resolve => later.end(main, 1, resolve));
 	t.false(isThere(grandchild));
 	await later.close();
-	t.is(later.doorsOfRunning(main, 0).length + later.doorsOfRunning(main, 1).length, 0, 'what is left to do is done first');
+	t.is(later.procsFilesOfRunning(main, 0).length + later.procsFilesOfRunning(main, 1).length, 0, 'what is left to do is done first');
 });
 
 test('what another agent has just made is not swept, and what is old is', async t => {
@@ -147,8 +149,8 @@ withLimits('groups that no agent wants any more are swept', async t => {
 	const other = {uid: 'uid-2', container: 'main'};
 	for (const id of [main, other]) groups.make(id, 3, limited);
 	groups.sweep((id, attempt) => id.uid === 'uid-2' && attempt === 3);
-	t.is(groups.doorsOfRunning(main, 3).length, 0);
-	t.true(groups.doorsOfRunning(other, 3).length > 0);
+	t.is(groups.procsFilesOfRunning(main, 3).length, 0);
+	t.true(groups.procsFilesOfRunning(other, 3).length > 0);
 	groups.end(other, 3, () => undefined);
 	await groups.close();
 });

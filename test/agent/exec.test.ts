@@ -302,11 +302,17 @@ test('a second reader gets what the first one would miss', t => {
 
 test('variables of a container are values of ours until the last process', t => {
 	const drop = {user: {uid: 1, gid: 1}, groups: [], mayGain: false};
-	const surroundings = {pid: 7, drop, env: [{name: 'LD_PRELOAD', value: 'evil'}]};
+	const program = {pid: 7, drop, env: [{name: 'LD_PRELOAD', value: 'evil'}]};
 	for (const terminal of [undefined, {script: '/usr/bin/script', rows: 1, columns: 2}]) {
 		const {args, env: given} = besideCommand(
-			{argv: ['secret word'], stdin: true, terminal, doors: ['/door'], entering: {folder: '/', view: undefined, words: ['enter']}},
-			surroundings,
+			{
+				argv: ['secret word'],
+				stdin: true,
+				terminal,
+				procsFiles: ['/group/cgroup.procs'],
+				entering: {folder: '/', view: undefined, words: ['enter']},
+			},
+			program,
 			'/bin',
 		);
 		t.is(given['LD_PRELOAD'], undefined);

@@ -214,7 +214,7 @@ needing(hasNamespaces && isRoot, 'needs root and namespaces')(
 		const host = hostOf({path: undefined, dropper: undefined, namespaces: undefined, folder, onWarning: () => undefined});
 		const drop = {user: {uid: 1_234, gid: 1_234}, groups: [], mayGain: false};
 		const entering = enteringOf(host, pid, drop);
-		const beside = {argv: ['true'], stdin: false, terminal: undefined, doors: [], entering};
+		const beside = {argv: ['true'], stdin: false, terminal: undefined, procsFiles: [], entering};
 		const {file, args, env} = besideCommand(beside, {pid, drop, env: []}, host.path);
 		const joined = (): readonly unknown[] => {
 			const {stderr, status} = spawnSync(file, args, {env, encoding: 'utf8'});

@@ -33,10 +33,10 @@ export type ContainerGroups = {
 	/** Whether limits of it hold. */
 	readonly enforces: (controller: Controller) => boolean;
 	/** Where a process writes "0" to join before it begins, in this order, once the groups are made. None where it joins while it runs. */
-	readonly doors: (id: ContainerId, attempt: number, limits: Limits) => readonly string[];
+	readonly procsFiles: (id: ContainerId, attempt: number, limits: Limits) => readonly string[];
 	/** Of the groups that are there. */
-	readonly doorsOfRunning: (id: ContainerId, attempt: number) => readonly string[];
-	/** The groups of these doors. Throws errno exceptions. */
+	readonly procsFilesOfRunning: (id: ContainerId, attempt: number) => readonly string[];
+	/** The groups of these files. Throws errno exceptions. */
 	readonly make: (id: ContainerId, attempt: number, limits: Limits) => void;
 	/** The program runs: it is put into a group in a later turn, unless it joins by itself. */
 	readonly collect: (id: ContainerId, attempt: number, program: ProcessStat) => void;
@@ -55,8 +55,8 @@ export type ContainerGroups = {
 /** Groups of a host where there are none. */
 export const noGroups: ContainerGroups = {
 	enforces: () => false,
-	doors: () => [],
-	doorsOfRunning: () => [],
+	procsFiles: () => [],
+	procsFilesOfRunning: () => [],
 	make: () => undefined,
 	collect: () => undefined,
 	wasOomKilled: () => false,
@@ -133,9 +133,9 @@ function groupsIn(
 	};
 	return {
 		enforces: controller => treeWith(state, controller) !== undefined,
-		doors: (id, attempt, limits) => treesFor(state, limits).map(({base}) => path.join(base, nameOf(id, attempt), 'cgroup.procs')),
-		doorsOfRunning: (id, attempt) =>
-			state.hierarchies.map(({base}) => path.join(base, nameOf(id, attempt), 'cgroup.procs')).filter(door => existsSync(door)),
+		procsFiles: (id, attempt, limits) => treesFor(state, limits).map(({base}) => path.join(base, nameOf(id, attempt), 'cgroup.procs')),
+		procsFilesOfRunning: (id, attempt) =>
+			state.hierarchies.map(({base}) => path.join(base, nameOf(id, attempt), 'cgroup.procs')).filter(file => existsSync(file)),
 		make: (id, attempt, limits) => make(state, nameOf(id, attempt), limits),
 		collect(id, attempt, program) {
 			const name = nameOf(id, attempt);

@@ -20,7 +20,7 @@ export type Beside = {
 	/** A new one, and the program that makes it. */
 	readonly terminal: (TerminalSize & Pick<Terminal, 'script'>) | undefined;
 	/** Files `cgroup.procs` to join. */
-	readonly doors: readonly string[];
+	readonly procsFiles: readonly string[];
 	readonly entering: Entering;
 };
 
@@ -28,7 +28,7 @@ const shell = '/bin/sh';
 
 /** What is spawned. The environment of the first processes holds nothing that a loader, a library or a shell reads. */
 export function besideCommand(
-	{argv, stdin, terminal, doors, entering: {folder, view, words: enteringWords}}: Beside,
+	{argv, stdin, terminal, procsFiles, entering: {folder, view, words: enteringWords}}: Beside,
 	{env: variables, drop: {userProcesses}}: RunningProgram,
 	searchPath: string,
 ): ShimCommand {
@@ -54,7 +54,7 @@ export function besideCommand(
 				];
 	return {
 		file: shell,
-		args: ['-c', joinText(doors.length, view), 'troupe-exec', ...doors, folder, ...enteringWords, ...last],
+		args: ['-c', joinText(procsFiles.length, view), 'troupe-exec', ...procsFiles, folder, ...enteringWords, ...last],
 		env: {...values, [`${prefix}0`]: searchPath, ...Object.fromEntries(words.map((word, index) => [`${prefix}w${index + 1}`, word]))},
 	};
 }
@@ -83,14 +83,14 @@ function terminalText(stage: string, words: number, prefix: string, {rows, colum
  * node and the pod's volumes as long as its program is in the agent's user namespace, to which it cannot return. One that has left it may have
  * put anything in the place of what begins there as root.
  */
-const joinText = (doors: number, view: string | undefined): string => `${Array.from(
-	{length: doors},
+const joinText = (groups: number, view: string | undefined): string => `${Array.from(
+	{length: groups},
 	(_, index) => `echo 0 2>/dev/null >"\${${index + 1}}" || {
 echo 'exec: the container is over' >&2
 exit 126
 }
 `,
-).join('')}${doors === 0 ? '' : `shift ${doors}\n`}cd "$1" 2>/dev/null || {
+).join('')}${groups === 0 ? '' : `shift ${groups}\n`}cd "$1" 2>/dev/null || {
 echo 'exec: the folder of the program cannot be entered' >&2
 exit 126
 }

@@ -31,7 +31,7 @@ export type ExecOptions = {
 export type Joining = ExecOptions & {readonly killed: Killed};
 
 /** A program that has begun, with what joins it. */
-export type Target = {readonly container: Container; readonly program: RunningProgram; readonly doors: readonly string[]};
+export type Target = {readonly container: Container; readonly program: RunningProgram; readonly procsFiles: readonly string[]};
 
 /** Answers with the program of a container once it has begun; `notRunning` where there is none, or it does not begin in time. */
 export function whenBegun(joining: Joining, id: ContainerId, done: Done<Target>, leftMs: number = limits.beginMs): Cancel {
@@ -52,20 +52,20 @@ export function whenBegun(joining: Joining, id: ContainerId, done: Done<Target>,
 		let cancel = clock.after(limits.beginLookMs, () => (cancel = whenBegun(joining, id, done, leftMs - limits.beginLookMs)));
 		return () => cancel();
 	}
-	done(succeeded({container, program, doors: groups.doorsOfRunning(id, live.attempt)}));
+	done(succeeded({container, program, procsFiles: groups.procsFilesOfRunning(id, live.attempt)}));
 	return () => undefined;
 }
 
 /** Throws an Error where its user cannot be had, and errno exceptions. */
 export function launch(
 	{host, stock, clock, killed}: Joining,
-	{container, program, doors}: Target,
+	{container, program, procsFiles}: Target,
 	wanted: Pick<Beside, 'argv' | 'stdin' | 'terminal'>,
 	listener: Omit<ProgramListener, 'onKill'>,
 ): Spawned & {readonly program: ExecProgram} {
-	const isAlone = doors.length === 0 && !endsWithContainer(program.pid);
+	const isAlone = procsFiles.length === 0 && !endsWithContainer(program.pid);
 	const entering = enteringOf(host, program.pid, program.drop);
-	const spawned = spawnBeside({...wanted, doors, entering}, program, host, stock);
+	const spawned = spawnBeside({...wanted, procsFiles, entering}, program, host, stock);
 	const onKill = (leader: number): void => killed.note(container, leader);
 	return {...spawned, program: followProgram(spawned, clock, isAlone, {...listener, onKill})};
 }
