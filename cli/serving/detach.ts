@@ -53,7 +53,10 @@ export async function detach(asked: Detached, terminal: Terminal): Promise<numbe
 	}
 }
 
-/** In a session of its own, so that no terminal takes it along. What it prints is in its log anyway; what it dies of goes there as it is. */
+/**
+ * In a session of its own, so that no terminal takes it along, and in the folder where the command was typed, since files that its flags name
+ * may be relative to that. What it prints is in its log anyway; what it dies of goes there as it is.
+ */
 function start({command, home, flags, environment}: Detached, log: string): ChildProcess {
 	const output = openSync(log, 'a', 0o600);
 	const main = path.join(path.dirname(fileURLToPath(import.meta.url)), '../main.js');
@@ -61,7 +64,6 @@ function start({command, home, flags, environment}: Detached, log: string): Chil
 		return spawn(process.execPath, [main, command, `--home=${home}`, ...wordsInBackground(flags)], {
 			detached: true,
 			stdio: ['ignore', 'ignore', output],
-			cwd: home,
 			...(environment === undefined ? {} : {env: environment}),
 		});
 	} finally {

@@ -1,6 +1,6 @@
 // Several hosts, played by processes on this one: a server and three agents that joined by token over TLS.
 
-import {copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import type {ApiObject} from '../../../api/object.js';
@@ -205,8 +205,10 @@ test.serial('an agent without its server is ready with a note that says so', asy
 	const alone = openHome(t);
 	mkdirSync(path.join(alone.home, 'data'), {recursive: true});
 	writeFileSync(credentialFile(alone), JSON.stringify({...credential, servers: ['https://127.0.0.1:1']}));
-	const out = await alone.fine('agent', '--detach', '--runtime=simulated');
-	t.regex(out, /^the agent is ready\nnote: the control plane does not answer yet \(.+\); pods of the cache run\n/);
+	const cache = path.join(alone.home, 'of-the-node');
+	const out = await alone.fine('agent', '--detach', '--runtime=simulated', `--cache=${path.relative(process.cwd(), cache)}`);
+	t.true(existsSync(cache), 'in the background, too, a file is named from where the command was typed');
+	t.regex(out, /^the agent is ready\n(?:note: .+\n)?note: the control plane does not answer yet \(.+\); pods of the cache run\n/);
 	await agent.restart();
 	await untilReady(nodes);
 });
