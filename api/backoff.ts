@@ -1,4 +1,5 @@
-// How a pod's containers wait between two tries, when its annotations say otherwise than the cluster.
+// How a pod's containers wait between two tries, when its annotations say otherwise than the cluster. What is made of it is in
+// actors/node/containers/container-end.ts: the wait itself is `restartDelayMs`, as for actors (system/kernel/restart-policy.ts).
 
 import {parseDuration} from './duration.js';
 import {limits} from './limits.js';

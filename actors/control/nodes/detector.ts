@@ -1,6 +1,6 @@
-// Judges which nodes are dead, and has their pods replaced.
+// Writes down which nodes are dead, and has their pods replaced. Who is dead is judged by system/presence/membership.ts.
 //
-// It holds what was heard and nothing else: at each reading it compares its judgement with the committed nodes and pods and asks
+// It holds what was heard and nothing else: at each reading it compares that judgement with the committed nodes and pods and asks
 // for what differs. So a new leader, which has heard nothing, begins with one full grace, goes on where the old one stopped, and
 // a cluster in which all is heard writes nothing.
 

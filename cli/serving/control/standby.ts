@@ -1,4 +1,5 @@
-// A server that does not lead: what it needs to answer at its doors is made by the leader, and read from the store.
+// A server that does not lead: what it needs to answer at its doors is made by the leader, and read from the store. Taking over is not here:
+// system/leadership/leadership.ts has it elected, then term.ts opens its term.
 
 import {limits} from '../../../api/limits.js';
 import {findCertificates} from '../../../server/certificates.js';
