@@ -8,7 +8,7 @@ import type {Cancel} from '../time/clock.js';
 import type {Seat} from './executor.js';
 import {Mailbox, type Timer} from './mailbox.js';
 import {SparseMap, SparseSet} from './sparse.js';
-import type {RestartWindow} from './supervision.js';
+import type {RestartWindow} from './restart-policy.js';
 
 /** An open question of this cell, by `as|id`. */
 export type OpenAsk = {
@@ -72,7 +72,7 @@ export class Cell {
 	round: Round | undefined;
 	parked: Parked | undefined;
 	/** Long rests in a row after crashes past the intensity, and when the last crash was. */
-	rests = 0;
+	longRests = 0;
 	crashedAtMs = 0;
 	failure: Failure | undefined;
 

@@ -9,7 +9,7 @@ import type {Kernel} from './kernel.js';
 import {crashOf} from './observer.js';
 import {StepContext} from './step-context.js';
 import {adopt, step} from './steps.js';
-import {exponentialBackoffMs} from './supervision.js';
+import {exponentialBackoffMs} from './restart-policy.js';
 
 /** From its snapshot, in whatever state it was. */
 export function park(kernel: Kernel, cell: Cell, error: Failure, retries: number): void {

@@ -1,5 +1,5 @@
 // What follows on a crash: the actor is begun anew, alone or with its siblings as its supervisor's strategy says; past the intensity
-// it is parked, rests, or is its supervisor's failure, as its behaviour says.
+// it is parked, backs off, or is its supervisor's failure, as its behaviour says.
 //
 // A restart keeps the address, the mailbox and the place among the siblings. It ends the instance: timers, questions, children.
 
@@ -10,7 +10,7 @@ import {dropAll, killChildren, lastWord, renew, stop, stopChildren} from './endi
 import type {Kernel} from './kernel.js';
 import {park} from './parking.js';
 import {begin} from './spawn.js';
-import {addRestart, affectedBy, exponentialBackoffMs, restartDelayMs, type BackoffPolicy} from './supervision.js';
+import {addRestart, affectedBy, exponentialBackoffMs, restartDelayMs, type BackoffPolicy} from './restart-policy.js';
 
 const actorBackoff: BackoffPolicy = {firstMs: limits.actorRestartFirstMs, maxMs: limits.actorBackoffMaxMs, resetMs: limits.actorWellMs};
 const intensity = {intensity: limits.restartIntensity, windowMs: limits.restartWindowMs};
@@ -40,7 +40,7 @@ export function ended(kernel: Kernel, cell: Cell): void {
 
 function restartOrGiveUp(kernel: Kernel, cell: Cell, error: Failure, crashed: boolean): void {
 	const {restarts, exceeded} = count(kernel, cell);
-	if (!exceeded && cell.rests === 0) restart(kernel, cell, crashed, restartDelayMs({restarts}, actorBackoff));
+	if (!exceeded && cell.longRests === 0) restart(kernel, cell, crashed, restartDelayMs({restarts}, actorBackoff));
 	else if (cell.behavior.parking !== undefined) park(kernel, cell, error, 1);
 	else if (cell.behavior.pastIntensity === 'backOff') rest(kernel, cell, error, crashed);
 	else escalate(kernel, cell, error);
@@ -49,7 +49,7 @@ function restartOrGiveUp(kernel: Kernel, cell: Cell, error: Failure, crashed: bo
 /** Per child; where children are restarted together, per supervisor. */
 function count(kernel: Kernel, cell: Cell): {readonly restarts: number; readonly exceeded: boolean} {
 	const nowMs = kernel.options.clock.monotonicMs();
-	if (nowMs - cell.crashedAtMs >= limits.actorWellMs) cell.rests = 0;
+	if (nowMs - cell.crashedAtMs >= limits.actorWellMs) cell.longRests = 0;
 	cell.crashedAtMs = nowMs;
 	const supervisor = groupOf(cell);
 	const {window, exceeded} = addRestart(supervisor?.groupWindow ?? cell.window, nowMs, intensity);
@@ -77,8 +77,8 @@ function escalate(kernel: Kernel, cell: Cell, error: Failure): void {
 
 /** A long rest, longer each time: an actor that keeps crashing is tried for ever and never spins. */
 function rest(kernel: Kernel, cell: Cell, error: Failure, crashed: boolean): void {
-	cell.rests++;
-	const retryInMs = exponentialBackoffMs(cell.rests, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
+	cell.longRests++;
+	const retryInMs = exponentialBackoffMs(cell.longRests, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
 	kernel.options.observer?.lifecycle?.({type: 'parked', address: cell.address, error, retryInMs});
 	restart(kernel, cell, crashed, retryInMs);
 }

@@ -54,12 +54,12 @@ function handle(kernel: Kernel, cell: Cell, envelope: Envelope): void {
 	}
 	kernel.counters.messages++;
 	if (message.type === outcomeType && isReply(message)) cell.pending.delete(message.id);
-	if (cell.parked !== undefined && rests(kernel, cell, cell.parked, envelope)) return;
+	if (cell.parked !== undefined && isHeldBack(kernel, cell, cell.parked, envelope)) return;
 	step(kernel, cell, envelope, context => cell.behavior.receive(cell.state, message, context) as Next<unknown>);
 }
 
 /** Whether the message is not for `receive`, since the actor is parked. */
-function rests(kernel: Kernel, cell: Cell, {error}: Parked, envelope: Envelope): boolean {
+function isHeldBack(kernel: Kernel, cell: Cell, {error}: Parked, envelope: Envelope): boolean {
 	const {parking} = cell.behavior;
 	const {message} = envelope;
 	if (cell.state === undefined) {

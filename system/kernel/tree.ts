@@ -35,9 +35,9 @@ export function treeOf(cell: Cell, depth = Number.POSITIVE_INFINITY): TreeNode {
 	};
 }
 
-function stateOf({status, rests, parked, committing}: Cell): ActorState {
+function stateOf({status, longRests, parked, committing}: Cell): ActorState {
 	if (status === 'stopping' || status === 'gone') return 'stopping';
-	if (status === 'restarting') return rests === 0 ? 'restarting' : 'parked';
+	if (status === 'restarting') return longRests === 0 ? 'restarting' : 'parked';
 	if (parked !== undefined) return 'parked';
 	return committing ? 'committing' : 'running';
 }

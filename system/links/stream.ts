@@ -13,7 +13,7 @@ import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
 import type {Cancel, Clock} from '../time/clock.js';
 import type {Packet} from './link.js';
-import {exponentialBackoffMs} from '../kernel/supervision.js';
+import {exponentialBackoffMs} from '../kernel/restart-policy.js';
 
 export type StreamOptions = {
 	readonly boot: string;

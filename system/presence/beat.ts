@@ -5,7 +5,7 @@ import {limits} from '../../api/limits.js';
 import {formatTopic} from '../../api/topics.js';
 import type {Cancel, Clock} from '../time/clock.js';
 import type {PubSub} from '../links/pubsub.js';
-import {exponentialBackoffMs} from '../kernel/supervision.js';
+import {exponentialBackoffMs} from '../kernel/restart-policy.js';
 
 export type BeatOptions = {
 	readonly node: string;

@@ -2,7 +2,7 @@
 
 import {limits} from '../../api/limits.js';
 import type {Clock} from '../time/clock.js';
-import {exponentialBackoffMs} from '../kernel/supervision.js';
+import {exponentialBackoffMs} from '../kernel/restart-policy.js';
 
 export type CallFailure = Error & {
 	/** Whether the request may have been, or may yet be, taken. */

@@ -10,7 +10,7 @@ import {limits} from '../../api/limits.js';
 import {checkedStore} from './checked-store.js';
 import {aboutMeta, formatMeta, noMeta, parseMeta, sameMeta} from './meta.js';
 import type {Batch, CommitOutcome, LoadOutcome, MetaOutcome, Snapshot, StoreDriver, StoredRecord} from './store.js';
-import {exponentialBackoffMs} from '../kernel/supervision.js';
+import {exponentialBackoffMs} from '../kernel/restart-policy.js';
 
 type State = {readonly redis: Redis; readonly metaKey: string; readonly recordsKey: string; closed: boolean};
 

@@ -10,7 +10,7 @@ import {createHeard} from '../links/heard.js';
 import type {Lane, Link, Links, Packet} from '../links/link.js';
 import type {PubSub} from '../links/pubsub.js';
 import type {Cancel} from '../time/clock.js';
-import {exponentialBackoffMs} from '../kernel/supervision.js';
+import {exponentialBackoffMs} from '../kernel/restart-policy.js';
 import type {World} from './world.js';
 import {worldBeatDial} from './beat-dial.js';
 import type {Dial, Listener, Payload, Will, WorldBroker, WorldConnection} from './broker.js';

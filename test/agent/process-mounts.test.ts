@@ -2,11 +2,11 @@ import {chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, symli
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {planMounts, seenBy, type MountPlan, type Planned, type Wanted} from '../../agent/process/mounts/mounts.js';
+import {planMounts, seenBy, type MountPlan, type Planned, type Wanted} from '../../agent/process/mounts/mount-plan.js';
 import {findProgram} from '../../agent/process/start/programs.js';
 import {makeFifos} from '../../agent/process/attempts/stock.js';
 import {mountTable} from '../../agent/process/mounts/mount-table.js';
-import {mountText, toolNames, type MountTools} from '../../agent/process/mounts/mount-text.js';
+import {mountScript, toolNames, type MountTools} from '../../agent/process/mounts/mount-script.js';
 import type {VolumeRecord} from '../../agent/process/volumes/volumes.js';
 import type {MountSpec} from '../../actors/node/runtime/runtime-port.js';
 import {limits} from '../../api/limits.js';
@@ -300,7 +300,7 @@ test('all that is hidden is one table, and the folder of the pod is entered befo
 	const tools = Object.fromEntries(toolNames.map(name => [name, `/bin/${name}`])) as MountTools;
 	const podHome = path.join(folder, 'own');
 	const plan = must([], {hidden: [folder, '/srv/a b'], podHome});
-	const {text, words} = mountText(plan, tools, {memory: undefined, stateDescriptor: 3});
+	const {text, words} = mountScript(plan, tools, {memory: undefined, stateDescriptor: 3});
 	t.is(text.match(/\/bin\/mount/g)?.length, 1);
 	t.true(text.indexOf('cd -P') < text.indexOf('/bin/mount'));
 	t.false(text.includes('umask'), 'a container that mounts nothing has the umask of its agent');
@@ -320,7 +320,7 @@ test('no name of a user is in the text that a shell parses', t => {
 	const evil = '$(touch evil)`;"\'\\';
 	const tools = Object.fromEntries(toolNames.map(name => [name, `/bin/${name}`])) as MountTools;
 	const plan = must([mount('scratch', path.join(folder, evil), {subPath: evil})], {readOnlyRoot: true});
-	const {text, words} = mountText(plan, tools, {memory: '/memory', stateDescriptor: 3});
+	const {text, words} = mountScript(plan, tools, {memory: '/memory', stateDescriptor: 3});
 	t.false(text.includes('evil'));
 	t.true(words.some(word => word.includes(evil)));
 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {chooseUser, obstacleToGroups, setprivWords, type Drop, type User} from '../../agent/process/users/privileges.js';
 import {rightsInView, rightsOf} from '../../agent/process/start/rights.js';
-import {toolNames, type MountTools} from '../../agent/process/mounts/mount-text.js';
+import {toolNames, type MountTools} from '../../agent/process/mounts/mount-script.js';
 
 const root = {uid: 0, gid: 0};
 const somebody = {uid: 1_000, gid: 1_000};

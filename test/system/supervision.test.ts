@@ -1,6 +1,6 @@
 import test from 'ava';
 import {limits} from '../../api/limits.js';
-import {addRestart, exponentialBackoffMs, restartDelayMs, streakAfter, type RestartWindow} from '../../system/kernel/supervision.js';
+import {addRestart, exponentialBackoffMs, restartDelayMs, streakAfter, type RestartWindow} from '../../system/kernel/restart-policy.js';
 import {actorWorld, at, lettersOf, lifecycleOf} from './actor-world.js';
 import {act, getNotes, note, spawnPuppet} from './puppet.js';
 

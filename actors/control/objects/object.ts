@@ -26,7 +26,7 @@ import {
 	type Reply,
 	type ReplyTo,
 } from '../../../system/kernel/behavior.js';
-import {exponentialBackoffMs} from '../../../system/kernel/supervision.js';
+import {exponentialBackoffMs} from '../../../system/kernel/restart-policy.js';
 import {aboutObject} from './about-object.js';
 import {withCondition, withoutCondition} from './conditions.js';
 import type {Controller} from './controller.js';

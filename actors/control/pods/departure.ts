@@ -1,13 +1,12 @@
 // A pod that has to go though no client deleted it: its programs get their grace, and the pod says why.
 
-import {isExclusive} from '../../../api/exclusive.js';
 import type {Pod} from '../../../api/kinds/pod.js';
-import {limits} from '../../../api/limits.js';
 import {timestampOf} from '../../../api/object.js';
 import {withCondition} from '../objects/conditions.js';
 import type {Handled} from '../objects/controller.js';
 import {warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
+import {graceOf} from './pod-grace.js';
 import {isTerminal} from './pod-lifecycle.js';
 
 export type Departure = {
@@ -17,13 +16,6 @@ export type Departure = {
 	readonly reason: string;
 	readonly message: string;
 };
-
-/** The grace of a pod, in seconds. Zero would give it up while it runs; an exclusive one is waited for, or its lease's end is. */
-export function graceOf({spec, metadata}: Pod, requested?: number): number {
-	if (spec?.nodeName === undefined) return 0;
-	const seconds = requested ?? spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds;
-	return isExclusive(metadata) ? Math.max(1, seconds) : seconds;
-}
 
 /** The pod on its way out; one that goes or is over already is left as it is. */
 export function departing(pod: Pod, {event, reason, message}: Departure, nowMs: number): Handled<Pod> {

@@ -13,13 +13,13 @@ import type {PodEvent} from '../../protocol/sync-message.js';
 import {withCondition} from '../objects/conditions.js';
 import {controller, type Handled, type Reconciliation} from '../objects/controller.js';
 import {boundByScheduler, evicted, isGoneNode, marked} from './eviction.js';
-import {graceOf} from './departure.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import {controllerOf} from '../objects/owners.js';
 import {nominatedOn, preempted, withoutNomination} from './nomination.js';
 import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
 import {isActive, isReady, unschedulableReason} from './pod-lifecycle.js';
+import {graceOf} from './pod-grace.js';
 import {withPriority} from './pod-priority.js';
 import {censusTerm, namesOnNode, ownedTerm, schedulingTerms, strayTerm, type PodStanding} from './pod-terms.js';
 

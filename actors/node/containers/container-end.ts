@@ -3,7 +3,7 @@
 import {backoffOf} from '../../../api/backoff.js';
 import type {RestartPolicy} from '../../../api/kinds/pod.js';
 import {next, type Context, type Effect, type Reply} from '../../../system/kernel/behavior.js';
-import {restartDelayMs, streakAfter} from '../../../system/kernel/supervision.js';
+import {restartDelayMs, streakAfter} from '../../../system/kernel/restart-policy.js';
 import type {PodEvent} from '../../protocol/sync-message.js';
 import {restProbers} from './container-probers.js';
 import {end, inspect, type ContainerActorState, type ContainerInput, type ContainerNext} from './container-state.js';

@@ -3,7 +3,7 @@
 import {backoffOf} from '../../../api/backoff.js';
 import {limits} from '../../../api/limits.js';
 import {next, type Context, type Effect, type Reply} from '../../../system/kernel/behavior.js';
-import {restartDelayMs} from '../../../system/kernel/supervision.js';
+import {restartDelayMs} from '../../../system/kernel/restart-policy.js';
 import {podWarning, type PodEvent} from '../../protocol/sync-message.js';
 import {runningPhase, startProbers} from './container-probers.js';
 import {containerSpecOf} from './container-spec.js';

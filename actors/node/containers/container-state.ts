@@ -2,7 +2,7 @@
 
 import type {Container, ContainerStatus} from '../../../api/kinds/pod.js';
 import {next, tell, type Effect, type Message, type Next, type Reply} from '../../../system/kernel/behavior.js';
-import type {Streak} from '../../../system/kernel/supervision.js';
+import type {Streak} from '../../../system/kernel/restart-policy.js';
 import type {Assignment, PodEvent} from '../../protocol/sync-message.js';
 import {containerStatusOf, type ContainerView, type ContainerRole} from './container-status.js';
 import {perform as performCommand} from '../runtime/perform.js';

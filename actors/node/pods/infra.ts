@@ -12,7 +12,7 @@ import {
 	type Next,
 	type Reply,
 } from '../../../system/kernel/behavior.js';
-import {exponentialBackoffMs} from '../../../system/kernel/supervision.js';
+import {exponentialBackoffMs} from '../../../system/kernel/restart-policy.js';
 import type {SkipBackoff} from '../containers/container-state.js';
 import {perform} from '../runtime/perform.js';
 import type {Sandbox, SandboxSpec} from '../runtime/runtime-port.js';

@@ -3,7 +3,7 @@
 import type {Failure} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
-import {exponentialBackoffMs} from '../../../system/kernel/supervision.js';
+import {exponentialBackoffMs} from '../../../system/kernel/restart-policy.js';
 import type {Assignment} from '../../protocol/sync-message.js';
 import {configError} from '../containers/container-start.js';
 import type {ConfigChanged, SkipBackoff} from '../containers/container-state.js';

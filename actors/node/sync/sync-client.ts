@@ -8,7 +8,7 @@ import type {PodStatus} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {timestampOf, type ApiObject, type Labels} from '../../../api/object.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
-import {exponentialBackoffMs} from '../../../system/kernel/supervision.js';
+import {exponentialBackoffMs} from '../../../system/kernel/restart-policy.js';
 import {besides, configPath, dispatcherOfNode, podsPath, runtimePath, syncPath} from '../../addresses.js';
 import {
 	mayFollow,

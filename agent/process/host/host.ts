@@ -7,7 +7,7 @@ import {kubernetesArchitecture} from '../../../api/architecture.js';
 import type {NodeFeature} from '../../../api/features.js';
 import {limits} from '../../../api/limits.js';
 import type {ContainerGroups} from '../cgroups/container-groups.js';
-import type {MountTools} from '../mounts/mount-text.js';
+import type {MountTools} from '../mounts/mount-script.js';
 import {readBootId} from '../os/identity.js';
 import {findDropper, findNoGain, type Dropper, type User} from '../users/privileges.js';
 import {findMountTools} from './mount-trial.js';

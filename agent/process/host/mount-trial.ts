@@ -4,8 +4,8 @@ import {spawnSync} from 'node:child_process';
 import {mkdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {limits} from '../../../api/limits.js';
-import {mountText, toolNames, type MountTools} from '../mounts/mount-text.js';
-import {planMounts} from '../mounts/mounts.js';
+import {mountScript, toolNames, type MountTools} from '../mounts/mount-script.js';
+import {planMounts} from '../mounts/mount-plan.js';
 import {findTool} from '../os/tools.js';
 import {nobody, setprivWords} from '../users/privileges.js';
 import {asOwnerWords, mountWords, type Namespaces} from './namespaces.js';
@@ -56,7 +56,7 @@ function works(tools: MountTools, made: string, namespaces: Namespaces | undefin
 		podHome,
 	});
 	if (!planned.ok || planned.plan === undefined) return false;
-	const {text, words} = mountText(planned.plan, tools, {memory: undefined, stateDescriptor: 1});
+	const {text, words} = mountScript(planned.plan, tools, {memory: undefined, stateDescriptor: 1});
 	const drop =
 		namespaces?.owner === undefined ? setprivWords(tools.setpriv, {user: nobody, groups: [], mayGain: false}) : asOwnerWords(namespaces);
 	const last = [...drop, '/bin/sh', '-c', `'cd ${place}'`];

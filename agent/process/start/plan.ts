@@ -7,8 +7,8 @@ import {failed, succeeded, type Outcome} from '../../../api/errors.js';
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import type {Host} from '../host/host.js';
 import {defaultTerm} from '../host/terminal.js';
-import {mountText, type MountTools} from '../mounts/mount-text.js';
-import {planMounts, seenBy, type MountPlan, type Wanted} from '../mounts/mounts.js';
+import {mountScript, type MountTools} from '../mounts/mount-script.js';
+import {planMounts, seenBy, type MountPlan, type Wanted} from '../mounts/mount-plan.js';
 import {chooseUser, isSameUser, type Drop, type User} from '../users/privileges.js';
 import {findProgram, obstacleToDirectory} from './programs.js';
 import {isOdd, isUnsayable, shimCommand, shimDescriptors, type Launch, type View} from './shim.js';
@@ -156,7 +156,7 @@ const noMounts = ({mounts}: OpenedSpec, {agent}: Host): string =>
 
 const viewOf = (plan: MountPlan, tools: MountTools, {namespaces}: Host, memory: string | undefined): View => ({
 	unshare: namespaces === undefined ? tools.unshare : undefined,
-	...mountText(plan, tools, {memory, stateDescriptor: shimDescriptors.state}),
+	...mountScript(plan, tools, {memory, stateDescriptor: shimDescriptors.state}),
 });
 
 /** What no kernel takes. */

@@ -3,7 +3,7 @@
 import {accessSync, constants, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import {limits} from '../../../api/limits.js';
-import {hiddenNoun, type Seen} from '../mounts/mounts.js';
+import {hiddenNoun, type Seen} from '../mounts/mount-plan.js';
 import {reach} from '../os/beneath.js';
 import type {User} from '../users/privileges.js';
 

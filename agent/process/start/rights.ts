@@ -1,7 +1,7 @@
 // The words that make a process one of a user: what drops the rights of the agent before a program.
 
 import type {Host} from '../host/host.js';
-import type {MountTools} from '../mounts/mount-text.js';
+import type {MountTools} from '../mounts/mount-script.js';
 import {isSameUser, noGainWords, obstacleToGroups, setprivWords, type Drop} from '../users/privileges.js';
 
 /** The words that make a process one of that user, with just these groups; undefined: it is one already. */

@@ -7,7 +7,7 @@
 import {refusedWord} from '../attempts/refused.js';
 import {asOwnerWords, mountWords, shimWords, type Namespaces} from '../host/namespaces.js';
 import {endsWithParent, terminalSetup, underTerminal, type Terminal} from '../host/terminal.js';
-import type {MountText} from '../mounts/mount-text.js';
+import type {MountScript} from '../mounts/mount-script.js';
 
 /** Descriptors of the shim. The program gets none of them; `proc`, the node's /proc, is there only where the shim has another one. */
 export const shimDescriptors = {state: 3, lifeline: 4, proc: 5} as const;
@@ -41,7 +41,7 @@ export type Launch = {
 	readonly terminal?: (Terminal & {readonly owner: number | undefined}) | undefined;
 };
 
-export type View = MountText & {
+export type View = MountScript & {
 	/** What makes a mount namespace for it; undefined: the shim has one of its own. */
 	readonly unshare: string | undefined;
 };

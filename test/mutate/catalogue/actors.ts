@@ -143,7 +143,7 @@ export const ofActors: readonly Mistake[] = [
 	},
 	{
 		what: 'an exclusive pod is given up at once when its grace is none',
-		file: 'actors/control/pods/departure.ts',
+		file: 'actors/control/pods/pod-grace.ts',
 		text: 'isExclusive(metadata) ? Math.max(1, seconds) : seconds',
 		becomes: 'seconds',
 		test: 'test/actors/pod.test.ts',

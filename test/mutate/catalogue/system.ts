@@ -340,7 +340,7 @@ export const ofSystem: readonly Mistake[] = [
 	},
 	{
 		what: 'one crash fewer parks an actor',
-		file: 'system/kernel/supervision.ts',
+		file: 'system/kernel/restart-policy.ts',
 		text: 'recent.length > intensity',
 		becomes: 'recent.length >= intensity',
 		test: 'test/system/supervision.test.ts',

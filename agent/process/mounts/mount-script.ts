@@ -1,4 +1,4 @@
-// The shell text that puts a container's mounts in place, in a mount namespace of its own, which ends with its last process.
+// The shell script that puts a container's mounts in place, in a mount namespace of its own, which ends with its last process.
 //
 // It consists of our words and of numbers; all names are positional arguments. Whatever another program may exchange meanwhile is looked
 // at when it is where it belongs: a folder is entered and asked for its path before it is bound as ".", a file is compared after it was bound.
@@ -8,7 +8,7 @@ import {limits} from '../../../api/limits.js';
 import {refusedWord} from '../attempts/refused.js';
 import {isWithin} from '../os/beneath.js';
 import {hidingTable, mountTable} from './mount-table.js';
-import {hiddenNoun, type Cover, type Mount, type MountPlan} from './mounts.js';
+import {hiddenNoun, type Cover, type Mount, type MountPlan} from './mount-plan.js';
 
 /** Absolute paths of programs of util-linux and coreutils. */
 export type MountTools = {readonly [Name in (typeof toolNames)[number]]: string};
@@ -29,7 +29,7 @@ export const toolNames = [
 	'stat',
 ] as const;
 
-export type MountText = {readonly text: string; readonly words: readonly string[]};
+export type MountScript = {readonly text: string; readonly words: readonly string[]};
 
 export type MountPlace = {
 	/** What is in memory only, if it is mounted now: programs see it through volumes only. */
@@ -39,7 +39,7 @@ export type MountPlace = {
 };
 
 /** `words` are its first positional arguments; it ends with as many shifted away, in `/`. */
-export function mountText(plan: MountPlan, tools: MountTools, place: MountPlace): MountText {
+export function mountScript(plan: MountPlan, tools: MountTools, place: MountPlace): MountScript {
 	const words: string[] = [];
 	const said = (word: string): string => {
 		words.push(word);

@@ -1,4 +1,5 @@
-// What is started again, when, and when to give up: pure functions. Actors and containers share the arithmetic.
+// What is started again, when, and when to give up: arithmetic, pure. Actors (restarts.ts, parking.ts) and containers share it; what connects
+// to another host waits by `exponentialBackoffMs`, too.
 
 import type {Strategy} from './behavior.js';
 
