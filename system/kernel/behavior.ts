@@ -165,9 +165,9 @@ export type Persistence<State, Input = unknown> = {
 	readonly restore: (object: ApiObject, input: Input | undefined) => State;
 };
 
-/** How an actor that keeps crashing rests, instead of taking its supervisor with it. */
+/** How an actor that keeps crashing is parked, instead of taking its supervisor with it. */
 export type Parking<State> = {
-	/** Messages that wait for the retry while parked; everything else is still handled. */
+	/** Messages that `receive` is not given while parked, nor later: `unpark` does what they were for. All others are handled. */
 	readonly rests: (message: Message) => boolean;
 	/** What is done all the same for a message that rests. */
 	readonly meanwhile?: (state: State, context: Context) => Next<State>;
