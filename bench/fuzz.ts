@@ -11,7 +11,15 @@ import {readEndpoints} from '../cli/files/endpoints.js';
 import {homeOf} from '../cli/files/home.js';
 import {line} from '../test/cli/_in-process.js';
 import {requestOf, type FuzzRequest} from '../test/server/fuzz-requests.js';
-import {connectPacket, packet, pingPacket, publishPacket, subscribePacket, text, unsubscribePacket} from '../test/system/mqtt/_wire.js';
+import {
+	connectPacket,
+	packet,
+	pingPacket,
+	publishPacket,
+	subscribePacket,
+	text,
+	unsubscribePacket,
+} from '../test/system/broker/mqtt/_wire.js';
 import type {Benchmark} from './benchmark.js';
 import {startCluster, temporaryFolder, temporaryHome, type BenchCluster} from './cluster.js';
 import {lines} from './fuzz-lines.js';

@@ -14,7 +14,7 @@ import {createMemoryStore} from '../../system/store/memory-store.js';
 import {createNactExecutor} from '../../system/kernel/nact-executor.js';
 import {systemRandom} from '../../system/time/random.js';
 import {ask, type Ask} from '../server/support.js';
-import {authenticate} from '../system/broker-rig.js';
+import {authenticate} from '../system/broker/broker-rig.js';
 
 const admin: Identity = {name: 'admin', role: 'admin'};
 

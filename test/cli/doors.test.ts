@@ -12,7 +12,7 @@ import {overHttp} from '../corpus/over-http.js';
 import {badRequests} from '../corpus/requests.js';
 import {aPod, collectionPath} from '../server/cluster.js';
 import {eventually} from '../e2e/_waiting.js';
-import {loggedIn, settled} from '../system/broker-rig.js';
+import {loggedIn, settled} from '../system/broker/broker-rig.js';
 import {openDoors, type Doors} from './_three-doors.js';
 
 const pods = collectionPath('pods', 'default');

@@ -7,7 +7,7 @@ import {keepLineage, lineageIn, refuseLostStore, refuseMissingStore} from '../..
 import {homeOf, type Home} from '../../cli/files/home.js';
 import {createMemoryStore} from '../../system/store/memory-store.js';
 import {noMeta} from '../../system/store/meta.js';
-import {batchOf, commitTo} from '../system/store-contract.js';
+import {batchOf, commitTo} from '../system/store/store-contract.js';
 import {folder} from './_rig.js';
 
 const empty = () => createMemoryStore(queueMicrotask);

@@ -10,7 +10,7 @@ import {openLevelDriver} from '../../system/store/level-store.js';
 import {noMeta} from '../../system/store/meta.js';
 import {withSum} from '../../system/store/record-sum.js';
 import {metaFrom} from '../../system/store/store-calls.js';
-import {batchOf, commitTo, loadFrom, writing} from '../system/store-contract.js';
+import {batchOf, commitTo, loadFrom, writing} from '../system/store/store-contract.js';
 import {folder} from './_rig.js';
 
 const silent = {info: () => undefined, warn: () => undefined, error: () => undefined, fatal: () => undefined};

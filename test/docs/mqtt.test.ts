@@ -1,7 +1,7 @@
 // docs/mqtt.md has a row for each behaviour of the table, under its group, and no other; each row has a test of its own.
 
 import test from 'ava';
-import {behaviours, type Behaviour, type Group} from '../system/mqtt/behaviours.js';
+import {behaviours, type Behaviour, type Group} from '../system/broker/mqtt/behaviours.js';
 import {readPage, tableRows} from './_pages.js';
 
 const {text} = readPage('docs/mqtt.md');

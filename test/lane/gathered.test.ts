@@ -17,13 +17,14 @@ function compiled(t: ExecutionContext, files: {readonly [file: string]: string})
 
 const pure = `import test from 'ava';\nimport {a} from '../../actors/a.js';\n`;
 
-test('what does no I/O over however many modules is imported once by the file of its folder, and left out otherwise', t => {
+test('what does no I/O over however many modules is imported once by the file of its layer, and left out otherwise', t => {
 	const tests = compiled(t, {
 		'actors/a.js': `import {b} from './b.js';\n`,
 		'actors/b.js': `export const b = 1;\n`,
 		'system/disk.js': `import {open} from 'node:fs/promises';\n`,
 		'test/actors/one.test.js': pure,
 		'test/actors/two.test.js': pure,
+		'test/actors/inner/three.test.js': `import test from 'ava';\nimport {a} from '../../../actors/a.js';\n`,
 		'test/actors/disk.test.js': `import '../../system/disk.js';\n`,
 		'test/actors/late.test.js': `await import('../../system/disk.js');\n`,
 		'test/actors/ordered.test.js': `${pure}test.serial('first', () => {});\n`,
@@ -34,16 +35,16 @@ test('what does no I/O over however many modules is imported once by the file of
 		'test/simulation/x.test.js': pure,
 		'test/simulation/y.test.js': pure,
 	});
-	const leftOut = ['one', 'two'].map(name => `!${path.join(tests, 'actors', `${name}.test.js`)}`);
+	const leftOut = ['inner/three', 'one', 'two'].map(name => `!${path.join(tests, 'actors', `${name}.test.js`)}`);
 	for (const time of ['the first', 'the second']) {
 		t.deepEqual(gather(tests), leftOut, time);
 		t.deepEqual(readdirSync(path.join(tests, 'gathered')), ['actors.test.js']);
 		t.is(
 			readFileSync(path.join(tests, 'gathered/actors.test.js'), 'utf8'),
-			`import '../actors/one.test.js';\nimport '../actors/two.test.js';\n`,
+			`import '../actors/inner/three.test.js';\nimport '../actors/one.test.js';\nimport '../actors/two.test.js';\n`,
 		);
 	}
-	rmSync(path.join(tests, 'actors/two.test.js'));
+	for (const name of ['inner/three', 'two']) rmSync(path.join(tests, `actors/${name}.test.js`));
 	t.deepEqual(gather(tests), []);
 	t.deepEqual(readdirSync(path.join(tests, 'gathered')), []);
 });

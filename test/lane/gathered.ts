@@ -1,4 +1,4 @@
-// Test files without effects, gathered: one process runs those of a folder, for to start one for each takes longer than most of them do.
+// Test files without effects, gathered: one process runs those of a layer, for to start one for each takes longer than most of them do.
 //
 // A file is without effects when nothing that it imports, over however many modules, does I/O or looks at a clock, and it asks AVA for no order.
 
@@ -18,7 +18,7 @@ const alone: ReadonlySet<string> = new Set(['simulation']);
 const gatheredFolder = 'gathered';
 
 /**
- * Writes a test file for each folder below `tests`, one of compiled tests, that has files to gather: it imports them. Returns patterns for AVA
+ * Writes a test file for each folder in `tests`, one of compiled tests, below which there are files to gather: it imports them. Returns patterns for AVA
  * that leave them out.
  */
 export function gather(tests: string): readonly string[] {
@@ -28,7 +28,7 @@ export function gather(tests: string): readonly string[] {
 	const byFolder = new Map<string, string[]>();
 	for (const file of readdirSync(tests, {recursive: true, encoding: 'utf8'}).toSorted()) {
 		if (!file.endsWith('.test.js') || file.startsWith(gatheredFolder + path.sep) || !isHarmless(path.resolve(tests, file))) continue;
-		const folder = path.dirname(file);
+		const folder = file.split(path.sep, 1)[0] ?? '';
 		byFolder.set(folder, [...(byFolder.get(folder) ?? []), file]);
 	}
 	const large = [...byFolder].filter(([folder, files]) => files.length > 1 && !alone.has(folder));

@@ -10,7 +10,7 @@ import {
 	publishPacket,
 	subscribePacket,
 	unsubscribePacket,
-} from '../system/mqtt/_wire.js';
+} from '../system/broker/mqtt/_wire.js';
 import {flowing} from './peers.js';
 import {serve} from './remote.js';
 

@@ -5,7 +5,7 @@ import {connectEtcd} from '../../system/store/etcd-client.js';
 import {createEtcdElection} from '../../system/leadership/etcd-election.js';
 import {systemClock} from '../../system/time/clock.js';
 import {systemRandom} from '../../system/time/random.js';
-import {electionContract} from '../system/election-contract.js';
+import {electionContract} from '../system/leadership/election-contract.js';
 import {startEtcd, type Etcd} from './_etcd.js';
 import {proxyTo, until} from './_servers.js';
 

@@ -14,7 +14,7 @@ import {parseEtcdUrl} from '../../system/store/etcd-url.js';
 import {systemClock} from '../../system/time/clock.js';
 import {noMeta} from '../../system/store/meta.js';
 import type {CommitOutcome, Meta, StoreDriver} from '../../system/store/store.js';
-import {batchOf, commitTo, fill, loadFrom, metaOf, storeContract, writing} from '../system/store-contract.js';
+import {batchOf, commitTo, fill, loadFrom, metaOf, storeContract, writing} from '../system/store/store-contract.js';
 import {vaults} from '../server/support.js';
 import {answers, startEtcd, type Etcd} from './_etcd.js';
 import {folder, proxyTo, until, type Teardown} from './_servers.js';

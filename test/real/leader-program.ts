@@ -18,7 +18,7 @@ import {createEtcdStore} from '../../system/store/etcd-store.js';
 import {lead, type Led, type TermGuard} from '../../system/leadership/leadership.js';
 import {createNactExecutor} from '../../system/kernel/nact-executor.js';
 import {systemRandom} from '../../system/time/random.js';
-import {record, recordAt, recordKey, recordsRoot} from '../system/record-world.js';
+import {record, recordAt, recordKey, recordsRoot} from '../system/commit/record-world.js';
 
 export type Request = {readonly id: number; readonly op: 'write' | 'arm'; readonly key: string; readonly spec?: unknown};
 export type Answer =

@@ -9,7 +9,7 @@ import {objectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import {createTopics, retainedObjects} from '../../server/topics.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
-import {passwordOf, startBroker, type Rig} from '../system/broker-rig.js';
+import {passwordOf, startBroker, type Rig} from '../system/broker/broker-rig.js';
 
 const run = promisify(execFile);
 const web = 'troupe/v1/objects/pods/default/web';

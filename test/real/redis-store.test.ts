@@ -7,7 +7,7 @@ import {openNodeCache} from '../../cli/serving/node/node-cache.js';
 import {systemClock} from '../../system/time/clock.js';
 import {noMeta} from '../../system/store/meta.js';
 import {openRedisStore} from '../../system/store/redis-store.js';
-import {batchOf, commitTo, loadFrom, metaOf, storeContract, writing} from '../system/store-contract.js';
+import {batchOf, commitTo, loadFrom, metaOf, storeContract, writing} from '../system/store/store-contract.js';
 import {startRedis, type RedisServer} from './_redis.js';
 import {until} from './_servers.js';
 

@@ -5,7 +5,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import {seededRandom} from '../../system/time/random.js';
-import {damagedOnce, fillStore, type Fate} from '../system/store-damage.js';
+import {damagedOnce, fillStore, type Fate} from '../system/store/store-damage.js';
 
 test('of 150 flips and cuts none is served as truth', async t => {
 	t.timeout(240_000);

@@ -4,7 +4,7 @@ import {objectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import {createTopics, gapsIn, retainedObjects, type Gap, type TopicMessage} from '../../server/topics.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
-import {hearing, loggedIn, settled, startBroker, type Heard} from '../system/broker-rig.js';
+import {hearing, loggedIn, settled, startBroker, type Heard} from '../system/broker/broker-rig.js';
 
 const aPod = (name: string, version: number, namespace = 'default'): ApiObject => ({
 	apiVersion: 'v1',
