@@ -23,7 +23,7 @@ export const leasesPath = 'leases';
 /** The hands of a node's pods. */
 export const podsPath = 'pods';
 
-/** The cache of what the pods of a node name: ConfigMaps, and versions of Secrets. */
+/** The cache of what the pods of a node name: ConfigMaps, and versions of Secrets. Its records are kept under this word: it stays. */
 export const configPath = 'named';
 
 /** A hand is called like its pod's record. */

@@ -474,7 +474,7 @@ export const limits = {
 	/** Programs beside one container's own that were killed and have not ended: then no further one begins. Of each so many processes are looked at. */
 	killedPrograms: 16,
 	killedProcesses: 8,
-	/** How often a program that was only just spawned is looked at until it has begun, and how long: its surroundings are read then. */
+	/** How often a program that was only just spawned is looked at until it has begun, and how long: what it runs in is read then. */
 	beginLookMs: 5,
 	beginMs: 2_000,
 
@@ -537,7 +537,7 @@ export const limits = {
 	nearNamesShown: 3,
 	/** How often the CLI reads an object again that another writer changed under its hands. */
 	changeTries: 5,
-	/** How many changes the difference of two texts is searched for; beyond it both are shown as a whole. */
+	/** How many changes the difference of two texts is searched for; beyond it all is shown from the first line that differs to the last. */
 	diffChanges: 2_000,
 	/** How often `edit` opens the editor again on what the cluster refuses. */
 	editTries: 50,

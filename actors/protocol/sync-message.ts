@@ -76,7 +76,7 @@ export type ConfigData = (Pick<ConfigMap, 'data' | 'binaryData'> & {readonly typ
 export type ConfigEntry = {
 	readonly key: ObjectKey;
 	readonly version: string;
-	/** Null: it is not there, or no pod of this node names it any more. */
+	/** Null: it is not there, or no pod of this node names it any more. Hosts of other versions know it by this word. */
 	readonly named: ConfigData | null;
 	readonly assignment?: undefined;
 };

@@ -4,25 +4,48 @@ import {structuredPatch, type StructuredPatchHunk} from 'diff';
 import {limits} from '../../api/limits.js';
 import type {Colours} from '../screen/terminal.js';
 
+/** Lines around what differs. */
+const context = 3;
+
 export type Text = {readonly name: string; readonly text: string};
 
 /**
  * The diff with its two head lines; undefined when the texts are the same. With more than `limits.diffChanges` lines gone and new, where
- * looking for the fewest takes too long, one text goes and the other comes as a whole.
+ * looking for the fewest takes too long, all goes and comes from the first line that differs to the last.
  */
 export function unifiedDiff(before: Text, after: Text, colours: Colours): string | undefined {
-	const bounds = {context: 3, maxEditLength: limits.diffChanges};
+	const bounds = {context, maxEditLength: limits.diffChanges};
 	const patch = structuredPatch(before.name, after.name, before.text, after.text, undefined, undefined, bounds);
-	const hunks = patch?.hunks ?? [wholeHunk(before.text, after.text)];
+	const hunks = patch?.hunks ?? [middleHunk(linesOf(before.text), linesOf(after.text))];
 	if (hunks.length === 0) return undefined;
 	const head = [`--- ${before.name}`, `+++ ${after.name}`].map(colours.bold);
 	return [...head, ...hunks.flatMap(hunk => drawn(hunk, colours))].map(line => `${line}\n`).join('');
 }
 
-function wholeHunk(before: string, after: string): StructuredPatchHunk {
-	const [gone, come] = [linesOf(before), linesOf(after)];
-	const lines = [...gone.map(line => `-${line}`), ...come.map(line => `+${line}`)];
-	return {oldStart: 1, oldLines: gone.length, newStart: 1, newLines: come.length, lines};
+/** What is between the lines that both begin with and those that both end with. */
+function middleHunk(before: readonly string[], after: readonly string[]): StructuredPatchHunk {
+	const shorter = Math.min(before.length, after.length);
+	let head = 0;
+	while (head < shorter && before[head] === after[head]) head++;
+	let tail = 0;
+	while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++;
+	const above = before.slice(Math.max(0, head - context), head);
+	const gone = before.slice(head, before.length - tail);
+	const come = after.slice(head, after.length - tail);
+	const below = before.slice(before.length - tail).slice(0, context);
+	const around = above.length + below.length;
+	return {
+		oldStart: head - above.length + 1,
+		oldLines: around + gone.length,
+		newStart: head - above.length + 1,
+		newLines: around + come.length,
+		lines: [
+			...above.map(line => ` ${line}`),
+			...gone.map(line => `-${line}`),
+			...come.map(line => `+${line}`),
+			...below.map(line => ` ${line}`),
+		],
+	};
 }
 
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));

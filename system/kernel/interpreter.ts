@@ -77,7 +77,8 @@ function send(kernel: Kernel, cell: Cell, to: Address, message: Message, cause: 
 
 function ask(kernel: Kernel, cell: Cell, effect: Omit<EffectOf<'ask'>, 'type'>, cause: string): void {
 	const {to, message, as, id, deadlineMs = limits.askDeadlineMs} = effect;
-	if (!openAsk(kernel, cell, to, effect, deadlineMs, cause)) return;
+	// Of the question as long as it is open, not of the message.
+	if (!openAsk(kernel, cell, to, {as, id}, deadlineMs, cause)) return;
 	send(kernel, cell, to, {...message, replyTo: {to: cell.address, as, id}}, cause);
 }
 

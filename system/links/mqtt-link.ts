@@ -21,7 +21,7 @@ export type Will = {readonly topic: string; readonly payload: string; readonly r
 export type MqttLinkOptions = {
 	/** `mqtt://host:port`, `mqtts://…`, `ws://host:port/mqtt` or `wss://…`. A list is asked before each attempt: it may have changed. */
 	readonly url: string | (() => readonly [string, ...string[]]);
-	/** The name of this system; also the login. `control` is one where a broker that is another program says so. */
+	/** The name of this system; also the login. It may be `control` where the broker is another program. */
 	readonly self: string;
 	readonly password: string;
 	/** Unique per process start, so that a double of this system is refused or seen, and never takes turns with it. */

@@ -1,4 +1,4 @@
-// That an agent lives, said again and again: only as long as its main loop moves, by a thread that sees that from outside of it.
+// That an agent lives, said again and again: only as long as its main loop moves, by a thread that sees that from outside of it, and by the main loop itself while that thread has no connection.
 
 import {formatBeat} from '../../api/presence.js';
 import {limits} from '../../api/limits.js';

@@ -1,5 +1,6 @@
 // Where etcd is: `etcd://host:port[,host:port...][/prefix]`, or `etcds://…?ca=FILE&cert=FILE&key=FILE` with TLS.
 
+import path from 'node:path';
 import {AppError} from '../../api/errors.js';
 
 export type EtcdPlace = {
@@ -41,7 +42,8 @@ function prefixOf(url: string, text: string): string {
 }
 
 function filesOf(url: string, secure: boolean, query: string): EtcdPlace['files'] {
-	const files = Object.fromEntries(new URLSearchParams(query));
+	// From where the command was typed: a process that serves leaves that folder.
+	const files = Object.fromEntries([...new URLSearchParams(query)].map(([name, file]) => [name, path.resolve(file)]));
 	const strange = Object.keys(files).find(name => !secure || !['ca', 'cert', 'key'].includes(name));
 	if (strange !== undefined) throw notOne(url, `"${strange}" is not known; etcds:// takes ca, cert and key`);
 	if ((files['cert'] === undefined) !== (files['key'] === undefined)) throw notOne(url, 'cert and key belong together');

@@ -28,6 +28,12 @@ test('the root starts a collection for each kind, the scheduler, the detector an
 
 test('every kind has records: a controller is of one kind that is acted on, and a kind without one is idle', t => {
 	const plurals = controllers.map(({plural}) => plural);
+	for (const {watches = {}} of controllers)
+		for (const plural of Object.keys(watches))
+			t.true(
+				kinds.some(kind => kind.plural === plural),
+				`a watch of ${plural}`,
+			);
 	t.deepEqual(plurals, [...new Set(plurals)]);
 	for (const plural of plurals)
 		t.true(

@@ -49,3 +49,20 @@ test('texts that differ everywhere are compared in bounded time, whole', t => {
 	t.is(diff.split('\n').length, 3 + limits.diffChanges * 4 + 1);
 	t.is(patched(before, diff), after);
 });
+
+test('of texts that differ in more lines than are searched for, those that both begin and end with are no change', t => {
+	const lines = (from: number, count: number) => Array.from({length: count}, (_, at) => `${from + at}\n`).join('');
+	const [head, come, tail] = [lines(0, 100), lines(1_000_000, limits.diffChanges + 1), lines(100, 50)];
+	for (const [before, after] of [
+		[head + tail, head + come + tail],
+		[head + come + tail, head + tail],
+		[come + tail, `${tail}x\n`],
+		['', come],
+	] as const) {
+		const diff = unifiedDiff({name: 'a', text: before}, {name: 'b', text: after}, createColors(false)) ?? '';
+		t.is(patched(before, diff), after);
+		t.true(diff.split('\n').length < limits.diffChanges + 110);
+	}
+	const diff = unifiedDiff({name: 'a', text: head + tail}, {name: 'b', text: head + come + tail}, createColors(false)) ?? '';
+	t.is(diff.split('\n')[2], `@@ -98,6 +98,${limits.diffChanges + 7} @@`);
+});

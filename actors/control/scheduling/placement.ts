@@ -57,20 +57,20 @@ function selectNode(podClass: EquivalenceClass, uid: string, cycle: Cycle, only?
 function best(nodes: readonly NodeInfo[], podClass: EquivalenceClass, uid: string, cycle: Cycle): NodeInfo | undefined {
 	const isScored = hasScores(podClass);
 	let found: NodeInfo | undefined;
-	let foundPreference = 0;
-	let foundScore: Score | undefined;
+	let foundByStrategy = 0;
+	let foundPreferred: Score | undefined;
 	for (const node of nodes) {
-		const preference = strategyScore(cycle.strategy, node, podClass.requirements);
-		const score = isScored ? scoreOf(podClass, node) : undefined;
+		const byStrategy = strategyScore(cycle.strategy, node, podClass.requirements);
+		const preferred = isScored ? scoreOf(podClass, node) : undefined;
 		if (found !== undefined) {
-			const compared = score === undefined || foundScore === undefined ? 0 : compareInOrder(score, foundScore);
-			const difference = compared !== 0 ? compared : preference !== foundPreference ? preference - foundPreference : node.pods - found.pods;
+			const compared = preferred === undefined || foundPreferred === undefined ? 0 : compareInOrder(preferred, foundPreferred);
+			const difference = compared !== 0 ? compared : byStrategy !== foundByStrategy ? byStrategy - foundByStrategy : node.pods - found.pods;
 			if (difference >= 0) continue;
 		}
 		if (candidateMisfit(podClass, uid, node, cycle.holdsPort) !== undefined) continue;
 		found = node;
-		foundPreference = preference;
-		foundScore = score;
+		foundByStrategy = byStrategy;
+		foundPreferred = preferred;
 	}
 	return found;
 }

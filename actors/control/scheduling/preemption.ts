@@ -76,7 +76,7 @@ function victimsOn(
 		candidateMisfit(podClass, uid, node, cycle.holdsPort, gone, freed) === undefined;
 	let freed = freedBy(lower);
 	if (!fitsWithout(lower, freed)) return undefined;
-	let victims = [...lower].sort((a, b) => priorityOf(b) - priorityOf(a) || (startOf(a) < startOf(b) ? -1 : 1));
+	let victims = [...lower].sort((a, b) => priorityOf(b) - priorityOf(a) || startMs(a) - startMs(b));
 	for (const spared of [...victims]) {
 		const others = victims.filter(victim => victim !== spared);
 		const less = freedWith(freed, spared, -1);
@@ -88,7 +88,11 @@ function victimsOn(
 	return victims;
 }
 
-const startOf = ({status, metadata}: Pod): string => status?.startTime ?? metadata.creationTimestamp;
+/** A status may say anything: what is no time is the beginning of time, so that the order stays total. */
+function startMs({status, metadata}: Pod): number {
+	const ms = Date.parse(status?.startTime ?? metadata.creationTimestamp);
+	return Number.isNaN(ms) ? 0 : ms;
+}
 
 /** What is lost; of the highest victims the time counts when the first began: later is better. */
 type Cost = readonly [highest: number, sum: number, count: number, sinceMs: number];
@@ -98,7 +102,7 @@ const lowestPriority = 2 ** 31;
 
 function costOf(victims: readonly Pod[]): Cost {
 	const highest = Math.max(...victims.map(priorityOf));
-	const starts = victims.filter(victim => priorityOf(victim) === highest).map(victim => Date.parse(startOf(victim)));
+	const starts = victims.filter(victim => priorityOf(victim) === highest).map(startMs);
 	const sum = victims.reduce((total, victim) => total + priorityOf(victim) + lowestPriority, 0);
 	return [highest, sum, victims.length, -Math.min(...starts)];
 }

@@ -44,6 +44,7 @@ function keep(state: ConfigCopyState, {key, version, named, replyTo}: KeepConfig
 	return next({...state, copy: copyOf(key, version, named, nowMs)}, taken);
 }
 
+/** The words of its form are in caches of earlier versions. */
 function copyOf(key: ObjectKey, version: string, named: ConfigData, nowMs: number): ConfigCopy {
 	const {namespace, name} = parseObjectKey(key);
 	const metadata = {name, namespace, uid: key, resourceVersion: '', generation: 1, creationTimestamp: timestampOf(nowMs)};

@@ -110,7 +110,7 @@ function fillLater(state: State, delayMs: number): void {
 	state.cancel = state.clock.after(delayMs, () => void (state.current = fill(state)));
 }
 
-/** One small batch after the other, as long as no start takes anything. */
+/** One small batch after the other, as long as nothing is taken of it meanwhile. */
 async function fill(state: State): Promise<void> {
 	for (let sort = lowSort(state); sort !== undefined && !state.closed; sort = lowSort(state)) {
 		if (state.clock.monotonicMs() - state.lastTakenMs < limits.restockMs) break;

@@ -8,6 +8,7 @@ import type {Cancel, Clock} from '../../../system/time/clock.js';
 import type {Done} from '../../handlers.js';
 import {notRunning} from '../../refusals.js';
 import {logFile} from '../attempts/attempts.js';
+import type {StartRecord} from '../attempts/state-file.js';
 import type {Stock} from '../attempts/stock.js';
 import type {ContainerGroups} from '../cgroups/container-groups.js';
 import type {Container, Containers} from '../containers/containers.js';
@@ -42,8 +43,7 @@ export function whenBegun(joining: Joining, id: ContainerId, done: Done<Target>,
 		done(notRunning(id));
 		return () => undefined;
 	}
-	const {started} = live;
-	const program = runningProgramOf(started.process.pid, started.beginning ?? dropOfLog(logFile(container.folder, live.attempt)));
+	const program = runningProgramIn(container, live.attempt, live.started);
 	if (program === undefined || leftMs <= 0) {
 		done(notRunning(id));
 		return () => undefined;
@@ -54,6 +54,15 @@ export function whenBegun(joining: Joining, id: ContainerId, done: Done<Target>,
 	}
 	done(succeeded({container, program, procsFiles: groups.procsFilesOfRunning(id, live.attempt)}));
 	return () => undefined;
+}
+
+/** Undefined as well where the log by which its user is known is gone. */
+function runningProgramIn({folder}: Container, attempt: number, {process, beginning}: StartRecord): ReturnType<typeof runningProgramOf> {
+	try {
+		return runningProgramOf(process.pid, beginning ?? dropOfLog(logFile(folder, attempt)));
+	} catch {
+		return undefined;
+	}
 }
 
 /** Throws an Error where its user cannot be had, and errno exceptions. */

@@ -18,7 +18,7 @@ import {renewDaily} from './renewal.js';
 import {serverIdentityOf, type ServerIdentity} from './server-identity.js';
 import {standBy} from './standby.js';
 import {storesOf, type Stores} from './stores.js';
-import {openTerm, type Term, type TermOptions} from './term.js';
+import {openTerm, type ServedTerm, type TermOptions} from './term.js';
 import type {TermParts} from './term-parts.js';
 import type {ServerOptions} from '../serving-options.js';
 import {failedError} from '../../command.js';
@@ -44,8 +44,8 @@ type State = {
 	/** Settled once this server leads, stands by, or has failed to do either. */
 	readonly decision: Deferred;
 	doors: OtherDoors | undefined;
-	term: Term | undefined;
-	leadership: Leadership<Term> | undefined;
+	term: ServedTerm | undefined;
+	leadership: Leadership<ServedTerm> | undefined;
 	stopping: boolean;
 };
 
@@ -112,12 +112,12 @@ async function stop(state: State, {gate, gateway}: ApiDoor): Promise<void> {
 }
 
 /** Runs in the election from now on, and opens a term each time this server is elected. */
-function campaign(state: State, asked: ControlServerOptions, {gate, gateway}: ApiDoor, identity: ServerIdentity): Leadership<Term> {
+function campaign(state: State, asked: ControlServerOptions, {gate, gateway}: ApiDoor, identity: ServerIdentity): Leadership<ServedTerm> {
 	const {options, onStandby, ...rest} = asked;
 	const {log, processParts} = rest.context;
 	const {stores, decision} = state;
 	const ofTerms: TermOptions = {...rest, asked: options, broker: options.broker?.server, endStreams: gateway.endOf, stores, identity};
-	return lead<Term>({
+	return lead<ServedTerm>({
 		election: stores.election,
 		self: identity.self,
 		clock: processParts.clock,

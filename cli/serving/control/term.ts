@@ -11,7 +11,7 @@ import type {Stores} from './stores.js';
 import {openTermParts, type TermParts, type TermPartsOptions} from './term-parts.js';
 import type {ServerOptions} from '../serving-options.js';
 
-export type Term = Led & {readonly parts: TermParts; readonly upstream: Upstream; readonly mayAct: () => boolean};
+export type ServedTerm = Led & {readonly parts: TermParts; readonly upstream: Upstream; readonly mayAct: () => boolean};
 
 export type TermOptions = Pick<TermPartsOptions, 'context' | 'ownNodes' | 'broker' | 'endStreams' | 'design'> & {
 	readonly stores: Stores;
@@ -20,7 +20,7 @@ export type TermOptions = Pick<TermPartsOptions, 'context' | 'ownNodes' | 'broke
 };
 
 /** Loads the store and opens the doors. Throws an AppError that says what is wrong; then the store is let go of. */
-export async function openTerm(options: TermOptions, {mayAct, onFenced}: TermGuard): Promise<Term> {
+export async function openTerm(options: TermOptions, {mayAct, onFenced}: TermGuard): Promise<ServedTerm> {
 	const {stores, identity, asked, ...rest} = options;
 	const {context} = options;
 	refuseMissingStore(context.home, asked);
@@ -57,12 +57,12 @@ async function serveAtDoors({vault, tokens}: TermParts, {context, stores, identi
 	return certificate.ca;
 }
 
-type Around = Pick<Term, 'upstream' | 'mayAct'> & {
+type Around = Pick<ServedTerm, 'upstream' | 'mayAct'> & {
 	readonly servers: () => readonly string[];
 	readonly closeStore: () => Promise<void>;
 };
 
-const termOf = (parts: TermParts, {upstream, mayAct, servers, closeStore}: Around): Term => ({
+const termOf = (parts: TermParts, {upstream, mayAct, servers, closeStore}: Around): ServedTerm => ({
 	parts,
 	upstream,
 	mayAct,

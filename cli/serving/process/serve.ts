@@ -20,7 +20,7 @@ export type ServeContext = {
 	readonly processParts: ProcessParts;
 	readonly log: Log;
 	readonly closers: Closers;
-	/** Ends the process, since something failed for good: it must not linger half alive, where a service manager would start it again. */
+	/** Ends the process, since something failed for good: a service manager starts it again, which it does not while it lingers half alive. */
 	readonly fail: (message: string) => void;
 };
 
@@ -74,6 +74,8 @@ async function started(context: ServeContext, start: (context: ServeContext) => 
 	const {home, log, closers} = context;
 	try {
 		const ready = await start(context);
+		// All that was named from here is open or known: a folder is not to be kept from being unmounted for months.
+		process.chdir('/');
 		await writeFileAtomic(home.endpoints, `${JSON.stringify(ready.endpoints)}\n`, 0o600);
 		closers.add(() => rmSync(home.endpoints, {force: true}));
 		log.info(ready.endpoints, `the ${nounOf(command)} is ready`);
