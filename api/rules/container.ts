@@ -11,7 +11,7 @@ import {checkResources} from './resources.js';
 import {checkMounts} from './volume.js';
 
 /** What a container's fields may name of its pod. */
-export type Surroundings = {
+export type PodContext = {
 	readonly volumes: readonly string[];
 	/** Init containers among them. */
 	readonly containers: readonly JsonObject[];
@@ -26,19 +26,19 @@ const fixed = new Map([
 ]);
 const laterSecurity = new Set(['privileged', 'capabilities']);
 
-export function checkContainer(found: Found, path: string, container: JsonObject, around: Surroundings): void {
+export function checkContainer(found: Found, path: string, container: JsonObject, pod: PodContext): void {
 	const ports = portNames(container);
-	checkProgram(found, path, container, around);
+	checkProgram(found, path, container, pod);
 	checkProbes(found, path, container, ports);
-	checkLifecycle(found, `${path}.lifecycle`, membersOf(container['lifecycle']), ports, around.graceSeconds);
+	checkLifecycle(found, `${path}.lifecycle`, membersOf(container['lifecycle']), ports, pod.graceSeconds);
 }
 
-export function checkInitContainer(found: Found, path: string, container: JsonObject, around: Surroundings): void {
-	checkProgram(found, path, container, around);
+export function checkInitContainer(found: Found, path: string, container: JsonObject, pod: PodContext): void {
+	checkProgram(found, path, container, pod);
 	refuseProbes(found, path, container);
 }
 
-function checkProgram(found: Found, path: string, container: JsonObject, around: Surroundings): void {
+function checkProgram(found: Found, path: string, container: JsonObject, pod: PodContext): void {
 	const name = textOf(container['name']);
 	if (name !== undefined) checkDnsLabel(found, `${path}.name`, name);
 	const image = textOf(container['image']);
@@ -47,10 +47,10 @@ function checkProgram(found: Found, path: string, container: JsonObject, around:
 	checkWords(found, `${path}.args`, container['args']);
 	const workingDir = textOf(container['workingDir']);
 	if (workingDir !== undefined) refuseNul(found, `${path}.workingDir`, workingDir);
-	checkEnv(found, `${path}.env`, container['env'], {container, containers: around.containers});
+	checkEnv(found, `${path}.env`, container['env'], {container, containers: pod.containers});
 	checkEnvFrom(found, `${path}.envFrom`, container['envFrom']);
 	checkPorts(found, `${path}.ports`, container['ports']);
-	checkMounts(found, `${path}.volumeMounts`, container['volumeMounts'], around.volumes);
+	checkMounts(found, `${path}.volumeMounts`, container['volumeMounts'], pod.volumes);
 	if (container['resources'] !== undefined) checkResources(found, `${path}.resources`, container['resources']);
 	refuseOthers(found, container, path, fixed);
 	if (container['securityContext'] !== undefined) checkSecurity(found, `${path}.securityContext`, membersOf(container['securityContext']));

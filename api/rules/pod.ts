@@ -3,7 +3,7 @@
 import type {JsonObject} from '../object.js';
 import {shown} from '../shown.js';
 import {checkAffinity} from './affinity.js';
-import {checkContainer, checkInitContainer, type Surroundings} from './container.js';
+import {checkContainer, checkInitContainer, type PodContext} from './container.js';
 import {checkLabels} from './metadata.js';
 import {checkDnsLabel, checkDnsSubdomain} from './names.js';
 import {checkHostPorts} from './ports.js';
@@ -26,13 +26,13 @@ const fixed = new Map([
 export function checkPodSpec(found: Found, path: string, spec: JsonObject): void {
 	const containers = itemsOf(spec['containers']).map(membersOf);
 	const initContainers = itemsOf(spec['initContainers']).map(membersOf);
-	const around: Surroundings = {
+	const context: PodContext = {
 		volumes: namesOf(itemsOf(spec['volumes']).map(membersOf)),
 		containers: [...initContainers, ...containers],
 		graceSeconds: spec['terminationGracePeriodSeconds'],
 	};
-	initContainers.forEach((container, i) => checkInitContainer(found, `${path}.initContainers[${i}]`, container, around));
-	containers.forEach((container, i) => checkContainer(found, `${path}.containers[${i}]`, container, around));
+	initContainers.forEach((container, i) => checkInitContainer(found, `${path}.initContainers[${i}]`, container, context));
+	containers.forEach((container, i) => checkContainer(found, `${path}.containers[${i}]`, container, context));
 	const names = [...named(containers, `${path}.containers`), ...named(initContainers, `${path}.initContainers`)];
 	refuseDuplicates(found, names, name => `there is a container ${shown(name)} already`);
 	checkHostPorts(found, `${path}.containers`, containers);

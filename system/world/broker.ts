@@ -1,4 +1,4 @@
-// The fake bus: an MQTT broker as far as anybody here relies on one. Wills, retained messages, take-over, connections that are cut
+// The fake bus: an MQTT broker as far as the actor systems rely on one. Wills, retained messages, take-over, connections that are cut
 // one by one; order within a connection, none between two. It shares one contract suite with the real broker.
 
 import {topicMatches} from '../../api/mqtt-filter.js';
@@ -14,7 +14,7 @@ export type Will = {readonly topic: string; readonly payload: Payload; readonly 
 export type ConnectOptions = {
 	/** A second connection of a client's name ends the first. */
 	readonly clientId: string;
-	/** Who it is to the broker; the client's name where nobody says. */
+	/** Who it is to the broker; the client's name where none is given. */
 	readonly login?: string;
 	readonly process: WorldProcess;
 	/** Which thread holds the socket. */
@@ -28,7 +28,7 @@ export type ConnectOptions = {
 
 export type Listener = (topic: string, payload: Payload, retained: boolean) => void;
 
-/** Where to dial; undefined: nobody there takes it. Called anew for each attempt. */
+/** Where to dial; undefined: no broker takes it. Called anew for each attempt. */
 export type Dial = () => WorldBroker | undefined;
 
 /** Retained messages that the broker does not keep itself. */
@@ -57,7 +57,7 @@ type Downward =
 			readonly retained: boolean;
 			/** Those of the client that match. */
 			readonly filters: readonly string[];
-			/** The login of whoever has sent it just now, as a message that is not kept. */
+			/** The login of the client that has sent it just now, as a message that is not kept. */
 			readonly from?: string | undefined;
 	  }
 	| 'pong'
@@ -82,13 +82,13 @@ export class WorldBroker {
 	readonly process: WorldProcess;
 	readonly #retained = new Map<string, Payload>();
 	readonly #sessions = new Map<string, Session>();
-	/** Who has subscribed to a topic; forgotten when anybody subscribes or leaves. */
+	/** Who has subscribed to a topic; forgotten when a client subscribes or leaves. */
 	#routes = new Map<string, readonly Route[]>();
 	/** What is retained besides. */
 	retainedSource: RetainedWords | undefined;
 	/** When the last packet of each login came, by the clock of the broker's process. */
 	readonly heardAtMs = new Map<string, number>();
-	/** Whoever looks on from outside the world: a packet of a login has come here. */
+	/** For a judge outside the world: a packet of a login has come here. */
 	onPacket: ((login: string) => void) | undefined;
 	/** The same: a message of that login has come to a client. */
 	onDelivery: ((clientId: string, from: string) => void) | undefined;
@@ -212,7 +212,7 @@ export class WorldBroker {
 		this.process.enter(() => this.#publish(topic, payload, false, from));
 	}
 
-	/** The publish of whoever lives in the broker's process. */
+	/** The publish of a system in the broker's own process. */
 	publish(topic: string, payload: Payload, retain: boolean): void {
 		this.process.enter(() => this.#publish(topic, payload, retain));
 	}

@@ -1,5 +1,5 @@
 // Hosts and the wires between them. A wire never loses, repeats or reorders what is on it, as TCP does not; it may be slow, and it
-// may be cut: then what is on it is sent again, ever more rarely, until that gets through or an end gives up; nobody tells it when the
+// may be cut: then what is on it is sent again, ever more rarely, until that gets through or an end gives up; the sender is not told when the
 // cut is mended. Or it is held up on the way: then all of it arrives when it is let go on.
 
 import type {ManualClock} from '../time/manual-clock.js';

@@ -23,7 +23,7 @@ export type WorldStoreOptions = {
 	readonly random: Random;
 	readonly data: MemoryStoreData;
 	readonly trouble: () => StoreTrouble;
-	/** Called once a batch is durable, before anybody is told; who kills the process here drops all that would follow. */
+	/** Called once a batch is durable, before any caller is told; a kill of the process here drops all that would follow. */
 	readonly onDurable: (batch: Batch) => void;
 };
 

@@ -69,7 +69,7 @@ export class World {
 		const untilMs = this.clock.nowMs() + ms;
 		for (;;) {
 			if (this.steps > this.#mostSteps) throw new EndlessWorld(`the world took more than ${this.#mostSteps} steps`);
-			// Now and then time moves although something could still be done: nobody is infinitely fast.
+			// Now and then time moves although something could still be done: no host is infinitely fast.
 			const hasty = this.chance(0.01) && this.#fireBefore(untilMs);
 			if (hasty || this.#sequencer.runOne()) {
 				this.steps++;
