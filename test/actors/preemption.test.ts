@@ -123,6 +123,9 @@ test('the node is taken where the highest victim is lowest, then where the fewes
 		where(on('a', 1, '2023-11-14T20:00:00Z'), on('b', 1, '2023-11-14T20:00:01Z'), on('c', 1, '2023-11-14T19:00:00Z')),
 		'nominate high b',
 	);
+	// A status may say anything: what is no time began before all others.
+	t.is(where(on('a', 1, 'soon'), on('b', 1, '2023-11-14T20:00:01Z'), on('c', 1, 'soon')), 'nominate high b');
+	t.is(where(on('a', 1, '2023-11-14T20:00:01Z'), on('b', 1, 'soon'), on('c', 1, '2023-11-14T20:00:00Z')), 'nominate high a');
 });
 
 test('a port and a neighbour can be in the way as well', t => {
