@@ -54,11 +54,7 @@ export function checkedStore(driver: StoreDriver, about: AboutDriver = nothingKn
 					done(outcome);
 				});
 			}),
-		load: (prefix, done) =>
-			withTotals(state, problem => {
-				if (problem !== undefined) return done(problem);
-				driver.load(prefix, loaded => done(loaded.ok ? checked(state, prefix, loaded.records) : loaded));
-			}),
+		load: (prefix, done) => load(state, prefix, done),
 		async snapshot(prefix) {
 			const {meta, records} = await driver.snapshot(prefix);
 			return {meta, records: portions(state, prefix, meta === undefined ? none : meta.records, records)};
@@ -95,6 +91,10 @@ function settle(state: State, {batch, changes}: Planned): void {
 
 function withTotals(state: State, done: (problem: StoreFailure | undefined) => void): void {
 	if (state.totals !== undefined) return done(undefined);
+	readTotals(state, done);
+}
+
+function readTotals(state: State, done: (problem: StoreFailure | undefined) => void): void {
 	readMeta(state, outcome => done(outcome.ok ? undefined : outcome));
 }
 
@@ -175,6 +175,19 @@ const withRecords = ({version, epoch, lineage, replaces}: Meta, records: RecordT
 });
 
 // ---- reading -------------------------------------------------------------------------------------------------------------
+
+/** A batch without an outcome may have been taken before, or while this reads: what is stored then is no damage. */
+function load(state: State, prefix: string, done: (outcome: LoadOutcome) => void, isLast = false): void {
+	const isUndecided = state.undecided.length > 0;
+	(isUndecided ? readTotals : withTotals)(state, problem => {
+		if (problem !== undefined) return done(problem);
+		state.driver.load(prefix, loaded => {
+			const outcome = loaded.ok ? checked(state, prefix, loaded.records) : loaded;
+			if (!outcome.ok && outcome.damaged === true && state.undecided.length > 0 && !isLast) load(state, prefix, done, isUndecided);
+			else done(outcome);
+		});
+	});
+}
 
 /** What was read, if all of it is as it was written; what is known is known from it. */
 function checked(state: State, prefix: string, stored: Iterable<StoredRecord>): LoadOutcome {

@@ -137,6 +137,35 @@ test('a batch whose outcome is told later counts once it is known', async t => {
 	}
 });
 
+test('a batch without an outcome is no damage to who loads: taken before, or while the records are read', async t => {
+	for (const when of ['before', 'meanwhile', 'never'] as const) {
+		const {data, meta} = await filled();
+		const below = createMemoryStore(queueMicrotask, data);
+		let late: (() => void) | undefined;
+		const driver = checkedStore({
+			...below,
+			commit(batch, done) {
+				const unknown = (): void => done({type: 'unknown', message: 'no answer'});
+				if (when === 'before') return below.commit(batch, unknown);
+				if (when === 'meanwhile') late = () => below.commit(batch, () => undefined);
+				queueMicrotask(unknown);
+			},
+			load(prefix, done) {
+				late?.();
+				late = undefined;
+				below.load(prefix, done);
+			},
+		});
+		// All is known of what is there, and then one batch is lost sight of.
+		const loadAll = () => loadFrom(driver, storePrefix);
+		t.is((await loadAll()).length, 4);
+		t.is((await commitTo(driver, batchOf(meta, writing('/troupe/registry/new', 'new')))).type, 'unknown');
+		t.is((await loadAll()).length, when === 'never' ? 4 : 5, when);
+		data.bodies.delete(keys[3] ?? '');
+		t.regex(String(await loadAll()), /records were written/, 'damage is damage all the same');
+	}
+});
+
 test('meta is read only as it was written', t => {
 	const records = {count: 3, sum: 'a'.repeat(32)};
 	for (const meta of [
