@@ -81,13 +81,16 @@ for (const tty of [false, true]) {
 		const session = await opened(main, ['true'], {tty});
 		await value(hear(session, 300));
 		await run({type: 'exec.close', session});
-		for (let count = 1; count < limits.killedPrograms; count++) {
-			t.regex((await value(act(main, {type: 'exec', argv: ['true']}, 200))).message, /took longer than 200 ms/, `${count}`);
-		}
 		const refused = /16 programs .* have been killed and do not end/;
-		const {ok, message} = await value(act(main, {type: 'exec', argv: ['true']}, 60_000));
-		t.false(ok);
+		let tries = 0;
+		let message = '';
+		// On a busy machine one or the other is killed before it has come to the folder, and ends.
+		do {
+			({message} = await value(act(main, {type: 'exec', argv: ['true']}, 200)));
+			tries++;
+		} while (/took longer than 200 ms/.test(message) && tries < 4 * limits.killedPrograms);
 		t.regex(message, refused);
+		t.true(tries >= limits.killedPrograms, 'one by the session, the others and the one that is refused by this');
 		const outcome = await exec(main, ['true']);
 		t.regex(outcome.ok ? 'opened' : outcome.error.message, refused);
 		t.is((await hearAll(await opened(other, ['echo', 'here']))).stdout, 'here\n');

@@ -162,7 +162,8 @@ test('a batch without an outcome is no damage to who loads: taken before, or whi
 		t.is((await commitTo(driver, batchOf(meta, writing('/troupe/registry/new', 'new')))).type, 'unknown');
 		t.is((await loadAll()).length, when === 'never' ? 4 : 5, when);
 		data.bodies.delete(keys[3] ?? '');
-		t.regex(String(await loadAll()), /records were written/, 'damage is damage all the same');
+		const damaged = await loadAll();
+		t.regex(typeof damaged === 'string' ? damaged : 'served', /records were written/, 'damage is damage all the same');
 	}
 });
 
