@@ -265,6 +265,7 @@ test('over TLS etcd proves who it is, and nothing is sent to one that cannot', a
 test('URLs', t => {
 	t.deepEqual(parseEtcdUrl('etcd://a,b:1,[::1]:2/x/y/'), {hosts: ['a:2379', 'b:1', '[::1]:2'], prefix: '/x/y', secure: false, files: {}});
 	t.like(parseEtcdUrl('etcds://a?ca=/ca.pem'), {prefix: '', secure: true, files: {ca: '/ca.pem'}});
+	t.deepEqual(parseEtcdUrl('etcds://a?ca=ca.pem').files, {ca: path.resolve('ca.pem')}, 'also once the process is elsewhere');
 	for (const url of [
 		'http://a',
 		'etcd://',
