@@ -97,7 +97,8 @@ function ruleProblems(
 	checkMetadata(found, old === undefined ? given : {name: old.metadata.name, ...given}, kind);
 	if (old !== undefined) checkIdentity(found, given, old);
 	else if ((textOf(given['resourceVersion']) ?? '') !== '') forbid(found, 'metadata.resourceVersion', 'must not be set on a new object');
-	return [...found, ...kind.validate({...draft, metadata: membersOf(draft.metadata)}, isComplete ? old : undefined)];
+	kind.validate(found, {...draft, metadata: membersOf(draft.metadata)}, isComplete ? old : undefined);
+	return found;
 }
 
 /** Whether the schema said something of this field, or of one around it. */

@@ -7,7 +7,9 @@ import {shown} from './shown.js';
 
 export type FieldMatcher = (object: ApiObject) => boolean;
 
-const common: KindDefinition['selectableFields'] = {
+type Fields = NonNullable<KindDefinition['selectableFields']>;
+
+const common: Fields = {
 	'metadata.name': object => object.metadata.name,
 	'metadata.namespace': object => object.metadata.namespace ?? '',
 };
@@ -25,7 +27,7 @@ export function parseFieldSelector(text: string, kind: KindDefinition): Outcome<
 }
 
 /** A term's matcher, or what is wrong with it. */
-function parseTerm(term: string, {selectableFields}: KindDefinition): FieldMatcher | string {
+function parseTerm(term: string, {selectableFields = {}}: KindDefinition): FieldMatcher | string {
 	const match = /^([^=!]+)(==|!=|=)(.*)$/.exec(term);
 	if (match === null) return `invalid field selector ${shown(term)}: a term is field=value or field!=value`;
 	const [, field = '', operator, value] = match;
@@ -34,5 +36,5 @@ function parseTerm(term: string, {selectableFields}: KindDefinition): FieldMatch
 	return operator === '!=' ? object => read(object) !== value : object => read(object) === value;
 }
 
-const fieldOf = (fields: KindDefinition['selectableFields'], field: string): ((object: ApiObject) => string) | undefined =>
+const fieldOf = (fields: Fields, field: string): ((object: ApiObject) => string) | undefined =>
 	Object.hasOwn(fields, field) ? fields[field] : undefined;

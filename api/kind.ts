@@ -1,7 +1,7 @@
 // What the catalogue knows of a kind. A kind is one value of this type, in one file of `api/kinds`.
 
 import type {ApiObject, Draft} from './object.js';
-import type {Problem} from './problem.js';
+import type {Found} from './rules/report.js';
 
 export type Column = {
 	readonly name: string;
@@ -21,29 +21,29 @@ export type KindDefinition = {
 	readonly plural: string;
 	readonly singular: string;
 	readonly shortNames: readonly string[];
-	readonly categories: readonly string[];
+	readonly categories?: readonly string[];
 	readonly namespaced: boolean;
-	/** Whether the kind has a scale subresource (spec.replicas, status.replicas). */
-	readonly scalable: boolean;
+	/** The kind has a scale subresource (spec.replicas, status.replicas). */
+	readonly scalable?: boolean;
 	/** Objects of the kind are kept and shown, and no part of this version acts on them; the writer of one is warned. */
 	readonly isInert?: true;
-	/** Of the snapshot in the store; `upgrade` steps lead from older ones. */
-	readonly schemaVersion: number;
+	/** Of the snapshot in the store; `upgrade` steps lead from older ones. Without it: 1. */
+	readonly schemaVersion?: number;
 	/** Top-level members that writers set, where they are others than `spec`. */
 	readonly content?: readonly string[];
 	/** The object without what only some readers may see, as topics and other public places show it. Without it: all of it. */
 	readonly withheld?: (object: ApiObject) => ApiObject;
 	/** Fills in what Kubernetes would fill in. Pure; called with what already passed the schema, on an update with the committed object. */
 	readonly defaults: (draft: Draft, old?: ApiObject) => Draft;
-	/** Rules beyond the schema, on an object with its defaults. `old` is the committed one when this is an update. */
-	readonly validate: (object: Draft, old?: ApiObject) => readonly Problem[];
-	/** The status a new object starts with; what a client sends as status on create is dropped. */
-	readonly initialStatus: (object: Draft) => unknown;
+	/** Rules beyond the schema, on an object with its defaults: adds what is wrong. `old` is the committed one when this is an update. */
+	readonly validate: (found: Found, object: Draft, old?: ApiObject) => void;
+	/** The status a new object starts with; what a client sends as status on create is dropped. Without it: none. */
+	readonly initialStatus?: (object: Draft) => unknown;
 	/** Why no one may delete this object; undefined when it may be deleted. Without it: never refused. */
 	readonly refuseDeletion?: (object: ApiObject) => string | undefined;
 	readonly columns: readonly Column[];
 	/** `fieldSelector` terms, `metadata.name` and `metadata.namespace` aside. */
-	readonly selectableFields: {readonly [path: string]: (object: ApiObject) => string};
+	readonly selectableFields?: {readonly [path: string]: (object: ApiObject) => string};
 };
 
 const specAlone = ['spec'];

@@ -12,10 +12,16 @@ export const controlDesign: SystemDesign = {
 	root: controlRoot.kind,
 	termsOf,
 	wakesOf,
-	schemaVersionOf: plural => kindByPlural(plural)?.schemaVersion,
+	schemaVersionOf,
 	upgrade: (_plural, _fromVersion, object) => object,
 	collectionOf,
 	recordOf: objectAddress,
 	watched: true,
 	resync: true,
 };
+
+/** Undefined: there is no such kind. */
+function schemaVersionOf(plural: string): number | undefined {
+	const kind = kindByPlural(plural);
+	return kind === undefined ? undefined : (kind.schemaVersion ?? 1);
+}

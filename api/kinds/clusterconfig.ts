@@ -3,16 +3,14 @@
 import {ageColumn, column, nameColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import type {Problem} from '../problem.js';
-import {membersOf, refuse} from '../rules/report.js';
+import {membersOf, refuse, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/clusterconfig.js';
 import type {SchedulerStrategy} from '../scheduler-strategies.js';
 import {shown} from '../shown.js';
 
 export type ClusterConfigSpec = ShapeOf<typeof spec>;
-export type ClusterConfigStatus = ShapeOf<typeof status>;
-export type ClusterConfig = ApiObject<ClusterConfigSpec, ClusterConfigStatus>;
+export type ClusterConfig = ApiObject<ClusterConfigSpec, ShapeOf<typeof status>>;
 
 /** The only name a ClusterConfig may have. */
 export const clusterConfigName = 'cluster';
@@ -27,13 +25,9 @@ export const clusterConfig: KindDefinition = {
 	plural: 'clusterconfigs',
 	singular: 'clusterconfig',
 	shortNames: ['config'],
-	categories: [],
 	namespaced: false,
-	scalable: false,
-	schemaVersion: 1,
 	defaults: draft => ({...draft, spec: withDefaults(draft.spec ?? {})}),
 	validate,
-	initialStatus: () => undefined,
 	refuseDeletion: ({metadata}) =>
 		metadata.name === clusterConfigName
 			? `clusterconfigs "${clusterConfigName}" is forbidden: the cluster needs its configuration`
@@ -47,7 +41,6 @@ export const clusterConfig: KindDefinition = {
 		),
 		ageColumn,
 	],
-	selectableFields: {},
 };
 
 const withDefaults = (spec: ClusterConfigSpec): ClusterConfigSpec => ({
@@ -55,11 +48,9 @@ const withDefaults = (spec: ClusterConfigSpec): ClusterConfigSpec => ({
 	scheduler: {...spec.scheduler, strategy: spec.scheduler?.strategy ?? defaultStrategy},
 });
 
-function validate(object: Draft): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, object: Draft): void {
 	const {name} = membersOf(object.metadata);
 	if (name !== clusterConfigName) {
 		refuse(found, 'metadata.name', `there is one ClusterConfig, and its name is "${clusterConfigName}", got ${shown(name)}`);
 	}
-	return found;
 }

@@ -5,9 +5,8 @@ import {ageColumn, nameColumn, numberColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
 import {joinPath} from '../path.js';
-import type {Problem} from '../problem.js';
 import {checkDataKeys, checkImmutable} from '../rules/config-data.js';
-import {membersOf, refuse} from '../rules/report.js';
+import {membersOf, refuse, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {content} from '../schemas/configmap.js';
 
@@ -22,20 +21,14 @@ export const configMap: KindDefinition = {
 	plural: 'configmaps',
 	singular: 'configmap',
 	shortNames: ['cm'],
-	categories: [],
 	namespaced: true,
-	scalable: false,
-	schemaVersion: 1,
 	content: ['data', 'binaryData', 'immutable'],
 	defaults: draft => draft,
 	validate,
-	initialStatus: () => undefined,
 	columns: [nameColumn, numberColumn('Data', 'How many entries it has.', object => countOf(object)), ageColumn],
-	selectableFields: {},
 };
 
-function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	const object = membersOf(draft);
 	const data = membersOf(object['data']);
 	const binaryData = membersOf(object['binaryData']);
@@ -47,5 +40,4 @@ function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
 		if (typeof value === 'string' && !isBase64(value)) refuse(found, path, 'must be base64');
 	}
 	checkImmutable(found, object, old, ['data', 'binaryData']);
-	return found;
 }

@@ -4,7 +4,6 @@ import {ageColumn, column, nameColumn, numberColumn, templateColumns} from '../c
 import {withPodDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
-import type {Problem} from '../problem.js';
 import {checkUnchanged} from '../rules/immutable.js';
 import {forbid, membersOf, refuse, type Found} from '../rules/report.js';
 import {checkSelector, checkSelects} from '../rules/selector.js';
@@ -73,8 +72,7 @@ const withDefaults = (spec: DeploymentSpec): DeploymentSpec => ({
 	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
 });
 
-function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	const spec = membersOf(draft.spec);
 	const selector = membersOf(spec['selector']);
 	const template = membersOf(spec['template']);
@@ -86,7 +84,6 @@ function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
 	if (typeof minReadySeconds === 'number' && typeof progressDeadlineSeconds === 'number' && progressDeadlineSeconds <= minReadySeconds)
 		refuse(found, 'spec.progressDeadlineSeconds', `must be more than minReadySeconds (${minReadySeconds}), got ${progressDeadlineSeconds}`);
 	if (old !== undefined) checkUnchanged(found, 'spec.selector', selector, membersOf(membersOf(old.spec)['selector']));
-	return found;
 }
 
 function checkStrategy(found: Found, path: string, strategy: JsonObject): void {

@@ -3,16 +3,14 @@
 import {ageColumn, column, nameColumn, none} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import type {Problem} from '../problem.js';
 import {checkDnsSubdomain, isDnsLabel} from '../rules/names.js';
-import {itemsOf, membersOf, refuse, refuseDuplicates} from '../rules/report.js';
+import {itemsOf, membersOf, refuse, refuseDuplicates, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/dns.js';
 import {shown} from '../shown.js';
 
 export type DnsSpec = ShapeOf<typeof spec>;
-export type DnsStatus = ShapeOf<typeof status>;
-export type Dns = ApiObject<DnsSpec, DnsStatus>;
+export type Dns = ApiObject<DnsSpec, ShapeOf<typeof status>>;
 
 const specOf = (object: ApiObject): DnsSpec | undefined => (object as Dns).spec;
 
@@ -23,14 +21,11 @@ export const dns: KindDefinition = {
 	plural: 'dnses',
 	singular: 'dns',
 	shortNames: [],
-	categories: [],
 	namespaced: true,
-	scalable: false,
 	isInert: true,
-	schemaVersion: 1,
 	defaults: draft => draft,
 	validate,
-	initialStatus: (): DnsStatus => ({}),
+	initialStatus: () => ({}),
 	columns: [
 		nameColumn,
 		column('Host', 'The host name.', object => specOf(object)?.host ?? none),
@@ -41,11 +36,9 @@ export const dns: KindDefinition = {
 		),
 		ageColumn,
 	],
-	selectableFields: {},
 };
 
-function validate(draft: Draft): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, draft: Draft): void {
 	const {host, paths} = membersOf(draft.spec);
 	if (typeof host === 'string') checkDnsSubdomain(found, 'spec.host', host);
 	const places = itemsOf(paths).flatMap((item, i) => {
@@ -59,5 +52,4 @@ function validate(draft: Draft): readonly Problem[] {
 		return [{value: subPath, path: `${at}.subPath`}];
 	});
 	refuseDuplicates(found, places, (path, first) => `${shown(path)} is the path of ${first.replace(/\.subPath$/, '')} already`);
-	return found;
 }

@@ -4,7 +4,6 @@ import {ageColumn, column, nameColumn, none} from '../columns/common.js';
 import {deepEqual} from '../equal.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import type {Problem} from '../problem.js';
 import {isIPv4, isIPv6} from '../rules/address.js';
 import {isDnsSubdomain} from '../rules/names.js';
 import {forbid, itemsOf, membersOf, refuse, type Found} from '../rules/report.js';
@@ -26,15 +25,11 @@ export const endpointSlice: KindDefinition = {
 	plural: 'endpointslices',
 	singular: 'endpointslice',
 	shortNames: [],
-	categories: [],
 	namespaced: true,
-	scalable: false,
 	isInert: true,
-	schemaVersion: 1,
 	content: ['addressType', 'endpoints', 'ports'],
 	defaults: draft => draft,
 	validate,
-	initialStatus: () => undefined,
 	columns: [
 		nameColumn,
 		column('AddressType', 'What the addresses are.', object => asSlice(object).addressType),
@@ -42,7 +37,6 @@ export const endpointSlice: KindDefinition = {
 		column('Endpoints', 'Who serves.', object => listed(asSlice(object).endpoints.flatMap(({addresses}) => addresses))),
 		ageColumn,
 	],
-	selectableFields: {},
 };
 
 function listed(addresses: readonly string[]): string {
@@ -57,8 +51,7 @@ const syntax: {readonly [type: string]: {readonly words: string; readonly holds:
 	FQDN: {words: 'a host name', holds: isDnsSubdomain},
 };
 
-function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	const object = membersOf(draft);
 	const {addressType} = object;
 	itemsOf(object['endpoints']).forEach((endpoint, i) =>
@@ -66,7 +59,6 @@ function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
 	);
 	if (old !== undefined && !deepEqual(addressType, asSlice(old).addressType))
 		forbid(found, 'addressType', 'cannot be changed; delete the object and create it again');
-	return found;
 }
 
 function checkAddresses(found: Found, path: string, addresses: readonly unknown[], type: unknown): void {

@@ -3,7 +3,6 @@
 import {ageColumn, column, nameColumn, none, numberColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
-import type {Problem} from '../problem.js';
 import {memoryBytes, cpuMillis} from '../quantity.js';
 import {checkDnsSubdomain} from '../rules/names.js';
 import {forbid, isEmpty, itemsOf, membersOf, refuse, type Found} from '../rules/report.js';
@@ -29,9 +28,7 @@ export const horizontalPodAutoscaler: KindDefinition = {
 	shortNames: ['hpa'],
 	categories: ['all'],
 	namespaced: true,
-	scalable: false,
 	isInert: true,
-	schemaVersion: 1,
 	defaults: draft => ({...draft, spec: withDefaults(draft.spec as HpaSpec)}),
 	validate,
 	initialStatus: (): HpaStatus => ({currentReplicas: 0, desiredReplicas: 0}),
@@ -44,7 +41,6 @@ export const horizontalPodAutoscaler: KindDefinition = {
 		numberColumn('Replicas', 'How many pods there are.', object => (object as Hpa).status?.currentReplicas ?? 0),
 		ageColumn,
 	],
-	selectableFields: {},
 };
 
 const referenceText = (spec: HpaSpec | undefined): string =>
@@ -76,8 +72,7 @@ const withDefaults = (spec: HpaSpec): HpaSpec => ({
 	metrics: spec.metrics === undefined || spec.metrics.length === 0 ? [cpuMetric] : spec.metrics,
 });
 
-function validate(draft: Draft): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, draft: Draft): void {
 	const spec = membersOf(draft.spec);
 	const {minReplicas, maxReplicas} = spec;
 	const {kind, name} = membersOf(spec['scaleTargetRef']);
@@ -88,7 +83,6 @@ function validate(draft: Draft): readonly Problem[] {
 	itemsOf(spec['metrics']).forEach((metric, i) => checkMetric(found, `spec.metrics[${i}]`, membersOf(metric)));
 	const behavior = membersOf(spec['behavior']);
 	for (const direction of ['scaleUp', 'scaleDown']) checkRules(found, `spec.behavior.${direction}`, membersOf(behavior[direction]));
-	return found;
 }
 
 function checkMetric(found: Found, path: string, {type, resource}: JsonObject): void {

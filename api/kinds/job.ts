@@ -7,8 +7,7 @@ import {ageOf} from '../duration.js';
 import {deepEqual} from '../equal.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import type {Problem} from '../problem.js';
-import {forbid, isEmpty, membersOf, refuse} from '../rules/report.js';
+import {forbid, isEmpty, membersOf, refuse, type Found} from '../rules/report.js';
 import {checkSelector, checkSelects} from '../rules/selector.js';
 import {checkTemplate, templateLabels} from '../rules/template.js';
 import type {ShapeOf} from '../schemas/parts.js';
@@ -82,8 +81,7 @@ const withDefaults = (spec: JobSpec): JobSpec => ({
 	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
 });
 
-function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	const spec = membersOf(draft.spec);
 	const template = membersOf(spec['template']);
 	checkTemplate(found, 'spec.template', template, {kind: 'Job', policies: ['OnFailure', 'Never']});
@@ -99,5 +97,4 @@ function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
 	for (const field of ['completions', 'completionMode', 'selector', 'template'])
 		if (old !== undefined && !deepEqual(spec[field], before[field]))
 			forbid(found, `spec.${field}`, 'cannot be changed; delete the job and create it again');
-	return found;
 }

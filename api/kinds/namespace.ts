@@ -3,9 +3,8 @@
 import {ageColumn, column, nameColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import type {Problem} from '../problem.js';
 import {checkDnsLabel, isDnsSubdomain} from '../rules/names.js';
-import {forbid, itemsOf, membersOf} from '../rules/report.js';
+import {forbid, itemsOf, membersOf, type Found} from '../rules/report.js';
 import {shown} from '../shown.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/namespace.js';
@@ -26,10 +25,7 @@ export const namespace: KindDefinition = {
 	plural: 'namespaces',
 	singular: 'namespace',
 	shortNames: ['ns'],
-	categories: [],
 	namespaced: false,
-	scalable: false,
-	schemaVersion: 1,
 	defaults: draft => ({...draft, spec: draft.spec ?? {}}),
 	validate,
 	initialStatus: (): NamespaceStatus => ({phase: 'Active'}),
@@ -39,13 +35,11 @@ export const namespace: KindDefinition = {
 	selectableFields: {'status.phase': phaseOf},
 };
 
-function validate(object: Draft): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, object: Draft): void {
 	const {name} = membersOf(object.metadata);
 	if (typeof name === 'string' && isDnsSubdomain(name)) checkDnsLabel(found, 'metadata.name', name);
 	itemsOf(membersOf(object.spec)['finalizers']).forEach((finalizer, i) => {
 		if (finalizer === 'kubernetes' || typeof finalizer !== 'string') return;
 		forbid(found, `spec.finalizers[${i}]`, `${shown(finalizer)} is not supported yet; metadata.finalizers are`);
 	});
-	return found;
 }

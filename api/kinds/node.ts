@@ -4,8 +4,7 @@ import {nodeColumns} from '../columns/node.js';
 import type {KindDefinition} from '../kind.js';
 import {controlSystem} from '../keys.js';
 import type {Draft} from '../object.js';
-import type {Problem} from '../problem.js';
-import {membersOf, refuse, refuseUnsupported} from '../rules/report.js';
+import {membersOf, refuse, refuseUnsupported, type Found} from '../rules/report.js';
 import {checkTaints} from '../rules/taints.js';
 import type {NodeObject, NodeStatus} from '../shapes/node.js';
 
@@ -21,10 +20,7 @@ export const node: KindDefinition = {
 	plural: 'nodes',
 	singular: 'node',
 	shortNames: ['no'],
-	categories: [],
 	namespaced: false,
-	scalable: false,
-	schemaVersion: 1,
 	defaults: draft => ({...draft, spec: draft.spec ?? {}}),
 	validate,
 	initialStatus,
@@ -35,14 +31,12 @@ export const node: KindDefinition = {
 /** No part of this version acts on them. */
 const later = new Set(['podCIDR', 'podCIDRs', 'providerID']);
 
-function validate(object: Draft): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, object: Draft): void {
 	const spec = membersOf(object.spec);
 	// A node logs in under its name, and its system has it.
 	if (object.metadata.name === controlSystem) refuse(found, 'metadata.name', `"${controlSystem}" is the name of the control plane`);
 	checkTaints(found, 'spec.taints', spec['taints']);
 	refuseUnsupported(found, spec, 'spec', later);
-	return found;
 }
 
 function initialStatus({metadata}: Draft): NodeStatus {

@@ -6,11 +6,10 @@ import {withKeptPriority} from '../defaults/priority.js';
 import {deepEqual} from '../equal.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Condition, Draft} from '../object.js';
-import type {Problem} from '../problem.js';
 import {checkBackoff} from '../rules/backoff.js';
 import {checkPodChange} from '../rules/immutable.js';
 import {checkPodSpec} from '../rules/pod.js';
-import {membersOf} from '../rules/report.js';
+import {membersOf, type Found} from '../rules/report.js';
 import type {Container, Pod, PodSpec, PodStatus} from '../shapes/pod.js';
 
 export type * from '../shapes/pod.js';
@@ -26,8 +25,6 @@ export const pod: KindDefinition = {
 	shortNames: ['po'],
 	categories: ['all'],
 	namespaced: true,
-	scalable: false,
-	schemaVersion: 1,
 	defaults: (draft, old) => ({...draft, spec: withPodDefaults(withKeptPriority(draft.spec as PodSpec, old?.spec as PodSpec | undefined))}),
 	validate,
 	initialStatus,
@@ -41,14 +38,12 @@ export const pod: KindDefinition = {
 	},
 };
 
-function validate(object: Draft, old?: ApiObject): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, object: Draft, old?: ApiObject): void {
 	checkBackoff(found, 'metadata.annotations', object.metadata.annotations);
 	checkPodSpec(found, 'spec', membersOf(object.spec));
 	// An older version may have kept it with fewer defaults.
 	if (old !== undefined && !deepEqual(object.spec, old.spec))
 		checkPodChange(found, 'spec', membersOf(object.spec), membersOf(withPodDefaults(old.spec as PodSpec)));
-	return found;
 }
 
 function initialStatus({spec}: Draft): PodStatus {

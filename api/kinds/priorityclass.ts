@@ -3,9 +3,8 @@
 import {ageColumn, column, nameColumn, numberColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import type {Problem} from '../problem.js';
 import {checkUnchanged} from '../rules/immutable.js';
-import {forbid, membersOf, refuse} from '../rules/report.js';
+import {forbid, membersOf, refuse, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {content} from '../schemas/priorityclass.js';
 import {shown} from '../shown.js';
@@ -30,14 +29,10 @@ export const priorityClass: KindDefinition = {
 	plural: 'priorityclasses',
 	singular: 'priorityclass',
 	shortNames: ['pc'],
-	categories: [],
 	namespaced: false,
-	scalable: false,
-	schemaVersion: 1,
 	content: ['value', 'globalDefault', 'preemptionPolicy', 'description'],
 	defaults: draft => ({...draft, preemptionPolicy: asClass(draft as ApiObject).preemptionPolicy ?? 'PreemptLowerPriority'}),
 	validate,
-	initialStatus: () => undefined,
 	refuseDeletion: ({metadata: {name}}) =>
 		systemPriorities.has(name) ? `priorityclasses "${name}" is forbidden: every cluster has it` : undefined,
 	columns: [
@@ -47,11 +42,9 @@ export const priorityClass: KindDefinition = {
 		column('PreemptionPolicy', 'Whether its pods may take the place of lower ones.', object => asClass(object).preemptionPolicy ?? ''),
 		ageColumn,
 	],
-	selectableFields: {},
 };
 
-function validate(object: Draft, old?: ApiObject): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, object: Draft, old?: ApiObject): void {
 	const members = membersOf(object);
 	const {name} = membersOf(members['metadata']);
 	const {value} = members;
@@ -70,5 +63,4 @@ function validate(object: Draft, old?: ApiObject): readonly Problem[] {
 		checkUnchanged(found, 'value', value, asClass(old).value);
 		checkUnchanged(found, 'preemptionPolicy', members['preemptionPolicy'], asClass(old).preemptionPolicy);
 	}
-	return found;
 }

@@ -4,9 +4,8 @@ import {ageColumn, nameColumn, numberColumn, templateColumns} from '../columns/c
 import {withPodDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import type {Problem} from '../problem.js';
 import {checkUnchanged} from '../rules/immutable.js';
-import {membersOf, refuseUnsupported} from '../rules/report.js';
+import {membersOf, refuseUnsupported, type Found} from '../rules/report.js';
 import {checkSelector, checkSelects} from '../rules/selector.js';
 import {checkTemplate, templateLabels} from '../rules/template.js';
 import type {ShapeOf} from '../schemas/parts.js';
@@ -55,8 +54,7 @@ const withDefaults = (spec: ReplicaSetSpec): ReplicaSetSpec => ({
 	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
 });
 
-function validate(object: Draft, old?: ApiObject): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, object: Draft, old?: ApiObject): void {
 	const spec = membersOf(object.spec);
 	const selector = membersOf(spec['selector']);
 	refuseUnsupported(found, spec, 'spec', later);
@@ -65,5 +63,4 @@ function validate(object: Draft, old?: ApiObject): readonly Problem[] {
 	checkTemplate(found, 'spec.template', template, {kind: 'ReplicaSet', policies: ['Always']});
 	checkSelects(found, 'spec.template.metadata.labels', selector, templateLabels(template));
 	if (old !== undefined) checkUnchanged(found, 'spec.selector', selector, membersOf(membersOf(old.spec)['selector']));
-	return found;
 }

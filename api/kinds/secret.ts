@@ -7,7 +7,6 @@ import {ageColumn, column, nameColumn, numberColumn} from '../columns/common.js'
 import type {KindDefinition} from '../kind.js';
 import {isObject, type ApiObject, type Draft, type JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
-import type {Problem} from '../problem.js';
 import {checkDataKeys, checkImmutable} from '../rules/config-data.js';
 import {forbid, membersOf, refuse, textOf, type Found} from '../rules/report.js';
 import {isSealed, lastAppliedAnnotation} from '../sealed.js';
@@ -29,15 +28,11 @@ export const secret: KindDefinition = {
 	plural: 'secrets',
 	singular: 'secret',
 	shortNames: [],
-	categories: [],
 	namespaced: true,
-	scalable: false,
-	schemaVersion: 1,
 	content: ['type', 'data', 'stringData', 'immutable'],
 	withheld: withoutValues,
 	defaults: draft => ({...withStringData(draft), type: typeOf(draft as ApiObject) || defaultType}),
 	validate,
-	initialStatus: () => undefined,
 	columns: [
 		nameColumn,
 		column('Type', 'What the entries are for.', typeOf),
@@ -86,8 +81,7 @@ const neededKeys: {readonly [type: string]: readonly (readonly string[])[]} = {
 	'kubernetes.io/dockercfg': [['.dockercfg']],
 };
 
-function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	const object = membersOf(draft);
 	const data = membersOf(object['data']);
 	checkDataKeys(found, 'data', data);
@@ -98,7 +92,6 @@ function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
 	if (old !== undefined && object['type'] !== typeOf(old))
 		forbid(found, 'type', `cannot be changed: it is ${shown(typeOf(old))}; delete the Secret and create it again`);
 	checkImmutable(found, object, old, ['data']);
-	return found;
 }
 
 function checkSealed(found: Found, path: string, value: unknown): void {

@@ -3,7 +3,6 @@
 import {ageColumn, column, nameColumn, none, wideColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
-import type {Problem} from '../problem.js';
 import {isIPv4, isIPv6} from '../rules/address.js';
 import {checkLabels} from '../rules/metadata.js';
 import {isDnsLabel} from '../rules/names.js';
@@ -33,9 +32,7 @@ export const service: KindDefinition = {
 	shortNames: ['svc'],
 	categories: ['all'],
 	namespaced: true,
-	scalable: false,
 	isInert: true,
-	schemaVersion: 1,
 	defaults: draft => ({...draft, spec: withDefaults(draft.spec as ServiceSpec)}),
 	validate,
 	initialStatus: (): ServiceStatus => ({loadBalancer: {}}),
@@ -72,8 +69,7 @@ const withPortDefaults = (port: ServicePort): ServicePort => ({
 	targetPort: port.targetPort ?? port.port,
 });
 
-function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	const {name} = membersOf(draft.metadata);
 	const spec = membersOf(draft.spec);
 	// The name becomes a label of DNS (RFC 1035), and a variable.
@@ -89,7 +85,6 @@ function validate(draft: Draft, old?: ApiObject): readonly Problem[] {
 	checkServicePorts(found, 'spec.ports', spec);
 	if (spec['sessionAffinityConfig'] !== undefined && spec['sessionAffinity'] === 'None')
 		refuse(found, 'spec.sessionAffinityConfig', 'needs sessionAffinity: ClientIP');
-	return found;
 }
 
 function checkType(found: Found, {type}: JsonObject): void {

@@ -3,17 +3,15 @@
 import {ageColumn, column, nameColumn, none, numberColumn, wideColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import type {Problem} from '../problem.js';
 import {refuseNul} from '../rules/env.js';
 import {checkDnsSubdomain} from '../rules/names.js';
-import {forbid, itemsOf, membersOf, refuse, textOf} from '../rules/report.js';
+import {forbid, itemsOf, membersOf, refuse, textOf, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/slurmjob.js';
 import {shown} from '../shown.js';
 
 export type SlurmJobSpec = ShapeOf<typeof spec>;
-export type SlurmJobStatus = ShapeOf<typeof status>;
-export type SlurmJob = ApiObject<SlurmJobSpec, SlurmJobStatus>;
+export type SlurmJob = ApiObject<SlurmJobSpec, ShapeOf<typeof status>>;
 
 const asJob = (object: ApiObject): SlurmJob => object as SlurmJob;
 
@@ -26,12 +24,10 @@ export const slurmJob: KindDefinition = {
 	shortNames: ['sj'],
 	categories: ['all'],
 	namespaced: true,
-	scalable: false,
 	isInert: true,
-	schemaVersion: 1,
 	defaults: draft => ({...draft, spec: withDefaults(draft.spec as SlurmJobSpec)}),
 	validate,
-	initialStatus: (): SlurmJobStatus => ({}),
+	initialStatus: () => ({}),
 	columns: [
 		nameColumn,
 		column('Partition', 'The partition of the HPC system.', object => asJob(object).spec?.partition ?? none),
@@ -41,7 +37,6 @@ export const slurmJob: KindDefinition = {
 		ageColumn,
 		wideColumn('Host', 'Where it is submitted.', object => asJob(object).spec?.submitHost || none),
 	],
-	selectableFields: {},
 };
 
 const withDefaults = (spec: SlurmJobSpec): SlurmJobSpec => ({...spec, nTasks: spec.nTasks ?? 1});
@@ -50,8 +45,7 @@ const withDefaults = (spec: SlurmJobSpec): SlurmJobSpec => ({...spec, nTasks: sp
 const lines = ['submitDirectory', 'submitHost', 'outputFile', 'errorFile', 'username'];
 const scripts = ['compileCommands', 'runCommands'];
 
-function validate(draft: Draft): readonly Problem[] {
-	const found: Problem[] = [];
+function validate(found: Found, draft: Draft): void {
 	const spec = membersOf(draft.spec);
 	const partition = textOf(spec['partition']);
 	if (partition !== undefined && !/^[A-Za-z0-9][-\w.]*$/.test(partition))
@@ -69,5 +63,4 @@ function validate(draft: Draft): readonly Problem[] {
 		forbid(found, 'spec.password', 'a password is not taken in a manifest: put it into a Secret, and name that in spec.secretName');
 	const secretName = textOf(spec['secretName']);
 	if (secretName !== undefined) checkDnsSubdomain(found, 'spec.secretName', secretName);
-	return found;
 }

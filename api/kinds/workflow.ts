@@ -2,16 +2,14 @@
 
 import {ageColumn, column, nameColumn, none, numberColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
-import type {ApiObject, Draft} from '../object.js';
-import type {Problem} from '../problem.js';
+import type {ApiObject} from '../object.js';
 import {membersOf} from '../rules/report.js';
 import {checkWorkflow} from '../rules/workflow.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/workflow.js';
 
 export type WorkflowSpec = ShapeOf<typeof spec>;
-export type WorkflowStatus = ShapeOf<typeof status>;
-export type Workflow = ApiObject<WorkflowSpec, WorkflowStatus>;
+export type Workflow = ApiObject<WorkflowSpec, ShapeOf<typeof status>>;
 
 const specOf = (object: ApiObject): WorkflowSpec | undefined => (object as Workflow).spec;
 
@@ -24,23 +22,14 @@ export const workflow: KindDefinition = {
 	shortNames: ['wf'],
 	categories: ['all'],
 	namespaced: true,
-	scalable: false,
 	isInert: true,
-	schemaVersion: 1,
 	defaults: draft => draft,
-	validate,
-	initialStatus: (): WorkflowStatus => ({}),
+	validate: (found, draft) => checkWorkflow(found, 'spec', membersOf(draft.spec)),
+	initialStatus: () => ({}),
 	columns: [
 		nameColumn,
 		column('Start', 'The first node.', object => specOf(object)?.startAt ?? none),
 		numberColumn('Nodes', 'How many nodes it has.', object => Object.keys(specOf(object)?.nodes ?? {}).length),
 		ageColumn,
 	],
-	selectableFields: {},
 };
-
-function validate(draft: Draft): readonly Problem[] {
-	const found: Problem[] = [];
-	checkWorkflow(found, 'spec', membersOf(draft.spec));
-	return found;
-}

@@ -28,7 +28,7 @@ const kindNames = (): string => kinds.map(({plural}) => plural).join(', ');
 
 /** `all`, or another category. */
 function resourcesOf(word: string): readonly Resource[] {
-	const category = kinds.filter(({categories}) => categories.includes(word.toLowerCase()));
+	const category = kinds.filter(({categories = []}) => categories.includes(word.toLowerCase()));
 	return category.length > 0 ? category : [resourceOf(word)];
 }
 

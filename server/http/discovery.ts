@@ -122,7 +122,7 @@ const rowsOf = ({kind, verbs, parts}: Resource) => [
 		kind: kind.kind,
 		verbs,
 		shortNames: kind.shortNames,
-		categories: kind.categories,
+		categories: kind.categories ?? [],
 	},
 	...parts.map(({name, ...part}) => ({name: `${kind.plural}/${name}`, singularName: '', namespaced: kind.namespaced, ...part})),
 ];
@@ -148,7 +148,7 @@ const aggregatedOf = ({kind, verbs, parts}: Resource) => ({
 	singularResource: kind.singular,
 	verbs,
 	shortNames: kind.shortNames,
-	categories: kind.categories,
+	categories: kind.categories ?? [],
 	subresources: parts.map(part => ({
 		subresource: part.name,
 		responseKind: {group: part.group ?? kind.group, version: part.version ?? kind.version, kind: part.kind},

@@ -35,13 +35,9 @@ export const eventKind: KindDefinition = {
 	plural: 'events',
 	singular: 'event',
 	shortNames: ['ev'],
-	categories: [],
 	namespaced: true,
-	scalable: false,
-	schemaVersion: 1,
 	defaults: draft => draft,
-	validate: () => [],
-	initialStatus: () => undefined,
+	validate: () => undefined,
 	columns: [
 		{
 			name: 'Last Seen',

@@ -38,7 +38,7 @@ test('no two kinds share a word', t => {
 });
 
 test('new objects start with the status Kubernetes gives them', t => {
-	const statusOf = (plural: string, manifest: unknown): unknown => kindByPlural(plural)?.initialStatus(committed(manifest));
+	const statusOf = (plural: string, manifest: unknown): unknown => kindByPlural(plural)?.initialStatus?.(committed(manifest));
 	t.like(statusOf('pods', aPod()), {
 		phase: 'Pending',
 		conditions: [{type: 'PodScheduled', status: 'False', reason: 'Unscheduled'}],

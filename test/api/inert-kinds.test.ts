@@ -29,7 +29,7 @@ for (const [kind, manifest] of Object.entries(manifests)) {
 	test(`the status that a new ${kind} starts with is one that it may have`, t => {
 		const definition = kindOf(manifest.apiVersion, kind);
 		const old = committed(manifest);
-		const status = definition?.initialStatus(old);
+		const status = definition?.initialStatus?.(old);
 		t.is(status === undefined, kind === 'EndpointSlice');
 		t.true(admitUpdate({...old, status}, old).ok);
 	});
@@ -69,7 +69,7 @@ test('the writer of one is told what is missing, and of other kinds nothing', t 
 
 test('the category all has what Kubernetes has in it', t => {
 	t.deepEqual(
-		kinds.filter(({categories}) => categories.includes('all')).map(({plural}) => plural),
+		kinds.filter(({categories}) => categories?.includes('all')).map(({plural}) => plural),
 		['pods', 'replicasets', 'deployments', 'services', 'horizontalpodautoscalers', 'jobs', 'functions', 'workflows', 'slurmjobs'],
 	);
 });

@@ -77,7 +77,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		return {
 			...draft,
 			metadata: {...metadata, name, uid: randomUUID(), resourceVersion: '0', generation: 1, creationTimestamp: timestampOf(nowMs)},
-			status: kindOf(draft.apiVersion, draft.kind)?.initialStatus(draft),
+			status: kindOf(draft.apiVersion, draft.kind)?.initialStatus?.(draft),
 		};
 	}
 

@@ -22,7 +22,7 @@ test('every kind is found by plain discovery, with its parts', async t => {
 		t.true(resources.some(({name, kind: found}) => name === kind.plural && found === kind.kind));
 		t.is(
 			resources.some(({name}) => name === `${kind.plural}/scale`),
-			kind.scalable,
+			kind.scalable === true,
 		);
 	}
 	const {resources} = await json<{resources: Resource[]}>(200, 'GET', '/api/v1');

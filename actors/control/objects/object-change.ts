@@ -26,7 +26,7 @@ export function newObject(definition: KindDefinition, draft: Draft, {nowMs, rand
 	};
 	const made: ApiObject = {apiVersion: draft.apiVersion, kind: draft.kind, metadata};
 	for (const field of contentOf(definition)) setMember(made, field, memberOf(draft, field));
-	const status = definition.initialStatus(made);
+	const status = definition.initialStatus?.(made);
 	return status === undefined ? made : {...made, status};
 }
 
