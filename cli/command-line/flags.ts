@@ -22,10 +22,14 @@ export const clusterFlags: FlagSpecs = {
 export const namespaceFlag: FlagSpecs = {
 	namespace: {type: 'string', short: 'n', value: 'NAME', about: "namespace (the kubeconfig's, else default)"},
 };
+/** Of every command about objects. */
+export const namespacedFlags: FlagSpecs = {...clusterFlags, ...namespaceFlag};
 export const selectorFlag: FlagSpecs = {
 	selector: {type: 'string', short: 'l', value: 'QUERY', about: 'label query, such as app=web,tier!=db'},
 };
 export const allNamespacesFlag: FlagSpecs = {'all-namespaces': {type: 'boolean', short: 'A', about: 'of every namespace'}};
+/** Of commands about all objects that are found. */
+export const searchFlags: FlagSpecs = {...namespacedFlags, ...allNamespacesFlag, ...selectorFlag};
 export const outputFlag: FlagSpecs = {
 	output: {type: 'string', short: 'o', value: 'FORM', choices: ['wide', 'json', 'yaml', 'name'], about: 'wide, json, yaml or name'},
 };
@@ -33,10 +37,7 @@ export const documentFlag: FlagSpecs = {
 	output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml'], about: 'json or yaml'},
 };
 /** Of commands that write. */
-export const writtenFlag: FlagSpecs = {
-	output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml', 'name'], about: 'what is written, as json, yaml or name'},
-};
-export const dryRunFlag: FlagSpecs = {
+export const writeFlags: FlagSpecs = {
 	'dry-run': {
 		type: 'string',
 		value: 'HOW',
@@ -44,8 +45,11 @@ export const dryRunFlag: FlagSpecs = {
 		choices: ['none', 'client', 'server', 'true'],
 		about: 'check everything, change nothing: by the cluster (server, also alone) or without one (client)',
 	},
+	output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml', 'name'], about: 'what is written, as json, yaml or name'},
 };
-export const filenameFlag: FlagSpecs = {
+/** Of commands that read manifests. */
+export const manifestFlags: FlagSpecs = {
+	...namespacedFlags,
 	filename: {type: 'string', short: 'f', multiple: true, value: 'FILE', about: 'a YAML or JSON file, a folder of them, or - for stdin'},
 	recursive: {type: 'boolean', short: 'R', about: 'look into folders of folders, too'},
 };

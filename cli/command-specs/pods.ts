@@ -1,8 +1,10 @@
 // Commands for pods and what runs in them.
 
 import {limits} from '../../api/limits.js';
-import type {CommandSpec} from '../command.js';
-import {clusterFlags, namespaceFlag, selectorFlag} from '../command-line/flags.js';
+import type {CommandSpec, FlagSpecs} from '../command.js';
+import {namespacedFlags, selectorFlag} from '../command-line/flags.js';
+
+const containerFlag: FlagSpecs = {container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (the first)'}};
 
 export const podsCommands: readonly CommandSpec[] = [
 	{
@@ -17,10 +19,9 @@ export const podsCommands: readonly CommandSpec[] = [
 			'troupe logs crash --previous',
 		],
 		flags: {
-			...clusterFlags,
-			...namespaceFlag,
+			...namespacedFlags,
 			...selectorFlag,
-			container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (the first)'},
+			...containerFlag,
 			'all-containers': {type: 'boolean', about: 'of every container of each pod'},
 			follow: {
 				type: 'boolean',
@@ -44,9 +45,8 @@ export const podsCommands: readonly CommandSpec[] = [
 		usage: ['POD [-c CONTAINER] [-i] [-t] -- PROGRAM [WORD…]'],
 		examples: ['troupe exec web -- ls -l /', 'troupe exec -it web -- sh', 'tar c . | troupe exec -i web -c main -- tar x -C /srv'],
 		flags: {
-			...clusterFlags,
-			...namespaceFlag,
-			container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (the first)'},
+			...namespacedFlags,
+			...containerFlag,
 			stdin: {type: 'boolean', short: 'i', about: 'give it the input of this command'},
 			tty: {type: 'boolean', short: 't', about: 'give it a terminal'},
 		},
@@ -58,9 +58,8 @@ export const podsCommands: readonly CommandSpec[] = [
 		usage: ['POD [-c CONTAINER] [-i] [-t]'],
 		examples: ['troupe attach web', 'troupe attach -it shell'],
 		flags: {
-			...clusterFlags,
-			...namespaceFlag,
-			container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (the first)'},
+			...namespacedFlags,
+			...containerFlag,
 			stdin: {type: 'boolean', short: 'i', about: 'give it the input of this command; its spec says "stdin: true"'},
 			tty: {type: 'boolean', short: 't', about: 'hand every key to its terminal; its spec says "tty: true"'},
 		},
@@ -71,11 +70,7 @@ export const podsCommands: readonly CommandSpec[] = [
 		summary: 'copy files from and to a container',
 		usage: ['POD:PATH LOCAL [-c CONTAINER]', 'LOCAL POD:PATH [-c CONTAINER]'],
 		examples: ['troupe cp web:/var/log/app.log .', 'troupe cp ./site web:/srv/site', 'troupe cp -c sidecar web:/data ./data'],
-		flags: {
-			...clusterFlags,
-			...namespaceFlag,
-			container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (the first)'},
-		},
+		flags: {...namespacedFlags, ...containerFlag},
 		load: () => import('../commands/cp.js'),
 	},
 	{
@@ -84,8 +79,7 @@ export const podsCommands: readonly CommandSpec[] = [
 		usage: ['POD… [-c CONTAINER]'],
 		examples: ['troupe retry crash', 'troupe retry crash -c main'],
 		flags: {
-			...clusterFlags,
-			...namespaceFlag,
+			...namespacedFlags,
 			container: {type: 'string', short: 'c', value: 'NAME', about: 'which container (all that wait)'},
 		},
 		load: () => import('../commands/retry.js'),

@@ -15,33 +15,28 @@ const doorFlags: FlagSpecs = {
 		about: 'a Mosquitto where actors and tools meet: mqtt[s]://control:PASSWORD@HOST:PORT (TROUPE_BROKER)',
 	},
 };
-const storeFlag: FlagSpecs = {
+const storeFlags: FlagSpecs = {
 	store: {type: 'string', value: 'STORE', about: 'where objects are kept: level, memory or etcd://host:port,… (level)'},
-};
-const newFlag: FlagSpecs = {
 	new: {type: 'boolean', about: 'begin a new, empty cluster also where this home has served one whose store is gone'},
 };
 const runtimeFlag: FlagSpecs = {
 	runtime: {type: 'string', value: 'NAME', about: 'what runs containers: auto, process or simulated (auto)'},
 };
-const hostPathsFlag = (fallback: string): FlagSpecs => ({
+/** Of every command that runs containers; `fallback` is said of the host's paths. */
+const containerFlags = (fallback: string): FlagSpecs => ({
 	'host-paths': {
 		type: 'string',
 		multiple: true,
 		value: 'FOLDER',
 		about: `what pods may mount of this host: all, none, or what is below FOLDER (${fallback})`,
 	},
-});
-const podUsersFlag: FlagSpecs = {
 	'pod-users': {
 		type: 'string',
 		value: 'FIRST-LAST',
 		about: 'the users that pods get where this runs as root, one for each controller (65536 of their own for each home)',
 	},
-};
-const maxProcessesFlag: FlagSpecs = {
 	'max-processes': {type: 'number', value: 'N', about: 'the most processes and threads of one container (1024)'},
-};
+});
 const detachFlag = (noun: string): FlagSpecs => ({
 	detach: {type: 'boolean', short: 'd', about: `return when the ${noun} is ready; troupe down stops it`},
 });
@@ -57,13 +52,10 @@ export const servingCommands: readonly CommandSpec[] = [
 			...doorFlags,
 			...runtimeFlag,
 			docker: {type: 'string', value: 'URL', about: 'comes in a later version'},
-			...storeFlag,
-			...newFlag,
+			...storeFlags,
 			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
 			'simulated-nodes': {type: 'number', value: 'N', about: 'how many nodes that only pretend to run pods (0)'},
-			...hostPathsFlag('all while this listens on loopback only, else none'),
-			...podUsersFlag,
-			...maxProcessesFlag,
+			...containerFlags('all while this listens on loopback only, else none'),
 			...detachFlag('cluster'),
 		},
 		ownSignals: true,
@@ -78,7 +70,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			'troupe server --api 0.0.0.0:6443 --advertise 192.0.2.10',
 			'troupe server --store etcd://192.0.2.20:2379',
 		],
-		flags: {...homeFlags, ...doorFlags, ...storeFlag, ...newFlag, ...detachFlag('server')},
+		flags: {...homeFlags, ...doorFlags, ...storeFlags, ...detachFlag('server')},
 		ownSignals: true,
 		load: () => import('../commands/server.js'),
 	},
@@ -94,9 +86,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			ca: {type: 'string', value: 'FILE', about: 'the certificate of the cluster, instead of the pin in the token'},
 			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
 			...runtimeFlag,
-			...hostPathsFlag('all while all servers are on this host, else none'),
-			...podUsersFlag,
-			...maxProcessesFlag,
+			...containerFlags('all while all servers are on this host, else none'),
 			cache: {type: 'string', value: 'PLACE', about: 'where the node keeps what it was told: a folder or redis://… (in the home)'},
 			new: {type: 'boolean', about: 'follow the control plane that answers, also when this node remembers another; its pods are replaced'},
 			...detachFlag('agent'),
@@ -194,11 +184,7 @@ export const servingCommands: readonly CommandSpec[] = [
 		summary: 'show the versions of this command and of the cluster',
 		usage: ['[--client]'],
 		examples: ['troupe version'],
-		flags: {
-			...clusterFlags,
-			client: {type: 'boolean', about: 'only of this command; asks no cluster'},
-			...documentFlag,
-		},
+		flags: {...clusterFlags, client: {type: 'boolean', about: 'only of this command; asks no cluster'}, ...documentFlag},
 		load: () => import('../commands/version.js'),
 	},
 	{
