@@ -73,6 +73,8 @@ export const limits = {
 	watchesPerPeer: 10_000,
 	/** Writes one actor may have open; the rest is recomputed at the next outcome. */
 	pendingWrites: 100,
+	/** Pods of one owner that may be asked for before the first is there. */
+	firstCreates: 16,
 	/** Messages one cell handles before another has its turn. */
 	cellBatchMessages: 64,
 	/** How long actors run before I/O is looked at. */

@@ -5,7 +5,7 @@ import {withPodDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
 import {checkUnchanged} from '../rules/immutable.js';
-import {membersOf, refuseUnsupported, type Found} from '../rules/report.js';
+import {membersOf, type Found} from '../rules/report.js';
 import {checkSelector, checkSelects} from '../rules/selector.js';
 import {checkTemplate, templateLabels} from '../rules/template.js';
 import type {ShapeOf} from '../schemas/parts.js';
@@ -45,9 +45,6 @@ export const replicaSet: KindDefinition = {
 	selectableFields: {'status.replicas': object => String(asReplicaSet(object).status?.replicas ?? 0)},
 };
 
-/** No part of this version acts on them. */
-const later = new Set(['minReadySeconds']);
-
 const withDefaults = (spec: ReplicaSetSpec): ReplicaSetSpec => ({
 	...spec,
 	replicas: spec.replicas ?? 1,
@@ -57,7 +54,6 @@ const withDefaults = (spec: ReplicaSetSpec): ReplicaSetSpec => ({
 function validate(found: Found, object: Draft, old?: ApiObject): void {
 	const spec = membersOf(object.spec);
 	const selector = membersOf(spec['selector']);
-	refuseUnsupported(found, spec, 'spec', later);
 	checkSelector(found, 'spec.selector', selector);
 	const template = membersOf(spec['template']);
 	checkTemplate(found, 'spec.template', template, {kind: 'ReplicaSet', policies: ['Always']});

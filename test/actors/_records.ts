@@ -2,7 +2,7 @@
 
 import type {ApiObject} from '../../api/object.js';
 import {clusterConfigController} from '../../actors/control/cluster/cluster-config.js';
-import type {Controller} from '../../actors/control/objects/controller.js';
+import {noFailures, type Controller} from '../../actors/control/objects/controller.js';
 import {namespaceController} from '../../actors/control/cluster/namespace.js';
 import {nodeController} from '../../actors/control/nodes/node.js';
 import {objectBehavior, type ObjectState, type RecordInput} from '../../actors/control/objects/object.js';
@@ -27,7 +27,7 @@ export const records = {
 
 const recordFor = ({kind}: ApiObject): Record => records[kind as keyof typeof records];
 
-export const restored = (object: ApiObject): ObjectState => ({object, failures: 0, resting: false});
+export const restored = (object: ApiObject): ObjectState => ({object, failures: noFailures, resting: false});
 
 /** A message as a test writes it down. */
 export type Told = Message & {readonly [member: string]: unknown};

@@ -24,9 +24,12 @@ const creates = (effects: readonly {readonly type: string}[]): number => effects
 
 test('a write that failed is told, and tried again after a while', t => {
 	const {effects, state} = tellRecord(set, [failed], context);
-	t.deepEqual(effects, [{type: 'event', event: 'Warning', reason: 'WriteFailed', message: store.message}, retryIn(1000)]);
+	t.deepEqual(effects, [
+		{type: 'event', event: 'Warning', reason: 'FailedCreate', message: `Error creating: ${store.message}`},
+		retryIn(1000),
+	]);
 	t.deepEqual(tellRecord(set, [wake], context, state).effects, []);
-	t.is(creates(tellRecord(set, [retry], context, state).effects), 2);
+	t.is(creates(tellRecord(set, [retry], context, state).effects), 1, 'one alone: it may be refused again');
 });
 
 test('a hundred writes that fail together are one failure', t => {
@@ -35,12 +38,12 @@ test('a hundred writes that fail together are one failure', t => {
 		Array.from({length: 100}, () => failed),
 		context,
 	);
-	t.like(state, {failures: 1, resting: true});
+	t.like(state, {failures: {rounds: 1}, resting: true});
 	t.deepEqual(effects, []);
 });
 
 test('what succeeds in a round that failed does not end its rest', t => {
-	t.like(tellRecord(set, [failed, fine, conflict], context).state, {failures: 1, resting: true});
+	t.like(tellRecord(set, [failed, fine, conflict], context).state, {failures: {rounds: 1}, resting: true});
 });
 
 test('rounds that fail in a row wait ever longer, up to five minutes', t => {
@@ -57,26 +60,26 @@ test('rounds that fail in a row wait ever longer, up to five minutes', t => {
 
 test('a success forgets the failures before it', t => {
 	const {state, effects} = tellRecord(set, [failed, retry, fine], context);
-	t.is(state.failures, 0);
+	t.is(state.failures.rounds, 0);
 	t.deepEqual(effects, [{type: 'tell', to: context.self, message: wake}]);
 });
 
 test('failures are forgotten once nothing is left to write', t => {
 	const idle = aReplicaSet({spec: {replicas: 0}});
 	const {state} = tellRecord(idle, [failed, retry], contextWith(indexOf(idle)));
-	t.like(state, {failures: 0, resting: false});
+	t.like(state, {failures: {rounds: 0}, resting: false});
 });
 
 test('a spec write ends the rest', t => {
 	const {state} = tellRecord(set, [failed, {type: 'patch', patch: {spec: {replicas: 1}}}], context);
-	t.like(state, {failures: 0, resting: false});
+	t.like(state, {failures: {rounds: 0}, resting: false});
 	const labelled = tellRecord(set, [failed, {type: 'patch', patch: {metadata: {labels: {a: 'b'}}}}], context);
-	t.like(labelled.state, {failures: 1, resting: true});
+	t.like(labelled.state, {failures: {rounds: 1}, resting: true});
 });
 
 test('a failure that only says that the index moved on is looked at again at once', t => {
 	const {state, effects} = tellRecord(set, [conflict], context);
-	t.is(state.failures, 0);
+	t.is(state.failures.rounds, 0);
 	t.deepEqual(effects, [{type: 'tell', to: context.self, message: wake}]);
 });
 
@@ -104,10 +107,10 @@ test('a parked record rests from wakes and handles everything else', t => {
 });
 
 test('an unparked record drops the condition and takes up its work', t => {
-	const parked = parking?.park({...restored(set), failures: 3, resting: true}, crash, context);
+	const parked = parking?.park({...restored(set), failures: {rounds: 3, last: 'x'}, resting: true}, crash, context);
 	const step = parked && parking?.unpark(parked.state, context);
 	t.deepEqual((step?.state.object?.status as {conditions: unknown}).conditions, []);
-	t.like(step?.state, {failures: 0, resting: false});
+	t.like(step?.state, {failures: {rounds: 0}, resting: false});
 	t.is(openWrites(step?.effects ?? []).size, 2);
 });
 

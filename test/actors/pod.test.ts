@@ -92,7 +92,7 @@ test('the node’s view replaces the status, but for what it cannot know', t => 
 		qosClass: 'Burstable',
 		conditions: [
 			{type: 'PodScheduled', status: 'True'},
-			{type: 'Ready', status: 'False'},
+			{type: 'Ready', status: 'False', lastTransitionTime: now},
 		],
 	} as never);
 });

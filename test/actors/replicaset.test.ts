@@ -1,7 +1,11 @@
 // So many pods as wanted, whatever happens, and never two creates for one gap.
 
 import test from 'ava';
-import type {ApiObject} from '../../api/object.js';
+import {failure} from '../../api/errors.js';
+import type {Pod} from '../../api/kinds/pod.js';
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import {limits} from '../../api/limits.js';
+import {timestampOf, type ApiObject} from '../../api/object.js';
 import type {Effect, Pending} from '../../system/kernel/behavior.js';
 import type {Known} from '../../system/index/object-index.js';
 import {aPod, aReadyPod, aReplicaSet, contextWith, indexOf, now, nowMs, openWrites, ownedBy, put, scheduled} from './_objects.js';
@@ -188,7 +192,10 @@ test('what the index counts follows each change of a pod', t => {
 
 test('at most a hundred writes are open, whatever is wanted', t => {
 	const many = aReplicaSet({spec: {replicas: 10_000}});
-	const index = indexOf(many);
+	const index = indexOf(
+		many,
+		...Array.from({length: 200}, (_, i) => aReadyPod({name: `w${i}`, metadata: {labels, ownerReferences: [ownedBy(many)]}})),
+	);
 	const first = effectsOf(many, index);
 	t.is(first.length, 100);
 	t.deepEqual(effectsOf(many, index, openWrites(first)), []);
@@ -239,4 +246,64 @@ test('names come from the interpreter, so that two looks make different ones', t
 	const first = namesOf(tellRecord(set, [{type: 'wake'}], context).effects);
 	const second = namesOf(tellRecord(set, [{type: 'wake'}], context).effects);
 	t.is(new Set([...first, ...second]).size, 6);
+});
+
+test('not more pods are asked for than there are already: a template that is refused is refused a few times', t => {
+	const many = aReplicaSet({spec: {replicas: 1000}});
+	const mine = {labels, ownerReferences: [ownedBy(many)]};
+	const first = effectsOf(many, indexOf(many));
+	t.is(namesOf(first).length, limits.firstCreates);
+	t.deepEqual(effectsOf(many, indexOf(many), openWrites(first)), []);
+	const some = Array.from({length: 20}, (_, i) => aReadyPod({name: `s${i}`, metadata: mine}));
+	t.is(namesOf(effectsOf(many, indexOf(many, ...some))).length, 20);
+	t.is(namesOf(effectsOf(many, indexOf(many, ...some), openWrites(first))).length, 20 - limits.firstCreates);
+});
+
+test('after a refusal one pod is asked for, and the set says why there are no more', t => {
+	const index = indexOf(set);
+	const refused = {type: 'outcome', id: 'create/x', outcome: {ok: false, error: failure('ERR_FORBIDDEN', {message: 'exceeded quota: q'})}};
+	const {state} = tellRecord(set, [refused], contextWith(index));
+	const again = tellRecord(set, [{type: 'retry'}], contextWith(index), state);
+	t.is(namesOf(again.effects).length, 1);
+	const {conditions = []} = (again.object as ReplicaSet).status ?? {};
+	t.like(conditions[0], {type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota: q'});
+	const fine = {type: 'outcome', id: 'create/x', outcome: {ok: true, value: null}};
+	const well = tellRecord(again.object as ReplicaSet, [fine, {type: 'wake'}], contextWith(index), again.state);
+	t.deepEqual((well.object as ReplicaSet).status?.conditions, []);
+});
+
+test('a pod counts as available once it was ready for minReadySeconds, and the set looks again then', t => {
+	const slow = aReplicaSet({spec: {replicas: 4, minReadySeconds: 60}});
+	const mine = {labels, ownerReferences: [ownedBy(slow)]};
+	const since = (name: string, secondsAgo: number): Pod =>
+		aReadyPod({
+			name,
+			metadata: mine,
+			status: {phase: 'Running', conditions: [{type: 'Ready', status: 'True', lastTransitionTime: timestampOf(nowMs - secondsAgo * 1000)}]},
+		});
+	const pods = [since('a', 3600), since('b', 60), since('c', 55), since('d', 3)];
+	const {object, effects} = tellRecord(slow, [{type: 'wake'}], contextWith(indexOf(slow, ...pods)));
+	t.like((object as ReplicaSet).status, {readyReplicas: 4, availableReplicas: 2});
+	t.deepEqual(effects, [{type: 'wakeAt', name: 'reconcile', atMs: Math.floor(nowMs / 1000) * 1000 + 5000, message: {type: 'wake'}}]);
+	const stranger = aReadyPod({name: 'x', metadata: {labels: {app: 'x'}, ownerReferences: [ownedBy(slow)]}});
+	const walked = tellRecord(slow, [{type: 'wake'}], contextWith(indexOf(slow, ...pods, stranger)));
+	t.like((walked.object as ReplicaSet).status, {readyReplicas: 4, availableReplicas: 2});
+});
+
+test('the pods of an exclusive set have fixed names: a create that nobody remembers cannot make a second one', t => {
+	const annotations = {'troupe.dev/exclusive': 'true'};
+	const sole = aReplicaSet({spec: {replicas: 2, template: {metadata: {labels, annotations}, spec: set.spec?.template.spec}}} as never);
+	t.deepEqual(namesOf(effectsOf(sole, indexOf(sole))), ['web-0', 'web-1']);
+	const first = aReadyPod({name: 'web-0', metadata: {labels, annotations, ownerReferences: [ownedBy(sole)]}});
+	t.deepEqual(namesOf(effectsOf(sole, indexOf(sole, first))), ['web-1']);
+});
+
+test('a set that asked for more than is wanted now has not settled on its spec yet', t => {
+	const five = aReplicaSet({spec: {replicas: 5}});
+	const asked = openWrites(effectsOf(five, indexOf(five)));
+	const two = {...aReplicaSet({spec: {replicas: 2}}), metadata: {...five.metadata, generation: 2}};
+	const {object} = tellRecord(two, [{type: 'wake'}], contextWith(indexOf(two), {pending: asked}));
+	t.is((object as ReplicaSet).status?.observedGeneration, undefined);
+	const settled = tellRecord(two, [{type: 'wake'}], contextWith(indexOf(two)));
+	t.is((settled.object as ReplicaSet).status?.observedGeneration, 2);
 });

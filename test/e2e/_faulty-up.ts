@@ -16,9 +16,9 @@ const anyPort = {host: '127.0.0.1', port: 0};
 
 const buggy = objectBehavior({
 	...replicaSetController,
-	reconcile(object, context) {
+	reconcile(object, context, failures) {
 		if ((object as ReplicaSet).spec?.replicas === unlucky) throw new Error(`${unlucky} replicas bring bad luck`);
-		return replicaSetController.reconcile(object, context);
+		return replicaSetController.reconcile(object, context, failures);
 	},
 });
 

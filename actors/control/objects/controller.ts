@@ -13,6 +13,15 @@ export type Reconciliation<Status> = {
 	readonly wakeAtMs?: number;
 };
 
+/** Writes of other objects that failed, round after round, since the last that did not. */
+export type Failures = {
+	readonly rounds: number;
+	/** What the last one met with; undefined while there is none. */
+	readonly last: string | undefined;
+};
+
+export const noFailures: Failures = {rounds: 0, last: undefined};
+
 /** An object of another kind before and after a change: undefined where it was not there, or is not any more. */
 export type Watched = {readonly before: ApiObject | undefined; readonly after: ApiObject | undefined};
 
@@ -29,7 +38,7 @@ export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = 
 	/** What of a new object depends on others: the draft with it, or why it cannot be made. */
 	readonly prepare?: (draft: Draft, known: Known) => Outcome<Draft>;
 	/** Compares what is with what should be. Pure; anything it asks for twice it would find in `context.pending`. */
-	readonly reconcile: (object: Obj, context: Context) => Reconciliation<Obj['status']>;
+	readonly reconcile: (object: Obj, context: Context, failures: Failures) => Reconciliation<Obj['status']>;
 	/** Messages beyond those every object understands. The outcome is committed, then answered. */
 	readonly receive?: (object: Obj, message: Own, context: Context) => Handled<Obj>;
 	/** Seconds a deleted object lingers for an orderly end; 0 removes it at once. Without it: 0. */

@@ -29,7 +29,7 @@ import {
 import {exponentialBackoffMs} from '../../../system/kernel/restart-policy.js';
 import {aboutObject} from './about-object.js';
 import {withCondition, withoutCondition} from './conditions.js';
-import type {Controller} from './controller.js';
+import {noFailures, type Controller, type Failures} from './controller.js';
 import {deleted, settled, type DeletionRequest} from './deletion.js';
 import {normal, warning} from './event.js';
 import {condemnation, isDeleting, withoutLeavingOwners} from './garbage.js';
@@ -53,8 +53,7 @@ export type ObjectMessage =
 export type ObjectState = {
 	/** As committed, or as this step would have it; undefined once it is removed, and before it is there. */
 	readonly object: ApiObject | undefined;
-	/** Rounds in a row in which a write of another object failed. */
-	readonly failures: number;
+	readonly failures: Failures;
 	/** After such a round reconciling rests until `retry`. */
 	readonly resting: boolean;
 };
@@ -88,7 +87,7 @@ export function objectBehavior(controller: Controller): Behavior<RecordInput, Ob
 			key: ({object}) => keyOfObject(kind, object),
 			objectOf: ({object}) => object,
 			withObject: (state, object) => ({...state, object}),
-			restore: object => ({object, failures: 0, resting: false}),
+			restore: object => ({object, failures: noFailures, resting: false}),
 		},
 		parking: {
 			rests: message => message.type === 'wake' || message.type === 'retry',
@@ -108,16 +107,16 @@ function keyOfObject({definition}: RecordKind, object: ApiObject | undefined): O
 	return objectKey(definition.plural, object.metadata.namespace, object.metadata.name);
 }
 
-function describe(object: ApiObject | undefined, failures: number): string {
+function describe(object: ApiObject | undefined, {rounds}: Failures): string {
 	if (object === undefined) return 'not committed';
 	const about = isDeleting(object) ? 'being deleted' : `generation ${object.metadata.generation}`;
-	return failures === 0 ? about : `${about}, its writes failed ${failures} times in a row`;
+	return rounds === 0 ? about : `${about}, its writes failed ${rounds} times in a row`;
 }
 
 // ---- create ------------------------------------------------------------------------------------------------------------
 
 function create({definition}: RecordKind, {object, dryRun, replyTo}: RecordInput, context: Context): Next<ObjectState> {
-	const nothing: ObjectState = {object: undefined, failures: 0, resting: false};
+	const nothing: ObjectState = {object: undefined, failures: noFailures, resting: false};
 	const admitted = admitCreate(object);
 	if (!admitted.ok) return stop(nothing, reply(replyTo, admitted));
 	const made = newObject(definition, admitted.value, context);
@@ -170,7 +169,7 @@ function write(
 	if (!changed.ok) return next(state, fail(message.replyTo, changed.error));
 	if (message.dryRun === true) return next(state, reply(message.replyTo, changed));
 	// A record that rests after failures looks again at once when its spec is another.
-	const rested = changed.value.spec === object.spec ? state : {...state, failures: 0, resting: false};
+	const rested = changed.value.spec === object.spec ? state : {...state, failures: noFailures, resting: false};
 	return next({...rested, object: unlessOver(kind, changed.value, context)}, replySelf(message.replyTo));
 }
 
@@ -214,10 +213,10 @@ function reconcile(kind: RecordKind, state: ObjectState, context: Context): Next
 	if (reason !== undefined) return condemn(kind, state, object, reason, context);
 	const kept = withKeptOwners(object, context);
 	if (kept !== object) return next({...state, object: kept});
-	const {status, effects, wakeAtMs} = kind.controller.reconcile(object, context);
+	const {status, effects, wakeAtMs} = kind.controller.reconcile(object, context, state.failures);
 	const newStatus = status === undefined ? object.status : keepReference(object.status, status);
 	// Where nothing is left to write, nothing fails any more.
-	const failures = context.pending.size > 0 || effects.some(isWrite) ? state.failures : 0;
+	const failures = context.pending.size > 0 || effects.some(isWrite) ? state.failures : noFailures;
 	return next({...state, failures, object: newStatus === object.status ? object : {...object, status: newStatus}}, [
 		...effects,
 		...(wakeAtMs === undefined ? [] : [{type: 'wakeAt', name: 'reconcile', atMs: wakeAtMs, message: {type: 'wake'}} as const]),
@@ -242,21 +241,23 @@ function condemn(kind: RecordKind, state: ObjectState, object: ApiObject, reason
 function continueDeletion(kind: RecordKind, state: ObjectState, object: ApiObject, context: Context): Next<ObjectState> {
 	const rest = settled(kind.controller, object, context.known);
 	if (rest === undefined) return next({...state, object: undefined});
-	const {status, effects} = kind.controller.reconcile(rest, context);
+	const {status, effects} = kind.controller.reconcile(rest, context, state.failures);
 	const newStatus = status === undefined ? rest.status : keepReference(rest.status, status);
 	return next({...state, object: newStatus === rest.status ? rest : {...rest, status: newStatus}}, effects);
 }
 
 /** A write of another object came to its end: look again, or rest for a while when it failed. */
-function written(state: ObjectState, object: ApiObject, {outcome}: Reply<unknown, 'outcome'>, context: Context): Next<ObjectState> {
+function written(state: ObjectState, object: ApiObject, {id, outcome}: Reply<unknown, 'outcome'>, context: Context): Next<ObjectState> {
 	// Outcomes come in hundreds: what else comes of a round that failed is no other failure, and no reason to go on at once.
 	if (state.resting) return next(state);
 	// The wake coalesces, so that one look follows them all.
 	if (outcome.ok || settlesByItself.has(outcome.error.code))
-		return next({...state, failures: outcome.ok ? 0 : state.failures}, [tell(context.self, {type: 'wake'})]);
-	const failures = state.failures + 1;
-	const delayMs = exponentialBackoffMs(failures, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
-	return next({object, failures, resting: true}, [warning('WriteFailed', outcome.error.message), retryAt(context.nowMs + delayMs)]);
+		return next({...state, failures: outcome.ok ? noFailures : state.failures}, [tell(context.self, {type: 'wake'})]);
+	const {message} = outcome.error;
+	const failures: Failures = {rounds: state.failures.rounds + 1, last: message};
+	const delayMs = exponentialBackoffMs(failures.rounds, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
+	const event = id.startsWith('create/') ? warning('FailedCreate', `Error creating: ${message}`) : warning('WriteFailed', message);
+	return next({object, failures, resting: true}, [event, retryAt(context.nowMs + delayMs)]);
 }
 
 /** Failures that mean the index has moved on: looking again is all there is to do. */
@@ -307,5 +308,5 @@ function unpark(kind: RecordKind, state: ObjectState, context: Context): Next<Ob
 	const status = (object.status ?? {}) as WithConditions;
 	const conditions = withoutCondition(status.conditions, actorFailed);
 	const well = conditions === status.conditions ? object : {...object, status: {...status, conditions}};
-	return reconcile(kind, {object: well, failures: 0, resting: false}, context);
+	return reconcile(kind, {object: well, failures: noFailures, resting: false}, context);
 }

@@ -6,6 +6,9 @@ import type {ApiObject, OwnerReference} from '../../../api/object.js';
 export const controllerOf = ({metadata}: Pick<ApiObject, 'metadata'>): OwnerReference | undefined =>
 	metadata.ownerReferences?.find(({controller}) => controller === true);
 
+/** Objects of a kind, in a namespace, that no controller owns. */
+export const strayTerm = (namespace: string): string => `stray=${namespace}`;
+
 /** The reference to the controller of an object that it makes or adopts. */
 export const ownerReferenceTo = ({apiVersion, kind, metadata}: ApiObject): OwnerReference => ({
 	apiVersion,

@@ -40,15 +40,19 @@ export const namesOnNode = (node: string, key: ObjectKey): string => `names=${no
 /** Pods that name this owner. */
 export const ownedTerm = (uid: string): string => `owned=${uid}`;
 
-/** Pods of a namespace that no controller owns. */
-export const strayTerm = (namespace: string): string => `stray=${namespace}`;
-
 /** What a pod counts as: it serves, it is on its way, or it is over or being deleted. */
 export type PodStanding = 'ready' | 'unready' | 'over';
 
 /** Pods of an owner that have just these labels, by their standing. */
 export const censusTerm = (uid: string, labels: Labels | undefined, standing: PodStanding): string =>
 	`${standing}=${uid}/${labels === undefined ? '' : textOf(labels)}`;
+
+/** Pods of an owner that have just these labels and became ready in one span of time: how many are ready for long is told without walking them. */
+export const readyInTerm = (uid: string, labels: Labels | undefined, span: number): string =>
+	`ready-in-${span}=${uid}/${labels === undefined ? '' : textOf(labels)}`;
+
+/** The span of 16 seconds that a time falls into. */
+export const readySpanOf = (ms: number): number => Math.floor(ms / 16_000);
 
 /** In one order, however the labels were written. */
 const textOf = (labels: Labels): string =>

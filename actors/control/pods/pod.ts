@@ -4,7 +4,7 @@ import {conditionOf, isConditionTrue} from '../../../api/conditions.js';
 import {isExclusive, leaseEpochAnnotation} from '../../../api/exclusive.js';
 import {failure} from '../../../api/errors.js';
 import type {ContainerStatus, Pod, PodStatus} from '../../../api/kinds/pod.js';
-import type {Condition} from '../../../api/object.js';
+import {timestampOf, type Condition} from '../../../api/object.js';
 import type {Context, ReplyTo} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {nodeKey} from '../../addresses.js';
@@ -15,13 +15,13 @@ import {controller, type Handled, type Reconciliation} from '../objects/controll
 import {boundByScheduler, evicted, isGoneNode, marked} from './eviction.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
-import {controllerOf} from '../objects/owners.js';
+import {controllerOf, strayTerm} from '../objects/owners.js';
 import {nominatedOn, preempted, withoutNomination} from './nomination.js';
 import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
-import {isActive, isReady, unschedulableReason} from './pod-lifecycle.js';
+import {isActive, isReady, readySinceMs, unschedulableReason} from './pod-lifecycle.js';
 import {graceOf} from './pod-grace.js';
 import {withPriority} from './pod-priority.js';
-import {censusTerm, namesOnNode, ownedTerm, schedulingTerms, strayTerm, type PodStanding} from './pod-terms.js';
+import {censusTerm, namesOnNode, ownedTerm, readyInTerm, readySpanOf, schedulingTerms, type PodStanding} from './pod-terms.js';
 
 type PodNews =
 	/** The scheduler chose a node. */
@@ -66,7 +66,7 @@ export const podController = controller<Pod, PodMessage>({
 			case 'taintDue':
 				return expelled(pod, message, context);
 			case 'observed':
-				return observed(pod, message.status, message.events);
+				return observed(pod, message.status, message.events, nowMs);
 			case 'gone':
 				return gone(pod);
 			case 'evict':
@@ -102,7 +102,13 @@ const standingOf = (pod: Pod): PodStanding => (!isActive(pod) ? 'over' : isReady
 
 function ownerTerms(pod: Pod): readonly string[] {
 	const {ownerReferences = [], labels, namespace = ''} = pod.metadata;
-	const terms = ownerReferences.flatMap(({uid}) => [ownedTerm(uid), censusTerm(uid, labels, standingOf(pod))]);
+	const standing = standingOf(pod);
+	const sinceMs = standing === 'ready' ? readySinceMs(pod) : undefined;
+	const terms = ownerReferences.flatMap(({uid}) => [
+		ownedTerm(uid),
+		censusTerm(uid, labels, standing),
+		...(sinceMs === undefined ? [] : [readyInTerm(uid, labels, readySpanOf(sinceMs))]),
+	]);
 	return controllerOf(pod) === undefined ? [...terms, strayTerm(namespace)] : terms;
 }
 
@@ -166,11 +172,11 @@ function unschedulable(pod: Pod, message: string, nowMs: number): Handled<Pod> {
 const ownConditions: ReadonlySet<string> = new Set(['PodScheduled', 'ActorFailed', 'DisruptionTarget']);
 
 /** The node's view replaces ours, but for what it cannot know: how the pod came to it. */
-function observed(pod: Pod, status: PodStatus, events: readonly PodEvent[]): Handled<Pod> {
+function observed(pod: Pod, status: PodStatus, events: readonly PodEvent[], nowMs: number): Handled<Pod> {
 	const present = pod.status?.conditions ?? [];
 	const ours = present.filter(({type}) => ownConditions.has(type));
 	const theirs = (status.conditions ?? []).filter(({type}) => !ownConditions.has(type));
-	const conditions = [...ours, ...theirs.map(condition => sinceBefore(condition, conditionOf(present, condition.type)))];
+	const conditions = [...ours, ...theirs.map(condition => since(condition, conditionOf(present, condition.type), nowMs))];
 	const {qosClass, startTime = status.startTime} = pod.status ?? {};
 	return {
 		ok: true,
@@ -195,9 +201,12 @@ function isKnownEnd({fieldPath, finishedAtMs}: PodEvent, known: PodStatus | unde
 	return shows(containerStatuses, 'containers') || shows(initContainerStatuses, 'initContainers');
 }
 
-/** A node that started again does not know since when things are as they are. */
-const sinceBefore = (now: Condition, before: Condition | undefined): Condition =>
-	before?.status === now.status && before.lastTransitionTime !== undefined ? {...now, lastTransitionTime: before.lastTransitionTime} : now;
+/** A node that started again does not know since when things are as they are, and the clocks of two hosts are never compared. */
+const since = (now: Condition, before: Condition | undefined, nowMs: number): Condition => ({
+	...now,
+	lastTransitionTime:
+		before?.status === now.status && before.lastTransitionTime !== undefined ? before.lastTransitionTime : timestampOf(nowMs),
+});
 
 /** As Kubernetes' kubelet ends a pod: grace 0 means that nothing is left to wait for. A gone pod that no client deleted starts anew on its node. */
 function gone(pod: Pod): Handled<Pod> {

@@ -6,102 +6,53 @@
 import {isExclusive} from '../../../api/exclusive.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import type {ReplicaSet, ReplicaSetStatus} from '../../../api/kinds/replicaset.js';
-import {limits} from '../../../api/limits.js';
 import {objectKey} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
 import {generateName} from '../../../api/names.js';
-import type {Draft, JsonObject, Labels, OwnerReference} from '../../../api/object.js';
-import {matches} from '../../../api/selector.js';
+import type {Condition} from '../../../api/object.js';
 import type {Context, Effect, Pending} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {controller, type Reconciliation} from '../objects/controller.js';
+import {withCondition, withoutCondition} from '../objects/conditions.js';
+import {controller, type Failures, type Reconciliation} from '../objects/controller.js';
 import {isDeleting} from '../objects/garbage.js';
-import type {PatchObject} from '../objects/object-message.js';
-import {controllerOf, ownerReferenceTo} from '../objects/owners.js';
-import {isActive, isReady} from '../pods/pod-lifecycle.js';
-import {censusTerm, ownedTerm, strayTerm, type PodStanding} from '../pods/pod-terms.js';
-
-/** The index term under which a pod finds the sets that may want it. */
-const selectsTerm = (namespace: string, label: string): string => `selects=${namespace}/${label}`;
-const selectsAnything = '*';
+import {controllerOf, strayTerm} from '../objects/owners.js';
+import {isAdoption, ownerships, selecting, selectionTerms} from '../objects/selection.js';
+import {isActive} from '../pods/pod-lifecycle.js';
+import {censusOf, isMine, ownedPods, type Census} from './census.js';
+import {creation, creationId, podOf, slowStart} from './pod-creation.js';
+import {surplus} from './surplus.js';
 
 export const replicaSetController = controller<ReplicaSet>({
 	plural: 'replicasets',
-	terms: set => {
-		const [pair = selectsAnything] = pairsOf(set.spec?.selector.matchLabels);
-		return [selectsTerm(set.metadata.namespace ?? '', pair)];
-	},
-	watches: {pods: ({before, after}, known) => selecting(before as Pod | undefined, after as Pod | undefined, known)},
+	terms: set => [...selectionTerms(set), ...(controllerOf(set) === undefined ? [strayTerm(set.metadata.namespace ?? '')] : [])],
+	watches: {pods: (change, known) => selecting('replicasets', change, known)},
 	reconcile,
 });
 
-/** Sets that select the pod as it is or as it was. One that has a controller is no news for others while its labels stay. */
-function* selecting(before: Pod | undefined, after: Pod | undefined, known: Known): Iterable<ReplicaSet> {
-	const isOwned = after !== undefined && controllerOf(after) !== undefined;
-	if (isOwned && before?.metadata.labels === after.metadata.labels) return;
-	const namespace = (after ?? before)?.metadata.namespace ?? '';
-	const labels = [before?.metadata.labels, after?.metadata.labels];
-	for (const term of new Set([selectsAnything, ...labels.flatMap(pairsOf)])) {
-		for (const set of known.byTerm('replicasets', selectsTerm(namespace, term)) as Iterable<ReplicaSet>) {
-			const {selector} = set.spec ?? {};
-			if (selector !== undefined && labels.some(each => matches(selector, each))) yield set;
-		}
-	}
-}
-
-const pairsOf = (labels: Labels | undefined): string[] => Object.entries(labels ?? {}).map(([label, value]) => `${label}=${value}`);
-
-function reconcile(set: ReplicaSet, context: Context): Reconciliation<ReplicaSetStatus> {
+function reconcile(set: ReplicaSet, context: Context, failures: Failures): Reconciliation<ReplicaSetStatus> {
 	const {spec} = set;
 	if (spec === undefined || isDeleting(set)) return {effects: []};
-	const crowd = crowdOf(set, context.known);
-	const effects = ownerships(set, crowd, context);
-	const writes = [...context.pending.values()];
+	const {known, pending, nowMs} = context;
+	const census = censusOf(set, known, nowMs);
+	const {owned, strangers} = census;
+	const effects = ownerships(
+		set,
+		{plural: 'pods', selector: spec.selector, owned, strangers, isWanted: pod => isActive(pod as Pod)},
+		context,
+	);
+	const writes = [...pending.values()];
 	const coming = [...writes, ...effects].filter(write => write.type === 'create' || isAdoption(write)).length;
-	const leaving = leavingUids(set, writes, context.known);
+	const leaving = leavingUids(set, writes, known);
 	const wanted = spec.replicas ?? 1;
-	const tooMany = crowd.active - leaving.size - wanted;
-	const room = limits.pendingWrites - context.pending.size - effects.length;
+	const tooMany = census.active - leaving.size - wanted;
+	const room = limits.pendingWrites - pending.size - effects.length;
 	// A deletion that is asked for may fail: until it is committed nothing takes the place of the pod that is to leave.
-	const missing = Math.min(room, wanted - crowd.active - coming - placesKept(set, context.known));
-	if (missing > 0) for (let count = 0; count < missing; count++) effects.push(creation(set, context));
-	else if (tooMany > 0) effects.push(...surplus(stayingPods(set, leaving, context.known), tooMany, room));
-	return {status: statusOf(set, crowd), effects};
+	const missing = Math.min(room, wanted - census.active - coming - placesKept(set, known));
+	if (missing > 0) effects.push(...creations(set, slowStart(missing, census.active, coming, failures), context));
+	else if (tooMany > 0) effects.push(...surplus(stayingPods(set, leaving, known), Math.min(tooMany, room)));
+	const status = statusOf(set, census, census.active + coming <= wanted || coming === 0, failures, nowMs);
+	return {status, effects, ...(census.nextAvailableMs === undefined ? {} : {wakeAtMs: census.nextAvailableMs})};
 }
-
-/** The pods of a set, counted. */
-type Crowd = {
-	readonly owned: number;
-	readonly active: number;
-	readonly ready: number;
-	/** Owned and not matching. */
-	readonly strangers: readonly Pod[];
-};
-
-/** A set of thousands is not walked at each change of one of them: the index counts pods that carry just the template's labels. */
-function crowdOf(set: ReplicaSet, known: Known): Crowd {
-	const {uid} = set.metadata;
-	const count = (standing: PodStanding): number =>
-		known.countByTerm('pods', censusTerm(uid, set.spec?.template.metadata?.labels, standing));
-	const owned = known.countByTerm('pods', ownedTerm(uid));
-	const ready = count('ready');
-	const active = ready + count('unready');
-	return active + count('over') === owned ? {owned, active, ready, strangers: []} : walked(set, known);
-}
-
-function walked(set: ReplicaSet, known: Known): Crowd {
-	const owned = [...ownedPods(set, known)];
-	const active = owned.filter(pod => isMine(set, pod) && isActive(pod));
-	return {
-		owned: owned.length,
-		active: active.length,
-		ready: active.filter(isReady).length,
-		strangers: owned.filter(pod => !isMine(set, pod)),
-	};
-}
-
-const ownedPods = ({metadata}: ReplicaSet, known: Known): Iterable<Pod> => known.byTerm('pods', ownedTerm(metadata.uid)) as Iterable<Pod>;
-
-const isMine = ({spec}: ReplicaSet, pod: Pod): boolean => spec !== undefined && matches(spec.selector, pod.metadata.labels);
 
 /** Active pods whose deletion is asked for. */
 function leavingUids(set: ReplicaSet, writes: readonly Pending[], known: Known): ReadonlySet<string> {
@@ -124,112 +75,50 @@ const isSole = ({spec}: ReplicaSet): boolean => isExclusive(spec?.template.metad
 const stayingPods = (set: ReplicaSet, leaving: ReadonlySet<string>, known: Known): readonly Pod[] =>
 	[...ownedPods(set, known)].filter(pod => isActive(pod) && isMine(set, pod) && !leaving.has(pod.metadata.uid));
 
-function statusOf({metadata, status}: ReplicaSet, {active, ready}: Crowd): ReplicaSetStatus {
+/** `isSettled`: no create is under way that this generation of the spec would not ask for, so that the set's owner knows how many there can be. */
+function statusOf(
+	{metadata, status}: ReplicaSet,
+	{active, ready, available}: Census,
+	isSettled: boolean,
+	failures: Failures,
+	nowMs: number,
+): ReplicaSetStatus {
+	const observedGeneration = isSettled ? metadata.generation : status?.observedGeneration;
+	const conditions = failedCreates(status?.conditions, failures, nowMs);
 	return {
 		...status,
 		replicas: active,
 		fullyLabeledReplicas: active,
 		readyReplicas: ready,
-		availableReplicas: ready,
-		observedGeneration: metadata.generation,
+		availableReplicas: available,
+		...(observedGeneration === undefined ? {} : {observedGeneration}),
+		...(conditions === undefined ? {} : {conditions}),
 	};
+}
+
+const replicaFailure = 'ReplicaFailure';
+
+function failedCreates(conditions: readonly Condition[] | undefined, {last}: Failures, nowMs: number): readonly Condition[] | undefined {
+	if (last === undefined) return withoutCondition(conditions, replicaFailure);
+	return withCondition(conditions, {type: replicaFailure, status: 'True', reason: 'FailedCreate', message: last}, nowMs);
 }
 
 // ---- creating ------------------------------------------------------------------------------------------------------------
 
-function creation(set: ReplicaSet, {random}: Context): Effect {
-	const {metadata, spec} = set;
-	const template = spec?.template;
-	const name = generateName(`${metadata.name}-`, random.next);
-	const object: Draft = {
-		apiVersion: 'v1',
-		kind: 'Pod',
-		metadata: {
-			name,
-			...(metadata.namespace === undefined ? {} : {namespace: metadata.namespace}),
-			...(template?.metadata?.labels === undefined ? {} : {labels: template.metadata.labels}),
-			...(template?.metadata?.annotations === undefined ? {} : {annotations: template.metadata.annotations}),
-			ownerReferences: [ownerReferenceTo(set)],
-		},
-		spec: template?.spec,
-	};
-	return {type: 'create', object, id: `create/${name}`};
+function creations(set: ReplicaSet, count: number, context: Context): Effect[] {
+	const names = isSole(set) ? fixedNames(set, count, context) : chanceNames(set, count, context);
+	return names.map(name => creation(podOf(set, name)));
 }
 
-// ---- adopting and releasing --------------------------------------------------------------------------------------------
+const chanceNames = ({metadata}: ReplicaSet, count: number, {random}: Context): readonly string[] =>
+	Array.from({length: count}, () => generateName(`${metadata.name}-`, random.next));
 
-const isAdoption = (effect: Effect): boolean => effect.type === 'update' && effect.id.startsWith('adopt/');
-
-/** What changes owners, as far as there is room for writes. */
-function ownerships(set: ReplicaSet, crowd: Crowd, {known, pending}: Context): Effect[] {
-	const effects: Effect[] = [];
-	for (const wanted of [...released(set, crowd.strangers), ...adopted(set, crowd, known)]) {
-		if (pending.size + effects.length >= limits.pendingWrites) break;
-		if (!pending.has(wanted.id)) effects.push(wanted);
+/** A name is given out once: a set that crashed with a create under way asks for the same one again, and so never for a second pod. */
+function fixedNames({metadata}: ReplicaSet, count: number, {known, pending}: Context): readonly string[] {
+	const names: string[] = [];
+	for (let ordinal = 0; names.length < count; ordinal++) {
+		const name = `${metadata.name}-${ordinal}`;
+		if (known.get(objectKey('pods', metadata.namespace, name)) === undefined && !pending.has(creationId(name))) names.push(name);
 	}
-	return effects;
-}
-
-/** Pods that match and have no controller become ours. */
-function* adopted(set: ReplicaSet, {owned}: Crowd, known: Known): Iterable<Pending> {
-	const {metadata, spec} = set;
-	if (spec === undefined) return;
-	const namespace = metadata.namespace ?? '';
-	// Whichever is likely to be fewer: those without a controller, or those with our labels.
-	const isFew = known.countByTerm('pods', strayTerm(namespace)) <= owned;
-	const candidates = isFew ? known.byTerm('pods', strayTerm(namespace)) : known.select('pods', namespace, spec.selector);
-	for (const object of candidates) {
-		const pod = object as Pod;
-		const owners = pod.metadata.ownerReferences ?? [];
-		if (controllerOf(pod) !== undefined || !isActive(pod) || !isMine(set, pod)) continue;
-		yield ownership(pod, [...owners, ownerReferenceTo(set)], `adopt/${pod.metadata.uid}`);
-	}
-}
-
-/** Pods that do not match any more are let go. */
-function* released({metadata: {uid}}: ReplicaSet, strangers: readonly Pod[]): Iterable<Pending> {
-	for (const pod of strangers) {
-		if (isDeleting(pod)) continue;
-		const owners = (pod.metadata.ownerReferences ?? []).filter(owner => owner.uid !== uid);
-		yield ownership(pod, owners, `release/${pod.metadata.uid}`);
-	}
-}
-
-function ownership({metadata}: Pod, ownerReferences: readonly OwnerReference[], id: string): Pending {
-	const patch: JsonObject = {
-		metadata: {
-			uid: metadata.uid,
-			resourceVersion: metadata.resourceVersion,
-			ownerReferences: ownerReferences.length === 0 ? null : ownerReferences,
-		},
-	};
-	const message: PatchObject = {type: 'patch', patch};
-	return {type: 'update', key: objectKey('pods', metadata.namespace, metadata.name), message, id};
-}
-
-// ---- deleting ------------------------------------------------------------------------------------------------------------
-
-/** Those that serve least go first: without a node, not running, not ready, youngest. After Kubernetes' ActivePods order. */
-function surplus(pods: readonly Pod[], count: number, room: number): Effect[] {
-	if (count <= 0 || room <= 0) return [];
-	return [...pods]
-		.sort(byWorth)
-		.slice(0, Math.min(count, room))
-		.map(({metadata}) => ({
-			type: 'delete',
-			key: objectKey('pods', metadata.namespace, metadata.name),
-			uid: metadata.uid,
-			id: `delete/${metadata.uid}`,
-		}));
-}
-
-const worth = (pod: Pod): number =>
-	(pod.spec?.nodeName === undefined ? 0 : 4) + (pod.status?.phase === 'Running' ? 2 : 0) + (isReady(pod) ? 1 : 0);
-
-function byWorth(a: Pod, b: Pod): number {
-	const difference = worth(a) - worth(b);
-	if (difference !== 0) return difference;
-	if (a.metadata.creationTimestamp !== b.metadata.creationTimestamp)
-		return a.metadata.creationTimestamp > b.metadata.creationTimestamp ? -1 : 1;
-	return a.metadata.uid < b.metadata.uid ? -1 : 1;
+	return names;
 }

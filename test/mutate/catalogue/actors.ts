@@ -39,15 +39,15 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'the next exclusive pod does not wait for the end of the one before',
 		file: 'actors/control/workloads/replicaset.ts',
-		text: ' - placesKept(set, context.known)',
+		text: ' - placesKept(set, known)',
 		becomes: '',
 		test: 'test/actors/replicaset.test.ts',
 	},
 	{
 		what: 'pods that are asked for are asked for again',
 		file: 'actors/control/workloads/replicaset.ts',
-		text: 'wanted - crowd.active - coming - ',
-		becomes: 'wanted - crowd.active - ',
+		text: 'wanted - census.active - coming - ',
+		becomes: 'wanted - census.active - ',
 		test: 'test/actors/replicaset.test.ts',
 	},
 	{

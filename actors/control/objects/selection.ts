@@ -1,0 +1,103 @@
+// Owners that find what they own by labels: how an object finds those that may want it, and how it changes hands.
+
+import type {ApiObject, JsonObject, Labels, OwnerReference} from '../../../api/object.js';
+import {objectKey} from '../../../api/keys.js';
+import {limits} from '../../../api/limits.js';
+import {matches, type LabelSelector} from '../../../api/selector.js';
+import type {Context, Effect, Pending} from '../../../system/kernel/behavior.js';
+import type {Known} from '../../../system/index/object-index.js';
+import type {Watched} from './controller.js';
+import {isDeleting} from './garbage.js';
+import type {PatchObject} from './object-message.js';
+import {controllerOf, ownerReferenceTo, strayTerm} from './owners.js';
+
+/** What has a selector in its spec. */
+export type Selecting = ApiObject<{readonly selector?: LabelSelector}>;
+
+/** The term under which an object finds the owners that may want it, by one of its labels. */
+const selectsTerm = (namespace: string, label: string): string => `selects=${namespace}/${label}`;
+const selectsAnything = '*';
+
+const pairsOf = (labels: Labels | undefined): string[] => Object.entries(labels ?? {}).map(([label, value]) => `${label}=${value}`);
+
+/** The terms of an owner: one label that all it selects must have. */
+export function selectionTerms({metadata, spec}: Selecting): readonly string[] {
+	const [pair = selectsAnything] = pairsOf(spec?.selector?.matchLabels);
+	return [selectsTerm(metadata.namespace ?? '', pair)];
+}
+
+/**
+ * Owners of a kind that select the object as it is or as it was. One that has a controller is no news for others while its labels stay.
+ */
+export function* selecting(plural: string, {before, after}: Watched, known: Known): Iterable<ApiObject> {
+	const isOwned = after !== undefined && controllerOf(after) !== undefined;
+	if (isOwned && before?.metadata.labels === after.metadata.labels) return;
+	const namespace = (after ?? before)?.metadata.namespace ?? '';
+	const labels = [before?.metadata.labels, after?.metadata.labels];
+	for (const term of new Set([selectsAnything, ...labels.flatMap(pairsOf)])) {
+		for (const owner of known.byTerm(plural, selectsTerm(namespace, term)) as Iterable<Selecting>) {
+			const selector = owner.spec?.selector;
+			if (selector !== undefined && labels.some(each => matches(selector, each))) yield owner;
+		}
+	}
+}
+
+// ---- adopting and releasing --------------------------------------------------------------------------------------------
+
+/** What an owner may take or has to let go. */
+export type Candidates = {
+	/** The kind of what is owned. */
+	readonly plural: string;
+	readonly selector: LabelSelector;
+	/** How many it owns: where strays are more than that, they are found by their labels. */
+	readonly owned: number;
+	/** Owned ones that do not match any more. */
+	readonly strangers: readonly ApiObject[];
+	/** Whether one that matches and has no controller is worth having. */
+	readonly isWanted: (object: ApiObject) => boolean;
+};
+
+export const isAdoption = (effect: Effect): boolean => effect.type === 'update' && effect.id.startsWith('adopt/');
+
+/** The writes that change owners and are not asked for yet, as far as there is room for writes. */
+export function ownerships(owner: ApiObject, candidates: Candidates, {known, pending}: Context): Effect[] {
+	const effects: Effect[] = [];
+	for (const wanted of [...released(owner, candidates), ...adopted(owner, candidates, known)]) {
+		if (pending.size + effects.length >= limits.pendingWrites) break;
+		if (!pending.has(wanted.id)) effects.push(wanted);
+	}
+	return effects;
+}
+
+/** What matches and has no controller becomes the owner's. */
+function* adopted(owner: ApiObject, {plural, selector, owned, isWanted}: Candidates, known: Known): Iterable<Pending> {
+	const namespace = owner.metadata.namespace ?? '';
+	// Whichever is likely to be fewer: those without a controller, or those with our labels.
+	const isFew = known.countByTerm(plural, strayTerm(namespace)) <= owned;
+	for (const object of isFew ? known.byTerm(plural, strayTerm(namespace)) : known.select(plural, namespace, selector)) {
+		const {labels, ownerReferences = [], uid} = object.metadata;
+		if (controllerOf(object) !== undefined || isDeleting(object) || !matches(selector, labels) || !isWanted(object)) continue;
+		yield ownership(plural, object, [...ownerReferences, ownerReferenceTo(owner)], `adopt/${uid}`);
+	}
+}
+
+/** What does not match any more is let go. */
+function* released({metadata: {uid}}: ApiObject, {plural, strangers}: Candidates): Iterable<Pending> {
+	for (const object of strangers) {
+		if (isDeleting(object)) continue;
+		const owners = (object.metadata.ownerReferences ?? []).filter(owner => owner.uid !== uid);
+		yield ownership(plural, object, owners, `release/${object.metadata.uid}`);
+	}
+}
+
+function ownership(plural: string, {metadata}: ApiObject, ownerReferences: readonly OwnerReference[], id: string): Pending {
+	const patch: JsonObject = {
+		metadata: {
+			uid: metadata.uid,
+			resourceVersion: metadata.resourceVersion,
+			ownerReferences: ownerReferences.length === 0 ? null : ownerReferences,
+		},
+	};
+	const message: PatchObject = {type: 'patch', patch};
+	return {type: 'update', key: objectKey(plural, metadata.namespace, metadata.name), message, id};
+}
