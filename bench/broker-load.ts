@@ -4,20 +4,20 @@
 
 import {fileURLToPath} from 'node:url';
 import {limits} from '../api/limits.js';
-import type {Benchmark} from './benchmark.js';
+import type {Benchmark} from './harness/benchmark.js';
 import {tokensPath} from '../api/join.js';
 import {readEndpoints} from '../cli/files/endpoints.js';
-import {startCluster, temporaryHome, type BenchCluster} from './cluster.js';
-import {within} from './deadline.js';
-import {attacks, type Attackers} from '../test/load/attackers.js';
-import type {Host} from '../test/load/host.js';
-import type {Peers, Trips} from '../test/load/peers.js';
-import {startPart, type Remote} from '../test/load/remote.js';
-import {runSlowNode} from '../test/load/slow-node.js';
-import {pause} from './pause.js';
-import {peakRssBytes, rssBytes} from './process-figures.js';
-import {createScope, type Scope} from './scope.js';
-import {percentile, type Row} from './table.js';
+import {startCluster, temporaryHome, type BenchCluster} from './rigs/cluster/cluster.js';
+import {within} from './harness/deadline.js';
+import {attacks, type Attackers} from './rigs/load/attackers.js';
+import type {Host} from './rigs/load/host.js';
+import type {Peers, Trips} from './rigs/load/peers.js';
+import {startPart, type Remote} from './rigs/remote.js';
+import {runSlowNode} from './rigs/load/slow-node.js';
+import {pause} from './harness/pause.js';
+import {peakRssBytes, rssBytes} from './harness/process-figures.js';
+import {createScope, type Scope} from './harness/scope.js';
+import {percentile, type Row} from './harness/table.js';
 
 const mebibyte = 1_048_576;
 const probeEveryMs = 5;
@@ -45,7 +45,7 @@ export const brokerLoadBenchmark: Benchmark = {
 
 type Stage = {readonly host: Remote<Host>; readonly peers: Remote<Peers>; readonly probe: Remote<Peers>; readonly port: number};
 
-const program = (name: string): string => fileURLToPath(new URL(`../test/load/${name}.js`, import.meta.url));
+const program = (name: string): string => fileURLToPath(new URL(`rigs/load/${name}.js`, import.meta.url));
 
 async function openStage(scope: Scope, nodeFlags: readonly string[]): Promise<Stage> {
 	const owner = {teardown: scope.defer};

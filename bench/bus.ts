@@ -15,10 +15,10 @@ import type {Executor} from '../system/kernel/executor.js';
 import {connectMqttLink, type MqttLink} from '../system/links/mqtt-link.js';
 import {createNactExecutor} from '../system/kernel/nact-executor.js';
 import {systemRandom} from '../system/time/random.js';
-import type {Benchmark} from './benchmark.js';
-import {within} from './deadline.js';
-import type {Scope} from './scope.js';
-import {ratios} from './table.js';
+import type {Benchmark} from './harness/benchmark.js';
+import {within} from './harness/deadline.js';
+import type {Scope} from './harness/scope.js';
+import {ratios} from './harness/table.js';
 
 const defaultRounds = 500;
 const warmUpRounds = 100;

@@ -10,9 +10,9 @@ import {next, tell, type AnyBehavior, type Behavior, type Effect, type Message} 
 import {systemClock} from '../system/time/clock.js';
 import {createNactExecutor} from '../system/kernel/nact-executor.js';
 import {systemRandom} from '../system/time/random.js';
-import type {Benchmark} from './benchmark.js';
-import {within} from './deadline.js';
-import {ratios, type Row} from './table.js';
+import type {Benchmark} from './harness/benchmark.js';
+import {within} from './harness/deadline.js';
+import {ratios, type Row} from './harness/table.js';
 
 const defaultRounds = 5;
 const messages = 100_000;

@@ -2,16 +2,16 @@
 //
 // Each is killed once: then none waits in a back-off. The successor says itself that it is there.
 
-import {openBeacon, type Beacon} from './beacon.js';
-import {keepBare, plain, underShim} from './bare.js';
-import type {Benchmark} from './benchmark.js';
-import {startCluster, temporaryHome} from './cluster.js';
-import {within} from './deadline.js';
-import {createPod} from './objects.js';
-import {pause} from './pause.js';
-import {openPm2, type Pm2} from './pm2.js';
-import type {Scope} from './scope.js';
-import {ratios, type Row} from './table.js';
+import {openBeacon, type Beacon} from './rigs/programs/beacon.js';
+import {keepBare, plain, underShim} from './rigs/programs/bare.js';
+import type {Benchmark} from './harness/benchmark.js';
+import {startCluster, temporaryHome} from './rigs/cluster/cluster.js';
+import {within} from './harness/deadline.js';
+import {createPod} from './rigs/cluster/objects.js';
+import {pause} from './harness/pause.js';
+import {openPm2, type Pm2} from './rigs/programs/pm2.js';
+import type {Scope} from './harness/scope.js';
+import {ratios, type Row} from './harness/table.js';
 
 const defaultRounds = 40;
 /** What one left behind, such as a write to disk, is over before the next is killed. */

@@ -1,10 +1,10 @@
 // Five nodes on hosts of their own under every disturbance there is, again and again: when what was lost ran elsewhere, and how many pods
 // moved that should not have. Needs root and iproute2: hosts are network namespaces.
 
-import {disturb} from '../test/real/fleet/open.js';
-import {disturbanceNames, type DisturbanceName, type Run} from '../test/real/fleet/run.js';
-import type {Benchmark} from './benchmark.js';
-import {percentile, type Goal, type Row} from './table.js';
+import {disturb} from './rigs/fleet/open.js';
+import {disturbanceNames, type DisturbanceName, type Run} from './rigs/fleet/run.js';
+import type {Benchmark} from './harness/benchmark.js';
+import {percentile, type Goal, type Row} from './harness/table.js';
 
 const defaultRuns = 50;
 /** With the default grace of 5 s. */

@@ -5,11 +5,11 @@
 import {setCordon} from '../cli/objects/cordon.js';
 import {evictAll, type DrainOptions} from '../cli/drain/evict.js';
 import {noDeadline} from '../cli/objects/wait.js';
-import type {Benchmark} from './benchmark.js';
-import {startCluster, temporaryHome} from './cluster.js';
-import {heardLater, within} from './deadline.js';
-import {createReplicaSet, scale, watchPods, type SeenPod} from './objects.js';
-import type {Row} from './table.js';
+import type {Benchmark} from './harness/benchmark.js';
+import {startCluster, temporaryHome} from './rigs/cluster/cluster.js';
+import {heardLater, within} from './harness/deadline.js';
+import {createReplicaSet, scale, watchPods, type SeenPod} from './rigs/cluster/objects.js';
+import type {Row} from './harness/table.js';
 
 const count = 100;
 const set = 'hundred';

@@ -1,10 +1,10 @@
 // Four nodes on hosts of their own, whose links come and go for eight seconds a round: how many rounds cost pods their place, and what the
 // nodes dial meanwhile. Needs root and iproute2: hosts are network namespaces.
 
-import {disturb} from '../test/real/fleet/open.js';
-import {flappingNames, type Run} from '../test/real/fleet/run.js';
-import type {Benchmark} from './benchmark.js';
-import type {Goal, Row} from './table.js';
+import {disturb} from './rigs/fleet/open.js';
+import {flappingNames, type Run} from './rigs/fleet/run.js';
+import type {Benchmark} from './harness/benchmark.js';
+import type {Goal, Row} from './harness/table.js';
 
 const defaultRuns = 200;
 const nodes = 4;

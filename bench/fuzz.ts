@@ -9,22 +9,14 @@ import {tokensPath} from '../api/join.js';
 import {topicPrefix} from '../api/topics.js';
 import {readEndpoints} from '../cli/files/endpoints.js';
 import {homeOf} from '../cli/files/home.js';
-import {line} from '../test/cli/_in-process.js';
-import {requestOf, type FuzzRequest} from '../test/server/fuzz-requests.js';
-import {
-	connectPacket,
-	packet,
-	pingPacket,
-	publishPacket,
-	subscribePacket,
-	text,
-	unsubscribePacket,
-} from '../test/system/broker/mqtt/_wire.js';
-import type {Benchmark} from './benchmark.js';
-import {startCluster, temporaryFolder, temporaryHome, type BenchCluster} from './cluster.js';
-import {lines} from './fuzz-lines.js';
-import {rssBytes} from './process-figures.js';
-import {median, type Row} from './table.js';
+import {line} from './rigs/command-line.js';
+import {requestOf, type FuzzRequest} from './rigs/fuzz/requests.js';
+import {connectPacket, packet, pingPacket, publishPacket, subscribePacket, text, unsubscribePacket} from './rigs/mqtt/packets.js';
+import type {Benchmark} from './harness/benchmark.js';
+import {startCluster, temporaryFolder, temporaryHome, type BenchCluster} from './rigs/cluster/cluster.js';
+import {lines} from './rigs/fuzz/lines.js';
+import {rssBytes} from './harness/process-figures.js';
+import {median, type Row} from './harness/table.js';
 
 const defaultInputs = 100_000;
 const atOnce = 8;

@@ -19,7 +19,7 @@ import {createNactExecutor} from '../system/kernel/nact-executor.js';
 import type {Change} from '../system/index/object-index.js';
 import {systemRandom} from '../system/time/random.js';
 import {openUplink} from '../system/presence/uplink.js';
-import {serve} from '../test/load/remote.js';
+import {serve} from './rigs/remote.js';
 
 export type JoinOrder = {
 	/** `https://host:port`. */

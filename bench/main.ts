@@ -4,12 +4,12 @@
 import {execFileSync} from 'node:child_process';
 import {cpus, loadavg} from 'node:os';
 import {parseArgs} from 'node:util';
-import type {BenchOptions, Benchmark} from './benchmark.js';
+import type {BenchOptions, Benchmark} from './harness/benchmark.js';
 import {brokerLoadBenchmark} from './broker-load.js';
 import {busBenchmark} from './bus.js';
 import {cellsBenchmark} from './cells.js';
 import {crashBenchmark} from './crash.js';
-import {heardLater} from './deadline.js';
+import {heardLater} from './harness/deadline.js';
 import {drainBenchmark} from './drain.js';
 import {disturbancesBenchmark} from './disturbances.js';
 import {flappingBenchmark} from './flapping.js';
@@ -19,9 +19,9 @@ import {pipelineBenchmark} from './pipeline.js';
 import {podsBenchmark} from './pods.js';
 import {scaleBenchmark} from './scale.js';
 import {schedulingBenchmark} from './scheduling.js';
-import {createScope, type Scope} from './scope.js';
+import {createScope, type Scope} from './harness/scope.js';
 import {startBenchmark} from './start.js';
-import {tableOf} from './table.js';
+import {tableOf} from './harness/table.js';
 
 const benchmarks: readonly Benchmark[] = [
 	startBenchmark,

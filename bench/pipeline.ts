@@ -13,11 +13,11 @@ import {ObjectIndex} from '../system/index/object-index.js';
 import {startPipeline, type Pipeline} from '../system/commit/pipeline.js';
 import {systemRandom} from '../system/time/random.js';
 import type {Meta, StoreDriver} from '../system/store/store.js';
-import {startEtcd} from '../test/real/_etcd.js';
-import type {Benchmark} from './benchmark.js';
-import {temporaryFolder} from './cluster.js';
-import type {Scope} from './scope.js';
-import {ratios, type Row} from './table.js';
+import {startEtcd} from './rigs/servers/etcd.js';
+import type {Benchmark} from './harness/benchmark.js';
+import {temporaryFolder} from './rigs/cluster/cluster.js';
+import type {Scope} from './harness/scope.js';
+import {ratios, type Row} from './harness/table.js';
 
 const writersOf = [1, 100, 1_000] as const;
 const defaultRounds = 5;

@@ -2,15 +2,15 @@
 //
 // A pod is three processes: the program, the shell over it that outlives the agent, and what keeps their namespaces. The bare floor is taken both ways.
 
-import {openBeacon} from './beacon.js';
-import {plain, startBare, underShim, type Command} from './bare.js';
-import type {Benchmark} from './benchmark.js';
-import {startCluster, temporaryHome} from './cluster.js';
-import {heardLater, within} from './deadline.js';
-import {createReplicaSet, scale, watchPods} from './objects.js';
-import {pause} from './pause.js';
-import {openPm2} from './pm2.js';
-import {ratios, type Row} from './table.js';
+import {openBeacon} from './rigs/programs/beacon.js';
+import {plain, startBare, underShim, type Command} from './rigs/programs/bare.js';
+import type {Benchmark} from './harness/benchmark.js';
+import {startCluster, temporaryHome} from './rigs/cluster/cluster.js';
+import {heardLater, within} from './harness/deadline.js';
+import {createReplicaSet, scale, watchPods} from './rigs/cluster/objects.js';
+import {pause} from './harness/pause.js';
+import {openPm2} from './rigs/programs/pm2.js';
+import {ratios, type Row} from './harness/table.js';
 
 const count = 100;
 const set = 'hundred';

@@ -1,13 +1,13 @@
 // One ReplicaSet scaled to thousands of pods on a thousand simulated nodes, over the embedded store: pods a second, memory, and
 // how long somebody waits who looks at one pod meanwhile.
 
-import {createPod, createReplicaSet, podPath, replicaSetPath, scale, type SeenPod, type SeenReplicaSet} from './objects.js';
-import {startCluster, temporaryHome, type BenchCluster} from './cluster.js';
-import type {Benchmark} from './benchmark.js';
-import {heardLater, within} from './deadline.js';
-import {pause} from './pause.js';
-import {cpuSeconds, peakRssBytes, rssBytes} from './process-figures.js';
-import {percentile, type Row} from './table.js';
+import {createPod, createReplicaSet, podPath, replicaSetPath, scale, type SeenPod, type SeenReplicaSet} from './rigs/cluster/objects.js';
+import {startCluster, temporaryHome, type BenchCluster} from './rigs/cluster/cluster.js';
+import type {Benchmark} from './harness/benchmark.js';
+import {heardLater, within} from './harness/deadline.js';
+import {pause} from './harness/pause.js';
+import {cpuSeconds, peakRssBytes, rssBytes} from './harness/process-figures.js';
+import {percentile, type Row} from './harness/table.js';
 
 const set = 'many';
 const witness = 'witness';

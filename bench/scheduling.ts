@@ -5,12 +5,12 @@ import {isConditionTrue} from '../api/conditions.js';
 import type {NodeObject} from '../api/kinds/node.js';
 import type {Json} from '../api/object.js';
 import type {Client} from '../cli/client.js';
-import type {Benchmark} from './benchmark.js';
-import {startCluster, temporaryHome} from './cluster.js';
-import {within} from './deadline.js';
-import {podSpec, watchPods, type PodWatch, type SeenPod} from './objects.js';
-import {pause} from './pause.js';
-import {percentile, type Row} from './table.js';
+import type {Benchmark} from './harness/benchmark.js';
+import {startCluster, temporaryHome} from './rigs/cluster/cluster.js';
+import {within} from './harness/deadline.js';
+import {podSpec, watchPods, type PodWatch, type SeenPod} from './rigs/cluster/objects.js';
+import {pause} from './harness/pause.js';
+import {percentile, type Row} from './harness/table.js';
 import {waitingPodsRows} from './waiting-pods.js';
 
 const defaultRounds = 200;

@@ -4,12 +4,13 @@ import {spawn} from 'node:child_process';
 import {readdirSync, readFileSync, statSync} from 'node:fs';
 import {createHash} from 'node:crypto';
 import path from 'node:path';
-import type {Benchmark} from './benchmark.js';
-import {startCluster, temporaryHome} from './cluster.js';
-import {pause} from './pause.js';
-import {cpuSeconds, peakRssBytes, rssBytes, writtenBytes} from './process-figures.js';
-import {createScope, type Scope} from './scope.js';
-import type {Row} from './table.js';
+import type {Benchmark} from './harness/benchmark.js';
+import {pause} from './harness/pause.js';
+import {cpuSeconds, peakRssBytes, rssBytes, writtenBytes} from './harness/process-figures.js';
+import {createScope, type Scope} from './harness/scope.js';
+import type {Row} from './harness/table.js';
+import {startCluster, temporaryHome} from './rigs/cluster/cluster.js';
+import {main} from './rigs/main-file.js';
 
 const defaultRounds = 5;
 /** What follows a start, such as folders made in advance, is over then. */
@@ -49,7 +50,6 @@ export const startBenchmark: Benchmark = {
 };
 
 const bare = ['-e', '0'];
-const main = path.join(import.meta.dirname, '../cli/main.js');
 
 /** From the spawn to the end of a process of node, in milliseconds. */
 function runNode(words: readonly string[]): Promise<number> {

@@ -10,7 +10,7 @@ import {scheduler, type SchedulerMessage, type SchedulerState} from '../actors/c
 import type {Effect, Pending} from '../system/kernel/behavior.js';
 import {play, playContext, playFrom} from '../system/kernel/play.js';
 import {ObjectIndex} from '../system/index/object-index.js';
-import type {Row} from './table.js';
+import type {Row} from './harness/table.js';
 
 const defaultRounds = 5;
 

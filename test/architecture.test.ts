@@ -230,11 +230,32 @@ test('the control tree and the node tree import nothing of each other', t => {
 	t.deepEqual(wrong, []);
 });
 
-test('tests use no bench: benches use what drives tests', t => {
-	const tests = readdirSync(path.join(root, 'test'), {recursive: true, encoding: 'utf8'}).filter(name => name.endsWith('.ts'));
-	const importsBench = (name: string): boolean =>
-		importsOf(readFileSync(path.join(root, 'test', name), 'utf8')).some(specifier => /^(\.\.\/)+bench\//.test(specifier));
-	t.deepEqual(tests.filter(importsBench), []);
+/** What stands beside the layers: what is in a folder may use that of these folders. The first that fits counts. */
+const beside: readonly (readonly [from: string, to: readonly string[]])[] = [
+	['bench/harness/', ['bench/harness/']],
+	['bench/rigs/', ['bench/rigs/', 'bench/harness/']],
+	['bench/', ['bench/']],
+	['test/', ['test/', 'bench/rigs/']],
+];
+
+test('benches use no tests, and tests use of the benches the rigs alone', t => {
+	const files = ['bench', 'test'].flatMap(folder =>
+		readdirSync(path.join(root, folder), {recursive: true, encoding: 'utf8'})
+			.filter(name => name.endsWith('.ts'))
+			.map(name => path.posix.join(folder, name)),
+	);
+	const wrong = files.flatMap(file => {
+		const text = readFileSync(path.join(root, file), 'utf8');
+		const allowed = beside.find(([from]) => file.startsWith(from))?.[1] ?? [];
+		// Programs are named by their paths, too.
+		const named = file.startsWith('bench/') ? [...text.matchAll(/['"`]((?:\.\.\/)+test\/[^'"`]*)/g)].map(match => match[1] ?? '') : [];
+		return [...importsOf(text), ...named]
+			.filter(specifier => specifier.startsWith('.'))
+			.map(specifier => resolved({file}, specifier))
+			.filter(target => /^(bench|test)\//.test(target) && !allowed.some(folder => target.startsWith(folder)))
+			.map(target => `${file} uses ${target}`);
+	});
+	t.deepEqual(wrong, []);
 });
 
 test('there is no ring of imports', t => {

@@ -10,7 +10,7 @@ import {createLogWatch} from '../../agent/process/logs/log-watch.js';
 import {nextLine, offsetOfTail, olderFile, readLog} from '../../agent/process/logs/logs.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {aLog} from './_logs.js';
 
 const tebibyte = 2 ** 40;

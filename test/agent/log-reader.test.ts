@@ -13,7 +13,7 @@ import type {SandboxRecord} from '../../agent/process/sandboxes/sandboxes.js';
 import type {Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 
 /** The log of a container that runs, and how often somebody has asked whether it does: that is once at each look. */
 function reading(t: ExecutionContext, text: string | Buffer) {

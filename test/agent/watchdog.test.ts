@@ -8,7 +8,7 @@ import {readLeaseRecord, stands, startWatchdog, uptimeHundredths, writeLeaseReco
 import type {ContainerExit, ContainerSpec, Runtime} from '../../actors/node/runtime/runtime-port.js';
 import {createProcessRuntime} from '../../agent/process-runtime.js';
 import {systemClock, type Clock} from '../../system/time/clock.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {parentOf} from '../lane/processes.js';
 
 type Agent = {readonly runtime: Runtime; readonly ended: Promise<ContainerExit>};

@@ -15,11 +15,8 @@ import {sealsOf} from '../../server/seal.js';
 import {systemClock} from '../../system/time/clock.js';
 import {testCluster} from '../server/cluster.js';
 import {vaults} from '../server/support.js';
-import {line} from './_in-process.js';
-
-export const main = path.join(import.meta.dirname, '../../cli/main.js');
-
-export type Ran = {readonly code: number | null; readonly out: string; readonly err: string};
+import {line, type Ran} from '../../bench/rigs/command-line.js';
+import {main} from '../../bench/rigs/main-file.js';
 
 export type Started = {
 	readonly kill: (signal: NodeJS.Signals) => void;

@@ -7,7 +7,7 @@ import {commands} from '../../cli/commands.js';
 import {inputsOf} from '../../cli/completion/inputs.js';
 import {placeOf, type Place} from '../../cli/completion/place.js';
 import {scripts} from '../../cli/completion/scripts.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {folder, openCluster, openScript, run} from './_rig.js';
 
 const at = (...typed: readonly string[]): Place => placeOf(typed, commands);

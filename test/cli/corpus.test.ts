@@ -10,7 +10,7 @@ import {faultText} from '../../cli/manifests/faults.js';
 import {readManifests} from '../../cli/manifests/manifest-files.js';
 import {cases} from '../corpus/cases.js';
 import {aPod} from '../server/cluster.js';
-import {line} from './_in-process.js';
+import {line} from '../../bench/rigs/command-line.js';
 import {folder, openCluster} from './_rig.js';
 
 test('every case of the corpus is refused in one line, and changes nothing', async t => {

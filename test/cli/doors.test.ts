@@ -11,7 +11,7 @@ import {cases} from '../corpus/cases.js';
 import {overHttp} from '../corpus/over-http.js';
 import {badRequests} from '../corpus/requests.js';
 import {aPod, collectionPath} from '../server/cluster.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {loggedIn, settled} from '../system/broker/broker-rig.js';
 import {openDoors, type Doors} from './_three-doors.js';
 

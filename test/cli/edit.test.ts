@@ -5,9 +5,9 @@ import {existsSync} from 'node:fs';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {aReplicaSet} from '../server/cluster.js';
-import {line} from './_in-process.js';
+import {line} from '../../bench/rigs/command-line.js';
 import {folder, openCluster, start} from './_rig.js';
 
 /** A cluster with the set `web`, and an editor: the lines of a shell script, which gets the file as `$1`. */

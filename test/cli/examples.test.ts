@@ -1,7 +1,7 @@
 import {readdir} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import {line} from './_in-process.js';
+import {line} from '../../bench/rigs/command-line.js';
 import {detached} from './_rig.js';
 
 const examples = path.resolve(import.meta.dirname, '../../../examples');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import test from 'ava';
 import {commands} from '../../cli/commands.js';
 import {aPod} from '../server/cluster.js';
-import {line} from './_in-process.js';
+import {line} from '../../bench/rigs/command-line.js';
 import {answer, failure, folder, openScript} from './_rig.js';
 
 /** What an answer becomes. `diff` says 1 for differences, so its failures begin at 2. */

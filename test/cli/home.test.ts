@@ -20,7 +20,8 @@ import {readUpOptions} from '../../cli/commands/up.js';
 import {parseArguments} from '../../cli/command-line/arguments.js';
 import {findCommand} from '../../cli/commands.js';
 import {AppError} from '../../api/errors.js';
-import {detached, folder, freePorts, main, run, start} from './_rig.js';
+import {detached, folder, freePorts, run, start} from './_rig.js';
+import {main} from '../../bench/rigs/main-file.js';
 
 const flagsOf = async (command: string, ...argv: readonly string[]) =>
 	(await parseArguments(argv, findCommand(command)?.flags ?? {})).flags;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {aPod, aReplicaSet} from '../server/cluster.js';
-import {line, type Around} from './_in-process.js';
+import {line, type Around} from '../../bench/rigs/command-line.js';
 import {folder, openCluster} from './_rig.js';
 
 async function open(t: ExecutionContext) {

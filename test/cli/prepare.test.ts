@@ -3,7 +3,8 @@ import {copyFile, mkdir, readFile, rm, symlink, utimes, writeFile} from 'node:fs
 import path from 'node:path';
 import {promisify} from 'node:util';
 import test, {type ExecutionContext} from 'ava';
-import {folder, type Ran} from './_rig.js';
+import {folder} from './_rig.js';
+import type {Ran} from '../../bench/rigs/command-line.js';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const lock = (version: string) => ({

@@ -5,7 +5,7 @@ import path from 'node:path';
 import test from 'ava';
 import {root} from './_pages.js';
 
-const layers = ['api', 'system', 'actors', 'agent', 'server', 'cli'];
+const layers = ['api', 'system', 'actors', 'agent', 'server', 'cli', 'bench'];
 
 test('each folder of the sources has a line in the map', t => {
 	const found = layers.flatMap(layer => [

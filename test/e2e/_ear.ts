@@ -4,7 +4,8 @@ import {connectAsync, type MqttClient} from 'mqtt';
 import {systemClock} from '../../system/time/clock.js';
 import type {TopicMessage} from '../../server/topics.js';
 import type {ApiObject} from '../../api/object.js';
-import type {Home, Owner} from './_rig.js';
+import type {Home} from './_rig.js';
+import type {Owner} from '../../bench/rigs/owner.js';
 
 export type Heard = {readonly topic: string; readonly text: string; readonly retained: boolean};
 

@@ -1,9 +1,10 @@
 // A cluster of several processes, as on several hosts: servers and agents, each with a home of its own, all on loopback.
 
 import path from 'node:path';
-import {freePorts, openHome, type Home, type Owner} from './_rig.js';
-import {lives} from './_processes.js';
-import {eventually} from './_waiting.js';
+import {freePorts, openHome, type Home} from './_rig.js';
+import type {Owner} from '../../bench/rigs/owner.js';
+import {lives} from '../../bench/rigs/cluster/processes.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 
 export type Host = Home & {
 	/** The process that serves from this home. */

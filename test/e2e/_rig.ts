@@ -14,10 +14,11 @@ import {clientOf, type Client} from '../../cli/client.js';
 import {readEndpoints, type Endpoints} from '../../cli/files/endpoints.js';
 import {homeOf} from '../../cli/files/home.js';
 import {readConnection} from '../../cli/cluster/kubeconfig.js';
-import {killAll, lives, processesOf} from './_processes.js';
-import {eventually} from './_waiting.js';
+import {killAll, lives, processesOf} from '../../bench/rigs/cluster/processes.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
+import {main} from '../../bench/rigs/main-file.js';
+import type {Owner} from '../../bench/rigs/owner.js';
 
-export const main = path.join(import.meta.dirname, '../../cli/main.js');
 export const freePorts = ['--api=127.0.0.1:0', '--web=127.0.0.1:0', '--mqtt=127.0.0.1:0'];
 export const nodeName = 'vm';
 
@@ -32,9 +33,6 @@ export type Started = {
 };
 
 export type Home = Awaited<ReturnType<typeof openHome>>;
-
-/** As much of a test as is needed to clean up after it. */
-export type Owner = {readonly teardown: (clean: () => void | Promise<void>) => void};
 
 /** One home for all tests of a file, with its cluster up before the first; everything is cleaned up after the last. */
 export function openFileHome(

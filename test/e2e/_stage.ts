@@ -8,6 +8,7 @@ import {chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} f
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {root} from './_readme.js';
+import {main} from '../../bench/rigs/main-file.js';
 
 export type Ran = {readonly code: number | null; readonly out: string};
 
@@ -29,7 +30,6 @@ export type StageOptions = {
 };
 
 export const freePorts = ['--api=127.0.0.1:0', '--web=127.0.0.1:0', '--mqtt=127.0.0.1:0'];
-const mainFile = path.join(import.meta.dirname, '../../cli/main.js');
 
 /** The last line that a cluster in the foreground prints before it is silent. */
 const readyLine = /^ +\.\/troupe get pods$/m;
@@ -39,7 +39,7 @@ case $1 in
 up) shift; set -- up ${upFlags.join(' ')} "$@" ;;
 server) shift; set -- server --web=127.0.0.1:0 --mqtt=127.0.0.1:0 "$@" ;;
 esac
-exec "${process.execPath}" "${mainFile}" "$@"
+exec "${process.execPath}" "${main}" "$@"
 `;
 
 const npmStart = `#!/bin/sh

@@ -6,10 +6,11 @@ import {kinds} from '../../api/catalogue.js';
 import type {Client} from '../../cli/client.js';
 import {listAll} from '../../cli/cluster/lists.js';
 import {resourceOf} from '../../cli/cluster/resources.js';
-import {containerOf, isReady, obedientPod, phaseOf, pidOf, pidsWhenRunning, podOf, setOf, untilAnswers} from './_pods.js';
-import {lives, processesOf, programsOf, signal} from './_processes.js';
+import {containerOf, isReady, phaseOf, pidOf, pidsWhenRunning, untilAnswers} from '../../bench/rigs/cluster/pods.js';
+import {obedientPod, podOf, setOf} from '../../bench/rigs/cluster/manifests.js';
+import {lives, processesOf, programsOf, signal} from '../../bench/rigs/cluster/processes.js';
 import {openHome} from './_rig.js';
-import {eventually, followObjects, until} from './_waiting.js';
+import {eventually, followObjects, until} from '../../bench/rigs/cluster/waiting.js';
 
 test('a program that is killed runs again at once, then waits a little longer each time, and says so', async t => {
 	t.timeout(50_000);

@@ -5,10 +5,11 @@ import {mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:
 import path from 'node:path';
 import test from 'ava';
 import {pidOnNode} from '../agent/process-world.js';
-import {containerOf, isReady, pidOf, pidsWhenRunning, podOf} from './_pods.js';
-import {lives, signal} from './_processes.js';
+import {containerOf, isReady, pidOf, pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
+import {podOf} from '../../bench/rigs/cluster/manifests.js';
+import {lives, signal} from '../../bench/rigs/cluster/processes.js';
 import {openFileHome} from './_rig.js';
-import {eventually, until} from './_waiting.js';
+import {eventually, until} from '../../bench/rigs/cluster/waiting.js';
 
 const {cluster, client} = openFileHome(test);
 

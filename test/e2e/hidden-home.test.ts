@@ -3,9 +3,9 @@
 import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {asOther} from '../_needing.js';
-import {killAll} from './_processes.js';
+import {killAll} from '../../bench/rigs/cluster/processes.js';
 import {openHome} from './_rig.js';
-import {eventually} from './_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 
 const aPod = (name: string, script: string, volumes: object = {}): object => ({
 	apiVersion: 'v1',

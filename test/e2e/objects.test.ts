@@ -8,11 +8,12 @@ import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {getOne} from '../../cli/cluster/lists.js';
 import {pathOf, resourceOf} from '../../cli/cluster/resources.js';
-import {line} from '../cli/_in-process.js';
-import {containerOf, isReady, phaseOf, podOf, setOf} from './_pods.js';
-import {programsOf} from './_processes.js';
+import {line} from '../../bench/rigs/command-line.js';
+import {containerOf, isReady, phaseOf} from '../../bench/rigs/cluster/pods.js';
+import {podOf, setOf} from '../../bench/rigs/cluster/manifests.js';
+import {programsOf} from '../../bench/rigs/cluster/processes.js';
 import {openFileHome} from './_rig.js';
-import {eventually, until} from './_waiting.js';
+import {eventually, until} from '../../bench/rigs/cluster/waiting.js';
 
 const examples = path.resolve(import.meta.dirname, '../../../examples');
 

@@ -3,9 +3,10 @@
 import test from 'ava';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ApiObject} from '../../api/object.js';
-import {containerOf, isReady, phaseOf, pidOf, podOf} from './_pods.js';
+import {containerOf, isReady, phaseOf, pidOf} from '../../bench/rigs/cluster/pods.js';
+import {podOf} from '../../bench/rigs/cluster/manifests.js';
 import {openFileHome} from './_rig.js';
-import {until} from './_waiting.js';
+import {until} from '../../bench/rigs/cluster/waiting.js';
 
 const {cluster, client} = openFileHome(test);
 

@@ -1,11 +1,12 @@
 // The life of pods as a person sees it from the command line: how they end, what they wrote, why, and how they are deleted.
 
 import test from 'ava';
-import {containerOf, isReady, obedientPod, phaseOf, pidOf, pidsWhenRunning, podOf, untilAnswers} from './_pods.js';
-import {lives, signal} from './_processes.js';
+import {containerOf, isReady, phaseOf, pidOf, pidsWhenRunning, untilAnswers} from '../../bench/rigs/cluster/pods.js';
+import {obedientPod, podOf} from '../../bench/rigs/cluster/manifests.js';
+import {lives, signal} from '../../bench/rigs/cluster/processes.js';
 import {openFileHome} from './_rig.js';
 import {systemClock} from '../../system/time/clock.js';
-import {eventually, until} from './_waiting.js';
+import {eventually, until} from '../../bench/rigs/cluster/waiting.js';
 
 const {cluster, client} = openFileHome(test);
 

@@ -9,9 +9,10 @@ import type {ApiObject} from '../../api/object.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {gapsIn} from '../../server/topics.js';
 import {messagesOf, openEar, type Heard, type ObjectMessage} from './_ear.js';
-import {obedientPod, pidsWhenRunning, phaseOf, podOf} from './_pods.js';
+import {obedientPod, podOf} from '../../bench/rigs/cluster/manifests.js';
+import {pidsWhenRunning, phaseOf} from '../../bench/rigs/cluster/pods.js';
 import {openHome} from './_rig.js';
-import {followObjects} from './_waiting.js';
+import {followObjects} from '../../bench/rigs/cluster/waiting.js';
 
 const pods = 'troupe/v1/objects/pods/default/#';
 const topicOf = (name: string): string => `troupe/v1/objects/pods/default/${name}`;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import type {Readable} from 'node:stream';
 import {text} from 'node:stream/consumers';
 import test, {type ExecutionContext} from 'ava';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 
 type Lane = ChildProcessByStdio<null, Readable, null>;
 

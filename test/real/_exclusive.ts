@@ -3,8 +3,8 @@
 import {chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {setOf} from '../e2e/_pods.js';
-import type {Owner} from '../e2e/_rig.js';
+import {setOf} from '../../bench/rigs/cluster/manifests.js';
+import type {Owner} from '../../bench/rigs/owner.js';
 
 /** Written all the time while it runs: the lease epoch, the kernel's time since boot, the node and the pod. */
 const programEvery = (seconds: number): string =>

@@ -17,7 +17,8 @@ import {systemClock} from '../../system/time/clock.js';
 import {sumOf, type Spec} from './durability-ledger.js';
 import {startOn} from './durability-start.js';
 import type {Answer, Order, Request} from './leader-program.js';
-import {pauseProcess, until, type Teardown} from './_servers.js';
+import {pauseProcess, until} from '../../bench/rigs/servers/server.js';
+import type {Owner} from '../../bench/rigs/owner.js';
 
 const program = path.join(import.meta.dirname, 'leader-program.js');
 
@@ -40,7 +41,7 @@ export type LeaderServer = {
 	readonly wake: () => void;
 };
 
-export async function startServer(t: Teardown, name: string, etcdUrl: string, peerPort: number): Promise<LeaderServer> {
+export async function startServer(t: Owner, name: string, etcdUrl: string, peerPort: number): Promise<LeaderServer> {
 	const child: ChildProcess = spawn(process.execPath, [program, etcdUrl, name, String(peerPort)], {stdio: ['ignore', 'pipe', 'inherit']});
 	const pid = child.pid ?? 0;
 	t.teardown(async () => {
@@ -92,7 +93,7 @@ export async function startServer(t: Teardown, name: string, etcdUrl: string, pe
 }
 
 /** Hears what servers order, with the time. */
-export async function startPeer(t: Teardown): Promise<{readonly port: number; readonly orders: (Order & {readonly atMs: number})[]}> {
+export async function startPeer(t: Owner): Promise<{readonly port: number; readonly orders: (Order & {readonly atMs: number})[]}> {
 	const orders: (Order & {readonly atMs: number})[] = [];
 	const server = net.createServer(socket => {
 		socket.on('error', () => undefined);
@@ -105,7 +106,7 @@ export async function startPeer(t: Teardown): Promise<{readonly port: number; re
 }
 
 /** Every value that the fence has had, in the order of the store. */
-export async function watchMeta(t: Teardown, url: string): Promise<Meta[]> {
+export async function watchMeta(t: Owner, url: string): Promise<Meta[]> {
 	const {hosts, prefix} = parseEtcdUrl(url);
 	const etcd = new Etcd3({hosts: hosts.map(host => `http://${host}`)});
 	const watcher = await etcd

@@ -4,9 +4,9 @@ import {execFileSync, spawnSync} from 'node:child_process';
 import {mkdtempSync, rmSync, writeFileSync, chmodSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import type {Owner} from '../e2e/_rig.js';
-import {main} from '../e2e/_rig.js';
-import {eventually} from '../e2e/_waiting.js';
+import type {Owner} from '../../bench/rigs/owner.js';
+import {main} from '../../bench/rigs/main-file.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 
 export type Shell = keyof typeof shells;
 

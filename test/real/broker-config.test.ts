@@ -7,10 +7,11 @@ import {createInterface} from 'node:readline';
 import test, {type ExecutionContext} from 'ava';
 import {openEar} from '../e2e/_ear.js';
 import {openAgent, openServer} from '../e2e/_hosts.js';
-import {isReady, setOf} from '../e2e/_pods.js';
-import {until} from '../e2e/_waiting.js';
+import {isReady} from '../../bench/rigs/cluster/pods.js';
+import {setOf} from '../../bench/rigs/cluster/manifests.js';
+import {until} from '../../bench/rigs/cluster/waiting.js';
 import {controlSecret} from './_mosquitto.js';
-import {folder, freePort} from './_servers.js';
+import {folder, freePort} from '../../bench/rigs/servers/server.js';
 
 /** Who it becomes when root starts it. */
 const ownUser = (): number => Number(spawnSync('id', ['-u', 'mosquitto'], {encoding: 'utf8'}).stdout);

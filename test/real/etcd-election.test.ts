@@ -6,8 +6,8 @@ import {createEtcdElection} from '../../system/leadership/etcd-election.js';
 import {systemClock} from '../../system/time/clock.js';
 import {systemRandom} from '../../system/time/random.js';
 import {electionContract} from '../system/leadership/election-contract.js';
-import {startEtcd, type Etcd} from './_etcd.js';
-import {proxyTo, until} from './_servers.js';
+import {startEtcd, type Etcd} from '../../bench/rigs/servers/etcd.js';
+import {proxyTo, until} from '../../bench/rigs/servers/server.js';
 
 const ends: (() => void | Promise<void>)[] = [];
 let etcd: Etcd;

@@ -16,9 +16,10 @@ import {noMeta} from '../../system/store/meta.js';
 import type {CommitOutcome, Meta, StoreDriver} from '../../system/store/store.js';
 import {batchOf, commitTo, fill, loadFrom, metaOf, storeContract, writing} from '../system/store/store-contract.js';
 import {vaults} from '../server/support.js';
-import {answers, startEtcd, type Etcd} from './_etcd.js';
-import {eventually} from '../e2e/_waiting.js';
-import {folder, proxyTo, until, type Teardown} from './_servers.js';
+import {answers, startEtcd, type Etcd} from '../../bench/rigs/servers/etcd.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
+import {folder, proxyTo, until} from '../../bench/rigs/servers/server.js';
+import type {Owner} from '../../bench/rigs/owner.js';
 
 const ends: (() => void | Promise<void>)[] = [];
 let shared: Etcd;
@@ -31,7 +32,7 @@ test.after.always(async () => {
 	for (const end of ends.reverse()) await end();
 });
 
-const opened = (t: Teardown, url: string): StoreDriver => {
+const opened = (t: Owner, url: string): StoreDriver => {
 	const driver = createEtcdStore(connectEtcd(url, systemClock), systemClock);
 	t.teardown(() => driver.close());
 	return driver;

@@ -9,11 +9,12 @@ import path from 'node:path';
 import test from 'ava';
 import {isConditionTrue} from '../../api/conditions.js';
 import type {NodeObject} from '../../api/kinds/node.js';
-import {killAll, processesOf, programsOf} from '../e2e/_processes.js';
-import {main, type Owner} from '../e2e/_rig.js';
-import {eventually} from '../e2e/_waiting.js';
+import {killAll, processesOf, programsOf} from '../../bench/rigs/cluster/processes.js';
+import {main} from '../../bench/rigs/main-file.js';
+import type {Owner} from '../../bench/rigs/owner.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {parentOf} from '../lane/processes.js';
-import {layNetwork, type Network} from './fleet/network.js';
+import {layNetwork, type Network} from '../../bench/rigs/fleet/network.js';
 import {exclusiveSet, openJournal, overlapOf, spellsIn} from './_exclusive.js';
 
 const serverHost = 'srv';

@@ -6,9 +6,9 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ApiObject} from '../../api/object.js';
 import {openAgent, openServer, type Agent} from '../e2e/_hosts.js';
-import {isReady, pidOf} from '../e2e/_pods.js';
-import {lives} from '../e2e/_processes.js';
-import {eventually, until} from '../e2e/_waiting.js';
+import {isReady, pidOf} from '../../bench/rigs/cluster/pods.js';
+import {lives} from '../../bench/rigs/cluster/processes.js';
+import {eventually, until} from '../../bench/rigs/cluster/waiting.js';
 import {exclusiveSet, openJournal, spellsIn} from './_exclusive.js';
 
 const isHeard = (node: ApiObject | undefined): boolean => isConditionTrue((node as NodeObject | undefined)?.status?.conditions, 'Ready');

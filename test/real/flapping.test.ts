@@ -3,8 +3,8 @@
 // once a second.
 
 import test from 'ava';
-import {disturb} from './fleet/open.js';
-import {flappingNames, type Run} from './fleet/run.js';
+import {disturb} from '../../bench/rigs/fleet/open.js';
+import {flappingNames, type Run} from '../../bench/rigs/fleet/run.js';
 
 const rounds = {inTurn: 8, unseen: 4};
 

@@ -2,8 +2,8 @@
 // and nothing else does. `npm run bench -- disturbances` does the same fifty times and tells the times.
 
 import test from 'ava';
-import {disturb} from './fleet/open.js';
-import {disturbanceNames, type Run} from './fleet/run.js';
+import {disturb} from '../../bench/rigs/fleet/open.js';
+import {disturbanceNames, type Run} from '../../bench/rigs/fleet/run.js';
 
 test('what is lost is replaced; short trouble moves nothing', async t => {
 	t.timeout(280_000);

@@ -6,10 +6,11 @@ import {closeSync, openSync, rmSync, writeSync} from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import test from 'ava';
-import {obedientPod, pidsWhenRunning} from '../e2e/_pods.js';
-import {lives} from '../e2e/_processes.js';
+import {obedientPod} from '../../bench/rigs/cluster/manifests.js';
+import {pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
+import {lives} from '../../bench/rigs/cluster/processes.js';
 import {openHome} from '../e2e/_rig.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 
 /** Takes all the space there is, to the last byte. */
 function fillUp(file: string): void {

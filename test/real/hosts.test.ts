@@ -5,12 +5,13 @@ import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {openEar} from '../e2e/_ear.js';
 import {credentialFile, openAgent, openServer} from '../e2e/_hosts.js';
-import {isReady, pidOf, setOf} from '../e2e/_pods.js';
-import {lives} from '../e2e/_processes.js';
+import {isReady, pidOf} from '../../bench/rigs/cluster/pods.js';
+import {setOf} from '../../bench/rigs/cluster/manifests.js';
+import {lives} from '../../bench/rigs/cluster/processes.js';
 import {freePorts, openHome} from '../e2e/_rig.js';
-import {eventually, until} from '../e2e/_waiting.js';
+import {eventually, until} from '../../bench/rigs/cluster/waiting.js';
 import {passwordField, tokenHash} from '../../server/mosquitto-hash.js';
-import {startEtcd} from './_etcd.js';
+import {startEtcd} from '../../bench/rigs/servers/etcd.js';
 import {controlSecret, startMosquitto} from './_mosquitto.js';
 
 const keyOf = (home: string): string => path.join(home, 'data', 'cluster.key');

@@ -4,7 +4,7 @@ import {readdirSync, statSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import {openHome} from '../e2e/_rig.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 
 const aPod = (name: string, script: string, securityContext: object = {}): object => ({
 	apiVersion: 'v1',

@@ -4,9 +4,10 @@ import {spawn, spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {containerOf, pidsWhenRunning, podOf} from '../e2e/_pods.js';
+import {containerOf, pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
+import {podOf} from '../../bench/rigs/cluster/manifests.js';
 import {follow, openHome, type Ran, type Started} from '../e2e/_rig.js';
-import {until} from '../e2e/_waiting.js';
+import {until} from '../../bench/rigs/cluster/waiting.js';
 import {openTerminal} from './_terminal.js';
 
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;

@@ -4,7 +4,7 @@ import {execFile, spawnSync} from 'node:child_process';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import test from 'ava';
-import {setOf} from '../e2e/_pods.js';
+import {setOf} from '../../bench/rigs/cluster/manifests.js';
 import {openFileHome} from '../e2e/_rig.js';
 
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;

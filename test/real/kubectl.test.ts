@@ -4,10 +4,10 @@ import {spawn, spawnSync} from 'node:child_process';
 import path from 'node:path';
 import {writeFileSync} from 'node:fs';
 import test, {type ExecutionContext} from 'ava';
-import {podOf, setOf} from '../e2e/_pods.js';
-import {programsOf} from '../e2e/_processes.js';
+import {podOf, setOf} from '../../bench/rigs/cluster/manifests.js';
+import {programsOf} from '../../bench/rigs/cluster/processes.js';
 import {follow, openHome, type Home, type Started} from '../e2e/_rig.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 if (!hasKubectl) process.stdout.write('KUBECTL IS MISSING: ITS TESTS ARE SKIPPED\n');

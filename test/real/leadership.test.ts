@@ -2,9 +2,9 @@
 // the next one, nothing acknowledged is lost, and the next write is accepted soon.
 
 import test, {type ExecutionContext} from 'ava';
-import {answers, startEtcd, type Etcd} from './_etcd.js';
+import {answers, startEtcd, type Etcd} from '../../bench/rigs/servers/etcd.js';
 import {compareStore, startLoad, startPeer, startServer, watchMeta, type LeaderServer, type Load} from './_leaders.js';
-import {proxyTo, until, type Proxy} from './_servers.js';
+import {proxyTo, until, type Proxy} from '../../bench/rigs/servers/server.js';
 import type {Meta} from '../../system/store/store.js';
 
 const writers = 50;

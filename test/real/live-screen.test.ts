@@ -1,9 +1,9 @@
 // The command line as a person sees it: tables that change in place, progress, and completion in three shells.
 
 import test from 'ava';
-import {podOf, setOf} from '../e2e/_pods.js';
+import {podOf, setOf} from '../../bench/rigs/cluster/manifests.js';
 import {openFileHome} from '../e2e/_rig.js';
-import {until} from '../e2e/_waiting.js';
+import {until} from '../../bench/rigs/cluster/waiting.js';
 import {openTerminal} from './_terminal.js';
 
 const {cluster, client} = openFileHome(test, '--simulated-nodes=2');

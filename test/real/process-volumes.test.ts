@@ -24,7 +24,7 @@ import {succeeded} from '../../api/errors.js';
 import {systemClock} from '../../system/time/clock.js';
 import {isThere, processWorld, whenTrue} from '../agent/process-world.js';
 import {aContainer, driver, mount} from '../agent/runtime-contract.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
 

@@ -2,10 +2,11 @@
 
 import {randomInt} from 'node:crypto';
 import test from 'ava';
-import {isReady, obedientPod, setOf, untilAnswers} from '../e2e/_pods.js';
-import {processesOf, programsOf} from '../e2e/_processes.js';
+import {isReady, untilAnswers} from '../../bench/rigs/cluster/pods.js';
+import {obedientPod, setOf} from '../../bench/rigs/cluster/manifests.js';
+import {processesOf, programsOf} from '../../bench/rigs/cluster/processes.js';
 import {openHome} from '../e2e/_rig.js';
-import {eventually, followObjects, until} from '../e2e/_waiting.js';
+import {eventually, followObjects, until} from '../../bench/rigs/cluster/waiting.js';
 
 const rounds = 10;
 

@@ -3,11 +3,12 @@
 import {readFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {obedientPod, pidsWhenRunning} from '../e2e/_pods.js';
-import {lives, programsOf} from '../e2e/_processes.js';
+import {obedientPod} from '../../bench/rigs/cluster/manifests.js';
+import {pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
+import {lives, programsOf} from '../../bench/rigs/cluster/processes.js';
 import {freePorts, openHome} from '../e2e/_rig.js';
 import {startRedis} from './_redis.js';
-import {until} from './_servers.js';
+import {until} from '../../bench/rigs/servers/server.js';
 
 test('an agent that was killed boots from Redis without a server, adopts its pod and restarts its program', async t => {
 	const redis = await startRedis(t);

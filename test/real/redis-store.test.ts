@@ -9,7 +9,7 @@ import {noMeta} from '../../system/store/meta.js';
 import {openRedisStore} from '../../system/store/redis-store.js';
 import {batchOf, commitTo, loadFrom, metaOf, storeContract, writing} from '../system/store/store-contract.js';
 import {startRedis, type RedisServer} from './_redis.js';
-import {until} from './_servers.js';
+import {until} from '../../bench/rigs/servers/server.js';
 
 const ends: (() => void | Promise<void>)[] = [];
 let shared: RedisServer;

@@ -8,7 +8,7 @@ import type {IncomingMessage} from 'node:http';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {openHome, type Home} from '../e2e/_rig.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 
 const restarts = 3;
 const filter = 'troupe/v1/objects/namespaces/#';

@@ -7,11 +7,11 @@ import test, {type ExecutionContext} from 'ava';
 import {metaStoreKey} from '../../api/keys.js';
 import {systemClock} from '../../system/time/clock.js';
 import {connectEtcd} from '../../system/store/etcd-client.js';
-import {emptySet} from '../e2e/_pods.js';
+import {emptySet} from '../../bench/rigs/cluster/manifests.js';
 import {freePorts, openHome, type Home} from '../e2e/_rig.js';
-import {startEtcd} from './_etcd.js';
+import {startEtcd} from '../../bench/rigs/servers/etcd.js';
 import {watchMeta} from './_leaders.js';
-import {pauseProcess, until} from './_servers.js';
+import {pauseProcess, until} from '../../bench/rigs/servers/server.js';
 
 const setsPath = '/apis/apps/v1/namespaces/default/replicasets';
 

@@ -4,7 +4,7 @@ import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import {openHome} from '../e2e/_rig.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 
 const example = readFileSync(path.join(import.meta.dirname, '../../../examples/volumes.yaml'), 'utf8');
 

@@ -12,7 +12,7 @@ import {createRunning} from '../../server/running.js';
 import {systemClock} from '../../system/time/clock.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {createNewcomers} from '../../system/broker/newcomers.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {aPod, collectionPath, testCluster} from './cluster.js';
 import {openDoor, type Door} from './door.js';
 import {ask, vaults} from './support.js';

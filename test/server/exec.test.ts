@@ -7,7 +7,7 @@ import {channels, framed} from '../../api/remote-channels.js';
 import type {ExecOutput} from '../../actors/node/runtime/runtime-port.js';
 import {collectionPath} from './cluster.js';
 import {openDoor, type StatusBody} from './door.js';
-import {eventually} from '../e2e/_waiting.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {openRemote, output, runningPod, scriptNode, type NodeAsked} from './_remote.js';
 
 const pod = `${collectionPath('pods', 'default')}/web`;

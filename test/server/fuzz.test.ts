@@ -5,7 +5,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import {aReplicaSet} from './cluster.js';
 import {openDoor, type Door} from './door.js';
-import {requestOf, type FuzzRequest} from './fuzz-requests.js';
+import {requestOf, type FuzzRequest} from '../../bench/rigs/fuzz/requests.js';
 
 /** The status of the answer; its body is not waited for, because it may go on for ever. */
 function statusOf({port}: Door, agent: http.Agent, {method, path, query, type, accept, token, body}: FuzzRequest): Promise<number> {

@@ -12,10 +12,11 @@ import type {Client} from '../../../cli/client.js';
 import {openLevelStore} from '../../../system/store/level-store.js';
 import {commitTo, metaFrom} from '../../../system/store/store-calls.js';
 import {credentialFile, openAgent, openServer, type Agent, type Server} from '../_hosts.js';
-import {isReady, pidOf, podOf, setOf} from '../_pods.js';
-import {lives} from '../_processes.js';
+import {isReady, pidOf} from '../../../bench/rigs/cluster/pods.js';
+import {podOf, setOf} from '../../../bench/rigs/cluster/manifests.js';
+import {lives} from '../../../bench/rigs/cluster/processes.js';
 import {openHome} from '../_rig.js';
-import {eventually, until} from '../_waiting.js';
+import {eventually, until} from '../../../bench/rigs/cluster/waiting.js';
 
 const nodes = ['host-1', 'host-2', 'host-3'];
 const cleanings: (() => void | Promise<void>)[] = [];

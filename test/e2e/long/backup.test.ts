@@ -8,9 +8,9 @@ import type {ApiObject} from '../../../api/object.js';
 import type {Client} from '../../../cli/client.js';
 import {listAll} from '../../../cli/cluster/lists.js';
 import {resourceOf} from '../../../cli/cluster/resources.js';
-import {emptySet} from '../_pods.js';
+import {emptySet} from '../../../bench/rigs/cluster/manifests.js';
 import {openHome} from '../_rig.js';
-import {eventually} from '../_waiting.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
 
 const setsPath = '/apis/apps/v1/namespaces/default/replicasets';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'ava';
 import {compare, filledIn, root, stepsOf} from '../_readme.js';
 import {openStage} from '../_stage.js';
-import {eventually} from '../_waiting.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
 
 const homes = ['~/host-1', '~/host-2'];
 

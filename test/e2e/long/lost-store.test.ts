@@ -3,10 +3,11 @@
 import {existsSync, cpSync, renameSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {obedientPod, pidsWhenRunning} from '../_pods.js';
-import {lives} from '../_processes.js';
+import {obedientPod} from '../../../bench/rigs/cluster/manifests.js';
+import {pidsWhenRunning} from '../../../bench/rigs/cluster/pods.js';
+import {lives} from '../../../bench/rigs/cluster/processes.js';
 import {openHome} from '../_rig.js';
-import {eventually} from '../_waiting.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
 
 test('where the store is damaged or missing beside a home that has served, nothing starts and nothing stops without a word', async t => {
 	t.timeout(60_000);

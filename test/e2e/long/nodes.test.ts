@@ -4,9 +4,9 @@ import test from 'ava';
 import type {NodeObject} from '../../../api/kinds/node.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {getNode} from '../../../cli/objects/nodes.js';
-import {podOf, setOf} from '../_pods.js';
+import {podOf, setOf} from '../../../bench/rigs/cluster/manifests.js';
 import {openFileHome} from '../_rig.js';
-import {until} from '../_waiting.js';
+import {until} from '../../../bench/rigs/cluster/waiting.js';
 
 const {cluster, client} = openFileHome(test, '--simulated-nodes=2');
 

@@ -4,11 +4,11 @@ import path from 'node:path';
 import test from 'ava';
 import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
 import type {ApiObject, Condition} from '../../../api/object.js';
-import {setOf} from '../_pods.js';
-import {programsOf} from '../_processes.js';
+import {setOf} from '../../../bench/rigs/cluster/manifests.js';
+import {programsOf} from '../../../bench/rigs/cluster/processes.js';
 import {openHome} from '../_rig.js';
 import {openEar} from '../_ear.js';
-import {eventually, followObjects} from '../_waiting.js';
+import {eventually, followObjects} from '../../../bench/rigs/cluster/waiting.js';
 
 const failing = (object: ApiObject | undefined): Condition | undefined =>
 	((object?.status as {conditions?: readonly Condition[]} | undefined)?.conditions ?? []).find(({type}) => type === 'ActorFailed');

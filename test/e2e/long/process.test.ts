@@ -5,8 +5,9 @@ import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import {createServer, type AddressInfo} from 'node:net';
 import test from 'ava';
 import {systemClock} from '../../../system/time/clock.js';
-import {obedientPod, pidsWhenRunning, podOf} from '../_pods.js';
-import {lives} from '../_processes.js';
+import {obedientPod, podOf} from '../../../bench/rigs/cluster/manifests.js';
+import {pidsWhenRunning} from '../../../bench/rigs/cluster/pods.js';
+import {lives} from '../../../bench/rigs/cluster/processes.js';
 import {freePorts, nodeName, openHome} from '../_rig.js';
 
 const up = ['up', `--node=${nodeName}`];

@@ -2,10 +2,11 @@
 
 import {randomInt} from 'node:crypto';
 import test from 'ava';
-import {isReady, setOf} from '../_pods.js';
-import {lives, processesOf, programsOf} from '../_processes.js';
+import {isReady} from '../../../bench/rigs/cluster/pods.js';
+import {setOf} from '../../../bench/rigs/cluster/manifests.js';
+import {lives, processesOf, programsOf} from '../../../bench/rigs/cluster/processes.js';
 import {openHome} from '../_rig.js';
-import {eventually, followObjects, until, type Following} from '../_waiting.js';
+import {eventually, followObjects, until, type Following} from '../../../bench/rigs/cluster/waiting.js';
 
 const wanted = 50;
 const rounds = 4;

@@ -3,9 +3,9 @@
 import test from 'ava';
 import type {Json} from '../../../api/object.js';
 import type {Pod} from '../../../api/kinds/pod.js';
-import {isReady} from '../_pods.js';
+import {isReady} from '../../../bench/rigs/cluster/pods.js';
 import {openFileHome} from '../_rig.js';
-import {until} from '../_waiting.js';
+import {until} from '../../../bench/rigs/cluster/waiting.js';
 
 const {client} = openFileHome(test, '--runtime=simulated', '--simulated-nodes=2');
 

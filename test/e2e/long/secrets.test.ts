@@ -6,12 +6,12 @@ import path from 'node:path';
 import test from 'ava';
 import type {ApiObject, Condition} from '../../../api/object.js';
 import {ask} from '../../server/support.js';
-import {containerOf, isReady, pidOf} from '../_pods.js';
-import {signal} from '../_processes.js';
+import {containerOf, isReady, pidOf} from '../../../bench/rigs/cluster/pods.js';
+import {signal} from '../../../bench/rigs/cluster/processes.js';
 import {openHome} from '../_rig.js';
 import {openEar} from '../_ear.js';
 import {commandLines, filesThatShow, formsOf, recordsOf, shows} from '../_traces.js';
-import {eventually, followObjects, until} from '../_waiting.js';
+import {eventually, followObjects, until} from '../../../bench/rigs/cluster/waiting.js';
 
 const marker = 'MARKER-1-correct-horse';
 const changed = 'MARKER-2-battery-staple!';

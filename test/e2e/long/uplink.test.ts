@@ -18,7 +18,7 @@ import {systemClock} from '../../../system/time/clock.js';
 import type {Packet} from '../../../system/links/link.js';
 import {openUplink, type Uplink, type UplinkOptions} from '../../../system/presence/uplink.js';
 import {vaults} from '../../server/support.js';
-import {eventually} from '../_waiting.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
 import {wireTo, type Wire} from '../_wire.js';
 
 const node = 'node-a';

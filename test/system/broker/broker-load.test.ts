@@ -2,9 +2,9 @@
 
 import test, {type ExecutionContext} from 'ava';
 import {limits} from '../../../api/limits.js';
-import {openHost} from '../../load/host.js';
-import {openPeers} from '../../load/peers.js';
-import {runSlowNode} from '../../load/slow-node.js';
+import {openHost} from '../../../bench/rigs/load/host.js';
+import {openPeers} from '../../../bench/rigs/load/peers.js';
+import {runSlowNode} from '../../../bench/rigs/load/slow-node.js';
 import {createPace} from '../../../system/broker/pace.js';
 import {publishPacket} from '../../../system/broker/publish-packet.js';
 import {hearing, loggedIn, settled, startBroker, stuckSubscriber} from './broker-rig.js';

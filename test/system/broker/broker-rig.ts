@@ -9,7 +9,7 @@ import {createBroker, type Broker, type BrokerOptions, type RetainedSource} from
 import type {ClientQuota} from '../../../system/broker/ports.js';
 import {nodeQuota, toolQuota} from '../../../system/broker/quotas.js';
 import {ManualClock} from '../../../system/time/manual-clock.js';
-import {packet, text} from './mqtt/_wire.js';
+import {packet, text} from '../../../bench/rigs/mqtt/packets.js';
 
 export const noRetained: RetainedSource = {match: () => [], owns: () => false};
 

@@ -13,7 +13,7 @@ import {PacketGuard} from '../../../system/broker/packet-guard.js';
 import {packetWork} from '../../../system/broker/packet-work.js';
 import {ManualClock} from '../../../system/time/manual-clock.js';
 import {connectPacket, event, loggedIn, newClient, openSocket, refusalOf, settled, startBroker} from './broker-rig.js';
-import {connectPacket as anyConnect, packet, pingPacket, publishPacket, subscribePacket} from './mqtt/_wire.js';
+import {connectPacket as anyConnect, packet, pingPacket, publishPacket, subscribePacket} from '../../../bench/rigs/mqtt/packets.js';
 
 const hello = anyConnect({id: 'a'});
 const refused = publishPacket('a', '');

@@ -8,7 +8,7 @@ import {ensureCertificates} from '../../../server/certificates.js';
 import {openDoor, type Door, type TlsPair} from '../../../system/broker/door.js';
 import {systemClock} from '../../../system/time/clock.js';
 import {createNewcomers, type NewcomerBounds} from '../../../system/broker/newcomers.js';
-import {eventually} from '../../e2e/_waiting.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
 import {vaults} from '../../server/support.js';
 
 const make = () => ensureCertificates(vaults(), {names: [], nowMs: systemClock.nowMs()});

@@ -4,7 +4,8 @@ import type {ExecutionContext, TestFn} from 'ava';
 import {createBroker, type Broker} from '../../../../system/broker/broker.js';
 import {ManualClock} from '../../../../system/time/manual-clock.js';
 import {behaviours, type Group} from './behaviours.js';
-import {connectPacket, openWire, type ConnectFields, type Wire} from './_wire.js';
+import {connectPacket, type ConnectFields} from '../../../../bench/rigs/mqtt/packets.js';
+import {openWire, type Wire} from './_wire.js';
 
 export type Rig = {
 	readonly broker: Broker;

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {prove} from './_rig.js';
-import {disconnectPacket, packet, pingPacket, publishPacket, subscribePacket} from './_wire.js';
+import {disconnectPacket, packet, pingPacket, publishPacket, subscribePacket} from '../../../../bench/rigs/mqtt/packets.js';
 
 prove(test, 'alive', {
 	'PINGREQ is answered with PINGRESP': async (t, {join}) => {

@@ -1,7 +1,15 @@
 import test from 'ava';
 import {limits} from '../../../../api/limits.js';
 import {login, prove, type Rig} from './_rig.js';
-import {connectPacket, packet, pingPacket, publishPacket, subscribePacket, text, type ConnectFields} from './_wire.js';
+import {
+	connectPacket,
+	packet,
+	pingPacket,
+	publishPacket,
+	subscribePacket,
+	text,
+	type ConnectFields,
+} from '../../../../bench/rigs/mqtt/packets.js';
 
 /** What a connection hears that begins with these bytes. */
 async function heardAfter({dial}: Rig, ...packets: readonly Buffer[]): Promise<string> {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {limits} from '../../../../api/limits.js';
 import {prove, type Rig} from './_rig.js';
-import {publishPacket, subscribePacket} from './_wire.js';
+import {publishPacket, subscribePacket} from '../../../../bench/rigs/mqtt/packets.js';
 
 /** Which of some topics a filter lets through. */
 async function through({join}: Rig, filter: string, topics: readonly string[]): Promise<readonly string[]> {

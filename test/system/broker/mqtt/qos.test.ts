@@ -1,7 +1,8 @@
 import test from 'ava';
 import {limits} from '../../../../api/limits.js';
 import {prove, type Rig} from './_rig.js';
-import {ackPacket, pingPacket, publishPacket, subscribePacket, unsubscribePacket, type Qos, type Wire} from './_wire.js';
+import {ackPacket, pingPacket, publishPacket, subscribePacket, unsubscribePacket, type Qos} from '../../../../bench/rigs/mqtt/packets.js';
+import type {Wire} from './_wire.js';
 
 async function watching({join}: Rig, qos: Qos = 0): Promise<Wire> {
 	const wire = await join();

@@ -1,7 +1,8 @@
 import test from 'ava';
 import {limits} from '../../../../api/limits.js';
 import {prove, type Rig} from './_rig.js';
-import {publishPacket, subscribePacket, type Wire} from './_wire.js';
+import {publishPacket, subscribePacket} from '../../../../bench/rigs/mqtt/packets.js';
+import type {Wire} from './_wire.js';
 
 /** What a new subscriber gets at once, up to a message of its own that follows. */
 async function given({join}: Rig, filter: string, qos = 0, fields: {clean?: boolean; id?: string} = {}): Promise<readonly string[]> {

@@ -9,8 +9,8 @@ import {
 	subscribePacket,
 	type ConnectFields,
 	type Qos,
-	type Wire,
-} from './_wire.js';
+} from '../../../../bench/rigs/mqtt/packets.js';
+import type {Wire} from './_wire.js';
 
 const kept = {...login, clean: false, id: 'kept'};
 

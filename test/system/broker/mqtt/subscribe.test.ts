@@ -1,7 +1,8 @@
 import test from 'ava';
 import {limits} from '../../../../api/limits.js';
 import {prove} from './_rig.js';
-import {ackPacket, packet, publishPacket, subscribePacket, text, type Wire} from './_wire.js';
+import {ackPacket, packet, publishPacket, subscribePacket, text} from '../../../../bench/rigs/mqtt/packets.js';
+import type {Wire} from './_wire.js';
 
 const id = Buffer.from([0, 1]);
 

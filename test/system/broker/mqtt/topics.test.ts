@@ -1,7 +1,7 @@
 import test from 'ava';
 import {limits} from '../../../../api/limits.js';
 import {login, prove, type Rig} from './_rig.js';
-import {connectPacket, packet, publishPacket, subscribePacket, text} from './_wire.js';
+import {connectPacket, packet, publishPacket, subscribePacket, text} from '../../../../bench/rigs/mqtt/packets.js';
 
 /** Whether a client that sends this is cut. */
 async function isCut({join}: Rig, ...bytes: readonly Buffer[]): Promise<boolean> {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import {prove, type Rig} from './_rig.js';
-import {packet, pingPacket, publishPacket, subscribePacket, text, unsubscribePacket} from './_wire.js';
+import {packet, pingPacket, publishPacket, subscribePacket, text, unsubscribePacket} from '../../../../bench/rigs/mqtt/packets.js';
 
 const id = Buffer.from([0, 1]);
 

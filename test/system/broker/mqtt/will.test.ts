@@ -1,6 +1,7 @@
 import test from 'ava';
 import {login, prove, type Rig} from './_rig.js';
-import {connectPacket, disconnectPacket, packet, publishPacket, subscribePacket, type Wire} from './_wire.js';
+import {connectPacket, disconnectPacket, packet, publishPacket, subscribePacket} from '../../../../bench/rigs/mqtt/packets.js';
+import type {Wire} from './_wire.js';
 
 const will = {topic: 'will', payload: 'gone'};
 

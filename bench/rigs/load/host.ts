@@ -1,14 +1,14 @@
 // The broker under load: an index of objects, their topics, and an echo for a peer that asks how long a message takes.
 
-import {objectKey} from '../../api/keys.js';
-import type {ApiObject} from '../../api/object.js';
-import {may, type Identity} from '../../api/roles.js';
-import {createTopics, retainedObjects} from '../../server/topics.js';
-import {createBroker, type BrokerCounter} from '../../system/broker/broker.js';
-import {nodeQuota, toolQuota} from '../../system/broker/quotas.js';
-import {systemClock} from '../../system/time/clock.js';
-import {ObjectIndex} from '../../system/index/object-index.js';
-import {serve} from './remote.js';
+import {objectKey} from '../../../api/keys.js';
+import type {ApiObject} from '../../../api/object.js';
+import {may, type Identity} from '../../../api/roles.js';
+import {createTopics, retainedObjects} from '../../../server/topics.js';
+import {createBroker, type BrokerCounter} from '../../../system/broker/broker.js';
+import {nodeQuota, toolQuota} from '../../../system/broker/quotas.js';
+import {systemClock} from '../../../system/time/clock.js';
+import {ObjectIndex} from '../../../system/index/object-index.js';
+import {serve} from '../remote.js';
 
 export type Changes = {
 	readonly count: number;

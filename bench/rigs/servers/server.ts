@@ -1,4 +1,4 @@
-// Real servers for tests: started on free ports with a folder of their own, killed, paused, woken and started again.
+// Real servers: started on free ports with a folder of their own, killed, paused, woken and started again.
 
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
@@ -6,9 +6,8 @@ import {mkdtempSync, readFileSync, readdirSync, rmSync} from 'node:fs';
 import net from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {eventually} from '../e2e/_waiting.js';
-
-export type Teardown = {readonly teardown: (end: () => void | Promise<void>) => void};
+import {eventually} from '../cluster/waiting.js';
+import type {Owner} from '../owner.js';
 
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
@@ -24,7 +23,7 @@ export async function freePort(): Promise<number> {
 export const until = (what: string, holds: () => boolean | Promise<boolean>, deadlineMs?: number): Promise<void> =>
 	eventually(what, holds, undefined, deadlineMs);
 
-export function folder(t: Teardown, name: string): string {
+export function folder(t: Owner, name: string): string {
 	const directory = mkdtempSync(path.join(tmpdir(), `troupe-${name}-`));
 	t.teardown(() => rmSync(directory, {recursive: true, force: true}));
 	return directory;
@@ -40,7 +39,7 @@ export type Server = {
 	readonly pid: () => number | undefined;
 };
 
-export function serverOf(t: Teardown, command: string, args: readonly string[], isUp: () => Promise<boolean>): Server {
+export function serverOf(t: Owner, command: string, args: readonly string[], isUp: () => Promise<boolean>): Server {
 	let child: ChildProcess | undefined;
 	const kill = async (): Promise<void> => {
 		const running = child;
@@ -97,7 +96,7 @@ export async function isOpen(port: number): Promise<boolean> {
 /** A way to a port that can be cut: nothing passes and nothing is closed, as where a cable was pulled. */
 export type Proxy = {readonly port: number; readonly cut: () => void; readonly heal: () => void};
 
-export async function proxyTo(t: Teardown, port: number): Promise<Proxy> {
+export async function proxyTo(t: Owner, port: number): Promise<Proxy> {
 	let isCut = false;
 	const sockets = new Set<net.Socket>();
 	const server = net.createServer(client => {

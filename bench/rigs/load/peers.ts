@@ -3,7 +3,7 @@
 
 import {once} from 'node:events';
 import {connect, type Socket} from 'node:net';
-import {serve} from './remote.js';
+import {serve} from '../remote.js';
 import {connectPacket, createCounter, publishPacket, subscribePacket} from './wire.js';
 
 export type Readers = {

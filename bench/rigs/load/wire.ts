@@ -1,6 +1,6 @@
 // The little of MQTT that a client under load needs: packets to write, and packets that come counted without being looked into.
 
-import {packet, text} from '../system/broker/mqtt/_wire.js';
+import {packet, text} from '../mqtt/packets.js';
 
 /** A clean session without keep-alive; the password is of no interest. */
 export const connectPacket = (name: string): Buffer =>

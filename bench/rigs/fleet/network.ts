@@ -2,7 +2,7 @@
 // no route to anywhere else. Needs root and iproute2.
 
 import {execFileSync} from 'node:child_process';
-import type {Owner} from '../../e2e/_rig.js';
+import type {Owner} from '../owner.js';
 
 export type Network = {
 	readonly addressOf: (host: string) => string;

@@ -1,7 +1,7 @@
 // Command lines as anybody may type them, with what is piped into them. None starts or stops anything: there is no cluster to be found.
 
 import fc from 'fast-check';
-import {bodyOf} from '../test/server/fuzz-requests.js';
+import {bodyOf} from './requests.js';
 
 export type FuzzLine = {readonly args: readonly string[]; readonly input: string | Uint8Array};
 

@@ -10,9 +10,9 @@ import {
 	publishPacket,
 	subscribePacket,
 	unsubscribePacket,
-} from '../system/broker/mqtt/_wire.js';
+} from '../mqtt/packets.js';
 import {flowing} from './peers.js';
-import {serve} from './remote.js';
+import {serve} from '../remote.js';
 
 /** What each sends again and again on one connection. */
 const floods = {

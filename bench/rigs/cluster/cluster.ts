@@ -4,11 +4,12 @@ import {spawn, type ChildProcess} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {clientOf, type Client} from '../cli/client.js';
-import {homeOf} from '../cli/files/home.js';
-import {readConnection} from '../cli/cluster/kubeconfig.js';
-import {stopPods} from '../cli/serving/stop-cluster.js';
-import type {Scope} from './scope.js';
+import {clientOf, type Client} from '../../../cli/client.js';
+import {homeOf} from '../../../cli/files/home.js';
+import {readConnection} from '../../../cli/cluster/kubeconfig.js';
+import {stopPods} from '../../../cli/serving/stop-cluster.js';
+import {main} from '../main-file.js';
+import type {Scope} from '../../harness/scope.js';
 
 export type BenchCluster = {
 	readonly pid: number;
@@ -31,7 +32,6 @@ export type ClusterOptions = {
 	readonly abrupt?: boolean;
 };
 
-const main = path.join(import.meta.dirname, '../cli/main.js');
 const free = '127.0.0.1:0';
 
 /** A folder of its own, removed with the scope; pods' programs may look into it. */

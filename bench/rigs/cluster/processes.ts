@@ -2,7 +2,7 @@
 // shim its state file, a program its log as stdout; what the product does not know of any more is found as well.
 
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
-import {eventually} from './_waiting.js';
+import {eventually} from './waiting.js';
 
 export type Process = {
 	readonly pid: number;

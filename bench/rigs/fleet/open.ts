@@ -5,8 +5,8 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {createInterface} from 'node:readline';
-import type {Owner} from '../../e2e/_rig.js';
-import {killAll} from '../../e2e/_processes.js';
+import type {Owner} from '../owner.js';
+import {killAll} from '../cluster/processes.js';
 import {layNetwork} from './network.js';
 import {serverHost, type DisturbanceName, type Run, type Task} from './run.js';
 

@@ -1,7 +1,7 @@
 // The API calls that benchmarks make.
 
-import type {Client} from '../cli/client.js';
-import type {Json} from '../api/object.js';
+import type {Client} from '../../../cli/client.js';
+import type {Json} from '../../../api/object.js';
 
 export type SeenPod = {
 	readonly metadata: {readonly name: string};

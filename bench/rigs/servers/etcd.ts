@@ -1,8 +1,9 @@
 // Real etcd (Debian: etcd-server), one member or several, on free ports of loopback.
 
-import {connectEtcd, type EtcdClient} from '../../system/store/etcd-client.js';
-import {systemClock} from '../../system/time/clock.js';
-import {folder, freePort, serverOf, until, type Server, type Teardown} from './_servers.js';
+import {connectEtcd, type EtcdClient} from '../../../system/store/etcd-client.js';
+import {systemClock} from '../../../system/time/clock.js';
+import {folder, freePort, serverOf, until, type Server} from './server.js';
+import type {Owner} from '../owner.js';
 import path from 'node:path';
 
 export type Etcd = {
@@ -21,7 +22,7 @@ export type EtcdOptions = {
 };
 
 /** Starts so many members and waits until they have a leader. */
-export async function startEtcd(t: Teardown, {members: count = 1, data = folder(t, 'etcd'), tls}: EtcdOptions = {}): Promise<Etcd> {
+export async function startEtcd(t: Owner, {members: count = 1, data = folder(t, 'etcd'), tls}: EtcdOptions = {}): Promise<Etcd> {
 	const scheme = tls === undefined ? 'http' : 'https';
 	const trust = tls === undefined ? [] : ['--cert-file', tls.cert, '--key-file', tls.key];
 	const ports = await Promise.all(Array.from({length: count}, async () => ({client: await freePort(), peer: await freePort()})));

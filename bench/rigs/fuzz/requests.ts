@@ -1,7 +1,7 @@
 // Requests as anybody may send them: known paths and strange ones, sound manifests with one value replaced, and rubbish.
 
 import fc from 'fast-check';
-import {aPod, aReplicaSet} from './cluster.js';
+import {podOf, setOf} from '../cluster/manifests.js';
 
 const segments = [
 	'api',
@@ -126,9 +126,11 @@ const queryOf = fc
 	.array(fc.tuple(oneOf(parameters), valueOf), {maxLength: 4})
 	.map(pairs => (pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`));
 
+const aPod = (name: string) => podOf(name, ['sleep', '1000']);
+
 /** A sound manifest in which one value somewhere was replaced. */
 const manifestOf = fc
-	.tuple(fc.constantFrom(aPod('web'), aReplicaSet('web', 1), aPod('new')), fc.nat(200), fc.jsonValue({maxDepth: 3}))
+	.tuple(fc.constantFrom<object>(aPod('web'), setOf('web', 1), aPod('new')), fc.nat(200), fc.jsonValue({maxDepth: 3}))
 	.map(([manifest, at, value]) => {
 		let count = 0;
 		return JSON.stringify(manifest, (_key, old: unknown) => (count++ === at ? value : old)) ?? 'null';

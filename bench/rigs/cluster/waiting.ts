@@ -1,11 +1,11 @@
-// The one place where tests wait: for events of the API with a deadline, and for what the kernel tells nobody, by looking.
+// The one place where tests and rigs wait: for events of the API with a deadline, and for what the kernel tells nobody, by looking.
 
-import type {ApiObject} from '../../api/object.js';
-import type {Client} from '../../cli/client.js';
-import type {List} from '../../cli/cluster/lists.js';
-import {pathOf, resourceOf} from '../../cli/cluster/resources.js';
-import {watch} from '../../cli/cluster/watch.js';
-import {systemClock} from '../../system/time/clock.js';
+import type {ApiObject} from '../../../api/object.js';
+import type {Client} from '../../../cli/client.js';
+import type {List} from '../../../cli/cluster/lists.js';
+import {pathOf, resourceOf} from '../../../cli/cluster/resources.js';
+import {watch} from '../../../cli/cluster/watch.js';
+import {systemClock} from '../../../system/time/clock.js';
 
 const deadlineMs = 20_000;
 const lookMs = 20;

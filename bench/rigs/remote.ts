@@ -1,9 +1,7 @@
 // A part of a test or a benchmark in a process of its own: functions that are called by name, with values that can be told.
 
 import {fork, type ChildProcess} from 'node:child_process';
-
-/** Gives back what it opened, the newest first: a test, or the scope of a benchmark. */
-export type Owner = {readonly teardown: (release: () => void | Promise<void>) => void};
+import type {Owner} from './owner.js';
 
 /** The functions of a part; each takes one value and answers with one. */
 export type Part = Readonly<Record<string, (value: never) => unknown>>;

@@ -3,26 +3,26 @@
 
 import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
 import {setTimeout as pause} from 'node:timers/promises';
-import {AppError, type Outcome} from '../../api/errors.js';
-import {address, collectionAddress} from '../../api/keys.js';
-import type {NodeObject} from '../../api/kinds/node.js';
-import {may, type Identity} from '../../api/roles.js';
-import {runtimePath} from '../../actors/addresses.js';
-import {isNodeReady} from '../../actors/control/scheduling/node-info.js';
-import {openControl, type ControlSystem} from '../../actors/control/start.js';
-import {openNode, type NodeSystem} from '../../actors/node/start.js';
-import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
-import {createBroker, type Broker} from '../../system/broker/broker.js';
-import {brokerLinks} from '../../system/links/broker-link.js';
-import type {Message} from '../../system/kernel/behavior.js';
-import {systemClock} from '../../system/time/clock.js';
-import type {Executor} from '../../system/kernel/executor.js';
-import type {Link, Links} from '../../system/links/link.js';
-import {createMemoryStore} from '../../system/store/memory-store.js';
-import {connectMqttLink, type MqttLink} from '../../system/links/mqtt-link.js';
-import {createNactExecutor} from '../../system/kernel/nact-executor.js';
-import {systemRandom} from '../../system/time/random.js';
-import type {Owner} from './remote.js';
+import {AppError, type Outcome} from '../../../api/errors.js';
+import {address, collectionAddress} from '../../../api/keys.js';
+import type {NodeObject} from '../../../api/kinds/node.js';
+import {may, type Identity} from '../../../api/roles.js';
+import {runtimePath} from '../../../actors/addresses.js';
+import {isNodeReady} from '../../../actors/control/scheduling/node-info.js';
+import {openControl, type ControlSystem} from '../../../actors/control/start.js';
+import {openNode, type NodeSystem} from '../../../actors/node/start.js';
+import {createSimulatedRuntime} from '../../../agent/simulated-runtime.js';
+import {createBroker, type Broker} from '../../../system/broker/broker.js';
+import {brokerLinks} from '../../../system/links/broker-link.js';
+import type {Message} from '../../../system/kernel/behavior.js';
+import {systemClock} from '../../../system/time/clock.js';
+import type {Executor} from '../../../system/kernel/executor.js';
+import type {Link, Links} from '../../../system/links/link.js';
+import {createMemoryStore} from '../../../system/store/memory-store.js';
+import {connectMqttLink, type MqttLink} from '../../../system/links/mqtt-link.js';
+import {createNactExecutor} from '../../../system/kernel/nact-executor.js';
+import {systemRandom} from '../../../system/time/random.js';
+import type {Owner} from '../owner.js';
 
 export type SlowNodeOptions = {
 	readonly pods: number;

@@ -3,7 +3,9 @@
 import {PassThrough, Readable} from 'node:stream';
 import {runCommandLine} from '../../cli/command-line/command-line.js';
 import {terminalOf} from '../../cli/screen/terminal.js';
-import type {Ran} from './_rig.js';
+
+/** How a command ended: its exit code, null after a signal, and what it wrote. */
+export type Ran = {readonly code: number | null; readonly out: string; readonly err: string};
 
 export type Around = {
 	readonly home: string;

@@ -5,8 +5,8 @@ import {execFileSync} from 'node:child_process';
 import {chmodSync, constants, openSync, readFileSync, readdirSync} from 'node:fs';
 import {Socket} from 'node:net';
 import path from 'node:path';
-import {temporaryFolder} from './cluster.js';
-import type {Scope} from './scope.js';
+import {temporaryFolder} from '../cluster/cluster.js';
+import type {Scope} from '../../harness/scope.js';
 
 export type Arrival = {readonly atMs: number};
 

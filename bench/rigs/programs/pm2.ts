@@ -7,11 +7,11 @@ import {createRequire} from 'node:module';
 import {tmpdir, userInfo} from 'node:os';
 import path from 'node:path';
 import {promisify} from 'node:util';
-import {isAlive} from '../cli/files/processes.js';
+import {isAlive} from '../../../cli/files/processes.js';
 import type {Words} from './bare.js';
-import {temporaryFolder} from './cluster.js';
-import {within} from './deadline.js';
-import type {Scope} from './scope.js';
+import {temporaryFolder} from '../cluster/cluster.js';
+import {within} from '../../harness/deadline.js';
+import type {Scope} from '../../harness/scope.js';
 
 const version = '7.0.4';
 const installMs = 120_000;

@@ -3,10 +3,10 @@
 
 import {spawn, type ChildProcess} from 'node:child_process';
 import {openSync} from 'node:fs';
-import {findNamespaces} from '../agent/process/host/namespaces.js';
-import {findDropper, nobody} from '../agent/process/users/privileges.js';
-import {shimCommand} from '../agent/process/start/shim.js';
-import type {Scope} from './scope.js';
+import {findNamespaces} from '../../../agent/process/host/namespaces.js';
+import {findDropper, nobody} from '../../../agent/process/users/privileges.js';
+import {shimCommand} from '../../../agent/process/start/shim.js';
+import type {Scope} from '../../harness/scope.js';
 
 export type Words = readonly [string, ...string[]];
 
