@@ -73,6 +73,12 @@ export const usageError = (message: string): AppError => new AppError('ERR_USAGE
 /** What was asked for did not happen. */
 export const failedError = (message: string): AppError => new AppError('ERR_INTERNAL', {message});
 
+/** An error that a person is told as it is; any other, a bug, is thrown on. */
+export function asAppError(error: unknown): AppError {
+	if (error instanceof AppError) return error;
+	throw error;
+}
+
 /** Of a request whose words were checked before it was sent: what the server has against it is how things are. Others as they are. */
 export const asState = (error: unknown): unknown =>
 	error instanceof AppError && error.code === 'ERR_BAD_REQUEST' ? failedError(error.message) : error;

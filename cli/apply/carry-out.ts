@@ -9,7 +9,7 @@ import type {Terminal} from '../screen/terminal.js';
 import {checkAll, checkHere, filesOf} from './check.js';
 import {locateFaults} from './located.js';
 import type {Planned, Planner} from './plan.js';
-import {dryRunOf, reportOf, type Report} from './written.js';
+import {dryRunOf, reportOf} from './written.js';
 
 /** In what one command differs from another. */
 export type Manner = {
@@ -27,12 +27,13 @@ export type Manner = {
 	readonly remark?: (planned: Planned, terminal: Terminal) => void;
 };
 
-/** Runs a command of this manner; the exit code. */
+/** Runs a command of this manner; the exit code. A write that fails is told, and the others are done all the same. */
 export async function carryOut(invocation: Invocation, manner: Manner): Promise<number> {
 	const {flags, inputs, terminal} = invocation;
 	const {command} = manner;
 	if (inputs.length > 0) throw usageError(`${command} takes files with -f, as in: troupe ${command} -f ${inputs.join(' -f ')}`);
 	const dryRun = dryRunOf(flags);
+	const isDryRun = dryRun !== undefined;
 	const manifests = await filesOf(invocation);
 	if (dryRun === 'client') {
 		const checked = await checkHere(invocation, manifests, manner.mayGenerate);
@@ -48,31 +49,18 @@ export async function carryOut(invocation: Invocation, manner: Manner): Promise<
 		const report = reportOf(terminal, flags, checked.work.length === 1);
 		let exitCode = 0;
 		for (const planned of checked.work) {
+			const {resource, document, renamed} = planned.prepared;
 			manner.remark?.(planned, terminal);
-			exitCode = Math.max(exitCode, await one(client, manner, planned, dryRun !== undefined, report, terminal));
+			try {
+				const written = isDryRun ? planned.outcome : await manner.write(client, planned);
+				if (written !== undefined) report.say(resource, written, manner.became(planned, written, isDryRun));
+			} catch (error) {
+				const faults = locateFaults(error, document, renamed);
+				faults.forEach(fault => terminal.error(faultText(fault)));
+				exitCode = Math.max(exitCode, exitCodeOf(faults));
+			}
 		}
 		await report.end();
 		return exitCode;
 	});
-}
-
-/** A failure here is told, and the others are written all the same. */
-async function one(
-	client: Client,
-	manner: Manner,
-	planned: Planned,
-	isDryRun: boolean,
-	report: Report,
-	terminal: Terminal,
-): Promise<number> {
-	const {prepared} = planned;
-	try {
-		const written = isDryRun ? planned.outcome : await manner.write(client, planned);
-		if (written !== undefined) report.say(prepared.resource, written, manner.became(planned, written, isDryRun));
-		return 0;
-	} catch (error) {
-		const faults = locateFaults(error, prepared.document, prepared.renamed);
-		faults.forEach(fault => terminal.error(faultText(fault)));
-		return exitCodeOf(faults);
-	}
 }

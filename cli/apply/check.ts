@@ -5,9 +5,9 @@ import type {Invocation} from '../command.js';
 import {placeText, tellFaults, type Fault} from '../manifests/faults.js';
 import {readManifests, type Manifests} from '../manifests/manifest-files.js';
 import {namespaceOf} from '../cluster/session.js';
+import {readHere} from './check-here.js';
 import {planAll, type Planned, type Planner} from './plan.js';
 import {prepareAll, readBy, type Prepared} from './prepare.js';
-import {readHere} from './read-here.js';
 
 /** What is to be done, or the exit code of what is wrong, which was told. */
 export type Checked<Work> = {readonly work: readonly Work[]} | {readonly exitCode: number};

@@ -19,7 +19,7 @@ export function locateFaults(error: unknown, document: ManifestDocument, renamed
 }
 
 /** Not reachable, or not allowed: it will be the same for every document. */
-const isAboutTheServer = ({code}: AppError): boolean => rowOf(code).exitCode === 5 || code === 'ERR_UNAUTHORIZED';
+export const isAboutTheServer = ({code}: AppError): boolean => rowOf(code).exitCode === 5 || code === 'ERR_UNAUTHORIZED';
 
 /** The field that an error is about which names none. */
 function fieldOf({code, failure: {details}}: AppError): string {

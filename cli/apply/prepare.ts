@@ -12,6 +12,7 @@ import type {ManifestDocument} from '../manifests/manifest.js';
 import {displayName, resourceOf, type Resource} from '../cluster/resources.js';
 import {causesOf} from '../cluster/status-error.js';
 import {locateFaults} from './located.js';
+import type {Normalised, Reader} from './check-here.js';
 
 /** One object of a manifest, ready to be compared with what is there. */
 export type Prepared = {
@@ -26,9 +27,6 @@ export type Prepared = {
 	readonly renamed: readonly Renamed[];
 };
 
-/** What a reader makes of a document. */
-export type Normalised = {readonly object: JsonObject; readonly notes?: readonly string[]; readonly renamed?: readonly Renamed[]};
-
 export type Where = {
 	/** Where objects go that name no namespace. */
 	readonly namespace: string;
@@ -37,9 +35,6 @@ export type Where = {
 	/** Whether `generateName` will do, too. */
 	readonly mayGenerate?: boolean;
 };
-
-/** Reads a document of any dialect. */
-export type Reader = (document: JsonObject) => Promise<Normalised>;
 
 /** The cluster reads it. */
 export const readBy =

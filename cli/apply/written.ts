@@ -1,12 +1,15 @@
 // What commands that write say of each object: a line, its name, or at the end the objects themselves.
 
-import {rowOf, AppError} from '../../api/errors.js';
+import {AppError, rowOf} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
+import type {Client} from '../client.js';
 import type {Flags} from '../command.js';
 import {withKind} from '../cluster/lists.js';
+import {withNearest} from '../cluster/nearest.js';
 import {asText, listOf} from '../objects/output.js';
 import {displayName, type Resource} from '../cluster/resources.js';
 import type {Terminal} from '../screen/terminal.js';
+import {isAboutTheServer} from './located.js';
 
 export type Report = {
 	/** `what` became of it: `created`. The object is as it is now. */
@@ -53,10 +56,9 @@ export function reportOf(terminal: Pick<Terminal, 'out'>, flags: Flags, one: boo
 	};
 }
 
-/** The exit code of an error about one object of several. One that would be the same for all is thrown on. */
-export function exitCodeOfOne(error: unknown): number {
-	if (!(error instanceof AppError)) throw error;
-	const {exitCode} = rowOf(error.code);
-	if (exitCode === 5 || error.code === 'ERR_UNAUTHORIZED') throw error;
-	return exitCode;
+/** Tells an error about one object of several; its exit code. One that would be the same for all is thrown on. */
+export async function tellOfOne(client: Client, error: unknown, terminal: Pick<Terminal, 'error'>): Promise<number> {
+	if (!(error instanceof AppError) || isAboutTheServer(error)) throw error;
+	terminal.error((await withNearest(client, error)).message);
+	return rowOf(error.code).exitCode;
 }

@@ -8,7 +8,7 @@ import {didYouMean} from '../../api/suggest.js';
 import type {Client} from '../client.js';
 import {type Invocation, usageError} from '../command.js';
 import {getOne} from '../cluster/lists.js';
-import {asText} from '../objects/output.js';
+import {printedWhole} from '../objects/output.js';
 import {pathOf, resourceOf} from '../cluster/resources.js';
 import {withClient} from '../cluster/session.js';
 import {causesOf} from '../cluster/status-error.js';
@@ -31,21 +31,14 @@ export async function run(invocation: Invocation): Promise<number> {
 
 const resource = () => resourceOf('ClusterConfig');
 
-async function get(client: Client, key: string | undefined, {terminal, flags}: Invocation): Promise<number> {
+async function get(client: Client, key: string | undefined, invocation: Invocation): Promise<number> {
 	const {spec = {}} = await getOne(client, resource(), '', clusterConfigName);
 	const settings = leavesOf(spec as JsonObject, '');
-	const form = flags.text('output') as 'json' | 'yaml' | undefined;
-	if (form !== undefined && key === undefined) {
-		terminal.out(await asText(spec, form));
-		return 0;
-	}
-	if (key === undefined) {
-		terminal.out(settings.map(([path, value]) => `${path} ${textOf(value)}\n`).join(''));
-		return 0;
-	}
 	const found = settings.find(([path]) => path === key);
-	if (found === undefined) throw notSet(key, settings);
-	terminal.out(form === undefined ? `${textOf(found[1])}\n` : await asText(found[1], form));
+	if (key !== undefined && found === undefined) throw notSet(key, settings);
+	if (await printedWhole(invocation, found === undefined ? spec : found[1])) return 0;
+	const lines = found === undefined ? settings.map(([path, value]) => `${path} ${textOf(value)}`) : [textOf(found[1])];
+	invocation.terminal.out(lines.map(line => `${line}\n`).join(''));
 	return 0;
 }
 

@@ -2,27 +2,26 @@
 
 import {apiVersionOf, qualifiedPlural} from '../../api/catalogue.js';
 import {kindRead} from '../../api/dialects/normalise.js';
-import {AppError, rowOf} from '../../api/errors.js';
+import {AppError} from '../../api/errors.js';
 import {isObject, type ApiObject, type JsonObject} from '../../api/object.js';
 import {filesOf} from '../apply/check.js';
 import {otherNamespace, type Where} from '../apply/prepare.js';
-import {dryRunOf, reportOf} from '../apply/written.js';
+import {dryRunOf, reportOf, tellOfOne} from '../apply/written.js';
 import type {Client} from '../client.js';
-import {type Flags, type Invocation, usageError} from '../command.js';
+import {asAppError, type Flags, type Invocation, usageError} from '../command.js';
 import {tellFaults, type Fault} from '../manifests/faults.js';
-import {getOne, listAll} from '../cluster/lists.js';
+import {getOne} from '../cluster/lists.js';
 import type {ManifestDocument} from '../manifests/manifest.js';
-import {withNearest} from '../cluster/nearest.js';
 import {withProgress} from '../screen/progress.js';
-import {pathOf, qualifiedSingular, readTargets, resourceOf, type Resource} from '../cluster/resources.js';
+import {pathOf, qualifiedSingular, resourceOf} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import {isStatus} from '../cluster/status-error.js';
+import {chosenObjects, type ChosenObjects, type NamedObject} from '../objects/chosen.js';
 import type {Terminal} from '../screen/terminal.js';
 import {deadlineOf, waitUntil, type Deadline} from '../objects/wait.js';
 
-type Victim = {readonly resource: Resource; readonly namespace: string; readonly name: string};
 type Deleted = {
-	readonly victim: Victim;
+	readonly victim: NamedObject;
 	readonly uid: string | undefined;
 	/** Whether it is still there. */
 	readonly lingers: boolean;
@@ -36,15 +35,15 @@ export async function run(invocation: Invocation): Promise<number> {
 	return withClient(invocation, async client => {
 		const chosen = await victimsOf(invocation, client);
 		if ('exitCode' in chosen) return chosen.exitCode;
-		const {victims, isOne} = chosen;
-		if (victims.length === 0) terminal.note('No resources found');
+		const {objects, isOne} = chosen;
+		if (objects.length === 0) terminal.note('No resources found');
 		const report = reportOf(terminal, flags, isOne, (resource, name, what) => `${qualifiedSingular(resource)} "${name}" ${what}`);
-		const outcomes = victims.map(victim => (dryRun === 'client' ? look(client, victim) : remove(client, victim, body)));
+		const outcomes = objects.map(one => (dryRun === 'client' ? look(client, one) : remove(client, one, body)).catch(asAppError));
 		const deleted: Deleted[] = [];
 		let exitCode = 0;
 		for (const outcome of outcomes) {
 			const result = await outcome;
-			if (result instanceof AppError) exitCode = Math.max(exitCode, await told(client, result, flags, terminal));
+			if (result instanceof AppError) exitCode = Math.max(exitCode, await told(client, result, invocation));
 			else {
 				report.say(result.victim.resource, identityOf(result), flags.on('force') ? 'force deleted' : 'deleted');
 				deleted.push(result);
@@ -80,32 +79,14 @@ function optionsOf(flags: Flags): JsonObject {
 	};
 }
 
-type Chosen = {readonly victims: readonly Victim[]; readonly isOne: boolean} | {readonly exitCode: number};
+type Chosen = ChosenObjects | {readonly exitCode: number};
 
 async function victimsOf(invocation: Invocation, client: Client): Promise<Chosen> {
 	const {flags, inputs} = invocation;
-	const selector = flags.text('selector');
-	const everywhere = flags.on('all-namespaces');
-	const namespace = namespaceOf(invocation, client);
-	if (flags.texts('filename').length > 0) {
-		if (inputs.length > 0 || flags.on('all') || selector !== undefined || everywhere)
-			throw usageError('-f names the objects; give nothing beside it');
-		return ofFiles(invocation, namespace);
-	}
-	const targets = readTargets(inputs);
-	const found = await Promise.all(
-		targets.map(async ({resource, names}) => {
-			if (names.length > 0) {
-				if (flags.on('all') || selector !== undefined || everywhere)
-					throw usageError('names, --all and -l each say which objects; give one of them');
-				return names.map(name => ({resource, namespace, name}));
-			}
-			if (!flags.on('all') && selector === undefined) throw usageError(`which ${resource.plural}? give names, -l, or --all`);
-			const objects = await listAll(client, resource, everywhere ? undefined : namespace, {labelSelector: selector});
-			return objects.map(({metadata}) => ({resource, namespace: metadata.namespace ?? namespace, name: metadata.name}));
-		}),
-	);
-	return {victims: found.flat(), isOne: targets.length === 1 && targets[0]?.names.length === 1};
+	if (flags.texts('filename').length === 0) return chosenObjects(invocation, client, inputs);
+	if (inputs.length > 0 || flags.on('all') || flags.text('selector') !== undefined || flags.on('all-namespaces'))
+		throw usageError('-f names the objects; give nothing beside it');
+	return ofFiles(invocation, namespaceOf(invocation, client));
 }
 
 /** What the files name; they need not be valid any more to be deleted. */
@@ -115,10 +96,10 @@ async function ofFiles(invocation: Invocation, namespace: string): Promise<Chose
 	const named = manifests.documents.map(document => victimOf(document, {namespace, isDemanded}));
 	const faults = [...manifests.faults, ...named.flatMap(one => ('message' in one ? [one] : []))];
 	if (faults.length > 0) return {exitCode: tellFaults(invocation.terminal, faults, manifests.files)};
-	return {victims: named.flatMap(one => ('message' in one ? [] : [one])), isOne: named.length === 1};
+	return {objects: named.flatMap(one => ('message' in one ? [] : [one])), isOne: named.length === 1};
 }
 
-function victimOf({value, locate}: ManifestDocument, {namespace, isDemanded}: Where): Victim | Fault {
+function victimOf({value, locate}: ManifestDocument, {namespace, isDemanded}: Where): NamedObject | Fault {
 	const fault = (field: string, message: string): Fault => ({place: locate(field), message: `${field}: ${message}`, code: 'ERR_INVALID'});
 	const {kind, metadata} = value;
 	const {name, namespace: own} = isObject(metadata) ? metadata : {};
@@ -135,39 +116,24 @@ function victimOf({value, locate}: ManifestDocument, {namespace, isDemanded}: Wh
 	}
 }
 
-const remove = (client: Client, victim: Victim, body: JsonObject): Promise<Deleted | AppError> =>
-	outcomeOf(async () => {
-		const answer = await client.json({method: 'DELETE', path: pathOf(victim.resource, victim.namespace, victim.name), body});
-		if (!isStatus(answer)) return {victim, uid: (answer as ApiObject).metadata.uid, lingers: true};
-		const {uid} = answer.details ?? {};
-		return {victim, uid: typeof uid === 'string' ? uid : undefined, lingers: false};
-	});
+async function remove(client: Client, victim: NamedObject, body: JsonObject): Promise<Deleted> {
+	const answer = await client.json({method: 'DELETE', path: pathOf(victim.resource, victim.namespace, victim.name), body});
+	if (!isStatus(answer)) return {victim, uid: (answer as ApiObject).metadata.uid, lingers: true};
+	const {uid} = answer.details ?? {};
+	return {victim, uid: typeof uid === 'string' ? uid : undefined, lingers: false};
+}
 
 /** Nothing more than whether it is there. */
-const look = (client: Client, victim: Victim): Promise<Deleted | AppError> =>
-	outcomeOf(async () => {
-		const {metadata} = await getOne(client, victim.resource, victim.namespace, victim.name);
-		return {victim, uid: metadata.uid, lingers: false};
-	});
-
-async function outcomeOf(work: () => Promise<Deleted>): Promise<Deleted | AppError> {
-	try {
-		return await work();
-	} catch (error) {
-		if (error instanceof AppError) return error;
-		throw error;
-	}
+async function look(client: Client, victim: NamedObject): Promise<Deleted> {
+	const {metadata} = await getOne(client, victim.resource, victim.namespace, victim.name);
+	return {victim, uid: metadata.uid, lingers: false};
 }
 
-async function told(client: Client, error: AppError, flags: Flags, terminal: Terminal): Promise<number> {
-	const {exitCode} = rowOf(error.code);
-	if (exitCode === 5 || error.code === 'ERR_UNAUTHORIZED') throw error;
-	if (error.code === 'ERR_NOT_FOUND' && flags.on('ignore-not-found')) return 0;
-	terminal.error((await withNearest(client, error)).message);
-	return exitCode;
+async function told(client: Client, error: AppError, {flags, terminal}: Invocation): Promise<number> {
+	return error.code === 'ERR_NOT_FOUND' && flags.on('ignore-not-found') ? 0 : tellOfOne(client, error, terminal);
 }
 
-type Group = {readonly victim: Victim; readonly names: Map<string, string>};
+type Group = {readonly victim: NamedObject; readonly names: Map<string, string>};
 
 /** One watch for each kind and namespace, however many objects are awaited there. */
 async function untilGone(client: Client, deleted: readonly Deleted[], deadline: Deadline, terminal: Terminal): Promise<void> {
@@ -197,7 +163,7 @@ async function untilGone(client: Client, deleted: readonly Deleted[], deadline: 
 /** Those of one kind and namespace, named by uid. */
 async function untilGoneFrom(
 	client: Client,
-	{resource, namespace}: Victim,
+	{resource, namespace}: NamedObject,
 	names: ReadonlyMap<string, string>,
 	deadline: Deadline,
 	onLeft: (count: number) => void,

@@ -22,6 +22,16 @@ const interruptedExitCode = 130;
 /** A node under way, for a person who interrupts. */
 type Under = {readonly name: string; progress: DrainProgress};
 
+/** What the drain of each node has. */
+type Draining = {
+	readonly client: Client;
+	readonly terminal: Terminal;
+	readonly options: DrainOptions;
+	readonly deadline: Deadline;
+	/** All that are under way. */
+	readonly under: Under[];
+};
+
 export async function run(invocation: Invocation): Promise<number> {
 	const {inputs, flags, terminal} = invocation;
 	const choice = nodeChoice('drain', inputs, flags);
@@ -35,7 +45,7 @@ export async function run(invocation: Invocation): Promise<number> {
 	});
 	return withClient(invocation, async client => {
 		const names = await chosenNames(client, choice);
-		return oneByOne(names, name => drain(client, name, options, deadline, terminal, under), terminal);
+		return oneByOne(names, name => drain({client, terminal, options, deadline, under}, name), terminal);
 	});
 }
 
@@ -54,43 +64,29 @@ function optionsOf(flags: Flags): DrainOptions {
 	};
 }
 
-async function drain(
-	client: Client,
-	name: string,
-	options: DrainOptions,
-	deadline: Deadline,
-	terminal: Terminal,
-	under: Under[],
-): Promise<void> {
+async function drain(draining: Draining, name: string): Promise<void> {
+	const {client, terminal, options} = draining;
 	await getNode(client, name);
 	const {evict, leave, refusals} = choosePods(await podsNow(client, name, options), options);
 	// Before anything is changed: what is refused leaves the node as it was.
 	if (refusals.length > 0) throw failedError(`node "${name}" is not drained, nothing was changed:\n${refusals.join('\n')}`);
 	terminal.out(`${await setCordon(client, name, 'cordon', options.dryRun)}\n`);
 	if (leave.length > 0) terminal.note(`left alone, of a DaemonSet: ${leave.map(podName).join(', ')}`);
-	if (options.dryRun) await tryAll(client, evict, options, deadline, terminal);
-	else await giveUp(client, {node: name, known: evict}, options, deadline, terminal, under);
+	await (options.dryRun ? tryAll(draining, evict) : giveUp(draining, name, evict));
 	terminal.out(`node/${name} drained${dryRunText(options.dryRun)}\n`);
 }
 
 const podsNow = async (client: Client, name: string, options: DrainOptions): Promise<readonly Pod[]> =>
 	(await listAll(client, resourceOf('pods'), undefined, podsOf(name, options))) as readonly Pod[];
 
-async function tryAll(client: Client, evict: readonly Pod[], options: DrainOptions, deadline: Deadline, terminal: Terminal): Promise<void> {
+async function tryAll({client, terminal, options, deadline}: Draining, evict: readonly Pod[]): Promise<void> {
 	for (const pod of evict) {
 		await evictOne(client, pod, options, deadline);
 		terminal.out(`pod/${pod.metadata.name} evicted (dry run)\n`);
 	}
 }
 
-async function giveUp(
-	client: Client,
-	{node: name, known}: {readonly node: string; readonly known: readonly Pod[]},
-	options: DrainOptions,
-	deadline: Deadline,
-	terminal: Terminal,
-	under: Under[],
-): Promise<void> {
+async function giveUp({client, terminal, options, deadline, under}: Draining, name: string, known: readonly Pod[]): Promise<void> {
 	const own: Under = {name, progress: {total: known.length, gone: 0, left: known.map(podName)}};
 	under.push(own);
 	try {

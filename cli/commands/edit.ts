@@ -12,13 +12,12 @@ import {editorOf, runEditor, type Editor} from '../edit/editor.js';
 import {readEdited, withoutRemarks, withRemarks, type Edited} from '../edit/text.js';
 import type {Fault} from '../manifests/faults.js';
 import {getOne, withKind} from '../cluster/lists.js';
+import type {NamedObject} from '../objects/chosen.js';
 import {asText} from '../objects/output.js';
 import {patchBetween, patchesClash} from '../manifests/patch-between.js';
 import {displayName, readTargets, type Resource} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import {writtenPart} from '../manifests/written-part.js';
-
-type One = {readonly resource: Resource; readonly namespace: string; readonly name: string};
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {flags, inputs, terminal, environment} = invocation;
@@ -72,7 +71,7 @@ type Tools = {
 };
 
 /** Resolves when the cluster has taken the change, or with a note when there was none. */
-async function editing(client: Client, one: One, object: ApiObject, tools: Tools): Promise<{readonly note?: string}> {
+async function editing(client: Client, one: NamedObject, object: ApiObject, tools: Tools): Promise<{readonly note?: string}> {
 	const {draft, form} = tools;
 	const original = writtenPart(object);
 	let body = await asText(original, form);
@@ -109,7 +108,7 @@ async function editedIn({editor, draft}: Tools, text: string, hasBeenEdited: boo
 type Change = {readonly object: ApiObject; readonly original: JsonObject; readonly edited: Edited & {readonly type: 'changed'}};
 
 /** What the cluster has against it; none: it is written. */
-async function tried(client: Client, one: One, {object, original, edited}: Change, draft: DraftFile): Promise<readonly Fault[]> {
+async function tried(client: Client, one: NamedObject, {object, original, edited}: Change, draft: DraftFile): Promise<readonly Fault[]> {
 	const patchOf = (live: ApiObject): JsonObject | undefined => {
 		if (live.metadata.uid === object.metadata.uid) {
 			const mine = patchBetween(original, edited.value) ?? {};

@@ -2,7 +2,7 @@
 
 import {type Invocation, usageError} from '../command.js';
 import {eventCells, listEvents} from '../objects/event-list.js';
-import {asText, listOf} from '../objects/output.js';
+import {listOf, printedWhole} from '../objects/output.js';
 import {readTarget} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import {drawTable} from '../screen/table.js';
@@ -20,11 +20,7 @@ export async function run(invocation: Invocation): Promise<number> {
 		const everywhere = flags.on('all-namespaces');
 		const namespace = everywhere ? undefined : namespaceOf(invocation, client);
 		const found = await listEvents(client, namespace, resource === undefined ? undefined : {resource, name: names[0] ?? ''});
-		const format = flags.text('output') as 'json' | 'yaml' | undefined;
-		if (format !== undefined) {
-			terminal.out(await asText(listOf(found), format));
-			return 0;
-		}
+		if (await printedWhole(invocation, listOf(found))) return 0;
 		if (found.length === 0) {
 			terminal.note(namespace === undefined || about !== undefined ? 'No events found' : `No events found in ${namespace} namespace.`);
 			return 0;

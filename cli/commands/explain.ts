@@ -4,10 +4,11 @@ import {findKind, kinds} from '../../api/catalogue.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {type Invocation, usageError} from '../command.js';
 import {drawExplained, explain} from '../objects/explain.js';
-import {asText} from '../objects/output.js';
+import {printedWhole} from '../objects/output.js';
 import {resourceOf} from '../cluster/resources.js';
 
-export async function run({flags, inputs, terminal}: Invocation): Promise<number> {
+export async function run(invocation: Invocation): Promise<number> {
+	const {flags, inputs, terminal} = invocation;
 	const [word, ...more] = inputs;
 	if (word === undefined) throw usageError(`what is to be explained? there are ${kinds.map(({plural}) => plural).join(', ')}`);
 	if (more.length > 0) throw usageError('explain takes one kind or field, as in: troupe explain pod.spec.containers');
@@ -16,8 +17,7 @@ export async function run({flags, inputs, terminal}: Invocation): Promise<number
 	const {default: descriptions} = await import('../../api/descriptions.cjs');
 	const explanation = explain(descriptions, kind, path, recursive ? Number.POSITIVE_INFINITY : 1);
 	if (!explanation.ok) throw usageError(explanation.problem);
-	const format = flags.text('output') as 'json' | 'yaml' | undefined;
-	terminal.out(format === undefined ? drawExplained(explanation.value, recursive) : await asText(explanation.value, format));
+	if (!(await printedWhole(invocation, explanation.value))) terminal.out(drawExplained(explanation.value, recursive));
 	return 0;
 }
 

@@ -22,8 +22,9 @@ import {refuseIfRunning} from '../files/processes.js';
 import {storeOf} from '../serving/serving-flags.js';
 import type {StoreChoice} from '../serving/serving-options.js';
 
-export async function run({flags, home: root, inputs, terminal}: Invocation): Promise<number> {
-	if (flags.on('salvage')) return salvageHome({flags, home: root, inputs, terminal});
+export async function run(invocation: Invocation): Promise<number> {
+	const {flags, home: root, inputs, terminal} = invocation;
+	if (flags.on('salvage')) return salvageHome(invocation);
 	const [name, ...more] = inputs;
 	if (name === undefined || more.length > 0)
 		throw usageError('restore takes one file, as in: troupe restore monday.troupe --key cluster.key');
@@ -48,12 +49,7 @@ export async function run({flags, home: root, inputs, terminal}: Invocation): Pr
 }
 
 /** What can be saved of a damaged store, without a backup. */
-async function salvageHome({
-	flags,
-	home: root,
-	inputs,
-	terminal,
-}: Pick<Invocation, 'flags' | 'home' | 'inputs' | 'terminal'>): Promise<number> {
+async function salvageHome({flags, home: root, inputs, terminal}: Invocation): Promise<number> {
 	if (inputs.length > 0 || storeIn(flags) !== 'level')
 		throw usageError('--salvage takes no file and no other store: it saves what can be saved of the LevelDB in the home');
 	refuseIfRunning(root);

@@ -2,19 +2,19 @@
 
 import {AppError} from '../../api/errors.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
-import {dryRunOf, exitCodeOfOne, reportOf} from '../apply/written.js';
+import {dryRunOf, reportOf, tellOfOne} from '../apply/written.js';
 import {changeObject} from '../cluster/changes.js';
 import type {Client} from '../client.js';
 import {failedError, type Invocation, usageError} from '../command.js';
 import {getOne} from '../cluster/lists.js';
-import {withNearest} from '../cluster/nearest.js';
 import {withProgress} from '../screen/progress.js';
-import {displayName, pathOf, readTargets, type Resource} from '../cluster/resources.js';
+import {displayName, pathOf, readTargets} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import type {Terminal} from '../screen/terminal.js';
+import type {NamedObject} from '../objects/chosen.js';
 import {deadlineOf, waitUntil, type Deadline} from '../objects/wait.js';
 
-type Scaled = {readonly resource: Resource; readonly name: string; readonly namespace: string; readonly replicas: number};
+type Scaled = NamedObject & {readonly replicas: number};
 
 export async function run(invocation: Invocation): Promise<number> {
 	const {flags, inputs, terminal} = invocation;
@@ -41,8 +41,7 @@ export async function run(invocation: Invocation): Promise<number> {
 				report.say(resource, await scale(client, one, how), 'scaled');
 				if (flags.on('wait') && dryRun === undefined) await untilReady(client, one, deadline, terminal);
 			} catch (error) {
-				exitCode = Math.max(exitCode, exitCodeOfOne(error));
-				terminal.error((await withNearest(client, error as AppError)).message);
+				exitCode = Math.max(exitCode, await tellOfOne(client, error, terminal));
 			}
 		}
 		await report.end();

@@ -7,7 +7,7 @@ import {didYouMean} from '../../api/suggest.js';
 import type {Json} from '../../api/object.js';
 import type {Client} from '../client.js';
 import {type Invocation, usageError} from '../command.js';
-import {asText} from '../objects/output.js';
+import {printedWhole} from '../objects/output.js';
 import {withClient} from '../cluster/session.js';
 import {drawTable} from '../screen/table.js';
 import {widthFor} from '../screen/text-width.js';
@@ -28,15 +28,11 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 function create(invocation: Invocation, name: string | undefined): Promise<number> {
-	const {flags, terminal} = invocation;
+	const {terminal} = invocation;
 	const body = requestOf(invocation, name);
 	return withClient(invocation, async client => {
 		const made = (await client.json({method: 'POST', path: tokensPath, body})) as TokenAnswer;
-		const format = flags.text('output') as 'json' | 'yaml' | undefined;
-		if (format !== undefined) {
-			terminal.out(await asText(made, format));
-			return 0;
-		}
+		if (await printedWhole(invocation, made)) return 0;
 		terminal.out(`${made.token}\n`);
 		terminal.note(`note: this is the only time it is shown; ${expiryText(made)}; troupe token delete ${made.name} takes it back`);
 		if (made.role === 'join') terminal.note(`note: on the host that is to join: troupe agent --join ${client.server} --token …`);
@@ -65,13 +61,9 @@ function requestOf({flags}: Invocation, name: string | undefined): Json {
 const expiryText = ({createdAtMs, expiresAtMs}: TokenRow): string =>
 	expiresAtMs === undefined ? 'it does not expire' : `it expires in ${ageOf(expiresAtMs - createdAtMs)}`;
 
-async function list(client: Client, {flags, terminal}: Invocation): Promise<number> {
+async function list(client: Client, invocation: Invocation): Promise<number> {
 	const {tokens} = (await client.json({path: tokensPath})) as {readonly tokens: readonly TokenRow[]};
-	const format = flags.text('output') as 'json' | 'yaml' | undefined;
-	if (format !== undefined) {
-		terminal.out(await asText({tokens}, format));
-		return 0;
-	}
+	if (await printedWhole(invocation, {tokens})) return 0;
 	const nowMs = Date.now();
 	const rows = tokens
 		.toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -81,7 +73,7 @@ async function list(client: Client, {flags, terminal}: Invocation): Promise<numb
 			ageOf(nowMs - createdAtMs),
 			expiresAtMs === undefined ? '<never>' : `in ${ageOf(expiresAtMs - nowMs)}`,
 		]);
-	terminal.out(drawTable(['NAME', 'ROLE', 'AGE', 'EXPIRES'], rows, await widthFor(rows.flat())));
+	invocation.terminal.out(drawTable(['NAME', 'ROLE', 'AGE', 'EXPIRES'], rows, await widthFor(rows.flat())));
 	return 0;
 }
 

@@ -4,7 +4,7 @@ import {AppError, rowOf} from '../../api/errors.js';
 import {didYouMean} from '../../api/suggest.js';
 import {drawTrees, type SystemTree} from '../objects/actor-tree.js';
 import {type Invocation, usageError} from '../command.js';
-import {asText} from '../objects/output.js';
+import {printedWhole} from '../objects/output.js';
 import {withClient} from '../cluster/session.js';
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -18,8 +18,7 @@ export async function run(invocation: Invocation): Promise<number> {
 	};
 	const chosen = wanted === undefined ? systems : systems.filter(({system}) => system === wanted);
 	if (wanted !== undefined && chosen.length === 0) throw unknownSystem(wanted, systems);
-	const format = flags.text('output') as 'json' | 'yaml' | undefined;
-	terminal.out(format === undefined ? drawTrees(chosen, depth, terminal.colours) : await asText({systems: chosen}, format));
+	if (!(await printedWhole(invocation, {systems: chosen}))) terminal.out(drawTrees(chosen, depth, terminal.colours));
 	return chosen.some(({tree}) => tree === undefined || tree === null) ? rowOf('ERR_NOT_REACHABLE').exitCode : 0;
 }
 

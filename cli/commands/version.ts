@@ -1,8 +1,8 @@
 // `troupe version`: of this command, and of the cluster it talks to.
 
-import {AppError, rowOf} from '../../api/errors.js';
-import type {Invocation} from '../command.js';
-import {asText} from '../objects/output.js';
+import {type AppError, rowOf} from '../../api/errors.js';
+import {asAppError, type Invocation} from '../command.js';
+import {printedWhole} from '../objects/output.js';
 import {withClient} from '../cluster/session.js';
 import {programVersion} from '../files/version.js';
 
@@ -12,9 +12,7 @@ export async function run(invocation: Invocation): Promise<number> {
 	const {flags, terminal} = invocation;
 	const versions: Versions = {client: {version: programVersion, node: process.versions.node}};
 	const problem = flags.on('client') ? undefined : await addServer(invocation, versions);
-	const format = flags.text('output') as 'json' | 'yaml' | undefined;
-	if (format === undefined) terminal.out(linesOf(versions));
-	else terminal.out(await asText(versions, format));
+	if (!(await printedWhole(invocation, versions))) terminal.out(linesOf(versions));
 	if (problem === undefined) return 0;
 	terminal.error(problem.message);
 	return rowOf(problem.code).exitCode;
@@ -27,8 +25,7 @@ async function addServer(invocation: Invocation, versions: Versions): Promise<Ap
 		versions.server = {version: (answer as {readonly gitVersion?: string}).gitVersion ?? 'unknown'};
 		return undefined;
 	} catch (error) {
-		if (error instanceof AppError) return error;
-		throw error;
+		return asAppError(error);
 	}
 }
 

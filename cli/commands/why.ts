@@ -2,14 +2,14 @@
 
 import {clusterScope} from '../../api/keys.js';
 import {type Invocation, usageError} from '../command.js';
-import {asText} from '../objects/output.js';
+import {printedWhole} from '../objects/output.js';
 import {displayName, readTargets} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import {widthFor} from '../screen/text-width.js';
 import {tellWhy, type Why} from '../objects/why-story.js';
 
 export async function run(invocation: Invocation): Promise<number> {
-	const {flags, inputs, terminal} = invocation;
+	const {inputs, terminal} = invocation;
 	const [target, ...more] = readTargets(inputs);
 	const [name, ...others] = target?.names ?? [];
 	if (target === undefined || name === undefined || more.length + others.length > 0)
@@ -20,12 +20,9 @@ export async function run(invocation: Invocation): Promise<number> {
 			.map((part, at) => (at === 0 ? part : encodeURIComponent(part)))
 			.join('/');
 		const why = (await client.json({path})) as Why;
-		const format = flags.text('output') as 'json' | 'yaml' | undefined;
-		if (format !== undefined) terminal.out(await asText(why, format));
-		else {
-			const texts = [...why.journal.flatMap(({cause, from}) => [cause, from]), ...why.events.map(({message}) => message)];
-			terminal.out(tellWhy(displayName(target.resource, name), why, Date.now(), await widthFor(texts), terminal.colours));
-		}
+		if (await printedWhole(invocation, why)) return 0;
+		const texts = [...why.journal.flatMap(({cause, from}) => [cause, from]), ...why.events.map(({message}) => message)];
+		terminal.out(tellWhy(displayName(target.resource, name), why, Date.now(), await widthFor(texts), terminal.colours));
 		return 0;
 	});
 }

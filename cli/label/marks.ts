@@ -4,14 +4,12 @@ import {AppError} from '../../api/errors.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {lastAppliedAnnotation} from '../../api/sealed.js';
 import {shown} from '../../api/shown.js';
-import {exitCodeOfOne, dryRunOf, reportOf} from '../apply/written.js';
+import {dryRunOf, reportOf, tellOfOne} from '../apply/written.js';
 import {changeObject} from '../cluster/changes.js';
-import type {Client} from '../client.js';
 import {type Flags, type Invocation, usageError} from '../command.js';
-import {listAll} from '../cluster/lists.js';
-import {withNearest} from '../cluster/nearest.js';
-import {displayName, readTargets, type Resource} from '../cluster/resources.js';
-import {namespaceOf, withClient} from '../cluster/session.js';
+import {chosenObjects, type NamedObject} from '../objects/chosen.js';
+import {displayName} from '../cluster/resources.js';
+import {withClient} from '../cluster/session.js';
 
 export type Marks = {
 	readonly command: 'label' | 'annotate';
@@ -23,28 +21,24 @@ export type Marks = {
 /** What the words say: values to set, and null for keys to remove. */
 export type Wanted = {readonly [key: string]: string | null};
 
-type One = {readonly resource: Resource; readonly namespace: string; readonly name: string};
-
 /** Runs one of the two commands. */
 export async function mark(invocation: Invocation, marks: Marks): Promise<number> {
 	const {flags, inputs, terminal} = invocation;
 	const {words, wanted} = readWords(inputs, marks);
 	const isDryRun = dryRunOf(flags) !== undefined;
 	return withClient(invocation, async client => {
-		const ones = await targetsOf(client, words, invocation, marks);
-		if (ones.length === 0) terminal.note('No resources found');
-		const isOne = ones.length === 1 && !flags.on('all') && flags.text('selector') === undefined;
+		const {objects, isOne} = await chosenObjects(invocation, client, words, `${marks.command} which`);
+		if (objects.length === 0) terminal.note('No resources found');
 		const report = reportOf(terminal, flags, isOne);
 		let exitCode = 0;
-		for (const one of ones) {
+		for (const one of objects) {
 			try {
 				const {object, isChanged} = await changeObject(client, one, live => patchOf(live, wanted, marks, flags, one), isDryRun);
 				const [set, removed, nothing] = marks.words;
 				const onlyRemoves = Object.values(wanted).every(value => value === null);
 				report.say(one.resource, object, !isChanged ? nothing : onlyRemoves ? removed : set);
 			} catch (error) {
-				exitCode = Math.max(exitCode, exitCodeOfOne(error));
-				terminal.error((await withNearest(client, error as AppError)).message);
+				exitCode = Math.max(exitCode, await tellOfOne(client, error, terminal));
 			}
 		}
 		await report.end();
@@ -71,26 +65,8 @@ function readWords(inputs: readonly string[], {command}: Pick<Marks, 'command'>)
 	return {words: inputs.slice(0, first), wanted: Object.fromEntries(wanted)};
 }
 
-async function targetsOf(client: Client, words: readonly string[], invocation: Invocation, {command}: Marks): Promise<readonly One[]> {
-	const {flags} = invocation;
-	const selector = flags.text('selector');
-	const chooses = flags.on('all') || selector !== undefined;
-	const everywhere = flags.on('all-namespaces');
-	const namespace = namespaceOf(invocation, client);
-	const found = await Promise.all(
-		readTargets(words).map(async ({resource, names}): Promise<readonly One[]> => {
-			if (names.length > 0 && (chooses || everywhere)) throw usageError('names, --all and -l each say which objects; give one of them');
-			if (names.length > 0) return names.map(name => ({resource, namespace, name}));
-			if (!chooses) throw usageError(`${command} which ${resource.plural}? give names, -l, or --all`);
-			const objects = await listAll(client, resource, everywhere ? undefined : namespace, {labelSelector: selector});
-			return objects.map(({metadata}) => ({resource, namespace: metadata.namespace ?? namespace, name: metadata.name}));
-		}),
-	);
-	return found.flat();
-}
-
 /** What has another value already is changed only with --overwrite. */
-function patchOf(live: ApiObject, wanted: Wanted, {field}: Marks, flags: Flags, {resource, name}: One): JsonObject | undefined {
+function patchOf(live: ApiObject, wanted: Wanted, {field}: Marks, flags: Flags, {resource, name}: NamedObject): JsonObject | undefined {
 	const now = new Map(Object.entries(live.metadata[field] ?? {}));
 	const changes = Object.entries(wanted).filter(([key, value]) => (now.get(key) ?? null) !== value);
 	const taken = changes.filter(([key, value]) => value !== null && now.has(key));

@@ -2,6 +2,7 @@
 
 import type {ApiObject} from '../../api/object.js';
 import {displayName, type Resource} from '../cluster/resources.js';
+import type {Invocation} from '../command.js';
 
 const asJson = (value: unknown): string => JSON.stringify(value, null, 4) + '\n';
 
@@ -14,6 +15,13 @@ export async function asYaml(value: unknown): Promise<string> {
 /** A value in the format asked for. */
 export const asText = (value: unknown, format: 'json' | 'yaml'): Promise<string> =>
 	format === 'json' ? Promise.resolve(asJson(value)) : asYaml(value);
+
+/** Prints the value as `-o json` or `-o yaml` asks; false where neither is asked for, and nothing is printed. */
+export async function printedWhole({flags, terminal}: Invocation, value: unknown): Promise<boolean> {
+	const format = flags.text('output') as 'json' | 'yaml' | undefined;
+	if (format !== undefined) terminal.out(await asText(value, format));
+	return format !== undefined;
+}
 
 /** One object as itself, several as a List, as kubectl does. */
 export const listOf = (objects: readonly ApiObject[]): unknown => ({
