@@ -6,6 +6,7 @@ import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import {limits} from '../api/limits.js';
+import {valueOr} from '../api/value-or.js';
 import type {ActionResult, ContainerAction} from '../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../system/time/clock.js';
 
@@ -126,13 +127,8 @@ function get(action: HttpGet, url: URL, redirects: number, finish: Done, fail: F
 }
 
 function redirectOf(from: URL, location: string | undefined): URL | undefined {
-	if (location === undefined) return undefined;
-	try {
-		const next = new URL(location, from);
-		return next.protocol === 'http:' || next.protocol === 'https:' ? next : undefined;
-	} catch {
-		return undefined;
-	}
+	const next = location === undefined ? undefined : valueOr(undefined, () => new URL(location, from));
+	return next?.protocol === 'http:' || next?.protocol === 'https:' ? next : undefined;
 }
 
 /** A header that comes twice is sent twice; of several hosts the first counts. */

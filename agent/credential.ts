@@ -3,16 +3,18 @@
 import {readFileSync} from 'node:fs';
 import {isObject} from '../api/object.js';
 import type {JoinAnswer} from '../api/join.js';
+import {parsedJson} from '../api/value-or.js';
 import {writeFileAtomic} from '../system/files/atomic-file.js';
-import {hasCode} from '../system/files/errno.js';
+import {valueOrFor} from '../system/files/errno.js';
 
 export type Credential = JoinAnswer;
 
 /** Undefined: there is none. Throws when there is a file that is none of ours. */
 export function readCredential(file: string): Credential | undefined {
-	const text = textOf(file);
+	const text = valueOrFor(undefined, ['ENOENT'], () => readFileSync(file, 'utf8'));
 	if (text === undefined) return undefined;
-	const credential = credentialOf(parsed(text));
+	// What the parser would say of a broken file shows a piece of it.
+	const credential = credentialOf(parsedJson(text));
 	if (credential === undefined) throw new Error('it does not hold what a server gave');
 	return credential;
 }
@@ -42,22 +44,4 @@ export function credentialWriter(file: string): (credential: Credential) => Prom
 		last = written.catch(() => undefined);
 		return written;
 	};
-}
-
-/** What the parser would say of a broken file shows a piece of it. */
-function parsed(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-}
-
-function textOf(file: string): string | undefined {
-	try {
-		return readFileSync(file, 'utf8');
-	} catch (error) {
-		if (hasCode(error, 'ENOENT')) return undefined;
-		throw error;
-	}
 }

@@ -7,6 +7,7 @@ import {pinOfJoinToken} from '../api/join-token.js';
 import {caPath, joinPath, type JoinRequest} from '../api/join.js';
 import {limits} from '../api/limits.js';
 import {isObject} from '../api/object.js';
+import {parsedJson, valueOr} from '../api/value-or.js';
 import {systemClock} from '../system/time/clock.js';
 import {credentialOf, type Credential} from './credential.js';
 
@@ -57,7 +58,7 @@ async function joinAt(server: string, {token, node, ca: known}: JoinOptions): Pr
 		throw new AppError('ERR_FORBIDDEN', {
 			message: `${server} does not know this token, or it has expired; troupe token create --join makes another`,
 		});
-	const credential = credentialOf(parsed(text));
+	const credential = credentialOf(parsedJson(text));
 	if (status !== 201 || credential === undefined)
 		throw new AppError('ERR_FORBIDDEN', {message: `${server} did not take the host: ${messageOf(text)}`});
 	return credential;
@@ -80,13 +81,8 @@ async function pinned(server: string, token: string): Promise<string> {
 	return text;
 }
 
-function fingerprint(pem: string): string | undefined {
-	try {
-		return createHash('sha256').update(new X509Certificate(pem).raw).digest('base64url');
-	} catch {
-		return undefined;
-	}
-}
+const fingerprint = (pem: string): string | undefined =>
+	valueOr(undefined, () => createHash('sha256').update(new X509Certificate(pem).raw).digest('base64url'));
 
 type Call = {
 	/** Undefined: any server that answers is heard, and nothing is told. */
@@ -142,15 +138,7 @@ function whyNot({code = '', message}: Error & {readonly code?: string}, givenCa:
 	return /^EPROTO$|^ERR_SSL_/.test(code) ? `what listens there does not speak TLS; is it the server's --api port?` : message;
 }
 
-function parsed(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
-}
-
 function messageOf(text: string): string {
-	const body = parsed(text);
+	const body = parsedJson(text);
 	return isObject(body) && typeof body['message'] === 'string' ? body['message'] : 'it gave no reason';
 }

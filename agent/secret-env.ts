@@ -2,6 +2,7 @@
 
 import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {limits} from '../api/limits.js';
+import {valueOr} from '../api/value-or.js';
 import type {ContainerSpec, EnvSource, EnvVariable, OpenedSpec, SecretRef, ValuePart} from '../actors/node/runtime/runtime-port.js';
 import type {NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import {keyMissing, openSecrets, secretMissing, type OpenedSecrets} from './secret-open.js';
@@ -78,12 +79,8 @@ function textOf(part: ValuePart, namespace: string, opened: OpenedSecrets): Expa
 
 /** Undefined where the bytes are no text that an environment takes. */
 function decoded(base64: string): string | undefined {
-	try {
-		const text = new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(Buffer.from(base64, 'base64'));
-		return text.includes('\0') ? undefined : text;
-	} catch {
-		return undefined;
-	}
+	const text = valueOr('\0', () => new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(Buffer.from(base64, 'base64')));
+	return text.includes('\0') ? undefined : text;
 }
 
 const tooLong = `the environment is longer than ${limits.environmentCharacters} characters`;

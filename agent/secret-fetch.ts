@@ -8,6 +8,7 @@ import {failed, failure, succeeded, type ErrorCode, type Failure, type Outcome} 
 import {limits} from '../api/limits.js';
 import {isObject} from '../api/object.js';
 import {membersOf} from '../api/rules/report.js';
+import {parsedJson} from '../api/value-or.js';
 import type {FetchedSecret, FetchSecret} from '../actors/node/runtime/secrets-port.js';
 import type {Clock} from '../system/time/clock.js';
 
@@ -90,11 +91,7 @@ function get(url: string, {ca, credential, clock}: SecretFetchOptions, agent: ht
 }
 
 function secretOf(text: string): FetchedSecret | undefined {
-	try {
-		const {version, data} = membersOf(JSON.parse(text));
-		const isData = isObject(data) && Object.values(data).every(value => typeof value === 'string');
-		return typeof version === 'string' && isData ? {version, data: data as FetchedSecret['data']} : undefined;
-	} catch {
-		return undefined;
-	}
+	const {version, data} = membersOf(parsedJson(text));
+	const isData = isObject(data) && Object.values(data).every(value => typeof value === 'string');
+	return typeof version === 'string' && isData ? {version, data: data as FetchedSecret['data']} : undefined;
 }

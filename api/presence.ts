@@ -3,6 +3,7 @@
 // A will may arrive late, after its agent has come back: boot and connection say of which connection it tells.
 
 import {isObject} from './object.js';
+import {parsedJson} from './value-or.js';
 
 export type PresenceState = 'online' | 'restarting' | 'offline';
 
@@ -21,17 +22,13 @@ export const formatPresence = ({state, boot, connection}: Presence): string => J
 
 /** Undefined: the text is no presence of ours. */
 export function parsePresence(text: string): Presence | undefined {
-	try {
-		const parsed: unknown = JSON.parse(text);
-		if (!isObject(parsed)) return undefined;
-		const {state, boot, connection} = parsed;
-		if (typeof state !== 'string' || !states.includes(state)) return undefined;
-		if (typeof boot !== 'string' || boot === '' || boot.length > bootCharacters) return undefined;
-		if (!Number.isSafeInteger(connection) || (connection as number) < 1) return undefined;
-		return {state: state as PresenceState, boot, connection: connection as number};
-	} catch {
-		return undefined;
-	}
+	const parsed = parsedJson(text);
+	if (!isObject(parsed)) return undefined;
+	const {state, boot, connection} = parsed;
+	if (typeof state !== 'string' || !states.includes(state)) return undefined;
+	if (typeof boot !== 'string' || boot === '' || boot.length > bootCharacters) return undefined;
+	if (!Number.isSafeInteger(connection) || (connection as number) < 1) return undefined;
+	return {state: state as PresenceState, boot, connection: connection as number};
 }
 
 /** Whether what was said on one connection is news after what was said on another; of another boot it always is. */

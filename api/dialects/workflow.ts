@@ -4,6 +4,7 @@ import {isObject, type Json, type JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
 import {shown} from '../shown.js';
 import {didYouMean} from '../suggest.js';
+import {parsedJson} from '../value-or.js';
 import {moved, refuseUnknown, type Edits} from './rewrite.js';
 
 const members = ['startAt', 'params', 'nodes'] as const;
@@ -56,18 +57,10 @@ function wrong(path: string, message: string, edits: Edits): undefined {
 function paramsOf(params: Json, edits: Edits): Json {
 	const path = 'spec.entryParams';
 	if (typeof params !== 'string') return params;
-	const value = parsed(params);
+	const value = parsedJson(params);
 	if (isObject(value)) return value;
 	wrong(path, `must be a JSON object in quotes, such as '{"x": 1}', got ${shown(params)}`, edits);
 	return null;
-}
-
-function parsed(text: string): Json | undefined {
-	try {
-		return JSON.parse(text) as Json;
-	} catch {
-		return undefined;
-	}
 }
 
 function nodesOf(list: Json, edits: Edits): Json {

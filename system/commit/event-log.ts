@@ -3,6 +3,7 @@
 
 import {eventsStoreKey, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
+import {parsedJson} from '../../api/value-or.js';
 import type {EventNews} from '../kernel/behavior.js';
 import type {Cancel, Clock} from '../time/clock.js';
 
@@ -168,13 +169,10 @@ export class EventLog {
 	}
 }
 
+/** Events are a help for people; a torn one is not worth a start. */
 function parseEvents(body: string): ObjectEvent[] {
-	try {
-		const parsed: unknown = JSON.parse(body);
-		return Array.isArray(parsed) ? parsed.filter(isEvent) : [];
-	} catch {
-		return []; // Events are a help for people; a torn one is not worth a start.
-	}
+	const parsed = parsedJson(body);
+	return Array.isArray(parsed) ? parsed.filter(isEvent) : [];
 }
 
 function isEvent(value: unknown): value is ObjectEvent {

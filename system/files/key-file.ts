@@ -5,7 +5,7 @@ import {chmod, link, readFile, unlink} from 'node:fs/promises';
 import path from 'node:path';
 import {AppError} from '../../api/errors.js';
 import {syncDirectory, writeSynced} from './atomic-file.js';
-import {hasCode} from './errno.js';
+import {orFor} from './errno.js';
 
 export const keyBytes = 32;
 
@@ -32,10 +32,7 @@ export async function readOrMakeKey(file: string): Promise<Uint8Array> {
 
 /** Undefined where there is no such file. */
 export async function readKey(file: string): Promise<Uint8Array | undefined> {
-	const bytes = await readFile(file).catch((error: unknown) => {
-		if (hasCode(error, 'ENOENT')) return undefined;
-		throw error;
-	});
+	const bytes = await readFile(file).catch(orFor(undefined, 'ENOENT'));
 	if (bytes === undefined) return undefined;
 	if (bytes.length !== keyBytes)
 		throw new AppError('ERR_INTERNAL', {message: `${file} must hold ${keyBytes} bytes, found ${bytes.length}; restore it from a backup`});

@@ -8,6 +8,7 @@ import type {Cancel, Clock} from '../time/clock.js';
 import type {Election, ElectionListener, ServerInfo, Term} from './election.js';
 import type {EtcdClient} from '../store/etcd-client.js';
 import {limits} from '../../api/limits.js';
+import {parsedJson} from '../../api/value-or.js';
 
 const below = '/troupe-office/';
 const leaderKey = `${below}leader`;
@@ -288,10 +289,6 @@ const untilMs = ({confirmedAtMs, ttlMs}: Lease): number => confirmedAtMs + (ttlM
 
 /** Undefined for what no server of ours has written. */
 function infoOf(text: string | undefined): ServerInfo | undefined {
-	try {
-		const {id, api} = Object(JSON.parse(text ?? '')) as Partial<ServerInfo>;
-		return typeof id === 'string' && typeof api === 'string' ? {id, api} : undefined;
-	} catch {
-		return undefined;
-	}
+	const {id, api} = Object(parsedJson(text ?? '')) as Partial<ServerInfo>;
+	return typeof id === 'string' && typeof api === 'string' ? {id, api} : undefined;
 }

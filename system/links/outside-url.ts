@@ -2,6 +2,7 @@
 // of their own, so what they are told is the address without it.
 
 import {controlSystem} from '../../api/keys.js';
+import {valueOr} from '../../api/value-or.js';
 
 export type OutsideUrl = {
 	/** `mqtts://host:port`, without the login. */
@@ -20,15 +21,7 @@ export function parseOutsideUrl(text: string): OutsideUrl | string {
 	if (!['', '/'].includes(parsed.pathname) || parsed.search !== '' || parsed.hash !== '') return `the broker's URL has a path: ${expected}`;
 	if (parsed.username !== controlSystem) return `the broker's login must be "${controlSystem}": ${expected}`;
 	if (parsed.password === '') return `the broker's URL has no password: ${expected}`;
-	const password = decoded(parsed.password);
+	const password = valueOr(undefined, () => decodeURIComponent(parsed.password));
 	if (password === undefined) return `the password in the broker's URL has a % that begins no character (%25 is the sign itself)`;
 	return {url: `${parsed.protocol}//${parsed.hostname}:${parsed.port === '' ? port : parsed.port}`, password};
-}
-
-function decoded(text: string): string | undefined {
-	try {
-		return decodeURIComponent(text);
-	} catch {
-		return undefined;
-	}
 }

@@ -10,6 +10,7 @@ import {createHash} from 'node:crypto';
 import {crc32} from 'node:zlib';
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
+import {parsedJson} from '../../api/value-or.js';
 import {parseMeta} from './meta.js';
 import type {Meta, Snapshot, StoredRecord} from './store.js';
 
@@ -64,7 +65,7 @@ export async function readBackup(bytes: AsyncIterable<Uint8Array>): Promise<Back
 }
 
 function headOf(text: string): BackupHead {
-	const {troupe, format, madeAt, meta} = Object(parsed(text)) as Record<string, unknown>;
+	const {troupe, format, madeAt, meta} = Object(parsedJson(text)) as Record<string, unknown>;
 	if (troupe !== 'backup' || typeof format !== 'number') throw damaged(1, 'this is no backup of a cluster');
 	if (format > formatVersion) throw damaged(1, `it was made by a newer version (format ${format}, this one reads up to ${formatVersion})`);
 	const found = parseMeta(JSON.stringify(meta));
@@ -80,7 +81,7 @@ async function* recordsOf(lines: AsyncIterable<Line>, sum: ReturnType<typeof cre
 	for await (const {text} of lines) {
 		at++;
 		if (ended) throw damaged(at, 'there is more after its end');
-		const value = parsed(text);
+		const value = parsedJson(text);
 		if (!Array.isArray(value)) {
 			checkEnd(at, value, count, sum.digest('hex'));
 			ended = true;
@@ -134,14 +135,6 @@ async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncIterable<Line> {
 }
 
 const newline = 10;
-
-function parsed(text: string): unknown {
-	try {
-		return JSON.parse(text) as unknown;
-	} catch {
-		return undefined;
-	}
-}
 
 const damaged = (line: number, why: string): AppError =>
 	new AppError('ERR_INTERNAL', {message: `the backup cannot be used, line ${line}: ${why}`});

@@ -5,7 +5,7 @@ import {mkdtemp, readFile, readdir, rename, rm} from 'node:fs/promises';
 import path from 'node:path';
 import {AppError} from '../../api/errors.js';
 import {syncDirectory, writeFileAtomic, writeSynced} from '../files/atomic-file.js';
-import {hasCode} from '../files/errno.js';
+import {orFor} from '../files/errno.js';
 import {writeWitness, type Witnessed} from './level-witness.js';
 import {makeDirectory} from '../files/make-directory.js';
 
@@ -71,10 +71,7 @@ async function createIn(directory: string, location: string, create: (location: 
 }
 
 async function formatOf(directory: string, location: string): Promise<number> {
-	const text = await readFile(path.join(location, formatFile), 'utf8').catch((error: unknown) => {
-		if (hasCode(error, 'ENOENT', 'ENOTDIR')) return '';
-		throw error;
-	});
+	const text = await readFile(path.join(location, formatFile), 'utf8').catch(orFor('', 'ENOENT', 'ENOTDIR'));
 	const version = /^troupe-level (\d{1,9})\n$/.exec(text)?.[1];
 	if (version === undefined) {
 		throw new AppError('ERR_DAMAGED', {

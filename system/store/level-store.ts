@@ -9,7 +9,7 @@ import {AppError} from '../../api/errors.js';
 import {metaStoreKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {checkedStore} from './checked-store.js';
-import {hasCode} from '../files/errno.js';
+import {orFor} from '../files/errno.js';
 import {databaseIn, raiseFormat, removeLeftovers} from './level-directory.js';
 import {damageInLog} from './level-log.js';
 import {giveUpReserve, openReserve, type Reserve} from './level-reserve.js';
@@ -88,15 +88,11 @@ async function openState(directory: string): Promise<State> {
 async function checkLogs(location: string): Promise<void> {
 	const logs = (await readdir(location)).filter(name => name.endsWith('.log'));
 	for (const name of logs) {
-		const bytes = await readFile(path.join(location, name)).catch(unlessGone);
+		// Another process that has the store open has dropped the file meanwhile; the lock will say so.
+		const bytes = await readFile(path.join(location, name)).catch(orFor(undefined, 'ENOENT'));
 		const at = bytes === undefined ? undefined : damageInLog(bytes);
 		if (at !== undefined) throw new Error(`"${name}" is damaged at byte ${at}, acknowledged writes would be lost; nothing was changed`);
 	}
-}
-
-/** Another process that has the store open has dropped the file meanwhile; the lock will say so. */
-function unlessGone(error: unknown): undefined {
-	if (!hasCode(error, 'ENOENT')) throw error;
 }
 
 function driverOf(state: State): StoreDriver {

@@ -6,7 +6,7 @@
 import {open, readFile, type FileHandle} from 'node:fs/promises';
 import path from 'node:path';
 import {writeFileAtomic} from '../files/atomic-file.js';
-import {hasCode} from '../files/errno.js';
+import {orFor} from '../files/errno.js';
 import {sumOf} from './record-sum.js';
 import type {Meta} from './store.js';
 
@@ -22,10 +22,7 @@ export const writeWitness = (location: string, meta: Witnessed): Promise<void> =
 
 /** @throws where it is missing or is not what was written. */
 export async function readWitness(location: string): Promise<Witnessed> {
-	const text = await readFile(path.join(location, witnessFile), 'utf8').catch((error: unknown) => {
-		if (hasCode(error, 'ENOENT')) return '';
-		throw error;
-	});
+	const text = await readFile(path.join(location, witnessFile), 'utf8').catch(orFor('', 'ENOENT'));
 	const [version, epoch] = text.split(' ').map(Number);
 	const found = {version: version ?? 0, epoch: epoch ?? 0};
 	if (text !== format(found)) throw new Error(`"${witnessFile}" is damaged or missing`);

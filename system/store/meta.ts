@@ -2,6 +2,7 @@
 
 import {metaStoreKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
+import {parsedJson} from '../../api/value-or.js';
 import {sumOf} from './record-sum.js';
 import type {Meta, RecordTotals} from './store.js';
 
@@ -24,22 +25,18 @@ export function formatMeta({version, epoch, lineage, replaces = [], records}: Me
 
 /** Undefined: the text is no meta of ours, or not as it was written. */
 export function parseMeta(text: string): Meta | undefined {
-	try {
-		const {version, epoch, lineage, replaces, records} = Object(JSON.parse(text)) as Partial<Meta>;
-		if (!isCount(version) || !isCount(epoch) || typeof lineage !== 'string') return undefined;
-		if (replaces !== undefined && !areLineages(replaces)) return undefined;
-		if (records !== undefined && !areTotals(records)) return undefined;
-		const meta: Meta = {
-			version,
-			epoch,
-			lineage,
-			...(replaces === undefined ? {} : {replaces}),
-			...(records === undefined ? {} : {records}),
-		};
-		return formatMeta(meta) === text ? meta : undefined;
-	} catch {
-		return undefined;
-	}
+	const {version, epoch, lineage, replaces, records} = Object(parsedJson(text)) as Partial<Meta>;
+	if (!isCount(version) || !isCount(epoch) || typeof lineage !== 'string') return undefined;
+	if (replaces !== undefined && !areLineages(replaces)) return undefined;
+	if (records !== undefined && !areTotals(records)) return undefined;
+	const meta: Meta = {
+		version,
+		epoch,
+		lineage,
+		...(replaces === undefined ? {} : {replaces}),
+		...(records === undefined ? {} : {records}),
+	};
+	return formatMeta(meta) === text ? meta : undefined;
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

@@ -2,7 +2,7 @@
 
 import {readdirSync} from 'node:fs';
 import path from 'node:path';
-import {hasCode} from '../../../system/files/errno.js';
+import {valueOrFor} from '../../../system/files/errno.js';
 
 export const lifelineFile = (folder: string): string => path.join(folder, 'lifeline');
 export const stdinFile = (folder: string): string => path.join(folder, 'stdin');
@@ -13,14 +13,8 @@ export const stateFile = (folder: string, attempt: number): string => path.join(
 export const logFile = (folder: string, attempt: number): string => path.join(folder, String(attempt), 'log');
 
 /** Numbers of the attempts that have files, the latest first. Throws errno exceptions other than a missing folder. */
-export function attemptsIn(folder: string): number[] {
-	try {
-		return readdirSync(folder)
-			.filter(name => /^\d{1,9}$/.test(name))
-			.map(Number)
-			.sort((a, b) => b - a);
-	} catch (error) {
-		if (hasCode(error, 'ENOENT')) return [];
-		throw error;
-	}
-}
+export const attemptsIn = (folder: string): number[] =>
+	valueOrFor([], ['ENOENT'], () => readdirSync(folder))
+		.filter(name => /^\d{1,9}$/.test(name))
+		.map(Number)
+		.sort((a, b) => b - a);

@@ -2,14 +2,10 @@
 // files go with the answer.
 
 import {readFileSync} from 'node:fs';
+import {valueOr} from '../../../api/value-or.js';
 
 export const refusedWord = 'refused';
 
 /** What the shim could not do, one clause; undefined: it did not say. */
-export function refusalIn(stateFile: string): string | undefined {
-	try {
-		return /^refused (.+)$/m.exec(readFileSync(stateFile, 'utf8'))?.[1];
-	} catch {
-		return undefined;
-	}
-}
+export const refusalIn = (stateFile: string): string | undefined =>
+	valueOr(undefined, () => /^refused (.+)$/m.exec(readFileSync(stateFile, 'utf8'))?.[1]);

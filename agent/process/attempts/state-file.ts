@@ -14,8 +14,9 @@
 
 import {appendFileSync, closeSync, fstatSync, openSync, readSync} from 'node:fs';
 import {limits} from '../../../api/limits.js';
+import {parsedJson} from '../../../api/value-or.js';
 import type {ContainerBeginning, ContainerExit} from '../../../actors/node/runtime/runtime-port.js';
-import {hasCode} from '../../../system/files/errno.js';
+import {valueOrFor} from '../../../system/files/errno.js';
 import {sumOf} from '../../../system/store/record-sum.js';
 import {parseProcessStat, type ProcessStat} from '../os/identity.js';
 import type {Beginning} from '../users/privileges.js';
@@ -48,13 +49,8 @@ export type LookUp = (pid: number) => ProcessStat | undefined;
  * lives the kernel does, later the agent that asked it then. Throws errno exceptions; a missing file is a program that was never started.
  */
 export function readStateFile(file: string, attempt: number, lookUp: LookUp = () => undefined): AttemptState {
-	let descriptor: number;
-	try {
-		descriptor = openSync(file, 'r');
-	} catch (error) {
-		if (hasCode(error, 'ENOENT')) return {started: undefined, exit: undefined};
-		throw error;
-	}
+	const descriptor = valueOrFor(undefined, ['ENOENT'], () => openSync(file, 'r'));
+	if (descriptor === undefined) return {started: undefined, exit: undefined};
 	try {
 		const buffer = Buffer.allocUnsafe(limits.stateFileBytes);
 		const text = buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, buffer.length, 0));
@@ -121,14 +117,9 @@ const checkOf = (beginning: object): string => sumOf(beginningWord, JSON.stringi
 
 /** It was written by an agent, by older ones without a check. Undefined: it is of a version that wrote none, or damaged. */
 function parseBeginning(line: string): Beginning | undefined {
-	const text = line.startsWith(beginningWord) ? line.slice(beginningWord.length) : undefined;
-	if (text === undefined) return undefined;
-	try {
-		const {check, ...value} = Object(JSON.parse(Buffer.from(text, 'latin1').toString('utf8'))) as Record<string, unknown>;
-		return isBeginning(value) && (check === undefined || check === checkOf(value)) ? value : undefined;
-	} catch {
-		return undefined;
-	}
+	const text = Buffer.from(line.slice(beginningWord.length), 'latin1').toString('utf8');
+	const {check, ...value} = Object(parsedJson(text)) as Record<string, unknown>;
+	return isBeginning(value) && (check === undefined || check === checkOf(value)) ? value : undefined;
 }
 
 function isBeginning(value: unknown): value is Beginning {

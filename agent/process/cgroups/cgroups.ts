@@ -7,7 +7,8 @@ import path from 'node:path';
 import process from 'node:process';
 import {mkdir, rmdir, writeFile} from 'node:fs/promises';
 import {limits as bounds} from '../../../api/limits.js';
-import {hasCode} from '../../../system/files/errno.js';
+import {valueOr} from '../../../api/value-or.js';
+import {hasCode, orFor} from '../../../system/files/errno.js';
 import {statOf, type ProcessStat} from '../os/identity.js';
 import {mountsIn, readMountinfo} from '../os/mountinfo.js';
 import {childrenOf} from '../os/process-tree.js';
@@ -142,13 +143,8 @@ function sweepBases(folder: string, nowMs: number): void {
 
 /** Folders in a folder; none where it cannot be seen. */
 export function foldersOf(folder: string): string[] {
-	try {
-		return readdirSync(folder, {withFileTypes: true})
-			.filter(entry => entry.isDirectory())
-			.map(({name}) => name);
-	} catch {
-		return [];
-	}
+	const entries = valueOr([], () => readdirSync(folder, {withFileTypes: true}));
+	return entries.filter(entry => entry.isDirectory()).map(({name}) => name);
 }
 
 /** Makes a group and its limits. Its folder may have been swept by another agent meanwhile. Throws errno exceptions. */
@@ -234,21 +230,13 @@ async function familyOf(pid: number): Promise<readonly ProcessStat[]> {
 
 /** By what the process says, which is short: a group may have any number of members. */
 function isIn(groups: number, name: string, pid: number): boolean {
-	try {
-		const lines = readFileSync(`/proc/${pid}/cgroup`, 'utf8').split('\n');
-		return lines.filter(line => line.endsWith(`/${name}`)).length >= groups;
-	} catch {
-		return false;
-	}
+	const lines = valueOr('', () => readFileSync(`/proc/${pid}/cgroup`, 'utf8')).split('\n');
+	return lines.filter(line => line.endsWith(`/${name}`)).length >= groups;
 }
 
-async function join(group: string, pid: number): Promise<void> {
-	try {
-		await writeFile(path.join(group, 'cgroup.procs'), String(pid));
-	} catch (error) {
-		if (!hasCode(error, 'ESRCH')) throw error; // It has ended.
-	}
-}
+/** One that has ended need not. */
+const join = (group: string, pid: number): Promise<void> =>
+	writeFile(path.join(group, 'cgroup.procs'), String(pid)).catch(orFor(undefined, 'ESRCH'));
 
 const membersOf = (group: string): readonly number[] => wordsOf(path.join(group, 'cgroup.procs')).map(Number);
 
@@ -320,21 +308,14 @@ const weightOf = (shares: number): number => 1 + Math.floor(((shares - 2) * 9_99
 
 /** How often the kernel has killed something in it for want of memory; 0 where that cannot be told. */
 export function oomKills({version, base}: Hierarchy, name: string): number {
-	try {
-		const text = readFileSync(path.join(base, name, version === 1 ? 'memory.oom_control' : 'memory.events'), 'utf8');
-		return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
-	} catch {
-		return 0;
-	}
+	const file = path.join(base, name, version === 1 ? 'memory.oom_control' : 'memory.events');
+	return Number(/^oom_kill (\d+)$/m.exec(valueOr('', () => readFileSync(file, 'utf8')))?.[1] ?? 0);
 }
 
+/** Also where there is no such group. */
 export function isEmpty({version, base}: Hierarchy, name: string): boolean {
-	try {
-		if (version === 2) return /^populated 0$/m.test(readFileSync(path.join(base, name, 'cgroup.events'), 'utf8'));
-		return readFileSync(path.join(base, name, 'cgroup.procs'), 'utf8') === '';
-	} catch {
-		return true; // There is no such group.
-	}
+	const text = valueOr(undefined, () => readFileSync(path.join(base, name, version === 2 ? 'cgroup.events' : 'cgroup.procs'), 'utf8'));
+	return text === undefined || (version === 2 ? /^populated 0$/m.test(text) : text === '');
 }
 
 /** SIGKILL to all that is in it. Where the kernel does not do it at once, nothing new begins meanwhile if that can be had. */

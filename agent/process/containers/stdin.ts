@@ -4,7 +4,7 @@ import {closeSync, constants, openSync, writeSync} from 'node:fs';
 import {Socket} from 'node:net';
 import {failed, succeeded} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
-import {hasCode} from '../../../system/files/errno.js';
+import {valueOrFor} from '../../../system/files/errno.js';
 import type {Done} from '../../handlers.js';
 import {stdinEndFile, stdinFile} from '../attempts/attempts.js';
 import {explained} from '../os/explained.js';
@@ -72,14 +72,8 @@ export function createInput(): Input {
 }
 
 /** Never waits. Undefined: no process reads, or there is no such FIFO. Throws other errno exceptions. */
-function openToWrite(file: string): number | undefined {
-	try {
-		return openSync(file, constants.O_WRONLY | constants.O_NONBLOCK);
-	} catch (error) {
-		if (hasCode(error, 'ENXIO', 'ENOENT')) return undefined;
-		throw error;
-	}
-}
+const openToWrite = (file: string): number | undefined =>
+	valueOrFor(undefined, ['ENXIO', 'ENOENT'], () => openSync(file, constants.O_WRONLY | constants.O_NONBLOCK));
 
 function endInput(folder: string): void {
 	const descriptor = openToWrite(stdinEndFile(folder));

@@ -7,6 +7,7 @@
 import {spawn} from 'node:child_process';
 import {readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
+import {valueOr} from '../../../api/value-or.js';
 import {signalGroup, statOf, type ProcessStat} from '../os/identity.js';
 import {isolatedStdio} from '../start/spawn.js';
 
@@ -111,7 +112,10 @@ export function writeLeaseRecord(folder: string, deadline: number, bootId: strin
 
 /** What this or an earlier agent wrote; a line without a word is of one that had a single watchdog. */
 export function readLeaseRecord(folder: string, bootId: string): LeaseRecord {
-	const words = linesOf(folder).map(line => line.split(' '));
+	const lines = valueOr('', () => readFileSync(recordFile(folder), 'utf8'))
+		.trim()
+		.split('\n');
+	const words = lines.map(line => line.split(' '));
 	const [, deadline] = words.find(([word, , boot]) => word === 'lease' && boot === bootId) ?? [];
 	const watchdogs = words
 		.filter(([word]) => word !== 'lease')
@@ -121,14 +125,6 @@ export function readLeaseRecord(folder: string, bootId: string): LeaseRecord {
 			return stat !== undefined && stat.startTime === startTime ? [stat] : [];
 		});
 	return {deadline: deadline === undefined ? undefined : Number(deadline), watchdogs};
-}
-
-function linesOf(folder: string): readonly string[] {
-	try {
-		return readFileSync(recordFile(folder), 'utf8').trim().split('\n');
-	} catch {
-		return [];
-	}
 }
 
 export const removeLeaseRecord = (folder: string): void => rmSync(recordFile(folder), {force: true});

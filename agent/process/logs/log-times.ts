@@ -4,6 +4,7 @@
 // everything below it was written. What lies between two marks counts as written at the later one's time. Both only rise.
 
 import {appendFileSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
+import {valueOr} from '../../../api/value-or.js';
 
 export type Mark = {readonly end: number; readonly atMs: number};
 
@@ -20,12 +21,7 @@ export function addMark(log: string, {end, atMs}: Mark): void {
 
 /** All marks there are; one that was being written when its agent died is not among them. */
 export function readMarks(log: string): readonly Mark[] {
-	let buffer: Buffer;
-	try {
-		buffer = readFileSync(timesFile(log));
-	} catch {
-		return [];
-	}
+	const buffer = valueOr(Buffer.alloc(0), () => readFileSync(timesFile(log)));
 	return Array.from({length: Math.floor(buffer.length / markBytes)}, (_, index) => ({
 		end: buffer.readDoubleLE(index * markBytes),
 		atMs: buffer.readDoubleLE(index * markBytes + 8),

@@ -8,7 +8,8 @@
 
 import {closeSync, constants, openSync, readFileSync, readSync, statSync} from 'node:fs';
 import {limits} from '../../../api/limits.js';
-import {hasCode} from '../../../system/files/errno.js';
+import {valueOr} from '../../../api/value-or.js';
+import {valueOrFor} from '../../../system/files/errno.js';
 import {turn} from '../os/turn.js';
 
 export type Chunk = {readonly data: Buffer; readonly nextOffset: number; readonly atEnd: boolean};
@@ -26,12 +27,10 @@ export const longestBytes = 2 ** 52;
 const page = Buffer.alloc(4_096);
 
 export function basesOf(log: string): Bases {
-	try {
-		const [older, current] = readFileSync(basesFile(log), 'utf8').trim().split(' ').map(Number);
-		if (Number.isSafeInteger(current) && Number.isSafeInteger(older)) return {current: current ?? 0, older: older ?? 0};
-	} catch {
-		// Never rotated.
-	}
+	const neverRotated = '0 0';
+	const words = valueOr(neverRotated, () => readFileSync(basesFile(log), 'utf8').trim());
+	const [older, current] = words.split(' ').map(Number);
+	if (Number.isSafeInteger(current) && Number.isSafeInteger(older)) return {current: current ?? 0, older: older ?? 0};
 	return {current: 0, older: 0};
 }
 
@@ -88,14 +87,9 @@ export function hole(data: Buffer): number {
 
 /** Fewer bytes where the file ends. Throws errno exceptions other than a missing file. */
 export function readAt(file: string, position: number, maxBytes: number): Buffer {
-	let descriptor: number;
-	try {
-		// A program may have taken a lease on its log (fcntl(2)), for which others wait.
-		descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-	} catch (error) {
-		if (hasCode(error, 'ENOENT')) return Buffer.alloc(0);
-		throw error;
-	}
+	// A program may have taken a lease on its log (fcntl(2)), for which others wait.
+	const descriptor = valueOrFor(undefined, ['ENOENT'], () => openSync(file, constants.O_RDONLY | constants.O_NONBLOCK));
+	if (descriptor === undefined) return Buffer.alloc(0);
 	try {
 		const buffer = Buffer.allocUnsafe(Math.max(0, maxBytes));
 		return buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, position));

@@ -12,7 +12,7 @@ import {unmountable} from '../../../api/mount-places.js';
 import type {MountSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {isRelativeDown, isWithin, makeFileBeneath, makeFoldersBeneath, reach, resolved, statsOf, type Resolved} from '../os/beneath.js';
 import {explained} from '../os/explained.js';
-import {hostPathOf, refusalOf, type HostPaths} from '../volumes/host-paths.js';
+import {hostPathOf, realOf, refusalOf, type HostPaths} from '../volumes/host-paths.js';
 import type {VolumeRecord} from '../volumes/volumes.js';
 import {mountTable} from './mount-table.js';
 
@@ -331,7 +331,7 @@ export type Seen = {readonly file: string; readonly isInVolume: boolean};
 export function seenBy(plan: MountPlan | undefined): (file: string) => Seen | 'new' | 'hidden' {
 	return file => {
 		if (plan === undefined) return {file, isInVolume: false};
-		const place = realIfThere(file);
+		const place = realOf(file);
 		const isAtHome = plan.podHome !== undefined && isWithin(plan.podHome, place);
 		if (!isAtHome && plan.hidden.some(folder => isWithin(folder, place))) return 'hidden';
 		const seen = onNode(plan.mounts, place);
@@ -345,12 +345,4 @@ function onNode(mounts: readonly Mount[], place: string): Seen {
 	if (mount === undefined) return {file: place, isInVolume: false};
 	const top = mount.file === undefined ? mount.folder : path.join(mount.folder, mount.file);
 	return {file: path.join(top, path.relative(mount.target, place)), isInVolume: true};
-}
-
-function realIfThere(file: string): string {
-	try {
-		return resolved(file).place;
-	} catch {
-		return file;
-	}
 }

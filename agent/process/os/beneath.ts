@@ -19,7 +19,7 @@ import {
 import path from 'node:path';
 import process from 'node:process';
 import {limits} from '../../../api/limits.js';
-import {hasCode} from '../../../system/files/errno.js';
+import {hasCode, valueOrFor} from '../../../system/files/errno.js';
 
 /** Only a place, for which no permission to read is needed: asm-generic/fcntl.h. */
 const O_PATH = 0o10000000;
@@ -60,15 +60,12 @@ function atFolder(root: string, names: readonly string[], makes: boolean, act: (
 	}
 }
 
-function madeFolder(folder: string): boolean {
-	try {
+/** False: something is there already. */
+const madeFolder = (folder: string): boolean =>
+	valueOrFor(false, ['EEXIST'], () => {
 		mkdirSync(folder, {mode: 0o700});
 		return true;
-	} catch (error) {
-		if (hasCode(error, 'EEXIST')) return false;
-		throw error;
-	}
-}
+	});
 
 const namesOf = (relative: string): string[] => relative.split('/').filter(name => name !== '' && name !== '.');
 

@@ -2,6 +2,7 @@
 // was left open by the parent of this process, or was opened by the store's library: a program could write into the store.
 
 import {closeSync, fstatSync, readFileSync, readdirSync} from 'node:fs';
+import {valueOr} from '../../../api/value-or.js';
 
 /** O_CLOEXEC in the octal flags of /proc/<pid>/fdinfo/<n>. Source: proc(5), asm-generic/fcntl.h. */
 const closeOnExec = 0o2000000;
@@ -45,19 +46,13 @@ export const inheritableFiles = (): number[] => inheritedOf(openDescriptors());
 const openDescriptors = (): number[] => readdirSync('/proc/self/fd').map(Number);
 
 function fileOf(descriptor: number): string | undefined {
-	try {
-		const found = fstatSync(descriptor);
-		return found.isFile() ? `${found.dev}/${found.ino}` : undefined;
-	} catch {
-		return undefined; // Closed since.
-	}
+	const found = valueOr(undefined, () => fstatSync(descriptor)); // It may be closed since.
+	return found?.isFile() === true ? `${found.dev}/${found.ino}` : undefined;
 }
 
 function isInherited(descriptor: number): boolean | undefined {
-	try {
-		const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'))?.[1];
-		return flags === undefined ? undefined : (Number.parseInt(flags, 8) & closeOnExec) === 0;
-	} catch {
-		return undefined; // Closed since, as the one that listed them; or none could be opened to look.
-	}
+	// It may be closed since, as the one that listed them; or none could be opened to look.
+	const text = valueOr('', () => readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'));
+	const flags = /^flags:\s*([0-7]+)$/m.exec(text)?.[1];
+	return flags === undefined ? undefined : (Number.parseInt(flags, 8) & closeOnExec) === 0;
 }

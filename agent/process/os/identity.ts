@@ -2,6 +2,7 @@
 // and is never signalled.
 
 import {readFileSync} from 'node:fs';
+import {valueOr} from '../../../api/value-or.js';
 
 /** A line of /proc/<pid>/stat, the fields that are used here. Source: proc(5). */
 export type ProcessStat = {
@@ -30,13 +31,8 @@ export function parseProcessStat(line: string): ProcessStat | undefined {
 const isPid = (value: number): boolean => Number.isSafeInteger(value) && value > 1;
 
 /** The process as it is now; undefined when there is none. */
-export function statOf(pid: number): ProcessStat | undefined {
-	try {
-		return parseProcessStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-	} catch {
-		return undefined;
-	}
-}
+export const statOf = (pid: number): ProcessStat | undefined =>
+	valueOr(undefined, () => parseProcessStat(readFileSync(`/proc/${pid}/stat`, 'latin1')));
 
 /** Signals this very process. False: it is gone, or the pid is another's by now. */
 export function signalProcess(target: ProcessStat, signal: NodeJS.Signals): boolean {
@@ -53,10 +49,5 @@ export function signalGroup(member: ProcessStat, signal: NodeJS.Signals): boolea
 	return send(-member.group, signal);
 }
 
-function send(target: number, signal: NodeJS.Signals): boolean {
-	try {
-		return process.kill(target, signal);
-	} catch {
-		return false; // ESRCH: it ended in between. EPERM: not ours.
-	}
-}
+/** False for ESRCH: it ended in between. For EPERM: not ours. */
+const send = (target: number, signal: NodeJS.Signals): boolean => valueOr(false, () => process.kill(target, signal));

@@ -2,6 +2,7 @@
 
 import {readFileSync} from 'node:fs';
 import {readFile, readdir} from 'node:fs/promises';
+import {valueOr} from '../../../api/value-or.js';
 
 /** Throws errno exceptions where the process is gone. */
 export const parentOf = (pid: number): number => parentIn(readFileSync(`/proc/${pid}/status`, 'latin1'));
@@ -10,13 +11,8 @@ export const parentOf = (pid: number): number => parentIn(readFileSync(`/proc/${
 export const parentIn = (status: string): number => Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1]);
 
 /** The children of a process that has one thread; none where it is gone, or the kernel does not list them. */
-export function childrenNow(pid: number): readonly number[] {
-	try {
-		return numbersIn(readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'));
-	} catch {
-		return [];
-	}
-}
+export const childrenNow = (pid: number): readonly number[] =>
+	numbersIn(valueOr('', () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')));
 
 /**
  * The processes that a process, or one of its threads, has begun and that are its children still. None where the kernel does not list them. A

@@ -4,8 +4,9 @@
 
 import {existsSync, readFileSync, readdirSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
+import {parsedJson, valueOr} from '../../../api/value-or.js';
 import type {SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
-import {hasCode} from '../../../system/files/errno.js';
+import {valueOrFor} from '../../../system/files/errno.js';
 import {sandboxFile, type Stock} from '../attempts/stock.js';
 import {isPodUser, type PodUsers} from '../users/pod-users.js';
 import type {User} from '../users/privileges.js';
@@ -40,30 +41,20 @@ export const tableName = (container: string): string => `.mounts-${container}`;
 export const isFolderName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(name);
 
 /** Names of the folders in a folder; none when it is not there. Throws other errno exceptions. */
-export function foldersIn(folder: string): string[] {
-	try {
-		return readdirSync(folder, {withFileTypes: true})
-			.filter(entry => entry.isDirectory() && isFolderName(entry.name))
-			.map(entry => entry.name);
-	} catch (error) {
-		if (hasCode(error, 'ENOENT')) return [];
-		throw error;
-	}
-}
+export const foldersIn = (folder: string): string[] =>
+	valueOrFor([], ['ENOENT'], () => readdirSync(folder, {withFileTypes: true}))
+		.filter(entry => entry.isDirectory() && isFolderName(entry.name))
+		.map(entry => entry.name);
 
 /** What the file of one sandbox says; undefined when it is missing or damaged. */
 export function readSandbox(directory: string, uid: string): SandboxRecord | undefined {
-	try {
-		const text = readFileSync(path.join(directory, uid, sandboxFile), 'utf8');
-		const {namespace, name, podIP, controller, user} = JSON.parse(text) as Record<string, unknown>;
-		if (typeof namespace !== 'string' || typeof name !== 'string' || typeof podIP !== 'string') return undefined;
-		// Without both it is of a version that gave out no users; with one that was never given out it is damaged.
-		if (user !== undefined && !(typeof controller === 'string' && isPodUser(user))) return undefined;
-		const owner = typeof controller === 'string' && user !== undefined ? {controller, user: {uid: user, gid: user}} : undefined;
-		return {uid, namespace, name, podIP, owner};
-	} catch {
-		return undefined;
-	}
+	const said = valueOr(undefined, () => parsedJson(readFileSync(path.join(directory, uid, sandboxFile), 'utf8')));
+	const {namespace, name, podIP, controller, user} = Object(said) as Record<string, unknown>;
+	if (typeof namespace !== 'string' || typeof name !== 'string' || typeof podIP !== 'string') return undefined;
+	// Without both it is of a version that gave out no users; with one that was never given out it is damaged.
+	if (user !== undefined && !(typeof controller === 'string' && isPodUser(user))) return undefined;
+	const owner = typeof controller === 'string' && user !== undefined ? {controller, user: {uid: user, gid: user}} : undefined;
+	return {uid, namespace, name, podIP, owner};
 }
 
 type State = {

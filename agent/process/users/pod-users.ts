@@ -7,7 +7,8 @@ import {createHash} from 'node:crypto';
 import {appendFileSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {limits} from '../../../api/limits.js';
-import {hasCode} from '../../../system/files/errno.js';
+import {parsedJson} from '../../../api/value-or.js';
+import {valueOrFor} from '../../../system/files/errno.js';
 import {sumOf} from '../../../system/store/record-sum.js';
 import {explained} from '../os/explained.js';
 import {nobody, type User} from './privileges.js';
@@ -189,13 +190,7 @@ const checkOf = (entry: Entry): string => sumOf(recordName, JSON.stringify(entry
 
 /** Lines that are cut or damaged are no entries. */
 function entriesIn(file: string): readonly Entry[] {
-	let text: string;
-	try {
-		text = readFileSync(file, 'utf8');
-	} catch (error) {
-		if (hasCode(error, 'ENOENT')) return [];
-		throw error;
-	}
+	const text = valueOrFor('', ['ENOENT'], () => readFileSync(file, 'utf8'));
 	return text.split('\n').flatMap(line => {
 		const entry = entryOf(line);
 		return entry === undefined ? [] : [entry];
@@ -203,13 +198,10 @@ function entriesIn(file: string): readonly Entry[] {
 }
 
 function entryOf(line: string): Entry | undefined {
-	try {
-		const [controller, uid, check] = JSON.parse(line) as readonly unknown[];
-		const isUser = typeof uid === 'number' && Number.isSafeInteger(uid) && uid >= leastUser && uid <= mostUser;
-		if (typeof controller !== 'string' || !isUser) return undefined;
-		// Older versions wrote none.
-		return check === undefined || check === checkOf([controller, uid]) ? [controller, uid] : undefined;
-	} catch {
-		return undefined;
-	}
+	const fields = parsedJson(line);
+	const [controller, uid, check] = Array.isArray(fields) ? (fields as readonly unknown[]) : [];
+	const isUser = typeof uid === 'number' && Number.isSafeInteger(uid) && uid >= leastUser && uid <= mostUser;
+	if (typeof controller !== 'string' || !isUser) return undefined;
+	// Older versions wrote none.
+	return check === undefined || check === checkOf([controller, uid]) ? [controller, uid] : undefined;
 }

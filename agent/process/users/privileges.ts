@@ -6,6 +6,7 @@
 import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
 import {limits} from '../../../api/limits.js';
+import {valueOr} from '../../../api/value-or.js';
 
 export type User = {readonly uid: number; readonly gid: number};
 
@@ -150,13 +151,7 @@ export function obstacleToGroups(agent: User, own: readonly number[], wanted: re
 
 /** The primary group of a user of this host. */
 function groupOf(uid: number): number | undefined {
-	try {
-		const line = readFileSync('/etc/passwd', 'utf8')
-			.split('\n')
-			.find(entry => entry.split(':')[2] === String(uid));
-		const gid = Number(line?.split(':')[3]);
-		return Number.isSafeInteger(gid) ? gid : undefined;
-	} catch {
-		return undefined;
-	}
+	const lines = valueOr('', () => readFileSync('/etc/passwd', 'utf8')).split('\n');
+	const gid = Number(lines.find(entry => entry.split(':')[2] === String(uid))?.split(':')[3]);
+	return Number.isSafeInteger(gid) ? gid : undefined;
 }

@@ -3,6 +3,7 @@
 // Links are followed before anything is decided. What is decided is a path without links; the mount itself takes no other one.
 
 import type {Stats} from 'node:fs';
+import {valueOr} from '../../../api/value-or.js';
 import {isWithin, makeFileBeneath, makeFoldersBeneath, resolved, statsOf} from '../os/beneath.js';
 
 export type HostPaths = {
@@ -33,6 +34,7 @@ export function hostPathOf(wanted: string, check: string, rule: HostPaths): Host
 
 /** Undefined: the path, which is without links, may be mounted. */
 export function refusalOf(wanted: string, place: string, {allowed, never}: HostPaths): string | undefined {
+	// A prefix may itself be a link, or not there yet.
 	const own = never.find(folder => isWithin(realOf(folder), place));
 	if (own !== undefined) return `hostPath "${wanted}" is in the folder of Troupe itself, "${own}"`;
 	if (allowed === 'all' || allowed.some(prefix => isWithin(realOf(prefix), place))) return undefined;
@@ -40,14 +42,8 @@ export function refusalOf(wanted: string, place: string, {allowed, never}: HostP
 	return `hostPath "${wanted}"${place === wanted ? '' : `, which is "${place}",`} is not allowed on this node: ${said} (--host-paths)`;
 }
 
-/** A prefix may itself be a link, or not there yet. */
-function realOf(folder: string): string {
-	try {
-		return resolved(folder).place;
-	} catch {
-		return folder;
-	}
-}
+/** Where it leads, as far as it is there. */
+export const realOf = (file: string): string => valueOr(file, () => resolved(file).place);
 
 const kinds: Readonly<Record<string, {readonly noun: string; readonly is: (found: Stats) => boolean}>> = {
 	Directory: {noun: 'a folder', is: found => found.isDirectory()},

@@ -9,7 +9,7 @@
 import {constants} from 'node:fs';
 import {chmod, chown, mkdir, readFile, readdir, readlink, rename, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {hasCode} from '../../../system/files/errno.js';
+import {hasCode, orFor} from '../../../system/files/errno.js';
 
 /** -1: as it is. */
 export type FileOwner = {readonly uid: number; readonly gid: number};
@@ -41,13 +41,8 @@ async function putFresh(folder: string, fresh: string, files: readonly FileConte
 const topOf = (file: string): string => file.split('/').find(name => name !== '' && name !== '.') ?? '';
 
 async function linkOf(file: string): Promise<string | undefined> {
-	try {
-		const target = await readlink(file);
-		return /^\.\.\d+$/.test(target) ? target : undefined;
-	} catch (error) {
-		if (hasCode(error, 'ENOENT')) return undefined;
-		throw error;
-	}
+	const target = await readlink(file).catch(orFor('', 'ENOENT'));
+	return /^\.\.\d+$/.test(target) ? target : undefined;
 }
 
 async function makeFolder(folder: string, owner: FileOwner | undefined): Promise<void> {

@@ -7,6 +7,7 @@ import {existsSync, readFileSync} from 'node:fs';
 import {chmod, chown, mkdir, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {AppError, failed, succeeded, type Outcome} from '../../../api/errors.js';
+import {valueOr} from '../../../api/value-or.js';
 import type {RuntimeCommand, VolumeSource, VolumeSpec} from '../../../actors/node/runtime/runtime-port.js';
 import type {NodeSecrets} from '../../../actors/node/runtime/secrets-port.js';
 import {keyMissing, openSecrets, secretMissing, type OpenedSecrets} from '../../secret-open.js';
@@ -70,7 +71,10 @@ export function createVolumes(options: VolumesOptions): Volumes {
 				(error: unknown) => done(failed(error instanceof AppError ? error.code : 'ERR_RUNTIME', {message: explained(error)})),
 			);
 		},
-		find: (uid, name) => readRecord(path.join(folderOfVolume(state, uid, name), recordName)),
+		find: (uid, name) => {
+			const file = path.join(folderOfVolume(state, uid, name), recordName);
+			return valueOr(undefined, () => JSON.parse(readFileSync(file, 'utf8')) as VolumeRecord);
+		},
 		remove: uid =>
 			inTurn(state, uid, async () => {
 				await state.memory?.remove(uid);
@@ -211,12 +215,4 @@ function secretFiles({ref, items, mode}: SecretSource, namespace: string, opened
 		if (ref.optional) return [];
 		throw refusal(keyMissing(key, namespace, ref.secret), 'ERR_CONFIG_MISSING');
 	});
-}
-
-function readRecord(file: string): VolumeRecord | undefined {
-	try {
-		return JSON.parse(readFileSync(file, 'utf8')) as VolumeRecord;
-	} catch {
-		return undefined;
-	}
 }
