@@ -6,7 +6,6 @@
 import http from 'node:http';
 import type {IncomingMessage, Server, ServerResponse} from 'node:http';
 import https from 'node:https';
-import type {AddressInfo} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
 import {AppError, failure} from '../api/errors.js';
@@ -115,10 +114,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 	const whenReady = (ready: () => void): void => void (handshakes === undefined ? ready() : handshakes.push(ready));
 	if (isSecure(server)) divide(server, {others, newcomers, whenReady}, options.onMqtt ?? (socket => socket.destroy()));
 	return {
-		async listen(host, port) {
-			await listenOn(server, host, port);
-			return {port: (server.address() as AddressInfo).port};
-		},
+		listen: (host, port) => listenOn(server, host, port),
 		close() {
 			const closed = closeServer(server, others, clock, upgrades.taken);
 			streams.endAll();

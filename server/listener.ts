@@ -2,7 +2,7 @@
 
 import type {IncomingMessage, RequestListener, Server, ServerResponse} from 'node:http';
 import type {Server as TlsServer} from 'node:https';
-import type {Socket} from 'node:net';
+import type {AddressInfo, Socket} from 'node:net';
 import type {Duplex} from 'node:stream';
 import {AppError} from '../api/errors.js';
 import {limits} from '../api/limits.js';
@@ -84,15 +84,15 @@ const badRequests: Readonly<Record<string, number>> = {
 	ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Listens; a port that cannot be had is an error that names it. */
-export function listenOn(server: Server | TlsServer, host: string, port: number): Promise<void> {
+/** Listens; answers with the port, which is another one than 0. A port that cannot be had is an error that names it. */
+export function listenOn(server: Server | TlsServer, host: string, port: number): Promise<{readonly port: number}> {
 	return new Promise((resolve, reject) => {
 		const onError = (error: NodeJS.ErrnoException): void =>
 			reject(new AppError('ERR_NOT_REACHABLE', {message: `cannot listen on ${host}:${port}: ${wordOf(error)}`, code: error.code}, error));
 		server.once('error', onError);
 		server.listen({host, port}, () => {
 			server.off('error', onError);
-			resolve();
+			resolve({port: (server.address() as AddressInfo).port});
 		});
 	});
 }

@@ -4,7 +4,7 @@
 import http from 'node:http';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import https from 'node:https';
-import {isIP, type AddressInfo} from 'node:net';
+import {isIP} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {Clock} from '../system/time/clock.js';
 import type {Newcomers} from '../system/broker/newcomers.js';
@@ -61,10 +61,7 @@ export function createWeb({about, onMqttUpgrade, tls, serves, newcomers, clock}:
 		else sayGoodbye(socket, 404);
 	});
 	return {
-		async listen(host, port) {
-			await listenOn(server, host, port);
-			return {port: (server.address() as AddressInfo).port};
-		},
+		listen: (host, port) => listenOn(server, host, port),
 		useCertificate({cert, key}) {
 			if (server instanceof https.Server) server.setSecureContext({cert, key, minVersion});
 		},

@@ -13,6 +13,7 @@ import {pinOf} from '../certificates.js';
 import {issueJoinToken, named, type NamedToken, type TokenInfo} from '../tokens.js';
 import {readObject} from './body.js';
 import type {Backend, Handler} from './exchange.js';
+import {refusal} from './outcome.js';
 import {sendJson} from './reply.js';
 import {requireOwnRight} from './rights.js';
 
@@ -92,8 +93,6 @@ function ttlMsOf({ttlSeconds}: JsonObject): number | undefined {
 	if (typeof ttlSeconds === 'number' && ttlMs >= 1_000 && ttlMs <= limits.tokenTtlMaxMs) return ttlMs;
 	throw refusal(`ttlSeconds must be a number from 1 to ${limits.tokenTtlMaxMs / 1_000}, got ${shown(ttlSeconds)}`);
 }
-
-const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});
 
 const taken = (name: string, message: string): AppError => new AppError('ERR_CONFLICT', {resource: 'nodes', name, message});
 

@@ -6,6 +6,7 @@ import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
 import {doubleKey, writtenKeys} from './double-key.js';
 import {jsonFault} from '../../api/json-fault.js';
+import {refusal} from './outcome.js';
 import {parseYaml} from './yaml-body.js';
 
 const jsonTypes = ['application/json', 'text/json'];
@@ -49,8 +50,6 @@ export const unsupported = (types: readonly string[]): AppError =>
 	new AppError('ERR_UNSUPPORTED_MEDIA_TYPE', {
 		message: `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`,
 	});
-
-const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});
 
 /** All bytes, at most `limits.requestBodyBytes`. What is beyond is never kept. */
 function readBytes(request: IncomingMessage): Promise<Buffer> {

@@ -6,7 +6,6 @@
 import {randomBytes} from 'node:crypto';
 import path from 'node:path';
 import {brokerConfigPath, brokerFileNames, brokerFolder, type BrokerConfigAnswer} from '../../api/broker-config.js';
-import {AppError} from '../../api/errors.js';
 import {isLoopback} from '../../api/loopback.js';
 import {brokerConfigResource} from '../../api/roles.js';
 import {shown} from '../../api/shown.js';
@@ -15,6 +14,7 @@ import {brokerConfig} from '../broker-config.js';
 import {passwordField, passwordHash} from '../mosquitto-hash.js';
 import {accessOf} from './access.js';
 import type {Handler} from './exchange.js';
+import {refusal} from './outcome.js';
 import {countOf} from './query.js';
 import {sendJson} from './reply.js';
 import {requireOwnRight} from './rights.js';
@@ -64,5 +64,3 @@ function folderOf(query: URLSearchParams): string {
 	if (/^\/[^\u0000-\u001f\u007f]{0,4000}$/.test(folder)) return folder;
 	throw refusal(`folder must be an absolute path in one line, got ${shown(folder)}`);
 }
-
-const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});

@@ -1,8 +1,8 @@
 // Where the next page of a list begins. Pages go by key, so a token stays good for as long as the data has its lineage: what
 // changes meanwhile is seen or not, but nothing that stays is missed or shown twice.
 
-import {AppError} from '../../api/errors.js';
 import type {ObjectKey} from '../../api/keys.js';
+import {refusal} from './outcome.js';
 
 export type ContinueToken = {
 	/** The version of the first page: a watch from there misses nothing that changed while pages were read. */
@@ -21,7 +21,7 @@ export function parseContinue(text: string): ContinueToken {
 		const {version, after} = value;
 		if (typeof version === 'number' && Number.isSafeInteger(version) && version >= 0 && typeof after === 'string') return {version, after};
 	}
-	throw new AppError('ERR_BAD_REQUEST', {message: 'the continue token is not valid: it must be one that a list answered with'});
+	throw refusal('the continue token is not valid: it must be one that a list answered with');
 }
 
 function jsonOf(text: string): unknown {

@@ -1,11 +1,11 @@
 // DELETE of an object. The answer tells by the uid which object it was, and whether it is gone or lingers.
 
 import type {DeleteObject} from '../../actors/control/objects/object-message.js';
-import {AppError} from '../../api/errors.js';
 import {isObject, type JsonObject} from '../../api/object.js';
 import {readObject} from './body.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
+import {refusal} from './outcome.js';
 import {countOf, isDryRun} from './query.js';
 import {sendJson, sendText, jsonType} from './reply.js';
 import {outgoingEntry} from './secrets.js';
@@ -40,8 +40,6 @@ export function deletionOf(body: JsonObject | undefined, query: URLSearchParams)
 		dryRun: isDryRun(dryRun),
 	};
 }
-
-const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});
 
 function graceOf(value: unknown): number | undefined {
 	if (value === undefined || value === null) return undefined;

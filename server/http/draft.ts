@@ -8,6 +8,7 @@ import type {Problem} from '../../api/problem.js';
 import {shown, shownName} from '../../api/shown.js';
 import {readObject} from './body.js';
 import type {Exchange, Target} from './exchange.js';
+import {refusal} from './outcome.js';
 
 export type ReadDraft = {
 	readonly object: Draft;
@@ -25,8 +26,6 @@ export async function readDraft(exchange: Exchange, target: Target): Promise<Rea
 	checkKind(normalised.object, target);
 	return {object: placed(normalised.object, target), notes: normalised.notes};
 }
-
-const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});
 
 const invalid = (problems: readonly Problem[], name = ''): AppError => new AppError('ERR_INVALID', {name, problems});
 

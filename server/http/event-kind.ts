@@ -1,6 +1,7 @@
 // v1 Events are no objects of the store: they are a view of what the control plane keeps about each object. Here is what the
 // view's kind looks like, for discovery, tables and field selectors.
 
+import {column, wideColumn} from '../../api/columns/common.js';
 import type {KindDefinition} from '../../api/kind.js';
 import type {ApiObject} from '../../api/object.js';
 import {ageSince} from '../../api/duration.js';
@@ -39,30 +40,15 @@ export const eventKind: KindDefinition = {
 	defaults: draft => draft,
 	validate: () => undefined,
 	columns: [
-		{
-			name: 'Last Seen',
-			type: 'string',
-			priority: 0,
-			description: 'How long ago it happened last',
-			cell: (object, nowMs) => ageSince(event(object).lastTimestamp, nowMs),
-		},
-		{name: 'Type', type: 'string', priority: 0, description: 'Normal or Warning', cell: object => event(object).type},
-		{name: 'Reason', type: 'string', priority: 0, description: 'One word for what happened', cell: object => event(object).reason},
-		{
-			name: 'Object',
-			type: 'string',
-			priority: 0,
-			description: 'What it happened to',
-			cell: object => `${event(object).involvedObject.kind.toLowerCase()}/${event(object).involvedObject.name}`,
-		},
-		{
-			name: 'Subobject',
-			type: 'string',
-			priority: 1,
-			description: 'The part of it that it happened to',
-			cell: object => event(object).involvedObject.fieldPath ?? '',
-		},
-		{name: 'Message', type: 'string', priority: 0, description: 'What happened and why', cell: object => event(object).message},
+		column('Last Seen', 'How long ago it happened last', (object, nowMs) => ageSince(event(object).lastTimestamp, nowMs)),
+		column('Type', 'Normal or Warning', object => event(object).type),
+		column('Reason', 'One word for what happened', object => event(object).reason),
+		column('Object', 'What it happened to', object => {
+			const {kind, name} = event(object).involvedObject;
+			return `${kind.toLowerCase()}/${name}`;
+		}),
+		wideColumn('Subobject', 'The part of it that it happened to', object => event(object).involvedObject.fieldPath ?? ''),
+		column('Message', 'What happened and why', object => event(object).message),
 		{name: 'Count', type: 'integer', priority: 1, description: 'How often it happened', cell: object => event(object).count},
 	],
 	selectableFields: {

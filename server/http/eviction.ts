@@ -1,11 +1,11 @@
 // POST of pods/eviction: the pod shall go from its node, with its grace, because the node is needed for something else. What made the
 // pod makes another one.
 
-import {AppError} from '../../api/errors.js';
 import type {JsonObject} from '../../api/object.js';
 import {readObject} from './body.js';
 import {deletionOf, objectOf} from './delete.js';
 import type {Backend, Exchange, Target} from './exchange.js';
+import {refusal} from './outcome.js';
 import {sendJson} from './reply.js';
 import {createdStatus} from './status.js';
 import {askObject} from './write.js';
@@ -30,5 +30,3 @@ function checkEviction(eviction: JsonObject, {name = ''}: Target): void {
 	const given = objectOf(eviction['metadata'], 'metadata')['name'] ?? name;
 	if (given !== name) throw refusal(`metadata.name: must be the name in the URL, "${name}"`);
 }
-
-const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});

@@ -13,8 +13,8 @@ import {isWebSocket, messageUpgrader, offeredSubprotocols} from '../../system/li
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {askNode} from './node-ask.js';
-import {valueOf} from './outcome.js';
-import {containerOf, nodeOf, refusal, statusOfContainer} from './pod-container.js';
+import {refusal, valueOf} from './outcome.js';
+import {containerOf, nodeOf, statusOfContainer} from './pod-container.js';
 import {countOf, flagOf} from './query.js';
 import {runSession, type Remote, type Wanted} from './remote-session.js';
 import {causeOf} from './write.js';

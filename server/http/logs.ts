@@ -16,8 +16,8 @@ import {shown} from '../../api/shown.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {askNode} from './node-ask.js';
-import {valueOf} from './outcome.js';
-import {containerOf, nodeOf, refusal, statusOfContainer} from './pod-container.js';
+import {refusal, valueOf} from './outcome.js';
+import {containerOf, nodeOf, statusOfContainer} from './pod-container.js';
 import {countOf, flagOf} from './query.js';
 import {write} from './stream.js';
 import {causeOf} from './write.js';
@@ -73,14 +73,8 @@ function isGoing({control}: Backend, {namespace, name = ''}: Target, uid: string
 	return metadata?.uid !== uid || metadata.deletionTimestamp !== undefined;
 }
 
-type Piece = {
-	readonly offset: number | undefined;
-	/** Of the first piece: what of the log is wanted. */
-	readonly tailLines: number | undefined;
-	readonly sinceMs: number | undefined;
-	readonly previous: boolean;
-	readonly waitMs: number;
-};
+/** What all pieces of an answer have in common aside. */
+type Piece = Omit<LogRequest, 'id' | 'timestamps' | 'maxBytes'>;
 type Asker = (piece: Piece) => Promise<LogChunk>;
 
 /** And whether it is of the attempt before the current one. */

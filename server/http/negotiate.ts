@@ -14,24 +14,23 @@ function rangesOf(accept: string | undefined): readonly MediaRange[] {
 	});
 }
 
-/** Table or plain JSON. */
-export function formOf(accept: string | undefined): Form {
+/** The version in which JSON is asked for as this kind of document, of those there are; undefined: as it is. */
+function versionAs<Version extends string>(accept: string | undefined, kind: string, versions: readonly Version[]): Version | undefined {
 	for (const {type, parameters} of rangesOf(accept)) {
 		if (type !== 'application/json') continue;
-		const version = parameters.get('v');
-		if (parameters.get('as') === undefined) return {type: 'json'};
-		if (parameters.get('as') === 'Table' && (version === 'v1' || version === 'v1beta1')) return {type: 'table', version};
+		if (parameters.get('as') === undefined) return undefined;
+		const version = versions.find(each => each === parameters.get('v'));
+		if (parameters.get('as') === kind && version !== undefined) return version;
 	}
-	return {type: 'json'};
+	return undefined;
+}
+
+/** Table or plain JSON. */
+export function formOf(accept: string | undefined): Form {
+	const version = versionAs(accept, 'Table', ['v1', 'v1beta1']);
+	return version === undefined ? {type: 'json'} : {type: 'table', version};
 }
 
 /** The version of aggregated discovery that was asked for, or plain. */
-export function discoveryFormOf(accept: string | undefined): 'v2' | 'v2beta1' | 'plain' {
-	for (const {type, parameters} of rangesOf(accept)) {
-		if (type !== 'application/json') continue;
-		const version = parameters.get('v');
-		if (parameters.get('as') === undefined) return 'plain';
-		if (parameters.get('as') === 'APIGroupDiscoveryList' && (version === 'v2' || version === 'v2beta1')) return version;
-	}
-	return 'plain';
-}
+export const discoveryFormOf = (accept: string | undefined): 'v2' | 'v2beta1' | 'plain' =>
+	versionAs(accept, 'APIGroupDiscoveryList', ['v2', 'v2beta1']) ?? 'plain';

@@ -7,3 +7,6 @@ export function valueOf<Value>(outcome: Outcome<Value>): Value {
 	if (outcome.ok) return outcome.value;
 	throw AppError.of(outcome.error);
 }
+
+/** What the client asked for is wrong. */
+export const refusal = (message: string, cause?: unknown): AppError => new AppError('ERR_BAD_REQUEST', {message}, cause);

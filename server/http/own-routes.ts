@@ -11,6 +11,7 @@ import type {TreeNode} from '../control-plane.js';
 import {publicObject} from '../public-text.js';
 import {readObject} from './body.js';
 import type {Exchange, Handler} from './exchange.js';
+import {refusal} from './outcome.js';
 import {sendJson} from './reply.js';
 import {requireOwnRight, requireRight} from './rights.js';
 
@@ -18,7 +19,7 @@ import {requireOwnRight, requireRight} from './rights.js';
 export const normaliseDocument: Handler = async (_backend, exchange) => {
 	requireOwnRight(exchange.identity, 'get', 'troupe/normalise');
 	const document = await readObject(exchange.request, {yaml: true});
-	if (document === undefined) throw new AppError('ERR_BAD_REQUEST', {message: 'the body is empty; it must be a manifest'});
+	if (document === undefined) throw refusal('the body is empty; it must be a manifest');
 	const result = normalise(document);
 	if (!result.ok) throw new AppError('ERR_INVALID', {problems: result.problems});
 	const {object, notes, renamed} = result;

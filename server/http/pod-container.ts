@@ -1,10 +1,8 @@
 // Which container of a pod a request means, and what is wrong with it; refusals in kubectl's words.
 
-import {AppError} from '../../api/errors.js';
 import type {ContainerStatus, Pod} from '../../api/kinds/pod.js';
 import {didYouMean} from '../../api/suggest.js';
-
-export const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});
+import {refusal} from './outcome.js';
 
 /** The container that is named, or the only one. Throws `ERR_BAD_REQUEST`. */
 export function containerOf({metadata, spec}: Pod, asked: string): string {

@@ -1,7 +1,7 @@
 // Parameters of a query string, strictly read: what is there and wrong is told, never guessed at.
 
-import {AppError} from '../../api/errors.js';
 import {shown} from '../../api/shown.js';
+import {refusal} from './outcome.js';
 
 /** A whole number from 0 on; undefined when absent or empty. */
 export function countOf(query: URLSearchParams, name: string): number | undefined {
@@ -33,5 +33,3 @@ export function isDryRun(values: readonly unknown[]): boolean {
 	if (values.some(value => value !== 'All')) throw refusal('dryRun must be All');
 	return values.length > 0;
 }
-
-const refusal = (message: string): AppError => new AppError('ERR_BAD_REQUEST', {message});

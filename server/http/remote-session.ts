@@ -10,7 +10,7 @@ import {channels, framed} from '../../api/remote-channels.js';
 import type {ExecOutput} from '../../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {MessageSocket} from '../../system/links/web-socket.js';
-import {statusOf} from './status.js';
+import {statusHead, statusOf} from './status.js';
 
 /** The two ends of what runs at the node. */
 export type Remote = {
@@ -27,6 +27,19 @@ export type Remote = {
 
 /** Which streams the client asked for. */
 export type Wanted = {readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean; readonly tty: boolean};
+
+/** What a session's two directions have in common. */
+type Session = {
+	readonly socket: MessageSocket;
+	readonly remote: Remote;
+	readonly wanted: Wanted;
+	readonly clock: Clock;
+	readonly isOver: () => boolean;
+	/** Says how it ended, and ends it. */
+	readonly finish: (status: JsonObject) => void;
+	/** A node that answers with something else than was agreed on ends this session and nothing more. */
+	readonly guard: (work: Promise<void>) => void;
+};
 
 /** Runs until the program ends, the client goes, or `end` is called. */
 export function runSession(socket: MessageSocket, remote: Remote, wanted: Wanted, clock: Clock): {readonly end: (why: Failure) => void} {
@@ -46,12 +59,12 @@ export function runSession(socket: MessageSocket, remote: Remote, wanted: Wanted
 		if (wanted.tty) clock.after(limits.execTerminalCloseMs, () => socket.close(1000));
 		else socket.close(1000);
 	};
-	// A node that answers with something else than was agreed on ends this session and nothing more.
 	const guard = (work: Promise<void>): void =>
 		void work.catch(() => finish(failureStatus(failure('ERR_INTERNAL', {message: wrongAnswer}))));
 	socket.onClose(over);
-	takeInput(socket, remote, wanted, clock, () => isOver, guard);
-	guard(pumpOutput(socket, remote, wanted, clock, () => isOver, finish));
+	const session: Session = {socket, remote, wanted, clock, isOver: () => isOver, finish, guard};
+	takeInput(session);
+	guard(pumpOutput(session));
 	return {end: why => finish(failureStatus(why))};
 }
 
@@ -59,14 +72,7 @@ const wrongAnswer = 'the node of this pod answered with something that is no out
 
 // ---- output ----------------------------------------------------------------------------------------------------------------
 
-async function pumpOutput(
-	socket: MessageSocket,
-	remote: Remote,
-	wanted: Wanted,
-	clock: Clock,
-	isOver: () => boolean,
-	finish: (status: JsonObject) => void,
-): Promise<void> {
+async function pumpOutput({socket, remote, wanted, clock, isOver, finish}: Session): Promise<void> {
 	for (;;) {
 		const outcome = await remote.read();
 		if (isOver()) return;
@@ -98,19 +104,13 @@ async function whileKept(remote: Remote, clock: Clock, sent: Promise<boolean>): 
 
 type Piece = {readonly bytes: Buffer; readonly isLast: boolean};
 
-function takeInput(
-	socket: MessageSocket,
-	remote: Remote,
-	wanted: Wanted,
-	clock: Clock,
-	isOver: () => boolean,
-	guard: (work: Promise<void>) => void,
-): void {
+function takeInput(session: Session): void {
+	const {socket, remote, wanted, isOver, guard} = session;
 	const waiting: Piece[] = [];
 	let waitingBytes = 0;
 	let isWriting = false;
 	let isDeaf = !wanted.stdin;
-	const reading = pausing(socket, clock, isOver);
+	const reading = pausing(session);
 
 	const put = (piece: Piece): void => {
 		if (isDeaf || isOver()) return;
@@ -137,7 +137,7 @@ function takeInput(
 		isWriting = false;
 	};
 
-	const sizes = sizing(remote, isOver, guard);
+	const sizes = sizing(session);
 	socket.onMessage((bytes, isBinary) => {
 		// Of no client that speaks this protocol.
 		if (!isBinary) return socket.close(1003, 'binary messages only');
@@ -155,7 +155,7 @@ function* parts(bytes: Buffer): Generator<Buffer> {
 }
 
 /** Holds the client up. One that is not read hears without asking that it is still listened to: its pings are not seen. */
-function pausing(socket: MessageSocket, clock: Clock, isOver: () => boolean): {readonly pause: () => void; readonly resume: () => void} {
+function pausing({socket, clock, isOver}: Session): {readonly pause: () => void; readonly resume: () => void} {
 	let cancel: (() => void) | undefined;
 	const alive = (): void => {
 		if (isOver()) return;
@@ -178,7 +178,7 @@ function pausing(socket: MessageSocket, clock: Clock, isOver: () => boolean): {r
 }
 
 /** The latest size goes; those that came while one was under way are old. */
-function sizing(remote: Remote, isOver: () => boolean, guard: (work: Promise<void>) => void): (bytes: Buffer) => void {
+function sizing({remote, isOver, guard}: Session): (bytes: Buffer) => void {
 	let next: {readonly rows: number; readonly columns: number} | undefined;
 	let isTelling = false;
 	const tell = async (): Promise<void> => {
@@ -216,10 +216,9 @@ const failureStatus = (why: Failure): JsonObject => ({...statusOf(why)});
 
 /** As kubectl reads it: the exit code is a cause. */
 function endStatus(exitCode: number): JsonObject {
-	const common = {kind: 'Status', apiVersion: 'v1', metadata: {}};
-	if (exitCode === 0) return {...common, status: 'Success'};
+	if (exitCode === 0) return {...statusHead, status: 'Success'};
 	return {
-		...common,
+		...statusHead,
 		status: 'Failure',
 		reason: 'NonZeroExitCode',
 		message: `command terminated with non-zero exit code: exit status ${exitCode}`,

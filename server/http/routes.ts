@@ -13,7 +13,7 @@ import {remove} from './delete.js';
 import {coreVersions, groupInfo, groupList, groupVersions, openApi, resourceList, versionInfo} from './discovery.js';
 import {listEvents, readEvent} from './events.js';
 import {evict} from './eviction.js';
-import type {Exchange, Handler, Target} from './exchange.js';
+import type {Backend, Exchange, Handler, Target} from './exchange.js';
 import {attach, exec} from './exec.js';
 import {list} from './list.js';
 import {readLog} from './logs.js';
@@ -31,8 +31,7 @@ import {create, patch, replace} from './write.js';
 /** A path's handler, and what its errors are about. */
 export type Route = {readonly handle: Handler; readonly targetOf?: (exchange: Exchange) => Target};
 
-type Paths = {readonly collection: string; readonly object: string};
-type TargetHandler = (backend: Parameters<Handler>[0], exchange: Exchange, target: Target) => void | Promise<void>;
+type TargetHandler = (backend: Backend, exchange: Exchange, target: Target) => void | Promise<void>;
 
 /** The router of the whole door. */
 export function createRoutes(): Router<Route> {
@@ -81,25 +80,25 @@ function addOwn(router: Router<Route>): void {
 function addKind(router: Router<Route>, kind: KindDefinition): void {
 	const root = apiRootOf(kind);
 	const collection = kind.namespaced ? `${root}/namespaces/:namespace/${kind.plural}` : `${root}/${kind.plural}`;
-	const paths: Paths = {collection, object: `${collection}/:name`};
+	const object = `${collection}/:name`;
 	const at = (verb: Verb, subresource: Target['subresource'], handler: TargetHandler) => route(kind, verb, subresource, handler);
 
-	router.on('GET', paths.collection, listRoute(kind));
+	router.on('GET', collection, listRoute(kind));
 	if (kind.namespaced) router.on('GET', `${root}/${kind.plural}`, listRoute(kind));
-	router.on('POST', paths.collection, at('create', undefined, create));
-	router.on('GET', paths.object, at('get', undefined, read));
-	router.on('PUT', paths.object, at('update', undefined, replace));
-	router.on('PATCH', paths.object, at('patch', undefined, patch));
-	router.on('DELETE', paths.object, at('delete', undefined, remove));
-	router.on('GET', `${paths.object}/status`, at('get', 'status', read));
-	router.on('PUT', `${paths.object}/status`, at('update', 'status', replace));
-	router.on('PATCH', `${paths.object}/status`, at('patch', 'status', patch));
+	router.on('POST', collection, at('create', undefined, create));
+	router.on('GET', object, at('get', undefined, read));
+	router.on('PUT', object, at('update', undefined, replace));
+	router.on('PATCH', object, at('patch', undefined, patch));
+	router.on('DELETE', object, at('delete', undefined, remove));
+	router.on('GET', `${object}/status`, at('get', 'status', read));
+	router.on('PUT', `${object}/status`, at('update', 'status', replace));
+	router.on('PATCH', `${object}/status`, at('patch', 'status', patch));
 	if (kind.scalable) {
-		router.on('GET', `${paths.object}/scale`, at('get', 'scale', readScale));
-		router.on('PUT', `${paths.object}/scale`, at('update', 'scale', replaceScale));
-		router.on('PATCH', `${paths.object}/scale`, at('patch', 'scale', patchScale));
+		router.on('GET', `${object}/scale`, at('get', 'scale', readScale));
+		router.on('PUT', `${object}/scale`, at('update', 'scale', replaceScale));
+		router.on('PATCH', `${object}/scale`, at('patch', 'scale', patchScale));
 	}
-	if (kind.kind === 'Pod') addPod(router, paths.object, at);
+	if (kind.kind === 'Pod') addPod(router, object, at);
 }
 
 /** What a pod has beyond other kinds. To run something in it is a right to write, by whatever method it is asked. */

@@ -9,6 +9,7 @@ import {formatSelector} from '../../api/selector-text.js';
 import {readObject} from './body.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
+import {refusal} from './outcome.js';
 import {isDryRun} from './query.js';
 import {sendJson} from './reply.js';
 import {askObject, readPatch} from './write.js';
@@ -21,7 +22,7 @@ export function readScale(backend: Backend, exchange: Exchange, target: Target):
 /** PUT of /scale: kubectl sends it without a Content-Type. resourceVersion is a precondition. */
 export async function replaceScale(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
 	const body = await readObject(exchange.request);
-	if (body === undefined) throw new AppError('ERR_BAD_REQUEST', {message: 'the body is empty; it must be a Scale'});
+	if (body === undefined) throw refusal('the body is empty; it must be a Scale');
 	await setScale(backend, exchange, target, body);
 }
 

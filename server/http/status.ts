@@ -16,6 +16,8 @@ export type StatusDocument = {
 	readonly code: number;
 };
 
+export const statusHead = {kind: 'Status', apiVersion: 'v1', metadata: {}} as const;
+
 /** What the request was about: fills in what the failure itself does not name. */
 export type About = {readonly group?: string; readonly plural?: string; readonly kind?: string; readonly name?: string};
 
@@ -25,9 +27,7 @@ export function statusOf(failure: Failure, about: About = {}): StatusDocument {
 	const named = {...about, ...namesOf(failure)};
 	const details = detailsOf(failure, named);
 	return {
-		kind: 'Status',
-		apiVersion: 'v1',
-		metadata: {},
+		...statusHead,
 		status: 'Failure',
 		message: messageOf(failure, named),
 		reason: row.reason,
@@ -43,16 +43,14 @@ function namesOf({details: {name, kind}}: Failure): About {
 
 /** The answer to a deletion that is over. The uid lets a client tell a new object of that name from the one it deleted. */
 export const deletedStatus = (about: {group: string; plural: string; name: string; uid: string}): StatusDocument => ({
-	kind: 'Status',
-	apiVersion: 'v1',
-	metadata: {},
+	...statusHead,
 	status: 'Success',
 	details: {name: about.name, ...(about.group === '' ? {} : {group: about.group}), kind: about.plural, uid: about.uid},
 	code: 200,
 });
 
 /** The answer to something that was taken and leaves no object to show. */
-export const createdStatus: StatusDocument = {kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201};
+export const createdStatus: StatusDocument = {...statusHead, status: 'Success', code: 201};
 
 const isProblems = (value: unknown): value is readonly Problem[] => Array.isArray(value);
 

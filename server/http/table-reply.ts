@@ -1,12 +1,12 @@
 // Tables: what `kubectl get` prints, made from the kind's columns.
 
-import {AppError} from '../../api/errors.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {tableOf, type Table, type TableOptions} from '../../api/table.js';
 import type {Backend, Exchange} from './exchange.js';
 import type {Form} from './negotiate.js';
+import {refusal} from './outcome.js';
 import {jsonType} from './reply.js';
 import {write} from './stream.js';
 
@@ -26,7 +26,7 @@ export type TableAnswer = {
 export function includeObjectOf(query: URLSearchParams): IncludeObject {
 	const text = query.get('includeObject') ?? 'Metadata';
 	if (text === 'Metadata' || text === 'Object' || text === 'None') return text;
-	throw new AppError('ERR_BAD_REQUEST', {message: 'includeObject must be Metadata, Object or None'});
+	throw refusal('includeObject must be Metadata, Object or None');
 }
 
 /** A Table of the version that was asked for. */

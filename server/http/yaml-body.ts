@@ -1,7 +1,7 @@
 // One YAML document of a request body. The parser is loaded when the first one comes: clients that send JSON never pay for it.
 
-import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
+import {refusal} from './outcome.js';
 
 /** The value of a text with one document; `ERR_BAD_REQUEST` with line and column otherwise. Shows nothing of the text. */
 export async function parseYaml(text: string): Promise<unknown> {
@@ -29,5 +29,3 @@ export async function parseYaml(text: string): Promise<unknown> {
 		throw refusal(`the aliases of the body stand for too much; ${limits.manifestAliases} times what is written is allowed`, cause);
 	}
 }
-
-const refusal = (message: string, cause?: unknown): AppError => new AppError('ERR_BAD_REQUEST', {message}, cause);
