@@ -97,17 +97,18 @@ export async function openTerminal(
 		/** An empty screen with a prompt. */
 		async clear(): Promise<void> {
 			terminal.key('C-c');
-			terminal.type('clear\n');
-			await terminal.until('an empty screen', screen => screen.length === 1);
+			await cleared();
 		},
+	};
+	/** When all that was typed before is done, and the screen is empty. One that was empty before would not tell. */
+	const cleared = async (): Promise<void> => {
+		terminal.type('printf "done-%s\\n" 1\n');
+		await terminal.until('the shell has come so far', screen => screen.some(line => line === 'done-1'));
+		terminal.type('clear\n');
+		await terminal.until('an empty screen', screen => screen.length === 1);
 	};
 	await terminal.until('a prompt', screen => screen.at(-1) !== '');
 	for (const line of setup) terminal.type(`${line}\n`);
-	if (setup.length > 0) {
-		terminal.type('printf "set-%s\\n" 2\n');
-		await terminal.until('the shell is set up', screen => screen.some(line => line === 'set-2'));
-	}
-	terminal.type('clear\n');
-	await terminal.until('an empty screen', screen => screen.length === 1);
+	await cleared();
 	return terminal;
 }
