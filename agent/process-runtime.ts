@@ -182,6 +182,7 @@ function openGroups(
 function handlersOf(parts: Parts): Handlers {
 	const {sandboxes, removals, containers, hostIP, volumes, exec, input, leases, logs} = parts;
 	return {
+		...exec.handlers,
 		'sandbox.ensure'({spec}, done) {
 			if (removals.isRemoving(spec.uid)) withPod(parts, spec.uid, done, () => undefined);
 			else done(succeeded({podIP: sandboxes.ensure(spec).podIP, hostIP}));
@@ -198,12 +199,8 @@ function handlersOf(parts: Parts): Handlers {
 			else containers.stop(id, graceMs, done);
 		},
 		'volumes.ensure': (command, done) => withPod(parts, command.uid, done, () => volumes.ensure(command, done)),
-		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec['container.act'](command, done)),
-		'exec.open': (command, done) => withPod(parts, command.request.id.uid, done, () => exec['exec.open'](command, done)),
-		'exec.write': exec['exec.write'],
-		'exec.read': exec['exec.read'],
-		'exec.resize': exec['exec.resize'],
-		'exec.close': exec['exec.close'],
+		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
+		'exec.open': (command, done) => withPod(parts, command.request.id.uid, done, () => exec.handlers['exec.open'](command, done)),
 		'stdin.write': ({id, data, isLast}, done) =>
 			withPod(parts, id.uid, done, () => input.write(containers.find(id), Buffer.from(data, 'base64'), isLast, done)),
 		'lease.extend': ({uid, untilMs}, done) =>
@@ -295,17 +292,15 @@ function namesIn(command: RuntimeCommand): readonly string[] {
 			return [command.uid];
 		case 'volumes.ensure':
 			return [command.uid, ...command.volumes.map(({name}) => name)];
-		case 'exec.open':
-			return [command.request.id.uid, command.request.id.container];
 		case 'exec.write':
 		case 'exec.read':
 		case 'exec.resize':
 		case 'exec.close':
-			return [];
 		case 'sandbox.list':
 			return [];
 		case 'container.start':
 			return [command.spec.id.uid, command.spec.id.container];
+		case 'exec.open':
 		case 'logs.read':
 			return [command.request.id.uid, command.request.id.container];
 		case 'container.inspect':

@@ -20,10 +20,11 @@ import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {Random} from '../system/time/random.js';
 import type {Cancel, Clock} from '../system/time/clock.js';
+import {createSessions, sessionHandlers} from './exec-sessions.js';
 import {handle, type Done, type Handlers} from './handlers.js';
 import {anotherAttemptRuns, attemptIsOver, noLease, noSandbox, noSuchLog, notRunning, wrongLogRequest} from './refusals.js';
 import {openSpec} from './secret-env.js';
-import {createExecSessions} from './simulated/exec.js';
+import {openSession} from './simulated/exec.js';
 import {createSimulatedHost, type SimulatedContainer, type SimulatedHost, type SimulatedNetwork} from './simulated/host.js';
 import {actByWords, answersAtOnce, programByWords, type SimulatedScript} from './simulated/script.js';
 
@@ -116,7 +117,8 @@ const later = (state: State, delayMs: number, act: () => void): Cancel => state.
 
 function handlersOf(state: State): Handlers {
 	const {clock, random, script, hostIP, host} = state;
-	const sessions = createExecSessions(clock);
+	const sessions = createSessions(clock);
+	let opened = 0;
 	return {
 		'sandbox.ensure'({spec}, done) {
 			const pod = host.pods.get(spec.uid) ?? {podIP: host.network.nextAddress(), name: spec.name, containers: [], volumes: undefined};
@@ -144,15 +146,13 @@ function handlersOf(state: State): Handlers {
 			const {spec, startedAtMs} = container;
 			done(succeeded((script.act ?? actByWords)({spec, action, startedAtMs, nowMs: clock.nowMs()}, random)));
 		},
-		'exec.open': ({request}, done) =>
-			done(running(host, request.id) === undefined ? notRunning(request.id) : succeeded({session: sessions.open(request)})),
-		'exec.write': ({session, data, isLast}, done) => sessions.write(session, data, isLast, done),
-		'exec.read': ({session, waitMs}, done) => sessions.read(session, waitMs, done),
-		'exec.resize': ({session}, done) => sessions.resize(session, done),
-		'exec.close'({session}, done) {
-			sessions.close(session);
-			done(succeeded(null));
+		'exec.open'({request}, done) {
+			if (running(host, request.id) === undefined) return done(notRunning(request.id));
+			const session = `exec-${++opened}`;
+			openSession(sessions, session, request);
+			done(succeeded({session}));
 		},
+		...sessionHandlers(sessions),
 		'stdin.write': ({id}, done) => done(running(host, id) === undefined ? notRunning(id) : succeeded(null)),
 		'lease.extend'({uid, untilMs}, done) {
 			host.killAfter(uid, untilMs - clock.monotonicMs());

@@ -9,7 +9,7 @@ import {limits} from '../../api/limits.js';
 import {besideCommand} from '../../agent/process/exec/beside.js';
 import {stageText} from '../../agent/process/start/shim.js';
 import {findTool} from '../../agent/process/os/tools.js';
-import {createSessions} from '../../agent/process/exec/exec-sessions.js';
+import {createSessions} from '../../agent/exec-sessions.js';
 import type {ExecOutput} from '../../actors/node/runtime/runtime-port.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {isRoot} from '../_needing.js';

@@ -5,10 +5,10 @@ import {limits} from '../../../api/limits.js';
 import type {ActionResult, ContainerAction, ContainerId} from '../../../actors/node/runtime/runtime-port.js';
 import type {Cancel} from '../../../system/time/clock.js';
 import {runNetworkAction} from '../../actions.js';
+import type {ExecProgram} from '../../exec-sessions.js';
 import type {Done} from '../../handlers.js';
 import {notRunning} from '../../refusals.js';
 import {systemFailure} from '../os/explained.js';
-import type {ExecProgram} from './exec-program.js';
 import {launch, whenBegun, type Joining, type Target} from './join.js';
 
 export type ExecActions = {

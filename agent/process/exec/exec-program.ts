@@ -3,10 +3,9 @@
 import os from 'node:os';
 import {limits} from '../../../api/limits.js';
 import type {Cancel, Clock} from '../../../system/time/clock.js';
+import type {ExecProgram, Stream} from '../../exec-sessions.js';
 import {killBeside, type Spawned} from './beside.js';
 import {terminalBelow} from './terminal-size.js';
-
-export type Stream = 'stdout' | 'stderr';
 
 export type ProgramListener = {
 	readonly onOutput: (stream: Stream, data: Buffer) => void;
@@ -16,15 +15,6 @@ export type ProgramListener = {
 	readonly onError: (error: Error) => void;
 	/** Just before it is killed. */
 	readonly onKill?: (leader: number) => void;
-};
-
-export type ExecProgram = {
-	/** While paused nothing is read, and the program waits when its pipe is full. */
-	readonly pause: (paused: boolean) => void;
-	/** SIGKILL; what was written before still comes. */
-	readonly kill: () => void;
-	/** Nothing is told any more. */
-	readonly drop: () => void;
 };
 
 /**

@@ -4,15 +4,16 @@ import {failed, succeeded} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import type {ExecRequest} from '../../../actors/node/runtime/runtime-port.js';
 import {systemRandom} from '../../../system/time/random.js';
+import {createSessions, sessionHandlers, type Sessions} from '../../exec-sessions.js';
 import type {Done, Handlers} from '../../handlers.js';
 import {explained, systemFailure} from '../os/explained.js';
 import {createExecActions} from './exec-actions.js';
-import {createSessions, type Sessions} from './exec-sessions.js';
 import {launch, whenBegun, type ExecOptions, type Joining, type Target} from './join.js';
 import {createKilled} from './killed.js';
 import {resizeTerminal, sizeOf} from './terminal-size.js';
 
-export type Exec = Pick<Handlers, 'container.act' | 'exec.open' | 'exec.write' | 'exec.read' | 'exec.resize' | 'exec.close'> & {
+export type Exec = {
+	readonly handlers: Pick<Handlers, 'container.act' | 'exec.open'> & ReturnType<typeof sessionHandlers>;
 	/** Ends all there is. */
 	readonly end: () => void;
 };
@@ -22,14 +23,10 @@ export function createExec(options: ExecOptions): Exec {
 	const sessions = createSessions(options.clock);
 	const actions = createExecActions(joining);
 	return {
-		'container.act': ({id, action, timeoutMs}, done) => actions.act(id, action, Math.max(0, timeoutMs), done),
-		'exec.open': ({request}, done) => open(joining, sessions, request, done),
-		'exec.write': ({session, data, isLast}, done) => sessions.write(session, Buffer.from(data, 'base64'), isLast, done),
-		'exec.read': ({session, maxBytes, waitMs}, done) => sessions.read(session, maxBytes, waitMs, done),
-		'exec.resize': ({session, rows, columns}, done) => sessions.resize(session, rows, columns, done),
-		'exec.close'({session}, done) {
-			sessions.close(session);
-			done(succeeded(null));
+		handlers: {
+			'container.act': ({id, action, timeoutMs}, done) => actions.act(id, action, Math.max(0, timeoutMs), done),
+			'exec.open': ({request}, done) => open(joining, sessions, request, done),
+			...sessionHandlers(sessions),
 		},
 		end() {
 			sessions.closeAll();

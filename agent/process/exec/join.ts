@@ -5,6 +5,7 @@ import {succeeded} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import type {ContainerId} from '../../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../../system/time/clock.js';
+import type {ExecProgram} from '../../exec-sessions.js';
 import type {Done} from '../../handlers.js';
 import {notRunning} from '../../refusals.js';
 import {logFile} from '../attempts/attempts.js';
@@ -16,7 +17,7 @@ import type {Host} from '../host/host.js';
 import type {Drop} from '../users/privileges.js';
 import {spawnBeside, type Beside, type Spawned} from './beside.js';
 import {endsWithContainer, enteringOf} from './entering.js';
-import {followProgram, type ExecProgram, type ProgramListener} from './exec-program.js';
+import {followProgram, type ProgramListener} from './exec-program.js';
 import type {Killed} from './killed.js';
 import {runningProgramOf, type RunningProgram} from './running-program.js';
 

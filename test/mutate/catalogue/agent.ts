@@ -167,7 +167,7 @@ export const ofAgent: readonly Mistake[] = [
 	},
 	{
 		what: 'a program writes as much as it likes though no client reads',
-		file: 'agent/process/exec/exec-sessions.ts',
+		file: 'agent/exec-sessions.ts',
 		text: 'if (session.size >= limits.execBufferBytes) session.program.pause(true);',
 		becomes: '',
 		test: 'test/agent/exec.test.ts',
@@ -175,7 +175,7 @@ export const ofAgent: readonly Mistake[] = [
 	},
 	{
 		what: 'the end of a session is told before all of its output',
-		file: 'agent/process/exec/exec-sessions.ts',
+		file: 'agent/exec-sessions.ts',
 		text: 'const end = session.size === 0 ? session.end : undefined;',
 		becomes: 'const {end} = session;',
 		test: 'test/agent/exec.test.ts',
@@ -183,7 +183,7 @@ export const ofAgent: readonly Mistake[] = [
 	},
 	{
 		what: 'a session that a client waits for is ended as one that no client reads',
-		file: 'agent/process/exec/exec-sessions.ts',
+		file: 'agent/exec-sessions.ts',
 		text: '\tsession.cancelIdle();\n\tconst cancel',
 		becomes: '\tconst cancel',
 		test: 'test/agent/exec.test.ts',

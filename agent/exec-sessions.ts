@@ -1,22 +1,34 @@
-// Sessions of exec: what one program wrote and its client has not read yet, who waits for it, and until when it is kept.
+// Sessions of exec, whichever runtime it is: what one program wrote and its client has not read yet, who waits for it, and until when it is kept.
 //
 // What it keeps true: output comes byte for byte, each stream in order, and its end after all of it; of what is not read only so much is
 // kept, then the program waits; a session that no client reads for `execIdleMs` is ended.
 
-import type {Writable} from 'node:stream';
-import {failed, succeeded} from '../../../api/errors.js';
-import {limits} from '../../../api/limits.js';
-import type {ExecOutput} from '../../../actors/node/runtime/runtime-port.js';
-import type {Cancel, Clock} from '../../../system/time/clock.js';
-import type {Done} from '../../handlers.js';
-import {noSession} from '../../refusals.js';
-import type {ExecProgram, Stream} from './exec-program.js';
+import {failed, succeeded} from '../api/errors.js';
+import {limits} from '../api/limits.js';
+import type {ExecOutput} from '../actors/node/runtime/runtime-port.js';
+import type {Cancel, Clock} from '../system/time/clock.js';
+import type {Done, Handlers} from './handlers.js';
+import {noSession} from './refusals.js';
+
+export type Stream = 'stdout' | 'stderr';
+
+export type ExecProgram = {
+	/** While paused nothing is read, and the program waits when its pipe is full. */
+	readonly pause: (paused: boolean) => void;
+	/** SIGKILL; what was written before still comes. */
+	readonly kill: () => void;
+	/** Nothing is told any more. */
+	readonly drop: () => void;
+};
+
+/** A pipe, as far as it is written to. */
+type Input = {readonly destroyed: boolean; readonly write: (data: Buffer, done: () => void) => void; readonly destroy: () => void};
 
 export type NewSession = {
 	readonly id: string;
 	readonly program: ExecProgram;
 	/** Undefined: its program takes no input. */
-	readonly stdin: Writable | undefined;
+	readonly stdin: Input | undefined;
 	readonly resize: ((rows: number, columns: number, done: Done<null>) => void) | undefined;
 	/** Called once, when nothing is left of it. */
 	readonly onGone: () => void;
@@ -72,6 +84,17 @@ export function createSessions(clock: Clock): Sessions {
 		},
 	};
 }
+
+/** What a runtime does for the commands that speak to a session. */
+export const sessionHandlers = (sessions: Sessions): Pick<Handlers, 'exec.write' | 'exec.read' | 'exec.resize' | 'exec.close'> => ({
+	'exec.write': ({session, data, isLast}, done) => sessions.write(session, Buffer.from(data, 'base64'), isLast, done),
+	'exec.read': ({session, maxBytes, waitMs}, done) => sessions.read(session, maxBytes, waitMs, done),
+	'exec.resize': ({session, rows, columns}, done) => sessions.resize(session, rows, columns, done),
+	'exec.close'({session}, done) {
+		sessions.close(session);
+		done(succeeded(null));
+	},
+});
 
 function add(state: State, added: NewSession): ReturnType<Sessions['add']> {
 	const session: Session = {
