@@ -7,6 +7,10 @@ export const limits = {
 	objectBytes: 1_048_576,
 	/** How deep one may nest. */
 	objectDepth: 64,
+	/** Operations of one JSON patch, as in Kubernetes. */
+	patchOperations: 10_000,
+	/** Items of lists that move because those operations put in or take away others before them. */
+	patchShiftedItems: 10_000_000,
 	/** All annotations of one object together, as in Kubernetes. */
 	annotationBytes: 262_144,
 	/** Problems told of one input; the rest is counted. */

@@ -21,14 +21,20 @@ export class ClientGone extends Error {
 export const mediaTypeOf = (request: IncomingMessage): string =>
 	(request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
+type Accepted = {readonly types?: readonly string[]; readonly yaml?: boolean};
+
 /**
  * The object in the body; undefined when the body is empty. JSON is taken, with `yaml` YAML as well, with `types` only bodies of these
  * types.
  */
-export async function readObject(
-	request: IncomingMessage,
-	accepted: {readonly types?: readonly string[]; readonly yaml?: boolean} = {},
-): Promise<JsonObject | undefined> {
+export async function readObject(request: IncomingMessage, accepted: Accepted = {}): Promise<JsonObject | undefined> {
+	const value = await readJson(request, accepted);
+	if (value === undefined || isObject(value)) return value;
+	throw refusal(`the body must be an object, found ${Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`}`);
+}
+
+/** The same of a body that may be any JSON. */
+export async function readJson(request: IncomingMessage, accepted: Accepted): Promise<unknown> {
 	const types = accepted.types ?? [...jsonTypes, ...(accepted.yaml === true ? yamlTypes : [])];
 	const type = mediaTypeOf(request);
 	// A missing type means JSON; `kubectl create --raw` sends a file's bytes that way, so YAML may come (see parse).
@@ -38,8 +44,6 @@ export async function readObject(
 	const text = decoded(await readBytes(request));
 	if (text.trim() === '') return undefined;
 	const {value, isJson} = await parse(text, type, types);
-	if (!isObject(value))
-		throw refusal(`the body must be an object, found ${Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`}`);
 	const keys = checkDocument(value);
 	if (isJson && keys !== writtenKeys(text)) throw doubled(text);
 	return value;
@@ -101,9 +105,10 @@ async function parse(text: string, type: string, types: readonly string[]): Prom
  * Refuses what would harm those who walk the document later: nesting that exhausts the stack, the key `__proto__`, and YAML's
  * numbers that JSON does not have. The number of keys in it.
  */
-function checkDocument(document: object): number {
+function checkDocument(document: unknown): number {
 	let keys = 0;
-	const open: {readonly value: object; readonly depth: number}[] = [{value: document, depth: 1}];
+	const open: {readonly value: object; readonly depth: number}[] = [];
+	if (typeof document === 'object' && document !== null) open.push({value: document, depth: 1});
 	for (let at = open.pop(); at !== undefined; at = open.pop()) {
 		if (at.depth > limits.objectDepth) throw refusal(`the body is nested deeper than ${limits.objectDepth} levels`);
 		if (Object.hasOwn(at.value, '__proto__')) throw refusal('"__proto__" is not allowed as a field or key');

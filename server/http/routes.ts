@@ -20,13 +20,14 @@ import {readLog} from './logs.js';
 import {read} from './object-reply.js';
 import {counters, limitsInfo, normaliseDocument, tree, why} from './own-routes.js';
 import {openApiDocument, openApiIndex, openApiPath} from './openapi.js';
+import {patch} from './patch.js';
 import {flagOf} from './query.js';
 import {retry} from './retry.js';
 import {requireRight, type Verb} from './rights.js';
 import {fetchSecret} from './secrets.js';
 import {patchScale, readScale, replaceScale} from './scale.js';
 import {watch} from './watch.js';
-import {create, patch, replace} from './write.js';
+import {create, replace} from './write.js';
 
 /** A path's handler, and what its errors are about. */
 export type Route = {readonly handle: Handler; readonly targetOf?: (exchange: Exchange) => Target};

@@ -15,7 +15,8 @@ import type {Backend, Handler, Target} from './exchange.js';
 import {valueOf} from './outcome.js';
 import {sendJson} from './reply.js';
 
-const isSecret = ({kind, group}: KindDefinition): boolean => kind === secret.kind && group === secret.group;
+/** Whether objects of this kind have values that only their readers see. */
+export const isSecret = ({kind, group}: KindDefinition): boolean => kind === secret.kind && group === secret.group;
 
 function sealsOf({seals}: Backend): Seals {
 	if (seals === undefined) throw new AppError('ERR_INTERNAL', {message: 'this server has no key for Secrets'});
@@ -39,7 +40,7 @@ function withName(object: Draft): Draft {
 	return {...object, metadata: {...metadata, name: generateName(prefix, systemRandom.next)}};
 }
 
-/** The same for a patch. */
+/** The same for a merge patch. */
 export const incomingPatch = (backend: Backend, {kind, namespace = '', name = ''}: Target, patch: JsonObject): JsonObject =>
 	isSecret(kind) ? sealedPatch(sealsOf(backend), patch, {namespace, name}) : patch;
 

@@ -6,22 +6,16 @@ import {AppError, type Failure} from '../../api/errors.js';
 import {inertWarnings} from '../../api/inert.js';
 import {collectionAddress, objectAddress, objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import type {ApiObject, Draft, JsonObject} from '../../api/object.js';
-import {shown} from '../../api/shown.js';
-import {strategicPart} from '../../api/strategic-patch.js';
-import type {CreateObject, PatchObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
-import {mediaTypeOf, readObject, unsupported} from './body.js';
+import type {ApiObject, Draft} from '../../api/object.js';
+import type {CreateObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
 import {readDraft} from './draft.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {isDryRun} from './query.js';
 import {addWarnings} from './reply.js';
-import {incoming, incomingPatch} from './secrets.js';
+import {incoming} from './secrets.js';
 import {sendObject} from './object-reply.js';
 import {valueOf} from './outcome.js';
-
-const mergeType = 'application/merge-patch+json';
-const strategicType = 'application/strategic-merge-patch+json';
 
 /** POST of a collection. */
 export async function create(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
@@ -44,32 +38,8 @@ export async function replace(backend: Backend, exchange: Exchange, target: Targ
 	await sendObject(backend, exchange, target.kind, replaced, 200);
 }
 
-/** PATCH of an object or of its status: merge patches (RFC 7386). */
-export async function patch(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
-	const body = incomingPatch(backend, target, await readPatch(exchange, target));
-	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
-	const message: PatchObject = {type: 'patch', patch: body, ...statusPart(target), dryRun};
-	const patched = await askObject(backend, exchange, target, message);
-	addWarnings(exchange.response, inertWarnings(target.kind, patched.metadata.name));
-	await sendObject(backend, exchange, target.kind, patched, 200);
-}
-
-/**
- * The body of a merge patch, or of a strategic one that says nothing else than a merge patch would: kubectl sends those for `cordon`,
- * `label` and such. An empty one changes nothing.
- */
-export async function readPatch({request}: Exchange, {kind}: Target): Promise<JsonObject> {
-	const isStrategic = kind.group !== 'troupe.dev' && mediaTypeOf(request) === strategicType;
-	const types = isStrategic ? [strategicType] : [mergeType];
-	if (!types.includes(mediaTypeOf(request))) throw unsupported(types);
-	const patch = (await readObject(request, {types})) ?? {};
-	const part = isStrategic ? strategicPart(kind.kind, patch) : undefined;
-	if (part === undefined) return patch;
-	const why = `a strategic merge patch is taken only where it has no list and no directive, got ${shown(part)}; accepted: ${mergeType}`;
-	throw new AppError('ERR_UNSUPPORTED_MEDIA_TYPE', {message: why});
-}
-
-const statusPart = ({subresource}: Target): {readonly subresource?: 'status'} => (subresource === 'status' ? {subresource} : {});
+/** What a write says of the part it is about. */
+export const statusPart = ({subresource}: Target): {readonly subresource?: 'status'} => (subresource === 'status' ? {subresource} : {});
 
 /** Clients send `status: {}` with new objects; a new object's status is its kind's. */
 function withoutStatus({status: _status, ...object}: Draft): Draft {

@@ -98,6 +98,45 @@ test('a null in a merge patch removes the member', t => {
 	t.deepEqual(object?.metadata.labels, {c: 'd'});
 });
 
+test('a JSON patch is applied to what is committed, whole or not at all, and its versions are preconditions', t => {
+	const set = aReplicaSet({metadata: {resourceVersion: '7', labels: {a: 'b'}}});
+	const context = contextWith(indexOf(set));
+	const sent = (patch: readonly object[], more: object = {}) =>
+		tellRecord(set, [{type: 'patch', patchType: 'json', patch, replyTo, ...more}], context);
+	const scaled = sent([
+		{op: 'test', path: '/spec/replicas', value: 1},
+		{op: 'replace', path: '/spec/replicas', value: 4},
+		{op: 'remove', path: '/metadata/labels/a'},
+	]);
+	t.like(scaled.object, {spec: {replicas: 4}, metadata: {generation: 2, labels: undefined}});
+	const late = sent([
+		{op: 'replace', path: '/spec/replicas', value: 4},
+		{op: 'test', path: '/metadata/labels/a', value: 'c'},
+	]);
+	t.is(late.object, set);
+	t.is(failureOf(late.effects), 'ERR_INVALID');
+	const past = sent([{op: 'replace', path: '/metadata/resourceVersion', value: '6'}]);
+	t.is(past.object, set);
+	t.is(failureOf(past.effects), 'ERR_CONFLICT');
+	t.is(sent([{op: 'test', path: '/kind', value: 'ReplicaSet'}]).object, set);
+	t.is(failureOf(sent([{op: 'remove', path: ''}]).effects), 'ERR_BAD_REQUEST');
+});
+
+test('a Scale that is patched is the object with its replicas', t => {
+	const set = aReplicaSet({metadata: {resourceVersion: '7'}});
+	const context = contextWith(indexOf(set));
+	const sent = (message: object) => tellRecord(set, [{type: 'patch', subresource: 'scale', replyTo, ...message}], context);
+	t.like(sent({patch: {spec: {replicas: 3}, status: {replicas: 9}, metadata: {labels: {a: 'b'}}}}).object, {
+		spec: {replicas: 3},
+		status: {replicas: 0},
+		metadata: {generation: 2, labels: undefined},
+	});
+	t.like(sent({patchType: 'json', patch: [{op: 'replace', path: '/spec/replicas', value: 0}]}).object, {spec: {replicas: 0}});
+	t.is(sent({patch: {spec: null}}).object, set);
+	t.is(failureOf(sent({patch: {metadata: {resourceVersion: '6'}}}).effects), 'ERR_CONFLICT');
+	t.is(failureOf(sent({patch: {spec: {replicas: 'many'}}}).effects), 'ERR_INVALID');
+});
+
 test('a replace without labels removes them', t => {
 	const node = aNode({metadata: {labels: {disk: 'ssd'}}});
 	const {labels: _labels, ...metadata} = node.metadata;

@@ -56,6 +56,11 @@ const patch = (name: string, body: object | string, status: number, says: RegExp
 	says,
 });
 
+const jsonPatch = (name: string, body: object, status: number, says: RegExp): BadRequest => ({
+	...patch(name, body, status, says),
+	type: 'application/json-patch+json',
+});
+
 export const badRequests: readonly BadRequest[] = [
 	// ---- where it goes
 	post('a kind that there is not', aPod(), 404, /could not find the requested resource/, '/api/v1/namespaces/default/poods'),
@@ -117,14 +122,52 @@ export const badRequests: readonly BadRequest[] = [
 		says: /no list and no directive, got "spec\.containers"; accepted: application\/merge-patch\+json/,
 	},
 	{
-		name: 'a JSON patch',
+		name: 'a patch for server-side apply',
 		method: 'PATCH',
 		path: corpus,
-		body: '[]',
-		type: 'application/json-patch+json',
+		body: '{}',
+		type: 'application/apply-patch+yaml',
 		status: 415,
-		says: /application\/merge-patch\+json/,
+		says: /include: application\/json-patch\+json, application\/merge-patch\+json, application\/strategic-merge-patch\+json$/,
 	},
+	jsonPatch('a JSON patch that is no list', {op: 'remove', path: '/spec'}, 400, /a JSON patch is a list of operations, got an object/),
+	jsonPatch(
+		'a JSON patch of a strange operation',
+		[{op: 'set', path: '/spec', value: {}}],
+		400,
+		/patch\[0\]: op must be one of .*got "set"/,
+	),
+	jsonPatch('a JSON patch without a path', [{op: 'remove'}], 400, /patch\[0\]: path must be a JSON pointer/),
+	jsonPatch('a JSON patch without a value', [{op: 'add', path: '/metadata/labels'}], 400, /patch\[0\]: add needs a value/),
+	jsonPatch(
+		'a JSON patch whose test fails',
+		[
+			{op: 'add', path: '/metadata/labels', value: {a: 'b'}},
+			{op: 'test', path: '/metadata/name', value: 'other'},
+		],
+		422,
+		/^Pod "corpus" is invalid: patch\[1\]: testing value \/metadata\/name failed: test failed$/,
+	),
+	jsonPatch(
+		'a JSON patch of a place that there is not',
+		[{op: 'replace', path: '/spec/containers/1/image', value: 'x'}],
+		422,
+		/patch\[0\]: replace operation does not apply: doc is missing path: "\/spec\/containers\/1\/image": missing value/,
+	),
+	jsonPatch('a JSON patch that takes all away', [{op: 'remove', path: ''}], 400, /an object is expected, got nothing/),
+	jsonPatch('a JSON patch of a past version', [{op: 'replace', path: '/metadata/resourceVersion', value: '1'}], 409, /modified/),
+	jsonPatch(
+		'a JSON patch that copies without end',
+		Array.from({length: 64}, (_, at) => ({op: 'copy', from: '/spec', path: `/spec/again${at}`})),
+		413,
+		/patch\[\d+\]: the accumulated size of copies exceeds/,
+	),
+	jsonPatch(
+		'a JSON patch of too many operations',
+		Array.from({length: 10_001}, () => ({op: 'test', path: '/kind', value: 'Pod'})),
+		413,
+		/the allowed maximum operations in a JSON patch is 10000, got 10001/,
+	),
 	{
 		name: 'a compressed body',
 		method: 'POST',

@@ -3,11 +3,12 @@
 import {randomUUID} from 'node:crypto';
 import {admitCreate, admitUpdate} from '../../api/admission.js';
 import {apiVersionOf, kindByPlural, kindOf, qualifiedPlural} from '../../api/catalogue.js';
+import {keepReference} from '../../api/equal.js';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {pod as podKind} from '../../api/kinds/pod.js';
 import {clusterScope, objectKey, parseAddress, storeKey} from '../../api/keys.js';
-import {mergePatch} from '../../api/merge-patch.js';
-import {timestampOf, type ApiObject, type Draft, type Json, type JsonObject} from '../../api/object.js';
+import {timestampOf, type ApiObject, type Draft, type JsonObject} from '../../api/object.js';
+import {patched} from '../../actors/control/objects/object-change.js';
 import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
 import {termsOf} from '../../actors/control/kinds.js';
 import type {LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.js';
@@ -97,15 +98,14 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 
 	function write(old: ApiObject, message: ReplaceObject | PatchObject): Outcome<unknown> {
 		const kind = kindOf(old.apiVersion, old.kind);
-		const next =
-			message.type === 'patch'
-				? (mergePatch(old as unknown as Json, message.patch) as unknown as ApiObject)
-				: ({...old, ...message.object, metadata: {...old.metadata, ...message.object.metadata}} as ApiObject);
 		const wanted =
 			message.type === 'patch'
-				? (message.patch['metadata'] as JsonObject | undefined)?.['resourceVersion']
-				: message.object.metadata.resourceVersion;
-		if (wanted !== undefined && wanted !== old.metadata.resourceVersion)
+				? patched(old, message)
+				: succeeded({status: old.status, ...message.object, metadata: {...old.metadata, ...message.object.metadata}});
+		if (!wanted.ok) return wanted;
+		const next = keepReference(old, wanted.value as ApiObject);
+		const {resourceVersion} = next.metadata;
+		if (resourceVersion !== undefined && resourceVersion !== old.metadata.resourceVersion)
 			return failed('ERR_CONFLICT', {resource: kind === undefined ? '' : qualifiedPlural(kind), name: old.metadata.name});
 		if (next === old) return succeeded(old);
 		const admitted = admitUpdate(next, old);

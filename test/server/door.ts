@@ -81,6 +81,9 @@ export async function openDoor(
 
 export type Door = Awaited<ReturnType<typeof openDoor>>;
 
+/** JSON patches. */
+export const jsonPatchType = {'content-type': 'application/json-patch+json'};
+
 /** Merge patches. */
 export const mergeType = {'content-type': 'application/merge-patch+json'};
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {failed} from '../../api/errors.js';
 import {aPod, aReplicaSet, collectionPath} from './cluster.js';
-import {mergeType, openDoor, tableAccept, type ObjectBody, type StatusBody} from './door.js';
+import {jsonPatchType, mergeType, openDoor, tableAccept, type ObjectBody, type StatusBody} from './door.js';
 
 const pods = collectionPath('pods', 'default');
 const sets = collectionPath('replicasets', 'default');
@@ -163,16 +163,53 @@ test('scale is read, put without a type, and patched', async t => {
 	t.is(put.spec.replicas, 5);
 	await json(409, 'PUT', `${sets}/web/scale`, {...scale, spec: {replicas: 7}});
 	t.is((await json<Scale>(200, 'PATCH', `${sets}/web/scale`, {spec: {replicas: 0}}, mergeType)).spec.replicas, 0);
-	t.deepEqual(cluster.asked.at(-1)?.message, {type: 'patch', patch: {spec: {replicas: 0}}, dryRun: false});
+	t.deepEqual(cluster.asked.at(-1)?.message, {type: 'patch', patch: {spec: {replicas: 0}}, subresource: 'scale', dryRun: false});
 	for (const replicas of [-1, 1.5, 'many', {}])
 		t.is((await json<StatusBody>(422, 'PUT', `${sets}/web/scale`, {spec: {replicas}})).details?.causes?.[0]?.field, 'spec.replicas');
 	await json(404, 'GET', `${pods}/web/scale`);
 });
 
-test('only merge patches are taken, and the refusal lists them', async t => {
+test('the Scale is patched as a document of its own: what a JSON patch tests of it is what is committed', async t => {
+	const {json} = await openDoor(t);
+	await json(201, 'POST', sets, aReplicaSet('web', 2));
+	type Scale = {spec: {replicas: number}};
+	const patch = (from: number, to: number) => [
+		{op: 'test', path: '/kind', value: 'Scale'},
+		{op: 'test', path: '/spec/replicas', value: from},
+		{op: 'replace', path: '/spec/replicas', value: to},
+	];
+	t.is((await json<Scale>(200, 'PATCH', `${sets}/web/scale`, patch(2, 6), jsonPatchType)).spec.replicas, 6);
+	t.regex((await json<StatusBody>(422, 'PATCH', `${sets}/web/scale`, patch(2, 7), jsonPatchType)).message, /patch\[1\]: testing value/);
+	await json(409, 'PATCH', `${sets}/web/scale`, [{op: 'add', path: '/metadata/resourceVersion', value: '1'}], jsonPatchType);
+	for (const [path, value] of [
+		['/spec', 'many'],
+		['/metadata', []],
+	] as const)
+		t.is(
+			(await json<StatusBody>(422, 'PATCH', `${sets}/web/scale`, [{op: 'add', path, value}], jsonPatchType)).details?.causes?.[0]?.field,
+			path.slice(1),
+		);
+	t.is((await json<Scale>(200, 'GET', `${sets}/web/scale`)).spec.replicas, 6);
+});
+
+test('a JSON patch goes to the record as it is, for the object and for its status', async t => {
 	const {json, cluster} = await openDoor(t);
 	cluster.pod('web');
-	for (const type of ['application/json-patch+json', 'application/apply-patch+yaml', 'text/plain']) {
+	const label = [{op: 'add', path: '/metadata/labels', value: {tier: 'front'}}];
+	const labelled = await json<ObjectBody & {metadata: {labels: unknown}}>(200, 'PATCH', `${pods}/web`, label, jsonPatchType);
+	t.deepEqual(labelled.metadata.labels, {tier: 'front'});
+	t.deepEqual(cluster.asked.at(-1)?.message, {type: 'patch', patchType: 'json', patch: label, dryRun: false});
+	const phase = [{op: 'replace', path: '/status/phase', value: 'Running'}];
+	t.is((await json<ObjectBody>(200, 'PATCH', `${pods}/web/status`, phase, jsonPatchType)).status?.['phase'], 'Running');
+	t.is(cluster.asked.at(-1)?.message['subresource'], 'status');
+	const {metadata} = await json<ObjectBody>(200, 'GET', `${pods}/web`);
+	t.is((await json<ObjectBody>(200, 'PATCH', `${pods}/web`, '', jsonPatchType)).metadata.resourceVersion, metadata.resourceVersion);
+});
+
+test('a patch of another form is refused, and the refusal lists the forms', async t => {
+	const {json, cluster} = await openDoor(t);
+	cluster.pod('web');
+	for (const type of ['application/apply-patch+yaml', 'application/json', 'text/plain']) {
 		const refused = await json<StatusBody>(415, 'PATCH', `${pods}/web`, {}, {'content-type': type});
 		t.is(refused.reason, 'UnsupportedMediaType');
 		t.regex(refused.message, /application\/merge-patch\+json/);

@@ -5,11 +5,12 @@ import http from 'node:http';
 import type {IncomingMessage} from 'node:http';
 import test from 'ava';
 import {base64Of} from '../../api/base64.js';
+import {failed} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
 import {isSealed, lastAppliedAnnotation} from '../../api/sealed.js';
 import {publicText} from '../../server/public-text.js';
 import {collectionPath} from './cluster.js';
-import {mergeType, openDoor, tableAccept, type ObjectBody, type StatusBody} from './door.js';
+import {jsonPatchType, mergeType, openDoor, tableAccept, type ObjectBody, type StatusBody} from './door.js';
 
 const marker = 'MARKER-0815-geheim';
 const markerBase64 = base64Of(marker);
@@ -60,6 +61,54 @@ test('the same value again is the same object: nothing is written', async t => {
 		(await json<SecretBody>(200, 'PATCH', `${secrets}/db`, {stringData: {password: 'other'}}, mergeType)).metadata.resourceVersion,
 		metadata.resourceVersion,
 	);
+});
+
+test('a JSON patch of a Secret sees the values as a reader does, and leaves none in a message', async t => {
+	const {json, cluster} = await openDoor(t);
+	await json(201, 'POST', secrets, aSecret());
+	const patch = [
+		{op: 'test', path: '/data/password', value: markerBase64},
+		{op: 'copy', from: '/data/password', path: '/data/again'},
+		{op: 'add', path: '/stringData', value: {plain: marker}},
+	];
+	const patched = await json<SecretBody>(200, 'PATCH', `${secrets}/db`, patch, jsonPatchType);
+	t.deepEqual(patched.data, {password: markerBase64, again: markerBase64, plain: markerBase64});
+	const refused = await json<StatusBody>(
+		422,
+		'PATCH',
+		`${secrets}/db`,
+		[{op: 'test', path: '/data/password', value: 'eA=='}],
+		jsonPatchType,
+	);
+	t.regex(refused.message, /^Secret "db" is invalid: patch\[0\]: testing value \/data\/password failed/);
+	for (const [status, gone] of [
+		[400, [{op: 'remove', path: ''}]],
+		[400, [{op: 'remove', path: '/metadata'}]],
+		[422, [{op: 'add', path: '/data/odd', value: marker}]],
+		[409, [{op: 'replace', path: '/metadata/resourceVersion', value: '1'}]],
+	] as const)
+		t.false(shows(JSON.stringify(await json(status, 'PATCH', `${secrets}/db`, gone, jsonPatchType))));
+	const {metadata} = await json<SecretBody>(200, 'PATCH', `${secrets}/db`, patch.slice(0, 1), jsonPatchType);
+	t.is(metadata.resourceVersion, patched.metadata.resourceVersion);
+	t.false(shows(JSON.stringify(cluster.asked)));
+});
+
+test('a JSON patch of a Secret that another write overtakes is done again with what that one left', async t => {
+	const {json, cluster} = await openDoor(t);
+	await json(201, 'POST', secrets, aSecret());
+	const address = 'troupe://control/secrets/default.db';
+	let overtaken = 0;
+	cluster.answers.set(address, () => {
+		if (overtaken++ > 0) cluster.answers.delete(address);
+		const old = cluster.control.index.get('secrets/default/db');
+		if (old !== undefined) cluster.put({...old, metadata: {...old.metadata, labels: {round: String(overtaken)}}});
+		return failed('ERR_CONFLICT', {resource: 'secrets', name: 'db'});
+	});
+	type Labelled = SecretBody & {metadata: {labels: unknown}};
+	const patched = await json<Labelled>(200, 'PATCH', `${secrets}/db`, [{op: 'remove', path: '/data'}], jsonPatchType);
+	t.deepEqual([patched.metadata.labels, patched.data], [{round: '2'}, undefined]);
+	cluster.answers.set(address, () => failed('ERR_CONFLICT', {resource: 'secrets', name: 'db'}));
+	await json(409, 'PATCH', `${secrets}/db`, [{op: 'add', path: '/type', value: 'Opaque'}], jsonPatchType);
 });
 
 test('a name that is to be made is made before values are sealed for it', async t => {

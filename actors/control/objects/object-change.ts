@@ -2,12 +2,15 @@
 
 import {admitUpdate} from '../../../api/admission.js';
 import {keepReference} from '../../../api/equal.js';
-import {failure, type Failure, type Outcome} from '../../../api/errors.js';
+import {failed, failure, type Failure, type Outcome} from '../../../api/errors.js';
 import {contentOf, memberOf, type KindDefinition} from '../../../api/kind.js';
-import {mergePatch} from '../../../api/merge-patch.js';
-import {timestampOf, type ApiObject, type Draft, type Json, type JsonObject, type ObjectMeta} from '../../../api/object.js';
+import {isObject, timestampOf, type ApiObject, type Draft, type Json, type ObjectMeta} from '../../../api/object.js';
+import {applyPatch} from '../../../api/patch.js';
+import {scaled, scaleOf} from '../../../api/scale.js';
 import type {Context} from '../../../system/kernel/behavior.js';
+import {shown} from '../../../api/shown.js';
 import {aboutObject} from './about-object.js';
+import type {PatchObject} from './object-message.js';
 
 /** An admitted draft with what only the server may set. */
 export function newObject(definition: KindDefinition, draft: Draft, {nowMs, random}: Context): ApiObject {
@@ -30,8 +33,15 @@ export function newObject(definition: KindDefinition, draft: Draft, {nowMs, rand
 	return status === undefined ? made : {...made, status};
 }
 
-/** What a merge patch makes of the object; whether that may be is for admission. */
-export const patched = (object: ApiObject, patch: JsonObject): Draft => mergePatch(object as unknown as Json, patch) as unknown as Draft;
+/** What a patch makes of the object, or why it does not apply; whether that may be is for admission. */
+export function patched(object: ApiObject, message: PatchObject): Outcome<Draft> {
+	const ofScale = message.subresource === 'scale';
+	const done = applyPatch((ofScale ? scaleOf(object) : object) as unknown as Json, message);
+	if (!done.ok) return done;
+	if (ofScale) return scaled(object, done.value);
+	if (!isObject(done.value)) return failed('ERR_BAD_REQUEST', {message: `an object is expected, got ${shown(done.value)}`});
+	return {ok: true, value: done.value as unknown as Draft};
+}
 
 /** Only the status, checked like everything that comes from outside. */
 export function withStatusOf(object: ApiObject, wanted: Draft): Outcome<ApiObject> {

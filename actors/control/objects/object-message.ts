@@ -3,7 +3,8 @@
 // `create` goes to the kind's collection (`troupe://control/pods`), the others to the record itself
 // (`troupe://control/pods/default.web-1`). The answer to a write is the object as committed.
 
-import type {Draft, JsonObject} from '../../../api/object.js';
+import type {Draft} from '../../../api/object.js';
+import type {Patch} from '../../../api/patch.js';
 import type {ReplyTo} from '../../../system/kernel/behavior.js';
 
 type WriteOptions = {
@@ -24,12 +25,15 @@ export type ReplaceObject = WriteOptions & {
 	readonly subresource?: 'status';
 };
 
-/** RFC 7386 merge patch. metadata.resourceVersion or metadata.uid in it are preconditions. */
-export type PatchObject = WriteOptions & {
-	readonly type: 'patch';
-	readonly patch: JsonObject;
-	readonly subresource?: 'status';
-};
+/**
+ * Changes the committed object, its status, or the Scale that is made of it. metadata.resourceVersion and metadata.uid, where the patch sets
+ * them, are preconditions.
+ */
+export type PatchObject = WriteOptions &
+	Patch & {
+		readonly type: 'patch';
+		readonly subresource?: 'status' | 'scale';
+	};
 
 export type DeleteObject = WriteOptions & {
 	readonly type: 'delete';

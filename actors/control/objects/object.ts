@@ -139,7 +139,7 @@ function receiveCommon(
 		case 'replace':
 			return write(kind, state, object, message, message.object, context);
 		case 'patch':
-			return write(kind, state, object, message, patched(object, message.patch), context);
+			return patch(kind, state, object, message, context);
 		case 'delete':
 			return remove(kind, state, object, message, context);
 		case 'wake':
@@ -151,6 +151,11 @@ function receiveCommon(
 	}
 }
 
+function patch(kind: RecordKind, state: ObjectState, object: ApiObject, message: PatchObject, context: Context): Next<ObjectState> {
+	const wanted = patched(object, message);
+	return wanted.ok ? write(kind, state, object, message, wanted.value, context) : next(state, fail(message.replyTo, wanted.error));
+}
+
 function write(
 	kind: RecordKind,
 	state: ObjectState,
@@ -159,11 +164,7 @@ function write(
 	wanted: Draft,
 	context: Context,
 ): Next<ObjectState> {
-	const refusal = violatedPrecondition(
-		kind.definition,
-		object,
-		message.type === 'patch' ? (message.patch['metadata'] as Draft['metadata']) : wanted.metadata,
-	);
+	const refusal = violatedPrecondition(kind.definition, object, wanted.metadata);
 	if (refusal !== undefined) return next(state, fail(message.replyTo, refusal));
 	const changed = message.subresource === 'status' ? withStatusOf(object, wanted) : admitted(object, wanted);
 	if (!changed.ok) return next(state, fail(message.replyTo, changed.error));

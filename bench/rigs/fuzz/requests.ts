@@ -98,6 +98,8 @@ const values = [
 const types = [
 	'application/json',
 	'application/merge-patch+json',
+	'application/json-patch+json',
+	'application/strategic-merge-patch+json',
 	'application/yaml',
 	'application/vnd.kubernetes.protobuf',
 	'',
@@ -145,6 +147,10 @@ export const bodyOf = fc.oneof(
 		weight: 1,
 		arbitrary: fc.constantFrom(
 			'{"metadata":{"name":null}}',
+			'[{"op":"add","path":"/metadata/labels/a","value":"b"}]',
+			'[{"op":"replace","path":"","value":[]}]',
+			'[{"op":"remove","path":"/metadata"}]',
+			'[{"op":"copy","from":"","path":"/spec/a"},{"op":"test","path":"/kind","value":"Pod"}]',
 			'{"metadata":null,"spec":null}',
 			'{"spec":{"replicas":1e999}}',
 			'a: &a [*a]',

@@ -65,6 +65,27 @@ export const ofApi: readonly Mistake[] = [
 		test: 'test/api/values.test.ts',
 	},
 	{
+		what: 'copies of a JSON patch are not counted',
+		file: 'api/json-patch.ts',
+		text: 'work.copiedCharacters += text.length;',
+		becomes: '',
+		test: 'test/api/json-patch.test.ts',
+	},
+	{
+		what: 'a JSON patch reaches members of prototypes',
+		file: 'api/json-patch.ts',
+		text: 'return Object.hasOwn(holder, key) ? ',
+		becomes: 'return key in holder ? ',
+		test: 'test/api/json-patch.test.ts',
+	},
+	{
+		what: 'a JSON patch changes lists and objects in place that are not its own',
+		file: 'api/json-patch.ts',
+		text: 'if (own.has(member)) return member as Holder;',
+		becomes: 'return member as Holder;',
+		test: 'test/api/json-patch.test.ts',
+	},
+	{
 		what: 'a length of time may have anything between its parts',
 		file: 'api/duration.ts',
 		text: " || parts.map(([part]) => part).join('') !== text",

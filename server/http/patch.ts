@@ -1,0 +1,83 @@
+// PATCH: which forms of a patch are taken, and what becomes of one. The record applies it to what is committed then.
+
+import {AppError} from '../../api/errors.js';
+import {inertWarnings} from '../../api/inert.js';
+import {readJsonPatch} from '../../api/json-patch.js';
+import {limits} from '../../api/limits.js';
+import {isObject, type ApiObject, type Draft, type Json} from '../../api/object.js';
+import {applyPatch, type Patch} from '../../api/patch.js';
+import {shown} from '../../api/shown.js';
+import {strategicPart} from '../../api/strategic-patch.js';
+import type {PatchObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
+import {mediaTypeOf, readJson, readObject, unsupported} from './body.js';
+import {entryOf} from './entry.js';
+import type {Backend, Exchange, Target} from './exchange.js';
+import {sendObject} from './object-reply.js';
+import {refusal, valueOf} from './outcome.js';
+import {isDryRun} from './query.js';
+import {addWarnings} from './reply.js';
+import {incoming, incomingPatch, isSecret, outgoing} from './secrets.js';
+import {askObject, statusPart} from './write.js';
+
+const mergeType = 'application/merge-patch+json';
+const strategicType = 'application/strategic-merge-patch+json';
+const jsonType = 'application/json-patch+json';
+
+/** PATCH of an object or of its status. */
+export async function patch(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
+	const change = await readPatch(exchange, target);
+	const patched = await (isSecret(target.kind) && change.patchType !== undefined
+		? patchOpened(backend, exchange, target, change)
+		: patchCommitted(backend, exchange, target, change));
+	addWarnings(exchange.response, inertWarnings(target.kind, patched.metadata.name));
+	await sendObject(backend, exchange, target.kind, patched, 200);
+}
+
+/**
+ * The body of a patch: a JSON patch, a merge patch, or a strategic one that says nothing else than a merge patch would, which kubectl sends for
+ * `cordon`, `label` and such. An empty one changes nothing.
+ */
+export async function readPatch({request}: Exchange, {kind}: Target): Promise<Patch> {
+	const types = kind.group === 'troupe.dev' ? [jsonType, mergeType] : [jsonType, mergeType, strategicType];
+	const type = mediaTypeOf(request);
+	if (!types.includes(type)) throw unsupported(types);
+	if (type === jsonType) return {patchType: 'json', patch: valueOf(readJsonPatch((await readJson(request, {types})) ?? []))};
+	const patch = (await readObject(request, {types})) ?? {};
+	const part = type === strategicType ? strategicPart(kind.kind, patch) : undefined;
+	if (part === undefined) return {patch};
+	const why = `a strategic merge patch is taken only where it has no list and no directive, got ${shown(part)}; accepted: ${mergeType}`;
+	throw new AppError('ERR_UNSUPPORTED_MEDIA_TYPE', {message: why});
+}
+
+function patchCommitted(backend: Backend, exchange: Exchange, target: Target, change: Patch): Promise<ApiObject> {
+	const sealed = change.patchType === undefined ? {patch: incomingPatch(backend, target, change.patch)} : change;
+	const message: PatchObject = {type: 'patch', ...sealed, ...statusPart(target), dryRun: isDryRun(exchange.query.getAll('dryRun'))};
+	return askObject(backend, exchange, target, message);
+}
+
+/**
+ * A Secret is patched here: its record has its values sealed, and could neither test nor copy one. When another write comes between, it is done
+ * again with what is committed then.
+ */
+async function patchOpened(backend: Backend, exchange: Exchange, target: Target, change: Patch): Promise<ApiObject> {
+	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
+	for (let tries = 1; ; tries++) {
+		const {object} = entryOf(backend, target);
+		const {resourceVersion} = object.metadata;
+		const wanted = wholeDraft(valueOf(applyPatch(outgoing(backend, target.kind, object) as unknown as Json, change)));
+		const isOwn = (wanted.metadata.resourceVersion ?? resourceVersion) === resourceVersion;
+		const given = {...wanted, metadata: {resourceVersion, ...wanted.metadata}};
+		const message: ReplaceObject = {type: 'replace', object: incoming(backend, target, given), ...statusPart(target), dryRun};
+		try {
+			return await askObject(backend, exchange, target, message);
+		} catch (error) {
+			const isOvertaken = error instanceof AppError && error.code === 'ERR_CONFLICT';
+			if (!isOvertaken || !isOwn || tries >= limits.changeTries) throw error;
+		}
+	}
+}
+
+function wholeDraft(patched: Json | undefined): Draft {
+	if (isObject(patched) && isObject(patched['metadata'])) return patched as unknown as Draft;
+	throw refusal('the patch leaves no object with metadata');
+}
