@@ -4,7 +4,8 @@
 import {once} from 'node:events';
 import {connect, type Socket} from 'node:net';
 import {serve} from '../remote.js';
-import {connectPacket, createCounter, publishPacket, subscribePacket} from './wire.js';
+import {connectPacket, publishPacket, subscribePacket} from '../mqtt/packets.js';
+import {createCounter} from './publish-counter.js';
 
 export type Readers = {
 	readonly port: number;
@@ -32,7 +33,7 @@ async function dial(port: number): Promise<Socket> {
 
 async function login(port: number, name: string): Promise<Socket> {
 	const socket = await dial(port);
-	socket.write(connectPacket(name));
+	socket.write(connectPacket({id: name, user: name, password: 'x'}));
 	await once(socket, 'data');
 	return socket;
 }
@@ -60,7 +61,7 @@ export function openPeers() {
 		const one = {messages: 0, bytes: 0, closed: false};
 		counted.push(one);
 		socket.once('close', () => (one.closed = true));
-		socket.write(subscribePacket(filter));
+		socket.write(subscribePacket(1, [filter, 0]));
 		const counter = createCounter();
 		const take = (chunk: Buffer): void => {
 			one.bytes += chunk.length;
@@ -119,7 +120,7 @@ export type Peers = ReturnType<typeof openPeers>;
 async function probing(port: number, sockets: Socket[]): Promise<Socket> {
 	const socket = await login(port, 'probe');
 	sockets.push(socket);
-	socket.write(subscribePacket('troupe/v1/actors/probe/inbox/control'));
+	socket.write(subscribePacket(1, ['troupe/v1/actors/probe/inbox/control', 0]));
 	await once(socket, 'data');
 	return socket;
 }
