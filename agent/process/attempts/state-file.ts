@@ -12,13 +12,14 @@
 // the shim begins, and the first takes the disk block that the others need, so a
 // disk that is full later loses no exit code.
 
-import {appendFileSync, closeSync, fstatSync, openSync, readSync} from 'node:fs';
+import {appendFileSync, fstatSync, openSync} from 'node:fs';
 import {limits} from '../../../api/limits.js';
 import {parsedJson} from '../../../api/value-or.js';
 import type {ContainerBeginning, ContainerExit} from '../../../actors/node/runtime/runtime-port.js';
 import {valueOrFor} from '../../../system/files/errno.js';
 import {sumOf} from '../../../system/store/record-sum.js';
 import {parseProcessStat, type ProcessStat} from '../os/identity.js';
+import {bytesAt, whileOpen} from '../os/while-open.js';
 import type {Beginning} from '../users/privileges.js';
 
 export const firstLine = 'troupe-shim 1\n';
@@ -51,13 +52,10 @@ export type LookUp = (pid: number) => ProcessStat | undefined;
 export function readStateFile(file: string, attempt: number, lookUp: LookUp = () => undefined): AttemptState {
 	const descriptor = valueOrFor(undefined, ['ENOENT'], () => openSync(file, 'r'));
 	if (descriptor === undefined) return {started: undefined, exit: undefined};
-	try {
-		const buffer = Buffer.allocUnsafe(limits.stateFileBytes);
-		const text = buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, buffer.length, 0));
+	return whileOpen(descriptor, () => {
+		const text = bytesAt(descriptor, 0, limits.stateFileBytes).toString('latin1');
 		return parseState(text, attempt, Math.trunc(fstatSync(descriptor).mtimeMs), lookUp);
-	} finally {
-		closeSync(descriptor);
-	}
+	});
 }
 
 /** Lines without their newline are still being written and count for nothing. */

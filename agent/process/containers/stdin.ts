@@ -8,6 +8,7 @@ import {valueOrFor} from '../../../system/files/errno.js';
 import type {Done} from '../../handlers.js';
 import {stdinEndFile, stdinFile} from '../attempts/attempts.js';
 import {explained} from '../os/explained.js';
+import {whileOpen} from '../os/while-open.js';
 import type {Container} from './containers.js';
 
 export type Input = {
@@ -77,10 +78,5 @@ const openToWrite = (file: string): number | undefined =>
 
 function endInput(folder: string): void {
 	const descriptor = openToWrite(stdinEndFile(folder));
-	if (descriptor === undefined) return;
-	try {
-		writeSync(descriptor, '\n');
-	} finally {
-		closeSync(descriptor);
-	}
+	if (descriptor !== undefined) whileOpen(descriptor, () => writeSync(descriptor, '\n'));
 }

@@ -1,12 +1,10 @@
 // Whether containers of this host can have mounts: tried once, with a private root and a mount in it as a container has them.
 
-import {spawnSync} from 'node:child_process';
 import {mkdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
-import {limits} from '../../../api/limits.js';
 import {mountScript, toolNames, type MountTools} from '../mounts/mount-script.js';
 import {planMounts} from '../mounts/mount-plan.js';
-import {findTool} from '../os/tools.js';
+import {codeOf, findTool} from '../os/tools.js';
 import {nobody, setprivWords} from '../users/privileges.js';
 import {asOwnerWords, mountWords, type Namespaces} from './namespaces.js';
 
@@ -60,12 +58,6 @@ function works(tools: MountTools, made: string, namespaces: Namespaces | undefin
 	const drop =
 		namespaces?.owner === undefined ? setprivWords(tools.setpriv, {user: nobody, groups: [], mayGain: false}) : asOwnerWords(namespaces);
 	const last = [...drop, '/bin/sh', '-c', `'cd ${place}'`];
-	const [file = tools.unshare, ...before] = [...mountWords(tools.unshare, namespaces), '--'];
-	const {status} = spawnSync(file, [...before, '/bin/sh', '-c', `${text}exec ${last.join(' ')}`, 'sh', ...words], {
-		stdio: 'ignore',
-		env: {},
-		cwd: '/',
-		timeout: limits.probeMs,
-	});
-	return status === 0;
+	const before = [...mountWords(tools.unshare, namespaces), '--'];
+	return codeOf([...before, '/bin/sh', '-c', `${text}exec ${last.join(' ')}`, 'sh', ...words]) === 0;
 }

@@ -7,9 +7,7 @@
 // Root makes them as it is. An ordinary user makes them as root of a user namespace, for mount(8) works for root only; the program is in a
 // further one, in which it is that user again and has no rights over what is around it.
 
-import {spawnSync} from 'node:child_process';
-import {limits} from '../../../api/limits.js';
-import {findTool} from '../os/tools.js';
+import {codeOf, findTool} from '../os/tools.js';
 import type {User} from '../users/privileges.js';
 
 export type Namespaces = {
@@ -62,12 +60,5 @@ function trial(agent: User): Namespaces | undefined {
 	// The shim, and in it a program that is the second process there.
 	const text = '("$@"); exit $?';
 	const program = [...asOwnerWords(namespaces), '/bin/sh', '-c', 'read -r pid rest </proc/self/stat && [ "$pid$$" = 22 ]'];
-	const [file = unshare, ...words] = shimWords(namespaces);
-	const {status} = spawnSync(file, [...words, '/bin/sh', '-c', text, 'sh', ...program], {
-		stdio: 'ignore',
-		env: {},
-		cwd: '/',
-		timeout: limits.probeMs,
-	});
-	return status === 0 ? namespaces : undefined;
+	return codeOf([...shimWords(namespaces), '/bin/sh', '-c', text, 'sh', ...program]) === 0 ? namespaces : undefined;
 }

@@ -3,9 +3,7 @@
 // script ends with the shell over it, and the program with script, whatever either of them was ended by: each asks the kernel to be
 // killed when the one above it is gone. The program gets signals itself: script would give it two seconds, whatever its grace.
 
-import {spawnSync} from 'node:child_process';
-import {limits} from '../../../api/limits.js';
-import {findTool} from '../os/tools.js';
+import {codeOf, findTool} from '../os/tools.js';
 
 export type Terminal = {
 	/** Absolute paths. */
@@ -24,9 +22,7 @@ export function findTerminal(): Terminal | undefined {
 	const setpriv = findTool('setpriv');
 	if (script === undefined || setpriv === undefined) return undefined;
 	const terminal = {script, setpriv};
-	const [file = script, ...words] = underTerminal(terminal, `test -t 0 && test -t 1 && exit ${trialCode}`);
-	const {status} = spawnSync(file, words, {stdio: 'ignore', env: {}, timeout: limits.probeMs});
-	return status === trialCode ? terminal : undefined;
+	return codeOf(underTerminal(terminal, `test -t 0 && test -t 1 && exit ${trialCode}`)) === trialCode ? terminal : undefined;
 }
 
 /** A program that runs this shell text in a terminal of its own. */

@@ -5,6 +5,7 @@ import {failed, succeeded, type Outcome} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import type {ContainerId, LogChunk, LogRequest} from '../../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../../system/time/clock.js';
+import {createDeferred} from '../../../system/time/deferred.js';
 import type {Done} from '../../handlers.js';
 import {noSuchLog, wrongLogRequest} from '../../refusals.js';
 import {attemptsIn, logFile} from '../attempts/attempts.js';
@@ -84,36 +85,29 @@ async function outcomeOf(state: State, request: LogRequest, pod: SandboxRecord, 
 
 /** Comes at the first of: more text, the end of the attempt, the end of the wait. */
 async function whenMore(state: State, reading: Reading, waitMs: number): Promise<LogChunk> {
-	let isOver = false;
-	let finish = (): void => undefined;
-	const over = new Promise<void>(resolve => {
-		finish = () => {
-			isOver = true;
-			resolve();
-		};
-	});
-	const cancel = state.clock.after(waitMs, finish);
-	state.waiting.add(finish);
-	const forget = state.containers.whenEnded(reading.container, finish);
+	const over = createDeferred();
+	const cancel = state.clock.after(waitMs, over.resolve);
+	state.waiting.add(over.resolve);
+	const forget = state.containers.whenEnded(reading.container, over.resolve);
 	let stopPause: Cancel = () => undefined;
 	try {
 		for (let from = reading; ;) {
 			const sign = signOf(reading.file);
 			try {
 				const before = await chunkOf(state, from); // What came between the last look and the watch.
-				if (isWorthIt(before) || isOver) return before;
-				await Promise.race([over, sign.heard]);
+				if (isWorthIt(before) || over.isSettled()) return before;
+				await Promise.race([over.promise, sign.heard]);
 			} finally {
 				sign.close();
 			}
 			const chunk = await chunkOf(state, from);
-			if (isWorthIt(chunk) || isOver) return chunk;
+			if (isWorthIt(chunk) || over.isSettled()) return chunk;
 			from = {...from, offset: chunk.nextOffset};
 			// Some program touches its log all the time and writes nothing.
-			await Promise.race([over, new Promise<void>(resolve => (stopPause = state.clock.after(limits.logLookMs, resolve)))]);
+			await Promise.race([over.promise, new Promise<void>(resolve => (stopPause = state.clock.after(limits.logLookMs, resolve)))]);
 		}
 	} finally {
-		state.waiting.delete(finish);
+		state.waiting.delete(over.resolve);
 		cancel();
 		stopPause();
 		forget();

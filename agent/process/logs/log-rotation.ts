@@ -1,7 +1,8 @@
 // Rotation is copy and truncate, because the program keeps its descriptor; the last step is synchronous and short.
 
-import {closeSync, fstatSync, ftruncateSync, openSync, renameSync, statSync, writeFileSync, writeSync} from 'node:fs';
+import {fstatSync, ftruncateSync, openSync, renameSync, statSync, writeFileSync, writeSync} from 'node:fs';
 import {open} from 'node:fs/promises';
+import {whileOpen} from '../os/while-open.js';
 import {basesFile, basesOf, blockBytes, hole, longestBytes, olderFile, readAt, sizeIn} from './logs.js';
 
 /** Taken over while nothing else happens in this process. */
@@ -55,21 +56,17 @@ async function copyRange(
  * not at all.
  */
 function cut(log: string, copy: string, skipped: number, copied: number): void {
-	const source = openSync(log, 'r+');
-	try {
+	whileOpen(openSync(log, 'r+'), source => {
 		const bases = basesOf(log);
 		let end = skipped + copied;
-		const target = openSync(copy, 'a');
-		try {
+		whileOpen(openSync(copy, 'a'), target => {
 			for (let block = 0; block < lastBlocks; block++) {
 				const rest = readAt(log, end, blockBytes);
 				if (rest.length === 0) break;
 				writeSync(target, rest);
 				end += rest.length;
 			}
-		} finally {
-			closeSync(target);
-		}
+		});
 		const current = bases.current + Math.max(sizeIn(fstatSync(source)).bytes, end);
 		// Only a program that plays with the length of its log ever gets there: its offsets begin anew.
 		const words = current > longestBytes ? '0 0' : `${bases.current + skipped} ${current}`;
@@ -77,7 +74,5 @@ function cut(log: string, copy: string, skipped: number, copied: number): void {
 		renameSync(copy, olderFile(log));
 		renameSync(`${basesFile(log)}.new`, basesFile(log));
 		ftruncateSync(source, 0);
-	} finally {
-		closeSync(source);
-	}
+	});
 }

@@ -6,11 +6,12 @@
 // call here reads more than it was given, what looks for a line looks through `logScanBytes` in turns with everything else, and of a log
 // with holes no more than that is shown, without the holes.
 
-import {closeSync, constants, openSync, readFileSync, readSync, statSync} from 'node:fs';
+import {constants, openSync, readFileSync, statSync} from 'node:fs';
 import {limits} from '../../../api/limits.js';
 import {valueOr} from '../../../api/value-or.js';
 import {valueOrFor} from '../../../system/files/errno.js';
 import {turn} from '../os/turn.js';
+import {bytesAt, whileOpen} from '../os/while-open.js';
 
 export type Chunk = {readonly data: Buffer; readonly nextOffset: number; readonly atEnd: boolean};
 
@@ -90,12 +91,7 @@ export function readAt(file: string, position: number, maxBytes: number): Buffer
 	// A program may have taken a lease on its log (fcntl(2)), for which others wait.
 	const descriptor = valueOrFor(undefined, ['ENOENT'], () => openSync(file, constants.O_RDONLY | constants.O_NONBLOCK));
 	if (descriptor === undefined) return Buffer.alloc(0);
-	try {
-		const buffer = Buffer.allocUnsafe(Math.max(0, maxBytes));
-		return buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, position));
-	} finally {
-		closeSync(descriptor);
-	}
+	return whileOpen(descriptor, () => bytesAt(descriptor, position, maxBytes));
 }
 
 /** How much was written since the attempt's start, and the first of it that is still there. */

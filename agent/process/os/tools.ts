@@ -1,7 +1,8 @@
 // Programs of the base system that stand between an agent and a container, where this host has them.
 
-import {execFile} from 'node:child_process';
+import {execFile, spawnSync} from 'node:child_process';
 import {existsSync} from 'node:fs';
+import {limits} from '../../../api/limits.js';
 
 const folders = ['/usr/bin', '/usr/sbin', '/bin', '/sbin'];
 
@@ -16,3 +17,7 @@ export const runTool = (name: string, words: readonly string[]): Promise<void> =
 			else reject(new Error(stderr.trim().split('\n')[0] || error.message));
 		});
 	});
+
+/** Tries what these words do on this host: their exit code; null where there is none in time. They get nothing of the agent. */
+export const codeOf = ([program = '', ...words]: readonly string[]): number | null =>
+	spawnSync(program, words, {stdio: 'ignore', env: {}, cwd: '/', timeout: limits.probeMs}).status;

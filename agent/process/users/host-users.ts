@@ -1,8 +1,9 @@
 // Whose the numbers that pods get as users are already: users of the host (passwd(5)), and users that other programs get their own from
 // (subuid(5)). What a directory service knows is not looked at.
 
-import {closeSync, openSync, readSync} from 'node:fs';
 import {limits} from '../../../api/limits.js';
+import {valueOr} from '../../../api/value-or.js';
+import {headOf} from '../os/while-open.js';
 import type {UserRange} from './pod-users.js';
 
 /** A line for each file of which an entry is in the range; one that cannot be read has none. */
@@ -14,7 +15,7 @@ export const hostUsersIn = (range: UserRange, passwd = '/etc/passwd', subuid = '
 type Entry = {readonly name: string | undefined; readonly first: number; readonly count: number};
 
 function linesOf(file: string, {first, last}: UserRange, entryOf: (fields: readonly string[]) => Entry): readonly string[] {
-	const found = headOf(file)
+	const found = valueOr('', () => headOf(file, limits.hostUsersBytes))
 		.split('\n')
 		.map(line => entryOf(line.split(':')))
 		.filter(entry => entry.count > 0 && entry.first <= last && entry.first + entry.count > first);
@@ -25,18 +26,4 @@ function linesOf(file: string, {first, last}: UserRange, entryOf: (fields: reado
 	return [
 		`pods get users from ${first} to ${last}, and ${file} has ${numbers} (${JSON.stringify(other.name)}${more}): whoever has the same number shares files and processes; --pod-users FIRST-LAST says other users`,
 	];
-}
-
-function headOf(file: string): string {
-	try {
-		const descriptor = openSync(file, 'r');
-		try {
-			const buffer = Buffer.allocUnsafe(limits.hostUsersBytes);
-			return buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, buffer.length, 0));
-		} finally {
-			closeSync(descriptor);
-		}
-	} catch {
-		return '';
-	}
 }

@@ -48,7 +48,7 @@ export const ofAgent: readonly Mistake[] = [
 	{
 		what: 'a log that is touched all the time is looked at all the time',
 		file: 'agent/process/logs/log-reader.ts',
-		text: 'await Promise.race([over, new Promise<void>(resolve => (stopPause = state.clock.after(limits.logLookMs, resolve)))]);',
+		text: 'await Promise.race([over.promise, new Promise<void>(resolve => (stopPause = state.clock.after(limits.logLookMs, resolve)))]);',
 		becomes: '',
 		test: 'test/agent/log-reader.test.ts',
 	},
