@@ -45,27 +45,30 @@ export type RetainedSource = {
 };
 
 /** What is counted; each name says what happened once more. */
-export type BrokerCounter =
-	| 'connections'
-	| 'loginsRefused'
-	| 'publishesRefused'
-	| 'subscriptionsRefused'
+export const brokerCounters = [
+	'connections',
+	'loginsRefused',
+	'publishesRefused',
+	'subscriptionsRefused',
 	/** Connections destroyed, by reason. */
-	| 'cutOversized'
-	| 'cutMalformed'
-	| 'cutOverflow'
-	| 'cutStalled'
-	| 'cutCrowded'
+	'cutOversized',
+	'cutMalformed',
+	'cutOverflow',
+	'cutStalled',
+	'cutCrowded',
 	/** It went on asking for more work than its login's share. */
-	| 'cutGreedy'
+	'cutGreedy',
 	/** Connections of one login beyond what it may have. */
-	| 'loginsCrowded'
+	'loginsCrowded',
 	/** Own publishes: a newer one of the topic took the place; dropped since too much waited. */
-	| 'outboxReplaced'
-	| 'outboxDropped'
-	| 'retainedRefused'
-	| 'sessionMessagesDropped'
-	| 'errors';
+	'outboxReplaced',
+	'outboxDropped',
+	'retainedRefused',
+	'sessionMessagesDropped',
+	'errors',
+] as const;
+
+export type BrokerCounter = (typeof brokerCounters)[number];
 
 export type BrokerOptions<Identity extends Login> = {
 	readonly clock: Clock;
