@@ -10,47 +10,25 @@ import type {PodSpec} from '../shapes/pod.js';
 /** What a cell shows when there is nothing. */
 export const none = '<none>';
 
-export const nameColumn: Column = {
-	name: 'Name',
-	type: 'string',
-	priority: 0,
-	description: 'The name, unique within a namespace and kind.',
-	cell: object => object.metadata.name,
-};
+type Cell = Column['cell'];
 
-export const ageColumn: Column = {
-	name: 'Age',
-	type: 'string',
-	priority: 0,
-	description: 'How long ago the object was created.',
-	cell: (object, nowMs) => ageSince(object.metadata.creationTimestamp, nowMs),
-};
+const columnOf =
+	<Its extends Cell = Cell>(type: Column['type'], priority: Column['priority']) =>
+	(name: string, description: string, cell: Its): Column => ({name, type, priority, description, cell});
 
 /** A column of text, always shown. */
-export const column = (name: string, description: string, cell: Column['cell']): Column => ({
-	name,
-	type: 'string',
-	priority: 0,
-	description,
-	cell,
-});
+export const column = columnOf('string', 0);
 
 /** A column of text, shown with `-o wide`. */
-export const wideColumn = (name: string, description: string, cell: Column['cell']): Column => ({
-	name,
-	type: 'string',
-	priority: 1,
-	description,
-	cell,
-});
+export const wideColumn = columnOf('string', 1);
 
-export const numberColumn = (name: string, description: string, cell: (object: ApiObject) => number): Column => ({
-	name,
-	type: 'integer',
-	priority: 0,
-	description,
-	cell,
-});
+export const numberColumn = columnOf<(object: ApiObject) => number>('integer', 0);
+
+export const nameColumn = column('Name', 'The name, unique within a namespace and kind.', object => object.metadata.name);
+
+export const ageColumn = column('Age', 'How long ago the object was created.', (object, nowMs) =>
+	ageSince(object.metadata.creationTimestamp, nowMs),
+);
 
 /** Containers, images and selector of what makes pods from a template. */
 export const templateColumns = (

@@ -3,9 +3,9 @@
 import {ageColumn, column, nameColumn, none, numberColumn, wideColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import {refuseNul} from '../rules/env.js';
+import {refuseNuls} from '../rules/env.js';
 import {checkDnsSubdomain} from '../rules/names.js';
-import {forbid, itemsOf, membersOf, refuse, textOf, type Found} from '../rules/report.js';
+import {forbid, membersOf, refuse, textOf, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/slurmjob.js';
 import {shown} from '../shown.js';
@@ -54,11 +54,7 @@ function validate(found: Found, draft: Draft): void {
 		const text = textOf(spec[field]);
 		if (text !== undefined && /[\0\r\n]/.test(text)) refuse(found, `spec.${field}`, 'must be one line, without a NUL character');
 	}
-	for (const field of scripts) {
-		itemsOf(spec[field]).forEach((command, i) => {
-			if (typeof command === 'string') refuseNul(found, `spec.${field}[${i}]`, command);
-		});
-	}
+	for (const field of scripts) refuseNuls(found, `spec.${field}`, spec[field]);
 	if (spec['password'] !== undefined)
 		forbid(found, 'spec.password', 'a password is not taken in a manifest: put it into a Secret, and name that in spec.secretName');
 	const secretName = textOf(spec['secretName']);

@@ -1,12 +1,12 @@
 // Rules of one container.
 
-import type {Json, JsonObject} from '../object.js';
+import type {JsonObject} from '../object.js';
 import {shown} from '../shown.js';
-import {checkEnv, checkEnvFrom, refuseNul} from './env.js';
+import {checkEnv, checkEnvFrom, refuseNul, refuseNuls} from './env.js';
 import {checkDnsLabel} from './names.js';
 import {checkPorts, portNames} from './ports.js';
 import {checkLifecycle, checkProbes, refuseProbes} from './probe.js';
-import {itemsOf, membersOf, refuse, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
+import {membersOf, refuse, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
 import {checkResources} from './resources.js';
 import {checkMounts} from './volume.js';
 
@@ -43,8 +43,8 @@ function checkProgram(found: Found, path: string, container: JsonObject, pod: Po
 	if (name !== undefined) checkDnsLabel(found, `${path}.name`, name);
 	const image = textOf(container['image']);
 	if (image !== undefined) checkImage(found, `${path}.image`, image);
-	checkWords(found, `${path}.command`, container['command']);
-	checkWords(found, `${path}.args`, container['args']);
+	refuseNuls(found, `${path}.command`, container['command']);
+	refuseNuls(found, `${path}.args`, container['args']);
 	const workingDir = textOf(container['workingDir']);
 	if (workingDir !== undefined) refuseNul(found, `${path}.workingDir`, workingDir);
 	checkEnv(found, `${path}.env`, container['env'], {container, containers: pod.containers});
@@ -59,12 +59,6 @@ function checkProgram(found: Found, path: string, container: JsonObject, pod: Po
 function checkImage(found: Found, path: string, image: string): void {
 	if (image === '') refuse(found, path, 'is required', 'FieldValueRequired');
 	else if (image.trim() !== image) refuse(found, path, `must not begin or end with a space, got ${shown(image)}`);
-}
-
-function checkWords(found: Found, path: string, words: Json | undefined): void {
-	itemsOf(words).forEach((word, i) => {
-		if (typeof word === 'string') refuseNul(found, `${path}[${i}]`, word);
-	});
 }
 
 function checkSecurity(found: Found, path: string, security: JsonObject): void {

@@ -109,3 +109,10 @@ function checkResourceRef(found: Found, path: string, reference: JsonObject, {co
 export function refuseNul(found: Found, path: string, text: string): void {
 	if (text.includes('\0')) refuse(found, path, 'must not contain a NUL character');
 }
+
+/** The same of each text of a list. */
+export function refuseNuls(found: Found, path: string, words: unknown): void {
+	itemsOf(words).forEach((word, i) => {
+		if (typeof word === 'string') refuseNul(found, `${path}[${i}]`, word);
+	});
+}
