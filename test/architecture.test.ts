@@ -249,7 +249,7 @@ test('benches use no tests, and tests use of the benches the rigs alone', t => {
 		const allowed = beside.find(([from]) => file.startsWith(from))?.[1] ?? [];
 		// Programs are named by their paths, too.
 		const named = file.startsWith('bench/') ? [...text.matchAll(/['"`]((?:\.\.\/)+test\/[^'"`]*)/g)].map(match => match[1] ?? '') : [];
-		return [...importsOf(text), ...named]
+		return [...new Set([...importsOf(text), ...named])]
 			.filter(specifier => specifier.startsWith('.'))
 			.map(specifier => resolved({file}, specifier))
 			.filter(target => /^(bench|test)\//.test(target) && !allowed.some(folder => target.startsWith(folder)))

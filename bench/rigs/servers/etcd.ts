@@ -1,6 +1,6 @@
 // Real etcd (Debian: etcd-server), one member or several, on free ports of loopback.
 
-import {connectEtcd, type EtcdClient} from '../../../system/store/etcd-client.js';
+import {connectEtcd} from '../../../system/store/etcd-client.js';
 import {systemClock} from '../../../system/time/clock.js';
 import {folder, freePort, serverOf, until, type Server} from './server.js';
 import type {Owner} from '../owner.js';
@@ -60,10 +60,4 @@ export async function answers(url: string): Promise<void> {
 	} finally {
 		client.close();
 	}
-}
-
-/** Everything below a prefix. */
-export async function keysOf(client: EtcdClient, prefix: string): Promise<readonly string[]> {
-	const {records} = await client.range({prefix});
-	return records.map(({key}) => key);
 }
