@@ -12,30 +12,22 @@ import {endSoon, sayGoodbye} from './goodbye.js';
 import {createRequestTurns} from './request-turns.js';
 
 /** What a door gives to those who come in. */
-export type ConnectionBounds = {
+export const connectionBounds = {
 	/** Those that have logged in, of all and of one login. */
-	readonly connections: number;
-	readonly perLogin: number;
-	/** To the end of the headers; for the handshake of TLS, too. */
-	readonly headersMs: number;
-	/** From the first byte of a request to its last. */
-	readonly requestMs: number;
-	readonly keepAliveMs: number;
-	/** For a reader that takes nothing while something waits for it. */
-	readonly stallMs: number;
-	/** How often a server looks for requests that take too long. */
-	readonly checkMs: number;
-};
-
-export const connectionBounds: ConnectionBounds = {
 	connections: limits.httpConnections,
 	perLogin: limits.httpConnectionsPerLogin,
+	/** To the end of the headers; for the handshake of TLS, too. */
 	headersMs: limits.httpHeadersMs,
+	/** From the first byte of a request to its last. */
 	requestMs: limits.httpRequestMs,
 	keepAliveMs: limits.httpKeepAliveMs,
+	/** For a reader that takes nothing while something waits for it. */
 	stallMs: limits.httpStallMs,
+	/** How often a server looks for requests that take too long. */
 	checkMs: limits.httpCheckMs,
 };
+
+export type ConnectionBounds = Readonly<Record<keyof typeof connectionBounds, number>>;
 
 export type BoundedServer = {
 	readonly bounds: ConnectionBounds;

@@ -3,7 +3,7 @@
 import {hostname} from 'node:os';
 import {type Flags, type Invocation, usageError} from '../command.js';
 import {detach} from '../serving/detach.js';
-import {hostPathsOf, maxProcessesOf, nodeOf, podUsersOf, runtimeOf, serversOf} from '../serving/serving-flags.js';
+import {hostPathsOf, nodeOf, podBoundsOf, runtimeOf, serversOf} from '../serving/serving-flags.js';
 import type {AgentOptions} from '../serving/serving-options.js';
 
 /** Beside `--token`: so it is in no list of processes and no history of a shell. */
@@ -34,8 +34,7 @@ export function readAgentOptions(flags: Flags, home: string, host: string, token
 		cache: flags.text('cache'),
 		hostPaths: hostPathsOf(flags, problems),
 		isNew: flags.on('new'),
-		podUsers: podUsersOf(flags, problems),
-		maxProcesses: maxProcessesOf(flags, problems),
+		...podBoundsOf(flags, problems),
 		detach: flags.on('detach'),
 	};
 	if (problems.length > 0) throw usageError(problems.join('\n'));

@@ -4,17 +4,7 @@ import {hostname} from 'node:os';
 import {limits} from '../../api/limits.js';
 import {type Flags, type Invocation, usageError} from '../command.js';
 import {detach, withBroker} from '../serving/detach.js';
-import {
-	brokerVariable,
-	doorsOf,
-	hostPathsOf,
-	isOnLoopback,
-	nodeOf,
-	maxProcessesOf,
-	podUsersOf,
-	runtimeOf,
-	storeOf,
-} from '../serving/serving-flags.js';
+import {brokerVariable, doorsOf, hostPathsOf, isOnLoopback, nodeOf, podBoundsOf, runtimeOf, storeOf} from '../serving/serving-flags.js';
 import type {UpOptions} from '../serving/serving-options.js';
 
 export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
@@ -43,8 +33,7 @@ export function readUpOptions(flags: Flags, home: string, host: string, broker?:
 		node: nodeOf(flags, host, problems),
 		simulatedNodes,
 		hostPaths: hostPathsOf(flags, problems) ?? (isOnLoopback(doors) ? 'all' : []),
-		podUsers: podUsersOf(flags, problems),
-		maxProcesses: maxProcessesOf(flags, problems),
+		...podBoundsOf(flags, problems),
 		detach: flags.on('detach'),
 	};
 	if (problems.length > 0) throw usageError(problems.join('\n'));

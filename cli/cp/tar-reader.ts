@@ -31,22 +31,16 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 			const entry = {...head, ...long};
 			long = {};
 			let left = entry.size;
-			yield {
-				...entry,
-				async *content() {
-					while (left > 0) {
-						const piece = await source.takeUpTo(left);
-						if (piece === undefined) throw cutOff();
-						left -= piece.length;
-						yield piece;
-					}
-				},
+			const content = async function* (): AsyncGenerator<Buffer> {
+				while (left > 0) {
+					const piece = await source.takeUpTo(left);
+					if (piece === undefined) throw cutOff();
+					left -= piece.length;
+					yield piece;
+				}
 			};
-			while (left > 0) {
-				const piece = await source.takeUpTo(left);
-				if (piece === undefined) throw cutOff();
-				left -= piece.length;
-			}
+			yield {...entry, content};
+			for await (const _skipped of content());
 			if ((await source.take(paddingOf(entry.size))) === undefined) throw cutOff();
 		}
 	}

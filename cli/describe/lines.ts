@@ -60,8 +60,7 @@ export function whenText(timestamp: string | undefined, nowMs: number): string {
 	return `${timestamp} (${distance})`;
 }
 
-/** Type, status, reason, message. */
-export const conditionRows = (conditions: readonly Condition[] | undefined): readonly (readonly string[])[] =>
-	(conditions ?? []).map(({type, status, reason = '', message = ''}) => [type, status, inOneLine(reason), inOneLine(message)]);
-
-export const conditionHead = ['TYPE', 'STATUS', 'REASON', 'MESSAGE'];
+export function drawConditions(conditions: readonly Condition[] | undefined, widthOf: WidthOf): string {
+	const rows = (conditions ?? []).map(({type, status, reason = '', message = ''}) => [type, status, inOneLine(reason), inOneLine(message)]);
+	return drawSection('Conditions', ['TYPE', 'STATUS', 'REASON', 'MESSAGE'], rows, widthOf);
+}

@@ -6,7 +6,7 @@ import type {Labels} from '../../api/object.js';
 import {added, noAmounts, podLimits, podRequests} from '../../api/pod-resources.js';
 import {cpuMillis, cpuText, memoryBytes, memoryText} from '../../api/quantity.js';
 import type {WidthOf} from '../screen/table.js';
-import {conditionHead, conditionRows, drawFields, drawSection, metadataFields} from './lines.js';
+import {drawConditions, drawFields, drawSection, metadataFields} from './lines.js';
 
 /** Everything but the events. `pods` are those bound to it. */
 export function describeNode(node: NodeObject, pods: readonly Pod[], nowMs: number, widthOf: WidthOf): string {
@@ -25,7 +25,7 @@ export function describeNode(node: NodeObject, pods: readonly Pod[], nowMs: numb
 	]);
 	return (
 		fields +
-		drawSection('Conditions', conditionHead, conditionRows(status?.conditions), widthOf) +
+		drawConditions(status?.conditions, widthOf) +
 		drawSection(
 			'Allocated resources',
 			['RESOURCE', 'REQUESTS', 'LIMITS', 'ALLOCATABLE'],

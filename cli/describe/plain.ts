@@ -4,7 +4,7 @@ import {kindOf} from '../../api/catalogue.js';
 import {contentOf} from '../../api/kind.js';
 import type {ApiObject, Condition} from '../../api/object.js';
 import type {WidthOf} from '../screen/table.js';
-import {conditionHead, conditionRows, drawFields, drawSection, indented, metadataFields} from './lines.js';
+import {drawConditions, drawFields, indented, metadataFields} from './lines.js';
 
 /** Metadata, then what was set and the status as YAML. `asYaml` is handed in: it is loaded only here. */
 export async function describePlain(
@@ -18,7 +18,7 @@ export async function describePlain(
 		drawFields([...metadataFields(object, nowMs), ['Controller', controllerText(object)]]),
 		...(await Promise.all(contentsOf(object).map(async ([field, value]) => part(field, value, asYaml)))),
 		await part('Status', status, asYaml),
-		conditions === undefined ? '' : drawSection('Conditions', conditionHead, conditionRows(conditions), widthOf),
+		conditions === undefined ? '' : drawConditions(conditions, widthOf),
 	];
 	return parts.join('');
 }

@@ -12,7 +12,7 @@ import type {
 	Volume,
 } from '../../api/kinds/pod.js';
 import {formatHostPort} from '../../api/host-port.js';
-import {conditionHead, conditionRows, drawFields, drawSection, metadataFields, whenText, type Field} from './lines.js';
+import {drawConditions, drawFields, metadataFields, whenText, type Field} from './lines.js';
 import {hookText, probeText} from './probes.js';
 import {mountLines, volumeFields} from './volumes.js';
 import type {WidthOf} from '../screen/table.js';
@@ -41,7 +41,7 @@ export function describePod(pod: Pod, nowMs: number, widthOf: WidthOf): string {
 		drawContainers('Init Containers', spec?.initContainers ?? [], status?.initContainerStatuses ?? [], volumes, nowMs) +
 		drawContainers('Containers', spec?.containers ?? [], status?.containerStatuses ?? [], volumes, nowMs) +
 		drawVolumes(volumes) +
-		drawSection('Conditions', conditionHead, conditionRows(status?.conditions), widthOf)
+		drawConditions(status?.conditions, widthOf)
 	);
 }
 

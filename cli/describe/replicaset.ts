@@ -3,7 +3,7 @@
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {LabelSelector} from '../../api/selector.js';
 import type {WidthOf} from '../screen/table.js';
-import {conditionHead, conditionRows, drawFields, drawSection, labelLines, metadataFields} from './lines.js';
+import {drawConditions, drawFields, labelLines, metadataFields} from './lines.js';
 
 /** Everything but the events. */
 export function describeReplicaSet(object: ReplicaSet, nowMs: number, widthOf: WidthOf): string {
@@ -17,7 +17,7 @@ export function describeReplicaSet(object: ReplicaSet, nowMs: number, widthOf: W
 		['Pod Labels', labelLines(template?.metadata?.labels)],
 		['Containers', (template?.spec.containers ?? []).map(({name, image}) => `${name} (${image})`)],
 	]);
-	return fields + drawSection('Conditions', conditionHead, conditionRows(status?.conditions), widthOf);
+	return fields + drawConditions(status?.conditions, widthOf);
 }
 
 const selectorLines = (selector: LabelSelector | undefined): readonly string[] => [

@@ -21,10 +21,8 @@ export type Endpoints = {
 	readonly notes?: readonly string[];
 };
 
-const nouns: Readonly<Record<ServingCommand, string>> = {up: 'cluster', server: 'server', agent: 'agent'};
-
 /** What people call it. */
-export const nounOf = (command: ServingCommand): string => nouns[command];
+export const nounOf = (command: ServingCommand): string => (command === 'up' ? 'cluster' : command);
 
 /** What the file says; undefined when there is none, or when it is no such thing. */
 export function readEndpoints(home: string): Endpoints | undefined {

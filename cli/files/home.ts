@@ -2,51 +2,35 @@
 
 import path from 'node:path';
 
-export type Home = {
-	readonly root: string;
-	/** Everything a backup needs. */
-	readonly data: string;
-	/** What the process runtime keeps of its pods. */
-	readonly runtime: string;
-	/** The key that seals what the store keeps of secrets; every server of a cluster has the same. */
-	readonly clusterKey: string;
-	/** The key that seals the Secrets which this host keeps for its pods, and where it keeps them. */
-	readonly nodeKey: string;
-	readonly secrets: string;
-	/** A server's own certificate, sealed. */
-	readonly serverCertificate: string;
-	/** The lineage of the store that was served last: one that is empty now was lost. */
-	readonly lineage: string;
-	/** Where an agent keeps its cache, if it is elsewhere. */
-	readonly cachePlace: string;
-	/** An agent's own login, and where its cluster is. */
-	readonly credential: string;
-	/** Server, CA and token of the admin; mode 0600. */
-	readonly kubeconfig: string;
-	readonly adminToken: string;
-	readonly ca: string;
-	/** Where the running cluster listens, and its pid. */
-	readonly endpoints: string;
-	readonly log: string;
-};
-
-export const homeOf = (root: string): Home => ({
+export const homeOf = (root: string) => ({
 	root,
+	/** Everything a backup needs. */
 	data: path.join(root, 'data'),
+	/** What the process runtime keeps of its pods. */
 	runtime: path.join(root, 'data', 'runtime'),
+	/** The key that seals what the store keeps of secrets; every server of a cluster has the same. */
 	clusterKey: path.join(root, 'data', 'cluster.key'),
+	/** The key that seals the Secrets which this host keeps for its pods, and where it keeps them. */
 	nodeKey: path.join(root, 'data', 'node.key'),
 	secrets: path.join(root, 'data', 'secrets'),
+	/** A server's own certificate, sealed. */
 	serverCertificate: path.join(root, 'data', 'server-certificate'),
+	/** The lineage of the store that was served last: one that is empty now was lost. */
 	lineage: path.join(root, 'data', 'lineage'),
+	/** Where an agent keeps its cache, if it is elsewhere. */
 	cachePlace: path.join(root, 'data', 'cache-place'),
+	/** An agent's own login, and where its cluster is. */
 	credential: path.join(root, 'data', 'credential'),
+	/** Server, CA and token of the admin; mode 0600. */
 	kubeconfig: path.join(root, 'kubeconfig'),
 	adminToken: path.join(root, 'admin.token'),
 	ca: path.join(root, 'ca.crt'),
+	/** Where the running cluster listens, and its pid. */
 	endpoints: path.join(root, 'endpoints.json'),
 	log: path.join(root, 'troupe.log'),
 });
+
+export type Home = Readonly<ReturnType<typeof homeOf>>;
 
 /** An agent has a home of its own, so that it may live beside a server. */
 const folderOf = (command: string): string => (command === 'agent' ? '.troupe-agent' : '.troupe');

@@ -50,18 +50,8 @@ async function startNode(
 	const hostPaths = options.hostPaths ?? (credential.servers.every(isHere) ? 'all' : []);
 	const ofRuntime: string[] = [];
 	const onNote = (note: string): void => void ofRuntime.push(note);
-	const runtime = await openRuntime(
-		{
-			choice: options.runtime,
-			cache: isRedis(place) ? undefined : place,
-			secrets,
-			hostPaths,
-			users: options.podUsers,
-			processes: options.maxProcesses,
-			onNote,
-		},
-		context,
-	);
+	const cache = isRedis(place) ? undefined : place;
+	const runtime = await openRuntime({...options, cache, secrets, hostPaths, onNote}, context);
 	closers.add(runtime.close);
 	const boot = processParts.random.uuid();
 	const readiness = openReadiness(processParts.clock);

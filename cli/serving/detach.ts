@@ -35,7 +35,7 @@ export async function detach(asked: Detached, terminal: Terminal): Promise<numbe
 	refuseIfRunning(home);
 	const {log} = homeOf(home);
 	makeFolder(home);
-	const logBytes = sizeOf(log);
+	const logBytes = statSync(log, {throwIfNoEntry: false})?.size ?? 0;
 	const child = start(asked, log);
 	const outcome = await readyOrNot(child, home);
 	switch (outcome.type) {
@@ -117,10 +117,6 @@ async function kill(child: ChildProcess): Promise<void> {
 	const cancel = systemClock.after(limits.shutdownMs, () => child.kill('SIGKILL'));
 	await ended;
 	cancel();
-}
-
-function sizeOf(file: string): number {
-	return statSync(file, {throwIfNoEntry: false})?.size ?? 0;
 }
 
 /** The errors this start wrote to the log: `error: ` lines, else entries of level error or fatal, else its last line. */

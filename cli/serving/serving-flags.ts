@@ -15,9 +15,10 @@ import {
 	parseAdvertised,
 	parseHostPort,
 	type DoorOptions,
+	type HostOptions,
 	type HostPathsChoice,
-	type StoreChoice,
 	type RuntimeChoice,
+	type StoreChoice,
 } from './serving-options.js';
 
 const loopback = '127.0.0.1';
@@ -71,6 +72,12 @@ export function storeOf(flags: Flags, problems: string[]): StoreChoice {
 export const runtimeOf = (flags: Flags, problems: string[]): RuntimeChoice =>
 	wordOf(flags, 'runtime', ['auto', 'process', 'simulated'], ['docker'], problems);
 
+/** What bounds the programs of pods. */
+export const podBoundsOf = (flags: Flags, problems: string[]): Omit<HostOptions, 'runtime'> => ({
+	podUsers: podUsersOf(flags, problems),
+	maxProcesses: maxProcessesOf(flags, problems),
+});
+
 /** One of a few words; the first is the default, `later` are known and not there yet. */
 function wordOf<Word extends string>(
 	flags: Flags,
@@ -105,7 +112,7 @@ export function hostPathsOf(flags: Flags, problems: string[]): HostPathsChoice |
 }
 
 /** `--pod-users`; undefined where it was not given. */
-export function podUsersOf(flags: Flags, problems: string[]): UserRange | undefined {
+function podUsersOf(flags: Flags, problems: string[]): UserRange | undefined {
 	const text = flags.text('pod-users');
 	if (text === undefined) return undefined;
 	const range = parseUserRange(text);
@@ -115,7 +122,7 @@ export function podUsersOf(flags: Flags, problems: string[]): UserRange | undefi
 }
 
 /** `--max-processes`; undefined where it was not given. */
-export function maxProcessesOf(flags: Flags, problems: string[]): number | undefined {
+function maxProcessesOf(flags: Flags, problems: string[]): number | undefined {
 	const count = flags.number('max-processes');
 	if (count === undefined || (Number.isSafeInteger(count) && count >= limits.leastProcesses && count <= limits.mostProcesses)) return count;
 	problems.push(`--max-processes must be a whole number from ${limits.leastProcesses} to ${limits.mostProcesses}, got ${count}`);

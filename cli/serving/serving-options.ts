@@ -39,18 +39,24 @@ export type ServerOptions = DoorOptions & {
 	readonly detach: boolean;
 };
 
-export type UpOptions = ServerOptions & {
+/** What a node may take of its host. */
+export type HostOptions = {
 	readonly runtime: RuntimeChoice;
-	/** The name of the node in this process. */
-	readonly node: string;
-	readonly simulatedNodes: number;
-	readonly hostPaths: HostPathsChoice;
+	/** Undefined: a range that follows from the home. */
 	readonly podUsers: UserRange | undefined;
 	/** Of one container; undefined: `containerProcesses`. */
 	readonly maxProcesses: number | undefined;
 };
 
-export type AgentOptions = {
+export type UpOptions = ServerOptions &
+	HostOptions & {
+		/** The name of the node in this process. */
+		readonly node: string;
+		readonly simulatedNodes: number;
+		readonly hostPaths: HostPathsChoice;
+	};
+
+export type AgentOptions = HostOptions & {
 	readonly home: string;
 	/** Servers to join, `https://host:port` each; none where the agent has joined before. */
 	readonly join: readonly string[];
@@ -61,17 +67,12 @@ export type AgentOptions = {
 	/** Undefined: the one it has, or its host's name. */
 	readonly node: string | undefined;
 	readonly hostNode: string;
-	readonly runtime: RuntimeChoice;
 	/** Where the node remembers what it was told: a folder, or `redis://…`. */
 	readonly cache: string | undefined;
 	/** Undefined: everything where all servers are on this host, else nothing. */
 	readonly hostPaths: HostPathsChoice | undefined;
 	/** The node follows whichever control plane answers, also when it remembers another. */
 	readonly isNew: boolean;
-	/** Undefined: a range that follows from the home. */
-	readonly podUsers: UserRange | undefined;
-	/** Of one container; undefined: `containerProcesses`. */
-	readonly maxProcesses: number | undefined;
 	readonly detach: boolean;
 };
 

@@ -4,7 +4,6 @@
 import path from 'node:path';
 import type {ControlOptions} from '../../actors/control/start.js';
 import type {NodeSystem} from '../../actors/node/start.js';
-import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
 import {uncachedSecrets} from '../../agent/secret-cache.js';
 import {createSimulatedNetwork, type SimulatedNetwork} from '../../agent/simulated/host.js';
 import {createMemoryStore} from '../../system/store/memory-store.js';
@@ -76,19 +75,8 @@ async function openNodeOf(name: string, {options, context, closers, term, networ
 	closers.add(driver.close);
 	const fetch = term.secretsFor(name);
 	const secrets = isOwn ? await openNodeSecrets(fetch, context) : uncachedSecrets(fetch);
-	const runtime: Runtime = await openRuntime(
-		{
-			choice: isOwn ? options.runtime : 'simulated',
-			cache: undefined,
-			secrets,
-			hostPaths: options.hostPaths,
-			users: options.podUsers,
-			processes: options.maxProcesses,
-			onNote,
-			network,
-		},
-		context,
-	);
+	const choice = isOwn ? options.runtime : 'simulated';
+	const runtime = await openRuntime({...options, runtime: choice, cache: undefined, secrets, onNote, network}, context);
 	closers.add(runtime.close);
 	const links = processParts.linksOf(name);
 	const boot = processParts.random.uuid();

@@ -22,18 +22,7 @@ import {countOf, flagOf} from './query.js';
 import {write} from './stream.js';
 import {causeOf} from './write.js';
 
-type LogOptions = {
-	readonly container: string;
-	readonly follow: boolean;
-	readonly previous: boolean;
-	readonly timestamps: boolean;
-	readonly tailLines: number | undefined;
-	readonly sinceMs: number | undefined;
-	readonly limitBytes: number | undefined;
-	/** Of this attempt alone; undefined: the current one, or with `previous` the one before. */
-	readonly attempt: number | undefined;
-	readonly offset: number | undefined;
-};
+type LogOptions = ReturnType<typeof optionsOf>;
 
 type Source = {readonly node: string; readonly uid: string; readonly options: LogOptions};
 
@@ -148,19 +137,21 @@ function sourceOf(backend: Backend, {query}: Exchange, target: Target): Source {
 	const previous = flagOf(query, 'previous');
 	const node = nodeOf(pod);
 	checkState(pod, container, previous);
-	const options = {
-		container,
-		previous,
-		follow: flagOf(query, 'follow'),
-		timestamps: flagOf(query, 'timestamps'),
-		tailLines: countOf(query, 'tailLines'),
-		sinceMs: sinceOf(query, backend.control.nowMs()),
-		limitBytes: limitOf(query),
-		attempt: countOf(query, 'attempt'),
-		offset: countOf(query, 'offset'),
-	};
-	return {node, uid: pod.metadata.uid, options};
+	return {node, uid: pod.metadata.uid, options: optionsOf(query, container, previous, backend.control.nowMs())};
 }
+
+const optionsOf = (query: URLSearchParams, container: string, previous: boolean, nowMs: number) => ({
+	container,
+	previous,
+	follow: flagOf(query, 'follow'),
+	timestamps: flagOf(query, 'timestamps'),
+	tailLines: countOf(query, 'tailLines'),
+	sinceMs: sinceOf(query, nowMs),
+	limitBytes: limitOf(query),
+	/** Of this attempt alone; undefined: the current one, or with `previous` the one before. */
+	attempt: countOf(query, 'attempt'),
+	offset: countOf(query, 'offset'),
+});
 
 /** Wall time from which on lines are wanted. */
 function sinceOf(query: URLSearchParams, nowMs: number): number | undefined {

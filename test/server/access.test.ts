@@ -11,7 +11,7 @@ import {brokerConfigPath, type BrokerConfigAnswer} from '../../api/broker-config
 import {caPath, joinPath, tokensPath, type JoinAnswer, type TokenAnswer, type TokenRow} from '../../api/join.js';
 import {ensureCertificates, pinOf} from '../../server/certificates.js';
 import {createGateway, type Upstream} from '../../server/gateway.js';
-import {connectionBounds} from '../../server/listener.js';
+import {connectionBounds, type ConnectionBounds} from '../../server/listener.js';
 import {createMqttGate} from '../../server/mqtt-gate.js';
 import {openTokens} from '../../server/tokens.js';
 import {passwordField, passwordHash, tokenHash} from '../../server/mosquitto-hash.js';
@@ -24,7 +24,7 @@ import {ask, plainVault, vaults} from './support.js';
 const certificates = ensureCertificates(vaults(), {names: [], nowMs: systemClock.nowMs()});
 
 /** A server of a cluster with the node `vm` in its own process; the clock of its tokens can be moved on. */
-async function openServer(t: ExecutionContext, bounds = connectionBounds, broker?: OutsideUrl) {
+async function openServer(t: ExecutionContext, bounds: ConnectionBounds = connectionBounds, broker?: OutsideUrl) {
 	const certificate = await certificates;
 	const cluster = testCluster();
 	const clock = {nowMs: 1_000_000};

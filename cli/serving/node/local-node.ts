@@ -9,7 +9,6 @@ import type {FetchSecret, NodeSecrets} from '../../../actors/node/runtime/secret
 import type {SimulatedNetwork} from '../../../agent/simulated/host.js';
 import {createProcessRuntime} from '../../../agent/process-runtime.js';
 import {createSecretCache} from '../../../agent/secret-cache.js';
-import type {UserRange} from '../../../agent/process/users/pod-users.js';
 import type {LifecycleEvent} from '../../../system/kernel/observer.js';
 import {readOrMakeKey} from '../../../system/files/key-file.js';
 import type {MetaOutcome} from '../../../system/store/store.js';
@@ -17,7 +16,7 @@ import {observerOf} from '../process/process-parts.js';
 import {usualHomes} from '../../files/home.js';
 import {opened} from '../process/opened.js';
 import type {ServeContext} from '../process/serve.js';
-import type {HostPathsChoice, RuntimeChoice} from '../serving-options.js';
+import type {HostOptions, HostPathsChoice} from '../serving-options.js';
 
 export type LocalNodeOptions = Pick<
 	NodeOptions,
@@ -60,14 +59,11 @@ const labelsOf = (name: string): Labels => ({
 	'kubernetes.io/hostname': name,
 });
 
-export type RuntimeOptions = {
-	readonly choice: RuntimeChoice;
+export type RuntimeOptions = HostOptions & {
 	/** Where the node's cache is, if that is a folder. */
 	readonly cache: string | undefined;
 	readonly secrets: NodeSecrets;
 	readonly hostPaths: HostPathsChoice;
-	readonly users: UserRange | undefined;
-	readonly processes: number | undefined;
 	/** What the person who starts this is to be told. */
 	readonly onNote: (note: string) => void;
 	/** Where simulated nodes of one process get the addresses of their pods. */
@@ -76,8 +72,8 @@ export type RuntimeOptions = {
 
 export async function openRuntime(options: RuntimeOptions, {processParts, home, log}: ServeContext): Promise<Runtime> {
 	const {clock, random} = processParts;
-	const {choice, cache, secrets, hostPaths, users, processes, onNote, network} = options;
-	if (choice === 'simulated')
+	const {runtime, cache, secrets, hostPaths, podUsers, maxProcesses, onNote, network} = options;
+	if (runtime === 'simulated')
 		return (await import('../../../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
 	return createProcessRuntime({
 		directory: home.runtime,
@@ -86,8 +82,8 @@ export async function openRuntime(options: RuntimeOptions, {processParts, home, 
 		path: searchPathOf(process.env['PATH']),
 		// Each may be a link to somewhere else, and beside an agent there may be its cluster.
 		hostPaths: {allowed: hostPaths, never: [home.root, home.data, ...(cache === undefined ? [] : [cache]), ...usualHomes(homedir())]},
-		users,
-		processes,
+		users: podUsers,
+		processes: maxProcesses,
 		onWarning: message => log.warn(message),
 		onNote,
 	});
