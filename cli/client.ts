@@ -79,23 +79,17 @@ export function clientOf(connection: Connection, onWarning: (text: string) => vo
 		answer,
 		async socket(request, subprotocol) {
 			const opened: MessageSocket[] = [];
-			const incoming = await firstOf(
-				servers,
-				async server => {
-					const dialled = await dial({...connection, server}, request, subprotocol);
-					if (dialled.type === 'answered') return dialled.answer;
-					opened.push(dialled.socket);
-					return undefined;
-				},
-				request,
-			);
+			const ask = async (server: URL): Promise<IncomingMessage | undefined> => {
+				const dialled = await dial({...connection, server}, request, subprotocol);
+				if (dialled.type === 'answered') return dialled.answer;
+				opened.push(dialled.socket);
+				return undefined;
+			};
+			const incoming = await firstOf(servers, ask, request);
 			const [socket] = opened;
 			if (socket !== undefined) return socket;
-			throw errorOfAnswer(
-				incoming?.statusCode ?? 0,
-				jsonOrText(incoming === undefined ? '' : await textOf(incoming, connection)),
-				request.path,
-			);
+			const text = incoming === undefined ? '' : await textOf(incoming, connection);
+			throw errorOfAnswer(incoming?.statusCode ?? 0, jsonOrText(text), request.path);
 		},
 		close() {
 			agent.destroy();

@@ -4,7 +4,7 @@
 // The rights are those of api/roles.ts, told per login; a test compares them. Mosquitto grants every subscription and checks what it
 // hands on, so `#` shows each login what it may read and no more.
 
-import {brokerFileMark} from '../api/broker-config.js';
+import {brokerFileMark, type BrokerConfigAnswer} from '../api/broker-config.js';
 import {controlSystem} from '../api/keys.js';
 import {limits} from '../api/limits.js';
 import type {Role} from '../api/roles.js';
@@ -25,11 +25,7 @@ export type BrokerConfigOptions = {
 	readonly controlPassword: string;
 };
 
-export type BrokerConfig = {
-	readonly conf: string;
-	readonly acl: string;
-	readonly passwords: string;
-};
+export type BrokerConfig = Pick<BrokerConfigAnswer, 'conf' | 'acl' | 'passwords'>;
 
 export function brokerConfig(options: BrokerConfigOptions): BrokerConfig {
 	const logins = options.logins.filter(({role}) => role !== 'join').toSorted((a, b) => (a.name < b.name ? -1 : 1));

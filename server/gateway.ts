@@ -183,10 +183,8 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
 	const upgrade = state.upgradeOf(request);
 	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity, upgrade};
 	try {
-		await found.handler.handle(
-			{control: upstream.control, access: upstream.access, seals: upstream.seals, clock, version, streams},
-			exchange,
-		);
+		const {control, access, seals} = upstream;
+		await found.handler.handle({control, access, seals, clock, version, streams}, exchange);
 	} catch (error) {
 		refuse(state, exchange, found.handler, error);
 	}

@@ -45,10 +45,8 @@ async function hintFor(client: Client, {resource, name, namespace}: Missing): Pr
 	]);
 	const [other] = elsewhere;
 	if (other?.namespace !== undefined) return `; it is in namespace ${shown(other.namespace)}: -n ${other.namespace}`;
-	const near = nearestNames(
-		name,
-		here.map(one => one.name),
-	);
+	const names = here.map(one => one.name);
+	const near = nearestNames(name, names);
 	return near.length === 0 ? '' : `; did you mean ${near.map(shown).join(' or ')}?`;
 }
 

@@ -96,12 +96,8 @@ function unknownFlag(word: string, specs: FlagSpecs, command: string): string {
 	const hint = Object.hasOwn(foreignFlags, word) ? foreignFlags[word] : undefined;
 	if (hint !== undefined) return `unknown flag "${word}"; ${hint}`;
 	if (command === 'exec') return `unknown flag "${word}"; the program and its flags come after --, as in: troupe exec web -- ls -l`;
-	const near = word.startsWith('--')
-		? didYouMean(
-				word,
-				Object.keys(specs).map(known => `--${known}`),
-			)
-		: '';
+	const known = Object.keys(specs).map(name => `--${name}`);
+	const near = word.startsWith('--') ? didYouMean(word, known) : '';
 	return `unknown flag "${word}"${near === '' && command !== '' ? `; troupe help ${command} lists those there are` : near}`;
 }
 

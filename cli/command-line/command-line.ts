@@ -73,10 +73,8 @@ async function unknownCommand(name: string, rest: readonly string[]): Promise<Ap
 		return usageError(`${unknown}: the command comes before the kind: troupe ${[verb, name, ...others].join(' ')}`);
 	}
 	if (Object.hasOwn(foreignCommands, name)) return usageError(`${unknown}; there is: ${foreignCommands[name] ?? ''}`);
-	const near = didYouMean(
-		name,
-		commands.flatMap(command => [command.name, ...(command.aliases ?? [])]),
-	);
+	const known = commands.flatMap(command => [command.name, ...(command.aliases ?? [])]);
+	const near = didYouMean(name, known);
 	return usageError(`${unknown}${near === '' ? '; troupe help lists them' : near}`);
 }
 

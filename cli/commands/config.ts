@@ -44,10 +44,8 @@ async function get(client: Client, key: string | undefined, invocation: Invocati
 
 function notSet(key: string, settings: readonly (readonly [string, Json])[]): AppError {
 	const error = new AppError('ERR_NOT_FOUND', {resource: 'settings', name: key});
-	error.message += didYouMean(
-		key,
-		settings.map(([path]) => path),
-	);
+	const known = settings.map(([path]) => path);
+	error.message += didYouMean(key, known);
 	return error;
 }
 

@@ -6,7 +6,7 @@ import type {Client} from '../client.js';
 import {failedError, type Flags, type Invocation, usageError} from '../command.js';
 import {setCordon} from '../objects/cordon.js';
 import {choosePods, podName} from '../drain/choose.js';
-import {evictAll, evictOne, podsOf, type DrainOptions, type DrainProgress} from '../drain/evict.js';
+import {evictAll, evictOne, podsOf, type DrainOptions, type DrainProgress, type Watcher} from '../drain/evict.js';
 import {listAll} from '../cluster/lists.js';
 import {chosenNames, dryRunText, getNode, nodeChoice} from '../objects/nodes.js';
 import {oneByOne} from '../objects/one-by-one.js';
@@ -90,21 +90,16 @@ async function giveUp({client, terminal, options, deadline, under}: Draining, na
 	const own: Under = {name, progress: {total: known.length, gone: 0, left: known.map(podName)}};
 	under.push(own);
 	try {
-		await withProgress(terminal, `draining node ${name}`, shown =>
-			evictAll(
-				client,
-				{node: name, known},
-				options,
-				{
-					onGone: pod => terminal.out(`pod/${pod.metadata.name} evicted\n`),
-					onProgress(now) {
-						own.progress = now;
-						shown.show(`draining node ${name}: evicted ${now.gone}/${now.total}`, waitingText(now.left));
-					},
+		await withProgress(terminal, `draining node ${name}`, shown => {
+			const watcher: Watcher = {
+				onGone: pod => terminal.out(`pod/${pod.metadata.name} evicted\n`),
+				onProgress(now) {
+					own.progress = now;
+					shown.show(`draining node ${name}: evicted ${now.gone}/${now.total}`, waitingText(now.left));
 				},
-				deadline,
-			),
-		);
+			};
+			return evictAll(client, {node: name, known}, options, watcher, deadline);
+		});
 	} catch (error) {
 		if (error instanceof Error) error.message = `draining node "${name}": ${error.message}\n${staysText(name)}`;
 		throw error;

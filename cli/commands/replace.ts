@@ -8,7 +8,7 @@ import type {Invocation} from '../command.js';
 import {withProgress} from '../screen/progress.js';
 import {displayName, pathOf} from '../cluster/resources.js';
 import {isStatus} from '../cluster/status-error.js';
-import {deadlineOf, waitUntil, type Deadline} from '../objects/wait.js';
+import {deadlineOf, waitUntil, type Deadline, type Wanted} from '../objects/wait.js';
 
 export function run(invocation: Invocation): Promise<number> {
 	const {flags} = invocation;
@@ -36,11 +36,7 @@ async function remove(client: Client, {prepared, live}: Planned, deadline: Deadl
 	const answer = await client.json({method: 'DELETE', path: pathOf(resource, namespace, name), body: {preconditions}});
 	if (isStatus(answer)) return;
 	const what = `${displayName(resource, name)} to be gone`;
-	await withProgress(terminal, `waiting for ${what}`, () =>
-		waitUntil(
-			client,
-			{resource, namespace, query: {fieldSelector: `metadata.name=${name}`}, isDone: objects => !objects.has(uid), what},
-			deadline,
-		),
-	);
+	const query = {fieldSelector: `metadata.name=${name}`};
+	const wanted: Wanted = {resource, namespace, query, isDone: objects => !objects.has(uid), what};
+	await withProgress(terminal, `waiting for ${what}`, () => waitUntil(client, wanted, deadline));
 }

@@ -12,7 +12,7 @@ import {displayName, pathOf, readTargets} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 import type {Terminal} from '../screen/terminal.js';
 import type {NamedObject} from '../objects/chosen.js';
-import {deadlineOf, waitUntil, type Deadline} from '../objects/wait.js';
+import {deadlineOf, waitUntil, type Deadline, type Wanted} from '../objects/wait.js';
 
 type Scaled = NamedObject & {readonly replicas: number};
 
@@ -89,23 +89,15 @@ async function untilReady(
 ): Promise<void> {
 	const {metadata} = await getOne(client, resource, namespace, name);
 	const what = `${replicas} replicas of ${displayName(resource, name)} to be ready`;
-	await withProgress(terminal, `waiting for ${what}`, progress =>
-		waitUntil(
-			client,
-			{
-				resource,
-				namespace,
-				query: {fieldSelector: `metadata.name=${name}`},
-				isDone(objects) {
-					const object = objects.get(metadata.uid);
-					progress.show(`waiting for ${what}: ${statusOf(object).readyReplicas ?? 0} are`);
-					return isReady(object, metadata.generation, replicas);
-				},
-				what,
-			},
-			deadline,
-		),
-	);
+	const query = {fieldSelector: `metadata.name=${name}`};
+	await withProgress(terminal, `waiting for ${what}`, progress => {
+		const isDone: Wanted['isDone'] = objects => {
+			const object = objects.get(metadata.uid);
+			progress.show(`waiting for ${what}: ${statusOf(object).readyReplicas ?? 0} are`);
+			return isReady(object, metadata.generation, replicas);
+		};
+		return waitUntil(client, {resource, namespace, query, isDone, what}, deadline);
+	});
 }
 
 const statusOf = (object: ApiObject | undefined): ReplicaStatus => object?.status ?? {};

@@ -28,9 +28,7 @@ const section = (title: string, parts: readonly string[]): string =>
 	parts.length === 0 ? `${title}:  <none>\n` : `${title}:\n${parts.join('')}`;
 
 function sizes(data: {readonly [key: string]: string}): readonly string[] {
-	const lines = drawFields(
-		Object.entries(data).map(([key, value]): Field => [key, `${base64Bytes(value)} bytes`]),
-		'  ',
-	);
+	const fields = Object.entries(data).map(([key, value]): Field => [key, `${base64Bytes(value)} bytes`]);
+	const lines = drawFields(fields, '  ');
 	return lines === '' ? [] : [lines];
 }

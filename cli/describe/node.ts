@@ -23,15 +23,11 @@ export function describeNode(node: NodeObject, pods: readonly Pod[], nowMs: numb
 		['System', info === undefined ? undefined : `${info.osImage}, ${info.operatingSystem} ${info.kernelVersion}, ${info.architecture}`],
 		['Features', status?.runtimeFeatures],
 	]);
+	const allocated = allocatedRows(status?.allocatable ?? {}, pods.filter(takesRoom));
 	return (
 		fields +
 		drawConditions(status?.conditions, widthOf) +
-		drawSection(
-			'Allocated resources',
-			['RESOURCE', 'REQUESTS', 'LIMITS', 'ALLOCATABLE'],
-			allocatedRows(status?.allocatable ?? {}, pods.filter(takesRoom)),
-			widthOf,
-		) +
+		drawSection('Allocated resources', ['RESOURCE', 'REQUESTS', 'LIMITS', 'ALLOCATABLE'], allocated, widthOf) +
 		drawSection('Pods', ['NAMESPACE', 'NAME', 'STATUS', 'IP', 'CPU', 'MEMORY', 'PRIORITY'], pods.map(podRow), widthOf)
 	);
 }

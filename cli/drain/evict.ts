@@ -9,7 +9,7 @@ import type {Client} from '../client.js';
 import {createDeferred} from '../../system/time/deferred.js';
 import {pathOf, resourceOf} from '../cluster/resources.js';
 import {failedError} from '../command.js';
-import {waitUntil, type Deadline} from '../objects/wait.js';
+import {waitUntil, type Deadline, type Wanted} from '../objects/wait.js';
 import {choosePods, podName, type DrainFlags} from './choose.js';
 
 export type DrainOptions = DrainFlags & {
@@ -64,20 +64,14 @@ export async function evictAll(
 	let left = known;
 
 	try {
-		await Promise.race([
-			failure.promise,
-			waitUntil(
-				client,
-				{
-					resource: pods,
-					namespace: undefined,
-					query: podsOf(node, options),
-					isDone: objects => look([...objects.values()] as readonly Pod[]),
-					what: () => `${left.length} of ${seen.size} pods to go: ${left.map(standingText).join(', ')}`,
-				},
-				{...deadline, signal},
-			),
-		]);
+		const wanted: Wanted = {
+			resource: pods,
+			namespace: undefined,
+			query: podsOf(node, options),
+			isDone: objects => look([...objects.values()] as readonly Pod[]),
+			what: () => `${left.length} of ${seen.size} pods to go: ${left.map(standingText).join(', ')}`,
+		};
+		await Promise.race([failure.promise, waitUntil(client, wanted, {...deadline, signal})]);
 	} finally {
 		over.abort();
 	}

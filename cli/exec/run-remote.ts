@@ -22,10 +22,8 @@ export type RemoteWish = {
 /** Runs it to its end; the program's exit code. Throws AppError when it cannot be run, or when the connection is cut. */
 export async function runRemote(client: Client, terminal: Terminal, wish: RemoteWish): Promise<number> {
 	const {namespace, pod, deed, stdin, tty} = wish;
-	const socket = await client.socket(
-		{path: pathOf(resourceOf('pods'), namespace, pod, deed), query: queryOf(wish, terminal)},
-		remoteProtocol,
-	);
+	const path = pathOf(resourceOf('pods'), namespace, pod, deed);
+	const socket = await client.socket({path, query: queryOf(wish, terminal)}, remoteProtocol);
 	const input = stdin ? terminal.input : undefined;
 	const giveBack = stdin && tty ? takeKeys(terminal.input) : () => undefined;
 	const {ended, resize} = openSession(socket, {input, output: terminal.pour, errors: terminal.pourErrors});

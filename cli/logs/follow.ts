@@ -10,20 +10,14 @@ import {withNearest} from '../cluster/nearest.js';
 import {resourceOf} from '../cluster/resources.js';
 import type {Terminal} from '../screen/terminal.js';
 import {failedError} from '../command.js';
-import {followContainer} from './container.js';
+import {followContainer, type FollowContext} from './container.js';
 import {patienceOf, type Patience} from './patience.js';
 import {followPods, type FollowedPods} from './pods.js';
-import {createSignal, type Signal} from './signal.js';
+import {createSignal} from './signal.js';
 import {containersOf, sinks} from './streams.js';
 import type {LogWish, PodSearch} from './wish.js';
 
-export type Following = {
-	readonly client: Client;
-	readonly terminal: Terminal;
-	readonly namespace: string;
-	readonly searches: readonly PodSearch[];
-	readonly wish: LogWish;
-};
+export type Following = Pick<FollowContext, 'client' | 'terminal' | 'namespace' | 'wish'> & {readonly searches: readonly PodSearch[]};
 
 /** Resolves when all that was found has ended for good. Throws when the cluster does not answer for long. */
 export async function followLogs(following: Following): Promise<void> {
@@ -38,7 +32,7 @@ export async function followLogs(following: Following): Promise<void> {
 	}
 }
 
-type News = {readonly followed: FollowedPods; readonly signal: Signal; readonly patience: () => Patience};
+type News = Pick<FollowContext, 'followed' | 'signal' | 'patience'>;
 
 async function followAll({client, terminal, namespace, searches, wish}: Following, {followed, signal, patience}: News): Promise<void> {
 	for (const search of searches) await noteMissing(client, terminal, namespace, search, followed);

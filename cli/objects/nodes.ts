@@ -47,11 +47,8 @@ export async function getNode(client: Client, name: string): Promise<NodeObject>
 }
 
 async function nearestNode(client: Client, name: string): Promise<string> {
-	const known = await listAll(client, nodes, undefined).catch(() => []);
-	return didYouMean(
-		name,
-		known.map(({metadata}) => metadata.name),
-	);
+	const known = (await listAll(client, nodes, undefined).catch(() => [])).map(({metadata}) => metadata.name);
+	return didYouMean(name, known);
 }
 
 /** Changes the spec of a node by a merge patch, if it is still as it was read. Throws ERR_CONFLICT otherwise. */

@@ -26,15 +26,8 @@ async function describedBy({kind, singular}: KindDefinition): Promise<Described>
 /** The code of all validators, as one CommonJS module. */
 function validatorCode(described: readonly Described[]): string {
 	const ajv = new Ajv({allErrors: true, strict: false, verbose: true, messages: false, inlineRefs: false, code: {source: true}});
-	const schemas = Object.fromEntries(
-		described.flatMap(
-			({kind, schema, status}) =>
-				[
-					[kind, schema],
-					[`${kind}Status`, status],
-				] as const,
-		),
-	);
+	const parts = described.map(({kind, schema, status}) => ({[kind]: schema, [`${kind}Status`]: status}));
+	const schemas = Object.assign({}, ...parts) as {readonly [name: string]: TSchema};
 	for (const [name, schema] of Object.entries({...definitions, ...schemas})) ajv.addSchema(withoutWords(schema), name);
 	return standalone.default(ajv, Object.fromEntries(Object.keys(schemas).map(name => [name, name])));
 }

@@ -2,7 +2,6 @@
 //
 // It is opened whole and ends whole: `stop` in good order, `drop` at once, as when the term is lost.
 
-import {AppError} from '../../../api/errors.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {address as addressOf, controlSystem, parseAddress, parseObjectKey, vaultStoreKey} from '../../../api/keys.js';
 import {detectorPath, nodeKey, syncPath} from '../../../actors/addresses.js';
@@ -255,21 +254,11 @@ function hearSigns(state: State, {index, system}: ControlSystem): NodeSigns {
 function keptBy({pipeline}: ControlSystem, records: Map<string, string>): Kept {
 	return {
 		get: name => records.get(vaultStoreKey(name)),
-		put: (name, value) =>
-			new Promise((resolve, reject) => {
-				pipeline.put(
-					vaultStoreKey(name),
-					() => value,
-					outcome => {
-						if (!outcome.ok) {
-							reject(AppError.of(outcome.error));
-							return;
-						}
-						records.set(vaultStoreKey(name), value);
-						resolve();
-					},
-				);
-			}),
+		async put(name, value) {
+			const key = vaultStoreKey(name);
+			await opened<unknown>(done => pipeline.put(key, () => value, done));
+			records.set(key, value);
+		},
 	};
 }
 
