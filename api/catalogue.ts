@@ -12,6 +12,7 @@ import {job} from './kinds/job.js';
 import {namespace} from './kinds/namespace.js';
 import {node} from './kinds/node.js';
 import {pod} from './kinds/pod.js';
+import {podDisruptionBudget} from './kinds/poddisruptionbudget.js';
 import {priorityClass} from './kinds/priorityclass.js';
 import {replicaSet} from './kinds/replicaset.js';
 import {secret} from './kinds/secret.js';
@@ -33,6 +34,7 @@ export const kinds: readonly KindDefinition[] = [
 	configMap,
 	secret,
 	priorityClass,
+	podDisruptionBudget,
 	functionKind,
 	workflow,
 	dns,

@@ -85,6 +85,13 @@ export const errorTable = {
 		reason: 'TooManyRequests',
 		retryable: true,
 	},
+	ERR_DISRUPTION_BUDGET: {
+		message: () => "Cannot evict pod as it would violate the pod's disruption budget.",
+		exitCode: 1,
+		http: 429,
+		reason: 'TooManyRequests',
+		retryable: true,
+	},
 	ERR_STORE: {
 		message: d => `the store did not take the write: ${text(d['message'])}`,
 		exitCode: 1,

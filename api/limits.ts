@@ -166,6 +166,9 @@ export const limits = {
 	preemptionSearches: 5,
 	/** Pods that have to go for one. */
 	preemptionVictims: 49,
+	/** A pod that a disruption budget gave to an eviction and that is not deleted by then counts again, as in Kubernetes; and how many such a budget keeps. */
+	disruptionMs: 120_000,
+	disruptedPods: 2_000,
 	/** Nodes whose reasons are told one by one when a pod fits nowhere; more are summed up by reason. */
 	nodesNamed: 10,
 
@@ -566,6 +569,8 @@ export const limits = {
 	/** Evictions that `drain` has under way at a time; one that was not taken for now is asked for again. */
 	evictionsUnderWay: 6,
 	evictionAgainMs: 1_000,
+	/** One that a disruption budget refused is asked for again when the budget allows it, and at the latest after so long, as kubectl does. */
+	budgetAgainMs: 5_000,
 	/** Work that takes longer shows how far it is, and how often that is drawn. */
 	progressAfterMs: 300,
 	progressFrameMs: 100,

@@ -50,7 +50,7 @@ export const drainBenchmark: Benchmark = {
 			const elsewhere = heardLater(watch.until(allOn(to)));
 			const startedAt = performance.now();
 			await setCordon(client, from, 'cordon', false);
-			const watcher = {onGone: () => undefined, onProgress: () => undefined};
+			const watcher = {onGone: () => undefined, onHeld: () => undefined, onProgress: () => undefined};
 			await within(roundMs, `${from} drained`, evictAll(client, {node: from, known: []}, options, watcher, noDeadline));
 			const goneMs = performance.now() - startedAt;
 			await within(roundMs, `${count} pods on ${to}`, elsewhere);

@@ -8,6 +8,7 @@ import type {Filing} from '../../system/index/object-index.js';
 import {clusterConfigController} from './cluster/cluster-config.js';
 import {collectionBehavior} from './objects/collection.js';
 import {idle, type Controller} from './objects/controller.js';
+import {disruptionBudgetController} from './pods/disruption-budget.js';
 import {detector} from './nodes/detector.js';
 import {namespaceController} from './cluster/namespace.js';
 import {nodeController} from './nodes/node.js';
@@ -27,6 +28,7 @@ export const controllers: readonly Controller[] = [
 	replicaSetController,
 	clusterConfigController,
 	priorityClassController,
+	disruptionBudgetController,
 ];
 
 const byPlural = new Map(controllers.map(each => [each.plural, each]));

@@ -4,13 +4,13 @@ import {ageColumn, column, nameColumn, numberColumn, templateColumns} from '../c
 import {withPodDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
+import {checkCountOrPercent} from '../rules/count-or-percent.js';
 import {checkUnchanged} from '../rules/immutable.js';
 import {forbid, membersOf, refuse, type Found} from '../rules/report.js';
 import {checkSelector, checkSelects} from '../rules/selector.js';
 import {checkTemplate, templateLabels} from '../rules/template.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/deployment.js';
-import {shown} from '../shown.js';
 
 export type DeploymentSpec = ShapeOf<typeof spec>;
 export type DeploymentStatus = ShapeOf<typeof status>;
@@ -92,17 +92,10 @@ function checkStrategy(found: Found, path: string, strategy: JsonObject): void {
 		return;
 	}
 	const {maxSurge, maxUnavailable} = membersOf(strategy['rollingUpdate']);
-	checkCount(found, `${path}.rollingUpdate.maxSurge`, maxSurge, Infinity);
-	checkCount(found, `${path}.rollingUpdate.maxUnavailable`, maxUnavailable, 100);
+	checkCountOrPercent(found, `${path}.rollingUpdate.maxSurge`, maxSurge, Infinity);
+	checkCountOrPercent(found, `${path}.rollingUpdate.maxUnavailable`, maxUnavailable, 100);
 	if (isZero(maxSurge) && isZero(maxUnavailable))
 		refuse(found, `${path}.rollingUpdate.maxUnavailable`, 'must not be 0 when maxSurge is 0: no pod could ever be replaced');
 }
 
 const isZero = (value: unknown): boolean => value === 0 || value === '0%';
-
-function checkCount(found: Found, path: string, value: unknown, mostPercent: number): void {
-	const percent = typeof value === 'string' ? /^(\d{1,6})%$/.exec(value)?.[1] : undefined;
-	const isSound =
-		typeof value === 'number' ? value >= 0 : typeof value !== 'string' || (percent !== undefined && Number(percent) <= mostPercent);
-	if (!isSound) refuse(found, path, `must be a whole number from 0 on, or a part such as "25%", got ${shown(value)}`);
-}

@@ -12,6 +12,11 @@ export function checkSelector(found: Found, path: string, selector: JsonObject):
 	if (isEmpty(selector['matchLabels']) && isEmpty(selector['matchExpressions'])) {
 		refuse(found, path, 'must not be empty: it would select everything', 'FieldValueRequired');
 	}
+	checkRequirements(found, path, selector);
+}
+
+/** A selector that is well written; an empty one selects everything. */
+export function checkRequirements(found: Found, path: string, selector: JsonObject): void {
 	checkLabels(found, `${path}.matchLabels`, selector['matchLabels']);
 	itemsOf(selector['matchExpressions']).forEach((item, i) => checkRequirement(found, `${path}.matchExpressions[${i}]`, membersOf(item)));
 }

@@ -36,16 +36,24 @@ const codeByHttp: {readonly [http: number]: ErrorCode} = {
 /** The error for an answer that is none of 2xx. `body` is the answer as parsed, or its text when it is not JSON; `path` is what was asked for. */
 export function errorOfAnswer(http: number, body: unknown, path?: string): AppError {
 	const status = isStatus(body) ? body : undefined;
-	const code = status?.reason === 'AlreadyExists' ? 'ERR_ALREADY_EXISTS' : (codeByHttp[http] ?? 'ERR_INTERNAL');
+	const code = codeOf(http, status);
 	const message = status?.message ?? `the server answered ${http}${typeof body === 'string' && body !== '' ? `: ${firstLine(body)}` : ''}`;
 	const error = new AppError(code, {message, ...status?.details, ...(path === undefined ? {} : {path})});
 	error.message = code === 'ERR_UNAUTHORIZED' ? `${message}: the token in the kubeconfig is not one of this cluster` : message;
 	return error;
 }
 
+function codeOf(http: number, status: Status | undefined): ErrorCode {
+	if (status?.reason === 'AlreadyExists') return 'ERR_ALREADY_EXISTS';
+	if (http === 429 && causesIn(status?.details).some(({reason}) => reason === 'DisruptionBudget')) return 'ERR_DISRUPTION_BUDGET';
+	return codeByHttp[http] ?? 'ERR_INTERNAL';
+}
+
 /** The wrong fields, when the error has any. */
-export function causesOf(error: AppError): readonly StatusCause[] {
-	const causes = error.failure.details['causes'];
+export const causesOf = ({failure}: AppError): readonly StatusCause[] => causesIn(failure.details);
+
+function causesIn(details: JsonObject | undefined): readonly StatusCause[] {
+	const causes = details?.['causes'];
 	if (!Array.isArray(causes)) return [];
 	return (causes as readonly JsonObject[]).map(({field, message, reason}) => ({
 		field: typeof field === 'string' ? field : '',

@@ -3,11 +3,13 @@
 import {AppError, rowOf} from '../../api/errors.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
+import type {PodDisruptionBudget} from '../../api/kinds/poddisruptionbudget.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
 import {type Invocation, usageError} from '../command.js';
 import {describeConfigMap, describeSecret} from '../describe/config.js';
+import {describeDisruptionBudget} from '../describe/disruption-budget.js';
 import {drawSection} from '../describe/lines.js';
 import {describeNode} from '../describe/node.js';
 import {describePlain} from '../describe/plain.js';
@@ -80,6 +82,8 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			const pods = await listAll(client, resourceOf('pods'), undefined, {fieldSelector: `spec.nodeName=${object.metadata.name}`});
 			return describeNode(object as NodeObject, pods as readonly Pod[], nowMs, widthOf);
 		}
+		case 'PodDisruptionBudget':
+			return describeDisruptionBudget(object as PodDisruptionBudget, nowMs, widthOf);
 		case 'ConfigMap':
 			return describeConfigMap(object, nowMs);
 		case 'Secret':

@@ -81,8 +81,8 @@ const podsNow = async (client: Client, name: string, options: DrainOptions): Pro
 
 async function tryAll({client, terminal, options, deadline}: Draining, evict: readonly Pod[]): Promise<void> {
 	for (const pod of evict) {
-		await evictOne(client, pod, options, deadline);
-		terminal.out(`pod/${pod.metadata.name} evicted (dry run)\n`);
+		const held = await evictOne(client, pod, options, deadline);
+		terminal.out(`pod/${pod.metadata.name} ${held === undefined ? 'evicted' : `not evicted: ${held.cause}`} (dry run)\n`);
 	}
 }
 
@@ -92,6 +92,7 @@ async function giveUp({client, terminal, options, deadline, under}: Draining, na
 	try {
 		await withProgress(terminal, `draining node ${name}`, shown => {
 			const watcher: Watcher = {
+				onHeld: (pod, cause) => terminal.note(`pod/${pod.metadata.name} waits: ${cause}`),
 				onGone: pod => terminal.out(`pod/${pod.metadata.name} evicted\n`),
 				onProgress(now) {
 					own.progress = now;

@@ -3,6 +3,7 @@
 import {ageSince} from '../../api/duration.js';
 import type {ApiObject, Condition, Labels} from '../../api/object.js';
 import {lastAppliedAnnotation} from '../../api/sealed.js';
+import type {LabelSelector} from '../../api/selector.js';
 import {drawTable, inOneLine, type WidthOf} from '../screen/table.js';
 
 /** A label and its value; several values are lines below each other, an undefined one leaves the line out. */
@@ -35,6 +36,13 @@ export const labelLines = (labels: Labels | undefined): readonly string[] =>
 	Object.entries(labels ?? {})
 		.filter(([key]) => key !== lastAppliedAnnotation)
 		.map(([key, value]) => `${key}=${value}`);
+
+export const selectorLines = (selector: LabelSelector | undefined): readonly string[] => [
+	...labelLines(selector?.matchLabels),
+	...(selector?.matchExpressions ?? []).map(
+		({key, operator, values = []}) => `${key} ${operator}${values.length === 0 ? '' : ` (${values.join(', ')})`}`,
+	),
+];
 
 /** What every object begins with. */
 export const metadataFields = ({metadata}: ApiObject, nowMs: number): readonly Field[] => [

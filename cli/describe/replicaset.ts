@@ -1,9 +1,8 @@
 // `describe replicaset`: how many there are and should be, and what each is made of. Pure.
 
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
-import type {LabelSelector} from '../../api/selector.js';
 import type {WidthOf} from '../screen/table.js';
-import {drawConditions, drawFields, labelLines, metadataFields} from './lines.js';
+import {drawConditions, drawFields, labelLines, metadataFields, selectorLines} from './lines.js';
 
 /** Everything but the events. */
 export function describeReplicaSet(object: ReplicaSet, nowMs: number, widthOf: WidthOf): string {
@@ -19,10 +18,3 @@ export function describeReplicaSet(object: ReplicaSet, nowMs: number, widthOf: W
 	]);
 	return fields + drawConditions(status?.conditions, widthOf);
 }
-
-const selectorLines = (selector: LabelSelector | undefined): readonly string[] => [
-	...labelLines(selector?.matchLabels),
-	...(selector?.matchExpressions ?? []).map(
-		({key, operator, values = []}) => `${key} ${operator}${values.length === 0 ? '' : ` (${values.join(', ')})`}`,
-	),
-];

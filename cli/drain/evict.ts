@@ -6,11 +6,13 @@ import {limits} from '../../api/limits.js';
 import type {JsonObject} from '../../api/object.js';
 import {systemClock} from '../../system/time/clock.js';
 import type {Client} from '../client.js';
+import {causesOf} from '../cluster/status-error.js';
 import {createDeferred} from '../../system/time/deferred.js';
 import {pathOf, resourceOf} from '../cluster/resources.js';
 import {failedError} from '../command.js';
 import {waitUntil, type Deadline, type Wanted} from '../objects/wait.js';
 import {choosePods, podName, type DrainFlags} from './choose.js';
+import {HeldPods, type Held} from './held.js';
 
 export type DrainOptions = DrainFlags & {
 	/** Seconds; undefined: what each pod asks for. */
@@ -30,6 +32,8 @@ export type DrainProgress = {
 
 export type Watcher = {
 	readonly onGone: (pod: Pod) => void;
+	/** A disruption budget holds the pod back: told once. */
+	readonly onHeld: (pod: Pod, cause: string) => void;
 	readonly onProgress: (progress: DrainProgress) => void;
 };
 
@@ -55,13 +59,15 @@ export async function evictAll(
 	const seen = new Map(known.map(pod => [pod.metadata.uid, pod]));
 	const gone = new Set<string>();
 	const asked = new Set<string>();
-	const queue: Pod[] = [];
+	/** Pods that wait for their turn. */
+	const queue: (() => void)[] = [];
 	const failure = createDeferred();
 	/** What has failed goes on with nothing: another node may be next. */
 	const over = new AbortController();
 	const signal = AbortSignal.any([deadline.signal, over.signal]);
 	let working = 0;
 	let left = known;
+	const held = new HeldPods(client, signal, inTurn);
 
 	try {
 		const wanted: Wanted = {
@@ -69,7 +75,7 @@ export async function evictAll(
 			namespace: undefined,
 			query: podsOf(node, options),
 			isDone: objects => look([...objects.values()] as readonly Pod[]),
-			what: () => `${left.length} of ${seen.size} pods to go: ${left.map(standingText).join(', ')}`,
+			what: () => `${left.length} of ${seen.size} pods to go: ${left.map(pod => standingText(pod, held.causeOf(pod))).join(', ')}`,
 		};
 		await Promise.race([failure.promise, waitUntil(client, wanted, {...deadline, signal})]);
 	} finally {
@@ -86,51 +92,77 @@ export async function evictAll(
 			seen.set(uid, pod);
 			if (asked.has(uid) || deletionTimestamp !== undefined) continue;
 			asked.add(uid);
-			queue.push(pod);
+			void inTurn(pod)
+				.then(cause => (cause === undefined ? undefined : hold(pod, cause)))
+				.catch((error: unknown) => failure.reject(error));
 		}
 		for (const [uid, pod] of seen) {
 			if (uids.has(uid) || gone.has(uid)) continue;
 			gone.add(uid);
 			watcher.onGone(pod);
 		}
-		work();
 		watcher.onProgress({total: seen.size, gone: gone.size, left: left.map(podName)});
 		return left.length === 0;
 	}
+
+	/** One that waits for a budget takes nobody's turn. */
+	async function hold(pod: Pod, by: Held): Promise<void> {
+		watcher.onHeld(pod, by.cause);
+		await held.add(pod, by);
+	}
+
+	/** After a failure the turn is not given on: nothing more is asked. */
+	async function inTurn(pod: Pod): Promise<Held | undefined> {
+		await new Promise<void>(turn => {
+			queue.push(turn);
+			work();
+		});
+		const by = await evictOne(client, pod, options, {signal});
+		working--;
+		work();
+		return by;
+	}
+
 	function work(): void {
 		while (working < limits.evictionsUnderWay && !signal.aborted) {
-			const pod = queue.shift();
-			if (pod === undefined) return;
+			const turn = queue.shift();
+			if (turn === undefined) return;
 			working++;
-			void evictOne(client, pod, options, {signal}).then(
-				() => {
-					working--;
-					work();
-				},
-				(error: unknown) => failure.reject(error),
-			);
+			turn();
 		}
 	}
 }
 
-const standingText = (pod: Pod): string =>
-	`${podName(pod)} (${pod.metadata.deletionTimestamp === undefined ? 'not asked to end yet' : 'terminating'})`;
+const standingText = (pod: Pod, cause: string | undefined): string =>
+	`${podName(pod)} (${pod.metadata.deletionTimestamp === undefined ? (cause ?? 'not asked to end yet') : 'terminating'})`;
 
-/** Asks for one eviction; again where that can help. A pod that is gone already is fine. */
-export async function evictOne(client: Client, pod: Pod, options: DrainOptions, deadline: Pick<Deadline, 'signal'>): Promise<void> {
+/** Asks for one eviction; again where that can help. A pod that is gone already is fine; which budget refuses it, is the answer. */
+export async function evictOne(
+	client: Client,
+	pod: Pod,
+	options: DrainOptions,
+	deadline: Pick<Deadline, 'signal'>,
+): Promise<Held | undefined> {
 	for (;;) {
 		try {
 			await client.json({...requestOf(pod, options), signal: deadline.signal});
-			return;
+			return undefined;
 		} catch (error) {
-			if (deadline.signal.aborted) return; // The wait tells.
+			if (deadline.signal.aborted) return undefined; // The wait tells.
 			if (!(error instanceof AppError)) throw error;
-			if (error.code === 'ERR_NOT_FOUND') return;
+			if (error.code === 'ERR_NOT_FOUND') return undefined;
+			if (error.code === 'ERR_DISRUPTION_BUDGET') return heldBy(error);
 			const {retryable, exitCode} = rowOf(error.code);
 			if (!retryable || exitCode === 5) throw failedError(`${podName(pod)} cannot be evicted: ${error.message}`);
 			await new Promise<void>(resolve => systemClock.after(limits.evictionAgainMs, resolve));
 		}
 	}
+}
+
+function heldBy(error: AppError): Held {
+	const {name} = error.failure.details;
+	const [cause] = causesOf(error);
+	return {budget: typeof name === 'string' ? name : '', cause: cause?.message ?? error.message};
 }
 
 function requestOf({metadata: {namespace, name, uid}}: Pod, {graceSeconds, disableEviction, dryRun}: DrainOptions) {

@@ -77,6 +77,13 @@ function detailsOf(failure: Failure, about: About): JsonObject | undefined {
 		}
 		case 'ERR_FORBIDDEN':
 			return subjectOf(about.name, about.group, about.plural);
+		case 'ERR_DISRUPTION_BUDGET': {
+			const {name, cause} = failure.details;
+			return {
+				...subjectOf(typeof name === 'string' ? name : undefined, 'policy', 'poddisruptionbudgets'),
+				causes: [{reason: 'DisruptionBudget', message: typeof cause === 'string' ? cause : ''}],
+			};
+		}
 		case 'ERR_NO_SUCH_PATH':
 			return {};
 		default:

@@ -5,6 +5,7 @@ import type {SchedulerStrategy} from '../../api/scheduler-strategies.js';
 import type {Namespace} from '../../api/kinds/namespace.js';
 import type {NodeObject, NodeSpec, NodeStatus} from '../../api/kinds/node.js';
 import type {Container, Pod, PodSpec, PodStatus} from '../../api/kinds/pod.js';
+import type {PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus} from '../../api/kinds/poddisruptionbudget.js';
 import type {PriorityClass} from '../../api/kinds/priorityclass.js';
 import type {ReplicaSet, ReplicaSetSpec, ReplicaSetStatus} from '../../api/kinds/replicaset.js';
 import {objectKey, type ObjectKey} from '../../api/keys.js';
@@ -88,6 +89,19 @@ export const aReplicaSet = ({
 		...spec,
 	},
 	status: {replicas: 0, ...status},
+});
+
+export const aBudget = ({
+	name = 'web',
+	metadata = {},
+	spec = {maxUnavailable: 1},
+	status,
+}: Parts<PodDisruptionBudgetSpec, PodDisruptionBudgetStatus> = {}): PodDisruptionBudget => ({
+	apiVersion: 'policy/v1',
+	kind: 'PodDisruptionBudget',
+	metadata: metadataOf({name, uid: `uid-of-budget-${name}`, ...metadata}, name, 'default'),
+	spec: {selector: {matchLabels: {app: name}}, ...spec},
+	status: {disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0, ...status},
 });
 
 export const aNode = ({name = 'node-a', metadata = {}, spec = {}, status}: Parts<NodeSpec, NodeStatus> = {}): NodeObject => ({

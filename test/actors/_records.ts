@@ -6,6 +6,7 @@ import {noFailures, type Controller} from '../../actors/control/objects/controll
 import {namespaceController} from '../../actors/control/cluster/namespace.js';
 import {nodeController} from '../../actors/control/nodes/node.js';
 import {objectBehavior, type ObjectState, type RecordInput} from '../../actors/control/objects/object.js';
+import {disruptionBudgetController} from '../../actors/control/pods/disruption-budget.js';
 import {podController} from '../../actors/control/pods/pod.js';
 import {replicaSetController} from '../../actors/control/workloads/replicaset.js';
 import type {Behavior, Context, Effect, Message, Signal} from '../../system/kernel/behavior.js';
@@ -21,6 +22,7 @@ export const records = {
 	Namespace: recordOf(namespaceController),
 	Node: recordOf(nodeController),
 	Pod: recordOf(podController),
+	PodDisruptionBudget: recordOf(disruptionBudgetController),
 	ReplicaSet: recordOf(replicaSetController),
 	ClusterConfig: recordOf(clusterConfigController),
 };

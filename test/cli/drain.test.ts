@@ -1,8 +1,9 @@
-import {Readable} from 'node:stream';
+import {PassThrough, Readable} from 'node:stream';
 import test from 'ava';
 import {AppError} from '../../api/errors.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {Client, Request} from '../../cli/client.js';
+import {errorOfAnswer} from '../../cli/cluster/status-error.js';
 import {choosePods} from '../../cli/drain/choose.js';
 import {evictAll} from '../../cli/drain/evict.js';
 import {noDeadline} from '../../cli/objects/wait.js';
@@ -85,7 +86,7 @@ test('after one refusal nothing more is asked of the node, and nothing of it is 
 		disableEviction: false,
 		dryRun: false,
 	};
-	const watcher = {onGone: () => t.fail('none is gone'), onProgress: () => undefined};
+	const watcher = {onGone: () => t.fail('none is gone'), onHeld: () => undefined, onProgress: () => undefined};
 	const draining = evictAll(client as Client, {node: 'a', known: []}, options, watcher, noDeadline);
 	await t.throwsAsync(draining, {message: /^default\/pod-0 cannot be evicted: /});
 	const before = asked.length;
@@ -114,11 +115,94 @@ test('just those pods are evicted that were looked at, each once, and none that 
 	};
 	const options = {...nothingGivenUp, graceSeconds: 7, podSelector: undefined, disableEviction: false, dryRun: false};
 	const gone: string[] = [];
-	const watcher = {onGone: ({metadata}: Pod) => gone.push(metadata.name), onProgress: () => undefined};
+	const watcher = {onGone: ({metadata}: Pod) => gone.push(metadata.name), onHeld: () => undefined, onProgress: () => undefined};
 	await evictAll(client as Client, {node: 'a', known: []}, options, watcher, noDeadline);
 	t.deepEqual(evictions, [
 		{preconditions: {uid: 'one'}, gracePeriodSeconds: 7},
 		{preconditions: {uid: 'two'}, gracePeriodSeconds: 7},
 	]);
 	t.deepEqual(gone, changes);
+});
+
+const budgetNamed = (name: string, disruptionsAllowed: number) => ({
+	apiVersion: 'policy/v1',
+	kind: 'PodDisruptionBudget',
+	metadata: {name, namespace: 'default', uid: name},
+	status: {disruptionsAllowed},
+});
+
+const line = (type: string, object: unknown): Buffer => Buffer.from(`${JSON.stringify({type, object})}\n`);
+const options = {...nothingGivenUp, graceSeconds: undefined, podSelector: undefined, disableEviction: false, dryRun: false};
+
+test('pods that a budget holds back are asked for again when it lets the next go, and nothing else waits for them', async t => {
+	const there = new Map(['a', 'b', 'c', 'free'].map(name => [name, aPod(name, {owner: 'ReplicaSet'})]));
+	const podLines = new PassThrough();
+	const budgetLines: PassThrough[] = [];
+	let allowed = 1;
+	const cause = 'The disruption budget web needs 2 healthy pods and has 2 currently';
+	const asked: string[] = [];
+	const client: Pick<Client, 'json' | 'stream'> = {
+		json({path}: Request) {
+			if (path.endsWith('/poddisruptionbudgets'))
+				return Promise.resolve({metadata: {resourceVersion: '1'}, items: [budgetNamed('web', allowed)]});
+			if (!path.endsWith('/eviction')) return Promise.resolve({metadata: {resourceVersion: '1'}, items: [...there.values()]});
+			const name = path.split('/').at(-2) ?? '';
+			asked.push(name);
+			if (name !== 'free' && allowed-- <= 0) {
+				allowed = 0;
+				const details = {name: 'web', causes: [{reason: 'DisruptionBudget', message: cause}]};
+				return Promise.reject(errorOfAnswer(429, {kind: 'Status', message: 'Cannot evict pod', details}));
+			}
+			podLines.write(line('DELETED', there.get(name)));
+			return Promise.resolve({});
+		},
+		stream({path}) {
+			if (!path.endsWith('/poddisruptionbudgets')) return Promise.resolve(podLines);
+			const lines = new PassThrough();
+			budgetLines.push(lines);
+			// Its successor is ready: the next may go.
+			allowed = 1;
+			lines.write(line('MODIFIED', budgetNamed('web', 1)));
+			return Promise.resolve(lines);
+		},
+	};
+	const held: string[] = [];
+	const gone: string[] = [];
+	const watcher = {
+		onGone: ({metadata}: Pod) => gone.push(metadata.name),
+		onHeld: ({metadata}: Pod, why: string) => held.push(`${metadata.name}: ${why}`),
+		onProgress: () => undefined,
+	};
+	await evictAll(client as Client, {node: 'a', known: []}, options, watcher, noDeadline);
+	t.deepEqual(held, [`b: ${cause}`, `c: ${cause}`]);
+	t.deepEqual([...gone].sort(), ['a', 'b', 'c', 'free']);
+	t.deepEqual(asked, ['a', 'b', 'c', 'free', 'b', 'c']);
+	t.is(budgetLines.length, 2);
+});
+
+test('a drain that is out of time says which budget it waited for', async t => {
+	const pod = aPod('a', {owner: 'ReplicaSet'});
+	const cause = 'The disruption budget web needs 1 healthy pods and has 1 currently';
+	const over = new AbortController();
+	const client: Pick<Client, 'json' | 'stream'> = {
+		json({path}: Request) {
+			const budget = path.endsWith('/poddisruptionbudgets');
+			if (budget || !path.endsWith('/eviction'))
+				return Promise.resolve({metadata: {resourceVersion: '1'}, items: [budget ? budgetNamed('web', 0) : pod]});
+			const details = {name: 'web', causes: [{reason: 'DisruptionBudget', message: cause}]};
+			return Promise.reject(errorOfAnswer(429, {kind: 'Status', message: 'Cannot evict pod', details}));
+		},
+		stream({path, signal}) {
+			// It waits for the budget now.
+			if (path.endsWith('/poddisruptionbudgets')) over.abort();
+			return new Promise((_resolve, reject) => {
+				const refuse = () => reject(new Error('aborted'));
+				if (signal?.aborted === true) refuse();
+				else signal?.addEventListener('abort', refuse);
+			});
+		},
+	};
+	const watcher = {onGone: () => t.fail(), onHeld: () => undefined, onProgress: () => undefined};
+	const draining = evictAll(client as Client, {node: 'a', known: []}, options, watcher, {signal: over.signal, text: '1s'});
+	await t.throwsAsync(draining, {message: `timed out after 1s waiting for 1 of 1 pods to go: default/a (${cause})`});
 });

@@ -1,6 +1,7 @@
 // Nodes and schemas as the real kubectl sees them. Needs kubectl 1.32 on the PATH; where it is missing, that is said in capitals.
 
 import {execFile, spawnSync} from 'node:child_process';
+import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {promisify} from 'node:util';
 import test from 'ava';
@@ -18,6 +19,12 @@ async function kubectl(...words: readonly string[]): Promise<string> {
 	const {home, folder} = cluster;
 	const env = {...process.env, KUBECONFIG: path.join(home, 'kubeconfig'), KUBECACHEDIR: path.join(folder, 'cache')};
 	return (await run('kubectl', words, {env, timeout: 30_000})).stdout;
+}
+
+function manifest(object: object): string {
+	const file = path.join(cluster.folder, 'manifest.json');
+	writeFileSync(file, JSON.stringify(object));
+	return file;
 }
 
 real('kubectl explains every field that the schemas have', async t => {
@@ -46,4 +53,38 @@ real('kubectl cordons a node, taints it, and drains it through evictions', async
 	t.regex(said, /^pod\/web-\w+ evicted$/m);
 	t.regex(said, /^node\/sim-1 drained$/m);
 	t.is(await kubectl('get', 'pods', '--field-selector=spec.nodeName=sim-1', '-o', 'name'), '');
+});
+
+real('kubectl makes a disruption budget, shows it, and its drain waits for it', async t => {
+	const fine: typeof cluster.fine = (...words) => cluster.fine(...words);
+	await fine('uncordon', 'sim-1');
+	await cluster.apply(setOf('few', 2));
+	await fine('wait', 'rs/few', '--for', 'jsonpath={.status.readyReplicas}=2');
+	const budget = {
+		apiVersion: 'policy/v1',
+		kind: 'PodDisruptionBudget',
+		metadata: {name: 'few'},
+		spec: {minAvailable: 2, selector: {matchLabels: {app: 'few'}}},
+	};
+	t.is(await kubectl('create', '-f', manifest(budget)), 'poddisruptionbudget.policy/few created\n');
+	await fine('wait', 'pdb/few', '--for', 'jsonpath={.status.currentHealthy}=2');
+	t.regex(await kubectl('get', 'pdb'), /^NAME +MIN AVAILABLE +MAX UNAVAILABLE +ALLOWED DISRUPTIONS +AGE\nfew +2 +N\/A +0 +\d/);
+	t.regex(
+		await kubectl('describe', 'pdb', 'few'),
+		/Min available: +2\nSelector: +app=few\nStatus:\n +Allowed disruptions: +0\n +Current: +2\n +Desired: +2\n +Total: +2\n/,
+	);
+	const [pod = ''] = (await kubectl('get', 'pods', '-l', 'app=few', '-o', 'jsonpath={.items[*].metadata.name}')).split(' ');
+	const node = await kubectl('get', 'pod', pod, '-o', 'jsonpath={.spec.nodeName}');
+	await t.throwsAsync(kubectl('drain', node, '--pod-selector=app=few', '--timeout=2s'), {
+		message: /Cannot evict pod as it would violate the pod's disruption budget\./,
+	});
+	await t.throwsAsync(fine('drain', node, '--pod-selector=app=few', '--timeout=1s'), {
+		message: /The disruption budget few needs 2 healthy pods and has 2 currently/,
+	});
+	// With another pod there is one to spare, and the drain that waits goes on by itself.
+	const draining = fine('drain', node, '--pod-selector=app=few', '--timeout=30s');
+	await fine('scale', 'rs/few', '--replicas=4');
+	t.regex(await draining, /^pod\/few-\w+ evicted$/m);
+	t.is(await kubectl('get', 'pods', '-l', 'app=few', `--field-selector=spec.nodeName=${node}`, '-o', 'name'), '');
+	await fine('uncordon', node);
 });

@@ -1,4 +1,5 @@
 import test from 'ava';
+import {failed, succeeded} from '../../api/errors.js';
 import {openDoor, type StatusBody} from './door.js';
 
 const path = '/api/v1/namespaces/default/pods/web/eviction';
@@ -65,4 +66,85 @@ test('discovery names the group and version by which drain knows that pods can b
 			verbs: ['create'],
 		} as object as {name: string},
 	);
+});
+
+const budget = (name: string, app = 'web') => ({
+	apiVersion: 'policy/v1',
+	kind: 'PodDisruptionBudget',
+	metadata: {
+		name,
+		namespace: 'default',
+		uid: `uid-of-${name}`,
+		resourceVersion: '0',
+		generation: 1,
+		creationTimestamp: '2026-01-01T00:00:00Z',
+	},
+	spec: {maxUnavailable: 1, selector: {matchLabels: {app}}},
+});
+const running = {metadata: {name: 'web', labels: {app: 'web'}}, status: {phase: 'Running'}};
+const record = 'troupe://control/poddisruptionbudgets/default.web';
+
+test('the budget of a pod is asked before its deletion, and a pod without one is not held up', async t => {
+	const {json, cluster} = await openDoor(t);
+	const {metadata} = cluster.put({...cluster.pod('web', running), status: running.status});
+	cluster.put(budget('web'));
+	cluster.put(budget('other', 'other'));
+	cluster.answers.set(record, () => succeeded({}));
+	await json(201, 'POST', path, eviction());
+	t.deepEqual(
+		cluster.asked.map(({message}) => message.type),
+		['disrupt', 'delete'],
+	);
+	t.like(cluster.asked[0], {to: record, message: {pod: 'web', uid: metadata.uid, dryRun: false}});
+});
+
+test('what a budget refuses is not deleted, and the answer is that of Kubernetes, with the budget by name', async t => {
+	const {call, cluster, json} = await openDoor(t);
+	cluster.put({...cluster.pod('web', running), status: running.status});
+	cluster.put(budget('web'));
+	const cause = 'The disruption budget web needs 2 healthy pods and has 2 currently';
+	cluster.answers.set(record, () => failed('ERR_DISRUPTION_BUDGET', {name: 'web', cause}));
+	const {headers, ...answer} = await call('POST', path, eviction());
+	t.is(answer.status, 429);
+	t.deepEqual(JSON.parse(answer.text), {
+		kind: 'Status',
+		apiVersion: 'v1',
+		metadata: {},
+		status: 'Failure',
+		message: "Cannot evict pod as it would violate the pod's disruption budget.",
+		reason: 'TooManyRequests',
+		details: {name: 'web', group: 'policy', kind: 'poddisruptionbudgets', causes: [{reason: 'DisruptionBudget', message: cause}]},
+		code: 429,
+	});
+	// With that header kubectl would try ten times before it says a word.
+	t.is(headers['retry-after'], undefined);
+	await json(200, 'GET', '/api/v1/namespaces/default/pods/web');
+});
+
+test('a pod with several budgets is not evicted; one that is over or meant as another asks none', async t => {
+	const {json, cluster} = await openDoor(t);
+	const pod = cluster.put({...cluster.pod('web', running), status: running.status});
+	for (const name of ['web', 'also']) cluster.put(budget(name));
+	const refused = await json<StatusBody>(500, 'POST', path, eviction());
+	t.is(refused.message, 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.');
+	t.deepEqual(cluster.asked, []);
+	await json(201, 'POST', path, eviction({deleteOptions: {preconditions: {uid: 'other'}, dryRun: ['All']}}));
+	cluster.put({...pod, status: {phase: 'Succeeded'}});
+	await json(201, 'POST', path, eviction());
+	t.deepEqual(
+		cluster.asked.map(({message}) => message.type),
+		['delete', 'delete'],
+	);
+});
+
+test('a budget that was deleted while it was asked holds nothing up', async t => {
+	const {json, cluster} = await openDoor(t);
+	cluster.put({...cluster.pod('web', running), status: running.status});
+	cluster.put(budget('web'));
+	cluster.answers.set(record, () => {
+		cluster.drop('poddisruptionbudgets/default/web');
+		return failed('ERR_ACTOR_STOPPED', {address: record});
+	});
+	await json(201, 'POST', path, eviction());
+	await json(404, 'GET', '/api/v1/namespaces/default/pods/web');
 });

@@ -33,7 +33,16 @@ export function* selecting(plural: string, {before, after}: Watched, known: Know
 	const isOwned = after !== undefined && controllerOf(after) !== undefined;
 	if (isOwned && before?.metadata.labels === after.metadata.labels) return;
 	const namespace = (after ?? before)?.metadata.namespace ?? '';
-	const labels = [before?.metadata.labels, after?.metadata.labels];
+	yield* selectingLabels(plural, namespace, [before?.metadata.labels, after?.metadata.labels], known);
+}
+
+/** Objects of a kind, in a namespace, that select any of these labels. Only those are looked at that name one of them, or none at all. */
+export function* selectingLabels(
+	plural: string,
+	namespace: string,
+	labels: readonly (Labels | undefined)[],
+	known: Known,
+): Iterable<ApiObject> {
 	for (const term of new Set([selectsAnything, ...labels.flatMap(pairsOf)])) {
 		for (const owner of known.byTerm(plural, selectsTerm(namespace, term)) as Iterable<Selecting>) {
 			const selector = owner.spec?.selector;

@@ -2,6 +2,27 @@ import type {Mistake} from '../mistake.js';
 
 export const ofActors: readonly Mistake[] = [
 	{
+		what: 'a pod that a budget gave to an eviction counts as healthy until its deletion',
+		file: 'actors/control/pods/disruption-budget.ts',
+		text: 'isHealthy(pod) && !Object.hasOwn(disrupted, pod.metadata.name)',
+		becomes: 'isHealthy(pod)',
+		test: 'test/actors/disruption-budget.test.ts',
+	},
+	{
+		what: 'an eviction that no deletion follows takes from its budget for ever',
+		file: 'actors/control/pods/disruption-budget.ts',
+		text: 'expiryMs(pod, given) <= nowMs',
+		becomes: 'false',
+		test: 'test/actors/disruption-budget.test.ts',
+	},
+	{
+		what: 'pods that wait for a budget are asked for again all at once',
+		file: 'cli/drain/held.ts',
+		text: 'waiting.splice(0, Math.min(allowed, limits.evictionsUnderWay))',
+		becomes: 'waiting.splice(0)',
+		test: 'test/cli/drain.test.ts',
+	},
+	{
 		what: 'leases are renewed for a node that was declared lost',
 		file: 'actors/control/sync/node-dispatcher.ts',
 		text: '(isGoneNode(node, known) ? [] : pods)',
