@@ -16,6 +16,7 @@ import {nodeDispatcher} from './sync/node-dispatcher.js';
 import {objectBehavior} from './objects/object.js';
 import {podController} from './pods/pod.js';
 import {priorityClassController} from './pods/pod-priority.js';
+import {deploymentController} from './workloads/deployment.js';
 import {replicaSetController} from './workloads/replicaset.js';
 import {collectionName, controlRoot} from './root.js';
 import {scheduler} from './scheduling/scheduler.js';
@@ -26,6 +27,7 @@ export const controllers: readonly Controller[] = [
 	nodeController,
 	podController,
 	replicaSetController,
+	deploymentController,
 	clusterConfigController,
 	priorityClassController,
 	disruptionBudgetController,

@@ -10,10 +10,11 @@ import {forbid, membersOf, refuse, type Found} from '../rules/report.js';
 import {checkSelector, checkSelects} from '../rules/selector.js';
 import {checkTemplate, templateLabels} from '../rules/template.js';
 import type {ShapeOf} from '../schemas/parts.js';
-import type {spec, status} from '../schemas/deployment.js';
+import type {condition, spec, status} from '../schemas/deployment.js';
 
 export type DeploymentSpec = ShapeOf<typeof spec>;
 export type DeploymentStatus = ShapeOf<typeof status>;
+export type DeploymentCondition = ShapeOf<typeof condition>;
 export type Deployment = ApiObject<DeploymentSpec, DeploymentStatus>;
 
 const asDeployment = (object: ApiObject): Deployment => object as Deployment;
@@ -31,7 +32,6 @@ export const deployment: KindDefinition = {
 	categories: ['all'],
 	namespaced: true,
 	scalable: true,
-	isInert: true,
 	schemaVersion: 1,
 	defaults: draft => ({...draft, spec: withDefaults(draft.spec as DeploymentSpec)}),
 	validate,

@@ -2,7 +2,21 @@
 
 import {limits} from '../limits.js';
 import {objectWith} from './metadata.js';
-import {about, conditions, count, countOrPercent, flag, oneOf, optional, record, seconds, selector, whole} from './parts.js';
+import {
+	about,
+	conditionFields,
+	count,
+	countOrPercent,
+	flag,
+	list,
+	oneOf,
+	optional,
+	record,
+	seconds,
+	selector,
+	text,
+	whole,
+} from './parts.js';
 import {podTemplate} from './template.js';
 
 const strategy = () =>
@@ -31,6 +45,8 @@ export const spec = () =>
 		progressDeadlineSeconds: optional(about('After so long without progress an update has failed; 600 when left out.', seconds(1))),
 	});
 
+export const condition = () => record({...conditionFields(), lastUpdateTime: optional(about('When it was last said.', text()))});
+
 export const status = () =>
 	record({
 		observedGeneration: optional(whole(0, Number.MAX_SAFE_INTEGER)),
@@ -40,7 +56,7 @@ export const status = () =>
 		availableReplicas: optional(count()),
 		unavailableReplicas: optional(count()),
 		collisionCount: optional(count()),
-		conditions: optional(conditions()),
+		conditions: optional(list(condition())),
 	});
 
 export const schema = () => objectWith(about('How many pods of which template, and how they are replaced.', spec()));

@@ -7,6 +7,7 @@ import type {NodeObject, NodeSpec, NodeStatus} from '../../api/kinds/node.js';
 import type {Container, Pod, PodSpec, PodStatus} from '../../api/kinds/pod.js';
 import type {PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus} from '../../api/kinds/poddisruptionbudget.js';
 import type {PriorityClass} from '../../api/kinds/priorityclass.js';
+import type {Deployment, DeploymentSpec, DeploymentStatus} from '../../api/kinds/deployment.js';
 import type {ReplicaSet, ReplicaSetSpec, ReplicaSetStatus} from '../../api/kinds/replicaset.js';
 import {objectKey, type ObjectKey} from '../../api/keys.js';
 import {kindOf} from '../../api/catalogue.js';
@@ -102,6 +103,37 @@ export const aBudget = ({
 	metadata: metadataOf({name, uid: `uid-of-budget-${name}`, ...metadata}, name, 'default'),
 	spec: {selector: {matchLabels: {app: name}}, ...spec},
 	status: {disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0, ...status},
+});
+
+export const aDeployment = ({
+	name = 'web',
+	metadata = {},
+	spec = {},
+	status,
+}: Parts<DeploymentSpec, DeploymentStatus> = {}): Deployment => ({
+	apiVersion: 'apps/v1',
+	kind: 'Deployment',
+	metadata: metadataOf({name, uid: `uid-of-deployment-${name}`, ...metadata}, name, 'default'),
+	spec: {
+		replicas: 1,
+		selector: {matchLabels: {app: name}},
+		template: aTemplate('first', name),
+		strategy: {type: 'RollingUpdate', rollingUpdate: {maxSurge: '25%', maxUnavailable: '25%'}},
+		revisionHistoryLimit: 10,
+		progressDeadlineSeconds: 600,
+		...spec,
+	},
+	status: {...status},
+});
+
+/** A template of pods; each version makes other ones. */
+export const aTemplate = (version: string, app = 'web'): DeploymentSpec['template'] => ({
+	metadata: {labels: {app}},
+	spec: {
+		containers: [aContainer({env: [{name: 'VERSION', value: version}]})],
+		restartPolicy: 'Always',
+		terminationGracePeriodSeconds: 30,
+	},
 });
 
 export const aNode = ({name = 'node-a', metadata = {}, spec = {}, status}: Parts<NodeSpec, NodeStatus> = {}): NodeObject => ({

@@ -8,6 +8,7 @@ import {nodeController} from '../../actors/control/nodes/node.js';
 import {objectBehavior, type ObjectState, type RecordInput} from '../../actors/control/objects/object.js';
 import {disruptionBudgetController} from '../../actors/control/pods/disruption-budget.js';
 import {podController} from '../../actors/control/pods/pod.js';
+import {deploymentController} from '../../actors/control/workloads/deployment.js';
 import {replicaSetController} from '../../actors/control/workloads/replicaset.js';
 import type {Behavior, Context, Effect, Message, Signal} from '../../system/kernel/behavior.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
@@ -24,6 +25,7 @@ export const records = {
 	Pod: recordOf(podController),
 	PodDisruptionBudget: recordOf(disruptionBudgetController),
 	ReplicaSet: recordOf(replicaSetController),
+	Deployment: recordOf(deploymentController),
 	ClusterConfig: recordOf(clusterConfigController),
 };
 

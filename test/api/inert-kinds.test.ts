@@ -15,7 +15,10 @@ import {committed, problemsOf} from './_objects.js';
 const inert = kinds.filter(({isInert}) => isInert === true);
 
 test('there is a manifest for each of them', t => {
-	t.deepEqual(inert.map(({kind}) => kind).sort(), Object.keys(manifests).sort());
+	t.deepEqual(
+		inert.filter(({kind}) => !(kind in manifests)).map(({kind}) => kind),
+		[],
+	);
 });
 
 for (const [kind, manifest] of Object.entries(manifests)) {

@@ -1,7 +1,7 @@
 // What a kind adds to the generic object behaviour. A controller is one value, in one file of this folder, in one list.
 
 import type {Failure, Outcome} from '../../../api/errors.js';
-import type {ApiObject, Draft} from '../../../api/object.js';
+import type {ApiObject, Draft, Labels} from '../../../api/object.js';
 import type {Context, Effect, Message} from '../../../system/kernel/behavior.js';
 import type {Filing, Known} from '../../../system/index/object-index.js';
 
@@ -9,6 +9,8 @@ import type {Filing, Known} from '../../../system/index/object-index.js';
 export type Reconciliation<Status> = {
 	readonly status?: Status;
 	readonly effects: readonly Effect[];
+	/** What the object's annotations shall say, beside the others that it has. */
+	readonly annotations?: Labels;
 	/** Look again at this time even if nothing wakes it. */
 	readonly wakeAtMs?: number;
 };

@@ -11,7 +11,7 @@ import {failure, type Failure} from '../../../api/errors.js';
 import {objectKey, type ObjectKey} from '../../../api/keys.js';
 import type {KindDefinition} from '../../../api/kind.js';
 import {limits} from '../../../api/limits.js';
-import type {ApiObject, Condition, Draft} from '../../../api/object.js';
+import type {ApiObject, Condition, Draft, Labels} from '../../../api/object.js';
 import {
 	next,
 	reply,
@@ -214,14 +214,21 @@ function reconcile(kind: RecordKind, state: ObjectState, context: Context): Next
 	if (reason !== undefined) return condemn(kind, state, object, reason, context);
 	const kept = withKeptOwners(object, context);
 	if (kept !== object) return next({...state, object: kept});
-	const {status, effects, wakeAtMs} = kind.controller.reconcile(object, context, state.failures);
+	const {status, annotations, effects, wakeAtMs} = kind.controller.reconcile(object, context, state.failures);
+	const told = withAnnotations(object, annotations);
 	const newStatus = status === undefined ? object.status : keepReference(object.status, status);
 	// Where nothing is left to write, nothing fails any more.
 	const failures = context.pending.size > 0 || effects.some(isWrite) ? state.failures : noFailures;
-	return next({...state, failures, object: newStatus === object.status ? object : {...object, status: newStatus}}, [
+	return next({...state, failures, object: newStatus === told.status ? told : {...told, status: newStatus}}, [
 		...effects,
 		...(wakeAtMs === undefined ? [] : [{type: 'wakeAt', name: 'reconcile', atMs: wakeAtMs, message: {type: 'wake'}} as const]),
 	]);
+}
+
+function withAnnotations(object: ApiObject, said: Labels = {}): ApiObject {
+	const {annotations} = object.metadata;
+	if (Object.entries(said).every(([name, value]) => annotations?.[name] === value)) return object;
+	return {...object, metadata: {...object.metadata, annotations: {...annotations, ...said}}};
 }
 
 const isWrite = ({type}: Effect): boolean => type === 'create' || type === 'update' || type === 'delete';

@@ -50,7 +50,8 @@ function reconcile(set: ReplicaSet, context: Context, failures: Failures): Recon
 	const missing = Math.min(room, wanted - census.active - coming - placesKept(set, known));
 	if (missing > 0) effects.push(...creations(set, slowStart(missing, census.active, coming, failures), context));
 	else if (tooMany > 0) effects.push(...surplus(stayingPods(set, leaving, known), Math.min(tooMany, room)));
-	const status = statusOf(set, census, census.active + coming <= wanted || coming === 0, failures, nowMs);
+	const isSettled = (coming === 0 || census.active + coming <= wanted) && (leaving.size === 0 || census.active - leaving.size >= wanted);
+	const status = statusOf(set, census, isSettled, failures, nowMs);
 	return {status, effects, ...(census.nextAvailableMs === undefined ? {} : {wakeAtMs: census.nextAvailableMs})};
 }
 
@@ -75,7 +76,7 @@ const isSole = ({spec}: ReplicaSet): boolean => isExclusive(spec?.template.metad
 const stayingPods = (set: ReplicaSet, leaving: ReadonlySet<string>, known: Known): readonly Pod[] =>
 	[...ownedPods(set, known)].filter(pod => isActive(pod) && isMine(set, pod) && !leaving.has(pod.metadata.uid));
 
-/** `isSettled`: no create is under way that this generation of the spec would not ask for, so that the set's owner knows how many there can be. */
+/** `isSettled`: no create and no deletion is under way that this generation of the spec would not ask for: the set's owner knows how many there can be. */
 function statusOf(
 	{metadata, status}: ReplicaSet,
 	{active, ready, available}: Census,

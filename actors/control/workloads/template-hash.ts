@@ -1,0 +1,45 @@
+// The name that a template gives to what is made from it, and whether two templates are the same.
+
+import {deepEqual} from '../../../api/equal.js';
+import {isObject} from '../../../api/object.js';
+import type {Workload} from './census.js';
+
+export type PodTemplate = NonNullable<Workload['spec']>['template'];
+
+/** Tells the pods of one template from those of the others of their owner. */
+export const hashLabel = 'pod-template-hash';
+
+/** As in generated names: no vowels, so no words by accident. */
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+/**
+ * A short word for a template; after a collision another one. FNV-1a with 32 bits (draft-eastlake-fnv) over the template in one order. That two
+ * templates have the same word is no harm: they are told apart by themselves, and the second one collides.
+ */
+export function templateHash(template: PodTemplate, collisions: number): string {
+	let value = 0x811c9dc5;
+	const text = `${collisions}${ordered(template)}`;
+	for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+	return Array.from(String(value >>> 0), digit => alphabet[digit.charCodeAt(0) % alphabet.length]).join('');
+}
+
+/** JSON with its members in order. */
+const ordered = (value: unknown): string =>
+	JSON.stringify(value, (_key, member: unknown) =>
+		isObject(member) ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1))) : member,
+	);
+
+/** Whether they make the same pods; the label with the hash aside, which one of them has got from its owner. */
+export const isSameTemplate = (a: PodTemplate, b: PodTemplate): boolean =>
+	deepEqual(a.spec, b.spec) && deepEqual(metadataOf(a), metadataOf(b));
+
+function metadataOf({metadata: {labels, annotations} = {}}: PodTemplate): object {
+	const {[hashLabel]: _hash, ...rest} = labels ?? {};
+	return {labels: rest, annotations: annotations ?? {}};
+}
+
+/** The template with the label; the pods of it are selected by it. */
+export const withHash = (template: PodTemplate, hash: string): PodTemplate => ({
+	...template,
+	metadata: {...template.metadata, labels: {...template.metadata?.labels, [hashLabel]: hash}},
+});
