@@ -18,6 +18,9 @@ declare namespace descriptions {
 		readonly $ref?: string;
 		/** Fields that Kubernetes has here and this version does not know. */
 		readonly 'x-not-yet'?: readonly string[];
+		/** How a strategic merge patch changes the field: Kubernetes' own names, for clients that read OpenAPI. */
+		readonly 'x-kubernetes-patch-strategy'?: string;
+		readonly 'x-kubernetes-patch-merge-key'?: string;
 	};
 
 	type Descriptions = {

@@ -3,12 +3,15 @@
 import {succeeded, type Outcome} from './errors.js';
 import {applyJsonPatch, type JsonPatch} from './json-patch.js';
 import {mergePatch} from './merge-patch.js';
-import type {Json, JsonObject} from './object.js';
+import type {JsonObject, Json} from './object.js';
+import {strategicMergePatch} from './strategic-patch.js';
 
-/** `merge` is RFC 7386, what is meant without a word; `json` is RFC 6902. */
-export type Patch = {readonly patchType?: 'merge'; readonly patch: JsonObject} | {readonly patchType: 'json'; readonly patch: JsonPatch};
+/** `merge` is RFC 7386, what is meant without a word; `strategic` is Kubernetes' own, `json` is RFC 6902. */
+export type Patch =
+	{readonly patchType?: 'merge' | 'strategic'; readonly patch: JsonObject} | {readonly patchType: 'json'; readonly patch: JsonPatch};
 
 /** The patched document, undefined where nothing is left of it; or why the patch does not apply. */
-export function applyPatch(document: Json, change: Patch): Outcome<Json | undefined> {
-	return change.patchType === 'json' ? applyJsonPatch(document, change.patch) : succeeded(mergePatch(document, change.patch));
+export function applyPatch(document: JsonObject, change: Patch): Outcome<Json | undefined> {
+	if (change.patchType === 'json') return applyJsonPatch(document, change.patch);
+	return change.patchType === 'strategic' ? strategicMergePatch(document, change.patch) : succeeded(mergePatch(document, change.patch));
 }

@@ -20,18 +20,21 @@ import {
 import {podTemplate} from './template.js';
 
 const strategy = () =>
-	record({
-		type: optional(about('RollingUpdate (the default) or Recreate.', oneOf(['RollingUpdate', 'Recreate']))),
-		rollingUpdate: optional(
-			about(
-				'Of the type RollingUpdate: how far it may go meanwhile.',
-				record({
-					maxSurge: optional(about('How many pods may be too many meanwhile: a number or a part such as 25%.', countOrPercent())),
-					maxUnavailable: optional(about('How many pods may be missing meanwhile: a number or a part such as 25%.', countOrPercent())),
-				}),
+	record(
+		{
+			type: optional(about('RollingUpdate (the default) or Recreate.', oneOf(['RollingUpdate', 'Recreate']))),
+			rollingUpdate: optional(
+				about(
+					'Of the type RollingUpdate: how far it may go meanwhile.',
+					record({
+						maxSurge: optional(about('How many pods may be too many meanwhile: a number or a part such as 25%.', countOrPercent())),
+						maxUnavailable: optional(about('How many pods may be missing meanwhile: a number or a part such as 25%.', countOrPercent())),
+					}),
+				),
 			),
-		),
-	});
+		},
+		{'x-kubernetes-patch-strategy': 'retainKeys'},
+	);
 
 export const spec = () =>
 	record({

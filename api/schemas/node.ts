@@ -1,7 +1,7 @@
 // The schema of a Node.
 
 import {objectWithOptional} from './metadata.js';
-import {about, conditionFields, flag, labels, list, oneOf, optional, record, text} from './parts.js';
+import {about, conditionFields, flag, labels, list, oneOf, optional, record, text, mergedAsSet, mergedBy} from './parts.js';
 
 export const taint = () =>
 	record({
@@ -16,7 +16,7 @@ export const spec = () =>
 		unschedulable: optional(about('Whether it takes no new pods: it is cordoned.', flag())),
 		taints: optional(about('What keeps pods away that do not tolerate it.', list(taint()))),
 		podCIDR: optional(about('Not supported yet.', text())),
-		podCIDRs: optional(about('Not supported yet.', list(text()))),
+		podCIDRs: optional(about('Not supported yet.', list(text(), mergedAsSet))),
 		providerID: optional(about('Not supported yet.', text())),
 	});
 
@@ -44,8 +44,8 @@ export const status = () =>
 		// Quantities as text: `{cpu: '2', memory: '4194304Ki', pods: '110'}`.
 		capacity: optional(about('What it has.', labels())),
 		allocatable: optional(about('What pods may use of it.', labels())),
-		conditions: optional(about('What holds of it: Ready, and what its runtime cannot do.', list(nodeCondition()))),
-		addresses: optional(about('Where it is reached.', list(nodeAddress()))),
+		conditions: optional(about('What holds of it: Ready, and what its runtime cannot do.', list(nodeCondition(), mergedBy('type')))),
+		addresses: optional(about('Where it is reached.', list(nodeAddress(), mergedBy('type')))),
 		nodeInfo: optional(about('Its system and its runtime.', nodeInfo())),
 		// Beyond Kubernetes, whose own `features` is an object: kubectl refuses a node with a list there.
 		runtimeFeatures: optional(about('What its runtime can do: limits, terminal, users, volumes.', list(text()))),

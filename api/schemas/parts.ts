@@ -14,6 +14,10 @@ export type Annotations = {
 	/** A number is a file's mode. */
 	readonly 'x-mode'?: boolean;
 	readonly description?: string;
+	/** How a strategic merge patch changes the field, where it does not replace a list or merge an object. */
+	readonly 'x-kubernetes-patch-strategy'?: 'merge' | 'replace' | 'retainKeys' | 'merge,retainKeys';
+	/** The field that tells the items of a merged list apart. */
+	readonly 'x-kubernetes-patch-merge-key'?: string;
 };
 
 /** An object that has these fields and no others. */
@@ -26,9 +30,13 @@ export function about<Schema extends TSchema>(words: string, schema: Schema): Sc
 }
 
 export const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
-export const list = <Schema extends TSchema>(items: Schema) => Type.Array(items);
+export const list = <Schema extends TSchema>(items: Schema, annotations: Annotations = {}) => Type.Array(items, annotations);
 /** At least one. */
-export const someOf = <Schema extends TSchema>(items: Schema) => Type.Array(items, {minItems: 1});
+export const someOf = <Schema extends TSchema>(items: Schema, annotations: Annotations = {}) =>
+	Type.Array(items, {minItems: 1, ...annotations});
+/** What Kubernetes' types say of lists: items are told apart by a field; plain values are a set. */
+export const mergedBy = (key: string) => ({'x-kubernetes-patch-strategy': 'merge', 'x-kubernetes-patch-merge-key': key}) as const;
+export const mergedAsSet = {'x-kubernetes-patch-strategy': 'merge'} as const;
 export const text = (annotations: Annotations = {}) => Type.String(annotations);
 export const flag = () => Type.Boolean();
 export const whole = (minimum: number, maximum: number) => Type.Integer({minimum, maximum});
@@ -114,7 +122,7 @@ export const conditionFields = () => ({
 });
 
 export const condition = () => record(conditionFields());
-export const conditions = () => list(shared<typeof condition>('Condition'));
+export const conditions = () => list(shared<typeof condition>('Condition'), mergedBy('type'));
 
 /** The status of a kind that says no more than that it was looked at. */
 export const observed = () => record({observedGeneration: optional(whole(0, Number.MAX_SAFE_INTEGER)), conditions: optional(conditions())});

@@ -13,6 +13,7 @@ import {
 	labels,
 	list,
 	maxInt32,
+	mergedBy,
 	oneOf,
 	optional,
 	quantity,
@@ -127,7 +128,7 @@ const podSecurityContext = () =>
 export const spec = () =>
 	record(
 		{
-			containers: about('What runs, together.', someOf(shared<typeof container>('Container'))),
+			containers: about('What runs, together.', someOf(shared<typeof container>('Container'), mergedBy('name'))),
 			nodeName: optional(about('The node, without asking the scheduler.', text())),
 			nodeSelector: optional(about('Labels that the node must have.', labels())),
 			restartPolicy: optional(
@@ -141,12 +142,22 @@ export const spec = () =>
 			securityContext: optional(about('As whom its containers run.', podSecurityContext())),
 			tolerations: optional(about('Taints of nodes that it bears.', list(toleration()))),
 			imagePullSecrets: optional(
-				about('Accepted; this runtime fetches no images.', list(record({name: about('The name of the Secret.', text())}))),
+				about(
+					'Accepted; this runtime fetches no images.',
+					list(record({name: about('The name of the Secret.', text())}), mergedBy('name')),
+				),
 			),
-			initContainers: optional(about('What runs before, one after the other.', list(shared<typeof container>('Container')))),
-			volumes: optional(about('Folders and files for its containers.', list(volume()))),
+			initContainers: optional(
+				about('What runs before, one after the other.', list(shared<typeof container>('Container'), mergedBy('name'))),
+			),
+			volumes: optional(
+				about(
+					'Folders and files for its containers.',
+					list(volume(), {...mergedBy('name'), 'x-kubernetes-patch-strategy': 'merge,retainKeys'}),
+				),
+			),
 			affinity: optional(about('Which nodes and neighbours it wants, and which not.', affinity())),
-			topologySpreadConstraints: optional(about('How such pods are spread over nodes.', list(topologySpread()))),
+			topologySpreadConstraints: optional(about('How such pods are spread over nodes.', list(topologySpread(), mergedBy('topologyKey')))),
 			activeDeadlineSeconds: optional(about('It is ended so long after its start.', seconds(1))),
 			hostNetwork: optional(about('Not supported yet.', flag())),
 			hostPID: optional(about('Not supported yet.', flag())),
@@ -160,7 +171,7 @@ export const spec = () =>
 			hostAliases: optional(
 				about(
 					'Not supported yet.',
-					list(record({ip: about('The address.', text()), hostnames: optional(about('Its names.', list(text())))})),
+					list(record({ip: about('The address.', text()), hostnames: optional(about('Its names.', list(text())))}), mergedBy('ip')),
 				),
 			),
 			dnsPolicy: optional(
@@ -243,7 +254,7 @@ export const containerStatus = () =>
 		process: optional(about('Where it was started, its HOME and its PATH.', record({workingDir: text(), home: text(), path: text()}))),
 	});
 
-const ips = () => optional(list(record({ip: text()})));
+const ips = () => optional(list(record({ip: text()}), mergedBy('ip')));
 
 export const status = () =>
 	record({

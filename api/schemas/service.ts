@@ -1,7 +1,22 @@
 // The schema of a Service.
 
 import {objectWith} from './metadata.js';
-import {about, conditions, flag, labels, list, oneOf, optional, port, portNumberOrName, protocol, record, text, whole} from './parts.js';
+import {
+	about,
+	conditions,
+	flag,
+	labels,
+	list,
+	mergedBy,
+	oneOf,
+	optional,
+	port,
+	portNumberOrName,
+	protocol,
+	record,
+	text,
+	whole,
+} from './parts.js';
 
 const servicePort = () =>
 	record({
@@ -20,7 +35,7 @@ export const spec = () =>
 		{
 			type: optional(about('ClusterIP (the default) or NodePort.', oneOf(['ClusterIP', 'NodePort', 'LoadBalancer', 'ExternalName']))),
 			selector: optional(about('Labels of the pods that serve it.', labels())),
-			ports: optional(about('Where it listens.', list(servicePort()))),
+			ports: optional(about('Where it listens.', list(servicePort(), mergedBy('port')))),
 			clusterIP: optional(about('Its address, chosen when left out; None for a service without one.', text())),
 			clusterIPs: optional(about('Its addresses; the first is clusterIP.', list(text()))),
 			ipFamilies: optional(about('The families of its addresses.', list(oneOf(['IPv4', 'IPv6'])))),

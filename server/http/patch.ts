@@ -4,10 +4,8 @@ import {AppError} from '../../api/errors.js';
 import {inertWarnings} from '../../api/inert.js';
 import {readJsonPatch} from '../../api/json-patch.js';
 import {limits} from '../../api/limits.js';
-import {isObject, type ApiObject, type Draft, type Json} from '../../api/object.js';
+import {isObject, type ApiObject, type Draft, type Json, type JsonObject} from '../../api/object.js';
 import {applyPatch, type Patch} from '../../api/patch.js';
-import {shown} from '../../api/shown.js';
-import {strategicPart} from '../../api/strategic-patch.js';
 import type {PatchObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
 import {mediaTypeOf, readJson, readObject, unsupported} from './body.js';
 import {entryOf} from './entry.js';
@@ -33,20 +31,15 @@ export async function patch(backend: Backend, exchange: Exchange, target: Target
 	await sendObject(backend, exchange, target.kind, patched, 200);
 }
 
-/**
- * The body of a patch: a JSON patch, a merge patch, or a strategic one that says nothing else than a merge patch would, which kubectl sends for
- * `cordon`, `label` and such. An empty one changes nothing.
- */
+/** The body of a patch. An empty one changes nothing. */
 export async function readPatch({request}: Exchange, {kind}: Target): Promise<Patch> {
+	// What Kubernetes has no types of it can merge by no key, and says so; clients then choose another form.
 	const types = kind.group === 'troupe.dev' ? [jsonType, mergeType] : [jsonType, mergeType, strategicType];
 	const type = mediaTypeOf(request);
 	if (!types.includes(type)) throw unsupported(types);
 	if (type === jsonType) return {patchType: 'json', patch: valueOf(readJsonPatch((await readJson(request, {types})) ?? []))};
 	const patch = (await readObject(request, {types})) ?? {};
-	const part = type === strategicType ? strategicPart(kind.kind, patch) : undefined;
-	if (part === undefined) return {patch};
-	const why = `a strategic merge patch is taken only where it has no list and no directive, got ${shown(part)}; accepted: ${mergeType}`;
-	throw new AppError('ERR_UNSUPPORTED_MEDIA_TYPE', {message: why});
+	return type === strategicType ? {patchType: 'strategic', patch} : {patch};
 }
 
 function patchCommitted(backend: Backend, exchange: Exchange, target: Target, change: Patch): Promise<ApiObject> {
@@ -64,7 +57,7 @@ async function patchOpened(backend: Backend, exchange: Exchange, target: Target,
 	for (let tries = 1; ; tries++) {
 		const {object} = entryOf(backend, target);
 		const {resourceVersion} = object.metadata;
-		const wanted = wholeDraft(valueOf(applyPatch(outgoing(backend, target.kind, object) as unknown as Json, change)));
+		const wanted = wholeDraft(valueOf(applyPatch(outgoing(backend, target.kind, object) as unknown as JsonObject, change)));
 		const isOwn = (wanted.metadata.resourceVersion ?? resourceVersion) === resourceVersion;
 		const given = {...wanted, metadata: {resourceVersion, ...wanted.metadata}};
 		const message: ReplaceObject = {type: 'replace', object: incoming(backend, target, given), ...statusPart(target), dryRun};

@@ -122,6 +122,24 @@ test('a JSON patch is applied to what is committed, whole or not at all, and its
 	t.is(failureOf(sent([{op: 'remove', path: ''}]).effects), 'ERR_BAD_REQUEST');
 });
 
+test('a strategic patch merges lists of what is committed by their keys', t => {
+	const set = aReplicaSet({metadata: {resourceVersion: '7', finalizers: ['a.example/x']}});
+	const context = contextWith(indexOf(set));
+	const sent = (patch: object) => tellRecord(set, [{type: 'patch', patchType: 'strategic', patch, replyTo}], context);
+	const [container = {name: ''}] = set.spec?.template.spec.containers ?? [];
+	const changed = sent({
+		spec: {template: {spec: {containers: [{name: container.name, image: 'other'}]}}},
+		metadata: {finalizers: ['a.example/y']},
+	});
+	t.like(changed.object, {
+		metadata: {generation: 2, finalizers: ['a.example/y', 'a.example/x']},
+		spec: {template: {spec: {containers: [{...container, image: 'other'}]}}},
+	});
+	t.is(sent({metadata: {'$setElementOrder/finalizers': ['a.example/x']}}).object, set);
+	t.is(failureOf(sent({spec: {template: {spec: {containers: [{}]}}}}).effects), 'ERR_INVALID');
+	t.is(failureOf(sent({metadata: {resourceVersion: '6'}}).effects), 'ERR_CONFLICT');
+});
+
 test('a Scale that is patched is the object with its replicas', t => {
 	const set = aReplicaSet({metadata: {resourceVersion: '7'}});
 	const context = contextWith(indexOf(set));

@@ -61,6 +61,11 @@ const jsonPatch = (name: string, body: object, status: number, says: RegExp): Ba
 	type: 'application/json-patch+json',
 });
 
+const strategic = (name: string, body: object, status: number, says: RegExp): BadRequest => ({
+	...patch(name, body, status, says),
+	type: 'application/strategic-merge-patch+json',
+});
+
 export const badRequests: readonly BadRequest[] = [
 	// ---- where it goes
 	post('a kind that there is not', aPod(), 404, /could not find the requested resource/, '/api/v1/namespaces/default/poods'),
@@ -112,15 +117,16 @@ export const badRequests: readonly BadRequest[] = [
 		status: 415,
 		says: /media types include/,
 	},
-	{
-		name: 'a strategic merge patch of a list',
-		method: 'PATCH',
-		path: corpus,
-		body: {spec: {containers: []}},
-		type: 'application/strategic-merge-patch+json',
-		status: 415,
-		says: /no list and no directive, got "spec\.containers"; accepted: application\/merge-patch\+json/,
-	},
+	strategic(
+		'a strategic patch of an item without its key',
+		{spec: {containers: [{image: 'x'}]}},
+		422,
+		/spec\.containers\[0\]: has no name/,
+	),
+	strategic('a strategic patch with an unknown word', {spec: {$patch: 'add'}}, 422, /must be merge, replace or delete, got "add"/),
+	strategic('a strategic patch with an unknown directive', {spec: {$move: 'x'}}, 422, /spec\["\$move"\]: is no directive/),
+	strategic('a strategic patch of a past version', {metadata: {resourceVersion: '1'}}, 409, /modified/),
+	strategic('a strategic patch that takes all away', {$patch: 'delete'}, 400, /apiVersion is required/),
 	{
 		name: 'a patch for server-side apply',
 		method: 'PATCH',

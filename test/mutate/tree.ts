@@ -37,7 +37,7 @@ export function plant(tree: string, mistake: Mistake): void {
 	const source = withMistake(readFileSync(path.join(root, file), 'utf8'), mistake);
 	replace(path.join(tree, 'build', file.replace(/\.ts$/, '.js')), transpiled(source, file));
 	if (!file.startsWith('api/schemas/')) return;
-	for (const name of ['validators.cjs', 'descriptions.cjs']) rmSync(path.join(tree, 'build/api', name));
+	for (const name of ['validators.cjs', 'descriptions.cjs', 'patch-schemas.cjs']) rmSync(path.join(tree, 'build/api', name));
 	const {status, stderr} = spawnSync(process.execPath, [path.join(tree, 'build/cli/prepare/compile-validators.js')], {encoding: 'utf8'});
 	if (status !== 0) throw new Error(`${file}: no validators can be made of it: ${stderr}`);
 }

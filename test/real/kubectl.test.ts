@@ -1,47 +1,12 @@
 // The real kubectl against a whole real cluster, with the kubeconfig that the cluster writes. Needs kubectl 1.32 on the PATH.
 
-import {spawn, spawnSync} from 'node:child_process';
 import path from 'node:path';
-import {writeFileSync} from 'node:fs';
-import test, {type ExecutionContext} from 'ava';
 import {podOf, setOf} from '../../bench/rigs/cluster/manifests.js';
 import {programsOf} from '../../bench/rigs/cluster/processes.js';
-import {follow, openHome, type Home, type Started} from '../e2e/_rig.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
-
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-if (!hasKubectl) process.stdout.write('KUBECTL IS MISSING: ITS TESTS ARE SKIPPED\n');
-const real = hasKubectl ? test : test.skip;
+import {manifest, real, withKubectl} from './_kubectl.js';
 
 const examples = path.resolve(import.meta.dirname, '../../../examples');
-
-async function withKubectl(t: ExecutionContext) {
-	const cluster = openHome(t);
-	await cluster.up();
-	const start = (...args: readonly string[]): Started => {
-		const env = {PATH: process.env['PATH'], HOME: cluster.folder, KUBECONFIG: `${cluster.home}/kubeconfig`};
-		const child = spawn('kubectl', args, {env});
-		t.teardown(() => child.kill('SIGKILL'));
-		return follow(child, '');
-	};
-	return {
-		cluster,
-		start,
-		kubectl: (...args: readonly string[]) => start(...args).ended,
-		/** Runs a command that must succeed; its output. */
-		fine: async (...args: readonly string[]): Promise<string> => {
-			const {code, out, err} = await start(...args).ended;
-			t.is(code, 0, `kubectl ${args.join(' ')}: ${err}${out}`);
-			return out;
-		},
-	};
-}
-
-function manifest({folder}: Home, object: object): string {
-	const file = path.join(folder, 'manifest.json');
-	writeFileSync(file, JSON.stringify(object));
-	return file;
-}
 
 real('it finds out what there is', async t => {
 	const {fine} = await withKubectl(t);

@@ -93,6 +93,18 @@ test('a JSON patch of a Secret sees the values as a reader does, and leaves none
 	t.false(shows(JSON.stringify(cluster.asked)));
 });
 
+test('a strategic patch of a Secret merges its members and follows directives, sealed like every write', async t => {
+	const {json, cluster} = await openDoor(t);
+	await json(201, 'POST', secrets, aSecret());
+	const strategic = {'content-type': 'application/strategic-merge-patch+json'};
+	const more = await json<SecretBody>(200, 'PATCH', `${secrets}/db`, {stringData: {plain: marker}, data: {a: markerBase64}}, strategic);
+	t.deepEqual(more.data, {password: markerBase64, plain: markerBase64, a: markerBase64});
+	const less = await json<SecretBody>(200, 'PATCH', `${secrets}/db`, {data: {$patch: 'replace', b: markerBase64}}, strategic);
+	t.deepEqual(less.data, {b: markerBase64});
+	t.false(shows(JSON.stringify(await json(422, 'PATCH', `${secrets}/db`, {data: {odd: marker}}, strategic))));
+	t.false(shows(JSON.stringify(cluster.asked)));
+});
+
 test('a JSON patch of a Secret that another write overtakes is done again with what that one left', async t => {
 	const {json, cluster} = await openDoor(t);
 	await json(201, 'POST', secrets, aSecret());

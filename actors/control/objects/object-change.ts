@@ -4,7 +4,7 @@ import {admitUpdate} from '../../../api/admission.js';
 import {keepReference} from '../../../api/equal.js';
 import {failed, failure, type Failure, type Outcome} from '../../../api/errors.js';
 import {contentOf, memberOf, type KindDefinition} from '../../../api/kind.js';
-import {isObject, timestampOf, type ApiObject, type Draft, type Json, type ObjectMeta} from '../../../api/object.js';
+import {isObject, timestampOf, type ApiObject, type Draft, type JsonObject, type ObjectMeta} from '../../../api/object.js';
 import {applyPatch} from '../../../api/patch.js';
 import {scaled, scaleOf} from '../../../api/scale.js';
 import type {Context} from '../../../system/kernel/behavior.js';
@@ -36,7 +36,7 @@ export function newObject(definition: KindDefinition, draft: Draft, {nowMs, rand
 /** What a patch makes of the object, or why it does not apply; whether that may be is for admission. */
 export function patched(object: ApiObject, message: PatchObject): Outcome<Draft> {
 	const ofScale = message.subresource === 'scale';
-	const done = applyPatch((ofScale ? scaleOf(object) : object) as unknown as Json, message);
+	const done = applyPatch((ofScale ? scaleOf(object) : object) as unknown as JsonObject, message);
 	if (!done.ok) return done;
 	if (ofScale) return scaled(object, done.value);
 	if (!isObject(done.value)) return failed('ERR_BAD_REQUEST', {message: `an object is expected, got ${shown(done.value)}`});

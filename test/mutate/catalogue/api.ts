@@ -65,6 +65,20 @@ export const ofApi: readonly Mistake[] = [
 		test: 'test/api/values.test.ts',
 	},
 	{
+		what: 'a strategic patch that deletes an item leaves it',
+		file: 'api/strategic-patch.ts',
+		text: '.filter(({id}) => id === undefined || !deleted.has(id))',
+		becomes: '',
+		test: 'test/api/strategic-patch.test.ts',
+	},
+	{
+		what: 'items that a strategic patch does not name come last',
+		file: 'api/strategic-patch.ts',
+		text: 'other !== undefined && other.was < entry.was;',
+		becomes: 'false;',
+		test: 'test/api/strategic-patch.test.ts',
+	},
+	{
 		what: 'copies of a JSON patch are not counted',
 		file: 'api/json-patch.ts',
 		text: 'work.copiedCharacters += text.length;',
