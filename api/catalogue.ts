@@ -3,6 +3,8 @@
 import type {KindDefinition} from './kind.js';
 import {clusterConfig} from './kinds/clusterconfig.js';
 import {configMap} from './kinds/configmap.js';
+import {controllerRevision} from './kinds/controllerrevision.js';
+import {daemonSet} from './kinds/daemonset.js';
 import {deployment} from './kinds/deployment.js';
 import {dns} from './kinds/dns.js';
 import {endpointSlice} from './kinds/endpointslice.js';
@@ -27,6 +29,8 @@ export const kinds: readonly KindDefinition[] = [
 	pod,
 	replicaSet,
 	deployment,
+	daemonSet,
+	controllerRevision,
 	service,
 	endpointSlice,
 	horizontalPodAutoscaler,

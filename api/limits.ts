@@ -79,6 +79,8 @@ export const limits = {
 	pendingWrites: 100,
 	/** Pods of one owner that may be asked for before the first is there. */
 	firstCreates: 16,
+	/** How long the pod of a DaemonSet that is over stays before another one takes its place. */
+	failedDaemonPodMs: 10_000,
 	/** Messages one cell handles before another has its turn. */
 	cellBatchMessages: 64,
 	/** How long actors run before I/O is looked at. */

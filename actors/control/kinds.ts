@@ -17,6 +17,8 @@ import {objectBehavior} from './objects/object.js';
 import {podController} from './pods/pod.js';
 import {priorityClassController} from './pods/pod-priority.js';
 import {deploymentController} from './workloads/deployment.js';
+import {controllerRevisionController} from './workloads/controller-revisions.js';
+import {daemonSetController} from './workloads/daemonset.js';
 import {replicaSetController} from './workloads/replicaset.js';
 import {collectionName, controlRoot} from './root.js';
 import {scheduler} from './scheduling/scheduler.js';
@@ -28,6 +30,8 @@ export const controllers: readonly Controller[] = [
 	podController,
 	replicaSetController,
 	deploymentController,
+	daemonSetController,
+	controllerRevisionController,
 	clusterConfigController,
 	priorityClassController,
 	disruptionBudgetController,

@@ -4,7 +4,7 @@ import {ageColumn, column, nameColumn, numberColumn, templateColumns} from '../c
 import {withPodDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
-import {checkCountOrPercent} from '../rules/count-or-percent.js';
+import {checkCountOrPercent, isZeroCount} from '../rules/count-or-percent.js';
 import {checkUnchanged} from '../rules/immutable.js';
 import {forbid, membersOf, refuse, type Found} from '../rules/report.js';
 import {checkSelector, checkSelects} from '../rules/selector.js';
@@ -94,8 +94,6 @@ function checkStrategy(found: Found, path: string, strategy: JsonObject): void {
 	const {maxSurge, maxUnavailable} = membersOf(strategy['rollingUpdate']);
 	checkCountOrPercent(found, `${path}.rollingUpdate.maxSurge`, maxSurge, Infinity);
 	checkCountOrPercent(found, `${path}.rollingUpdate.maxUnavailable`, maxUnavailable, 100);
-	if (isZero(maxSurge) && isZero(maxUnavailable))
+	if (isZeroCount(maxSurge) && isZeroCount(maxUnavailable))
 		refuse(found, `${path}.rollingUpdate.maxUnavailable`, 'must not be 0 when maxSurge is 0: no pod could ever be replaced');
 }
-
-const isZero = (value: unknown): boolean => value === 0 || value === '0%';

@@ -10,3 +10,6 @@ export function checkCountOrPercent(found: Found, path: string, value: unknown, 
 		typeof value === 'number' ? value >= 0 : typeof value !== 'string' || (percent !== undefined && Number(percent) <= mostPercent);
 	if (!isSound) refuse(found, path, `must be a whole number from 0 on, or a part such as "25%", got ${shown(value)}`);
 }
+
+/** Zero of either kind. */
+export const isZeroCount = (value: unknown): boolean => value === 0 || value === '0%';

@@ -4,6 +4,7 @@ import {AppError, rowOf} from '../../api/errors.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {PodDisruptionBudget} from '../../api/kinds/poddisruptionbudget.js';
+import type {DaemonSet} from '../../api/kinds/daemonset.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
@@ -14,6 +15,7 @@ import {drawSection} from '../describe/lines.js';
 import {describeNode} from '../describe/node.js';
 import {describePlain} from '../describe/plain.js';
 import {describePod} from '../describe/pod.js';
+import {describeDaemonSet} from '../describe/daemonset.js';
 import {describeReplicaSet} from '../describe/replicaset.js';
 import {eventCells, listEvents, type EventObject} from '../objects/event-list.js';
 import {getOne, listAll, withKind} from '../cluster/lists.js';
@@ -78,6 +80,8 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			return describePod(object as Pod, nowMs, widthOf);
 		case 'ReplicaSet':
 			return describeReplicaSet(object as ReplicaSet, nowMs, widthOf);
+		case 'DaemonSet':
+			return describeDaemonSet(object as DaemonSet, nowMs, widthOf);
 		case 'Node': {
 			const pods = await listAll(client, resourceOf('pods'), undefined, {fieldSelector: `spec.nodeName=${object.metadata.name}`});
 			return describeNode(object as NodeObject, pods as readonly Pod[], nowMs, widthOf);

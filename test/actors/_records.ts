@@ -9,6 +9,7 @@ import {objectBehavior, type ObjectState, type RecordInput} from '../../actors/c
 import {disruptionBudgetController} from '../../actors/control/pods/disruption-budget.js';
 import {podController} from '../../actors/control/pods/pod.js';
 import {deploymentController} from '../../actors/control/workloads/deployment.js';
+import {daemonSetController} from '../../actors/control/workloads/daemonset.js';
 import {replicaSetController} from '../../actors/control/workloads/replicaset.js';
 import type {Behavior, Context, Effect, Message, Signal} from '../../system/kernel/behavior.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
@@ -26,6 +27,7 @@ export const records = {
 	PodDisruptionBudget: recordOf(disruptionBudgetController),
 	ReplicaSet: recordOf(replicaSetController),
 	Deployment: recordOf(deploymentController),
+	DaemonSet: recordOf(daemonSetController),
 	ClusterConfig: recordOf(clusterConfigController),
 };
 

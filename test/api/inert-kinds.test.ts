@@ -73,7 +73,18 @@ test('the writer of one is told what is missing, and of other kinds nothing', t 
 test('the category all has what Kubernetes has in it', t => {
 	t.deepEqual(
 		kinds.filter(({categories}) => categories?.includes('all')).map(({plural}) => plural),
-		['pods', 'replicasets', 'deployments', 'services', 'horizontalpodautoscalers', 'jobs', 'functions', 'workflows', 'slurmjobs'],
+		[
+			'pods',
+			'replicasets',
+			'deployments',
+			'daemonsets',
+			'services',
+			'horizontalpodautoscalers',
+			'jobs',
+			'functions',
+			'workflows',
+			'slurmjobs',
+		],
 	);
 });
 

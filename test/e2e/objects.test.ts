@@ -85,6 +85,7 @@ const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) 
 	'config.yaml': pods => isReady(pods.get('greeter')),
 	'crash.yaml': pods =>
 		(containerOf(pods.get('crash'))?.restartCount ?? 0) >= 2 && containerOf(pods.get('crash'))?.lastState?.terminated?.exitCode === 3,
+	'daemonset.yaml': pods => [...pods].filter(([name, pod]) => name.startsWith('load-') && isReady(pod)).length === 1,
 	'dialect-a.yaml': pods =>
 		isReady(pods.get('old-style')) && [...pods].filter(([name, pod]) => name.startsWith('old-style-set-') && isReady(pod)).length === 2,
 	'exclusive.yaml': pods => isReady(ledgerOf(pods)),

@@ -11,6 +11,7 @@ import {controller, type Handled} from '../objects/controller.js';
 import {normal, warning} from '../objects/event.js';
 import {isLost} from '../pods/eviction.js';
 import {confirmedLost, findingEvents, withFinding, type Finding} from './node-finding.js';
+import {nodeTerms} from '../pods/node-terms.js';
 import {isUnstamped, stamped} from '../pods/taint-eviction.js';
 
 type NodeNews =
@@ -31,6 +32,7 @@ const stamp: NodeMessage = {type: 'stamp'};
 
 export const nodeController = controller<NodeObject, NodeMessage>({
 	plural: 'nodes',
+	terms: nodeTerms,
 	reconcile: (node, {self}) => ({effects: isUnstamped(node) ? [tell(self, stamp)] : []}),
 	receive(node, message, {nowMs}) {
 		switch (message.type) {

@@ -2,12 +2,14 @@
 // change of one.
 
 import type {Pod} from '../../../api/kinds/pod.js';
+import {fnv1a} from '../../../api/fnv.js';
 import type {ObjectKey} from '../../../api/keys.js';
 import type {Labels} from '../../../api/object.js';
 import type {Filing} from '../../../system/index/object-index.js';
 import {isDeleting} from '../objects/garbage.js';
+import {controllerOf} from '../objects/owners.js';
 import {requirementsOf, requiresAntiAffinity} from './pod-requirements.js';
-import {isTerminal} from './pod-lifecycle.js';
+import {isActive, isTerminal} from './pod-lifecycle.js';
 
 /** Pods that have no node; those that are over or being deleted aside. */
 export const unbound = 'unbound';
@@ -54,12 +56,53 @@ export const readyInTerm = (uid: string, labels: Labels | undefined, span: numbe
 /** The span of 16 seconds that a time falls into. */
 export const readySpanOf = (ms: number): number => Math.floor(ms / 16_000);
 
-/** In one order, however the labels were written. */
+/** In one order, however the labels were written; those that only one pod has are left out. */
 const textOf = (labels: Labels): string =>
 	Object.entries(labels)
+		.filter(([label]) => label !== podNameLabel && label !== podIndexLabel)
 		.map(([label, value]) => `${label}=${value}`)
 		.sort()
 		.join(',');
+
+/** What a pod of a DaemonSet or StatefulSet was made from. */
+export const revisionLabel = 'controller-revision-hash';
+/** The identity of a pod of a StatefulSet. */
+export const podNameLabel = 'statefulset.kubernetes.io/pod-name';
+export const podIndexLabel = 'apps.kubernetes.io/pod-index';
+
+/** Pods of an owner that were made from one of its revisions. */
+export const revisionTerm = (uid: string, revision: string): string => `revision=${uid}/${revision}`;
+
+/**
+ * The places that active pods of an owner take, each as a number: whether all of many are taken, and no other one, is told by their count and
+ * their sum. The place of a DaemonSet's pod is its node, that of a StatefulSet's its name.
+ */
+export const placesTerm = (uid: string): string => `places=${uid}`;
+
+/** So many numbers of 32 bits add up to a safe one that each node and pod may have one. */
+export const placeNumber = (place: string): number => fnv1a(place);
+
+/** The terms of a pod by which its DaemonSet or StatefulSet, its controller, counts. */
+export function setTerms(pod: Pod): readonly Filing[] {
+	const owner = controllerOf(pod);
+	if (owner === undefined || !isOfSet(owner.kind)) return [];
+	const revision = pod.metadata.labels?.[revisionLabel];
+	const place = owner.kind === 'DaemonSet' ? targetNode(pod) : pod.metadata.name;
+	const filings: Filing[] = revision === undefined ? [] : [revisionTerm(owner.uid, revision)];
+	if (isActive(pod) && place !== undefined) filings.push({term: placesTerm(owner.uid), amount: placeNumber(place)});
+	return filings;
+}
+
+const isOfSet = (kind: string): boolean => kind === 'DaemonSet' || kind === 'StatefulSet';
+
+/** The node that the pod is on, or the only one that its node affinity names; undefined: it is for no certain one. */
+export function targetNode({spec}: Pick<Pod, 'spec'>): string | undefined {
+	if (spec?.nodeName !== undefined) return spec.nodeName;
+	const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+	const [field, ...others] = terms.length === 1 ? (terms[0]?.matchFields ?? []) : [];
+	const isName = field !== undefined && others.length === 0 && field.key === 'metadata.name' && field.operator === 'In';
+	return isName && field.values?.length === 1 ? field.values[0] : undefined;
+}
 
 /** The terms by which the scheduler finds the pod and adds up what its node has to give. */
 export function schedulingTerms(pod: Pod): readonly Filing[] {

@@ -21,7 +21,7 @@ import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
 import {isActive, isReady, readySinceMs, unschedulableReason} from './pod-lifecycle.js';
 import {graceOf} from './pod-grace.js';
 import {withPriority} from './pod-priority.js';
-import {censusTerm, namesOnNode, ownedTerm, readyInTerm, readySpanOf, schedulingTerms, type PodStanding} from './pod-terms.js';
+import {censusTerm, namesOnNode, ownedTerm, readyInTerm, readySpanOf, schedulingTerms, setTerms, type PodStanding} from './pod-terms.js';
 
 type PodNews =
 	/** The scheduler chose a node. */
@@ -48,7 +48,7 @@ export type PodMessage = PodNews & {readonly uid: string; readonly replyTo?: Rep
 export const podController = controller<Pod, PodMessage>({
 	plural: 'pods',
 	prepare: withPriority,
-	terms: pod => [...schedulingTerms(pod), ...namesTerms(pod), ...ownerTerms(pod)],
+	terms: pod => [...schedulingTerms(pod), ...namesTerms(pod), ...ownerTerms(pod), ...setTerms(pod)],
 	reconcile,
 	receive(pod, message, context) {
 		const {nowMs} = context;

@@ -8,6 +8,7 @@ import type {NodeInfo} from './node-info.js';
 import {addToAffinity, affinityCountsOf, affinityMisfit, affinityWeight, type AffinityCounts} from './pod-affinity.js';
 import {reasonText} from './reasons.js';
 import {requirementsOf, type PodRequirements} from '../pods/pod-requirements.js';
+import {targetNode} from '../pods/pod-terms.js';
 import {nodeScoreOf, type NodeScore, type Score} from './score.js';
 import {addToSpreads, spreadMisfit, spreadScore, spreadsOf, type Spread} from './spread.js';
 import type {AssumedPods, DomainCounts} from './topology.js';
@@ -61,11 +62,14 @@ const identityOf = ({metadata: {namespace, labels}}: Pod): string => JSON.string
 function newClass(pod: Pod, requirements: PodRequirements, view: ClusterView): EquivalenceClass {
 	const {known, nodes, assumed} = view;
 	const nodeOf = (name: string): NodeInfo | undefined => view.nodeByName.get(name);
-	const candidates = nodes.filter(node => nodeMisfit(requirements, node) === undefined);
+	// A pod of a DaemonSet is for one node: of a thousand such pods each is a class of its own, and none looks at a thousand nodes.
+	const target = targetNode(pod);
+	const possible = target === undefined ? nodes : [nodeOf(target)].filter(node => node !== undefined);
+	const candidates = possible.filter(node => nodeMisfit(requirements, node) === undefined);
 	const affinity = requirements.dependsOnPods || view.hasAntiAffinity ? affinityCountsOf(pod, known, assumed, nodeOf) : undefined;
 	const spreads = spreadsOf(pod, known, assumed, nodes, nodeOf);
 	const counted = [...spreads.map(({counts}) => counts), ...(affinity === undefined ? [] : countsIn(affinity))];
-	view.comparisons += nodes.length + counted.reduce((sum, {counts}) => sum + totalOf(counts), 0);
+	view.comparisons += possible.length + counted.reduce((sum, {counts}) => sum + totalOf(counts), 0);
 	return {
 		requirements,
 		candidates,

@@ -3,7 +3,7 @@
 import {featureText} from '../../../api/features.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {cpuText, memoryText} from '../../../api/quantity.js';
-import {matchesAffinity, missingLabel} from './node-affinity.js';
+import {matchesAffinity, missingLabel} from '../pods/node-affinity.js';
 import type {NodeInfo, Requester} from './node-info.js';
 import {requirementsOf, type PodRequirements} from '../pods/pod-requirements.js';
 import {isTolerated, taintText} from '../pods/toleration.js';

@@ -2,7 +2,7 @@
 // weights of preferences, pods to be spread over; then the cluster's strategy.
 
 import type {SchedulerStrategy} from '../../../api/scheduler-strategies.js';
-import {matchesTerm} from './node-affinity.js';
+import {matchesTerm} from '../pods/node-affinity.js';
 import type {NodeInfo} from './node-info.js';
 import type {PodRequirements} from '../pods/pod-requirements.js';
 import {isTolerated} from '../pods/toleration.js';

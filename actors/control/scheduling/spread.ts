@@ -6,7 +6,7 @@ import {matches} from '../../../api/selector.js';
 import type {TopologySpreadConstraint} from '../../../api/shapes/pod.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {isDeleting} from '../objects/garbage.js';
-import {matchesNode} from './node-affinity.js';
+import {matchesNode} from '../pods/node-affinity.js';
 import type {NodeInfo} from './node-info.js';
 import {addPod, countAt, domainCounts, domainOf, visitPlaced, type AssumedPods, type DomainCounts} from './topology.js';
 

@@ -2,6 +2,7 @@
 // reported never comes back to it.
 
 import type {Pod} from '../../../api/kinds/pod.js';
+import {fnv1a} from '../../../api/fnv.js';
 import {limits} from '../../../api/limits.js';
 import type {ApiObject} from '../../../api/object.js';
 import type {Known} from '../../../system/index/object-index.js';
@@ -43,17 +44,13 @@ function topController(pod: Pod, known: Pick<Known, 'byUid'>): string {
 	return controllerName(namespace, top.kind, top.name);
 }
 
-/** Changes exactly when the assignment does: uid, generation of the spec, deletion, labels and annotations. */
+/**
+ * Changes exactly when the assignment does: uid, generation of the spec, deletion, labels and annotations. Two hashes that are the same would
+ * only delay a change of labels until the next resync.
+ */
 export function assignmentVersion(pod: Pod): AssignmentVersion {
 	const {uid, generation, deletionGracePeriodSeconds, labels, annotations} = pod.metadata;
 	const deletion = isDeleting(pod) ? String(deletionGracePeriodSeconds ?? 0) : '';
-	const labelling = labels === undefined && annotations === undefined ? '' : hash(JSON.stringify([labels, annotations]));
+	const labelling = labels === undefined && annotations === undefined ? '' : fnv1a(JSON.stringify([labels, annotations])).toString(36);
 	return `${uid}.${generation}.${deletion}.${pod.spec?.nodeName ?? ''}.${labelling}`;
-}
-
-/** FNV-1a, 32 bits (draft-eastlake-fnv); a collision would only delay a change of labels until the next resync. */
-function hash(text: string): string {
-	let value = 0x811c9dc5;
-	for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
-	return (value >>> 0).toString(36);
 }

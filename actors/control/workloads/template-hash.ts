@@ -1,6 +1,7 @@
 // The name that a template gives to what is made from it, and whether two templates are the same.
 
 import {deepEqual} from '../../../api/equal.js';
+import {fnv1a} from '../../../api/fnv.js';
 import {isObject} from '../../../api/object.js';
 import type {Workload} from './census.js';
 
@@ -13,14 +14,11 @@ export const hashLabel = 'pod-template-hash';
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
 
 /**
- * A short word for a template; after a collision another one. FNV-1a with 32 bits (draft-eastlake-fnv) over the template in one order. That two
+ * A short word for a template; after a collision another one. A hash of the template in one order. That two
  * templates have the same word is no harm: they are told apart by themselves, and the second one collides.
  */
 export function templateHash(template: PodTemplate, collisions: number): string {
-	let value = 0x811c9dc5;
-	const text = `${collisions}${ordered(template)}`;
-	for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
-	return Array.from(String(value >>> 0), digit => alphabet[digit.charCodeAt(0) % alphabet.length]).join('');
+	return Array.from(String(fnv1a(`${collisions}${ordered(template)}`)), digit => alphabet[digit.charCodeAt(0) % alphabet.length]).join('');
 }
 
 /** JSON with its members in order. */

@@ -1,0 +1,71 @@
+// DaemonSets as the real kubectl sees them: made, rolled out, their history. Needs kubectl 1.32 on the PATH.
+
+import {execFile, spawnSync} from 'node:child_process';
+import path from 'node:path';
+import {writeFileSync} from 'node:fs';
+import {promisify} from 'node:util';
+import test from 'ava';
+import {openFileHome} from '../e2e/_rig.js';
+
+const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+if (!hasKubectl) process.stdout.write('KUBECTL IS NOT INSTALLED: ITS TESTS ARE SKIPPED\n');
+const real = hasKubectl ? test.serial : test.serial.skip;
+
+const {cluster} = openFileHome(test, '--simulated-nodes=2');
+const run = promisify(execFile);
+
+async function kubectl(...words: readonly string[]): Promise<string> {
+	const {home, folder} = cluster;
+	const env = {...process.env, KUBECONFIG: path.join(home, 'kubeconfig'), KUBECACHEDIR: path.join(folder, 'cache')};
+	return (await run('kubectl', words, {env, timeout: 60_000})).stdout;
+}
+
+function file(object: object): string {
+	const name = path.join(cluster.folder, 'manifest.json');
+	writeFileSync(name, JSON.stringify(object));
+	return name;
+}
+
+const daemon = (argument: string) => ({
+	apiVersion: 'apps/v1',
+	kind: 'DaemonSet',
+	metadata: {name: 'each', annotations: {'kubernetes.io/change-cause': `sleeps for ${argument}`}},
+	spec: {
+		selector: {matchLabels: {app: 'each'}},
+		template: {
+			metadata: {labels: {app: 'each'}},
+			spec: {terminationGracePeriodSeconds: 1, containers: [{name: 'main', image: 'any', command: ['sleep', argument]}]},
+		},
+	},
+});
+
+const commandOf = (kind: string): Promise<string> =>
+	kubectl('get', kind, '-o', 'jsonpath={.items[*].spec.template.spec.containers[0].command[1]}');
+
+real('a DaemonSet is applied, rolled out, and looked at in its history', async t => {
+	t.is(await kubectl('create', '-f', file(daemon('100001'))), 'daemonset.apps/each created\n');
+	t.regex(await kubectl('rollout', 'status', 'ds/each', '--timeout=30s'), /daemon set "each" successfully rolled out\n$/);
+	t.regex(
+		await kubectl('get', 'ds'),
+		/^NAME +DESIRED +CURRENT +READY +UP-TO-DATE +AVAILABLE +NODE SELECTOR +AGE\neach +3 +3 +3 +3 +3 +<none> /,
+	);
+	t.regex(await kubectl('describe', 'ds', 'each'), /Desired Number of Nodes Scheduled: 3\n[^]*Pods Status: +3 Running/);
+	t.is(await kubectl('replace', '-f', file(daemon('100002'))), 'daemonset.apps/each replaced\n');
+	await kubectl('rollout', 'status', 'ds/each', '--timeout=30s');
+	t.regex(await kubectl('rollout', 'history', 'ds/each'), /\n1 +sleeps for 100001\n2 +sleeps for 100002\n/);
+	t.regex(await kubectl('rollout', 'history', 'ds/each', '--revision=1'), /Command:\n +sleep\n +100001\n/);
+	t.regex(
+		await kubectl('get', 'controllerrevisions'),
+		/^NAME +CONTROLLER +REVISION +AGE\n(each-\w+ +daemonset\.apps\/each +[12] .*\n){2}$/,
+	);
+	t.is(await commandOf('ds'), '100002');
+});
+
+real('kubectl drain leaves pods of a DaemonSet alone when it is told to', async t => {
+	await t.throwsAsync(kubectl('drain', 'sim-1'), {message: /cannot delete DaemonSet-managed Pods/});
+	t.regex(await kubectl('drain', 'sim-1', '--ignore-daemonsets'), /node\/sim-1 drained/);
+	t.is(await kubectl('get', 'pods', '--field-selector=spec.nodeName=sim-1', '-o', 'jsonpath={.items[*].status.phase}'), 'Running');
+	await kubectl('uncordon', 'sim-1');
+	t.is(await kubectl('delete', 'ds', 'each'), 'daemonset.apps "each" deleted\n');
+	await kubectl('wait', '--for=delete', 'pod', '-l', 'app=each', '--timeout=20s');
+});
