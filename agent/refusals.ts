@@ -31,10 +31,11 @@ export const noSuchLog = ({id, previous}: LogRequest, podName: string): Refusal 
 	});
 
 /** Undefined: the request can be answered. */
-export function wrongLogRequest({offset, tailLines, sinceMs, maxBytes, waitMs}: LogRequest): Refusal | undefined {
+export function wrongLogRequest({offset, endOffset, tailLines, sinceMs, maxBytes, waitMs}: LogRequest): Refusal | undefined {
 	const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 	const refusal = (message: string): Refusal => failed('ERR_BAD_REQUEST', {message});
 	if (offset !== undefined && !isCount(offset)) return refusal(`offset must be a whole number from 0, got ${offset}`);
+	if (endOffset !== undefined && !isCount(endOffset)) return refusal(`endOffset must be a whole number from 0, got ${endOffset}`);
 	if (tailLines !== undefined && !isCount(tailLines)) return refusal(`tailLines must be a whole number from 0, got ${tailLines}`);
 	if (sinceMs !== undefined && !Number.isFinite(sinceMs)) return refusal(`sinceMs must be a time in ms, got ${sinceMs}`);
 	if (!isCount(maxBytes) || maxBytes === 0) return refusal(`maxBytes must be a whole number from 1, got ${maxBytes}`);

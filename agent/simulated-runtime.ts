@@ -252,14 +252,14 @@ type Line = {readonly attempt: number; readonly writtenAtMs: number; readonly is
 
 /** One line a container, so that there is something to read. */
 function chunkOf(request: LogRequest, {attempt, writtenAtMs, isOver}: Line): LogChunk {
-	const {id, offset, tailLines, maxBytes, sinceMs = 0, timestamps = false} = request;
+	const {id, offset, endOffset, tailLines, maxBytes, sinceMs = 0, timestamps = false} = request;
 	const text = Buffer.from(`attempt ${attempt} of ${id.container} started\n`);
 	const isLeftOut = tailLines === 0 || sinceMs > writtenAtMs;
 	const from = Math.min(text.length, offset ?? (isLeftOut ? text.length : 0));
-	const part = text.subarray(from, from + maxBytes);
+	const part = text.subarray(from, Math.max(from, Math.min(from + maxBytes, endOffset ?? text.length)));
 	const nextOffset = from + part.length;
 	// Its own time is no part of what was written.
 	const time = timestamps && from === 0 && part.length > 0 ? `${new Date(writtenAtMs).toISOString()} ` : '';
 	const data = Buffer.concat([Buffer.from(time), part]).toString('base64');
-	return {data, nextOffset, end: isOver && nextOffset === text.length, attempt};
+	return {data, nextOffset, endOffset: endOffset ?? text.length, end: isOver && nextOffset === text.length, attempt};
 }

@@ -1,7 +1,7 @@
 // `GET .../pods/P/log`: the raw output of one container, pulled from its node piece by piece.
 //
 // Nothing is asked for before the last piece was taken by the reader, so neither a slow reader nor a fast writer fills any
-// buffer; when the reader goes, the asking ends.
+// buffer; when the reader goes, the asking ends. A log that is not followed ends where it ended when the first piece was asked for.
 //
 // The answer's headers say which attempt it is of and at which byte of it it begins; with `attempt` and `offset` (our own
 // parameters) a client that was cut off goes on exactly there.
@@ -95,15 +95,17 @@ async function copy({response}: Exchange, options: LogOptions, first: First, ask
 	let left = options.limitBytes ?? Number.POSITIVE_INFINITY;
 	let {chunk, previous} = first;
 	const {attempt} = chunk;
+	const endOffset = options.follow ? undefined : chunk.endOffset;
 	for (;;) {
 		const whole = Buffer.from(chunk.data, 'base64');
 		const bytes = whole.length > left ? whole.subarray(0, left) : whole;
 		left -= bytes.length;
 		if (bytes.length > 0 && !(await write(response, bytes))) return;
 		if (chunk.end || left <= 0 || !isOpen()) return;
-		if (bytes.length === 0 && !options.follow) return;
+		// A program that cuts its own log leaves nothing to read before the end.
+		if (!options.follow && (bytes.length === 0 || chunk.nextOffset >= chunk.endOffset)) return;
 		const waitMs = options.follow && bytes.length === 0 ? limits.logFollowMs : 0;
-		const piece = {offset: chunk.nextOffset, tailLines: undefined, sinceMs: undefined};
+		const piece = {offset: chunk.nextOffset, endOffset, tailLines: undefined, sinceMs: undefined};
 		chunk = await ask({...piece, waitMs, previous});
 		if (chunk.attempt === attempt || previous) continue;
 		// The container was started anew between two pieces: what is left of the attempt that was begun is the previous one's.

@@ -88,7 +88,7 @@ const request = {id: {uid: 'u', container: 'main'}, previous: false, offset: 0, 
 test('each reader of a log gets its own answer', t => {
 	const readers = ['1', '2'].map(id => ({to: 'troupe://control/edge', as: 'edge', id}));
 	const asks = readers.map((to): RuntimeMessage => ({type: 'readLog', request, replyTo: to}));
-	const chunk = {data: '', nextOffset: 0, end: true, attempt: 0};
+	const chunk = {data: '', nextOffset: 0, endOffset: 0, end: true, attempt: 0};
 	const answer: RuntimeMessage = {type: 'logRead', id: 'read/1', outcome: {ok: true, value: chunk}};
 	const {effects, state} = play(runtimeActor, null, [...asks, answer]);
 	t.deepEqual(effects, [{type: 'reply', to: readers[1] as (typeof readers)[0], outcome: {ok: true, value: chunk}}]);

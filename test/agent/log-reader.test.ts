@@ -1,6 +1,6 @@
 // What one piece of a log may be, and how often a log is looked at for whoever waits for more.
 
-import {mkdirSync, mkdtempSync, rmSync, writeFileSync, utimesSync} from 'node:fs';
+import {appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync, utimesSync} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
@@ -9,6 +9,7 @@ import type {LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.
 import {logFile} from '../../agent/process/attempts/attempts.js';
 import type {Container, Containers} from '../../agent/process/containers/containers.js';
 import {createLogReader} from '../../agent/process/logs/log-reader.js';
+import {rotateLog} from '../../agent/process/logs/log-rotation.js';
 import type {SandboxRecord} from '../../agent/process/sandboxes/sandboxes.js';
 import type {Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
@@ -74,4 +75,44 @@ test('a log that is touched all the time is looked at now and then', async t => 
 	});
 	const outcome = await answer;
 	t.is(outcome.ok ? Buffer.from(outcome.value.data, 'base64').toString() : outcome.error.message, 'more\n');
+});
+
+test('what is written while a log is read is no part of what was asked for, unless more is waited for', async t => {
+	const {file, read} = reading(t, 'one\ntwo\n');
+	const meanwhile = async (request: Partial<LogRequest>): Promise<readonly unknown[]> => {
+		writeFileSync(file, 'one\ntwo\n');
+		const answer = read({offset: undefined, ...request});
+		appendFileSync(file, 'three\nfour\n');
+		const outcome = await answer;
+		if (!outcome.ok) return [outcome.error.message];
+		const {data, nextOffset, endOffset} = outcome.value;
+		return [
+			Buffer.from(data, 'base64')
+				.toString()
+				.replace(/^\S+Z /, ''),
+			nextOffset,
+			endOffset,
+		];
+	};
+	t.deepEqual(await meanwhile({tailLines: 1}), ['two\n', 8, 8]);
+	t.deepEqual(await meanwhile({tailLines: 1, timestamps: true}), ['two\n', 8, 8]);
+	t.deepEqual(await meanwhile({}), ['one\ntwo\n', 8, 8]);
+	t.deepEqual(await meanwhile({offset: 4, endOffset: 6}), ['tw', 6, 6]);
+	t.deepEqual(await meanwhile({tailLines: 0}), ['', 8, 8]);
+	t.deepEqual(await meanwhile({tailLines: 0, waitMs: 60_000}), ['three\nfour\n', 19, 19]);
+});
+
+test('of what was rotated away before it was read nothing comes, and nothing from behind its end', async t => {
+	const {file, read} = reading(t, 'one\ntwo\n');
+	const text = async (request: Partial<LogRequest>): Promise<readonly unknown[]> => {
+		const outcome = await read(request);
+		return outcome.ok ? [Buffer.from(outcome.value.data, 'base64').toString(), outcome.value.nextOffset >= 8] : [outcome.error.message];
+	};
+	await rotateLog(file, 5);
+	appendFileSync(file, 'three\n');
+	t.deepEqual(await text({offset: 4, endOffset: 8}), ['two\n', true]);
+	await rotateLog(file, 5);
+	appendFileSync(file, 'four\n');
+	t.deepEqual(await text({offset: 4, endOffset: 8}), ['', true]);
+	t.deepEqual(await text({offset: 4, endOffset: 10}), ['th', true]);
 });

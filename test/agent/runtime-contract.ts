@@ -369,7 +369,20 @@ export function runtimeContract(test: TestFn, name: string, makeWorld: (teardown
 		t.is(part.nextOffset, 5);
 		const waiting = log(main, {offset: whole.length, waitMs: 3_600_000});
 		await stop(main, 0);
-		t.deepEqual(await value(waiting), {data: '', nextOffset: whole.length, end: true, attempt: 0});
+		t.deepEqual(await value(waiting), {data: '', nextOffset: whole.length, endOffset: whole.length, end: true, attempt: 0});
+	});
+
+	claim('a piece of a log tells where the log ended, and goes no further than is asked', async (t, world) => {
+		const {ensure, start, log, value} = driver(world);
+		await ensure('uid-1');
+		await start(aContainer('ignoresTerm'));
+		await log(main, {waitMs: 10_000});
+		const whole = await value(log(main));
+		t.is(whole.endOffset, whole.nextOffset);
+		const part = await value(log(main, {offset: 2, endOffset: 5}));
+		const data = Buffer.from(whole.data, 'base64').subarray(2, 5).toString('base64');
+		t.deepEqual(part, {data, nextOffset: 5, endOffset: 5, end: false, attempt: 0});
+		t.is(codeOf(await log(main, {endOffset: -1})), 'ERR_BAD_REQUEST');
 	});
 
 	claim('a wait for more of a log ends in time', async (t, world) => {
@@ -377,7 +390,13 @@ export function runtimeContract(test: TestFn, name: string, makeWorld: (teardown
 		await ensure('uid-1');
 		await start(aContainer('ignoresTerm'));
 		const {nextOffset} = await value(log(main, {waitMs: 10_000}));
-		t.deepEqual(await value(log(main, {offset: nextOffset, waitMs: 20})), {data: '', nextOffset, end: false, attempt: 0});
+		t.deepEqual(await value(log(main, {offset: nextOffset, waitMs: 20})), {
+			data: '',
+			nextOffset,
+			endOffset: nextOffset,
+			end: false,
+			attempt: 0,
+		});
 	});
 
 	claim('logs that are not there are refused with a reason', async (t, world) => {

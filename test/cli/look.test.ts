@@ -88,7 +88,7 @@ test('logs pours what the container wrote, byte for byte', async t => {
 	const bytes = Buffer.from([0x61, 0xff, 0x00, 0x0a]);
 	const pod = cluster.pod('web', scheduled);
 	cluster.put({...pod, status: statusOf({running: {}})});
-	cluster.onReadLog(() => succeeded({data: bytes.toString('base64'), nextOffset: 4, end: true, attempt: 0}));
+	cluster.onReadLog(() => succeeded({data: bytes.toString('base64'), nextOffset: 4, endOffset: 4, end: true, attempt: 0}));
 	const {code, out} = await troupe(['logs', 'web']);
 	t.deepEqual([code, out], [0, bytes.toString()]);
 	for (const words of [['pod/web'], ['pod', 'web'], ['web', '-c', 'main', '--tail', '5']]) t.is((await troupe(['logs', ...words])).code, 0);

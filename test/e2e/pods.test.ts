@@ -70,6 +70,16 @@ test('logs come byte for byte, of the run before as well, and as they are writte
 	t.not((await cluster.troupe('logs', 'writer', '-c', 'nobody')).code, 0);
 });
 
+test('a log that is written without pause ends when it is not followed, and its last lines are as many as are asked for', async t => {
+	await cluster.apply(podOf('busy', shell('while :; do echo tick; done')));
+	await pidsWhenRunning(client(), 'busy');
+	for (let look = 0; look < 3; look++) t.is(await cluster.fine('logs', 'busy', '--tail', '2'), 'tick\ntick\n');
+	const all = await cluster.fine('logs', 'busy');
+	t.true(all.length > 10);
+	t.is(all.replaceAll('tick\n', ''), '');
+	await cluster.fine('delete', 'pod', 'busy', '--now');
+});
+
 test('why and events tell what led to a pod', async t => {
 	await cluster.apply(obedientPod('story'));
 	const [pid = 0] = await pidsWhenRunning(client(), 'story');

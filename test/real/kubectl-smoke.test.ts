@@ -130,7 +130,8 @@ real('logs, events and rights come through', async t => {
 	const state = {name: 'main', state: {running: {}}, ready: true, restartCount: 0, image: '', imageID: ''};
 	t.regex((await kubectl('logs', 'web')).stderr, /pod web does not have a host assigned/);
 	backend.put({...pod, spec: {...(pod.spec as object), nodeName: 'node-a'}, status: {phase: 'Running', containerStatuses: [state]}});
-	backend.onReadLog(() => succeeded({data: Buffer.from('hello\n').toString('base64'), nextOffset: 6, end: true, attempt: 0}));
+	const data = Buffer.from('hello\n').toString('base64');
+	backend.onReadLog(() => succeeded({data, nextOffset: 6, endOffset: 6, end: true, attempt: 0}));
 	t.is((await kubectl('logs', '-f', 'web')).stdout, 'hello\n');
 	t.is((await kubectl('logs', 'web', '--timestamps', '--since=5m')).stdout, 'hello\n');
 	const atMs = systemClock.nowMs();

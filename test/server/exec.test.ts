@@ -315,7 +315,7 @@ test('attach is the output from now on, and the input of what reads it', async t
 	const {cluster, url} = await openDoor(t);
 	runningPod(cluster, [{name: 'main', stdin: true, stdinOnce: true}, {name: 'more', stdin: true}, {name: 'deaf'}]);
 	const chunk = (text: string, nextOffset: number, more: object = {}) =>
-		succeeded({data: Buffer.from(text).toString('base64'), nextOffset, end: false, attempt: 2, ...more});
+		succeeded({data: Buffer.from(text).toString('base64'), nextOffset, endOffset: nextOffset, end: false, attempt: 2, ...more});
 	let tell: (() => void) | undefined;
 	const asked = scriptNode(cluster, ask => {
 		if (ask.type !== 'readLog') return undefined;

@@ -35,6 +35,7 @@ function fixedLog(text: string, piece: number, asked: LogRequest[]) {
 		return succeeded({
 			data: data.toString('base64'),
 			nextOffset: from + data.length,
+			endOffset: bytes.length,
 			end: from + data.length >= bytes.length,
 			attempt: 0,
 		});
@@ -76,6 +77,36 @@ test('tailLines and limitBytes cut at both ends', async t => {
 	t.is((await call('GET', `${pods}/web/log?limitBytes=5`)).text, 'a\nb\nc');
 });
 
+test('a log that is written without pause and not followed ends where it ended when it was asked for', async t => {
+	const {call, cluster} = await openDoor(t);
+	runningPod(cluster);
+	const asked: LogRequest[] = [];
+	cluster.onReadLog((_node, request) => {
+		asked.push(request);
+		if (asked.length > 50) return failed('ERR_RUNTIME', {message: 'it is asked for more and more'});
+		// As much as was read has been written meanwhile, and the end of a line is missing.
+		const text = Buffer.from(`${'tick\n'.repeat(4 * asked.length)}ti`);
+		const {offset = 2, endOffset = text.length} = request;
+		const data = text.subarray(offset, Math.min(offset + 10, endOffset));
+		return succeeded({data: data.toString('base64'), nextOffset: offset + data.length, endOffset, end: false, attempt: 0});
+	});
+	const read = async (query = ''): Promise<string> => {
+		asked.length = 0;
+		return (await call('GET', `${pods}/web/log${query}`)).text;
+	};
+	t.is(await read(), 'ck\ntick\ntick\ntick\nti');
+	t.deepEqual(
+		asked.map(({offset, endOffset}) => [offset, endOffset]),
+		[
+			[undefined, undefined],
+			[12, 22],
+		],
+		'and nobody asks for what is none of it',
+	);
+	t.is(await read('?limitBytes=12'), 'ck\ntick\ntick');
+	t.is(await read('?offset=20'), 'ti', 'where it goes on, too');
+});
+
 test('following goes on until the container ends, and asks only when the last piece was taken', async t => {
 	const {cluster, url, authorization} = await openDoor(t);
 	runningPod(cluster);
@@ -84,8 +115,8 @@ test('following goes on until the container ends, and asks only when the last pi
 	cluster.onReadLog((_node, request) => {
 		asked.push(request);
 		if (request.offset === undefined)
-			return succeeded({data: Buffer.from('one\n').toString('base64'), nextOffset: 4, end: false, attempt: 0});
-		if (request.waitMs === 0) return succeeded({data: '', nextOffset: request.offset, end: false, attempt: 0});
+			return succeeded({data: Buffer.from('one\n').toString('base64'), nextOffset: 4, endOffset: 4, end: false, attempt: 0});
+		if (request.waitMs === 0) return succeeded({data: '', nextOffset: request.offset, endOffset: request.offset, end: false, attempt: 0});
 		return new Promise(resolve => (more = chunk => resolve(succeeded(chunk))));
 	});
 	const request = http.get(`${url}${pods}/web/log?follow=true`, {headers: {authorization}, agent: false});
@@ -94,9 +125,13 @@ test('following goes on until the container ends, and asks only when the last pi
 	response.on('data', (chunk: Buffer) => (text += chunk.toString()));
 	const ended = once(response, 'end');
 	while (asked.at(-1)?.waitMs !== limits.logFollowMs) await new Promise(resolve => setImmediate(resolve));
-	more({data: Buffer.from('two\n').toString('base64'), nextOffset: 8, end: true, attempt: 0});
+	more({data: Buffer.from('two\n').toString('base64'), nextOffset: 8, endOffset: 8, end: true, attempt: 0});
 	await ended;
 	t.is(text, 'one\ntwo\n');
+	t.true(
+		asked.every(({endOffset}) => endOffset === undefined),
+		'to no end',
+	);
 	t.is(cluster.asked.at(-1)?.to, 'troupe://node-a/runtime');
 	t.is(cluster.asked.at(-1)?.options.cause, 'http root GET pods/default/web/log');
 });
@@ -106,9 +141,10 @@ test('a reader that goes is not read for any more', async t => {
 	runningPod(cluster);
 	let asked = 0;
 	let release: () => void = () => undefined;
-	cluster.onReadLog((_node, {offset}) => {
+	cluster.onReadLog((_node, {offset = 0}) => {
 		asked++;
-		const chunk = succeeded({data: Buffer.from('x').toString('base64'), nextOffset: (offset ?? 0) + 1, end: false, attempt: 0});
+		const data = Buffer.from('x').toString('base64');
+		const chunk = succeeded({data, nextOffset: offset + 1, endOffset: offset + 1, end: false, attempt: 0});
 		if (asked < 3) return chunk;
 		return new Promise(resolve => (release = () => resolve(chunk)));
 	});
@@ -132,7 +168,8 @@ test('a reader that is slow slows the asking, not the memory', async t => {
 	let asked = 0;
 	cluster.onReadLog((_node, {offset = 0}) => {
 		asked++;
-		return succeeded({data: piece, nextOffset: offset + limits.logChunkBytes, end: asked >= pieces, attempt: 0});
+		const [nextOffset, endOffset] = [offset + limits.logChunkBytes, pieces * limits.logChunkBytes];
+		return succeeded({data: piece, nextOffset, endOffset, end: asked >= pieces, attempt: 0});
 	});
 	const request = http.get(`${url}${pods}/web/log`, {headers: {authorization}, agent: false});
 	const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -152,7 +189,7 @@ test('a restart between two pieces does not lose the end of the attempt that was
 	const {call, cluster} = await openDoor(t);
 	runningPod(cluster, ['main'], 1);
 	const chunk = (text: string, attempt: number, end = false) =>
-		succeeded({data: Buffer.from(text).toString('base64'), nextOffset: 9, end, attempt});
+		succeeded({data: Buffer.from(text).toString('base64'), nextOffset: 9, endOffset: 9, end, attempt});
 	cluster.onReadLog((_node, {offset, previous}) => {
 		if (offset === undefined) return chunk('begun ', 4);
 		return previous ? chunk('and ended', 4, true) : chunk('something else', 5);
@@ -194,7 +231,8 @@ test('the answer says where it begins, and whoever was cut off goes on there, in
 		const from = request.offset ?? 0;
 		const data = text.subarray(from).toString('base64');
 		// With times more is sent than the program wrote: "fourth" and "end" and their ends are 11 bytes.
-		return succeeded({data, nextOffset: request.timestamps === true ? 111 : text.length, end: true, attempt});
+		const nextOffset = request.timestamps === true ? 111 : text.length;
+		return succeeded({data, nextOffset, endOffset: nextOffset, end: true, attempt});
 	});
 	const begin = async (query: string): Promise<readonly unknown[]> => {
 		const {status, text, headers} = await call('GET', `${pods}/web/log?${query}`);
@@ -213,7 +251,8 @@ test('the log of a pod that is deleted ends in good order', async t => {
 	const {cluster, url, authorization} = await openDoor(t);
 	runningPod(cluster);
 	cluster.onReadLog((_node, {offset}) => {
-		if (offset === undefined) return succeeded({data: Buffer.from('all').toString('base64'), nextOffset: 3, end: false, attempt: 0});
+		const data = Buffer.from('all').toString('base64');
+		if (offset === undefined) return succeeded({data, nextOffset: 3, endOffset: 3, end: false, attempt: 0});
 		cluster.drop('pods/default/web');
 		return failed('ERR_NOT_FOUND', {resource: 'sandboxes', name: 'x'});
 	});

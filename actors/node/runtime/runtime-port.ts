@@ -204,6 +204,8 @@ export type LogRequest = {
 	readonly previous: boolean;
 	/** Where to go on reading: bytes since the attempt's start. Undefined: from the start, or from `tailLines` before the end. */
 	readonly offset: number | undefined;
+	/** Nothing from this byte on. Undefined: to the end of what there is when this is asked, or after `waitMs`. */
+	readonly endOffset?: number | undefined;
 	readonly tailLines: number | undefined;
 	/** Only what was written from then on, wall time; undefined: all of it. */
 	readonly sinceMs?: number | undefined;
@@ -218,6 +220,8 @@ export type LogChunk = {
 	/** Base64: logs need not be text. */
 	readonly data: string;
 	readonly nextOffset: number;
+	/** The request's, or where the log ended when it was looked at. */
+	readonly endOffset: number;
 	/** The attempt is over and everything was read. */
 	readonly end: boolean;
 	readonly attempt: number;

@@ -13,7 +13,7 @@ import {systemFailure} from '../os/explained.js';
 import {turn} from '../os/turn.js';
 import type {SandboxRecord} from '../sandboxes/sandboxes.js';
 import {offsetSince, readMarks, stamped, timeOf} from './log-times.js';
-import {beginsLine, nextLine, offsetOfTail, readLog, type Chunk} from './logs.js';
+import {beginsLine, extentOf, nextLine, offsetOfTail, readLog, type Chunk} from './logs.js';
 
 export type LogReader = {
 	readonly read: (request: LogRequest, pod: SandboxRecord, done: Done<LogChunk>) => void;
@@ -36,6 +36,8 @@ type Log = {readonly container: LoggedContainer; readonly attempt: number; reado
 /** One reader of it. */
 type Reading = Log & {
 	readonly offset: number;
+	/** Undefined: where the log ends at each look. */
+	readonly endOffset: number | undefined;
 	readonly maxBytes: number;
 	readonly timestamps: boolean;
 };
@@ -67,16 +69,18 @@ function read(state: State, request: LogRequest, pod: SandboxRecord, done: Done<
 
 async function outcomeOf(state: State, request: LogRequest, pod: SandboxRecord, log: Log): Promise<Outcome<LogChunk>> {
 	try {
+		const endOffset = request.endOffset ?? extentOf(log.file).end;
 		const reading = {
 			...log,
-			offset: request.offset ?? (await firstOffset(log.file, request)),
+			offset: request.offset ?? (await firstOffset(log.file, request, endOffset)),
+			endOffset,
 			maxBytes: Math.min(request.maxBytes, limits.logChunkBytes),
 			timestamps: request.timestamps === true,
 		};
 		const chunk = await chunkOf(state, reading);
 		if (isWorthIt(chunk) || request.waitMs <= 0) return succeeded(chunk);
-		if (state.waiting.size < limits.logFollowers)
-			return succeeded(await whenMore(state, {...reading, offset: chunk.nextOffset}, request.waitMs));
+		const rest = {...reading, offset: chunk.nextOffset, endOffset: request.endOffset};
+		if (state.waiting.size < limits.logFollowers) return succeeded(await whenMore(state, rest, request.waitMs));
 		return failed('ERR_BUSY', {address: `logs of ${pod.namespace}/${pod.name}`, waiting: state.waiting.size});
 	} catch (error) {
 		return systemFailure(error);
@@ -117,17 +121,31 @@ async function whenMore(state: State, reading: Reading, waitMs: number): Promise
 /** From the offset on, or after the hole that is there. Whether the attempt lives is asked first: what it wrote before its end is then surely in the file. */
 async function chunkOf(state: State, reading: Reading): Promise<LogChunk> {
 	const {container, attempt, file, maxBytes} = reading;
+	const {endOffset = extentOf(file).end} = reading;
 	for (let {offset} = reading; ; await turn()) {
 		const isOver = container.live?.attempt !== attempt;
-		const chunk = readLog(file, offset, maxBytes);
-		if (chunk.data.length > 0 && reading.timestamps) return stampedChunk(state, reading, chunk, isOver);
+		const chunk = cutAt(endOffset, readLog(file, offset, maxBytes));
+		if (chunk.data.length > 0 && reading.timestamps) return {...stampedChunk(state, reading, chunk, isOver), endOffset};
 		const {data, nextOffset, atEnd} = chunk;
-		if (data.length > 0 || atEnd) return {data: data.toString('base64'), nextOffset, end: isOver && atEnd, attempt};
+		if (data.length > 0 || atEnd || nextOffset >= endOffset)
+			return {data: data.toString('base64'), nextOffset, endOffset, end: isOver && atEnd, attempt};
 		offset = nextOffset;
 	}
 }
 
-function stampedChunk({clock}: State, {file, maxBytes, attempt}: Reading, {data, nextOffset, atEnd}: Chunk, isOver: boolean): LogChunk {
+/** Without what is behind the end; where all of it is, reading goes on at its beginning, which may be a line's. */
+function cutAt(endOffset: number, chunk: Chunk): Chunk {
+	const {data, nextOffset} = chunk;
+	const behind = Math.min(data.length, nextOffset - endOffset);
+	return behind <= 0 ? chunk : {data: data.subarray(0, data.length - behind), nextOffset: nextOffset - behind, atEnd: false};
+}
+
+function stampedChunk(
+	{clock}: State,
+	{file, maxBytes, attempt}: Reading,
+	{data, nextOffset, atEnd}: Chunk,
+	isOver: boolean,
+): Omit<LogChunk, 'endOffset'> {
 	const from = nextOffset - data.length; // What was rotated away, or is a hole, was skipped.
 	const marks = readMarks(file);
 	const nowMs = clock.nowMs();
@@ -151,8 +169,8 @@ function signOf(file: string): {readonly heard: Promise<void>; readonly close: (
 	return {heard, close: () => watcher.close()};
 }
 
-/** Of the last lines, those that were begun at that time or later. */
-async function firstOffset(file: string, {tailLines, sinceMs}: LogRequest): Promise<number> {
-	const tail = tailLines === undefined ? 0 : await offsetOfTail(file, tailLines);
+/** Of the last lines before the end, those that were begun at that time or later. */
+async function firstOffset(file: string, {tailLines, sinceMs}: LogRequest, endOffset: number): Promise<number> {
+	const tail = tailLines === undefined ? 0 : await offsetOfTail(file, tailLines, endOffset);
 	return sinceMs === undefined ? tail : Math.max(tail, await nextLine(file, offsetSince(readMarks(file), sinceMs)));
 }

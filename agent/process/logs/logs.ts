@@ -101,13 +101,12 @@ export function extentOf(log: string): {readonly first: number; readonly end: nu
 }
 
 /**
- * Where the last `lines` lines begin: at the earliest `logScanBytes` before the end. Reads backwards in blocks, through the older file too.
+ * Where the last `lines` lines before an end begin: at the earliest `logScanBytes` before it. Reads backwards in blocks, through the older file too.
  * Rejects with errno exceptions.
  */
-export async function offsetOfTail(log: string, lines: number): Promise<number> {
-	const {first, end} = extentOf(log);
+export async function offsetOfTail(log: string, lines: number, end = extentOf(log).end): Promise<number> {
 	if (lines <= 0) return end;
-	const border = basesOf(log).current;
+	const {older: first, current: border} = basesOf(log);
 	const earliest = Math.max(first, end - limits.logScanBytes);
 	let missing = lines;
 	for (let to = end; to > earliest;) {

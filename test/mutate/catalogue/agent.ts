@@ -46,6 +46,13 @@ export const ofAgent: readonly Mistake[] = [
 		test: 'test/agent/log-reader.test.ts',
 	},
 	{
+		what: 'a piece of a log goes on behind the end that was asked for',
+		file: 'agent/process/logs/log-reader.ts',
+		text: 'cutAt(endOffset, readLog(file, offset, maxBytes))',
+		becomes: 'readLog(file, offset, maxBytes)',
+		test: 'test/agent/log-reader.test.ts',
+	},
+	{
 		what: 'a log that is touched all the time is looked at all the time',
 		file: 'agent/process/logs/log-reader.ts',
 		text: 'await Promise.race([over.promise, new Promise<void>(resolve => (stopPause = state.clock.after(limits.logLookMs, resolve)))]);',

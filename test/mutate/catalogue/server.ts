@@ -217,6 +217,14 @@ export const ofServer: readonly Mistake[] = [
 		title: 'what runs is waited for, within a bound; where nothing runs nobody waits',
 	},
 	{
+		what: 'a log that is not followed is read as long as its program writes',
+		file: 'server/http/logs.ts',
+		text: 'const endOffset = options.follow ? undefined : chunk.endOffset;',
+		becomes: 'const endOffset = undefined;',
+		test: 'test/server/logs.test.ts',
+		title: 'a log that is written without pause and not followed ends where it ended when it was asked for',
+	},
+	{
 		what: 'a deletion names itself as what was before it',
 		file: 'server/topics.ts',
 		text: 'prev: previous, deleted',
