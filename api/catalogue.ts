@@ -11,6 +11,7 @@ import {endpointSlice} from './kinds/endpointslice.js';
 import {functionKind} from './kinds/function.js';
 import {horizontalPodAutoscaler} from './kinds/horizontalpodautoscaler.js';
 import {job} from './kinds/job.js';
+import {limitRange} from './kinds/limitrange.js';
 import {namespace} from './kinds/namespace.js';
 import {node} from './kinds/node.js';
 import {pod} from './kinds/pod.js';
@@ -39,6 +40,7 @@ export const kinds: readonly KindDefinition[] = [
 	secret,
 	priorityClass,
 	podDisruptionBudget,
+	limitRange,
 	functionKind,
 	workflow,
 	dns,

@@ -27,7 +27,7 @@ const factors: {readonly [suffix: string]: number} = {
 };
 
 /** The number a quantity means, in its base unit (CPUs, bytes); undefined when the text is none. */
-function quantityValue(quantity: Quantity): number | undefined {
+export function quantityValue(quantity: Quantity): number | undefined {
 	if (typeof quantity === 'number') return Number.isFinite(quantity) ? quantity : undefined;
 	if (quantity.length > limits.quantityCharacters) return undefined;
 	const match = syntax.exec(quantity);

@@ -68,7 +68,7 @@ function withResourceDefaults({requests, limits: most}: ResourceRequirements): R
 }
 
 /** The same quantities as text; the same reference when they are. */
-function inText(quantities: Quantities): Quantities {
+export function inText(quantities: Quantities): Quantities {
 	const texts = Object.entries(quantities).map(([resource, quantity]): [string, string] => [resource, quantityText(resource, quantity)]);
 	return texts.every(([resource, text]) => text === quantities[resource]) ? quantities : Object.fromEntries(texts);
 }

@@ -3,19 +3,9 @@
 import {limits} from '../limits.js';
 import type {Json, JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
-import {cpuMillis, memoryBytes} from '../quantity.js';
-import type {Quantity} from '../shapes/pod.js';
+import {amountOf, isQuantity} from '../resource-amount.js';
 import {shown} from '../shown.js';
 import {forbid, membersOf, refuse, type Found} from './report.js';
-
-const isQuantity = (value: Json | undefined): value is Quantity => typeof value === 'string' || typeof value === 'number';
-
-/** In thousandths of a CPU or in bytes; undefined for what is no quantity or another resource. */
-function amountOf(resource: string, quantity: Json | undefined): number | undefined {
-	if (!isQuantity(quantity)) return undefined;
-	if (resource === 'cpu') return cpuMillis(quantity);
-	return resource === 'memory' ? memoryBytes(quantity) : undefined;
-}
 
 export function checkResources(found: Found, path: string, resources: unknown): void {
 	const {requests, limits: most} = membersOf(resources);
@@ -40,12 +30,19 @@ function checkAmounts(found: Found, path: string, amounts: unknown, told: JsonOb
 			forbid(found, at, `the resource ${shown(resource)} is not supported yet; cpu and memory are`);
 			continue;
 		}
-		const quantity = members[resource];
-		if (!isQuantity(quantity)) continue; // The schema says so.
-		const amount = amountOf(resource, quantity);
-		const example = resource === 'cpu' ? '"500m" or 2' : '"128Mi" or 134217728';
-		if (amount === undefined) refuse(found, at, `must be a quantity such as ${example}, got ${shown(quantity)}`);
-		else if (amount < 0) refuse(found, at, `must not be negative, got ${shown(quantity)}`);
-		else if (amount > limits.resourceAmount) refuse(found, at, `is more than any node has, got ${shown(quantity)}`);
+		const amount = checkAmount(found, at, resource, members[resource]);
+		if (amount !== undefined && amount > limits.resourceAmount)
+			refuse(found, at, `is more than any node has, got ${shown(members[resource])}`);
 	}
+}
+
+/** The amount of a quantity; undefined where that is refused, here or by the schema. */
+export function checkAmount(found: Found, path: string, resource: string, quantity: Json | undefined): number | undefined {
+	if (!isQuantity(quantity)) return undefined;
+	const amount = amountOf(resource, quantity);
+	const example = resource === 'cpu' ? '"500m" or 2' : '"128Mi" or 134217728';
+	if (amount === undefined) refuse(found, path, `must be a quantity such as ${example}, got ${shown(quantity)}`);
+	else if (amount < 0) refuse(found, path, `must not be negative, got ${shown(quantity)}`);
+	else return amount;
+	return undefined;
 }

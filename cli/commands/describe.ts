@@ -1,6 +1,7 @@
 // `troupe describe`: one object after another, each with what happened to it.
 
 import {AppError, rowOf} from '../../api/errors.js';
+import type {LimitRange} from '../../api/kinds/limitrange.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {PodDisruptionBudget} from '../../api/kinds/poddisruptionbudget.js';
@@ -11,6 +12,7 @@ import type {Client} from '../client.js';
 import {type Invocation, usageError} from '../command.js';
 import {describeConfigMap, describeSecret} from '../describe/config.js';
 import {describeDisruptionBudget} from '../describe/disruption-budget.js';
+import {describeLimitRange} from '../describe/limit-range.js';
 import {drawSection} from '../describe/lines.js';
 import {describeNode} from '../describe/node.js';
 import {describePlain} from '../describe/plain.js';
@@ -88,6 +90,8 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 		}
 		case 'PodDisruptionBudget':
 			return describeDisruptionBudget(object as PodDisruptionBudget, nowMs, widthOf);
+		case 'LimitRange':
+			return describeLimitRange(object as LimitRange, nowMs, widthOf);
 		case 'ConfigMap':
 			return describeConfigMap(object, nowMs);
 		case 'Secret':

@@ -2,6 +2,7 @@
 
 import type {ClusterConfig} from '../../api/kinds/clusterconfig.js';
 import type {SchedulerStrategy} from '../../api/scheduler-strategies.js';
+import type {LimitRange, LimitRangeItem} from '../../api/kinds/limitrange.js';
 import type {Namespace} from '../../api/kinds/namespace.js';
 import type {NodeObject, NodeSpec, NodeStatus} from '../../api/kinds/node.js';
 import type {Container, Pod, PodSpec, PodStatus} from '../../api/kinds/pod.js';
@@ -90,6 +91,13 @@ export const aReplicaSet = ({
 		...spec,
 	},
 	status: {replicas: 0, ...status},
+});
+
+export const aLimitRange = (name: string, ...limits: readonly LimitRangeItem[]): LimitRange => ({
+	apiVersion: 'v1',
+	kind: 'LimitRange',
+	metadata: metadataOf({name, uid: `uid-of-limits-${name}`}, name, 'default'),
+	spec: {limits},
 });
 
 export const aBudget = ({

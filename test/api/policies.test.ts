@@ -61,3 +61,68 @@ test('the selector of a budget may be changed, and what it says is shown', t => 
 	t.deepEqual(cells('poddisruptionbudgets', old), ['web', '50%', 'N/A', 0]);
 	t.deepEqual(cells('poddisruptionbudgets', {...old, spec: {maxUnavailable: 1}, status: {disruptionsAllowed: 3}}), ['web', 'N/A', '1', 3]);
 });
+
+const aLimitRange = (...limits: readonly JsonObject[]): JsonObject => ({
+	apiVersion: 'v1',
+	kind: 'LimitRange',
+	metadata: {name: 'web'},
+	spec: {limits},
+});
+
+test('limits are of cpu and memory, of claims of storage, once for each type, and in order', t => {
+	const at = 'spec.limits[0]';
+	t.deepEqual(
+		problemsOf(
+			aLimitRange(
+				{
+					type: 'Container',
+					min: {cpu: '50m'},
+					max: {cpu: 2},
+					default: {cpu: 1},
+					defaultRequest: {cpu: '100m'},
+					maxLimitRequestRatio: {cpu: 10},
+				},
+				{type: 'Pod', max: {memory: '2Gi'}},
+				{type: 'PersistentVolumeClaim', min: {storage: '1Gi'}},
+			),
+		),
+		[],
+	);
+	const wrong: readonly (readonly [JsonObject, string])[] = [
+		[{type: 'Container', max: {cpu: '1'}, min: {cpu: '2'}}, `${at}.max.cpu: must be at least the min of "2", got "1"`],
+		[
+			{type: 'Container', default: {cpu: '1'}, defaultRequest: {cpu: '2'}},
+			`${at}.default.cpu: must be at least the defaultRequest of "2", got "1"`,
+		],
+		[{type: 'Container', max: {gpu: 1}}, `${at}.max.gpu: the resource "gpu" is not supported yet; cpu and memory are`],
+		[{type: 'Container', max: {memory: 'much'}}, `${at}.max.memory: must be a quantity such as "128Mi" or 134217728, got "much"`],
+		[{type: 'Container', maxLimitRequestRatio: {cpu: '500m'}}, `${at}.maxLimitRequestRatio.cpu: must be a number from 1 on, got "500m"`],
+		[
+			{type: 'Container', min: {cpu: 1}, max: {cpu: 2}, maxLimitRequestRatio: {cpu: 3}},
+			`${at}.maxLimitRequestRatio.cpu: must be at most max/min, 2, got "3"`,
+		],
+		[{type: 'Pod', default: {cpu: 1}}, `${at}.default: must not be set when the type is "Pod": only containers have defaults`],
+		[{type: 'PersistentVolumeClaim'}, `${at}: must have a max or a min of storage`],
+		[{type: 'PersistentVolumeClaim', max: {cpu: 1}}, `${at}.max.cpu: the resource "cpu" is not supported yet; storage is`],
+	];
+	for (const [item, problem] of wrong)
+		t.true(problemsOf(aLimitRange(item)).includes(problem), `${problem}\n${problemsOf(aLimitRange(item)).join('\n')}`);
+	t.deepEqual(problemsOf(aLimitRange({type: 'Pod'}, {type: 'Pod'})), [
+		'spec.limits[1].type: "Pod" is there already, at spec.limits[0].type',
+	]);
+});
+
+test('a container gets as its limit the most there is, and as its request the limit or else the least', t => {
+	const {spec} = committed(aLimitRange({type: 'Container', max: {cpu: 2}, min: {cpu: '100m', memory: '1Mi'}}));
+	t.deepEqual(spec, {
+		limits: [
+			{
+				type: 'Container',
+				max: {cpu: '2'},
+				min: {cpu: '100m', memory: '1Mi'},
+				default: {cpu: '2'},
+				defaultRequest: {cpu: '2', memory: '1Mi'},
+			},
+		],
+	});
+});

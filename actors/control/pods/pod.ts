@@ -20,6 +20,7 @@ import {nominatedOn, preempted, withoutNomination} from './nomination.js';
 import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
 import {isActive, isReady, readySinceMs, unschedulableReason} from './pod-lifecycle.js';
 import {graceOf} from './pod-grace.js';
+import {withinLimits} from './pod-limits.js';
 import {withPriority} from './pod-priority.js';
 import {censusTerm, namesOnNode, ownedTerm, readyInTerm, readySpanOf, schedulingTerms, setTerms, type PodStanding} from './pod-terms.js';
 
@@ -47,7 +48,10 @@ export type PodMessage = PodNews & {readonly uid: string; readonly replyTo?: Rep
 
 export const podController = controller<Pod, PodMessage>({
 	plural: 'pods',
-	prepare: withPriority,
+	prepare(draft, known) {
+		const prioritised = withPriority(draft, known);
+		return prioritised.ok ? withinLimits(prioritised.value, known) : prioritised;
+	},
 	terms: pod => [...schedulingTerms(pod), ...namesTerms(pod), ...ownerTerms(pod), ...setTerms(pod)],
 	reconcile,
 	receive(pod, message, context) {

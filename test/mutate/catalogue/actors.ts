@@ -16,6 +16,13 @@ export const ofActors: readonly Mistake[] = [
 		test: 'test/actors/disruption-budget.test.ts',
 	},
 	{
+		what: 'a limit of a container that is no request yet gets the default request beside it',
+		file: 'actors/control/pods/pod-limits.ts',
+		text: 'const pod = withDefaults(admitted.value, items);',
+		becomes: 'const pod = withDefaults(draft, items);',
+		test: 'test/actors/pod-limits.test.ts',
+	},
+	{
 		what: 'pods that wait for a budget are asked for again all at once',
 		file: 'cli/drain/held.ts',
 		text: 'waiting.splice(0, Math.min(allowed, limits.evictionsUnderWay))',
