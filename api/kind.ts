@@ -39,6 +39,8 @@ export type KindDefinition = {
 	readonly validate: (found: Found, object: Draft, old?: ApiObject) => void;
 	/** The status a new object starts with; what a client sends as status on create is dropped. Without it: none. */
 	readonly initialStatus?: (object: Draft) => unknown;
+	/** A new object with what follows from its uid, which only the server gives. Without it: nothing does. */
+	readonly made?: (object: ApiObject) => ApiObject;
 	/** Why no one may delete this object; undefined when it may be deleted. Without it: never refused. */
 	readonly refuseDeletion?: (object: ApiObject) => string | undefined;
 	readonly columns: readonly Column[];

@@ -31,6 +31,15 @@ export const limits = {
 	resourceAmount: 1_125_899_906_842_624,
 	/** Of one ReplicaSet. Each is an actor; a slip of the finger must not fill the memory with them. */
 	replicas: 100_000,
+	/** Completions of one Indexed Job, as in Kubernetes: the text of those that are over stays below a third of `objectBytes`. */
+	jobIndexes: 100_000,
+	/** Of a text of indexes in a manifest, as in Kubernetes. */
+	intervalCharacters: 65_536,
+	/** Pods of a Job that are over, counted and not let go yet: their uids are in its status. */
+	uncountedPods: 100,
+	/** A Job waits so long after a pod that failed, doubling with each in a row, as in Kubernetes. */
+	jobBackoffFirstMs: 10_000,
+	jobBackoffMaxMs: 360_000,
 	/** One MQTT packet, counted before the parser sees it. */
 	packetBytes: 1_572_864,
 	/** One HTTP request body. */

@@ -33,3 +33,7 @@ export function hashName(text: string): string {
 /** The prefix, cut if need be, a hyphen, and the hash of the text. */
 export const hashedName = (prefix: string, text: string): string =>
 	`${prefix.slice(0, longestName - hashNameLength - 1)}-${hashName(text)}`;
+
+/** The beginning, cut if need be, the tail, and five characters that the seed decides: asked for again, it is the same name. */
+export const seededName = (beginning: string, tail: string, seed: string): string =>
+	`${beginning.slice(0, longestName - suffixLength - tail.length)}${tail}${hashName(seed).slice(0, suffixLength)}`;

@@ -10,6 +10,7 @@ import {collectionBehavior} from './objects/collection.js';
 import {idle, type Controller} from './objects/controller.js';
 import {disruptionBudgetController} from './pods/disruption-budget.js';
 import {detector} from './nodes/detector.js';
+import {jobController} from './workloads/job.js';
 import {namespaceController} from './cluster/namespace.js';
 import {nodeController} from './nodes/node.js';
 import {nodeDispatcher} from './sync/node-dispatcher.js';
@@ -32,6 +33,7 @@ export const controllers: readonly Controller[] = [
 	deploymentController,
 	daemonSetController,
 	controllerRevisionController,
+	jobController,
 	clusterConfigController,
 	priorityClassController,
 	disruptionBudgetController,

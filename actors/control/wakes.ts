@@ -26,6 +26,7 @@ import type {NodeDeparted} from './nodes/detector.js';
 import {watchesOf} from './kinds.js';
 import {isDeleting} from './objects/garbage.js';
 import {isReady, isTerminal} from './pods/pod-lifecycle.js';
+import {isOver, jobOf, restartsOf} from './pods/job-pod.js';
 import {onNode} from './pods/pod-terms.js';
 import {schedulerPath, type SchedulerMessage} from './scheduling/scheduler.js';
 import {isNodeReady} from './scheduling/node-info.js';
@@ -97,7 +98,7 @@ function owners(before: ApiObject | undefined, after: ApiObject | undefined): Wa
 	});
 }
 
-/** A pod that was bound, or whose status moved without its readiness, is no news for the owner that counts it. */
+/** A pod that was bound, or whose status moved without its readiness or the restarts that a Job counts, is no news for the owner that counts it. */
 function concernsOwner(before: Pod | undefined, after: Pod | undefined): boolean {
 	if (before === undefined || after === undefined) return true;
 	return (
@@ -105,7 +106,9 @@ function concernsOwner(before: Pod | undefined, after: Pod | undefined): boolean
 		isTerminal(before) !== isTerminal(after) ||
 		isDeleting(before) !== isDeleting(after) ||
 		before.metadata.labels !== after.metadata.labels ||
-		before.metadata.ownerReferences !== after.metadata.ownerReferences
+		before.metadata.ownerReferences !== after.metadata.ownerReferences ||
+		before.metadata.finalizers !== after.metadata.finalizers ||
+		(jobOf(after) !== undefined && (isOver(before) !== isOver(after) || restartsOf(before) !== restartsOf(after)))
 	);
 }
 

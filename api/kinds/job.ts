@@ -4,12 +4,12 @@ import {ageColumn, column, nameColumn, none, templateColumns} from '../columns/c
 import {isConditionTrue} from '../conditions.js';
 import {withPodDefaults} from '../defaults/pod.js';
 import {ageOf} from '../duration.js';
-import {deepEqual} from '../equal.js';
+import {jobLabels, labelsOfJob} from '../job-labels.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import {forbid, isEmpty, membersOf, refuse, type Found} from '../rules/report.js';
-import {checkSelector, checkSelects} from '../rules/selector.js';
-import {checkTemplate, templateLabels} from '../rules/template.js';
+import {checkJobChange, checkJobSelector, checkJobSpec} from '../rules/job.js';
+import {checkDnsLabel} from '../rules/names.js';
+import {membersOf, textOf, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/job.js';
 
@@ -21,6 +21,7 @@ const asJob = (object: ApiObject): Job => object as Job;
 
 /** As in Kubernetes. */
 const defaultBackoffLimit = 6;
+const withoutLimit = 2_147_483_647;
 
 export const job: KindDefinition = {
 	kind: 'Job',
@@ -31,12 +32,10 @@ export const job: KindDefinition = {
 	shortNames: [],
 	categories: ['all'],
 	namespaced: true,
-	scalable: false,
-	isInert: true,
-	schemaVersion: 1,
-	defaults: draft => ({...draft, spec: withDefaults(draft.spec as JobSpec)}),
+	defaults: (draft, old) => ({...draft, spec: withDefaults(withLabelsOf(draft.spec as JobSpec, old as Job | undefined))}),
 	validate,
 	initialStatus: (): JobStatus => ({}),
+	made: object => withSelector(asJob(object)),
 	columns: [
 		nameColumn,
 		column('Status', 'How it is.', object => statusText(asJob(object))),
@@ -55,13 +54,19 @@ export const job: KindDefinition = {
 	selectableFields: {'status.successful': object => String(asJob(object).status?.succeeded ?? 0)},
 };
 
-const wantedOf = ({spec}: Job): string => (spec?.completions === undefined ? '1' : String(spec.completions));
+function wantedOf({spec}: Job): string {
+	if (spec?.completions !== undefined) return String(spec.completions);
+	const parallelism = spec?.parallelism ?? 1;
+	return parallelism > 1 ? `1 of ${parallelism}` : '1';
+}
 
-function statusText({spec, status}: Job): string {
+function statusText({spec, status, metadata}: Job): string {
 	if (isConditionTrue(status?.conditions, 'Complete')) return 'Complete';
 	if (isConditionTrue(status?.conditions, 'Failed')) return 'Failed';
+	if (metadata.deletionTimestamp !== undefined) return 'Terminating';
 	if (spec?.suspend === true) return 'Suspended';
-	return status?.startTime === undefined ? 'Pending' : 'Running';
+	for (const type of ['FailureTarget', 'SuccessCriteriaMet']) if (isConditionTrue(status?.conditions, type)) return type;
+	return 'Running';
 }
 
 function durationText({status}: Job, nowMs: number): string {
@@ -70,31 +75,58 @@ function durationText({status}: Job, nowMs: number): string {
 	return ageOf(endMs - Date.parse(status.startTime));
 }
 
-const withDefaults = (spec: JobSpec): JobSpec => ({
+/** What the cluster would fill in; a CronJob keeps a spec of this kind as a template. */
+export const withDefaults = (spec: JobSpec): JobSpec => ({
 	...spec,
 	parallelism: spec.parallelism ?? 1,
 	// One alone when neither is said; with parallelism alone the pods decide together when they are done.
 	...(spec.completions === undefined && spec.parallelism !== undefined ? {} : {completions: spec.completions ?? 1}),
 	completionMode: spec.completionMode ?? 'NonIndexed',
-	backoffLimit: spec.backoffLimit ?? defaultBackoffLimit,
+	backoffLimit: spec.backoffLimit ?? (spec.backoffLimitPerIndex === undefined ? defaultBackoffLimit : withoutLimit),
+	podReplacementPolicy: spec.podReplacementPolicy ?? (spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed'),
 	suspend: spec.suspend ?? false,
 	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
 });
 
+/** A manifest that is applied again names neither the selector nor the labels that the cluster made. */
+function withLabelsOf(spec: JobSpec, old: Job | undefined): JobSpec {
+	const before = old?.spec;
+	if (before === undefined || before.manualSelector === true || spec.manualSelector === true) return spec;
+	const labels = before.template.metadata?.labels ?? {};
+	const ours = Object.fromEntries(Object.values(jobLabels).flatMap(label => (labels[label] === undefined ? [] : [[label, labels[label]]])));
+	const {metadata} = spec.template;
+	return {
+		...spec,
+		...(before.selector === undefined ? {} : {selector: spec.selector ?? before.selector}),
+		template: {...spec.template, metadata: {...metadata, labels: {...ours, ...metadata?.labels}}},
+	};
+}
+
+/** Its pods are found by its uid. */
+function withSelector(made: Job): Job {
+	const {metadata, spec} = made;
+	if (spec === undefined || spec.manualSelector === true) return made;
+	const labels = {...spec.template.metadata?.labels, ...labelsOfJob(metadata)};
+	return {
+		...made,
+		spec: {
+			...spec,
+			selector: {matchLabels: {[jobLabels.uid]: metadata.uid}},
+			template: {...spec.template, metadata: {...spec.template.metadata, labels}},
+		},
+	};
+}
+
 function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	const spec = membersOf(draft.spec);
-	const template = membersOf(spec['template']);
-	checkTemplate(found, 'spec.template', template, {kind: 'Job', policies: ['OnFailure', 'Never']});
-	if (spec['manualSelector'] === true) {
-		checkSelector(found, 'spec.selector', membersOf(spec['selector']));
-		checkSelects(found, 'spec.template.metadata.labels', membersOf(spec['selector']), templateLabels(template));
-	} else if (!isEmpty(spec['selector']) && old === undefined) {
-		forbid(found, 'spec.selector', 'is made by the cluster; leave it out, or set manualSelector');
+	// Its name is a label of its pods, and the beginning of their names.
+	const name = textOf(draft.metadata.name);
+	if (old === undefined && name !== undefined && name !== '') {
+		const last =
+			spec['completionMode'] === 'Indexed' && typeof spec['completions'] === 'number' ? `-${Math.max(0, spec['completions'] - 1)}` : '';
+		checkDnsLabel(found, 'metadata.name', `${name}${last}`);
 	}
-	if (spec['completionMode'] === 'Indexed' && spec['completions'] === undefined)
-		refuse(found, 'spec.completions', 'is required when completionMode is Indexed', 'FieldValueRequired');
-	const before = membersOf(old?.spec);
-	for (const field of ['completions', 'completionMode', 'selector', 'template'])
-		if (old !== undefined && !deepEqual(spec[field], before[field]))
-			forbid(found, `spec.${field}`, 'cannot be changed; delete the job and create it again');
+	checkJobSpec(found, 'spec', spec);
+	checkJobSelector(found, 'spec', spec, old === undefined);
+	if (old !== undefined) checkJobChange(found, 'spec', spec, membersOf(old.spec));
 }

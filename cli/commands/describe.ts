@@ -2,6 +2,7 @@
 
 import {AppError, rowOf} from '../../api/errors.js';
 import type {LimitRange} from '../../api/kinds/limitrange.js';
+import type {Job} from '../../api/kinds/job.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {PodDisruptionBudget} from '../../api/kinds/poddisruptionbudget.js';
@@ -13,6 +14,7 @@ import {type Invocation, usageError} from '../command.js';
 import {describeConfigMap, describeSecret} from '../describe/config.js';
 import {describeDisruptionBudget} from '../describe/disruption-budget.js';
 import {describeLimitRange} from '../describe/limit-range.js';
+import {describeJob} from '../describe/job.js';
 import {drawSection} from '../describe/lines.js';
 import {describeNode} from '../describe/node.js';
 import {describePlain} from '../describe/plain.js';
@@ -84,6 +86,8 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			return describeReplicaSet(object as ReplicaSet, nowMs, widthOf);
 		case 'DaemonSet':
 			return describeDaemonSet(object as DaemonSet, nowMs, widthOf);
+		case 'Job':
+			return describeJob(object as Job, nowMs, widthOf);
 		case 'Node': {
 			const pods = await listAll(client, resourceOf('pods'), undefined, {fieldSelector: `spec.nodeName=${object.metadata.name}`});
 			return describeNode(object as NodeObject, pods as readonly Pod[], nowMs, widthOf);

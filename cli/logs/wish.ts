@@ -2,6 +2,7 @@
 
 import {parseDuration} from '../../api/duration.js';
 import type {Pod} from '../../api/kinds/pod.js';
+import type {Job} from '../../api/kinds/job.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {limits} from '../../api/limits.js';
 import {formatSelector} from '../../api/selector-text.js';
@@ -67,7 +68,7 @@ function fromOf(flags: Flags): Query {
 	};
 }
 
-/** `POD…`, `pod POD`, `rs/NAME`, or `-l QUERY`. Throws ERR_USAGE, and what the API says of a ReplicaSet. */
+/** `POD…`, `pod POD`, `rs/NAME`, `job/NAME`, or `-l QUERY`. Throws ERR_USAGE, and what the API says of a ReplicaSet or Job. */
 export async function searchesOf({inputs, flags}: Invocation, client: Client, namespace: string): Promise<readonly PodSearch[]> {
 	const selector = flags.text('selector');
 	if (selector !== undefined && inputs.length > 0) throw usageError('either pods by name or -l');
@@ -88,19 +89,24 @@ function targetsOf(inputs: readonly string[]): readonly Target[] {
 	});
 }
 
-const isKindWord = (word: string): boolean => ['pod', 'pods', 'po', 'rs', 'replicaset', 'replicasets'].includes(word.toLowerCase());
+const isKindWord = (word: string): boolean =>
+	['pod', 'pods', 'po', 'rs', 'replicaset', 'replicasets', 'job', 'jobs'].includes(word.toLowerCase());
 
 async function searchOf(client: Client, namespace: string, {resource, name}: Target): Promise<PodSearch> {
 	switch (resource.kind) {
 		case 'Pod':
 			return {query: {fieldSelector: `metadata.name=${name}`}, isMeant: () => true, what: `pod "${name}"`, name};
-		case 'ReplicaSet': {
-			const set = (await getOne(client, resource, namespace, name)) as ReplicaSet;
-			const {uid} = set.metadata;
-			const isMeant = ({metadata: {ownerReferences = []}}: Pod): boolean => ownerReferences.some(owner => owner.uid === uid);
-			return {query: {labelSelector: formatSelector(set.spec?.selector ?? {})}, isMeant, what: `pods of rs/${name}`, name: undefined};
+		case 'ReplicaSet':
+		case 'Job': {
+			const owner = (await getOne(client, resource, namespace, name)) as ReplicaSet | Job;
+			const {uid} = owner.metadata;
+			const isMeant = ({metadata: {ownerReferences = []}}: Pod): boolean => ownerReferences.some(each => each.uid === uid);
+			const what = `pods of ${resource.kind === 'ReplicaSet' ? 'rs' : 'job'}/${name}`;
+			return {query: {labelSelector: formatSelector(owner.spec?.selector ?? {})}, isMeant, what, name: undefined};
 		}
 		default:
-			throw usageError(`logs are those of pods, or of the pods of a replicaset, not of a ${resource.singular}; troupe get pods lists them`);
+			throw usageError(
+				`logs are those of pods, or of the pods of a replicaset or a job, not of a ${resource.singular}; troupe get pods lists them`,
+			);
 	}
 }

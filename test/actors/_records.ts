@@ -10,6 +10,7 @@ import {disruptionBudgetController} from '../../actors/control/pods/disruption-b
 import {podController} from '../../actors/control/pods/pod.js';
 import {deploymentController} from '../../actors/control/workloads/deployment.js';
 import {daemonSetController} from '../../actors/control/workloads/daemonset.js';
+import {jobController} from '../../actors/control/workloads/job.js';
 import {replicaSetController} from '../../actors/control/workloads/replicaset.js';
 import type {Behavior, Context, Effect, Message, Signal} from '../../system/kernel/behavior.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
@@ -28,6 +29,7 @@ export const records = {
 	ReplicaSet: recordOf(replicaSetController),
 	Deployment: recordOf(deploymentController),
 	DaemonSet: recordOf(daemonSetController),
+	Job: recordOf(jobController),
 	ClusterConfig: recordOf(clusterConfigController),
 };
 

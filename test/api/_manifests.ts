@@ -37,12 +37,6 @@ export const manifests = {
 			metrics: [{type: 'Resource', resource: {name: 'cpu', target: {type: 'Utilization', averageUtilization: 50}}}],
 		},
 	},
-	Job: {
-		apiVersion: 'batch/v1',
-		kind: 'Job',
-		metadata: {name: 'once'},
-		spec: {template: {spec: {...template.spec, restartPolicy: 'Never'}}},
-	},
 	Function: {
 		apiVersion: 'troupe.dev/v1',
 		kind: 'Function',

@@ -45,7 +45,6 @@ const rows: {readonly [kind: string]: readonly unknown[]} = {
 	Service: ['web', 'ClusterIP', '<none>', '<none>', '80/TCP', '3m20s', 'app=web'],
 	EndpointSlice: ['web-1', 'IPv4', '8080', '127.0.0.9', '3m20s'],
 	HorizontalPodAutoscaler: ['web', 'Deployment/web', 'cpu: <unknown>/50%', 1, 5, 0, '3m20s'],
-	Job: ['once', 'Pending', '0/1', '<none>', '3m20s', 'main', 'node:20', '<none>'],
 	Function: ['add', 'python', '/srv/add', '3m20s'],
 	Workflow: ['flow', 'first', 3, '3m20s'],
 	Dns: ['site', 'test.com', '/api=web:80', '3m20s'],
@@ -108,7 +107,6 @@ test('Kubernetes’ defaults are filled in', t => {
 		revisionHistoryLimit: 10,
 		progressDeadlineSeconds: 600,
 	});
-	t.like(specOf(manifests.Job), {parallelism: 1, completions: 1, completionMode: 'NonIndexed', backoffLimit: 6, suspend: false});
 	const bare = mergePatch(manifests.HorizontalPodAutoscaler, {spec: {metrics: null, minReplicas: null}});
 	t.like(specOf(bare), {minReplicas: 1, metrics: [{resource: {name: 'cpu', target: {averageUtilization: 80}}}]});
 });
@@ -181,16 +179,6 @@ const refusals: readonly [title: string, manifest: unknown, problem: string][] =
 		'spec.template.spec.restartPolicy: must be Always in a Deployment, got "Never"',
 	],
 	[
-		'a template that never ends',
-		patched('Job', {spec: {template: {spec: {restartPolicy: 'Always'}}}}),
-		'spec.template.spec.restartPolicy: must be OnFailure or Never in a Job, got "Always"',
-	],
-	[
-		'a selector of a job',
-		patched('Job', {spec: {selector: {matchLabels: {a: 'b'}}}}),
-		'spec.selector: is made by the cluster; leave it out, or set manualSelector',
-	],
-	[
 		'more pods than the most',
 		patched('HorizontalPodAutoscaler', {spec: {minReplicas: 9}}),
 		'spec.maxReplicas: must be at least minReplicas (9), got 5',
@@ -259,14 +247,12 @@ test('a workflow that never ends is refused, node by node', t => {
 	]);
 });
 
-test('a job keeps its template, a slice its family, a service its address', t => {
+test('a slice keeps its family, a service its address', t => {
 	const changed = (manifest: unknown, patch: JsonObject): string => {
 		const old = committed(manifest);
 		const admitted = admitUpdate(mergePatch(old as unknown as Json, patch), old);
 		return admitted.ok ? '' : admitted.error.message;
 	};
-	t.is(changed(manifests.Job, {spec: {completions: 3}}), 'spec.completions: cannot be changed; delete the job and create it again');
-	t.is(changed(manifests.Job, {spec: {parallelism: 3}}), '');
 	t.is(
 		changed(mergePatch(manifests.EndpointSlice, {endpoints: []}), {addressType: 'IPv6'}),
 		'addressType: cannot be changed; delete the object and create it again',

@@ -3,9 +3,11 @@
 // No actor walks the graph: an owner's end wakes its dependents, and each decides for itself from the committed index. A lost
 // wake costs a delay, since every object is woken again now and then.
 
+import {jobTrackingFinalizer} from '../../../api/job-labels.js';
 import type {ApiObject, OwnerReference} from '../../../api/object.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {namespaceKey} from '../../addresses.js';
+import {controllerOf} from './owners.js';
 
 /** Holds an owner until its blocking dependents are gone. */
 export const foregroundFinalizer = 'foregroundDeletion';
@@ -50,6 +52,13 @@ export function withoutLeavingOwners(object: ApiObject, known: Known): readonly 
 	return ownerReferences?.some(leaves) === true ? ownerReferences.filter(reference => !leaves(reference)) : ownerReferences;
 }
 
+/** Whether there is a Job that will count the object. */
+function isCounting(object: ApiObject, known: Known): boolean {
+	const owner = controllerOf(object);
+	const job = owner?.kind === 'Job' ? known.byUid(owner.uid) : undefined;
+	return job !== undefined && !isDeleting(job);
+}
+
 /** The finalizers that still hold; ours go once what they wait for has happened. */
 export function remainingFinalizers(object: ApiObject, known: Known): readonly string[] {
 	const finalizers = finalizersOf(object);
@@ -61,6 +70,7 @@ export function remainingFinalizers(object: ApiObject, known: Known): readonly s
 	return finalizers.filter(finalizer => {
 		if (finalizer === foregroundFinalizer) return dependents.some(blocks);
 		if (finalizer === orphanFinalizer) return dependents.length > 0;
+		if (finalizer === jobTrackingFinalizer) return isCounting(object, known);
 		return true;
 	});
 }

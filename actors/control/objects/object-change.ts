@@ -30,7 +30,8 @@ export function newObject(definition: KindDefinition, draft: Draft, {nowMs, rand
 	const made: ApiObject = {apiVersion: draft.apiVersion, kind: draft.kind, metadata};
 	for (const field of contentOf(definition)) setMember(made, field, memberOf(draft, field));
 	const status = definition.initialStatus?.(made);
-	return status === undefined ? made : {...made, status};
+	const whole = status === undefined ? made : {...made, status};
+	return definition.made?.(whole) ?? whole;
 }
 
 /** What a patch makes of the object, or why it does not apply; whether that may be is for admission. */

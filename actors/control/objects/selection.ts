@@ -1,6 +1,6 @@
 // Owners that find what they own by labels: how an object finds those that may want it, and how it changes hands.
 
-import type {ApiObject, JsonObject, Labels, OwnerReference} from '../../../api/object.js';
+import type {ApiObject, JsonObject, Labels} from '../../../api/object.js';
 import {objectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {matches, type LabelSelector} from '../../../api/selector.js';
@@ -64,6 +64,8 @@ export type Candidates = {
 	readonly strangers: readonly ApiObject[];
 	/** Whether one that matches and has no controller is worth having. */
 	readonly isWanted: (object: ApiObject) => boolean;
+	/** What it owns gets this finalizer, and loses it when it is let go. */
+	readonly finalizer?: string;
 };
 
 export const isAdoption = (effect: Effect): boolean => effect.type === 'update' && effect.id.startsWith('adopt/');
@@ -79,34 +81,36 @@ export function ownerships(owner: ApiObject, candidates: Candidates, {known, pen
 }
 
 /** What matches and has no controller becomes the owner's. */
-function* adopted(owner: ApiObject, {plural, selector, owned, isWanted}: Candidates, known: Known): Iterable<Pending> {
+function* adopted(owner: ApiObject, {plural, selector, owned, isWanted, finalizer}: Candidates, known: Known): Iterable<Pending> {
 	const namespace = owner.metadata.namespace ?? '';
 	// Whichever is likely to be fewer: those without a controller, or those with our labels.
 	const isFew = known.countByTerm(plural, strayTerm(namespace)) <= owned;
 	for (const object of isFew ? known.byTerm(plural, strayTerm(namespace)) : known.select(plural, namespace, selector)) {
-		const {labels, ownerReferences = [], uid} = object.metadata;
+		const {labels, ownerReferences = [], finalizers = [], uid} = object.metadata;
 		if (controllerOf(object) !== undefined || isDeleting(object) || !matches(selector, labels) || !isWanted(object)) continue;
-		yield ownership(plural, object, [...ownerReferences, ownerReferenceTo(owner)], `adopt/${uid}`);
+		const held = finalizer === undefined || finalizers.includes(finalizer) ? {} : {finalizers: [...finalizers, finalizer]};
+		yield ownership(plural, object, {ownerReferences: [...ownerReferences, ownerReferenceTo(owner)], ...held}, `adopt/${uid}`);
 	}
 }
 
 /** What does not match any more is let go. */
-function* released({metadata: {uid}}: ApiObject, {plural, strangers}: Candidates): Iterable<Pending> {
+function* released({metadata: {uid}}: ApiObject, {plural, strangers, finalizer}: Candidates): Iterable<Pending> {
 	for (const object of strangers) {
 		if (isDeleting(object)) continue;
-		const owners = (object.metadata.ownerReferences ?? []).filter(owner => owner.uid !== uid);
-		yield ownership(plural, object, owners, `release/${object.metadata.uid}`);
+		const {finalizers = []} = object.metadata;
+		const ownerReferences = (object.metadata.ownerReferences ?? []).filter(owner => owner.uid !== uid);
+		const free =
+			finalizer === undefined || !finalizers.includes(finalizer) ? {} : {finalizers: finalizers.filter(each => each !== finalizer)};
+		yield ownership(plural, object, {ownerReferences, ...free}, `release/${object.metadata.uid}`);
 	}
 }
 
-function ownership(plural: string, {metadata}: ApiObject, ownerReferences: readonly OwnerReference[], id: string): Pending {
-	const patch: JsonObject = {
-		metadata: {
-			uid: metadata.uid,
-			resourceVersion: metadata.resourceVersion,
-			ownerReferences: ownerReferences.length === 0 ? null : ownerReferences,
-		},
-	};
+type Bonds = Pick<ApiObject['metadata'], 'ownerReferences' | 'finalizers'>;
+
+function ownership(plural: string, {metadata}: ApiObject, bonds: Bonds, id: string): Pending {
+	const {uid, resourceVersion} = metadata;
+	const lists = Object.fromEntries(Object.entries(bonds).map(([member, list]) => [member, list.length === 0 ? null : list]));
+	const patch: JsonObject = {metadata: {uid, resourceVersion, ...lists}};
 	const message: PatchObject = {type: 'patch', patch};
 	return {type: 'update', key: objectKey(plural, metadata.namespace, metadata.name), message, id};
 }

@@ -16,6 +16,7 @@ import {boundByScheduler, evicted, isGoneNode, marked} from './eviction.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import {controllerOf, strayTerm} from '../objects/owners.js';
+import {counted, dismissed, jobTerms, type JobNews} from './job-pod.js';
 import {nominatedOn, preempted, withoutNomination} from './nomination.js';
 import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
 import {isActive, isReady, readySinceMs, unschedulableReason} from './pod-lifecycle.js';
@@ -40,6 +41,7 @@ type PodNews =
 	/** Its resources are reserved on a node; undefined: on none any more. */
 	| {readonly type: 'nominate'; readonly nodeName: string | undefined}
 	| TaintDue
+	| JobNews
 	/** Its node is lost, and it stays there for now. */
 	| {readonly type: 'nodeLost'; readonly node: string};
 
@@ -52,7 +54,7 @@ export const podController = controller<Pod, PodMessage>({
 		const prioritised = withPriority(draft, known);
 		return prioritised.ok ? withinLimits(prioritised.value, known) : prioritised;
 	},
-	terms: pod => [...schedulingTerms(pod), ...namesTerms(pod), ...ownerTerms(pod), ...setTerms(pod)],
+	terms: pod => [...schedulingTerms(pod), ...namesTerms(pod), ...ownerTerms(pod), ...setTerms(pod), ...jobTerms(pod)],
 	reconcile,
 	receive(pod, message, context) {
 		const {nowMs} = context;
@@ -67,6 +69,10 @@ export const podController = controller<Pod, PodMessage>({
 				return preempted(pod, message.node, message.by, nowMs);
 			case 'nominate':
 				return nominatedOn(pod, message.nodeName);
+			case 'counted':
+				return counted(pod);
+			case 'dismiss':
+				return dismissed(pod, nowMs);
 			case 'taintDue':
 				return expelled(pod, message, context);
 			case 'observed':

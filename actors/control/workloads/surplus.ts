@@ -7,9 +7,11 @@ import {isReady, readySinceMs} from '../pods/pod-lifecycle.js';
 
 /** Deletes so many of them: those that serve least. */
 export const surplus = (pods: readonly Pod[], count: number): Effect[] =>
-	count <= 0 ? [] : [...pods].sort(byWorth).slice(0, count).map(deletion);
+	count <= 0 ? [] : leastFirst(pods).slice(0, count).map(deletion);
 
-export const deletion = ({metadata}: Pod): Effect => ({
+export const leastFirst = (pods: readonly Pod[]): readonly Pod[] => [...pods].sort(byWorth);
+
+export const deletion = ({metadata}: Pod): Extract<Effect, {type: 'delete'}> => ({
 	type: 'delete',
 	key: objectKey('pods', metadata.namespace, metadata.name),
 	uid: metadata.uid,
