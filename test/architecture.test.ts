@@ -30,6 +30,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'commands',
 		'completion',
 		'label',
+		'set',
 		'apply',
 		'logs',
 		'exec',

@@ -47,10 +47,11 @@ export const writeFlags: FlagSpecs = {
 	},
 	output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml', 'name'], about: 'what is written, as json, yaml or name'},
 };
-/** Of commands that read manifests. */
-export const manifestFlags: FlagSpecs = {
-	...namespacedFlags,
+/** Of commands that may find objects in files. */
+export const filesFlags: FlagSpecs = {
 	filename: {type: 'string', short: 'f', multiple: true, value: 'FILE', about: 'a YAML or JSON file, a folder of them, or - for stdin'},
 	recursive: {type: 'boolean', short: 'R', about: 'look into folders of folders, too'},
 };
+/** Of commands that read manifests. */
+export const manifestFlags: FlagSpecs = {...namespacedFlags, ...filesFlags};
 export const timeoutFlag: FlagSpecs = {timeout: {type: 'string', value: 'TIME', about: 'how long to wait at most, such as 30s or 2m'}};

@@ -1,22 +1,18 @@
 // `troupe delete`: deletes, says so, and waits until what was deleted is gone.
 
 import {apiVersionOf, qualifiedPlural} from '../../api/catalogue.js';
-import {kindRead} from '../../api/dialects/normalise.js';
 import {AppError} from '../../api/errors.js';
-import {isObject, type ApiObject, type JsonObject} from '../../api/object.js';
-import {filesOf} from '../apply/check.js';
-import {otherNamespace, type Where} from '../apply/prepare.js';
+import type {ApiObject, JsonObject} from '../../api/object.js';
+import {objectsNamed} from '../apply/named.js';
 import {dryRunOf, reportOf, tellOfOne} from '../apply/written.js';
 import type {Client} from '../client.js';
 import {asAppError, type Flags, type Invocation, usageError} from '../command.js';
-import {tellFaults, type Fault} from '../manifests/faults.js';
 import {getOne} from '../cluster/lists.js';
-import type {ManifestDocument} from '../manifests/manifest.js';
 import {withProgress} from '../screen/progress.js';
-import {pathOf, qualifiedSingular, resourceOf} from '../cluster/resources.js';
-import {namespaceOf, withClient} from '../cluster/session.js';
+import {pathOf, qualifiedSingular} from '../cluster/resources.js';
+import {withClient} from '../cluster/session.js';
 import {isStatus} from '../cluster/status-error.js';
-import {chosenObjects, type ChosenObjects, type NamedObject} from '../objects/chosen.js';
+import type {NamedObject} from '../objects/chosen.js';
 import type {Terminal} from '../screen/terminal.js';
 import {deadlineOf, waitUntil, type Deadline} from '../objects/wait.js';
 
@@ -33,7 +29,7 @@ export async function run(invocation: Invocation): Promise<number> {
 	const body = {...optionsOf(flags), ...(dryRun === undefined ? {} : {dryRun: ['All']})};
 	const deadline = deadlineOf(flags.text('timeout'));
 	return withClient(invocation, async client => {
-		const chosen = await victimsOf(invocation, client);
+		const chosen = await objectsNamed(invocation, client, invocation.inputs);
 		if ('exitCode' in chosen) return chosen.exitCode;
 		const {objects, isOne} = chosen;
 		if (objects.length === 0) terminal.note('No resources found');
@@ -77,43 +73,6 @@ function optionsOf(flags: Flags): JsonObject {
 		propagationPolicy: cascade.charAt(0).toUpperCase() + cascade.slice(1),
 		...(seconds === undefined ? {} : {gracePeriodSeconds: seconds}),
 	};
-}
-
-type Chosen = ChosenObjects | {readonly exitCode: number};
-
-async function victimsOf(invocation: Invocation, client: Client): Promise<Chosen> {
-	const {flags, inputs} = invocation;
-	if (flags.texts('filename').length === 0) return chosenObjects(invocation, client, inputs);
-	if (inputs.length > 0 || flags.on('all') || flags.text('selector') !== undefined || flags.on('all-namespaces'))
-		throw usageError('-f names the objects; give nothing beside it');
-	return ofFiles(invocation, namespaceOf(invocation, client));
-}
-
-/** What the files name; they need not be valid any more to be deleted. */
-async function ofFiles(invocation: Invocation, namespace: string): Promise<Chosen> {
-	const manifests = await filesOf(invocation);
-	const isDemanded = invocation.flags.text('namespace') !== undefined;
-	const named = manifests.documents.map(document => victimOf(document, {namespace, isDemanded}));
-	const faults = [...manifests.faults, ...named.flatMap(one => ('message' in one ? [one] : []))];
-	if (faults.length > 0) return {exitCode: tellFaults(invocation.terminal, faults, manifests.files)};
-	return {objects: named.flatMap(one => ('message' in one ? [] : [one])), isOne: named.length === 1};
-}
-
-function victimOf({value, locate}: ManifestDocument, {namespace, isDemanded}: Where): NamedObject | Fault {
-	const fault = (field: string, message: string): Fault => ({place: locate(field), message: `${field}: ${message}`, code: 'ERR_INVALID'});
-	const {kind, metadata} = value;
-	const {name, namespace: own} = isObject(metadata) ? metadata : {};
-	if (typeof name !== 'string') return fault('metadata.name', 'is required to delete the object');
-	try {
-		// An older dialect's word may be that of another kind now.
-		const resource = kindRead(value) ?? resourceOf(typeof kind === 'string' ? kind : '');
-		const named = typeof own === 'string' && own !== '' ? own : namespace;
-		if (resource.namespaced && isDemanded && named !== namespace) return fault('metadata.namespace', otherNamespace(named, namespace));
-		return {resource, namespace: named, name};
-	} catch (error) {
-		if (!(error instanceof AppError)) throw error;
-		return fault('kind', error.message);
-	}
 }
 
 async function remove(client: Client, victim: NamedObject, body: JsonObject): Promise<Deleted> {

@@ -49,6 +49,8 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	delete: targets,
 	edit: targets,
 	label: targets,
+	patch: targets,
+	set: {type: 'verbs', verbs: {image: targets, env: targets, resources: targets}},
 	annotate: targets,
 	wait: targets,
 	why: targets,

@@ -8,6 +8,7 @@ import {dryRunOf, reportOf, tellOfOne} from '../apply/written.js';
 import {changeObject} from '../cluster/changes.js';
 import {type Flags, type Invocation, usageError} from '../command.js';
 import {chosenObjects, type NamedObject} from '../objects/chosen.js';
+import {readAssignments, type Assignments} from '../objects/assignments.js';
 import {displayName} from '../cluster/resources.js';
 import {withClient} from '../cluster/session.js';
 
@@ -18,13 +19,13 @@ export type Marks = {
 	readonly words: readonly [set: string, removed: string, nothing: string];
 };
 
-/** What the words say: values to set, and null for keys to remove. */
-export type Wanted = {readonly [key: string]: string | null};
-
 /** Runs one of the two commands. */
 export async function mark(invocation: Invocation, marks: Marks): Promise<number> {
 	const {flags, inputs, terminal} = invocation;
-	const {words, wanted} = readWords(inputs, marks);
+	const {words, wanted} = readAssignments(inputs);
+	const {command} = marks;
+	if (Object.keys(wanted).length === 0)
+		throw usageError(`${command} what? as in: troupe ${command} pod web KEY=VALUE, or KEY- to remove it`);
 	const isDryRun = dryRunOf(flags) !== undefined;
 	return withClient(invocation, async client => {
 		const {objects, isOne} = await chosenObjects(invocation, client, words, `${marks.command} which`);
@@ -46,27 +47,14 @@ export async function mark(invocation: Invocation, marks: Marks): Promise<number
 	});
 }
 
-/** Words before the first `key=value` or `key-` say which objects. Throws ERR_USAGE. */
-function readWords(inputs: readonly string[], {command}: Pick<Marks, 'command'>): {words: readonly string[]; wanted: Wanted} {
-	const first = inputs.findIndex(word => word.includes('=') || word.endsWith('-'));
-	const changes = first < 0 ? [] : inputs.slice(first);
-	if (changes.length === 0) throw usageError(`${command} what? as in: troupe ${command} pod web KEY=VALUE, or KEY- to remove it`);
-	const wanted = new Map<string, string | null>();
-	const problems: string[] = [];
-	for (const word of changes) {
-		const at = word.indexOf('=');
-		const [key, value] = at >= 0 ? [word.slice(0, at), word.slice(at + 1)] : [word.slice(0, -1), null];
-		if (at < 0 && !word.endsWith('-')) problems.push(`${shown(word)} must be KEY=VALUE or KEY-; names come before them`);
-		else if (key === '') problems.push(`${shown(word)} has no key; it must be KEY=VALUE or KEY-`);
-		else if (wanted.has(key)) problems.push(`the key ${shown(key)} is given twice`);
-		wanted.set(key, value);
-	}
-	if (problems.length > 0) throw usageError(problems.join('\n'));
-	return {words: inputs.slice(0, first), wanted: Object.fromEntries(wanted)};
-}
-
 /** What has another value already is changed only with --overwrite. */
-function patchOf(live: ApiObject, wanted: Wanted, {field}: Marks, flags: Flags, {resource, name}: NamedObject): JsonObject | undefined {
+function patchOf(
+	live: ApiObject,
+	wanted: Assignments,
+	{field}: Marks,
+	flags: Flags,
+	{resource, name}: NamedObject,
+): JsonObject | undefined {
 	const now = new Map(Object.entries(live.metadata[field] ?? {}));
 	const changes = Object.entries(wanted).filter(([key, value]) => (now.get(key) ?? null) !== value);
 	const taken = changes.filter(([key, value]) => value !== null && now.has(key));

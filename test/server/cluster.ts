@@ -101,7 +101,11 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		const wanted =
 			message.type === 'patch'
 				? patched(old, message)
-				: succeeded({status: old.status, ...message.object, metadata: {...old.metadata, ...message.object.metadata}});
+				: succeeded({
+						...message.object,
+						metadata: {...old.metadata, ...message.object.metadata},
+						status: message.object.status ?? old.status,
+					});
 		if (!wanted.ok) return wanted;
 		const next = keepReference(old, wanted.value as ApiObject);
 		const {resourceVersion} = next.metadata;

@@ -142,4 +142,11 @@ export const ofCli: readonly Mistake[] = [
 		becomes: 'return place;',
 		test: 'test/cli/node-cache.test.ts',
 	},
+	{
+		what: 'an image for all containers goes before one for a container by name',
+		file: 'cli/set/image.ts',
+		text: "images.get(container.name) ?? images.get('*') ?? null",
+		becomes: "images.get('*') ?? images.get(container.name) ?? null",
+		test: 'test/cli/set.test.ts',
+	},
 ];
