@@ -11,7 +11,8 @@ export const foreignCommands: {readonly [word: string]: string} = {
 	ls: 'troupe get',
 	ps: 'troupe get pods',
 	remove: 'troupe delete',
-	restart: 'troupe retry POD for what waits to be tried again; else troupe delete pod NAME, and what made it makes another',
+	restart:
+		'troupe rollout restart deployment/NAME; troupe retry POD for what waits to be tried again; else troupe delete pod NAME, and what made it makes another',
 	rm: 'troupe delete',
 	run: 'troupe apply -f FILE',
 	start: 'troupe up',

@@ -239,6 +239,32 @@ export const objectsCommands: readonly CommandSpec[] = [
 		load: () => import('../commands/scale.js'),
 	},
 	{
+		name: 'rollout',
+		summary: 'follow, undo, pause and restart what is rolled out',
+		usage: [
+			'status KIND/NAME… [--revision N] [--watch=false] [--timeout TIME]',
+			'history KIND/NAME… [--revision N]',
+			'undo KIND/NAME… [--to-revision N]',
+			'pause|resume|restart KIND/NAME…',
+		],
+		examples: [
+			'troupe rollout status deployment/web',
+			'troupe rollout history deployment/web --revision 2',
+			'troupe rollout undo deployment/web',
+			'troupe rollout restart deployment/web',
+		],
+		flags: {
+			...searchFlags,
+			all: {type: 'boolean', about: 'every object of the kind in the namespace'},
+			revision: {type: 'number', value: 'N', about: 'of status and history: this version'},
+			'to-revision': {type: 'number', value: 'N', about: 'of undo: back to this version (the one before)'},
+			watch: {type: 'boolean', short: 'w', about: 'of status: go on until it is done (true)'},
+			timeout: {type: 'string', value: 'TIME', about: 'of status: how long to wait at most, such as 30s or 2m (for ever)'},
+			...writeFlags,
+		},
+		load: () => import('../commands/rollout.js'),
+	},
+	{
 		name: 'explain',
 		summary: 'tell what the fields of a kind are',
 		usage: ['KIND[.FIELD…] [--recursive]'],

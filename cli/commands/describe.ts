@@ -3,6 +3,7 @@
 import {AppError, rowOf} from '../../api/errors.js';
 import type {LimitRange} from '../../api/kinds/limitrange.js';
 import type {Job} from '../../api/kinds/job.js';
+import type {Deployment} from '../../api/kinds/deployment.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {PodDisruptionBudget} from '../../api/kinds/poddisruptionbudget.js';
@@ -12,6 +13,7 @@ import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
 import {type Invocation, usageError} from '../command.js';
 import {describeConfigMap, describeSecret} from '../describe/config.js';
+import {describeDeployment} from '../describe/deployment.js';
 import {describeDisruptionBudget} from '../describe/disruption-budget.js';
 import {describeLimitRange} from '../describe/limit-range.js';
 import {describeJob} from '../describe/job.js';
@@ -27,6 +29,7 @@ import {withNearest} from '../cluster/nearest.js';
 import {asYaml} from '../objects/output.js';
 import {readTargets, resourceOf, type Resource} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
+import {setsOf} from '../rollout/deployment.js';
 import type {WidthOf} from '../screen/table.js';
 import {widthFor} from '../screen/text-width.js';
 
@@ -88,6 +91,8 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			return describeDaemonSet(object as DaemonSet, nowMs, widthOf);
 		case 'Job':
 			return describeJob(object as Job, nowMs, widthOf);
+		case 'Deployment':
+			return describeDeployment(object as Deployment, await setsOf(client, object as Deployment), nowMs, widthOf);
 		case 'Node': {
 			const pods = await listAll(client, resourceOf('pods'), undefined, {fieldSelector: `spec.nodeName=${object.metadata.name}`});
 			return describeNode(object as NodeObject, pods as readonly Pod[], nowMs, widthOf);

@@ -55,6 +55,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	wait: targets,
 	why: targets,
 	scale: {type: 'targets', scalable: true},
+	rollout: {type: 'words', words: ['status', 'history', 'undo', 'pause', 'resume', 'restart'], then: targets},
 	explain: {type: 'fields'},
 	logs: {type: 'names', kind: 'pods'},
 	retry: {type: 'names', kind: 'pods'},

@@ -3,6 +3,7 @@
 import {parseDuration} from '../../api/duration.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {Job} from '../../api/kinds/job.js';
+import type {Deployment} from '../../api/kinds/deployment.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {limits} from '../../api/limits.js';
 import {formatSelector} from '../../api/selector-text.js';
@@ -90,7 +91,9 @@ function targetsOf(inputs: readonly string[]): readonly Target[] {
 }
 
 const isKindWord = (word: string): boolean =>
-	['pod', 'pods', 'po', 'rs', 'replicaset', 'replicasets', 'job', 'jobs'].includes(word.toLowerCase());
+	['pod', 'pods', 'po', 'rs', 'replicaset', 'replicasets', 'job', 'jobs', 'deploy', 'deployment', 'deployments'].includes(
+		word.toLowerCase(),
+	);
 
 async function searchOf(client: Client, namespace: string, {resource, name}: Target): Promise<PodSearch> {
 	switch (resource.kind) {
@@ -104,9 +107,15 @@ async function searchOf(client: Client, namespace: string, {resource, name}: Tar
 			const what = `pods of ${resource.kind === 'ReplicaSet' ? 'rs' : 'job'}/${name}`;
 			return {query: {labelSelector: formatSelector(owner.spec?.selector ?? {})}, isMeant, what, name: undefined};
 		}
+		case 'Deployment': {
+			const {spec} = (await getOne(client, resource, namespace, name)) as Deployment;
+			// Of all its versions, also of those that are still to come.
+			const isMeant = ({metadata: {ownerReferences = []}}: Pod): boolean => ownerReferences.some(({kind}) => kind === 'ReplicaSet');
+			return {query: {labelSelector: formatSelector(spec?.selector ?? {})}, isMeant, what: `pods of deployment/${name}`, name: undefined};
+		}
 		default:
 			throw usageError(
-				`logs are those of pods, or of the pods of a replicaset or a job, not of a ${resource.singular}; troupe get pods lists them`,
+				`logs are those of pods, or of the pods of a replicaset, deployment or job, not of a ${resource.singular}; troupe get pods lists them`,
 			);
 	}
 }

@@ -40,13 +40,19 @@ const roomForSeal = 256;
 export function applyPatch(manifest: JsonObject, live: JsonObject): JsonObject | undefined {
 	const last = lastAppliedOf(live);
 	const wanted = withoutLastApplied(manifest);
-	const changes = patchBetween(live, mergedObject(last, wanted, live, '')) ?? {};
+	const changes = patchBetween(live, mergedObject(last, withAnnotations(wanted, last), live, '')) ?? {};
 	const memory = memoryOf(wanted);
 	const isKept = memory === undefined ? memoryIn(live) === undefined : last !== undefined && deepEqual(last, wanted);
 	if (Object.keys(changes).length === 0 && isKept) return undefined;
 	const metadata = objectAt(changes, 'metadata');
 	const annotations = {...objectAt(metadata, 'annotations'), [lastAppliedAnnotation]: memory ?? null};
 	return {...changes, metadata: {...metadata, annotations}};
+}
+
+/** Annotations go one by one: others write some, too, and one is ours in any case. */
+function withAnnotations(wanted: JsonObject, last: JsonObject | undefined): JsonObject {
+	const had = last !== undefined && objectAt(last, 'metadata')['annotations'] !== undefined;
+	return had ? {...wanted, metadata: {annotations: {}, ...objectAt(wanted, 'metadata')}} : wanted;
 }
 
 /** What was applied last, if that is known. */

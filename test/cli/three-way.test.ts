@@ -53,6 +53,11 @@ test('a list that was changed in the manifest is sent whole', t => {
 	t.deepEqual(changesOf(applyPatch(manifest({containers: wanted}), shorter)), {spec: {containers: wanted}, hasLast: true});
 });
 
+test('the last annotation that is gone from the manifest is removed, those of others stay', t => {
+	const live = mergePatch(applied({}, {}, {annotations: {ours: '1'}}), {metadata: {annotations: {theirs: 'y'}}}) as JsonObject;
+	t.deepEqual(changesOf(applyPatch(manifest({}), live)), {annotations: {ours: null}, hasLast: true});
+});
+
 test('labels and annotations of others are left alone', t => {
 	const live = mergePatch(applied({}, {}, {labels: {a: '1'}}), {
 		metadata: {labels: {theirs: 'x'}, annotations: {theirs: 'y'}},

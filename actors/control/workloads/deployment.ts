@@ -10,11 +10,11 @@ import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
 import {objectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import type {ApiObject, JsonObject, Labels} from '../../../api/object.js';
+import {desiredReplicasAnnotation, hashLabel, maxReplicasAnnotation, revisionAnnotation} from '../../../api/rollouts.js';
 import {matches} from '../../../api/selector.js';
 import type {Known} from '../../../system/index/object-index.js';
 import type {Context, Effect} from '../../../system/kernel/behavior.js';
 import {controller, type Failures, type Reconciliation, type Watched} from '../objects/controller.js';
-import {normal} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import type {PatchObject} from '../objects/object-message.js';
 import {controllerOf, ownerReferenceTo} from '../objects/owners.js';
@@ -24,19 +24,11 @@ import {ownedPods, censusOf} from './census.js';
 import {deadlineMs, deploymentStatus, isComplete, isOver, type RolloutNews} from './deployment-status.js';
 import {creation} from './pod-creation.js';
 import {isScaled, scaledSizes} from './proportional-scaling.js';
-import {
-	desiredAnnotation,
-	firstAnnotations,
-	forgotten,
-	missingAnnotations,
-	mostAnnotation,
-	revisionAnnotation,
-	revisionOf,
-} from './revisions.js';
+import {firstAnnotations, forgotten, missingAnnotations, revisionOf} from './revisions.js';
 import {firstSize, rollingStep} from './rolling-update.js';
 import {boundsOf, type RolloutBounds} from './rollout-bounds.js';
 import {changed, type Scaling, type SizedSet} from './sized-set.js';
-import {hashLabel, isSameTemplate, templateHash, withHash} from './template-hash.js';
+import {isSameTemplate, templateHash, withHash} from './template-hash.js';
 
 export const deploymentController = controller<Deployment>({
 	plural: 'deployments',
@@ -191,7 +183,7 @@ function written(look: Look, sizes: readonly Scaling[]): Step {
 
 /** How large the whole was when the set got its size. */
 function sizeAnnotations({metadata}: ReplicaSet, {replicas, mostPods}: RolloutBounds): Labels {
-	const wanted = {[desiredAnnotation]: String(replicas), [mostAnnotation]: String(mostPods)};
+	const wanted = {[desiredReplicasAnnotation]: String(replicas), [maxReplicasAnnotation]: String(mostPods)};
 	return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => metadata.annotations?.[name] !== value));
 }
 
@@ -206,8 +198,14 @@ function setWrite({metadata}: ReplicaSet, annotations: Labels, spec: JsonObject)
 	return [{type: 'update', key: objectKey('replicasets', metadata.namespace, metadata.name), message, id: `scale/${metadata.name}`}];
 }
 
-const told = (set: string, from: number, to: number): Effect =>
-	normal('ScalingReplicaSet', `Scaled ${to > from ? 'up' : 'down'} replica set ${set} from ${from} to ${to}`);
+/** One for each step: they are no repeats of one. */
+const told = (set: string, from: number, to: number): Effect => ({
+	type: 'event',
+	event: 'Normal',
+	reason: 'ScalingReplicaSet',
+	message: `Scaled ${to > from ? 'up' : 'down'} replica set ${set} from ${from} to ${to}`,
+	aspect: `${set} ${from} ${to}`,
+});
 
 // ---- a new version ---------------------------------------------------------------------------------------------------------
 
@@ -237,8 +235,8 @@ function created(look: Look, replicas: number): Step {
 				labels: template.metadata?.labels ?? {},
 				annotations: {
 					...firstAnnotations(deployment, old),
-					[desiredAnnotation]: String(bounds.replicas),
-					[mostAnnotation]: String(bounds.mostPods),
+					[desiredReplicasAnnotation]: String(bounds.replicas),
+					[maxReplicasAnnotation]: String(bounds.mostPods),
 				},
 				ownerReferences: [ownerReferenceTo(deployment)],
 			},

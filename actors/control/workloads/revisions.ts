@@ -3,24 +3,15 @@
 import type {Deployment} from '../../../api/kinds/deployment.js';
 import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
 import type {ApiObject, Labels} from '../../../api/object.js';
+import {
+	desiredReplicasAnnotation,
+	maxReplicasAnnotation,
+	ownAnnotations,
+	revisionAnnotation,
+	revisionHistoryAnnotation,
+} from '../../../api/rollouts.js';
 import {isDeleting} from '../objects/garbage.js';
 import type {SizedSet} from './sized-set.js';
-
-export const revisionAnnotation = 'deployment.kubernetes.io/revision';
-/** Revisions that the same template had before. */
-const historyAnnotation = 'deployment.kubernetes.io/revision-history';
-export const desiredAnnotation = 'deployment.kubernetes.io/desired-replicas';
-export const mostAnnotation = 'deployment.kubernetes.io/max-replicas';
-
-/** What is about the one object that has it. */
-const notCopied: ReadonlySet<string> = new Set([
-	'kubectl.kubernetes.io/last-applied-configuration',
-	'deprecated.deployment.rollback.to',
-	revisionAnnotation,
-	historyAnnotation,
-	desiredAnnotation,
-	mostAnnotation,
-]);
 
 /** Characters of the list of earlier revisions; the oldest go first. */
 const historyCharacters = 2_000;
@@ -34,16 +25,16 @@ const numberIn = ({metadata}: ApiObject, annotation: string): number | undefined
 export const revisionOf = (object: ApiObject): number => numberIn(object, revisionAnnotation) ?? 0;
 
 /** The size of the Deployment when the set was last scaled for it. */
-export const desiredOf = (set: ReplicaSet): number | undefined => numberIn(set, desiredAnnotation);
+export const desiredOf = (set: ReplicaSet): number | undefined => numberIn(set, desiredReplicasAnnotation);
 
 /** How many pods there might be then. */
-export const mostOf = (set: ReplicaSet): number | undefined => numberIn(set, mostAnnotation);
+export const mostOf = (set: ReplicaSet): number | undefined => numberIn(set, maxReplicasAnnotation);
 
 const newestOf = (sets: readonly SizedSet[]): number => Math.max(0, ...sets.map(({set}) => revisionOf(set)));
 
 /** What the Deployment says is said of its newest version too: `kubernetes.io/change-cause` among it. */
 const copied = ({metadata}: Deployment): Labels =>
-	Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([name]) => !notCopied.has(name)));
+	Object.fromEntries(Object.entries(metadata.annotations ?? {}).filter(([name]) => !ownAnnotations.has(name)));
 
 /** Of a set that is made as the newest version. */
 export const firstAnnotations = (deployment: Deployment, old: readonly SizedSet[]): Labels => ({
@@ -59,7 +50,7 @@ export function missingAnnotations(deployment: Deployment, set: ReplicaSet, old:
 	const newest = newestOf(old) + 1;
 	if (revision < newest) {
 		wanted[revisionAnnotation] = String(newest);
-		if (revision > 0) wanted[historyAnnotation] = historyWith(present[historyAnnotation], revision);
+		if (revision > 0) wanted[revisionHistoryAnnotation] = historyWith(present[revisionHistoryAnnotation], revision);
 	}
 	return Object.fromEntries(Object.entries(wanted).filter(([name, value]) => present[name] !== value));
 }

@@ -3,12 +3,10 @@
 import {deepEqual} from '../../../api/equal.js';
 import {fnv1a} from '../../../api/fnv.js';
 import {isObject} from '../../../api/object.js';
+import {hashLabel} from '../../../api/rollouts.js';
 import type {Workload} from './census.js';
 
 export type PodTemplate = NonNullable<Workload['spec']>['template'];
-
-/** Tells the pods of one template from those of the others of their owner. */
-export const hashLabel = 'pod-template-hash';
 
 /** As in generated names: no vowels, so no words by accident. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
