@@ -21,6 +21,7 @@ import {replicaSet} from './kinds/replicaset.js';
 import {secret} from './kinds/secret.js';
 import {service} from './kinds/service.js';
 import {slurmJob} from './kinds/slurmjob.js';
+import {statefulSet} from './kinds/statefulset.js';
 import {workflow} from './kinds/workflow.js';
 import {suggest} from './suggest.js';
 
@@ -30,6 +31,7 @@ export const kinds: readonly KindDefinition[] = [
 	pod,
 	replicaSet,
 	deployment,
+	statefulSet,
 	daemonSet,
 	controllerRevision,
 	service,

@@ -21,6 +21,7 @@ import {deploymentController} from './workloads/deployment.js';
 import {controllerRevisionController} from './workloads/controller-revisions.js';
 import {daemonSetController} from './workloads/daemonset.js';
 import {replicaSetController} from './workloads/replicaset.js';
+import {statefulSetController} from './workloads/statefulset.js';
 import {collectionName, controlRoot} from './root.js';
 import {scheduler} from './scheduling/scheduler.js';
 import {syncSupervisor} from './sync/sync-supervisor.js';
@@ -31,6 +32,7 @@ export const controllers: readonly Controller[] = [
 	podController,
 	replicaSetController,
 	deploymentController,
+	statefulSetController,
 	daemonSetController,
 	controllerRevisionController,
 	jobController,

@@ -9,6 +9,7 @@ import type {Pod} from '../../api/kinds/pod.js';
 import type {PodDisruptionBudget} from '../../api/kinds/poddisruptionbudget.js';
 import type {DaemonSet} from '../../api/kinds/daemonset.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import type {StatefulSet} from '../../api/kinds/statefulset.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
 import {type Invocation, usageError} from '../command.js';
@@ -23,6 +24,7 @@ import {describePlain} from '../describe/plain.js';
 import {describePod} from '../describe/pod.js';
 import {describeDaemonSet} from '../describe/daemonset.js';
 import {describeReplicaSet} from '../describe/replicaset.js';
+import {describeStatefulSet} from '../describe/statefulset.js';
 import {eventCells, listEvents, type EventObject} from '../objects/event-list.js';
 import {getOne, listAll, withKind} from '../cluster/lists.js';
 import {withNearest} from '../cluster/nearest.js';
@@ -87,6 +89,8 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			return describePod(object as Pod, nowMs, widthOf);
 		case 'ReplicaSet':
 			return describeReplicaSet(object as ReplicaSet, nowMs, widthOf);
+		case 'StatefulSet':
+			return describeStatefulSet(object as StatefulSet, nowMs, widthOf);
 		case 'DaemonSet':
 			return describeDaemonSet(object as DaemonSet, nowMs, widthOf);
 		case 'Job':

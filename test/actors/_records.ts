@@ -11,6 +11,7 @@ import {podController} from '../../actors/control/pods/pod.js';
 import {deploymentController} from '../../actors/control/workloads/deployment.js';
 import {daemonSetController} from '../../actors/control/workloads/daemonset.js';
 import {jobController} from '../../actors/control/workloads/job.js';
+import {statefulSetController} from '../../actors/control/workloads/statefulset.js';
 import {replicaSetController} from '../../actors/control/workloads/replicaset.js';
 import type {Behavior, Context, Effect, Message, Signal} from '../../system/kernel/behavior.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
@@ -28,6 +29,7 @@ export const records = {
 	PodDisruptionBudget: recordOf(disruptionBudgetController),
 	ReplicaSet: recordOf(replicaSetController),
 	Deployment: recordOf(deploymentController),
+	StatefulSet: recordOf(statefulSetController),
 	DaemonSet: recordOf(daemonSetController),
 	Job: recordOf(jobController),
 	ClusterConfig: recordOf(clusterConfigController),

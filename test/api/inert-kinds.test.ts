@@ -76,6 +76,7 @@ test('the category all has what Kubernetes has in it', t => {
 			'pods',
 			'replicasets',
 			'deployments',
+			'statefulsets',
 			'daemonsets',
 			'services',
 			'horizontalpodautoscalers',

@@ -1,9 +1,10 @@
-// DaemonSets and their revisions: what is admitted, with which defaults, and which row says what one is.
+// DaemonSets, StatefulSets and their revisions: what is admitted, with which defaults, and which row says what one is.
 
 import test from 'ava';
 import {admitCreate, admitUpdate} from '../../api/admission.js';
 import {kindByPlural} from '../../api/catalogue.js';
 import type {DaemonSet} from '../../api/kinds/daemonset.js';
+import type {StatefulSet} from '../../api/kinds/statefulset.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {tableOf} from '../../api/table.js';
 import {committed, problemsOf} from './_objects.js';
@@ -107,4 +108,62 @@ test('a revision keeps its data, may get another number, and says whose it is', 
 	t.true(admitUpdate({...old, revision: 3}, old).ok);
 	t.regex(JSON.stringify(admitUpdate({...old, data: {}}, old)), /data: cannot be changed/);
 	t.regex(problemsOf({...revision, revision: -1}).join(), /revision/);
+});
+
+const statefulSet = (spec: JsonObject = {}, name = 'db') => ({
+	apiVersion: 'apps/v1',
+	kind: 'StatefulSet',
+	metadata: {name, namespace: 'default'},
+	spec: {selector: {matchLabels: {app: 'web'}}, template, ...spec},
+});
+
+test('a StatefulSet has the defaults of Kubernetes', t => {
+	t.like(admittedSpec(statefulSet({serviceName: 'db'})), {
+		replicas: 1,
+		serviceName: 'db',
+		podManagementPolicy: 'OrderedReady',
+		updateStrategy: {type: 'RollingUpdate', rollingUpdate: {partition: 0, maxUnavailable: 1}},
+		revisionHistoryLimit: 10,
+	});
+	t.deepEqual(kindByPlural('statefulsets')?.initialStatus?.(committed(statefulSet())), {replicas: 0, availableReplicas: 0});
+});
+
+test('what a StatefulSet cannot be is refused with the field', t => {
+	const claims = [{metadata: {name: 'data'}, spec: {accessModes: ['ReadWriteOnce'], resources: {requests: {storage: '1Gi'}}}}];
+	const wrong: readonly (readonly [JsonObject, RegExp])[] = [
+		[{volumeClaimTemplates: claims}, /volumeClaimTemplates: .*not supported yet/],
+		[{persistentVolumeClaimRetentionPolicy: {whenDeleted: 'Retain'}}, /persistentVolumeClaimRetentionPolicy: .*not supported yet/],
+		[{updateStrategy: {rollingUpdate: {maxUnavailable: 0}}}, /maxUnavailable: must not be 0/],
+		[{updateStrategy: {rollingUpdate: {partition: -1}}}, /partition/],
+		[{updateStrategy: {type: 'OnDelete', rollingUpdate: {}}}, /rollingUpdate: must not be set when the type is OnDelete/],
+		[{podManagementPolicy: 'Random'}, /podManagementPolicy/],
+		[{ordinals: {start: -1}}, /start/],
+		[
+			{template: {...template, spec: {...template.spec, activeDeadlineSeconds: 5}}},
+			/activeDeadlineSeconds: must not be set in a StatefulSet/,
+		],
+	];
+	for (const [spec, problem] of wrong) t.regex(problemsOf(statefulSet(spec)).join('\n'), problem);
+	t.regex(problemsOf(statefulSet({}, 'a.b')).join(), /metadata.name/);
+	t.regex(problemsOf(statefulSet({}, 'n'.repeat(53))).join(), /metadata.name: must have at most 52 characters, got 53/);
+	t.deepEqual(problemsOf(statefulSet({}, 'n'.repeat(52))), []);
+	const old = committed(statefulSet({serviceName: 'db'})) as StatefulSet;
+	const change = (spec: object): string => JSON.stringify(admitUpdate({...old, spec: {...old.spec, ...spec}}, old));
+	for (const [spec, field] of [
+		[{serviceName: 'other'}, 'spec.serviceName'],
+		[{podManagementPolicy: 'Parallel'}, 'spec.podManagementPolicy'],
+		[{selector: {matchLabels: {app: 'b'}}}, 'spec.selector'],
+	] as const)
+		t.true(change(spec).includes(`${field}: cannot be changed`), change(spec));
+	t.regex(change({replicas: 3, ordinals: {start: 1}}), /"ok":true/);
+});
+
+test('the row of a StatefulSet is that of kubectl', t => {
+	t.deepEqual(rowOf('statefulsets', committed(statefulSet({replicas: 3}), {replicas: 3, readyReplicas: 2})), [
+		'db',
+		'2/3',
+		'3m20s',
+		'main',
+		'node:20',
+	]);
 });

@@ -145,7 +145,7 @@ test('what makes no sense is wrong usage and asks no server', async t => {
 	const {troupe} = await openCluster(t);
 	const wrong: readonly (readonly [readonly string[], RegExp])[] = [
 		[['get'], /^error: no kind is given/],
-		[['get', 'statefulsets'], /^error: unknown kind "statefulsets"/],
+		[['get', 'petsets'], /^error: unknown kind "petsets"/],
 		[['get', 'podz'], /^error: unknown kind "podz"; did you mean "pods"\?\n$/],
 		[['get', 'pods', '-o', 'yml'], /--output must be wide, json, yaml, name, got "yml"; did you mean "yaml"\?/],
 		[['get', 'pods', 'web', '-l', 'a=b'], /a selector chooses among all objects of a kind/],

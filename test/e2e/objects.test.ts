@@ -92,6 +92,7 @@ const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) 
 	'hello.yaml': pods => [...pods].filter(([name, pod]) => name.startsWith('hello-') && isReady(pod)).length === 3,
 	'job.yaml': pods => phaseOf(pods.get('count')) === 'Succeeded' && phaseOf(pods.get('try-again')) === 'Succeeded',
 	'pod.yaml': pods => isReady(pods.get('clock')),
+	'statefulset.yaml': pods => ['member-0', 'member-1', 'member-2'].every(name => isReady(pods.get(name))),
 	// Without root and without user namespaces the node has no volumes, and the pod says so.
 	'volumes.yaml': pods => isReady(pods.get('reader')) || hasNoPlace(pods.get('reader')),
 };

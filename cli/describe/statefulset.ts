@@ -1,0 +1,34 @@
+// `describe statefulset`: how many pods there are and should be, how they are replaced, and what each is made of. Pure.
+
+import type {StatefulSet} from '../../api/kinds/statefulset.js';
+import type {WidthOf} from '../screen/table.js';
+import {drawConditions, drawFields, labelLines, metadataFields, selectorLines} from './lines.js';
+
+/** Everything but the events. */
+export function describeStatefulSet(object: StatefulSet, nowMs: number, widthOf: WidthOf): string {
+	const {spec, status} = object;
+	const template = spec?.template;
+	const fields = drawFields([
+		...metadataFields(object, nowMs),
+		['Selector', selectorLines(spec?.selector)],
+		['Replicas', `${status?.replicas ?? 0} current / ${spec?.replicas ?? 1} desired`],
+		['Ready', String(status?.readyReplicas ?? 0)],
+		['Available', String(status?.availableReplicas ?? 0)],
+		['Pod Management', spec?.podManagementPolicy ?? 'OrderedReady'],
+		['Update Strategy', strategyText(object)],
+		['Current Revision', revisionText(status?.currentRevision, status?.currentReplicas)],
+		['Update Revision', revisionText(status?.updateRevision, status?.updatedReplicas)],
+		['Pod Labels', labelLines(template?.metadata?.labels)],
+		['Containers', (template?.spec.containers ?? []).map(({name, image}) => `${name} (${image})`)],
+	]);
+	return fields + drawConditions(status?.conditions, widthOf);
+}
+
+function strategyText({spec}: StatefulSet): string {
+	const {type = 'RollingUpdate', rollingUpdate} = spec?.updateStrategy ?? {};
+	if (type === 'OnDelete') return type;
+	return `${type}, partition ${rollingUpdate?.partition ?? 0}, ${rollingUpdate?.maxUnavailable ?? 1} may be missing`;
+}
+
+const revisionText = (name: string | undefined, pods = 0): string | undefined =>
+	name === undefined ? undefined : `${name} (${pods} ${pods === 1 ? 'pod' : 'pods'})`;
