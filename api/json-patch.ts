@@ -74,7 +74,16 @@ export function applyJsonPatch(document: Json, patch: JsonPatch): Outcome<Json |
 		if (!done.ok) return done;
 		work.at++;
 	}
-	return succeeded(top['document']);
+	const patched = top['document'];
+	return isDeeper(patched, limits.objectDepth)
+		? refused({...work, at: patch.length - 1}, `leaves what is nested deeper than ${limits.objectDepth} levels`)
+		: succeeded(patched);
+}
+
+/** Each move may nest deeper what all before it did: those who walk it later have not the stack for that. */
+function isDeeper(value: Json | undefined, levels: number): boolean {
+	if (typeof value !== 'object' || value === null) return false;
+	return levels === 0 || Object.values(value).some(member => isDeeper(member as Json | undefined, levels - 1));
 }
 
 function apply(work: Work, operation: JsonPatchOperation): Outcome<Json> {
@@ -142,6 +151,8 @@ function move(work: Work, from: string, path: string): Outcome<Json> {
 function copy(work: Work, from: string, path: string): Outcome<Json> {
 	const value = valueAt(work, from);
 	if (value === undefined) return missing(work, 'copy', from);
+	if (isDeeper(value, limits.objectDepth))
+		return refused(work, `copy operation does not apply: "${shownPath(from)}" is nested deeper than ${limits.objectDepth} levels`);
 	const text = JSON.stringify(value);
 	work.copiedCharacters += text.length;
 	return work.copiedCharacters > limits.objectBytes

@@ -11,6 +11,8 @@ export const limits = {
 	patchOperations: 10_000,
 	/** Items of lists that move because those operations put in or take away others before them. */
 	patchShiftedItems: 10_000_000,
+	/** Members and items that one strategic merge patch merges into, each as often as it does. */
+	patchMergedMembers: 250_000,
 	/** All annotations of one object together, as in Kubernetes. */
 	annotationBytes: 262_144,
 	/** Problems told of one input; the rest is counted. */

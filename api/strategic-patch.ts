@@ -3,7 +3,7 @@
 // `$setElementOrder` says, and all others where they were among them.
 
 import {deepEqual} from './equal.js';
-import {invalid, succeeded, type Outcome} from './errors.js';
+import {failed, invalid, succeeded, type Outcome} from './errors.js';
 import {limits} from './limits.js';
 import {isObject, type Json, type JsonObject} from './object.js';
 import patchSchemas, {type PatchField, type PatchFields} from './patch-schemas.cjs';
@@ -14,51 +14,63 @@ import {shown} from './shown.js';
 
 /** What the patch makes of a document, which says by its kind what schema it has. ERR_INVALID names directives and items that cannot be followed. */
 export function strategicMergePatch(document: JsonObject, patch: JsonObject): Outcome<JsonObject> {
-	const found: Found = [];
+	const work: Work = {found: [], walked: 0};
 	const fields = fieldOf(patchSchemas, textOf(document['kind']) ?? '')?.fields ?? {};
-	const patched = mergeObject(found, '', document, patch, fields);
-	return found.length === 0 ? succeeded(patched) : {ok: false, error: invalid(found)};
+	const patched = mergeObject(work, '', document, patch, fields);
+	if (isTooMuch(work))
+		return failed('ERR_TOO_LARGE', {message: `the patch merges more than ${limits.patchMergedMembers} members and items`});
+	return work.found.length === 0 ? succeeded(patched) : {ok: false, error: invalid(work.found)};
 }
+
+type Work = {
+	readonly found: Found;
+	/** Members and items that were there where something was merged: a patch may name an item again and again. */
+	walked: number;
+};
+
+const isTooMuch = ({walked}: Work): boolean => walked > limits.patchMergedMembers;
 
 const fieldOf = (fields: PatchFields, name: string): PatchField | undefined => (Object.hasOwn(fields, name) ? fields[name] : undefined);
 
-function say(found: Found, path: string, message: string): void {
+function say({found}: Work, path: string, message: string): void {
 	if (found.length < limits.problemsShown) refuse(found, shownPath(path), message);
 }
 
 const setElementOrder = '$setElementOrder/';
 const deleteFromPrimitiveList = '$deleteFromPrimitiveList/';
 
-function mergeObject(found: Found, path: string, original: JsonObject, patch: JsonObject, fields: PatchFields): JsonObject {
+function mergeObject(work: Work, path: string, original: JsonObject, patch: JsonObject, fields: PatchFields): JsonObject {
 	const {$patch: directive = 'merge'} = patch;
 	switch (directive) {
 		case 'merge':
-			return mergeMembers(found, path, retained(found, path, original, patch), patch, fields);
+			return mergeMembers(work, path, retained(work, path, original, patch), patch, fields);
 		case 'replace':
-			return mergeMembers(found, path, {}, patch, fields);
+			return mergeMembers(work, path, {}, patch, fields);
 		case 'delete':
 			return {};
 		default:
-			say(found, joinPath(path, '$patch'), `must be merge, replace or delete, got ${shown(directive)}`);
+			say(work, joinPath(path, '$patch'), `must be merge, replace or delete, got ${shown(directive)}`);
 			return original;
 	}
 }
 
 /** `$retainKeys`: what the list does not name goes. It names at least what the patch sets. */
-function retained(found: Found, path: string, original: JsonObject, patch: JsonObject): JsonObject {
+function retained(work: Work, path: string, original: JsonObject, patch: JsonObject): JsonObject {
 	const {$retainKeys: keys} = patch;
 	if (keys === undefined) return original;
-	const kept = new Set(listOf(found, joinPath(path, '$retainKeys'), keys));
+	const kept = new Set(listOf(work, joinPath(path, '$retainKeys'), keys));
 	for (const [key, value] of Object.entries(patch))
-		if (value !== null && !key.startsWith('$') && !kept.has(key)) say(found, joinPath(path, '$retainKeys'), `must name ${shown(key)}, too`);
+		if (value !== null && !key.startsWith('$') && !kept.has(key)) say(work, joinPath(path, '$retainKeys'), `must name ${shown(key)}, too`);
 	return Object.fromEntries(Object.entries(original).filter(([key]) => kept.has(key)));
 }
 
-function mergeMembers(found: Found, path: string, original: JsonObject, patch: JsonObject, fields: PatchFields): JsonObject {
+function mergeMembers(work: Work, path: string, original: JsonObject, patch: JsonObject, fields: PatchFields): JsonObject {
+	if (isTooMuch(work)) return original;
 	const members = new Map(Object.entries(original));
-	for (const name of namesIn(found, path, patch)) {
+	work.walked += members.size;
+	for (const name of namesIn(work, path, patch)) {
 		const field = fieldOf(fields, name) ?? {};
-		const value = mergeMember(found, path, name, members.get(name), patch, field);
+		const value = mergeMember(work, path, name, members.get(name), patch, field);
 		if (value === undefined) members.delete(name);
 		else members.set(name, value);
 	}
@@ -66,20 +78,20 @@ function mergeMembers(found: Found, path: string, original: JsonObject, patch: J
 }
 
 /** The members that a patch is about, by themselves or by a directive. */
-function namesIn(found: Found, path: string, patch: JsonObject): ReadonlySet<string> {
+function namesIn(work: Work, path: string, patch: JsonObject): ReadonlySet<string> {
 	const names = new Set<string>();
 	for (const key of Object.keys(patch)) {
 		const prefix = [setElementOrder, deleteFromPrimitiveList].find(each => key.startsWith(each));
 		if (prefix !== undefined) names.add(key.slice(prefix.length));
 		else if (!key.startsWith('$')) names.add(key);
-		else if (key !== '$patch' && key !== '$retainKeys') say(found, joinPath(path, key), 'is no directive of a strategic merge patch');
+		else if (key !== '$patch' && key !== '$retainKeys') say(work, joinPath(path, key), 'is no directive of a strategic merge patch');
 	}
 	return names;
 }
 
 /** What becomes of a member; undefined: it goes. */
 function mergeMember(
-	found: Found,
+	work: Work,
 	path: string,
 	name: string,
 	original: Json | undefined,
@@ -91,19 +103,19 @@ function mergeMember(
 	const order = patch[setElementOrder + name];
 	const gone = patch[deleteFromPrimitiveList + name];
 	if (change === null) return undefined;
-	if (order !== undefined && field.list === undefined) say(found, joinPath(path, setElementOrder + name), notMerged);
-	if (gone !== undefined && field.list !== 'set') say(found, joinPath(path, deleteFromPrimitiveList + name), notMerged);
+	if (order !== undefined && field.list === undefined) say(work, joinPath(path, setElementOrder + name), notMerged);
+	if (gone !== undefined && field.list !== 'set') say(work, joinPath(path, deleteFromPrimitiveList + name), notMerged);
 	if (isObject(change) && field.replace !== true)
-		return mergeObject(found, at, isObject(original) ? original : {}, change, field.fields ?? {});
+		return mergeObject(work, at, isObject(original) ? original : {}, change, field.fields ?? {});
 	if (field.list === undefined || (change !== undefined && !Array.isArray(change))) return change ?? original;
 	if (change === undefined && !Array.isArray(original)) return original;
 	return mergeList({
-		found,
+		work,
 		path: at,
 		original: itemsOf(original),
 		items: itemsOf(change),
-		order: order === undefined ? undefined : listOf(found, joinPath(path, setElementOrder + name), order),
-		gone: gone === undefined ? [] : listOf(found, joinPath(path, deleteFromPrimitiveList + name), gone),
+		order: order === undefined ? undefined : listOf(work, joinPath(path, setElementOrder + name), order),
+		gone: gone === undefined ? [] : listOf(work, joinPath(path, deleteFromPrimitiveList + name), gone),
 		key: field.list === 'set' ? undefined : field.list.by,
 		fields: field.fields ?? {},
 	});
@@ -111,13 +123,13 @@ function mergeMember(
 
 const notMerged = 'is only for lists that are merged, and this one is replaced as a whole';
 
-function listOf(found: Found, path: string, value: Json): readonly Json[] {
-	if (!Array.isArray(value)) say(found, path, `must be a list, got ${shown(value)}`);
+function listOf(work: Work, path: string, value: Json): readonly Json[] {
+	if (!Array.isArray(value)) say(work, path, `must be a list, got ${shown(value)}`);
 	return itemsOf(value);
 }
 
 type ListChange = {
-	readonly found: Found;
+	readonly work: Work;
 	readonly path: string;
 	readonly original: readonly Json[];
 	readonly items: readonly Json[];
@@ -145,11 +157,13 @@ function identityOf(item: Json | undefined, key: string | undefined): Identity {
 const directiveOf = (item: Json): Json | undefined => (isObject(item) ? item['$patch'] : undefined);
 
 function mergeList(change: ListChange): readonly Json[] {
-	const {items, key} = change;
+	const {work, original, items, key} = change;
+	if (isTooMuch(work)) return original;
+	work.walked += original.length;
 	const deleted = new Set(items.filter(item => directiveOf(item) === 'delete').map(item => identityOf(item, key)));
 	for (const id of change.gone) deleted.add(identityOf(id, undefined));
 	const isReplaced = items.some(item => directiveOf(item) === 'replace');
-	const kept = isReplaced ? [] : change.original.map((value, was): Entry => ({id: identityOf(value, key), was, value}));
+	const kept = isReplaced ? [] : original.map((value, was): Entry => ({id: identityOf(value, key), was, value}));
 	const entries = kept.filter(({id}) => id === undefined || !deleted.has(id));
 	const written = mergeItems(change, entries);
 	const order = change.order?.map(item => identityOf(item, key)) ?? written;
@@ -158,7 +172,7 @@ function mergeList(change: ListChange): readonly Json[] {
 }
 
 /** Merges the items of a patch into those that are there; what they are told by, in their order. */
-function mergeItems({found, path, items, key, fields}: ListChange, entries: Entry[]): readonly Identity[] {
+function mergeItems({work, path, items, key, fields}: ListChange, entries: Entry[]): readonly Identity[] {
 	const byId = new Map<Identity, Entry>();
 	for (const entry of entries) if (!byId.has(entry.id)) byId.set(entry.id, entry);
 	const written: Identity[] = [];
@@ -168,14 +182,14 @@ function mergeItems({found, path, items, key, fields}: ListChange, entries: Entr
 		const id = identityOf(item, key);
 		if (id === undefined)
 			say(
-				found,
+				work,
 				joinPath(path, index),
 				key === undefined ? `must be a plain value, got ${shown(item)}` : `has no ${key}, by which items are told apart`,
 			);
 		if (id === undefined || directive === 'delete') continue;
 		const before = byId.get(id);
 		const base = isObject(before?.value) ? before.value : {};
-		const value = isObject(item) ? mergeObject(found, joinPath(path, index), base, item, fields) : item;
+		const value = isObject(item) ? mergeObject(work, joinPath(path, index), base, item, fields) : item;
 		written.push(id);
 		if (before !== undefined) before.value = value;
 		else {
@@ -188,11 +202,11 @@ function mergeItems({found, path, items, key, fields}: ListChange, entries: Entr
 }
 
 /** An order names all that the patch has, as the patch has it. */
-function checkOrder({found, path, order: given}: ListChange, order: readonly Identity[], written: readonly Identity[]): void {
+function checkOrder({work, path, order: given}: ListChange, order: readonly Identity[], written: readonly Identity[]): void {
 	if (given === undefined) return;
 	const known = new Set(written);
 	const rest = [...new Set(order)].filter(id => known.has(id));
-	if (!deepEqual(rest, [...known])) say(found, path, `must have its items as ${setElementOrder} has them, which names each`);
+	if (!deepEqual(rest, [...known])) say(work, path, `must have its items as ${setElementOrder} has them, which names each`);
 }
 
 /** Items of the patch in their order, and among them all others, each before the first that it was before. */

@@ -290,6 +290,22 @@ test('a pod counts as available once it was ready for minReadySeconds, and the s
 	t.like((walked.object as ReplicaSet).status, {readyReplicas: 4, availableReplicas: 2});
 });
 
+test('the longest minReadySeconds costs no more looks than there are pods', t => {
+	const slow = aReplicaSet({spec: {replicas: 2, minReadySeconds: 2 ** 31 - 1}});
+	const pods = ['a', 'b'].map(name => aReadyPod({name, metadata: {labels, ownerReferences: [ownedBy(slow)]}}));
+	const index = indexOf(slow, ...pods);
+	let looks = 0;
+	const counting = new Proxy(index, {
+		get(target, name) {
+			if (++looks > 100) throw new Error('looked too often');
+			const member: unknown = Reflect.get(target, name, target);
+			return typeof member === 'function' ? (member as (...all: unknown[]) => unknown).bind(target) : member;
+		},
+	});
+	const {object} = tellRecord(slow, [{type: 'wake'}], contextWith(counting));
+	t.like((object as ReplicaSet).status, {readyReplicas: 2, availableReplicas: 0});
+});
+
 test('the pods of an exclusive set have fixed names: a create that nobody remembers cannot make a second one', t => {
 	const annotations = {'troupe.dev/exclusive': 'true'};
 	const sole = aReplicaSet({spec: {replicas: 2, template: {metadata: {labels, annotations}, spec: set.spec?.template.spec}}} as never);

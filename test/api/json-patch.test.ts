@@ -158,13 +158,20 @@ test('a JSON patch is bounded: operations, copies, items that move, depth', t =>
 	const pulling = many(limits.patchOperations, () => ({op: 'remove', path: '/0'}));
 	t.regex(String(outcomeOf(long, pulling)), /^ERR_TOO_LARGE/);
 	t.regex(String(outcomeOf({}, [{op: 'add', path: '/a'.repeat(100_000), value: 1}])), /^ERR_INVALID .{1,700}$/);
-	// As deep as moves can make it: three operations a level.
-	const deeper = many(limits.patchOperations / 5, () => [
-		{op: 'add', path: '/c', value: {}},
-		{op: 'move', from: '/x', path: '/c/b'},
+	// Each of these moves makes it deeper by as much as a pointer can lead to.
+	const deep = `/c${'/a'.repeat(limits.objectDepth - 4)}`;
+	const nest = Array.from({length: limits.objectDepth - 4}).reduce<Json>(inner => ({a: inner}), {});
+	const deeper = many(limits.patchOperations / 4, () => [
+		{op: 'add', path: '/c', value: nest},
+		{op: 'move', from: '/x', path: `${deep}/x`},
 		{op: 'move', from: '/c', path: '/x'},
 	]).flat();
-	t.true(isObject(outcomeOf({x: {}}, [...deeper, {op: 'copy', from: '/x', path: '/y'}, {op: 'test', path: '/y', value: 1}].slice(0, -1))));
+	t.regex(String(outcomeOf({x: {}}, deeper)), /^ERR_INVALID patch\[7499\]: leaves what is nested deeper than 64 levels$/);
+	const copied = [...deeper, {op: 'copy', from: '/x', path: '/y'}, {op: 'remove', path: '/x'}, {op: 'remove', path: '/y'}];
+	t.regex(
+		String(outcomeOf({x: {}}, copied)),
+		/^ERR_INVALID patch\[7500\]: copy operation does not apply: "\/x" is nested deeper than 64 levels$/,
+	);
 });
 
 // ---- properties -----------------------------------------------------------------------------------------------------------

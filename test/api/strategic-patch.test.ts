@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import {deepEqual} from '../../api/equal.js';
 import {limits} from '../../api/limits.js';
 import {mergePatch} from '../../api/merge-patch.js';
-import type {Json, JsonObject} from '../../api/object.js';
+import {isObject, type Json, type JsonObject} from '../../api/object.js';
 import {strategicMergePatch} from '../../api/strategic-patch.js';
 
 /** What becomes of the document, or the problems. */
@@ -330,6 +330,19 @@ test('a list that is merged has every item once: those of the patch in its order
 			{numRuns: 2_000},
 		),
 	);
+});
+
+test('an item that a patch names again and again is merged only so often', t => {
+	const again = (count: number): readonly Json[] => Array.from({length: count}, () => ({name: 'a', tty: true}));
+	const members = Object.fromEntries(Array.from({length: 5_000}, (_, at) => [`x${at}`, at]));
+	const env = Array.from({length: 5_000}, (_, at) => ({name: `E${at}`}));
+	const tooMuch = /^the patch merges more than 250000 members and items/;
+	t.regex(String(outcomeOf(...ofContainers([{name: 'a', ...members}, ...again(5_000)]))), tooMuch);
+	t.regex(
+		String(outcomeOf(...ofContainers([{name: 'a', env}, ...Array.from({length: 5_000}, () => ({name: 'a', env: names('E1')}))]))),
+		tooMuch,
+	);
+	t.true(isObject(outcomeOf(...ofContainers([{name: 'a', ...members, env}, ...again(40)]))));
 });
 
 test('no JSON makes a strategic patch throw, and a refusal has a reason', t => {

@@ -35,9 +35,12 @@ export function censusOf(workload: Workload, known: Known, nowMs: number): Censu
 	const owned = known.countByTerm('pods', ownedTerm(uid));
 	const ready = count('ready');
 	const active = ready + count('unready');
-	if (active + count('over') !== owned) return walked(workload, known, nowMs);
+	if (active + count('over') !== owned || spansOf(workload, nowMs) > owned) return walked(workload, known, nowMs);
 	return {owned, active, ready, ...availability(workload, ready, known, nowMs), strangers: []};
 }
+
+/** In how many spans pods became ready that may not be available yet: of a long time more than there are pods. */
+const spansOf = ({spec}: Workload, nowMs: number): number => readySpanOf(nowMs) - readySpanOf(nowMs - (spec?.minReadySeconds ?? 0) * 1000);
 
 type Availability = Pick<Census, 'available' | 'nextAvailableMs'>;
 
