@@ -83,7 +83,7 @@ export function applyJsonPatch(document: Json, patch: JsonPatch): Outcome<Json |
 /** Each move may nest deeper what all before it did: those who walk it later have not the stack for that. */
 function isDeeper(value: Json | undefined, levels: number): boolean {
 	if (typeof value !== 'object' || value === null) return false;
-	return levels === 0 || Object.values(value).some(member => isDeeper(member as Json | undefined, levels - 1));
+	return levels === 0 || Object.values(value).some(member => isDeeper(member, levels - 1));
 }
 
 function apply(work: Work, operation: JsonPatchOperation): Outcome<Json> {

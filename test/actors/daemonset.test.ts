@@ -261,6 +261,16 @@ test('a template that was there before gets its old revision under a new number'
 	);
 });
 
+test('a revision with the last number there is does not keep the set from its next one', t => {
+	const set = aDaemonSet();
+	const index = indexOf(set, ...nodes);
+	const last: ControllerRevision = {...withRevision(index, set), revision: Number.MAX_SAFE_INTEGER};
+	put(index, last);
+	const next = withProgram(set, 'another');
+	put(index, next);
+	t.like(creates(effectsOf(index, next), 'ControllerRevision')[0], {revision: Number.MAX_SAFE_INTEGER});
+});
+
 test('a revision is a patch that puts the template back', t => {
 	const set = aDaemonSet({}, {annotations: {'kubernetes.io/change-cause': 'first'}});
 	const index = indexOf(set, ...nodes);

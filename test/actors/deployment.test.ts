@@ -326,6 +326,18 @@ test('of earlier versions only so many are kept, the oldest go', t => {
 	t.deepEqual(rollout.sets.map(versionOf), ['third']);
 });
 
+test('a set with the last revision there is does not take theirs from later ones', t => {
+	const rollout = running({replicas: 1});
+	const set = setOf(rollout, 'first');
+	const last = String(Number.MAX_SAFE_INTEGER);
+	const annotations = {...set.metadata.annotations, 'deployment.kubernetes.io/revision': last};
+	put(rollout.index, {...set, metadata: {...set.metadata, annotations}});
+	rollout.change({template: second});
+	rollout.run();
+	t.is(revisionOf(setOf(rollout, 'second')), last);
+	t.is(rollout.deployment.metadata.annotations?.['deployment.kubernetes.io/revision'], last);
+});
+
 test('a set of somebody else with the name of the new one is a collision: another name is taken', t => {
 	const alone = running({replicas: 1});
 	const name = alone.sets[0]?.metadata.name ?? '';

@@ -4,7 +4,7 @@ import test from 'ava';
 import type {Draft} from '../../api/object.js';
 import {objectBehavior} from '../../actors/control/objects/object.js';
 import {podController} from '../../actors/control/pods/pod.js';
-import {replySelf} from '../../system/kernel/behavior.js';
+import {replySelf, tell} from '../../system/kernel/behavior.js';
 import {play} from '../../system/kernel/play.js';
 import {aContainer, aNode, aPod, aReplicaSet, contextWith, indexOf, now} from './_objects.js';
 import {commit, settle, tellRecord} from './_records.js';
@@ -74,6 +74,7 @@ test('labels, annotations and status leave the generation alone', t => {
 	t.like(labelled.object?.metadata, {generation: 1, labels: {a: 'b'}, annotations: {c: 'd'}});
 	const status = tellRecord(set, [{type: 'patch', subresource: 'status', patch: {status: {replicas: 3}}}], known);
 	t.like(status.object, {metadata: {generation: 1}, status: {replicas: 3}});
+	t.deepEqual(status.effects, [tell(known.self, {type: 'wake'})], 'the record sets right at once what somebody else said of it');
 });
 
 test('a write that says what is there already keeps the object, and so commits nothing', t => {

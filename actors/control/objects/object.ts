@@ -171,7 +171,9 @@ function write(
 	if (message.dryRun === true) return next(state, reply(message.replyTo, changed));
 	// A record that rests after failures looks again at once when its spec is another.
 	const rested = changed.value.spec === object.spec ? state : {...state, failures: noFailures, resting: false};
-	return next({...rested, object: unlessOver(kind, changed.value, context)}, replySelf(message.replyTo));
+	// A status that came from outside may be wrong, and its commit wakes others alone.
+	const look = changed.value.status === object.status ? [] : [tell(context.self, {type: 'wake'})];
+	return next({...rested, object: unlessOver(kind, changed.value, context)}, [...replySelf(message.replyTo), ...look]);
 }
 
 /** The object, or undefined when it is being deleted and this change was the last thing it waited for. */

@@ -73,7 +73,9 @@ const revisionsOf = (uid: string, known: Known): readonly ControllerRevision[] =
 		.filter(revision => !isDeleting(revision))
 		.sort((a, b) => a.revision - b.revision);
 
-const numberAfter = (revisions: readonly ControllerRevision[]): number => Math.max(0, ...revisions.map(({revision}) => revision)) + 1;
+/** The last number there is comes after itself: whoever gave it to a revision does not keep the set from its next one. */
+const numberAfter = (revisions: readonly ControllerRevision[]): number =>
+	Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, ...revisions.map(({revision}) => revision)) + 1);
 
 /** What the revision is told apart by in labels of pods. */
 export const revisionHash = ({metadata}: ControllerRevision): string => metadata.labels?.[revisionLabel] ?? metadata.name;

@@ -30,7 +30,9 @@ export const desiredOf = (set: ReplicaSet): number | undefined => numberIn(set, 
 /** How many pods there might be then. */
 export const mostOf = (set: ReplicaSet): number | undefined => numberIn(set, maxReplicasAnnotation);
 
-const newestOf = (sets: readonly SizedSet[]): number => Math.max(0, ...sets.map(({set}) => revisionOf(set)));
+/** The number of a version that is newer than these; the last one there is comes after itself. */
+const numberAfter = (sets: readonly SizedSet[]): number =>
+	Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, ...sets.map(({set}) => revisionOf(set))) + 1);
 
 /** What the Deployment says is said of its newest version too: `kubernetes.io/change-cause` among it. */
 const copied = ({metadata}: Deployment): Labels =>
@@ -39,7 +41,7 @@ const copied = ({metadata}: Deployment): Labels =>
 /** Of a set that is made as the newest version. */
 export const firstAnnotations = (deployment: Deployment, old: readonly SizedSet[]): Labels => ({
 	...copied(deployment),
-	[revisionAnnotation]: String(newestOf(old) + 1),
+	[revisionAnnotation]: String(numberAfter(old)),
 });
 
 /** What the newest version's set does not say yet. One that was an older version becomes the newest. */
@@ -47,7 +49,7 @@ export function missingAnnotations(deployment: Deployment, set: ReplicaSet, old:
 	const present = set.metadata.annotations ?? {};
 	const wanted: Record<string, string> = {...copied(deployment)};
 	const revision = revisionOf(set);
-	const newest = newestOf(old) + 1;
+	const newest = numberAfter(old);
 	if (revision < newest) {
 		wanted[revisionAnnotation] = String(newest);
 		if (revision > 0) wanted[revisionHistoryAnnotation] = historyWith(present[revisionHistoryAnnotation], revision);
