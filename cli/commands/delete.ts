@@ -34,10 +34,9 @@ export async function run(invocation: Invocation): Promise<number> {
 		const {objects, isOne} = chosen;
 		if (objects.length === 0) terminal.note('No resources found');
 		const report = reportOf(terminal, flags, isOne, (resource, name, what) => `${qualifiedSingular(resource)} "${name}" ${what}`);
-		const outcomes = objects.map(one => (dryRun === 'client' ? look(client, one) : remove(client, one, body)).catch(asAppError));
 		const deleted: Deleted[] = [];
 		let exitCode = 0;
-		for (const outcome of outcomes) {
+		for (const outcome of deletions(objects, one => (dryRun === 'client' ? look(client, one) : remove(client, one, body)))) {
 			const result = await outcome;
 			if (result instanceof AppError) exitCode = Math.max(exitCode, await told(client, result, invocation));
 			else {
@@ -49,6 +48,16 @@ export async function run(invocation: Invocation): Promise<number> {
 		if (flags.given('wait') !== false && dryRun === undefined) await untilGone(client, deleted, deadline, terminal);
 		return exitCode;
 	});
+}
+
+/** All at once, and told in their order; but a namespace, with which all goes that is in it, after the others. */
+function* deletions(
+	objects: readonly NamedObject[],
+	remove: (one: NamedObject) => Promise<Deleted>,
+): Iterable<Promise<Deleted | AppError>> {
+	const isNamespace = ({resource}: NamedObject): boolean => resource.kind === 'Namespace';
+	for (const some of [objects.filter(one => !isNamespace(one)), objects.filter(isNamespace)])
+		yield* some.map(one => remove(one).catch(asAppError));
 }
 
 /** All that is told of an object that may be gone: which one it was. */

@@ -79,7 +79,7 @@ function withoutLastApplied(manifest: JsonObject): JsonObject {
 
 /** What is there with what is wanted set, and what was wanted last and is no more removed. The server's own parts stay as they are. */
 function mergedObject(last: JsonObject | undefined, wanted: JsonObject, live: JsonObject, path: string): JsonObject {
-	const isChoice = choices.test(path);
+	const isChoice = choices.test(path) && !covers(live, wanted);
 	const members = new Map(Object.entries(live).filter(([key]) => !isChoice || Object.hasOwn(wanted, key)));
 	for (const key of Object.keys(last ?? {})) if (!Object.hasOwn(wanted, key)) members.delete(key);
 	for (const [key, value] of Object.entries(wanted)) {
@@ -89,7 +89,7 @@ function mergedObject(last: JsonObject | undefined, wanted: JsonObject, live: Js
 	return Object.fromEntries(members);
 }
 
-/** Objects of which one member excludes another: what the manifest leaves out goes (`retainKeys` of the Kubernetes API). */
+/** Objects of which one member excludes another: once one changes, what the manifest leaves out goes (`retainKeys` of the Kubernetes API). */
 const choices = /(^|\.)spec\.volumes\[\]$|^spec\.strategy$/;
 
 /** `constructor` is a fine name for a label. */

@@ -37,6 +37,16 @@ test('delete -f takes a manifest for what apply takes it for, in the namespace t
 	t.deepEqual([other.code, other.err], [1, 'error: stdin:3:21: metadata.namespace: is "dev", but -n says "prod"\n']);
 });
 
+test('delete takes a namespace after what is in it', async t => {
+	const {cluster, troupe} = await openCluster(t);
+	cluster.pod('a', {}, 'other');
+	const input =
+		'{apiVersion: v1, kind: Namespace, metadata: {name: other}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: a, namespace: other}}\n';
+	t.deepEqual(await troupe(['delete', '-f', '-'], {input}), {code: 0, out: 'pod "a" deleted\nnamespace "other" deleted\n', err: ''});
+	const asked = cluster.asked.filter(({message}) => message.type === 'delete').map(({to}) => to);
+	t.deepEqual(asked, ['troupe://control/pods/other.a', 'troupe://control/namespaces/other']);
+});
+
 test('delete waits until the object is gone', async t => {
 	const {cluster, start} = await openCluster(t);
 	cluster.pod('slow', lingering);

@@ -31,6 +31,16 @@ test('what is as the manifest says needs no patch, whatever the server filled in
 	);
 });
 
+test('of a choice, what the server filled in stays until something else is chosen', t => {
+	const strategy = {rollingUpdate: {maxSurge: 1}};
+	const live = applied({strategy}, {strategy: {type: 'RollingUpdate', rollingUpdate: {maxUnavailable: 1}}});
+	t.is(applyPatch(manifest({strategy}), live), undefined);
+	t.deepEqual(changesOf(applyPatch(manifest({strategy: {type: 'Recreate'}}), live)), {
+		spec: {strategy: {type: 'Recreate', rollingUpdate: null}},
+		hasLast: true,
+	});
+});
+
 test('a changed field is set, one that is gone from the manifest is removed, others stay', t => {
 	const live = applied({a: 1, b: 2}, {c: 3});
 	t.deepEqual(changesOf(applyPatch(manifest({a: 5}), live)), {spec: {a: 5, b: null}, hasLast: true});
