@@ -18,6 +18,7 @@ import {pod} from './kinds/pod.js';
 import {podDisruptionBudget} from './kinds/poddisruptionbudget.js';
 import {priorityClass} from './kinds/priorityclass.js';
 import {replicaSet} from './kinds/replicaset.js';
+import {resourceQuota} from './kinds/resourcequota.js';
 import {secret} from './kinds/secret.js';
 import {service} from './kinds/service.js';
 import {slurmJob} from './kinds/slurmjob.js';
@@ -43,6 +44,7 @@ export const kinds: readonly KindDefinition[] = [
 	priorityClass,
 	podDisruptionBudget,
 	limitRange,
+	resourceQuota,
 	functionKind,
 	workflow,
 	dns,

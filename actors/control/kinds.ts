@@ -23,6 +23,7 @@ import {daemonSetController} from './workloads/daemonset.js';
 import {replicaSetController} from './workloads/replicaset.js';
 import {statefulSetController} from './workloads/statefulset.js';
 import {collectionName, controlRoot} from './root.js';
+import {resourceQuotaController} from './cluster/resource-quota.js';
 import {scheduler} from './scheduling/scheduler.js';
 import {syncSupervisor} from './sync/sync-supervisor.js';
 
@@ -39,6 +40,7 @@ export const controllers: readonly Controller[] = [
 	clusterConfigController,
 	priorityClassController,
 	disruptionBudgetController,
+	resourceQuotaController,
 ];
 
 const byPlural = new Map(controllers.map(each => [each.plural, each]));

@@ -4,10 +4,12 @@ import {AppError, rowOf} from '../../api/errors.js';
 import type {LimitRange} from '../../api/kinds/limitrange.js';
 import type {Job} from '../../api/kinds/job.js';
 import type {Deployment} from '../../api/kinds/deployment.js';
+import type {Namespace} from '../../api/kinds/namespace.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {PodDisruptionBudget} from '../../api/kinds/poddisruptionbudget.js';
 import type {DaemonSet} from '../../api/kinds/daemonset.js';
+import type {ResourceQuota} from '../../api/kinds/resourcequota.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {StatefulSet} from '../../api/kinds/statefulset.js';
 import type {ApiObject} from '../../api/object.js';
@@ -23,6 +25,7 @@ import {describeNode} from '../describe/node.js';
 import {describePlain} from '../describe/plain.js';
 import {describePod} from '../describe/pod.js';
 import {describeDaemonSet} from '../describe/daemonset.js';
+import {describeNamespace, describeResourceQuota} from '../describe/quota.js';
 import {describeReplicaSet} from '../describe/replicaset.js';
 import {describeStatefulSet} from '../describe/statefulset.js';
 import {eventCells, listEvents, type EventObject} from '../objects/event-list.js';
@@ -105,6 +108,15 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			return describeDisruptionBudget(object as PodDisruptionBudget, nowMs, widthOf);
 		case 'LimitRange':
 			return describeLimitRange(object as LimitRange, nowMs, widthOf);
+		case 'ResourceQuota':
+			return describeResourceQuota(object as ResourceQuota, nowMs, widthOf);
+		case 'Namespace': {
+			const [quotas, limits] = await Promise.all(
+				['resourcequotas', 'limitranges'].map(plural => listAll(client, resourceOf(plural), object.metadata.name)),
+			);
+			const held = {quotas: quotas as readonly ResourceQuota[], limits: limits as readonly LimitRange[]};
+			return describeNamespace(object as Namespace, held, nowMs, widthOf);
+		}
 		case 'ConfigMap':
 			return describeConfigMap(object, nowMs);
 		case 'Secret':

@@ -42,6 +42,8 @@ export type Known = {
 	readonly countByTerm: (plural: string, term: string) => number;
 	/** The sum of the amounts that objects of the kind have under a term. */
 	readonly sumByTerm: (plural: string, term: string) => number;
+	/** How many objects of a kind a namespace holds. */
+	readonly countOf: (plural: string, namespace: string) => number;
 	/** How many objects a namespace holds. */
 	readonly countInNamespace: (namespace: string) => number;
 	readonly inNamespace: (namespace: string) => Iterable<ApiObject>;
@@ -204,6 +206,10 @@ export class ObjectIndex implements Known {
 
 	sumByTerm(plural: string, term: string): number {
 		return this.#sums.get(kindTerm(plural, term));
+	}
+
+	countOf(plural: string, namespace: string): number {
+		return this.#postings.get(scopeTerm(plural, namespace)).size;
 	}
 
 	countInNamespace(namespace: string): number {

@@ -9,6 +9,7 @@ import type {Container, Pod, PodSpec, PodStatus} from '../../api/kinds/pod.js';
 import type {PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus} from '../../api/kinds/poddisruptionbudget.js';
 import type {PriorityClass} from '../../api/kinds/priorityclass.js';
 import type {Deployment, DeploymentSpec, DeploymentStatus} from '../../api/kinds/deployment.js';
+import type {ResourceQuota, ResourceQuotaSpec} from '../../api/kinds/resourcequota.js';
 import type {ReplicaSet, ReplicaSetSpec, ReplicaSetStatus} from '../../api/kinds/replicaset.js';
 import {objectKey, type ObjectKey} from '../../api/keys.js';
 import {kindOf} from '../../api/catalogue.js';
@@ -98,6 +99,14 @@ export const aLimitRange = (name: string, ...limits: readonly LimitRangeItem[]):
 	kind: 'LimitRange',
 	metadata: metadataOf({name, uid: `uid-of-limits-${name}`}, name, 'default'),
 	spec: {limits},
+});
+
+export const aQuota = (name: string, hard: NonNullable<ResourceQuotaSpec['hard']>, more: ResourceQuotaSpec = {}): ResourceQuota => ({
+	apiVersion: 'v1',
+	kind: 'ResourceQuota',
+	metadata: metadataOf({name, uid: `uid-of-quota-${name}`}, name, 'default'),
+	spec: {hard, ...more},
+	status: {},
 });
 
 export const aBudget = ({

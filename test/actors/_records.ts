@@ -6,6 +6,7 @@ import {noFailures, type Controller} from '../../actors/control/objects/controll
 import {namespaceController} from '../../actors/control/cluster/namespace.js';
 import {nodeController} from '../../actors/control/nodes/node.js';
 import {objectBehavior, type ObjectState, type RecordInput} from '../../actors/control/objects/object.js';
+import {resourceQuotaController} from '../../actors/control/cluster/resource-quota.js';
 import {disruptionBudgetController} from '../../actors/control/pods/disruption-budget.js';
 import {podController} from '../../actors/control/pods/pod.js';
 import {deploymentController} from '../../actors/control/workloads/deployment.js';
@@ -26,6 +27,7 @@ export const records = {
 	Namespace: recordOf(namespaceController),
 	Node: recordOf(nodeController),
 	Pod: recordOf(podController),
+	ResourceQuota: recordOf(resourceQuotaController),
 	PodDisruptionBudget: recordOf(disruptionBudgetController),
 	ReplicaSet: recordOf(replicaSetController),
 	Deployment: recordOf(deploymentController),

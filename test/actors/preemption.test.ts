@@ -255,6 +255,7 @@ test('of a large cluster one step searches a bounded part, any of it', t => {
 		},
 		countByTerm: (plural, term) => index.countByTerm(plural, term),
 		sumByTerm: (plural, term) => index.sumByTerm(plural, term),
+		countOf: (plural, namespace) => index.countOf(plural, namespace),
 		countInNamespace: namespace => index.countInNamespace(namespace),
 		inNamespace: namespace => index.inNamespace(namespace),
 	};

@@ -234,6 +234,7 @@ test('one look at ten thousand pods visits each a few times only', t => {
 		byTerm: (plural, term) => counted(index.byTerm(plural, term)),
 		countByTerm: (plural, term) => index.countByTerm(plural, term),
 		sumByTerm: (plural, term) => index.sumByTerm(plural, term),
+		countOf: (plural, namespace) => index.countOf(plural, namespace),
 		countInNamespace: namespace => index.countInNamespace(namespace),
 		inNamespace: namespace => counted(index.inNamespace(namespace)),
 	};

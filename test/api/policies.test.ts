@@ -126,3 +126,60 @@ test('a container gets as its limit the most there is, and as its request the li
 		],
 	});
 });
+
+const aQuota = (hard: JsonObject, more: JsonObject = {}): JsonObject => ({
+	apiVersion: 'v1',
+	kind: 'ResourceQuota',
+	metadata: {name: 'web'},
+	spec: {hard, ...more},
+});
+
+test('a quota is of pods, what they ask for, and objects by their plural and group', t => {
+	const hard = {
+		pods: 4,
+		cpu: 2,
+		'requests.cpu': '500m',
+		'limits.memory': '1Gi',
+		'count/deployments.apps': '3',
+		secrets: 10,
+		'requests.storage': '1Gi',
+	};
+	t.deepEqual(problemsOf(aQuota(hard)), []);
+	t.deepEqual(problemsOf(aQuota({}, {hard: null})), []);
+	t.deepEqual(problemsOf(aQuota({pod: 1})), [
+		'spec.hard.pod: no quota can be of "pod"; of objects it is count/PLURAL.GROUP; did you mean "pods"?',
+	]);
+	t.regex(problemsOf(aQuota({'services.nodeports': 1}))[0] ?? '', /no quota can be of "services\.nodeports"/);
+	t.regex(problemsOf(aQuota({pods: '1.5'}))[0] ?? '', /must be a whole number from 0 on, got "1\.5"$/);
+	t.regex(problemsOf(aQuota({pods: -1}))[0] ?? '', /must be a whole number from 0 on, got "-1"$/);
+	t.regex(problemsOf(aQuota({memory: 'much'}))[0] ?? '', /must be a quantity from 0 on, got "much"$/);
+});
+
+test('scopes are about pods, hold together, and stay', t => {
+	const classes = (operator: string, values: readonly string[]): JsonObject => ({
+		scopeSelector: {matchExpressions: [{scopeName: 'PriorityClass', operator, values}]},
+	});
+	t.deepEqual(problemsOf(aQuota({pods: 1, cpu: 1}, {scopes: ['NotTerminating'], ...classes('In', ['high'])})), []);
+	t.regex(
+		problemsOf(aQuota({cpu: 1}, {scopes: ['BestEffort']}))[0] ?? '',
+		/must not be set with the scope "BestEffort": only pods are counted by it$/,
+	);
+	t.regex(problemsOf(aQuota({secrets: 1}, {scopes: ['Terminating']}))[0] ?? '', /scopes are about pods$/);
+	t.deepEqual(problemsOf(aQuota({pods: 1}, {scopes: ['BestEffort', 'NotBestEffort']})), [
+		'spec.scopes: no pod is BestEffort and NotBestEffort',
+	]);
+	t.regex(problemsOf(aQuota({pods: 1}, classes('In', [])))[0] ?? '', /values: must name a value when the operator is In$/);
+	t.regex(problemsOf(aQuota({pods: 1}, classes('Exists', ['a'])))[0] ?? '', /values: must be empty when the operator is Exists$/);
+	const ofDeadline = {scopeSelector: {matchExpressions: [{scopeName: 'Terminating', operator: 'DoesNotExist'}]}};
+	t.regex(problemsOf(aQuota({pods: 1}, ofDeadline))[0] ?? '', /operator: must be Exists with the scope "Terminating"/);
+	const old = committed(aQuota({pods: 1}, {scopes: ['Terminating']}));
+	t.deepEqual(problemsOf({...old, spec: {hard: {pods: '2'}, scopes: ['Terminating']}}, old), []);
+	t.deepEqual(problemsOf({...old, spec: {hard: {pods: '2'}}}, old), [
+		'spec.scopes: cannot be changed; delete the object and create it again',
+	]);
+});
+
+test('a quota shows requests and limits apart', t => {
+	const status = {hard: {pods: '4', 'limits.cpu': '2', cpu: '1'}, used: {pods: '1', 'limits.cpu': '500m'}};
+	t.deepEqual(cells('resourcequotas', {...committed(aQuota({pods: 4})), status}), ['web', 'cpu: 0/1, pods: 1/4', 'limits.cpu: 500m/2']);
+});

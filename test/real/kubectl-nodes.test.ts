@@ -88,3 +88,63 @@ real('kubectl makes a disruption budget, shows it, and its drain waits for it', 
 	t.is(await kubectl('get', 'pods', '-l', 'app=few', `--field-selector=spec.nodeName=${node}`, '-o', 'name'), '');
 	await fine('uncordon', node);
 });
+
+real('kubectl shows limits and quotas, what they give and refuse, and a set that does not fit says why', async t => {
+	const list = (...items: readonly object[]): string => manifest({apiVersion: 'v1', kind: 'List', items});
+	const shared = {namespace: 'shared'};
+	await kubectl(
+		'create',
+		'-f',
+		list(
+			{apiVersion: 'v1', kind: 'Namespace', metadata: {name: 'shared'}},
+			{
+				apiVersion: 'v1',
+				kind: 'LimitRange',
+				metadata: {name: 'sizes', ...shared},
+				spec: {limits: [{type: 'Container', default: {memory: '64Mi'}, max: {memory: '1Gi'}}]},
+			},
+			{
+				apiVersion: 'v1',
+				kind: 'ResourceQuota',
+				metadata: {name: 'budget', ...shared},
+				spec: {hard: {pods: '2', 'limits.memory': '1Gi', 'count/replicasets.apps': '1'}},
+			},
+		),
+	);
+	t.regex(await kubectl('get', 'limits', '-n', 'shared'), /^NAME +CREATED AT\nsizes +\d{4}-\d\d-\d\dT[\d:]+Z\n$/);
+	await kubectl('create', '-n', 'shared', '-f', manifest(setOf('many', 3)));
+	await cluster.fine('wait', '-n', 'shared', 'quota/budget', '--for', 'jsonpath={.status.used.pods}=2');
+	t.regex(await kubectl('get', 'quota', '-n', 'shared'), /count\/replicasets\.apps: 1\/1, pods: 2\/2 +limits\.memory: 128Mi\/1Gi/);
+	t.regex(
+		await kubectl('describe', 'ns', 'shared'),
+		/Resource Quotas\n +Name: +budget\n[^]*pods +2 +2\n[^]*Resource Limits\n[^]*Container +memory +- +1Gi +64Mi +64Mi +-/,
+	);
+	await t.throwsAsync(kubectl('create', '-n', 'shared', '-f', manifest(setOf('more', 1))), {
+		message:
+			/replicasets\.apps "more" is forbidden: exceeded quota: budget, requested: count\/replicasets\.apps=1, used: count\/replicasets\.apps=1, limited: count\/replicasets\.apps=1/,
+	});
+	const {template} = setOf('x', 1).spec;
+	const pod = (limit: string): object => ({
+		apiVersion: 'v1',
+		kind: 'Pod',
+		metadata: {name: 'large'},
+		spec: {...template.spec, containers: template.spec.containers.map(each => ({...each, resources: {limits: {memory: limit}}}))},
+	});
+	await t.throwsAsync(kubectl('create', '-n', 'shared', '-f', manifest(pod('2Gi'))), {
+		message: /pods "large" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi/,
+	});
+	await t.throwsAsync(kubectl('create', '-n', 'shared', '-f', manifest(pod('1Gi'))), {
+		message:
+			/pods "large" is forbidden: exceeded quota: budget, requested: limits\.memory=1Gi,pods=1, used: limits\.memory=128Mi,pods=2, limited: limits\.memory=1Gi,pods=2/,
+	});
+	await cluster.fine('wait', '-n', 'shared', 'rs/many', '--for', 'condition=ReplicaFailure');
+	t.regex(
+		await cluster.fine('describe', 'rs', 'many', '-n', 'shared'),
+		/ReplicaFailure +True +FailedCreate +pods "many-\w+" is forbidden: exceeded quota: budget, requested: pods=1, used: pods=2, limited: pods=2/,
+	);
+	t.regex(
+		await cluster.fine('describe', 'ns', 'shared'),
+		/Resource Quotas:\n[^]*budget +pods +2 +2\n[^]*Resource Limits:\n[^]*Container +memory/,
+	);
+	await kubectl('delete', 'ns', 'shared');
+});

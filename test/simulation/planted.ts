@@ -156,6 +156,7 @@ function knownAs(known: Known, change: (object: ApiObject) => ApiObject | undefi
 			return object && change(object);
 		},
 		list: plural => all(known.list(plural)),
+		countOf: (plural, namespace) => known.countOf(plural, namespace),
 		countInNamespace: namespace => known.countInNamespace(namespace),
 		countByTerm: (plural, term) => known.countByTerm(plural, term),
 		sumByTerm: (plural, term) => known.sumByTerm(plural, term),

@@ -1,38 +1,44 @@
 // All objects of one kind: it creates their records, so it alone gives out names.
 //
 // A name is taken while its record lives and free again when the removal is committed. A second create of a name whose first
-// is not committed yet goes to that record, and so waits for its outcome.
+// is not committed yet goes to that record, and so waits for its outcome. What quotas allow is decided here too (quota.ts).
 
 import {qualifiedPlural} from '../../../api/catalogue.js';
-import {failed, failure, type Failure} from '../../../api/errors.js';
+import {admitCreate} from '../../../api/admission.js';
+import {failed, failure, type Failure, type Outcome} from '../../../api/errors.js';
 import {objectKey, objectPath} from '../../../api/keys.js';
 import type {KindDefinition} from '../../../api/kind.js';
 import {defaultNamespace} from '../../../api/kinds/namespace.js';
+import type {ResourceQuota} from '../../../api/kinds/resourcequota.js';
 import {limits} from '../../../api/limits.js';
 import {generateName} from '../../../api/names.js';
 import type {Draft, JsonObject, OwnerReference} from '../../../api/object.js';
 import {itemsOf, membersOf} from '../../../api/rules/report.js';
-import {next, reply, tell, type Behavior, type Context, type Effect} from '../../../system/kernel/behavior.js';
+import {next, reply, tell, type Behavior, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
 import {namespaceKey} from '../../addresses.js';
 import {aboutObject} from './about-object.js';
 import type {Controller} from './controller.js';
 import {isDeleting} from './garbage.js';
 import type {RecordInput} from './object.js';
 import type {CreateObject} from './object-message.js';
+import {stillComing, withinQuotas, type Coming} from './quota.js';
 
 export type CollectionMessage = CreateObject;
+
+/** Creates that count against a quota and are not committed yet; those of which that has changed are forgotten at the next create. */
+type CollectionState = readonly Coming[];
 
 export function collectionBehavior(
 	definition: KindDefinition,
 	{prepare}: Pick<Controller, 'prepare'> = {},
-): Behavior<null, null, CollectionMessage> {
+): Behavior<null, CollectionState, CollectionMessage> {
 	return {
 		kind: `${definition.kind}Collection`,
-		init: (_input, context) => next(null, recordsOf(definition, context)),
-		receive(_state, message, context) {
+		init: (_input, context) => next([], recordsOf(definition, context)),
+		receive(coming, message, context) {
 			switch (message.type) {
 				case 'create':
-					return next(null, create(definition, prepare, message, context));
+					return create({definition, prepare, coming}, message, context);
 			}
 		},
 	};
@@ -51,24 +57,46 @@ const childName = (key: string): string => {
 	return path.slice(path.indexOf('/') + 1);
 };
 
-function create(definition: KindDefinition, prepare: Controller['prepare'], message: CreateObject, context: Context): readonly Effect[] {
+type Collection = {readonly definition: KindDefinition; readonly prepare: Controller['prepare']; readonly coming: CollectionState};
+
+function create({definition, prepare, coming}: Collection, message: CreateObject, context: Context): Next<CollectionState> {
+	const answered = (outcome: Outcome<never>): Next<CollectionState> => next(coming, reply(message.replyTo, outcome));
 	const found = withName(definition, inItsNamespace(definition, message.object), context);
-	if (!found.ok) return reply(message.replyTo, found);
+	if (!found.ok) return answered(found);
 	const refusal = refusalOf(definition, found.value, context);
-	if (refusal !== undefined) return reply(message.replyTo, {ok: false, error: refusal});
+	if (refusal !== undefined) return answered({ok: false, error: refusal});
 	const prepared = prepare?.(found.value, context.known) ?? found;
-	if (!prepared.ok) return reply(message.replyTo, prepared);
+	if (!prepared.ok) return answered(prepared);
 	const object = prepared.value;
 	const {name = '', namespace} = object.metadata;
 	const key = objectKey(definition.plural, namespace, name);
 	const child = childName(key);
-	if (context.known.get(key) !== undefined) return reply(message.replyTo, failed('ERR_ALREADY_EXISTS', aboutObject(definition, name)));
+	if (context.known.get(key) !== undefined) return answered(failed('ERR_ALREADY_EXISTS', aboutObject(definition, name)));
 	// No record can have a name with a slash: it is refused, but not by the record that the name would lead to.
 	const isApart = message.dryRun === true || key.split('/').length !== 3;
-	if (!isApart && context.hasChild(child)) return [tell(`${context.self}/${child}`, {...message, object})];
+	if (!isApart && context.hasChild(child)) return next(coming, [tell(`${context.self}/${child}`, {...message, object})]);
+	const counted = withQuotas(definition, coming, object, {child, key, namespace: namespace ?? ''}, context);
+	if (!counted.ok) return answered(counted);
 	const input: RecordInput = {object, dryRun: message.dryRun === true, replyTo: message.replyTo};
 	const actor = isApart ? `dry-run.${context.random.uuid()}` : child;
-	return [{type: 'spawn', name: actor, behavior: definition.kind, input}];
+	return next(isApart ? coming : counted.value, [{type: 'spawn', name: actor, behavior: definition.kind, input}]);
+}
+
+/** What is coming with this object, or which quota refuses it. What admission will refuse is left to the record, and takes nothing. */
+function withQuotas(
+	definition: KindDefinition,
+	coming: CollectionState,
+	draft: Draft,
+	place: Omit<Coming, 'pod'>,
+	context: Context,
+): Outcome<CollectionState> {
+	const quotas = definition.namespaced ? ([...context.known.list('resourcequotas', place.namespace)] as ResourceQuota[]) : [];
+	if (quotas.length === 0) return {ok: true, value: coming};
+	const admitted = admitCreate(draft);
+	if (!admitted.ok) return {ok: true, value: coming};
+	const present = stillComing(coming, context);
+	const usage = withinQuotas(definition, admitted.value, quotas, present, context.known);
+	return usage.ok ? {ok: true, value: [...present, {...place, pod: usage.value}]} : usage;
 }
 
 /** The record's address has the namespace in it, so it is filled in before there is one. */

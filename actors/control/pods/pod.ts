@@ -6,7 +6,7 @@ import {failure} from '../../../api/errors.js';
 import type {ContainerStatus, Pod, PodStatus} from '../../../api/kinds/pod.js';
 import {timestampOf, type Condition} from '../../../api/object.js';
 import type {Context, ReplyTo} from '../../../system/kernel/behavior.js';
-import type {Known} from '../../../system/index/object-index.js';
+import type {Filing, Known} from '../../../system/index/object-index.js';
 import {nodeKey} from '../../addresses.js';
 import {configKeysOf, configTerm} from '../../config-references.js';
 import type {PodEvent} from '../../protocol/sync-message.js';
@@ -15,11 +15,12 @@ import {controller, type Handled, type Reconciliation} from '../objects/controll
 import {boundByScheduler, evicted, isGoneNode, marked} from './eviction.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
+import {usageTerms} from '../objects/quota-usage.js';
 import {controllerOf, strayTerm} from '../objects/owners.js';
 import {counted, dismissed, jobTerms, type JobNews} from './job-pod.js';
 import {nominatedOn, preempted, withoutNomination} from './nomination.js';
 import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
-import {isActive, isReady, readySinceMs, unschedulableReason} from './pod-lifecycle.js';
+import {isActive, isReady, isTerminal, readySinceMs, unschedulableReason} from './pod-lifecycle.js';
 import {graceOf} from './pod-grace.js';
 import {withinLimits} from './pod-limits.js';
 import {withPriority} from './pod-priority.js';
@@ -54,7 +55,7 @@ export const podController = controller<Pod, PodMessage>({
 		const prioritised = withPriority(draft, known);
 		return prioritised.ok ? withinLimits(prioritised.value, known) : prioritised;
 	},
-	terms: pod => [...schedulingTerms(pod), ...namesTerms(pod), ...ownerTerms(pod), ...setTerms(pod), ...jobTerms(pod)],
+	terms: pod => [...schedulingTerms(pod), ...namesTerms(pod), ...ownerTerms(pod), ...setTerms(pod), ...jobTerms(pod), ...quotaTerms(pod)],
 	reconcile,
 	receive(pod, message, context) {
 		const {nowMs} = context;
@@ -130,6 +131,10 @@ function refusalOf({metadata, spec}: Pod, message: PodMessage, known: Known): st
 	const isVerdict = message.type === 'evict' || message.type === 'nodeLost';
 	return isVerdict && !isGoneNode(message.node, known) ? `node "${message.node}" is not lost` : undefined;
 }
+
+/** Pods that are over take nothing of a quota. */
+const quotaTerms = (pod: Pod): readonly Filing[] =>
+	pod.spec === undefined || isTerminal(pod) ? [] : usageTerms(pod.metadata.namespace ?? '', pod.spec);
 
 /** What a pod names no node needs before the pod is bound. */
 function namesTerms({metadata, spec}: Pod): readonly string[] {

@@ -23,6 +23,34 @@ export const ofActors: readonly Mistake[] = [
 		test: 'test/actors/pod-limits.test.ts',
 	},
 	{
+		what: 'creates on their way are not counted against a quota',
+		file: 'actors/control/objects/collection.ts',
+		text: '[...present, {...place, pod: usage.value}]',
+		becomes: 'present',
+		test: 'test/actors/resource-quota.test.ts',
+	},
+	{
+		what: 'a create that was refused after all keeps its place in a quota',
+		file: 'actors/control/objects/quota.ts',
+		text: 'hasChild(child) && known.get(key) === undefined',
+		becomes: 'known.get(key) === undefined',
+		test: 'test/actors/resource-quota.test.ts',
+	},
+	{
+		what: 'a create that is committed counts twice against a quota',
+		file: 'actors/control/objects/quota.ts',
+		text: 'hasChild(child) && known.get(key) === undefined',
+		becomes: 'hasChild(child)',
+		test: 'test/actors/resource-quota.test.ts',
+	},
+	{
+		what: 'pods that are over use their quota',
+		file: 'actors/control/pods/pod.ts',
+		text: 'pod.spec === undefined || isTerminal(pod) ? []',
+		becomes: 'pod.spec === undefined ? []',
+		test: 'test/actors/resource-quota.test.ts',
+	},
+	{
 		what: 'pods that wait for a budget are asked for again all at once',
 		file: 'cli/drain/held.ts',
 		text: 'waiting.splice(0, Math.min(allowed, limits.evictionsUnderWay))',
@@ -291,7 +319,7 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'two creates of one name at once are two records',
 		file: 'actors/control/objects/collection.ts',
-		text: 'if (!isApart && context.hasChild(child)) return [tell(`${context.self}/${child}`, {...message, object})];',
+		text: 'if (!isApart && context.hasChild(child)) return next(coming, [tell(`${context.self}/${child}`, {...message, object})]);',
 		becomes: '',
 		test: 'test/actors/collection.test.ts',
 	},

@@ -65,6 +65,7 @@ test('an object is found by key, uid, kind, namespace, owner and the terms of it
 	t.is(index.countByTerm('pods', 'node=n1'), 2);
 	t.is(index.countByTerm('replicasets', 'node=n1'), 0);
 	t.is(index.countInNamespace('default'), 3);
+	t.deepEqual([index.countOf('pods', 'default'), index.countOf('pods', 'other'), index.countOf('pods', 'none')], [2, 1, 0]);
 	t.deepEqual(namesOf(index.inNamespace('default')), ['a', 'b', 'set']);
 	t.is(index.size, 4);
 });

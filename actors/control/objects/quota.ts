@@ -1,0 +1,125 @@
+// Whether a new object fits into the quotas of its namespace. After Kubernetes' ResourceQuota admission, with its words.
+//
+// The collection of the kind asks, and alone creates its objects: so what it let through and what is not committed yet is all that there is
+// beside the index. That is kept in its state and counts as used, until the object is in the index or its record has ended without one.
+
+import {qualifiedPlural} from '../../../api/catalogue.js';
+import {failed, type Outcome} from '../../../api/errors.js';
+import type {KindDefinition} from '../../../api/kind.js';
+import type {PodSpec} from '../../../api/kinds/pod.js';
+import {scopesOf, type ResourceQuota, type ScopeRequirement} from '../../../api/kinds/resourcequota.js';
+import type {ObjectKey} from '../../../api/keys.js';
+import type {Draft} from '../../../api/object.js';
+import {quotaAmount, quotaResource, quotaText, type QuotaResource} from '../../../api/quota.js';
+import {shown} from '../../../api/shown.js';
+import type {Context} from '../../../system/kernel/behavior.js';
+import {amountOf, isInScope, podUsageOf, usedOf, type PodUsage} from './quota-usage.js';
+
+/** A create that was let through: in the index, or refused after all, it counts no more. */
+export type Coming = {
+	/** The name of its record. */
+	readonly child: string;
+	readonly key: ObjectKey;
+	readonly namespace: string;
+	/** Of a pod: what it asks for. */
+	readonly pod: PodUsage | undefined;
+};
+
+/** Those that are still on their way. */
+export const stillComing = (coming: readonly Coming[], {known, hasChild}: Pick<Context, 'known' | 'hasChild'>): readonly Coming[] =>
+	coming.filter(({child, key}) => hasChild(child) && known.get(key) === undefined);
+
+type New = {readonly definition: KindDefinition; readonly draft: Draft; readonly pod: PodUsage | undefined};
+
+/** What the object, as admitted, takes of the quotas of its namespace; or which quota it does not fit into. */
+export function withinQuotas(
+	definition: KindDefinition,
+	draft: Draft,
+	quotas: readonly ResourceQuota[],
+	coming: readonly Coming[],
+	known: Context['known'],
+): Outcome<PodUsage | undefined> {
+	const pod = definition.plural === 'pods' ? podUsageOf(draft.spec as PodSpec) : undefined;
+	const made: New = {definition, draft, pod};
+	const others = coming.filter(({namespace}) => namespace === draft.metadata.namespace);
+	for (const quota of [...quotas].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
+		const why = refusalOf(quota, made, others, known);
+		if (why === undefined) continue;
+		const message = `${qualifiedPlural(definition)} ${shown(draft.metadata.name ?? '')} is forbidden: ${why}`;
+		return failed('ERR_FORBIDDEN', {message, name: draft.metadata.name ?? ''});
+	}
+	return {ok: true, value: pod};
+}
+
+type Bound = {readonly name: string; readonly resource: QuotaResource; readonly hard: number};
+
+function refusalOf(
+	{metadata, spec = {}}: ResourceQuota,
+	made: New,
+	coming: readonly Coming[],
+	known: Context['known'],
+): string | undefined {
+	const scopes = scopesOf(spec);
+	if (scopes.length > 0 && (made.pod === undefined || !isInScope(scopes, made.pod))) return undefined;
+	const bounds = Object.keys(spec.hard ?? {})
+		.sort()
+		.flatMap((name): Bound[] => {
+			const resource = quotaResource(name);
+			return resource !== undefined && isOf(resource, made.definition)
+				? [{name, resource, hard: quotaAmount(name, spec.hard?.[name]) ?? 0}]
+				: [];
+		});
+	const unsaid = unsaidOf(bounds, made);
+	if (unsaid.length > 0) return `failed quota: ${metadata.name}: must specify ${unsaid.join('; ')}`;
+	const exceeded = bounds.flatMap(bound => {
+		const requested = requestedOf(bound.resource, made.pod);
+		const used = usedWith(bound, scopes, metadata.namespace ?? '', coming, known);
+		return requested > 0 && used + requested > bound.hard ? [{...bound, requested, used}] : [];
+	});
+	if (exceeded.length === 0) return undefined;
+	const listed = (amount: (each: (typeof exceeded)[number]) => number): string =>
+		exceeded.map(each => `${each.name}=${quotaText(each.name, amount(each))}`).join(',');
+	const [requested, used, limited] = [listed(each => each.requested), listed(each => each.used), listed(({hard}) => hard)];
+	return `exceeded quota: ${metadata.name}, requested: ${requested}, used: ${used}, limited: ${limited}`;
+}
+
+/** Whether a new object of the kind takes of it. */
+function isOf(resource: QuotaResource, {plural, group}: KindDefinition): boolean {
+	switch (resource.type) {
+		case 'objects':
+			return resource.plural === plural && resource.group === group;
+		case 'pods':
+		case 'compute':
+			return plural === 'pods';
+		case 'storage':
+			return plural === 'persistentvolumeclaims';
+	}
+}
+
+function requestedOf(resource: QuotaResource, pod: PodUsage | undefined): number {
+	if (resource.type === 'objects') return 1;
+	return resource.type === 'storage' || pod === undefined ? 0 : amountOf(pod, resource);
+}
+
+function usedWith(
+	{resource}: Bound,
+	scopes: readonly ScopeRequirement[],
+	namespace: string,
+	coming: readonly Coming[],
+	known: Context['known'],
+): number {
+	const onTheWay = coming.filter(({pod}) => pod === undefined || isInScope(scopes, pod));
+	return onTheWay.reduce((sum, {pod}) => sum + requestedOf(resource, pod), usedOf(resource, scopes, namespace, known));
+}
+
+/** Where cpu or memory is bounded, each container has to say how much of it it takes. */
+function unsaidOf(bounds: readonly Bound[], {pod, draft}: New): readonly string[] {
+	if (pod === undefined) return [];
+	const {containers, initContainers = []} = draft.spec as PodSpec;
+	return bounds.flatMap(({name, resource}) => {
+		if (resource.type !== 'compute') return [];
+		const {part, resource: of} = resource;
+		const silent = [...containers, ...initContainers].filter(({resources}) => resources?.[part]?.[of] === undefined).map(each => each.name);
+		return silent.length === 0 ? [] : [`${name} for: ${[...silent].sort().join(',')}`];
+	});
+}
