@@ -42,17 +42,39 @@ export class RolloutJudge {
 	#least = Number.POSITIVE_INFINITY;
 	/** Available pods that were lost without being asked to go, in all. */
 	#losses = 0;
+	readonly #decisions = new Map<string, {readonly losses: number; readonly changes: number}>();
+	/** When each pod became available. */
+	readonly #availableAt = new Map<string, number>();
+	#changes = 0;
 	#isExcused = false;
+	#excusedUntilMs = 0;
+	nowMs = 0;
+	readonly #uid: string | undefined;
+	readonly #isLost: (node: string) => boolean;
 
-	/** What a crash forgot may still come: until all is settled nothing is judged. */
-	excuse(): void {
+	/** Of one Deployment, else of the only one there is; `isLost`: what is deleted on such a node went by itself. */
+	constructor(uid?: string, isLost: (node: string) => boolean = () => false) {
+		this.#uid = uid;
+		this.#isLost = isLost;
+	}
+
+	/** The size of a set is decided now, as things are: to be told where that can be seen. Else its last size is taken for that moment. */
+	decided(set: string): void {
+		this.#decisions.set(set, {losses: this.#losses, changes: this.#changes});
+	}
+
+	/** What a crash forgot may come until then: before all is settled after it nothing is judged. */
+	excuse(untilMs: number): void {
+		this.#excusedUntilMs = Math.max(this.#excusedUntilMs, untilMs);
 		this.#isExcused = true;
 	}
 
 	/** A committed change; `after` undefined: it was removed. */
 	change(before: ApiObject | undefined, after: ApiObject | undefined): void {
 		const object = after ?? before;
-		if (object?.kind === 'Deployment') this.#onDeployment(after as Deployment | undefined);
+		this.#changes++;
+		if (object?.kind === 'Deployment' && (this.#uid ?? object.metadata.uid) === object.metadata.uid)
+			this.#onDeployment(after as Deployment | undefined);
 		else if (object?.kind === 'ReplicaSet') this.#onSet(object as ReplicaSet, after === undefined);
 		else if (object?.kind === 'Pod') this.#onPod(this.#pods.get(object.metadata.uid), object as Pod, after === undefined);
 		this.#settle();
@@ -100,9 +122,11 @@ export class RolloutJudge {
 		if (isNew && this.#deployment?.spec?.strategy?.type === 'Recreate' && this.#isBesideOthers(pod) && !this.#isExcused)
 			this.violations.push(`${pod.metadata.name} was made while pods of another template were not gone yet`);
 		const wasAvailable = before !== undefined && isAvailable(before);
+		if (!wasAvailable && isAvailable(pod)) this.#availableAt.set(pod.metadata.uid, this.#changes);
 		if (!wasAvailable || (!isGone && isAvailable(pod))) return;
 		const ofSet = this.#active().filter(each => controllerOf(each) === record.set.metadata.uid).length;
-		const isAskedFor = (isGone || pod.metadata.deletionTimestamp !== undefined) && ofSet >= (record.set.spec?.replicas ?? 1);
+		const isAway = this.#isLost(pod.spec?.nodeName ?? '');
+		const isAskedFor = !isAway && (isGone || pod.metadata.deletionTimestamp !== undefined) && ofSet >= (record.set.spec?.replicas ?? 1);
 		if (isAskedFor) this.#onVoluntary(pod, record);
 		else this.#losses++;
 	}
@@ -117,7 +141,10 @@ export class RolloutJudge {
 		const left = this.#active().filter(isAvailable).length;
 		this.voluntary++;
 		this.leastAvailable = Math.min(this.leastAvailable, left);
-		const forgiven = this.#losses - lossesBefore;
+		const decision = this.#decisions.get(set.metadata.name);
+		// One that served nobody then, and was to go before those that did.
+		if (decision !== undefined && (this.#availableAt.get(pod.metadata.uid) ?? 0) > decision.changes) return;
+		const forgiven = this.#losses - (decision?.losses ?? lossesBefore);
 		if (left + forgiven >= this.#least || this.#isExcused) return;
 		this.violations.push(
 			`${pod.metadata.name} of ${set.metadata.name} was deleted, ${left} available are left (${forgiven} were lost meanwhile), and there must be ${this.#least}`,
@@ -152,6 +179,6 @@ export class RolloutJudge {
 		if (sizes.some(size => size.active > size.wanted)) return;
 		if (sizes.reduce((sum, {wanted}) => sum + wanted, 0) <= most) this.#most = most;
 		this.#least = least;
-		this.#isExcused = false;
+		if (this.nowMs >= this.#excusedUntilMs) this.#isExcused = false;
 	}
 }

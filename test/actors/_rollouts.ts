@@ -135,7 +135,8 @@ export class Rollout {
 		if (after !== object) this.#commit(object, after);
 		for (const effect of effects) {
 			if (effect.type === 'create' || effect.type === 'update' || effect.type === 'delete') this.#open.push({owner: key, write: effect});
-			else if (effect.type === 'event') this.events.push(effect);
+			if (effect.type === 'update' && object.kind === 'Deployment') this.judge.decided(effect.key.slice(effect.key.lastIndexOf('/') + 1));
+			if (effect.type === 'event') this.events.push(effect);
 			else if (effect.type === 'wakeAt') this.wakesAtMs.set(key, effect.atMs);
 		}
 	}

@@ -218,6 +218,18 @@ test('Recreate makes no pod before all others are gone for good', t => {
 	}
 });
 
+test('with Recreate a set is not scaled up either before the pods of others are gone', t => {
+	const rollout = running({replicas: 3, strategy: {type: 'Recreate'}});
+	rollout.change({template: second});
+	rollout.run(() => rollout.pods.some(({metadata}) => metadata.deletionTimestamp !== undefined));
+	rollout.change({template: first, replicas: 5, paused: true});
+	rollout.run();
+	rollout.change({paused: false});
+	rollout.run();
+	t.is(rollout.pods.length, 5);
+	t.deepEqual(rollout.judge.violations, []);
+});
+
 test('while it is paused a template waits, scaling goes on, and no deadline runs', t => {
 	const rollout = running({progressDeadlineSeconds: 10});
 	rollout.change({paused: true});

@@ -42,6 +42,10 @@ export function perform(stage: Stage, act: Act): void {
 			return clients.release(act.pod);
 		case 'configure':
 			return clients.configure(act.name, act.value);
+		case 'rollOut':
+			return cluster.invariants.rollouts.create(act);
+		case 'change':
+			return cluster.invariants.rollouts.change(act);
 		case 'createClass':
 			return clients.createClass(act.name, act.value);
 		case 'createGuest':

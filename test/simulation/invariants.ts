@@ -21,7 +21,8 @@ import {isLost} from '../../actors/control/pods/eviction.js';
 import {claimedPorts} from '../../actors/control/pods/pod-requirements.js';
 import type {Server, SimulatedCluster} from './cluster.js';
 import {OpenWrites} from './open-writes.js';
-import {spied} from './spies.js';
+import {Rollouts} from './rollouts.js';
+import {both, spied} from './spies.js';
 import {Taints} from './taints.js';
 
 /** Restarts of one actor: three at once, then resting; with what the world did on top. */
@@ -53,12 +54,14 @@ export class Invariants {
 	#lastInScope = new Map<string, number>();
 
 	readonly taints: Taints;
+	readonly rollouts: Rollouts;
 	/** Pods that were let go by what held them, by uid. */
 	readonly released = new Set<string>();
 
 	constructor(cluster: SimulatedCluster) {
 		this.#cluster = cluster;
 		this.taints = new Taints(cluster);
+		this.rollouts = new Rollouts(cluster);
 	}
 
 	broken(what: string): void {
@@ -93,7 +96,8 @@ export class Invariants {
 	watched(design: SystemDesign): SystemDesign {
 		return spied(design, {
 			Detector: this.#cluster.hearing.spy,
-			ReplicaSet: this.#open.ofSets,
+			ReplicaSet: both(this.#open.ofSets, this.rollouts.spy),
+			Deployment: this.rollouts.spy,
 			Scheduler: this.#open.ofScheduler(({uid, node}) => this.taints.onBind(this.pod(uid), node)),
 		});
 	}
@@ -124,6 +128,7 @@ export class Invariants {
 		const before = this.#truth.get(key);
 		if (object === undefined) this.#truth.delete(key);
 		else this.#truth.set(key, object);
+		this.rollouts.onChange(before, object);
 		if (key.startsWith('nodes/')) this.taints.onNode(key.slice(key.lastIndexOf('/') + 1), object as NodeObject | undefined);
 		if (!key.startsWith('pods/')) return;
 		if (before !== undefined && before.metadata.uid !== object?.metadata.uid) this.#podsByUid.delete(before.metadata.uid);
@@ -200,6 +205,7 @@ export class Invariants {
 		const loaded = new Map<ObjectKey, Entry>([...index.all()].map(entry => [entry.key, entry]));
 		const seen = this.#lastVersion;
 		this.taints.isLoading = true;
+		this.rollouts.onLoading();
 		if (pipeline.meta.version < seen) this.broken(`I2: the store is at version ${pipeline.meta.version} and was at ${seen}`);
 		for (const [key, object] of [...this.#truth]) {
 			const entry = loaded.get(key);

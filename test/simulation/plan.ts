@@ -1,6 +1,7 @@
 // What is going to happen in one history, as data: so that it can be printed, replayed, and shrunk to the few acts that matter.
 // Targets are shares from 0 to 1 of whatever there is to choose from at that time, so that an act means something without the others.
 
+import type {JsonObject} from '../../api/object.js';
 import {seededRandom, type Random} from '../../system/time/random.js';
 import type {PacketFaults} from '../../system/world/world.js';
 import type {StoreTrouble} from '../../system/world/store.js';
@@ -30,6 +31,15 @@ export type Deed =
 	| {readonly type: 'release'; readonly pod: number}
 	/** A ConfigMap, and a Secret of the same name and value: made, changed, or taken away. */
 	| {readonly type: 'configure'; readonly name: string; readonly value: string | undefined}
+	/** A Deployment of the template `first`, and a change of one: another template, size, or a pause. */
+	| {readonly type: 'rollOut'; readonly deployment: string; readonly replicas: number; readonly strategy: JsonObject}
+	| {
+			readonly type: 'change';
+			readonly deployment: number;
+			readonly version?: string;
+			readonly replicas?: number;
+			readonly paused?: boolean;
+	  }
 	/** A PriorityClass, and a pod that asks for a part of a node: it may have to wait, and to go for one that counts more. */
 	| {readonly type: 'createClass'; readonly name: string; readonly value: number}
 	| {

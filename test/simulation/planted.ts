@@ -107,6 +107,18 @@ const contextOf = ({self, cause, nowMs, monotonicMs, children, random}: Context,
 	pending,
 });
 
+/** Sets of a Deployment get another size than was decided. */
+const resized =
+	(size: (replicas: number) => number) =>
+	(effect: Effect): readonly Effect[] => {
+		if (effect.type !== 'update' || !effect.id.startsWith('scale/')) return [effect];
+		const {patch} = effect.message as Message & {readonly patch: {readonly spec?: {readonly replicas?: number}}};
+		const replicas = patch.spec?.replicas;
+		return replicas === undefined
+			? [effect]
+			: [{...effect, message: {...effect.message, patch: {...patch, spec: {...patch.spec, replicas: size(replicas)}}} as Message}];
+	};
+
 /** What is open is known to be so, but not what it is. */
 function roomy(context: Context): Context {
 	const open = [...context.pending.keys()].map(id => [id, {type: 'delete', key: '', uid: '', id}] as const);
@@ -437,6 +449,25 @@ export const plantedBugs: readonly PlantedBug[] = [
 			hearing(message => (message.type === 'callHello' ? undefined : message)),
 		),
 		breaks: /^I5/,
+	},
+	// ---- rollouts
+	{
+		name: 'a Deployment that makes one pod too many',
+		options: inControl('Deployment', asking(resized(replicas => replicas + 1))),
+		scenario: 'rollouts',
+		breaks: /^I11: .* is pod number/,
+	},
+	{
+		name: 'a Deployment that scales down one available pod too many',
+		options: inControl('Deployment', asking(resized(replicas => Math.max(0, replicas - 1)))),
+		scenario: 'rollouts',
+		breaks: /^I11: .* available are left/,
+	},
+	{
+		name: 'changes that Deployments are not told of',
+		options: deaf((to, message) => message.type === 'wake' && to.includes('/deployments/'), {resync: false}),
+		scenario: 'rollouts',
+		breaks: /^I5: deployment/,
 	},
 	// ---- programs
 	{name: 'a container that does not see what runs already', options: onNodes('Container', hearing(unseen)), breaks: /^I[145]/},

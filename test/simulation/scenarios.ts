@@ -1,6 +1,7 @@
 // What happens in each scenario: generators of plans, each a function of its seed alone.
 
 import {limits} from '../../api/limits.js';
+import type {JsonObject} from '../../api/object.js';
 import {clientDeeds, inTurn, packetsOf, sets, smallHarm, storeOf} from './deeds.js';
 import {drawOf, type Act, type Deed, type Draw, type Plan} from './plan.js';
 
@@ -280,6 +281,44 @@ function configured(draw: Draw): Sketch {
 	};
 }
 
+/** Deployments whose templates change, also for ones that cannot work, go back, and are paused and scaled meanwhile. */
+function rollouts(draw: Draw): Sketch {
+	const strategy = (): JsonObject => {
+		const maxSurge = draw.one([0, 1, 2, '25%', '50%']);
+		const rollingUpdate = {maxSurge, maxUnavailable: maxSurge === 0 ? draw.one([1, '40%']) : draw.one([0, 1, '25%'])};
+		return draw.chance(0.15) ? {type: 'Recreate'} : {type: 'RollingUpdate', rollingUpdate};
+	};
+	const made = Array.from({length: 1 + draw.below(2)}, (_, index): Deed => ({
+		type: 'rollOut',
+		deployment: `app-${index}`,
+		replicas: 1 + draw.below(8),
+		strategy: strategy(),
+	}));
+	const change = (): Deed => ({
+		type: 'change',
+		deployment: draw.share(),
+		...(draw.chance(0.75) ? {version: draw.one(['first', 'second', 'third', 'bad'])} : {}),
+		...(draw.chance(0.3) ? {replicas: draw.below(9)} : {}),
+		...(draw.chance(0.2) ? {paused: draw.chance(0.5)} : {}),
+	});
+	const changes = Array.from({length: 2 + draw.below(5)}, change);
+	const harm = draw.chance(0.3) ? [] : Array.from({length: 1 + draw.below(3)}, () => draw.one(smallHarm)(draw));
+	const below = draw.chance(0.3) ? [storeOf(draw, 'control', 60_000)] : [];
+	return {
+		nodes: 1 + draw.below(3),
+		servers: draw.chance(0.2) ? 2 : 1,
+		externalBroker: draw.chance(0.2),
+		localNodes: draw.chance(0.4),
+		watcher: false,
+		acts: [
+			...made.map(deed => ({...deed, atMs: 0})),
+			...inTurn(draw, below),
+			...inTurn(draw, changes, draw.between(0, 3_000)),
+			...inTurn(draw, harm, draw.between(0, 5_000)),
+		],
+	};
+}
+
 /** Ten nodes and a set of fifty, whose pods may fill the windows of node sync; some of it goes, and comes back. */
 function large(draw: Draw): Sketch {
 	const bytes = draw.chance(0.5) ? {like: {bytes: 100_000}} : {};
@@ -314,6 +353,7 @@ export const scenarios = {
 	upgrade,
 	crowded,
 	configured,
+	rollouts,
 	large,
 } as const satisfies Record<string, (draw: Draw) => Sketch>;
 
@@ -325,6 +365,7 @@ const order: readonly ScenarioName[] = [
 	'slowNode',
 	'crowded',
 	'configured',
+	'rollouts',
 	'storeTrouble',
 	'upgrade',
 	'flapping',

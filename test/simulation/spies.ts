@@ -10,6 +10,22 @@ export type Spy = {
 	readonly asked?: (self: string, effect: Effect) => void;
 };
 
+/** Two that look at the same. */
+export const both = (one: Spy, other: Spy): Spy => ({
+	began(self) {
+		one.began?.(self);
+		other.began?.(self);
+	},
+	told(self, message) {
+		one.told?.(self, message);
+		other.told?.(self, message);
+	},
+	asked(self, effect) {
+		one.asked?.(self, effect);
+		other.asked?.(self, effect);
+	},
+});
+
 /** The same design, with a spy on each of these behaviours. */
 export function spied(design: SystemDesign, spies: {readonly [behavior: string]: Spy}): SystemDesign {
 	const behaviors = {...design.behaviors};

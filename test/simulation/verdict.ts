@@ -16,6 +16,7 @@ export function unsettled({cluster, clients, watcher}: Stage): string[] {
 	if (cluster.control === undefined) return ['I5: control did not come back'];
 	return [
 		...[...clients.sets].flatMap(([name, promised]) => ofSet(cluster, name, promised)),
+		...cluster.invariants.rollouts.unsettled(),
 		...[...clients.pods].flatMap(([name, state]) => ofPod(cluster, name, state)),
 		...cluster.nodes.flatMap(node => ofNode(cluster, node)),
 		...waiting(cluster),

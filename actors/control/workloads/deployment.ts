@@ -141,8 +141,10 @@ function stepOf(look: Look): Step {
 
 function scaled(look: Look): Step {
 	const {newest, old, bounds, spec} = look;
-	const sizes = scaledSizes(newest, old, bounds, spec.strategy?.type !== 'Recreate');
-	return sizes === undefined ? {effects: []} : written(look, sizes);
+	const isRolling = spec.strategy?.type !== 'Recreate';
+	const sizes = scaledSizes(newest, old, bounds, isRolling);
+	if (sizes === undefined || (!isRolling && sizes.some(scaling => isBesideOthers(look, scaling)))) return {effects: []};
+	return written(look, sizes);
 }
 
 /** No pod of a new template before all others are gone for good. */
@@ -155,6 +157,12 @@ function recreated(look: Look): Step {
 	return newest === undefined ? created(look, bounds.replicas) : written(look, changed([{sized: newest, replicas: bounds.replicas}]));
 }
 
+/** Whether a set would get pods while others still have some. */
+const isBesideOthers = ({newest, old, context}: Look, {sized, replicas}: Scaling): boolean =>
+	replicas > sized.wanted &&
+	(newest === undefined ? old : [...old, newest]).some(other => other !== sized && hasPodsLeft(other.set, context.known));
+
+/** Looks no further than the first. */
 function hasPodsLeft(set: ReplicaSet, known: Known): boolean {
 	for (const pod of ownedPods(set, known)) if (!isTerminal(pod)) return true;
 	return false;
