@@ -53,6 +53,7 @@ function patchCommitted(backend: Backend, exchange: Exchange, target: Target, ch
  * again with what is committed then.
  */
 async function patchOpened(backend: Backend, exchange: Exchange, target: Target, change: Patch): Promise<ApiObject> {
+	checkValuesStay(change);
 	const dryRun = isDryRun(exchange.query.getAll('dryRun'));
 	for (let tries = 1; ; tries++) {
 		const {object} = entryOf(backend, target);
@@ -67,6 +68,18 @@ async function patchOpened(backend: Backend, exchange: Exchange, target: Target,
 			const isOvertaken = error instanceof AppError && error.code === 'ERR_CONFLICT';
 			if (!isOvertaken || !isOwn || tries >= limits.changeTries) throw error;
 		}
+	}
+}
+
+const ofValue = '/data/';
+
+/** Anywhere else a value that is moved or copied would be told to everyone: in topics, and in what is said of a field that cannot be that. */
+function checkValuesStay(change: Patch): void {
+	const operations = change.patchType === 'json' ? change.patch : [];
+	for (const [at, operation] of operations.entries()) {
+		if (operation.op !== 'move' && operation.op !== 'copy') continue;
+		if (operation.from.startsWith(ofValue) && operation.path.startsWith(ofValue)) continue;
+		throw refusal(`patch[${at}]: ${operation.op} is for values of a Secret only, from ${ofValue}NAME to ${ofValue}NAME`);
 	}
 }
 

@@ -82,6 +82,7 @@ const budget = (name: string, app = 'web') => ({
 	spec: {maxUnavailable: 1, selector: {matchLabels: {app}}},
 });
 const running = {metadata: {name: 'web', labels: {app: 'web'}}, status: {phase: 'Running'}};
+const podRecord = 'troupe://control/pods/default.web';
 const record = 'troupe://control/poddisruptionbudgets/default.web';
 
 test('the budget of a pod is asked before its deletion, and a pod without one is not held up', async t => {
@@ -135,6 +136,34 @@ test('a pod with several budgets is not evicted; one that is over or meant as an
 		cluster.asked.map(({message}) => message.type),
 		['delete', 'delete'],
 	);
+});
+
+test('a pod that may go because it is not ready goes only as long as it is not', async t => {
+	const {json, cluster} = await openDoor(t);
+	cluster.put(budget('web'));
+	const {metadata} = cluster.put({...cluster.pod('web', running), status: {phase: 'Pending'}});
+	cluster.answers.set(podRecord, () => {
+		cluster.answers.delete(podRecord);
+		cluster.put({...cluster.pod('web', running), status: running.status});
+		return failed('ERR_CONFLICT', {resource: 'pods', name: 'web'});
+	});
+	cluster.answers.set(record, () => failed('ERR_DISRUPTION_BUDGET', {name: 'web', cause: 'it is ready now'}));
+	await json(429, 'POST', path, eviction());
+	t.like(cluster.asked[0], {to: podRecord, message: {uid: metadata.uid, resourceVersion: metadata.resourceVersion}});
+	cluster.answers.set(record, () => succeeded({status: {}}));
+	await json(201, 'POST', path, eviction());
+	const deletion = cluster.asked.at(-1)?.message;
+	t.is(deletion?.['type'], 'delete');
+	t.truthy(deletion?.['resourceVersion']);
+});
+
+test('a pod that was given out goes whatever its status is meanwhile, but no other one of its name', async t => {
+	const {json, cluster} = await openDoor(t);
+	const {metadata} = cluster.put({...cluster.pod('web', running), status: running.status});
+	cluster.put(budget('web'));
+	cluster.answers.set(record, () => succeeded({status: {disruptedPods: {web: '2026-01-01T00:00:00Z'}}}));
+	await json(201, 'POST', path, eviction());
+	t.like(cluster.asked[1]?.message, {type: 'delete', uid: metadata.uid, resourceVersion: undefined});
 });
 
 test('a budget that was deleted while it was asked holds nothing up', async t => {

@@ -84,6 +84,10 @@ test('a JSON patch of a Secret sees the values as a reader does, and leaves none
 	for (const [status, gone] of [
 		[400, [{op: 'remove', path: ''}]],
 		[400, [{op: 'remove', path: '/metadata'}]],
+		[400, [{op: 'copy', from: '/data/password', path: '/kind'}]],
+		[400, [{op: 'copy', from: '/data/password', path: '/metadata/annotations/told'}]],
+		[400, [{op: 'move', from: '/data', path: '/metadata/annotations'}]],
+		[400, [{op: 'copy', from: '', path: '/data/x'}]],
 		[422, [{op: 'add', path: '/data/odd', value: marker}]],
 		[409, [{op: 'replace', path: '/metadata/resourceVersion', value: '1'}]],
 	] as const)
