@@ -7,7 +7,7 @@ import {scheduler, type SchedulerMessage, type SchedulerState} from '../../actor
 import type {Effect, Pending} from '../../system/kernel/behavior.js';
 import type {Known, ObjectIndex} from '../../system/index/object-index.js';
 import {play, playFrom} from '../../system/kernel/play.js';
-import {aContainer, aNode, aPod, contextWith, drop, indexOf, now, nowMs, openWrites, put} from './_objects.js';
+import {aBudget, aContainer, aNode, aPod, contextWith, drop, indexOf, now, nowMs, openWrites, put} from './_objects.js';
 import {commit} from './_records.js';
 
 const asking = (name: string, cpu: string, spec: Partial<PodSpec> = {}, startTime = '2023-11-14T22:00:00Z'): Pod =>
@@ -126,6 +126,33 @@ test('the node is taken where the highest victim is lowest, then where the fewes
 	// A status may say anything: what is no time began before all others.
 	t.is(where(on('a', 1, 'soon'), on('b', 1, '2023-11-14T20:00:01Z'), on('c', 1, 'soon')), 'nominate high b');
 	t.is(where(on('a', 1, '2023-11-14T20:00:01Z'), on('b', 1, 'soon'), on('c', 1, '2023-11-14T20:00:00Z')), 'nominate high a');
+});
+
+test('pods that their disruption budget holds are spared where others will do, and go where nothing else helps', t => {
+	const labels = {app: 'web'};
+	const running = (name: string, node: string, priority = 0, metadata = {}): Pod => {
+		const pod = asking(name, '1', {nodeName: node, priority});
+		return {...pod, metadata: {...pod.metadata, ...metadata}};
+	};
+	const budget = (disruptionsAllowed: number) => aBudget({status: {disruptionsAllowed}});
+	// On one node: the one that is held stays, though it counts less.
+	const both = [running('held', 'a', 1, {labels}), running('free', 'a', 5)];
+	t.deepEqual(asked(cycle(indexOf(cpus('a', '2'), budget(0), ...both, high())).effects), ['preempt free a', 'nominate high a']);
+	t.deepEqual(asked(cycle(indexOf(cpus('a', '2'), budget(1), ...both, high())).effects), ['preempt held a', 'nominate high a']);
+	// Of two nodes: the one where no budget is broken.
+	const apart = [running('held', 'a', 1, {labels}), running('free', 'b', 5)];
+	t.deepEqual(asked(cycle(indexOf(cpus('a'), cpus('b'), budget(0), ...apart, high())).effects), ['preempt free b', 'nominate high b']);
+	// A budget that lets one go does not let two.
+	const two = [running('one', 'a', 1, {labels}), running('two', 'a', 1, {labels}), running('free', 'b', 5), running('more', 'b', 5)];
+	t.deepEqual(asked(cycle(indexOf(cpus('a', '2'), cpus('b', '2'), budget(1), ...two, high('high', '2'))).effects).sort(), [
+		'nominate high b',
+		'preempt free b',
+		'preempt more b',
+	]);
+	t.deepEqual(asked(cycle(indexOf(cpus('a'), budget(0), running('held', 'a', 1, {labels}), high())).effects), [
+		'preempt held a',
+		'nominate high a',
+	]);
 });
 
 test('a port and a neighbour can be in the way as well', t => {

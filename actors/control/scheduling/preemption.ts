@@ -1,8 +1,9 @@
 // Which pods have to go for a pod that fits nowhere. After Kubernetes' DefaultPreemption: of the nodes where it would fit without the pods of a
-// lower priority, the one where the least is lost.
+// lower priority, the one where the least is lost. Disruption budgets are kept where that is possible, and broken where nothing else helps.
 
 import type {Pod} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
+import {budgetsOf} from '../pods/disruption-budget.js';
 import {isDeleting} from '../objects/garbage.js';
 import type {Cycle} from './cycle.js';
 import {candidateMisfit, type EquivalenceClass} from './equivalence-class.js';
@@ -37,6 +38,7 @@ export function preemptionFor(pod: Pod, podClass: EquivalenceClass, cycle: Cycle
 	const {requirements} = podClass;
 	const nodes = only === undefined ? podClass.candidates : podClass.candidates.filter(({name}) => only.has(name));
 	const start = Math.floor(cycle.random() * nodes.length);
+	const hasBudgets = cycle.known.list('poddisruptionbudgets')[Symbol.iterator]().next().done !== true;
 	let best: (Preemption & {readonly cost: Cost}) | undefined;
 	let nodesSeen = 0;
 	let podsSeen = 0;
@@ -55,16 +57,40 @@ export function preemptionFor(pod: Pod, podClass: EquivalenceClass, cycle: Cycle
 		);
 		if (lower.length === 0) continue;
 		nodesSeen++;
-		const victims = victimsOn(node, lower, pod, podClass, cycle);
+		const order = [...lower].sort(byImportance);
+		const held = hasBudgets ? heldByBudgets(order, cycle) : none;
+		const spareFirst = held.size === 0 ? order : [...order.filter(each => held.has(each)), ...order.filter(each => !held.has(each))];
+		const victims = victimsOn(node, spareFirst, pod, podClass, cycle);
 		if (victims === undefined || victims.length === 0 || victims.length > limits.preemptionVictims) continue;
-		const cost = costOf(victims);
+		const cost = costOf(victims, held);
 		if (best === undefined || compareInOrder(cost, best.cost) < 0) best = {node, victims, cost};
 	}
 	cycle.comparisons += podsSeen;
 	return best === undefined ? undefined : {node: best.node, victims: best.victims};
 }
 
-/** As few as will do: those of the highest priority, and of equals those that run for longest, are spared first. */
+/** Those of the highest priority, and of equals those that run for longest, come first. */
+const byImportance = (a: Pod, b: Pod): number => priorityOf(b) - priorityOf(a) || startMs(a) - startMs(b);
+
+const none: ReadonlySet<Pod> = new Set();
+
+/** Those that are more than their budgets allow to go, as the budgets' statuses have it. */
+function heldByBudgets(pods: readonly Pod[], cycle: Cycle): ReadonlySet<Pod> {
+	const allowed = new Map<string, number>();
+	const held = new Set<Pod>();
+	for (const pod of pods) {
+		for (const {metadata, status} of budgetsOf(pod, cycle.known)) {
+			if (Object.hasOwn(status?.disruptedPods ?? {}, pod.metadata.name)) continue;
+			const left = (allowed.get(metadata.uid) ?? status?.disruptionsAllowed ?? 0) - 1;
+			allowed.set(metadata.uid, left);
+			if (left < 0) held.add(pod);
+		}
+	}
+	cycle.comparisons += pods.length;
+	return held;
+}
+
+/** As few as will do: those that come first are spared first. */
 function victimsOn(
 	node: NodeInfo,
 	lower: readonly Pod[],
@@ -76,8 +102,8 @@ function victimsOn(
 		candidateMisfit(podClass, uid, node, cycle.holdsPort, gone, freed) === undefined;
 	let freed = freedBy(lower);
 	if (!fitsWithout(lower, freed)) return undefined;
-	let victims = [...lower].sort((a, b) => priorityOf(b) - priorityOf(a) || startMs(a) - startMs(b));
-	for (const spared of [...victims]) {
+	let victims = lower;
+	for (const spared of lower) {
 		const others = victims.filter(victim => victim !== spared);
 		const less = freedWith(freed, spared, -1);
 		cycle.comparisons += others.length;
@@ -95,14 +121,14 @@ function startMs({status, metadata}: Pod): number {
 }
 
 /** What is lost; of the highest victims the time counts when the first began: later is better. */
-type Cost = readonly [highest: number, sum: number, count: number, sinceMs: number];
+type Cost = readonly [held: number, highest: number, sum: number, count: number, sinceMs: number];
 
 /** Priorities go below 0, and one victim more must never make a sum smaller. */
 const lowestPriority = 2 ** 31;
 
-function costOf(victims: readonly Pod[]): Cost {
+function costOf(victims: readonly Pod[], held: ReadonlySet<Pod>): Cost {
 	const highest = Math.max(...victims.map(priorityOf));
 	const starts = victims.filter(victim => priorityOf(victim) === highest).map(startMs);
 	const sum = victims.reduce((total, victim) => total + priorityOf(victim) + lowestPriority, 0);
-	return [highest, sum, victims.length, -Math.min(...starts)];
+	return [victims.filter(victim => held.has(victim)).length, highest, sum, victims.length, -Math.min(...starts)];
 }

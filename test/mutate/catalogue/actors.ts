@@ -51,6 +51,13 @@ export const ofActors: readonly Mistake[] = [
 		test: 'test/actors/resource-quota.test.ts',
 	},
 	{
+		what: 'preemption takes the node where the lowest pods go, whatever budget that breaks',
+		file: 'actors/control/scheduling/preemption.ts',
+		text: 'victims.filter(victim => held.has(victim)).length',
+		becomes: '0',
+		test: 'test/actors/preemption.test.ts',
+	},
+	{
 		what: 'pods that wait for a budget are asked for again all at once',
 		file: 'cli/drain/held.ts',
 		text: 'waiting.splice(0, Math.min(allowed, limits.evictionsUnderWay))',
