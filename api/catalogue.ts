@@ -4,6 +4,7 @@ import type {KindDefinition} from './kind.js';
 import {clusterConfig} from './kinds/clusterconfig.js';
 import {configMap} from './kinds/configmap.js';
 import {controllerRevision} from './kinds/controllerrevision.js';
+import {cronJob} from './kinds/cronjob.js';
 import {daemonSet} from './kinds/daemonset.js';
 import {deployment} from './kinds/deployment.js';
 import {dns} from './kinds/dns.js';
@@ -39,6 +40,7 @@ export const kinds: readonly KindDefinition[] = [
 	endpointSlice,
 	horizontalPodAutoscaler,
 	job,
+	cronJob,
 	configMap,
 	secret,
 	priorityClass,

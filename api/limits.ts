@@ -35,6 +35,12 @@ export const limits = {
 	replicas: 100_000,
 	/** Completions of one Indexed Job, as in Kubernetes: the text of those that are over stays below a third of `objectBytes`. */
 	jobIndexes: 100_000,
+	/** A schedule of a CronJob. */
+	scheduleCharacters: 512,
+	/** Times of a schedule that are counted when they were missed; of all of them the newest is made good. As in Kubernetes. */
+	missedTimes: 100,
+	/** Jobs that are not over, in the status of their CronJob: the newest. */
+	activeJobs: 1_000,
 	/** Of a text of indexes in a manifest, as in Kubernetes. */
 	intervalCharacters: 65_536,
 	/** Pods of a Job that are over, counted and not let go yet: their uids are in its status. */

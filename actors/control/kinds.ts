@@ -10,6 +10,7 @@ import {collectionBehavior} from './objects/collection.js';
 import {idle, type Controller} from './objects/controller.js';
 import {disruptionBudgetController} from './pods/disruption-budget.js';
 import {detector} from './nodes/detector.js';
+import {cronJobController} from './workloads/cronjob.js';
 import {jobController} from './workloads/job.js';
 import {namespaceController} from './cluster/namespace.js';
 import {nodeController} from './nodes/node.js';
@@ -37,6 +38,7 @@ export const controllers: readonly Controller[] = [
 	daemonSetController,
 	controllerRevisionController,
 	jobController,
+	cronJobController,
 	clusterConfigController,
 	priorityClassController,
 	disruptionBudgetController,

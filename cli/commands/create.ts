@@ -1,13 +1,17 @@
 // `troupe create`: objects that are not there yet, from files, or from the words of the command line.
 
+import type {CronJob} from '../../api/kinds/cronjob.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {carryOut} from '../apply/carry-out.js';
 import {creating} from '../apply/plan.js';
 import {checkHereAlone} from '../apply/check-here.js';
 import {dryRunOf, reportOf} from '../apply/written.js';
+import type {Client} from '../client.js';
 import {type Invocation, usageError} from '../command.js';
 import {objectByName} from '../create/by-name.js';
-import {pathOf} from '../cluster/resources.js';
+import {instanceOf, jobOfCronJob} from '../create/job.js';
+import {getOne} from '../cluster/lists.js';
+import {pathOf, type Resource} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
 
 export function run(invocation: Invocation): Promise<number> {
@@ -28,7 +32,10 @@ export function run(invocation: Invocation): Promise<number> {
 
 async function byName(invocation: Invocation): Promise<number> {
 	const {flags, inputs, terminal} = invocation;
-	const {resource, object} = await objectByName(inputs, flags);
+	const program = invocation.afterDashes ?? [];
+	const words = inputs.slice(0, inputs.length - program.length);
+	if (flags.text('from') !== undefined) return fromCronJob(invocation, words);
+	const {resource, object} = await objectByName(words, program, flags);
 	const report = reportOf(terminal, flags, true);
 	const dryRun = dryRunOf(flags);
 	if (dryRun === 'client') {
@@ -38,15 +45,40 @@ async function byName(invocation: Invocation): Promise<number> {
 		report.say(resource, {...object, metadata} as unknown as ApiObject, 'created');
 	} else {
 		await withClient(invocation, async client => {
-			const made = await client.json({
-				method: 'POST',
-				path: pathOf(resource, namespaceOf(invocation, client)),
-				query: {fieldManager: 'troupe', ...(dryRun === undefined ? {} : {dryRun: 'All'})},
-				body: object,
-			});
-			report.say(resource, made as ApiObject, 'created');
+			report.say(resource, await post(client, resource, namespaceOf(invocation, client), object, dryRun), 'created');
 		});
 	}
 	await report.end();
 	return 0;
 }
+
+/** A job of a CronJob, made out of its turn. */
+async function fromCronJob(invocation: Invocation, words: readonly string[]): Promise<number> {
+	const {flags, terminal} = invocation;
+	const {resource, name, from} = instanceOf(words, invocation.afterDashes ?? [], flags);
+	const report = reportOf(terminal, flags, true);
+	const dryRun = dryRunOf(flags);
+	await withClient(invocation, async client => {
+		const namespace = namespaceOf(invocation, client);
+		const cron = (await getOne(client, from.resource, namespace, from.name)) as CronJob;
+		const object = jobOfCronJob(name, cron);
+		const made = dryRun === 'client' ? (object as unknown as ApiObject) : await post(client, resource, namespace, object, dryRun);
+		report.say(resource, made, 'created');
+	});
+	await report.end();
+	return 0;
+}
+
+const post = async (
+	client: Client,
+	resource: Resource,
+	namespace: string,
+	body: JsonObject,
+	dryRun: string | undefined,
+): Promise<ApiObject> =>
+	(await client.json({
+		method: 'POST',
+		path: pathOf(resource, namespace),
+		query: {fieldManager: 'troupe', ...(dryRun === undefined ? {} : {dryRun: 'All'})},
+		body,
+	})) as ApiObject;

@@ -2,6 +2,7 @@
 
 import {AppError, rowOf} from '../../api/errors.js';
 import type {LimitRange} from '../../api/kinds/limitrange.js';
+import type {CronJob} from '../../api/kinds/cronjob.js';
 import type {Job} from '../../api/kinds/job.js';
 import type {Deployment} from '../../api/kinds/deployment.js';
 import type {Namespace} from '../../api/kinds/namespace.js';
@@ -19,6 +20,7 @@ import {describeConfigMap, describeSecret} from '../describe/config.js';
 import {describeDeployment} from '../describe/deployment.js';
 import {describeDisruptionBudget} from '../describe/disruption-budget.js';
 import {describeLimitRange} from '../describe/limit-range.js';
+import {describeCronJob} from '../describe/cronjob.js';
 import {describeJob} from '../describe/job.js';
 import {drawSection} from '../describe/lines.js';
 import {describeNode} from '../describe/node.js';
@@ -96,6 +98,8 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			return describeStatefulSet(object as StatefulSet, nowMs, widthOf);
 		case 'DaemonSet':
 			return describeDaemonSet(object as DaemonSet, nowMs, widthOf);
+		case 'CronJob':
+			return describeCronJob(object as CronJob, nowMs);
 		case 'Job':
 			return describeJob(object as Job, nowMs, widthOf);
 		case 'Deployment':

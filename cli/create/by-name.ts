@@ -1,6 +1,8 @@
-// `create namespace|configmap|secret NAME`: the object that the words stand for.
+// `create namespace|configmap|secret|job|cronjob NAME`: the object that the words stand for.
 
 import {configMap} from '../../api/kinds/configmap.js';
+import {cronJob} from '../../api/kinds/cronjob.js';
+import {job} from '../../api/kinds/job.js';
 import {namespace} from '../../api/kinds/namespace.js';
 import {secret} from '../../api/kinds/secret.js';
 import {apiVersionOf} from '../../api/catalogue.js';
@@ -8,22 +10,32 @@ import type {JsonObject} from '../../api/object.js';
 import {type Flags, usageError} from '../command.js';
 import {resourceOf, type Resource} from '../cluster/resources.js';
 import {readEntries, textOf, type Entry} from './data.js';
+import {cronJobSpecOf, jobSpecOf} from './job.js';
 
-const makers: {readonly [kind: string]: (flags: Flags) => Promise<JsonObject>} = {
-	[namespace.kind]: flags => Promise.resolve(nothingFrom(flags)),
-	[configMap.kind]: async flags => configOf(await readEntries(flags), flags),
+/** What the words of a kind stand for, its name aside; `program` is what comes after `--`. */
+type Maker = (flags: Flags, name: string, program: readonly string[]) => Promise<JsonObject>;
+
+const makers: {readonly [kind: string]: Maker} = {
+	[namespace.kind]: () => Promise.resolve({}),
+	[configMap.kind]: async flags => configOf(await readEntries(flags)),
 	[secret.kind]: async flags => secretOf(await readEntries(flags), flags),
+	[job.kind]: (flags, name, program) => Promise.resolve({spec: jobSpecOf(name, flags, program)}),
+	[cronJob.kind]: (flags, name, program) => Promise.resolve({spec: cronJobSpecOf(name, flags, program)}),
 };
 
 /** The object, without its namespace. Throws ERR_USAGE. */
-export async function objectByName(inputs: readonly string[], flags: Flags): Promise<{resource: Resource; object: JsonObject}> {
+export async function objectByName(
+	inputs: readonly string[],
+	program: readonly string[],
+	flags: Flags,
+): Promise<{resource: Resource; object: JsonObject}> {
 	const [word = '', ...rest] = inputs;
 	const [kind = '', inWord] = word.split('/');
 	const resource = resourceOf(kind);
 	const make = makers[resource.kind];
 	if (make === undefined)
 		throw usageError(
-			`a ${resource.singular} is made from a file, as in: troupe create -f ${resource.singular}.yaml; by name there are namespace, configmap and secret`,
+			`a ${resource.singular} is made from a file, as in: troupe create -f ${resource.singular}.yaml; by name there are namespace, configmap, secret, job and cronjob`,
 		);
 	// kubectl's spelling of a secret that is of no special type.
 	const names = [
@@ -33,19 +45,32 @@ export async function objectByName(inputs: readonly string[], flags: Flags): Pro
 	const [name = '', ...more] = names;
 	if (name === '') throw usageError(`create ${resource.singular} needs a name, as in: troupe create ${resource.singular} NAME`);
 	if (more.length > 0) throw usageError(`create makes one ${resource.singular}; got the names ${names.join(', ')}`);
-	return {resource, object: {apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: {name}, ...(await make(flags))}};
+	checkFlags(resource, flags, program);
+	const made = await make(flags, name, program);
+	return {resource, object: {apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: {name}, ...made}};
 }
 
-function nothingFrom(flags: Flags): JsonObject {
+/** Flags that make sense for some kinds alone. */
+const flagsOf: readonly (readonly [flag: string, kinds: readonly string[], what: string])[] = [
+	['type', [secret.kind], 'secrets'],
+	['image', [job.kind, cronJob.kind], 'jobs and cronjobs'],
+	['from', [job.kind], 'jobs'],
+	['schedule', [cronJob.kind], 'cronjobs'],
+	['restart', [cronJob.kind], 'cronjobs'],
+];
+
+function checkFlags({kind, singular}: Resource, flags: Flags, program: readonly string[]): void {
+	for (const [flag, kinds, what] of flagsOf)
+		if (flags.text(flag) !== undefined && !kinds.includes(kind)) throw usageError(`--${flag} is of ${what}`);
+	const runs = kind === job.kind || kind === cronJob.kind;
+	if (program.length > 0 && !runs) throw usageError(`a ${singular} runs nothing; leave out what comes after --`);
 	const given = ['from-literal', 'from-file', 'from-env-file'].filter(flag => flags.texts(flag).length > 0);
-	if (given.length > 0) throw usageError(`a namespace has no values; leave out --${given.join(' and --')}`);
-	noType(flags);
-	return {};
+	if (given.length > 0 && kind !== configMap.kind && kind !== secret.kind)
+		throw usageError(`a ${singular} has no values; leave out --${given.join(' and --')}`);
 }
 
 /** Text as itself, all other bytes in base64. */
-function configOf(entries: readonly Entry[], flags: Flags): JsonObject {
-	noType(flags);
+function configOf(entries: readonly Entry[]): JsonObject {
 	const texts = entries.flatMap(([key, bytes]): [string, string][] => {
 		const text = textOf(bytes);
 		return text === undefined ? [] : [[key, text]];
@@ -64,7 +89,3 @@ const secretOf = (entries: readonly Entry[], flags: Flags): JsonObject => ({
 
 const inBase64 = (entries: readonly Entry[]): JsonObject =>
 	Object.fromEntries(entries.map(([key, bytes]) => [key, Buffer.from(bytes).toString('base64')]));
-
-function noType(flags: Flags): void {
-	if (flags.text('type') !== undefined) throw usageError('--type is of secrets');
-}

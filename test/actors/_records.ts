@@ -11,6 +11,7 @@ import {disruptionBudgetController} from '../../actors/control/pods/disruption-b
 import {podController} from '../../actors/control/pods/pod.js';
 import {deploymentController} from '../../actors/control/workloads/deployment.js';
 import {daemonSetController} from '../../actors/control/workloads/daemonset.js';
+import {cronJobController} from '../../actors/control/workloads/cronjob.js';
 import {jobController} from '../../actors/control/workloads/job.js';
 import {statefulSetController} from '../../actors/control/workloads/statefulset.js';
 import {replicaSetController} from '../../actors/control/workloads/replicaset.js';
@@ -34,6 +35,7 @@ export const records = {
 	StatefulSet: recordOf(statefulSetController),
 	DaemonSet: recordOf(daemonSetController),
 	Job: recordOf(jobController),
+	CronJob: recordOf(cronJobController),
 	ClusterConfig: recordOf(clusterConfigController),
 };
 

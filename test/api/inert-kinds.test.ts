@@ -81,6 +81,7 @@ test('the category all has what Kubernetes has in it', t => {
 			'services',
 			'horizontalpodautoscalers',
 			'jobs',
+			'cronjobs',
 			'functions',
 			'workflows',
 			'slurmjobs',

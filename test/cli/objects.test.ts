@@ -65,7 +65,7 @@ test('create says what is wrong with its words, all of it, and never a value', a
 	const {troupe} = await open(t);
 	const wrong: readonly (readonly [readonly string[], number, RegExp])[] = [
 		[[], 2, /create what\?/],
-		[['pod', 'x'], 2, /a pod is made from a file.*namespace, configmap and secret/],
+		[['pod', 'x'], 2, /a pod is made from a file.*namespace, configmap, secret, job and cronjob/],
 		[['configmap'], 2, /needs a name/],
 		[['configmap', 'a', 'b'], 2, /makes one configmap/],
 		[['namespace', 'a', '--from-literal', 'a=b'], 2, /a namespace has no values/],

@@ -16,13 +16,14 @@ import {matches} from '../../../api/selector.js';
 import type {Context, Effect, Pending} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {withCondition} from '../objects/conditions.js';
-import {controller, type Failures, type Reconciliation} from '../objects/controller.js';
+import {controller, type Failures, type Reconciliation, type Watched} from '../objects/controller.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import {isAdoption, ownerships, selecting, selectionTerms} from '../objects/selection.js';
 import {jobTerm} from '../pods/job-pod.js';
 import {isActive} from '../pods/pod-lifecycle.js';
 import {ownedTerm} from '../pods/pod-terms.js';
+import {isNoted} from './cron-times.js';
 import {endsOf, isIndexed, type Ends} from './job-ends.js';
 import {afterFailuresMs, creationsOf, dismissals, say} from './job-pods.js';
 import {endOf, finishOf, standingVerdict, verdictOf, type Verdict} from './job-verdict.js';
@@ -32,9 +33,16 @@ import {deletion} from './surplus.js';
 export const jobController = controller<Job>({
 	plural: 'jobs',
 	terms: selectionTerms,
-	watches: {pods: (change, known) => selecting('jobs', change, known)},
+	watches: {pods: (change, known) => selecting('jobs', change, known), cronjobs: leaving},
 	reconcile,
+	isRemovable: isNoted,
 });
+
+/** Jobs that wait for their CronJob to note their time. */
+function* leaving({after}: Watched, known: Known): Iterable<ApiObject> {
+	if (after === undefined) return;
+	for (const job of known.byOwner(after.metadata.uid)) if (isDeleting(job)) yield job;
+}
 
 function reconcile(job: Job, context: Context, failures: Failures): Reconciliation<JobStatus> {
 	const {spec} = job;
