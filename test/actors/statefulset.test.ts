@@ -265,8 +265,10 @@ test('an update goes from the last to the first, one at a time', t => {
 		t.deepEqual(world.look(), []);
 		put(world.index, {...world.get(ordinal), status: {phase: 'Running', conditions: [scheduled, ready]}});
 	}
-	t.deepEqual(world.look(), []);
+	// The old revision is not the current one any more: that is looked at again.
+	t.like(world.look(), [{type: 'tell', message: {type: 'wake'}}]);
 	t.like(world.set.status, {currentRevision: fresh, updateRevision: fresh, currentReplicas: 3, updatedReplicas: 3});
+	t.deepEqual(world.look(), []);
 });
 
 test('below the partition pods stay as they are, and come again as they were', t => {

@@ -36,6 +36,13 @@ export function perform(stage: Stage, act: Act): void {
 			return clients.scale(act.set, act.replicas);
 		case 'deleteSet':
 			return clients.delete(act.set);
+		case 'createStateful':
+		case 'createDaemon':
+			return clients.named.create(act);
+		case 'changeNamed':
+			return clients.named.change(act);
+		case 'deleteNamed':
+			return clients.named.delete(act.set);
 		case 'createPod':
 			return clients.createPod(act.pod, act.exclusive === true, act.held === true);
 		case 'release':

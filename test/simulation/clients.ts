@@ -6,6 +6,7 @@ import {objectKey} from '../../api/keys.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import type {SimulatedCluster} from './cluster.js';
+import {SetClients} from './set-clients.js';
 import {sealedData} from './vault.js';
 import type {Deed, Program, SetLike} from './plan.js';
 
@@ -28,6 +29,8 @@ export class Clients {
 	readonly sets = new Map<string, Promised>();
 	/** Pods that nobody owns; one whose deletion was asked for may be there or not. */
 	readonly pods = new Map<string, 'promised' | 'leaving' | 'deleted'>();
+	/** StatefulSets and DaemonSets. */
+	readonly named: SetClients;
 	readonly #cluster: SimulatedCluster;
 	readonly #closed = new Set<string>();
 	/** What ConfigMaps and Secrets have, or are to have at the end. */
@@ -36,6 +39,7 @@ export class Clients {
 
 	constructor(cluster: SimulatedCluster) {
 		this.#cluster = cluster;
+		this.named = new SetClients(cluster);
 	}
 
 	create(deed: SetDeed): void {

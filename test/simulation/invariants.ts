@@ -22,6 +22,7 @@ import {claimedPorts} from '../../actors/control/pods/pod-requirements.js';
 import type {Server, SimulatedCluster} from './cluster.js';
 import {OpenWrites} from './open-writes.js';
 import {Rollouts} from './rollouts.js';
+import {SetInvariants, soleOf} from './set-invariants.js';
 import {both, spied} from './spies.js';
 import {Taints} from './taints.js';
 
@@ -53,6 +54,7 @@ export class Invariants {
 	#lastVersion = 0;
 	#lastInScope = new Map<string, number>();
 
+	readonly #sets: SetInvariants;
 	readonly taints: Taints;
 	readonly rollouts: Rollouts;
 	/** Pods that were let go by what held them, by uid. */
@@ -62,6 +64,11 @@ export class Invariants {
 		this.#cluster = cluster;
 		this.taints = new Taints(cluster);
 		this.rollouts = new Rollouts(cluster);
+		this.#sets = new SetInvariants({
+			get: key => this.#truth.get(key),
+			pods: () => this.#podsByUid.values(),
+			broken: what => this.broken(what),
+		});
 	}
 
 	broken(what: string): void {
@@ -88,6 +95,11 @@ export class Invariants {
 		return this.#soleOf.get(uid) ?? uid;
 	}
 
+	/** Whether the pod has a name of a StatefulSet, of which there is one alone. */
+	hasName(uid: string): boolean {
+		return this.soleOf(uid).includes('/');
+	}
+
 	truth(key: ObjectKey): ApiObject | undefined {
 		return this.#truth.get(key);
 	}
@@ -98,6 +110,8 @@ export class Invariants {
 			Detector: this.#cluster.hearing.spy,
 			ReplicaSet: both(this.#open.ofSets, this.rollouts.spy),
 			Deployment: this.rollouts.spy,
+			StatefulSet: this.#sets.ofStatefulSets,
+			DaemonSet: this.#sets.ofDaemonSets,
 			Scheduler: this.#open.ofScheduler(({uid, node}) => this.taints.onBind(this.pod(uid), node)),
 		});
 	}
@@ -145,7 +159,8 @@ export class Invariants {
 		if (known?.metadata.finalizers !== undefined && pod.metadata.finalizers === undefined && !this.released.has(uid))
 			this.broken(`I2: pod ${name} is let go, and ${known.metadata.finalizers.join()} held it`);
 		if (known?.status !== pod.status) for (const what of this.#cluster.programs.ends.of(pod)) this.broken(what);
-		this.#soleOf.set(uid, pod.metadata.ownerReferences?.[0]?.uid ?? uid);
+		this.#soleOf.set(uid, soleOf(pod));
+		this.#sets.onPod(pod);
 		const node = pod.spec?.nodeName;
 		if (before !== undefined && node !== before && !this.isGone(before))
 			this.broken(`I1: pod ${name} was bound to ${before}, which is not lost, and is now to ${node ?? 'none'}`);
@@ -185,9 +200,9 @@ export class Invariants {
 	/** No set ever has more pods than were once asked for: nothing is created twice. */
 	#countPods({key, before, after}: Change): void {
 		if (key.startsWith('replicasets/') && after !== undefined) this.#raiseMost(after.object as ReplicaSet);
-		const {uid: owner, name = ''} = after?.object.metadata.ownerReferences?.[0] ?? {};
+		const {uid: owner, name = '', kind} = after?.object.metadata.ownerReferences?.[0] ?? {};
 		const index = this.#cluster.control?.index;
-		if (!key.startsWith('pods/') || before !== undefined || owner === undefined || index === undefined) return;
+		if (!key.startsWith('pods/') || before !== undefined || owner === undefined || kind !== 'ReplicaSet' || index === undefined) return;
 		const pods = [...index.byOwner(owner)].filter(({metadata}) => metadata.deletionTimestamp === undefined).length;
 		const forgotten = this.#open.forgottenBy(objectAddress(objectKey('replicasets', after?.object.metadata.namespace, name)));
 		const most = (this.#mostReplicas.get(owner) ?? 0) + forgotten;

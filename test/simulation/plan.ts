@@ -26,6 +26,11 @@ export type Deed =
 	  }
 	| {readonly type: 'scale'; readonly set: number; readonly replicas: number}
 	| {readonly type: 'deleteSet'; readonly set: number}
+	| {readonly type: 'createStateful'; readonly set: string; readonly replicas: number; readonly parallel?: true}
+	| {readonly type: 'createDaemon'; readonly set: string; readonly surges?: true}
+	/** Of a StatefulSet or DaemonSet: another template, another number of pods. */
+	| {readonly type: 'changeNamed'; readonly set: number; readonly replicas?: number; readonly version?: number}
+	| {readonly type: 'deleteNamed'; readonly set: number}
 	/** A pod that nobody owns; what is held is not gone before it is released. */
 	| {readonly type: 'createPod'; readonly pod: string; readonly exclusive?: true; readonly held?: true}
 	| {readonly type: 'release'; readonly pod: number}

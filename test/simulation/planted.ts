@@ -238,6 +238,37 @@ const reporting = (change: (status: ContainerStatus) => ContainerStatus): Wrong 
 		return [{...effect, message: {...message, status: change(message.status)} as Message}];
 	});
 
+type WithConditions = {readonly conditions?: readonly {readonly type: string; readonly status: string}[]};
+
+/** Pods with another condition Ready than they have. */
+const withReady =
+	(status: string) =>
+	(object: ApiObject): ApiObject => {
+		if (object.kind !== 'Pod') return object;
+		const before = (object.status ?? {}) as WithConditions;
+		const others = (before.conditions ?? []).filter(({type}) => type !== 'Ready');
+		return {...object, status: {...before, conditions: [...others, {type: 'Ready', status}]}};
+	};
+const readyAtOnce = withReady('True');
+const neverReady = withReady('False');
+
+function withoutAnnotations(effect: Effect): readonly Effect[] {
+	if (effect.type !== 'create' || effect.object.kind !== 'Pod') return [effect];
+	const {annotations: _annotations, ...metadata} = effect.object.metadata;
+	return [{...effect, object: {...effect.object, metadata}}];
+}
+
+/** Another name for each pod, and no memory of what was asked for. */
+const forgetful: Wrong = (receive, state, message, context) => {
+	const step = receive(state, message, contextOf(context, context.known, new Map()));
+	const renamed = (effect: Effect): Effect => {
+		if (effect.type !== 'create' || effect.object.kind !== 'Pod') return effect;
+		const name = `daemon-${Math.floor(context.random.next() * 1e9)}`;
+		return {...effect, id: `create/${name}`, object: {...effect.object, metadata: {...effect.object.metadata, name}}};
+	};
+	return {...step, effects: step.effects.map(renamed)};
+};
+
 export const plantedBugs: readonly PlantedBug[] = [
 	// ---- the store, and who leads
 	{name: 'a reply before its commit', options: {sabotage: repliesEarly}, breaks: /^I2/},
@@ -505,5 +536,39 @@ export const plantedBugs: readonly PlantedBug[] = [
 			reporting(({lastState: _, ...status}) => status),
 		),
 		breaks: /^I10: .* how it ended/,
+	},
+	// ---- StatefulSets and DaemonSets
+	{
+		name: 'a StatefulSet that takes every pod for ready',
+		options: inControl('StatefulSet', seeing(readyAtOnce)),
+		scenario: 'named',
+		breaks: /^I12/,
+	},
+	{
+		name: 'a StatefulSet whose pods may run twice',
+		options: inControl('StatefulSet', asking(withoutAnnotations)),
+		scenario: 'named',
+		breaks: /^I1: exclusive/,
+	},
+	{
+		name: 'a DaemonSet that gives its pods names by chance and does not see what is under way',
+		options: inControl('DaemonSet', forgetful),
+		scenario: 'named',
+		breaks: /^I11/,
+	},
+	{
+		name: 'a DaemonSet that takes no pod for ready',
+		options: inControl('DaemonSet', seeing(neverReady)),
+		scenario: 'named',
+		breaks: /^I11: .* is without one/,
+	},
+	{
+		name: 'a history that nobody shortens',
+		options: inControl(
+			'StatefulSet',
+			asking(effect => (effect.type === 'delete' && effect.key.startsWith('controllerrevisions/') ? [] : [effect])),
+		),
+		scenario: 'named',
+		breaks: /^I5: db has \d revisions/,
 	},
 ];

@@ -34,7 +34,7 @@ export class Programs {
 				if (running !== undefined && running.exit === undefined)
 					this.#invariants.broken(`I1: ${spec.id.uid} runs on ${node.name} and is started again`);
 				if (running?.exit?.reason === leaseEnded) this.onProgramEnded(node, spec.id.uid);
-				if (spec.exclusive === true) this.#checkAlone(node, spec.id.uid, spec.podName);
+				if (spec.exclusive === true || this.#invariants.hasName(spec.id.uid)) this.#checkAlone(node, spec.id.uid, spec.podName);
 				const container = programs.start(spec, program, watcher);
 				this.ends.onStart(node.name, container);
 				this.#onStart(node, spec.id.uid, spec.id.container, spec.podName, program.ends !== undefined);

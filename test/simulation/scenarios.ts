@@ -319,6 +319,53 @@ function rollouts(draw: Draw): Sketch {
 	};
 }
 
+/** A StatefulSet and a DaemonSet that change while what can fail does. */
+function named(draw: Draw): Sketch {
+	const made: Deed[] = [
+		{type: 'createStateful', set: 'db', replicas: 1 + draw.below(3), ...(draw.chance(0.4) ? {parallel: true} : {})},
+		{type: 'createDaemon', set: 'daemon', ...(draw.chance(0.3) ? {surges: true} : {})},
+	];
+	const forMs = (): number => draw.between(500, 9_000);
+	const changes: readonly ((index: number) => Deed)[] = [
+		index => ({type: 'changeNamed', set: draw.share(), version: draw.chance(0.3) ? 0 : index + 1}),
+		index => ({type: 'changeNamed', set: draw.share(), version: index + 1}),
+		() => ({type: 'changeNamed', set: 0, replicas: draw.below(5)}),
+		() => ({type: 'deletePod', pod: draw.share(), ...(draw.chance(0.2) ? {graceSeconds: 0} : {})}),
+		() => ({type: 'taint', node: draw.share(), forMs: forMs()}),
+		() => ({type: 'cordon', node: draw.share(), by: draw.one(['cordon', 'taint']), forMs: forMs()}),
+		() => (draw.chance(0.3) ? {type: 'deleteNamed', set: draw.share()} : {type: 'changeNamed', set: draw.share(), version: 0}),
+	];
+	const losses: readonly (() => Deed)[] = [
+		() => draw.one(smallHarm)(draw),
+		() => ({type: 'kill', place: draw.one(['control', 'holder']), forMs: forMs()}),
+		() => ({
+			type: 'partition',
+			nodes: draw.one([0.34, 0.5, 'holder']),
+			way: draw.one(['both', 'up', 'down']),
+			forMs: draw.between(500, 25_000),
+		}),
+		() => ({type: 'hostDown', node: draw.share(), forMs: draw.between(0, 12_000)}),
+		() => ({type: draw.one(['stop', 'freeze']), place: 'holder', forMs: draw.between(100, 20_000)}),
+		() => ({type: 'stop', place: 'control', forMs: draw.between(100, 9_000)}),
+	];
+	const asked = Array.from({length: 2 + draw.below(6)}, (_, index) => draw.one(changes)(index));
+	const harm = Array.from({length: draw.below(4)}, () => draw.one(losses)());
+	const below: Deed[] = draw.chance(0.4) ? [packetsOf(draw, 30_000), storeOf(draw, 'control', 30_000)] : [];
+	return {
+		nodes: 2 + draw.below(2),
+		servers: draw.chance(0.2) ? 2 : 1,
+		externalBroker: draw.chance(0.2),
+		localNodes: false,
+		watcher: draw.chance(0.1),
+		acts: [
+			...below.map(deed => ({...deed, atMs: 0})),
+			...inTurn(draw, made),
+			...inTurn(draw, asked, draw.between(500, 4_000)),
+			...inTurn(draw, harm, draw.between(0, 4_000)),
+		],
+	};
+}
+
 /** Ten nodes and a set of fifty, whose pods may fill the windows of node sync; some of it goes, and comes back. */
 function large(draw: Draw): Sketch {
 	const bytes = draw.chance(0.5) ? {like: {bytes: 100_000}} : {};
@@ -354,6 +401,7 @@ export const scenarios = {
 	crowded,
 	configured,
 	rollouts,
+	named,
 	large,
 } as const satisfies Record<string, (draw: Draw) => Sketch>;
 
@@ -366,6 +414,7 @@ const order: readonly ScenarioName[] = [
 	'crowded',
 	'configured',
 	'rollouts',
+	'named',
 	'storeTrouble',
 	'upgrade',
 	'flapping',

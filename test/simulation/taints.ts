@@ -13,6 +13,9 @@ const underWayMs = 1_000;
 /** How much later than its time a pod may be told to leave. */
 const lateMs = 2_000;
 
+/** A cordon is a taint that a pod may bear. */
+const cordon = {key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule'} as const;
+
 export class Taints {
 	readonly #cluster: SimulatedCluster;
 	/** Taints that make pods leave, by node and key. */
@@ -44,7 +47,8 @@ export class Taints {
 		const record = this.#record(node);
 		if (pod === undefined || record === undefined) return;
 		const {name} = pod.metadata;
-		if (record.spec?.unschedulable === true) this.#cluster.invariants.broken(`I9: pod ${name} is bound to ${node}, which is cordoned`);
+		if (record.spec?.unschedulable === true && borneMs(pod, cordon) === undefined)
+			this.#cluster.invariants.broken(`I9: pod ${name} is bound to ${node}, which is cordoned`);
 		const taint = record.spec?.taints?.find(each => each.effect !== 'PreferNoSchedule' && borneMs(pod, each) === undefined);
 		if (taint !== undefined) this.#cluster.invariants.broken(`I9: pod ${name} is bound to ${node}, and does not bear ${taint.key}`);
 	}

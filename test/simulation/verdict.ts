@@ -17,6 +17,7 @@ export function unsettled({cluster, clients, watcher}: Stage): string[] {
 	return [
 		...[...clients.sets].flatMap(([name, promised]) => ofSet(cluster, name, promised)),
 		...cluster.invariants.rollouts.unsettled(),
+		...clients.named.unsettled(),
 		...[...clients.pods].flatMap(([name, state]) => ofPod(cluster, name, state)),
 		...cluster.nodes.flatMap(node => ofNode(cluster, node)),
 		...waiting(cluster),

@@ -13,7 +13,7 @@ import type {Pod} from '../../../api/kinds/pod.js';
 import type {StatefulSet, StatefulSetStatus} from '../../../api/kinds/statefulset.js';
 import {limits} from '../../../api/limits.js';
 import type {ApiObject} from '../../../api/object.js';
-import type {Context, Effect} from '../../../system/kernel/behavior.js';
+import {tell, type Context, type Effect} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {controller, type Failures, type Reconciliation, type Watched} from '../objects/controller.js';
 import {isDeleting} from '../objects/garbage.js';
@@ -62,7 +62,12 @@ function reconcile(set: StatefulSet, context: Context, failures: Failures): Reco
 	const isWanted = (pod: ApiObject): boolean => isActive(pod as Pod) && ordinalOf(set, pod) !== undefined;
 	const effects = [...writes, ...ownerships(set, {plural: 'pods', selector: spec.selector, owned, strangers, isWanted}, context)];
 	const wake = census.nextAvailableMs === undefined ? {} : {wakeAtMs: census.nextAvailableMs};
-	if (isComplete(set, update, census, known)) return {status: completeStatus(set, revisions, census), effects, ...wake};
+	if (isComplete(set, update, census, known)) {
+		const complete = completeStatus(set, revisions, census);
+		// A revision that is the current one no more may be one too many.
+		if (complete.currentRevision !== status?.currentRevision) effects.push(tell(context.self, {type: 'wake'}));
+		return {status: complete, effects, ...wake};
+	}
 	const slots = slotsOf(set, update, context);
 	const step = stepOf(spec, slots);
 	const room = limits.pendingWrites - context.pending.size - effects.length;
