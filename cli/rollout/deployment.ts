@@ -11,7 +11,7 @@ import type {Client} from '../client.js';
 import {listAll} from '../cluster/lists.js';
 import {resourceOf} from '../cluster/resources.js';
 import {failedError} from '../command.js';
-import type {Revision, RolloutKind, RolloutStatus, Template} from './rollout-kind.js';
+import {going, type Revision, type RolloutKind, type RolloutStatus, type Template} from './rollout-kind.js';
 
 export const deploymentRollout: RolloutKind = {
 	kind: 'Deployment',
@@ -69,5 +69,3 @@ function statusOf(deployment: Deployment, revision: number): RolloutStatus {
 		return going(`${waiting} ${availableReplicas} of ${updatedReplicas} updated replicas are available...`);
 	return {text: `deployment "${name}" successfully rolled out`, isDone: true};
 }
-
-const going = (text: string): RolloutStatus => ({text, isDone: false});

@@ -4,8 +4,9 @@ import type {Resource} from '../cluster/resources.js';
 import {usageError} from '../command.js';
 import {deploymentRollout} from './deployment.js';
 import type {RolloutKind} from './rollout-kind.js';
+import {daemonSetRollout, statefulSetRollout} from './sets.js';
 
-const rolloutKinds: readonly RolloutKind[] = [deploymentRollout];
+const rolloutKinds: readonly RolloutKind[] = [deploymentRollout, daemonSetRollout, statefulSetRollout];
 
 /** Throws ERR_USAGE for a kind that is not rolled out. */
 export function rolloutKindOf({kind, singular}: Resource): RolloutKind {

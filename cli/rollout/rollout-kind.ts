@@ -19,6 +19,8 @@ export type Revision = {
 /** How far a rollout is, in kubectl's words. */
 export type RolloutStatus = {readonly text: string; readonly isDone: boolean};
 
+export const going = (text: string): RolloutStatus => ({text, isDone: false});
+
 export type RolloutKind = {
 	readonly kind: string;
 	/** `revision`: the one that is meant; 0: the newest. Throws AppError when it failed, or another revision runs. */

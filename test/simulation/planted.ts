@@ -542,7 +542,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		name: 'a StatefulSet that takes every pod for ready',
 		options: inControl('StatefulSet', seeing(readyAtOnce)),
 		scenario: 'named',
-		breaks: /^I12/,
+		breaks: /^I13/,
 	},
 	{
 		name: 'a StatefulSet whose pods may run twice',
@@ -554,13 +554,13 @@ export const plantedBugs: readonly PlantedBug[] = [
 		name: 'a DaemonSet that gives its pods names by chance and does not see what is under way',
 		options: inControl('DaemonSet', forgetful),
 		scenario: 'named',
-		breaks: /^I11/,
+		breaks: /^I12/,
 	},
 	{
 		name: 'a DaemonSet that takes no pod for ready',
 		options: inControl('DaemonSet', seeing(neverReady)),
 		scenario: 'named',
-		breaks: /^I11: .* is without one/,
+		breaks: /^I12: .* is without one/,
 	},
 	{
 		name: 'a history that nobody shortens',

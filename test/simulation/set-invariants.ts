@@ -50,7 +50,7 @@ export class SetInvariants {
 		);
 		const most = set?.spec?.updateStrategy?.rollingUpdate?.maxSurge === 1 ? 2 : 1;
 		if (there.length > most)
-			this.#truth.broken(`I11: ${there.length} pods of ${owner.name} are on ${node}: ${there.map(({metadata}) => metadata.name).join()}`);
+			this.#truth.broken(`I12: ${there.length} pods of ${owner.name} are on ${node}: ${there.map(({metadata}) => metadata.name).join()}`);
 	}
 
 	/** OrderedReady: nothing is made, nothing that is ready taken away, unless all others that shall be there are ready, those of higher numbers aside. */
@@ -68,9 +68,9 @@ export class SetInvariants {
 			const others = Array.from({length: effect.type === 'create' ? Math.min(ordinal, replicas) : replicas}, (_, number) => number);
 			const lacking = others.filter(number => number !== ordinal && !isGood(podOf(number)));
 			if (lacking.length > 0)
-				this.#truth.broken(`I12: ${name} asks to ${effect.type} number ${ordinal}, and ${lacking.join()} cannot be relied on`);
+				this.#truth.broken(`I13: ${name} asks to ${effect.type} number ${ordinal}, and ${lacking.join()} cannot be relied on`);
 			if (effect.type === 'create' && podOf(ordinal) !== undefined)
-				this.#truth.broken(`I12: ${name} asks for number ${ordinal}, which is there`);
+				this.#truth.broken(`I13: ${name} asks for number ${ordinal}, which is there`);
 		},
 	};
 
@@ -94,7 +94,7 @@ export class SetInvariants {
 			const without = own.filter(each => (!isGood(each) || isGoing(each)) && targetOf(each) !== node && !this.#isClosed(targetOf(each)));
 			this.#leaving.set(self, leaving.add(effect.id));
 			if (isLast && without.length > 0)
-				this.#truth.broken(`I11: ${name} takes ${pod.metadata.name} from ${node}, and ${without.map(targetOf).join()} is without one`);
+				this.#truth.broken(`I12: ${name} takes ${pod.metadata.name} from ${node}, and ${without.map(targetOf).join()} is without one`);
 		},
 	};
 

@@ -9,6 +9,7 @@ import type {ControllerRevision} from '../../../api/kinds/controllerrevision.js'
 import {objectKey} from '../../../api/keys.js';
 import {hashName} from '../../../api/names.js';
 import type {Draft, JsonObject, Labels} from '../../../api/object.js';
+import {changeCauseAnnotation} from '../../../api/rollouts.js';
 import {membersOf} from '../../../api/rules/report.js';
 import type {Context, Effect} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
@@ -22,7 +23,6 @@ import type {Workload} from './census.js';
 import {creation, creationId} from './pod-creation.js';
 
 const plural = 'controllerrevisions';
-const changeCause = 'kubernetes.io/change-cause';
 
 export const controllerRevisionController = controller<ControllerRevision>({
 	plural,
@@ -105,7 +105,7 @@ function newRevision(
 	// Another object has the name: with the same hash by chance, or made by somebody.
 	for (let again = 1; known.get(objectKey(plural, namespace, `${setName}-${hash}`)) !== undefined; again++)
 		hash = hashName(`${again} ${text}`);
-	const cause = annotations?.[changeCause];
+	const cause = annotations?.[changeCauseAnnotation];
 	const labels: Labels = {...template.metadata?.labels, [revisionLabel]: hash};
 	return {
 		apiVersion: 'apps/v1',
@@ -114,7 +114,7 @@ function newRevision(
 			name: `${setName}-${hash}`,
 			...(namespace === undefined ? {} : {namespace}),
 			labels,
-			...(cause === undefined ? {} : {annotations: {[changeCause]: cause}}),
+			...(cause === undefined ? {} : {annotations: {[changeCauseAnnotation]: cause}}),
 			ownerReferences: [ownerReferenceTo({...set, metadata})],
 		},
 		data: dataOf(template),
