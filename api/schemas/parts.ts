@@ -111,7 +111,7 @@ export const ownerReference = () =>
 		blockOwnerDeletion: optional(about('Whether an owner that is deleted waits for it.', flag())),
 	});
 
-export const selector = () => shared<typeof labelSelector>('LabelSelector');
+export const selector = (annotations: Annotations = {}) => Object.assign(shared<typeof labelSelector>('LabelSelector'), annotations);
 
 export const conditionFields = () => ({
 	type: about('What it is about.', text()),

@@ -7,7 +7,12 @@ export const spec = () =>
 	record({
 		minAvailable: optional(about('How many of its pods must stay healthy: a number or a part such as 50%.', countOrPercent())),
 		maxUnavailable: optional(about('How many of its pods may be missing: a number or a part such as 25%.', countOrPercent())),
-		selector: optional(about('Which pods of its namespace it is about; an empty one selects all, none selects nothing.', selector())),
+		selector: optional(
+			about(
+				'Which pods of its namespace it is about; an empty one selects all, none selects nothing.',
+				selector({'x-kubernetes-patch-strategy': 'replace'}),
+			),
+		),
 		unhealthyPodEvictionPolicy: optional(
 			about(
 				'When one that is not ready may be evicted: IfHealthyBudget (the default) or AlwaysAllow.',

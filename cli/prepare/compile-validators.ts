@@ -55,9 +55,9 @@ function patchSchemaCode(described: readonly Described[]): string {
 
 /** What a strategic merge patch has to know of a field and those below it; undefined: nothing. */
 function patchField(schema: Schema): PatchField | undefined {
-	if (schema.$ref !== undefined) return patchField((definitions as Readonly<Record<string, Schema>>)[schema.$ref] ?? {});
-	const {'x-kubernetes-patch-strategy': strategy = '', 'x-kubernetes-patch-merge-key': key} = schema;
-	const fields = schema.items === undefined ? patchFields(schema) : patchField(schema.items)?.fields;
+	const {$ref, items, 'x-kubernetes-patch-strategy': strategy = '', 'x-kubernetes-patch-merge-key': key} = schema;
+	const shared: Readonly<Record<string, Schema>> = definitions;
+	const fields = items === undefined ? patchFields($ref === undefined ? schema : (shared[$ref] ?? {})) : patchField(items)?.fields;
 	const merged = strategy.startsWith('merge') ? ({list: key === undefined ? 'set' : {by: key}} as const) : {};
 	const field: PatchField = {...merged, ...(strategy === 'replace' ? {replace: true} : {}), ...(fields === undefined ? {} : {fields})};
 	return Object.keys(field).length === 0 ? undefined : field;

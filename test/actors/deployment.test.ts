@@ -5,6 +5,7 @@ import {failure} from '../../api/errors.js';
 import type {Deployment} from '../../api/kinds/deployment.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
+import {isSameTemplate} from '../../actors/control/workloads/template-hash.js';
 import {aDeployment, aReplicaSet, aTemplate, contextWith, indexOf, keyOf, nowMs, openWrites, ownedBy, put} from './_objects.js';
 import {tellRecord} from './_records.js';
 import {Rollout} from './_rollouts.js';
@@ -385,6 +386,20 @@ test('sets that match and have no controller are adopted; one that does not matc
 		effects.filter(({type}) => type === 'update' || type === 'create').map(effect => 'id' in effect && effect.id),
 		['release/uid-of-set-strange'],
 	);
+});
+
+test('a template whose containers have empty resources is the one without any: kubectl writes one so when it takes a Deployment back', t => {
+	const withResources = (resources: object | undefined) => ({
+		...first,
+		spec: {
+			...first.spec,
+			containers: first.spec.containers.map(container => ({...container, ...(resources === undefined ? {} : {resources})})),
+		},
+	});
+	t.true(isSameTemplate(first, withResources({})));
+	t.true(isSameTemplate(withResources({}), first));
+	t.false(isSameTemplate(first, withResources({limits: {cpu: '1'}})));
+	t.false(isSameTemplate(withResources({}), second));
 });
 
 test('no step is taken while a set has not seen its spec', t => {

@@ -226,6 +226,12 @@ const cases: readonly Case[] = [
 			},
 		},
 	],
+	[
+		'the selector of a budget is replaced',
+		{kind: 'PodDisruptionBudget', spec: {selector: {matchLabels: {a: 'b'}}}},
+		{spec: {selector: {matchLabels: {c: 'd'}}}},
+		{kind: 'PodDisruptionBudget', spec: {selector: {matchLabels: {c: 'd'}}}},
+	],
 	['what is no list yet becomes one', pod({containers: 'none'}), {spec: {containers: names('a')}}, pod({containers: names('a')})],
 	['a list may be taken away', pod({volumes: names('a')}), {spec: {volumes: null, '$setElementOrder/volumes': []}}, pod({})],
 ];

@@ -1,5 +1,6 @@
 // Patches of the real kubectl: the three forms of `patch`, and the commands that send one. Needs kubectl 1.32 on the PATH.
 
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {manifest, real, withKubectl} from './_kubectl.js';
 
 const deployment = {
@@ -110,4 +111,39 @@ real('kubectl set, apply, edit, annotate and taint: what sends lists and directi
 	t.is(await fine('taint', 'nodes', 'vm', 'lab=yes:NoSchedule', 'other=yes:NoSchedule'), 'node/vm tainted\n');
 	t.is(await fine('taint', 'nodes', 'vm', 'lab-'), 'node/vm untainted\n');
 	t.is(await fine('get', 'node', 'vm', '-o', 'jsonpath={.spec.taints[*].key}'), 'other');
+});
+
+real('kubectl rollout undo: a JSON patch takes a Deployment back, a strategic one a StatefulSet', async t => {
+	const {cluster, fine} = await withKubectl(t);
+	const {selector, template} = deployment.spec;
+	// A port would be taken from the new pod by the old one: there is one node.
+	const containers = template.spec.containers.map(({name, image, command}) => ({name, image, command}));
+	const spec = {selector, template: {...template, spec: {terminationGracePeriodSeconds: 1, containers}}};
+	const both = {
+		apiVersion: 'v1',
+		kind: 'List',
+		items: [
+			{...deployment, spec: {...spec, replicas: 1}},
+			{
+				...deployment,
+				kind: 'StatefulSet',
+				metadata: {name: 'db'},
+				spec: {...spec, replicas: 1, serviceName: 'db'},
+			},
+		],
+	};
+	await fine('apply', '-f', manifest(cluster, both));
+	for (const name of ['deployment/web', 'statefulset/db']) {
+		const template = () => fine('get', name, '-o', 'jsonpath={.spec.template}');
+		const before = await template();
+		await fine('rollout', 'status', name, '--timeout=60s');
+		await fine('set', 'image', name, 'log=log:2');
+		await fine('set', 'env', name, 'B=b');
+		await fine('rollout', 'status', name, '--timeout=60s');
+		t.not(await template(), before);
+		t.regex(await fine('rollout', 'undo', name, '--to-revision=1'), /rolled back/);
+		// kubectl writes the resources of a container that has none.
+		t.is((await template()).replaceAll(',"resources":{}', ''), before);
+		await eventually('the first revision is the newest again', async () => !/^1 /m.test(await fine('rollout', 'history', name)));
+	}
 });

@@ -2,8 +2,9 @@
 
 import {deepEqual} from '../../../api/equal.js';
 import {fnv1a} from '../../../api/fnv.js';
-import {isObject} from '../../../api/object.js';
+import {isObject, type Json, type JsonObject} from '../../../api/object.js';
 import {hashLabel} from '../../../api/rollouts.js';
+import {itemsOf, membersOf} from '../../../api/rules/report.js';
 import type {Workload} from './census.js';
 
 export type PodTemplate = NonNullable<Workload['spec']>['template'];
@@ -27,7 +28,18 @@ const ordered = (value: unknown): string =>
 
 /** Whether they make the same pods; the label with the hash aside, which one of them has got from its owner. */
 export const isSameTemplate = (a: PodTemplate, b: PodTemplate): boolean =>
-	deepEqual(a.spec, b.spec) && deepEqual(metadataOf(a), metadataOf(b));
+	(deepEqual(a.spec, b.spec) || deepEqual(specOf(a), specOf(b))) && deepEqual(metadataOf(a), metadataOf(b));
+
+/** Clients write the resources of a container that has none as an empty object: kubectl does, when it takes a Deployment back. */
+function specOf({spec}: PodTemplate): object {
+	const {containers, initContainers, ...rest} = spec as JsonObject;
+	return {...rest, containers: itemsOf(containers).map(bareOf), initContainers: itemsOf(initContainers).map(bareOf)};
+}
+
+function bareOf(container: Json): Json {
+	const {resources = {}, ...bare} = membersOf(container);
+	return Object.keys(membersOf(resources)).length === 0 ? bare : container;
+}
 
 function metadataOf({metadata: {labels, annotations} = {}}: PodTemplate): object {
 	const {[hashLabel]: _hash, ...rest} = labels ?? {};
