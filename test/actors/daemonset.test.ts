@@ -210,7 +210,7 @@ test('with a surge the old pod goes once the new one can be relied on', t => {
 	t.deepEqual([deletions(last), targets(last)], [[pods[0]?.metadata.uid], []]);
 });
 
-test('OnDelete replaces only what somebody deletes', t => {
+test('OnDelete of a DaemonSet replaces only what somebody deletes', t => {
 	const {index, set, pods} = halfway({updateStrategy: {type: 'OnDelete'}});
 	t.deepEqual(effectsOf(index, set), []);
 	const [a] = pods;

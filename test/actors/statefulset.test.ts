@@ -294,7 +294,7 @@ test('several may be missing during an update', t => {
 	t.deepEqual(deletions(parallel.look()), ['db-2']);
 });
 
-test('OnDelete replaces only what somebody deletes', t => {
+test('OnDelete of a StatefulSet replaces only what somebody deletes', t => {
 	const world = updating({updateStrategy: {type: 'OnDelete'}});
 	t.deepEqual(world.look(), []);
 	world.remove(1);

@@ -30,7 +30,7 @@ const specOf = (given: unknown): unknown => {
 	return admitted.ok ? admitted.value.spec : admitted.error.message;
 };
 
-test('Kubernetes’ defaults are filled in', t => {
+test('Kubernetes’ defaults of a Job are filled in', t => {
 	t.like(specOf(manifest), {
 		parallelism: 1,
 		completions: 1,

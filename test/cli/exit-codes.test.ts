@@ -87,7 +87,7 @@ test('words in the wrong order, of other tools, or with a slip get the right one
 		['ps', /unknown command "ps"; there is: troupe get pods\n$/],
 		['rm pod x', /there is: troupe delete\n$/],
 		['gte pods', /did you mean "get"\?/],
-		['restart web', /there is: troupe retry POD/],
+		['restart web', /there is: troupe rollout restart deployment\/NAME; troupe retry POD/],
 		['describe hello', /^error: unknown kind "hello"; before a name comes its kind, such as "pod hello"; there are namespaces, /],
 		['events --for hello', /^error: "hello" must be KIND\/NAME, such as pod\/web\n$/],
 		['get pods --show-labels', /troupe describe shows labels/],

@@ -80,19 +80,28 @@ const ledgerOf = (pods: ReadonlyMap<string, ApiObject>): ApiObject | undefined =
 const hasNoPlace = (pod: ApiObject | undefined): boolean =>
 	(pod as Pod | undefined)?.status?.conditions?.some(({type, reason}) => type === 'PodScheduled' && reason === 'Unschedulable') === true;
 
+const readyOf = (pods: ReadonlyMap<string, ApiObject>, prefix: string): number =>
+	[...pods].filter(([name, pod]) => name.startsWith(prefix) && isReady(pod)).length;
+
+/** An example that bounds its namespace has one of its own. */
+const namespaceFor = (file: string): string => (file === 'team.yaml' ? 'team' : 'examples');
+
 /** What each example becomes: the pods it stands for, by name or by prefix, and how they are then. */
 const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) => boolean} = {
+	'batch.yaml': pods => [...pods].filter(([name, pod]) => name.startsWith('squares-') && phaseOf(pod) === 'Succeeded').length === 6,
+	'budget.yaml': pods => readyOf(pods, 'budgeted-') === 3,
 	'config.yaml': pods => isReady(pods.get('greeter')),
 	'crash.yaml': pods =>
 		(containerOf(pods.get('crash'))?.restartCount ?? 0) >= 2 && containerOf(pods.get('crash'))?.lastState?.terminated?.exitCode === 3,
-	'daemonset.yaml': pods => [...pods].filter(([name, pod]) => name.startsWith('load-') && isReady(pod)).length === 1,
-	'dialect-a.yaml': pods =>
-		isReady(pods.get('old-style')) && [...pods].filter(([name, pod]) => name.startsWith('old-style-set-') && isReady(pod)).length === 2,
+	'daemonset.yaml': pods => readyOf(pods, 'load-') === 1,
+	'deployment.yaml': pods => readyOf(pods, 'greeter-') === 3,
+	'dialect-a.yaml': pods => isReady(pods.get('old-style')) && readyOf(pods, 'old-style-set-') === 2,
 	'exclusive.yaml': pods => isReady(ledgerOf(pods)),
-	'hello.yaml': pods => [...pods].filter(([name, pod]) => name.startsWith('hello-') && isReady(pod)).length === 3,
+	'hello.yaml': pods => readyOf(pods, 'hello-') === 3,
 	'job.yaml': pods => phaseOf(pods.get('count')) === 'Succeeded' && phaseOf(pods.get('try-again')) === 'Succeeded',
 	'pod.yaml': pods => isReady(pods.get('clock')),
 	'statefulset.yaml': pods => ['member-0', 'member-1', 'member-2'].every(name => isReady(pods.get(name))),
+	'team.yaml': pods => isReady(pods.get('worker')),
 	// Without root and without user namespaces the node has no volumes, and the pod says so.
 	'volumes.yaml': pods => isReady(pods.get('reader')) || hasNoPlace(pods.get('reader')),
 };
@@ -101,8 +110,8 @@ test('every example becomes what it says', async t => {
 	t.timeout(50_000);
 	const files = readdirSync(examples).filter(name => name.endsWith('.yaml'));
 	t.deepEqual(files.toSorted(), Object.keys(becomes).toSorted(), 'an example that is not tried here');
-	await cluster.apply(namespaceOf('examples'));
-	const applied = await Promise.all(files.map(file => cluster.troupe('apply', '-n', 'examples', '-f', path.join(examples, file))));
+	await cluster.apply(namespaceOf('examples'), namespaceOf('team'));
+	const applied = await Promise.all(files.map(file => cluster.troupe('apply', '-n', namespaceFor(file), '-f', path.join(examples, file))));
 	t.deepEqual(
 		applied.map(({code}) => code),
 		files.map(() => 0),
@@ -112,7 +121,7 @@ test('every example becomes what it says', async t => {
 		applied[files.indexOf('dialect-a.yaml')]?.err ?? '',
 		/^note: .*dialect A Pod read as v1 Pod: .*\nnote: .*dialect A Replicaset read as apps\/v1 ReplicaSet\n$/,
 	);
-	for (const file of files) await until(client(), 'pods', file, becomes[file] ?? (() => false), 'examples');
+	for (const file of files) await until(client(), 'pods', file, becomes[file] ?? (() => false), namespaceFor(file));
 	t.is(await cluster.fine('logs', '-n', 'examples', 'count'), '1\n2\n3\n4\n5\n');
 	const greeting = 'good morning, all is green; the password has 28 characters, the address 51\n';
 	await eventually('the greeter greets', async () => (await cluster.fine('logs', '-n', 'examples', 'greeter')) === greeting);
@@ -137,7 +146,7 @@ test('every example becomes what it says', async t => {
 			() => body,
 		);
 	}
-	await cluster.fine('delete', 'ns', 'examples', '--timeout=40s');
+	await cluster.fine('delete', 'ns', 'examples', 'team', '--timeout=40s');
 });
 
 test('objects are made, compared, changed by several hands, edited and replaced', async t => {
