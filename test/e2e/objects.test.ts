@@ -93,6 +93,7 @@ const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) 
 	'config.yaml': pods => isReady(pods.get('greeter')),
 	'crash.yaml': pods =>
 		(containerOf(pods.get('crash'))?.restartCount ?? 0) >= 2 && containerOf(pods.get('crash'))?.lastState?.terminated?.exitCode === 3,
+	'cron.yaml': pods => phaseOf([...pods].find(([name]) => name.startsWith('tick-now-'))?.[1]) === 'Succeeded',
 	'daemonset.yaml': pods => readyOf(pods, 'load-') === 1,
 	'deployment.yaml': pods => readyOf(pods, 'greeter-') === 3,
 	'dialect-a.yaml': pods => isReady(pods.get('old-style')) && readyOf(pods, 'old-style-set-') === 2,
@@ -121,6 +122,7 @@ test('every example becomes what it says', async t => {
 		applied[files.indexOf('dialect-a.yaml')]?.err ?? '',
 		/^note: .*dialect A Pod read as v1 Pod: .*\nnote: .*dialect A Replicaset read as apps\/v1 ReplicaSet\n$/,
 	);
+	await cluster.fine('create', 'job', 'tick-now', '--from', 'cronjob/tick', '-n', 'examples');
 	for (const file of files) await until(client(), 'pods', file, becomes[file] ?? (() => false), namespaceFor(file));
 	t.is(await cluster.fine('logs', '-n', 'examples', 'count'), '1\n2\n3\n4\n5\n');
 	const greeting = 'good morning, all is green; the password has 28 characters, the address 51\n';
