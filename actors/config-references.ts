@@ -1,4 +1,4 @@
-// The ConfigMaps and Secrets ("config") that a pod names. Both ends of node sync go by it: control to know what a node needs, the node
+// The ConfigMaps, Secrets and claims ("config") that a pod names, and the volumes that a node is to remove. Both ends of node sync go by it: control to know what a node needs, the node
 // to know which pods a change concerns.
 
 import {objectKey, parseObjectKey, type ObjectKey} from '../api/keys.js';
@@ -9,15 +9,21 @@ export const configMaps = 'configmaps';
 export const secrets = 'secrets';
 
 export const configMapKey = (namespace: string, name: string): ObjectKey => objectKey(configMaps, namespace, name);
+export const claims = 'persistentvolumeclaims';
+export const volumes = 'persistentvolumes';
+
+/** All of which a node keeps copies. */
+export const configPlurals: readonly string[] = [configMaps, secrets, claims, volumes];
+
+export const claimKey = (namespace: string, name: string): ObjectKey => objectKey(claims, namespace, name);
+export const volumeKey = (name: string): ObjectKey => objectKey(volumes, undefined, name);
+
 export const secretKey = (namespace: string, name: string): ObjectKey => objectKey(secrets, namespace, name);
 
-/** Whether it is the key of a ConfigMap or Secret. */
-export function isConfigKey(key: ObjectKey): boolean {
-	const {plural} = parseObjectKey(key);
-	return plural === configMaps || plural === secrets;
-}
+/** Whether a node may have a copy of what has this key, its pods aside. */
+export const isConfigKey = (key: ObjectKey): boolean => configPlurals.includes(parseObjectKey(key).plural);
 
-/** The keys of the ConfigMaps and Secrets that a pod names, each once. */
+/** The keys of the ConfigMaps, Secrets and claims that a pod names, each once. */
 export function configKeysOf(spec: PodSpec, namespace: string): readonly ObjectKey[] {
 	const {containers, initContainers = []} = spec;
 	const keys = new Set<ObjectKey>(volumeConfigKeysOf(spec, namespace));
@@ -33,16 +39,22 @@ export function configKeysOf(spec: PodSpec, namespace: string): readonly ObjectK
 }
 
 /** The keys of those that its volumes name, each once. */
-export function volumeConfigKeysOf({volumes = []}: PodSpec, namespace: string): readonly ObjectKey[] {
-	const keys = volumes.flatMap(({configMap, secret}) => [
+export function volumeConfigKeysOf(spec: PodSpec, namespace: string): readonly ObjectKey[] {
+	const keys = (spec.volumes ?? []).flatMap(({configMap, secret, persistentVolumeClaim}) => [
+		...(persistentVolumeClaim === undefined ? [] : [claimKey(namespace, persistentVolumeClaim.claimName)]),
 		...(configMap === undefined ? [] : [configMapKey(namespace, configMap.name)]),
 		...(secret === undefined ? [] : [secretKey(namespace, secret.secretName)]),
 	]);
 	return [...new Set(keys)];
 }
 
+/** The names of the claims of a pod, each once. */
+export const claimNamesOf = ({volumes: all = []}: PodSpec): readonly string[] => [
+	...new Set(all.flatMap(({persistentVolumeClaim}) => persistentVolumeClaim?.claimName ?? [])),
+];
+
 /** Changes exactly when what a program can see of the object does. */
 export const configVersion = ({metadata: {uid, generation}}: ApiObject): string => `${uid}.${generation}`;
 
-/** The index term of pods, or assignments, that name a ConfigMap or Secret. */
+/** The index term of pods, or assignments, that name a ConfigMap, a Secret or a claim. */
 export const configTerm = (key: ObjectKey): string => `names=${key}`;

@@ -35,6 +35,7 @@ import {hostOf, infoOf, type Host} from './process/host/host.js';
 import type {HostPaths} from './process/volumes/host-paths.js';
 import {createLeases} from './process/leases/leases.js';
 import {createLogReader} from './process/logs/log-reader.js';
+import {openLocalVolumes} from './process/volumes/local-volumes.js';
 import {createLogWatch} from './process/logs/log-watch.js';
 import {openMemory} from './process/volumes/memory.js';
 import {planOf, type Start} from './process/start/plan.js';
@@ -82,6 +83,8 @@ export type ProcessRuntimeOptions = {
 	readonly stockFolders?: number | undefined;
 	/** What of the host pods may have as volumes; undefined: nothing. Never this directory. */
 	readonly hostPaths?: HostPaths | undefined;
+	/** Where volumes of class `local` are, absolute; undefined: there are none. */
+	readonly localVolumes?: string | undefined;
 };
 
 /** Throws errno exceptions when the directory cannot be used or there is no /proc, and a RangeError for a wrong subnet. */
@@ -92,7 +95,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	const handlers = handlersOf(parts);
 	for (const uid of sandboxes.list()) leases.adopt(uid);
 	return {
-		info: () => infoOf(host, hostIP, groups, options.maxPods),
+		info: () => infoOf(host, hostIP, groups, options),
 		run(command, done) {
 			const problem = wrongName(command);
 			if (problem !== undefined) done(failed('ERR_BAD_REQUEST', {message: problem}));
@@ -135,9 +138,10 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 	groups.sweep((id, attempt) => existsSync(attemptFolder(path.join(folderOf(id.uid), id.container), attempt)));
 	const memory = host.mountTools === undefined || !isRoot ? undefined : openMemory(realDirectory);
 	const {allowed = [], never = []} = options.hostPaths ?? {};
-	const hostPaths: HostPaths = {allowed, never: [...never, directory]};
+	const local = options.localVolumes === undefined ? undefined : openLocalVolumes(options.localVolumes);
+	const hostPaths: HostPaths = {allowed, never: [...never, directory, ...(local === undefined ? [] : [local.folder])]};
 	const podHomes = options.homes ?? homesFolder(realDirectory, isRoot);
-	const volumes = createVolumes({folderOf, find, memory, secrets, hostPaths, isRoot});
+	const volumes = createVolumes({folderOf, find, list: sandboxes.list, memory, local, secrets, hostPaths, isRoot});
 	const kill = (uid: string): void => {
 		for (const container of foldersIn(folderOf(uid))) containers.stop({uid, container}, 0, () => undefined);
 	};
@@ -199,6 +203,7 @@ function handlersOf(parts: Parts): Handlers {
 			else containers.stop(id, graceMs, done);
 		},
 		'volumes.ensure': (command, done) => withPod(parts, command.uid, done, () => volumes.ensure(command, done)),
+		'volume.remove': ({volume}, done) => volumes.removeLocal(volume, done),
 		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
 		'exec.open': (command, done) => withPod(parts, command.request.id.uid, done, () => exec.handlers['exec.open'](command, done)),
 		'stdin.write': ({id, data, isLast}, done) =>
@@ -291,7 +296,9 @@ function namesIn(command: RuntimeCommand): readonly string[] {
 		case 'lease.extend':
 			return [command.uid];
 		case 'volumes.ensure':
-			return [command.uid, ...command.volumes.map(({name}) => name)];
+			return [command.uid, ...command.volumes.flatMap(({name, source}) => (source.type === 'local' ? [name, source.volume] : [name]))];
+		case 'volume.remove':
+			return [command.volume];
 		case 'exec.write':
 		case 'exec.read':
 		case 'exec.resize':

@@ -44,6 +44,9 @@ export type SimulatedRuntimeOptions = {
 	readonly maxPods?: number | undefined;
 };
 
+/** Where volumes of claims would be. */
+const simulatedVolumes = '/simulated/volumes';
+
 const gibibyte = 1_073_741_824;
 
 type State = Pick<SimulatedRuntimeOptions, 'clock' | 'random'> & {
@@ -85,6 +88,7 @@ const infoOf = ({options, hostIP, host}: State): RuntimeInfo => ({
 	memoryBytes: options.memoryBytes ?? 64 * gibibyte,
 	maxPods: options.maxPods ?? limits.podsPerNode,
 	features: nodeFeatures,
+	localVolumes: simulatedVolumes,
 	conditions: [],
 	hostIP,
 	hostBootId: host.bootId(),
@@ -138,6 +142,14 @@ function handlersOf(state: State): Handlers {
 			const pod = host.pods.get(uid);
 			if (pod === undefined) return done(noSandbox(uid));
 			pod.volumes = volumes;
+			for (const {source} of volumes) if (source.type === 'local') host.localVolumes.add(source.volume);
+			done(succeeded(null));
+		},
+		'volume.remove'({volume}, done) {
+			for (const [uid, pod] of host.pods)
+				if (pod.volumes?.some(({source}) => source.type === 'local' && source.volume === volume) === true)
+					return done(failed('ERR_RUNTIME', {message: `volume "${volume}" is still used by the pod with uid ${uid}`}));
+			host.localVolumes.delete(volume);
 			done(succeeded(null));
 		},
 		'container.act'({id, action}, done) {

@@ -16,6 +16,8 @@ import {limitRange} from './kinds/limitrange.js';
 import {namespace} from './kinds/namespace.js';
 import {node} from './kinds/node.js';
 import {pod} from './kinds/pod.js';
+import {persistentVolume} from './kinds/persistentvolume.js';
+import {persistentVolumeClaim} from './kinds/persistentvolumeclaim.js';
 import {podDisruptionBudget} from './kinds/poddisruptionbudget.js';
 import {priorityClass} from './kinds/priorityclass.js';
 import {replicaSet} from './kinds/replicaset.js';
@@ -43,6 +45,8 @@ export const kinds: readonly KindDefinition[] = [
 	cronJob,
 	configMap,
 	secret,
+	persistentVolumeClaim,
+	persistentVolume,
 	priorityClass,
 	podDisruptionBudget,
 	limitRange,

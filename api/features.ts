@@ -4,14 +4,15 @@ import type {Container, ContainerPort, PodSpec} from './shapes/pod.js';
 
 /**
  * `volumes`: volumes, and a root that is read-only. `users`: runAsUser, runAsGroup, fsGroup. `limits`: cpu and memory are enforced.
- * `terminal`: tty. `hostPorts`: a port of the node leads to another one of a container; the same number needs nothing where they share a network.
+ * `claims`: volumes of claims. `terminal`: tty. `hostPorts`: a port of the node leads to another one of a container; the same number needs nothing where they share a network.
  */
-export const nodeFeatures = ['hostPorts', 'limits', 'terminal', 'users', 'volumes'] as const;
+export const nodeFeatures = ['claims', 'hostPorts', 'limits', 'terminal', 'users', 'volumes'] as const;
 
 export type NodeFeature = (typeof nodeFeatures)[number];
 
 /** For users who read why a node does not do, where the name alone does not say it. */
 const texts: Readonly<Partial<Record<NodeFeature, string>>> = {
+	claims: 'claims (volumes of claims need an agent of this version that can mount volumes)',
 	hostPorts: 'hostPort mapping (a hostPort other than its containerPort)',
 	users: 'users (runAsUser, runAsGroup, fsGroup and supplementalGroups need an agent that is root)',
 };
@@ -22,6 +23,7 @@ export const featureText = (feature: NodeFeature): string => texts[feature] ?? f
 export function requiredFeatures(spec: PodSpec): readonly NodeFeature[] {
 	const containers = [...(spec.initContainers ?? []), ...spec.containers];
 	const required: NodeFeature[] = [];
+	if (spec.volumes?.some(({persistentVolumeClaim}) => persistentVolumeClaim !== undefined) === true) required.push('claims');
 	if (containers.some(({ports = []}) => ports.some(isMapped))) required.push('hostPorts');
 	if (containers.some(({tty}) => tty === true)) required.push('terminal');
 	if (namesUsers(spec.securityContext) || containers.some(({securityContext}) => namesUsers(securityContext))) required.push('users');

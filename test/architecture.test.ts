@@ -51,7 +51,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'screen',
 	],
 	actors: ['control', 'node', 'protocol'],
-	'actors/control': ['sync', 'scheduling', 'nodes', 'workloads', 'pods', 'cluster', 'objects'],
+	'actors/control': ['sync', 'scheduling', 'nodes', 'workloads', 'storage', 'pods', 'cluster', 'objects'],
 	'actors/node': ['sync', 'pods', 'containers', 'cache', 'runtime'],
 	'cli/serving': ['control', 'node', 'process'],
 	'agent/process': [

@@ -26,6 +26,8 @@ import {statefulSetController} from './workloads/statefulset.js';
 import {collectionName, controlRoot} from './root.js';
 import {resourceQuotaController} from './cluster/resource-quota.js';
 import {scheduler} from './scheduling/scheduler.js';
+import {claimController} from './storage/claim.js';
+import {volumeController} from './storage/volume.js';
 import {syncSupervisor} from './sync/sync-supervisor.js';
 
 export const controllers: readonly Controller[] = [
@@ -43,6 +45,8 @@ export const controllers: readonly Controller[] = [
 	priorityClassController,
 	disruptionBudgetController,
 	resourceQuotaController,
+	claimController,
+	volumeController,
 ];
 
 const byPlural = new Map(controllers.map(each => [each.plural, each]));

@@ -15,13 +15,14 @@ import {
 	type ObjectKey,
 } from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
+import {isProvisioned, nodeOfVolume, type PersistentVolume} from '../../api/kinds/persistentvolume.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ApiObject, OwnerReference} from '../../api/object.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import type {Wake} from '../../system/commit/durable-system.js';
 import type {Change, Known} from '../../system/index/object-index.js';
 import {detectorAddress, namespaceKey, dispatcherOfNode} from '../addresses.js';
-import {isConfigKey, configKeysOf, configTerm} from '../config-references.js';
+import {claimKey, claims, isConfigKey, configKeysOf, configTerm, volumes} from '../config-references.js';
 import type {NodeDeparted} from './nodes/detector.js';
 import {watchesOf} from './kinds.js';
 import {isDeleting} from './objects/garbage.js';
@@ -50,6 +51,9 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 	for (const watch of watchesOf(plural)) for (const object of watch({before, after}, known)) wakes.push(...recordWake(object));
 	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined));
 	if (isConfigKey(change.key)) wakes.push(...ofConfig(change.key, known));
+	if (plural === claims && claimConcernsScheduler(before, after)) wakes.push(scheduler);
+	if (plural === volumes)
+		wakes.push(...ofVolume(change.key, before as PersistentVolume | undefined, after as PersistentVolume | undefined, known));
 	if (plural === 'nodes') wakes.push(...ofNode(before as NodeObject | undefined, after as NodeObject | undefined, known));
 	if (plural === 'clusterconfigs') wakes.push(scheduler);
 	if (plural === 'nodes' && after === undefined && before !== undefined) wakes.push(...removedNode(before.metadata.name));
@@ -152,6 +156,25 @@ function* ofConfig(key: ObjectKey, known: Known): Iterable<Wake> {
 	const nodes = new Set<string>();
 	for (const pod of known.byTerm('pods', configTerm(key))) nodes.add((pod as Pod).spec?.nodeName ?? '');
 	for (const node of nodes) yield dirty(node, key);
+}
+
+/** A pod may wait for a claim that comes, gets its volume, or ends. */
+const claimConcernsScheduler = (before: ApiObject | undefined, after: ApiObject | undefined): boolean =>
+	after !== undefined &&
+	(before === undefined || before.spec !== after.spec || before.status !== after.status || isDeleting(before) !== isDeleting(after));
+
+/** Its node, which may have to remove it, and the nodes of pods that name its claim. */
+function* ofVolume(
+	key: ObjectKey,
+	before: PersistentVolume | undefined,
+	after: PersistentVolume | undefined,
+	known: Known,
+): Iterable<Wake> {
+	const volume = after ?? before;
+	const node = volume !== undefined && isProvisioned(volume) ? nodeOfVolume(volume) : undefined;
+	if (node !== undefined && (after === undefined || isDeleting(after))) yield dirty(node, key);
+	for (const {spec} of [before, after].filter(each => each !== undefined))
+		if (spec?.claimRef !== undefined) yield* ofConfig(claimKey(spec.claimRef.namespace, spec.claimRef.name), known);
 }
 
 /** Pods to bind, or a node with free resources, or with other pods to be near to or away from, where there were none. */

@@ -5,12 +5,16 @@ import type {ApiObject} from '../../api/object.js';
 import type {SystemDesign, Wake} from '../../system/commit/durable-system.js';
 import type {Change, Known} from '../../system/index/object-index.js';
 import {handName, podsPath} from '../addresses.js';
-import {configMaps, isConfigKey, configKeysOf, configTerm, secrets} from '../config-references.js';
+import {configPlurals, isConfigKey, configKeysOf, configTerm} from '../config-references.js';
 import {assignments, type AssignmentObject} from './cache/assignment-object.js';
 import type {ConfigChanged} from './containers/container-state.js';
 import {nodeBehaviors, nodeRoot} from './root.js';
 
-const schemas: {readonly [plural: string]: number} = {[assignments]: 1, [configMaps]: 1, [secrets]: 1, clusters: 1};
+const schemas: {readonly [plural: string]: number} = {
+	[assignments]: 1,
+	...Object.fromEntries(configPlurals.map(plural => [plural, 1])),
+	clusters: 1,
+};
 
 export const nodeDesign: SystemDesign = {
 	behaviors: nodeBehaviors,

@@ -8,6 +8,7 @@ import {infra} from './pods/infra.js';
 import {leases} from './pods/leases.js';
 import {configCopy} from './cache/config-copy.js';
 import {configCache} from './cache/config-cache.js';
+import {volumeRemoval} from './cache/volume-removal.js';
 import {syncClient, seenKey, type SyncClientInput} from './sync/sync-client.js';
 import {podVolumes} from './pods/pod-volumes.js';
 import {pods} from './pods/pods.js';
@@ -32,7 +33,19 @@ const tree = (input: SyncClientInput): Effect[] => [
 
 /** Every behaviour of a node system, by the name that `spawn` effects use. */
 export const nodeBehaviors: {readonly [name: string]: AnyBehavior} = Object.fromEntries<AnyBehavior>(
-	[nodeRoot, runtimeActor, leases, configCache, configCopy, pods, syncClient, hand, infra, podVolumes, container, prober].map(
-		(behavior: AnyBehavior) => [behavior.kind, behavior],
-	),
+	[
+		nodeRoot,
+		runtimeActor,
+		leases,
+		configCache,
+		configCopy,
+		volumeRemoval,
+		pods,
+		syncClient,
+		hand,
+		infra,
+		podVolumes,
+		container,
+		prober,
+	].map((behavior: AnyBehavior) => [behavior.kind, behavior]),
 );

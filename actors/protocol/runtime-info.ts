@@ -11,6 +11,8 @@ export type RuntimeInfo = {
 	readonly features: readonly string[];
 	/** Conditions of the node, such as SharedNetwork. */
 	readonly conditions: readonly {readonly type: string; readonly reason: string; readonly message: string}[];
+	/** Where it keeps volumes of class `local`: absolute; undefined: nowhere. */
+	readonly localVolumes?: string | undefined;
 	readonly hostIP: string;
 	readonly hostBootId: string;
 	readonly os: string;

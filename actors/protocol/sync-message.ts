@@ -71,7 +71,21 @@ export type PodEntry = {
 };
 
 /** What of config goes to a node: a ConfigMap as it is, of a Secret never more than its version. */
-export type ConfigData = (Pick<ConfigMap, 'data' | 'binaryData'> & {readonly type: 'configMap'}) | {readonly type: 'secret'};
+export type ConfigData =
+	| (Pick<ConfigMap, 'data' | 'binaryData'> & {readonly type: 'configMap'})
+	| {readonly type: 'secret'}
+	/** Of a claim: where its volume is. */
+	| {readonly type: 'claim'; readonly source: ClaimSource}
+	/** Of a volume of class local that nobody needs any more: its folder goes. */
+	| {readonly type: 'removal'; readonly uid: string};
+
+/** What a claim is on this node. */
+export type ClaimSource =
+	/** A folder that the agent makes and removes. */
+	| {readonly type: 'local'; readonly volume: string; readonly path: string}
+	| {readonly type: 'hostPath'; readonly path: string; readonly check: string}
+	/** It cannot be used there. */
+	| {readonly type: 'elsewhere'; readonly why: string};
 
 export type ConfigEntry = {
 	readonly key: ObjectKey;
@@ -136,6 +150,15 @@ export type PodGone = {readonly type: 'podGone'; readonly key: ObjectKey; readon
 
 /** Control has done what follows from it. */
 export type PodGoneTaken = {readonly type: 'podGoneTaken'; readonly key: ObjectKey; readonly uid: string};
+
+/** Up: the folder of a volume is gone, or why it is not. Said again and again until there is nothing to remove any more. */
+export type VolumeRemoval = {
+	readonly type: 'volumeRemoval';
+	readonly key: ObjectKey;
+	readonly uid: string;
+	/** Undefined: it is gone. */
+	readonly problem?: string | undefined;
+};
 
 export type NodeRefused = {readonly type: 'refused'; readonly error: Failure};
 

@@ -34,6 +34,8 @@ export function isWellFormed(message: Message): boolean {
 			return haveNumbers(members, ['number']) && isListOf(members['pods'], pod => haveTexts(membersOf(pod), ['key', 'uid']));
 		case 'podGone':
 			return haveTexts(members, ['key', 'uid']);
+		case 'volumeRemoval':
+			return haveTexts(members, ['key', 'uid']) && (members['problem'] === undefined || typeof members['problem'] === 'string');
 		default:
 			return false;
 	}
@@ -53,6 +55,7 @@ const isHelloOfToday = (members: MessageMembers): boolean =>
 const isRuntimeInfo = (info: MessageMembers): boolean =>
 	haveTexts(info, ['name', 'version', 'hostIP', 'hostBootId', 'os', 'kernel', 'architecture']) &&
 	haveNumbers(info, ['cpuMillis', 'memoryBytes', 'maxPods']) &&
+	(info['localVolumes'] === undefined || typeof info['localVolumes'] === 'string') &&
 	isListOf(info['features'], feature => typeof feature === 'string') &&
 	isListOf(info['conditions'], condition => haveTexts(membersOf(condition), ['type', 'reason', 'message']));
 

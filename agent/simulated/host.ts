@@ -45,6 +45,8 @@ export type SimulatedContainer = {
 export type SimulatedHost = {
 	readonly bootId: () => string;
 	readonly pods: Map<string, SimulatedPod>;
+	/** Names of the volumes of class `local` that it has. They are on its disk: a reboot loses none. */
+	readonly localVolumes: Set<string>;
 	readonly network: SimulatedNetwork;
 	readonly find: (id: ContainerId) => SimulatedContainer | undefined;
 	readonly start: (spec: ContainerSpec, program: Program, watcher: object) => SimulatedContainer;
@@ -91,6 +93,7 @@ export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = cr
 	return {
 		bootId: () => `simulated-boot-${state.boots}`,
 		pods: state.pods,
+		localVolumes: new Set(),
 		network: state.network,
 		find: id => state.containers.get(keyOf(id)),
 		start: (spec, program, watcher) => start(state, spec, program, watcher),

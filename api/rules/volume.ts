@@ -9,7 +9,7 @@ import {checkDataKey} from './config-data.js';
 import {checkDnsLabel, checkDnsSubdomain} from './names.js';
 import {itemsOf, membersOf, refuse, refuseDuplicates, requireOne, textOf, type Found} from './report.js';
 
-const sources = ['hostPath', 'emptyDir', 'configMap', 'secret'];
+const sources = ['hostPath', 'emptyDir', 'configMap', 'secret', 'persistentVolumeClaim'];
 
 /** What is looked for before a folder or file of the host is used. */
 const hostPathTypes = ['', 'DirectoryOrCreate', 'Directory', 'FileOrCreate', 'File', 'Socket', 'CharDevice', 'BlockDevice'];
@@ -33,9 +33,11 @@ function checkVolume(found: Found, path: string, volume: JsonObject): void {
 	checkEmptyDir(found, `${path}.emptyDir`, membersOf(volume['emptyDir']));
 	checkFiles(found, `${path}.configMap`, membersOf(volume['configMap']), 'name');
 	checkFiles(found, `${path}.secret`, membersOf(volume['secret']), 'secretName');
+	const claim = textOf(membersOf(volume['persistentVolumeClaim'])['claimName']);
+	if (claim !== undefined) checkDnsSubdomain(found, `${path}.persistentVolumeClaim.claimName`, claim);
 }
 
-function checkHostPath(found: Found, path: string, {path: folder, type}: JsonObject): void {
+export function checkHostPath(found: Found, path: string, {path: folder, type}: JsonObject): void {
 	if (typeof folder === 'string') checkAbsolute(found, `${path}.path`, folder);
 	if (typeof type !== 'string' || hostPathTypes.includes(type)) return;
 	const words = hostPathTypes.slice(1);
@@ -107,7 +109,8 @@ const plain = (path: string): string => path.replace(/\/+(?:\.?\/+)*/g, '/').rep
 
 const goesUp = (text: string): boolean => text.split('/').includes('..');
 
-function checkAbsolute(found: Found, path: string, text: string): void {
+/** Absolute, and nothing in it that leads elsewhere. */
+export function checkAbsolute(found: Found, path: string, text: string): void {
 	if (!text.startsWith('/')) refuse(found, path, `must be an absolute path, beginning with "/", got ${shown(text)}`);
 	else if (goesUp(text)) refuse(found, path, `must not contain "..", got ${shown(text)}`);
 	else if (text.includes('\0')) refuse(found, path, 'must not contain a NUL character');

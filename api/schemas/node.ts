@@ -48,7 +48,8 @@ export const status = () =>
 		addresses: optional(about('Where it is reached.', list(nodeAddress(), mergedBy('type')))),
 		nodeInfo: optional(about('Its system and its runtime.', nodeInfo())),
 		// Beyond Kubernetes, whose own `features` is an object: kubectl refuses a node with a list there.
-		runtimeFeatures: optional(about('What its runtime can do: limits, terminal, users, volumes.', list(text()))),
+		runtimeFeatures: optional(about('What its runtime can do: claims, limits, terminal, users, volumes.', list(text()))),
+		localVolumes: optional(about('The folder of volumes of class local.', text())),
 	});
 
 export const schema = () => objectWithOptional(about('Which pods it takes.', spec()));

@@ -79,8 +79,17 @@ export const volume = () =>
 					}),
 				),
 			),
+			persistentVolumeClaim: optional(
+				about(
+					'The volume of a claim of its namespace: it outlives the pod.',
+					record({
+						claimName: about('The name of the claim.', text()),
+						readOnly: optional(about('Whether its containers can only read it.', flag())),
+					}),
+				),
+			),
 		},
-		{'x-not-yet': ['csi', 'downwardAPI', 'ephemeral', 'image', 'iscsi', 'nfs', 'persistentVolumeClaim', 'projected']},
+		{'x-not-yet': ['csi', 'downwardAPI', 'ephemeral', 'image', 'iscsi', 'nfs', 'projected']},
 	);
 
 export const toleration = () =>

@@ -30,6 +30,7 @@ const containerFlags = (fallback: string): FlagSpecs => ({
 		value: 'FOLDER',
 		about: `what pods may mount of this host: all, none, or what is below FOLDER (${fallback})`,
 	},
+	volumes: {type: 'string', value: 'DIR', about: 'where volumes of claims of class local are (in the home)'},
 	'pod-users': {
 		type: 'string',
 		value: 'FIRST-LAST',

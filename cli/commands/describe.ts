@@ -7,6 +7,8 @@ import type {Job} from '../../api/kinds/job.js';
 import type {Deployment} from '../../api/kinds/deployment.js';
 import type {Namespace} from '../../api/kinds/namespace.js';
 import type {NodeObject} from '../../api/kinds/node.js';
+import type {PersistentVolume} from '../../api/kinds/persistentvolume.js';
+import type {PersistentVolumeClaim} from '../../api/kinds/persistentvolumeclaim.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {PodDisruptionBudget} from '../../api/kinds/poddisruptionbudget.js';
 import type {DaemonSet} from '../../api/kinds/daemonset.js';
@@ -26,6 +28,7 @@ import {drawSection} from '../describe/lines.js';
 import {describeNode} from '../describe/node.js';
 import {describePlain} from '../describe/plain.js';
 import {describePod} from '../describe/pod.js';
+import {describeClaim, describeVolume} from '../describe/storage.js';
 import {describeDaemonSet} from '../describe/daemonset.js';
 import {describeNamespace, describeResourceQuota} from '../describe/quota.js';
 import {describeReplicaSet} from '../describe/replicaset.js';
@@ -121,6 +124,12 @@ async function page(client: Client, object: ApiObject, nowMs: number, widthOf: W
 			const held = {quotas: quotas as readonly ResourceQuota[], limits: limits as readonly LimitRange[]};
 			return describeNamespace(object as Namespace, held, nowMs, widthOf);
 		}
+		case 'PersistentVolumeClaim': {
+			const pods = await listAll(client, resourceOf('pods'), object.metadata.namespace);
+			return describeClaim(object as PersistentVolumeClaim, pods as readonly Pod[], nowMs, widthOf);
+		}
+		case 'PersistentVolume':
+			return describeVolume(object as PersistentVolume, nowMs);
 		case 'ConfigMap':
 			return describeConfigMap(object, nowMs);
 		case 'Secret':

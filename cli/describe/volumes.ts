@@ -6,22 +6,25 @@ import type {Field} from './lines.js';
 /** `/etc/app from config (ro, path=app.conf)` */
 export const mountLines = ({volumeMounts}: Container, volumes: readonly Volume[]): readonly string[] | undefined =>
 	volumeMounts?.map(({name, mountPath, readOnly = false, subPath}) => {
-		const isFixed = readOnly || volumes.some(volume => volume.name === name && isFiles(volume));
+		const isFixed = readOnly || volumes.some(volume => volume.name === name && isReadOnly(volume));
 		const how = [isFixed ? 'ro' : 'rw', ...(subPath === undefined || subPath === '' ? [] : [`path=${subPath}`])];
 		return `${mountPath} from ${name} (${how.join(', ')})`;
 	});
 
-/** Only the node writes into these, whatever the mount says. */
-const isFiles = ({configMap, secret}: Volume): boolean => configMap !== undefined || secret !== undefined;
+/** Whatever the mount says. */
+const isReadOnly = ({configMap, secret, persistentVolumeClaim}: Volume): boolean =>
+	configMap !== undefined || secret !== undefined || persistentVolumeClaim?.readOnly === true;
 
 export const volumeFields = (volumes: readonly Volume[]): readonly Field[] =>
 	volumes.map((volume): Field => [volume.name, sourceText(volume)]);
 
-function sourceText({hostPath, emptyDir, configMap, secret}: Volume): string {
+function sourceText({hostPath, emptyDir, configMap, secret, persistentVolumeClaim}: Volume): string {
 	if (hostPath !== undefined)
 		return `hostPath ${hostPath.path}${hostPath.type === undefined || hostPath.type === '' ? '' : ` (${hostPath.type})`}`;
 	if (configMap !== undefined) return `ConfigMap ${configMap.name}${chosenText(configMap)}`;
 	if (secret !== undefined) return `Secret ${secret.secretName}${chosenText(secret)}`;
+	if (persistentVolumeClaim !== undefined)
+		return `PersistentVolumeClaim ${persistentVolumeClaim.claimName}${persistentVolumeClaim.readOnly === true ? ' (ro)' : ''}`;
 	const {medium, sizeLimit} = emptyDir ?? {};
 	return `emptyDir${medium === 'Memory' ? ' in memory' : ''}${sizeLimit === undefined ? '' : `, at most ${sizeLimit}`}`;
 }

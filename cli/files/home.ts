@@ -8,6 +8,8 @@ export const homeOf = (root: string) => ({
 	data: path.join(root, 'data'),
 	/** What the process runtime keeps of its pods. */
 	runtime: path.join(root, 'data', 'runtime'),
+	/** What claims of class local keep, if it is not elsewhere. */
+	volumes: path.join(root, 'data', 'volumes'),
 	/** The key that seals what the store keeps of secrets; every server of a cluster has the same. */
 	clusterKey: path.join(root, 'data', 'cluster.key'),
 	/** The key that seals the Secrets which this host keeps for its pods, and where it keeps them. */

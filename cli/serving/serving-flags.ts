@@ -72,11 +72,21 @@ export function storeOf(flags: Flags, problems: string[]): StoreChoice {
 export const runtimeOf = (flags: Flags, problems: string[]): RuntimeChoice =>
 	wordOf(flags, 'runtime', ['auto', 'process', 'simulated'], ['docker'], problems);
 
-/** What bounds the programs of pods. */
+/** What bounds the programs of pods, and where they keep what stays. */
 export const podBoundsOf = (flags: Flags, problems: string[]): Omit<HostOptions, 'runtime'> => ({
 	podUsers: podUsersOf(flags, problems),
 	maxProcesses: maxProcessesOf(flags, problems),
+	volumes: volumesOf(flags, problems),
 });
+
+/** `--volumes`; undefined where it was not given. */
+function volumesOf(flags: Flags, problems: string[]): string | undefined {
+	const folder = flags.text('volumes');
+	if (folder === undefined || (path.isAbsolute(folder) && path.resolve(folder) !== '/'))
+		return folder === undefined ? undefined : path.resolve(folder);
+	problems.push(`--volumes must be a folder as an absolute path, got "${folder}"`);
+	return undefined;
+}
 
 /** One of a few words; the first is the default, `later` are known and not there yet. */
 function wordOf<Word extends string>(

@@ -46,6 +46,8 @@ export type HostOptions = {
 	readonly podUsers: UserRange | undefined;
 	/** Of one container; undefined: `containerProcesses`. */
 	readonly maxProcesses: number | undefined;
+	/** Where volumes of claims are, absolute; undefined: in the home. */
+	readonly volumes: string | undefined;
 };
 
 export type UpOptions = ServerOptions &

@@ -4,7 +4,15 @@ import {detectorAddress} from '../../actors/addresses.js';
 import {controlDesign} from '../../actors/control/design.js';
 import type {SignsMessage} from '../../actors/control/nodes/detector.js';
 import type {ControlRootInput} from '../../actors/control/root.js';
-import {syncProtocol, type Delta, type Hello, type Observed, type PodGone} from '../../actors/protocol/sync-message.js';
+import {
+	syncProtocol,
+	type ConfigEntry,
+	type Delta,
+	type Hello,
+	type Observed,
+	type PodGone,
+	type VolumeRemoval,
+} from '../../actors/protocol/sync-message.js';
 import {failed, type Outcome} from '../../api/errors.js';
 import {address, collectionAddress, controlSystem, objectAddress, objectKey} from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
@@ -19,7 +27,7 @@ import {ManualClock} from '../../system/time/manual-clock.js';
 import {createMemoryStore, emptyMemoryStore} from '../../system/store/memory-store.js';
 import {seededRandom} from '../../system/time/random.js';
 import {createSequencer} from '../../system/world/sequencer.js';
-import {aHello} from './_agent.js';
+import {aHello, aRuntimeInfo} from './_agent.js';
 
 type Told = Message & {readonly [member: string]: unknown};
 
@@ -28,6 +36,8 @@ export class FakeNode {
 	readonly name: string;
 	/** What runs there, by key; the number is the pid, another one for each start. */
 	readonly runs = new Map<string, {readonly uid: string; readonly version: string; readonly pid: number}>();
+	/** Copies of what its pods name, and volumes that it has to remove. */
+	readonly copies = new Map<string, ConfigEntry>();
 	/** Nothing comes from it or reaches it. */
 	cut = false;
 	#session = '';
@@ -46,9 +56,10 @@ export class FakeNode {
 	/** Says what it has, as after each connect. */
 	hello(lineage = ''): void {
 		this.#session = `${this.name}-${++this.hellos}`;
-		const have = Object.fromEntries([...this.runs].map(([key, {version}]) => [key, version]));
+		const have = Object.fromEntries([...this.runs, ...this.copies].map(([key, {version}]) => [key, version]));
+		const info = aRuntimeInfo({features: ['claims', 'volumes'], localVolumes: '/srv/volumes'});
 		const hello: Hello & Told = {
-			...aHello({node: this.name, session: this.#session, have, lineage, epoch: 0}),
+			...aHello({node: this.name, session: this.#session, have, lineage, epoch: 0, info}),
 			protocol: syncProtocol,
 		};
 		this.#send(address(controlSystem, 'sync'), hello);
@@ -64,8 +75,12 @@ export class FakeNode {
 		if (session !== this.#session) return;
 		const sync = address(controlSystem, `sync/${this.name}`);
 		this.#send(sync, {type: 'deltaTaken', session, number});
-		for (const {key, version, assignment} of entries) {
-			if (assignment === undefined) continue;
+		for (const entry of entries) {
+			const {key, version, assignment} = entry;
+			if (assignment === undefined) {
+				this.#copied(entry);
+				continue;
+			}
 			const present = this.runs.get(key);
 			if (assignment === null || assignment.deletionGraceSeconds !== undefined) {
 				this.runs.delete(key);
@@ -74,6 +89,23 @@ export class FakeNode {
 			else this.runs.set(key, {uid: assignment.uid, version, pid: ++FakeNode.#pids});
 		}
 		if (complete || entries.length > 0) this.report();
+	}
+
+	#copied(entry: ConfigEntry): void {
+		if (entry.named === null) this.copies.delete(entry.key);
+		else this.copies.set(entry.key, entry);
+	}
+
+	/** Says of the volumes that it has to remove that they are gone, or why not. */
+	sayRemoved(problem?: string): void {
+		for (const {key, named} of this.copies.values())
+			if (named?.type === 'removal')
+				this.#send(address(controlSystem, `sync/${this.name}`), {
+					type: 'volumeRemoval',
+					key,
+					uid: named.uid,
+					...(problem === undefined ? {} : {problem}),
+				} satisfies VolumeRemoval);
 	}
 
 	report(): void {

@@ -14,6 +14,8 @@ import {daemonSetController} from '../../actors/control/workloads/daemonset.js';
 import {cronJobController} from '../../actors/control/workloads/cronjob.js';
 import {jobController} from '../../actors/control/workloads/job.js';
 import {statefulSetController} from '../../actors/control/workloads/statefulset.js';
+import {claimController} from '../../actors/control/storage/claim.js';
+import {volumeController} from '../../actors/control/storage/volume.js';
 import {replicaSetController} from '../../actors/control/workloads/replicaset.js';
 import type {Behavior, Context, Effect, Message, Signal} from '../../system/kernel/behavior.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
@@ -36,6 +38,8 @@ export const records = {
 	DaemonSet: recordOf(daemonSetController),
 	Job: recordOf(jobController),
 	CronJob: recordOf(cronJobController),
+	PersistentVolumeClaim: recordOf(claimController),
+	PersistentVolume: recordOf(volumeController),
 	ClusterConfig: recordOf(clusterConfigController),
 };
 

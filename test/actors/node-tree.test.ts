@@ -191,6 +191,7 @@ test('the root starts runtime, hands and sync, and knows every behaviour by name
 		'Leases',
 		'ConfigCache',
 		'ConfigCopy',
+		'VolumeRemoval',
 		'Pods',
 		'SyncClient',
 		'Hand',

@@ -102,3 +102,14 @@ test('their content has another version when anything named has', t => {
 		before,
 	);
 });
+
+test('a claim is its volume, once it has one that can be used here', t => {
+	const key = objectKey('persistentvolumeclaims', 'default', 'data');
+	const spec = {volumes: [{name: 'v', persistentVolumeClaim: {claimName: 'data'}}]};
+	t.deepEqual(configKeysOf({...anAssignment({spec}).spec}, 'default'), [key]);
+	const source = {type: 'local', volume: 'pvc-1', path: '/srv/volumes/pvc-1'} as const;
+	const withCopies = (named: Parameters<typeof cacheOf>[0]) => volumesOf(anAssignment({spec}), cacheOf(named));
+	t.deepEqual(withCopies({[key]: {type: 'claim', source}}), {ok: true, value: [{name: 'v', source}]});
+	t.deepEqual(withCopies({}), {ok: false, problem: 'persistentvolumeclaim "data" not found, or not bound yet'});
+	t.deepEqual(withCopies({[key]: {type: 'claim', source: {type: 'elsewhere', why: 'not here'}}}), {ok: false, problem: 'not here'});
+});

@@ -161,11 +161,15 @@ const refused: readonly [title: string, manifest: unknown, ...problems: string[]
 		aPodWith({lifecycle: {preStop: {}}}),
 		`${inContainer}.lifecycle.preStop: must be one of exec, httpGet, tcpSocket, sleep, got none`,
 	],
-	['a volume of nothing', withVolume({}), 'spec.volumes[0]: must be one of hostPath, emptyDir, configMap, secret, got none'],
+	[
+		'a volume of nothing',
+		withVolume({}),
+		'spec.volumes[0]: must be one of hostPath, emptyDir, configMap, secret, persistentVolumeClaim, got none',
+	],
 	[
 		'a volume of two things',
 		withVolume({emptyDir: {}, secret: {secretName: 's'}}),
-		'spec.volumes[0]: must be one of hostPath, emptyDir, configMap, secret, got emptyDir and secret',
+		'spec.volumes[0]: must be one of hostPath, emptyDir, configMap, secret, persistentVolumeClaim, got emptyDir and secret',
 	],
 	['a volume of a later version', withVolume({nfs: {}}), 'spec.volumes[0].nfs: "nfs" is not supported yet'],
 	[

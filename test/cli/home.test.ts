@@ -45,6 +45,7 @@ test('up takes its defaults from the contract', async t => {
 		simulatedNodes: 0,
 		hostPaths: 'all',
 		podUsers: undefined,
+		volumes: undefined,
 		isNew: false,
 		maxProcesses: undefined,
 		detach: false,

@@ -44,6 +44,7 @@ const options: UpOptions = {
 	simulatedNodes: 0,
 	podUsers: undefined,
 	maxProcesses: undefined,
+	volumes: undefined,
 	hostPaths: [],
 	detach: false,
 };

@@ -67,6 +67,7 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 		],
 		nodeInfo: nodeInfoOf(info, version),
 		runtimeFeatures: info.features,
+		...(info.localVolumes === undefined ? {} : {localVolumes: info.localVolumes}),
 	};
 	return {
 		ok: true,

@@ -5,6 +5,7 @@ import type {Pod} from '../../../api/kinds/pod.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {nodeMisfit, resourcesMisfit, type Freed, type PortCheck} from './filters.js';
 import type {NodeInfo} from './node-info.js';
+import {claimsMisfit, keyOfClaims, type PodClaims} from './pod-claims.js';
 import {addToAffinity, affinityCountsOf, affinityMisfit, affinityWeight, type AffinityCounts} from './pod-affinity.js';
 import {reasonText} from './reasons.js';
 import {requirementsOf, type PodRequirements} from '../pods/pod-requirements.js';
@@ -15,6 +16,8 @@ import type {AssumedPods, DomainCounts} from './topology.js';
 
 export type EquivalenceClass = {
 	readonly requirements: PodRequirements;
+	/** Where volumes keep them; undefined: nowhere. */
+	readonly claims: PodClaims | undefined;
 	/** Nodes whose own record does not keep the pods away; by name. */
 	readonly candidates: readonly NodeInfo[];
 	/** What the nodes' own records make of the score, where that makes a difference. */
@@ -45,13 +48,14 @@ export type ClusterView = {
 };
 
 /** The class of the pod, made when it is the first; undefined for a pod without a spec, which has none. */
-export function classOf(pod: Pod, view: ClusterView): EquivalenceClass | undefined {
+export function classOf(pod: Pod, view: ClusterView, claims?: PodClaims): EquivalenceClass | undefined {
 	if (pod.spec === undefined) return undefined;
 	const requirements = requirementsOf(pod.spec);
-	const key = requirements.dependsOnPods || view.hasAntiAffinity ? `${requirements.key} ${identityOf(pod)}` : requirements.key;
+	const placed = claims === undefined ? requirements.key : `${requirements.key} ${keyOfClaims(claims)}`;
+	const key = requirements.dependsOnPods || view.hasAntiAffinity ? `${placed} ${identityOf(pod)}` : placed;
 	const found = view.classes.get(key);
 	if (found !== undefined) return found;
-	const made = newClass(pod, requirements, view);
+	const made = newClass(pod, requirements, view, claims);
 	view.classes.set(key, made);
 	return made;
 }
@@ -59,19 +63,20 @@ export function classOf(pod: Pod, view: ClusterView): EquivalenceClass | undefin
 /** What the selectors of other pods, and its own, go by. */
 const identityOf = ({metadata: {namespace, labels}}: Pod): string => JSON.stringify([namespace, labels]);
 
-function newClass(pod: Pod, requirements: PodRequirements, view: ClusterView): EquivalenceClass {
+function newClass(pod: Pod, requirements: PodRequirements, view: ClusterView, claims: PodClaims | undefined): EquivalenceClass {
 	const {known, nodes, assumed} = view;
 	const nodeOf = (name: string): NodeInfo | undefined => view.nodeByName.get(name);
 	// A pod of a DaemonSet is for one node: of a thousand such pods each is a class of its own, and none looks at a thousand nodes.
 	const target = targetNode(pod);
 	const possible = target === undefined ? nodes : [nodeOf(target)].filter(node => node !== undefined);
-	const candidates = possible.filter(node => nodeMisfit(requirements, node) === undefined);
+	const candidates = possible.filter(node => recordMisfit({requirements, claims}, node) === undefined);
 	const affinity = requirements.dependsOnPods || view.hasAntiAffinity ? affinityCountsOf(pod, known, assumed, nodeOf) : undefined;
 	const spreads = spreadsOf(pod, known, assumed, nodes, nodeOf);
 	const counted = [...spreads.map(({counts}) => counts), ...(affinity === undefined ? [] : countsIn(affinity))];
 	view.comparisons += possible.length + counted.reduce((sum, {counts}) => sum + totalOf(counts), 0);
 	return {
 		requirements,
+		claims,
 		candidates,
 		nodeScores: nodeScoresOf(requirements, candidates),
 		affinity,
@@ -81,6 +86,10 @@ function newClass(pod: Pod, requirements: PodRequirements, view: ClusterView): E
 		hasNoVictimsOnChanged: false,
 	};
 }
+
+/** Why the node's own record, or a volume, keeps the pods away. */
+const recordMisfit = ({requirements, claims}: Pick<EquivalenceClass, 'requirements' | 'claims'>, node: NodeInfo): string | undefined =>
+	nodeMisfit(requirements, node) ?? (claims === undefined ? undefined : claimsMisfit(claims, node));
 
 /** Mostly there is nothing to tell the nodes apart. */
 function nodeScoresOf(requirements: PodRequirements, candidates: readonly NodeInfo[]): EquivalenceClass['nodeScores'] {
@@ -131,9 +140,7 @@ export function unschedulableText(podClass: EquivalenceClass, uid: string, view:
 	const {nodes, holdsPort} = view;
 	view.comparisons += nodes.length;
 	return reasonText(
-		nodes.map(
-			node => [node.name, nodeMisfit(podClass.requirements, node) ?? candidateMisfit(podClass, uid, node, holdsPort) ?? 'it fits'] as const,
-		),
+		nodes.map(node => [node.name, recordMisfit(podClass, node) ?? candidateMisfit(podClass, uid, node, holdsPort) ?? 'it fits'] as const),
 	);
 }
 

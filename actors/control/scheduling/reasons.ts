@@ -22,7 +22,7 @@ export const isOtherReason = (a: string, b: string): boolean => a !== b && reaso
 /** The reasons without their numbers, where they are summed up; node by node each word counts. */
 function reasonsIn(text: string): string {
 	const [head = '', rest = ''] = text.split(' nodes fit: ');
-	if (Number(head.split('/')[1]) <= limits.nodesNamed) return text;
+	if (rest === '' || Number(head.split('/')[1]) <= limits.nodesNamed) return text;
 	return rest
 		.split('; ')
 		.map(part => part.replace(/^\d+ /, ''))

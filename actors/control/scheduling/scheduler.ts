@@ -11,12 +11,15 @@ import {limits} from '../../../api/limits.js';
 import type {ApiObject} from '../../../api/object.js';
 import {next, type Behavior, type Context, type Effect, type Message, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {podKey} from '../../addresses.js';
+import {claimKey} from '../../config-references.js';
 import {unschedulableReason} from '../pods/pod-lifecycle.js';
 import {unbound} from '../pods/pod-terms.js';
 import type {PodMessage} from '../pods/pod.js';
+import type {ClaimMessage} from '../storage/claim.js';
 import {bind, cycleOf, nominate, type Cycle} from './cycle.js';
 import {classOf, type EquivalenceClass} from './equivalence-class.js';
 import {place} from './placement.js';
+import {claimsOf, type PodClaims} from './pod-claims.js';
 import {areVictimsLeaving, mayPreempt, preemptionFor, type Preemption} from './preemption.js';
 import {bindId, waitingPods} from './queue.js';
 import {isOtherReason} from './reasons.js';
@@ -120,6 +123,8 @@ type SchedulingStep = {
 	readonly cycle: Cycle;
 	readonly unschedulable: Map<string, Unschedulable>;
 	readonly effects: Effect[];
+	/** Uids of claims that this step has placed. */
+	readonly placing: Set<string>;
 	/** How many more writes may be asked for. */
 	open: number;
 	/** How many more searches for victims there may be. */
@@ -140,6 +145,7 @@ function schedule(state: SchedulerState, context: Context): Next<SchedulerState>
 		cycle: cycleOf(context, state.turn, state.binds),
 		unschedulable: new Map(),
 		effects: [],
+		placing: new Set(),
 		open,
 		searches: limits.preemptionSearches,
 		tellAtMs: Number.POSITIVE_INFINITY,
@@ -208,21 +214,64 @@ function ended({state, context, cycle, unschedulable, effects, tellAtMs}: Schedu
 
 function schedulePod(pod: Pod, before: Unschedulable | undefined, changed: ChangedNodes | undefined, step: SchedulingStep): void {
 	const {cycle} = step;
-	const podClass = classOf(pod, cycle);
+	const claims = claimsOf(pod, cycle.known, cycle.assumed);
+	if (claims !== undefined && mustWait(pod, claims, before, step)) return;
+	const podClass = classOf(pod, cycle, claims);
 	if (podClass === undefined) return;
 	// Of few nodes all are filtered: then the reasons that are told of them are right at any time.
 	const only = changed === undefined || changed === 'all' || cycle.nodes.length <= limits.nodesNamed ? undefined : changed;
 	const placement = place(pod, podClass, cycle, only);
+	if (placement.node !== undefined && claims !== undefined && claims.unplaced.length > 0)
+		return placeClaims(pod, placement.node.name, claims.unplaced, before, step);
 	if (placement.node !== undefined) {
 		bind(cycle, placement.node, pod);
 		const message: Message & PodMessage = {type: 'bind', uid: pod.metadata.uid, nodeName: placement.node.name};
 		ask(step, pod, message, bindId(pod));
 		return;
 	}
-	const {uid, labels} = pod.metadata;
 	if (!tryPreemption(pod, podClass, step, only)) return;
-	const told = only === undefined ? tellWhy(pod, placement.why(), before, step) : before?.told;
-	step.unschedulable.set(uid, {spec: pod.spec, labels, pass: step.state.pass, binds: cycle.binds, told});
+	remember(pod, only === undefined ? tellWhy(pod, placement.why(), before, step) : before?.told, step);
+}
+
+function remember({metadata: {uid, labels}, spec}: Pod, told: Told | undefined, {state, cycle, unschedulable}: SchedulingStep): void {
+	unschedulable.set(uid, {spec, labels, pass: state.pass, binds: cycle.binds, told});
+}
+
+// ---- its claims ----------------------------------------------------------------------------------------------------------
+
+const placingId = (uid: string): string => `place/${uid}`;
+
+/** Whether nothing can be done for the pod before one of its claims is another. Each change of a claim begins another pass. */
+function mustWait(pod: Pod, {problem, isWaiting, unplaced}: PodClaims, before: Unschedulable | undefined, step: SchedulingStep): boolean {
+	if (problem !== undefined) remember(pod, tellWhy(pod, problem, before, step), step);
+	else if (isWaiting || unplaced.some(claim => isPlacing(claim.metadata.uid, step))) remember(pod, before?.told, step);
+	else return false;
+	return true;
+}
+
+const isPlacing = (uid: string, {context, placing}: SchedulingStep): boolean => context.pending.has(placingId(uid)) || placing.has(uid);
+
+/** Has the volumes made where the pod is to go. Its resources are reserved there meanwhile. */
+function placeClaims(
+	pod: Pod,
+	node: string,
+	unplaced: PodClaims['unplaced'],
+	before: Unschedulable | undefined,
+	step: SchedulingStep,
+): void {
+	if (step.open <= unplaced.length) {
+		step.open = 0;
+		return;
+	}
+	for (const {metadata} of unplaced) {
+		const {uid, namespace = '', name} = metadata;
+		const message: Message & ClaimMessage = {type: 'place', uid, node};
+		step.open--;
+		step.placing.add(uid);
+		step.effects.push({type: 'update', key: claimKey(namespace, name), message, id: placingId(uid)});
+	}
+	askToNominate(pod, node, step);
+	remember(pod, before?.told, step);
 }
 
 function ask(step: SchedulingStep, {metadata}: Pod, message: Message & PodMessage, id: string): void {

@@ -4,14 +4,15 @@
 // It holds keys and versions, never bodies: what goes is read from the index when the window opens, so a slow node costs the
 // leader nothing but keys, and always gets the newest.
 
-import {address, objectAddress, type ObjectKey} from '../../../api/keys.js';
+import {address, objectAddress, parseObjectKey, type ObjectKey} from '../../../api/keys.js';
+import type {PersistentVolume} from '../../../api/kinds/persistentvolume.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {isExclusive} from '../../../api/exclusive.js';
 import {limits} from '../../../api/limits.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {leasesPath, nodeKey, podKey, syncOfNode} from '../../addresses.js';
 import type {LeasesRenewed, RenewLeases} from '../../protocol/lease-message.js';
-import {isConfigKey, configKeysOf} from '../../config-references.js';
+import {isConfigKey, configKeysOf, volumeKey, volumes} from '../../config-references.js';
 import type {
 	CallHello,
 	Delta,
@@ -22,6 +23,7 @@ import type {
 	ObservedTaken,
 	PodGone,
 	PodGoneTaken,
+	VolumeRemoval,
 } from '../../protocol/sync-message.js';
 import {assignmentOf, assignmentVersion} from './assignment.js';
 import {isGoneNode} from '../pods/eviction.js';
@@ -29,6 +31,7 @@ import {configEntryOf} from './config-entry.js';
 import type {NodeMessage} from '../nodes/node.js';
 import type {PodMessage} from '../pods/pod.js';
 import {onNode} from '../pods/pod-terms.js';
+import {isToRemove, volumesOnNode, type VolumeMessage} from '../storage/volume.js';
 
 export type NodeDispatcherInput = {
 	readonly node: string;
@@ -44,6 +47,7 @@ export type NodeDispatcherMessage =
 	| DeltaTaken
 	| Observed
 	| PodGone
+	| VolumeRemoval
 	| RenewLeases
 	/** A pod that is, or was, this node's changed, or something that such a pod names. */
 	| {readonly type: 'dirty'; readonly key: ObjectKey}
@@ -109,6 +113,8 @@ export const nodeDispatcher: Behavior<NodeDispatcherInput, NodeDispatcherState, 
 				return observed(state, message, context);
 			case 'podGone':
 				return podGone(state, message, context);
+			case 'volumeRemoval':
+				return next(state, removalTold(state, message));
 			case 'renewLeases':
 				return next(state, [renewal(state, message, context)]);
 			case 'dirty':
@@ -138,6 +144,7 @@ function coalesced(message: NodeDispatcherMessage): string | undefined {
 		case 'dirty':
 			return message.key;
 		case 'podGone':
+		case 'volumeRemoval':
 			return `${message.type} ${message.key} ${message.uid}`;
 		case 'hello':
 		case 'observed':
@@ -180,7 +187,10 @@ function renewal({node}: NodeDispatcherState, {number, pods}: RenewLeases, {know
 function greeted(state: NodeDispatcherState, hello: Hello, context: Context): Next<NodeDispatcherState> {
 	const sameLineage = hello.lineage === state.lineage;
 	const have = new Map(Object.entries(hello.have).map(([key, version]) => [key, sameLineage ? version : foreign]));
-	const wanted = new Set([...context.known.byTerm('pods', onNode(state.node))].flatMap(pod => keysOf(pod as Pod)));
+	const wanted = new Set([
+		...[...context.known.byTerm('pods', onNode(state.node))].flatMap(pod => keysOf(pod as Pod)),
+		...removalsOn(state.node, context),
+	]);
 	const fresh: NodeDispatcherState = {
 		...state,
 		session: hello.session,
@@ -195,6 +205,10 @@ function greeted(state: NodeDispatcherState, hello: Hello, context: Context): Ne
 	const {state: flushed, effects} = flush(fresh, context);
 	return next(flushed, [hear(state, hello), ...effects]);
 }
+
+/** Volumes whose folders the node has to remove. */
+const removalsOn = (node: string, {known}: Context): readonly ObjectKey[] =>
+	([...known.byTerm(volumes, volumesOnNode(node))] as PersistentVolume[]).filter(isToRemove).map(({metadata}) => volumeKey(metadata.name));
 
 /** A pod and, before it, what it names. */
 const keysOf = ({metadata, spec}: Pod): ObjectKey[] => [
@@ -372,4 +386,11 @@ function forgotten(state: NodeDispatcherState, key: ObjectKey, uid: string, cont
 	const message: PodGoneTaken = {type: 'podGoneTaken', key, uid};
 	const flushed = flush({...state, sent, dirty: new Set([...state.dirty, key])}, context);
 	return next(flushed.state, [tell(syncOfNode(state.node), message), ...flushed.effects]);
+}
+
+/** The node says it until there is nothing to remove any more. */
+function removalTold({node}: NodeDispatcherState, {key, uid, problem}: VolumeRemoval): readonly Effect[] {
+	if (parseObjectKey(key).plural !== volumes) return [];
+	const message: VolumeMessage = {type: 'removal', uid, node, problem};
+	return [tell(objectAddress(key), message)];
 }

@@ -4,7 +4,7 @@ import {objectKey, type ObjectKey} from '../../../api/keys.js';
 import {timestampOf, type ApiObject} from '../../../api/object.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {podKey} from '../../addresses.js';
-import {configMaps, secrets} from '../../config-references.js';
+import {configPlurals} from '../../config-references.js';
 import type {Assignment, AssignmentVersion} from '../../protocol/sync-message.js';
 import type {ConfigCopy} from './config-copy.js';
 
@@ -60,7 +60,7 @@ export function have(known: Known): {readonly [key: ObjectKey]: string} {
 		// What is to end is there, but as no version that could be wanted.
 		if (spec !== undefined) entries.push([podKey(metadata), spec.surplus === true ? '' : spec.version]);
 	}
-	for (const plural of [configMaps, secrets]) {
+	for (const plural of configPlurals) {
 		for (const object of known.list(plural)) entries.push([object.metadata.uid, (object as ConfigCopy).spec?.version ?? '']);
 	}
 	return Object.fromEntries(entries);

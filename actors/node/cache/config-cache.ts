@@ -1,13 +1,15 @@
-// The ConfigMaps and Secrets that pods of this node name: an actor for each, after a restart from the cache.
+// The ConfigMaps, Secrets and claims that pods of this node name, and the volumes that it has to remove: an actor for each, after a restart from
+// the cache.
 //
 // The edge keeps opened Secrets, sealed for itself; it is told which are still named, so that it keeps no other.
 
 import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
-import {configMaps, secrets} from '../../config-references.js';
+import {configPlurals, secrets, volumes} from '../../config-references.js';
 import {configCopy, type KeepConfig} from './config-copy.js';
 import {perform} from '../runtime/perform.js';
+import {volumeRemoval} from './volume-removal.js';
 
 export type ConfigCacheMessage =
 	| KeepConfig
@@ -37,19 +39,19 @@ function childOf(key: ObjectKey): string {
 	return `${plural}.${namespace}.${name}`;
 }
 
+/** What keeps a copy of what has this key. */
+const keeperOf = (key: ObjectKey): string => (parseObjectKey(key).plural === volumes ? volumeRemoval : configCopy).kind;
+
 const kept = ({known}: Context): Effect[] =>
-	[...known.list(configMaps), ...known.list(secrets)].map(({metadata: {uid: key}}) => ({
-		type: 'spawn',
-		name: childOf(key),
-		behavior: configCopy.kind,
-		snapshot: key,
-	}));
+	configPlurals
+		.flatMap(plural => [...known.list(plural)])
+		.map(({metadata: {uid: key}}) => ({type: 'spawn', name: childOf(key), behavior: keeperOf(key), snapshot: key}));
 
 function keep(message: KeepConfig, context: Context): readonly Effect[] {
 	const child = childOf(message.key);
 	if (context.hasChild(child)) return [tell(`${context.self}/${child}`, message)];
 	if (message.named === null) return reply(message.replyTo, {ok: true, value: null});
-	return [{type: 'spawn', name: child, behavior: configCopy.kind, input: message}];
+	return [{type: 'spawn', name: child, behavior: keeperOf(message.key), input: message}];
 }
 
 const retain = ({known}: Context): Effect =>

@@ -1,4 +1,4 @@
-// One ConfigMap or Secret that pods of this node name, as the node's cache keeps it: of a Secret no more than its version.
+// One ConfigMap, Secret or claim that pods of this node name, as the node's cache keeps it: of a Secret no more than its version.
 
 import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import {timestampOf, type ApiObject} from '../../../api/object.js';
@@ -44,8 +44,8 @@ function keep(state: ConfigCopyState, {key, version, named, replyTo}: KeepConfig
 	return next({...state, copy: copyOf(key, version, named, nowMs)}, taken);
 }
 
-/** The words of its form are in caches of earlier versions. */
-function copyOf(key: ObjectKey, version: string, named: ConfigData, nowMs: number): ConfigCopy {
+/** As it is kept. The words of its form are in caches of earlier versions. */
+export function copyOf(key: ObjectKey, version: string, named: ConfigData, nowMs: number): ConfigCopy {
 	const {namespace, name} = parseObjectKey(key);
 	const metadata = {name, namespace, uid: key, resourceVersion: '', generation: 1, creationTimestamp: timestampOf(nowMs)};
 	return {apiVersion: 'node.troupe.dev/v1', kind: 'NamedObject', metadata, spec: {named, version}};

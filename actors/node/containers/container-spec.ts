@@ -52,6 +52,9 @@ function specOf(
 	{sources}: Environment,
 ): ContainerSpec {
 	const {runAsUser, runAsGroup} = userOf(container, assignment.spec);
+	const readOnlyVolumes = new Set(
+		(assignment.spec.volumes ?? []).flatMap(({name, persistentVolumeClaim}) => (persistentVolumeClaim?.readOnly === true ? [name] : [])),
+	);
 	return {
 		id: {uid: assignment.uid, container: container.name},
 		namespace: assignment.namespace,
@@ -73,7 +76,7 @@ function specOf(
 			volume: name,
 			path: mountPath,
 			subPath,
-			readOnly,
+			readOnly: readOnly || readOnlyVolumes.has(name),
 		})),
 		readOnlyRoot: container.securityContext?.readOnlyRootFilesystem ?? false,
 		memoryLimitBytes: quantity(container.resources?.limits?.['memory'], memoryBytes),

@@ -5,7 +5,7 @@
 import type {KeyToPath, PodSpec, Volume} from '../../../api/kinds/pod.js';
 import {memoryBytes} from '../../../api/quantity.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {configMapKey, secretKey, volumeConfigKeysOf} from '../../config-references.js';
+import {claimKey, configMapKey, secretKey, volumeConfigKeysOf} from '../../config-references.js';
 import type {Assignment} from '../../protocol/sync-message.js';
 import {cachedConfig} from '../cache/config-copy.js';
 import type {VolumeFile, VolumeSource, VolumeSpec} from '../runtime/runtime-port.js';
@@ -40,7 +40,8 @@ export const contentVersion = ({namespace, spec}: Assignment, known: Known): str
 
 export const hasVolumes = ({volumes = []}: PodSpec): boolean => volumes.length > 0;
 
-function sourceOf({hostPath, emptyDir, configMap, secret}: Volume, around: VolumeContext): SourceOutcome {
+function sourceOf({hostPath, emptyDir, configMap, secret, persistentVolumeClaim}: Volume, around: VolumeContext): SourceOutcome {
+	if (persistentVolumeClaim !== undefined) return claimSource(persistentVolumeClaim.claimName, around);
 	if (hostPath !== undefined) return {ok: true, source: {type: 'hostPath', path: hostPath.path, check: hostPath.type ?? ''}};
 	if (configMap !== undefined) return configMapSource(configMap, around);
 	if (secret !== undefined) return secretSource(secret, around);
@@ -53,6 +54,15 @@ function sourceOf({hostPath, emptyDir, configMap, secret}: Volume, around: Volum
 			sizeLimitBytes: sizeLimit === undefined ? undefined : memoryBytes(sizeLimit),
 		},
 	};
+}
+
+// ---- claim -----------------------------------------------------------------------------------------------------------------
+
+/** Before it has a volume, a claim is to the node as if it were not there. */
+function claimSource(name: string, {namespace, known}: VolumeContext): SourceOutcome {
+	const named = cachedConfig(known, claimKey(namespace, name))?.named;
+	if (named?.type !== 'claim') return {ok: false, problem: `persistentvolumeclaim "${name}" not found, or not bound yet`};
+	return named.source.type === 'elsewhere' ? {ok: false, problem: named.source.why} : {ok: true, source: named.source};
 }
 
 // ---- configMap -------------------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ const types: Readonly<Record<RuntimeCommand['type'], true>> = {
 	'container.inspect': true,
 	'container.stop': true,
 	'volumes.ensure': true,
+	'volume.remove': true,
 	'logs.read': true,
 	'container.act': true,
 	'exec.open': true,

@@ -41,6 +41,8 @@ export type VolumeFile = {readonly path: string; readonly mode: number};
 export type VolumeSource =
 	/** A folder or file of the node, allowed by its operator. `check` is Kubernetes' `type`: `Directory`, `FileOrCreate`, ... */
 	| {readonly type: 'hostPath'; readonly path: string; readonly check: string}
+	/** Of a claim: a folder that is kept when the pod ends. `path`: where it was said to be; an agent that keeps its volumes elsewhere refuses it. */
+	| {readonly type: 'local'; readonly volume: string; readonly path: string}
 	/** Lives and ends with the sandbox. */
 	| {readonly type: 'emptyDir'; readonly inMemory: boolean; readonly sizeLimitBytes: number | undefined}
 	/** Of a ConfigMap; `data` is base64. */
@@ -243,6 +245,8 @@ export type RuntimeCommand =
 			/** The group that owns what is in them; undefined: the user that runs the containers. */
 			readonly fsGroup: number | undefined;
 	  }
+	/** Removes the folder of a `local` volume with all that is in it; refused while a pod has it. Fine when there is none. */
+	| {readonly type: 'volume.remove'; readonly volume: string}
 	/** Starts this attempt, or finds that it runs. An attempt that ended already is an error. */
 	| {readonly type: 'container.start'; readonly spec: ContainerSpec}
 	/** What there is of this container; a running one is adopted: its end will be told. */
@@ -274,6 +278,7 @@ export type RuntimeResults = {
 	readonly 'sandbox.remove': null;
 	readonly 'sandbox.list': readonly string[];
 	readonly 'volumes.ensure': null;
+	readonly 'volume.remove': null;
 	readonly 'container.start': RunningContainer;
 	readonly 'container.inspect': ContainerObservation;
 	readonly 'container.stop': ContainerExit | null;

@@ -25,6 +25,7 @@ import {
 	type PodEvent,
 	type PodGone,
 	type PodGoneTaken,
+	type VolumeRemoval,
 } from '../../protocol/sync-message.js';
 import {have} from '../cache/assignment-object.js';
 import type {Assign, PodReport} from '../pods/hand-state.js';
@@ -44,6 +45,7 @@ export type SyncClientMessage =
 	| FromControl
 	| PodReport
 	| PodGone
+	| VolumeRemoval
 	| Reply<unknown, 'assigned'>
 	| Reply<unknown, 'serversKept'>
 	| Reply<unknown, 'stepTold'>
@@ -110,6 +112,8 @@ export const syncClient: Behavior<SyncClientInput, SyncClientState, SyncClientMe
 				return observedTaken(state, message, context);
 			case 'podGone':
 				return podGone(state, message, context);
+			case 'volumeRemoval':
+				return next(state, state.greeted ? [tell(dispatcherOfNode(inputOf(state).node), message)] : []);
 			case 'podGoneTaken':
 				return podGoneTaken(state, message, context);
 			case 'sayGone':

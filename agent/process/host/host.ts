@@ -82,7 +82,7 @@ export function infoOf(
 	host: Host,
 	hostIP: string,
 	groups: Pick<ContainerGroups, 'enforces'>,
-	maxPods: number = limits.podsPerNode,
+	{maxPods = limits.podsPerNode, localVolumes}: {readonly maxPods?: number | undefined; readonly localVolumes?: string | undefined},
 ): RuntimeInfo {
 	return {
 		name: 'process',
@@ -90,7 +90,8 @@ export function infoOf(
 		cpuMillis: os.availableParallelism() * 1_000,
 		memoryBytes: os.totalmem(),
 		maxPods,
-		features: featuresOf(host, groups),
+		features: featuresOf(host, groups, localVolumes),
+		...(localVolumes === undefined || host.mountTools === undefined ? {} : {localVolumes}),
 		conditions: [
 			{
 				type: 'SharedNetwork',
@@ -111,7 +112,12 @@ export function infoOf(
 
 const enforcesAll = ({enforces}: Pick<ContainerGroups, 'enforces'>): boolean => enforces('memory') && enforces('cpu');
 
-const featuresOf = ({agent, mountTools, terminal}: Host, groups: Pick<ContainerGroups, 'enforces'>): readonly NodeFeature[] => [
+const featuresOf = (
+	{agent, mountTools, terminal}: Host,
+	groups: Pick<ContainerGroups, 'enforces'>,
+	localVolumes: string | undefined,
+): readonly NodeFeature[] => [
+	...(mountTools === undefined || localVolumes === undefined ? [] : (['claims'] as const)),
 	...(enforcesAll(groups) ? (['limits'] as const) : []),
 	...(terminal === undefined ? [] : (['terminal'] as const)),
 	...(agent.uid === 0 ? (['users'] as const) : []),

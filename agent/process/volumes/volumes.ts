@@ -3,8 +3,8 @@
 // The files are the truth: a later agent finds what an earlier one made. Nothing of a host's own is ever mounted or linked in these
 // folders, so that removing a sandbox removes what is its own and nothing else.
 
-import {existsSync, readFileSync} from 'node:fs';
-import {chmod, chown, mkdir, rename, writeFile} from 'node:fs/promises';
+import {readFileSync} from 'node:fs';
+import {chmod, chown, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {AppError, failed, succeeded, type Outcome} from '../../../api/errors.js';
 import {valueOr} from '../../../api/value-or.js';
@@ -14,10 +14,13 @@ import {keyMissing, openSecrets, secretMissing, type OpenedSecrets} from '../../
 import {isRelativeDown} from '../os/beneath.js';
 import {explained} from '../os/explained.js';
 import {removeTree} from '../os/trees.js';
+import {foldersIn} from '../sandboxes/sandboxes.js';
 import type {User} from '../users/privileges.js';
 import {hostPathOf, type HostPaths} from './host-paths.js';
+import type {LocalVolumes} from './local-volumes.js';
 import type {Memory, VolumeOwner} from './memory.js';
 import {putFiles, type FileContent} from './volume-files.js';
+import {makeFolder} from './volume-folder.js';
 
 /** What the file of a volume says. */
 export type VolumeRecord =
@@ -36,6 +39,8 @@ export type Volumes = {
 	readonly find: (uid: string, name: string) => VolumeRecord | undefined;
 	/** After what is under way for the pod. Rejects with errno exceptions and Errors. */
 	readonly remove: (uid: string) => Promise<void>;
+	/** Removes the folder of a `local` volume; answers with `ERR_RUNTIME` while a pod has it. */
+	readonly removeLocal: (volume: string, done: (outcome: Outcome<null>) => void) => void;
 };
 
 export type VolumesOptions = {
@@ -44,6 +49,10 @@ export type VolumesOptions = {
 	readonly find: (uid: string) => {readonly owner: {readonly user: User} | undefined} | undefined;
 	/** Undefined: nothing can be kept in memory only. */
 	readonly memory: Memory | undefined;
+	/** Undefined: this node has none. */
+	readonly local: LocalVolumes | undefined;
+	/** The pods there are. */
+	readonly list: () => readonly string[];
 	readonly secrets: NodeSecrets;
 	readonly hostPaths: HostPaths;
 	/** Who the agent is: only root gives files away. */
@@ -64,17 +73,23 @@ type State = VolumesOptions & {
 
 export function createVolumes(options: VolumesOptions): Volumes {
 	const state: State = {...options, queues: new Map()};
+	const answer = (result: Promise<void>, done: (outcome: Outcome<null>) => void): void =>
+		void result.then(
+			() => done(succeeded(null)),
+			(error: unknown) => done(failed(error instanceof AppError ? error.code : 'ERR_RUNTIME', {message: explained(error)})),
+		);
 	return {
-		ensure(command, done) {
-			inTurn(state, command.uid, () => ensureAll(state, command)).then(
-				() => done(succeeded(null)),
-				(error: unknown) => done(failed(error instanceof AppError ? error.code : 'ERR_RUNTIME', {message: explained(error)})),
-			);
-		},
-		find: (uid, name) => {
-			const file = path.join(folderOfVolume(state, uid, name), recordName);
-			return valueOr(undefined, () => JSON.parse(readFileSync(file, 'utf8')) as VolumeRecord);
-		},
+		ensure: (command, done) =>
+			answer(
+				inTurn(state, command.uid, () => ensureAll(state, command)),
+				done,
+			),
+		removeLocal: (volume, done) =>
+			answer(
+				inTurn(state, turnOf(volume), () => removeLocal(state, volume)),
+				done,
+			),
+		find: (uid, name) => find(state, uid, name),
 		remove: uid =>
 			inTurn(state, uid, async () => {
 				await state.memory?.remove(uid);
@@ -92,6 +107,30 @@ function inTurn<Value>({queues}: State, uid: string, run: () => Promise<Value>):
 		});
 	queues.set(uid, settled);
 	return current;
+}
+
+/** No pod is called like that. */
+const turnOf = (volume: string): string => `volume/${volume}`;
+
+function find(state: State, uid: string, name: string): VolumeRecord | undefined {
+	const file = path.join(folderOfVolume(state, uid, name), recordName);
+	return valueOr(undefined, () => JSON.parse(readFileSync(file, 'utf8')) as VolumeRecord);
+}
+
+/** A sandbox that is there may have it mounted, whatever has become of its pod. */
+async function removeLocal(state: State, volume: string): Promise<void> {
+	const {local, list, folderOf} = state;
+	if (local === undefined) return;
+	const place = local.placeOf(volume);
+	for (const uid of list()) {
+		const names = foldersIn(path.join(folderOf(uid), volumesName));
+		const hasIt = names.some(name => {
+			const record = find(state, uid, name);
+			return record?.type === 'scratch' && record.place === place;
+		});
+		if (hasIt) throw refusal(`volume "${volume}" is still used by the pod with uid ${uid}`);
+	}
+	await local.remove(volume);
 }
 
 const folderOfVolume = ({folderOf}: State, uid: string, name: string): string => path.join(folderOf(uid), volumesName, name);
@@ -141,6 +180,12 @@ async function recordOf(
 			if (!found.ok) throw refusal(found.reason);
 			return {type: 'hostPath', path: source.path, check: source.check};
 		}
+		case 'local': {
+			const {local} = state;
+			if (local === undefined) throw refusal('this node keeps no volumes of claims');
+			const {volume, path: said} = source;
+			return {type: 'scratch', place: await inTurn(state, turnOf(volume), () => local.make(volume, said, owner))};
+		}
 		case 'emptyDir': {
 			if (!source.inMemory) return {type: 'scratch', place: await makeFolder(onDisk, 0o777, owner)};
 			if (state.memory === undefined) throw refusal('medium Memory needs an agent that is root and may mount file systems');
@@ -164,20 +209,6 @@ async function recordOf(
 function ownerOf(user: User | undefined, fsGroup: number | undefined): VolumeOwner | undefined {
 	if (user === undefined && fsGroup === undefined) return undefined;
 	return {uid: user?.uid ?? -1, gid: fsGroup ?? user?.gid ?? -1, isGroup: fsGroup !== undefined};
-}
-
-/**
- * For programs of all users of the pod, unless it names a group: then for those of that group, and so is what they make in it. One that is there already is
- * as its programs want it; it gets its name last, so none is there half made.
- */
-async function makeFolder(folder: string, mode: number, owner?: VolumeOwner): Promise<string> {
-	if (existsSync(folder)) return folder;
-	const fresh = `${folder}.new`;
-	await mkdir(fresh, {recursive: true, mode: 0o700});
-	if (owner !== undefined) await chown(fresh, owner.uid, owner.gid);
-	await chmod(fresh, owner?.isGroup === true ? mode | 0o2000 : mode);
-	await rename(fresh, folder);
-	return folder;
 }
 
 async function fill(folder: string, files: readonly FileContent[], owner: VolumeOwner | undefined): Promise<string> {

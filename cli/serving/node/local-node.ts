@@ -72,7 +72,7 @@ export type RuntimeOptions = HostOptions & {
 
 export async function openRuntime(options: RuntimeOptions, {processParts, home, log}: ServeContext): Promise<Runtime> {
 	const {clock, random} = processParts;
-	const {runtime, cache, secrets, hostPaths, podUsers, maxProcesses, onNote, network} = options;
+	const {runtime, cache, secrets, hostPaths, podUsers, maxProcesses, volumes, onNote, network} = options;
 	if (runtime === 'simulated')
 		return (await import('../../../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
 	return createProcessRuntime({
@@ -82,6 +82,7 @@ export async function openRuntime(options: RuntimeOptions, {processParts, home, 
 		path: searchPathOf(process.env['PATH']),
 		// Each may be a link to somewhere else, and beside an agent there may be its cluster.
 		hostPaths: {allowed: hostPaths, never: [home.root, home.data, ...(cache === undefined ? [] : [cache]), ...usualHomes(homedir())]},
+		localVolumes: volumes ?? home.volumes,
 		users: podUsers,
 		processes: maxProcesses,
 		onWarning: message => log.warn(message),

@@ -1,0 +1,84 @@
+// The schema of a PersistentVolume.
+
+import {nodeTerm} from './affinity.js';
+import {objectWith} from './metadata.js';
+import {about, list, mapOf, oneOf, optional, quantity, record, text} from './parts.js';
+import {accessModes} from './persistentvolumeclaim.js';
+
+export const spec = () =>
+	record(
+		{
+			capacity: about('storage: how large it is.', mapOf(quantity())),
+			accessModes: about('Who may use it at once.', list(oneOf(accessModes))),
+			persistentVolumeReclaimPolicy: optional(
+				about('What becomes of it when its claim is gone: Retain (the default) or Delete.', oneOf(['Retain', 'Delete'])),
+			),
+			storageClassName: optional(about('Claims of this class may get it.', text())),
+			volumeMode: optional(about('Filesystem, the default.', oneOf(['Filesystem']))),
+			claimRef: optional(
+				about(
+					'The claim that has it, or is to have it.',
+					record({
+						kind: optional(about('PersistentVolumeClaim.', text())),
+						apiVersion: optional(about('v1.', text())),
+						namespace: about('Of the claim.', text()),
+						name: about('Of the claim.', text()),
+						uid: optional(about('Set once it is bound.', text())),
+						resourceVersion: optional(about('Not used.', text())),
+						fieldPath: optional(about('Not used.', text())),
+					}),
+				),
+			),
+			nodeAffinity: optional(
+				about(
+					'The nodes on which it can be used.',
+					record({required: about('One of them must hold.', record({nodeSelectorTerms: about('Any of these.', list(nodeTerm()))}))}),
+				),
+			),
+			local: optional(about('A folder of one node.', record({path: about('Where it is; absolute.', text())}, {'x-not-yet': ['fsType']}))),
+			hostPath: optional(
+				about(
+					'A folder or file of the node, where its operator allows it.',
+					record({
+						path: about('Where it is; absolute.', text()),
+						type: optional(about('What must be there, such as Directory or FileOrCreate.', text())),
+					}),
+				),
+			),
+		},
+		{
+			'x-not-yet': [
+				'awsElasticBlockStore',
+				'azureDisk',
+				'azureFile',
+				'cephfs',
+				'cinder',
+				'csi',
+				'fc',
+				'flexVolume',
+				'flocker',
+				'gcePersistentDisk',
+				'glusterfs',
+				'iscsi',
+				'mountOptions',
+				'nfs',
+				'photonPersistentDisk',
+				'portworxVolume',
+				'quobyte',
+				'rbd',
+				'scaleIO',
+				'storageos',
+				'volumeAttributesClassName',
+				'vsphereVolume',
+			],
+		},
+	);
+
+export const status = () =>
+	record({
+		phase: about('Pending, Available, Bound, Released or Failed.', oneOf(['Pending', 'Available', 'Bound', 'Released', 'Failed'])),
+		message: optional(about('Why.', text())),
+		reason: optional(about('The same in a word.', text())),
+	});
+
+export const schema = () => objectWith(about('What it is, and for whom.', spec()));
