@@ -24,7 +24,8 @@ export async function run(invocation: Invocation): Promise<number> {
 	const wanted = readTargets(inputs).flatMap(({resource, names}) => names.map(name => ({resource, name})));
 	if (wanted.length === 0) throw usageError('scale needs a name, as in: troupe scale rs/hello --replicas 5');
 	for (const {resource} of wanted)
-		if (!resource.scalable) throw usageError(`a ${resource.singular} has no replicas; scale the object that makes it`);
+		if (!resource.scalable)
+			throw usageError(`a ${resource.singular} has no replicas${resource.kind === 'Pod' ? '; scale the object that makes it' : ''}`);
 	const current = flags.number('current-replicas');
 	if (current !== undefined && (!Number.isSafeInteger(current) || current < 0))
 		throw usageError(`--current-replicas must be a whole number from 0 on, got ${current}`);

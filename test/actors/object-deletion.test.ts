@@ -106,6 +106,31 @@ test('a foreground delete keeps the owner until its blocking dependents are gone
 	t.is(marked && settle(index, marked), undefined);
 });
 
+test('a foreground delete waits for the dependents of dependents', t => {
+	const top = aReplicaSet({name: 'top'});
+	const set = aReplicaSet({metadata: {ownerReferences: [ownedBy(top)]}});
+	const pod = aPod({metadata: {ownerReferences: [ownedBy(set)]}});
+	const index = indexOf(top, set, pod);
+	const marked = commit(index, top, deleteWith({propagation: 'Foreground'}));
+	const between = settle(index, set);
+	t.deepEqual(between?.metadata.finalizers, ['foregroundDeletion']);
+	t.is(between && settle(index, between), between);
+	t.is(marked && settle(index, marked), marked);
+	t.is(settle(index, pod), undefined);
+	t.is(between && settle(index, between), undefined);
+	t.is(marked && settle(index, marked), undefined);
+});
+
+test('owners in a circle do not wait for each other for ever', t => {
+	const one = aReplicaSet({name: 'one'});
+	const two = aReplicaSet({name: 'two', metadata: {ownerReferences: [ownedBy(one)]}});
+	const closed = {...one, metadata: {...one.metadata, ownerReferences: [ownedBy(two)]}};
+	const index = indexOf(closed, two);
+	const marked = commit(index, closed, deleteWith({propagation: 'Foreground'}));
+	t.is(settle(index, two), undefined);
+	t.is(marked && settle(index, marked), undefined);
+});
+
 test('a foreground delete does not wait for dependents that hold nobody back', t => {
 	const set = aReplicaSet();
 	const pod = aPod({metadata: {ownerReferences: [ownedBy(set, {blockOwnerDeletion: false})]}});

@@ -130,7 +130,8 @@ test('scale refuses what cannot be scaled', async t => {
 		[['rs/web', '--replicas', 'many'], 2, /--replicas must be a number/],
 		[['rs/web', '--replicas', '1.5'], 2, /whole number from 0 on, got 1\.5/],
 		[['rs', '--replicas', '1'], 2, /scale needs a name/],
-		[['pod/a', '--replicas', '1'], 2, /a pod has no replicas/],
+		[['pod/a', '--replicas', '1'], 2, /a pod has no replicas; scale the object that makes it$/m],
+		[['ds/a', '--replicas', '1'], 2, /a daemonset has no replicas$/m],
 		[['rs/nope', '--replicas', '1'], 3, /replicasets\.apps "nope" not found/],
 	];
 	for (const [args, code, expected] of wrong) {

@@ -41,6 +41,20 @@ const isEndingWith = (finalizer: string, owner: ApiObject): boolean => isDeletin
 
 const nameOf = (references: readonly OwnerReference[]): string => references.map(({kind, name}) => `${kind} "${name}"`).join(', ');
 
+/**
+ * How an object is deleted that is condemned: an owner that waits for it waits for its dependents too, as in Kubernetes. In a circle of
+ * owners the last one does not wait, or none could go.
+ */
+export function inheritedPropagation(object: ApiObject, known: Known): 'Background' | 'Foreground' {
+	const isAwaited = (object.metadata.ownerReferences ?? []).some(({uid}) => {
+		const owner = known.byUid(uid);
+		return owner !== undefined && isEndingWith(foregroundFinalizer, owner);
+	});
+	if (!isAwaited) return 'Background';
+	for (const dependent of known.byOwner(object.metadata.uid)) if (isEndingWith(foregroundFinalizer, dependent)) return 'Background';
+	return 'Foreground';
+}
+
 /** The owner references without those to owners that are being deleted and leave this object behind: without an owner, or to another one. */
 export function withoutLeavingOwners(object: ApiObject, known: Known): readonly OwnerReference[] | undefined {
 	const {ownerReferences} = object.metadata;

@@ -32,7 +32,7 @@ import {withCondition, withoutCondition} from './conditions.js';
 import {noFailures, type Controller, type Failures} from './controller.js';
 import {deleted, settled, type DeletionRequest} from './deletion.js';
 import {normal, warning} from './event.js';
-import {condemnation, isDeleting, withoutLeavingOwners} from './garbage.js';
+import {condemnation, inheritedPropagation, isDeleting, withoutLeavingOwners} from './garbage.js';
 import {admitted, keptStatus, newObject, patched, updatedMetadata, violatedPrecondition, withStatusOf} from './object-change.js';
 import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from './object-message.js';
 
@@ -243,7 +243,7 @@ function withKeptOwners(object: ApiObject, {known}: Context): ApiObject {
 }
 
 function condemn(kind: RecordKind, state: ObjectState, object: ApiObject, reason: string, context: Context): Next<ObjectState> {
-	const request: DeletionRequest = {propagation: 'Background'};
+	const request: DeletionRequest = {propagation: inheritedPropagation(object, context.known)};
 	return next({...state, object: deleted(kind.controller, object, request, context)}, [normal('GarbageCollected', reason)]);
 }
 
