@@ -213,6 +213,14 @@ test('what a budget keeps of unfinished evictions is bounded', t => {
 	t.is(index.get(keyOf(budget)), budget);
 });
 
+test('an eviction that was given out in the far future holds up nothing', t => {
+	const disruptedPods = {a: '9999-01-01T00:00:00Z'};
+	const budget = aBudget({spec: {minAvailable: 1}, status: {disruptedPods}});
+	const status = counted(budget, indexOf(set, budget, ...threeReady), nowMs);
+	t.like(status, {currentHealthy: 3, disruptionsAllowed: 2});
+	t.is(status.disruptedPods, undefined);
+});
+
 test('only news of its own pods wakes a budget, and of what scales them', t => {
 	const budget = aBudget();
 	const elsewhere = aBudget({name: 'elsewhere', metadata: {namespace: 'shop'}, spec: {selector: {matchLabels: labels}}});

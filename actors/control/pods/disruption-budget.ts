@@ -106,7 +106,7 @@ function countOf({metadata, spec}: PodDisruptionBudget, given: Disrupted, known:
 	const selector = spec?.selector;
 	const pods = selector === undefined ? [] : ([...known.select('pods', metadata.namespace ?? '', selector)] as Pod[]);
 	const waiting = pods.filter(pod => isGivenOut(pod, given));
-	const expired = waiting.filter(pod => expiryMs(pod, given) <= nowMs);
+	const expired = waiting.filter(pod => isExpired(expiryMs(pod, given), nowMs));
 	const disrupted = Object.fromEntries(
 		waiting.filter(pod => !expired.includes(pod)).map(pod => [pod.metadata.name, given[pod.metadata.name] ?? '']),
 	);
@@ -118,7 +118,10 @@ function countOf({metadata, spec}: PodDisruptionBudget, given: Disrupted, known:
 const isGivenOut = (pod: Pod, given: Disrupted): boolean =>
 	Object.hasOwn(given, pod.metadata.name) && !isDeleting(pod) && pod.metadata.creationTimestamp <= (given[pod.metadata.name] ?? '');
 
-/** A status may say anything: what is no time is over. */
+/** A status may say anything, and a clock may have been set: what was given out long after now is over, too. */
+const isExpired = (expiryMs: number, nowMs: number): boolean => expiryMs <= nowMs || expiryMs > nowMs + 2 * limits.disruptionMs;
+
+/** What is no time is over. */
 function expiryMs({metadata}: Pod, given: Disrupted): number {
 	const givenMs = Date.parse(given[metadata.name] ?? '');
 	return Number.isNaN(givenMs) ? 0 : givenMs + limits.disruptionMs;

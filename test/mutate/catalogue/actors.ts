@@ -11,7 +11,7 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'an eviction that no deletion follows takes from its budget for ever',
 		file: 'actors/control/pods/disruption-budget.ts',
-		text: 'expiryMs(pod, given) <= nowMs',
+		text: 'isExpired(expiryMs(pod, given), nowMs)',
 		becomes: 'false',
 		test: 'test/actors/disruption-budget.test.ts',
 	},
