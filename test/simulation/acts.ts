@@ -44,7 +44,7 @@ export function perform(stage: Stage, act: Act): void {
 		case 'deleteNamed':
 			return clients.named.delete(act.set);
 		case 'createPod':
-			return clients.createPod(act.pod, act.exclusive === true, act.held === true);
+			return clients.createPod(act.pod, act.exclusive === true, act.held === true, act.claim);
 		case 'release':
 			return clients.release(act.pod);
 		case 'configure':

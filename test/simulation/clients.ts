@@ -3,7 +3,7 @@
 import type {Outcome} from '../../api/errors.js';
 import {exclusiveAnnotation} from '../../api/exclusive.js';
 import {objectKey} from '../../api/keys.js';
-import type {ApiObject, JsonObject} from '../../api/object.js';
+import type {Draft, ApiObject, JsonObject} from '../../api/object.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import type {SimulatedCluster} from './cluster.js';
 import {SetClients} from './set-clients.js';
@@ -50,8 +50,16 @@ export class Clients {
 	}
 
 	/** One that nobody owns, and that is there until it is deleted. */
-	createPod(name: string, exclusive: boolean, held: boolean): void {
-		const spec = {containers: [{name: 'main', image: 'program', command: ['serve']}], terminationGracePeriodSeconds: 1};
+	createPod(name: string, exclusive: boolean, held: boolean, claim?: string): void {
+		if (claim === undefined) return this.#createPod(name, exclusive, held);
+		this.#cluster.create('persistentvolumeclaims', claimOf(claim), outcome => {
+			if (outcome.ok || outcome.error.code === 'ERR_ALREADY_EXISTS') this.#createPod(name, exclusive, held, claim);
+		});
+	}
+
+	#createPod(name: string, exclusive: boolean, held: boolean, claim?: string): void {
+		const volumes = claim === undefined ? {} : {volumes: [{name: 'data', persistentVolumeClaim: {claimName: claim}}]};
+		const spec = {containers: [{name: 'main', image: 'program', command: ['serve']}], terminationGracePeriodSeconds: 1, ...volumes};
 		const metadata = {name, namespace: 'default', ...annotated(exclusive), ...(held ? {finalizers: [hold]} : {})};
 		this.#cluster.create('pods', {apiVersion: 'v1', kind: 'Pod', metadata, spec}, outcome => {
 			this.#cluster.note(`create pod ${name}: ${outcome.ok ? 'acknowledged' : outcome.error.code}`);
@@ -253,3 +261,10 @@ const prepared = {
 	initContainers: [{name: 'prepare', image: 'exit-0-after-20ms', command: ['prepare']}],
 	volumes: [{name: 'scratch', emptyDir: {}}],
 };
+
+const claimOf = (name: string): Draft => ({
+	apiVersion: 'v1',
+	kind: 'PersistentVolumeClaim',
+	metadata: {name, namespace: 'default'},
+	spec: {accessModes: ['ReadWriteOnce'], resources: {requests: {storage: '1Gi'}}},
+});

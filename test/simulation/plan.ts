@@ -32,7 +32,14 @@ export type Deed =
 	| {readonly type: 'changeNamed'; readonly set: number; readonly replicas?: number; readonly version?: number}
 	| {readonly type: 'deleteNamed'; readonly set: number}
 	/** A pod that nobody owns; what is held is not gone before it is released. */
-	| {readonly type: 'createPod'; readonly pod: string; readonly exclusive?: true; readonly held?: true}
+	| {
+			readonly type: 'createPod';
+			readonly pod: string;
+			readonly exclusive?: true;
+			readonly held?: true;
+			/** The claim it uses, which is made before it. */
+			readonly claim?: string;
+	  }
 	| {readonly type: 'release'; readonly pod: number}
 	/** A ConfigMap, and a Secret of the same name and value: made, changed, or taken away. */
 	| {readonly type: 'configure'; readonly name: string; readonly value: string | undefined}

@@ -35,6 +35,7 @@ export class Programs {
 					this.#invariants.broken(`I1: ${spec.id.uid} runs on ${node.name} and is started again`);
 				if (running?.exit?.reason === leaseEnded) this.onProgramEnded(node, spec.id.uid);
 				if (spec.exclusive === true || this.#invariants.hasName(spec.id.uid)) this.#checkAlone(node, spec.id.uid, spec.podName);
+				this.#checkVolumes(node, spec.id.uid, spec.podName);
 				const container = programs.start(spec, program, watcher);
 				this.ends.onStart(node.name, container);
 				this.#onStart(node, spec.id.uid, spec.id.container, spec.podName, program.ends !== undefined);
@@ -72,6 +73,15 @@ export class Programs {
 			const container = programs.find({uid, container: 'main'});
 			return container?.spec.exclusive === true && container.exit === undefined;
 		});
+	}
+
+	/** I13: what a pod's claim keeps is on the host where the pod is started, and on no other. */
+	#checkVolumes({name, programs}: SimulatedNode, uid: string, pod: string): void {
+		for (const {source} of programs.pods.get(uid)?.volumes ?? []) {
+			if (source.type !== 'local') continue;
+			const having = this.#cluster.nodes.filter(node => node.programs.localVolumes.has(source.volume)).map(node => node.name);
+			if (having.join() !== name) this.#invariants.broken(`I13: ${pod} is started on ${name}, its volume is on ${having.join()}`);
+		}
 	}
 
 	/** I1: of an exclusive pod, and of a set of one such, nothing runs on any host when it is started. */

@@ -449,7 +449,18 @@ export function planOf(seed: number, scenario: ScenarioName = scenarioOf(seed)):
 		...(draw.chance(0.25) ? {drifts: true} : {}),
 		...(draw.chance(0.25) ? {serialises: true} : {}),
 		...(draw.chance(0.25) ? {queues: true} : {}),
+		acts: [...acts, ...(withExclusive.has(scenario) && draw.chance(0.3) ? claimActs(draw) : [])].sort((a, b) => a.atMs - b.atMs),
 	};
+}
+
+/** Pods of one claim or two, at once and one after the other. */
+function claimActs(draw: Draw): readonly Act[] {
+	const deeds = Array.from({length: 2 + draw.below(4)}, (_, index): Deed => ({
+		type: 'createPod',
+		pod: `claimer-${index}`,
+		claim: `claim-${draw.below(2)}`,
+	}));
+	return inTurn(draw, deeds, draw.between(0, 6_000));
 }
 
 const withExclusive: ReadonlySet<ScenarioName> = new Set(['mixed', 'nodeLoss', 'partition', 'leaderChange']);
