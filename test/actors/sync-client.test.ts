@@ -192,7 +192,18 @@ test('the same key of two hellos is asked twice, and an answer to the first coun
 	const [askedFirst] = one.effects.filter(effect => effect.type === 'ask');
 	const [askedAgain] = two.effects.filter(effect => effect.type === 'ask');
 	t.not(askedFirst?.id, askedAgain?.id);
-	t.is(on(two, assigned(one)).state, two.state);
+	const stale = on(two, assigned(one));
+	t.deepEqual(stale.state.taking, two.state.taking);
+	t.deepEqual(stale.effects, []);
+});
+
+test('a hello does not rely on what the cache is just taking', t => {
+	const haveOf = ({effects}: Result): unknown => (told(effects, control)[0] as unknown as {have: unknown}).have;
+	const first = on(fresh());
+	const one = on(first, delta(first, {entries: [entry()]}));
+	const again = on(one, {type: 'callHello'});
+	t.deepEqual(haveOf(again), {'pods/default/web': ''});
+	t.deepEqual(haveOf(on(again, assigned(one), {type: 'callHello'})), {});
 });
 
 test('surplus is cleared up only when everything assigned is in the cache', t => {

@@ -73,6 +73,8 @@ export type SyncClientState = {
 	readonly inStep: boolean;
 	/** Entries of a delta that are not in the cache yet, by its number. */
 	readonly taking: ReadonlyMap<number, number>;
+	/** Entries that the cache was asked to take, of whatever session, and has not answered: how many by key. */
+	readonly asked: ReadonlyMap<ObjectKey, number>;
 	readonly reports: ReadonlyMap<ObjectKey, PendingReport>;
 	readonly underWay: {readonly number: number; readonly pods: ReadonlyMap<ObjectKey, PendingReport>} | undefined;
 	readonly sent: number;
@@ -142,6 +144,7 @@ const fresh = (input: SyncClientInput | undefined, seen: SeenObject | undefined)
 	lost: false,
 	inStep: false,
 	taking: new Map(),
+	asked: new Map(),
 	reports: new Map(),
 	underWay: undefined,
 	sent: 0,
@@ -160,7 +163,17 @@ function hello(state: SyncClientState, {known, nowMs, random}: Context): Next<Sy
 	const {node, labels, info, followsAny = false} = inputOf(state);
 	const session = random.uuid();
 	const {epoch = 0, lineage = ''} = followsAny ? {} : (state.seen?.spec ?? {});
-	const message: Hello = {type: 'hello', protocol: syncProtocol, node, session, labels, epoch, lineage, have: have(known), info};
+	const message: Hello = {
+		type: 'hello',
+		protocol: syncProtocol,
+		node,
+		session,
+		labels,
+		epoch,
+		lineage,
+		have: {...have(known), ...unsure(state)},
+		info,
+	};
 	const hellos = state.hellos + 1;
 	const atMs = nowMs + exponentialBackoffMs(hellos, limits.helloFirstMs, limits.helloMaxMs);
 	// What was under way may have been lost with the control plane that took it.
@@ -169,6 +182,9 @@ function hello(state: SyncClientState, {known, nowMs, random}: Context): Next<Sy
 		[tell(control, message), {type: 'wakeAt', name: 'hello', atMs, message: {type: 'helloAgain'}}],
 	);
 }
+
+/** What the cache is just taking may be there or not by the time that control answers: control says all of it again. */
+const unsure = ({asked}: SyncClientState): Hello['have'] => Object.fromEntries([...asked.keys()].map(key => [key, '']));
 
 /** Reports that wait, and those whose message was not answered; the newer of a pod wins, events of both are kept. */
 function unsent({reports, underWay}: SyncClientState): ReadonlyMap<ObjectKey, PendingReport> {
@@ -197,7 +213,9 @@ function delta(state: SyncClientState, message: Delta, context: Context): Next<S
 	const greeted = !state.lost && (state.greeted || message.complete);
 	const taking = new Map(state.taking);
 	if (message.entries.length > 0) taking.set(message.number, message.entries.length);
-	const now: SyncClientState = {...state, taking, greeted, refusal: undefined, seen: seen(state.seen, message, context.nowMs)};
+	const asked = new Map(state.asked);
+	for (const {key} of message.entries) asked.set(key, (asked.get(key) ?? 0) + 1);
+	const now: SyncClientState = {...state, taking, asked, greeted, refusal: undefined, seen: seen(state.seen, message, context.nowMs)};
 	const step = whenInStep(now, context);
 	return next(step.state, [
 		...message.entries.map((entry): Effect => ({
@@ -239,8 +257,9 @@ function seen(old: SeenObject | undefined, {epoch, lineage}: Delta, nowMs: numbe
 	return {apiVersion: 'node.troupe.dev/v1', kind: 'Cluster', metadata, spec: {epoch, lineage}};
 }
 
-function assigned(state: SyncClientState, {id, outcome}: Reply<unknown, 'assigned'>, context: Context): Next<SyncClientState> {
-	const [session, digits] = id.split(' ');
+function assigned(before: SyncClientState, {id, outcome}: Reply<unknown, 'assigned'>, context: Context): Next<SyncClientState> {
+	const [session, digits, key = ''] = id.split(' ');
+	const state = answered(before, key);
 	const number = Number(digits);
 	const left = session === state.session ? state.taking.get(number) : undefined;
 	if (left === undefined) return next(state);
@@ -257,6 +276,16 @@ function assigned(state: SyncClientState, {id, outcome}: Reply<unknown, 'assigne
 	taking.delete(number);
 	const step = whenInStep({...state, taking, greeted, lost}, context);
 	return next(step.state, [...effects, taken(state, number), ...step.effects]);
+}
+
+function answered(state: SyncClientState, key: ObjectKey): SyncClientState {
+	const count = state.asked.get(key);
+	if (count === undefined) return state;
+	const asked = new Map(state.asked);
+	const left = count - 1;
+	if (left > 0) asked.set(key, left);
+	else asked.delete(key);
+	return {...state, asked};
 }
 
 function taken(state: SyncClientState, number: number): Effect {
