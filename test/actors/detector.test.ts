@@ -578,3 +578,15 @@ test('a node is not found again before the last pod that was taken from it is co
 	t.is(foundOf(waits.effects), 0);
 	t.is(foundOf(playFrom(detector, waits.state, [{type: 'more'}], context).effects), 1);
 });
+
+test('a node that was lost and is heard again says anew how its pods are, also where a user took its taint away', t => {
+	const conditions = [{type: 'Ready', status: 'Unknown', reason: 'NodeLost'}] as const;
+	const untainted = aNode({status: {nodeInfo, conditions}});
+	const context = contextWith(indexOf(untainted, aNode({name: 'node-b', status: {nodeInfo}})));
+	const back = signs(0, {beats: ['node-a', 'node-b'], packets: ['node-a', 'node-b']});
+	const {effects} = play(detector, {localNodes: []}, [back], context);
+	t.deepEqual(
+		effects.flatMap(effect => (effect.type === 'tell' ? [effect.message.type] : [])),
+		['callHello'],
+	);
+});

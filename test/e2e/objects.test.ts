@@ -90,6 +90,8 @@ const namespaceFor = (file: string): string => (file === 'team.yaml' ? 'team' : 
 const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) => boolean} = {
 	'batch.yaml': pods => [...pods].filter(([name, pod]) => name.startsWith('squares-') && phaseOf(pod) === 'Succeeded').length === 6,
 	'budget.yaml': pods => readyOf(pods, 'budgeted-') === 3,
+	// Without root and without user namespaces the node has no volumes, and the pod says so.
+	'claim.yaml': pods => isReady(pods.get('counter')) || hasNoPlace(pods.get('counter')),
 	'config.yaml': pods => isReady(pods.get('greeter')),
 	'crash.yaml': pods =>
 		(containerOf(pods.get('crash'))?.restartCount ?? 0) >= 2 && containerOf(pods.get('crash'))?.lastState?.terminated?.exitCode === 3,
@@ -103,7 +105,6 @@ const becomes: {readonly [file: string]: (pods: ReadonlyMap<string, ApiObject>) 
 	'pod.yaml': pods => isReady(pods.get('clock')),
 	'statefulset.yaml': pods => ['member-0', 'member-1', 'member-2'].every(name => isReady(pods.get(name))),
 	'team.yaml': pods => isReady(pods.get('worker')),
-	// Without root and without user namespaces the node has no volumes, and the pod says so.
 	'volumes.yaml': pods => isReady(pods.get('reader')) || hasNoPlace(pods.get('reader')),
 };
 

@@ -36,7 +36,7 @@ import type {Known} from '../../../system/index/object-index.js';
 import {nodeKey, podKey, syncOfNode} from '../../addresses.js';
 import type {CallHello} from '../../protocol/sync-message.js';
 import {evictionOf, isLost} from '../pods/eviction.js';
-import {confirmedLost, withFinding, type Finding} from './node-finding.js';
+import {confirmedLost, saysLost, withFinding, type Finding} from './node-finding.js';
 import type {NodeMessage} from './node.js';
 import {onNode} from '../pods/pod-terms.js';
 import type {PodMessage} from '../pods/pod.js';
@@ -174,7 +174,7 @@ function findingOf({state, frozen}: Member, {heard: heardNow, counted}: Membersh
 function* found(node: NodeObject, finding: Finding, {nowMs, pending}: Context): Iterable<readonly Effect[]> {
 	const {name} = node.metadata;
 	const id = `found/${name}`;
-	const returns = finding.state === 'alive' && isLost(node);
+	const returns = finding.state === 'alive' && (isLost(node) || saysLost(node));
 	// A reader of a node that is not lost may rely on it that no pod is taken from it any more.
 	if (pending.has(id) || (returns && isLeft(name, pending)) || withFinding(node, finding, nowMs) === node) return;
 	const message: Message & NodeMessage = {type: 'found', finding};

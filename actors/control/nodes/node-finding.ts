@@ -33,6 +33,9 @@ const ours: ReadonlySet<string> = new Set(Object.values(silent).map(({reason}) =
 
 const heardAgain = {type: 'Ready', status: 'True', reason: 'AgentReady', message: 'the agent is heard'} as const;
 
+/** Whether its readiness says that it is lost: also where a user has taken the taint away. */
+export const saysLost = ({status}: NodeObject): boolean => conditionOf(status?.conditions, 'Ready')?.reason === silent.dead.reason;
+
 /** The node as the finding has it. One that has said no hello in this term does not become ready by a beat. */
 export function withFinding(node: NodeObject, finding: Finding, nowMs: number): NodeObject {
 	const taints = taintsAs(node, finding, nowMs);
