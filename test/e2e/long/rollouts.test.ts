@@ -1,13 +1,13 @@
 // Deployments of real processes: rolled over, stuck, undone, scaled, paused and restarted, with both bounds at each event of the watch.
 
 import test from 'ava';
-import type {Deployment} from '../../api/kinds/deployment.js';
-import type {ReplicaSet} from '../../api/kinds/replicaset.js';
-import type {ApiObject} from '../../api/object.js';
-import {line} from '../../bench/rigs/command-line.js';
-import {followObjects, type Following} from '../../bench/rigs/cluster/waiting.js';
-import {RolloutJudge} from '../_rollout-judge.js';
-import {openFileHome} from './_rig.js';
+import type {Deployment} from '../../../api/kinds/deployment.js';
+import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
+import type {ApiObject} from '../../../api/object.js';
+import {line} from '../../../bench/rigs/command-line.js';
+import {followObjects, type Following} from '../../../bench/rigs/cluster/waiting.js';
+import {RolloutJudge} from '../../_rollout-judge.js';
+import {openFileHome} from '../_rig.js';
 
 const {cluster, client} = openFileHome(test);
 

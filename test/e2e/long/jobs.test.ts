@@ -1,12 +1,12 @@
 // Jobs as a person sees them, with programs that really run: how often they succeed and fail is counted, each once.
 
 import test from 'ava';
-import {phaseOf} from '../../bench/rigs/cluster/pods.js';
-import {followObjects, until} from '../../bench/rigs/cluster/waiting.js';
-import type {Job, JobSpec} from '../../api/kinds/job.js';
-import {isConditionTrue} from '../../api/conditions.js';
-import type {ApiObject} from '../../api/object.js';
-import {openFileHome} from './_rig.js';
+import {phaseOf} from '../../../bench/rigs/cluster/pods.js';
+import {followObjects, until} from '../../../bench/rigs/cluster/waiting.js';
+import type {Job, JobSpec} from '../../../api/kinds/job.js';
+import {isConditionTrue} from '../../../api/conditions.js';
+import type {ApiObject} from '../../../api/object.js';
+import {openFileHome} from '../_rig.js';
 
 const {cluster, client} = openFileHome(test);
 

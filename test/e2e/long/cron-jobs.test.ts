@@ -1,12 +1,12 @@
 // A CronJob with programs that really run: when a time is due, and out of its turn.
 
 import test from 'ava';
-import {until} from '../../bench/rigs/cluster/waiting.js';
-import type {CronJob} from '../../api/kinds/cronjob.js';
-import type {Job} from '../../api/kinds/job.js';
-import {timestampOf, type ApiObject, type Json} from '../../api/object.js';
-import {systemClock} from '../../system/time/clock.js';
-import {openFileHome} from './_rig.js';
+import {until} from '../../../bench/rigs/cluster/waiting.js';
+import type {CronJob} from '../../../api/kinds/cronjob.js';
+import type {Job} from '../../../api/kinds/job.js';
+import {timestampOf, type ApiObject, type Json} from '../../../api/object.js';
+import {systemClock} from '../../../system/time/clock.js';
+import {openFileHome} from '../_rig.js';
 
 const {cluster, client} = openFileHome(test);
 

@@ -3,11 +3,11 @@
 import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import type {ApiObject} from '../../api/object.js';
-import {isReady} from '../../bench/rigs/cluster/pods.js';
-import {eventually, until} from '../../bench/rigs/cluster/waiting.js';
-import type {Pod} from '../../api/kinds/pod.js';
-import {openFileHome} from './_rig.js';
+import type {ApiObject} from '../../../api/object.js';
+import {isReady} from '../../../bench/rigs/cluster/pods.js';
+import {eventually, until} from '../../../bench/rigs/cluster/waiting.js';
+import type {Pod} from '../../../api/kinds/pod.js';
+import {openFileHome} from '../_rig.js';
 
 const {cluster, client} = openFileHome(test);
 

@@ -4,11 +4,11 @@
 import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {line, type Ran} from '../../bench/rigs/command-line.js';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {detached} from './_rig.js';
+import {line, type Ran} from '../../../bench/rigs/command-line.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {detached} from '../../cli/_rig.js';
 
-const folder = path.resolve(import.meta.dirname, '../../../test/corpus/usual');
+const folder = path.resolve(import.meta.dirname, '../../../../test/corpus/usual');
 
 const manifestsOf = async (file: string): Promise<readonly string[]> => (await readFile(path.join(folder, file), 'utf8')).split(/^---$/m);
 

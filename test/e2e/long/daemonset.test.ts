@@ -1,14 +1,14 @@
 // A DaemonSet on a node with processes and on simulated ones: a pod on each, replaced one after the other, back again after a rollback.
 
 import test from 'ava';
-import type {ControllerRevision} from '../../api/kinds/controllerrevision.js';
-import type {DaemonSet} from '../../api/kinds/daemonset.js';
-import type {Pod} from '../../api/kinds/pod.js';
-import type {ApiObject} from '../../api/object.js';
-import {isReady} from '../../bench/rigs/cluster/pods.js';
-import {programsOf} from '../../bench/rigs/cluster/processes.js';
-import {eventually, followObjects, until} from '../../bench/rigs/cluster/waiting.js';
-import {openFileHome} from './_rig.js';
+import type {ControllerRevision} from '../../../api/kinds/controllerrevision.js';
+import type {DaemonSet} from '../../../api/kinds/daemonset.js';
+import type {Pod} from '../../../api/kinds/pod.js';
+import type {ApiObject} from '../../../api/object.js';
+import {isReady} from '../../../bench/rigs/cluster/pods.js';
+import {programsOf} from '../../../bench/rigs/cluster/processes.js';
+import {eventually, followObjects, until} from '../../../bench/rigs/cluster/waiting.js';
+import {openFileHome} from '../_rig.js';
 
 const {cluster, client} = openFileHome(test, '--simulated-nodes=2');
 

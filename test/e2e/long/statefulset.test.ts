@@ -1,13 +1,13 @@
 // A StatefulSet of real processes: names and host names that stay, in order, and never two programs of one name.
 
 import test from 'ava';
-import type {Pod} from '../../api/kinds/pod.js';
-import type {StatefulSet} from '../../api/kinds/statefulset.js';
-import type {ApiObject} from '../../api/object.js';
-import {isReady} from '../../bench/rigs/cluster/pods.js';
-import {programsOf} from '../../bench/rigs/cluster/processes.js';
-import {eventually, followObjects, until} from '../../bench/rigs/cluster/waiting.js';
-import {openFileHome} from './_rig.js';
+import type {Pod} from '../../../api/kinds/pod.js';
+import type {StatefulSet} from '../../../api/kinds/statefulset.js';
+import type {ApiObject} from '../../../api/object.js';
+import {isReady} from '../../../bench/rigs/cluster/pods.js';
+import {programsOf} from '../../../bench/rigs/cluster/processes.js';
+import {eventually, followObjects, until} from '../../../bench/rigs/cluster/waiting.js';
+import {openFileHome} from '../_rig.js';
 
 const {cluster, client} = openFileHome(test);
 
