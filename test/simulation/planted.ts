@@ -119,6 +119,16 @@ const resized =
 			: [{...effect, message: {...effect.message, patch: {...patch, spec: {...patch.spec, replicas: size(replicas)}}} as Message}];
 	};
 
+/** Pods that it makes get names by chance. */
+const chanceNames: Wrong = asking((effect, {random}) => {
+	if (effect.type !== 'create' || effect.object.kind !== 'Pod') return [effect];
+	const name = `chance-${Math.floor(random.next() * 1e9)}`;
+	return [{...effect, id: `create/${name}`, object: {...effect.object, metadata: {...effect.object.metadata, name}}}];
+});
+
+/** It does not see pods that are being deleted. */
+const blindToLeaving = seeing(object => (object.kind === 'Pod' && object.metadata.deletionTimestamp !== undefined ? undefined : object));
+
 /** What is open is known to be so, but not what it is. */
 function roomy(context: Context): Context {
 	const open = [...context.pending.keys()].map(id => [id, {type: 'delete', key: '', uid: '', id}] as const);
@@ -259,15 +269,8 @@ function withoutAnnotations(effect: Effect): readonly Effect[] {
 }
 
 /** Another name for each pod, and no memory of what was asked for. */
-const forgetful: Wrong = (receive, state, message, context) => {
-	const step = receive(state, message, contextOf(context, context.known, new Map()));
-	const renamed = (effect: Effect): Effect => {
-		if (effect.type !== 'create' || effect.object.kind !== 'Pod') return effect;
-		const name = `daemon-${Math.floor(context.random.next() * 1e9)}`;
-		return {...effect, id: `create/${name}`, object: {...effect.object, metadata: {...effect.object.metadata, name}}};
-	};
-	return {...step, effects: step.effects.map(renamed)};
-};
+const forgetful: Wrong = (receive, state, message, context) =>
+	chanceNames(receive, state, message, contextOf(context, context.known, new Map()));
 
 export const plantedBugs: readonly PlantedBug[] = [
 	// ---- the store, and who leads
@@ -429,9 +432,8 @@ export const plantedBugs: readonly PlantedBug[] = [
 	},
 	{
 		name: 'a set that makes the next exclusive pod too early',
-		options: inControl(
-			'ReplicaSet',
-			seeing(object => (object.kind === 'Pod' && object.metadata.deletionTimestamp !== undefined ? undefined : object)),
+		options: inControl('ReplicaSet', (receive, state, message, context) =>
+			blindToLeaving((...step) => chanceNames(receive, ...step), state, message, context),
 		),
 		scenario: 'mixed',
 		breaks: /^I1: exclusive/,

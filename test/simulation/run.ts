@@ -31,6 +31,8 @@ export type RunOptions = {
 	/** Nobody looks whether what a store has is what was written. */
 	readonly trustsStores?: boolean | undefined;
 	readonly trace?: boolean | undefined;
+	/** After so many steps the world counts as endless; of the default no seed takes a tenth. */
+	readonly mostSteps?: number | undefined;
 };
 
 /**
@@ -40,15 +42,13 @@ export type RunOptions = {
 const looksMs = [1_500, 1_500, 2_500, 4_000, 6_000, 9_000, 14_000, 20_000, 30_000];
 /** Where actors were made to crash: their longest back-off has to be over. */
 const looksAfterCrashesMs = [...looksMs, 40_000, 120_000, 300_000, 400_000, 400_000];
-/** No seed takes a tenth of them. */
-const mostSteps = 1_000_000;
 /** Of so many seeds one is looked at for long after it has settled. */
 const longOneIn = 64;
 const longRestMs = 400_000;
 
 export function runPlan(
 	plan: Plan,
-	{design, sabotage, nodeSabotage, goesOn = false, trustsStores = false, trace = false}: RunOptions = {},
+	{design, sabotage, nodeSabotage, goesOn = false, trustsStores = false, trace = false, mostSteps = 1_000_000}: RunOptions = {},
 ): Result {
 	const world = new World(plan.seed, mostSteps);
 	const startMs = world.clock.nowMs();
