@@ -102,7 +102,7 @@ for (const shell of ['bash', 'zsh', 'fish'] as const)
 		terminal.type('troupe desc');
 		terminal.key('Tab');
 		await shows('troupe describe');
-		terminal.type('po');
+		terminal.type('pods');
 		terminal.key('Tab');
 		await shows('troupe describe pods');
 		terminal.type(`-n space-${shell.slice(0, 2)}`);
@@ -114,8 +114,11 @@ for (const shell of ['bash', 'zsh', 'fish'] as const)
 		terminal.type('\n');
 		await terminal.until('what was completed works', screen => screen.some(line => /^(Events|Conditions|Status|Containers):/.test(line)));
 		await terminal.clear();
-		terminal.type('troupe get --outp');
+		terminal.type('troupe get depl');
 		terminal.key('Tab');
-		await shows('troupe get --output');
+		await shows('troupe get deployments');
+		terminal.type('--outp');
+		terminal.key('Tab');
+		await shows('troupe get deployments --output');
 		t.false(terminal.lines().some(line => line.includes('not found')));
 	});
