@@ -97,7 +97,7 @@ test('pods of a suspended job go and do not count; it goes on when it may', asyn
 	await until(client(), 'jobs', 'it goes on', jobs => statusOf(jobs.get('paused'))?.active === 1);
 	await cluster.fine('delete', 'job', 'paused');
 	await until(client(), 'pods', 'all is gone', pods => ![...pods.keys()].some(name => name.startsWith('paused-')));
-	t.pass();
+	t.is((await cluster.troupe('get', 'job', 'paused')).code, 3);
 });
 
 test('a pod that a user deletes just as it ended is counted all the same', async t => {
@@ -106,14 +106,19 @@ test('a pod that a user deletes just as it ended is counted all the same', async
 		[...pods.values()].find(pod => pod.metadata.name.startsWith('taken-') && phaseOf(pod) === 'Running'),
 	);
 	await cluster.fine('delete', 'pod', one.metadata.name, '--force', '--grace-period=0');
-	await until(client(), 'jobs', 'it is counted', jobs => statusOf(jobs.get('taken'))?.failed === 1);
+	const job = await until(
+		client(),
+		'jobs',
+		'it is counted',
+		jobs => statusOf(jobs.get('taken'))?.failed !== undefined && jobs.get('taken'),
+	);
+	t.is(statusOf(job)?.failed, 1);
 	await cluster.fine('delete', 'job', 'taken');
-	t.pass();
 });
 
 test('a job that is over goes when its time is over', async t => {
 	await cluster.apply(jobOf('brief', 'true', {ttlSecondsAfterFinished: 1}));
 	await finished('brief', 'Complete');
 	await until(client(), 'jobs', 'it is gone', jobs => !jobs.has('brief'));
-	t.pass();
+	t.is((await cluster.troupe('get', 'job', 'brief')).code, 3);
 });
