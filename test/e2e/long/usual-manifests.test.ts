@@ -5,6 +5,8 @@ import {readFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {line, type Ran} from '../../../bench/rigs/command-line.js';
+import {timestampOf} from '../../../api/object.js';
+import {systemClock} from '../../../system/time/clock.js';
 import {eventually} from '../../../bench/rigs/cluster/waiting.js';
 import {detached} from '../../cli/_rig.js';
 
@@ -39,6 +41,8 @@ type Found = {
 	readonly metadata: {readonly name: string; readonly generation?: number};
 	readonly spec: {
 		readonly replicas?: number;
+		readonly suspend?: boolean;
+		readonly template?: unknown;
 		readonly updateStrategy?: {readonly type: string; readonly rollingUpdate?: {partition?: number}};
 	};
 	readonly status?: Readonly<Record<string, number>> & {readonly conditions?: readonly {readonly type: string; readonly status: string}[]};
@@ -75,7 +79,7 @@ const created = async (t: ExecutionContext, {apply}: Cluster, manifest: string):
 const deleted = async (t: ExecutionContext, {troupe}: Cluster, name: string): Promise<void> => {
 	const gone = await troupe('delete', name, '--cascade=foreground', '--timeout=30s');
 	t.is(gone.code, 0, gone.err);
-	t.is((await troupe('get', 'pods,rs,controllerrevisions', '-o', 'name')).out, '', `what ${name} leaves behind`);
+	t.is((await troupe('get', 'pods,rs,controllerrevisions,jobs', '-o', 'name')).out, '', `what ${name} leaves behind`);
 };
 
 /** Another image for all containers: what a release changes. */
@@ -152,6 +156,56 @@ test('jobs.yaml: each comes to its end or waits, keeps its template, takes a cha
 	t.deepEqual(ends, [...Array<unknown>(7).fill(complete), suspended, failed, failed]);
 });
 
+/** Between then and now each of the schedules has a time. */
+const yearAgo = (): string => timestampOf(systemClock.nowMs() - 400 * 86_400_000);
+
+const isSo = ({status}: Found, end: string): boolean =>
+	end === 'Running' ? status?.['ready'] === 1 : (status?.conditions ?? []).some(({type, status}) => type === end && status === 'True');
+
+/** Waits until the jobs that a CronJob made for its times have come to that. */
+const comesToJobs = (t: ExecutionContext, cluster: Cluster, name: string, end: string): Promise<unknown> => {
+	const [, prefix = ''] = name.split('/');
+	let read = '';
+	const look = async (): Promise<boolean> => {
+		read = (await cluster.troupe('get', 'jobs', '-o', 'json')).out;
+		const {items} = JSON.parse(read) as {readonly items: readonly Found[]};
+		return items.some(job => job.metadata.name.startsWith(`${prefix}-`) && isSo(job, end));
+	};
+	t.pass(`${name} has a job that is ${end}`);
+	return eventually(`a job of ${name} is ${end}`, look, () => read, 30_000);
+};
+
+test('cronjobs.yaml: each makes a job when its time is due, and one of the next release by hand, and leaves nothing', async t => {
+	t.timeout(120_000);
+	const cluster = await open(t);
+	const {troupe, apply} = cluster;
+	const done = 'Complete';
+	const ends = [done, done, done, done, 'Running', done, done, done, 'Failed', done];
+	const manifests = await manifestsOf('cronjobs.yaml');
+	t.is(manifests.length, ends.length);
+	const held: string[] = [];
+	for (const [i, manifest] of manifests.entries()) {
+		const name = await created(t, cluster, manifest);
+		const end = ends[i] ?? '';
+		const patch = async (part: object, ...flags: readonly string[]) =>
+			t.is((await troupe('patch', name, '--type=merge', '-p', JSON.stringify(part), ...flags)).out, `${name} patched\n`);
+		await patch({status: {lastScheduleTime: yearAgo()}}, '--subresource=status');
+		const {spec} = await comesTo(t, cluster, name, 'is there', () => true);
+		if (spec.suspend === true) {
+			held.push(name);
+			t.is((await troupe('get', 'jobs', '-o', 'name')).out, '', 'held back though its time is due');
+			await patch({spec: {suspend: false}});
+		}
+		await comesToJobs(t, cluster, name, end);
+		t.is((await apply(released(manifest))).out, `${name} configured\n`);
+		t.is((await troupe('create', 'job', 'by-hand', `--from=${name}`)).out, 'job.batch/by-hand created\n');
+		const byHand = await comesTo(t, cluster, 'job.batch/by-hand', `is ${end}`, job => isSo(job, end));
+		t.regex(JSON.stringify(byHand.spec.template), /"image":"[^"]*:next"/);
+		await deleted(t, cluster, name);
+	}
+	t.deepEqual(held, ['cronjob.batch/newsletter', 'cronjob.batch/close-quarter']);
+});
+
 test('what cannot be done is refused by the place in the file and by the field, all at once, and nothing is changed', async t => {
 	const {troupe} = await open(t);
 	const ran = await troupe('apply', '-f', path.join(folder, 'refused.yaml'));
@@ -175,8 +229,16 @@ test('what cannot be done is refused by the place in the file and by the field, 
 			`${template}.restartPolicy`,
 			'spec.completions',
 			`${template}.restartPolicy`,
+			'spec.schedule',
+			'spec.timeZone',
+			'spec.concurrencyPolicy',
+			'spec.jobTemplate.spec.selector',
+			`spec.jobTemplate.${template}.restartPolicy`,
+			'spec.schedule',
+			`spec.jobTemplate.${template}.serviceAccountName`,
+			`spec.jobTemplate.${template}.initContainers[0].restartPolicy`,
 		],
 	);
-	t.regex(ran.err, /\n13 problems in 1 file; nothing was changed\n$/);
-	t.is((await troupe('get', 'deploy,ds,jobs', '-o', 'name')).out, '');
+	t.regex(ran.err, /\n21 problems in 1 file; nothing was changed\n$/);
+	t.is((await troupe('get', 'deploy,ds,jobs,cronjobs', '-o', 'name')).out, '');
 });
