@@ -213,6 +213,7 @@ function prepare() {
 
 // Without a turn when there is nothing to do: a look changes nothing.
 if (!(packagesAreThere() && buildIsFresh(sourcesNow()))) {
-	if (!fs.existsSync(buildDir)) fs.mkdirSync(buildDir);
+	// Others may begin at the same moment, and one of them makes it.
+	fs.mkdirSync(buildDir, {recursive: true});
 	whenOurTurn(prepare);
 }
