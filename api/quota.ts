@@ -11,8 +11,10 @@ export type QuotaResource =
 	| {readonly type: 'pods'}
 	/** What pods ask for that are not over. */
 	| {readonly type: 'compute'; readonly part: 'requests' | 'limits'; readonly resource: 'cpu' | 'memory'}
-	/** What claims of volumes ask for. */
-	| {readonly type: 'storage'};
+	/** Claims of volumes of one class. */
+	| {readonly type: 'claims'; readonly storageClass: string}
+	/** What claims of volumes ask for: all, or those of one class. */
+	| {readonly type: 'storage'; readonly storageClass?: string};
 
 /** The core kinds that have a name of their own, beside `count/`. */
 const counted = ['configmaps', 'persistentvolumeclaims', 'replicationcontrollers', 'resourcequotas', 'secrets', 'services'] as const;
@@ -31,12 +33,18 @@ const byName: ReadonlyMap<string, QuotaResource> = new Map<string, QuotaResource
 /** Names that a quota may have, `count/` aside. */
 export const quotaNames: readonly string[] = [...byName.keys()].sort();
 
+/** What `<class>.storageclass.storage.k8s.io/<name>` bounds: classes have the names of objects. */
+const ofClass = /^([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\.storageclass\.storage\.k8s\.io\/(requests\.storage|persistentvolumeclaims)$/;
+
 const countName = /^count\/([a-z0-9-]+)(?:\.([a-z0-9.-]+))?$/;
 
 /** Undefined: no quota can be of that. */
 export function quotaResource(name: string): QuotaResource | undefined {
 	const [, plural, group = ''] = countName.exec(name) ?? [];
-	return plural === undefined ? byName.get(name) : {type: 'objects', plural, group};
+	if (plural !== undefined) return {type: 'objects', plural, group};
+	const [, storageClass, what] = ofClass.exec(name) ?? [];
+	if (storageClass === undefined) return byName.get(name);
+	return {type: what === 'persistentvolumeclaims' ? 'claims' : 'storage', storageClass};
 }
 
 /** The resource whose unit the amounts of a name have; undefined for what is counted. */

@@ -106,7 +106,7 @@ function checkHard(found: Found, path: string, name: string, hard: JsonObject): 
 	if (!isQuantity(quantity)) return; // The schema says so.
 	const amount = quotaAmount(name, quantity);
 	const bounded = quotaResource(name)?.type;
-	const isCount = bounded === 'objects' || bounded === 'pods';
+	const isCount = bounded === 'objects' || bounded === 'pods' || bounded === 'claims';
 	if (amount === undefined || amount < 0 || !Number.isSafeInteger(amount))
 		refuse(found, path, `must be ${isCount ? 'a whole number from 0 on' : 'a quantity from 0 on'}, got ${shown(quantity)}`);
 }

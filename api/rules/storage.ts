@@ -1,5 +1,6 @@
 // Rules of claims and of volumes.
 
+import {limits} from '../limits.js';
 import {memoryBytes} from '../quantity.js';
 import {isQuantity} from '../resource-amount.js';
 import {shown} from '../shown.js';
@@ -26,4 +27,5 @@ export function checkStorage(found: Found, path: string, amounts: unknown, isReq
 	const bytes = isQuantity(storage) ? memoryBytes(storage) : undefined;
 	if (bytes === undefined || bytes <= 0)
 		refuse(found, `${path}.storage`, `must be a quantity above 0, such as "10Gi", got ${shown(storage)}`);
+	else if (bytes > limits.resourceAmount) refuse(found, `${path}.storage`, `must be at most "1Pi", got ${shown(storage)}`);
 }

@@ -12,6 +12,7 @@ import type {ObjectIndex} from '../../system/index/object-index.js';
 import {playFrom} from '../../system/kernel/play.js';
 import {aContainer, aNamespace, aPod, aQuota, aReadyPod, aReplicaSet, contextWith, drop, indexOf, put} from './_objects.js';
 import {commit, tellRecord} from './_records.js';
+import {claimDraft} from './_storage.js';
 
 const asking = (requests: object = {}, limits: object = {}, name = 'main'): Container =>
 	aContainer({name, resources: {requests, limits}} as never);
@@ -194,6 +195,57 @@ test('objects of any kind are counted, and a scoped quota is about pods alone', 
 	const scoped = collectionOf('pods', indexOf(aQuota('a', {pods: '0'}, {scopes: ['Terminating']})));
 	t.is(scoped.create(draftOf('stays')), 'taken');
 	t.regex(scoped.create(draftOf('timed', {activeDeadlineSeconds: 5})), /^exceeded quota: a/);
+});
+
+const claimOf = (name: string, storage: string, storageClassName = 'local'): ApiObject => ({
+	...aPod({name, metadata: {uid: name}}),
+	kind: 'PersistentVolumeClaim',
+	...{spec: {accessModes: ['ReadWriteOnce'], resources: {requests: {storage}}, storageClassName}, status: {phase: 'Pending'}},
+});
+
+test('claims count by number and by what they request, all and those of one class', t => {
+	const hard = {
+		persistentvolumeclaims: '9',
+		'requests.storage': '10Gi',
+		'local.storageclass.storage.k8s.io/requests.storage': '5Gi',
+		'local.storageclass.storage.k8s.io/persistentvolumeclaims': '3',
+		'fast.storageclass.storage.k8s.io/persistentvolumeclaims': '3',
+	};
+	const there = [claimOf('a', '1Gi'), claimOf('b', '512Mi'), claimOf('c', '2Gi', '')];
+	t.deepEqual(usedBy(aQuota('q', hard), ...there), {
+		persistentvolumeclaims: '3',
+		'requests.storage': '3584Mi',
+		'local.storageclass.storage.k8s.io/requests.storage': '1536Mi',
+		'local.storageclass.storage.k8s.io/persistentvolumeclaims': '2',
+		'fast.storageclass.storage.k8s.io/persistentvolumeclaims': '0',
+	});
+	const index = indexOf(...there);
+	const used = (): number => index.sumByTerm('persistentvolumeclaims', 'used=storage/default');
+	t.is(used(), 3584 * 2 ** 20);
+	for (const claim of there) drop(index, claim);
+	t.is(used(), 0);
+});
+
+test('a claim that asks for more than is left is refused, by what is committed and what is on its way; one of another class may come', t => {
+	const ofLocal = 'local.storageclass.storage.k8s.io';
+	const claimsWith = (hard: Readonly<Record<string, string>>) =>
+		collectionOf('persistentvolumeclaims', indexOf(aQuota('a', hard), claimOf('there', '1Gi')));
+	const sized = claimsWith({'requests.storage': '3Gi'});
+	const asks = (storage: string): object => ({resources: {requests: {storage}}});
+	const refusal = (requested: string, used: string): string =>
+		`exceeded quota: a, requested: requests.storage=${requested}, used: requests.storage=${used}, limited: requests.storage=3Gi`;
+	t.is(sized.create(claimDraft('large', asks('2049Mi'))), refusal('2049Mi', '1Gi'));
+	t.is(sized.create(claimDraft('one', asks('1.5Gi'))), 'taken');
+	t.is(sized.create(claimDraft('two', asks('1Gi'))), refusal('1Gi', '2560Mi'));
+	sized.end('default.one');
+	t.is(sized.create(claimDraft('two', asks('1Gi'))), 'taken');
+	const classed = claimsWith({[`${ofLocal}/persistentvolumeclaims`]: '1', [`${ofLocal}/requests.storage`]: '9Gi'});
+	t.is(
+		classed.create(claimDraft('local')),
+		`exceeded quota: a, requested: ${ofLocal}/persistentvolumeclaims=1, used: ${ofLocal}/persistentvolumeclaims=1, ` +
+			`limited: ${ofLocal}/persistentvolumeclaims=1`,
+	);
+	t.is(classed.create(claimDraft('other', {storageClassName: 'fast'})), 'taken');
 });
 
 test('a quota on objects that there are not is told, once', t => {

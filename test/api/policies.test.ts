@@ -143,6 +143,8 @@ test('a quota is of pods, what they ask for, and objects by their plural and gro
 		'count/deployments.apps': '3',
 		secrets: 10,
 		'requests.storage': '1Gi',
+		'local.storageclass.storage.k8s.io/requests.storage': '1Gi',
+		'my-own.class.storageclass.storage.k8s.io/persistentvolumeclaims': 3,
 	};
 	t.deepEqual(problemsOf(aQuota(hard)), []);
 	t.deepEqual(problemsOf(aQuota({}, {hard: null})), []);
@@ -151,6 +153,11 @@ test('a quota is of pods, what they ask for, and objects by their plural and gro
 	]);
 	t.regex(problemsOf(aQuota({'services.nodeports': 1}))[0] ?? '', /no quota can be of "services\.nodeports"/);
 	t.regex(problemsOf(aQuota({pods: '1.5'}))[0] ?? '', /must be a whole number from 0 on, got "1\.5"$/);
+	t.regex(problemsOf(aQuota({'local.storageclass.storage.k8s.io/pods': 1}))[0] ?? '', /no quota can be of "local\.storageclass/);
+	t.regex(
+		problemsOf(aQuota({'local.storageclass.storage.k8s.io/persistentvolumeclaims': '0.5'}))[0] ?? '',
+		/must be a whole number from 0 on, got "0\.5"$/,
+	);
 	t.regex(problemsOf(aQuota({pods: -1}))[0] ?? '', /must be a whole number from 0 on, got "-1"$/);
 	t.regex(problemsOf(aQuota({memory: 'much'}))[0] ?? '', /must be a quantity from 0 on, got "much"$/);
 });

@@ -87,7 +87,7 @@ function withQuotas(
 	definition: KindDefinition,
 	coming: CollectionState,
 	draft: Draft,
-	place: Omit<Coming, 'pod'>,
+	place: Omit<Coming, 'usage'>,
 	context: Context,
 ): Outcome<CollectionState> {
 	const quotas = definition.namespaced ? ([...context.known.list('resourcequotas', place.namespace)] as ResourceQuota[]) : [];
@@ -96,7 +96,7 @@ function withQuotas(
 	if (!admitted.ok) return {ok: true, value: coming};
 	const present = stillComing(coming, context);
 	const usage = withinQuotas(definition, admitted.value, quotas, present, context.known);
-	return usage.ok ? {ok: true, value: [...present, {...place, pod: usage.value}]} : usage;
+	return usage.ok ? {ok: true, value: [...present, {...place, usage: usage.value}]} : usage;
 }
 
 /** The record's address has the namespace in it, so it is filled in before there is one. */

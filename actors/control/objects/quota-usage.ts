@@ -1,10 +1,12 @@
-// What quotas count. Of pods the index adds up amounts, by what scopes tell apart; of all kinds it counts objects. So no namespace is ever
-// walked: what a quota has used is a handful of sums.
+// What quotas count. Of pods the index adds up amounts, by what scopes tell apart, of claims by their class; of all kinds it counts objects. So
+// no namespace is ever walked: what a quota has used is a handful of sums.
 
 import type {ScopeRequirement} from '../../../api/kinds/resourcequota.js';
+import type {PersistentVolumeClaimSpec} from '../../../api/kinds/persistentvolumeclaim.js';
 import type {PodSpec} from '../../../api/kinds/pod.js';
 import {podLimits, podRequests, type Amounts} from '../../../api/pod-resources.js';
 import type {QuotaResource} from '../../../api/quota.js';
+import {amountOf as quantityOf} from '../../../api/resource-amount.js';
 import type {Filing, Known} from '../../../system/index/object-index.js';
 
 /** What a pod counts as, and for how much. */
@@ -47,6 +49,23 @@ export function amountOf({requests, limits}: PodUsage, bounded: OfPods): number 
 	return bounded.resource === 'cpu' ? amounts.cpuMillis : amounts.memoryBytes;
 }
 
+/** What a claim counts as, and for how much. */
+export type ClaimUsage = {readonly storageClass: string; readonly bytes: number};
+
+export const claimUsageOf = ({storageClassName = '', resources}: PersistentVolumeClaimSpec): ClaimUsage => ({
+	storageClass: storageClassName,
+	bytes: quantityOf('storage', resources.requests?.['storage']) ?? 0,
+});
+
+/** What of a claim a quota bounds. */
+export type OfClaims = Extract<QuotaResource, {type: 'claims' | 'storage'}>;
+
+/** How much of it a claim takes. */
+export function claimAmountOf({storageClass, bytes}: ClaimUsage, bounded: OfClaims): number {
+	if (bounded.storageClass !== undefined && bounded.storageClass !== storageClass) return 0;
+	return bounded.type === 'claims' ? 1 : bytes;
+}
+
 // ---- terms ---------------------------------------------------------------------------------------------------------------
 
 const ofPods: readonly OfPods[] = [
@@ -80,6 +99,18 @@ export function usageTerms(namespace: string, spec: PodSpec): readonly Filing[] 
 		filings.push({term: term(bounded, namespace, usage, usage.priorityClass), amount});
 	}
 	return filings;
+}
+
+/** Of all claims of a namespace, or of those of one class. */
+const claimTerm = ({type, storageClass}: OfClaims, namespace: string): string =>
+	storageClass === undefined ? `used=${type}/${namespace}` : `used=${type}/${namespace}/${storageClass}`;
+
+/** The amounts by which the index adds up a claim. */
+export function claimUsageTerms(namespace: string, spec: PersistentVolumeClaimSpec): readonly Filing[] {
+	const usage = claimUsageOf(spec);
+	const {storageClass} = usage;
+	const all: readonly OfClaims[] = [{type: 'storage'}, {type: 'storage', storageClass}, {type: 'claims', storageClass}];
+	return all.map(bounded => ({term: claimTerm(bounded, namespace), amount: claimAmountOf(usage, bounded)}));
 }
 
 // ---- scopes --------------------------------------------------------------------------------------------------------------
@@ -127,13 +158,14 @@ function hasClass({operator, values = []}: ScopeRequirement, priorityClass: stri
 const bools = [true, false] as const;
 const allFacets: readonly Facets[] = bools.flatMap(terminating => bools.map(bestEffort => ({terminating, bestEffort})));
 
-/** How much of it a namespace has used, as committed. Of claims there are none yet. */
+/** How much of it a namespace has used, as committed. */
 export function usedOf(bounded: QuotaResource, scopes: readonly ScopeRequirement[], namespace: string, known: Known): number {
 	switch (bounded.type) {
 		case 'objects':
 			return known.countOf(bounded.plural, namespace);
+		case 'claims':
 		case 'storage':
-			return 0;
+			return known.sumByTerm('persistentvolumeclaims', claimTerm(bounded, namespace));
 		case 'pods':
 		case 'compute': {
 			const facets = allFacets.filter(each => hasFacets(scopes, each));

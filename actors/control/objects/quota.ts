@@ -6,6 +6,7 @@
 import {qualifiedPlural} from '../../../api/catalogue.js';
 import {failed, type Outcome} from '../../../api/errors.js';
 import type {KindDefinition} from '../../../api/kind.js';
+import type {PersistentVolumeClaimSpec} from '../../../api/kinds/persistentvolumeclaim.js';
 import type {PodSpec} from '../../../api/kinds/pod.js';
 import {scopesOf, type ResourceQuota, type ScopeRequirement} from '../../../api/kinds/resourcequota.js';
 import type {ObjectKey} from '../../../api/keys.js';
@@ -13,7 +14,7 @@ import type {Draft} from '../../../api/object.js';
 import {quotaAmount, quotaResource, quotaText, type QuotaResource} from '../../../api/quota.js';
 import {shown} from '../../../api/shown.js';
 import type {Context} from '../../../system/kernel/behavior.js';
-import {amountOf, isInScope, podUsageOf, usedOf, type PodUsage} from './quota-usage.js';
+import {amountOf, claimAmountOf, claimUsageOf, isInScope, podUsageOf, usedOf, type ClaimUsage, type PodUsage} from './quota-usage.js';
 
 /** A create that was let through: in the index, or refused after all, it counts no more. */
 export type Coming = {
@@ -21,15 +22,22 @@ export type Coming = {
 	readonly child: string;
 	readonly key: ObjectKey;
 	readonly namespace: string;
+	readonly usage: Usage;
+};
+
+/** What a new object takes beside its place. */
+export type Usage = {
 	/** Of a pod: what it asks for. */
-	readonly pod: PodUsage | undefined;
+	readonly pod?: PodUsage;
+	/** Of a claim: what it asks for. */
+	readonly claim?: ClaimUsage;
 };
 
 /** Those that are still on their way. */
 export const stillComing = (coming: readonly Coming[], {known, hasChild}: Pick<Context, 'known' | 'hasChild'>): readonly Coming[] =>
 	coming.filter(({child, key}) => hasChild(child) && known.get(key) === undefined);
 
-type New = {readonly definition: KindDefinition; readonly draft: Draft; readonly pod: PodUsage | undefined};
+type New = {readonly definition: KindDefinition; readonly draft: Draft; readonly usage: Usage};
 
 /** What the object, as admitted, takes of the quotas of its namespace; or which quota it does not fit into. */
 export function withinQuotas(
@@ -38,9 +46,9 @@ export function withinQuotas(
 	quotas: readonly ResourceQuota[],
 	coming: readonly Coming[],
 	known: Context['known'],
-): Outcome<PodUsage | undefined> {
-	const pod = definition.plural === 'pods' ? podUsageOf(draft.spec as PodSpec) : undefined;
-	const made: New = {definition, draft, pod};
+): Outcome<Usage> {
+	const usage = usageOf(definition, draft);
+	const made: New = {definition, draft, usage};
 	const others = coming.filter(({namespace}) => namespace === draft.metadata.namespace);
 	for (const quota of [...quotas].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
 		const why = refusalOf(quota, made, others, known);
@@ -48,7 +56,12 @@ export function withinQuotas(
 		const message = `${qualifiedPlural(definition)} ${shown(draft.metadata.name ?? '')} is forbidden: ${why}`;
 		return failed('ERR_FORBIDDEN', {message, name: draft.metadata.name ?? ''});
 	}
-	return {ok: true, value: pod};
+	return {ok: true, value: usage};
+}
+
+function usageOf({plural}: KindDefinition, {spec}: Draft): Usage {
+	if (plural === 'pods') return {pod: podUsageOf(spec as PodSpec)};
+	return plural === 'persistentvolumeclaims' ? {claim: claimUsageOf(spec as PersistentVolumeClaimSpec)} : {};
 }
 
 type Bound = {readonly name: string; readonly resource: QuotaResource; readonly hard: number};
@@ -60,7 +73,8 @@ function refusalOf(
 	known: Context['known'],
 ): string | undefined {
 	const scopes = scopesOf(spec);
-	if (scopes.length > 0 && (made.pod === undefined || !isInScope(scopes, made.pod))) return undefined;
+	const {pod} = made.usage;
+	if (scopes.length > 0 && (pod === undefined || !isInScope(scopes, pod))) return undefined;
 	const bounds = Object.keys(spec.hard ?? {})
 		.sort()
 		.flatMap((name): Bound[] => {
@@ -72,7 +86,7 @@ function refusalOf(
 	const unsaid = unsaidOf(bounds, made);
 	if (unsaid.length > 0) return `failed quota: ${metadata.name}: must specify ${unsaid.join('; ')}`;
 	const exceeded = bounds.flatMap(bound => {
-		const requested = requestedOf(bound.resource, made.pod);
+		const requested = requestedOf(bound.resource, made.usage);
 		const used = usedWith(bound, scopes, metadata.namespace ?? '', coming, known);
 		return requested > 0 && used + requested > bound.hard ? [{...bound, requested, used}] : [];
 	});
@@ -91,14 +105,23 @@ function isOf(resource: QuotaResource, {plural, group}: KindDefinition): boolean
 		case 'pods':
 		case 'compute':
 			return plural === 'pods';
+		case 'claims':
 		case 'storage':
 			return plural === 'persistentvolumeclaims';
 	}
 }
 
-function requestedOf(resource: QuotaResource, pod: PodUsage | undefined): number {
-	if (resource.type === 'objects') return 1;
-	return resource.type === 'storage' || pod === undefined ? 0 : amountOf(pod, resource);
+function requestedOf(resource: QuotaResource, {pod, claim}: Usage): number {
+	switch (resource.type) {
+		case 'objects':
+			return 1;
+		case 'claims':
+		case 'storage':
+			return claim === undefined ? 0 : claimAmountOf(claim, resource);
+		case 'pods':
+		case 'compute':
+			return pod === undefined ? 0 : amountOf(pod, resource);
+	}
 }
 
 function usedWith(
@@ -108,12 +131,12 @@ function usedWith(
 	coming: readonly Coming[],
 	known: Context['known'],
 ): number {
-	const onTheWay = coming.filter(({pod}) => pod === undefined || isInScope(scopes, pod));
-	return onTheWay.reduce((sum, {pod}) => sum + requestedOf(resource, pod), usedOf(resource, scopes, namespace, known));
+	const onTheWay = coming.filter(({usage: {pod}}) => pod === undefined || isInScope(scopes, pod));
+	return onTheWay.reduce((sum, {usage}) => sum + requestedOf(resource, usage), usedOf(resource, scopes, namespace, known));
 }
 
 /** Where cpu or memory is bounded, each container has to say how much of it it takes. */
-function unsaidOf(bounds: readonly Bound[], {pod, draft}: New): readonly string[] {
+function unsaidOf(bounds: readonly Bound[], {usage: {pod}, draft}: New): readonly string[] {
 	if (pod === undefined) return [];
 	const {containers, initContainers = []} = draft.spec as PodSpec;
 	return bounds.flatMap(({name, resource}) => {

@@ -2,16 +2,15 @@
 // is refused. After Kubernetes' LimitRanger admission, with its words.
 
 import {admitCreate} from '../../../api/admission.js';
-import {failed, type Outcome} from '../../../api/errors.js';
-import type {LimitRange, LimitRangeItem} from '../../../api/kinds/limitrange.js';
+import type {Outcome} from '../../../api/errors.js';
+import type {LimitRangeItem} from '../../../api/kinds/limitrange.js';
 import type {Container, PodSpec} from '../../../api/kinds/pod.js';
 import type {Draft} from '../../../api/object.js';
 import {podLimits, podRequests, type Amounts} from '../../../api/pod-resources.js';
-import {quantityValue} from '../../../api/quantity.js';
-import {amountOf, amountText} from '../../../api/resource-amount.js';
-import type {Quantities, Quantity} from '../../../api/shapes/pod.js';
-import {shown} from '../../../api/shown.js';
+import {amountOf} from '../../../api/resource-amount.js';
+import type {Quantities} from '../../../api/shapes/pod.js';
 import type {Known} from '../../../system/index/object-index.js';
+import {brokenOf, limitsFor, unlessBroken, type Asked} from '../objects/limit-range.js';
 
 /** What was filled in, for people. */
 const annotation = 'kubernetes.io/limit-ranger';
@@ -21,16 +20,16 @@ const annotation = 'kubernetes.io/limit-ranger';
  * nothing is looked at; in one with them a pod is admitted twice.
  */
 export function withinLimits(draft: Draft, known: Known): Outcome<Draft> {
-	const ranges = [...known.list('limitranges', draft.metadata.namespace ?? '')] as LimitRange[];
-	if (ranges.length === 0) return {ok: true, value: draft};
+	const items = limitsFor(draft, known);
+	if (items.length === 0) return {ok: true, value: draft};
 	const admitted = admitCreate(draft);
 	if (!admitted.ok) return {ok: true, value: draft};
-	const items = ranges.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)).flatMap(({spec}) => spec?.limits ?? []);
 	const pod = withDefaults(admitted.value, items);
-	const broken = items.flatMap(item => violations(item, pod.spec as PodSpec));
-	if (broken.length === 0) return {ok: true, value: pod};
-	const told = broken.length === 1 ? broken.join('') : `[${broken.join(', ')}]`;
-	return failed('ERR_FORBIDDEN', {message: `pods ${shown(draft.metadata.name ?? '')} is forbidden: ${told}`});
+	return unlessBroken(
+		'pods',
+		pod,
+		items.flatMap(item => violations(item, pod.spec as PodSpec)),
+	);
 }
 
 // ---- defaults ------------------------------------------------------------------------------------------------------------
@@ -80,20 +79,17 @@ const missing = (defaults: Quantities, given: Quantities): Quantities =>
 
 // ---- limits --------------------------------------------------------------------------------------------------------------
 
-/** What is asked for of one resource, in whole numbers; undefined where nothing is. */
-type Asked = {readonly request: number | undefined; readonly limit: number | undefined};
-
 function violations(item: LimitRangeItem, spec: PodSpec): readonly string[] {
 	switch (item.type) {
 		case 'Container':
 			return [...spec.containers, ...(spec.initContainers ?? [])].flatMap(container =>
-				broken(item, resource => ({
+				brokenOf(item, resource => ({
 					request: amountOf(resource, container.resources?.requests?.[resource]),
 					limit: amountOf(resource, container.resources?.limits?.[resource]),
 				})),
 			);
 		case 'Pod':
-			return broken(item, resource => askedByPod(spec, resource));
+			return brokenOf(item, resource => askedByPod(spec, resource));
 		case 'PersistentVolumeClaim':
 			return [];
 	}
@@ -107,43 +103,4 @@ function askedByPod(spec: PodSpec, resource: string): Asked {
 		request: isAsked('requests') ? sum(podRequests(spec)) : undefined,
 		limit: isAsked('limits') ? sum(podLimits(spec)) : undefined,
 	};
-}
-
-function broken({type, min, max, maxLimitRequestRatio}: LimitRangeItem, askedOf: (resource: string) => Asked): readonly string[] {
-	const each = (
-		bounds: Quantities | undefined,
-		check: (resource: string, bound: Quantity, asked: Asked) => string | undefined,
-	): readonly string[] =>
-		Object.entries(bounds ?? {}).flatMap(([resource, bound]) => {
-			const text = check(resource, bound, askedOf(resource));
-			return text === undefined ? [] : [text];
-		});
-	return [
-		...each(min, (resource, bound, asked) => tooLittle(`minimum ${resource} usage per ${type} is ${bound}`, resource, bound, asked)),
-		...each(max, (resource, bound, asked) => tooMuch(`maximum ${resource} usage per ${type} is ${bound}`, resource, bound, asked)),
-		...each(maxLimitRequestRatio, (resource, bound, asked) =>
-			tooFarApart(`${resource} max limit to request ratio per ${type} is ${bound}`, bound, asked),
-		),
-	];
-}
-
-function tooLittle(what: string, resource: string, bound: Quantity, {request, limit}: Asked): string | undefined {
-	const least = amountOf(resource, bound) ?? 0;
-	if (request === undefined) return `${what}.  No request is specified`;
-	if (request < least) return `${what}, but request is ${amountText(resource, request)}`;
-	return limit !== undefined && limit < least ? `${what}, but limit is ${amountText(resource, limit)}` : undefined;
-}
-
-function tooMuch(what: string, resource: string, bound: Quantity, {request, limit}: Asked): string | undefined {
-	const most = amountOf(resource, bound) ?? 0;
-	if (limit === undefined) return `${what}.  No limit is specified`;
-	if (limit > most) return `${what}, but limit is ${amountText(resource, limit)}`;
-	return request !== undefined && request > most ? `${what}, but request is ${amountText(resource, request)}` : undefined;
-}
-
-function tooFarApart(what: string, bound: Quantity, {request = 0, limit = 0}: Asked): string | undefined {
-	if (request === 0) return `${what}, but no request is specified or request is 0`;
-	if (limit === 0) return `${what}, but no limit is specified or limit is 0`;
-	const ratio = limit / request;
-	return ratio > (quantityValue(bound) ?? 0) ? `${what}, but provided ratio is ${ratio.toFixed(6)}` : undefined;
 }

@@ -25,7 +25,9 @@ import {claimKey, claimNamesOf, claims, configTerm, volumeKey} from '../../confi
 import {controller, type Handled, type Reconciliation} from '../objects/controller.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
+import {claimUsageTerms} from '../objects/quota-usage.js';
 import {bestVolume, boundVolume, claimAt, givenVolume, volumeAt} from './binding.js';
+import {withinClaimLimits} from './claim-limits.js';
 import {protectedBy} from './protection.js';
 import type {VolumeMessage} from './volume.js';
 
@@ -44,8 +46,11 @@ export type ClaimMessage = ClaimNews & {readonly uid: string; readonly replyTo?:
 
 export const claimController = controller<PersistentVolumeClaim, ClaimMessage>({
 	plural: claims,
-	prepare: draft => ({ok: true, value: protectedBy(draft, claimProtection)}),
-	terms: claim => (claim.spec?.volumeName === undefined ? [waitingTerm] : []),
+	prepare: (draft, known) => withinClaimLimits(protectedBy(draft, claimProtection), known),
+	terms: ({metadata: {namespace = ''}, spec}) => [
+		...(spec === undefined ? [] : claimUsageTerms(namespace, spec)),
+		...(spec?.volumeName === undefined ? [waitingTerm] : []),
+	],
 	watches: {
 		pods: ({before, after}, known) => usedBy(before as Pod | undefined, after as Pod | undefined, known),
 		persistentvolumes: ({before, after}, known) =>

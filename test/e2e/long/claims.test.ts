@@ -68,3 +68,42 @@ test('a claim keeps what its pods write, and goes after the last of them', async
 	await eventually('both are gone', async () => !/pvc-/.test(await cluster.fine('get', 'pvc,pv')));
 	t.deepEqual(readdirSync(folder), []);
 });
+
+test('what claims of a namespace request is bounded, each by a LimitRange and all by a quota, and the quota shows it', async t => {
+	const sized = (name: string, storage: string) => ({
+		...claim,
+		metadata: {name, namespace: 'bounded'},
+		spec: {...claim.spec, resources: {requests: {storage}}},
+	});
+	await cluster.fine('create', 'namespace', 'bounded');
+	await cluster.apply({
+		apiVersion: 'v1',
+		kind: 'LimitRange',
+		metadata: {name: 'sizes', namespace: 'bounded'},
+		spec: {limits: [{type: 'PersistentVolumeClaim', min: {storage: '1Mi'}, max: {storage: '1Gi'}}]},
+	});
+	await cluster.apply({
+		apiVersion: 'v1',
+		kind: 'ResourceQuota',
+		metadata: {name: 'budget', namespace: 'bounded'},
+		spec: {hard: {'requests.storage': '1Gi', 'local.storageclass.storage.k8s.io/persistentvolumeclaims': '2'}},
+	});
+	const refusal = async (object: object): Promise<string> => (await t.throwsAsync(cluster.apply(object))).message;
+	t.regex(
+		await refusal(sized('large', '2Gi')),
+		/persistentvolumeclaims "large" is forbidden: maximum storage usage per PersistentVolumeClaim is 1Gi, but request is 2Gi/,
+	);
+	await cluster.apply(sized('one', '600Mi'));
+	t.regex(
+		await refusal(sized('two', '500Mi')),
+		/exceeded quota: budget, requested: requests\.storage=500Mi, used: requests\.storage=600Mi, limited: requests\.storage=1Gi/,
+	);
+	await cluster.apply(sized('two', '424Mi'));
+	await eventually('the quota is full', async () =>
+		/persistentvolumeclaims: 2\/2, requests\.storage: 1Gi\/1Gi/.test(await cluster.fine('get', 'quota', '-n', 'bounded')),
+	);
+	await cluster.fine('delete', 'pvc', 'one', '-n', 'bounded');
+	await eventually('it gave its part back', async () =>
+		/persistentvolumeclaims: 1\/2, requests\.storage: 424Mi\/1Gi/.test(await cluster.fine('get', 'quota', '-n', 'bounded')),
+	);
+});

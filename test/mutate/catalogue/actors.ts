@@ -25,7 +25,7 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'creates on their way are not counted against a quota',
 		file: 'actors/control/objects/collection.ts',
-		text: '[...present, {...place, pod: usage.value}]',
+		text: '[...present, {...place, usage: usage.value}]',
 		becomes: 'present',
 		test: 'test/actors/resource-quota.test.ts',
 	},
@@ -42,6 +42,20 @@ export const ofActors: readonly Mistake[] = [
 		text: 'hasChild(child) && known.get(key) === undefined',
 		becomes: 'hasChild(child)',
 		test: 'test/actors/resource-quota.test.ts',
+	},
+	{
+		what: 'what a claim requests counts for every class',
+		file: 'actors/control/objects/quota-usage.ts',
+		text: 'bounded.storageClass !== undefined && bounded.storageClass !== storageClass',
+		becomes: 'false',
+		test: 'test/actors/resource-quota.test.ts',
+	},
+	{
+		what: 'a LimitRange bounds claims from one side alone',
+		file: 'actors/control/objects/limit-range.ts',
+		text: 'return request > (amountOf(resource, bound) ?? 0) ?',
+		becomes: 'return false ?',
+		test: 'test/actors/claim-limits.test.ts',
 	},
 	{
 		what: 'pods that are over use their quota',
