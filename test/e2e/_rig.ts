@@ -73,13 +73,15 @@ export function openHome(owner: Owner) {
 		rmSync(folder, {recursive: true, force: true});
 	});
 
-	const startFile = (file: string, args: readonly string[], input = ''): Started => {
-		const env = {PATH: process.env['PATH'], HOME: folder, TROUPE_HOME: home};
-		const child = spawn(process.execPath, [file, ...args], {env});
+	/** Starts any program with this environment; killed with the home. */
+	const startProgram = (program: string, args: readonly string[], env: NodeJS.ProcessEnv, input = ''): Started => {
+		const child = spawn(program, args, {env: {PATH: process.env['PATH'], HOME: folder, ...env}});
 		children.add(child);
 		child.once('close', () => children.delete(child));
 		return follow(child, input);
 	};
+	const startFile = (file: string, args: readonly string[], input?: string): Started =>
+		startProgram(process.execPath, [file, ...args], {TROUPE_HOME: home}, input);
 	const start = (args: readonly string[], input?: string): Started => startFile(main, args, input);
 	const troupe = (...args: readonly string[]): Promise<Ran> => start(args).ended;
 
@@ -87,6 +89,7 @@ export function openHome(owner: Owner) {
 		folder,
 		home,
 		start,
+		startProgram,
 		startFile,
 		troupe,
 		/** Runs a command that must succeed; its output. */

@@ -1,33 +1,39 @@
 // The real kubectl with the kubeconfig that a whole real cluster writes. Where there is no kubectl, that is said in capitals.
 
-import {spawn, spawnSync} from 'node:child_process';
+import {spawnSync} from 'node:child_process';
 import {writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {follow, openHome, type Home, type Started} from '../e2e/_rig.js';
+import {openHome, type Home, type Ran, type Started} from '../e2e/_rig.js';
 
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+export const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 if (!hasKubectl) process.stdout.write('KUBECTL IS MISSING: ITS TESTS ARE SKIPPED\n');
 /** A test that needs kubectl. */
 export const real = hasKubectl ? test : test.skip;
+/** One of several that share the cluster of their file. */
+export const realInTurn = hasKubectl ? test.serial : test.serial.skip;
 
-export async function withKubectl(t: ExecutionContext) {
+/** A cluster of the test's own, and kubectl for it. */
+export async function withKubectl(t: ExecutionContext, ...flags: readonly string[]) {
 	const cluster = openHome(t);
-	await cluster.up();
-	const start = (...args: readonly string[]): Started => {
-		const env = {PATH: process.env['PATH'], HOME: cluster.folder, KUBECONFIG: `${cluster.home}/kubeconfig`};
-		const child = spawn('kubectl', args, {env});
-		t.teardown(() => child.kill('SIGKILL'));
-		return follow(child, '');
-	};
+	await cluster.up(...flags);
+	return {cluster, ...kubectlFor(cluster)};
+}
+
+export function kubectlFor({home, startProgram}: Home) {
+	/** Gives the command this text as its input. */
+	const startWith = (input: string, ...args: readonly string[]): Started =>
+		startProgram('kubectl', args, {KUBECONFIG: path.join(home, 'kubeconfig')}, input);
+	const start = (...args: readonly string[]): Started => startWith('', ...args);
+	const kubectl = (...args: readonly string[]): Promise<Ran> => start(...args).ended;
 	return {
-		cluster,
+		startWith,
 		start,
-		kubectl: (...args: readonly string[]) => start(...args).ended,
+		kubectl,
 		/** Runs a command that must succeed; its output. */
 		fine: async (...args: readonly string[]): Promise<string> => {
-			const {code, out, err} = await start(...args).ended;
-			t.is(code, 0, `kubectl ${args.join(' ')}: ${err}${out}`);
+			const {code, out, err} = await kubectl(...args);
+			if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${err}${out}`);
 			return out;
 		},
 	};

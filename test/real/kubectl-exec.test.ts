@@ -1,44 +1,25 @@
 // The real kubectl 1.32 runs programs in pods, attaches, copies and follows logs, without a flag of its own.
 
-import {spawn, spawnSync} from 'node:child_process';
 import {mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import test, {type ExecutionContext} from 'ava';
 import {containerOf, pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
 import {podOf} from '../../bench/rigs/cluster/manifests.js';
-import {follow, openHome, type Ran, type Started} from '../e2e/_rig.js';
 import {until} from '../../bench/rigs/cluster/waiting.js';
+import {real, withKubectl} from './_kubectl.js';
 import {openTerminal} from './_terminal.js';
-
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-if (!hasKubectl) process.stdout.write('KUBECTL IS MISSING: ITS TESTS ARE SKIPPED\n');
-const real = hasKubectl ? test : test.skip;
 
 const shell = (text: string): readonly string[] => ['sh', '-c', text];
 
-async function withKubectl(t: ExecutionContext) {
-	const cluster = openHome(t);
-	await cluster.up();
-	const client = await cluster.client();
-	const start = (args: readonly string[], input = ''): Started => {
-		const env = {PATH: process.env['PATH'], HOME: cluster.folder, KUBECONFIG: `${cluster.home}/kubeconfig`};
-		const child = spawn('kubectl', args, {env});
-		t.teardown(() => child.kill('SIGKILL'));
-		return follow(child, input);
-	};
-	const kubectl = (...args: readonly string[]): Promise<Ran> => start(args).ended;
-	return {cluster, client, start, kubectl};
-}
-
 real('exec: input, outputs, exit codes and refusals are as kubectl expects them', async t => {
-	const {cluster, client, start, kubectl} = await withKubectl(t);
+	const {cluster, startWith, kubectl} = await withKubectl(t);
+	const client = await cluster.client();
 	await cluster.apply(podOf('web', ['sleep', '100000']), podOf('done', ['true'], {restartPolicy: 'Never'}));
 	await pidsWhenRunning(client, 'web');
 	const ran = await kubectl('exec', 'web', '--', ...shell('echo out; echo err >&2; exit 7'));
 	t.deepEqual([ran.code, ran.out, ran.err], [7, 'out\n', 'err\ncommand terminated with exit code 7\n']);
 	t.deepEqual(await kubectl('exec', 'web', '--', 'true'), {code: 0, out: '', err: ''});
 	const text = 'x'.repeat(500_000);
-	t.is((await start(['exec', '-i', 'web', '--', 'cat'], text).ended).out, text);
+	t.is((await startWith(text, 'exec', '-i', 'web', '--', 'cat').ended).out, text);
 	t.regex((await kubectl('exec', 'nobody', '--', 'ls')).err, /pods "nobody" not found/);
 	t.regex((await kubectl('exec', 'web', '-c', 'nobody', '--', 'ls')).err, /container (not found|nobody is not valid)/i);
 	const {out} = await cluster.start(['token', 'create', 'looker', '--role', 'view']).ended;
@@ -48,7 +29,8 @@ real('exec: input, outputs, exit codes and refusals are as kubectl expects them'
 });
 
 real('cp: folders and odd names go both ways', async t => {
-	const {cluster, client, kubectl} = await withKubectl(t);
+	const {cluster, kubectl} = await withKubectl(t);
+	const client = await cluster.client();
 	await cluster.apply(podOf('web', ['sleep', '100000']));
 	await pidsWhenRunning(client, 'web');
 	const inPod = (await kubectl('exec', 'web', '--', 'mktemp', '-d')).out.trim();
@@ -63,10 +45,11 @@ real('cp: folders and odd names go both ways', async t => {
 });
 
 real('logs: followed, from when on, with times, of the run before; attach shows what comes', async t => {
-	const {cluster, client, start, kubectl} = await withKubectl(t);
+	const {cluster, start, kubectl} = await withKubectl(t);
+	const client = await cluster.client();
 	await cluster.apply(podOf('web', shell('trap "echo bye; exit 3" USR1; echo begun; while :; do echo tick; sleep 0.2; done')));
 	const [pid = 0] = await pidsWhenRunning(client, 'web');
-	const [following, attached] = [start(['logs', '-f', 'web']), start(['attach', 'web'])];
+	const [following, attached] = [start('logs', '-f', 'web'), start('attach', 'web')];
 	await following.says(/^begun\ntick\n/);
 	await attached.says(/tick\n/);
 	const timed = (await kubectl('logs', 'web', '--timestamps', '--tail', '1')).out;
@@ -83,7 +66,8 @@ real('logs: followed, from when on, with times, of the run before; attach shows 
 });
 
 real('exec -it: a prompt, the size of the terminal, and the exit code', async t => {
-	const {cluster, client} = await withKubectl(t);
+	const {cluster} = await withKubectl(t);
+	const client = await cluster.client();
 	await cluster.apply(podOf('web', ['sleep', '100000']));
 	await pidsWhenRunning(client, 'web');
 	const {type, resize, shows} = await openTerminal(t, cluster.home, {columns: 100, rows: 30, prompt: 'host> '});

@@ -1,33 +1,15 @@
-// Nodes and schemas as the real kubectl sees them. Needs kubectl 1.32 on the PATH; where it is missing, that is said in capitals.
+// Nodes and schemas as the real kubectl sees them.
 
-import {execFile, spawnSync} from 'node:child_process';
-import {writeFileSync} from 'node:fs';
-import path from 'node:path';
-import {promisify} from 'node:util';
 import test from 'ava';
 import {setOf} from '../../bench/rigs/cluster/manifests.js';
 import {openFileHome} from '../e2e/_rig.js';
-
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-if (!hasKubectl) process.stdout.write('KUBECTL IS NOT INSTALLED: ITS TESTS ARE SKIPPED\n');
-const real = hasKubectl ? test.serial : test.serial.skip;
+import {kubectlFor, manifest, realInTurn} from './_kubectl.js';
 
 const {cluster} = openFileHome(test, '--simulated-nodes=2');
-const run = promisify(execFile);
+const {fine: kubectl} = kubectlFor(cluster);
+const file = (object: object): string => manifest(cluster, object);
 
-async function kubectl(...words: readonly string[]): Promise<string> {
-	const {home, folder} = cluster;
-	const env = {...process.env, KUBECONFIG: path.join(home, 'kubeconfig'), KUBECACHEDIR: path.join(folder, 'cache')};
-	return (await run('kubectl', words, {env, timeout: 30_000})).stdout;
-}
-
-function manifest(object: object): string {
-	const file = path.join(cluster.folder, 'manifest.json');
-	writeFileSync(file, JSON.stringify(object));
-	return file;
-}
-
-real('kubectl explains every field that the schemas have', async t => {
+realInTurn('kubectl explains every field that the schemas have', async t => {
 	const field = await kubectl('explain', 'pod.spec.restartPolicy');
 	t.regex(field, /^KIND: +Pod\nVERSION: +v1\n\nFIELD: restartPolicy <string>\nENUM:\n +Always\n +OnFailure\n +Never\n/);
 	const set = await kubectl('explain', 'rs.spec');
@@ -41,7 +23,7 @@ real('kubectl explains every field that the schemas have', async t => {
 	await t.throwsAsync(kubectl('explain', 'pod.spec.nosuch'), {message: /field "nosuch" does not exist/});
 });
 
-real('kubectl cordons a node, taints it, and drains it through evictions', async t => {
+realInTurn('kubectl cordons a node, taints it, and drains it through evictions', async t => {
 	t.is(await kubectl('taint', 'nodes', 'sim-2', 'lab=yes:NoSchedule'), 'node/sim-2 tainted\n');
 	t.is(await kubectl('taint', 'nodes', 'sim-2', 'lab-'), 'node/sim-2 untainted\n');
 	t.is(await kubectl('cordon', 'sim-2'), 'node/sim-2 cordoned\n');
@@ -55,7 +37,7 @@ real('kubectl cordons a node, taints it, and drains it through evictions', async
 	t.is(await kubectl('get', 'pods', '--field-selector=spec.nodeName=sim-1', '-o', 'name'), '');
 });
 
-real('kubectl makes a disruption budget, shows it, and its drain waits for it', async t => {
+realInTurn('kubectl makes a disruption budget, shows it, and its drain waits for it', async t => {
 	const fine: typeof cluster.fine = (...words) => cluster.fine(...words);
 	await fine('uncordon', 'sim-1');
 	await cluster.apply(setOf('few', 2));
@@ -66,7 +48,7 @@ real('kubectl makes a disruption budget, shows it, and its drain waits for it', 
 		metadata: {name: 'few'},
 		spec: {minAvailable: 2, selector: {matchLabels: {app: 'few'}}},
 	};
-	t.is(await kubectl('create', '-f', manifest(budget)), 'poddisruptionbudget.policy/few created\n');
+	t.is(await kubectl('create', '-f', file(budget)), 'poddisruptionbudget.policy/few created\n');
 	await fine('wait', 'pdb/few', '--for', 'jsonpath={.status.currentHealthy}=2');
 	t.regex(await kubectl('get', 'pdb'), /^NAME +MIN AVAILABLE +MAX UNAVAILABLE +ALLOWED DISRUPTIONS +AGE\nfew +2 +N\/A +0 +\d/);
 	t.regex(
@@ -89,8 +71,8 @@ real('kubectl makes a disruption budget, shows it, and its drain waits for it', 
 	await fine('uncordon', node);
 });
 
-real('kubectl shows limits and quotas, what they give and refuse, and a set that does not fit says why', async t => {
-	const list = (...items: readonly object[]): string => manifest({apiVersion: 'v1', kind: 'List', items});
+realInTurn('kubectl shows limits and quotas, what they give and refuse, and a set that does not fit says why', async t => {
+	const list = (...items: readonly object[]): string => file({apiVersion: 'v1', kind: 'List', items});
 	const shared = {namespace: 'shared'};
 	await kubectl(
 		'create',
@@ -112,14 +94,14 @@ real('kubectl shows limits and quotas, what they give and refuse, and a set that
 		),
 	);
 	t.regex(await kubectl('get', 'limits', '-n', 'shared'), /^NAME +CREATED AT\nsizes +\d{4}-\d\d-\d\dT[\d:]+Z\n$/);
-	await kubectl('create', '-n', 'shared', '-f', manifest(setOf('many', 3)));
+	await kubectl('create', '-n', 'shared', '-f', file(setOf('many', 3)));
 	await cluster.fine('wait', '-n', 'shared', 'quota/budget', '--for', 'jsonpath={.status.used.pods}=2');
 	t.regex(await kubectl('get', 'quota', '-n', 'shared'), /count\/replicasets\.apps: 1\/1, pods: 2\/2 +limits\.memory: 128Mi\/1Gi/);
 	t.regex(
 		await kubectl('describe', 'ns', 'shared'),
 		/Resource Quotas\n +Name: +budget\n[^]*pods +2 +2\n[^]*Resource Limits\n[^]*Container +memory +- +1Gi +64Mi +64Mi +-/,
 	);
-	await t.throwsAsync(kubectl('create', '-n', 'shared', '-f', manifest(setOf('more', 1))), {
+	await t.throwsAsync(kubectl('create', '-n', 'shared', '-f', file(setOf('more', 1))), {
 		message:
 			/replicasets\.apps "more" is forbidden: exceeded quota: budget, requested: count\/replicasets\.apps=1, used: count\/replicasets\.apps=1, limited: count\/replicasets\.apps=1/,
 	});
@@ -130,10 +112,10 @@ real('kubectl shows limits and quotas, what they give and refuse, and a set that
 		metadata: {name: 'large'},
 		spec: {...template.spec, containers: template.spec.containers.map(each => ({...each, resources: {limits: {memory: limit}}}))},
 	});
-	await t.throwsAsync(kubectl('create', '-n', 'shared', '-f', manifest(pod('2Gi'))), {
+	await t.throwsAsync(kubectl('create', '-n', 'shared', '-f', file(pod('2Gi'))), {
 		message: /pods "large" is forbidden: maximum memory usage per Container is 1Gi, but limit is 2Gi/,
 	});
-	await t.throwsAsync(kubectl('create', '-n', 'shared', '-f', manifest(pod('1Gi'))), {
+	await t.throwsAsync(kubectl('create', '-n', 'shared', '-f', file(pod('1Gi'))), {
 		message:
 			/pods "large" is forbidden: exceeded quota: budget, requested: limits\.memory=1Gi,pods=1, used: limits\.memory=128Mi,pods=2, limited: limits\.memory=1Gi,pods=2/,
 	});

@@ -1,30 +1,12 @@
-// DaemonSets and StatefulSets as the real kubectl sees them: made, rolled out, their history, undone. Needs kubectl 1.32 on the PATH.
+// DaemonSets and StatefulSets as the real kubectl sees them: made, rolled out, their history, undone.
 
-import {execFile, spawnSync} from 'node:child_process';
-import path from 'node:path';
-import {writeFileSync} from 'node:fs';
-import {promisify} from 'node:util';
 import test from 'ava';
 import {openFileHome} from '../e2e/_rig.js';
-
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-if (!hasKubectl) process.stdout.write('KUBECTL IS NOT INSTALLED: ITS TESTS ARE SKIPPED\n');
-const real = hasKubectl ? test.serial : test.serial.skip;
+import {kubectlFor, manifest, realInTurn} from './_kubectl.js';
 
 const {cluster} = openFileHome(test, '--simulated-nodes=2');
-const run = promisify(execFile);
-
-async function kubectl(...words: readonly string[]): Promise<string> {
-	const {home, folder} = cluster;
-	const env = {...process.env, KUBECONFIG: path.join(home, 'kubeconfig'), KUBECACHEDIR: path.join(folder, 'cache')};
-	return (await run('kubectl', words, {env, timeout: 60_000})).stdout;
-}
-
-function file(object: object): string {
-	const name = path.join(cluster.folder, 'manifest.json');
-	writeFileSync(name, JSON.stringify(object));
-	return name;
-}
+const {fine: kubectl} = kubectlFor(cluster);
+const file = (object: object): string => manifest(cluster, object);
 
 const daemon = (argument: string) => ({
 	apiVersion: 'apps/v1',
@@ -42,7 +24,7 @@ const daemon = (argument: string) => ({
 const commandOf = (kind: string): Promise<string> =>
 	kubectl('get', kind, '-o', 'jsonpath={.items[*].spec.template.spec.containers[0].command[1]}');
 
-real('a DaemonSet is applied, rolled out, looked at in its history, undone and restarted', async t => {
+realInTurn('a DaemonSet is applied, rolled out, looked at in its history, undone and restarted', async t => {
 	t.is(await kubectl('apply', '-f', file(daemon('100001'))), 'daemonset.apps/each created\n');
 	t.regex(await kubectl('rollout', 'status', 'ds/each', '--timeout=30s'), /daemon set "each" successfully rolled out\n$/);
 	t.regex(
@@ -70,7 +52,7 @@ real('a DaemonSet is applied, rolled out, looked at in its history, undone and r
 	t.regex(await kubectl('rollout', 'status', 'ds/each', '--timeout=30s'), /successfully rolled out\n$/);
 });
 
-real('kubectl drain leaves pods of a DaemonSet alone when it is told to', async t => {
+realInTurn('kubectl drain leaves pods of a DaemonSet alone when it is told to', async t => {
 	await t.throwsAsync(kubectl('drain', 'sim-1'), {message: /cannot delete DaemonSet-managed Pods/});
 	t.regex(await kubectl('drain', 'sim-1', '--ignore-daemonsets'), /node\/sim-1 drained/);
 	t.is(await kubectl('get', 'pods', '--field-selector=spec.nodeName=sim-1', '-o', 'jsonpath={.items[*].status.phase}'), 'Running');
@@ -94,7 +76,7 @@ const member = (argument: string) => ({
 	},
 });
 
-real('a StatefulSet is applied, scaled, rolled out, looked at in its history, undone and deleted', async t => {
+realInTurn('a StatefulSet is applied, scaled, rolled out, looked at in its history, undone and deleted', async t => {
 	t.is(await kubectl('apply', '-f', file(member('100001'))), 'statefulset.apps/db created\n');
 	t.regex(await kubectl('rollout', 'status', 'sts/db', '--timeout=30s'), /roll ?out complete/);
 	t.regex(await kubectl('get', 'sts'), /^NAME +READY +AGE\ndb +2\/2 /);

@@ -1,11 +1,11 @@
-// The gateway as the real kubectl sees it. Needs kubectl 1.32 on the PATH; where it is missing, that is said in capitals.
+// The gateway as the real kubectl sees it.
 
-import {execFile, spawn, spawnSync} from 'node:child_process';
+import {execFile, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {promisify} from 'node:util';
-import test, {type ExecutionContext} from 'ava';
+import type {ExecutionContext} from 'ava';
 import {succeeded} from '../../api/errors.js';
 import {ensureCertificates} from '../../server/certificates.js';
 import {createGateway} from '../../server/gateway.js';
@@ -13,10 +13,7 @@ import {writeKubeconfig} from '../../server/kubeconfig.js';
 import {systemClock} from '../../system/time/clock.js';
 import {aPod, aReplicaSet, testCluster} from '../server/cluster.js';
 import {directory, vaults} from '../server/support.js';
-
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-if (!hasKubectl) process.stdout.write('KUBECTL IS NOT INSTALLED: ITS TESTS ARE SKIPPED\n');
-const real = hasKubectl ? test : test.skip;
+import {real} from './_kubectl.js';
 
 const run = promisify(execFile);
 

@@ -1,13 +1,10 @@
 // The README once more, with the real curl, and with those of its commands that need mosquitto_sub and kubectl.
 
-import {spawnSync} from 'node:child_process';
 import test from 'ava';
 import {readSteps, type Step} from '../e2e/_readme.js';
 import {openStage} from '../e2e/_stage.js';
 import {walk} from '../e2e/_tour.js';
-
-const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
-if (!hasKubectl) process.stdout.write('KUBECTL IS NOT INSTALLED: THE COMMANDS OF THE README THAT NEED IT ARE SKIPPED\n');
+import {hasKubectl} from './_kubectl.js';
 
 const isPossible = ({command}: Step): boolean => hasKubectl || !command.startsWith('kubectl ');
 
