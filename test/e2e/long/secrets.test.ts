@@ -80,6 +80,15 @@ test('the value of a Secret is in the environment of its program and in the answ
 		return out + err;
 	};
 
+	const toldBy = async (pod: string, word: string): Promise<void> => {
+		let told = '';
+		await eventually(
+			`${pod} has told the lengths of ${word}`,
+			async () => (told = await cluster.fine('logs', pod)) === said(word),
+			() => `It told ${told}`,
+		);
+	};
+
 	// A pod that names what is not there waits by name, and goes on by itself as it comes.
 	await cluster.apply(user);
 	const waitsFor = (what: string) =>
@@ -90,7 +99,7 @@ test('the value of a Secret is in the environment of its program and in the answ
 	await waitsFor('configmap "lamp"');
 	await cluster.apply({apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'lamp'}, data: {LIGHT: open}});
 	const running = await pods.until('the pod to run', found => isReady(found.get('user')) && found.get('user'));
-	await eventually('the program has told its lengths', async () => (await cluster.fine('logs', 'user')) === said(marker));
+	await toldBy('user', marker);
 	t.true(readFileSync(`/proc/${pidOf(running)}/environ`, 'utf8').includes(`ADDRESS=db://${marker}@host`));
 	t.false(shows(commandLines(), words));
 
@@ -134,8 +143,12 @@ test('the value of a Secret is in the environment of its program and in the answ
 	const again = await until(client, 'secrets', 'the Secret', found => found.get('vault'));
 	t.is(again.metadata.resourceVersion, before.metadata.resourceVersion);
 	await cluster.apply(secretOf({stringData: {password: changed}}));
+	// A pod that is made after the change has it: when that runs, the node has heard, and the next start of the other has it, too.
+	await cluster.apply({...user, metadata: {name: 'later'}});
+	await pods.until('the later pod to run', found => isReady(found.get('later')));
+	await toldBy('later', changed);
 	signal(pidOf(pods.objects.get('user')) ?? 0, 'SIGKILL');
-	await eventually('the program has told its new lengths', async () => (await cluster.fine('logs', 'user')) === said(changed));
+	await toldBy('user', changed);
 
 	// An actor that crashes over it, telling all it knows.
 	const failed = (object: ApiObject | undefined): Condition | undefined =>
