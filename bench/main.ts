@@ -17,6 +17,7 @@ import {fuzzBenchmark} from './fuzz.js';
 import {leaderBenchmark} from './leader.js';
 import {pipelineBenchmark} from './pipeline.js';
 import {podsBenchmark} from './pods.js';
+import {rolloutBenchmark} from './rollout.js';
 import {scaleBenchmark} from './scale.js';
 import {schedulingBenchmark} from './scheduling.js';
 import {createScope, type Scope} from './harness/scope.js';
@@ -28,6 +29,7 @@ const benchmarks: readonly Benchmark[] = [
 	crashBenchmark,
 	podsBenchmark,
 	scaleBenchmark,
+	rolloutBenchmark,
 	schedulingBenchmark,
 	drainBenchmark,
 	pipelineBenchmark,

@@ -8,7 +8,7 @@ export type BenchOptions = {
 	readonly rounds: number | undefined;
 	/** How long an idle cluster is looked at. */
 	readonly idleSeconds: number;
-	/** Of `scale` and `scheduling`. */
+	/** Of `scale` and `scheduling`; `rollout` has half as many. */
 	readonly pods: number;
 	readonly nodes: number;
 	/** Given to node when it runs a cluster, such as `--cpu-prof`. */

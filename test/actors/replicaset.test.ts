@@ -80,6 +80,36 @@ test('surplus goes: without a node first, then what does not run, what is not re
 	t.deepEqual(deletions(effectsOf(three, indexOf(three, ...pods))), order.slice(0, 2));
 });
 
+test('of many too many the right ones go, in their order', t => {
+	const none = aReplicaSet({spec: {replicas: 0}});
+	const days = Array.from({length: 500}, (_, i) => (i * 179) % 500); // Each once, in no order.
+	const pods = days.map(day => {
+		const creationTimestamp = timestampOf(nowMs - day * 86_400_000) ?? now;
+		const status = day % 3 === 0 ? {status: {phase: 'Running', conditions: [scheduled]} as const} : {};
+		return aReadyPod({name: `p${day}`, metadata: {...owned, creationTimestamp}, ...status});
+	});
+	const unready = days.filter(day => day % 3 === 0).sort((a, b) => a - b);
+	t.deepEqual(
+		deletions(effectsOf(none, indexOf(none, ...pods))),
+		unready.slice(0, limits.pendingWrites).map(day => `uid-of-p${day}`),
+	);
+});
+
+test('more surplus is chosen when half of what may be under way is done, or when all that is left has room', t => {
+	const none = aReplicaSet({spec: {replicas: 0}});
+	const pods = Array.from({length: 150}, (_, i) => aReadyPod({name: `s${i}`, metadata: owned}));
+	const asked = effectsOf(none, indexOf(none, ...pods));
+	const after = (done: number, index: Known): number => deletions(effectsOf(none, index, openWrites(asked.slice(done)))).length;
+	const gone = new Set(deletions(asked));
+	const without = (count: number): readonly Pod[] => pods.filter(({metadata}) => ![...gone].slice(0, count).includes(metadata.uid));
+	t.is(after(20, indexOf(none, ...without(20))), 0);
+	t.is(after(50, indexOf(none, ...without(50))), 50);
+	const few = without(0).slice(0, 110);
+	const first = effectsOf(none, indexOf(none, ...few));
+	const left = few.filter(({metadata}) => !deletions(first).slice(0, 10).includes(metadata.uid));
+	t.is(deletions(effectsOf(none, indexOf(none, ...left), openWrites(first.slice(10)))).length, 10);
+});
+
 test('a pod whose deletion is asked for is neither deleted again nor counted as staying', t => {
 	const two = aReplicaSet({spec: {replicas: 2}});
 	const index = indexOf(two, ...['a', 'b', 'c', 'd'].map(name => aReadyPod({name, metadata: owned})));

@@ -49,11 +49,15 @@ function reconcile(set: ReplicaSet, context: Context, failures: Failures): Recon
 	// A deletion that is asked for may fail: until it is committed nothing takes the place of the pod that is to leave.
 	const missing = Math.min(room, wanted - census.active - coming - placesKept(set, known));
 	if (missing > 0) effects.push(...creations(set, slowStart(missing, census.active, coming, failures), context));
-	else if (tooMany > 0) effects.push(...surplus(stayingPods(set, leaving, known), Math.min(tooMany, room)));
+	else if (tooMany > 0 && room >= Math.min(tooMany, walkedFor))
+		effects.push(...surplus(stayingPods(set, leaving, known), Math.min(tooMany, room)));
 	const isSettled = (coming === 0 || census.active + coming <= wanted) && (leaving.size === 0 || census.active - leaving.size >= wanted);
 	const status = statusOf(set, census, isSettled, failures, nowMs);
 	return {status, effects, ...(census.nextAvailableMs === undefined ? {} : {wakeAtMs: census.nextAvailableMs})};
 }
+
+/** Who is to go is chosen among all pods: that walk is made for half of what may be under way, not at each outcome for the few that it leaves. */
+const walkedFor = limits.pendingWrites / 2;
 
 /** Active pods whose deletion is asked for. */
 function leavingUids(set: ReplicaSet, writes: readonly Pending[], known: Known): ReadonlySet<string> {
@@ -73,8 +77,9 @@ function placesKept(set: ReplicaSet, known: Known): number {
 
 const isSole = ({spec}: ReplicaSet): boolean => isExclusive(spec?.template.metadata ?? {});
 
-const stayingPods = (set: ReplicaSet, leaving: ReadonlySet<string>, known: Known): readonly Pod[] =>
-	[...ownedPods(set, known)].filter(pod => isActive(pod) && isMine(set, pod) && !leaving.has(pod.metadata.uid));
+function* stayingPods(set: ReplicaSet, leaving: ReadonlySet<string>, known: Known): Iterable<Pod> {
+	for (const pod of ownedPods(set, known)) if (isActive(pod) && isMine(set, pod) && !leaving.has(pod.metadata.uid)) yield pod;
+}
 
 /** `isSettled`: no create and no deletion is under way that this generation of the spec would not ask for: the set's owner knows how many there can be. */
 function statusOf(

@@ -1,9 +1,10 @@
-// A cluster of its own for one benchmark: the built command, spawned with a fresh home on free ports.
+// A cluster of its own for one benchmark: the built command, spawned with a fresh home on free ports, and agents beside it.
 
 import {spawn, type ChildProcess} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {tokensPath, type TokenAnswer} from '../../../api/join.js';
 import {clientOf, type Client} from '../../../cli/client.js';
 import {homeOf} from '../../../cli/files/home.js';
 import {readConnection} from '../../../cli/cluster/kubeconfig.js';
@@ -55,16 +56,43 @@ export async function startCluster(
 	home: string,
 	{command = 'up', flags = [], nodeFlags = [], abrupt = false}: ClusterOptions = {},
 ): Promise<BenchCluster> {
-	if (scope.isClosing()) throw new Error('interrupted');
 	const startedAt = performance.now();
-	const child = spawn(
-		process.execPath,
-		[...nodeFlags, main, command, `--home=${home}`, `--api=${free}`, `--web=${free}`, `--mqtt=${free}`, ...flags],
-		{
-			env: {PATH: process.env['PATH'], HOME: home},
-			stdio: ['ignore', 'pipe', 'pipe'],
-		},
-	);
+	const words = [command, `--home=${home}`, `--api=${free}`, `--web=${free}`, `--mqtt=${free}`, ...flags];
+	const {pid, stop} = await startServing(scope, home, words, {nodeFlags, abrupt});
+	const readyMs = performance.now() - startedAt;
+	const connection = {flag: undefined, fromEnvironment: undefined, ofHome: homeOf(home).kubeconfig};
+	const client = clientOf(await readConnection(connection));
+	scope.defer(() => client.close());
+	return {pid, home, readyMs, client, stop};
+}
+
+/** An agent on this machine with a home of its own, one more node of the cluster; its process. Its pods end with the scope. */
+export async function startAgent(
+	scope: Scope,
+	{client}: Pick<BenchCluster, 'client'>,
+	node: string,
+	{nodeFlags = []}: Pick<ClusterOptions, 'nodeFlags'> = {},
+): Promise<number> {
+	const {token} = (await client.json({method: 'POST', path: tokensPath, body: {join: true}})) as TokenAnswer;
+	const home = temporaryHome(scope);
+	const words = ['agent', `--home=${home}`, `--join=${client.server}`, `--token=${token}`, `--node=${node}`];
+	const {pid} = await startServing(scope, home, words, {nodeFlags, abrupt: false});
+	return pid;
+}
+
+type Serving = {readonly pid: number; readonly stop: () => Promise<void>};
+
+async function startServing(
+	scope: Scope,
+	home: string,
+	words: readonly string[],
+	{nodeFlags, abrupt}: Required<Pick<ClusterOptions, 'nodeFlags' | 'abrupt'>>,
+): Promise<Serving> {
+	if (scope.isClosing()) throw new Error('interrupted');
+	const child = spawn(process.execPath, [...nodeFlags, main, ...words], {
+		env: {PATH: process.env['PATH'], HOME: home},
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
 	const ended = new Promise<void>(resolve => child.once('exit', () => resolve()));
 	const stop = async (): Promise<void> => {
 		if (child.exitCode === null && child.signalCode === null) child.kill(abrupt ? 'SIGKILL' : 'SIGTERM');
@@ -72,11 +100,7 @@ export async function startCluster(
 	};
 	scope.defer(stop);
 	await ready(child);
-	const readyMs = performance.now() - startedAt;
-	const connection = {flag: undefined, fromEnvironment: undefined, ofHome: homeOf(home).kubeconfig};
-	const client = clientOf(await readConnection(connection));
-	scope.defer(() => client.close());
-	return {pid: child.pid ?? 0, home, readyMs, client, stop};
+	return {pid: child.pid ?? 0, stop};
 }
 
 function ready(child: ChildProcess): Promise<void> {
@@ -84,11 +108,11 @@ function ready(child: ChildProcess): Promise<void> {
 		let said = '';
 		const listen = (chunk: Buffer): void => {
 			said += chunk.toString();
-			if (/the (cluster|server) is ready/.test(said)) resolve();
+			if (/the (cluster|server|agent) is ready/.test(said)) resolve();
 		};
 		child.stdout?.on('data', listen);
 		child.stderr?.on('data', listen);
 		child.once('error', reject);
-		child.once('exit', () => reject(new Error(`the cluster did not start: ${said.trim()}`)));
+		child.once('exit', () => reject(new Error(`it did not start: ${said.trim()}`)));
 	});
 }
