@@ -10,6 +10,8 @@ declare namespace patchSchemas {
 		readonly list?: {readonly by: string} | 'set';
 		/** An object that is replaced as a whole. */
 		readonly replace?: true;
+		/** Of the object, or of each item of the list: one member excludes another. Where one is chosen anew, `apply` takes the others away. */
+		readonly isChoice?: true;
 		/** Of the object, or of each item of the list. */
 		readonly fields?: PatchFields;
 	};

@@ -10,11 +10,14 @@ export type SelectorRequirement = NonNullable<LabelSelector['matchExpressions']>
 export function matches(selector: LabelSelector, labels: Labels | undefined): boolean {
 	const have = labels ?? {};
 	for (const [key, value] of Object.entries(selector.matchLabels ?? {})) if (have[key] !== value) return false;
-	return (selector.matchExpressions ?? []).every(requirement => satisfies(requirement, have));
+	return (selector.matchExpressions ?? []).every(requirement => satisfies(requirement, valueOf(have, requirement.key)));
 }
 
-function satisfies({key, operator, values = []}: SelectorRequirement, labels: Labels): boolean {
-	const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+/** The value of a label; undefined where there is none. */
+export const valueOf = (labels: Labels, key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined);
+
+/** Whether the value of the requirement's label, undefined where there is none, is as it says. */
+export function satisfies({operator, values = []}: SelectorRequirement, value: string | undefined): boolean {
 	switch (operator) {
 		case 'In':
 			return value !== undefined && values.includes(value);

@@ -5,10 +5,8 @@ import {withPodDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
 import {checkCountOrPercent, isZeroCount} from '../rules/count-or-percent.js';
-import {checkUnchanged} from '../rules/immutable.js';
 import {forbid, membersOf, refuse, type Found} from '../rules/report.js';
-import {checkSelector, checkSelects} from '../rules/selector.js';
-import {checkTemplate, templateLabels} from '../rules/template.js';
+import {checkWorkload} from '../rules/workload.js';
 import type {spec, status} from '../schemas/daemonset.js';
 import type {ShapeOf} from '../schemas/parts.js';
 
@@ -83,15 +81,10 @@ const withDefaults = (spec: DaemonSetSpec): DaemonSetSpec => ({
 
 function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	const spec = membersOf(draft.spec);
-	const selector = membersOf(spec['selector']);
-	const template = membersOf(spec['template']);
-	checkSelector(found, 'spec.selector', selector);
-	checkTemplate(found, 'spec.template', template, {kind: 'DaemonSet', policies: ['Always']});
-	checkSelects(found, 'spec.template.metadata.labels', selector, templateLabels(template));
-	if (membersOf(template['spec'])['activeDeadlineSeconds'] !== undefined)
+	checkWorkload(found, draft, old, 'DaemonSet');
+	if (membersOf(membersOf(spec['template'])['spec'])['activeDeadlineSeconds'] !== undefined)
 		forbid(found, 'spec.template.spec.activeDeadlineSeconds', 'must not be set in a DaemonSet: its pods run as long as their nodes');
 	checkStrategy(found, 'spec.updateStrategy', membersOf(spec['updateStrategy']));
-	if (old !== undefined) checkUnchanged(found, 'spec.selector', selector, membersOf(membersOf(old.spec)['selector']));
 }
 
 function checkStrategy(found: Found, path: string, strategy: JsonObject): void {

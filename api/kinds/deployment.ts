@@ -5,10 +5,8 @@ import {withPodDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
 import {checkCountOrPercent, isZeroCount} from '../rules/count-or-percent.js';
-import {checkUnchanged} from '../rules/immutable.js';
 import {forbid, membersOf, refuse, type Found} from '../rules/report.js';
-import {checkSelector, checkSelects} from '../rules/selector.js';
-import {checkTemplate, templateLabels} from '../rules/template.js';
+import {checkWorkload} from '../rules/workload.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {condition, spec, status} from '../schemas/deployment.js';
 
@@ -74,16 +72,11 @@ const withDefaults = (spec: DeploymentSpec): DeploymentSpec => ({
 
 function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	const spec = membersOf(draft.spec);
-	const selector = membersOf(spec['selector']);
-	const template = membersOf(spec['template']);
-	checkSelector(found, 'spec.selector', selector);
-	checkTemplate(found, 'spec.template', template, {kind: 'Deployment', policies: ['Always']});
-	checkSelects(found, 'spec.template.metadata.labels', selector, templateLabels(template));
+	checkWorkload(found, draft, old, 'Deployment');
 	checkStrategy(found, 'spec.strategy', membersOf(spec['strategy']));
 	const {minReadySeconds, progressDeadlineSeconds} = spec;
 	if (typeof minReadySeconds === 'number' && typeof progressDeadlineSeconds === 'number' && progressDeadlineSeconds <= minReadySeconds)
 		refuse(found, 'spec.progressDeadlineSeconds', `must be more than minReadySeconds (${minReadySeconds}), got ${progressDeadlineSeconds}`);
-	if (old !== undefined) checkUnchanged(found, 'spec.selector', selector, membersOf(membersOf(old.spec)['selector']));
 }
 
 function checkStrategy(found: Found, path: string, strategy: JsonObject): void {

@@ -3,11 +3,8 @@
 import {ageColumn, nameColumn, numberColumn, templateColumns} from '../columns/common.js';
 import {withPodDefaults} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
-import type {ApiObject, Draft} from '../object.js';
-import {checkUnchanged} from '../rules/immutable.js';
-import {membersOf, type Found} from '../rules/report.js';
-import {checkSelector, checkSelects} from '../rules/selector.js';
-import {checkTemplate, templateLabels} from '../rules/template.js';
+import type {ApiObject} from '../object.js';
+import {checkWorkload} from '../rules/workload.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/replicaset.js';
 
@@ -29,7 +26,7 @@ export const replicaSet: KindDefinition = {
 	scalable: true,
 	schemaVersion: 1,
 	defaults: draft => ({...draft, spec: withDefaults(draft.spec as ReplicaSetSpec)}),
-	validate,
+	validate: (found, draft, old) => checkWorkload(found, draft, old, 'ReplicaSet'),
 	initialStatus: (): ReplicaSetStatus => ({replicas: 0}),
 	columns: [
 		nameColumn,
@@ -50,13 +47,3 @@ const withDefaults = (spec: ReplicaSetSpec): ReplicaSetSpec => ({
 	replicas: spec.replicas ?? 1,
 	template: {...spec.template, spec: withPodDefaults(spec.template.spec)},
 });
-
-function validate(found: Found, object: Draft, old?: ApiObject): void {
-	const spec = membersOf(object.spec);
-	const selector = membersOf(spec['selector']);
-	checkSelector(found, 'spec.selector', selector);
-	const template = membersOf(spec['template']);
-	checkTemplate(found, 'spec.template', template, {kind: 'ReplicaSet', policies: ['Always']});
-	checkSelects(found, 'spec.template.metadata.labels', selector, templateLabels(template));
-	if (old !== undefined) checkUnchanged(found, 'spec.selector', selector, membersOf(membersOf(old.spec)['selector']));
-}

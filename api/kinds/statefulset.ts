@@ -9,8 +9,7 @@ import {checkUnchanged} from '../rules/immutable.js';
 import {checkDnsLabel} from '../rules/names.js';
 import {forbid, membersOf, refuse, textOf, type Found} from '../rules/report.js';
 import {checkCountOrPercent, isZeroCount} from '../rules/count-or-percent.js';
-import {checkSelector, checkSelects} from '../rules/selector.js';
-import {checkTemplate, templateLabels} from '../rules/template.js';
+import {checkWorkload} from '../rules/workload.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/statefulset.js';
 
@@ -74,18 +73,13 @@ const longestName = 63 - hashNameLength - 1;
 
 function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	const spec = membersOf(draft.spec);
-	const selector = membersOf(spec['selector']);
-	const template = membersOf(spec['template']);
 	checkName(found, textOf(draft.metadata.name) ?? '');
-	checkSelector(found, 'spec.selector', selector);
-	checkTemplate(found, 'spec.template', template, {kind: 'StatefulSet', policies: ['Always']});
-	checkSelects(found, 'spec.template.metadata.labels', selector, templateLabels(template));
-	if (membersOf(template['spec'])['activeDeadlineSeconds'] !== undefined)
+	checkWorkload(found, draft, old, 'StatefulSet');
+	if (membersOf(membersOf(spec['template'])['spec'])['activeDeadlineSeconds'] !== undefined)
 		forbid(found, 'spec.template.spec.activeDeadlineSeconds', 'must not be set in a StatefulSet: its pods have no end');
 	checkStrategy(found, 'spec.updateStrategy', membersOf(spec['updateStrategy']));
 	if (old === undefined) return;
 	const before = membersOf(old.spec);
-	checkUnchanged(found, 'spec.selector', selector, membersOf(before['selector']));
 	for (const field of ['serviceName', 'podManagementPolicy']) checkUnchanged(found, `spec.${field}`, spec[field], before[field]);
 }
 

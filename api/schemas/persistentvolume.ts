@@ -4,6 +4,7 @@ import {nodeTerm} from './affinity.js';
 import {objectWith} from './metadata.js';
 import {about, list, mapOf, oneOf, optional, quantity, record, text} from './parts.js';
 import {accessModes} from './persistentvolumeclaim.js';
+import {hostPath} from './pod.js';
 
 export const spec = () =>
 	record(
@@ -36,15 +37,7 @@ export const spec = () =>
 				),
 			),
 			local: optional(about('A folder of one node.', record({path: about('Where it is; absolute.', text())}, {'x-not-yet': ['fsType']}))),
-			hostPath: optional(
-				about(
-					'A folder or file of the node, where its operator allows it.',
-					record({
-						path: about('Where it is; absolute.', text()),
-						type: optional(about('What must be there, such as Directory or FileOrCreate.', text())),
-					}),
-				),
-			),
+			hostPath: optional(hostPath()),
 		},
 		{
 			'x-not-yet': [

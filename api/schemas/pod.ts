@@ -35,19 +35,20 @@ export const keyToPath = () =>
 	});
 const items = () => optional(about('Which entries, and under which name; all when left out.', list(keyToPath())));
 
+export const hostPath = () =>
+	about(
+		'A folder or file of the node, where its operator allows it.',
+		record({
+			path: about('Where it is; absolute.', text()),
+			type: optional(about('What must be there, such as Directory or FileOrCreate.', text())),
+		}),
+	);
+
 export const volume = () =>
 	record(
 		{
 			name: about('Its name, unique in the pod.', text()),
-			hostPath: optional(
-				about(
-					'A folder or file of the node, where its operator allows it.',
-					record({
-						path: about('Where it is; absolute.', text()),
-						type: optional(about('What must be there, such as Directory or FileOrCreate.', text())),
-					}),
-				),
-			),
+			hostPath: optional(hostPath()),
 			emptyDir: optional(
 				about(
 					'An empty folder that lives as long as the pod.',

@@ -1,47 +1,24 @@
-// Lists of Kubernetes' kinds whose items are told apart by a field, as the Kubernetes API declares them (`patchMergeKey` and
-// `listMapKeys` of its OpenAPI document). All other lists are one value. Pure.
+// What tells the items of a list apart, so that a list can be merged item by item: the field that schemas name for strategic merge patches, and
+// where that alone is not enough, a second one (`listMapKeys` of Kubernetes' OpenAPI document). All other lists are one value. Pure.
 
 import {isObject, type Json} from '../../api/object.js';
+import type {PatchField} from '../../api/patch-schemas.cjs';
 
 /** The fields that tell items apart, each with what it is when it is not given; none: the items are plain values and a set. */
 export type Identity = readonly (readonly [field: string, usual: string])[];
 
-const byName: Identity = [['name', '']];
-const container = '(containers|initContainers|ephemeralContainers)';
+/** One port number may be there for each protocol; one domain may bind pods in two ways. */
+const seconds: {readonly [field: string]: Identity | undefined} = {
+	containerPort: [['protocol', 'TCP']],
+	port: [['protocol', 'TCP']],
+	topologyKey: [['whenUnsatisfiable', '']],
+};
 
-const table: readonly (readonly [where: RegExp, identity: Identity])[] = [
-	[new RegExp(`(^|\\.)spec\\.(${container}|volumes|imagePullSecrets|resourceClaims|schedulingGates)$`), byName],
-	[new RegExp(`\\.${container}\\[\\]\\.env$`), byName],
-	[
-		new RegExp(`\\.${container}\\[\\]\\.ports$`),
-		[
-			['containerPort', ''],
-			['protocol', 'TCP'],
-		],
-	],
-	[new RegExp(`\\.${container}\\[\\]\\.volumeMounts$`), [['mountPath', '']]],
-	[new RegExp(`\\.${container}\\[\\]\\.volumeDevices$`), [['devicePath', '']]],
-	[/(^|\.)spec\.hostAliases$/, [['ip', '']]],
-	[
-		/(^|\.)spec\.topologySpreadConstraints$/,
-		[
-			['topologyKey', ''],
-			['whenUnsatisfiable', ''],
-		],
-	],
-	[
-		/^spec\.ports$/,
-		[
-			['port', ''],
-			['protocol', 'TCP'],
-		],
-	],
-	[/^metadata\.ownerReferences$/, [['uid', '']]],
-	[/^metadata\.finalizers$/, []],
-];
-
-/** How the items of the list at this path are told apart; items on the way are `[]`. Undefined: the list is one value. */
-export const identityOf = (path: string): Identity | undefined => table.find(([where]) => where.test(path))?.[1];
+/** How the items of a list are told apart. Undefined: the list is one value. */
+export function identityOf({list}: PatchField): Identity | undefined {
+	if (list === undefined || list === 'set') return list === undefined ? undefined : [];
+	return [[list.by, ''], ...(seconds[list.by] ?? [])];
+}
 
 /** The items by identity, in order. Undefined where one has none, or two have the same. */
 export function byIdentity(list: readonly Json[], identity: Identity): ReadonlyMap<string, Json> | undefined {

@@ -6,8 +6,9 @@
 import {deepEqual} from '../../api/equal.js';
 import {limits} from '../../api/limits.js';
 import {isObject, type Json, type JsonObject} from '../../api/object.js';
-import {joinPath} from '../../api/path.js';
 import {lastAppliedAnnotation} from '../../api/sealed.js';
+import patchSchemas, {type PatchField, type PatchFields} from '../../api/patch-schemas.cjs';
+import {textOf} from '../../api/rules/report.js';
 import {byIdentity, identityOf, inMergedOrder, type Identity} from './list-identity.js';
 import {patchBetween} from './patch-between.js';
 
@@ -40,7 +41,8 @@ const roomForSeal = 256;
 export function applyPatch(manifest: JsonObject, live: JsonObject): JsonObject | undefined {
 	const last = lastAppliedOf(live);
 	const wanted = withoutLastApplied(manifest);
-	const changes = patchBetween(live, mergedObject(last, withAnnotations(wanted, last), live, '')) ?? {};
+	const changes =
+		patchBetween(live, mergedObject(last, withAnnotations(wanted, last), live, fieldOf(patchSchemas, textOf(wanted['kind']) ?? ''))) ?? {};
 	const memory = memoryOf(wanted);
 	const isKept = memory === undefined ? memoryIn(live) === undefined : last !== undefined && deepEqual(last, wanted);
 	if (Object.keys(changes).length === 0 && isKept) return undefined;
@@ -78,34 +80,34 @@ function withoutLastApplied(manifest: JsonObject): JsonObject {
 }
 
 /** What is there with what is wanted set, and what was wanted last and is no more removed. The server's own parts stay as they are. */
-function mergedObject(last: JsonObject | undefined, wanted: JsonObject, live: JsonObject, path: string): JsonObject {
-	const isChoice = choices.test(path) && !covers(live, wanted);
+function mergedObject(last: JsonObject | undefined, wanted: JsonObject, live: JsonObject, field: PatchField): JsonObject {
+	const isChoice = field.isChoice === true && !covers(live, wanted);
 	const members = new Map(Object.entries(live).filter(([key]) => !isChoice || Object.hasOwn(wanted, key)));
 	for (const key of Object.keys(last ?? {})) if (!Object.hasOwn(wanted, key)) members.delete(key);
 	for (const [key, value] of Object.entries(wanted)) {
 		if (value === undefined) continue;
-		members.set(key, mergedValue(own(last, key), value, members.get(key), joinPath(path, key)));
+		members.set(key, mergedValue(own(last, key), value, members.get(key), fieldOf(field.fields, key)));
 	}
 	return Object.fromEntries(members);
 }
 
-/** Objects of which one member excludes another: once one changes, what the manifest leaves out goes (`retainKeys` of the Kubernetes API). */
-const choices = /(^|\.)spec\.volumes\[\]$|^spec\.strategy$/;
+const fieldOf = (fields: PatchFields | undefined, name: string): PatchField =>
+	(fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined) ?? {};
 
 /** `constructor` is a fine name for a label. */
 const own = (object: JsonObject | undefined, key: string): Json | undefined =>
 	object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
 
-function mergedValue(last: Json | undefined, wanted: Json, live: Json | undefined, path: string): Json {
-	if (isObject(wanted)) return mergedObject(isObject(last) ? last : undefined, wanted, isObject(live) ? live : {}, path);
+function mergedValue(last: Json | undefined, wanted: Json, live: Json | undefined, field: PatchField): Json {
+	if (isObject(wanted)) return mergedObject(isObject(last) ? last : undefined, wanted, isObject(live) ? live : {}, field);
 	if (!Array.isArray(wanted) || !Array.isArray(live)) return wanted;
 	const lists = {
 		last: Array.isArray(last) ? (last as readonly Json[]) : [],
 		wanted: wanted as readonly Json[],
 		live: live as readonly Json[],
 	};
-	const identity = identityOf(path);
-	const merged = identity === undefined ? undefined : mergedList(lists, identity, path);
+	const identity = identityOf(field);
+	const merged = identity === undefined ? undefined : mergedList(lists, identity, field);
 	if (merged !== undefined) return merged;
 	// One without identities is the manifest's as a whole: what the server filled in is no change, what the manifest changed is.
 	return covers(live, wanted) && (last === undefined || deepEqual(last, wanted)) ? lists.live : wanted;
@@ -114,14 +116,14 @@ function mergedValue(last: Json | undefined, wanted: Json, live: Json | undefine
 type Lists = {readonly last: readonly Json[]; readonly wanted: readonly Json[]; readonly live: readonly Json[]};
 
 /** Item by item; those of others stay. Undefined where an item has no identity, or two have the same. */
-function mergedList({last, wanted, live}: Lists, identity: Identity, path: string): readonly Json[] | undefined {
+function mergedList({last, wanted, live}: Lists, identity: Identity, field: PatchField): readonly Json[] | undefined {
 	const [before, now, there] = [last, wanted, live].map(list => byIdentity(list, identity));
 	if (now === undefined || there === undefined) return undefined;
 	const others = [...there.keys()].filter(key => !now.has(key) && before?.has(key) !== true);
 	return inMergedOrder([...now.keys()], others, [...there.keys()]).map(key => {
 		const item = now.get(key);
 		const existing = there.get(key);
-		return item === undefined ? (existing ?? null) : mergedValue(before?.get(key), item, existing, `${path}[]`);
+		return item === undefined ? (existing ?? null) : mergedValue(before?.get(key), item, existing, field);
 	});
 }
 

@@ -59,7 +59,12 @@ function patchField(schema: Schema): PatchField | undefined {
 	const shared: Readonly<Record<string, Schema>> = definitions;
 	const fields = items === undefined ? patchFields($ref === undefined ? schema : (shared[$ref] ?? {})) : patchField(items)?.fields;
 	const merged = strategy.startsWith('merge') ? ({list: key === undefined ? 'set' : {by: key}} as const) : {};
-	const field: PatchField = {...merged, ...(strategy === 'replace' ? {replace: true} : {}), ...(fields === undefined ? {} : {fields})};
+	const field: PatchField = {
+		...merged,
+		...(strategy === 'replace' ? {replace: true} : {}),
+		...(strategy.endsWith('retainKeys') ? {isChoice: true} : {}),
+		...(fields === undefined ? {} : {fields}),
+	};
 	return Object.keys(field).length === 0 ? undefined : field;
 }
 

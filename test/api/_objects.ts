@@ -1,7 +1,8 @@
 // Objects the tests of this folder start from.
 
 import type {ApiObject, JsonObject} from '../../api/object.js';
-import {admitCreate} from '../../api/admission.js';
+import {admitCreate, admitUpdate} from '../../api/admission.js';
+import {kindByPlural} from '../../api/catalogue.js';
 import type {Container, PodSpec} from '../../api/kinds/pod.js';
 
 export const aContainer = (fields: Partial<Container> = {}): Container => ({name: 'main', image: 'node:20', command: ['node'], ...fields});
@@ -48,8 +49,12 @@ export function committed(manifest: unknown, status?: unknown): ApiObject {
 	return {...rest, metadata: full, ...(status === undefined ? {} : {status})};
 }
 
-/** Every problem of a refused manifest, as people read them. */
-export function problemsOf(manifest: unknown): string[] {
-	const admitted = admitCreate(manifest);
+/** Every problem of a refused manifest, or of what an object is changed into, as people read them. */
+export function problemsOf(manifest: unknown, old?: ApiObject): string[] {
+	const admitted = old === undefined ? admitCreate(manifest) : admitUpdate(manifest, old);
 	return admitted.ok ? [] : admitted.error.message.split('\n');
 }
+
+/** What a listing shows of an object, but for its age. */
+export const cells = (plural: string, object: ApiObject): readonly unknown[] =>
+	kindByPlural(plural)?.columns.flatMap(({name, cell}) => (name === 'Age' ? [] : [cell(object, 0)])) ?? [];

@@ -1,11 +1,12 @@
 // What the scheduler is told by pods, nodes and classes: which of it is refused, and where.
 
 import test from 'ava';
-import {admitCreate, admitUpdate} from '../../api/admission.js';
+import {admitCreate} from '../../api/admission.js';
 import {requiredFeatures} from '../../api/features.js';
 import {podLimits, podRequests} from '../../api/pod-resources.js';
 import {memoryText} from '../../api/quantity.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
+import {problemsOf} from './_objects.js';
 
 const podWith = (spec: JsonObject): JsonObject => ({
 	apiVersion: 'v1',
@@ -13,13 +14,6 @@ const podWith = (spec: JsonObject): JsonObject => ({
 	metadata: {name: 'web'},
 	spec: {containers: [{name: 'main', image: 'program', command: ['run']}], ...spec},
 });
-
-function problemsOf(input: unknown, old?: ApiObject): string[] {
-	const admitted = old === undefined ? admitCreate(input) : admitUpdate(input, old);
-	if (admitted.ok) return [];
-	const causes = (admitted.error.details?.['problems'] ?? []) as readonly {path: string; message: string}[];
-	return causes.length === 0 ? [admitted.error.message] : causes.map(({path, message}) => `${path}: ${message}`);
-}
 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution';
 const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';

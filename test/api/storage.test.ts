@@ -1,26 +1,9 @@
 // What claims and volumes may say, what is added to them, and what of them is shown.
 
 import test from 'ava';
-import {admitCreate, admitUpdate} from '../../api/admission.js';
-import {kindByPlural} from '../../api/catalogue.js';
-import type {ApiObject, JsonObject} from '../../api/object.js';
-
-function problemsOf(input: unknown, old?: ApiObject): string[] {
-	const admitted = old === undefined ? admitCreate(input) : admitUpdate(input, old);
-	if (admitted.ok) return [];
-	const causes = (admitted.error.details?.['problems'] ?? []) as readonly {path: string; message: string}[];
-	return causes.length === 0 ? [admitted.error.message] : causes.map(({path, message}) => `${path}: ${message}`);
-}
-
-function committed(input: JsonObject): ApiObject {
-	const admitted = admitCreate(input);
-	if (!admitted.ok) throw new Error(admitted.error.message);
-	const metadata = {...admitted.value.metadata, name: 'data', uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: ''};
-	return {...admitted.value, metadata};
-}
-
-const cells = (plural: string, object: ApiObject): readonly unknown[] =>
-	kindByPlural(plural)?.columns.flatMap(({name, cell}) => (name === 'Age' ? [] : [cell(object, 0)])) ?? [];
+import {admitUpdate} from '../../api/admission.js';
+import type {JsonObject} from '../../api/object.js';
+import {cells, committed, problemsOf} from './_objects.js';
 
 const aClaim = (spec: JsonObject = {}): JsonObject => ({
 	apiVersion: 'v1',

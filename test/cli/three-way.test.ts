@@ -4,7 +4,12 @@ import {mergePatch} from '../../api/merge-patch.js';
 import {lastAppliedAnnotation} from '../../api/sealed.js';
 import {applyPatch, isRemembered, withLastApplied} from '../../cli/manifests/three-way.js';
 
-const manifest = (spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({kind: 'Pod', metadata: {name: 'a', ...metadata}, spec});
+/** What has a template or a strategy is a Deployment: lists are told apart by their kind's schema. */
+const manifest = (spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({
+	kind: 'template' in spec || 'strategy' in spec ? 'Deployment' : 'Pod',
+	metadata: {name: 'a', ...metadata},
+	spec,
+});
 
 /** What the server has after a first apply: the manifest with its annotation, and defaults. */
 const applied = (spec: JsonObject, defaults: JsonObject = {}, metadata: JsonObject = {}): JsonObject =>
@@ -32,6 +37,11 @@ test('what is as the manifest says needs no patch, whatever the server filled in
 });
 
 test('of a choice, what the server filled in stays until something else is chosen', t => {
+	const filled = applied({strategy: {}}, {strategy: {type: 'RollingUpdate', rollingUpdate: {maxUnavailable: 1}}});
+	t.deepEqual(changesOf(applyPatch(manifest({strategy: {type: 'Recreate'}}), filled)), {
+		spec: {strategy: {type: 'Recreate', rollingUpdate: null}},
+		hasLast: true,
+	});
 	const strategy = {rollingUpdate: {maxSurge: 1}};
 	const live = applied({strategy}, {strategy: {type: 'RollingUpdate', rollingUpdate: {maxUnavailable: 1}}});
 	t.is(applyPatch(manifest({strategy}), live), undefined);
@@ -205,6 +215,35 @@ for (const [what, last, live, wanted, expected] of merges) {
 test('a label named constructor is a label', t => {
 	t.deepEqual(changesOf(applyPatch(manifest({}, {labels: {constructor: 'x'}}), manifest({}))), {
 		metadata: {labels: {constructor: 'x'}},
+		hasLast: true,
+	});
+});
+
+test('what no schema is known of has lists that are one value', t => {
+	const other = (items: readonly JsonObject[]): JsonObject => ({kind: 'Other', metadata: {name: 'a'}, spec: {containers: items}});
+	const live = mergePatch(withLastApplied(other([{name: 'a'}])), {spec: {containers: [{name: 'a'}, {name: 'b'}]}}) as JsonObject;
+	t.deepEqual(changesOf(applyPatch(other([{name: 'c'}]), live)), {spec: {containers: [{name: 'c'}]}, hasLast: true});
+});
+
+test('ports of a Service are told apart by number and protocol, finalizers of anything by themselves', t => {
+	const service = (ports: readonly JsonObject[], metadata: JsonObject = {}): JsonObject => ({
+		kind: 'Service',
+		metadata: {name: 'a', ...metadata},
+		spec: {ports},
+	});
+	const dns = [{port: 53, protocol: 'UDP'}, {port: 53}];
+	const live = mergePatch(withLastApplied(service(dns, {finalizers: ['x/ours']})), {
+		metadata: {finalizers: ['x/theirs', 'x/ours']},
+		spec: {ports: [...dns, {port: 80, protocol: 'TCP'}]},
+	}) as JsonObject;
+	t.deepEqual(changesOf(applyPatch(service([{port: 53, name: 'dns'}], {finalizers: ['x/new']}), live)), {
+		metadata: {finalizers: ['x/new', 'x/theirs']},
+		spec: {
+			ports: [
+				{port: 53, name: 'dns'},
+				{port: 80, protocol: 'TCP'},
+			],
+		},
 		hasLast: true,
 	});
 });

@@ -11,6 +11,7 @@
 
 import {conditionOf} from '../../../api/conditions.js';
 import {kindOf, kinds, qualifiedPlural} from '../../../api/catalogue.js';
+import {countOf} from '../../../api/count-or-percent.js';
 import {failure, type Failure} from '../../../api/errors.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import type {PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus} from '../../../api/kinds/poddisruptionbudget.js';
@@ -102,7 +103,7 @@ type Demand =
 	/** Why it cannot be told how many there should be. */
 	| {readonly ok: false; readonly message: string};
 
-function countOf({metadata, spec}: PodDisruptionBudget, given: Disrupted, known: Known, nowMs: number): Count {
+function censusOf({metadata, spec}: PodDisruptionBudget, given: Disrupted, known: Known, nowMs: number): Count {
 	const selector = spec?.selector;
 	const pods = selector === undefined ? [] : ([...known.select('pods', metadata.namespace ?? '', selector)] as Pod[]);
 	const waiting = pods.filter(pod => isGivenOut(pod, given));
@@ -132,13 +133,11 @@ function demandOf({minAvailable, maxUnavailable = 0}: PodDisruptionBudgetSpec, p
 	if (typeof minAvailable === 'number') return {ok: true, expected: pods.length, desired: minAvailable};
 	const expected = scaleOf(pods, known);
 	if (typeof expected === 'string') return {ok: false, message: expected};
-	const desired = minAvailable === undefined ? Math.max(0, expected - partOf(maxUnavailable, expected)) : partOf(minAvailable, expected);
+	// A part is rounded up, of what must stay as of what may be missing: as in Kubernetes.
+	const part = countOf(minAvailable ?? maxUnavailable, expected, 'up');
+	const desired = minAvailable === undefined ? Math.max(0, expected - part) : part;
 	return {ok: true, expected, desired};
 }
-
-/** A part is rounded up, of what must stay as of what may be missing: as in Kubernetes. */
-const partOf = (value: number | string, whole: number): number =>
-	typeof value === 'number' ? value : Math.ceil((Number.parseInt(value, 10) * whole) / 100);
 
 /** The replicas of all that made these pods; a text is why that is not known. Pods that nothing made do not count. */
 function scaleOf(pods: readonly Pod[], known: Known): number | string {
@@ -174,7 +173,7 @@ function pluralOf({apiVersion, kind}: ApiObject): string {
 
 function reconcile(budget: PodDisruptionBudget, {known, nowMs}: Context): Reconciliation<PodDisruptionBudgetStatus> {
 	if (isDeleting(budget)) return {effects: []};
-	const count = countOf(budget, budget.status?.disruptedPods ?? {}, known, nowMs);
+	const count = censusOf(budget, budget.status?.disruptedPods ?? {}, known, nowMs);
 	const expiries = count.pods.filter(pod => Object.hasOwn(count.disrupted, pod.metadata.name)).map(pod => expiryMs(pod, count.disrupted));
 	return {
 		status: statusOf(budget, count, nowMs),
@@ -234,12 +233,12 @@ function disrupt(budget: PodDisruptionBudget, {pod: name, uid, dryRun}: DisruptP
 	const unchanged: Handled<PodDisruptionBudget> = {ok: true, object: budget};
 	// The pod's own record says that it is gone, or another.
 	if (pod?.metadata.uid !== uid || isEvictedFreely(pod)) return unchanged;
-	const count = countOf(budget, budget.status?.disruptedPods ?? {}, known, nowMs);
+	const count = censusOf(budget, budget.status?.disruptedPods ?? {}, known, nowMs);
 	if (Object.hasOwn(count.disrupted, name) || mayGoUnready(budget, pod, count)) return unchanged;
 	if (allowedOf(count) === 0) return {ok: false, error: refusal(budget, count)};
 	if (Object.keys(count.disrupted).length >= limits.disruptedPods) return {ok: false, error: tooMany};
 	if (dryRun) return unchanged;
-	const given = countOf(budget, {...count.disrupted, [name]: timestampOf(nowMs)}, known, nowMs);
+	const given = censusOf(budget, {...count.disrupted, [name]: timestampOf(nowMs)}, known, nowMs);
 	return {ok: true, object: {...budget, status: statusOf(budget, given, nowMs)}};
 }
 

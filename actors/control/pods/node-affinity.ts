@@ -2,6 +2,7 @@
 
 import type {NodeSelectorRequirement, NodeSelectorTerm, PodSpec} from '../../../api/shapes/pod.js';
 import type {Labels} from '../../../api/object.js';
+import {satisfies, valueOf} from '../../../api/selector.js';
 
 type NamedNode = {readonly name: string; readonly labels: Labels};
 
@@ -22,26 +23,20 @@ export function matchesAffinity({affinity}: Pick<PodSpec, 'affinity'>, node: Nam
 export function matchesTerm({matchExpressions = [], matchFields = []}: NodeSelectorTerm, {name, labels}: NamedNode): boolean {
 	if (matchExpressions.length === 0 && matchFields.length === 0) return false;
 	return (
-		matchExpressions.every(requirement =>
-			satisfies(requirement, Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined),
-		) && matchFields.every(requirement => satisfies(requirement, requirement.key === 'metadata.name' ? name : undefined))
+		matchExpressions.every(requirement => isMet(requirement, valueOf(labels, requirement.key))) &&
+		matchFields.every(requirement => isMet(requirement, requirement.key === 'metadata.name' ? name : undefined))
 	);
 }
 
-function satisfies({operator, values = []}: NodeSelectorRequirement, value: string | undefined): boolean {
+/** Those of label selectors, and comparisons of numbers. */
+function isMet({key, operator, values = []}: NodeSelectorRequirement, value: string | undefined): boolean {
 	switch (operator) {
-		case 'In':
-			return value !== undefined && values.includes(value);
-		case 'NotIn':
-			return value === undefined || !values.includes(value);
-		case 'Exists':
-			return value !== undefined;
-		case 'DoesNotExist':
-			return value === undefined;
 		case 'Gt':
 			return isWhole(value) && isWhole(values[0]) && Number(value) > Number(values[0]);
 		case 'Lt':
 			return isWhole(value) && isWhole(values[0]) && Number(value) < Number(values[0]);
+		default:
+			return satisfies({key, operator, values}, value);
 	}
 }
 

@@ -4,10 +4,10 @@
 import type {DaemonSetSpec} from '../../../api/kinds/daemonset.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {conditionOf} from '../../../api/conditions.js';
+import {countOf} from '../../../api/count-or-percent.js';
 import {limits} from '../../../api/limits.js';
 import {isReady} from '../pods/pod-lifecycle.js';
 import {isAvailable} from './availability.js';
-import {countOf} from './rollout-bounds.js';
 import type {Place} from './daemon-places.js';
 
 export type Step = {

@@ -1,5 +1,6 @@
 // How far an update may go meanwhile: how many pods more than wanted, and how many fewer that can be relied on.
 
+import {countOf} from '../../../api/count-or-percent.js';
 import type {DeploymentSpec} from '../../../api/kinds/deployment.js';
 
 export type RolloutBounds = {
@@ -9,13 +10,6 @@ export type RolloutBounds = {
 	/** So many available pods are left when one is deleted that need not be. */
 	readonly leastAvailable: number;
 };
-
-/** A number, or a part of a total in percent, rounded as the word says. After GetScaledValueFromIntOrPercent of Kubernetes. */
-export function countOf(value: number | string | undefined, total: number, round: 'up' | 'down'): number {
-	if (typeof value !== 'string') return value ?? 0;
-	const part = (Number(value.replace('%', '')) * total) / 100;
-	return round === 'up' ? Math.ceil(part) : Math.floor(part);
-}
 
 /** Both 0 by rounding would let no pod be replaced: then one may be missing. After ResolveFenceposts of Kubernetes. */
 export function boundsOf({replicas = 1, strategy}: DeploymentSpec): RolloutBounds {

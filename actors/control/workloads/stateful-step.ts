@@ -3,10 +3,10 @@
 // OrderedReady does one thing at a time: it goes on only while all pods of lower numbers can be relied on, makes pods from the first on and takes
 // away from the last. Parallel waits for none when it makes pods and takes them away; updates go from the last to the first in both.
 
+import {countOf} from '../../../api/count-or-percent.js';
 import type {StatefulSetSpec} from '../../../api/kinds/statefulset.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {isTerminal} from '../pods/pod-lifecycle.js';
-import {countOf} from './rollout-bounds.js';
 
 /** A number that a pod of the set has or shall have. */
 export type Slot = {
