@@ -26,6 +26,9 @@ export const podsPath = 'pods';
 /** The cache of what the pods of a node name: ConfigMaps, and versions of Secrets. Its records are kept under this word: it stays. */
 export const configPath = 'named';
 
+/** Of a node's tree: what counts its volumes. */
+export const volumeUsagePath = 'volume-usage';
+
 /** A hand is called like its pod's record. */
 export const handName = ({namespace, name}: {readonly namespace: string; readonly name: string}): string => `${namespace}.${name}`;
 

@@ -35,6 +35,7 @@ import {hostOf, infoOf, type Host} from './process/host/host.js';
 import type {HostPaths} from './process/volumes/host-paths.js';
 import {createLeases} from './process/leases/leases.js';
 import {createLogReader} from './process/logs/log-reader.js';
+import {openFolderUsage} from './process/volumes/folder-usage.js';
 import {openLocalVolumes} from './process/volumes/local-volumes.js';
 import {createLogWatch} from './process/logs/log-watch.js';
 import {openMemory} from './process/volumes/memory.js';
@@ -91,7 +92,7 @@ export type ProcessRuntimeOptions = {
 export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 	let listener: ExitListener = () => undefined;
 	const parts = openParts(options, (container, exit) => listener(container, exit));
-	const {host, hostIP, groups, sandboxes, leases, exec, input, logs, growth, containers, stock} = parts;
+	const {host, hostIP, groups, sandboxes, leases, exec, input, logs, growth, containers, stock, usage} = parts;
 	const handlers = handlersOf(parts);
 	for (const uid of sandboxes.list()) leases.adopt(uid);
 	return {
@@ -111,6 +112,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 			logs.close();
 			growth.close();
 			containers.close();
+			usage.close();
 			return Promise.all([stock.close(), groups.close()]).then(() => undefined);
 		},
 	};
@@ -141,7 +143,8 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 	const local = options.localVolumes === undefined ? undefined : openLocalVolumes(options.localVolumes);
 	const hostPaths: HostPaths = {allowed, never: [...never, directory, ...(local === undefined ? [] : [local.folder])]};
 	const podHomes = options.homes ?? homesFolder(realDirectory, isRoot);
-	const volumes = createVolumes({folderOf, find, list: sandboxes.list, memory, local, secrets, hostPaths, isRoot});
+	const usage = openFolderUsage(clock);
+	const volumes = createVolumes({folderOf, find, list: sandboxes.list, memory, local, usage, secrets, hostPaths, isRoot});
 	const kill = (uid: string): void => {
 		for (const container of foldersIn(folderOf(uid))) containers.stop({uid, container}, 0, () => undefined);
 	};
@@ -162,6 +165,7 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 		memory,
 		hostPaths,
 		podHomes,
+		usage,
 		volumes,
 		leases,
 		homes,
@@ -204,6 +208,7 @@ function handlersOf(parts: Parts): Handlers {
 		},
 		'volumes.ensure': (command, done) => withPod(parts, command.uid, done, () => volumes.ensure(command, done)),
 		'volume.remove': ({volume}, done) => volumes.removeLocal(volume, done),
+		'volume.measure': ({volume}, done) => volumes.measureLocal(volume, done),
 		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
 		'exec.open': (command, done) => withPod(parts, command.request.id.uid, done, () => exec.handlers['exec.open'](command, done)),
 		'stdin.write': ({id, data, isLast}, done) =>
@@ -298,6 +303,7 @@ function namesIn(command: RuntimeCommand): readonly string[] {
 		case 'volumes.ensure':
 			return [command.uid, ...command.volumes.flatMap(({name, source}) => (source.type === 'local' ? [name, source.volume] : [name]))];
 		case 'volume.remove':
+		case 'volume.measure':
 			return [command.volume];
 		case 'exec.write':
 		case 'exec.read':

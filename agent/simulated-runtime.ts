@@ -152,6 +152,10 @@ function handlersOf(state: State): Handlers {
 			host.localVolumes.delete(volume);
 			done(succeeded(null));
 		},
+		'volume.measure'({volume}, done) {
+			if (host.localVolumes.has(volume)) done(succeeded({usedBytes: 0}));
+			else done(failed('ERR_RUNTIME', {message: `there is no volume "${volume}"`}));
+		},
 		'container.act'({id, action}, done) {
 			const container = running(host, id);
 			if (container === undefined) return done(notRunning(id));

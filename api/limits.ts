@@ -527,6 +527,15 @@ export const limits = {
 	containerMounts: 256,
 	/** Folders of a PATH in which a program is looked for. */
 	searchFolders: 256,
+	/** A volume of class local is counted so soon after its first pod came, and then again and again. */
+	volumeCountFirstMs: 10_000,
+	volumeCountEachMs: 300_000,
+	/** The pause after a count is at least so many times as long as it took. */
+	volumeCountPause: 20,
+	/** A count that takes longer is given up. It has so much memory; and so many may have been killed without ending. */
+	volumeCountMs: 600_000,
+	volumeCountBytes: 268_435_456,
+	volumeCounts: 4,
 	/** What a node's volumes of Secrets hold, in memory. */
 	secretVolumesBytes: 268_435_456,
 	/** Input of one container that waits for its program. */

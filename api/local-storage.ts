@@ -21,5 +21,8 @@ export const volumeProtection = 'kubernetes.io/pv-protection';
 /** Holds a volume of the class until its folder is removed. */
 export const folderFinalizer = 'troupe.dev/local-folder';
 
+/** Of a claim: its volume takes more of the disk than it is large. Nothing enforces sizes. */
+export const storageExceeded = 'StorageExceeded';
+
 /** The label by which Kubernetes' local volumes name their node; here always the name of the node. */
 export const hostnameLabel = 'kubernetes.io/hostname';

@@ -1,7 +1,7 @@
 // The top of a node's tree, and every behaviour in it.
 
 import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/kernel/behavior.js';
-import {leasesPath, configPath, podsPath, runtimePath, syncPath} from '../addresses.js';
+import {leasesPath, configPath, podsPath, runtimePath, syncPath, volumeUsagePath} from '../addresses.js';
 import {container} from './containers/container.js';
 import {hand} from './pods/hand.js';
 import {infra} from './pods/infra.js';
@@ -9,6 +9,7 @@ import {leases} from './pods/leases.js';
 import {configCopy} from './cache/config-copy.js';
 import {configCache} from './cache/config-cache.js';
 import {volumeRemoval} from './cache/volume-removal.js';
+import {volumeUsage} from './cache/volume-usage.js';
 import {syncClient, seenKey, type SyncClientInput} from './sync/sync-client.js';
 import {podVolumes} from './pods/pod-volumes.js';
 import {pods} from './pods/pods.js';
@@ -28,6 +29,7 @@ const tree = (input: SyncClientInput): Effect[] => [
 	{type: 'spawn', name: configPath, behavior: configCache.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: podsPath, behavior: pods.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: leasesPath, behavior: leases.kind, input, restart: 'permanent'},
+	{type: 'spawn', name: volumeUsagePath, behavior: volumeUsage.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: syncPath, behavior: syncClient.kind, input, snapshot: seenKey, restart: 'permanent'},
 ];
 
@@ -40,6 +42,7 @@ export const nodeBehaviors: {readonly [name: string]: AnyBehavior} = Object.from
 		configCache,
 		configCopy,
 		volumeRemoval,
+		volumeUsage,
 		pods,
 		syncClient,
 		hand,

@@ -19,6 +19,7 @@ export function acceptsFromNode(node: string, to: Address, message: Message): bo
 		case 'observed':
 		case 'podGone':
 		case 'volumeRemoval':
+		case 'volumeUsage':
 		case 'renewLeases':
 			return path === nodeSyncPath(node) && isWellFormed(message);
 		// A node may watch the actors that it may speak to.

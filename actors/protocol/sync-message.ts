@@ -160,6 +160,9 @@ export type VolumeRemoval = {
 	readonly problem?: string | undefined;
 };
 
+/** Up: how much of the disk the folder of a volume takes, each time it was counted. */
+export type VolumeUsage = {readonly type: 'volumeUsage'; readonly key: ObjectKey; readonly usedBytes: number};
+
 export type NodeRefused = {readonly type: 'refused'; readonly error: Failure};
 
 /** Where the servers of the cluster are, `https://host:port` each: the node dials them in turn. */

@@ -36,6 +36,8 @@ export function isWellFormed(message: Message): boolean {
 			return haveTexts(members, ['key', 'uid']);
 		case 'volumeRemoval':
 			return haveTexts(members, ['key', 'uid']) && (members['problem'] === undefined || typeof members['problem'] === 'string');
+		case 'volumeUsage':
+			return haveTexts(members, ['key']) && haveNumbers(members, ['usedBytes']);
 		default:
 			return false;
 	}

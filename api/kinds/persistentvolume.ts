@@ -64,6 +64,7 @@ export const persistentVolume: KindDefinition = {
 		column('StorageClass', 'Claims of this class may get it.', object => asVolume(object).spec?.storageClassName ?? ''),
 		column('VolumeAttributesClass', 'Not used.', () => '<unset>'),
 		column('Reason', 'Why it is as it is.', object => asVolume(object).status?.reason ?? ''),
+		column('Used', 'What it takes of the disk, as counted last.', object => storageText(asVolume(object).status?.used)),
 		ageColumn,
 		wideColumn('VolumeMode', 'Filesystem.', object => asVolume(object).spec?.volumeMode ?? 'Filesystem'),
 	],

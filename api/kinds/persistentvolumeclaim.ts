@@ -41,6 +41,7 @@ export const persistentVolumeClaim: KindDefinition = {
 		column('Access Modes', 'Who may use it at once.', object => modesText(asClaim(object).status?.accessModes)),
 		column('StorageClass', 'Where its volume comes from.', object => asClaim(object).spec?.storageClassName ?? ''),
 		column('VolumeAttributesClass', 'Not used.', () => '<unset>'),
+		column('Used', 'What its volume takes of the disk, as counted last.', object => storageText(asClaim(object).status?.used)),
 		ageColumn,
 		wideColumn('VolumeMode', 'Filesystem.', object => asClaim(object).spec?.volumeMode ?? 'Filesystem'),
 	],

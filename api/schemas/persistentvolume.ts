@@ -70,8 +70,14 @@ export const spec = () =>
 export const status = () =>
 	record({
 		phase: about('Pending, Available, Bound, Released or Failed.', oneOf(['Pending', 'Available', 'Bound', 'Released', 'Failed'])),
-		message: optional(about('Why.', text())),
+		message: optional(about('Why, and how much of it is used.', text())),
 		reason: optional(about('The same in a word.', text())),
+		used: optional(
+			about(
+				'storage: what it takes of the disk, as its node counted last. Of class local alone; no field of Kubernetes.',
+				mapOf(quantity()),
+			),
+		),
 	});
 
 export const schema = () => objectWith(about('What it is, and for whom.', spec()));

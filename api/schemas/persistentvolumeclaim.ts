@@ -33,7 +33,8 @@ export const status = () =>
 		phase: about('Pending, Bound or Lost.', oneOf(['Pending', 'Bound', 'Lost'])),
 		accessModes: optional(about('Those of its volume.', list(oneOf(accessModes)))),
 		capacity: optional(about('How large its volume is.', amounts())),
-		conditions: optional(about('What holds of it.', conditions())),
+		used: optional(about('storage: what its volume takes of the disk, as its node counted last. No field of Kubernetes.', amounts())),
+		conditions: optional(about('What holds of it: StorageExceeded.', conditions())),
 	});
 
 export const schema = () => objectWith(about('What it asks for.', spec()));

@@ -1,7 +1,7 @@
 // `describe persistentvolumeclaim` and `describe persistentvolume`: what storage is, who has it and where. In kubectl's words. Pure.
 
 import {modesText, storageText} from '../../api/columns/storage.js';
-import type {PersistentVolume} from '../../api/kinds/persistentvolume.js';
+import type {PersistentVolume, PersistentVolumeStatus} from '../../api/kinds/persistentvolume.js';
 import type {PersistentVolumeClaim} from '../../api/kinds/persistentvolumeclaim.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {ApiObject} from '../../api/object.js';
@@ -12,6 +12,8 @@ const phaseOf = ({metadata}: ApiObject, phase: string | undefined): string =>
 	metadata.deletionTimestamp === undefined ? (phase ?? 'Pending') : 'Terminating';
 
 const finalizersOf = ({metadata: {finalizers = []}}: ApiObject): string => (finalizers.length === 0 ? '<none>' : finalizers.join(', '));
+
+const usedText = (used: PersistentVolumeStatus['used']): string | undefined => (used === undefined ? undefined : storageText(used));
 
 /** Everything but the events. `pods` are those of its namespace. */
 export function describeClaim(object: PersistentVolumeClaim, pods: readonly Pod[], nowMs: number, widthOf: WidthOf): string {
@@ -27,6 +29,7 @@ export function describeClaim(object: PersistentVolumeClaim, pods: readonly Pod[
 		['Finalizers', finalizersOf(object)],
 		['Requested', storageText(spec?.resources.requests)],
 		['Capacity', storageText(status?.capacity)],
+		['Used', usedText(status?.used)],
 		['Access Modes', modesText(status?.accessModes)],
 		['VolumeMode', spec?.volumeMode],
 		['Selector', spec?.selector === undefined ? undefined : labelLines(spec.selector.matchLabels)],
@@ -61,6 +64,7 @@ export function describeVolume(object: PersistentVolume, nowMs: number): string 
 			['Access Modes', modesText(spec?.accessModes)],
 			['VolumeMode', spec?.volumeMode],
 			['Capacity', storageText(spec?.capacity)],
+			['Used', usedText(status?.used)],
 			['Node Affinity', affinityLines(object)],
 			['Message', status?.message],
 		]) +

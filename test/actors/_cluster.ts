@@ -1,6 +1,7 @@
 // The control system as it is, on a clock that only tests move, with nodes that are no more than what control hears of them.
 
 import {detectorAddress} from '../../actors/addresses.js';
+import {volumeKey} from '../../actors/config-references.js';
 import {controlDesign} from '../../actors/control/design.js';
 import type {SignsMessage} from '../../actors/control/nodes/detector.js';
 import type {ControlRootInput} from '../../actors/control/root.js';
@@ -12,6 +13,7 @@ import {
 	type Observed,
 	type PodGone,
 	type VolumeRemoval,
+	type VolumeUsage,
 } from '../../actors/protocol/sync-message.js';
 import {failed, type Outcome} from '../../api/errors.js';
 import {address, collectionAddress, controlSystem, objectAddress, objectKey} from '../../api/keys.js';
@@ -106,6 +108,12 @@ export class FakeNode {
 					uid: named.uid,
 					...(problem === undefined ? {} : {problem}),
 				} satisfies VolumeRemoval);
+	}
+
+	/** Says how much of the disk a volume takes. */
+	sayUsed(volume: string, usedBytes: number): void {
+		const message: VolumeUsage & Told = {type: 'volumeUsage', key: volumeKey(volume), usedBytes};
+		this.#send(address(controlSystem, `sync/${this.name}`), message);
 	}
 
 	report(): void {
@@ -274,6 +282,11 @@ export class FakeCluster {
 
 	reasons(key: string): string[] {
 		return (this.#durable?.events.of(key) ?? []).map(({reason}) => reason);
+	}
+
+	/** How often an object has told an event. */
+	timesTold(key: string, reason: string): number {
+		return (this.#durable?.events.of(key) ?? []).filter(each => each.reason === reason).reduce((sum, {count}) => sum + count, 0);
 	}
 
 	get #system() {

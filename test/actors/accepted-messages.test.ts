@@ -19,18 +19,19 @@ const pod = {
 const observed = {type: 'observed', session: 's', number: 1, pods: [pod]};
 const deltaTaken = {type: 'deltaTaken', session: 's', number: 1};
 const podGone = {type: 'podGone', key: 'pods/default/web', uid: 'u'};
+const volumeUsage = {type: 'volumeUsage', key: 'persistentvolumes/_/a', usedBytes: 4_096};
 
 const takes = (to: string, message: object): boolean => acceptsFromNode('node-a', to, message as Message);
 
 test('control takes what node sync says of the node itself', t => {
 	t.true(takes(sync, hello));
-	for (const message of [observed, deltaTaken, podGone]) t.true(takes(ours, message));
+	for (const message of [observed, deltaTaken, podGone, volumeUsage]) t.true(takes(ours, message));
 	t.true(takes(ours, {...observed, pods: []}));
 });
 
 test('control takes nothing that is said of another node, or elsewhere', t => {
 	t.false(takes(sync, aHello({node: 'node-b'})));
-	for (const message of [observed, deltaTaken, podGone]) {
+	for (const message of [observed, deltaTaken, podGone, volumeUsage]) {
 		for (const to of ['troupe://control/sync/node-b', sync, 'troupe://control/pods/default.web', 'troupe://control/scheduler', 'nowhere'])
 			t.false(takes(to, message));
 	}
@@ -104,6 +105,7 @@ test('reports of any other shape are not taken', t => {
 	for (const members of wrong) t.false(takes(ours, {...observed, ...members}), JSON.stringify(members));
 	t.false(takes(ours, {...deltaTaken, number: null}));
 	t.false(takes(ours, {...podGone, uid: 7}));
+	for (const usedBytes of [-1, '1', Number.NaN, undefined]) t.false(takes(ours, {...volumeUsage, usedBytes}));
 });
 
 test('a node takes its sync and questions for its runtime, from control alone', t => {

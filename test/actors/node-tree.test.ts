@@ -182,6 +182,7 @@ test('the root starts runtime, hands and sync, and knows every behaviour by name
 			['named', 'permanent'],
 			['pods', 'permanent'],
 			['leases', 'permanent'],
+			['volume-usage', 'permanent'],
 			['sync', 'permanent'],
 		],
 	);
@@ -192,6 +193,7 @@ test('the root starts runtime, hands and sync, and knows every behaviour by name
 		'ConfigCache',
 		'ConfigCopy',
 		'VolumeRemoval',
+		'VolumeUsage',
 		'Pods',
 		'SyncClient',
 		'Hand',

@@ -280,3 +280,62 @@ test('a leader that takes over at any moment makes neither a second volume nor a
 		t.deepEqual([...nodes], [claimIn(cluster, 'data')?.metadata.annotations?.[selectedNode] ?? '']);
 	}
 });
+
+test('what a node counts is shown by the volume and its claim when it has changed notably, and too much is told once', t => {
+	const cluster = clusterWith(['persistentvolumeclaims', claimDraft('data')], ['pods', podWith('first', ['data'])]);
+	const [volume] = volumesIn(cluster);
+	const name = volume?.metadata.name ?? '';
+	const node = nodeOfPod(cluster, 'first');
+	const mebibyte = 1_048_576;
+	const counted = (usedBytes: number, by = node) => {
+		cluster.node(by).sayUsed(name, usedBytes);
+		cluster.pass(1_000);
+		return [volumeIn(cluster, name)?.status, claimIn(cluster, 'data')?.status] as const;
+	};
+	const [ofVolume, ofClaim] = counted(300 * mebibyte);
+	t.deepEqual(ofVolume, {phase: 'Bound', used: {storage: '300Mi'}, message: '300Mi of 1Gi is used'});
+	t.like(ofClaim, {phase: 'Bound', capacity: {storage: '1Gi'}, used: {storage: '300Mi'}});
+	const condition = (status: typeof ofClaim) =>
+		status?.conditions?.map(({type, status: value, reason, message}) => [type, value, reason, message]);
+	t.deepEqual(condition(ofClaim), [['StorageExceeded', 'False', 'WithinCapacity', '300Mi of 1Gi is used']]);
+
+	const version = volumeIn(cluster, name)?.metadata.resourceVersion;
+	counted(302 * mebibyte);
+	t.is(volumeIn(cluster, name)?.metadata.resourceVersion, version, 'much the same is no news');
+	const other = three.find(each => each !== node) ?? '';
+	counted(900 * mebibyte, other);
+	t.is(volumeIn(cluster, name)?.metadata.resourceVersion, version, 'another node knows nothing of it');
+
+	const [large, exceeded] = counted(1_025 * mebibyte);
+	t.like(large, {used: {storage: '1025Mi'}, reason: 'CapacityExceeded', message: '1025Mi of 1Gi is used'});
+	t.deepEqual(condition(exceeded), [['StorageExceeded', 'True', 'CapacityExceeded', '1025Mi of 1Gi is used']]);
+	counted(1_500 * mebibyte);
+	t.is(cluster.timesTold(claimKeyOf('data'), 'StorageExceeded'), 1);
+	const [small, within] = counted(1_024 * mebibyte);
+	t.deepEqual(small, {phase: 'Bound', used: {storage: '1Gi'}, message: '1Gi of 1Gi is used'});
+	t.is(condition(within)?.[0]?.[1], 'False');
+	counted(2_000 * mebibyte);
+	t.is(cluster.timesTold(claimKeyOf('data'), 'StorageExceeded'), 2);
+
+	remove(cluster, podKeyOf('first'));
+	t.is(volumeIn(cluster, name)?.status?.used?.storage, '2000Mi', 'it is kept as it was counted last');
+});
+
+test('a small volume of a large claim is shown as it grows', t => {
+	const cluster = clusterWith(
+		['persistentvolumeclaims', claimDraft('data', {resources: {requests: {storage: '1Ti'}}})],
+		['pods', podWith('first', ['data'])],
+	);
+	const name = volumesIn(cluster)[0]?.metadata.name ?? '';
+	const shown = (usedBytes: number): unknown => {
+		cluster.node(nodeOfPod(cluster, 'first')).sayUsed(name, usedBytes);
+		cluster.pass(1_000);
+		return volumeIn(cluster, name)?.status?.used?.['storage'];
+	};
+	t.is(shown(4_096), '4Ki');
+	t.is(shown(2 ** 20), '4Ki');
+	t.is(shown(2 ** 20 + 4_096), '1028Ki');
+	t.is(shown(5 * 2 ** 30), '5Gi');
+	t.is(shown(5.4 * 2 ** 30), '5Gi');
+	t.is(shown(6 * 2 ** 30), '6Gi');
+});

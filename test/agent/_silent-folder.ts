@@ -1,10 +1,10 @@
 // Mounts a file system of its own (FUSE) on a folder, shows it as one that anybody may enter, and lets one process enter it. Whoever else wants
-// anything of it waits until this process ends: `FOLDER`. Source: fuse(4), include/uapi/linux/fuse.h.
+// anything of it waits until this process ends: `FOLDER`. With `FOLDER closed` nobody gets to know even what it is. Source: fuse(4), include/uapi/linux/fuse.h.
 
 import {spawnSync} from 'node:child_process';
 import {openSync, read, writeSync} from 'node:fs';
 
-const [, , folder = ''] = process.argv;
+const [, , folder = '', manner] = process.argv;
 const operations = {getattr: 3, init: 26, access: 34};
 const device = openSync('/dev/fuse', 'r+');
 const options = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other';
@@ -41,7 +41,8 @@ function next(): void {
 	read(device, request, 0, request.length, null, error => {
 		if (error !== null) process.exit();
 		const operation = request.readUInt32LE(4);
-		const answer = answers.get(operation)?.();
+		const isHeld = manner === 'closed' ? operation === operations.getattr : operation === operations.access;
+		const answer = isHeld && manner === 'closed' ? undefined : answers.get(operation)?.();
 		if (answer !== undefined) {
 			const head = Buffer.alloc(16);
 			head.writeUInt32LE(head.length + answer.length, 0);
@@ -49,7 +50,7 @@ function next(): void {
 			writeSync(device, Buffer.concat([head, answer]));
 		}
 		// What is not read is taken back when whoever asked is killed.
-		if (operation === operations.access) setInterval(() => undefined, 3_600_000);
+		if (isHeld) setInterval(() => undefined, 3_600_000);
 		else next();
 	});
 }

@@ -74,9 +74,10 @@ test('a volume is one thing, which it stays, and is retained unless it was made 
 	t.regex(problemsOf(aVolume({nfs: {server: 'a', path: '/b'}}))[0] ?? '', /nfs/);
 });
 
-test('claims and volumes are shown as kubectl shows them', t => {
+test('claims and volumes are shown as kubectl shows them, and what is used of them', t => {
 	const claim = {...committed(aClaim()), status: {phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: {storage: '1024Mi'}}};
-	t.deepEqual(cells('persistentvolumeclaims', claim), ['data', 'Bound', '', '1Gi', 'RWO', 'local', '<unset>', 'Filesystem']);
+	t.deepEqual(cells('persistentvolumeclaims', claim), ['data', 'Bound', '', '1Gi', 'RWO', 'local', '<unset>', '', 'Filesystem']);
+	t.is(cells('persistentvolumeclaims', {...claim, status: {phase: 'Bound', used: {storage: '2048Ki'}}})[7], '2Mi');
 	const volume = committed(aVolume({claimRef: {namespace: 'default', name: 'data'}, storageClassName: 'manual'}));
 	t.deepEqual(cells('persistentvolumes', {...volume, status: {phase: 'Available'}}), [
 		'data',
@@ -87,6 +88,7 @@ test('claims and volumes are shown as kubectl shows them', t => {
 		'default/data',
 		'manual',
 		'<unset>',
+		'',
 		'',
 		'Filesystem',
 	]);

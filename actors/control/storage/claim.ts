@@ -29,6 +29,7 @@ import {claimUsageTerms} from '../objects/quota-usage.js';
 import {bestVolume, boundVolume, claimAt, givenVolume, volumeAt} from './binding.js';
 import {withinClaimLimits} from './claim-limits.js';
 import {protectedBy} from './protection.js';
+import {usageOfClaim} from './usage.js';
 import type {VolumeMessage} from './volume.js';
 
 type ClaimNews =
@@ -107,7 +108,7 @@ function reconcile(claim: PersistentVolumeClaim, context: Context): Reconciliati
 	const say = (news: ClaimNews): Effect => tell(self, {...news, uid} satisfies ClaimMessage);
 	if (isDeleting(claim)) return {effects: holds(claim, known) ? [] : [say({type: 'release'})]};
 	const volume = boundVolume(claim, known);
-	if (volume !== undefined) return bound(claim, volume);
+	if (volume !== undefined) return bound(claim, volume, context.nowMs);
 	if (claim.status?.phase === 'Bound') return lost(claim);
 	if (claim.status?.phase === 'Lost') return {effects: []};
 	const given = givenVolume(claim, known);
@@ -120,8 +121,13 @@ function reconcile(claim: PersistentVolumeClaim, context: Context): Reconciliati
 const holds = (claim: PersistentVolumeClaim, known: Known): boolean =>
 	claim.metadata.finalizers?.includes(claimProtection) !== true || isInUse(claim, known);
 
-function bound({spec, status}: PersistentVolumeClaim, volume: PersistentVolume): Reconciliation<PersistentVolumeClaimStatus> {
+function bound(
+	{spec, status}: PersistentVolumeClaim,
+	volume: PersistentVolume,
+	nowMs: number,
+): Reconciliation<PersistentVolumeClaimStatus> {
 	const {accessModes, capacity} = volume.spec ?? {};
+	const usage = usageOfClaim(status, volume, nowMs);
 	const isNew =
 		status?.phase !== 'Bound' && spec?.storageClassName === localClass && volume.metadata.annotations?.[provisionedBy] !== undefined;
 	return {
@@ -129,8 +135,12 @@ function bound({spec, status}: PersistentVolumeClaim, volume: PersistentVolume):
 			phase: 'Bound',
 			...(accessModes === undefined ? {} : {accessModes}),
 			...(capacity === undefined ? {} : {capacity}),
+			...usage.status,
 		},
-		effects: isNew ? [normal('ProvisioningSucceeded', `Successfully provisioned volume ${volume.metadata.name}`)] : [],
+		effects: [
+			...(isNew ? [normal('ProvisioningSucceeded', `Successfully provisioned volume ${volume.metadata.name}`)] : []),
+			...usage.effects,
+		],
 	};
 }
 

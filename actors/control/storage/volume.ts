@@ -18,6 +18,7 @@ import {warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import {claimAt, claimedTerm, freeTerm, holderOf, mayHave} from './binding.js';
 import {protectedBy} from './protection.js';
+import {withUsage} from './usage.js';
 
 type VolumeNews =
 	/** A claim wants it. */
@@ -26,6 +27,8 @@ type VolumeNews =
 	| {readonly type: 'unclaim'}
 	/** Its node says that the folder is gone, or why it is not. */
 	| {readonly type: 'removal'; readonly node: string; readonly problem: string | undefined}
+	/** Its node has counted what it takes of the disk. */
+	| {readonly type: 'used'; readonly node: string; readonly usedBytes: number}
 	/** It may be that nothing holds it any more. */
 	| {readonly type: 'release'};
 
@@ -55,6 +58,8 @@ export const volumeController = controller<PersistentVolume, VolumeMessage>({
 				return unclaimed(volume, known);
 			case 'removal':
 				return removed(volume, message.node, message.problem);
+			case 'used':
+				return used(volume, message.node, message.usedBytes);
 			case 'release':
 				return released(volume, known);
 		}
@@ -95,12 +100,13 @@ const isOf = ({metadata}: PersistentVolume, {spec}: PersistentVolumeClaim): bool
 function reconcile(volume: PersistentVolume, context: Context): Reconciliation<PersistentVolumeStatus> {
 	const {known, self} = context;
 	const {metadata, spec} = volume;
+	const inPhase = (phase: PersistentVolumeStatus['phase']): PersistentVolumeStatus => ({...volume.status, phase});
 	const say = (news: VolumeNews): Effect => tell(self, {...news, uid: metadata.uid} satisfies VolumeMessage);
 	if (isDeleting(volume)) return {effects: remaining(volume, known).length === metadata.finalizers?.length ? [] : [say({type: 'release'})]};
-	if (spec?.claimRef?.uid === undefined) return {status: {phase: 'Available'}, effects: []};
+	if (spec?.claimRef?.uid === undefined) return {status: inPhase('Available'), effects: []};
 	const holder = holderOf(volume, known);
-	if (holder === undefined) return {status: {phase: 'Released'}, effects: isDeleted(volume) ? ended(volume, context) : []};
-	if (holder.spec?.volumeName === metadata.name) return {status: {phase: 'Bound'}, effects: []};
+	if (holder === undefined) return {status: inPhase('Released'), effects: isDeleted(volume) ? ended(volume, context) : []};
+	if (holder.spec?.volumeName === metadata.name) return {status: inPhase('Bound'), effects: []};
 	if (isOf(volume, holder)) return {effects: []};
 	return {effects: isProvisioned(volume) ? ended(volume, context) : [say({type: 'unclaim'})]};
 }
@@ -147,6 +153,11 @@ function unclaimed(volume: PersistentVolume, known: Known): Handled<PersistentVo
 	if (volume.spec === undefined || holder === undefined || isOf(volume, holder)) return {ok: true, object: volume};
 	const {claimRef: _, ...spec} = volume.spec;
 	return {ok: true, object: {...volume, spec}};
+}
+
+function used(volume: PersistentVolume, node: string, usedBytes: number): Handled<PersistentVolume> {
+	if (node !== nodeOfVolume(volume) || !isProvisioned(volume)) return refused(volume, `it is not on node "${node}"`);
+	return {ok: true, object: withUsage(volume, usedBytes)};
 }
 
 function removed(volume: PersistentVolume, node: string, problem: string | undefined): Handled<PersistentVolume> {

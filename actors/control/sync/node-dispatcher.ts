@@ -24,6 +24,7 @@ import type {
 	PodGone,
 	PodGoneTaken,
 	VolumeRemoval,
+	VolumeUsage,
 } from '../../protocol/sync-message.js';
 import {assignmentOf, assignmentVersion} from './assignment.js';
 import {isGoneNode} from '../pods/eviction.js';
@@ -48,6 +49,7 @@ export type NodeDispatcherMessage =
 	| Observed
 	| PodGone
 	| VolumeRemoval
+	| VolumeUsage
 	| RenewLeases
 	/** A pod that is, or was, this node's changed, or something that such a pod names. */
 	| {readonly type: 'dirty'; readonly key: ObjectKey}
@@ -115,6 +117,8 @@ export const nodeDispatcher: Behavior<NodeDispatcherInput, NodeDispatcherState, 
 				return podGone(state, message, context);
 			case 'volumeRemoval':
 				return next(state, removalTold(state, message));
+			case 'volumeUsage':
+				return next(state, usageTold(state, message, context));
 			case 'renewLeases':
 				return next(state, [renewal(state, message, context)]);
 			case 'dirty':
@@ -146,6 +150,8 @@ function coalesced(message: NodeDispatcherMessage): string | undefined {
 		case 'podGone':
 		case 'volumeRemoval':
 			return `${message.type} ${message.key} ${message.uid}`;
+		case 'volumeUsage':
+			return `${message.type} ${message.key}`;
 		case 'hello':
 		case 'observed':
 		case 'renewLeases':
@@ -392,5 +398,12 @@ function forgotten(state: NodeDispatcherState, key: ObjectKey, uid: string, cont
 function removalTold({node}: NodeDispatcherState, {key, uid, problem}: VolumeRemoval): readonly Effect[] {
 	if (parseObjectKey(key).plural !== volumes) return [];
 	const message: VolumeMessage = {type: 'removal', uid, node, problem};
+	return [tell(objectAddress(key), message)];
+}
+
+function usageTold({node}: NodeDispatcherState, {key, usedBytes}: VolumeUsage, {known}: Context): readonly Effect[] {
+	const volume = parseObjectKey(key).plural === volumes ? known.get(key) : undefined;
+	if (volume === undefined) return [];
+	const message: VolumeMessage = {type: 'used', uid: volume.metadata.uid, node, usedBytes};
 	return [tell(objectAddress(key), message)];
 }

@@ -2,9 +2,10 @@
 
 import {parseObjectKey, type ObjectKey} from '../../../api/keys.js';
 import {timestampOf, type ApiObject} from '../../../api/object.js';
-import {next, reply, tell, type Behavior, type Context, type Next, type ReplyTo} from '../../../system/kernel/behavior.js';
+import {next, reply, tell, type Behavior, type Context, type Effect, type Next, type ReplyTo} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {besides, configPath} from '../../addresses.js';
+import {besides, configPath, volumeUsagePath} from '../../addresses.js';
+import {claims} from '../../config-references.js';
 import type {ConfigData} from '../../protocol/sync-message.js';
 
 export type ConfigCopy = ApiObject<{readonly named: ConfigData; readonly version: string}>;
@@ -40,9 +41,16 @@ export const configCopy: Behavior<KeepConfig, ConfigCopyState, KeepConfig> = {
 function keep(state: ConfigCopyState, {key, version, named, replyTo}: KeepConfig, {self, nowMs}: Context): Next<ConfigCopyState> {
 	const taken = reply(replyTo, {ok: true, value: null});
 	// The edge may forget its values.
-	if (named === null) return next({...state, copy: undefined}, [...taken, tell(besides(self, configPath), {type: 'retainSecrets'})]);
-	return next({...state, copy: copyOf(key, version, named, nowMs)}, taken);
+	if (named === null) {
+		const forgotten = tell(besides(self, configPath), {type: 'retainSecrets'});
+		return next({...state, copy: undefined}, [...taken, forgotten, ...usageTold(key, self)]);
+	}
+	return next({...state, copy: copyOf(key, version, named, nowMs)}, [...taken, ...usageTold(key, self)]);
 }
+
+/** Which volumes are counted follows from the claims that are named. */
+const usageTold = (key: ObjectKey, self: string): readonly Effect[] =>
+	parseObjectKey(key).plural === claims ? [tell(besides(self, volumeUsagePath), {type: 'look'})] : [];
 
 /** As it is kept. The words of its form are in caches of earlier versions. */
 export function copyOf(key: ObjectKey, version: string, named: ConfigData, nowMs: number): ConfigCopy {

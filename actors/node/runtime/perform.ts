@@ -28,6 +28,7 @@ const types: Readonly<Record<RuntimeCommand['type'], true>> = {
 	'container.stop': true,
 	'volumes.ensure': true,
 	'volume.remove': true,
+	'volume.measure': true,
 	'logs.read': true,
 	'container.act': true,
 	'exec.open': true,

@@ -247,6 +247,8 @@ export type RuntimeCommand =
 	  }
 	/** Removes the folder of a `local` volume with all that is in it; refused while a pod has it. Fine when there is none. */
 	| {readonly type: 'volume.remove'; readonly volume: string}
+	/** How much of the disk the folder of a `local` volume takes. May take minutes; what cannot be counted is an error. */
+	| {readonly type: 'volume.measure'; readonly volume: string}
 	/** Starts this attempt, or finds that it runs. An attempt that ended already is an error. */
 	| {readonly type: 'container.start'; readonly spec: ContainerSpec}
 	/** What there is of this container; a running one is adopted: its end will be told. */
@@ -279,6 +281,7 @@ export type RuntimeResults = {
 	readonly 'sandbox.list': readonly string[];
 	readonly 'volumes.ensure': null;
 	readonly 'volume.remove': null;
+	readonly 'volume.measure': {readonly usedBytes: number};
 	readonly 'container.start': RunningContainer;
 	readonly 'container.inspect': ContainerObservation;
 	readonly 'container.stop': ContainerExit | null;

@@ -26,6 +26,7 @@ import {
 	type PodGone,
 	type PodGoneTaken,
 	type VolumeRemoval,
+	type VolumeUsage,
 } from '../../protocol/sync-message.js';
 import {have} from '../cache/assignment-object.js';
 import type {Assign, PodReport} from '../pods/hand-state.js';
@@ -46,6 +47,7 @@ export type SyncClientMessage =
 	| PodReport
 	| PodGone
 	| VolumeRemoval
+	| VolumeUsage
 	| Reply<unknown, 'assigned'>
 	| Reply<unknown, 'serversKept'>
 	| Reply<unknown, 'stepTold'>
@@ -115,6 +117,7 @@ export const syncClient: Behavior<SyncClientInput, SyncClientState, SyncClientMe
 			case 'podGone':
 				return podGone(state, message, context);
 			case 'volumeRemoval':
+			case 'volumeUsage':
 				return next(state, state.greeted ? [tell(dispatcherOfNode(inputOf(state).node), message)] : []);
 			case 'podGoneTaken':
 				return podGoneTaken(state, message, context);

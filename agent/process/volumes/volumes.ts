@@ -3,7 +3,7 @@
 // The files are the truth: a later agent finds what an earlier one made. Nothing of a host's own is ever mounted or linked in these
 // folders, so that removing a sandbox removes what is its own and nothing else.
 
-import {readFileSync} from 'node:fs';
+import {lstatSync, readFileSync} from 'node:fs';
 import {chmod, chown, rename, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {AppError, failed, succeeded, type Outcome} from '../../../api/errors.js';
@@ -16,6 +16,7 @@ import {explained} from '../os/explained.js';
 import {removeTree} from '../os/trees.js';
 import {foldersIn} from '../sandboxes/sandboxes.js';
 import type {User} from '../users/privileges.js';
+import type {FolderUsage} from './folder-usage.js';
 import {hostPathOf, type HostPaths} from './host-paths.js';
 import type {LocalVolumes} from './local-volumes.js';
 import type {Memory, VolumeOwner} from './memory.js';
@@ -41,6 +42,8 @@ export type Volumes = {
 	readonly remove: (uid: string) => Promise<void>;
 	/** Removes the folder of a `local` volume; answers with `ERR_RUNTIME` while a pod has it. */
 	readonly removeLocal: (volume: string, done: (outcome: Outcome<null>) => void) => void;
+	/** How much of the disk it takes; answers with `ERR_RUNTIME` when that cannot be counted. */
+	readonly measureLocal: (volume: string, done: (outcome: Outcome<{readonly usedBytes: number}>) => void) => void;
 };
 
 export type VolumesOptions = {
@@ -51,6 +54,7 @@ export type VolumesOptions = {
 	readonly memory: Memory | undefined;
 	/** Undefined: this node has none. */
 	readonly local: LocalVolumes | undefined;
+	readonly usage: FolderUsage;
 	/** The pods there are. */
 	readonly list: () => readonly string[];
 	readonly secrets: NodeSecrets;
@@ -73,22 +77,23 @@ type State = VolumesOptions & {
 
 export function createVolumes(options: VolumesOptions): Volumes {
 	const state: State = {...options, queues: new Map()};
-	const answer = (result: Promise<void>, done: (outcome: Outcome<null>) => void): void =>
+	const answer = <Value>(result: Promise<Value>, done: (outcome: Outcome<Value>) => void): void =>
 		void result.then(
-			() => done(succeeded(null)),
+			value => done(succeeded(value)),
 			(error: unknown) => done(failed(error instanceof AppError ? error.code : 'ERR_RUNTIME', {message: explained(error)})),
 		);
 	return {
 		ensure: (command, done) =>
 			answer(
-				inTurn(state, command.uid, () => ensureAll(state, command)),
+				inTurn(state, command.uid, () => ensureAll(state, command)).then(() => null),
 				done,
 			),
 		removeLocal: (volume, done) =>
 			answer(
-				inTurn(state, turnOf(volume), () => removeLocal(state, volume)),
+				inTurn(state, turnOf(volume), () => removeLocal(state, volume)).then(() => null),
 				done,
 			),
+		measureLocal: (volume, done) => answer(measureLocal(state, volume), done),
 		find: (uid, name) => find(state, uid, name),
 		remove: uid =>
 			inTurn(state, uid, async () => {
@@ -109,12 +114,21 @@ function inTurn<Value>({queues}: State, uid: string, run: () => Promise<Value>):
 	return current;
 }
 
+const isFolder = (place: string): boolean => lstatSync(place, {throwIfNoEntry: false})?.isDirectory() === true;
+
 /** No pod is called like that. */
 const turnOf = (volume: string): string => `volume/${volume}`;
 
 function find(state: State, uid: string, name: string): VolumeRecord | undefined {
 	const file = path.join(folderOfVolume(state, uid, name), recordName);
 	return valueOr(undefined, () => JSON.parse(readFileSync(file, 'utf8')) as VolumeRecord);
+}
+
+/** Beside whatever else is done with it: nothing waits for a count. */
+async function measureLocal({local, usage}: State, volume: string): Promise<{readonly usedBytes: number}> {
+	const place = local?.placeOf(volume);
+	if (place === undefined || !isFolder(place)) throw refusal(`there is no volume "${volume}"`);
+	return {usedBytes: await usage.count(place)};
 }
 
 /** A sandbox that is there may have it mounted, whatever has become of its pod. */

@@ -1,6 +1,6 @@
 // What a program writes into the volume of a claim is there for the next pod, after the cluster ended with its pods, and gone with the claim.
 
-import {existsSync, readFileSync, readdirSync} from 'node:fs';
+import {existsSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import type {ApiObject} from '../../../api/object.js';
@@ -57,9 +57,21 @@ test('a claim keeps what its pods write, and goes after the last of them', async
 	t.regex(await cluster.fine('describe', 'pv'), /Node Affinity: +Term 0: kubernetes\.io\/hostname in \[vm\]\n/);
 
 	await cluster.fine('delete', 'pod', 'writer');
+	await eventually('what it wrote is counted', async () => /^Used: +(4|8|12)Ki$/m.test(await cluster.fine('describe', 'pvc', 'data')));
+	t.regex(await cluster.fine('get', 'pvc'), /^data +Bound .* (4|8|12)Ki +\d+s *$/m);
+	t.regex(await cluster.fine('get', 'pv'), /^pvc-.* (4|8|12)Ki +\d+s *$/m);
+	t.regex(await cluster.fine('describe', 'pvc', 'data'), /StorageExceeded +False .*WithinCapacity +\d+Ki of 1Mi is used/);
 	await cluster.apply(writer('second'));
 	await until(client(), 'pods', 'the second', pods => isReadyPod(pods, 'second'));
 	await eventually('it has written, too', () => read() === 'first\nsecond\n');
+	const [volume = ''] = readdirSync(folder);
+	writeFileSync(path.join(folder, volume, 'large'), Buffer.alloc(2_097_152, 1));
+	await eventually('it is told that this is too much', async () =>
+		/Warning +StorageExceeded +\d+Ki of 1Mi is used: class local does not enforce sizes/.test(
+			await cluster.fine('describe', 'pvc', 'data'),
+		),
+	);
+	t.regex(await cluster.fine('get', 'pv'), / CapacityExceeded +/);
 
 	await cluster.fine('delete', 'pvc', 'data', '--wait=false');
 	t.regex(await cluster.fine('get', 'pvc'), /^data +Terminating /m);

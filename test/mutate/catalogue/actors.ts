@@ -58,6 +58,27 @@ export const ofActors: readonly Mistake[] = [
 		test: 'test/actors/claim-limits.test.ts',
 	},
 	{
+		what: 'volumes are counted at the same time',
+		file: 'actors/node/cache/volume-usage.ts',
+		text: 'if (state.current !== undefined) return next(state);',
+		becomes: '',
+		test: 'test/actors/volume-usage.test.ts',
+	},
+	{
+		what: 'a volume is counted no more once its last pod is gone',
+		file: 'actors/node/cache/volume-usage.ts',
+		text: 'volumes.set(volume, {dueMs: nowMs, isNamed: false});',
+		becomes: 'volumes.delete(volume);',
+		test: 'test/actors/volume-usage.test.ts',
+	},
+	{
+		what: 'every count of a volume is written, however little has changed',
+		file: 'actors/control/storage/usage.ts',
+		text: 'before !== undefined && !isNotable(before, usedBytes, capacity)',
+		becomes: 'false',
+		test: 'test/actors/storage.test.ts',
+	},
+	{
 		what: 'pods that are over use their quota',
 		file: 'actors/control/pods/pod.ts',
 		text: 'pod.spec === undefined || isTerminal(pod) ? []',

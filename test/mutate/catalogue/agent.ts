@@ -9,6 +9,20 @@ export const ofAgent: readonly Mistake[] = [
 		test: 'test/agent/identity.test.ts',
 	},
 	{
+		what: 'a count of a folder that hangs is begun again and again',
+		file: 'agent/process/volumes/folder-usage.ts',
+		text: 'if (running.has(folder)) throw',
+		becomes: 'if (false) throw',
+		test: 'test/agent/folder-usage.test.ts',
+	},
+	{
+		what: 'a count of a folder enters other file systems',
+		file: 'agent/process/volumes/folder-usage.ts',
+		text: "'-k', '-x',",
+		becomes: "'-k',",
+		test: 'test/agent/folder-usage.test.ts',
+	},
+	{
 		what: 'a group that was led by somebody younger is killed',
 		file: 'agent/process/os/identity.ts',
 		text: 'if (leader !== undefined && leader.startTime > member.startTime) return false;',
