@@ -2,12 +2,13 @@
 
 import type {CronJob} from '../../api/kinds/cronjob.js';
 import {drawFields, labelLines, metadataFields, whenText} from './lines.js';
+import {drawTemplate} from './pod-template.js';
 
 /** Everything but the events. */
 export function describeCronJob(object: CronJob, nowMs: number): string {
 	const {spec, status} = object;
 	const template = spec?.jobTemplate;
-	return drawFields([
+	const fields = drawFields([
 		...metadataFields(object, nowMs),
 		['Schedule', spec?.schedule],
 		['Time Zone', spec?.timeZone ?? 'UTC'],
@@ -19,9 +20,11 @@ export function describeCronJob(object: CronJob, nowMs: number): string {
 		['Parallelism', String(template?.spec.parallelism ?? 1)],
 		['Completions', template?.spec.completions === undefined ? '<unset>' : String(template.spec.completions)],
 		['Job Labels', labelLines(template?.metadata?.labels)],
-		['Containers', (template?.spec.template.spec.containers ?? []).map(({name, image}) => `${name} (${image})`)],
+	]);
+	const times = drawFields([
 		['Last Schedule Time', status?.lastScheduleTime === undefined ? '<unset>' : whenText(status.lastScheduleTime, nowMs)],
 		['Last Successful Time', status?.lastSuccessfulTime === undefined ? '<unset>' : whenText(status.lastSuccessfulTime, nowMs)],
 		['Active Jobs', (status?.active ?? []).map(({name}) => name)],
 	]);
+	return fields + drawTemplate(template?.spec.template ?? {}) + times;
 }

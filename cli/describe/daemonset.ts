@@ -3,25 +3,23 @@
 import type {DaemonSet} from '../../api/kinds/daemonset.js';
 import type {WidthOf} from '../screen/table.js';
 import {drawConditions, drawFields, labelLines, metadataFields, selectorLines} from './lines.js';
+import {drawTemplate} from './pod-template.js';
 
 /** Everything but the events. */
 export function describeDaemonSet(object: DaemonSet, nowMs: number, widthOf: WidthOf): string {
 	const {spec, status} = object;
-	const template = spec?.template;
 	const fields = drawFields([
 		...metadataFields(object, nowMs),
 		['Selector', selectorLines(spec?.selector)],
-		['Node-Selector', labelLines(template?.spec.nodeSelector)],
+		['Node-Selector', labelLines(spec?.template.spec.nodeSelector)],
 		['Nodes', `${status?.currentNumberScheduled ?? 0} current / ${status?.desiredNumberScheduled ?? 0} desired`],
 		['Up-to-date', String(status?.updatedNumberScheduled ?? 0)],
 		['Ready', String(status?.numberReady ?? 0)],
 		['Available', String(status?.numberAvailable ?? 0)],
 		['Misscheduled', String(status?.numberMisscheduled ?? 0)],
 		['Update Strategy', strategyText(object)],
-		['Pod Labels', labelLines(template?.metadata?.labels)],
-		['Containers', (template?.spec.containers ?? []).map(({name, image}) => `${name} (${image})`)],
 	]);
-	return fields + drawConditions(status?.conditions, widthOf);
+	return fields + drawTemplate(spec?.template ?? {}) + drawConditions(status?.conditions, widthOf);
 }
 
 function strategyText({spec}: DaemonSet): string {

@@ -3,12 +3,12 @@
 import {ageOf} from '../../api/duration.js';
 import type {Job, JobSpec, JobStatus} from '../../api/kinds/job.js';
 import type {WidthOf} from '../screen/table.js';
-import {drawConditions, drawFields, labelLines, metadataFields, selectorLines, whenText, type Field} from './lines.js';
+import {drawConditions, drawFields, metadataFields, selectorLines, whenText, type Field} from './lines.js';
+import {drawTemplate} from './pod-template.js';
 
 /** Everything but the events. */
 export function describeJob(object: Job, nowMs: number, widthOf: WidthOf): string {
 	const {spec, status} = object;
-	const template = spec?.template;
 	const fields = drawFields([
 		...metadataFields(object, nowMs),
 		['Selector', selectorLines(spec?.selector)],
@@ -17,10 +17,8 @@ export function describeJob(object: Job, nowMs: number, widthOf: WidthOf): strin
 		['Pods Statuses', podsText(status)],
 		['Completed Indexes', indexesText(status?.completedIndexes)],
 		['Failed Indexes', indexesText(status?.failedIndexes)],
-		['Pod Labels', labelLines(template?.metadata?.labels)],
-		['Containers', (template?.spec.containers ?? []).map(({name, image}) => `${name} (${image})`)],
 	]);
-	return fields + drawConditions(status?.conditions, widthOf);
+	return fields + drawTemplate(spec?.template ?? {}) + drawConditions(status?.conditions, widthOf);
 }
 
 const wantedFields = (spec: JobSpec): readonly Field[] => [

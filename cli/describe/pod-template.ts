@@ -1,44 +1,40 @@
-// The template of pods as `rollout history --revision` and `describe deployment` show it. Pure.
+// The template of pods as `rollout history --revision` and `describe` show it of whatever has one. Pure.
 
-import type {Container} from '../../api/kinds/pod.js';
+import type {Container, PodSpec, Toleration, Volume} from '../../api/kinds/pod.js';
 import type {Template} from '../rollout/rollout-kind.js';
+import {programFields, termFields, wordByWord} from './container.js';
 import {drawFields, indented, labelLines, type Field} from './lines.js';
-
-type PodParts = {
-	readonly initContainers?: readonly Container[];
-	readonly containers?: readonly Container[];
-	readonly serviceAccountName?: string;
-};
+import {drawVolumes} from './volumes.js';
 
 /** `Pod Template:` and what is below it. */
 export function drawTemplate({metadata, spec}: Template): string {
-	const {initContainers = [], containers = []} = (spec ?? {}) as PodParts;
+	const {initContainers = [], containers = [], volumes = [], nodeSelector, tolerations} = (spec ?? {}) as Partial<PodSpec>;
 	const annotations = labelLines(metadata?.annotations);
 	const head = drawFields([
 		['Labels', labelLines(metadata?.labels)],
 		['Annotations', annotations.length === 0 ? undefined : annotations],
 	]);
-	const body = head + drawContainers('Init Containers', initContainers) + drawContainers('Containers', containers);
-	return `Pod Template:\n${indented(body, '  ')}`;
+	const drawn = drawContainers('Init Containers', initContainers, volumes) + drawContainers('Containers', containers, volumes);
+	const places = drawFields([
+		['Node-Selectors', nodeSelector === undefined ? undefined : labelLines(nodeSelector)],
+		['Tolerations', tolerations?.map(tolerationText)],
+	]);
+	return `Pod Template:\n${indented(head + drawn + drawVolumes(volumes) + places, '  ')}`;
 }
 
-const drawContainers = (title: string, containers: readonly Container[]): string =>
-	containers.length === 0 ? '' : `${title}:\n${containers.map(each => ` ${each.name}:\n${drawFields(fieldsOf(each), '  ')}`).join('')}`;
+const drawContainers = (title: string, containers: readonly Container[], volumes: readonly Volume[]): string =>
+	containers.length === 0
+		? ''
+		: `${title}:\n${containers.map(each => ` ${each.name}:\n${drawFields(fieldsOf(each, volumes), '  ')}`).join('')}`;
 
-/** Values of the environment may be secrets that a template should not have: they are shown as the template has them, as kubectl does. */
-const fieldsOf = ({image, command, args, ports = [], env = [], resources}: Container): readonly Field[] => [
-	['Image', image],
-	['Command', command === undefined ? undefined : command.flatMap(word => word.split('\n'))],
-	['Args', args === undefined ? undefined : args.flatMap(word => word.split('\n'))],
-	['Ports', ports.length === 0 ? undefined : ports.map(({containerPort, protocol = 'TCP'}) => `${containerPort}/${protocol}`)],
-	['Limits', amounts(resources?.limits)],
-	['Requests', amounts(resources?.requests)],
-	['Environment', env.length === 0 ? undefined : env.map(({name, value}) => `${name}: ${value ?? '<set to a value of something else>'}`)],
+const fieldsOf = (container: Container, volumes: readonly Volume[]): readonly Field[] => [
+	...programFields(container, wordByWord),
+	...termFields(container, volumes),
 ];
 
-const amounts = (values: object | undefined): string | undefined =>
-	values === undefined
-		? undefined
-		: Object.entries(values)
-				.map(([name, amount]) => `${name}: ${String(amount)}`)
-				.join(', ');
+/** `gpu=yes:NoSchedule`, as kubectl. */
+function tolerationText({key = '', operator, value = '', effect, tolerationSeconds}: Toleration): string {
+	const what = `${key}${value === '' ? '' : `=${value}`}${effect === undefined ? '' : `:${effect}`}`;
+	const words = [what, operator === 'Exists' ? 'op=Exists' : '', tolerationSeconds === undefined ? '' : `for ${tolerationSeconds}s`];
+	return words.filter(word => word !== '').join(' ');
+}

@@ -1,20 +1,10 @@
 // `describe pod`: how to reach it, its containers with what became of them, and its conditions. Pure.
 
-import type {
-	Container,
-	ContainerState,
-	ContainerStatus,
-	EnvFromSource,
-	EnvVarSource,
-	KeyRef,
-	Pod,
-	PodSpec,
-	Volume,
-} from '../../api/kinds/pod.js';
+import type {Container, ContainerState, ContainerStatus, Pod, PodSpec, Volume} from '../../api/kinds/pod.js';
 import {formatHostPort} from '../../api/host-port.js';
-import {drawConditions, drawFields, metadataFields, whenText, type Field} from './lines.js';
-import {hookText, probeText} from './probes.js';
-import {mountLines, volumeFields} from './volumes.js';
+import {drawConditions, drawFields, labelLines, metadataFields, whenText, type Field} from './lines.js';
+import {inLine, programFields, termFields} from './container.js';
+import {drawVolumes} from './volumes.js';
 import type {WidthOf} from '../screen/table.js';
 
 /** Everything but the events. */
@@ -31,10 +21,7 @@ export function describePod(pod: Pod, nowMs: number, widthOf: WidthOf): string {
 		['IP', status?.podIP ?? '<none>'],
 		['Reach it at', addressesOf(pod)],
 		['Restart Policy', spec?.restartPolicy],
-		[
-			'Node Selector',
-			spec?.nodeSelector === undefined ? undefined : Object.entries(spec.nodeSelector).map(([key, value]) => `${key}=${value}`),
-		],
+		['Node Selector', spec?.nodeSelector === undefined ? undefined : labelLines(spec.nodeSelector)],
 	];
 	return (
 		drawFields(fields) +
@@ -75,9 +62,6 @@ function addressesOf({spec, status}: Pod): readonly string[] | undefined {
 	return addresses.length === 0 ? undefined : addresses;
 }
 
-const drawVolumes = (volumes: readonly Volume[]): string =>
-	volumes.length === 0 ? '' : 'Volumes:\n' + drawFields(volumeFields(volumes), '  ');
-
 function drawContainers(
 	title: string,
 	containers: readonly Container[],
@@ -99,10 +83,7 @@ const containerFields = (
 	volumes: readonly Volume[],
 	nowMs: number,
 ): readonly Field[] => [
-	['Image', container.image],
-	['Command', container.command === undefined ? undefined : wordsText(container.command)],
-	['Args', container.args === undefined ? undefined : wordsText(container.args)],
-	['Ports', container.ports?.map(({containerPort, protocol = 'TCP'}) => `${containerPort}/${protocol}`).join(', ')],
+	...programFields(container, inLine),
 	['Container ID', status?.containerID],
 	['User', status?.user === undefined ? undefined : userText(status.user.linux)],
 	['Working Dir', status?.process?.workingDir ?? container.workingDir],
@@ -112,57 +93,12 @@ const containerFields = (
 	['Last State', status?.lastState === undefined ? undefined : stateLines(status.lastState, nowMs)],
 	['Ready', status?.ready === true ? 'True' : 'False'],
 	['Restart Count', String(status?.restartCount ?? 0)],
-	['Limits', amounts(container.resources?.limits)],
-	['Requests', amounts(container.resources?.requests)],
-	['Liveness', probeText(container.livenessProbe)],
-	['Readiness', probeText(container.readinessProbe)],
-	['Startup', probeText(container.startupProbe)],
-	['After Start', hookText(container.lifecycle?.postStart)],
-	['Before Stop', hookText(container.lifecycle?.preStop)],
-	['Mounts', mountLines(container, volumes)],
-	['Environment From', container.envFrom?.map(entriesText)],
-	['Environment', container.env?.map(({name, value, valueFrom}) => `${name}: ${value ?? sourceText(valueFrom)}`)],
+	...termFields(container, volumes),
 ];
 
 /** `1000 (group 1000, also 2000)`. */
 const userText = ({uid, gid, supplementalGroups}: NonNullable<ContainerStatus['user']>['linux']): string =>
 	`${uid} (group ${gid}${supplementalGroups.length === 0 ? '' : `, also ${supplementalGroups.join(', ')}`})`;
-
-/** `cpu: 500m, memory: 64Mi`. */
-const amounts = (list: Readonly<Record<string, unknown>> | undefined): string | undefined =>
-	list === undefined || Object.keys(list).length === 0
-		? undefined
-		: Object.entries(list)
-				.map(([name, amount]) => `${name}: ${String(amount)}`)
-				.sort()
-				.join(', ');
-
-/** `ConfigMap settings (optional), each as APP_KEY`. */
-function entriesText({prefix = '', configMapRef, secretRef}: EnvFromSource): string {
-	const kind = configMapRef === undefined ? 'Secret' : 'ConfigMap';
-	const {name = '', optional = false} = configMapRef ?? secretRef ?? {};
-	return `${kind} ${name}${optional ? ' (optional)' : ''}${prefix === '' ? '' : `, each as ${prefix}KEY`}`;
-}
-
-/** Where the value of a variable comes from, in kubectl's words. */
-function sourceText({secretKeyRef, configMapKeyRef, resourceFieldRef, fieldRef}: EnvVarSource = {}): string {
-	if (secretKeyRef !== undefined) return keyText(secretKeyRef, 'secret');
-	if (configMapKeyRef !== undefined) return keyText(configMapKeyRef, 'config map');
-	if (resourceFieldRef !== undefined) return `(${resourceFieldRef.resource} of ${resourceFieldRef.containerName ?? 'the container'})`;
-	return fieldRef === undefined ? '' : `(${fieldRef.fieldPath} of the pod)`;
-}
-
-const keyText = ({name, key, optional}: KeyRef, of: string): string =>
-	`<set to the key '${key}' in ${of} '${name}'>${optional === true ? '  (optional)' : ''}`;
-
-const longestWord = 100;
-
-/** One line a person can read: words as JSON where they have spaces, long ones cut. */
-const wordsText = (words: readonly string[]): string =>
-	words
-		.map(word => (word.length > longestWord ? `${word.slice(0, longestWord)}…` : word))
-		.map(word => (/^[\w@%+=:,./$()-]+$/.test(word) ? word : JSON.stringify(word)))
-		.join(' ');
 
 /** What a container does, or how it ended; when it is tried again. */
 function stateLines(state: ContainerState | undefined, nowMs: number): readonly string[] {

@@ -2,12 +2,12 @@
 
 import type {StatefulSet} from '../../api/kinds/statefulset.js';
 import type {WidthOf} from '../screen/table.js';
-import {drawConditions, drawFields, labelLines, metadataFields, selectorLines} from './lines.js';
+import {drawConditions, drawFields, metadataFields, selectorLines} from './lines.js';
+import {drawTemplate} from './pod-template.js';
 
 /** Everything but the events. */
 export function describeStatefulSet(object: StatefulSet, nowMs: number, widthOf: WidthOf): string {
 	const {spec, status} = object;
-	const template = spec?.template;
 	const fields = drawFields([
 		...metadataFields(object, nowMs),
 		['Selector', selectorLines(spec?.selector)],
@@ -18,10 +18,8 @@ export function describeStatefulSet(object: StatefulSet, nowMs: number, widthOf:
 		['Update Strategy', strategyText(object)],
 		['Current Revision', revisionText(status?.currentRevision, status?.currentReplicas)],
 		['Update Revision', revisionText(status?.updateRevision, status?.updatedReplicas)],
-		['Pod Labels', labelLines(template?.metadata?.labels)],
-		['Containers', (template?.spec.containers ?? []).map(({name, image}) => `${name} (${image})`)],
 	]);
-	return fields + drawConditions(status?.conditions, widthOf);
+	return fields + drawTemplate(spec?.template ?? {}) + drawConditions(status?.conditions, widthOf);
 }
 
 function strategyText({spec}: StatefulSet): string {

@@ -1,7 +1,7 @@
 // Volumes of a pod, and where its containers see them. Pure.
 
 import type {Container, KeyToPath, Volume} from '../../api/kinds/pod.js';
-import type {Field} from './lines.js';
+import {drawFields} from './lines.js';
 
 /** `/etc/app from config (ro, path=app.conf)` */
 export const mountLines = ({volumeMounts}: Container, volumes: readonly Volume[]): readonly string[] | undefined =>
@@ -15,8 +15,14 @@ export const mountLines = ({volumeMounts}: Container, volumes: readonly Volume[]
 const isReadOnly = ({configMap, secret, persistentVolumeClaim}: Volume): boolean =>
 	configMap !== undefined || secret !== undefined || persistentVolumeClaim?.readOnly === true;
 
-export const volumeFields = (volumes: readonly Volume[]): readonly Field[] =>
-	volumes.map((volume): Field => [volume.name, sourceText(volume)]);
+/** Nothing where there are none. */
+export const drawVolumes = (volumes: readonly Volume[]): string =>
+	volumes.length === 0
+		? ''
+		: `Volumes:\n${drawFields(
+				volumes.map(volume => [volume.name, sourceText(volume)]),
+				'  ',
+			)}`;
 
 function sourceText({hostPath, emptyDir, configMap, secret, persistentVolumeClaim}: Volume): string {
 	if (hostPath !== undefined)

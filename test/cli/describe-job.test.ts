@@ -33,6 +33,6 @@ test('a job says how often it has to run, how often it did, and what came of it'
 	t.regex(page, /^Parallelism: +4\nCompletions: +200\nCompletion Mode: +Indexed\nSuspend: +false\nBackoff Limit: +6\n/m);
 	t.regex(page, /^Active Deadline Seconds: +90s\nStart Time: +2026-01-01T00:03:00Z \(20s ago\)\n/m);
 	t.regex(page, /^Pods Statuses: +2 Active \(1 Ready\) \/ 60 Succeeded \/ 3 Failed\nCompleted Indexes: +0,2,4,.*,98,\.\.\.\n/m);
-	t.regex(page, /^Containers: +main \(node:20\)$/m);
+	t.regex(page, /^Pod Template:\n {2}Labels: +<none>\n {2}Containers:\n {3}main:\n {4}Image: +node:20\n {4}Command: +node\n/m);
 	t.regex(page, /DeadlineExceeded +Job was active longer/);
 });
