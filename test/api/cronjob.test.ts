@@ -123,7 +123,7 @@ const refusals: readonly [title: string, patch: JsonObject, problem: RegExp][] =
 ];
 
 for (const [title, patch, problem] of refusals)
-	test(`refuses ${title}`, t => {
+	test(`a CronJob refuses ${title}`, t => {
 		const problems = problemsOf(patched(patch));
 		t.is(problems.length, 1, problems.join('\n'));
 		t.regex(problems[0] ?? '', problem);

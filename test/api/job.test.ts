@@ -153,7 +153,7 @@ const refusals: readonly [title: string, spec: JsonObject, problem: string | Reg
 ];
 
 for (const [title, spec, problem] of refusals)
-	test(`refuses ${title}`, t => {
+	test(`a Job refuses ${title}`, t => {
 		const problems = problemsOf(patched({spec}));
 		t.is(problems.length, 1, problems.join('\n'));
 		if (typeof problem === 'string') t.is(problems[0], problem);

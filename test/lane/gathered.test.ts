@@ -48,3 +48,14 @@ test('what does no I/O over however many modules is imported once by the file of
 	t.deepEqual(gather(tests), []);
 	t.deepEqual(readdirSync(path.join(tests, 'gathered')), []);
 });
+
+test('the tests of the pure layers are gathered, all of them', t => {
+	const tests = path.join(import.meta.dirname, '..');
+	const leftOut = new Set(gather(tests));
+	for (const layer of ['actors', 'api']) {
+		const files = readdirSync(path.join(tests, layer), {recursive: true, encoding: 'utf8'}).filter(name => name.endsWith('.test.js'));
+		t.true(files.length > 10);
+		// A package that they import and that does no I/O belongs into the list of gathered.ts.
+		for (const file of files) t.true(leftOut.has(`!${path.join(tests, layer, file)}`), `${layer}/${file} would have a process of its own`);
+	}
+});

@@ -8,7 +8,7 @@ import path from 'node:path';
 const harmless: ReadonlySet<string> = new Set(
 	['assert', 'buffer', 'crypto', 'events', 'path', 'process', 'stream', 'string_decoder', 'url', 'util', 'zlib']
 		.map(name => `node:${name}`)
-		.concat(['ava', 'ajv', 'fast-check', 'leven', 'picocolors', 'string-width', 'typebox', 'yaml']),
+		.concat(['ava', 'ajv', 'croner', 'diff', 'fast-check', 'leven', 'picocolors', 'string-width', 'typebox', 'yaml']),
 );
 const effects = /\btest\.(?:serial|before|after)|\bsetTimeout\(|\bprocess\.(?:env|on)\b|\bDate\.now\(|\bperformance\.now\(/;
 const imports = /\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
