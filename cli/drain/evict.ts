@@ -13,6 +13,7 @@ import {failedError} from '../command.js';
 import {waitUntil, type Deadline, type Wanted} from '../objects/wait.js';
 import {choosePods, podName, type DrainFlags} from './choose.js';
 import {HeldPods, type Held} from './held.js';
+import {Turns} from './turns.js';
 
 export type DrainOptions = DrainFlags & {
 	/** Seconds; undefined: what each pod asks for. */
@@ -56,80 +57,98 @@ export async function evictAll(
 	watcher: Watcher,
 	deadline: Deadline,
 ): Promise<void> {
-	const seen = new Map(known.map(pod => [pod.metadata.uid, pod]));
-	const gone = new Set<string>();
-	const asked = new Set<string>();
-	/** Pods that wait for their turn. */
-	const queue: (() => void)[] = [];
-	const failure = createDeferred();
 	/** What has failed goes on with nothing: another node may be next. */
 	const over = new AbortController();
 	const signal = AbortSignal.any([deadline.signal, over.signal]);
-	let working = 0;
-	let left = known;
-	const held = new HeldPods(client, signal, inTurn);
-
+	const evictions = new Evictions(client, known, options, watcher, signal);
+	const wanted: Wanted = {
+		resource: pods,
+		namespace: undefined,
+		query: podsOf(node, options),
+		isDone: objects => evictions.look([...objects.values()] as readonly Pod[]),
+		what: () => evictions.standing(),
+	};
 	try {
-		const wanted: Wanted = {
-			resource: pods,
-			namespace: undefined,
-			query: podsOf(node, options),
-			isDone: objects => look([...objects.values()] as readonly Pod[]),
-			what: () => `${left.length} of ${seen.size} pods to go: ${left.map(pod => standingText(pod, held.causeOf(pod))).join(', ')}`,
-		};
-		await Promise.race([failure.promise, waitUntil(client, wanted, {...deadline, signal})]);
+		await Promise.race([evictions.failed, waitUntil(client, wanted, {...deadline, signal})]);
 	} finally {
 		over.abort();
 	}
+}
 
-	function look(there: readonly Pod[]): boolean {
-		const {evict, refusals} = choosePods(there, options);
+/** The pods of one node on their way out. */
+class Evictions {
+	readonly #client: Client;
+	readonly #options: DrainOptions;
+	readonly #watcher: Watcher;
+	readonly #signal: AbortSignal;
+	readonly #turns: Turns;
+	readonly #held: HeldPods;
+	readonly #failure = createDeferred();
+	/** By uid: all that ever were there. */
+	readonly #seen: Map<string, Pod>;
+	readonly #gone = new Set<string>();
+	readonly #asked = new Set<string>();
+	#left: readonly Pod[];
+
+	constructor(client: Client, known: readonly Pod[], options: DrainOptions, watcher: Watcher, signal: AbortSignal) {
+		this.#client = client;
+		this.#options = options;
+		this.#watcher = watcher;
+		this.#signal = signal;
+		this.#turns = new Turns(limits.evictionsUnderWay, signal);
+		this.#held = new HeldPods(client, signal, pod => this.#inTurn(pod));
+		this.#seen = new Map(known.map(pod => [pod.metadata.uid, pod]));
+		this.#left = known;
+	}
+
+	/** Never resolves; rejects when a pod cannot be evicted. */
+	get failed(): Promise<void> {
+		return this.#failure.promise;
+	}
+
+	/** What is still to go, and why. */
+	standing(): string {
+		const left = this.#left.map(pod => standingText(pod, this.#held.causeOf(pod)));
+		return `${left.length} of ${this.#seen.size} pods to go: ${left.join(', ')}`;
+	}
+
+	/** Takes in which pods are there now, and asks those to go that were not asked yet; whether none is left. */
+	look(there: readonly Pod[]): boolean {
+		const {evict, refusals} = choosePods(there, this.#options);
 		if (refusals.length > 0) throw failedError(refusals.join('\n'));
-		left = evict;
-		const uids = new Set(evict.map(({metadata}) => metadata.uid));
-		for (const pod of evict) {
-			const {uid, deletionTimestamp} = pod.metadata;
-			seen.set(uid, pod);
-			if (asked.has(uid) || deletionTimestamp !== undefined) continue;
-			asked.add(uid);
-			void inTurn(pod)
-				.then(cause => (cause === undefined ? undefined : hold(pod, cause)))
-				.catch((error: unknown) => failure.reject(error));
+		this.#left = evict;
+		for (const pod of evict) this.#ask(pod);
+		this.#tellGone(new Set(evict.map(({metadata}) => metadata.uid)));
+		this.#watcher.onProgress({total: this.#seen.size, gone: this.#gone.size, left: evict.map(podName)});
+		return evict.length === 0;
+	}
+
+	#ask(pod: Pod): void {
+		const {uid, deletionTimestamp} = pod.metadata;
+		this.#seen.set(uid, pod);
+		if (this.#asked.has(uid) || deletionTimestamp !== undefined) return;
+		this.#asked.add(uid);
+		void this.#evict(pod).catch((error: unknown) => this.#failure.reject(error));
+	}
+
+	#tellGone(there: ReadonlySet<string>): void {
+		for (const [uid, pod] of this.#seen) {
+			if (there.has(uid) || this.#gone.has(uid)) continue;
+			this.#gone.add(uid);
+			this.#watcher.onGone(pod);
 		}
-		for (const [uid, pod] of seen) {
-			if (uids.has(uid) || gone.has(uid)) continue;
-			gone.add(uid);
-			watcher.onGone(pod);
-		}
-		watcher.onProgress({total: seen.size, gone: gone.size, left: left.map(podName)});
-		return left.length === 0;
 	}
 
 	/** One that waits for a budget takes nobody's turn. */
-	async function hold(pod: Pod, by: Held): Promise<void> {
-		watcher.onHeld(pod, by.cause);
-		await held.add(pod, by);
+	async #evict(pod: Pod): Promise<void> {
+		const by = await this.#inTurn(pod);
+		if (by === undefined) return;
+		this.#watcher.onHeld(pod, by.cause);
+		await this.#held.add(pod, by);
 	}
 
-	/** After a failure the turn is not given on: nothing more is asked. */
-	async function inTurn(pod: Pod): Promise<Held | undefined> {
-		await new Promise<void>(turn => {
-			queue.push(turn);
-			work();
-		});
-		const by = await evictOne(client, pod, options, {signal});
-		working--;
-		work();
-		return by;
-	}
-
-	function work(): void {
-		while (working < limits.evictionsUnderWay && !signal.aborted) {
-			const turn = queue.shift();
-			if (turn === undefined) return;
-			working++;
-			turn();
-		}
+	#inTurn(pod: Pod): Promise<Held | undefined> {
+		return this.#turns.run(() => evictOne(this.#client, pod, this.#options, {signal: this.#signal}));
 	}
 }
 

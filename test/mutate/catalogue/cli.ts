@@ -96,8 +96,8 @@ export const ofCli: readonly Mistake[] = [
 	{
 		what: 'drain evicts what goes already',
 		file: 'cli/drain/evict.ts',
-		text: 'asked.has(uid) || deletionTimestamp !== undefined',
-		becomes: 'asked.has(uid)',
+		text: 'this.#asked.has(uid) || deletionTimestamp !== undefined',
+		becomes: 'this.#asked.has(uid)',
 		test: 'test/cli/drain.test.ts',
 	},
 	{
