@@ -54,6 +54,10 @@ export const withIndexes = (intervals: Intervals, indexes: Iterable<number>): In
 		[...indexes].map(index => [index, index]),
 	);
 
+/** What of the set is below `end`; all of it when there is none. */
+export const below = (intervals: Intervals, end = Number.POSITIVE_INFINITY): Intervals =>
+	intervals.flatMap(([first, last]): Interval[] => (first < end ? [[first, Math.min(last, end - 1)]] : []));
+
 /** How many indexes two sets have in common. */
 export function sizeOfBoth(a: Intervals, b: Intervals): number {
 	let size = 0;

@@ -92,6 +92,10 @@ test('at its time it makes a job that is named after the time', t => {
 		spec: cron.spec.jobTemplate.spec,
 	});
 	t.deepEqual(namesOf(look(index, cron, atMs + 10, {pending: openWrites(effects)}).effects), []);
+	// Nor is the next time run while it is not known whether this one is.
+	const nextMs = atMs + 5 * minuteMs;
+	t.deepEqual(namesOf(look(index, cron, nextMs, {pending: openWrites(effects)}).effects), []);
+	t.deepEqual(namesOf(look(index, cron, nextMs).effects), [nameAt(nextMs)]);
 	t.deepEqual(namesOf(look(index, cron, atMs + 20).effects), [nameAt(atMs)], 'after a crash the same one is asked for again');
 });
 

@@ -144,6 +144,15 @@ test('where only failed pods are replaced, one that is deleted is waited for', t
 	t.is(settle(index, job).status.failed, 1);
 });
 
+test('where only failed pods are replaced, one that was dismissed is waited for, too', t => {
+	const job = aJob({spec: {podReplacementPolicy: 'Failed'}});
+	const going = {deletionTimestamp: now, deletionGracePeriodSeconds: 30, finalizers: []};
+	const index = indexOf(job, itsPod(job, 'a', {metadata: going}));
+	t.deepEqual(createsOf(look(index, job).effects), []);
+	drop(index, itsPod(job, 'a'));
+	t.is(createsOf(look(index, job).effects).length, 1);
+});
+
 test('each failure in a row doubles the wait, and a success ends the row', t => {
 	const job = aJob({spec: {completions: 3, parallelism: 1}, status: {failuresInARow: 3, lastFailureTime: now, failed: 3}});
 	const index = indexOf(job, itsPod(job, 'a', {status: failedWith(1)}));
@@ -333,6 +342,35 @@ test('an elastic job that shrinks lets the pods of the indexes go that are none 
 	t.deepEqual(saidOf(look(index, job).effects), ['dismiss p2', 'dismiss p3']);
 });
 
+test('an index that completed counts for nothing once the job is too small for it', t => {
+	const job = indexed({completions: 2, parallelism: 2});
+	const index = indexOf({...job, status: {succeeded: 2, completedIndexes: '2,3'}});
+	const {status, effects} = look(index, job);
+	t.like(status, {completedIndexes: ''});
+	t.is(status.succeeded, undefined);
+	t.is(createsOf(effects).length, 2);
+});
+
+test('a failure of an index that is to be tried again counts to the limit of the job at once', t => {
+	const job = indexed({backoffLimit: 0, backoffLimitPerIndex: 1});
+	const index = indexOf(job, itsPod(job, 'a', {index: 0, status: failedWith(1)}));
+	t.like(conditionOf(look(index, job), 'FailureTarget'), {reason: 'BackoffLimitExceeded'});
+	t.is(settle(index, job).status.failed, 1);
+});
+
+test('a job that is to end while an index waits for its next try looks again by itself, and counts the last one', t => {
+	const job = indexed({backoffLimitPerIndex: 1, backoffLimit: 9, activeDeadlineSeconds: 5, completions: 1, parallelism: 1});
+	const index = indexOf(job, itsPod(job, 'a', {index: 0, status: failedWith(1), annotations: {[indexFailureKey]: '0'}}));
+	t.deepEqual(saidOf(look(index, job).effects), []);
+	const late = {nowMs: nowMs + 5_000};
+	const decided = look(index, job, late);
+	t.like(conditionOf(decided, 'FailureTarget'), {reason: 'DeadlineExceeded'});
+	t.is(decided.effects.find(effect => effect.type === 'wakeAt')?.atMs, late.nowMs);
+	const over = settle(index, job, late);
+	t.like(conditionOf(over, 'Failed'), {reason: 'DeadlineExceeded'});
+	t.is(over.status.failed, 1);
+});
+
 // ---- pod failure policy --------------------------------------------------------------------------------------------------
 
 const byExit = (action: 'FailJob' | 'FailIndex' | 'Ignore' | 'Count', values: readonly number[]) =>
@@ -401,6 +439,19 @@ test('of a job that is over what comes late goes and counts for nothing, and it 
 	t.is(step.status.succeeded, 1);
 	const [deletion] = look(indexOf(job), job, {nowMs: nowMs + 100_000}).effects;
 	t.like(deletion, {type: 'delete', key: 'jobs/default/work', uid: job.metadata.uid});
+});
+
+test('a job that has ended looks again by itself, for the time when it has to go', t => {
+	const job = aJob({
+		spec: {ttlSecondsAfterFinished: 100, activeDeadlineSeconds: 5},
+		status: {startTime: now, lastFailureTime: now, failuresInARow: 1},
+	});
+	const index = indexOf(job);
+	const late = {nowMs: nowMs + 5_000};
+	const ended = look(index, job, late);
+	t.like(conditionOf(ended, 'Failed'), {reason: 'DeadlineExceeded'});
+	t.is(ended.effects.find(effect => effect.type === 'wakeAt')?.atMs, late.nowMs);
+	t.is(look(index, job, late).effects.find(effect => effect.type === 'wakeAt')?.atMs, late.nowMs + 100_000);
 });
 
 test('a job of ten thousand does not walk its pods at a change of one', t => {

@@ -3,7 +3,17 @@
 import test from 'ava';
 import {admitCreate, admitUpdate} from '../../api/admission.js';
 import {jobLabels, labelsOfJob} from '../../api/job-labels.js';
-import {formatIntervals, includes, indexesOutside, parseIntervals, sizeOf, sizeOfBoth, union, withIndexes} from '../../api/intervals.js';
+import {
+	below,
+	formatIntervals,
+	includes,
+	indexesOutside,
+	parseIntervals,
+	sizeOf,
+	sizeOfBoth,
+	union,
+	withIndexes,
+} from '../../api/intervals.js';
 import {job} from '../../api/kinds/job.js';
 import {mergePatch} from '../../api/merge-patch.js';
 import type {ApiObject, Json, JsonObject} from '../../api/object.js';
@@ -214,6 +224,8 @@ test('what is in them is found, counted, and what is not', t => {
 	);
 	t.is(sizeOf(some), 5);
 	t.is(sizeOfBoth(some, parseIntervals('0-3,7-9')), 3);
+	t.is(formatIntervals(below(some, 5)), '1,3,4');
+	t.deepEqual(below(some), some);
 	t.deepEqual([...indexesOutside(some, 9)], [0, 2, 6, 8]);
 	t.deepEqual([...indexesOutside(some, 3)], [0, 2]);
 	t.deepEqual([...indexesOutside([], 2)], [0, 1]);

@@ -1,5 +1,6 @@
 // Makes the acts of a plan happen. What lasts for a while ends by itself, or at `calm`.
 
+import {objectAddress, objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {noPacketFaults} from '../../system/world/world.js';
 import type {WorldHost} from '../../system/world/network.js';
@@ -53,6 +54,23 @@ export function perform(stage: Stage, act: Act): void {
 			return cluster.invariants.rollouts.create(act);
 		case 'change':
 			return cluster.invariants.rollouts.change(act);
+		case 'createJob':
+			return clients.jobs.createJob(act);
+		case 'changeJob':
+			return clients.jobs.change('jobs', act.job, act.spec);
+		case 'deleteJob':
+			return clients.jobs.delete('jobs', act.job);
+		case 'createCron':
+			return clients.jobs.createCron(act);
+		case 'changeCron':
+			return clients.jobs.change('cronjobs', act.cron, act.spec);
+		case 'deleteCron':
+			return clients.jobs.delete('cronjobs', act.cron);
+		case 'spurnJobs':
+			clients.jobs.spurns = true;
+			return later(act.forMs, () => void (clients.jobs.spurns = false));
+		case 'nextMinute':
+			return clients.jobs.nextMinute(act.inMs);
 		case 'createClass':
 			return clients.createClass(act.name, act.value);
 		case 'createGuest':
@@ -76,6 +94,13 @@ export function perform(stage: Stage, act: Act): void {
 			return killProgram(cluster, chosen(cluster.nodes, act.node), act.pod);
 		case 'crashActor':
 			return crashActor(cluster, machineAt(act.place), act.actor);
+		case 'crashRecord': {
+			const record = chosen(cluster.objects(act.of), act.record)?.metadata;
+			const leader = cluster.leader();
+			if (record === undefined || leader === undefined) return;
+			cluster.note(`crash of ${act.of} ${record.name}`);
+			return cluster.crash(leader, objectAddress(objectKey(act.of, record.namespace, record.name)));
+		}
 		case 'kill': {
 			const machine = machineAt(act.place);
 			if (machine?.process === undefined) return;

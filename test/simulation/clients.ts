@@ -6,6 +6,7 @@ import {objectKey} from '../../api/keys.js';
 import type {Draft, ApiObject, JsonObject} from '../../api/object.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import type {SimulatedCluster} from './cluster.js';
+import {JobClients} from './job-clients.js';
 import {SetClients} from './set-clients.js';
 import {sealedData} from './vault.js';
 import type {Deed, Program, SetLike} from './plan.js';
@@ -31,6 +32,8 @@ export class Clients {
 	readonly pods = new Map<string, 'promised' | 'leaving' | 'deleted'>();
 	/** StatefulSets and DaemonSets. */
 	readonly named: SetClients;
+	/** Jobs and CronJobs. */
+	readonly jobs: JobClients;
 	readonly #cluster: SimulatedCluster;
 	readonly #closed = new Set<string>();
 	/** What ConfigMaps and Secrets have, or are to have at the end. */
@@ -40,6 +43,7 @@ export class Clients {
 	constructor(cluster: SimulatedCluster) {
 		this.#cluster = cluster;
 		this.named = new SetClients(cluster);
+		this.jobs = new JobClients(cluster);
 	}
 
 	create(deed: SetDeed): void {
@@ -71,7 +75,7 @@ export class Clients {
 
 	/** What held a pod lets it go. */
 	release(share: number): void {
-		const held = this.#cluster.pods().filter(({metadata}) => metadata.finalizers !== undefined);
+		const held = this.#cluster.pods().filter(isHeld);
 		const {metadata} = held[Math.floor(share * held.length)] ?? {};
 		if (metadata === undefined) return;
 		this.#cluster.invariants.released.add(metadata.uid);
@@ -81,9 +85,9 @@ export class Clients {
 
 	/** Who is being deleted is let go; true as long as there is such a pod. */
 	releaseAll(): boolean {
-		const isHeld = this.#cluster.pods().some(({metadata}) => metadata.finalizers !== undefined && metadata.deletionTimestamp !== undefined);
-		if (isHeld) this.release(0);
-		return isHeld;
+		const isThere = this.#cluster.pods().some(pod => isHeld(pod) && pod.metadata.deletionTimestamp !== undefined);
+		if (isThere) this.release(0);
+		return isThere;
 	}
 
 	/** Makes, changes or takes away a ConfigMap and a Secret. */
@@ -216,6 +220,7 @@ const keyOf = (name: string): string => objectKey('replicasets', 'default', name
 
 /** Who holds a pod that is being deleted. */
 const hold = 'simulation.troupe.dev/hold';
+const isHeld = ({metadata}: ApiObject): boolean => metadata.finalizers?.includes(hold) === true;
 
 const annotated = (exclusive: boolean): {annotations?: JsonObject} => (exclusive ? {annotations: {[exclusiveAnnotation]: 'true'}} : {});
 

@@ -3,6 +3,7 @@
 // The truth here is what was committed: it follows control's index change by change, and is compared with the whole index whenever a
 // control plane has loaded one.
 
+import {jobTrackingFinalizer} from '../../api/job-labels.js';
 import type {Failure} from '../../api/errors.js';
 import {objectAddress, objectKey, storeKey, type ObjectKey} from '../../api/keys.js';
 import {podRequests} from '../../api/pod-resources.js';
@@ -20,6 +21,8 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import {isLost} from '../../actors/control/pods/eviction.js';
 import {claimedPorts} from '../../actors/control/pods/pod-requirements.js';
 import type {Server, SimulatedCluster} from './cluster.js';
+import {CronJudge} from './cron-judge.js';
+import {JobJudge} from './job-judge.js';
 import {OpenWrites} from './open-writes.js';
 import {Rollouts} from './rollouts.js';
 import {SetInvariants, soleOf} from './set-invariants.js';
@@ -30,6 +33,10 @@ import {Taints} from './taints.js';
 const crashesAMinute = 8;
 const minuteMs = 60_000;
 const over: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
+
+/** What keeps an object, but for the Job that counts its pods: when that lets go is told by its own invariant. */
+const holdersOf = (object: ApiObject | undefined): readonly string[] =>
+	(object?.metadata.finalizers ?? []).filter(finalizer => finalizer !== jobTrackingFinalizer);
 
 /** A term as the world knows it. */
 export type TermOfWorld = {readonly epoch: () => number | undefined; readonly holdsLease: () => boolean};
@@ -57,6 +64,10 @@ export class Invariants {
 	readonly #sets: SetInvariants;
 	readonly taints: Taints;
 	readonly rollouts: Rollouts;
+	readonly #jobs: JobJudge;
+	readonly #crons: CronJudge;
+	/** Somebody who waits for what is made. */
+	onCreated: (object: ApiObject) => void = () => undefined;
 	/** Pods that were let go by what held them, by uid. */
 	readonly released = new Set<string>();
 
@@ -64,11 +75,14 @@ export class Invariants {
 		this.#cluster = cluster;
 		this.taints = new Taints(cluster);
 		this.rollouts = new Rollouts(cluster);
-		this.#sets = new SetInvariants({
-			get: key => this.#truth.get(key),
+		const truth = {
+			get: (key: string) => this.#truth.get(key),
 			pods: () => this.#podsByUid.values(),
-			broken: what => this.broken(what),
-		});
+			broken: (what: string) => this.broken(what),
+		};
+		this.#sets = new SetInvariants(truth);
+		this.#jobs = new JobJudge(truth);
+		this.#crons = new CronJudge(truth);
 	}
 
 	broken(what: string): void {
@@ -112,6 +126,8 @@ export class Invariants {
 			Deployment: this.rollouts.spy,
 			StatefulSet: this.#sets.ofStatefulSets,
 			DaemonSet: this.#sets.ofDaemonSets,
+			Job: this.#jobs.spy,
+			CronJob: this.#crons.spy,
 			Scheduler: this.#open.ofScheduler(({uid, node}) => this.taints.onBind(this.pod(uid), node)),
 		});
 	}
@@ -131,11 +147,13 @@ export class Invariants {
 		const changes = this.changes.get(scope);
 		if (changes === undefined) this.changes.set(scope, [version]);
 		else changes.push(version);
-		const {uid = '', finalizers = []} = change.before?.object.metadata ?? {};
-		if (after === undefined && finalizers.length > 0 && !this.released.has(uid))
-			this.broken(`I2: ${key} is removed, and ${finalizers.join()} held it`);
+		const holding = holdersOf(change.before?.object);
+		const uid = change.before?.object.metadata.uid ?? '';
+		if (after === undefined && holding.length > 0 && !this.released.has(uid))
+			this.broken(`I2: ${key} is removed, and ${holding.join()} held it`);
 		this.#learn(key, after?.object);
 		this.#countPods(change);
+		if (change.before === undefined && after !== undefined) this.onCreated(after.object);
 	}
 
 	#learn(key: ObjectKey, object: ApiObject | undefined): void {
@@ -143,6 +161,8 @@ export class Invariants {
 		if (object === undefined) this.#truth.delete(key);
 		else this.#truth.set(key, object);
 		this.rollouts.onChange(before, object);
+		this.#jobs.onChange(before, object);
+		this.#crons.onChange(before, object);
 		if (key.startsWith('nodes/')) this.taints.onNode(key.slice(key.lastIndexOf('/') + 1), object as NodeObject | undefined);
 		if (!key.startsWith('pods/')) return;
 		if (before !== undefined && before.metadata.uid !== object?.metadata.uid) this.#podsByUid.delete(before.metadata.uid);
@@ -156,8 +176,8 @@ export class Invariants {
 		const before = known?.spec?.nodeName;
 		this.#podsByUid.set(uid, pod);
 		this.taints.onPod(known, pod);
-		if (known?.metadata.finalizers !== undefined && pod.metadata.finalizers === undefined && !this.released.has(uid))
-			this.broken(`I2: pod ${name} is let go, and ${known.metadata.finalizers.join()} held it`);
+		const left = holdersOf(known).filter(each => !holdersOf(pod).includes(each));
+		if (left.length > 0 && !this.released.has(uid)) this.broken(`I2: pod ${name} is let go, and ${left.join()} held it`);
 		if (known?.status !== pod.status) for (const what of this.#cluster.programs.ends.of(pod)) this.broken(what);
 		this.#soleOf.set(uid, soleOf(pod));
 		this.#sets.onPod(pod);
@@ -221,6 +241,8 @@ export class Invariants {
 		const seen = this.#lastVersion;
 		this.taints.isLoading = true;
 		this.rollouts.onLoading();
+		this.#jobs.isLoading = true;
+		this.#crons.isLoading = true;
 		if (pipeline.meta.version < seen) this.broken(`I2: the store is at version ${pipeline.meta.version} and was at ${seen}`);
 		for (const [key, object] of [...this.#truth]) {
 			const entry = loaded.get(key);
@@ -237,6 +259,8 @@ export class Invariants {
 			if (Number(object.metadata.annotations?.[upgradeMark] ?? '1') !== 1) this.broken(`upgrade: ${key} was upgraded twice`);
 		}
 		this.taints.isLoading = false;
+		this.#jobs.isLoading = false;
+		this.#crons.isLoading = false;
 		this.#lastVersion = Math.max(seen, pipeline.meta.version);
 		this.#cluster.hearing.onBegin();
 		this.#open.reset();

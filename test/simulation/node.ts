@@ -13,6 +13,7 @@ import type {Treatment} from '../../agent/simulated/script.js';
 import type {World} from '../../system/world/world.js';
 import {nodeUplink} from '../../system/world/uplink.js';
 import type {SimulatedCluster} from './cluster.js';
+import {programOf} from './tasks.js';
 import {openedData} from './vault.js';
 import {boot, storeOf, type Machine} from './machine.js';
 
@@ -35,7 +36,7 @@ export function startNode(cluster: SimulatedCluster, node: SimulatedNode): void 
 		random: process.random,
 		host: programs.observed(node),
 		hostIP: node.name,
-		script: {treat: () => treatment(world, node)},
+		script: {treat: () => treatment(world, node), program: programOf},
 	});
 	openNode(
 		{

@@ -11,6 +11,9 @@ export type Program = 'serves' | 'fails' | 'ignoresTerm';
 /** What a set's pods are besides: as large as fills the window to a node, or with a ConfigMap and a Secret of that name. */
 export type SetLike = {readonly bytes?: number; readonly config?: string};
 
+/** What a Job's program does: the share of its runs that fail, how long it takes at most, and whether its container starts again. */
+export type Task = {readonly fails: number; readonly lastsMs: number; readonly restarts?: true};
+
 /** Where something happens: control's leader, the node that runs an exclusive pod, or one of the nodes. */
 export type Place = 'control' | 'holder' | number;
 
@@ -52,6 +55,17 @@ export type Deed =
 			readonly replicas?: number;
 			readonly paused?: boolean;
 	  }
+	/** Specs without their templates. */
+	| {readonly type: 'createJob'; readonly job: string; readonly spec: JsonObject; readonly task: Task}
+	| {readonly type: 'changeJob'; readonly job: number; readonly spec: JsonObject}
+	| {readonly type: 'deleteJob'; readonly job: number}
+	| {readonly type: 'createCron'; readonly cron: string; readonly spec: JsonObject; readonly job: JsonObject; readonly task: Task}
+	| {readonly type: 'changeCron'; readonly cron: number; readonly spec: JsonObject}
+	| {readonly type: 'deleteCron'; readonly cron: number}
+	/** For so long, Jobs of CronJobs are deleted as soon as they are there. */
+	| {readonly type: 'spurnJobs'; readonly forMs: number}
+	/** The wall clocks of all servers are set forward: a minute is over in so long. */
+	| {readonly type: 'nextMinute'; readonly inMs: number}
 	/** A PriorityClass, and a pod that asks for a part of a node: it may have to wait, and to go for one that counts more. */
 	| {readonly type: 'createClass'; readonly name: string; readonly value: number}
 	| {
@@ -71,6 +85,8 @@ export type Deed =
 	// ---- what ends
 	| {readonly type: 'killProgram'; readonly node: number; readonly pod: number}
 	| {readonly type: 'crashActor'; readonly place: Place; readonly actor: number}
+	/** The actor of one object of that plural, in control. */
+	| {readonly type: 'crashRecord'; readonly of: string; readonly record: number}
 	| {readonly type: 'kill'; readonly place: Place; readonly forMs: number}
 	/** The agent says that it will be back, and goes. */
 	| {readonly type: 'restart'; readonly node: number; readonly forMs: number}

@@ -3,6 +3,7 @@
 import {limits} from '../../api/limits.js';
 import {controlDesign} from '../../actors/control/design.js';
 import type {Outcome} from '../../api/errors.js';
+import type {JobStatus} from '../../api/kinds/job.js';
 import type {ContainerStatus} from '../../api/kinds/pod.js';
 import type {DetectorState, SignsMessage} from '../../actors/control/nodes/detector.js';
 import type {ControlSystem} from '../../actors/control/start.js';
@@ -185,7 +186,10 @@ function knownAs(known: Known, change: (object: ApiObject) => ApiObject | undefi
 		byTerm: (plural, term) => all(known.byTerm(plural, term)),
 		byOwner: uid => all(known.byOwner(uid)),
 		select: (plural, namespace, selector) => all(known.select(plural, namespace, selector)),
-		byUid: uid => known.byUid(uid),
+		byUid: uid => {
+			const object = known.byUid(uid);
+			return object && change(object);
+		},
 		inNamespace: namespace => known.inNamespace(namespace),
 	};
 }
@@ -271,6 +275,59 @@ function withoutAnnotations(effect: Effect): readonly Effect[] {
 /** Another name for each pod, and no memory of what was asked for. */
 const forgetful: Wrong = (receive, state, message, context) =>
 	chanceNames(receive, state, message, contextOf(context, context.known, new Map()));
+
+/** To its own eyes it is otherwise than it is; what it makes of its status is written. */
+const mistaken =
+	(change: (object: ApiObject) => ApiObject): Wrong =>
+	(receive, state, message, context) => {
+		const {object} = state as RecordState;
+		if (message.type !== 'wake' || object === undefined) return receive(state, message, context);
+		const changed = change(object);
+		const step = receive({...(state as RecordState), object: changed}, message, context) as Next<RecordState>;
+		const after = step.state.object;
+		if (after === undefined) return step;
+		const kept = after === changed ? object : {...after, spec: object.spec};
+		return {...step, state: {...step.state, object: kept}};
+	};
+
+const statusWithout =
+	(...fields: readonly string[]) =>
+	(object: ApiObject): ApiObject => ({
+		...object,
+		status: Object.fromEntries(Object.entries(object.status ?? {}).filter(([name]) => !fields.includes(name))),
+	});
+
+/** The end of a pod is a number at once, and noted nowhere. */
+const countedAtOnce: Wrong = (receive, state, message, context) => {
+	const step = receive(state, message, context) as Next<RecordState>;
+	const {object} = step.state;
+	const status = (object?.status ?? {}) as JobStatus;
+	const {succeeded = [], failed = []} = status.uncountedTerminatedPods ?? {};
+	if (object === undefined || succeeded.length + failed.length === 0) return step;
+	const counted = {succeeded: (status.succeeded ?? 0) + succeeded.length, failed: (status.failed ?? 0) + failed.length};
+	return {...step, state: {...step.state, object: {...object, status: {...status, ...counted, uncountedTerminatedPods: {}}}}};
+};
+
+/** Whoever begins has not looked at any Job yet, and acts. */
+const blindAtFirst = (behavior: AnyBehavior): AnyBehavior => ({
+	...behavior,
+	resume(state: unknown, context: Context) {
+		const step = behavior.resume?.(state, context) as Next<object>;
+		return {...step, state: {...step.state, isNew: true}};
+	},
+	receive(state: unknown, message: Message, context: Context) {
+		const {isNew, ...rest} = state as {readonly isNew?: boolean};
+		if (isNew !== true || message.type !== 'wake') return behavior.receive(state, message, context) as Step;
+		const known = knownAs(context.known, object => (object.kind === 'Job' ? undefined : object));
+		return behavior.receive(rest, message, contextOf(context, known, context.pending)) as Step;
+	},
+});
+
+/** An object that is being deleted. */
+const leaving =
+	(kind: string) =>
+	(object: ApiObject): ApiObject =>
+		object.kind === kind ? {...object, metadata: {...object.metadata, deletionTimestamp: object.metadata.creationTimestamp}} : object;
 
 export const plantedBugs: readonly PlantedBug[] = [
 	// ---- the store, and who leads
@@ -572,5 +629,78 @@ export const plantedBugs: readonly PlantedBug[] = [
 		),
 		scenario: 'named',
 		breaks: /^I5: db has \d revisions/,
+	},
+	// ---- Jobs and CronJobs
+	{
+		name: 'an end that is a number before it is noted',
+		options: inControl('Job', countedAtOnce),
+		scenario: 'jobs',
+		breaks: /^I14: .* has not noted its end/,
+	},
+	{
+		name: 'ends that are noted and forgotten',
+		options: inControl('Job', mistaken(statusWithout('uncountedTerminatedPods'))),
+		scenario: 'jobs',
+		breaks: /^I14: .* were noted/,
+	},
+	{
+		name: 'an index that is taken again',
+		options: inControl('Job', mistaken(statusWithout('completedIndexes'))),
+		scenario: 'jobs',
+		breaks: /^I14: .* takes an index again/,
+	},
+	{
+		name: 'a Job that gives its pods names by chance and does not see what is under way',
+		options: inControl('Job', forgetful),
+		scenario: 'jobs',
+		breaks: /^I14: .* (is pod number|second pod of its index)/,
+	},
+	{
+		name: 'a Job that does not know that it is to end',
+		options: inControl('Job', mistaken(statusWithout('conditions'))),
+		scenario: 'jobs',
+		breaks: /^I14: .* is not any more/,
+	},
+	{
+		name: 'a suspended Job that makes pods',
+		options: inControl(
+			'Job',
+			mistaken(job => ({...job, spec: {...(job.spec as object), suspend: false}})),
+		),
+		scenario: 'jobs',
+		breaks: /^I14: .* is suspended/,
+	},
+	{
+		name: 'a pod that its Job does not hold',
+		options: inControl('Pod', seeing(leaving('Job'))),
+		scenario: 'jobs',
+		breaks: /^I14: .* is let go/,
+	},
+	{
+		name: 'a CronJob that knows only the times whose jobs are there',
+		options: inControl('CronJob', mistaken(statusWithout('lastScheduleTime'))),
+		scenario: 'schedules',
+		breaks: /^I15: .* a time that was run/,
+	},
+	{
+		name: 'a job that goes before its time is noted',
+		options: inControl('Job', seeing(leaving('CronJob'))),
+		scenario: 'schedules',
+		breaks: /^I15: .* was not noted/,
+	},
+	{
+		name: 'a CronJob that begins and has not looked at its jobs',
+		options: {design: withBehavior('CronJob', blindAtFirst)},
+		scenario: 'schedules',
+		breaks: /^I15: .* with Forbid/,
+	},
+	{
+		name: 'a history of jobs that nobody shortens',
+		options: inControl(
+			'CronJob',
+			asking(effect => (effect.type === 'delete' ? [] : [effect])),
+		),
+		scenario: 'schedules',
+		breaks: /^I15: .* keeps \d+ jobs/,
 	},
 ];

@@ -75,12 +75,12 @@ export class Programs {
 		});
 	}
 
-	/** I13: what a pod's claim keeps is on the host where the pod is started, and on no other. */
+	/** I16: what a pod's claim keeps is on the host where the pod is started, and on no other. */
 	#checkVolumes({name, programs}: SimulatedNode, uid: string, pod: string): void {
 		for (const {source} of programs.pods.get(uid)?.volumes ?? []) {
 			if (source.type !== 'local') continue;
 			const having = this.#cluster.nodes.filter(node => node.programs.localVolumes.has(source.volume)).map(node => node.name);
-			if (having.join() !== name) this.#invariants.broken(`I13: ${pod} is started on ${name}, its volume is on ${having.join()}`);
+			if (having.join() !== name) this.#invariants.broken(`I16: ${pod} is started on ${name}, its volume is on ${having.join()}`);
 		}
 	}
 

@@ -40,7 +40,7 @@ export type RunOptions = {
  * (`performDeadlineMs`): later is too late, even if a resync did it.
  */
 const looksMs = [1_500, 1_500, 2_500, 4_000, 6_000, 9_000, 14_000, 20_000, 30_000];
-/** Where actors were made to crash: their longest back-off has to be over. */
+/** Where actors were made to crash, or pods of Jobs fail: their longest back-off has to be over. */
 const looksAfterCrashesMs = [...looksMs, 40_000, 120_000, 300_000, 400_000, 400_000];
 /** Of so many seeds one is looked at for long after it has settled. */
 const longOneIn = 64;
@@ -106,7 +106,8 @@ function play(stage: Stage, plan: Plan, startMs: number): void {
 /** Looks again and again: most clusters have settled long before the last look. */
 function verdict(stage: Stage, isLong: boolean): string[] {
 	let left: string[] = [];
-	for (const ms of stage.cluster.crashesWanted === 0 ? looksMs : looksAfterCrashesMs) {
+	const isPatient = stage.cluster.crashesWanted > 0 || stage.clients.jobs.isAsked;
+	for (const ms of isPatient ? looksAfterCrashesMs : looksMs) {
 		stage.cluster.world.run(ms);
 		if (stage.cluster.invariants.violations.length > 0) return [];
 		left = unsettled(stage);

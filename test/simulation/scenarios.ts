@@ -3,6 +3,7 @@
 import {limits} from '../../api/limits.js';
 import type {JsonObject} from '../../api/object.js';
 import {clientDeeds, inTurn, packetsOf, sets, smallHarm, storeOf} from './deeds.js';
+import {policyCode} from './tasks.js';
 import {drawOf, type Act, type Deed, type Draw, type Plan} from './plan.js';
 
 export type ScenarioName = keyof typeof scenarios;
@@ -366,6 +367,131 @@ function named(draw: Draw): Sketch {
 	};
 }
 
+/** What fails below a scenario of objects that have much to do: nodes, the leader, stores, messages, actors. */
+const troubles = (draw: Draw, records: readonly string[]): readonly Deed[] => {
+	const forMs = (): number => draw.between(500, 9_000);
+	const losses: readonly (() => Deed)[] = [
+		() => draw.one(smallHarm)(draw),
+		() => ({type: 'crashRecord', of: draw.one(records), record: draw.share()}),
+		() => ({type: 'crashRecord', of: draw.one(records), record: draw.share()}),
+		() => ({type: 'killAtCommit', place: 'control', commits: draw.below(12)}),
+		() => ({type: 'kill', place: 'control', forMs: draw.between(0, 4_000)}),
+		() => ({type: 'stop', place: 'control', forMs: forMs()}),
+		() => ({type: 'kill', place: draw.share(), forMs: forMs()}),
+		() => ({type: 'hostDown', node: draw.share(), forMs: draw.between(0, 12_000)}),
+		() => ({type: 'partition', nodes: draw.one([0.34, 1]), way: draw.one(['both', 'up', 'down']), forMs: draw.between(500, 15_000)}),
+		() => ({type: 'deletePod', pod: draw.share(), ...(draw.chance(0.2) ? {graceSeconds: 0} : {})}),
+		() => ({type: 'taint', node: draw.share(), forMs: forMs()}),
+	];
+	return Array.from({length: draw.below(6)}, () => draw.one(losses)());
+};
+
+/** What a Job is, beside its template. */
+function jobSpec(draw: Draw, restarts: boolean): JsonObject {
+	const isIndexed = draw.chance(0.5);
+	const completions = 1 + draw.below(6);
+	const parallelism = draw.chance(0.4) ? completions : 1 + draw.below(4);
+	const perIndex = isIndexed && draw.chance(0.4);
+	const action = draw.one(['FailJob', 'Ignore', 'Count', ...(perIndex ? ['FailIndex'] : [])]);
+	const rules: JsonObject[] = [
+		{action, onExitCodes: {operator: 'In', values: [policyCode]}},
+		...(draw.chance(0.5) ? [{action: 'Ignore', onPodConditions: [{type: 'DisruptionTarget'}]}] : []),
+	];
+	return {
+		parallelism,
+		...(isIndexed ? {completionMode: 'Indexed', completions} : draw.chance(0.85) ? {completions} : {}),
+		...(draw.chance(0.7) ? {backoffLimit: draw.one([0, 1, 2, 4])} : {}),
+		...(perIndex ? {backoffLimitPerIndex: draw.below(3), ...(draw.chance(0.3) ? {maxFailedIndexes: draw.below(2)} : {})} : {}),
+		...(isIndexed && draw.chance(0.15) ? {successPolicy: {rules: [{succeededCount: 1 + draw.below(completions)}]}} : {}),
+		...(!restarts && draw.chance(0.3) ? {podFailurePolicy: {rules}} : draw.chance(0.3) ? {podReplacementPolicy: 'Failed'} : {}),
+		...(draw.chance(0.15) ? {activeDeadlineSeconds: draw.between(3, 40)} : {}),
+		...(draw.chance(0.25) ? {ttlSecondsAfterFinished: draw.below(10)} : {}),
+		...(draw.chance(0.15) ? {suspend: true} : {}),
+	};
+}
+
+/** Jobs of every sort, whose programs fail now and then, and that are suspended, resized and deleted meanwhile. */
+function jobs(draw: Draw): Sketch {
+	const made = Array.from({length: 1 + draw.below(3)}, (_, index): Deed => {
+		const restarts = draw.chance(0.15);
+		return {
+			type: 'createJob',
+			job: `job-${index}`,
+			spec: jobSpec(draw, restarts),
+			task: {fails: draw.one([0, 0.2, 0.4, 0.6]), lastsMs: draw.one([100, 2_000, 6_000]), ...(restarts ? {restarts} : {})},
+		};
+	});
+	const changes: readonly (() => Deed)[] = [
+		() => ({type: 'changeJob', job: draw.share(), spec: {suspend: draw.chance(0.5)}}),
+		() => ({type: 'changeJob', job: draw.share(), spec: {parallelism: draw.below(5)}}),
+		() => {
+			const size = 1 + draw.below(6);
+			return {type: 'changeJob', job: draw.share(), spec: {completions: size, parallelism: size}};
+		},
+		() => ({type: 'deletePod', pod: draw.share(), ...(draw.chance(0.2) ? {graceSeconds: 0} : {})}),
+		() => (draw.chance(0.2) ? {type: 'deleteJob', job: draw.share()} : {type: 'killProgram', node: draw.share(), pod: draw.share()}),
+	];
+	const asked = Array.from({length: draw.below(6)}, () => draw.one(changes)());
+	const below: Deed[] = draw.chance(0.4) ? [packetsOf(draw, 30_000), storeOf(draw, 'control', 30_000)] : [];
+	return {
+		nodes: 1 + draw.below(3),
+		servers: draw.chance(0.3) ? 2 : 1,
+		externalBroker: draw.chance(0.2),
+		localNodes: draw.chance(0.3),
+		watcher: false,
+		acts: [
+			...below.map(deed => ({...deed, atMs: 0})),
+			...inTurn(draw, made),
+			...inTurn(draw, asked, draw.between(200, 4_000)),
+			...inTurn(draw, troubles(draw, ['jobs', 'jobs', 'pods']), draw.between(0, 4_000)),
+		],
+	};
+}
+
+/** CronJobs of every minute, of which some are over soon, while jobs run, fail, are in the way and are deleted. */
+function schedules(draw: Draw): Sketch {
+	const cron = (name: string): Deed => ({
+		type: 'createCron',
+		cron: name,
+		spec: {
+			schedule: draw.one(['* * * * *', '* * * * *', '*/2 * * * *']),
+			concurrencyPolicy: draw.one(['Allow', 'Forbid', 'Forbid', 'Replace']),
+			successfulJobsHistoryLimit: draw.below(3),
+			failedJobsHistoryLimit: draw.below(2),
+			...(draw.chance(0.3) ? {startingDeadlineSeconds: draw.between(5, 90)} : {}),
+		},
+		job: {backoffLimit: draw.below(2), ...(draw.chance(0.2) ? {ttlSecondsAfterFinished: draw.below(5)} : {})},
+		task: {fails: draw.one([0, 0.3]), lastsMs: draw.one([100, 2_000, 8_000])},
+	});
+	const made = [cron('cron-0'), ...(draw.chance(0.3) ? [cron('cron-1')] : [])];
+	const minutes = Array.from({length: 2 + draw.below(5)}, (): Deed => ({type: 'nextMinute', inMs: draw.between(1, 2_000)}));
+	const changes: readonly (() => Deed)[] = [
+		() => ({type: 'changeCron', cron: draw.share(), spec: {suspend: true}}),
+		() => ({type: 'changeCron', cron: draw.share(), spec: {suspend: false}}),
+		() => ({type: 'changeCron', cron: draw.share(), spec: {concurrencyPolicy: draw.one(['Allow', 'Forbid', 'Replace'])}}),
+		() => ({type: 'deleteJob', job: draw.share()}),
+		() => ({type: 'spurnJobs', forMs: draw.between(500, 5_000)}),
+		() => ({type: 'deletePod', pod: draw.share()}),
+		() => (draw.chance(0.3) ? {type: 'deleteCron', cron: draw.share()} : cron('cron-0')),
+	];
+	const asked = Array.from({length: draw.below(5)}, () => draw.one(changes)());
+	const below: Deed[] = draw.chance(0.4) ? [packetsOf(draw, 30_000), storeOf(draw, 'control', 30_000)] : [];
+	return {
+		nodes: 1 + draw.below(2),
+		servers: draw.chance(0.3) ? 2 : 1,
+		externalBroker: draw.chance(0.1),
+		localNodes: draw.chance(0.5),
+		watcher: false,
+		acts: [
+			...below.map(deed => ({...deed, atMs: 0})),
+			...inTurn(draw, made),
+			...inTurn(draw, minutes, draw.between(100, 1_000)),
+			...inTurn(draw, asked, draw.between(500, 5_000)),
+			...inTurn(draw, troubles(draw, ['cronjobs', 'cronjobs', 'jobs']), draw.between(0, 4_000)),
+		],
+	};
+}
+
 /** Ten nodes and a set of fifty, whose pods may fill the windows of node sync; some of it goes, and comes back. */
 function large(draw: Draw): Sketch {
 	const bytes = draw.chance(0.5) ? {like: {bytes: 100_000}} : {};
@@ -402,6 +528,8 @@ export const scenarios = {
 	configured,
 	rollouts,
 	named,
+	jobs,
+	schedules,
 	large,
 } as const satisfies Record<string, (draw: Draw) => Sketch>;
 
@@ -415,6 +543,8 @@ const order: readonly ScenarioName[] = [
 	'configured',
 	'rollouts',
 	'named',
+	'jobs',
+	'schedules',
 	'storeTrouble',
 	'upgrade',
 	'flapping',

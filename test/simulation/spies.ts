@@ -7,7 +7,7 @@ export type Spy = {
 	/** The actor begins, or begins again after a crash: what it held in its hands is forgotten. */
 	readonly began?: (self: string) => void;
 	readonly told?: (self: string, message: Message) => void;
-	readonly asked?: (self: string, effect: Effect) => void;
+	readonly asked?: (self: string, effect: Effect, context: Context) => void;
 };
 
 /** Two that look at the same. */
@@ -20,9 +20,9 @@ export const both = (one: Spy, other: Spy): Spy => ({
 		one.told?.(self, message);
 		other.told?.(self, message);
 	},
-	asked(self, effect) {
-		one.asked?.(self, effect);
-		other.asked?.(self, effect);
+	asked(self, effect, context) {
+		one.asked?.(self, effect, context);
+		other.asked?.(self, effect, context);
 	},
 });
 
@@ -38,8 +38,8 @@ export function spied(design: SystemDesign, spies: {readonly [behavior: string]:
 
 function withSpy(behavior: AnyBehavior, {began, told, asked}: Spy): AnyBehavior {
 	const {resume} = behavior;
-	const looked = (next: Next<unknown>, {self}: Context): Next<unknown> => {
-		if (asked !== undefined) for (const effect of next.effects) asked(self, effect);
+	const looked = (next: Next<unknown>, context: Context): Next<unknown> => {
+		if (asked !== undefined) for (const effect of next.effects) asked(context.self, effect, context);
 		return next;
 	};
 	return {

@@ -18,6 +18,7 @@ export function unsettled({cluster, clients, watcher}: Stage): string[] {
 		...[...clients.sets].flatMap(([name, promised]) => ofSet(cluster, name, promised)),
 		...cluster.invariants.rollouts.unsettled(),
 		...clients.named.unsettled(),
+		...clients.jobs.unsettled(),
 		...[...clients.pods].flatMap(([name, state]) => ofPod(cluster, name, state)),
 		...cluster.nodes.flatMap(node => ofNode(cluster, node)),
 		...waiting(cluster),
@@ -74,6 +75,7 @@ function waiting(cluster: SimulatedCluster): string[] {
 	});
 }
 
+const isOver = ({status}: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 const isReady = (pod: Pod): boolean => isConditionTrue(pod.status?.conditions, 'Ready');
 
 /** I5: each pod runs where it is bound, and nothing else is on the host, in the node's cache or among its actors. */
@@ -88,7 +90,7 @@ function ofNode(cluster: SimulatedCluster, {name, programs, system}: SimulatedNo
 	for (const object of system?.index.list('assignments') ?? [])
 		if (pods.get(object.metadata.uid)?.spec?.nodeName !== name) found.push(`I5: the cache of ${name} still holds ${object.metadata.name}`);
 	for (const pod of pods.values()) {
-		if (pod.spec?.nodeName !== name || pod.spec.containers[0]?.image.startsWith('exit') === true) continue;
+		if (pod.spec?.nodeName !== name || pod.spec.containers[0]?.image.startsWith('exit') === true || isOver(pod)) continue;
 		const running = programs.find({uid: pod.metadata.uid, container: 'main'});
 		if (running === undefined || running.exit !== undefined) found.push(`I5: pod ${pod.metadata.name} does not run on ${name}`);
 	}

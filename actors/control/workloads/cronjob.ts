@@ -141,7 +141,8 @@ function turnOf(cron: CronJob, spec: CronJobSpec, schedule: CronSchedule, {jobs,
 	if (due === undefined) return withMissed(schedule, sinceMs, noted, nowMs);
 	const active = jobs.filter(job => !isOver(job));
 	const name = jobName(cron.metadata.name, due.atMs);
-	if (context.pending.has(creationId(name))) return {status: noted, effects: []};
+	// The job of another time, too, may be there in a moment, and be in the way.
+	if ([...context.pending.values()].some(({type}) => type === 'create')) return {status: noted, effects: []};
 	if (spec.concurrencyPolicy === 'Forbid' && active.length > 0) {
 		const tooLateMs = deadlineMs === undefined ? undefined : due.atMs + deadlineMs + 1;
 		return {status: noted, effects: [alreadyActive], ...(tooLateMs === undefined ? {} : {lookMs: tooLateMs})};

@@ -5,7 +5,7 @@
 // a number. A crash at any point leaves either the finalizer or the uid. After Kubernetes' job tracking with finalizers.
 
 import {indexFailureKey, indexIgnoredKey} from '../../../api/job-labels.js';
-import {includes, parseIntervals, sizeOf, withIndexes, type Intervals} from '../../../api/intervals.js';
+import {below, includes, parseIntervals, sizeOf, withIndexes, type Intervals} from '../../../api/intervals.js';
 import type {Job, JobSpec} from '../../../api/kinds/job.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
@@ -28,10 +28,10 @@ export type Ends = {
 	readonly failJob: string | undefined;
 	/** The newest failed pod of an index that is to be tried again: it is held until there is another, which has to know how often that was. */
 	readonly held: ReadonlyMap<number, Pod>;
+	/** Failures of such pods that count to the job's limit, though they are no number yet. */
+	readonly heldFailures: number;
 	/** Indexes of pods that are ending and have to be over before another takes their place. */
 	readonly ending: ReadonlySet<number>;
-	/** How many such pods there are. */
-	readonly endingCount: number;
 	/** More pods ended than are counted at a time. */
 	readonly isPartial: boolean;
 	/** Pods to let go. */
@@ -48,8 +48,9 @@ export function endsOf({metadata, status}: Job, spec: JobSpec, isEnding: boolean
 	const noted = new Set([...succeeded, ...failed]);
 	const ended = [...known.byTerm('pods', jobTerm.ended(metadata.uid))] as Pod[];
 	const fresh = ended.filter(pod => !noted.has(pod.metadata.uid));
-	const completed = parseIntervals(status?.completedIndexes);
-	const failedIndexes = parseIntervals(status?.failedIndexes);
+	// Of a job that was made smaller, what is beyond its end is no index any more.
+	const completed = below(parseIntervals(status?.completedIndexes), spec.completions);
+	const failedIndexes = below(parseIntervals(status?.failedIndexes), spec.completions);
 	const news = newsOf(fresh, {spec, uid: metadata.uid, isEnding, completed, failedIndexes, known}, limits.uncountedPods - noted.size);
 	const nowCompleted = withIndexes(completed, news.completed);
 	return {
@@ -62,8 +63,8 @@ export function endsOf({metadata, status}: Job, spec: JobSpec, isEnding: boolean
 		newFailures: news.failed.length,
 		failJob: news.failJob,
 		held: news.held,
+		heldFailures: [...news.held.values()].filter(pod => meaningOf(spec, pod)?.action !== 'Ignore').length,
 		ending: news.ending,
-		endingCount: news.endingCount,
 		isPartial: news.isPartial,
 		releases: [...ended.filter(pod => noted.has(pod.metadata.uid)), ...news.releases],
 	};
@@ -93,7 +94,6 @@ type News = {
 	readonly held: Map<number, Pod>;
 	readonly ending: Set<number>;
 	readonly releases: Pod[];
-	endingCount: number;
 	failJob: string | undefined;
 	isPartial: boolean;
 };
@@ -109,7 +109,6 @@ function newsOf(fresh: readonly Pod[], around: Around, room: number): News {
 		held: new Map(),
 		ending: new Set(),
 		releases: [],
-		endingCount: 0,
 		failJob: undefined,
 		isPartial: false,
 	};
@@ -120,10 +119,7 @@ function newsOf(fresh: readonly Pod[], around: Around, room: number): News {
 		if (index === undefined) news.releases.push(pod);
 		else if (pod.status?.phase === 'Succeeded') takeSuccess(pod, index, around, news);
 		else if (hasFailed(pod, around)) takeFailure(pod, index, newest, around, news);
-		else {
-			news.ending.add(index);
-			news.endingCount++;
-		}
+		else news.ending.add(index);
 	}
 	return news;
 }

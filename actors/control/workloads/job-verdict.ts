@@ -58,8 +58,8 @@ function failureOf(spec: JobSpec, ends: Ends, {restarts, deadlineMs, nowMs}: Cir
 }
 
 /** Pods that failed count, and restarts of containers in those that are not over; a limit of 0 takes none. */
-function hasFailedTooOften({backoffLimit = 0}: JobSpec, {failed, uncounted}: Ends, restarts: number): boolean {
-	if (failed + uncounted.failed.length > backoffLimit) return true;
+function hasFailedTooOften({backoffLimit = 0}: JobSpec, {failed, uncounted, heldFailures}: Ends, restarts: number): boolean {
+	if (failed + uncounted.failed.length + heldFailures > backoffLimit) return true;
 	return restarts > 0 && restarts >= backoffLimit;
 }
 

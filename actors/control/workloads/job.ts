@@ -73,7 +73,9 @@ function proceed(job: Job, spec: JobSpec, context: Context, failures: Failures):
 	effects.push(...staffing.effects);
 	const isOver = active + coming === 0 && staffing.effects.length === 0 && isCounted(uid, ends, known);
 	const status = statusOf(job, spec, ends, clocks, {active, verdict, isOver}, context);
-	const wakeAtMs = earliest(staffing.nextMs, verdict === undefined ? clocks.deadlineMs : undefined);
+	// What a decision means for its pods, and the end for the job itself, is seen once it is written; nothing else may come that wakes it.
+	const isDecided = verdict !== undefined && (before === undefined || isOver);
+	const wakeAtMs = earliest(staffing.nextMs, verdict === undefined ? clocks.deadlineMs : undefined, isDecided ? nowMs : undefined);
 	return {status, effects: [...effects, ...eventsOf(job, status)], ...(wakeAtMs === undefined ? {} : {wakeAtMs})};
 }
 
@@ -118,10 +120,11 @@ type Present = {
 /** As many pods as the job wants now: none while it is suspended. */
 function staff(job: Job, spec: JobSpec, ends: Ends, present: Present, context: Context): Staffing {
 	const {active, coming, retryMs, room, failures} = present;
-	const {nowMs, pending} = context;
+	const {known, nowMs, pending} = context;
 	const wanted = spec.suspend === true ? 0 : wantedOf(spec, ends, active);
 	if (active > wanted) return {effects: dismissed(job, spec, wanted, room, context), nextMs: undefined};
-	const missing = Math.min(limits.pendingWrites - pending.size - room, wanted - active - coming - ends.endingCount);
+	const awaited = spec.podReplacementPolicy === 'Failed' ? known.countByTerm('pods', jobTerm.terminating(job.metadata.uid)) : 0;
+	const missing = Math.min(limits.pendingWrites - pending.size - room, wanted - active - coming - awaited);
 	// What ended and is in no list yet may be what is missing.
 	if (missing <= 0 || ends.isPartial) return {effects: [], nextMs: undefined};
 	if (retryMs > nowMs) return {effects: [], nextMs: retryMs};
