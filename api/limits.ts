@@ -33,6 +33,8 @@ export const limits = {
 	resourceAmount: 1_125_899_906_842_624,
 	/** Of one ReplicaSet. Each is an actor; a slip of the finger must not fill the memory with them. */
 	replicas: 100_000,
+	/** Claims that each pod of a StatefulSet has. */
+	claimTemplates: 32,
 	/** Completions of one Indexed Job, as in Kubernetes: the text of those that are over stays below a third of `objectBytes`. */
 	jobIndexes: 100_000,
 	/** A schedule of a CronJob. */

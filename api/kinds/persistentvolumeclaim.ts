@@ -6,10 +6,8 @@ import type {KindDefinition} from '../kind.js';
 import {localClass} from '../local-storage.js';
 import type {ApiObject, Draft} from '../object.js';
 import {checkUnchanged} from '../rules/immutable.js';
-import {checkDnsSubdomain} from '../rules/names.js';
-import {membersOf, textOf, type Found} from '../rules/report.js';
-import {checkRequirements} from '../rules/selector.js';
-import {checkAccessModes, checkStorage} from '../rules/storage.js';
+import {membersOf, type Found} from '../rules/report.js';
+import {checkClaimSpec} from '../rules/storage.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/persistentvolumeclaim.js';
 
@@ -70,13 +68,5 @@ function validate(found: Found, draft: Draft, old?: ApiObject): void {
 		const before = asClaim(old).spec?.volumeName;
 		if (before !== undefined) checkUnchanged(found, 'spec.volumeName', spec['volumeName'], before);
 	}
-	checkAccessModes(found, 'spec.accessModes', spec['accessModes']);
-	const {requests, limits} = membersOf(spec['resources']);
-	checkStorage(found, 'spec.resources.requests', requests, true);
-	checkStorage(found, 'spec.resources.limits', limits, false);
-	checkRequirements(found, 'spec.selector', membersOf(spec['selector']));
-	for (const field of ['storageClassName', 'volumeName'] as const) {
-		const name = textOf(spec[field]);
-		if (name !== undefined && name !== '') checkDnsSubdomain(found, `spec.${field}`, name);
-	}
+	checkClaimSpec(found, 'spec', spec);
 }

@@ -1,10 +1,26 @@
 // Rules of claims and of volumes.
 
 import {limits} from '../limits.js';
+import type {JsonObject} from '../object.js';
 import {memoryBytes} from '../quantity.js';
 import {isQuantity} from '../resource-amount.js';
 import {shown} from '../shown.js';
-import {forbid, itemsOf, membersOf, refuse, type Found} from './report.js';
+import {checkDnsSubdomain} from './names.js';
+import {forbid, itemsOf, membersOf, refuse, textOf, type Found} from './report.js';
+import {checkRequirements} from './selector.js';
+
+/** What a claim asks for, also in the template of one. */
+export function checkClaimSpec(found: Found, path: string, spec: JsonObject): void {
+	checkAccessModes(found, `${path}.accessModes`, spec['accessModes']);
+	const {requests, limits: most} = membersOf(spec['resources']);
+	checkStorage(found, `${path}.resources.requests`, requests, true);
+	checkStorage(found, `${path}.resources.limits`, most, false);
+	checkRequirements(found, `${path}.selector`, membersOf(spec['selector']));
+	for (const field of ['storageClassName', 'volumeName'] as const) {
+		const name = textOf(spec[field]);
+		if (name !== undefined && name !== '') checkDnsSubdomain(found, `${path}.${field}`, name);
+	}
+}
 
 /** At least one; a single pod shares with nobody. */
 export function checkAccessModes(found: Found, path: string, modes: unknown): void {

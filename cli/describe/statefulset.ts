@@ -1,5 +1,6 @@
 // `describe statefulset`: how many pods there are and should be, how they are replaced, and what each is made of. Pure.
 
+import {modesText, storageText} from '../../api/columns/storage.js';
 import type {StatefulSet} from '../../api/kinds/statefulset.js';
 import type {WidthOf} from '../screen/table.js';
 import {drawConditions, drawFields, metadataFields, selectorLines} from './lines.js';
@@ -18,6 +19,7 @@ export function describeStatefulSet(object: StatefulSet, nowMs: number, widthOf:
 		['Update Strategy', strategyText(object)],
 		['Current Revision', revisionText(status?.currentRevision, status?.currentReplicas)],
 		['Update Revision', revisionText(status?.updateRevision, status?.updatedReplicas)],
+		['Volume Claims', claimLines(object)],
 	]);
 	return fields + drawTemplate(spec?.template ?? {}) + drawConditions(status?.conditions, widthOf);
 }
@@ -26,6 +28,16 @@ function strategyText({spec}: StatefulSet): string {
 	const {type = 'RollingUpdate', rollingUpdate} = spec?.updateStrategy ?? {};
 	if (type === 'OnDelete') return type;
 	return `${type}, partition ${rollingUpdate?.partition ?? 0}, ${rollingUpdate?.maxUnavailable ?? 1} may be missing`;
+}
+
+/** Undefined for a set without claims. */
+function claimLines({spec}: StatefulSet): readonly string[] | undefined {
+	const {whenDeleted = 'Retain', whenScaled = 'Retain'} = spec?.persistentVolumeClaimRetentionPolicy ?? {};
+	const claims = (spec?.volumeClaimTemplates ?? []).map(
+		({metadata, spec: {resources, accessModes, storageClassName}}) =>
+			`${metadata.name}: ${storageText(resources.requests)} ${modesText(accessModes)}${storageClassName === undefined ? '' : ` of ${storageClassName}`}`,
+	);
+	return claims.length === 0 ? undefined : [...claims, `when deleted: ${whenDeleted}, when scaled: ${whenScaled}`];
 }
 
 const revisionText = (name: string | undefined, pods = 0): string | undefined =>

@@ -246,6 +246,12 @@ export class FakeCluster {
 		return answer ?? failed('ERR_TIMEOUT', {address: to, deadlineMs: 0});
 	}
 
+	/** Tells an actor of control, and lets no more than so many steps follow. */
+	tell(to: string, message: Told, steps: number): void {
+		this.#system.tell(to, message, 'test');
+		for (let step = 0; step < steps && this.#sequencer.runOne(); step++);
+	}
+
 	create(plural: string, object: unknown): void {
 		const outcome = this.ask(collectionAddress(plural), {type: 'create', object});
 		if (!outcome.ok) throw new Error(outcome.error.message);

@@ -3,7 +3,7 @@
 import test from 'ava';
 import {failure} from '../../api/errors.js';
 import type {Reply} from '../../system/kernel/behavior.js';
-import {aNamespace, aPod, aReplicaSet, contextWith, indexOf, nowMs, openWrites} from './_objects.js';
+import {aNamespace, aPod, aReplicaSet, contextWith, indexOf, now, nowMs, openWrites, ownedBy} from './_objects.js';
 import {records, restored, signalRecord, tellRecord, type Told} from './_records.js';
 
 const store = failure('ERR_STORE', {message: 'disk full'});
@@ -75,6 +75,20 @@ test('a spec write ends the rest', t => {
 	t.like(state, {failures: {rounds: 0}, resting: false});
 	const labelled = tellRecord(set, [failed, {type: 'patch', patch: {metadata: {labels: {a: 'b'}}}}], context);
 	t.like(labelled.state, {failures: {rounds: 1}, resting: true});
+});
+
+test('a record that rests begins to go with its namespace, and goes as soon as nothing holds it', t => {
+	const {state} = tellRecord(set, [failed], context);
+	const leaving = contextWith(indexOf(aNamespace('default', {deletionTimestamp: now}), set));
+	t.is(tellRecord(set, [wake], leaving, state).state.object, undefined);
+	const held = {...set, metadata: {...set.metadata, deletionTimestamp: now, finalizers: ['orphan']}};
+	const pod = aPod({metadata: {ownerReferences: [ownedBy(set)]}});
+	const resting = {...state, object: held};
+	t.truthy(tellRecord(held, [wake], contextWith(indexOf(held, pod)), resting).object);
+	const {effects, object} = tellRecord(held, [fine], contextWith(indexOf(held)), resting);
+	t.deepEqual(effects, [{type: 'tell', to: context.self, message: wake}]);
+	t.truthy(object);
+	t.is(tellRecord(held, [wake], contextWith(indexOf(held)), resting).object, undefined);
 });
 
 test('a failure that only says that the index moved on is looked at again at once', t => {

@@ -117,6 +117,42 @@ const statefulSet = (spec: JsonObject = {}, name = 'db') => ({
 	spec: {selector: {matchLabels: {app: 'web'}}, template, ...spec},
 });
 
+const claim = (name: string, spec: JsonObject = {}): JsonObject => ({
+	metadata: {name},
+	spec: {accessModes: ['ReadWriteOnce'], resources: {requests: {storage: '1Gi'}}, ...spec},
+});
+
+const mounting = (name: string): JsonObject => ({
+	...template,
+	spec: {containers: [{...template.spec.containers[0], volumeMounts: [{name, mountPath: '/data'}]}]},
+});
+
+test('a StatefulSet may have templates of claims, which containers name as volumes, and which stay', t => {
+	const exported = {
+		...claim('data'),
+		apiVersion: 'v1',
+		kind: 'PersistentVolumeClaim',
+		metadata: {name: 'data', creationTimestamp: null},
+		status: {phase: 'Pending'},
+	};
+	const set = (claims: readonly JsonObject[], more: JsonObject = {}) =>
+		statefulSet({template: mounting('data'), volumeClaimTemplates: [...claims], ...more});
+	t.deepEqual(problemsOf(set([claim('data')])), []);
+	t.like(admittedSpec(set([claim('data')], {persistentVolumeClaimRetentionPolicy: {whenScaled: 'Delete'}})), {
+		volumeClaimTemplates: [{apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: {name: 'data'}}],
+		persistentVolumeClaimRetentionPolicy: {whenDeleted: 'Retain', whenScaled: 'Delete'},
+	});
+	const old = committed(set([claim('data')]));
+	const change = (claims: readonly JsonObject[], more: JsonObject = {}): string =>
+		JSON.stringify(admitUpdate({...set(claims, more), metadata: old.metadata}, old));
+	t.regex(change([exported], {persistentVolumeClaimRetentionPolicy: {whenDeleted: 'Delete'}}), /"ok":true/);
+	for (const claims of [[claim('data', {resources: {requests: {storage: '2Gi'}}})], [claim('data'), claim('more')]])
+		t.regex(
+			change(claims),
+			/spec\.volumeClaimTemplates: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden/,
+		);
+});
+
 test('a StatefulSet has the defaults of Kubernetes', t => {
 	t.like(admittedSpec(statefulSet({serviceName: 'db'})), {
 		replicas: 1,
@@ -124,15 +160,25 @@ test('a StatefulSet has the defaults of Kubernetes', t => {
 		podManagementPolicy: 'OrderedReady',
 		updateStrategy: {type: 'RollingUpdate', rollingUpdate: {partition: 0, maxUnavailable: 1}},
 		revisionHistoryLimit: 10,
+		persistentVolumeClaimRetentionPolicy: {whenDeleted: 'Retain', whenScaled: 'Retain'},
 	});
 	t.deepEqual(kindByPlural('statefulsets')?.initialStatus?.(committed(statefulSet())), {replicas: 0, availableReplicas: 0});
 });
 
 test('what a StatefulSet cannot be is refused with the field', t => {
-	const claims = [{metadata: {name: 'data'}, spec: {accessModes: ['ReadWriteOnce'], resources: {requests: {storage: '1Gi'}}}}];
 	const wrong: readonly (readonly [JsonObject, RegExp])[] = [
-		[{volumeClaimTemplates: claims}, /volumeClaimTemplates: .*not supported yet/],
-		[{persistentVolumeClaimRetentionPolicy: {whenDeleted: 'Retain'}}, /persistentVolumeClaimRetentionPolicy: .*not supported yet/],
+		[{volumeClaimTemplates: [claim('data'), claim('data')]}, /volumeClaimTemplates\[1\]\.metadata\.name: there is a claim "data" already/],
+		[{volumeClaimTemplates: [claim('Data')]}, /volumeClaimTemplates\[0\]\.metadata\.name: /],
+		[{volumeClaimTemplates: [{...claim('data'), kind: 'Pod'}]}, /volumeClaimTemplates\[0\]\.kind/],
+		[{volumeClaimTemplates: [{metadata: {name: 'data'}}]}, /volumeClaimTemplates\[0\]\.spec: .*required/],
+		[{volumeClaimTemplates: [claim('data', {accessModes: []})]}, /volumeClaimTemplates\[0\]\.spec\.accessModes: must name at least one/],
+		[
+			{volumeClaimTemplates: [claim('data', {resources: {}})]},
+			/volumeClaimTemplates\[0\]\.spec\.resources\.requests\.storage: is required/,
+		],
+		[{volumeClaimTemplates: Array.from({length: 33}, (_, i) => claim(`d${i}`))}, /volumeClaimTemplates: must be at most 32, got 33/],
+		[{template: mounting('data')}, /volumeMounts\[0\]\.name: there is no volume "data" in the pod/],
+		[{persistentVolumeClaimRetentionPolicy: {whenDeleted: 'Keep'}}, /persistentVolumeClaimRetentionPolicy\.whenDeleted/],
 		[{updateStrategy: {rollingUpdate: {maxUnavailable: 0}}}, /maxUnavailable: must not be 0/],
 		[{updateStrategy: {rollingUpdate: {partition: -1}}}, /partition/],
 		[{updateStrategy: {type: 'OnDelete', rollingUpdate: {}}}, /rollingUpdate: must not be set when the type is OnDelete/],

@@ -2,9 +2,8 @@
 
 import {timestampOf, type ApiObject} from '../../../api/object.js';
 import type {Context} from '../../../system/kernel/behavior.js';
-import type {Known} from '../../../system/index/object-index.js';
 import type {Controller} from './controller.js';
-import {foregroundFinalizer, isDeleting, orphanFinalizer, remainingFinalizers} from './garbage.js';
+import {foregroundFinalizer, isAdopting, isDeleting, orphanFinalizer, remainingFinalizers} from './garbage.js';
 
 export type DeletionRequest = {
 	readonly graceSeconds?: number | undefined;
@@ -15,33 +14,33 @@ export type DeletionRequest = {
 export function deleted(controller: Controller, object: ApiObject, request: DeletionRequest, context: Context): ApiObject | undefined {
 	const graceSeconds = controller.graceSeconds?.(object, request.graceSeconds) ?? 0;
 	const marked = isDeleting(object) ? shortened(object, graceSeconds, context.nowMs) : mark(object, graceSeconds, request, context);
-	return settled(controller, marked, context.known);
+	return settled(controller, marked, context);
 }
 
 /** The object while it is being deleted: with the finalizers that still hold, or undefined when nothing holds it any more. */
-export function settled(controller: Controller, object: ApiObject, known: Known): ApiObject | undefined {
-	const finalizers = remainingFinalizers(object, known);
-	if (finalizers.length === 0 && (controller.isRemovable?.(object, known) ?? true)) return undefined;
+export function settled(controller: Controller, object: ApiObject, context: Pick<Context, 'known' | 'pending'>): ApiObject | undefined {
+	const finalizers = remainingFinalizers(object, context);
+	if (finalizers.length === 0 && (controller.isRemovable?.(object, context.known) ?? true)) return undefined;
 	return finalizers.length === (object.metadata.finalizers ?? []).length ? object : {...object, metadata: {...object.metadata, finalizers}};
 }
 
-function mark(object: ApiObject, graceSeconds: number, {propagation}: DeletionRequest, {nowMs, known}: Context): ApiObject {
+function mark(object: ApiObject, graceSeconds: number, {propagation}: DeletionRequest, context: Context): ApiObject {
 	const present = object.metadata.finalizers ?? [];
-	const finalizers = [...new Set([...present, ...ownFinalizers(object, propagation, known)])];
+	const finalizers = [...new Set([...present, ...ownFinalizers(object, propagation, context)])];
 	return {
 		...object,
 		metadata: {
 			...object.metadata,
 			...(finalizers.length === 0 ? {} : {finalizers}),
-			deletionTimestamp: timestampOf(nowMs + graceSeconds * 1000),
+			deletionTimestamp: timestampOf(context.nowMs + graceSeconds * 1000),
 			deletionGracePeriodSeconds: graceSeconds,
 		},
 	};
 }
 
-function ownFinalizers(object: ApiObject, propagation: DeletionRequest['propagation'], known: Known): string[] {
+function ownFinalizers(object: ApiObject, propagation: DeletionRequest['propagation'], {known, pending}: Context): string[] {
 	const hasDependents = !known.byOwner(object.metadata.uid)[Symbol.iterator]().next().done;
-	if (!hasDependents) return [];
+	if (!hasDependents && !isAdopting(pending)) return [];
 	if (propagation === 'Foreground') return [foregroundFinalizer];
 	return propagation === 'Orphan' ? [orphanFinalizer] : [];
 }

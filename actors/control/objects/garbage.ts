@@ -5,9 +5,10 @@
 
 import {jobTrackingFinalizer} from '../../../api/job-labels.js';
 import type {ApiObject, OwnerReference} from '../../../api/object.js';
+import type {Context} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {namespaceKey} from '../../addresses.js';
-import {controllerOf} from './owners.js';
+import {controllerOf, isAdoption} from './owners.js';
 
 /** Holds an owner until its blocking dependents are gone. */
 export const foregroundFinalizer = 'foregroundDeletion';
@@ -73,8 +74,11 @@ function isCounting(object: ApiObject, known: Known): boolean {
 	return job !== undefined && !isDeleting(job);
 }
 
+/** Whether something is about to become a dependent: it would go with an owner that is gone by then. */
+export const isAdopting = (pending: Context['pending']): boolean => [...pending.values()].some(isAdoption);
+
 /** The finalizers that still hold; ours go once what they wait for has happened. */
-export function remainingFinalizers(object: ApiObject, known: Known): readonly string[] {
+export function remainingFinalizers(object: ApiObject, {known, pending}: Pick<Context, 'known' | 'pending'>): readonly string[] {
 	const finalizers = finalizersOf(object);
 	if (finalizers.length === 0) return finalizers;
 	const dependents = [...known.byOwner(object.metadata.uid)];
@@ -83,7 +87,7 @@ export function remainingFinalizers(object: ApiObject, known: Known): readonly s
 		true;
 	return finalizers.filter(finalizer => {
 		if (finalizer === foregroundFinalizer) return dependents.some(blocks);
-		if (finalizer === orphanFinalizer) return dependents.length > 0;
+		if (finalizer === orphanFinalizer) return dependents.length > 0 || isAdopting(pending);
 		if (finalizer === jobTrackingFinalizer) return isCounting(object, known);
 		return true;
 	});

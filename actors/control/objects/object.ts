@@ -143,7 +143,7 @@ function receiveCommon(
 		case 'delete':
 			return remove(kind, state, object, message, context);
 		case 'wake':
-			return state.resting ? next(state) : reconcile(kind, state, context);
+			return state.resting ? meanwhile(kind, state, context) : reconcile(kind, state, context);
 		case 'retry':
 			return reconcile(kind, {...state, resting: false}, context);
 		case 'outcome':
@@ -177,8 +177,8 @@ function write(
 }
 
 /** The object, or undefined when it is being deleted and this change was the last thing it waited for. */
-const unlessOver = ({controller}: RecordKind, object: ApiObject, {known}: Context): ApiObject | undefined =>
-	isDeleting(object) ? settled(controller, object, known) : object;
+const unlessOver = ({controller}: RecordKind, object: ApiObject, context: Context): ApiObject | undefined =>
+	isDeleting(object) ? settled(controller, object, context) : object;
 
 function remove(kind: RecordKind, state: ObjectState, object: ApiObject, message: DeleteObject, context: Context): Next<ObjectState> {
 	const refusal = violatedPrecondition(kind.definition, object, preconditionsOf(message));
@@ -249,7 +249,7 @@ function condemn(kind: RecordKind, state: ObjectState, object: ApiObject, reason
 
 /** An owner that is being deleted still reconciles: a namespace counts what is left in it. */
 function continueDeletion(kind: RecordKind, state: ObjectState, object: ApiObject, context: Context): Next<ObjectState> {
-	const rest = settled(kind.controller, object, context.known);
+	const rest = settled(kind.controller, object, context);
 	if (rest === undefined) return next({...state, object: undefined});
 	const {status, effects} = kind.controller.reconcile(rest, context, state.failures);
 	const newStatus = status === undefined ? rest.status : keepReference(rest.status, status);
@@ -259,7 +259,7 @@ function continueDeletion(kind: RecordKind, state: ObjectState, object: ApiObjec
 /** A write of another object came to its end: look again, or rest for a while when it failed. */
 function written(state: ObjectState, object: ApiObject, {id, outcome}: Reply<unknown, 'outcome'>, context: Context): Next<ObjectState> {
 	// Outcomes come in hundreds: what else comes of a round that failed is no other failure, and no reason to go on at once.
-	if (state.resting) return next(state);
+	if (state.resting) return next(state, isDeleting(object) ? [tell(context.self, {type: 'wake'})] : []);
 	// The wake coalesces, so that one look follows them all.
 	if (outcome.ok || settlesByItself.has(outcome.error.code))
 		return next({...state, failures: outcome.ok ? noFailures : state.failures}, [tell(context.self, {type: 'wake'})]);
@@ -291,7 +291,7 @@ type WithConditions = {readonly conditions?: readonly Condition[]};
 function meanwhile(kind: RecordKind, state: ObjectState, context: Context): Next<ObjectState> {
 	const {object} = state;
 	if (object === undefined) return next(state);
-	if (isDeleting(object)) return next({...state, object: settled(kind.controller, object, context.known)});
+	if (isDeleting(object)) return next({...state, object: settled(kind.controller, object, context)});
 	const reason = condemnation(object, context.known);
 	return reason === undefined ? next(state) : condemn(kind, state, object, reason, context);
 }

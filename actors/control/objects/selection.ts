@@ -9,7 +9,7 @@ import type {Known} from '../../../system/index/object-index.js';
 import type {Watched} from './controller.js';
 import {isDeleting} from './garbage.js';
 import type {PatchObject} from './object-message.js';
-import {controllerOf, ownerReferenceTo, strayTerm} from './owners.js';
+import {adoptionId, controllerOf, ownerReferenceTo, strayTerm} from './owners.js';
 
 /** What has a selector in its spec. */
 export type Selecting = ApiObject<{readonly selector?: LabelSelector}>;
@@ -68,8 +68,6 @@ export type Candidates = {
 	readonly finalizer?: string;
 };
 
-export const isAdoption = (effect: Effect): boolean => effect.type === 'update' && effect.id.startsWith('adopt/');
-
 /** The writes that change owners and are not asked for yet, as far as there is room for writes. */
 export function ownerships(owner: ApiObject, candidates: Candidates, {known, pending}: Context): Effect[] {
 	const effects: Effect[] = [];
@@ -89,7 +87,7 @@ function* adopted(owner: ApiObject, {plural, selector, owned, isWanted, finalize
 		const {labels, ownerReferences = [], finalizers = [], uid} = object.metadata;
 		if (controllerOf(object) !== undefined || isDeleting(object) || !matches(selector, labels) || !isWanted(object)) continue;
 		const held = finalizer === undefined || finalizers.includes(finalizer) ? {} : {finalizers: [...finalizers, finalizer]};
-		yield ownership(plural, object, {ownerReferences: [...ownerReferences, ownerReferenceTo(owner)], ...held}, `adopt/${uid}`);
+		yield ownership(plural, object, {ownerReferences: [...ownerReferences, ownerReferenceTo(owner)], ...held}, adoptionId(uid));
 	}
 }
 
@@ -105,9 +103,11 @@ function* released({metadata: {uid}}: ApiObject, {plural, strangers, finalizer}:
 	}
 }
 
+type Update = Extract<Effect, {type: 'update'}>;
 type Bonds = Pick<ApiObject['metadata'], 'ownerReferences' | 'finalizers'>;
 
-function ownership(plural: string, {metadata}: ApiObject, bonds: Bonds, id: string): Pending {
+/** The write of such bonds; it fails where the object has changed meanwhile. */
+export function ownership(plural: string, {metadata}: ApiObject, bonds: Bonds, id: string): Update {
 	const {uid, resourceVersion} = metadata;
 	const lists = Object.fromEntries(Object.entries(bonds).map(([member, list]) => [member, list.length === 0 ? null : list]));
 	const patch: JsonObject = {metadata: {uid, resourceVersion, ...lists}};

@@ -28,6 +28,7 @@ import {isDeleting} from '../objects/garbage.js';
 import {claimUsageTerms} from '../objects/quota-usage.js';
 import {bestVolume, boundVolume, claimAt, givenVolume, volumeAt} from './binding.js';
 import {withinClaimLimits} from './claim-limits.js';
+import {numberedTerms} from './numbered-claims.js';
 import {protectedBy} from './protection.js';
 import {usageOfClaim} from './usage.js';
 import type {VolumeMessage} from './volume.js';
@@ -48,9 +49,10 @@ export type ClaimMessage = ClaimNews & {readonly uid: string; readonly replyTo?:
 export const claimController = controller<PersistentVolumeClaim, ClaimMessage>({
 	plural: claims,
 	prepare: (draft, known) => withinClaimLimits(protectedBy(draft, claimProtection), known),
-	terms: ({metadata: {namespace = ''}, spec}) => [
-		...(spec === undefined ? [] : claimUsageTerms(namespace, spec)),
-		...(spec?.volumeName === undefined ? [waitingTerm] : []),
+	terms: claim => [
+		...(claim.spec === undefined ? [] : claimUsageTerms(claim.metadata.namespace ?? '', claim.spec)),
+		...(claim.spec?.volumeName === undefined ? [waitingTerm] : []),
+		...numberedTerms(claim),
 	],
 	watches: {
 		pods: ({before, after}, known) => usedBy(before as Pod | undefined, after as Pod | undefined, known),

@@ -3,7 +3,7 @@
 import {exclusiveAnnotation} from '../../../api/exclusive.js';
 import {objectKey} from '../../../api/keys.js';
 import type {Pod} from '../../../api/kinds/pod.js';
-import type {StatefulSet} from '../../../api/kinds/statefulset.js';
+import type {ClaimTemplate, StatefulSet} from '../../../api/kinds/statefulset.js';
 import type {ControllerRevision} from '../../../api/kinds/controllerrevision.js';
 import type {ApiObject, Draft} from '../../../api/object.js';
 import type {PodSpec} from '../../../api/shapes/pod.js';
@@ -62,8 +62,24 @@ export function statefulPod(set: StatefulSet, ordinal: number, revision: Control
 			labels: {...labels, [revisionLabel]: revision.metadata.name, [podNameLabel]: name, [podIndexLabel]: String(ordinal)},
 			annotations: {[exclusiveAnnotation]: 'true', ...annotations},
 		},
-		spec: {...(draft.spec as PodSpec), hostname: name},
+		spec: {...withClaims(set, name, draft.spec as PodSpec), hostname: name},
 	};
+}
+
+export const claimTemplatesOf = ({spec}: StatefulSet): readonly ClaimTemplate[] => spec?.volumeClaimTemplates ?? [];
+
+export const claimNameOf = ({metadata}: ClaimTemplate, pod: string): string => `${metadata.name}-${pod}`;
+
+/** Its volumes of the names of claims are those claims. */
+function withClaims(set: StatefulSet, pod: string, spec: PodSpec): PodSpec {
+	const templates = claimTemplatesOf(set);
+	if (templates.length === 0) return spec;
+	const names = new Set(templates.map(({metadata}) => metadata.name));
+	const volumes = templates.map(template => ({
+		name: template.metadata.name,
+		persistentVolumeClaim: {claimName: claimNameOf(template, pod)},
+	}));
+	return {...spec, volumes: [...volumes, ...(spec.volumes ?? []).filter(({name}) => !names.has(name))]};
 }
 
 export const isOfRevision = ({metadata}: Pod, revision: ControllerRevision): boolean =>

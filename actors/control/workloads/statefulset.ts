@@ -24,14 +24,15 @@ import {isAvailable} from './availability.js';
 import {censusOf, isMine, ownedPods, type Census} from './census.js';
 import {historyOf} from './controller-revisions.js';
 import {creation, creationId, slowStart} from './pod-creation.js';
+import {beforeCreation, beforeDeletion, setsOfClaim, upkeep} from './stateful-claims.js';
 import {isOfRevision, nameOf, namesake, ordinalOf, ordinalsOf, statefulPod, wantedSum} from './stateful-pods.js';
-import {stepOf, type Slot, type Slots} from './stateful-step.js';
+import {stepOf, type Slot, type Slots, type Step} from './stateful-step.js';
 import {deletion} from './surplus.js';
 
 export const statefulSetController = controller<StatefulSet>({
 	plural: 'statefulsets',
 	terms: selectionTerms,
-	watches: {pods: concerned},
+	watches: {pods: concerned, persistentvolumeclaims: setsOfClaim},
 	reconcile,
 });
 
@@ -60,7 +61,11 @@ function reconcile(set: StatefulSet, context: Context, failures: Failures): Reco
 	const census = censusOf(ofRevision(set, update), known, nowMs);
 	const {owned, strangers} = census;
 	const isWanted = (pod: ApiObject): boolean => isActive(pod as Pod) && ordinalOf(set, pod) !== undefined;
-	const effects = [...writes, ...ownerships(set, {plural: 'pods', selector: spec.selector, owned, strangers, isWanted}, context)];
+	const effects = [
+		...writes,
+		...ownerships(set, {plural: 'pods', selector: spec.selector, owned, strangers, isWanted}, context),
+		...upkeep(set, context),
+	];
 	const wake = census.nextAvailableMs === undefined ? {} : {wakeAtMs: census.nextAvailableMs};
 	if (isComplete(set, update, census, known)) {
 		const complete = completeStatus(set, revisions, census);
@@ -73,11 +78,27 @@ function reconcile(set: StatefulSet, context: Context, failures: Failures): Reco
 	const room = limits.pendingWrites - context.pending.size - effects.length;
 	const coming = [...context.pending.values()].filter(({type}) => type === 'create').length;
 	const creatable = Math.min(room, slowStart(step.created.length, census.active, coming, failures));
-	const created = step.created
-		.slice(0, Math.max(0, creatable))
-		.map(ordinal => creation(statefulPod(set, ordinal, revisionOf(set, ordinal, revisions))));
-	const deleted: readonly Effect[] = step.deleted.slice(0, Math.max(0, room - created.length)).map(deletion);
-	return {status: statusOf(set, revisions, slots, nowMs), effects: [...effects, ...created, ...deleted], ...wake};
+	const created = step.created.slice(0, Math.max(0, creatable)).flatMap(ordinal => {
+		const {effects: claims, isDone} = beforeCreation(set, nameOf(set, ordinal), context);
+		return isDone ? [creation(statefulPod(set, ordinal, revisionOf(set, ordinal, revisions)))] : claims;
+	});
+	const changes = [...created, ...departures(set, step, slots, context)].slice(0, Math.max(0, room));
+	return {status: statusOf(set, revisions, slots, nowMs), effects: [...effects, ...changes], ...wake};
+}
+
+/** A pod is deleted once its claims say whether they go with it; those of one that is too many say so also when somebody else takes it away. */
+function departures(set: StatefulSet, {deleted}: Step, {condemned}: Slots, context: Context): readonly Effect[] {
+	const tooMany = new Set(condemned.map(({pod}) => pod));
+	const leaving = condemned.flatMap(({pod, isLeaving}) => (isLeaving && pod !== undefined ? [pod] : []));
+	const before = (pod: Pod): ReturnType<typeof beforeDeletion> =>
+		beforeDeletion(set, pod.metadata.name, tooMany.has(pod) ? pod : undefined, context);
+	return [
+		...leaving.flatMap(pod => before(pod).effects),
+		...deleted.flatMap((pod): readonly Effect[] => {
+			const {effects, isDone} = before(pod);
+			return isDone ? [deletion(pod)] : effects;
+		}),
+	];
 }
 
 /** The set with the labels that its pods of this revision have, their names aside: those are counted without a walk. */

@@ -2,6 +2,62 @@ import type {Mistake} from '../mistake.js';
 
 export const ofActors: readonly Mistake[] = [
 	{
+		what: 'a pod of a StatefulSet is made while its claim is just being made',
+		file: 'actors/control/workloads/stateful-claims.ts',
+		text: 'claim !== undefined && !isDeleting(claim) && owned',
+		becomes: '(claim === undefined || !isDeleting(claim)) && owned',
+		test: 'test/actors/stateful-claims.test.ts',
+	},
+	{
+		what: 'a claim that is about to go is given to the next pod',
+		file: 'actors/control/workloads/stateful-claims.ts',
+		text: 'claim !== undefined && !isDeleting(claim) && owned(set',
+		becomes: 'claim !== undefined && owned(set',
+		test: 'test/actors/stateful-claims.test.ts',
+	},
+	{
+		what: 'a pod that is too many is deleted before its claim says that it goes with it',
+		file: 'actors/control/workloads/statefulset.ts',
+		text: 'return isDone ? [deletion(pod)] : effects;',
+		becomes: 'return [...effects, deletion(pod)];',
+		test: 'test/actors/stateful-claims.test.ts',
+	},
+	{
+		what: 'the claims of pods that stay go with pods, too',
+		file: 'actors/control/workloads/statefulset.ts',
+		text: 'tooMany.has(pod) ? pod : undefined',
+		becomes: 'pod',
+		test: 'test/actors/stateful-claims.test.ts',
+	},
+	{
+		what: 'a set that has its former size again does not take its claims back',
+		file: 'actors/control/workloads/stateful-claims.ts',
+		text: "(kind === 'Pod' && name === pod)",
+		becomes: 'false',
+		test: 'test/actors/stateful-claims.test.ts',
+	},
+	{
+		what: 'a claim that changes hands is given once more',
+		file: 'actors/control/workloads/stateful-claims.ts',
+		text: 'pending.has(adoptionId(uid)) || pending.has(`release/${uid}`)',
+		becomes: 'pending.has(`release/${uid}`)',
+		test: 'test/actors/stateful-claims.test.ts',
+	},
+	{
+		what: 'a claim that just changed hands goes with an owner that leaves it behind',
+		file: 'actors/control/objects/garbage.ts',
+		text: 'dependents.length > 0 || isAdopting(pending)',
+		becomes: 'dependents.length > 0',
+		test: 'test/actors/stateful-claims.test.ts',
+	},
+	{
+		what: 'what is just being given to an owner is not waited for when that leaves all behind',
+		file: 'actors/control/objects/deletion.ts',
+		text: '!hasDependents && !isAdopting(pending)',
+		becomes: '!hasDependents',
+		test: 'test/actors/stateful-claims.test.ts',
+	},
+	{
 		what: 'a pod that a budget gave to an eviction counts as healthy until its deletion',
 		file: 'actors/control/pods/disruption-budget.ts',
 		text: 'isHealthy(pod) && !Object.hasOwn(disrupted, pod.metadata.name)',
