@@ -45,7 +45,7 @@ export const records = {
 
 const recordFor = ({kind}: ApiObject): Record => records[kind as keyof typeof records];
 
-export const restored = (object: ApiObject): ObjectState => ({object, failures: noFailures, resting: false});
+export const restored = (object: ApiObject): ObjectState => ({object, failures: noFailures, rest: undefined});
 
 /** A message as a test writes it down. */
 export type Told = Message & {readonly [member: string]: unknown};

@@ -38,12 +38,12 @@ test('a hundred writes that fail together are one failure', t => {
 		Array.from({length: 100}, () => failed),
 		context,
 	);
-	t.like(state, {failures: {rounds: 1}, resting: true});
+	t.like(state, {failures: {rounds: 1}, rest: {from: 'creates'}});
 	t.deepEqual(effects, []);
 });
 
 test('what succeeds in a round that failed does not end its rest', t => {
-	t.like(tellRecord(set, [failed, fine, conflict], context).state, {failures: {rounds: 1}, resting: true});
+	t.like(tellRecord(set, [failed, fine, conflict], context).state, {failures: {rounds: 1}, rest: {from: 'creates'}});
 });
 
 test('rounds that fail in a row wait ever longer, up to five minutes', t => {
@@ -67,14 +67,14 @@ test('a success forgets the failures before it', t => {
 test('failures are forgotten once nothing is left to write', t => {
 	const idle = aReplicaSet({spec: {replicas: 0}});
 	const {state} = tellRecord(idle, [failed, retry], contextWith(indexOf(idle)));
-	t.like(state, {failures: {rounds: 0}, resting: false});
+	t.like(state, {failures: {rounds: 0}, rest: undefined});
 });
 
 test('a spec write ends the rest', t => {
 	const {state} = tellRecord(set, [failed, {type: 'patch', patch: {spec: {replicas: 1}}}], context);
-	t.like(state, {failures: {rounds: 0}, resting: false});
+	t.like(state, {failures: {rounds: 0}, rest: undefined});
 	const labelled = tellRecord(set, [failed, {type: 'patch', patch: {metadata: {labels: {a: 'b'}}}}], context);
-	t.like(labelled.state, {failures: {rounds: 1}, resting: true});
+	t.like(labelled.state, {failures: {rounds: 1}, rest: {from: 'creates'}});
 });
 
 test('a record that rests begins to go with its namespace, and goes as soon as nothing holds it', t => {
@@ -121,10 +121,14 @@ test('a parked record rests from wakes and handles everything else', t => {
 });
 
 test('an unparked record drops the condition and takes up its work', t => {
-	const parked = parking?.park({...restored(set), failures: {rounds: 3, last: 'x'}, resting: true}, crash, context);
+	const parked = parking?.park(
+		{...restored(set), failures: {rounds: 3, last: 'x'}, rest: {from: 'creates', quota: undefined}},
+		crash,
+		context,
+	);
 	const step = parked && parking?.unpark(parked.state, context);
 	t.deepEqual((step?.state.object?.status as {conditions: unknown}).conditions, []);
-	t.like(step?.state, {failures: {rounds: 0}, resting: false});
+	t.like(step?.state, {failures: {rounds: 0}, rest: undefined});
 	t.is(openWrites(step?.effects ?? []).size, 2);
 });
 

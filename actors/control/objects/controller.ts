@@ -41,6 +41,11 @@ export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = 
 	readonly prepare?: (draft: Draft, known: Known) => Outcome<Draft>;
 	/** Compares what is with what should be. Pure; anything it asks for twice it would find in `context.pending`. */
 	readonly reconcile: (object: Obj, context: Context, failures: Failures) => Reconciliation<Obj['status']>;
+	/**
+	 * What it says of itself does not follow from the creates that it asks for. So while one that was refused waits for its next try, wakes count,
+	 * and all but creates goes on; any other kind rests as a whole.
+	 */
+	readonly goesOnWithoutCreates?: boolean;
 	/** Messages beyond those every object understands. The outcome is committed, then answered. */
 	readonly receive?: (object: Obj, message: Own, context: Context) => Handled<Obj>;
 	/** Seconds a deleted object lingers for an orderly end; 0 removes it at once. Without it: 0. */

@@ -35,6 +35,7 @@ import {normal, warning} from './event.js';
 import {condemnation, inheritedPropagation, isDeleting, withoutLeavingOwners} from './garbage.js';
 import {admitted, keptStatus, newObject, patched, updatedMetadata, violatedPrecondition, withStatusOf} from './object-change.js';
 import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from './object-message.js';
+import {mayFit, quotaRefusalIn, type QuotaRefusal} from './quota-wait.js';
 
 /** What a collection hands to the record it creates. */
 export type RecordInput = Pick<CreateObject, 'object' | 'dryRun' | 'replyTo'>;
@@ -54,8 +55,15 @@ export type ObjectState = {
 	/** As committed, or as this step would have it; undefined once it is removed, and before it is there. */
 	readonly object: ApiObject | undefined;
 	readonly failures: Failures;
-	/** After such a round reconciling rests until `retry`. */
-	readonly resting: boolean;
+	/** After such a round: until `retry`. */
+	readonly rest: Rest | undefined;
+};
+
+/** What failed is not asked for again meanwhile. */
+export type Rest = {
+	readonly from: 'creates' | 'everything';
+	/** It ends as soon as this quota is another one or has room. */
+	readonly quota: QuotaRefusal | undefined;
 };
 
 const objectMessages: ReadonlySet<string> = new Set(['create', 'replace', 'patch', 'delete', 'wake', 'retry', 'outcome']);
@@ -87,7 +95,7 @@ export function objectBehavior(controller: Controller): Behavior<RecordInput, Ob
 			key: ({object}) => keyOfObject(kind, object),
 			objectOf: ({object}) => object,
 			withObject: (state, object) => ({...state, object}),
-			restore: object => ({object, failures: noFailures, resting: false}),
+			restore: object => ({object, failures: noFailures, rest: undefined}),
 		},
 		parking: {
 			rests: message => message.type === 'wake' || message.type === 'retry',
@@ -116,7 +124,7 @@ function describe(object: ApiObject | undefined, {rounds}: Failures): string {
 // ---- create ------------------------------------------------------------------------------------------------------------
 
 function create({definition}: RecordKind, {object, dryRun, replyTo}: RecordInput, context: Context): Next<ObjectState> {
-	const nothing: ObjectState = {object: undefined, failures: noFailures, resting: false};
+	const nothing: ObjectState = {object: undefined, failures: noFailures, rest: undefined};
 	const admitted = admitCreate(object);
 	if (!admitted.ok) return stop(nothing, reply(replyTo, admitted));
 	const made = newObject(definition, admitted.value, context);
@@ -143,9 +151,9 @@ function receiveCommon(
 		case 'delete':
 			return remove(kind, state, object, message, context);
 		case 'wake':
-			return state.resting ? meanwhile(kind, state, context) : reconcile(kind, state, context);
+			return woken(kind, state, object, context);
 		case 'retry':
-			return reconcile(kind, {...state, resting: false}, context);
+			return reconcile(kind, {...state, rest: undefined}, context);
 		case 'outcome':
 			return written(state, object, message, context);
 	}
@@ -170,7 +178,7 @@ function write(
 	if (!changed.ok) return next(state, fail(message.replyTo, changed.error));
 	if (message.dryRun === true) return next(state, reply(message.replyTo, changed));
 	// A record that rests after failures looks again at once when its spec is another.
-	const rested = changed.value.spec === object.spec ? state : {...state, failures: noFailures, resting: false};
+	const rested = changed.value.spec === object.spec ? state : {...state, failures: noFailures, rest: undefined};
 	// A status that came from outside may be wrong, and its commit wakes others alone.
 	const look = changed.value.status === object.status ? [] : [tell(context.self, {type: 'wake'})];
 	return next({...rested, object: unlessOver(kind, changed.value, context)}, [...replySelf(message.replyTo), ...look]);
@@ -208,6 +216,16 @@ const fail = (to: ReplyTo | undefined, error: Failure): readonly Effect[] => rep
 
 // ---- reconcile -----------------------------------------------------------------------------------------------------------
 
+/** A record that rests does what cannot fail again, and hears when the quota that it waits for is another one. */
+function woken(kind: RecordKind, state: ObjectState, object: ApiObject, context: Context): Next<ObjectState> {
+	const {rest} = state;
+	if (rest === undefined) return reconcile(kind, state, context);
+	const isOver = rest.quota !== undefined && mayFit(rest.quota, object.metadata.namespace ?? '', context.known);
+	if (isOver) return reconcile(kind, {...state, rest: undefined}, context);
+	const goesOn = rest.from === 'creates' && kind.controller.goesOnWithoutCreates === true;
+	return goesOn ? reconcile(kind, state, context) : meanwhile(kind, state, context);
+}
+
 function reconcile(kind: RecordKind, state: ObjectState, context: Context): Next<ObjectState> {
 	const {object} = state;
 	if (object === undefined) return next(state);
@@ -220,9 +238,12 @@ function reconcile(kind: RecordKind, state: ObjectState, context: Context): Next
 	const told = withAnnotations(object, annotations);
 	const newStatus = status === undefined ? object.status : keepReference(object.status, status);
 	// Where nothing is left to write, nothing fails any more.
-	const failures = context.pending.size > 0 || effects.some(isWrite) ? state.failures : noFailures;
-	return next({...state, failures, object: newStatus === told.status ? told : {...told, status: newStatus}}, [
-		...effects,
+	const isDone = context.pending.size === 0 && !effects.some(isWrite);
+	const settledState: ObjectState = isDone ? {...state, failures: noFailures, rest: undefined} : state;
+	return next({...settledState, object: newStatus === told.status ? told : {...told, status: newStatus}}, [
+		...(state.rest === undefined ? effects : effects.filter(({type}) => type !== 'create')),
+		// What it says of failures is over, too.
+		...(isDone && state.failures.rounds > 0 ? [tell(context.self, {type: 'wake'})] : []),
 		...(wakeAtMs === undefined ? [] : [{type: 'wakeAt', name: 'reconcile', atMs: wakeAtMs, message: {type: 'wake'}} as const]),
 	]);
 }
@@ -259,15 +280,20 @@ function continueDeletion(kind: RecordKind, state: ObjectState, object: ApiObjec
 /** A write of another object came to its end: look again, or rest for a while when it failed. */
 function written(state: ObjectState, object: ApiObject, {id, outcome}: Reply<unknown, 'outcome'>, context: Context): Next<ObjectState> {
 	// Outcomes come in hundreds: what else comes of a round that failed is no other failure, and no reason to go on at once.
-	if (state.resting) return next(state, isDeleting(object) ? [tell(context.self, {type: 'wake'})] : []);
+	if (state.rest !== undefined) return next(state, isDeleting(object) ? [tell(context.self, {type: 'wake'})] : []);
 	// The wake coalesces, so that one look follows them all.
 	if (outcome.ok || settlesByItself.has(outcome.error.code))
 		return next({...state, failures: outcome.ok ? noFailures : state.failures}, [tell(context.self, {type: 'wake'})]);
 	const {message} = outcome.error;
 	const failures: Failures = {rounds: state.failures.rounds + 1, last: message};
 	const delayMs = exponentialBackoffMs(failures.rounds, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);
-	const event = id.startsWith('create/') ? warning('FailedCreate', `Error creating: ${message}`) : warning('WriteFailed', message);
-	return next({object, failures, resting: true}, [event, retryAt(context.nowMs + delayMs)]);
+	const isCreate = id.startsWith('create/');
+	const event = isCreate ? warning('FailedCreate', `Error creating: ${message}`) : warning('WriteFailed', message);
+	const quota = quotaRefusalIn(outcome.error);
+	// A place that became free before this answer came wakes nobody any more.
+	const isFree = quota !== undefined && mayFit(quota, object.metadata.namespace ?? '', context.known);
+	const atMs = context.nowMs + (isFree ? limits.actorBackoffFirstMs : delayMs);
+	return next({object, failures, rest: {from: isCreate ? 'creates' : 'everything', quota}}, [event, retryAt(atMs)]);
 }
 
 /** Failures that mean the index has moved on: looking again is all there is to do. */
@@ -318,5 +344,5 @@ function unpark(kind: RecordKind, state: ObjectState, context: Context): Next<Ob
 	const status = (object.status ?? {}) as WithConditions;
 	const conditions = withoutCondition(status.conditions, actorFailed);
 	const well = conditions === status.conditions ? object : {...object, status: {...status, conditions}};
-	return reconcile(kind, {object: well, failures: noFailures, resting: false}, context);
+	return reconcile(kind, {object: well, failures: noFailures, rest: undefined}, context);
 }

@@ -15,6 +15,7 @@ import {quotaAmount, quotaResource, quotaText, type QuotaResource} from '../../.
 import {shown} from '../../../api/shown.js';
 import type {Context} from '../../../system/kernel/behavior.js';
 import {amountOf, claimAmountOf, claimUsageOf, isInScope, podUsageOf, usedOf, type ClaimUsage, type PodUsage} from './quota-usage.js';
+import {refusalBy, type QuotaRefusal} from './quota-wait.js';
 
 /** A create that was let through: in the index, or refused after all, it counts no more. */
 export type Coming = {
@@ -51,10 +52,10 @@ export function withinQuotas(
 	const made: New = {definition, draft, usage};
 	const others = coming.filter(({namespace}) => namespace === draft.metadata.namespace);
 	for (const quota of [...quotas].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))) {
-		const why = refusalOf(quota, made, others, known);
-		if (why === undefined) continue;
-		const message = `${qualifiedPlural(definition)} ${shown(draft.metadata.name ?? '')} is forbidden: ${why}`;
-		return failed('ERR_FORBIDDEN', {message, name: draft.metadata.name ?? ''});
+		const refusal = refusalOf(quota, made, others, known);
+		if (refusal === undefined) continue;
+		const message = `${qualifiedPlural(definition)} ${shown(draft.metadata.name ?? '')} is forbidden: ${refusal.why}`;
+		return failed('ERR_FORBIDDEN', {message, name: draft.metadata.name ?? '', quota: refusalBy(quota, refusal.requested)});
 	}
 	return {ok: true, value: usage};
 }
@@ -66,12 +67,14 @@ function usageOf({plural}: KindDefinition, {spec}: Draft): Usage {
 
 type Bound = {readonly name: string; readonly resource: QuotaResource; readonly hard: number};
 
+type Refusal = {readonly why: string; readonly requested: QuotaRefusal['requested']};
+
 function refusalOf(
 	{metadata, spec = {}}: ResourceQuota,
 	made: New,
 	coming: readonly Coming[],
 	known: Context['known'],
-): string | undefined {
+): Refusal | undefined {
 	const scopes = scopesOf(spec);
 	const {pod} = made.usage;
 	if (scopes.length > 0 && (pod === undefined || !isInScope(scopes, pod))) return undefined;
@@ -84,7 +87,7 @@ function refusalOf(
 				: [];
 		});
 	const unsaid = unsaidOf(bounds, made);
-	if (unsaid.length > 0) return `failed quota: ${metadata.name}: must specify ${unsaid.join('; ')}`;
+	if (unsaid.length > 0) return {why: `failed quota: ${metadata.name}: must specify ${unsaid.join('; ')}`, requested: {}};
 	const exceeded = bounds.flatMap(bound => {
 		const requested = requestedOf(bound.resource, made.usage);
 		const used = usedWith(bound, scopes, metadata.namespace ?? '', coming, known);
@@ -94,7 +97,10 @@ function refusalOf(
 	const listed = (amount: (each: (typeof exceeded)[number]) => number): string =>
 		exceeded.map(each => `${each.name}=${quotaText(each.name, amount(each))}`).join(',');
 	const [requested, used, limited] = [listed(each => each.requested), listed(each => each.used), listed(({hard}) => hard)];
-	return `exceeded quota: ${metadata.name}, requested: ${requested}, used: ${used}, limited: ${limited}`;
+	return {
+		why: `exceeded quota: ${metadata.name}, requested: ${requested}, used: ${used}, limited: ${limited}`,
+		requested: Object.fromEntries(exceeded.map(each => [each.name, each.requested])),
+	};
 }
 
 /** Whether a new object of the kind takes of it. */

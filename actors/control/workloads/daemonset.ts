@@ -13,6 +13,7 @@ import type {Context, Effect} from '../../../system/kernel/behavior.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {controller, type Failures, type Reconciliation, type Watched} from '../objects/controller.js';
 import {isDeleting} from '../objects/garbage.js';
+import {awaitingQuota, shortOf} from '../objects/quota-wait.js';
 import {ownerships, selecting, selectionTerms} from '../objects/selection.js';
 import {isActive, isReady} from '../pods/pod-lifecycle.js';
 import {placesTerm, revisionLabel, revisionTerm} from '../pods/pod-terms.js';
@@ -28,9 +29,17 @@ import {deletion} from './surplus.js';
 
 export const daemonSetController = controller<DaemonSet>({
 	plural: 'daemonsets',
-	terms: selectionTerms,
-	watches: {pods: (change, known) => selecting('daemonsets', change, known), nodes: fittingOtherwise},
+	terms: set => [
+		...selectionTerms(set),
+		...shortOf(set, (set.status?.currentNumberScheduled ?? 0) < (set.status?.desiredNumberScheduled ?? 0)),
+	],
+	watches: {
+		pods: (change, known) => selecting('daemonsets', change, known),
+		nodes: fittingOtherwise,
+		resourcequotas: (change, known) => awaitingQuota('daemonsets', change, known),
+	},
 	reconcile,
+	goesOnWithoutCreates: true,
 });
 
 /** The sets for which a node is another one than before: each set looks at that node alone. */

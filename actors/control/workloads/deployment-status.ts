@@ -129,6 +129,7 @@ function progressOf(
 
 const done = 'NewReplicaSetAvailable';
 const exceeded = 'ProgressDeadlineExceeded';
+const refused = 'ReplicaSetCreateError';
 
 function newsOf(news: RolloutNews, name: string): Progress & {readonly isNews: boolean} {
 	switch (news.type) {
@@ -139,7 +140,7 @@ function newsOf(news: RolloutNews, name: string): Progress & {readonly isNews: b
 		case 'begun':
 			return {status: 'True', reason: 'ReplicaSetUpdated', message: `Deployment "${name}" is progressing.`, isNews: true};
 		case 'refused':
-			return {status: 'False', reason: 'ReplicaSetCreateError', message: news.message, isNews: false};
+			return {status: 'False', reason: refused, message: news.message, isNews: false};
 	}
 }
 
@@ -167,6 +168,9 @@ export function isOver({status}: Deployment): boolean {
 	const reason = conditionOf(status?.conditions, progressing)?.reason;
 	return reason === done || reason === exceeded;
 }
+
+/** Whether the set of the newest template could not be made. */
+export const isRefused = ({status}: Deployment): boolean => conditionOf(status?.conditions, progressing)?.reason === refused;
 
 /** What keeps the newest set, or another one, from having its pods. */
 function withReplicaFailure(conditions: Conditions, {newest, old}: Looked, nowMs: number): Conditions {

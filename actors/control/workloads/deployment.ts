@@ -18,10 +18,11 @@ import {controller, type Failures, type Reconciliation, type Watched} from '../o
 import {isDeleting} from '../objects/garbage.js';
 import type {PatchObject} from '../objects/object-message.js';
 import {controllerOf, ownerReferenceTo} from '../objects/owners.js';
+import {awaitingQuota, shortOf} from '../objects/quota-wait.js';
 import {ownerships, selecting, selectionTerms} from '../objects/selection.js';
 import {isReady, isTerminal} from '../pods/pod-lifecycle.js';
 import {ownedPods, censusOf} from './census.js';
-import {deadlineMs, deploymentStatus, isComplete, isOver, type RolloutNews} from './deployment-status.js';
+import {deadlineMs, deploymentStatus, isComplete, isOver, isRefused, type RolloutNews} from './deployment-status.js';
 import {creation} from './pod-creation.js';
 import {isScaled, scaledSizes} from './proportional-scaling.js';
 import {firstAnnotations, forgotten, missingAnnotations, revisionOf} from './revisions.js';
@@ -32,9 +33,14 @@ import {isSameTemplate, templateHash, withHash} from './template-hash.js';
 
 export const deploymentController = controller<Deployment>({
 	plural: 'deployments',
-	terms: deployment => selectionTerms(deployment),
-	watches: {replicasets: (change, known) => selecting('deployments', change, known), pods: ofItsPods},
+	terms: deployment => [...selectionTerms(deployment), ...shortOf(deployment, isRefused(deployment))],
+	watches: {
+		replicasets: (change, known) => selecting('deployments', change, known),
+		pods: ofItsPods,
+		resourcequotas: (change, known) => awaitingQuota('deployments', change, known),
+	},
 	reconcile,
+	goesOnWithoutCreates: true,
 });
 
 /** A pod that serves or does not any more, or that is over: its set tells when its counts change, and these may be what they were. */

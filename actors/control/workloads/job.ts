@@ -20,6 +20,7 @@ import {controller, type Failures, type Reconciliation, type Watched} from '../o
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
 import {isAdoption} from '../objects/owners.js';
+import {awaitingQuota, shortOf} from '../objects/quota-wait.js';
 import {ownerships, selecting, selectionTerms} from '../objects/selection.js';
 import {jobTerm} from '../pods/job-pod.js';
 import {isActive} from '../pods/pod-lifecycle.js';
@@ -33,9 +34,17 @@ import {deletion} from './surplus.js';
 
 export const jobController = controller<Job>({
 	plural: 'jobs',
-	terms: selectionTerms,
-	watches: {pods: (change, known) => selecting('jobs', change, known), cronjobs: leaving},
+	terms: job => [
+		...selectionTerms(job),
+		...shortOf(job, finishOf(job) === undefined && (job.status?.active ?? 0) < (job.spec?.parallelism ?? 1)),
+	],
+	watches: {
+		pods: (change, known) => selecting('jobs', change, known),
+		cronjobs: leaving,
+		resourcequotas: (change, known) => awaitingQuota('jobs', change, known),
+	},
 	reconcile,
+	goesOnWithoutCreates: true,
 	isRemovable: isNoted,
 });
 

@@ -16,6 +16,7 @@ import {withCondition, withoutCondition} from '../objects/conditions.js';
 import {controller, type Failures, type Reconciliation} from '../objects/controller.js';
 import {isDeleting} from '../objects/garbage.js';
 import {controllerOf, isAdoption, strayTerm} from '../objects/owners.js';
+import {awaitingQuota, shortOf} from '../objects/quota-wait.js';
 import {ownerships, selecting, selectionTerms} from '../objects/selection.js';
 import {isActive} from '../pods/pod-lifecycle.js';
 import {censusOf, isMine, ownedPods, type Census} from './census.js';
@@ -24,9 +25,17 @@ import {surplus} from './surplus.js';
 
 export const replicaSetController = controller<ReplicaSet>({
 	plural: 'replicasets',
-	terms: set => [...selectionTerms(set), ...(controllerOf(set) === undefined ? [strayTerm(set.metadata.namespace ?? '')] : [])],
-	watches: {pods: (change, known) => selecting('replicasets', change, known)},
+	terms: set => [
+		...selectionTerms(set),
+		...(controllerOf(set) === undefined ? [strayTerm(set.metadata.namespace ?? '')] : []),
+		...shortOf(set, (set.status?.replicas ?? 0) < (set.spec?.replicas ?? 1)),
+	],
+	watches: {
+		pods: (change, known) => selecting('replicasets', change, known),
+		resourcequotas: (change, known) => awaitingQuota('replicasets', change, known),
+	},
 	reconcile,
+	goesOnWithoutCreates: true,
 });
 
 function reconcile(set: ReplicaSet, context: Context, failures: Failures): Reconciliation<ReplicaSetStatus> {

@@ -17,6 +17,7 @@ import {tell, type Context, type Effect} from '../../../system/kernel/behavior.j
 import type {Known} from '../../../system/index/object-index.js';
 import {controller, type Failures, type Reconciliation, type Watched} from '../objects/controller.js';
 import {isDeleting} from '../objects/garbage.js';
+import {awaitingQuota, shortOf} from '../objects/quota-wait.js';
 import {ownerships, selecting, selectionTerms} from '../objects/selection.js';
 import {isActive, isReady} from '../pods/pod-lifecycle.js';
 import {placesTerm, revisionLabel, revisionTerm} from '../pods/pod-terms.js';
@@ -31,9 +32,14 @@ import {deletion} from './surplus.js';
 
 export const statefulSetController = controller<StatefulSet>({
 	plural: 'statefulsets',
-	terms: selectionTerms,
-	watches: {pods: concerned, persistentvolumeclaims: setsOfClaim},
+	terms: set => [...selectionTerms(set), ...shortOf(set, (set.status?.replicas ?? 0) < (set.spec?.replicas ?? 1))],
+	watches: {
+		pods: concerned,
+		persistentvolumeclaims: setsOfClaim,
+		resourcequotas: (change, known) => awaitingQuota('statefulsets', change, known),
+	},
 	reconcile,
+	goesOnWithoutCreates: true,
 });
 
 /** Those that select the pod, and the one that may wait for its name. */

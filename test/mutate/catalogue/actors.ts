@@ -191,6 +191,27 @@ export const ofActors: readonly Mistake[] = [
 		test: 'test/actors/leases.test.ts',
 	},
 	{
+		what: 'a set that rests after a refusal asks for its pods at each wake',
+		file: 'actors/control/objects/object.ts',
+		text: "effects.filter(({type}) => type !== 'create')",
+		becomes: 'effects',
+		test: 'test/actors/quota-wait.test.ts',
+	},
+	{
+		what: 'a quota that has room again is not looked at',
+		file: 'actors/control/objects/quota-wait.ts',
+		text: 'lacking.length > 0 &&',
+		becomes: 'lacking.length < 0 &&',
+		test: 'test/actors/quota-wait.test.ts',
+	},
+	{
+		what: 'the first of many surplus pods go, not those that serve least',
+		file: 'actors/control/workloads/surplus.ts',
+		text: 'if (last !== undefined && byWorth(ranked, last) > 0) continue;',
+		becomes: 'if (last !== undefined) continue;',
+		test: 'test/actors/replicaset.test.ts',
+	},
+	{
 		what: 'the next exclusive pod does not wait for the end of the one before',
 		file: 'actors/control/workloads/replicaset.ts',
 		text: ' - placesKept(set, known)',
