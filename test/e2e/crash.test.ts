@@ -185,7 +185,8 @@ test('deletions that were begun before a crash are carried out after it', async 
 	await cluster.apply(
 		{apiVersion: 'v1', kind: 'Namespace', metadata: {name: 'doomed'}},
 		setOf('web', 3, {namespace: 'doomed'}),
-		podOf('deaf', deaf, {namespace: 'doomed', terminationGracePeriodSeconds: 2}),
+		// Not over before the kill, however slow the machine is.
+		podOf('deaf', deaf, {namespace: 'doomed', terminationGracePeriodSeconds: 8}),
 		podOf('forced', deaf, {terminationGracePeriodSeconds: 2}),
 		setOf('fore', 3),
 		obedientPod('stays'),
