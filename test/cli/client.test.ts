@@ -3,6 +3,7 @@ import type {AddressInfo} from 'node:net';
 import {symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
+import {line} from '../../bench/rigs/command-line.js';
 import {answer, failure, folder, openCluster, openScript, run} from './_rig.js';
 
 const failures: readonly (readonly [what: string, http: number, body: unknown, code: number, err: string])[] = [
@@ -118,7 +119,7 @@ test('a port where nobody listens is told with the hint', async t => {
 	await new Promise(resolve => free.close(resolve));
 	const home = await folder(t);
 	await writeFile(path.join(home, 'kubeconfig'), kubeconfig(`https://127.0.0.1:${port}`));
-	const {code, err} = await run(t, ['get', 'pods'], {home});
+	const {code, err} = await line(['get', 'pods'], {home});
 	t.is(code, 5);
 	t.is(
 		err,
@@ -129,7 +130,7 @@ test('a port where nobody listens is told with the hint', async t => {
 test('a certificate of another authority is refused and explained', async t => {
 	const {home, port} = await openCluster(t);
 	await writeFile(path.join(home, 'kubeconfig'), kubeconfig(`https://127.0.0.1:${port}`));
-	const {code, err} = await run(t, ['get', 'pods'], {home});
+	const {code, err} = await line(['get', 'pods'], {home});
 	t.is(code, 5);
 	t.regex(err, /shows a certificate that the CA in .+ did not sign \(\w+\); is this the kubeconfig of another cluster\?/);
 });
@@ -151,7 +152,7 @@ test('a kubeconfig that makes no sense is wrong usage', async t => {
 	];
 	for (const [text, expected] of cases) {
 		await writeFile(file, text);
-		const {code, err} = await run(t, ['get', 'pods'], {home});
+		const {code, err} = await line(['get', 'pods'], {home});
 		t.is(code, 2, text);
 		t.regex(err, expected);
 	}
@@ -163,8 +164,8 @@ test('a home that somebody chose, and a cluster that was made in the usual one, 
 	theirs.cluster.pod('theirs');
 	const [empty, user] = [await folder(t), await folder(t)];
 	const KUBECONFIG = path.join(theirs.home, 'kubeconfig');
-	const podsBy = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> => {
-		const {out, err} = await run(t, ['get', 'pods', '-o', 'name', ...args], {home: user, env: {TROUPE_HOME: '', ...env}});
+	const podsBy = async (args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> => {
+		const {out, err} = await line(['get', 'pods', '-o', 'name', ...args], {home: user, env: {TROUPE_HOME: '', ...env}});
 		return out + err;
 	};
 	t.is(await podsBy(['--home', ours.home], {KUBECONFIG}), 'pod/ours\n');
@@ -190,7 +191,7 @@ test('KUBECONFIG may name several files', async t => {
 		'{"current-context": "mine", "contexts": [{"name": "mine", "context": {"cluster": "troupe", "user": "admin", "namespace": "other"}}]}',
 	);
 	cluster.pod('b', {}, 'other');
-	const {out} = await run(t, ['get', 'pods', '-o', 'name'], {
+	const {out} = await line(['get', 'pods', '-o', 'name'], {
 		home: dir,
 		env: {TROUPE_HOME: '', KUBECONFIG: `${contexts}:${path.join(home, 'kubeconfig')}:/nope`},
 	});
