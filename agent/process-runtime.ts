@@ -39,6 +39,7 @@ import {openFolderUsage} from './process/volumes/folder-usage.js';
 import {openLocalVolumes} from './process/volumes/local-volumes.js';
 import {createLogWatch} from './process/logs/log-watch.js';
 import {openMemory} from './process/volumes/memory.js';
+import type {NfsTools} from './process/volumes/nfs.js';
 import {planOf, type Start} from './process/start/plan.js';
 import {defaultUserRange, openPodUsers, type UserRange} from './process/users/pod-users.js';
 import type {Dropper} from './process/users/privileges.js';
@@ -79,6 +80,8 @@ export type ProcessRuntimeOptions = {
 	readonly controlGroups?: null | undefined;
 	/** Undefined: whatever works here; null: none, so that containers see the processes of the node. */
 	readonly namespaces?: null | undefined;
+	/** What mounts NFS. Undefined: whatever works here; null: nothing does. */
+	readonly nfs?: NfsTools | null | undefined;
 	readonly logFileBytes?: number | undefined;
 	/** How many folders of each sort are made in advance. */
 	readonly stockFolders?: number | undefined;
@@ -125,8 +128,8 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 	const directory = path.resolve(options.directory);
 	const stock = createStock(path.join(directory, '.stock'), options.stockFolders ?? limits.stockFolders, clock, onWarning);
 	const realDirectory = realpathSync(directory);
-	const {path: searchPath, dropper, namespaces} = options;
-	const host = hostOf({path: searchPath, dropper, namespaces, folder: path.join(realDirectory, '.stock'), onWarning});
+	const {path: searchPath, dropper, namespaces, nfs} = options;
+	const host = hostOf({path: searchPath, dropper, namespaces, nfs, folder: path.join(realDirectory, '.stock'), onWarning});
 	const isRoot = host.agent.uid === 0;
 	const range = isRoot ? (options.users ?? defaultUserRange(realDirectory)) : undefined;
 	const users = range === undefined ? undefined : openPodUsers(directory, range, onWarning);
@@ -144,7 +147,18 @@ function openParts(options: ProcessRuntimeOptions, tell: ExitListener) {
 	const hostPaths: HostPaths = {allowed, never: [...never, directory, ...(local === undefined ? [] : [local.folder])]};
 	const podHomes = options.homes ?? homesFolder(realDirectory, isRoot);
 	const usage = openFolderUsage(clock);
-	const volumes = createVolumes({folderOf, find, list: sandboxes.list, memory, local, usage, secrets, hostPaths, isRoot});
+	const volumes = createVolumes({
+		folderOf,
+		find,
+		list: sandboxes.list,
+		memory,
+		local,
+		usage,
+		secrets,
+		hostPaths,
+		hasNfs: host.nfs !== undefined,
+		isRoot,
+	});
 	const kill = (uid: string): void => {
 		for (const container of foldersIn(folderOf(uid))) containers.stop({uid, container}, 0, () => undefined);
 	};
@@ -266,6 +280,7 @@ function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'o
 			find: volume => volumes.find(uid, volume),
 			hostPaths: {...hostPaths, never: [...hostPaths.never, ...hidden]},
 			hidden,
+			nfs: host.nfs,
 		},
 		userProcesses: groups.enforces('pids') ? undefined : processes,
 		homeOf: user => homes.homeOf(uid, user),

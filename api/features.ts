@@ -4,9 +4,9 @@ import type {Container, ContainerPort, PodSpec} from './shapes/pod.js';
 
 /**
  * `volumes`: volumes, and a root that is read-only. `users`: runAsUser, runAsGroup, fsGroup. `limits`: cpu and memory are enforced.
- * `claims`: volumes of claims. `terminal`: tty. `hostPorts`: a port of the node leads to another one of a container; the same number needs nothing where they share a network.
+ * `claims`: volumes of claims. `nfs`: volumes that other hosts export. `terminal`: tty. `hostPorts`: a port of the node leads to another one of a container; the same number needs nothing where they share a network.
  */
-export const nodeFeatures = ['claims', 'hostPorts', 'limits', 'terminal', 'users', 'volumes'] as const;
+export const nodeFeatures = ['claims', 'hostPorts', 'limits', 'nfs', 'terminal', 'users', 'volumes'] as const;
 
 export type NodeFeature = (typeof nodeFeatures)[number];
 
@@ -14,6 +14,7 @@ export type NodeFeature = (typeof nodeFeatures)[number];
 const texts: Readonly<Partial<Record<NodeFeature, string>>> = {
 	claims: 'claims (volumes of claims need an agent of this version that can mount volumes)',
 	hostPorts: 'hostPort mapping (a hostPort other than its containerPort)',
+	nfs: 'nfs (volumes of NFS need an agent that is root, and mount.nfs of nfs-common)',
 	users: 'users (runAsUser, runAsGroup, fsGroup and supplementalGroups need an agent that is root)',
 };
 
@@ -25,6 +26,7 @@ export function requiredFeatures(spec: PodSpec): readonly NodeFeature[] {
 	const required: NodeFeature[] = [];
 	if (spec.volumes?.some(({persistentVolumeClaim}) => persistentVolumeClaim !== undefined) === true) required.push('claims');
 	if (containers.some(({ports = []}) => ports.some(isMapped))) required.push('hostPorts');
+	if (spec.volumes?.some(({nfs}) => nfs !== undefined) === true) required.push('nfs');
 	if (containers.some(({tty}) => tty === true)) required.push('terminal');
 	if (namesUsers(spec.securityContext) || containers.some(({securityContext}) => namesUsers(securityContext))) required.push('users');
 	if ((spec.volumes?.length ?? 0) > 0 || containers.some(mounts)) required.push('volumes');

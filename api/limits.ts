@@ -538,6 +538,8 @@ export const limits = {
 	volumeCountMs: 600_000,
 	volumeCountBytes: 268_435_456,
 	volumeCounts: 4,
+	/** How long a container waits for a server of NFS when it starts. */
+	nfsMountMs: 30_000,
 	/** What a node's volumes of Secrets hold, in memory. */
 	secretVolumesBytes: 268_435_456,
 	/** Input of one container that waits for its program. */

@@ -84,8 +84,14 @@ export type ClaimSource =
 	/** A folder that the agent makes and removes. */
 	| {readonly type: 'local'; readonly volume: string; readonly path: string}
 	| {readonly type: 'hostPath'; readonly path: string; readonly check: string}
+	/** What another host exports. */
+	| {readonly type: 'nfs'; readonly server: string; readonly path: string; readonly readOnly: boolean}
 	/** It cannot be used there. */
 	| {readonly type: 'elsewhere'; readonly why: string};
+
+/** Of a manifest's words. */
+export const nfsSource = ({server, path, readOnly = false}: {server: string; path: string; readOnly?: boolean}) =>
+	({type: 'nfs', server, path, readOnly}) as const;
 
 export type ConfigEntry = {
 	readonly key: ObjectKey;

@@ -8,7 +8,7 @@ import type {ApiObject, Draft} from '../object.js';
 import {checkUnchanged} from '../rules/immutable.js';
 import {forbid, isEmpty, membersOf, refuse, requireOne, textOf, type Found} from '../rules/report.js';
 import {checkAccessModes, checkStorage} from '../rules/storage.js';
-import {checkAbsolute, checkHostPath} from '../rules/volume.js';
+import {checkAbsolute, checkHostPath, checkNfs} from '../rules/volume.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/persistentvolume.js';
 
@@ -70,7 +70,7 @@ export const persistentVolume: KindDefinition = {
 	],
 };
 
-const sources = ['local', 'hostPath'] as const;
+const sources = ['local', 'hostPath', 'nfs'] as const;
 
 const others = [
 	'capacity',
@@ -90,6 +90,7 @@ function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	const {path} = membersOf(spec['local']);
 	if (typeof path === 'string') checkAbsolute(found, 'spec.local.path', path);
 	checkHostPath(found, 'spec.hostPath', membersOf(spec['hostPath']));
+	checkNfs(found, 'spec.nfs', membersOf(spec['nfs']));
 	checkReclaim(found, draft);
 	if (!isEmpty(spec['local']) && nodeOfVolume({...draft, spec} as unknown as PersistentVolume) === undefined)
 		refuse(

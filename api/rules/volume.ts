@@ -9,7 +9,7 @@ import {checkDataKey} from './config-data.js';
 import {checkDnsLabel, checkDnsSubdomain} from './names.js';
 import {itemsOf, membersOf, refuse, refuseDuplicates, requireOne, textOf, type Found} from './report.js';
 
-const sources = ['hostPath', 'emptyDir', 'configMap', 'secret', 'persistentVolumeClaim'];
+const sources = ['hostPath', 'emptyDir', 'configMap', 'secret', 'nfs', 'persistentVolumeClaim'];
 
 /** What is looked for before a folder or file of the host is used. */
 const hostPathTypes = ['', 'DirectoryOrCreate', 'Directory', 'FileOrCreate', 'File', 'Socket', 'CharDevice', 'BlockDevice'];
@@ -33,6 +33,7 @@ function checkVolume(found: Found, path: string, volume: JsonObject): void {
 	checkEmptyDir(found, `${path}.emptyDir`, membersOf(volume['emptyDir']));
 	checkFiles(found, `${path}.configMap`, membersOf(volume['configMap']), 'name');
 	checkFiles(found, `${path}.secret`, membersOf(volume['secret']), 'secretName');
+	checkNfs(found, `${path}.nfs`, membersOf(volume['nfs']));
 	const claim = textOf(membersOf(volume['persistentVolumeClaim'])['claimName']);
 	if (claim !== undefined) checkDnsSubdomain(found, `${path}.persistentVolumeClaim.claimName`, claim);
 }
@@ -47,6 +48,15 @@ export function checkHostPath(found: Found, path: string, {path: folder, type}: 
 		`must be one of ${words.join(', ')}, got ${shown(type)}${didYouMean(type, words)}`,
 		'FieldValueNotSupported',
 	);
+}
+
+/** A host name or an IPv4 address, or an IPv6 address. Neither begins like an option of a program. */
+const serverForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$/;
+
+export function checkNfs(found: Found, path: string, {server, path: folder}: JsonObject): void {
+	if (typeof server === 'string' && (server.length > 253 || !serverForm.test(server)))
+		refuse(found, `${path}.server`, `must be the name or the address of a host, got ${shown(server)}`);
+	if (typeof folder === 'string') checkAbsolute(found, `${path}.path`, folder);
 }
 
 function checkEmptyDir(found: Found, path: string, {medium, sizeLimit}: JsonObject): void {

@@ -2,6 +2,7 @@
 
 import {nodeTerm} from './affinity.js';
 import {objectWith} from './metadata.js';
+import {nfs} from './nfs.js';
 import {about, list, mapOf, oneOf, optional, quantity, record, text} from './parts.js';
 import {accessModes} from './persistentvolumeclaim.js';
 import {hostPath} from './pod.js';
@@ -36,6 +37,7 @@ export const spec = () =>
 					record({required: about('One of them must hold.', record({nodeSelectorTerms: about('Any of these.', list(nodeTerm()))}))}),
 				),
 			),
+			nfs: optional(nfs()),
 			local: optional(about('A folder of one node.', record({path: about('Where it is; absolute.', text())}, {'x-not-yet': ['fsType']}))),
 			hostPath: optional(hostPath()),
 		},
@@ -54,7 +56,6 @@ export const spec = () =>
 				'glusterfs',
 				'iscsi',
 				'mountOptions',
-				'nfs',
 				'photonPersistentDisk',
 				'portworxVolume',
 				'quobyte',

@@ -5,6 +5,7 @@
 import {affinity} from './affinity.js';
 import type {container} from './container.js';
 import {objectWith} from './metadata.js';
+import {nfs} from './nfs.js';
 import {
 	about,
 	conditions,
@@ -80,6 +81,7 @@ export const volume = () =>
 					}),
 				),
 			),
+			nfs: optional(nfs()),
 			persistentVolumeClaim: optional(
 				about(
 					'The volume of a claim of its namespace: it outlives the pod.',
@@ -90,7 +92,7 @@ export const volume = () =>
 				),
 			),
 		},
-		{'x-not-yet': ['csi', 'downwardAPI', 'ephemeral', 'image', 'iscsi', 'nfs', 'projected']},
+		{'x-not-yet': ['csi', 'downwardAPI', 'ephemeral', 'image', 'iscsi', 'projected']},
 	);
 
 export const toleration = () =>

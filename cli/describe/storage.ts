@@ -41,18 +41,7 @@ export function describeClaim(object: PersistentVolumeClaim, pods: readonly Pod[
 /** Everything but the events. */
 export function describeVolume(object: PersistentVolume, nowMs: number): string {
 	const {spec, status} = object;
-	const {claimRef, hostPath, local} = spec ?? {};
-	const source: readonly Field[] =
-		local !== undefined
-			? [
-					['Type', 'LocalVolume (a folder of one node)'],
-					['Path', local.path],
-				]
-			: [
-					['Type', 'HostPath (a folder or file of the node)'],
-					['Path', hostPath?.path],
-					['HostPathType', hostPath?.type],
-				];
+	const {claimRef} = spec ?? {};
 	return (
 		drawFields([
 			...metadataFields(object, nowMs),
@@ -69,8 +58,29 @@ export function describeVolume(object: PersistentVolume, nowMs: number): string 
 			['Message', status?.message],
 		]) +
 		'Source:\n' +
-		drawFields(source, '  ')
+		drawFields(sourceFields(object), '  ')
 	);
+}
+
+function sourceFields({spec}: PersistentVolume): readonly Field[] {
+	const {hostPath, local, nfs} = spec ?? {};
+	if (local !== undefined)
+		return [
+			['Type', 'LocalVolume (a folder of one node)'],
+			['Path', local.path],
+		];
+	if (nfs !== undefined)
+		return [
+			['Type', 'NFS (a folder that another host exports)'],
+			['Server', nfs.server],
+			['Path', nfs.path],
+			['ReadOnly', String(nfs.readOnly ?? false)],
+		];
+	return [
+		['Type', 'HostPath (a folder or file of the node)'],
+		['Path', hostPath?.path],
+		['HostPathType', hostPath?.type],
+	];
 }
 
 function affinityLines({spec}: PersistentVolume): string | readonly string[] {

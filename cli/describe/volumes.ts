@@ -12,8 +12,8 @@ export const mountLines = ({volumeMounts}: Container, volumes: readonly Volume[]
 	});
 
 /** Whatever the mount says. */
-const isReadOnly = ({configMap, secret, persistentVolumeClaim}: Volume): boolean =>
-	configMap !== undefined || secret !== undefined || persistentVolumeClaim?.readOnly === true;
+const isReadOnly = ({configMap, secret, nfs, persistentVolumeClaim}: Volume): boolean =>
+	configMap !== undefined || secret !== undefined || nfs?.readOnly === true || persistentVolumeClaim?.readOnly === true;
 
 /** Nothing where there are none. */
 export const drawVolumes = (volumes: readonly Volume[]): string =>
@@ -24,7 +24,8 @@ export const drawVolumes = (volumes: readonly Volume[]): string =>
 				'  ',
 			)}`;
 
-function sourceText({hostPath, emptyDir, configMap, secret, persistentVolumeClaim}: Volume): string {
+function sourceText({hostPath, emptyDir, configMap, secret, nfs, persistentVolumeClaim}: Volume): string {
+	if (nfs !== undefined) return `NFS ${nfs.server}:${nfs.path}${nfs.readOnly === true ? ' (ro)' : ''}`;
 	if (hostPath !== undefined)
 		return `hostPath ${hostPath.path}${hostPath.type === undefined || hostPath.type === '' ? '' : ` (${hostPath.type})`}`;
 	if (configMap !== undefined) return `ConfigMap ${configMap.name}${chosenText(configMap)}`;

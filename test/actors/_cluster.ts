@@ -59,7 +59,7 @@ export class FakeNode {
 	hello(lineage = ''): void {
 		this.#session = `${this.name}-${++this.hellos}`;
 		const have = Object.fromEntries([...this.runs, ...this.copies].map(([key, {version}]) => [key, version]));
-		const info = aRuntimeInfo({features: ['claims', 'volumes'], localVolumes: '/srv/volumes'});
+		const info = aRuntimeInfo({features: featuresOf(this.name), localVolumes: '/srv/volumes'});
 		const hello: Hello & Told = {
 			...aHello({node: this.name, session: this.#session, have, lineage, epoch: 0, info}),
 			protocol: syncProtocol,
@@ -125,6 +125,9 @@ export class FakeNode {
 }
 
 export type ClusterOptions = {readonly nodes?: readonly string[]; readonly localNodes?: readonly string[]};
+
+/** What its nodes can do; the last of three mounts NFS. */
+const featuresOf = (name: string): readonly string[] => ['claims', 'volumes', ...(name === 'node-c' ? ['nfs'] : [])];
 
 export class FakeCluster {
 	readonly time = new ManualClock();

@@ -94,6 +94,11 @@ test('a port of the node that leads to another one of the container is something
 	]);
 });
 
+test('a volume of NFS is something that a node has to be able to', t => {
+	const volumes = [{name: 'data', nfs: {server: 'files', path: '/srv'}}];
+	t.deepEqual(requiredFeatures({containers: [aContainer()], volumes}), ['nfs', 'volumes']);
+});
+
 test('a container that names its pod’s address claims only its hostPorts', t => {
 	const ports = [{containerPort: 80, hostPort: 8080}];
 	const claims = (overrides: Partial<Container>): readonly string[] => claimedPorts({containers: [aContainer({ports, ...overrides})]});

@@ -339,3 +339,22 @@ test('a small volume of a large claim is shown as it grows', t => {
 	t.is(shown(5.4 * 2 ** 30), '5Gi');
 	t.is(shown(6 * 2 ** 30), '6Gi');
 });
+
+test('a volume of NFS is retained, and pods of its claim go where it can be mounted', t => {
+	const nfs = {server: 'files', path: '/srv/all', readOnly: true};
+	const shared = ['persistentvolumes', volumeDraft('shared', {hostPath: undefined, nfs, accessModes: ['ReadWriteMany']})] as const;
+	const claim = ['persistentvolumeclaims', claimDraft('data', {accessModes: ['ReadWriteMany'], storageClassName: ''})] as const;
+	const names = ['one', 'two', 'three', 'four'];
+	const cluster = clusterWith(shared, claim, ...names.map(name => ['pods', podWith(name, ['data'])] as const));
+	for (const name of names) t.is(nodeOfPod(cluster, name), 'node-c');
+	t.deepEqual(cluster.node('node-c').copies.get(claimKeyOf('data'))?.named, {type: 'claim', source: {type: 'nfs', ...nfs}});
+	for (const name of names) remove(cluster, podKeyOf(name));
+	remove(cluster, claimKeyOf('data'));
+	t.is(volumeIn(cluster, 'shared')?.status?.phase, 'Released');
+
+	const without = new FakeCluster({nodes: ['node-a']});
+	for (const [plural, object] of [shared, claim]) without.create(plural, object);
+	without.create('pods', podWith('one', ['data']));
+	without.pass(2_000);
+	t.regex(whyNot(without.pod('one')), /lacks nfs \(volumes of NFS need an agent that is root, and mount\.nfs of nfs-common\)/);
+});

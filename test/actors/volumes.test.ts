@@ -20,9 +20,10 @@ const sourceOf = (volume: Omit<Volume, 'name'>): unknown => {
 	return outcome.ok ? outcome.value[0]?.source : outcome.problem;
 };
 
-test('hostPath and emptyDir are passed on, with sizes in bytes', t => {
+test('hostPath, nfs and emptyDir are passed on, with sizes in bytes', t => {
 	t.deepEqual(sourceOf({hostPath: {path: '/srv', type: 'Directory'}}), {type: 'hostPath', path: '/srv', check: 'Directory'});
 	t.deepEqual(sourceOf({hostPath: {path: '/srv'}}), {type: 'hostPath', path: '/srv', check: ''});
+	t.deepEqual(sourceOf({nfs: {server: 'files', path: '/srv'}}), {type: 'nfs', server: 'files', path: '/srv', readOnly: false});
 	t.deepEqual(sourceOf({emptyDir: {}}), {type: 'emptyDir', inMemory: false, sizeLimitBytes: undefined});
 	t.deepEqual(sourceOf({emptyDir: {medium: 'Memory', sizeLimit: '1Mi'}}), {type: 'emptyDir', inMemory: true, sizeLimitBytes: 1_048_576});
 	t.deepEqual(sourceOf({}), {type: 'emptyDir', inMemory: false, sizeLimitBytes: undefined});

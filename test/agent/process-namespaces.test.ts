@@ -211,7 +211,7 @@ needing(hasNamespaces && isRoot, 'needs root and namespaces')(
 		const {ensure, start, exec, hearAll, value} = nodeOf(t);
 		await ensure('uid-1');
 		const {pid} = await start(aContainer('runs', {argv: ['sh', '-c', moves, 'sh', folder, setpriv], runAsUser: 1_234}));
-		const host = hostOf({path: undefined, dropper: undefined, namespaces: undefined, folder, onWarning: () => undefined});
+		const host = hostOf({path: undefined, dropper: undefined, namespaces: undefined, nfs: undefined, folder, onWarning: () => undefined});
 		const drop = {user: {uid: 1_234, gid: 1_234}, groups: [], mayGain: false};
 		const entering = enteringOf(host, pid, drop);
 		const beside = {argv: ['true'], stdin: false, terminal: undefined, procsFiles: [], entering};

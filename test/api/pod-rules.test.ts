@@ -164,14 +164,19 @@ const refused: readonly [title: string, manifest: unknown, ...problems: string[]
 	[
 		'a volume of nothing',
 		withVolume({}),
-		'spec.volumes[0]: must be one of hostPath, emptyDir, configMap, secret, persistentVolumeClaim, got none',
+		'spec.volumes[0]: must be one of hostPath, emptyDir, configMap, secret, nfs, persistentVolumeClaim, got none',
 	],
 	[
 		'a volume of two things',
 		withVolume({emptyDir: {}, secret: {secretName: 's'}}),
-		'spec.volumes[0]: must be one of hostPath, emptyDir, configMap, secret, persistentVolumeClaim, got emptyDir and secret',
+		'spec.volumes[0]: must be one of hostPath, emptyDir, configMap, secret, nfs, persistentVolumeClaim, got emptyDir and secret',
 	],
-	['a volume of a later version', withVolume({nfs: {}}), 'spec.volumes[0].nfs: "nfs" is not supported yet'],
+	['a volume of a later version', withVolume({csi: {}}), 'spec.volumes[0].csi: "csi" is not supported yet'],
+	[
+		'an NFS server that would be an option',
+		withVolume({nfs: {server: '-oexec', path: '/srv'}}),
+		'spec.volumes[0].nfs.server: must be the name or the address of a host, got "-oexec"',
+	],
 	[
 		'a volume with a wrong name',
 		withVolume({name: 'My_Data', emptyDir: {}}),

@@ -57,7 +57,7 @@ test('a claim keeps what it asked for and what it got', t => {
 test('a volume is one thing, which it stays, and is retained unless it was made for a claim', t => {
 	t.like(committed(aVolume()).spec, {persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem'});
 	t.deepEqual(problemsOf(aVolume({local: {path: '/srv'}, nodeAffinity: affinity})), [
-		'spec: must be one of local, hostPath, got local and hostPath',
+		'spec: must be one of local, hostPath, nfs, got local and hostPath',
 	]);
 	t.deepEqual(problemsOf(aVolume({hostPath: {path: 'srv'}})), [
 		'spec.hostPath.path: must be an absolute path, beginning with "/", got "srv"',
@@ -71,7 +71,20 @@ test('a volume is one thing, which it stays, and is retained unless it was made 
 	const old = committed(aVolume());
 	t.regex(problemsOf(aVolume({hostPath: {path: '/srv/other'}}), old)[0] ?? '', /^spec\.hostPath: cannot be changed/);
 	t.deepEqual(problemsOf(aVolume({capacity: {storage: '2Gi'}}), old), []);
-	t.regex(problemsOf(aVolume({nfs: {server: 'a', path: '/b'}}))[0] ?? '', /nfs/);
+	t.regex(problemsOf(aVolume({nfs: {server: 'a', path: '/b'}}))[0] ?? '', /must be one of local, hostPath, nfs, got hostPath and nfs/);
+});
+
+test('a volume of NFS names a host and what that exports, and nothing else gets to mount.nfs', t => {
+	const nfs = (server: unknown, path: unknown = '/srv'): JsonObject =>
+		aVolume({hostPath: undefined as never, nfs: {server, path} as never});
+	for (const server of ['files', 'files.example.com', '10.0.0.1', 'fd00::1', '::1', '::ffff:10.0.0.1'])
+		t.deepEqual(problemsOf(nfs(server)), [], server);
+	for (const server of ['', '-o', 'a b', 'a,b', 'a:/b', '[::1]', 'a\nb', 'fe80::1%eth0', `${'a'.repeat(254)}`])
+		t.regex(problemsOf(nfs(server))[0] ?? '', /^spec\.nfs\.server: must be the name or the address of a host/, server);
+	t.regex(problemsOf(nfs('files', 'srv'))[0] ?? '', /^spec\.nfs\.path: must be an absolute path/);
+	t.regex(problemsOf(nfs('files', '/srv/../etc'))[0] ?? '', /^spec\.nfs\.path: must not contain "\.\."/);
+	const old = committed(nfs('files'));
+	t.regex(problemsOf(nfs('other'), old)[0] ?? '', /^spec\.nfs: cannot be changed/);
 });
 
 test('claims and volumes are shown as kubectl shows them, and what is used of them', t => {

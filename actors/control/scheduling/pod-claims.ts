@@ -1,6 +1,7 @@
 // What the claims of a pod mean for where it may go: to the nodes of the volumes that are there. A claim of class `local` without one is placed
 // first, by its own record; the pod is bound once it has its volume.
 
+import {featureText} from '../../../api/features.js';
 import {localClass, selectedNode} from '../../../api/local-storage.js';
 import type {PersistentVolume} from '../../../api/kinds/persistentvolume.js';
 import type {PersistentVolumeClaim} from '../../../api/kinds/persistentvolumeclaim.js';
@@ -85,6 +86,7 @@ export const keyOfClaims = ({volumes, nodes}: PodClaims): string =>
 
 /** Why a volume keeps the pod away from the node; undefined when none does. */
 export function claimsMisfit({volumes, nodes}: PodClaims, node: NodeInfo): string | undefined {
+	if (volumes.some(({spec}) => spec?.nfs !== undefined) && !node.features.includes('nfs')) return `lacks ${featureText('nfs')}`;
 	const isNear = nodes.every(name => name === node.name) && volumes.every(volume => isUsableOn(volume, node.name, node.labels));
 	return isNear ? undefined : 'had volume node affinity conflict';
 }

@@ -10,7 +10,7 @@ import type {ApiObject} from '../../../api/object.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {nodeKey} from '../../addresses.js';
 import {claims, configMaps, configVersion, volumes} from '../../config-references.js';
-import type {ClaimSource, ConfigEntry, ConfigData} from '../../protocol/sync-message.js';
+import {nfsSource, type ClaimSource, type ConfigEntry, type ConfigData} from '../../protocol/sync-message.js';
 import {namesOnNode} from '../pods/pod-terms.js';
 import {boundVolume} from '../storage/binding.js';
 import {isUsableOn} from '../storage/node-affinity.js';
@@ -51,6 +51,7 @@ function sourceOf(node: string, volume: PersistentVolume, known: Known): ClaimSo
 			why: `MountVolume.NodeAffinity check failed for volume "${metadata.name}": no matching NodeSelectorTerms`,
 		};
 	if (spec?.local !== undefined && isProvisioned(volume)) return {type: 'local', volume: metadata.name, path: spec.local.path};
+	if (spec?.nfs !== undefined) return nfsSource(spec.nfs);
 	if (spec?.local !== undefined) return {type: 'hostPath', path: spec.local.path, check: 'Directory'};
 	return {type: 'hostPath', path: spec?.hostPath?.path ?? '', check: spec?.hostPath?.type ?? ''};
 }

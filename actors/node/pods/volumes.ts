@@ -6,7 +6,7 @@ import type {KeyToPath, PodSpec, Volume} from '../../../api/kinds/pod.js';
 import {memoryBytes} from '../../../api/quantity.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {claimKey, configMapKey, secretKey, volumeConfigKeysOf} from '../../config-references.js';
-import type {Assignment} from '../../protocol/sync-message.js';
+import {nfsSource, type Assignment} from '../../protocol/sync-message.js';
 import {cachedConfig} from '../cache/config-copy.js';
 import type {VolumeFile, VolumeSource, VolumeSpec} from '../runtime/runtime-port.js';
 
@@ -40,9 +40,10 @@ export const contentVersion = ({namespace, spec}: Assignment, known: Known): str
 
 export const hasVolumes = ({volumes = []}: PodSpec): boolean => volumes.length > 0;
 
-function sourceOf({hostPath, emptyDir, configMap, secret, persistentVolumeClaim}: Volume, around: VolumeContext): SourceOutcome {
+function sourceOf({hostPath, emptyDir, configMap, secret, nfs, persistentVolumeClaim}: Volume, around: VolumeContext): SourceOutcome {
 	if (persistentVolumeClaim !== undefined) return claimSource(persistentVolumeClaim.claimName, around);
 	if (hostPath !== undefined) return {ok: true, source: {type: 'hostPath', path: hostPath.path, check: hostPath.type ?? ''}};
+	if (nfs !== undefined) return {ok: true, source: nfsSource(nfs)};
 	if (configMap !== undefined) return configMapSource(configMap, around);
 	if (secret !== undefined) return secretSource(secret, around);
 	const sizeLimit = emptyDir?.sizeLimit;

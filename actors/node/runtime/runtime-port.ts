@@ -43,6 +43,8 @@ export type VolumeSource =
 	| {readonly type: 'hostPath'; readonly path: string; readonly check: string}
 	/** Of a claim: a folder that is kept when the pod ends. `path`: where it was said to be; an agent that keeps its volumes elsewhere refuses it. */
 	| {readonly type: 'local'; readonly volume: string; readonly path: string}
+	/** What another host exports: mounted for each container when it starts. */
+	| {readonly type: 'nfs'; readonly server: string; readonly path: string; readonly readOnly: boolean}
 	/** Lives and ends with the sandbox. */
 	| {readonly type: 'emptyDir'; readonly inMemory: boolean; readonly sizeLimitBytes: number | undefined}
 	/** Of a ConfigMap; `data` is base64. */

@@ -10,6 +10,7 @@ import type {ContainerGroups} from '../cgroups/container-groups.js';
 import type {MountTools} from '../mounts/mount-script.js';
 import {readBootId} from '../os/identity.js';
 import {findDropper, findNoGain, type Dropper, type User} from '../users/privileges.js';
+import {findNfsTools, type NfsTools} from '../volumes/nfs.js';
 import {findMountTools} from './mount-trial.js';
 import {findNamespaces, type Namespaces} from './namespaces.js';
 import {findTerminal, type Terminal} from './terminal.js';
@@ -27,6 +28,8 @@ export type Host = {
 	/** Undefined: containers see the processes of the node. */
 	readonly namespaces: Namespaces | undefined;
 	/** Undefined: no program can have a terminal. */
+	/** What mounts NFS; undefined: nothing may, or does. */
+	readonly nfs: NfsTools | undefined;
 	readonly terminal: Terminal | undefined;
 	/** Where programs are looked up when the container's environment has no PATH. */
 	readonly path: string;
@@ -42,13 +45,15 @@ export type HostOptions = {
 	readonly dropper: Dropper | null | undefined;
 	/** Undefined: whatever works here; null: none. */
 	readonly namespaces: null | undefined;
+	/** Undefined: whatever works here; null: nothing. */
+	readonly nfs: NfsTools | null | undefined;
 	/** A folder without links in its path, to try mounts on. */
 	readonly folder: string;
 	readonly onWarning: (message: string) => void;
 };
 
 /** Throws errno exceptions where there is no /proc of a Linux kernel. */
-export function hostOf({path = defaultPath, dropper, namespaces: wanted, folder, onWarning}: HostOptions): Host {
+export function hostOf({path = defaultPath, dropper, namespaces: wanted, nfs, folder, onWarning}: HostOptions): Host {
 	const agent = {uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0};
 	const found = agent.uid === 0 ? (dropper === null ? undefined : (dropper ?? findDropper())) : undefined;
 	if (agent.uid === 0 && found === undefined) {
@@ -61,6 +66,7 @@ export function hostOf({path = defaultPath, dropper, namespaces: wanted, folder,
 	const mayMake = wanted !== null && (agent.uid !== 0 || found !== undefined);
 	const namespaces = mayMake ? findNamespaces(agent) : undefined;
 	const mayMount = agent.uid === 0 ? found !== undefined : namespaces !== undefined;
+	const mountTools = mayMount ? findMountTools(folder, namespaces) : undefined;
 	const noGain = findNoGain();
 	if (noGain === undefined)
 		onWarning('no setpriv of util-linux works here: set-user-ID programs give their rights to containers (allowPrivilegeEscalation)');
@@ -69,7 +75,8 @@ export function hostOf({path = defaultPath, dropper, namespaces: wanted, folder,
 		noGain,
 		groups: process.getgroups?.() ?? [],
 		dropper: found,
-		mountTools: mayMount ? findMountTools(folder, namespaces) : undefined,
+		mountTools,
+		nfs: agent.uid === 0 && mountTools !== undefined && nfs !== null ? (nfs ?? findNfsTools()) : undefined,
 		namespaces,
 		terminal: findTerminal(),
 		path,
@@ -113,12 +120,13 @@ export function infoOf(
 const enforcesAll = ({enforces}: Pick<ContainerGroups, 'enforces'>): boolean => enforces('memory') && enforces('cpu');
 
 const featuresOf = (
-	{agent, mountTools, terminal}: Host,
+	{agent, mountTools, nfs, terminal}: Host,
 	groups: Pick<ContainerGroups, 'enforces'>,
 	localVolumes: string | undefined,
 ): readonly NodeFeature[] => [
 	...(mountTools === undefined || localVolumes === undefined ? [] : (['claims'] as const)),
 	...(enforcesAll(groups) ? (['limits'] as const) : []),
+	...(nfs === undefined ? [] : (['nfs'] as const)),
 	...(terminal === undefined ? [] : (['terminal'] as const)),
 	...(agent.uid === 0 ? (['users'] as const) : []),
 	...(mountTools === undefined ? [] : (['volumes'] as const)),

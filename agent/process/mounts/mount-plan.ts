@@ -13,6 +13,7 @@ import type {MountSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {isRelativeDown, isWithin, makeFileBeneath, makeFoldersBeneath, reach, resolved, statsOf, type Resolved} from '../os/beneath.js';
 import {explained} from '../os/explained.js';
 import {hostPathOf, realOf, refusalOf, type HostPaths} from '../volumes/host-paths.js';
+import type {NfsTools} from '../volumes/nfs.js';
 import type {VolumeRecord} from '../volumes/volumes.js';
 import {mountTable} from './mount-table.js';
 
@@ -29,6 +30,8 @@ export type Mount = {
 	readonly isDeep: boolean;
 	/** Mount points of other volumes may be made in it. */
 	readonly isScratch: boolean;
+	/** What is mounted instead of the folder, which stands for it: a part of what another host exports. */
+	readonly remote?: {readonly from: string; readonly subPath: string; readonly tools: NfsTools};
 };
 
 /** A folder of the node of which a private root has one of its own. */
@@ -72,6 +75,8 @@ export type Wanted = Pick<MountPlan, 'root' | 'table'> & {
 	readonly podHome: string | undefined;
 	readonly find: (volume: string) => VolumeRecord | undefined;
 	readonly hostPaths: HostPaths;
+	/** Undefined: no file system of another host can be mounted. */
+	readonly nfs?: NfsTools | undefined;
 };
 
 /** Why a container cannot have its mounts. */
@@ -89,7 +94,7 @@ export function planMounts(wanted: Wanted): Planned {
 	}
 }
 
-function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, hidden, podHome}: Wanted): MountPlan {
+function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, nfs, hidden, podHome}: Wanted): MountPlan {
 	if (specs.length > limits.containerMounts)
 		throw new Refusal(`it has ${specs.length} mounts, at most ${limits.containerMounts} can be made`);
 	const mounts: Mount[] = [];
@@ -97,7 +102,7 @@ function planned({root, table, mounts: specs, readOnlyRoot, find, hostPaths, hid
 	const newFolders = new Set<string>();
 	const newFiles = new Set<string>();
 	for (const spec of [...specs].sort((a, b) => depthOf(a.path) - depthOf(b.path))) {
-		const source = sourceOf(spec, find(spec.volume), hostPaths);
+		const source = sourceOf(spec, find(spec.volume), hostPaths, nfs);
 		const {target, missing} = targetOf(spec, source, mounts, hidden);
 		mounts.push({...source, path: path.resolve(spec.path), target});
 		if (missing === 0) continue;
@@ -143,9 +148,20 @@ const depthOf = (file: string): number => path.resolve(file).split('/').filter(B
 
 type Source = Omit<Mount, 'path' | 'target'>;
 
-function sourceOf({volume, subPath, readOnly}: MountSpec, record: VolumeRecord | undefined, hostPaths: HostPaths): Source {
+function sourceOf(
+	{volume, subPath, readOnly}: MountSpec,
+	record: VolumeRecord | undefined,
+	hostPaths: HostPaths,
+	nfs: NfsTools | undefined,
+): Source {
 	const refused = (reason: string): Refusal => new Refusal(`volume "${volume}": ${reason}`);
 	if (record === undefined) throw refused('it is not there');
+	if (record.type === 'nfs') {
+		if (nfs === undefined) throw refused('this node mounts no NFS any more');
+		if (subPath !== undefined && !isRelativeDown(subPath)) throw refused(downOnly(subPath));
+		const remote = {from: record.from, subPath: path.normalize(subPath ?? '.'), tools: nfs};
+		return {volume, folder: record.place, file: undefined, readOnly: readOnly || record.readOnly, isDeep: false, isScratch: false, remote};
+	}
 	const top = placeOf(record, hostPaths, refused);
 	const place = subPath === undefined || subPath === '' ? top : beneath(top, subPath, record, refused);
 	if (record.type === 'hostPath') {
@@ -165,7 +181,12 @@ function sourceOf({volume, subPath, readOnly}: MountSpec, record: VolumeRecord |
 
 type Refused = (reason: string) => Refusal;
 
-function placeOf(record: VolumeRecord, hostPaths: HostPaths, refused: Refused): string {
+/** What the agent may look into. */
+type LocalRecord = Exclude<VolumeRecord, {type: 'nfs'}>;
+
+const downOnly = (subPath: string): string => `subPath must lead down, got ${JSON.stringify(subPath)}`;
+
+function placeOf(record: LocalRecord, hostPaths: HostPaths, refused: Refused): string {
 	if (record.type === 'hostPath') {
 		const found = hostPathOf(record.path, record.check, hostPaths);
 		if (!found.ok) throw refused(found.reason);
@@ -177,8 +198,8 @@ function placeOf(record: VolumeRecord, hostPaths: HostPaths, refused: Refused): 
 }
 
 /** Links in a volume lead on as long as they stay in it. */
-function beneath(top: string, subPath: string, record: VolumeRecord, refused: Refused): string {
-	if (!isRelativeDown(subPath)) throw refused(`subPath must lead down, got ${JSON.stringify(subPath)}`);
+function beneath(top: string, subPath: string, record: LocalRecord, refused: Refused): string {
+	if (!isRelativeDown(subPath)) throw refused(downOnly(subPath));
 	const {place, missing} = resolved(path.join(top, subPath));
 	if (!isWithin(top, place)) throw refused(`subPath "${subPath}" leads out of the volume`);
 	if (missing.length === 0) return place;

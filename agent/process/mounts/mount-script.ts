@@ -57,7 +57,7 @@ export function mountScript(plan: MountPlan, tools: MountTools, place: MountPlac
 		...(isPrivate && kept !== undefined ? [`${tools.mount} --make-unbindable ${kept}`] : []),
 		...(isPrivate ? rootLines(plan, writer) : []),
 		...(isPrivate && kept !== undefined ? [`${tools.mount} --make-private ${kept}`] : []),
-		...plan.mounts.flatMap(mount => bindLines(mount, writer)),
+		...plan.mounts.flatMap(mount => (mount.remote === undefined ? bindLines(mount, writer) : remoteLines(mount, mount.remote, writer))),
 		...hideLines(plan, writer),
 		...(isPrivate ? pivotLines(writer) : kept === undefined ? [] : [`${tools.umount} -l ${kept}`]),
 		'cd /',
@@ -173,6 +173,35 @@ function bindLines({volume, folder, file, target, readOnly, isDeep}: Mount, {too
 		bindText(`${tools.mount} -c`, options, source, bound, `${name} cannot be mounted`),
 		...(file === undefined ? [] : [sameLine([source], [bound], tools, name)]),
 		`cd -P -- ${around} && [ "$PWD" = ${around} ] || refuse "the place of ${name} has changed meanwhile"`,
+	];
+}
+
+/**
+ * A server that does not answer is not waited for longer than that, and what waits can be killed. Programs on it wait for their server as long as it takes:
+ * what they wrote is not lost. A part of it is bound over the whole. Source: nfs(5).
+ */
+function remoteLines(
+	{volume, target, readOnly}: Mount,
+	{from, subPath, tools: nfs}: NonNullable<Mount['remote']>,
+	writer: Writer,
+): readonly string[] {
+	const {tools, said, at} = writer;
+	const name = `volume \\"${said(volume).slice(1, -1)}\\"`;
+	const source = said(from);
+	const bound = `${at}${said(target)}`;
+	const options = `hard,nosuid,nodev,retry=0${readOnly ? ',ro' : ''}`;
+	const seconds = nfs.waitMs / 1_000;
+	const fails = `${name} cannot be mounted from \\"${source.slice(1, -1)}\\"`;
+	const lines = [
+		`said=$(${nfs.timeout} --foreground -s KILL ${seconds} ${nfs.mount} ${source} ${bound} -n -o ${options} 2>&1) || refuse "${fails}: \${said:-no answer in ${seconds} s}"`,
+	];
+	if (subPath === '.') return lines;
+	const part = `${bound}${said(path.join('/', subPath).replace(/\/$/, ''))}`;
+	return [
+		...lines,
+		`cd -P -- ${part} 2>/dev/null && [ "$PWD" = ${part} ] || refuse "${name} has no folder \\"${said(subPath).slice(1, -1)}\\", or a link is on the way"`,
+		bindText(`${tools.mount} -c`, 'bind', '.', bound, `${name} cannot be mounted`),
+		'cd /',
 	];
 }
 

@@ -20,6 +20,7 @@ import type {FolderUsage} from './folder-usage.js';
 import {hostPathOf, type HostPaths} from './host-paths.js';
 import type {LocalVolumes} from './local-volumes.js';
 import type {Memory, VolumeOwner} from './memory.js';
+import {exportOf, noNfs} from './nfs.js';
 import {putFiles, type FileContent} from './volume-files.js';
 import {makeFolder} from './volume-folder.js';
 
@@ -28,6 +29,8 @@ export type VolumeRecord =
 	| {readonly type: 'hostPath'; readonly path: string; readonly check: string}
 	/** `place`: absolute. Its programs may write into it. */
 	| {readonly type: 'scratch'; readonly place: string}
+	/** `place`: an empty folder that stands for it, into which nobody looks. */
+	| {readonly type: 'nfs'; readonly place: string; readonly from: string; readonly readOnly: boolean}
 	/** Only the agent writes. */
 	| {readonly type: 'files'; readonly place: string};
 
@@ -59,6 +62,8 @@ export type VolumesOptions = {
 	readonly list: () => readonly string[];
 	readonly secrets: NodeSecrets;
 	readonly hostPaths: HostPaths;
+	/** Whether file systems of other hosts can be mounted. */
+	readonly hasNfs: boolean;
 	/** Who the agent is: only root gives files away. */
 	readonly isRoot: boolean;
 };
@@ -199,6 +204,10 @@ async function recordOf(
 			if (local === undefined) throw refusal('this node keeps no volumes of claims');
 			const {volume, path: said} = source;
 			return {type: 'scratch', place: await inTurn(state, turnOf(volume), () => local.make(volume, said, owner))};
+		}
+		case 'nfs': {
+			if (!state.hasNfs) throw refusal(noNfs(state.isRoot));
+			return {type: 'nfs', place: await makeFolder(onDisk, 0o777), from: exportOf(source.server, source.path), readOnly: source.readOnly};
 		}
 		case 'emptyDir': {
 			if (!source.inMemory) return {type: 'scratch', place: await makeFolder(onDisk, 0o777, owner)};

@@ -9,6 +9,20 @@ export const ofAgent: readonly Mistake[] = [
 		test: 'test/agent/identity.test.ts',
 	},
 	{
+		what: 'a container waits for a server of NFS for ever',
+		file: 'agent/process/mounts/mount-script.ts',
+		text: '${nfs.timeout} --foreground -s KILL ${seconds} ',
+		becomes: '',
+		test: 'test/agent/process-nfs.test.ts',
+	},
+	{
+		what: 'a volume of NFS that is read-only can be written',
+		file: 'agent/process/mounts/mount-plan.ts',
+		text: 'readOnly: readOnly || record.readOnly,',
+		becomes: 'readOnly,',
+		test: 'test/agent/process-nfs.test.ts',
+	},
+	{
 		what: 'a count of a folder that hangs is begun again and again',
 		file: 'agent/process/volumes/folder-usage.ts',
 		text: 'if (running.has(folder)) throw',
