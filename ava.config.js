@@ -4,7 +4,7 @@ import {existsSync} from 'node:fs';
 const build = process.env.BUILD ?? 'build';
 const all = [`${build}/test/**/*.test.js`, `!${build}/test/real/**`];
 /** Lanes of their own. */
-const longer = [`!${build}/test/e2e/long/**`, `!${build}/test/simulation/planted.test.js`];
+const longer = [`!${build}/test/**/long/**`, `!${build}/test/simulation/planted.test.js`];
 
 /** Whoever names files gets those; a whole run takes many together. */
 async function files() {

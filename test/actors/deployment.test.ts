@@ -8,6 +8,7 @@ import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import {isSameTemplate} from '../../actors/control/workloads/template-hash.js';
 import {aDeployment, aReplicaSet, aTemplate, contextWith, indexOf, keyOf, nowMs, openWrites, ownedBy, put} from './_objects.js';
 import {tellRecord} from './_records.js';
+import {testOrders} from './_rollout-orders.js';
 import {Rollout} from './_rollouts.js';
 
 const first = aTemplate('first');
@@ -437,32 +438,4 @@ test('a set that cannot be made is said to be refused', t => {
 	t.like(progress, {status: 'False', reason: 'ReplicaSetCreateError', message: 'exceeded quota: q'});
 });
 
-test('whatever is changed when, in whichever order things happen, both bounds hold and the last template is what runs', t => {
-	for (let seed = 1; seed <= 300; seed++) {
-		const rollout = running({strategy: seed % 5 === 0 ? {type: 'Recreate'} : rolling(seed % 4, `${10 + (seed % 3) * 25}%`)}, seed);
-		const {random} = rollout;
-		const below = (count: number): number => Math.floor(random.next() * count);
-		let template = first;
-		for (let change = 0; change < 4; change++) {
-			template = [first, second, third][below(3)] ?? first;
-			const isBad = below(3) === 0;
-			const bad = versionIn(template);
-			rollout.isBad = pod => isBad && versionOf(pod) === bad;
-			rollout.change({template, ...(below(2) === 0 ? {replicas: below(14)} : {}), ...(below(4) === 0 ? {paused: true} : {})});
-			for (let steps = below(150); steps > 0 && rollout.step(); steps--) {
-				const [pod] = rollout.pods.filter(({status}) => status?.phase === 'Running');
-				if (below(40) === 0 && pod !== undefined) rollout.fail(pod);
-			}
-		}
-		rollout.isBad = () => false;
-		rollout.change({paused: false});
-		rollout.run();
-		t.deepEqual(rollout.judge.violations, [], `seed ${seed}`);
-		t.like(rollout.condition('Progressing'), {reason: 'NewReplicaSetAvailable'}, `seed ${seed}`);
-		t.is(rollout.sizes.at(-1), rollout.deployment.spec?.replicas, `seed ${seed}`);
-		t.true(
-			rollout.pods.every(pod => versionOf(pod) === versionIn(template)),
-			`seed ${seed}`,
-		);
-	}
-});
+testOrders(test, 1, 30);

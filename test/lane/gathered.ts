@@ -16,6 +16,8 @@ const imports = /\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
 const alone: ReadonlySet<string> = new Set(['simulation']);
 /** Of the files that import them, below that of all tests. */
 const gatheredFolder = 'gathered';
+/** Folders with files of which this lane has none: those of longer lanes, and what is made here. */
+const otherLanes: ReadonlySet<string> = new Set([gatheredFolder, 'long', 'real']);
 
 /**
  * Writes a test file for each folder in `tests`, one of compiled tests, below which there are files to gather: it imports them. Returns patterns for AVA
@@ -27,8 +29,9 @@ export function gather(tests: string): readonly string[] {
 	const isHarmless = createHarmlessCheck();
 	const byFolder = new Map<string, string[]>();
 	for (const file of readdirSync(tests, {recursive: true, encoding: 'utf8'}).toSorted()) {
-		if (!file.endsWith('.test.js') || file.startsWith(gatheredFolder + path.sep) || !isHarmless(path.resolve(tests, file))) continue;
-		const folder = file.split(path.sep, 1)[0] ?? '';
+		const folders = file.split(path.sep);
+		if (!file.endsWith('.test.js') || folders.some(each => otherLanes.has(each)) || !isHarmless(path.resolve(tests, file))) continue;
+		const [folder = ''] = folders;
 		byFolder.set(folder, [...(byFolder.get(folder) ?? []), file]);
 	}
 	const large = [...byFolder].filter(([folder, files]) => files.length > 1 && !alone.has(folder));

@@ -4,12 +4,12 @@ import {cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync} f
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {storePrefix} from '../../../api/keys.js';
-import {openLevelStore} from '../../../system/store/level-store.js';
-import {seededRandom} from '../../../system/time/random.js';
-import {salvage} from '../../../system/store/salvage.js';
-import {fillStore, type Truth} from './store-damage.js';
-import {loadFrom, metaOf} from './store-contract.js';
+import {storePrefix} from '../../../../api/keys.js';
+import {openLevelStore} from '../../../../system/store/level-store.js';
+import {seededRandom} from '../../../../system/time/random.js';
+import {salvage} from '../../../../system/store/salvage.js';
+import {fillStore, type Truth} from '../store-damage.js';
+import {loadFrom, metaOf} from '../store-contract.js';
 
 const filled = mkdtempSync(path.join(tmpdir(), 'troupe-salvage-'));
 let truth: Truth = new Map();

@@ -4,12 +4,12 @@ import {spawn} from 'node:child_process';
 import {mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import {pidOnNode} from '../agent/process-world.js';
-import {containerOf, isReady, pidOf, pidsWhenRunning} from '../../bench/rigs/cluster/pods.js';
-import {podOf} from '../../bench/rigs/cluster/manifests.js';
-import {lives, signal} from '../../bench/rigs/cluster/processes.js';
-import {openFileHome} from './_rig.js';
-import {eventually, until} from '../../bench/rigs/cluster/waiting.js';
+import {pidOnNode} from '../../agent/process-world.js';
+import {containerOf, isReady, pidOf, pidsWhenRunning} from '../../../bench/rigs/cluster/pods.js';
+import {podOf} from '../../../bench/rigs/cluster/manifests.js';
+import {lives, signal} from '../../../bench/rigs/cluster/processes.js';
+import {openFileHome} from '../_rig.js';
+import {eventually, until} from '../../../bench/rigs/cluster/waiting.js';
 
 const {cluster, client} = openFileHome(test);
 
@@ -24,7 +24,7 @@ test('a program gets its input to the end, and its outputs and exit code come ba
 	const ran = await cluster.troupe('exec', 'plain', '--', ...shell('echo out; echo err >&2; exit 7'));
 	t.deepEqual([ran.code, ran.out, ran.err], [7, 'out\n', 'err\n']);
 	const {home, folder} = cluster;
-	const child = spawn(process.execPath, [path.join(import.meta.dirname, '../../cli/main.js'), 'exec', '-i', 'plain', '--', 'cat'], {
+	const child = spawn(process.execPath, [path.join(import.meta.dirname, '../../../cli/main.js'), 'exec', '-i', 'plain', '--', 'cat'], {
 		env: {PATH: process.env['PATH'], HOME: folder, TROUPE_HOME: home},
 	});
 	t.teardown(() => child.kill('SIGKILL'));
