@@ -7,7 +7,7 @@ import {parsedJson} from '../../api/value-or.js';
 import type {EventNews} from '../kernel/behavior.js';
 import type {Cancel, Clock} from '../time/clock.js';
 
-export type ObjectEvent = Omit<EventNews, 'event'> & {
+export type ObjectEvent = Omit<EventNews, 'event' | 'isOneOfMany'> & {
 	readonly type: EventNews['event'];
 	readonly count: number;
 	readonly firstAtMs: number;
@@ -29,6 +29,8 @@ export class EventLog {
 	/** Those whose object is gone, oldest first. */
 	readonly #gone = new Set<ObjectKey>();
 	readonly #dirty = new Set<ObjectKey>();
+	/** Events that count many: told on with the next write, not each time. */
+	readonly #untold = new Map<ObjectKey, ReadonlyMap<string, ObjectEvent>>();
 	#flushTimer: Cancel | undefined;
 	/** Writes without an outcome yet. */
 	#writing = 0;
@@ -47,9 +49,10 @@ export class EventLog {
 		if (!this.#options.isThere(key)) this.#gone.add(key);
 	}
 
-	record(key: ObjectKey, {event, reason, message, fieldPath, aspect}: EventNews): void {
+	record(key: ObjectKey, news: EventNews): void {
 		const nowMs = this.#options.clock.nowMs();
 		const present = this.of(key);
+		const {event, reason, message, fieldPath, aspect} = combined(news, present);
 		const same = present.find(
 			each => each.reason === reason && each.type === event && each.fieldPath === fieldPath && each.aspect === aspect,
 		);
@@ -70,7 +73,8 @@ export class EventLog {
 		this.#events.set(key, [...left, recorded].slice(-limits.eventsPerObject));
 		this.#dirty.add(key);
 		this.#flushLater();
-		this.#options.onEvent?.(key, recorded);
+		if (aspect === similar) this.#untold.set(key, new Map(this.#untold.get(key)).set(reason, recorded));
+		else this.#options.onEvent?.(key, recorded);
 		if (!this.#options.isThere(key)) this.left(key);
 	}
 
@@ -88,6 +92,7 @@ export class EventLog {
 	/** Another object has this name now: what happened to the one before is not its story. */
 	forget(key: ObjectKey): void {
 		this.#gone.delete(key);
+		this.#untold.delete(key);
 		if (!this.#events.delete(key)) return;
 		this.#dirty.delete(key);
 		this.#write(key);
@@ -132,6 +137,7 @@ export class EventLog {
 	}
 
 	#write(key: ObjectKey): void {
+		this.#tellOn(key);
 		const events = this.of(key);
 		if (events.length === 0) {
 			this.#events.delete(key);
@@ -143,6 +149,11 @@ export class EventLog {
 			if (!taken) this.#writeAgain(key);
 			this.#checkWritten();
 		});
+	}
+
+	#tellOn(key: ObjectKey): void {
+		for (const event of this.#untold.get(key)?.values() ?? []) this.#options.onEvent?.(key, event);
+		this.#untold.delete(key);
 	}
 
 	/** A store in trouble is asked again at the next flush. */
@@ -167,6 +178,20 @@ export class EventLog {
 		this.#whenWritten = undefined;
 		done?.();
 	}
+}
+
+const similar = 'similar';
+
+/** The first of many are told one by one, then all others as one, as the EventAggregator of Kubernetes does. */
+function combined(news: EventNews, present: readonly ObjectEvent[]): EventNews {
+	if (news.isOneOfMany !== true) return news;
+	const alike = present.filter(
+		({reason, type, fieldPath}) => reason === news.reason && type === news.event && fieldPath === news.fieldPath,
+	);
+	const isKnown = alike.some(({aspect}) => aspect === news.aspect);
+	const others = alike.filter(({aspect}) => aspect !== similar);
+	if (isKnown || others.length < limits.eventAspects - 1) return news;
+	return {...news, message: `(combined from similar events): ${news.message}`, aspect: similar};
 }
 
 /** Events are a help for people; a torn one is not worth a start. */

@@ -93,6 +93,8 @@ export type EventNews = {
 	readonly fieldPath?: string;
 	/** What of that part, where one reason says different things of it, such as a probe or an exit code. Only the same again is counted as one. */
 	readonly aspect?: string;
+	/** One of perhaps thousands of ever other aspects, each told once: beyond a few of them, the others are one event that counts. */
+	readonly isOneOfMany?: true;
 };
 
 /** What a child is started with: OTP's child specification. */

@@ -45,6 +45,26 @@ test('what is asked for and not yet there is not asked for twice', t => {
 	t.is(effectsOf(set, index, openWrites(first.slice(1))).length, 1);
 });
 
+test('each pod that was made or is to go is told by its name, as one of many, also while the set rests', t => {
+	const pod = aPod({name: 'web-x', metadata: owned});
+	const outcome = (id: string, value: unknown) => ({type: 'outcome', id, outcome: {ok: true, value}});
+	const refused = {type: 'outcome', id: 'create/y', outcome: {ok: false, error: failure('ERR_STORE', {message: 'full'})}};
+	const told = (id: string, reason: string, message: string): void => {
+		const event = {type: 'event', event: 'Normal', reason, message, aspect: 'web-x', isOneOfMany: true} as const;
+		const news = (...before: readonly {readonly type: string}[]) =>
+			tellRecord(set, [...before, outcome(id, pod)], contextWith(indexOf(set))).effects.filter(({type}) => type === 'event');
+		t.deepEqual(news(), [event]);
+		t.deepEqual(news(refused), [event]);
+	};
+	told('create/web-x', 'SuccessfulCreate', 'Created pod: web-x');
+	told(`delete/${pod.metadata.uid}`, 'SuccessfulDelete', 'Deleted pod: web-x');
+	for (const other of [outcome('adopt/u', pod), outcome('create/web', set), outcome('delete/u', null)])
+		t.deepEqual(
+			tellRecord(set, [other], contextWith(indexOf(set))).effects.filter(({type}) => type === 'event'),
+			[],
+		);
+});
+
 test('pods that end and pods that are over do not count', t => {
 	const index = indexOf(
 		set,

@@ -155,7 +155,7 @@ function receiveCommon(
 		case 'retry':
 			return reconcile(kind, {...state, rest: undefined}, context);
 		case 'outcome':
-			return written(state, object, message, context);
+			return written(kind, state, object, message, context);
 	}
 }
 
@@ -278,12 +278,19 @@ function continueDeletion(kind: RecordKind, state: ObjectState, object: ApiObjec
 }
 
 /** A write of another object came to its end: look again, or rest for a while when it failed. */
-function written(state: ObjectState, object: ApiObject, {id, outcome}: Reply<unknown, 'outcome'>, context: Context): Next<ObjectState> {
+function written(
+	{controller}: RecordKind,
+	state: ObjectState,
+	object: ApiObject,
+	{id, outcome}: Reply<unknown, 'outcome'>,
+	context: Context,
+): Next<ObjectState> {
+	const news = outcome.ok ? (controller.written?.(object, id, outcome.value) ?? []) : [];
 	// Outcomes come in hundreds: what else comes of a round that failed is no other failure, and no reason to go on at once.
-	if (state.rest !== undefined) return next(state, isDeleting(object) ? [tell(context.self, {type: 'wake'})] : []);
+	if (state.rest !== undefined) return next(state, [...news, ...(isDeleting(object) ? [tell(context.self, {type: 'wake'})] : [])]);
 	// The wake coalesces, so that one look follows them all.
 	if (outcome.ok || settlesByItself.has(outcome.error.code))
-		return next({...state, failures: outcome.ok ? noFailures : state.failures}, [tell(context.self, {type: 'wake'})]);
+		return next({...state, failures: outcome.ok ? noFailures : state.failures}, [...news, tell(context.self, {type: 'wake'})]);
 	const {message} = outcome.error;
 	const failures: Failures = {rounds: state.failures.rounds + 1, last: message};
 	const delayMs = exponentialBackoffMs(failures.rounds, limits.actorBackoffFirstMs, limits.actorBackoffMaxMs);

@@ -25,6 +25,7 @@ import {placesOf, type Place} from './daemon-places.js';
 import {daemonPod, freeName} from './daemon-pods.js';
 import {stepOf} from './daemon-update.js';
 import {creation, slowStart} from './pod-creation.js';
+import {podNews} from './pod-news.js';
 import {deletion} from './surplus.js';
 
 export const daemonSetController = controller<DaemonSet>({
@@ -38,6 +39,7 @@ export const daemonSetController = controller<DaemonSet>({
 		nodes: fittingOtherwise,
 		resourcequotas: (change, known) => awaitingQuota('daemonsets', change, known),
 	},
+	written: podNews(),
 	reconcile,
 	goesOnWithoutCreates: true,
 });

@@ -30,6 +30,7 @@ import {endsOf, isIndexed, type Ends} from './job-ends.js';
 import {afterFailuresMs, creationsOf, dismissals, say} from './job-pods.js';
 import {endOf, finishOf, standingVerdict, verdictOf, type Verdict} from './job-verdict.js';
 import {slowStart} from './pod-creation.js';
+import {podNews} from './pod-news.js';
 import {deletion} from './surplus.js';
 
 export const jobController = controller<Job>({
@@ -43,6 +44,7 @@ export const jobController = controller<Job>({
 		cronjobs: leaving,
 		resourcequotas: (change, known) => awaitingQuota('jobs', change, known),
 	},
+	written: podNews(),
 	reconcile,
 	goesOnWithoutCreates: true,
 	isRemovable: isNoted,

@@ -21,6 +21,7 @@ import {ownerships, selecting, selectionTerms} from '../objects/selection.js';
 import {isActive} from '../pods/pod-lifecycle.js';
 import {censusOf, isMine, ownedPods, type Census} from './census.js';
 import {creation, creationId, podOf, slowStart} from './pod-creation.js';
+import {podNews} from './pod-news.js';
 import {surplus} from './surplus.js';
 
 export const replicaSetController = controller<ReplicaSet>({
@@ -34,6 +35,7 @@ export const replicaSetController = controller<ReplicaSet>({
 		pods: (change, known) => selecting('replicasets', change, known),
 		resourcequotas: (change, known) => awaitingQuota('replicasets', change, known),
 	},
+	written: podNews(),
 	reconcile,
 	goesOnWithoutCreates: true,
 });

@@ -26,6 +26,7 @@ import {censusOf, isMine, ownedPods, type Census} from './census.js';
 import {historyOf} from './controller-revisions.js';
 import {creation, creationId, slowStart} from './pod-creation.js';
 import {beforeCreation, beforeDeletion, setsOfClaim, upkeep} from './stateful-claims.js';
+import {inSet, podNews} from './pod-news.js';
 import {isOfRevision, nameOf, namesake, ordinalOf, ordinalsOf, statefulPod, wantedSum} from './stateful-pods.js';
 import {stepOf, type Slot, type Slots, type Step} from './stateful-step.js';
 import {deletion} from './surplus.js';
@@ -38,6 +39,7 @@ export const statefulSetController = controller<StatefulSet>({
 		persistentvolumeclaims: setsOfClaim,
 		resourcequotas: (change, known) => awaitingQuota('statefulsets', change, known),
 	},
+	written: podNews(inSet),
 	reconcile,
 	goesOnWithoutCreates: true,
 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import {eventsStoreKey} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
-import {EventLog} from '../../../system/commit/event-log.js';
+import {EventLog, type ObjectEvent} from '../../../system/commit/event-log.js';
 import {ManualClock} from '../../../system/time/manual-clock.js';
 import {recordKey, recordWorld} from './record-world.js';
 
@@ -14,8 +14,10 @@ function aLog(clock = new ManualClock()) {
 	let defers = false;
 	let writes = 0;
 	const gone = new Set<string>();
+	const heard: ObjectEvent[] = [];
 	const log = new EventLog({
 		clock,
+		onEvent: (_key, event) => heard.push(event),
 		isThere: each => !gone.has(each),
 		put(storeKey, body, done) {
 			writes++;
@@ -34,6 +36,7 @@ function aLog(clock = new ManualClock()) {
 		clock,
 		stored,
 		gone,
+		heard,
 		writes: () => writes,
 		refuse: (refused: boolean) => (takes = !refused),
 		defer: () => (defers = true),
@@ -137,6 +140,31 @@ test('different causes of one reason are kept apart, and leave room for the rest
 		['Scheduled', 1],
 		...Array.from({length: limits.eventAspects}, (_, at) => [`exit ${100 - limits.eventAspects + at}`, 1]),
 	]);
+});
+
+test('of many alike the first are told one by one, the others are one event that counts, until the first are forgotten', t => {
+	const {log, clock, record, heard} = aLog();
+	const make = (name: string): void =>
+		log.record(key, {event: 'Normal', reason: 'Created', message: `made ${name}`, aspect: name, isOneOfMany: true});
+	record('Created', 'something else');
+	const names = Array.from({length: 5_000}, (_, at) => `pod-${at}`);
+	for (const name of names) make(name);
+	make('pod-2');
+	t.is(heard.length, limits.eventAspects, 'of the many nothing is heard before they are written');
+	log.flush();
+	t.like(heard.at(-1), {message: '(combined from similar events): made pod-4999', count: 4_997});
+	t.is(heard.length, limits.eventAspects + 1);
+	const told = (): unknown => log.of(key).map(({message, count}) => [message, count]);
+	const single = limits.eventAspects - 2;
+	t.deepEqual(told(), [
+		['something else', 1],
+		...names.slice(0, single).flatMap(name => (name === 'pod-2' ? [] : [[`made ${name}`, 1]])),
+		['(combined from similar events): made pod-4999', names.length - single],
+		['made pod-2', 2],
+	]);
+	clock.advance(limits.eventTtlMs + 1);
+	make('another');
+	t.deepEqual(told(), [['made another', 1]]);
 });
 
 test('an object has at most so many events: the oldest goes', t => {
