@@ -576,7 +576,7 @@ export const limits = {
 	/** Among how many names the CLI looks for the one that was meant, and how many of them it shows. */
 	nearNames: 500,
 	nearNamesShown: 3,
-	/** How often the CLI reads an object again that another writer changed under its hands. */
+	/** How often the CLI, or the server for a patch, reads an object again that another writer changed under its hands. */
 	changeTries: 5,
 	/** How many changes the difference of two texts is searched for; beyond it all is shown from the first line that differs to the last. */
 	diffChanges: 2_000,

@@ -11,6 +11,7 @@ import {mediaTypeOf, readJson, readObject, unsupported} from './body.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {sendObject} from './object-reply.js';
+import {inTurn} from './object-turns.js';
 import {refusal, valueOf} from './outcome.js';
 import {isDryRun} from './query.js';
 import {addWarnings} from './reply.js';
@@ -25,7 +26,7 @@ const jsonType = 'application/json-patch+json';
 export async function patch(backend: Backend, exchange: Exchange, target: Target): Promise<void> {
 	const change = await readPatch(exchange, target);
 	const patched = await (isSecret(target.kind) && change.patchType !== undefined
-		? patchOpened(backend, exchange, target, change)
+		? inTurn(backend, entryOf(backend, target).key, () => patchOpened(backend, exchange, target, change))
 		: patchCommitted(backend, exchange, target, change));
 	addWarnings(exchange.response, inertWarnings(target.kind, patched.metadata.name));
 	await sendObject(backend, exchange, target.kind, patched, 200);
@@ -49,8 +50,8 @@ function patchCommitted(backend: Backend, exchange: Exchange, target: Target, ch
 }
 
 /**
- * A Secret is patched here: its record has its values sealed, and could neither test nor copy one. When another write comes between, it is done
- * again with what is committed then.
+ * A Secret is patched here: its record has its values sealed, and could neither test nor copy one. Patches take turns; when another write comes
+ * between all the same, it is done again with what is committed then.
  */
 async function patchOpened(backend: Backend, exchange: Exchange, target: Target, change: Patch): Promise<ApiObject> {
 	checkValuesStay(change);

@@ -3,11 +3,13 @@
 import {once} from 'node:events';
 import http from 'node:http';
 import type {IncomingMessage} from 'node:http';
+import {setTimeout as pause} from 'node:timers/promises';
 import test from 'ava';
 import {base64Of} from '../../api/base64.js';
-import {failed} from '../../api/errors.js';
+import {failed, succeeded} from '../../api/errors.js';
 import type {ApiObject} from '../../api/object.js';
 import {isSealed, lastAppliedAnnotation} from '../../api/sealed.js';
+import type {ReplaceObject} from '../../actors/control/objects/object-message.js';
 import {publicText} from '../../server/public-text.js';
 import {collectionPath} from './cluster.js';
 import {jsonPatchType, mergeType, openDoor, tableAccept, type ObjectBody, type StatusBody} from './door.js';
@@ -125,6 +127,30 @@ test('a JSON patch of a Secret that another write overtakes is done again with w
 	t.deepEqual([patched.metadata.labels, patched.data], [{round: '2'}, undefined]);
 	cluster.answers.set(address, () => failed('ERR_CONFLICT', {resource: 'secrets', name: 'db'}));
 	await json(409, 'PATCH', `${secrets}/db`, [{op: 'add', path: '/type', value: 'Opaque'}], jsonPatchType);
+});
+
+test('however many JSON patches of a Secret come at once, each is done; one that names its version is not done with another', async t => {
+	const {json, cluster} = await openDoor(t);
+	const first = await json<SecretBody>(201, 'POST', secrets, aSecret());
+	const conflict = failed('ERR_CONFLICT', {resource: 'secrets', name: 'db'});
+	// Its record takes as long as a disk: whoever read before that has read too early.
+	cluster.answers.set('troupe://control/secrets/default.db', async message => {
+		await pause(10);
+		const old = cluster.control.index.get('secrets/default/db');
+		const {metadata, ...object} = (message as ReplaceObject).object;
+		if (old === undefined || metadata.resourceVersion !== old.metadata.resourceVersion) return conflict;
+		return succeeded(cluster.put({...old, ...object, metadata: {...old.metadata, ...metadata}}));
+	});
+	const names = Array.from({length: 30}, (_, at) => `key-${at}`);
+	const add = (name: string) => ({op: 'add', path: `/data/${name}`, value: markerBase64});
+	await Promise.all(names.map(name => json(200, 'PATCH', `${secrets}/db`, [add(name)], jsonPatchType)));
+	const {data, metadata} = await json<SecretBody>(200, 'GET', `${secrets}/db`);
+	t.deepEqual(Object.keys(data ?? {}).sort(), ['password', ...names].sort());
+	const named = (version: string) => [{op: 'test', path: '/metadata/resourceVersion', value: version}, add('late')];
+	await json(422, 'PATCH', `${secrets}/db`, named(first.metadata.resourceVersion), jsonPatchType);
+	const replaced = {op: 'replace', path: '/metadata/resourceVersion', value: first.metadata.resourceVersion};
+	await json(409, 'PATCH', `${secrets}/db`, [replaced, add('late')], jsonPatchType);
+	await json(200, 'PATCH', `${secrets}/db`, named(metadata.resourceVersion), jsonPatchType);
 });
 
 test('a name that is to be made is made before values are sealed for it', async t => {
