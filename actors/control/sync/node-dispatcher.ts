@@ -239,7 +239,7 @@ const hearLater = ({nowMs}: Context): Effect => ({
 
 /** Sends what is dirty, as far as the window goes. */
 function flush(state: NodeDispatcherState, {known}: Context): Next<NodeDispatcherState> {
-	if (state.session === undefined) return next(state);
+	if (state.session === undefined || (state.dirty.size === 0 && !state.greeting)) return next(state);
 	const sent = new Map(state.sent);
 	const rest = new Set(state.dirty);
 	const outgoing = [...state.outgoing];
