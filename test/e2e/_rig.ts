@@ -15,7 +15,7 @@ import {readEndpoints, type Endpoints} from '../../cli/files/endpoints.js';
 import {homeOf} from '../../cli/files/home.js';
 import {readConnection} from '../../cli/cluster/kubeconfig.js';
 import {killAll, lives, processesOf} from '../../bench/rigs/cluster/processes.js';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
+import {eventually, within} from '../../bench/rigs/cluster/waiting.js';
 import {line, type Ran} from '../../bench/rigs/command-line.js';
 import {main} from '../../bench/rigs/main-file.js';
 import type {Owner} from '../../bench/rigs/owner.js';
@@ -32,6 +32,7 @@ export type Started = {
 	readonly kill: (signal: NodeJS.Signals) => void;
 	/** Resolves with what stdout holds as soon as that matches; rejects when the command ends without, or after a while. */
 	readonly says: (wanted: RegExp) => Promise<string>;
+	/** Its end; rejects when that does not come within a minute of being asked for. */
 	readonly ended: Promise<Ran>;
 };
 
@@ -81,7 +82,7 @@ export function openHome(owner: Owner) {
 		const child = spawn(program, args, {env: {PATH: process.env['PATH'], HOME: folder, ...env}});
 		children.add(child);
 		child.once('close', () => children.delete(child));
-		return follow(child, input);
+		return follow(child, input, `troupe ${args.join(' ')}`);
 	};
 	const startFile = (file: string, args: readonly string[], input?: string): Started =>
 		startProgram(process.execPath, [file, ...args], {TROUPE_HOME: home}, input);
@@ -138,8 +139,8 @@ export function openHome(owner: Owner) {
 	};
 }
 
-/** Collects what a command says and how it ends; it gets `input` as stdin. */
-export function follow(child: ChildProcess, input: string): Started {
+/** Collects what a command says and how it ends; it gets `input` as stdin, and is called `name` where it does not end. */
+export function follow(child: ChildProcess, input: string, name = child.spawnargs.join(' ')): Started {
 	let out = '';
 	let err = '';
 	const listeners = new Set<() => void>();
@@ -169,5 +170,12 @@ export function follow(child: ChildProcess, input: string): Started {
 			late.addEventListener('abort', () => finish(() => reject(new Error(`did not say ${wanted.source} in time: ${out}${err}`))));
 			void ended.then(({code}) => finish(() => reject(new Error(`ended with ${code} before it said ${wanted.source}: ${out}${err}`))));
 		});
-	return {pid: child.pid ?? 0, kill: signal => child.kill(signal), says, ended};
+	return {
+		pid: child.pid ?? 0,
+		kill: signal => child.kill(signal),
+		says,
+		get ended() {
+			return within(`the end of ${name}`, ended, () => `It said ${out}${err}`);
+		},
+	};
 }

@@ -9,6 +9,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {root} from './_readme.js';
 import {main} from '../../bench/rigs/main-file.js';
+import {within} from '../../bench/rigs/cluster/waiting.js';
 
 export type Ran = {readonly code: number | null; readonly out: string};
 
@@ -66,11 +67,14 @@ export function openStage({realCurl, upFlags = [...freePorts, '--node=vm']}: Sta
 		child.once('close', () => children.delete(child));
 		return child;
 	};
-	const type = (command: string) => ended(start(command), command === 'npm start' ? readyLine : undefined);
+	const type = (command: string) => {
+		const child = start(command);
+		return within(`the end of ${command}`, ended(child, command === 'npm start' ? readyLine : undefined));
+	};
 	return {
 		folder,
 		type,
-		podsShow: (row, count) => shown(start('exec ./troupe get pods -w'), row, count),
+		podsShow: (row, count) => within(`${count} pods that show ${row.source}`, shown(start('exec ./troupe get pods -w'), row, count)),
 		async close() {
 			await type('./troupe down --pods');
 			for (const child of children) child.kill('SIGKILL');

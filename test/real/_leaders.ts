@@ -17,6 +17,7 @@ import {systemClock} from '../../system/time/clock.js';
 import {sumOf, type Spec} from './durability-ledger.js';
 import {startOn} from './durability-start.js';
 import type {Answer, Order, Request} from './leader-program.js';
+import {within} from '../../bench/rigs/cluster/waiting.js';
 import {pauseProcess, until} from '../../bench/rigs/servers/server.js';
 import type {Owner} from '../../bench/rigs/owner.js';
 
@@ -48,7 +49,7 @@ export async function startServer(t: Owner, name: string, etcdUrl: string, peerP
 		if (child.exitCode !== null || child.signalCode !== null) return;
 		const ended = once(child, 'exit');
 		child.kill('SIGKILL');
-		await ended;
+		await within(`the end of ${name}`, ended);
 	});
 	const said: string[] = [];
 	if (child.stdout === null) throw new Error('no stdout');
@@ -85,7 +86,7 @@ export async function startServer(t: Owner, name: string, etcdUrl: string, peerP
 		async kill() {
 			const ended = once(child, 'exit');
 			child.kill('SIGKILL');
-			await ended;
+			await within(`the end of ${name}`, ended);
 		},
 		pause: () => pauseProcess(pid),
 		wake: () => void process.kill(pid, 'SIGCONT'),
@@ -109,10 +110,11 @@ export async function startPeer(t: Owner): Promise<{readonly port: number; reado
 export async function watchMeta(t: Owner, url: string): Promise<Meta[]> {
 	const {hosts, prefix} = parseEtcdUrl(url);
 	const etcd = new Etcd3({hosts: hosts.map(host => `http://${host}`)});
-	const watcher = await etcd
+	const watch = etcd
 		.watch()
 		.key(prefix + metaStoreKey)
 		.create();
+	const watcher = await within('a watch of etcd', watch);
 	const metas: Meta[] = [];
 	watcher.on('error', () => undefined);
 	watcher.on('put', ({value}) => {
@@ -169,7 +171,7 @@ export function startLoad(servers: () => readonly LeaderServer[], writers: numbe
 		errors,
 		async stop() {
 			running = false;
-			await ended;
+			await within('the last answers to the writers', ended);
 		},
 	};
 }
@@ -190,7 +192,7 @@ export async function compareStore(url: string, {last, acks}: Load): Promise<rea
 			problems.push(`${key} holds turn ${spec.turn} at version ${version}, not ${turn}`);
 		else if (sumOf(spec.text) !== spec.sum) problems.push(`${key} is torn`);
 	}
-	await new Promise<void>(resolve => pipeline.stop(resolve));
+	await within('the pipeline to stop', new Promise<void>(resolve => pipeline.stop(resolve)));
 	await driver.close();
 	return problems;
 }

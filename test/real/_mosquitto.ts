@@ -11,6 +11,7 @@ import type {ExecutionContext} from 'ava';
 import {brokerConfig} from '../../server/broker-config.js';
 import type {BrokerLogin} from '../../server/tokens.js';
 import {passwordField, passwordHash} from '../../server/mosquitto-hash.js';
+import {within} from '../../bench/rigs/cluster/waiting.js';
 
 export const controlSecret = 'the password of control: #@/%';
 
@@ -32,15 +33,17 @@ export async function startMosquitto(t: ExecutionContext, logins: readonly Broke
 	const listeners = new Set<(line: string) => void>();
 	let child: ChildProcess | undefined;
 
-	const says = (pattern: RegExp): Promise<string> =>
-		new Promise(resolve => {
-			const listener = (line: string): void => {
-				if (!pattern.test(line)) return;
+	const says = (pattern: RegExp): Promise<string> => {
+		const line = new Promise<string>(resolve => {
+			const listener = (said: string): void => {
+				if (!pattern.test(said)) return;
 				listeners.delete(listener);
-				resolve(line);
+				resolve(said);
 			};
 			listeners.add(listener);
 		});
+		return within(`a line ${pattern.source} of mosquitto`, line);
+	};
 	const write = (all: readonly BrokerLogin[]): void => {
 		const files = {passwordFile: path.join(folder, 'passwords'), aclFile: path.join(folder, 'acl')};
 		const controlPassword = passwordField(passwordHash(controlSecret));
@@ -55,7 +58,7 @@ export async function startMosquitto(t: ExecutionContext, logins: readonly Broke
 		child = spawn('mosquitto', ['-c', path.join(folder, 'conf')], {stdio: ['ignore', 'ignore', 'pipe']});
 		const failed = once(child, 'exit').then(() => Promise.reject(new Error('mosquitto ended at once')));
 		if (child.stderr !== null) createInterface(child.stderr).on('line', line => [...listeners].forEach(listener => listener(line)));
-		failed.catch(() => undefined);
+		for (const each of [running, failed]) each.catch(() => undefined);
 		await Promise.race([running, failed]);
 		await reachable(port);
 	};
@@ -63,7 +66,7 @@ export async function startMosquitto(t: ExecutionContext, logins: readonly Broke
 		if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
 		const gone = once(child, 'exit');
 		child.kill('SIGKILL');
-		await gone;
+		await within('the end of mosquitto', gone);
 	};
 
 	t.teardown(async () => {
@@ -98,6 +101,6 @@ async function freePort(): Promise<number> {
 
 async function reachable(port: number): Promise<void> {
 	const socket = connect(port, '127.0.0.1');
-	await once(socket, 'connect');
+	await within(`an answer of port ${port}`, once(socket, 'connect'));
 	socket.destroy();
 }

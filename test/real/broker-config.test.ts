@@ -9,7 +9,7 @@ import {openEar} from '../e2e/_ear.js';
 import {openAgent, openServer} from '../e2e/_hosts.js';
 import {isReady} from '../../bench/rigs/cluster/pods.js';
 import {setOf} from '../../bench/rigs/cluster/manifests.js';
-import {until} from '../../bench/rigs/cluster/waiting.js';
+import {until, within} from '../../bench/rigs/cluster/waiting.js';
 import {controlSecret} from './_mosquitto.js';
 import {folder, freePort} from '../../bench/rigs/servers/server.js';
 
@@ -45,10 +45,10 @@ async function startWith(t: ExecutionContext, conf: string): Promise<() => Promi
 			look();
 			child.once('exit', () => reject(new Error(`mosquitto ended: ${lines.join('\n')}`)));
 		});
-	await says(/mosquitto version .* running/);
+	await within('mosquitto to run', says(/mosquitto version .* running/), () => lines.join('\n'));
 	return async () => {
 		child.kill('SIGHUP');
-		await says(/Reloading config/);
+		await within('mosquitto to read its files', says(/Reloading config/), () => lines.join('\n'));
 	};
 }
 

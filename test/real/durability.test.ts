@@ -7,6 +7,7 @@ import path from 'node:path';
 import process from 'node:process';
 import test, {type ExecutionContext} from 'ava';
 import {openLevelStore} from '../../system/store/level-store.js';
+import {within} from '../../bench/rigs/cluster/waiting.js';
 import {acknowledge, compare, emptyLedger, parseAck, type Ledger} from './durability-ledger.js';
 import {startOn} from './durability-start.js';
 
@@ -44,11 +45,13 @@ function startWriter(t: ExecutionContext, directory: string, writers: number, li
 	return {
 		async after(count, what) {
 			const reached = new Promise<void>(resolve => waiting.push({what, count: read[what] + count, resolve}));
-			await Promise.race([reached, closed.then(([code]) => Promise.reject(new Error(`the writer ended by itself with code ${code}`)))]);
+			const ended = closed.then(([code]) => Promise.reject(new Error(`the writer ended by itself with code ${code}`)));
+			const about = (): string => `There are ${read.acks} acknowledgements and ${read.errors} errors`;
+			await within(`${count} more ${what} of the writer`, Promise.race([reached, ended]), about);
 		},
 		async kill() {
 			child.kill('SIGKILL');
-			await closed;
+			await within('the end of the writer', closed);
 		},
 	};
 }
@@ -68,6 +71,7 @@ test.serial('acknowledged writes survive 20 SIGKILLs among 10,000 concurrent wri
 	t.teardown(() => rmSync(directory, {recursive: true, force: true}));
 	const ledger = emptyLedger();
 	for (let life = 1; life <= 20; life++) {
+		t.timeout(120_000); // Of each life: all of them take minutes.
 		const writer = startWriter(t, directory, 10_000, life, ledger);
 		await writer.after(randomInt(1, 10_000), 'acks');
 		await writer.kill();
@@ -112,6 +116,7 @@ test.serial('a full disk fails writes, a freed one takes them without a restart,
 	const ledger = emptyLedger();
 	let fills = 0;
 	for (let life = 1; life <= 4; life++) {
+		t.timeout(240_000);
 		const writer = startWriter(t, directory, 100, life, ledger);
 		await writer.after(randomInt(100, 2_000), 'acks');
 		for (let round = 0; round < 3; round++, fills++) {

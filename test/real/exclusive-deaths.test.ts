@@ -12,7 +12,7 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import {killAll, processesOf, programsOf} from '../../bench/rigs/cluster/processes.js';
 import {main} from '../../bench/rigs/main-file.js';
 import type {Owner} from '../../bench/rigs/owner.js';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
+import {eventually, within} from '../../bench/rigs/cluster/waiting.js';
 import {parentOf} from '../lane/processes.js';
 import {layNetwork, type Network} from '../../bench/rigs/fleet/network.js';
 import {exclusiveSet, openJournal, overlapOf, spellsIn} from './_exclusive.js';
@@ -159,7 +159,7 @@ async function troupe(words: readonly string[], input = ''): Promise<string> {
 	child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()));
 	child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()));
 	child.stdin?.end(input);
-	await once(child, 'close');
+	await within(`the end of troupe ${words.join(' ')}`, once(child, 'close'), () => out + err);
 	if (child.exitCode !== 0) throw new Error(`troupe ${words.join(' ')} ended with ${String(child.exitCode)}: ${err}`);
 	return out.trim();
 }
@@ -183,7 +183,7 @@ const fleetOf = (): Fleet => ({
 		const child = childOn(host);
 		const ended = once(child, 'exit');
 		child.kill('SIGKILL');
-		await ended;
+		await within(`the end of what runs on ${host}`, ended);
 	},
 	start: host => (host === serverHost ? startServer() : startPart(host, ['agent'], false)),
 	signal: (host, name) => void childOn(host).kill(name),

@@ -1,7 +1,6 @@
 // The gateway as the real kubectl sees it.
 
 import {execFile, spawn} from 'node:child_process';
-import {once} from 'node:events';
 import {writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {promisify} from 'node:util';
@@ -13,6 +12,7 @@ import {writeKubeconfig} from '../../server/kubeconfig.js';
 import {systemClock} from '../../system/time/clock.js';
 import {aPod, aReplicaSet, testCluster} from '../server/cluster.js';
 import {directory, vaults} from '../server/support.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {real} from './_kubectl.js';
 
 const run = promisify(execFile);
@@ -101,7 +101,7 @@ real('a deletion waits for what lingers, and ends when it goes', async t => {
 	const {kubectl, backend} = await cluster(t);
 	backend.pod('web', {metadata: {finalizers: ['example.com/hold']}});
 	const deleting = kubectl('delete', 'pod', 'web');
-	while (backend.watchers() === 0) await new Promise(resolve => setImmediate(resolve));
+	await eventually('kubectl watches', () => backend.watchers() > 0);
 	backend.drop('pods/default/web');
 	const {stdout, code} = await deleting;
 	t.is(stdout, 'pod "web" deleted\n');
@@ -115,9 +115,13 @@ real('get --watch prints each change once', async t => {
 	t.teardown(() => child.kill('SIGKILL'));
 	let text = '';
 	child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-	while (backend.watchers() === 0) await new Promise(resolve => setImmediate(resolve));
+	await eventually('kubectl watches', () => backend.watchers() > 0);
 	backend.pod('second');
-	while (!text.includes('second')) await once(child.stdout, 'data');
+	await eventually(
+		'the second is printed',
+		() => text.includes('second'),
+		() => text,
+	);
 	t.is(text, 'pod/first\npod/second\n');
 });
 

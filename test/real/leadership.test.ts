@@ -6,6 +6,7 @@ import {answers, startEtcd, type Etcd} from '../../bench/rigs/servers/etcd.js';
 import {compareStore, startLoad, startPeer, startServer, watchMeta, type LeaderServer, type Load} from './_leaders.js';
 import {proxyTo, until, type Proxy} from '../../bench/rigs/servers/server.js';
 import type {Meta} from '../../system/store/store.js';
+import {eventually, within} from '../../bench/rigs/cluster/waiting.js';
 
 const writers = 50;
 
@@ -70,10 +71,11 @@ async function check(t: ExecutionContext, stage: Stage): Promise<void> {
 	);
 	const problems = await compareStore(url, load);
 	t.deepEqual(problems, []);
-	t.log(
-		`${load.acks.length} acknowledged writes, ${peer.orders.length} orders; errors: ${JSON.stringify(Object.fromEntries(load.errors))}`,
-	);
+	t.log(`${load.acks.length} acknowledged writes, ${peer.orders.length} orders; errors: ${errorsOf(load)}`);
 }
+
+const errorsOf = ({errors}: Load): string => JSON.stringify(Object.fromEntries(errors));
+const toldBy = ({name, said}: LeaderServer): string => `${name} said last: ${said.slice(-5).join(', ')}`;
 
 const timed = (t: ExecutionContext, what: string, ms: number): void => {
 	t.log(`${what}: the next write was accepted after ${Math.round(ms)} ms`);
@@ -113,7 +115,7 @@ test.serial('a leader that is paused for twice its lease with 500 effects waitin
 	t.is(ofOld(), 0);
 	const wokenAtMs = performance.now();
 	old.wake();
-	const outcomes = await Promise.all(late);
+	const outcomes = await within('the woken one to answer what waited in its socket', Promise.all(late));
 	t.deepEqual(
 		outcomes.filter(({ok}) => ok),
 		[],
@@ -182,7 +184,12 @@ test.serial('one of three members of etcd dies: the same cluster goes on', async
 		const before = stage.load.acks.length;
 		const atMs = performance.now();
 		await stage.etcd.members[gone]?.kill();
-		await until('a hundred more writes are accepted', () => stage.load.acks.length > before + 100 + writers, 20_000);
+		const more = (): number => stage.load.acks.length - before - writers;
+		await eventually(
+			'a hundred more writes are accepted',
+			() => more() > 100,
+			() => `There were ${more()}. ${stage.servers.map(toldBy).join('; ')}; errors: ${errorsOf(stage.load)}`,
+		);
 		t.log(`member ${gone}: a hundred more writes after ${Math.round(performance.now() - atMs)} ms`);
 		await stage.etcd.members[gone]?.start();
 		await answers(`etcd://127.0.0.1:${stage.etcd.ports[gone]}`);

@@ -10,6 +10,7 @@ import type {ApiObject} from '../../api/object.js';
 import {createTopics, retainedObjects} from '../../server/topics.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
 import {passwordOf, startBroker, type Rig} from '../system/broker/broker-rig.js';
+import {within} from '../../bench/rigs/cluster/waiting.js';
 
 const run = promisify(execFile);
 const web = 'troupe/v1/objects/pods/default/web';
@@ -17,7 +18,7 @@ const web = 'troupe/v1/objects/pods/default/web';
 /** What a tool ended with. */
 async function ended(command: string, args: readonly string[]): Promise<{readonly code: number; readonly output: string}> {
 	try {
-		const {stdout, stderr} = await run(command, args);
+		const {stdout, stderr} = await run(command, args, {timeout: 60_000});
 		return {code: 0, output: stdout + stderr};
 	} catch (error) {
 		const {code, stdout, stderr} = error as {code: number; stdout: string; stderr: string};
@@ -37,13 +38,13 @@ function subscribe(t: ExecutionContext, args: readonly string[]) {
 	const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
 	return {
 		async next(): Promise<string> {
-			const line = (await lines.next()) as IteratorResult<string, undefined>;
+			const line = await within('a line of mosquitto_sub', lines.next() as Promise<IteratorResult<string, undefined>>);
 			return line.value ?? 'the tool ended';
 		},
 		async end(): Promise<void> {
 			const exited = once(child, 'exit');
 			child.kill();
-			await exited;
+			await within('the end of mosquitto_sub', exited);
 		},
 	};
 }

@@ -24,6 +24,7 @@ import {parseOutsideUrl} from '../../system/links/outside-url.js';
 import {systemRandom} from '../../system/time/random.js';
 import {messagesOf, type Heard} from '../e2e/_ear.js';
 import {controlSecret, startMosquitto, type Mosquitto} from './_mosquitto.js';
+import {eventually, within} from '../../bench/rigs/cluster/waiting.js';
 
 const executor = createNactExecutor(systemClock);
 const objects = 'troupe/v1/objects';
@@ -56,10 +57,6 @@ function ear(heard: MqttClient): readonly Heard[] {
 	heard.on('message', (topic, payload, {retain}) => all.push({topic, text: payload.toString(), retained: retain}));
 	return all;
 }
-
-const until = async (isSo: () => boolean): Promise<void> => {
-	while (!isSo()) await new Promise(resolve => setTimeout(resolve, 5));
-};
 
 function controlBroker(t: ExecutionContext, {port}: Mosquitto): OutsideBroker {
 	const server = parseOutsideUrl(`mqtt://control:${encodeURIComponent(controlSecret)}@127.0.0.1:${port}`);
@@ -108,7 +105,7 @@ test('each login may do what its role says and no more', async t => {
 	for (const node of ['node-a', 'node-b']) await control.publishAsync(`troupe/v1/actors/${node}/inbox/control`, 'last', {qos: 1});
 	await control.publishAsync(object, 'last', {qos: 1});
 	const ended = (all: readonly {text: string}[]) => all.at(-1)?.text === 'last';
-	await until(() => Object.values(ears).every(ended));
+	await eventually('each has heard the last', () => Object.values(ears).every(ended));
 
 	const topics = (all: readonly {topic: string; text: string}[], text: string) =>
 		all.filter(each => each.text === text).map(({topic}) => topic);
@@ -147,7 +144,7 @@ test('a stranger gets nothing: no login, a wrong password, an unknown name; a ne
 	const late = await tokens.issue('late', 'view');
 	await broker.reload(tokens.logins());
 	await client(t, broker, 'late', late);
-	await closed;
+	await within('the revoked one to be cut', closed);
 	t.false(eye.connected);
 });
 
@@ -222,7 +219,7 @@ async function retainedAt(t: ExecutionContext, mosquitto: Mosquitto, password: s
 	await tool.subscribeAsync(`${objects}/#`);
 	const marker = await client(t, mosquitto, 'control', controlSecret);
 	await marker.publishAsync(`${objects}/marker/_/marker`, 'end');
-	await until(() => heard.some(({text}) => text === 'end'));
+	await eventually('the marker is heard', () => heard.some(({text}) => text === 'end'));
 	await Promise.all([tool.endAsync(), marker.endAsync()]);
 	return new Map(heard.filter(({retained}) => retained).map(({topic, text}) => [topic, text]));
 }
@@ -250,15 +247,15 @@ test('a ReplicaSet runs over it; killed and started again, pods have run on, all
 			[...wanted].toSorted(([a], [b]) => (a < b ? -1 : 1)),
 		);
 	};
-	await until(() => sweeps.length === 1);
+	await eventually('it was swept', () => sweeps.length === 1);
 	t.deepEqual([sweeps[0]?.held, sweeps[0]?.cleared], [3, 3]);
 	await startNode(t, mosquitto, 'node-a', secrets.get('node-a') ?? '');
-	await until(() => isReady(control));
+	await eventually('the node is ready', () => isReady(control));
 	const template = {metadata: {labels: {app: 'web'}}, spec: {containers: [{name: 'main', image: 'x', command: ['serve']}]}};
 	const spec = {replicas: 20, selector: {matchLabels: {app: 'web'}}, template};
 	const object = {apiVersion: 'apps/v1', kind: 'ReplicaSet', metadata: {name: 'web', namespace: 'default'}, spec};
 	t.true((await ask(control, collectionAddress('replicasets'), {type: 'create', object} as Message)).ok);
-	await until(() => replicas(control) === 20);
+	await eventually('twenty are ready', () => replicas(control) === 20);
 	await inStep();
 
 	const running = containersOf(control);
@@ -268,7 +265,7 @@ test('a ReplicaSet runs over it; killed and started again, pods have run on, all
 	t.true((await scale(control, 25)).ok);
 	const before = sweeps.length;
 	await mosquitto.start();
-	await until(() => replicas(control) === 25 && sweeps.length > before);
+	await eventually('five more are ready, and it was swept', () => replicas(control) === 25 && sweeps.length > before);
 	const afterwards = containersOf(control);
 	for (const [pod, containers] of running) t.deepEqual(afterwards.get(pod), containers);
 	t.true((sweeps.at(-1)?.rewritten ?? 0) > 0);
@@ -279,8 +276,8 @@ test('a ReplicaSet runs over it; killed and started again, pods have run on, all
 	const heard = ear(tool);
 	await tool.subscribeAsync(`${objects}/pods/#`);
 	t.true((await scale(control, 0)).ok);
-	await until(() => [...control.index.list('pods')].length === 0);
-	await until(() => heard.filter(({text, retained}) => text === '' && !retained).length >= 25);
+	await eventually('no pod is left', () => [...control.index.list('pods')].length === 0);
+	await eventually('their topics are cleared', () => heard.filter(({text, retained}) => text === '' && !retained).length >= 25);
 	t.deepEqual(gapsIn(messagesOf(heard)), []);
 	await inStep();
 });

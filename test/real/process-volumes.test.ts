@@ -24,7 +24,7 @@ import {succeeded} from '../../api/errors.js';
 import {systemClock} from '../../system/time/clock.js';
 import {isThere, processWorld, whenTrue} from '../agent/process-world.js';
 import {aContainer, driver, mount} from '../agent/runtime-contract.js';
-import {eventually} from '../../bench/rigs/cluster/waiting.js';
+import {eventually, within} from '../../bench/rigs/cluster/waiting.js';
 
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -303,10 +303,10 @@ test('containers of an agent that was killed go on with their volumes, and delet
 		},
 	);
 	t.teardown(() => agent.kill('SIGKILL'));
-	const [line] = (await once(createInterface(agent.stdout), 'line')) as [string];
+	const [line] = (await within('a line of the agent', once(createInterface(agent.stdout), 'line'))) as [string];
 	const {value: running} = JSON.parse(line) as {value: {pid: number}};
 	agent.kill('SIGKILL');
-	await once(agent, 'exit');
+	await within('the end of the agent', once(agent, 'exit'));
 	world.startAgent();
 	await restartAgent();
 	await make(volumes);

@@ -9,6 +9,8 @@ import {systemClock} from '../../../system/time/clock.js';
 
 const deadlineMs = 20_000;
 const lookMs = 20;
+/** How long one look may take. */
+const longestLookMs = 60_000;
 
 /** Looks again and again until it is so. Rejects after 20 s, or what is given; `about` tells then how things stood. */
 export function eventually(
@@ -21,7 +23,7 @@ export function eventually(
 	return new Promise((resolve, reject) => {
 		const look = async (): Promise<void> => {
 			const fromMs = systemClock.monotonicMs();
-			if (await isSo()) return resolve();
+			if (await within(`a look whether ${what}`, Promise.resolve(isSo()), about, longestLookMs)) return resolve();
 			const nowMs = systemClock.monotonicMs();
 			// A look that costs much is not what the machine shall be busy with.
 			if (nowMs < untilMs) systemClock.after(Math.max(lookMs, 5 * (nowMs - fromMs)), again);
@@ -30,6 +32,24 @@ export function eventually(
 		const again = (): void => void look().catch(reject);
 		again();
 	});
+}
+
+/** What the promise gives. Rejects after a minute, or what is given; `about` tells then how things stood. */
+export async function within<Value>(
+	what: string,
+	promise: Promise<Value>,
+	about: () => string = () => '',
+	withinMs = 60_000,
+): Promise<Value> {
+	let cancel = (): void => undefined;
+	const late = new Promise<never>((_resolve, reject) => {
+		cancel = systemClock.after(withinMs, () => reject(new Error(`waited too long for ${what}. ${about()}`)));
+	});
+	try {
+		return await Promise.race([promise, late]);
+	} finally {
+		cancel();
+	}
 }
 
 export type Change = {readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: ApiObject};

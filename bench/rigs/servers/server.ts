@@ -6,7 +6,7 @@ import {mkdtempSync, readFileSync, readdirSync, rmSync} from 'node:fs';
 import net from 'node:net';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
-import {eventually} from '../cluster/waiting.js';
+import {eventually, within} from '../cluster/waiting.js';
 import type {Owner} from '../owner.js';
 
 /** A port that was free a moment ago. */
@@ -47,7 +47,7 @@ export function serverOf(t: Owner, command: string, args: readonly string[], isU
 		if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
 		const ended = once(running, 'exit');
 		running.kill('SIGKILL');
-		await ended;
+		await within(`the end of ${command}`, ended);
 	};
 	t.teardown(kill);
 	return {
@@ -84,7 +84,7 @@ export async function pauseProcess(pid: number): Promise<void> {
 export async function isOpen(port: number): Promise<boolean> {
 	const socket = net.connect(port, '127.0.0.1');
 	try {
-		await once(socket, 'connect');
+		await within(`an answer of port ${port}`, once(socket, 'connect'));
 		return true;
 	} catch {
 		return false;
