@@ -9,6 +9,9 @@ import {aContainer, aNode, aPod, aReadyPod, now} from './_objects.js';
 
 const unready = {conditions: [{type: 'Ready', status: 'Unknown'}]} as const;
 const two = (node: string): (readonly [Pod, string])[] => ['x', 'y'].map(name => [aPod({name}), node] as const);
+/** Told where a port is asked for only because pods share their node's network. */
+const wayOut = '; pods of one node can have the same containerPort where their containers listen on $(POD_IP)';
+
 const withPorts = (...ports: NonNullable<Container['ports']>): Pod => aPod({spec: {containers: [aContainer({ports})]}});
 
 test('a pod that fits nowhere says why, node by node', t => {
@@ -27,7 +30,8 @@ test('a pod that fits nowhere says why, node by node', t => {
 	const pod = aPod({spec: {nodeSelector: {disk: 'ssd'}, containers: [aContainer({ports: [{containerPort: 80}]})]}});
 	t.is(
 		where(pod, {nodes, pods}),
-		'0/6 nodes fit: a-silent: not ready; b-cordoned: cordoned; c-leaving: not ready; d-plain: no label disk=ssd; e-full: full: 1 pods; f-busy: port TCP/80 is taken',
+		'0/6 nodes fit: a-silent: not ready; b-cordoned: cordoned; c-leaving: not ready; d-plain: no label disk=ssd; e-full: full: 1 pods; f-busy: port TCP/80 is taken' +
+			wayOut,
 	);
 });
 
@@ -79,7 +83,7 @@ test('the round-robin begins at its turn and passes by what does not fit', t => 
 test('a port of a node is one pod’s, per protocol', t => {
 	const nodes = [aNode()];
 	const pods = [aReadyPod({name: 'one', spec: {containers: [aContainer({ports: [{containerPort: 53}]})]}})];
-	t.is(where(withPorts({containerPort: 53}), {nodes, pods}), '0/1 nodes fit: node-a: port TCP/53 is taken');
+	t.is(where(withPorts({containerPort: 53}), {nodes, pods}), `0/1 nodes fit: node-a: port TCP/53 is taken${wayOut}`);
 	t.is(where(withPorts({containerPort: 53, protocol: 'UDP'}), {nodes, pods}), 'node-a');
 	t.is(where(withPorts({containerPort: 53, hostPort: 53}), {nodes, pods}), '0/1 nodes fit: node-a: port TCP/53 is taken');
 });

@@ -82,6 +82,10 @@ export const claimedPorts = ({containers}: Pick<PodSpec, 'containers'>): readonl
 	return ports.length < 2 ? ports : [...new Set(ports)];
 };
 
+/** Whether it asks for ports of its node only because pods share the node's network: a program that binds to its pod's own address needs none. */
+export const sharesPorts = ({containers}: Pick<PodSpec, 'containers'>): boolean =>
+	containers.some(container => container.ports?.some(({hostPort}) => hostPort === undefined) === true && !bindsToPodAddress(container));
+
 function portsOf(container: Container): string[] {
 	const {ports = []} = container;
 	if (ports.length === 0) return [];

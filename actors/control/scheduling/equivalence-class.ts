@@ -3,12 +3,12 @@
 
 import type {Pod} from '../../../api/kinds/pod.js';
 import type {Known} from '../../../system/index/object-index.js';
-import {nodeMisfit, resourcesMisfit, type Freed, type PortCheck} from './filters.js';
+import {isPortTaken, nodeMisfit, resourcesMisfit, type Freed, type PortCheck} from './filters.js';
 import type {NodeInfo} from './node-info.js';
 import {claimsMisfit, keyOfClaims, type PodClaims} from './pod-claims.js';
 import {addToAffinity, affinityCountsOf, affinityMisfit, affinityWeight, type AffinityCounts} from './pod-affinity.js';
 import {reasonText} from './reasons.js';
-import {requirementsOf, type PodRequirements} from '../pods/pod-requirements.js';
+import {requirementsOf, sharesPorts, type PodRequirements} from '../pods/pod-requirements.js';
 import {targetNode} from '../pods/pod-terms.js';
 import {nodeScoreOf, type NodeScore, type Score} from './score.js';
 import {addToSpreads, spreadMisfit, spreadScore, spreadsOf, type Spread} from './spread.js';
@@ -135,13 +135,18 @@ export function candidateMisfit(
 	);
 }
 
+/** The way out, told once for all nodes. */
+const sharingPorts = '; pods of one node can have the same containerPort where their containers listen on $(POD_IP)';
+
 /** Why a pod fits on none of the nodes, in one line. */
 export function unschedulableText(podClass: EquivalenceClass, uid: string, view: ClusterView): string {
 	const {nodes, holdsPort} = view;
 	view.comparisons += nodes.length;
-	return reasonText(
-		nodes.map(node => [node.name, recordMisfit(podClass, node) ?? candidateMisfit(podClass, uid, node, holdsPort) ?? 'it fits'] as const),
+	const reasons = nodes.map(
+		node => [node.name, recordMisfit(podClass, node) ?? candidateMisfit(podClass, uid, node, holdsPort) ?? 'it fits'] as const,
 	);
+	const isHeldByPorts = reasons.some(([, why]) => isPortTaken(why)) && sharesPorts(podClass.requirements.spec);
+	return reasonText(reasons) + (isHeldByPorts ? sharingPorts : '');
 }
 
 const equalScore: Score = [0, 0, 0];

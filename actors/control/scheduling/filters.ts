@@ -94,5 +94,9 @@ function portMisfit(requester: Requester, node: NodeInfo, holdsPort: PortCheck, 
 			holdsPort(node.name, port, without) ||
 			[...node.nominees.values()].some(nominee => yieldsTo(requester, nominee) && nominee.requirements.ports.includes(port)),
 	);
-	return taken === undefined ? undefined : `port ${taken} is taken`;
+	return taken === undefined ? undefined : `port ${taken}${isTaken}`;
 }
+
+const isTaken = ' is taken';
+
+export const isPortTaken = (misfit: string): boolean => misfit.startsWith('port ') && misfit.endsWith(isTaken);
