@@ -323,6 +323,10 @@ const blindAtFirst = (behavior: AnyBehavior): AnyBehavior => ({
 	},
 });
 
+/** A set as if nothing were under way that it was asked for. */
+const hasSeenAll = (object: ApiObject): ApiObject =>
+	object.kind === 'ReplicaSet' ? {...object, status: {...(object.status ?? {}), observedGeneration: object.metadata.generation}} : object;
+
 /** An object that is being deleted. */
 const leaving =
 	(kind: string) =>
@@ -552,6 +556,12 @@ export const plantedBugs: readonly PlantedBug[] = [
 		options: inControl('Deployment', asking(resized(replicas => Math.max(0, replicas - 1)))),
 		scenario: 'rollouts',
 		breaks: /^I11: .* available are left/,
+	},
+	{
+		name: 'a Deployment that takes a step before its sets have seen the one before',
+		options: inControl('Deployment', seeing(hasSeenAll)),
+		scenario: 'rollouts',
+		breaks: /^I11: .* has not seen the one before/,
 	},
 	{
 		name: 'changes that Deployments are not told of',

@@ -4,6 +4,7 @@ import {conditionOf} from '../../api/conditions.js';
 import {limits} from '../../api/limits.js';
 import {objectKey} from '../../api/keys.js';
 import type {Deployment} from '../../api/kinds/deployment.js';
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
 import {isReply} from '../../system/kernel/behavior.js';
 import type {Message} from '../../system/kernel/behavior.js';
@@ -110,6 +111,16 @@ export class Rollouts {
 		for (const judge of this.#judges.values()) judge.excuse(this.#cluster.world.clock.nowMs());
 	}
 
+	/** One step at a time: each set of the Deployment has seen what it was asked for last. */
+	#checkStep(key: string): void {
+		const owner = this.#cluster.invariants.truth(key)?.metadata.ownerReferences?.[0]?.uid;
+		for (const {metadata, status} of this.#cluster.objects('replicasets') as ReplicaSet[]) {
+			if (owner === undefined || metadata.ownerReferences?.[0]?.uid !== owner || metadata.deletionTimestamp !== undefined) continue;
+			if (status?.observedGeneration !== metadata.generation)
+				this.#cluster.invariants.broken(`I11: a Deployment takes a step, and ${metadata.name} has not seen the one before`);
+		}
+	}
+
 	/** Of Deployments and their sets: what a crash forgot may come beside what is asked for anew. */
 	readonly spy: Spy = {
 		began: self => {
@@ -119,8 +130,10 @@ export class Rollouts {
 		},
 		told: (self, message) => void (isReply(message) && this.#open.get(self)?.delete(message.id)),
 		asked: (self, effect) => {
-			if (effect.type === 'update' && self.includes('/deployments/'))
+			if (effect.type === 'update' && self.includes('/deployments/')) {
 				for (const judge of this.#judges.values()) judge.decided(effect.key.slice(effect.key.lastIndexOf('/') + 1));
+				if (effect.id.startsWith('scale/')) this.#checkStep(effect.key);
+			}
 			if (effect.type !== 'create' && effect.type !== 'update' && effect.type !== 'delete') return;
 			this.#open.set(self, (this.#open.get(self) ?? new Set<string>()).add(effect.id));
 		},

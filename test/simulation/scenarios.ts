@@ -304,7 +304,13 @@ function rollouts(draw: Draw): Sketch {
 	});
 	const changes = Array.from({length: 2 + draw.below(5)}, change);
 	const harm = draw.chance(0.3) ? [] : Array.from({length: 1 + draw.below(3)}, () => draw.one(smallHarm)(draw));
-	const below = draw.chance(0.3) ? [storeOf(draw, 'control', 60_000)] : [];
+	// Where each commit takes its time, changes come while the writes of the ones before are under way.
+	const slow = {failCommit: 0, unknownCommit: 0, commitMs: draw.between(20, 400), unreachable: false};
+	const below: Deed[] = draw.chance(0.3)
+		? [storeOf(draw, 'control', 60_000)]
+		: draw.chance(0.2)
+			? [{type: 'store', place: 'control', trouble: slow, forMs: 30_000}]
+			: [];
 	return {
 		nodes: 1 + draw.below(3),
 		servers: draw.chance(0.2) ? 2 : 1,
