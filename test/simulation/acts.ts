@@ -71,6 +71,10 @@ export function perform(stage: Stage, act: Act): void {
 			return later(act.forMs, () => void (clients.jobs.spurns = false));
 		case 'nextMinute':
 			return clients.jobs.nextMinute(act.inMs);
+		case 'deleteClaim':
+			return clients.claims.delete(act.claim);
+		case 'retain':
+			return clients.claims.retain(act.volume);
 		case 'createClass':
 			return clients.createClass(act.name, act.value);
 		case 'createGuest':

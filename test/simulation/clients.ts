@@ -5,6 +5,7 @@ import {exclusiveAnnotation} from '../../api/exclusive.js';
 import {objectKey} from '../../api/keys.js';
 import type {Draft, ApiObject, JsonObject} from '../../api/object.js';
 import type {Message} from '../../system/kernel/behavior.js';
+import {ClaimClients} from './claim-clients.js';
 import type {SimulatedCluster} from './cluster.js';
 import {JobClients} from './job-clients.js';
 import {SetClients} from './set-clients.js';
@@ -34,6 +35,7 @@ export class Clients {
 	readonly named: SetClients;
 	/** Jobs and CronJobs. */
 	readonly jobs: JobClients;
+	readonly claims: ClaimClients;
 	readonly #cluster: SimulatedCluster;
 	readonly #closed = new Set<string>();
 	/** What ConfigMaps and Secrets have, or are to have at the end. */
@@ -44,6 +46,7 @@ export class Clients {
 		this.#cluster = cluster;
 		this.named = new SetClients(cluster);
 		this.jobs = new JobClients(cluster);
+		this.claims = new ClaimClients(cluster);
 	}
 
 	create(deed: SetDeed): void {

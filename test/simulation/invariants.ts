@@ -5,6 +5,7 @@
 
 import {jobTrackingFinalizer} from '../../api/job-labels.js';
 import type {Failure} from '../../api/errors.js';
+import {claimProtection, folderFinalizer, volumeProtection} from '../../api/local-storage.js';
 import {objectAddress, objectKey, storeKey, type ObjectKey} from '../../api/keys.js';
 import {podRequests} from '../../api/pod-resources.js';
 import {cpuMillis} from '../../api/quantity.js';
@@ -34,9 +35,11 @@ const crashesAMinute = 8;
 const minuteMs = 60_000;
 const over: ReadonlySet<string> = new Set(['Succeeded', 'Failed']);
 
-/** What keeps an object, but for the Job that counts its pods: when that lets go is told by its own invariant. */
+/** What others keep an object by. When the cluster lets go of what it keeps itself is told by I14 and I16. */
 const holdersOf = (object: ApiObject | undefined): readonly string[] =>
-	(object?.metadata.finalizers ?? []).filter(finalizer => finalizer !== jobTrackingFinalizer);
+	(object?.metadata.finalizers ?? []).filter(finalizer => !ofCluster.has(finalizer));
+
+const ofCluster: ReadonlySet<string> = new Set([jobTrackingFinalizer, claimProtection, volumeProtection, folderFinalizer]);
 
 /** A term as the world knows it. */
 export type TermOfWorld = {readonly epoch: () => number | undefined; readonly holdsLease: () => boolean};

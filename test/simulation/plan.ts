@@ -66,6 +66,9 @@ export type Deed =
 	| {readonly type: 'spurnJobs'; readonly forMs: number}
 	/** The wall clocks of all servers are set forward: a minute is over in so long. */
 	| {readonly type: 'nextMinute'; readonly inMs: number}
+	/** A claim, which may be in use; and a volume that is to outlive its claim. */
+	| {readonly type: 'deleteClaim'; readonly claim: number}
+	| {readonly type: 'retain'; readonly volume: number}
 	/** A PriorityClass, and a pod that asks for a part of a node: it may have to wait, and to go for one that counts more. */
 	| {readonly type: 'createClass'; readonly name: string; readonly value: number}
 	| {

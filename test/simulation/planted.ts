@@ -327,6 +327,16 @@ const blindAtFirst = (behavior: AnyBehavior): AnyBehavior => ({
 const hasSeenAll = (object: ApiObject): ApiObject =>
 	object.kind === 'ReplicaSet' ? {...object, status: {...(object.status ?? {}), observedGeneration: object.metadata.generation}} : object;
 
+/** Nobody uses it, as far as it sees. */
+const unused: Wrong = (receive, state, message, context) => {
+	const {known} = context;
+	const blind = {
+		...knownAs(known, object => object),
+		countByTerm: (plural: string, term: string) => (plural === 'pods' ? 0 : known.countByTerm(plural, term)),
+	};
+	return receive(state, message, contextOf(context, blind, context.pending));
+};
+
 /** An object that is being deleted. */
 const leaving =
 	(kind: string) =>
@@ -639,6 +649,13 @@ export const plantedBugs: readonly PlantedBug[] = [
 		),
 		scenario: 'named',
 		breaks: /^I5: db has \d revisions/,
+	},
+	// ---- claims
+	{
+		name: 'a claim that goes while a pod has it',
+		options: inControl('PersistentVolumeClaim', unused),
+		scenario: 'claims',
+		breaks: /^I16: .* has it/,
 	},
 	// ---- Jobs and CronJobs
 	{

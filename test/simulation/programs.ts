@@ -1,6 +1,8 @@
 // What happens to programs, looked at as it happens: where they are started, how often, and who orders their end.
 
 import {limits} from '../../api/limits.js';
+import type {PersistentVolume} from '../../api/kinds/persistentvolume.js';
+import {claimKey, volumeKey} from '../../actors/config-references.js';
 import type {RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
 import {leaseEnded, type SimulatedHost} from '../../agent/simulated/host.js';
 import type {SimulatedCluster} from './cluster.js';
@@ -107,8 +109,37 @@ export class Programs {
 		if (starts > inOneLife * lives) this.#invariants.broken(`I7: ${key} was started ${starts} times in ${elapsedMs} ms and ${lives} lives`);
 	}
 
+	/** I16: what a claim keeps is not removed while the claim is there, nor while a pod has it that is there, nor when it is to be retained. */
+	#checkRemoval({name, programs}: SimulatedNode, volume: string): void {
+		const record = this.#invariants.truth(volumeKey(volume)) as PersistentVolume | undefined;
+		const {claimRef, persistentVolumeReclaimPolicy} = record?.spec ?? {};
+		const claim = claimRef === undefined ? undefined : this.#invariants.truth(claimKey(claimRef.namespace, claimRef.name));
+		if (claim !== undefined && claim.metadata.uid === claimRef?.uid)
+			this.#invariants.broken(`I16: ${name} is to remove ${volume}, and its claim ${claim.metadata.name} is there`);
+		if (persistentVolumeReclaimPolicy === 'Retain') this.#invariants.broken(`I16: ${name} is to remove ${volume}, which is to be retained`);
+		for (const [uid, {volumes}] of programs.pods) {
+			const pod = this.#invariants.pod(uid);
+			const hasIt = volumes?.some(({source}) => source.type === 'local' && source.volume === volume) === true;
+			if (hasIt && pod?.spec?.nodeName === name && pod.metadata.deletionTimestamp === undefined)
+				this.#invariants.broken(`I16: ${name} is to remove ${volume}, and ${pod.metadata.name} has it`);
+		}
+	}
+
+	/** I16: what runs has what its claim keeps. */
+	#checkKept({name, programs}: SimulatedNode): void {
+		for (const [uid, {volumes}] of programs.pods)
+			for (const {source} of volumes ?? []) {
+				if (source.type !== 'local' || programs.localVolumes.has(source.volume)) continue;
+				const running = programs.find({uid, container: 'main'});
+				if (running !== undefined && running.exit === undefined)
+					this.#invariants.broken(`I16: ${running.spec.podName} runs on ${name}, and ${source.volume} was removed`);
+			}
+	}
+
 	/** I4: nobody orders the end of what is wanted. */
 	onCommand(node: SimulatedNode, command: RuntimeCommand): void {
+		this.#checkKept(node);
+		if (command.type === 'volume.remove') this.#checkRemoval(node, command.volume);
 		if (command.type !== 'container.stop' && command.type !== 'sandbox.remove') return;
 		const uid = command.type === 'container.stop' ? command.id.uid : command.uid;
 		const pod = this.#invariants.pod(uid);

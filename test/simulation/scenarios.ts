@@ -498,6 +498,39 @@ function schedules(draw: Draw): Sketch {
 	};
 }
 
+/** Pods that share claims and come and go; the claims are deleted while they are used, and some volumes are to outlive them. */
+function claims(draw: Draw): Sketch {
+	const made = Array.from({length: 2 + draw.below(5)}, (_, index): Deed => ({
+		type: 'createPod',
+		pod: `claimer-${index}`,
+		claim: `claim-${draw.below(2)}`,
+	}));
+	const changes: readonly (() => Deed)[] = [
+		() => ({type: 'deletePod', pod: draw.share(), ...(draw.chance(0.2) ? {graceSeconds: 0} : {})}),
+		() => ({type: 'deletePod', pod: draw.share()}),
+		() => ({type: 'deleteClaim', claim: draw.share()}),
+		() => ({type: 'deleteClaim', claim: draw.share()}),
+		() => ({type: 'retain', volume: draw.share()}),
+	];
+	const asked = Array.from({length: 2 + draw.below(6)}, () => draw.one(changes)());
+	const below: Deed[] = draw.chance(0.4) ? [packetsOf(draw, 30_000), storeOf(draw, 'control', 30_000)] : [];
+	// Nobody makes those again that a taint sends away.
+	const harm = troubles(draw, ['persistentvolumeclaims', 'persistentvolumes', 'pods']).filter(({type}) => type !== 'taint');
+	return {
+		nodes: 1 + draw.below(3),
+		servers: draw.chance(0.3) ? 2 : 1,
+		externalBroker: draw.chance(0.2),
+		localNodes: draw.chance(0.3),
+		watcher: false,
+		acts: [
+			...below.map(deed => ({...deed, atMs: 0})),
+			...inTurn(draw, made),
+			...inTurn(draw, asked, draw.between(100, 3_000)),
+			...inTurn(draw, harm, draw.between(0, 4_000)),
+		],
+	};
+}
+
 /** Ten nodes and a set of fifty, whose pods may fill the windows of node sync; some of it goes, and comes back. */
 function large(draw: Draw): Sketch {
 	const bytes = draw.chance(0.5) ? {like: {bytes: 100_000}} : {};
@@ -536,6 +569,7 @@ export const scenarios = {
 	named,
 	jobs,
 	schedules,
+	claims,
 	large,
 } as const satisfies Record<string, (draw: Draw) => Sketch>;
 
@@ -551,6 +585,7 @@ const order: readonly ScenarioName[] = [
 	'named',
 	'jobs',
 	'schedules',
+	'claims',
 	'storeTrouble',
 	'upgrade',
 	'flapping',
