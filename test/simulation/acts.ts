@@ -71,6 +71,12 @@ export function perform(stage: Stage, act: Act): void {
 			return later(act.forMs, () => void (clients.jobs.spurns = false));
 		case 'nextMinute':
 			return clients.jobs.nextMinute(act.inMs);
+		case 'createQuota':
+			return cluster.invariants.bounds.createQuota(act);
+		case 'createBudget':
+			return cluster.invariants.bounds.createBudget(act);
+		case 'evict':
+			return cluster.invariants.bounds.evict(act.pod);
 		case 'deleteClaim':
 			return clients.claims.delete(act.claim);
 		case 'retain':

@@ -22,6 +22,7 @@ import type {NodeObject} from '../../api/kinds/node.js';
 import {isLost} from '../../actors/control/pods/eviction.js';
 import {claimedPorts} from '../../actors/control/pods/pod-requirements.js';
 import type {Server, SimulatedCluster} from './cluster.js';
+import {Bounds} from './bounds.js';
 import {CronJudge} from './cron-judge.js';
 import {JobJudge} from './job-judge.js';
 import {OpenWrites} from './open-writes.js';
@@ -67,6 +68,7 @@ export class Invariants {
 	readonly #sets: SetInvariants;
 	readonly taints: Taints;
 	readonly rollouts: Rollouts;
+	readonly bounds: Bounds;
 	readonly #jobs: JobJudge;
 	readonly #crons: CronJudge;
 	/** Somebody who waits for what is made. */
@@ -78,6 +80,7 @@ export class Invariants {
 		this.#cluster = cluster;
 		this.taints = new Taints(cluster);
 		this.rollouts = new Rollouts(cluster);
+		this.bounds = new Bounds(cluster);
 		const truth = {
 			get: (key: string) => this.#truth.get(key),
 			pods: () => this.#podsByUid.values(),
@@ -95,6 +98,11 @@ export class Invariants {
 
 	get lastVersion(): number {
 		return this.#lastVersion;
+	}
+
+	/** All pods as they are committed. */
+	pods(): Iterable<Pod> {
+		return this.#podsByUid.values();
 	}
 
 	/** The pod as it is committed. */
@@ -131,6 +139,7 @@ export class Invariants {
 			DaemonSet: this.#sets.ofDaemonSets,
 			Job: this.#jobs.spy,
 			CronJob: this.#crons.spy,
+			PodDisruptionBudget: this.bounds.spy,
 			Scheduler: this.#open.ofScheduler(({uid, node}) => this.taints.onBind(this.pod(uid), node)),
 		});
 	}
@@ -156,6 +165,7 @@ export class Invariants {
 			this.broken(`I2: ${key} is removed, and ${holding.join()} held it`);
 		this.#learn(key, after?.object);
 		this.#countPods(change);
+		this.bounds.onChange(change.before?.object, after?.object);
 		if (change.before === undefined && after !== undefined) this.onCreated(after.object);
 	}
 

@@ -66,6 +66,10 @@ export type Deed =
 	| {readonly type: 'spurnJobs'; readonly forMs: number}
 	/** The wall clocks of all servers are set forward: a minute is over in so long. */
 	| {readonly type: 'nextMinute'; readonly inMs: number}
+	/** What the namespace may hold; how many pods of a set have to be there; and an eviction, as the subresource does it. */
+	| {readonly type: 'createQuota'; readonly quota: string; readonly hard: JsonObject}
+	| {readonly type: 'createBudget'; readonly set: string; readonly minAvailable: number}
+	| {readonly type: 'evict'; readonly pod: number}
 	/** A claim, which may be in use; and a volume that is to outlive its claim. */
 	| {readonly type: 'deleteClaim'; readonly claim: number}
 	| {readonly type: 'retain'; readonly volume: number}

@@ -337,6 +337,13 @@ const unused: Wrong = (receive, state, message, context) => {
 	return receive(state, message, contextOf(context, blind, context.pending));
 };
 
+/** It gives out evictions by who is healthy, and not by what is given out already. */
+const forgetsGiven: Wrong = (receive, state, message, context) => {
+	const {object} = state as RecordState;
+	const isAsked = message.type === 'disrupt' && object !== undefined;
+	return receive(isAsked ? {...(state as RecordState), object: statusWithout('disruptedPods')(object)} : state, message, context);
+};
+
 /** An object that is being deleted. */
 const leaving =
 	(kind: string) =>
@@ -649,6 +656,19 @@ export const plantedBugs: readonly PlantedBug[] = [
 		),
 		scenario: 'named',
 		breaks: /^I5: db has \d revisions/,
+	},
+	// ---- quotas and budgets
+	{
+		name: 'pods that were let through and take no place yet',
+		options: inControl('collection:pods', (receive, _state, message, context) => receive([], message, context)),
+		scenario: 'bounded',
+		breaks: /^I17/,
+	},
+	{
+		name: 'a budget that forgets what it has given out',
+		options: inControl('PodDisruptionBudget', forgetsGiven),
+		scenario: 'bounded',
+		breaks: /^I18/,
 	},
 	// ---- claims
 	{

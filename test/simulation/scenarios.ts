@@ -531,6 +531,42 @@ function claims(draw: Draw): Sketch {
 	};
 }
 
+/** A namespace with quotas, for which there are too many pods; and a set with a budget, whose pods are evicted several at once. */
+function bounded(draw: Draw): Sketch {
+	const replicas = 2 + draw.below(4);
+	const places = replicas + 1 + draw.below(4);
+	const made: Deed[] = [
+		{type: 'createQuota', quota: 'places', hard: {pods: String(places)}},
+		{type: 'createBudget', set: 'set-1', minAvailable: Math.max(1, replicas - 1 - draw.below(2))},
+		{type: 'create', set: 'set-1', replicas, program: 'serves'},
+	];
+	const guest = (index: number): Deed => ({type: 'createGuest', pod: `guest-${index}`, cpu: 1 + draw.below(3)});
+	const burst = (round: number): Act[] => {
+		const atMs = 5_500 + draw.between(0, 6_000);
+		const count = 2 + draw.below(4);
+		return Array.from({length: count}, (_, index) =>
+			draw.chance(0.5) ? {type: 'evict', pod: draw.share(), atMs} : {...guest(10 * round + index), atMs},
+		);
+	};
+	const bursts = Array.from({length: 2 + draw.below(4)}, (_, round) => burst(round)).flat();
+	const gone = Array.from({length: draw.below(4)}, (): Deed => ({type: 'deletePod', pod: draw.share()}));
+	const harm = troubles(draw, ['poddisruptionbudgets', 'pods', 'replicasets']);
+	const below: Deed[] = draw.chance(0.3) ? [packetsOf(draw, 30_000), storeOf(draw, 'control', 30_000)] : [];
+	return {
+		nodes: 1 + draw.below(3),
+		servers: draw.chance(0.2) ? 2 : 1,
+		externalBroker: draw.chance(0.1),
+		localNodes: draw.chance(0.5),
+		watcher: false,
+		acts: [
+			...below.map(deed => ({...deed, atMs: 0})),
+			...inTurn(draw, made),
+			...bursts,
+			...inTurn(draw, [...gone, ...harm], draw.between(5_000, 8_000)),
+		].sort((a, b) => a.atMs - b.atMs),
+	};
+}
+
 /** Ten nodes and a set of fifty, whose pods may fill the windows of node sync; some of it goes, and comes back. */
 function large(draw: Draw): Sketch {
 	const bytes = draw.chance(0.5) ? {like: {bytes: 100_000}} : {};
@@ -570,6 +606,7 @@ export const scenarios = {
 	jobs,
 	schedules,
 	claims,
+	bounded,
 	large,
 } as const satisfies Record<string, (draw: Draw) => Sketch>;
 
@@ -586,6 +623,7 @@ const order: readonly ScenarioName[] = [
 	'jobs',
 	'schedules',
 	'claims',
+	'bounded',
 	'storeTrouble',
 	'upgrade',
 	'flapping',

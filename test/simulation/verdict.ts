@@ -19,6 +19,7 @@ export function unsettled({cluster, clients, watcher}: Stage): string[] {
 		...cluster.invariants.rollouts.unsettled(),
 		...clients.named.unsettled(),
 		...clients.jobs.unsettled(),
+		...cluster.invariants.bounds.unsettled(),
 		...clients.claims.unsettled(name => clients.deletePod(name, undefined)),
 		...[...clients.pods].flatMap(([name, state]) => ofPod(cluster, name, state)),
 		...cluster.nodes.flatMap(node => ofNode(cluster, node)),
