@@ -324,8 +324,8 @@ export const objectsCommands: readonly CommandSpec[] = [
 		name: 'why',
 		summary: 'tell how an object came to be as it is',
 		usage: ['KIND NAME', 'KIND/NAME'],
-		examples: ['troupe why pod hello-1', 'troupe why rs/hello'],
-		flags: {...namespacedFlags, ...documentFlag},
+		examples: ['troupe why pod hello-1', 'troupe why rs/hello', 'troupe why deploy/web --all'],
+		flags: {...namespacedFlags, all: {type: 'boolean', about: 'every step and every event that is known'}, ...documentFlag},
 		load: () => import('../commands/why.js'),
 	},
 ];

@@ -9,7 +9,7 @@ import {widthFor} from '../screen/text-width.js';
 import {tellWhy, type Why} from '../objects/why-story.js';
 
 export async function run(invocation: Invocation): Promise<number> {
-	const {inputs, terminal} = invocation;
+	const {inputs, terminal, flags} = invocation;
 	const [target, ...more] = readTargets(inputs);
 	const [name, ...others] = target?.names ?? [];
 	if (target === undefined || name === undefined || more.length + others.length > 0)
@@ -22,7 +22,7 @@ export async function run(invocation: Invocation): Promise<number> {
 		const why = (await client.json({path})) as Why;
 		if (await printedWhole(invocation, why)) return 0;
 		const texts = [...why.journal.flatMap(({cause, from}) => [cause, from]), ...why.events.map(({message}) => message)];
-		terminal.out(tellWhy(displayName(target.resource, name), why, Date.now(), await widthFor(texts), terminal.colours));
+		terminal.out(tellWhy(displayName(target.resource, name), why, flags.on('all'), Date.now(), await widthFor(texts), terminal.colours));
 		return 0;
 	});
 }

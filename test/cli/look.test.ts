@@ -189,7 +189,10 @@ test('why tells the story of an object, also of one that is gone', async t => {
 	});
 	const {code, out} = await troupe(['why', 'pod', 'web']);
 	t.is(code, 0);
-	t.regex(out, /^pod\/web {2}Pending, version \d+, made \d+s ago, ActorFailed is True \(Crashed\): boom$/m);
+	t.regex(
+		out,
+		/^pod\/web {2}Pending, version \d+, made \d+s ago\n\nWhat holds it up:\n {2}ActorFailed is True \(Crashed\): boom\n\nIts actor /,
+	);
 	t.regex(out, /^Its actor troupe:\/\/control\/pods\/default\.web\n {2}PARKED: .+, 4 restarts\n {2}last crash: boom$/m);
 	t.regex(out, /^ {2}3 +5h ago +create +troupe:\/\/control\/gateway +http admin POST pods\/default\/web$/m);
 	t.notRegex(out, /began anew/);
