@@ -246,7 +246,8 @@ function withPod<Value>({sandboxes, removals}: Parts, uid: string, done: Done<Va
 
 function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>): void {
 	const {host, leases, containers, secrets} = parts;
-	const {uid} = spec.id;
+	const {uid, container} = spec.id;
+	if (spec.argv.length === 0) return done(failed('ERR_NO_COMMAND', {container, image: spec.image}));
 	openSpec(spec, secrets, opened => {
 		if (!opened.ok) return done(opened);
 		// Secrets may have been waited for: the caller of the command does not catch any more.

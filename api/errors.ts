@@ -146,6 +146,14 @@ export const errorTable = {
 		reason: 'ServiceUnavailable',
 		retryable: true,
 	},
+	ERR_NO_COMMAND: {
+		message: d =>
+			`container "${text(d['container'])}" names no command, and image "${text(d['image'])}" is only a name to this node's runtime: set command`,
+		exitCode: 1,
+		http: 422,
+		reason: 'Invalid',
+		retryable: false,
+	},
 	ERR_CONFIG_MISSING: {message: d => text(d['message']), exitCode: 1, http: 404, reason: 'NotFound', retryable: true},
 	ERR_RUNTIME: {message: d => text(d['message']), exitCode: 1, http: 500, reason: 'InternalError', retryable: true},
 	ERR_INTERNAL: {message: d => text(d['message'] ?? 'internal error'), exitCode: 1, http: 500, reason: 'InternalError', retryable: false},

@@ -250,8 +250,9 @@ test('a runtime that cannot say what is there is asked again, ever more slowly',
 	t.like(told(now.effects), {status: {state: {waiting: {reason: 'RuntimeError', message: 'disk error'}}}});
 });
 
-test('a container without a command says NoCommand and waits', t => {
-	const {effects} = run([inspected()], 'Always', {command: undefined, args: undefined});
+test('a container without a command says NoCommand and waits where images are only names', t => {
+	const refused = failed('ERR_NO_COMMAND', {container: 'main', image: 'program'});
+	const {effects} = run([inspected(), started(0, refused)], 'Always', {command: undefined, args: undefined});
 	t.deepEqual(commandsOf(effects), []);
 	t.is(retryDelay(effects), undefined);
 	t.like(told(effects), {

@@ -203,7 +203,11 @@ const refusals: readonly (readonly [string, Parameters<typeof aContainer>[1] & {
 	['a folder as program', {argv: ['/usr']}, /program "\/usr" is a directory/],
 	['a file that is not executable', {argv: ['/etc/passwd']}, /program "\/etc\/passwd" cannot be run by user \d+/],
 	['an empty program name', {argv: ['']}, /the program has no name/],
-	['no command at all', {argv: []}, /command must name a program, got none/],
+	[
+		'no command at all',
+		{argv: []},
+		/container "main" names no command, and image "any" is only a name to this node's runtime: set command$/,
+	],
 	['a working directory that is not there', {workingDir: '/no/such/folder'}, /working directory "\/no\/such\/folder" does not exist/],
 	['a file as working directory', {workingDir: '/etc/passwd'}, /working directory "\/etc\/passwd" is not a directory/],
 	['a relative working directory', {workingDir: 'here'}, /working directory "here" must be an absolute path/],

@@ -42,6 +42,16 @@ function simulatedWorld(script?: SimulatedScript): World & {readonly host: Simul
 
 runtimeContract(test, 'simulated', () => simulatedWorld());
 
+test('what an image runs by itself is pretended, too: a container needs no command', async t => {
+	const {ensure, start, inspect, ends} = driver(simulatedWorld());
+	await ensure('uid-1');
+	const {id} = aContainer('runs');
+	await start(aContainer('runs', {image: 'nginx', argv: []}));
+	t.not((await inspect(id)).running, undefined);
+	await start(aContainer('runs', {image: 'simulated/exit-7', argv: [], container: 'other'}));
+	t.is((await ends(1))[0]?.exit.exitCode, 7);
+});
+
 test('a program ends when its image says so', async t => {
 	const world = simulatedWorld();
 	const {ensure, start, ends} = driver(world);

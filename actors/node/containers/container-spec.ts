@@ -10,7 +10,7 @@ import type {ContainerSpec} from '../runtime/runtime-port.js';
 export type ContainerSpecOutcome =
 	| {readonly ok: true; readonly value: ContainerSpec}
 	/** Kubernetes' word for what the container waits for, and what that is. */
-	| {readonly ok: false; readonly reason: 'NoCommand' | 'CreateContainerConfigError'; readonly message: string};
+	| {readonly ok: false; readonly reason: 'CreateContainerConfigError'; readonly message: string};
 
 /** What to start for this attempt, or why nothing can be started as things are. */
 export function containerSpecOf(container: Container, around: EnvironmentInput, attempt: number): ContainerSpecOutcome {
@@ -23,7 +23,7 @@ export function containerSpecOf(container: Container, around: EnvironmentInput, 
 
 type Words = {readonly ok: true; readonly argv: readonly string[]} | (ContainerSpecOutcome & {readonly ok: false});
 
-function wordsOf({name, image, command = [], args = []}: Container, {variables}: Environment): Words {
+function wordsOf({name, command = [], args = []}: Container, {variables}: Environment): Words {
 	const argv: string[] = [];
 	let characters = 0;
 	for (const word of [...command, ...args]) {
@@ -39,9 +39,7 @@ function wordsOf({name, image, command = [], args = []}: Container, {variables}:
 		}
 		argv.push(value.join(''));
 	}
-	if (argv.length > 0) return {ok: true, argv};
-	const message = `container "${name}" names no command, and image "${image}" is only a name to this node's runtime: set command`;
-	return {ok: false, reason: 'NoCommand', message};
+	return {ok: true, argv};
 }
 
 function specOf(

@@ -60,6 +60,7 @@ export function started(state: ContainerActorState, {id, outcome}: Reply<Running
 	// A runtime that did not answer in time may have started it after all: inspection decides.
 	if (!outcome.ok && outcome.error.code === 'ERR_TIMEOUT') return wait(state, runtimeError, outcome.error.message, context);
 	if (!outcome.ok && outcome.error.code === 'ERR_CONFIG_MISSING') return configMissing(state, outcome.error.message, context);
+	if (!outcome.ok && outcome.error.code === 'ERR_NO_COMMAND') return idle(state, 'NoCommand', outcome.error.message);
 	// Of all that a start needs only Secrets come from another host.
 	const isUnfetched = !outcome.ok && outcome.error.code === 'ERR_NOT_REACHABLE';
 	if (!outcome.ok) return startFailed(state, isUnfetched ? configError : 'RunContainerError', outcome.error.message, context);

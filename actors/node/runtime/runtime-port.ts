@@ -98,7 +98,10 @@ export type ContainerSpec<Env = EnvSource> = {
 	readonly podName: string;
 	readonly attempt: number;
 	readonly image: string;
-	/** What runs: never empty. The first word is looked up in PATH of `env`, then of the node. */
+	/**
+	 * What runs. The first word is looked up in PATH of `env`, then of the node. None: what the image runs by itself; a runtime to which images are
+	 * only names answers `ERR_NO_COMMAND`.
+	 */
 	readonly argv: readonly string[];
 	/** Complete and expanded but for Secrets; later ones win. */
 	readonly env: readonly Env[];

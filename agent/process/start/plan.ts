@@ -161,7 +161,6 @@ const viewOf = (plan: MountPlan, tools: MountTools, {namespaces}: Host, memory: 
 
 /** What no kernel takes. */
 function problemOf({argv, env, attempt, workingDir}: OpenedSpec): string | undefined {
-	if (argv.length === 0) return 'command must name a program, got none';
 	if (!Number.isSafeInteger(attempt) || attempt < 0) return `attempt must be a whole number from 0, got ${attempt}`;
 	if ([...argv, workingDir ?? ''].some(word => word.includes('\0'))) return 'command, args and workingDir must not hold NUL characters';
 	const wrong = env.find(({name, value}) => name === '' || /[=\0]/.test(name) || value.includes('\0'));
