@@ -1,4 +1,4 @@
-// Portions of the seeds that `npm test` runs: two files of them, so that both processors have one.
+// Portions of seeds: `npm test` runs the first 150, the lane of longer tests as many after them.
 
 import {setImmediate} from 'node:timers/promises';
 import type {TestFn} from 'ava';
