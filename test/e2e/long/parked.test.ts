@@ -65,7 +65,7 @@ test('an actor that throws is parked and seen; siblings, reads, writes and delet
 		before,
 	);
 	t.regex(await cluster.fine('delete', 'rs/buggy', '--timeout=20s'), /replicaset\.apps "buggy" deleted/);
-	t.false(sets.objects.has('buggy'));
+	await sets.until('the watch to tell that it is gone', found => !found.has('buggy'));
 	await eventually('its pods are gone with it', () => programsOf(cluster.home).length === 2);
 	sets.close();
 	up.kill('SIGTERM');
