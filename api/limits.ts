@@ -35,6 +35,8 @@ export const limits = {
 	replicas: 100_000,
 	/** Claims that each pod of a StatefulSet has. */
 	claimTemplates: 32,
+	/** Claims of one StatefulSet: its replicas, times its templates of claims. */
+	setClaims: 100_000,
 	/** Completions of one Indexed Job, as in Kubernetes: the text of those that are over stays below a third of `objectBytes`. */
 	jobIndexes: 100_000,
 	/** A schedule of a CronJob. */

@@ -92,6 +92,7 @@ function validate(found: Found, draft: Draft, old?: ApiObject): void {
 	checkName(found, textOf(draft.metadata.name) ?? '');
 	const claims = itemsOf(spec['volumeClaimTemplates']).map(membersOf);
 	checkClaims(found, 'spec.volumeClaimTemplates', claims);
+	checkClaimCount(found, 'spec.replicas', spec['replicas'], claims.length);
 	const template = withClaimVolumes(membersOf(spec['template']), claims);
 	checkWorkload(found, {...draft, spec: {...spec, template}}, old, 'StatefulSet');
 	if (membersOf(template['spec'])['activeDeadlineSeconds'] !== undefined)
@@ -123,6 +124,14 @@ function checkClaims(found: Found, path: string, templates: readonly JsonObject[
 	});
 	refuseDuplicates(found, names, name => `there is a claim ${shown(name)} already`);
 	if (templates.length > limits.claimTemplates) refuse(found, path, `must be at most ${limits.claimTemplates}, got ${templates.length}`);
+}
+
+/** Each claim is an actor, as each pod is; and a set looks at them all when they are not as they shall be. */
+function checkClaimCount(found: Found, path: string, replicas: unknown, templates: number): void {
+	if (templates === 0) return;
+	const most = Math.floor(limits.setClaims / templates);
+	if (typeof replicas === 'number' && replicas > most)
+		refuse(found, path, `must be at most ${most} with ${templates} volumeClaimTemplates, got ${replicas}`);
 }
 
 /** The template as its pods will have it, for the volumes that containers name. Those of its own keep their places. */

@@ -177,6 +177,10 @@ test('what a StatefulSet cannot be is refused with the field', t => {
 			/volumeClaimTemplates\[0\]\.spec\.resources\.requests\.storage: is required/,
 		],
 		[{volumeClaimTemplates: Array.from({length: 33}, (_, i) => claim(`d${i}`))}, /volumeClaimTemplates: must be at most 32, got 33/],
+		[
+			{replicas: 3126, volumeClaimTemplates: Array.from({length: 32}, (_, i) => claim(`d${i}`))},
+			/spec\.replicas: must be at most 3125 with 32 volumeClaimTemplates, got 3126/,
+		],
 		[{template: mounting('data')}, /volumeMounts\[0\]\.name: there is no volume "data" in the pod/],
 		[{persistentVolumeClaimRetentionPolicy: {whenDeleted: 'Keep'}}, /persistentVolumeClaimRetentionPolicy\.whenDeleted/],
 		[{updateStrategy: {rollingUpdate: {maxUnavailable: 0}}}, /maxUnavailable: must not be 0/],
@@ -193,6 +197,8 @@ test('what a StatefulSet cannot be is refused with the field', t => {
 	t.regex(problemsOf(statefulSet({}, 'a.b')).join(), /metadata.name/);
 	t.regex(problemsOf(statefulSet({}, 'n'.repeat(53))).join(), /metadata.name: must have at most 52 characters, got 53/);
 	t.deepEqual(problemsOf(statefulSet({}, 'n'.repeat(52))), []);
+	const most = {replicas: 3125, volumeClaimTemplates: Array.from({length: 32}, (_, i) => claim(`d${i}`))};
+	t.deepEqual(problemsOf(statefulSet(most)), []);
 	const old = committed(statefulSet({serviceName: 'db'})) as StatefulSet;
 	const change = (spec: object): string => JSON.stringify(admitUpdate({...old, spec: {...old.spec, ...spec}}, old));
 	for (const [spec, field] of [
