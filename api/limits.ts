@@ -29,7 +29,7 @@ export const limits = {
 	suggestCharacters: 64,
 	/** A quantity such as `500m`. */
 	quantityCharacters: 40,
-	/** What one container, or one claim, may ask for, in thousandths of a CPU or bytes (1Pi): sums of them stay whole numbers. */
+	/** What one container or claim may ask for, or a volume have, in thousandths of a CPU or bytes (1Pi): sums of them stay whole numbers. */
 	resourceAmount: 1_125_899_906_842_624,
 	/** Of one ReplicaSet. Each is an actor; a slip of the finger must not fill the memory with them. */
 	replicas: 100_000,

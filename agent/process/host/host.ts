@@ -27,9 +27,9 @@ export type Host = {
 	readonly mountTools: MountTools | undefined;
 	/** Undefined: containers see the processes of the node. */
 	readonly namespaces: Namespaces | undefined;
-	/** Undefined: no program can have a terminal. */
 	/** What mounts NFS; undefined: nothing may, or does. */
 	readonly nfs: NfsTools | undefined;
+	/** Undefined: no program can have a terminal. */
 	readonly terminal: Terminal | undefined;
 	/** Where programs are looked up when the container's environment has no PATH. */
 	readonly path: string;

@@ -177,8 +177,8 @@ function bindLines({volume, folder, file, target, readOnly, isDeep}: Mount, {too
 }
 
 /**
- * A server that does not answer is not waited for longer than that, and what waits can be killed. Programs on it wait for their server as long as it takes:
- * what they wrote is not lost. A part of it is bound over the whole. Source: nfs(5).
+ * The shim waits for a server no longer than `waitMs`, and can be killed meanwhile. Programs wait as long as it takes (`hard`): what they wrote is not
+ * lost. A part of the export is bound over the whole. Source: nfs(5).
  */
 function remoteLines(
 	{volume, target, readOnly}: Mount,
