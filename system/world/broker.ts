@@ -3,7 +3,7 @@
 
 import {topicMatches} from '../../api/mqtt-filter.js';
 import type {World} from './world.js';
-import type {Wire} from './network.js';
+import type {Wire, WorldHost} from './network.js';
 import type {WorldProcess} from './process.js';
 
 /** Packets between systems pass by reference. */
@@ -90,8 +90,8 @@ export class WorldBroker {
 	readonly heardAtMs = new Map<string, number>();
 	/** For a judge outside the world: a packet of a login has come here. */
 	onPacket: ((login: string) => void) | undefined;
-	/** The same: a message of that login has come to a client. */
-	onDelivery: ((clientId: string, from: string) => void) | undefined;
+	/** The same: a message of that login has come to a client, on that host. */
+	onDelivery: ((clientId: string, from: string, host: WorldHost) => void) | undefined;
 	#closed = false;
 
 	constructor(world: World, process: WorldProcess) {
@@ -146,7 +146,7 @@ export class WorldBroker {
 				if (!open) return;
 				if (item === 'reset') return closed();
 				if (item === 'pong') return onPong?.();
-				if (item.from !== undefined) this.onDelivery?.(clientId, item.from);
+				if (item.from !== undefined) this.onDelivery?.(clientId, item.from, process.host);
 				for (const filter of item.filters)
 					for (const listener of [...(listeners.get(filter) ?? [])]) listener(item.topic, item.payload, item.retained);
 			});

@@ -174,7 +174,9 @@ export class SimulatedCluster {
 		const machine = this.#brokerMachine;
 		if (!this.hasExternalBroker || machine.process !== undefined) return;
 		this.externalBroker = new WorldBroker(this.world, boot(machine, this.world).process);
-		this.externalBroker.onDelivery = (client, from) => void (client === controlSystem && this.hearing.onPacket(from));
+		// What comes late to one that led before is not heard by who leads now.
+		this.externalBroker.onDelivery = (client, from, host) =>
+			void (client === controlSystem && this.leader()?.host === host && this.hearing.onPacket(from));
 	}
 
 	stopBroker(): void {

@@ -94,7 +94,8 @@ export class Hearing {
 			else this.#restartingUntilMs.delete(node);
 		}
 		const counted = nodes.filter(({name}) => this.#hasCome(name));
-		const heard = counted.filter(({name}) => this.#untilReadingMs(this.#lastPacketMs(name)) < heardMs);
+		// A packet that came in the moment of the reading may be in it.
+		const heard = counted.filter(({name}) => this.#untilReadingMs(this.#lastPacketMs(name, 1)) < heardMs);
 		if (2 * heard.length >= counted.length) this.#halfSinceMs = Math.min(this.#halfSinceMs, this.#readAtMs);
 		else if (this.#untilReadingMs(this.#lagMs) >= heardMs) this.#halfSinceMs = Number.POSITIVE_INFINITY;
 	}
@@ -104,9 +105,9 @@ export class Hearing {
 		return (this.#cluster.invariants.truth(nodeKey(node)) as NodeObject | undefined)?.status?.nodeInfo !== undefined;
 	}
 
-	/** Before the last reading: one that came with it may have come after it. */
-	#lastPacketMs(node: string): number {
-		return this.#packetsMs.get(node)?.findLast(atMs => atMs < this.#readAtMs) ?? Number.NEGATIVE_INFINITY;
+	/** Before the last reading: one that came with it may have come after it, and counts only `withinMs` of it. */
+	#lastPacketMs(node: string, withinMs = 0): number {
+		return this.#packetsMs.get(node)?.findLast(atMs => atMs < this.#readAtMs + withinMs) ?? Number.NEGATIVE_INFINITY;
 	}
 
 	/** What had passed by the leader's clock; its readings are not that exact where it is fast or slow. */
