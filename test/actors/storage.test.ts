@@ -4,7 +4,10 @@ import test from 'ava';
 import {selectedNode} from '../../api/local-storage.js';
 import {objectKey} from '../../api/keys.js';
 import type {PersistentVolume} from '../../api/kinds/persistentvolume.js';
+import type {ApiObject} from '../../api/object.js';
 import {FakeCluster} from './_cluster.js';
+import {aPod, indexOf, put} from './_objects.js';
+import {commit} from './_records.js';
 import {
 	claimDraft,
 	claimIn,
@@ -30,6 +33,18 @@ function clusterWith(...objects: readonly (readonly [plural: string, object: unk
 }
 
 const podKeyOf = (name: string) => objectKey('pods', 'default', name);
+
+test('the first node that a claim is asked for is the one, whatever is asked while there is no volume yet', t => {
+	const index = indexOf();
+	const claim = {
+		...claimDraft('data'),
+		metadata: {...aPod().metadata, name: 'data', uid: 'uid-of-data'},
+	} as ApiObject;
+	put(index, claim);
+	const place = (node: string) => commit(index, index.get(claimKeyOf('data')) ?? claim, {type: 'place', ...{uid: 'uid-of-data', node}});
+	t.is(place('node-a')?.metadata.annotations?.[selectedNode], 'node-a');
+	t.is(place('node-b')?.metadata.annotations?.[selectedNode], 'node-a');
+});
 
 test('a claim waits for its first pod, gets a volume where that goes, and every later pod goes there', t => {
 	const cluster = clusterWith(['persistentvolumeclaims', claimDraft('data')]);
