@@ -1,6 +1,7 @@
 // Why an object is as it is, as a story: where it stands, what holds it up, what led there, step by step, and what happened on the way. Pure.
 
 import {ageOf, ageSince} from '../../api/duration.js';
+import {storageExceeded} from '../../api/local-storage.js';
 import type {ApiObject, Condition} from '../../api/object.js';
 import type {JournalEntry, ObjectEvent, TreeNode} from '../../server/control-plane.js';
 import {drawTable, inOneLine, type WidthOf} from '../screen/table.js';
@@ -58,7 +59,15 @@ function blockers({object, events}: Why, nowMs: number, colours: Colours): strin
 }
 
 /** These are bad when true, the usual conditions when false. */
-const badWhenTrue: ReadonlySet<string> = new Set(['ActorFailed', 'Failed', 'FailureTarget', 'ReplicaFailure']);
+const badWhenTrue: ReadonlySet<string> = new Set([
+	'ActorFailed',
+	'DisruptionTarget',
+	'Failed',
+	'FailureTarget',
+	'ReplicaFailure',
+	'Suspended',
+	storageExceeded,
+]);
 const isWrong = ({type, status, reason}: Condition): boolean =>
 	status === (badWhenTrue.has(type) ? 'True' : 'False') && reason !== 'PodCompleted';
 

@@ -91,3 +91,13 @@ test('where nothing is wrong nothing holds it up, whatever was told before; nor 
 		/holds it up/,
 	);
 });
+
+test('a job that was resumed and a claim that is within its size are held up by nothing; one suspended, or too large, is', t => {
+	const object = held.object ?? undefined;
+	for (const type of ['Suspended', 'StorageExceeded', 'DisruptionTarget']) {
+		const page = (status: 'True' | 'False'): string =>
+			told({...held, object: {...(object as NonNullable<Why['object']>), status: {conditions: [{type, status}]}}}, false);
+		t.notRegex(page('False'), /holds it up/, type);
+		t.regex(page('True'), new RegExp(`What holds it up:\\n {2}${type} is True`));
+	}
+});
