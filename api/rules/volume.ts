@@ -1,5 +1,6 @@
 // Rules of a pod's volumes and of where its containers see them.
 
+import {limits} from '../limits.js';
 import type {JsonObject} from '../object.js';
 import {unmountable} from '../mount-places.js';
 import {memoryBytes} from '../quantity.js';
@@ -56,7 +57,15 @@ const serverForm = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|[0-9A-Fa
 export function checkNfs(found: Found, path: string, {server, path: folder}: JsonObject): void {
 	if (typeof server === 'string' && (server.length > 253 || !serverForm.test(server)))
 		refuse(found, `${path}.server`, `must be the name or the address of a host, got ${shown(server)}`);
-	if (typeof folder === 'string') checkAbsolute(found, `${path}.path`, folder);
+	if (typeof folder === 'string') checkExport(found, `${path}.path`, folder);
+}
+
+/** It becomes a word of a command line, and part of one line that says why it cannot be mounted. */
+function checkExport(found: Found, path: string, text: string): void {
+	const most = limits.pathBytes;
+	if (text.length > most) refuse(found, path, `must have at most ${most} characters, got ${text.length}`);
+	else if (/\p{Cc}/u.test(text)) refuse(found, path, `must not contain control characters, got ${shown(text)}`);
+	else checkAbsolute(found, path, text);
 }
 
 function checkEmptyDir(found: Found, path: string, {medium, sizeLimit}: JsonObject): void {

@@ -83,6 +83,12 @@ test('a volume of NFS names a host and what that exports, and nothing else gets 
 		t.regex(problemsOf(nfs(server))[0] ?? '', /^spec\.nfs\.server: must be the name or the address of a host/, server);
 	t.regex(problemsOf(nfs('files', 'srv'))[0] ?? '', /^spec\.nfs\.path: must be an absolute path/);
 	t.regex(problemsOf(nfs('files', '/srv/../etc'))[0] ?? '', /^spec\.nfs\.path: must not contain "\.\."/);
+	t.regex(
+		problemsOf(nfs('files', '/srv\n-o exec'))[0] ?? '',
+		/^spec\.nfs\.path: must not contain control characters, got "\/srv\\n-o exec"/,
+	);
+	t.deepEqual(problemsOf(nfs('files', `/${'s'.repeat(4_094)}`)), []);
+	t.regex(problemsOf(nfs('files', `/${'s'.repeat(4_095)}`))[0] ?? '', /^spec\.nfs\.path: must have at most 4095 characters, got 4096/);
 	const old = committed(nfs('files'));
 	t.regex(problemsOf(nfs('other'), old)[0] ?? '', /^spec\.nfs: cannot be changed/);
 });
