@@ -12,7 +12,21 @@ import {withinQuotas} from '../../actors/control/objects/quota.js';
 import {wakesOf} from '../../actors/control/wakes.js';
 import type {Effect, Reply} from '../../system/kernel/behavior.js';
 import type {ObjectIndex} from '../../system/index/object-index.js';
-import {aContainer, aNamespace, aQuota, aReadyPod, aReplicaSet, contextWith, drop, indexOf, now, nowMs, ownedBy, put} from './_objects.js';
+import {
+	aContainer,
+	aNamespace,
+	aQuota,
+	aReadyPod,
+	aReplicaSet,
+	contextWith,
+	drop,
+	indexOf,
+	now,
+	nowMs,
+	openWrites,
+	ownedBy,
+	put,
+} from './_objects.js';
 import {restored, tellRecord} from './_records.js';
 
 const set = aReplicaSet({spec: {replicas: 3}});
@@ -70,6 +84,19 @@ test('a set that got its pods in another way rests no more, and says nothing of 
 	t.like(done, {rest: undefined, failures: {rounds: 0}});
 	t.deepEqual(effects, [{type: 'tell', to: contextWith(index).self, message: wake}]);
 	t.deepEqual((tellRecord(set, [wake], contextWith(index), done).object as ReplicaSet).status?.conditions, []);
+});
+
+test('a set that rests looks again when a write of its own is done: its last pod may have come by it', t => {
+	const {index, state} = refused(two);
+	const context = contextWith(index);
+	put(index, mine('c'));
+	const adopting = contextWith(index, {pending: openWrites([{type: 'update', key: 'pods/default/c', message: wake, id: 'adopt/c'}])});
+	const {state: meanwhile} = tellRecord(set, [wake], adopting, state);
+	t.like(meanwhile, {failures: {rounds: 1}, rest: {from: 'creates'}}, 'it may fail yet');
+	const done = {type: 'outcome', id: 'adopt/c', outcome: {ok: true, value: mine('c')}};
+	const {effects, state: after} = tellRecord(set, [done], context, meanwhile);
+	t.deepEqual(effects, [{type: 'tell', to: context.self, message: wake}]);
+	t.like(tellRecord(set, [wake], context, after).state, {failures: {rounds: 0}, rest: undefined});
 });
 
 test('a place in the quota ends the rest', t => {

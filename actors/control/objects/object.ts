@@ -222,9 +222,10 @@ function woken(kind: RecordKind, state: ObjectState, object: ApiObject, context:
 	if (rest === undefined) return reconcile(kind, state, context);
 	const isOver = rest.quota !== undefined && mayFit(rest.quota, object.metadata.namespace ?? '', context.known);
 	if (isOver) return reconcile(kind, {...state, rest: undefined}, context);
-	const goesOn = rest.from === 'creates' && kind.controller.goesOnWithoutCreates === true;
-	return goesOn ? reconcile(kind, state, context) : meanwhile(kind, state, context);
+	return goesOn(kind.controller, rest) ? reconcile(kind, state, context) : meanwhile(kind, state, context);
 }
+
+const goesOn = ({goesOnWithoutCreates}: Controller, {from}: Rest): boolean => from === 'creates' && goesOnWithoutCreates === true;
 
 function reconcile(kind: RecordKind, state: ObjectState, context: Context): Next<ObjectState> {
 	const {object} = state;
@@ -287,7 +288,11 @@ function written(
 ): Next<ObjectState> {
 	const news = outcome.ok ? (controller.written?.(object, id, outcome.value) ?? []) : [];
 	// Outcomes come in hundreds: what else comes of a round that failed is no other failure, and no reason to go on at once.
-	if (state.rest !== undefined) return next(state, [...news, ...(isDeleting(object) ? [tell(context.self, {type: 'wake'})] : [])]);
+	if (state.rest !== undefined) {
+		// The look at what was written found the write still open.
+		const looks = isDeleting(object) || (outcome.ok && goesOn(controller, state.rest));
+		return next(state, looks ? [...news, tell(context.self, {type: 'wake'})] : news);
+	}
 	// The wake coalesces, so that one look follows them all.
 	if (outcome.ok || settlesByItself.has(outcome.error.code))
 		return next({...state, failures: outcome.ok ? noFailures : state.failures}, [...news, tell(context.self, {type: 'wake'})]);
