@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import {selectedNode} from '../../api/local-storage.js';
-import {objectKey} from '../../api/keys.js';
+import {collectionAddress, objectAddress, objectKey} from '../../api/keys.js';
 import type {PersistentVolume} from '../../api/kinds/persistentvolume.js';
 import type {ApiObject} from '../../api/object.js';
 import {FakeCluster} from './_cluster.js';
@@ -81,6 +81,42 @@ test('a claim waits for its first pod, gets a volume where that goes, and every 
 		[node, node, node],
 	);
 	t.is(cluster.pod('first')?.status?.nominatedNodeName, undefined);
+});
+
+const away = {
+	podAntiAffinity: {
+		requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {matchLabels: {app: 'db'}}, topologyKey: 'kubernetes.io/hostname'}],
+	},
+};
+const onPort = [{name: 'main', image: 'any', command: ['sleep', '1d'], ports: [{containerPort: 6379}]}];
+
+for (const [why, spec] of [
+	['keep away from each other', {affinity: away}],
+	['have a port of their node', {containers: onPort}],
+] as const) {
+	test(`pods that come at once, each with a new claim, and ${why} go to nodes of their own`, t => {
+		const names = ['a', 'b', 'c'];
+		const cluster = new FakeCluster();
+		for (const name of names) {
+			cluster.create('persistentvolumeclaims', claimDraft(name));
+			cluster.create('pods', {...podWith(name, [name], spec), metadata: {name, namespace: 'default', labels: {app: 'db'}}});
+		}
+		for (const node of three) cluster.join(node);
+		cluster.pass(5_000);
+		t.deepEqual(names.map(name => nodeOfPod(cluster, name)).toSorted(), three);
+	});
+}
+
+test('a pod that is deleted while its volume is made holds up no other one', t => {
+	for (let steps = 0; steps < 60; steps++) {
+		const cluster = new FakeCluster({nodes: ['node-a']});
+		for (const name of ['a', 'b']) cluster.create('persistentvolumeclaims', claimDraft(name));
+		cluster.tell(collectionAddress('pods'), {type: 'create', object: podWith('a', ['a'])}, 0);
+		cluster.tell(collectionAddress('pods'), {type: 'create', object: podWith('b', ['b'])}, steps);
+		cluster.ask(objectAddress(podKeyOf('a')), {type: 'delete', graceSeconds: 0});
+		cluster.pass(3_000);
+		t.is(nodeOfPod(cluster, 'b'), 'node-a', `after ${steps} steps`);
+	}
 });
 
 test('pods of a new claim that come at once go to one node, and several claims of a pod to one as well', t => {

@@ -12,6 +12,7 @@ import type {ApiObject} from '../../../api/object.js';
 import {next, type Behavior, type Context, type Effect, type Message, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {podKey} from '../../addresses.js';
 import {claimKey} from '../../config-references.js';
+import {isDeleting} from '../objects/garbage.js';
 import {unschedulableReason} from '../pods/pod-lifecycle.js';
 import {unbound} from '../pods/pod-terms.js';
 import type {PodMessage} from '../pods/pod.js';
@@ -125,6 +126,8 @@ type SchedulingStep = {
 	readonly effects: Effect[];
 	/** Uids of claims that this step has placed. */
 	readonly placing: Set<string>;
+	/** Whether a pod waits for another one to be bound first. */
+	isHeld: boolean;
 	/** How many more writes may be asked for. */
 	open: number;
 	/** How many more searches for victims there may be. */
@@ -146,6 +149,7 @@ function schedule(state: SchedulerState, context: Context): Next<SchedulerState>
 		unschedulable: new Map(),
 		effects: [],
 		placing: new Set(),
+		isHeld: false,
 		open,
 		searches: limits.preemptionSearches,
 		tellAtMs: Number.POSITIVE_INFINITY,
@@ -198,11 +202,11 @@ function keepRest({state, unschedulable}: SchedulingStep, rest: readonly Pod[]):
 	}
 }
 
-function ended({state, context, cycle, unschedulable, effects, tellAtMs}: SchedulingStep, isOver: boolean): Next<SchedulerState> {
+function ended({state, context, cycle, unschedulable, effects, tellAtMs, isHeld}: SchedulingStep, isOver: boolean): Next<SchedulerState> {
 	const {nowMs, monotonicMs} = context;
 	if (Number.isFinite(tellAtMs))
 		effects.push({type: 'wakeAt', name: 'tell', atMs: nowMs + Math.max(0, tellAtMs - monotonicMs), message: {type: 'wake'}});
-	const isArmed = unschedulable.size > 0;
+	const isArmed = unschedulable.size > 0 || isHeld;
 	if (isArmed && !state.isArmed)
 		effects.push({type: 'wakeAt', name: 'again', atMs: nowMs + limits.schedulerAgainMs, message: {type: 'again'}});
 	if (!isArmed && state.isArmed) effects.push({type: 'cancelWake', name: 'again'});
@@ -221,8 +225,11 @@ function schedulePod(pod: Pod, before: Unschedulable | undefined, changed: Chang
 	// Of few nodes all are filtered: then the reasons that are told of them are right at any time.
 	const only = changed === undefined || changed === 'all' || cycle.nodes.length <= limits.nodesNamed ? undefined : changed;
 	const placement = place(pod, podClass, cycle, only);
-	if (placement.node !== undefined && claims !== undefined && claims.unplaced.length > 0)
-		return placeClaims(pod, placement.node.name, claims.unplaced, before, step);
+	if (placement.node !== undefined && claims !== undefined && claims.unplaced.length > 0) {
+		if (!isOnTheWay(step)) placeClaims(pod, placement.node.name, claims.unplaced, before, step);
+		else step.isHeld = true;
+		return;
+	}
 	if (placement.node !== undefined) {
 		bind(cycle, placement.node, pod);
 		const message: Message & PodMessage = {type: 'bind', uid: pod.metadata.uid, nodeName: placement.node.name};
@@ -250,6 +257,20 @@ function mustWait(pod: Pod, {problem, isWaiting, unplaced}: PodClaims, before: U
 }
 
 const isPlacing = (uid: string, {context, placing}: SchedulingStep): boolean => context.pending.has(placingId(uid)) || placing.has(uid);
+
+/**
+ * Whether another pod will be bound where its volumes are made just now. Volumes stay where they are: who chose a node before that pod counts there, with
+ * its ports and its affinity, might never be bound. The outcome of its bind comes back here.
+ */
+function isOnTheWay({context: {pending}, placing, cycle: {known, nominations, assumed}}: SchedulingStep): boolean {
+	if (placing.size > 0 || [...pending.keys()].some(id => id.startsWith(placingId('')))) return true;
+	return [...nominations].some(([uid, node]) => {
+		const pod = node === undefined || assumed.has(uid) ? undefined : (known.byUid(uid) as Pod | undefined);
+		if (pod === undefined || pod.spec?.nodeName !== undefined || isDeleting(pod)) return false;
+		const claims = claimsOf(pod, known, assumed);
+		return claims !== undefined && claims.problem === undefined && claims.unplaced.length === 0;
+	});
+}
 
 /** Has the volumes made where the pod is to go. Its resources are reserved there meanwhile. */
 function placeClaims(

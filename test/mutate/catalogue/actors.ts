@@ -107,6 +107,13 @@ export const ofActors: readonly Mistake[] = [
 		test: 'test/actors/storage.test.ts',
 	},
 	{
+		what: 'volumes of several pods are placed at once, though one of them may keep the others away',
+		file: 'actors/control/scheduling/scheduler.ts',
+		text: 'if (!isOnTheWay(step)) placeClaims',
+		becomes: 'if (step.open > 0) placeClaims',
+		test: 'test/actors/storage.test.ts',
+	},
+	{
 		what: 'a pod of a StatefulSet is made while its claim is just being made',
 		file: 'actors/control/workloads/stateful-claims.ts',
 		text: 'claim !== undefined && !isDeleting(claim) && owned',
