@@ -23,6 +23,7 @@ import {isLost} from '../../actors/control/pods/eviction.js';
 import {claimedPorts} from '../../actors/control/pods/pod-requirements.js';
 import type {Server, SimulatedCluster} from './cluster.js';
 import {Bounds} from './bounds.js';
+import {ClaimJudge} from './claim-judge.js';
 import {CronJudge} from './cron-judge.js';
 import {JobJudge} from './job-judge.js';
 import {OpenWrites} from './open-writes.js';
@@ -71,6 +72,7 @@ export class Invariants {
 	readonly bounds: Bounds;
 	readonly #jobs: JobJudge;
 	readonly #crons: CronJudge;
+	readonly #claims: ClaimJudge;
 	/** Somebody who waits for what is made. */
 	onCreated: (object: ApiObject) => void = () => undefined;
 	/** Pods that were let go by what held them, by uid. */
@@ -89,6 +91,7 @@ export class Invariants {
 		this.#sets = new SetInvariants(truth);
 		this.#jobs = new JobJudge(truth);
 		this.#crons = new CronJudge(truth);
+		this.#claims = new ClaimJudge(what => this.broken(what));
 	}
 
 	broken(what: string): void {
@@ -176,6 +179,7 @@ export class Invariants {
 		this.rollouts.onChange(before, object);
 		this.#jobs.onChange(before, object);
 		this.#crons.onChange(before, object);
+		this.#claims.onChange(before, object);
 		if (key.startsWith('nodes/')) this.taints.onNode(key.slice(key.lastIndexOf('/') + 1), object as NodeObject | undefined);
 		if (!key.startsWith('pods/')) return;
 		if (before !== undefined && before.metadata.uid !== object?.metadata.uid) this.#podsByUid.delete(before.metadata.uid);

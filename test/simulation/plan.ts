@@ -17,6 +17,9 @@ export type Task = {readonly fails: number; readonly lastsMs: number; readonly r
 /** Where something happens: control's leader, the node that runs an exclusive pod, or one of the nodes. */
 export type Place = 'control' | 'holder' | number;
 
+/** When the claims of a StatefulSet go; without one it has none. */
+export type ClaimPolicy = {readonly whenDeleted: 'Retain' | 'Delete'; readonly whenScaled: 'Retain' | 'Delete'};
+
 export type Deed =
 	// ---- what clients ask for
 	| {
@@ -29,7 +32,13 @@ export type Deed =
 	  }
 	| {readonly type: 'scale'; readonly set: number; readonly replicas: number}
 	| {readonly type: 'deleteSet'; readonly set: number}
-	| {readonly type: 'createStateful'; readonly set: string; readonly replicas: number; readonly parallel?: true}
+	| {
+			readonly type: 'createStateful';
+			readonly set: string;
+			readonly replicas: number;
+			readonly parallel?: true;
+			readonly claims?: ClaimPolicy;
+	  }
 	| {readonly type: 'createDaemon'; readonly set: string; readonly surges?: true}
 	/** Of a StatefulSet or DaemonSet: another template, another number of pods. */
 	| {readonly type: 'changeNamed'; readonly set: number; readonly replicas?: number; readonly version?: number}

@@ -4,7 +4,7 @@ import {limits} from '../../api/limits.js';
 import type {JsonObject} from '../../api/object.js';
 import {clientDeeds, inTurn, packetsOf, sets, smallHarm, storeOf} from './deeds.js';
 import {policyCode} from './tasks.js';
-import {drawOf, type Act, type Deed, type Draw, type Plan} from './plan.js';
+import {drawOf, type Act, type ClaimPolicy, type Deed, type Draw, type Plan} from './plan.js';
 
 export type ScenarioName = keyof typeof scenarios;
 
@@ -326,7 +326,9 @@ function rollouts(draw: Draw): Sketch {
 	};
 }
 
-/** A StatefulSet and a DaemonSet that change while what can fail does. */
+const retention = ['Retain', 'Delete'] as const;
+
+/** A StatefulSet, with claims or without, and a DaemonSet that change while what can fail does. */
 function named(draw: Draw): Sketch {
 	const made: Deed[] = [
 		{type: 'createStateful', set: 'db', replicas: 1 + draw.below(3), ...(draw.chance(0.4) ? {parallel: true} : {})},
@@ -358,7 +360,7 @@ function named(draw: Draw): Sketch {
 	const asked = Array.from({length: 2 + draw.below(6)}, (_, index) => draw.one(changes)(index));
 	const harm = Array.from({length: draw.below(4)}, () => draw.one(losses)());
 	const below: Deed[] = draw.chance(0.4) ? [packetsOf(draw, 30_000), storeOf(draw, 'control', 30_000)] : [];
-	return {
+	const sketch: Sketch = {
 		nodes: 2 + draw.below(2),
 		servers: draw.chance(0.2) ? 2 : 1,
 		externalBroker: draw.chance(0.2),
@@ -371,6 +373,12 @@ function named(draw: Draw): Sketch {
 			...inTurn(draw, harm, draw.between(0, 4_000)),
 		],
 	};
+	const claims: ClaimPolicy | undefined = draw.chance(0.6)
+		? {whenDeleted: draw.one(retention), whenScaled: draw.one(retention)}
+		: undefined;
+	return claims === undefined
+		? sketch
+		: {...sketch, acts: sketch.acts.map(act => (act.type === 'createStateful' ? {...act, claims} : act))};
 }
 
 /** What fails below a scenario of objects that have much to do: nodes, the leader, stores, messages, actors. */

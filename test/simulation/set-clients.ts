@@ -4,6 +4,7 @@ import {isConditionTrue} from '../../api/conditions.js';
 import {objectKey} from '../../api/keys.js';
 import type {DaemonSet} from '../../api/kinds/daemonset.js';
 import type {NodeObject} from '../../api/kinds/node.js';
+import type {PersistentVolumeClaim} from '../../api/kinds/persistentvolumeclaim.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {StatefulSet} from '../../api/kinds/statefulset.js';
 import type {ApiObject, JsonObject} from '../../api/object.js';
@@ -25,8 +26,13 @@ function specOf(deed: Made): JsonObject {
 	const common = {selector: {matchLabels: {set: deed.set}}, template: template(deed.set, 0), revisionHistoryLimit: 1};
 	if (deed.type === 'createDaemon')
 		return {...common, updateStrategy: {rollingUpdate: deed.surges === true ? {maxUnavailable: 0, maxSurge: 1} : {}}};
-	return {...common, replicas: deed.replicas, podManagementPolicy: deed.parallel === true ? 'Parallel' : 'OrderedReady'};
+	const sized = {...common, replicas: deed.replicas, podManagementPolicy: deed.parallel === true ? 'Parallel' : 'OrderedReady'};
+	return deed.claims === undefined
+		? sized
+		: {...sized, volumeClaimTemplates: [claimTemplate], persistentVolumeClaimRetentionPolicy: deed.claims};
 }
+
+const claimTemplate = {metadata: {name: 'data'}, spec: {accessModes: ['ReadWriteOnce'], resources: {requests: {storage: '1Gi'}}}};
 
 export class SetClients {
 	readonly #cluster: SimulatedCluster;
@@ -86,7 +92,11 @@ export class SetClients {
 			const set = cluster.objects(plural ?? '').find(({metadata}) => metadata.name === name);
 			const own = pods.filter(({metadata}) => metadata.labels?.['set'] === name);
 			if (set === undefined) return own.map(({metadata}) => `I5: pod ${metadata.name} is left of ${key}`);
-			const found = plural === 'daemonsets' ? ofDaemon(set as DaemonSet, own, nodes) : ofStateful(set as StatefulSet, own);
+			const claims = cluster.objects('persistentvolumeclaims') as PersistentVolumeClaim[];
+			const found =
+				plural === 'daemonsets'
+					? ofDaemon(set as DaemonSet, own, nodes)
+					: [...ofStateful(set as StatefulSet, own), ...ofClaims(set as StatefulSet, claims)];
 			return [...found.map(what => `I5: ${key}: ${what}`), ...ofHistory(set, cluster.objects('controllerrevisions'))];
 		});
 	}
@@ -120,6 +130,20 @@ function ofStateful(set: StatefulSet, pods: readonly Pod[]): string[] {
 	const isCounted = [readyReplicas, updatedReplicas, currentReplicas].every(count => count === replicas);
 	if (!isCounted || currentRevision !== updateRevision) found.push(`its status says ${JSON.stringify(set.status)}`);
 	return found;
+}
+
+/** Each pod has its claim, whose owner is who shall be. */
+function ofClaims({metadata: {name}, spec}: StatefulSet, claims: readonly PersistentVolumeClaim[]): string[] {
+	if (spec?.volumeClaimTemplates === undefined) return [];
+	const wanted = Array.from({length: spec.replicas ?? 1}, (_, ordinal) => `data-${name}-${ordinal}`);
+	const owner = spec.persistentVolumeClaimRetentionPolicy?.whenDeleted === 'Delete' ? 'StatefulSet' : undefined;
+	return wanted.flatMap(each => {
+		const claim = claims.find(({metadata}) => metadata.name === each);
+		if (claim === undefined) return [`there is no claim ${each}`];
+		const owners = (claim.metadata.ownerReferences ?? []).map(({kind}) => kind);
+		if (owners.join() !== (owner ?? '')) return [`claim ${each} is of ${owners.join() || 'nobody'}`];
+		return claim.status?.phase === 'Bound' ? [] : [`claim ${each} is ${claim.status?.phase}`];
+	});
 }
 
 /** The present revision is there, and one before it at most. */
