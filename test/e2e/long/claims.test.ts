@@ -40,11 +40,12 @@ const writer = (word: string) => ({
 const isReadyPod = (pods: ReadonlyMap<string, ApiObject>, word: string): boolean =>
 	([...pods.values()] as Pod[]).some(pod => pod.metadata.labels?.['word'] === word && isReady(pod));
 
-test('a claim keeps what its pods write, and goes after the last of them', async t => {
+test.serial('a claim keeps what its pods write, and goes after the last of them', async t => {
 	const folder = path.join(cluster.home, 'data', 'volumes');
 	const read = (): string =>
 		readdirSync(folder)
-			.map(name => readFileSync(path.join(folder, name, 'names'), 'utf8'))
+			.map(name => path.join(folder, name, 'names'))
+			.map(file => (existsSync(file) ? readFileSync(file, 'utf8') : ''))
 			.join();
 	await cluster.apply(claim);
 	t.regex(await cluster.fine('describe', 'pvc', 'data'), /WaitForFirstConsumer +waiting for first consumer/);
@@ -119,3 +120,57 @@ test('what claims of a namespace request is bounded, each by a LimitRange and al
 		/persistentvolumeclaims: 1\/2, requests\.storage: 424Mi\/1Gi/.test(await cluster.fine('get', 'quota', '-n', 'bounded')),
 	);
 });
+
+const journals = (replicas: number, policy: object) => ({
+	apiVersion: 'apps/v1',
+	kind: 'StatefulSet',
+	metadata: {name: 'journal'},
+	spec: {
+		serviceName: 'journal',
+		replicas,
+		selector: {matchLabels: {app: 'journal'}},
+		template: {
+			metadata: {labels: {app: 'journal'}},
+			spec: {
+				terminationGracePeriodSeconds: 1,
+				containers: [
+					{
+						name: 'main',
+						image: 'any',
+						command: ['sh', '-c', 'echo "$HOSTNAME" >> /srv/journal/starts; cat /srv/journal/starts; exec sleep 100000'],
+						volumeMounts: [{name: 'journal', mountPath: '/srv/journal'}],
+					},
+				],
+			},
+		},
+		volumeClaimTemplates: [{metadata: {name: 'journal'}, spec: claim.spec}],
+		persistentVolumeClaimRetentionPolicy: policy,
+	},
+});
+
+test.serial(
+	'each pod of a StatefulSet has a claim of its own, whose data the next pod of its name has; it goes where the set says so',
+	async t => {
+		const says = (pod: string, wanted: string): Promise<void> =>
+			eventually(`${pod} says ${wanted}`, async () => (await cluster.troupe('logs', pod)).out === wanted);
+		const claims = async (): Promise<readonly string[]> =>
+			(await cluster.fine('get', 'pvc', '-l', 'app=journal', '-o', 'name')).trim().split('\n');
+		await cluster.apply(journals(2, {}));
+		await says('journal-1', 'journal-1\n');
+		await cluster.fine('rollout', 'restart', 'sts/journal');
+		await says('journal-0', 'journal-0\njournal-0\n');
+		await cluster.fine('scale', 'sts/journal', '--replicas', '1');
+		await until(client(), 'pods', 'one to be left', pods => !pods.has('journal-1'));
+		t.deepEqual(await claims(), ['persistentvolumeclaim/journal-journal-0', 'persistentvolumeclaim/journal-journal-1']);
+		await cluster.apply(journals(2, {whenScaled: 'Delete', whenDeleted: 'Delete'}));
+		await says('journal-1', 'journal-1\njournal-1\njournal-1\n');
+		await cluster.fine('scale', 'sts/journal', '--replicas', '1');
+		await eventually('its claim is gone', async () => (await claims()).join() === 'persistentvolumeclaim/journal-journal-0');
+		t.regex(
+			await cluster.fine('describe', 'sts', 'journal'),
+			/Volume Claims: +journal: 1Mi RWO\n +when deleted: Delete, when scaled: Delete\n/,
+		);
+		await cluster.fine('delete', 'sts', 'journal');
+		await eventually('all is gone', async () => !/journal/.test(await cluster.fine('get', 'pvc,pv,pods')));
+	},
+);
