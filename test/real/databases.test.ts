@@ -205,7 +205,7 @@ test('databases on three hosts keep their data, their hosts and their claims, an
 		if (agent === undefined) throw new Error(`no agent on ${node}`);
 		return agent;
 	};
-	const {fine} = server;
+	const fine = (...args: readonly string[]): Promise<string> => server.fine(...args);
 	const following = await followObjects(await server.client(), 'pods');
 	t.teardown(following.close);
 	const processes = new Processes(t);
@@ -244,13 +244,13 @@ test('databases on three hosts keep their data, their hosts and their claims, an
 	await all.back('a rollout', old, '2');
 	await all.check('a rollout');
 
-	const silenced: readonly (readonly [what: string, node: string, begin: () => Promise<void> | void, end: () => Promise<void> | void])[] = [
-		['its agent killed', all.nodeOf('db-2'), agentOn(all.nodeOf('db-2')).killIt, agentOn(all.nodeOf('db-2')).restart],
-		...((pid): [string, string, () => void, () => void][] => [
-			['its agent stopped', all.nodeOf('db-0'), () => void process.kill(pid, 'SIGSTOP'), () => void process.kill(pid, 'SIGCONT')],
-		])(agentOn(all.nodeOf('db-0')).pid()),
+	const [killedAgent, stoppedAgent] = [agentOn(all.nodeOf('db-2')), agentOn(all.nodeOf('db-0'))];
+	const signalStopped = (signal: NodeJS.Signals) => (): void => void process.kill(stoppedAgent.pid(), signal);
+	const silences: readonly {what: string; node: string; begin: () => Promise<void> | void; end: () => Promise<void> | void}[] = [
+		{what: 'its agent killed', node: killedAgent.node, begin: killedAgent.killIt, end: killedAgent.restart},
+		{what: 'its agent stopped', node: stoppedAgent.node, begin: signalStopped('SIGSTOP'), end: signalStopped('SIGCONT')},
 	];
-	for (const [what, node, begin, end] of silenced) {
+	for (const {what, node, begin, end} of silences) {
 		const name = names.find(each => all.nodeOf(each) === node) ?? 'db-0';
 		const [uid] = [all.pod(name).metadata.uid];
 		await begin();
