@@ -5,7 +5,7 @@ import {inText} from '../defaults/pod.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft, JsonObject} from '../object.js';
 import {joinPath} from '../path.js';
-import {quotaAmount, quotaNames, quotaResource} from '../quota.js';
+import {quotaAmount, quotaNames, quotaResource, quotaText} from '../quota.js';
 import {isQuantity} from '../resource-amount.js';
 import {checkUnchanged} from '../rules/immutable.js';
 import {forbid, itemsOf, membersOf, refuse, textOf, type Found} from '../rules/report.js';
@@ -107,7 +107,10 @@ function checkHard(found: Found, path: string, name: string, hard: JsonObject): 
 	const amount = quotaAmount(name, quantity);
 	const bounded = quotaResource(name)?.type;
 	const isCount = bounded === 'objects' || bounded === 'pods' || bounded === 'claims';
-	if (amount === undefined || amount < 0 || !Number.isSafeInteger(amount))
+	const most = Number.MAX_SAFE_INTEGER;
+	if (amount !== undefined && amount > most && !isCount)
+		refuse(found, path, `must be a quantity from 0 to "${quotaText(name, most)}", got ${shown(quantity)}`);
+	else if (amount === undefined || amount < 0 || !Number.isSafeInteger(amount))
 		refuse(found, path, `must be ${isCount ? 'a whole number from 0 on' : 'a quantity from 0 on'}, got ${shown(quantity)}`);
 }
 

@@ -79,17 +79,24 @@ class Postings {
 
 const none: ReadonlySet<ObjectKey> = new Set();
 
+/** Half of the bits of a whole number. */
+const part = 2 ** 32;
+
+/** Of whole numbers, in two parts: nothing is lost of many large ones either, and what all of them leave is nothing. */
 class Sums {
-	readonly #sums = new Map<string, number>();
+	readonly #sums = new Map<string, {readonly high: number; readonly low: number}>();
 
 	add(term: string, amount: number): void {
-		const sum = (this.#sums.get(term) ?? 0) + amount;
-		if (sum === 0) this.#sums.delete(term);
-		else this.#sums.set(term, sum);
+		const sum = this.#sums.get(term);
+		const rounded = Math.trunc(amount / part);
+		const [high, low] = [(sum?.high ?? 0) + rounded, (sum?.low ?? 0) + amount - rounded * part];
+		if (high === 0 && low === 0) this.#sums.delete(term);
+		else this.#sums.set(term, {high, low});
 	}
 
 	get(term: string): number {
-		return this.#sums.get(term) ?? 0;
+		const sum = this.#sums.get(term);
+		return sum === undefined ? 0 : sum.high * part + sum.low;
 	}
 }
 

@@ -140,6 +140,7 @@ test('a quota is of pods, what they ask for, and objects by their plural and gro
 		/must be a whole number from 0 on, got "0\.5"$/,
 	);
 	t.regex(problemsOf(aQuota({pods: -1}))[0] ?? '', /must be a whole number from 0 on, got "-1"$/);
+	t.regex(problemsOf(aQuota({'requests.storage': '8Pi'}))[0] ?? '', /must be a quantity from 0 to "9007199254740991", got "8Pi"$/);
 	t.regex(problemsOf(aQuota({memory: 'much'}))[0] ?? '', /must be a quantity from 0 on, got "much"$/);
 });
 
