@@ -23,7 +23,7 @@ import type {Owner} from '../../bench/rigs/owner.js';
 export const freePorts = ['--api=127.0.0.1:0', '--web=127.0.0.1:0', '--mqtt=127.0.0.1:0'];
 export const nodeName = 'vm';
 
-const talking: ReadonlySet<string> = new Set(['delete', 'describe', 'events', 'get', 'label', 'logs', 'scale', 'taint', 'why']);
+const talking: ReadonlySet<string> = new Set(['delete', 'describe', 'events', 'get', 'label', 'logs', 'scale', 'taint', 'wait', 'why']);
 
 export type {Ran} from '../../bench/rigs/command-line.js';
 
