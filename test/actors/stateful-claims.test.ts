@@ -448,21 +448,25 @@ test('--cascade=orphan loses no claim that is just being given to the set, whene
 	t.true(adopted > 0 && adopted < 40, 'before, amid and after');
 });
 
-test('an owner that leaves all behind waits for what is just being given to it', t => {
-	const world = whole();
-	world.change({persistentVolumeClaimRetentionPolicy: {whenDeleted: 'Delete', whenScaled: 'Retain'}});
-	const pending = openWrites(world.look().filter(({type}) => type === 'update'));
-	world.remove(0, 1, 2);
-	drop(world.index, world.revision);
-	t.is(pending.size, 3);
-	const after = (messages: readonly Message[], object: ApiObject, writes: typeof pending) =>
-		tellRecord(object, messages, contextWith(world.index, {pending: writes})).object;
-	const leaving = after([{type: 'delete', propagation: 'Orphan'} as Message], world.set, pending);
-	t.deepEqual(leaving?.metadata.finalizers, ['orphan']);
-	if (leaving === undefined) return;
-	t.truthy(after([{type: 'wake'}], leaving, pending));
-	t.is(after([{type: 'wake'}], leaving, new Map()), undefined);
-});
+for (const [propagation, finalizer] of [
+	['Orphan', 'orphan'],
+	['Foreground', 'foregroundDeletion'],
+] as const)
+	test(`an owner waits for what is just being given to it: ${propagation}`, t => {
+		const world = whole();
+		world.change({persistentVolumeClaimRetentionPolicy: {whenDeleted: 'Delete', whenScaled: 'Retain'}});
+		const pending = openWrites(world.look().filter(({type}) => type === 'update'));
+		world.remove(0, 1, 2);
+		drop(world.index, world.revision);
+		t.is(pending.size, 3);
+		const after = (messages: readonly Message[], object: ApiObject, writes: typeof pending) =>
+			tellRecord(object, messages, contextWith(world.index, {pending: writes})).object;
+		const leaving = after([{type: 'delete', propagation} as Message], world.set, pending);
+		t.deepEqual(leaving?.metadata.finalizers, [finalizer]);
+		if (leaving === undefined) return;
+		t.truthy(after([{type: 'wake'}], leaving, pending));
+		t.is(after([{type: 'wake'}], leaving, new Map()), undefined);
+	});
 
 test('a claim that a quota refuses is told by FailedCreate, and its pod comes once there is room', t => {
 	const cluster = new FakeCluster({nodes: three});

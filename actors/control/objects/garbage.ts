@@ -86,7 +86,7 @@ export function remainingFinalizers(object: ApiObject, {known, pending}: Pick<Co
 		dependent.metadata.ownerReferences?.some(({uid, blockOwnerDeletion}) => uid === object.metadata.uid && blockOwnerDeletion === true) ===
 		true;
 	return finalizers.filter(finalizer => {
-		if (finalizer === foregroundFinalizer) return dependents.some(blocks);
+		if (finalizer === foregroundFinalizer) return dependents.some(blocks) || isAdopting(pending);
 		if (finalizer === orphanFinalizer) return dependents.length > 0 || isAdopting(pending);
 		if (finalizer === jobTrackingFinalizer) return isCounting(object, known);
 		return true;
