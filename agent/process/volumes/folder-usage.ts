@@ -25,7 +25,7 @@ export function openFolderUsage(clock: Clock, deadlineMs: number = limits.volume
 		async count(folder) {
 			if (running.has(folder)) throw new Error('the count before it has not ended: something in it does not answer');
 			if (running.size >= limits.volumeCounts) throw new Error(`${running.size} counts of other volumes have not ended`);
-			const counter = begun(folder);
+			const counter = begun(folder, deadlineMs);
 			running.set(folder, counter);
 			counter.once('exit', () => running.delete(folder));
 			counter.once('error', () => running.delete(folder));
@@ -37,12 +37,14 @@ export function openFolderUsage(clock: Clock, deadlineMs: number = limits.volume
 	};
 }
 
-function begun(folder: string): ChildProcess {
+/** A count that has lost its agent, and so its deadline, ends after as much time of a processor. */
+function begun(folder: string, deadlineMs: number): ChildProcess {
 	const du = findTool('du');
 	if (du === undefined) throw new Error('this node has no du(1)');
 	const prlimit = findTool('prlimit');
 	const words = [du, '-s', '-k', '-x', '--', folder];
-	const [program = du, ...rest] = prlimit === undefined ? words : [prlimit, `--as=${limits.volumeCountBytes}`, '--', ...words];
+	const bounds = [`--as=${limits.volumeCountBytes}`, `--cpu=${Math.ceil(deadlineMs / 1_000)}`];
+	const [program = du, ...rest] = prlimit === undefined ? words : [prlimit, ...bounds, '--', ...words];
 	// What it says of files that went meanwhile may be of any length.
 	const counter = spawn(program, rest, {cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'ignore']});
 	const {pid} = counter;
