@@ -371,6 +371,8 @@ export const limits = {
 	httpConnections: 2_000,
 	httpConnectionsPerLogin: 500,
 	httpRequestsAhead: 16,
+	/** Patches of one Secret that are not answered; beyond that ERR_BUSY. */
+	objectTurns: 100,
 	/** Time for headers and for a whole request, idle time, and how long a reader may take nothing. */
 	httpHeadersMs: 10_000,
 	httpRequestMs: 30_000,

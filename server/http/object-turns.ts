@@ -6,26 +6,39 @@ import {objectAddress, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Backend} from './exchange.js';
 
-/** Of each control plane, by object: the end of the last one's turn. */
-const ends = new WeakMap<Backend['control'], Map<ObjectKey, Promise<void>>>();
+type Queue = {
+	/** The end of the last one's turn. */
+	end: Promise<void>;
+	/** Those that are not answered. */
+	count: number;
+};
 
-/** Works when all that came before for this object is done. Who has waited for as long as an answer may take gets ERR_TIMEOUT. */
+/** Of each control plane, by object. */
+const queues = new WeakMap<Backend['control'], Map<ObjectKey, Queue>>();
+
+/**
+ * Works when all that came before for this object is done. Who has waited for as long as an answer may take gets ERR_TIMEOUT, who comes to too
+ * many others ERR_BUSY.
+ */
 export async function inTurn<Value>({control, clock}: Backend, key: ObjectKey, work: () => Promise<Value>): Promise<Value> {
-	const ofControl = ends.get(control) ?? new Map<ObjectKey, Promise<void>>();
-	ends.set(control, ofControl);
+	const ofControl = queues.get(control) ?? new Map<ObjectKey, Queue>();
+	queues.set(control, ofControl);
+	const queue = ofControl.get(key) ?? {end: Promise.resolve(), count: 0};
+	if (queue.count >= limits.objectTurns) throw new AppError('ERR_BUSY', {address: objectAddress(key), waiting: queue.count});
+	ofControl.set(key, queue);
+	queue.count++;
 	const sinceMs = clock.monotonicMs();
-	const result = (ofControl.get(key) ?? Promise.resolve()).then(() => {
+	const result = queue.end.then(() => {
 		if (clock.monotonicMs() - sinceMs <= limits.askDeadlineMs) return work();
 		throw new AppError('ERR_TIMEOUT', {address: objectAddress(key), deadlineMs: limits.askDeadlineMs});
 	});
-	const end = result.then(
+	queue.end = result.then(
 		() => undefined,
 		() => undefined,
 	);
-	ofControl.set(key, end);
 	try {
 		return await result;
 	} finally {
-		if (ofControl.get(key) === end) ofControl.delete(key);
+		if (--queue.count === 0) ofControl.delete(key);
 	}
 }

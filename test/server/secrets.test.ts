@@ -1,12 +1,13 @@
 // Secrets at the door: sealed before they are a message, opened for who may read them, never told otherwise.
 
-import {once} from 'node:events';
+import {EventEmitter, once} from 'node:events';
 import http from 'node:http';
 import type {IncomingMessage} from 'node:http';
 import {setTimeout as pause} from 'node:timers/promises';
 import test from 'ava';
 import {base64Of} from '../../api/base64.js';
 import {failed, succeeded} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {isSealed, lastAppliedAnnotation} from '../../api/sealed.js';
 import type {ReplaceObject} from '../../actors/control/objects/object-message.js';
@@ -151,6 +152,27 @@ test('however many JSON patches of a Secret come at once, each is done; one that
 	const replaced = {op: 'replace', path: '/metadata/resourceVersion', value: first.metadata.resourceVersion};
 	await json(409, 'PATCH', `${secrets}/db`, [replaced, add('late')], jsonPatchType);
 	await json(200, 'PATCH', `${secrets}/db`, named(metadata.resourceVersion), jsonPatchType);
+});
+
+test('so many patches of a Secret wait while its record is slow; one more is told to come again, and those before it are done', async t => {
+	const {call, json, cluster} = await openDoor(t);
+	await json<SecretBody>(201, 'POST', secrets, aSecret());
+	const full = new EventEmitter();
+	const isFull = once(full, 'full');
+	cluster.answers.set('troupe://control/secrets/default.db', async message => {
+		await isFull;
+		const old = cluster.control.index.get('secrets/default/db');
+		const {metadata, ...object} = (message as ReplaceObject).object;
+		if (old === undefined) return failed('ERR_NOT_FOUND', {resource: 'secrets', name: 'db'});
+		return succeeded(cluster.put({...old, ...object, metadata: {...old.metadata, ...metadata}}));
+	});
+	const patches = Array.from({length: limits.objectTurns + 1}, async (_, at) => {
+		const {status} = await call('PATCH', `${secrets}/db`, [{op: 'add', path: `/data/key-${at}`, value: markerBase64}], jsonPatchType);
+		if (status === 429) full.emit('full');
+		return status;
+	});
+	const statuses = (await Promise.all(patches)).sort();
+	t.deepEqual(statuses, [...Array.from({length: limits.objectTurns}, () => 200), 429]);
 });
 
 test('a name that is to be made is made before values are sealed for it', async t => {

@@ -1,5 +1,5 @@
 // Claims whose names end in a number, counted by what comes before it: so a StatefulSet of thousands knows that the claims of its pods are as
-// they have to be, and looks at none of them.
+// they have to be, and looks at none of them. Where there are more, kept of pods that are no more, it looks.
 
 import type {PersistentVolumeClaim} from '../../../api/kinds/persistentvolumeclaim.js';
 import type {Filing} from '../../../system/index/object-index.js';
