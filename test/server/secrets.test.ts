@@ -1,6 +1,6 @@
 // Secrets at the door: sealed before they are a message, opened for who may read them, never told otherwise.
 
-import {EventEmitter, once} from 'node:events';
+import {once} from 'node:events';
 import http from 'node:http';
 import type {IncomingMessage} from 'node:http';
 import {setTimeout as pause} from 'node:timers/promises';
@@ -12,6 +12,7 @@ import type {ApiObject} from '../../api/object.js';
 import {isSealed, lastAppliedAnnotation} from '../../api/sealed.js';
 import type {ReplaceObject} from '../../actors/control/objects/object-message.js';
 import {publicText} from '../../server/public-text.js';
+import {createDeferred} from '../../system/time/deferred.js';
 import {collectionPath} from './cluster.js';
 import {jsonPatchType, mergeType, openDoor, tableAccept, type ObjectBody, type StatusBody} from './door.js';
 
@@ -157,10 +158,9 @@ test('however many JSON patches of a Secret come at once, each is done; one that
 test('so many patches of a Secret wait while its record is slow; one more is told to come again, and those before it are done', async t => {
 	const {call, json, cluster} = await openDoor(t);
 	await json<SecretBody>(201, 'POST', secrets, aSecret());
-	const full = new EventEmitter();
-	const isFull = once(full, 'full');
+	const full = createDeferred();
 	cluster.answers.set('troupe://control/secrets/default.db', async message => {
-		await isFull;
+		await full.promise;
 		const old = cluster.control.index.get('secrets/default/db');
 		const {metadata, ...object} = (message as ReplaceObject).object;
 		if (old === undefined) return failed('ERR_NOT_FOUND', {resource: 'secrets', name: 'db'});
@@ -168,7 +168,7 @@ test('so many patches of a Secret wait while its record is slow; one more is tol
 	});
 	const patches = Array.from({length: limits.objectTurns + 1}, async (_, at) => {
 		const {status} = await call('PATCH', `${secrets}/db`, [{op: 'add', path: `/data/key-${at}`, value: markerBase64}], jsonPatchType);
-		if (status === 429) full.emit('full');
+		if (status === 429) full.resolve();
 		return status;
 	});
 	const statuses = (await Promise.all(patches)).sort();
