@@ -1,0 +1,262 @@
+// What an inspector may ask of the actors of a cluster, and what it is answered: one protocol between systems, over MQTT
+// (`docs/topics.md`), over HTTP for what only looks, and in `troupe repl`.
+//
+// A place is `<system>` or `<system>/<path>`: `control`, `control/pods/default.web-1`, `vm/pods/default.web-1/nginx`.
+
+import type {Failure} from './errors.js';
+import type {Address} from './keys.js';
+import type {Json, JsonObject} from './object.js';
+
+export type ActorState = 'running' | 'committing' | 'restarting' | 'parked' | 'paused' | 'stopping';
+
+/** One actor, as it is at a moment. Times are of its own system's clock, in milliseconds. */
+export type ActorLook = {
+	readonly name: string;
+	readonly address: Address;
+	/** The kind of its behaviour. */
+	readonly behavior: string;
+	readonly state: ActorState;
+	/** What it says it is doing. */
+	readonly about: string;
+	readonly restarts: number;
+	/** Messages in its mailbox. */
+	readonly waiting: number;
+	/** Messages it has taken since its system began, and what its steps took in all. */
+	readonly handled: number;
+	readonly stepMs: number;
+	/** The last crash, if there was one. */
+	readonly failure?: string | undefined;
+	/** How long a pause still lasts if nobody resumes it; only where `state` is `paused`. */
+	readonly pausedForMs?: number | undefined;
+	/** Faults that are on here, a line each. */
+	readonly faults?: readonly string[] | undefined;
+	/** How many children it has, whether they are shown or not. */
+	readonly childCount: number;
+};
+
+/** An actor with those below it, as deep and as many as was asked for: fewer than `childCount` where they are left out. */
+export type ActorTree = ActorLook & {readonly children: readonly ActorTree[]};
+
+/** A value as it can be shown: bounded, without what is secret. Maps and sets are tagged; what is left out is counted. */
+export type Shown = null | boolean | number | string | readonly Shown[] | {readonly [member: string]: Shown};
+
+// ---- what only looks -------------------------------------------------------------------------------------------------------
+
+export type LookRequest =
+	/** `depth` levels below the place; of one crowd of children at most `children`, those that are wrong or busy first. */
+	| {readonly verb: 'tree'; readonly place: string; readonly depth?: number | undefined; readonly children?: number | undefined}
+	/** Its state; `at` leads to a part of it, a member or a key a level. */
+	| {readonly verb: 'state'; readonly place: string; readonly at?: readonly string[] | undefined; readonly depth?: number | undefined}
+	| {readonly verb: 'mailbox'; readonly place: string}
+	| {readonly verb: 'links'; readonly place: string}
+	| {readonly verb: 'supervise'; readonly place: string}
+	/** The commits of its object; empty for an actor that keeps none. */
+	| {readonly verb: 'journal'; readonly place: string}
+	/** The actors at and below the place that have most of something. */
+	| {readonly verb: 'top'; readonly place: string; readonly by: TopBy; readonly limit?: number | undefined}
+	| {readonly verb: 'stats'; readonly place: string}
+	/** Messages that reached nobody, newest last. */
+	| {readonly verb: 'deadletters'; readonly place: string};
+
+export type TopBy = 'mailbox' | 'rate' | 'time' | 'restarts' | 'memory';
+
+export type LookAnswer = {
+	readonly tree: ActorTree;
+	readonly state: StateLook;
+	readonly mailbox: MailboxLook;
+	readonly links: LinksLook;
+	readonly supervise: SuperviseLook;
+	readonly journal: {readonly entries: readonly JournalLook[]};
+	readonly top: {readonly actors: readonly ActorLook[]; readonly counted: number};
+	readonly stats: SystemStats;
+	readonly deadletters: {readonly letters: readonly DeadLetterLook[]; readonly total: number};
+};
+
+export type StateLook = {readonly address: Address; readonly behavior: string; readonly atMs: number; readonly state: Shown};
+
+export type MessageLook = {
+	readonly message: Shown & {readonly type: string};
+	readonly from: Address;
+	readonly cause: string;
+};
+
+export type MailboxLook = {readonly waiting: number; readonly signals: readonly string[]; readonly messages: readonly MessageLook[]};
+
+export type LinksLook = {
+	readonly parent: Address | undefined;
+	readonly childCount: number;
+	readonly watchers: readonly Address[];
+	readonly watching: readonly Address[];
+	/** Questions that it waits for. */
+	readonly asks: readonly {readonly as: string; readonly id: string; readonly to: Address; readonly cause: string}[];
+	readonly timers: readonly {readonly name: string; readonly inMs: number}[];
+	/** Writes of other objects that it waits for. */
+	readonly pending: readonly {readonly id: string; readonly type: 'create' | 'update' | 'delete'; readonly what: string}[];
+};
+
+export type SuperviseLook = {
+	readonly restart: 'permanent' | 'transient' | 'temporary';
+	readonly strategy: 'oneForOne' | 'oneForAll' | 'restForOne';
+	readonly pastIntensity: 'escalate' | 'backOff' | 'park';
+	/** So many restarts within so long are borne; so many are left now. */
+	readonly intensity: number;
+	readonly periodMs: number;
+	readonly left: number;
+	readonly restarts: number;
+	readonly lastCrash: {readonly message: string; readonly agoMs: number} | undefined;
+	readonly parked: {readonly error: string; readonly retries: number} | undefined;
+	readonly supervisor: Address | undefined;
+	readonly shutdown: number | 'brutalKill' | 'infinity';
+};
+
+export type JournalLook = {
+	readonly version: number;
+	readonly atMs: number;
+	readonly type: string;
+	readonly from: Address;
+	readonly cause: string;
+};
+
+export type DeadLetterLook = {
+	readonly atMs: number;
+	readonly to: Address;
+	readonly from: Address;
+	readonly type: string;
+	readonly cause: string;
+	readonly why: 'noActor' | 'stopped' | 'busy' | 'crashed' | 'dropped';
+};
+
+export type SystemStats = {
+	readonly system: string;
+	readonly actors: number;
+	readonly upMs: number;
+	/** By name: messages, commits, crashes, dead letters, slow steps, late answers. */
+	readonly counters: {readonly [name: string]: number};
+	readonly memoryBytes: number;
+	/** Whole CPU time of the process, and how late its event loop was at the worst since the last look. */
+	readonly cpuMs: number;
+};
+
+// ---- what goes on ----------------------------------------------------------------------------------------------------------
+
+/** Which actors a trace begins at: those whose path is, or lies below, one of these; or whose behaviour is of that kind. `*` stands for any part of a name. */
+export type TraceFilter = {readonly places: readonly string[]; readonly behaviors?: readonly string[] | undefined};
+
+export type StreamRequest =
+	/** Changes of a state, as they are made. */
+	| {
+			readonly verb: 'watch';
+			readonly place: string;
+			readonly at?: readonly string[] | undefined;
+			readonly forMs?: number | undefined;
+			readonly count?: number | undefined;
+	  }
+	/** Steps of the actors of the filter, and of all that follows from them, in every system. `record`: with all that `replay` needs. */
+	| {
+			readonly verb: 'trace';
+			readonly filter: TraceFilter;
+			readonly forMs?: number | undefined;
+			readonly count?: number | undefined;
+			readonly record?: boolean | undefined;
+	  };
+
+export type StreamEntry = WatchEntry | TraceEntry;
+
+/** The state after a step, and what led to it. The first entry is the state as it is. */
+export type WatchEntry = {
+	readonly type: 'state';
+	readonly atMs: number;
+	readonly message: string;
+	readonly from: Address;
+	readonly cause: string;
+	readonly state: Shown;
+};
+
+/** One step. Spans are unique in the cluster: `<system>:<number>`. */
+export type TraceEntry = {
+	readonly type: 'step';
+	readonly span: string;
+	/** The step that sent the message; undefined where that was not traced. */
+	readonly parent: string | undefined;
+	readonly atMs: number;
+	readonly address: Address;
+	readonly behavior: string;
+	readonly from: Address;
+	readonly message: Shown & {readonly type: string};
+	readonly cause: string;
+	/** How long it waited in the mailbox, and how long the step took. */
+	readonly waitedMs: number;
+	readonly tookMs: number;
+	readonly outcome: 'done' | 'committed' | 'notCommitted' | 'crashed' | 'deadLetter';
+	readonly error?: string | undefined;
+	/** What it asked for: an effect a line, such as `tell troupe://…  wake`. */
+	readonly effects: readonly string[];
+	/** With `record`: see `system/inspect/replay.ts`. */
+	readonly recorded?: Json | undefined;
+};
+
+/** Why nothing more comes: the time is over, so many were told, its reader went, or the system did. */
+export type StreamEnd = 'time' | 'count' | 'closed' | 'unread' | 'gone';
+
+export type StreamPortion = {
+	readonly entries: readonly StreamEntry[];
+	/** Left out since the last portion, because too much happened at once. */
+	readonly dropped: number;
+	readonly ended?: StreamEnd | undefined;
+};
+
+// ---- what changes ----------------------------------------------------------------------------------------------------------
+
+export type ChangeRequest =
+	| {readonly verb: 'tell'; readonly place: string; readonly message: JsonObject & {readonly type: string}}
+	| {
+			readonly verb: 'ask';
+			readonly place: string;
+			readonly message: JsonObject & {readonly type: string};
+			readonly deadlineMs?: number | undefined;
+	  }
+	/** It takes no message until it is resumed, or the time is over. */
+	| {readonly verb: 'pause'; readonly place: string; readonly forMs?: number | undefined}
+	/** A paused actor takes so many messages. */
+	| {readonly verb: 'step'; readonly place: string; readonly count?: number | undefined}
+	| {readonly verb: 'resume'; readonly place: string}
+	/** As a crash: its supervisor does what its strategy says. */
+	| {readonly verb: 'kill'; readonly place: string}
+	/** Ends it in order, children first, and begins it anew. It does not count against the intensity. */
+	| {readonly verb: 'restart'; readonly place: string}
+	| {readonly verb: 'fault'; readonly place: string; readonly fault: Fault; readonly forMs?: number | undefined}
+	/** Ends the faults of a place before their time; without one all of the system. */
+	| {readonly verb: 'heal'; readonly place: string};
+
+export type Fault =
+	/** The next step throws. */
+	| {readonly type: 'crash'}
+	/** Each step begins so much later. */
+	| {readonly type: 'slow'; readonly ms: number}
+	/** Messages to it are lost, each with this chance. */
+	| {readonly type: 'drop'; readonly share: number}
+	/** Of a system: nothing passes between it and the others. */
+	| {readonly type: 'partition'}
+	| {readonly type: 'pause'};
+
+export type ChangeAnswer = {readonly done: string; readonly value?: Shown | undefined};
+
+export type InspectRequest = LookRequest | StreamRequest | ChangeRequest;
+
+export type Verb = InspectRequest['verb'];
+
+/** What a tool is answered: zero or more portions of a stream, and one end. */
+export type InspectAnswer =
+	| {readonly ok: true; readonly value: Shown | StreamPortion; readonly end: boolean}
+	| {readonly ok: false; readonly error: Failure; readonly end: true};
+
+export const lookVerbs = ['tree', 'state', 'mailbox', 'links', 'supervise', 'journal', 'top', 'stats', 'deadletters'] as const;
+export const streamVerbs = ['watch', 'trace'] as const;
+export const changeVerbs = ['tell', 'ask', 'pause', 'step', 'resume', 'kill', 'restart', 'fault', 'heal'] as const;
+
+/** The system and the path of a place; undefined when the text is none. */
+export function parsePlace(text: string): {readonly system: string; readonly path: string} | undefined {
+	const slash = text.indexOf('/');
+	const system = slash < 0 ? text : text.slice(0, slash);
+	return system === '' ? undefined : {system, path: slash < 0 ? '' : text.slice(slash + 1)};
+}
