@@ -245,6 +245,12 @@ export type InspectRequest = LookRequest | StreamRequest | ChangeRequest;
 
 export type Verb = InspectRequest['verb'];
 
+/** What a tool may ask: the same of any system, and which systems there are. Places below the root of a system need no such question. */
+export type ToolRequest = InspectRequest | {readonly verb: 'systems'};
+
+/** In order of their names, `control` first. One that does not answer, or not yet, has a problem. */
+export type SystemsLook = {readonly systems: readonly {readonly name: string; readonly problem?: string | undefined}[]};
+
 /** What a tool is answered: zero or more portions of a stream, and one end. */
 export type InspectAnswer =
 	| {readonly ok: true; readonly value: Shown | StreamPortion; readonly end: boolean}
