@@ -3,7 +3,7 @@
 //
 // A place is `<system>` or `<system>/<path>`: `control`, `control/pods/default.web-1`, `vm/pods/default.web-1/nginx`.
 
-import type {Failure} from './errors.js';
+import type {Failure, Outcome} from './errors.js';
 import type {Address} from './keys.js';
 import type {Json, JsonObject} from './object.js';
 
@@ -250,6 +250,20 @@ export type ToolRequest = InspectRequest | {readonly verb: 'systems'};
 
 /** In order of their names, `control` first. One that does not answer, or not yet, has a problem. */
 export type SystemsLook = {readonly systems: readonly {readonly name: string; readonly problem?: string | undefined}[]};
+
+/**
+ * What one system is asked, of its own actors. The answer to `watch` and `trace` is a stream, which is then pulled: `read` answers when there
+ * are entries, or after `waitMs`, with a `StreamPortion`. A stream that nobody reads for `limits.inspectUnreadMs` ends.
+ */
+export type SystemRequest =
+	| InspectRequest
+	| {readonly verb: 'read'; readonly stream: string; readonly waitMs: number; readonly count: number}
+	| {readonly verb: 'close'; readonly stream: string};
+
+export type StreamOpened = {readonly stream: string};
+
+/** Looks into one system. Calls back once, with plain JSON that is bounded in bytes; it never throws. */
+export type Inspect = (request: SystemRequest, done: (outcome: Outcome<Json>) => void) => void;
 
 /** What a tool is answered: zero or more portions of a stream, and one end. */
 export type InspectAnswer =

@@ -409,6 +409,8 @@ export const limits = {
 	treeDeadlineMs: 2_000,
 	/** A tree that a node tells; of a larger one only the upper levels go. */
 	treeBytes: 1_048_576,
+	/** A stream of an inspector that nobody reads for so long ends, and with it what was on for it. */
+	inspectUnreadMs: 15_000,
 	/** How often a server looks whether its certificate is to be renewed, a month before it ends. */
 	certificateLookMs: 86_400_000,
 	/** How often a standby looks whether the store has the authority it needs to open its doors. */
