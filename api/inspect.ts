@@ -1,7 +1,8 @@
 // What an inspector may ask of the actors of a cluster, and what it is answered: one protocol between systems, over MQTT
 // (`docs/topics.md`), over HTTP for what only looks, and in `troupe repl`.
 //
-// A place is `<system>` or `<system>/<path>`: `control`, `control/pods/default.web-1`, `vm/pods/default.web-1/nginx`.
+// A place is `<system>` or `<system>/<path>`: `control`, `control/pods/default.web-1`, `vm/pods/default.web-1/nginx`. Where a tool asks for a
+// `tree`, `top`, `stats` or `deadletters`, the empty place stands for every system; each system's answer is then told by itself (`OfSystem`).
 
 import type {Failure, Outcome} from './errors.js';
 import type {Address} from './keys.js';
@@ -158,9 +159,14 @@ export type StreamRequest =
 			readonly forMs?: number | undefined;
 			readonly count?: number | undefined;
 			readonly record?: boolean | undefined;
+			/** Its name, the same in every system, by which what goes on from one to another is told in both. The server gives it. */
+			readonly trace?: string | undefined;
 	  };
 
-export type StreamEntry = WatchEntry | TraceEntry;
+export type StreamEntry = WatchEntry | TraceEntry | SystemEntry;
+
+/** Of a trace of several systems: this one is not traced, or not any more. */
+export type SystemEntry = {readonly type: 'system'; readonly system: string; readonly problem: string};
 
 /** The state after a step, and what led to it. The first entry is the state as it is. */
 export type WatchEntry = {
@@ -248,6 +254,9 @@ export type Verb = InspectRequest['verb'];
 /** What a tool may ask: the same of any system, and which systems there are. Places below the root of a system need no such question. */
 export type ToolRequest = InspectRequest | {readonly verb: 'systems'};
 
+/** The verbs that may be asked of every system: their place may be empty. */
+export const verbsOfAll = ['tree', 'top', 'stats', 'deadletters'] as const;
+
 /** In order of their names, `control` first. One that does not answer, or not yet, has a problem. */
 export type SystemsLook = {readonly systems: readonly {readonly name: string; readonly problem?: string | undefined}[]};
 
@@ -265,10 +274,21 @@ export type StreamOpened = {readonly stream: string};
 /** Looks into one system. Calls back once, with plain JSON that is bounded in bytes; it never throws. */
 export type Inspect = (request: SystemRequest, done: (outcome: Outcome<Json>) => void) => void;
 
-/** What a tool is answered: zero or more portions of a stream, and one end. */
+/** What one of several systems answered, or why it did not. */
+export type OfSystem<Answer> = {readonly system: string; readonly value: Answer} | {readonly system: string; readonly problem: string};
+
+/** One part of what every system was asked. */
+export type OfSystems<Answer = Json> = {readonly systems: readonly OfSystem<Answer>[]};
+
+/**
+ * What a tool is answered: a look or a change in one message; of several systems in one or more, with `OfSystems` in each; a stream in any
+ * number of portions. The last message says `end`.
+ */
 export type InspectAnswer =
-	| {readonly ok: true; readonly value: Shown | StreamPortion; readonly end: boolean}
-	| {readonly ok: false; readonly error: Failure; readonly end: true};
+	{readonly ok: true; readonly value: Json; readonly end: boolean} | {readonly ok: false; readonly error: Failure; readonly end: true};
+
+/** As it goes over MQTT, numbered from 0 on: where a number is missing, the broker has dropped something. */
+export type InspectReply = InspectAnswer & {readonly seq: number};
 
 export const lookVerbs = ['tree', 'state', 'mailbox', 'links', 'supervise', 'journal', 'top', 'stats', 'deadletters'] as const;
 export const streamVerbs = ['watch', 'trace'] as const;
