@@ -349,6 +349,16 @@ export const limits = {
 	linkReconnectFirstMs: 100,
 	linkReconnectMaxMs: 5_000,
 	linkConnectMs: 5_000,
+	/** Actor systems of users' own (`troupe actor run`): of one login, and in all. */
+	userSystemsPerLogin: 32,
+	userSystems: 512,
+	/** One message of such a system: with the packet around it it has to fit into `brokerToolPacketBytes`. */
+	userBodyBytes: 98_304,
+	/** It says that it is there so often, and is gone when nothing was heard of it for so long. */
+	userSystemPresenceMs: 5_000,
+	userSystemSilentMs: 16_000,
+	/** Who would like to have a name waits so long for the last will of who had it. */
+	userSystemClaimMs: 3_000,
 	/** What a closing link gives the broker to take its goodbye. */
 	linkCloseMs: 1_000,
 	linkKeepAliveSeconds: 15,

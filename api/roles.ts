@@ -1,7 +1,8 @@
 // Who may do what, over MQTT and over HTTP: one table of roles for both doors.
 //
 // A subscription is granted when its filter can match anything that may be read; what is forwarded is checked topic by topic,
-// so `#` shows each client what it may see and no more. Inboxes are read by their owner alone, canaries by control. Only nodes publish.
+// so `#` shows each client what it may see and no more. Inboxes are read by their owner alone, canaries by control.
+// Only nodes publish, and logins that may write objects: to the topics of their own actor systems.
 
 import {controlSystem} from './keys.js';
 import {filtersOverlap, isFilter} from './mqtt-filter.js';
@@ -63,8 +64,16 @@ function mayPublish(identity: Identity, topic: Topic | undefined): boolean {
 		case 'bulk':
 			// The sender is who it says; nodes talk to the control plane only.
 			return role === 'node' && topic.from === name && topic.to === controlSystem;
+		case 'userPresence':
+		case 'userInbox':
+			return runsActors(role) && topic.login === name;
+		case 'userControl':
+			return runsActors(role) && topic.login === name && topic.way === 'to-control';
 	}
 }
+
+/** Who may have actor systems of their own. Logins that only read write nothing anywhere: a token that is handed to a dashboard stays harmless. */
+const runsActors = (role: Role): boolean => role === 'admin' || role === 'edit';
 
 function mayRead(identity: Identity, topic: Topic | undefined): boolean {
 	if (topic === undefined) return false;
@@ -82,6 +91,11 @@ function mayRead(identity: Identity, topic: Topic | undefined): boolean {
 			return topic.to === name;
 		case 'canary':
 			return false;
+		case 'userPresence':
+		case 'userInbox':
+			return runsActors(role) && topic.login === name;
+		case 'userControl':
+			return runsActors(role) && topic.login === name && topic.way === 'from-control';
 	}
 }
 
@@ -89,7 +103,8 @@ function mayRead(identity: Identity, topic: Topic | undefined): boolean {
 function readableFilters({name, role}: Identity): readonly string[] {
 	const own = [inboxFilter(name), bulkFilter(name)];
 	if (role === 'node') return [...own, `${topicPrefix}nodes/${name}/#`];
-	return [...own, ...['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#'].map(filter => topicPrefix + filter)];
+	const ofUser = runsActors(role) ? [`users/${name}/#`] : [];
+	return [...own, ...['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#', ...ofUser].map(filter => topicPrefix + filter)];
 }
 
 const readVerbs = ['get', 'list', 'watch'];

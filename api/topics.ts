@@ -18,7 +18,13 @@ export type Topic =
 	/** Control to itself, through the broker: a leader that hears it in time can trust what it hears of nodes. */
 	| {readonly type: 'canary'; readonly server: string}
 	/** What happens to the actors of a system; the path has slashes. */
-	| {readonly type: 'lifecycle'; readonly system: string; readonly path: string};
+	| {readonly type: 'lifecycle'; readonly system: string; readonly path: string}
+	/** Retained; that a system of a user's own runs, by itself; empty as its last will. */
+	| {readonly type: 'userPresence'; readonly login: string; readonly name: string}
+	/** Between systems of one login. */
+	| {readonly type: 'userInbox'; readonly login: string; readonly to: string; readonly from: string}
+	/** Between control and a user's system: what control asks of it, and what it answers. */
+	| {readonly type: 'userControl'; readonly login: string; readonly name: string; readonly way: 'from-control' | 'to-control'};
 
 /** The topic's text. A name that is empty or has a wildcard, a NUL or a slash is a bug of the caller. */
 export function formatTopic(topic: Topic): string {
@@ -42,6 +48,12 @@ function levelsOf(topic: Topic): readonly string[] {
 			return ['canary', topic.server];
 		case 'lifecycle':
 			return ['actors', topic.system, 'lifecycle', ...topic.path.split('/')];
+		case 'userPresence':
+			return ['users', topic.login, topic.name, 'presence'];
+		case 'userInbox':
+			return ['users', topic.login, topic.to, 'inbox', topic.from];
+		case 'userControl':
+			return ['users', topic.login, topic.name, topic.way];
 	}
 }
 
@@ -68,6 +80,9 @@ function topicOf(levels: readonly string[]): Topic | undefined {
 	if (is(3, 'nodes') && (b === 'presence' || b === 'beat')) return {type: b, node: a};
 	if (is(4, 'actors') && (b === 'inbox' || b === 'bulk')) return {type: b, to: a, from: c};
 	if (is(2, 'canary')) return {type: 'canary', server: a};
+	if (is(4, 'users') && c === 'presence') return {type: 'userPresence', login: a, name: b};
+	if (is(4, 'users') && (c === 'from-control' || c === 'to-control')) return {type: 'userControl', login: a, name: b, way: c};
+	if (is(5, 'users') && c === 'inbox') return {type: 'userInbox', login: a, to: b, from: rest[0] ?? ''};
 	if (family === 'actors' && b === 'lifecycle' && c !== '') return {type: 'lifecycle', system: a, path: [c, ...rest].join('/')};
 	return undefined;
 }
@@ -87,3 +102,15 @@ export const bulkFilter = (system: string): string => `${topicPrefix}actors/${ch
 
 /** Presence or beats of all nodes. */
 export const nodesFilter = (what: 'presence' | 'beat'): string => `${topicPrefix}nodes/+/${what}`;
+
+/** All that is sent to a user's system: by others of its login, and by control. */
+export const userFilters = (login: string, name: string): readonly string[] => [
+	`${topicPrefix}users/${checkedLevel(login)}/${checkedLevel(name)}/inbox/+`,
+	formatTopic({type: 'userControl', login, name, way: 'from-control'}),
+];
+
+/** What users' systems answer control. */
+export const userAnswersFilter = `${topicPrefix}users/+/+/to-control`;
+
+/** Presences of all users' systems. */
+export const userPresenceFilter = `${topicPrefix}users/+/+/presence`;

@@ -103,6 +103,15 @@ function rightsOf({name, role}: {readonly name: string; readonly role: Role}): r
 	switch (role) {
 		case 'admin':
 		case 'edit':
+			return [
+				...readers,
+				...['presence', 'inbox/+'].flatMap((what): Right[] => [
+					['read', `users/${name}/+/${what}`],
+					['write', `users/${name}/+/${what}`],
+				]),
+				['read', `users/${name}/+/from-control`],
+				['write', `users/${name}/+/to-control`],
+			];
 		case 'tool':
 		case 'view':
 			return readers;

@@ -37,6 +37,8 @@ export type ControlPlane = {
 	readonly journalSinceMs: number;
 	/** The actor trees of every system, or of the one that is named; for those that cannot be reached, what is wrong. */
 	readonly trees: (only?: string) => Promise<readonly SystemTree[]>;
+	/** The actor systems of users' own that run, by name. */
+	readonly userSystems: () => readonly string[];
 	/** All that is stored as of one moment, for a backup. */
 	readonly snapshot: () => Promise<Snapshot>;
 	/** The counters people ask for when something is wrong: dead letters, crashes, commits. */

@@ -2,11 +2,12 @@
 
 import {failure, type Outcome} from '../../api/errors.js';
 import {controlSystem} from '../../api/keys.js';
+import {parseUserSystem} from '../../api/user-system.js';
 import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
 import type {Links} from '../../system/links/link.js';
 import {linksWhile} from '../../system/leadership/mandate.js';
-import {acceptsFromNode, boundedFromNode, idempotentMessages} from '../protocol/accepted-messages.js';
+import {acceptsFromNode, acceptsFromUserSystem, boundedFromNode, idempotentMessages} from '../protocol/accepted-messages.js';
 import {syncOfNode} from '../addresses.js';
 import {laneOf} from '../protocol/lanes.js';
 import type {NodeRefused} from '../protocol/sync-message.js';
@@ -22,6 +23,8 @@ export type ControlOptions = Omit<DurableSystemOptions, 'name' | 'design' | 'inp
 	readonly localNodes?: readonly string[];
 	/** Whether a system of that name may be a node now: it lives here, or has a node's login. The default is every one that comes. */
 	readonly mayBeNode?: (name: string) => boolean;
+	/** Whether a user's system of that name runs. The default is that none does. */
+	readonly isUserSystem?: (name: string) => boolean;
 	/** Whether the link serialises: then sizes are measured for the windows. */
 	readonly measure: Measure;
 	/** Changes to the design, for tests that plant a bug. */
@@ -32,7 +35,17 @@ export type ControlSystem = DurableSystem & {readonly bus: Bus};
 
 /** Loads everything; the tree begins with `begin`. */
 export function openControl(options: ControlOptions, done: (outcome: Outcome<ControlSystem>) => void): void {
-	const {boot, version, localNodes = [], mayBeNode = () => true, clock, measure, design = controlDesign, ...rest} = options;
+	const {
+		boot,
+		version,
+		localNodes = [],
+		mayBeNode = () => true,
+		isUserSystem = () => false,
+		clock,
+		measure,
+		design = controlDesign,
+		...rest
+	} = options;
 	const links = options.mayAct === undefined ? options.links : linksWhile(options.links, options.mayAct);
 	const late: {system?: DurableSystem['system']} = {};
 	const bus = new Bus({
@@ -41,7 +54,9 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 		links,
 		laneOf,
 		measure,
+		isPeer: name => parseUserSystem(name) === undefined || isUserSystem(name),
 		accepts(node, to, message) {
+			if (parseUserSystem(node) !== undefined) return acceptsFromUserSystem(to, message);
 			if (!acceptsFromNode(node, to, message)) return false;
 			// A broker elsewhere may let a node in that was deleted here: it would come back by its hello.
 			if (message.type !== 'hello' || mayBeNode(node)) return true;

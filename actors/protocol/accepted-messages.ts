@@ -33,6 +33,9 @@ export function acceptsFromNode(node: string, to: Address, message: Message): bo
 	}
 }
 
+/** Control takes from a user's system answers to what it asked, and nothing else. */
+export const acceptsFromUserSystem = (to: Address, message: Message): boolean => isReply(message) && parseAddress(to)?.path === edgePath;
+
 const fromControl: ReadonlySet<string> = new Set(['callHello', 'delta', 'observedTaken', 'podGoneTaken', 'refused', 'servers']);
 
 /** One of these waits per node: a newer one takes the place of the older. */

@@ -1,7 +1,9 @@
 // The link of the system that lives in the broker's own process: no socket, the same topics and the same bytes as everyone
 // else, so that a peer cannot tell the difference.
 
-import {bulkFilter, formatTopic, inboxFilter, isLevel, parseTopic} from '../../api/topics.js';
+import {controlSystem} from '../../api/keys.js';
+import {bulkFilter, formatTopic, inboxFilter, isLevel, parseTopic, userAnswersFilter, userFilters} from '../../api/topics.js';
+import {formatUserSystem, parseUserSystem, type UserSystem} from '../../api/user-system.js';
 import type {Lane, Link, Links, Packet} from './link.js';
 import type {PubSub} from './pubsub.js';
 import {decodePacket, encodePacket} from './packet-codec.js';
@@ -28,13 +30,14 @@ export function brokerLink(broker: Pick<Broker, 'send' | 'subscribe'>, self: str
 	let listener: ((from: string, packet: Packet) => void) | undefined;
 	let garbage = 0;
 	let open = true;
-	const unsubscribe = broker.subscribe(laneFilter(self, lane), (topic, payload) => {
+	const take = (topic: string, payload: Buffer): void => {
 		if (!open) return;
 		const packet = decodePacket(payload);
 		const from = senderOf(topic);
 		if (packet === undefined || from === undefined) garbage += 1;
 		else listener?.(from, packet);
-	});
+	};
+	const subscriptions = laneFilters(self, lane).map(filter => broker.subscribe(filter, take));
 	return {
 		send(to, packet) {
 			const topic = laneTopic(to, self, lane);
@@ -50,27 +53,61 @@ export function brokerLink(broker: Pick<Broker, 'send' | 'subscribe'>, self: str
 		},
 		close() {
 			open = false;
-			unsubscribe();
+			for (const unsubscribe of subscriptions) unsubscribe();
 			return Promise.resolve();
 		},
 		garbage: () => garbage,
 	};
 }
 
-/** Where packets to a system go; undefined for a text that no system can be called. */
-export const laneTopic = (to: string, from: string, lane: Lane): string | undefined =>
-	isLevel(to) ? formatTopic({type: lane === 'bulk' ? 'bulk' : 'inbox', to, from}) : undefined;
+/**
+ * Where packets to a system go; undefined for a text that no system can be called, and where no packets go: a user's system talks to
+ * those of its login and to control, and to none of them where it must be quick.
+ */
+export function laneTopic(to: string, from: string, lane: Lane): string | undefined {
+	const [receiver, sender] = [parseUserSystem(to), parseUserSystem(from)];
+	if (receiver !== undefined || sender !== undefined) return lane === 'bulk' ? userTopic({to, receiver}, {from, sender}) : undefined;
+	return isLevel(to) ? formatTopic({type: lane === 'bulk' ? 'bulk' : 'inbox', to, from}) : undefined;
+}
+
+type Receiver = {readonly to: string; readonly receiver: UserSystem | undefined};
+type Sender = {readonly from: string; readonly sender: UserSystem | undefined};
+
+function userTopic({to, receiver}: Receiver, {from, sender}: Sender): string | undefined {
+	if (receiver !== undefined && sender !== undefined)
+		return receiver.login === sender.login
+			? formatTopic({type: 'userInbox', login: sender.login, to: receiver.name, from: sender.name})
+			: undefined;
+	if (receiver !== undefined && from === controlSystem) return formatTopic({type: 'userControl', ...receiver, way: 'from-control'});
+	if (sender !== undefined && to === controlSystem) return formatTopic({type: 'userControl', ...sender, way: 'to-control'});
+	return undefined;
+}
 
 /** Where packets for a system arrive. */
-export const laneFilter = (self: string, lane: Lane): string => (lane === 'bulk' ? bulkFilter(self) : inboxFilter(self));
+export function laneFilters(self: string, lane: Lane): readonly string[] {
+	const user = parseUserSystem(self);
+	if (user !== undefined) return lane === 'bulk' ? userFilters(user.login, user.name) : [];
+	if (lane === 'control') return [inboxFilter(self)];
+	return self === controlSystem ? [bulkFilter(self), userAnswersFilter] : [bulkFilter(self)];
+}
 
 /** Who wrote to an inbox: the broker lets no login but that one publish there. */
 export function senderOf(topic: string): string | undefined {
 	const parsed = parseTopic(topic);
-	return parsed?.type === 'inbox' || parsed?.type === 'bulk' ? parsed.from : undefined;
+	switch (parsed?.type) {
+		case 'inbox':
+		case 'bulk':
+			return parsed.from;
+		case 'userInbox':
+			return formatUserSystem({name: parsed.from, login: parsed.login});
+		case 'userControl':
+			return parsed.way === 'from-control' ? controlSystem : formatUserSystem(parsed);
+		default:
+			return undefined;
+	}
 }
 
-/** The system that must be there, since the topic is written by it alone; a presence may be its will. */
+/** The system that must be there, since the topic is written by it alone; a presence may be its will. Of users' systems nobody judges that. */
 export function writerOf(topic: string): string | undefined {
 	const parsed = parseTopic(topic);
 	if (parsed?.type === 'beat') return parsed.node;

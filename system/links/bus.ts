@@ -24,6 +24,8 @@ export type BusOptions = {
 	readonly links: Links;
 	/** The default is control for everything. */
 	readonly laneOf?: LaneOf;
+	/** Whether there is such a peer; of others nothing is taken, and nothing kept. The default is every one that comes. */
+	readonly isPeer?: (peer: string) => boolean;
 	/** Which messages a peer may send to which path; everything else is refused and counted. */
 	readonly accepts: (from: string, path: Address, message: Message) => boolean;
 	/** Message types that may be handled twice, and so are sent again to a peer that restarted. */
@@ -32,6 +34,8 @@ export type BusOptions = {
 	readonly bounded?: ReadonlySet<string>;
 	/** Whether bodies to a peer are measured. In one process they pass by reference and only their number is bounded. */
 	readonly measure: Measure;
+	/** The longest body, measured where that is done. The default is what one may have between systems of the cluster. */
+	readonly bodyBytes?: number;
 	/** What is between this system and a peer begins anew: the peer restarted, or was silent for so long that it was forgotten. */
 	readonly onBegin?: (peer: string) => void;
 };
@@ -60,7 +64,7 @@ export class Bus {
 		this.#ways = this.#bulk === undefined ? [this.#control] : [this.#control, this.#bulk];
 		for (const way of this.#ways) {
 			way.link.onPacket((from, packet) => {
-				if (!this.#closed) this.#streamTo(from, way).receive(packet);
+				if (!this.#closed && (options.isPeer?.(from) ?? true)) this.#streamTo(from, way).receive(packet);
 			});
 			way.link.onConnected?.(() => {
 				for (const stream of way.streams.values()) stream.greet();
@@ -91,8 +95,9 @@ export class Bus {
 	#offer(to: string, body: Json, way: Way): Failure | undefined {
 		if (this.#closed) return failure('ERR_NOT_REACHABLE', {message: `"${to}" is not reachable: this system has left the bus`});
 		const bytes = this.#bytesOf(to, body);
-		if (bytes > limits.streamBodyBytes) {
-			const message = `a message for "${to}" has ${bytes} bytes; one may have up to ${limits.streamBodyBytes}`;
+		const {bodyBytes = limits.streamBodyBytes} = this.#options;
+		if (bytes > bodyBytes) {
+			const message = `a message for "${to}" has ${bytes} bytes; one may have up to ${bodyBytes}`;
 			return failure('ERR_TOO_LARGE', {message});
 		}
 		if (this.#streamTo(to, way).offer(body, bytes)) return undefined;
@@ -103,6 +108,11 @@ export class Bus {
 		const {measure} = this.#options;
 		const isMeasured = typeof measure === 'boolean' ? measure : measure(peer);
 		return isMeasured ? Buffer.byteLength(JSON.stringify(body)) : 0;
+	}
+
+	/** The peer is gone for good: what waits for it, and what is known of it, goes. */
+	forget(peer: string): void {
+		for (const way of this.#ways) if (way.streams.has(peer)) this.#forget(peer, way);
 	}
 
 	async close(): Promise<void> {

@@ -9,7 +9,7 @@ import {Socket} from 'node:net';
 import mqtt, {type IClientOptions, type MqttClient} from 'mqtt';
 import {limits} from '../../api/limits.js';
 import {topicMatches} from '../../api/mqtt-filter.js';
-import {laneFilter, laneTopic, senderOf, writerOf} from './broker-link.js';
+import {laneFilters, laneTopic, senderOf, writerOf} from './broker-link.js';
 import {decodePacket, encodePacket} from './packet-codec.js';
 import {systemClock, type Cancel} from '../time/clock.js';
 import {createHeard} from './heard.js';
@@ -21,8 +21,10 @@ export type Will = {readonly topic: string; readonly payload: string; readonly r
 export type MqttLinkOptions = {
 	/** `mqtt://host:port`, `mqtts://…`, `ws://host:port/mqtt` or `wss://…`. A list is asked before each attempt: it may have changed. */
 	readonly url: string | (() => readonly [string, ...string[]]);
-	/** The name of this system; also the login. It may be `control` where the broker is another program. */
+	/** The name of this system. It may be `control` where the broker is another program. */
 	readonly self: string;
+	/** The login, where that is not the name of the system. */
+	readonly login?: string;
 	readonly password: string;
 	/** Unique per process start, so that a double of this system is refused or seen, and never takes turns with it. */
 	readonly clientId: string;
@@ -77,7 +79,7 @@ type State = {
 	readonly options: MqttLinkOptions;
 	readonly lane: Lane;
 	/** The topics of what is sent here. */
-	readonly inbox: string;
+	readonly inboxes: readonly string[];
 	readonly client: MqttClient;
 	readonly counters: {connects: number; garbage: number; dropped: number};
 	readonly subscriptions: Set<Subscription>;
@@ -98,7 +100,7 @@ export function connectMqttLink(options: MqttLinkOptions): MqttLink {
 	const state: State = {
 		options,
 		lane,
-		inbox: laneFilter(self, lane),
+		inboxes: laneFilters(self, lane),
 		client: mqtt.connect(serversOf(options)[0], connectOptions(options)),
 		counters: {connects: 0, garbage: 0, dropped: 0},
 		subscriptions: new Set(),
@@ -134,12 +136,12 @@ function listen(state: State): void {
 
 /** Subscribes to everything; then it is ready. */
 function begin(state: State): void {
-	const {client, options, inbox, subscriptions} = state;
+	const {client, options, inboxes, subscriptions} = state;
 	state.counters.connects += 1;
 	state.answers += 1;
 	setNoDelay(client);
 	const {stream} = client;
-	const filters = [...new Set([inbox, ...[...subscriptions].map(({filter}) => filter)])];
+	const filters = [...new Set([...inboxes, ...[...subscriptions].map(({filter}) => filter)])];
 	client.subscribe(filters, {qos: 0}, error => {
 		if (error !== null) {
 			options.onProblem?.(`what is for "${options.self}" could not be subscribed: ${error.message}`);
@@ -169,9 +171,9 @@ function aimNext(state: State): void {
 		client.options.reconnectPeriod = Math.min((client.options.reconnectPeriod ?? 0) * 2, limits.linkReconnectMaxMs);
 }
 
-function hear({inbox, counters, subscriptions, heard, listener}: State, topic: string, payload: Buffer, retain: boolean): void {
+function hear({inboxes, counters, subscriptions, heard, listener}: State, topic: string, payload: Buffer, retain: boolean): void {
 	if (!retain) heard.note(writerOf(topic));
-	if (topicMatches(inbox, topic)) {
+	if (inboxes.some(inbox => topicMatches(inbox, topic))) {
 		const packet = decodePacket(payload);
 		const from = senderOf(topic);
 		if (packet === undefined || from === undefined) counters.garbage += 1;
@@ -181,7 +183,7 @@ function hear({inbox, counters, subscriptions, heard, listener}: State, topic: s
 }
 
 function linkOf(state: State): MqttLink {
-	const {client, options, subscriptions, inbox, counters} = state;
+	const {client, options, subscriptions, inboxes, counters} = state;
 	return {
 		send: (to, packet) => publish(state, laneTopic(to, options.self, state.lane), encodePacket(packet), false),
 		publish: (topic, payload, {retain}) => publish(state, topic, Buffer.from(payload), retain),
@@ -197,7 +199,7 @@ function linkOf(state: State): MqttLink {
 			subscriptions.add(subscription);
 			return () => {
 				subscriptions.delete(subscription);
-				if (state.ready && filter !== inbox && !isSubscribed(state, filter)) client.unsubscribe(filter);
+				if (state.ready && !inboxes.includes(filter) && !isSubscribed(state, filter)) client.unsubscribe(filter);
 			};
 		},
 		onPacket(newListener) {
@@ -264,7 +266,7 @@ const connectOptions = (options: MqttLinkOptions): IClientOptions => ({
 	protocolVersion: 4,
 	clean: true,
 	clientId: options.clientId,
-	username: options.self,
+	username: options.login ?? options.self,
 	password: options.password,
 	keepalive: limits.linkKeepAliveSeconds,
 	connectTimeout: limits.linkConnectMs,

@@ -5,7 +5,7 @@ import {limits} from '../../api/limits.js';
 import {createAnnouncer} from '../presence/announcer.js';
 import {standInBeat} from '../presence/beat.js';
 import {openBeatLine} from '../presence/beat-line.js';
-import {laneFilter, laneTopic, senderOf, writerOf} from '../links/broker-link.js';
+import {laneFilters, laneTopic, senderOf, writerOf} from '../links/broker-link.js';
 import {createHeard} from '../links/heard.js';
 import type {Lane, Link, Links, Packet} from '../links/link.js';
 import type {PubSub} from '../links/pubsub.js';
@@ -194,10 +194,11 @@ function linkOver(world: World, self: string, line: Line, lane: Lane): Link {
 			if (world.chance(repeat)) line.publishLate(topic, packet, world.random.next() * delayMs);
 		},
 		onPacket(listener) {
-			line.subscribe(laneFilter(self, lane), (topic, payload) => {
-				const from = senderOf(topic);
-				if (from !== undefined) listener(from, payload as Packet);
-			});
+			for (const filter of laneFilters(self, lane))
+				line.subscribe(filter, (topic, payload) => {
+					const from = senderOf(topic);
+					if (from !== undefined) listener(from, payload as Packet);
+				});
 		},
 		onConnected: listener => line.whenOpen(listener),
 		verify: withinMs => line.verify(withinMs),

@@ -11,6 +11,10 @@ const topics: readonly [topic: Topic, text: string][] = [
 	[{type: 'presence', node: 'a'}, 'nodes/a/presence'],
 	[{type: 'beat', node: 'a'}, 'nodes/a/beat'],
 	[{type: 'inbox', to: 'control', from: 'a'}, 'actors/control/inbox/a'],
+	[{type: 'userPresence', login: 'ann', name: 'ping'}, 'users/ann/ping/presence'],
+	[{type: 'userInbox', login: 'ann', to: 'ping', from: 'pong'}, 'users/ann/ping/inbox/pong'],
+	[{type: 'userControl', login: 'ann', name: 'ping', way: 'from-control'}, 'users/ann/ping/from-control'],
+	[{type: 'userControl', login: 'ann', name: 'ping', way: 'to-control'}, 'users/ann/ping/to-control'],
 	[{type: 'lifecycle', system: 'a', path: 'pods/default.web-1/main'}, 'actors/a/lifecycle/pods/default.web-1/main'],
 ];
 
@@ -80,6 +84,7 @@ test('filters overlap when one topic could match both', t => {
 const admin: Identity = {name: 'admin', role: 'admin'};
 const view: Identity = {name: 'eve', role: 'view'};
 const tool: Identity = {name: 'probe', role: 'tool'};
+const edit: Identity = {name: 'ann', role: 'edit'};
 const node: Identity = {name: 'node-a', role: 'node', node: 'node-a'};
 
 const rights: readonly [who: Identity, verb: MqttVerb, topic: string, allowed: boolean][] = [
@@ -117,6 +122,30 @@ const rights: readonly [who: Identity, verb: MqttVerb, topic: string, allowed: b
 	[admin, 'publish', 'nodes/node-a/presence', false],
 	[admin, 'publish', 'streams/admin~node-a~x/up', false],
 	[node, 'publish', 'streams/admin~node-a~x/up', false],
+	[edit, 'publish', 'users/ann/ping/presence', true],
+	[edit, 'publish', 'users/ann/ping/inbox/pong', true],
+	[edit, 'publish', 'users/ann/ping/to-control', true],
+	[edit, 'publish', 'users/ann/ping/from-control', false],
+	[edit, 'publish', 'users/ann/ping/other', false],
+	[edit, 'publish', 'users/bob/ping/presence', false],
+	[edit, 'publish', 'users/bob/ping/inbox/ping', false],
+	[edit, 'publish', 'users/bob/ping/to-control', false],
+	[edit, 'forward', 'users/ann/ping/presence', true],
+	[edit, 'forward', 'users/ann/ping/inbox/pong', true],
+	[edit, 'forward', 'users/ann/ping/from-control', true],
+	[edit, 'forward', 'users/ann/ping/to-control', false],
+	[edit, 'forward', 'users/bob/ping/presence', false],
+	[edit, 'forward', 'users/bob/ping/inbox/pong', false],
+	[edit, 'subscribe', 'users/ann/+/presence', true],
+	[edit, 'subscribe', 'users/bob/+/presence', false],
+	[admin, 'publish', 'users/admin/ping/inbox/pong', true],
+	[admin, 'publish', 'users/ann/ping/inbox/pong', false],
+	[admin, 'forward', 'users/ann/ping/inbox/pong', false],
+	[view, 'publish', 'users/eve/ping/presence', false],
+	[view, 'forward', 'users/eve/ping/inbox/pong', false],
+	[tool, 'publish', 'users/probe/ping/inbox/pong', false],
+	[node, 'publish', 'users/node-a/ping/presence', false],
+	[node, 'forward', 'users/node-a/ping/inbox/pong', false],
 ];
 
 for (const [who, verb, topic, allowed] of rights) {
@@ -152,12 +181,16 @@ test('over HTTP, viewers and tools read, editors write, nodes ask nothing', t =>
 	t.true(mayRequest({name: 'ed', role: 'edit'}, 'get', 'secrets'));
 });
 
-test('who is not a node publishes nothing', t => {
+test('who is not a node publishes nothing, but for what systems of its own say', t => {
 	const everyTopic = topics.map(([topic]) => formatTopic(topic));
 	for (const who of [admin, view, tool])
 		t.deepEqual(
 			everyTopic.filter(topic => may(who, 'publish', topic)),
 			[],
 		);
+	t.deepEqual(
+		everyTopic.filter(topic => may(edit, 'publish', topic)),
+		['presence', 'inbox/pong', 'to-control'].map(what => `troupe/v1/users/ann/ping/${what}`),
+	);
 	t.is(inboxFilter('node-a'), 'troupe/v1/actors/node-a/inbox/+');
 });

@@ -45,7 +45,7 @@ export async function openDoors(t: ExecutionContext) {
 		openControl(options, outcome => (outcome.ok ? resolve(outcome.value) : reject(AppError.of(outcome.error)))),
 	);
 	control.begin();
-	const plane = controlPlaneOf({control, ownNodes: () => [], clock: systemClock});
+	const plane = controlPlaneOf({control, ownNodes: () => [], userSystems: () => [], clock: systemClock});
 	const gateway = createGateway({
 		upstream: () => ({
 			type: 'serving',

@@ -150,6 +150,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 	}
 
 	const control: ControlPlane = {
+		userSystems: () => [],
 		index,
 		watches,
 		epoch: () => 1,

@@ -13,10 +13,12 @@ export type ControlPlaneOptions = {
 	readonly control: ControlSystem;
 	/** The systems of nodes that live in this process. */
 	readonly ownNodes: () => readonly ActorSystem[];
+	/** The systems of users' own that run. */
+	readonly userSystems: () => readonly string[];
 	readonly clock: Clock;
 };
 
-export function controlPlaneOf({control, ownNodes, clock}: ControlPlaneOptions): ControlPlane {
+export function controlPlaneOf({control, ownNodes, userSystems, clock}: ControlPlaneOptions): ControlPlane {
 	const {system, index, ring, events, journal, pipeline} = control;
 	const own = (): readonly ActorSystem[] => [system, ...ownNodes()];
 	const ask: ControlPlane['ask'] = <Value>(
@@ -42,6 +44,7 @@ export function controlPlaneOf({control, ownNodes, clock}: ControlPlaneOptions):
 			const known = here.map((each): SystemTree => ({system: each.name, tree: each.tree(), problem: undefined}));
 			return [...known, ...(await Promise.all(elsewhere.map(node => treeOf(node, ask))))];
 		},
+		userSystems,
 		snapshot: control.snapshot,
 		counters: () => ({
 			...Object.fromEntries(own().map(each => [each.name, {...each.counters, actors: each.size}])),

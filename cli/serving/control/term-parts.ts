@@ -17,6 +17,7 @@ import {secretForNode} from '../../../server/secrets.js';
 import {followExpiry, type TokenExpiry} from '../../../server/token-expiry.js';
 import {openTokens, type Tokens} from '../../../server/tokens.js';
 import {createTopics, retainedObjects, type Topics} from '../../../server/topics.js';
+import {followUserSystems, type UserSystems} from '../../../server/user-systems.js';
 import {openVault, type Kept, type Vault} from '../../../server/vault.js';
 import type {ActorSystem} from '../../../system/kernel/actor-system.js';
 import type {Known} from '../../../system/index/object-index.js';
@@ -77,6 +78,7 @@ type State = {
 	readonly brokerPort: BrokerPort;
 	readonly topics: Topics;
 	readonly expiry: TokenExpiry;
+	readonly userSystems: UserSystems;
 	/** What the store holds beside objects and events. */
 	readonly records: Map<string, string>;
 	/** Deleted nodes whose login is being taken back. */
@@ -91,7 +93,7 @@ type Late = {control?: ControlSystem; tokens?: Tokens; signs?: NodeSigns};
 export async function openTermParts(options: TermPartsOptions): Promise<TermParts> {
 	const {context} = options;
 	const state = await openState(options);
-	const {brokerPort, records, late, expiry} = state;
+	const {brokerPort, records, late, expiry, userSystems} = state;
 	try {
 		const control = await openControlOf(state);
 		late.control = control;
@@ -103,6 +105,7 @@ export async function openTermParts(options: TermPartsOptions): Promise<TermPart
 		return partsOf(state, {control, vault, seals, tokens});
 	} catch (error) {
 		expiry.stop();
+		userSystems.close();
 		late.control?.kill();
 		await brokerPort.close();
 		throw error;
@@ -122,7 +125,12 @@ async function openState(options: TermPartsOptions): Promise<State> {
 		log.info(`the token "${name}" has expired`);
 		endAll(state, name);
 	});
-	const state: State = {options, brokerPort, topics, expiry, records: new Map(), forgetting: new Set(), late};
+	const userSystems = followUserSystems({
+		pubsub: brokerPort.pubsub,
+		clock: processParts.clock,
+		onGone: system => late.control?.bus.forget(system),
+	});
+	const state: State = {options, brokerPort, topics, expiry, userSystems, records: new Map(), forgetting: new Set(), late};
 	return state;
 }
 
@@ -135,7 +143,7 @@ function endAll({brokerPort, options}: State, login: string): void {
 }
 
 function openControlOf(state: State): Promise<ControlSystem> {
-	const {options, brokerPort, topics, records, forgetting, late} = state;
+	const {options, brokerPort, topics, userSystems, records, forgetting, late} = state;
 	const {context, driver, ownNodes} = options;
 	const {processParts, log} = context;
 	return opened<ControlSystem>(done =>
@@ -146,6 +154,7 @@ function openControlOf(state: State): Promise<ControlSystem> {
 				links: routedLinks(system => isHere(state, system), processParts.linksOf(controlSystem), brokerPort.links),
 				localNodes: [...ownNodes.keys()],
 				mayBeNode: name => isHere(state, name) || (!forgetting.has(name) && late.tokens?.isNode(name) !== false),
+				isUserSystem: userSystems.has,
 				mayAct: options.mayAct,
 				boot: processParts.random.uuid(),
 				version: programVersion,
@@ -193,15 +202,17 @@ async function forgetNode(state: State, name: string): Promise<void> {
 type Loaded = Pick<TermParts, 'control' | 'vault' | 'tokens'> & {readonly seals: Seals};
 
 function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermParts {
-	const {options, brokerPort, topics, expiry, late} = state;
+	const {options, brokerPort, topics, expiry, userSystems, late} = state;
 	const {ownNodes, context, servers, broker} = options;
 	const controlPlane = controlPlaneOf({
 		control,
 		ownNodes: () => [...ownNodes.values()].flatMap(system => system() ?? []),
+		userSystems: userSystems.names,
 		clock: context.processParts.clock,
 	});
 	const endSigns = (): void => {
 		expiry.stop();
+		userSystems.close();
 		late.signs?.close();
 	};
 	return {

@@ -389,3 +389,40 @@ test('a system that never comes back is forgotten with what waits for it, and me
 	t.deepEqual(back.log, [': init', ': note second']);
 	t.deepEqual(b.log, [': init', ': note first', ': note third']);
 });
+
+test('of a system that is no peer nothing is taken, and nothing kept', t => {
+	const {join, run} = aNetwork();
+	const a = join('a', {isPeer: peer => peer === 'b'});
+	const [b, c] = [join('b'), join('c')];
+	for (const each of [b, c]) each.tell(act({effects: [tellFar('a', note(`from ${each.system.name}`))]}));
+	run();
+	t.deepEqual(a.log, [': init', ': note from b']);
+	t.deepEqual(a.bus.peers(), ['b']);
+});
+
+test('a peer that is forgotten has its open questions ended at once, and is met anew', t => {
+	const {join, run} = aNetwork();
+	const [a, b] = [join('a'), join('b')];
+	a.tell(act({effects: [tellFar('b', note('one'))]}));
+	run();
+	const outcomes = a.ask('b', note('that is not answered'));
+	run();
+	a.bus.forget('b');
+	t.like(outcomes[0], {ok: false, error: {code: 'ERR_OUTCOME_UNKNOWN'}});
+	t.deepEqual(a.bus.peers(), []);
+	a.bus.forget('nobody');
+	a.tell(act({effects: [tellFar('b', note('two'))]}));
+	run();
+	t.is(b.log.at(-1), ': note two');
+});
+
+test('a bus may bound its bodies further', t => {
+	const {join, run} = aNetwork();
+	const a = join('a', {measure: true, bodyBytes: 1_000});
+	const b = join('b');
+	const large = a.ask('b', note('x'.repeat(1_000)));
+	a.tell(act({effects: [tellFar('b', note('small'))]}));
+	run();
+	t.like(large[0], {ok: false, error: {code: 'ERR_TOO_LARGE'}});
+	t.deepEqual(b.log, [': init', ': note small']);
+});

@@ -4,6 +4,8 @@ import type {Duplex} from 'node:stream';
 import test, {type ExecutionContext} from 'ava';
 import {createWebSocketStream, WebSocketServer} from 'ws';
 import {limits} from '../../../api/limits.js';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {may, type Identity} from '../../../api/roles.js';
 import {createBroker, type Broker, type BrokerOptions} from '../../../system/broker/broker.js';
 import {brokerLink, brokerLinks, brokerPubSub} from '../../../system/links/broker-link.js';
 import {decodePacket, encodePacket} from '../../../system/links/packet-codec.js';
@@ -414,4 +416,38 @@ test('only whole packets are decoded', t => {
 	t.is(decodePacket(Buffer.from([0xff, 0xfe, 0])), undefined);
 	const brackets = {...packet, body: `${'['.repeat(1_000)} \\" ${'{'.repeat(1_000)}`};
 	t.deepEqual(decodePacket(encodePacket(brackets)), brackets);
+});
+
+test("systems of one login talk over topics of that login, control to each of them, and never to another login's", async t => {
+	const broker = await createBroker<Identity>({
+		...openOptions,
+		authenticate: username => (username === undefined ? undefined : {name: username, role: 'edit'}),
+		may,
+	});
+	t.teardown(() => broker.close());
+	const url = await tcpUrl(broker);
+	const as = (name: string, login: string) => join(t, url, `${name}@${login}`, {login, lane: 'bulk'});
+	const [ping, pong, other] = [await as('ping', 'ann'), await as('pong', 'ann'), await as('ping', 'bob')];
+	const control = brokerLinks(broker, 'control').bulk;
+	const heard: string[] = [];
+	const packet = (boot: string): Packet => ({boot, sequence: 0, acknowledged: 0});
+	const whenHeard = (count: number): Promise<void> => eventually(`${count} packets are there`, () => heard.length === count);
+	for (const [name, link] of Object.entries({ping, pong, other, control}))
+		link.onPacket((from, {boot}) => heard.push(`${name} of ${from}: ${boot}`));
+	ping.send('pong@ann', packet('hello'));
+	await whenHeard(1);
+	ping.send('ping@bob', packet('lost'));
+	other.send('pong@ann', packet('lost'));
+	other.send('node-a', packet('lost'));
+	pong.send('control', packet('answer'));
+	control.send('ping@ann', packet('question'));
+	await whenHeard(3);
+	pong.send('ping@ann', packet('last'));
+	await whenHeard(4);
+	t.deepEqual(heard.sort(), [
+		'control of pong@ann: answer',
+		'ping of control: question',
+		'ping of pong@ann: last',
+		'pong of ping@ann: hello',
+	]);
 });
