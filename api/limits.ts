@@ -421,6 +421,10 @@ export const limits = {
 	treeBytes: 1_048_576,
 	/** A stream of an inspector that nobody reads for so long ends, and with it what was on for it. */
 	inspectUnreadMs: 15_000,
+	/** The newest dead letters of each system. */
+	deadLettersKept: 200,
+	/** Traces that are on in a system at a time, and that may follow one step. */
+	traces: 8,
 	/** How often a server looks whether its certificate is to be renewed, a month before it ends. */
 	certificateLookMs: 86_400_000,
 	/** How often a standby looks whether the store has the authority it needs to open its doors. */

@@ -8,10 +8,10 @@ import type {ObjectEvent} from '../system/commit/event-log.js';
 import type {JournalEntry} from '../system/commit/journal.js';
 import type {ObjectIndex} from '../system/index/object-index.js';
 import type {Snapshot} from '../system/store/store.js';
-import type {TreeNode} from '../system/kernel/tree.js';
+import type {ActorTree} from '../api/inspect.js';
 import type {WatchRing} from '../system/index/watch-ring.js';
 
-export type {JournalEntry, ObjectEvent, TreeNode};
+export type {JournalEntry, ObjectEvent};
 
 export type AskOptions = {
 	readonly deadlineMs: number;
@@ -19,7 +19,7 @@ export type AskOptions = {
 	readonly cause: string;
 };
 
-export type SystemTree = {readonly system: string; readonly tree: TreeNode | undefined; readonly problem: string | undefined};
+export type SystemTree = {readonly system: string; readonly tree: ActorTree | undefined; readonly problem: string | undefined};
 
 export type ControlPlane = {
 	readonly index: ObjectIndex;

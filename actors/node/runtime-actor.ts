@@ -14,7 +14,7 @@ import {
 	type Reply,
 	type ReplyTo,
 } from '../../system/kernel/behavior.js';
-import type {TreeNode} from '../../system/kernel/tree.js';
+import type {ActorTree} from '../../api/inspect.js';
 import {besides, handName, podsPath, runtimePath} from '../addresses.js';
 import {assignments} from './cache/assignment-object.js';
 import type {RetryNow} from './pods/hand-state.js';
@@ -51,7 +51,7 @@ export type RuntimeMessage =
 	| Reply<readonly string[], 'sandboxes'>
 	| Reply<null, 'surplusRemoved'>
 	| Reply<LogChunk, 'logRead'>
-	| Reply<TreeNode, 'treeRead'>
+	| Reply<ActorTree, 'treeRead'>
 	| Reply<unknown, 'sessionAnswered'>;
 
 type WithReplyTo<Ask> = Ask & {readonly replyTo?: ReplyTo | undefined};

@@ -9,7 +9,7 @@ import type {Message} from '../../system/kernel/behavior.js';
 import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
 import type {Links} from '../../system/links/link.js';
-import type {TreeNode} from '../../system/kernel/tree.js';
+import type {ActorTree} from '../../api/inspect.js';
 import {handName, podsPath, syncPath} from '../addresses.js';
 import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../protocol/accepted-messages.js';
 import {laneOf} from '../protocol/lanes.js';
@@ -101,7 +101,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 }
 
 /** Of a tree that is too large for a message the upper levels. */
-function tellableTree(system: ActorSystem | undefined): TreeNode | undefined {
+function tellableTree(system: ActorSystem | undefined): ActorTree | undefined {
 	const whole = system?.tree();
 	return JSON.stringify(whole ?? null).length <= limits.treeBytes ? whole : system?.tree(1);
 }

@@ -1,10 +1,10 @@
 // The actor tree as people see it: one line an actor, with what is wrong standing out. Pure.
 
-import type {TreeNode} from '../../server/control-plane.js';
+import type {ActorTree} from '../../api/inspect.js';
 import {inOneLine} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
 
-export type SystemTree = {readonly system: string; readonly tree?: TreeNode | null; readonly problem?: string | null};
+export type SystemTree = {readonly system: string; readonly tree?: ActorTree | null; readonly problem?: string | null};
 
 /** Every system, its root first. `depth` counts levels below the root. */
 export function drawTrees(systems: readonly SystemTree[], depth: number, colours: Colours): string {
@@ -18,7 +18,7 @@ function drawSystem({system, tree, problem}: SystemTree, depth: number, colours:
 }
 
 /** Box characters as `tree` draws them; what is deeper than asked for is counted. */
-function drawChildren(node: TreeNode, prefix: string, depth: number, colours: Colours): string {
+function drawChildren(node: ActorTree, prefix: string, depth: number, colours: Colours): string {
 	if (node.children.length === 0) return '';
 	if (depth <= 0) return `${prefix}${colours.dim(`└─ … ${countOf(node)} more`)}\n`;
 	return node.children
@@ -31,10 +31,10 @@ function drawChildren(node: TreeNode, prefix: string, depth: number, colours: Co
 		.join('');
 }
 
-const countOf = (node: TreeNode): number => node.children.reduce((sum, child) => sum + 1 + countOf(child), 0);
+const countOf = (node: ActorTree): number => node.children.reduce((sum, child) => sum + 1 + countOf(child), 0);
 
 /** State where it is worth a word, what it is doing, and how it fared. */
-function aboutOf({state, about, restarts, waiting, failure}: TreeNode, colours: Colours): string {
+function aboutOf({state, about, restarts, waiting, failure}: ActorTree, colours: Colours): string {
 	const parts = [
 		stateText(state, colours),
 		about === '' ? '' : colours.dim(inOneLine(about)),
@@ -49,7 +49,7 @@ function aboutOf({state, about, restarts, waiting, failure}: TreeNode, colours: 
 }
 
 /** Running is the rule and needs no word. */
-function stateText(state: TreeNode['state'], colours: Colours): string {
+function stateText(state: ActorTree['state'], colours: Colours): string {
 	switch (state) {
 		case 'running':
 			return '';
@@ -59,6 +59,8 @@ function stateText(state: TreeNode['state'], colours: Colours): string {
 			return colours.yellow('stopping');
 		case 'restarting':
 			return colours.yellow('restarting');
+		case 'paused':
+			return colours.yellow('paused');
 		case 'parked':
 			return colours.red('PARKED');
 	}

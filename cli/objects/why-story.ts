@@ -3,14 +3,15 @@
 import {ageOf, ageSince} from '../../api/duration.js';
 import {storageExceeded} from '../../api/local-storage.js';
 import type {ApiObject, Condition} from '../../api/object.js';
-import type {JournalEntry, ObjectEvent, TreeNode} from '../../server/control-plane.js';
+import type {ActorTree} from '../../api/inspect.js';
+import type {JournalEntry, ObjectEvent} from '../../server/control-plane.js';
 import {drawTable, inOneLine, type WidthOf} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
 
 export type Why = {
 	/** Null: the object is gone, its story is still known. */
 	readonly object?: Pick<ApiObject, 'kind' | 'metadata' | 'status'> | null;
-	readonly actor?: Omit<TreeNode, 'children'> | null;
+	readonly actor?: Omit<ActorTree, 'children'> | null;
 	readonly journal: readonly JournalEntry[];
 	readonly journalSinceMs?: number;
 	readonly events: readonly ObjectEvent[];

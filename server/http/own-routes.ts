@@ -7,7 +7,7 @@ import {clusterScope, controlSystem, objectAddress, objectKey, type Address} fro
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {isDnsLabel, isDnsSubdomain} from '../../api/rules/names.js';
-import type {TreeNode} from '../control-plane.js';
+import type {ActorTree} from '../../api/inspect.js';
 import {publicObject} from '../public-text.js';
 import {readObject} from './body.js';
 import type {Exchange, Handler} from './exchange.js';
@@ -84,8 +84,8 @@ function keyOf({identity, params}: Exchange): string {
 const summaryOf = ({apiVersion, kind, metadata, status}: ApiObject) => ({apiVersion, kind, metadata, status});
 
 /** The node of an address, by a walk with a list of its own. */
-function findNode(root: TreeNode, wanted: Address): TreeNode | undefined {
-	const open: TreeNode[] = [root];
+function findNode(root: ActorTree, wanted: Address): ActorTree | undefined {
+	const open: ActorTree[] = [root];
 	for (let node = open.pop(); node !== undefined; node = open.pop()) {
 		if (node.address === wanted) return node;
 		open.push(...node.children);

@@ -77,13 +77,13 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 
 	const onApplied = (changes: readonly Change[]): void => {
 		for (const change of changes) {
-			const origin = origins.get(change.key) ?? {cause: 'unknown', from: '', type: ''};
+			const {span, ...origin}: Origin = origins.get(change.key) ?? {cause: 'unknown', from: '', type: ''};
 			origins.delete(change.key);
 			if (design.watched) journal.add(change.key, {version: change.version, atMs: clock.nowMs(), ...origin}, change.after === undefined);
 			if (change.before === undefined) started?.events.forget(change.key);
 			if (change.after === undefined) started?.events.left(change.key);
 			options.onChange?.(change);
-			for (const {to, message} of design.wakesOf(change, index)) started?.system.wake(to, message, origin.cause);
+			for (const {to, message} of design.wakesOf(change, index)) started?.system.wake(to, message, origin.cause, span);
 		}
 	};
 

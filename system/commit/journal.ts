@@ -4,7 +4,7 @@ import type {ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Origin} from '../kernel/actor-options.js';
 
-export type JournalEntry = Origin & {readonly version: number; readonly atMs: number};
+export type JournalEntry = Omit<Origin, 'span'> & {readonly version: number; readonly atMs: number};
 
 export class Journal {
 	readonly #entries = new Map<ObjectKey, JournalEntry[]>();

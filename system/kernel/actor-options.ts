@@ -7,7 +7,7 @@ import type {AnyBehavior, Effect} from './behavior.js';
 import type {Random} from '../time/random.js';
 import type {Clock} from '../time/clock.js';
 import type {Executor} from './executor.js';
-import type {Envelope} from './mailbox.js';
+import type {Envelope, Span} from './mailbox.js';
 import type {Change, Known} from '../index/object-index.js';
 import type {SystemObserver} from './observer.js';
 import type {Perform} from './performs.js';
@@ -20,6 +20,8 @@ export type Origin = {
 	readonly from: Address;
 	/** The type of the message that led to the commit. */
 	readonly type: string;
+	/** The step that led to it, while that is traced. */
+	readonly span?: Span | undefined;
 };
 
 export type CommitOutcome = {readonly ok: true; readonly change: Change} | {readonly ok: false; readonly error: Failure};

@@ -3,31 +3,34 @@
 // What goes on inside is told by the parts that share its kernel (`kernel.ts`); here they are put together.
 
 import type {Failure, Outcome} from '../../api/errors.js';
+import type {ActorTree} from '../../api/inspect.js';
 import {address as addressOf, type Address} from '../../api/keys.js';
 import type {ActorSystemOptions} from './actor-options.js';
 import {isReply, type Message, type ReplyTo} from './behavior.js';
 import type {Cell} from './cell.js';
+import {DeadLetters} from './dead-letters.js';
 import {DeathWatch} from './death-watch.js';
 import {Deadlines} from './deadlines.js';
 import {deliver, failAsksOf, refuse, route} from './delivery.js';
 import {EdgeAsks, edgePath} from './edge-asks.js';
 import {dropAll, stop} from './endings.js';
 import type {Counters, Kernel} from './kernel.js';
-import type {Envelope} from './mailbox.js';
+import {withSpan, type Envelope, type Span} from './mailbox.js';
 import {emptyIndex} from '../index/object-index.js';
 import type {DeadLetterReason} from './observer.js';
 import {unpark} from './parking.js';
 import {Performs} from './performs.js';
 import {crash, ended} from './restarts.js';
 import {spawn} from './spawn.js';
-import {treeOf, type TreeNode} from './tree.js';
+import {treeOf} from './tree.js';
 import {isForRuntime} from './watch-message.js';
 
 export class ActorSystem {
 	readonly name: string;
 	readonly options: ActorSystemOptions;
 	readonly counters: Readonly<Counters>;
-	readonly #kernel: Kernel;
+	/** For what looks into the system and changes what goes on there: `system/inspect/`. */
+	readonly kernel: Kernel;
 	#root: Cell | undefined;
 
 	constructor(options: ActorSystemOptions) {
@@ -35,17 +38,17 @@ export class ActorSystem {
 		this.name = options.name;
 		this.options = options;
 		this.counters = kernel.counters;
-		this.#kernel = kernel;
+		this.kernel = kernel;
 	}
 
 	/** Starts the tree. The root is permanent; when it fails for good the whole tree is stopped, and then the system escalates. */
 	start(behavior: string, input: unknown): void {
-		this.#root = spawn(this.#kernel, undefined, {name: '', behavior, input, restart: 'permanent'}, 'start');
+		this.#root = spawn(this.kernel, undefined, {name: '', behavior, input, restart: 'permanent'}, 'start');
 	}
 
 	/** Sends a message from outside the tree. */
 	tell(to: Address, message: Message, cause: string): void {
-		route(this.#kernel, to, {message, from: addressOf(this.name, edgePath), cause, outside: true});
+		route(this.kernel, to, {message, from: addressOf(this.name, edgePath), cause, outside: true});
 	}
 
 	/** Asks from outside the tree. The callback is called exactly once. */
@@ -55,28 +58,29 @@ export class ActorSystem {
 		{deadlineMs, cause}: {deadlineMs: number; cause: string},
 		done: (outcome: Outcome<unknown>) => void,
 	): void {
-		const id = this.#kernel.edgeAsks.open(to, deadlineMs, done);
+		const id = this.kernel.edgeAsks.open(to, deadlineMs, done);
 		const replyTo: ReplyTo = {to: addressOf(this.name, edgePath), as: 'edge', id};
 		this.tell(to, {...message, replyTo}, cause);
 	}
 
-	/** Wakes an actor if there is one; a wake of none is nothing lost. */
-	wake(to: Address, message: Message, cause: string): void {
-		const cell = this.#kernel.cells.get(to);
-		if (cell !== undefined && cell.status !== 'stopping') deliver(this.#kernel, cell, {message, from: to, cause, outside: false});
+	/** Wakes an actor if there is one; a wake of none is nothing lost. `span`: of the traced step that led to it. */
+	wake(to: Address, message: Message, cause: string, span?: Span): void {
+		const cell = this.kernel.cells.get(to);
+		if (cell !== undefined && cell.status !== 'stopping')
+			deliver(this.kernel, cell, withSpan({message, from: to, cause, outside: false}, span));
 	}
 
 	/** What the bus brought, from the peer that is named; false when it made no sense. */
 	receive(peer: string, to: Address, envelope: Envelope): boolean {
-		if (isForRuntime(envelope.message)) return this.#kernel.deathWatch.take(peer, to, envelope.message);
+		if (isForRuntime(envelope.message)) return this.kernel.deathWatch.take(peer, to, envelope.message);
 		// An answer is bounded by its question.
-		route(this.#kernel, to, isReply(envelope.message) ? {...envelope, outside: false} : envelope);
+		route(this.kernel, to, isReply(envelope.message) ? {...envelope, outside: false} : envelope);
 		return true;
 	}
 
 	/** What the bus does not take: a dead letter, and an answer if it was a question. */
 	refuse(to: Address, envelope: Envelope, why: DeadLetterReason, error: Failure): void {
-		refuse(this.#kernel, to, envelope, why, error);
+		refuse(this.kernel, to, envelope, why, error);
 	}
 
 	/**
@@ -84,26 +88,26 @@ export class ActorSystem {
 	 * here that watched there are told, and none there watches any more.
 	 */
 	peerRestarted(system: string, isMeant: (from: Address, to: Address) => boolean = () => true): void {
-		failAsksOf(this.#kernel, system, isMeant);
-		this.#kernel.deathWatch.peerRestarted(system, isMeant);
+		failAsksOf(this.kernel, system, isMeant);
+		this.kernel.deathWatch.peerRestarted(system, isMeant);
 	}
 
-	tree(depth?: number): TreeNode | undefined {
-		return this.#root === undefined ? undefined : treeOf(this.#root, depth);
+	tree(depth?: number): ActorTree | undefined {
+		return this.#root === undefined ? undefined : treeOf(this.#root, this.options.clock.monotonicMs(), depth);
 	}
 
-	nodeAt(address: Address): TreeNode | undefined {
-		const cell = this.#kernel.cells.get(address);
-		return cell === undefined ? undefined : treeOf(cell);
+	nodeAt(address: Address): ActorTree | undefined {
+		const cell = this.kernel.cells.get(address);
+		return cell === undefined ? undefined : treeOf(cell, this.options.clock.monotonicMs());
 	}
 
 	/** Addresses of all living actors. */
 	addresses(): Iterable<Address> {
-		return this.#kernel.cells.keys();
+		return this.kernel.cells.keys();
 	}
 
 	get size(): number {
-		return this.#kernel.cells.size;
+		return this.kernel.cells.size;
 	}
 
 	/** Stops the tree, leaves first, last started first. */
@@ -113,7 +117,7 @@ export class ActorSystem {
 			done();
 			return;
 		}
-		stop(this.#kernel, root, {type: 'stopped'});
+		stop(this.kernel, root, {type: 'stopped'});
 		root.whenGone(() => {
 			this.close();
 			done();
@@ -122,14 +126,14 @@ export class ActorSystem {
 
 	/** Drops everything at once, as the death of a process would. */
 	close(code: 'ERR_ACTOR_STOPPED' | 'ERR_OUTCOME_UNKNOWN' = 'ERR_ACTOR_STOPPED'): void {
-		dropAll(this.#kernel, code);
+		dropAll(this.kernel, code);
 	}
 
 	/** Makes the actor at this address throw away its state and start again, as a crash would. */
 	crash(address: Address, error: Failure): boolean {
-		const cell = this.#kernel.cells.get(address);
+		const cell = this.kernel.cells.get(address);
 		if (cell === undefined || cell.committing || cell.status !== 'running') return false;
-		crash(this.#kernel, cell, error, 'kill', '');
+		crash(this.kernel, cell, error, 'kill', '');
 		return true;
 	}
 }
@@ -147,8 +151,11 @@ function createKernel(options: ActorSystemOptions): Kernel {
 		edgeAsks: new EdgeAsks(deadlines),
 		performs: new Performs(deadlines, options.perform),
 		deathWatch: new DeathWatch(options, cells),
+		deadLetters: new DeadLetters(),
 		instances: 0,
 		isClosed: false,
+		probe: undefined,
+		span: undefined,
 		spawn: (parent, child, cause) => void spawn(kernel, parent, child, cause),
 		stop: (cell, reason) => stop(kernel, cell, reason),
 		crash: (cell, error, messageType, stack) => crash(kernel, cell, error, messageType, stack),

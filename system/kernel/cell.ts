@@ -29,6 +29,9 @@ export type FarWatcher = {readonly system: string; readonly id: number; readonly
 /** An actor of another system that is watched from here, and by which actors. */
 export type FarWatch = {readonly system: string; readonly id: number; readonly address: Address; readonly watchers: Set<Cell>};
 
+/** An inspector has paused it: it takes no message but so many, its signals aside, until that monotonic time. */
+export type Hold = {left: number; readonly untilMs: number; readonly cancel: Cancel};
+
 /** A restart of one actor, or of several together: how many are still to begin, and the wait before it. */
 export type Round = {left: number; cancelDelay: Cancel | undefined};
 
@@ -75,6 +78,10 @@ export class Cell {
 	longRests = 0;
 	crashedAtMs = 0;
 	failure: Failure | undefined;
+	/** Messages it has taken, and what its steps took in all, in microseconds: a small integer needs no memory of its own. */
+	handled = 0;
+	stepMicros = 0;
+	held: Hold | undefined;
 
 	constructor(system: string, parent: Cell | undefined, spec: ChildSpec, behavior: AnyBehavior, instance: number) {
 		this.parent = parent;

@@ -7,15 +7,16 @@ import {isReply, type AnyReply, type ReplyTo} from './behavior.js';
 import type {Cell} from './cell.js';
 import {edgePath} from './edge-asks.js';
 import type {Kernel} from './kernel.js';
-import type {Envelope} from './mailbox.js';
+import {withSpan, type Envelope, type Span} from './mailbox.js';
 import type {DeadLetterReason} from './observer.js';
 
 /** Whether this system may still answer, and have anything done outside of it. */
 export const mayAct = ({options}: Kernel): boolean => options.mayAct?.() ?? true;
 
 /** Delivers to an actor of this system, or hands over to the bus. */
-export function route(kernel: Kernel, to: Address, envelope: Envelope): void {
+export function route(kernel: Kernel, to: Address, sent: Envelope): void {
 	const {cells, counters, edgeAsks, options} = kernel;
+	const envelope = withSpan(sent, kernel.span);
 	const {message, from} = envelope;
 	const cell = cells.get(to);
 	if (cell !== undefined) {
@@ -64,18 +65,33 @@ export function deliver(kernel: Kernel, cell: Cell, envelope: Envelope): void {
 		refuse(kernel, cell.address, envelope, 'busy', busy);
 		return;
 	}
+	const {probe} = kernel;
+	const arrived = probe === undefined ? envelope : probe.arrives(cell, envelope);
+	if (arrived === undefined) {
+		deadLetter(kernel, cell.address, envelope, 'dropped', failure('ERR_NOT_REACHABLE', {address: cell.address}));
+		return;
+	}
 	// A question is never replaced by a newer one: the asker waits for its answer.
-	cell.mailbox.put(envelope, message.replyTo === undefined ? cell.behavior.coalesce?.(message) : undefined);
+	cell.mailbox.put(arrived, message.replyTo === undefined ? cell.behavior.coalesce?.(message) : undefined);
 	cell.requestTurn();
 }
 
 /** A message that cannot be delivered: a dead letter, and an answer if it was a question. */
 export function refuse(kernel: Kernel, to: Address, envelope: Envelope, why: DeadLetterReason, error: Failure): void {
-	const {message, from, cause} = envelope;
+	const {message, cause} = envelope;
 	if (kernel.deathWatch.refused(message)) return;
-	kernel.counters.deadLetters++;
-	kernel.options.observer?.deadLetter?.({to, from, cause, messageType: message.type, why, error});
+	deadLetter(kernel, to, envelope, why, error);
 	if (message.replyTo !== undefined) reply(kernel, message.replyTo, {ok: false, error}, to, cause);
+}
+
+function deadLetter(kernel: Kernel, to: Address, envelope: Envelope, why: DeadLetterReason, error: Failure): void {
+	const {counters, deadLetters, options, probe} = kernel;
+	const {message, from, cause} = envelope;
+	const letter = {to, from, cause, messageType: message.type, why, error};
+	counters.deadLetters++;
+	deadLetters.add(letter, options.clock.nowMs());
+	options.observer?.deadLetter?.(letter);
+	probe?.refused(to, envelope, why, error);
 }
 
 /** Answers, and what an actor sends to itself (timers, wakes), end with it and are no loss. */
@@ -98,17 +114,18 @@ export function openAsk(kernel: Kernel, cell: Cell, to: Address, question: Quest
 	const {as, id} = question;
 	const key = askKey(as, id);
 	if (cell.asks.has(key)) return false;
+	const {span} = kernel;
 	const cancel = kernel.deadlines.after(deadlineMs, () =>
-		answer(kernel, cell, question, failed('ERR_TIMEOUT', {address: to, deadlineMs}), cause),
+		answer(kernel, cell, question, failed('ERR_TIMEOUT', {address: to, deadlineMs}), cause, span),
 	);
 	cell.asks.set(key, {as, id, cancel, system: parseAddress(to)?.system ?? '', address: to, cause});
 	return true;
 }
 
-/** Answers an open question of a cell in the place of the one that was asked. */
-export function answer(kernel: Kernel, cell: Cell, question: Question, outcome: Outcome<unknown>, cause: string): void {
+/** Answers an open question of a cell in the place of the one that was asked. `span`: of the step that asked. */
+export function answer(kernel: Kernel, cell: Cell, question: Question, outcome: Outcome<unknown>, cause: string, span?: Span): void {
 	if (cell.isGone || !cell.asks.has(askKey(question.as, question.id))) return;
-	deliver(kernel, cell, {message: answerTo(question, outcome), from: cell.address, cause, outside: false});
+	deliver(kernel, cell, withSpan({message: answerTo(question, outcome), from: cell.address, cause, outside: false}, span));
 }
 
 /** That system does not answer any more what was asked by these of those: what became of it is unknown. */

@@ -8,7 +8,7 @@ import {unreachable, type Effect, type Message, type Pending} from './behavior.j
 import type {Cell} from './cell.js';
 import {answer, deliver, failAsksOf, mayAct, openAsk, reply, route, type Question} from './delivery.js';
 import type {Kernel} from './kernel.js';
-import type {Timer} from './mailbox.js';
+import {withSpan, type Timer} from './mailbox.js';
 
 type EffectOf<Type extends Effect['type']> = Extract<Effect, {type: Type}>;
 
@@ -114,8 +114,9 @@ function perform(kernel: Kernel, cell: Cell, effect: EffectOf<'perform'>, cause:
 	const question: Question = {as, id: key};
 	if (!openAsk(kernel, cell, `edge:${command.type}`, question, deadlineMs, cause) || !mayAct(kernel)) return;
 	const {instance} = cell;
+	const {span} = kernel;
 	kernel.performs.run(key, command, deadlineMs, outcome => {
-		if (cell.instance === instance) answer(kernel, cell, question, outcome, cause);
+		if (cell.instance === instance) answer(kernel, cell, question, outcome, cause, span);
 	});
 }
 
@@ -124,9 +125,13 @@ function wakeAt(kernel: Kernel, cell: Cell, effect: EffectOf<'wakeAt'>, cause: s
 	const {name, atMs, atMostMs = Number.POSITIVE_INFINITY, message} = effect;
 	const {clock} = kernel.options;
 	cell.timers.get(name)?.cancel();
-	const cancel = clock.after(Math.min(atMs - clock.nowMs(), atMostMs), () =>
-		deliver(kernel, cell, {message, from: cell.address, cause, outside: false, timer}),
+	const nowMs = clock.nowMs();
+	const delayMs = Math.min(atMs - nowMs, atMostMs);
+	// What comes round for a reason of its own is no part of what set it.
+	const span = effect.cause === undefined ? kernel.span : undefined;
+	const cancel = clock.after(delayMs, () =>
+		deliver(kernel, cell, withSpan({message, from: cell.address, cause, outside: false, timer}, span)),
 	);
-	const timer: Timer = {name, cancel};
+	const timer: Timer = {name, cancel, atMs: nowMs + delayMs};
 	cell.timers.set(name, timer);
 }

@@ -10,10 +10,13 @@ import type {Known} from '../index/object-index.js';
 import type {ActorSystemOptions} from './actor-options.js';
 import type {ChildSpec, DownReason} from './behavior.js';
 import type {Cell} from './cell.js';
+import type {DeadLetters} from './dead-letters.js';
 import type {DeathWatch} from './death-watch.js';
 import type {Deadlines} from './deadlines.js';
 import type {EdgeAsks} from './edge-asks.js';
+import type {Span} from './mailbox.js';
 import type {Performs} from './performs.js';
+import type {Probe} from './probe.js';
 
 export type Counters = {
 	messages: number;
@@ -36,9 +39,14 @@ export type Kernel = {
 	readonly edgeAsks: EdgeAsks;
 	readonly performs: Performs;
 	readonly deathWatch: DeathWatch;
+	readonly deadLetters: DeadLetters;
 	/** How many instances of actors there were: the number of the newest. */
 	instances: number;
 	isClosed: boolean;
+	/** Set while an inspector looks at what goes on. */
+	probe: Probe | undefined;
+	/** Of the traced step whose effects run now. */
+	span: Span | undefined;
 
 	/** Of spawn, for the interpreter. */
 	readonly spawn: (parent: Cell, child: ChildSpec, cause: string) => void;

@@ -5,8 +5,17 @@ import type {Address} from '../../api/keys.js';
 import type {Message, Signal} from './behavior.js';
 import type {Cancel} from '../time/clock.js';
 
-/** A named timer of a cell: armed until it fires, its own until its message is taken. */
-export type Timer = {readonly name: string; readonly cancel: Cancel};
+/** A named timer of a cell: armed until it fires, at that wall time; its own until its message is taken. */
+export type Timer = {readonly name: string; readonly cancel: Cancel; readonly atMs: number};
+
+/** The traced step that something follows from, in whatever system that was. */
+export type Span = {
+	readonly id: string;
+	/** The traces that told of it. */
+	readonly traces: readonly string[];
+	/** How many steps it is away from one that a trace asked for. */
+	readonly hops: number;
+};
 
 export type Envelope = {
 	readonly message: Message;
@@ -17,7 +26,14 @@ export type Envelope = {
 	readonly outside: boolean;
 	/** Nothing, unless that timer is still the one of its name when the message is taken. */
 	readonly timer?: Timer;
+	/** The step that sent it, while that is traced. */
+	readonly span?: Span;
+	/** When it came into the mailbox, by the monotonic clock, while an inspector looks. */
+	readonly arrivedAtMs?: number;
 };
+
+/** What follows from a traced step; what has a span already keeps it. */
+export const withSpan = (envelope: Envelope, span: Span | undefined): Envelope => (span === undefined ? envelope : {span, ...envelope});
 
 type Slot = {envelope: Envelope; key: string | undefined};
 
@@ -42,6 +58,18 @@ export class Mailbox {
 
 	signal(signal: Signal): void {
 		this.#signals.push(signal);
+	}
+
+	/** What waits, oldest first; it stays where it is. Signals come before messages. */
+	get signals(): readonly Signal[] {
+		return this.#signals;
+	}
+
+	*messages(): Iterable<Envelope> {
+		for (let at = this.#head; at < this.#slots.length; at++) {
+			const slot = this.#slots[at];
+			if (slot !== undefined) yield slot.envelope;
+		}
 	}
 
 	takeSignal(): Signal | undefined {
@@ -106,4 +134,4 @@ export class Mailbox {
 	}
 }
 
-const withoutTimer = ({message, from, cause, outside}: Envelope): Envelope => ({message, from, cause, outside});
+const withoutTimer = ({timer: _timer, ...envelope}: Envelope): Envelope => envelope;

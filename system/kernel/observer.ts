@@ -10,8 +10,8 @@ export type LifecycleEvent =
 	| {readonly type: 'unparked'; readonly address: Address}
 	| {readonly type: 'escalated'; readonly address: Address; readonly error: Failure};
 
-/** No actor has that address; the actor was ending; its mailbox was full; it crashed on this very message. */
-export type DeadLetterReason = 'noActor' | 'stopped' | 'busy' | 'crashed';
+/** No actor has that address; the actor was ending; its mailbox was full; it crashed on this very message; a fault that is played lost it. */
+export type DeadLetterReason = 'noActor' | 'stopped' | 'busy' | 'crashed' | 'dropped';
 
 export type DeadLetter = {
 	readonly to: Address;

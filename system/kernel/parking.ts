@@ -8,7 +8,7 @@ import {renew} from './endings.js';
 import type {Kernel} from './kernel.js';
 import {crashOf} from './observer.js';
 import {StepContext} from './step-context.js';
-import {adopt, step} from './steps.js';
+import {adopt, seen, step} from './steps.js';
 import {exponentialBackoffMs} from './restart-policy.js';
 
 /** From its snapshot, in whatever state it was. */
@@ -24,7 +24,7 @@ export function park(kernel: Kernel, cell: Cell, error: Failure, retries: number
 		try {
 			cell.state = persistence.restore(snapshot, cell.spec.input);
 			const next = parking.park(cell.state, error, new StepContext(kernel, cell, 'parked')) as Next<unknown>;
-			adopt(kernel, cell, next, {message: {type: 'park'}, from: address, cause: 'parked'});
+			adopt(kernel, cell, next, seen(kernel, cell, {message: {type: 'park'}, from: address, cause: 'parked'}));
 		} catch (parkError) {
 			cell.failure = crashOf(address, parkError);
 			if (cell.state === undefined && retries === 1) tellUnreadable(kernel, cell, cell.failure);

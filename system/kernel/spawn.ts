@@ -4,7 +4,8 @@ import type {ChildSpec, Next, ReplyTo} from './behavior.js';
 import {Cell} from './cell.js';
 import {stop} from './endings.js';
 import type {Kernel} from './kernel.js';
-import {step, turn, type StepTrigger} from './steps.js';
+import type {StepTrigger} from './probe.js';
+import {step, turn} from './steps.js';
 
 /** Puts a cell into the tree and gives it its first step. Throws when no behaviour has that name. */
 export function spawn(kernel: Kernel, parent: Cell | undefined, spec: ChildSpec, cause: string): Cell {

@@ -7,7 +7,7 @@ import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import type {CommitOutcome} from './actor-options.js';
 import {isReply, type Context, type Next, type Signal} from './behavior.js';
-import type {Cell, Parked} from './cell.js';
+import type {Cell, Hold, Parked} from './cell.js';
 import {refuse, reply} from './delivery.js';
 import {finish} from './endings.js';
 import {outcomeType, runEffect} from './interpreter.js';
@@ -15,13 +15,8 @@ import type {Kernel} from './kernel.js';
 import type {Envelope} from './mailbox.js';
 import type {Change} from '../index/object-index.js';
 import {crashOf, stackOf} from './observer.js';
+import type {StepTrigger} from './probe.js';
 import {StepContext} from './step-context.js';
-
-/** What a cell takes a step for. */
-export type StepTrigger = Pick<Envelope, 'message' | 'from' | 'cause'> & {
-	/** Called when the step is real: committed, its effects still to run. */
-	readonly whenReal?: () => void;
-};
 
 /** Handles what waits, up to a bound; whether more waits. */
 export function turn(kernel: Kernel, cell: Cell): boolean {
@@ -32,11 +27,19 @@ export function turn(kernel: Kernel, cell: Cell): boolean {
 			handleSignal(kernel, cell, signal);
 			continue;
 		}
-		const envelope = cell.mailbox.take();
+		const envelope = cell.held === undefined ? cell.mailbox.take() : takeHeld(cell, cell.held);
 		if (envelope === undefined) return false;
 		handle(kernel, cell, envelope);
 	}
 	return !cell.mailbox.isEmpty;
+}
+
+/** A message that a paused actor may take all the same. */
+function takeHeld(cell: Cell, held: Hold): Envelope | undefined {
+	if (held.left === 0) return undefined;
+	const envelope = cell.mailbox.take();
+	if (envelope !== undefined) held.left--;
+	return envelope;
 }
 
 function handleSignal(kernel: Kernel, cell: Cell, signal: Signal): void {
@@ -53,6 +56,7 @@ function handle(kernel: Kernel, cell: Cell, envelope: Envelope): void {
 		cell.timers.delete(timer.name);
 	}
 	kernel.counters.messages++;
+	cell.handled++;
 	if (message.type === outcomeType && isReply(message)) cell.pending.delete(message.id);
 	if (cell.parked !== undefined && isHeldBack(kernel, cell, cell.parked, envelope)) return;
 	step(kernel, cell, envelope, context => cell.behavior.receive(cell.state, message, context) as Next<unknown>);
@@ -85,12 +89,16 @@ function removeUnread(kernel: Kernel, cell: Cell, envelope: Envelope): void {
 }
 
 /** Runs one pure function of the behaviour and adopts what it returns; a throw crashes the cell. */
-export function step(kernel: Kernel, cell: Cell, trigger: StepTrigger, run: (context: Context) => Next<unknown>): void {
+export function step(kernel: Kernel, cell: Cell, unseen: StepTrigger, run: (context: Context) => Next<unknown>): void {
 	const {clock, observer} = kernel.options;
+	const trigger = seen(kernel, cell, unseen);
 	try {
 		const startedMs = clock.monotonicMs();
-		const next = run(new StepContext(kernel, cell, trigger.cause));
+		const context = new StepContext(kernel, cell, trigger.cause);
+		const next = run(trigger.seen === undefined ? context : trigger.seen.context(context));
 		const tookMs = clock.monotonicMs() - startedMs;
+		cell.stepMicros += Math.round(tookMs * 1_000);
+		trigger.seen?.ran(next, tookMs);
 		if (tookMs > limits.slowStepMs) {
 			kernel.counters.slowSteps++;
 			observer?.slowStep?.({address: cell.address, messageType: trigger.message.type, ms: tookMs});
@@ -101,9 +109,13 @@ export function step(kernel: Kernel, cell: Cell, trigger: StepTrigger, run: (con
 	}
 }
 
+/** As it is told to an inspector that looks at this step. */
+export const seen = (kernel: Kernel, cell: Cell, trigger: StepTrigger): StepTrigger => kernel.probe?.begins(cell, trigger) ?? trigger;
+
 /** A bug in a step, be it in the behaviour or in what its effects set going, harms this actor alone. */
-function stepFailed(kernel: Kernel, cell: Cell, {message, from, cause}: StepTrigger, error: unknown): void {
+function stepFailed(kernel: Kernel, cell: Cell, {message, from, cause, seen: watched}: StepTrigger, error: unknown): void {
 	const crashed = crashOf(cell.address, error);
+	watched?.crashed(crashed);
 	cell.committing = false; // A commit that was taken throws nothing here.
 	refuse(kernel, cell.address, {message, from, cause, outside: false}, 'crashed', crashed);
 	kernel.crash(cell, crashed, message.type, stackOf(error));
@@ -115,6 +127,7 @@ export function adopt(kernel: Kernel, cell: Cell, next: Next<unknown>, trigger: 
 	const candidate = persistence?.objectOf(next.state);
 	if (persistence === undefined || kernel.options.persistent === undefined || candidate === cell.object) {
 		cell.state = next.state;
+		trigger.seen?.real(false);
 		finishStep(kernel, cell, next, cell.object, trigger);
 		return;
 	}
@@ -141,7 +154,7 @@ function commit(
 	kernel.options.persistent?.submit({
 		key,
 		object,
-		origin: {cause, from, type: message.type},
+		origin: {cause, from, type: message.type, span: trigger.seen?.span},
 		done: outcome => {
 			if (kernel.isClosed) return;
 			cell.committing = false;
@@ -171,12 +184,15 @@ function committed(kernel: Kernel, cell: Cell, next: Next<unknown>, change: Chan
 	const object = change.after?.object;
 	cell.object = object;
 	cell.state = object === undefined ? next.state : (cell.behavior.persistence?.withObject(next.state, object) as unknown);
+	trigger.seen?.real(true);
 	finishStep(kernel, cell, object === undefined ? {...next, stop: true} : next, object ?? before, trigger);
 	if (object !== undefined && before !== undefined && object.metadata.generation !== before.metadata.generation) kernel.unpark(cell);
 }
 
 /** The candidate is dropped; those that wait for an answer of this step get the error. */
-function notCommitted(kernel: Kernel, cell: Cell, next: Next<unknown>, error: Failure, {message, cause}: StepTrigger): void {
+function notCommitted(kernel: Kernel, cell: Cell, next: Next<unknown>, error: Failure, trigger: StepTrigger): void {
+	const {message, cause} = trigger;
+	trigger.seen?.notCommitted(error);
 	for (const effect of next.effects) {
 		if (effect.type === 'reply' || effect.type === 'replySelf') reply(kernel, effect.to, {ok: false, error}, cell.address, cause);
 	}
@@ -185,8 +201,18 @@ function notCommitted(kernel: Kernel, cell: Cell, next: Next<unknown>, error: Fa
 	else finish(kernel, cell, {type: 'crashed', error});
 }
 
-function finishStep(kernel: Kernel, cell: Cell, next: Next<unknown>, self: ApiObject | undefined, {cause, whenReal}: StepTrigger): void {
-	whenReal?.();
+function finishStep(kernel: Kernel, cell: Cell, next: Next<unknown>, self: ApiObject | undefined, trigger: StepTrigger): void {
+	trigger.whenReal?.();
+	const outer = kernel.span;
+	kernel.span = trigger.seen?.span;
+	try {
+		runEffects(kernel, cell, next, self, trigger.cause);
+	} finally {
+		kernel.span = outer;
+	}
+}
+
+function runEffects(kernel: Kernel, cell: Cell, next: Next<unknown>, self: ApiObject | undefined, cause: string): void {
 	const {instance} = cell;
 	for (const effect of next.effects) {
 		runEffect(kernel, cell, effect, cause, self);

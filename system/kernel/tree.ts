@@ -1,27 +1,17 @@
-// The actor tree as people look at it.
+// Actors as people look at them.
 
-import type {Address} from '../../api/keys.js';
+import type {ActorLook, ActorState, ActorTree} from '../../api/inspect.js';
 import type {Cell} from './cell.js';
 
-export type ActorState = 'running' | 'committing' | 'restarting' | 'parked' | 'stopping';
-
-export type TreeNode = {
-	readonly name: string;
-	readonly address: Address;
-	readonly behavior: string;
-	readonly state: ActorState;
-	/** What it says it is doing. */
-	readonly about: string;
-	readonly restarts: number;
-	/** Messages in its mailbox. */
-	readonly waiting: number;
-	/** The last crash, if there was one. */
-	readonly failure: string | undefined;
-	readonly children: readonly TreeNode[];
-};
-
 /** The cell and everything below it, `depth` levels deep. */
-export function treeOf(cell: Cell, depth = Number.POSITIVE_INFINITY): TreeNode {
+export function treeOf(cell: Cell, monotonicMs: number, depth = Number.POSITIVE_INFINITY): ActorTree {
+	const children = depth <= 0 ? [] : [...cell.children.values()];
+	return {...lookAt(cell, monotonicMs), children: children.map(child => treeOf(child, monotonicMs, depth - 1))};
+}
+
+/** One cell, as it is at that monotonic time. */
+export function lookAt(cell: Cell, monotonicMs: number): ActorLook {
+	const {failure, held} = cell;
 	return {
 		name: cell.spec.name,
 		address: cell.address,
@@ -30,19 +20,29 @@ export function treeOf(cell: Cell, depth = Number.POSITIVE_INFINITY): TreeNode {
 		about: aboutOf(cell),
 		restarts: cell.restarts,
 		waiting: cell.mailbox.length,
-		failure: cell.failure?.message,
-		children: depth <= 0 ? [] : [...cell.children.values()].map(child => treeOf(child, depth - 1)),
+		handled: cell.handled,
+		stepMs: cell.stepMicros / 1_000,
+		...(failure === undefined ? {} : {failure: failure.message}),
+		...(held === undefined ? {} : {pausedForMs: Math.max(0, Math.round(held.untilMs - monotonicMs))}),
+		childCount: cell.children.size,
 	};
 }
 
-function stateOf({status, longRests, parked, committing}: Cell): ActorState {
+export function stateOf({status, longRests, parked, held, committing}: Cell): ActorState {
 	if (status === 'stopping' || status === 'gone') return 'stopping';
 	if (status === 'restarting') return longRests === 0 ? 'restarting' : 'parked';
 	if (parked !== undefined) return 'parked';
+	if (held !== undefined) return 'paused';
 	return committing ? 'committing' : 'running';
 }
 
+/** People look at an actor that has a bug, too: one in `describe` must not hide it. */
 function aboutOf({parked, state, behavior}: Cell): string {
 	// The last crash of a parked actor is what there is to say, and stands beside.
-	return parked !== undefined || state === undefined ? '' : (behavior.describe?.(state) ?? '');
+	if (parked !== undefined || state === undefined || behavior.describe === undefined) return '';
+	try {
+		return String(behavior.describe(state));
+	} catch {
+		return '(its describe throws)';
+	}
 }

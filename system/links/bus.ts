@@ -12,7 +12,7 @@ import type {ActorSystem} from '../kernel/actor-system.js';
 import type {Message} from '../kernel/behavior.js';
 import type {Clock} from '../time/clock.js';
 import type {Lane, LaneOf, Link, Links} from './link.js';
-import type {Envelope} from '../kernel/mailbox.js';
+import {withSpan, type Envelope, type Span} from '../kernel/mailbox.js';
 import {Stream} from './stream.js';
 
 /** Of all peers, or by name. */
@@ -83,8 +83,8 @@ export class Bus {
 		return [...new Set(this.#ways.flatMap(({streams}) => [...streams].filter(isMet).map(([peer]) => peer)))];
 	}
 
-	send(to: string, address: Address, {message, from, cause}: Envelope): void {
-		const body = {to: address, from, cause, message: message as unknown as JsonObject};
+	send(to: string, address: Address, {message, from, cause, span}: Envelope): void {
+		const body = {to: address, from, cause, message: message as unknown as JsonObject, ...(span === undefined ? {} : {span})};
 		const error = this.#offer(to, body, this.#wayOf(from, address));
 		if (error === undefined) return;
 		this.counters.full++;
@@ -155,9 +155,9 @@ export class Bus {
 			this.counters.refused++;
 			return;
 		}
-		const {to, from, cause, message} = parts;
+		const {to, from, cause, message, span} = parts;
 		const outside = this.#options.bounded?.has(message.type) !== true;
-		if (this.#system?.receive(peer, to, {message, from, cause, outside}) === false) this.counters.refused++;
+		if (this.#system?.receive(peer, to, withSpan({message, from, cause, outside}, span)) === false) this.counters.refused++;
 	}
 
 	/** A peer speaks for itself alone, to this system alone, and has answers sent to no other system. */
@@ -191,7 +191,14 @@ export class Bus {
 	}
 }
 
-type Body = {readonly to: Address; readonly from: Address; readonly cause: string; readonly message: Message};
+type Body = {
+	readonly to: Address;
+	readonly from: Address;
+	readonly cause: string;
+	readonly message: Message;
+	/** Undefined also where it makes no sense: what a trace is told is nothing that a message depends on. */
+	readonly span: Span | undefined;
+};
 
 function bodyOf(body: Json): Body | undefined {
 	if (!isObject(body)) return undefined;
@@ -201,5 +208,14 @@ function bodyOf(body: Json): Body | undefined {
 	const {replyTo} = message;
 	if (replyTo !== undefined && !(isObject(replyTo) && ['to', 'as', 'id'].every(each => typeof replyTo[each] === 'string')))
 		return undefined;
-	return {to, from, cause, message: message as unknown as Message};
+	return {to, from, cause, message: message as unknown as Message, span: spanOf(body['span'])};
 }
+
+function spanOf(span: unknown): Span | undefined {
+	if (!isObject(span)) return undefined;
+	const {id, traces, hops} = span;
+	if (!isShort(id) || !Array.isArray(traces) || traces.length > limits.traces || !traces.every(isShort)) return undefined;
+	return Number.isSafeInteger(hops) && (hops as number) >= 0 ? {id, traces, hops: hops as number} : undefined;
+}
+
+const isShort = (value: unknown): value is string => typeof value === 'string' && value.length <= limits.shownNameCharacters + 20;

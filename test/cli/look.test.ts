@@ -1,7 +1,7 @@
 import test from 'ava';
 import {succeeded} from '../../api/errors.js';
 import {aReplicaSet} from '../server/cluster.js';
-import type {TreeNode} from '../../server/control-plane.js';
+import type {ActorTree} from '../../api/inspect.js';
 import {openCluster} from './_rig.js';
 
 const scheduled = {
@@ -127,7 +127,7 @@ test('events are listed oldest first, of one namespace, of all, or about one obj
 	t.deepEqual(await troupe(['events', '--for', 'pod/zzz']), {code: 0, out: '', err: 'No events found\n'});
 });
 
-const node = (name: string, more: Partial<TreeNode> = {}): TreeNode => ({
+const node = (name: string, more: Partial<ActorTree> = {}): ActorTree => ({
 	name,
 	address: `troupe://control/${name}`,
 	behavior: name,
@@ -135,6 +135,9 @@ const node = (name: string, more: Partial<TreeNode> = {}): TreeNode => ({
 	about: '',
 	restarts: 0,
 	waiting: 0,
+	handled: 0,
+	stepMs: 0,
+	childCount: 0,
 	failure: undefined,
 	children: [],
 	...more,

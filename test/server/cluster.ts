@@ -12,7 +12,8 @@ import {patched} from '../../actors/control/objects/object-change.js';
 import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
 import {termsOf} from '../../actors/control/kinds.js';
 import type {LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.js';
-import type {AskOptions, ControlPlane, JournalEntry, ObjectEvent, TreeNode} from '../../server/control-plane.js';
+import type {ActorTree} from '../../api/inspect.js';
+import type {AskOptions, ControlPlane, JournalEntry, ObjectEvent} from '../../server/control-plane.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
 import type {StoredRecord} from '../../system/store/store.js';
@@ -50,7 +51,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 	const asked: Asked[] = [];
 	const events = new Map<string, ObjectEvent[]>();
 	const journals = new Map<string, JournalEntry[]>();
-	const trees: {system: string; tree: TreeNode | undefined; problem: string | undefined}[] = [];
+	const trees: {system: string; tree: ActorTree | undefined; problem: string | undefined}[] = [];
 	/** What a test wants answered instead, by address. */
 	const answers = new Map<string, (message: Message) => Outcome<unknown> | Promise<Outcome<unknown>>>();
 	let readLog: (node: string, request: LogRequest) => Outcome<LogChunk> | Promise<Outcome<LogChunk>> = node =>

@@ -3,11 +3,11 @@ import {failed, succeeded} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {readBackup} from '../../system/store/backup.js';
 import {aNode} from '../actors/_objects.js';
-import type {TreeNode} from '../../server/control-plane.js';
+import type {ActorTree} from '../../api/inspect.js';
 import {aPod, aReplicaSet} from './cluster.js';
 import {openDoor, tableAccept, type StatusBody} from './door.js';
 
-const node = (address: string, more: Partial<TreeNode> = {}): TreeNode => ({
+const node = (address: string, more: Partial<ActorTree> = {}): ActorTree => ({
 	name: address.split('/').at(-1) ?? '',
 	address,
 	behavior: 'object',
@@ -15,6 +15,9 @@ const node = (address: string, more: Partial<TreeNode> = {}): TreeNode => ({
 	about: '',
 	restarts: 0,
 	waiting: 0,
+	handled: 0,
+	stepMs: 0,
+	childCount: 0,
 	failure: undefined,
 	children: [],
 	...more,

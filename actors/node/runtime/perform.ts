@@ -3,7 +3,7 @@
 import {failed, succeeded, type Outcome} from '../../../api/errors.js';
 import type {ObjectKey} from '../../../api/keys.js';
 import type {Command, Effect} from '../../../system/kernel/behavior.js';
-import type {TreeNode} from '../../../system/kernel/tree.js';
+import type {ActorTree} from '../../../api/inspect.js';
 import type {Runtime, RuntimeCommand} from './runtime-port.js';
 import type {NodeSecrets} from './secrets-port.js';
 
@@ -45,7 +45,7 @@ const isRuntimeCommand = (command: Command): command is RuntimeCommand => Object
 /** What a node's actors need of their process beyond the runtime. */
 export type NodeEdge = {
 	/** The whole tree of the node, for people. */
-	readonly tree: () => TreeNode | undefined;
+	readonly tree: () => ActorTree | undefined;
 	/** Remembers where the control plane is, for the next time it is dialled. */
 	readonly keepServers: (servers: readonly string[]) => void;
 	readonly inStep: () => void;

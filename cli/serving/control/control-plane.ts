@@ -5,7 +5,8 @@ import {address} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
 import type {ControlSystem} from '../../../actors/control/start.js';
 import {runtimePath} from '../../../actors/addresses.js';
-import type {ControlPlane, SystemTree, TreeNode} from '../../../server/control-plane.js';
+import type {ActorTree} from '../../../api/inspect.js';
+import type {ControlPlane, SystemTree} from '../../../server/control-plane.js';
 import type {ActorSystem} from '../../../system/kernel/actor-system.js';
 import type {Clock} from '../../../system/time/clock.js';
 
@@ -55,7 +56,7 @@ export function controlPlaneOf({control, ownNodes, userSystems, clock}: ControlP
 }
 
 async function treeOf(node: string, ask: ControlPlane['ask']): Promise<SystemTree> {
-	const outcome = await ask<TreeNode>(address(node, runtimePath), {type: 'readTree'}, {deadlineMs: limits.treeDeadlineMs, cause: 'tree'});
+	const outcome = await ask<ActorTree>(address(node, runtimePath), {type: 'readTree'}, {deadlineMs: limits.treeDeadlineMs, cause: 'tree'});
 	if (outcome.ok) return {system: node, tree: outcome.value, problem: undefined};
 	return {system: node, tree: undefined, problem: problemOf(node, outcome.error.code === 'ERR_TIMEOUT')};
 }

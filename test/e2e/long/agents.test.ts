@@ -5,7 +5,7 @@ import path from 'node:path';
 import test from 'ava';
 import type {ApiObject} from '../../../api/object.js';
 import type {Pod} from '../../../api/kinds/pod.js';
-import type {TreeNode} from '../../../server/control-plane.js';
+import type {ActorTree} from '../../../api/inspect.js';
 import {isConditionTrue} from '../../../api/conditions.js';
 import type {NodeObject} from '../../../api/kinds/node.js';
 import type {Client} from '../../../cli/client.js';
@@ -82,7 +82,7 @@ test.serial('pods are spread over the hosts, and what they do is seen from the s
 	);
 	t.is(log, 'hello from afar\n');
 
-	const {systems} = JSON.parse(await theServer().fine('tree', '-o', 'json')) as {systems: {system: string; tree: TreeNode | null}[]};
+	const {systems} = JSON.parse(await theServer().fine('tree', '-o', 'json')) as {systems: {system: string; tree: ActorTree | null}[]};
 	t.deepEqual(systems.map(({system}) => system).toSorted(), ['control', ...nodes]);
 	t.true(JSON.stringify(systems.find(({system}) => system === 'host-2')).includes('default.talks'));
 	await theServer().fine('delete', 'pod', 'talks');

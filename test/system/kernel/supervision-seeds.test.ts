@@ -21,7 +21,7 @@ import {ManualClock} from '../../../system/time/manual-clock.js';
 import {ObjectIndex} from '../../../system/index/object-index.js';
 import {seededRandom, type Random} from '../../../system/time/random.js';
 import {createSequencer} from '../../../system/world/sequencer.js';
-import type {TreeNode} from '../../../system/kernel/tree.js';
+import type {ActorTree} from '../../../api/inspect.js';
 import {strategies} from './supervision-world.js';
 
 type Dice = {
@@ -120,7 +120,7 @@ function family({chance, below, pick}: Dice, depth: number, above: string, paths
 	});
 }
 
-const restless = (node: TreeNode): readonly string[] => [
+const restless = (node: ActorTree): readonly string[] => [
 	...(node.state === 'running' && node.waiting === 0 ? [] : [`${node.address} is ${node.state}, ${node.waiting} wait`]),
 	...node.children.flatMap(restless),
 ];
