@@ -425,6 +425,12 @@ export const limits = {
 	deadLettersKept: 200,
 	/** Traces that are on in a system at a time, and that may follow one step. */
 	traces: 8,
+	/** One recorded step, and the state of an actor that is recorded: one with more cannot be replayed, and says so. */
+	recordBytes: 262_144,
+	/** How deep a recorded value may nest. */
+	recordDepth: 100,
+	/** States of actors that a recording remembers, to write only what changes; without the oldest it writes the next one whole. */
+	recordedStatesBytes: 16_777_216,
 	/** How often a server looks whether its certificate is to be renewed, a month before it ends. */
 	certificateLookMs: 86_400_000,
 	/** How often a standby looks whether the store has the authority it needs to open its doors. */

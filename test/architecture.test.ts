@@ -23,7 +23,7 @@ const below: Record<Layer, readonly Layer[]> = {
  * room may use it.
  */
 const rooms: Readonly<Record<string, readonly string[]>> = {
-	system: ['commit', 'world', 'leadership', 'presence', 'links', 'store', 'broker', 'kernel', 'index', 'files', 'time'],
+	system: ['commit', 'world', 'leadership', 'presence', 'links', 'inspect', 'store', 'broker', 'kernel', 'index', 'files', 'time'],
 	cli: [
 		'prepare',
 		'command-specs',

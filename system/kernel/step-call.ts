@@ -1,0 +1,43 @@
+// Which function of a behaviour a step calls, and with what: as data, so that a step can be told, recorded, and played again.
+
+import type {Failure} from '../../api/errors.js';
+import type {ApiObject} from '../../api/object.js';
+import type {AnyBehavior, Context, Message, Next, Signal} from './behavior.js';
+
+export type StepCall =
+	| {readonly type: 'init'; readonly input: unknown}
+	/** From a snapshot. */
+	| {readonly type: 'resume'; readonly object: ApiObject; readonly input: unknown}
+	| {readonly type: 'receive'; readonly message: Message}
+	| {readonly type: 'signal'; readonly signal: Signal}
+	/** Past its intensity, from its snapshot; what it does all the same while it is parked; and its next try. */
+	| {readonly type: 'park'; readonly object: ApiObject; readonly input: unknown; readonly error: Failure}
+	| {readonly type: 'meanwhile'}
+	| {readonly type: 'unpark'};
+
+/** Calls it. What the behaviour has no function for leaves the state as it is. Throws what the behaviour throws. */
+export function runCall(behavior: AnyBehavior, state: unknown, call: StepCall, context: Context): Next<unknown> {
+	const {persistence, parking} = behavior;
+	switch (call.type) {
+		case 'init':
+			return behavior.init(call.input, context) as Next<unknown>;
+		case 'resume': {
+			const restored: unknown = persistence?.restore(call.object, call.input);
+			return (behavior.resume?.(restored, context) as Next<unknown> | undefined) ?? unchanged(restored);
+		}
+		case 'receive':
+			return behavior.receive(state, call.message, context) as Next<unknown>;
+		case 'signal':
+			return (behavior.signal?.(state, call.signal, context) as Next<unknown> | undefined) ?? unchanged(state);
+		case 'park': {
+			const restored: unknown = persistence?.restore(call.object, call.input);
+			return (parking?.park(restored, call.error, context) as Next<unknown> | undefined) ?? unchanged(restored);
+		}
+		case 'meanwhile':
+			return (parking?.meanwhile?.(state, context) as Next<unknown> | undefined) ?? unchanged(state);
+		case 'unpark':
+			return (parking?.unpark(state, context) as Next<unknown> | undefined) ?? unchanged(state);
+	}
+}
+
+const unchanged = (state: unknown): Next<unknown> => ({state, effects: []});
