@@ -2,11 +2,11 @@
 
 import type {Failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import type {Next} from './behavior.js';
 import type {Cell} from './cell.js';
 import {renew} from './endings.js';
 import type {Kernel} from './kernel.js';
 import {crashOf} from './observer.js';
+import {restoredBy, runOn, type StepCall} from './step-call.js';
 import {StepContext} from './step-context.js';
 import {adopt, seen, step} from './steps.js';
 import {exponentialBackoffMs} from './restart-policy.js';
@@ -21,12 +21,17 @@ export function park(kernel: Kernel, cell: Cell, error: Failure, retries: number
 		renew(kernel, cell);
 		cell.state = undefined;
 		// A condition that cannot be written must not crash the actor once more: it stays parked without.
+		const call: StepCall = {type: 'park', object: snapshot, input: cell.spec.input, error};
+		const trigger = seen(kernel, cell, {message: {type: 'park'}, from: address, cause: 'parked'}, call);
 		try {
-			cell.state = persistence.restore(snapshot, cell.spec.input);
-			const next = parking.park(cell.state, error, new StepContext(kernel, cell, 'parked')) as Next<unknown>;
-			adopt(kernel, cell, next, seen(kernel, cell, {message: {type: 'park'}, from: address, cause: 'parked'}));
+			cell.state = restoredBy(behavior, call);
+			const context = new StepContext(kernel, cell, 'parked');
+			const next = runOn(behavior, cell.state, call, trigger.seen === undefined ? context : trigger.seen.context(context));
+			trigger.seen?.ran(next, 0);
+			adopt(kernel, cell, next, trigger);
 		} catch (parkError) {
 			cell.failure = crashOf(address, parkError);
+			trigger.seen?.crashed(cell.failure);
 			if (cell.state === undefined && retries === 1) tellUnreadable(kernel, cell, cell.failure);
 		}
 	}
@@ -69,5 +74,5 @@ export function unpark(kernel: Kernel, cell: Cell): void {
 		kernel.options.observer?.lifecycle?.({type: 'unparked', address});
 	};
 	const trigger = {message: {type: 'unpark'}, from: address, cause: 'unparked', whenReal};
-	step(kernel, cell, trigger, context => parking.unpark(cell.state, context) as Next<unknown>);
+	step(kernel, cell, trigger, {type: 'unpark'});
 }

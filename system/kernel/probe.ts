@@ -7,6 +7,7 @@ import type {Context, Next} from './behavior.js';
 import type {Cell} from './cell.js';
 import type {Envelope, Span} from './mailbox.js';
 import type {DeadLetterReason} from './observer.js';
+import type {StepCall} from './step-call.js';
 
 /** What a cell takes a step for. */
 export type StepTrigger = Pick<Envelope, 'message' | 'from' | 'cause' | 'span' | 'arrivedAtMs'> & {
@@ -35,7 +36,7 @@ export type Probe = {
 	/** A message as it goes into the mailbox; undefined: it is lost on the way. */
 	readonly arrives: (cell: Cell, envelope: Envelope) => Envelope | undefined;
 	/** The trigger, `seen` where the step is looked at. */
-	readonly begins: (cell: Cell, trigger: StepTrigger) => StepTrigger;
+	readonly begins: (cell: Cell, trigger: StepTrigger, call: StepCall) => StepTrigger;
 	/** A dead letter. */
 	readonly refused: (to: Address, envelope: Envelope, why: DeadLetterReason, error: Failure) => void;
 };

@@ -1,6 +1,6 @@
 // How cells begin: put into the tree, given their first step, and begun anew from their snapshot or their input.
 
-import type {ChildSpec, Next, ReplyTo} from './behavior.js';
+import type {ChildSpec, ReplyTo} from './behavior.js';
 import {Cell} from './cell.js';
 import {stop} from './endings.js';
 import type {Kernel} from './kernel.js';
@@ -36,7 +36,7 @@ function beginAfter(kernel: Kernel, former: Cell, cell: Cell, cause: string): vo
 /** `init` for a new actor, `resume` for one that has a snapshot or had one. */
 export function begin(kernel: Kernel, cell: Cell, cause: string): void {
 	cell.status = 'running';
-	const {persistence, resume, init} = cell.behavior;
+	const {persistence} = cell.behavior;
 	const {input, snapshot: storedKey} = cell.spec;
 	const key = cell.object === undefined ? storedKey : cell.key;
 	const snapshot = key === undefined ? undefined : kernel.known.get(key);
@@ -44,15 +44,12 @@ export function begin(kernel: Kernel, cell: Cell, cause: string): void {
 	if (snapshot !== undefined && persistence !== undefined) {
 		cell.object = snapshot;
 		cell.key = key;
-		step(kernel, cell, trigger('resume'), context => {
-			cell.state = persistence.restore(snapshot, input);
-			return (resume?.(cell.state, context) ?? {state: cell.state, effects: []}) as Next<unknown>;
-		});
+		step(kernel, cell, trigger('resume'), {type: 'resume', object: snapshot, input});
 	} else if (cell.object !== undefined) {
 		stop(kernel, cell, {type: 'normal'}); // The commit that was under way has removed it.
 	} else {
 		// A question that led to the actor is in its input: the asker is told when the first step throws.
-		step(kernel, cell, trigger('init', replyToOf(input)), context => init(input, context) as Next<unknown>);
+		step(kernel, cell, trigger('init', replyToOf(input)), {type: 'init', input});
 	}
 }
 

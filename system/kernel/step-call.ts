@@ -17,22 +17,28 @@ export type StepCall =
 
 /** Calls it. What the behaviour has no function for leaves the state as it is. Throws what the behaviour throws. */
 export function runCall(behavior: AnyBehavior, state: unknown, call: StepCall, context: Context): Next<unknown> {
-	const {persistence, parking} = behavior;
+	const from = call.type === 'resume' || call.type === 'park' ? restoredBy(behavior, call) : state;
+	return runOn(behavior, from, call, context);
+}
+
+/** The state that a step from a snapshot begins with. */
+export const restoredBy = ({persistence}: AnyBehavior, call: Extract<StepCall, {type: 'resume' | 'park'}>): unknown =>
+	persistence?.restore(call.object, call.input) as unknown;
+
+/** As `runCall`, of a state that was restored already where it had to be. */
+export function runOn(behavior: AnyBehavior, state: unknown, call: StepCall, context: Context): Next<unknown> {
+	const {parking} = behavior;
 	switch (call.type) {
 		case 'init':
 			return behavior.init(call.input, context) as Next<unknown>;
-		case 'resume': {
-			const restored: unknown = persistence?.restore(call.object, call.input);
-			return (behavior.resume?.(restored, context) as Next<unknown> | undefined) ?? unchanged(restored);
-		}
+		case 'resume':
+			return (behavior.resume?.(state, context) as Next<unknown> | undefined) ?? unchanged(state);
 		case 'receive':
 			return behavior.receive(state, call.message, context) as Next<unknown>;
 		case 'signal':
 			return (behavior.signal?.(state, call.signal, context) as Next<unknown> | undefined) ?? unchanged(state);
-		case 'park': {
-			const restored: unknown = persistence?.restore(call.object, call.input);
-			return (parking?.park(restored, call.error, context) as Next<unknown> | undefined) ?? unchanged(restored);
-		}
+		case 'park':
+			return (parking?.park(state, call.error, context) as Next<unknown> | undefined) ?? unchanged(state);
 		case 'meanwhile':
 			return (parking?.meanwhile?.(state, context) as Next<unknown> | undefined) ?? unchanged(state);
 		case 'unpark':

@@ -6,7 +6,7 @@ import type {ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import type {CommitOutcome} from './actor-options.js';
-import {isReply, type Context, type Next, type Signal} from './behavior.js';
+import {isReply, type Next, type Signal} from './behavior.js';
 import type {Cell, Hold, Parked} from './cell.js';
 import {refuse, reply} from './delivery.js';
 import {finish} from './endings.js';
@@ -16,6 +16,7 @@ import type {Envelope} from './mailbox.js';
 import type {Change} from '../index/object-index.js';
 import {crashOf, stackOf} from './observer.js';
 import type {StepTrigger} from './probe.js';
+import {restoredBy, runOn, type StepCall} from './step-call.js';
 import {StepContext} from './step-context.js';
 
 /** Handles what waits, up to a bound; whether more waits. */
@@ -43,10 +44,9 @@ function takeHeld(cell: Cell, held: Hold): Envelope | undefined {
 }
 
 function handleSignal(kernel: Kernel, cell: Cell, signal: Signal): void {
-	const react = cell.behavior.signal;
-	if (react === undefined || cell.state === undefined) return;
+	if (cell.behavior.signal === undefined || cell.state === undefined) return;
 	const trigger = {message: {type: signal.type}, from: cell.address, cause: `signal ${signal.type}`};
-	step(kernel, cell, trigger, context => react(cell.state, signal, context) as Next<unknown>);
+	step(kernel, cell, trigger, {type: 'signal', signal});
 }
 
 function handle(kernel: Kernel, cell: Cell, envelope: Envelope): void {
@@ -59,8 +59,10 @@ function handle(kernel: Kernel, cell: Cell, envelope: Envelope): void {
 	cell.handled++;
 	if (message.type === outcomeType && isReply(message)) cell.pending.delete(message.id);
 	if (cell.parked !== undefined && isHeldBack(kernel, cell, cell.parked, envelope)) return;
-	step(kernel, cell, envelope, context => cell.behavior.receive(cell.state, message, context) as Next<unknown>);
+	step(kernel, cell, envelope, {type: 'receive', message});
 }
+
+const meanwhile: StepCall = {type: 'meanwhile'};
 
 /** Whether the message is not for `receive`, since the actor is parked. */
 function isHeldBack(kernel: Kernel, cell: Cell, {error}: Parked, envelope: Envelope): boolean {
@@ -72,8 +74,7 @@ function isHeldBack(kernel: Kernel, cell: Cell, {error}: Parked, envelope: Envel
 		return true;
 	}
 	if (parking?.rests(message) !== true) return false;
-	const {meanwhile} = parking;
-	if (meanwhile !== undefined) step(kernel, cell, envelope, context => meanwhile(cell.state, context) as Next<unknown>);
+	if (parking.meanwhile !== undefined) step(kernel, cell, envelope, meanwhile);
 	return true;
 }
 
@@ -89,13 +90,14 @@ function removeUnread(kernel: Kernel, cell: Cell, envelope: Envelope): void {
 }
 
 /** Runs one pure function of the behaviour and adopts what it returns; a throw crashes the cell. */
-export function step(kernel: Kernel, cell: Cell, unseen: StepTrigger, run: (context: Context) => Next<unknown>): void {
+export function step(kernel: Kernel, cell: Cell, unseen: StepTrigger, call: StepCall): void {
 	const {clock, observer} = kernel.options;
-	const trigger = seen(kernel, cell, unseen);
+	const trigger = seen(kernel, cell, unseen, call);
 	try {
 		const startedMs = clock.monotonicMs();
 		const context = new StepContext(kernel, cell, trigger.cause);
-		const next = run(trigger.seen === undefined ? context : trigger.seen.context(context));
+		if (call.type === 'resume') cell.state = restoredBy(cell.behavior, call);
+		const next = runOn(cell.behavior, cell.state, call, trigger.seen === undefined ? context : trigger.seen.context(context));
 		const tookMs = clock.monotonicMs() - startedMs;
 		cell.stepMicros += Math.round(tookMs * 1_000);
 		trigger.seen?.ran(next, tookMs);
@@ -110,7 +112,8 @@ export function step(kernel: Kernel, cell: Cell, unseen: StepTrigger, run: (cont
 }
 
 /** As it is told to an inspector that looks at this step. */
-export const seen = (kernel: Kernel, cell: Cell, trigger: StepTrigger): StepTrigger => kernel.probe?.begins(cell, trigger) ?? trigger;
+export const seen = (kernel: Kernel, cell: Cell, trigger: StepTrigger, call: StepCall): StepTrigger =>
+	kernel.probe?.begins(cell, trigger, call) ?? trigger;
 
 /** A bug in a step, be it in the behaviour or in what its effects set going, harms this actor alone. */
 function stepFailed(kernel: Kernel, cell: Cell, {message, from, cause, seen: watched}: StepTrigger, error: unknown): void {
