@@ -26,6 +26,8 @@ export type UserPresence = {
 	readonly state: 'asking' | 'online';
 	/** Random per run. */
 	readonly boot: string;
+	/** When the run began, by the clock of its host. */
+	readonly sinceMs: number;
 	/** Where it runs, and what. */
 	readonly host: string;
 	readonly pid: number;
@@ -40,11 +42,13 @@ export const formatUserPresence = (presence: UserPresence): string => JSON.strin
 export function parseUserPresence(text: string): UserPresence | undefined {
 	const parsed = parsedJson(text);
 	if (!isObject(parsed)) return undefined;
-	const {state, boot, host, pid, file} = parsed;
+	const {state, boot, sinceMs, host, pid, file} = parsed;
 	if (state !== 'asking' && state !== 'online') return undefined;
 	if (!isShort(boot) || boot === '' || !isShort(host) || !isShort(file)) return undefined;
-	if (!Number.isSafeInteger(pid) || (pid as number) < 0) return undefined;
-	return {state, boot, host, pid: pid as number, file};
+	if (!isCount(pid) || !isCount(sinceMs)) return undefined;
+	return {state, boot, sinceMs, host, pid, file};
 }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const isShort = (value: unknown): value is string => typeof value === 'string' && value.length <= textCharacters;

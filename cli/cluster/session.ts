@@ -2,16 +2,20 @@
 
 import {clientOf, type Client} from '../client.js';
 import type {Invocation} from '../command.js';
-import {readConnection, sourcesOf} from './kubeconfig.js';
+import {readConnection, sourcesOf, type Connection} from './kubeconfig.js';
 import {withNearest} from './nearest.js';
 
 /** Runs the work with a client and lets go of its connections, whatever happens. */
-export async function withClient<Value>(invocation: Invocation, work: (client: Client) => Promise<Value>): Promise<Value> {
+export async function withClient<Value>(
+	invocation: Invocation,
+	work: (client: Client, connection: Connection) => Promise<Value>,
+): Promise<Value> {
 	const {flags, environment, home} = invocation;
 	const sources = sourcesOf({kubeconfig: flags.text('kubeconfig'), home: flags.text('home')}, environment, home);
-	const client = clientOf(await readConnection(sources), text => invocation.terminal.note(`warning: ${text}`));
+	const connection = await readConnection(sources);
+	const client = clientOf(connection, text => invocation.terminal.note(`warning: ${text}`));
 	try {
-		return await work(client);
+		return await work(client, connection);
 	} catch (error) {
 		throw await withNearest(client, error);
 	} finally {

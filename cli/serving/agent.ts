@@ -7,6 +7,7 @@ import type {NodeSystem} from '../../actors/node/start.js';
 import {credentialWriter, isServers, type Credential} from '../../agent/credential.js';
 import {createSecretFetch} from '../../agent/secret-fetch.js';
 import {identifierRejected, openUplink, type Uplink} from '../../system/presence/uplink.js';
+import {mqttUrl} from '../cluster/broker-login.js';
 import {cachePlaceOf} from './node/cache-place.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
 import {homeFlag} from '../files/home-flag.js';
@@ -89,7 +90,8 @@ function serversOf(credential: Credential, file: string, log: Log) {
 	return {
 		https: (): readonly string[] => current.servers,
 		urls: (): readonly [string, ...string[]] => {
-			const [first = '', ...rest] = current.broker === undefined ? current.servers.map(mqttUrl) : [current.broker];
+			const [first = '', ...rest] =
+				current.broker === undefined ? current.servers.map(server => mqttUrl(new URL(server))) : [current.broker];
 			return [first, ...rest];
 		},
 		keep: (told: readonly string[]): void => {
@@ -102,12 +104,6 @@ function serversOf(credential: Credential, file: string, log: Log) {
 			write(current).catch((error: unknown) => log.warn(error, 'the list of servers could not be kept'));
 		},
 	};
-}
-
-/** The one port of a server speaks MQTT as well. */
-function mqttUrl(server: string): string {
-	const {hostname, port} = new URL(server);
-	return `mqtts://${hostname}:${port === '' ? '443' : port}`;
 }
 
 function dial(

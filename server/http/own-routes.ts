@@ -38,6 +38,16 @@ export const counters: Handler = ({control}, {identity, response}) => {
 	sendJson(response, 200, control.counters());
 };
 
+/**
+ * `GET /troupe/v1/mqtt`: what a program with this token needs to speak MQTT: its login, its role, and where the broker is when that is another
+ * program; else it is at this very port, by ALPN.
+ */
+export const mqtt: Handler = ({access}, {identity, response}) => {
+	requireOwnRight(identity, 'get', 'troupe/mqtt');
+	const {name: login, role} = identity;
+	sendJson(response, 200, {login, role, broker: access?.broker?.url ?? null});
+};
+
 /** `GET /troupe/v1/limits`: every bound there is, by name. */
 export const limitsInfo: Handler = (_backend, {identity, response}) => {
 	requireOwnRight(identity, 'get', 'troupe/limits');

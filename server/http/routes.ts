@@ -18,7 +18,7 @@ import {attach, exec} from './exec.js';
 import {list} from './list.js';
 import {readLog} from './logs.js';
 import {read} from './object-reply.js';
-import {counters, limitsInfo, normaliseDocument, tree, why} from './own-routes.js';
+import {counters, limitsInfo, mqtt, normaliseDocument, tree, why} from './own-routes.js';
 import {openApiDocument, openApiIndex, openApiPath} from './openapi.js';
 import {patch} from './patch.js';
 import {flagOf} from './query.js';
@@ -68,6 +68,7 @@ function addOwn(router: Router<Route>): void {
 	router.on('GET', '/troupe/v1/why/:plural/:namespace/:name', {handle: why});
 	router.on('POST', '/troupe/v1/nodes/:name/confirm-lost', {handle: confirmLost});
 	router.on('GET', '/troupe/v1/counters', {handle: counters});
+	router.on('GET', '/troupe/v1/mqtt', {handle: mqtt});
 	router.on('GET', '/troupe/v1/limits', {handle: limitsInfo});
 	router.on('GET', '/troupe/v1/backup', {handle: backup});
 	router.on('GET', brokerConfigPath, {handle: readBrokerConfig});

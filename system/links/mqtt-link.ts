@@ -32,6 +32,8 @@ export type MqttLinkOptions = {
 	readonly lane?: Lane;
 	/** PEM of the authority that signed the broker's certificate. */
 	readonly ca?: string;
+	/** Whatever certificate it shows is taken. */
+	readonly trustAnyone?: boolean;
 	/** Published by the broker when this connection breaks. A function is asked before each attempt. */
 	readonly will?: Will | (() => Will);
 	/** After each (re)connect, once everything is subscribed. */
@@ -278,6 +280,7 @@ const connectOptions = (options: MqttLinkOptions): IClientOptions => ({
 	timerVariant: 'native',
 	...alpnOf(serversOf(options)[0]),
 	...(options.ca === undefined ? {} : {ca: options.ca}),
+	...(options.trustAnyone === true ? {rejectUnauthorized: false} : {}),
 	...willPart(willOf(options)),
 });
 

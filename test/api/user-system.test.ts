@@ -21,7 +21,7 @@ test("a user's system is called by its name and its login, as no node can be", t
 		t.is(parseUserSystem(text), undefined, text);
 });
 
-const presence: UserPresence = {state: 'online', boot: 'b1', host: 'desk', pid: 7, file: 'ping.mjs'};
+const presence: UserPresence = {state: 'online', boot: 'b1', sinceMs: 5, host: 'desk', pid: 7, file: 'ping.mjs'};
 
 test("a presence of a user's system is read back as it was said, and nothing else is one", t => {
 	t.deepEqual(parseUserPresence(formatUserPresence(presence)), presence);
@@ -32,6 +32,7 @@ test("a presence of a user's system is read back as it was said, and nothing els
 		{...presence, host: 1},
 		{...presence, pid: -1},
 		{...presence, pid: 0.5},
+		{...presence, sinceMs: '1'},
 		{...presence, file: 'x'.repeat(256)},
 		[],
 	];

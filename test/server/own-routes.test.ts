@@ -110,6 +110,11 @@ test('counters and limits are there to read', async t => {
 	t.deepEqual(await json<unknown>(200, 'GET', '/troupe/v1/limits'), {...limits});
 });
 
+test('a program is told as whom it may speak MQTT, and where', async t => {
+	const {json} = await openDoor(t);
+	t.deepEqual(await json<unknown>(200, 'GET', '/troupe/v1/mqtt'), {login: 'root', role: 'admin', broker: null});
+});
+
 test('events are v1 Events, selectable by what they are about', async t => {
 	const {json, cluster} = await openDoor(t);
 	const uid = cluster.pod('web').metadata.uid;

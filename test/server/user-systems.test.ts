@@ -25,7 +25,7 @@ function aRegistry() {
 		hear(`troupe/v1/users/${login}/${name}/presence`, payload);
 	};
 	const online = (system: string, boot = 'b'): void =>
-		say(system, formatUserPresence({state: 'online', boot, host: 'h', pid: 1, file: 'f'}));
+		say(system, formatUserPresence({state: 'online', boot, sinceMs: 1, host: 'h', pid: 1, file: 'f'}));
 	return {clock, gone, systems, say, online, subscribed: () => subscribed};
 }
 
@@ -56,8 +56,8 @@ test('one that is not heard of any more is gone, too; one that says on that it i
 test('what is no presence, and who only asks for a name, is no system', t => {
 	const {systems, say} = aRegistry();
 	say('ping@ann', '{}');
-	say('Ping@ann', formatUserPresence({state: 'online', boot: 'b', host: 'h', pid: 1, file: 'f'}));
-	say('ping@ann', formatUserPresence({state: 'asking', boot: 'b', host: 'h', pid: 1, file: 'f'}));
+	say('Ping@ann', formatUserPresence({state: 'online', boot: 'b', sinceMs: 1, host: 'h', pid: 1, file: 'f'}));
+	say('ping@ann', formatUserPresence({state: 'asking', boot: 'b', sinceMs: 1, host: 'h', pid: 1, file: 'f'}));
 	t.deepEqual(systems.names(), []);
 });
 

@@ -1,0 +1,136 @@
+// How a run of a user's system comes by its name, and keeps it: one at a time has it.
+//
+// Who would like to have the name asks on its presence topic. When the question comes back and nobody has said by then that it has the name,
+// it says so itself; who hears another say so before its own word comes back yields. A presence that is there waits for its last will,
+// which may be on its way. Who has the name says it again every few seconds, and at once when anything else is said; should two have it
+// after all (a broker may hand on what is retained late), the one that began later yields.
+//
+// MQTT is transport here, too: each word may be lost, so each is said again.
+
+import {limits} from '../../api/limits.js';
+import {formatTopic} from '../../api/topics.js';
+import {formatUserPresence, parseUserPresence, type UserPresence, type UserSystem} from '../../api/user-system.js';
+import type {PubSub} from '../links/pubsub.js';
+import type {Cancel, Clock} from '../time/clock.js';
+
+export type NameClaimOptions = {
+	readonly system: UserSystem;
+	readonly self: Omit<UserPresence, 'state'>;
+	readonly clock: Pick<Clock, 'after'>;
+	readonly publish: PubSub['publish'];
+	/** The name is ours: once, however often the connection is lost and there again. */
+	readonly onHeld: () => void;
+	/** Another run has it. Nothing more is said then. */
+	readonly onTaken: (by: UserPresence) => void;
+};
+
+export type NameClaim = {
+	readonly topic: string;
+	/** What the broker says when the connection breaks. */
+	readonly will: {readonly topic: string; readonly payload: string; readonly retain: true};
+	/** The connection stands, and the topic is subscribed. */
+	readonly connected: () => void;
+	readonly disconnected: () => void;
+	/** What is said on the topic. */
+	readonly hear: (payload: string) => void;
+	/** Gives the name back, if it is ours. */
+	readonly release: () => void;
+};
+
+/** `claiming`: it has said that it has the name, and did not hear that yet. */
+type Phase = 'away' | 'asking' | 'claiming' | 'held' | 'over';
+
+export function createNameClaim({system, self, clock, publish, onHeld, onTaken}: NameClaimOptions): NameClaim {
+	const topic = formatTopic({type: 'userPresence', ...system});
+	let phase: Phase = 'away';
+	let wasHeld = false;
+	/** How often another said that it has the name, too, since this one last said so unasked. */
+	let contests = 0;
+	/** Who has the name, as far as is known. */
+	let other: UserPresence | undefined;
+	let cancel: Cancel = () => undefined;
+
+	const say = (state: UserPresence['state']): void => publish(topic, formatUserPresence({state, ...self}), {retain: state === 'online'});
+
+	return {
+		topic,
+		will: {topic, payload: '', retain: true},
+		connected() {
+			if (phase !== 'over') enter('asking');
+		},
+		disconnected() {
+			if (phase === 'over') return;
+			other = undefined;
+			enter('away');
+		},
+		hear(payload) {
+			if (phase === 'over') return;
+			// What is retained may come before it is known that the topic is subscribed.
+			const heard = parseUserPresence(payload);
+			if (heard === undefined) hearNobody();
+			else if (heard.boot === self.boot) hearSelf(heard.state);
+			else hearOther(heard);
+		},
+		release() {
+			const isOurs = phase === 'held' || phase === 'claiming';
+			enter('over');
+			if (isOurs) publish(topic, '', {retain: true});
+		},
+	};
+
+	function enter(next: Phase): void {
+		cancel();
+		phase = next;
+		if (next === 'asking') ask(limits.userSystemClaimMs);
+		if (next === 'claiming' || next === 'held') sayOnline();
+	}
+
+	/** Again and again, until one's own question comes back; who has the name has so long to be gone. */
+	function ask(leftMs: number): void {
+		if (other !== undefined && leftMs <= 0) return yieldTo(other);
+		say('asking');
+		cancel = clock.after(askAgainMs, () => ask(leftMs - askAgainMs));
+	}
+
+	function sayOnline(): void {
+		contests = 0;
+		say('online');
+		cancel = clock.after(phase === 'held' ? limits.userSystemPresenceMs : askAgainMs, sayOnline);
+	}
+
+	function yieldTo(by: UserPresence): void {
+		enter('over');
+		onTaken(by);
+	}
+
+	/** The topic was cleared: by the will of who had it, or by a late one. */
+	function hearNobody(): void {
+		other = undefined;
+		if (phase === 'held') say('online');
+	}
+
+	function hearSelf(state: UserPresence['state']): void {
+		if (phase === 'asking' && state === 'asking' && other === undefined) return enter('claiming');
+		if (phase !== 'claiming' || state !== 'online') return;
+		enter('held');
+		if (wasHeld) return;
+		wasHeld = true;
+		onHeld();
+	}
+
+	function hearOther(heard: UserPresence): void {
+		if (heard.state === 'online') other = heard;
+		if (phase === 'claiming' && heard.state === 'online') return yieldTo(heard);
+		if (phase !== 'held') return;
+		// One that yields may have said so before; one that has it says so each time it hears this.
+		if (heard.state === 'online') contests += 1;
+		if (contests >= contestsBorne && isBefore(heard, self)) return yieldTo(heard);
+		say('online');
+	}
+}
+
+const askAgainMs = 500;
+const contestsBorne = 4;
+
+const isBefore = (a: Omit<UserPresence, 'state'>, b: Omit<UserPresence, 'state'>): boolean =>
+	a.sinceMs === b.sinceMs ? a.boot < b.boot : a.sinceMs < b.sinceMs;
