@@ -2,6 +2,7 @@
 // shim its state file, a program its log as stdout; what the product does not know of any more is found as well.
 
 import {readdirSync, readFileSync, readlinkSync} from 'node:fs';
+import path from 'node:path';
 import {eventually} from './waiting.js';
 
 export type Process = {
@@ -43,13 +44,16 @@ function processOf(pid: number, prefix: string): Process | undefined {
 	const stat = text(`/proc/${pid}/stat`);
 	const pod = ours.map(file => /^data\/runtime\/(?:.*\/)?([0-9a-f]{8}-[0-9a-f-]{27})\//.exec(file.slice(prefix.length))?.[1]);
 	const podUid = pod.find(uid => uid !== undefined);
-	const role = words[0]?.startsWith('troupe ') === true || podUid === undefined ? 'cluster' : roleInPod(words);
+	const role = words[0]?.startsWith('troupe ') === true || podUid === undefined ? 'cluster' : roleInPod(pid, words, ours);
 	return {pid, startTime: startTimeIn(stat), role, podUid: role === 'cluster' ? undefined : podUid, words};
 }
 
-function roleInPod(words: readonly string[]): Process['role'] {
+/** A program still has the shim's words in the moment between its being written down, which is told as its start, and its exec. */
+function roleInPod(pid: number, words: readonly string[], files: readonly string[]): Process['role'] {
 	if (!words.includes('troupe-shim')) return 'program';
-	return words[0]?.endsWith('unshare') === true ? 'unshare' : 'shim';
+	if (words[0]?.endsWith('unshare') === true) return 'unshare';
+	const isWrittenDown = new RegExp(`^running \\d+ \\S+ ${pid}$`, 'm');
+	return files.some(file => path.basename(file) === 'state' && isWrittenDown.test(text(file))) ? 'program' : 'shim';
 }
 
 const startTimeIn = (stat: string): string => stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
