@@ -17,6 +17,11 @@ export const syncOfNode = (node: string): Address => address(node, syncPath);
 /** What a node does with its runtime beyond single pods. */
 export const runtimePath = 'runtime';
 
+/** In each system: what answers when somebody looks into it. */
+export const inspectorPath = 'inspector';
+
+export const inspectorOf = (system: string): Address => address(system, inspectorPath);
+
 /** The leases of a node's exclusive pods. */
 export const leasesPath = 'leases';
 

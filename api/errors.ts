@@ -72,7 +72,7 @@ export const errorTable = {
 	ERR_TOO_LARGE: {message: d => text(d['message']), exitCode: 1, http: 413, reason: 'RequestEntityTooLarge', retryable: false},
 	ERR_UNSUPPORTED_MEDIA_TYPE: {message: d => text(d['message']), exitCode: 1, http: 415, reason: 'UnsupportedMediaType', retryable: false},
 	ERR_BUSY: {
-		message: d => `"${text(d['address'])}" has ${text(d['waiting'])} messages waiting and takes no more; try again`,
+		message: d => text(d['message'] ?? `"${text(d['address'])}" has ${text(d['waiting'])} messages waiting and takes no more; try again`),
 		exitCode: 1,
 		http: 429,
 		reason: 'TooManyRequests',

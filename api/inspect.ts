@@ -290,9 +290,18 @@ export type InspectAnswer =
 /** As it goes over MQTT, numbered from 0 on: where a number is missing, the broker has dropped something. */
 export type InspectReply = InspectAnswer & {readonly seq: number};
 
+/** Over HTTP, for looks: all of them there, one below. */
+export const actorsPath = '/apis/troupe.dev/v1/actors';
+
 export const lookVerbs = ['tree', 'state', 'mailbox', 'links', 'supervise', 'journal', 'top', 'stats', 'deadletters'] as const;
 export const streamVerbs = ['watch', 'trace'] as const;
 export const changeVerbs = ['tell', 'ask', 'pause', 'step', 'resume', 'kill', 'restart', 'fault', 'heal'] as const;
+
+/** Whether a verb changes anything. */
+export const isChange = (verb: string): verb is ChangeRequest['verb'] => changeVerbs.some(each => each === verb);
+
+/** Whether its answer is a stream. */
+export const isStream = (verb: string): verb is StreamRequest['verb'] => streamVerbs.some(each => each === verb);
 
 /** The system and the path of a place; undefined when the text is none. */
 export function parsePlace(text: string): {readonly system: string; readonly path: string} | undefined {

@@ -415,10 +415,48 @@ export const limits = {
 	joinAnswerBytes: 65_536,
 	/** Servers that an agent remembers: those that control names, then those of before. */
 	serversKept: 16,
-	/** What a reader of the actor trees waits for a node to tell its own. */
-	treeDeadlineMs: 2_000,
-	/** A tree that a node tells; of a larger one only the upper levels go. */
-	treeBytes: 1_048_576,
+	/** What one request of an inspector may be: in bytes, of a place, and how many places or behaviours a filter names. */
+	inspectRequestBytes: 65_536,
+	inspectPlaceCharacters: 1_024,
+	inspectFilterItems: 64,
+	/** What it may ask for: actors in a list, entries of a stream, how long a stream, a pause or a fault lasts, how long an answer may take. */
+	inspectListed: 10_000,
+	inspectEntries: 100_000,
+	inspectForMs: 600_000,
+	/** The same where it does not say. */
+	inspectUsualEntries: 1_000,
+	inspectUsualMs: 60_000,
+	inspectAskMs: 30_000,
+	/** How much a fault may slow one step. */
+	inspectSlowMs: 10_000,
+	/** What one answer to it may be. */
+	inspectAnswerBytes: 1_048_576,
+	/** What a list of the trees of all systems may be. */
+	inspectListBytes: 33_554_432,
+	/** Questions under way at the inspector of one system. */
+	inspectAsks: 256,
+	/** Of one login: requests in a second, so many at once after a rest, questions under way, and streams. */
+	inspectsPerSecond: 50,
+	inspectsAtOnce: 200,
+	inspectsOpen: 32,
+	inspectStreams: 16,
+	/** Refusals of more than that are told so often in a second. */
+	inspectRefusalsPerSecond: 10,
+	/** Systems asked at a time when all of them are asked, how long each may take, and how long all of them together. */
+	inspectSystems: 32,
+	inspectSystemMs: 2_000,
+	inspectAllMs: 10_000,
+	/** A stream is asked of a system again and again, each time for so long and so many entries; what came is handed on this often. */
+	inspectReadMs: 5_000,
+	inspectReadEntries: 200,
+	inspectFlushMs: 50,
+	/** Ids of requests that are remembered of one login, so that none is carried out twice; and the characters of one. */
+	inspectIds: 256,
+	inspectIdCharacters: 128,
+	/** Changes that are refused to a login have one entry in the audit log in so long, with the number of the others. */
+	auditRefusalMs: 1_000,
+	/** The audit log: when a file is so large, it becomes `audit.log.1`, and that of before `audit.log.2`. */
+	auditFileBytes: 10_485_760,
 	/** A stream of an inspector that nobody reads for so long ends, and with it what was on for it. */
 	inspectUnreadMs: 15_000,
 	/** The newest dead letters of each system. */

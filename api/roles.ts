@@ -4,6 +4,7 @@
 // so `#` shows each client what it may see and no more. Inboxes are read by their owner alone, canaries by control.
 // Only nodes publish, and logins that may write objects: to the topics of their own actor systems.
 
+import {isChange, type ToolRequest} from './inspect.js';
 import {controlSystem} from './keys.js';
 import {filtersOverlap, isFilter} from './mqtt-filter.js';
 import {bulkFilter, inboxFilter, isLevel, parseTopic, topicPrefix, type Topic} from './topics.js';
@@ -107,6 +108,22 @@ function readableFilters({name, role}: Identity): readonly string[] {
 	return [...own, ...['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#', ...ofUser].map(filter => topicPrefix + filter)];
 }
 
+/** Whether the identity may ask this of the actors of the cluster: looks are for every reader, changes for admins. */
+export function mayInspect(identity: Identity, verb: ToolRequest['verb']): boolean {
+	if (!isSound(identity)) return false;
+	switch (identity.role) {
+		case 'admin':
+			return true;
+		case 'edit':
+		case 'view':
+		case 'tool':
+			return !isChange(verb);
+		case 'node':
+		case 'join':
+			return false;
+	}
+}
+
 const readVerbs = ['get', 'list', 'watch'];
 
 /** Resources of our own that are not for everyone who may write objects. */
@@ -114,6 +131,8 @@ export const tokensResource = 'troupe/tokens';
 export const joinResource = 'troupe/join';
 export const backupResource = 'troupe/backup';
 export const brokerConfigResource = 'troupe/broker-config';
+/** To look at actors; what changes them is judged by `mayInspect`. */
+export const actorsResource = 'troupe/actors';
 
 const adminResources = [tokensResource, backupResource, brokerConfigResource];
 

@@ -8,7 +8,6 @@ import type {ObjectEvent} from '../system/commit/event-log.js';
 import type {JournalEntry} from '../system/commit/journal.js';
 import type {ObjectIndex} from '../system/index/object-index.js';
 import type {Snapshot} from '../system/store/store.js';
-import type {ActorTree} from '../api/inspect.js';
 import type {WatchRing} from '../system/index/watch-ring.js';
 
 export type {JournalEntry, ObjectEvent};
@@ -18,8 +17,6 @@ export type AskOptions = {
 	/** Who asked, at which door: `http admin PATCH replicasets/default/web`. Kept in the journal of what it causes. */
 	readonly cause: string;
 };
-
-export type SystemTree = {readonly system: string; readonly tree: ActorTree | undefined; readonly problem: string | undefined};
 
 export type ControlPlane = {
 	readonly index: ObjectIndex;
@@ -35,10 +32,8 @@ export type ControlPlane = {
 	readonly journalOf: (key: string) => readonly JournalEntry[];
 	/** When it began: it is in memory only, and with each start of the control plane, or term of a leader, anew. */
 	readonly journalSinceMs: number;
-	/** The actor trees of every system, or of the one that is named; for those that cannot be reached, what is wrong. */
-	readonly trees: (only?: string) => Promise<readonly SystemTree[]>;
-	/** The actor systems of users' own that run, by name. */
-	readonly userSystems: () => readonly string[];
+	/** Every actor system that is known, `control` first, then by name: nodes, and systems of users' own that run. */
+	readonly systems: () => readonly string[];
 	/** All that is stored as of one moment, for a backup. */
 	readonly snapshot: () => Promise<Snapshot>;
 	/** The counters people ask for when something is wrong: dead letters, crashes, commits. */

@@ -21,6 +21,7 @@ import {aboutTarget, type Exchange} from './http/exchange.js';
 import {sendFailure, sendText} from './http/reply.js';
 import {createRoutes, type Route} from './http/routes.js';
 import {createStreams, type Streams} from './http/stream.js';
+import type {Inspection} from './inspect/inspection.js';
 import {createLoginConnections, type LoginConnections} from './login-connections.js';
 import {createRunning, type Running} from './running.js';
 import {boundConnections, closeServer, connectionBounds, listenOn, type ConnectionBounds} from './listener.js';
@@ -34,6 +35,7 @@ export type Upstream =
 	| {
 			readonly type: 'serving';
 			readonly control: ControlPlane;
+			readonly inspection: Inspection;
 			/** Who a token belongs to; undefined for no token and for one that is not known. */
 			readonly authenticate: (token: string | undefined) => Identity | undefined;
 			readonly access: Access | undefined;
@@ -183,8 +185,8 @@ async function answer(state: State, request: IncomingMessage, response: ServerRe
 	const upgrade = state.upgradeOf(request);
 	const exchange: Exchange = {request, response, method, path, query, params: found.params, identity, upgrade};
 	try {
-		const {control, access, seals} = upstream;
-		await found.handler.handle({control, access, seals, clock, version, streams}, exchange);
+		const {control, inspection, access, seals} = upstream;
+		await found.handler.handle({control, inspection, access, seals, clock, version, streams}, exchange);
 	} catch (error) {
 		refuse(state, exchange, found.handler, error);
 	}

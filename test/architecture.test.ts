@@ -203,6 +203,7 @@ test('each room of a folder imports only rooms below it, and nothing stands outs
 		'actors/control/root.ts',
 		'actors/control/start.ts',
 		'actors/control/wakes.ts',
+		'actors/inspector.ts',
 		'actors/node/design.ts',
 		'actors/node/root.ts',
 		'actors/node/runtime-actor.ts',

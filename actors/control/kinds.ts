@@ -6,6 +6,7 @@ import type {ApiObject} from '../../api/object.js';
 import type {AnyBehavior} from '../../system/kernel/behavior.js';
 import type {Filing} from '../../system/index/object-index.js';
 import {clusterConfigController} from './cluster/cluster-config.js';
+import {inspector} from '../inspector.js';
 import {collectionBehavior} from './objects/collection.js';
 import {idle, type Controller} from './objects/controller.js';
 import {disruptionBudgetController} from './pods/disruption-budget.js';
@@ -71,6 +72,7 @@ export const controlBehaviors: {readonly [name: string]: AnyBehavior} = Object.f
 	[scheduler.kind, scheduler],
 	[detector.kind, detector],
 	[syncSupervisor.kind, syncSupervisor],
+	[inspector.kind, inspector],
 	[nodeDispatcher.kind, nodeDispatcher],
 	...kinds.flatMap((definition): [string, AnyBehavior][] => [
 		[definition.kind, objectBehavior(controllerOfKind(definition.plural))],

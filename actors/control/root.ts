@@ -9,6 +9,7 @@ import {limits} from '../../api/limits.js';
 import type {Draft} from '../../api/object.js';
 import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {clusterConfigKey, detectorPath, namespaceKey, syncPath} from '../addresses.js';
+import {spawnInspector} from '../inspector.js';
 import {detector, type DetectorInput} from './nodes/detector.js';
 import {scheduler, schedulerPath} from './scheduling/scheduler.js';
 import {syncSupervisor, type SyncSupervisorInput} from './sync/sync-supervisor.js';
@@ -38,6 +39,7 @@ const tree = ({localNodes, ...input}: ControlRootInput): Effect[] => [
 	{type: 'spawn', name: schedulerPath, behavior: scheduler.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: detectorPath, behavior: detector.kind, input: {localNodes} satisfies DetectorInput, restart: 'permanent'},
 	{type: 'spawn', name: syncPath, behavior: syncSupervisor.kind, input, restart: 'permanent'},
+	spawnInspector,
 ];
 
 const systemPurpose = 'for pods without which the cluster does not work';

@@ -6,7 +6,9 @@ import {parseUserSystem} from '../../api/user-system.js';
 import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
 import type {Links} from '../../system/links/link.js';
+import {nothingPerforms} from '../../system/kernel/performs.js';
 import {linksWhile} from '../../system/leadership/mandate.js';
+import {treeOf, withInspect} from '../inspector.js';
 import {acceptsFromNode, acceptsFromUserSystem, boundedFromNode, idempotentMessages} from '../protocol/accepted-messages.js';
 import {syncOfNode} from '../addresses.js';
 import {laneOf} from '../protocol/lanes.js';
@@ -14,7 +16,7 @@ import type {NodeRefused} from '../protocol/sync-message.js';
 import {controlDesign} from './design.js';
 import type {ControlRootInput} from './root.js';
 
-export type ControlOptions = Omit<DurableSystemOptions, 'name' | 'design' | 'inputOf' | 'remote'> & {
+export type ControlOptions = Omit<DurableSystemOptions, 'name' | 'design' | 'inputOf' | 'remote' | 'perform'> & {
 	readonly links: Links;
 	readonly boot: string;
 	/** Of this program; nodes show it. */
@@ -79,6 +81,10 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 				version,
 				localNodes,
 			}),
+			perform: withInspect(
+				treeOf(() => late.system),
+				nothingPerforms,
+			),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),
 		},
 		outcome => {

@@ -2,6 +2,7 @@
 
 import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/kernel/behavior.js';
 import {leasesPath, configPath, podsPath, runtimePath, syncPath, volumeUsagePath} from '../addresses.js';
+import {inspector, spawnInspector} from '../inspector.js';
 import {container} from './containers/container.js';
 import {hand} from './pods/hand.js';
 import {infra} from './pods/infra.js';
@@ -31,6 +32,7 @@ const tree = (input: SyncClientInput): Effect[] => [
 	{type: 'spawn', name: leasesPath, behavior: leases.kind, input, restart: 'permanent'},
 	{type: 'spawn', name: volumeUsagePath, behavior: volumeUsage.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: syncPath, behavior: syncClient.kind, input, snapshot: seenKey, restart: 'permanent'},
+	spawnInspector,
 ];
 
 /** Every behaviour of a node system, by the name that `spawn` effects use. */
@@ -38,6 +40,7 @@ export const nodeBehaviors: {readonly [name: string]: AnyBehavior} = Object.from
 	[
 		nodeRoot,
 		runtimeActor,
+		inspector,
 		leases,
 		configCache,
 		configCopy,

@@ -1,5 +1,5 @@
 // What a node does with its runtime beyond single pods: removes what belongs to no assignment, and answers clients: reads logs, runs programs
-// beside containers', passes on that a client does not want to wait for a retry, and shows the node's actors.
+// beside containers', and passes on that a client does not want to wait for a retry.
 
 import {failed} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
@@ -14,11 +14,10 @@ import {
 	type Reply,
 	type ReplyTo,
 } from '../../system/kernel/behavior.js';
-import type {ActorTree} from '../../api/inspect.js';
 import {besides, handName, podsPath, runtimePath} from '../addresses.js';
 import {assignments} from './cache/assignment-object.js';
 import type {RetryNow} from './pods/hand-state.js';
-import {perform, performAtEdge} from './runtime/perform.js';
+import {perform} from './runtime/perform.js';
 import type {ContainerId, ExecRequest, LogChunk, LogRequest, RuntimeCommand} from './runtime/runtime-port.js';
 
 /** What a session of exec or attach asks; each is answered with the result of the command of that name. */
@@ -44,14 +43,11 @@ export type RuntimeMessage =
 	/** The cache agrees with control: sandboxes without an assignment are surplus. */
 	| {readonly type: 'synced'}
 	| {readonly type: 'readLog'; readonly request: LogRequest; readonly replyTo?: ReplyTo | undefined}
-	/** A client wants to see the actors of this node. */
-	| {readonly type: 'readTree'; readonly replyTo?: ReplyTo | undefined}
 	| WithReplyTo<SessionAsk>
 	| WithReplyTo<RetryContainer>
 	| Reply<readonly string[], 'sandboxes'>
 	| Reply<null, 'surplusRemoved'>
 	| Reply<LogChunk, 'logRead'>
-	| Reply<ActorTree, 'treeRead'>
 	| Reply<unknown, 'sessionAnswered'>;
 
 type WithReplyTo<Ask> = Ask & {readonly replyTo?: ReplyTo | undefined};
@@ -77,10 +73,7 @@ export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 				return next(state, message.outcome.ok ? [] : [removeSurplusLater(context)]);
 			case 'readLog':
 				return read(state, message.replyTo, key => perform({type: 'logs.read', request: message.request}, key, 'logRead'));
-			case 'readTree':
-				return read(state, message.replyTo, key => performAtEdge({type: 'tree.read'}, key, 'treeRead'));
 			case 'logRead':
-			case 'treeRead':
 				return answered(state, 'reading', message);
 			case 'execOpen':
 			case 'execWrite':

@@ -2,15 +2,14 @@
 
 import type {Outcome} from '../../api/errors.js';
 import {address} from '../../api/keys.js';
-import {limits} from '../../api/limits.js';
 import type {Labels} from '../../api/object.js';
 import type {ActorSystem} from '../../system/kernel/actor-system.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
 import type {Links} from '../../system/links/link.js';
-import type {ActorTree} from '../../api/inspect.js';
 import {handName, podsPath, syncPath} from '../addresses.js';
+import {treeOf, withInspect} from '../inspector.js';
 import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../protocol/accepted-messages.js';
 import {laneOf} from '../protocol/lanes.js';
 import {nodeDesign} from './design.js';
@@ -73,13 +72,15 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			clock,
 			design: nodeDesign,
 			inputOf: (): SyncClientInput => ({node: options.name, labels, info: runtime.info(), ...(followsAny ? {followsAny} : {})}),
-			perform: performFor(runtime, {
-				tree: () => tellableTree(started.system),
-				keepServers: servers => onServers?.(servers),
-				inStep: () => onInStep?.(),
-				refused: why => onSyncRefused?.(why),
-				secrets,
-			}),
+			perform: withInspect(
+				treeOf(() => started.system),
+				performFor(runtime, {
+					keepServers: servers => onServers?.(servers),
+					inStep: () => onInStep?.(),
+					refused: why => onSyncRefused?.(why),
+					secrets,
+				}),
+			),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),
 		},
 		outcome => {
@@ -98,10 +99,4 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			done({ok: true, value: {...node, bus}});
 		},
 	);
-}
-
-/** Of a tree that is too large for a message the upper levels. */
-function tellableTree(system: ActorSystem | undefined): ActorTree | undefined {
-	const whole = system?.tree();
-	return JSON.stringify(whole ?? null).length <= limits.treeBytes ? whole : system?.tree(1);
 }

@@ -4,7 +4,7 @@ import {controlSystem, parseAddress, type Address} from '../../api/keys.js';
 import {downsPath} from '../../system/kernel/watch-message.js';
 import {edgePath} from '../../system/kernel/edge-asks.js';
 import {isReply, type Message} from '../../system/kernel/behavior.js';
-import {leasesPath, nodeSyncPath, runtimePath, syncPath} from '../addresses.js';
+import {inspectorPath, leasesPath, nodeSyncPath, runtimePath, syncPath} from '../addresses.js';
 import type {Hello} from './sync-message.js';
 import {isWellFormed} from './sync-shape.js';
 
@@ -46,7 +46,6 @@ export const boundedFromControl = fromControl;
 
 const forRuntime: ReadonlySet<string> = new Set([
 	'readLog',
-	'readTree',
 	'execOpen',
 	'execWrite',
 	'execRead',
@@ -58,7 +57,7 @@ const forRuntime: ReadonlySet<string> = new Set([
 
 const watching: ReadonlySet<string> = new Set(['watchActor', 'unwatchActor']);
 
-/** A node takes from control its sync, and questions for its runtime; control may watch every actor of a node. */
+/** A node takes from control its sync, and questions for its runtime and its inspector; control may watch every actor of a node. */
 export function acceptsFromControl(from: string, to: Address, message: Message): boolean {
 	if (from !== controlSystem) return false;
 	const path = parseAddress(to)?.path;
@@ -66,6 +65,7 @@ export function acceptsFromControl(from: string, to: Address, message: Message):
 	if (message.type === 'actorDown') return path === downsPath;
 	if (path === syncPath) return fromControl.has(message.type);
 	if (path === leasesPath) return message.type === 'leasesRenewed';
+	if (path === inspectorPath) return message.type === 'inspect';
 	return path === runtimePath && forRuntime.has(message.type);
 }
 

@@ -30,6 +30,8 @@ export const homeOf = (root: string) => ({
 	/** Where the running cluster listens, and its pid. */
 	endpoints: path.join(root, 'endpoints.json'),
 	log: path.join(root, 'troupe.log'),
+	/** Changes that were asked of actors by hand; mode 0600. */
+	audit: path.join(root, 'audit.log'),
 });
 
 export type Home = Readonly<ReturnType<typeof homeOf>>;

@@ -7,6 +7,7 @@ import type {Identity} from '../../api/roles.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {Access} from '../access.js';
 import type {ControlPlane} from '../control-plane.js';
+import type {Inspection} from '../inspect/inspection.js';
 import type {Seals} from '../seal.js';
 import type {Params} from '../router.js';
 import type {Upgrade} from '../upgrades.js';
@@ -28,6 +29,7 @@ export type Exchange = {
 /** What is behind the door. */
 export type Backend = {
 	readonly control: ControlPlane;
+	readonly inspection: Inspection;
 	readonly clock: Clock;
 	/** Of the program: `0.1.0`. */
 	readonly version: string;

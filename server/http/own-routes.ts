@@ -1,9 +1,11 @@
-// What Troupe answers beyond Kubernetes: the actor tree, why an object is as it is, counters, limits, and dialects.
+// What Troupe answers beyond Kubernetes: why an object is as it is, counters, limits, and dialects.
 
+import {inspectorOf} from '../../actors/addresses.js';
+import {inspectMessage} from '../../actors/inspector.js';
 import {kindByPlural} from '../../api/catalogue.js';
 import {normalise} from '../../api/dialects/normalise.js';
 import {AppError} from '../../api/errors.js';
-import {clusterScope, controlSystem, objectAddress, objectKey, type Address} from '../../api/keys.js';
+import {clusterScope, controlSystem, objectKey, objectPath} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {isDnsLabel, isDnsSubdomain} from '../../api/rules/names.js';
@@ -24,12 +26,6 @@ export const normaliseDocument: Handler = async (_backend, exchange) => {
 	if (!result.ok) throw new AppError('ERR_INVALID', {problems: result.problems});
 	const {object, notes, renamed} = result;
 	sendJson(exchange.response, 200, {object, notes, renamed});
-};
-
-/** `GET /troupe/v1/tree`: the actors of every system that can be reached; for the others, what is wrong. */
-export const tree: Handler = async ({control}, {identity, response}) => {
-	requireOwnRight(identity, 'get', 'troupe/tree');
-	sendJson(response, 200, {systems: await control.trees()});
 };
 
 /** `GET /troupe/v1/counters`. */
@@ -66,13 +62,15 @@ export const why: Handler = async (backend, exchange) => {
 	const events = control.eventsOf(key);
 	const {plural = '', name = ''} = exchange.params;
 	if (entry === undefined && journal.length === 0 && events.length === 0) throw new AppError('ERR_NOT_FOUND', {resource: plural, name});
-	const trees = await control.trees(controlSystem);
-	const record = trees.find(({system}) => system === controlSystem)?.tree;
-	const actor = record === undefined ? undefined : findNode(record, objectAddress(key));
+	const request = {verb: 'tree', place: `${controlSystem}/${objectPath(key)}`, depth: 0} as const;
+	const seen = await control.ask<ActorTree>(inspectorOf(controlSystem), inspectMessage(request), {
+		deadlineMs: limits.inspectSystemMs,
+		cause: 'why',
+	});
 	sendJson(exchange.response, 200, {
 		key,
 		object: entry === undefined ? null : summaryOf(publicObject(plural, entry.object)),
-		actor: actor === undefined ? null : {...actor, children: actor.children.length},
+		actor: seen.ok ? {...seen.value, children: seen.value.childCount} : null,
 		journal,
 		journalSinceMs: control.journalSinceMs,
 		events,
@@ -92,13 +90,3 @@ function keyOf({identity, params}: Exchange): string {
 
 /** What says where the object stands; its spec is a GET away. */
 const summaryOf = ({apiVersion, kind, metadata, status}: ApiObject) => ({apiVersion, kind, metadata, status});
-
-/** The node of an address, by a walk with a list of its own. */
-function findNode(root: ActorTree, wanted: Address): ActorTree | undefined {
-	const open: ActorTree[] = [root];
-	for (let node = open.pop(); node !== undefined; node = open.pop()) {
-		if (node.address === wanted) return node;
-		open.push(...node.children);
-	}
-	return undefined;
-}

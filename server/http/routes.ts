@@ -5,7 +5,9 @@ import {brokerConfigPath} from '../../api/broker-config.js';
 import {joinPath, tokensPath} from '../../api/join.js';
 import type {KindDefinition} from '../../api/kind.js';
 import {createRouter, type Router} from '../router.js';
+import {actorsPath} from '../../api/inspect.js';
 import {createToken, deleteToken, join, listTokens} from './access.js';
+import {listActors, readActor} from './actors.js';
 import {confirmLost} from './confirm-lost.js';
 import {backup} from './backup.js';
 import {readBrokerConfig} from './broker-config.js';
@@ -18,7 +20,7 @@ import {attach, exec} from './exec.js';
 import {list} from './list.js';
 import {readLog} from './logs.js';
 import {read} from './object-reply.js';
-import {counters, limitsInfo, mqtt, normaliseDocument, tree, why} from './own-routes.js';
+import {counters, limitsInfo, mqtt, normaliseDocument, why} from './own-routes.js';
 import {openApiDocument, openApiIndex, openApiPath} from './openapi.js';
 import {patch} from './patch.js';
 import {flagOf} from './query.js';
@@ -64,7 +66,9 @@ function addEvents(router: Router<Route>): void {
 
 function addOwn(router: Router<Route>): void {
 	router.on('POST', '/troupe/v1/normalise', {handle: normaliseDocument});
-	router.on('GET', '/troupe/v1/tree', {handle: tree});
+	router.on('GET', actorsPath, {handle: listActors});
+	router.on('GET', `${actorsPath}/:system`, {handle: readActor});
+	router.on('GET', `${actorsPath}/:system/*`, {handle: readActor});
 	router.on('GET', '/troupe/v1/why/:plural/:namespace/:name', {handle: why});
 	router.on('POST', '/troupe/v1/nodes/:name/confirm-lost', {handle: confirmLost});
 	router.on('GET', '/troupe/v1/counters', {handle: counters});

@@ -69,4 +69,5 @@ export class Performs {
 	}
 }
 
-const nothingPerforms: Perform = ({type}, done) => done(failed('ERR_INTERNAL', {message: `nothing performs "${type}" here`}));
+/** The edge of a system that has none. */
+export const nothingPerforms: Perform = ({type}, done) => done(failed('ERR_INTERNAL', {message: `nothing performs "${type}" here`}));

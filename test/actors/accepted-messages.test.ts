@@ -108,29 +108,24 @@ test('reports of any other shape are not taken', t => {
 	for (const usedBytes of [-1, '1', Number.NaN, undefined]) t.false(takes(ours, {...volumeUsage, usedBytes}));
 });
 
-test('a node takes its sync and questions for its runtime, from control alone', t => {
+test('a node takes its sync, and questions for its runtime and its inspector, from control alone', t => {
 	const nodeSync = 'troupe://node-a/sync';
 	for (const type of ['callHello', 'delta', 'observedTaken', 'podGoneTaken', 'refused', 'servers']) {
 		t.true(acceptsFromControl('control', nodeSync, {type}));
 		t.false(acceptsFromControl('node-b', nodeSync, {type}));
 		t.false(acceptsFromControl('control', 'troupe://node-a/pods', {type}));
 	}
-	for (const type of [
-		'readLog',
-		'readTree',
-		'execOpen',
-		'execWrite',
-		'execRead',
-		'execResize',
-		'execClose',
-		'stdinWrite',
-		'retryContainer',
-	]) {
+	for (const type of ['readLog', 'execOpen', 'execWrite', 'execRead', 'execResize', 'execClose', 'stdinWrite', 'retryContainer']) {
 		t.true(acceptsFromControl('control', 'troupe://node-a/runtime', {type}), type);
 		t.false(acceptsFromControl('control', 'troupe://node-a/pods', {type}), type);
 		t.false(acceptsFromControl('node-b', 'troupe://node-a/runtime', {type}), type);
 	}
 	t.false(acceptsFromControl('control', 'troupe://node-a/runtime', {type: 'synced'}));
+	t.true(acceptsFromControl('control', 'troupe://node-a/inspector', {type: 'inspect'}));
+	t.false(acceptsFromControl('node-b', 'troupe://node-a/inspector', {type: 'inspect'}));
+	t.false(acceptsFromControl('control', 'troupe://node-a/inspector', {type: 'inspected'}));
+	t.false(acceptsFromControl('control', 'troupe://node-a/pods', {type: 'inspect'}));
+	t.false(takes('troupe://control/inspector', {type: 'inspect'}));
 	for (const type of ['podReport', 'podGone', 'assigned', 'flush']) t.false(acceptsFromControl('control', nodeSync, {type}));
 });
 

@@ -95,16 +95,6 @@ test('each reader of a log gets its own answer', t => {
 	t.is(state.reading.size, 1);
 });
 
-test('whoever asks for the tree of the node gets it from the edge', t => {
-	const readTree: RuntimeMessage = {type: 'readTree', replyTo};
-	t.deepEqual(play(runtimeActor, null, [readTree]).effects, [
-		{type: 'perform', command: {type: 'tree.read'}, key: 'read/0', as: 'treeRead'} as never,
-	]);
-	const outcome = failed('ERR_INTERNAL', {message: 'x'});
-	const {effects} = play(runtimeActor, null, [readTree, {type: 'treeRead', id: 'read/0', outcome}]);
-	t.deepEqual(effects, [{type: 'reply', to: replyTo, outcome}]);
-});
-
 test('too many readers at once are sent away', t => {
 	const ask: RuntimeMessage = {type: 'readLog', request, replyTo};
 	const {effects} = play(
@@ -184,11 +174,13 @@ test('the root starts runtime, hands and sync, and knows every behaviour by name
 			['leases', 'permanent'],
 			['volume-usage', 'permanent'],
 			['sync', 'permanent'],
+			['inspector', 'permanent'],
 		],
 	);
 	t.deepEqual(Object.keys(nodeBehaviors), [
 		'NodeRoot',
 		'Runtime',
+		'Inspector',
 		'Leases',
 		'ConfigCache',
 		'ConfigCopy',

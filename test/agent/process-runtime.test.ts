@@ -627,7 +627,6 @@ test('the node says what it does not do', t => {
 
 test('the edge runs the commands of actors and answers those it does not know', async t => {
 	const perform = performFor(worldOf(t).runtime(), {
-		tree: () => undefined,
 		keepServers: () => undefined,
 		inStep: () => undefined,
 		refused: () => undefined,

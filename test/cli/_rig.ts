@@ -101,6 +101,7 @@ export async function openCluster(t: ExecutionContext) {
 		upstream: () => ({
 			type: 'serving',
 			control: cluster.control,
+			inspection: cluster.inspection,
 			authenticate: given => (given === token ? {name: 'admin', role: 'admin'} : undefined),
 			access: undefined,
 			seals: sealsOf(new Uint8Array(32)),

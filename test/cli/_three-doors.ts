@@ -5,6 +5,7 @@ import {AppError, type Failure} from '../../api/errors.js';
 import {may, type Identity} from '../../api/roles.js';
 import {openControl, type ControlSystem} from '../../actors/control/start.js';
 import {controlPlaneOf} from '../../cli/serving/control/control-plane.js';
+import {createInspection} from '../../server/inspect/inspection.js';
 import {createGateway} from '../../server/gateway.js';
 import {sealsOf} from '../../server/seal.js';
 import {createBroker} from '../../system/broker/broker.js';
@@ -50,6 +51,7 @@ export async function openDoors(t: ExecutionContext) {
 		upstream: () => ({
 			type: 'serving',
 			control: plane,
+			inspection: createInspection({control: plane, clock: systemClock, auditLog: entry => void t.log(entry)}),
 			authenticate: token => (token === 'admin' ? admin : undefined),
 			access: undefined,
 			seals: sealsOf(new Uint8Array(32)),

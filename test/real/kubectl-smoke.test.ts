@@ -28,6 +28,7 @@ async function cluster(t: ExecutionContext) {
 		upstream: () => ({
 			type: 'serving',
 			control: backend.control,
+			inspection: backend.inspection,
 			authenticate: token => (token === 'troupe-x' ? {name: 'admin', role: 'admin'} : undefined),
 			access: undefined,
 		}),

@@ -39,7 +39,13 @@ async function openServer(t: ExecutionContext, bounds: ConnectionBounds = connec
 		isOwnNode: (name: string) => name === 'vm',
 		cut: (login: string) => void cut.push(login),
 	};
-	const serving: Upstream = {type: 'serving', control: cluster.control, authenticate: tokens.authenticate, access};
+	const serving: Upstream = {
+		type: 'serving',
+		control: cluster.control,
+		inspection: cluster.inspection,
+		authenticate: tokens.authenticate,
+		access,
+	};
 	const state: {upstream: Upstream} = {upstream: serving};
 	const gate = createMqttGate(systemClock);
 	const gateway = createGateway({

@@ -6,17 +6,21 @@ import {apiVersionOf, kindByPlural, kindOf, qualifiedPlural} from '../../api/cat
 import {keepReference} from '../../api/equal.js';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {pod as podKind} from '../../api/kinds/pod.js';
-import {clusterScope, objectKey, parseAddress, storeKey} from '../../api/keys.js';
+import {address, clusterScope, objectKey, parseAddress, storeKey} from '../../api/keys.js';
 import {timestampOf, type ApiObject, type Draft, type JsonObject} from '../../api/object.js';
 import {patched} from '../../actors/control/objects/object-change.js';
 import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from '../../actors/control/objects/object-message.js';
 import {termsOf} from '../../actors/control/kinds.js';
+import type {InspectCommand} from '../../actors/inspector.js';
 import type {LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.js';
-import type {ActorTree} from '../../api/inspect.js';
+import {parsePlace, type ActorTree, type SystemRequest} from '../../api/inspect.js';
 import type {AskOptions, ControlPlane, JournalEntry, ObjectEvent} from '../../server/control-plane.js';
+import type {AuditEntry} from '../../server/inspect/audit.js';
+import {createInspection} from '../../server/inspect/inspection.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
 import type {StoredRecord} from '../../system/store/store.js';
+import {systemClock} from '../../system/time/clock.js';
 import {WatchRing, type WatchListener, type WatchStart} from '../../system/index/watch-ring.js';
 
 export type Asked = {readonly to: string; readonly message: Message & JsonObject; readonly options: AskOptions};
@@ -49,6 +53,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 	const index = new ObjectIndex(termsOf);
 	const watches = new CountingRing(0, ringChanges);
 	const asked: Asked[] = [];
+	const audit: AuditEntry[] = [];
 	const events = new Map<string, ObjectEvent[]>();
 	const journals = new Map<string, JournalEntry[]>();
 	const trees: {system: string; tree: ActorTree | undefined; problem: string | undefined}[] = [];
@@ -56,6 +61,15 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 	const answers = new Map<string, (message: Message) => Outcome<unknown> | Promise<Outcome<unknown>>>();
 	let readLog: (node: string, request: LogRequest) => Outcome<LogChunk> | Promise<Outcome<LogChunk>> = node =>
 		failed('ERR_NO_SUCH_ACTOR', {address: `troupe://${node}/runtime`});
+
+	let inspect = (system: string, request: SystemRequest): Outcome<unknown> | Promise<Outcome<unknown>> => {
+		const known = trees.find(each => each.system === system);
+		const {path = ''} = 'place' in request ? (parsePlace(request.place) ?? {}) : {};
+		const wanted = address(system, path);
+		if (known?.problem !== undefined) return failed('ERR_NOT_REACHABLE', {message: known.problem});
+		const found = known?.tree === undefined || path === '' ? known?.tree : actorIn(known.tree, wanted);
+		return found === undefined ? failed('ERR_NO_SUCH_ACTOR', {address: wanted}) : succeeded(found);
+	};
 
 	const keyOf = (object: ApiObject): string =>
 		objectKey(kindOf(object.apiVersion, object.kind)?.plural ?? '?', object.metadata.namespace, object.metadata.name);
@@ -131,6 +145,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		const custom = answers.get(to);
 		if (custom !== undefined) return custom(message);
 		const {system = '', path = ''} = parseAddress(to) ?? {};
+		if (path === 'inspector') return inspect(system, (message as InspectCommand).request);
 		if (path === 'runtime') return readLog(system, (message as LogMessage).request);
 		const object = message as ObjectMessage;
 		if (object.type === 'create') return create(object);
@@ -151,7 +166,6 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 	}
 
 	const control: ControlPlane = {
-		userSystems: () => [],
 		index,
 		watches,
 		epoch: () => 1,
@@ -164,7 +178,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		eventKeys: () => events.keys(),
 		journalOf: key => journals.get(key) ?? [],
 		journalSinceMs: nowMs,
-		trees: () => Promise.resolve(trees),
+		systems: () => [...new Set(['control', ...trees.map(({system}) => system)])],
 		snapshot: () => Promise.resolve({meta: {version: index.version, epoch: 1, lineage: 'a'}, records: stored()}),
 		counters: () => ({commits: index.version}),
 	};
@@ -172,6 +186,10 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 	for (const name of ['default', 'other']) put(made({apiVersion: 'v1', kind: 'Namespace', metadata: {name}}));
 	return {
 		control,
+		inspection: createInspection({control, clock: systemClock, auditLog: entry => void audit.push(entry)}),
+		/** What the inspector wrote to its audit log. */
+		audit,
+		onInspect: (look: typeof inspect): void => void (inspect = look),
 		asked,
 		watchers: () => watches.watchers,
 		events,
@@ -186,6 +204,9 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		onReadLog: (read: typeof readLog): void => void (readLog = read),
 	};
 }
+
+const actorIn = (tree: ActorTree, wanted: string): ActorTree | undefined =>
+	tree.address === wanted ? tree : tree.children.map(child => actorIn(child, wanted)).find(found => found !== undefined);
 
 /** A manifest that passes every check. */
 export const aPod = (name: string): Draft => ({

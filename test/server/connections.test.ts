@@ -281,12 +281,13 @@ test('a reader that takes nothing is cut off; one that is slow, and an answer wi
 
 test('over TLS a known client is served, and one that says nothing, or never all of it, is cut off', async t => {
 	const {ca, cert, key} = await ensureCertificates(vaults(), {names: [], nowMs: systemClock.nowMs()});
-	const {control} = testCluster();
+	const {control, inspection} = testCluster();
 	const open = async (bounds: ConnectionBounds): Promise<number> => {
 		const gateway = createGateway({
 			upstream: () => ({
 				type: 'serving',
 				control,
+				inspection,
 				authenticate: token => (token === 'x' ? {name: 'root', role: 'admin'} : undefined),
 				access: undefined,
 			}),

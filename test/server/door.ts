@@ -33,6 +33,7 @@ export async function openDoor(
 		upstream: () => ({
 			type: 'serving',
 			control: cluster.control,
+			inspection: cluster.inspection,
 			authenticate: token => (token === undefined ? undefined : identities[token]),
 			access: undefined,
 			seals: sealsOf(new Uint8Array(32)),

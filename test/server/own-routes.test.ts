@@ -37,19 +37,6 @@ test('a document of a dialect is shown as it would be read, and nothing is kept'
 	t.deepEqual(cluster.asked, []);
 });
 
-test('the tree has every system, also those that cannot be reached', async t => {
-	const {json, cluster} = await openDoor(t);
-	cluster.trees.push(
-		{system: 'control', tree: node('troupe://control/'), problem: undefined},
-		{system: 'node-a', tree: undefined, problem: 'it did not answer'},
-	);
-	const {systems} = await json<{systems: {system: string}[]}>(200, 'GET', '/troupe/v1/tree');
-	t.deepEqual(
-		systems.map(({system}) => system),
-		['control', 'node-a'],
-	);
-});
-
 test('why tells of the object, its actor, its journal and its events', async t => {
 	const {json, cluster} = await openDoor(t);
 	cluster.pod('web');

@@ -41,6 +41,7 @@ function leader(): () => Upstream {
 	return () => ({
 		type: 'serving',
 		control: cluster.control,
+		inspection: cluster.inspection,
 		access: undefined,
 		seals,
 		authenticate: token => (token === credential ? {name: 'node-a', role: 'node', node: 'node-a'} : undefined),

@@ -3,7 +3,6 @@
 import {failed, succeeded, type Outcome} from '../../../api/errors.js';
 import type {ObjectKey} from '../../../api/keys.js';
 import type {Command, Effect} from '../../../system/kernel/behavior.js';
-import type {ActorTree} from '../../../api/inspect.js';
 import type {Runtime, RuntimeCommand} from './runtime-port.js';
 import type {NodeSecrets} from './secrets-port.js';
 
@@ -44,8 +43,6 @@ const isRuntimeCommand = (command: Command): command is RuntimeCommand => Object
 
 /** What a node's actors need of their process beyond the runtime. */
 export type NodeEdge = {
-	/** The whole tree of the node, for people. */
-	readonly tree: () => ActorTree | undefined;
 	/** Remembers where the control plane is, for the next time it is dialled. */
 	readonly keepServers: (servers: readonly string[]) => void;
 	readonly inStep: () => void;
@@ -56,7 +53,6 @@ export type NodeEdge = {
 
 /** The same for a command of the node's own process. */
 export type EdgeCommand =
-	| {readonly type: 'tree.read'}
 	| {readonly type: 'servers.keep'; readonly servers: readonly string[]}
 	| {readonly type: 'step.reached'}
 	| {readonly type: 'sync.refused'; readonly why: string};
@@ -75,14 +71,12 @@ export const performFor =
 		else done(failed('ERR_INTERNAL', {message: `no runtime knows the command "${command.type}"`}));
 	};
 
-const edgeTypes: readonly string[] = ['tree.read', 'servers.keep', 'step.reached', 'sync.refused'] satisfies readonly EdgeCommand['type'][];
+const edgeTypes: readonly string[] = ['servers.keep', 'step.reached', 'sync.refused'] satisfies readonly EdgeCommand['type'][];
 
 const isEdgeCommand = (command: Command): command is EdgeCommand => edgeTypes.includes(command.type);
 
 function runAtEdge(edge: NodeEdge, command: EdgeCommand): unknown {
 	switch (command.type) {
-		case 'tree.read':
-			return edge.tree();
 		case 'servers.keep':
 			edge.keepServers(command.servers);
 			return null;

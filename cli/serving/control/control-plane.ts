@@ -1,13 +1,11 @@
 // What the doors see of the control system and, through it, of every node: those of this process directly, others over the bus.
 
-import {failure, type Outcome} from '../../../api/errors.js';
-import {address} from '../../../api/keys.js';
-import {limits} from '../../../api/limits.js';
+import type {Outcome} from '../../../api/errors.js';
+import {controlSystem} from '../../../api/keys.js';
 import type {ControlSystem} from '../../../actors/control/start.js';
-import {runtimePath} from '../../../actors/addresses.js';
-import type {ActorTree} from '../../../api/inspect.js';
-import type {ControlPlane, SystemTree} from '../../../server/control-plane.js';
+import type {ControlPlane} from '../../../server/control-plane.js';
 import type {ActorSystem} from '../../../system/kernel/actor-system.js';
+import type {ObjectIndex} from '../../../system/index/object-index.js';
 import type {Clock} from '../../../system/time/clock.js';
 
 export type ControlPlaneOptions = {
@@ -37,15 +35,10 @@ export function controlPlaneOf({control, ownNodes, userSystems, clock}: ControlP
 		eventKeys: () => events.keys(),
 		journalOf: key => journal.of(key),
 		journalSinceMs: clock.nowMs(),
-		async trees(only) {
-			const here = own().filter(({name}) => only === undefined || name === only);
-			const elsewhere = [...index.list('nodes')]
-				.map(({metadata}) => metadata.name)
-				.filter(name => (only === undefined || name === only) && !own().some(each => each.name === name));
-			const known = here.map((each): SystemTree => ({system: each.name, tree: each.tree(), problem: undefined}));
-			return [...known, ...(await Promise.all(elsewhere.map(node => treeOf(node, ask))))];
-		},
-		userSystems,
+		systems: () => [
+			controlSystem,
+			...new Set([...own().map(({name}) => name), ...nodesOf(index), ...userSystems()].filter(name => name !== controlSystem).toSorted()),
+		],
 		snapshot: control.snapshot,
 		counters: () => ({
 			...Object.fromEntries(own().map(each => [each.name, {...each.counters, actors: each.size}])),
@@ -55,13 +48,4 @@ export function controlPlaneOf({control, ownNodes, userSystems, clock}: ControlP
 	};
 }
 
-async function treeOf(node: string, ask: ControlPlane['ask']): Promise<SystemTree> {
-	const outcome = await ask<ActorTree>(address(node, runtimePath), {type: 'readTree'}, {deadlineMs: limits.treeDeadlineMs, cause: 'tree'});
-	if (outcome.ok) return {system: node, tree: outcome.value, problem: undefined};
-	return {system: node, tree: undefined, problem: problemOf(node, outcome.error.code === 'ERR_TIMEOUT')};
-}
-
-const problemOf = (node: string, isSilent: boolean): string =>
-	failure('ERR_NOT_REACHABLE', {
-		message: isSilent ? `the node did not answer within ${limits.treeDeadlineMs / 1_000} s` : `the node "${node}" cannot be reached`,
-	}).message;
+const nodesOf = (index: ObjectIndex): readonly string[] => [...index.list('nodes')].map(({metadata}) => metadata.name);

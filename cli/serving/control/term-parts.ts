@@ -12,6 +12,7 @@ import type {Access} from '../../../server/access.js';
 import {authorityName} from '../../../server/certificates.js';
 import type {Upstream} from '../../../server/gateway.js';
 import {openSeals, type Seals} from '../../../server/seal.js';
+import {createInspection, type Inspection} from '../../../server/inspect/inspection.js';
 import {startNodeSigns, type NodeSigns} from '../../../server/node-signs.js';
 import {secretForNode} from '../../../server/secrets.js';
 import {followExpiry, type TokenExpiry} from '../../../server/token-expiry.js';
@@ -25,6 +26,7 @@ import type {LifecycleEvent} from '../../../system/kernel/observer.js';
 import type {OutsideUrl} from '../../../system/links/outside-url.js';
 import {routedLinks} from '../../../system/links/routed-links.js';
 import type {StoreDriver} from '../../../system/store/store.js';
+import {auditFile} from './audit-file.js';
 import {controlPlaneOf} from './control-plane.js';
 import {observerOf} from '../process/process-parts.js';
 import type {ServeContext} from '../process/serve.js';
@@ -87,7 +89,7 @@ type State = {
 };
 
 /** What is opened after the parts that ask for it. */
-type Late = {control?: ControlSystem; tokens?: Tokens; signs?: NodeSigns};
+type Late = {control?: ControlSystem; tokens?: Tokens; signs?: NodeSigns; inspection?: Inspection};
 
 /** Loads everything. Throws an AppError that says what is wrong; then nothing is left open, the driver aside. */
 export async function openTermParts(options: TermPartsOptions): Promise<TermParts> {
@@ -137,8 +139,9 @@ async function openState(options: TermPartsOptions): Promise<State> {
 const isHere = ({options: {ownNodes}}: State, system: string): boolean => ownNodes.has(system);
 
 /** Ends what a login has open, at the broker and at the doors. */
-function endAll({brokerPort, options}: State, login: string): void {
+function endAll({brokerPort, options, late}: State, login: string): void {
 	brokerPort.cut(login);
+	late.inspection?.endOf(login);
 	options.endStreams(login);
 }
 
@@ -210,7 +213,14 @@ function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermPar
 		userSystems: userSystems.names,
 		clock: context.processParts.clock,
 	});
+	const inspection = createInspection({
+		control: controlPlane,
+		clock: context.processParts.clock,
+		auditLog: auditFile(context.home.audit, context.log),
+	});
+	late.inspection = inspection;
 	const endSigns = (): void => {
+		inspection.close();
 		expiry.stop();
 		userSystems.close();
 		late.signs?.close();
@@ -222,7 +232,7 @@ function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermPar
 		tokens,
 		upstream(ca) {
 			const access: Access = {tokens, ca, servers, broker, isOwnNode: name => isHere(state, name), cut: brokerPort.cut};
-			return {type: 'serving', control: controlPlane, authenticate: tokens.authenticate, access, seals};
+			return {type: 'serving', control: controlPlane, inspection, authenticate: tokens.authenticate, access, seals};
 		},
 		secretsFor: node => (namespace, name) => Promise.resolve(secretForNode(control.index, seals, node, {namespace, name})),
 		onLifecycle: event => tellLifecycle(topics, event),

@@ -1,0 +1,96 @@
+// What answers for a system when somebody looks into it: the same actor in control and in each node. It only passes on, to its system's edge,
+// where all actors can be seen; here it is bounded how much is asked at a time.
+
+import {failed, succeeded} from '../api/errors.js';
+import {parsePlace, type Inspect, type SystemRequest} from '../api/inspect.js';
+import {address} from '../api/keys.js';
+import {limits} from '../api/limits.js';
+import type {Json} from '../api/object.js';
+import {
+	next,
+	reply,
+	type Behavior,
+	type Command,
+	type Effect,
+	type Message,
+	type Next,
+	type Reply,
+	type ReplyTo,
+} from '../system/kernel/behavior.js';
+import type {ActorSystem} from '../system/kernel/actor-system.js';
+import type {Perform} from '../system/kernel/performs.js';
+import {inspectorPath} from './addresses.js';
+
+export type InspectorMessage =
+	/** Answered with what the system answers to the request. */
+	{readonly type: 'inspect'; readonly request: SystemRequest; readonly replyTo?: ReplyTo | undefined} | Reply<Json, 'inspected'>;
+
+export type InspectorState = {
+	readonly open: ReadonlyMap<string, ReplyTo>;
+	/** Questions so far. */
+	readonly asked: number;
+};
+
+export const inspector: Behavior<null, InspectorState, InspectorMessage> = {
+	kind: 'Inspector',
+	init: () => next({open: new Map(), asked: 0}),
+	receive(state, message) {
+		switch (message.type) {
+			case 'inspect':
+				return asked(state, message.request, message.replyTo);
+			case 'inspected':
+				return answered(state, message);
+		}
+	},
+	describe: ({open}) => (open.size === 0 ? '' : `${open.size} questions`),
+};
+
+/** Started by the root of each tree. */
+export const spawnInspector: Effect = {type: 'spawn', name: inspectorPath, behavior: inspector.kind, input: null, restart: 'permanent'};
+
+function asked(state: InspectorState, request: SystemRequest, replyTo: ReplyTo | undefined): Next<InspectorState> {
+	if (replyTo === undefined) return next(state);
+	if (state.open.size >= roomFor(request)) return next(state, reply(replyTo, busy(state)));
+	const key = `inspect/${state.asked}`;
+	const command: InspectCommand = {type: 'inspect', request};
+	const open = new Map(state.open).set(key, replyTo);
+	return next({open, asked: state.asked + 1}, [{type: 'perform', command, key, as: 'inspected'}]);
+}
+
+/** What ends a stream makes room. */
+const roomFor = ({verb}: SystemRequest): number => (verb === 'close' ? Number.POSITIVE_INFINITY : limits.inspectAsks);
+
+const busy = ({open}: InspectorState) => failed('ERR_BUSY', {address: inspectorPath, waiting: open.size});
+
+function answered(state: InspectorState, {id, outcome}: Reply<Json>): Next<InspectorState> {
+	const open = new Map(state.open);
+	const replyTo = open.get(id);
+	open.delete(id);
+	return next({...state, open}, reply(replyTo, outcome));
+}
+
+export type InspectCommand = {readonly type: 'inspect'; readonly request: SystemRequest};
+
+const isInspect = (command: Command): command is InspectCommand => command.type === 'inspect';
+
+/** The edge of a system with an inspector in its tree: what that asks is answered by `inspect`, everything else by `other`. */
+export const withInspect =
+	(inspect: Inspect, other: Perform): Perform =>
+	(command, done) =>
+		isInspect(command) ? inspect(command.request, done) : other(command, done);
+
+/** What the inspector of a system is sent. */
+export const inspectMessage = (request: SystemRequest): Message & InspectCommand => ({type: 'inspect', request});
+
+/** Answers with the tree alone. */
+export const treeOf =
+	(systemNow: () => ActorSystem | undefined): Inspect =>
+	(request, done) => {
+		const system = systemNow();
+		const {system: name = '', path = ''} = request.verb === 'tree' ? (parsePlace(request.place) ?? {}) : {};
+		const tree = path === '' ? system?.tree() : system?.nodeAt(address(name, path));
+		if (request.verb === 'stats') done(succeeded(null));
+		else if (request.verb !== 'tree') done(failed('ERR_BAD_REQUEST', {message: `"${request.verb}" cannot be asked yet`}));
+		else if (tree === undefined) done(failed('ERR_NO_SUCH_ACTOR', {address: address(name, path)}));
+		else done(succeeded(tree as unknown as Json));
+	};

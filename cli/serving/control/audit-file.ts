@@ -1,0 +1,39 @@
+// The audit log of a home: a line of JSON for each change that was asked of actors by hand. Two older files are kept beside it.
+
+import {appendFileSync, renameSync, statSync} from 'node:fs';
+import {limits} from '../../../api/limits.js';
+import {hasCode} from '../../../system/files/errno.js';
+import type {AuditEntry, AuditLog} from '../../../server/inspect/audit.js';
+import type {Log} from '../process/log.js';
+
+/**
+ * Appends to the file, which only its owner reads. In the turn of the call, so that no end of the process comes between a change and its
+ * line. What cannot be written there goes to the log.
+ */
+export const auditFile =
+	(file: string, log: Pick<Log, 'error'>): AuditLog =>
+	(entry: AuditEntry): void => {
+		try {
+			if (sizeOf(file) >= limits.auditFileBytes) rotate(file);
+			appendFileSync(file, `${JSON.stringify(entry)}\n`, {mode: 0o600});
+		} catch (error) {
+			log.error({entry, error: (error as Error).message}, 'the audit log cannot be written');
+		}
+	};
+
+function sizeOf(file: string): number {
+	return statSync(file, {throwIfNoEntry: false})?.size ?? 0;
+}
+
+function rotate(file: string): void {
+	moveIfThere(`${file}.1`, `${file}.2`);
+	moveIfThere(file, `${file}.1`);
+}
+
+function moveIfThere(from: string, to: string): void {
+	try {
+		renameSync(from, to);
+	} catch (error) {
+		if (!hasCode(error, 'ENOENT')) throw error;
+	}
+}

@@ -1,0 +1,47 @@
+// One question to every system: each answers for itself, and those that do not are told as such.
+
+import {failed, type Outcome} from '../../api/errors.js';
+import type {OfSystem, OfSystems, SystemRequest} from '../../api/inspect.js';
+import {limits} from '../../api/limits.js';
+import type {Json} from '../../api/object.js';
+import type {Clock} from '../../system/time/clock.js';
+import type {Systems} from './systems.js';
+
+export type FanOut = {
+	readonly systems: Systems;
+	readonly clock: Pick<Clock, 'monotonicMs'>;
+	readonly names: readonly string[];
+	readonly requestOf: (system: string) => SystemRequest;
+	readonly cause: string;
+};
+
+/** Asks some at a time. Each part but the last is told as soon as it is large; the last one may be empty. Never rejects. */
+export async function askAll(options: FanOut, onPart: (part: OfSystems, isLast: boolean) => void): Promise<void> {
+	const {clock, names} = options;
+	const untilMs = clock.monotonicMs() + limits.inspectAllMs;
+	const waiting = [...names];
+	let part: OfSystem<Json>[] = [];
+	let characters = 0;
+	const askNext = async (): Promise<void> => {
+		for (let system = waiting.shift(); system !== undefined; system = waiting.shift()) {
+			const told = await askOne(options, system, untilMs - clock.monotonicMs());
+			const size = JSON.stringify(told).length;
+			if (characters > 0 && characters + size > limits.inspectAnswerBytes) {
+				onPart({systems: part}, false);
+				[part, characters] = [[], 0];
+			}
+			part.push(told);
+			characters += size;
+		}
+	};
+	await Promise.all(Array.from({length: limits.inspectSystems}, askNext));
+	onPart({systems: part}, true);
+}
+
+async function askOne({systems, requestOf, cause}: FanOut, system: string, leftMs: number): Promise<OfSystem<Json>> {
+	const outcome: Outcome<Json> =
+		leftMs <= 0
+			? failed('ERR_NOT_REACHABLE', {message: `"${system}" was not asked: ${limits.inspectAllMs / 1_000} s were over`})
+			: await systems.ask(system, requestOf(system), {deadlineMs: Math.min(limits.inspectSystemMs, leftMs), cause});
+	return outcome.ok ? {system, value: outcome.value} : {system, problem: outcome.error.message};
+}

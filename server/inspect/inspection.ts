@@ -1,0 +1,251 @@
+// What is asked of the actors of the cluster, whichever door it comes by: read, judged by rights and rates, put to the systems it concerns, and
+// written to the audit log where it changes anything.
+
+import {kindByPlural} from '../../api/catalogue.js';
+import {failed, failure, succeeded, type Failure, type Outcome} from '../../api/errors.js';
+import {
+	isChange,
+	isStream,
+	parsePlace,
+	type InspectAnswer,
+	type InspectRequest,
+	type JournalLook,
+	type StreamPortion,
+	type StreamRequest,
+	type SystemsLook,
+	type ToolRequest,
+} from '../../api/inspect.js';
+import {controlSystem, objectKey, type ObjectKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import type {Json} from '../../api/object.js';
+import {mayInspect, type Identity} from '../../api/roles.js';
+import {shown} from '../../api/shown.js';
+import {didYouMean} from '../../api/suggest.js';
+import type {Clock} from '../../system/time/clock.js';
+import type {ControlPlane} from '../control-plane.js';
+import {createAudit, type Audit, type AuditLog, type Door} from './audit.js';
+import {askAll} from './fan-out.js';
+import {createGuests, type Guests, type Stay} from './guests.js';
+import {parseRequest} from './request-shape.js';
+import {openStream, type Stream} from './streams.js';
+import {systemsOf, type Systems} from './systems.js';
+
+export type InspectionOptions = {
+	readonly control: Pick<ControlPlane, 'ask' | 'systems' | 'journalOf'>;
+	readonly clock: Clock;
+	readonly auditLog: AuditLog;
+};
+
+export type Asker = {readonly identity: Identity; readonly door: Door};
+
+/** A question under way. */
+export type Call = {
+	/** Of a stream: it is still wanted. Without it it ends after `limits.inspectUnreadMs`. */
+	readonly renew: () => void;
+	/** Nothing more is wanted. What is asked of an actor is done all the same. */
+	readonly close: () => void;
+};
+
+export type Inspection = {
+	/**
+	 * Answers what a tool asks, the last time with `end`; not before this returns. Of a login that asks far too much, some requests have no
+	 * answer.
+	 */
+	readonly ask: (asker: Asker, request: unknown, answer: (answer: InspectAnswer) => void) => Call;
+	/** The login is not good any more: its streams end. */
+	readonly endOf: (login: string) => void;
+	/** Every stream ends. */
+	readonly close: () => void;
+};
+
+type State = {
+	readonly options: InspectionOptions;
+	readonly systems: Systems;
+	readonly guests: Guests;
+	readonly audit: Audit;
+	/** Streams that are on, each with its login. */
+	readonly streams: Map<Stream, string>;
+	/** How many traces there were, for their names. */
+	traces: number;
+};
+
+type Answer = (answer: InspectAnswer) => void;
+
+const nothingToClose: Call = {renew: () => undefined, close: () => undefined};
+
+/** The names of traces hold the time, so that they are no others' when another server leads. */
+const traceName = (state: State): string => `${state.options.clock.nowMs().toString(36)}.${(state.traces += 1)}`;
+
+export function createInspection(options: InspectionOptions): Inspection {
+	const {control, clock, auditLog} = options;
+	const state: State = {
+		options,
+		systems: systemsOf(control),
+		guests: createGuests(clock),
+		audit: createAudit(clock, auditLog),
+		streams: new Map(),
+		traces: 0,
+	};
+	return {
+		ask: (asker, request, answer) => ask(state, asker, request, answer),
+		endOf(login) {
+			for (const [stream, of] of [...state.streams]) if (of === login) stream.end('closed');
+		},
+		close() {
+			for (const stream of [...state.streams.keys()]) stream.end('gone');
+		},
+	};
+}
+
+function ask(state: State, asker: Asker, request: unknown, answer: Answer): Call {
+	const entered = state.guests.enter(asker.identity.name);
+	if (!entered.ok) return refuse(state, asker, request, entered.error, entered.isTold ? answer : undefined);
+	const parsed = admitted(state, asker, request);
+	if (parsed.ok) return put(state, asker, parsed.value, entered.value, answer);
+	entered.value.leave();
+	return refuse(state, asker, request, parsed.error, answer);
+}
+
+function refuse({audit}: State, asker: Asker, request: unknown, error: Failure, answer: Answer | undefined): Call {
+	audit.record({...asker, request}, error.code);
+	queueMicrotask(() => answer?.({ok: false, error, end: true}));
+	return nothingToClose;
+}
+
+/** The request, if it is one, the login may ask it, and there is such a system. */
+function admitted({systems}: State, {identity}: Asker, value: unknown): Outcome<ToolRequest> {
+	const parsed = parseRequest(value);
+	if (!parsed.ok) return parsed;
+	const {verb} = parsed.value;
+	if (!mayInspect(identity, verb)) return failed('ERR_FORBIDDEN', {message: forbidden(identity, verb)});
+	const system = systemOf(parsed.value);
+	if (system === undefined) return parsed;
+	const names = systems.names();
+	if (names.includes(system)) return parsed;
+	const message = `there is no system ${shown(system)}${didYouMean(system, names)}; {"verb": "systems"} lists them`;
+	return failed('ERR_BAD_REQUEST', {message});
+}
+
+const forbidden = ({name, role}: Identity, verb: string): string =>
+	isChange(verb)
+		? `User "${name}" cannot ${verb} actors: that needs the role admin, and it has ${role}`
+		: `User "${name}" cannot look at actors: its role is ${role}`;
+
+/** The one system that is asked; undefined: several. */
+const systemOf = (request: ToolRequest): string | undefined =>
+	'place' in request && request.place !== '' ? parsePlace(request.place)?.system : undefined;
+
+function put(state: State, asker: Asker, request: ToolRequest, stay: Stay, answer: Answer): Call {
+	if (isStreamRequest(request)) return follow(state, asker, request, stay, answer);
+	const last = (outcome: Outcome<Json>): void => {
+		stay.leave();
+		state.audit.record({...asker, request}, outcome.ok ? 'done' : outcome.error.code);
+		answer(outcome.ok ? {ok: true, value: outcome.value, end: true} : {ok: false, error: outcome.error, end: true});
+	};
+	const cause = causeOf(asker, request);
+	const system = systemOf(request);
+	if (request.verb === 'systems' || system === undefined) {
+		void everywhere(state, request, cause, (value, end) => (end ? last(succeeded(value)) : answer({ok: true, value, end})));
+	} else {
+		void one(state, system, request, cause).then(last);
+	}
+	return nothingToClose;
+}
+
+const isStreamRequest = (request: ToolRequest): request is StreamRequest => isStream(request.verb);
+
+const causeOf = ({identity, door}: Asker, request: ToolRequest): string =>
+	`${door} ${identity.name} ${request.verb}${'place' in request && request.place !== '' ? ` ${request.place}` : ''}`;
+
+// ---- looks and changes -----------------------------------------------------------------------------------------------------
+
+async function one(state: State, system: string, request: InspectRequest, cause: string): Promise<Outcome<Json>> {
+	const entries = request.verb === 'journal' ? journal(state, request.place) : [];
+	if (entries.length > 0) return succeeded({entries});
+	const waitMs = request.verb === 'ask' ? (request.deadlineMs ?? limits.askDeadlineMs) : 0;
+	return state.systems.ask(system, request, {deadlineMs: waitMs + limits.inspectSystemMs, cause});
+}
+
+/** Of a record of control; other actors write no objects of control's store. */
+function journal({options: {control}}: State, place: string): readonly JournalLook[] {
+	const {system = '', path = ''} = parsePlace(place) ?? {};
+	const key = system === controlSystem ? keyOf(path) : undefined;
+	if (key === undefined) return [];
+	return control.journalOf(key).map(({version, atMs, type, from, cause}) => ({version, atMs, type, from, cause}));
+}
+
+/** The key of a record's object, from the record's path. */
+function keyOf(path: string): ObjectKey | undefined {
+	const [plural = '', rest = '', ...more] = path.split('/');
+	const kind = kindByPlural(plural);
+	if (kind === undefined || rest === '' || more.length > 0) return undefined;
+	if (!kind.namespaced) return objectKey(plural, undefined, rest);
+	const dot = rest.indexOf('.');
+	return dot < 0 ? undefined : objectKey(plural, rest.slice(0, dot), rest.slice(dot + 1));
+}
+
+/** Asks every system. For `systems` whether it answers is enough. */
+async function everywhere(state: State, request: ToolRequest, cause: string, onPart: (part: Json, isLast: boolean) => void): Promise<void> {
+	const {systems, options} = state;
+	const names = systems.names();
+	const common = {systems, clock: options.clock, names, cause};
+	if (request.verb !== 'systems') return askAll({...common, requestOf: system => ({...request, place: system}) as InspectRequest}, onPart);
+	const problems = new Map<string, string>();
+	await askAll({...common, requestOf: system => ({verb: 'stats', place: system})}, part => {
+		for (const each of part.systems) if ('problem' in each) problems.set(each.system, each.problem);
+	});
+	const look: SystemsLook = {systems: names.map(name => (problems.has(name) ? {name, problem: problems.get(name)} : {name}))};
+	onPart(look, true);
+}
+
+// ---- streams ---------------------------------------------------------------------------------------------------------------
+
+function follow(state: State, {identity, door}: Asker, request: StreamRequest, stay: Stay, answer: Answer): Call {
+	const {systems, options, streams} = state;
+	if (!stay.asStream()) {
+		stay.leave();
+		const message = `User "${identity.name}" has ${limits.inspectStreams} streams already; it must close one first`;
+		queueMicrotask(() => answer({ok: false, error: failure('ERR_BUSY', {message}), end: true}));
+		return nothingToClose;
+	}
+	const over = (): void => {
+		lease.end();
+		stay.leave();
+		streams.delete(stream);
+	};
+	const stream = openStream({
+		systems,
+		clock: options.clock,
+		names: request.verb === 'watch' ? [parsePlace(request.place)?.system ?? ''] : systems.names(),
+		request: request.verb === 'trace' ? {...request, trace: traceName(state)} : request,
+		cause: causeOf({identity, door}, request),
+		onPortion(portion: StreamPortion) {
+			const end = portion.ended !== undefined;
+			if (end) over();
+			answer({ok: true, value: portion, end});
+		},
+		onFailed(outcome) {
+			over();
+			if (!outcome.ok) answer({ok: false, error: outcome.error, end: true});
+		},
+	});
+	const lease = leaseOf(options.clock, () => stream.end('unread'));
+	streams.set(stream, identity.name);
+	return {renew: lease.renew, close: () => stream.end('closed')};
+}
+
+/** Calls back when it was not renewed in time. */
+function leaseOf(clock: Pick<Clock, 'after'>, onOver: () => void): {readonly renew: () => void; readonly end: () => void} {
+	let cancel = clock.after(limits.inspectUnreadMs, onOver);
+	let isOver = false;
+	return {
+		renew() {
+			cancel();
+			if (!isOver) cancel = clock.after(limits.inspectUnreadMs, onOver);
+		},
+		end() {
+			isOver = true;
+			cancel();
+		},
+	};
+}

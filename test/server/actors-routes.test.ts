@@ -1,0 +1,62 @@
+// `/apis/troupe.dev/v1/actors`: what the inspector tells, for those who only look.
+
+import test from 'ava';
+import {succeeded} from '../../api/errors.js';
+import type {SystemRequest} from '../../api/inspect.js';
+import {openDoor, type StatusBody} from './door.js';
+
+const actors = '/apis/troupe.dev/v1/actors';
+
+test('the list has the tree of every system, also of those that cannot be reached', async t => {
+	const {json, cluster} = await openDoor(t);
+	cluster.trees.push(
+		{system: 'node-a', tree: undefined, problem: undefined},
+		{system: 'node-b', tree: undefined, problem: 'it did not answer'},
+	);
+	cluster.onInspect((system, request) => succeeded({system, request}));
+	const list = await json<{kind: string; items: unknown[]}>(200, 'GET', `${actors}?depth=1`);
+	t.is(list.kind, 'ActorTreeList');
+	const item = (name: string) => ({metadata: {name}, tree: {system: name, request: {verb: 'tree', place: name, depth: 1}}});
+	t.deepEqual(list.items, ['control', 'node-a', 'node-b'].map(item));
+	t.deepEqual((await json<{items: unknown[]}>(200, 'GET', `${actors}?place=node-a&depth=1`)).items, [item('node-a')]);
+});
+
+test('one actor is looked at by its path, with what the verb may have', async t => {
+	const {json, cluster} = await openDoor(t);
+	const asked: SystemRequest[] = [];
+	cluster.onInspect((_system, request) => {
+		asked.push(request);
+		return succeeded({verb: request.verb});
+	});
+	const place = 'control/pods/default.web';
+	t.deepEqual(await json(200, 'GET', `${actors}/${place}`), {verb: 'state'});
+	await json(200, 'GET', `${actors}/${place}?verb=state&at=a%2Fb&at=&depth=3`);
+	await json(200, 'GET', `${actors}/control?verb=top&by=rate&limit=3`);
+	await json(200, 'GET', `${actors}/control/a%25b%2Fc?verb=links`);
+	t.deepEqual(asked, [
+		{verb: 'state', place},
+		{verb: 'state', place, at: ['a/b', ''], depth: 3},
+		{verb: 'top', place: 'control', by: 'rate', limit: 3},
+		{verb: 'links', place: 'control/a%b/c'},
+	]);
+});
+
+test('what changes, streams or is wrong is refused over HTTP, and nodes see nothing', async t => {
+	const {json, cluster, bugs} = await openDoor(t);
+	const refused: readonly [number, string, RegExp][] = [
+		[400, `${actors}/control?verb=kill`, /"kill" is asked over MQTT/],
+		[400, `${actors}/control?verb=trace`, /"trace" is asked over MQTT/],
+		[400, `${actors}/control?verb=top`, /^by of "top" is missing$/],
+		[400, `${actors}/control?depth=x`, /^depth must be a whole number/],
+		[400, `${actors}/control?__proto__=x`, /no parameter/],
+		[400, `${actors}/control?colour=x`, /no member "colour"/],
+		[400, `${actors}/nowhere`, /^there is no system "nowhere"/],
+		[404, `${actors}/control/nobody`, /could not find|no actor at/],
+	];
+	for (const [status, path, words] of refused) t.regex((await json<StatusBody>(status, 'GET', path)).message, words, path);
+	await json(405, 'POST', `${actors}/control`, {});
+	for (const path of [actors, `${actors}/control`]) await json(403, 'GET', path, undefined, {authorization: 'Bearer node-a'});
+	await json(200, 'GET', actors, undefined, {authorization: 'Bearer tool'});
+	t.deepEqual(bugs, []);
+	t.deepEqual(cluster.audit, []);
+});
