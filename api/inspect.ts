@@ -27,18 +27,34 @@ export type ActorLook = {
 	readonly stepMs: number;
 	/** The last crash, if there was one. */
 	readonly failure?: string | undefined;
+	/** How long ago that was. */
+	readonly failedAgoMs?: number | undefined;
 	/** How long a pause still lasts if nobody resumes it; only where `state` is `paused`. */
 	readonly pausedForMs?: number | undefined;
 	/** Faults that are on here, a line each. */
 	readonly faults?: readonly string[] | undefined;
 	/** How many children it has, whether they are shown or not. */
 	readonly childCount: number;
+	/** Of a `tree`: of those below it so many are parked, restarting, paused, or have crashed within `limits.actorWellMs`. Left out: none. */
+	readonly wrongBelow?: number | undefined;
 };
 
 /** An actor with those below it, as deep and as many as was asked for: fewer than `childCount` where they are left out. */
 export type ActorTree = ActorLook & {readonly children: readonly ActorTree[]};
 
-/** A value as it can be shown: bounded, without what is secret. Maps and sets are tagged; what is left out is counted. */
+/**
+ * A value as it can be shown: bounded, and without what is secret. What JSON has not is an object with a member `$` that says what it is:
+ *
+ * - `{$: 'map', size, of: {key: value, …}}`; where a key is no text, `of` is a list of pairs. `{$: 'set', size, of: [item, …]}`
+ * - `{$: '<class>', of: {member: value, …}}`: an instance; `{$: 'object', of: {…}}`: a plain object that has a member `$` itself
+ * - `{$: 'undefined'}`, `{$: 'number', of: 'NaN'}`, `{$: 'bigint', of: '12'}`, `{$: 'date', of: '2026-…'}`, `{$: 'bytes', size}`,
+ *   `{$: 'function', of: 'its name'}`, `{$: 'symbol', of: 'its name'}`, `{$: 'getter'}`
+ * - `{$: 'secret'}`
+ * - `{$: 'cycle', up: 2}`: the very object that is two levels above
+ * - `{$: 'text', of: 'its beginning', characters: 5000}`, and where it is too deep `{$: 'deeper', of: 'list' | 'map' | 'set' | 'object' | '<class>',
+ *   size: 3}` (of an instance without a size). Ask for it with `at`.
+ * - `{$: 'more', count: 7}`: so many are left out here: as the last item of a list or set, in an object or map as the member `…`
+ */
 export type Shown = null | boolean | number | string | readonly Shown[] | {readonly [member: string]: Shown};
 
 // ---- what only looks -------------------------------------------------------------------------------------------------------
@@ -68,11 +84,16 @@ export type LookAnswer = {
 	readonly links: LinksLook;
 	readonly supervise: SuperviseLook;
 	readonly journal: {readonly entries: readonly JournalLook[]};
-	readonly top: {readonly actors: readonly ActorLook[]; readonly counted: number};
+	/** `counted`: among how many actors. Fewer than there are, where the time was over. */
+	readonly top: {readonly actors: readonly TopLook[]; readonly counted: number};
 	readonly stats: SystemStats;
 	readonly deadletters: {readonly letters: readonly DeadLetterLook[]; readonly total: number};
 };
 
+/** `value`: messages, messages a second, milliseconds in steps, restarts, or bytes, roughly. */
+export type TopLook = ActorLook & {readonly value: number};
+
+/** `atMs`: wall time. */
 export type StateLook = {readonly address: Address; readonly behavior: string; readonly atMs: number; readonly state: Shown};
 
 export type MessageLook = {
@@ -81,9 +102,12 @@ export type MessageLook = {
 	readonly cause: string;
 };
 
+/** The oldest; `waiting` counts all. */
 export type MailboxLook = {readonly waiting: number; readonly signals: readonly string[]; readonly messages: readonly MessageLook[]};
 
+/** Of long lists the first items; the numbers of all are in `counts`. An actor of another system that watches is known by its system alone. */
 export type LinksLook = {
+	readonly counts: {readonly [list in 'watchers' | 'watching' | 'asks' | 'timers' | 'pending']: number};
 	readonly parent: Address | undefined;
 	readonly childCount: number;
 	readonly watchers: readonly Address[];
@@ -134,8 +158,9 @@ export type SystemStats = {
 	/** By name: messages, commits, crashes, dead letters, slow steps, late answers. */
 	readonly counters: {readonly [name: string]: number};
 	readonly memoryBytes: number;
-	/** Whole CPU time of the process, and how late its event loop was at the worst since the last look. */
+	/** CPU time of its process since that began, and which share of the time its event loop was busy since the last look (0 to 1). */
 	readonly cpuMs: number;
+	readonly loopBusy: number;
 };
 
 // ---- what goes on ----------------------------------------------------------------------------------------------------------

@@ -459,6 +459,32 @@ export const limits = {
 	auditFileBytes: 10_485_760,
 	/** A stream of an inspector that nobody reads for so long ends, and with it what was on for it. */
 	inspectUnreadMs: 15_000,
+	/** What is shown of one value: bytes, levels at the most and where nobody says, members of one object, characters of one text. */
+	shownBytes: 131_072,
+	shownDepth: 24,
+	shownUsualDepth: 8,
+	shownMembers: 500,
+	shownTextCharacters: 2_000,
+	/** Of a message in a list or a trace. */
+	shownMessageBytes: 4_096,
+	shownMessageDepth: 6,
+	/** Actors of a tree that is looked at, all levels together; and of one crowd of children, and levels, where nobody says. */
+	lookActors: 1_000,
+	lookChildren: 50,
+	lookDepth: 3,
+	/** Items of one list of what an actor has: messages, watchers, questions, timers. */
+	lookItems: 100,
+	/** Actors that `top` tells where nobody says, and at the most. */
+	topActors: 20,
+	topMostActors: 200,
+	/** How long messages are counted for their rate. */
+	topRateMs: 1_000,
+	/** How long the memory of actors is estimated, and at how many values of one state. */
+	topMemoryMs: 1_000,
+	memoryValues: 2_000,
+	/** How long looks into a system take before others have their turn, and how many are under way. */
+	lookSliceMs: 4,
+	looks: 64,
 	/** The newest dead letters of each system. */
 	deadLettersKept: 200,
 	/** Traces that are on in a system at a time, and that may follow one step. */

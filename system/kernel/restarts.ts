@@ -25,8 +25,10 @@ export function crash(kernel: Kernel, cell: Cell, error: Failure, messageType: s
 	kernel.counters.crashes++;
 	cell.failure = error;
 	kernel.options.observer?.lifecycle?.({type: 'crashed', address: cell.address, error, messageType, stack});
-	if (cell.parked !== undefined) park(kernel, cell, error, cell.parked.retries + 1);
-	else if (cell.spec.restart === 'temporary' || isUnborn(cell)) stop(kernel, cell, {type: 'crashed', error});
+	if (cell.parked !== undefined) {
+		cell.crashedAtMs = kernel.options.clock.monotonicMs();
+		park(kernel, cell, error, cell.parked.retries + 1);
+	} else if (cell.spec.restart === 'temporary' || isUnborn(cell)) stop(kernel, cell, {type: 'crashed', error});
 	else restartOrGiveUp(kernel, cell, error, true);
 }
 

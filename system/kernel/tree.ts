@@ -11,7 +11,7 @@ export function treeOf(cell: Cell, monotonicMs: number, depth = Number.POSITIVE_
 
 /** One cell, as it is at that monotonic time. */
 export function lookAt(cell: Cell, monotonicMs: number): ActorLook {
-	const {failure, held} = cell;
+	const {failure, held, crashedAtMs} = cell;
 	return {
 		name: cell.spec.name,
 		address: cell.address,
@@ -22,7 +22,7 @@ export function lookAt(cell: Cell, monotonicMs: number): ActorLook {
 		waiting: cell.mailbox.length,
 		handled: cell.handled,
 		stepMs: cell.stepMicros / 1_000,
-		...(failure === undefined ? {} : {failure: failure.message}),
+		...(failure === undefined ? {} : {failure: failure.message, failedAgoMs: Math.max(0, Math.round(monotonicMs - crashedAtMs))}),
 		...(held === undefined ? {} : {pausedForMs: Math.max(0, Math.round(held.untilMs - monotonicMs))}),
 		childCount: cell.children.size,
 	};
