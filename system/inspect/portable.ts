@@ -11,18 +11,30 @@ import {SparseMap, SparseSet} from '../kernel/sparse.js';
 /** Why a value has no portable form; the message names the place in it. */
 export class NotPortable extends Error {}
 
-/** What is left of the bytes that may be written; several values may share one. */
-export type Room = {bytes: number};
+/** What is left of the bytes that may be written; several values may share one. `secrets`: so many were left out. */
+export type Room = {bytes: number; secrets?: number};
+
+/** Whether a member of an object must not be written. Of a map the member is the key, as text. */
+export type IsSecret = (holder: unknown, member: string, value: unknown) => boolean;
+
+/** What stands for something secret, in what was decoded. */
+class LeftOut {
+	toString(): string {
+		return '<secret>';
+	}
+}
+
+const leftOut = new LeftOut();
 
 const tag = '$';
 
 type Tagged = {readonly [tag]: string; readonly of?: Json};
 
-type Walk = {readonly room: Room; readonly path: string[]};
+type Walk = {readonly room: Room; readonly path: string[]; readonly isSecret: IsSecret | undefined};
 
-/** Throws NotPortable. Bytes are counted as JSON has them, escapes aside. */
-export function encode(value: unknown, room: Room = {bytes: Number.POSITIVE_INFINITY}): Json {
-	return encoded(value, {room, path: []});
+/** Throws NotPortable. Bytes are counted as JSON has them, escapes aside. What is secret is left out, which is the one thing that is lost. */
+export function encode(value: unknown, room: Room = {bytes: Number.POSITIVE_INFINITY}, isSecret?: IsSecret): Json {
+	return encoded(value, {room, path: [], isSecret});
 }
 
 /** Lists and objects that were decoded, by their JSON text. */
@@ -79,13 +91,14 @@ function encoded(value: unknown, walk: Walk): Json {
 
 function encodedObject(value: object, walk: Walk): Json {
 	take(walk, 2);
-	if (Array.isArray(value)) return Array.from(value, (item, at) => below(walk, String(at), item));
-	if (value instanceof Map || value instanceof SparseMap) return tagged('map', pairs([...value] as [unknown, unknown][], walk));
+	if (value === leftOut) return tagged('secret');
+	if (Array.isArray(value)) return Array.from(value, (item, at) => below(walk, value, String(at), item));
+	if (value instanceof Map || value instanceof SparseMap) return tagged('map', pairs(value, [...value] as [unknown, unknown][], walk));
 	if (value instanceof Set || value instanceof SparseSet) {
 		const items = [...value] as unknown[];
 		return tagged(
 			'set',
-			items.map((item, at) => below(walk, String(at), item)),
+			items.map((item, at) => below(walk, value, String(at), item)),
 		);
 	}
 	if (value instanceof Date) return tagged('date', String(value.getTime()));
@@ -97,19 +110,26 @@ function encodedObject(value: object, walk: Walk): Json {
 	if (prototype !== Object.prototype && prototype !== null) throw refused(walk, `is ${nameOf(prototype)}`);
 	const members = Object.entries(value);
 	// A member of that name would be taken for a tag, or for the prototype.
-	if (members.some(([name]) => name === tag || name === '__proto__')) return tagged('object', pairs(members, walk));
+	if (members.some(([name]) => name === tag || name === '__proto__')) return tagged('object', pairs(value, members, walk));
 	const to: {[name: string]: Json} = {};
 	for (const [name, member] of members) {
 		take(walk, Buffer.byteLength(name) + 4);
-		to[name] = below(walk, name, member);
+		to[name] = below(walk, value, name, member);
 	}
 	return to;
 }
 
-const pairs = (entries: readonly (readonly [unknown, unknown])[], walk: Walk): Json =>
-	entries.map(([key, value], at) => [below(walk, `key ${at}`, key), below(walk, typeof key === 'string' ? key : String(at), value)]);
+const pairs = (holder: object, entries: readonly (readonly [unknown, unknown])[], walk: Walk): Json =>
+	entries.map(([key, value], at) => {
+		const name = typeof key === 'string' ? key : String(at);
+		return [below(walk, undefined, `key ${at}`, key), below(walk, holder, name, value)];
+	});
 
-function below(walk: Walk, name: string, value: unknown): Json {
+function below(walk: Walk, holder: object | undefined, name: string, value: unknown): Json {
+	if (holder !== undefined && walk.isSecret?.(holder, name, value) === true) {
+		walk.room.secrets = (walk.room.secrets ?? 0) + 1;
+		return tagged('secret');
+	}
 	walk.path.push(name);
 	const json = encoded(value, walk);
 	walk.path.pop();
@@ -141,6 +161,8 @@ function decodeTagged({[tag]: type, of}: Tagged, place: Place): unknown {
 	switch (type) {
 		case 'undefined':
 			return undefined;
+		case 'secret':
+			return leftOut;
 		case 'number':
 			return Number(of);
 		case 'bigint':

@@ -6,7 +6,7 @@ import type {Json} from '../../api/object.js';
 import type {Context, Next} from '../kernel/behavior.js';
 import type {StepCall} from '../kernel/step-call.js';
 import {deltaOf} from './delta.js';
-import {encode, NotPortable, type Room} from './portable.js';
+import {encode, NotPortable, type IsSecret, type Room} from './portable.js';
 import {RecordingContext} from './recording-context.js';
 import type {LostStep, ReplayableStep, StepRecord} from './step-record.js';
 
@@ -19,9 +19,6 @@ export type StepBefore = {
 	readonly call: StepCall;
 };
 
-/** Leaves out what is secret; what was given is returned when there was nothing. */
-export type Redact = (json: Json) => Json;
-
 /** Of one step that is being taken. It is given `context` instead of its own, and then one of both is called. */
 export type Recording = {
 	readonly context: Context;
@@ -33,13 +30,14 @@ export type Recording = {
 type Left = {readonly state: unknown; readonly json: Json; readonly bytes: number};
 
 export class Recorder {
-	readonly #redact: Redact;
+	readonly #isSecret: IsSecret | undefined;
 	/** The oldest first. */
 	readonly #left = new Map<Address, Left>();
 	#leftBytes = 0;
 
-	constructor(redact: Redact = json => json) {
-		this.#redact = redact;
+	/** `isSecret`: what must be in no record. */
+	constructor(isSecret?: IsSecret) {
+		this.#isSecret = isSecret;
 	}
 
 	/** Never throws: what cannot be recorded is said in the record. */
@@ -48,10 +46,9 @@ export class Recorder {
 		const room: Room = {bytes: limits.recordBytes};
 		let isRedacted = false;
 		const encoded = (value: unknown, within: Room = room): Json => {
-			const json = encode(value, within);
-			const shown = this.#redact(json);
-			if (shown !== json) isRedacted = true;
-			return shown;
+			const json = encode(value, within, this.#isSecret);
+			if (within.secrets !== undefined) isRedacted = true;
+			return json;
 		};
 		const {address, behavior, from} = step;
 		const lost = (error: unknown): LostStep => {
