@@ -312,6 +312,12 @@ export type OfSystems<Answer = Json> = {readonly systems: readonly OfSystem<Answ
 export type InspectAnswer =
 	{readonly ok: true; readonly value: Json; readonly end: boolean} | {readonly ok: false; readonly error: Failure; readonly end: true};
 
+/**
+ * What may be said of a request over MQTT, on its own topic, once it was sent: a stream goes on for as long as it is renewed within
+ * `limits.inspectUnreadMs`, and ends when it is closed.
+ */
+export type RequestSequel = {readonly verb: 'renew' | 'close'};
+
 /** As it goes over MQTT, numbered from 0 on: where a number is missing, the broker has dropped something. */
 export type InspectReply = InspectAnswer & {readonly seq: number};
 

@@ -697,6 +697,37 @@ export const limits = {
 	progressAfterMs: 300,
 	progressFrameMs: 100,
 
+	/** What an inspector's shell asks for at a time: levels, children of one actor, those of one that is looked at by itself, and of all. */
+	inspectDepth: 16,
+	inspectChildren: 64,
+	inspectNames: 1_000,
+	inspectAllChildren: 10_000,
+	/** Siblings that rest and have something to say are shown so far; of more only the first few. */
+	inspectCrowd: 8,
+	inspectCrowdShown: 5,
+	/** Names of those that are told in one line. */
+	inspectNamesShown: 40,
+	/** Actors of one ranking. */
+	inspectTop: 200,
+	/** What is shown again and again is asked for so often; the rate of a first look is taken over so long, that of a later one by one not longer ago. */
+	inspectEachMs: 1_000,
+	inspectRateWaitMs: 300,
+	inspectRateMs: 60_000,
+	/** Places of which a shell remembers its last look, states that it keeps by name, differences that it shows of two. */
+	inspectPlacesCounted: 32,
+	inspectMarks: 32,
+	inspectDifferences: 200,
+	/** How long a step of a trace waits for the one that caused it before it is told without. */
+	inspectTracePatienceMs: 500,
+	/** How long a shell believes that it knows the names of all systems; and lines that it remembers. */
+	inspectSystemsMs: 5_000,
+	inspectHistory: 1_000,
+	/** What it waits for an answer beyond what was asked for, and how often it says that a stream is still wanted. */
+	inspectPatienceMs: 15_000,
+	inspectRenewMs: 5_000,
+	/** A line of a script; a longer one is none. */
+	inspectLineCharacters: 1_048_576,
+
 	/** Grace of a pod that names none. */
 	terminationGraceSeconds: 30,
 } as const;

@@ -70,6 +70,11 @@ function mayPublish(identity: Identity, topic: Topic | undefined): boolean {
 			return runsActors(role) && topic.login === name;
 		case 'userControl':
 			return runsActors(role) && topic.login === name && topic.way === 'to-control';
+		case 'inspectRequest':
+			// Who may ask what is judged by the request itself.
+			return role !== 'node' && topic.login === name;
+		case 'inspectReply':
+			return false;
 	}
 }
 
@@ -97,6 +102,10 @@ function mayRead(identity: Identity, topic: Topic | undefined): boolean {
 			return runsActors(role) && topic.login === name;
 		case 'userControl':
 			return runsActors(role) && topic.login === name && topic.way === 'from-control';
+		case 'inspectRequest':
+			return false;
+		case 'inspectReply':
+			return role !== 'node' && topic.login === name;
 	}
 }
 
@@ -105,7 +114,12 @@ function readableFilters({name, role}: Identity): readonly string[] {
 	const own = [inboxFilter(name), bulkFilter(name)];
 	if (role === 'node') return [...own, `${topicPrefix}nodes/${name}/#`];
 	const ofUser = runsActors(role) ? [`users/${name}/#`] : [];
-	return [...own, ...['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#', ...ofUser].map(filter => topicPrefix + filter)];
+	return [
+		...own,
+		...['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#', `inspect/replies/${name}/+`, ...ofUser].map(
+			filter => topicPrefix + filter,
+		),
+	];
 }
 
 /** Whether the identity may ask this of the actors of the cluster: looks are for every reader, changes for admins. */

@@ -24,7 +24,9 @@ export type Topic =
 	/** Between systems of one login. */
 	| {readonly type: 'userInbox'; readonly login: string; readonly to: string; readonly from: string}
 	/** Between control and a user's system: what control asks of it, and what it answers. */
-	| {readonly type: 'userControl'; readonly login: string; readonly name: string; readonly way: 'from-control' | 'to-control'};
+	| {readonly type: 'userControl'; readonly login: string; readonly name: string; readonly way: 'from-control' | 'to-control'}
+	/** What a tool asks of running actors, and what it is answered; the id is the tool's own. */
+	| {readonly type: 'inspectRequest' | 'inspectReply'; readonly login: string; readonly id: string};
 
 /** The topic's text. A name that is empty or has a wildcard, a NUL or a slash is a bug of the caller. */
 export function formatTopic(topic: Topic): string {
@@ -54,6 +56,10 @@ function levelsOf(topic: Topic): readonly string[] {
 			return ['users', topic.login, topic.to, 'inbox', topic.from];
 		case 'userControl':
 			return ['users', topic.login, topic.name, topic.way];
+		case 'inspectRequest':
+			return ['inspect', 'requests', topic.login, topic.id];
+		case 'inspectReply':
+			return ['inspect', 'replies', topic.login, topic.id];
 	}
 }
 
@@ -83,6 +89,8 @@ function topicOf(levels: readonly string[]): Topic | undefined {
 	if (is(4, 'users') && c === 'presence') return {type: 'userPresence', login: a, name: b};
 	if (is(4, 'users') && (c === 'from-control' || c === 'to-control')) return {type: 'userControl', login: a, name: b, way: c};
 	if (is(5, 'users') && c === 'inbox') return {type: 'userInbox', login: a, to: b, from: rest[0] ?? ''};
+	if (is(4, 'inspect') && (a === 'requests' || a === 'replies'))
+		return {type: a === 'requests' ? 'inspectRequest' : 'inspectReply', login: b, id: c};
 	if (family === 'actors' && b === 'lifecycle' && c !== '') return {type: 'lifecycle', system: a, path: [c, ...rest].join('/')};
 	return undefined;
 }
@@ -114,3 +122,9 @@ export const userAnswersFilter = `${topicPrefix}users/+/+/to-control`;
 
 /** Presences of all users' systems. */
 export const userPresenceFilter = `${topicPrefix}users/+/+/presence`;
+
+/** Whatever tools ask of running actors. */
+export const inspectRequestsFilter = `${topicPrefix}inspect/requests/+/+`;
+
+/** All that the tools of a login are answered. */
+export const inspectRepliesFilter = (login: string): string => `${topicPrefix}inspect/replies/${checkedLevel(login)}/+`;

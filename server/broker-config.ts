@@ -99,12 +99,19 @@ type Right = readonly ['read' | 'write', string];
 
 const readers: readonly Right[] = ['objects/+/+/+', 'events/+/+/+', 'nodes/#', 'actors/+/lifecycle/#'].map(topic => ['read', topic]);
 
+/** What running actors are asked, and what is answered. */
+const inspecting = (name: string): readonly Right[] => [
+	['write', `inspect/requests/${name}/+`],
+	['read', `inspect/replies/${name}/+`],
+];
+
 function rightsOf({name, role}: {readonly name: string; readonly role: Role}): readonly Right[] {
 	switch (role) {
 		case 'admin':
 		case 'edit':
 			return [
 				...readers,
+				...inspecting(name),
 				...['presence', 'inbox/+'].flatMap((what): Right[] => [
 					['read', `users/${name}/+/${what}`],
 					['write', `users/${name}/+/${what}`],
@@ -114,7 +121,7 @@ function rightsOf({name, role}: {readonly name: string; readonly role: Role}): r
 			];
 		case 'tool':
 		case 'view':
-			return readers;
+			return [...readers, ...inspecting(name)];
 		case 'node':
 			return [
 				['read', `nodes/${name}/#`],

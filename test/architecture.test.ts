@@ -42,6 +42,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'edit',
 		'create',
 		'cp',
+		'inspect',
 		'serving',
 		'manifests',
 		'objects',

@@ -1,11 +1,11 @@
 // The help texts, made from the list of commands. Pure.
 
-import type {CommandSpec, FlagSpec} from '../command.js';
+import type {CommandSpec, FlagSpec, FlagSpecs} from '../command.js';
 
 const indent = (line: string): string => `  ${line}`;
 
 /** Two columns, the second aligned. */
-function columns(rows: readonly (readonly [string, string])[]): string[] {
+export function twoColumns(rows: readonly (readonly [string, string])[]): string[] {
 	const width = Math.max(0, ...rows.map(([left]) => left.length));
 	return rows.map(([left, right]) => indent(`${left.padEnd(width)}   ${right}`));
 }
@@ -18,7 +18,7 @@ export const overview = (commands: readonly CommandSpec[]): string =>
 		'Usage: troupe COMMAND [arguments]',
 		'',
 		'Commands:',
-		...columns(commands.map(({name, summary}) => [name, summary])),
+		...twoColumns(commands.map(({name, summary}) => [name, summary])),
 		'',
 		'Begin with:',
 		...['troupe up', 'troupe apply -f examples/hello.yaml', 'troupe get pods'].map(indent),
@@ -39,9 +39,13 @@ export const commandHelp = ({name, aliases = [], summary, usage, examples, flags
 		...examples.map(indent),
 		'',
 		'Flags:',
-		...columns(Object.entries(flags).map(([flag, spec]) => [flagWords(flag, spec), spec.about])),
+		...flagLines(flags),
 		'',
 	].join('\n');
+
+/** A line for each flag. */
+export const flagLines = (flags: FlagSpecs): readonly string[] =>
+	twoColumns(Object.entries(flags).map(([flag, spec]) => [flagWords(flag, spec), spec.about]));
 
 function flagWords(name: string, {short, type, value, bare}: FlagSpec): string {
 	const words = short === undefined ? `    --${name}` : `-${short}, --${name}`;

@@ -15,6 +15,8 @@ const topics: readonly [topic: Topic, text: string][] = [
 	[{type: 'userInbox', login: 'ann', to: 'ping', from: 'pong'}, 'users/ann/ping/inbox/pong'],
 	[{type: 'userControl', login: 'ann', name: 'ping', way: 'from-control'}, 'users/ann/ping/from-control'],
 	[{type: 'userControl', login: 'ann', name: 'ping', way: 'to-control'}, 'users/ann/ping/to-control'],
+	[{type: 'inspectRequest', login: 'ann', id: 'r-1'}, 'inspect/requests/ann/r-1'],
+	[{type: 'inspectReply', login: 'ann', id: 'r-1'}, 'inspect/replies/ann/r-1'],
 	[{type: 'lifecycle', system: 'a', path: 'pods/default.web-1/main'}, 'actors/a/lifecycle/pods/default.web-1/main'],
 ];
 
@@ -146,6 +148,17 @@ const rights: readonly [who: Identity, verb: MqttVerb, topic: string, allowed: b
 	[tool, 'publish', 'users/probe/ping/inbox/pong', false],
 	[node, 'publish', 'users/node-a/ping/presence', false],
 	[node, 'forward', 'users/node-a/ping/inbox/pong', false],
+	[view, 'publish', 'inspect/requests/eve/1', true],
+	[view, 'publish', 'inspect/requests/ann/1', false],
+	[view, 'publish', 'inspect/replies/eve/1', false],
+	[view, 'forward', 'inspect/replies/eve/1', true],
+	[view, 'forward', 'inspect/replies/ann/1', false],
+	[view, 'forward', 'inspect/requests/eve/1', false],
+	[view, 'subscribe', 'inspect/replies/eve/+', true],
+	[view, 'subscribe', 'inspect/replies/ann/+', false],
+	[admin, 'forward', 'inspect/replies/ann/1', false],
+	[node, 'publish', 'inspect/requests/node-a/1', false],
+	[node, 'forward', 'inspect/replies/node-a/1', false],
 ];
 
 for (const [who, verb, topic, allowed] of rights) {
@@ -181,7 +194,7 @@ test('over HTTP, viewers and tools read, editors write, nodes ask nothing', t =>
 	t.true(mayRequest({name: 'ed', role: 'edit'}, 'get', 'secrets'));
 });
 
-test('who is not a node publishes nothing, but for what systems of its own say', t => {
+test('who is not a node publishes nothing, but for what it asks of actors, and what systems of its own say', t => {
 	const everyTopic = topics.map(([topic]) => formatTopic(topic));
 	for (const who of [admin, view, tool])
 		t.deepEqual(
@@ -190,7 +203,7 @@ test('who is not a node publishes nothing, but for what systems of its own say',
 		);
 	t.deepEqual(
 		everyTopic.filter(topic => may(edit, 'publish', topic)),
-		['presence', 'inbox/pong', 'to-control'].map(what => `troupe/v1/users/ann/ping/${what}`),
+		[...['presence', 'inbox/pong', 'to-control'].map(what => `troupe/v1/users/ann/ping/${what}`), 'troupe/v1/inspect/requests/ann/r-1'],
 	);
 	t.is(inboxFilter('node-a'), 'troupe/v1/actors/node-a/inbox/+');
 });

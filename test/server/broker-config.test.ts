@@ -46,6 +46,8 @@ const topics = ['control', ...logins.map(({name}) => name)].flatMap(name => [
 	...['control', ...logins.map(each => each.name)].flatMap(to => [`actors/${to}/inbox/${name}`, `actors/${to}/bulk/${name}`]),
 	...['presence', 'inbox/pong', 'from-control', 'to-control', 'other'].map(what => `users/${name}/ping/${what}`),
 	`replies/${name}/1`,
+	`inspect/requests/${name}/1`,
+	`inspect/replies/${name}/1`,
 	`functions/default/${name}/invoke`,
 	`canary/${name}`,
 ]);

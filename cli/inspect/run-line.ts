@@ -1,0 +1,60 @@
+// One line of the inspector: its verb is found, its words are read, its work is done. Typed, scripted, or as `troupe actor`.
+
+import {didYouMean} from '../../api/suggest.js';
+import {usageError} from '../command.js';
+import {parseArguments} from '../command-line/arguments.js';
+import {parseLine} from './line.js';
+import {verbHelp} from './help-view.js';
+import type {Shell, VerbSpec} from './verb.js';
+import {findVerb, verbFlags} from './verb-words.js';
+
+/** Runs a line. An empty one, or a comment, does nothing. Throws AppError. */
+export async function runLine(line: string, shell: Shell, signal: AbortSignal): Promise<void> {
+	const {words, open} = parseLine(line);
+	if (open !== undefined) throw usageError(open === 'quote' ? 'a quote is not closed' : 'a bracket is not closed');
+	await runWords(
+		words.map(({text}) => text),
+		shell,
+		signal,
+	);
+}
+
+/** The same of words that were read already. */
+export async function runWords(words: readonly string[], shell: Shell, signal: AbortSignal): Promise<void> {
+	const [name, ...rest] = words;
+	if (name === undefined) return;
+	const found = findVerb(name, shell.verbs);
+	const spec = found ?? (isPlaceWord(name) ? findVerb('cd', shell.verbs) : undefined);
+	if (spec === undefined) throw unknownVerb(name, shell.verbs);
+	const {flags, inputs} = await parseArguments(found === undefined ? words : rest, flagsOf(spec));
+	if (flags.on('help')) return shell.page(verbHelp(spec));
+	const {run} = await spec.load();
+	const namespace = flags.text('namespace') ?? shell.namespace;
+	await run({spec, inputs, flags, shell: {...shell, namespace}, signal});
+}
+
+/** A place alone is as good as `cd` there. */
+const isPlaceWord = (word: string): boolean => word.includes('/') || word === '..';
+
+const helpFlag = {help: {type: 'boolean', short: 'h', about: 'what it does and takes'}} as const;
+
+export const flagsOf = (spec: VerbSpec) => ({...spec.flags, ...verbFlags, ...helpFlag});
+
+function unknownVerb(name: string, verbs: readonly VerbSpec[]) {
+	const names = verbs.flatMap(spec => [spec.name, ...(spec.aliases ?? [])]);
+	const foreign = Object.hasOwn(foreignVerbs, name) ? `; there is: ${foreignVerbs[name] ?? ''}` : '';
+	return usageError(`unknown verb "${name}"${foreign || didYouMean(name, names) || '; help lists them'}`);
+}
+
+/** What people type who know other tools. */
+const foreignVerbs: {readonly [word: string]: string} = {
+	cat: 'state',
+	describe: 'state, journal and links',
+	get: 'ls, or troupe get for objects',
+	inspect: 'state',
+	logs: 'troupe logs, of a container; journal and watch, of an actor',
+	observer: 'top, tree -w',
+	ps: 'tree, or top',
+	send: 'tell',
+	why: 'journal, or troupe why for an object',
+};

@@ -1,0 +1,55 @@
+// Steps of a trace in an order in which causes come before what they led to, with how deep each lies. Pure.
+//
+// Portions of several systems arrive as they come: a step may be there before the one that caused it. It waits a moment for that.
+
+import type {TraceEntry} from '../../api/inspect.js';
+
+export type PlacedStep = {
+	readonly step: TraceEntry;
+	/** Steps that led to it, as far as they were traced. */
+	readonly depth: number;
+	/** Where the step happened that sent the message; undefined where that was not traced. */
+	readonly parent: string | undefined;
+};
+
+export type TraceOrder = {
+	/** What can be told now, the newly arrived steps among it. `nowMs` is monotonic. */
+	readonly take: (steps: readonly TraceEntry[], nowMs: number) => readonly PlacedStep[];
+	/** All that still waits. */
+	readonly rest: () => readonly PlacedStep[];
+	/** When a step that waits has waited long enough; undefined where none does. */
+	readonly dueMs: () => number | undefined;
+};
+
+type Waiting = {readonly step: TraceEntry; readonly sinceMs: number};
+
+/** `patienceMs`: how long a step waits for its cause. */
+export function createTraceOrder(patienceMs: number): TraceOrder {
+	const told = new Map<string, {readonly depth: number; readonly address: string}>();
+	let waiting: readonly Waiting[] = [];
+
+	function place({step}: Waiting): PlacedStep {
+		const parent = step.parent === undefined ? undefined : told.get(step.parent);
+		const depth = parent === undefined ? 0 : parent.depth + 1;
+		told.set(step.span, {depth, address: step.address});
+		return {step, depth, parent: parent?.address};
+	}
+	function tell(isReady: (one: Waiting) => boolean): readonly PlacedStep[] {
+		const placed: PlacedStep[] = [];
+		for (;;) {
+			const at = waiting.findIndex(one => one.step.parent === undefined || told.has(one.step.parent) || isReady(one));
+			const next = waiting[at];
+			if (next === undefined) return placed;
+			waiting = waiting.filter(one => one !== next);
+			placed.push(place(next));
+		}
+	}
+	return {
+		take(steps, nowMs) {
+			waiting = [...waiting, ...steps.map(step => ({step, sinceMs: nowMs}))].sort((a, b) => a.step.atMs - b.step.atMs);
+			return tell(({sinceMs}) => nowMs - sinceMs >= patienceMs);
+		},
+		rest: () => tell(() => true),
+		dueMs: () => (waiting.length === 0 ? undefined : Math.min(...waiting.map(({sinceMs}) => sinceMs)) + patienceMs),
+	};
+}

@@ -1,0 +1,203 @@
+// The actors of a cluster as people look at them: what is wrong comes first, then what is busy; what rests takes no more than a line. Pure.
+
+import type {ActorLook, ActorTree, OfSystem} from '../../api/inspect.js';
+import {ageOf} from '../../api/duration.js';
+import {limits} from '../../api/limits.js';
+import {inOneLine} from '../screen/table.js';
+import type {Colours} from '../screen/terminal.js';
+import {cutLine, type WidthOf} from '../screen/text-width.js';
+import {placeOfAddress} from './places.js';
+import type {RateOf} from './rates.js';
+
+export type TreeView = {
+	/** Levels below what is drawn. */
+	readonly depth: number;
+	/** Every actor on a line of its own. */
+	readonly all: boolean;
+	/** Of the terminal; undefined: lines are as long as they are. */
+	readonly columns: number | undefined;
+	readonly widthOf: WidthOf;
+	readonly colours: Colours;
+	readonly rateOf: RateOf;
+};
+
+/** Every system, its root first. */
+export const drawSystems = (systems: readonly OfSystem<ActorTree>[], view: TreeView): string =>
+	systems.map(system => drawSystem(system, view)).join('\n');
+
+function drawSystem(one: OfSystem<ActorTree>, view: TreeView): string {
+	const {bold, red} = view.colours;
+	if ('problem' in one) return fitted(`${bold(inOneLine(one.system))}  ${red(inOneLine(one.problem))}`, view);
+	return drawTree(one.value, one.system, view);
+}
+
+/** One actor and what is below it. */
+export function drawTree(tree: ActorTree, title: string, view: TreeView): string {
+	const ranked = rank(tree, view);
+	const head = `${view.colours.bold(inOneLine(title))}${aboutOf(tree, view)}`;
+	return fitted(head, view) + linesBelow(ranked, '', view, view.depth).join('');
+}
+
+/** The texts of a tree, for a measure that is right for them. */
+export function textsOf(systems: readonly OfSystem<ActorTree>[]): readonly string[] {
+	const below = (tree: ActorTree): readonly string[] => [tree.name, tree.about, tree.failure ?? '', ...tree.children.flatMap(below)];
+	return ['│', ...systems.flatMap(one => ('problem' in one ? [one.problem] : below(one.value)))];
+}
+
+// ---- what comes first --------------------------------------------------------------------------------------------------------
+
+const resting = 0;
+const busy = 1;
+const wrong = 2;
+
+type Ranked = {
+	readonly tree: ActorTree;
+	/** Of itself and of all below it, the highest. */
+	readonly weight: number;
+	readonly children: readonly Ranked[];
+};
+
+function rank(tree: ActorTree, view: TreeView): Ranked {
+	const children = tree.children.map(child => rank(child, view)).sort(byWeight);
+	return {tree, children, weight: Math.max(weightOf(tree, view.rateOf), ...children.map(({weight}) => weight))};
+}
+
+/** Names are in their order, so that what did not change stays where it is; numbers in them count as numbers. */
+const byWeight = (a: Ranked, b: Ranked): number => b.weight - a.weight || collator.compare(a.tree.name, b.tree.name);
+
+const collator = new Intl.Collator('en', {numeric: true});
+
+/** Whether somebody should look at it. */
+export function isWrong({state, failure, failedAgoMs = 0, faults = []}: ActorLook): boolean {
+	if (state === 'parked' || state === 'restarting' || state === 'paused' || faults.length > 0) return true;
+	return failure !== undefined && failure !== null && failedAgoMs < limits.actorWellMs;
+}
+
+function weightOf(look: ActorLook, rateOf: RateOf): number {
+	if (isWrong(look)) return wrong;
+	return look.waiting > 0 || (rateOf(look)?.perSecond ?? 0) >= busyPerSecond || look.state === 'stopping' ? busy : resting;
+}
+
+const busyPerSecond = 1;
+
+// ---- lines -------------------------------------------------------------------------------------------------------------------
+
+function linesBelow({tree, children}: Ranked, prefix: string, view: TreeView, depth: number): readonly string[] {
+	const left = tree.childCount - children.length;
+	const items = depth <= 0 ? restOf(tree.childCount) : [...itemsOf(children, view), ...restOf(left)];
+	return items.flatMap((item, at) => {
+		const isLast = at === items.length - 1;
+		const own = `${prefix}${isLast ? '└─ ' : '├─ '}`;
+		if (item.type === 'text') return [fitted(own + view.colours.dim(item.text), view)];
+		return drawActor(item.actor, own, prefix + (isLast ? '   ' : '│  '), view, depth);
+	});
+}
+
+/** A line below an actor: an actor, or what is said of several. */
+type Item = {readonly type: 'actor'; readonly actor: Ranked} | {readonly type: 'text'; readonly text: string};
+
+const restOf = (count: number): readonly Item[] => (count <= 0 ? [] : [{type: 'text', text: `… ${count} more`}]);
+
+function drawActor(actor: Ranked, own: string, prefix: string, view: TreeView, depth: number): readonly string[] {
+	const {tree, children} = actor;
+	const head = `${own}${inOneLine(tree.name)}${aboutOf(tree, view)}`;
+	if (!view.all && depth > 1 && tree.childCount > 0 && actor.weight === resting && children.every(isPlain))
+		return [fitted(`${head}  ${view.colours.dim(crowdText(tree.childCount, children))}`, view)];
+	return [fitted(head, view), ...linesBelow(actor, prefix, view, depth - 1)];
+}
+
+/** Rests, has nothing to say and nothing below it. */
+const isPlain = ({tree, weight}: Ranked): boolean => weight === resting && tree.childCount === 0 && saysNothing(tree);
+
+/** What every record says of itself is no news. */
+const saysNothing = ({about, restarts}: ActorLook): boolean => (about === '' || /^generation \d+$/.test(about)) && restarts === 0;
+
+/** `30 resting: a, b, c, …`; the line is cut where it has to be. */
+function crowdText(count: number, named: readonly Ranked[]): string {
+	const names = named.slice(0, limits.inspectNamesShown).map(({tree}) => inOneLine(tree.name));
+	return `${count} resting: ${names.join(', ')}${count > names.length ? ', …' : ''}`;
+}
+
+/** Plain ones in one line; of a crowd that rests the first. */
+function itemsOf(children: readonly Ranked[], view: TreeView): readonly Item[] {
+	const actors = children.map((actor): Item => ({type: 'actor', actor}));
+	if (view.all) return actors;
+	const [empty, others] = parted(children, child => isPlain(child));
+	const [quiet, shown] = parted(others, ({weight}) => weight === resting);
+	const few = quiet.length > limits.inspectCrowd ? quiet.slice(0, limits.inspectCrowdShown) : quiet;
+	return [
+		...[...shown, ...few].map((actor): Item => ({type: 'actor', actor})),
+		...(few.length < quiet.length ? [{type: 'text' as const, text: `… ${quiet.length - few.length} more resting`}] : []),
+		...plainItems(empty),
+	];
+}
+
+/** One alone is a line anyway. */
+const plainItems = (plain: readonly Ranked[]): readonly Item[] =>
+	plain.length < 2 ? plain.map(actor => ({type: 'actor', actor})) : [{type: 'text', text: crowdText(plain.length, plain)}];
+
+const parted = <One>(all: readonly One[], holds: (one: One) => boolean): readonly [readonly One[], readonly One[]] => [
+	all.filter(holds),
+	all.filter(one => !holds(one)),
+];
+
+const fitted = (line: string, {columns, widthOf}: TreeView): string =>
+	`${columns === undefined ? line : cutLine(line, columns - 1, widthOf)}\n`;
+
+// ---- what is said of one -----------------------------------------------------------------------------------------------------
+
+/** State where it is worth a word, how busy it is, how it fared, and what it does. */
+function aboutOf(look: ActorLook, {colours, rateOf}: TreeView): string {
+	const {about, restarts, waiting, failure, failedAgoMs, faults = []} = look;
+	const perSecond = rateOf(look)?.perSecond ?? 0;
+	const parts = [
+		stateText(look, colours),
+		...faults.map(fault => colours.magenta(`fault: ${inOneLine(fault)}`)),
+		waiting > 0 ? colours.yellow(`${waiting} waiting`) : '',
+		perSecond >= busyPerSecond ? colours.cyan(`${rateText(perSecond)}/s`) : '',
+		restarts > 0 ? colours.yellow(`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`) : '',
+		about === '' ? '' : colours.dim(inOneLine(about)),
+		failure === undefined || failure === null
+			? ''
+			: colours.red(`last crash${failedAgoMs === undefined ? '' : ` ${ageOf(failedAgoMs)} ago`}: ${inOneLine(failure)}`),
+	];
+	return parts
+		.filter(part => part !== '')
+		.map(part => `  ${part}`)
+		.join('');
+}
+
+export const rateText = (perSecond: number): string => (perSecond < 10 ? perSecond.toFixed(1) : String(Math.round(perSecond)));
+
+/** Running is the rule and needs no word. */
+function stateText({state, pausedForMs}: ActorLook, colours: Colours): string {
+	switch (state) {
+		case 'running':
+			return '';
+		case 'committing':
+			return colours.dim('committing');
+		case 'stopping':
+			return colours.yellow('stopping');
+		case 'restarting':
+			return colours.yellow('restarting');
+		case 'paused':
+			return colours.magenta(pausedForMs === undefined ? 'PAUSED' : `PAUSED for ${ageOf(pausedForMs)}`);
+		case 'parked':
+			return colours.red('PARKED');
+	}
+}
+
+/** The state as a cell of a table. */
+export const stateWord = (look: ActorLook, colours: Colours): string => stateText(look, colours) || 'running';
+
+/** The trees of `ls`: each child of a place, the wrong and the busy first. */
+export const childrenOf = (tree: ActorTree, rateOf: RateOf): readonly ActorTree[] =>
+	tree.children
+		.map(child => ({tree: child, weight: weightOf(child, rateOf), children: []}))
+		.sort(byWeight)
+		.map(({tree: child}) => child);
+
+/** Every actor of a tree with the place it has. */
+export const flattened = (tree: ActorTree): readonly ActorTree[] => [tree, ...tree.children.flatMap(flattened)];
+
+export const placeOf = (look: Pick<ActorLook, 'address'>): string => placeOfAddress(look.address);

@@ -1,0 +1,106 @@
+// Verbs that change running actors. The server lets admins alone, and writes down who did; a person is asked here before.
+
+import type {ChangeRequest} from '../../../api/inspect.js';
+import type {JsonObject} from '../../../api/object.js';
+import {failedError, usageError} from '../../command.js';
+import {durationOf} from '../durations.js';
+import {placeShown} from '../looks-view.js';
+import type {Place} from '../places.js';
+import {resolveActor} from '../resolve.js';
+import {formatOf, show, viewOf} from '../shown.js';
+import {drawState} from '../state-view.js';
+import type {VerbCall, VerbRun} from '../verb.js';
+
+/** Asks where somebody sits there; a script has to say `--yes`. */
+async function confirmed(call: VerbCall, place: Place, what: string): Promise<void> {
+	const {shell, flags, spec} = call;
+	if (spec.changes !== 'asks' || flags.on('yes')) return;
+	const {confirm} = shell;
+	if (confirm === undefined) throw usageError(`${spec.name} changes a running actor; --yes says that this is meant`);
+	const question = `${spec.name} ${placeShown(place)}: ${what} Admins may, and the audit log will have it. Go on? [y/N] `;
+	if (!(await confirm(question))) throw failedError('nothing was changed');
+}
+
+async function change(call: VerbCall, request: ChangeRequest): Promise<void> {
+	const {session} = call.shell;
+	const answer = await session.ask(request);
+	await show(call, answer, async () => {
+		const {value, done} = answer;
+		if (value === undefined) return `${done}\n`;
+		const view = await viewOf(call, [JSON.stringify(value)]);
+		return `${view.colours.dim(done)}\n${drawState(value, {...view, depth: answerDepth})}`;
+	});
+}
+
+const answerDepth = 4;
+
+async function target(call: VerbCall): Promise<Place> {
+	const {spec, inputs, shell} = call;
+	if (inputs.length > 1) throw usageError(`${spec.name} takes one place, as in: ${spec.example[0]}`);
+	return resolveActor(inputs[0], shell);
+}
+
+/** `wake`, or `{"type": "wake", …}`. Throws ERR_USAGE. */
+export function parseMessage(text: string): JsonObject & {readonly type: string} {
+	if (/^[\w.-]+$/.test(text)) return {type: text};
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch (error) {
+		throw usageError(`the message is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+	}
+	if (typeof value !== 'object' || value === null || Array.isArray(value) || typeof (value as {type?: unknown}).type !== 'string')
+		throw usageError('a message is an object with a type, such as {"type": "wake"}, or the type alone');
+	return value as JsonObject & {readonly type: string};
+}
+
+async function message({spec, inputs, shell}: VerbCall): Promise<{place: Place; message: ReturnType<typeof parseMessage>}> {
+	const [word, text, ...more] = inputs;
+	if (word === undefined || text === undefined || more.length > 0)
+		throw usageError(`${spec.name} takes a place and a message, as in: ${spec.example[0]}`);
+	const parsed = parseMessage(text);
+	return {place: await resolveActor(word, shell), message: parsed};
+}
+
+export const tell: VerbRun = async call => {
+	const {place, message: sent} = await message(call);
+	await confirmed(call, place, `it gets the message "${sent.type}", as if another actor had sent it.`);
+	await change(call, {verb: 'tell', place, message: sent});
+};
+
+export const ask: VerbRun = async call => {
+	const deadlineMs = durationOf(call.flags.text('deadline'), '--deadline');
+	const {place, message: sent} = await message(call);
+	await confirmed(call, place, `it gets the message "${sent.type}", and may act on it.`);
+	await change(call, {verb: 'ask', place, message: sent, ...(deadlineMs === undefined ? {} : {deadlineMs})});
+};
+
+export const pause: VerbRun = async call => {
+	const forMs = durationOf(call.flags.text('for'), '--for');
+	const place = await target(call);
+	await confirmed(call, place, 'it takes no message until it is resumed, or the time is over.');
+	await change(call, {verb: 'pause', place, ...(forMs === undefined ? {} : {forMs})});
+	if (formatOf(call) === undefined && call.shell.terminal.interactive)
+		call.shell.terminal.note('step lets it take one message, resume lets it go on');
+};
+
+export const step: VerbRun = async call => {
+	const count = call.flags.number('count');
+	if (count !== undefined && (!Number.isInteger(count) || count < 1))
+		throw usageError(`--count must be a whole number from 1 on, got ${count}`);
+	await change(call, {verb: 'step', place: await target(call), ...(count === undefined ? {} : {count})});
+};
+
+export const resume: VerbRun = async call => change(call, {verb: 'resume', place: await target(call)});
+
+export const kill: VerbRun = async call => {
+	const place = await target(call);
+	await confirmed(call, place, 'it crashes, and its supervisor does what its strategy says.');
+	await change(call, {verb: 'kill', place});
+};
+
+export const restart: VerbRun = async call => {
+	const place = await target(call);
+	await confirmed(call, place, 'it and all below it end and begin anew.');
+	await change(call, {verb: 'restart', place});
+};

@@ -1,0 +1,153 @@
+// `watch` and `trace`: what goes on, as it happens, until the time or the count is over, or Ctrl-C.
+
+import {rowOf, AppError} from '../../../api/errors.js';
+import type {Shown, StreamEnd, StreamEntry, StreamRequest, TraceEntry} from '../../../api/inspect.js';
+import {limits} from '../../../api/limits.js';
+import {systemClock} from '../../../system/time/clock.js';
+import {usageError} from '../../command.js';
+import {durationOf} from '../durations.js';
+import {placeShown} from '../looks-view.js';
+import {childOf, root, type Place} from '../places.js';
+import {handOf, resolve, resolveActor, systemNames} from '../resolve.js';
+import {columnsOf, formatOf, showEntry, viewOf} from '../shown.js';
+import {drawState} from '../state-view.js';
+import {createTraceOrder, type PlacedStep} from '../trace-order.js';
+import {drawChange, drawStep} from '../trace-view.js';
+import type {Shell, VerbCall, VerbRun} from '../verb.js';
+import {placeAndPart} from './look.js';
+
+type Bounds = {readonly forMs?: number; readonly count?: number};
+
+function boundsOf({flags}: VerbCall): Bounds {
+	const forMs = durationOf(flags.text('for'), '--for');
+	const count = flags.number('count');
+	if (count !== undefined && (!Number.isInteger(count) || count < 1))
+		throw usageError(`--count must be a whole number from 1 on, got ${count}`);
+	return {...(forMs === undefined ? {} : {forMs}), ...(count === undefined ? {} : {count})};
+}
+
+/** What is told on stderr, so that a script reads entries alone. */
+const note = ({terminal}: Shell, text: string): void => terminal.note(terminal.colours.dim(text));
+
+export const watch: VerbRun = async call => {
+	const {shell} = call;
+	const {word, at} = placeAndPart(call);
+	const place = await resolveActor(word, shell);
+	const view = await viewOf(call, ['│→']);
+	let before: Shown | undefined;
+	let beginMs: number | undefined;
+	note(shell, `watching ${placeShown(place)}; Ctrl-C ends it`);
+	await followed(call, {verb: 'watch', place, ...(at.length === 0 ? {} : {at}), ...boundsOf(call)}, entry => {
+		if (entry.type !== 'state') return;
+		beginMs ??= entry.atMs;
+		const lines = drawChange(entry, before, limits.inspectDifferences, {...view, beginMs});
+		const text = before === undefined ? drawState(entry.state, {...view, depth: firstDepth}) : lines.map(line => `${line}\n`).join('');
+		before = entry.state;
+		shell.terminal.out(text);
+	});
+};
+
+/** Of the state as it is when the watch begins. */
+const firstDepth = 2;
+
+export const trace: VerbRun = async call => {
+	const {shell, inputs, flags} = call;
+	const behaviors = flags.texts('kind');
+	const places = await tracedPlaces(inputs, behaviors, shell);
+	const order = createTraceOrder(limits.inspectTracePatienceMs);
+	const view = await viewOf(call, ['│']);
+	let beginMs: number | undefined;
+	let above: string | undefined;
+	const tell = (placed: readonly PlacedStep[]): void => {
+		for (const one of placed) {
+			beginMs ??= one.step.atMs;
+			const lines = drawStep(one, above, {...view, columns: columnsOf(shell), beginMs});
+			above = one.step.address;
+			shell.terminal.out(lines.map(line => `${line}\n`).join(''));
+		}
+	};
+	let cancel = (): void => undefined;
+	/** What waits for its cause is told without it when it has waited long enough. */
+	const tellSoon = (): void => {
+		cancel();
+		const dueMs = order.dueMs();
+		if (dueMs === undefined) return;
+		cancel = systemClock.after(Math.max(0, dueMs - systemClock.monotonicMs()), () => {
+			tell(order.take([], systemClock.monotonicMs()));
+			tellSoon();
+		});
+	};
+	const filter = {places, ...(behaviors.length === 0 ? {} : {behaviors})};
+	note(shell, `tracing ${[...places.map(placeShown), ...behaviors].join(', ')}; Ctrl-C ends it`);
+	try {
+		await followed(call, {verb: 'trace', filter, ...boundsOf(call)}, entry => {
+			if (entry.type === 'system') note(shell, `${entry.system}: ${entry.problem}`);
+			if (entry.type !== 'step') return;
+			tell(order.take([entry satisfies TraceEntry], systemClock.monotonicMs()));
+			tellSoon();
+		});
+	} finally {
+		cancel();
+		tell(order.rest());
+	}
+};
+
+/** Places as the filter takes them: patterns as they are, and of a pod its hand, too. */
+async function tracedPlaces(words: readonly string[], behaviors: readonly string[], shell: Shell): Promise<readonly Place[]> {
+	const given = words.length === 0 ? [undefined] : words;
+	const found = await Promise.all(
+		given.map(async word => {
+			if (word?.includes('*') === true) return [patternOf(word, await systemNames(shell), shell.memory.here)];
+			const {place, hand} = await resolve(word, shell);
+			if (place === root && words.length === 0 && behaviors.length > 0) return [];
+			if (place === root) throw usageError('trace takes a place, or --kind, as in: trace pod/web-1; everything at once is too much');
+			const other = hand === undefined ? undefined : await handOf(hand, shell);
+			return other === undefined ? [place] : [place, other];
+		}),
+	);
+	return found.flat();
+}
+
+const patternOf = (word: string, systems: readonly string[], here: Place): Place => {
+	if (word.startsWith('/')) return word.slice(1);
+	const [first = ''] = word.split('/');
+	return here === root || first.includes('*') || systems.includes(first)
+		? first.includes('*') && here !== root
+			? childOf(here, word)
+			: word
+		: childOf(here, word);
+};
+
+/**
+ * Hands on each entry, or writes it in the form that was asked for; says what was left out, and why it ended. When the connection was lost
+ * and is there again, it begins anew.
+ */
+async function followed(call: VerbCall, request: StreamRequest, take: (entry: StreamEntry) => void): Promise<void> {
+	const {shell, signal} = call;
+	const format = formatOf(call);
+	for (;;) {
+		try {
+			for await (const {entries, dropped, ended} of shell.session.stream(request, signal)) {
+				for (const entry of entries) {
+					if (format === undefined) take(entry);
+					else await showEntry(call, format, entry);
+				}
+				if (dropped > 0) note(shell, `… ${dropped} left out: too much happened at once`);
+				if (ended !== undefined && !signal.aborted) note(shell, endText[ended]);
+			}
+			return;
+		} catch (error) {
+			if (signal.aborted) return;
+			if (!(error instanceof AppError) || !rowOf(error.code).retryable || error.code !== 'ERR_NOT_REACHABLE') throw error;
+			note(shell, `${error.message}; it begins anew`);
+		}
+	}
+}
+
+const endText: {readonly [End in StreamEnd]: string} = {
+	time: 'ended: its time is over',
+	count: 'ended: so many were told',
+	closed: 'ended',
+	unread: 'ended: it was not read for too long',
+	gone: 'ended: the actor, or its system, is gone',
+};
