@@ -164,6 +164,14 @@ export const limits = {
 	journalTtlMs: 3_600_000,
 	/** Objects that are gone of which they are told. */
 	goneObjects: 2_000,
+	/** What they were last, all together; of an object that is larger than the second only that it was there is kept. */
+	goneBytes: 16_777_216,
+	goneObjectBytes: 65_536,
+	/** Pods that `why` looks at one by one; the others are counted. */
+	whyPods: 10_000,
+	/** How long it waits for the last lines of one container, and how many it shows. */
+	whyLogMs: 2_000,
+	whyLogLines: 10,
 
 	/** A wake of every object stands behind every edge, in so many portions spread over the time. */
 	resyncMs: 300_000,

@@ -2,8 +2,9 @@
 
 import type {Outcome} from '../api/errors.js';
 import type {Address} from '../api/keys.js';
-import type {JsonObject} from '../api/object.js';
+import type {ApiObject, JsonObject} from '../api/object.js';
 import type {Message} from '../system/kernel/behavior.js';
+import type {DepartedObject} from '../system/commit/departed.js';
 import type {ObjectEvent} from '../system/commit/event-log.js';
 import type {JournalEntry} from '../system/commit/journal.js';
 import type {ObjectIndex} from '../system/index/object-index.js';
@@ -30,6 +31,8 @@ export type ControlPlane = {
 	readonly eventKeys: () => Iterable<string>;
 	/** Oldest first; kept for an hour after the object is gone. */
 	readonly journalOf: (key: string) => readonly JournalEntry[];
+	/** What an object that is gone was last; and, of an owner that is gone, what it owned. Kept as long, in memory only. */
+	readonly departed: {readonly of: (key: string) => DepartedObject | undefined; readonly ownedBy: (uid: string) => Iterable<ApiObject>};
 	/** When it began: it is in memory only, and with each start of the control plane, or term of a leader, anew. */
 	readonly journalSinceMs: number;
 	/** Every actor system that is known, `control` first, then by name: nodes, and systems of users' own that run. */

@@ -125,7 +125,6 @@ const impure: Record<string, readonly (keyof typeof impurities)[]> = {
 	'cli/commands/events.ts': ['wall clock'],
 	'cli/commands/rollout.ts': ['wall clock'],
 	'cli/commands/token.ts': ['wall clock'],
-	'cli/commands/why.ts': ['wall clock'],
 	'cli/get/table.ts': ['wall clock'],
 	'examples/actors/counter.ts': ['console'],
 	'examples/actors/two-systems.ts': ['console'],

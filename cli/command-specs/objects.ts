@@ -322,10 +322,15 @@ export const objectsCommands: readonly CommandSpec[] = [
 	},
 	{
 		name: 'why',
-		summary: 'tell how an object came to be as it is',
+		summary: 'tell why an object is as it is, and what comes next',
 		usage: ['KIND NAME', 'KIND/NAME'],
-		examples: ['troupe why pod hello-1', 'troupe why rs/hello', 'troupe why deploy/web --all'],
-		flags: {...namespacedFlags, all: {type: 'boolean', about: 'every step and every event that is known'}, ...documentFlag},
+		examples: ['troupe why pod hello-1', 'troupe why deploy/web', 'troupe why rs/hello --commits'],
+		flags: {
+			...namespacedFlags,
+			commits: {type: 'boolean', about: 'each commit of the object too, with what set it going'},
+			all: {type: 'boolean', about: 'every commit and every event that is known'},
+			...documentFlag,
+		},
 		load: () => import('../commands/why.js'),
 	},
 ];

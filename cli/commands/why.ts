@@ -1,4 +1,4 @@
-// `troupe why`: what led to the state of one object.
+// `troupe why`: why one object is as it is.
 
 import {clusterScope} from '../../api/keys.js';
 import {type Invocation, usageError} from '../command.js';
@@ -21,8 +21,13 @@ export async function run(invocation: Invocation): Promise<number> {
 			.join('/');
 		const why = (await client.json({path})) as Why;
 		if (await printedWhole(invocation, why)) return 0;
-		const texts = [...why.journal.flatMap(({cause, from}) => [cause, from]), ...why.events.map(({message}) => message)];
-		terminal.out(tellWhy(displayName(target.resource, name), why, flags.on('all'), Date.now(), await widthFor(texts), terminal.colours));
+		const texts = [
+			...why.chain.map(({about}) => about),
+			...why.journal.flatMap(({cause, from}) => [cause, from]),
+			...why.events.map(({message}) => message),
+		];
+		const shown = {commits: flags.on('commits'), all: flags.on('all')};
+		terminal.out(tellWhy(displayName(target.resource, name), why, shown, await widthFor(texts), terminal.colours));
 		return 0;
 	});
 }

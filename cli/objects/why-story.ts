@@ -1,126 +1,119 @@
-// Why an object is as it is, as a story: where it stands, what holds it up, what led there, step by step, and what happened on the way. Pure.
+// Why an object is as it is, as a page: the answer first, then what comes next, the chain that leads to it, what was told of it, and on request each
+// commit with what set it going. Pure.
 
-import {ageOf, ageSince} from '../../api/duration.js';
-import {storageExceeded} from '../../api/local-storage.js';
-import type {ApiObject, Condition} from '../../api/object.js';
-import type {ActorTree} from '../../api/inspect.js';
+import {ageOf} from '../../api/duration.js';
+import type {ActorLook} from '../../api/inspect.js';
+import type {ApiObject} from '../../api/object.js';
 import type {JournalEntry, ObjectEvent} from '../../server/control-plane.js';
+import type {Link, NextAction} from '../../server/why/finding.js';
 import {drawTable, inOneLine, type WidthOf} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
 
+/** What `GET /troupe/v1/why/…` answers. */
 export type Why = {
+	readonly answer: string;
+	readonly state: 'fine' | 'waits' | 'wrong' | 'over' | 'gone';
+	readonly next: NextAction | null;
+	readonly chain: readonly Link[];
+	/** The time of the control plane, by which all others are. */
+	readonly nowMs: number;
 	/** Null: the object is gone, its story is still known. */
-	readonly object?: Pick<ApiObject, 'kind' | 'metadata' | 'status'> | null;
-	readonly actor?: Omit<ActorTree, 'children'> | null;
+	readonly object: Pick<ApiObject, 'kind' | 'metadata'> | null;
+	readonly actor: ActorLook | null;
 	readonly journal: readonly JournalEntry[];
 	readonly journalSinceMs?: number;
 	readonly events: readonly ObjectEvent[];
 };
 
-/** `title` is KIND/NAME; `isWhole`: all that is known, else what fits on a screen. */
-export function tellWhy(title: string, why: Why, isWhole: boolean, nowMs: number, widthOf: WidthOf, colours: Colours): string {
+export type Shown = {
+	/** The commits, those alike folded. */
+	readonly commits: boolean;
+	/** Every commit and every event that is known. */
+	readonly all: boolean;
+};
+
+/** `title` is KIND/NAME. */
+export function tellWhy(title: string, why: Why, shown: Shown, widthOf: WidthOf, colours: Colours): string {
 	const sections = [
-		`${colours.bold(title)}  ${standing(why, nowMs, colours)}\n`,
-		blockers(why, nowMs, colours),
-		actorLines(why.actor ?? undefined, colours),
-		section('What led here, oldest first:', journalRows(why.journal, nowMs, isWhole), widthOf) + beginning(why, nowMs),
-		section('What happened:', eventRows(why.events, nowMs, isWhole), widthOf),
+		answerText(why, colours),
+		chainText(why, widthOf, colours),
+		section('What was told of it:', eventRows(why.events, why.nowMs, shown.all), widthOf),
+		shown.commits || shown.all ? actorText(why.actor) : '',
+		shown.commits || shown.all ? section('What led here, oldest first:', journalRows(why, shown.all), widthOf) + beginning(why) : '',
+		`${colours.dim(standing(title, why, shown))}\n`,
 	];
 	return sections.filter(text => text !== '').join('\n');
 }
 
-function standing({object}: Why, nowMs: number, colours: Colours): string {
-	if (object === undefined || object === null) return colours.yellow('is gone; its story is kept for an hour');
-	const {phase} = (object.status ?? {}) as {readonly phase?: string};
-	const parts = [
-		phase ?? '',
-		object.metadata.deletionTimestamp === undefined ? '' : colours.yellow('is being deleted'),
-		`version ${object.metadata.resourceVersion}`,
-		`made ${ageSince(object.metadata.creationTimestamp, nowMs)} ago`,
-	];
-	return parts.filter(part => part !== '').join(', ');
+function answerText({answer, state, next, nowMs}: Why, colours: Colours): string {
+	const paint = {fine: colours.green, over: colours.green, waits: colours.yellow, wrong: colours.red, gone: colours.yellow}[state];
+	const then = next === null ? '' : `Next: ${inOneLine(next.says)}${next.atMs === undefined ? '' : whenText(next.atMs - nowMs)}.\n`;
+	return `${paint(inOneLine(answer))}\n${then}`;
 }
 
-/** So much of each is shown where not all is asked for: with the rest 30 lines at most. */
-const shown = {conditions: 3, warnings: 2, firstSteps: 2, lastSteps: 3, events: 4} as const;
+const whenText = (ms: number): string => (ms <= 0 ? ' now' : ms < 120_000 ? ` in ${Math.ceil(ms / 1_000)} s` : ` in ${ageOf(ms)}`);
 
-/** What is wrong now, and what was told of it last; nothing where nothing is. */
-function blockers({object, events}: Why, nowMs: number, colours: Colours): string {
-	const {conditions = []} = (object?.status ?? {}) as {readonly conditions?: readonly Condition[]};
-	const wrong = conditions.filter(isWrong).sort((a, b) => weightOf(b) - weightOf(a));
-	if (wrong.length === 0) return '';
-	const warnings = events.filter(({type}) => type === 'Warning').slice(-shown.warnings);
-	const lines = [
-		...wrong.slice(0, shown.conditions).map(condition => colours.red(conditionText(condition))),
-		...warnings
-			.reverse()
-			.map(({reason, message, lastAtMs}) => colours.yellow(inOneLine(`${reason}, ${agoText(lastAtMs, nowMs)}: ${message}`))),
-	];
-	return `What holds it up:\n${lines.map(line => `  ${line}\n`).join('')}`;
+/** One link says nothing that the answer does not. */
+function chainText({chain, nowMs}: Why, widthOf: WidthOf, colours: Colours): string {
+	if (chain.length < 2 && chain.every(({lines}) => lines === undefined)) return '';
+	const width = Math.max(0, ...chain.map(({about}) => widthOf(inOneLine(about))));
+	const lines = chain.flatMap(({about, says, atMs, lines: words = []}) => {
+		const name = inOneLine(about);
+		const when = atMs === undefined || atMs > nowMs ? '' : ` (${agoText(atMs, nowMs)})`;
+		const line = `${name}${' '.repeat(Math.max(0, width - widthOf(name)))}   ${inOneLine(says)}${when}`;
+		return [line, ...words.map(each => colours.dim(`${' '.repeat(width)}   | ${inOneLine(each)}`))];
+	});
+	return `What leads to it:\n${lines.map(line => `  ${line.trimEnd()}\n`).join('')}`;
 }
 
-/** These are bad when true, the usual conditions when false. */
-const badWhenTrue: ReadonlySet<string> = new Set([
-	'ActorFailed',
-	'DisruptionTarget',
-	'Failed',
-	'FailureTarget',
-	'ReplicaFailure',
-	'Suspended',
-	storageExceeded,
-]);
-const isWrong = ({type, status, reason}: Condition): boolean =>
-	status === (badWhenTrue.has(type) ? 'True' : 'False') && reason !== 'PodCompleted';
-
-/** What says most comes first: a failure before what follows from it, one that tells its cause before one that does not. */
-const weightOf = ({type, message = ''}: Condition): number => (badWhenTrue.has(type) ? 2 : 0) + (message === '' ? 0 : 1);
-
-const conditionText = ({type, status, reason, message}: Condition): string =>
-	inOneLine(
-		`${type} is ${status}${reason === undefined ? '' : ` (${reason})`}${message === undefined || message === '' ? '' : `: ${message}`}`,
-	);
-
-function actorLines(actor: Why['actor'], colours: Colours): string {
-	if (actor === undefined || actor === null) return '';
+function actorText(actor: Why['actor']): string {
+	if (actor === null) return '';
 	const {address, state, about, restarts, waiting, failure} = actor;
 	const told = [
-		state === 'parked' ? colours.red('PARKED: it crashed too often and rests until its next try') : state,
+		state,
 		about,
 		restarts > 0 ? `${restarts} ${restarts === 1 ? 'restart' : 'restarts'}` : '',
 		waiting > 0 ? `${waiting} messages waiting` : '',
 	];
-	const crash = failure === undefined || failure === null ? '' : `  ${colours.red(`last crash: ${inOneLine(failure)}`)}\n`;
+	const crash = failure === undefined ? '' : `  last crash: ${inOneLine(failure)}\n`;
 	return `Its actor ${address}\n  ${told.filter(part => part !== '').join(', ')}\n${crash}`;
 }
 
 const section = (title: string, rows: readonly (readonly string[])[], widthOf: WidthOf): string =>
 	rows.length === 0 ? '' : `${title}\n` + drawTable(rows[0] ?? [], rows.slice(1), widthOf).replace(/^(?=.)/gm, '  ');
 
-function journalRows(journal: readonly JournalEntry[], nowMs: number, isWhole: boolean): readonly (readonly string[])[] {
+/** Commits in a row with one message, sender and cause are one line, unless all are asked for. */
+function journalRows({journal, nowMs}: Why, isWhole: boolean): readonly (readonly string[])[] {
 	if (journal.length === 0) return [];
-	const rows = journal.map(({version, atMs, type, from, cause}) => [
-		String(version),
-		agoText(atMs, nowMs),
-		inOneLine(type),
-		inOneLine(from),
-		inOneLine(cause),
-	]);
-	const head = ['VERSION', 'WHEN', 'MESSAGE', 'FROM', 'BECAUSE OF'];
-	const left = rows.length - shown.firstSteps - shown.lastSteps;
-	if (isWhole || left <= 1) return [head, ...rows];
-	return [head, ...rows.slice(0, shown.firstSteps), ['…', '', `${left} more`, '', showsAll], ...rows.slice(-shown.lastSteps)];
+	const groups: JournalEntry[][] = [];
+	for (const entry of journal) {
+		const group = groups.at(-1);
+		const last = group?.[0];
+		const isAlike = !isWhole && last?.type === entry.type && last.from === entry.from && last.cause === entry.cause;
+		if (isAlike) group?.push(entry);
+		else groups.push([entry]);
+	}
+	const rows = groups.map(group => {
+		const [first, last] = [group[0], group.at(-1)];
+		if (first === undefined || last === undefined) return [];
+		const [versions, times] = group.length === 1 ? ['', ''] : [`-${last.version}`, ` (x${group.length})`];
+		const {type, from, cause} = first;
+		return [`${first.version}${versions}`, agoText(last.atMs, nowMs) + times, inOneLine(type), inOneLine(from), inOneLine(cause)];
+	});
+	return [['VERSION', 'WHEN', 'MESSAGE', 'FROM', 'BECAUSE OF'], ...rows];
 }
 
 /** What was made before the journal began has a story that is not known any more. */
-function beginning({object, journal, journalSinceMs}: Why, nowMs: number): string {
-	if (object === undefined || object === null || journalSinceMs === undefined) return '';
+function beginning({object, journal, journalSinceMs, nowMs}: Why): string {
+	if (object === null || journalSinceMs === undefined) return '';
 	// The time in an object has whole seconds.
 	if (Date.parse(object.metadata.creationTimestamp) + 1_000 > journalSinceMs) return '';
 	const what = journal.length === 0 ? 'What led here is not known' : 'What led here before that is not known';
 	return `${what}: the journal is in memory and began anew when the control plane started, ${agoText(journalSinceMs, nowMs)}.\n`;
 }
 
-const showsAll = '--all shows them';
+/** So many of the newest events where not all are asked for. */
+const shownEvents = 4;
 
 function eventRows(events: readonly ObjectEvent[], nowMs: number, isWhole: boolean): readonly (readonly string[])[] {
 	if (events.length === 0) return [];
@@ -131,8 +124,21 @@ function eventRows(events: readonly ObjectEvent[], nowMs: number, isWhole: boole
 		inOneLine(message),
 	]);
 	const head = ['WHEN', 'TYPE', 'REASON', 'MESSAGE'];
-	const left = rows.length - shown.events;
-	return isWhole || left <= 1 ? [head, ...rows] : [head, ['…', '', `${left} more`, showsAll], ...rows.slice(-shown.events)];
+	const left = rows.length - shownEvents;
+	return isWhole || left <= 1 ? [head, ...rows] : [head, ['…', '', `${left} more`, '--all shows them'], ...rows.slice(-shownEvents)];
 }
+
+/** Which version this is about, and what more can be asked. */
+function standing(title: string, {object, journal, nowMs}: Why, {commits, all}: Shown): string {
+	const known =
+		object === null
+			? `${title} is gone; its story is kept for an hour`
+			: `${title} is at version ${object.metadata.resourceVersion}, made ${agoText(Date.parse(object.metadata.creationTimestamp), nowMs)}`;
+	return commits || all || journal.length === 0
+		? known
+		: `${known}; --commits shows what set each of its ${countText(journal.length)} going`;
+}
+
+const countText = (count: number): string => (count === 1 ? 'commit' : `${count} commits`);
 
 const agoText = (atMs: number, nowMs: number): string => `${ageOf(nowMs - atMs)} ago`;

@@ -20,7 +20,7 @@ import {attach, exec} from './exec.js';
 import {list} from './list.js';
 import {readLog} from './logs.js';
 import {read} from './object-reply.js';
-import {counters, limitsInfo, mqtt, normaliseDocument, why} from './own-routes.js';
+import {counters, limitsInfo, mqtt, normaliseDocument} from './own-routes.js';
 import {openApiDocument, openApiIndex, openApiPath} from './openapi.js';
 import {patch} from './patch.js';
 import {flagOf} from './query.js';
@@ -29,6 +29,7 @@ import {requireRight, type Verb} from './rights.js';
 import {fetchSecret} from './secrets.js';
 import {patchScale, readScale, replaceScale} from './scale.js';
 import {watch} from './watch.js';
+import {why} from './why.js';
 import {create, replace} from './write.js';
 
 /** A path's handler, and what its errors are about. */

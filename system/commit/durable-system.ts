@@ -9,6 +9,7 @@ import type {ActorSystemOptions, Origin} from '../kernel/actor-options.js';
 import {ActorSystem} from '../kernel/actor-system.js';
 import type {Message} from '../kernel/behavior.js';
 import type {Cancel} from '../time/clock.js';
+import {Departed} from './departed.js';
 import type {Schemas} from './epoch.js';
 import {EventLog, type ObjectEvent} from './event-log.js';
 import {Journal} from './journal.js';
@@ -54,6 +55,7 @@ export type DurableSystem = {
 	readonly ring: WatchRing;
 	readonly events: EventLog;
 	readonly journal: Journal;
+	readonly departed: Departed;
 	readonly pipeline: Pipeline;
 	/** All that is stored as of one moment, for a backup; everything runs on meanwhile. */
 	readonly snapshot: () => Promise<Snapshot>;
@@ -70,6 +72,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 	const {design, clock} = options;
 	const index = new ObjectIndex(design.termsOf);
 	const journal = new Journal();
+	const departed = new Departed();
 	const origins = new Map<ObjectKey, Origin>();
 	const eventRecords: [ObjectKey, string][] = [];
 	let started: DurableSystem | undefined;
@@ -80,6 +83,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			const {span, ...origin}: Origin = origins.get(change.key) ?? {cause: 'unknown', from: '', type: ''};
 			origins.delete(change.key);
 			if (design.watched) journal.add(change.key, {version: change.version, atMs: clock.nowMs(), ...origin}, change.after === undefined);
+			if (design.watched) departed.take(change, clock.nowMs());
 			if (change.before === undefined) started?.events.forget(change.key);
 			if (change.after === undefined) started?.events.left(change.key);
 			options.onChange?.(change);
@@ -122,6 +126,7 @@ export function openDurableSystem(options: DurableSystemOptions, done: (outcome:
 			ring: pipeline.ring,
 			events,
 			journal,
+			departed,
 			pipeline,
 			snapshot: () => options.driver.snapshot(storePrefix),
 			begin: () => system.start(design.root, options.inputOf(pipeline.meta)),

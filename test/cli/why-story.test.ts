@@ -3,41 +3,40 @@
 import test from 'ava';
 import {createColors} from 'picocolors';
 import type {ObjectEvent} from '../../server/control-plane.js';
-import {tellWhy, type Why} from '../../cli/objects/why-story.js';
+import {tellWhy, type Shown, type Why} from '../../cli/objects/why-story.js';
 
 const nowMs = Date.parse('2026-01-01T01:00:00Z');
 const widthOf = (text: string): number => text.length;
 
-const event = (type: 'Normal' | 'Warning', message: string, secondsAgo: number): ObjectEvent => ({
-	type,
-	reason: type === 'Normal' ? 'Scaled' : 'FailedCreate',
+const event = (message: string, secondsAgo: number): ObjectEvent => ({
+	type: 'Normal',
+	reason: 'Scaled',
 	message,
 	count: 1,
 	firstAtMs: nowMs - secondsAgo * 1_000,
 	lastAtMs: nowMs - secondsAgo * 1_000,
 });
 
-const step = (version: number) => ({
+const step = (version: number, cause = `cause ${version}`) => ({
 	version,
 	atMs: nowMs - 60_000 + version,
 	type: 'wake',
 	from: 'troupe://control/x',
-	cause: `cause ${version}`,
+	cause,
 });
 
 const held: Why = {
+	answer: 'Deployment web does not progress: its pod crashes; its last words: `no \u001b[31mtable`.',
+	state: 'wrong',
+	next: {says: 'restart attempt 5', atMs: nowMs + 2_100},
+	chain: [
+		{about: 'deployment/web', says: 'does not progress'},
+		{about: 'container app', says: 'exited with 3', atMs: nowMs - 2_000, lines: ['starting', 'no table']},
+	],
+	nowMs,
 	object: {
 		kind: 'Deployment',
 		metadata: {name: 'web', uid: 'u', resourceVersion: '70', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z'},
-		status: {
-			conditions: [
-				{type: 'Available', status: 'False', reason: 'MinimumReplicasUnavailable'},
-				{type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated', message: 'goes on'},
-				{type: 'Old', status: 'False', message: 'later'},
-				{type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: 'exceeded quota: q'},
-				{type: 'Fourth', status: 'False'},
-			],
-		},
 	},
 	actor: {
 		name: 'x',
@@ -47,60 +46,65 @@ const held: Why = {
 		about: 'generation 1',
 		restarts: 0,
 		waiting: 0,
-		handled: 0,
-		stepMs: 0,
+		handled: 1,
+		stepMs: 1,
 		childCount: 0,
-		failure: undefined,
 	},
-	journal: Array.from({length: 64}, (_, at) => step(at + 1)),
-	events: [
-		event('Warning', 'too old', 600),
-		event('Warning', 'first', 50),
-		event('Warning', 'second', 40),
-		...Array.from({length: 6}, (_, at) => event('Normal', `scaled ${at}`, 30 - at)),
-	],
+	journal: [step(1), step(2), ...Array.from({length: 60}, (_, at) => step(at + 3, 'exit of a')), step(63)],
+	events: Array.from({length: 9}, (_, at) => event(`scaled ${at}`, 30 - at)),
 };
 
-const told = (why: Why, isWhole: boolean): string => tellWhy('deployment/web', why, isWhole, nowMs, widthOf, createColors(false));
+const told = (why: Why, shown: Partial<Shown> = {}): string =>
+	tellWhy('deployment/web', why, {commits: false, all: false, ...shown}, widthOf, createColors(false));
 
-test('what blocks comes first, a failure before what follows from it, and all fits on a screen', t => {
-	const page = told(held, false);
-	t.regex(
-		page,
-		/^deployment\/web {2}version 70, made 60m ago\n\nWhat holds it up:\n {2}ReplicaFailure is True \(FailedCreate\): exceeded quota: q\n {2}Old is False: later\n {2}Available is False \(MinimumReplicasUnavailable\)\n {2}FailedCreate, 40s ago: second\n {2}FailedCreate, 50s ago: first\n\nIts actor /,
+test('the answer comes first, what comes next and when, then the chain with the last words; commits are told of', t => {
+	t.is(
+		told({...held, events: []}),
+		[
+			'Deployment web does not progress: its pod crashes; its last words: `no ^[[31mtable`.',
+			'Next: restart attempt 5 in 3 s.',
+			'',
+			'What leads to it:',
+			'  deployment/web   does not progress',
+			'  container app    exited with 3 (2s ago)',
+			'                   | starting',
+			'                   | no table',
+			'',
+			'deployment/web is at version 70, made 60m ago; --commits shows what set each of its 63 commits going',
+			'',
+		].join('\n'),
 	);
-	t.true(page.split('\n').length <= 31, page);
+});
+
+test('of a long story only the newest events are shown, unless all are asked for', t => {
+	t.regex(told(held), /\n {2}… +5 more +--all shows them\n[^]*scaled 8\n/);
+	t.notRegex(told(held), /scaled [0-4]\n|BECAUSE OF/);
+	t.is([...told(held, {all: true}).matchAll(/scaled \d$/gm)].length, 9);
+});
+
+test('commits are shown where they are asked for, those alike in a row as one; all of them with --all', t => {
+	const page = told(held, {commits: true});
+	t.regex(page, /Its actor troupe:\/\/control\/x\n {2}running, generation 1\n\nWhat led here, oldest first:\n/);
 	t.deepEqual(
-		[...page.matchAll(/cause (\d+)$/gm)].map(([, version]) => Number(version)),
-		[1, 2, 62, 63, 64],
+		[...page.matchAll(/^ {2}(\d+\S*) .* (cause \d+|exit of a)$/gm)].map(([, versions]) => versions),
+		['1', '2', '3-62', '63'],
 	);
-	t.regex(page, /^ {2}… +59 more +--all shows them$/m);
-	t.regex(page, /\n {2}… +5 more +--all shows them\n[^]*scaled 5\n$/);
-	t.notRegex(page, /too old|scaled [01]/);
+	t.regex(page, /59s ago \(x60\)/);
+	t.is([...told(held, {all: true}).matchAll(/ (cause \d+|exit of a)$/gm)].length, 63);
+	t.notRegex(told(held, {all: true}), /--commits|more/);
 });
 
-test('all of it is shown where that is asked for', t => {
-	const page = told(held, true);
-	t.is([...page.matchAll(/cause \d+$/gm)].length, 64);
-	t.is([...page.matchAll(/^ +\S+ ago +(Normal|Warning) /gm)].length, 9);
-	t.notRegex(page, /more/);
+test('where nothing leads on, the answer stands alone; what is due is now', t => {
+	const chain = [{about: 'pod/a', says: 'it is ready'}];
+	const page = told({...held, state: 'fine', answer: 'Nothing is wrong.', chain, events: [], next: {says: 'it leaves', atMs: nowMs - 1}});
+	t.regex(page, /^Nothing is wrong\.\nNext: it leaves now\.\n\ndeployment\/web is at version 70/);
+	t.regex(told({...held, state: 'gone', next: null, object: null}), /\ndeployment\/web is gone; its story is kept for an hour/);
 });
 
-test('where nothing is wrong nothing holds it up, whatever was told before; nor a pod that is complete', t => {
-	const object = held.object ?? undefined;
-	const conditions = [{type: 'Ready', status: 'False', reason: 'PodCompleted'}];
-	t.notRegex(
-		told({...held, object: {...(object as NonNullable<Why['object']>), status: {phase: 'Succeeded', conditions}}}, false),
-		/holds it up/,
+test('what was made before the journal began says so', t => {
+	t.regex(
+		told({...held, journalSinceMs: nowMs - 60_000}, {commits: true}),
+		/What led here before that is not known: .* started, 60s ago\.\n/,
 	);
-});
-
-test('a job that was resumed and a claim that is within its size are held up by nothing; one suspended, or too large, is', t => {
-	const object = held.object ?? undefined;
-	for (const type of ['Suspended', 'StorageExceeded', 'DisruptionTarget']) {
-		const page = (status: 'True' | 'False'): string =>
-			told({...held, object: {...(object as NonNullable<Why['object']>), status: {conditions: [{type, status}]}}}, false);
-		t.notRegex(page('False'), /holds it up/, type);
-		t.regex(page('True'), new RegExp(`What holds it up:\\n {2}${type} is True`));
-	}
+	t.notRegex(told({...held, journalSinceMs: nowMs - 60_000}), /is not known/);
 });

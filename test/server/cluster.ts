@@ -19,6 +19,7 @@ import type {AuditEntry} from '../../server/inspect/audit.js';
 import {createInspection} from '../../server/inspect/inspection.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import {ObjectIndex} from '../../system/index/object-index.js';
+import type {DepartedObject} from '../../system/commit/departed.js';
 import type {StoredRecord} from '../../system/store/store.js';
 import {systemClock} from '../../system/time/clock.js';
 import {WatchRing, type WatchListener, type WatchStart} from '../../system/index/watch-ring.js';
@@ -56,6 +57,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 	const audit: AuditEntry[] = [];
 	const events = new Map<string, ObjectEvent[]>();
 	const journals = new Map<string, JournalEntry[]>();
+	const departed = new Map<string, DepartedObject>();
 	const trees: {system: string; tree: ActorTree | undefined; problem: string | undefined}[] = [];
 	/** What a test wants answered instead, by address. */
 	const answers = new Map<string, (message: Message) => Outcome<unknown> | Promise<Outcome<unknown>>>();
@@ -177,6 +179,11 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		eventsOf: key => events.get(key) ?? [],
 		eventKeys: () => events.keys(),
 		journalOf: key => journals.get(key) ?? [],
+		departed: {
+			of: key => departed.get(key),
+			ownedBy: uid =>
+				[...departed.values()].map(({object}) => object).filter(({metadata}) => metadata.ownerReferences?.some(owner => owner.uid === uid)),
+		},
 		journalSinceMs: nowMs,
 		systems: () => [...new Set(['control', ...trees.map(({system}) => system)])],
 		snapshot: () => Promise.resolve({meta: {version: index.version, epoch: 1, lineage: 'a'}, records: stored()}),
@@ -194,6 +201,7 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 		watchers: () => watches.watchers,
 		events,
 		journals,
+		departed,
 		trees,
 		answers,
 		put,

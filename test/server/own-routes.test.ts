@@ -3,25 +3,8 @@ import {failed, succeeded} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {readBackup} from '../../system/store/backup.js';
 import {aNode} from '../actors/_objects.js';
-import type {ActorTree} from '../../api/inspect.js';
 import {aPod, aReplicaSet} from './cluster.js';
 import {openDoor, tableAccept, type StatusBody} from './door.js';
-
-const node = (address: string, more: Partial<ActorTree> = {}): ActorTree => ({
-	name: address.split('/').at(-1) ?? '',
-	address,
-	behavior: 'object',
-	state: 'running',
-	about: '',
-	restarts: 0,
-	waiting: 0,
-	handled: 0,
-	stepMs: 0,
-	childCount: 0,
-	failure: undefined,
-	children: [],
-	...more,
-});
 
 test('a document of a dialect is shown as it would be read, and nothing is kept', async t => {
 	const {json, cluster} = await openDoor(t);
@@ -35,38 +18,6 @@ test('a document of a dialect is shown as it would be read, and nothing is kept'
 	t.deepEqual((await json<{notes: string[]}>(200, 'POST', '/troupe/v1/normalise', aPod('x'))).notes, []);
 	t.is((await json<StatusBody>(422, 'POST', '/troupe/v1/normalise', {kind: 5})).reason, 'Invalid');
 	t.deepEqual(cluster.asked, []);
-});
-
-test('why tells of the object, its actor, its journal and its events', async t => {
-	const {json, cluster} = await openDoor(t);
-	cluster.pod('web');
-	const key = 'pods/default/web';
-	const address = 'troupe://control/pods/default.web';
-	const actor = node(address, {state: 'parked', failure: 'a bug'});
-	cluster.trees.push({
-		system: 'control',
-		tree: node('troupe://control/', {children: [node('troupe://control/pods', {children: [actor]})]}),
-		problem: undefined,
-	});
-	cluster.journals.set(key, [{version: 3, atMs: 1, type: 'create', from: '', cause: 'http root POST pods/default/web'}]);
-	cluster.events.set(key, [{type: 'Warning', reason: 'ActorFailed', message: 'm', count: 1, firstAtMs: 1, lastAtMs: 2}]);
-	type Why = {
-		object: {kind: string; spec?: unknown};
-		actor: {state: string; failure: string};
-		journal: {cause: string}[];
-		events: unknown[];
-	};
-	const why = await json<Why>(200, 'GET', '/troupe/v1/why/pods/default/web');
-	t.is(why.object.kind, 'Pod');
-	t.like(why.actor, {state: 'parked', failure: 'a bug', children: 0});
-	t.is(why.journal[0]?.cause, 'http root POST pods/default/web');
-	t.is(why.events.length, 1);
-	cluster.drop(key);
-	t.is((await json<{object: unknown}>(200, 'GET', '/troupe/v1/why/pods/default/web')).object, null);
-	await json(404, 'GET', '/troupe/v1/why/pods/default/nobody');
-	await json(404, 'GET', '/troupe/v1/why/pods/_/web');
-	await json(404, 'GET', '/troupe/v1/why/nothing/default/web');
-	t.is((await json<{object: {kind: string}}>(200, 'GET', '/troupe/v1/why/namespaces/_/default')).object.kind, 'Namespace');
 });
 
 test('a backup holds every object as of one version, and is for admins only', async t => {

@@ -18,7 +18,7 @@ export type ControlPlaneOptions = {
 };
 
 export function controlPlaneOf({control, ownNodes, userSystems, clock}: ControlPlaneOptions): ControlPlane {
-	const {system, index, ring, events, journal, pipeline} = control;
+	const {system, index, ring, events, journal, departed, pipeline} = control;
 	const own = (): readonly ActorSystem[] => [system, ...ownNodes()];
 	const ask: ControlPlane['ask'] = <Value>(
 		to: string,
@@ -34,6 +34,7 @@ export function controlPlaneOf({control, ownNodes, userSystems, clock}: ControlP
 		eventsOf: key => events.of(key),
 		eventKeys: () => events.keys(),
 		journalOf: key => journal.of(key),
+		departed: {of: key => departed.of(key, clock.nowMs()), ownedBy: uid => departed.ownedBy(uid)},
 		journalSinceMs: clock.nowMs(),
 		systems: () => [
 			controlSystem,

@@ -1,0 +1,156 @@
+// `GET /troupe/v1/why/<plural>/<namespace>/<name>` (`_` for cluster-scoped kinds): why an object is as it is. Answers for an hour after it is gone, too.
+
+import {kindByPlural} from '../../api/catalogue.js';
+import {AppError} from '../../api/errors.js';
+import {
+	address,
+	clusterScope,
+	controlSystem,
+	objectAddress,
+	objectKey,
+	parseAddress,
+	type Address,
+	type ObjectKey,
+} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import type {ApiObject} from '../../api/object.js';
+import {mayRequest} from '../../api/roles.js';
+import {isDnsLabel, isDnsSubdomain} from '../../api/rules/names.js';
+import {inspectorOf, runtimePath} from '../../actors/addresses.js';
+import {inspectMessage} from '../../actors/inspector.js';
+import type {ActorTree} from '../../api/inspect.js';
+import type {LogChunk} from '../../actors/node/runtime/runtime-port.js';
+import {publicObject} from '../public-text.js';
+import {answerOf, causeOf} from '../why/cause.js';
+import type {Evidence, Finding} from '../why/finding.js';
+import {forgottenAnswer, goneAnswer} from '../why/gone.js';
+import {linesOf, logRequest, shownChain, wantedLog, withLines} from '../why/words.js';
+import type {Backend, Exchange, Handler} from './exchange.js';
+import {sendJson} from './reply.js';
+import {requireRight} from './rights.js';
+
+export const why: Handler = async (backend, exchange) => {
+	const key = keyOf(exchange);
+	const {control} = backend;
+	const {plural = '', name = ''} = exchange.params;
+	const present = control.index.get(key);
+	const departed = present === undefined ? control.departed.of(key) : undefined;
+	const journal = control.journalOf(key);
+	const events = control.eventsOf(key);
+	const last = present ?? departed?.object;
+	if (last === undefined && journal.length === 0 && events.length === 0) throw new AppError('ERR_NOT_FOUND', {resource: plural, name});
+	const nowMs = control.nowMs();
+	const gone = {goneAtMs: departed?.goneAtMs, journal, nowMs};
+	const object = last === undefined ? undefined : publicObject(plural, last);
+	const mayReadLogs = mayRequest(exchange.identity, 'get', 'pods/log');
+	const actors = await actorsOf(backend, object, departed?.goneAtMs, objectAddress(key));
+	const found =
+		object === undefined ? undefined : await findingOf(backend, exchange, object, {actors, goneAtMs: departed?.goneAtMs, mayReadLogs});
+	const answer =
+		object === undefined || found === undefined
+			? forgottenAnswer(key, events, gone)
+			: present === undefined
+				? goneAnswer(object, found, gone)
+				: answerOf(object, found);
+	const actor = actors.get(objectAddress(key));
+	sendJson(exchange.response, 200, {
+		key,
+		answer,
+		state: present === undefined ? 'gone' : found?.state,
+		next: present === undefined ? null : (found?.next ?? null),
+		chain: found?.chain ?? [],
+		nowMs,
+		...(departed === undefined ? {} : {goneAtMs: departed.goneAtMs}),
+		object: present === undefined || object === undefined ? null : summaryOf(object),
+		actor: actor === undefined ? null : {...actor, children: actor.childCount},
+		journal,
+		journalSinceMs: control.journalSinceMs,
+		events,
+	});
+};
+
+/** Actors that were looked at, and undefined for those that are not there or did not answer in time. */
+type Actors = Map<Address, ActorTree | undefined>;
+
+type Around = {readonly actors: Actors; readonly goneAtMs: number | undefined; readonly mayReadLogs: boolean};
+
+/** The finding with the last words that the reader may see. */
+async function findingOf(backend: Backend, exchange: Exchange, object: ApiObject, around: Around): Promise<Finding> {
+	const {actors, goneAtMs, mayReadLogs} = around;
+	const found = causeOf(
+		object,
+		evidenceOf(backend, goneAtMs, at => actors.get(at)),
+	);
+	const lines = mayReadLogs && goneAtMs === undefined ? await lastLines(backend, exchange, found) : undefined;
+	const worded = lines === undefined ? found : withLines(found, lines);
+	return {...worded, chain: shownChain(worded, mayReadLogs)};
+}
+
+/** The object's own actor, and those that the finding asks for: of any host, each asked once, in as many rounds as it may take. */
+async function actorsOf(backend: Backend, object: ApiObject | undefined, goneAtMs: number | undefined, own: Address): Promise<Actors> {
+	const actors: Actors = new Map();
+	if (goneAtMs !== undefined || object === undefined) return actors;
+	const wanted = new Set([own]);
+	for (let round = 0; round < actorRounds && wanted.size > 0; round++) {
+		await Promise.all([...wanted].map(async at => actors.set(at, await lookAt(backend, at))));
+		wanted.clear();
+		causeOf(
+			object,
+			evidenceOf(backend, goneAtMs, at => {
+				if (!actors.has(at)) wanted.add(at);
+				return actors.get(at);
+			}),
+		);
+	}
+	return actors;
+}
+
+const actorRounds = 3;
+
+/** What its own system tells of an actor and those below it. */
+async function lookAt({control}: Backend, at: Address): Promise<ActorTree | undefined> {
+	const {system, path} = parseAddress(at) ?? {system: controlSystem, path: ''};
+	const request = {verb: 'tree', place: `${system}/${path}`, depth: actorDepth} as const;
+	const seen = await control.ask<ActorTree>(inspectorOf(system), inspectMessage(request), {
+		deadlineMs: limits.inspectSystemMs,
+		cause: 'why',
+	});
+	return seen.ok ? seen.value : undefined;
+}
+
+/** A hand, its containers, and their probers. */
+const actorDepth = 2;
+
+/** As of the moment when the object went, where it is gone. */
+const evidenceOf = ({control}: Backend, goneAtMs: number | undefined, actorAt: Evidence['actorAt']): Evidence => ({
+	known: control.index,
+	nowMs: goneAtMs ?? control.nowMs(),
+	eventsOf: control.eventsOf,
+	actorAt,
+	isGone: goneAtMs !== undefined,
+	goneOwnedBy: control.departed.ownedBy,
+});
+
+/** Of one container, from its node; undefined where the node has none, or does not answer in time. */
+async function lastLines({control}: Backend, {identity}: Exchange, found: Finding): Promise<readonly string[] | undefined> {
+	const wanted = wantedLog(found);
+	if (wanted === undefined) return undefined;
+	const cause = `http ${identity.name} GET pods/${wanted.namespace}/${wanted.pod}/log`;
+	const message = {type: 'readLog', request: logRequest(wanted)};
+	const outcome = await control.ask<LogChunk>(address(wanted.node, runtimePath), message, {deadlineMs: limits.whyLogMs, cause});
+	return outcome.ok ? linesOf(outcome.value) : undefined;
+}
+
+function keyOf({identity, params}: Exchange): ObjectKey {
+	const {plural = '', namespace = '', name = ''} = params;
+	const kind = kindByPlural(plural);
+	if (kind === undefined) throw new AppError('ERR_NO_SUCH_PATH');
+	const scope = kind.namespaced ? namespace : undefined;
+	requireRight(identity, 'get', {kind, namespace: scope, name, subresource: undefined});
+	const isScope = kind.namespaced ? isDnsLabel(namespace) : namespace === clusterScope;
+	if (!isScope || !isDnsSubdomain(name)) throw new AppError('ERR_NOT_FOUND', {resource: plural, name});
+	return objectKey(plural, scope, name);
+}
+
+/** What says where the object stands; its spec is a GET away. */
+const summaryOf = ({apiVersion, kind, metadata, status}: ApiObject) => ({apiVersion, kind, metadata, status});

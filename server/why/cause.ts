@@ -1,0 +1,96 @@
+// Why an object is as it is: the answer in a sentence, the chain that leads to it, and what comes next. Pure: from what is committed, what was
+// told of it, and nothing else.
+
+import {kindOf} from '../../api/catalogue.js';
+import {conditionOf} from '../../api/conditions.js';
+import {objectAddress} from '../../api/keys.js';
+import {inertWarnings} from '../../api/inert.js';
+import type {ApiObject} from '../../api/object.js';
+import {configTerm} from '../../actors/config-references.js';
+import {claimFinding, volumeFinding} from './claim.js';
+import {budgetFinding} from './budget.js';
+import {conditionsOf, generalFinding, stuckActor} from './common.js';
+import {daemonSetFinding} from './daemonset.js';
+import {deploymentFinding} from './deployment.js';
+import {counted, finding, fine, keyOf, titleOf, type Evidence, type Finding, type Link} from './finding.js';
+import {cronJobFinding, jobFinding} from './job.js';
+import {namespaceFinding} from './namespace.js';
+import {nodeFinding} from './node.js';
+import {podFinding} from './pod.js';
+import {quotaFinding} from './quota.js';
+import {replicaSetFinding} from './replicaset.js';
+import {statefulSetFinding} from './statefulset.js';
+import type {NodeObject} from '../../api/kinds/node.js';
+import type {Pod} from '../../api/kinds/pod.js';
+
+type Finder = (object: ApiObject, evidence: Evidence) => Finding;
+
+const finders: {readonly [kind: string]: Finder} = {
+	Pod: (object, evidence) => podFinding(object as Pod, evidence),
+	ReplicaSet: replicaSetFinding,
+	Deployment: deploymentFinding,
+	StatefulSet: statefulSetFinding,
+	DaemonSet: daemonSetFinding,
+	Job: jobFinding,
+	CronJob: cronJobFinding,
+	PersistentVolumeClaim: claimFinding,
+	PersistentVolume: volumeFinding,
+	Node: (object, evidence) => nodeFinding(object as NodeObject, evidence),
+	Namespace: namespaceFinding,
+	PodDisruptionBudget: budgetFinding,
+	ResourceQuota: quotaFinding,
+	ConfigMap: named,
+	Secret: named,
+};
+
+/** What is so of an object, from symptom to cause. */
+export function causeOf(object: ApiObject, evidence: Evidence): Finding {
+	const stuck = evidence.isGone ? undefined : stuckActor(objectAddress(keyOf(object)), evidence);
+	const isTold = conditionOf(conditionsOf(object), 'ActorFailed')?.status === 'True';
+	if (stuck !== undefined && !isTold)
+		return finding(object, {state: 'wrong', is: 'is not looked after', because: stuck.because, below: [stuck.link], next: stuck.next});
+	const finder = finders[object.kind];
+	if (finder !== undefined) return finder(object, evidence);
+	const inert = inertOf(object);
+	return generalFinding(object) ?? fine(object, inert ?? 'it is kept as it was written');
+}
+
+function inertOf({apiVersion, kind, metadata}: ApiObject): string | undefined {
+	const definition = kindOf(apiVersion, kind);
+	return definition === undefined
+		? undefined
+		: inertWarnings(definition, metadata.name)[0]?.replace(/^\S+ is kept, but /, 'it is kept, but ');
+}
+
+/** A ConfigMap or Secret: of what is in it nothing is said. */
+function named(object: ApiObject, {known}: Evidence): Finding {
+	const pods = known.countByTerm('pods', configTerm(keyOf(object)));
+	return (
+		generalFinding(object) ??
+		fine(object, pods === 0 ? 'no pod that has a node names it' : `${counted(pods, 'pod')} ${pods === 1 ? 'names' : 'name'} it`)
+	);
+}
+
+// ---- the answer ------------------------------------------------------------------------------------------------------------
+
+/** Of the last words the answer has so many characters; the chain has all that were read. */
+const shownWords = 160;
+
+/** The finding in a sentence. */
+export function answerOf(object: ApiObject, {state, is, because, chain}: Finding): string {
+	const title = titleOf(object);
+	if (state === 'fine') return `Nothing is wrong with ${title}: ${because}.`;
+	const words = lastWords(chain);
+	const text = because === '' ? `${title} ${is}` : `${title} ${is}: ${because}`;
+	return `${text.replace(/\.$/, '')}${words === undefined ? '' : `; its last words: \`${words}\``}.`;
+}
+
+/** The last line of a log that says something. */
+function lastWords(chain: readonly Link[]): string | undefined {
+	const line = chain
+		.find(({lines}) => lines !== undefined)
+		?.lines?.findLast(each => each.trim() !== '')
+		?.trim();
+	if (line === undefined) return undefined;
+	return line.length > shownWords ? `${line.slice(0, shownWords)}…` : line;
+}

@@ -1,0 +1,59 @@
+// Why a node is as it is.
+
+import {conditionOf} from '../../api/conditions.js';
+import type {NodeObject} from '../../api/kinds/node.js';
+import {limits} from '../../api/limits.js';
+import {unreachableTaint} from '../../api/rules/taints.js';
+import {onNode} from '../../actors/control/pods/pod-terms.js';
+import {taintText} from '../../actors/control/pods/toleration.js';
+import {generalFinding} from './common.js';
+import {counted, finding, fine, lengthText, listText, newestEvent, keyOf, timeOf, type Evidence, type Finding} from './finding.js';
+
+/** Whether nothing is heard of it at the moment. */
+export const isSilent = ({status}: NodeObject): boolean => conditionOf(status?.conditions, 'Ready')?.status !== 'True';
+
+export function nodeFinding(node: NodeObject, evidence: Evidence): Finding {
+	const general = generalFinding(node);
+	if (general !== undefined) return general;
+	if (isSilent(node)) return silent(node, evidence);
+	const {taints = [], unschedulable} = node.spec ?? {};
+	const pods = counted(evidence.known.countByTerm('pods', onNode(node.metadata.name)), 'pod');
+	// What its agent says of it bounds what its pods can do; it is no trouble.
+	const below = (node.status?.conditions ?? [])
+		.filter(({type, status}) => type !== 'Ready' && status === 'True')
+		.map(({type, reason, message}) => ({about: `condition ${type}`, says: message ?? reason ?? 'True'}));
+	if (unschedulable === true)
+		return finding(node, {
+			state: 'waits',
+			is: 'takes no new pods',
+			because: `it is cordoned; ${pods} of before stay`,
+			next: {says: `troupe uncordon ${node.metadata.name} opens it again`},
+		});
+	if (taints.length > 0)
+		return finding(node, {
+			state: 'fine',
+			is: 'is fine',
+			because: `it is heard and has ${pods}; only pods that tolerate ${listText(taints.map(taintText))} come to it`,
+		});
+	return fine(node, `it is heard, and has ${pods}`, {below});
+}
+
+function silent(node: NodeObject, evidence: Evidence): Finding {
+	const {conditions} = node.status ?? {};
+	const ready = conditionOf(conditions, 'Ready');
+	const frozen = conditionOf(conditions, 'EvictionsFrozen');
+	const sinceMs = timeOf(ready?.lastTransitionTime);
+	const since = sinceMs === undefined ? '' : ` since ${lengthText(evidence.nowMs - sinceMs)}`;
+	const isDead = node.spec?.taints?.some(({key}) => key === unreachableTaint) === true;
+	const event = newestEvent(evidence.eventsOf(keyOf(node)), ['NodeSuspect', 'NodeLost']);
+	const deadMs = event === undefined ? undefined : event.lastAtMs + limits.nodeGraceMs;
+	return finding(node, {
+		state: 'wrong',
+		is: isDead ? `is lost${since}` : `is not heard${since}`,
+		because: frozen?.status === 'True' ? `${ready?.message ?? ''}; its pods stay: ${frozen.message ?? ''}` : (ready?.message ?? ''),
+		atMs: sinceMs,
+		next: isDead
+			? {says: 'it comes back when its agent is heard; troupe agent on that host starts it'}
+			: {says: 'its pods are replaced if it stays silent', ...(deadMs === undefined || deadMs < evidence.nowMs ? {} : {atMs: deadMs})},
+	});
+}

@@ -1,0 +1,82 @@
+// What objects were last that are gone: as they were when their deletion was asked for, since what comes after that says nothing of them. In
+// memory only, for as long as their journal.
+
+import type {ObjectKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
+import type {ApiObject} from '../../api/object.js';
+import type {Change, Entry} from '../index/object-index.js';
+
+export type DepartedObject = {
+	readonly object: ApiObject;
+	/** When it was removed. */
+	readonly goneAtMs: number;
+};
+
+type Kept = DepartedObject & {readonly characters: number};
+
+export class Departed {
+	/** Objects that are being deleted, as they were before. */
+	readonly #leaving = new Map<ObjectKey, Entry>();
+	/** The first that went is the first here. */
+	readonly #gone = new Map<ObjectKey, Kept>();
+	#characters = 0;
+
+	/** Takes one committed change. */
+	take({key, before, after}: Change, nowMs: number): void {
+		if (before === undefined) this.#drop(key);
+		else if (after === undefined) this.#keep(key, this.#leaving.get(key) ?? before, nowMs);
+		else if (isLeaving(after) && !isLeaving(before)) this.#leaving.set(key, before);
+		if (after === undefined || !isLeaving(after)) this.#leaving.delete(key);
+		if (this.#leaving.size > limits.goneObjects) this.#leaving.delete(firstOf(this.#leaving) ?? '');
+	}
+
+	/** What was last of an object that is gone; nothing while another one has its name. */
+	of(key: ObjectKey, nowMs: number): DepartedObject | undefined {
+		this.#forget(nowMs);
+		return this.#gone.get(key);
+	}
+
+	/** What is gone and named this owner. */
+	*ownedBy(uid: string): Iterable<ApiObject> {
+		for (const {object} of this.#gone.values())
+			if (object.metadata.ownerReferences?.some(owner => owner.uid === uid) === true) yield object;
+	}
+
+	#keep(key: ObjectKey, {object, json}: Entry, nowMs: number): void {
+		this.#drop(key);
+		const {length} = json();
+		const kept = length > limits.goneObjectBytes ? withoutContent(object) : object;
+		const characters = kept === object ? length : 0;
+		this.#gone.set(key, {object: kept, goneAtMs: nowMs, characters});
+		this.#characters += characters;
+		this.#forget(nowMs);
+	}
+
+	#forget(nowMs: number): void {
+		for (const [key, {goneAtMs}] of this.#gone) {
+			const isKept =
+				nowMs - goneAtMs < limits.journalTtlMs && this.#gone.size <= limits.goneObjects && this.#characters <= limits.goneBytes;
+			if (isKept) return;
+			this.#drop(key);
+		}
+	}
+
+	#drop(key: ObjectKey): void {
+		this.#characters -= this.#gone.get(key)?.characters ?? 0;
+		this.#gone.delete(key);
+	}
+}
+
+const isLeaving = ({object}: Entry): boolean => object.metadata.deletionTimestamp !== undefined;
+
+const firstOf = (all: ReadonlyMap<ObjectKey, unknown>): ObjectKey | undefined => all.keys().next().value;
+
+const withoutContent = ({
+	apiVersion,
+	kind,
+	metadata: {name, namespace, uid, resourceVersion, generation, creationTimestamp},
+}: ApiObject): ApiObject => ({
+	apiVersion,
+	kind,
+	metadata: {name, ...(namespace === undefined ? {} : {namespace}), uid, resourceVersion, generation, creationTimestamp},
+});

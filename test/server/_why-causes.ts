@@ -1,0 +1,1058 @@
+// Causes, planted one by one: what is committed and what was told of it, and what `why` has to answer.
+
+import type {ActorState, ActorTree} from '../../api/inspect.js';
+import type {CronJob} from '../../api/kinds/cronjob.js';
+import type {DaemonSet} from '../../api/kinds/daemonset.js';
+import type {Job} from '../../api/kinds/job.js';
+import type {PersistentVolume} from '../../api/kinds/persistentvolume.js';
+import type {PersistentVolumeClaim} from '../../api/kinds/persistentvolumeclaim.js';
+import type {ContainerState, ContainerStatus, Pod} from '../../api/kinds/pod.js';
+import type {StatefulSet} from '../../api/kinds/statefulset.js';
+import type {ApiObject, Condition, ObjectMeta} from '../../api/object.js';
+import type {ObjectEvent} from '../../server/control-plane.js';
+import {
+	aBudget,
+	aContainer,
+	aDeployment,
+	aNamespace,
+	aNode,
+	aPod,
+	aQuota,
+	aReadyPod,
+	aReplicaSet,
+	aTemplate,
+	nowMs,
+	ownedBy,
+	ready,
+	scheduled,
+} from '../actors/_objects.js';
+
+export type PlantedCause = {
+	readonly title: string;
+	/** The first is the one that is asked about. */
+	readonly objects: readonly ApiObject[];
+	/** By key. */
+	readonly events?: {readonly [key: string]: readonly ObjectEvent[]};
+	/** By address. */
+	readonly actors?: {readonly [address: string]: ActorTree};
+	/** It is gone, and what it owned with it. */
+	readonly isGone?: true;
+	readonly answer: string;
+	/** What the links are about, from the object to the root. */
+	readonly chain: readonly string[];
+	/** What comes next; `null`: nothing is known. With the seconds until then. */
+	readonly next?: readonly [says: string, inSeconds?: number] | null;
+};
+
+const at = (secondsAgo: number): string => new Date(nowMs - secondsAgo * 1_000).toISOString();
+
+const event = (reason: string, message: string, more: Partial<ObjectEvent> = {}): ObjectEvent => ({
+	type: 'Warning',
+	reason,
+	message,
+	count: 1,
+	firstAtMs: nowMs - 60_000,
+	lastAtMs: nowMs - 1_000,
+	...more,
+});
+
+const statusOf = (state: ContainerState, more: Partial<ContainerStatus> = {}): ContainerStatus => ({
+	name: 'app',
+	image: 'program',
+	imageID: '',
+	ready: false,
+	restartCount: 0,
+	state,
+	...more,
+});
+
+type Ended = NonNullable<ContainerState['terminated']>;
+
+/** It ended some seconds ago, after 40 ms. */
+const ended = (exitCode: number, more: Partial<Ended> = {}): ContainerState => ({
+	terminated: {
+		exitCode,
+		reason: 'Error',
+		startedAt: new Date(nowMs - 2_040).toISOString(),
+		finishedAt: new Date(nowMs - 2_000).toISOString(),
+		...more,
+	},
+});
+
+const backOff = (last: ContainerState, restartCount = 4): ContainerStatus =>
+	statusOf(
+		{waiting: {reason: 'CrashLoopBackOff', message: 'back-off before attempt 5', retryAt: at(-3), retry: 5}},
+		{lastState: last, restartCount},
+	);
+
+const waiting = (reason: string, message: string, more: object = {}): ContainerStatus => statusOf({waiting: {reason, message, ...more}});
+
+const runs = (more: Partial<ContainerStatus> = {}, since = 60): ContainerStatus =>
+	statusOf({running: {startedAt: at(since)}}, {started: true, ...more});
+
+const notReady: Condition = {type: 'Ready', status: 'False', reason: 'ContainersNotReady'};
+
+type PodParts = {
+	readonly owner?: ApiObject;
+	readonly metadata?: Partial<ObjectMeta>;
+	readonly spec?: Partial<NonNullable<Pod['spec']>>;
+	readonly status?: Partial<NonNullable<Pod['status']>>;
+};
+
+/** A pod on a node, with one container `app`. */
+function podWith(name: string, container: ContainerStatus | undefined, {owner, metadata, spec, status}: PodParts = {}): Pod {
+	return aPod({
+		name,
+		metadata: {labels: {app: 'web'}, ...(owner === undefined ? {} : {ownerReferences: [ownedBy(owner)]}), ...metadata},
+		spec: {nodeName: 'node-a', containers: [aContainer({name: 'app'})], ...spec},
+		status: {
+			phase: 'Running',
+			conditions: [scheduled, notReady],
+			...(container === undefined ? {} : {containerStatuses: [container]}),
+			...status,
+		},
+	});
+}
+
+const unplaced = (name: string, message: string, parts: PodParts = {}): Pod =>
+	podWith(name, undefined, {
+		...parts,
+		spec: {nodeName: undefined, ...parts.spec} as PodParts['spec'],
+		status: {phase: 'Pending', conditions: [{type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message}]},
+	} as PodParts);
+
+const readyOf = (name: string, owner: ApiObject, metadata: Partial<ObjectMeta> = {}): Pod =>
+	aReadyPod({name, metadata: {labels: {app: 'web'}, ownerReferences: [ownedBy(owner)], ...metadata}});
+
+const node = aNode();
+const silentNode = (reason: string, message: string, isLost: boolean): ApiObject =>
+	aNode({
+		spec: isLost ? {taints: [{key: 'node.kubernetes.io/unreachable', effect: 'NoExecute', timeAdded: at(10)}]} : {},
+		status: {conditions: [{type: 'Ready', status: 'Unknown', reason, message, lastTransitionTime: at(20)}]},
+	});
+
+// ---- a deployment of three ---------------------------------------------------------------------------------------------------
+
+const template = aTemplate('first');
+const web = aDeployment({spec: {replicas: 3, template}, status: {readyReplicas: 1, updatedReplicas: 3, replicas: 3}});
+const webSet = (name = 'web-7f', more: Parameters<typeof aReplicaSet>[0] = {}): ApiObject =>
+	aReplicaSet({
+		name,
+		metadata: {ownerReferences: [ownedBy(web)]},
+		...more,
+		spec: {replicas: 3, selector: {matchLabels: {app: 'web'}}, template, ...more.spec},
+		status: {replicas: 3, readyReplicas: 1, ...more.status},
+	});
+const set = webSet();
+const crashed = (name: string, owner: ApiObject = set): Pod =>
+	podWith(name, backOff(ended(3, {message: 'starting\nError: no DATABASE_URL'})), {owner});
+const crashEvents = {
+	'pods/default/web-7f-a': [
+		event('Crashed', 'container app, attempt 4, ended: exit 3', {fieldPath: 'spec.containers{app}', aspect: 'exit 3', count: 5}),
+	],
+};
+
+const kindWith = <Obj extends ApiObject>(
+	apiVersion: string,
+	kind: string,
+	name: string,
+	spec: Obj['spec'],
+	status: Obj['status'],
+	metadata: Partial<ObjectMeta> = {},
+): Obj =>
+	({
+		apiVersion,
+		kind,
+		metadata: {
+			name,
+			namespace: 'default',
+			uid: `uid-of-${kind}-${name}`,
+			resourceVersion: '1',
+			generation: 1,
+			creationTimestamp: at(60),
+			...metadata,
+		},
+		spec,
+		status,
+	}) as Obj;
+
+const stateful = (
+	status: Partial<NonNullable<StatefulSet['status']>> = {},
+	spec: Partial<NonNullable<StatefulSet['spec']>> = {},
+): StatefulSet =>
+	kindWith<StatefulSet>(
+		'apps/v1',
+		'StatefulSet',
+		'db',
+		{
+			replicas: 3,
+			serviceName: 'db',
+			selector: {matchLabels: {app: 'web'}},
+			template: {...template},
+			podManagementPolicy: 'OrderedReady',
+			...spec,
+		},
+		{replicas: 2, readyReplicas: 1, availableReplicas: 1, ...status},
+	);
+
+const daemon = (status: Partial<NonNullable<DaemonSet['status']>>, templateSpec: object = {}): DaemonSet =>
+	kindWith<DaemonSet>(
+		'apps/v1',
+		'DaemonSet',
+		'log',
+		{selector: {matchLabels: {app: 'web'}}, template: {...template, spec: {...template.spec, ...templateSpec}}},
+		{desiredNumberScheduled: 1, currentNumberScheduled: 1, numberMisscheduled: 0, numberReady: 0, ...status},
+	);
+
+const aJob = (status: Partial<NonNullable<Job['status']>>, spec: Partial<NonNullable<Job['spec']>> = {}, name = 'sum'): Job =>
+	kindWith<Job>('batch/v1', 'Job', name, {template, completions: 1, parallelism: 1, backoffLimit: 1, ...spec}, status);
+
+const failedJob = (reason: string, message: string, spec: Partial<NonNullable<Job['spec']>> = {}, status: object = {}): Job =>
+	aJob({failed: 2, conditions: [{type: 'Failed', status: 'True', reason, message, lastTransitionTime: at(5)}], ...status}, spec);
+
+const jobPod = (job: Job, exitCode: number): Pod =>
+	podWith('sum-x', statusOf(ended(exitCode, {message: 'disk full'})), {
+		owner: job,
+		spec: {restartPolicy: 'Never'},
+		status: {phase: 'Failed'},
+	});
+
+const cron = (spec: Partial<NonNullable<CronJob['spec']>>, status: CronJob['status'] = {}): CronJob =>
+	kindWith<CronJob>(
+		'batch/v1',
+		'CronJob',
+		'tick',
+		{schedule: '*/5 * * * *', concurrencyPolicy: 'Allow', suspend: false, jobTemplate: {spec: {template}}, ...spec},
+		status,
+	);
+
+const claim = (
+	spec: Partial<NonNullable<PersistentVolumeClaim['spec']>>,
+	status: PersistentVolumeClaim['status'] = {phase: 'Pending'},
+	metadata: Partial<ObjectMeta> = {},
+): PersistentVolumeClaim =>
+	kindWith<PersistentVolumeClaim>(
+		'v1',
+		'PersistentVolumeClaim',
+		'data',
+		{
+			accessModes: ['ReadWriteOnce'],
+			resources: {requests: {storage: '1Gi'}},
+			storageClassName: 'local',
+			...spec,
+		},
+		status,
+		metadata,
+	);
+
+const withClaim = {volumes: [{name: 'v', persistentVolumeClaim: {claimName: 'data'}}]};
+
+const volume = (spec: object, phase: string): PersistentVolume => {
+	const made = kindWith<PersistentVolume>(
+		'v1',
+		'PersistentVolume',
+		'pv-1',
+		{capacity: {storage: '1Gi'}, accessModes: ['ReadWriteOnce'], ...spec},
+		{phase} as PersistentVolume['status'],
+	);
+	const {namespace: _, ...metadata} = made.metadata;
+	return {...made, metadata};
+};
+
+const onNodeA = {
+	local: {path: '/v/pv-1'},
+	nodeAffinity: {
+		required: {nodeSelectorTerms: [{matchExpressions: [{key: 'kubernetes.io/hostname', operator: 'In', values: ['node-a']}]}]},
+	},
+};
+
+const deleting = {deletionTimestamp: at(-20), deletionGracePeriodSeconds: 30};
+const quotaMessage = 'pods "web-7f-x" is forbidden: exceeded quota: team, requested: pods=1, used: pods=2, limited: pods=2';
+const team = {...aQuota('team', {pods: '2'}), status: {hard: {pods: '2'}, used: {pods: '2'}}};
+
+const restart = ['restart attempt 5', 3] as const;
+
+const actor = (address: string, state: ActorState, more: Partial<ActorTree> = {}): ActorTree => ({
+	name: address.split('/').at(-1) ?? '',
+	address,
+	behavior: 'Any',
+	state,
+	about: '',
+	restarts: 0,
+	waiting: 0,
+	handled: 0,
+	stepMs: 0,
+	childCount: 0,
+	children: [],
+	...more,
+});
+
+const handAddress = 'troupe://node-a/pods/default.a';
+
+export const plantedCauses: readonly PlantedCause[] = [
+	{
+		title: 'a deployment two of whose pods crash, with last words',
+		objects: [web, set, crashed('web-7f-a'), crashed('web-7f-b'), readyOf('web-7f-c', set), node],
+		events: crashEvents,
+		answer:
+			'Deployment web does not progress: 2 of its 3 pods crash; container app of pod web-7f-a exited with 3 after 40 ms, 5 times; its last words: `Error: no DATABASE_URL`.',
+		chain: ['deployment/web', 'replicaset/web-7f', 'pod/web-7f-a', 'container app'],
+		next: restart,
+	},
+	{
+		title: 'its set',
+		objects: [set, web, crashed('web-7f-a'), crashed('web-7f-b'), readyOf('web-7f-c', set), node],
+		events: crashEvents,
+		answer:
+			'ReplicaSet web-7f has 1 of 3 pods ready: 2 of its 3 pods crash; container app of pod web-7f-a exited with 3 after 40 ms, 5 times; its last words: `Error: no DATABASE_URL`.',
+		chain: ['replicaset/web-7f', 'pod/web-7f-a', 'container app'],
+		next: restart,
+	},
+	{
+		title: 'one of these pods',
+		objects: [crashed('web-7f-a'), node],
+		events: crashEvents,
+		answer: 'Pod web-7f-a crashes: its container app exited with 3 after 40 ms, 5 times; its last words: `Error: no DATABASE_URL`.',
+		chain: ['pod/web-7f-a', 'container app'],
+		next: restart,
+	},
+	{
+		title: 'a pod that runs for a moment between two crashes',
+		objects: [podWith('a', runs({ready: true, lastState: ended(1), restartCount: 3}, 0.5)), node],
+		answer: 'Pod a crashes: its container app exited with 1 after 40 ms, 3 times.',
+		chain: ['pod/a', 'container app'],
+		next: null,
+	},
+	{
+		title: 'killed for its memory',
+		objects: [
+			podWith('a', backOff(ended(137, {reason: 'OOMKilled'}), 1), {
+				spec: {containers: [aContainer({name: 'app', resources: {limits: {memory: '64Mi'}}})]},
+			}),
+			node,
+		],
+		answer: 'Pod a crashes: its container app was killed for using more memory than its limit of 64Mi after 40 ms.',
+		chain: ['pod/a', 'container app'],
+		next: restart,
+	},
+	{
+		title: 'killed by a signal',
+		objects: [podWith('a', backOff(ended(139, {signal: 11}), 2)), node],
+		answer: 'Pod a crashes: its container app was killed by signal 11 (SIGSEGV) after 40 ms, twice.',
+		chain: ['pod/a', 'container app'],
+		next: restart,
+	},
+	{
+		title: 'a program that ends well and shall run for ever',
+		objects: [podWith('a', backOff(ended(0, {reason: 'Completed'}), 6)), node],
+		answer: 'Pod a crashes: its container app ended by itself with 0 after 40 ms, 6 times.',
+		chain: ['pod/a', 'container app'],
+		next: restart,
+	},
+	{
+		title: 'ended by its liveness probe',
+		objects: [podWith('a', backOff(ended(143), 1)), node],
+		events: {
+			'pods/default/a': [
+				event('Unhealthy', 'Liveness probe failed: HTTP probe failed with statuscode: 500', {
+					fieldPath: 'spec.containers{app}',
+					aspect: 'liveness',
+					lastAtMs: nowMs - 2_500,
+				}),
+				event('Killing', 'container app failed its liveness probe and is ended', {
+					type: 'Normal',
+					fieldPath: 'spec.containers{app}',
+					lastAtMs: nowMs - 2_400,
+				}),
+				event('Crashed', 'container app, attempt 0, ended: exit 143', {
+					fieldPath: 'spec.containers{app}',
+					aspect: 'exit 143',
+					lastAtMs: nowMs - 2_000,
+				}),
+			],
+		},
+		answer:
+			'Pod a crashes: its container app was ended since its liveness probe failed (Liveness probe failed: HTTP probe failed with statuscode: 500).',
+		chain: ['pod/a', 'container app'],
+		next: restart,
+	},
+	{
+		title: 'a program that is not there',
+		objects: [
+			podWith(
+				'a',
+				waiting('RunContainerError', 'container "app" cannot start: program "slep" was not found in PATH "/bin"', {
+					retryAt: at(-10),
+					retry: 4,
+				}),
+			),
+			node,
+		],
+		answer: 'Pod a cannot start: its container app cannot start: program "slep" was not found in PATH "/bin".',
+		chain: ['pod/a', 'container app'],
+		next: ['restart attempt 4', 10],
+	},
+	{
+		title: 'no command',
+		objects: [
+			podWith(
+				'a',
+				waiting('NoCommand', `container "app" names no command, and image "nginx" is only a name to this node's runtime: set command`),
+			),
+			node,
+		],
+		answer: `Pod a cannot start: its container app cannot start: names no command, and image "nginx" is only a name to this node's runtime: set command.`,
+		chain: ['pod/a', 'container app'],
+		next: null,
+	},
+	{
+		title: 'a ConfigMap that nobody made',
+		objects: [podWith('a', waiting('CreateContainerConfigError', 'configmap "menu" not found')), node],
+		answer: 'Pod a waits for what it names: its container app waits: configmap "menu" not found.',
+		chain: ['pod/a', 'container app'],
+		next: ['it starts as soon as that is there'],
+	},
+	{
+		title: 'a volume that cannot be mounted',
+		objects: [podWith('a', waiting('FailedMount', 'hostPath /srv: no such directory', {retryAt: at(-4), retry: 2})), node],
+		answer: 'Pod a waits for a volume: its container app waits for a volume: hostPath /srv: no such directory.',
+		chain: ['pod/a', 'container app'],
+		next: ['restart attempt 2', 4],
+	},
+	{
+		title: 'an exclusive pod without its lease',
+		objects: [
+			podWith('a', waiting('LeaseLost', 'the pod is exclusive and its lease has ended: the control plane does not confirm it')),
+			node,
+		],
+		answer:
+			'Pod a waits for its lease: its container app waits: the pod is exclusive and its lease has ended: the control plane does not confirm it.',
+		chain: ['pod/a', 'container app'],
+		next: null,
+	},
+	{
+		title: 'a readiness probe that fails',
+		objects: [
+			podWith('a', runs(), {spec: {containers: [aContainer({name: 'app', readinessProbe: {httpGet: {port: 80}, periodSeconds: 5}})]}}),
+			node,
+		],
+		events: {
+			'pods/default/a': [
+				event('Unhealthy', 'Readiness probe failed: HTTP probe failed with statuscode: 503', {
+					fieldPath: 'spec.containers{app}',
+					aspect: 'readiness',
+					count: 7,
+				}),
+			],
+		},
+		answer: 'Pod a is not ready: its container app runs, and its readiness probe fails, 7 times: HTTP probe failed with statuscode: 503.',
+		chain: ['pod/a', 'container app'],
+		next: ['the readiness probe is tried every 5 s'],
+	},
+	{
+		title: 'a startup probe that has not passed',
+		objects: [
+			podWith('a', runs({started: false}, 4), {
+				spec: {containers: [aContainer({name: 'app', startupProbe: {tcpSocket: {port: 80}, periodSeconds: 1, failureThreshold: 30}})]},
+			}),
+			node,
+		],
+		answer: 'Pod a is not ready: its container app runs since 4 s, and its startup probe has not passed yet.',
+		chain: ['pod/a', 'container app'],
+		next: ['the startup probe is tried every 1 s; after 30 failures in a row the container is restarted'],
+	},
+	{
+		title: 'an init container that crashes',
+		objects: [
+			podWith('a', statusOf({waiting: {reason: 'PodInitializing'}}), {
+				spec: {initContainers: [aContainer({name: 'setup'})]},
+				status: {phase: 'Pending', initContainerStatuses: [{...backOff(ended(1, {message: 'no table'}), 2), name: 'setup'}]},
+			}),
+			node,
+		],
+		answer: 'Pod a crashes: its init container setup exited with 1 after 40 ms, twice; its last words: `no table`.',
+		chain: ['pod/a', 'init container setup'],
+		next: restart,
+	},
+	{
+		title: 'an init container that runs',
+		objects: [
+			podWith('a', statusOf({waiting: {reason: 'PodInitializing'}}), {
+				spec: {initContainers: [aContainer({name: 'setup'})]},
+				status: {phase: 'Pending', initContainerStatuses: [{...runs({}, 8), name: 'setup'}]},
+			}),
+			node,
+		],
+		answer: 'Pod a is being initialised: its init container setup runs since 8 s.',
+		chain: ['pod/a'],
+		next: ['its containers start once init container setup has ended with 0'],
+	},
+	{
+		title: 'no node that fits',
+		objects: [unplaced('a', '0/1 nodes fit: node-a: no label disk=ssd'), node],
+		answer: 'Pod a has no node: 0/1 nodes fit: node-a: no label disk=ssd.',
+		chain: ['pod/a'],
+		next: ['the scheduler tries again when a node or a pod changes'],
+	},
+	{
+		title: 'a node that pods of a lower priority leave',
+		objects: [
+			podWith('a', undefined, {
+				spec: {nodeName: undefined} as unknown as object,
+				status: {phase: 'Pending', nominatedNodeName: 'node-a', conditions: []},
+			}),
+			node,
+		],
+		answer: 'Pod a has no node yet: pods of a lower priority leave node node-a for it.',
+		chain: ['pod/a'],
+		next: ['it is bound to node node-a once they are gone'],
+	},
+	{
+		title: 'a claim that waits for a volume of a class that is not there',
+		objects: [
+			unplaced('a', 'pod has unbound immediate PersistentVolumeClaims', {spec: withClaim}),
+			claim({storageClassName: 'fast'}),
+			node,
+		],
+		answer: 'Pod a has no node: pod has unbound immediate PersistentVolumeClaims.',
+		chain: ['pod/a', 'persistentvolumeclaim/data'],
+		next: ['the scheduler tries again when the claim is bound'],
+	},
+	{
+		title: 'a pod of a lost node that is replaced',
+		objects: [
+			podWith('a', runs(), {
+				owner: set,
+				status: {
+					conditions: [
+						scheduled,
+						{type: 'Ready', status: 'False', reason: 'NodeLost', message: 'node "node-a" is lost; the pod tolerates that for 30 s'},
+					],
+				},
+				spec: {tolerations: [{key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 30}]},
+			}),
+			silentNode('NodeLost', 'nothing is heard of the node; its pods are replaced', true),
+		],
+		answer: 'Pod a is on a node that is not heard: node "node-a" is lost; the pod tolerates that for 30 s.',
+		chain: ['pod/a', 'node/node-a'],
+		next: ['it is replaced on another node', 20],
+	},
+	{
+		title: 'a ready pod of a node that is silent',
+		objects: [readyOf('a', set), silentNode('NodeSuspect', 'no beat of the agent', false)],
+		answer: 'Pod a is on a node that is not heard: node node-a is not heard since 20 s: no beat of the agent.',
+		chain: ['pod/a', 'node/node-a'],
+		next: ['its pods are replaced if it stays silent'],
+	},
+	{
+		title: 'a pod that its node has not spoken of',
+		objects: [podWith('a', undefined, {status: {phase: 'Pending', conditions: [scheduled]}}), node],
+		answer: 'Pod a is starting: it is bound to node node-a, which has not said anything of it yet.',
+		chain: ['pod/a'],
+		next: null,
+	},
+	{
+		title: 'a pod whose manifest names a node that is not there',
+		objects: [podWith('a', undefined, {status: {phase: 'Pending', conditions: [scheduled]}})],
+		answer: 'Pod a is on a node that is not there: there is no node node-a.',
+		chain: ['pod/a'],
+		next: ['it starts when a node node-a joins'],
+	},
+	{
+		title: 'a pod that was preempted and ends',
+		objects: [
+			podWith('a', runs(), {
+				metadata: deleting,
+				status: {
+					conditions: [
+						scheduled,
+						{
+							type: 'DisruptionTarget',
+							status: 'True',
+							reason: 'PreemptionByScheduler',
+							message: 'pod b of a higher priority takes its place on node node-a',
+						},
+					],
+				},
+			}),
+			node,
+		],
+		answer: 'Pod a is being deleted: pod b of a higher priority takes its place on node node-a.',
+		chain: ['pod/a'],
+		next: ['what still runs of it is killed', 20],
+	},
+	{
+		title: 'a slow stop',
+		objects: [podWith('a', runs(), {metadata: deleting}), node],
+		answer: 'Pod a is being deleted: its programs have some time to end.',
+		chain: ['pod/a'],
+		next: ['what still runs of it is killed', 20],
+	},
+	{
+		title: 'a finalizer that holds a pod',
+		objects: [podWith('a', runs(), {metadata: {...deleting, deletionGracePeriodSeconds: 0, finalizers: ['example.com/backup']}}), node],
+		answer: 'Pod a is being deleted: its finalizer example.com/backup holds it.',
+		chain: ['pod/a'],
+		next: ['it goes when whoever put the finalizer there takes it away'],
+	},
+	{
+		title: 'a pod that ran for too long',
+		objects: [
+			podWith('a', statusOf(ended(137)), {
+				status: {
+					phase: 'Failed',
+					reason: 'DeadlineExceeded',
+					message: 'the pod was active on its node for longer than activeDeadlineSeconds',
+				},
+			}),
+			node,
+		],
+		answer: 'Pod a failed: the pod was active on its node for longer than activeDeadlineSeconds.',
+		chain: ['pod/a', 'container app'],
+		next: ['nothing: a pod that has failed is not started again'],
+	},
+	{
+		title: 'a pod that has to leave soon',
+		objects: [
+			aReadyPod({name: 'a', spec: {tolerations: [{key: 'gpu', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60}]}}),
+			aNode({spec: {taints: [{key: 'gpu', effect: 'NoExecute', timeAdded: at(10)}]}}),
+		],
+		answer: 'Nothing is wrong with Pod a: it is ready on node node-a.',
+		chain: ['pod/a'],
+		next: ['it has to leave, since it tolerates the taint gpu:NoExecute for a time only', 50],
+	},
+	{
+		title: 'a pod whose actor is parked',
+		objects: [
+			podWith('a', runs(), {
+				status: {conditions: [{type: 'ActorFailed', status: 'True', reason: 'Parked', message: 'x is not a function'}]},
+			}),
+			node,
+		],
+		answer: 'Pod a is not looked after: its actor crashed too often and is parked: x is not a function.',
+		chain: ['pod/a', 'actor troupe://control/pods/default.a'],
+		next: ['it is tried again by itself with a back-off, and at once when its spec changes'],
+	},
+	{
+		title: 'a pod whose hand has an actor that crashes',
+		objects: [podWith('a', undefined, {status: {phase: 'Pending', conditions: [scheduled]}}), node],
+		actors: {
+			[handAddress]: actor(handAddress, 'running', {children: [actor(`${handAddress}/app`, 'parked', {failure: 'x is not a function'})]}),
+		},
+		answer: `Pod a is not started: actor ${handAddress}/app crashed too often and rests: x is not a function.`,
+		chain: ['pod/a', `actor ${handAddress}/app`],
+		next: ['it is tried again by itself with a back-off'],
+	},
+	{
+		title: 'a pod for whom the scheduler is paused',
+		objects: [
+			podWith('a', undefined, {spec: {nodeName: undefined} as unknown as object, status: {phase: 'Pending', conditions: []}}),
+			node,
+		],
+		actors: {'troupe://control/scheduler': actor('troupe://control/scheduler', 'paused', {pausedForMs: 30_000})},
+		answer: 'Pod a has no node: actor troupe://control/scheduler is paused for another 30 s.',
+		chain: ['pod/a', 'actor troupe://control/scheduler'],
+		next: ['somebody resumes it, or its pause is over'],
+	},
+	{
+		title: 'a set whose record starts again and again',
+		objects: [webSet()],
+		actors: {
+			'troupe://control/replicasets/default.web-7f': actor('troupe://control/replicasets/default.web-7f', 'restarting', {failure: 'boom'}),
+		},
+		answer: 'ReplicaSet web-7f is not looked after: actor troupe://control/replicasets/default.web-7f crashed: boom.',
+		chain: ['replicaset/web-7f', 'actor troupe://control/replicasets/default.web-7f'],
+		next: ['it starts again by itself'],
+	},
+	{
+		title: 'a quota that refuses the pods of a deployment',
+		objects: [
+			web,
+			webSet('web-7f', {
+				status: {
+					replicas: 2,
+					readyReplicas: 2,
+					conditions: [{type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: quotaMessage}],
+				},
+			}),
+			readyOf('web-7f-a', set),
+			readyOf('web-7f-b', set),
+			team,
+			node,
+		],
+		answer:
+			'Deployment web does not progress: its ReplicaSet has 2 of 3 pods: its pods are refused: exceeded quota: team, requested: pods=1, used: pods=2, limited: pods=2.',
+		chain: ['deployment/web', 'replicaset/web-7f', 'resourcequota/team'],
+		next: ['it goes on as soon as the quota has room'],
+	},
+	{
+		title: 'the quota itself',
+		objects: [
+			team,
+			webSet('web-7f', {
+				status: {replicas: 2, conditions: [{type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate', message: quotaMessage}]},
+			}),
+		],
+		answer: 'ResourceQuota team is used up: pods 2 of 2 used; replicaset/web-7f waits for room.',
+		chain: ['resourcequota/team', 'replicaset/web-7f'],
+		next: ['what waits goes on as soon as there is room, or the quota is larger'],
+	},
+	{
+		title: 'a deployment that is paused before a change',
+		objects: [
+			aDeployment({spec: {replicas: 3, paused: true, template: aTemplate('second')}}),
+			webSet('web-7f', {metadata: {ownerReferences: [ownedBy(web)]}, status: {readyReplicas: 3}}),
+			...['a', 'b', 'c'].map(name => readyOf(`web-7f-${name}`, set)),
+			node,
+		],
+		answer: 'Deployment web is paused: its newest template waits.',
+		chain: ['deployment/web'],
+		next: ['troupe rollout resume lets it go on'],
+	},
+	{
+		title: 'a deployment whose time for progress is over',
+		objects: [
+			aDeployment({
+				spec: {replicas: 3, template},
+				status: {
+					readyReplicas: 0,
+					updatedReplicas: 3,
+					replicas: 3,
+					conditions: [
+						{
+							type: 'Progressing',
+							status: 'False',
+							reason: 'ProgressDeadlineExceeded',
+							message: 'ReplicaSet "web-7f" has timed out progressing.',
+						},
+					],
+				},
+			}),
+			webSet('web-7f', {status: {replicas: 3, readyReplicas: 0}}),
+			...['a', 'b', 'c'].map(name => unplaced(`web-7f-${name}`, '0/1 nodes fit: node-a: full: 110 pods', {owner: set})),
+			node,
+		],
+		answer: 'Deployment web does not progress: all 3 of its pods have no node; pod web-7f-a: 0/1 nodes fit: node-a: full: 110 pods.',
+		chain: ['deployment/web', 'replicaset/web-7f', 'pod/web-7f-a'],
+		next: ['the scheduler tries again when a node or a pod changes'],
+	},
+	{
+		title: 'pods that count only later',
+		objects: [
+			aDeployment({spec: {replicas: 1, template, minReadySeconds: 30}, status: {readyReplicas: 1, updatedReplicas: 1, replicas: 1}}),
+			webSet('web-7f', {spec: {replicas: 1, minReadySeconds: 30}, status: {replicas: 1, readyReplicas: 1}}),
+			aReadyPod({
+				name: 'web-7f-a',
+				metadata: {labels: {app: 'web'}, ownerReferences: [ownedBy(set)]},
+				status: {conditions: [scheduled, {...ready, lastTransitionTime: at(10)}]},
+			}),
+			node,
+		],
+		answer:
+			'Deployment web is on its way: its ReplicaSet has 0 of 1 pod that can be relied on: a pod counts only when ready for 30 s (minReadySeconds).',
+		chain: ['deployment/web', 'replicaset/web-7f'],
+		next: ['the next one counts', 20],
+	},
+	{
+		title: 'a healthy deployment',
+		objects: [
+			aDeployment({spec: {replicas: 3, template}, status: {readyReplicas: 3, updatedReplicas: 3, replicas: 3}}),
+			webSet('web-7f', {status: {replicas: 3, readyReplicas: 3}}),
+			...['a', 'b', 'c'].map(name => readyOf(`web-7f-${name}`, set)),
+			node,
+		],
+		answer: 'Nothing is wrong with Deployment web: all 3 of its pods are ready.',
+		chain: ['deployment/web'],
+		next: null,
+	},
+	{
+		title: 'a stateful set whose second pod crashes',
+		objects: [stateful(), readyOf('db-0', stateful()), crashed('db-1', stateful()), node],
+		answer:
+			'StatefulSet db waits for pod db-1: it crashes; container app of pod db-1 exited with 3 after 40 ms, 4 times; the one after it waits for it; its last words: `Error: no DATABASE_URL`.',
+		chain: ['statefulset/db', 'pod/db-1', 'container app'],
+		next: restart,
+	},
+	{
+		title: 'a stateful set whose next pod a quota refuses',
+		objects: [stateful({replicas: 1}), readyOf('db-0', stateful()), team, node],
+		events: {'statefulsets/default/db': [event('FailedCreate', `Error creating: ${quotaMessage}`)]},
+		answer: 'StatefulSet db waits for pod db-1: it is refused: exceeded quota: team, requested: pods=1, used: pods=2, limited: pods=2.',
+		chain: ['statefulset/db', 'resourcequota/team'],
+		next: ['it goes on as soon as the quota has room'],
+	},
+	{
+		title: 'a stateful set that waits for its pods to be deleted by hand',
+		objects: [
+			stateful(
+				{replicas: 2, readyReplicas: 2, updatedReplicas: 0, currentRevision: 'db-1', updateRevision: 'db-2'},
+				{replicas: 2, updateStrategy: {type: 'OnDelete'}},
+			),
+			readyOf('db-0', stateful()),
+			readyOf('db-1', stateful()),
+			node,
+		],
+		answer: 'StatefulSet db has pods of an older template: 2 pods; its update strategy is OnDelete.',
+		chain: ['statefulset/db'],
+		next: ['each is replaced once somebody deletes it'],
+	},
+	{
+		title: 'a daemon set that fits no node',
+		objects: [daemon({desiredNumberScheduled: 0, currentNumberScheduled: 0}, {nodeSelector: {disk: 'ssd'}}), node],
+		answer: 'DaemonSet log has no pods: no node fits: node-a: no label disk=ssd.',
+		chain: ['daemonset/log'],
+		next: ['a node that fits gets a pod as soon as it is there'],
+	},
+	{
+		title: 'a daemon set whose pod crashes',
+		objects: [daemon({}), crashed('log-x', daemon({})), node],
+		answer:
+			'DaemonSet log is ready on 0 of 1 node: its pod crashes; container app of pod log-x exited with 3 after 40 ms, 4 times; its last words: `Error: no DATABASE_URL`.',
+		chain: ['daemonset/log', 'pod/log-x', 'container app'],
+		next: restart,
+	},
+	{
+		title: 'a job that failed too often',
+		objects: [failedJob('BackoffLimitExceeded', 'Job has reached the specified backoff limit'), jobPod(aJob({}), 2), node],
+		answer:
+			'Job sum failed: 2 pods failed, and its backoffLimit is 1; container app of pod sum-x exited with 2 after 40 ms; its last words: `disk full`.',
+		chain: ['job/sum', 'pod/sum-x', 'container app'],
+		next: ['nothing: a Job that has failed is not started again; delete it and make it anew'],
+	},
+	{
+		title: 'a job that took too long',
+		objects: [
+			failedJob('DeadlineExceeded', 'Job was active longer than specified deadline', {
+				activeDeadlineSeconds: 5,
+				ttlSecondsAfterFinished: 60,
+			}),
+			node,
+		],
+		answer: 'Job sum failed: it was active for longer than 5 s (activeDeadlineSeconds).',
+		chain: ['job/sum'],
+		next: ['it is deleted (ttlSecondsAfterFinished)', 55],
+	},
+	{
+		title: 'a job with failed indexes',
+		objects: [
+			failedJob('FailedIndexes', 'Job has failed indexes', {completions: 5, completionMode: 'Indexed'}, {failedIndexes: '1,3-4'}),
+			node,
+		],
+		answer: 'Job sum failed: 3 of its indexes failed: 1,3-4.',
+		chain: ['job/sum'],
+	},
+	{
+		title: 'a job whose failure policy ends it',
+		objects: [
+			failedJob('PodFailurePolicy', 'Container app for pod default/sum-x failed with exit code 42 matching FailJob rule at index 0'),
+			jobPod(aJob({}), 42),
+			node,
+		],
+		answer:
+			'Job sum failed: a rule of its podFailurePolicy ended it: Container app for pod default/sum-x failed with exit code 42 matching FailJob rule at index 0; container app of pod sum-x exited with 42 after 40 ms; its last words: `disk full`.',
+		chain: ['job/sum', 'pod/sum-x', 'container app'],
+	},
+	{
+		title: 'a suspended job',
+		objects: [aJob({conditions: [{type: 'Suspended', status: 'True', reason: 'JobSuspended', message: 'Job suspended'}]}, {suspend: true})],
+		answer: 'Job sum is suspended.',
+		chain: ['job/sum'],
+	},
+	{
+		title: 'a job that waits after a failure',
+		objects: [aJob({failed: 1, failuresInARow: 1, lastFailureTime: at(4)}, {backoffLimit: 6}), jobPod(aJob({}), 2), node],
+		answer:
+			'Job sum waits after a failure: 1 pod of the 7 that end it failed; container app of pod sum-x exited with 2 after 40 ms; its last words: `disk full`.',
+		chain: ['job/sum', 'pod/sum-x', 'container app'],
+		next: ['the next pod is made', 6],
+	},
+	{
+		title: 'a suspended cron job',
+		objects: [cron({suspend: true})],
+		answer: 'CronJob tick is suspended: it makes no jobs.',
+		chain: ['cronjob/tick'],
+		next: ['it goes on when spec.suspend is false'],
+	},
+	{
+		title: 'a cron job in a time zone that is none',
+		objects: [cron({timeZone: 'Mars/Olympus'})],
+		answer: 'CronJob tick makes no jobs: its schedule */5 * * * * cannot be read: ',
+		chain: ['cronjob/tick'],
+		next: ['it goes on when its schedule or time zone is another one'],
+	},
+	{
+		title: 'a cron job whose job before is not over',
+		objects: [
+			cron({concurrencyPolicy: 'Forbid'}),
+			{...aJob({active: 1}, {}, 'tick-1'), metadata: {...aJob({}, {}, 'tick-1').metadata, ownerReferences: [ownedBy(cron({}))]}},
+			podWith('tick-1-x', waiting('CreateContainerConfigError', 'secret "key" not found'), {owner: aJob({}, {}, 'tick-1')}),
+			node,
+		],
+		events: {
+			'cronjobs/default/tick': [
+				event('JobAlreadyActive', 'Not starting job because prior execution is running and concurrency policy is Forbid', {type: 'Normal'}),
+			],
+		},
+		answer:
+			'CronJob tick makes no job now: job tick-1 is not over, and its concurrencyPolicy is Forbid; that job does not progress: its pod waits for what it names; container app of pod tick-1-x waits: secret "key" not found.',
+		chain: ['cronjob/tick', 'job/tick-1', 'pod/tick-1-x', 'container app'],
+		next: ['the job that is due is made when tick-1 is over'],
+	},
+	{
+		title: 'a cron job that was too late',
+		objects: [cron({startingDeadlineSeconds: 10}, {lastScheduleTime: at(900), lastMissedTime: at(200)})],
+		answer: 'CronJob tick missed a start: it was too late for 2023-11-14T22:10:00Z: its startingDeadlineSeconds are 10.',
+		chain: ['cronjob/tick'],
+		next: ['the next job is due', 100],
+	},
+	{
+		title: 'a claim that no pod uses',
+		objects: [claim({})],
+		answer: 'PersistentVolumeClaim data has no volume yet: no pod uses it.',
+		chain: ['persistentvolumeclaim/data'],
+		next: ['its volume is made on the node of the first pod that uses it'],
+	},
+	{
+		title: 'a claim whose pod has no node',
+		objects: [claim({}), unplaced('a', '0/1 nodes fit', {spec: withClaim}), node],
+		answer: 'PersistentVolumeClaim data has no volume yet: its volume is made where its first pod goes, and pod a has no node.',
+		chain: ['persistentvolumeclaim/data'],
+		next: ['its volume is made when one of them gets a node'],
+	},
+	{
+		title: 'a claim that no volume fits',
+		objects: [claim({storageClassName: ''})],
+		answer: 'PersistentVolumeClaim data has no volume: no volume that is there fits it, and it names no storage class.',
+		chain: ['persistentvolumeclaim/data'],
+	},
+	{
+		title: 'a claim whose volume is on a silent node',
+		objects: [
+			claim({volumeName: 'pv-1'}, {phase: 'Bound'}),
+			volume(
+				{
+					...onNodeA,
+					claimRef: {
+						kind: 'PersistentVolumeClaim',
+						apiVersion: 'v1',
+						namespace: 'default',
+						name: 'data',
+						uid: 'uid-of-PersistentVolumeClaim-data',
+					},
+				},
+				'Bound',
+			),
+			silentNode('NodeSuspect', 'no beat of the agent', false),
+		],
+		answer: 'PersistentVolumeClaim data cannot be used now: its volume is on node node-a, which is not heard.',
+		chain: ['persistentvolumeclaim/data', 'node/node-a'],
+	},
+	{
+		title: 'a claim that has lost its volume',
+		objects: [claim({volumeName: 'pv-9'}, {phase: 'Lost'})],
+		answer: 'PersistentVolumeClaim data is lost: its volume pv-9 is gone, and what was in it.',
+		chain: ['persistentvolumeclaim/data'],
+	},
+	{
+		title: 'a claim that a pod still uses',
+		objects: [
+			claim({}, {phase: 'Bound'}, {...deleting, finalizers: ['kubernetes.io/pvc-protection']}),
+			podWith('a', runs(), {spec: withClaim}),
+		],
+		answer: 'PersistentVolumeClaim data is being deleted: pod a still uses it.',
+		chain: ['persistentvolumeclaim/data'],
+		next: ['it goes when no pod uses it'],
+	},
+	{
+		title: 'a volume that nobody claims any more',
+		objects: [volume({claimRef: {namespace: 'default', name: 'data', uid: 'x'}}, 'Released')],
+		answer: 'PersistentVolume pv-1 is not free: its claim default/data is gone, and it keeps what was in it.',
+		chain: ['persistentvolume/pv-1'],
+	},
+	{
+		title: 'a node that is lost',
+		objects: [silentNode('NodeLost', 'nothing is heard of the node; its pods are replaced', true)],
+		answer: 'Node node-a is lost since 20 s: nothing is heard of the node; its pods are replaced.',
+		chain: ['node/node-a'],
+		next: ['it comes back when its agent is heard; troupe agent on that host starts it'],
+	},
+	{
+		title: 'a node that is cordoned',
+		objects: [aNode({spec: {unschedulable: true}})],
+		answer: 'Node node-a takes no new pods: it is cordoned; 0 pods of before stay.',
+		chain: ['node/node-a'],
+		next: ['troupe uncordon node-a opens it again'],
+	},
+	{
+		title: 'a healthy node',
+		objects: [node, readyOf('a', set)],
+		answer: 'Nothing is wrong with Node node-a: it is heard, and has 1 pod.',
+		chain: ['node/node-a'],
+		next: null,
+	},
+	{
+		title: 'a namespace that a finalizer holds',
+		objects: [
+			{...aNamespace('old'), metadata: {...aNamespace('old').metadata, ...deleting}},
+			podWith('a', runs(), {metadata: {namespace: 'old', ...deleting, deletionGracePeriodSeconds: 0, finalizers: ['example.com/backup']}}),
+			podWith('b', runs(), {metadata: {namespace: 'old', ...deleting}}),
+		],
+		answer:
+			'Namespace old is being deleted: 2 objects are left: 2 pods; pod/a is being deleted: its finalizer example.com/backup holds it.',
+		chain: ['namespace/old', 'pod/a'],
+		next: ['it goes when nothing is left in it'],
+	},
+	{
+		title: 'a budget that allows nothing, since a pod crashes',
+		objects: [
+			aBudget({
+				spec: {minAvailable: 2},
+				status: {
+					expectedPods: 2,
+					currentHealthy: 1,
+					desiredHealthy: 2,
+					conditions: [{type: 'DisruptionAllowed', status: 'False', reason: 'InsufficientPods'}],
+				},
+			}),
+			readyOf('a', set),
+			crashed('b'),
+			node,
+		],
+		answer:
+			'PodDisruptionBudget web allows no evictions: 1 of its 2 pods is healthy, and 2 must be; pod/b crashes: its container app exited with 3 after 40 ms, 4 times; its last words: `Error: no DATABASE_URL`.',
+		chain: ['poddisruptionbudget/web', 'pod/b', 'container app'],
+		next: ['it allows one when enough of them are ready'],
+	},
+	{
+		title: 'a ConfigMap that a pod names',
+		objects: [
+			kindWith('v1', 'ConfigMap', 'menu', undefined, undefined),
+			podWith('a', runs(), {spec: {volumes: [{name: 'm', configMap: {name: 'menu'}}]}}),
+		],
+		answer: 'Nothing is wrong with ConfigMap menu: 1 pod names it.',
+		chain: ['configmap/menu'],
+		next: null,
+	},
+	{
+		title: 'an object on which nothing acts yet',
+		objects: [kindWith('v1', 'Service', 'web', {}, undefined)],
+		answer: 'Nothing is wrong with Service web: it is kept, but nothing acts on it yet: this version has no Service controller.',
+		chain: ['service/web'],
+		next: null,
+	},
+	{
+		title: 'a pod that is over',
+		objects: [podWith('a', statusOf(ended(0)), {spec: {restartPolicy: 'Never'}, status: {phase: 'Succeeded'}})],
+		answer: 'Pod a is over: all its containers ended well.',
+		chain: ['pod/a'],
+		next: null,
+	},
+	{
+		title: 'a deployment that is gone, as it was last',
+		isGone: true,
+		objects: [web, set, crashed('web-7f-a'), node],
+		answer:
+			'Deployment web does not progress: 1 of its 3 pods crashes; container app of pod web-7f-a exited with 3 after 40 ms, 4 times; its last words: `Error: no DATABASE_URL`.',
+		chain: ['deployment/web', 'replicaset/web-7f', 'pod/web-7f-a', 'container app'],
+	},
+];

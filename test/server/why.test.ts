@@ -1,0 +1,51 @@
+import test from 'ava';
+import {answerOf, causeOf} from '../../server/why/cause.js';
+import type {Evidence} from '../../server/why/finding.js';
+import {limits} from '../../api/limits.js';
+import {aReplicaSet, aReadyPod, indexOf, nowMs, ownedBy} from '../actors/_objects.js';
+import {plantedCauses, type PlantedCause} from './_why-causes.js';
+
+function evidenceOf({objects, events = {}, actors = {}, isGone}: Pick<PlantedCause, 'objects' | 'events' | 'actors' | 'isGone'>): Evidence {
+	return {
+		known: isGone === true ? indexOf() : indexOf(...objects),
+		nowMs,
+		eventsOf: key => events[key] ?? [],
+		actorAt: address => actors[address],
+		isGone: isGone === true,
+		goneOwnedBy: uid => objects.filter(({metadata}) => metadata.ownerReferences?.some(owner => owner.uid === uid)),
+	};
+}
+
+for (const planted of plantedCauses)
+	test(`why of ${planted.title}`, t => {
+		const [object] = planted.objects;
+		if (object === undefined) return t.fail();
+		const found = causeOf(object, evidenceOf(planted));
+		const answer = answerOf(object, found);
+		t.is(planted.answer.endsWith('.') ? answer : answer.slice(0, planted.answer.length), planted.answer);
+		t.deepEqual(
+			found.chain.map(({about}) => about),
+			planted.chain,
+		);
+		if (planted.next === undefined) return;
+		const {says, atMs} = found.next ?? {};
+		t.deepEqual(
+			found.next === undefined ? null : [says, ...(atMs === undefined ? [] : [Math.round((atMs - nowMs) / 1_000)])],
+			planted.next === null ? null : [...planted.next],
+		);
+	});
+
+test('the causes that are planted are many', t => {
+	t.true(plantedCauses.length >= 30);
+});
+
+test('of a set of very many pods only some are looked at, those that are not ready first', t => {
+	const count = limits.whyPods + 500;
+	const set = aReplicaSet({spec: {replicas: count + 1}, status: {replicas: count + 1, readyReplicas: count}});
+	const labels = {labels: {app: 'web'}, ownerReferences: [ownedBy(set)]};
+	const pods = Array.from({length: count}, (_, i) => aReadyPod({name: `web-${i}`, metadata: labels}));
+	const bad = {...aReadyPod({name: 'web-bad', metadata: labels}), status: {phase: 'Pending' as const, conditions: []}};
+	const found = causeOf(set, evidenceOf({objects: [set, ...pods, bad]}));
+	t.is(found.is, `has ${count} of ${count + 1} pods ready`);
+	t.regex(found.because, /^at least 1 of its \d+ pods /);
+});
