@@ -2,7 +2,7 @@
 // (`docs/topics.md`), over HTTP for what only looks, and in `troupe repl`.
 //
 // A place is `<system>` or `<system>/<path>`: `control`, `control/pods/default.web-1`, `vm/pods/default.web-1/nginx`. Where a tool asks for a
-// `tree`, `top`, `stats` or `deadletters`, the empty place stands for every system; each system's answer is then told by itself (`OfSystem`).
+// `tree`, `top`, `stats`, `deadletters` or `faults`, the empty place stands for every system; each system's answer is then told by itself (`OfSystem`).
 
 import type {Failure, Outcome} from './errors.js';
 import type {Address} from './keys.js';
@@ -73,7 +73,9 @@ export type LookRequest =
 	| {readonly verb: 'top'; readonly place: string; readonly by: TopBy; readonly limit?: number | undefined}
 	| {readonly verb: 'stats'; readonly place: string}
 	/** Messages that reached nobody, newest last. */
-	| {readonly verb: 'deadletters'; readonly place: string};
+	| {readonly verb: 'deadletters'; readonly place: string}
+	/** The faults that are on in the system of the place. */
+	| {readonly verb: 'faults'; readonly place: string};
 
 export type TopBy = 'mailbox' | 'rate' | 'time' | 'restarts' | 'memory';
 
@@ -88,6 +90,7 @@ export type LookAnswer = {
 	readonly top: {readonly actors: readonly TopLook[]; readonly counted: number};
 	readonly stats: SystemStats;
 	readonly deadletters: {readonly letters: readonly DeadLetterLook[]; readonly total: number};
+	readonly faults: FaultsLook;
 };
 
 /** `value`: messages, messages a second, milliseconds in steps, restarts, or bytes, roughly. */
@@ -264,11 +267,17 @@ export type Fault =
 	| {readonly type: 'crash'}
 	/** Each step begins so much later. */
 	| {readonly type: 'slow'; readonly ms: number}
-	/** Messages to it are lost, each with this chance. */
+	/** Messages of others to it are lost, each with this chance. */
 	| {readonly type: 'drop'; readonly share: number}
 	/** Of a system: nothing passes between it and the others. */
 	| {readonly type: 'partition'}
 	| {readonly type: 'pause'};
+
+/** `areAllowed`: the process was started with `--faults`. `text` says what it is and how long it lasts. */
+export type FaultsLook = {
+	readonly areAllowed: boolean;
+	readonly faults: readonly {readonly address: Address; readonly fault: Fault; readonly leftMs: number; readonly text: string}[];
+};
 
 export type ChangeAnswer = {readonly done: string; readonly value?: Shown | undefined};
 
@@ -280,7 +289,7 @@ export type Verb = InspectRequest['verb'];
 export type ToolRequest = InspectRequest | {readonly verb: 'systems'};
 
 /** The verbs that may be asked of every system: their place may be empty. */
-export const verbsOfAll = ['tree', 'top', 'stats', 'deadletters'] as const;
+export const verbsOfAll = ['tree', 'top', 'stats', 'deadletters', 'faults'] as const;
 
 /** In order of their names, `control` first. One that does not answer, or not yet, has a problem. */
 export type SystemsLook = {readonly systems: readonly {readonly name: string; readonly problem?: string | undefined}[]};
@@ -324,7 +333,7 @@ export type InspectReply = InspectAnswer & {readonly seq: number};
 /** Over HTTP, for looks: all of them there, one below. */
 export const actorsPath = '/apis/troupe.dev/v1/actors';
 
-export const lookVerbs = ['tree', 'state', 'mailbox', 'links', 'supervise', 'journal', 'top', 'stats', 'deadletters'] as const;
+export const lookVerbs = ['tree', 'state', 'mailbox', 'links', 'supervise', 'journal', 'top', 'stats', 'deadletters', 'faults'] as const;
 export const streamVerbs = ['watch', 'trace'] as const;
 export const changeVerbs = ['tell', 'ask', 'pause', 'step', 'resume', 'kill', 'restart', 'fault', 'heal'] as const;
 

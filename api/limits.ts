@@ -435,8 +435,6 @@ export const limits = {
 	inspectUsualEntries: 1_000,
 	inspectUsualMs: 60_000,
 	inspectAskMs: 30_000,
-	/** How much a fault may slow one step. */
-	inspectSlowMs: 10_000,
 	/** What one answer to it may be. */
 	inspectAnswerBytes: 1_048_576,
 	/** What a list of the trees of all systems may be. */
@@ -501,6 +499,15 @@ export const limits = {
 	recordBytes: 262_144,
 	/** How deep a recorded value may nest. */
 	recordDepth: 100,
+	/** How long a fault lasts that nobody gave a time, and at the most. */
+	faultMs: 10_000,
+	faultMostMs: 600_000,
+	/** By how much a fault may put off each step of an actor. */
+	faultSlowMs: 60_000,
+	/** Faults that are on in a system at a time. */
+	faults: 100,
+	/** A system is cut off so long after that was asked of it, so that its answer gets out. */
+	partitionDelayMs: 250,
 	/** States of actors that a recording remembers, to write only what changes; without the oldest it writes the next one whole. */
 	recordedStatesBytes: 16_777_216,
 	/** How often a server looks whether its certificate is to be renewed, a month before it ends. */

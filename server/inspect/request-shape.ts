@@ -79,7 +79,7 @@ const faultFields: {readonly [type: string]: Fields} = {
 	crash: {},
 	pause: {},
 	partition: {},
-	slow: {ms: needed(count(1, limits.inspectSlowMs))},
+	slow: {ms: needed(count(1, limits.faultSlowMs))},
 	drop: {
 		share: needed(value =>
 			typeof value === 'number' && value > 0 && value <= 1 ? undefined : `must be above 0 and at most 1, got ${shown(value)}`,
@@ -116,6 +116,7 @@ const shapes: {readonly [Verb in ToolVerb]: Fields} = {
 	},
 	stats: {place: optional(placeOrAll)},
 	deadletters: {place: optional(placeOrAll)},
+	faults: {place: optional(placeOrAll)},
 	watch: {place: path, at, forMs, count: entries},
 	trace: {filter: needed(members('filter', filterFields)), forMs, count: entries, record: optional(flag)},
 	tell: {place: path, message: needed(message)},

@@ -3,13 +3,14 @@
 // Its own code never harms the system: what it throws is an answer, what takes long is done in slices, and all that it answers is bounded.
 
 import {failed, failure, succeeded, type Failure, type Outcome} from '../../api/errors.js';
-import {parsePlace, type Inspect, type JournalLook, type LookRequest, type SystemRequest} from '../../api/inspect.js';
+import {parsePlace, type ChangeRequest, type Inspect, type JournalLook, type LookRequest, type SystemRequest} from '../../api/inspect.js';
 import {address as addressOf, type ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
 import type {ActorSystem} from '../kernel/actor-system.js';
 import type {Cell} from '../kernel/cell.js';
 import {linksLook, mailboxLook, stateLook, superviseLook} from './actor-look.js';
+import {Faults, type FaultOptions} from './faults.js';
 import type {IsSecret} from './portable.js';
 import {Slices, type Work} from './slices.js';
 import {createUsage, deadLettersLook, journalLook, statsLook, type Usage} from './system-look.js';
@@ -24,6 +25,8 @@ export type InspectorOptions = {
 	readonly counters?: (() => {readonly [name: string]: number}) | undefined;
 	/** Of the process, where it is not this one. */
 	readonly usage?: Usage | undefined;
+	/** Where faults may be made. */
+	readonly faults?: FaultOptions | undefined;
 };
 
 export type Inspector = {
@@ -42,6 +45,7 @@ type Inspecting = {
 	readonly usage: Usage;
 	readonly startedMs: number;
 	readonly slices: Slices;
+	readonly faults: Faults;
 };
 
 export function createInspector(system: ActorSystem, options: InspectorOptions = {}): Inspector {
@@ -53,6 +57,7 @@ export function createInspector(system: ActorSystem, options: InspectorOptions =
 		usage: options.usage ?? createUsage(),
 		startedMs: clock.monotonicMs(),
 		slices: new Slices({clock, defer: executor.defer}),
+		faults: new Faults(system.kernel, options.faults),
 	};
 	return {
 		inspect(request, done) {
@@ -68,7 +73,10 @@ export function createInspector(system: ActorSystem, options: InspectorOptions =
 				once({ok: false, error: bugOf(error)});
 			}
 		},
-		close: () => inspecting.slices.close(),
+		close() {
+			inspecting.slices.close();
+			inspecting.faults.close();
+		},
 	};
 }
 
@@ -88,7 +96,12 @@ function answer(inspecting: Inspecting, request: SystemRequest, done: Done): voi
 		case 'top':
 		case 'stats':
 		case 'deadletters':
+		case 'faults':
 			look(inspecting, request, done);
+			return;
+		case 'fault':
+		case 'heal':
+			change(inspecting, request, done);
 			return;
 		default:
 			done(refused(`this system knows no "${String(request.verb)}"`));
@@ -134,7 +147,26 @@ function look(inspecting: Inspecting, request: LookRequest, done: Done): void {
 			return;
 		case 'deadletters':
 			done(told(deadLettersLook(kernel)));
+			return;
+		case 'faults':
+			done(told(inspecting.faults.look()));
 	}
+}
+
+function change(inspecting: Inspecting, request: Extract<ChangeRequest, {verb: 'fault' | 'heal'}>, done: Done): void {
+	const {faults} = inspecting;
+	const found = cellAt(inspecting, request.place);
+	if (!found.ok) {
+		done(found);
+		return;
+	}
+	const cell = found.value;
+	if (request.verb === 'heal') {
+		done(succeeded({done: faults.heal(cell.parent === undefined ? undefined : cell)}));
+		return;
+	}
+	const outcome = faults.begin(cell, request.fault, request.forMs);
+	done(outcome.ok ? succeeded({done: outcome.value}) : outcome);
 }
 
 function top(inspecting: Inspecting, cell: Cell, request: Extract<LookRequest, {verb: 'top'}>, done: Done): void {

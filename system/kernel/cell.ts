@@ -1,6 +1,7 @@
 // One actor as the runtime holds it: a behaviour, its state, a mailbox, a place in the tree.
 
 import type {Failure} from '../../api/errors.js';
+import type {Fault} from '../../api/inspect.js';
 import {address as addressOf, type Address, type ObjectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import type {AnyBehavior, ChildSpec, Pending, Signal} from './behavior.js';
@@ -29,8 +30,14 @@ export type FarWatcher = {readonly system: string; readonly id: number; readonly
 /** An actor of another system that is watched from here, and by which actors. */
 export type FarWatch = {readonly system: string; readonly id: number; readonly address: Address; readonly watchers: Set<Cell>};
 
-/** An inspector has paused it: it takes no message but so many, its signals aside, until that monotonic time. */
-export type Hold = {left: number; readonly untilMs: number; readonly cancel: Cancel};
+/**
+ * An inspector has paused it: it takes no message but so many, its signals aside, until that monotonic time. `isSlowed`: what lets it take one
+ * after the other is a fault.
+ */
+export type Hold = {left: number; readonly untilMs: number; readonly cancel: Cancel; readonly isSlowed?: true};
+
+/** A fault that somebody wants here, until that monotonic time. */
+export type ActiveFault = {readonly fault: Fault; readonly untilMs: number};
 
 /** A restart of one actor, or of several together: how many are still to begin, and the wait before it. */
 export type Round = {left: number; cancelDelay: Cancel | undefined};
@@ -82,6 +89,7 @@ export class Cell {
 	handled = 0;
 	stepMicros = 0;
 	held: Hold | undefined;
+	faults: readonly ActiveFault[] | undefined;
 
 	constructor(system: string, parent: Cell | undefined, spec: ChildSpec, behavior: AnyBehavior, instance: number) {
 		this.parent = parent;

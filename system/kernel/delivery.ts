@@ -50,6 +50,13 @@ export function deliver(kernel: Kernel, cell: Cell, envelope: Envelope): void {
 		refuseStopped(kernel, cell, envelope);
 		return;
 	}
+	const {probe} = kernel;
+	const arrived = probe === undefined ? envelope : probe.arrives(cell, envelope);
+	if (arrived === undefined) {
+		// Also an answer: its question stays open until its time is over.
+		deadLetter(kernel, cell.address, envelope, 'dropped', failure('ERR_NOT_REACHABLE', {message: `lost on the way to "${cell.address}"`}));
+		return;
+	}
 	if (isReply(message)) {
 		const key = askKey(message.type, message.id);
 		const open = cell.asks.get(key);
@@ -63,12 +70,6 @@ export function deliver(kernel: Kernel, cell: Cell, envelope: Envelope): void {
 	if (envelope.outside && cell.mailbox.outside >= limits.mailboxMessages) {
 		const busy = failure('ERR_BUSY', {address: cell.address, waiting: cell.mailbox.outside});
 		refuse(kernel, cell.address, envelope, 'busy', busy);
-		return;
-	}
-	const {probe} = kernel;
-	const arrived = probe === undefined ? envelope : probe.arrives(cell, envelope);
-	if (arrived === undefined) {
-		deadLetter(kernel, cell.address, envelope, 'dropped', failure('ERR_NOT_REACHABLE', {address: cell.address}));
 		return;
 	}
 	// A question is never replaced by a newer one: the asker waits for its answer.

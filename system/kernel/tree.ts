@@ -1,7 +1,7 @@
 // Actors as people look at them.
 
-import type {ActorLook, ActorState, ActorTree} from '../../api/inspect.js';
-import type {Cell} from './cell.js';
+import type {ActorLook, ActorState, ActorTree, Fault} from '../../api/inspect.js';
+import type {ActiveFault, Cell} from './cell.js';
 
 /** The cell and everything below it, `depth` levels deep. */
 export function treeOf(cell: Cell, monotonicMs: number, depth = Number.POSITIVE_INFINITY): ActorTree {
@@ -11,7 +11,7 @@ export function treeOf(cell: Cell, monotonicMs: number, depth = Number.POSITIVE_
 
 /** One cell, as it is at that monotonic time. */
 export function lookAt(cell: Cell, monotonicMs: number): ActorLook {
-	const {failure, held, crashedAtMs} = cell;
+	const {failure, held, crashedAtMs, faults} = cell;
 	return {
 		name: cell.spec.name,
 		address: cell.address,
@@ -23,7 +23,8 @@ export function lookAt(cell: Cell, monotonicMs: number): ActorLook {
 		handled: cell.handled,
 		stepMs: cell.stepMicros / 1_000,
 		...(failure === undefined ? {} : {failure: failure.message, failedAgoMs: Math.max(0, Math.round(monotonicMs - crashedAtMs))}),
-		...(held === undefined ? {} : {pausedForMs: Math.max(0, Math.round(held.untilMs - monotonicMs))}),
+		...(held === undefined || held.isSlowed === true ? {} : {pausedForMs: Math.max(0, Math.round(held.untilMs - monotonicMs))}),
+		...(faults === undefined ? {} : {faults: faults.map(each => faultText(each, monotonicMs))}),
 		childCount: cell.children.size,
 	};
 }
@@ -32,8 +33,28 @@ export function stateOf({status, longRests, parked, held, committing}: Cell): Ac
 	if (status === 'stopping' || status === 'gone') return 'stopping';
 	if (status === 'restarting') return longRests === 0 ? 'restarting' : 'parked';
 	if (parked !== undefined) return 'parked';
-	if (held !== undefined) return 'paused';
+	if (held !== undefined && held.isSlowed !== true) return 'paused';
 	return committing ? 'committing' : 'running';
+}
+
+/** `slow by 200 ms, 8 s left`. */
+export function faultText({fault, untilMs}: ActiveFault, monotonicMs: number): string {
+	return `${wordsOf(fault)}, ${Math.ceil(Math.max(0, untilMs - monotonicMs) / 1_000)} s left`;
+}
+
+function wordsOf(fault: Fault): string {
+	switch (fault.type) {
+		case 'crash':
+			return 'its next step crashes';
+		case 'slow':
+			return `slow by ${fault.ms} ms`;
+		case 'drop':
+			return fault.share >= 1 ? 'loses every message' : `loses ${Math.round(fault.share * 100)} % of its messages`;
+		case 'partition':
+			return 'cut off from all other systems';
+		case 'pause':
+			return 'paused';
+	}
 }
 
 /** People look at an actor that has a bug, too: one in `describe` must not hide it. */

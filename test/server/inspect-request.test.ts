@@ -15,6 +15,7 @@ const good: readonly object[] = [
 	{verb: 'top', place: '', by: 'rate', limit: 5},
 	{verb: 'stats', place: 'me@laptop'},
 	{verb: 'deadletters', place: ''},
+	{verb: 'faults', place: ''},
 	{verb: 'watch', place, at: ['a'], forMs: 1_000, count: 1},
 	{verb: 'trace', filter: {places: ['*/pods/default.*'], behaviors: ['Pod']}, record: true},
 	{verb: 'tell', place, message: {type: 'wake', nothing: null}},
