@@ -43,6 +43,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'create',
 		'cp',
 		'inspect',
+		'actor-run',
 		'serving',
 		'manifests',
 		'objects',

@@ -36,6 +36,13 @@ export function acceptsFromNode(node: string, to: Address, message: Message): bo
 /** Control takes from a user's system answers to what it asked, and nothing else. */
 export const acceptsFromUserSystem = (to: Address, message: Message): boolean => isReply(message) && parseAddress(to)?.path === edgePath;
 
+/** A user's system takes from control questions for its inspector, and from systems of its login whatever is for its other actors. */
+export function acceptsAsUserSystem(from: string, to: Address, message: Message): boolean {
+	const path = parseAddress(to)?.path;
+	if (from === controlSystem) return path === inspectorPath && message.type === 'inspect';
+	return path !== inspectorPath;
+}
+
 const fromControl: ReadonlySet<string> = new Set(['callHello', 'delta', 'observedTaken', 'podGoneTaken', 'refused', 'servers']);
 
 /** One of these waits per node: a newer one takes the place of the older. */

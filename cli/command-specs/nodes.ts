@@ -6,6 +6,14 @@ import {clusterFlags, documentFlag, selectorFlag} from '../command-line/flags.js
 const dryRunFlag: FlagSpecs = {'dry-run': {type: 'boolean', about: 'ask the server what it would do, change nothing'}};
 const cordonFlags: FlagSpecs = {...clusterFlags, ...selectorFlag, ...dryRunFlag};
 
+/** Of `actor run`. */
+const runFlags: FlagSpecs = {
+	name: {type: 'string', value: 'NAME', about: 'run: what the system is called, before its login (what the file is called)'},
+	input: {type: 'string', value: 'JSON', about: "run: what the first actor's init is given (null)"},
+	tell: {type: 'string', multiple: true, value: 'MESSAGE', about: 'run: a message for the first actor, as JSON with a type'},
+	stdin: {type: 'boolean', about: 'run: each line of the input is such a message'},
+};
+
 export const nodesCommands: readonly CommandSpec[] = [
 	{
 		name: 'cordon',
@@ -76,5 +84,17 @@ export const nodesCommands: readonly CommandSpec[] = [
 			...documentFlag,
 		},
 		load: () => import('../commands/tree.js'),
+	},
+	{
+		name: 'actor',
+		summary: 'run actors of your own beside those of the cluster',
+		usage: ['run FILE [--name NAME] [--input JSON] [--tell MESSAGE…] [--stdin]'],
+		examples: [
+			'troupe actor run examples/actors/pong.mjs',
+			`troupe actor run counter.mjs --name visits --tell '{"type": "add", "amount": 2}'`,
+		],
+		flags: {...clusterFlags, ...runFlags},
+		ownSignals: true,
+		load: () => import('../commands/actor.js'),
 	},
 ];
