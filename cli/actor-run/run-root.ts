@@ -1,6 +1,7 @@
 // The root of a user's system: above the user's own actors, so that the first of them is supervised, too, and beside it what answers for the
 // system when somebody looks into it. Pure.
 
+import {inspector, spawnInspector} from '../../actors/inspector.js';
 import {next, type Behavior, type DownReason, type Message} from '../../system/kernel/behavior.js';
 
 /** The path of the first actor of a user's own. */
@@ -17,7 +18,7 @@ export type EndedCommand = {readonly type: 'ended'; readonly reason: DownReason}
 
 export const runRoot: Behavior<RunInput, null, Message> = {
 	kind: 'Run',
-	init: ({behavior, input}) => next(null, [{type: 'spawn', name: mainPath, behavior, input, restart: 'transient'}]),
+	init: ({behavior, input}) => next(null, [spawnInspector, {type: 'spawn', name: mainPath, behavior, input, restart: 'transient'}]),
 	receive: state => next(state),
 	signal(state, signal, {self}) {
 		if (signal.type !== 'down' || signal.address !== `${self}${mainPath}`) return next(state);
@@ -27,4 +28,4 @@ export const runRoot: Behavior<RunInput, null, Message> = {
 };
 
 /** Names of behaviours that each such system has. */
-export const ownKinds: readonly string[] = [runRoot.kind, 'Inspector'];
+export const ownKinds: readonly string[] = [runRoot.kind, inspector.kind];

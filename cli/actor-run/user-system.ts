@@ -5,6 +5,7 @@ import {AppError, failed, failure, succeeded, type Failure} from '../../api/erro
 import {address, controlSystem, parseAddress, type Address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {formatUserSystem, parseUserSystem, type UserPresence, type UserSystem} from '../../api/user-system.js';
+import {createInspector, type Inspector} from '../../system/inspect/inspector.js';
 import {ActorSystem} from '../../system/kernel/actor-system.js';
 import {isReply, type Command, type Message} from '../../system/kernel/behavior.js';
 import type {Executor} from '../../system/kernel/executor.js';
@@ -16,6 +17,7 @@ import {connectMqttLink, type MqttLink} from '../../system/links/mqtt-link.js';
 import {createNameClaim, type NameClaim} from '../../system/presence/name-claim.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {Random} from '../../system/time/random.js';
+import {inspector, withInspect} from '../../actors/inspector.js';
 import {acceptsAsUserSystem} from '../../actors/protocol/accepted-messages.js';
 import type {BrokerLogin} from '../cluster/broker-login.js';
 import type {PrintCommand} from './checked-behavior.js';
@@ -78,13 +80,14 @@ export function openUserSystem(options: UserSystemOptions): OpenUserSystem {
 	late.link = link;
 	link.subscribe(claim.topic, (_topic, payload) => claim.hear(payload));
 	const bus = busOf(options, {self, boot, link});
-	const system = systemOf(options, {self, bus, end});
+	const {system, inspects} = systemOf(options, {self, bus, end});
 	bus.join(system);
 	return {
 		tell: (message, cause) => system.tell(address(system.name, mainPath), message, cause),
 		async stop() {
 			isOver = true;
 			await new Promise<void>(resolve => system.stop(resolve));
+			inspects.close();
 			claim.release();
 			await bus.close();
 		},
@@ -170,15 +173,16 @@ function busOf({clock}: UserSystemOptions, {self, boot, link}: Joined): Bus {
 
 type Standing = {readonly self: UserSystem; readonly bus: Bus; readonly end: (error?: AppError) => void};
 
-function systemOf(options: UserSystemOptions, {self, bus, end}: Standing): ActorSystem {
+function systemOf(options: UserSystemOptions, {self, bus, end}: Standing): {readonly system: ActorSystem; readonly inspects: Inspector} {
 	const {executor, clock, random, module, note} = options;
+	const late: {inspector?: Inspector} = {};
 	const system = new ActorSystem({
 		name: formatUserSystem(self),
 		executor,
 		clock,
 		random,
-		behaviors: {...module.behaviors, [runRoot.kind]: runRoot},
-		perform: performFor(options, end),
+		behaviors: {...module.behaviors, [runRoot.kind]: runRoot, [inspector.kind]: inspector},
+		perform: withInspect((request, done) => late.inspector?.inspect(request, done), performFor(options, end)),
 		remote(other, to, envelope) {
 			const refused = refusalOf(self, other, envelope);
 			if (refused === undefined) bus.send(other, to, envelope);
@@ -187,7 +191,9 @@ function systemOf(options: UserSystemOptions, {self, bus, end}: Standing): Actor
 		observer: observerOf(note),
 		onEscalation: ({message}) => end(new AppError('ERR_INTERNAL', {message: `the actors failed for good: ${message}`})),
 	});
-	return system;
+	const inspects = createInspector(system);
+	late.inspector = inspects;
+	return {system, inspects};
 }
 
 /** Why nothing is sent there, if that is so: an actor here talks to those of its own login, and control hears answers alone. */

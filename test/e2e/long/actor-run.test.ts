@@ -3,6 +3,7 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import {eventually} from '../../../bench/rigs/cluster/waiting.js';
 import {openFileHome} from '../_rig.js';
 
 const {cluster} = openFileHome(test, '--runtime=simulated');
@@ -29,8 +30,15 @@ test.serial('ping and pong of examples/actors talk over the broker; whoever is k
 		second.err,
 		/^error: "pong@admin" runs already: process \d+ on \S+ \(pong\.mjs\); end that one, or choose another name with --name\n$/,
 	);
+	t.regex(await cluster.fine('tree'), /\npong@admin\n.*└─ main {2}3 answered\n/s);
 	pong.kill('SIGKILL');
 	await pong.ended;
+	await eventually(
+		'it is gone from the tree',
+		async () => !(await cluster.fine('tree')).includes('pong@admin'),
+		() => '',
+		5_000,
+	);
 	const again = run(example('pong.mjs'));
 	t.is((await run(example('ping.mjs'), '--input', '1').ended).out, '1: pong 1\n');
 	again.kill('SIGINT');
@@ -61,6 +69,8 @@ test.serial('the tally of examples/actors is told lines of its input, and begins
 			.then(() => resolve(), reject)
 			.finally(() => asker.kill('SIGKILL'));
 	});
+	const tree = await cluster.fine('tree', 'tally@admin');
+	t.regex(tree, /\n└─ main\n {3}└─ counter {2}at 5 {2}1 restart {2}last crash: .*0\.5 is no whole number\n$/);
 	tally.kill('SIGTERM');
 	const {code, err} = await tally.ended;
 	t.is(code, 0);
