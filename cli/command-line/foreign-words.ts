@@ -4,7 +4,7 @@
 export const foreignCommands: {readonly [word: string]: string} = {
 	'api-resources': 'troupe explain',
 	'cluster-info': 'troupe version',
-	inspect: 'troupe describe',
+	inspect: 'troupe describe of an object, troupe repl of its actor',
 	join: 'troupe agent --join',
 	kill: 'troupe delete pod NAME --now',
 	list: 'troupe get',
@@ -18,7 +18,7 @@ export const foreignCommands: {readonly [word: string]: string} = {
 	start: 'troupe up',
 	status: 'troupe get all, or troupe tree',
 	stop: 'troupe down for the cluster, troupe delete for an object',
-	top: 'troupe get pods and troupe describe; figures of processor and memory in use come with a later version',
+	top: 'troupe actor top, of actors; of pods figures of processor and memory in use come with a later version',
 };
 
 /** By flag, dashes included: why it is not there, and what is. */

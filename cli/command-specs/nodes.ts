@@ -1,7 +1,9 @@
 // Commands for nodes, and for looking at the actors.
 
 import type {CommandSpec, FlagSpecs} from '../command.js';
-import {clusterFlags, documentFlag, selectorFlag} from '../command-line/flags.js';
+import {clusterFlags, documentFlag, namespacedFlags, selectorFlag} from '../command-line/flags.js';
+import {verbSpecs} from '../inspect/verb-specs.js';
+import {verbFlags} from '../inspect/verb-words.js';
 
 const dryRunFlag: FlagSpecs = {'dry-run': {type: 'boolean', about: 'ask the server what it would do, change nothing'}};
 const cordonFlags: FlagSpecs = {...clusterFlags, ...selectorFlag, ...dryRunFlag};
@@ -13,6 +15,8 @@ const runFlags: FlagSpecs = {
 	tell: {type: 'string', multiple: true, value: 'MESSAGE', about: 'run: a message for the first actor, as JSON with a type'},
 	stdin: {type: 'boolean', about: 'run: each line of the input is such a message'},
 };
+/** Those of all verbs: which one takes which is looked at when the verb is known. */
+const actorFlags: FlagSpecs = Object.assign({}, verbFlags, ...verbSpecs.map(({flags}) => flags)) as FlagSpecs;
 
 export const nodesCommands: readonly CommandSpec[] = [
 	{
@@ -75,25 +79,52 @@ export const nodesCommands: readonly CommandSpec[] = [
 	},
 	{
 		name: 'tree',
-		summary: 'draw the actors of every system, with their states',
-		usage: ['[SYSTEM] [--depth N]'],
-		examples: ['troupe tree', 'troupe tree control --depth 2'],
+		summary: 'draw the actors of every system: what is wrong or busy first, what rests folded',
+		usage: ['[PLACE] [-w] [--depth N] [--all]'],
+		examples: ['troupe tree', 'troupe tree control --depth 2', 'troupe tree pod/web-1', 'troupe tree -w'],
 		flags: {
-			...clusterFlags,
-			depth: {type: 'number', value: 'N', about: 'how many levels below the root (all)'},
+			...namespacedFlags,
+			depth: {type: 'number', value: 'N', about: 'how many levels below (all)'},
+			watch: {type: 'boolean', short: 'w', about: 'again each second, until Ctrl-C'},
+			all: {type: 'boolean', about: 'every actor on a line of its own'},
 			...documentFlag,
 		},
+		ownSignals: true,
 		load: () => import('../commands/tree.js'),
 	},
 	{
+		name: 'repl',
+		summary: 'a shell to look into running actors: their states, mailboxes, messages',
+		usage: ['[PLACE]', "--command 'VERB …' [--command …]", '< FILE'],
+		examples: ['troupe repl', "troupe repl --command 'state pod/web-1' --command 'links pod/web-1'", 'troupe repl < look.txt'],
+		flags: {
+			...namespacedFlags,
+			command: {
+				type: 'string',
+				short: 'c',
+				multiple: true,
+				value: 'LINE',
+				about: 'run this line instead of asking for some; may be given again',
+			},
+			yes: {type: 'boolean', short: 'y', about: 'do not ask before a change'},
+			...documentFlag,
+		},
+		ownSignals: true,
+		load: () => import('../commands/repl.js'),
+	},
+	{
 		name: 'actor',
-		summary: 'run actors of your own beside those of the cluster',
-		usage: ['run FILE [--name NAME] [--input JSON] [--tell MESSAGE…] [--stdin]'],
+		summary: 'look at one running actor, or change it, by a verb of the inspector; run actors of your own',
+		usage: ['VERB [PLACE…]', 'help [VERB]', 'run FILE [--name NAME] [--input JSON] [--tell MESSAGE…] [--stdin]   (actors of your own)'],
 		examples: [
+			'troupe actor state pod/web-1 .object.status',
+			'troupe actor trace pod/web-1 --for 10s',
+			'troupe actor top --by time',
+			'troupe actor help',
 			'troupe actor run examples/actors/pong.mjs',
 			`troupe actor run counter.mjs --name visits --tell '{"type": "add", "amount": 2}'`,
 		],
-		flags: {...clusterFlags, ...runFlags},
+		flags: {...clusterFlags, ...actorFlags, ...runFlags},
 		ownSignals: true,
 		load: () => import('../commands/actor.js'),
 	},

@@ -1,11 +1,53 @@
-// `troupe actor`: actors of a user's own.
+// `troupe actor VERB PLACE …`: one line of the inspector as a command. `troupe actor run FILE` is another's: actors of a user's own.
 
 import {type Invocation, usageError} from '../command.js';
-import {didYouMean} from '../../api/suggest.js';
+import {openSession} from '../inspect/open-session.js';
+import {page} from '../inspect/pager.js';
+import {root} from '../inspect/places.js';
+import {runWords} from '../inspect/run-line.js';
+import {emptyMemory, type Shell, type VerbSpec} from '../inspect/verb.js';
+import {verbSpecs} from '../inspect/verb-specs.js';
+import {findVerb} from '../inspect/verb-words.js';
+import {askLine} from '../inspect/ask-line.js';
+
+/** Flags of the command itself, which a verb does not know. */
+const ownFlags = /^--(home|kubeconfig|help)=/;
 
 export async function run(invocation: Invocation): Promise<number> {
-	const [verb = '', ...words] = invocation.inputs;
+	const {flags, inputs, terminal, environment} = invocation;
+	const [verb, ...words] = inputs;
+	if (verb === undefined)
+		throw usageError('actor takes a verb and a place, as in: troupe actor state pod/web-1; troupe actor help lists them');
 	if (verb === 'run') return (await import('../actor-run/run.js')).runActor(invocation, words);
-	if (verb === '') throw usageError('actor takes what to do, as in: troupe actor run counter.mjs');
-	throw usageError(`unknown verb "${verb}" of actor${didYouMean(verb, ['run']) || '; there is run'}`);
+	const spec = findVerb(verb, verbSpecs);
+	if (spec?.shellOnly === true) throw usageError(`${verb} is of the shell, troupe repl; here each place is written whole`);
+	const {session, namespace} = await openSession(invocation, isLook(spec) ? 'https' : 'mqtt');
+	const ended = new AbortController();
+	const end = (): void => ended.abort();
+	process.once('SIGINT', end);
+	const shell: Shell = {
+		session,
+		terminal,
+		namespace,
+		memory: emptyMemory(root),
+		format: undefined,
+		confirm: terminal.interactive ? question => askLine(question, ended.signal) : undefined,
+		page: text => page(text, terminal, environment, () => () => undefined),
+		verbs: verbSpecs,
+		exit: () => undefined,
+	};
+	session.onNews(line => terminal.note(line));
+	try {
+		await runWords([verb, ...flags.words.filter(word => !ownFlags.test(word)), ...words], shell, ended.signal);
+		return ended.signal.aborted ? interruptedExitCode : 0;
+	} finally {
+		process.off('SIGINT', end);
+		await session.close();
+	}
 }
+
+/** What is answered once and changes nothing needs no subscription. */
+const isLook = (spec: VerbSpec | undefined): boolean => spec?.changes === undefined && spec?.streams !== true;
+
+/** As a shell shows the end by Ctrl-C. */
+const interruptedExitCode = 130;

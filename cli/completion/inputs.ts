@@ -1,6 +1,7 @@
 // What the words after each command are, for completion.
 
 import {schedulerStrategies} from '../../api/scheduler-strategies.js';
+import {verbSpecs} from '../inspect/verb-specs.js';
 
 /** What stands at the places of a command that are no flags. */
 export type InputKind =
@@ -68,5 +69,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	taint: {type: 'words', words: ['nodes'], then: nodes},
 	node: {type: 'words', words: ['confirm-lost'], then: {type: 'names', kind: 'nodes', once: true}},
 	tree: {type: 'names', kind: 'nodes', once: true},
+	repl: nothing,
+	actor: {type: 'words', words: verbSpecs.filter(({shellOnly}) => shellOnly !== true).map(({name}) => name), then: targets},
 	help: {type: 'words', words: []},
 };

@@ -6,6 +6,8 @@ import {limits} from '../../api/limits.js';
 import {inOneLine} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
 import {cutLine, type WidthOf} from '../screen/text-width.js';
+import {inspectorPath} from '../../actors/addresses.js';
+import {parseAddress} from '../../api/keys.js';
 import {placeOfAddress} from './places.js';
 import type {RateOf} from './rates.js';
 
@@ -75,8 +77,13 @@ export function isWrong({state, failure, failedAgoMs = 0, faults = []}: ActorLoo
 
 function weightOf(look: ActorLook, rateOf: RateOf): number {
 	if (isWrong(look)) return wrong;
-	return look.waiting > 0 || (rateOf(look)?.perSecond ?? 0) >= busyPerSecond || look.state === 'stopping' ? busy : resting;
+	return look.waiting > 0 || perSecondOf(look, rateOf) >= busyPerSecond || look.state === 'stopping' ? busy : resting;
 }
+
+/** Whoever looks keeps the inspector busy: that is no news. */
+const perSecondOf = (look: ActorLook, rateOf: RateOf): number => (isInspector(look) ? 0 : (rateOf(look)?.perSecond ?? 0));
+
+const isInspector = ({address}: ActorLook): boolean => parseAddress(address)?.path === inspectorPath;
 
 const busyPerSecond = 1;
 
@@ -110,13 +117,21 @@ function drawActor(actor: Ranked, own: string, prefix: string, view: TreeView, d
 const isPlain = ({tree, weight}: Ranked): boolean => weight === resting && tree.childCount === 0 && saysNothing(tree);
 
 /** What every record says of itself is no news. */
-const saysNothing = ({about, restarts}: ActorLook): boolean => (about === '' || /^generation \d+$/.test(about)) && restarts === 0;
+const saysNothing = (look: ActorLook): boolean =>
+	(look.about === '' || isInspector(look) || /^generation \d+$/.test(look.about)) && look.restarts === 0;
 
-/** `30 resting: a, b, c, …`; the line is cut where it has to be. */
-function crowdText(count: number, named: readonly Ranked[]): string {
-	const names = named.slice(0, limits.inspectNamesShown).map(({tree}) => inOneLine(tree.name));
-	return `${count} resting: ${names.join(', ')}${count > names.length ? ', …' : ''}`;
+/** `30 resting: a, b, c, …`, with as many names as a line has room for. */
+function crowdText(count: number, actors: readonly Ranked[]): string {
+	let text = `${count} resting: `;
+	for (const [at, {tree}] of actors.entries()) {
+		const name = inOneLine(tree.name);
+		if (at > 0 && text.length + name.length > crowdCharacters) return `${text}, …`;
+		text += at === 0 ? name : `, ${name}`;
+	}
+	return count > actors.length ? `${text}, …` : text;
 }
+
+const crowdCharacters = 70;
 
 /** Plain ones in one line; of a crowd that rests the first. */
 function itemsOf(children: readonly Ranked[], view: TreeView): readonly Item[] {
@@ -149,7 +164,7 @@ const fitted = (line: string, {columns, widthOf}: TreeView): string =>
 /** State where it is worth a word, how busy it is, how it fared, and what it does. */
 function aboutOf(look: ActorLook, {colours, rateOf}: TreeView): string {
 	const {about, restarts, waiting, failure, failedAgoMs, faults = []} = look;
-	const perSecond = rateOf(look)?.perSecond ?? 0;
+	const perSecond = perSecondOf(look, rateOf);
 	const parts = [
 		stateText(look, colours),
 		...faults.map(fault => colours.magenta(`fault: ${inOneLine(fault)}`)),

@@ -137,7 +137,7 @@ const node = (name: string, more: Partial<ActorTree> = {}): ActorTree => ({
 	waiting: 0,
 	handled: 0,
 	stepMs: 0,
-	childCount: 0,
+	childCount: more.children?.length ?? 0,
 	failure: undefined,
 	children: [],
 	...more,
@@ -160,14 +160,14 @@ test('tree draws the actors of every system, and exits with 5 when one is out of
 	const drawn = [
 		'control',
 		'├─ pods',
-		'│  ├─ default.a  Running',
-		'│  └─ default.b  PARKED  3 restarts  last crash: boom^[[2J',
+		'│  ├─ default.b  PARKED  3 restarts  last crash: boom^[[2J',
+		'│  └─ default.a  Running',
 		'└─ scheduler  2 waiting',
 		'',
 	];
 	t.deepEqual(await troupe(['tree']), {code: 0, out: drawn.join('\n'), err: ''});
 	t.is((await troupe(['tree', 'control', '--depth', '1'])).out, 'control\n├─ pods\n│  └─ … 2 more\n└─ scheduler  2 waiting\n');
-	t.regex((await troupe(['tree', 'controll'])).err, /systems "controll" not found; did you mean "control"\?/);
+	t.regex((await troupe(['tree', 'controll'])).err, /no actor at "controll"; did you mean control\?/);
 	cluster.trees.push({system: 'node-b', tree: undefined, problem: 'nobody answers'});
 	const {code, out} = await troupe(['tree']);
 	t.is(code, 5);
