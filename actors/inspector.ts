@@ -1,9 +1,8 @@
 // What answers for a system when somebody looks into it: the same actor in control and in each node. It only passes on, to its system's edge,
 // where all actors can be seen; here it is bounded how much is asked at a time.
 
-import {failed, succeeded} from '../api/errors.js';
-import {parsePlace, type Inspect, type SystemRequest} from '../api/inspect.js';
-import {address} from '../api/keys.js';
+import {failed} from '../api/errors.js';
+import type {Inspect, SystemRequest} from '../api/inspect.js';
 import {limits} from '../api/limits.js';
 import type {Json} from '../api/object.js';
 import {
@@ -17,8 +16,9 @@ import {
 	type Reply,
 	type ReplyTo,
 } from '../system/kernel/behavior.js';
-import type {ActorSystem} from '../system/kernel/actor-system.js';
 import type {Perform} from '../system/kernel/performs.js';
+import type {Inspector} from '../system/inspect/inspector.js';
+import type {DurableSystem} from '../system/commit/durable-system.js';
 import {inspectorPath} from './addresses.js';
 
 export type InspectorMessage =
@@ -82,15 +82,21 @@ export const withInspect =
 /** What the inspector of a system is sent. */
 export const inspectMessage = (request: SystemRequest): Message & InspectCommand => ({type: 'inspect', request});
 
-/** Answers with the tree alone. */
-export const treeOf =
-	(systemNow: () => ActorSystem | undefined): Inspect =>
-	(request, done) => {
-		const system = systemNow();
-		const {system: name = '', path = ''} = request.verb === 'tree' ? (parsePlace(request.place) ?? {}) : {};
-		const tree = path === '' ? system?.tree() : system?.nodeAt(address(name, path));
-		if (request.verb === 'stats') done(succeeded(null));
-		else if (request.verb !== 'tree') done(failed('ERR_BAD_REQUEST', {message: `"${request.verb}" cannot be asked yet`}));
-		else if (tree === undefined) done(failed('ERR_NO_SUCH_ACTOR', {address: address(name, path)}));
-		else done(succeeded(tree as unknown as Json));
-	};
+/** Looks into a system that is opened later; until then there is nothing to see. */
+export const inspectLater =
+	(late: {readonly inspector?: Inspector}): Inspect =>
+	(request, done) =>
+		late.inspector === undefined ? done(failed('ERR_ACTOR_STOPPED', {address: inspectorPath})) : late.inspector.inspect(request, done);
+
+/** The system, so that what its inspector has on ends before it does. */
+export const closingFirst = (durable: DurableSystem, inspector: Inspector): DurableSystem => ({
+	...durable,
+	stop(done) {
+		inspector.close();
+		durable.stop(done);
+	},
+	kill() {
+		inspector.close();
+		durable.kill();
+	},
+});

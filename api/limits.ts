@@ -437,6 +437,8 @@ export const limits = {
 	inspectAskMs: 30_000,
 	/** What one answer to it may be. */
 	inspectAnswerBytes: 1_048_576,
+	/** One message of an answer over MQTT. */
+	inspectReplyBytes: 1_310_720,
 	/** What a list of the trees of all systems may be. */
 	inspectListBytes: 33_554_432,
 	/** Questions under way at the inspector of one system. */

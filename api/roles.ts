@@ -122,6 +122,9 @@ function readableFilters({name, role}: Identity): readonly string[] {
 	];
 }
 
+/** Whether a client's message may stay at the broker: a request that is carried out whenever another server begins to lead may not. */
+export const mayRetain = (topic: string): boolean => parseTopic(topic)?.type !== 'inspectRequest';
+
 /** Whether the identity may ask this of the actors of the cluster: looks are for every reader, changes for admins. */
 export function mayInspect(identity: Identity, verb: ToolRequest['verb']): boolean {
 	if (!isSound(identity)) return false;

@@ -34,6 +34,8 @@ export type Tokens = {
 	readonly isNode: (name: string) => boolean;
 	/** The same with what an external broker knows each by. */
 	readonly logins: () => readonly BrokerLogin[];
+	/** The login of that name, if it has a good token. */
+	readonly identityOf: (name: string) => Identity | undefined;
 	/** Who a token belongs to. */
 	readonly authenticate: (token: string | undefined) => Identity | undefined;
 };
@@ -95,6 +97,10 @@ export function openTokens(vault: Vault, nowMs: () => number, onKept: (tokens: r
 			all()
 				.filter(isGood)
 				.map(({name, role, hash}) => ({name, role, password: passwordField(hash)})),
+		identityOf(name) {
+			const stored = all().find(each => each.name === name && isGood(each));
+			return stored && identityOf(stored);
+		},
 		authenticate(token) {
 			if (token === undefined) return undefined;
 			// How far a hash agrees with another tells nothing of the token.

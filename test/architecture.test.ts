@@ -209,6 +209,7 @@ test('each room of a folder imports only rooms below it, and nothing stands outs
 		'actors/node/root.ts',
 		'actors/node/runtime-actor.ts',
 		'actors/node/start.ts',
+		'actors/secret-members.ts',
 		'cli/client.ts',
 		'cli/command.ts',
 		'cli/commands.ts',

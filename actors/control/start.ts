@@ -8,7 +8,9 @@ import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '
 import type {Links} from '../../system/links/link.js';
 import {nothingPerforms} from '../../system/kernel/performs.js';
 import {linksWhile} from '../../system/leadership/mandate.js';
-import {treeOf, withInspect} from '../inspector.js';
+import {closingFirst, inspectLater, withInspect} from '../inspector.js';
+import {isSecretMember} from '../secret-members.js';
+import {createInspector, type Inspector} from '../../system/inspect/inspector.js';
 import {acceptsFromNode, acceptsFromUserSystem, boundedFromNode, idempotentMessages} from '../protocol/accepted-messages.js';
 import {syncOfNode} from '../addresses.js';
 import {laneOf} from '../protocol/lanes.js';
@@ -49,7 +51,7 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 		...rest
 	} = options;
 	const links = options.mayAct === undefined ? options.links : linksWhile(options.links, options.mayAct);
-	const late: {system?: DurableSystem['system']} = {};
+	const late: {system?: DurableSystem['system']; inspector?: Inspector} = {};
 	const bus = new Bus({
 		boot,
 		clock,
@@ -81,10 +83,7 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 				version,
 				localNodes,
 			}),
-			perform: withInspect(
-				treeOf(() => late.system),
-				nothingPerforms,
-			),
+			perform: withInspect(inspectLater(late), nothingPerforms),
 			remote: (system, to, envelope) => bus.send(system, to, envelope),
 		},
 		outcome => {
@@ -92,8 +91,11 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 				done(outcome);
 				return;
 			}
-			const durable = outcome.value;
-			late.system = durable.system;
+			const opened = outcome.value;
+			late.system = opened.system;
+			const inspector = createInspector(opened.system, {isSecret: isSecretMember, journalOf: key => opened.journal.of(key)});
+			late.inspector = inspector;
+			const durable = closingFirst(opened, inspector);
 			bus.join(durable.system);
 			const kill = (): void => {
 				durable.kill();

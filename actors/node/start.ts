@@ -9,7 +9,9 @@ import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
 import type {Links} from '../../system/links/link.js';
 import {handName, podsPath, syncPath} from '../addresses.js';
-import {treeOf, withInspect} from '../inspector.js';
+import {closingFirst, inspectLater, withInspect} from '../inspector.js';
+import {isSecretMember} from '../secret-members.js';
+import {createInspector, type Inspector} from '../../system/inspect/inspector.js';
 import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../protocol/accepted-messages.js';
 import {laneOf} from '../protocol/lanes.js';
 import {nodeDesign} from './design.js';
@@ -54,7 +56,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 		secrets = noSecrets,
 		...rest
 	} = options;
-	const started: {system?: ActorSystem} = {};
+	const started: {system?: ActorSystem; inspector?: Inspector} = {};
 	const bus = new Bus({
 		boot,
 		clock,
@@ -73,7 +75,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			design: nodeDesign,
 			inputOf: (): SyncClientInput => ({node: options.name, labels, info: runtime.info(), ...(followsAny ? {followsAny} : {})}),
 			perform: withInspect(
-				treeOf(() => started.system),
+				inspectLater(started),
 				performFor(runtime, {
 					keepServers: servers => onServers?.(servers),
 					inStep: () => onInStep?.(),
@@ -91,12 +93,14 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			const node = outcome.value;
 			bus.join(node.system);
 			started.system = node.system;
+			const inspector = createInspector(node.system, {isSecret: isSecretMember});
+			started.inspector = inspector;
 			runtime.onExit(({namespace, podName, id}, exit) => {
 				const message: Message & {exit: ContainerExit} = {type: 'exited', exit};
 				const hand = `${podsPath}/${handName({namespace, name: podName})}`;
 				node.system.wake(address(options.name, `${hand}/${id.container}`), message, `exit of ${id.container}`);
 			});
-			done({ok: true, value: {...node, bus}});
+			done({ok: true, value: {...closingFirst(node, inspector), bus}});
 		},
 	);
 }

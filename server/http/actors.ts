@@ -1,12 +1,10 @@
 // `/apis/troupe.dev/v1/actors`: the live actors of the cluster, to be looked at. What changes them is asked over MQTT (docs/topics.md).
 
-import type {InspectAnswer, OfSystems} from '../../api/inspect.js';
-import {failure} from '../../api/errors.js';
-import {isChange, isStream, lookVerbs} from '../../api/inspect.js';
+import {AppError, failure, succeeded} from '../../api/errors.js';
+import {isChange, isStream, lookVerbs, type InspectAnswer, type OfSystems} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import type {Json, JsonObject} from '../../api/object.js';
 import {actorsResource} from '../../api/roles.js';
-import {AppError} from '../../api/errors.js';
 import {shown} from '../../api/shown.js';
 import type {Backend, Exchange, Handler} from './exchange.js';
 import {refusal} from './outcome.js';
@@ -62,7 +60,7 @@ function answersTo({inspection}: Backend, {identity}: Exchange, request: Members
 	const parts: Json[] = [];
 	let characters = 0;
 	return new Promise((resolve, reject) => {
-		inspection.ask({identity, door: 'http'}, request, (answer: InspectAnswer) => {
+		inspection.ask({identity, door: 'http'}, succeeded(request), (answer: InspectAnswer) => {
 			if (!answer.ok) return reject(AppError.of(answer.error));
 			characters += JSON.stringify(answer.value).length;
 			if (characters <= limits.inspectListBytes) parts.push(answer.value);

@@ -48,10 +48,10 @@ export type Call = {
 
 export type Inspection = {
 	/**
-	 * Answers what a tool asks, the last time with `end`; not before this returns. Of a login that asks far too much, some requests have no
+	 * Answers what a tool asks, the last time with `end`; not before this returns. `read` is what came, as far as it could be read. Of a login that asks far too much, some requests have no
 	 * answer.
 	 */
-	readonly ask: (asker: Asker, request: unknown, answer: (answer: InspectAnswer) => void) => Call;
+	readonly ask: (asker: Asker, read: Outcome<unknown>, answer: (answer: InspectAnswer) => void) => Call;
 	/** The login is not good any more: its streams end. */
 	readonly endOf: (login: string) => void;
 	/** Every stream ends. */
@@ -87,7 +87,7 @@ export function createInspection(options: InspectionOptions): Inspection {
 		traces: 0,
 	};
 	return {
-		ask: (asker, request, answer) => ask(state, asker, request, answer),
+		ask: (asker, read, answer) => ask(state, asker, read, answer),
 		endOf(login) {
 			for (const [stream, of] of [...state.streams]) if (of === login) stream.end('closed');
 		},
@@ -97,10 +97,11 @@ export function createInspection(options: InspectionOptions): Inspection {
 	};
 }
 
-function ask(state: State, asker: Asker, request: unknown, answer: Answer): Call {
+function ask(state: State, asker: Asker, read: Outcome<unknown>, answer: Answer): Call {
+	const request = read.ok ? read.value : undefined;
 	const entered = state.guests.enter(asker.identity.name);
 	if (!entered.ok) return refuse(state, asker, request, entered.error, entered.isTold ? answer : undefined);
-	const parsed = admitted(state, asker, request);
+	const parsed = read.ok ? admitted(state, asker, request) : read;
 	if (parsed.ok) return put(state, asker, parsed.value, entered.value, answer);
 	entered.value.leave();
 	return refuse(state, asker, request, parsed.error, answer);

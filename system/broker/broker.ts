@@ -299,7 +299,14 @@ function loginOf<Identity extends Login>(context: HookContext<Identity>): Aedes[
 }
 
 /** What a client may not publish ends at the refused topic. */
-function publishingOf<Identity extends Login>({connections, may, counters: {count}}: HookContext<Identity>): Aedes['authorizePublish'] {
+function publishingOf<Identity extends Login>({
+	connections,
+	may,
+	mayRetain = () => true,
+	counters: {count},
+}: HookContext<Identity>): Aedes['authorizePublish'] {
+	const isAllowed = (identity: Identity, {topic, retain}: PublishPacket): boolean =>
+		isPublishable(topic) && may(identity, 'publish', topic) && (!retain || mayRetain(topic));
 	return (client, packet, done) => {
 		const connection = connections.of(client);
 		const identity = connection?.identity;
@@ -308,7 +315,7 @@ function publishingOf<Identity extends Login>({connections, may, counters: {coun
 			return done(new Error('malformed'));
 		}
 		packet.dup = false; // It is about the publisher's connection [MQTT-3.3.1-3].
-		if (identity === undefined || !isPublishable(packet.topic) || !may(identity, 'publish', packet.topic)) {
+		if (identity === undefined || !isAllowed(identity, packet)) {
 			count('publishesRefused', aboutOf(connection));
 			misdirect(packet);
 		}

@@ -75,6 +75,8 @@ export type BrokerOptions<Identity extends Login> = {
 	/** Undefined: not known. The name of an identity is the login: unique, and what `<from>` in a topic is compared with. */
 	readonly authenticate: (username: string | undefined, password: string | undefined) => Identity | undefined;
 	readonly may: (identity: Identity, verb: Verb, topic: string) => boolean;
+	/** Whether a message of a client may be retained under a topic; one that may not is refused. The default is that it may. */
+	readonly mayRetain?: (topic: string) => boolean;
 	readonly retainedSource: RetainedSource;
 	/**
 	 * Which of a login's other connections end when this one comes in; undefined: it is refused. The default ends none: a login may

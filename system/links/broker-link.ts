@@ -23,7 +23,7 @@ export const brokerLinks = (broker: Pick<Broker, 'send' | 'subscribe'>, self: st
 /** Topics beyond the inboxes, for the systems of the broker's own process. */
 export const brokerPubSub = (broker: Pick<Broker, 'publish' | 'subscribe'>): PubSub => ({
 	publish: broker.publish,
-	subscribe: (filter, listener) => broker.subscribe(filter, (topic, payload) => listener(topic, payload.toString())),
+	subscribe: (filter, listener) => broker.subscribe(filter, (topic, payload) => listener(topic, payload.toString(), false)),
 });
 
 export function brokerLink(broker: Pick<Broker, 'send' | 'subscribe'>, self: string, lane: Lane = 'control'): BrokerLink {

@@ -4,6 +4,6 @@
 export type PubSub = {
 	/** At QoS 0. Sends when it can and forgets otherwise; never throws, never blocks. An empty retained payload clears the topic. */
 	readonly publish: (topic: string, payload: string, options: {readonly retain: boolean}) => void;
-	/** The listener must not throw. Returns what ends it. */
-	readonly subscribe: (filter: string, listener: (topic: string, payload: string) => void) => () => void;
+	/** The listener must not throw. `retained`: the broker had it; else it was published just now. Returns what ends it. */
+	readonly subscribe: (filter: string, listener: (topic: string, payload: string, retained?: boolean) => void) => () => void;
 };

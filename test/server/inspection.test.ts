@@ -32,7 +32,7 @@ function rig(t: ExecutionContext) {
 		const answers: InspectAnswer[] = [];
 		let onEnd = (): void => undefined;
 		const ended = new Promise<void>(resolve => (onEnd = resolve));
-		const call = inspection.ask({identity: {name: `the-${role}`, role}, door: 'mqtt'}, request, answer => {
+		const call = inspection.ask({identity: {name: `the-${role}`, role}, door: 'mqtt'}, succeeded(request), answer => {
 			t.false(answers.at(-1)?.end === true, 'nothing comes after the end');
 			answers.push(answer);
 			if (answer.end) onEnd();

@@ -3,7 +3,7 @@
 import {endedBy} from '../../../api/client-id.js';
 import {controlSystem} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
-import {may, type Identity} from '../../../api/roles.js';
+import {may, mayRetain, type Identity} from '../../../api/roles.js';
 import {createBroker, type Broker, type BrokerCounter, type RetainedSource} from '../../../system/broker/broker.js';
 import {brokerLinks, brokerPubSub} from '../../../system/links/broker-link.js';
 import {nodeQuota, toolQuota} from '../../../system/broker/quotas.js';
@@ -18,6 +18,8 @@ export type BrokerPort = {
 	/** Of the control system. */
 	readonly links: Required<Links>;
 	readonly pubsub: PubSub;
+	/** What tools ask and are answered, on no connection that must be quick. */
+	readonly tools: PubSub;
 	readonly publish: Broker['publish'];
 	readonly heardSince: Broker['heardSince'];
 	/** Ends the connections of a login, where that can be done from here. */
@@ -42,6 +44,7 @@ export async function openOwnBrokerPort(
 			return identity !== undefined && identity.name === user ? identity : undefined;
 		},
 		may,
+		mayRetain,
 		retainedSource: {owns: topic => source?.owns(topic) ?? false, match: filter => source?.match(filter) ?? []},
 		endedBy: ({role}, clientId, others) => (role === 'node' ? endedBy(clientId, others, limits.agentAliveMs) : []),
 		quotaOf: ({role}) => (role === 'node' ? nodeQuota : toolQuota),
@@ -50,6 +53,7 @@ export async function openOwnBrokerPort(
 	return {
 		links: brokerLinks(broker, controlSystem),
 		pubsub: brokerPubSub(broker),
+		tools: brokerPubSub(broker),
 		publish: broker.publish,
 		heardSince: broker.heardSince,
 		cut: broker.cut,
@@ -76,6 +80,7 @@ export async function openOutsideBrokerPort(context: ServeContext, server: Outsi
 	let endSweeps = (): void => undefined;
 	return {
 		...broker,
+		tools: {publish: broker.publish, subscribe: broker.subscribe},
 		cut: () => undefined,
 		taker: undefined,
 		serve(source) {

@@ -13,6 +13,7 @@ import {authorityName} from '../../../server/certificates.js';
 import type {Upstream} from '../../../server/gateway.js';
 import {openSeals, type Seals} from '../../../server/seal.js';
 import {createInspection, type Inspection} from '../../../server/inspect/inspection.js';
+import {openMqttDoor, type MqttDoorOptions} from '../../../server/inspect/mqtt-door.js';
 import {startNodeSigns, type NodeSigns} from '../../../server/node-signs.js';
 import {secretForNode} from '../../../server/secrets.js';
 import {followExpiry, type TokenExpiry} from '../../../server/token-expiry.js';
@@ -29,6 +30,7 @@ import type {StoreDriver} from '../../../system/store/store.js';
 import {auditFile} from './audit-file.js';
 import {controlPlaneOf} from './control-plane.js';
 import {observerOf} from '../process/process-parts.js';
+import {quietly} from '../process/log.js';
 import type {ServeContext} from '../process/serve.js';
 import {programVersion} from '../../files/version.js';
 import {openOutsideBrokerPort, openOwnBrokerPort, type BrokerPort} from './broker-port.js';
@@ -219,8 +221,15 @@ function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermPar
 		auditLog: auditFile(context.home.audit, context.log),
 	});
 	late.inspection = inspection;
+	const inspectDoor = openMqttDoor({
+		inspection,
+		pubsub: brokerPort.tools,
+		identityOf: tokens.identityOf,
+		onRefused: refusedRequests(context),
+	});
 	const endSigns = (): void => {
 		inspection.close();
+		inspectDoor.close();
 		expiry.stop();
 		userSystems.close();
 		late.signs?.close();
@@ -255,6 +264,12 @@ function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermPar
 			await brokerPort.close();
 		},
 	};
+}
+
+/** Each sort of a login at most once in ten seconds. */
+function refusedRequests({log, processParts: {clock}}: ServeContext): MqttDoorOptions['onRefused'] {
+	const quiet = quietly(clock);
+	return (why, login) => quiet(`${why} ${login}`, () => log.warn({why, login}, 'a request of an inspector was refused'));
 }
 
 /** Signs of life of nodes elsewhere go to the detector. */

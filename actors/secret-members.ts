@@ -1,0 +1,20 @@
+// What nobody may see of the states and messages of actors: values of Secrets, also sealed ones, variables that are made of them, and logins.
+
+import {isSealed, lastAppliedAnnotation} from '../api/sealed.js';
+import {isObject} from '../api/object.js';
+
+const valuesOfSecrets: ReadonlySet<string> = new Set(['data', 'stringData']);
+
+/** Members that hold a login wherever they stand. */
+const logins: ReadonlySet<string> = new Set(['token', 'password', 'credential', 'authorization', 'secretKey', 'privateKey', 'clusterKey']);
+
+/** Whether a member of an object, or an entry of a map, holds something secret. */
+export function isSecretMember(holder: unknown, member: string, value: unknown): boolean {
+	if (value === undefined || value === null) return false;
+	if (typeof value === 'string' && (isSealed(value) || logins.has(member))) return true;
+	if (!isObject(holder)) return false;
+	if (holder['kind'] === 'Secret' && valuesOfSecrets.has(member)) return true;
+	// What a client applied last of a Secret has its values.
+	if (member === lastAppliedAnnotation) return typeof value === 'string' && value.includes('"Secret"');
+	return member === 'value' && holder['isSecret'] === true;
+}

@@ -1,0 +1,124 @@
+// The inspector over MQTT: each request comes on a topic of its login's own, the answers go to another one. The broker lets no login publish
+// under the name of another; here it is looked up what that login is now.
+//
+// Only what is published while this server leads is a request: what a broker elsewhere has retained is none, and is cleared.
+
+import {failed, failure, type Outcome} from '../../api/errors.js';
+import {isChange, type InspectAnswer, type InspectReply} from '../../api/inspect.js';
+import {limits} from '../../api/limits.js';
+import {isObject} from '../../api/object.js';
+import type {Identity} from '../../api/roles.js';
+import {formatTopic, inspectRequestsFilter, parseTopic} from '../../api/topics.js';
+import type {PubSub} from '../../system/links/pubsub.js';
+import type {Call, Inspection} from './inspection.js';
+import {parseRequestText} from './request-shape.js';
+
+export type MqttDoorOptions = {
+	readonly inspection: Inspection;
+	readonly pubsub: PubSub;
+	/** The login of that name, as it is now. */
+	readonly identityOf: (login: string) => Identity | undefined;
+	/** A message that has no answer: retained, of no login, or with an id that is too long. */
+	readonly onRefused: (why: 'retained' | 'unknownLogin' | 'wrongId', login: string) => void;
+};
+
+/** A question under way: which one it is by its login and id. */
+type Open = {readonly call: Call; readonly silence: () => void};
+
+type State = {
+	readonly options: MqttDoorOptions;
+	readonly open: Map<string, Open>;
+	/** Ids of changes by login, the newest: a message that comes twice is carried out once. */
+	readonly changes: Map<string, Set<string>>;
+};
+
+type Sender = {readonly identity: Identity; readonly id: string};
+
+/** Answers requests until it is closed. */
+export function openMqttDoor(options: MqttDoorOptions): {readonly close: () => void} {
+	const state: State = {options, open: new Map(), changes: new Map()};
+	const end = options.pubsub.subscribe(inspectRequestsFilter, (topic, payload, isRetained = false) =>
+		hear(state, topic, payload, isRetained),
+	);
+	return {close: end};
+}
+
+function hear(state: State, topic: string, payload: string, isRetained: boolean): void {
+	const {pubsub, identityOf, onRefused} = state.options;
+	const parsed = parseTopic(topic);
+	// An empty payload is how a retained message is cleared.
+	if (parsed?.type !== 'inspectRequest' || payload === '') return;
+	const {login, id} = parsed;
+	if (isRetained) {
+		pubsub.publish(topic, '', {retain: true});
+		return onRefused('retained', login);
+	}
+	if (id.length > limits.inspectIdCharacters) return onRefused('wrongId', login);
+	const identity = identityOf(login);
+	if (identity === undefined) return onRefused('unknownLogin', login);
+	take(state, {identity, id}, parseRequestText(payload));
+}
+
+function take(state: State, sender: Sender, read: Outcome<unknown>): void {
+	const verb = read.ok && isObject(read.value) ? read.value['verb'] : undefined;
+	const key = keyOf(sender);
+	if (verb === 'renew' || verb === 'close') {
+		const open = state.open.get(key);
+		if (open !== undefined) return verb === 'renew' ? open.call.renew() : open.call.close();
+		// It has ended, or another server has begun it: the tool has to ask again.
+		return verb === 'renew' ? ask(state, sender, failed('ERR_NOT_FOUND', {resource: 'streams', name: sender.id})) : undefined;
+	}
+	if (typeof verb === 'string' && isChange(verb) && !isFirst(state, sender)) {
+		const message = `the id ${JSON.stringify(sender.id)} was used for a change already; each has one of its own`;
+		return ask(state, sender, failed('ERR_BAD_REQUEST', {message}));
+	}
+	ask(state, sender, read);
+}
+
+const keyOf = ({identity, id}: Sender): string => `${identity.name}/${id}`;
+
+/** Whether no change of this id was asked for. */
+function isFirst({changes}: State, {identity: {name}, id}: Sender): boolean {
+	const ids = changes.get(name) ?? new Set<string>();
+	changes.set(name, ids);
+	if (ids.has(id)) return false;
+	ids.add(id);
+	for (const oldest of ids) if (ids.size > limits.inspectIds) ids.delete(oldest);
+	return true;
+}
+
+/** A look or a stream that is asked for under the same id again takes the place of the first: its tool has lost the connection meanwhile. */
+function ask(state: State, sender: Sender, read: Outcome<unknown>): void {
+	const {inspection} = state.options;
+	const key = keyOf(sender);
+	const before = state.open.get(key);
+	before?.silence();
+	before?.call.close();
+	let seq = 0;
+	let isLive = true;
+	const call = inspection.ask({identity: sender.identity, door: 'mqtt'}, read, answer => {
+		if (!isLive) return;
+		if (answer.end) {
+			isLive = false;
+			if (state.open.get(key) === open) state.open.delete(key);
+		}
+		publish(state, sender, {...answer, seq: seq++});
+	});
+	const open: Open = {call, silence: () => void (isLive = false)};
+	state.open.set(key, open);
+}
+
+function publish({options: {pubsub}}: State, {identity, id}: Sender, reply: InspectReply): void {
+	const topic = formatTopic({type: 'inspectReply', login: identity.name, id});
+	const text = JSON.stringify(reply);
+	const fits = Buffer.byteLength(text) <= limits.inspectReplyBytes;
+	pubsub.publish(topic, fits ? text : JSON.stringify({...tooLarge, seq: reply.seq}), {retain: false});
+}
+
+const tooLarge: InspectAnswer = {
+	ok: false,
+	error: failure('ERR_TOO_LARGE', {
+		message: `the answer is larger than ${limits.inspectReplyBytes} bytes; ask for less, such as fewer levels`,
+	}),
+	end: true,
+};
