@@ -360,8 +360,11 @@ export const limits = {
 	/** Actor systems of users' own (`troupe actor run`): of one login, and in all. */
 	userSystemsPerLogin: 32,
 	userSystems: 512,
-	/** One message of such a system: with the packet around it it has to fit into `brokerToolPacketBytes`. */
+	/** A message of such a system, or a part of one: with the packet around it it has to fit into `brokerToolPacketBytes`. */
 	userBodyBytes: 98_304,
+	/** A message that goes in parts; and what waits for its last part, in all. */
+	partedBodyBytes: 524_288,
+	partedBodiesBytes: 8_388_608,
 	/** It says that it is there so often, and is gone when nothing was heard of it for so long. */
 	userSystemPresenceMs: 5_000,
 	userSystemSilentMs: 16_000,

@@ -13,6 +13,7 @@ import type {Message} from '../kernel/behavior.js';
 import type {Clock} from '../time/clock.js';
 import type {Lane, LaneOf, Link, Links} from './link.js';
 import {withSpan, type Envelope, type Span} from '../kernel/mailbox.js';
+import {Joiner, partOf, partsOf, type Part} from './body-parts.js';
 import {Stream} from './stream.js';
 
 /** Of all peers, or by name. */
@@ -34,7 +35,7 @@ export type BusOptions = {
 	readonly bounded?: ReadonlySet<string>;
 	/** Whether bodies to a peer are measured. In one process they pass by reference and only their number is bounded. */
 	readonly measure: Measure;
-	/** The longest body, measured where that is done. The default is what one may have between systems of the cluster. */
+	/** The longest body of a packet: a larger one goes in parts. Without it one may have what goes into a packet between systems of the cluster. */
 	readonly bodyBytes?: number;
 	/** What is between this system and a peer begins anew: the peer restarted, or was silent for so long that it was forgotten. */
 	readonly onBegin?: (peer: string) => void;
@@ -51,6 +52,8 @@ export class Bus {
 	readonly #control: Way;
 	readonly #bulk: Way | undefined;
 	#closed = false;
+	/** Those of which a body is not whole yet. */
+	readonly #parted = new Set<Joiner>();
 	/** How often a peer was forgotten: one that was is met as by another boot of this system, for nothing of before is known. */
 	#forgotten = 0;
 	#system: ActorSystem | undefined;
@@ -95,12 +98,18 @@ export class Bus {
 	#offer(to: string, body: Json, way: Way): Failure | undefined {
 		if (this.#closed) return failure('ERR_NOT_REACHABLE', {message: `"${to}" is not reachable: this system has left the bus`});
 		const bytes = this.#bytesOf(to, body);
-		const {bodyBytes = limits.streamBodyBytes} = this.#options;
-		if (bytes > bodyBytes) {
-			const message = `a message for "${to}" has ${bytes} bytes; one may have up to ${bodyBytes}`;
+		const {bodyBytes} = this.#options;
+		const most = bodyBytes === undefined ? limits.streamBodyBytes : limits.partedBodyBytes;
+		if (bytes > most) {
+			const message = `a message for "${to}" has ${bytes} bytes; one may have up to ${most}`;
 			return failure('ERR_TOO_LARGE', {message});
 		}
-		if (this.#streamTo(to, way).offer(body, bytes)) return undefined;
+		const stream = this.#streamTo(to, way);
+		const isWhole = bodyBytes === undefined || bytes <= bodyBytes;
+		const isTaken = isWhole
+			? stream.offer(body, bytes)
+			: stream.offerAll(partsOf(body, bodyBytes).map(part => ({body: part, bytes: bodyBytes})));
+		if (isTaken) return undefined;
 		return failure('ERR_NOT_REACHABLE', {message: `"${to}" takes no more messages: it has not taken those that wait for it`});
 	}
 
@@ -134,11 +143,12 @@ export class Bus {
 		const known = way.streams.get(peer);
 		if (known !== undefined) return known;
 		const {boot, clock} = this.#options;
+		const joiner = new Joiner();
 		const stream = new Stream({
 			boot: this.#forgotten === 0 ? boot : `${boot}.${this.#forgotten}`,
 			clock,
 			send: packet => way.link.send(peer, packet),
-			deliver: body => this.#take(peer, body),
+			deliver: body => this.#take(peer, body, joiner),
 			bytesOf: body => this.#bytesOf(peer, body),
 			onPeerRestart: bodies => this.#peerRestarted(peer, bodies, way),
 			// On a link that was away TCP waits for up to as long again, also where the beat's connection was luckier.
@@ -149,7 +159,10 @@ export class Bus {
 		return stream;
 	}
 
-	#take(peer: string, body: Json): void {
+	#take(peer: string, received: Json, joiner: Joiner): void {
+		const part = partOf(received);
+		const body = part === undefined ? received : this.#joined(joiner, part);
+		if (body === undefined) return;
 		const parts = bodyOf(body);
 		if (parts === undefined || !this.#isTaken(peer, parts)) {
 			this.counters.refused++;
@@ -158,6 +171,20 @@ export class Bus {
 		const {to, from, cause, message, span} = parts;
 		const outside = this.#options.bounded?.has(message.type) !== true;
 		if (this.#system?.receive(peer, to, withSpan({message, from, cause, outside}, span)) === false) this.counters.refused++;
+	}
+
+	/** The body that is whole with this part; undefined where it is not, or too much waits to be whole. */
+	#joined(joiner: Joiner, part: Part): Json | undefined {
+		const body = joiner.take(part);
+		this.#parted.delete(joiner);
+		if (joiner.bytes > 0) this.#parted.add(joiner);
+		const isRoom = [...this.#parted].reduce((sum, each) => sum + each.bytes, 0) <= limits.partedBodiesBytes;
+		if (!isRoom) {
+			joiner.clear();
+			this.#parted.delete(joiner);
+		}
+		if (body === false || !isRoom) this.counters.refused++;
+		return body === false || !isRoom ? undefined : body;
 	}
 
 	/** A peer speaks for itself alone, to this system alone, and has answers sent to no other system. */

@@ -3,18 +3,21 @@
 
 import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
+import {valueOr} from '../../api/value-or.js';
 import type {Packet} from './link.js';
 
 export const encodePacket = (packet: Packet): Buffer => Buffer.from(JSON.stringify(packet));
 
 /** The packet in these bytes; undefined when there is none, or one nested too deeply to be walked safely. */
 export function decodePacket(bytes: Uint8Array): Packet | undefined {
+	const value = decodeJson(bytes);
+	return value === undefined ? undefined : packetOf(value);
+}
+
+/** The same of any value. */
+export function decodeJson(bytes: Uint8Array): Json | undefined {
 	if (isTooDeep(bytes)) return undefined;
-	try {
-		return packetOf(JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as Json);
-	} catch {
-		return undefined;
-	}
+	return valueOr(undefined, () => JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as Json);
 }
 
 function packetOf(value: Json): Packet | undefined {

@@ -71,6 +71,14 @@ export class Stream {
 		return {bodies: this.#early.size, bytes: this.#earlyBytes};
 	}
 
+	/** Takes several bodies over, or none of them; see `offer`. */
+	offerAll(bodies: readonly {readonly body: Json; readonly bytes: number}[]): boolean {
+		const bytes = bodies.reduce((sum, each) => sum + each.bytes, 0);
+		const count = this.#unacknowledged.length;
+		if (count + bodies.length > limits.streamWindowMessages || (count > 0 && this.#bytes + bytes > limits.streamWindowBytes)) return false;
+		return bodies.every(each => this.offer(each.body, each.bytes));
+	}
+
 	/** Takes a body over; false when the window is full. `bytes` is its size as far as the sender knows. */
 	offer(body: Json, bytes: number): boolean {
 		const count = this.#unacknowledged.length;

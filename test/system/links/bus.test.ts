@@ -6,6 +6,7 @@ import type {Json} from '../../../api/object.js';
 import {ActorSystem} from '../../../system/kernel/actor-system.js';
 import type {Effect, Message} from '../../../system/kernel/behavior.js';
 import {Bus, type BusOptions} from '../../../system/links/bus.js';
+import {partsOf} from '../../../system/links/body-parts.js';
 import type {LaneOf, Link, Packet} from '../../../system/links/link.js';
 import {ManualClock} from '../../../system/time/manual-clock.js';
 import {createMemoryNetwork} from '../../../system/links/memory-link.js';
@@ -416,13 +417,60 @@ test('a peer that is forgotten has its open questions ended at once, and is met 
 	t.is(b.log.at(-1), ': note two');
 });
 
-test('a bus may bound its bodies further', t => {
+test('a body that is larger than a packet may be goes in parts, and is whole and in its place at the other end', t => {
 	const {join, run} = aNetwork();
 	const a = join('a', {measure: true, bodyBytes: 1_000});
 	const b = join('b');
-	const large = a.ask('b', note('x'.repeat(1_000)));
-	a.tell(act({effects: [tellFar('b', note('small'))]}));
+	a.tell(act({effects: [tellFar('b', note('first')), tellFar('b', note('ä"\\'.repeat(2_000))), tellFar('b', note('last'))]}));
+	const large = a.ask('b', note('x'.repeat(limits.partedBodyBytes)));
 	run();
+	t.deepEqual(b.log, [': init', ': note first', `: note ${'ä"\\'.repeat(2_000)}`, ': note last']);
+	const parts = partsOf({text: 'ä"\\'.repeat(2_000)}, 1_000);
+	t.true(parts.length > 10 && parts.every(part => Buffer.byteLength(JSON.stringify(part)) <= 1_000));
 	t.like(large[0], {ok: false, error: {code: 'ERR_TOO_LARGE'}});
-	t.deepEqual(b.log, [': init', ': note small']);
+	t.is(b.bus.counters.refused, 0);
+});
+
+test('parts that make no body are counted, and keep no memory', t => {
+	const {join, network, run} = aNetwork();
+	const b = join('b');
+	const peer = network.link('a');
+	let boot: string | undefined;
+	let sequence = 0;
+	peer.onPacket((_from, packet) => {
+		boot = packet.boot;
+		if (packet.probe !== undefined)
+			peer.send('b', {boot: 'boot-a', peerBoot: packet.boot, sequence: 0, acknowledged: 0, echo: packet.probe});
+	});
+	const say = (body: Json): void =>
+		peer.send('b', {boot: 'boot-a', ...(boot === undefined ? {} : {peerBoot: boot}), sequence: ++sequence, acknowledged: 0, body});
+	peer.send('b', {boot: 'boot-a', sequence: 0, acknowledged: 0});
+	run();
+	const refused = (): number => b.bus.counters.refused;
+	const cases: readonly (readonly [parts: readonly Json[], refused: number])[] = [
+		[[{part: 1, of: 2, text: ''}], 1],
+		[
+			[
+				{part: 0, of: 2, text: 'e30='},
+				{part: 0, of: 1, text: 'e30='},
+			],
+			1,
+		],
+		[[{part: 0, of: 1, text: '%%'}], 1],
+		[[{part: 0, of: 1, text: Buffer.from('['.repeat(10_000)).toString('base64')}], 1],
+		[
+			[
+				{part: 0, of: 9, text: 'x'.repeat(limits.partedBodyBytes)},
+				{part: 1, of: 9, text: 'x'.repeat(limits.partedBodyBytes + 1)},
+				{part: 2, of: 9, text: ''},
+			],
+			2,
+		],
+	];
+	for (const [parts, count] of cases) {
+		const before = refused();
+		for (const part of parts) say(part);
+		run();
+		t.is(refused() - before, count, JSON.stringify(parts).slice(0, 80));
+	}
 });
