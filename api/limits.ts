@@ -500,6 +500,24 @@ export const limits = {
 	deadLettersKept: 200,
 	/** Traces that are on in a system at a time, and that may follow one step. */
 	traces: 8,
+	/** So many steps away from one that a trace asked for is what follows from it traced. */
+	traceHops: 32,
+	/** Steps that one trace tells in a second, and at once after a rest; each with a record counts for several. */
+	traceStepsPerSecond: 200,
+	traceStepsAtOnce: 1_000,
+	traceStepsOfRecord: 4,
+	/** What a step asked for: lines of one entry. */
+	traceEffects: 20,
+	/** Streams of one system at a time. */
+	systemStreams: 32,
+	/** What waits in a stream: of a trace entries and their bytes, of a watch states, the oldest of which make room. */
+	streamEntries: 2_000,
+	streamEntriesBytes: 4_194_304,
+	streamStates: 50,
+	/** What one portion of a stream may be; an entry that is larger goes alone. How long a portion is gathered, and waited for at the most. */
+	streamPortionBytes: 262_144,
+	streamGatherMs: 50,
+	streamReadMs: 30_000,
 	/** One recorded step, and the state of an actor that is recorded: one with more cannot be replayed, and says so. */
 	recordBytes: 262_144,
 	/** How deep a recorded value may nest. */

@@ -85,18 +85,29 @@ function rest(kernel: Kernel, cell: Cell, error: Failure, crashed: boolean): voi
 	restart(kernel, cell, crashed, retryInMs);
 }
 
+/** Ends an actor in order and begins it anew, alone and at once; that counts for no intensity. False where it is not running. */
+export function restartAlone(kernel: Kernel, cell: Cell): boolean {
+	if (cell.status !== 'running' || cell.spec.restart === 'temporary') return false;
+	restartAll(kernel, [cell], undefined, 0);
+	return true;
+}
+
 /** Ends the instances of the affected, last started first, waits, and begins them in the order of their start. */
 function restart(kernel: Kernel, failed: Cell, crashed: boolean, delayMs: number): void {
 	const {parent} = failed;
 	const siblings = parent === undefined ? [failed] : [...affectedBy(strategyOf(parent), childrenFor(parent, failed), failed)];
 	const cells = siblings.filter(cell => cell.status === 'running' || cell.status === 'restarting');
+	restartAll(kernel, cells, crashed ? failed : undefined, delayMs);
+}
+
+function restartAll(kernel: Kernel, cells: readonly Cell[], crashed: Cell | undefined, delayMs: number): void {
 	const round: Round = {left: cells.length, cancelDelay: undefined};
 	for (const cell of cells) {
 		cell.leaveRound();
 		cell.round = round;
 		cell.status = 'restarting'; // None of them takes another message, whichever has its turn to end.
 	}
-	retireAll(kernel, [...cells], round, crashed ? failed : undefined, () => {
+	retireAll(kernel, [...cells], round, crashed, () => {
 		if (round.left > 0) round.cancelDelay = kernel.options.clock.after(delayMs, () => beginAll(kernel, cells, round));
 	});
 }

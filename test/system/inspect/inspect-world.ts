@@ -2,10 +2,11 @@
 
 import type {ExecutionContext} from 'ava';
 import type {Outcome} from '../../../api/errors.js';
-import type {LookAnswer, LookRequest, SystemRequest} from '../../../api/inspect.js';
+import type {LookAnswer, LookRequest, StreamOpened, StreamPortion, SystemRequest} from '../../../api/inspect.js';
 import type {ActorSystemOptions} from '../../../system/kernel/actor-options.js';
 import type {AnyBehavior} from '../../../system/kernel/behavior.js';
-import {createInspector, type Inspector, type InspectorOptions} from '../../../system/inspect/inspector.js';
+import type {InspectorOptions} from '../../../system/inspect/inspecting.js';
+import {createInspector, type Inspector} from '../../../system/inspect/inspector.js';
 import {actorWorld, type ActorWorld} from '../kernel/actor-world.js';
 import type {Play} from '../kernel/puppet.js';
 
@@ -54,4 +55,21 @@ export function inspectWorld(
 			return outcome === undefined ? 'no answer' : outcome.ok ? 'answered' : outcome.error.code;
 		},
 	};
+}
+
+/** The name of the stream that was opened. */
+export function opened(t: ExecutionContext, outcomes: readonly Outcome<unknown>[]): string {
+	const [outcome] = outcomes;
+	return outcome?.ok === true ? (outcome.value as StreamOpened).stream : t.fail(JSON.stringify(outcome));
+}
+
+/** The portion that a reader was given, once what it waits for has happened. */
+export function portionOf(
+	t: ExecutionContext,
+	outcomes: readonly Outcome<unknown>[],
+	happens: () => void = () => undefined,
+): StreamPortion {
+	if (outcomes.length === 0) happens();
+	const [outcome] = outcomes;
+	return outcome?.ok === true ? (outcome.value as StreamPortion) : t.fail(JSON.stringify(outcome));
 }
