@@ -40,7 +40,7 @@ export const why: Handler = async (backend, exchange) => {
 	const last = present ?? departed?.object;
 	if (last === undefined && journal.length === 0 && events.length === 0) throw new AppError('ERR_NOT_FOUND', {resource: plural, name});
 	const nowMs = control.nowMs();
-	const gone = {goneAtMs: departed?.goneAtMs, journal, nowMs};
+	const gone = {goneAtMs: departed?.goneAtMs, askedVersion: departed?.askedVersion, journal, nowMs};
 	const object = last === undefined ? undefined : publicObject(plural, last);
 	const mayReadLogs = mayRequest(exchange.identity, 'get', 'pods/log');
 	const actors = await actorsOf(backend, object, departed?.goneAtMs, objectAddress(key));

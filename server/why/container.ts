@@ -145,7 +145,7 @@ const reasonIn = (message: string): string => message.split('it is ended: ').at(
 /** What it does at the moment. */
 function nowText({state}: ContainerStatus, nowMs: number): string {
 	const sinceMs = timeOf(state?.running?.startedAt);
-	return sinceMs === undefined ? '' : `; it runs again since ${lengthText(nowMs - sinceMs)}`;
+	return sinceMs === undefined ? '' : `; it has run again for ${lengthText(nowMs - sinceMs)}`;
 }
 
 export function restartOf({state, restartCount}: ContainerStatus): NextAction | undefined {
@@ -205,7 +205,7 @@ export function unreadyFinding(look: Look): ContainerFinding & {readonly isWrong
 	const failing = isOld ? undefined : told;
 	const what =
 		failing === undefined
-			? `runs${sinceMs === undefined ? '' : ` since ${lengthText(nowMs - sinceMs)}`}, and its ${kind} probe has not passed yet`
+			? `${sinceMs === undefined ? 'runs' : `has run for ${lengthText(nowMs - sinceMs)}`}, and its ${kind} probe has not passed yet`
 			: `runs, and its ${kind} probe fails${timesText(failing.count)}: ${probeMessage(failing.message)}`;
 	return {
 		what,

@@ -11,6 +11,8 @@ import {lengthText, titleOf, type Finding} from './finding.js';
 
 export type Gone = {
 	readonly goneAtMs: number | undefined;
+	/** The commit that asked for its deletion. */
+	readonly askedVersion: number | undefined;
 	readonly journal: readonly JournalEntry[];
 	readonly nowMs: number;
 };
@@ -20,7 +22,7 @@ export function goneAnswer(object: ApiObject, found: Finding, gone: Gone): strin
 	const target = conditionOf(conditionsOf(object), 'DisruptionTarget');
 	const left = target?.status === 'True' && target.message !== undefined ? `: ${target.message}` : '';
 	const before = found.state === 'fine' ? 'Before that nothing was wrong with it.' : `Before that: ${answerOf(object, found)}`;
-	return `${titleOf(object)} is gone${sinceText(gone)}${left === '' ? causeText(gone) : left}. ${before}`;
+	return `${titleOf(object)} ${goneText(gone)}${left === '' ? causeText(gone) : left}. ${before}`;
 }
 
 /** Nothing is known of what it was: the control plane has started since, or too many others went after it. */
@@ -31,13 +33,14 @@ export function forgottenAnswer(key: ObjectKey, events: readonly ObjectEvent[], 
 		told === undefined
 			? ''
 			: ` The last that was told of it, ${lengthText(gone.nowMs - told.lastAtMs)} ago: ${told.reason}: ${told.message}.`;
-	return `${kindByPlural(plural)?.kind ?? plural} ${name} is gone${sinceText(gone)}${causeText(gone)}, and how it was is not known any more.${last}`;
+	return `${kindByPlural(plural)?.kind ?? plural} ${name} ${goneText(gone)}${causeText(gone)}, and how it was is not known any more.${last}`;
 }
 
-const sinceText = ({goneAtMs, nowMs}: Gone): string => (goneAtMs === undefined ? '' : ` since ${lengthText(nowMs - goneAtMs)}`);
+const goneText = ({goneAtMs, nowMs}: Gone): string =>
+	goneAtMs === undefined ? 'is gone' : `has been gone for ${lengthText(nowMs - goneAtMs)}`;
 
 /** Who asked for its deletion, or for that of what owned it. */
-function causeText({journal}: Gone): string {
-	const asked = journal.findLast(({type}) => type === 'delete') ?? journal.at(-1);
+function causeText({journal, askedVersion}: Gone): string {
+	const asked = journal.find(({version}) => version === askedVersion) ?? journal.findLast(({type}) => type === 'delete');
 	return asked === undefined || asked.cause === '' ? '' : `, because of ${asked.cause}`;
 }

@@ -16,12 +16,9 @@ export function nodeFinding(node: NodeObject, evidence: Evidence): Finding {
 	const general = generalFinding(node);
 	if (general !== undefined) return general;
 	if (isSilent(node)) return silent(node, evidence);
-	const {taints = [], unschedulable} = node.spec ?? {};
+	const {taints: all = [], unschedulable} = node.spec ?? {};
+	const taints = all.filter(({effect}) => effect !== 'PreferNoSchedule');
 	const pods = counted(evidence.known.countByTerm('pods', onNode(node.metadata.name)), 'pod');
-	// What its agent says of it bounds what its pods can do; it is no trouble.
-	const below = (node.status?.conditions ?? [])
-		.filter(({type, status}) => type !== 'Ready' && status === 'True')
-		.map(({type, reason, message}) => ({about: `condition ${type}`, says: message ?? reason ?? 'True'}));
 	if (unschedulable === true)
 		return finding(node, {
 			state: 'waits',
@@ -30,12 +27,8 @@ export function nodeFinding(node: NodeObject, evidence: Evidence): Finding {
 			next: {says: `troupe uncordon ${node.metadata.name} opens it again`},
 		});
 	if (taints.length > 0)
-		return finding(node, {
-			state: 'fine',
-			is: 'is fine',
-			because: `it is heard and has ${pods}; only pods that tolerate ${listText(taints.map(taintText))} come to it`,
-		});
-	return fine(node, `it is heard, and has ${pods}`, {below});
+		return fine(node, `it is heard, and has ${pods}; only pods that tolerate ${listText(taints.map(taintText))} come to it`);
+	return fine(node, `it is heard, and has ${pods}`);
 }
 
 function silent(node: NodeObject, evidence: Evidence): Finding {
@@ -43,13 +36,14 @@ function silent(node: NodeObject, evidence: Evidence): Finding {
 	const ready = conditionOf(conditions, 'Ready');
 	const frozen = conditionOf(conditions, 'EvictionsFrozen');
 	const sinceMs = timeOf(ready?.lastTransitionTime);
-	const since = sinceMs === undefined ? '' : ` since ${lengthText(evidence.nowMs - sinceMs)}`;
+	const lasting = sinceMs === undefined ? undefined : ` for ${lengthText(evidence.nowMs - sinceMs)}`;
+	const [lost, unheard] = lasting === undefined ? ['is lost', 'is not heard'] : [`has been lost${lasting}`, `has not been heard${lasting}`];
 	const isDead = node.spec?.taints?.some(({key}) => key === unreachableTaint) === true;
 	const event = newestEvent(evidence.eventsOf(keyOf(node)), ['NodeSuspect', 'NodeLost']);
 	const deadMs = event === undefined ? undefined : event.lastAtMs + limits.nodeGraceMs;
 	return finding(node, {
 		state: 'wrong',
-		is: isDead ? `is lost${since}` : `is not heard${since}`,
+		is: isDead ? lost : unheard,
 		because: frozen?.status === 'True' ? `${ready?.message ?? ''}; its pods stay: ${frozen.message ?? ''}` : (ready?.message ?? ''),
 		atMs: sinceMs,
 		next: isDead

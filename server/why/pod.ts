@@ -90,7 +90,7 @@ function standing({spec, status}: Pod, is: string): string {
 
 function initialising(pod: Pod, container: Troubled, {nowMs}: Evidence): Finding {
 	const sinceMs = timeOf(container.status.state?.running?.startedAt);
-	const what = `its ${containerTitle(container)} runs${sinceMs === undefined ? '' : ` since ${lengthText(nowMs - sinceMs)}`}`;
+	const what = `its ${containerTitle(container)} ${sinceMs === undefined ? 'runs' : `has run for ${lengthText(nowMs - sinceMs)}`}`;
 	return finding(pod, {
 		state: 'waits',
 		is: 'is being initialised',
@@ -264,10 +264,14 @@ function healthy(pod: Pod, evidence: Evidence): Finding {
 	const node = nodeOf(pod, evidence);
 	if (node !== undefined && isSilent(node)) return onSilentNode(pod, node, evidence);
 	const sinceMs = timeOf(conditionOf(status?.conditions, 'Ready')?.lastTransitionTime);
-	const since = sinceMs === undefined || !isReady(pod) ? '' : ` since ${lengthText(evidence.nowMs - sinceMs)}`;
+	const isLasting = sinceMs !== undefined && isReady(pod);
 	const restarted = restartsText(pod, evidence);
 	const next = expulsion(pod, node, evidence.nowMs);
-	return fine(pod, `it is ready${since} on node ${spec?.nodeName ?? ''}${restarted}`, next === undefined ? {} : {next});
+	return fine(
+		pod,
+		`it ${isLasting ? `has been ready for ${lengthText(evidence.nowMs - sinceMs)}` : 'is ready'} on node ${spec?.nodeName ?? ''}${restarted}`,
+		next === undefined ? {} : {next},
+	);
 }
 
 /** The last thing that went wrong, though it is well now. */

@@ -10,22 +10,27 @@ export type DepartedObject = {
 	readonly object: ApiObject;
 	/** When it was removed. */
 	readonly goneAtMs: number;
+	/** The commit that asked for its deletion, or removed it at once. */
+	readonly askedVersion: number;
 };
+
+/** As it was before its deletion was asked for, by the commit of that version. */
+type Asked = {readonly before: Entry; readonly version: number};
 
 type Kept = DepartedObject & {readonly characters: number};
 
 export class Departed {
 	/** Objects that are being deleted, as they were before. */
-	readonly #leaving = new Map<ObjectKey, Entry>();
+	readonly #leaving = new Map<ObjectKey, Asked>();
 	/** The first that went is the first here. */
 	readonly #gone = new Map<ObjectKey, Kept>();
 	#characters = 0;
 
 	/** Takes one committed change. */
-	take({key, before, after}: Change, nowMs: number): void {
+	take({key, version, before, after}: Change, nowMs: number): void {
 		if (before === undefined) this.#drop(key);
-		else if (after === undefined) this.#keep(key, this.#leaving.get(key) ?? before, nowMs);
-		else if (isLeaving(after) && !isLeaving(before)) this.#leaving.set(key, before);
+		else if (after === undefined) this.#keep(key, this.#leaving.get(key) ?? {before, version}, nowMs);
+		else if (isLeaving(after) && !isLeaving(before)) this.#leaving.set(key, {before, version});
 		if (after === undefined || !isLeaving(after)) this.#leaving.delete(key);
 		if (this.#leaving.size > limits.goneObjects) this.#leaving.delete(firstOf(this.#leaving) ?? '');
 	}
@@ -42,12 +47,12 @@ export class Departed {
 			if (object.metadata.ownerReferences?.some(owner => owner.uid === uid) === true) yield object;
 	}
 
-	#keep(key: ObjectKey, {object, json}: Entry, nowMs: number): void {
+	#keep(key: ObjectKey, {before: {object, json}, version}: Asked, nowMs: number): void {
 		this.#drop(key);
 		const {length} = json();
 		const kept = length > limits.goneObjectBytes ? withoutContent(object) : object;
 		const characters = kept === object ? length : 0;
-		this.#gone.set(key, {object: kept, goneAtMs: nowMs, characters});
+		this.#gone.set(key, {object: kept, goneAtMs: nowMs, askedVersion: version, characters});
 		this.#characters += characters;
 		this.#forget(nowMs);
 	}

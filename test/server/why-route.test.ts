@@ -144,23 +144,23 @@ test('an object that is gone is told of as it was, with who asked for its end', 
 	const pod = crashing(cluster.pod('web-1'), nowMs, {lastState: {terminated: {exitCode: 3, reason: 'Error', message: 'no table'}}});
 	const owned = {...pod, metadata: {...pod.metadata, ownerReferences: [ownedBy(set)]}};
 	cluster.drop('pods/default/web-1');
-	cluster.departed.set('pods/default/web-1', {object: owned, goneAtMs: nowMs - 120_000});
-	cluster.departed.set('replicasets/default/web', {object: set, goneAtMs: nowMs - 121_000});
+	cluster.departed.set('pods/default/web-1', {object: owned, goneAtMs: nowMs - 120_000, askedVersion: 4});
+	cluster.departed.set('replicasets/default/web', {object: set, goneAtMs: nowMs - 121_000, askedVersion: 2});
 	cluster.journals.set('pods/default/web-1', [
 		{version: 3, atMs: 1, type: 'create', from: '', cause: 'http root POST pods'},
-		{version: 4, atMs: 1, type: 'delete', from: '', cause: 'http root DELETE pods/default/web-1'},
+		{version: 4, atMs: 1, type: 'wake', from: '', cause: 'http root DELETE pods/default/web-1'},
 		{version: 5, atMs: 1, type: 'gone', from: '', cause: 'exit of main'},
 	]);
 	const why = await json<Why>(200, 'GET', '/troupe/v1/why/pods/default/web-1');
 	t.is(
 		why.answer,
-		'Pod web-1 is gone since 2 min, because of http root DELETE pods/default/web-1. Before that: Pod web-1 crashes: its container main exited with 3, twice; its last words: `no table`.',
+		'Pod web-1 has been gone for 2 min, because of http root DELETE pods/default/web-1. Before that: Pod web-1 crashes: its container main exited with 3, twice; its last words: `no table`.',
 	);
 	t.like(why, {state: 'gone', next: null, object: null, goneAtMs: nowMs - 120_000});
 	const ofSet = await json<Why>(200, 'GET', '/troupe/v1/why/replicasets/default/web');
 	t.regex(
 		ofSet.answer,
-		/^ReplicaSet web is gone since 2 min\. Before that: ReplicaSet web has 0 of 1 pod ready: its pod crashes; container main of pod web-1 /,
+		/^ReplicaSet web has been gone for 2 min\. Before that: ReplicaSet web has 0 of 1 pod ready: its pod crashes; container main of pod web-1 /,
 	);
 	t.deepEqual(
 		ofSet.chain.map(({about}) => about),
