@@ -196,9 +196,11 @@ function committed(kernel: Kernel, cell: Cell, next: Next<unknown>, change: Chan
 function notCommitted(kernel: Kernel, cell: Cell, next: Next<unknown>, error: Failure, trigger: StepTrigger): void {
 	const {message, cause} = trigger;
 	trigger.seen?.notCommitted(error);
-	for (const effect of next.effects) {
-		if (effect.type === 'reply' || effect.type === 'replySelf') reply(kernel, effect.to, {ok: false, error}, cell.address, cause);
-	}
+	following(kernel, trigger, () => {
+		for (const effect of next.effects) {
+			if (effect.type === 'reply' || effect.type === 'replySelf') reply(kernel, effect.to, {ok: false, error}, cell.address, cause);
+		}
+	});
 	if (cell.state !== undefined) cell.signal({type: 'commitFailed', error});
 	else if (cell.spec.restart === 'permanent') kernel.crash(cell, error, message.type, '');
 	else finish(kernel, cell, {type: 'crashed', error});
@@ -206,10 +208,16 @@ function notCommitted(kernel: Kernel, cell: Cell, next: Next<unknown>, error: Fa
 
 function finishStep(kernel: Kernel, cell: Cell, next: Next<unknown>, self: ApiObject | undefined, trigger: StepTrigger): void {
 	trigger.whenReal?.();
+	if (kernel.probe === undefined) runEffects(kernel, cell, next, self, trigger.cause);
+	else following(kernel, trigger, () => runEffects(kernel, cell, next, self, trigger.cause));
+}
+
+/** All that is set going meanwhile follows from that step. */
+function following(kernel: Kernel, {seen: watched}: StepTrigger, run: () => void): void {
 	const outer = kernel.span;
-	kernel.span = trigger.seen?.span;
+	kernel.span = watched?.span;
 	try {
-		runEffects(kernel, cell, next, self, trigger.cause);
+		run();
 	} finally {
 		kernel.span = outer;
 	}
