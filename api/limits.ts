@@ -743,8 +743,6 @@ export const limits = {
 	/** Siblings that rest and have something to say are shown so far; of more only the first few. */
 	inspectCrowd: 8,
 	inspectCrowdShown: 5,
-	/** Actors of one ranking. */
-	inspectTop: 200,
 	/** What is shown again and again is asked for so often; the rate of a first look is taken over so long, that of a later one by one not longer ago. */
 	inspectEachMs: 1_000,
 	inspectRateWaitMs: 300,

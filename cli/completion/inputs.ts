@@ -26,6 +26,13 @@ const onePod: InputKind = {type: 'names', kind: 'pods', once: true};
 const settings: InputKind & {readonly type: 'words'} = {type: 'words', words: ['scheduler.strategy']};
 const nodes: InputKind = {type: 'names', kind: 'nodes'};
 
+/** Those that stand alone; of places the objects are offered, as kubectl names them. */
+const inspectorVerbs = Object.fromEntries(
+	verbSpecs
+		.filter(({shellOnly}) => shellOnly !== true)
+		.map(({name, takes}) => [name, takes === 'verbs' || takes === 'nothing' ? nothing : targets]),
+);
+
 /** By the name of the command. */
 export const inputsOf: {readonly [command: string]: InputKind} = {
 	up: nothing,
@@ -70,6 +77,6 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	node: {type: 'words', words: ['confirm-lost'], then: {type: 'names', kind: 'nodes', once: true}},
 	tree: {type: 'names', kind: 'nodes', once: true},
 	repl: nothing,
-	actor: {type: 'words', words: verbSpecs.filter(({shellOnly}) => shellOnly !== true).map(({name}) => name), then: targets},
+	actor: {type: 'verbs', verbs: {...inspectorVerbs, run: files}},
 	help: {type: 'words', words: []},
 };

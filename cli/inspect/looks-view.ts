@@ -6,18 +6,20 @@ import type {
 	DeadLetterLook,
 	JournalLook,
 	LinksLook,
+	LookAnswer,
 	MailboxLook,
 	MessageLook,
 	OfSystem,
 	SuperviseLook,
 	SystemStats,
+	TopBy,
 } from '../../api/inspect.js';
 import {drawRow, inOneLine, widthsOf} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
 import {cutLine, type WidthOf} from '../screen/text-width.js';
 import {placeOfAddress, shownPlace, type Place} from './places.js';
 import type {RateOf} from './rates.js';
-import {withoutType} from './message-text.js';
+import {withoutActor, withoutType} from './message-text.js';
 import {placeOf, rateText, stateWord} from './tree-view.js';
 
 export type LookView = {
@@ -89,8 +91,10 @@ export function drawSupervise(look: SuperviseLook, view: LookView): string {
 		['intensity', `${counted(intensity, 'restart')} within ${ageOf(periodMs)}, ${left === 0 ? red('none left') : `${left} left`}`],
 		['past that', `${pastIntensity}: ${pastText[pastIntensity]}`],
 		['restarts', restarts > 0 ? yellow(String(restarts)) : '0'],
-		['last crash', lastCrash === undefined ? '-' : red(`${ageOf(lastCrash.agoMs)} ago: ${inOneLine(lastCrash.message)}`)],
-		...(parked === undefined ? [] : [['PARKED', red(`${counted(parked.retries, 'try')}: ${inOneLine(parked.error)}`)] as const]),
+		['last crash', lastCrash === undefined ? '-' : red(`${ageOf(lastCrash.agoMs)} ago: ${inOneLine(withoutActor(lastCrash.message))}`)],
+		...(parked === undefined
+			? []
+			: [['PARKED', red(`${counted(parked.retries, 'try')}: ${inOneLine(withoutActor(parked.error))}`)] as const]),
 		['shutdown', typeof shutdown === 'number' ? `within ${shutdown} ms, then it is killed` : shutdown],
 	];
 	return lines.map(([name, value]) => `${fitted(`${name.padEnd(12)}${value}`, view)}\n`).join('');
@@ -165,29 +169,33 @@ export function drawStats(systems: readonly OfSystem<SystemStats>[], view: LookV
 	return (fine.length === 0 ? '' : table(['', ...fine.map(({system}) => inOneLine(system))], rows, view)) + problems.join('');
 }
 
-/** Head and a line for each actor. `rateOf` tells what two looks told. */
-export function drawTop(looks: readonly ActorLook[], rateOf: RateOf, view: LookView): readonly string[] {
+/** Head and a line for each actor. `rateOf` tells what two looks told; what it is ranked by is told by each look itself. */
+export function drawTop(looks: LookAnswer['top']['actors'], by: TopBy, rateOf: RateOf, view: LookView): readonly string[] {
+	const withMemory = by === 'memory';
 	const rows = looks.map(look => {
 		const rate = rateOf(look);
+		const perSecond = by === 'rate' ? look.value : rate?.perSecond;
 		return [
 			inOneLine(shownPlace(placeOf(look))),
 			stateWord(look, plainColours),
+			...(withMemory ? [`${(look.value / 1_024).toFixed(1)} KiB`] : []),
 			String(look.waiting),
-			rate === undefined ? '-' : rateText(rate.perSecond),
+			perSecond === undefined ? '-' : rateText(perSecond),
 			rate === undefined ? '-' : `${(rate.share * 100).toFixed(1)} %`,
+			look.stepMs.toFixed(1),
 			look.handled === 0 ? '-' : (look.stepMs / look.handled).toFixed(2),
 			String(look.restarts),
 			inOneLine(look.behavior),
 		];
 	});
+	const head = ['ACTOR', 'STATE', ...(withMemory ? ['MEMORY'] : []), 'WAITING', 'MSG/S', 'BUSY', 'MS', 'MS/STEP', 'RESTARTS', 'BEHAVIOUR'];
 	const {red, yellow, magenta} = view.colours;
+	const counts = [head.indexOf('WAITING'), head.indexOf('RESTARTS')];
 	const paint: Paint = (cell, at) => {
 		if (at === 1 && cell !== 'running') return /PARKED|restarting/.test(cell) ? red(cell) : magenta(cell);
-		return (at === 2 || at === 6) && cell !== '0' ? yellow(cell) : cell;
+		return counts.includes(at) && cell !== '0' ? yellow(cell) : cell;
 	};
-	return table(['ACTOR', 'STATE', 'WAITING', 'MSG/S', 'STEPS', 'MS/STEP', 'RESTARTS', 'BEHAVIOUR'], rows, view, paint)
-		.trimEnd()
-		.split('\n');
+	return table(head, rows, view, paint).trimEnd().split('\n');
 }
 
 const same = (text: string | number | null | undefined): string => String(text);
@@ -211,7 +219,7 @@ export function drawList(looks: readonly ActorLook[], left: number, rateOf: Rate
 		look.childCount > 0 ? counted(look.childCount, 'child').replace('childs', 'children') : '',
 		look.waiting > 0 ? `${look.waiting} waiting` : '',
 		(rateOf(look)?.perSecond ?? 0) > 0 ? `${rateText(rateOf(look)?.perSecond ?? 0)}/s` : '',
-		inOneLine(look.failure ?? look.about),
+		inOneLine(look.failure === undefined ? look.about : withoutActor(look.failure)),
 	]);
 	const {red, bold} = view.colours;
 	const text = table(['NAME', 'STATE', 'CHILDREN', 'MAILBOX', 'MSG/S', 'ABOUT'], rows, view, (cell, at) => {

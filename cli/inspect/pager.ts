@@ -13,10 +13,14 @@ export async function page(text: string, terminal: Terminal, environment: Enviro
 	const program = environment['PAGER'] ?? 'less';
 	if (!isLong || !terminal.interactive || program === '' || program === 'cat') return terminal.out(text);
 	const takeBack = aside();
+	// Ctrl-C is the pager's while it is there, and reaches all processes of the terminal.
+	const ignore = (): void => undefined;
+	process.on('SIGINT', ignore);
 	try {
 		// The pager obeys colours; anything else that would command the terminal is shown before.
 		if (!(await shownBy(program, withForeignControlsShown(text), environment))) terminal.out(text);
 	} finally {
+		process.off('SIGINT', ignore);
 		takeBack();
 	}
 }

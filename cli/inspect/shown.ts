@@ -55,6 +55,7 @@ export async function repeated(
 	let last: Awaited<ReturnType<typeof draw>> | undefined;
 	try {
 		while (!signal.aborted) {
+			const beganMs = systemClock.monotonicMs();
 			let problem: string | undefined;
 			try {
 				last = await draw(screen);
@@ -66,7 +67,8 @@ export async function repeated(
 			const lines = [...(problem === undefined ? [] : [terminal.colours.yellow(`… ${problem}; trying again`)]), ...(last?.lines ?? [])];
 			if (screen === undefined) terminal.out(lines.map(line => `${line}\n`).join(''));
 			else screen.draw(withinRows(lines, screen.rows()), last?.widthOf);
-			await pause(limits.inspectEachMs, signal);
+			// What took long already is asked for again soon.
+			await pause(Math.max(limits.liveFrameMs, limits.inspectEachMs - (systemClock.monotonicMs() - beganMs)), signal);
 		}
 	} finally {
 		screen?.keep();

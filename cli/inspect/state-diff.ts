@@ -4,7 +4,7 @@ import {deepEqual} from '../../api/equal.js';
 import type {Shown} from '../../api/inspect.js';
 import {inOneLine} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
-import {valueText} from './state-view.js';
+import {partsOf, valueText} from './shown-parts.js';
 
 export type Difference = {
 	/** `object.status.phase`, `conditions[Ready].status`. */
@@ -32,12 +32,12 @@ export function differencesOf(before: Shown, after: Shown, at = ''): readonly Di
 type Members = {readonly isList: boolean; readonly members: ReadonlyMap<string, Shown>};
 
 function membersOf(value: Shown): Members | undefined {
-	if (typeof value !== 'object' || value === null) return undefined;
-	if (!Array.isArray(value)) return {isList: false, members: new Map(Object.entries(value as {readonly [member: string]: Shown}))};
-	const items = value as readonly Shown[];
-	const names = items.map(keyOf);
+	const parts = partsOf(value);
+	if (parts === undefined) return undefined;
+	const {isList, entries} = parts;
+	const names = isList ? entries.map(([, item]) => keyOf(item)) : [];
 	const areKeys = names.every(name => name !== undefined) && new Set(names).size === names.length;
-	return {isList: true, members: new Map(items.map((item, at) => [areKeys ? (names[at] ?? '') : String(at), item]))};
+	return {isList, members: new Map(entries.map(([name, item], at) => [isList && areKeys ? (names[at] ?? name) : name, item]))};
 }
 
 /** What tells an item of a list from the others, as lists of Kubernetes have it: so one that moved is the same. */

@@ -34,15 +34,25 @@ export function createTraceOrder(patienceMs: number): TraceOrder {
 		told.set(step.span, {depth, address: step.address});
 		return {step, depth, parent: parent?.address};
 	}
-	function tell(isReady: (one: Waiting) => boolean): readonly PlacedStep[] {
-		const placed: PlacedStep[] = [];
-		for (;;) {
-			const at = waiting.findIndex(one => one.step.parent === undefined || told.has(one.step.parent) || isReady(one));
-			const next = waiting[at];
-			if (next === undefined) return placed;
-			waiting = waiting.filter(one => one !== next);
-			placed.push(place(next));
+	/** What can be told, each with all that followed from it: so it stays together, whatever went on beside it. */
+	function tell(isOverdue: (one: Waiting) => boolean): readonly PlacedStep[] {
+		const bySpan = new Set(waiting.map(({step}) => step.span));
+		const isBegin = ({step: {parent}}: Waiting): boolean => parent === undefined || told.has(parent);
+		const causes = new Map<string, Waiting[]>();
+		for (const one of waiting) {
+			const {parent} = one.step;
+			if (parent !== undefined && bySpan.has(parent)) causes.set(parent, [...(causes.get(parent) ?? []), one]);
 		}
+		const placed: PlacedStep[] = [];
+		const tellWhole = (one: Waiting): void => {
+			if (told.has(one.step.span)) return;
+			placed.push(place(one));
+			for (const next of causes.get(one.step.span) ?? []) tellWhole(next);
+		};
+		for (const one of waiting) if (isBegin(one)) tellWhole(one);
+		for (const one of waiting) if (isOverdue(one)) tellWhole(one);
+		waiting = waiting.filter(({step}) => !told.has(step.span));
+		return placed;
 	}
 	return {
 		take(steps, nowMs) {

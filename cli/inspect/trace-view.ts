@@ -4,7 +4,7 @@ import type {Shown, TraceEntry, WatchEntry} from '../../api/inspect.js';
 import {inOneLine} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
 import {cutLine, type WidthOf} from '../screen/text-width.js';
-import {withoutType} from './message-text.js';
+import {withoutActor, withoutType, withPlaces} from './message-text.js';
 import {placeOfAddress} from './places.js';
 import {differencesOf, drawDifferences} from './state-diff.js';
 import type {PlacedStep} from './trace-order.js';
@@ -39,7 +39,7 @@ export function drawStep({step, depth, parent}: PlacedStep, above: string | unde
 	const inner = ' '.repeat(time.length + 2 + Math.min(depth, deepest) * 2);
 	const brief = briefOf(step.message);
 	const effects = step.effects.map(effect => `${inner}${colours.dim(`⇒ ${withPlaces(inOneLine(effect))}`)}`);
-	const crash = step.error === undefined ? [] : [`${inner}${colours.red(`✗ ${inOneLine(step.error)}`)}`];
+	const crash = step.error === undefined ? [] : [`${inner}${colours.red(`✗ ${inOneLine(withoutActor(step.error))}`)}`];
 	const isTwoLines = isNarrow && view.widthOf(plain(head)) + view.widthOf(plain(words)) + 2 > (view.columns ?? 0) - 1;
 	const first = isTwoLines ? [head, `${inner}${words}${brief}`] : [`${head}  ${words}${brief}`];
 	return [...first, ...crash, ...effects].map(line => fitted(line, view));
@@ -68,10 +68,6 @@ const plain = (text: string): string => text.replace(/\u001b\[[\d;]*m/g, '');
 export const timeText = (ms: number): string => `${ms < 0 ? '-' : '+'}${(Math.abs(ms) / 1_000).toFixed(3)}`.padStart(8);
 
 const placeText = (address: string): string => inOneLine(placeOfAddress(address)) || 'outside';
-
-/** Addresses in a line of words as places. */
-const withPlaces = (text: string): string =>
-	text.replace(/troupe:\/\/([^/\s]+)\/(\S*)/g, (_all, system: string, path: string) => (path === '' ? system : `${system}/${path}`));
 
 /** What the message holds, its type aside. */
 function briefOf(message: TraceEntry['message']): string {

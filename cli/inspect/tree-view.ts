@@ -8,6 +8,7 @@ import type {Colours} from '../screen/terminal.js';
 import {cutLine, type WidthOf} from '../screen/text-width.js';
 import {inspectorPath} from '../../actors/addresses.js';
 import {parseAddress} from '../../api/keys.js';
+import {withoutActor} from './message-text.js';
 import {placeOfAddress} from './places.js';
 import type {RateOf} from './rates.js';
 
@@ -76,7 +77,7 @@ export function isWrong({state, failure, failedAgoMs = 0, faults = []}: ActorLoo
 }
 
 function weightOf(look: ActorLook, rateOf: RateOf): number {
-	if (isWrong(look)) return wrong;
+	if (isWrong(look) || (look.wrongBelow ?? 0) > 0) return wrong;
 	return look.waiting > 0 || perSecondOf(look, rateOf) >= busyPerSecond || look.state === 'stopping' ? busy : resting;
 }
 
@@ -90,8 +91,12 @@ const busyPerSecond = 1;
 // ---- lines -------------------------------------------------------------------------------------------------------------------
 
 function linesBelow({tree, children}: Ranked, prefix: string, view: TreeView, depth: number): readonly string[] {
-	const left = tree.childCount - children.length;
-	const items = depth <= 0 ? restOf(tree.childCount) : [...itemsOf(children, view), ...restOf(left)];
+	const {childCount, wrongBelow = 0} = tree;
+	const told = children.reduce((sum, {tree: child}) => sum + (isWrong(child) ? 1 : 0) + (child.wrongBelow ?? 0), 0);
+	const items =
+		depth <= 0
+			? restOf(childCount, wrongBelow)
+			: [...itemsOf(children, view), ...restOf(childCount - children.length, Math.max(0, wrongBelow - told))];
 	return items.flatMap((item, at) => {
 		const isLast = at === items.length - 1;
 		const own = `${prefix}${isLast ? '└─ ' : '├─ '}`;
@@ -103,7 +108,9 @@ function linesBelow({tree, children}: Ranked, prefix: string, view: TreeView, de
 /** A line below an actor: an actor, or what is said of several. */
 type Item = {readonly type: 'actor'; readonly actor: Ranked} | {readonly type: 'text'; readonly text: string};
 
-const restOf = (count: number): readonly Item[] => (count <= 0 ? [] : [{type: 'text', text: `… ${count} more`}]);
+/** What is not shown, and how much of all below that is wrong. */
+const restOf = (count: number, wrongCount: number): readonly Item[] =>
+	count <= 0 ? [] : [{type: 'text', text: `… ${count} more${wrongCount > 0 ? `, ${wrongCount} below wrong` : ''}`}];
 
 function drawActor(actor: Ranked, own: string, prefix: string, view: TreeView, depth: number): readonly string[] {
 	const {tree, children} = actor;
@@ -174,7 +181,7 @@ function aboutOf(look: ActorLook, {colours, rateOf}: TreeView): string {
 		about === '' ? '' : colours.dim(inOneLine(about)),
 		failure === undefined || failure === null
 			? ''
-			: colours.red(`last crash${failedAgoMs === undefined ? '' : ` ${ageOf(failedAgoMs)} ago`}: ${inOneLine(failure)}`),
+			: colours.red(`last crash${failedAgoMs === undefined ? '' : ` ${ageOf(failedAgoMs)} ago`}: ${inOneLine(withoutActor(failure))}`),
 	];
 	return parts
 		.filter(part => part !== '')

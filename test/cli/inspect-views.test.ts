@@ -106,6 +106,41 @@ test('a state is a tree that folds below the depth that was asked for', t => {
 	t.is(drawState('a\u001b[1m', {depth: 1, columns: undefined, widthOf: stringWidth, colours}), '"a\\u001b[1m"\n');
 });
 
+test('what JSON has not is shown as what it is, and what is left out is counted', t => {
+	const special: Shown = {
+		none: {$: 'undefined'},
+		nan: {$: 'number', of: 'NaN'},
+		map: {$: 'map', size: 2, of: {'pods/a': {x: 1}, '…': {$: 'more', count: 1}}},
+		pairs: {$: 'map', size: 1, of: [[7, 'seven']]},
+		set: {$: 'set', size: 2, of: ['a', 'b']},
+		one: {$: 'Counter', of: {count: 3}},
+		deep: {$: 'deeper', of: 'list', size: 3},
+		secret: {$: 'secret'},
+		long: {$: 'text', of: 'begin', characters: 5_000},
+		list: [1, {$: 'more', count: 7}],
+		self: {$: 'cycle', up: 2},
+	};
+	t.deepEqual(drawState(special, {depth: 3, columns: undefined, widthOf: stringWidth, colours}).trimEnd().split('\n'), [
+		'none: undefined',
+		'nan: NaN',
+		'map  Map',
+		'  pods/a: {x: 1}',
+		'  … 1 more',
+		'pairs: Map {7: "seven"}',
+		'set: Set ["a", "b"]',
+		'one: Counter {count: 3}',
+		'deep: … 3 items',
+		'secret: secret',
+		'long: "begin"… of 5000 characters',
+		'list: [1, … 7 more]',
+		'self: the one 2 above',
+	]);
+	t.deepEqual(
+		differencesOf({map: {$: 'map', size: 1, of: {a: 1}}}, {map: {$: 'map', size: 2, of: {a: 2, b: 3}}}).map(({at}) => at),
+		['map.a', 'map.b'],
+	);
+});
+
 test('differences are told by their place; items of lists by what names them', t => {
 	const after: Shown = {
 		object: {
@@ -173,6 +208,24 @@ test('a step that comes before the one that caused it waits for that, but not fo
 	t.is(order.rest().length, 1);
 });
 
+test('what followed from one step stays together, whatever went on beside it', t => {
+	const order = createTraceOrder(500);
+	const told = order.take(
+		[step('a', undefined, 1), step('b', undefined, 2), step('a1', 'a', 3), step('b1', 'b', 4), step('a2', 'a1', 5)],
+		0,
+	);
+	t.deepEqual(
+		told.map(({step: {span}, depth}) => [span, depth]),
+		[
+			['a', 0],
+			['a1', 1],
+			['a2', 2],
+			['b', 0],
+			['b1', 1],
+		],
+	);
+});
+
 const long = 'troupe://control/pods/default.hello-4ln5r';
 const crashed = step('a', undefined, 1_012, {
 	address: long,
@@ -180,7 +233,7 @@ const crashed = step('a', undefined, 1_012, {
 	message: {type: 'observed', pod: {phase: 'Running', containers: ['web']}},
 	tookMs: 40,
 	outcome: 'crashed',
-	error: 'cannot read\u001b[2J',
+	error: `the actor "${long}" crashed on this message: cannot read\u001b[2J`,
 	effects: ['tell troupe://control/replicasets/default.hello  wake'],
 });
 

@@ -6,6 +6,7 @@ import {failedError, usageError} from '../../command.js';
 import {durationOf} from '../durations.js';
 import {placeShown} from '../looks-view.js';
 import type {Place} from '../places.js';
+import {withPlaces} from '../message-text.js';
 import {resolveActor} from '../resolve.js';
 import {formatOf, show, viewOf} from '../shown.js';
 import {drawState} from '../state-view.js';
@@ -26,9 +27,9 @@ async function change(call: VerbCall, request: ChangeRequest): Promise<void> {
 	const answer = await session.ask(request);
 	await show(call, answer, async () => {
 		const {value, done} = answer;
-		if (value === undefined) return `${done}\n`;
+		if (value === undefined) return `${withPlaces(done)}\n`;
 		const view = await viewOf(call, [JSON.stringify(value)]);
-		return `${view.colours.dim(done)}\n${drawState(value, {...view, depth: answerDepth})}`;
+		return `${view.colours.dim(withPlaces(done))}\n${drawState(value, {...view, depth: answerDepth})}`;
 	});
 }
 

@@ -38,7 +38,8 @@ export const state: VerbRun = async call => {
 	const depth = flags.number('depth');
 	if (depth !== undefined && depth < 1) throw usageError(`--depth must be a number from 1 on, got ${depth}`);
 	const place = await resolveActor(word, shell);
-	const look = await stateOf(place, at, depth, shell);
+	// A level more: what is small there is shown in the line above.
+	const look = await stateOf(place, at, depth === undefined ? undefined : depth + 1, shell);
 	const mark = flags.text('mark');
 	if (mark !== undefined) keepMark(mark, {place, at, atMs: systemClock.nowMs(), state: look.state}, shell);
 	await show(call, look, async () => {

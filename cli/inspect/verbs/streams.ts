@@ -1,7 +1,7 @@
 // `watch` and `trace`: what goes on, as it happens, until the time or the count is over, or Ctrl-C.
 
 import {rowOf, AppError} from '../../../api/errors.js';
-import type {Shown, StreamEnd, StreamEntry, StreamRequest, TraceEntry} from '../../../api/inspect.js';
+import type {Shown, StreamEnd, StreamEntry, StreamRequest, WatchEntry} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
 import {systemClock} from '../../../system/time/clock.js';
 import {usageError} from '../../command.js';
@@ -37,13 +37,15 @@ export const watch: VerbRun = async call => {
 	let before: Shown | undefined;
 	let beginMs: number | undefined;
 	note(shell, `watching ${placeShown(place)}; Ctrl-C ends it`);
-	await followed(call, {verb: 'watch', place, ...(at.length === 0 ? {} : {at}), ...boundsOf(call)}, entry => {
-		if (entry.type !== 'state') return;
+	const tell = (entry: WatchEntry): void => {
 		beginMs ??= entry.atMs;
-		const lines = drawChange(entry, before, limits.inspectDifferences, {...view, beginMs});
+		const lines = drawChange(entry, before, limits.inspectDifferences, {...view, columns: columnsOf(shell), beginMs});
 		const text = before === undefined ? drawState(entry.state, {...view, depth: firstDepth}) : lines.map(line => `${line}\n`).join('');
 		before = entry.state;
 		shell.terminal.out(text);
+	};
+	await followed(call, {verb: 'watch', place, ...(at.length === 0 ? {} : {at}), ...boundsOf(call)}, entries => {
+		for (const entry of entries) if (entry.type === 'state') tell(entry);
 	});
 };
 
@@ -80,10 +82,14 @@ export const trace: VerbRun = async call => {
 	const filter = {places, ...(behaviors.length === 0 ? {} : {behaviors})};
 	note(shell, `tracing ${[...places.map(placeShown), ...behaviors].join(', ')}; Ctrl-C ends it`);
 	try {
-		await followed(call, {verb: 'trace', filter, ...boundsOf(call)}, entry => {
-			if (entry.type === 'system') note(shell, `${entry.system}: ${entry.problem}`);
-			if (entry.type !== 'step') return;
-			tell(order.take([entry satisfies TraceEntry], systemClock.monotonicMs()));
+		await followed(call, {verb: 'trace', filter, ...boundsOf(call)}, entries => {
+			tell(
+				order.take(
+					entries.filter(entry => entry.type === 'step'),
+					systemClock.monotonicMs(),
+				),
+			);
+			for (const entry of entries) if (entry.type === 'system') note(shell, `${entry.system}: ${entry.problem}`);
 			tellSoon();
 		});
 	} finally {
@@ -119,19 +125,17 @@ const patternOf = (word: string, systems: readonly string[], here: Place): Place
 };
 
 /**
- * Hands on each entry, or writes it in the form that was asked for; says what was left out, and why it ended. When the connection was lost
+ * Hands on the entries of each portion, or writes them in the form that was asked for; says what was left out, and why it ended. When the connection was lost
  * and is there again, it begins anew.
  */
-async function followed(call: VerbCall, request: StreamRequest, take: (entry: StreamEntry) => void): Promise<void> {
+async function followed(call: VerbCall, request: StreamRequest, take: (entries: readonly StreamEntry[]) => void): Promise<void> {
 	const {shell, signal} = call;
 	const format = formatOf(call);
 	for (;;) {
 		try {
 			for await (const {entries, dropped, ended} of shell.session.stream(request, signal)) {
-				for (const entry of entries) {
-					if (format === undefined) take(entry);
-					else await showEntry(call, format, entry);
-				}
+				if (format === undefined) take(entries);
+				else for (const entry of entries) await showEntry(call, format, entry);
 				if (dropped > 0) note(shell, `… ${dropped} left out: too much happened at once`);
 				if (ended !== undefined && !signal.aborted) note(shell, endText[ended]);
 			}

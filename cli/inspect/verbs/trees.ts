@@ -1,7 +1,7 @@
 // `tree`, `ls` and `top`: many actors at once.
 
 import {AppError, rowOf} from '../../../api/errors.js';
-import type {ActorLook, ActorTree, OfSystem, TopBy} from '../../../api/inspect.js';
+import type {ActorLook, ActorTree, LookAnswer, OfSystem, TopBy} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
 import {systemClock} from '../../../system/time/clock.js';
 import {usageError} from '../../command.js';
@@ -123,33 +123,46 @@ export const top: VerbRun = async call => {
 	const {inputs, flags, shell} = call;
 	const {place} = await resolve(inputs[0], shell);
 	const by = (flags.text('by') ?? 'rate') as TopBy;
-	const limit = flags.number('limit') ?? defaultTop;
-	if (!Number.isInteger(limit) || limit < 1 || limit > limits.inspectTop)
-		throw usageError(`--limit must be a whole number from 1 to ${limits.inspectTop}`);
-	const format = formatOf(call);
-	const look = () => topOf(place, by, format === undefined ? limits.inspectTop : limit, shell);
-	if (format !== undefined) return show(call, await look(), () => '');
+	const limit = flags.number('limit') ?? limits.topActors;
+	if (!Number.isInteger(limit) || limit < 1 || limit > limits.topMostActors)
+		throw usageError(`--limit must be a whole number from 1 to ${limits.topMostActors}`);
+	if (formatOf(call) !== undefined) return show(call, await topOf(place, by, limit, shell), () => '');
 	const draw = async () => {
-		const {seen, rateOf} = await withRates(`top ${place}`, call, look, ({actors}) => actors);
-		const actors = ranked(seen.actors, by, rateOf).slice(0, limit);
+		const {actors, counted, problems} = await topOf(place, by, limit, shell);
+		const rateOf = ratesOfLast(`top ${place}`, actors, shell);
 		const view = await viewOf(call, ['│']);
-		const head = `${seen.counted} actors below ${shownPlace(place)}, by ${byText[by]}`;
-		const problems = seen.problems.map(problem => shell.terminal.colours.red(problem));
-		return {lines: [shell.terminal.colours.bold(head), ...problems, ...drawTop(actors, rateOf, view)], widthOf: view.widthOf};
+		const head = `${counted} actors below ${shownPlace(place)}, by ${byText[by]}`;
+		const lines =
+			actors.length === 0 ? [by === 'rate' ? 'none took a message meanwhile' : 'none has any'] : drawTop(actors, by, rateOf, view);
+		return {
+			lines: [shell.terminal.colours.bold(head), ...problems.map(problem => shell.terminal.colours.red(problem)), ...lines],
+			widthOf: view.widthOf,
+		};
 	};
 	if (shell.terminal.screen !== undefined && !flags.on('once')) return repeated(call, draw, passing);
 	await shell.page(`${(await draw()).lines.join('\n')}\n`);
 };
 
-const defaultTop = 20;
+type Top = LookAnswer['top']['actors'][number];
 
-type Ranking = {readonly actors: readonly ActorLook[]; readonly counted: number; readonly problems: readonly string[]};
+/** What this look and the last one at the same place tell together. */
+function ratesOfLast(key: string, actors: readonly ActorLook[], {memory: {counts}}: Shell): RateOf {
+	const before = counts.get(key);
+	const nowMs = systemClock.monotonicMs();
+	counts.set(key, countsOf(actors, nowMs));
+	return before === undefined || nowMs - before.atMs > limits.inspectRateMs ? noRates : ratesSince(before, nowMs);
+}
+
+type Ranking = {readonly actors: readonly Top[]; readonly counted: number; readonly problems: readonly string[]};
 
 async function topOf(place: Place, by: TopBy, limit: number, {session}: Shell): Promise<Ranking> {
 	if (place !== root) return {...(await session.ask({verb: 'top', place, by, limit})), problems: []};
 	const systems = await session.askAll({verb: 'top', place, by, limit});
 	return {
-		actors: systems.flatMap(one => ('value' in one ? one.value.actors : [])),
+		actors: systems
+			.flatMap(one => ('value' in one ? one.value.actors : []))
+			.toSorted((a, b) => b.value - a.value)
+			.slice(0, limit),
 		counted: systems.reduce((sum, one) => sum + ('value' in one ? one.value.counted : 0), 0),
 		problems: systems.flatMap(one => ('problem' in one ? [`${one.system}: ${one.problem}`] : [])),
 	};
@@ -162,22 +175,3 @@ const byText: {readonly [By in TopBy]: string} = {
 	restarts: 'restarts',
 	memory: 'memory of the state',
 };
-
-/** Of several systems together; by what can be told here, else in the order in which each system told them. */
-function ranked(actors: readonly ActorLook[], by: TopBy, rateOf: RateOf): readonly ActorLook[] {
-	const weightOf = (look: ActorLook): number => {
-		switch (by) {
-			case 'mailbox':
-				return look.waiting;
-			case 'rate':
-				return rateOf(look)?.perSecond ?? 0;
-			case 'time':
-				return rateOf(look)?.share ?? 0;
-			case 'restarts':
-				return look.restarts;
-			case 'memory':
-				return 0;
-		}
-	};
-	return actors.toSorted((a, b) => weightOf(b) - weightOf(a));
-}
