@@ -168,7 +168,7 @@ export const limits = {
 	goneBytes: 16_777_216,
 	goneObjectBytes: 65_536,
 	/** Pods that `why` looks at one by one; the others are counted. */
-	whyPods: 10_000,
+	whyPods: 2_000,
 	/** How long it waits for the last lines of one container, and how many it shows. */
 	whyLogMs: 2_000,
 	whyLogLines: 10,

@@ -42,17 +42,14 @@ export const why: Handler = async (backend, exchange) => {
 	const nowMs = control.nowMs();
 	const gone = {goneAtMs: departed?.goneAtMs, askedVersion: departed?.askedVersion, journal, nowMs};
 	const object = last === undefined ? undefined : publicObject(plural, last);
-	const mayReadLogs = mayRequest(exchange.identity, 'get', 'pods/log');
-	const actors = await actorsOf(backend, object, departed?.goneAtMs, objectAddress(key));
-	const found =
-		object === undefined ? undefined : await findingOf(backend, exchange, object, {actors, goneAtMs: departed?.goneAtMs, mayReadLogs});
+	const {found, actor} =
+		object === undefined ? {found: undefined, actor: undefined} : await findingOf(backend, exchange, object, departed?.goneAtMs);
 	const answer =
 		object === undefined || found === undefined
 			? forgottenAnswer(key, events, gone)
 			: present === undefined
 				? goneAnswer(object, found, gone)
 				: answerOf(object, found);
-	const actor = actors.get(objectAddress(key));
 	sendJson(exchange.response, 200, {
 		key,
 		answer,
@@ -69,40 +66,33 @@ export const why: Handler = async (backend, exchange) => {
 	});
 };
 
-/** Actors that were looked at, and undefined for those that are not there or did not answer in time. */
-type Actors = Map<Address, ActorTree | undefined>;
+type Found = {readonly found: Finding; readonly actor: ActorTree | undefined};
 
-type Around = {readonly actors: Actors; readonly goneAtMs: number | undefined; readonly mayReadLogs: boolean};
-
-/** The finding with the last words that the reader may see. */
-async function findingOf(backend: Backend, exchange: Exchange, object: ApiObject, around: Around): Promise<Finding> {
-	const {actors, goneAtMs, mayReadLogs} = around;
-	const found = causeOf(
-		object,
-		evidenceOf(backend, goneAtMs, at => actors.get(at)),
-	);
+/** The finding, with the last words that the reader may see, and the object's own actor. */
+async function findingOf(backend: Backend, exchange: Exchange, object: ApiObject, goneAtMs: number | undefined): Promise<Found> {
+	const own = objectAddress(keyOf(exchange));
+	const actors: Actors = new Map();
+	if (goneAtMs === undefined) actors.set(own, await lookAt(backend, own));
+	let found = causeOf(object, evidenceOf(backend, goneAtMs, actors));
+	// What it asks for by looking for it is looked at, on any host, and then it looks again.
+	for (let round = 0; round < actorRounds && goneAtMs === undefined; round++) {
+		const wanted = [...actors].filter(([, actor]) => actor === 'wanted').map(([at]) => at);
+		if (wanted.length === 0) break;
+		await Promise.all(wanted.map(async at => actors.set(at, await lookAt(backend, at))));
+		found = causeOf(object, evidenceOf(backend, goneAtMs, actors));
+	}
+	const mayReadLogs = mayRequest(exchange.identity, 'get', 'pods/log');
 	const lines = mayReadLogs && goneAtMs === undefined ? await lastLines(backend, exchange, found) : undefined;
 	const worded = lines === undefined ? found : withLines(found, lines);
-	return {...worded, chain: shownChain(worded, mayReadLogs)};
+	return {found: {...worded, chain: shownChain(worded, mayReadLogs)}, actor: seen(actors, own)};
 }
 
-/** The object's own actor, and those that the finding asks for: of any host, each asked once, in as many rounds as it may take. */
-async function actorsOf(backend: Backend, object: ApiObject | undefined, goneAtMs: number | undefined, own: Address): Promise<Actors> {
-	const actors: Actors = new Map();
-	if (goneAtMs !== undefined || object === undefined) return actors;
-	const wanted = new Set([own]);
-	for (let round = 0; round < actorRounds && wanted.size > 0; round++) {
-		await Promise.all([...wanted].map(async at => actors.set(at, await lookAt(backend, at))));
-		wanted.clear();
-		causeOf(
-			object,
-			evidenceOf(backend, goneAtMs, at => {
-				if (!actors.has(at)) wanted.add(at);
-				return actors.get(at);
-			}),
-		);
-	}
-	return actors;
+/** Actors by address: as they were seen, undefined where they are not there or did not answer in time, or still to be looked at. */
+type Actors = Map<Address, ActorTree | undefined | 'wanted'>;
+
+function seen(actors: Actors, at: Address): ActorTree | undefined {
+	const actor = actors.get(at);
+	return actor === 'wanted' ? undefined : actor;
 }
 
 const actorRounds = 3;
@@ -111,22 +101,25 @@ const actorRounds = 3;
 async function lookAt({control}: Backend, at: Address): Promise<ActorTree | undefined> {
 	const {system, path} = parseAddress(at) ?? {system: controlSystem, path: ''};
 	const request = {verb: 'tree', place: `${system}/${path}`, depth: actorDepth} as const;
-	const seen = await control.ask<ActorTree>(inspectorOf(system), inspectMessage(request), {
+	const outcome = await control.ask<ActorTree>(inspectorOf(system), inspectMessage(request), {
 		deadlineMs: limits.inspectSystemMs,
 		cause: 'why',
 	});
-	return seen.ok ? seen.value : undefined;
+	return outcome.ok ? outcome.value : undefined;
 }
 
 /** A hand, its containers, and their probers. */
 const actorDepth = 2;
 
 /** As of the moment when the object went, where it is gone. */
-const evidenceOf = ({control}: Backend, goneAtMs: number | undefined, actorAt: Evidence['actorAt']): Evidence => ({
+const evidenceOf = ({control}: Backend, goneAtMs: number | undefined, actors: Actors): Evidence => ({
 	known: control.index,
 	nowMs: goneAtMs ?? control.nowMs(),
 	eventsOf: control.eventsOf,
-	actorAt,
+	actorAt(at) {
+		if (!actors.has(at)) actors.set(at, 'wanted');
+		return seen(actors, at);
+	},
 	isGone: goneAtMs !== undefined,
 	goneOwnedBy: control.departed.ownedBy,
 });

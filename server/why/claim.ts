@@ -1,6 +1,7 @@
 // Why a claim or a volume is as it is.
 
 import {conditionOf, isConditionTrue} from '../../api/conditions.js';
+import {limits} from '../../api/limits.js';
 import {localClass, selectedNode, storageExceeded} from '../../api/local-storage.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {nodeOfVolume, type PersistentVolume} from '../../api/kinds/persistentvolume.js';
@@ -116,7 +117,7 @@ function waiting(claim: PersistentVolumeClaim, evidence: Evidence): Finding {
 function withoutConsumer(claim: PersistentVolumeClaim, {known}: Evidence): Finding {
 	const {namespace = '', name} = claim.metadata;
 	const pods: string[] = [];
-	for (const pod of known.byTerm('pods', unbound) as Iterable<Pod>) {
+	for (const pod of first(known.byTerm('pods', unbound) as Iterable<Pod>, limits.whyPods)) {
 		if (pod.metadata.namespace !== namespace || pod.spec === undefined || !claimNamesOf(pod.spec).includes(name)) continue;
 		pods.push(pod.metadata.name);
 		if (pods.length >= shownUsers) break;

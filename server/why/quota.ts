@@ -2,8 +2,10 @@
 
 import type {ResourceQuota} from '../../api/kinds/resourcequota.js';
 import {objectKey} from '../../api/keys.js';
+import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {quotaAmount} from '../../api/quota.js';
+import {shortTerm} from '../../actors/control/objects/quota-wait.js';
 import {conditionOf} from '../../api/conditions.js';
 import {conditionsOf, generalFinding} from './common.js';
 import {aboutOf, finding, fine, listText, type Evidence, type Finding, type Link, type NextAction} from './finding.js';
@@ -39,14 +41,12 @@ const shown = 3;
 function refusedBy({metadata}: ApiObject, {known, eventsOf}: Evidence): readonly ApiObject[] {
 	const {namespace = '', name} = metadata;
 	const found: ApiObject[] = [];
+	let left: number = limits.whyPods;
 	for (const plural of ['replicasets', 'statefulsets', 'daemonsets', 'jobs'])
-		for (const each of known.byTerm(plural, `short=${namespace}`)) {
-			const refusal = refusalOf(
-				each,
-				eventsOf(objectKey(plural, namespace, each.metadata.name)).findLast(({reason}) => reason === 'FailedCreate')?.message,
-			);
-			if (quotaIn(refusal) === name) found.push(each);
-			if (found.length >= shown) return found;
+		for (const each of known.byTerm(plural, shortTerm(namespace))) {
+			if (left-- <= 0 || found.length >= shown) return found;
+			const event = eventsOf(objectKey(plural, namespace, each.metadata.name)).findLast(({reason}) => reason === 'FailedCreate');
+			if (quotaIn(refusalOf(each, event?.message)) === name) found.push(each);
 		}
 	return found;
 }

@@ -309,6 +309,21 @@ export const plantedCauses: readonly PlantedCause[] = [
 		next: restart,
 	},
 	{
+		title: 'a set one of whose pods crashes, while one starts, one leaves and one has no node',
+		objects: [
+			webSet('web-7f', {spec: {replicas: 4}, status: {replicas: 4, readyReplicas: 0}}),
+			podWith('web-7f-s', waiting('ContainerCreating', ''), {owner: set}),
+			podWith('web-7f-l', runs(), {owner: set, metadata: deleting}),
+			unplaced('web-7f-u', '0/1 nodes fit: node-a: cordoned', {owner: set}),
+			crashed('web-7f-a'),
+			node,
+		],
+		answer:
+			'ReplicaSet web-7f has 0 of 4 pods ready: 1 of its 4 pods crashes, 1 has no node; container app of pod web-7f-a exited with 3 after 40 ms, 4 times; its last words: `Error: no DATABASE_URL`.',
+		chain: ['replicaset/web-7f', 'pod/web-7f-a', 'container app'],
+		next: restart,
+	},
+	{
 		title: 'one of these pods',
 		objects: [crashed('web-7f-a'), node],
 		events: crashEvents,

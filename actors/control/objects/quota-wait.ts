@@ -48,7 +48,7 @@ export function mayFit({name, uid, generation, requested}: QuotaRefusal, namespa
 }
 
 /** Objects of a kind that have fewer than they want: a quota may be why. */
-const shortTerm = (namespace: string): string => `short=${namespace}`;
+export const shortTerm = (namespace: string): string => `short=${namespace}`;
 
 /** Its terms, by what its status says. */
 export const shortOf = ({metadata}: ApiObject, isShort: boolean): readonly string[] =>

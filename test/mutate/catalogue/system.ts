@@ -506,4 +506,18 @@ export const ofSystem: readonly Mistake[] = [
 		becomes: 'const meta: Meta = {version, epoch, lineage,',
 		test: 'test/system/store/backup.test.ts',
 	},
+	{
+		what: 'what is gone is kept as its end left it',
+		file: 'system/commit/departed.ts',
+		text: 'this.#leaving.get(key) ?? {before, version}',
+		becomes: '{before, version}',
+		test: 'test/system/commit/departed.test.ts',
+	},
+	{
+		what: 'what is gone is kept however large all of it is',
+		file: 'system/commit/departed.ts',
+		text: ' && this.#characters <= limits.goneBytes',
+		becomes: '',
+		test: 'test/system/commit/departed.test.ts',
+	},
 ];

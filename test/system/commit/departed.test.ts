@@ -1,10 +1,10 @@
 // What is kept of objects that are gone, and how much.
 
 import test from 'ava';
-import {limits} from '../../api/limits.js';
-import {timestampOf, type ApiObject} from '../../api/object.js';
-import {Departed} from '../../system/commit/departed.js';
-import {ObjectIndex} from '../../system/index/object-index.js';
+import {limits} from '../../../api/limits.js';
+import {timestampOf, type ApiObject} from '../../../api/object.js';
+import {Departed} from '../../../system/commit/departed.js';
+import {ObjectIndex} from '../../../system/index/object-index.js';
 
 const nowMs = 1_700_000_000_000;
 
