@@ -69,7 +69,7 @@ function placeOfSyntax(file: string): string {
 }
 
 /**
- * What a module exports: a behaviour as `default`, perhaps with `behaviors` that it spawns; or `behaviors`, and `root` where there are
+ * What a module exports: a behaviour as `default`, by its kind, perhaps with `behaviors` that it spawns; or `behaviors`, and `root` where there are
  * several. Throws AppErrors.
  */
 export function userModuleOf(exported: {readonly [name: string]: unknown}, file: string): UserModule {
@@ -77,19 +77,25 @@ export function userModuleOf(exported: {readonly [name: string]: unknown}, file:
 	if (!isRecord(behaviors)) throw problem(file, `behaviors must be an object of behaviours by name, got ${shown(behaviors)}`);
 	if (main === undefined && Object.keys(behaviors).length === 0)
 		throw problem(file, 'it exports no behaviour: export one as default, or several as behaviors, with the name of the first as root');
-	const all = Object.entries({...behaviors, ...(main === undefined ? {} : {[defaultName]: main})});
-	for (const [name, behavior] of all) {
-		const found = problemOfBehavior(behavior);
-		if (found !== undefined) throw problem(file, `${name === defaultName ? 'the default export' : `behaviors.${name}`} ${found}`);
-		if (ownKinds.includes(name)) throw problem(file, `a behaviour cannot be called "${name}": each system has one of that name`);
-	}
-	return {
-		behaviors: Object.fromEntries(all.map(([name, behavior]) => [name, checkedBehavior(behavior as AnyBehavior)])),
-		root: main === undefined ? rootOf(root, Object.keys(behaviors), file) : defaultName,
-	};
+	for (const [name, behavior] of Object.entries(behaviors)) check(file, `behaviors.${name}`, behavior);
+	if (main === undefined) return {behaviors: checked(behaviors, file), root: rootOf(root, Object.keys(behaviors), file)};
+	check(file, 'the default export', main);
+	const {kind} = main as AnyBehavior;
+	if (behaviors[kind] !== undefined && behaviors[kind] !== main)
+		throw problem(file, `the default export and behaviors.${kind} are both called "${kind}"; give one another name`);
+	return {behaviors: checked({...behaviors, [kind]: main}, file), root: kind};
 }
 
-const defaultName = 'default';
+function checked(behaviors: {readonly [name: string]: unknown}, file: string): UserModule['behaviors'] {
+	const taken = Object.keys(behaviors).find(name => ownKinds.includes(name));
+	if (taken !== undefined) throw problem(file, `a behaviour cannot be called "${taken}": each system has one of that name`);
+	return Object.fromEntries(Object.entries(behaviors).map(([name, behavior]) => [name, checkedBehavior(behavior as AnyBehavior)]));
+}
+
+function check(file: string, what: string, behavior: unknown): void {
+	const found = problemOfBehavior(behavior);
+	if (found !== undefined) throw problem(file, `${what} ${found}`);
+}
 
 /** What `module.exports = {behaviors}` comes as. */
 function unwrapped(exported: {readonly [name: string]: unknown}): {readonly [name: string]: unknown} {

@@ -13,14 +13,14 @@ import {seededRandom} from '../../system/time/random.js';
 const counter = {kind: 'Counter', init: () => ({state: 0}), receive: (state: number) => ({state: state + 1, effects: []})};
 
 test('a module exports a behaviour, or several by name', t => {
-	t.is(userModuleOf({default: counter}, 'f').root, 'default');
+	t.is(userModuleOf({default: counter}, 'f').root, 'Counter');
 	t.is(userModuleOf({behaviors: {counter}}, 'f').root, 'counter');
 	const two = {counter, other: counter};
 	t.deepEqual(
 		[userModuleOf({behaviors: two, root: 'other'}, 'f').root, Object.keys(userModuleOf({behaviors: two, root: 'other'}, 'f').behaviors)],
 		['other', ['counter', 'other']],
 	);
-	t.deepEqual(Object.keys(userModuleOf({default: counter, behaviors: two}, 'f').behaviors), ['counter', 'other', 'default']);
+	t.deepEqual(Object.keys(userModuleOf({default: counter, behaviors: two}, 'f').behaviors), ['counter', 'other', 'Counter']);
 	t.is(userModuleOf({default: {behaviors: two, root: 'other'}}, 'f').root, 'other');
 });
 
@@ -38,6 +38,8 @@ const wrong: readonly (readonly [what: object, said: RegExp])[] = [
 	[{behaviors: {a: 1}}, /^f: behaviors\.a must be a behaviour/],
 	[{behaviors: {a: counter, b: counter}}, /^f: root must name the first of its behaviours \(a, b\), got nothing$/],
 	[{behaviors: {a: counter, b: counter}, root: 'c'}, /^f: root must name .*, got "c"$/],
+	[{default: {...counter, kind: 'Run'}}, /^f: a behaviour cannot be called "Run"/],
+	[{default: counter, behaviors: {Counter: {...counter}}}, /^f: the default export and behaviors\.Counter are both called "Counter"/],
 	[{behaviors: {Inspector: counter}}, /^f: a behaviour cannot be called "Inspector"/],
 ];
 
@@ -167,5 +169,5 @@ test('a behaviour may be an instance of a class', t => {
 		}
 	}
 	const {behaviors} = userModuleOf({default: new Doubling()}, 'f');
-	t.is(play(behaviors['default'] as AnyBehavior, null, [{type: 'x'}]).state, 4);
+	t.is(play(behaviors['Doubling'] as AnyBehavior, null, [{type: 'x'}]).state, 4);
 });

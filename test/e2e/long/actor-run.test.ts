@@ -30,7 +30,18 @@ test.serial('ping and pong of examples/actors talk over the broker; whoever is k
 		second.err,
 		/^error: "pong@admin" runs already: process \d+ on \S+ \(pong\.mjs\); end that one, or choose another name with --name\n$/,
 	);
-	t.regex(await cluster.fine('tree'), /\npong@admin\n.*└─ main {2}3 answered\n/s);
+	const ping = run(example('ping.mjs'));
+	await ping.says(/^1: pong 1\n/);
+	// One trace goes over both systems.
+	const trace = await cluster.fine('actor', 'trace', 'ping@admin/main', '--for', '3s');
+	t.regex(
+		trace,
+		/ping@admin\/main ← ping@admin\/main {2}next\n.*\n.*└ pong@admin\/main ← ping@admin\/main {2}ping .*\n.*\n.*└ ping@admin\/main ← pong@admin\/main {2}answered /,
+	);
+	t.regex(await cluster.fine('actor', 'ask', 'pong@admin/main', '{"type": "ping", "round": "by hand"}', '--yes'), /"pong by hand"/);
+	ping.kill('SIGTERM');
+	await ping.ended;
+	t.regex(await cluster.fine('tree'), /\npong@admin\n.*main {2}\d+ answered\n/s);
 	pong.kill('SIGKILL');
 	await pong.ended;
 	await eventually(
@@ -70,7 +81,7 @@ test.serial('the tally of examples/actors is told lines of its input, and begins
 			.finally(() => asker.kill('SIGKILL'));
 	});
 	const tree = await cluster.fine('tree', 'tally@admin');
-	t.regex(tree, /\n└─ main\n {3}└─ counter {2}at 5 {2}1 restart {2}last crash: .*0\.5 is no whole number\n$/);
+	t.regex(tree, /^tally@admin\n├─ main\n│ {2}└─ counter {2}1 restart {2}at 5 {2}last crash .*0\.5 is no whole number\n/);
 	tally.kill('SIGTERM');
 	const {code, err} = await tally.ended;
 	t.is(code, 0);
