@@ -16,7 +16,10 @@ import {
 	type Reply,
 	type ReplyTo,
 } from '../system/kernel/behavior.js';
+import type {FaultOptions} from '../system/inspect/faults.js';
 import type {Perform} from '../system/kernel/performs.js';
+import type {Links} from '../system/links/link.js';
+import {createPartition} from '../system/links/partition.js';
 import type {Inspector} from '../system/inspect/inspector.js';
 import type {DurableSystem} from '../system/commit/durable-system.js';
 import {inspectorPath} from './addresses.js';
@@ -100,3 +103,24 @@ export const closingFirst = (durable: DurableSystem, inspector: Inspector): Dura
 		durable.kill();
 	},
 });
+
+/** The links of a system, which a fault can cut where faults are allowed; and what its inspector is to know of that. */
+export function linksWithFaults(
+	links: Links,
+	areAllowed: boolean,
+	onPartition?: (isCut: boolean) => void,
+): {readonly links: Links; readonly options: FaultOptions | undefined} {
+	if (!areAllowed) return {links, options: undefined};
+	const {links: cuttable, cut, mend} = createPartition(links);
+	const partition = {
+		cut() {
+			cut();
+			onPartition?.(true);
+		},
+		mend() {
+			mend();
+			onPartition?.(false);
+		},
+	};
+	return {links: cuttable, options: {partition}};
+}

@@ -267,7 +267,7 @@ export type Fault =
 	| {readonly type: 'crash'}
 	/** Each step begins so much later. */
 	| {readonly type: 'slow'; readonly ms: number}
-	/** Messages of others to it are lost, each with this chance. */
+	/** Messages to it are lost, each with this chance; its timers are not. */
 	| {readonly type: 'drop'; readonly share: number}
 	/** Of a system: nothing passes between it and the others. */
 	| {readonly type: 'partition'}

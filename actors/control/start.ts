@@ -8,7 +8,7 @@ import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '
 import type {Links} from '../../system/links/link.js';
 import {nothingPerforms} from '../../system/kernel/performs.js';
 import {linksWhile} from '../../system/leadership/mandate.js';
-import {closingFirst, inspectLater, withInspect} from '../inspector.js';
+import {closingFirst, inspectLater, linksWithFaults, withInspect} from '../inspector.js';
 import {isSecretMember} from '../secret-members.js';
 import {createInspector, type Inspector} from '../../system/inspect/inspector.js';
 import {acceptsFromNode, acceptsFromUserSystem, boundedFromNode, idempotentMessages} from '../protocol/accepted-messages.js';
@@ -31,6 +31,8 @@ export type ControlOptions = Omit<DurableSystemOptions, 'name' | 'design' | 'inp
 	readonly isUserSystem?: (name: string) => boolean;
 	/** Whether the link serialises: then sizes are measured for the windows. */
 	readonly measure: Measure;
+	/** Admins may make faults in it. */
+	readonly faults?: boolean;
 	/** Changes to the design, for tests that plant a bug. */
 	readonly design?: typeof controlDesign;
 };
@@ -48,9 +50,11 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 		clock,
 		measure,
 		design = controlDesign,
+		faults = false,
 		...rest
 	} = options;
-	const links = options.mayAct === undefined ? options.links : linksWhile(options.links, options.mayAct);
+	const {links: cuttable, options: faultOptions} = linksWithFaults(options.links, faults);
+	const links = options.mayAct === undefined ? cuttable : linksWhile(cuttable, options.mayAct);
 	const late: {system?: DurableSystem['system']; inspector?: Inspector} = {};
 	const bus = new Bus({
 		boot,
@@ -93,7 +97,11 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 			}
 			const opened = outcome.value;
 			late.system = opened.system;
-			const inspector = createInspector(opened.system, {isSecret: isSecretMember, journalOf: key => opened.journal.of(key)});
+			const inspector = createInspector(opened.system, {
+				isSecret: isSecretMember,
+				journalOf: key => opened.journal.of(key),
+				faults: faultOptions,
+			});
 			late.inspector = inspector;
 			const durable = closingFirst(opened, inspector);
 			bus.join(durable.system);

@@ -9,7 +9,7 @@ import {Bus, type Measure} from '../../system/links/bus.js';
 import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '../../system/commit/durable-system.js';
 import type {Links} from '../../system/links/link.js';
 import {handName, podsPath, syncPath} from '../addresses.js';
-import {closingFirst, inspectLater, withInspect} from '../inspector.js';
+import {closingFirst, inspectLater, linksWithFaults, withInspect} from '../inspector.js';
 import {isSecretMember} from '../secret-members.js';
 import {createInspector, type Inspector} from '../../system/inspect/inspector.js';
 import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../protocol/accepted-messages.js';
@@ -36,6 +36,10 @@ export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'rem
 	readonly onSyncRefused?: (why: string) => void;
 	/** The operator's word that the node follows whichever control plane answers. */
 	readonly followsAny?: boolean;
+	/** Admins may make faults in it. */
+	readonly faults?: boolean;
+	/** It is cut off from other systems by a fault, or is so no more: what goes past its links should follow. */
+	readonly onPartition?: (isCut: boolean) => void;
 };
 
 export type NodeSystem = DurableSystem & {readonly bus: Bus};
@@ -43,7 +47,6 @@ export type NodeSystem = DurableSystem & {readonly bus: Bus};
 /** Loads the cache; the tree, and with it the adoption of what runs, begins with `begin`. */
 export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSystem>) => void): void {
 	const {
-		links,
 		boot,
 		labels,
 		runtime,
@@ -54,8 +57,11 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 		onSyncRefused,
 		followsAny = false,
 		secrets = noSecrets,
+		faults = false,
+		onPartition,
 		...rest
 	} = options;
+	const {links, options: faultOptions} = linksWithFaults(options.links, faults, onPartition);
 	const started: {system?: ActorSystem; inspector?: Inspector} = {};
 	const bus = new Bus({
 		boot,
@@ -93,7 +99,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			const node = outcome.value;
 			bus.join(node.system);
 			started.system = node.system;
-			const inspector = createInspector(node.system, {isSecret: isSecretMember});
+			const inspector = createInspector(node.system, {isSecret: isSecretMember, faults: faultOptions});
 			started.inspector = inspector;
 			runtime.onExit(({namespace, podName, id}, exit) => {
 				const message: Message & {exit: ContainerExit} = {type: 'exited', exit};

@@ -128,4 +128,19 @@ export const nodesCommands: readonly CommandSpec[] = [
 		ownSignals: true,
 		load: () => import('../commands/actor.js'),
 	},
+	{
+		name: 'fault',
+		summary: 'make an actor crash, slow, lose messages or pause, or cut a node off, for a while; needs up --faults',
+		usage: ['crash|slow|drop|pause PLACE [--for TIME] [--delay TIME] [--share N]', 'partition NODE [--for TIME]', 'list', 'end [PLACE]'],
+		examples: [
+			'troupe fault crash rs/web',
+			'troupe fault slow control/scheduler --delay 2s --for 30s',
+			'troupe fault partition node-a --for 1m',
+			'troupe fault list',
+			'troupe fault end',
+		],
+		flags: {...clusterFlags, ...verbFlags, ...verbSpecs.find(({name}) => name === 'fault')?.flags},
+		ownSignals: true,
+		load: () => import('../commands/fault.js'),
+	},
 ];

@@ -38,6 +38,10 @@ const containerFlags = (fallback: string): FlagSpecs => ({
 	},
 	'max-processes': {type: 'number', value: 'N', about: 'the most processes and threads of one container (1024)'},
 });
+/** Of every command that has actors. */
+const faultsFlag: FlagSpecs = {
+	faults: {type: 'boolean', about: 'let admins make faults here, such as a crash or a partition: troupe fault'},
+};
 const detachFlag = (noun: string): FlagSpecs => ({
 	detach: {type: 'boolean', short: 'd', about: `return when the ${noun} is ready; troupe down stops it`},
 });
@@ -57,6 +61,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
 			'simulated-nodes': {type: 'number', value: 'N', about: 'how many nodes that only pretend to run pods (0)'},
 			...containerFlags('all while this listens on loopback only, else none'),
+			...faultsFlag,
 			...detachFlag('cluster'),
 		},
 		ownSignals: true,
@@ -71,7 +76,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			'troupe server --api 0.0.0.0:6443 --advertise 192.0.2.10',
 			'troupe server --store etcd://192.0.2.20:2379',
 		],
-		flags: {...homeFlags, ...doorFlags, ...storeFlags, ...detachFlag('server')},
+		flags: {...homeFlags, ...doorFlags, ...storeFlags, ...faultsFlag, ...detachFlag('server')},
 		ownSignals: true,
 		load: () => import('../commands/server.js'),
 	},
@@ -90,6 +95,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			...containerFlags('all while all servers are on this host, else none'),
 			cache: {type: 'string', value: 'PLACE', about: 'where the node keeps what it was told: a folder or redis://… (in the home)'},
 			new: {type: 'boolean', about: 'follow the control plane that answers, also when this node remembers another; its pods are replaced'},
+			...faultsFlag,
 			...detachFlag('agent'),
 		},
 		ownSignals: true,

@@ -1,10 +1,12 @@
 // `troupe actor VERB PLACE …`: one line of the inspector as a command. `troupe actor run FILE` is another's: actors of a user's own.
 
+import {AppError} from '../../api/errors.js';
 import {type Invocation, usageError} from '../command.js';
 import {openSession} from '../inspect/open-session.js';
 import {page} from '../inspect/pager.js';
 import {root} from '../inspect/places.js';
 import {runWords} from '../inspect/run-line.js';
+import type {Session} from '../inspect/session.js';
 import {emptyMemory, type Shell, type VerbSpec} from '../inspect/verb.js';
 import {verbSpecs} from '../inspect/verb-specs.js';
 import {findVerb} from '../inspect/verb-words.js';
@@ -21,7 +23,7 @@ export async function run(invocation: Invocation): Promise<number> {
 	if (verb === 'run') return (await import('../actor-run/run.js')).runActor(invocation, words);
 	const spec = findVerb(verb, verbSpecs);
 	if (spec?.shellOnly === true) throw usageError(`${verb} is of the shell, troupe repl; here each place is written whole`);
-	const {session, namespace} = await openSession(invocation, isLook(spec) ? 'https' : 'mqtt');
+	const {session, namespace} = spec?.isOffline === true ? offline : await openSession(invocation, isLook(spec) ? 'https' : 'mqtt');
 	const ended = new AbortController();
 	const end = (): void => ended.abort();
 	process.once('SIGINT', end);
@@ -45,6 +47,21 @@ export async function run(invocation: Invocation): Promise<number> {
 		await session.close();
 	}
 }
+
+/** Of a verb that asks no cluster. */
+const offline: {readonly session: Session; readonly namespace: string} = {
+	namespace: 'default',
+	session: {
+		about: 'no cluster',
+		ask: () => Promise.reject(new AppError('ERR_NOT_REACHABLE', {message: 'no cluster is asked here'})),
+		askAll: () => Promise.resolve([]),
+		stream: () => {
+			throw new AppError('ERR_NOT_REACHABLE', {message: 'no cluster is asked here'});
+		},
+		onNews: () => undefined,
+		close: () => Promise.resolve(),
+	},
+};
 
 /** What is answered once and changes nothing needs no subscription. */
 const isLook = (spec: VerbSpec | undefined): boolean => spec?.changes === undefined && spec?.streams !== true;

@@ -34,6 +34,7 @@ export function readAgentOptions(flags: Flags, home: string, host: string, token
 		cache: flags.text('cache'),
 		hostPaths: hostPathsOf(flags, problems),
 		isNew: flags.on('new'),
+		faults: flags.on('faults'),
 		...podBoundsOf(flags, problems),
 		detach: flags.on('detach'),
 	};

@@ -21,6 +21,7 @@ function readServerOptions(flags: Flags, home: string, broker?: string): ServerO
 		...doorsOf(flags, broker, problems),
 		store: storeOf(flags, problems),
 		isNew: flags.on('new'),
+		faults: flags.on('faults'),
 		detach: flags.on('detach'),
 	};
 	if (problems.length > 0) throw usageError(problems.join('\n'));

@@ -30,6 +30,7 @@ export function readUpOptions(flags: Flags, home: string, host: string, broker?:
 		runtime: runtimeOf(flags, problems),
 		store: storeOf(flags, problems),
 		isNew: flags.on('new'),
+		faults: flags.on('faults'),
 		node: nodeOf(flags, host, problems),
 		simulatedNodes,
 		hostPaths: hostPathsOf(flags, problems) ?? (isOnLoopback(doors) ? 'all' : []),

@@ -1,6 +1,7 @@
 // What the words after each command are, for completion.
 
 import {schedulerStrategies} from '../../api/scheduler-strategies.js';
+import {faultWords} from '../inspect/fault-words.js';
 import {verbSpecs} from '../inspect/verb-specs.js';
 
 /** What stands at the places of a command that are no flags. */
@@ -77,6 +78,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	node: {type: 'words', words: ['confirm-lost'], then: {type: 'names', kind: 'nodes', once: true}},
 	tree: {type: 'names', kind: 'nodes', once: true},
 	repl: nothing,
+	fault: {type: 'words', words: faultWords, then: targets},
 	actor: {type: 'verbs', verbs: {...inspectorVerbs, run: files}},
 	help: {type: 'words', words: []},
 };

@@ -123,12 +123,35 @@ export const verbSpecs: readonly VerbSpec[] = [
 	{
 		name: 'trace',
 		summary: 'messages of a place, a kind or an object, and all that follows from them, on every host',
-		usage: '[PLACE…] [--kind KIND] [--for TIME] [--count N]',
+		usage: '[PLACE…] [--kind KIND] [--for TIME] [--count N] [--record FILE]',
 		example: ["trace 'control/pods/*' --for 10s", 'what all records of pods do in 10 s'],
-		flags: {...boundFlags, kind: {type: 'string', multiple: true, value: 'KIND', about: 'actors of this behaviour, such as Pod'}},
+		flags: {
+			...boundFlags,
+			kind: {type: 'string', multiple: true, value: 'KIND', about: 'actors of this behaviour, such as Pod'},
+			record: {type: 'string', value: 'FILE', about: 'keep all that replay needs in this file'},
+		},
 		takes: 'places',
 		streams: true,
 		load: async () => ({run: (await streams()).trace}),
+	},
+	{
+		name: 'replay',
+		summary: 'play recorded steps again, here and without a cluster: the states in between, and what is another now',
+		usage: '[FILE] [--behaviors MODULE] [--step N] [--show state|effects|diff]',
+		example: ['replay web.jsonl --behaviors shop.mjs', 'the same messages, for a behaviour that was mended since'],
+		flags: {
+			behaviors: {type: 'string', value: 'MODULE', about: "a user's own behaviours, as actor run takes them"},
+			step: {type: 'number', value: 'N', about: 'this step, whole'},
+			show: {
+				type: 'string',
+				value: 'PART',
+				choices: ['state', 'effects', 'diff'],
+				about: 'of each step (diff: what is another than recorded)',
+			},
+		},
+		takes: 'nothing',
+		isOffline: true,
+		load: async () => ({run: (await import('./verbs/replay.js')).replay}),
 	},
 	{
 		name: 'top',
@@ -230,6 +253,20 @@ export const verbSpecs: readonly VerbSpec[] = [
 		takes: 'places',
 		changes: 'asks',
 		load: async () => ({run: (await change()).restart}),
+	},
+	{
+		name: 'fault',
+		summary: 'make a fault, to learn or to test; it ends by itself. Needs up --faults',
+		usage: 'crash|slow|drop|partition|pause PLACE [--for TIME] [--delay TIME] [--share N] | list | end [PLACE]',
+		example: ['fault slow control/scheduler --delay 2s --for 30s', 'each of its steps begins 2 s later, for half a minute'],
+		flags: {
+			for: {type: 'string', value: 'TIME', about: 'how long (10s; 10m at most)'},
+			delay: {type: 'string', value: 'TIME', about: 'slow: by how much each step begins later (1s)'},
+			share: {type: 'string', value: 'N', about: 'drop: how many of the messages to it are lost, such as 50% (all)'},
+		},
+		takes: 'places',
+		changes: 'unasked',
+		load: async () => ({run: (await import('./verbs/faults.js')).fault}),
 	},
 	{
 		name: 'help',

@@ -22,6 +22,8 @@ export type VerbSpec = {
 	readonly changes?: 'asks' | 'unasked';
 	/** It tells what goes on, as it happens. */
 	readonly streams?: true;
+	/** It needs no cluster. */
+	readonly isOffline?: true;
 	/** Only in the shell: by itself it would do nothing. */
 	readonly shellOnly?: true;
 	readonly load: () => Promise<{readonly run: VerbRun}>;
@@ -67,9 +69,11 @@ export type Memory = {
 	readonly marks: Map<string, Mark>;
 	/** The last look at the counters of a place and all below it. */
 	readonly counts: Map<Place, Counts>;
+	/** The file of the last trace that was recorded; undefined: none yet. */
+	recorded: string | undefined;
 	systems: {readonly names: readonly string[]; readonly atMs: number} | undefined;
 };
 
 export type Mark = {readonly place: Place; readonly at: readonly string[]; readonly atMs: number; readonly state: Shown};
 
-export const emptyMemory = (here: Place): Memory => ({here, marks: new Map(), counts: new Map(), systems: undefined});
+export const emptyMemory = (here: Place): Memory => ({here, marks: new Map(), counts: new Map(), recorded: undefined, systems: undefined});

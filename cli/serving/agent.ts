@@ -16,16 +16,16 @@ import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js'
 import type {Log} from './process/log.js';
 import {isRedis, openNodeCache} from './node/node-cache.js';
 import {stopped} from './process/opened.js';
-import {serve, type ServeContext} from './process/serve.js';
+import {faultNotes, serve, type ServeContext} from './process/serve.js';
 import {openReadiness, type Readiness} from './node/readiness.js';
 import type {AgentOptions} from './serving-options.js';
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
 export function runAgent(options: AgentOptions): Promise<number> {
-	return serve('agent', options.home, async context => {
+	return serve('agent', options, async context => {
 		const {credential, isNew, notes: ofLogin} = await loginFor(options, context.home.credential);
 		const ofNode = await startNode(options, {credential, followsAny: isNew || options.isNew}, context);
-		const notes = [...ofLogin, ...ofNode];
+		const notes = [...ofLogin, ...ofNode, ...faultNotes(options)];
 		for (const note of notes) context.log.warn(note);
 		const endpoints: Endpoints = {command: 'agent', api: credential.servers[0] ?? '', web: '', mqtt: '', pid: process.pid, notes};
 		const farewell = `the agent has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
@@ -70,6 +70,7 @@ async function startNode(
 		onServers: servers.keep,
 		onInStep: readiness.inStep,
 		onLifecycle: () => undefined,
+		onPartition: uplink.silence,
 		followsAny,
 	});
 	closers.add(async () => {

@@ -1,6 +1,6 @@
 // `troupe server`: a control plane without a node of its own. Of several on one store one leads and the others stand by.
 
-import {serve} from './process/serve.js';
+import {faultNotes, serve} from './process/serve.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
 import {kubeconfigNotes} from '../files/home-flag.js';
 import {openControlServer} from './control/control-server.js';
@@ -9,7 +9,7 @@ import type {ServerOptions} from './serving-options.js';
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
 export function runServer(options: ServerOptions): Promise<number> {
-	return serve('server', options.home, async context => {
+	return serve('server', options, async context => {
 		const {log, fail} = context;
 		const {url, doors} = await openControlServer({
 			context,
@@ -20,7 +20,13 @@ export function runServer(options: ServerOptions): Promise<number> {
 				else fail(`the store is lost: ${reason}`);
 			},
 		});
-		const endpoints: Endpoints = {command: 'server', api: url, ...doors, pid: process.pid, notes: kubeconfigNotes()};
+		const endpoints: Endpoints = {
+			command: 'server',
+			api: url,
+			...doors,
+			pid: process.pid,
+			notes: [...kubeconfigNotes(), ...faultNotes(options)],
+		};
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell: 'the server has stopped; agents and their pods run on'};
 	});
 }

@@ -35,6 +35,8 @@ export type ServerOptions = DoorOptions & {
 	readonly store: StoreChoice;
 	/** A new cluster begins also where the home has served another, whose store is empty now. */
 	readonly isNew: boolean;
+	/** Admins may make faults in the systems of this process. */
+	readonly faults: boolean;
 	/** To run in the background: `cli/serving/detach.ts` takes such options, a process that serves never sees them. */
 	readonly detach: boolean;
 };
@@ -75,6 +77,8 @@ export type AgentOptions = HostOptions & {
 	readonly hostPaths: HostPathsChoice | undefined;
 	/** The node follows whichever control plane answers, also when it remembers another. */
 	readonly isNew: boolean;
+	/** As of a server. */
+	readonly faults: boolean;
 	readonly detach: boolean;
 };
 

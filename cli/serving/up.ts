@@ -14,7 +14,7 @@ import {homeFlag, kubeconfigNotes} from '../files/home-flag.js';
 import {openControlServer} from './control/control-server.js';
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
 import {stopped} from './process/opened.js';
-import {serve, type ServeContext} from './process/serve.js';
+import {faultNotes, serve, type ServeContext} from './process/serve.js';
 import {openLevelCache} from './node/sound-cache.js';
 import type {TermParts} from './control/term-parts.js';
 import type {UpOptions} from './serving-options.js';
@@ -25,7 +25,7 @@ import {failedError} from '../command.js';
  * system's, for tests that plant a bug in it.
  */
 export function runUp(options: UpOptions, design?: ControlOptions['design']): Promise<number> {
-	return serve('up', options.home, async context => {
+	return serve('up', options, async context => {
 		const nodes = new Map<string, NodeSystem>();
 		const behindNodes = createClosers();
 		// After the doors and the control plane: these are opened before the nodes, and close before them.
@@ -44,7 +44,7 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 		const current = term();
 		if (current === undefined)
 			throw failedError(`${otherLeader()?.api ?? 'another server'} leads over ${options.store}; troupe server stands by it`);
-		const notes = [...kubeconfigNotes()];
+		const notes = [...kubeconfigNotes(), ...faultNotes(options)];
 		const onNote = (note: string): void => {
 			context.log.warn(note);
 			notes.push(note);

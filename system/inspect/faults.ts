@@ -7,8 +7,10 @@ import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {Fault, FaultsLook} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import {shown} from '../../api/shown.js';
+import {isReply} from '../kernel/behavior.js';
 import type {ActiveFault, Cell, Hold} from '../kernel/cell.js';
 import type {Kernel} from '../kernel/kernel.js';
+import type {Envelope} from '../kernel/mailbox.js';
 import type {Probe, SeenStep, StepTrigger} from '../kernel/probe.js';
 import {faultText} from '../kernel/tree.js';
 import type {Cancel} from '../time/clock.js';
@@ -190,8 +192,7 @@ export class Faults {
 			const {faults} = cell;
 			if (faults === undefined) return envelope;
 			const drop = faultOf(faults, 'drop');
-			// What an actor has from itself is no message on a way: a timer, an answer in another's place.
-			if (drop !== undefined && envelope.from !== cell.address && this.#kernel.options.random.next() < drop.share) return undefined;
+			if (drop !== undefined && isOnAWay(cell, envelope) && this.#kernel.options.random.next() < drop.share) return undefined;
 			this.#slowed.get(cell)?.();
 			return envelope;
 		},
@@ -203,6 +204,10 @@ export class Faults {
 		refused: () => undefined,
 	};
 }
+
+/** Timers are no messages on a way, nor is what the runtime answers in the place of one that was asked. */
+const isOnAWay = (cell: Cell, {timer, message, from}: Envelope): boolean =>
+	timer === undefined && !(isReply(message) && from === cell.address);
 
 type FaultOf<Type extends Fault['type']> = Extract<Fault, {type: Type}>;
 

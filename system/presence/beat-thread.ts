@@ -11,6 +11,8 @@ export type BeatThreadOptions = {
 	readonly boot: string;
 	readonly ca?: string | undefined;
 	readonly clock: Clock;
+	/** Then it does not beat, as if the main loop stood still. */
+	readonly isSilent?: () => boolean;
 	/** The beat's connection stands, or is lost. */
 	readonly onLine?: (stands: boolean) => void;
 	/** The beat was not answered for a while: the others may be in the same trouble, and for longer. */
@@ -41,7 +43,7 @@ export type BeatThread = {
 /** It holds a connection and two timers. */
 const resourceLimits = {maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1};
 
-export function startBeatThread({servers, clock, onLine, onSilent, onProblem, ...login}: BeatThreadOptions): BeatThread {
+export function startBeatThread({servers, clock, isSilent, onLine, onSilent, onProblem, ...login}: BeatThreadOptions): BeatThread {
 	const movement = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 	let told = servers();
 	let closed = false;
@@ -64,7 +66,7 @@ export function startBeatThread({servers, clock, onLine, onSilent, onProblem, ..
 
 	const move = (): void => {
 		cancelMove = clock.after(limits.movementMs, move);
-		Atomics.add(movement, 0, 1);
+		if (isSilent?.() !== true) Atomics.add(movement, 0, 1);
 		const current = servers();
 		if (current.join() === told.join()) return;
 		told = current;

@@ -40,6 +40,8 @@ export type Uplink = {
 	readonly bulk: MqttLink;
 	/** To be said before a stop that is meant to be followed by a start. */
 	readonly announceRestart: () => void;
+	/** Whether the agent says nothing of itself, its connections aside: to be cut off as by a network. */
+	readonly silence: (isSilent: boolean) => void;
 	/** Says goodbye on all connections: no will is published. */
 	readonly close: () => Promise<void>;
 };
@@ -73,11 +75,17 @@ export function openUplink(options: UplinkOptions): Uplink {
 	/** While the beat has no connection of its own it takes this one. */
 	const beatHere = standInBeat({node, boot, clock: systemClock, publish: control.publish});
 	beatHere(true);
+	let isSilent = false;
+	let stands = false;
 	const beat = startBeat({
 		...login,
 		servers,
 		clock: systemClock,
-		onLine: stands => beatHere(!stands),
+		isSilent: () => isSilent,
+		onLine(standsNow) {
+			stands = standsNow;
+			beatHere(!stands && !isSilent);
+		},
 		// A host that vanished says nothing, and on a link that was away TCP waits for up to as long again: the other two may still do.
 		onSilent() {
 			control.verify(limits.controlAnswerMs);
@@ -89,7 +97,11 @@ export function openUplink(options: UplinkOptions): Uplink {
 		await Promise.all([control.close(), bulk.close(), beat.close()]);
 		beatHere(false);
 	};
-	return {links: {control, bulk}, control, bulk, announceRestart: announcer.restarting, close};
+	const silence = (silent: boolean): void => {
+		isSilent = silent;
+		beatHere(!stands && !isSilent);
+	};
+	return {links: {control, bulk}, control, bulk, announceRestart: announcer.restarting, silence, close};
 }
 
 /** Gives up when the broker refuses this agent for longer than one that is dead could be taken for alive. */

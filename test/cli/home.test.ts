@@ -47,6 +47,7 @@ test('up takes its defaults from the contract', async t => {
 		podUsers: undefined,
 		volumes: undefined,
 		isNew: false,
+		faults: false,
 		maxProcesses: undefined,
 		detach: false,
 	});

@@ -39,6 +39,7 @@ const options: UpOptions = {
 	broker: undefined,
 	runtime: 'process',
 	isNew: false,
+	faults: false,
 	store: 'level',
 	node: 'vm',
 	simulatedNodes: 0,

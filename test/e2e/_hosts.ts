@@ -52,10 +52,16 @@ export async function openServer(owner: Owner, ...flags: readonly string[]): Pro
 export type Agent = Host & {readonly node: string; readonly restart: () => Promise<void>};
 
 /** An agent in the background that has joined. */
-export async function openAgent(owner: Owner, servers: readonly string[], token: string, node: string): Promise<Agent> {
+export async function openAgent(
+	owner: Owner,
+	servers: readonly string[],
+	token: string,
+	node: string,
+	...flags: readonly string[]
+): Promise<Agent> {
 	const home = openHome(owner);
-	await home.fine('agent', '--detach', `--join=${servers.join()}`, `--token=${token}`, `--node=${node}`);
-	return {...hostOf(home), node, restart: async () => void (await home.fine('agent', '--detach'))};
+	await home.fine('agent', '--detach', `--join=${servers.join()}`, `--token=${token}`, `--node=${node}`, ...flags);
+	return {...hostOf(home), node, restart: async () => void (await home.fine('agent', '--detach', ...flags))};
 }
 
 export const credentialFile = ({home}: Home): string => path.join(home, 'data', 'credential');

@@ -1,10 +1,11 @@
 // `watch` and `trace`: what goes on, as it happens, until the time or the count is over, or Ctrl-C.
 
+import {appendFileSync, writeFileSync} from 'node:fs';
 import {rowOf, AppError} from '../../../api/errors.js';
 import type {Shown, StreamEnd, StreamEntry, StreamRequest, WatchEntry} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
 import {systemClock} from '../../../system/time/clock.js';
-import {usageError} from '../../command.js';
+import {failedError, usageError} from '../../command.js';
 import {durationOf} from '../durations.js';
 import {placeShown} from '../looks-view.js';
 import {childOf, root, type Place} from '../places.js';
@@ -79,24 +80,60 @@ export const trace: VerbRun = async call => {
 			tellSoon();
 		});
 	};
+	const recording = recordingOf(call);
 	const filter = {places, ...(behaviors.length === 0 ? {} : {behaviors})};
 	note(shell, `tracing ${[...places.map(placeShown), ...behaviors].join(', ')}; Ctrl-C ends it`);
 	try {
-		await followed(call, {verb: 'trace', filter, ...boundsOf(call)}, entries => {
-			tell(
-				order.take(
-					entries.filter(entry => entry.type === 'step'),
-					systemClock.monotonicMs(),
-				),
-			);
-			for (const entry of entries) if (entry.type === 'system') note(shell, `${entry.system}: ${entry.problem}`);
-			tellSoon();
-		});
+		const record = recording === undefined ? {} : {record: true};
+		await followed(
+			call,
+			{verb: 'trace', filter, ...boundsOf(call), ...record},
+			entries => {
+				tell(
+					order.take(
+						entries.filter(entry => entry.type === 'step'),
+						systemClock.monotonicMs(),
+					),
+				);
+				for (const entry of entries) if (entry.type === 'system') note(shell, `${entry.system}: ${entry.problem}`);
+				tellSoon();
+			},
+			recording?.add,
+		);
 	} finally {
+		recording?.end();
 		cancel();
 		tell(order.rest());
 	}
 };
+
+type TraceFile = {readonly add: (entry: StreamEntry) => void; readonly end: () => void};
+
+/** `--record`: the entries go to a file, a line each, for `replay`. Others may not read it: states are in it. */
+function recordingOf({flags, shell}: VerbCall): TraceFile | undefined {
+	const file = flags.text('record');
+	if (file === undefined) return undefined;
+	let count = 0;
+	const write = (how: () => void): void => {
+		try {
+			how();
+		} catch (error) {
+			throw failedError(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+		}
+	};
+	write(() => writeFileSync(file, '', {mode: 0o600}));
+	return {
+		add(entry) {
+			if (entry.type !== 'step') return;
+			count++;
+			write(() => appendFileSync(file, `${JSON.stringify(entry)}\n`));
+		},
+		end() {
+			shell.memory.recorded = file;
+			note(shell, `${count} steps are in ${file}; replay ${file} plays them again`);
+		},
+	};
+}
 
 /** Places as the filter takes them: patterns as they are, and of a pod its hand, too. */
 async function tracedPlaces(words: readonly string[], behaviors: readonly string[], shell: Shell): Promise<readonly Place[]> {
@@ -125,15 +162,21 @@ const patternOf = (word: string, systems: readonly string[], here: Place): Place
 };
 
 /**
- * Hands on the entries of each portion, or writes them in the form that was asked for; says what was left out, and why it ended. When the connection was lost
- * and is there again, it begins anew.
+ * Hands on the entries of each portion, or writes them in the form that was asked for; `seen` is told of each in any case. Says what was left
+ * out, and why it ended. When the connection was lost and is there again, it begins anew.
  */
-async function followed(call: VerbCall, request: StreamRequest, take: (entries: readonly StreamEntry[]) => void): Promise<void> {
+async function followed(
+	call: VerbCall,
+	request: StreamRequest,
+	take: (entries: readonly StreamEntry[]) => void,
+	seen?: (entry: StreamEntry) => void,
+): Promise<void> {
 	const {shell, signal} = call;
 	const format = formatOf(call);
 	for (;;) {
 		try {
 			for await (const {entries, dropped, ended} of shell.session.stream(request, signal)) {
+				if (seen !== undefined) for (const entry of entries) seen(entry);
 				if (format === undefined) take(entries);
 				else for (const entry of entries) await showEntry(call, format, entry);
 				if (dropped > 0) note(shell, `… ${dropped} left out: too much happened at once`);

@@ -21,10 +21,11 @@ import type {HostOptions, HostPathsChoice} from '../serving-options.js';
 export type LocalNodeOptions = Pick<
 	NodeOptions,
 	'name' | 'links' | 'boot' | 'driver' | 'runtime' | 'measure' | 'secrets' | 'onServers' | 'onInStep' | 'followsAny'
-> & {
-	readonly context: ServeContext;
-	readonly onLifecycle: (event: LifecycleEvent) => void;
-};
+> &
+	Pick<Partial<NodeOptions>, 'onPartition'> & {
+		readonly context: ServeContext;
+		readonly onLifecycle: (event: LifecycleEvent) => void;
+	};
 
 /** Loads the cache; the tree begins with `begin`. */
 export function openLocalNode({context, onLifecycle, name, ...rest}: LocalNodeOptions): Promise<NodeSystem> {

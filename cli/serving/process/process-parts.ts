@@ -16,15 +16,18 @@ export type ProcessParts = {
 	readonly executor: Executor;
 	/** Joins a system of this process to the others of it. */
 	readonly linksOf: (system: string) => Required<Links>;
+	/** Whether faults may be made in the systems of this process. */
+	readonly faults: boolean;
 };
 
-export function openProcessParts(): ProcessParts & {readonly close: () => void} {
+export function openProcessParts(faults = false): ProcessParts & {readonly close: () => void} {
 	const executor = createNactExecutor(systemClock);
 	const [control, bulk] = [createMemoryNetwork({defer: executor.defer}), createMemoryNetwork({defer: executor.defer})];
 	return {
 		clock: systemClock,
 		random: systemRandom,
 		executor,
+		faults,
 		linksOf: system => ({control: control.link(system), bulk: bulk.link(system)}),
 		close: () => executor.close(),
 	};

@@ -33,7 +33,11 @@ export type Ready = {
 };
 
 /** Runs until it is told to stop; the exit code. Throws when it cannot start, with nothing left open. */
-export async function serve(command: ServingCommand, root: string, start: (context: ServeContext) => Promise<Ready>): Promise<number> {
+export async function serve(
+	command: ServingCommand,
+	{home: root, faults}: {readonly home: string; readonly faults: boolean},
+	start: (context: ServeContext) => Promise<Ready>,
+): Promise<number> {
 	closeInheritedDescriptors();
 	refuseIfRunning(root);
 	const home = homeOf(root);
@@ -41,7 +45,7 @@ export async function serve(command: ServingCommand, root: string, start: (conte
 	const log = openLog(home.log);
 	const closers = createClosers();
 	const signal = firstSignal();
-	const processParts = openProcessParts();
+	const processParts = openProcessParts(faults);
 	closers.add(processParts.close);
 	const starting = started({home, processParts, log, closers, fail: message => fail(log, message)}, start, command);
 	const early = await Promise.race([starting.then(() => undefined), signal]);
@@ -56,6 +60,10 @@ export async function serve(command: ServingCommand, root: string, start: (conte
 	process.stdout.write(`${farewell}\n`);
 	return 0;
 }
+
+/** What whoever starts it is to know. */
+export const faultNotes = ({faults}: {readonly faults: boolean}): readonly string[] =>
+	faults ? ['faults may be made here (--faults): troupe fault'] : [];
 
 /** The first signal stops in good order; a person who cannot wait may send a second. A terminal that closes is like a SIGTERM. */
 function firstSignal(): Promise<NodeJS.Signals> {

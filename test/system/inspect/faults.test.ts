@@ -110,7 +110,7 @@ test('slow: what waits when it ends is taken at once, and its children and its e
 	t.deepEqual(faults.look().faults, []);
 });
 
-test('drop: what others send it is lost and shows as a dead letter; what it has from itself is not, and its questions wait for their time', t => {
+test('drop: what is sent to it is lost and shows as a dead letter, and so is a wake; who asks it waits for the deadline', t => {
 	const on = stage();
 	const {world, begin} = on;
 	begin('a', {type: 'drop', share: 1}, 5_000);
@@ -118,7 +118,8 @@ test('drop: what others send it is lost and shows as a dead letter; what it has 
 	const asked = world.ask('a', {type: 'getNotes'}, 1_000);
 	world.tell('a', note('one'));
 	world.run();
-	t.deepEqual(lettersOf(world), ['getNotes to a: dropped', 'note to a: dropped']);
+	world.system.wake(at('a'), note('woken'), 'test');
+	t.deepEqual(lettersOf(world), ['getNotes to a: dropped', 'note to a: dropped', 'note to a: dropped']);
 	t.deepEqual(asked, []);
 	world.pass(1_000);
 	t.deepEqual(

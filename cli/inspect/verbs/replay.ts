@@ -1,0 +1,148 @@
+// `replay`: recorded steps, played again here, without a cluster: the states in between, and what is another now.
+
+import {readFileSync} from 'node:fs';
+import type {Shown} from '../../../api/inspect.js';
+import {limits} from '../../../api/limits.js';
+import type {Json} from '../../../api/object.js';
+import {decode} from '../../../system/inspect/portable.js';
+import type {Behaviors} from '../../../system/inspect/replay.js';
+import {shownOf} from '../../../system/inspect/shown.js';
+import {loadUserModule} from '../../actor-run/user-module.js';
+import {failedError, usageError} from '../../command.js';
+import {inOneLine} from '../../screen/table.js';
+import {placeShown} from '../looks-view.js';
+import {placeOfAddress} from '../places.js';
+import {ownBehaviors, recordsOf, replayed, type ReplayedStep} from '../replay.js';
+import {formatOf, showEntry, viewOf} from '../shown.js';
+import {differencesOf, drawDifferences} from '../state-diff.js';
+import {drawState, type StateView} from '../state-view.js';
+import type {VerbCall, VerbRun} from '../verb.js';
+
+type Part = 'state' | 'effects' | 'diff';
+
+export const replay: VerbRun = async call => {
+	const {flags, shell} = call;
+	const number = flags.number('step');
+	const steps = replayed(recordsOf(traceOf(call)), await behaviorsOf(flags.text('behaviors')));
+	if (number !== undefined && (!Number.isInteger(number) || number < 1 || number > steps.length))
+		throw usageError(`--step must be one of the ${steps.length} steps of the trace, got ${number}`);
+	const chosen = number === undefined ? steps : steps.slice(number - 1, number);
+	const format = formatOf(call);
+	if (format !== undefined) {
+		for (const step of chosen) await showEntry(call, format, plainOf(step));
+		return;
+	}
+	const view: StateView = {...(await viewOf(call, ['→'])), depth: statesDepth};
+	const part = (flags.text('show') ?? 'diff') as Part;
+	const text = chosen.map(step => drawStep(step, number === undefined ? part : (flags.text('show') as Part | undefined), view)).join('');
+	await shell.page(`${text}${number === undefined ? `${summaryOf(steps)}\n` : ''}`);
+};
+
+/** Levels of states and effects that are unfolded. */
+const statesDepth = 4;
+
+/** A file, or in a shell that of its last trace. */
+function traceOf({inputs, spec, shell}: VerbCall): string {
+	const [file = shell.memory.recorded, ...more] = inputs;
+	if (more.length > 0) throw usageError(`replay takes one file, as in: ${spec.example[0]}`);
+	if (file === undefined) throw usageError('name the file of a trace; trace PLACE --record FILE makes one');
+	try {
+		return readFileSync(file, 'utf8');
+	} catch (error) {
+		throw failedError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+	}
+}
+
+const behaviorsOf = async (file: string | undefined): Promise<Behaviors> => ({
+	...(await ownBehaviors()),
+	...(file === undefined ? {} : (await loadUserModule(file)).behaviors),
+});
+
+function plainOf(step: ReplayedStep): object {
+	const {number, record} = step;
+	const of = {step: number, address: record.address, behavior: record.behavior};
+	if (step.type === 'skipped') return {...of, skipped: step.why};
+	const {isSame, call, result, recorded, notes} = step;
+	return {...of, isSame, call: call.type, result, ...(isSame ? {} : {recorded}), notes};
+}
+
+/** Without a part a step is shown whole. */
+function drawStep(step: ReplayedStep, part: Part | undefined, view: StateView): string {
+	const {colours} = view;
+	const {number, record} = step;
+	const place = placeShown(placeOfAddress(record.address));
+	const head = `${String(number).padStart(4)}  ${colours.bold(place)}  `;
+	if (step.type === 'skipped') return `${head}${colours.yellow(`not played: ${inOneLine(step.why)}`)}\n`;
+	const {result, recorded, isSame, notes} = step;
+	const word = colours.cyan(inOneLine(wordOf(step)));
+	const fate = isSame ? colours.dim('as recorded') : colours.red('ANOTHER NOW');
+	const lines = [
+		`${head}${word}  ${fate}${result.error === undefined ? '' : colours.red(`  throws: ${inOneLine(result.error)}`)}`,
+		...notes.map(note => `      ${colours.yellow(inOneLine(note))}`),
+		...(part === undefined ? ['      message', ...indented(drawState(shownOf(step.call), view))] : []),
+		...(part === undefined || part === 'diff' ? differing(step, view) : []),
+		...(part === undefined ? ['      state: what the step made of it', ...changesOf(step.before, result.state, view)] : []),
+		...(part === 'state' ? indented(drawState(shownOfJson(result.state), view)) : []),
+		...(part === undefined || part === 'effects' ? ['      effects', ...indented(drawState(shownOfJson(result.effects), view))] : []),
+		...((part === undefined || part === 'effects') && !isSame
+			? ['      effects when it was recorded', ...indented(drawState(shownOfJson(recorded.effects), view))]
+			: []),
+	];
+	return lines.map(line => `${line}\n`).join('');
+}
+
+/** What was recorded → what it is now. */
+function differing({isSame, result, recorded}: Extract<ReplayedStep, {type: 'played'}>, view: StateView): readonly string[] {
+	if (isSame) return [];
+	const {colours} = view;
+	const states = changesOf(recorded.state, result.state, view);
+	const effects = changesOf(recorded.effects, result.effects, view);
+	return [
+		...(recorded.error === result.error
+			? []
+			: [`      ${colours.yellow('~')} it threw: ${inOneLine(recorded.error ?? 'nothing')} → ${inOneLine(result.error ?? 'nothing')}`]),
+		...(states.length === 0 ? [] : ['      state: recorded → now', ...states]),
+		...(effects.length === 0 ? [] : ['      effects: recorded → now', ...effects]),
+		...(recorded.stop === result.stop ? [] : [`      ${colours.yellow('~')} it ends: ${String(recorded.stop)} → ${String(result.stop)}`]),
+	];
+}
+
+const changesOf = (before: Json, after: Json, {colours}: StateView): readonly string[] =>
+	drawDifferences(differencesOf(shownOfJson(before), shownOfJson(after)), limits.inspectDifferences, colours).map(
+		line => `        ${line}`,
+	);
+
+const shownOfJson = (json: Json): Shown => shownOf(decode(json));
+
+const indented = (text: string): readonly string[] =>
+	text
+		.split('\n')
+		.filter(line => line !== '')
+		.map(line => `        ${line}`);
+
+function wordOf({call}: Extract<ReplayedStep, {type: 'played'}>): string {
+	switch (call.type) {
+		case 'receive':
+			return call.message.type;
+		case 'signal':
+			return `signal ${call.signal.type}`;
+		case 'init':
+		case 'resume':
+		case 'park':
+		case 'meanwhile':
+		case 'unpark':
+			return call.type;
+	}
+}
+
+function summaryOf(steps: readonly ReplayedStep[]): string {
+	const played = steps.filter(step => step.type === 'played');
+	const others = played.filter(step => !step.isSame);
+	const skipped = steps.length - played.length;
+	const first = others[0];
+	const verdict =
+		first === undefined
+			? 'all as they were recorded'
+			: `${others.length} another now, the first is ${first.number} (--step ${first.number} shows it whole)`;
+	return `${played.length} steps played: ${verdict}${skipped === 0 ? '' : `; ${skipped} not played`}`;
+}
