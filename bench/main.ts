@@ -14,6 +14,7 @@ import {drainBenchmark} from './drain.js';
 import {disturbancesBenchmark} from './disturbances.js';
 import {flappingBenchmark} from './flapping.js';
 import {fuzzBenchmark} from './fuzz.js';
+import {inspectBenchmark} from './inspect.js';
 import {leaderBenchmark} from './leader.js';
 import {pipelineBenchmark} from './pipeline.js';
 import {podsBenchmark} from './pods.js';
@@ -37,6 +38,7 @@ const benchmarks: readonly Benchmark[] = [
 	cellsBenchmark,
 	brokerLoadBenchmark,
 	leaderBenchmark,
+	inspectBenchmark,
 	disturbancesBenchmark,
 	flappingBenchmark,
 	fuzzBenchmark,
