@@ -27,7 +27,7 @@ type Finder = (object: ApiObject, evidence: Evidence) => Finding;
 
 const finders: {readonly [kind: string]: Finder} = {
 	Pod: (object, evidence) => podFinding(object as Pod, evidence),
-	ReplicaSet: replicaSetFinding,
+	ReplicaSet: (object, evidence) => replicaSetFinding(object, evidence),
 	Deployment: deploymentFinding,
 	StatefulSet: statefulSetFinding,
 	DaemonSet: daemonSetFinding,

@@ -151,7 +151,8 @@ function nowText({state}: ContainerStatus, nowMs: number): string {
 export function restartOf({state, restartCount}: ContainerStatus): NextAction | undefined {
 	const atMs = timeOf(state?.waiting?.retryAt);
 	if (atMs === undefined) return undefined;
-	return {says: `restart attempt ${state?.waiting?.retry ?? restartCount + 1}`, atMs};
+	const number = state?.waiting?.retry ?? restartCount + 1;
+	return {says: state?.waiting?.reason === 'CrashLoopBackOff' ? `restart attempt ${number}` : `attempt ${number} to start it`, atMs};
 }
 
 function nothingNext({spec, metadata}: Pod): NextAction | undefined {

@@ -28,7 +28,8 @@ export function deploymentFinding(object: ApiObject, evidence: Evidence): Findin
 			next: afterRefusal(progress.message ?? ''),
 		});
 	if (newest === undefined) return withoutSet(deployment, sets, evidence);
-	const found = replicaSetFinding(newest, evidence);
+	const isAlone = sets.every(set => set === newest || (set.status?.replicas ?? 0) === 0);
+	const found = replicaSetFinding(newest, evidence, isAlone ? 'pod' : 'newest pod');
 	return found.state === 'fine' ? settled(deployment, sets, newest, evidence) : held(deployment, found, evidence);
 }
 

@@ -65,7 +65,7 @@ export type Evidence = {
 	readonly eventsOf: (key: ObjectKey) => readonly ObjectEvent[];
 	/** An actor of any host with those below it; undefined where it is not there, or is not known yet. */
 	readonly actorAt: (address: Address) => ActorTree | undefined;
-	/** What an object that is gone owned, as it was last; of one that is there, nothing. */
+	/** What an object owned that is gone, as it was last. */
 	readonly goneOwnedBy: (uid: string) => Iterable<ApiObject>;
 	/** The object is gone: what it owned went with it. */
 	readonly isGone: boolean;

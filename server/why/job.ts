@@ -60,7 +60,9 @@ function removal(job: Job): NextAction | undefined {
 function reasonText({spec, status}: Job, reason: string, message: string): string {
 	switch (reason) {
 		case 'BackoffLimitExceeded':
-			return `${counted(status?.failed ?? 0, 'pod')} failed, and its backoffLimit is ${spec?.backoffLimit ?? 0}`;
+			return spec?.template.spec.restartPolicy === 'OnFailure'
+				? `its containers were restarted too often for its backoffLimit of ${spec.backoffLimit ?? 0}`
+				: `${counted(status?.failed ?? 0, 'pod')} failed, and its backoffLimit is ${spec?.backoffLimit ?? 0}`;
 		case 'DeadlineExceeded':
 			return `it was active for longer than ${spec?.activeDeadlineSeconds ?? 0} s (activeDeadlineSeconds)`;
 		case 'FailedIndexes':
@@ -93,11 +95,14 @@ function failed(job: Job, reason: string, message: string, evidence: Evidence, i
 	});
 }
 
-/** The newest of its pods that failed, among those that are looked at. */
-function failedPod(job: Job, evidence: Evidence): Pod | undefined {
+/** The newest of its pods that failed, among those that are looked at; where none is there any more, among those that are gone. */
+const failedPod = (job: Job, evidence: Evidence): Pod | undefined =>
+	failedAmong(ownedBy(job, evidence)) ?? failedAmong(evidence.goneOwnedBy(job.metadata.uid));
+
+function failedAmong(owned: Iterable<ApiObject>): Pod | undefined {
 	let found: Pod | undefined;
 	let left: number = limits.whyPods;
-	for (const object of ownedBy(job, evidence)) {
+	for (const object of owned) {
 		if (left-- <= 0) break;
 		const pod = object as Pod;
 		const isWorse = pod.kind === 'Pod' && (pod.status?.phase === 'Failed' || (found === undefined && pod.status?.phase !== 'Succeeded'));

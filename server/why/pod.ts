@@ -175,17 +175,19 @@ function unplaced(pod: Pod, evidence: Evidence): Finding {
 			says:
 				claim === undefined
 					? 'the scheduler tries again when a node or a pod changes'
-					: 'the scheduler tries again when the claim is bound',
+					: `the scheduler tries again when ${claim.about} is ${claim.says === missing ? 'there' : 'bound'}`,
 		},
 	});
 }
+
+const missing = 'is not there';
 
 /** The claims of the pod that it waits for, with why. */
 function claimsBelow({metadata, spec}: Pod, evidence: Evidence): readonly Link[] {
 	const {namespace = ''} = metadata;
 	for (const name of spec === undefined ? [] : claimNamesOf(spec)) {
 		const claim = evidence.known.get(claimKey(namespace, name));
-		if (claim === undefined) return [{about: `persistentvolumeclaim/${name}`, says: 'is not there'}];
+		if (claim === undefined) return [{about: `persistentvolumeclaim/${name}`, says: missing}];
 		const found = claimFinding(claim, evidence);
 		if (found.state !== 'fine') return found.chain;
 	}
@@ -250,7 +252,7 @@ function leaving(pod: Pod, evidence: Evidence): Finding {
 	return finding(pod, {
 		state: 'waits',
 		is: 'is being deleted',
-		because: why ?? (isLate ? 'its programs do not end' : 'its programs have some time to end'),
+		because: why ?? (isLate ? 'its programs do not end' : `its programs have ${metadata.deletionGracePeriodSeconds ?? 0} s to end`),
 		says: `is being deleted${why === undefined ? '' : `: ${why}`}; ${isLate ? 'its time is over' : 'its programs have time to end'}`,
 		next: isLate
 			? {says: 'its programs are killed'}

@@ -61,32 +61,32 @@ function* podsOf(owner: ApiObject, evidence: Evidence): Iterable<Pod> {
 }
 
 /** `2 of its 3 pods crash, 1 has no node`. */
-export function countsText({counts, isPartial}: PodsFinding, total: number, its = 'its '): string {
+function countsText({counts, isPartial}: PodsFinding, total: number, noun: string): string {
 	const told = troubles.filter(trouble => (counts.get(trouble) ?? 0) > 0);
 	const firstTold = told.filter(trouble => !passing.has(trouble));
 	return (firstTold.length > 0 ? firstTold : told)
 		.map((trouble, at) => {
 			const count = counts.get(trouble) ?? 0;
 			const [one, several] = troubleText[trouble];
-			const of = at > 0 ? String(count) : `${isPartial ? 'at least ' : ''}${ofText(count, total, its)}`;
+			const of = at > 0 ? String(count) : `${isPartial ? 'at least ' : ''}${ofText(count, total, noun)}`;
 			return `${of} ${count === 1 ? one : several}`;
 		})
 		.join(', ');
 }
 
-function ofText(count: number, total: number, its: string): string {
-	if (total <= 1) return `${its === '' ? 'the' : 'its'} pod`;
-	return count >= total ? `all ${total} of ${its === '' ? 'the' : 'its'} pods` : `${count} of ${its}${total} pods`;
+function ofText(count: number, total: number, noun: string): string {
+	if (total <= 1) return `its ${noun}`;
+	return count >= total ? `all ${total} of its ${noun}s` : `${count} of its ${total} ${noun}s`;
 }
 
-/** The counts, and of the pod that tells most why. */
-export function podsBecause(found: PodsFinding, total: number): string {
+/** The counts, and of the pod that tells most why. `noun`: which pods these are, where there are others. */
+export function podsBecause(found: PodsFinding, total: number, noun = 'pod'): string {
 	const {worst} = found;
 	if (worst === undefined) return '';
 	const {finding, pod} = worst;
 	const of = finding.because.includes(pod.metadata.name) ? '' : `pod ${pod.metadata.name}: `;
 	const why = finding.because === '' ? '' : `; ${of}${finding.because}`;
-	return `${countsText(found, Math.max(total, count(found)))}${why}`;
+	return `${countsText(found, Math.max(total, count(found)), noun)}${why}`;
 }
 
 const count = ({counts}: PodsFinding): number => [...counts.values()].reduce((sum, each) => sum + each, 0);

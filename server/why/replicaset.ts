@@ -9,7 +9,8 @@ import {counted, finding, fine, type Evidence, type Finding} from './finding.js'
 import {isPassing, podsBecause, podsBelow, podsFinding} from './pods.js';
 import {afterRefusal, refusalBelow, refusalText} from './quota.js';
 
-export function replicaSetFinding(object: ApiObject, evidence: Evidence): Finding {
+/** `noun`: which pods it has, where its owner has others. */
+export function replicaSetFinding(object: ApiObject, evidence: Evidence, noun = 'pod'): Finding {
 	const general = generalFinding(object);
 	if (general !== undefined) return general;
 	const set = object as ReplicaSet;
@@ -29,7 +30,7 @@ export function replicaSetFinding(object: ApiObject, evidence: Evidence): Findin
 			next: afterRefusal(message),
 		});
 	}
-	const because = podsBecause(pods, Math.max(wanted, replicas));
+	const because = podsBecause(pods, Math.max(wanted, replicas), noun);
 	if (because !== '' && (readyReplicas < wanted || !isPassing(pods)))
 		return finding(set, {
 			state: isPassing(pods) ? 'waits' : 'wrong',

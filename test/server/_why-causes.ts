@@ -35,6 +35,8 @@ export type PlantedCause = {
 	readonly events?: {readonly [key: string]: readonly ObjectEvent[]};
 	/** By address. */
 	readonly actors?: {readonly [address: string]: ActorTree};
+	/** What is gone. */
+	readonly departed?: readonly ApiObject[];
 	/** It is gone, and what it owned with it. */
 	readonly isGone?: true;
 	readonly answer: string;
@@ -405,7 +407,7 @@ export const plantedCauses: readonly PlantedCause[] = [
 		],
 		answer: 'Pod a cannot start: its container app cannot start: program "slep" was not found in PATH "/bin".',
 		chain: ['pod/a', 'container app'],
-		next: ['restart attempt 4', 10],
+		next: ['attempt 4 to start it', 10],
 	},
 	{
 		title: 'no command',
@@ -432,7 +434,7 @@ export const plantedCauses: readonly PlantedCause[] = [
 		objects: [podWith('a', waiting('FailedMount', 'hostPath /srv: no such directory', {retryAt: at(-4), retry: 2})), node],
 		answer: 'Pod a waits for a volume: its container app waits for a volume: hostPath /srv: no such directory.',
 		chain: ['pod/a', 'container app'],
-		next: ['restart attempt 2', 4],
+		next: ['attempt 2 to start it', 4],
 	},
 	{
 		title: 'an exclusive pod without its lease',
@@ -531,7 +533,7 @@ export const plantedCauses: readonly PlantedCause[] = [
 		],
 		answer: 'Pod a has no node: pod has unbound immediate PersistentVolumeClaims.',
 		chain: ['pod/a', 'persistentvolumeclaim/data'],
-		next: ['the scheduler tries again when the claim is bound'],
+		next: ['the scheduler tries again when persistentvolumeclaim/data is bound'],
 	},
 	{
 		title: 'a pod of a lost node that is replaced',
@@ -599,7 +601,7 @@ export const plantedCauses: readonly PlantedCause[] = [
 	{
 		title: 'a slow stop',
 		objects: [podWith('a', runs(), {metadata: deleting}), node],
-		answer: 'Pod a is being deleted: its programs have some time to end.',
+		answer: 'Pod a is being deleted: its programs have 30 s to end.',
 		chain: ['pod/a'],
 		next: ['what still runs of it is killed', 20],
 	},
@@ -833,6 +835,35 @@ export const plantedCauses: readonly PlantedCause[] = [
 			'Job sum failed: 2 pods failed, and its backoffLimit is 1; container app of pod sum-x exited with 2 after 40 ms; its last words: `disk full`.',
 		chain: ['job/sum', 'pod/sum-x', 'container app'],
 		next: ['nothing: a Job that has failed is not started again; delete it and make it anew'],
+	},
+	{
+		title: 'a job whose pod was restarted too often, and is gone',
+		objects: [
+			failedJob('BackoffLimitExceeded', 'Job has reached the specified backoff limit', {
+				backoffLimit: 3,
+				template: {...template, spec: {...template.spec, restartPolicy: 'OnFailure'}},
+			}),
+			node,
+		],
+		departed: [podWith('sum-x', backOff(ended(1, {message: 'no'}), 3), {owner: aJob({}), spec: {restartPolicy: 'OnFailure'}})],
+		answer:
+			'Job sum failed: its containers were restarted too often for its backoffLimit of 3; container app of pod sum-x exited with 1 after 40 ms, 3 times; its last words: `no`.',
+		chain: ['job/sum', 'pod/sum-x', 'container app'],
+	},
+	{
+		title: 'an update whose new pods crash beside old ones that are well',
+		objects: [
+			aDeployment({spec: {replicas: 3, template}, status: {readyReplicas: 2, updatedReplicas: 2, replicas: 4}}),
+			webSet('web-7f', {spec: {replicas: 2}, status: {replicas: 2, readyReplicas: 0}}),
+			webSet('web-old', {spec: {replicas: 2, template: aTemplate('zeroth')}, status: {replicas: 2, readyReplicas: 2}}),
+			crashed('web-7f-a'),
+			crashed('web-7f-b'),
+			node,
+		],
+		answer:
+			'Deployment web does not progress: all 2 of its newest pods crash; container app of pod web-7f-a exited with 3 after 40 ms, 4 times; its last words: `Error: no DATABASE_URL`.',
+		chain: ['deployment/web', 'replicaset/web-7f', 'pod/web-7f-a', 'container app'],
+		next: restart,
 	},
 	{
 		title: 'a job that took too long',

@@ -5,14 +5,21 @@ import {limits} from '../../api/limits.js';
 import {aReplicaSet, aReadyPod, indexOf, nowMs, ownedBy} from '../actors/_objects.js';
 import {plantedCauses, type PlantedCause} from './_why-causes.js';
 
-function evidenceOf({objects, events = {}, actors = {}, isGone}: Pick<PlantedCause, 'objects' | 'events' | 'actors' | 'isGone'>): Evidence {
+function evidenceOf({
+	objects,
+	events = {},
+	actors = {},
+	departed = [],
+	isGone,
+}: Omit<PlantedCause, 'title' | 'answer' | 'chain'>): Evidence {
 	return {
 		known: isGone === true ? indexOf() : indexOf(...objects),
 		nowMs,
 		eventsOf: key => events[key] ?? [],
 		actorAt: address => actors[address],
 		isGone: isGone === true,
-		goneOwnedBy: uid => objects.filter(({metadata}) => metadata.ownerReferences?.some(owner => owner.uid === uid)),
+		goneOwnedBy: uid =>
+			(isGone === true ? objects : departed).filter(({metadata}) => metadata.ownerReferences?.some(owner => owner.uid === uid)),
 	};
 }
 
