@@ -192,7 +192,7 @@ async function everywhere(state: State, request: ToolRequest, cause: string, onP
 	const common = {systems, clock: options.clock, names, cause};
 	if (request.verb !== 'systems') return askAll({...common, requestOf: system => ({...request, place: system}) as InspectRequest}, onPart);
 	const problems = new Map<string, string>();
-	await askAll({...common, requestOf: system => ({verb: 'stats', place: system})}, part => {
+	await askAll({...common, requestOf: system => ({verb: 'tree', place: system, depth: 0})}, part => {
 		for (const each of part.systems) if ('problem' in each) problems.set(each.system, each.problem);
 	});
 	const look: SystemsLook = {systems: names.map(name => (problems.has(name) ? {name, problem: problems.get(name)} : {name}))};

@@ -6,6 +6,7 @@ import {failed, type ErrorCode, type Outcome} from '../../api/errors.js';
 import type {SystemRequest} from '../../api/inspect.js';
 import type {Json} from '../../api/object.js';
 import type {ControlPlane} from '../control-plane.js';
+import {soundAnswer} from './answer-shape.js';
 
 export type Systems = {
 	/** `control` first, then all others by name. */
@@ -25,7 +26,7 @@ export const systemsOf = ({ask, systems}: Pick<ControlPlane, 'ask' | 'systems'>)
 	names: systems,
 	async ask(system, request, options) {
 		const inspector = inspectorOf(system);
-		const outcome = await ask<Json>(inspector, inspectMessage(request), options);
+		const outcome = soundAnswer(system, request, await ask<Json>(inspector, inspectMessage(request), options));
 		// Of another actor it may say the same: then it has answered.
 		const isUnheard = !outcome.ok && unheard.has(outcome.error.code) && outcome.error.details['address'] === inspector;
 		return isUnheard ? failed('ERR_NOT_REACHABLE', {message: wordsOf(system, outcome.error.code, options.deadlineMs)}) : outcome;

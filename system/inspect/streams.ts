@@ -90,13 +90,16 @@ export class Stream {
 		else if (this.#waiting.length > 0 || this.#dropped > 0) this.#gather(limits.streamGatherMs);
 	}
 
-	/** Nothing of it goes on, and nobody is told. */
+	/** Nothing of it goes on, and what was not told is not told any more; who reads it at the moment hears of the end. */
 	close(): void {
 		this.end('closed');
 		this.#cancelLease();
-		this.#reader?.cancel();
 		this.#cancelGathering?.();
 		this.#forget();
+		const reader = this.#reader;
+		this.#reader = undefined;
+		reader?.cancel();
+		reader?.done({entries: [], dropped: this.#dropped + this.#waiting.length, ended: 'closed'});
 	}
 
 	#lease(waitMs: number): Cancel {

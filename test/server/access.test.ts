@@ -157,7 +157,7 @@ test('a join token does nothing but join, for a day, and pins the authority', as
 	const made = await call<TokenAnswer>(201, admin, 'POST', tokensPath, {join: true});
 	t.is(pinOfJoinToken(made.token), pinOf(certificate.ca));
 	t.is((made.expiresAtMs ?? 0) - made.createdAtMs, 86_400_000);
-	for (const path of ['/api/v1/pods', '/api/v1/nodes', tokensPath, '/troupe/v1/tree']) await call(403, made.token, 'GET', path);
+	for (const path of ['/api/v1/pods', '/api/v1/nodes', tokensPath, '/apis/troupe.dev/v1/actors']) await call(403, made.token, 'GET', path);
 
 	const joined = await call<JoinAnswer>(201, made.token, 'POST', joinPath, {node: 'host-1.example'});
 	t.deepEqual(

@@ -110,7 +110,14 @@ test('the value of a Secret is in the environment of its program and in the answ
 	for (const url of [vaultPath, '/api/v1/secrets', '/troupe/v1/why/secrets/default/vault'])
 		t.is(await request('GET', url, undefined, viewer), 403, url);
 	for (const url of [
-		'/troupe/v1/tree',
+		'/apis/troupe.dev/v1/actors',
+		...[
+			'control/secrets/default.vault',
+			'control/pods/default.user',
+			'vm/pods/default.user',
+			'vm/pods/default.user/main',
+			'vm/named',
+		].flatMap(place => ['state', 'mailbox', 'journal'].map(verb => `/apis/troupe.dev/v1/actors/${place}?verb=${verb}`)),
 		'/troupe/v1/counters',
 		'/api/v1/events',
 		'/troupe/v1/why/pods/default/user',

@@ -223,6 +223,21 @@ test('a stream that is read stays on, and a reader that waits is answered at its
 	}
 });
 
+test('a reader that waits hears when its stream is closed by another question', t => {
+	const {inspect, inspector} = inspectWorld(two);
+	const trace = () => opened(t, inspect({verb: 'trace', filter: {places: ['test']}}));
+	const stream = trace();
+	const read = inspect({verb: 'read', stream, waitMs: 10_000, count: 10});
+	const other = inspect({verb: 'read', stream: trace(), waitMs: 10_000, count: 10});
+	t.deepEqual(
+		portionOf(t, read, () => inspect({verb: 'close', stream})),
+		{entries: [], dropped: 0, ended: 'closed'},
+	);
+	t.is(other.length, 0);
+	inspector.close();
+	t.is(portionOf(t, other).ended, 'closed');
+});
+
 test('streams and traces of a system are bounded in number, and closing the inspector leaves nothing on', t => {
 	const {inspect, refusal, system, inspector, clock} = inspectWorld(two);
 	for (let each = 0; each < limits.traces; each++) opened(t, inspect({verb: 'trace', filter: {places: ['test']}}));

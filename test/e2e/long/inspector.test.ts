@@ -1,0 +1,145 @@
+// The inspector over MQTT on a whole cluster: who may do what, what is written of it, and that nobody is heard under another's name.
+
+import {existsSync, readFileSync, statSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import {isConditionTrue} from '../../../api/conditions.js';
+import type {InspectReply, StreamEntry, StreamPortion} from '../../../api/inspect.js';
+import {tokensPath, type TokenAnswer} from '../../../api/join.js';
+import type {NodeObject} from '../../../api/kinds/node.js';
+import {limits} from '../../../api/limits.js';
+import {podOf} from '../../../bench/rigs/cluster/manifests.js';
+import {pidsWhenRunning} from '../../../bench/rigs/cluster/pods.js';
+import {eventually, followObjects} from '../../../bench/rigs/cluster/waiting.js';
+import {openEar, type Heard} from '../_ear.js';
+import {openAgent, openServer} from '../_hosts.js';
+import {openHome} from '../_rig.js';
+
+const prefix = 'troupe/v1/inspect';
+const replyTopic = (login: string, id: string): string => `${prefix}/replies/${login}/${id}`;
+
+const repliesIn = (heard: readonly Heard[], login: string, id: string): readonly InspectReply[] =>
+	heard.filter(({topic}) => topic === replyTopic(login, id)).map(({text}) => JSON.parse(text) as InspectReply);
+
+test('a viewer looks and may not change, an admin changes, and the audit log has it', async t => {
+	t.timeout(60_000);
+	const cluster = openHome(t);
+	await cluster.up('--runtime=simulated', '--store=memory');
+	const client = await cluster.client();
+	const {token} = (await client.json({method: 'POST', path: tokensPath, body: {name: 'eve', role: 'view'}})) as TokenAnswer;
+	const eve = await openEar(t, cluster, 'web', 'eve', token);
+	const admin = await openEar(t, cluster);
+	await eve.listen(`${prefix}/replies/#`);
+	await admin.listen(`${prefix}/#`);
+	const publish = (ear: typeof eve, login: string, id: string, request: unknown, retain = false) =>
+		ear.client.publishAsync(`${prefix}/requests/${login}/${id}`, JSON.stringify(request), {retain});
+	const answer = async (ear: typeof eve, login: string, id: string, request: unknown): Promise<InspectReply> => {
+		await publish(ear, login, id, request);
+		return ear.until(`an answer to ${id}`, heard => repliesIn(heard, login, id).find(({end}) => end));
+	};
+
+	const scheduler = 'control/scheduler';
+	t.like(await answer(eve, 'eve', 'tree', {verb: 'tree', place: 'vm', depth: 1}), {ok: true, seq: 0, value: {address: 'troupe://vm/'}});
+	t.like(await answer(eve, 'eve', 'all', {verb: 'stats'}), {ok: true, value: {systems: [{system: 'control'}, {system: 'vm'}]}});
+	t.like(await answer(eve, 'eve', 'kill', {verb: 'kill', place: scheduler}), {ok: false, error: {code: 'ERR_FORBIDDEN'}});
+
+	// Under another's name, retained, or from a node's place: nobody answers. The last question shows that all before it were heard.
+	await publish(eve, 'admin', 'forged', {verb: 'kill', place: scheduler});
+	await publish(admin, 'eve', 'forged', {verb: 'stats', place: 'control'});
+	await publish(admin, 'admin', 'kept', {verb: 'kill', place: scheduler}, true);
+	const told = await answer(admin, 'admin', 'tell', {verb: 'restart', place: scheduler});
+	t.like(await answer(eve, 'eve', 'last', {verb: 'stats', place: 'control'}), {ok: true});
+	const foreign = (ear: typeof eve, login: string) => ear.heard.filter(({topic}) => !topic.startsWith(`${prefix}/replies/${login}/`));
+	t.deepEqual([foreign(eve, 'eve'), foreign(admin, 'admin')], [[], []]);
+	for (const [ear, id] of [
+		[eve, 'forged'],
+		[admin, 'forged'],
+		[admin, 'kept'],
+	] as const)
+		t.false(
+			ear.heard.some(({topic}) => topic.endsWith(`/${id}`)),
+			id,
+		);
+
+	const file = path.join(cluster.home, 'audit.log');
+	t.is(statSync(file).mode & 0o777, 0o600);
+	const lines = readFileSync(file, 'utf8').trim().split('\n');
+	t.is(lines.length, 2);
+	t.like(JSON.parse(lines[0] ?? '') as object, {login: 'eve', role: 'view', verb: 'kill', place: scheduler, outcome: 'ERR_FORBIDDEN'});
+	const outcome = told.ok ? 'done' : told.error.code;
+	t.like(JSON.parse(lines[1] ?? '') as object, {login: 'admin', role: 'admin', verb: 'restart', place: scheduler, outcome});
+
+	// A flood is refused in words, and then in silence; another login is served meanwhile.
+	for (let at = 0; at < 600; at++) void publish(eve, 'eve', `flood-${at}`, {verb: 'stats', place: 'control'});
+	t.true((await answer(admin, 'admin', 'meanwhile', {verb: 'stats', place: 'control'})).ok);
+	const isBusy = ({topic, text}: Heard): boolean => topic.includes('/flood-') && text.includes('ERR_BUSY');
+	await eve.until('a refusal', heard => heard.some(isBusy));
+	t.true(
+		eve.heard.filter(({topic, text}) => topic.includes('/flood-') && !isBusy({topic, text, retained: false})).length <=
+			limits.inspectsAtOnce + limits.inspectsPerSecond * 20,
+	);
+
+	await cluster.fine('token', 'delete', 'eve');
+	await cluster.fine('down');
+	t.false(existsSync(path.join(cluster.home, 'audit.log.1')));
+});
+
+test('a trace goes over hosts; one that dies is told of, and a tool that dies leaves nothing on', async t => {
+	t.timeout(90_000);
+	const server = await openServer(t);
+	const token = await server.joinToken();
+	const agents = await Promise.all(['host-1', 'host-2'].map(node => openAgent(t, [server.api()], token, node)));
+	const client = await server.client();
+	const nodes = await followObjects(client, 'nodes');
+	await nodes.until('both hosts to be ready', found =>
+		['host-1', 'host-2'].every(node => isConditionTrue((found.get(node) as NodeObject | undefined)?.status?.conditions, 'Ready')),
+	);
+	const admin = await openEar(t, server);
+	await admin.listen(`${prefix}/replies/admin/+`);
+	const entries = (heard: readonly Heard[], id: string): readonly StreamEntry[] =>
+		repliesIn(heard, 'admin', id).flatMap(reply => (reply.ok ? (reply.value as unknown as StreamPortion).entries : []));
+	const publish = (id: string, request: unknown) => admin.client.publishAsync(`${prefix}/requests/admin/${id}`, JSON.stringify(request));
+
+	await publish('t', {verb: 'trace', filter: {places: ['control/pods']}, forMs: 60_000});
+	await admin.until('the trace to be on', heard => repliesIn(heard, 'admin', 't').length > 0);
+	await server.apply(podOf('web', ['sleep', '100000']));
+	const running = await pidsWhenRunning(client, 'web');
+	t.is(running.length, 1);
+	const isOf = (system: string) => (entry: StreamEntry) => entry.type === 'step' && entry.address.startsWith(`troupe://${system}/`);
+	const steps = await admin.until('steps of control and of the host', heard => {
+		const told = entries(heard, 't');
+		return told.some(isOf('control')) && told.some(entry => isOf('host-1')(entry) || isOf('host-2')(entry)) && told;
+	});
+	const spans = new Set(steps.filter(isOf('control')).map(entry => (entry.type === 'step' ? entry.span : '')));
+	// A step of a host is caused by one of control, as the spans say.
+	t.true(steps.some(entry => entry.type === 'step' && entry.address.startsWith('troupe://host-') && spans.has(entry.parent ?? '')));
+
+	const [first] = agents;
+	await first?.killIt();
+	await admin.until('word of the host that died', heard =>
+		entries(heard, 't').some(entry => entry.type === 'system' && entry.system === 'host-1'),
+	);
+	await server.fine('delete', 'pod', 'web', '--wait=false');
+	const before = entries(admin.heard, 't').filter(isOf('control')).length;
+	await admin.until('more steps of control', heard => entries(heard, 't').filter(isOf('control')).length > before);
+	t.false(repliesIn(admin.heard, 'admin', 't').some(({end}) => end));
+
+	// Its tool dies: no word of goodbye, and nobody renews.
+	admin.client.stream.destroy();
+	const other = await openEar(t, server);
+	await other.listen(`${prefix}/replies/admin/+`);
+	let asked = 0;
+	const aboutInspector = async (): Promise<string> => {
+		const id = `look-${(asked += 1)}`;
+		await other.client.publishAsync(`${prefix}/requests/admin/${id}`, JSON.stringify({verb: 'tree', place: 'control/inspector', depth: 0}));
+		const reply = await other.until('a look', heard => repliesIn(heard, 'admin', id).at(-1));
+		return reply.ok ? (reply.value as {about: string}).about : '';
+	};
+	t.is(await aboutInspector(), '2 questions');
+	let about = '';
+	await eventually(
+		'nothing to be on',
+		async () => (about = await aboutInspector()) === '1 questions',
+		() => about,
+	);
+});
