@@ -13,6 +13,7 @@ import type {Envelope} from '../../system/kernel/mailbox.js';
 import type {SystemObserver} from '../../system/kernel/observer.js';
 import type {Perform} from '../../system/kernel/performs.js';
 import {Bus} from '../../system/links/bus.js';
+import type {Link} from '../../system/links/link.js';
 import {connectMqttLink, type MqttLink} from '../../system/links/mqtt-link.js';
 import {createNameClaim, type NameClaim} from '../../system/presence/name-claim.js';
 import type {Clock} from '../../system/time/clock.js';
@@ -70,16 +71,20 @@ export function openUserSystem(options: UserSystemOptions): OpenUserSystem {
 		clock,
 		publish: (topic, payload, how) => late.link?.publish(topic, payload, how),
 		onHeld() {
+			if (!isReady) {
+				begin(system, options);
+				onReady();
+			}
 			isReady = true;
-			begin(system, options);
-			onReady();
+			gate.open();
 		},
 		onTaken: by => end(takenError(self, by)),
 	});
 	const link = connect(options, {self, boot, claim, isReady: () => isReady, end});
 	late.link = link;
 	link.subscribe(claim.topic, (_topic, payload) => claim.hear(payload));
-	const bus = busOf(options, {self, boot, link});
+	const gate = gateOf(link, claim.isHeld);
+	const bus = busOf(options, {self, boot, link: gate.link});
 	const {system, inspects} = systemOf(options, {self, bus, end});
 	bus.join(system);
 	return {
@@ -156,7 +161,27 @@ function unreachable(login: string, url: string, problem: string, code: number |
 	return new AppError('ERR_NOT_REACHABLE', {message: `the broker at ${url} cannot be reached: ${problem}`});
 }
 
-type Joined = {readonly self: UserSystem; readonly boot: string; readonly link: MqttLink};
+/** Nothing passes until the name is ours: two runs of one name would answer for each other. `open` says that it is, now or again. */
+function gateOf(link: MqttLink, isOpen: () => boolean): {readonly link: Link; readonly open: () => void} {
+	let opened = (): void => undefined;
+	return {
+		link: {
+			send(to, packet) {
+				if (isOpen()) link.send(to, packet);
+			},
+			onPacket: listener =>
+				link.onPacket((from, packet) => {
+					if (isOpen()) listener(from, packet);
+				}),
+			onConnected: listener => void (opened = listener),
+			verify: link.verify,
+			close: link.close,
+		},
+		open: () => opened(),
+	};
+}
+
+type Joined = {readonly self: UserSystem; readonly boot: string; readonly link: Link};
 
 function busOf({clock}: UserSystemOptions, {self, boot, link}: Joined): Bus {
 	const own = formatUserSystem(self);

@@ -18,7 +18,7 @@ export type NameClaimOptions = {
 	readonly self: Omit<UserPresence, 'state'>;
 	readonly clock: Pick<Clock, 'after'>;
 	readonly publish: PubSub['publish'];
-	/** The name is ours: once, however often the connection is lost and there again. */
+	/** The name is ours: now, and each time again when the connection was lost. */
 	readonly onHeld: () => void;
 	/** Another run has it. Nothing more is said then. */
 	readonly onTaken: (by: UserPresence) => void;
@@ -33,6 +33,8 @@ export type NameClaim = {
 	readonly disconnected: () => void;
 	/** What is said on the topic. */
 	readonly hear: (payload: string) => void;
+	/** Whether the name is ours, and that was heard on the connection that stands. */
+	readonly isHeld: () => boolean;
 	/** Gives the name back, if it is ours. */
 	readonly release: () => void;
 };
@@ -43,7 +45,6 @@ type Phase = 'away' | 'asking' | 'claiming' | 'held' | 'over';
 export function createNameClaim({system, self, clock, publish, onHeld, onTaken}: NameClaimOptions): NameClaim {
 	const topic = formatTopic({type: 'userPresence', ...system});
 	let phase: Phase = 'away';
-	let wasHeld = false;
 	/** How often another said that it has the name, too, since this one last said so unasked. */
 	let contests = 0;
 	/** Who has the name, as far as is known. */
@@ -71,6 +72,7 @@ export function createNameClaim({system, self, clock, publish, onHeld, onTaken}:
 			else if (heard.boot === self.boot) hearSelf(heard.state);
 			else hearOther(heard);
 		},
+		isHeld: () => phase === 'held',
 		release() {
 			const isOurs = phase === 'held' || phase === 'claiming';
 			enter('over');
@@ -113,8 +115,6 @@ export function createNameClaim({system, self, clock, publish, onHeld, onTaken}:
 		if (phase === 'asking' && state === 'asking' && other === undefined) return enter('claiming');
 		if (phase !== 'claiming' || state !== 'online') return;
 		enter('held');
-		if (wasHeld) return;
-		wasHeld = true;
 		onHeld();
 	}
 

@@ -2,17 +2,12 @@
 
 import test, {type ExecutionContext} from 'ava';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import type {AppError} from '../../api/errors.js';
-import {type Outcome} from '../../api/errors.js';
 import {may, type Identity, type Role} from '../../api/roles.js';
-import {userModuleOf} from '../../cli/actor-run/user-module.js';
-import {openUserSystem, type OpenUserSystem} from '../../cli/actor-run/user-system.js';
 import {followUserSystems} from '../../server/user-systems.js';
 import {createBroker, type Broker} from '../../system/broker/broker.js';
 import {brokerPubSub} from '../../system/links/broker-link.js';
-import {createNactExecutor} from '../../system/kernel/nact-executor.js';
 import {systemClock} from '../../system/time/clock.js';
-import {systemRandom} from '../../system/time/random.js';
+import {main, open} from './_user-systems.js';
 
 const roles: {readonly [login: string]: Role} = {ann: 'edit', bob: 'edit', eve: 'view'};
 
@@ -32,75 +27,6 @@ async function aCluster(t: ExecutionContext) {
 	t.teardown(systems.close);
 	return {broker, port, systems};
 }
-
-type Cluster = Awaited<ReturnType<typeof aCluster>>;
-
-/** A behaviour of which the test says what it does: what it is told, and what it hears, is printed. */
-const puppet = {
-	kind: 'Puppet',
-	init: (input: unknown) => ({state: {input, heard: 0}, effects: [{type: 'print', text: `begins with ${JSON.stringify(input)}`}]}),
-	receive(state: {heard: number}, message: {type: string; effects?: object[]; stop?: true; replyTo?: object; outcome?: Outcome<unknown>}) {
-		if (message.type === 'crash') throw new Error('as it was told');
-		if (message.type === 'act') return {state, effects: message.effects ?? [], ...(message.stop === undefined ? {} : {stop: message.stop})};
-		const heard = state.heard + 1;
-		const {outcome, replyTo} = message;
-		const said = outcome === undefined ? '' : `: ${outcome.ok ? JSON.stringify(outcome.value) : outcome.error.message}`;
-		const answer = replyTo === undefined ? [] : [{type: 'reply', to: replyTo, outcome: {ok: true, value: heard}}];
-		return {state: {...state, heard}, effects: [{type: 'print', text: `${message.type} ${heard}${said}`}, ...answer]};
-	},
-	signal: (state: unknown, signal: {type: string; reason?: {type: string}}) => ({
-		state,
-		effects: [{type: 'print', text: `${signal.type} ${signal.reason?.type ?? ''}`}],
-	}),
-};
-
-type Opening = {readonly password?: string; readonly input?: unknown};
-
-function open(t: ExecutionContext, {port}: Cluster, name: string, login: string, {password = `of ${login}`, input = null}: Opening = {}) {
-	const executor = createNactExecutor(systemClock);
-	const printed: string[] = [];
-	const notes: string[] = [];
-	const ends: (AppError | undefined)[] = [];
-	let isReady = false;
-	let isOpen = true;
-	const system: OpenUserSystem = openUserSystem({
-		name,
-		broker: {urls: [`mqtt://127.0.0.1:${port}`], login, role: 'edit', password, ca: undefined, trustAnyone: false},
-		module: userModuleOf({default: puppet, behaviors: {puppet}}, 'puppet.mjs'),
-		input,
-		about: {host: 'here', pid: 7, file: 'puppet.mjs'},
-		clock: systemClock,
-		random: systemRandom,
-		executor,
-		onReady: () => (isReady = true),
-		print: text => printed.push(text),
-		note: line => notes.push(line),
-		onEnd: error => ends.push(error),
-	});
-	const stop = async (): Promise<void> => {
-		if (!isOpen) return;
-		isOpen = false;
-		await system.stop();
-		executor.close();
-	};
-	t.teardown(stop);
-	const about = (): string => JSON.stringify({name, login, printed, notes, ends: ends.map(String)});
-	return {
-		printed,
-		notes,
-		ends,
-		stop,
-		act: (...effects: readonly object[]) => system.tell({type: 'act', effects} as {type: string}, 'test'),
-		tell: (message: {readonly type: string; readonly stop?: true}) => system.tell(message, 'test'),
-		ready: () => eventually(`${name}@${login} is ready`, () => isReady, about),
-		prints: (text: string) => eventually(`${name}@${login} prints ${text}`, () => printed.includes(text), about),
-		notesOf: (pattern: RegExp) =>
-			eventually(`${name}@${login} notes ${String(pattern)}`, () => notes.some(note => pattern.test(note)), about),
-		ended: () => eventually(`${name}@${login} ends`, () => ends.length > 0, about),
-	};
-}
-
-const main = (system: string): string => `troupe://${system}/main`;
 
 test('two systems of one login talk: tell, ask, watch; and control knows both as long as they run', async t => {
 	const cluster = await aCluster(t);
@@ -178,12 +104,20 @@ test('a second run of a name is told who has it, until that is gone', async t =>
 	const cluster = await aCluster(t);
 	const first = open(t, cluster, 'a', 'ann');
 	await first.ready();
+	const peer = open(t, cluster, 'peer', 'ann');
+	await peer.ready();
+	peer.act({type: 'watch', address: main('a@ann')});
 	const second = open(t, cluster, 'a', 'ann');
-	await second.ended();
+	// Whoever asks for the name answers for nobody, and disturbs nobody.
+	for (let id = 1; second.ends.length === 0; id += 1) {
+		peer.act({type: 'ask', to: main('a@ann'), message: {type: 'question'}, as: 'answer', id: String(id)});
+		await peer.prints(`answer ${id}: ${id}`);
+	}
+	t.false(peer.printed.some(line => line.startsWith('down')));
 	t.is(second.ends[0]?.code, 'ERR_ALREADY_EXISTS');
 	t.regex(second.ends[0]?.message ?? '', /^"a@ann" runs already: process 7 on here \(puppet\.mjs\); end that one, or choose another name/);
 	await second.stop();
-	t.deepEqual(cluster.systems.names(), ['a@ann']);
+	t.deepEqual(cluster.systems.names(), ['a@ann', 'peer@ann']);
 	await first.stop();
 	const third = open(t, cluster, 'a', 'ann');
 	await third.ready();

@@ -130,15 +130,18 @@ test('who was away comes back to its name, unless another has it by now', t => {
 	flow();
 	a.die();
 	a.connect();
+	t.false(a.claim.isHeld());
 	pass(1_000);
-	t.deepEqual(log, ['a has it']);
+	t.true(a.claim.isHeld());
+	t.deepEqual(log, ['a has it', 'a has it']);
 	a.die();
 	flow();
 	run('b', 2).connect();
 	pass(1_000);
 	a.connect();
 	pass(limits.userSystemClaimMs + 1_000);
-	t.deepEqual(log, ['a has it', 'b has it', 'a yields to b']);
+	t.deepEqual(log, ['a has it', 'a has it', 'b has it', 'a yields to b']);
+	t.false(a.claim.isHeld());
 });
 
 test('should two have it after all, the one that began later yields', t => {
@@ -158,12 +161,12 @@ test('should two have it after all, the one that began later yields', t => {
 	const online = (boot: string): string =>
 		JSON.stringify({state: 'online', boot, sinceMs: boot === 'a' ? 1 : 2, host: 'h', pid: 1, file: 'f'});
 	for (let round = 0; round < 10; round += 1) a.claim.hear(online('b'));
-	t.deepEqual(log, ['a has it', 'b has it']);
+	t.deepEqual(log, ['a has it', 'b has it', 'a has it']);
 	b.claim.connected();
 	b.claim.hear(JSON.stringify({...(JSON.parse(online('b')) as object), state: 'asking'}));
 	b.claim.hear(online('b'));
 	for (let round = 0; round < 10; round += 1) b.claim.hear(online('a'));
-	t.deepEqual(log, ['a has it', 'b has it', 'b yields to a']);
+	t.deepEqual(log, ['a has it', 'b has it', 'a has it', 'b has it', 'b yields to a']);
 	pass(limits.userSystemPresenceMs);
 });
 
