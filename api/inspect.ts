@@ -47,8 +47,8 @@ export type ActorTree = ActorLook & {readonly children: readonly ActorTree[]};
  *
  * - `{$: 'map', size, of: {key: value, …}}`; where a key is no text, `of` is a list of pairs. `{$: 'set', size, of: [item, …]}`
  * - `{$: '<class>', of: {member: value, …}}`: an instance; `{$: 'object', of: {…}}`: a plain object that has a member `$` itself
- * - `{$: 'undefined'}`, `{$: 'number', of: 'NaN'}`, `{$: 'bigint', of: '12'}`, `{$: 'date', of: '2026-…'}`, `{$: 'bytes', size}`,
- *   `{$: 'function', of: 'its name'}`, `{$: 'symbol', of: 'its name'}`, `{$: 'getter'}`
+ * - `{$: 'undefined'}` in lists and maps (as a member of an object it is left out), `{$: 'number', of: 'NaN'}`, `{$: 'bigint', of: '12'}`,
+ *   `{$: 'date', of: '2026-…'}`, `{$: 'bytes', size}`, `{$: 'function', of: 'its name'}`, `{$: 'symbol', of: 'its name'}`, `{$: 'getter'}`
  * - `{$: 'secret'}`
  * - `{$: 'cycle', up: 2}`: the very object that is two levels above
  * - `{$: 'text', of: 'its beginning', characters: 5000}`, and where it is too deep `{$: 'deeper', of: 'list' | 'map' | 'set' | 'object' | '<class>',

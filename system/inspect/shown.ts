@@ -140,6 +140,7 @@ class Showing {
 				if (this.#isFull(count)) break;
 				count++;
 				const property = Object.getOwnPropertyDescriptor(value, name);
+				if (property !== undefined && 'value' in property && property.value === undefined) continue; // As in JSON.
 				// Code of a state is not run for a look at it.
 				const shown = property?.get === undefined ? this.#member(open, name, property?.value) : {$: 'getter'};
 				this.#put(members, name, shown);

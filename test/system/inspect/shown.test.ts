@@ -22,6 +22,7 @@ for (const [what, value, shown] of [
 	['a set', new Set([1, 'a']), {$: 'set', size: 2, of: [1, 'a']}],
 	['an instance of a class', {c: new Counter()}, {c: {$: 'Counter', of: {count: 2}}}],
 	['a plain object with a member $', {$: 'map'}, {$: 'object', of: {$: 'map'}}],
+	['a member that is undefined', {a: undefined, b: 1}, {b: 1}],
 	[
 		'what JSON has not',
 		[undefined, NaN, 12n, new Date(0)],

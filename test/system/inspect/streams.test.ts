@@ -2,7 +2,7 @@ import test, {type ExecutionContext} from 'ava';
 import type {StreamPortion, TraceEntry, WatchEntry} from '../../../api/inspect.js';
 import {address} from '../../../api/keys.js';
 import {limits} from '../../../api/limits.js';
-import {tell, type Effect} from '../../../system/kernel/behavior.js';
+import {next, tell, type Behavior, type Effect, type Message} from '../../../system/kernel/behavior.js';
 import {createInspector, type Inspector} from '../../../system/inspect/inspector.js';
 import {at} from '../kernel/actor-world.js';
 import {act, note, spawnPuppet} from '../kernel/puppet.js';
@@ -104,6 +104,23 @@ test('a filter means places, patterns of them, and behaviours', t => {
 	t.deepEqual(told(byPattern), ['web-1', 'web-2']);
 	t.deepEqual(told(byBehavior), ['web-1', 'web-2', 'db-1']);
 	t.deepEqual(told(elsewhere), []);
+});
+
+test('what follows is traced for so many steps, and again from each that the trace asks for', t => {
+	const relay: Behavior<null, null, Message & {readonly left?: number}> = {
+		kind: 'Relay',
+		init: () => next(null),
+		receive: (state, {left = 0}, {self}) => next(state, left === 0 ? [] : [tell(self, {type: 'on', left: left - 1} as Message)]),
+	};
+	const {
+		inspect,
+		act: doIn,
+		pass,
+	} = inspectWorld({effects: [spawnPuppet('a'), {type: 'spawn', name: 'relay', behavior: 'Relay'}]}, {behaviors: {Relay: relay}});
+	const stream = opened(t, inspect({verb: 'trace', filter: {places: ['test/a']}}));
+	doIn('a', {effects: [tell(at('relay'), {type: 'on', left: limits.traceHops * 2} as Message)]});
+	const portion = portionOf(t, inspect({verb: 'read', stream, waitMs: 100, count: 1_000}), () => pass(100));
+	t.is(portion.entries.length, 1 + limits.traceHops);
 });
 
 test('a step says how long it waited and how long it took, and shows nothing that is secret', t => {

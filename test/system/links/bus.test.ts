@@ -474,3 +474,38 @@ test('parts that make no body are counted, and keep no memory', t => {
 		t.is(refused() - before, count, JSON.stringify(parts).slice(0, 80));
 	}
 });
+
+test('the span of a traced step goes along, and one that makes no sense is left out while its message is taken', t => {
+	const {join, run} = aNetwork();
+	const [a, b] = [join('a'), join('b')];
+	const spans: unknown[] = [];
+	b.system.kernel.probe = {
+		arrives(_cell, envelope) {
+			spans.push(envelope.span);
+			return envelope;
+		},
+		begins: (_cell, trigger) => trigger,
+		refused: () => undefined,
+	};
+	const good = {id: 'a:1', traces: ['one'], hops: 0};
+	const bad = [
+		...[null, 7, 'a:1', [], {}, {...good, id: 7}, {...good, id: 'x'.repeat(10_000)}, {...good, traces: 'one'}, {...good, traces: [7]}],
+		...[
+			{...good, traces: Array.from({length: limits.traces + 1}, () => 'one')},
+			{...good, hops: -1},
+			{...good, hops: 0.5},
+			{...good, hops: '0'},
+		],
+	];
+	for (const span of [good, ...bad])
+		a.bus.send('b', address('b', ''), {
+			message: note('x'),
+			from: address('a', ''),
+			cause: 'test',
+			outside: false,
+			span: span as typeof good,
+		});
+	run();
+	t.deepEqual(spans, [good, ...bad.map(() => undefined)]);
+	t.is(b.log.filter(line => line.includes('note x')).length, 1 + bad.length);
+});
