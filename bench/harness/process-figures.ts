@@ -26,3 +26,6 @@ export function cpuSeconds(pid: number): number {
 
 /** Bytes that the process caused to be written to disks. */
 export const writtenBytes = (pid: number): number => Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);
+
+/** How long its main thread could have run and had no processor, in milliseconds (`/proc/<pid>/schedstat`: sched-stats of the kernel's documentation). */
+export const processorWaitMs = (pid: number): number => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
