@@ -140,9 +140,8 @@ function summaryOf(steps: readonly ReplayedStep[]): string {
 	const others = played.filter(step => !step.isSame);
 	const skipped = steps.length - played.length;
 	const first = others[0];
-	const verdict =
-		first === undefined
-			? 'all as they were recorded'
-			: `${others.length} another now, the first is ${first.number} (--step ${first.number} shows it whole)`;
-	return `${played.length} steps played: ${verdict}${skipped === 0 ? '' : `; ${skipped} not played`}`;
+	const whole = first === undefined ? '' : ` (--step ${first.number} shows it whole)`;
+	const verdict = first === undefined ? 'all as they were recorded' : `${others.length} another now, the first is ${first.number}${whole}`;
+	const left = skipped === 0 ? '' : `; ${skipped} not played`;
+	return played.length === 0 ? `none of ${skipped} steps could be played` : `${played.length} steps played: ${verdict}${left}`;
 }
