@@ -136,9 +136,7 @@ function standing(title: string, {object, journal, nowMs}: Why, {commits, all}: 
 			: `${title} is at version ${object.metadata.resourceVersion}, made ${agoText(Date.parse(object.metadata.creationTimestamp), nowMs)}`;
 	return commits || all || journal.length === 0
 		? known
-		: `${known}; --commits shows what set each of its ${countText(journal.length)} going`;
+		: `${known}; --commits shows what set ${journal.length === 1 ? 'its commit' : `each of its ${journal.length} commits`} going`;
 }
-
-const countText = (count: number): string => (count === 1 ? 'commit' : `${count} commits`);
 
 const agoText = (atMs: number, nowMs: number): string => `${ageOf(nowMs - atMs)} ago`;

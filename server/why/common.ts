@@ -87,6 +87,12 @@ export function stuckActor(address: Address, {actorAt}: Evidence): Stuck | undef
 	return undefined;
 }
 
+/** The first of these actors that does not do what it is for, those below them aside. */
+export function firstStuck(addresses: readonly Address[], {actorAt}: Evidence): Stuck | undefined {
+	const actors = addresses.map(actorAt);
+	return actors.flatMap(actor => (actor === undefined ? [] : (stuckIn(actor) ?? []))).at(0);
+}
+
 /** A hand has an actor a container, and some more. */
 const lookedAt = 1_000;
 

@@ -9,13 +9,13 @@ import {isLost} from '../../actors/control/pods/eviction.js';
 import {expelling} from '../../actors/control/pods/taint-eviction.js';
 import {taintText, toleratedMs} from '../../actors/control/pods/toleration.js';
 import {unreachableTaint} from '../../api/rules/taints.js';
-import {handName, nodeKey, podsPath} from '../../actors/addresses.js';
+import {dispatcherOfNode, handName, nodeKey, podsPath, syncOfNode} from '../../actors/addresses.js';
 import {schedulerPath} from '../../actors/control/scheduling/scheduler.js';
 import {address, controlSystem} from '../../api/keys.js';
 import {claimKey, claimNamesOf} from '../../actors/config-references.js';
 import {claimFinding} from './claim.js';
 import {containerTitle, crashFinding, lastEnd, unreadyFinding, waitFinding, type ContainerFinding} from './container.js';
-import {deletionOf, parkedFinding, stuckActor} from './common.js';
+import {deletionOf, firstStuck, parkedFinding, stuckActor} from './common.js';
 import {counted, finding, fine, keyOf, lengthText, timeOf, type Evidence, type Finding, type Link, type NextAction} from './finding.js';
 import {isSilent, nodeFinding} from './node.js';
 import {troubleOf, troubleText, type PodTrouble, type Troubled} from './trouble.js';
@@ -104,7 +104,9 @@ function starting(pod: Pod, container: Troubled | undefined, evidence: Evidence,
 	const node = nodeOf(pod, evidence);
 	const of = named ? `pod ${pod.metadata.name}` : 'it';
 	if (node === undefined || isSilent(node)) return onSilentNode(pod, node, evidence);
-	const stuck = stuckActor(address(node.metadata.name, `${podsPath}/${handName({namespace: '', ...pod.metadata})}`), evidence);
+	const {name} = node.metadata;
+	const hand = address(name, `${podsPath}/${handName({namespace: '', ...pod.metadata})}`);
+	const stuck = stuckActor(hand, evidence) ?? firstStuck([address(name, podsPath), syncOfNode(name), dispatcherOfNode(name)], evidence);
 	if (stuck !== undefined)
 		return finding(pod, {state: 'wrong', is: 'is not started', because: stuck.because, below: [stuck.link], next: stuck.next});
 	const {reason, message} = pod.status ?? {};

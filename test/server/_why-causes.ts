@@ -661,6 +661,14 @@ export const plantedCauses: readonly PlantedCause[] = [
 		next: ['it is tried again by itself with a back-off'],
 	},
 	{
+		title: 'a pod whose node starts none, since its actor of pods is paused',
+		objects: [podWith('a', undefined, {status: {phase: 'Pending', conditions: [scheduled]}}), node],
+		actors: {'troupe://node-a/pods': actor('troupe://node-a/pods', 'paused', {pausedForMs: 5_000})},
+		answer: 'Pod a is not started: actor troupe://node-a/pods is paused for another 5 s.',
+		chain: ['pod/a', 'actor troupe://node-a/pods'],
+		next: ['somebody resumes it, or its pause is over'],
+	},
+	{
 		title: 'a pod for whom the scheduler is paused',
 		objects: [
 			podWith('a', undefined, {spec: {nodeName: undefined} as unknown as object, status: {phase: 'Pending', conditions: []}}),
