@@ -5,6 +5,7 @@ import {AppError, failed, failure, succeeded, type Failure} from '../../api/erro
 import {address, controlSystem, parseAddress, type Address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import {formatUserSystem, parseUserSystem, type UserPresence, type UserSystem} from '../../api/user-system.js';
+import {isSecretMember} from '../../actors/secret-members.js';
 import {createInspector, type Inspector} from '../../system/inspect/inspector.js';
 import {ActorSystem} from '../../system/kernel/actor-system.js';
 import {isReply, type Command, type Message} from '../../system/kernel/behavior.js';
@@ -216,7 +217,7 @@ function systemOf(options: UserSystemOptions, {self, bus, end}: Standing): {read
 		observer: observerOf(note),
 		onEscalation: ({message}) => end(new AppError('ERR_INTERNAL', {message: `the actors failed for good: ${message}`})),
 	});
-	const inspects = createInspector(system);
+	const inspects = createInspector(system, {isSecret: isSecretMember});
 	late.inspector = inspects;
 	return {system, inspects};
 }

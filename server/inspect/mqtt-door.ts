@@ -10,12 +10,14 @@ import {isObject} from '../../api/object.js';
 import type {Identity} from '../../api/roles.js';
 import {formatTopic, inspectRequestsFilter, parseTopic} from '../../api/topics.js';
 import type {PubSub} from '../../system/links/pubsub.js';
+import type {Clock} from '../../system/time/clock.js';
 import type {Call, Inspection} from './inspection.js';
 import {parseRequestText} from './request-shape.js';
 
 export type MqttDoorOptions = {
 	readonly inspection: Inspection;
 	readonly pubsub: PubSub;
+	readonly clock: Pick<Clock, 'after'>;
 	/** The login of that name, as it is now. */
 	readonly identityOf: (login: string) => Identity | undefined;
 	/** A message that has no answer: retained, of no login, or with an id that is too long. */
@@ -44,13 +46,14 @@ export function openMqttDoor(options: MqttDoorOptions): {readonly close: () => v
 }
 
 function hear(state: State, topic: string, payload: string, isRetained: boolean): void {
-	const {pubsub, identityOf, onRefused} = state.options;
+	const {pubsub, identityOf, onRefused, clock} = state.options;
 	const parsed = parseTopic(topic);
 	// An empty payload is how a retained message is cleared.
 	if (parsed?.type !== 'inspectRequest' || payload === '') return;
 	const {login, id} = parsed;
 	if (isRetained) {
-		pubsub.publish(topic, '', {retain: true});
+		// Not at once: it comes with the subscription, before that connection takes anything.
+		clock.after(limits.inspectFlushMs, () => pubsub.publish(topic, '', {retain: true}));
 		return onRefused('retained', login);
 	}
 	if (id.length > limits.inspectIdCharacters) return onRefused('wrongId', login);

@@ -34,6 +34,13 @@ test('an inspector of at most 50 lines in Python looks at running actors, and is
 	const refused = await run('kill', 'control/scheduler');
 	t.is(refused.code, 1);
 	t.regex(refused.err, /^error: User "eve" cannot kill actors: that needs the role admin, and it has view$/m);
+	const tracing = run('trace', 'filter={"places": ["*/pods"]}', 'count=1');
+	let isOver = false;
+	void tracing.finally(() => (isOver = true));
+	for (let count = 0; !isOver; count++) await cluster.fine('label', 'pod', 'web', `count=${count}`, '--overwrite');
+	const traced = await tracing;
+	t.is(traced.code, 0, traced.err);
+	t.regex(traced.out, /^\d+ troupe:\/\/(control|vm)\/pods\/default\.web\S* \{/m);
 	t.regex((await run('stat')).err, /did you mean "state"/);
 	const lines = readFileSync(path.join(cluster.home, 'audit.log'), 'utf8').trim().split('\n');
 	t.like(JSON.parse(lines[0] ?? '') as object, {

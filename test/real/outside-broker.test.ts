@@ -2,7 +2,7 @@
 
 import test, {type ExecutionContext} from 'ava';
 import mqtt, {type MqttClient} from 'mqtt';
-import {AppError, type Outcome} from '../../api/errors.js';
+import {AppError, succeeded, type Outcome} from '../../api/errors.js';
 import {collectionAddress} from '../../api/keys.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {ReplicaSet} from '../../api/kinds/replicaset.js';
@@ -11,6 +11,7 @@ import {isNodeReady} from '../../actors/control/scheduling/node-info.js';
 import {openControl, type ControlSystem} from '../../actors/control/start.js';
 import {openNode, type NodeSystem} from '../../actors/node/start.js';
 import {createSimulatedRuntime} from '../../agent/simulated-runtime.js';
+import {openMqttDoor} from '../../server/inspect/mqtt-door.js';
 import {openTokens, type Tokens} from '../../server/tokens.js';
 import {startSweeps, type SweepResult} from '../../server/topic-sweep.js';
 import {createTopics, gapsIn, retainedObjects} from '../../server/topics.js';
@@ -23,6 +24,7 @@ import {openOutsideBroker, type OutsideBroker} from '../../system/links/outside-
 import {parseOutsideUrl} from '../../system/links/outside-url.js';
 import {systemRandom} from '../../system/time/random.js';
 import {messagesOf, type Heard} from '../e2e/_ear.js';
+import {testCluster} from '../server/cluster.js';
 import {controlSecret, startMosquitto, type Mosquitto} from './_mosquitto.js';
 import {eventually, within} from '../../bench/rigs/cluster/waiting.js';
 
@@ -280,4 +282,56 @@ test('a ReplicaSet runs over it; killed and started again, pods have run on, all
 	await eventually('their topics are cleared', () => heard.filter(({text, retained}) => text === '' && !retained).length >= 25);
 	t.deepEqual(gapsIn(messagesOf(heard)), []);
 	await inStep();
+});
+
+test('the inspector is asked over it: by its own name only, and never by what the broker had retained', async t => {
+	const {tokens, secrets} = await tokensOf(['eve', 'view'], ['ann', 'admin'], ['node-a', 'node']);
+	const mosquitto = await startMosquitto(t, tokens.logins());
+	const [eve, ann, node] = await Promise.all(['eve', 'ann', 'node-a'].map(name => client(t, mosquitto, name, secrets.get(name))));
+	if (eve === undefined || ann === undefined || node === undefined) return t.fail();
+	const ears = {eve: ear(eve), ann: ear(ann), node: ear(node)};
+	await Promise.all([eve, ann, node].map(each => each.subscribeAsync('#')));
+	const requests = 'troupe/v1/inspect/requests';
+	const kill = JSON.stringify({verb: 'kill', place: 'control/scheduler'});
+	const stats = JSON.stringify({verb: 'stats', place: 'control'});
+	await ann.publishAsync(`${requests}/ann/old`, kill, {retain: true, qos: 1});
+	const control = await client(t, mosquitto, 'control', controlSecret);
+	const kept = ear(control);
+	await control.subscribeAsync(`${requests}/#`);
+
+	const broker = controlBroker(t, mosquitto);
+	const cluster = testCluster();
+	const asked: string[] = [];
+	cluster.onInspect((_system, request) => {
+		asked.push(request.verb);
+		return succeeded(request.verb);
+	});
+	const refused: string[] = [];
+	const door = openMqttDoor({
+		inspection: cluster.inspection,
+		pubsub: {publish: broker.publish, subscribe: broker.subscribe},
+		clock: systemClock,
+		identityOf: tokens.identityOf,
+		onRefused: (why, login) => refused.push(`${why} ${login}`),
+	});
+	t.teardown(door.close);
+	await eventually('the retained request to be refused', () => refused.includes('retained ann'));
+	await eve.publishAsync(`${requests}/ann/1`, kill, {qos: 1});
+	await node.publishAsync(`${requests}/node-a/1`, stats, {qos: 1});
+	await eve.publishAsync(`${requests}/eve/1`, stats, {qos: 1});
+	await ann.publishAsync(`${requests}/ann/2`, kill, {qos: 1});
+	const reply = (login: string, id: string, value: string) => ({
+		topic: `troupe/v1/inspect/replies/${login}/${id}`,
+		text: JSON.stringify({ok: true, value, end: true, seq: 0}),
+		retained: false,
+	});
+	await eventually('both to be answered', () => ears.eve.length > 0 && ears.ann.length > 0);
+	t.deepEqual(ears, {eve: [reply('eve', '1', 'stats')], ann: [reply('ann', '2', 'kill')], node: []});
+	t.deepEqual(asked.toSorted(), ['kill', 'stats']);
+	t.deepEqual(
+		cluster.audit.map(({login, verb, outcome}) => [login, verb, outcome]),
+		[['ann', 'kill', 'done']],
+	);
+	const isCleared = ({topic, text}: Heard): boolean => topic === `${requests}/ann/old` && text === '';
+	await eventually('what was retained to be cleared', () => kept.some(isCleared));
 });

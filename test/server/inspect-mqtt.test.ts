@@ -38,6 +38,7 @@ function rig() {
 				return () => (listener = undefined);
 			},
 		},
+		clock,
 		identityOf: login => identities.get(login),
 		onRefused: (why, login) => refused.push(`${why} ${login}`),
 	});
@@ -82,8 +83,9 @@ test('a request is answered to its own login and id, with what went wrong as wel
 });
 
 test('what is retained, of no login, empty or under too long an id is no request', async t => {
-	const {hear, published, refused, asked, identities} = rig();
+	const {hear, published, refused, asked, identities, clock} = rig();
 	await hear('ann', '1', {verb: 'kill', place: 'control/pods'}, true);
+	clock.advance(limits.inspectFlushMs);
 	t.deepEqual(published.splice(0), [{topic: `${prefix}/requests/ann/1`, payload: '', retain: true}]);
 	await hear('ann', '1', '');
 	await hear('bob', '1', stats);

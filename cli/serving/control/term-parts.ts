@@ -224,6 +224,7 @@ function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermPar
 	const inspectDoor = openMqttDoor({
 		inspection,
 		pubsub: brokerPort.tools,
+		clock: context.processParts.clock,
 		identityOf: tokens.identityOf,
 		onRefused: refusedRequests(context),
 	});
