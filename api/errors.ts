@@ -1,7 +1,7 @@
 // Every error that leaves its layer: code, wording, exit code of the CLI, HTTP status, and whether trying again can help.
 // Codes are stable; `docs/errors.md` is made from this table.
 
-import type {JsonObject} from './object.js';
+import {isObject, type JsonObject} from './object.js';
 import {formatProblem, type Problem} from './problem.js';
 
 export type ErrorCode = keyof typeof errorTable;
@@ -23,7 +23,11 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : JS
 /** A resource as kubectl names it: `pods "web"`, `replicasets.apps "web"`. */
 const resource = (details: Details): string => `${text(details['resource'] ?? 'objects')} "${text(details['name'])}"`;
 
-const problemsOf = ({problems}: Details): readonly Problem[] => (Array.isArray(problems) ? (problems as readonly Problem[]) : []);
+/** Details come from other processes, too: what is no problem among them is passed over. */
+export const problemsOf = ({problems}: Details): readonly Problem[] => (Array.isArray(problems) ? problems.filter(isProblem) : []);
+
+const isProblem = (value: unknown): value is Problem =>
+	isObject(value) && typeof value['path'] === 'string' && typeof value['message'] === 'string';
 
 export const errorTable = {
 	ERR_INVALID: {

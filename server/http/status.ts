@@ -1,6 +1,6 @@
 // A failure as the Status document that kubectl and every other client of Kubernetes reads.
 
-import {rowOf, type Failure} from '../../api/errors.js';
+import {problemsOf, rowOf, type Failure} from '../../api/errors.js';
 import type {JsonObject} from '../../api/object.js';
 import {formatProblem, type Problem} from '../../api/problem.js';
 import {shownName} from '../../api/shown.js';
@@ -52,13 +52,9 @@ export const deletedStatus = (about: {group: string; plural: string; name: strin
 /** The answer to something that was taken and leaves no object to show. */
 export const createdStatus: StatusDocument = {...statusHead, status: 'Success', code: 201};
 
-const isProblems = (value: unknown): value is readonly Problem[] => Array.isArray(value);
-
-const problemsOf = ({details}: Failure): readonly Problem[] => (isProblems(details['problems']) ? details['problems'] : []);
-
 function messageOf(failure: Failure, about: About): string {
 	if (failure.code !== 'ERR_INVALID') return failure.message;
-	const texts = problemsOf(failure).map(formatProblem);
+	const texts = problemsOf(failure.details).map(formatProblem);
 	if (texts.length === 0) return failure.message;
 	const subject = about.kind === undefined ? 'the object' : `${about.kind} "${shownName(about.name ?? '')}"`;
 	return `${subject} is invalid: ${texts.length === 1 ? texts.join('') : `[${texts.join(', ')}]`}`;
@@ -67,7 +63,7 @@ function messageOf(failure: Failure, about: About): string {
 function detailsOf(failure: Failure, about: About): JsonObject | undefined {
 	switch (failure.code) {
 		case 'ERR_INVALID':
-			return {...subjectOf(about.name, about.group, about.kind), causes: problemsOf(failure).map(causeOf)};
+			return {...subjectOf(about.name, about.group, about.kind), causes: problemsOf(failure.details).map(causeOf)};
 		case 'ERR_NOT_FOUND':
 		case 'ERR_ALREADY_EXISTS':
 		case 'ERR_CONFLICT': {

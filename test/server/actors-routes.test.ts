@@ -1,7 +1,7 @@
 // `/apis/troupe.dev/v1/actors`: what the inspector tells, for those who only look.
 
 import test from 'ava';
-import {succeeded} from '../../api/errors.js';
+import {failure, succeeded} from '../../api/errors.js';
 import type {SystemRequest} from '../../api/inspect.js';
 import {openDoor, type StatusBody} from './door.js';
 
@@ -59,4 +59,12 @@ test('what changes, streams or is wrong is refused over HTTP, and nodes see noth
 	await json(200, 'GET', actors, undefined, {authorization: 'Bearer tool'});
 	t.deepEqual(bugs, []);
 	t.deepEqual(cluster.audit, []);
+});
+
+test('a failure that a system made up is answered as one', async t => {
+	const {json, cluster, bugs} = await openDoor(t);
+	const error = {...failure('ERR_INVALID'), details: {problems: [null, {path: 'spec', message: 'is missing'}]}};
+	cluster.onInspect(() => ({ok: false, error}));
+	t.regex((await json<StatusBody>(422, 'GET', `${actors}/control`)).message, /spec: is missing$/);
+	t.deepEqual(bugs, []);
 });
