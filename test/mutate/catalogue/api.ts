@@ -155,4 +155,11 @@ export const ofApi: readonly Mistake[] = [
 		becomes: '',
 		test: 'test/api/admission.test.ts',
 	},
+	{
+		what: "a login may speak to a user's system as control does",
+		file: 'api/roles.ts',
+		text: "return runsActors(role) && topic.login === name && topic.way === 'to-control';",
+		becomes: 'return runsActors(role) && topic.login === name;',
+		test: 'test/api/bus.test.ts',
+	},
 ];

@@ -149,4 +149,11 @@ export const ofCli: readonly Mistake[] = [
 		becomes: "images.get('*') ?? images.get(container.name) ?? null",
 		test: 'test/cli/set.test.ts',
 	},
+	{
+		what: 'a behaviour hears of what it printed',
+		file: 'cli/actor-run/checked-behavior.ts',
+		text: 'message.type === printed ? next(state) : ',
+		becomes: '',
+		test: 'test/cli/user-module.test.ts',
+	},
 ];

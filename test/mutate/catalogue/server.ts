@@ -273,4 +273,18 @@ export const ofServer: readonly Mistake[] = [
 		becomes: 'atMs: sinceMs',
 		test: 'test/server/why.test.ts',
 	},
+	{
+		what: "a user's system may speak of actors of others",
+		file: 'server/inspect/answer-shape.ts',
+		text: "typeof value === 'string' && parseAddress(value)?.system === system",
+		becomes: "typeof value === 'string' && parseAddress(value) !== undefined && system !== ''",
+		test: 'test/server/answer-shape.test.ts',
+	},
+	{
+		what: "a user's system that says nothing any more stays known",
+		file: 'server/user-systems.ts',
+		text: 'if (heardMs <= silentMs) forget(system);',
+		becomes: 'if (heardMs < 0 && silentMs > 0) forget(system);',
+		test: 'test/server/user-systems.test.ts',
+	},
 ];

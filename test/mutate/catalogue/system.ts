@@ -590,4 +590,11 @@ export const ofSystem: readonly Mistake[] = [
 		becomes: '',
 		test: 'test/system/links/bus.test.ts',
 	},
+	{
+		what: 'whoever asks for a name that another run has claims it at once',
+		file: 'system/presence/name-claim.ts',
+		text: "phase === 'asking' && state === 'asking' && other === undefined",
+		becomes: "phase === 'asking' && state === 'asking'",
+		test: 'test/system/presence/name-claim.test.ts',
+	},
 ];
