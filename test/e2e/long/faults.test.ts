@@ -33,7 +33,7 @@ test.serial('a fault shows in tree and list while it is on, ends by itself, and 
 
 test.serial("a crash is the next step's, and is over with it; a record goes on as after any crash", async t => {
 	await cluster.apply(setOf('crashed', 1));
-	await cluster.fine('wait', '--for=condition=Ready', 'pod', '-l', 'app=crashed');
+	await cluster.fine('scale', 'rs/crashed', '--replicas', '1', '--wait');
 	await cluster.fine('fault', 'crash', 'rs/crashed', '--for', '1m');
 	t.regex((await cluster.troupe('scale', 'rs/crashed', '--replicas', '2')).err, /a fault was asked for here: its step crashes/);
 	await cluster.fine('scale', 'rs/crashed', '--replicas', '2', '--wait');
@@ -48,7 +48,7 @@ test.serial('what a deaf actor does waits until its fault has ended, and shows i
 	t.regex(await cluster.fine('get', 'pods', '-l', 'app=late'), /Pending/);
 	t.is(await cluster.fine('fault', 'end'), 'control: 1 fault has ended\n');
 	await cluster.fine('actor', 'tell', 'control/scheduler', 'wake', '--yes');
-	await cluster.fine('wait', '--for=condition=Ready', 'pod', '-l', 'app=late');
+	await cluster.fine('scale', 'rs/late', '--replicas', '1', '--wait');
 });
 
 test.serial('mistakes are told with what to write; viewers may look at faults and make none', async t => {
