@@ -29,6 +29,11 @@ export function change(
 	{isSecret, ownPath}: {readonly isSecret: IsSecret; readonly ownPath: string},
 	answer: Done,
 ): void {
+	if (cell.path === ownPath && (request.verb === 'tell' || request.verb === 'ask')) {
+		// Else a change could hide in a message, of which the audit log has the type alone.
+		answer(refused('the inspector is told nothing but requests: make this one itself'));
+		return;
+	}
 	switch (request.verb) {
 		case 'tell':
 			answer(tell(system, cell, request));

@@ -43,6 +43,12 @@ test('what no stranger may send is refused', t => {
 		null,
 	])
 		t.is(refusal(json({verb: 'tell', place: 'test/a', message})), 'ERR_BAD_REQUEST', JSON.stringify(message));
+	for (const verb of ['tell', 'ask'])
+		t.is(refusal(json({verb, place: 'test/inspector', message: note('a request that is in no audit log')})), 'ERR_BAD_REQUEST', verb);
+	t.deepEqual(
+		log.filter(line => line.startsWith('inspector: note')),
+		[],
+	);
 	t.is(refusal(json({verb: 'tell', place: 'test/nobody', message: note('x')})), 'ERR_NO_SUCH_ACTOR');
 	t.deepEqual(
 		log.filter(line => line.startsWith('a: ')),
