@@ -34,7 +34,7 @@ export async function run(invocation: Invocation): Promise<number> {
 		const commands = flags.texts('command');
 		const isTyped = commands.length === 0 && terminal.interactive;
 		if (isTyped) {
-			terminal.note(`${session.about}; help lists the verbs, Tab completes, Ctrl-D leaves`);
+			terminal.note(`${session.about}; help lists the verbs`);
 			await runRepl({shell, environment, historyFile: path.join(home, 'repl-history')});
 			return 0;
 		}

@@ -26,6 +26,7 @@ export function runRepl({shell: parts, environment, historyFile}: ReplOptions): 
 	const {terminal, session, memory} = parts;
 	const promptText = (): string => `${terminal.colours.bold(shownPlace(memory.here))}> `;
 	let running: AbortController | undefined;
+	let isLeft = false;
 	let queue: Promise<void> = Promise.resolve();
 
 	const server: REPLServer = start({
@@ -37,7 +38,8 @@ export function runRepl({shell: parts, environment, historyFile}: ReplOptions): 
 		ignoreUndefined: true,
 		eval: (line, _context, _file, done) => {
 			if (parseLine(line).open !== undefined) return done(new Recoverable(new SyntaxError('the line goes on')), undefined);
-			queue = queue.then(() => run(line)).then(() => done(null, undefined));
+			// Left: there is no next prompt.
+			queue = queue.then(() => run(line)).then(() => (isLeft ? undefined : done(null, undefined)));
 		},
 		completer: (line: string, done: (error: Error | null, found: [string[], string]) => void) => {
 			void complete(line, shell).then(({words, typed}) => done(null, [[...words], typed]));
@@ -47,7 +49,10 @@ export function runRepl({shell: parts, environment, historyFile}: ReplOptions): 
 		...parts,
 		confirm: question => asked(server, question, running?.signal),
 		page: text => page(text, terminal, environment, () => letGo(server)),
-		exit: () => server.close(),
+		exit: () => {
+			isLeft = true;
+			server.close();
+		},
 	};
 
 	async function run(line: string): Promise<void> {
