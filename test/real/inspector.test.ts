@@ -12,9 +12,9 @@ for (const columns of [80, 200])
 	test.serial(`a session on ${columns} columns goes as docs/inspector.md shows it`, async t => {
 		const tour = await openTour(t, columns);
 		await walk(tour);
-		for (const [name, text] of tour.shown) {
-			for (const line of text.split('\n')) t.true(line.length < columns || /[^\p{ASCII}]/u.test(line), `${name}: ${line}`);
-		}
+		// A question may wrap; what is drawn never does.
+		for (const name of ['tree', 'state', 'supervise', 'mailbox', 'trace', 'lost'])
+			for (const line of (tour.shown.get(name) ?? '').split('\n')) t.true([...line].length < columns, `${name}: ${line}`);
 		for (const [, name = ''] of page.matchAll(new RegExp(`^\`\`\`text session:(\\w+)-${columns}$`, 'gm')))
 			t.true(tour.shown.has(name), `${name} is shown in docs/inspector.md`);
 		t.regex(tour.shown.get('trace') ?? '', /└ host-1\/sync/);
