@@ -36,6 +36,8 @@ export type InspectorState = {
 
 export const inspector: Behavior<null, InspectorState, InspectorMessage> = {
 	kind: 'Inspector',
+	// Whoever looks, and kills what looks, takes nothing else along.
+	pastIntensity: 'backOff',
 	init: () => next({open: new Map(), asked: 0}),
 	receive(state, message) {
 		switch (message.type) {

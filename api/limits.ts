@@ -451,6 +451,10 @@ export const limits = {
 	inspectsAtOnce: 200,
 	inspectsOpen: 32,
 	inspectStreams: 16,
+	/** Traces of one login; and traces and streams of all logins together that are no admin's, so that there is room for an admin's. */
+	inspectTraces: 2,
+	inspectOthersTraces: 6,
+	inspectOthersStreams: 24,
 	/** Refusals of more than that are told so often in a second. */
 	inspectRefusalsPerSecond: 10,
 	/** Systems asked at a time when all of them are asked, how long each may take, and how long all of them together. */

@@ -63,11 +63,13 @@ type State = {
 	readonly systems: Systems;
 	readonly guests: Guests;
 	readonly audit: Audit;
-	/** Streams that are on, each with its login. */
-	readonly streams: Map<Stream, string>;
+	/** Streams that are on, and whose. */
+	readonly streams: Map<Stream, StreamOf>;
 	/** How many traces there were, for their names. */
 	traces: number;
 };
+
+type StreamOf = {readonly verb: StreamRequest['verb']; readonly login: string; readonly isAdmins: boolean};
 
 type Answer = (answer: InspectAnswer) => void;
 
@@ -89,7 +91,7 @@ export function createInspection(options: InspectionOptions): Inspection {
 	return {
 		ask: (asker, read, answer) => ask(state, asker, read, answer),
 		endOf(login) {
-			for (const [stream, of] of [...state.streams]) if (of === login) stream.end('closed');
+			for (const [stream, of] of [...state.streams]) if (of.login === login) stream.end('closed');
 		},
 		close() {
 			for (const stream of [...state.streams.keys()]) stream.end('gone');
@@ -203,9 +205,10 @@ async function everywhere(state: State, request: ToolRequest, cause: string, onP
 
 function follow(state: State, {identity, door}: Asker, request: StreamRequest, stay: Stay, answer: Answer): Call {
 	const {systems, options, streams} = state;
-	if (!stay.asStream()) {
+	const of: StreamOf = {verb: request.verb, login: identity.name, isAdmins: identity.role === 'admin'};
+	const message = crowded(state, of) ?? (stay.asStream() ? undefined : hasAlready(of, limits.inspectStreams, 'streams'));
+	if (message !== undefined) {
 		stay.leave();
-		const message = `User "${identity.name}" has ${limits.inspectStreams} streams already; it must close one first`;
 		queueMicrotask(() => answer({ok: false, error: failure('ERR_BUSY', {message}), end: true}));
 		return nothingToClose;
 	}
@@ -231,8 +234,26 @@ function follow(state: State, {identity, door}: Asker, request: StreamRequest, s
 		},
 	});
 	const lease = leaseOf(options.clock, () => stream.end('unread'));
-	streams.set(stream, identity.name);
+	streams.set(stream, of);
 	return {renew: lease.renew, close: () => stream.end('closed')};
+}
+
+const hasAlready = ({login}: StreamOf, most: number, what: string): string =>
+	`User "${login}" has ${most} ${what} already; it must close one first`;
+
+/** Why there is no room for one more. Each system has room for so many in all, of which others than admins get a part. */
+function crowded({streams}: State, of: StreamOf): string | undefined {
+	const present = [...streams.values()];
+	const isTrace = ({verb}: StreamOf): boolean => verb === 'trace';
+	if (isTrace(of) && present.filter(each => isTrace(each) && each.login === of.login).length >= limits.inspectTraces)
+		return hasAlready(of, limits.inspectTraces, 'traces');
+	if (of.isAdmins) return undefined;
+	const others = present.filter(({isAdmins}) => !isAdmins);
+	if (isTrace(of) && others.filter(isTrace).length >= limits.inspectOthersTraces)
+		return `there are ${limits.inspectOthersTraces} traces on of logins that are no admin's; wait until one ends`;
+	if (others.length >= limits.inspectOthersStreams)
+		return `there are ${limits.inspectOthersStreams} streams on of logins that are no admin's; wait until one ends`;
+	return undefined;
 }
 
 /** Calls back when it was not renewed in time. */

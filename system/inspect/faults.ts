@@ -27,16 +27,18 @@ type Undo = {readonly cell: Cell; readonly active: ActiveFault; readonly undo: (
 export class Faults {
 	readonly #kernel: Kernel;
 	readonly #options: FaultOptions | undefined;
+	readonly #ownPath: string;
 	/** Those that are on; one of a type for each actor. */
 	readonly #on = new Set<Undo>();
 	/** Of actors that are slowed: a message has come, the next one may be taken after its time. */
 	readonly #slowed = new Map<Cell, () => void>();
 	#removeProbe: Cancel | undefined;
 
-	/** Without options none may be made. */
-	constructor(kernel: Kernel, options: FaultOptions | undefined) {
+	/** Without options none may be made. `ownPath`: of the actor that is asked to make them. */
+	constructor(kernel: Kernel, options: FaultOptions | undefined, ownPath = '') {
 		this.#kernel = kernel;
 		this.#options = options;
+		this.#ownPath = ownPath;
 	}
 
 	look(): FaultsLook {
@@ -100,6 +102,7 @@ export class Faults {
 				if (cell.parent !== undefined) return `a partition is of a whole system, such as "${this.#kernel.options.name}"`;
 				return this.#options?.partition === undefined ? 'this system has no way to others that could be cut' : undefined;
 			case 'pause':
+				if (this.#ownPath !== '' && cell.path === this.#ownPath) return 'the inspector cannot be paused: nobody could be asked to end that';
 				return cell.held === undefined ? undefined : 'it is paused or slowed already';
 			case 'crash':
 				return undefined;

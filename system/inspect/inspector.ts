@@ -34,7 +34,7 @@ export function createInspector(system: ActorSystem, options: InspectorOptions =
 		usage: options.usage ?? createUsage(),
 		startedMs: clock.monotonicMs(),
 		slices: new Slices({clock, defer: executor.defer}),
-		faults: new Faults(system.kernel, options.faults),
+		faults: new Faults(system.kernel, options.faults, ownPath),
 		streams: new Streams(clock),
 		tracing: new Tracing(system.kernel, isSecret, ownPath),
 	};

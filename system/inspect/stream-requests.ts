@@ -1,9 +1,9 @@
 // Streams as they are asked for: what is watched, what is traced, and for how long.
 
-import type {Outcome} from '../../api/errors.js';
+import {failed, type Outcome} from '../../api/errors.js';
 import type {StreamRequest} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
-import {cellAt, refused, told, type Done, type Inspecting} from './inspecting.js';
+import {cellAt, told, type Done, type Inspecting} from './inspecting.js';
 import {numberIn} from './numbers.js';
 import {PlaceFilter} from './place-pattern.js';
 import {Recorder} from './recorder.js';
@@ -65,6 +65,6 @@ const boundsOf = ({forMs, count}: StreamRequest): Pick<StreamOptions, 'forMs' | 
 });
 
 const tooMany = ({system, streams, tracing}: Inspecting): Outcome<never> =>
-	refused(
-		`"${system.name}" has ${tracing.traces} traces and ${streams.size} streams on, of at most ${limits.traces} and ${limits.systemStreams}: close one, or wait until one ends`,
-	);
+	failed('ERR_BUSY', {
+		message: `"${system.name}" has ${tracing.traces} traces and ${streams.size} streams on, of at most ${limits.traces} and ${limits.systemStreams}: close one, or wait until one ends`,
+	});

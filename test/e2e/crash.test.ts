@@ -44,7 +44,7 @@ test('a program that is killed runs again at once, then waits a little longer ea
 	t.is(programsOf(cluster.home).length, 1);
 	t.regex(await cluster.fine('events', '--for', 'pod/web'), /Warning +Crashed +pod\/web +container main, attempt \d, ended: exit 137/);
 	t.regex(await cluster.fine('describe', 'pod', 'web'), /Last State: +Terminated \(Error\): exit code 137 \(signal 9\)/);
-	t.regex(await cluster.fine('why', 'pod/web'), /observed +troupe:\/\/control\/sync\/vm +exit of main\n/);
+	t.regex(await cluster.fine('why', 'pod/web', '--commits'), /observed +troupe:\/\/control\/sync\/vm +exit of main\n/);
 	pods.close();
 });
 

@@ -85,8 +85,9 @@ test('why and events tell what led to a pod', async t => {
 	const [pid = 0] = await pidsWhenRunning(client(), 'story');
 	signal(pid, 'SIGKILL');
 	await until(client(), 'pods', 'a restart', pods => containerOf(pods.get('story'))?.restartCount === 1 && isReady(pods.get('story')));
-	const why = await cluster.fine('why', 'pod/story');
-	t.regex(why, /^pod\/story +Running, version \d+, made/);
+	const why = await cluster.fine('why', 'pod/story', '--commits');
+	t.regex(why, /^Nothing is wrong with Pod story: it has been ready for /);
+	t.regex(why, /its container main was restarted .* ago: it was killed by signal 9 \(SIGKILL\) after /);
 	const steps = [
 		/init .* http admin POST pods\/default\/story/,
 		/bind +troupe:\/\/control\/scheduler /,

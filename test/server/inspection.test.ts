@@ -321,6 +321,31 @@ test('a stream that can begin nowhere fails, one that can somewhere says where n
 	t.deepEqual(portionOf(answers[0]).entries, [{type: 'system', system: 'node-a', problem: 'full'}]);
 });
 
+test('a login has two traces, and all that are no admins leave room for an admin', async t => {
+	const {ask, told} = streaming(t);
+	const isRefused = {ok: false, error: {code: 'ERR_BUSY'}};
+	for (const login of ['view', 'tool', 'edit'] as const) {
+		for (let trace_ = 0; trace_ < limits.inspectTraces; trace_++) ask(login, trace);
+		await settle();
+		t.like(await told(login, trace), isRefused);
+	}
+	for (let left = limits.inspectOthersStreams - 3 * limits.inspectTraces; left > 0; left--)
+		ask(left > 9 ? 'view' : 'tool', {verb: 'watch', place: web});
+	await settle();
+	t.like(await told('edit', {verb: 'watch', place: web}), isRefused);
+	const admins = [ask('admin', trace), ask('admin', {verb: 'watch', place: web})];
+	await settle();
+	for (const {answers} of admins) t.false(answers.some(({ok}) => !ok));
+});
+
+test('a change that a system has not answered may have been made', async t => {
+	const {told, onInspect, audit} = rig(t);
+	onInspect(() => failed('ERR_TIMEOUT', {address: 'troupe://node-a/inspector', deadlineMs: 2_000}));
+	t.like(await told('admin', {verb: 'kill', place: 'node-a/inspector'}), {ok: false, error: {code: 'ERR_OUTCOME_UNKNOWN'}});
+	t.like(audit.at(-1), {verb: 'kill', outcome: 'ERR_OUTCOME_UNKNOWN'});
+	t.like(await told('admin', {verb: 'state', place: 'node-a/inspector'}), {ok: false, error: {code: 'ERR_NOT_REACHABLE'}});
+});
+
 test('a login has so many streams, and none when it is not good any more', async t => {
 	const {ask, told, inspection, closed} = streaming(t);
 	const streams = Array.from({length: limits.inspectStreams}, () => ask('view', {verb: 'watch', place: web}));

@@ -4,13 +4,14 @@
 import {connect, createServer, type AddressInfo, type Socket} from 'node:net';
 import {setTimeout as pause} from 'node:timers/promises';
 import {AppError, type Outcome} from '../../../api/errors.js';
-import {address, collectionAddress} from '../../../api/keys.js';
+import {collectionAddress} from '../../../api/keys.js';
 import type {NodeObject} from '../../../api/kinds/node.js';
 import {may, type Identity} from '../../../api/roles.js';
-import {runtimePath} from '../../../actors/addresses.js';
+import {inspectorOf} from '../../../actors/addresses.js';
 import {isNodeReady} from '../../../actors/control/scheduling/node-info.js';
 import {openControl, type ControlSystem} from '../../../actors/control/start.js';
 import {openNode, type NodeSystem} from '../../../actors/node/start.js';
+import {inspectMessage} from '../../../actors/inspector.js';
 import {createSimulatedRuntime} from '../../../agent/simulated-runtime.js';
 import {createBroker, type Broker} from '../../../system/broker/broker.js';
 import {brokerLinks} from '../../../system/links/broker-link.js';
@@ -207,7 +208,7 @@ async function until(isSo: () => boolean, withinMs: number): Promise<void> {
 async function trip({system}: ControlSystem): Promise<number> {
 	const startedAt = performance.now();
 	const outcome = await new Promise<Outcome<unknown>>(resolve =>
-		system.ask(address(fast, runtimePath), {type: 'readTree'}, {deadlineMs: 10_000, cause: 'bench'}, resolve),
+		system.ask(inspectorOf(fast), inspectMessage({verb: 'tree', place: fast}), {deadlineMs: 10_000, cause: 'bench'}, resolve),
 	);
 	if (!outcome.ok) throw new Error(outcome.error.message);
 	return performance.now() - startedAt;
