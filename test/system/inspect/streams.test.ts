@@ -258,9 +258,9 @@ test('a reader that waits hears when its stream is closed by another question', 
 test('streams and traces of a system are bounded in number, and closing the inspector leaves nothing on', t => {
 	const {inspect, refusal, system, inspector, clock} = inspectWorld(two);
 	for (let each = 0; each < limits.traces; each++) opened(t, inspect({verb: 'trace', filter: {places: ['test']}}));
-	t.is(refusal({verb: 'trace', filter: {places: ['test']}}), 'ERR_BAD_REQUEST');
+	t.is(refusal({verb: 'trace', filter: {places: ['test']}}), 'ERR_BUSY');
 	for (let each = limits.traces; each < limits.systemStreams; each++) opened(t, inspect({verb: 'watch', place: 'test/a'}));
-	t.is(refusal({verb: 'watch', place: 'test/a'}), 'ERR_BAD_REQUEST');
+	t.is(refusal({verb: 'watch', place: 'test/a'}), 'ERR_BUSY');
 	inspector.close();
 	t.deepEqual([system.kernel.probe, clock.nextAtMs()], [undefined, undefined]);
 });

@@ -2,13 +2,13 @@
 
 import path from 'node:path';
 import test from 'ava';
-import {line} from '../../bench/rigs/command-line.js';
-import {podOf} from '../../bench/rigs/cluster/manifests.js';
-import {isReady, pidOf} from '../../bench/rigs/cluster/pods.js';
-import {eventually, until} from '../../bench/rigs/cluster/waiting.js';
-import {openFileHome} from './_rig.js';
+import {line} from '../../../bench/rigs/command-line.js';
+import {podOf} from '../../../bench/rigs/cluster/manifests.js';
+import {isReady, pidOf} from '../../../bench/rigs/cluster/pods.js';
+import {eventually, until} from '../../../bench/rigs/cluster/waiting.js';
+import {openFileHome} from '../_rig.js';
 
-const examples = path.resolve(import.meta.dirname, '../../../examples');
+const examples = path.resolve(import.meta.dirname, '../../../../examples');
 const {cluster, client} = openFileHome(test);
 
 type Why = {

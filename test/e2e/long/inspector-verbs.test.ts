@@ -3,9 +3,9 @@
 import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import type {StreamEntry, TraceEntry} from '../../api/inspect.js';
-import {podOf} from '../../bench/rigs/cluster/manifests.js';
-import {openFileHome} from './_rig.js';
+import type {StreamEntry, TraceEntry} from '../../../api/inspect.js';
+import {podOf} from '../../../bench/rigs/cluster/manifests.js';
+import {openFileHome} from '../_rig.js';
 
 const {cluster} = openFileHome(test);
 
