@@ -6,7 +6,7 @@ import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync}
 import path from 'node:path';
 
 const harmless: ReadonlySet<string> = new Set(
-	['assert', 'buffer', 'crypto', 'events', 'path', 'process', 'stream', 'string_decoder', 'url', 'util', 'zlib']
+	['assert', 'buffer', 'crypto', 'events', 'path', 'perf_hooks', 'process', 'stream', 'string_decoder', 'url', 'util', 'zlib']
 		.map(name => `node:${name}`)
 		.concat(['ava', 'ajv', 'croner', 'diff', 'fast-check', 'leven', 'picocolors', 'string-width', 'typebox', 'yaml']),
 );

@@ -1,15 +1,15 @@
 import {setImmediate} from 'node:timers/promises';
 import test from 'ava';
-import {controlDesign} from '../../actors/control/design.js';
-import {nodeDesign} from '../../actors/node/design.js';
-import {isSecretMember} from '../../actors/secret-members.js';
-import {addProbe} from '../../system/inspect/probes.js';
-import {Recorder, type Recording} from '../../system/inspect/recorder.js';
-import {replay, type Behaviors} from '../../system/inspect/replay.js';
-import type {StepRecord} from '../../system/inspect/step-record.js';
-import type {ActorSystem} from '../../system/kernel/actor-system.js';
-import {runPlan, type RunOptions} from './run.js';
-import {planOf} from './scenarios.js';
+import {controlDesign} from '../../../actors/control/design.js';
+import {nodeDesign} from '../../../actors/node/design.js';
+import {isSecretMember} from '../../../actors/secret-members.js';
+import {addProbe} from '../../../system/inspect/probes.js';
+import {Recorder, type Recording} from '../../../system/inspect/recorder.js';
+import {replay, type Behaviors} from '../../../system/inspect/replay.js';
+import type {StepRecord} from '../../../system/inspect/step-record.js';
+import type {ActorSystem} from '../../../system/kernel/actor-system.js';
+import {runPlan, type RunOptions} from '../run.js';
+import {planOf} from '../scenarios.js';
 
 /** Records every step of a system, by what the kernel tells a probe. */
 function record({kernel}: ActorSystem): readonly StepRecord[] {
