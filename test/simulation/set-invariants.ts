@@ -6,7 +6,7 @@ import type {DaemonSet} from '../../api/kinds/daemonset.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {StatefulSet} from '../../api/kinds/statefulset.js';
 import type {ApiObject, OwnerReference} from '../../api/object.js';
-import {isReply, type Effect} from '../../system/kernel/behavior.js';
+import type {Context, Effect} from '../../system/kernel/behavior.js';
 import type {Spy} from './spies.js';
 
 type Truth = {
@@ -32,8 +32,8 @@ const targetOf = ({spec}: Pod): string | undefined =>
 
 export class SetInvariants {
 	readonly #truth: Truth;
-	/** By address of a DaemonSet: pods whose deletion it asked for and has heard nothing of. */
-	readonly #leaving = new Map<string, Set<string>>();
+	/** Of the newest step of a DaemonSet: pods whose deletion it asks for, or has asked for and heard nothing of. */
+	#leaving: {readonly of: Context | undefined; readonly ids: Set<string>} = {of: undefined, ids: new Set()};
 
 	constructor(truth: Truth) {
 		this.#truth = truth;
@@ -76,10 +76,7 @@ export class SetInvariants {
 
 	/** Without a surge: what is ready goes from a node where it belongs only while no other node is without. */
 	readonly ofDaemonSets: Spy = {
-		// It forgets what is under way, and may rightly ask for another pod.
-		began: self => void this.#leaving.delete(self),
-		told: (self, message) => void (isReply(message) && this.#leaving.get(self)?.delete(message.id)),
-		asked: (self, effect) => {
+		asked: (self, effect, context) => {
 			if (effect.type !== 'delete' || !effect.key.startsWith('pods/')) return;
 			const name = self.slice(self.lastIndexOf('.') + 1);
 			const set = this.#truth.get(objectKey('daemonsets', 'default', name)) as DaemonSet | undefined;
@@ -88,11 +85,13 @@ export class SetInvariants {
 			const own = [...this.#truth.pods()].filter(each => daemonSetOf(each)?.uid === set?.metadata.uid);
 			const node = targetOf(pod);
 			if (this.#isClosed(node)) return;
-			const leaving = this.#leaving.get(self) ?? new Set();
+			// By what the kernel has open: a step that was not committed has asked for nothing, and one that crashed forgets it.
+			if (this.#leaving.of !== context) this.#leaving = {of: context, ids: new Set(context.pending.keys())};
+			const leaving = this.#leaving.ids;
 			const isGoing = ({metadata}: Pod): boolean => leaving.has(`delete/${metadata.uid}`);
 			const isLast = own.filter(each => isActive(each) && targetOf(each) === node).length === 1;
 			const without = own.filter(each => (!isGood(each) || isGoing(each)) && targetOf(each) !== node && !this.#isClosed(targetOf(each)));
-			this.#leaving.set(self, leaving.add(effect.id));
+			leaving.add(effect.id);
 			if (isLast && without.length > 0)
 				this.#truth.broken(`I12: ${name} takes ${pod.metadata.name} from ${node}, and ${without.map(targetOf).join()} is without one`);
 		},
