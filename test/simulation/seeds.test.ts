@@ -1,4 +1,4 @@
 import test from 'ava';
 import {testSeeds} from './seeds.js';
 
-testSeeds(test, 1, 150);
+testSeeds(test, 1, 100);

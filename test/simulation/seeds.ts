@@ -1,4 +1,4 @@
-// Portions of seeds: `npm test` runs the first 150, the lane of longer tests as many after them.
+// Portions of seeds: `npm test` runs the first 100, the lane of longer tests twice as many after them.
 
 import {setImmediate} from 'node:timers/promises';
 import type {TestFn} from 'ava';

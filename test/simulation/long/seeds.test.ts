@@ -1,4 +1,4 @@
 import test from 'ava';
 import {testSeeds} from '../seeds.js';
 
-testSeeds(test, 151, 150);
+testSeeds(test, 101, 200);
