@@ -362,8 +362,9 @@ export const limits = {
 	userSystems: 512,
 	/** A message of such a system, or a part of one: with the packet around it it has to fit into `brokerToolPacketBytes`. */
 	userBodyBytes: 98_304,
-	/** A message that goes in parts; and what waits for its last part, in all. */
+	/** A message that goes in parts, and how many of them; and what waits for its last part, in all. */
 	partedBodyBytes: 524_288,
+	bodyParts: 64,
 	partedBodiesBytes: 8_388_608,
 	/** It says that it is there so often, and is gone when nothing was heard of it for so long. */
 	userSystemPresenceMs: 5_000,
@@ -537,6 +538,8 @@ export const limits = {
 	partitionDelayMs: 250,
 	/** States of actors that a recording remembers, to write only what changes; without the oldest it writes the next one whole. */
 	recordedStatesBytes: 16_777_216,
+	/** A file of recorded steps, as `replay` reads it. */
+	recordFileBytes: 268_435_456,
 	/** How often a server looks whether its certificate is to be renewed, a month before it ends. */
 	certificateLookMs: 86_400_000,
 	/** How often a standby looks whether the store has the authority it needs to open its doors. */

@@ -43,7 +43,9 @@ export class Joiner {
 	/** The body, with its last part; undefined while there are others to come. False: this part is of no body. */
 	take({part, of, text}: Part): Json | undefined | false {
 		if (part === 0) this.clear();
-		if (part !== this.#texts.length || this.#bytes + text.length > limits.partedBodyBytes * 2) {
+		// Parts without a text would take no bytes, however many come.
+		const isSound = text !== '' && part === this.#texts.length && part < of && of <= limits.bodyParts;
+		if (!isSound || this.#bytes + text.length > limits.partedBodyBytes * 2) {
 			this.clear();
 			return false;
 		}

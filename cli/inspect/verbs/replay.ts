@@ -1,6 +1,5 @@
 // `replay`: recorded steps, played again here, without a cluster: the states in between, and what is another now.
 
-import {readFileSync} from 'node:fs';
 import type {Shown} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
 import type {Json} from '../../../api/object.js';
@@ -9,6 +8,7 @@ import type {Behaviors} from '../../../system/inspect/replay.js';
 import {shownOf} from '../../../system/inspect/shown.js';
 import {loadUserModule} from '../../actor-run/user-module.js';
 import {failedError, usageError} from '../../command.js';
+import {readFileAt, reasonOf} from '../../files/bounded-file.js';
 import {inOneLine} from '../../screen/table.js';
 import {placeShown} from '../looks-view.js';
 import {placeOfAddress} from '../places.js';
@@ -23,7 +23,7 @@ type Part = 'state' | 'effects' | 'diff';
 export const replay: VerbRun = async call => {
 	const {flags, shell} = call;
 	const number = flags.number('step');
-	const steps = replayed(recordsOf(traceOf(call)), await behaviorsOf(flags.text('behaviors')));
+	const steps = replayed(recordsOf(await traceOf(call)), await behaviorsOf(flags.text('behaviors')));
 	if (number !== undefined && (!Number.isInteger(number) || number < 1 || number > steps.length))
 		throw usageError(`--step must be one of the ${steps.length} steps of the trace, got ${number}`);
 	const chosen = number === undefined ? steps : steps.slice(number - 1, number);
@@ -42,14 +42,14 @@ export const replay: VerbRun = async call => {
 const statesDepth = 4;
 
 /** A file, or in a shell that of its last trace. */
-function traceOf({inputs, spec, shell}: VerbCall): string {
+async function traceOf({inputs, spec, shell}: VerbCall): Promise<string> {
 	const [file = shell.memory.recorded, ...more] = inputs;
 	if (more.length > 0) throw usageError(`replay takes one file, as in: ${spec.example[0]}`);
 	if (file === undefined) throw usageError('name the file of a trace; trace PLACE --record FILE makes one');
 	try {
-		return readFileSync(file, 'utf8');
+		return new TextDecoder().decode(await readFileAt(file, limits.recordFileBytes));
 	} catch (error) {
-		throw failedError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+		throw failedError(`${file} cannot be read: ${reasonOf(error)}`);
 	}
 }
 

@@ -6,6 +6,7 @@ import type {Shown, StreamEnd, StreamEntry, StreamRequest, WatchEntry} from '../
 import {limits} from '../../../api/limits.js';
 import {systemClock} from '../../../system/time/clock.js';
 import {failedError, usageError} from '../../command.js';
+import {reasonOf} from '../../files/bounded-file.js';
 import {durationOf} from '../durations.js';
 import {placeShown} from '../looks-view.js';
 import {childOf, root, type Place} from '../places.js';
@@ -118,10 +119,11 @@ function recordingOf({flags, shell}: VerbCall): TraceFile | undefined {
 		try {
 			how();
 		} catch (error) {
-			throw failedError(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+			if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw failedError(`${file} is there already: name a file that is not`);
+			throw failedError(`${file} cannot be written: ${reasonOf(error)}`);
 		}
 	};
-	write(() => writeFileSync(file, '', {mode: 0o600}));
+	write(() => writeFileSync(file, '', {mode: 0o600, flag: 'wx'}));
 	return {
 		add(entry) {
 			if (entry.type !== 'step') return;
