@@ -9,26 +9,14 @@ import type {Question, Session} from '../../cli/inspect/session.js';
 import {emptyMemory, type Shell} from '../../cli/inspect/verb.js';
 import {verbSpecs} from '../../cli/inspect/verb-specs.js';
 import {terminalOf} from '../../cli/screen/terminal.js';
+import {actorTree} from '../api/_actor-tree.js';
 
 export type Made = Partial<ActorLook> & {readonly children?: {readonly [name: string]: Made}};
 
 /** An actor as a look shows it, all that is not said being as it mostly is. */
 export function actor(system: string, path: string, {children = {}, ...made}: Made = {}): ActorTree {
 	const below = Object.entries(children).map(([name, child]) => actor(system, path === '' ? name : `${path}/${name}`, child));
-	return {
-		name: path.split('/').at(-1) ?? '',
-		address: address(system, path),
-		behavior: 'Thing',
-		state: 'running',
-		about: '',
-		restarts: 0,
-		waiting: 0,
-		handled: 0,
-		stepMs: 0,
-		childCount: below.length,
-		...made,
-		children: below,
-	};
+	return actorTree(address(system, path), {behavior: 'Thing', ...made, children: below});
 }
 
 export type Cluster = {

@@ -3,6 +3,7 @@ import {succeeded} from '../../api/errors.js';
 import {aReplicaSet} from '../server/cluster.js';
 import type {ActorTree} from '../../api/inspect.js';
 import {openCluster} from './_rig.js';
+import {actorTree} from '../api/_actor-tree.js';
 
 const scheduled = {
 	spec: {nodeName: 'node-a', containers: [{name: 'main', image: 'none', command: ['sleep', '1000'], ports: [{containerPort: 8080}]}]},
@@ -127,21 +128,8 @@ test('events are listed oldest first, of one namespace, of all, or about one obj
 	t.deepEqual(await troupe(['events', '--for', 'pod/zzz']), {code: 0, out: '', err: 'No events found\n'});
 });
 
-const node = (name: string, more: Partial<ActorTree> = {}): ActorTree => ({
-	name,
-	address: `troupe://control/${name}`,
-	behavior: name,
-	state: 'running',
-	about: '',
-	restarts: 0,
-	waiting: 0,
-	handled: 0,
-	stepMs: 0,
-	childCount: more.children?.length ?? 0,
-	failure: undefined,
-	children: [],
-	...more,
-});
+const node = (name: string, more: Partial<ActorTree> = {}): ActorTree =>
+	actorTree(`troupe://control/${name}`, {name, behavior: name, ...more});
 
 test('tree draws the actors of every system, and exits with 5 when one is out of reach', async t => {
 	const {cluster, troupe} = await openCluster(t);

@@ -53,7 +53,7 @@ test('what is for a system that does not run yet waits for it', async t => {
 	a.act({type: 'tell', to: main('b@ann'), message: {type: 'early'}});
 	const b = open(t, cluster, 'b', 'ann');
 	await b.prints('early 1');
-	t.pass();
+	t.deepEqual(cluster.systems.names(), ['a@ann', 'b@ann']);
 });
 
 test('a crash is told with its place, and the actor begins anew; a child is supervised alike', async t => {

@@ -36,6 +36,6 @@ test.serial('the pager has Ctrl-C while it is there; a server that comes back is
 	await server.restart();
 	await terminal.shows(/^connected again: https:/m);
 	terminal.type('pwd\n');
-	await terminal.until('an answer', lines => lines.at(-2) === '/' && lines.at(-1) === '/>');
-	t.pass();
+	const screen = await terminal.until('an answer', lines => lines.at(-2) === '/' && lines.at(-1) === '/>');
+	t.is(screen.at(-3), '/> pwd');
 });

@@ -26,6 +26,7 @@ import {
 	ready,
 	scheduled,
 } from '../actors/_objects.js';
+import {actorTree} from '../api/_actor-tree.js';
 
 export type PlantedCause = {
 	readonly title: string;
@@ -274,20 +275,7 @@ const team = {...aQuota('team', {pods: '2'}), status: {hard: {pods: '2'}, used: 
 
 const restart = ['restart attempt 5', 3] as const;
 
-const actor = (address: string, state: ActorState, more: Partial<ActorTree> = {}): ActorTree => ({
-	name: address.split('/').at(-1) ?? '',
-	address,
-	behavior: 'Any',
-	state,
-	about: '',
-	restarts: 0,
-	waiting: 0,
-	handled: 0,
-	stepMs: 0,
-	childCount: 0,
-	children: [],
-	...more,
-});
+const actor = (address: string, state: ActorState, more: Partial<ActorTree> = {}): ActorTree => actorTree(address, {state, ...more});
 
 const handAddress = 'troupe://node-a/pods/default.a';
 

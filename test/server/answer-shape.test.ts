@@ -2,25 +2,14 @@
 
 import test from 'ava';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
-import type {ActorTree, StreamPortion, SystemRequest} from '../../api/inspect.js';
+import type {StreamPortion, SystemRequest} from '../../api/inspect.js';
 import type {Json} from '../../api/object.js';
 import {soundAnswer} from '../../server/inspect/answer-shape.js';
+import {actorTree} from '../api/_actor-tree.js';
 
 const system = 'evil@bob';
 const ask = (verb: SystemRequest['verb']): SystemRequest => ({verb, place: system}) as SystemRequest;
-const actor: ActorTree = {
-	name: '',
-	address: `troupe://${system}/`,
-	behavior: 'b',
-	state: 'running',
-	about: '',
-	restarts: 0,
-	waiting: 0,
-	handled: 0,
-	stepMs: 0,
-	childCount: 1,
-	children: [],
-};
+const actor = actorTree(`troupe://${system}/`, {childCount: 1});
 const json = (value: unknown): Json => value as Json;
 
 test('an answer that is one stays as it is, and so does a failure', t => {

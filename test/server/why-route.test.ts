@@ -2,13 +2,13 @@
 
 import test from 'ava';
 import {failed, succeeded} from '../../api/errors.js';
-import type {ActorTree} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import {timestampOf, type ApiObject} from '../../api/object.js';
 import type {Link} from '../../server/why/finding.js';
 import {linesOf, shownChain} from '../../server/why/words.js';
 import {aNode, aReplicaSet, ownedBy} from '../actors/_objects.js';
 import {openDoor} from './door.js';
+import {actorTree} from '../api/_actor-tree.js';
 
 type Why = {
 	answer: string;
@@ -24,19 +24,7 @@ type Why = {
 };
 
 const address = 'troupe://control/pods/default.web';
-const actor: ActorTree = {
-	name: 'default.web',
-	address,
-	behavior: 'object',
-	state: 'running',
-	about: '',
-	restarts: 0,
-	waiting: 0,
-	handled: 0,
-	stepMs: 0,
-	childCount: 0,
-	children: [],
-};
+const actor = actorTree(address, {name: 'default.web', behavior: 'object'});
 
 const ended = (nowMs: number) => ({terminated: {exitCode: 0, reason: 'Completed', finishedAt: timestampOf(nowMs)}});
 

@@ -1,7 +1,7 @@
 // `troupe why` of a real cluster: what is planted is what it answers.
 
 import path from 'node:path';
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {line} from '../../../bench/rigs/command-line.js';
 import {podOf} from '../../../bench/rigs/cluster/manifests.js';
 import {isReady, pidOf} from '../../../bench/rigs/cluster/pods.js';
@@ -30,7 +30,7 @@ type Wanted = {
 };
 
 /** Asks until the answer is the one that is wanted; things take a while to go wrong. */
-async function answers(object: string, {answer, chain, next}: Wanted, ...more: readonly string[]): Promise<Why> {
+async function answers(t: ExecutionContext, object: string, {answer, chain, next}: Wanted, ...more: readonly string[]): Promise<Why> {
 	let why: Why | undefined;
 	await eventually(
 		`why ${object} answers ${String(answer)}`,
@@ -45,6 +45,7 @@ async function answers(object: string, {answer, chain, next}: Wanted, ...more: r
 		() => JSON.stringify(why, ['answer', 'next', 'says', 'chain', 'about']),
 	);
 	if (why === undefined) throw new Error('it was not asked');
+	t.regex(why.answer, answer);
 	return why;
 }
 
@@ -66,7 +67,7 @@ const sleeping = container(['sleep', '100000']);
 
 test('a deployment whose pods crash: with the last words of one, also when it is gone', async t => {
 	await cluster.apply(workload('Deployment', 'web', 2, [crashing]));
-	const why = await answers('deploy/web', {
+	const why = await answers(t, 'deploy/web', {
 		answer:
 			/^Deployment web does not progress: all 2 of its pods crash; container app of pod web-\w+-\w+ exited with 3 after \d+ m?s, (twice|\d+ times); its last words: `Error: no DATABASE_URL`\.$/,
 		chain: [/^deployment\/web$/, /^replicaset\/web-/, /^pod\/web-/, /^container app$/],
@@ -82,8 +83,8 @@ test('a deployment whose pods crash: with the last words of one, also when it is
 	await cluster.fine('delete', 'deploy/web');
 	const before =
 		/because of http admin DELETE deployments\/default\/web\. Before that: \S+ \S+ (crashes|does not progress|has 0 of 2 pods ready): .*exited with 3 .*; its last words: `Error: no DATABASE_URL`\.$/;
-	await answers('deploy/web', {answer: before, chain: [/^deployment\/web$/, /^replicaset\/web-/, /^pod\/web-/, /^container app$/]});
-	await answers(pod, {answer: before, chain: [/^pod\/web-/, /^container app$/]});
+	await answers(t, 'deploy/web', {answer: before, chain: [/^deployment\/web$/, /^replicaset\/web-/, /^pod\/web-/, /^container app$/]});
+	await answers(t, pod, {answer: before, chain: [/^pod\/web-/, /^container app$/]});
 });
 
 test('a quota that refuses pods, from the deployment and from the quota', async t => {
@@ -94,8 +95,9 @@ test('a quota that refuses pods, from the deployment and from the quota', async 
 	await cluster.apply(quota, inSmall(workload('Deployment', 'wide', 2, [sleeping])));
 	const refused = /exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1\.$/;
 	const next = /^it goes on as soon as the quota has room$/;
-	await answers('deploy/wide', {answer: refused, chain: [/^deployment/, /^replicaset/, /^resourcequota\/team$/], next}, '-n', 'small');
+	await answers(t, 'deploy/wide', {answer: refused, chain: [/^deployment/, /^replicaset/, /^resourcequota\/team$/], next}, '-n', 'small');
 	await answers(
+		t,
 		'quota/team',
 		{
 			answer: /^ResourceQuota team is used up: pods 1 of 1 used; replicaset\/wide-\w+ waits for room\.$/,
@@ -105,21 +107,19 @@ test('a quota that refuses pods, from the deployment and from the quota', async 
 		'small',
 	);
 	await cluster.fine('delete', 'ns', 'small');
-	t.pass();
 });
 
 test('a deployment that is paused before a change', async t => {
 	const deployment = (command: readonly string[], more: object = {}) => workload('Deployment', 'still', 1, [container(command)], more);
 	await cluster.apply(deployment(['sleep', '100000']));
-	await answers('deploy/still', {answer: /^Nothing is wrong with Deployment still: its pod is ready\.$/, chain: [/^deployment/]});
+	await answers(t, 'deploy/still', {answer: /^Nothing is wrong with Deployment still: its pod is ready\.$/, chain: [/^deployment/]});
 	await cluster.apply(deployment(['sleep', '100001'], {paused: true}));
-	await answers('deploy/still', {
+	await answers(t, 'deploy/still', {
 		answer: /^Deployment still is paused: its newest template waits\.$/,
 		chain: [/^deployment/],
 		next: /^troupe rollout resume /,
 	});
 	await cluster.fine('delete', 'deploy/still');
-	t.pass();
 });
 
 test('a readiness probe that fails, with what the program wrote', async t => {
@@ -127,7 +127,7 @@ test('a readiness probe that fails, with what the program wrote', async t => {
 	const pod = podOf('unready', []);
 	const containers = [container(['sh', '-c', 'echo waiting for the database; exec sleep 100000'], {readinessProbe: probe})];
 	await cluster.apply({...pod, spec: {...pod.spec, terminationGracePeriodSeconds: 1, containers}});
-	const why = await answers('pod/unready', {
+	const why = await answers(t, 'pod/unready', {
 		answer:
 			/^Pod unready is not ready: its container app runs, and its readiness probe fails.*: .*not yet.*; its last words: `waiting for the database`\.$/,
 		chain: [/^pod\/unready$/, /^container app$/],
@@ -139,25 +139,23 @@ test('a readiness probe that fails, with what the program wrote', async t => {
 test('a job that failed too often', async t => {
 	const spec = {restartPolicy: 'Never', terminationGracePeriodSeconds: 1, containers: [container(['sh', '-c', 'echo disk full; exit 9'])]};
 	await cluster.apply(workload('Job', 'sum', 1, [], {backoffLimit: 0, template: {spec}}));
-	await answers('job/sum', {
+	await answers(t, 'job/sum', {
 		answer:
 			/^Job sum failed: 1 pod failed, and its backoffLimit is 0; container app of pod sum-\w+ exited with 9 after \d+ m?s; its last words: `disk full`\.$/,
 		chain: [/^job\/sum$/, /^pod\/sum-/, /^container app$/],
 		next: /^nothing: a Job that has failed is not started again/,
 	});
-	t.pass();
 });
 
 test('a stateful set that waits for its first pod', async t => {
 	await cluster.apply(workload('StatefulSet', 'db', 3, [crashing], {serviceName: 'db'}));
-	await answers('sts/db', {
+	await answers(t, 'sts/db', {
 		answer:
 			/^StatefulSet db waits for pod db-0: it crashes; container app of pod db-0 exited with 3 .*; the 2 after it wait for it; its last words: `Error: no DATABASE_URL`\.$/,
 		chain: [/^statefulset\/db$/, /^pod\/db-0$/, /^container app$/],
 		next: /^restart attempt/,
 	});
 	await cluster.fine('delete', 'sts/db');
-	t.pass();
 });
 
 test('a daemon set that fits no node, a suspended cron job, and a claim that no volume fits', async t => {
@@ -180,31 +178,29 @@ test('a daemon set that fits no node, a suspended cron job, and a claim that no 
 		cron,
 		claim,
 	);
-	await answers('ds/log', {answer: /^DaemonSet log has no pods: no node fits: vm: no label disk=ssd\.$/, chain: [/^daemonset/]});
-	await answers('cj/tick', {answer: /^CronJob tick is suspended: it makes no jobs\.$/, chain: [/^cronjob/]});
-	await answers('pvc/data', {
+	await answers(t, 'ds/log', {answer: /^DaemonSet log has no pods: no node fits: vm: no label disk=ssd\.$/, chain: [/^daemonset/]});
+	await answers(t, 'cj/tick', {answer: /^CronJob tick is suspended: it makes no jobs\.$/, chain: [/^cronjob/]});
+	await answers(t, 'pvc/data', {
 		answer: /^PersistentVolumeClaim data has no volume: there is no storage class fast, /,
 		chain: [/^persistentvolumeclaim/],
 	});
-	t.pass();
 });
 
 test('a finalizer that holds, a node that is cordoned, and what is well', async t => {
 	const map = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'kept', finalizers: ['example.com/backup']}, data: {a: 'b'}};
 	await cluster.apply(map, {...podOf('fine', ['sleep', '100000'])});
-	await answers('pod/fine', {answer: /^Nothing is wrong with Pod fine: it has been ready for \d+ m?s on node vm\.$/, chain: [/^pod/]});
+	await answers(t, 'pod/fine', {answer: /^Nothing is wrong with Pod fine: it has been ready for \d+ m?s on node vm\.$/, chain: [/^pod/]});
 	await cluster.fine('delete', 'cm/kept', '--wait=false');
-	await answers('cm/kept', {
+	await answers(t, 'cm/kept', {
 		answer: /^ConfigMap kept is being deleted: its finalizer example\.com\/backup holds it\.$/,
 		chain: [/^configmap/],
 	});
 	await cluster.fine('taint', 'node', 'vm', 'only=here:NoSchedule');
-	await answers('node/vm', {
+	await answers(t, 'node/vm', {
 		answer: /^Nothing is wrong with Node vm: .*only pods that tolerate only=here:NoSchedule come to it\.$/,
 		chain: [/^node/],
 	});
 	await cluster.fine('taint', 'node', 'vm', 'only-');
-	t.pass();
 });
 
 test('no value of a Secret is in it, whatever happens to the Secret and to what names it', async t => {
@@ -213,7 +209,7 @@ test('no value of a Secret is in it, whatever happens to the Secret and to what 
 	const from = {env: [{name: 'PASSWORD', valueFrom: {secretKeyRef: {name: 'key', key: 'wrong'}}}]};
 	const pod = podOf('reader', []);
 	await cluster.apply({...pod, spec: {...pod.spec, containers: [container(['sleep', '1'], from)]}});
-	await answers('pod/reader', {
+	await answers(t, 'pod/reader', {
 		answer: /^Pod reader waits for what it names: its container app waits: .*key/,
 		chain: [/^pod\/reader$/, /^container app$/],
 	});
@@ -262,10 +258,9 @@ test('a program that was killed by hand and runs again is told of, though nothin
 	await cluster.apply(podOf('twice', ['sleep', '100000']));
 	const pod = await until(client(), 'pods', 'it to run', pods => isReady(pods.get('twice')) && pods.get('twice'));
 	process.kill(pidOf(pod) ?? 0, 'SIGKILL');
-	await answers('pod/twice', {
+	await answers(t, 'pod/twice', {
 		answer:
 			/^Nothing is wrong with Pod twice: it has been ready for .*; its container main was restarted .* ago: it was killed by signal 9 \(SIGKILL\) after \d+ m?s\.$/,
 		chain: [/^pod/],
 	});
-	t.pass();
 });
