@@ -11,6 +11,8 @@ export const reserveFile = 'RESERVE';
 export type Reserve = {
 	/** So much more is in the log: as much room and some will be wanted. */
 	readonly count: (bytes: number) => void;
+	/** Lends the room to an opening by the running process. What it resolves to takes it again, as far as there is room. */
+	readonly lend: () => Promise<(isOpen: boolean) => Promise<void>>;
 	readonly close: () => Promise<void>;
 };
 
@@ -23,17 +25,29 @@ export function openReserve(location: string): Reserve {
 	let written = 0;
 	let reserved = 0;
 	let filling: Promise<void> | undefined;
+	const count = (bytes: number): void => {
+		written += bytes;
+		const wanted = Math.min(limits.storeReserveBytes, written + stepBytes);
+		if (wanted <= reserved || filling !== undefined) return;
+		// In steps, so that hardly a write waits for it.
+		reserved = Math.ceil(wanted / stepBytes) * stepBytes;
+		filling = fill(location, reserved)
+			// Where it cannot be kept all else goes on.
+			.catch(() => undefined)
+			.finally(() => (filling = undefined));
+	};
 	return {
-		count(bytes) {
-			written += bytes;
-			const wanted = Math.min(limits.storeReserveBytes, written + stepBytes);
-			if (wanted <= reserved || filling !== undefined) return;
-			// In steps, so that hardly a write waits for it.
-			reserved = Math.ceil(wanted / stepBytes) * stepBytes;
-			filling = fill(location, reserved)
-				// Where it cannot be kept all else goes on.
-				.catch(() => undefined)
-				.finally(() => (filling = undefined));
+		count,
+		async lend() {
+			await filling;
+			await giveUpReserve(location);
+			return async isOpen => {
+				reserved = 0;
+				// What its log had is in a table now.
+				if (isOpen) written = 0;
+				count(0);
+				await filling;
+			};
 		},
 		close: () => filling ?? Promise.resolve(),
 	};

@@ -199,10 +199,14 @@ const damageOf = ({directory, meta}: State): string =>
 	`the store in "${directory}" does not hold what was written before its last failure (${aboutMeta(meta)})`;
 
 async function openAgain(state: State): Promise<Result<Level>> {
+	const takeBack = await state.reserve.lend();
 	try {
 		state.level = await opened(state.location);
+		// Before the next write, which may want the same room.
+		await takeBack(true);
 		return {ok: true, value: state.level};
 	} catch (error) {
+		await takeBack(false);
 		return {ok: false, message: `the store could not be opened again after a failed write: ${messageOf(error)}`};
 	}
 }
