@@ -125,7 +125,8 @@ export function testCluster(nowMs = 1_700_000_000_000, ringChanges = 10_000) {
 					});
 		if (!wanted.ok) return wanted;
 		const next = keepReference(old, wanted.value as ApiObject);
-		const {resourceVersion} = next.metadata;
+		// A patch may have left no metadata: the admission says so.
+		const {resourceVersion} = (next as Partial<ApiObject>).metadata ?? {};
 		if (resourceVersion !== undefined && resourceVersion !== old.metadata.resourceVersion)
 			return failed('ERR_CONFLICT', {resource: kind === undefined ? '' : qualifiedPlural(kind), name: old.metadata.name});
 		if (next === old) return succeeded(old);
