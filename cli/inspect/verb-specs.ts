@@ -137,11 +137,11 @@ export const verbSpecs: readonly VerbSpec[] = [
 	{
 		name: 'replay',
 		summary: 'play recorded steps again, here and without a cluster: the states in between, and what is another now',
-		usage: '[FILE] [--behaviors MODULE] [--step N] [--show state|effects|diff]',
+		usage: '[FILE] [--behaviors FILE] [--step N] [--show state|effects|diff]',
 		example: ['replay web.jsonl --behaviors shop.mjs', 'the same messages, for a behaviour that was mended since'],
 		flags: {
-			behaviors: {type: 'string', value: 'MODULE', about: "a user's own behaviours, as actor run takes them"},
-			step: {type: 'number', value: 'N', about: 'this step, whole'},
+			behaviors: {type: 'string', multiple: true, value: 'FILE', about: 'actors of your own: their module, as actor run takes it'},
+			step: {type: 'number', value: 'N', about: 'this step, whole: message, state before and after, effects'},
 			show: {
 				type: 'string',
 				value: 'PART',

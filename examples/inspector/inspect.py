@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
 """Another inspector of a Troupe cluster, made from docs/topics.md: inspect.py [VERB [PLACE] [MEMBER=JSON ...]]
-
   inspect.py tree control/nodes depth=1       inspect.py top by='"mailbox"'        (apt install python3-paho-mqtt)
   inspect.py trace filter='{"places": ["*/pods"]}' forMs=5000
-"""
+Environment: TROUPE_MQTT (127.0.0.1:1883), TROUPE_LOGIN (admin), TROUPE_TOKEN (else what is in ~/.troupe/admin.token)"""
 import json, os, sys, time, uuid
 import paho.mqtt.client as mqtt
-
+sys.excepthook = lambda kind, error, _: print(f"error: {kind.__name__}: {error} (--help says what it takes)", file=sys.stderr)
 words = sys.argv[1:] or ["systems"]
+if {"-h", "--help"} & set(words): sys.exit(print(__doc__))
 request = {"verb": words[0], **{"place": word for word in words[1:] if "=" not in word}}
 request.update((member, json.loads(value)) for member, value in (word.split("=", 1) for word in words[1:] if "=" in word))
-login = os.environ.get("TROUPE_LOGIN", "admin")
-host, port = os.environ.get("TROUPE_MQTT", "127.0.0.1:1883").rsplit(":", 1)
+login, (host, _, port) = os.environ.get("TROUPE_LOGIN", "admin"), os.environ.get("TROUPE_MQTT", "127.0.0.1").partition(":")
 token = os.environ.get("TROUPE_TOKEN") or open(os.path.expanduser("~/.troupe/admin.token")).read().strip()
 asking, answering = (f"troupe/v1/inspect/{way}/{login}/{uuid.getnode()}-{os.getpid()}" for way in ("requests", "replies"))
-state = {"next": 0, "exit": None}
+state, renewed = {"next": 0, "exit": None}, time.monotonic()
 
 def draw(actor, depth=0):
     waiting = f"  {actor['waiting']} waiting" if actor["waiting"] else ""
@@ -27,24 +26,25 @@ def show(value):
     if "children" in value: draw(value)
     elif not value.keys() & {"systems", "entries"}: print(json.dumps(value, indent=2))
 
+def on_connect(client, _, flags, code):
+    if code != 0: sys.exit(f"error: {host} refuses the login {login}: {mqtt.connack_string(code)} (TROUPE_LOGIN, TROUPE_TOKEN)")
+    client.subscribe(answering)
+
 def on_message(client, _, message):
     reply = json.loads(message.payload)
     if reply["seq"] != state["next"]: print("some of the answer was lost", file=sys.stderr)
     state["next"] = reply["seq"] + 1
     if reply["ok"]: show(reply["value"])
-    else: print("error:", reply["error"]["message"], file=sys.stderr)
-    if reply["end"]: state["exit"] = 0 if reply["ok"] else 1
+    if reply["end"]: state["exit"] = 0 if reply["ok"] else f"error: {reply['error']['message']}"
 
 client = mqtt.Client(*([mqtt.CallbackAPIVersion.VERSION1] if hasattr(mqtt, "CallbackAPIVersion") else []))
 client.username_pw_set(login, token)
-client.on_connect = lambda client, *_: client.subscribe(answering)
+client.on_connect, client.on_message = on_connect, on_message
 client.on_subscribe = lambda client, *_: client.publish(asking, json.dumps(request))
-client.on_message = on_message
-client.connect(host, int(port))
-renewed = time.monotonic()
+client.connect(host, int(port or 1883))
 while state["exit"] is None:
     try:
-        client.loop(1)
+        if client.loop(1) != 0 and state["exit"] is None: sys.exit(f"error: {host} has closed the connection")
         if time.monotonic() > renewed + 5: renewed = client.publish(asking, '{"verb": "renew"}') and time.monotonic()
     except KeyboardInterrupt: client.publish(asking, '{"verb": "close"}')
 sys.exit(state["exit"])

@@ -65,11 +65,18 @@ test('replay plays a file again, with the module that is named, and says what is
 		await type(`replay ${recording} --behaviors ${other}`),
 		/ 2 {2}mine@admin\/main {2}count {2}ANOTHER NOW\n {6}state: recorded → now\n {8}~ the state: 1 → 5\n[\s\S]*2 another now, the first is 2 \(--step 2 shows it whole\)\n$/,
 	);
-	t.regex(await type(`replay ${recording} --behaviors ${other} --step 3`), /state: what the step made of it\n {8}~ the state: 5 → 10\n/);
 	t.regex(
-		await type(`replay ${recording}`),
-		/not played: no behaviour is called "Counter" here\n[\s\S]*\nnone of 3 steps could be played\n$/,
+		await type(`replay ${recording} --behaviors ${other} --step 3`),
+		/state before\n {8}5\n {6}state after: before → after\n {8}~ the state: 5 → 10\n/,
 	);
+	const none =
+		/^none of the 3 steps could be played: no behaviour called "Counter" is here; name the module that has it with --behaviors FILE/;
+	t.regex(await failsWith(type(`replay ${recording}`)), none);
+	t.regex(await failsWith(type(`replay ${recording} -o json`)), none);
+	t.regex(await failsWith(type(`replay ${recording} --step 2`)), /^the step could not be played: no behaviour called "Counter" is here/);
+	const misnamed = file('misnamed.mjs', source(1).replace('Counter', 'Count'));
+	t.regex(await failsWith(type(`replay ${recording} --behaviors ${misnamed}`)), /"Counter" is here; \S+misnamed\.mjs has other behaviours/);
+	t.regex(await type(`replay ${recording} --behaviors ${misnamed} --behaviors ${same}`), /\n3 steps played: all as they were recorded\n$/);
 	t.regex(
 		await type(`replay ${recording} --behaviors ${other} -o json`),
 		/^\{"step":1,.*"isSame":true.*\n\{"step":2,.*"isSame":false.*"recorded":/,
@@ -78,6 +85,17 @@ test('replay plays a file again, with the module that is named, and says what is
 	t.regex(await failsWith(type(`replay ${recording} --step 9`)), /--step must be one of the 3 steps of the trace, got 9/);
 	t.regex(await failsWith(type('replay')), /name the file of a trace; trace PLACE --record FILE makes one/);
 	t.regex(await failsWith(type(`replay ${folder}/none.jsonl`)), /none\.jsonl cannot be read/);
+});
+
+test('steps of several systems are played as they happened, those of one in their order, however their portions arrived', t => {
+	const line = (system: string, atMs: number): string =>
+		JSON.stringify({type: 'step', atMs, recorded: {address: `troupe://${system}/main`, behavior: 'B', notReplayable: String(atMs)}});
+	// The clock of `a` is set back after its second step.
+	const text = [line('a', 1), line('a', 50), line('a', 40), line('b', 2), line('b', 60)].join('\n');
+	t.deepEqual(
+		recordsOf(text).map(record => ('notReplayable' in record ? record.notReplayable : '')),
+		['1', '2', '50', '40', '60'],
+	);
 });
 
 test('a file that is no trace, or was cut, is told by its line; what was not recorded is left out', t => {

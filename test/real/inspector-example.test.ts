@@ -20,10 +20,10 @@ test('an inspector of at most 50 lines in Python looks at running actors, and is
 	await pidsWhenRunning(await cluster.client(), 'web');
 	const client = await cluster.client();
 	const {token} = (await client.json({method: 'POST', path: tokensPath, body: {name: 'eve', role: 'view'}})) as TokenAnswer;
-	const run = (...words: readonly string[]) => {
-		const env = {TROUPE_MQTT: new URL(cluster.endpoints().mqtt).host, TROUPE_LOGIN: 'eve', TROUPE_TOKEN: token};
-		return cluster.startProgram(python, [program, ...words], env).ended;
-	};
+	const own = {TROUPE_MQTT: new URL(cluster.endpoints().mqtt).host, TROUPE_LOGIN: 'eve', TROUPE_TOKEN: token};
+	const runWith = (env: {readonly [name: string]: string}, ...words: readonly string[]) =>
+		cluster.startProgram(python, [program, ...words], {...own, ...env}).ended;
+	const run = (...words: readonly string[]) => runWith({}, ...words);
 
 	const systems = await run();
 	t.is(systems.code, 0, systems.err);
@@ -41,6 +41,21 @@ test('an inspector of at most 50 lines in Python looks at running actors, and is
 	const traced = await tracing;
 	t.is(traced.code, 0, traced.err);
 	t.regex(traced.out, /^\d+ troupe:\/\/(control|vm)\/pods\/default\.web\S* \{/m);
+	const told = [
+		[
+			await runWith({TROUPE_TOKEN: 'wrong'}),
+			/^error: 127\.0\.0\.1 refuses the login eve: .*bad user name or password.*\(TROUPE_LOGIN, TROUPE_TOKEN\)$/m,
+		],
+		[await runWith({TROUPE_MQTT: '127.0.0.1:1'}), /^error: ConnectionRefusedError: .* \(--help says what it takes\)$/m],
+		[await run('tree', 'depth=x'), /^error: JSONDecodeError: /m],
+	] as const;
+	for (const [{code, err}, said] of told) {
+		t.is(code, 1);
+		t.regex(err, said);
+	}
+	const help = await run('--help');
+	t.is(help.code, 0);
+	for (const name of Object.keys(own)) t.true(help.out.includes(name), name);
 	t.regex((await run('stat')).err, /did you mean "state"/);
 	const lines = readFileSync(path.join(cluster.home, 'audit.log'), 'utf8').trim().split('\n');
 	t.like(JSON.parse(lines[0] ?? '') as object, {

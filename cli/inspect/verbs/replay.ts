@@ -2,9 +2,11 @@
 
 import type {Shown} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
+import {shown as shownText} from '../../../api/shown.js';
 import type {Json} from '../../../api/object.js';
 import {decode} from '../../../system/inspect/portable.js';
 import type {Behaviors} from '../../../system/inspect/replay.js';
+import {isReplayable} from '../../../system/inspect/step-record.js';
 import {shownOf} from '../../../system/inspect/shown.js';
 import {loadUserModule} from '../../actor-run/user-module.js';
 import {failedError, usageError} from '../../command.js';
@@ -23,20 +25,48 @@ type Part = 'state' | 'effects' | 'diff';
 export const replay: VerbRun = async call => {
 	const {flags, shell} = call;
 	const number = flags.number('step');
-	const steps = replayed(recordsOf(await traceOf(call)), await behaviorsOf(flags.text('behaviors')));
+	const modules = flags.texts('behaviors');
+	const behaviors = await behaviorsOf(modules);
+	const steps = replayed(recordsOf(await traceOf(call)), behaviors);
 	if (number !== undefined && (!Number.isInteger(number) || number < 1 || number > steps.length))
 		throw usageError(`--step must be one of the ${steps.length} steps of the trace, got ${number}`);
 	const chosen = number === undefined ? steps : steps.slice(number - 1, number);
 	const format = formatOf(call);
 	if (format !== undefined) {
 		for (const step of chosen) await showEntry(call, format, plainOf(step));
-		return;
+		return refuseNone(chosen, behaviors, modules);
 	}
 	const view: StateView = {...(await viewOf(call, ['→'])), depth: statesDepth};
 	const part = (flags.text('show') ?? 'diff') as Part;
 	const text = chosen.map(step => drawStep(step, number === undefined ? part : (flags.text('show') as Part | undefined), view)).join('');
-	await shell.page(`${text}${number === undefined ? `${summaryOf(steps)}\n` : ''}`);
+	const isPlayed = chosen.some(({type}) => type === 'played');
+	await shell.page(`${text}${isPlayed && number === undefined ? `${summaryOf(steps, behaviors)}\n` : ''}`);
+	refuseNone(chosen, behaviors, modules);
 };
+
+/** @throws AppError where nothing was played, with what is missing. */
+function refuseNone(chosen: readonly ReplayedStep[], behaviors: Behaviors, modules: readonly string[]): void {
+	if (chosen.some(({type}) => type === 'played')) return;
+	const missing = missingOf(chosen, behaviors);
+	const none = chosen.length === 1 ? 'the step could not be played' : `none of the ${chosen.length} steps could be played`;
+	if (missing.length === 0) throw failedError(`${none}: beside each is why`);
+	const hint =
+		modules.length === 0
+			? `name the module that has ${missing.length === 1 ? 'it' : 'them'} with ${behaviorsHint}`
+			: `${modules.join(', ')} has other behaviours; rename it there, or name another module`;
+	throw failedError(`${none}: no behaviour called ${missing.join(', ')} is here; ${hint}`);
+}
+
+/** The behaviours that steps could not be played for, since they are not here. */
+const missingOf = (steps: readonly ReplayedStep[], behaviors: Behaviors): readonly string[] => [
+	...new Set(
+		steps.flatMap(({type, record}) =>
+			type === 'skipped' && isReplayable(record) && !Object.hasOwn(behaviors, record.behavior) ? [shownText(record.behavior)] : [],
+		),
+	),
+];
+
+const behaviorsHint = '--behaviors FILE, as in: replay trace.jsonl --behaviors shop.mjs';
 
 /** Levels of states and effects that are unfolded. */
 const statesDepth = 4;
@@ -53,10 +83,12 @@ async function traceOf({inputs, spec, shell}: VerbCall): Promise<string> {
 	}
 }
 
-const behaviorsOf = async (file: string | undefined): Promise<Behaviors> => ({
-	...(await ownBehaviors()),
-	...(file === undefined ? {} : (await loadUserModule(file)).behaviors),
-});
+/** Those of this package, and of each module that is named; what two modules have is that of the last. */
+async function behaviorsOf(modules: readonly string[]): Promise<Behaviors> {
+	const loaded: Behaviors[] = [await ownBehaviors()];
+	for (const file of modules) loaded.push((await loadUserModule(file)).behaviors);
+	return Object.assign({}, ...loaded) as Behaviors;
+}
 
 function plainOf(step: ReplayedStep): object {
 	const {number, record} = step;
@@ -81,7 +113,7 @@ function drawStep(step: ReplayedStep, part: Part | undefined, view: StateView): 
 		...notes.map(note => `      ${colours.yellow(inOneLine(note))}`),
 		...(part === undefined ? ['      message', ...indented(drawState(shownOf(step.call), view))] : []),
 		...(part === undefined || part === 'diff' ? differing(step, view) : []),
-		...(part === undefined ? ['      state: what the step made of it', ...changesOf(step.before, result.state, view)] : []),
+		...(part === undefined ? stateOf(step, view) : []),
 		...(part === 'state' ? indented(drawState(shownOfJson(result.state), view)) : []),
 		...(part === undefined || part === 'effects' ? ['      effects', ...indented(drawState(shownOfJson(result.effects), view))] : []),
 		...((part === undefined || part === 'effects') && !isSame
@@ -89,6 +121,16 @@ function drawStep(step: ReplayedStep, part: Part | undefined, view: StateView): 
 			: []),
 	];
 	return lines.map(line => `${line}\n`).join('');
+}
+
+/** The state before, whole, and what the step made of it. */
+function stateOf({before, result}: Extract<ReplayedStep, {type: 'played'}>, view: StateView): readonly string[] {
+	const changes = changesOf(before, result.state, view);
+	return [
+		'      state before',
+		...indented(drawState(shownOfJson(before), view)),
+		...(changes.length === 0 ? ['      state after: the same'] : ['      state after: before → after', ...changes]),
+	];
 }
 
 /** What was recorded → what it is now. */
@@ -135,13 +177,15 @@ function wordOf({call}: Extract<ReplayedStep, {type: 'played'}>): string {
 	}
 }
 
-function summaryOf(steps: readonly ReplayedStep[]): string {
+function summaryOf(steps: readonly ReplayedStep[], behaviors: Behaviors): string {
 	const played = steps.filter(step => step.type === 'played');
 	const others = played.filter(step => !step.isSame);
 	const skipped = steps.length - played.length;
 	const first = others[0];
 	const whole = first === undefined ? '' : ` (--step ${first.number} shows it whole)`;
 	const verdict = first === undefined ? 'all as they were recorded' : `${others.length} another now, the first is ${first.number}${whole}`;
-	const left = skipped === 0 ? '' : `; ${skipped} not played`;
-	return played.length === 0 ? `none of ${skipped} steps could be played` : `${played.length} steps played: ${verdict}${left}`;
+	const missing = missingOf(steps, behaviors);
+	const lacks = missing.length === 0 ? '' : `, for ${missing.join(', ')} ${behaviorsHint}`;
+	const left = skipped === 0 ? '' : `; ${skipped} not played${lacks}`;
+	return `${played.length} steps played: ${verdict}${left}`;
 }
