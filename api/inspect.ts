@@ -19,6 +19,8 @@ export type ActorLook = {
 	readonly state: ActorState;
 	/** What it says it is doing. */
 	readonly about: string;
+	/** What keeps it from what it is for, as it says itself: a container that cannot start, a pod that no node fits. Left out: nothing. */
+	readonly trouble?: string | undefined;
 	readonly restarts: number;
 	/** Messages in its mailbox. */
 	readonly waiting: number;
@@ -35,7 +37,7 @@ export type ActorLook = {
 	readonly faults?: readonly string[] | undefined;
 	/** How many children it has, whether they are shown or not. */
 	readonly childCount: number;
-	/** Of a `tree`: of those below it so many are parked, restarting, paused, or have crashed within `limits.actorWellMs`. Left out: none. */
+	/** Of a `tree`: of those below it so many are parked, restarting, paused, in trouble, or have crashed within `limits.actorWellMs`. Left out: none. */
 	readonly wrongBelow?: number | undefined;
 };
 

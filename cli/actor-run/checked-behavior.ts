@@ -30,10 +30,13 @@ export function checkedBehavior(behavior: AnyBehavior): AnyBehavior {
 		...(behavior.signal === undefined
 			? {}
 			: {signal: (state: unknown, told, context) => checkedNext('signal', behavior.signal?.(state, told, context), context)}),
-		// These two are asked outside of its steps, where a crash would be somebody else's.
+		// These are asked outside of its steps, where a crash would be somebody else's.
 		...(behavior.describe === undefined
 			? {}
 			: {describe: (state: unknown) => lineOf(valueOr('(describe threw)', () => behavior.describe?.(state)))}),
+		...(behavior.trouble === undefined
+			? {}
+			: {trouble: (state: unknown) => keyOf(valueOr(undefined, () => behavior.trouble?.(state)))?.slice(0, describedCharacters)}),
 		...(behavior.coalesce === undefined
 			? {}
 			: {coalesce: (message: Message) => keyOf(valueOr(undefined, () => behavior.coalesce?.(message)))}),

@@ -112,7 +112,7 @@ function rootOf(root: unknown, names: readonly string[], file: string): string {
 const isRecord = (value: unknown): value is {readonly [member: string]: unknown} =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const optionalFunctions = ['resume', 'signal', 'coalesce', 'describe'];
+const optionalFunctions = ['resume', 'signal', 'coalesce', 'describe', 'trouble'];
 
 const strategies: readonly unknown[] = [undefined, 'oneForOne', 'oneForAll', 'restForOne'];
 const pastIntensities: readonly unknown[] = [undefined, 'escalate', 'backOff'];

@@ -219,7 +219,7 @@ export function drawList(looks: readonly ActorLook[], left: number, rateOf: Rate
 		look.childCount > 0 ? counted(look.childCount, 'child').replace('childs', 'children') : '',
 		look.waiting > 0 ? `${look.waiting} waiting` : '',
 		(rateOf(look)?.perSecond ?? 0) > 0 ? `${rateText(rateOf(look)?.perSecond ?? 0)}/s` : '',
-		inOneLine(look.failure === undefined ? look.about : withoutActor(look.failure)),
+		inOneLine(look.trouble ?? (look.failure === undefined ? look.about : withoutActor(look.failure))),
 	]);
 	const {red, bold} = view.colours;
 	const text = table(['NAME', 'STATE', 'CHILDREN', 'MAILBOX', 'MSG/S', 'ABOUT'], rows, view, (cell, at) => {

@@ -37,13 +37,20 @@ function drawSystem(one: OfSystem<ActorTree>, view: TreeView): string {
 /** One actor and what is below it. */
 export function drawTree(tree: ActorTree, title: string, view: TreeView): string {
 	const ranked = rank(tree, view);
-	const head = `${view.colours.bold(inOneLine(title))}${aboutOf(tree, view)}`;
+	const folded = view.depth <= 0 ? `  ${view.colours.dim(countBelow(tree))}`.trimEnd() : '';
+	const head = `${view.colours.bold(inOneLine(title))}${aboutOf(tree, view)}${folded}`;
 	return fitted(head, view) + linesBelow(ranked, '', view, view.depth).join('');
 }
 
 /** The texts of a tree, for a measure that is right for them. */
 export function textsOf(systems: readonly OfSystem<ActorTree>[]): readonly string[] {
-	const below = (tree: ActorTree): readonly string[] => [tree.name, tree.about, tree.failure ?? '', ...tree.children.flatMap(below)];
+	const below = (tree: ActorTree): readonly string[] => [
+		tree.name,
+		tree.about,
+		tree.trouble ?? '',
+		tree.failure ?? '',
+		...tree.children.flatMap(below),
+	];
 	return ['│', ...systems.flatMap(one => ('problem' in one ? [one.problem] : below(one.value)))];
 }
 
@@ -71,8 +78,8 @@ const byWeight = (a: Ranked, b: Ranked): number => b.weight - a.weight || collat
 const collator = new Intl.Collator('en', {numeric: true});
 
 /** Whether somebody should look at it. */
-export function isWrong({state, failure, failedAgoMs = 0, faults = []}: ActorLook): boolean {
-	if (state === 'parked' || state === 'restarting' || state === 'paused' || faults.length > 0) return true;
+export function isWrong({state, trouble, failure, failedAgoMs = 0, faults = []}: ActorLook): boolean {
+	if (state === 'parked' || state === 'restarting' || state === 'paused' || trouble !== undefined || faults.length > 0) return true;
 	return failure !== undefined && failure !== null && failedAgoMs < limits.actorWellMs;
 }
 
@@ -92,21 +99,19 @@ const busyPerSecond = 1;
 
 function linesBelow({tree, children}: Ranked, prefix: string, view: TreeView, depth: number): readonly string[] {
 	const {childCount, wrongBelow = 0} = tree;
+	if (depth <= 0) return [];
 	const told = children.reduce((sum, {tree: child}) => sum + (isWrong(child) ? 1 : 0) + (child.wrongBelow ?? 0), 0);
-	const items =
-		depth <= 0
-			? restOf(childCount, wrongBelow)
-			: [...itemsOf(children, view), ...restOf(childCount - children.length, Math.max(0, wrongBelow - told))];
+	const items = [...itemsOf(children, view), ...restOf(childCount - children.length, Math.max(0, wrongBelow - told))];
 	return items.flatMap((item, at) => {
 		const isLast = at === items.length - 1;
 		const own = `${prefix}${isLast ? '└─ ' : '├─ '}`;
 		if (item.type === 'text') return [fitted(own + view.colours.dim(item.text), view)];
-		return drawActor(item.actor, own, prefix + (isLast ? '   ' : '│  '), view, depth);
+		return drawActor(item.actor, own, prefix + (isLast ? '   ' : '│  '), view, item.type === 'folded' ? 1 : depth);
 	});
 }
 
-/** A line below an actor: an actor, or what is said of several. */
-type Item = {readonly type: 'actor'; readonly actor: Ranked} | {readonly type: 'text'; readonly text: string};
+/** A line below an actor: an actor with what is below it, or alone, or what is said of several. */
+type Item = {readonly type: 'actor' | 'folded'; readonly actor: Ranked} | {readonly type: 'text'; readonly text: string};
 
 /** What is not shown, and how much of all below that is wrong. */
 const restOf = (count: number, wrongCount: number): readonly Item[] =>
@@ -114,11 +119,15 @@ const restOf = (count: number, wrongCount: number): readonly Item[] =>
 
 function drawActor(actor: Ranked, own: string, prefix: string, view: TreeView, depth: number): readonly string[] {
 	const {tree, children} = actor;
-	const head = `${own}${inOneLine(tree.name)}${aboutOf(tree, view)}`;
-	if (!view.all && depth > 1 && tree.childCount > 0 && actor.weight === resting && children.every(isPlain))
-		return [fitted(`${head}  ${view.colours.dim(crowdText(tree.childCount, children))}`, view)];
-	return [fitted(head, view), ...linesBelow(actor, prefix, view, depth - 1)];
+	const below = !view.all && actor.weight === resting && children.length > 0 && children.every(isPlain);
+	const folded = below ? crowdText(tree.childCount, children) : depth > 1 ? '' : countBelow(tree);
+	const head = `${own}${inOneLine(tree.name)}${aboutOf(tree, view)}${folded === '' ? '' : `  ${view.colours.dim(folded)}`}`;
+	return [fitted(head, view), ...(below ? [] : linesBelow(actor, prefix, view, depth - 1))];
 }
+
+/** Of an actor whose children are not drawn. */
+const countBelow = ({childCount, wrongBelow = 0}: ActorTree): string =>
+	childCount === 0 ? '' : `… ${childCount} below${wrongBelow > 0 ? `, ${wrongBelow} wrong` : ''}`;
 
 /** Rests, has nothing to say and nothing below it. */
 const isPlain = ({tree, weight}: Ranked): boolean => weight === resting && tree.childCount === 0 && saysNothing(tree);
@@ -140,18 +149,25 @@ function crowdText(count: number, actors: readonly Ranked[]): string {
 
 const crowdCharacters = 70;
 
-/** Plain ones in one line; of a crowd that rests the first. */
+/** Plain ones in one line. Of a crowd that rests some stand for all; none where something beside it is wrong. */
 function itemsOf(children: readonly Ranked[], view: TreeView): readonly Item[] {
 	const actors = children.map((actor): Item => ({type: 'actor', actor}));
 	if (view.all) return actors;
 	const [empty, others] = parted(children, child => isPlain(child));
 	const [quiet, shown] = parted(others, ({weight}) => weight === resting);
-	const few = quiet.length > limits.inspectCrowd ? quiet.slice(0, limits.inspectCrowdShown) : quiet;
+	const isCrowd = quiet.length > limits.inspectCrowd;
+	const few = !isCrowd ? quiet : shown.some(({weight}) => weight === wrong) ? [] : largest(quiet);
 	return [
-		...[...shown, ...few].map((actor): Item => ({type: 'actor', actor})),
-		...(few.length < quiet.length ? [{type: 'text' as const, text: `… ${quiet.length - few.length} more resting`}] : []),
-		...plainItems(empty),
+		...shown.map((actor): Item => ({type: 'actor', actor})),
+		...few.map((actor): Item => ({type: isCrowd ? 'folded' : 'actor', actor})),
+		...plainItems([...quiet.filter(actor => !few.includes(actor)), ...empty]),
 	];
+}
+
+/** Those with the most below them, in the order in which they are. */
+function largest(actors: readonly Ranked[]): readonly Ranked[] {
+	const ordered = actors.toSorted((a, b) => b.tree.childCount - a.tree.childCount).slice(0, limits.inspectCrowdShown);
+	return actors.filter(actor => ordered.includes(actor));
 }
 
 /** One alone is a line anyway. */
@@ -170,15 +186,16 @@ const fitted = (line: string, {columns, widthOf}: TreeView): string =>
 
 /** State where it is worth a word, how busy it is, how it fared, and what it does. */
 function aboutOf(look: ActorLook, {colours, rateOf}: TreeView): string {
-	const {about, restarts, waiting, failure, failedAgoMs, faults = []} = look;
+	const {about, trouble, restarts, waiting, failure, failedAgoMs, faults = []} = look;
 	const perSecond = perSecondOf(look, rateOf);
 	const parts = [
 		stateText(look, colours),
 		...faults.map(fault => colours.magenta(`fault: ${inOneLine(fault)}`)),
+		trouble === undefined ? '' : colours.red(inOneLine(trouble)),
 		waiting > 0 ? colours.yellow(`${waiting} waiting`) : '',
 		perSecond >= busyPerSecond ? colours.cyan(`${rateText(perSecond)}/s`) : '',
 		restarts > 0 ? colours.yellow(`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`) : '',
-		about === '' ? '' : colours.dim(inOneLine(about)),
+		about === '' || trouble !== undefined ? '' : colours.dim(inOneLine(about)),
 		failure === undefined || failure === null
 			? ''
 			: colours.red(`last crash${failedAgoMs === undefined ? '' : ` ${ageOf(failedAgoMs)} ago`}: ${inOneLine(withoutActor(failure))}`),

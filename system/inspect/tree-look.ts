@@ -77,8 +77,9 @@ export function* treeLook(
 /** What behaviours say of themselves may be of any length. */
 export function boundedLook(cell: Cell, monotonicMs: number): ActorLook {
 	const look = lookAt(cell, monotonicMs);
-	const {about, failure} = look;
-	return {...look, about: cut(about), ...(failure === undefined ? {} : {failure: cut(failure)})};
+	const {about, trouble, failure} = look;
+	const told = trouble === undefined ? {} : {trouble: cut(trouble)};
+	return {...look, ...told, about: cut(about), ...(failure === undefined ? {} : {failure: cut(failure)})};
 }
 
 export const cut = (text: string): string =>

@@ -200,6 +200,8 @@ export type Behavior<Input, State, In extends Message> = {
 	readonly coalesce?: (message: In) => string | undefined;
 	/** One line for `tree`: what it is doing. */
 	readonly describe?: (state: State) => string;
+	/** What keeps it from what it is for, in a line; undefined where nothing does. Such actors come first in `tree`; it is asked of all, at each look. */
+	readonly trouble?: (state: State) => string | undefined;
 };
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the registry holds behaviours of every type; `spawn` is checked by its own helper.

@@ -12,12 +12,14 @@ export function treeOf(cell: Cell, monotonicMs: number, depth = Number.POSITIVE_
 /** One cell, as it is at that monotonic time. */
 export function lookAt(cell: Cell, monotonicMs: number): ActorLook {
 	const {failure, held, crashedAtMs, faults} = cell;
+	const trouble = troubleOf(cell);
 	return {
 		name: cell.spec.name,
 		address: cell.address,
 		behavior: cell.spec.behavior,
 		state: stateOf(cell),
 		about: aboutOf(cell),
+		...(trouble === undefined ? {} : {trouble}),
 		restarts: cell.restarts,
 		waiting: cell.mailbox.length,
 		handled: cell.handled,
@@ -54,6 +56,17 @@ function wordsOf(fault: Fault): string {
 			return 'cut off from all other systems';
 		case 'pause':
 			return 'paused';
+	}
+}
+
+/** What the actor says keeps it from what it is for. One that is parked says nothing: its last crash does. */
+export function troubleOf({parked, state, behavior}: Cell): string | undefined {
+	if (parked !== undefined || state === undefined || behavior.trouble === undefined) return undefined;
+	try {
+		const trouble: unknown = behavior.trouble(state);
+		return typeof trouble === 'string' ? trouble : undefined;
+	} catch {
+		return '(its trouble throws)';
 	}
 }
 

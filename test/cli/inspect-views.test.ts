@@ -54,19 +54,37 @@ test('collections that rest are a line each, and those that are empty one togeth
 	t.deepEqual(lines, ['control', '├─ nodes  1 resting: vm', '├─ pods  2 resting: web-0, web-1', '└─ 2 resting: jobs, secrets']);
 });
 
-test('of a crowd that rests the first few are shown, and every one that is wrong', t => {
-	const children = crowd(300, at => (at === 250 ? {state: 'restarting'} : {about: `127.0.0.${at % 250}`}));
-	const lines = drawn({children: {pods: {children}}});
-	t.is(lines.length, 9);
-	t.is(lines[2], '   ├─ web-250  restarting');
-	t.is(lines.at(-1), '   └─ … 294 more resting');
-	t.is(drawn({children: {pods: {children}}}, {all: true}).length, 302);
+test('of a crowd that rests those with most below them are shown; beside one that is wrong none is', t => {
+	const pod = (at: number): Made => ({
+		about: `127.0.0.${at}`,
+		children: {main: {about: 'pid 7'}, ...(at === 7 ? {side: {about: 'pid 8'}} : {})},
+	});
+	const resting = drawn({children: {pods: {children: crowd(100, pod)}}});
+	t.is(resting.length, 8);
+	t.is(resting[6], '   ├─ web-7  127.0.0.7  … 2 below');
+	t.regex(resting.at(-1) ?? '', /^ {3}└─ 95 resting: web-4, web-5, web-6, web-8, /);
+	const lines = drawn({children: {pods: {children: crowd(100, at => (at === 50 ? {state: 'restarting'} : pod(at)))}}});
+	t.is(lines.length, 4);
+	t.is(lines[2], '   ├─ web-50  restarting');
+	t.regex(lines.at(-1) ?? '', /^ {3}└─ 99 resting: web-0, /);
+	t.is(drawn({children: {pods: {children: crowd(100, pod)}}}, {all: true}).length, 203);
+});
+
+test('what an actor says keeps it from its work stands in the place of what it does, and comes first', t => {
+	const record: Made = {about: 'generation 1'};
+	const trouble = 'CrashLoopBackOff: exit 3';
+	t.deepEqual(drawn({children: {pods: {children: {a: record, b: record, crash: {...record, waiting: 2, trouble}}}}}), [
+		'control',
+		'└─ pods',
+		'   ├─ crash  CrashLoopBackOff: exit 3  2 waiting',
+		'   └─ 2 resting: a, b',
+	]);
 });
 
 test('a tree that was told in part counts what is left out', t => {
 	const tree: ActorTree = {...actor('control', '', {children: {a: {about: 'x'}}}), childCount: 900};
 	t.deepEqual(drawTree(tree, 'control', view).trimEnd().split('\n').slice(-2), ['├─ a  x', '└─ … 899 more']);
-	t.deepEqual(drawn({children: {a: {children: {b: {about: 'y'}}}}}, {depth: 1}), ['control', '└─ a', '   └─ … 1 more']);
+	t.deepEqual(drawn({children: {a: {children: {b: {about: 'y'}}}}}, {depth: 1}), ['control', '└─ a  … 1 below']);
 });
 
 test('no line of a tree is wider than the screen, and no text of a user commands it', t => {

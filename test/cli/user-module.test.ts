@@ -151,10 +151,12 @@ test('what is asked of a behaviour outside of its steps never throws', t => {
 	const throwing = (): never => {
 		throw new Error('no');
 	};
-	const {describe, coalesce} = checkedBehavior({...counter, describe: throwing, coalesce: throwing} as unknown as AnyBehavior);
-	t.deepEqual([describe?.(0), coalesce?.({type: 'x'})], ['(describe threw)', undefined]);
-	const odd = checkedBehavior({...counter, describe: () => 'x'.repeat(1_000), coalesce: () => 7} as unknown as AnyBehavior);
-	t.deepEqual([odd.describe?.(0).length, odd.coalesce?.({type: 'x'})], [200, undefined]);
+	const throwers = {...counter, describe: throwing, trouble: throwing, coalesce: throwing} as unknown as AnyBehavior;
+	const {describe, trouble, coalesce} = checkedBehavior(throwers);
+	t.deepEqual([describe?.(0), trouble?.(0), coalesce?.({type: 'x'})], ['(describe threw)', undefined, undefined]);
+	const long = (): string => 'x'.repeat(1_000);
+	const odd = checkedBehavior({...counter, describe: long, trouble: long, coalesce: () => 7} as unknown as AnyBehavior);
+	t.deepEqual([odd.describe?.(0).length, odd.trouble?.(0)?.length, odd.coalesce?.({type: 'x'})], [200, 200, undefined]);
 });
 
 test('a behaviour may be an instance of a class', t => {

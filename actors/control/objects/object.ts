@@ -36,6 +36,7 @@ import {condemnation, inheritedPropagation, isDeleting, withoutLeavingOwners} fr
 import {admitted, keptStatus, newObject, patched, updatedMetadata, violatedPrecondition, withStatusOf} from './object-change.js';
 import type {CreateObject, DeleteObject, PatchObject, ReplaceObject} from './object-message.js';
 import {mayFit, quotaRefusalIn, type QuotaRefusal} from './quota-wait.js';
+import {troubleOf} from './trouble.js';
 
 /** What a collection hands to the record it creates. */
 export type RecordInput = Pick<CreateObject, 'object' | 'dryRun' | 'replyTo'>;
@@ -104,7 +105,8 @@ export function objectBehavior(controller: Controller): Behavior<RecordInput, Ob
 			park: (state, error, context) => park(state, error, context),
 			unpark: (state, context) => unpark(kind, state, context),
 		},
-		describe: ({object, failures}) => describe(object, failures),
+		describe: ({object}) => describe(object),
+		trouble: ({object, failures}) => troubleIn(object, failures),
 	};
 }
 
@@ -115,10 +117,14 @@ function keyOfObject({definition}: RecordKind, object: ApiObject | undefined): O
 	return objectKey(definition.plural, object.metadata.namespace, object.metadata.name);
 }
 
-function describe(object: ApiObject | undefined, {rounds}: Failures): string {
+function describe(object: ApiObject | undefined): string {
 	if (object === undefined) return 'not committed';
-	const about = isDeleting(object) ? 'being deleted' : `generation ${object.metadata.generation}`;
-	return rounds === 0 ? about : `${about}, its writes failed ${rounds} times in a row`;
+	return isDeleting(object) ? 'being deleted' : `generation ${object.metadata.generation}`;
+}
+
+function troubleIn(object: ApiObject | undefined, {rounds}: Failures): string | undefined {
+	if (rounds > 0) return `its writes failed ${rounds === 1 ? 'once' : `${rounds} times in a row`}`;
+	return object === undefined ? undefined : troubleOf(object);
 }
 
 // ---- create ------------------------------------------------------------------------------------------------------------

@@ -35,7 +35,6 @@ export const configCopy: Behavior<KeepConfig, ConfigCopyState, KeepConfig> = {
 		restore: object => ({key: object.metadata.uid, copy: object as ConfigCopy}),
 	},
 	pastIntensity: 'backOff',
-	describe: ({copy}) => copy?.spec?.version ?? '',
 };
 
 function keep(state: ConfigCopyState, {key, version, named, replyTo}: KeepConfig, {self, nowMs}: Context): Next<ConfigCopyState> {

@@ -35,7 +35,7 @@ export const volumeRemoval: Behavior<KeepConfig, VolumeRemovalState, VolumeRemov
 		restore: object => ({key: object.metadata.uid, copy: object as ConfigCopy, failures: 0}),
 	},
 	pastIntensity: 'backOff',
-	describe: ({failures}) => (failures === 0 ? '' : `${failures} failed tries`),
+	trouble: ({failures}) => (failures === 0 ? undefined : `${failures} failed ${failures === 1 ? 'try' : 'tries'}`),
 };
 
 const nameOf = (key: ObjectKey): string => parseObjectKey(key).name;

@@ -53,7 +53,7 @@ const endOf = ({container: {name}}: ContainerInput, exit: ContainerExit): string
 	`container ${name}, attempt ${exit.attempt}, ended: ${exitText(exit)}`;
 
 /** An exit code says nothing of memory. */
-function exitText({exitCode, reason}: ContainerExit): string {
+export function exitText({exitCode, reason}: ContainerExit): string {
 	if (exitCode === undefined) return `exit code unknown (${reason})`;
 	return `exit ${exitCode}${reason === 'OOMKilled' ? ` (${reason})` : ''}`;
 }

@@ -2,11 +2,12 @@
 // as the pod's restartPolicy says, with a back-off of its own and without limit.
 
 import {next, type Behavior, type Context, type Reply} from '../../../system/kernel/behavior.js';
-import {exited, settle, stopped} from './container-end.js';
+import {exited, exitText, settle, stopped} from './container-end.js';
 import {probeNews} from './container-health.js';
 import {
 	begin,
 	configChanged,
+	crashLoop,
 	postStartAgain,
 	postStartSlept,
 	postStarted,
@@ -76,7 +77,16 @@ export const container: Behavior<ContainerInput, ContainerActorState, ContainerM
 	coalesce: message => (message.type === 'configChanged' || message.type === 'reassigned' ? message.type : undefined),
 	pastIntensity: 'backOff',
 	describe: ({phase, attempt}) => describePhase(phase, attempt),
+	trouble,
 };
+
+/** It has ended and is not to, or cannot start. What it said of its end is in its status. */
+function trouble({container: {name}, phase, attempt, lastExit}: ContainerActorState): string | undefined {
+	if (phase.type !== 'waiting') return undefined;
+	const {reason, message} = phase;
+	if (reason !== crashLoop || lastExit === undefined) return `${reason}: ${message.replace(`container "${name}" cannot start: `, '')}`;
+	return `${reason}: ${exitText(lastExit)}, attempt ${attempt} comes next`;
+}
 
 function describePhase(phase: Phase, attempt: number): string {
 	switch (phase.type) {

@@ -60,12 +60,15 @@ export const prober: Behavior<ProberInput, ProberState, ProberMessage> = {
 		}
 	},
 	pastIntensity: 'backOff',
-	describe: ({tally: {verdict, run, last}, problem}) => {
-		if (last === undefined) return problem ?? 'no result yet';
-		const results = `${last ? 'passed' : 'failed'} ${run} in a row`;
-		return `${verdict === true ? 'passed' : verdict === false ? 'failed' : 'not decided'}: ${results}${problem === undefined ? '' : `, ${problem}`}`;
-	},
+	describe,
+	trouble: state => (state.tally.verdict === false && state.tally.last === false ? describe(state) : undefined),
 };
+
+function describe({tally: {verdict, run, last}, problem}: ProberState): string {
+	if (last === undefined) return problem ?? 'no result yet';
+	const results = `${last ? 'passed' : 'failed'} ${run} in a row`;
+	return `${verdict === true ? 'passed' : verdict === false ? 'failed' : 'not decided'}: ${results}${problem === undefined ? '' : `, ${problem}`}`;
+}
 
 function begin(input: ProberInput, {nowMs, random}: Context): Next<ProberState> {
 	const {initialDelayMs, periodMs} = probeTerms(input.probe);

@@ -100,6 +100,8 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 	pastIntensity: 'backOff',
 	describe: ({ending, sandbox, problem}) =>
 		ending === 'no' ? (problem ?? sandbox?.podIP ?? 'waits for its sandbox') : `ending: ${ending}`,
+	trouble: ({ending, problem, awaited}) =>
+		ending !== 'no' ? undefined : (problem ?? (awaited === undefined ? undefined : `${awaited.reason}: ${awaited.message}`)),
 };
 
 /** What the cache did not take. */

@@ -49,7 +49,8 @@ export const infra: Behavior<InfraInput, InfraState, InfraMessage> = {
 		}
 	},
 	pastIntensity: 'backOff',
-	describe: ({wanted, failures}) => (failures === 0 ? '' : `${failures} failed tries to make it ${wanted}`),
+	trouble: ({wanted, failures}) =>
+		failures === 0 ? undefined : `${failures} failed ${failures === 1 ? 'try' : 'tries'} to make it ${wanted}`,
 };
 
 function attempt(state: InfraState): Next<InfraState> {

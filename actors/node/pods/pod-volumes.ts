@@ -55,7 +55,8 @@ export const podVolumes: Behavior<PodVolumesInput, PodVolumesState, PodVolumesMe
 	},
 	coalesce: ({type}) => (type === 'configChanged' ? type : undefined),
 	pastIntensity: 'backOff',
-	describe: ({phase, failures}) => (failures === 0 ? phase : `${phase}, ${failures} failed tries`),
+	describe: ({phase}) => phase,
+	trouble: ({phase, failures}) => (failures === 0 ? undefined : `${phase}, ${failures} failed ${failures === 1 ? 'try' : 'tries'}`),
 };
 
 function ask(state: PodVolumesState, context: Context): Next<PodVolumesState> {

@@ -136,6 +136,7 @@ export const syncClient: Behavior<SyncClientInput, SyncClientState, SyncClientMe
 	},
 	describe: ({greeted, refusal, reports}) =>
 		refusal ?? (greeted ? `in step, ${reports.size} reports to send` : 'waits for the control plane'),
+	trouble: ({refusal}) => refusal,
 };
 
 const fresh = (input: SyncClientInput | undefined, seen: SeenObject | undefined): SyncClientState => ({

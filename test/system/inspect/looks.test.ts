@@ -57,6 +57,22 @@ test('a tree is as deep, and its crowds are as large, as asked for: what is wron
 	t.is(look(t, {verb: 'tree', place: 'test', depth: 0}).children.length, 0);
 });
 
+test('who says that something keeps it from its work is wrong, and after who is about to be restarted', t => {
+	const {look, act: tell} = inspectWorld({effects: ['a', 'b', 'c', 'd'].map(name => spawnPuppet(name))});
+	tell('b', {throws: 'broken'});
+	tell('d', {note: 'trouble: it waits for a disk'});
+	const tree = look(t, {verb: 'tree', place: 'test', depth: 1, children: 3});
+	t.deepEqual(
+		tree.children.map(({name, trouble}) => [name, trouble]),
+		[
+			['b', undefined],
+			['d', 'trouble: it waits for a disk'],
+			['a', undefined],
+		],
+	);
+	t.is(tree.wrongBelow, 2);
+});
+
 test('a crash of long ago is shown and is nothing wrong any more', t => {
 	const {look, act: tell, pass} = inspectWorld(three);
 	tell('a', {throws: 'broken'});

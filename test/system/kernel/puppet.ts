@@ -71,6 +71,7 @@ export function puppet(log: (line: string) => void): Behavior<Play, PuppetState,
 			effects: signal.type === 'stop' ? state.lastEffects : [],
 		}),
 		describe: ({notes}) => notes.at(-1) ?? '',
+		trouble: ({notes}) => notes.find(text => text.startsWith('trouble')),
 	};
 }
 
