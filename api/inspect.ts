@@ -195,7 +195,7 @@ export type StreamRequest =
 
 export type StreamEntry = WatchEntry | TraceEntry | SystemEntry;
 
-/** Of a trace of several systems: this one is not traced, or not any more. */
+/** Of a trace of several systems: this one is not traced, not any more, or from now on. */
 export type SystemEntry = {readonly type: 'system'; readonly system: string; readonly problem: string};
 
 /** The state after a step, and what led to it. The first entry is the state as it is. */

@@ -466,10 +466,12 @@ export const limits = {
 	inspectReadMs: 5_000,
 	inspectReadEntries: 200,
 	inspectFlushMs: 50,
+	/** How often a trace asks systems that went or are new. */
+	inspectJoinMs: 2_000,
 	/** Ids of requests that are remembered of one login, so that none is carried out twice; and the characters of one. */
 	inspectIds: 256,
 	inspectIdCharacters: 128,
-	/** Changes that are refused to a login have one entry in the audit log in so long, with the number of the others. */
+	/** Of changes that are refused to a login the first and the last in so long have an entry in the audit log, with the number of the others. */
 	auditRefusalMs: 1_000,
 	/** The audit log: when a file is so large, it becomes `audit.log.1`, and that of before `audit.log.2`. */
 	auditFileBytes: 10_485_760,

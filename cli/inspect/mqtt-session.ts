@@ -2,7 +2,7 @@
 //
 // A question that only looks is asked again when the connection comes back; one that changes is not: whether it was carried out is then unknown.
 
-import {AppError} from '../../api/errors.js';
+import {AppError, type Failure} from '../../api/errors.js';
 import {
 	isChange,
 	isStream,
@@ -24,8 +24,8 @@ export type MqttSessionOptions = {
 	readonly login: string;
 	/** In front of the number of each request: no other session of this login has it. */
 	readonly prefix: string;
-	/** Whom it speaks with, for people. */
-	readonly about: string;
+	/** Whom it speaks with now, for people. */
+	readonly about: () => string;
 	readonly clock: Clock;
 };
 
@@ -62,7 +62,9 @@ export function createMqttSession(link: Link, options: MqttSessionOptions): Mqtt
 	const forget = link.subscribe(inspectRepliesFilter(login), (topic, payload) => hear(state, topic, payload));
 	const news = (line: string): void => state.listeners.forEach(listener => listener(line));
 	return {
-		about,
+		get about() {
+			return about();
+		},
 		ask: async question => (await parts(state, question)).at(-1) as never,
 		async askAll(question) {
 			return ((await parts(state, question)) as readonly OfSystems<never>[]).flatMap(({systems}): readonly OfSystem<never>[] => systems);
@@ -75,7 +77,7 @@ export function createMqttSession(link: Link, options: MqttSessionOptions): Mqtt
 			await link.close();
 		},
 		connected() {
-			if (state.wasLost) news(`connected again: ${about}`);
+			if (state.wasLost) news(`connected again: ${about()}`);
 			state.wasLost = false;
 			for (const {id, request} of state.calls.values()) send(state, id, request);
 		},
@@ -127,7 +129,7 @@ function parts(state: State, request: ToolRequest): Promise<readonly Json[]> {
 		const waitMs = asked + limits.inspectPatienceMs;
 		const cancel = options.clock.after(waitMs, () => {
 			calls.delete(id);
-			reject(new AppError('ERR_NOT_REACHABLE', {message: `${options.about} did not answer within ${waitMs / 1_000} s`}));
+			reject(new AppError('ERR_NOT_REACHABLE', {message: `${options.about()} did not answer within ${waitMs / 1_000} s`}));
 		});
 		const id = begin(state, {
 			request,
@@ -153,9 +155,14 @@ function parts(state: State, request: ToolRequest): Promise<readonly Json[]> {
 }
 
 const lost = ({about}: MqttSessionOptions): AppError =>
-	new AppError('ERR_NOT_REACHABLE', {message: `a part of the answer of ${about} was lost; ask for less, or again`});
+	new AppError('ERR_NOT_REACHABLE', {message: `a part of the answer of ${about()} was lost; ask for less, or again`});
 
-/** Portions as they come. Throws ERR_NOT_REACHABLE when the connection is lost: what went on meanwhile is not known. */
+/** A stream that the server does not have: another one has begun to lead. */
+const isForgotten = ({code, details}: Failure): boolean => code === 'ERR_NOT_FOUND' && details['resource'] === 'streams';
+
+const forgotten = 'another server leads';
+
+/** Portions as they come. Throws ERR_NOT_REACHABLE when the connection or the server is lost: what went on meanwhile is not known. */
 async function* stream(state: State, request: ToolRequest, signal: AbortSignal): AsyncGenerator<StreamPortion> {
 	const {calls, options} = state;
 	const waiting: StreamPortion[] = [];
@@ -166,7 +173,7 @@ async function* stream(state: State, request: ToolRequest, signal: AbortSignal):
 	const id = begin(state, {
 		request,
 		onReply(reply) {
-			if (!reply.ok) failed = AppError.of(reply.error);
+			if (!reply.ok) failed = isForgotten(reply.error) ? new AppError('ERR_NOT_REACHABLE', {message: forgotten}) : AppError.of(reply.error);
 			else {
 				const portion = reply.value as StreamPortion;
 				// The broker drops what a slow reader does not take.

@@ -4,7 +4,7 @@ import {AppError} from '../../api/errors.js';
 import {systemClock} from '../../system/time/clock.js';
 import {systemRandom} from '../../system/time/random.js';
 import {clientOf} from '../client.js';
-import {brokerLoginOf} from '../cluster/broker-login.js';
+import {brokerLoginOf, mqttUrl} from '../cluster/broker-login.js';
 import {readConnection, sourcesOf} from '../cluster/kubeconfig.js';
 import type {Invocation} from '../command.js';
 import {createHttpSession} from './http-session.js';
@@ -28,14 +28,16 @@ export async function openSession({flags, environment, home, terminal}: Invocati
 	}
 	try {
 		const broker = await brokerLoginOf(connection, client);
-		return {session: await connect(broker, `${client.server} as ${broker.login} (${broker.role})`), namespace};
+		const servers = [connection.server, ...connection.others];
+		const serverAt = (url: string): string => servers.find(server => mqttUrl(server) === url)?.href.replace(/\/$/, '') ?? client.server;
+		return {session: await connect(broker, url => `${serverAt(url)} as ${broker.login} (${broker.role})`), namespace};
 	} finally {
 		client.close();
 	}
 }
 
 /** Resolves when everything is subscribed; rejects when the first connection does not come about. */
-async function connect(broker: Awaited<ReturnType<typeof brokerLoginOf>>, about: string): Promise<Session> {
+async function connect(broker: Awaited<ReturnType<typeof brokerLoginOf>>, about: (url: string) => string): Promise<Session> {
 	const [{connectMqttLink}, {createMqttSession}] = await Promise.all([
 		import('../../system/links/mqtt-link.js'),
 		import('./mqtt-session.js'),
@@ -61,7 +63,7 @@ async function connect(broker: Awaited<ReturnType<typeof brokerLoginOf>>, about:
 			why = problem;
 		},
 	});
-	const session = createMqttSession(link, {login, prefix, about, clock: systemClock});
+	const session = createMqttSession(link, {login, prefix, about: () => about(link.url()), clock: systemClock});
 	const first = new Promise<void>((resolve, reject) => {
 		const cancel = systemClock.after(connectMs, () => {
 			const message = `the broker at ${urls.join(', ')} did not answer within ${connectMs / 1_000} s${why === '' ? '' : `: ${why}`}`;

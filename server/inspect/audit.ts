@@ -6,7 +6,7 @@ import {isChange, type Fault} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import {isObject} from '../../api/object.js';
 import type {Identity} from '../../api/roles.js';
-import type {Clock} from '../../system/time/clock.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
 
 export type Door = 'http' | 'mqtt';
 
@@ -23,53 +23,74 @@ export type AuditEntry = {
 	/** Of `fault`. */
 	readonly fault?: Fault['type'];
 	readonly outcome: 'done' | ErrorCode;
-	/** Refused ones of the same login before this one that have no entry: of those there is one a second. */
+	/** Refused ones of the same login before this one that have no entry: of those there are the first and the last of each second. */
 	readonly refusedBefore?: number;
 };
 
 /** Where entries are kept. It must not throw. */
 export type AuditLog = (entry: AuditEntry) => void;
 
+export type Asked = {readonly identity: Identity; readonly door: Door; readonly request: unknown};
+
 export type Audit = {
-	/** Says how a request ended, if it was one for a change. */
-	readonly record: (
-		asked: {readonly identity: Identity; readonly door: Door; readonly request: unknown},
-		outcome: AuditEntry['outcome'],
-	) => void;
+	/** How a request ended that a system was asked, if it was one for a change. It may have been carried out, so each has its entry. */
+	readonly ended: (asked: Asked, outcome: AuditEntry['outcome']) => void;
+	/** A request that no system was asked. */
+	readonly refused: (asked: Asked, code: ErrorCode) => void;
+	/** Writes what waits for its second to be over. */
+	readonly close: () => void;
 };
 
-export function createAudit(clock: Pick<Clock, 'nowMs' | 'monotonicMs'>, log: AuditLog): Audit {
-	/** By login: when a refusal was written, and how many were not since then. */
-	const refusals = new Map<string, {atMs: number; more: number}>();
-	const refusedBefore = (login: string): number | undefined => {
-		const nowMs = clock.monotonicMs();
-		const last = refusals.get(login);
-		if (last !== undefined && nowMs - last.atMs < limits.auditRefusalMs) {
-			last.more += 1;
-			return undefined;
+/** The refusals of one login in one second, after the first. */
+type Refusals = {last: AuditEntry | undefined; more: number; readonly cancel: Cancel};
+
+export function createAudit(clock: Pick<Clock, 'nowMs' | 'after'>, log: AuditLog): Audit {
+	const refusals = new Map<string, Refusals>();
+	const endSecond = (login: string, {last, more, cancel}: Refusals): void => {
+		cancel();
+		refusals.delete(login);
+		if (last !== undefined) log(more === 1 ? last : {...last, refusedBefore: more - 1});
+	};
+	const refuse = (entry: AuditEntry): void => {
+		const {login} = entry;
+		const second = refusals.get(login);
+		if (second !== undefined) {
+			second.last = entry;
+			second.more += 1;
+			return;
 		}
-		if (refusals.size >= limits.tokens) refusals.clear();
-		refusals.set(login, {atMs: nowMs, more: 0});
-		return last?.more ?? 0;
+		const begun: Refusals = {last: undefined, more: 0, cancel: clock.after(limits.auditRefusalMs, () => endSecond(login, begun))};
+		refusals.set(login, begun);
+		log(entry);
 	};
 	return {
-		record({identity: {name, role}, door, request}, outcome) {
-			if (!isObject(request) || typeof request['verb'] !== 'string' || !isChange(request['verb'])) return;
-			const before = outcome === 'done' ? 0 : refusedBefore(name);
-			if (before === undefined) return;
-			log({
-				time: new Date(clock.nowMs()).toISOString(),
-				login: name,
-				role,
-				door,
-				verb: request['verb'],
-				...textOf('place', request['place']),
-				...textOf('messageType', typeOf(request['message'])),
-				...textOf('fault', typeOf(request['fault'])),
-				outcome,
-				...(before === 0 ? {} : {refusedBefore: before}),
-			});
+		ended(asked, outcome) {
+			const entry = entryOf(clock.nowMs(), asked, outcome);
+			if (entry !== undefined) log(entry);
 		},
+		refused(asked, code) {
+			const entry = entryOf(clock.nowMs(), asked, code);
+			if (entry !== undefined) refuse(entry);
+		},
+		close() {
+			for (const [login, second] of [...refusals]) endSecond(login, second);
+		},
+	};
+}
+
+/** Undefined: it was no request for a change. */
+function entryOf(nowMs: number, {identity: {name, role}, door, request}: Asked, outcome: AuditEntry['outcome']): AuditEntry | undefined {
+	if (!isObject(request) || typeof request['verb'] !== 'string' || !isChange(request['verb'])) return undefined;
+	return {
+		time: new Date(nowMs).toISOString(),
+		login: name,
+		role,
+		door,
+		verb: request['verb'],
+		...textOf('place', request['place']),
+		...textOf('messageType', typeOf(request['message'])),
+		...textOf('fault', typeOf(request['fault'])),
+		outcome,
 	};
 }
 

@@ -54,7 +54,7 @@ export type Inspection = {
 	readonly ask: (asker: Asker, read: Outcome<unknown>, answer: (answer: InspectAnswer) => void) => Call;
 	/** The login is not good any more: its streams end. */
 	readonly endOf: (login: string) => void;
-	/** Every stream ends. */
+	/** This server answers no more: who waits for an answer, or has a stream, is told so. */
 	readonly close: () => void;
 };
 
@@ -63,6 +63,8 @@ type State = {
 	readonly systems: Systems;
 	readonly guests: Guests;
 	readonly audit: Audit;
+	/** Ends each question under way that is no stream. */
+	readonly asked: Set<() => void>;
 	/** Streams that are on, and whose. */
 	readonly streams: Map<Stream, StreamOf>;
 	/** How many traces there were, for their names. */
@@ -85,6 +87,7 @@ export function createInspection(options: InspectionOptions): Inspection {
 		systems: systemsOf(control),
 		guests: createGuests(clock),
 		audit: createAudit(clock, auditLog),
+		asked: new Set(),
 		streams: new Map(),
 		traces: 0,
 	};
@@ -94,7 +97,9 @@ export function createInspection(options: InspectionOptions): Inspection {
 			for (const [stream, of] of [...state.streams]) if (of.login === login) stream.end('closed');
 		},
 		close() {
-			for (const stream of [...state.streams.keys()]) stream.end('gone');
+			for (const stream of [...state.streams.keys()]) stream.fail(failure('ERR_NOT_REACHABLE', {message: endsHere}));
+			for (const end of [...state.asked]) end();
+			state.audit.close();
 		},
 	};
 }
@@ -110,7 +115,7 @@ function ask(state: State, asker: Asker, read: Outcome<unknown>, answer: Answer)
 }
 
 function refuse({audit}: State, asker: Asker, request: unknown, error: Failure, answer: Answer | undefined): Call {
-	audit.record({...asker, request}, error.code);
+	audit.refused({...asker, request}, error.code);
 	queueMicrotask(() => answer?.({ok: false, error, end: true}));
 	return nothingToClose;
 }
@@ -140,15 +145,21 @@ const systemOf = (request: ToolRequest): string | undefined =>
 
 function put(state: State, asker: Asker, request: ToolRequest, stay: Stay, answer: Answer): Call {
 	if (isStreamRequest(request)) return follow(state, asker, request, stay, answer);
+	const unanswered = (): void => last(lostHere(request));
 	const last = (outcome: Outcome<Json>): void => {
+		if (!state.asked.delete(unanswered)) return;
 		stay.leave();
-		state.audit.record({...asker, request}, outcome.ok ? 'done' : outcome.error.code);
+		state.audit.ended({...asker, request}, outcome.ok ? 'done' : outcome.error.code);
 		answer(outcome.ok ? {ok: true, value: outcome.value, end: true} : {ok: false, error: outcome.error, end: true});
 	};
+	state.asked.add(unanswered);
 	const cause = causeOf(asker, request);
 	const system = systemOf(request);
 	if (request.verb === 'systems' || system === undefined) {
-		void everywhere(state, request, cause, (value, end) => (end ? last(succeeded(value)) : answer({ok: true, value, end})));
+		void everywhere(state, request, cause, (value, end) => {
+			if (end) last(succeeded(value));
+			else if (state.asked.has(unanswered)) answer({ok: true, value, end});
+		});
 	} else {
 		void one(state, system, request, cause).then(last);
 	}
@@ -220,7 +231,7 @@ function follow(state: State, {identity, door}: Asker, request: StreamRequest, s
 	const stream = openStream({
 		systems,
 		clock: options.clock,
-		names: request.verb === 'watch' ? [parsePlace(request.place)?.system ?? ''] : systems.names(),
+		names: request.verb === 'watch' ? () => [parsePlace(request.place)?.system ?? ''] : systems.names,
 		request: request.verb === 'trace' ? {...request, trace: traceName(state)} : request,
 		cause: causeOf({identity, door}, request),
 		onPortion(portion: StreamPortion) {
@@ -228,15 +239,23 @@ function follow(state: State, {identity, door}: Asker, request: StreamRequest, s
 			if (end) over();
 			answer({ok: true, value: portion, end});
 		},
-		onFailed(outcome) {
+		onFailed(error) {
 			over();
-			if (!outcome.ok) answer({ok: false, error: outcome.error, end: true});
+			answer({ok: false, error, end: true});
 		},
 	});
 	const lease = leaseOf(options.clock, () => stream.end('unread'));
 	streams.set(stream, of);
 	return {renew: lease.renew, close: () => stream.end('closed')};
 }
+
+/** Not answered, and nobody will. */
+const lostHere = (request: ToolRequest): Outcome<never> =>
+	isChange(request.verb)
+		? failed('ERR_OUTCOME_UNKNOWN', {address: 'place' in request ? request.place : ''})
+		: failed('ERR_NOT_REACHABLE', {message: endsHere});
+
+const endsHere = 'this server ends, or does not lead any more';
 
 const hasAlready = ({login}: StreamOf, most: number, what: string): string =>
 	`User "${login}" has ${most} ${what} already; it must close one first`;

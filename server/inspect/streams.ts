@@ -1,9 +1,10 @@
 // One stream of an inspector out of those of several systems: pulled from each, merged, handed on in portions.
 //
 // Of no system more is asked for before the last portion was handed on, so that what waits here is bounded. One that goes is told of and the
-// others go on; when the stream ends, it ends everywhere.
+// others go on; a trace takes it in again when it is back, and systems that are new as well, and says from when on. When the stream ends, it ends
+// everywhere.
 
-import {failed, type Outcome} from '../../api/errors.js';
+import {failure, type Failure, type Outcome} from '../../api/errors.js';
 import type {StreamEnd, StreamEntry, StreamOpened, StreamPortion, StreamRequest} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
@@ -12,26 +13,32 @@ import type {Systems} from './systems.js';
 
 export type StreamOptions = {
 	readonly systems: Systems;
-	readonly clock: Pick<Clock, 'after'>;
-	/** Those that are asked. */
-	readonly names: readonly string[];
+	readonly clock: Pick<Clock, 'after' | 'monotonicMs'>;
+	/** Those that are asked, as of now. */
+	readonly names: () => readonly string[];
 	readonly request: StreamRequest;
 	readonly cause: string;
 	/** The last portion says `ended`. */
 	readonly onPortion: (portion: StreamPortion) => void;
-	/** No system could begin. */
-	readonly onFailed: (outcome: Outcome<never>) => void;
+	/** No system could begin, or it failed later. */
+	readonly onFailed: (error: Failure) => void;
 };
 
 export type Stream = {
 	/** Ends it, wherever it is on; its last portion says so. */
 	readonly end: (why: StreamEnd) => void;
+	/** The same, and its tool is told a failure. */
+	readonly fail: (error: Failure) => void;
 };
 
 type State = {
 	readonly options: StreamOptions;
 	/** The streams that are on, by system. */
 	readonly open: Map<string, string>;
+	/** Systems where it is on, is being begun, or has ended by itself: no others are asked once more. */
+	readonly joined: Set<string>;
+	/** On the clock: when its time is over. */
+	readonly untilMs: number;
 	pending: StreamEntry[];
 	dropped: number;
 	/** Entries that may still be told. */
@@ -39,6 +46,7 @@ type State = {
 	isOver: boolean;
 	cancelFlush: Cancel | undefined;
 	cancelEnd: Cancel;
+	cancelJoin: Cancel | undefined;
 	readonly onFlushed: (() => void)[];
 };
 
@@ -49,6 +57,8 @@ export function openStream(options: StreamOptions): Stream {
 	const state: State = {
 		options: {...options, request: whole},
 		open: new Map(),
+		joined: new Set(),
+		untilMs: clock.monotonicMs() + whole.forMs,
 		pending: [],
 		dropped: 0,
 		left: whole.count,
@@ -56,36 +66,66 @@ export function openStream(options: StreamOptions): Stream {
 		cancelFlush: undefined,
 		// Each system ends by itself; this is for those that do not.
 		cancelEnd: clock.after(whole.forMs + limits.inspectReadMs, () => end(state, 'time')),
+		cancelJoin: undefined,
 		onFlushed: [],
 	};
 	void begin(state);
-	return {end: why => end(state, why)};
+	return {end: why => end(state, why), fail: error => fail(state, error)};
 }
 
 async function begin(state: State): Promise<void> {
-	const {names, onFailed} = state.options;
-	const refusals: Outcome<never>[] = [];
+	const refusals: Failure[] = [];
+	const names = state.options.names();
 	await Promise.all(
 		names.map(async system => {
-			const outcome = await ask(state, system, state.options.request);
-			if (!outcome.ok) {
-				refusals.push(outcome);
-				note(state, system, outcome.error.message);
-				return;
-			}
-			const {stream} = outcome.value as StreamOpened;
-			// It ended while this system began.
-			if (state.isOver) return void ask(state, system, {verb: 'close', stream});
-			state.open.set(system, stream);
-			void pull(state, system, stream);
+			const outcome = await join(state, system);
+			if (outcome.ok) return;
+			refusals.push(outcome.error);
+			note(state, system, outcome.error.message);
 		}),
 	);
 	if (state.isOver) return;
-	if (refusals.length < names.length) return flush(state);
-	state.isOver = true;
-	state.cancelEnd();
-	state.cancelFlush?.();
-	onFailed(refusals[0] ?? failed('ERR_NOT_FOUND', {resource: 'systems', name: ''}));
+	if (refusals.length === names.length) return fail(state, refusals[0] ?? failure('ERR_NOT_FOUND', {resource: 'systems', name: ''}));
+	flush(state);
+	if (state.options.request.verb === 'trace') joinLater(state);
+}
+
+/** Opens the stream in one system, for what is left of it, and reads it from then on. */
+async function join(state: State, system: string): Promise<Outcome<Json>> {
+	const {request, clock} = state.options;
+	const forMs = Math.max(1, Math.round(state.untilMs - clock.monotonicMs()));
+	state.joined.add(system);
+	const outcome = await ask(state, system, {...request, forMs, count: state.left});
+	if (!outcome.ok) {
+		state.joined.delete(system);
+		return outcome;
+	}
+	const {stream} = outcome.value as StreamOpened;
+	// It ended while this system began.
+	if (state.isOver) void ask(state, system, {verb: 'close', stream});
+	else {
+		state.open.set(system, stream);
+		void pull(state, system, stream);
+	}
+	return outcome;
+}
+
+function joinLater(state: State): void {
+	state.cancelJoin = state.options.clock.after(limits.inspectJoinMs, () => void joinMissing(state));
+}
+
+/** Some at a time: those that are away keep nobody waiting but themselves. */
+async function joinMissing(state: State): Promise<void> {
+	const {clock, names} = state.options;
+	const missing = names().filter(system => !state.joined.has(system));
+	const joinNext = async (): Promise<void> => {
+		for (let system = missing.shift(); system !== undefined && !state.isOver; system = missing.shift()) {
+			const {ok} = await join(state, system);
+			if (ok) note(state, system, `${JSON.stringify(system)} is traced from now on; what it did before is not told`);
+		}
+	};
+	await Promise.all(Array.from({length: limits.inspectSystems}, joinNext));
+	if (!state.isOver && clock.monotonicMs() < state.untilMs) joinLater(state);
 }
 
 const ask = (
@@ -123,11 +163,13 @@ function take(state: State, {entries, dropped}: StreamPortion): void {
 function left(state: State, system: string, why: StreamEnd, problem?: string): void {
 	if (state.isOver) return;
 	state.open.delete(system);
+	if (why === 'gone' || why === 'unread') state.joined.delete(system);
 	if (state.open.size === 0) return end(state, why);
 	if (problem !== undefined) note(state, system, problem);
 }
 
 function note(state: State, system: string, problem: string): void {
+	if (state.isOver) return;
 	state.pending.push({type: 'system', system, problem});
 	flushSoon(state);
 }
@@ -146,9 +188,19 @@ function flush(state: State, ended?: StreamEnd): void {
 }
 
 function end(state: State, why: StreamEnd): void {
-	if (state.isOver) return;
+	if (close(state)) flush(state, why);
+}
+
+function fail(state: State, error: Failure): void {
+	if (close(state)) state.options.onFailed(error);
+}
+
+/** Ends it in every system; false: it is over already. */
+function close(state: State): boolean {
+	if (state.isOver) return false;
 	state.isOver = true;
-	state.cancelEnd();
+	for (const cancel of [state.cancelEnd, state.cancelJoin, state.cancelFlush]) cancel?.();
 	for (const [system, stream] of state.open) void ask(state, system, {verb: 'close', stream});
-	flush(state, why);
+	for (const resolve of state.onFlushed.splice(0)) resolve();
+	return true;
 }

@@ -58,6 +58,8 @@ export type MqttLink = Link &
 		/** As `publish`; `done` is called once when the connection has taken it. Whether it was sent at all: if not, nothing is called. */
 		readonly push: (topic: string, payload: Buffer, retain: boolean, done: () => void) => boolean;
 		readonly connected: () => boolean;
+		/** The broker of this connection, or of the next attempt. */
+		readonly url: () => string;
 		readonly counters: () => MqttLinkCounters;
 		/**
 		 * Asks for an answer, and makes another connection, to the next broker, when it did not come within that time; so, too, when there
@@ -159,13 +161,18 @@ function begin(state: State): void {
 	});
 }
 
+function aimedAt({aim, options}: State): string {
+	const servers = serversOf(options);
+	return servers[aim % servers.length] ?? servers[0];
+}
+
 /** The next attempt goes to the next server; the pauses grow from round to round. */
 function aimNext(state: State): void {
 	const {client, options} = state;
 	const servers = serversOf(options);
 	state.aim += 1;
 	state.failures += 1;
-	const url = servers[state.aim % servers.length] ?? servers[0];
+	const url = aimedAt(state);
 	if (isBrokerUrl(url)) aimAt(client, url);
 	else options.onProblem?.(`${JSON.stringify(url)} is no address of a broker`);
 	Object.assign(client.options, willPart(willOf(options)));
@@ -227,6 +234,7 @@ function linkOf(state: State): MqttLink {
 			if (state.cancelVerify === undefined) verify(state, withinMs);
 		},
 		connected: () => state.ready,
+		url: () => aimedAt(state),
 		counters: () => ({...counters}),
 		heardSince: state.heard.since,
 	};

@@ -29,7 +29,7 @@ function connected() {
 			connected: () => isUp,
 			close: () => Promise.resolve(),
 		},
-		{login: 'ann', prefix: 'p', about: 'the cluster as ann', clock},
+		{login: 'ann', prefix: 'p', about: () => 'the cluster as ann', clock},
 	);
 	const t1 = (topic: string): void => {
 		if (!topic.startsWith('troupe/v1/inspect/requests/ann/p.')) throw new Error(`published to ${topic}`);
@@ -135,6 +135,14 @@ test('who wants no more of a stream says so; one whose connection is lost is tol
 	const cut = session.stream(trace, new AbortController().signal)[Symbol.asyncIterator]().next();
 	lose();
 	await t.throwsAsync(cut, {code: 'ERR_NOT_REACHABLE', message: 'the connection was lost'});
+});
+
+test('a stream that the server has no more was on at another one: it is lost, as with the connection', async t => {
+	const {session, reply} = connected();
+	const stream = session.stream({verb: 'watch', place: 'control'}, new AbortController().signal)[Symbol.asyncIterator]();
+	const next = stream.next();
+	reply('p.1', {ok: false, error: failure('ERR_NOT_FOUND', {resource: 'streams', name: 'p.1'}), end: true, seq: 0});
+	await t.throwsAsync(next, {code: 'ERR_NOT_REACHABLE', message: 'another server leads'});
 });
 
 test('who leaves closes its streams', async t => {

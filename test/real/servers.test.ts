@@ -120,11 +120,31 @@ async function check(t: ExecutionContext, {metas, acks, call, stop, store}: Stag
 
 test.serial('the server that leads is killed: the other one leads with all that was acknowledged', async t => {
 	const stage = await stageOf(t);
-	const atMs = performance.now();
+	// Begun at the home of the one that stands by: the command goes to the one that leads.
+	const trace = stage.second.home.start([
+		'actor',
+		'trace',
+		'control/replicasets/default.w0-*',
+		'--for',
+		'8s',
+		'--count',
+		'100000',
+		'-o',
+		'json',
+	]);
+	await trace.says(/"span"/);
+	const [atMs, killedAtMs] = [performance.now(), Date.now()];
 	process.kill(stage.first.pid, 'SIGKILL');
 	const tookMs = await nextWrite(stage, stage.second, atMs);
 	t.log(`SIGKILL: the next write was accepted after ${Math.round(tookMs)} ms`);
 	t.true(tookMs < 6_000);
+	const {code, out, err} = await trace.ended;
+	t.is(code, 0, err);
+	t.regex(err, new RegExp(`connection was lost; it begins anew[^]*connected again: ${stage.second.url} as admin`));
+	t.true(
+		[...out.matchAll(/"atMs": *([\d.]+)/g)].some(([, stepMs]) => Number(stepMs) > killedAtMs + tookMs),
+		'the trace goes on at the other one',
+	);
 	await check(t, stage, stage.second);
 });
 
@@ -159,8 +179,9 @@ test('while the store does not answer nobody is named as the leader, and it is s
 	const second = await serveBeside(first, openHome(t), store);
 	const agent = new Agent({ca: readFileSync(path.join(first.home.home, 'ca.crt'))});
 	t.teardown(() => agent.destroy());
-	const told = async (door: Door): Promise<string> => (await ask(agent, door, first.home.token(), 'GET', setsPath)).text;
+	const told = async (door: Door, where = setsPath): Promise<string> => (await ask(agent, door, first.home.token(), 'GET', where)).text;
 	await until('the standby names the leader', async () => (await told(second)).includes(`the leader is ${first.url}`));
+	t.true((await told(second, '/apis/troupe.dev/v1/actors')).includes(`the leader is ${first.url}`));
 	for (const member of etcd.members) await member.kill();
 	const silent = 'no server leads: the store does not answer';
 	for (const door of [first, second]) await until(`${door.url} says that nobody leads`, async () => (await told(door)).includes(silent));

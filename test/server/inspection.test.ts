@@ -138,14 +138,28 @@ test('changes are for admins, and each one that is asked for is in the audit log
 });
 
 test('many refusals of one login are one line a second in the audit log', async t => {
-	const {told, audit, clock} = rig(t);
+	const {told, audit, clock, inspection} = rig(t);
 	for (let at = 0; at < 10; at++) await told('view', {verb: 'kill', place: web});
 	clock.advance(1_000);
 	await told('view', {verb: 'kill', place: web});
+	inspection.close();
 	t.deepEqual(
 		audit.map(({refusedBefore}) => refusedBefore),
-		[undefined, 9],
+		[undefined, 8, undefined],
 	);
+});
+
+test('a change that is not answered when the server ends may have been made, and is in the audit log as such', async t => {
+	const {ask, audit, inspection, onInspect} = rig(t);
+	onInspect(() => new Promise(() => undefined));
+	const kill = ask('admin', {verb: 'kill', place: web});
+	const look = ask('admin', {verb: 'stats'});
+	inspection.close();
+	await Promise.all([kill.ended, look.ended]);
+	t.like(kill.answers, [{ok: false, error: {code: 'ERR_OUTCOME_UNKNOWN'}}]);
+	t.like(look.answers, [{ok: false, error: {code: 'ERR_NOT_REACHABLE'}}]);
+	t.like(audit, [{verb: 'kill', place: web, outcome: 'ERR_OUTCOME_UNKNOWN'}]);
+	t.is(audit.length, 1);
 });
 
 test('nodes look at nothing, and what is not there is told', async t => {
@@ -262,6 +276,40 @@ test('a system that dies in the middle is told of, and the others go on; the las
 	t.like(portionOf(answers.at(-1)), {ended: 'gone', dropped: 3});
 });
 
+test('a system that comes back, or is new, is traced from then on, and that is told', async t => {
+	const {ask, asked, tell, push, clock, cluster} = streaming(t);
+	const {answers, close} = ask('view', {...trace, forMs: 60_000, count: 100});
+	await settle();
+	await push('node-a', 1);
+	clock.advance(limits.inspectFlushMs);
+	await settle();
+	await tell('node-a', failed('ERR_TIMEOUT', {address: 'troupe://node-a/inspector', deadlineMs: 7_000}));
+	cluster.trees.push({system: 'node-c', tree: undefined, problem: undefined});
+	clock.advance(limits.inspectJoinMs);
+	await settle();
+	clock.advance(limits.inspectFlushMs);
+	const said = answers.flatMap(answer => portionOf(answer).entries).filter(({type}) => type === 'system');
+	t.deepEqual(said, [
+		{type: 'system', system: 'node-a', problem: '"node-a" did not answer within 7 s'},
+		...['node-a', 'node-c'].map(system => ({
+			type: 'system',
+			system,
+			problem: `"${system}" is traced from now on; what it did before is not told`,
+		})),
+	] as never);
+	t.like(asked.filter(([system, {verb}]) => system === 'node-a' && verb === 'trace').at(-1)?.[1], {
+		forMs: 60_000 - limits.inspectJoinMs,
+		count: 99,
+	});
+	const [first, ...more] = asked.flatMap(([, request]) => (request.verb === 'trace' ? [request.trace] : []));
+	t.true(more.every(name => name === first));
+	t.is(more.length, 4);
+	close();
+	clock.advance(limits.inspectJoinMs);
+	await settle();
+	t.is(asked.filter(([, {verb}]) => verb === 'trace').length, 5);
+});
+
 test('a stream ends by number, by time, and when its tool does not renew it', async t => {
 	const {ask, push, clock, closed} = streaming(t);
 	const counted = ask('view', {...trace, count: 2});
@@ -361,5 +409,5 @@ test('a login has so many streams, and none when it is not good any more', async
 	t.is(closed.length, limits.inspectStreams);
 	inspection.close();
 	await other.ended;
-	t.is(portionOf(other.answers.at(-1)).ended, 'gone');
+	t.like(other.answers.at(-1), {ok: false, error: {code: 'ERR_NOT_REACHABLE', message: 'this server ends, or does not lead any more'}});
 });

@@ -1,6 +1,6 @@
 // The audit log of a home: a line of JSON for each change that was asked of actors by hand. Two older files are kept beside it.
 
-import {appendFileSync, renameSync, statSync} from 'node:fs';
+import {appendFileSync, closeSync, fstatSync, openSync, readSync, renameSync, statSync} from 'node:fs';
 import {limits} from '../../../api/limits.js';
 import {hasCode} from '../../../system/files/errno.js';
 import type {AuditEntry, AuditLog} from '../../../server/inspect/audit.js';
@@ -15,7 +15,7 @@ export const auditFile =
 	(entry: AuditEntry): void => {
 		try {
 			if (sizeOf(file) >= limits.auditFileBytes) rotate(file);
-			appendFileSync(file, `${JSON.stringify(entry)}\n`, {mode: 0o600});
+			append(file, `${JSON.stringify(entry)}\n`);
 		} catch (error) {
 			log.error({entry, error: (error as Error).message}, 'the audit log cannot be written');
 		}
@@ -23,6 +23,19 @@ export const auditFile =
 
 function sizeOf(file: string): number {
 	return statSync(file, {throwIfNoEntry: false})?.size ?? 0;
+}
+
+/** Also where a full disk, or an end of the process, left a part of a line. */
+function append(file: string, line: string): void {
+	const descriptor = openSync(file, 'a+', 0o600);
+	try {
+		const {size} = fstatSync(descriptor);
+		const last = Buffer.from('\n');
+		if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
+		appendFileSync(descriptor, last.toString() === '\n' ? line : `\n${line}`);
+	} finally {
+		closeSync(descriptor);
+	}
 }
 
 function rotate(file: string): void {

@@ -84,8 +84,8 @@ test('a viewer looks and may not change, an admin changes, and the audit log has
 	t.false(existsSync(path.join(cluster.home, 'audit.log.1')));
 });
 
-test('a trace goes over hosts; one that dies is told of, and a tool that dies leaves nothing on', async t => {
-	t.timeout(90_000);
+test('a trace goes over hosts; one that dies is told of, and when it is back; a tool that dies leaves nothing on', async t => {
+	t.timeout(120_000);
 	const server = await openServer(t);
 	const token = await server.joinToken();
 	const agents = await Promise.all(['host-1', 'host-2'].map(node => openAgent(t, [server.api()], token, node)));
@@ -123,6 +123,13 @@ test('a trace goes over hosts; one that dies is told of, and a tool that dies le
 	const before = entries(admin.heard, 't').filter(isOf('control')).length;
 	await admin.until('more steps of control', heard => entries(heard, 't').filter(isOf('control')).length > before);
 	t.false(repliesIn(admin.heard, 'admin', 't').some(({end}) => end));
+
+	await first?.restart();
+	await admin.until('word of the host that is back', heard =>
+		entries(heard, 't').some(
+			({type, ...entry}) => type === 'system' && 'problem' in entry && entry.problem.startsWith('"host-1" is traced from now on'),
+		),
+	);
 
 	// Its tool dies: no word of goodbye, and nobody renews.
 	admin.client.stream.destroy();
