@@ -15,21 +15,22 @@ export type PrintCommand = {readonly type: 'print'; readonly text: string};
 /** What a step of a user's own may ask for beyond the effects of the runtime: a line on the terminal of the run. */
 export type PrintEffect = {readonly type: 'print'; readonly text: string};
 
-/** The behaviour with its steps checked. */
-export function checkedBehavior(behavior: AnyBehavior): AnyBehavior {
+/** The behaviour with its steps checked. `names`: the behaviours that it may spawn. */
+export function checkedBehavior(behavior: AnyBehavior, names: readonly string[]): AnyBehavior {
+	const checked = (step: string, returned: unknown, context: Context): Next<unknown> => checkedNext({step, names}, returned, context);
 	return {
 		kind: behavior.kind,
 		...(behavior.strategy === undefined ? {} : {strategy: behavior.strategy}),
 		...(behavior.pastIntensity === undefined ? {} : {pastIntensity: behavior.pastIntensity}),
-		init: (input: unknown, context) => checkedNext('init', behavior.init(input, context), context),
+		init: (input: unknown, context) => checked('init', behavior.init(input, context), context),
 		receive: (state: unknown, message: Message, context) =>
-			message.type === printed ? next(state) : checkedNext('receive', behavior.receive(state, message, context), context),
+			message.type === printed ? next(state) : checked('receive', behavior.receive(state, message, context), context),
 		...(behavior.resume === undefined
 			? {}
-			: {resume: (state: unknown, context) => checkedNext('resume', behavior.resume?.(state, context), context)}),
+			: {resume: (state: unknown, context) => checked('resume', behavior.resume?.(state, context), context)}),
 		...(behavior.signal === undefined
 			? {}
-			: {signal: (state: unknown, told, context) => checkedNext('signal', behavior.signal?.(state, told, context), context)}),
+			: {signal: (state: unknown, told, context) => checked('signal', behavior.signal?.(state, told, context), context)}),
 		// These are asked outside of its steps, where a crash would be somebody else's.
 		...(behavior.describe === undefined
 			? {}
@@ -51,8 +52,10 @@ const describedCharacters = 200;
 const lineOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, describedCharacters) : '');
 const keyOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
+type Checking = {readonly step: string; readonly names: readonly string[]};
+
 /** @throws Error that says what is wrong with it. */
-function checkedNext(step: string, returned: unknown, context: Context): Next<unknown> {
+function checkedNext({step, names}: Checking, returned: unknown, context: Context): Next<unknown> {
 	if (returned instanceof Promise) {
 		returned.catch(() => undefined);
 		throw new Error(`${step} returned a promise: a step awaits nothing; what takes time is an effect, whose outcome comes as a message`);
@@ -64,12 +67,18 @@ function checkedNext(step: string, returned: unknown, context: Context): Next<un
 	if (!Array.isArray(effects)) throw new Error(`${step} must return a list of effects beside the state, got ${shown(effects)}`);
 	if (stop !== undefined && stop !== true) throw new Error(`stop must be true or left out, got ${shown(stop)} (${step})`);
 	for (const [at, effect] of effects.entries()) {
-		const problem = problemOf(effect);
+		const problem = problemOf(effect) ?? noBehavior(effect as Fields, names);
 		if (problem !== undefined) throw new Error(`${problem} (effect ${at} of ${step})`);
 	}
 	const done = performed(effects as readonly (Effect | PrintEffect)[], context);
 	return stop === true ? {state, effects: done, stop} : {state, effects: done};
 }
+
+/** The runtime would find it only after the step. */
+const noBehavior = ({type, behavior}: Fields, names: readonly string[]): string | undefined =>
+	type !== 'spawn' || names.includes(behavior as string)
+		? undefined
+		: `there is no behaviour ${shown(behavior)} to spawn; the module has ${names.join(', ')}, and others go into its behaviors`;
 
 /** With what it prints as one perform, where the first of it was. */
 function performed(effects: readonly (Effect | PrintEffect)[], {random}: Context): readonly Effect[] {

@@ -17,6 +17,7 @@ import {brokerLoginOf, type BrokerLogin} from '../cluster/broker-login.js';
 import {withClient} from '../cluster/session.js';
 import {failedError, usageError, type Invocation} from '../command.js';
 import type {Terminal} from '../screen/terminal.js';
+import {ownLines} from './own-lines.js';
 import {mainPath} from './run-root.js';
 import {checkFile} from './user-module.js';
 import {receivedError, type FromThread, type RunWork, type ToThread} from './thread-words.js';
@@ -81,16 +82,19 @@ function runThread(work: RunWork, {first, readsInput, terminal}: Running): Promi
 	for (const message of first) say({type: 'tell', message, cause: '--tell'});
 	return new Promise<number>((resolve, reject) => {
 		let error: AppError | undefined;
-		let phase: 'runs' | 'stops' | 'forced' | 'ended' = 'runs';
+		let phase: Phase = 'loads';
 		let closeInput = (): void => undefined;
 		/** Whatever of the module still runs there: timers, servers. */
-		const end = (as: 'forced' | 'ended'): void => {
+		const end = (as: 'stuck' | 'interrupted' | 'ended'): void => {
 			if (phase !== 'ended') phase = as;
 			void worker.terminate();
 		};
 		const take = (news: FromThread): void => {
 			switch (news.type) {
+				case 'loaded':
+					return cancel();
 				case 'ready':
+					phase = 'runs';
 					terminal.note(readyText(work));
 					if (readsInput) closeInput = readLines(terminal, say);
 					return;
@@ -103,27 +107,58 @@ function runThread(work: RunWork, {first, readsInput, terminal}: Running): Promi
 					return end('ended');
 			}
 		};
-		/** The second time it is not waited for. */
+		/** The second time it is not waited for, nor where there is nothing yet that could stop in order. */
 		const stop = (): void => {
-			if (phase !== 'runs') return end('forced');
+			if (phase !== 'runs') return end('interrupted');
 			phase = 'stops';
 			terminal.note('stopping; once more ends it at once');
 			say({type: 'stop'});
-			cancel = systemClock.after(limits.shutdownMs + limits.linkCloseMs, () => end('forced'));
+			cancel = systemClock.after(limits.shutdownMs + limits.linkCloseMs, () => end('stuck'));
 		};
-		let cancel = (): void => undefined;
+		let cancel = systemClock.after(slowLoadMs, () => terminal.note(slowLoadText(work)));
 		for (const signal of signals) process.on(signal, stop);
 		worker.on('message', take);
-		worker.on('error', failure => (error = failedError(`the actors' thread failed: ${failure.stack ?? failure.message}`)));
+		worker.on('error', failure => (error = failedError(uncaughtText(work, failure))));
 		worker.once('exit', code => {
 			cancel();
 			closeInput();
 			for (const signal of signals) process.off(signal, stop);
 			if (error !== undefined) reject(error);
 			else if (phase === 'ended') resolve(0);
-			else reject(failedError(phase === 'forced' ? stuckText : `the module has ended its thread, with ${code}`));
+			else if (phase === 'interrupted') {
+				terminal.note('ended at once');
+				resolve(interruptedExitCode);
+			} else reject(failedError(phase === 'stuck' ? stuckText : selfEndedText(work, phase, code)));
 		});
 	});
+}
+
+/** Loading and joining the cluster; the last three are ends. */
+type Phase = 'loads' | 'runs' | 'stops' | 'stuck' | 'interrupted' | 'ended';
+
+/** As a shell shows the end by Ctrl-C. */
+const interruptedExitCode = 130;
+
+/** A module that takes longer to load is told of. */
+const slowLoadMs = 3_000;
+const slowLoadText = ({file}: RunWork): string =>
+	`${path.basename(file)} is still being loaded: what it does when it is imported, such as a top-level await, is not done; Ctrl-C ends it`;
+
+/** Node ends a thread with that where nothing is left that could settle a top-level await. */
+const unsettledExitCode = 13;
+
+function selfEndedText({file}: RunWork, phase: Phase, code: number): string {
+	const isUnsettled = phase === 'loads' && code === unsettledExitCode;
+	return isUnsettled
+		? `${file}: it cannot be loaded: its top-level await never ends`
+		: `${file}: it has ended its own thread (process.exit), with ${code}`;
+}
+
+/** In a timer, or in a promise that is not awaited: outside of a step, where no supervisor is. */
+function uncaughtText({file}: RunWork, {name, message, stack = ''}: Error): string {
+	const own = ownLines(stack);
+	const lines = own.length === 0 ? stack.split('\n').slice(1) : own;
+	return [`${path.basename(file)} failed outside of its actors' steps: ${name}: ${message}`, ...lines].join('\n');
 }
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -18,6 +18,8 @@ export type RunWork = {
 export type ToThread = {readonly type: 'tell'; readonly message: Message; readonly cause: string} | {readonly type: 'stop'};
 
 export type FromThread =
+	/** The module is read; it is not joined to the cluster yet. */
+	| {readonly type: 'loaded'}
 	| {readonly type: 'ready'; readonly root: string}
 	| {readonly type: 'print'; readonly text: string}
 	| {readonly type: 'note'; readonly line: string}

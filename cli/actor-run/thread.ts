@@ -53,7 +53,9 @@ function open(module: UserModule): void {
 }
 
 try {
-	open(await loadUserModule(work.file));
+	const module = await loadUserModule(work.file);
+	say({type: 'loaded'});
+	open(module);
 } catch (error) {
 	if (!(error instanceof AppError)) throw error;
 	end(error);

@@ -4,7 +4,7 @@ import {spawnSync} from 'node:child_process';
 import {statSync} from 'node:fs';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
-import type {AppError} from '../../api/errors.js';
+import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {shown} from '../../api/shown.js';
 import type {AnyBehavior} from '../../system/kernel/behavior.js';
@@ -32,7 +32,12 @@ export async function loadUserModule(file: string): Promise<UserModule> {
 	} catch (error) {
 		throw problem(file, `it cannot be loaded: ${whyNot(error, file)}`);
 	}
-	return userModuleOf(exported as {readonly [name: string]: unknown}, file);
+	try {
+		return userModuleOf(exported as {readonly [name: string]: unknown}, file);
+	} catch (error) {
+		// Members may be getters.
+		throw error instanceof AppError ? error : problem(file, `what it exports cannot be read: ${whyNot(error, file)}`);
+	}
 }
 
 const problem = (file: string, message: string): AppError => usageError(`${file}: ${message}`);
@@ -55,7 +60,7 @@ function checkTypeScript(file: string): void {
 
 /** What was thrown, and where. */
 function whyNot(error: unknown, file: string): string {
-	if (!(error instanceof Error)) return shown(error);
+	if (!(error instanceof Error)) return `it throws ${error === null ? 'null' : shown(error)}, which is no Error`;
 	const [at] = ownLines(error.stack ?? '').filter(each => each.includes('file:'));
 	const place = error.name === 'SyntaxError' ? placeOfSyntax(file) : (at?.trim() ?? '');
 	return `${error.name}: ${error.message}${place === '' ? '' : ` (${place})`}`;
@@ -89,7 +94,8 @@ export function userModuleOf(exported: {readonly [name: string]: unknown}, file:
 function checked(behaviors: {readonly [name: string]: unknown}, file: string): UserModule['behaviors'] {
 	const taken = Object.keys(behaviors).find(name => ownKinds.includes(name));
 	if (taken !== undefined) throw problem(file, `a behaviour cannot be called "${taken}": each system has one of that name`);
-	return Object.fromEntries(Object.entries(behaviors).map(([name, behavior]) => [name, checkedBehavior(behavior as AnyBehavior)]));
+	const names = Object.keys(behaviors);
+	return Object.fromEntries(Object.entries(behaviors).map(([name, behavior]) => [name, checkedBehavior(behavior as AnyBehavior, names)]));
 }
 
 function check(file: string, what: string, behavior: unknown): void {

@@ -74,7 +74,7 @@ export function openUserSystem(options: UserSystemOptions): OpenUserSystem {
 		onHeld() {
 			if (!isReady) {
 				begin(system, options);
-				onReady();
+				if (!isOver) onReady();
 			}
 			isReady = true;
 			gate.open();
@@ -214,7 +214,7 @@ function systemOf(options: UserSystemOptions, {self, bus, end}: Standing): {read
 			if (refused === undefined) bus.send(other, to, envelope);
 			else system.refuse(to, envelope, 'noActor', refused);
 		},
-		observer: observerOf(note),
+		observer: observerOf(note, error => end(new AppError('ERR_INTERNAL', {message: `the first actor cannot begin: ${wordsOf(error)}`}))),
 		onEscalation: ({message}) => end(new AppError('ERR_INTERNAL', {message: `the actors failed for good: ${message}`})),
 	});
 	const inspects = createInspector(system, {isSecret: isSecretMember});
@@ -247,19 +247,29 @@ const performFor =
 const isPrint = (command: Command): command is PrintCommand => command.type === 'print';
 const isEnded = (command: Command): command is EndedCommand => command.type === 'ended';
 
-/** What goes wrong is told at once, with where it was. */
-const observerOf = (note: (line: string) => void): SystemObserver => ({
-	lifecycle(event) {
-		if (event.type === 'crashed')
-			note([`${pathOf(event.address)} crashed on "${event.messageType}": ${wordsOf(event.error)}`, ...ownLines(event.stack)].join('\n'));
-		else note(`${pathOf(event.address)} ${event.type}`);
-	},
-	deadLetter({to, from, messageType, error, why}) {
-		// The crash was told.
-		if (why !== 'crashed') note(`a "${messageType}" from ${pathOf(from)} for ${to} was not delivered: ${error.message}`);
-	},
-	slowStep: ({address: of, messageType, ms}) => note(`a step of ${pathOf(of)} took ${Math.round(ms)} ms ("${messageType}")`),
-});
+/** What goes wrong is told at once, with where it was. `onNoBeginning`: the first actor crashed before there was a state of it. */
+function observerOf(note: (line: string) => void, onNoBeginning: (error: Failure) => void): SystemObserver {
+	let hasCrashed = false;
+	let isOver = false;
+	return {
+		lifecycle(event) {
+			const path = pathOf(event.address);
+			if (isOver) return;
+			if (event.type !== 'crashed') return note(`${path} ${event.type}`);
+			note([`${path} crashed on "${event.messageType}": ${wordsOf(event.error)}`, ...ownLines(event.stack)].join('\n'));
+			if (path !== mainPath) return;
+			// To try again would crash again, sixteen times until the root fails.
+			isOver = !hasCrashed && event.messageType === 'init';
+			hasCrashed = true;
+			if (isOver) onNoBeginning(event.error);
+		},
+		deadLetter({to, from, messageType, error, why}) {
+			// The crash was told.
+			if (why !== 'crashed') note(`a "${messageType}" from ${pathOf(from)} for ${to} was not delivered: ${error.message}`);
+		},
+		slowStep: ({address: of, messageType, ms}) => note(`a step of ${pathOf(of)} took ${Math.round(ms)} ms ("${messageType}")`),
+	};
+}
 
 /** Without what stands before it in each. */
 const wordsOf = ({message, details}: Failure): string => (typeof details['message'] === 'string' ? details['message'] : message);

@@ -64,7 +64,11 @@ test('a file is named with what is wrong with it', async t => {
 		[write('syntax.mjs', 'export default {\n)'), /syntax\.mjs: it cannot be loaded: SyntaxError: .* \(at .*syntax\.mjs:2\)$/],
 		[write('lacks.mjs', 'import "./nowhere.mjs"'), /lacks\.mjs: it cannot be loaded: Error: Cannot find module/],
 		[write('empty.mjs', ''), /empty\.mjs: it exports no behaviour/],
-		[write('thrown.mjs', 'throw null'), /thrown\.mjs: it cannot be loaded: nothing$/],
+		[write('thrown.mjs', 'throw null'), /thrown\.mjs: it cannot be loaded: it throws null, which is no Error$/],
+		[
+			write('getter.mjs', 'export default {get kind() {\n throw new Error("no kind"); }}'),
+			/getter\.mjs: what it exports cannot be read: Error: no kind \(at get kind .*getter\.mjs:2:8\)\)$/,
+		],
 	];
 	for (const [file, said] of cases) await t.throwsAsync(loadUserModule(file), {message: said, code: 'ERR_USAGE'}, file);
 	const {root, behaviors} = await loadUserModule(
@@ -77,7 +81,11 @@ const context = {random: seededRandom(1)} as unknown as Context;
 
 /** What becomes of a step that returns this. */
 const stepOf = (returned: unknown, behavior: object = {}) =>
-	checkedBehavior({...counter, receive: () => returned, ...behavior} as unknown as AnyBehavior).receive(0, {type: 'x'}, context);
+	checkedBehavior({...counter, receive: () => returned, ...behavior} as unknown as AnyBehavior, ['Counter', 'b']).receive(
+		0,
+		{type: 'x'},
+		context,
+	);
 
 const to = 'troupe://ping@ann/main';
 
@@ -109,7 +117,7 @@ test('what a step prints is one perform, of whose outcome the behaviour hears no
 	});
 	t.like(effects, [{type: 'perform', command: {type: 'print', text: 'a\n'}}, {type: 'stopChild'}]);
 	t.is(effects.length, 2);
-	const behavior = checkedBehavior(counter as unknown as AnyBehavior);
+	const behavior = checkedBehavior(counter as unknown as AnyBehavior, ['Counter']);
 	const answer = {type: (effects[0] as {as: string}).as, id: '1', outcome: {ok: true, value: null}} as const;
 	t.deepEqual(play(behavior, null, [answer]).state, 0);
 	t.deepEqual(play(behavior, null, [{type: 'other'}]).state, 1);
@@ -138,6 +146,10 @@ const bad: readonly (readonly [returned: unknown, said: RegExp])[] = [
 	[{state: 1, effects: [{type: 'reply', to: {to, as: 'a', id: '1'}, outcome: 7}]}, /^outcome of "reply" must be \{ok: true, value\}/],
 	[{state: 1, effects: [{type: 'spawn', name: 'a/b', behavior: 'b'}]}, /^name of "spawn" must be 1 to 253 characters/],
 	[{state: 1, effects: [{type: 'spawn', name: 'a', behavior: 'b', restart: 'often'}]}, /^restart of "spawn" must be one of permanent/],
+	[
+		{state: 1, effects: [{type: 'spawn', name: 'a', behavior: 'Kid'}]},
+		/^there is no behaviour "Kid" to spawn; the module has Counter, b, and others go into its behaviors \(effect 0 of receive\)$/,
+	],
 	[{state: 1, effects: [{type: 'wakeAt', name: 'a', atMs: NaN, message: {type: 'x'}}]}, /^atMs of "wakeAt" must be a number, got NaN/],
 ];
 
@@ -152,10 +164,10 @@ test('what is asked of a behaviour outside of its steps never throws', t => {
 		throw new Error('no');
 	};
 	const throwers = {...counter, describe: throwing, trouble: throwing, coalesce: throwing} as unknown as AnyBehavior;
-	const {describe, trouble, coalesce} = checkedBehavior(throwers);
+	const {describe, trouble, coalesce} = checkedBehavior(throwers, []);
 	t.deepEqual([describe?.(0), trouble?.(0), coalesce?.({type: 'x'})], ['(describe threw)', undefined, undefined]);
 	const long = (): string => 'x'.repeat(1_000);
-	const odd = checkedBehavior({...counter, describe: long, trouble: long, coalesce: () => 7} as unknown as AnyBehavior);
+	const odd = checkedBehavior({...counter, describe: long, trouble: long, coalesce: () => 7} as unknown as AnyBehavior, []);
 	t.deepEqual([odd.describe?.(0).length, odd.trouble?.(0)?.length, odd.coalesce?.({type: 'x'})], [200, 200, undefined]);
 });
 

@@ -32,6 +32,8 @@ export type Started = {
 	readonly kill: (signal: NodeJS.Signals) => void;
 	/** Resolves with what stdout holds as soon as that matches; rejects when the command ends without, or after a while. */
 	readonly says: (wanted: RegExp) => Promise<string>;
+	/** The same of stderr. */
+	readonly notes: (wanted: RegExp) => Promise<string>;
 	/** Its end; rejects when that does not come within a minute of being asked for. */
 	readonly ended: Promise<Ran>;
 };
@@ -148,14 +150,17 @@ export function follow(child: ChildProcess, input: string, name = child.spawnarg
 		out += chunk.toString();
 		for (const listener of listeners) listener();
 	});
-	child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()));
+	child.stderr?.on('data', (chunk: Buffer) => {
+		err += chunk.toString();
+		for (const listener of listeners) listener();
+	});
 	child.stdin?.on('error', () => undefined); // The command may end without reading.
 	child.stdin?.end(input);
 	const ended = new Promise<Ran>((resolve, reject) => {
 		child.once('error', reject);
 		child.once('close', code => resolve({code, out, err}));
 	});
-	const says = (wanted: RegExp): Promise<string> =>
+	const saidIn = (textOf: () => string, wanted: RegExp): Promise<string> =>
 		new Promise((resolve, reject) => {
 			const late = AbortSignal.timeout(20_000);
 			const finish = (settle: () => void): void => {
@@ -163,7 +168,7 @@ export function follow(child: ChildProcess, input: string, name = child.spawnarg
 				settle();
 			};
 			const look = (): void => {
-				if (wanted.test(out)) finish(() => resolve(out));
+				if (wanted.test(textOf())) finish(() => resolve(textOf()));
 			};
 			listeners.add(look);
 			look();
@@ -173,7 +178,8 @@ export function follow(child: ChildProcess, input: string, name = child.spawnarg
 	return {
 		pid: child.pid ?? 0,
 		kill: signal => child.kill(signal),
-		says,
+		says: wanted => saidIn(() => out, wanted),
+		notes: wanted => saidIn(() => err, wanted),
 		get ended() {
 			return within(`the end of ${name}`, ended, () => `It said ${out}${err}`);
 		},

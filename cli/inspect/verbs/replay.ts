@@ -9,6 +9,7 @@ import type {Behaviors} from '../../../system/inspect/replay.js';
 import {isReplayable} from '../../../system/inspect/step-record.js';
 import {shownOf} from '../../../system/inspect/shown.js';
 import {loadUserModule} from '../../actor-run/user-module.js';
+import {systemClock} from '../../../system/time/clock.js';
 import {failedError, usageError} from '../../command.js';
 import {readFileAt, reasonOf} from '../../files/bounded-file.js';
 import {inOneLine} from '../../screen/table.js';
@@ -86,9 +87,23 @@ async function traceOf({inputs, spec, shell}: VerbCall): Promise<string> {
 /** Those of this package, and of each module that is named; what two modules have is that of the last. */
 async function behaviorsOf(modules: readonly string[]): Promise<Behaviors> {
 	const loaded: Behaviors[] = [await ownBehaviors()];
-	for (const file of modules) loaded.push((await loadUserModule(file)).behaviors);
+	for (const file of modules) loaded.push((await withinTime(file, loadUserModule(file))).behaviors);
 	return Object.assign({}, ...loaded) as Behaviors;
 }
+
+/** What a module does when it is imported is its own, and may never end. */
+async function withinTime<Result>(file: string, work: Promise<Result>): Promise<Result> {
+	let cancel = (): void => undefined;
+	const late = new Promise<never>((_resolve, reject) => {
+		const problem = failedError(
+			`${file} is not loaded after ${loadMs / 1_000} s: what it does when it is imported, such as a top-level await, does not end`,
+		);
+		cancel = systemClock.after(loadMs, () => reject(problem));
+	});
+	return Promise.race([work, late]).finally(cancel);
+}
+
+const loadMs = 10_000;
 
 function plainOf(step: ReplayedStep): object {
 	const {number, record} = step;

@@ -102,12 +102,23 @@ test.serial('a step that never ends holds its own process, and Ctrl-C twice ends
 	loop.kill('SIGKILL');
 	await loop.ended;
 	const told = cluster.start(['actor', 'run', file, '--tell', '{"type": "go"}']);
-	await told.says(/begins/);
+	await told.notes(/ runs loop\.mjs; /);
 	told.kill('SIGINT');
-	told.kill('SIGINT');
+	// Two at a time would be one.
+	await told.notes(/\nstopping; once more ends it at once\n$/);
+	told.kill('SIGTERM');
 	const {code, err} = await told.ended;
-	t.is(code, 1);
-	t.regex(err, /error: the actors did not stop, and were ended: one of their steps goes on and on/);
+	t.is(code, 130);
+	t.regex(err, /\nended at once\n$/);
+});
+
+test.serial('a module that is never done loading is told of, and ends at the first Ctrl-C', async t => {
+	const loading = run(moduleOf('loading.mjs', 'setInterval(() => undefined, 1_000); await new Promise(() => undefined)'));
+	await loading.notes(/^loading\.mjs is still being loaded: .*; Ctrl-C ends it\n$/);
+	loading.kill('SIGINT');
+	const {code, err} = await loading.ended;
+	t.is(code, 130);
+	t.regex(err, /(^|\n)ended at once\n$/);
 });
 
 test.serial('what cannot be run is refused with its file and what to do', async t => {
@@ -115,7 +126,27 @@ test.serial('what cannot be run is refused with its file and what to do', async 
 		[[], 2, /^error: run takes one file, as in: troupe actor run counter\.mjs; got none\n$/],
 		[['missing.mjs'], 2, /^error: missing\.mjs: there is no such file; name a JavaScript module that exports a behaviour\n$/],
 		[[moduleOf('none.mjs', '')], 2, /none\.mjs: it exports no behaviour: export one as default/],
-		[[moduleOf('A_B.mjs', 'process.exit(7)')], 1, /^error: the module has ended its thread, with 7\n$/],
+		[[moduleOf('A_B.mjs', 'process.exit(7)')], 1, /A_B\.mjs: it has ended its own thread \(process\.exit\), with 7\n$/],
+		[
+			[moduleOf('await.mjs', 'await new Promise(() => undefined)')],
+			1,
+			/await\.mjs: it cannot be loaded: its top-level await never ends\n$/,
+		],
+		[
+			[
+				moduleOf(
+					'timer.mjs',
+					'setTimeout(() => {\n throw new Error("late"); }); export default {kind: "T", init: () => ({state: 0}), receive: state => ({state})}',
+				),
+			],
+			1,
+			/error: timer\.mjs failed outside of its actors' steps: Error: late\nerror: {5}at Timeout\.\S+ \(file:\S+timer\.mjs:2:8\)\n$/,
+		],
+		[
+			[moduleOf('begin.mjs', 'export default {kind: "B", init() {\n throw new Error("no input"); }, receive: state => ({state})}')],
+			1,
+			/^main crashed on "init": no input\n {4}at Object\.init \(file:\S+begin\.mjs:2:8\)\nerror: the first actor cannot begin: no input\n$/,
+		],
 		[[example('pong.mjs'), '--name', 'a.b'], 2, /^error: --name "a\.b" cannot be the name of a system/],
 		[[example('pong.mjs'), '--input', '{'], 2, /^error: --input must be JSON, got "\{"\n$/],
 		[[example('pong.mjs'), '--tell', '{}'], 2, /^error: --tell must be a message, an object with a type/],
