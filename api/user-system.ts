@@ -1,4 +1,4 @@
-// Actor systems of users' own (`troupe actor run`): how they are called, and what each says of itself on its presence topic.
+// Actor systems of users' own (`troupe actor run`): how they are called, and what each publishes of itself on its presence topic.
 //
 // One is `<name>@<login>`: no node can be called so, since names of nodes are DNS names, nor can `control`.
 
@@ -22,7 +22,7 @@ export function parseUserSystem(text: string): UserSystem | undefined {
 }
 
 export type UserPresence = {
-	/** `asking`, not retained: who would like to have the name asks who has it. `online`, retained: who has it. */
+	/** `asking`, not retained: this run wants the name and asks which one has it. `online`, retained: this run has it. */
 	readonly state: 'asking' | 'online';
 	/** Random per run. */
 	readonly boot: string;
@@ -49,6 +49,6 @@ export function parseUserPresence(text: string): UserPresence | undefined {
 	return {state, boot, sinceMs, host, pid, file};
 }
 
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
 const isShort = (value: unknown): value is string => typeof value === 'string' && value.length <= textCharacters;

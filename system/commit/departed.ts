@@ -1,5 +1,5 @@
-// What objects were last that are gone: as they were when their deletion was asked for, since what comes after that says nothing of them. In
-// memory only, for as long as their journal.
+// Objects that are gone, as they were when their deletion was asked for: what comes after that says nothing of them. In memory only, for as
+// long as their journal.
 
 import type {ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
@@ -17,14 +17,14 @@ export type DepartedObject = {
 /** As it was before its deletion was asked for, by the commit of that version. */
 type Asked = {readonly before: Entry; readonly version: number};
 
-type Kept = DepartedObject & {readonly characters: number};
+type Kept = DepartedObject & {readonly bytes: number};
 
 export class Departed {
 	/** Objects that are being deleted, as they were before. */
 	readonly #leaving = new Map<ObjectKey, Asked>();
 	/** The first that went is the first here. */
 	readonly #gone = new Map<ObjectKey, Kept>();
-	#characters = 0;
+	#bytes = 0;
 
 	/** Takes one committed change. */
 	take({key, version, before, after}: Change, nowMs: number): void {
@@ -32,10 +32,10 @@ export class Departed {
 		else if (after === undefined) this.#keep(key, this.#leaving.get(key) ?? {before, version}, nowMs);
 		else if (isLeaving(after) && !isLeaving(before)) this.#leaving.set(key, {before, version});
 		if (after === undefined || !isLeaving(after)) this.#leaving.delete(key);
-		if (this.#leaving.size > limits.goneObjects) this.#leaving.delete(firstOf(this.#leaving) ?? '');
+		if (this.#leaving.size > limits.goneObjects) this.#leaving.delete(oldestOf(this.#leaving) ?? '');
 	}
 
-	/** What was last of an object that is gone; nothing while another one has its name. */
+	/** The object of this key, if it is gone and no other one has its name. */
 	of(key: ObjectKey, nowMs: number): DepartedObject | undefined {
 		this.#forget(nowMs);
 		return this.#gone.get(key);
@@ -49,32 +49,31 @@ export class Departed {
 
 	#keep(key: ObjectKey, {before: {object, json}, version}: Asked, nowMs: number): void {
 		this.#drop(key);
-		const {length} = json();
-		const kept = length > limits.goneObjectBytes ? withoutContent(object) : object;
-		const characters = kept === object ? length : 0;
-		this.#gone.set(key, {object: kept, goneAtMs: nowMs, askedVersion: version, characters});
-		this.#characters += characters;
+		const size = Buffer.byteLength(json());
+		const kept = size > limits.goneObjectBytes ? withoutContent(object) : object;
+		const bytes = kept === object ? size : 0;
+		this.#gone.set(key, {object: kept, goneAtMs: nowMs, askedVersion: version, bytes});
+		this.#bytes += bytes;
 		this.#forget(nowMs);
 	}
 
 	#forget(nowMs: number): void {
 		for (const [key, {goneAtMs}] of this.#gone) {
-			const isKept =
-				nowMs - goneAtMs < limits.journalTtlMs && this.#gone.size <= limits.goneObjects && this.#characters <= limits.goneBytes;
+			const isKept = nowMs - goneAtMs < limits.journalTtlMs && this.#gone.size <= limits.goneObjects && this.#bytes <= limits.goneBytes;
 			if (isKept) return;
 			this.#drop(key);
 		}
 	}
 
 	#drop(key: ObjectKey): void {
-		this.#characters -= this.#gone.get(key)?.characters ?? 0;
+		this.#bytes -= this.#gone.get(key)?.bytes ?? 0;
 		this.#gone.delete(key);
 	}
 }
 
 const isLeaving = ({object}: Entry): boolean => object.metadata.deletionTimestamp !== undefined;
 
-const firstOf = (all: ReadonlyMap<ObjectKey, unknown>): ObjectKey | undefined => all.keys().next().value;
+const oldestOf = (all: ReadonlyMap<ObjectKey, unknown>): ObjectKey | undefined => all.keys().next().value;
 
 const withoutContent = ({
 	apiVersion,

@@ -107,7 +107,7 @@ export function senderOf(topic: string): string | undefined {
 	}
 }
 
-/** The system that must be there, since the topic is written by it alone; a presence may be its will. Of users' systems nobody judges that. */
+/** The system that must be there, since the topic is written by it alone; a presence may be its will. Of users' systems that is not judged. */
 export function writerOf(topic: string): string | undefined {
 	const parsed = parseTopic(topic);
 	if (parsed?.type === 'beat') return parsed.node;

@@ -41,10 +41,15 @@ export type BusOptions = {
 	readonly onBegin?: (peer: string) => void;
 };
 
-/** A lane of this system, and its streams by peer. */
-type Way = {readonly lane: Lane; readonly link: Link; readonly streams: Map<string, Stream>};
+/** A lane of this system: its streams by peer, and of which peers a body is not whole yet. */
+type Way = {
+	readonly lane: Lane;
+	readonly link: Link;
+	readonly streams: Map<string, Stream>;
+	readonly joiners: Map<string, Joiner>;
+};
 
-const wayOf = (lane: Lane, link: Link): Way => ({lane, link, streams: new Map()});
+const wayOf = (lane: Lane, link: Link): Way => ({lane, link, streams: new Map(), joiners: new Map()});
 
 export class Bus {
 	readonly #options: BusOptions;
@@ -52,8 +57,6 @@ export class Bus {
 	readonly #control: Way;
 	readonly #bulk: Way | undefined;
 	#closed = false;
-	/** Those of which a body is not whole yet. */
-	readonly #parted = new Set<Joiner>();
 	/** How often a peer was forgotten: one that was is met as by another boot of this system, for nothing of before is known. */
 	#forgotten = 0;
 	#system: ActorSystem | undefined;
@@ -126,9 +129,10 @@ export class Bus {
 
 	async close(): Promise<void> {
 		this.#closed = true;
-		for (const {streams} of this.#ways) {
+		for (const {streams, joiners} of this.#ways) {
 			for (const stream of streams.values()) stream.close();
 			streams.clear();
+			joiners.clear();
 		}
 		await Promise.all(this.#ways.map(({link}) => link.close()));
 	}
@@ -143,12 +147,11 @@ export class Bus {
 		const known = way.streams.get(peer);
 		if (known !== undefined) return known;
 		const {boot, clock} = this.#options;
-		const joiner = new Joiner();
 		const stream = new Stream({
 			boot: this.#forgotten === 0 ? boot : `${boot}.${this.#forgotten}`,
 			clock,
 			send: packet => way.link.send(peer, packet),
-			deliver: body => this.#take(peer, body, joiner),
+			deliver: body => this.#take(peer, body, way),
 			bytesOf: body => this.#bytesOf(peer, body),
 			onPeerRestart: bodies => this.#peerRestarted(peer, bodies, way),
 			// On a link that was away TCP waits for up to as long again, also where the beat's connection was luckier.
@@ -159,9 +162,9 @@ export class Bus {
 		return stream;
 	}
 
-	#take(peer: string, received: Json, joiner: Joiner): void {
+	#take(peer: string, received: Json, way: Way): void {
 		const part = partOf(received);
-		const body = part === undefined ? received : this.#joined(joiner, part);
+		const body = part === undefined ? received : this.#joined(peer, part, way);
 		if (body === undefined) return;
 		const parts = bodyOf(body);
 		if (parts === undefined || !this.#isTaken(peer, parts)) {
@@ -174,17 +177,20 @@ export class Bus {
 	}
 
 	/** The body that is whole with this part; undefined where it is not, or too much waits to be whole. */
-	#joined(joiner: Joiner, part: Part): Json | undefined {
+	#joined(peer: string, part: Part, {joiners}: Way): Json | undefined {
+		const joiner = joiners.get(peer) ?? new Joiner();
 		const body = joiner.take(part);
-		this.#parted.delete(joiner);
-		if (joiner.bytes > 0) this.#parted.add(joiner);
-		const isRoom = [...this.#parted].reduce((sum, each) => sum + each.bytes, 0) <= limits.partedBodiesBytes;
-		if (!isRoom) {
-			joiner.clear();
-			this.#parted.delete(joiner);
-		}
-		if (body === false || !isRoom) this.counters.refused++;
-		return body === false || !isRoom ? undefined : body;
+		joiners.set(peer, joiner);
+		const isKept = joiner.bytes > 0 && this.#partedBytes() <= limits.partedBodiesBytes;
+		if (!isKept) joiners.delete(peer);
+		if (body !== false && (body !== undefined || isKept)) return body;
+		this.counters.refused++;
+		return undefined;
+	}
+
+	/** What waits for its last part, of all peers. */
+	#partedBytes(): number {
+		return this.#ways.flatMap(({joiners}) => [...joiners.values()]).reduce((sum, {bytes}) => sum + bytes, 0);
 	}
 
 	/** A peer speaks for itself alone, to this system alone, and has answers sent to no other system. */
@@ -208,6 +214,7 @@ export class Bus {
 	#forget(peer: string, way: Way): void {
 		way.streams.get(peer)?.close();
 		way.streams.delete(peer);
+		way.joiners.delete(peer);
 		this.#forgotten++;
 		this.#begin(peer, way);
 	}

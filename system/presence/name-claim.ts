@@ -1,11 +1,11 @@
-// How a run of a user's system comes by its name, and keeps it: one at a time has it.
+// How a run of a user's system comes by its name, and keeps it: one run at a time has it.
 //
-// Who would like to have the name asks on its presence topic. When the question comes back and nobody has said by then that it has the name,
-// it says so itself; who hears another say so before its own word comes back yields. A presence that is there waits for its last will,
-// which may be on its way. Who has the name says it again every few seconds, and at once when anything else is said; should two have it
-// after all (a broker may hand on what is retained late), the one that began later yields.
+// A run that wants the name asks on its presence topic. When its question comes back and no other run has said by then that it has the name,
+// it claims it (`online`); a run that hears another's claim before its own comes back yields. Where a presence is retained, the run waits for
+// its last will, which may be on its way. The run that has the name says so again every few seconds, and at once when another message comes
+// on the topic; should two have it after all (a broker may hand on what is retained late), the one that began later yields.
 //
-// MQTT is transport here, too: each word may be lost, so each is said again.
+// MQTT is transport here, too: each message may be lost, so each is sent again.
 
 import {limits} from '../../api/limits.js';
 import {formatTopic} from '../../api/topics.js';
@@ -18,36 +18,36 @@ export type NameClaimOptions = {
 	readonly self: Omit<UserPresence, 'state'>;
 	readonly clock: Pick<Clock, 'after'>;
 	readonly publish: PubSub['publish'];
-	/** The name is ours: now, and each time again when the connection was lost. */
+	/** This run has the name: now, and each time again when the connection was lost. */
 	readonly onHeld: () => void;
-	/** Another run has it. Nothing more is said then. */
+	/** Another run has it. Nothing more is sent then. */
 	readonly onTaken: (by: UserPresence) => void;
 };
 
 export type NameClaim = {
 	readonly topic: string;
-	/** What the broker says when the connection breaks. */
+	/** What the broker publishes when the connection breaks. */
 	readonly will: {readonly topic: string; readonly payload: string; readonly retain: true};
 	/** The connection stands, and the topic is subscribed. */
 	readonly connected: () => void;
 	readonly disconnected: () => void;
-	/** What is said on the topic. */
+	/** A message on the topic. */
 	readonly hear: (payload: string) => void;
-	/** Whether the name is ours, and that was heard on the connection that stands. */
+	/** Whether this run has the name, and heard so on the connection that stands. */
 	readonly isHeld: () => boolean;
-	/** Gives the name back, if it is ours. */
+	/** Gives the name back, if this run has it. */
 	readonly release: () => void;
 };
 
-/** `claiming`: it has said that it has the name, and did not hear that yet. */
+/** `claiming`: it has published its claim, and did not hear it yet. */
 type Phase = 'away' | 'asking' | 'claiming' | 'held' | 'over';
 
 export function createNameClaim({system, self, clock, publish, onHeld, onTaken}: NameClaimOptions): NameClaim {
 	const topic = formatTopic({type: 'userPresence', ...system});
 	let phase: Phase = 'away';
-	/** How often another said that it has the name, too, since this one last said so unasked. */
+	/** Claims of other runs since this one last sent its own unasked. */
 	let contests = 0;
-	/** Who has the name, as far as is known. */
+	/** The run that has the name, as far as is known. */
 	let other: UserPresence | undefined;
 	let cancel: Cancel = () => undefined;
 
@@ -68,7 +68,7 @@ export function createNameClaim({system, self, clock, publish, onHeld, onTaken}:
 			if (phase === 'over') return;
 			// What is retained may come before it is known that the topic is subscribed.
 			const heard = parseUserPresence(payload);
-			if (heard === undefined) hearNobody();
+			if (heard === undefined) hearNone();
 			else if (heard.boot === self.boot) hearSelf(heard.state);
 			else hearOther(heard);
 		},
@@ -87,7 +87,7 @@ export function createNameClaim({system, self, clock, publish, onHeld, onTaken}:
 		if (next === 'claiming' || next === 'held') sayOnline();
 	}
 
-	/** Again and again, until one's own question comes back; who has the name has so long to be gone. */
+	/** Again and again, until the question comes back; the run that has the name has so long to be gone. */
 	function ask(leftMs: number): void {
 		if (other !== undefined && leftMs <= 0) return yieldTo(other);
 		say('asking');
@@ -105,8 +105,8 @@ export function createNameClaim({system, self, clock, publish, onHeld, onTaken}:
 		onTaken(by);
 	}
 
-	/** The topic was cleared: by the will of who had it, or by a late one. */
-	function hearNobody(): void {
+	/** The topic was cleared: by the will of the run that had the name, or by a late one. */
+	function hearNone(): void {
 		other = undefined;
 		if (phase === 'held') say('online');
 	}
@@ -122,7 +122,7 @@ export function createNameClaim({system, self, clock, publish, onHeld, onTaken}:
 		if (heard.state === 'online') other = heard;
 		if (phase === 'claiming' && heard.state === 'online') return yieldTo(heard);
 		if (phase !== 'held') return;
-		// One that yields may have said so before; one that has it says so each time it hears this.
+		// A run that yields may have sent its claim before; one that has the name sends it each time it hears this.
 		if (heard.state === 'online') contests += 1;
 		if (contests >= contestsBorne && isBefore(heard, self)) return yieldTo(heard);
 		say('online');

@@ -516,7 +516,7 @@ export const ofSystem: readonly Mistake[] = [
 	{
 		what: 'what is gone is kept however large all of it is',
 		file: 'system/commit/departed.ts',
-		text: ' && this.#characters <= limits.goneBytes',
+		text: ' && this.#bytes <= limits.goneBytes',
 		becomes: '',
 		test: 'test/system/commit/departed.test.ts',
 	},

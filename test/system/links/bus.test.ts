@@ -431,21 +431,28 @@ test('a body that is larger than a packet may be goes in parts, and is whole and
 	t.is(b.bus.counters.refused, 0);
 });
 
-test('parts that make no body are counted, and keep no memory', t => {
-	const {join, network, run} = aNetwork();
-	const b = join('b');
-	const peer = network.link('a');
+/** A peer that says on its stream whatever it likes. */
+function aStranger({network, run}: ReturnType<typeof aNetwork>, name: string): (body: Json) => void {
+	const peer = network.link(name);
+	const bootOfIt = `boot-${name}`;
 	let boot: string | undefined;
 	let sequence = 0;
 	peer.onPacket((_from, packet) => {
 		boot = packet.boot;
 		if (packet.probe !== undefined)
-			peer.send('b', {boot: 'boot-a', peerBoot: packet.boot, sequence: 0, acknowledged: 0, echo: packet.probe});
+			peer.send('b', {boot: bootOfIt, peerBoot: packet.boot, sequence: 0, acknowledged: 0, echo: packet.probe});
 	});
-	const say = (body: Json): void =>
-		peer.send('b', {boot: 'boot-a', ...(boot === undefined ? {} : {peerBoot: boot}), sequence: ++sequence, acknowledged: 0, body});
-	peer.send('b', {boot: 'boot-a', sequence: 0, acknowledged: 0});
+	peer.send('b', {boot: bootOfIt, sequence: 0, acknowledged: 0});
 	run();
+	return body =>
+		peer.send('b', {boot: bootOfIt, ...(boot === undefined ? {} : {peerBoot: boot}), sequence: ++sequence, acknowledged: 0, body});
+}
+
+test('parts that make no body are counted, and keep no memory', t => {
+	const world = aNetwork();
+	const {join, run} = world;
+	const b = join('b');
+	const say = aStranger(world, 'a');
 	const refused = (): number => b.bus.counters.refused;
 	const cases: readonly (readonly [parts: readonly Json[], refused: number])[] = [
 		[[{part: 1, of: 2, text: ''}], 1],
@@ -473,6 +480,24 @@ test('parts that make no body are counted, and keep no memory', t => {
 		run();
 		t.is(refused() - before, count, JSON.stringify(parts).slice(0, 80));
 	}
+});
+
+test('what a peer that is gone left unfinished takes no room from others', t => {
+	const world = aNetwork();
+	const {join, run} = world;
+	const b = join('b');
+	const begun = {part: 0, of: 2, text: 'x'.repeat(limits.partedBodyBytes * 2)};
+	for (let left = limits.partedBodiesBytes; left >= 0; left -= begun.text.length) {
+		const name = `gone-${left}`;
+		aStranger(world, name)(begun);
+		run();
+		b.bus.forget(name);
+	}
+	t.is(b.bus.counters.refused, 0);
+	join('a', {measure: true, bodyBytes: 1_000}).tell(act({effects: [tellFar('b', note('y'.repeat(2_000)))]}));
+	run();
+	t.is(b.bus.counters.refused, 0);
+	t.is(b.log.at(-1), `: note ${'y'.repeat(2_000)}`);
 });
 
 test('the span of a traced step goes along, and one that makes no sense is left out while its message is taken', t => {
