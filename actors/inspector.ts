@@ -39,10 +39,10 @@ export const inspector: Behavior<null, InspectorState, InspectorMessage> = {
 	// Whoever looks, and kills what looks, takes nothing else along.
 	pastIntensity: 'backOff',
 	init: () => next({open: new Map(), asked: 0}),
-	receive(state, message) {
+	receive(state, message, {cause}) {
 		switch (message.type) {
 			case 'inspect':
-				return asked(state, message.request, message.replyTo);
+				return asked(state, {type: 'inspect', request: message.request, cause}, message.replyTo);
 			case 'inspected':
 				return answered(state, message);
 		}
@@ -53,11 +53,10 @@ export const inspector: Behavior<null, InspectorState, InspectorMessage> = {
 /** Started by the root of each tree. */
 export const spawnInspector: Effect = {type: 'spawn', name: inspectorPath, behavior: inspector.kind, input: null, restart: 'permanent'};
 
-function asked(state: InspectorState, request: SystemRequest, replyTo: ReplyTo | undefined): Next<InspectorState> {
+function asked(state: InspectorState, command: InspectCommand, replyTo: ReplyTo | undefined): Next<InspectorState> {
 	if (replyTo === undefined) return next(state);
-	if (state.open.size >= roomFor(request)) return next(state, reply(replyTo, busy(state)));
+	if (state.open.size >= roomFor(command.request)) return next(state, reply(replyTo, busy(state)));
 	const key = `inspect/${state.asked}`;
-	const command: InspectCommand = {type: 'inspect', request};
 	const open = new Map(state.open).set(key, replyTo);
 	return next({open, asked: state.asked + 1}, [{type: 'perform', command, key, as: 'inspected'}]);
 }
@@ -74,7 +73,8 @@ function answered(state: InspectorState, {id, outcome}: Reply<Json>): Next<Inspe
 	return next({...state, open}, reply(replyTo, outcome));
 }
 
-export type InspectCommand = {readonly type: 'inspect'; readonly request: SystemRequest};
+/** `cause`: who asks, as the server worded it. */
+export type InspectCommand = {readonly type: 'inspect'; readonly request: SystemRequest; readonly cause: string};
 
 const isInspect = (command: Command): command is InspectCommand => command.type === 'inspect';
 
@@ -82,16 +82,18 @@ const isInspect = (command: Command): command is InspectCommand => command.type 
 export const withInspect =
 	(inspect: Inspect, other: Perform): Perform =>
 	(command, done) =>
-		isInspect(command) ? inspect(command.request, done) : other(command, done);
+		isInspect(command) ? inspect(command.request, done, command.cause) : other(command, done);
 
 /** What the inspector of a system is sent. */
-export const inspectMessage = (request: SystemRequest): Message & InspectCommand => ({type: 'inspect', request});
+export const inspectMessage = (request: SystemRequest): Message & Omit<InspectCommand, 'cause'> => ({type: 'inspect', request});
 
 /** Looks into a system that is opened later; until then there is nothing to see. */
 export const inspectLater =
 	(late: {readonly inspector?: Inspector}): Inspect =>
-	(request, done) =>
-		late.inspector === undefined ? done(failed('ERR_ACTOR_STOPPED', {address: inspectorPath})) : late.inspector.inspect(request, done);
+	(request, done, cause) =>
+		late.inspector === undefined
+			? done(failed('ERR_ACTOR_STOPPED', {address: inspectorPath}))
+			: late.inspector.inspect(request, done, cause);
 
 /** The system, so that what its inspector has on ends before it does. */
 export const closingFirst = (durable: DurableSystem, inspector: Inspector): DurableSystem => ({

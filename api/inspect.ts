@@ -153,7 +153,7 @@ export type DeadLetterLook = {
 	readonly from: Address;
 	readonly type: string;
 	readonly cause: string;
-	readonly why: 'noActor' | 'stopped' | 'busy' | 'crashed' | 'dropped';
+	readonly why: 'noActor' | 'stopped' | 'busy' | 'crashed' | 'notUnderstood' | 'dropped';
 };
 
 export type SystemStats = {
@@ -223,7 +223,7 @@ export type TraceEntry = {
 	/** How long it waited in the mailbox, and how long the step took. */
 	readonly waitedMs: number;
 	readonly tookMs: number;
-	readonly outcome: 'done' | 'committed' | 'notCommitted' | 'crashed' | 'deadLetter';
+	readonly outcome: 'done' | 'committed' | 'notCommitted' | 'notUnderstood' | 'crashed' | 'deadLetter';
 	readonly error?: string | undefined;
 	/** What it asked for: an effect a line, such as `tell troupe://…  wake`. */
 	readonly effects: readonly string[];
@@ -307,8 +307,11 @@ export type SystemRequest =
 
 export type StreamOpened = {readonly stream: string};
 
-/** Looks into one system. Calls back once, with plain JSON that is bounded in bytes; it never throws. */
-export type Inspect = (request: SystemRequest, done: (outcome: Outcome<Json>) => void) => void;
+/**
+ * Looks into one system. Calls back once, with plain JSON that is bounded in bytes; it never throws. `cause`: who asks for it, which is the
+ * cause of what a change leads to.
+ */
+export type Inspect = (request: SystemRequest, done: (outcome: Outcome<Json>) => void, cause?: string) => void;
 
 /** What one of several systems answered, or why it did not. */
 export type OfSystem<Answer> = {readonly system: string; readonly value: Answer} | {readonly system: string; readonly problem: string};

@@ -22,7 +22,7 @@ export type NodeRootMessage = {readonly type: never};
 export const nodeRoot: Behavior<SyncClientInput, null, NodeRootMessage> = {
 	kind: 'NodeRoot',
 	init: input => next(null, tree(input)),
-	receive: state => next(state),
+	receive: () => undefined,
 };
 
 const tree = (input: SyncClientInput): Effect[] => [

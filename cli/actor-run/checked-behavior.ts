@@ -23,8 +23,11 @@ export function checkedBehavior(behavior: AnyBehavior, names: readonly string[])
 		...(behavior.strategy === undefined ? {} : {strategy: behavior.strategy}),
 		...(behavior.pastIntensity === undefined ? {} : {pastIntensity: behavior.pastIntensity}),
 		init: (input: unknown, context) => checked('init', behavior.init(input, context), context),
-		receive: (state: unknown, message: Message, context) =>
-			message.type === printed ? next(state) : checked('receive', behavior.receive(state, message, context), context),
+		receive(state: unknown, message: Message, context) {
+			if (message.type === printed) return next(state);
+			const returned: unknown = behavior.receive(state, message, context);
+			return returned === undefined ? undefined : checked('receive', returned, context);
+		},
 		...(behavior.resume === undefined
 			? {}
 			: {resume: (state: unknown, context) => checked('resume', behavior.resume?.(state, context), context)}),

@@ -16,14 +16,17 @@ export type RunInput = {
 /** The first actor has ended for good. */
 export type EndedCommand = {readonly type: 'ended'; readonly reason: DownReason};
 
+const told = 'told';
+
 export const runRoot: Behavior<RunInput, null, Message> = {
 	kind: 'Run',
 	init: ({behavior, input}) => next(null, [spawnInspector, {type: 'spawn', name: mainPath, behavior, input, restart: 'transient'}]),
-	receive: state => next(state),
+	// Of all messages it knows only the answer to what it performs.
+	receive: (state, {type}) => (type === told ? next(state) : undefined),
 	signal(state, signal, {self}) {
 		if (signal.type !== 'down' || signal.address !== `${self}${mainPath}`) return next(state);
 		const command: EndedCommand = {type: 'ended', reason: signal.reason};
-		return next(state, [{type: 'perform', command, key: 'ended', as: 'told'}]);
+		return next(state, [{type: 'perform', command, key: 'ended', as: told}]);
 	},
 };
 

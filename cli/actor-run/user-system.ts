@@ -208,7 +208,7 @@ function systemOf(options: UserSystemOptions, {self, bus, end}: Standing): {read
 		clock,
 		random,
 		behaviors: {...module.behaviors, [runRoot.kind]: runRoot, [inspector.kind]: inspector},
-		perform: withInspect((request, done) => late.inspector?.inspect(request, done), performFor(options, end)),
+		perform: withInspect((...asked) => late.inspector?.inspect(...asked), performFor(options, end)),
 		remote(other, to, envelope) {
 			const refused = refusalOf(self, other, envelope);
 			if (refused === undefined) bus.send(other, to, envelope);

@@ -152,6 +152,7 @@ const whyText: {readonly [Why in DeadLetterLook['why']]: string} = {
 	stopped: 'it had stopped',
 	busy: 'mailbox full',
 	crashed: 'it crashed on it',
+	notUnderstood: 'it knows no such message',
 	dropped: 'dropped by a fault',
 };
 

@@ -90,6 +90,8 @@ function outcomeText({outcome}: TraceEntry, colours: Colours): string {
 			return colours.green('  committed');
 		case 'notCommitted':
 			return colours.yellow('  NOT COMMITTED');
+		case 'notUnderstood':
+			return colours.red('  NOT UNDERSTOOD');
 		case 'crashed':
 			return colours.red('  CRASHED');
 		case 'deadLetter':

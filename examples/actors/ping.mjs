@@ -30,7 +30,7 @@ export default {
 			case 'next':
 				return ask(state, context);
 			default:
-				return {state, effects: []};
+				return undefined; // It knows no other message.
 		}
 	},
 	describe: state => `${state.asked} asked`,

@@ -6,7 +6,8 @@ export default {
 	kind: 'Pong',
 	init: () => ({state: {answered: 0}, effects: []}),
 	receive(state, message) {
-		if (message.type !== 'ping' || message.replyTo === undefined) return {state, effects: []};
+		if (message.type !== 'ping') return undefined; // It knows no other message.
+		if (message.replyTo === undefined) return {state, effects: []};
 		if (message.round === 'crash') throw new Error('asked to crash');
 		const answer = {ok: true, value: `pong ${message.round}`};
 		return {state: {answered: state.answered + 1}, effects: [{type: 'reply', to: message.replyTo, outcome: answer}]};

@@ -4,7 +4,8 @@
 const counter = {
 	kind: 'Counter',
 	init: () => ({state: 0, effects: []}),
-	receive(count, {amount}) {
+	receive(count, {type, amount}) {
+		if (type !== 'add') return undefined; // It knows no other message.
 		if (!Number.isInteger(amount)) throw new Error(`${amount} is no whole number`);
 		return {state: count + amount, effects: [{type: 'print', text: `${count} + ${amount} is ${count + amount}`}]};
 	},

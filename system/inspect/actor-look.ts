@@ -59,19 +59,23 @@ function whatOf(write: Pending): string {
 	return `${kind} ${metadata.name ?? `${metadata.generateName ?? ''}…`}`;
 }
 
+/** How many more crashes are borne at this monotonic time; where children are restarted together, of all of them. */
+export function restartsLeft({parent, window}: Cell, nowMs: number): number {
+	const isGrouped = parent !== undefined && (parent.behavior.strategy ?? 'oneForOne') !== 'oneForOne';
+	const recent = (isGrouped ? parent.groupWindow : window).filter(at => nowMs - at <= limits.restartWindowMs);
+	return Math.max(0, limits.restartIntensity - recent.length);
+}
+
 export function superviseLook({options: {clock}}: Kernel, cell: Cell): SuperviseLook {
 	const {spec, behavior, parent, failure, parked} = cell;
 	const nowMs = clock.monotonicMs();
-	const isGrouped = parent !== undefined && (parent.behavior.strategy ?? 'oneForOne') !== 'oneForOne';
-	const window = isGrouped ? parent.groupWindow : cell.window;
-	const recent = window.filter(at => nowMs - at <= limits.restartWindowMs).length;
 	return {
 		restart: parent === undefined ? 'permanent' : (spec.restart ?? 'transient'),
 		strategy: behavior.strategy ?? 'oneForOne',
 		pastIntensity: behavior.parking !== undefined ? 'park' : (behavior.pastIntensity ?? 'escalate'),
 		intensity: limits.restartIntensity,
 		periodMs: limits.restartWindowMs,
-		left: Math.max(0, limits.restartIntensity - recent),
+		left: restartsLeft(cell, nowMs),
 		restarts: cell.restarts,
 		lastCrash:
 			failure === undefined ? undefined : {message: cut(failure.message), agoMs: Math.max(0, Math.round(nowMs - cell.crashedAtMs))},

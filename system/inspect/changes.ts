@@ -2,33 +2,41 @@
 
 import {failed, failure, succeeded, type Outcome} from '../../api/errors.js';
 import type {ChangeAnswer, ChangeRequest} from '../../api/inspect.js';
+import {address as addressOf} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
+import {shown} from '../../api/shown.js';
 import type {ActorSystem} from '../kernel/actor-system.js';
 import {isReply, type Message} from '../kernel/behavior.js';
 import type {Cell, Hold} from '../kernel/cell.js';
+import type {Executor} from '../kernel/executor.js';
+import type {Kernel} from '../kernel/kernel.js';
 import {restartAlone} from '../kernel/restarts.js';
 import {isForRuntime} from '../kernel/watch-message.js';
+import {restartsLeft} from './actor-look.js';
+import type {Inspecting} from './inspecting.js';
 import {numberIn} from './numbers.js';
-import type {IsSecret} from './portable.js';
 import {shownOf} from './shown.js';
+import {whenUnanswered} from './unanswered.js';
 
 type Done = (outcome: Outcome<ChangeAnswer>) => void;
 
 type ChangeOf<Verb extends ChangeRequest['verb']> = Extract<ChangeRequest, {verb: Verb}>;
 
-const cause = 'inspector';
-
 const done = (what: string): Outcome<ChangeAnswer> => succeeded({done: what});
 const refused = (message: string): Outcome<never> => failed('ERR_BAD_REQUEST', {message});
 
-/** `ownPath`: of the actor that is asked by whoever looks. */
+export type Changing = Pick<Inspecting, 'system' | 'isSecret' | 'ownPath'> & {
+	/** Who asks for it. */
+	readonly cause: string;
+};
+
 export function change(
-	system: ActorSystem,
 	cell: Cell,
 	request: ChangeOf<'tell' | 'ask' | 'pause' | 'step' | 'resume' | 'kill' | 'restart'>,
-	{isSecret, ownPath}: {readonly isSecret: IsSecret; readonly ownPath: string},
+	changing: Changing,
 	answer: Done,
 ): void {
+	const {system, ownPath} = changing;
 	if (cell.path === ownPath && (request.verb === 'tell' || request.verb === 'ask')) {
 		// Else a change could hide in a message, of which the audit log has the type alone.
 		answer(refused('the inspector is told nothing but requests: make this one itself'));
@@ -36,10 +44,10 @@ export function change(
 	}
 	switch (request.verb) {
 		case 'tell':
-			answer(tell(system, cell, request));
+			answer(tell(changing, cell, request));
 			return;
 		case 'ask':
-			ask(system, cell, request, isSecret, answer);
+			ask(changing, cell, request, answer);
 			return;
 		case 'pause':
 			answer(
@@ -55,10 +63,10 @@ export function change(
 			answer(resume(cell));
 			return;
 		case 'kill':
-			answer(kill(system, cell));
+			end(changing, cell, killing(cell, system.options.clock.monotonicMs()), answer);
 			return;
 		case 'restart':
-			answer(restart(system, cell));
+			end(changing, cell, restarting(cell), answer);
 	}
 }
 
@@ -78,7 +86,7 @@ function problemOf(message: unknown): string | undefined {
 const busy = ({address, mailbox}: Cell): Outcome<never> | undefined =>
 	mailbox.outside < limits.mailboxMessages ? undefined : failed('ERR_BUSY', {address, waiting: mailbox.outside});
 
-function tell(system: ActorSystem, cell: Cell, {message}: ChangeOf<'tell'>): Outcome<ChangeAnswer> {
+function tell({system, cause}: Changing, cell: Cell, {message}: ChangeOf<'tell'>): Outcome<ChangeAnswer> {
 	const problem = problemOf(message);
 	if (problem !== undefined) return refused(problem);
 	const full = busy(cell);
@@ -87,18 +95,30 @@ function tell(system: ActorSystem, cell: Cell, {message}: ChangeOf<'tell'>): Out
 	return done(`${cell.address} was told "${message.type}"`);
 }
 
-function ask(system: ActorSystem, cell: Cell, request: ChangeOf<'ask'>, isSecret: IsSecret, answer: Done): void {
+function ask({system, cause, isSecret}: Changing, cell: Cell, request: ChangeOf<'ask'>, answer: Done): void {
 	const {message} = request;
 	const problem = problemOf(message);
 	if (problem !== undefined) {
 		answer(refused(problem));
 		return;
 	}
+	if (cell.held?.left === 0 && cell.held.isSlowed !== true) {
+		answer(refused(`"${cell.address}" is paused, and answers nothing: resume it first, or tell it`));
+		return;
+	}
 	const deadlineMs = numberIn(request.deadlineMs, limits.askDeadlineMs, 1, limits.inspectAskMs);
-	system.ask(cell.address, message, {deadlineMs, cause}, outcome => {
+	let isAnswered = false;
+	let stopLooking = (): void => undefined;
+	const question = system.ask(cell.address, message, {deadlineMs, cause}, outcome => {
+		isAnswered = true;
+		stopLooking();
 		if (!outcome.ok) answer(outcome);
 		else answer(succeeded({done: `${cell.address} answered "${message.type}"`, value: shownOf(outcome.value, {isSecret})}));
 	});
+	if (isAnswered) return;
+	stopLooking = whenUnanswered(system.kernel, cell, question, () =>
+		answer(refused(`"${cell.address}" took ${shown(message.type)}, and has no answer to it: tell it instead`)),
+	);
 }
 
 // ---- pauses --------------------------------------------------------------------------------------------------------------------
@@ -125,6 +145,8 @@ function step(cell: Cell, request: ChangeOf<'step'>): Outcome<ChangeAnswer> {
 	if (held.isSlowed === true) return refused(isSlowed(cell));
 	held.left = Math.min(limits.inspectListed, held.left + numberIn(request.count, 1, 1, limits.inspectListed));
 	const waiting = mailbox.length;
+	if (waiting === 0)
+		return done(`no message waits for ${address}: it takes the next ${held.left === 1 ? 'one that comes' : `${held.left} that come`}`);
 	cell.requestTurn();
 	return done(
 		`${address} takes ${held.left === 1 ? 'one message' : `${held.left} messages`}; ${waiting} ${waiting === 1 ? 'waits' : 'wait'}`,
@@ -149,17 +171,101 @@ function release(cell: Cell): void {
 
 // ---- crashes and restarts ------------------------------------------------------------------------------------------------------
 
-function kill({kernel}: ActorSystem, cell: Cell): Outcome<ChangeAnswer> {
-	const {address, status, committing} = cell;
-	if (status !== 'running') return refused(`"${address}" does not run: it is ${status}`);
-	kernel.crash(cell, failure('ERR_ACTOR_CRASHED', {address, message: 'killed by an inspector'}), 'kill', '');
-	return done(committing ? `${address} crashes once what it commits is decided` : `${address} has crashed`);
+/** What ends an instance, and what is said of that. */
+type Ending = {
+	/** The uppermost actor that ends by it. */
+	readonly upTo: Cell;
+	/** What is said before it is done. */
+	readonly before: string;
+	/** What is said afterwards. */
+	readonly run: (kernel: Kernel, cell: Cell) => string;
+};
+
+/** What ends the actor by which this was asked is answered before: with that one its answers end. */
+function end({system: {kernel, options}, ownPath}: Changing, cell: Cell, ending: Outcome<Ending>, answer: Done): void {
+	if (!ending.ok) {
+		answer(ending);
+		return;
+	}
+	const {upTo, before, run} = ending.value;
+	const own = kernel.cells.get(addressOf(options.name, ownPath));
+	if (own === undefined || !isAtOrBelow(own, upTo)) {
+		answer(done(run(kernel, cell)));
+		return;
+	}
+	answer(done(before));
+	onceAnswered(own, options.executor, () => void run(kernel, cell));
 }
 
-function restart({kernel}: ActorSystem, cell: Cell): Outcome<ChangeAnswer> {
-	const {address, status, spec} = cell;
+function isAtOrBelow(cell: Cell | undefined, above: Cell): boolean {
+	for (let at = cell; at !== undefined; at = at.parent) if (at === above) return true;
+	return false;
+}
+
+/** Turns after which nobody waits for the answer to go any more. */
+const mostTurns = 1_000;
+
+function onceAnswered(own: Cell, executor: Executor, then: () => void, turns = 0): void {
+	executor.defer(() => {
+		if (own.mailbox.isEmpty || turns >= mostTurns) then();
+		else onceAnswered(own, executor, then, turns + 1);
+	});
+}
+
+/** Why nothing of it can end now. */
+function idleProblem({address, status}: Cell): string | undefined {
+	if (status === 'running') return undefined;
+	return `"${address}" does not run: ${status === 'restarting' ? 'it has ended, and is being started again by itself' : `it is ${status}`}`;
+}
+
+function killing(cell: Cell, nowMs: number): Outcome<Ending> {
+	const {address} = cell;
+	const problem = idleProblem(cell);
+	if (problem !== undefined) return refused(problem);
+	const upTo = startedAgain(cell, nowMs);
+	if (upTo === undefined)
+		return refused(
+			`"${address}" has crashed ${limits.restartIntensity} times within ${limits.restartWindowMs / 1_000} s, and so has what is above it: one more crash would end the process. Restart it instead`,
+		);
+	const before =
+		upTo === cell
+			? `${address} crashes, and begins anew with all that is below it`
+			: `${address} crashes once too often: ${upTo.address} fails with it, and begins anew with all that is below it`;
+	return succeeded({upTo, before, run: kill});
+}
+
+/** Past their intensity actors are the failure of those above them. Undefined: of the root, too, and so of the system. */
+function startedAgain(cell: Cell, nowMs: number): Cell | undefined {
+	for (let at: Cell | undefined = cell; at !== undefined; at = at.parent) {
+		const {behavior, parked, spec} = at;
+		const isIts = spec.restart === 'temporary' || behavior.parking !== undefined || behavior.pastIntensity === 'backOff';
+		if (isIts || parked !== undefined || restartsLeft(at, nowMs) > 0) return at;
+	}
+	return undefined;
+}
+
+function kill(kernel: Kernel, cell: Cell): string {
+	const {address, committing} = cell;
+	kernel.crash(cell, failure('ERR_ACTOR_CRASHED', {address, message: 'killed by an inspector'}), 'kill', '');
+	return committing ? `${address} crashes once what it commits is decided` : `${address} has crashed${afterCrash(cell)}`;
+}
+
+/** Where that is something else than a start at once. */
+function afterCrash({parked, status, longRests, spec}: Cell): string {
+	if (parked !== undefined) return ', and is parked: what its kind does by itself rests, and is tried again by itself';
+	if (status === 'restarting') return longRests > 0 ? ', once too often: it is started again after a rest' : '';
+	return spec.restart === 'temporary' ? ', and is gone: it is temporary' : ', once too often: its supervisor fails with it';
+}
+
+function restarting(cell: Cell): Outcome<Ending> {
+	const {address, spec} = cell;
 	if (spec.restart === 'temporary') return refused(`"${address}" is temporary: it is never started again`);
-	return restartAlone(kernel, cell)
-		? done(`${address} ends, its children first, and begins anew`)
-		: refused(`"${address}" does not run: it is ${status}`);
+	const problem = idleProblem(cell);
+	const before = `${address} ends, its children first, and begins anew`;
+	return problem === undefined ? succeeded({upTo: cell, before, run: restart}) : refused(problem);
+}
+
+function restart(kernel: Kernel, cell: Cell): string {
+	restartAlone(kernel, cell);
+	return `${cell.address} ends, its children first, and begins anew`;
 }

@@ -11,7 +11,7 @@ import {isReply} from '../kernel/behavior.js';
 import type {ActiveFault, Cell, Hold} from '../kernel/cell.js';
 import type {Kernel} from '../kernel/kernel.js';
 import type {Envelope} from '../kernel/mailbox.js';
-import type {Probe, SeenStep, StepTrigger} from '../kernel/probe.js';
+import {seenWith, type Probe, type StepTrigger} from '../kernel/probe.js';
 import {faultText} from '../kernel/tree.js';
 import type {Cancel} from '../time/clock.js';
 import {addProbe} from './probes.js';
@@ -226,20 +226,11 @@ function release(cell: Cell, held: Hold): void {
 	cell.requestTurn();
 }
 
-const unseen: Omit<SeenStep, 'context'> = {
-	span: undefined,
-	ran: () => undefined,
-	real: () => undefined,
-	notCommitted: () => undefined,
-	crashed: () => undefined,
-};
-
 const crashing = (trigger: StepTrigger): StepTrigger => ({
 	...trigger,
-	seen: {
-		...(trigger.seen ?? unseen),
+	seen: seenWith(trigger.seen, {
 		context() {
 			throw new Error('a fault was asked for here: its step crashes');
 		},
-	},
+	}),
 });

@@ -39,7 +39,7 @@ export function createInspector(system: ActorSystem, options: InspectorOptions =
 		tracing: new Tracing(system.kernel, isSecret, ownPath),
 	};
 	return {
-		inspect(request, done) {
+		inspect(request, done, cause = 'inspector') {
 			let isDone = false;
 			const once: Done = outcome => {
 				if (isDone) return;
@@ -47,7 +47,7 @@ export function createInspector(system: ActorSystem, options: InspectorOptions =
 				done(outcome);
 			};
 			try {
-				answer(inspecting, request, once);
+				answer(inspecting, request, cause, once);
 			} catch (error) {
 				once({ok: false, error: bugOf(error)});
 			}
@@ -60,7 +60,7 @@ export function createInspector(system: ActorSystem, options: InspectorOptions =
 	};
 }
 
-function answer(inspecting: Inspecting, request: SystemRequest, done: Done): void {
+function answer(inspecting: Inspecting, request: SystemRequest, cause: string, done: Done): void {
 	switch (request.verb) {
 		case 'tree':
 		case 'state':
@@ -102,7 +102,7 @@ function answer(inspecting: Inspecting, request: SystemRequest, done: Done): voi
 		case 'kill':
 		case 'restart': {
 			const found = cellAt(inspecting, request.place);
-			if (found.ok) change(inspecting.system, found.value, request, inspecting, outcome => done(outcome));
+			if (found.ok) change(found.value, request, {...inspecting, cause}, outcome => done(outcome));
 			else done(found);
 			return;
 		}

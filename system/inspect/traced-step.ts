@@ -64,6 +64,10 @@ export class TracedStep implements SeenStep {
 		this.#tell('notCommitted', error);
 	}
 
+	notUnderstood(error: Failure): void {
+		this.#tell('notUnderstood', error);
+	}
+
 	/** One of its effects may have thrown, after the step was told: then that is told, too. */
 	crashed(error: Failure): void {
 		this.#options.guarded(() => {

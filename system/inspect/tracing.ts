@@ -138,7 +138,7 @@ export class Tracing implements Probe {
 	}
 
 	refused(to: Address, envelope: Envelope, why: DeadLetterReason, error: Failure): void {
-		if (why === 'crashed') return; // That is an outcome of its step.
+		if (why === 'crashed' || why === 'notUnderstood') return; // That is an outcome of its step.
 		this.#guarded(() => this.#tellLetter(to, envelope, error), undefined);
 	}
 

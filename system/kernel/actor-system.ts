@@ -51,16 +51,17 @@ export class ActorSystem {
 		route(this.kernel, to, {message, from: addressOf(this.name, edgePath), cause, outside: true});
 	}
 
-	/** Asks from outside the tree. The callback is called exactly once. */
+	/** Asks from outside the tree. The callback is called exactly once. The reply address by which the actor answers. */
 	ask(
 		to: Address,
 		message: Message,
 		{deadlineMs, cause}: {deadlineMs: number; cause: string},
 		done: (outcome: Outcome<unknown>) => void,
-	): void {
+	): ReplyTo {
 		const id = this.kernel.edgeAsks.open(to, deadlineMs, done);
 		const replyTo: ReplyTo = {to: addressOf(this.name, edgePath), as: 'edge', id};
 		this.tell(to, {...message, replyTo}, cause);
+		return replyTo;
 	}
 
 	/** Wakes an actor if there is one; a wake of none is nothing lost. `span`: of the traced step that led to it. */

@@ -185,7 +185,11 @@ export type Behavior<Input, State, In extends Message> = {
 	readonly init: (input: Input, context: Context) => Next<State>;
 	/** After a crash or a start from a snapshot: what is alive decides, not memory. */
 	readonly resume?: (state: State, context: Context) => Next<State>;
-	readonly receive: (state: State, message: In, context: Context) => Next<State>;
+	/**
+	 * Undefined: it knows no such message. That changes nothing; the message is a dead letter, and an asker is told. From a `switch` over all
+	 * types of messages it comes by itself: another one can only come from outside of the program.
+	 */
+	readonly receive: (state: State, message: In, context: Context) => Next<State> | undefined;
 	readonly signal?: (state: State, signal: Signal, context: Context) => Next<State>;
 	readonly persistence?: Persistence<State, Input>;
 	readonly parking?: Parking<State>;

@@ -10,8 +10,11 @@ export type LifecycleEvent =
 	| {readonly type: 'unparked'; readonly address: Address}
 	| {readonly type: 'escalated'; readonly address: Address; readonly error: Failure};
 
-/** No actor has that address; the actor was ending; its mailbox was full; it crashed on this very message; a fault that is played lost it. */
-export type DeadLetterReason = 'noActor' | 'stopped' | 'busy' | 'crashed' | 'dropped';
+/**
+ * No actor has that address; the actor was ending; its mailbox was full; it crashed on this very message; it does not know such a message; a
+ * fault that is played lost it.
+ */
+export type DeadLetterReason = 'noActor' | 'stopped' | 'busy' | 'crashed' | 'notUnderstood' | 'dropped';
 
 export type DeadLetter = {
 	readonly to: Address;

@@ -6,7 +6,7 @@ import type {Cell} from './cell.js';
 import {renew} from './endings.js';
 import type {Kernel} from './kernel.js';
 import {crashOf} from './observer.js';
-import {restoredBy, runOn, type StepCall} from './step-call.js';
+import {restoredBy, runOn, unchanged, type StepCall} from './step-call.js';
 import {StepContext} from './step-context.js';
 import {adopt, seen, step} from './steps.js';
 import {exponentialBackoffMs} from './restart-policy.js';
@@ -26,7 +26,8 @@ export function park(kernel: Kernel, cell: Cell, error: Failure, retries: number
 		try {
 			cell.state = restoredBy(behavior, call);
 			const context = new StepContext(kernel, cell, 'parked');
-			const next = runOn(behavior, cell.state, call, trigger.seen === undefined ? context : trigger.seen.context(context));
+			const seenContext = trigger.seen === undefined ? context : trigger.seen.context(context);
+			const next = runOn(behavior, cell.state, call, seenContext) ?? unchanged(cell.state);
 			trigger.seen?.ran(next, 0);
 			adopt(kernel, cell, next, trigger);
 		} catch (parkError) {

@@ -32,6 +32,18 @@ export const playContext = (overrides: Partial<Context> = {}): Context => {
 	};
 };
 
+/** One step for a message. Throws where the behaviour knows no such message. */
+export function receivedBy<State, In extends Message>(
+	{kind, receive}: Pick<Behavior<never, State, In>, 'kind' | 'receive'>,
+	state: State,
+	message: In,
+	context: Context = playContext(),
+): Next<State> {
+	const next = receive(state, message, context);
+	if (next === undefined) throw new Error(`a ${kind} knows no message "${message.type}"`);
+	return next;
+}
+
 /** Runs `init` and then each message, all in one context. */
 export function play<Input, State, In extends Message>(
 	behavior: Behavior<Input, State, In>,
@@ -40,7 +52,7 @@ export function play<Input, State, In extends Message>(
 	context: Context = playContext(),
 ): Played<State> {
 	return messages.reduce(
-		(played, message) => playedOf(behavior, behavior.receive(played.state, message, context)),
+		(played, message) => playedOf(behavior, receivedBy(behavior, played.state, message, context)),
 		playedOf(behavior, behavior.init(input, context)),
 	);
 }
@@ -53,7 +65,7 @@ export function playFrom<Input, State, In extends Message>(
 	context: Context = playContext(),
 ): Played<State> {
 	const start: Played<State> = {state, effects: [], stopped: false, object: behavior.persistence?.objectOf(state)};
-	return messages.reduce((played, message) => playedOf(behavior, behavior.receive(played.state, message, context)), start);
+	return messages.reduce((played, message) => playedOf(behavior, receivedBy(behavior, played.state, message, context)), start);
 }
 
 const playedOf = <Input, State, In extends Message>(behavior: Behavior<Input, State, In>, step: Next<State>): Played<State> => ({

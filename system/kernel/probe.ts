@@ -27,9 +27,23 @@ export type SeenStep = {
 	/** The state is the new one, committed where it had to be; the effects are still to run. */
 	readonly real: (wasCommitted: boolean) => void;
 	readonly notCommitted: (error: Failure) => void;
+	/** The behaviour knows no such message; nothing of the step becomes real. */
+	readonly notUnderstood: (error: Failure) => void;
 	/** The behaviour, or one of its effects, has thrown. */
 	readonly crashed: (error: Failure) => void;
 };
+
+/** A step that is looked at, perhaps by another one as well: but for what is given here, that one is told. */
+export const seenWith = (seen: SeenStep | undefined, own: Partial<SeenStep>): SeenStep => ({
+	span: seen?.span,
+	context: context => seen?.context(context) ?? context,
+	ran: (next, tookMs) => seen?.ran(next, tookMs),
+	real: wasCommitted => seen?.real(wasCommitted),
+	notCommitted: error => seen?.notCommitted(error),
+	notUnderstood: error => seen?.notUnderstood(error),
+	crashed: error => seen?.crashed(error),
+	...own,
+});
 
 /** Called in the middle of deliveries and steps: but for what `context` of a step throws, it throws nothing. */
 export type Probe = {

@@ -15,18 +15,18 @@ export type StepCall =
 	| {readonly type: 'meanwhile'}
 	| {readonly type: 'unpark'};
 
-/** Calls it. What the behaviour has no function for leaves the state as it is. Throws what the behaviour throws. */
+/** Calls it. What the behaviour has no function for, and a message that it does not know, leaves the state as it is. Throws what it throws. */
 export function runCall(behavior: AnyBehavior, state: unknown, call: StepCall, context: Context): Next<unknown> {
 	const from = call.type === 'resume' || call.type === 'park' ? restoredBy(behavior, call) : state;
-	return runOn(behavior, from, call, context);
+	return runOn(behavior, from, call, context) ?? unchanged(from);
 }
 
 /** The state that a step from a snapshot begins with. */
 export const restoredBy = ({persistence}: AnyBehavior, call: Extract<StepCall, {type: 'resume' | 'park'}>): unknown =>
 	persistence?.restore(call.object, call.input) as unknown;
 
-/** As `runCall`, of a state that was restored already where it had to be. */
-export function runOn(behavior: AnyBehavior, state: unknown, call: StepCall, context: Context): Next<unknown> {
+/** As `runCall`, of a state that was restored already where it had to be. Undefined: it knows no such message. */
+export function runOn(behavior: AnyBehavior, state: unknown, call: StepCall, context: Context): Next<unknown> | undefined {
 	const {parking} = behavior;
 	switch (call.type) {
 		case 'init':
@@ -34,7 +34,7 @@ export function runOn(behavior: AnyBehavior, state: unknown, call: StepCall, con
 		case 'resume':
 			return (behavior.resume?.(state, context) as Next<unknown> | undefined) ?? unchanged(state);
 		case 'receive':
-			return behavior.receive(state, call.message, context) as Next<unknown>;
+			return behavior.receive(state, call.message, context) as Next<unknown> | undefined;
 		case 'signal':
 			return (behavior.signal?.(state, call.signal, context) as Next<unknown> | undefined) ?? unchanged(state);
 		case 'park':
@@ -46,4 +46,4 @@ export function runOn(behavior: AnyBehavior, state: unknown, call: StepCall, con
 	}
 }
 
-const unchanged = (state: unknown): Next<unknown> => ({state, effects: []});
+export const unchanged = (state: unknown): Next<unknown> => ({state, effects: []});

@@ -1,10 +1,11 @@
 // Turns and steps of cells. A step is pure: behaviour, state and message in, new state and effects out. What changes the object is
 // committed first; only then is the new state real and do the effects run. A step that throws changes nothing.
 
-import type {Failure} from '../../api/errors.js';
+import {failure, type Failure} from '../../api/errors.js';
 import type {ObjectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
+import {shown} from '../../api/shown.js';
 import type {CommitOutcome} from './actor-options.js';
 import {isReply, type Next, type Signal} from './behavior.js';
 import type {Cell, Hold, Parked} from './cell.js';
@@ -16,7 +17,7 @@ import type {Envelope} from './mailbox.js';
 import type {Change} from '../index/object-index.js';
 import {crashOf, stackOf} from './observer.js';
 import type {StepTrigger} from './probe.js';
-import {restoredBy, runOn, type StepCall} from './step-call.js';
+import {restoredBy, runOn, unchanged, type StepCall} from './step-call.js';
 import {StepContext} from './step-context.js';
 
 /** Handles what waits, up to a bound; whether more waits. */
@@ -100,12 +101,13 @@ export function step(kernel: Kernel, cell: Cell, unseen: StepTrigger, call: Step
 		const next = runOn(cell.behavior, cell.state, call, trigger.seen === undefined ? context : trigger.seen.context(context));
 		const tookMs = clock.monotonicMs() - startedMs;
 		cell.stepMicros += Math.round(tookMs * 1_000);
-		trigger.seen?.ran(next, tookMs);
+		trigger.seen?.ran(next ?? unchanged(cell.state), tookMs);
 		if (tookMs > limits.slowStepMs) {
 			kernel.counters.slowSteps++;
 			observer?.slowStep?.({address: cell.address, messageType: trigger.message.type, ms: tookMs});
 		}
-		adopt(kernel, cell, next, trigger);
+		if (next === undefined) notUnderstood(kernel, cell, trigger);
+		else adopt(kernel, cell, next, trigger);
 	} catch (error) {
 		stepFailed(kernel, cell, trigger, error);
 	}
@@ -114,6 +116,13 @@ export function step(kernel: Kernel, cell: Cell, unseen: StepTrigger, call: Step
 /** As it is told to an inspector that looks at this step. */
 export const seen = (kernel: Kernel, cell: Cell, trigger: StepTrigger, call: StepCall): StepTrigger =>
 	kernel.probe?.begins(cell, trigger, call) ?? trigger;
+
+/** Nothing has happened but that the message came. */
+function notUnderstood(kernel: Kernel, cell: Cell, {message, from, cause, seen: watched}: StepTrigger): void {
+	const error = failure('ERR_BAD_REQUEST', {message: `"${cell.address}" knows no message ${shown(message.type)}`});
+	watched?.notUnderstood(error);
+	refuse(kernel, cell.address, {message, from, cause, outside: false}, 'notUnderstood', error);
+}
 
 /** A bug in a step, be it in the behaviour or in what its effects set going, harms this actor alone. */
 function stepFailed(kernel: Kernel, cell: Cell, {message, from, cause, seen: watched}: StepTrigger, error: unknown): void {

@@ -7,7 +7,7 @@ import {container} from '../../actors/node/containers/container.js';
 import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/containers/container-state.js';
 import type {ActionResult} from '../../actors/node/runtime/runtime-port.js';
 import type {Effect, Next} from '../../system/kernel/behavior.js';
-import {playContext} from '../../system/kernel/play.js';
+import {playContext, receivedBy} from '../../system/kernel/play.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 import {aContainer, nowMs} from './_objects.js';
 
@@ -20,7 +20,7 @@ const done = succeeded({ok: true, message: ''});
 const wrong = succeeded({ok: false, message: 'exit 1'});
 
 const step = ({state}: Step, message: ContainerMessage, ms = 0): Step =>
-	container.receive(state, message, playContext({self, nowMs: nowMs + ms}));
+	receivedBy(container, state, message, playContext({self, nowMs: nowMs + ms}));
 const inspected = (running?: ReturnType<typeof aRunningContainer>): ContainerMessage => ({
 	type: 'inspected',
 	id: '',

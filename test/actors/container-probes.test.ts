@@ -8,7 +8,7 @@ import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../.
 import type {ProbeKind} from '../../actors/node/containers/probe.js';
 import type {ContainerObservation} from '../../actors/node/runtime/runtime-port.js';
 import type {Effect, Next} from '../../system/kernel/behavior.js';
-import {playContext} from '../../system/kernel/play.js';
+import {playContext, receivedBy} from '../../system/kernel/play.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 import {aContainer, nowMs} from './_objects.js';
 
@@ -31,11 +31,11 @@ function begin(overrides: Partial<Container>, observation: Partial<ContainerObse
 	};
 	const context = playContext({self});
 	const outcome = succeeded({running: undefined, lastExit: undefined, nextAttempt: 0, ...observation});
-	return container.receive(container.init(input, context).state, {type: 'inspected', id: '', outcome}, context);
+	return receivedBy(container, container.init(input, context).state, {type: 'inspected', id: '', outcome}, context);
 }
 
 const step = ({state}: Step, message: ContainerMessage, ms = 0): Step =>
-	container.receive(state, message, playContext({self, nowMs: nowMs + ms}));
+	receivedBy(container, state, message, playContext({self, nowMs: nowMs + ms}));
 const started = (now: Step, attempt = 0): Step =>
 	step(now, {type: 'started', id: `uid-of-web/main/start/${attempt}`, outcome: succeeded(aRunningContainer(attempt))});
 const running = (overrides: Partial<Container>): Step => started(begin(overrides));
@@ -105,7 +105,7 @@ for (const probe of ['liveness', 'startup'] as const) {
 
 test('what is told of an end that was asked for names what asked for it', t => {
 	const because = (now: Step, message: ContainerMessage, cause: string): Step =>
-		container.receive(now.state, message, playContext({self, nowMs, cause}));
+		receivedBy(container, now.state, message, playContext({self, nowMs, cause}));
 	const failing = {type: 'probeNews', probe: 'liveness', attempt: 0, passed: false, failure: 'failed: x'} as const;
 	const killed = because(running({livenessProbe: tcp}), failing, 'liveness probe of main');
 	const over = because(

@@ -7,7 +7,7 @@ import {container} from '../../actors/node/containers/container.js';
 import type {ContainerActorState, ContainerChanged, ContainerMessage} from '../../actors/node/containers/container-state.js';
 import type {ContainerExit, ContainerObservation, RunningContainer} from '../../actors/node/runtime/runtime-port.js';
 import type {Effect} from '../../system/kernel/behavior.js';
-import {play, playContext, type Played} from '../../system/kernel/play.js';
+import {play, playContext, receivedBy, type Played} from '../../system/kernel/play.js';
 import {aContainer, nowMs} from './_objects.js';
 import {anAssignment, anExit, aRunningContainer, sandbox} from './_agent.js';
 
@@ -47,7 +47,7 @@ const run = (messages: readonly ContainerMessage[], policy: RestartPolicy = 'Alw
 	play(container, inputWith(policy, overrides), messages);
 
 const step = ({state}: Result, message: ContainerMessage, ms = nowMs): Result => {
-	const {state: after, effects} = container.receive(state, message, at(ms));
+	const {state: after, effects} = receivedBy(container, state, message, at(ms));
 	return {state: after, effects, stopped: false, object: undefined};
 };
 

@@ -43,6 +43,13 @@ test('every kind has records: a controller is of one kind that is acted on, and 
 	for (const {kind} of kinds) t.is(controlDesign.behaviors[kind]?.kind, kind);
 });
 
+test('no actor of control does anything for a message that it does not know, whatever else that says', t => {
+	const state = {object: aNode({}), session: 'greeted'};
+	for (const [name, {receive}] of Object.entries(controlDesign.behaviors))
+		t.is(receive(state, {type: 'zzz', uid: state.object.metadata.uid, pod: 'web'}, contextWith(indexOf())), undefined, name);
+	for (const {plural, receive} of controllers) t.is(receive?.(state.object, {type: 'zzz'}, contextWith(indexOf())), undefined, plural);
+});
+
 test('a new cluster gets its default namespace, its configuration and the priorities of the system, an old one keeps its own', t => {
 	const created = (known: ReturnType<typeof indexOf>) =>
 		play(controlRoot, input, [], contextWith(known)).effects.flatMap(effect => (effect.type === 'create' ? [effect.id] : []));

@@ -18,7 +18,12 @@ test('an inspector puts each question to the edge of its system and hands on the
 	t.deepEqual([...state.open.keys()], ['inspect/0']);
 	const asked = play(inspector, null, [ask('1')]);
 	t.deepEqual(asked.effects, [
-		{type: 'perform', command: {type: 'inspect', request: {verb: 'stats', place: 'control'}}, key: 'inspect/0', as: 'inspected'},
+		{
+			type: 'perform',
+			command: {type: 'inspect', request: {verb: 'stats', place: 'control'}, cause: 'play'},
+			key: 'inspect/0',
+			as: 'inspected',
+		},
 	]);
 	const {describe} = inspector;
 	t.is(describe?.(asked.state), '1 questions');

@@ -27,6 +27,10 @@ const replyTo = {to: 'troupe://node-a/sync', as: 'assigned', id: '1 pods/default
 const assign = {type: 'assign', key: 'pods/default/web', version: 'v1', assignment: anAssignment(), replyTo} as const;
 const cache = cacheOf(anAssignment(), anAssignment({name: 'db', uid: 'uid-of-db', namespace: 'shop'}));
 
+test('no actor of a node does anything for a message that it does not know', t => {
+	for (const [name, {receive}] of Object.entries(nodeBehaviors)) t.is(receive({}, {type: 'zzz'}, playContext()), undefined, name);
+});
+
 test('the hands of everything in the cache are started', t => {
 	t.deepEqual(play(pods, null, [], playContext({self, known: cache})).effects, [
 		{type: 'spawn', name: 'default.web', behavior: 'Hand', snapshot: 'assignments/default/web'},

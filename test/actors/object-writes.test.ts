@@ -230,7 +230,7 @@ test('a pod that its manifest binds later counts as scheduled', t => {
 	t.like(bound && settle(index, bound), {status: {conditions: [{type: 'PodScheduled', status: 'True', lastTransitionTime: now}]}});
 });
 
-test('a message that a kind does not know is a bug, and changes nothing', t => {
+test('what is a message of one kind is none of another', t => {
 	const set = aReplicaSet();
-	t.throws(() => tellRecord(set, [{type: 'bind'}], contextWith(indexOf(set))), {message: /no message of replicasets/});
+	t.throws(() => tellRecord(set, [{type: 'bind'}], contextWith(indexOf(set))), {message: 'a ReplicaSet knows no message "bind"'});
 });

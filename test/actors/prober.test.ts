@@ -5,7 +5,7 @@ import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {prober, type ProberInput, type ProberMessage, type ProberState} from '../../actors/node/containers/prober.js';
 import type {ActionResult} from '../../actors/node/runtime/runtime-port.js';
 import type {Effect, Next} from '../../system/kernel/behavior.js';
-import {playContext} from '../../system/kernel/play.js';
+import {playContext, receivedBy} from '../../system/kernel/play.js';
 import {aContainer, nowMs} from './_objects.js';
 
 const owner = 'troupe://node-a/pods/default.web/main';
@@ -25,7 +25,7 @@ const inputOf = (overrides: Partial<ProberInput> = {}): ProberInput => ({
 type Step = Next<ProberState>;
 const at = (ms: number) => playContext({nowMs: nowMs + ms});
 const begin = (overrides: Partial<ProberInput> = {}, ms = 0): Step => prober.init(inputOf(overrides), at(ms));
-const step = ({state}: Step, message: ProberMessage, ms = 0): Step => prober.receive(state, message, at(ms));
+const step = ({state}: Step, message: ProberMessage, ms = 0): Step => receivedBy(prober, state, message, at(ms));
 const round = (now: Step, ms = 0): Step => step(now, {type: 'round'}, ms);
 const answer = (now: Step, outcome: Outcome<ActionResult>, ms = 0): Step => step(now, {type: 'probed', id: '', outcome}, ms);
 const ok = succeeded({ok: true, message: ''});

@@ -6,8 +6,8 @@ import path from 'node:path';
 import test from 'ava';
 import {checkedBehavior} from '../../cli/actor-run/checked-behavior.js';
 import {loadUserModule, userModuleOf} from '../../cli/actor-run/user-module.js';
-import type {AnyBehavior, Context, Effect} from '../../system/kernel/behavior.js';
-import {play} from '../../system/kernel/play.js';
+import type {AnyBehavior, Context, Effect, Message} from '../../system/kernel/behavior.js';
+import {play, receivedBy} from '../../system/kernel/play.js';
 import {seededRandom} from '../../system/time/random.js';
 
 const counter = {kind: 'Counter', init: () => ({state: 0}), receive: (state: number) => ({state: state + 1, effects: []})};
@@ -81,7 +81,8 @@ const context = {random: seededRandom(1)} as unknown as Context;
 
 /** What becomes of a step that returns this. */
 const stepOf = (returned: unknown, behavior: object = {}) =>
-	checkedBehavior({...counter, receive: () => returned, ...behavior} as unknown as AnyBehavior, ['Counter', 'b']).receive(
+	receivedBy<unknown, Message>(
+		checkedBehavior({...counter, receive: () => returned, ...behavior} as unknown as AnyBehavior, ['Counter', 'b']),
 		0,
 		{type: 'x'},
 		context,
@@ -123,8 +124,15 @@ test('what a step prints is one perform, of whose outcome the behaviour hears no
 	t.deepEqual(play(behavior, null, [{type: 'other'}]).state, 1);
 });
 
+test('a behaviour that returns nothing for a message does not know it; of its first step that is a mistake', t => {
+	const behavior = checkedBehavior({...counter, receive: () => undefined} as unknown as AnyBehavior, []);
+	t.is(behavior.receive(0, {type: 'x'}, context), undefined);
+	const first = checkedBehavior({...counter, init: () => undefined} as unknown as AnyBehavior, []);
+	t.throws(() => first.init(null, context), {message: 'init must return {state, effects}, got nothing'});
+});
+
 const bad: readonly (readonly [returned: unknown, said: RegExp])[] = [
-	[undefined, /^receive must return \{state, effects\}, got nothing$/],
+	[null, /^receive must return \{state, effects\}, got nothing$/],
 	[Promise.resolve({state: 1}), /^receive returned a promise: a step awaits nothing/],
 	[Promise.reject(new Error('x')), /^receive returned a promise/],
 	[{effects: []}, /^receive returned no state/],

@@ -13,7 +13,7 @@ import type {Message} from '../../system/kernel/behavior.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {SystemDesign} from '../../system/commit/durable-system.js';
 import {createLeaseStore, type LeaseStore} from '../../system/leadership/memory-election.js';
-import type {LifecycleEvent} from '../../system/kernel/observer.js';
+import type {SystemObserver} from '../../system/kernel/observer.js';
 import {emptyDisk, type World} from '../../system/world/world.js';
 import {WorldBroker} from '../../system/world/broker.js';
 import {monotonicMs, worldDelayMs, type WorldHost} from '../../system/world/network.js';
@@ -250,10 +250,16 @@ export class SimulatedCluster {
 		this.world.clock.after(restartMs, () => this.restart(machine));
 	}
 
-	lifecycle(event: LifecycleEvent): void {
-		this.note(`${event.type} ${event.address} ${'error' in event ? event.error.message : ''}`);
-		if (event.type === 'crashed') this.invariants.onCrash(event.address);
-	}
+	/** Of every actor system. */
+	readonly observer: SystemObserver = {
+		lifecycle: event => {
+			this.note(`${event.type} ${event.address} ${'error' in event ? event.error.message : ''}`);
+			if (event.type === 'crashed') this.invariants.onCrash(event.address);
+		},
+		deadLetter: ({why, error, from}) => {
+			if (why === 'notUnderstood') this.invariants.broken(`I7: ${error.message}, which ${from} sent`);
+		},
+	};
 
 	/** One record of a store is not what was written, until it is put back. */
 	damage(machine: Server | SimulatedNode, share: number, how: 'changed' | 'lost'): void {

@@ -51,7 +51,7 @@ export function startNode(cluster: SimulatedCluster, node: SimulatedNode): void 
 			measure: world.serialises,
 			secrets,
 			runtime: watched(runtime, command => programs.onCommand(node, command)),
-			observer: {lifecycle: event => cluster.lifecycle(event)},
+			observer: cluster.observer,
 			onFenced: message => cluster.gaveUp(node, `fenced: ${message}`),
 			onEscalation: error => cluster.escalated(node, error.message),
 		},

@@ -121,7 +121,7 @@ function openTerm(
 			measure: world.serialises,
 			localNodes: cluster.localNodes,
 			design: invariants.watched(design),
-			observer: {lifecycle: event => cluster.lifecycle(event)},
+			observer: cluster.observer,
 			onFenced,
 			onChange(change) {
 				invariants.onChange(server, change);

@@ -38,8 +38,8 @@ export function spied(design: SystemDesign, spies: {readonly [behavior: string]:
 
 function withSpy(behavior: AnyBehavior, {began, told, asked}: Spy): AnyBehavior {
 	const {resume} = behavior;
-	const looked = (next: Next<unknown>, context: Context): Next<unknown> => {
-		if (asked !== undefined) for (const effect of next.effects) asked(context.self, effect, context);
+	const looked = <Looked extends Next<unknown> | undefined>(next: Looked, context: Context): Looked => {
+		if (asked !== undefined) for (const effect of next?.effects ?? []) asked(context.self, effect, context);
 		return next;
 	};
 	return {
@@ -58,7 +58,7 @@ function withSpy(behavior: AnyBehavior, {began, told, asked}: Spy): AnyBehavior 
 				}),
 		receive(state: unknown, message: Message, context: Context) {
 			told?.(context.self, message);
-			return looked(behavior.receive(state, message, context) as Next<unknown>, context);
+			return looked(behavior.receive(state, message, context) as Next<unknown> | undefined, context);
 		},
 	};
 }

@@ -48,8 +48,8 @@ export type Controller<Obj extends ApiObject = ApiObject, Own extends Message = 
 	readonly goesOnWithoutCreates?: boolean;
 	/** What is told of a write of another object that was done: the id it was asked for by, and what came of it. */
 	readonly written?: (object: Obj, id: string, value: unknown) => readonly Effect[];
-	/** Messages beyond those every object understands. The outcome is committed, then answered. */
-	readonly receive?: (object: Obj, message: Own, context: Context) => Handled<Obj>;
+	/** Messages beyond those every object understands. The outcome is committed, then answered. Undefined: it knows no such message. */
+	readonly receive?: (object: Obj, message: Own, context: Context) => Handled<Obj> | undefined;
 	/** Seconds a deleted object lingers for an orderly end; 0 removes it at once. Without it: 0. */
 	readonly graceSeconds?: (object: Obj, requested: number | undefined) => number;
 	/** Whether a deleted object has nothing left to do, finalizers aside. Without it: always. */

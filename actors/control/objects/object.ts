@@ -209,10 +209,15 @@ const preconditionsOf = ({uid, resourceVersion}: DeleteObject): {readonly uid?: 
 });
 
 /** A message that only this kind knows: it changes the object or is refused. */
-function receiveOwn(kind: RecordKind, state: ObjectState, object: ApiObject, message: Message, context: Context): Next<ObjectState> {
-	const {controller} = kind;
-	if (controller.receive === undefined) throw new Error(`"${message.type}" is no message of ${controller.plural}`);
-	const handled = controller.receive(object, message, context);
+function receiveOwn(
+	kind: RecordKind,
+	state: ObjectState,
+	object: ApiObject,
+	message: Message,
+	context: Context,
+): Next<ObjectState> | undefined {
+	const handled = kind.controller.receive?.(object, message, context);
+	if (handled === undefined) return undefined;
 	if (!handled.ok) return next(state, fail(message.replyTo, handled.error));
 	const changed = unlessOver(kind, keptStatus(object, handled.object), context);
 	return next({...state, object: changed}, [...(handled.effects ?? []), ...replySelf(message.replyTo)]);

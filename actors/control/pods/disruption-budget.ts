@@ -47,7 +47,12 @@ export const disruptionBudgetController = controller<PodDisruptionBudget, Disrup
 		pods: ({before, after}, known) => recounted(before as Pod | undefined, after as Pod | undefined, known),
 	},
 	reconcile,
-	receive: disrupt,
+	receive(budget, message, context) {
+		switch (message.type) {
+			case 'disrupt':
+				return disrupt(budget, message, context);
+		}
+	},
 });
 
 /** The budgets that select a pod. */

@@ -15,6 +15,7 @@ import {controller, type Handled, type Reconciliation} from '../objects/controll
 import {boundByScheduler, evicted, isGoneNode, marked} from './eviction.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
+import {notMeant} from '../objects/meant.js';
 import {usageTerms} from '../objects/quota-usage.js';
 import {controllerOf, strayTerm} from '../objects/owners.js';
 import {counted, dismissed, jobTerms, type JobNews} from './job-pod.js';
@@ -49,6 +50,21 @@ type PodNews =
 /** The uid says which pod of that name is meant. */
 export type PodMessage = PodNews & {readonly uid: string; readonly replyTo?: ReplyTo | undefined};
 
+/** Known before it is looked at which pod is meant. */
+const podMessages: {readonly [Type in PodMessage['type']]: true} = {
+	bind: true,
+	unschedulable: true,
+	observed: true,
+	gone: true,
+	evict: true,
+	preempt: true,
+	nominate: true,
+	taintDue: true,
+	counted: true,
+	dismiss: true,
+	nodeLost: true,
+};
+
 export const podController = controller<Pod, PodMessage>({
 	plural: 'pods',
 	prepare(draft, known) {
@@ -58,6 +74,7 @@ export const podController = controller<Pod, PodMessage>({
 	terms: pod => [...schedulingTerms(pod), ...namesTerms(pod), ...ownerTerms(pod), ...setTerms(pod), ...jobTerms(pod), ...quotaTerms(pod)],
 	reconcile,
 	receive(pod, message, context) {
+		if (!Object.hasOwn(podMessages, message.type)) return undefined;
 		const {nowMs} = context;
 		const refusal = refusalOf(pod, message, context.known);
 		if (refusal !== undefined) return refused(pod, refusal);
@@ -124,10 +141,11 @@ function ownerTerms(pod: Pod): readonly string[] {
 }
 
 /** What is said of another pod, or of one that is not, or no longer, on that node, means nothing for this one. */
-function refusalOf({metadata, spec}: Pod, message: PodMessage, known: Known): string | undefined {
-	if (message.uid !== metadata.uid) return `it is another pod of that name (uid ${metadata.uid})`;
+function refusalOf(pod: Pod, message: PodMessage, known: Known): string | undefined {
+	const another = notMeant(pod, message.uid, 'pod');
+	if (another !== undefined) return another;
 	if (!('node' in message)) return undefined;
-	if (message.node !== spec?.nodeName) return `it is not on node "${message.node}"`;
+	if (message.node !== pod.spec?.nodeName) return `it is not on node "${message.node}"`;
 	const isVerdict = message.type === 'evict' || message.type === 'nodeLost';
 	return isVerdict && !isGoneNode(message.node, known) ? `node "${message.node}" is not lost` : undefined;
 }

@@ -25,6 +25,7 @@ import {claimKey, claimNamesOf, claims, configTerm, volumeKey} from '../../confi
 import {controller, type Handled, type Reconciliation} from '../objects/controller.js';
 import {normal, warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
+import {notMeant} from '../objects/meant.js';
 import {claimUsageTerms} from '../objects/quota-usage.js';
 import {bestVolume, boundVolume, claimAt, givenVolume, volumeAt} from './binding.js';
 import {withinClaimLimits} from './claim-limits.js';
@@ -46,6 +47,9 @@ type ClaimNews =
 /** The uid says which claim of that name is meant. */
 export type ClaimMessage = ClaimNews & {readonly uid: string; readonly replyTo?: ReplyTo | undefined};
 
+/** Known before it is looked at which claim is meant. */
+const claimMessages: {readonly [Type in ClaimMessage['type']]: true} = {place: true, unplace: true, take: true, release: true};
+
 export const claimController = controller<PersistentVolumeClaim, ClaimMessage>({
 	plural: claims,
 	prepare: (draft, known) => withinClaimLimits(protectedBy(draft, claimProtection), known),
@@ -61,8 +65,9 @@ export const claimController = controller<PersistentVolumeClaim, ClaimMessage>({
 	},
 	reconcile,
 	receive(claim, message, context) {
-		const {uid} = claim.metadata;
-		if (message.uid !== uid) return refused(claim, `it is another claim of that name (uid ${uid})`);
+		if (!Object.hasOwn(claimMessages, message.type)) return undefined;
+		const another = notMeant(claim, message.uid, 'claim');
+		if (another !== undefined) return refused(claim, another);
 		switch (message.type) {
 			case 'place':
 				return placed(claim, message.node);

@@ -16,6 +16,7 @@ import {volumeKey, volumes} from '../../config-references.js';
 import {controller, type Handled, type Reconciliation, type Watched} from '../objects/controller.js';
 import {warning} from '../objects/event.js';
 import {isDeleting} from '../objects/garbage.js';
+import {notMeant} from '../objects/meant.js';
 import {claimAt, claimedTerm, freeTerm, holderOf, mayHave} from './binding.js';
 import {protectedBy} from './protection.js';
 import {withUsage} from './usage.js';
@@ -35,6 +36,15 @@ type VolumeNews =
 /** The uid says which volume of that name is meant. */
 export type VolumeMessage = VolumeNews & {readonly uid: string; readonly replyTo?: ReplyTo | undefined};
 
+/** Known before it is looked at which volume is meant. */
+const volumeMessages: {readonly [Type in VolumeMessage['type']]: true} = {
+	claim: true,
+	unclaim: true,
+	removal: true,
+	used: true,
+	release: true,
+};
+
 /** Volumes whose folders a node has. */
 export const volumesOnNode = (node: string): string => `node=${node}`;
 
@@ -49,8 +59,9 @@ export const volumeController = controller<PersistentVolume, VolumeMessage>({
 	},
 	reconcile,
 	receive(volume, message, {known}) {
-		const {uid} = volume.metadata;
-		if (message.uid !== uid) return refused(volume, `it is another volume of that name (uid ${uid})`);
+		if (!Object.hasOwn(volumeMessages, message.type)) return undefined;
+		const another = notMeant(volume, message.uid, 'volume');
+		if (another !== undefined) return refused(volume, another);
 		switch (message.type) {
 			case 'claim':
 				return claimed(volume, message.claim, known);

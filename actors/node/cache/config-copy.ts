@@ -27,7 +27,12 @@ export type ConfigCopyState = {readonly key: ObjectKey; readonly copy: ConfigCop
 export const configCopy: Behavior<KeepConfig, ConfigCopyState, KeepConfig> = {
 	kind: 'ConfigCopy',
 	init: (message, context) => keep({key: message.key, copy: undefined}, message, context),
-	receive: keep,
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'keepConfig':
+				return keep(state, message, context);
+		}
+	},
 	persistence: {
 		key: ({key}) => key,
 		objectOf: ({copy}) => copy,

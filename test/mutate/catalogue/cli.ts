@@ -152,7 +152,7 @@ export const ofCli: readonly Mistake[] = [
 	{
 		what: 'a behaviour hears of what it printed',
 		file: 'cli/actor-run/checked-behavior.ts',
-		text: 'message.type === printed ? next(state) : ',
+		text: 'if (message.type === printed) return next(state);',
 		becomes: '',
 		test: 'test/cli/user-module.test.ts',
 	},

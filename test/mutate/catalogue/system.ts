@@ -597,4 +597,18 @@ export const ofSystem: readonly Mistake[] = [
 		becomes: "phase === 'asking' && state === 'asking'",
 		test: 'test/system/presence/name-claim.test.ts',
 	},
+	{
+		what: 'a message that an actor does not know is no dead letter',
+		file: 'system/kernel/steps.ts',
+		text: "refuse(kernel, cell.address, {message, from, cause, outside: false}, 'notUnderstood', error);",
+		becomes: '',
+		test: 'test/system/kernel/actor-system.test.ts',
+	},
+	{
+		what: 'the kill of a root ends the inspector before that has answered',
+		file: 'system/inspect/changes.ts',
+		text: 'own === undefined || !isAtOrBelow(own, upTo)',
+		becomes: 'own === undefined || own !== upTo',
+		test: 'test/system/inspect/changes.test.ts',
+	},
 ];

@@ -31,6 +31,7 @@ function record({kernel}: ActorSystem): readonly StepRecord[] {
 				},
 				real: () => undefined,
 				notCommitted: () => undefined,
+				notUnderstood: () => undefined,
 				crashed: () => undefined,
 			};
 			return {...trigger, seen};

@@ -4,6 +4,7 @@ import {Faults, type FaultOptions} from '../../../system/inspect/faults.js';
 import type {Cell} from '../../../system/kernel/cell.js';
 import {actorWorld, at, lettersOf, lifecycleOf, type ActorWorld} from '../kernel/actor-world.js';
 import {note, spawnPuppet} from '../kernel/puppet.js';
+import {inspectWorld, opened, portionOf} from './inspect-world.js';
 
 type Stage = {
 	readonly world: ActorWorld;
@@ -43,6 +44,17 @@ test('where the process was not started with --faults none is made, and it says 
 	]);
 	t.deepEqual(faults.look(), {areAllowed: false, faults: []});
 	t.is(world.system.kernel.probe, undefined);
+});
+
+test('crash: a step that is traced crashes all the same, and its trace tells it', t => {
+	const world = inspectWorld({effects: [spawnPuppet('a')]}, {options: {faults: {}}});
+	const stream = opened(t, world.inspect({verb: 'trace', filter: {places: ['test/a']}}));
+	world.inspect({verb: 'fault', place: 'test/a', fault: {type: 'crash'}});
+	world.tell('a', note('x'));
+	world.run();
+	t.deepEqual(lifecycleOf(world), ['crashed a']);
+	const portion = portionOf(t, world.inspect({verb: 'read', stream, waitMs: 1_000, count: 10}), () => world.pass(1_000));
+	t.like(portion.entries, [{outcome: 'crashed'}]);
 });
 
 test('crash: the next step throws, once, and its supervisor does what it always does', t => {

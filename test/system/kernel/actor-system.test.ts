@@ -46,6 +46,17 @@ test('a message to nobody is a dead letter, and whoever asked is told at once', 
 	t.is(world.system.counters.deadLetters, 2);
 });
 
+test('a message that an actor does not know is a dead letter, an asker is told at once, and nothing else happens', t => {
+	const world = actorWorld({effects: [spawnPuppet('a')]});
+	world.tell('a', note('before'));
+	world.tell('a', {type: 'unknown'});
+	const outcomes = world.ask('a', {type: 'unknown'});
+	world.run();
+	t.deepEqual(lettersOf(world), ['unknown to a: notUnderstood', 'unknown to a: notUnderstood']);
+	t.like(outcomes[0], {ok: false, error: {code: 'ERR_BAD_REQUEST', details: {message: '"troupe://test/a" knows no message "unknown"'}}});
+	t.deepEqual([world.lifecycle, world.log], [[], [': init', 'a: init', 'a: note before']]);
+});
+
 test('a wake of nobody is nothing lost', t => {
 	const world = actorWorld();
 	world.system.wake(at('nobody'), {type: 'wake'}, 'test');

@@ -62,6 +62,8 @@ export function puppet(log: (line: string) => void): Behavior<Play, PuppetState,
 				}
 				case 'getNotes':
 					return {state, effects: reply(message.replyTo, succeeded(state.notes))};
+				case 'unknown':
+					return undefined;
 				default:
 					return {state: wrote(state, context, textOf(message)), effects: []};
 			}
