@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
 import {gather} from './gathered.js';
+import {smallFiles} from './small.js';
 
 /** A folder of compiled tests, and what they import beside it. */
 function compiled(t: ExecutionContext, files: {readonly [file: string]: string}): string {
@@ -59,5 +60,19 @@ test('the tests of the pure layers are gathered, all of them', t => {
 		// A package that they import and that does no I/O belongs into the list of gathered.ts.
 		for (const file of files.filter(name => !name.startsWith('long/')))
 			t.true(leftOut.has(`!${path.join(tests, layer, file)}`), `${layer}/${file} would have a process of its own`);
+	}
+});
+
+test('small files of a layer share a process, each once, and none needs a process or an order of its own', t => {
+	const tests = path.join(import.meta.dirname, '..');
+	const leftOut = gather(tests);
+	t.is(new Set(leftOut).size, leftOut.length);
+	for (const [layer, names] of Object.entries(smallFiles)) {
+		const imported = names.map(name => `import '../${layer}/${name}.test.js';\n`);
+		t.is(readFileSync(path.join(tests, 'gathered', `${layer}-small.test.js`), 'utf8'), imported.join(''));
+		for (const name of names) {
+			const text = readFileSync(path.join(tests, layer, `${name}.test.js`), 'utf8');
+			t.notRegex(text, /\btest\.(?:serial|before|after)|\bprocess\.(?:env|on|chdir)\b/, `${layer}/${name}`);
+		}
 	}
 });

@@ -1,9 +1,11 @@
-// Test files without effects, gathered: one process runs those of a layer, for to start one for each takes longer than most of them do.
+// Test files gathered: one process runs those of a layer that have no effects, another one those that are small (`small.ts`), for to start a
+// process for each takes longer than most of them do.
 //
 // A file is without effects when nothing that it imports, over however many modules, does I/O or looks at a clock, and it asks AVA for no order.
 
 import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
+import {smallFiles} from './small.js';
 
 const harmless: ReadonlySet<string> = new Set(
 	['assert', 'buffer', 'crypto', 'events', 'path', 'perf_hooks', 'process', 'stream', 'string_decoder', 'url', 'util', 'zlib']
@@ -20,12 +22,24 @@ const gatheredFolder = 'gathered';
 const otherLanes: ReadonlySet<string> = new Set([gatheredFolder, 'long', 'real']);
 
 /**
- * Writes a test file for each folder in `tests`, one of compiled tests, below which there are files to gather: it imports them. Returns patterns for AVA
- * that leave them out.
+ * Writes test files for each folder in `tests`, one of compiled tests, below which there are files to gather: they import them. Returns patterns
+ * for AVA that leave those out.
  */
 export function gather(tests: string): readonly string[] {
 	const into = path.join(tests, gatheredFolder);
 	mkdirSync(into, {recursive: true});
+	const groups = new Map([...withoutEffects(tests), ...small(tests)].filter(([, files]) => files.length > 1));
+	const wanted = new Map([...groups].map(([group, files]) => [`${group}.test.js`, files.map(file => `import '../${file}';\n`).join('')]));
+	for (const name of readdirSync(into)) if (!wanted.has(name)) rmSync(path.join(into, name));
+	// What is as it should be stays: another run in this folder may be reading it.
+	for (const [name, text] of wanted) if (textOf(path.join(into, name)) !== text) writeFileSync(path.join(into, name), text);
+	return [...groups.values()].flat().map(file => `!${path.join(tests, file)}`);
+}
+
+/** Files by the name of their group. */
+type Groups = ReadonlyMap<string, readonly string[]>;
+
+function withoutEffects(tests: string): Groups {
 	const isHarmless = createHarmlessCheck();
 	const byFolder = new Map<string, string[]>();
 	for (const file of readdirSync(tests, {recursive: true, encoding: 'utf8'}).toSorted()) {
@@ -34,15 +48,16 @@ export function gather(tests: string): readonly string[] {
 		const [folder = ''] = folders;
 		byFolder.set(folder, [...(byFolder.get(folder) ?? []), file]);
 	}
-	const large = [...byFolder].filter(([folder, files]) => files.length > 1 && !alone.has(folder));
-	const wanted = new Map(
-		large.map(([folder, files]) => [`${folder.replaceAll(path.sep, '-')}.test.js`, files.map(file => `import '../${file}';\n`).join('')]),
-	);
-	for (const name of readdirSync(into)) if (!wanted.has(name)) rmSync(path.join(into, name));
-	// What is as it should be stays: another run in this folder may be reading it.
-	for (const [name, text] of wanted) if (textOf(path.join(into, name)) !== text) writeFileSync(path.join(into, name), text);
-	return large.flatMap(([, files]) => files).map(file => `!${path.join(tests, file)}`);
+	return new Map([...byFolder].filter(([folder]) => !alone.has(folder)));
 }
+
+const small = (tests: string): Groups =>
+	new Map(
+		Object.entries(smallFiles).map(([layer, names]) => {
+			const files = names.map(name => `${layer}/${name}.test.js`);
+			return [`${layer}-small`, files.filter(file => existsSync(path.join(tests, file)))];
+		}),
+	);
 
 const textOf = (file: string): string | undefined => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
 

@@ -23,11 +23,11 @@ export type Proof = (t: ExecutionContext, rig: Rig) => Promise<void>;
 /** The password of everybody is `secret`. */
 export const login = {user: 'ann', password: 'secret'} as const;
 
-/** A test for each row of the group, under the row's words. */
+/** A test for each row of the group, under the group's name and the row's words. */
 export function prove<Name extends Group>(test: TestFn, group: Name, proofs: Record<keyof (typeof behaviours)[Name], Proof>): void {
 	for (const situation of Object.keys(behaviours[group]) as (keyof (typeof behaviours)[Name])[]) {
 		const proof = proofs[situation];
-		test(String(situation), async t => proof(t, await openRig(t)));
+		test(`${group}: ${String(situation)}`, async t => proof(t, await openRig(t)));
 	}
 }
 
