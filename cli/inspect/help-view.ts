@@ -15,6 +15,7 @@ export const overviewOf = (specs: readonly VerbSpec[]): string =>
 		...groups.flatMap(([title, holds]) => [title, ...twoColumns(specs.filter(holds).map(({name, summary}) => [name, summary])), '']),
 		'A PLACE is relative (pods, .., /), absolute (control/pods/default.web-1), or an object as kubectl names it (pod/web-1, deploy/web);',
 		'hand/web-1 is the hand of a pod on its node. Tab completes all of them. help VERB tells more of one, with an example.',
+		'Why an object is not as it should be, from symptom to cause, is a command of its own: troupe why pod/web-1.',
 		'',
 	].join('\n');
 

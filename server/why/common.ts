@@ -20,21 +20,25 @@ export function generalFinding(object: ApiObject): Finding | undefined {
 /** Its actor crashed too often and rests. */
 export function parkedFinding(object: ApiObject): Finding {
 	const condition = conditionOf(conditionsOf(object), 'ActorFailed');
+	const crash = crashText(condition?.message ?? '');
 	return finding(object, {
 		state: 'wrong',
 		is: 'is not looked after',
-		because: `its actor crashed too often and is parked: ${condition?.message ?? ''}`,
+		because: `its actor crashed too often and is parked: ${crash}`,
 		says: 'is not looked after: its actor is parked',
 		below: [
 			{
 				about: `actor ${objectAddress(keyOf(object))}`,
-				says: `crashed: ${condition?.message ?? ''}`,
+				says: `crashed: ${crash}`,
 				...timed(condition?.lastTransitionTime),
 			},
 		],
 		next: {says: 'it is tried again by itself with a back-off, and at once when its spec changes'},
 	});
 }
+
+/** Without whose crash it was: that stands beside it. */
+const crashText = (message: string): string => message.replace(/^the actor "[^"]*" crashed on this message: /, '');
 
 const timed = (time: string | undefined): {readonly atMs?: number} => {
 	const atMs = timeOf(time);
@@ -96,8 +100,15 @@ export function firstStuck(addresses: readonly Address[], {actorAt}: Evidence): 
 /** A hand has an actor a container, and some more. */
 const lookedAt = 1_000;
 
-function stuckIn({address, state, failure = '', pausedForMs}: ActorTree): Stuck | undefined {
+function stuckIn({address, state, failure: crash = '', pausedForMs, faults = []}: ActorTree): Stuck | undefined {
 	const about = `actor ${address}`;
+	const failure = crashText(crash);
+	if (faults.length > 0)
+		return {
+			because: `actor ${address} has a fault that somebody made: ${faults.join('; ')}`,
+			link: {about, says: `has a fault that somebody made: ${faults.join('; ')}`},
+			next: {says: 'the fault ends by itself; troupe fault end ends it now'},
+		};
 	switch (state) {
 		case 'parked':
 			return {

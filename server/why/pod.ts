@@ -11,12 +11,24 @@ import {taintText, toleratedMs} from '../../actors/control/pods/toleration.js';
 import {unreachableTaint} from '../../api/rules/taints.js';
 import {dispatcherOfNode, handName, nodeKey, podsPath, syncOfNode} from '../../actors/addresses.js';
 import {schedulerPath} from '../../actors/control/scheduling/scheduler.js';
-import {address, controlSystem} from '../../api/keys.js';
+import {address, controlSystem, type Address} from '../../api/keys.js';
 import {claimKey, claimNamesOf} from '../../actors/config-references.js';
 import {claimFinding} from './claim.js';
 import {containerTitle, crashFinding, lastEnd, unreadyFinding, waitFinding, type ContainerFinding} from './container.js';
 import {deletionOf, firstStuck, parkedFinding, stuckActor} from './common.js';
-import {counted, finding, fine, keyOf, lengthText, timeOf, type Evidence, type Finding, type Link, type NextAction} from './finding.js';
+import {
+	clause,
+	counted,
+	finding,
+	fine,
+	keyOf,
+	lengthText,
+	timeOf,
+	type Evidence,
+	type Finding,
+	type Link,
+	type NextAction,
+} from './finding.js';
 import {isSilent, nodeFinding} from './node.js';
 import {troubleOf, troubleText, type PodTrouble, type Troubled} from './trouble.js';
 
@@ -105,8 +117,8 @@ function starting(pod: Pod, container: Troubled | undefined, evidence: Evidence,
 	const of = named ? `pod ${pod.metadata.name}` : 'it';
 	if (node === undefined || isSilent(node)) return onSilentNode(pod, node, evidence);
 	const {name} = node.metadata;
-	const hand = address(name, `${podsPath}/${handName({namespace: '', ...pod.metadata})}`);
-	const stuck = stuckActor(hand, evidence) ?? firstStuck([address(name, podsPath), syncOfNode(name), dispatcherOfNode(name)], evidence);
+	const stuck =
+		stuckActor(handOf(pod, name), evidence) ?? firstStuck([address(name, podsPath), syncOfNode(name), dispatcherOfNode(name)], evidence);
 	if (stuck !== undefined)
 		return finding(pod, {state: 'wrong', is: 'is not started', because: stuck.because, below: [stuck.link], next: stuck.next});
 	const {reason, message} = pod.status ?? {};
@@ -124,6 +136,8 @@ function starting(pod: Pod, container: Troubled | undefined, evidence: Evidence,
 			: `${subjectOf(container, pod, named)} ${waitFinding({pod, container, events: [], nowMs: evidence.nowMs}).what}`;
 	return finding(pod, {state: 'waits', is: 'is starting', because: what});
 }
+
+const handOf = ({metadata}: Pod, node: string): Address => address(node, `${podsPath}/${handName({namespace: '', ...metadata})}`);
 
 function failed(pod: Pod, container: Troubled | undefined, evidence: Evidence, named: boolean): Finding {
 	const {reason, message} = pod.status ?? {};
@@ -167,10 +181,13 @@ function unplaced(pod: Pod, evidence: Evidence): Finding {
 		});
 	const below = claimsBelow(pod, evidence);
 	const claim = below[0];
+	const message = condition.message ?? '';
 	return finding(pod, {
 		state: 'wrong',
 		is: 'has no node',
-		because: condition.message ?? '',
+		// Kubernetes' words name no claim.
+		because: claim !== undefined && message === unboundText ? `its claim ${claim.about.replace(/^.*\//, '')} ${claim.says}` : message,
+		says: clause('has no node', message),
 		atMs: timeOf(condition.lastTransitionTime),
 		below,
 		next: {
@@ -182,6 +199,7 @@ function unplaced(pod: Pod, evidence: Evidence): Finding {
 	});
 }
 
+const unboundText = 'pod has unbound immediate PersistentVolumeClaims';
 const missing = 'is not there';
 
 /** The claims of the pod that it waits for, with why. */
@@ -250,6 +268,15 @@ function leaving(pod: Pod, evidence: Evidence): Finding {
 		};
 	}
 	if (finalizers.length > 0 && metadata.deletionGracePeriodSeconds === 0) return deletionOf(pod);
+	const stuck = node === undefined || evidence.isGone ? undefined : stuckActor(handOf(pod, node.metadata.name), evidence);
+	if (stuck !== undefined)
+		return finding(pod, {
+			state: 'wrong',
+			is: 'is being deleted, and not looked after',
+			because: stuck.because,
+			below: [stuck.link],
+			next: stuck.next,
+		});
 	const isLate = dueMs !== undefined && dueMs < evidence.nowMs;
 	return finding(pod, {
 		state: 'waits',

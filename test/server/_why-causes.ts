@@ -279,6 +279,8 @@ const actor = (address: string, state: ActorState, more: Partial<ActorTree> = {}
 
 const handAddress = 'troupe://node-a/pods/default.a';
 
+const parkedMessage = 'the actor "troupe://control/pods/default.a" crashed on this message: x is not a function';
+
 export const plantedCauses: readonly PlantedCause[] = [
 	{
 		title: 'a deployment two of whose pods crash, with last words',
@@ -519,7 +521,7 @@ export const plantedCauses: readonly PlantedCause[] = [
 			claim({storageClassName: 'fast'}),
 			node,
 		],
-		answer: 'Pod a has no node: pod has unbound immediate PersistentVolumeClaims.',
+		answer: 'Pod a has no node: its claim data has no volume: ',
 		chain: ['pod/a', 'persistentvolumeclaim/data'],
 		next: ['the scheduler tries again when persistentvolumeclaim/data is bound'],
 	},
@@ -630,13 +632,34 @@ export const plantedCauses: readonly PlantedCause[] = [
 		title: 'a pod whose actor is parked',
 		objects: [
 			podWith('a', runs(), {
-				status: {conditions: [{type: 'ActorFailed', status: 'True', reason: 'Parked', message: 'x is not a function'}]},
+				status: {conditions: [{type: 'ActorFailed', status: 'True', reason: 'Parked', message: parkedMessage}]},
 			}),
 			node,
 		],
 		answer: 'Pod a is not looked after: its actor crashed too often and is parked: x is not a function.',
 		chain: ['pod/a', 'actor troupe://control/pods/default.a'],
 		next: ['it is tried again by itself with a back-off, and at once when its spec changes'],
+	},
+	{
+		title: 'a pod that is being deleted, and whose hand is paused',
+		objects: [podWith('a', runs(), {metadata: {deletionTimestamp: at(-25), deletionGracePeriodSeconds: 30}}), node],
+		actors: {[handAddress]: actor(handAddress, 'paused', {pausedForMs: 20_000})},
+		answer: `Pod a is being deleted, and not looked after: actor ${handAddress} is paused for another 20 s.`,
+		chain: ['pod/a', `actor ${handAddress}`],
+		next: ['somebody resumes it, or its pause is over'],
+	},
+	{
+		title: 'a pod for whom the scheduler hears nothing, since somebody made a fault',
+		objects: [
+			podWith('a', undefined, {spec: {nodeName: undefined} as unknown as object, status: {phase: 'Pending', conditions: []}}),
+			node,
+		],
+		actors: {
+			'troupe://control/scheduler': actor('troupe://control/scheduler', 'running', {faults: ['all messages to it are lost, 9 s left']}),
+		},
+		answer: 'Pod a has no node: actor troupe://control/scheduler has a fault that somebody made: all messages to it are lost, 9 s left.',
+		chain: ['pod/a', 'actor troupe://control/scheduler'],
+		next: ['the fault ends by itself; troupe fault end ends it now'],
 	},
 	{
 		title: 'a pod whose hand has an actor that crashes',
