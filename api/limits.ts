@@ -447,6 +447,8 @@ export const limits = {
 	inspectListBytes: 33_554_432,
 	/** Questions under way at the inspector of one system. */
 	inspectAsks: 256,
+	/** Those of logins that are no admin's, so that there is room for an admin's. */
+	inspectOthersAsks: 192,
 	/** Of one login: requests in a second, so many at once after a rest, questions under way, and streams. */
 	inspectsPerSecond: 50,
 	inspectsAtOnce: 200,
@@ -462,6 +464,8 @@ export const limits = {
 	inspectSystems: 32,
 	inspectSystemMs: 2_000,
 	inspectAllMs: 10_000,
+	/** A system that does not answer has one question for so long. */
+	inspectProbeMs: 30_000,
 	/** A stream is asked of a system again and again, each time for so long and so many entries; what came is handed on this often. */
 	inspectReadMs: 5_000,
 	inspectReadEntries: 200,

@@ -5,14 +5,14 @@ import type {OfSystem, OfSystems, SystemRequest} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
 import type {Clock} from '../../system/time/clock.js';
-import type {Systems} from './systems.js';
+import type {Behalf, Systems} from './systems.js';
 
 export type FanOut = {
 	readonly systems: Systems;
 	readonly clock: Pick<Clock, 'monotonicMs'>;
 	readonly names: readonly string[];
 	readonly requestOf: (system: string) => SystemRequest;
-	readonly cause: string;
+	readonly behalf: Behalf;
 };
 
 /** Asks some at a time. Each part but the last is told as soon as it is large; the last one may be empty. Never rejects. */
@@ -38,10 +38,10 @@ export async function askAll(options: FanOut, onPart: (part: OfSystems, isLast: 
 	onPart({systems: part}, true);
 }
 
-async function askOne({systems, requestOf, cause}: FanOut, system: string, leftMs: number): Promise<OfSystem<Json>> {
+async function askOne({systems, requestOf, behalf}: FanOut, system: string, leftMs: number): Promise<OfSystem<Json>> {
 	const outcome: Outcome<Json> =
 		leftMs <= 0
 			? failed('ERR_NOT_REACHABLE', {message: `"${system}" was not asked: ${limits.inspectAllMs / 1_000} s were over`})
-			: await systems.ask(system, requestOf(system), {deadlineMs: Math.min(limits.inspectSystemMs, leftMs), cause});
+			: await systems.ask(system, requestOf(system), behalf, Math.min(limits.inspectSystemMs, leftMs));
 	return outcome.ok ? {system, value: outcome.value} : {system, problem: outcome.error.message};
 }

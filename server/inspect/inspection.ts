@@ -28,7 +28,7 @@ import {askAll} from './fan-out.js';
 import {createGuests, type Guests, type Stay} from './guests.js';
 import {parseRequest} from './request-shape.js';
 import {openStream, type Stream} from './streams.js';
-import {systemsOf, type Systems} from './systems.js';
+import {systemsOf, type Behalf, type Systems} from './systems.js';
 
 export type InspectionOptions = {
 	readonly control: Pick<ControlPlane, 'ask' | 'systems' | 'journalOf'>;
@@ -48,10 +48,10 @@ export type Call = {
 
 export type Inspection = {
 	/**
-	 * Answers what a tool asks, the last time with `end`; not before this returns. `read` is what came, as far as it could be read. Of a login that asks far too much, some requests have no
-	 * answer.
+	 * Answers what a tool asks, the last time with `end`; not before this returns. `read` is what came, as far as it could be read. Undefined: it is
+	 * refused; of a login that asks far too much over MQTT, some requests that are have no answer.
 	 */
-	readonly ask: (asker: Asker, read: Outcome<unknown>, answer: (answer: InspectAnswer) => void) => Call;
+	readonly ask: (asker: Asker, read: Outcome<unknown>, answer: (answer: InspectAnswer) => void) => Call | undefined;
 	/** The login is not good any more: its streams end. */
 	readonly endOf: (login: string) => void;
 	/** This server answers no more: who waits for an answer, or has a stream, is told so. */
@@ -84,7 +84,7 @@ export function createInspection(options: InspectionOptions): Inspection {
 	const {control, clock, auditLog} = options;
 	const state: State = {
 		options,
-		systems: systemsOf(control),
+		systems: systemsOf(control, clock),
 		guests: createGuests(clock),
 		audit: createAudit(clock, auditLog),
 		asked: new Set(),
@@ -104,20 +104,19 @@ export function createInspection(options: InspectionOptions): Inspection {
 	};
 }
 
-function ask(state: State, asker: Asker, read: Outcome<unknown>, answer: Answer): Call {
+function ask(state: State, asker: Asker, read: Outcome<unknown>, answer: Answer): Call | undefined {
 	const request = read.ok ? read.value : undefined;
 	const entered = state.guests.enter(asker.identity.name);
-	if (!entered.ok) return refuse(state, asker, request, entered.error, entered.isTold ? answer : undefined);
+	if (!entered.ok) return refuse(state, asker, request, entered.error, entered.isTold || asker.door === 'http' ? answer : undefined);
 	const parsed = read.ok ? admitted(state, asker, request) : read;
 	if (parsed.ok) return put(state, asker, parsed.value, entered.value, answer);
 	entered.value.leave();
 	return refuse(state, asker, request, parsed.error, answer);
 }
 
-function refuse({audit}: State, asker: Asker, request: unknown, error: Failure, answer: Answer | undefined): Call {
+function refuse({audit}: State, asker: Asker, request: unknown, error: Failure, answer: Answer | undefined): undefined {
 	audit.refused({...asker, request}, error.code);
-	queueMicrotask(() => answer?.({ok: false, error, end: true}));
-	return nothingToClose;
+	if (answer !== undefined) queueMicrotask(() => answer({ok: false, error, end: true}));
 }
 
 /** The request, if it is one, the login may ask it, and there is such a system. */
@@ -153,31 +152,33 @@ function put(state: State, asker: Asker, request: ToolRequest, stay: Stay, answe
 		answer(outcome.ok ? {ok: true, value: outcome.value, end: true} : {ok: false, error: outcome.error, end: true});
 	};
 	state.asked.add(unanswered);
-	const cause = causeOf(asker, request);
+	const behalf = behalfOf(asker, request);
 	const system = systemOf(request);
 	if (request.verb === 'systems' || system === undefined) {
-		void everywhere(state, request, cause, (value, end) => {
+		void everywhere(state, request, behalf, (value, end) => {
 			if (end) last(succeeded(value));
 			else if (state.asked.has(unanswered)) answer({ok: true, value, end});
 		});
 	} else {
-		void one(state, system, request, cause).then(last);
+		void one(state, system, request, behalf).then(last);
 	}
 	return nothingToClose;
 }
 
 const isStreamRequest = (request: ToolRequest): request is StreamRequest => isStream(request.verb);
 
-const causeOf = ({identity, door}: Asker, request: ToolRequest): string =>
-	`${door} ${identity.name} ${request.verb}${'place' in request && request.place !== '' ? ` ${request.place}` : ''}`;
+const behalfOf = ({identity: {name, role}, door}: Asker, request: ToolRequest): Behalf => ({
+	cause: `${door} ${name} ${request.verb}${'place' in request && request.place !== '' ? ` ${request.place}` : ''}`,
+	isAdmins: role === 'admin',
+});
 
 // ---- looks and changes -----------------------------------------------------------------------------------------------------
 
-async function one(state: State, system: string, request: InspectRequest, cause: string): Promise<Outcome<Json>> {
+async function one(state: State, system: string, request: InspectRequest, behalf: Behalf): Promise<Outcome<Json>> {
 	const entries = request.verb === 'journal' ? journal(state, request.place) : [];
 	if (entries.length > 0) return succeeded({entries});
 	const waitMs = request.verb === 'ask' ? (request.deadlineMs ?? limits.askDeadlineMs) : 0;
-	return state.systems.ask(system, request, {deadlineMs: waitMs + limits.inspectSystemMs, cause});
+	return state.systems.ask(system, request, behalf, waitMs + limits.inspectSystemMs);
 }
 
 /** Of a record of control; other actors write no objects of control's store. */
@@ -199,10 +200,15 @@ function keyOf(path: string): ObjectKey | undefined {
 }
 
 /** Asks every system. For `systems` whether it answers is enough. */
-async function everywhere(state: State, request: ToolRequest, cause: string, onPart: (part: Json, isLast: boolean) => void): Promise<void> {
+async function everywhere(
+	state: State,
+	request: ToolRequest,
+	behalf: Behalf,
+	onPart: (part: Json, isLast: boolean) => void,
+): Promise<void> {
 	const {systems, options} = state;
 	const names = systems.names();
-	const common = {systems, clock: options.clock, names, cause};
+	const common = {systems, clock: options.clock, names, behalf};
 	if (request.verb !== 'systems') return askAll({...common, requestOf: system => ({...request, place: system}) as InspectRequest}, onPart);
 	const problems = new Map<string, string>();
 	await askAll({...common, requestOf: system => ({verb: 'tree', place: system, depth: 0})}, part => {
@@ -233,7 +239,7 @@ function follow(state: State, {identity, door}: Asker, request: StreamRequest, s
 		clock: options.clock,
 		names: request.verb === 'watch' ? () => [parsePlace(request.place)?.system ?? ''] : systems.names,
 		request: request.verb === 'trace' ? {...request, trace: traceName(state)} : request,
-		cause: causeOf({identity, door}, request),
+		behalf: behalfOf({identity, door}, request),
 		onPortion(portion: StreamPortion) {
 			const end = portion.ended !== undefined;
 			if (end) over();

@@ -107,8 +107,9 @@ function ask(state: State, sender: Sender, read: Outcome<unknown>): void {
 		}
 		publish(state, sender, {...answer, seq: seq++});
 	});
-	const open: Open = {call, silence: () => void (isLive = false)};
-	state.open.set(key, open);
+	const open: Open | undefined = call && {call, silence: () => void (isLive = false)};
+	if (open === undefined) state.open.delete(key);
+	else state.open.set(key, open);
 }
 
 function publish({options: {pubsub}}: State, {identity, id}: Sender, reply: InspectReply): void {

@@ -9,7 +9,7 @@ import type {StreamEnd, StreamEntry, StreamOpened, StreamPortion, StreamRequest}
 import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
-import type {Systems} from './systems.js';
+import type {Behalf, Systems} from './systems.js';
 
 export type StreamOptions = {
 	readonly systems: Systems;
@@ -17,7 +17,7 @@ export type StreamOptions = {
 	/** Those that are asked, as of now. */
 	readonly names: () => readonly string[];
 	readonly request: StreamRequest;
-	readonly cause: string;
+	readonly behalf: Behalf;
 	/** The last portion says `ended`. */
 	readonly onPortion: (portion: StreamPortion) => void;
 	/** No system could begin, or it failed later. */
@@ -129,11 +129,11 @@ async function joinMissing(state: State): Promise<void> {
 }
 
 const ask = (
-	{options: {systems, cause}}: State,
+	{options: {systems, behalf}}: State,
 	system: string,
 	request: Parameters<Systems['ask']>[1],
 	waitMs = 0,
-): Promise<Outcome<Json>> => systems.ask(system, request, {deadlineMs: limits.inspectSystemMs + waitMs, cause});
+): Promise<Outcome<Json>> => systems.ask(system, request, behalf, limits.inspectSystemMs + waitMs);
 
 /** Until this system's stream, or all of it, is over. */
 async function pull(state: State, system: string, stream: string): Promise<void> {

@@ -3,6 +3,7 @@
 import test from 'ava';
 import {failure, succeeded} from '../../api/errors.js';
 import type {SystemRequest} from '../../api/inspect.js';
+import {limits} from '../../api/limits.js';
 import {openDoor, type StatusBody} from './door.js';
 
 const actors = '/apis/troupe.dev/v1/actors';
@@ -59,6 +60,14 @@ test('what changes, streams or is wrong is refused over HTTP, and nodes see noth
 	await json(200, 'GET', actors, undefined, {authorization: 'Bearer tool'});
 	t.deepEqual(bugs, []);
 	t.deepEqual(cluster.audit, []);
+});
+
+test('over HTTP each request has an answer, also of a login that asks far too much', async t => {
+	const {call} = await openDoor(t);
+	const statuses = await Promise.all(
+		Array.from({length: limits.inspectsAtOnce + 100}, async () => (await call('GET', `${actors}/control?verb=stats`)).status),
+	);
+	t.true(statuses.filter(status => status === 429).length > limits.inspectRefusalsPerSecond);
 });
 
 test('a failure that a system made up is answered as one', async t => {

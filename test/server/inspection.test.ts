@@ -37,7 +37,8 @@ function rig(t: ExecutionContext) {
 			answers.push(answer);
 			if (answer.end) onEnd();
 		});
-		return {...call, answers, ended};
+		const {renew, close} = call ?? {renew: () => undefined, close: () => undefined};
+		return {renew, close, isUnderWay: call !== undefined, answers, ended};
 	};
 	const told = async (role: Role, request: unknown): Promise<InspectAnswer> => {
 		const {answers, ended} = ask(role, request);
@@ -189,6 +190,7 @@ test('a login that asks too much is refused, at last in silence, and another is 
 	const calls = Array.from({length: 1_000}, () => ask('view', {verb: 'stats', place: 'control'}));
 	await settle();
 	const all = calls.flatMap(({answers}) => answers);
+	t.is(calls.filter(({isUnderWay}) => isUnderWay).length, limits.inspectsOpen, 'of what is refused nothing is kept');
 	t.is(all.filter(({ok}) => ok).length, limits.inspectsOpen);
 	const refusals = all.flatMap(answer => (answer.ok ? [] : [answer.error]));
 	t.is(refusals.length, limits.inspectRefusalsPerSecond);
@@ -288,15 +290,18 @@ test('a system that comes back, or is new, is traced from then on, and that is t
 	clock.advance(limits.inspectJoinMs);
 	await settle();
 	clock.advance(limits.inspectFlushMs);
-	const said = answers.flatMap(answer => portionOf(answer).entries).filter(({type}) => type === 'system');
-	t.deepEqual(said, [
-		{type: 'system', system: 'node-a', problem: '"node-a" did not answer within 7 s'},
-		...['node-a', 'node-c'].map(system => ({
-			type: 'system',
-			system,
-			problem: `"${system}" is traced from now on; what it did before is not told`,
-		})),
-	] as never);
+	const said = answers.flatMap(answer => portionOf(answer).entries).flatMap(each => (each.type === 'system' ? [each] : []));
+	t.deepEqual(
+		said.toSorted((one, other) => one.system.localeCompare(other.system)),
+		[
+			{type: 'system', system: 'node-a', problem: '"node-a" did not answer within 7 s'},
+			...['node-a', 'node-c'].map(system => ({
+				type: 'system',
+				system,
+				problem: `"${system}" is traced from now on; what it did before is not told`,
+			})),
+		] as never,
+	);
 	t.like(asked.filter(([system, {verb}]) => system === 'node-a' && verb === 'trace').at(-1)?.[1], {
 		forMs: 60_000 - limits.inspectJoinMs,
 		count: 99,
@@ -384,6 +389,47 @@ test('a login has two traces, and all that are no admins leave room for an admin
 	const admins = [ask('admin', trace), ask('admin', {verb: 'watch', place: web})];
 	await settle();
 	for (const {answers} of admins) t.false(answers.some(({ok}) => !ok));
+});
+
+test('a system that is away is sent one small question, however many ask, and is heard as soon as it answers', async t => {
+	const {ask, told, onInspect, asked, clock} = rig(t);
+	let answerProbe = (_: Outcome<unknown>): void => undefined;
+	onInspect((system, request) => {
+		if (system !== 'node-a' || request.verb === 'links') return succeeded({of: system});
+		if (request.verb === 'tree') return new Promise(resolve => (answerProbe = resolve));
+		return failed('ERR_TIMEOUT', {address: 'troupe://node-a/inspector', deadlineMs: 2_000});
+	});
+	const isAway = {ok: false, error: {code: 'ERR_NOT_REACHABLE', message: '"node-a" did not answer within 2 s'}};
+	t.like(await told('view', {verb: 'mailbox', place: 'node-a'}), isAway);
+	const calls = Array.from({length: 20}, () => ask('view', {verb: 'links', place: 'node-a'}));
+	const change = ask('admin', {verb: 'kill', place: 'node-a/sync'});
+	await settle();
+	clock.advance(limits.inspectSystemMs);
+	await Promise.all([...calls, change].map(({ended}) => ended));
+	for (const {answers} of [...calls, change]) t.like(answers[0], isAway);
+	t.deepEqual(
+		asked.map(([, {verb}]) => verb),
+		['mailbox', 'tree'],
+	);
+	const waiting = ask('view', {verb: 'links', place: 'node-a'});
+	answerProbe(succeeded({}));
+	await waiting.ended;
+	t.like(waiting.answers, [{ok: true, value: {of: 'node-a'}}]);
+	t.true((await told('view', {verb: 'links', place: 'node-a'})).ok);
+});
+
+test('of the questions to one system those of others leave room for an admin', async t => {
+	const {inspection, told, onInspect, asked} = rig(t);
+	onInspect((_system, {verb}) => (verb === 'stats' ? new Promise(() => undefined) : succeeded(null)));
+	for (let at = 0; at < limits.inspectAsks; at++) {
+		const identity = {name: `viewer-${at % 10}`, role: 'view'} as const;
+		inspection.ask({identity, door: 'mqtt'}, succeeded({verb: 'stats', place: 'control'}), () => undefined);
+	}
+	await settle();
+	t.is(asked.length, limits.inspectOthersAsks);
+	t.like(await told('edit', {verb: 'links', place: 'control'}), {ok: false, error: {code: 'ERR_BUSY'}});
+	t.true((await told('edit', {verb: 'links', place: 'node-a'})).ok);
+	t.true((await told('admin', {verb: 'links', place: 'control'})).ok);
 });
 
 test('a change that a system has not answered may have been made', async t => {
