@@ -1,5 +1,6 @@
 // `troupe retry`: what waits out a back-off starts now.
 
+import {findKind} from '../../api/catalogue.js';
 import type {RetryAnswer} from '../../api/retry.js';
 import type {ContainerStatus, Pod} from '../../api/kinds/pod.js';
 import type {Client} from '../client.js';
@@ -14,7 +15,10 @@ export async function run(invocation: Invocation): Promise<number> {
 	const {inputs, flags, terminal} = invocation;
 	if (inputs.length === 0) throw usageError('which pod? as in: troupe retry crash');
 	const container = flags.text('container');
-	const names = inputs.map(word => podNameOf(word, 'retry'));
+	const [first = '', ...others] = inputs;
+	// As kubectl has it: the kind, then names.
+	const words = others.length > 0 && findKind(first)?.plural === 'pods' ? others : inputs;
+	const names = words.map(word => podNameOf(word, 'retry'));
 	return withClient(invocation, async client => {
 		const namespace = namespaceOf(invocation, client);
 		for (const name of names) await retry(client, terminal, namespace, name, container);

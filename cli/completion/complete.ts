@@ -3,6 +3,7 @@
 
 import {findKind} from '../../api/catalogue.js';
 import {limits} from '../../api/limits.js';
+import type {ActorTree} from '../../api/inspect.js';
 import type {Client} from '../client.js';
 import type {CommandSpec, Invocation, Run} from '../command.js';
 import type {Table} from '../cluster/lists.js';
@@ -65,6 +66,7 @@ async function askCluster(asked: Exclude<Asked, {type: 'fields'}>, {flags}: Plac
 	try {
 		const namespace = flags['namespace'] ?? connection.namespace;
 		const {signal} = deadlineOf(`${limits.completeMs}ms`);
+		if (asked.type === 'actors') return await actors(client, asked.place, signal);
 		return asked.type === 'names'
 			? await names(client, asked, flags['all-namespaces'] === 'true' ? undefined : namespace, signal)
 			: await containers(client, asked.pod, namespace, signal);
@@ -98,4 +100,18 @@ async function containers(client: Client, pod: string, namespace: string, signal
 	};
 	const all = [...(spec?.['containers'] ?? []), ...(spec?.['initContainers'] ?? [])];
 	return all.map(({name = '', image = ''}) => ({word: name, about: image}));
+}
+
+/** Systems, or the actors directly below a place; those that have some themselves go on. */
+async function actors(client: Client, place: string, signal: AbortSignal): Promise<readonly Candidate[]> {
+	const {actorsPath} = await import('../../api/inspect.js');
+	if (place === '') {
+		const {items} = (await client.json({path: actorsPath, query: {depth: 0}, signal})) as {
+			readonly items: readonly {metadata: {name: string}}[];
+		};
+		return items.map(({metadata: {name}}) => ({word: `${name}/`, about: ''}));
+	}
+	const path = [actorsPath, ...place.split('/').map(encodeURIComponent)].join('/');
+	const {children} = (await client.json({path, query: {verb: 'tree', depth: 1, children: limits.completions}, signal})) as ActorTree;
+	return children.map(({name, childCount, trouble, about}) => ({word: childCount > 0 ? `${name}/` : name, about: trouble ?? about}));
 }

@@ -10,6 +10,8 @@ export type InputKind =
 	| {readonly type: 'files'}
 	/** `KIND NAME…` or `KIND/NAME…`; `scalable`: only kinds that have replicas; `more`: what may stand in the place of a kind. */
 	| {readonly type: 'targets'; readonly scalable?: true; readonly more?: readonly {readonly word: string; readonly about: string}[]}
+	/** Running actors: places, or objects as kubectl names them. */
+	| {readonly type: 'actors'}
 	/** A kind, then its fields: `pod.spec.containers`. */
 	| {readonly type: 'fields'}
 	/** Names of one kind; `once`: only the first place. With an `ending` they go on: `pod:`. */
@@ -22,16 +24,17 @@ export type InputKind =
 const nothing: InputKind = {type: 'nothing'};
 const files: InputKind = {type: 'files'};
 const targets: InputKind = {type: 'targets'};
+const actors: InputKind = {type: 'actors'};
 const onePod: InputKind = {type: 'names', kind: 'pods', once: true};
 /** There is one. */
 const settings: InputKind & {readonly type: 'words'} = {type: 'words', words: ['scheduler.strategy']};
 const nodes: InputKind = {type: 'names', kind: 'nodes'};
 
-/** Those that stand alone; of places the objects are offered, as kubectl names them. */
+/** Those that stand alone. */
 const inspectorVerbs = Object.fromEntries(
 	verbSpecs
 		.filter(({shellOnly}) => shellOnly !== true)
-		.map(({name, takes}) => [name, takes === 'verbs' || takes === 'nothing' ? nothing : targets]),
+		.map(({name, takes}) => [name, takes === 'verbs' || takes === 'nothing' ? nothing : actors]),
 );
 
 /** By the name of the command. */
@@ -76,8 +79,8 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	drain: nodes,
 	taint: {type: 'words', words: ['nodes'], then: nodes},
 	node: {type: 'words', words: ['confirm-lost'], then: {type: 'names', kind: 'nodes', once: true}},
-	tree: {type: 'names', kind: 'nodes', once: true},
-	repl: nothing,
+	tree: actors,
+	repl: actors,
 	fault: {type: 'words', words: faultWords, then: targets},
 	actor: {type: 'verbs', verbs: {...inspectorVerbs, run: files}},
 	help: {type: 'words', words: []},

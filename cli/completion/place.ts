@@ -12,6 +12,8 @@ export type Candidate = {readonly word: string; readonly about: string};
 export type Asked = {readonly before: string; readonly after: string} & (
 	| {readonly type: 'names'; readonly kind: KindDefinition; readonly without: readonly string[]}
 	| {readonly type: 'containers'; readonly pod: string}
+	/** What is directly below a place; of the empty one the systems. */
+	| {readonly type: 'actors'; readonly place: string}
 	| {readonly type: 'fields'; readonly word: string}
 );
 
@@ -123,9 +125,24 @@ function inputOf(input: InputKind, inputs: readonly string[], current: string): 
 			if (inputs.length > 0) return place({});
 			if (current.includes('.')) return place({asked: {type: 'fields', word: current, before: '', after: ''}});
 			return place({words: kindWords(kinds, '', '')});
+		case 'actors':
+			return actorAt(current);
 		case 'targets':
 			return targetOf(inputs, current, input.scalable === true ? kinds.filter(({scalable}) => scalable) : kinds, input.more ?? []);
 	}
+}
+
+/** `pod/web-1`, `hand/web-1`, or level by level: `control/`, `control/pods/`. */
+function actorAt(current: string): Place {
+	const slash = current.lastIndexOf('/');
+	const head = current.slice(0, slash + 1);
+	if (slash < 0)
+		return place({
+			words: [...kinds.map(({singular}) => singular), 'hand'].map(word => ({word: `${word}/`, about: ''})),
+			asked: {type: 'actors', place: '', before: '', after: ''},
+		});
+	const names = head === 'hand/' ? namesOf('pods', head) : head.indexOf('/') === slash ? namesOf(head.slice(0, -1), head) : undefined;
+	return place({asked: names ?? {type: 'actors', place: head.slice(0, -1), before: head, after: ''}});
 }
 
 /** `KIND NAME…`, `KIND,KIND`, `KIND/NAME…`. */

@@ -17,6 +17,7 @@ function asked(...typed: readonly string[]): string {
 	const {asked: wanted, flags} = at(...typed);
 	const where = flags['all-namespaces'] === 'true' ? ' everywhere' : flags['namespace'] === undefined ? '' : ` in ${flags['namespace']}`;
 	if (wanted === undefined) return 'nothing';
+	if (wanted.type === 'actors') return `${wanted.before}[below ${wanted.place}]${where}`;
 	const what = wanted.type === 'names' ? wanted.kind.plural : wanted.type === 'containers' ? `containers of ${wanted.pod}` : 'fields';
 	return `${wanted.before}[${what}]${wanted.after}${where}`;
 }
@@ -58,6 +59,12 @@ test('names are those of the kind, in the namespace that the line names', t => {
 	t.is(asked('get', 'pods', '--namespace='), '--namespace=[namespaces]');
 	t.is(asked('logs', 'web', '-c', ''), '[containers of web]');
 	t.is(asked('drain', ''), '[nodes]');
+	t.is(asked('actor', 'state', 'co'), '[below ]');
+	t.true(words('actor', 'state', 'p').includes('pod/'));
+	t.is(asked('actor', 'state', '-n', 'shop', 'pod/w'), 'pod/[pods] in shop');
+	t.is(asked('actor', 'links', 'hand/w'), 'hand/[pods]');
+	t.is(asked('actor', 'state', 'control/pods/de'), 'control/pods/[below control/pods]');
+	t.is(asked('tree', 'vm/'), 'vm/[below vm]');
 	t.is(asked('taint', 'nodes', ''), '[nodes]');
 	t.is(asked('node', 'confirm-lost', ''), '[nodes]');
 	t.is(asked('cp', ''), '[pods]:');

@@ -62,8 +62,9 @@ test('a connection that is cut is no end of the program', async t => {
 test('logs and retry of a pod that has no node yet fail as things are: the words were right', async t => {
 	const {troupe, cluster} = await openCluster(t);
 	cluster.pod('new');
-	const [logs, retry] = await Promise.all([troupe(['logs', 'new']), troupe(['retry', 'new'])]);
+	const [logs, retry, ofKind] = await Promise.all([troupe(['logs', 'new']), troupe(['retry', 'new']), troupe(['retry', 'pod', 'new'])]);
 	t.is(logs.code, 1);
 	t.regex(logs.err, /waiting to start|does not have a host/);
 	t.deepEqual([retry.code, retry.err], [1, 'error: pod new does not have a host assigned\n']);
+	t.is(ofKind.err, retry.err);
 });
