@@ -31,6 +31,8 @@ export type CommandSpec = {
 	/** Whole lines that work when typed. */
 	readonly examples: readonly string[];
 	readonly flags: FlagSpecs;
+	/** Of a command that has verbs of its own: the help of one of them; undefined where there is none of that name. */
+	readonly helpOf?: (verb: string) => string | undefined;
 	/** The least exit code of a failure, where 1 says something else: `diff`. */
 	readonly failureExitCode?: 2;
 	/** What Ctrl-C does is the command's own affair. */

@@ -47,14 +47,16 @@ async function dispatch(
 	if (first === '--help' || first === '-h') return help([], context.terminal);
 	if (command === undefined) throw await unknownCommand(first, rest);
 	const words = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
-	if (words.includes('--help') || words.includes('-h')) return help([command.name], context.terminal);
+	if (words.includes('--help') || words.includes('-h'))
+		return help([command.name, ...words.filter(word => !word.startsWith('-'))], context.terminal);
 	return run(command, rest, context);
 }
 
-async function help([name]: readonly string[], terminal: Terminal): Promise<number> {
+async function help([name, verb]: readonly string[], terminal: Terminal): Promise<number> {
 	const command = name === undefined ? undefined : findCommand(name);
 	if (name !== undefined && command === undefined) throw await unknownCommand(name, []);
-	terminal.out(command === undefined ? overview(commands) : commandHelp(command));
+	const ofVerb = verb === undefined ? undefined : command?.helpOf?.(verb);
+	terminal.out(ofVerb ?? (command === undefined ? overview(commands) : commandHelp(command)));
 	return 0;
 }
 

@@ -4,10 +4,29 @@ import type {CommandSpec, FlagSpec, FlagSpecs} from '../command.js';
 
 const indent = (line: string): string => `  ${line}`;
 
-/** Two columns, the second aligned. */
-export function twoColumns(rows: readonly (readonly [string, string])[]): string[] {
+/** Two columns, the second aligned; within so many columns of a screen it goes on below itself. */
+export function twoColumns(rows: readonly (readonly [string, string])[], columns = Number.POSITIVE_INFINITY): string[] {
 	const width = Math.max(0, ...rows.map(([left]) => left.length));
-	return rows.map(([left, right]) => indent(`${left.padEnd(width)}   ${right}`));
+	const room = columns - width - 6;
+	return rows.flatMap(([left, right]) =>
+		brokenAt(right, room < leastRoom ? Number.POSITIVE_INFINITY : room).map((text, at) =>
+			indent(`${(at === 0 ? left : '').padEnd(width)}   ${text}`),
+		),
+	);
+}
+
+/** Narrower than this lines are better left to the terminal. */
+const leastRoom = 20;
+
+/** Lines of at most so many characters, broken between words. */
+export function brokenAt(text: string, room: number): readonly string[] {
+	const lines: string[] = [];
+	for (const word of text.split(' ')) {
+		const last = lines.at(-1);
+		if (last !== undefined && last.length + 1 + word.length <= room) lines[lines.length - 1] = `${last} ${word}`;
+		else lines.push(word);
+	}
+	return lines;
 }
 
 /** What `troupe` alone shows. */
@@ -44,8 +63,11 @@ export const commandHelp = ({name, aliases = [], summary, usage, examples, flags
 	].join('\n');
 
 /** A line for each flag. */
-export const flagLines = (flags: FlagSpecs): readonly string[] =>
-	twoColumns(Object.entries(flags).map(([flag, spec]) => [flagWords(flag, spec), spec.about]));
+export const flagLines = (flags: FlagSpecs, columns?: number): readonly string[] =>
+	twoColumns(
+		Object.entries(flags).map(([flag, spec]) => [flagWords(flag, spec), spec.about]),
+		columns,
+	);
 
 function flagWords(name: string, {short, type, value, bare}: FlagSpec): string {
 	const words = short === undefined ? `    --${name}` : `-${short}, --${name}`;

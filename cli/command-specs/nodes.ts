@@ -2,8 +2,9 @@
 
 import type {CommandSpec, FlagSpecs} from '../command.js';
 import {clusterFlags, documentFlag, namespacedFlags, selectorFlag} from '../command-line/flags.js';
+import {verbHelp} from '../inspect/help-view.js';
 import {verbSpecs} from '../inspect/verb-specs.js';
-import {verbFlags} from '../inspect/verb-words.js';
+import {findVerb, verbFlags} from '../inspect/verb-words.js';
 
 const dryRunFlag: FlagSpecs = {'dry-run': {type: 'boolean', about: 'ask the server what it would do, change nothing'}};
 const cordonFlags: FlagSpecs = {...clusterFlags, ...selectorFlag, ...dryRunFlag};
@@ -125,6 +126,10 @@ export const nodesCommands: readonly CommandSpec[] = [
 			`troupe actor run counter.mjs --name visits --tell '{"type": "add", "amount": 2}'`,
 		],
 		flags: {...clusterFlags, ...actorFlags, ...runFlags},
+		helpOf(verb) {
+			const spec = findVerb(verb, verbSpecs);
+			return spec === undefined || spec.shellOnly === true ? undefined : verbHelp(spec, 'troupe actor ');
+		},
 		ownSignals: true,
 		load: () => import('../commands/actor.js'),
 	},

@@ -35,7 +35,7 @@ export async function run(invocation: Invocation): Promise<number> {
 		format: undefined,
 		confirm: terminal.interactive ? question => askLine(question, ended.signal) : undefined,
 		page: text => page(text, terminal, environment, () => () => undefined),
-		verbs: verbSpecs,
+		verbs: verbSpecs.filter(({shellOnly}) => shellOnly !== true),
 		exit: () => undefined,
 	};
 	session.onNews(line => terminal.note(line));

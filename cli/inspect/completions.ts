@@ -1,7 +1,6 @@
 // What could stand where the cursor is in the inspector's shell: verbs, flags and their values, live places, members of a state, marks.
 
 import {kinds} from '../../api/catalogue.js';
-import type {Shown} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import type {FlagSpec} from '../command.js';
 import {parseLine, type Word} from './line.js';
@@ -9,6 +8,7 @@ import {isMemberPath, memberPathText, parseMemberPath} from './member-path.js';
 import {handWord, meaningsOf, type Place} from './places.js';
 import {childrenAt, resolve, systemNames} from './resolve.js';
 import {flagsOf} from './run-line.js';
+import {hasParts, partsOf} from './shown-parts.js';
 import type {Shell, VerbSpec} from './verb.js';
 import {findVerb} from './verb-words.js';
 
@@ -29,8 +29,11 @@ export async function complete(line: string, shell: Shell): Promise<Completed> {
 	return {words: [...new Set(fitting)].toSorted().map(word => endingOf(raw.startsWith("'") ? `'${word}` : word)), typed: raw};
 }
 
-/** A space behind what is whole; none where more can follow. */
-const endingOf = (word: string): string => (/[/=.]$/.test(word) ? word : `${word} `);
+/** A space behind what is whole; none where more can follow, as below a member that has some itself. */
+const endingOf = (word: string): string => (/[/=.]$/.test(word) ? word : word.endsWith(goesOn) ? word.slice(0, -1) : `${word} `);
+
+/** At the end of a candidate: no space behind it. No name has it. */
+const goesOn = '\0';
 
 async function candidates(before: readonly Word[], typed: string, shell: Shell): Promise<readonly string[]> {
 	const [verb, ...rest] = before.map(({text}) => text);
@@ -118,13 +121,14 @@ async function objectsOf(head: string, shell: Shell): Promise<readonly string[]>
 	return children.filter(({name}) => name.startsWith(prefix)).map(({name}) => head + name.slice(prefix.length));
 }
 
-/** Members of the state, as deep as it is typed. */
+/** Members of the state, as deep as it is typed; those of the member itself where it is typed whole. */
 async function membersFor(typed: string, word: string | undefined, shell: Shell): Promise<readonly string[]> {
-	const cut = Math.max(typed.lastIndexOf('.'), typed.lastIndexOf('['));
-	const at = parseMemberPath(typed.slice(0, cut) || '.');
 	const {place} = await resolve(word, shell);
-	const {state} = await shell.session.ask({verb: 'state', place, at, depth: 1});
-	return memberNames(state).map(name => memberPathText([...at, name]));
+	const below = async (at: readonly string[]): Promise<readonly string[]> => {
+		const {state} = await shell.session.ask({verb: 'state', place, at, depth: 1});
+		return (partsOf(state)?.entries ?? []).map(([name, value]) => `${memberPathText([...at, name])}${hasParts(value) ? goesOn : ''}`);
+	};
+	const cut = Math.max(typed.lastIndexOf('.'), typed.lastIndexOf('['));
+	const beside = await below(parseMemberPath(typed.slice(0, cut) || '.'));
+	return beside.includes(typed + goesOn) ? below(parseMemberPath(typed)) : beside;
 }
-
-const memberNames = (state: Shown): readonly string[] => (typeof state === 'object' && state !== null ? Object.keys(state) : []);

@@ -18,7 +18,7 @@ import {drawRow, inOneLine, widthsOf} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
 import {cutLine, type WidthOf} from '../screen/text-width.js';
 import {placeOfAddress, shownPlace, type Place} from './places.js';
-import type {RateOf} from './rates.js';
+import type {Rate, RateOf} from './rates.js';
 import {withoutActor, withoutType} from './message-text.js';
 import {placeOf, rateText, stateWord} from './tree-view.js';
 
@@ -94,7 +94,12 @@ export function drawSupervise(look: SuperviseLook, view: LookView): string {
 		['last crash', lastCrash === undefined ? '-' : red(`${ageOf(lastCrash.agoMs)} ago: ${inOneLine(withoutActor(lastCrash.message))}`)],
 		...(parked === undefined
 			? []
-			: [['PARKED', red(`${counted(parked.retries, 'try')}: ${inOneLine(withoutActor(parked.error))}`)] as const]),
+			: [
+					[
+						'PARKED',
+						red(`${parked.retries === 1 ? '1 try' : `${parked.retries} tries`}: ${inOneLine(withoutActor(parked.error))}`),
+					] as const,
+				]),
 		['shutdown', typeof shutdown === 'number' ? `within ${shutdown} ms, then it is killed` : shutdown],
 	];
 	return lines.map(([name, value]) => `${fitted(`${name.padEnd(12)}${value}`, view)}\n`).join('');
@@ -162,41 +167,61 @@ export function drawStats(systems: readonly OfSystem<SystemStats>[], view: LookV
 	const rows: readonly (readonly string[])[] = [
 		['actors', ...fine.map(({actors}) => String(actors))],
 		['up', ...fine.map(({upMs}) => ageOf(upMs))],
-		['memory', ...fine.map(({memoryBytes}) => `${(memoryBytes / 1_048_576).toFixed(1)} MiB`)],
-		['processor', ...fine.map(({cpuMs}) => durationText(cpuMs))],
+		['memory of its process', ...fine.map(({memoryBytes}) => `${(memoryBytes / 1_048_576).toFixed(1)} MiB`)],
+		['processor time of its process', ...fine.map(({cpuMs}) => durationText(cpuMs))],
 		...names.map(name => [inOneLine(name), ...fine.map(({counters}) => String(counters[name] ?? '-'))]),
 	];
 	const problems = systems.flatMap(one => ('problem' in one ? [`${inOneLine(one.system)}: ${inOneLine(one.problem)}\n`] : []));
 	return (fine.length === 0 ? '' : table(['', ...fine.map(({system}) => inOneLine(system))], rows, view)) + problems.join('');
 }
 
-/** Head and a line for each actor. `rateOf` tells what two looks told; what it is ranked by is told by each look itself. */
+/** Head and a line for each actor. `rateOf` tells what two looks told; what it is ranked by is told by each look itself, and stands in front. */
 export function drawTop(looks: LookAnswer['top']['actors'], by: TopBy, rateOf: RateOf, view: LookView): readonly string[] {
-	const withMemory = by === 'memory';
+	const names = [headOf[by], ...figures.filter(name => name !== headOf[by])];
 	const rows = looks.map(look => {
 		const rate = rateOf(look);
-		const perSecond = by === 'rate' ? look.value : rate?.perSecond;
-		return [
-			inOneLine(shownPlace(placeOf(look))),
-			stateWord(look, plainColours),
-			...(withMemory ? [`${(look.value / 1_024).toFixed(1)} KiB`] : []),
-			String(look.waiting),
-			perSecond === undefined ? '-' : rateText(perSecond),
-			rate === undefined ? '-' : `${(rate.share * 100).toFixed(1)} %`,
-			look.stepMs.toFixed(1),
-			look.handled === 0 ? '-' : (look.stepMs / look.handled).toFixed(2),
-			String(look.restarts),
-			inOneLine(look.behavior),
-		];
+		const figureOf = figuresOf(look, by, rate);
+		const [first = '-', ...others] = names.map(name => figureOf[name] ?? '-');
+		return [inOneLine(shownPlace(placeOf(look))), first, stateWord(look, plainColours), ...others, inOneLine(look.behavior)];
 	});
-	const head = ['ACTOR', 'STATE', ...(withMemory ? ['MEMORY'] : []), 'WAITING', 'MSG/S', 'BUSY', 'MS', 'MS/STEP', 'RESTARTS', 'BEHAVIOUR'];
-	const {red, yellow, magenta} = view.colours;
-	const counts = [head.indexOf('WAITING'), head.indexOf('RESTARTS')];
+	const head = ['ACTOR', headOf[by], 'STATE', ...names.slice(1), 'BEHAVIOUR'];
+	const {red, yellow, magenta, bold} = view.colours;
+	const [stateAt, counts] = [head.indexOf('STATE'), [head.indexOf('WAITING'), head.indexOf('RESTARTS')]];
 	const paint: Paint = (cell, at) => {
-		if (at === 1 && cell !== 'running') return /PARKED|restarting/.test(cell) ? red(cell) : magenta(cell);
-		return counts.includes(at) && cell !== '0' ? yellow(cell) : cell;
+		if (at === stateAt && cell !== 'running') return /PARKED|restarting/.test(cell) ? red(cell) : magenta(cell);
+		if (counts.includes(at) && cell.trim() !== '0') return yellow(cell);
+		return at === 1 ? bold(cell) : cell;
 	};
-	return table(head, rows, view, paint).trimEnd().split('\n');
+	const [aligned = [], ...others] = rightAligned([head, ...rows], at => at > 0 && at !== stateAt && at < head.length - 1);
+	return table(aligned, others, view, paint).trimEnd().split('\n');
+}
+
+const headOf: {readonly [By in TopBy]: string} = {mailbox: 'WAITING', rate: 'MSG/S', time: 'MS', restarts: 'RESTARTS', memory: 'MEMORY'};
+
+/** Of every ranking, in this order; memory is told where it was measured. */
+const figures: readonly string[] = ['WAITING', 'MSG/S', 'BUSY', 'MS', 'MS/STEP', 'RESTARTS'];
+
+function figuresOf(
+	look: LookAnswer['top']['actors'][number],
+	by: TopBy,
+	rate: Rate | undefined,
+): {readonly [head: string]: string | undefined} {
+	const perSecond = by === 'rate' ? look.value : rate?.perSecond;
+	return {
+		MEMORY: `${(look.value / 1_024).toFixed(1)} KiB`,
+		WAITING: String(look.waiting),
+		'MSG/S': perSecond === undefined ? undefined : rateText(perSecond),
+		BUSY: rate === undefined ? undefined : `${(rate.share * 100).toFixed(1)} %`,
+		MS: look.stepMs.toFixed(1),
+		'MS/STEP': look.handled === 0 ? undefined : (look.stepMs / look.handled).toFixed(2),
+		RESTARTS: String(look.restarts),
+	};
+}
+
+/** Cells of such columns end below each other, as figures are compared. They are ASCII. */
+function rightAligned(rows: readonly (readonly string[])[], isRight: (at: number) => boolean): readonly (readonly string[])[] {
+	const widths = widthsOf(rows, text => text.length);
+	return rows.map(row => row.map((cell, at) => (isRight(at) ? cell.padStart(widths[at] ?? 0) : cell)));
 }
 
 const same = (text: string | number | null | undefined): string => String(text);

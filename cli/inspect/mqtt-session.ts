@@ -24,7 +24,7 @@ export type MqttSessionOptions = {
 	readonly login: string;
 	/** In front of the number of each request: no other session of this login has it. */
 	readonly prefix: string;
-	/** Whom it speaks with now, for people. */
+	/** Whom it speaks with now, for people: a cluster may come back at another address. */
 	readonly about: () => string;
 	readonly clock: Clock;
 };

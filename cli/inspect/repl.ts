@@ -37,7 +37,8 @@ export function runRepl({shell: parts, environment, historyFile}: ReplOptions): 
 		preview: false,
 		ignoreUndefined: true,
 		eval: (line, _context, _file, done) => {
-			if (parseLine(line).open !== undefined) return done(new Recoverable(new SyntaxError('the line goes on')), undefined);
+			// A message may go over several lines; a quote that is open is a slip, which the line's own error tells.
+			if (parseLine(line).open === 'bracket') return done(new Recoverable(new SyntaxError('the line goes on')), undefined);
 			// Left: there is no next prompt.
 			queue = queue.then(() => run(line)).then(() => (isLeft ? undefined : done(null, undefined)));
 		},
@@ -68,6 +69,9 @@ export function runRepl({shell: parts, environment, historyFile}: ReplOptions): 
 	}
 
 	for (const name of Object.keys(server.commands)) if (name !== 'exit') delete (server.commands as Record<string, unknown>)[name];
+	server.defineCommand('help', word => {
+		queue = queue.then(() => run(`help ${word}`)).then(() => server.displayPrompt());
+	});
 	const whenIdle = server.listeners('SIGINT');
 	server.removeAllListeners('SIGINT');
 	server.on('SIGINT', () => {

@@ -8,6 +8,7 @@ import {nearestNames} from '../cluster/nearest.js';
 import {usageError} from '../command.js';
 import {handWord, meaningsOf, nameOf, parentOf, root, shownPlace, type Meaning, type Place} from './places.js';
 import type {Shell} from './verb.js';
+import {isShell} from './verb-words.js';
 
 /** The names of all systems; those that were asked for a moment ago. */
 export async function systemNames({session, memory}: Shell): Promise<readonly string[]> {
@@ -42,13 +43,15 @@ export async function resolve(word: string | undefined, shell: Shell): Promise<R
 /** The same for what needs an actor: the root, above all systems, is none. */
 export async function resolveActor(word: string | undefined, shell: Shell): Promise<Place> {
 	const {place, hand} = await resolve(word, shell);
-	if (place === root) throw usageError('this needs an actor, such as control/scheduler; cd goes to one');
-	if (hand !== undefined && word !== undefined && shell.terminal.interactive) await noteHand(word, hand, shell);
+	if (place === root) throw usageError(`this needs an actor, such as control/scheduler${isShell(shell.verbs) ? '; cd goes to one' : ''}`);
+	if (hand !== undefined && word !== undefined) await noteHand(word, hand, shell);
 	return place;
 }
 
-/** Of a pod there are two actors: says which is shown, and how to get at the other. */
-async function noteHand(word: string, {record, name}: NonNullable<Meaning['hand']>, shell: Shell): Promise<void> {
+/** Of a pod there are two actors: says which is shown, and how to get at the other. Once: who knows it does not want to read it again. */
+export async function noteHand(word: string, {record, name}: NonNullable<Meaning['hand']>, shell: Shell): Promise<void> {
+	if (!isShell(shell.verbs) || !shell.terminal.interactive || shell.memory.isHandTold) return;
+	shell.memory.isHandTold = true;
 	const node = await nodeOf(record, shell);
 	const other = node === undefined ? 'it is on no node yet' : `its hand is ${node}/pods/${name} (hand/${word.split('/')[1] ?? ''})`;
 	shell.terminal.note(`${word} is its record, ${record}; ${other}`);

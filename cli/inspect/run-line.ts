@@ -5,13 +5,15 @@ import {usageError} from '../command.js';
 import {parseArguments} from '../command-line/arguments.js';
 import {parseLine} from './line.js';
 import {verbHelp} from './help-view.js';
+import {columnsOf} from './shown.js';
 import type {Shell, VerbSpec} from './verb.js';
-import {findVerb, verbFlags} from './verb-words.js';
+import {commandOf, findVerb, verbFlags} from './verb-words.js';
 
 /** Runs a line. An empty one, or a comment, does nothing. Throws AppError. */
 export async function runLine(line: string, shell: Shell, signal: AbortSignal): Promise<void> {
 	const {words, open} = parseLine(line);
-	if (open !== undefined) throw usageError(open === 'quote' ? 'a quote is not closed' : 'a bracket is not closed');
+	if (open !== undefined)
+		throw usageError(open === 'quote' ? 'a quote is not closed; \\ in front makes it a letter' : 'a bracket is not closed');
 	await runWords(
 		words.map(({text}) => text),
 		shell,
@@ -27,7 +29,7 @@ export async function runWords(words: readonly string[], shell: Shell, signal: A
 	const spec = found ?? (isPlaceWord(name) ? findVerb('cd', shell.verbs) : undefined);
 	if (spec === undefined) throw unknownVerb(name, shell.verbs);
 	const {flags, inputs} = await parseArguments(found === undefined ? words : rest, flagsOf(spec));
-	if (flags.on('help')) return shell.page(verbHelp(spec));
+	if (flags.on('help')) return shell.page(verbHelp(spec, commandOf(shell), columnsOf(shell)));
 	const {run} = await spec.load();
 	const namespace = flags.text('namespace') ?? shell.namespace;
 	await run({spec, inputs, flags, shell: {...shell, namespace}, signal});
@@ -55,6 +57,7 @@ const foreignVerbs: {readonly [word: string]: string} = {
 	logs: 'troupe logs, of a container; journal and watch, of an actor',
 	observer: 'top, tree -w',
 	ps: 'tree, or top',
+	retry: 'restart, of an actor; troupe retry, of a container that waits',
 	send: 'tell',
 	why: 'journal, or troupe why for an object',
 };

@@ -55,6 +55,13 @@ export function partsOf(value: Shown): Parts | undefined {
 	return memberParts(isMembers(of) ? of : {}, $ === 'object' ? '' : $);
 }
 
+/** Whether there is something below it, shown or left out since it lies too deep. */
+export function hasParts(value: Shown): boolean {
+	if (isTagged(value) && value.$ === 'deeper') return value.size !== 0;
+	const parts = partsOf(value);
+	return parts !== undefined && parts.entries.length + parts.more > 0;
+}
+
 const countOf = (value: Shown | undefined): number => (isTagged(value) && value.$ === 'more' ? (value.count ?? 0) : 0);
 
 function listParts(items: readonly Shown[], label: string): Parts {

@@ -71,9 +71,18 @@ export type Memory = {
 	readonly counts: Map<Place, Counts>;
 	/** The file of the last trace that was recorded; undefined: none yet. */
 	recorded: string | undefined;
+	/** Whether it was said that a pod has two actors. */
+	isHandTold: boolean;
 	systems: {readonly names: readonly string[]; readonly atMs: number} | undefined;
 };
 
 export type Mark = {readonly place: Place; readonly at: readonly string[]; readonly atMs: number; readonly state: Shown};
 
-export const emptyMemory = (here: Place): Memory => ({here, marks: new Map(), counts: new Map(), recorded: undefined, systems: undefined});
+export const emptyMemory = (here: Place): Memory => ({
+	here,
+	marks: new Map(),
+	counts: new Map(),
+	recorded: undefined,
+	isHandTold: false,
+	systems: undefined,
+});

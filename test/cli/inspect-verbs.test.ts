@@ -1,10 +1,14 @@
 // Lines of the inspector's shell: what they ask for, what they print, and what they say of mistakes.
 
 import test from 'ava';
-import type {ChangeAnswer, StreamPortion, TraceEntry} from '../../api/inspect.js';
+import type {ActorState, ChangeAnswer, StreamPortion, TraceEntry} from '../../api/inspect.js';
 import {AppError} from '../../api/errors.js';
+import {overviewOf, verbHelp} from '../../cli/inspect/help-view.js';
 import {complete} from '../../cli/inspect/completions.js';
+import {runLine} from '../../cli/inspect/run-line.js';
 import {runScript} from '../../cli/inspect/script.js';
+import type {Question} from '../../cli/inspect/session.js';
+import {verbSpecs} from '../../cli/inspect/verb-specs.js';
 import {shellOf, type Cluster} from './_inspected.js';
 
 const record = {about: 'generation 1', behavior: 'Pod'};
@@ -23,6 +27,7 @@ const cluster: Cluster = {
 	states: {
 		'control/pods/default.web-1': {object: {status: {phase: 'Running'}}},
 		'control/pods/default.web-1 object': {status: {phase: 'Running'}},
+		'control/pods/default.web-1 object status': {phase: 'Running'},
 		'control/pods/default.web-2': {object: {status: {phase: 'Failed'}}},
 		'control/pods/default.web-1 object spec nodeName': 'vm',
 		'vm/pods/default.web-1/nginx': {pid: 7},
@@ -61,13 +66,19 @@ test('one goes from place to place: down, up, to objects, and to the hand of a p
 	t.is(await at('cd control/nodes'), 'control/nodes');
 	// What is below one comes before a system of the same name.
 	t.is(await at('cd vm'), 'control/nodes/vm');
-	t.is(await type('pwd'), 'troupe://control/nodes/vm\n');
+	t.is(await type('pwd'), 'control/nodes/vm\n');
 });
 
-test('a pod has two actors: cd says which one it went to', async t => {
-	const {type, notes} = shellOf(cluster);
+test('a pod has two actors: a person is told which one it is, once', async t => {
+	const {shell, type, notes} = shellOf(cluster, {});
+	const person: typeof shell = {...shell, terminal: {...shell.terminal, interactive: true}};
+	const {signal} = new AbortController();
 	await type('cd pod/web-1');
-	t.is(notes(), 'the record, control/pods/default.web-1; cd hand/web-1 goes to its hand on its node\n');
+	t.is(notes(), '', 'a script is not told');
+	await runLine('cd pod/web-1', person, signal);
+	t.is(notes(), 'pod/web-1 is its record, control/pods/default.web-1; its hand is vm/pods/default.web-1 (hand/web-1)\n');
+	await runLine('mailbox pod/web-1', person, signal);
+	t.is(notes(), '');
 });
 
 test('a place that is not there, a verb and a flag that there is not, get the nearest', async t => {
@@ -79,7 +90,9 @@ test('a place that is not there, a verb and a flag that there is not, get the ne
 	t.is(await failsWith(type('send x')), 'ERR_USAGE: unknown verb "send"; there is: tell');
 	t.is(await failsWith(type('tree --dept 2')), 'ERR_USAGE: unknown flag "--dept"; did you mean "--depth"?');
 	t.is(await failsWith(type('state')), 'ERR_USAGE: this needs an actor, such as control/scheduler; cd goes to one');
-	t.is(await failsWith(type("cd 'x")), 'ERR_USAGE: a quote is not closed');
+	t.is(await failsWith(type("cd 'x")), 'ERR_USAGE: a quote is not closed; \\ in front makes it a letter');
+	const command = shellOf(cluster, {verbs: verbSpecs.filter(({shellOnly}) => shellOnly !== true)});
+	t.is(await failsWith(command.type('state')), 'ERR_USAGE: this needs an actor, such as control/scheduler');
 });
 
 test('a tree has every system, and in JSON what troupe tree -o json has', async t => {
@@ -206,6 +219,33 @@ test('a trace of a pod is one of its record and of its hand, drawn as it comes',
 	t.regex(await failsWith(type('trace')), /everything at once is too much/);
 });
 
+test('a trace that saw nothing says what it looked for, and how to see more', async t => {
+	const {type, notes} = shellOf({...cluster, portions: [{entries: [], dropped: 0, ended: 'time'}]});
+	t.is(await type('trace control/scheduler'), '');
+	t.regex(notes(), /^nothing matched: no actor at or below control\/scheduler took a message meanwhile\n--for makes it longer, /m);
+	await type('trace --kind Thin');
+	t.regex(notes(), /^nothing matched: no actor of kind Thin took a message meanwhile\ndid you mean --kind Thing\?$/m);
+	await type('trace --kind Pod -o json');
+	t.regex(notes(), /^nothing matched: no actor of kind Pod took a message meanwhile\n--for makes it longer; kinds are as top shows them$/m);
+});
+
+test('a kill of one that is being restarted waits for that; what else refuses is told at once', async t => {
+	const killOf = async (state: ActorState): Promise<readonly [string, number]> => {
+		const {shell, type} = shellOf({systems: {control: {children: {x: {state}}}}, answers: {kill: {done: 'it crashed'}}});
+		const {ask} = shell.session;
+		let tries = 0;
+		const refusing = async (question: Question): Promise<unknown> => {
+			if (question.verb === 'kill' && (tries += 1) < 3) throw new AppError('ERR_BAD_REQUEST', {message: '"x" does not run'});
+			return ask(question);
+		};
+		Object.assign(shell.session, {ask: refusing});
+		const text = await type('kill control/x --yes').catch((error: unknown) => (error as AppError).message);
+		return [text, tries];
+	};
+	t.deepEqual(await killOf('restarting'), ['it crashed\n', 3]);
+	t.deepEqual(await killOf('parked'), ['"x" does not run', 1]);
+});
+
 test('a script ends at the first line that fails, and names it; comments and empty lines do nothing', async t => {
 	const {shell, isOver} = shellOf(cluster);
 	const {signal} = new AbortController();
@@ -227,6 +267,14 @@ test('every verb has help with an example that its own words can be read from', 
 	}
 	t.regex(await type('help'), /^Looking, for everyone who may view:/);
 	t.is(await type('kill -h'), await type('help kill'));
+	const command = shellOf(cluster, {verbs: verbSpecs.filter(({shellOnly}) => shellOnly !== true)});
+	t.regex(await command.type('help ask'), /^ {2}troupe actor ask namespace\/default '\{"type"/m);
+	t.notRegex(await command.type('help'), /The shell|^ {2}cd /m);
+});
+
+test('help fits the screen, broken between words', t => {
+	for (const line of overviewOf(verbSpecs, 80).split('\n')) t.true(line.length < 80, line);
+	for (const spec of verbSpecs) for (const line of verbHelp(spec, '', 60).split('\n').slice(0, 2)) t.true(line.length < 60, line);
 });
 
 test('Tab completes verbs, places, objects, flags, their values, marks and members', async t => {
@@ -246,7 +294,9 @@ test('Tab completes verbs, places, objects, flags, their values, marks and membe
 	t.deepEqual(await words('diff al'), ['alpha ']);
 	await type('cd control/pods');
 	t.deepEqual(await words('state def'), ['default.web-1 ', 'default.web-2 ']);
-	t.deepEqual(await words('state default.web-1 .obj'), ['.object ']);
-	t.deepEqual(await words('state default.web-1 .object.s'), ['.object.status ']);
+	t.deepEqual(await words('state default.web-1 .obj'), ['.object'], 'more may follow');
+	t.deepEqual(await words('state default.web-1 .object'), ['.object.status']);
+	t.deepEqual(await words('state default.web-1 .object.s'), ['.object.status']);
+	t.deepEqual(await words('state default.web-1 .object.status.'), ['.object.status.phase '], 'nothing can follow');
 	t.deepEqual(await words('state ../no'), ['../nodes/']);
 });

@@ -8,6 +8,7 @@ import {countsOf, noRates, ratesSince} from '../../cli/inspect/rates.js';
 import {differencesOf, drawDifferences} from '../../cli/inspect/state-diff.js';
 import {drawState} from '../../cli/inspect/state-view.js';
 import {createTraceOrder} from '../../cli/inspect/trace-order.js';
+import {drawTop} from '../../cli/inspect/looks-view.js';
 import {drawStep} from '../../cli/inspect/trace-view.js';
 import {drawTree, type TreeView} from '../../cli/inspect/tree-view.js';
 import {actor, type Made} from './_inspected.js';
@@ -277,4 +278,18 @@ test('on 80 columns a step takes a line more, and a sender that stands above is 
 	for (const line of lines) t.true(stringWidth(line) <= 79, line);
 	const below = drawStep({step: crashed, depth: 2, parent: crashed.from}, crashed.from, narrow);
 	t.true(below[0]?.startsWith('  +0.012    └ control/pods/default.hello-4ln5r  observed'), below[0]);
+});
+
+test('top shows first what it ranks by, and figures end below each other', t => {
+	const looks = [
+		{...actor('vm', 'a', {stepMs: 120.25, handled: 10, state: 'parked'}), value: 120.25},
+		{...actor('vm', 'long/name', {stepMs: 2, handled: 4}), value: 2},
+	];
+	const lines = drawTop(looks, 'time', noRates, {columns: undefined, widthOf: stringWidth, colours, nowMs: 0});
+	t.deepEqual(lines, [
+		'ACTOR             MS   STATE     WAITING   MSG/S   BUSY   MS/STEP   RESTARTS   BEHAVIOUR',
+		'vm/a           120.3   PARKED          0       -      -     12.03          0   Thing',
+		'vm/long/name     2.0   running         0       -      -      0.50          0   Thing',
+	]);
+	t.regex(drawTop(looks, 'memory', noRates, {columns: 40, widthOf: stringWidth, colours, nowMs: 0})[0] ?? '', /^ACTOR +MEMORY {3}STATE/);
 });

@@ -1,27 +1,24 @@
 // Verbs of the shell itself: where one stands, what can be typed, and the way out.
 
-import {address} from '../../../api/keys.js';
-import {parsePlace} from '../../../api/inspect.js';
 import {didYouMean} from '../../../api/suggest.js';
 import {usageError} from '../../command.js';
 import {overviewOf, verbHelp} from '../help-view.js';
-import {root} from '../places.js';
-import {resolve} from '../resolve.js';
+import {shownPlace} from '../places.js';
+import {noteHand, resolve} from '../resolve.js';
+import {columnsOf} from '../shown.js';
 import type {VerbRun} from '../verb.js';
-import {findVerb} from '../verb-words.js';
+import {commandOf, findVerb} from '../verb-words.js';
 
 export const cd: VerbRun = async ({inputs, shell}) => {
 	const [word, ...more] = inputs;
 	if (more.length > 0) throw usageError('cd goes to one place');
 	const {place, hand} = await resolve(word ?? '/', shell);
 	shell.memory.here = place;
-	if (hand !== undefined) shell.terminal.note(`the record, ${place}; cd hand/${word?.split('/')[1] ?? ''} goes to its hand on its node`);
+	if (hand !== undefined && word !== undefined) await noteHand(word, hand, shell);
 };
 
 export const pwd: VerbRun = async ({shell}) => {
-	const {here} = shell.memory;
-	const parsed = here === root ? undefined : parsePlace(here);
-	shell.terminal.out(`${parsed === undefined ? '/' : address(parsed.system, parsed.path)}\n`);
+	shell.terminal.out(`${shownPlace(shell.memory.here)}\n`);
 	return Promise.resolve();
 };
 
@@ -37,7 +34,8 @@ export const help: VerbRun = async ({inputs, shell}) => {
 				) || '; help lists them'
 			}`,
 		);
-	await shell.page(spec === undefined ? overviewOf(shell.verbs) : verbHelp(spec));
+	const columns = columnsOf(shell);
+	await shell.page(spec === undefined ? overviewOf(shell.verbs, columns) : verbHelp(spec, commandOf(shell), columns));
 };
 
 export const exit: VerbRun = async ({shell}) => {

@@ -1,14 +1,17 @@
 // Verbs that change running actors. The server lets admins alone, and writes down who did; a person is asked here before.
 
-import type {ChangeRequest} from '../../../api/inspect.js';
+import {AppError} from '../../../api/errors.js';
+import type {ChangeAnswer, ChangeRequest} from '../../../api/inspect.js';
+import {limits} from '../../../api/limits.js';
 import type {JsonObject} from '../../../api/object.js';
+import {systemClock} from '../../../system/time/clock.js';
 import {failedError, usageError} from '../../command.js';
 import {durationOf} from '../durations.js';
 import {placeShown} from '../looks-view.js';
 import type {Place} from '../places.js';
 import {withPlaces} from '../message-text.js';
 import {resolveActor} from '../resolve.js';
-import {formatOf, show, viewOf} from '../shown.js';
+import {formatOf, pause as sleep, show, viewOf} from '../shown.js';
 import {drawState} from '../state-view.js';
 import type {VerbCall, VerbRun} from '../verb.js';
 
@@ -23,8 +26,7 @@ async function confirmed(call: VerbCall, place: Place, what: string): Promise<vo
 }
 
 async function change(call: VerbCall, request: ChangeRequest): Promise<void> {
-	const {session} = call.shell;
-	const answer = await session.ask(request);
+	const answer = await changed(call, request);
 	await show(call, answer, async () => {
 		const {value, done} = answer;
 		if (value === undefined) return `${withPlaces(done)}\n`;
@@ -34,6 +36,22 @@ async function change(call: VerbCall, request: ChangeRequest): Promise<void> {
 }
 
 const answerDepth = 4;
+
+/** What is to crash or to begin anew has to run: one that is being restarted, as after the line before, is waited for. */
+async function changed({shell: {session}, signal}: VerbCall, request: ChangeRequest): Promise<ChangeAnswer> {
+	const {verb, place} = request;
+	const untilMs = systemClock.monotonicMs() + limits.inspectRestartMs;
+	for (;;) {
+		try {
+			return await session.ask(request);
+		} catch (error) {
+			const isRefused = error instanceof AppError && error.code === 'ERR_BAD_REQUEST' && (verb === 'kill' || verb === 'restart');
+			if (!isRefused || signal.aborted || systemClock.monotonicMs() >= untilMs) throw error;
+			if ((await session.ask({verb: 'tree', place, depth: 0})).state !== 'restarting') throw error;
+			await sleep(limits.inspectRestartLookMs, signal);
+		}
+	}
+}
 
 async function target(call: VerbCall): Promise<Place> {
 	const {spec, inputs, shell} = call;

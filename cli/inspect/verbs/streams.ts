@@ -4,6 +4,7 @@ import {appendFileSync, writeFileSync} from 'node:fs';
 import {rowOf, AppError} from '../../../api/errors.js';
 import type {Shown, StreamEnd, StreamEntry, StreamRequest, WatchEntry} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
+import {suggest} from '../../../api/suggest.js';
 import {systemClock} from '../../../system/time/clock.js';
 import {failedError, usageError} from '../../command.js';
 import {reasonOf} from '../../files/bounded-file.js';
@@ -13,6 +14,7 @@ import {childOf, root, type Place} from '../places.js';
 import {handOf, resolve, resolveActor, systemNames} from '../resolve.js';
 import {columnsOf, formatOf, showEntry, viewOf} from '../shown.js';
 import {drawState} from '../state-view.js';
+import {flattened} from '../tree-view.js';
 import {createTraceOrder, type PlacedStep} from '../trace-order.js';
 import {drawChange, drawStep} from '../trace-view.js';
 import type {Shell, VerbCall, VerbRun} from '../verb.js';
@@ -62,6 +64,7 @@ export const trace: VerbRun = async call => {
 	const view = await viewOf(call, ['│']);
 	let beginMs: number | undefined;
 	let above: string | undefined;
+	let isEmpty = true;
 	const tell = (placed: readonly PlacedStep[]): void => {
 		for (const one of placed) {
 			beginMs ??= one.step.atMs;
@@ -99,14 +102,39 @@ export const trace: VerbRun = async call => {
 				for (const entry of entries) if (entry.type === 'system') note(shell, `${entry.system}: ${entry.problem}`);
 				tellSoon();
 			},
-			recording?.add,
+			entry => {
+				isEmpty &&= entry.type !== 'step';
+				recording?.add(entry);
+			},
 		);
+		if (isEmpty) {
+			note(shell, `nothing matched: no ${whatOf(places, behaviors)} took a message meanwhile`);
+			note(shell, await widening(places, behaviors, shell));
+		}
 	} finally {
 		recording?.end();
 		cancel();
 		tell(order.rest());
 	}
 };
+
+const whatOf = (places: readonly Place[], behaviors: readonly string[]): string =>
+	[
+		behaviors.length === 0 ? 'actor' : `actor of kind ${behaviors.join(' or ')}`,
+		places.length === 0 ? '' : `at or below ${places.map(placeShown).join(', ')}`,
+	]
+		.filter(part => part !== '')
+		.join(' ');
+
+/** What somebody may do whose trace saw nothing: kinds are matched as actors have them, not as objects are called. */
+async function widening(places: readonly Place[], behaviors: readonly string[], {session}: Shell): Promise<string> {
+	if (behaviors.length === 0) return '--for makes it longer, the place above or a * wider; top shows who is busy';
+	const trees = await session.askAll({verb: 'tree', place: root, depth: 3}).catch(() => []);
+	const kinds = [...new Set(trees.flatMap(one => ('value' in one ? flattened(one.value).map(({behavior}) => behavior) : [])))];
+	const near = behaviors.filter(name => !kinds.includes(name)).flatMap(name => suggest(name, kinds) ?? []);
+	if (near.length > 0) return `did you mean --kind ${near.join(', ')}?`;
+	return `--for makes it longer${places.length === 0 ? '' : ', the place above or a * wider'}; kinds are as top shows them`;
+}
 
 type TraceFile = {readonly add: (entry: StreamEntry) => void; readonly end: () => void};
 

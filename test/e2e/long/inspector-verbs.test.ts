@@ -4,10 +4,12 @@ import {readFileSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import type {StreamEntry, TraceEntry} from '../../../api/inspect.js';
-import {podOf} from '../../../bench/rigs/cluster/manifests.js';
+import {emptySet, podOf} from '../../../bench/rigs/cluster/manifests.js';
+import {main} from '../../../bench/rigs/main-file.js';
+import {verbSpecs} from '../../../cli/inspect/verb-specs.js';
 import {openFileHome} from '../_rig.js';
 
-const {cluster} = openFileHome(test);
+const {cluster} = openFileHome(test, '--faults');
 
 test.serial('lines of --command run one after the other, from where the one before led', async t => {
 	await cluster.apply(podOf('web', ['sleep', '100000']));
@@ -21,8 +23,8 @@ test.serial('lines of --command run one after the other, from where the one befo
 		'--command',
 		'state .object.status.phase',
 	);
-	t.deepEqual([code, err], [0, 'the record, control/pods/default.web; cd hand/web goes to its hand on its node\n']);
-	t.is(out, 'troupe://control/pods/default.web\ncontrol/pods/default.web.object.status.phase  Pod\n"Running"\n');
+	t.deepEqual([code, err], [0, '']);
+	t.is(out, 'control/pods/default.web\ncontrol/pods/default.web.object.status.phase  Pod\n"Running"\n');
 });
 
 test.serial('lines on stdin end at the first that fails, with its number and exit code', async t => {
@@ -92,4 +94,40 @@ test.serial('who may only look is refused what changes, and an admin is told wha
 	t.deepEqual([code, out], [0, 'control/pods/default.web has crashed\n']);
 	t.regex(await cluster.fine('actor', 'supervise', 'pod/web'), /^restarts +1$/m);
 	t.regex(await cluster.fine('tree', 'control/pods'), /default\.web +1 restart .*last crash \d+s ago: killed by an inspector/);
+});
+
+test.serial('three kills in a row are three crashes: each waits until the actor runs again', async t => {
+	const lines = 'kill rs/sets --yes\n'.repeat(3);
+	await cluster.apply(emptySet('sets'));
+	const {code, out} = await cluster.start(['repl'], lines).ended;
+	t.deepEqual([code, out], [0, 'control/replicasets/default.sets has crashed\n'.repeat(3)]);
+	t.regex(await cluster.fine('actor', 'supervise', 'rs/sets'), /^restarts +[23]$/m);
+});
+
+test.serial('every example of help works when it is pasted', async t => {
+	t.timeout(90_000);
+	const examples = verbSpecs.filter(({name}) => name !== 'replay').map(({example: [line]}) => line);
+	const {code, out, err} = await cluster.start(['repl', '--yes'], examples.join('\n')).ended;
+	t.is(code, 0, err);
+	t.regex(out, /answered "patch"/);
+	await cluster.fine('fault', 'end');
+	// Quotes are read by a shell of the system as by this one.
+	const [ask = ''] = examples.filter(line => line.startsWith('ask '));
+	const env = {TROUPE_HOME: cluster.home};
+	const pasted = await cluster.startProgram('/bin/sh', ['-c', `'${process.execPath}' '${main}' actor ${ask} --yes`], env).ended;
+	t.is(pasted.code, 0, pasted.err);
+});
+
+test.serial('a cluster that begins anew on other ports is found again', async t => {
+	t.timeout(90_000);
+	const watch = cluster.start(['repl'], 'watch namespace/default .object.metadata --for 1m --count 2\n');
+	await watch.says(/^name: "default"$/m);
+	await cluster.killCluster();
+	await cluster.up('--faults');
+	await watch.says(/ watch ← control\/namespaces\/default /);
+	await cluster.fine('label', 'namespace', 'default', 'anew=yes');
+	const {code, out, err} = await watch.ended;
+	t.is(code, 0, err);
+	t.regex(err, /^connected again: https:/m);
+	t.regex(out, /anew.*"yes"/);
 });
