@@ -172,7 +172,7 @@ function unplaced(pod: Pod, evidence: Evidence): Finding {
 	const stuck = stuckActor(address(controlSystem, schedulerPath), evidence);
 	if (stuck !== undefined)
 		return finding(pod, {state: 'wrong', is: 'has no node', because: stuck.because, below: [stuck.link], next: stuck.next});
-	if (condition?.status !== 'False')
+	if (condition?.status !== 'False' || condition.reason === unlookedAt)
 		return finding(pod, {
 			state: 'waits',
 			is: 'has no node yet',
@@ -199,6 +199,8 @@ function unplaced(pod: Pod, evidence: Evidence): Finding {
 	});
 }
 
+/** The reason that a new pod begins with. */
+const unlookedAt = 'Unscheduled';
 const unboundText = 'pod has unbound immediate PersistentVolumeClaims';
 const missing = 'is not there';
 

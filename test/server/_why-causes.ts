@@ -680,6 +680,24 @@ export const plantedCauses: readonly PlantedCause[] = [
 		next: ['somebody resumes it, or its pause is over'],
 	},
 	{
+		title: 'a pod that is new',
+		objects: [
+			podWith('a', undefined, {
+				spec: {nodeName: undefined} as unknown as object,
+				status: {
+					phase: 'Pending',
+					conditions: [
+						{type: 'PodScheduled', status: 'False', reason: 'Unscheduled', message: 'the scheduler has not looked at the pod yet'},
+					],
+				},
+			}),
+			node,
+		],
+		answer: 'Pod a has no node yet: the scheduler has not looked at it.',
+		chain: ['pod/a'],
+		next: ['the scheduler looks at it'],
+	},
+	{
 		title: 'a pod for whom the scheduler is paused',
 		objects: [
 			podWith('a', undefined, {spec: {nodeName: undefined} as unknown as object, status: {phase: 'Pending', conditions: []}}),
