@@ -48,6 +48,6 @@ function silent(node: NodeObject, evidence: Evidence): Finding {
 		atMs: sinceMs,
 		next: isDead
 			? {says: 'it comes back when its agent is heard; troupe agent on that host starts it'}
-			: {says: 'its pods are replaced if it stays silent', ...(deadMs === undefined || deadMs < evidence.nowMs ? {} : {atMs: deadMs})},
+			: {says: 'if it stays silent, its pods are replaced', ...(deadMs === undefined || deadMs < evidence.nowMs ? {} : {atMs: deadMs})},
 	});
 }

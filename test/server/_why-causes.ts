@@ -549,7 +549,7 @@ export const plantedCauses: readonly PlantedCause[] = [
 		objects: [readyOf('a', set), silentNode('NodeSuspect', 'no beat of the agent', false)],
 		answer: 'Pod a is on a node that is not heard: node node-a has not been heard for 20 s: no beat of the agent.',
 		chain: ['pod/a', 'node/node-a'],
-		next: ['its pods are replaced if it stays silent'],
+		next: ['if it stays silent, its pods are replaced'],
 	},
 	{
 		title: 'a pod that its node has not spoken of',
