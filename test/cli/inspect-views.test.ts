@@ -227,6 +227,14 @@ test('a step that comes before the one that caused it waits for that, but not fo
 	t.is(order.rest().length, 1);
 });
 
+test('steps of several systems are told in the order of their times', t => {
+	const order = createTraceOrder(500);
+	t.deepEqual(
+		order.take([step('c', undefined, 30), step('a', undefined, 10), step('b', undefined, 20)], 0).map(({step: {span}}) => span),
+		['a', 'b', 'c'],
+	);
+});
+
 test('what followed from one step stays together, whatever went on beside it', t => {
 	const order = createTraceOrder(500);
 	const told = order.take(

@@ -260,6 +260,21 @@ test('a look at 100,000 actors is done in slices, with others in between', t => 
 	t.is(system.size, 100_001);
 });
 
+test('so many large looks are under way; one more is told to come again', t => {
+	const clock = new ManualClock();
+	const late = {...clockOf(clock), monotonicMs: () => (clock.advance(1), clock.monotonicMs())};
+	const {inspector, executor} = inspectWorld(
+		{effects: Array.from({length: 100}, (_, index) => spawnPuppet(`p${index}`))},
+		{system: {clock: late}},
+	);
+	const outcomes: Outcome<unknown>[] = [];
+	for (let look = 0; look <= limits.looks; look++) inspector.inspect({verb: 'tree', place: 'test'}, outcome => outcomes.push(outcome));
+	t.like(outcomes, [{ok: false, error: {code: 'ERR_BUSY'}}]);
+	executor.run();
+	t.is(outcomes.filter(({ok}) => ok).length, limits.looks);
+	inspector.close();
+});
+
 const clockOf = (clock: ManualClock): Clock => ({
 	nowMs: () => clock.nowMs(),
 	monotonicMs: () => clock.monotonicMs(),
