@@ -28,7 +28,8 @@ import type {Outcome} from '../../api/errors.js';
 import {systemClock} from '../../system/time/clock.js';
 import {openLevelStore} from '../../system/store/level-store.js';
 import {asRoot, isRoot} from '../_needing.js';
-import {groupOf, isThere, pidOnNode, processWorld, stateFiles, whenTrue, type ProcessWorld} from './process-world.js';
+import {testManyPods} from './_many-pods.js';
+import {groupOf, isThere, pidOnNode, processWorld, shimOf, stateFiles, whenTrue, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
 
 const users = {first: 70_001, last: 70_001};
@@ -321,8 +322,6 @@ test('a program that ended while no agent lived is found with its code', async t
 	t.deepEqual(told, []);
 });
 
-const shimOf = (pid: number): number => Number(/^\d+ \(.*\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1]);
-
 test('a killed shim means that the code is unknown, and its program is killed', async t => {
 	const {ensure, start, ends, inspect} = driver(worldOf(t));
 	await ensure('uid-1');
@@ -583,29 +582,7 @@ test('everything of a directory can be stopped without an agent', async t => {
 	t.is(await stopEverything(path.join(world.directory, 'nowhere'), {clock: systemClock, graceMs: 200}), 0);
 });
 
-test('200 pods start at once and leave nothing when they are removed', async t => {
-	const world = worldOf(t);
-	const {ensure, start, remove, list} = driver(world);
-	await ensure('first');
-	await start(aContainer('runs', {uid: 'first'}));
-	await remove('first');
-	const descriptors = (): number => readdirSync('/proc/self/fd').length;
-	const before = descriptors();
-	const uids = Array.from({length: 200}, (_, i) => `uid-${i}`);
-	const running = await Promise.all(
-		uids.map(async uid => {
-			await ensure(uid);
-			return start(aContainer('runs', {uid}));
-		}),
-	);
-	const shims = running.flatMap(({pid}) => [shimOf(pid), groupOf(pid)]);
-	t.is(new Set(running.map(({pid}) => pid)).size, 200);
-	await Promise.all(uids.map(uid => remove(uid)));
-	t.deepEqual(await list(), []);
-	await whenTrue(() => ![...running.map(({pid}) => pid), ...shims].some(isThere));
-	await whenTrue(() => descriptors() <= before);
-	t.deepEqual(readdirSync(world.directory), isRoot ? ['.stock', '.users'] : ['.stock']);
-});
+testManyPods(test, 40);
 
 test('the node says what it does not do', t => {
 	const info = worldOf(t, {maxPods: 7, controlGroups: null, namespaces: null}).runtime().info();

@@ -74,6 +74,9 @@ async function killUnseen(directory: string): Promise<void> {
 	}
 }
 
+/** The parent of a program. */
+export const shimOf = (pid: number): number => Number(/^\d+ \(.*\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1]);
+
 export const stateFiles = (directory: string): string[] =>
 	readdirSync(directory, {recursive: true, encoding: 'utf8'})
 		.filter(name => !name.startsWith('.') && path.basename(name) === 'state')

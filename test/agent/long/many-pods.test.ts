@@ -1,0 +1,4 @@
+import test from 'ava';
+import {testManyPods} from '../_many-pods.js';
+
+testManyPods(test, 200);

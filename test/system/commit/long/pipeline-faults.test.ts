@@ -1,0 +1,4 @@
+import test from 'ava';
+import {testLives} from '../_store-lives.js';
+
+testLives(test, 1_000);
