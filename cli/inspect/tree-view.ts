@@ -72,10 +72,17 @@ function rank(tree: ActorTree, view: TreeView): Ranked {
 	return {tree, children, weight: Math.max(weightOf(tree, view.rateOf), ...children.map(({weight}) => weight))};
 }
 
-/** Names are in their order, so that what did not change stays where it is; numbers in them count as numbers. */
-const byWeight = (a: Ranked, b: Ranked): number => b.weight - a.weight || collator.compare(a.tree.name, b.tree.name);
+/** Names are in their order, which is that of the tables of get, so that what did not change stays where it is. */
+const byWeight = (a: Ranked, b: Ranked): number => b.weight - a.weight || compareNames(a.tree.name, b.tree.name);
 
-const collator = new Intl.Collator('en', {numeric: true});
+/** Of names that differ by their ordinal it counts as a number. */
+function compareNames(a: string, b: string): number {
+	const [, ofA = a, ordinalA = ''] = ordinalName.exec(a) ?? [];
+	const [, ofB = b, ordinalB = ''] = ordinalName.exec(b) ?? [];
+	return ofA === ofB ? Number(ordinalA) - Number(ordinalB) : a < b ? -1 : 1;
+}
+
+const ordinalName = /^(.*-)(\d{1,9})$/;
 
 /** Whether somebody should look at it. */
 export function isWrong({state, trouble, failure, failedAgoMs = 0, faults = []}: ActorLook): boolean {

@@ -154,7 +154,7 @@ test('tree draws the actors of every system, and exits with 5 when one is out of
 		'',
 	];
 	t.deepEqual(await troupe(['tree']), {code: 0, out: drawn.join('\n'), err: ''});
-	t.is((await troupe(['tree', 'control', '--depth', '1'])).out, 'control\n├─ pods\n│  └─ … 2 more\n└─ scheduler  2 waiting\n');
+	t.is((await troupe(['tree', 'control', '--depth', '1'])).out, 'control\n├─ pods  … 2 below\n└─ scheduler  2 waiting\n');
 	t.regex((await troupe(['tree', 'controll'])).err, /no actor at "controll"; did you mean control\?/);
 	cluster.trees.push({system: 'node-b', tree: undefined, problem: 'nobody answers'});
 	const {code, out} = await troupe(['tree']);
