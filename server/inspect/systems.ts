@@ -35,6 +35,8 @@ type Way = {
 	answers: number;
 	/** It has not answered since it was asked for the last time. */
 	isSilent: boolean;
+	/** What was said of that then. */
+	silence: Outcome<never> | undefined;
 	/** The question that a silent one has, and when (monotonic) it may have the next: true when it has answered. */
 	probe: Promise<boolean> | undefined;
 	nextProbeMs: number;
@@ -52,16 +54,21 @@ export function systemsOf(control: State['control'], clock: State['clock']): Sys
 		names: control.systems,
 		async ask(system, request, behalf, deadlineMs) {
 			const way = wayTo(state, system);
-			if (way.isSilent && !(await isHeard(state, system, way, deadlineMs))) return notReachable(system, 'ERR_TIMEOUT', deadlineMs);
+			if (way.isSilent && !(await isHeard(state, system, way, deadlineMs)))
+				return way.silence ?? notReachable(system, 'ERR_TIMEOUT', deadlineMs);
 			// What ends a stream makes room.
 			if (way.open >= (behalf.isAdmins ? limits.inspectAsks : limits.inspectOthersAsks) && request.verb !== 'close')
 				return failed('ERR_BUSY', {address: inspectorOf(system), waiting: way.open});
 			const outcome = await send(state, system, way, request, behalf.cause, deadlineMs);
 			const code = unheardCode(system, outcome);
-			if (code === undefined) return outcome;
+			if (code === undefined) {
+				if (way.isSilent && !outcome.ok) way.silence = outcome;
+				return outcome;
+			}
+			way.silence = notReachable(system, code, deadlineMs);
 			if (isChange(request.verb) && code !== 'ERR_NO_SUCH_ACTOR')
 				return failed('ERR_OUTCOME_UNKNOWN', {address: 'place' in request ? request.place : system});
-			return notReachable(system, code, deadlineMs);
+			return way.silence;
 		},
 	};
 }
@@ -71,7 +78,7 @@ function wayTo({control, ways}: State, system: string): Way {
 	if (known !== undefined) return known;
 	const names = new Set(control.systems());
 	for (const [name, {open}] of ways) if (open === 0 && !names.has(name)) ways.delete(name);
-	const way: Way = {open: 0, answers: 0, isSilent: false, probe: undefined, nextProbeMs: 0};
+	const way: Way = {open: 0, answers: 0, isSilent: false, silence: undefined, probe: undefined, nextProbeMs: 0};
 	ways.set(system, way);
 	return way;
 }

@@ -346,8 +346,8 @@ export const ofServer: readonly Mistake[] = [
 	{
 		what: 'a system that is away is sent all that is asked of it',
 		file: 'server/inspect/systems.ts',
-		text: 'if (way.isSilent && ',
-		becomes: 'if (way.probe !== undefined && ',
+		text: 'if (way.isSilent && !(await',
+		becomes: 'if (way.probe !== undefined && !(await',
 		test: 'test/server/inspection.test.ts',
 	},
 	{
