@@ -4,13 +4,15 @@ import {existsSync, readFileSync, statSync} from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import {isConditionTrue} from '../../../api/conditions.js';
-import type {InspectReply, StreamEntry, StreamPortion} from '../../../api/inspect.js';
+import {actorsPath, type InspectReply, type StreamEntry, type StreamPortion} from '../../../api/inspect.js';
 import {tokensPath, type TokenAnswer} from '../../../api/join.js';
 import type {NodeObject} from '../../../api/kinds/node.js';
 import {limits} from '../../../api/limits.js';
 import {podOf} from '../../../bench/rigs/cluster/manifests.js';
 import {pidsWhenRunning} from '../../../bench/rigs/cluster/pods.js';
 import {eventually, followObjects} from '../../../bench/rigs/cluster/waiting.js';
+import {clientOf} from '../../../cli/client.js';
+import {readConnection} from '../../../cli/cluster/kubeconfig.js';
 import {openEar, type Heard} from '../_ear.js';
 import {openAgent, openServer} from '../_hosts.js';
 import {openHome} from '../_rig.js';
@@ -123,6 +125,31 @@ test('a trace goes over hosts; one that dies is told of, and when it is back; a 
 	const before = entries(admin.heard, 't').filter(isOf('control')).length;
 	await admin.until('more steps of control', heard => entries(heard, 't').filter(isOf('control')).length > before);
 	t.false(repliesIn(admin.heard, 'admin', 't').some(({end}) => end));
+
+	// Its own login, as whoever reads its files has it, looks at nothing over HTTPS; over MQTT it is neither heard nor told.
+	const {credential} = JSON.parse(readFileSync(path.join(first?.home ?? '', 'data', 'credential'), 'utf8')) as {
+		readonly credential: string;
+	};
+	const connection = await readConnection({flag: undefined, fromEnvironment: undefined, ofHome: path.join(server.home, 'kubeconfig')});
+	const asNode = clientOf({...connection, token: credential});
+	for (const where of ['', '/host-1', '/host-1/sync'])
+		await t.throwsAsync(asNode.json({path: `${actorsPath}${where}`}), {code: 'ERR_FORBIDDEN'}, where);
+	asNode.close();
+	const node = await openEar(t, server, 'mqtt', 'host-1', credential);
+	for (const filter of [`${prefix}/#`, replyTopic('admin', '+'), replyTopic('host-1', '+')])
+		await t.throwsAsync(node.listen(filter), {message: /Subscribe error/}, filter);
+	await node.listen('#');
+	for (const login of ['host-1', 'admin'])
+		await node.client.publishAsync(`${prefix}/requests/${login}/of-a-node`, JSON.stringify({verb: 'kill', place: 'control/scheduler'}));
+	await publish('after', {verb: 'systems'});
+	await admin.until('an answer', heard => repliesIn(heard, 'admin', 'after').length > 0);
+	t.false([...node.heard, ...admin.heard].some(({topic}) => topic.endsWith('/of-a-node')));
+	t.deepEqual(
+		node.heard.filter(({topic}) => topic.startsWith(prefix)),
+		[],
+	);
+	t.false(existsSync(path.join(server.home, 'audit.log')));
+	await node.client.endAsync(true);
 
 	await first?.restart();
 	await admin.until('word of the host that is back', heard =>
