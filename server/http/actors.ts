@@ -55,14 +55,14 @@ function requestOf({query}: Exchange): Members {
 	return Object.fromEntries(members);
 }
 
-/** What the inspector answers, part by part; a failure is thrown. */
+/** What the inspector answers, part by part; a failure is thrown. What one system says is bounded by itself, that of all of them here. */
 function answersTo({inspection}: Backend, {identity}: Exchange, request: Members): Promise<readonly Json[]> {
 	const parts: Json[] = [];
 	let characters = 0;
 	return new Promise((resolve, reject) => {
-		inspection.ask({identity, door: 'http'}, succeeded(request), (answer: InspectAnswer) => {
+		inspection.ask({identity, door: 'http'}, succeeded(request), (answer: InspectAnswer, size = 0) => {
 			if (!answer.ok) return reject(AppError.of(answer.error));
-			characters += JSON.stringify(answer.value).length;
+			characters += size;
 			if (characters <= limits.inspectListBytes) parts.push(answer.value);
 			if (!answer.end) return;
 			if (characters <= limits.inspectListBytes) return resolve(parts);

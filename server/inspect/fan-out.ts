@@ -15,8 +15,11 @@ export type FanOut = {
 	readonly behalf: Behalf;
 };
 
+/** `characters`: of its JSON, without what stands around the answers of the systems. */
+export type OnPart = (part: OfSystems, isLast: boolean, characters: number) => void;
+
 /** Asks some at a time. Each part but the last is told as soon as it is large; the last one may be empty. Never rejects. */
-export async function askAll(options: FanOut, onPart: (part: OfSystems, isLast: boolean) => void): Promise<void> {
+export async function askAll(options: FanOut, onPart: OnPart): Promise<void> {
 	const {clock, names} = options;
 	const untilMs = clock.monotonicMs() + limits.inspectAllMs;
 	const waiting = [...names];
@@ -27,7 +30,7 @@ export async function askAll(options: FanOut, onPart: (part: OfSystems, isLast: 
 			const told = await askOne(options, system, untilMs - clock.monotonicMs());
 			const size = JSON.stringify(told).length;
 			if (characters > 0 && characters + size > limits.inspectAnswerBytes) {
-				onPart({systems: part}, false);
+				onPart({systems: part}, false, characters);
 				[part, characters] = [[], 0];
 			}
 			part.push(told);
@@ -35,7 +38,7 @@ export async function askAll(options: FanOut, onPart: (part: OfSystems, isLast: 
 		}
 	};
 	await Promise.all(Array.from({length: limits.inspectSystems}, askNext));
-	onPart({systems: part}, true);
+	onPart({systems: part}, true, characters);
 }
 
 async function askOne({systems, requestOf, behalf}: FanOut, system: string, leftMs: number): Promise<OfSystem<Json>> {

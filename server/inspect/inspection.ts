@@ -38,6 +38,9 @@ export type InspectionOptions = {
 
 export type Asker = {readonly identity: Identity; readonly door: Door};
 
+/** `characters`: of the JSON of what several systems told, which was measured already. */
+export type Answer = (answer: InspectAnswer, characters?: number) => void;
+
 /** A question under way. */
 export type Call = {
 	/** Of a stream: it is still wanted. Without it it ends after `limits.inspectUnreadMs`. */
@@ -51,7 +54,7 @@ export type Inspection = {
 	 * Answers what a tool asks, the last time with `end`; not before this returns. `read` is what came, as far as it could be read. Undefined: it is
 	 * refused; of a login that asks far too much over MQTT, some requests that are have no answer.
 	 */
-	readonly ask: (asker: Asker, read: Outcome<unknown>, answer: (answer: InspectAnswer) => void) => Call | undefined;
+	readonly ask: (asker: Asker, read: Outcome<unknown>, answer: Answer) => Call | undefined;
 	/** The login is not good any more: its streams end. */
 	readonly endOf: (login: string) => void;
 	/** This server answers no more: who waits for an answer, or has a stream, is told so. */
@@ -72,8 +75,6 @@ type State = {
 };
 
 type StreamOf = {readonly verb: StreamRequest['verb']; readonly login: string; readonly isAdmins: boolean};
-
-type Answer = (answer: InspectAnswer) => void;
 
 const nothingToClose: Call = {renew: () => undefined, close: () => undefined};
 
@@ -145,19 +146,19 @@ const systemOf = (request: ToolRequest): string | undefined =>
 function put(state: State, asker: Asker, request: ToolRequest, stay: Stay, answer: Answer): Call {
 	if (isStreamRequest(request)) return follow(state, asker, request, stay, answer);
 	const unanswered = (): void => last(lostHere(request));
-	const last = (outcome: Outcome<Json>): void => {
+	const last = (outcome: Outcome<Json>, characters?: number): void => {
 		if (!state.asked.delete(unanswered)) return;
 		stay.leave();
 		state.audit.ended({...asker, request}, outcome.ok ? 'done' : outcome.error.code);
-		answer(outcome.ok ? {ok: true, value: outcome.value, end: true} : {ok: false, error: outcome.error, end: true});
+		answer(outcome.ok ? {ok: true, value: outcome.value, end: true} : {ok: false, error: outcome.error, end: true}, characters);
 	};
 	state.asked.add(unanswered);
 	const behalf = behalfOf(asker, request);
 	const system = systemOf(request);
 	if (request.verb === 'systems' || system === undefined) {
-		void everywhere(state, request, behalf, (value, end) => {
-			if (end) last(succeeded(value));
-			else if (state.asked.has(unanswered)) answer({ok: true, value, end});
+		void everywhere(state, request, behalf, (value, end, characters) => {
+			if (end) last(succeeded(value), characters);
+			else if (state.asked.has(unanswered)) answer({ok: true, value, end}, characters);
 		});
 	} else {
 		void one(state, system, request, behalf).then(last);
@@ -204,7 +205,7 @@ async function everywhere(
 	state: State,
 	request: ToolRequest,
 	behalf: Behalf,
-	onPart: (part: Json, isLast: boolean) => void,
+	onPart: (part: Json, isLast: boolean, characters?: number) => void,
 ): Promise<void> {
 	const {systems, options} = state;
 	const names = systems.names();

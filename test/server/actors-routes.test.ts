@@ -70,6 +70,18 @@ test('over HTTP each request has an answer, also of a login that asks far too mu
 	t.true(statuses.filter(status => status === 429).length > limits.inspectRefusalsPerSecond);
 });
 
+test('a list that is larger than one may be says what to ask for', async t => {
+	const {call, json, cluster} = await openDoor(t);
+	const large = 'x'.repeat(1_000_000);
+	for (let at = 0; at * large.length <= limits.inspectListBytes; at++)
+		cluster.trees.push({system: `node-${at}`, tree: undefined, problem: undefined});
+	cluster.onInspect(() => succeeded(large));
+	const {status, text} = await call('GET', actors);
+	t.is(status, 413);
+	t.regex(text.slice(0, 1_000), /the answer is larger than 33554432 bytes; ask for less with \?depth/);
+	t.is(await json(200, 'GET', `${actors}/node-0`), large as never);
+});
+
 test('a failure that a system made up is answered as one', async t => {
 	const {json, cluster, bugs} = await openDoor(t);
 	const error = {...failure('ERR_INVALID'), details: {problems: [null, {path: 'spec', message: 'is missing'}]}};

@@ -406,4 +406,11 @@ export const ofServer: readonly Mistake[] = [
 		becomes: 'characters + size < 0',
 		test: 'test/server/inspection.test.ts',
 	},
+	{
+		what: 'a list of actors has no bound',
+		file: 'server/http/actors.ts',
+		text: 'if (characters <= limits.inspectListBytes) return resolve(parts);',
+		becomes: 'return resolve(parts);',
+		test: 'test/server/actors-routes.test.ts',
+	},
 ];
