@@ -10,7 +10,7 @@ import {isReply, type Message} from '../kernel/behavior.js';
 import type {Cell, Hold} from '../kernel/cell.js';
 import type {Executor} from '../kernel/executor.js';
 import type {Kernel} from '../kernel/kernel.js';
-import {restartAlone} from '../kernel/restarts.js';
+import {crashOutright, restartAlone} from '../kernel/restarts.js';
 import {isForRuntime} from '../kernel/watch-message.js';
 import {restartsLeft} from './actor-look.js';
 import type {Inspecting} from './inspecting.js';
@@ -246,7 +246,7 @@ function startedAgain(cell: Cell, nowMs: number): Cell | undefined {
 
 function kill(kernel: Kernel, cell: Cell): string {
 	const {address, committing} = cell;
-	kernel.crash(cell, failure('ERR_ACTOR_CRASHED', {address, message: 'killed by an inspector'}), 'kill', '');
+	crashOutright(kernel, cell, failure('ERR_ACTOR_CRASHED', {address, message: 'killed by an inspector'}), 'kill');
 	return committing ? `${address} crashes once what it commits is decided` : `${address} has crashed${afterCrash(cell)}`;
 }
 

@@ -204,6 +204,7 @@ export class Faults {
 			for (const each of this.#on) if (each.cell === cell && each.active.fault.type === 'crash') this.#end(each);
 			return crashing(trigger);
 		},
+		happens: () => undefined,
 		refused: () => undefined,
 	};
 }

@@ -1,6 +1,7 @@
 // Several who look at the steps of one system: the kernel knows one probe, or none while nobody looks.
 
 import type {Kernel} from '../kernel/kernel.js';
+import type {Span} from '../kernel/mailbox.js';
 import type {Probe} from '../kernel/probe.js';
 import type {Cancel} from '../time/clock.js';
 
@@ -32,6 +33,11 @@ function together(places: ReadonlyMap<Probe, ProbePlace>): Probe | undefined {
 			return arrived;
 		},
 		begins: (cell, trigger, call) => probes.reduce((seen, probe) => probe.begins(cell, seen, call), trigger),
+		happens(...what) {
+			let span: Span | undefined;
+			for (const probe of probes) span = probe.happens(...what) ?? span;
+			return span;
+		},
 		refused(...letter) {
 			for (const probe of probes) probe.refused(...letter);
 		},

@@ -137,6 +137,10 @@ export class Tracing implements Probe {
 		}, trigger);
 	}
 
+	happens(cell: Cell, what: string, error: Failure | undefined): Span | undefined {
+		return this.#guarded(() => this.#tellHappening(cell, what, error), undefined);
+	}
+
 	refused(to: Address, envelope: Envelope, why: DeadLetterReason, error: Failure): void {
 		if (why === 'crashed' || why === 'notUnderstood') return; // That is an outcome of its step.
 		this.#guarded(() => this.#tellLetter(to, envelope, error), undefined);
@@ -145,7 +149,7 @@ export class Tracing implements Probe {
 	#seen(cell: Cell, trigger: StepTrigger, call: StepCall): SeenStep | undefined {
 		const watches = this.#watches.get(cell.address);
 		const parent = trigger.span ?? this.#kernel.span;
-		const traces = cell.path === this.#ownPath ? [] : this.#tracesOf(each => each.filter.hasCell(cell), parent);
+		const traces = this.#tracesOfCell(cell, parent);
 		if (traces.length === 0 && watches === undefined) return undefined;
 		const {clock} = this.#kernel.options;
 		const span = traces.length === 0 ? undefined : this.#spanOf(cell, traces, parent);
@@ -172,6 +176,10 @@ export class Tracing implements Probe {
 			waitedMs: trigger.arrivedAtMs === undefined ? 0 : clock.monotonicMs() - trigger.arrivedAtMs,
 			guarded: run => this.#guarded(run, undefined),
 		});
+	}
+
+	#tracesOfCell(cell: Cell, parent: Span | undefined): readonly Trace[] {
+		return cell.path === this.#ownPath ? [] : this.#tracesOf(({filter}) => filter.hasCell(cell), parent);
 	}
 
 	/** The traces that tell of a step, because they ask for it or because it follows from one that they told of. */
@@ -223,6 +231,18 @@ export class Tracing implements Probe {
 			...(error === undefined ? {} : {error: cut(error.message)}),
 			effects: next === undefined ? [] : effectLines(next),
 		};
+	}
+
+	/** As a step that took no time and asked for nothing. */
+	#tellHappening(cell: Cell, what: string, error: Failure | undefined): Span | undefined {
+		const parent = this.#kernel.span;
+		const traces = this.#tracesOfCell(cell, parent);
+		if (traces.length === 0) return undefined;
+		const span = this.#spanOf(cell, traces, parent);
+		const trigger = {message: {type: what}, from: cell.address, cause: what};
+		const ran: Ran = {atMs: this.#kernel.options.clock.nowMs(), waitedMs: 0, tookMs: 0, next: undefined, recordings: []};
+		this.#tell(traces, this.#entry(cell, trigger, span, parent, error === undefined ? 'done' : 'crashed', ran, error), []);
+		return span;
 	}
 
 	#tellLetter(to: Address, {message, from, cause, span: parent}: Envelope, {message: error}: Failure): void {

@@ -15,6 +15,7 @@ const mostValues = 10_000;
 export function whenUnanswered(kernel: Kernel, cell: Cell, question: ReplyTo, then: () => void): Cancel {
 	const remove = addProbe(kernel, {
 		arrives: (_cell, envelope) => envelope,
+		happens: () => undefined,
 		refused: () => undefined,
 		begins(of, trigger) {
 			if (of !== cell || !isReplyTo(trigger.message.replyTo, question)) return trigger;

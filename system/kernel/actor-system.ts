@@ -20,7 +20,7 @@ import {emptyIndex} from '../index/object-index.js';
 import type {DeadLetterReason} from './observer.js';
 import {unpark} from './parking.js';
 import {Performs} from './performs.js';
-import {crash, ended} from './restarts.js';
+import {crash, crashOutright, ended} from './restarts.js';
 import {spawn} from './spawn.js';
 import {treeOf} from './tree.js';
 import {isForRuntime} from './watch-message.js';
@@ -73,7 +73,7 @@ export class ActorSystem {
 
 	/** What the bus brought, from the peer that is named; false when it made no sense. */
 	receive(peer: string, to: Address, envelope: Envelope): boolean {
-		if (isForRuntime(envelope.message)) return this.kernel.deathWatch.take(peer, to, envelope.message);
+		if (isForRuntime(envelope.message)) return this.kernel.deathWatch.take(peer, to, envelope);
 		// An answer is bounded by its question.
 		route(this.kernel, to, isReply(envelope.message) ? {...envelope, outside: false} : envelope);
 		return true;
@@ -134,7 +134,7 @@ export class ActorSystem {
 	crash(address: Address, error: Failure): boolean {
 		const cell = this.kernel.cells.get(address);
 		if (cell === undefined || cell.committing || cell.status !== 'running') return false;
-		crash(this.kernel, cell, error, 'kill', '');
+		crashOutright(this.kernel, cell, error, 'kill');
 		return true;
 	}
 }

@@ -7,7 +7,7 @@ import type {ApiObject} from '../../api/object.js';
 import type {AnyBehavior, ChildSpec, Pending, Signal} from './behavior.js';
 import type {Cancel} from '../time/clock.js';
 import type {Seat} from './executor.js';
-import {Mailbox, type Timer} from './mailbox.js';
+import {Mailbox, type Span, type Timer} from './mailbox.js';
 import {SparseMap, SparseSet} from './sparse.js';
 import type {RestartWindow} from './restart-policy.js';
 
@@ -105,9 +105,9 @@ export class Cell {
 	}
 
 	/** Tells it what the runtime itself has to say. */
-	signal(signal: Signal): void {
+	signal(signal: Signal, span?: Span): void {
 		if (this.isGone) return;
-		this.mailbox.signal(signal);
+		this.mailbox.signal(signal, span);
 		this.requestTurn();
 	}
 

@@ -7,12 +7,14 @@
 import {address as addressOf, parseAddress, type Address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {ActorSystemOptions} from './actor-options.js';
-import type {DownReason, Message, Signal} from './behavior.js';
+import type {Message, Signal} from './behavior.js';
 import type {Cell, FarWatch, FarWatcher} from './cell.js';
 import type {Cancel} from '../time/clock.js';
+import {withSpan, type Envelope, type Span} from './mailbox.js';
 import {downsPath, isForRuntime, watchMessageOf, type WatchMessage} from './watch-message.js';
 
 type Down = Extract<Signal, {type: 'down'}>;
+type ActorDown = Extract<WatchMessage, {type: 'actorDown'}>;
 
 /** An end that a peer has not been told yet, since nothing more goes to it for now. */
 type Owed = {readonly watcher: FarWatcher; readonly from: Address; readonly down: Down};
@@ -35,15 +37,16 @@ export class DeathWatch {
 		this.#cells = cells;
 	}
 
-	watch(cell: Cell, address: Address): void {
+	/** `span`: of the traced step that asks for it. */
+	watch(cell: Cell, address: Address, span?: Span): void {
 		const system = parseAddress(address)?.system;
 		if (system !== undefined && system !== this.#options.name) {
-			this.#watchFar(cell, system, address);
+			this.#watchFar(cell, system, address, span);
 			return;
 		}
 		const watched = this.#cells.get(address);
 		if (watched === undefined) {
-			cell.signal(unknown(address, 'noProcess'));
+			cell.signal(unknown(address, 'noProcess'), span);
 			return;
 		}
 		watched.watchers.add(cell);
@@ -62,20 +65,20 @@ export class DeathWatch {
 	}
 
 	/** The actor has ended: all watchers are told, its supervisor aside, which knows. */
-	ended(cell: Cell, down: Down): void {
+	ended(cell: Cell, down: Down, span?: Span): void {
 		for (const watcher of cell.watchers) {
 			if (!('mailbox' in watcher)) {
-				this.#tell(watcher, cell.address, down);
+				this.#tell(watcher, cell.address, down, span);
 				continue;
 			}
 			watcher.watching.delete(cell);
-			if (watcher !== cell.parent) watcher.signal(down);
+			if (watcher !== cell.parent) watcher.signal(down, span);
 		}
 		cell.watchers.clear();
 	}
 
 	/** A peer's runtime speaks; whether that made sense. */
-	take(peer: string, to: Address, message: Message): boolean {
+	take(peer: string, to: Address, {message, span}: Pick<Envelope, 'message' | 'span'>): boolean {
 		const said = watchMessageOf(message);
 		switch (said?.type) {
 			case undefined:
@@ -87,7 +90,7 @@ export class DeathWatch {
 				this.#drop(peer, said.id);
 				return true;
 			case 'actorDown':
-				return this.#farDown(peer, said.id, said.instance, said.reason);
+				return this.#farDown(peer, said, span);
 		}
 	}
 
@@ -129,10 +132,10 @@ export class DeathWatch {
 		return addressOf(this.#options.name, downsPath);
 	}
 
-	#watchFar(cell: Cell, system: string, address: Address): void {
+	#watchFar(cell: Cell, system: string, address: Address, span: Span | undefined): void {
 		const far = this.#farByAddress.get(address) ?? this.#beginFar(system, address);
 		if (far === undefined) {
-			cell.signal(unknown(address, 'noConnection'));
+			cell.signal(unknown(address, 'noConnection'), span);
 			return;
 		}
 		far.watchers.add(cell);
@@ -162,17 +165,17 @@ export class DeathWatch {
 	}
 
 	/** Of what was unwatched meanwhile, or of what another system has, nothing is heard. */
-	#farDown(peer: string, id: number, instance: number | undefined, reason: DownReason): boolean {
+	#farDown(peer: string, {id, instance, reason}: ActorDown, span: Span | undefined): boolean {
 		const far = this.#far.get(id);
-		if (far?.system === peer) this.#end(far, {type: 'down', address: far.address, instance, reason});
+		if (far?.system === peer) this.#end(far, {type: 'down', address: far.address, instance, reason}, span);
 		return far === undefined || far.system === peer;
 	}
 
-	#end(far: FarWatch, down: Down): void {
+	#end(far: FarWatch, down: Down, span?: Span): void {
 		this.#forgetFar(far);
 		for (const cell of far.watchers) {
 			cell.watching.delete(far);
-			cell.signal(down);
+			cell.signal(down, span);
 		}
 	}
 
@@ -208,8 +211,8 @@ export class DeathWatch {
 	}
 
 	/** Says it as soon as the peer takes it; until then it counts as a watch of that peer. */
-	#tell(watcher: FarWatcher, from: Address, down: Down): void {
-		if (this.#offerDown(watcher, from, down)) {
+	#tell(watcher: FarWatcher, from: Address, down: Down, span?: Span): void {
+		if (this.#offerDown(watcher, from, down, span)) {
 			this.#drop(watcher.system, watcher.id);
 			return;
 		}
@@ -217,9 +220,9 @@ export class DeathWatch {
 		if (this.#owed.length === 1) this.#payLater();
 	}
 
-	#offerDown({system, id}: FarWatcher, from: Address, {instance, reason}: Down): boolean {
+	#offerDown({system, id}: FarWatcher, from: Address, {instance, reason}: Down, span?: Span): boolean {
 		const message: WatchMessage = {type: 'actorDown', id, reason, ...(instance === undefined ? {} : {instance})};
-		return this.#offer(system, addressOf(system, downsPath), from, message);
+		return this.#offer(system, addressOf(system, downsPath), from, message, span);
 	}
 
 	#payLater(): void {
@@ -245,11 +248,11 @@ export class DeathWatch {
 	}
 
 	/** Whether the bus has taken it; a refusal is told within the call. */
-	#offer(system: string, to: Address, from: Address, message: WatchMessage): boolean {
+	#offer(system: string, to: Address, from: Address, message: WatchMessage, span?: Span): boolean {
 		const {remote} = this.#options;
 		if (remote === undefined) return false;
 		this.#wasRefused = false;
-		remote(system, to, {message, from, cause: 'watch', outside: false});
+		remote(system, to, withSpan({message, from, cause: 'watch', outside: false}, span));
 		return !this.#wasRefused;
 	}
 }

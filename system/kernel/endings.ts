@@ -5,8 +5,10 @@ import {limits} from '../../api/limits.js';
 import {isReply, type DownReason, type Next, type Signal} from './behavior.js';
 import type {Cell} from './cell.js';
 import {refuseStopped} from './delivery.js';
+import {following, later, seen} from './following.js';
 import {runEffect} from './interpreter.js';
 import type {Kernel} from './kernel.js';
+import type {Span} from './mailbox.js';
 import {crashOf, stackOf} from './observer.js';
 import {StepContext} from './step-context.js';
 
@@ -21,10 +23,11 @@ export function stop(kernel: Kernel, cell: Cell, reason: DownReason): void {
 		finish(kernel, cell, killed);
 		return;
 	}
-	stopChildren(kernel, cell, () => cell.onceCommitted(() => finish(kernel, cell, reason)));
+	stopChildren(kernel, cell, () => cell.onceCommitted(later(kernel, () => finish(kernel, cell, reason))));
 	if (cell.isGone || shutdownMs === 'infinity') return;
 	const deadlineMs = shutdownMs === 'brutalKill' ? limits.shutdownMs : shutdownMs;
-	cell.whenGone(kernel.deadlines.after(deadlineMs, () => finish(kernel, cell, killed)));
+	const kill = later(kernel, () => finish(kernel, cell, killed));
+	cell.whenGone(kernel.deadlines.after(deadlineMs, kill));
 }
 
 /** Last started first; each is over before the next is stopped. A loop, because there may be 100,000. */
@@ -34,7 +37,7 @@ export function stopChildren(kernel: Kernel, cell: Cell, done: () => void): void
 		return;
 	}
 	const rest = [...cell.children.values()];
-	const goOn = (): void => {
+	const goOn = later(kernel, (): void => {
 		if (cell.isGone) return; // It was killed, and they with it.
 		for (let child = rest.pop(); child !== undefined; child = rest.pop()) {
 			stop(kernel, child, {type: 'stopped'});
@@ -43,7 +46,7 @@ export function stopChildren(kernel: Kernel, cell: Cell, done: () => void): void
 			return;
 		}
 		done();
-	};
+	});
 	goOn();
 }
 
@@ -56,7 +59,7 @@ export function finish(kernel: Kernel, cell: Cell, reason: DownReason): void {
 	cell.status = isSilent ? 'gone' : 'stopping';
 	cell.leaveRound();
 	killChildren(kernel, cell);
-	if (!isSilent) lastWord(kernel, cell);
+	const span = isSilent ? undefined : lastWord(kernel, cell);
 	cell.status = 'gone';
 	clear(kernel, cell);
 	settleLater(kernel, cell);
@@ -64,7 +67,7 @@ export function finish(kernel: Kernel, cell: Cell, reason: DownReason): void {
 	if (cells.get(address) === cell) cells.delete(address);
 	cell.seat?.leave();
 	for (const envelope of cell.mailbox.drain()) refuseStopped(kernel, cell, envelope);
-	tellDown(kernel, cell, {type: 'down', address, instance, reason});
+	tellDown(kernel, cell, {type: 'down', address, instance, reason}, span ?? kernel.span);
 	cell.afterEnd();
 }
 
@@ -81,28 +84,38 @@ export function killChildren(kernel: Kernel, cell: Cell): void {
 	for (const child of [...cell.children.values()].reverse()) finish(kernel, child, {type: 'killed'});
 }
 
-/** The stop signal: the effects still run, the state is dropped. */
-export function lastWord(kernel: Kernel, cell: Cell): void {
-	const react = cell.behavior.signal;
-	if (react === undefined || cell.state === undefined) return;
+/** The stop signal: the effects still run, the state is dropped. Its span, where it is traced. */
+export function lastWord(kernel: Kernel, cell: Cell): Span | undefined {
+	const {behavior, address, object} = cell;
+	if (behavior.signal === undefined || cell.state === undefined) return undefined;
+	const {clock, observer} = kernel.options;
+	const stop: Signal = {type: 'stop'};
+	const {seen: watched} = seen(kernel, cell, {message: stop, from: address, cause: 'stop'}, {type: 'signal', signal: stop});
 	try {
-		const next = react(cell.state, {type: 'stop'}, new StepContext(kernel, cell, 'stop')) as Next<unknown>;
-		for (const effect of next.effects) runEffect(kernel, cell, effect, 'stop', cell.object);
+		const context = new StepContext(kernel, cell, 'stop');
+		const startedMs = watched === undefined ? 0 : clock.monotonicMs();
+		const next = behavior.signal(cell.state, stop, watched?.context(context) ?? context) as Next<unknown>;
+		watched?.ran(next, clock.monotonicMs() - startedMs);
+		watched?.real(false);
+		following(kernel, watched?.span ?? kernel.span, () => {
+			for (const effect of next.effects) runEffect(kernel, cell, effect, 'stop', object);
+		});
 	} catch (error) {
-		const {address} = cell;
 		const crashed = crashOf(address, error);
 		cell.failure = crashed;
-		kernel.options.observer?.lifecycle?.({type: 'crashed', address, error: crashed, messageType: 'stop', stack: stackOf(error)});
+		watched?.crashed(crashed);
+		observer?.lifecycle?.({type: 'crashed', address, error: crashed, messageType: 'stop', stack: stackOf(error)});
 	}
+	return watched?.span;
 }
 
 /** The supervisor hears of every child, others if they watch. */
-function tellDown(kernel: Kernel, cell: Cell, down: Extract<Signal, {type: 'down'}>): void {
+function tellDown(kernel: Kernel, cell: Cell, down: Extract<Signal, {type: 'down'}>, span: Span | undefined): void {
 	const {parent} = cell;
 	const {name} = cell.spec;
 	if (parent?.children.get(name) === cell) parent.children.delete(name);
-	if (parent?.status === 'running') parent.signal(down);
-	kernel.deathWatch.ended(cell, down);
+	if (parent?.status === 'running') parent.signal(down, span);
+	kernel.deathWatch.ended(cell, down, span);
 }
 
 /** Another instance: what the old one had under way, and the answers and signals that wait for it, are none of its business. */

@@ -39,7 +39,7 @@ export function runEffect(kernel: Kernel, cell: Cell, effect: Effect, cause: str
 			return;
 		}
 		case 'watch':
-			kernel.deathWatch.watch(cell, effect.address);
+			kernel.deathWatch.watch(cell, effect.address, kernel.span);
 			return;
 		case 'unwatch':
 			kernel.deathWatch.unwatch(cell, effect.address);

@@ -35,10 +35,13 @@ export type Envelope = {
 /** What follows from a traced step; what has a span already keeps it. */
 export const withSpan = (envelope: Envelope, span: Span | undefined): Envelope => (span === undefined ? envelope : {span, ...envelope});
 
+/** A signal that waits; `span`: the step that it follows from, while that is traced. No actor is told that. */
+export type WaitingSignal = Signal & {readonly span?: Span};
+
 type Slot = {envelope: Envelope; key: string | undefined};
 
 export class Mailbox {
-	#signals: Signal[] = [];
+	#signals: WaitingSignal[] = [];
 	#slots: Slot[] = [];
 	#head = 0;
 	#byKey: Map<string, Slot> | undefined;
@@ -56,8 +59,8 @@ export class Mailbox {
 		return this.length === 0 && this.#signals.length === 0;
 	}
 
-	signal(signal: Signal): void {
-		this.#signals.push(signal);
+	signal(signal: Signal, span?: Span): void {
+		this.#signals.push(span === undefined ? signal : {...signal, span});
 	}
 
 	/** What waits, oldest first; it stays where it is. Signals come before messages. */
@@ -72,7 +75,7 @@ export class Mailbox {
 		}
 	}
 
-	takeSignal(): Signal | undefined {
+	takeSignal(): WaitingSignal | undefined {
 		return this.#signals.shift();
 	}
 

@@ -4,11 +4,12 @@ import type {Failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {Cell} from './cell.js';
 import {renew} from './endings.js';
+import {seen} from './following.js';
 import type {Kernel} from './kernel.js';
 import {crashOf} from './observer.js';
 import {restoredBy, runOn, unchanged, type StepCall} from './step-call.js';
 import {StepContext} from './step-context.js';
-import {adopt, seen, step} from './steps.js';
+import {adopt, step} from './steps.js';
 import {exponentialBackoffMs} from './restart-policy.js';
 
 /** From its snapshot, in whatever state it was. */

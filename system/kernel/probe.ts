@@ -51,6 +51,8 @@ export type Probe = {
 	readonly arrives: (cell: Cell, envelope: Envelope) => Envelope | undefined;
 	/** The trigger, `seen` where the step is looked at. */
 	readonly begins: (cell: Cell, trigger: StepTrigger, call: StepCall) => StepTrigger;
+	/** What ends an instance without a step of its own: a kill, a restart, the failure of an actor below. The span of what follows from that. */
+	readonly happens: (cell: Cell, what: string, error: Failure | undefined) => Span | undefined;
 	/** A dead letter. */
 	readonly refused: (to: Address, envelope: Envelope, why: DeadLetterReason, error: Failure) => void;
 };

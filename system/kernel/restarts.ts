@@ -7,6 +7,7 @@ import {failure, type Failure} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {Cell, Round} from './cell.js';
 import {dropAll, killChildren, lastWord, renew, stop, stopChildren} from './endings.js';
+import {happening, later} from './following.js';
 import type {Kernel} from './kernel.js';
 import {park} from './parking.js';
 import {begin} from './spawn.js';
@@ -19,7 +20,7 @@ const intensity = {intensity: limits.restartIntensity, windowMs: limits.restartW
 export function crash(kernel: Kernel, cell: Cell, error: Failure, messageType: string, stack: string): void {
 	if (cell.status !== 'running') return;
 	if (cell.committing) {
-		cell.onceCommitted(() => crash(kernel, cell, error, messageType, stack));
+		cell.onceCommitted(later(kernel, () => crash(kernel, cell, error, messageType, stack)));
 		return;
 	}
 	kernel.counters.crashes++;
@@ -30,6 +31,11 @@ export function crash(kernel: Kernel, cell: Cell, error: Failure, messageType: s
 		park(kernel, cell, error, cell.parked.retries + 1);
 	} else if (cell.spec.restart === 'temporary' || isUnborn(cell)) stop(kernel, cell, {type: 'crashed', error});
 	else restartOrGiveUp(kernel, cell, error, true);
+}
+
+/** A crash that is none of a step: somebody wants it, or an actor below has failed for good. */
+export function crashOutright(kernel: Kernel, cell: Cell, error: Failure, why: 'kill' | 'escalated'): void {
+	if (cell.status === 'running') happening(kernel, cell, why, error, () => crash(kernel, cell, error, why, ''));
 }
 
 /** The actor has asked for its own end. One that is permanent is started again, as after a crash. */
@@ -66,7 +72,7 @@ function escalate(kernel: Kernel, cell: Cell, error: Failure): void {
 	observer?.lifecycle?.({type: 'escalated', address: cell.address, error});
 	stop(kernel, cell, {type: 'crashed', error});
 	if (cell.parent !== undefined) {
-		crash(kernel, cell.parent, error, 'escalated', '');
+		crashOutright(kernel, cell.parent, error, 'escalated');
 		return;
 	}
 	cell.whenGone(() => {
@@ -88,7 +94,7 @@ function rest(kernel: Kernel, cell: Cell, error: Failure, crashed: boolean): voi
 /** Ends an actor in order and begins it anew, alone and at once; that counts for no intensity. False where it is not running. */
 export function restartAlone(kernel: Kernel, cell: Cell): boolean {
 	if (cell.status !== 'running' || cell.spec.restart === 'temporary') return false;
-	restartAll(kernel, [cell], undefined, 0);
+	happening(kernel, cell, 'restart', undefined, () => restartAll(kernel, [cell], undefined, 0));
 	return true;
 }
 
@@ -108,7 +114,9 @@ function restartAll(kernel: Kernel, cells: readonly Cell[], crashed: Cell | unde
 		cell.status = 'restarting'; // None of them takes another message, whichever has its turn to end.
 	}
 	retireAll(kernel, [...cells], round, crashed, () => {
-		if (round.left > 0) round.cancelDelay = kernel.options.clock.after(delayMs, () => beginAll(kernel, cells, round));
+		if (round.left === 0) return;
+		const begin = later(kernel, () => beginAll(kernel, cells, round));
+		round.cancelDelay = kernel.options.clock.after(delayMs, begin);
 	});
 }
 
@@ -140,14 +148,14 @@ function retire(kernel: Kernel, cell: Cell, round: Round, crashed: boolean, then
 		return;
 	}
 	let isOver = false;
-	const end = (late: boolean): void => {
+	const end = later(kernel, (late: boolean): void => {
 		if (isOver) return;
 		isOver = true;
 		forget();
 		cancelDeadline();
 		if (cell.round === round) endInstance(kernel, cell, late || crashed, late);
 		goOn();
-	};
+	});
 	const forget = cell.whenGone(() => end(false));
 	const waits = !crashed && typeof shutdownMs === 'number';
 	const cancelDeadline = waits ? kernel.deadlines.after(shutdownMs, () => end(true)) : (): void => undefined;
@@ -172,7 +180,7 @@ function beginAll(kernel: Kernel, cells: readonly Cell[], round: Round): void {
 		if (cell.round !== round) continue;
 		if (cell.committing) {
 			// A store that did not answer its last instance in time: it begins with what became of that.
-			cell.onceCommitted(() => beginAll(kernel, cells.slice(at), round));
+			cell.onceCommitted(later(kernel, () => beginAll(kernel, cells.slice(at), round)));
 			return;
 		}
 		cell.leaveRound();

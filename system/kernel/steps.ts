@@ -11,9 +11,10 @@ import {isReply, type Next, type Signal} from './behavior.js';
 import type {Cell, Hold, Parked} from './cell.js';
 import {refuse, reply} from './delivery.js';
 import {finish} from './endings.js';
+import {following, seen} from './following.js';
 import {outcomeType, runEffect} from './interpreter.js';
 import type {Kernel} from './kernel.js';
-import type {Envelope} from './mailbox.js';
+import type {Envelope, WaitingSignal} from './mailbox.js';
 import type {Change} from '../index/object-index.js';
 import {crashOf, stackOf} from './observer.js';
 import type {StepTrigger} from './probe.js';
@@ -44,11 +45,16 @@ function takeHeld(cell: Cell, held: Hold): Envelope | undefined {
 	return envelope;
 }
 
-function handleSignal(kernel: Kernel, cell: Cell, signal: Signal): void {
+function handleSignal(kernel: Kernel, cell: Cell, waiting: WaitingSignal): void {
 	if (cell.behavior.signal === undefined || cell.state === undefined) return;
-	const trigger = {message: {type: signal.type}, from: cell.address, cause: `signal ${signal.type}`};
-	step(kernel, cell, trigger, {type: 'signal', signal});
+	const {span} = waiting;
+	const signal: Signal = span === undefined ? waiting : withoutSpan(waiting);
+	const from = signal.type === 'down' ? signal.address : cell.address;
+	const trigger: StepTrigger = {message: signal, from, cause: `signal ${signal.type}`};
+	step(kernel, cell, span === undefined ? trigger : {...trigger, span}, {type: 'signal', signal});
 }
+
+const withoutSpan = ({span: _span, ...signal}: WaitingSignal): Signal => signal;
 
 function handle(kernel: Kernel, cell: Cell, envelope: Envelope): void {
 	const {message, timer} = envelope;
@@ -113,10 +119,6 @@ export function step(kernel: Kernel, cell: Cell, unseen: StepTrigger, call: Step
 	}
 }
 
-/** As it is told to an inspector that looks at this step. */
-export const seen = (kernel: Kernel, cell: Cell, trigger: StepTrigger, call: StepCall): StepTrigger =>
-	kernel.probe?.begins(cell, trigger, call) ?? trigger;
-
 /** Nothing has happened but that the message came. */
 function notUnderstood(kernel: Kernel, cell: Cell, {message, from, cause, seen: watched}: StepTrigger): void {
 	const error = failure('ERR_BAD_REQUEST', {message: `"${cell.address}" knows no message ${shown(message.type)}`});
@@ -129,8 +131,10 @@ function stepFailed(kernel: Kernel, cell: Cell, {message, from, cause, seen: wat
 	const crashed = crashOf(cell.address, error);
 	watched?.crashed(crashed);
 	cell.committing = false; // A commit that was taken throws nothing here.
-	refuse(kernel, cell.address, {message, from, cause, outside: false}, 'crashed', crashed);
-	kernel.crash(cell, crashed, message.type, stackOf(error));
+	following(kernel, watched?.span ?? kernel.span, () => {
+		refuse(kernel, cell.address, {message, from, cause, outside: false}, 'crashed', crashed);
+		kernel.crash(cell, crashed, message.type, stackOf(error));
+	});
 }
 
 /** Makes the outcome of a step real: at once, or after its commit. */
@@ -205,31 +209,20 @@ function committed(kernel: Kernel, cell: Cell, next: Next<unknown>, change: Chan
 function notCommitted(kernel: Kernel, cell: Cell, next: Next<unknown>, error: Failure, trigger: StepTrigger): void {
 	const {message, cause} = trigger;
 	trigger.seen?.notCommitted(error);
-	following(kernel, trigger, () => {
+	following(kernel, trigger.seen?.span, () => {
 		for (const effect of next.effects) {
 			if (effect.type === 'reply' || effect.type === 'replySelf') reply(kernel, effect.to, {ok: false, error}, cell.address, cause);
 		}
+		if (cell.state !== undefined) cell.signal({type: 'commitFailed', error}, kernel.span);
+		else if (cell.spec.restart === 'permanent') kernel.crash(cell, error, message.type, '');
+		else finish(kernel, cell, {type: 'crashed', error});
 	});
-	if (cell.state !== undefined) cell.signal({type: 'commitFailed', error});
-	else if (cell.spec.restart === 'permanent') kernel.crash(cell, error, message.type, '');
-	else finish(kernel, cell, {type: 'crashed', error});
 }
 
 function finishStep(kernel: Kernel, cell: Cell, next: Next<unknown>, self: ApiObject | undefined, trigger: StepTrigger): void {
 	trigger.whenReal?.();
 	if (kernel.probe === undefined) runEffects(kernel, cell, next, self, trigger.cause);
-	else following(kernel, trigger, () => runEffects(kernel, cell, next, self, trigger.cause));
-}
-
-/** All that is set going meanwhile follows from that step. */
-function following(kernel: Kernel, {seen: watched}: StepTrigger, run: () => void): void {
-	const outer = kernel.span;
-	kernel.span = watched?.span;
-	try {
-		run();
-	} finally {
-		kernel.span = outer;
-	}
+	else following(kernel, trigger.seen?.span, () => runEffects(kernel, cell, next, self, trigger.cause));
 }
 
 function runEffects(kernel: Kernel, cell: Cell, next: Next<unknown>, self: ApiObject | undefined, cause: string): void {

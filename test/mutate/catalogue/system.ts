@@ -460,8 +460,8 @@ export const ofSystem: readonly Mistake[] = [
 	{
 		what: 'a supervisor hears twice of the end of its child',
 		file: 'system/kernel/death-watch.ts',
-		text: 'if (watcher !== cell.parent) watcher.signal(down);',
-		becomes: 'watcher.signal(down);',
+		text: 'if (watcher !== cell.parent) watcher.signal(down, span);',
+		becomes: 'watcher.signal(down, span);',
 		test: 'test/system/kernel/death-watch.test.ts',
 	},
 	{

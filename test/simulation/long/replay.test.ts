@@ -17,6 +17,7 @@ function record({kernel}: ActorSystem): readonly StepRecord[] {
 	const records: StepRecord[] = [];
 	addProbe(kernel, {
 		arrives: (_cell, envelope) => envelope,
+		happens: () => undefined,
 		refused: () => undefined,
 		begins({address, spec, state}, trigger, call) {
 			let recording: Recording | undefined;

@@ -8,7 +8,7 @@ import {at} from '../kernel/actor-world.js';
 import {act, note, spawnPuppet} from '../kernel/puppet.js';
 import {recordAt, recordWorld} from '../commit/record-world.js';
 import {farWorld} from '../links/far-world.js';
-import {inspectWorld, opened, portionOf} from './inspect-world.js';
+import {inspectWorld, opened, portionOf, type InspectWorld} from './inspect-world.js';
 
 const two = {effects: [spawnPuppet('a'), spawnPuppet('b')]};
 const tellB = (effect: Effect = tell(at('b'), note('hello'))): Parameters<typeof act>[0] => ({effects: [effect]});
@@ -88,7 +88,55 @@ test('a trace tells of crashes, and of messages that reached nobody', t => {
 	t.true(entries[2]?.error?.includes('broken'));
 	// The effects of the third step throw after it was told.
 	t.deepEqual(story(entries).filter(line => line === 'test/a act crashed').length, 2);
-	t.true(story(entries).includes('test/a init done') || story(entries).includes('test/a resume done'), story(entries).join());
+	t.true(story(entries).includes('test/a init done < test/a'), story(entries).join());
+});
+
+const told = (t: ExecutionContext, {inspect, pass}: InspectWorld, stream: string): readonly string[] =>
+	story(steps(portionOf(t, inspect({verb: 'read', stream, waitMs: 1_000, count: 100}), () => pass(limits.streamGatherMs))));
+
+test('a crash, what its supervisor makes of it, and the new beginning are one sequence', t => {
+	const world = inspectWorld({effects: [spawnPuppet('a', {effects: [spawnPuppet('child', {effects: [spawnPuppet('grandchild')]})]})]});
+	const stream = opened(t, world.inspect({verb: 'trace', filter: {places: ['test/a/child']}}));
+	for (let each = 0; each < limits.restartIntensity; each++) world.act('a/child', {throws: 'broken'});
+	world.pass(1_000);
+	t.deepEqual(told(t, world, stream).slice(0, 3), [
+		'test/a/child act crashed',
+		'test/a/child/grandchild stop done < test/a/child',
+		'test/a/child init done < test/a/child',
+	]);
+	world.act('a/child', {throws: 'once too often'});
+	world.pass(1_000);
+	t.deepEqual(told(t, world, stream), [
+		'test/a/child act crashed',
+		'test/a/child/grandchild stop done < test/a/child',
+		'test/a escalated crashed < test/a/child',
+		'test/a init done < test/a',
+		'test/a/child init done < test/a',
+		'test/a/child/grandchild init done < test/a/child',
+	]);
+	t.is(world.system.kernel.span, undefined);
+});
+
+test('a kill, a restart and a stop lead to all that follows: last words, the word to those that watch, the new beginning', t => {
+	const world = inspectWorld(two);
+	world.act('b', {effects: [{type: 'watch', address: at('a')}]});
+	world.act('a', {effects: [spawnPuppet('child')], lastEffects: [tell(at('b'), note('farewell'))]});
+	const stream = opened(t, world.inspect({verb: 'trace', filter: {places: ['test/a']}}));
+	world.inspect({verb: 'kill', place: 'test/a/child'});
+	world.pass(10);
+	t.deepEqual(told(t, world, stream), ['test/a/child kill crashed', 'test/a/child init done < test/a/child']);
+	world.inspect({verb: 'restart', place: 'test/a'});
+	world.pass(10);
+	t.deepEqual(told(t, world, stream), [
+		'test/a restart done',
+		'test/a/child stop done < test/a',
+		'test/a stop done < test/a',
+		'test/b note done < test/a',
+		'test/a init done < test/a',
+	]);
+	world.act('', {effects: [{type: 'stopChild', name: 'a'}]});
+	world.pass(10);
+	t.deepEqual(told(t, world, stream), ['test/a stop done', 'test/ down done < test/a', 'test/b down done < test/a']);
 });
 
 test('a filter means places, patterns of them, and behaviours', t => {
@@ -290,7 +338,7 @@ test('a trace goes on through a commit, and tells what was not committed', t => 
 		'control/x write committed',
 		'control/x wake done < control/x',
 		'control/x write notCommitted',
-		'control/x commitFailed done',
+		'control/x commitFailed done < control/x',
 	]);
 	t.is(
 		world.durable.journal.of('pods/default/x').every(entry => !('span' in entry)),
@@ -315,6 +363,18 @@ test('a trace of one name goes on in another system, over a bus that repeats and
 	const question: Effect = {type: 'ask', to: address('there', 'b'), message: act({}), as: 'answered', id: '1'};
 	here.act('a', {effects: [question]});
 	world.run(5_000);
+	// Its end goes along with what led to it as well.
+	here.act('a', {effects: [{type: 'watch', address: address('there', 'b')}, tell(address('there', 'b'), act({stops: true}))]});
+	world.run(5_000);
 	const entries = inspectors.flatMap((inspector, index) => steps(read(t, inspector, streams[index] ?? '', () => world.run(200))));
-	t.deepEqual([...story(entries)].sort(), ['here/a act done', 'here/a answered done < there/b', 'there/b act done < here/a']);
+	t.deepEqual([...story(entries)].sort(), [
+		'here/a act done',
+		'here/a act done',
+		'here/a answered done < there/b',
+		'here/a down done < there/b',
+		'there/ down done < there/b',
+		'there/b act done < here/a',
+		'there/b act done < here/a',
+		'there/b stop done < there/b',
+	]);
 });

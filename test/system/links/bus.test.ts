@@ -510,6 +510,7 @@ test('the span of a traced step goes along, and one that makes no sense is left 
 			return envelope;
 		},
 		begins: (_cell, trigger) => trigger,
+		happens: () => undefined,
 		refused: () => undefined,
 	};
 	const good = {id: 'a:1', traces: ['one'], hops: 0};
