@@ -52,6 +52,7 @@ export type ActorTree = ActorLook & {readonly children: readonly ActorTree[]};
  * - `{$: 'undefined'}` in lists and maps (as a member of an object it is left out), `{$: 'number', of: 'NaN'}`, `{$: 'bigint', of: '12'}`,
  *   `{$: 'date', of: '2026-…'}`, `{$: 'bytes', size}`, `{$: 'function', of: 'its name'}`, `{$: 'symbol', of: 'its name'}`, `{$: 'getter'}`
  * - `{$: 'secret'}`
+ * - `{$: 'unreadable', of: {error: '…'}}`: it throws when it is looked at, as a Proxy may; in a container, from the member `…` or the last item on
  * - `{$: 'cycle', up: 2}`: the very object that is two levels above
  * - `{$: 'text', of: 'its beginning', characters: 5000}`, and where it is too deep `{$: 'deeper', of: 'list' | 'map' | 'set' | 'object' | '<class>',
  *   size: 3}` (of an instance without a size). Ask for it with `at`.

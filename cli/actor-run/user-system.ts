@@ -7,6 +7,7 @@ import {limits} from '../../api/limits.js';
 import {formatUserSystem, parseUserSystem, type UserPresence, type UserSystem} from '../../api/user-system.js';
 import {isSecretMember} from '../../actors/secret-members.js';
 import {createInspector, type Inspector} from '../../system/inspect/inspector.js';
+import {cut} from '../../system/inspect/tree-look.js';
 import {ActorSystem} from '../../system/kernel/actor-system.js';
 import {isReply, type Command, type Message} from '../../system/kernel/behavior.js';
 import type {Executor} from '../../system/kernel/executor.js';
@@ -256,7 +257,7 @@ function observerOf(note: (line: string) => void, onNoBeginning: (error: Failure
 			const path = pathOf(event.address);
 			if (isOver) return;
 			if (event.type !== 'crashed') return note(`${path} ${event.type}`);
-			note([`${path} crashed on "${event.messageType}": ${wordsOf(event.error)}`, ...ownLines(event.stack)].join('\n'));
+			note([`${path} crashed on "${cut(event.messageType)}": ${wordsOf(event.error)}`, ...ownLines(event.stack)].join('\n'));
 			if (path !== mainPath) return;
 			// To try again would crash again, sixteen times until the root fails.
 			isOver = !hasCrashed && event.messageType === 'init';
@@ -265,16 +266,17 @@ function observerOf(note: (line: string) => void, onNoBeginning: (error: Failure
 		},
 		deadLetter({to, from, messageType, error, why}) {
 			// The crash was told.
-			if (why !== 'crashed') note(`a "${messageType}" from ${pathOf(from)} for ${to} was not delivered: ${error.message}`);
+			if (why !== 'crashed') note(`a "${cut(messageType)}" from ${pathOf(from)} for ${cut(to)} was not delivered: ${cut(error.message)}`);
 		},
-		slowStep: ({address: of, messageType, ms}) => note(`a step of ${pathOf(of)} took ${Math.round(ms)} ms ("${messageType}")`),
+		slowStep: ({address: of, messageType, ms}) => note(`a step of ${pathOf(of)} took ${Math.round(ms)} ms ("${cut(messageType)}")`),
 	};
 }
 
 /** Without what stands before it in each. */
 const wordsOf = ({message, details}: Failure): string => (typeof details['message'] === 'string' ? details['message'] : message);
 
+/** Bounded: actors that spawn themselves have paths without an end. */
 function pathOf(of: Address): string {
 	const path = parseAddress(of)?.path ?? of;
-	return path === '' ? 'the root' : path;
+	return path === '' ? 'the root' : cut(path);
 }

@@ -41,7 +41,7 @@ const listOf =
 	value => {
 		if (!Array.isArray(value) || value.length > most) return `must be a list of at most ${most} items, got ${shown(value)}`;
 		const wrong = (value as readonly unknown[]).findIndex(item => check(item) !== undefined);
-		return wrong < 0 ? undefined : `its item ${wrong} ${check(value[wrong]) ?? ''}`;
+		return wrong < 0 ? undefined : `${check(value[wrong]) ?? ''} (item ${wrong})`;
 	};
 
 const flag: Check = value => (typeof value === 'boolean' ? undefined : `must be true or false, got ${shown(value)}`);

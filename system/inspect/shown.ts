@@ -6,6 +6,7 @@
 import {Buffer} from 'node:buffer';
 import type {Shown} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
+import {valueOr} from '../../api/value-or.js';
 import type {IsSecret} from './portable.js';
 
 export type ShowOptions = {
@@ -82,6 +83,14 @@ class Showing {
 	}
 
 	#object(value: object, above: Open | undefined): Shown {
+		try {
+			return this.#anyObject(value, above);
+		} catch (error) {
+			return unreadable(error);
+		}
+	}
+
+	#anyObject(value: object, above: Open | undefined): Shown {
 		for (let up = 1, at = above; at !== undefined; up++, at = at.above) if (at.source === value) return {$: 'cycle', up};
 		if (value instanceof Date) return {$: 'date', of: String(value.getTime()) === 'NaN' ? 'invalid' : value.toISOString()};
 		if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return {$: 'bytes', size: value.byteLength};
@@ -101,13 +110,19 @@ class Showing {
 
 	#list(items: Iterable<unknown> & object, size: number, above: Open | undefined, depth: number): Shown {
 		const shown: Shown[] = [];
-		this.#later(items, above, depth, open => {
-			for (const item of items) {
-				if (this.#isFull(shown.length)) break;
-				shown.push(this.#member(open, String(shown.length), item));
-			}
-			if (size > shown.length) shown.push(more(size - shown.length));
-		});
+		this.#later(
+			items,
+			above,
+			depth,
+			open => {
+				for (const item of items) {
+					if (this.#isFull(shown.length)) break;
+					shown.push(this.#member(open, String(shown.length), item));
+				}
+				if (size > shown.length) shown.push(more(size - shown.length));
+			},
+			problem => shown.push(problem),
+		);
 		return shown;
 	}
 
@@ -115,38 +130,52 @@ class Showing {
 		const byText = firstOf(map.keys()).every(key => typeof key === 'string');
 		const members = emptyMembers();
 		const pairs: Shown[] = [];
-		this.#later(map, above, depth, open => {
-			let count = 0;
-			for (const [key, value] of map) {
-				if (this.#isFull(count)) break;
-				count++;
-				const shown = this.#member(open, typeof key === 'string' ? key : '', value);
-				if (byText) this.#put(members, String(key), shown);
-				else pairs.push([this.#value(key, open), shown]);
-			}
-			if (map.size === count) return;
-			if (byText) members['…'] = more(map.size - count);
-			else pairs.push(more(map.size - count));
-		});
+		const put = (last: Shown): void => {
+			if (byText) members['…'] = last;
+			else pairs.push(last);
+		};
+		this.#later(
+			map,
+			above,
+			depth,
+			open => {
+				let count = 0;
+				for (const [key, value] of map) {
+					if (this.#isFull(count)) break;
+					count++;
+					const shown = this.#member(open, typeof key === 'string' ? key : '', value);
+					if (byText) this.#put(members, String(key), shown);
+					else pairs.push([this.#value(key, open), shown]);
+				}
+				if (map.size > count) put(more(map.size - count));
+			},
+			put,
+		);
 		return {$: 'map', size: map.size, of: byText ? members : pairs};
 	}
 
 	#members(value: object, above: Open | undefined, depth: number): Members {
 		const members = emptyMembers();
-		this.#later(value, above, depth, open => {
-			const names = namesOf(value);
-			let count = 0;
-			for (const name of names) {
-				if (this.#isFull(count)) break;
-				count++;
-				const property = Object.getOwnPropertyDescriptor(value, name);
-				if (property !== undefined && 'value' in property && property.value === undefined) continue; // As in JSON.
-				// Code of a state is not run for a look at it.
-				const shown = property?.get === undefined ? this.#member(open, name, property?.value) : {$: 'getter'};
-				this.#put(members, name, shown);
-			}
-			if (names.length > count) members['…'] = more(names.length - count);
-		});
+		this.#later(
+			value,
+			above,
+			depth,
+			open => {
+				const names = namesOf(value);
+				let count = 0;
+				for (const name of names) {
+					if (this.#isFull(count)) break;
+					count++;
+					const property = Object.getOwnPropertyDescriptor(value, name);
+					if (property !== undefined && 'value' in property && property.value === undefined) continue; // As in JSON.
+					// Code of a state is not run for a look at it.
+					const shown = property?.get === undefined ? this.#member(open, name, property?.value) : {$: 'getter'};
+					this.#put(members, name, shown);
+				}
+				if (names.length > count) members['…'] = more(names.length - count);
+			},
+			problem => (members['…'] = problem),
+		);
 		return members;
 	}
 
@@ -160,14 +189,31 @@ class Showing {
 		return this.#bytes <= 0 || count >= limits.shownMembers;
 	}
 
-	#later(source: object, above: Open | undefined, depth: number, fill: (open: Open) => void): void {
+	/** `failed`: what it is filled with from where on its own code throws. */
+	#later(source: object, above: Open | undefined, depth: number, fill: (open: Open) => void, failed: (problem: Shown) => void): void {
 		this.#bytes -= bytesOf.container;
-		this.#open.push({source, above, depth, fill});
+		const guarded = (open: Open): void => {
+			try {
+				fill(open);
+			} catch (error) {
+				failed(unreadable(error));
+			}
+		};
+		this.#open.push({source, above, depth, fill: guarded});
 	}
 }
 
 /** No name is special in it. */
 const emptyMembers = (): Members => Object.create(null) as Members;
+
+/** A value that throws when it is looked at, as a Proxy may. */
+const unreadable = (error: unknown): Shown => ({
+	$: 'unreadable',
+	of: {error: whole(messageOf(error).slice(0, limits.shownNameCharacters))},
+});
+
+/** What it throws may throw in its turn. */
+const messageOf = (error: unknown): string => valueOr('it throws', () => String(error instanceof Error ? error.message : error));
 
 const more = (count: number): Shown => ({$: 'more', count});
 

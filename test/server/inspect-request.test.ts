@@ -50,7 +50,7 @@ test('what is wrong is told by its place, with what to write instead', t => {
 		[{verb: 'state', place: 'c'.repeat(2_000)}, /^place of "state" must be/],
 		[{verb: 'state', place: '/x'}, /^place of "state" must be/],
 		[{verb: 'state', place, at: 'a'}, /^at of "state" must be a list/],
-		[{verb: 'state', place, at: [1]}, /^at of "state" its item 0 must be a text$/],
+		[{verb: 'state', place, at: [1]}, /^at of "state" must be a text \(item 0\)$/],
 		[{verb: 'tree', place: '', depht: 1}, /^"tree" has no member "depht", but verb, place, depth, children; did you mean "depth"\?$/],
 		[{verb: 'tree', place: '', depth: -1}, /^depth of "tree" must be a whole number from 0 to 64, got -1$/],
 		[{verb: 'tree', place: '', children: 1e9}, /got 1000000000$/],

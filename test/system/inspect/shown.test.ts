@@ -130,3 +130,32 @@ test('a part is led to through objects, lists, maps and sets', t => {
 	t.deepEqual(partOf(value, ['toString']), {ok: false, problem: 'the state has no "toString": there is map'});
 	t.deepEqual(partOf(value, ['map', '7', 'length', 'x']), {ok: false, problem: '"map.7.length" has no "x": there is nothing below it'});
 });
+
+test('a value that throws when it is looked at is said to, and all around it is shown', t => {
+	const fail = (): never => {
+		throw new Error('no looking');
+	};
+	const closed = new Proxy({}, {getPrototypeOf: fail});
+	const unlisted = new Proxy({}, {ownKeys: fail});
+	const [first, second] = [
+		new Proxy({}, {ownKeys: fail}),
+		new Proxy([1, 2], {get: (list, name) => (name === 'length' ? 2 : name === '0' ? fail() : (Reflect.get(list, name) as unknown))}),
+	];
+	const unreadable = {$: 'unreadable', of: {error: 'no looking'}};
+	t.deepEqual(JSON.parse(JSON.stringify(shownOf({closed, unlisted, map: new Map([['a', first]]), second, ok: 1}))), {
+		closed: unreadable,
+		unlisted: {'…': unreadable},
+		map: {$: 'map', size: 1, of: {a: {'…': unreadable}}},
+		second: [unreadable],
+		ok: 1,
+	});
+	const odd = new Proxy(
+		{},
+		{
+			getPrototypeOf() {
+				throw Object.defineProperty(new Error('x'), 'message', {get: fail});
+			},
+		},
+	);
+	t.like(shownOf([odd]), [{$: 'unreadable', of: {error: 'it throws'}}]);
+});
