@@ -37,7 +37,7 @@ export type ActorLook = {
 	readonly faults?: readonly string[] | undefined;
 	/** How many children it has, whether they are shown or not. */
 	readonly childCount: number;
-	/** Of a `tree`: of those below it so many are parked, restarting, paused, in trouble, or have crashed within `limits.actorWellMs`. Left out: none. */
+	/** Of a `tree`: of those below it so many are parked, restarting, paused, under a fault, in trouble, or have crashed within `limits.actorWellMs`. Left out: none. */
 	readonly wrongBelow?: number | undefined;
 };
 
@@ -261,7 +261,14 @@ export type ChangeRequest =
 	| {readonly verb: 'kill'; readonly place: string}
 	/** Ends it in order, children first, and begins it anew. It does not count against the intensity. */
 	| {readonly verb: 'restart'; readonly place: string}
-	| {readonly verb: 'fault'; readonly place: string; readonly fault: Fault; readonly forMs?: number | undefined}
+	| {
+			readonly verb: 'fault';
+			readonly place: string;
+			readonly fault: Fault;
+			readonly forMs?: number | undefined;
+			/** The login that asks for it. The server gives it. */
+			readonly by?: string | undefined;
+	  }
 	/** Ends the faults of a place before their time; without one all of the system. */
 	| {readonly verb: 'heal'; readonly place: string};
 
@@ -276,11 +283,17 @@ export type Fault =
 	| {readonly type: 'partition'}
 	| {readonly type: 'pause'};
 
-/** `areAllowed`: the process was started with `--faults`. `text` says what it is and how long it lasts. */
-export type FaultsLook = {
-	readonly areAllowed: boolean;
-	readonly faults: readonly {readonly address: Address; readonly fault: Fault; readonly leftMs: number; readonly text: string}[];
+/** `text` says what it is and how long it lasts; `by` is the login that made it. */
+export type FaultLook = {
+	readonly address: Address;
+	readonly fault: Fault;
+	readonly leftMs: number;
+	readonly text: string;
+	readonly by?: string | undefined;
 };
+
+/** `areAllowed`: the process was started with `--faults`. */
+export type FaultsLook = {readonly areAllowed: boolean; readonly faults: readonly FaultLook[]};
 
 export type ChangeAnswer = {readonly done: string; readonly value?: Shown | undefined};
 
@@ -314,8 +327,10 @@ export type StreamOpened = {readonly stream: string};
  */
 export type Inspect = (request: SystemRequest, done: (outcome: Outcome<Json>) => void, cause?: string) => void;
 
-/** What one of several systems answered, or why it did not. */
-export type OfSystem<Answer> = {readonly system: string; readonly value: Answer} | {readonly system: string; readonly problem: string};
+/** What one of several systems answered, or why it did not. `faults`: a partition that keeps its answers away, as it was made. */
+export type OfSystem<Answer> =
+	| {readonly system: string; readonly value: Answer}
+	| {readonly system: string; readonly problem: string; readonly faults?: readonly FaultLook[] | undefined};
 
 /** One part of what every system was asked. */
 export type OfSystems<Answer = Json> = {readonly systems: readonly OfSystem<Answer>[]};

@@ -466,6 +466,8 @@ export const limits = {
 	inspectAllMs: 10_000,
 	/** A system that does not answer has one question for so long. */
 	inspectProbeMs: 30_000,
+	/** How long one may take that a fault has cut off: only where its process began anew does it answer. */
+	inspectCutMs: 500,
 	/** A stream is asked of a system again and again, each time for so long and so many entries; what came is handed on this often. */
 	inspectReadMs: 5_000,
 	inspectReadEntries: 200,

@@ -42,6 +42,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 		'edit',
 		'create',
 		'cp',
+		'status',
 		'inspect',
 		'actor-run',
 		'serving',

@@ -8,7 +8,7 @@ import {openDurableSystem, type DurableSystem, type DurableSystemOptions} from '
 import type {Links} from '../../system/links/link.js';
 import {nothingPerforms} from '../../system/kernel/performs.js';
 import {linksWhile} from '../../system/leadership/mandate.js';
-import {closingFirst, inspectLater, linksWithFaults, withInspect} from '../inspector.js';
+import {closingFirst, inspectLater, withInspect} from '../inspector.js';
 import {isSecretMember} from '../secret-members.js';
 import {createInspector, type Inspector} from '../../system/inspect/inspector.js';
 import {acceptsFromNode, acceptsFromUserSystem, boundedFromNode, idempotentMessages} from '../protocol/accepted-messages.js';
@@ -53,8 +53,9 @@ export function openControl(options: ControlOptions, done: (outcome: Outcome<Con
 		faults = false,
 		...rest
 	} = options;
-	const {links: cuttable, options: faultOptions} = linksWithFaults(options.links, faults);
-	const links = options.mayAct === undefined ? cuttable : linksWhile(cuttable, options.mayAct);
+	// It is not cut off by a fault: nodes are, each by itself.
+	const faultOptions = faults ? {} : undefined;
+	const links = options.mayAct === undefined ? options.links : linksWhile(options.links, options.mayAct);
 	const late: {system?: DurableSystem['system']; inspector?: Inspector} = {};
 	const bus = new Bus({
 		boot,

@@ -34,7 +34,7 @@ export async function runActor(invocation: Invocation, files: readonly string[])
 	const first = flags.texts('tell').map(text => messageOf(text, '--tell'));
 	const broker = await withClient(invocation, (client, connection) => brokerLoginOf(connection, client));
 	refuseReader(broker);
-	const work: RunWork = {file: path.resolve(file), name, broker, input, host: hostname(), pid: process.pid};
+	const work: RunWork = {file: path.resolve(file), name, broker, input, host: hostname(), pid: process.pid, faults: flags.on('faults')};
 	return runThread(work, {first, readsInput: flags.on('stdin'), terminal: invocation.terminal});
 }
 
@@ -164,9 +164,10 @@ function uncaughtText({file}: RunWork, {name, message, stack = ''}: Error): stri
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const stuckText = 'the actors did not stop, and were ended: one of their steps goes on and on, or is not done with its last word';
 
-function readyText({name, broker: {login}, file}: RunWork): string {
+function readyText({name, broker: {login}, file, faults}: RunWork): string {
 	const system = formatUserSystem({name, login});
 	return [
+		...(faults ? ['faults may be made here (--faults): troupe fault'] : []),
 		`${system} runs ${path.basename(file)}; Ctrl-C ends it`,
 		`  look into it: troupe tree ${system}, or troupe repl and cd ${system}/${mainPath}`,
 		`  systems of ${login} reach it as troupe://${system}/${mainPath}`,

@@ -13,6 +13,8 @@ export type RunWork = {
 	readonly input: Json;
 	readonly host: string;
 	readonly pid: number;
+	/** Admins may make faults in it. */
+	readonly faults: boolean;
 };
 
 export type ToThread = {readonly type: 'tell'; readonly message: Message; readonly cause: string} | {readonly type: 'stop'};

@@ -6,6 +6,7 @@ import {address, controlSystem, parseAddress, type Address} from '../../api/keys
 import {limits} from '../../api/limits.js';
 import {formatUserSystem, parseUserSystem, type UserPresence, type UserSystem} from '../../api/user-system.js';
 import {isSecretMember} from '../../actors/secret-members.js';
+import type {FaultOptions} from '../../system/inspect/faults.js';
 import {createInspector, type Inspector} from '../../system/inspect/inspector.js';
 import {cut} from '../../system/inspect/tree-look.js';
 import {ActorSystem} from '../../system/kernel/actor-system.js';
@@ -15,12 +16,12 @@ import type {Envelope} from '../../system/kernel/mailbox.js';
 import type {SystemObserver} from '../../system/kernel/observer.js';
 import type {Perform} from '../../system/kernel/performs.js';
 import {Bus} from '../../system/links/bus.js';
-import type {Link} from '../../system/links/link.js';
+import type {Link, Links} from '../../system/links/link.js';
 import {connectMqttLink, type MqttLink} from '../../system/links/mqtt-link.js';
 import {createNameClaim, type NameClaim} from '../../system/presence/name-claim.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {Random} from '../../system/time/random.js';
-import {inspector, withInspect} from '../../actors/inspector.js';
+import {inspector, linksWithFaults, withInspect} from '../../actors/inspector.js';
 import {acceptsAsUserSystem} from '../../actors/protocol/accepted-messages.js';
 import type {BrokerLogin} from '../cluster/broker-login.js';
 import type {PrintCommand} from './checked-behavior.js';
@@ -35,6 +36,8 @@ export type UserSystemOptions = {
 	/** What the first actor's `init` is given. */
 	readonly input: unknown;
 	readonly about: Pick<UserPresence, 'host' | 'pid' | 'file'>;
+	/** Admins may make faults in it. */
+	readonly faults: boolean;
 	readonly clock: Clock;
 	readonly random: Random;
 	readonly executor: Executor;
@@ -86,8 +89,9 @@ export function openUserSystem(options: UserSystemOptions): OpenUserSystem {
 	late.link = link;
 	link.subscribe(claim.topic, (_topic, payload) => claim.hear(payload));
 	const gate = gateOf(link, claim.isHeld);
-	const bus = busOf(options, {self, boot, link: gate.link});
-	const {system, inspects} = systemOf(options, {self, bus, end});
+	const {links, options: faults} = linksWithFaults({control: gate.link}, options.faults);
+	const bus = busOf(options, {self, boot, links});
+	const {system, inspects} = systemOf(options, {self, bus, faults, end});
 	bus.join(system);
 	return {
 		tell: (message, cause) => system.tell(address(system.name, mainPath), message, cause),
@@ -183,14 +187,14 @@ function gateOf(link: MqttLink, isOpen: () => boolean): {readonly link: Link; re
 	};
 }
 
-type Joined = {readonly self: UserSystem; readonly boot: string; readonly link: Link};
+type Joined = {readonly self: UserSystem; readonly boot: string; readonly links: Links};
 
-function busOf({clock}: UserSystemOptions, {self, boot, link}: Joined): Bus {
+function busOf({clock}: UserSystemOptions, {self, boot, links}: Joined): Bus {
 	const own = formatUserSystem(self);
 	return new Bus({
 		boot,
 		clock,
-		links: {control: link},
+		links,
 		isPeer: peer => peer === controlSystem || (peer !== own && parseUserSystem(peer)?.login === self.login),
 		accepts: acceptsAsUserSystem,
 		measure: true,
@@ -198,9 +202,17 @@ function busOf({clock}: UserSystemOptions, {self, boot, link}: Joined): Bus {
 	});
 }
 
-type Standing = {readonly self: UserSystem; readonly bus: Bus; readonly end: (error?: AppError) => void};
+type Standing = {
+	readonly self: UserSystem;
+	readonly bus: Bus;
+	readonly faults: FaultOptions | undefined;
+	readonly end: (error?: AppError) => void;
+};
 
-function systemOf(options: UserSystemOptions, {self, bus, end}: Standing): {readonly system: ActorSystem; readonly inspects: Inspector} {
+function systemOf(
+	options: UserSystemOptions,
+	{self, bus, faults, end}: Standing,
+): {readonly system: ActorSystem; readonly inspects: Inspector} {
 	const {executor, clock, random, module, note} = options;
 	const late: {inspector?: Inspector} = {};
 	const system = new ActorSystem({
@@ -218,7 +230,7 @@ function systemOf(options: UserSystemOptions, {self, bus, end}: Standing): {read
 		observer: observerOf(note, error => end(new AppError('ERR_INTERNAL', {message: `the first actor cannot begin: ${wordsOf(error)}`}))),
 		onEscalation: ({message}) => end(new AppError('ERR_INTERNAL', {message: `the actors failed for good: ${message}`})),
 	});
-	const inspects = createInspector(system, {isSecret: isSecretMember});
+	const inspects = createInspector(system, {isSecret: isSecretMember, faults});
 	late.inspector = inspects;
 	return {system, inspects};
 }

@@ -15,6 +15,7 @@ const runFlags: FlagSpecs = {
 	input: {type: 'string', value: 'JSON', about: "run: what the first actor's init is given (null)"},
 	tell: {type: 'string', multiple: true, value: 'MESSAGE', about: 'run: a message for the first actor, as JSON with a type'},
 	stdin: {type: 'boolean', about: 'run: each line of the input is such a message'},
+	faults: {type: 'boolean', about: 'run: let admins make faults here, such as a crash: troupe fault'},
 };
 /** Those of all verbs: which one takes which is looked at when the verb is known. */
 const actorFlags: FlagSpecs = Object.assign({}, verbFlags, ...verbSpecs.map(({flags}) => flags)) as FlagSpecs;
@@ -79,6 +80,15 @@ export const nodesCommands: readonly CommandSpec[] = [
 		load: () => import('../commands/node.js'),
 	},
 	{
+		name: 'status',
+		summary: 'tell how the cluster is, on one screen: server, store, nodes, pods, actors, and what is wrong first',
+		usage: ['[-o json]'],
+		examples: ['troupe status', 'troupe status -o json', "troupe status || echo 'look at it'"],
+		flags: {...clusterFlags, ...documentFlag},
+		failureExitCode: 2,
+		load: () => import('../commands/status.js'),
+	},
+	{
 		name: 'tree',
 		summary: 'draw the actors of every system: what is wrong or busy first, what rests folded',
 		usage: ['[PLACE] [-w] [--depth N] [--all]'],
@@ -116,7 +126,11 @@ export const nodesCommands: readonly CommandSpec[] = [
 	{
 		name: 'actor',
 		summary: 'look at one running actor, or change it, by a verb of the inspector; run actors of your own',
-		usage: ['VERB [PLACE…]', 'help [VERB]', 'run FILE [--name NAME] [--input JSON] [--tell MESSAGE…] [--stdin]   (actors of your own)'],
+		usage: [
+			'VERB [PLACE…]',
+			'help [VERB]',
+			'run FILE [--name NAME] [--input JSON] [--tell MESSAGE…] [--stdin] [--faults]   (actors of your own)',
+		],
 		examples: [
 			'troupe actor state pod/web-1 .object.status',
 			'troupe actor trace pod/web-1 --for 10s',
@@ -135,7 +149,7 @@ export const nodesCommands: readonly CommandSpec[] = [
 	},
 	{
 		name: 'fault',
-		summary: 'make an actor crash, slow, lose messages or pause, or cut a node off, for a while; needs up --faults',
+		summary: 'make an actor crash, slow, lose messages or pause, or cut a node off, for a while; needs up --faults, or actor run --faults',
 		usage: ['crash|slow|drop|pause PLACE [--for TIME] [--delay TIME] [--share N]', 'partition NODE [--for TIME]', 'list', 'end [PLACE]'],
 		examples: [
 			'troupe fault crash rs/web',

@@ -81,6 +81,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	node: {type: 'words', words: ['confirm-lost'], then: {type: 'names', kind: 'nodes', once: true}},
 	tree: actors,
 	repl: actors,
+	status: nothing,
 	fault: {type: 'words', words: faultWords, then: targets},
 	actor: {type: 'verbs', verbs: {...inspectorVerbs, run: files}},
 	help: {type: 'words', words: []},

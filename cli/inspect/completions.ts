@@ -1,8 +1,10 @@
 // What could stand where the cursor is in the inspector's shell: verbs, flags and their values, live places, members of a state, marks.
 
 import {kinds} from '../../api/catalogue.js';
+import {controlSystem} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {FlagSpec} from '../command.js';
+import {faultWords} from './fault-words.js';
 import {parseLine, type Word} from './line.js';
 import {isMemberPath, memberPathText, parseMemberPath} from './member-path.js';
 import {handWord, meaningsOf, type Place} from './places.js';
@@ -70,6 +72,8 @@ async function wordsOf(spec: VerbSpec, rest: readonly string[], typed: string, s
 			return [];
 		case 'verbs':
 			return rest.length === 0 ? shell.verbs.map(({name}) => name) : [];
+		case 'faults':
+			return faultFor(rest, typed, shell);
 		case 'marks':
 			return [...shell.memory.marks.keys(), ...(await placesFor(typed, shell))];
 		case 'state': {
@@ -80,6 +84,16 @@ async function wordsOf(spec: VerbSpec, rest: readonly string[], typed: string, s
 			return placesFor(typed, shell);
 	}
 }
+
+/** First what fault, then where; `list` is of all places. */
+async function faultFor(rest: readonly string[], typed: string, shell: Shell): Promise<readonly string[]> {
+	const [word, place] = rest.filter((each, at) => !each.startsWith('-') && !isFlagWithValue(rest[at - 1]));
+	if (word === undefined) return faultWords;
+	if (place !== undefined || word === 'list') return [];
+	return word === 'partition' ? (await systemNames(shell)).filter(name => name !== controlSystem) : placesFor(typed, shell);
+}
+
+const isFlagWithValue = (word = ''): boolean => /^--(for|delay|share|namespace|output)$|^-[no]$/.test(word);
 
 /** Names below the place that is typed so far; `pod/` has those of all pods of the namespace. */
 async function placesFor(typed: string, shell: Shell): Promise<readonly string[]> {

@@ -1,21 +1,21 @@
 // Looks at actors over HTTPS, as the API's page of them allows it: for one command there is nothing to subscribe to.
 
-import {actorsPath, type ActorTree, type OfSystem} from '../../api/inspect.js';
+import {actorsPath, type ActorTree, type FaultLook, type OfSystem} from '../../api/inspect.js';
 import type {Client, Query} from '../client.js';
 import {usageError} from '../command.js';
 import type {Question, Session} from './session.js';
 
 type List = {
-	readonly items: readonly ({readonly metadata: {readonly name: string}} & ({readonly tree: ActorTree} | {readonly problem: string}))[];
+	readonly items: readonly ({readonly metadata: {readonly name: string}} & (
+		{readonly tree: ActorTree} | {readonly problem: string; readonly faults?: readonly FaultLook[]}
+	))[];
 };
 
 /** A session that only looks. The client stays its owner's. */
 export function createHttpSession(client: Pick<Client, 'json' | 'server'>): Session {
 	const list = async (query: Query): Promise<readonly OfSystem<ActorTree>[]> => {
 		const {items} = (await client.json({path: actorsPath, query})) as List;
-		return items.map(({metadata: {name: system}, ...told}) =>
-			'tree' in told ? {system, value: told.tree} : {system, problem: told.problem},
-		);
+		return items.map(({metadata: {name: system}, ...told}) => ('tree' in told ? {system, value: told.tree} : {system, ...told}));
 	};
 	const names = async (): Promise<Answers['systems']> => ({
 		systems: (await list({depth: 0})).map(one => ('problem' in one ? {name: one.system, problem: one.problem} : {name: one.system})),

@@ -29,8 +29,12 @@ export const drawSystems = (systems: readonly OfSystem<ActorTree>[], view: TreeV
 	systems.map(system => drawSystem(system, view)).join('\n');
 
 function drawSystem(one: OfSystem<ActorTree>, view: TreeView): string {
-	const {bold, red} = view.colours;
-	if ('problem' in one) return fitted(`${bold(inOneLine(one.system))}  ${red(inOneLine(one.problem))}`, view);
+	const {bold, red, magenta} = view.colours;
+	if ('problem' in one) {
+		// Of a partition the problem says no more.
+		const faults = (one.faults ?? []).map(({text}) => magenta(`fault: ${inOneLine(text)}`));
+		return fitted(`${bold(inOneLine(one.system))}  ${faults.length > 0 ? faults.join('  ') : red(inOneLine(one.problem))}`, view);
+	}
 	return drawTree(one.value, one.system, view);
 }
 

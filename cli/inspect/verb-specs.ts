@@ -259,15 +259,16 @@ export const verbSpecs: readonly VerbSpec[] = [
 	},
 	{
 		name: 'fault',
-		summary: 'make a fault, to learn or to test; it ends by itself. Needs up --faults',
+		summary: 'make a fault, to learn or to test; it ends by itself. Needs up --faults, or actor run --faults',
 		usage: 'crash|slow|drop|partition|pause PLACE [--for TIME] [--delay TIME] [--share N] | list | end [PLACE]',
 		example: ['fault slow control/scheduler --delay 2s --for 30s', 'each of its steps begins 2 s later, for half a minute'],
 		flags: {
+			...yesFlag,
 			for: {type: 'string', value: 'TIME', about: 'how long (10s; 10m at most)'},
 			delay: {type: 'string', value: 'TIME', about: 'slow: by how much each step begins later (1s)'},
 			share: {type: 'string', value: 'N', about: 'drop: how many of the messages to it are lost, such as 50% (all)'},
 		},
-		takes: 'places',
+		takes: 'faults',
 		changes: 'unasked',
 		load: async () => ({run: (await import('./verbs/faults.js')).fault}),
 	},

@@ -17,7 +17,7 @@ export type VerbSpec = {
 	readonly example: readonly [string, string];
 	readonly flags: FlagSpecs;
 	/** What completion offers for words that are no flags. */
-	readonly takes: 'places' | 'state' | 'marks' | 'verbs' | 'nothing';
+	readonly takes: 'places' | 'state' | 'marks' | 'verbs' | 'faults' | 'nothing';
 	/** It changes actors: admins alone may, and the audit log has it. `asks`: a person is asked before. */
 	readonly changes?: 'asks' | 'unasked';
 	/** It tells what goes on, as it happens. */

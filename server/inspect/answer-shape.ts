@@ -152,7 +152,7 @@ const answers: {readonly [verb in SystemRequest['verb']]: Shape} = {
 	deadletters: object({letters: list(object({atMs: number, to: text, from: text, type: text, cause: text, why: text})), total: number}),
 	faults: object({
 		areAllowed: flag,
-		faults: list(object({address: own, fault: object({type: text}), leftMs: number, text})),
+		faults: list(object({address: own, fault: object({type: text}), leftMs: number, text, by: optional(text)})),
 	}),
 	watch: opened,
 	trace: opened,

@@ -46,5 +46,7 @@ async function askOne({systems, requestOf, behalf}: FanOut, system: string, left
 		leftMs <= 0
 			? failed('ERR_NOT_REACHABLE', {message: `"${system}" was not asked: ${limits.inspectAllMs / 1_000} s were over`})
 			: await systems.ask(system, requestOf(system), behalf, Math.min(limits.inspectSystemMs, leftMs));
-	return outcome.ok ? {system, value: outcome.value} : {system, problem: outcome.error.message};
+	if (outcome.ok) return {system, value: outcome.value};
+	const fault = systems.partitionOf(system);
+	return {system, problem: outcome.error.message, ...(fault === undefined ? {} : {faults: [fault]})};
 }

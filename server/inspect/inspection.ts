@@ -161,7 +161,8 @@ function put(state: State, asker: Asker, request: ToolRequest, stay: Stay, answe
 			else if (state.asked.has(unanswered)) answer({ok: true, value, end}, characters);
 		});
 	} else {
-		void one(state, system, request, behalf).then(last);
+		const asked = request.verb === 'fault' ? {...request, by: asker.identity.name} : request;
+		void one(state, system, asked, behalf).then(last);
 	}
 	return nothingToClose;
 }

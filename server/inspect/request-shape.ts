@@ -64,9 +64,9 @@ const message: Check = value =>
 	isObject(value) && typeof value['type'] === 'string' ? undefined : `must be an object with a type, got ${shown(value)}`;
 
 const members =
-	(what: string, fields: Fields): Check =>
+	(fields: Fields): Check =>
 	value =>
-		isObject(value) ? problemOf(what, fields, value) : `must be an object, got ${shown(value)}`;
+		isObject(value) ? problemOf('', fields, value) : `must be an object, got ${shown(value)}`;
 
 type Fields = {readonly [member: string]: Field};
 
@@ -91,8 +91,8 @@ const fault: Check = value => {
 	if (!isObject(value)) return `must be an object with a type, got ${shown(value)}`;
 	const {type} = value;
 	const fields = typeof type === 'string' && Object.hasOwn(faultFields, type) ? faultFields[type] : undefined;
-	if (fields === undefined) return `has a type that must be ${Object.keys(faultFields).join(', ')}; got ${shown(type)}`;
-	return problemOf('fault', {type: needed(() => undefined), ...fields}, value);
+	if (fields === undefined) return `.type must be ${Object.keys(faultFields).join(', ')}; got ${shown(type)}`;
+	return problemOf('', {type: needed(() => undefined), ...fields}, value);
 };
 
 const path = needed(place);
@@ -118,7 +118,7 @@ const shapes: {readonly [Verb in ToolVerb]: Fields} = {
 	deadletters: {place: optional(placeOrAll)},
 	faults: {place: optional(placeOrAll)},
 	watch: {place: path, at, forMs, count: entries},
-	trace: {filter: needed(members('filter', filterFields)), forMs, count: entries, record: optional(flag)},
+	trace: {filter: needed(members(filterFields)), forMs, count: entries, record: optional(flag)},
 	tell: {place: path, message: needed(message)},
 	ask: {place: path, message: needed(message), deadlineMs: optional(count(1, limits.inspectAskMs))},
 	pause: {place: path, forMs},
@@ -145,15 +145,19 @@ export function parseRequest(value: unknown): Outcome<ToolRequest> {
 
 const isVerbOfAll = (verb: ToolVerb): boolean => verbsOfAll.some(each => each === verb);
 
+/** `what`: the request; '' within one of its members, whose name then stands before what is said: `fault.share must be above 0`. */
 function problemOf(what: string, fields: Fields, value: JsonObject): string | undefined {
 	const names = Object.keys(fields);
 	for (const member of Object.keys(value))
-		if (!Object.hasOwn(fields, member)) return `${what} has no member ${shown(member)}, but ${names.join(', ')}${hint(member, names)}`;
+		if (!Object.hasOwn(fields, member))
+			return `${what} has no member ${shown(member)}, but ${names.join(', ')}${hint(member, names)}`.trimStart();
 	for (const [name, {check, isNeeded}] of Object.entries(fields)) {
 		const given = value[name];
 		if (given === undefined && !isNeeded) continue;
 		const problem = given === undefined ? 'is missing' : check(given);
-		if (problem !== undefined) return `${name} of ${what} ${problem}`;
+		if (problem === undefined) continue;
+		if (what === '') return `.${name} ${problem}`;
+		return problem.startsWith('.') ? `${name}${problem}` : `${name} of ${what} ${problem}`;
 	}
 	return undefined;
 }

@@ -6,12 +6,13 @@
 import {inspectorOf} from '../../actors/addresses.js';
 import {inspectMessage} from '../../actors/inspector.js';
 import {failed, type ErrorCode, type Outcome} from '../../api/errors.js';
-import {isChange, type SystemRequest} from '../../api/inspect.js';
+import {isChange, type FaultLook, type SystemRequest} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {ControlPlane} from '../control-plane.js';
 import {soundAnswer} from './answer-shape.js';
+import {createPartitions, type Partitions} from './partitions.js';
 
 /** For whom a system is asked: why, as its messages tell it, and whether that is an admin. */
 export type Behalf = {readonly cause: string; readonly isAdmins: boolean};
@@ -19,6 +20,8 @@ export type Behalf = {readonly cause: string; readonly isAdmins: boolean};
 export type Systems = {
 	/** `control` first, then all others by name. */
 	readonly names: () => readonly string[];
+	/** The fault that keeps its answers away, as it was made; undefined: none is known. */
+	readonly partitionOf: (system: string) => FaultLook | undefined;
 	/**
 	 * Never rejects. A system that does not answer within the time, or at all, is `ERR_NOT_REACHABLE`; of a change that it may have made before,
 	 * as of a fault that takes away the answer, `ERR_OUTCOME_UNKNOWN`. `ERR_BUSY`: too many questions to it are under way.
@@ -46,16 +49,19 @@ type State = {
 	readonly control: Pick<ControlPlane, 'ask' | 'systems'>;
 	readonly clock: Pick<Clock, 'after' | 'monotonicMs'>;
 	readonly ways: Map<string, Way>;
+	readonly partitions: Partitions;
 };
 
 export function systemsOf(control: State['control'], clock: State['clock']): Systems {
-	const state: State = {control, clock, ways: new Map()};
+	const state: State = {control, clock, ways: new Map(), partitions: createPartitions(clock)};
 	return {
 		names: control.systems,
-		async ask(system, request, behalf, deadlineMs) {
+		partitionOf: state.partitions.of,
+		async ask(system, request, behalf, withinMs) {
 			const way = wayTo(state, system);
-			if (way.isSilent && !(await isHeard(state, system, way, deadlineMs)))
-				return way.silence ?? notReachable(system, 'ERR_TIMEOUT', deadlineMs);
+			// One that a fault has cut off is asked all the same: its process may have begun anew.
+			const deadlineMs = state.partitions.of(system) === undefined ? withinMs : Math.min(withinMs, limits.inspectCutMs);
+			if (way.isSilent && !(await isHeard(state, system, way, deadlineMs))) return silenceOf(state, system, way, deadlineMs);
 			// What ends a stream makes room.
 			if (way.open >= (behalf.isAdmins ? limits.inspectAsks : limits.inspectOthersAsks) && request.verb !== 'close')
 				return failed('ERR_BUSY', {address: inspectorOf(system), waiting: way.open});
@@ -68,7 +74,7 @@ export function systemsOf(control: State['control'], clock: State['clock']): Sys
 			way.silence = notReachable(system, code, deadlineMs);
 			if (isChange(request.verb) && code !== 'ERR_NO_SUCH_ACTOR')
 				return failed('ERR_OUTCOME_UNKNOWN', {address: 'place' in request ? request.place : system});
-			return way.silence;
+			return silenceOf(state, system, way, deadlineMs);
 		},
 	};
 }
@@ -84,7 +90,7 @@ function wayTo({control, ways}: State, system: string): Way {
 }
 
 async function send(
-	{control}: State,
+	{control, partitions}: State,
 	system: string,
 	way: Way,
 	request: SystemRequest,
@@ -99,7 +105,10 @@ async function send(
 	const isAnswered = outcome.ok || (unheardCode(system, outcome) === undefined && outcome.error.code !== 'ERR_NOT_REACHABLE');
 	if (isAnswered) {
 		way.answers += 1;
-		way.isSilent = false;
+		way.silence = undefined;
+		partitions.answered(system);
+		// From then on nothing is sent that would wait on the way, and be carried out when the fault is over.
+		way.isSilent = outcome.ok && partitions.begin(system, request);
 	} else if (way.answers === answers) {
 		way.isSilent = true;
 	}
@@ -130,7 +139,18 @@ function unheardCode(system: string, outcome: Outcome<Json>): ErrorCode | undefi
 	return unheard.has(outcome.error.code) ? outcome.error.code : undefined;
 }
 
+/** What a silent system is told to be: cut off by a fault, or what was found when it was asked last. */
+function silenceOf({partitions}: State, system: string, {silence}: Way, deadlineMs: number): Outcome<Json> {
+	const fault = partitions.of(system);
+	return fault === undefined
+		? (silence ?? notReachable(system, 'ERR_TIMEOUT', deadlineMs))
+		: failed('ERR_NOT_REACHABLE', {message: cutOff(system, fault)});
+}
+
 const notReachable = (system: string, code: ErrorCode, deadlineMs: number): Outcome<never> =>
 	failed('ERR_NOT_REACHABLE', {
 		message: code === 'ERR_TIMEOUT' ? `"${system}" did not answer within ${deadlineMs / 1_000} s` : `"${system}" cannot be reached`,
 	});
+
+const cutOff = (system: string, {text}: FaultLook): string =>
+	`"${system}" cannot be reached, a fault keeps it away: ${text}; it ends by itself, and nobody can end it before`;

@@ -41,6 +41,8 @@ export type Pipeline = {
 	readonly ring: WatchRing;
 	/** Writes without an outcome yet. */
 	readonly waiting: () => number;
+	/** Why the last batch was not taken; undefined: it was. */
+	readonly problem: () => string | undefined;
 	/** Finishes what is in flight, fails the rest, then calls back; the driver stays open. */
 	readonly stop: (done: () => void) => void;
 };
@@ -63,6 +65,8 @@ type State = {
 	readonly newest: Map<ObjectKey, Submission>;
 	/** Raw records that wait and can be replaced. */
 	readonly replaceable: Map<string, RawWrite>;
+	/** Why the last batch was not taken. */
+	problem: string | undefined;
 	/** Why no more writes are taken. */
 	ended: Failure | undefined;
 	readonly whenStopped: (() => void)[];
@@ -79,6 +83,7 @@ function runPipeline(options: PipelineOptions, meta: Meta): Pipeline {
 		flushScheduled: false,
 		newest: new Map(),
 		replaceable: new Map(),
+		problem: undefined,
 		ended: undefined,
 		whenStopped: [],
 	};
@@ -91,6 +96,7 @@ function runPipeline(options: PipelineOptions, meta: Meta): Pipeline {
 		epoch: () => state.meta.epoch,
 		ring: state.ring,
 		waiting: () => state.queue.length + state.inFlight.length,
+		problem: () => state.problem,
 		stop(done) {
 			state.ended ??= storeFailure('the control plane is stopping');
 			state.whenStopped.push(done);
@@ -166,11 +172,13 @@ function settle(state: State, next: Meta, settled: Settled): void {
 				for (const {waiting} of writes) answerFailed(state, waiting, unknownOutcome);
 				break;
 			}
+			state.problem = undefined;
 			state.meta = next;
 			state.lastVersion = next.version;
 			applyAll(state, writes);
 			break;
 		case 'failed':
+			state.problem = settled.message;
 			state.meta = settled.meta ?? state.meta;
 			state.lastVersion = state.meta.version;
 			for (const {waiting} of writes) answerFailed(state, waiting, storeFailure(settled.message));

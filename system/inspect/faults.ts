@@ -7,6 +7,7 @@ import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {Fault, FaultsLook} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import {shown} from '../../api/shown.js';
+import {parseUserSystem} from '../../api/user-system.js';
 import {isReply} from '../kernel/behavior.js';
 import type {ActiveFault, Cell, Hold} from '../kernel/cell.js';
 import type {Kernel} from '../kernel/kernel.js';
@@ -46,25 +47,23 @@ export class Faults {
 		const nowMs = this.#nowMs();
 		const faults = [...this.#on].map(({cell, active}) => {
 			const leftMs = Math.max(0, Math.round(active.untilMs - nowMs));
-			return {address: cell.address, fault: active.fault, leftMs, text: faultText(active, nowMs)};
+			const {fault, by} = active;
+			return {address: cell.address, fault, leftMs, text: faultText(active, nowMs), ...(by === undefined ? {} : {by})};
 		});
 		return {areAllowed: this.#options !== undefined, faults};
 	}
 
-	/** Makes a fault, in the place of one of its type; what was done, in words. */
-	begin(cell: Cell, fault: Fault, forMs: number = limits.faultMs): Outcome<string> {
+	/** Makes a fault, in the place of one of its type; what was done, in words. `by`: the login that wants it. */
+	begin(cell: Cell, fault: Fault, forMs: number = limits.faultMs, by?: string): Outcome<string> {
 		const {name} = this.#kernel.options;
-		if (this.#options === undefined)
-			return failed('ERR_FORBIDDEN', {
-				message: `no faults are made in "${name}": that takes troupe up --faults (or server, agent --faults)`,
-			});
+		if (this.#options === undefined) return failed('ERR_FORBIDDEN', {message: `no faults are made in "${name}": ${startedWith(name)}`});
 		const problem = this.#problemOf(cell, fault, forMs);
 		if (problem !== undefined) return failed('ERR_BAD_REQUEST', {message: problem});
 		this.#forgetGone();
 		for (const each of this.#on) if (each.cell === cell && each.active.fault.type === fault.type) this.#end(each);
 		if (this.#on.size >= limits.faults)
 			return failed('ERR_BAD_REQUEST', {message: `there are ${limits.faults} faults in "${name}" already`});
-		const active: ActiveFault = {fault, untilMs: this.#nowMs() + forMs};
+		const active: ActiveFault = {fault, untilMs: this.#nowMs() + forMs, by};
 		const undo = this.#make(cell, fault, active.untilMs);
 		const made: Undo = {cell, active, undo, cancel: this.#kernel.options.clock.after(forMs, () => this.#end(made))};
 		this.#on.add(made);
@@ -99,8 +98,7 @@ export class Faults {
 			case 'drop':
 				return isIn(fault.share, 0, 1) && fault.share > 0 ? undefined : `drop takes a share above 0 and up to 1, got ${shown(fault.share)}`;
 			case 'partition':
-				if (cell.parent !== undefined) return `a partition is of a whole system, such as "${this.#kernel.options.name}"`;
-				return this.#options?.partition === undefined ? 'this system has no way to others that could be cut' : undefined;
+				return this.#partitionProblem(cell);
 			case 'pause':
 				if (this.#ownPath !== '' && cell.path === this.#ownPath) return 'the inspector cannot be paused: nobody could be asked to end that';
 				return cell.held === undefined ? undefined : 'it is paused or slowed already';
@@ -109,6 +107,13 @@ export class Faults {
 			default:
 				return `there is no fault ${shown((fault as {type: unknown}).type)}: there are crash, slow, drop, partition and pause`;
 		}
+	}
+
+	#partitionProblem({parent}: Cell): string | undefined {
+		const {name} = this.#kernel.options;
+		if (this.#options?.partition === undefined)
+			return `"${name}" itself is not cut off; cut off its nodes, each with: troupe fault partition NODE`;
+		return parent === undefined ? undefined : `a partition is of a whole system, such as "${name}"`;
 	}
 
 	/** What undoes it. */
@@ -208,6 +213,12 @@ export class Faults {
 		refused: () => undefined,
 	};
 }
+
+/** How the process has to be started. */
+const startedWith = (system: string): string =>
+	parseUserSystem(system) === undefined
+		? 'that takes troupe up --faults (or server, agent --faults)'
+		: 'that takes troupe actor run --faults';
 
 /** Timers are no messages on a way, nor is what the runtime answers in the place of one that was asked. */
 const isOnAWay = (cell: Cell, {timer, message, from}: Envelope): boolean =>

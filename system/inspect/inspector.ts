@@ -123,6 +123,6 @@ function playFault(inspecting: Inspecting, request: Extract<ChangeRequest, {verb
 		done(succeeded({done: faults.heal(cell.parent === undefined ? undefined : cell)}));
 		return;
 	}
-	const outcome = faults.begin(cell, request.fault, request.forMs);
+	const outcome = faults.begin(cell, request.fault, request.forMs, request.by);
 	done(outcome.ok ? succeeded({done: outcome.value}) : outcome);
 }

@@ -4,16 +4,16 @@ import {limits} from '../../api/limits.js';
 import type {Cell} from '../kernel/cell.js';
 import {troubleOf} from '../kernel/tree.js';
 
-/** From `wrong` on an actor is wrong: parked, about to be restarted, paused, in trouble as it says itself, or crashed not long ago. */
+/** From `wrong` on an actor is wrong: parked, about to be restarted, paused or under a fault, in trouble as it says itself, or crashed not long ago. */
 const ranks = {parked: 5e9, restarting: 4e9, paused: 3e9, troubled: 2e9, crashed: 1e9, wrong: 1e9, restarted: 1} as const;
 
 /** The higher the sooner it is looked at; 0: it rests. */
 export function rankOf(cell: Cell, monotonicMs: number): number {
-	const {parked, status, longRests, held, failure, mailbox, restarts} = cell;
+	const {parked, status, longRests, held, faults, failure, mailbox, restarts} = cell;
 	const waiting = mailbox.length;
 	if (parked !== undefined || (status === 'restarting' && longRests > 0)) return ranks.parked + waiting;
 	if (status === 'restarting') return ranks.restarting + waiting;
-	if (held !== undefined) return ranks.paused + waiting;
+	if (held !== undefined || faults !== undefined) return ranks.paused + waiting;
 	if (troubleOf(cell) !== undefined) return ranks.troubled + waiting;
 	if (failure !== undefined && monotonicMs - cell.crashedAtMs < limits.actorWellMs) return ranks.crashed + waiting;
 	return waiting > 0 ? ranks.restarted + waiting : Math.min(restarts, ranks.restarted);

@@ -36,8 +36,8 @@ export type FarWatch = {readonly system: string; readonly id: number; readonly a
  */
 export type Hold = {left: number; readonly untilMs: number; readonly cancel: Cancel; readonly isSlowed?: true};
 
-/** A fault that somebody wants here, until that monotonic time. */
-export type ActiveFault = {readonly fault: Fault; readonly untilMs: number};
+/** A fault that somebody wants here, until that monotonic time; `by`: that login. */
+export type ActiveFault = {readonly fault: Fault; readonly untilMs: number; readonly by?: string | undefined};
 
 /** A restart of one actor, or of several together: how many are still to begin, and the wait before it. */
 export type Round = {left: number; cancelDelay: Cancel | undefined};

@@ -39,9 +39,10 @@ export function stateOf({status, longRests, parked, held, committing}: Cell): Ac
 	return committing ? 'committing' : 'running';
 }
 
-/** `slow by 200 ms, 8 s left`. */
-export function faultText({fault, untilMs}: ActiveFault, monotonicMs: number): string {
-	return `${wordsOf(fault)}, ${Math.ceil(Math.max(0, untilMs - monotonicMs) / 1_000)} s left`;
+/** `slow by 200 ms, 8 s left, by admin`. */
+export function faultText({fault, untilMs, by}: ActiveFault, monotonicMs: number): string {
+	const left = `${wordsOf(fault)}, ${Math.ceil(Math.max(0, untilMs - monotonicMs) / 1_000)} s left`;
+	return by === undefined ? left : `${left}, by ${by}`;
 }
 
 function wordsOf(fault: Fault): string {
@@ -49,7 +50,7 @@ function wordsOf(fault: Fault): string {
 		case 'crash':
 			return 'its next step crashes';
 		case 'slow':
-			return `slow by ${fault.ms} ms`;
+			return `slow by ${fault.ms < 1_000 ? `${fault.ms} ms` : `${fault.ms / 1_000} s`}`;
 		case 'drop':
 			return fault.share >= 1 ? 'loses every message' : `loses ${Math.round(fault.share * 100)} % of its messages`;
 		case 'partition':

@@ -49,6 +49,7 @@ export function open(
 		module: userModuleOf({default: puppet, behaviors: {puppet}}, 'puppet.mjs'),
 		input,
 		about: {host: 'here', pid: 7, file: 'puppet.mjs'},
+		faults: false,
 		clock: systemClock,
 		random: systemRandom,
 		executor,

@@ -289,6 +289,11 @@ test('Tab completes verbs, places, objects, flags, their values, marks and membe
 	t.deepEqual(await words('top --by=m'), ['--by=mailbox ', '--by=memory ']);
 	t.deepEqual(await words('tree --d'), ['--depth ']);
 	t.deepEqual(await words('help tr'), ['trace ', 'tree ']);
+	t.deepEqual(await words('fault p'), ['partition ', 'pause ']);
+	t.deepEqual(await words('fault slow control/s'), ['control/scheduler ']);
+	t.deepEqual(await words('fault slow --for 5s control/s'), ['control/scheduler ']);
+	t.deepEqual(await words('fault partition '), ['vm ']);
+	t.deepEqual([await words('fault list '), await words('fault crash control ')], [[], []]);
 	t.deepEqual(await words('nonsense '), []);
 	await type('state pod/web-1 --mark alpha');
 	t.deepEqual(await words('diff al'), ['alpha ']);

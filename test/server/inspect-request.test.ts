@@ -56,15 +56,17 @@ test('what is wrong is told by its place, with what to write instead', t => {
 		[{verb: 'tree', place: '', children: 1e9}, /got 1000000000$/],
 		[{verb: 'top', place: ''}, /^by of "top" is missing$/],
 		[{verb: 'top', place: '', by: 'size'}, /^by of "top" must be mailbox, rate, time, restarts, memory; got "size"$/],
-		[{verb: 'trace', filter: {}}, /^filter of "trace" places of filter is missing$/],
+		[{verb: 'trace', filter: {}}, /^filter.places is missing$/],
 		[{verb: 'trace', filter: {places: Array<string>(65).fill('a')}}, /at most 64 items/],
 		[{verb: 'trace', filter: {places: []}, trace: 'mine'}, /no member "trace"/],
 		[{verb: 'trace', filter: {places: ['control']}, forMs: limits.inspectForMs + 1}, /^forMs of "trace" must be/],
 		[{verb: 'tell', place, message: 'x'}, /^message of "tell" must be an object with a type, got "x"$/],
 		[{verb: 'tell', place, message: {}}, /^message of "tell" must be an object with a type/],
-		[{verb: 'fault', place, fault: {type: 'explode'}}, /^fault of "fault" has a type that must be crash, pause/],
-		[{verb: 'fault', place, fault: {type: 'slow'}}, /^fault of "fault" ms of fault is missing$/],
-		[{verb: 'fault', place, fault: {type: 'drop', share: 2}}, /share of fault must be above 0 and at most 1, got 2$/],
+		[{verb: 'fault', place, fault: {type: 'explode'}}, /^fault.type must be crash, pause.*; got "explode"$/],
+		[{verb: 'fault', place, fault: {type: 'crash', ms: 1}}, /^fault of "fault" has no member "ms", but type$/],
+		[{verb: 'fault', place, fault: {type: 'crash'}, by: 'mallory'}, /^"fault" has no member "by"/],
+		[{verb: 'fault', place, fault: {type: 'slow'}}, /^fault.ms is missing$/],
+		[{verb: 'fault', place, fault: {type: 'drop', share: 2}}, /^fault.share must be above 0 and at most 1, got 2$/],
 	];
 	for (const [request, words] of wrong) {
 		const outcome = parseRequest(request);

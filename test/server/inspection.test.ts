@@ -2,7 +2,7 @@
 
 import test, {type ExecutionContext} from 'ava';
 import {failed, succeeded} from '../../api/errors.js';
-import type {InspectAnswer, StreamPortion, SystemRequest} from '../../api/inspect.js';
+import type {InspectAnswer, OfSystems, StreamPortion, SystemRequest} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import type {Role} from '../../api/roles.js';
 import type {AuditEntry} from '../../server/inspect/audit.js';
@@ -136,6 +136,53 @@ test('changes are for admins, and each one that is asked for is in the audit log
 		{...at, login: 'the-edit', role: 'edit', verb: 'fault', place: 'node-a', fault: 'partition', outcome: 'ERR_FORBIDDEN'},
 	]);
 	t.false(JSON.stringify(audit).includes('s3cr3t'));
+});
+
+test('who makes a fault is told to the system; a tool cannot say another', async t => {
+	const {told, asked} = rig(t);
+	const fault = {verb: 'fault', place: 'node-a/pods', fault: {type: 'crash'}};
+	await told('admin', fault);
+	t.deepEqual(asked, [['node-a', {...fault, by: 'the-admin'}]]);
+	t.like(await told('admin', {...fault, by: 'mallory'}), {ok: false, error: {code: 'ERR_BAD_REQUEST'}});
+});
+
+test('a system that a fault has cut off is told of with it, until the fault is over or it answers again', async t => {
+	const {told, onInspect, clock} = rig(t);
+	let isAway = false;
+	onInspect(system =>
+		isAway && system === 'node-a' ? failed('ERR_TIMEOUT', {address: 'troupe://node-a/inspector'}) : succeeded({done: 'done'}),
+	);
+	const cut = async (): Promise<void> => {
+		isAway = false;
+		t.true((await told('admin', {verb: 'fault', place: 'node-a', fault: {type: 'partition'}, forMs: 30_000})).ok);
+		isAway = true;
+		clock.advance(5_000);
+	};
+	const lookOf = async (verb: string) => {
+		const answer = await told('view', {verb, place: 'node-a'});
+		return answer.ok ? undefined : [answer.error.code, answer.error.message];
+	};
+	await cut();
+	const text = 'cut off from all other systems, 25 s left, by the-admin';
+	t.deepEqual(await lookOf('tree'), [
+		'ERR_NOT_REACHABLE',
+		`"node-a" cannot be reached, a fault keeps it away: ${text}; it ends by itself, and nobody can end it before`,
+	]);
+	t.like(await told('admin', {verb: 'heal', place: 'node-a'}), {ok: false, error: {code: 'ERR_NOT_REACHABLE'}});
+	const {value} = (await told('view', {verb: 'faults'})) as unknown as {value: OfSystems};
+	t.like(
+		value.systems.find(({system}) => system === 'node-a'),
+		{faults: [{address: 'troupe://node-a/', fault: {type: 'partition'}, leftMs: 25_000, by: 'the-admin', text}]},
+	);
+	isAway = false;
+	clock.advance(limits.inspectSystemMs);
+	t.is(await lookOf('tree'), undefined);
+	isAway = true;
+	t.regex((await lookOf('tree'))?.[1] ?? '', /did not answer within 2 s$/, 'its process has begun anew');
+	clock.advance(limits.inspectSystemMs);
+	await cut();
+	clock.advance(25_000);
+	t.regex((await lookOf('tree'))?.[1] ?? '', /did not answer within 2 s$/);
 });
 
 test('many refusals of one login are one line a second in the audit log', async t => {

@@ -16,9 +16,9 @@ import {drawState} from '../state-view.js';
 import type {VerbCall, VerbRun} from '../verb.js';
 
 /** Asks where somebody sits there; a script has to say `--yes`. */
-async function confirmed(call: VerbCall, place: Place, what: string): Promise<void> {
+export async function confirmed(call: VerbCall, place: Place, what: string): Promise<void> {
 	const {shell, flags, spec} = call;
-	if (spec.changes !== 'asks' || flags.on('yes')) return;
+	if (flags.on('yes')) return;
 	const {confirm} = shell;
 	if (confirm === undefined) throw usageError(`${spec.name} changes a running actor; --yes says that this is meant`);
 	const question = `${spec.name} ${placeShown(place)}: ${what} Admins may, and the audit log will have it. Go on? [y/N] `;

@@ -82,7 +82,7 @@ export const tree: VerbRun = async call => {
 
 /** As `troupe tree -o json` has it. */
 const documentOf = (trees: Trees): unknown => ({
-	systems: trees.map(one => ('value' in one ? {system: one.system, tree: one.value} : {system: one.system, problem: one.problem})),
+	systems: trees.map(one => ('value' in one ? {system: one.system, tree: one.value} : one)),
 });
 
 /** A tree that could not be had is drawn, and told by the exit code. */

@@ -43,7 +43,7 @@ export function controlPlaneOf({control, ownNodes, userSystems, clock}: ControlP
 		snapshot: control.snapshot,
 		counters: () => ({
 			...Object.fromEntries(own().map(each => [each.name, {...each.counters, actors: each.size}])),
-			store: {waiting: pipeline.waiting(), epoch: pipeline.epoch(), version: pipeline.meta.version},
+			store: {waiting: pipeline.waiting(), epoch: pipeline.epoch(), version: pipeline.meta.version, problem: pipeline.problem() ?? null},
 			bus: {...control.bus.counters},
 		}),
 	};

@@ -19,10 +19,10 @@ test.serial('a fault shows in tree and list while it is on, ends by itself, and 
 	t.regex(await cluster.fine('fault', 'list'), /^no fault is on\n$/);
 	t.regex(
 		await cluster.fine('fault', 'slow', 'control/scheduler', '--delay', '200ms', '--for', '3s'),
-		/^troupe:\/\/control\/scheduler: slow by 200 ms, 3 s left\n$/,
+		/^control\/scheduler: slow by 200 ms, 3 s left, by admin\n$/,
 	);
 	t.regex(await cluster.fine('tree', 'control'), /scheduler.*fault: slow by 200 ms, \d s left/);
-	t.regex(await cluster.fine('fault', 'list'), /^control\/scheduler {2}slow by 200 ms, \d s left\n$/);
+	t.regex(await cluster.fine('fault', 'list'), /^control\/scheduler {2}slow by 200 ms, \d s left, by admin\n$/);
 	await shows('the fault to end by itself', async () => (await cluster.fine('fault', 'list')) === 'no fault is on\n', 10_000);
 	t.notRegex(await cluster.fine('tree', 'control'), /fault:/);
 	t.regex(
@@ -54,10 +54,17 @@ test.serial('what a deaf actor does waits until its fault has ended, and shows i
 test.serial('mistakes are told with what to write; viewers may look at faults and make none', async t => {
 	const refused = async (...words: readonly string[]): Promise<string> => (await cluster.troupe('fault', ...words)).err;
 	t.regex(await refused('flood', 'control'), /fault takes crash, slow, drop, partition, pause, list, end, got "flood"/);
-	t.regex(await refused('partition', 'control/scheduler'), /a partition is of a whole system, such as "control"/);
+	t.regex(
+		await refused('partition', 'control/scheduler'),
+		/"control" itself is not cut off; cut off its nodes, each with: troupe fault partition NODE/,
+	);
 	t.regex(await refused('drop', 'control/scheduler', '--share', '200%'), /--share must be above 0 and up to 1/);
 	t.regex(await refused('crash', 'control/nobody'), /control\/nobody/);
-	t.regex(await refused('crash', 'control/scheduler', '--for', '1h'), /600000|10m|10 minutes/);
+	t.regex(await refused('partition', 'vm/pods'), /a partition is of a whole system, such as "vm"/);
+	t.regex(await refused('crash', 'control/scheduler', '--for', '1h'), /--for is at most 10m, got "1h"/);
+	t.regex(await refused('slow', 'control/scheduler', '--delay', '1h'), /--delay is at most 60s, got "1h"/);
+	t.regex(await refused('crash'), /fault crash takes a place, as in: fault crash rs\/web/);
+	t.regex(await refused('crash', 'control'), /--yes says that this is meant/);
 	t.is(await cluster.fine('fault', 'list'), 'no fault is on\n');
 });
 
@@ -80,10 +87,24 @@ test.serial('a node that is cut off is NotReady, and heals by itself; without --
 	t.regex(await server.fine('fault', 'list'), /^no fault is on\nnone are made in control: started without --faults\n$/);
 	const {code, err} = await server.troupe('fault', 'crash', 'control/scheduler');
 	t.deepEqual([code, err], [6, 'error: no faults are made in "control": that takes troupe up --faults (or server, agent --faults)\n']);
-	t.regex(await server.fine('fault', 'partition', 'host-1', '--for', '15s'), /cut off from all other systems, 15 s left/);
+	t.regex(await server.fine('fault', 'partition', 'host-1', '--for', '30s'), /cut off from all other systems, 30 s left/);
 	await ready(false);
+	t.regex(await server.fine('fault', 'list'), /^host-1 {2}cut off from all other systems, \d+ s left, by admin$/m);
+	t.regex((await server.troupe('tree')).out, /^host-1 {2}fault: cut off from all other systems, \d+ s left, by admin$/m);
+	const ended = await server.troupe('fault', 'end', 'host-1');
+	t.is(ended.code, 5);
+	t.regex(ended.err, /"host-1" cannot be reached, a fault keeps it away: .*; it ends by itself/);
+	const status = await server.troupe('status');
+	t.is(status.code, 1);
+	t.regex(status.out, /^ {2}node\/host-1 +is not ready for \d+s: /m);
+	t.regex(status.out, /^ {2}host-1 +a fault is on: cut off from all other systems, \d+ s left, by admin$/m);
+	t.regex(status.out, /^next: troupe why node\/host-1$/m);
 	await ready(true);
 	await server.apply(setOf('after', 1));
 	await until(client, 'pods', '3 pods to run', pods => [...pods.values()].filter(isReady).length === 3);
 	t.true(existsSync(agent.home));
+	await shows('all to be well', async () => (await server.troupe('status')).code === 0, 30_000);
+	t.regex(await server.fine('status'), /^cluster {2}all is well\n[\s\S]*^nodes {4}1 of 1 ready\npods {5}3 of 3 ready; 3 running$/m);
+	const document = JSON.parse(await server.fine('status', '-o', 'json')) as {readonly state: string; readonly wrong: readonly unknown[]};
+	t.deepEqual([document.state, document.wrong], ['well', []]);
 });

@@ -1,6 +1,7 @@
 import test from 'ava';
 import type {Fault} from '../../../api/inspect.js';
 import {Faults, type FaultOptions} from '../../../system/inspect/faults.js';
+import {isWrong, rankOf} from '../../../system/inspect/ranking.js';
 import type {Cell} from '../../../system/kernel/cell.js';
 import {actorWorld, at, lettersOf, lifecycleOf, type ActorWorld} from '../kernel/actor-world.js';
 import {note, spawnPuppet} from '../kernel/puppet.js';
@@ -211,7 +212,26 @@ test('partition: of a whole system, a moment after the answer, and mended at its
 	world.pass(5_000);
 	t.deepEqual(seen, ['cut', 'mend'], 'healed before it began');
 	const alone = stage();
-	t.is(alone.begin('', {type: 'partition'}), 'ERR_BAD_REQUEST: this system has no way to others that could be cut');
+	t.is(
+		alone.begin('', {type: 'partition'}),
+		'ERR_BAD_REQUEST: "test" itself is not cut off; cut off its nodes, each with: troupe fault partition NODE',
+	);
+});
+
+test('who made it is told with it', t => {
+	const on = stage();
+	const outcome = on.faults.begin(on.cell('a'), {type: 'slow', ms: 2_500}, 3_000, 'ada');
+	t.deepEqual(outcome, {ok: true, value: 'troupe://test/a: slow by 2.5 s, 3 s left, by ada'});
+	t.deepEqual(on.faults.look().faults, [
+		{address: at('a'), fault: {type: 'slow', ms: 2_500}, leftMs: 3_000, by: 'ada', text: 'slow by 2.5 s, 3 s left, by ada'},
+	]);
+});
+
+test('an actor under a fault counts as wrong, also one that still takes messages', t => {
+	const on = stage();
+	t.is(rankOf(on.cell('a'), 0), 0);
+	on.begin('a', {type: 'drop', share: 0.5});
+	t.true(isWrong(rankOf(on.cell('a'), 0)));
 });
 
 test('one of a type for each actor: a second takes the place of the first; all together are bounded and can be ended at once', t => {

@@ -1,0 +1,115 @@
+// From what was looked at to how the cluster is: what is wrong, what may be the cause of the rest first. Pure.
+
+import {conditionOf} from '../../api/conditions.js';
+import {ageOf} from '../../api/duration.js';
+import type {NodeObject} from '../../api/kinds/node.js';
+import type {PersistentVolumeClaim} from '../../api/kinds/persistentvolumeclaim.js';
+import {isReady} from '../../actors/control/pods/pod-lifecycle.js';
+import {actorsOf, faultsOf, wrongActors} from './actors.js';
+import type {Counters, Objects, Seen} from './seen.js';
+import type {FaultStatus, NodeStatus, Status, Wrong} from './status.js';
+import {whyWrong} from './wrong.js';
+import {judgeWorkloads} from './workloads.js';
+
+export function judge(seen: Seen): Status {
+	const {server, gitVersion, counters, objects, actors, nowMs} = seen;
+	const store = storeOf(counters);
+	const faults = faultsOf(actors);
+	const workloads = judgeWorkloads(objects, nowMs);
+	const told = actorsOf(actors);
+	const wrong = [
+		...(store.problem === null
+			? []
+			: [
+					{
+						about: 'store',
+						namespace: null,
+						says: `takes no writes: ${store.problem}`,
+						next: "look at the server's log, troupe.log in its home",
+					},
+				]),
+		...objects.nodes.flatMap(node => wrongNode(node, nowMs) ?? []),
+		...told.silent.filter(({system}) => !isTold(system, objects, faults)).map(silentSystem),
+		...faults.map(faultIsOn),
+		...wrongActors(actors),
+		...objects.persistentvolumeclaims.flatMap(claim => lostClaim(claim) ?? []),
+		...workloads.wrong,
+	];
+	return {
+		state: wrong.length === 0 ? 'well' : 'wrong',
+		server: {
+			address: server,
+			version: gitVersion?.replace(/^.*troupe\./, '') ?? null,
+			upMs: actors.control?.upMs ?? null,
+			term: counters.store?.epoch ?? null,
+		},
+		store,
+		nodes: objects.nodes.map(nodeStatus),
+		pods: podsOf(objects),
+		actors: told,
+		faults,
+		wrong,
+		coming: workloads.coming,
+	};
+}
+
+const storeOf = ({store}: Counters): Status['store'] => ({
+	version: store?.version ?? null,
+	waiting: store?.waiting ?? 0,
+	problem: store?.problem ?? null,
+});
+
+const readyOf = (node: NodeObject) => conditionOf(node.status?.conditions, 'Ready');
+const isHeard = (node: NodeObject): boolean => readyOf(node)?.status === 'True';
+
+const nodeStatus = (node: NodeObject): NodeStatus => ({
+	name: node.metadata.name,
+	ready: isHeard(node),
+	cordoned: node.spec?.unschedulable === true,
+	since: readyOf(node)?.lastTransitionTime ?? null,
+});
+
+function wrongNode(node: NodeObject, nowMs: number): Wrong | undefined {
+	if (isHeard(node)) return undefined;
+	const ready = readyOf(node);
+	const sinceMs = Date.parse(ready?.lastTransitionTime ?? '');
+	const lasting = Number.isNaN(sinceMs) ? '' : ` for ${ageOf(Math.max(0, nowMs - sinceMs))}`;
+	return whyWrong(
+		node,
+		ready === undefined ? 'no agent of it was ever heard' : `is not ready${lasting}: ${ready.message ?? ready.reason ?? ''}`,
+	);
+}
+
+/** Whether what keeps its answers away is told by itself: its node is not heard, or a fault cuts it off. */
+const isTold = (system: string, {nodes}: Objects, faults: readonly FaultStatus[]): boolean =>
+	nodes.some(node => node.metadata.name === system && !isHeard(node)) ||
+	faults.some(({place, type}) => place === system && type === 'partition');
+
+const silentSystem = ({system, problem}: Status['actors']['silent'][number]): Wrong => ({
+	about: system,
+	namespace: null,
+	says: `its actors do not answer: ${problem}`,
+	next: `troupe tree ${system}`,
+});
+
+const faultIsOn = ({place, text}: FaultStatus): Wrong => ({
+	about: place,
+	namespace: null,
+	says: `a fault is on: ${text}`,
+	next: 'troupe fault list',
+});
+
+function lostClaim(claim: PersistentVolumeClaim): Wrong | undefined {
+	return claim.status?.phase === 'Lost' ? whyWrong(claim, 'has lost its volume') : undefined;
+}
+
+function podsOf({pods}: Objects): Status['pods'] {
+	const phases: {[phase: string]: number} = {};
+	for (const {status} of pods) {
+		const phase = status?.phase ?? 'Pending';
+		phases[phase] = (phases[phase] ?? 0) + 1;
+	}
+	const ready = pods.filter(isReady).length;
+	const over = pods.filter(({status}) => status?.phase === 'Succeeded' || status?.phase === 'Failed').length;
+	return {total: pods.length, ready, notReady: pods.length - ready - over, phases};
+}
