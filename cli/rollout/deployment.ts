@@ -54,10 +54,11 @@ function restored(object: ApiObject, {template, object: set}: Revision): ApiObje
 function statusOf(deployment: Deployment, revision: number): RolloutStatus {
 	const {metadata, spec, status = {}} = deployment;
 	const {name} = metadata;
+	// Before that the revision is the one of the spec before.
+	if ((status.observedGeneration ?? 0) < metadata.generation) return going('Waiting for deployment spec update to be observed...');
 	const running = revisionNumber(deployment);
 	if (revision > 0 && revision !== running)
 		throw failedError(`desired revision (${revision}) is different from the running revision (${running})`);
-	if ((status.observedGeneration ?? 0) < metadata.generation) return going('Waiting for deployment spec update to be observed...');
 	if (conditionOf(status.conditions, 'Progressing')?.reason === 'ProgressDeadlineExceeded')
 		throw failedError(`deployment "${name}" exceeded its progress deadline`);
 	const {updatedReplicas = 0, replicas = 0, availableReplicas = 0} = status;

@@ -150,7 +150,7 @@ export async function openScript(t: ExecutionContext, script: Script) {
 		server.close();
 	});
 	const home = await homeFor(t, `https://127.0.0.1:${(server.address() as AddressInfo).port}`, ca);
-	return {requests, home, token, troupe: (args: readonly string[], more: Partial<Surroundings> = {}) => run(t, args, {home, ...more})};
+	return {requests, home, token, troupe: typedIn(t, home)};
 }
 
 export function answer(response: ServerResponse, status: number, body: unknown, type = 'application/json'): void {

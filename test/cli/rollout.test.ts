@@ -65,6 +65,7 @@ test('an update is followed, told of, undone, paused and restarted', async t => 
 	);
 	t.is(await rollout('undo', 'deployment/web', '--dry-run'), 'deployment.apps/web rolled back (dry run)\n');
 	t.is(await rollout('undo', 'deployment/web'), 'deployment.apps/web rolled back\n');
+	await rollout('status', 'deployment/web');
 	await rollout('status', 'deployment/web', '--revision', '3');
 	const back = await read();
 	t.deepEqual(back.spec?.template.spec.containers[0]?.command, ['run', 'one']);
@@ -115,6 +116,8 @@ test('an update past its deadline ends the command with 1, and describe shows bo
 	t.regex(out, /Progressing +False +ProgressDeadlineExceeded +ReplicaSet "web-\w+" has timed out progressing\./);
 	t.regex(out, /OldReplicaSets: +web-\w+ \(3\/3 replicas created\)\nNewReplicaSet: +web-\w+ \(1\/1 replicas created\)\n/);
 	t.regex(out, /ScalingReplicaSet +Scaled up replica set web-\w+ from 0 to 3\n/);
+	// The way back has its time, however slow the machine is.
+	t.is((await troupe('patch', 'deployment', 'web', '-p', '{"spec":{"progressDeadlineSeconds":600}}')).code, 0);
 	t.is(await rollout('undo', 'deployment/web'), 'deployment.apps/web rolled back\n');
 	t.regex(await rollout('status', 'deployment/web'), /successfully rolled out\n$/);
 	t.is((await troupe('logs', 'deployment/web', '--tail', '0')).code, 0);
@@ -137,11 +140,13 @@ test('what makes no sense is said before anything is asked', async t => {
 });
 
 test('how far a rollout is, is said in kubectl’s words', t => {
-	const at = (status: object, spec: object = {}): string => {
+	const at = (status: object, spec: object = {}, revision = 0): string => {
 		const metadata = {name: 'web', generation: 2, annotations: {'deployment.kubernetes.io/revision': '4'}};
 		const object = {apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec: {replicas: 3, ...spec}, status};
-		return deploymentRollout.statusOf(object as unknown as ApiObject, 0).text;
+		return deploymentRollout.statusOf(object as unknown as ApiObject, revision).text;
 	};
+	t.is(at({observedGeneration: 1}, {}, 5), 'Waiting for deployment spec update to be observed...');
+	t.throws(() => at({observedGeneration: 2}, {}, 5), {message: 'desired revision (5) is different from the running revision (4)'});
 	t.is(at({observedGeneration: 1}), 'Waiting for deployment spec update to be observed...');
 	const seen = {observedGeneration: 2};
 	t.is(at({...seen, updatedReplicas: 1}), 'Waiting for deployment "web" rollout to finish: 1 out of 3 new replicas have been updated...');

@@ -21,6 +21,7 @@ export const smallFiles: {readonly [layer: string]: readonly string[]} = {
 		'state-file',
 	],
 	cli: [
+		'broker',
 		'completion',
 		'cp',
 		'create-job',
@@ -37,6 +38,7 @@ export const smallFiles: {readonly [layer: string]: readonly string[]} = {
 		'manifest',
 		'node-cache',
 		'patch',
+		'port-holder',
 		'progress',
 		'set',
 		'user-module',
@@ -65,6 +67,7 @@ export const smallFiles: {readonly [layer: string]: readonly string[]} = {
 		'tokens',
 	],
 	system: [
+		'broker/broker-admission',
 		'broker/broker-contract',
 		'broker/broker-login',
 		'broker/broker-rights',
