@@ -774,6 +774,8 @@ export const limits = {
 	/** How long a shell believes that it knows the names of all systems; and lines that it remembers. */
 	inspectSystemsMs: 5_000,
 	inspectHistory: 1_000,
+	/** What it waits for its first connection. */
+	inspectConnectMs: 10_000,
 	/** What it waits for an answer beyond what was asked for, and how often it says that a stream is still wanted. */
 	inspectPatienceMs: 15_000,
 	inspectRenewMs: 5_000,

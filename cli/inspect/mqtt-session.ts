@@ -34,6 +34,8 @@ export type MqttSession = Session & {
 	readonly connected: () => void;
 	/** The connection is gone; `why` may be an empty text. */
 	readonly disconnected: (why: string) => void;
+	/** A line for those who listen to news. */
+	readonly say: (line: string) => void;
 };
 
 type Link = Pick<MqttLink, 'publish' | 'subscribe' | 'connected' | 'close'>;
@@ -71,6 +73,7 @@ export function createMqttSession(link: Link, options: MqttSessionOptions): Mqtt
 		},
 		stream: (request, signal) => stream(state, request, signal),
 		onNews: listener => void state.listeners.add(listener),
+		say: news,
 		async close() {
 			for (const {id, request} of state.calls.values()) if (isStream(request.verb)) send(state, id, {verb: 'close'});
 			forget();

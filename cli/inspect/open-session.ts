@@ -1,12 +1,14 @@
 // How a command comes to a session: over HTTPS for one look, over MQTT for all else.
 
 import {AppError} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
 import {systemRandom} from '../../system/time/random.js';
 import {clientOf} from '../client.js';
-import {brokerLoginOf, mqttUrl, type BrokerLogin} from '../cluster/broker-login.js';
+import {brokerLoginOf, mqttUrl} from '../cluster/broker-login.js';
 import {readConnection, sourcesOf, type Connection} from '../cluster/kubeconfig.js';
 import type {Invocation} from '../command.js';
+import {ClusterSearch, type FoundCluster} from './cluster-search.js';
 import {createHttpSession} from './http-session.js';
 import type {Session} from './session.js';
 
@@ -30,10 +32,7 @@ export async function openSession({flags, environment, home, terminal}: Invocati
 	return {session: await connect(found, () => readConnection(sources).then(again => findBroker(again))), namespace};
 }
 
-/** Where a cluster's broker is, and what people call it by the URL that is spoken with. */
-type Found = {readonly broker: BrokerLogin; readonly aboutOf: (url: string) => string};
-
-async function findBroker(connection: Connection, onWarning?: (text: string) => void): Promise<Found> {
+async function findBroker(connection: Connection, onWarning?: (text: string) => void): Promise<FoundCluster> {
 	const client = clientOf(connection, onWarning);
 	try {
 		const broker = await brokerLoginOf(connection, client);
@@ -47,67 +46,38 @@ async function findBroker(connection: Connection, onWarning?: (text: string) => 
 
 /**
  * Resolves when everything is subscribed; rejects when the first connection does not come about. While one that was lost does not come back,
- * `findAgain` is asked where the cluster is now: it may have begun anew on other ports.
+ * `findAgain` is asked where the cluster is now.
  */
-async function connect(found: Found, findAgain: () => Promise<Found>): Promise<Session> {
+async function connect(found: FoundCluster, findAgain: () => Promise<FoundCluster>): Promise<Session> {
 	const [{connectMqttLink}, {createMqttSession}] = await Promise.all([
 		import('../../system/links/mqtt-link.js'),
 		import('./mqtt-session.js'),
 	]);
 	const {login, password, ca, trustAnyone} = found.broker;
-	let {
-		aboutOf,
-		broker: {urls},
-	} = found;
-	let isLooking = false;
-	/** Another login, or another authority, is another cluster: that one is not gone to unasked. */
-	const lookAgain = async (): Promise<void> => {
-		if (isLooking) return;
-		isLooking = true;
-		const again = await findAgain().catch(() => undefined);
-		isLooking = false;
-		if (again === undefined || again.broker.password !== password || again.broker.ca !== ca || link.connected()) return;
-		if (again.broker.urls.join() === urls.join()) return;
-		({urls} = again.broker);
-		({aboutOf} = again);
-		link.reconnect();
-	};
+	const search = new ClusterSearch(found, {findAgain, onMoved: () => link.reconnect(), onOther: () => session.say(otherCluster)});
 	const prefix = `repl-${systemRandom.uuid()}`;
-	let why = '';
-	let isOpen = false;
-	let onFirst: () => void = () => undefined;
+	const first = new FirstConnection();
 	const link = connectMqttLink({
-		url: () => urls,
+		url: () => search.found.broker.urls,
 		self: login,
 		password,
 		clientId: prefix,
 		...(ca === undefined ? {} : {ca}),
 		trustAnyone,
 		onConnected() {
-			why = '';
+			first.connected();
+			search.connected();
 			session.connected();
-			onFirst();
 		},
-		onDisconnected: () => session.disconnected(why),
+		onDisconnected: () => session.disconnected(first.problem),
 		onProblem(problem) {
-			why = problem;
-			if (isOpen) void lookAgain();
+			first.problem = problem;
+			if (first.isConnected) void search.lookAgain();
 		},
 	});
-	const session = createMqttSession(link, {login, prefix, about: () => aboutOf(link.url()), clock: systemClock});
-	const first = new Promise<void>((resolve, reject) => {
-		const cancel = systemClock.after(connectMs, () => {
-			const message = `the broker at ${urls.join(', ')} did not answer within ${connectMs / 1_000} s${why === '' ? '' : `: ${why}`}`;
-			reject(new AppError('ERR_NOT_REACHABLE', {message}));
-		});
-		onFirst = () => {
-			cancel();
-			resolve();
-		};
-	});
+	const session = createMqttSession(link, {login, prefix, about: () => search.found.aboutOf(link.url()), clock: systemClock});
 	try {
-		await first;
-		isOpen = true;
+		await first.within(limits.inspectConnectMs, found.broker.urls);
 		return session;
 	} catch (error) {
 		await link.close();
@@ -115,4 +85,33 @@ async function connect(found: Found, findAgain: () => Promise<Found>): Promise<S
 	}
 }
 
-const connectMs = 10_000;
+const otherCluster =
+	'the kubeconfig is of another cluster by now, or has another token: leave this session and begin it again to speak with that one';
+
+/** Whether a connection was ever there, and why it is not. */
+class FirstConnection {
+	/** Of the last attempt; empty: none is known. */
+	problem = '';
+	isConnected = false;
+	#onConnected = (): void => undefined;
+
+	connected(): void {
+		this.problem = '';
+		this.isConnected = true;
+		this.#onConnected();
+	}
+
+	/** Rejects when it is not there by then. */
+	within(ms: number, urls: readonly string[]): Promise<void> {
+		return new Promise((resolve, reject) => {
+			const cancel = systemClock.after(ms, () => {
+				const message = `the broker at ${urls.join(', ')} did not answer within ${ms / 1_000} s${this.problem === '' ? '' : `: ${this.problem}`}`;
+				reject(new AppError('ERR_NOT_REACHABLE', {message}));
+			});
+			this.#onConnected = () => {
+				cancel();
+				resolve();
+			};
+		});
+	}
+}

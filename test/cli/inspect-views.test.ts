@@ -88,6 +88,16 @@ test('a tree that was told in part counts what is left out', t => {
 	t.deepEqual(drawn({children: {a: {children: {b: {about: 'y'}}}}}, {depth: 1}), ['control', '└─ a  … 1 below']);
 });
 
+test('of what is left out is told how much is wrong; a fault on an actor that is shown is not counted among that', t => {
+	const children = {a: {faults: ['slow by 200 ms']}, b: {state: 'parked'}} as const;
+	const tree: ActorTree = {...actor('control', '', {children}), childCount: 9, wrongBelow: 2};
+	t.deepEqual(drawTree(tree, 'control', view).trimEnd().split('\n').slice(1), [
+		'├─ a  fault: slow by 200 ms',
+		'├─ b  PARKED',
+		'└─ … 7 more, 1 below wrong',
+	]);
+});
+
 test('no line of a tree is wider than the screen, and no text of a user commands it', t => {
 	const lines = drawn({children: {'web-1': {about: `\u001b[2J\u009b5n${'界'.repeat(60)}`}}}, {columns: 80});
 	for (const line of lines) t.true(stringWidth(line) <= 79, line);

@@ -171,6 +171,13 @@ export const ofCli: readonly Mistake[] = [
 		test: 'test/cli/inspect-views.test.ts',
 	},
 	{
+		what: 'another cluster in the place of the lost one is gone to',
+		file: 'cli/inspect/cluster-search.ts',
+		text: 'again.broker.ca !== broker.ca',
+		becomes: "again.broker.ca === ''",
+		test: 'test/cli/inspect-cluster-search.test.ts',
+	},
+	{
 		what: 'a change is asked for again when the connection was lost',
 		file: 'cli/inspect/mqtt-session.ts',
 		text: 'if (!isChange(request.verb)) {',
