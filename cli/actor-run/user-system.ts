@@ -277,8 +277,10 @@ function observerOf(note: (line: string) => void, onNoBeginning: (error: Failure
 			if (isOver) onNoBeginning(event.error);
 		},
 		deadLetter({to, from, messageType, error, why}) {
-			// The crash was told.
-			if (why !== 'crashed') note(`a "${cut(messageType)}" from ${pathOf(from)} for ${cut(to)} was not delivered: ${cut(error.message)}`);
+			const what = `"${cut(messageType)}" from ${pathOf(from)}`;
+			if (why === 'crashed') return; // That was told.
+			if (why === 'notUnderstood') note(`${pathOf(to)} knows no message ${what}: its receive returned nothing`);
+			else note(`a ${what} for ${cut(to)} was not delivered: ${cut(error.message)}`);
 		},
 		slowStep: ({address: of, messageType, ms}) => note(`a step of ${pathOf(of)} took ${Math.round(ms)} ms ("${cut(messageType)}")`),
 	};
