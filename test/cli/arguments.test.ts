@@ -4,6 +4,7 @@ import {parseArguments} from '../../cli/command-line/arguments.js';
 import type {FlagSpecs} from '../../cli/command.js';
 import {commands} from '../../cli/commands.js';
 import {withoutLeading} from '../../cli/command-line/leading-flags.js';
+import {line} from '../../bench/rigs/command-line.js';
 import {folder, run} from './_rig.js';
 
 const specs: FlagSpecs = {
@@ -117,8 +118,8 @@ test('some flags may stand in front of the command', t => {
 
 test('help is shown on request, exits with 0, and wrong words exit with 2', async t => {
 	const home = await folder(t);
-	const troupe = (...args: readonly string[]) => run(t, args, {home});
-	const overview = await troupe();
+	const troupe = (...args: readonly string[]) => line(args, {home});
+	const overview = await run(t, [], {home});
 	t.is(overview.code, 0);
 	for (const {name, summary} of commands) t.true(overview.out.includes(`  ${name} `) && overview.out.includes(summary), name);
 	t.deepEqual(await troupe('help'), overview);

@@ -21,6 +21,7 @@ export const smallFiles: {readonly [layer: string]: readonly string[]} = {
 		'state-file',
 	],
 	cli: [
+		'arguments',
 		'broker',
 		'completion',
 		'cp',
@@ -34,6 +35,7 @@ export const smallFiles: {readonly [layer: string]: readonly string[]} = {
 		'inspect-views',
 		'kubeconfig',
 		'live',
+		'local-node',
 		'logs',
 		'manifest',
 		'node-cache',
@@ -42,6 +44,7 @@ export const smallFiles: {readonly [layer: string]: readonly string[]} = {
 		'progress',
 		'set',
 		'user-module',
+		'user-system',
 	],
 	docs: ['actors', 'cli', 'errors', 'limits', 'links', 'manifests', 'mqtt', 'places', 'readme', 'rooms', 'semantics'],
 	server: [
