@@ -7,15 +7,12 @@ import {flattened, isWrong} from '../inspect/tree-view.js';
 import type {Actors} from './seen.js';
 import type {FaultStatus, Status, Wrong} from './status.js';
 
-/** Counted, with those that are silent. */
-export function actorsOf({roots}: Actors): Status['actors'] {
-	const looked = roots.flatMap(one => ('value' in one ? [one.value] : []));
-	return {
-		systems: roots.length,
-		wrong: looked.reduce((sum, root) => sum + (root.wrongBelow ?? 0) + (isWrong(root) ? 1 : 0), 0),
-		silent: roots.flatMap(one => ('problem' in one ? [{system: one.system, problem: one.problem}] : [])),
-	};
-}
+/** Counted, with the systems that are silent. */
+export const actorsOf = (actors: Actors): Status['actors'] => ({
+	systems: actors.roots.length,
+	wrong: wrongActors(actors).length,
+	silent: actors.roots.flatMap(one => ('problem' in one ? [{system: one.system, problem: one.problem}] : [])),
+});
 
 export function faultsOf({roots, faults}: Actors): readonly FaultStatus[] {
 	const told = (all: readonly OfSystem<{readonly faults: readonly FaultLook[]}>[]): readonly FaultLook[] =>

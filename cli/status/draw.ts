@@ -83,7 +83,7 @@ function podsText({pods: {total, ready, notReady, phases}}: Status): string {
 function actorsText({actors: {systems, wrong, silent}, faults}: Status): string {
 	return [
 		`${systems - silent.length} of ${counted(systems, 'system')} ${systems === 1 ? 'answers' : 'answer'}${silent.length === 0 ? '' : `, not: ${listed(silent.map(({system}) => system))}`}`,
-		...(wrong === 0 ? [] : [`${counted(wrong, 'actor')} to look at`]),
+		...(wrong === 0 ? [] : [`${counted(wrong, 'actor')} in trouble`]),
 		...(faults.length === 0 ? [] : [`${counted(faults.length, 'fault')} on`]),
 	].join('; ');
 }

@@ -28,7 +28,7 @@ export type Status = {
 	};
 	readonly actors: {
 		readonly systems: number;
-		/** Of all systems that answered: parked, restarting, paused, under a fault, in trouble by their own words, or crashed not long ago. */
+		/** Parked, restarting, paused, or crashed a moment ago; of a crowd of such actors the first ones. */
 		readonly wrong: number;
 		readonly silent: readonly {readonly system: string; readonly problem: string}[];
 	};

@@ -58,6 +58,26 @@ test.serial('ping and pong of examples/actors talk over the broker; whoever is k
 	t.regex(err, /\nstopping; once more ends it at once\n/);
 });
 
+test.serial('faults are made in actors of a user where they were asked for, and refused elsewhere', async t => {
+	const careful = run(example('pong.mjs'));
+	await careful.notes(/pong@admin runs/);
+	const {code, err} = await cluster.troupe('fault', 'crash', 'pong@admin/main');
+	t.deepEqual([code, err], [6, 'error: no faults are made in "pong@admin": that takes troupe actor run --faults\n']);
+	careful.kill('SIGINT');
+	await careful.ended;
+	const pong = run(example('pong.mjs'), '--faults');
+	await pong.notes(/faults may be made here[\s\S]*pong@admin runs/);
+	await cluster.fine('fault', 'crash', 'pong@admin/main', '--for', '1m');
+	t.regex(await cluster.fine('fault', 'list'), /^pong@admin\/main {2}its next step crashes, \d+ s left, by admin$/m);
+	t.regex(
+		(await cluster.troupe('actor', 'ask', 'pong@admin/main', '{"type": "ping", "round": 1}', '--yes')).err,
+		/a fault was asked for here/,
+	);
+	t.regex(await cluster.fine('actor', 'ask', 'pong@admin/main', '{"type": "ping", "round": 2}', '--yes'), /"pong 2"/);
+	pong.kill('SIGINT');
+	t.is((await pong.ended).code, 0);
+});
+
 test.serial('the tally of examples/actors is told lines of its input, and begins anew after a crash', async t => {
 	const lines = ['{"type": "add", "amount": 2}', 'no message', '{"type": "add", "amount": 3}', '{"type": "add", "amount": 0.5}'];
 	const tally = cluster.start(

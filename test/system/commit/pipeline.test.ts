@@ -147,8 +147,8 @@ test('index, ring, the batch and then the answers: whoever is told finds everyth
 	t.deepEqual(seen, ['ring 1, index at 1', 'ring 2, index at 2', 'a answered after 1 batch', 'b answered after 1 batch']);
 });
 
-test('a failed batch leaves no trace: nothing is visible, and its versions are given again', t => {
-	const {world, write, answers, index, applied, data} = startedPipeline(byHand([{type: 'failed', message: 'disk full'}]));
+test('a failed batch leaves no trace but its reason: nothing is visible, and its versions are given again', t => {
+	const {world, write, answers, index, applied, data, pipeline} = startedPipeline(byHand([{type: 'failed', message: 'disk full'}]));
 	write('a');
 	write('b');
 	world.run();
@@ -157,9 +157,11 @@ test('a failed batch leaves no trace: nothing is visible, and its versions are g
 		['b', 'ERR_STORE'],
 	]);
 	t.is(index.size + applied.length + data.bodies.size, 0);
+	t.is(pipeline.problem(), 'disk full');
 	write('c');
 	world.run();
 	t.deepEqual(answers.at(-1), ['c', 1]);
+	t.is(pipeline.problem(), undefined);
 });
 
 test('a removal that waited for a creation that failed fails as well', t => {
