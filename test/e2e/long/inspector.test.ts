@@ -104,6 +104,8 @@ test('a trace goes over hosts; one that dies is told of, and when it is back; a 
 
 	await publish('t', {verb: 'trace', filter: {places: ['control/pods']}, forMs: 60_000});
 	await admin.until('the trace to be on', heard => repliesIn(heard, 'admin', 't').length > 0);
+	const renewal = setInterval(() => void publish('t', {verb: 'renew'}), limits.inspectRenewMs);
+	t.teardown(() => clearInterval(renewal));
 	await server.apply(podOf('web', ['sleep', '100000']));
 	const running = await pidsWhenRunning(client, 'web');
 	t.is(running.length, 1);
@@ -159,6 +161,7 @@ test('a trace goes over hosts; one that dies is told of, and when it is back; a 
 	);
 
 	// Its tool dies: no word of goodbye, and nobody renews.
+	clearInterval(renewal);
 	admin.client.stream.destroy();
 	const other = await openEar(t, server);
 	await other.listen(`${prefix}/replies/admin/+`);
