@@ -44,7 +44,6 @@ export const smallFiles: {readonly [layer: string]: readonly string[]} = {
 		'progress',
 		'set',
 		'user-module',
-		'user-system',
 	],
 	docs: ['actors', 'cli', 'errors', 'limits', 'links', 'manifests', 'mqtt', 'places', 'readme', 'rooms', 'semantics'],
 	server: [
