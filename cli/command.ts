@@ -3,6 +3,9 @@
 import {AppError} from '../api/errors.js';
 import type {Terminal} from './screen/terminal.js';
 
+/** As a shell shows the end by Ctrl-C. */
+export const interruptedExitCode = 130;
+
 export type FlagSpec = {
 	readonly type: 'string' | 'boolean' | 'number';
 	/** The one-letter form. */

@@ -1,12 +1,10 @@
 // The `troupe` command, as a process: its terminal, its environment, its signals and its exit code.
 
 import {homedir} from 'node:os';
+import {interruptedExitCode} from './command.js';
 import {runCommandLine} from './command-line/command-line.js';
 import {processTitle} from './files/process-title.js';
 import {terminalOf} from './screen/terminal.js';
-
-/** As a shell shows the end by Ctrl-C. */
-const interruptedExitCode = 130;
 
 const terminal = terminalOf(process, process.env);
 

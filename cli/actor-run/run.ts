@@ -15,7 +15,7 @@ import type {Message} from '../../system/kernel/behavior.js';
 import {systemClock} from '../../system/time/clock.js';
 import {brokerLoginOf, type BrokerLogin} from '../cluster/broker-login.js';
 import {withClient} from '../cluster/session.js';
-import {failedError, usageError, type Invocation} from '../command.js';
+import {failedError, interruptedExitCode, usageError, type Invocation} from '../command.js';
 import type {Terminal} from '../screen/terminal.js';
 import {ownLines} from './own-lines.js';
 import {mainPath} from './run-root.js';
@@ -135,9 +135,6 @@ function runThread(work: RunWork, {first, readsInput, terminal}: Running): Promi
 
 /** Loading and joining the cluster; the last three are ends. */
 type Phase = 'loads' | 'runs' | 'stops' | 'stuck' | 'interrupted' | 'ended';
-
-/** As a shell shows the end by Ctrl-C. */
-const interruptedExitCode = 130;
 
 /** A module that takes longer to load is told of. */
 const slowLoadMs = 3_000;

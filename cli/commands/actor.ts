@@ -1,7 +1,7 @@
 // `troupe actor VERB PLACE …`: one line of the inspector as a command. `troupe actor run FILE` is another's: actors of a user's own.
 
 import {AppError} from '../../api/errors.js';
-import {type Invocation, usageError} from '../command.js';
+import {interruptedExitCode, type Invocation, usageError} from '../command.js';
 import {openSession} from '../inspect/open-session.js';
 import {page} from '../inspect/pager.js';
 import {root} from '../inspect/places.js';
@@ -65,6 +65,3 @@ const offline: {readonly session: Session; readonly namespace: string} = {
 
 /** What is answered once and changes nothing needs no subscription. */
 const isLook = (spec: VerbSpec | undefined): boolean => spec?.changes === undefined && spec?.streams !== true;
-
-/** As a shell shows the end by Ctrl-C. */
-const interruptedExitCode = 130;

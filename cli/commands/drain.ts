@@ -3,7 +3,7 @@
 import {parseDuration} from '../../api/duration.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import type {Client} from '../client.js';
-import {failedError, type Flags, type Invocation, usageError} from '../command.js';
+import {failedError, interruptedExitCode, type Flags, type Invocation, usageError} from '../command.js';
 import {setCordon} from '../objects/cordon.js';
 import {choosePods, podName} from '../drain/choose.js';
 import {evictAll, evictOne, podsOf, type DrainOptions, type DrainProgress, type Watcher} from '../drain/evict.js';
@@ -15,9 +15,6 @@ import {resourceOf} from '../cluster/resources.js';
 import {withClient} from '../cluster/session.js';
 import type {Terminal} from '../screen/terminal.js';
 import {deadlineOf, noDeadline, type Deadline} from '../objects/wait.js';
-
-/** As a shell shows the end by Ctrl-C. */
-const interruptedExitCode = 130;
 
 /** A node under way, for a person who interrupts. */
 type Under = {readonly name: string; progress: DrainProgress};

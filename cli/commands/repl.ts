@@ -1,7 +1,7 @@
 // `troupe repl`: the inspector's shell; with `--command`, or with lines on stdin, the same for scripts.
 
 import path from 'node:path';
-import {type Invocation, usageError} from '../command.js';
+import {interruptedExitCode, type Invocation, usageError} from '../command.js';
 import {openSession} from '../inspect/open-session.js';
 import {root} from '../inspect/places.js';
 import {resolve} from '../inspect/resolve.js';
@@ -47,6 +47,3 @@ export async function run(invocation: Invocation): Promise<number> {
 		await session.close();
 	}
 }
-
-/** As a shell shows the end by Ctrl-C. */
-const interruptedExitCode = 130;

@@ -7,7 +7,7 @@ import type {FlagSpec} from '../command.js';
 import {faultWords} from './fault-words.js';
 import {parseLine, type Word} from './line.js';
 import {isMemberPath, memberPathText, parseMemberPath} from './member-path.js';
-import {handWord, meaningsOf, type Place} from './places.js';
+import {meaningsOf, objectsOfKind, type Place} from './places.js';
 import {childrenAt, resolve, systemNames} from './resolve.js';
 import {flagsOf} from './run-line.js';
 import {hasParts, partsOf} from './shown-parts.js';
@@ -126,11 +126,9 @@ async function below(head: string, shell: Shell): Promise<readonly string[]> {
 async function objectsOf(head: string, shell: Shell): Promise<readonly string[]> {
 	const [kindWord = '', ...more] = head.split('/');
 	if (more.length !== 1) return [];
-	const isHand = handWord(`${kindWord}/x`, shell.namespace) !== undefined;
-	const [meaning] = meaningsOf(`${isHand ? 'pod' : kindWord}/x`, '', [], shell.namespace).slice(1);
-	if (meaning === undefined) return [];
-	const collection = meaning.place.split('/').slice(0, -1).join('/');
-	const prefix = meaning.place.slice(collection.length + 1, -1);
+	const objects = objectsOfKind(kindWord, shell.namespace);
+	if (objects === undefined) return [];
+	const {collection, prefix} = objects;
 	const children = await childrenAt(collection, shell).catch(() => []);
 	return children.filter(({name}) => name.startsWith(prefix)).map(({name}) => head + name.slice(prefix.length));
 }

@@ -1,6 +1,6 @@
 // Looks at actors over HTTPS, as the API's page of them allows it: for one command there is nothing to subscribe to.
 
-import {actorsPath, type ActorTree, type FaultLook, type OfSystem} from '../../api/inspect.js';
+import {actorsPath, type ActorTree, type FaultLook, type OfSystem, type SystemsLook} from '../../api/inspect.js';
 import type {Client, Query} from '../client.js';
 import {usageError} from '../command.js';
 import type {Question, Session} from './session.js';
@@ -17,7 +17,7 @@ export function createHttpSession(client: Pick<Client, 'json' | 'server'>): Sess
 		const {items} = (await client.json({path: actorsPath, query})) as List;
 		return items.map(({metadata: {name: system}, ...told}) => ('tree' in told ? {system, value: told.tree} : {system, ...told}));
 	};
-	const names = async (): Promise<Answers['systems']> => ({
+	const names = async (): Promise<SystemsLook> => ({
 		systems: (await list({depth: 0})).map(one => ('problem' in one ? {name: one.system, problem: one.problem} : {name: one.system})),
 	});
 	const ask = async (question: Question): Promise<unknown> => {
@@ -46,5 +46,3 @@ export function createHttpSession(client: Pick<Client, 'json' | 'server'>): Sess
 		close: () => Promise.resolve(),
 	};
 }
-
-type Answers = {readonly systems: {readonly systems: readonly {readonly name: string; readonly problem?: string}[]}};

@@ -1,5 +1,7 @@
 // Mailboxes, links, supervision, journals, dead letters, figures and rankings as people read them. Pure.
 
+import {createColors} from 'picocolors';
+import {counted} from '../../api/counted.js';
 import {ageOf} from '../../api/duration.js';
 import type {
 	ActorLook,
@@ -16,7 +18,7 @@ import type {
 } from '../../api/inspect.js';
 import {drawRow, inOneLine, widthsOf} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
-import {cutLine, type WidthOf} from '../screen/text-width.js';
+import {fitted, type WidthOf} from '../screen/text-width.js';
 import {placeOfAddress, shownPlace, type Place} from './places.js';
 import type {Rate, RateOf} from './rates.js';
 import {withoutActor, withoutType} from './message-text.js';
@@ -31,8 +33,6 @@ export type LookView = {
 
 const placeText = (address: string): string => inOneLine(placeOfAddress(address)) || '-';
 
-const fitted = (line: string, {columns, widthOf}: LookView): string => (columns === undefined ? line : cutLine(line, columns - 1, widthOf));
-
 type Paint = (cell: string, column: number) => string;
 
 /** Cut to the screen; colours are given after the widths were taken. */
@@ -43,8 +43,6 @@ function table(head: readonly string[], rows: readonly (readonly string[])[], vi
 }
 
 const ago = (ms: number, {nowMs}: LookView): string => `${ageOf(Math.max(0, nowMs - ms))} ago`;
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export function drawMailbox({waiting, signals, messages}: MailboxLook, view: LookView): string {
 	if (waiting === 0 && signals.length === 0) return 'the mailbox is empty\n';
@@ -94,12 +92,7 @@ export function drawSupervise(look: SuperviseLook, view: LookView): string {
 		['last crash', lastCrash === undefined ? '-' : red(`${ageOf(lastCrash.agoMs)} ago: ${inOneLine(withoutActor(lastCrash.message))}`)],
 		...(parked === undefined
 			? []
-			: [
-					[
-						'PARKED',
-						red(`${parked.retries === 1 ? '1 try' : `${parked.retries} tries`}: ${inOneLine(withoutActor(parked.error))}`),
-					] as const,
-				]),
+			: [['PARKED', red(`${counted(parked.retries, 'try', 'tries')}: ${inOneLine(withoutActor(parked.error))}`)] as const]),
 		['shutdown', typeof shutdown === 'number' ? `within ${shutdown} ms, then it is killed` : shutdown],
 	];
 	return lines.map(([name, value]) => `${fitted(`${name.padEnd(12)}${value}`, view)}\n`).join('');
@@ -132,8 +125,6 @@ export function drawJournal(entries: readonly JournalLook[], view: LookView): st
 	]);
 	return table(['VERSION', 'WHEN', 'MESSAGE', 'FROM', 'BECAUSE OF'], rows, view);
 }
-
-export type LetterOfSystem = DeadLetterLook & {readonly system: string};
 
 export function drawDeadLetters(letters: readonly DeadLetterLook[], total: number, view: LookView): string {
 	if (total === 0) return 'every message has reached somebody\n';
@@ -224,17 +215,8 @@ function rightAligned(rows: readonly (readonly string[])[], isRight: (at: number
 	return rows.map(row => row.map((cell, at) => (isRight(at) ? cell.padStart(widths[at] ?? 0) : cell)));
 }
 
-const same = (text: string | number | null | undefined): string => String(text);
-const plainColours: Colours = {
-	red: same,
-	yellow: same,
-	green: same,
-	blue: same,
-	magenta: same,
-	bold: same,
-	dim: same,
-	cyan: same,
-};
+/** Of cells that are coloured when their widths are known. */
+const plainColours: Colours = createColors(false);
 
 /** `ls`: the children of a place. */
 export function drawList(looks: readonly ActorLook[], left: number, rateOf: RateOf, view: LookView): string {
@@ -242,7 +224,7 @@ export function drawList(looks: readonly ActorLook[], left: number, rateOf: Rate
 	const rows = looks.map(look => [
 		inOneLine(look.name) + (look.childCount > 0 ? '/' : ''),
 		stateWord(look, plainColours),
-		look.childCount > 0 ? counted(look.childCount, 'child').replace('childs', 'children') : '',
+		look.childCount > 0 ? counted(look.childCount, 'child', 'children') : '',
 		look.waiting > 0 ? `${look.waiting} waiting` : '',
 		(rateOf(look)?.perSecond ?? 0) > 0 ? `${rateText(rateOf(look)?.perSecond ?? 0)}/s` : '',
 		inOneLine(look.trouble ?? (look.failure === undefined ? look.about : withoutActor(look.failure))),

@@ -20,16 +20,16 @@ import type {MqttLink} from '../../system/links/mqtt-link.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {Session} from './session.js';
 
-export type MqttSessionOptions = {
+type MqttSessionOptions = {
 	readonly login: string;
 	/** In front of the number of each request: no other session of this login has it. */
 	readonly prefix: string;
-	/** Whom it speaks with now, for people: a cluster may come back at another address. */
+	/** The cluster and the login, as in `Session`; asked each time, since a cluster may come back at another address. */
 	readonly about: () => string;
 	readonly clock: Clock;
 };
 
-export type MqttSession = Session & {
+type MqttSession = Session & {
 	/** To be told by the link: everything is subscribed, for the first time or again. */
 	readonly connected: () => void;
 	/** The connection is gone; `why` may be an empty text. */
@@ -105,7 +105,7 @@ function parseReply(payload: string): InspectReply | undefined {
 	try {
 		return JSON.parse(payload) as InspectReply;
 	} catch {
-		return undefined; // Of nobody that speaks this protocol.
+		return undefined; // Not of this protocol.
 	}
 }
 

@@ -1,4 +1,4 @@
-// Text that is longer than the screen, in the pager of whoever sits there: `$PAGER`, else less, else as it is.
+// Text that is longer than the screen, in a pager: `$PAGER`, else less, else as it is.
 
 import {spawn} from 'node:child_process';
 import type {Terminal} from '../screen/terminal.js';

@@ -30,7 +30,7 @@ export type Meaning = {
 	readonly hand?: {readonly record: Place; readonly name: string} | undefined;
 };
 
-/** What the word may mean, likeliest first. A word with `hand` means a place that the record alone can tell: see `handWord`. */
+/** What the word may mean, likeliest first. */
 export function meaningsOf(word: string, here: Place, systems: readonly string[], namespace: string): readonly Meaning[] {
 	const parsed = parseAddress(word);
 	if (parsed !== undefined) return [{place: tidied('', placeOfAddress(word))}];
@@ -53,10 +53,20 @@ function objectMeanings(kindWord: string, [name, ...more]: readonly string[], na
 	return [{place: record, ...(kind.plural === 'pods' ? {hand: {record, name: nameOf(record)}} : {})}];
 }
 
+/** Where the objects of `pod/` are, `hand/` being of pods, too, and what stands in front of their names there; undefined where it is no kind. */
+export function objectsOfKind(word: string, namespace: string): {readonly collection: Place; readonly prefix: string} | undefined {
+	const kind = findKind(word === handKind ? 'pod' : word);
+	if (kind === undefined) return undefined;
+	const path = objectPath(objectKey(kind.plural, kind.namespaced ? namespace : undefined, ''));
+	return {collection: `${controlSystem}/${parentOf(path)}`, prefix: nameOf(path)};
+}
+
+const handKind = 'hand';
+
 /** `hand/web-1`, `hand/web-1/nginx`: the hand of a pod on its node, and what is below it; undefined for other words. */
 export function handWord(word: string, namespace: string): {readonly record: Place; readonly below: string} | undefined {
 	const [first, name = '', ...more] = word.split('/');
-	if (first !== 'hand' || name === '') return undefined;
+	if (first !== handKind || name === '') return undefined;
 	const path = objectPath(objectKey('pods', namespace, name));
 	return {record: `${controlSystem}/${path}`, below: [path, ...more].join('/')};
 }

@@ -1,4 +1,4 @@
-// The shell that people type in: node:repl with the inspector's own lines in the place of JavaScript. It brings history, Tab and line editing.
+// The interactive shell: node:repl with the inspector's own lines in the place of JavaScript. It brings history, Tab and line editing.
 //
 // Ctrl-C ends what is on (a trace, a watch), not the shell. Lines that are typed meanwhile are run afterwards.
 
@@ -7,6 +7,7 @@ import {Recoverable, start, type REPLServer} from 'node:repl';
 import {clearLine, cursorTo} from 'node:readline';
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
+import {isYes} from './ask-line.js';
 import {complete} from './completions.js';
 import {parseLine} from './line.js';
 import {page} from './pager.js';
@@ -14,7 +15,7 @@ import {shownPlace} from './places.js';
 import {runLine} from './run-line.js';
 import type {Shell} from './verb.js';
 
-export type ReplOptions = {
+type ReplOptions = {
 	readonly shell: Omit<Shell, 'confirm' | 'page' | 'exit'>;
 	readonly environment: Readonly<Record<string, string | undefined>>;
 	/** Where lines are kept from one time to the next; undefined: nowhere. */
@@ -100,7 +101,7 @@ const stackOf = (error: unknown): string => (error instanceof Error ? (error.sta
 function asked(server: REPLServer, question: string, signal: AbortSignal | undefined): Promise<boolean> {
 	return new Promise(resolve => {
 		signal?.addEventListener('abort', () => resolve(false));
-		server.question(question, signal === undefined ? {} : {signal}, answer => resolve(/^y(es)?$/i.test(answer.trim())));
+		server.question(question, signal === undefined ? {} : {signal}, answer => resolve(isYes(answer)));
 	});
 }
 

@@ -1,13 +1,12 @@
 // One line of the inspector: its verb is found, its words are read, its work is done. Typed, scripted, or as `troupe actor`.
 
-import {didYouMean} from '../../api/suggest.js';
 import {usageError} from '../command.js';
 import {parseArguments} from '../command-line/arguments.js';
 import {parseLine} from './line.js';
 import {verbHelp} from './help-view.js';
 import {columnsOf} from './shown.js';
 import type {Shell, VerbSpec} from './verb.js';
-import {commandOf, findVerb, verbFlags} from './verb-words.js';
+import {commandOf, findVerb, unknownVerb, verbFlags} from './verb-words.js';
 
 /** Runs a line. An empty one, or a comment, does nothing. Throws AppError. */
 export async function runLine(line: string, shell: Shell, signal: AbortSignal): Promise<void> {
@@ -41,23 +40,3 @@ const isPlaceWord = (word: string): boolean => word.includes('/') || word === '.
 const helpFlag = {help: {type: 'boolean', short: 'h', about: 'what it does and takes'}} as const;
 
 export const flagsOf = (spec: VerbSpec) => ({...spec.flags, ...verbFlags, ...helpFlag});
-
-function unknownVerb(name: string, verbs: readonly VerbSpec[]) {
-	const names = verbs.flatMap(spec => [spec.name, ...(spec.aliases ?? [])]);
-	const foreign = Object.hasOwn(foreignVerbs, name) ? `; there is: ${foreignVerbs[name] ?? ''}` : '';
-	return usageError(`unknown verb "${name}"${foreign || didYouMean(name, names) || '; help lists them'}`);
-}
-
-/** What people type who know other tools. */
-const foreignVerbs: {readonly [word: string]: string} = {
-	cat: 'state',
-	describe: 'state, journal and links',
-	get: 'ls, or troupe get for objects',
-	inspect: 'state',
-	logs: 'troupe logs, of a container; journal and watch, of an actor',
-	observer: 'top, tree -w',
-	ps: 'tree, or top',
-	retry: 'restart, of an actor; troupe retry, of a container that waits',
-	send: 'tell',
-	why: 'journal, or troupe why for an object',
-};

@@ -1,4 +1,4 @@
-// The talk of an inspector with a cluster: what verbs need of it, whoever carries it. `mqtt-session.ts` does, and tests have their own.
+// The talk of an inspector with a cluster: what verbs need of it. Over MQTT it is `mqtt-session.ts`, over HTTPS `http-session.ts`; tests have their own.
 
 import type {
 	ChangeAnswer,
@@ -15,7 +15,7 @@ import type {
 /** What has one answer. */
 export type Question = LookRequest | ChangeRequest | {readonly verb: 'systems'};
 
-export type AnswerTo<Asked extends Question> = Asked extends {readonly verb: infer Verb}
+type AnswerTo<Asked extends Question> = Asked extends {readonly verb: infer Verb}
 	? Verb extends keyof LookAnswer
 		? LookAnswer[Verb]
 		: Verb extends 'systems'
@@ -24,7 +24,7 @@ export type AnswerTo<Asked extends Question> = Asked extends {readonly verb: inf
 	: never;
 
 /** What may be asked of every system. */
-export type VerbOfAll = (typeof verbsOfAll)[number];
+type VerbOfAll = (typeof verbsOfAll)[number];
 
 export type Session = {
 	/** Throws AppError for every other outcome than an answer. */

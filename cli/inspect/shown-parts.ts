@@ -1,5 +1,6 @@
 // What a shown value is made of, its tags understood (`Shown` in api/inspect.ts): a leaf with a text, or named parts. Pure.
 
+import {counted} from '../../api/counted.js';
 import type {Shown} from '../../api/inspect.js';
 import {inOneLine} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
@@ -85,8 +86,6 @@ function pairParts(pairs: readonly Shown[]): Parts {
 	});
 	return {isList: false, label: 'Map', entries: named, more};
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** How many parts something has, for where they are folded. */
 export const foldedText = ({isList, label, entries, more}: Parts): string =>

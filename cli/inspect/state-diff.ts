@@ -6,7 +6,7 @@ import {inOneLine} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
 import {partsOf, valueText} from './shown-parts.js';
 
-export type Difference = {
+type Difference = {
 	/** `object.status.phase`, `conditions[Ready].status`. */
 	readonly at: string;
 	/** Undefined: it came. */

@@ -12,7 +12,7 @@ export type PlacedStep = {
 	readonly parent: string | undefined;
 };
 
-export type TraceOrder = {
+type TraceOrder = {
 	/** What can be told now, the newly arrived steps among it. `nowMs` is monotonic. */
 	readonly take: (steps: readonly TraceEntry[], nowMs: number) => readonly PlacedStep[];
 	/** All that still waits. */

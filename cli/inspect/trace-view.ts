@@ -3,13 +3,13 @@
 import type {Shown, TraceEntry, WatchEntry} from '../../api/inspect.js';
 import {inOneLine} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
-import {cutLine, type WidthOf} from '../screen/text-width.js';
+import {fitted, type WidthOf} from '../screen/text-width.js';
 import {withoutActor, withoutType, withPlaces} from './message-text.js';
 import {placeOfAddress} from './places.js';
 import {differencesOf, drawDifferences} from './state-diff.js';
 import type {PlacedStep} from './trace-order.js';
 
-export type TraceView = {
+type TraceView = {
 	/** Of the first entry: times are told from there. */
 	readonly beginMs: number;
 	readonly columns: number | undefined;
@@ -23,7 +23,7 @@ const wideColumns = 120;
 const deepest = 12;
 /** Of a message: the rest is in `-o json`. */
 const briefCharacters = 200;
-/** A step that takes so long keeps all others of its system waiting. */
+/** A step that waited or took so long is worth a word. */
 const slowMs = 20;
 
 /** The lines of a step. `above` is where the step on the line before happened. */
@@ -57,9 +57,6 @@ export function drawChange(entry: WatchEntry, before: Shown | undefined, most: n
 		fitted(line, view),
 	);
 }
-
-const fitted = (line: string, {columns, widthOf}: TraceView): string =>
-	columns === undefined ? line : cutLine(line, columns - 1, widthOf);
 
 // eslint-disable-next-line no-control-regex -- ECMA-48's Select Graphic Rendition begins with an escape.
 const plain = (text: string): string => text.replace(/\u001b\[[\d;]*m/g, '');

@@ -1,11 +1,12 @@
 // The actors of a cluster as people look at them: what is wrong comes first, then what is busy; what rests takes no more than a line. Pure.
 
+import {counted} from '../../api/counted.js';
 import type {ActorLook, ActorTree, OfSystem} from '../../api/inspect.js';
 import {ageOf} from '../../api/duration.js';
 import {limits} from '../../api/limits.js';
 import {inOneLine} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
-import {cutLine, type WidthOf} from '../screen/text-width.js';
+import {fitted, type WidthOf} from '../screen/text-width.js';
 import {inspectorPath} from '../../actors/addresses.js';
 import {parseAddress} from '../../api/keys.js';
 import {withoutActor} from './message-text.js';
@@ -33,7 +34,7 @@ function drawSystem(one: OfSystem<ActorTree>, view: TreeView): string {
 	if ('problem' in one) {
 		// Of a partition the problem says no more.
 		const faults = (one.faults ?? []).map(({text}) => magenta(`fault: ${inOneLine(text)}`));
-		return fitted(`${bold(inOneLine(one.system))}  ${faults.length > 0 ? faults.join('  ') : red(inOneLine(one.problem))}`, view);
+		return lineOf(`${bold(inOneLine(one.system))}  ${faults.length > 0 ? faults.join('  ') : red(inOneLine(one.problem))}`, view);
 	}
 	return drawTree(one.value, one.system, view);
 }
@@ -43,7 +44,7 @@ export function drawTree(tree: ActorTree, title: string, view: TreeView): string
 	const ranked = rank(tree, view);
 	const folded = view.depth <= 0 ? `  ${view.colours.dim(countBelow(tree))}`.trimEnd() : '';
 	const head = `${view.colours.bold(inOneLine(title))}${aboutOf(tree, view)}${folded}`;
-	return fitted(head, view) + linesBelow(ranked, '', view, view.depth).join('');
+	return lineOf(head, view) + linesBelow(ranked, '', view, view.depth).join('');
 }
 
 /** The texts of a tree, for a measure that is right for them. */
@@ -102,7 +103,7 @@ function weightOf(look: ActorLook, rateOf: RateOf): number {
 	return look.waiting > 0 || perSecondOf(look, rateOf) >= busyPerSecond || look.state === 'stopping' ? busy : resting;
 }
 
-/** Whoever looks keeps the inspector busy: that is no news. */
+/** Every look keeps the inspector busy: that is no news. */
 const perSecondOf = (look: ActorLook, rateOf: RateOf): number => (isInspector(look) ? 0 : (rateOf(look)?.perSecond ?? 0));
 
 const isInspector = ({address}: ActorLook): boolean => parseAddress(address)?.path === inspectorPath;
@@ -119,7 +120,7 @@ function linesBelow({tree, children}: Ranked, prefix: string, view: TreeView, de
 	return items.flatMap((item, at) => {
 		const isLast = at === items.length - 1;
 		const own = `${prefix}${isLast ? '└─ ' : '├─ '}`;
-		if (item.type === 'text') return [fitted(own + view.colours.dim(item.text), view)];
+		if (item.type === 'text') return [lineOf(own + view.colours.dim(item.text), view)];
 		return drawActor(item.actor, own, prefix + (isLast ? '   ' : '│  '), view, item.type === 'folded' ? 1 : depth);
 	});
 }
@@ -136,7 +137,7 @@ function drawActor(actor: Ranked, own: string, prefix: string, view: TreeView, d
 	const below = !view.all && actor.weight === resting && children.length > 0 && children.every(isPlain);
 	const folded = below ? crowdText(tree.childCount, children) : depth > 1 ? '' : countBelow(tree);
 	const head = `${own}${inOneLine(tree.name)}${aboutOf(tree, view)}${folded === '' ? '' : `  ${view.colours.dim(folded)}`}`;
-	return [fitted(head, view), ...(below ? [] : linesBelow(actor, prefix, view, depth - 1))];
+	return [lineOf(head, view), ...(below ? [] : linesBelow(actor, prefix, view, depth - 1))];
 }
 
 /** Of an actor whose children are not drawn. */
@@ -193,8 +194,7 @@ const parted = <One>(all: readonly One[], holds: (one: One) => boolean): readonl
 	all.filter(one => !holds(one)),
 ];
 
-const fitted = (line: string, {columns, widthOf}: TreeView): string =>
-	`${columns === undefined ? line : cutLine(line, columns - 1, widthOf)}\n`;
+const lineOf = (text: string, view: TreeView): string => `${fitted(text, view)}\n`;
 
 // ---- what is said of one -----------------------------------------------------------------------------------------------------
 
@@ -208,7 +208,7 @@ function aboutOf(look: ActorLook, {colours, rateOf}: TreeView): string {
 		trouble === undefined ? '' : colours.red(inOneLine(trouble)),
 		waiting > 0 ? colours.yellow(`${waiting} waiting`) : '',
 		perSecond >= busyPerSecond ? colours.cyan(`${rateText(perSecond)}/s`) : '',
-		restarts > 0 ? colours.yellow(`${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`) : '',
+		restarts > 0 ? colours.yellow(counted(restarts, 'restart')) : '',
 		about === '' || trouble !== undefined ? '' : colours.dim(inOneLine(about)),
 		failure === undefined || failure === null
 			? ''

@@ -14,7 +14,7 @@ const watchFlag: FlagSpecs = {watch: {type: 'boolean', short: 'w', about: 'again
 const look = () => import('./verbs/look.js');
 const streams = () => import('./verbs/streams.js');
 const change = () => import('./verbs/change.js');
-const around = () => import('./verbs/around.js');
+const shell = () => import('./verbs/shell.js');
 const trees = () => import('./verbs/trees.js');
 
 export const verbSpecs: readonly VerbSpec[] = [
@@ -44,7 +44,7 @@ export const verbSpecs: readonly VerbSpec[] = [
 		flags: {},
 		takes: 'places',
 		shellOnly: true,
-		load: async () => ({run: (await around()).cd}),
+		load: async () => ({run: (await shell()).cd}),
 	},
 	{
 		name: 'pwd',
@@ -54,7 +54,7 @@ export const verbSpecs: readonly VerbSpec[] = [
 		flags: {},
 		takes: 'nothing',
 		shellOnly: true,
-		load: async () => ({run: (await around()).pwd}),
+		load: async () => ({run: (await shell()).pwd}),
 	},
 	{
 		name: 'state',
@@ -280,7 +280,7 @@ export const verbSpecs: readonly VerbSpec[] = [
 		example: ['help trace', 'what it takes, and a line that works'],
 		flags: {},
 		takes: 'verbs',
-		load: async () => ({run: (await around()).help}),
+		load: async () => ({run: (await shell()).help}),
 	},
 	{
 		name: 'exit',
@@ -291,6 +291,6 @@ export const verbSpecs: readonly VerbSpec[] = [
 		flags: {},
 		takes: 'nothing',
 		shellOnly: true,
-		load: async () => ({run: (await around()).exit}),
+		load: async () => ({run: (await shell()).exit}),
 	},
 ];

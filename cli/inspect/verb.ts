@@ -18,7 +18,7 @@ export type VerbSpec = {
 	readonly flags: FlagSpecs;
 	/** What completion offers for words that are no flags. */
 	readonly takes: 'places' | 'state' | 'marks' | 'verbs' | 'faults' | 'nothing';
-	/** It changes actors: admins alone may, and the audit log has it. `asks`: a person is asked before. */
+	/** It changes actors: admins alone may, and the audit log has it. `asks`: the user is asked before. */
 	readonly changes?: 'asks' | 'unasked';
 	/** It tells what goes on, as it happens. */
 	readonly streams?: true;
@@ -29,7 +29,7 @@ export type VerbSpec = {
 	readonly load: () => Promise<{readonly run: VerbRun}>;
 };
 
-/** Does the work. Errors of people and servers are thrown as AppError. */
+/** Does the work. What a user or the server has to be told is thrown as AppError. */
 export type VerbRun = (call: VerbCall) => Promise<void>;
 
 export type VerbCall = {

@@ -37,6 +37,10 @@ export function cutLine(line: string, columns: number, widthOf: WidthOf = widthA
 		.join('');
 }
 
+/** The line as it fits on a terminal of so many columns, the last left free; undefined: as it is. */
+export const fitted = (line: string, {columns, widthOf}: {readonly columns: number | undefined; readonly widthOf: WidthOf}): string =>
+	columns === undefined ? line : cutLine(line, columns - 1, widthOf);
+
 function cutText(text: string, columns: number, widthOf: WidthOf): string {
 	if (widthOf(text) <= columns) return text;
 	if (plain.test(text)) return text.slice(0, Math.max(0, columns));

@@ -102,8 +102,7 @@ export const ownedBy = ({metadata: {uid}}: ApiObject, {known, goneOwnedBy, isGon
 
 // ---- words ---------------------------------------------------------------------------------------------------------------
 
-/** `1 pod`, `3 pods`. */
-export const counted = (count: number, noun: string, plural = `${noun}s`): string => `${count} ${count === 1 ? noun : plural}`;
+export {counted} from '../../api/counted.js';
 
 /** `once` is not said. */
 export function timesText(count: number): string {

@@ -1,4 +1,4 @@
-// Verbs that change running actors. The server lets admins alone, and writes down who did; a person is asked here before.
+// Verbs that change running actors. The server lets admins alone, and writes an audit log; the user is asked here before.
 
 import {AppError} from '../../../api/errors.js';
 import type {ChangeAnswer, ChangeRequest} from '../../../api/inspect.js';
@@ -15,7 +15,7 @@ import {formatOf, pause as sleep, show, viewOf} from '../shown.js';
 import {drawState} from '../state-view.js';
 import type {VerbCall, VerbRun} from '../verb.js';
 
-/** Asks where somebody sits there; a script has to say `--yes`. */
+/** Asks on a terminal; a script has to say `--yes`. */
 export async function confirmed(call: VerbCall, place: Place, what: string): Promise<void> {
 	const {shell, flags, spec} = call;
 	if (flags.on('yes')) return;

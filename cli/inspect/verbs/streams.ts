@@ -126,7 +126,7 @@ const whatOf = (places: readonly Place[], behaviors: readonly string[]): string 
 		.filter(part => part !== '')
 		.join(' ');
 
-/** What somebody may do whose trace saw nothing: kinds are matched as actors have them, not as objects are called. */
+/** How a trace that saw nothing could see more: kinds are matched as actors have them, not as objects are called. */
 async function widening(places: readonly Place[], behaviors: readonly string[], {session}: Shell): Promise<string> {
 	if (behaviors.length === 0) return '--for makes it longer, the place above or a * wider; top shows who is busy';
 	const trees = await session.askAll({verb: 'tree', place: root, depth: 3}).catch(() => []);
@@ -181,15 +181,12 @@ async function tracedPlaces(words: readonly string[], behaviors: readonly string
 	return found.flat();
 }
 
-const patternOf = (word: string, systems: readonly string[], here: Place): Place => {
+/** A pattern is relative to where one stands, but where it begins with a slash or with the name of a system. */
+function patternOf(word: string, systems: readonly string[], here: Place): Place {
 	if (word.startsWith('/')) return word.slice(1);
 	const [first = ''] = word.split('/');
-	return here === root || first.includes('*') || systems.includes(first)
-		? first.includes('*') && here !== root
-			? childOf(here, word)
-			: word
-		: childOf(here, word);
-};
+	return systems.includes(first) ? word : childOf(here, word);
+}
 
 /**
  * Hands on the entries of each portion, or writes them in the form that was asked for; `seen` is told of each in any case. Says what was left

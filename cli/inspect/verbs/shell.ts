@@ -1,13 +1,12 @@
 // Verbs of the shell itself: where one stands, what can be typed, and the way out.
 
-import {didYouMean} from '../../../api/suggest.js';
 import {usageError} from '../../command.js';
 import {overviewOf, verbHelp} from '../help-view.js';
 import {shownPlace} from '../places.js';
 import {noteHand, resolve} from '../resolve.js';
 import {columnsOf} from '../shown.js';
 import type {VerbRun} from '../verb.js';
-import {commandOf, findVerb} from '../verb-words.js';
+import {commandOf, findVerb, unknownVerb} from '../verb-words.js';
 
 export const cd: VerbRun = async ({inputs, shell}) => {
 	const [word, ...more] = inputs;
@@ -25,15 +24,7 @@ export const pwd: VerbRun = async ({shell}) => {
 export const help: VerbRun = async ({inputs, shell}) => {
 	const [name] = inputs;
 	const spec = name === undefined ? undefined : findVerb(name, shell.verbs);
-	if (name !== undefined && spec === undefined)
-		throw usageError(
-			`unknown verb "${name}"${
-				didYouMean(
-					name,
-					shell.verbs.map(each => each.name),
-				) || '; help lists them'
-			}`,
-		);
+	if (name !== undefined && spec === undefined) throw unknownVerb(name, shell.verbs);
 	const columns = columnsOf(shell);
 	await shell.page(spec === undefined ? overviewOf(shell.verbs, columns) : verbHelp(spec, commandOf(shell), columns));
 };
