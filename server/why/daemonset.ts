@@ -8,7 +8,7 @@ import {isTolerated, taintText} from '../../actors/control/pods/toleration.js';
 import {missingLabel} from '../../actors/control/pods/node-affinity.js';
 import {generalFinding} from './common.js';
 import {counted, finding, fine, keyOf, listText, newestEvent, type Evidence, type Finding} from './finding.js';
-import {isPassing, podsBecause, podsBelow, podsFinding} from './pods.js';
+import {isPassing, podsBecause, podsBelow, podsCounts, podsFinding} from './pods.js';
 import {afterRefusal, refusalBelow, refusalText} from './quota.js';
 
 export function daemonSetFinding(object: ApiObject, evidence: Evidence): Finding {
@@ -24,7 +24,7 @@ export function daemonSetFinding(object: ApiObject, evidence: Evidence): Finding
 			state: isPassing(pods) ? 'waits' : 'wrong',
 			is,
 			because,
-			says: `${is}; ${because.split('; ')[0] ?? ''}`,
+			says: `${is}; ${podsCounts(pods, Math.max(desired, 1))}`,
 			below: podsBelow(pods),
 			next: pods.worst?.finding.next,
 		});

@@ -33,7 +33,7 @@ export function deploymentFinding(object: ApiObject, evidence: Evidence): Findin
 	return found.state === 'fine' ? settled(deployment, sets, newest, evidence) : held(deployment, found, evidence);
 }
 
-/** The set of its template; of one that is gone the one of the newest revision. */
+/** The set of its template. */
 function newestOf({spec}: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
 	return sets.find(set => spec !== undefined && set.spec !== undefined && isSameTemplate(set.spec.template, spec.template));
 }

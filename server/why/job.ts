@@ -12,7 +12,7 @@ import {finishOf} from '../../actors/control/workloads/job-verdict.js';
 import {afterFailuresMs} from '../../actors/control/workloads/job-pods.js';
 import {generalFinding} from './common.js';
 import {counted, finding, fine, keyOf, newestEvent, ownedBy, timeOf, type Evidence, type Finding, type NextAction} from './finding.js';
-import {podFinding} from './pod.js';
+import {becauseOfPod, podFinding} from './pod.js';
 import {isPassing, podsBecause, podsBelow, podsFinding} from './pods.js';
 import {afterRefusal, refusalBelow, refusalText} from './quota.js';
 
@@ -78,14 +78,11 @@ function reasonText({spec, status}: Job, reason: string, message: string): strin
 function failed(job: Job, reason: string, message: string, evidence: Evidence, isEnding: boolean): Finding {
 	const pod = failedPod(job, evidence);
 	const found = pod === undefined ? undefined : podFinding(pod, evidence, true);
-	const why =
-		found === undefined || found.because === ''
-			? ''
-			: `; ${found.because.includes(pod?.metadata.name ?? '') ? '' : `pod ${pod?.metadata.name ?? ''}: `}${found.because}`;
+	const why = pod === undefined || found === undefined ? '' : becauseOfPod(pod, found);
 	return finding(job, {
 		state: 'wrong',
 		is: isEnding ? 'is failing' : 'failed',
-		because: `${reasonText(job, reason, message)}${why}`,
+		because: `${reasonText(job, reason, message)}${why === '' ? '' : `; ${why}`}`,
 		says: `${isEnding ? 'is failing' : 'failed'} (${reason}): ${reasonText(job, reason, message)}`,
 		atMs: timeOf(conditionOf(job.status?.conditions, isEnding ? 'FailureTarget' : 'Failed')?.lastTransitionTime),
 		below: found?.chain ?? [],

@@ -38,6 +38,15 @@ export function podFinding(pod: Pod, evidence: Evidence, named = false): Finding
 	return found === undefined ? healthy(pod, evidence) : troubled(pod, found, evidence, named);
 }
 
+/** Why, as a clause that says which pod it is about. */
+export function becauseOfPod({metadata: {name}}: Pod, {because}: Finding): string {
+	const isNamed = because
+		.split(`pod ${name}`)
+		.slice(1)
+		.some(rest => !/^[a-z0-9-]/.test(rest));
+	return because === '' || isNamed ? because : `pod ${name}: ${because}`;
+}
+
 function troubled(pod: Pod, found: PodTrouble, evidence: Evidence, named: boolean): Finding {
 	const {trouble, container} = found;
 	switch (trouble) {

@@ -6,7 +6,7 @@ import type {ApiObject} from '../../api/object.js';
 import {ownedPods, type Workload} from '../../actors/control/workloads/census.js';
 import {censusTerm, ownedTerm} from '../../actors/control/pods/pod-terms.js';
 import {ownedBy, type Evidence, type Finding, type Link} from './finding.js';
-import {podFinding} from './pod.js';
+import {becauseOfPod, podFinding} from './pod.js';
 import {passing, troubleOf, troubles, troubleText, type Trouble} from './trouble.js';
 
 export type PodsFinding = {
@@ -83,11 +83,13 @@ function ofText(count: number, total: number, noun: string): string {
 export function podsBecause(found: PodsFinding, total: number, noun = 'pod'): string {
 	const {worst} = found;
 	if (worst === undefined) return '';
-	const {finding, pod} = worst;
-	const of = finding.because.includes(pod.metadata.name) ? '' : `pod ${pod.metadata.name}: `;
-	const why = finding.because === '' ? '' : `; ${of}${finding.because}`;
-	return `${countsText(found, Math.max(total, count(found)), noun)}${why}`;
+	const why = becauseOfPod(worst.pod, worst.finding);
+	return `${podsCounts(found, total, noun)}${why === '' ? '' : `; ${why}`}`;
 }
+
+/** The counts alone. */
+export const podsCounts = (found: PodsFinding, total: number, noun = 'pod'): string =>
+	countsText(found, Math.max(total, count(found)), noun);
 
 const count = ({counts}: PodsFinding): number => [...counts.values()].reduce((sum, each) => sum + each, 0);
 

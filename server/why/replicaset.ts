@@ -6,7 +6,7 @@ import type {ApiObject} from '../../api/object.js';
 import {censusOf} from '../../actors/control/workloads/census.js';
 import {generalFinding} from './common.js';
 import {counted, finding, fine, type Evidence, type Finding} from './finding.js';
-import {isPassing, podsBecause, podsBelow, podsFinding} from './pods.js';
+import {isPassing, podsBecause, podsBelow, podsCounts, podsFinding} from './pods.js';
 import {afterRefusal, refusalBelow, refusalText} from './quota.js';
 
 /** `noun`: which pods it has, where its owner has others. */
@@ -36,7 +36,7 @@ export function replicaSetFinding(object: ApiObject, evidence: Evidence, noun = 
 			state: isPassing(pods) ? 'waits' : 'wrong',
 			is: `has ${says}`,
 			because,
-			says: `${says}; ${because.split('; ')[0] ?? ''}`,
+			says: `${says}; ${podsCounts(pods, Math.max(wanted, replicas), noun)}`,
 			below: podsBelow(pods),
 			next: pods.worst?.finding.next,
 		});

@@ -3,6 +3,7 @@ import {answerOf, causeOf} from '../../server/why/cause.js';
 import type {Evidence} from '../../server/why/finding.js';
 import {limits} from '../../api/limits.js';
 import {aReplicaSet, aReadyPod, indexOf, nowMs, ownedBy} from '../actors/_objects.js';
+import {becauseOfPod} from '../../server/why/pod.js';
 import {plantedCauses, type PlantedCause} from './_why-causes.js';
 
 function evidenceOf({
@@ -56,4 +57,13 @@ test('of a set of very many pods only some are looked at, those that are not rea
 	const found = causeOf(set, evidenceOf({objects: [set, ...pods.slice(0, good), ...unready]}));
 	t.is(found.is, `has ${good} of ${count} pods ready`);
 	t.true(found.because.startsWith(`at least ${limits.whyPods} of its ${count} pods `), found.because);
+});
+
+test('a pod is named once, and a name that is part of another word is not taken for it', t => {
+	const because = (name: string, text: string): string =>
+		becauseOfPod(aReadyPod({name}), {state: 'wrong', is: '', because: text, chain: []});
+	t.is(because('a', 'node a-1 was lost'), 'pod a: node a-1 was lost');
+	t.is(because('web', 'container web of pod web crashed'), 'container web of pod web crashed');
+	t.is(because('web', 'container app of pod web-2 crashed'), 'pod web: container app of pod web-2 crashed');
+	t.is(because('web', ''), '');
 });
