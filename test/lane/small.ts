@@ -47,7 +47,6 @@ export const smallFiles: {readonly [layer: string]: readonly string[]} = {
 	],
 	docs: ['actors', 'cli', 'errors', 'limits', 'links', 'manifests', 'mqtt', 'places', 'readme', 'rooms', 'semantics'],
 	server: [
-		'actors-routes',
 		'bad-input',
 		'certificates',
 		'discovery',
