@@ -2,7 +2,7 @@
 //
 // A question that only looks is asked again when the connection comes back; one that changes is not: whether it was carried out is then unknown.
 
-import {AppError, type Failure} from '../../api/errors.js';
+import {AppError} from '../../api/errors.js';
 import {
 	isChange,
 	isStream,
@@ -19,6 +19,7 @@ import {formatTopic, inspectRepliesFilter, parseTopic} from '../../api/topics.js
 import type {MqttLink} from '../../system/links/mqtt-link.js';
 import type {Clock} from '../../system/time/clock.js';
 import type {Session} from './session.js';
+import {UnreadPortions} from './unread-portions.js';
 
 type MqttSessionOptions = {
 	readonly login: string;
@@ -160,53 +161,24 @@ function parts(state: State, request: ToolRequest): Promise<readonly Json[]> {
 const lost = ({about}: MqttSessionOptions): AppError =>
 	new AppError('ERR_NOT_REACHABLE', {message: `a part of the answer of ${about()} was lost; ask for less, or again`});
 
-/** A stream that the server does not have: another one has begun to lead. */
-const isForgotten = ({code, details}: Failure): boolean => code === 'ERR_NOT_FOUND' && details['resource'] === 'streams';
-
-const forgotten = 'another server leads';
-
 /** Portions as they come. Throws ERR_NOT_REACHABLE when the connection or the server is lost: what went on meanwhile is not known. */
 async function* stream(state: State, request: ToolRequest, signal: AbortSignal): AsyncGenerator<StreamPortion> {
 	const {calls, options} = state;
-	const waiting: StreamPortion[] = [];
-	let failed: Error | undefined;
-	let isOver = false;
-	let next = 0;
-	let wake = (): void => undefined;
+	const unread = new UnreadPortions();
 	const id = begin(state, {
 		request,
-		onReply(reply) {
-			if (!reply.ok) failed = isForgotten(reply.error) ? new AppError('ERR_NOT_REACHABLE', {message: forgotten}) : AppError.of(reply.error);
-			else {
-				const portion = reply.value as StreamPortion;
-				// The broker drops what a slow reader does not take.
-				waiting.push(reply.seq > next ? {...portion, dropped: portion.dropped + 1} : portion);
-				next = reply.seq + 1;
-			}
-			isOver = reply.end;
-			wake();
-		},
+		onReply: reply => unread.take(reply),
 		onLost() {
-			failed = new AppError('ERR_NOT_REACHABLE', {message: 'the connection was lost'});
-			isOver = true;
-			wake();
+			unread.fail(new AppError('ERR_NOT_REACHABLE', {message: 'the connection was lost'}));
 			return true;
 		},
 	});
-	const end = (): void => {
-		isOver = true;
-		wake();
-	};
+	const end = (): void => unread.end();
 	signal.addEventListener('abort', end);
+	if (signal.aborted) end();
 	const cancelRenewal = every(options.clock, limits.inspectRenewMs, () => send(state, id, {verb: 'renew'}));
 	try {
-		for (;;) {
-			const portion = waiting.shift();
-			if (portion !== undefined) yield portion;
-			else if (failed !== undefined) throw failed;
-			else if (isOver || signal.aborted) return;
-			else await new Promise<void>(resolve => (wake = resolve));
-		}
+		for (let portion = await unread.next(); portion !== undefined; portion = await unread.next()) yield portion;
 	} finally {
 		cancelRenewal();
 		signal.removeEventListener('abort', end);

@@ -4,12 +4,16 @@
 
 import {findKind} from '../../api/catalogue.js';
 import {controlSystem, objectKey, objectPath, parseAddress, type Address} from '../../api/keys.js';
+import {inOneLine} from '../screen/table.js';
 
 export type Place = string;
 
 export const root: Place = '';
 
 export const shownPlace = (place: Place): string => (place === root ? '/' : place);
+
+/** For `-o` and messages. */
+export const placeShown = (place: Place): string => inOneLine(shownPlace(place));
 
 /** `troupe://control/pods/x` as a place; other texts as they are. */
 export function placeOfAddress(address: Address): Place {

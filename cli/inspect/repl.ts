@@ -23,76 +23,116 @@ type ReplOptions = {
 };
 
 /** Resolves when it is left. */
-export function runRepl({shell: parts, environment, historyFile}: ReplOptions): Promise<void> {
-	const {terminal, session, memory} = parts;
-	const promptText = (): string => `${terminal.colours.bold(shownPlace(memory.here))}> `;
-	let running: AbortController | undefined;
-	let isLeft = false;
-	let queue: Promise<void> = Promise.resolve();
+export async function runRepl(options: ReplOptions): Promise<void> {
+	const repl = new Repl(options);
+	if (options.historyFile !== undefined) repl.keepHistory(options.historyFile);
+	await repl.left();
+}
 
-	const server: REPLServer = start({
-		input: process.stdin,
-		output: process.stdout,
-		terminal: true,
-		prompt: promptText(),
-		preview: false,
-		ignoreUndefined: true,
-		eval: (line, _context, _file, done) => {
-			// A message may go over several lines; a quote that is open is a slip, which the line's own error tells.
-			if (parseLine(line).open === 'bracket') return done(new Recoverable(new SyntaxError('the line goes on')), undefined);
-			// Left: there is no next prompt.
-			queue = queue.then(() => run(line)).then(() => (isLeft ? undefined : done(null, undefined)));
-		},
-		completer: (line: string, done: (error: Error | null, found: [string[], string]) => void) => {
-			void complete(line, shell).then(({words, typed}) => done(null, [[...words], typed]));
-		},
-	});
-	const shell: Shell = {
-		...parts,
-		confirm: question => asked(server, question, running?.signal),
-		page: text => page(text, terminal, environment, () => letGo(server)),
-		exit: () => {
-			isLeft = true;
-			server.close();
-		},
-	};
+class Repl {
+	readonly #shell: Shell;
+	readonly #server: REPLServer;
+	/** Of the line that is run now. */
+	#running: AbortController | undefined;
+	/** Lines are run one after the other. */
+	#queue: Promise<void> = Promise.resolve();
+	#isLeft = false;
 
-	async function run(line: string): Promise<void> {
-		running = new AbortController();
+	constructor({shell, environment}: ReplOptions) {
+		this.#shell = {
+			...shell,
+			confirm: question => asked(this.#server, question, this.#running?.signal),
+			page: text => page(text, shell.terminal, environment, () => letGo(this.#server)),
+			exit: () => this.#leave(),
+		};
+		this.#server = start({
+			input: process.stdin,
+			output: process.stdout,
+			terminal: true,
+			prompt: this.#promptText(),
+			preview: false,
+			ignoreUndefined: true,
+			eval: (line, _context, _file, done) => this.#take(line, done),
+			completer: (line: string, done: (error: Error | null, found: [string[], string]) => void) => {
+				void complete(line, this.#shell).then(({words, typed}) => done(null, [[...words], typed]));
+			},
+		});
+		this.#defineHelp();
+		this.#takeInterrupts();
+		shell.session.onNews(line => this.#tellNews(line));
+	}
+
+	keepHistory(file: string): void {
+		keepHistory(this.#server, file, line => this.#shell.terminal.note(line));
+	}
+
+	/** Resolves when it is left, and the line that was run then has ended. */
+	left(): Promise<void> {
+		return new Promise(resolve => {
+			this.#server.once('exit', () => {
+				this.#running?.abort();
+				void this.#queue.then(resolve);
+			});
+		});
+	}
+
+	#promptText(): string {
+		const {terminal, memory} = this.#shell;
+		return `${terminal.colours.bold(shownPlace(memory.here))}> `;
+	}
+
+	#leave(): void {
+		this.#isLeft = true;
+		this.#server.close();
+	}
+
+	#take(line: string, done: (error: Error | null, result: undefined) => void): void {
+		// A message may go over several lines; a quote that is open is a slip, which the line's own error tells.
+		if (parseLine(line).open === 'bracket') return done(new Recoverable(new SyntaxError('the line goes on')), undefined);
+		// Left: there is no next prompt.
+		this.#queue = this.#queue.then(() => this.#run(line)).then(() => (this.#isLeft ? undefined : done(null, undefined)));
+	}
+
+	async #run(line: string): Promise<void> {
+		this.#running = new AbortController();
 		try {
-			await runLine(line, shell, running.signal);
+			await runLine(line, this.#shell, this.#running.signal);
 		} catch (error) {
-			terminal.error(error instanceof AppError ? error.message : `this is a bug in troupe: ${stackOf(error)}`);
+			this.#shell.terminal.error(error instanceof AppError ? error.message : `this is a bug in troupe: ${stackOf(error)}`);
 		} finally {
-			running = undefined;
-			server.setPrompt(promptText());
+			this.#running = undefined;
+			this.#server.setPrompt(this.#promptText());
 		}
 	}
 
-	for (const name of Object.keys(server.commands)) if (name !== 'exit') delete (server.commands as Record<string, unknown>)[name];
-	server.defineCommand('help', word => {
-		queue = queue.then(() => run(`help ${word}`)).then(() => server.displayPrompt());
-	});
-	const whenIdle = server.listeners('SIGINT');
-	server.removeAllListeners('SIGINT');
-	server.on('SIGINT', () => {
-		if (running !== undefined) running.abort();
-		else for (const listener of whenIdle) (listener as () => void).call(server);
-	});
-	session.onNews(line => {
-		if (running !== undefined) return terminal.note(line);
+	/** Of node's own commands `.exit` stays; `.help` is the inspector's. */
+	#defineHelp(): void {
+		const {commands} = this.#server;
+		for (const name of Object.keys(commands)) if (name !== 'exit') delete (commands as Record<string, unknown>)[name];
+		this.#server.defineCommand('help', word => {
+			this.#queue = this.#queue.then(() => this.#run(`help ${word}`)).then(() => this.#server.displayPrompt());
+		});
+	}
+
+	/** Ctrl-C ends the line that is run; at the prompt it is as node has it. */
+	#takeInterrupts(): void {
+		const whenIdle = this.#server.listeners('SIGINT');
+		this.#server.removeAllListeners('SIGINT');
+		this.#server.on('SIGINT', () => {
+			if (this.#running !== undefined) this.#running.abort();
+			else for (const listener of whenIdle) (listener as () => void).call(this.#server);
+		});
+	}
+
+	/** Above the prompt, and what is typed there already. */
+	#tellNews(line: string): void {
+		const {terminal} = this.#shell;
+		if (this.#running !== undefined) return terminal.note(line);
 		clearLine(process.stdout, 0);
 		cursorTo(process.stdout, 0);
 		terminal.note(line);
-		server.prompt(true);
-	});
-	if (historyFile !== undefined) keepHistory(server, historyFile, line => terminal.note(line));
-	return new Promise(resolve => {
-		server.once('exit', () => {
-			running?.abort();
-			void queue.then(resolve);
-		});
-	});
+		this.#server.prompt(true);
+	}
 }
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -5,7 +5,7 @@ import {systemClock} from '../../system/time/clock.js';
 import {asText} from '../objects/output.js';
 import type {Region} from '../screen/region.js';
 import {widthFor, type WidthOf} from '../screen/text-width.js';
-import type {LookView} from './looks-view.js';
+import type {LookView} from './look-table.js';
 import type {Format, VerbCall} from './verb.js';
 
 export const formatOf = ({flags, shell}: VerbCall): Format | undefined => (flags.text('output') as Format | undefined) ?? shell.format;

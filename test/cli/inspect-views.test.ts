@@ -8,7 +8,7 @@ import {countsOf, noRates, ratesSince} from '../../cli/inspect/rates.js';
 import {differencesOf, drawDifferences} from '../../cli/inspect/state-diff.js';
 import {drawState} from '../../cli/inspect/state-view.js';
 import {createTraceOrder} from '../../cli/inspect/trace-order.js';
-import {drawTop} from '../../cli/inspect/looks-view.js';
+import {drawTop} from '../../cli/inspect/top-view.js';
 import {drawStep} from '../../cli/inspect/trace-view.js';
 import {drawTree, type TreeView} from '../../cli/inspect/tree-view.js';
 import {actor, type Made} from './_inspected.js';

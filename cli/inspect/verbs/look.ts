@@ -4,12 +4,14 @@ import type {OfSystem, Shown, StateLook} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
 import {systemClock} from '../../../system/time/clock.js';
 import {failedError, usageError} from '../../command.js';
-import {drawDeadLetters, drawJournal, drawLinks, drawMailbox, drawStats, drawSupervise, placeShown} from '../looks-view.js';
+import {drawDeadLetters} from '../dead-letters-view.js';
+import {drawJournal, drawLinks, drawMailbox, drawStats} from '../looks-view.js';
 import {isMemberPath, memberPathText, parseMemberPath} from '../member-path.js';
-import {root, type Place} from '../places.js';
+import {placeShown, root, type Place} from '../places.js';
 import {resolve, resolveActor} from '../resolve.js';
 import {show, viewOf} from '../shown.js';
 import {differencesOf, drawDifferences} from '../state-diff.js';
+import {drawSupervise} from '../supervise-view.js';
 import {drawState} from '../state-view.js';
 import type {Mark, Shell, VerbCall, VerbRun} from '../verb.js';
 

@@ -2,15 +2,15 @@
 
 import {appendFileSync, writeFileSync} from 'node:fs';
 import {rowOf, AppError} from '../../../api/errors.js';
-import type {Shown, StreamEnd, StreamEntry, StreamRequest, WatchEntry} from '../../../api/inspect.js';
+import type {Shown, StreamEnd, StreamEntry, StreamRequest, TraceEntry, WatchEntry} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
 import {suggest} from '../../../api/suggest.js';
 import {systemClock} from '../../../system/time/clock.js';
 import {failedError, usageError} from '../../command.js';
 import {reasonOf} from '../../files/bounded-file.js';
 import {durationOf} from '../durations.js';
-import {placeShown} from '../looks-view.js';
-import {childOf, root, type Place} from '../places.js';
+import type {LookView} from '../look-table.js';
+import {childOf, placeShown, root, type Place} from '../places.js';
 import {handOf, resolve, resolveActor, systemNames} from '../resolve.js';
 import {columnsOf, formatOf, showEntry, viewOf} from '../shown.js';
 import {drawState} from '../state-view.js';
@@ -60,63 +60,72 @@ export const trace: VerbRun = async call => {
 	const {shell, inputs, flags} = call;
 	const behaviors = flags.texts('kind');
 	const places = await tracedPlaces(inputs, behaviors, shell);
-	const order = createTraceOrder(limits.inspectTracePatienceMs);
-	const view = await viewOf(call, ['│']);
-	let beginMs: number | undefined;
-	let above: string | undefined;
-	let isEmpty = true;
-	const tell = (placed: readonly PlacedStep[]): void => {
-		for (const one of placed) {
-			beginMs ??= one.step.atMs;
-			const lines = drawStep(one, above, {...view, columns: columnsOf(shell), beginMs});
-			above = one.step.address;
-			shell.terminal.out(lines.map(line => `${line}\n`).join(''));
-		}
-	};
-	let cancel = (): void => undefined;
-	/** What waits for its cause is told without it when it has waited long enough. */
-	const tellSoon = (): void => {
-		cancel();
-		const dueMs = order.dueMs();
-		if (dueMs === undefined) return;
-		cancel = systemClock.after(Math.max(0, dueMs - systemClock.monotonicMs()), () => {
-			tell(order.take([], systemClock.monotonicMs()));
-			tellSoon();
-		});
-	};
+	const printer = new TracePrinter(shell, await viewOf(call, ['│']));
 	const recording = recordingOf(call);
 	const filter = {places, ...(behaviors.length === 0 ? {} : {behaviors})};
+	const request = {verb: 'trace', filter, ...boundsOf(call), ...(recording === undefined ? {} : {record: true})} as const;
+	let isEmpty = true;
+	const seen = (entry: StreamEntry): void => {
+		isEmpty &&= entry.type !== 'step';
+		recording?.add(entry);
+	};
 	note(shell, `tracing ${[...places.map(placeShown), ...behaviors].join(', ')}; Ctrl-C ends it`);
 	try {
-		const record = recording === undefined ? {} : {record: true};
-		await followed(
-			call,
-			{verb: 'trace', filter, ...boundsOf(call), ...record},
-			entries => {
-				tell(
-					order.take(
-						entries.filter(entry => entry.type === 'step'),
-						systemClock.monotonicMs(),
-					),
-				);
-				for (const entry of entries) if (entry.type === 'system') note(shell, `${entry.system}: ${entry.problem}`);
-				tellSoon();
-			},
-			entry => {
-				isEmpty &&= entry.type !== 'step';
-				recording?.add(entry);
-			},
-		);
-		if (isEmpty) {
-			note(shell, `nothing matched: no ${whatOf(places, behaviors)} took a message meanwhile`);
-			note(shell, await widening(places, behaviors, shell));
-		}
+		await followed(call, request, entries => printer.take(entries), seen);
+		if (!isEmpty) return;
+		note(shell, `nothing matched: no ${whatOf(places, behaviors)} took a message meanwhile`);
+		note(shell, await widening(places, behaviors, shell));
 	} finally {
 		recording?.end();
-		cancel();
-		tell(order.rest());
+		printer.end();
 	}
 };
+
+/** Prints steps, causes before what they led to. What waits for its cause is printed without it when it has waited long enough. */
+class TracePrinter {
+	readonly #shell: Shell;
+	readonly #view: LookView;
+	readonly #order = createTraceOrder(limits.inspectTracePatienceMs);
+	/** When the first step was. */
+	#beginMs: number | undefined;
+	/** Where the step on the line before happened. */
+	#above: string | undefined;
+	#cancel = (): void => undefined;
+
+	constructor(shell: Shell, view: LookView) {
+		this.#shell = shell;
+		this.#view = view;
+	}
+
+	take(entries: readonly StreamEntry[]): void {
+		this.#takeSteps(entries.filter(entry => entry.type === 'step'));
+		for (const entry of entries) if (entry.type === 'system') note(this.#shell, `${entry.system}: ${entry.problem}`);
+	}
+
+	/** Prints what still waits. */
+	end(): void {
+		this.#cancel();
+		this.#print(this.#order.rest());
+	}
+
+	#takeSteps(steps: readonly TraceEntry[]): void {
+		this.#print(this.#order.take(steps, systemClock.monotonicMs()));
+		this.#cancel();
+		const dueMs = this.#order.dueMs();
+		if (dueMs === undefined) return;
+		this.#cancel = systemClock.after(Math.max(0, dueMs - systemClock.monotonicMs()), () => this.#takeSteps([]));
+	}
+
+	#print(placed: readonly PlacedStep[]): void {
+		const {terminal} = this.#shell;
+		for (const one of placed) {
+			this.#beginMs ??= one.step.atMs;
+			const lines = drawStep(one, this.#above, {...this.#view, columns: columnsOf(this.#shell), beginMs: this.#beginMs});
+			this.#above = one.step.address;
+			terminal.out(lines.map(line => `${line}\n`).join(''));
+		}
+	}
+}
 
 const whatOf = (places: readonly Place[], behaviors: readonly string[]): string =>
 	[

@@ -6,11 +6,12 @@ import {limits} from '../../../api/limits.js';
 import {systemClock} from '../../../system/time/clock.js';
 import {usageError} from '../../command.js';
 import {widthFor} from '../../screen/text-width.js';
-import {drawList, drawTop} from '../looks-view.js';
+import {drawList} from '../looks-view.js';
 import {root, shownPlace, type Place} from '../places.js';
 import {countsOf, noRates, ratesSince, type RateOf} from '../rates.js';
 import {resolve} from '../resolve.js';
 import {columnsOf, formatOf, pause, repeated, show, showEntry, viewOf} from '../shown.js';
+import {drawTop} from '../top-view.js';
 import {childrenOf, drawSystems, drawTree, flattened, textsOf} from '../tree-view.js';
 import type {Shell, VerbCall, VerbRun} from '../verb.js';
 

@@ -186,9 +186,9 @@ export const ofCli: readonly Mistake[] = [
 	},
 	{
 		what: 'a stream of a server that leads no more is an error',
-		file: 'cli/inspect/mqtt-session.ts',
-		text: 'failed = isForgotten(reply.error) ?',
-		becomes: 'failed = isForgotten(reply.error) && false ?',
+		file: 'cli/inspect/unread-portions.ts',
+		text: 'this.#failed = isForgotten(reply.error) ?',
+		becomes: 'this.#failed = isForgotten(reply.error) && false ?',
 		test: 'test/cli/inspect-session.test.ts',
 	},
 	{
@@ -200,9 +200,9 @@ export const ofCli: readonly Mistake[] = [
 	},
 	{
 		what: 'what a slow reader lost is told by nobody',
-		file: 'cli/inspect/mqtt-session.ts',
-		text: 'reply.seq > next ?',
-		becomes: 'reply.seq < 0 ?',
+		file: 'cli/inspect/unread-portions.ts',
+		text: 'seq > this.#nextSeq',
+		becomes: 'seq < 0',
 		test: 'test/cli/inspect-session.test.ts',
 	},
 	{
