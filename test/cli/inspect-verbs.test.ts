@@ -7,7 +7,7 @@ import {overviewOf, verbHelp} from '../../cli/inspect/help-view.js';
 import {complete} from '../../cli/inspect/completions.js';
 import {runLine} from '../../cli/inspect/run-line.js';
 import {runScript} from '../../cli/inspect/script.js';
-import type {Question} from '../../cli/inspect/session.js';
+import type {Question, Session} from '../../cli/inspect/session.js';
 import {verbSpecs} from '../../cli/inspect/verb-specs.js';
 import {shellOf, type Cluster} from './_inspected.js';
 
@@ -217,6 +217,27 @@ test('a trace of a pod is one of its record and of its hand, drawn as it comes',
 	await type("trace 'control/pods/default.*'");
 	t.like(asked.at(-1), {filter: {places: ['control/pods/default.*']}});
 	t.regex(await failsWith(type('trace')), /everything at once is too much/);
+});
+
+test('a trace whose cluster does not come back ends at its time; one that begins anew has what is left of its time and number', async t => {
+	const {shell, asked} = shellOf(cluster);
+	const stream: Session['stream'] = async function* (request, signal) {
+		asked.push(request);
+		if (asked.filter(({verb}: {verb?: string}) => verb === 'trace').length === 1) {
+			yield* portions.slice(0, 1);
+			throw new AppError('ERR_NOT_REACHABLE', {message: 'the connection was lost'});
+		}
+		await new Promise(resolve => signal.addEventListener('abort', resolve));
+	};
+	const cut = shellOf(cluster, {session: {...shell.session, stream}});
+	t.is(
+		await failsWith(cut.type('trace control/pods --for 60ms --count 5')),
+		'ERR_NOT_REACHABLE: its time is over, and https://127.0.0.1:6443 as admin did not answer any more',
+	);
+	t.true(cut.notes().endsWith('the connection was lost; it begins anew\n'));
+	const {forMs, count} = asked.at(-1) as {forMs: number; count: number};
+	t.true(forMs <= 60);
+	t.is(count, 4);
 });
 
 test('a trace that saw nothing says what it looked for, and how to see more', async t => {

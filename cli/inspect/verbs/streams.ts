@@ -1,11 +1,11 @@
 // `watch` and `trace`: what goes on, as it happens, until the time or the count is over, or Ctrl-C.
 
 import {appendFileSync, writeFileSync} from 'node:fs';
-import {rowOf, AppError} from '../../../api/errors.js';
+import {AppError} from '../../../api/errors.js';
 import type {Shown, StreamEnd, StreamEntry, StreamRequest, TraceEntry, WatchEntry} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
 import {suggest} from '../../../api/suggest.js';
-import {systemClock} from '../../../system/time/clock.js';
+import {systemClock, type Cancel} from '../../../system/time/clock.js';
 import {failedError, usageError} from '../../command.js';
 import {reasonOf} from '../../files/bounded-file.js';
 import {durationOf} from '../durations.js';
@@ -199,7 +199,8 @@ function patternOf(word: string, systems: readonly string[], here: Place): Place
 
 /**
  * Hands on the entries of each portion, or writes them in the form that was asked for; `seen` is told of each in any case. Says what was left
- * out, and why it ended. When the connection was lost and is there again, it begins anew.
+ * out, and why it ended. When the connection was lost and is there again, it begins anew, for what is left of its time and its number; where its
+ * time is over before, it throws ERR_NOT_REACHABLE.
  */
 async function followed(
 	call: VerbCall,
@@ -209,22 +210,55 @@ async function followed(
 ): Promise<void> {
 	const {shell, signal} = call;
 	const format = formatOf(call);
+	const untilMs = systemClock.monotonicMs() + (request.forMs ?? limits.inspectUsualMs);
+	let count = request.count ?? limits.inspectUsualEntries;
+	let asked = request;
 	for (;;) {
+		const patience = patienceUntil(untilMs);
 		try {
-			for await (const {entries, dropped, ended} of shell.session.stream(request, signal)) {
+			for await (const {entries, dropped, ended} of shell.session.stream(asked, AbortSignal.any([signal, patience.signal]))) {
+				patience.hear();
 				if (seen !== undefined) for (const entry of entries) seen(entry);
 				if (format === undefined) take(entries);
 				else for (const entry of entries) await showEntry(call, format, entry);
 				if (dropped > 0) note(shell, `… ${dropped} left out: too much happened at once`);
 				if (ended !== undefined && !signal.aborted) note(shell, endText[ended]);
+				count -= entries.filter(({type}) => type !== 'system').length;
 			}
-			return;
+			if (signal.aborted || !patience.signal.aborted) return;
+			if (patience.wasHeard()) return note(shell, endText.time);
+			throw new AppError('ERR_NOT_REACHABLE', {message: `its time is over, and ${shell.session.about} did not answer any more`});
 		} catch (error) {
 			if (signal.aborted) return;
-			if (!(error instanceof AppError) || !rowOf(error.code).retryable || error.code !== 'ERR_NOT_REACHABLE') throw error;
+			const forMs = Math.ceil(untilMs - systemClock.monotonicMs());
+			if (!(error instanceof AppError) || error.code !== 'ERR_NOT_REACHABLE' || forMs <= 0) throw error;
 			note(shell, `${error.message}; it begins anew`);
+			asked = {...request, forMs, count: Math.max(1, count)};
+		} finally {
+			patience.end();
 		}
 	}
+}
+
+type Patience = {readonly signal: AbortSignal; readonly hear: () => void; readonly wasHeard: () => boolean; readonly end: () => void};
+
+/** Fires at that time (on the clock) where nothing was heard until then, else when the end should have been heard. */
+function patienceUntil(untilMs: number): Patience {
+	const over = new AbortController();
+	const overAt = (atMs: number): Cancel => systemClock.after(Math.max(0, atMs - systemClock.monotonicMs()), () => over.abort());
+	let cancel = overAt(untilMs);
+	let wasHeard = false;
+	return {
+		signal: over.signal,
+		hear() {
+			if (wasHeard) return;
+			wasHeard = true;
+			cancel();
+			cancel = overAt(untilMs + limits.inspectSystemMs);
+		},
+		wasHeard: () => wasHeard,
+		end: () => cancel(),
+	};
 }
 
 const endText: {readonly [End in StreamEnd]: string} = {
