@@ -4,7 +4,7 @@ import {usageError} from '../command.js';
 import {parseArguments} from '../command-line/arguments.js';
 import {parseLine} from './line.js';
 import {verbHelp} from './help-view.js';
-import {columnsOf} from './shown.js';
+import {columnsOf} from './printing.js';
 import type {Shell, VerbSpec} from './verb.js';
 import {commandOf, findVerb, unknownVerb, verbFlags} from './verb-words.js';
 

@@ -1,5 +1,6 @@
 // The screen of `troupe status`. Pure.
 
+import {counted} from '../../api/counted.js';
 import {ageOf} from '../../api/duration.js';
 import {inOneLine} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
@@ -42,8 +43,6 @@ export const textsOf = ({wrong, coming, nodes}: Status): readonly string[] => [
 ];
 
 const wrongText = (count: number): string => (count === 1 ? 'one thing is wrong' : `${count} things are wrong`);
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 function serverText({server: {address, version, upMs, term}}: Status): string {
 	return [

@@ -10,7 +10,7 @@ import {durationOf} from '../durations.js';
 import {placeShown, type Place} from '../places.js';
 import {withPlaces} from '../message-text.js';
 import {resolveActor} from '../resolve.js';
-import {formatOf, pause as sleep, show, viewOf} from '../shown.js';
+import {formatOf, pause as sleep, show, viewOf} from '../printing.js';
 import {drawState} from '../state-view.js';
 import type {VerbCall, VerbRun} from '../verb.js';
 

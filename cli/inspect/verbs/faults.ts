@@ -11,7 +11,7 @@ import {durationOf} from '../durations.js';
 import {faultWords} from '../fault-words.js';
 import {placeOfAddress, placeShown, root, type Place} from '../places.js';
 import {resolveActor} from '../resolve.js';
-import {show} from '../shown.js';
+import {show} from '../printing.js';
 import type {VerbCall, VerbRun} from '../verb.js';
 import {confirmed} from './change.js';
 

@@ -9,7 +9,7 @@ import {drawJournal, drawLinks, drawMailbox, drawStats} from '../looks-view.js';
 import {isMemberPath, memberPathText, parseMemberPath} from '../member-path.js';
 import {placeShown, root, type Place} from '../places.js';
 import {resolve, resolveActor} from '../resolve.js';
-import {show, viewOf} from '../shown.js';
+import {show, viewOf} from '../printing.js';
 import {differencesOf, drawDifferences} from '../state-diff.js';
 import {drawSupervise} from '../supervise-view.js';
 import {drawState} from '../state-view.js';

@@ -15,7 +15,7 @@ import {readFileAt, reasonOf} from '../../files/bounded-file.js';
 import {inOneLine} from '../../screen/table.js';
 import {placeOfAddress, placeShown} from '../places.js';
 import {ownBehaviors, recordsOf, replayed, type ReplayedStep} from '../replay.js';
-import {formatOf, showEntry, viewOf} from '../shown.js';
+import {formatOf, showEntry, viewOf} from '../printing.js';
 import {differencesOf, drawDifferences} from '../state-diff.js';
 import {drawState, type StateView} from '../state-view.js';
 import type {VerbCall, VerbRun} from '../verb.js';

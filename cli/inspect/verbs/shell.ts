@@ -4,7 +4,7 @@ import {usageError} from '../../command.js';
 import {overviewOf, verbHelp} from '../help-view.js';
 import {shownPlace} from '../places.js';
 import {noteHand, resolve} from '../resolve.js';
-import {columnsOf} from '../shown.js';
+import {columnsOf} from '../printing.js';
 import type {VerbRun} from '../verb.js';
 import {commandOf, findVerb, unknownVerb} from '../verb-words.js';
 

@@ -12,7 +12,7 @@ import {durationOf} from '../durations.js';
 import type {LookView} from '../look-table.js';
 import {childOf, placeShown, root, type Place} from '../places.js';
 import {handOf, resolve, resolveActor, systemNames} from '../resolve.js';
-import {columnsOf, formatOf, showEntry, viewOf} from '../shown.js';
+import {columnsOf, formatOf, showEntry, viewOf} from '../printing.js';
 import {drawState} from '../state-view.js';
 import {flattened} from '../tree-view.js';
 import {createTraceOrder, type PlacedStep} from '../trace-order.js';

@@ -1,9 +1,7 @@
-// What verbs share about showing: the form that was asked for, the width of the screen, lines that are drawn again in place.
+// How verbs print: in the form that was asked for, and as wide as the screen.
 
-import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
 import {asText} from '../objects/output.js';
-import type {Region} from '../screen/region.js';
 import {widthFor, type WidthOf} from '../screen/text-width.js';
 import type {LookView} from './look-table.js';
 import type {Format, VerbCall} from './verb.js';
@@ -41,42 +39,3 @@ export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
 		const cancel = systemClock.after(ms, done);
 		signal.addEventListener('abort', done);
 	});
-
-/**
- * Draws again and again until the signal fires: in place on a screen, else one after the other. A failure in between, such as a server that
- * restarts, is shown and tried again; the first is thrown.
- */
-export async function repeated(
-	{shell: {terminal}, signal}: VerbCall,
-	draw: (screen: Region | undefined) => Promise<{readonly lines: readonly string[]; readonly widthOf?: WidthOf}>,
-	isPassing: (error: unknown) => string | undefined,
-): Promise<void> {
-	const {screen} = terminal;
-	let last: Awaited<ReturnType<typeof draw>> | undefined;
-	try {
-		while (!signal.aborted) {
-			const beganMs = systemClock.monotonicMs();
-			let problem: string | undefined;
-			try {
-				last = await draw(screen);
-			} catch (error) {
-				problem = isPassing(error);
-				if (last === undefined || problem === undefined) throw error;
-			}
-			if (signal.aborted && last === undefined) break;
-			const lines = [...(problem === undefined ? [] : [terminal.colours.yellow(`… ${problem}; trying again`)]), ...(last?.lines ?? [])];
-			if (screen === undefined) terminal.out(lines.map(line => `${line}\n`).join(''));
-			else screen.draw(withinRows(lines, screen.rows()), last?.widthOf);
-			// What took long already is asked for again soon.
-			await pause(Math.max(limits.liveFrameMs, limits.inspectEachMs - (systemClock.monotonicMs() - beganMs)), signal);
-		}
-	} finally {
-		screen?.keep();
-	}
-}
-
-/** As many lines as the window has room for; the rest is counted. */
-function withinRows(lines: readonly string[], rows: number): readonly string[] {
-	const room = Math.max(1, rows - 1);
-	return lines.length <= room ? lines : [...lines.slice(0, room - 1), `… ${lines.length - room + 1} more lines`];
-}
