@@ -68,6 +68,7 @@ function encoded(value: unknown, walk: Walk): Json {
 	if (walk.path.length > limits.recordDepth) throw refused(walk, `lies deeper than ${limits.recordDepth} levels`);
 	switch (typeof value) {
 		case 'string':
+			requireRoom(walk, value.length);
 			take(walk, Buffer.byteLength(value) + 2);
 			return value;
 		case 'boolean':
@@ -75,15 +76,17 @@ function encoded(value: unknown, walk: Walk): Json {
 			return value;
 		case 'number':
 			take(walk, 8);
-			return Number.isFinite(value) && !Object.is(value, -0) ? value : tagged('number', Object.is(value, -0) ? '-0' : String(value));
+			return Number.isFinite(value) && !Object.is(value, -0) ? value : tagged(walk, 'number', Object.is(value, -0) ? '-0' : String(value));
 		case 'undefined':
-			take(walk, 17);
-			return tagged('undefined');
+			return tagged(walk, 'undefined');
 		case 'bigint':
-			take(walk, 24);
-			return tagged('bigint', String(value));
+			// Hexadecimal digits cost time in proportion to the number; there are at most 5/4 as many decimal ones.
+			take(walk, Math.ceil((value.toString(16).length * 5) / 4));
+			return tagged(walk, 'bigint', String(value));
 		case 'object':
-			return value === null ? null : encodedObject(value, walk);
+			if (value !== null) return encodedObject(value, walk);
+			take(walk, 4);
+			return null;
 		default:
 			throw refused(walk, `is a ${typeof value}`);
 	}
@@ -91,44 +94,51 @@ function encoded(value: unknown, walk: Walk): Json {
 
 function encodedObject(value: object, walk: Walk): Json {
 	take(walk, 2);
-	if (value === leftOut) return tagged('secret');
-	if (Array.isArray(value)) return Array.from(value, (item, at) => below(walk, value, String(at), item));
-	if (value instanceof Map || value instanceof SparseMap) return tagged('map', pairs(value, [...value] as [unknown, unknown][], walk));
-	if (value instanceof Set || value instanceof SparseSet) {
-		const items = [...value] as unknown[];
-		return tagged(
-			'set',
-			items.map((item, at) => below(walk, value, String(at), item)),
-		);
-	}
-	if (value instanceof Date) return tagged('date', String(value.getTime()));
+	if (value === leftOut) return tagged(walk, 'secret');
+	if (Array.isArray(value)) return items(value, value.length, walk);
+	if (value instanceof Map || value instanceof SparseMap) return tagged(walk, 'map', pairs(value, value, value.size, walk));
+	if (value instanceof Set || value instanceof SparseSet) return tagged(walk, 'set', items(value, value.size, walk));
+	if (value instanceof Date) return tagged(walk, 'date', String(value.getTime()));
 	if (value instanceof Uint8Array) {
 		take(walk, Math.ceil((value.byteLength * 4) / 3));
-		return tagged('bytes', Buffer.from(value).toString('base64'));
+		return tagged(walk, 'bytes', Buffer.from(value).toString('base64'));
 	}
 	const prototype: unknown = Object.getPrototypeOf(value);
 	if (prototype !== Object.prototype && prototype !== null) throw refused(walk, `is ${nameOf(prototype)}`);
+	const names = Object.keys(value);
+	requireRoom(walk, leastItemBytes * names.length);
 	const members = Object.entries(value);
 	// A member of that name would be taken for a tag, or for the prototype.
-	if (members.some(([name]) => name === tag || name === '__proto__')) return tagged('object', pairs(value, members, walk));
+	if (names.includes(tag) || names.includes('__proto__')) return tagged(walk, 'object', pairs(value, members, members.length, walk));
 	const to: {[name: string]: Json} = {};
 	for (const [name, member] of members) {
+		requireRoom(walk, name.length);
 		take(walk, Buffer.byteLength(name) + 4);
 		to[name] = below(walk, value, name, member);
 	}
 	return to;
 }
 
-const pairs = (holder: object, entries: readonly (readonly [unknown, unknown])[], walk: Walk): Json =>
-	entries.map(([key, value], at) => {
+/** No item takes less, nor a member or an entry of a map. */
+const leastItemBytes = 2;
+
+function items(holder: Iterable<unknown> & object, count: number, walk: Walk): Json {
+	requireRoom(walk, leastItemBytes * count);
+	return Array.from(holder, (item, at) => below(walk, holder, String(at), item));
+}
+
+function pairs(holder: object, entries: Iterable<readonly [unknown, unknown]>, count: number, walk: Walk): Json {
+	requireRoom(walk, leastItemBytes * count);
+	return Array.from(entries, ([key, value], at) => {
 		const name = typeof key === 'string' ? key : String(at);
 		return [below(walk, undefined, `key ${at}`, key), below(walk, holder, name, value)];
 	});
+}
 
 function below(walk: Walk, holder: object | undefined, name: string, value: unknown): Json {
 	if (holder !== undefined && walk.isSecret?.(holder, name, value) === true) {
 		walk.room.secrets = (walk.room.secrets ?? 0) + 1;
-		return tagged('secret');
+		return tagged(walk, 'secret');
 	}
 	walk.path.push(name);
 	const json = encoded(value, walk);
@@ -136,9 +146,14 @@ function below(walk: Walk, holder: object | undefined, name: string, value: unkn
 	return json;
 }
 
-function take({room, path}: Walk, bytes: number): void {
-	room.bytes -= bytes;
-	if (room.bytes < 0) throw new NotPortable(`it is too large (the room ends at ${placeOf(path)})`);
+function take(walk: Walk, bytes: number): void {
+	requireRoom(walk, bytes);
+	walk.room.bytes -= bytes;
+}
+
+/** Asked before something large is gone through, so that what is refused costs no time either. */
+function requireRoom({room, path}: Walk, bytes: number): void {
+	if (room.bytes < bytes) throw new NotPortable(`it is too large (the room ends at ${placeOf(path)})`);
 }
 
 const refused = ({path}: Walk, why: string): NotPortable => new NotPortable(`${placeOf(path)} ${why}`);
@@ -153,7 +168,10 @@ const nameOf = (prototype: unknown): string => {
 	return typeof name === 'string' && name !== '' ? `an instance of ${name}` : 'an instance of a class';
 };
 
-const tagged = (type: string, of?: Json): Json => (of === undefined ? {[tag]: type} : {[tag]: type, of});
+function tagged(walk: Walk, type: string, of?: Json): Json {
+	take(walk, type.length + (of === undefined ? 8 : 14));
+	return of === undefined ? {[tag]: type} : {[tag]: type, of};
+}
 
 const isList = (json: Json): json is readonly Json[] => Array.isArray(json);
 

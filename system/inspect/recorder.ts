@@ -1,5 +1,6 @@
 // Records steps: what each was taken for, what it looked at, and what it made of it. Used only while a recording is on.
 
+import {Buffer} from 'node:buffer';
 import type {Address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
@@ -62,7 +63,7 @@ export class Recorder {
 				const {json, ...ofBefore} = before.value;
 				const after = next === undefined ? json : this.#leave(address, next.state, encoded);
 				const delta = deltaOf(json, after);
-				room.bytes -= JSON.stringify(delta).length;
+				room.bytes -= Buffer.byteLength(JSON.stringify(delta));
 				const parts = {context: watched.recorded(encoded), effects: (next?.effects ?? []).map(effect => encoded(effect))};
 				if (room.bytes < 0) throw new NotPortable('it is too large');
 				const redacted = isRedacted ? {redacted: true as const} : {};

@@ -4,6 +4,7 @@
 // Level by level: what is near the top is whole before what lies deep has its turn.
 
 import {Buffer} from 'node:buffer';
+import {StringDecoder} from 'node:string_decoder';
 import type {Shown} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import {valueOr} from '../../api/value-or.js';
@@ -78,8 +79,9 @@ class Showing {
 
 	#text(text: string, most: number): Shown {
 		const room = Math.max(0, Math.min(most, this.#bytes));
-		this.#bytes -= Math.min(text.length, room);
-		return text.length <= room ? text : {$: 'text', of: whole(text.slice(0, room)), characters: text.length};
+		const kept = withinBytes(text.slice(0, room), Math.max(0, this.#bytes));
+		this.#bytes -= Buffer.byteLength(kept);
+		return kept.length === text.length ? text : {$: 'text', of: whole(kept), characters: text.length};
 	}
 
 	#object(value: object, above: Open | undefined): Shown {
@@ -181,7 +183,7 @@ class Showing {
 
 	#put(members: Members, name: string, value: Shown): void {
 		const shown = name.length <= limits.shownTextCharacters ? name : `${whole(name.slice(0, limits.shownNameCharacters))}…`;
-		this.#bytes -= shown.length + bytesOf.name;
+		this.#bytes -= Buffer.byteLength(shown) + bytesOf.name;
 		members[shown] = value;
 	}
 
@@ -201,6 +203,12 @@ class Showing {
 		};
 		this.#open.push({source, above, depth, fill: guarded});
 	}
+}
+
+/** The beginning of it that fits, without half a character at its end. */
+function withinBytes(text: string, bytes: number): string {
+	const encoded = Buffer.from(text);
+	return encoded.length <= bytes ? text : new StringDecoder('utf8').write(encoded.subarray(0, bytes));
 }
 
 /** No name is special in it. */

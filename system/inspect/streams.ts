@@ -1,6 +1,7 @@
 // What goes on, as streams that are pulled: entries wait until they are read, a bounded number of them. A stream ends by itself: when its time
 // is over, when it has told as many as it should, when nobody reads it any more.
 
+import {Buffer} from 'node:buffer';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {StreamEnd, StreamEntry, StreamOpened, StreamPortion} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
@@ -144,7 +145,7 @@ export class Stream {
 				continue;
 			}
 			entries.push(entry);
-			bytes += next.bytes ?? JSON.stringify(entry).length;
+			bytes += next.bytes ?? Buffer.byteLength(JSON.stringify(entry));
 		}
 		return entries;
 	}

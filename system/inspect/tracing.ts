@@ -3,6 +3,7 @@
 // A trace tells the steps of the actors that its filter means, and those that follow from them: each such step has a span, and what it sends
 // carries that. Its own bugs end what is on, and never touch the actor.
 
+import {Buffer} from 'node:buffer';
 import type {Failure} from '../../api/errors.js';
 import type {StreamEntry, TraceEntry, WatchEntry} from '../../api/inspect.js';
 import {parseAddress, type Address} from '../../api/keys.js';
@@ -274,7 +275,7 @@ export class Tracing implements Probe {
 		for (const {stream, recorder} of traces) {
 			const recorded = recorder === undefined ? undefined : records[at++];
 			const told: StreamEntry = recorded === undefined ? entry : {...entry, recorded};
-			stream.push(() => told, JSON.stringify(told).length);
+			stream.push(() => told, Buffer.byteLength(JSON.stringify(told)));
 		}
 	}
 

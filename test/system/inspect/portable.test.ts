@@ -1,3 +1,4 @@
+import {Buffer} from 'node:buffer';
 import test from 'ava';
 import fc from 'fast-check';
 import type {Json} from '../../../api/object.js';
@@ -93,6 +94,65 @@ test('what is too deep, too large, or goes round in a ring is refused and costs 
 	const shared = {bytes: 1_000};
 	encode('x'.repeat(600), shared);
 	t.throws(() => encode('x'.repeat(600), shared), {instanceOf: NotPortable});
+});
+
+/** Says how many of its entries were looked at. */
+class CountedMap extends Map<number, number> {
+	looked = 0;
+
+	override *[Symbol.iterator](): MapIterator<[number, number]> {
+		for (const entry of this.entries()) {
+			this.looked++;
+			yield entry;
+		}
+	}
+}
+
+class CountedSet extends Set<number> {
+	looked = 0;
+
+	override *[Symbol.iterator](): SetIterator<number> {
+		for (const item of this.values()) {
+			this.looked++;
+			yield item;
+		}
+	}
+}
+
+test('of what is too large nothing more is looked at than there is room for', t => {
+	const [map, set] = [new CountedMap(), new CountedSet()];
+	for (let at = 0; at < 2_000; at++) {
+		map.set(at, at);
+		set.add(at);
+	}
+	for (const each of [map, set]) {
+		t.throws(() => encode(each, {bytes: 1_000}), {instanceOf: NotPortable, message: /too large/});
+		t.is(each.looked, 0, 'so many have no room, however small each is');
+		t.throws(() => encode(each, {bytes: 8_000}), {instanceOf: NotPortable, message: /too large/});
+		t.true(each.looked <= 1_000, String(each.looked));
+	}
+	let looked = 0;
+	const members = Object.fromEntries(Array.from({length: 2_000}, (_, at) => [`m${at}`, at]));
+	const object = new Proxy(members, {get: (of, name) => (looked++, Reflect.get(of, name) as unknown)});
+	t.throws(() => encode(object, {bytes: 1_000}), {instanceOf: NotPortable, message: /too large/});
+	t.is(looked, 0);
+});
+
+test('what a value takes of the room is about what its portable form has', t => {
+	const values = [
+		Array.from({length: 1_000}, () => null),
+		Array.from({length: 1_000}, () => new Map()),
+		Array.from({length: 1_000}, () => NaN),
+		Array.from({length: 1_000}, () => 10n ** 100n),
+		10n ** 10_000n,
+		'ü'.repeat(1_000),
+	];
+	for (const value of values) {
+		const room = {bytes: 1_000_000};
+		const bytes = Buffer.byteLength(JSON.stringify(encode(value, room)));
+		// Brackets and commas aside.
+		t.true(1_000_000 - room.bytes > bytes * 0.8, `${bytes} bytes took ${1_000_000 - room.bytes}`);
+	}
 });
 
 test('what no recorder wrote is an error, not a value, and never a stack that runs over', t => {

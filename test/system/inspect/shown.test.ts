@@ -1,3 +1,4 @@
+import {Buffer} from 'node:buffer';
 import test from 'ava';
 import type {Shown} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
@@ -87,6 +88,15 @@ test('a long text is cut, and whole up to the bytes when it is asked for by itse
 test('half a character is not shown', t => {
 	const shown = shownOf({text: '😀'.repeat(limits.shownTextCharacters)}) as {readonly text: {readonly of: string}};
 	t.true(Buffer.from(shown.text.of).toString() === shown.text.of);
+});
+
+test('bytes are bounded, not characters', t => {
+	const shown = shownOf('a界😀'.repeat(1_000), {bytes: 1_003}) as {readonly of: string};
+	t.is(Buffer.byteLength(shown.of), 1_001, 'the beginning that fits, without half a character');
+	t.true('a界😀'.repeat(1_000).startsWith(shown.of));
+	const texts = Array.from({length: 400}, (_, at) => ({[`名${at}`]: '界'.repeat(1_000)}));
+	const bytes = Buffer.byteLength(JSON.stringify(shownOf(texts, {bytes: 100_000})));
+	t.true(bytes < 150_000, `${bytes} bytes`);
 });
 
 test('bytes are bounded, the upper levels come first, and each container says what it leaves out', t => {

@@ -1,3 +1,4 @@
+import {Buffer} from 'node:buffer';
 import test, {type ExecutionContext} from 'ava';
 import type {StreamPortion, TraceEntry, WatchEntry} from '../../../api/inspect.js';
 import {address} from '../../../api/keys.js';
@@ -191,6 +192,18 @@ test('a trace that records tells what replay needs', t => {
 	doIn('a', {note: 'x'});
 	const [entry] = steps(portionOf(t, inspect({verb: 'read', stream, waitMs: 100, count: 20}), () => pass(100)));
 	t.like(entry?.recorded, {address: at('a'), behavior: 'puppet', call: {type: 'receive'}, before: {notes: ['init']}});
+});
+
+test('a portion is bounded in bytes, not in characters', t => {
+	const {inspect, tell: tellTo, run, pass} = inspectWorld(two);
+	const stream = opened(t, inspect({verb: 'trace', filter: {places: ['test/a']}, record: true}));
+	for (let sent = 0; sent < 8; sent++) {
+		tellTo('a', note('界'.repeat(20_000)));
+		run();
+	}
+	const portion = portionOf(t, inspect({verb: 'read', stream, waitMs: 100, count: 100}), () => pass(100));
+	const bytes = Buffer.byteLength(JSON.stringify(portion.entries));
+	t.true(portion.entries.length > 1 && bytes <= limits.streamPortionBytes * 1.01, `${portion.entries.length} entries of ${bytes} bytes`);
 });
 
 test('what is not read is bounded, and too many steps a second are not told: they are counted', t => {
