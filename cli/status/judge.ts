@@ -28,9 +28,9 @@ export function judge(seen: Seen): Status {
 						next: "look at the server's log, troupe.log in its home",
 					},
 				]),
+		...faults.map(fault => faultIsOn(fault, objects)),
 		...objects.nodes.flatMap(node => wrongNode(node, nowMs) ?? []),
 		...told.silent.filter(({system}) => !isTold(system, objects, faults)).map(silentSystem),
-		...faults.map(faultIsOn),
 		...wrongActors(actors),
 		...objects.persistentvolumeclaims.flatMap(claim => lostClaim(claim) ?? []),
 		...workloads.wrong,
@@ -92,11 +92,12 @@ const silentSystem = ({system, problem}: Status['actors']['silent'][number]): Wr
 	next: `troupe tree ${system}`,
 });
 
-const faultIsOn = ({place, text}: FaultStatus): Wrong => ({
+/** Nobody can end what cuts a node off: `why` tells what it does meanwhile. */
+const faultIsOn = ({place, type, text}: FaultStatus, {nodes}: Objects): Wrong => ({
 	about: place,
 	namespace: null,
 	says: `a fault is on: ${text}`,
-	next: 'troupe fault list',
+	next: type === 'partition' && nodes.some(node => node.metadata.name === place) ? `troupe why node/${place}` : `troupe fault end ${place}`,
 });
 
 function lostClaim(claim: PersistentVolumeClaim): Wrong | undefined {

@@ -112,7 +112,7 @@ async function lookAt({control}: Backend, at: Address): Promise<ActorTree | unde
 const actorDepth = 2;
 
 /** As of the moment when the object went, where it is gone. */
-const evidenceOf = ({control}: Backend, goneAtMs: number | undefined, actors: Actors): Evidence => ({
+const evidenceOf = ({control, inspection}: Backend, goneAtMs: number | undefined, actors: Actors): Evidence => ({
 	known: control.index,
 	nowMs: goneAtMs ?? control.nowMs(),
 	eventsOf: control.eventsOf,
@@ -120,6 +120,7 @@ const evidenceOf = ({control}: Backend, goneAtMs: number | undefined, actors: Ac
 		if (!actors.has(at)) actors.set(at, 'wanted');
 		return seen(actors, at);
 	},
+	partitionOf: system => (goneAtMs === undefined ? inspection.partitionOf(system) : undefined),
 	isGone: goneAtMs !== undefined,
 	goneOwnedBy: control.departed.ownedBy,
 });

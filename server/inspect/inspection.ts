@@ -7,6 +7,7 @@ import {
 	isChange,
 	isStream,
 	parsePlace,
+	type FaultLook,
 	type InspectAnswer,
 	type InspectRequest,
 	type JournalLook,
@@ -55,6 +56,8 @@ export type Inspection = {
 	 * refused; of a login that asks far too much over MQTT, some requests that are have no answer.
 	 */
 	readonly ask: (asker: Asker, read: Outcome<unknown>, answer: Answer) => Call | undefined;
+	/** The fault that cuts a system off, as it was passed on here; undefined: none is known. */
+	readonly partitionOf: (system: string) => FaultLook | undefined;
 	/** The login is not good any more: its streams end. */
 	readonly endOf: (login: string) => void;
 	/** This server answers no more: who waits for an answer, or has a stream, is told so. */
@@ -94,6 +97,7 @@ export function createInspection(options: InspectionOptions): Inspection {
 	};
 	return {
 		ask: (asker, read, answer) => ask(state, asker, read, answer),
+		partitionOf: state.systems.partitionOf,
 		endOf(login) {
 			for (const [stream, of] of [...state.streams]) if (of.login === login) stream.end('closed');
 		},

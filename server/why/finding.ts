@@ -1,7 +1,7 @@
 // What `why` finds out about one object, and what it finds it from.
 
 import {kindOf} from '../../api/catalogue.js';
-import type {ActorTree} from '../../api/inspect.js';
+import type {ActorTree, FaultLook} from '../../api/inspect.js';
 import {objectKey, type Address, type ObjectKey} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import type {Known} from '../../system/index/object-index.js';
@@ -65,6 +65,8 @@ export type Evidence = {
 	readonly eventsOf: (key: ObjectKey) => readonly ObjectEvent[];
 	/** An actor of any host with those below it; undefined where it is not there, or is not known yet. */
 	readonly actorAt: (address: Address) => ActorTree | undefined;
+	/** The fault that cuts a node off; undefined: none is known. */
+	readonly partitionOf: (system: string) => FaultLook | undefined;
 	/** What an object owned that is gone, as it was last. */
 	readonly goneOwnedBy: (uid: string) => Iterable<ApiObject>;
 	/** The object is gone: what it owned went with it. */

@@ -15,6 +15,8 @@ export const isSilent = ({status}: NodeObject): boolean => conditionOf(status?.c
 export function nodeFinding(node: NodeObject, evidence: Evidence): Finding {
 	const general = generalFinding(node);
 	if (general !== undefined) return general;
+	const cut = cutOff(node, evidence);
+	if (cut !== undefined) return cut;
 	if (isSilent(node)) return silent(node, evidence);
 	const {taints: all = [], unschedulable} = node.spec ?? {};
 	const taints = all.filter(({effect}) => effect !== 'PreferNoSchedule');
@@ -29,6 +31,22 @@ export function nodeFinding(node: NodeObject, evidence: Evidence): Finding {
 	if (taints.length > 0)
 		return fine(node, `it is heard, and has ${pods}; only pods that tolerate ${listText(taints.map(taintText))} come to it`);
 	return fine(node, `it is heard, and has ${pods}`);
+}
+
+/** Somebody keeps it away with a fault, whether it is missed already or not; undefined: nobody is known to. */
+export function cutOff(node: NodeObject, {partitionOf, nowMs}: Evidence): Finding | undefined {
+	const fault = partitionOf(node.metadata.name);
+	if (fault === undefined) return undefined;
+	const left = `${Math.ceil(fault.leftMs / 1_000)} s left`;
+	const whose = fault.by === undefined ? 'a fault' : `a fault of ${fault.by}`;
+	return finding(node, {
+		state: 'wrong',
+		is: `is cut off by ${whose}`,
+		because: left,
+		says: isSilent(node) ? `is not heard: ${conditionOf(node.status?.conditions, 'Ready')?.message ?? ''}` : 'is cut off',
+		below: [{about: `actor ${fault.address}`, says: `has a fault that somebody made: ${fault.text}`}],
+		next: {says: 'the fault ends by itself, and nobody can end it before', atMs: nowMs + fault.leftMs},
+	});
 }
 
 function silent(node: NodeObject, evidence: Evidence): Finding {

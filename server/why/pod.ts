@@ -29,7 +29,7 @@ import {
 	type Link,
 	type NextAction,
 } from './finding.js';
-import {isSilent, nodeFinding} from './node.js';
+import {cutOff, isSilent, nodeFinding} from './node.js';
 import {troubleOf, troubleText, type PodTrouble, type Troubled} from './trouble.js';
 
 /** `named`: the sentence is about something else, so its parts say of which pod they are. */
@@ -124,7 +124,7 @@ function initialising(pod: Pod, container: Troubled, {nowMs}: Evidence): Finding
 function starting(pod: Pod, container: Troubled | undefined, evidence: Evidence, named: boolean): Finding {
 	const node = nodeOf(pod, evidence);
 	const of = named ? `pod ${pod.metadata.name}` : 'it';
-	if (node === undefined || isSilent(node)) return onSilentNode(pod, node, evidence);
+	if (node === undefined || isSilent(node) || cutOff(node, evidence) !== undefined) return onSilentNode(pod, node, evidence);
 	const {name} = node.metadata;
 	const stuck =
 		stuckActor(handOf(pod, name), evidence) ?? firstStuck([address(name, podsPath), syncOfNode(name), dispatcherOfNode(name)], evidence);
@@ -179,9 +179,18 @@ function unplaced(pod: Pod, evidence: Evidence): Finding {
 			next: {says: `it is bound to node ${nominatedNodeName} once they are gone`},
 		});
 	const stuck = stuckActor(address(controlSystem, schedulerPath), evidence);
+	const isLookedAt = condition?.status === 'False' && condition.reason !== unlookedAt;
 	if (stuck !== undefined)
-		return finding(pod, {state: 'wrong', is: 'has no node', because: stuck.because, below: [stuck.link], next: stuck.next});
-	if (condition?.status !== 'False' || condition.reason === unlookedAt)
+		return finding(pod, {
+			state: 'wrong',
+			is: 'has no node',
+			// What the scheduler has said keeps the pod without one; that it may not look again comes after.
+			because: isLookedAt ? `${condition.message ?? ''}; and ${stuck.because}` : stuck.because,
+			...(isLookedAt ? {says: clause('has no node', condition.message ?? ''), atMs: timeOf(condition.lastTransitionTime)} : {}),
+			below: [...(isLookedAt ? claimsBelow(pod, evidence) : []), stuck.link],
+			next: stuck.next,
+		});
+	if (!isLookedAt)
 		return finding(pod, {
 			state: 'waits',
 			is: 'has no node yet',
@@ -242,10 +251,11 @@ function onSilentNode(pod: Pod, node: NodeObject | undefined, evidence: Evidence
 			next: {says: `it starts when a node ${name} joins`},
 		});
 	const found = nodeFinding(node, evidence);
+	const cut = cutOff(node, evidence);
 	return finding(pod, {
 		state: 'wrong',
-		is: 'is on a node that is not heard',
-		because: message ?? `node ${name} ${found.is}${found.because === '' ? '' : `: ${found.because}`}`,
+		is: cut === undefined ? 'is on a node that is not heard' : 'is on a node that is cut off',
+		because: (cut === undefined ? message : undefined) ?? `node ${name} ${found.is}${found.because === '' ? '' : `: ${found.because}`}`,
 		below: found.chain,
 		next: replacement(pod, node) ?? found.next,
 	});
@@ -304,7 +314,7 @@ function healthy(pod: Pod, evidence: Evidence): Finding {
 	const {status, spec} = pod;
 	if (status?.phase === 'Succeeded') return finding(pod, {state: 'over', is: 'is over', because: 'all its containers ended well'});
 	const node = nodeOf(pod, evidence);
-	if (node !== undefined && isSilent(node)) return onSilentNode(pod, node, evidence);
+	if (node !== undefined && (isSilent(node) || cutOff(node, evidence) !== undefined)) return onSilentNode(pod, node, evidence);
 	const sinceMs = timeOf(conditionOf(status?.conditions, 'Ready')?.lastTransitionTime);
 	const isLasting = sinceMs !== undefined && isReady(pod);
 	const restarted = restartsText(pod, evidence);

@@ -88,6 +88,7 @@ export class Faults {
 	}
 
 	#problemOf(cell: Cell, fault: Fault, forMs: unknown): string | undefined {
+		const {name} = this.#kernel.options;
 		if (typeof forMs !== 'number' || !(forMs >= 1 && forMs <= limits.faultMostMs))
 			return `a fault lasts from 1 ms to ${limits.faultMostMs / 60_000} minutes, got ${shown(forMs)}`;
 		switch (fault.type) {
@@ -103,7 +104,10 @@ export class Faults {
 				if (this.#ownPath !== '' && cell.path === this.#ownPath) return 'the inspector cannot be paused: nobody could be asked to end that';
 				return cell.held === undefined ? undefined : 'it is paused or slowed already';
 			case 'crash':
-				return undefined;
+				// Nobody writes to it, so that no step of it would come.
+				return cell.parent === undefined
+					? `crash takes an actor, and "${name}" is a whole system; all of it begins anew with: kill ${name}`
+					: undefined;
 			default:
 				return `there is no fault ${shown((fault as {type: unknown}).type)}: there are crash, slow, drop, partition and pause`;
 		}

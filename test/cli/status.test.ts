@@ -216,6 +216,25 @@ const causes: readonly (readonly [what: string, seen: Seen, wrong: readonly stri
 	],
 ];
 
+test('a fault stands before what follows from it, with what to type', t => {
+	const faults = [{address: 'troupe://vm/', fault: {type: 'partition'} as const, leftMs: 1, text: 'cut off'}] as const;
+	const {actors} = well;
+	const cut = judge({
+		...withObjects({nodes: [node('vm', ready('Unknown', {message: 'nothing is heard'}))]}),
+		actors: {...actors, roots: [{system: 'vm', problem: 'a fault keeps it away', faults}]},
+	});
+	t.deepEqual(
+		cut.wrong.map(({about, next}) => [about, next]),
+		[
+			['vm', 'troupe why node/vm'],
+			['node/vm', 'troupe why node/vm'],
+		],
+	);
+	const slow = [{address: 'troupe://control/scheduler', fault: {type: 'slow', ms: 1} as const, leftMs: 1, text: 'slow'}] as const;
+	const slowed = judge({...well, actors: {...actors, faults: [{system: 'control', value: {areAllowed: true, faults: slow}}]}});
+	t.is(slowed.wrong[0]?.next, 'troupe fault end control/scheduler');
+});
+
 for (const [what, seen, wrong, coming = []] of causes)
 	test(`status: ${what}`, t => {
 		const status = judge(seen);

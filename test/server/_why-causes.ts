@@ -1,6 +1,6 @@
 // Causes, planted one by one: what is committed and what was told of it, and what `why` has to answer.
 
-import type {ActorState, ActorTree} from '../../api/inspect.js';
+import type {ActorState, ActorTree, FaultLook} from '../../api/inspect.js';
 import type {CronJob} from '../../api/kinds/cronjob.js';
 import type {DaemonSet} from '../../api/kinds/daemonset.js';
 import type {Job} from '../../api/kinds/job.js';
@@ -36,6 +36,8 @@ export type PlantedCause = {
 	readonly events?: {readonly [key: string]: readonly ObjectEvent[]};
 	/** By address. */
 	readonly actors?: {readonly [address: string]: ActorTree};
+	/** By system. */
+	readonly partitions?: {readonly [system: string]: FaultLook};
 	/** What is gone. */
 	readonly departed?: readonly ApiObject[];
 	/** It is gone, and what it owned with it. */
@@ -133,6 +135,14 @@ const silentNode = (reason: string, message: string, isLost: boolean): ApiObject
 		spec: isLost ? {taints: [{key: 'node.kubernetes.io/unreachable', effect: 'NoExecute', timeAdded: at(10)}]} : {},
 		status: {conditions: [{type: 'Ready', status: 'Unknown', reason, message, lastTransitionTime: at(20)}]},
 	});
+
+const partition: FaultLook = {
+	address: 'troupe://node-a/',
+	fault: {type: 'partition'},
+	leftMs: 8_000,
+	by: 'ada',
+	text: 'cut off from all other systems, 8 s left, by ada',
+};
 
 // ---- a deployment of three ---------------------------------------------------------------------------------------------------
 
@@ -660,6 +670,36 @@ export const plantedCauses: readonly PlantedCause[] = [
 		answer: 'Pod a has no node: actor troupe://control/scheduler has a fault that somebody made: all messages to it are lost, 9 s left.',
 		chain: ['pod/a', 'actor troupe://control/scheduler'],
 		next: ['the fault ends by itself; troupe fault end ends it now'],
+	},
+	{
+		title: 'a pod that fits nowhere, for whom the scheduler is slow, too',
+		objects: [unplaced('a', '0/1 nodes fit: node-a: no label disk=ssd'), node],
+		actors: {'troupe://control/scheduler': actor('troupe://control/scheduler', 'running', {faults: ['slow by 1 s, 9 s left']})},
+		answer:
+			'Pod a has no node: 0/1 nodes fit: node-a: no label disk=ssd; and actor troupe://control/scheduler has a fault that somebody made: slow by 1 s, 9 s left.',
+		chain: ['pod/a', 'actor troupe://control/scheduler'],
+	},
+	{
+		title: 'a node that a fault cuts off, before it is missed',
+		objects: [node],
+		partitions: {'node-a': partition},
+		answer: 'Node node-a is cut off by a fault of ada: 8 s left.',
+		chain: ['node/node-a', 'actor troupe://node-a/'],
+		next: ['the fault ends by itself, and nobody can end it before', 8],
+	},
+	{
+		title: 'a node that is missed, since a fault cuts it off',
+		objects: [silentNode('NodeLost', 'nothing was heard', true)],
+		partitions: {'node-a': partition},
+		answer: 'Node node-a is cut off by a fault of ada: 8 s left.',
+		chain: ['node/node-a', 'actor troupe://node-a/'],
+	},
+	{
+		title: 'a ready pod on a node that a fault cuts off',
+		objects: [aReadyPod({name: 'a', spec: {nodeName: 'node-a', containers: []}}), node],
+		partitions: {'node-a': partition},
+		answer: 'Pod a is on a node that is cut off: node node-a is cut off by a fault of ada: 8 s left.',
+		chain: ['pod/a', 'node/node-a', 'actor troupe://node-a/'],
 	},
 	{
 		title: 'a pod whose hand has an actor that crashes',

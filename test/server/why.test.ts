@@ -12,12 +12,14 @@ function evidenceOf({
 	actors = {},
 	departed = [],
 	isGone,
+	partitions = {},
 }: Omit<PlantedCause, 'title' | 'answer' | 'chain'>): Evidence {
 	return {
 		known: isGone === true ? indexOf() : indexOf(...objects),
 		nowMs,
 		eventsOf: key => events[key] ?? [],
 		actorAt: address => actors[address],
+		partitionOf: system => partitions[system],
 		isGone: isGone === true,
 		goneOwnedBy: uid =>
 			(isGone === true ? objects : departed).filter(({metadata}) => metadata.ownerReferences?.some(owner => owner.uid === uid)),

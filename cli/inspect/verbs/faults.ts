@@ -13,7 +13,6 @@ import {placeOfAddress, placeShown, root, type Place} from '../places.js';
 import {resolveActor} from '../resolve.js';
 import {show} from '../printing.js';
 import type {VerbCall, VerbRun} from '../verb.js';
-import {confirmed} from './change.js';
 
 type Word = (typeof faultWords)[number];
 
@@ -35,8 +34,6 @@ export const fault: VerbRun = async call => {
 	const forMs = boundedOf(call.flags.text('for'), '--for', limits.faultMostMs);
 	const at = await resolveActor(place, call.shell);
 	const target = word === 'partition' ? systemOf(at) : at;
-	if (word === 'crash' && !target.includes('/'))
-		await confirmed(call, target, 'its next step crashes, and all of this system begins anew.');
 	const answer = await call.shell.session.ask({verb: 'fault', place: target, fault: made, ...(forMs === undefined ? {} : {forMs})});
 	await show(call, answer, () => `${inOneLine(withPlace(answer.done))}\n`);
 };

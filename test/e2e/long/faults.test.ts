@@ -64,7 +64,7 @@ test.serial('mistakes are told with what to write; viewers may look at faults an
 	t.regex(await refused('crash', 'control/scheduler', '--for', '1h'), /--for is at most 10m, got "1h"/);
 	t.regex(await refused('slow', 'control/scheduler', '--delay', '1h'), /--delay is at most 60s, got "1h"/);
 	t.regex(await refused('crash'), /fault crash takes a place, as in: fault crash rs\/web/);
-	t.regex(await refused('crash', 'control'), /--yes says that this is meant/);
+	t.regex(await refused('crash', 'control'), /crash takes an actor, and "control" is a whole system; .* kill control/);
 	t.is(await cluster.fine('fault', 'list'), 'no fault is on\n');
 });
 

@@ -58,6 +58,14 @@ test('crash: a step that is traced crashes all the same, and its trace tells it'
 	t.like(portion.entries, [{outcome: 'crashed'}]);
 });
 
+test('crash: a whole system takes no step, and it is said what would crash it', t => {
+	const {begin} = stage();
+	t.is(
+		begin('', {type: 'crash'}),
+		'ERR_BAD_REQUEST: crash takes an actor, and "test" is a whole system; all of it begins anew with: kill test',
+	);
+});
+
 test('crash: the next step throws, once, and its supervisor does what it always does', t => {
 	const on = stage();
 	const {world, begin} = on;
