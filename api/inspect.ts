@@ -24,7 +24,7 @@ export type ActorLook = {
 	readonly restarts: number;
 	/** Messages in its mailbox. */
 	readonly waiting: number;
-	/** Messages it has taken since its system began, and what its steps took in all. */
+	/** Messages it has taken since it was started, and what its steps took in all. */
 	readonly handled: number;
 	readonly stepMs: number;
 	/** The last crash, if there was one. */

@@ -89,14 +89,11 @@ function compareNames(a: string, b: string): number {
 
 const ordinalName = /^(.*-)(\d{1,9})$/;
 
-/** Wrong as `wrongBelow` counts it: parked, about to be restarted, paused, in trouble as it says itself, or crashed not long ago. */
-function isCountedWrong({state, trouble, failure, failedAgoMs = 0}: ActorLook): boolean {
-	if (state === 'parked' || state === 'restarting' || state === 'paused' || trouble !== undefined) return true;
+/** Wrong as `wrongBelow` counts it: parked, about to be restarted, paused, under a fault, in trouble as it says itself, or crashed not long ago. */
+export function isWrong({state, trouble, failure, failedAgoMs = 0, faults = []}: ActorLook): boolean {
+	if (state === 'parked' || state === 'restarting' || state === 'paused' || trouble !== undefined || faults.length > 0) return true;
 	return failure !== undefined && failure !== null && failedAgoMs < limits.actorWellMs;
 }
-
-/** Whether it deserves a look: an actor with a fault does, too. */
-export const isWrong = (look: ActorLook): boolean => isCountedWrong(look) || (look.faults ?? []).length > 0;
 
 function weightOf(look: ActorLook, rateOf: RateOf): number {
 	if (isWrong(look) || (look.wrongBelow ?? 0) > 0) return wrong;
@@ -115,7 +112,7 @@ const busyPerSecond = 1;
 function linesBelow({tree, children}: Ranked, prefix: string, view: TreeView, depth: number): readonly string[] {
 	const {childCount, wrongBelow = 0} = tree;
 	if (depth <= 0) return [];
-	const told = children.reduce((sum, {tree: child}) => sum + (isCountedWrong(child) ? 1 : 0) + (child.wrongBelow ?? 0), 0);
+	const told = children.reduce((sum, {tree: child}) => sum + (isWrong(child) ? 1 : 0) + (child.wrongBelow ?? 0), 0);
 	const items = [...itemsOf(children, view), ...restOf(childCount - children.length, Math.max(0, wrongBelow - told))];
 	return items.flatMap((item, at) => {
 		const isLast = at === items.length - 1;

@@ -88,9 +88,9 @@ test('a tree that was told in part counts what is left out', t => {
 	t.deepEqual(drawn({children: {a: {children: {b: {about: 'y'}}}}}, {depth: 1}), ['control', '└─ a  … 1 below']);
 });
 
-test('of what is left out is told how much is wrong; a fault on an actor that is shown is not counted among that', t => {
+test('of what is left out is told how much is wrong; an actor that is shown is not counted among that, also one with a fault', t => {
 	const children = {a: {faults: ['slow by 200 ms']}, b: {state: 'parked'}} as const;
-	const tree: ActorTree = {...actor('control', '', {children}), childCount: 9, wrongBelow: 2};
+	const tree: ActorTree = {...actor('control', '', {children}), childCount: 9, wrongBelow: 3};
 	t.deepEqual(drawTree(tree, 'control', view).trimEnd().split('\n').slice(1), [
 		'├─ a  fault: slow by 200 ms',
 		'├─ b  PARKED',
