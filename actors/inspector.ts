@@ -1,5 +1,5 @@
-// What answers for a system when somebody looks into it: the same actor in control and in each node. It only passes on, to its system's edge,
-// where all actors can be seen; here it is bounded how much is asked at a time.
+// The actor that answers a tool's requests to look into its system: the same in control and in each node. It only passes them on, to its
+// system's edge, where all actors can be seen; here it is bounded how much is asked at a time.
 
 import {failed} from '../api/errors.js';
 import type {Inspect, SystemRequest} from '../api/inspect.js';
@@ -36,7 +36,7 @@ export type InspectorState = {
 
 export const inspector: Behavior<null, InspectorState, InspectorMessage> = {
 	kind: 'Inspector',
-	// Whoever looks, and kills what looks, takes nothing else along.
+	// An admin who kills the inspector takes nothing else along.
 	pastIntensity: 'backOff',
 	init: () => next({open: new Map(), asked: 0}),
 	receive(state, message, {cause}) {
@@ -73,7 +73,7 @@ function answered(state: InspectorState, {id, outcome}: Reply<Json>): Next<Inspe
 	return next({...state, open}, reply(replyTo, outcome));
 }
 
-/** `cause`: who asks, as the server worded it. */
+/** `cause`: the login that asks, as the server worded it. */
 export type InspectCommand = {readonly type: 'inspect'; readonly request: SystemRequest; readonly cause: string};
 
 const isInspect = (command: Command): command is InspectCommand => command.type === 'inspect';

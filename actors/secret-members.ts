@@ -1,4 +1,5 @@
-// What nobody may see of the states and messages of actors: values of Secrets, also sealed ones, variables that are made of them, and logins.
+// What the inspector must show to no login of the states and messages of actors: values of Secrets, also sealed ones, variables that are made
+// of them, and logins.
 
 import {isSealed, lastAppliedAnnotation} from '../api/sealed.js';
 import {isObject} from '../api/object.js';

@@ -31,7 +31,7 @@ export type ActorLook = {
 	readonly failure?: string | undefined;
 	/** How long ago that was. */
 	readonly failedAgoMs?: number | undefined;
-	/** How long a pause still lasts if nobody resumes it; only where `state` is `paused`. */
+	/** How long a pause still lasts if it is not resumed; only where `state` is `paused`. */
 	readonly pausedForMs?: number | undefined;
 	/** Faults that are on here, a line each. */
 	readonly faults?: readonly string[] | undefined;
@@ -75,7 +75,7 @@ export type LookRequest =
 	/** The actors at and below the place that have most of something. */
 	| {readonly verb: 'top'; readonly place: string; readonly by: TopBy; readonly limit?: number | undefined}
 	| {readonly verb: 'stats'; readonly place: string}
-	/** Messages that reached nobody, newest last. */
+	/** Messages that reached no actor, newest last. */
 	| {readonly verb: 'deadletters'; readonly place: string}
 	/** The faults that are on in the system of the place. */
 	| {readonly verb: 'faults'; readonly place: string};
@@ -312,7 +312,7 @@ export type SystemsLook = {readonly systems: readonly {readonly name: string; re
 
 /**
  * What one system is asked, of its own actors. The answer to `watch` and `trace` is a stream, which is then pulled: `read` answers when there
- * are entries, or after `waitMs`, with a `StreamPortion`. A stream that nobody reads for `limits.inspectUnreadMs` ends.
+ * are entries, or after `waitMs`, with a `StreamPortion`. A stream that is not read for `limits.inspectUnreadMs` ends.
  */
 export type SystemRequest =
 	| InspectRequest
@@ -322,8 +322,8 @@ export type SystemRequest =
 export type StreamOpened = {readonly stream: string};
 
 /**
- * Looks into one system. Calls back once, with plain JSON that is bounded in bytes; it never throws. `cause`: who asks for it, which is the
- * cause of what a change leads to.
+ * Looks into one system. Calls back once, with plain JSON that is bounded in bytes; it never throws. `cause`: the login that asks for it,
+ * which is the cause of what a change leads to.
  */
 export type Inspect = (request: SystemRequest, done: (outcome: Outcome<Json>) => void, cause?: string) => void;
 

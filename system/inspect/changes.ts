@@ -1,4 +1,4 @@
-// What an inspector changes: messages from outside, pauses, crashes and restarts that somebody wants. Whether somebody may is asked above.
+// What an inspector changes: it sends messages, pauses, crashes and restarts actors. The server has checked the rights of the login.
 
 import {failed, failure, succeeded, type Outcome} from '../../api/errors.js';
 import type {ChangeAnswer, ChangeRequest} from '../../api/inspect.js';
@@ -26,7 +26,7 @@ const done = (what: string): Outcome<ChangeAnswer> => succeeded({done: what});
 const refused = (message: string): Outcome<never> => failed('ERR_BAD_REQUEST', {message});
 
 export type Changing = Pick<Inspecting, 'system' | 'isSecret' | 'ownPath'> & {
-	/** Who asks for it. */
+	/** The login that asks for it, as the server worded it. */
 	readonly cause: string;
 };
 
@@ -202,7 +202,7 @@ function isAtOrBelow(cell: Cell | undefined, above: Cell): boolean {
 	return false;
 }
 
-/** Turns after which nobody waits for the answer to go any more. */
+/** Turns after which the change no longer waits for the answer to go. */
 const mostTurns = 1_000;
 
 function onceAnswered(own: Cell, executor: Executor, then: () => void, turns = 0): void {

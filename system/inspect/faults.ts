@@ -1,7 +1,7 @@
-// Faults that somebody wants, to learn or to test: an actor that crashes, is slow, loses messages or takes none; a system that is cut off.
+// Faults that an admin makes, to learn or to test: an actor that crashes, is slow, loses messages or takes none; a system that is cut off.
 //
-// Each belongs to an actor, ends with it, and by itself at its time, whether anybody is there to end it or not. While there are none, nothing
-// is looked at.
+// Each belongs to an actor, ends with it, and by itself at its time, whether an admin is there to end it or not. While there are none, no
+// step has a probe.
 
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {Fault, FaultsLook} from '../../api/inspect.js';
@@ -138,7 +138,7 @@ export class Faults {
 		}
 	}
 
-	/** The answer to whoever asked for it goes out before. */
+	/** The answer to the tool that asked for it goes out before. */
 	#partition(): () => void {
 		const {clock} = this.#kernel.options;
 		let isCut = false;
@@ -188,7 +188,7 @@ export class Faults {
 		for (const each of this.#on) if (each.cell.isGone) this.#end(each);
 	}
 
-	/** The actor shows its faults, and as long as there are any somebody has to look. */
+	/** The actor shows its faults, and as long as there are any in the system its steps have a probe. */
 	#tell(cell: Cell): void {
 		const ofCell = [...this.#on].filter(each => each.cell === cell).map(({active}) => active);
 		cell.faults = ofCell.length === 0 ? undefined : ofCell;

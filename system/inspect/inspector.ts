@@ -1,4 +1,4 @@
-// What answers when somebody looks into one actor system: looks, streams of what goes on, changes.
+// Answers the requests of tools into one actor system: looks, streams of what goes on, changes.
 //
 // Its own code never harms the system: what it throws is an answer, what takes long is done in slices, and all that it answers is bounded.
 

@@ -1,5 +1,5 @@
-// Patterns of places: `control/pods/default.*`, in which `*` stands for any part of one name. They come from people, so that each takes time
-// that grows with its length times the name's, and no more.
+// Patterns of places: `control/pods/default.*`, in which `*` stands for any part of one name. They come from outside, so that each takes
+// time that grows with its length times the name's, and no more.
 
 import {parsePlace, type TraceFilter} from '../../api/inspect.js';
 import type {Cell} from '../kernel/cell.js';

@@ -1,4 +1,4 @@
-// Several who look at the steps of one system: the kernel knows one probe, or none while nobody looks.
+// Several probes of one system, such as traces and faults: the kernel knows one, which passes on to them, or none while there are none.
 
 import type {Kernel} from '../kernel/kernel.js';
 import type {Span} from '../kernel/mailbox.js';

@@ -79,7 +79,7 @@ function played(record: ReplayableStep, behavior: AnyBehavior, place: Place | un
 	const begins = place === undefined || record.before !== undefined;
 	const recordedBefore = begins ? (record.before ?? null) : apply(place.recorded, since);
 	const before = begins ? recordedBefore : apply(place.replayed, since);
-	// Whoever looks at committed objects may compare them with those in its state, by reference.
+	// An actor that looks at committed objects may compare them with those in its state, by reference.
 	const shared = record.context.reads === undefined ? undefined : ofAll;
 	const call = decode(record.call, shared) as StepCall;
 	const {context, notes} = replayContext(record, shared);

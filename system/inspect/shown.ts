@@ -1,4 +1,4 @@
-// Values as people can look at them: any value becomes JSON that is bounded in bytes, depth and time, with nothing secret in it. The form is
+// Values as tools show them: any value becomes JSON that is bounded in bytes, depth and time, with nothing secret in it. The form is
 // told at `Shown` in api/inspect.ts.
 //
 // Level by level: what is near the top is whole before what lies deep has its turn.

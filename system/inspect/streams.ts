@@ -1,5 +1,5 @@
 // What goes on, as streams that are pulled: entries wait until they are read, a bounded number of them. A stream ends by itself: when its time
-// is over, when it has told as many as it should, when nobody reads it any more.
+// is over, when it has told as many as it should, when no tool reads it any more.
 
 import {Buffer} from 'node:buffer';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
@@ -29,7 +29,7 @@ export class Stream {
 	readonly #clock: Clock;
 	readonly #options: StreamOptions;
 	readonly #cancelTime: Cancel;
-	/** Called when its end was told, or nobody asked for it in time. */
+	/** Called when its end was told, or no tool asked for it in time. */
 	readonly #forget: () => void;
 	#waiting: Waiting[] = [];
 	#bytes = 0;
@@ -91,7 +91,7 @@ export class Stream {
 		else if (this.#waiting.length > 0 || this.#dropped > 0) this.#gather(limits.streamGatherMs);
 	}
 
-	/** Nothing of it goes on, and what was not told is not told any more; who reads it at the moment hears of the end. */
+	/** Nothing of it goes on, and what was not told is not told any more; a reader that waits hears of the end. */
 	close(): void {
 		this.end('closed');
 		this.#cancelLease();

@@ -1,4 +1,4 @@
-// Looks at a system as a whole: what it counts, what reached nobody, and the commits of one object.
+// Looks at a system as a whole: what it counts, its dead letters, and the commits of one object.
 
 import {performance} from 'node:perf_hooks';
 import process from 'node:process';

@@ -1,4 +1,4 @@
-// Traces and watches: what is on, which steps it is told of, and what of each step. While nothing is on, nobody looks at any step.
+// Traces and watches: what is on, which steps it is told of, and what of each step. While nothing is on, no step has a probe.
 //
 // A trace tells the steps of the actors that its filter means, and those that follow from them: each such step has a span, and what it sends
 // carries that. Its own bugs end what is on, and never touch the actor.
@@ -61,7 +61,7 @@ export class Rate {
 export class Tracing implements Probe {
 	readonly #kernel: Kernel;
 	readonly #isSecret: IsSecret;
-	/** The actor by which people look: its steps are those of the looking itself. */
+	/** The inspector's actor: its steps are those of the looking itself. */
 	readonly #ownPath: string;
 	readonly #traces = new Set<Trace>();
 	readonly #watches = new Map<Address, Set<Watch>>();

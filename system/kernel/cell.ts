@@ -36,7 +36,7 @@ export type FarWatch = {readonly system: string; readonly id: number; readonly a
  */
 export type Hold = {left: number; readonly untilMs: number; readonly cancel: Cancel; readonly isSlowed?: true};
 
-/** A fault that somebody wants here, until that monotonic time; `by`: that login. */
+/** A fault that an admin made here, until that monotonic time; `by`: that login. */
 export type ActiveFault = {readonly fault: Fault; readonly untilMs: number; readonly by?: string | undefined};
 
 /** A restart of one actor, or of several together: how many are still to begin, and the wait before it. */

@@ -1,4 +1,4 @@
-// The newest dead letters of a system, for people who look for a message that never came. Each is small, however large the message was.
+// The newest dead letters of a system, for a search for a message that never came. Each is small, however large the message was.
 
 import {limits} from '../../api/limits.js';
 import type {DeadLetter} from './observer.js';

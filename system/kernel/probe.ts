@@ -1,4 +1,4 @@
-// What an inspector sees of the steps of a system while it looks. There is none while nobody does: then a delivery and a step cost one
+// What an inspector sees of the steps of a system. There is none while no trace, watch or fault is on: then a delivery and a step cost one
 // comparison more.
 
 import type {Failure} from '../../api/errors.js';

@@ -33,7 +33,7 @@ export function crash(kernel: Kernel, cell: Cell, error: Failure, messageType: s
 	else restartOrGiveUp(kernel, cell, error, true);
 }
 
-/** A crash that is none of a step: somebody wants it, or an actor below has failed for good. */
+/** A crash that is none of a step: an admin makes it, or an actor below has failed for good. */
 export function crashOutright(kernel: Kernel, cell: Cell, error: Failure, why: 'kill' | 'escalated'): void {
 	if (cell.status === 'running') happening(kernel, cell, why, error, () => crash(kernel, cell, error, why, ''));
 }
