@@ -58,14 +58,14 @@ function requestOf({query}: Exchange): Members {
 /** What the inspector answers, part by part; a failure is thrown. What one system says is bounded by itself, that of all of them here. */
 function answersTo({inspection}: Backend, {identity}: Exchange, request: Members): Promise<readonly Json[]> {
 	const parts: Json[] = [];
-	let characters = 0;
+	let bytes = 0;
 	return new Promise((resolve, reject) => {
 		inspection.ask({identity, door: 'http'}, succeeded(request), (answer: InspectAnswer, size = 0) => {
 			if (!answer.ok) return reject(AppError.of(answer.error));
-			characters += size;
-			if (characters <= limits.inspectListBytes) parts.push(answer.value);
+			bytes += size;
+			if (bytes <= limits.inspectListBytes) parts.push(answer.value);
 			if (!answer.end) return;
-			if (characters <= limits.inspectListBytes) return resolve(parts);
+			if (bytes <= limits.inspectListBytes) return resolve(parts);
 			const message = `the answer is larger than ${limits.inspectListBytes} bytes; ask for less with ?depth, ?children or ?place`;
 			reject(AppError.of(failure('ERR_TOO_LARGE', {message})));
 		});

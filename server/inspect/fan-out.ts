@@ -5,6 +5,8 @@ import type {OfSystem, OfSystems, SystemRequest} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
 import type {Clock} from '../../system/time/clock.js';
+import {jsonBytes} from './json-bytes.js';
+import {someAtATime} from './some-at-a-time.js';
 import type {Behalf, Systems} from './systems.js';
 
 export type FanOut = {
@@ -15,30 +17,33 @@ export type FanOut = {
 	readonly behalf: Behalf;
 };
 
-/** `characters`: of its JSON, without what stands around the answers of the systems. */
-export type OnPart = (part: OfSystems, isLast: boolean, characters: number) => void;
+/** `bytes`: of its JSON, without what stands around the answers of the systems. */
+export type OnPart = (part: OfSystems, isLast: boolean, bytes: number) => void;
 
 /** Asks some at a time. Each part but the last is told as soon as it is large; the last one may be empty. Never rejects. */
 export async function askAll(options: FanOut, onPart: OnPart): Promise<void> {
 	const {clock, names} = options;
 	const untilMs = clock.monotonicMs() + limits.inspectAllMs;
-	const waiting = [...names];
 	let part: OfSystem<Json>[] = [];
-	let characters = 0;
-	const askNext = async (): Promise<void> => {
-		for (let system = waiting.shift(); system !== undefined; system = waiting.shift()) {
-			const told = await askOne(options, system, untilMs - clock.monotonicMs());
-			const size = JSON.stringify(told).length;
-			if (characters > 0 && characters + size > limits.inspectAnswerBytes) {
-				onPart({systems: part}, false, characters);
-				[part, characters] = [[], 0];
-			}
-			part.push(told);
-			characters += size;
+	let bytes = 0;
+	await someAtATime(names, async system => {
+		const {told, size} = fitting(await askOne(options, system, untilMs - clock.monotonicMs()));
+		if (bytes > 0 && bytes + size > limits.inspectAnswerBytes) {
+			onPart({systems: part}, false, bytes);
+			[part, bytes] = [[], 0];
 		}
-	};
-	await Promise.all(Array.from({length: limits.inspectSystems}, askNext));
-	onPart({systems: part}, true, characters);
+		part.push(told);
+		bytes += size;
+	});
+	onPart({systems: part}, true, bytes);
+}
+
+/** What one system says keeps the others from nobody: an answer too large for a message is told as such. */
+function fitting(told: OfSystem<Json>): {readonly told: OfSystem<Json>; readonly size: number} {
+	const size = jsonBytes(told);
+	if (size <= limits.inspectAnswerBytes) return {told, size};
+	const problem = `the answer of "${told.system}" is larger than ${limits.inspectAnswerBytes} bytes; ask for less of it, by its place`;
+	return {told: {system: told.system, problem}, size: problem.length};
 }
 
 async function askOne({systems, requestOf, behalf}: FanOut, system: string, leftMs: number): Promise<OfSystem<Json>> {

@@ -39,8 +39,8 @@ export type InspectionOptions = {
 
 export type Asker = {readonly identity: Identity; readonly door: Door};
 
-/** `characters`: of the JSON of what several systems told, which was measured already. */
-export type Answer = (answer: InspectAnswer, characters?: number) => void;
+/** `bytes`: of the JSON of what several systems told, which was measured already. */
+export type Answer = (answer: InspectAnswer, bytes?: number) => void;
 
 /** A question under way. */
 export type Call = {
@@ -150,19 +150,19 @@ const systemOf = (request: ToolRequest): string | undefined =>
 function put(state: State, asker: Asker, request: ToolRequest, stay: Stay, answer: Answer): Call {
 	if (isStreamRequest(request)) return follow(state, asker, request, stay, answer);
 	const unanswered = (): void => last(lostHere(request));
-	const last = (outcome: Outcome<Json>, characters?: number): void => {
+	const last = (outcome: Outcome<Json>, bytes?: number): void => {
 		if (!state.asked.delete(unanswered)) return;
 		stay.leave();
 		state.audit.ended({...asker, request}, outcome.ok ? 'done' : outcome.error.code);
-		answer(outcome.ok ? {ok: true, value: outcome.value, end: true} : {ok: false, error: outcome.error, end: true}, characters);
+		answer(outcome.ok ? {ok: true, value: outcome.value, end: true} : {ok: false, error: outcome.error, end: true}, bytes);
 	};
 	state.asked.add(unanswered);
 	const behalf = behalfOf(asker, request);
 	const system = systemOf(request);
 	if (request.verb === 'systems' || system === undefined) {
-		void everywhere(state, request, behalf, (value, end, characters) => {
-			if (end) last(succeeded(value), characters);
-			else if (state.asked.has(unanswered)) answer({ok: true, value, end}, characters);
+		void everywhere(state, request, behalf, (value, end, bytes) => {
+			if (end) last(succeeded(value), bytes);
+			else if (state.asked.has(unanswered)) answer({ok: true, value, end}, bytes);
 		});
 	} else {
 		const asked = request.verb === 'fault' ? {...request, by: asker.identity.name} : request;
@@ -210,7 +210,7 @@ async function everywhere(
 	state: State,
 	request: ToolRequest,
 	behalf: Behalf,
-	onPart: (part: Json, isLast: boolean, characters?: number) => void,
+	onPart: (part: Json, isLast: boolean, bytes?: number) => void,
 ): Promise<void> {
 	const {systems, options} = state;
 	const names = systems.names();

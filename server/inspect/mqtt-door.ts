@@ -4,13 +4,14 @@
 // Only what is published while this server leads is a request: what a broker elsewhere has retained is none, and is cleared.
 
 import {failed, failure, type Outcome} from '../../api/errors.js';
-import {isChange, type InspectAnswer, type InspectReply} from '../../api/inspect.js';
+import {isChange, type ChangeRequest, type InspectAnswer, type InspectReply} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import {isObject} from '../../api/object.js';
-import type {Identity} from '../../api/roles.js';
+import {mayInspect, type Identity} from '../../api/roles.js';
 import {formatTopic, inspectRequestsFilter, parseTopic} from '../../api/topics.js';
 import type {PubSub} from '../../system/links/pubsub.js';
 import type {Clock} from '../../system/time/clock.js';
+import {createChangeIds, type ChangeIds} from './change-ids.js';
 import type {Call, Inspection} from './inspection.js';
 import {parseRequestText} from './request-shape.js';
 
@@ -30,15 +31,14 @@ type Open = {readonly call: Call; readonly silence: () => void};
 type State = {
 	readonly options: MqttDoorOptions;
 	readonly open: Map<string, Open>;
-	/** Ids of changes by login, the newest: a message that comes twice is carried out once. */
-	readonly changes: Map<string, Set<string>>;
+	readonly changeIds: ChangeIds;
 };
 
 type Sender = {readonly identity: Identity; readonly id: string};
 
 /** Answers requests until it is closed. */
 export function openMqttDoor(options: MqttDoorOptions): {readonly close: () => void} {
-	const state: State = {options, open: new Map(), changes: new Map()};
+	const state: State = {options, open: new Map(), changeIds: createChangeIds()};
 	const end = options.pubsub.subscribe(inspectRequestsFilter, (topic, payload, isRetained = false) =>
 		hear(state, topic, payload, isRetained),
 	);
@@ -71,24 +71,18 @@ function take(state: State, sender: Sender, read: Outcome<unknown>): void {
 		// It has ended, or another server has begun it: the tool has to ask again.
 		return verb === 'renew' ? ask(state, sender, failed('ERR_NOT_FOUND', {resource: 'streams', name: sender.id})) : undefined;
 	}
-	if (typeof verb === 'string' && isChange(verb) && !isFirst(state, sender)) {
+	if (typeof verb === 'string' && isChange(verb) && !isFirstChange(state, sender, verb)) {
 		const message = `the id ${JSON.stringify(sender.id)} was used for a change already; each has one of its own`;
 		return ask(state, sender, failed('ERR_BAD_REQUEST', {message}));
 	}
 	ask(state, sender, read);
 }
 
-const keyOf = ({identity, id}: Sender): string => `${identity.name}/${id}`;
+/** Of a login that may not change anything no ids are remembered: it is refused anyway. */
+const isFirstChange = ({changeIds}: State, {identity, id}: Sender, verb: ChangeRequest['verb']): boolean =>
+	!mayInspect(identity, verb) || changeIds.isFirst(identity.name, id);
 
-/** Whether no change of this id was asked for. */
-function isFirst({changes}: State, {identity: {name}, id}: Sender): boolean {
-	const ids = changes.get(name) ?? new Set<string>();
-	changes.set(name, ids);
-	if (ids.has(id)) return false;
-	ids.add(id);
-	for (const oldest of ids) if (ids.size > limits.inspectIds) ids.delete(oldest);
-	return true;
-}
+const keyOf = ({identity, id}: Sender): string => `${identity.name}/${id}`;
 
 /** A look or a stream that is asked for under the same id again takes the place of the first: its tool has lost the connection meanwhile. */
 function ask(state: State, sender: Sender, read: Outcome<unknown>): void {
@@ -101,22 +95,28 @@ function ask(state: State, sender: Sender, read: Outcome<unknown>): void {
 	let isLive = true;
 	const call = inspection.ask({identity: sender.identity, door: 'mqtt'}, read, answer => {
 		if (!isLive) return;
-		if (answer.end) {
+		const {text, isEnd} = messageOf({...answer, seq: seq++});
+		if (isEnd) {
 			isLive = false;
 			if (state.open.get(key) === open) state.open.delete(key);
 		}
-		publish(state, sender, {...answer, seq: seq++});
+		publish(state, sender, text);
+		if (isEnd && !answer.end) call?.close();
 	});
 	const open: Open | undefined = call && {call, silence: () => void (isLive = false)};
 	if (open === undefined) state.open.delete(key);
 	else state.open.set(key, open);
 }
 
-function publish({options: {pubsub}}: State, {identity, id}: Sender, reply: InspectReply): void {
-	const topic = formatTopic({type: 'inspectReply', login: identity.name, id});
+function publish({options: {pubsub}}: State, {identity, id}: Sender, text: string): void {
+	pubsub.publish(formatTopic({type: 'inspectReply', login: identity.name, id}), text, {retain: false});
+}
+
+/** An answer that is too large ends the call: it is told once that it is. */
+function messageOf(reply: InspectReply): {readonly text: string; readonly isEnd: boolean} {
 	const text = JSON.stringify(reply);
-	const fits = Buffer.byteLength(text) <= limits.inspectReplyBytes;
-	pubsub.publish(topic, fits ? text : JSON.stringify({...tooLarge, seq: reply.seq}), {retain: false});
+	if (Buffer.byteLength(text) <= limits.inspectReplyBytes) return {text, isEnd: reply.end};
+	return {text: JSON.stringify({...tooLarge, seq: reply.seq}), isEnd: true};
 }
 
 const tooLarge: InspectAnswer = {

@@ -9,6 +9,8 @@ import type {StreamEnd, StreamEntry, StreamOpened, StreamPortion, StreamRequest}
 import {limits} from '../../api/limits.js';
 import type {Json} from '../../api/object.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
+import {jsonBytes} from './json-bytes.js';
+import {someAtATime} from './some-at-a-time.js';
 import type {Behalf, Systems} from './systems.js';
 
 export type StreamOptions = {
@@ -39,7 +41,8 @@ type State = {
 	readonly joined: Set<string>;
 	/** On the clock: when its time is over. */
 	readonly untilMs: number;
-	pending: StreamEntry[];
+	/** Not handed on yet, each with the bytes of its JSON. */
+	readonly pending: {readonly entry: StreamEntry; readonly bytes: number}[];
 	dropped: number;
 	/** Entries that may still be told. */
 	left: number;
@@ -76,14 +79,13 @@ export function openStream(options: StreamOptions): Stream {
 async function begin(state: State): Promise<void> {
 	const refusals: Failure[] = [];
 	const names = state.options.names();
-	await Promise.all(
-		names.map(async system => {
-			const outcome = await join(state, system);
-			if (outcome.ok) return;
-			refusals.push(outcome.error);
-			note(state, system, outcome.error.message);
-		}),
-	);
+	await someAtATime(names, async system => {
+		if (state.isOver) return;
+		const outcome = await join(state, system);
+		if (outcome.ok) return;
+		refusals.push(outcome.error);
+		note(state, system, outcome.error.message);
+	});
 	if (state.isOver) return;
 	if (refusals.length === names.length) return fail(state, refusals[0] ?? failure('ERR_NOT_FOUND', {resource: 'systems', name: ''}));
 	flush(state);
@@ -114,17 +116,15 @@ function joinLater(state: State): void {
 	state.cancelJoin = state.options.clock.after(limits.inspectJoinMs, () => void joinMissing(state));
 }
 
-/** Some at a time: those that are away keep nobody waiting but themselves. */
+/** Those that are away keep nobody waiting but themselves. */
 async function joinMissing(state: State): Promise<void> {
 	const {clock, names} = state.options;
 	const missing = names().filter(system => !state.joined.has(system));
-	const joinNext = async (): Promise<void> => {
-		for (let system = missing.shift(); system !== undefined && !state.isOver; system = missing.shift()) {
-			const {ok} = await join(state, system);
-			if (ok) note(state, system, `${JSON.stringify(system)} is traced from now on; what it did before is not told`);
-		}
-	};
-	await Promise.all(Array.from({length: limits.inspectSystems}, joinNext));
+	await someAtATime(missing, async system => {
+		if (state.isOver) return;
+		const {ok} = await join(state, system);
+		if (ok) note(state, system, `${JSON.stringify(system)} is traced from now on; what it did before is not told`);
+	});
 	if (!state.isOver && clock.monotonicMs() < state.untilMs) joinLater(state);
 }
 
@@ -153,10 +153,17 @@ function take(state: State, {entries, dropped}: StreamPortion): void {
 	if (state.isOver) return;
 	const taken = entries.slice(0, state.left);
 	state.left -= taken.length;
-	state.pending.push(...taken);
 	state.dropped += dropped;
+	for (const entry of taken) add(state, entry);
 	if (state.left === 0) end(state, 'count');
 	else if (taken.length > 0 || dropped > 0) flushSoon(state);
+}
+
+/** What is too large for a message is left out, and counted as such. */
+function add(state: State, entry: StreamEntry): void {
+	const bytes = jsonBytes(entry);
+	if (bytes <= limits.inspectAnswerBytes) state.pending.push({entry, bytes});
+	else state.dropped += 1;
 }
 
 /** The stream of one system is over; that of all is with the last one. */
@@ -170,7 +177,7 @@ function left(state: State, system: string, why: StreamEnd, problem?: string): v
 
 function note(state: State, system: string, problem: string): void {
 	if (state.isOver) return;
-	state.pending.push({type: 'system', system, problem});
+	add(state, {type: 'system', system, problem});
 	flushSoon(state);
 }
 
@@ -178,13 +185,25 @@ function flushSoon(state: State): void {
 	state.cancelFlush ??= state.options.clock.after(limits.inspectFlushMs, () => flush(state));
 }
 
+/** Hands on what goes into one message; what is left then soon after, or, where it has ended, at once. */
 function flush(state: State, ended?: StreamEnd): void {
 	state.cancelFlush?.();
 	state.cancelFlush = undefined;
-	const {pending: entries, dropped} = state;
-	[state.pending, state.dropped] = [[], 0];
-	state.options.onPortion({entries, dropped, ...(ended === undefined ? {} : {ended})});
-	for (const resolve of state.onFlushed.splice(0)) resolve();
+	const entries = nextEntries(state.pending);
+	const {dropped} = state;
+	state.dropped = 0;
+	const isAll = state.pending.length === 0;
+	state.options.onPortion({entries, dropped, ...(ended === undefined || !isAll ? {} : {ended})});
+	if (isAll) for (const resolve of state.onFlushed.splice(0)) resolve();
+	else if (ended !== undefined) flush(state, ended);
+	else if (!state.isOver) flushSoon(state);
+}
+
+/** The first ones, as many as are no more than `limits.inspectAnswerBytes`; takes them out. */
+function nextEntries(pending: State['pending']): readonly StreamEntry[] {
+	let total = 0;
+	const rest = pending.findIndex(({bytes}) => (total += bytes) > limits.inspectAnswerBytes);
+	return pending.splice(0, rest < 0 ? pending.length : rest).map(({entry}) => entry);
 }
 
 function end(state: State, why: StreamEnd): void {

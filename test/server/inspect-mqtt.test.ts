@@ -5,14 +5,15 @@ import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import type {InspectReply, SystemRequest} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
 import {mayRetain, type Identity} from '../../api/roles.js';
-import {createInspection} from '../../server/inspect/inspection.js';
+import {createChangeIds} from '../../server/inspect/change-ids.js';
+import {createInspection, type Answer, type Inspection} from '../../server/inspect/inspection.js';
 import {openMqttDoor} from '../../server/inspect/mqtt-door.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {testCluster} from './cluster.js';
 
 const prefix = 'troupe/v1/inspect';
 
-function rig() {
+function rig(made?: Inspection) {
 	const cluster = testCluster();
 	const asked: SystemRequest[] = [];
 	const look: {at: (request: SystemRequest) => Outcome<unknown> | Promise<Outcome<unknown>>} = {at: ({verb}) => succeeded(verb)};
@@ -21,7 +22,7 @@ function rig() {
 		return look.at(request);
 	});
 	const clock = new ManualClock();
-	const inspection = createInspection({control: cluster.control, clock, auditLog: () => undefined});
+	const inspection = made ?? createInspection({control: cluster.control, clock, auditLog: () => undefined});
 	const identities = new Map<string, Identity>([
 		['ann', {name: 'ann', role: 'admin'}],
 		['eve', {name: 'eve', role: 'view'}],
@@ -169,6 +170,38 @@ test('an answer that is too large for a message is a failure that says so', asyn
 	look.at = () => failed('ERR_NO_SUCH_ACTOR', {address: 'troupe://control/x'});
 	await hear('eve', '2', {verb: 'state', place: 'control/x'});
 	t.like(replies('eve', '2'), [{ok: false, error: {code: 'ERR_NO_SUCH_ACTOR'}}]);
+});
+
+test('a portion that is too large for a message ends the call, and that is told once', async t => {
+	let answer: Answer = () => undefined;
+	let closed = 0;
+	const ask: Inspection['ask'] = (_asker, _read, onAnswer) => {
+		answer = onAnswer;
+		return {renew: () => undefined, close: () => void closed++};
+	};
+	const {hear, replies} = rig({ask, partitionOf: () => undefined, endOf: () => undefined, close: () => undefined});
+	await hear('eve', 'w', {verb: 'watch', place: 'control/pods'});
+	for (let at = 0; at < 3; at++) answer({ok: true, value: 'x'.repeat(limits.inspectReplyBytes), end: false});
+	t.like(replies('eve', 'w'), [{seq: 0, end: true, error: {code: 'ERR_TOO_LARGE'}}]);
+	t.is(closed, 1);
+	await hear('eve', 'w', {verb: 'close'});
+	t.is(closed, 1, 'nothing of it is left');
+});
+
+test('ids of changes are remembered of so many logins, those that asked last', t => {
+	const {isFirst} = createChangeIds(2);
+	t.deepEqual(
+		['ann', 'bob', 'ann', 'cid', 'ann', 'bob'].map(login => isFirst(login, '1')),
+		[true, true, false, true, false, true],
+	);
+});
+
+test('what a login asks for that may change nothing is refused each time, and no id of it is remembered', async t => {
+	const {hear, replies} = rig();
+	for (let at = 0; at < 2; at++) {
+		await hear('eve', '1', {verb: 'kill', place: 'control/pods'});
+		t.like(replies('eve', '1'), [{ok: false, error: {code: 'ERR_FORBIDDEN'}}]);
+	}
 });
 
 test('nobody listens when the door is closed', t => {

@@ -99,6 +99,19 @@ test('large answers of several systems come in several parts', async t => {
 	);
 });
 
+test('parts are measured in bytes, and what one system says that no message holds is told as a problem of it', async t => {
+	const {ask, onInspect} = rig(t);
+	onInspect(system => succeeded('é'.repeat(system === 'node-a' ? limits.inspectAnswerBytes / 2 : limits.inspectAnswerBytes / 3)));
+	const {answers, ended} = ask('view', {verb: 'tree'});
+	await ended;
+	const systems = answers.map(answer => (answer as unknown as {value: OfSystems}).value.systems);
+	t.deepEqual(
+		systems.map(part => part.map(({system}) => system)),
+		[['control', 'node-a'], ['node-b']],
+	);
+	t.like(systems[0]?.[1], {problem: 'the answer of "node-a" is larger than 1048576 bytes; ask for less of it, by its place'});
+});
+
 test('systems are asked some at a time, and those whose turn never comes are told as such', async t => {
 	const {told, cluster, onInspect, clock} = rig(t);
 	const names = Array.from({length: 200}, (_, at) => `n-${at}`);
@@ -306,6 +319,53 @@ test('no system is read before what it said was handed on', async t => {
 	clock.advance(limits.inspectFlushMs);
 	await settle();
 	t.true(reads.has('control'));
+});
+
+test('what several systems said comes in portions that a message holds, and is counted where it alone is too large for one', async t => {
+	const {ask, tell, clock, reads} = streaming(t);
+	const {answers, close} = ask('view', trace);
+	await settle();
+	// Characters of two bytes.
+	const large = (bytes: number) => ({...entry('x', 1), message: 'é'.repeat(bytes / 2)});
+	const said = [large(400_000), large(400_000), large(limits.inspectAnswerBytes)];
+	for (const system of ['control', 'node-a', 'node-b']) await tell(system, succeeded({entries: said as never, dropped: 0}));
+	for (let portion = 1; portion <= 3; portion++) {
+		t.false(reads.has('control'));
+		clock.advance(limits.inspectFlushMs);
+		await settle();
+		t.is(answers.length, portion + 1);
+		t.like(portionOf(answers[portion]), {dropped: portion === 1 ? 3 : 0});
+		t.is(portionOf(answers[portion]).entries.length, 2);
+	}
+	t.true(reads.has('control'));
+	for (const system of ['control', 'node-a']) await tell(system, succeeded({entries: said as never, dropped: 0}));
+	close();
+	t.deepEqual(
+		answers.slice(4).map(answer => [portionOf(answer).entries.length, portionOf(answer).ended, answer.end]),
+		[
+			[2, undefined, false],
+			[2, 'closed', true],
+		],
+	);
+	clock.advance(limits.inspectFlushMs);
+	t.is(answers.length, 6);
+});
+
+test('a stream is opened in some systems at a time', async t => {
+	const {ask, cluster, onInspect, asked} = rig(t);
+	cluster.trees.push(...Array.from({length: 100}, (_, at) => ({system: `n-${at}`, tree: undefined, problem: undefined})));
+	let [open, most] = [0, 0];
+	onInspect(async (_system, {verb}) => {
+		if (verb === 'read') return new Promise(() => undefined);
+		most = Math.max(most, ++open);
+		await Promise.resolve();
+		open -= 1;
+		return succeeded({stream: 's'});
+	});
+	ask('view', trace);
+	for (let at = 0; at < 10; at++) await settle();
+	t.is(most, limits.inspectSystems);
+	t.is(asked.filter(([, {verb}]) => verb === 'trace').length, 103);
 });
 
 test('a system that dies in the middle is told of, and the others go on; the last one ends the stream', async t => {

@@ -388,8 +388,8 @@ export const ofServer: readonly Mistake[] = [
 	{
 		what: 'a change that comes twice is carried out twice',
 		file: 'server/inspect/mqtt-door.ts',
-		text: 'isChange(verb) && !isFirst(state, sender)',
-		becomes: 'isChange(verb) && !isFirst(state, sender) && false',
+		text: 'isChange(verb) && !isFirstChange(state, sender, verb)',
+		becomes: 'isChange(verb) && !isFirstChange(state, sender, verb) && false',
 		test: 'test/server/inspect-mqtt.test.ts',
 	},
 	{
@@ -402,14 +402,14 @@ export const ofServer: readonly Mistake[] = [
 	{
 		what: 'a part of the answers of all systems is as large as they are',
 		file: 'server/inspect/fan-out.ts',
-		text: 'characters + size > limits.inspectAnswerBytes',
-		becomes: 'characters + size < 0',
+		text: 'bytes + size > limits.inspectAnswerBytes',
+		becomes: 'bytes + size < 0',
 		test: 'test/server/inspection.test.ts',
 	},
 	{
 		what: 'a list of actors has no bound',
 		file: 'server/http/actors.ts',
-		text: 'if (characters <= limits.inspectListBytes) return resolve(parts);',
+		text: 'if (bytes <= limits.inspectListBytes) return resolve(parts);',
 		becomes: 'return resolve(parts);',
 		test: 'test/server/actors-routes.test.ts',
 	},
