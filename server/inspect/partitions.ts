@@ -3,7 +3,7 @@
 import type {FaultLook, SystemRequest} from '../../api/inspect.js';
 import {address} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
-import {faultText} from '../../system/kernel/tree.js';
+import {faultText} from '../../system/kernel/look.js';
 import type {Clock} from '../../system/time/clock.js';
 
 export type Partitions = {

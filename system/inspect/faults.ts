@@ -13,7 +13,7 @@ import type {ActiveFault, Cell, Hold} from '../kernel/cell.js';
 import type {Kernel} from '../kernel/kernel.js';
 import type {Envelope} from '../kernel/mailbox.js';
 import {seenWith, type Probe, type StepTrigger} from '../kernel/probe.js';
-import {faultText} from '../kernel/tree.js';
+import {faultText} from '../kernel/look.js';
 import type {Cancel} from '../time/clock.js';
 import {addProbe} from './probes.js';
 

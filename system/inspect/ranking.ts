@@ -2,7 +2,7 @@
 
 import {limits} from '../../api/limits.js';
 import type {Cell} from '../kernel/cell.js';
-import {troubleOf} from '../kernel/tree.js';
+import {troubleOf} from '../kernel/look.js';
 
 /** From `wrong` on an actor is wrong: parked, about to be restarted, paused or under a fault, in trouble as it says itself, or crashed not long ago. */
 const ranks = {parked: 5e9, restarting: 4e9, paused: 3e9, troubled: 2e9, crashed: 1e9, wrong: 1e9, restarted: 1} as const;

@@ -4,7 +4,7 @@ import type {ActorLook, ActorTree, LookAnswer, TopBy} from '../../api/inspect.js
 import {limits} from '../../api/limits.js';
 import type {Cell} from '../kernel/cell.js';
 import type {Kernel} from '../kernel/kernel.js';
-import {lookAt} from '../kernel/tree.js';
+import {lookAt} from '../kernel/look.js';
 import {roughBytes} from './rough-bytes.js';
 import {Highest, isWrong, rankOf} from './ranking.js';
 import {whole} from './shown.js';

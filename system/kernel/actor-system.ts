@@ -1,9 +1,8 @@
-// One tree of actors, as its process sees it: started and stopped, told and asked from outside, joined to other systems, looked at.
+// One tree of actors, as its process sees it: started and stopped, told and asked from outside, joined to other systems.
 //
 // What goes on inside is told by the parts that share its kernel (`kernel.ts`); here they are put together.
 
 import type {Failure, Outcome} from '../../api/errors.js';
-import type {ActorTree} from '../../api/inspect.js';
 import {address as addressOf, type Address} from '../../api/keys.js';
 import type {ActorSystemOptions} from './actor-options.js';
 import {isReply, type Message, type ReplyTo} from './behavior.js';
@@ -22,7 +21,6 @@ import {unpark} from './parking.js';
 import {Performs} from './performs.js';
 import {crash, crashOutright, ended} from './restarts.js';
 import {spawn} from './spawn.js';
-import {treeOf} from './tree.js';
 import {isForRuntime} from './watch-message.js';
 
 export class ActorSystem {
@@ -91,15 +89,6 @@ export class ActorSystem {
 	peerRestarted(system: string, isMeant: (from: Address, to: Address) => boolean = () => true): void {
 		failAsksOf(this.kernel, system, isMeant);
 		this.kernel.deathWatch.peerRestarted(system, isMeant);
-	}
-
-	tree(depth?: number): ActorTree | undefined {
-		return this.#root === undefined ? undefined : treeOf(this.#root, this.options.clock.monotonicMs(), depth);
-	}
-
-	nodeAt(address: Address): ActorTree | undefined {
-		const cell = this.kernel.cells.get(address);
-		return cell === undefined ? undefined : treeOf(cell, this.options.clock.monotonicMs());
 	}
 
 	/** Addresses of all living actors. */

@@ -26,6 +26,7 @@ import {createNactExecutor} from '../../../system/kernel/nact-executor.js';
 import {systemRandom} from '../../../system/time/random.js';
 import {openUplink} from '../../../system/presence/uplink.js';
 import {wireTo} from '../_wire.js';
+import {treeOf} from '../../system/kernel/actor-tree.js';
 
 const executor = createNactExecutor(systemClock);
 const nodeNames = ['node-tcp', 'node-ws'];
@@ -198,7 +199,7 @@ test('a node without a login of the cluster is told so and does not come back by
 	const {control, broker} = await startControl(t, name => logins.has(name));
 	const {port} = await broker.listen('127.0.0.1', 0);
 	const node = await startNode(t, 'node-tcp', `mqtt://127.0.0.1:${port}`);
-	const told = (): string => JSON.stringify(node.system.tree());
+	const told = (): string => JSON.stringify(treeOf(node.system));
 	while (!told().includes('has no login of a node')) await new Promise(resolve => setTimeout(resolve, 10));
 	t.is(control.index.get('nodes/_/node-tcp'), undefined);
 	logins.add('node-tcp');

@@ -6,6 +6,7 @@ import {createMemoryStore, emptyMemoryStore} from '../../../system/store/memory-
 import {seededRandom} from '../../../system/time/random.js';
 import {createFifo} from '../kernel/actor-world.js';
 import {objectOf, recordAt, recordKey, recordWorld, wakeSelf} from './record-world.js';
+import {nodeAt} from '../kernel/actor-tree.js';
 
 test('what was acknowledged is there after the process was killed, and its actor lives', t => {
 	const world = recordWorld();
@@ -78,7 +79,7 @@ test('a commit wakes whom it concerns; one wake waits at most', t => {
 	world.ask('other', {type: 'writeStatus', status: {n: 1}});
 	for (let wake = 0; wake < 5; wake++) world.durable.system.wake(recordAt('other'), {type: 'wake'}, 'test');
 	world.run();
-	t.is(world.durable.system.nodeAt(recordAt('other'))?.waiting, 1);
+	t.is(nodeAt(world.durable.system, recordAt('other'))?.waiting, 1);
 	world.release();
 	t.is(seen() - before, 1);
 });

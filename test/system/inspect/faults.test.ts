@@ -6,6 +6,7 @@ import type {Cell} from '../../../system/kernel/cell.js';
 import {actorWorld, at, lettersOf, lifecycleOf, type ActorWorld} from '../kernel/actor-world.js';
 import {note, spawnPuppet} from '../kernel/puppet.js';
 import {inspectWorld, opened, portionOf} from './inspect-world.js';
+import {nodeAt} from '../kernel/actor-tree.js';
 
 type Stage = {
 	readonly world: ActorWorld;
@@ -33,7 +34,7 @@ function stage(options: FaultOptions | undefined = {}): Stage {
 	};
 }
 
-const shownAt = ({world}: Stage, path: string): readonly string[] | undefined => world.system.nodeAt(at(path))?.faults;
+const shownAt = ({world}: Stage, path: string): readonly string[] | undefined => nodeAt(world.system, at(path))?.faults;
 
 test('where the process was not started with --faults none is made, and it says how', t => {
 	const world = actorWorld({effects: [spawnPuppet('a')]});
@@ -80,7 +81,7 @@ test('crash: the next step throws, once, and its supervisor does what it always 
 		['a: init', 'a: init', 'a: note two'],
 	);
 	t.is(
-		world.system.nodeAt(at('a'))?.failure,
+		nodeAt(world.system, at('a'))?.failure,
 		'the actor "troupe://test/a" crashed on this message: a fault was asked for here: its step crashes',
 	);
 	t.is(shownAt(on, 'a'), undefined);
@@ -92,7 +93,7 @@ test('slow: each step begins so much later, one after the other, and its neighbo
 	const {world, begin} = on;
 	begin('a', {type: 'slow', ms: 200}, 10_000);
 	t.deepEqual(shownAt(on, 'a'), ['slow by 200 ms, 10 s left']);
-	t.is(world.system.nodeAt(at('a'))?.state, 'running');
+	t.is(nodeAt(world.system, at('a'))?.state, 'running');
 	for (const text of ['one', 'two', 'three']) world.tell('a', note(text));
 	world.tell('b', note('one'));
 	const taken = (): readonly string[] => world.log.filter(line => line.startsWith('a: note'));
@@ -197,7 +198,7 @@ test('drop with a share loses about that share, and pause takes no message for i
 	world.tell('b', note('waits'));
 	world.pass(1_999);
 	t.false(world.log.includes('b: note waits'));
-	t.is(world.system.nodeAt(at('b'))?.state, 'paused');
+	t.is(nodeAt(world.system, at('b'))?.state, 'paused');
 	world.pass(1);
 	t.true(world.log.includes('b: note waits'));
 });

@@ -2,6 +2,7 @@ import test from 'ava';
 import type {Effect} from '../../../system/kernel/behavior.js';
 import {actorWorld, at, lettersOf, lifecycleOf} from './actor-world.js';
 import {act, getNotes, note, spawnPuppet} from './puppet.js';
+import {nodeAt} from './actor-tree.js';
 
 const aTree = () =>
 	actorWorld({
@@ -112,7 +113,7 @@ test('stopping while an actor waits for its restart ends it for good', t => {
 		world.act('a', {throws: 'bug'});
 		world.pass(0);
 	}
-	t.is(world.system.nodeAt(at('a'))?.state, 'restarting');
+	t.is(nodeAt(world.system, at('a'))?.state, 'restarting');
 	world.act('', {effects: [{type: 'stopChild', name: 'a'}]});
 	world.pass(10_000);
 	t.deepEqual(world.states(), ['']);

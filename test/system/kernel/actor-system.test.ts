@@ -5,6 +5,7 @@ import type {AnyBehavior, AnyReply, Command, Effect, Message, ReplyTo} from '../
 import type {Envelope} from '../../../system/kernel/mailbox.js';
 import {actorWorld, at, lettersOf, type ActorWorld} from './actor-world.js';
 import {act, getNotes, note, spawnPuppet} from './puppet.js';
+import {nodeAt, treeOf} from './actor-tree.js';
 
 const askEffect = (to: string, message: Message, id: string, deadlineMs?: number): Effect => ({
 	type: 'ask',
@@ -434,12 +435,12 @@ test('signals come before messages that wait longer', t => {
 	t.deepEqual(world.log.slice(3, 5), ['a: signal stop', 'w: down a normal']);
 });
 
-// ---- the tree as people see it ---------------------------------------------------------------------------------------------------
+// ---- the tree ----------------------------------------------------------------------------------------------------------------------
 
 test('the tree shows names, what each is doing, and how much waits', t => {
 	const world = actorWorld({effects: [spawnPuppet('s', {effects: [spawnPuppet('a'), spawnPuppet('b')]})]});
 	world.tell('s/a', note('x'));
-	const tree = world.system.tree();
+	const tree = treeOf(world.system);
 	t.like(tree, {name: '', behavior: 'puppet', state: 'running', about: 'init', children: [{name: 's'}]});
 	t.deepEqual(
 		tree?.children[0]?.children.map(({name, address, waiting}) => [name, address, waiting]),
@@ -448,6 +449,6 @@ test('the tree shows names, what each is doing, and how much waits', t => {
 			['b', at('s/b'), 0],
 		],
 	);
-	t.deepEqual(world.system.tree(1)?.children[0]?.children, []);
-	t.is(world.system.nodeAt(at('nobody')), undefined);
+	t.deepEqual(treeOf(world.system, 1)?.children[0]?.children, []);
+	t.is(nodeAt(world.system, at('nobody')), undefined);
 });

@@ -7,6 +7,7 @@ import type {Effect, Message} from '../../../system/kernel/behavior.js';
 import {lettersOf} from './actor-world.js';
 import {farWorld, type FarSystem, type FarWorld} from '../links/far-world.js';
 import {act, getNotes, note, spawnPuppet} from './puppet.js';
+import {nodeAt} from './actor-tree.js';
 
 const deadlineMs = 5_000;
 
@@ -129,7 +130,7 @@ test('messages of a peer count against the bound of the mailbox, unless both end
 	for (let count = 0; count < limits.mailboxMessages + 3; count++) say('loud');
 	for (let count = 0; count < 10; count++) say('bounded');
 	t.is(b.deadLetters.length, 3);
-	t.is(b.system.nodeAt(address('b', 'x'))?.waiting, limits.mailboxMessages + 10);
+	t.is(nodeAt(b.system, address('b', 'x'))?.waiting, limits.mailboxMessages + 10);
 });
 
 test('the bus says which messages of a peer count', t => {

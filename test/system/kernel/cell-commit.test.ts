@@ -3,6 +3,7 @@ import {limits} from '../../../api/limits.js';
 import type {Effect} from '../../../system/kernel/behavior.js';
 import {lettersOf} from './actor-world.js';
 import {objectOf, recordAt, recordKey, recordWorld} from '../commit/record-world.js';
+import {nodeAt} from './actor-tree.js';
 
 const farTell = (type: string): Effect => ({type: 'tell', to: 'troupe://far/x', message: {type}});
 
@@ -31,7 +32,7 @@ test('a cell whose commit is in flight takes no further message, and then takes 
 	const reads = [world.ask('web', {type: 'get'}), world.ask('web', {type: 'write', spec: {n: 2}}), world.ask('web', {type: 'get'})];
 	world.run();
 	t.deepEqual(reads, [[], [], []]);
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'committing');
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.state, 'committing');
 	world.release();
 	t.deepEqual(
 		reads.map(([outcome]) => objectOf(outcome).spec),
@@ -154,11 +155,11 @@ test('a stop waits for the commit in flight, whose asker gets the outcome', t =>
 	const late = world.ask('web', {type: 'get'});
 	world.run();
 	world.tellRoot({type: 'act', effects: [{type: 'stopChild', name: 'web'}]});
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'stopping');
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.state, 'stopping');
 	world.release();
 	t.true(write[0]?.ok);
 	t.like(late[0], {ok: false, error: {code: 'ERR_ACTOR_STOPPED'}});
-	t.is(world.durable.system.nodeAt(recordAt('web')), undefined);
+	t.is(nodeAt(world.durable.system, recordAt('web')), undefined);
 });
 
 test('the deadline of a stop ends the wait for a store that does not answer', t => {
@@ -209,7 +210,7 @@ test('the crash of a child past its intensity waits for the commit of its superv
 	t.is(world.durable.system.counters.crashes, crashes + 1);
 	t.like(objectOf(write[0]), {spec: {n: 1}});
 	t.like(objectOf(world.answer('web', {type: 'get'})), {spec: {n: 1}});
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.restarts, 1);
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.restarts, 1);
 });
 
 // ---- writes of others ----------------------------------------------------------------------------------------------------------

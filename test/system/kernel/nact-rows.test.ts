@@ -14,6 +14,7 @@ import {createSequencer} from '../../../system/world/sequencer.js';
 import {at, observing, type Seen} from './actor-world.js';
 import {act, getNotes, note, puppet, spawnPuppet, type Play} from './puppet.js';
 import {holding, keeper, type Holding} from './supervision-world.js';
+import {nodeAt} from './actor-tree.js';
 
 type Row = Seen &
 	Pick<Holding, 'isCommitting' | 'settle'> & {
@@ -228,7 +229,7 @@ row('a step that fails after the stop cleans up twice: here once, and the late o
 	await world.run();
 	await world.act('', stopA);
 	await world.pass(limits.shutdownMs + limits.deadlineBucketMs);
-	t.is(world.system.nodeAt(at('a')), undefined, 'killed');
+	t.is(nodeAt(world.system, at('a')), undefined, 'killed');
 	world.settle('a', false);
 	await world.run();
 	t.deepEqual(linesOf(world, 'a'), ['init']);
@@ -244,7 +245,7 @@ row(
 			await world.act('a', {throws: 'a bug'});
 			await world.pass(0);
 		}
-		t.is(world.system.nodeAt(at('a'))?.state, 'restarting');
+		t.is(nodeAt(world.system, at('a'))?.state, 'restarting');
 		await world.act('', stopA);
 		await world.pass(60_000);
 		t.deepEqual(linesOf(world, 'a'), ['init', 'init']);

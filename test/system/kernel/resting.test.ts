@@ -3,6 +3,7 @@ import {limits} from '../../../api/limits.js';
 import type {AnyBehavior} from '../../../system/kernel/behavior.js';
 import {actorWorld, lifecycleOf} from './actor-world.js';
 import {puppet, spawnPuppet} from './puppet.js';
+import {nodeAt} from './actor-tree.js';
 
 /** A behaviour whose every message is a bug. */
 const stubborn: AnyBehavior = {
@@ -20,7 +21,7 @@ const world = () =>
 test('an actor that backs off past its intensity rests longer each time, and neither siblings nor supervisor notice', t => {
 	const {system, pass, lifecycle, escalations, log, at} = world();
 	pass(1_000);
-	t.like(system.nodeAt(at('stubborn')), {state: 'parked', restarts: 4});
+	t.like(nodeAt(system, at('stubborn')), {state: 'parked', restarts: 4});
 	pass(3_600_000);
 	const rests = lifecycle.flatMap(event => (event.type === 'parked' ? [event.retryInMs] : []));
 	t.deepEqual(rests.slice(0, 4), [1_000, 2_000, 4_000, 8_000]);
@@ -28,7 +29,7 @@ test('an actor that backs off past its intensity rests longer each time, and nei
 	t.true(rests.length < 30, `it rested ${rests.length} times in an hour`);
 	t.deepEqual(escalations, []);
 	t.deepEqual(log, [': init', 'sibling: init']);
-	t.like(system.nodeAt(at('sibling')), {state: 'running', restarts: 0});
+	t.like(nodeAt(system, at('sibling')), {state: 'running', restarts: 0});
 });
 
 test('an actor that backs off tries a few times at once first', t => {

@@ -4,6 +4,7 @@ import type {ApiObject, JsonObject} from '../../../api/object.js';
 import type {LifecycleEvent} from '../../../system/kernel/observer.js';
 import type {AnyBehavior} from '../../../system/kernel/behavior.js';
 import {objectOf, record, recordAt, recordKey, recordWorld, type RecordWorld} from '../commit/record-world.js';
+import {nodeAt} from './actor-tree.js';
 
 const failedOf = (object: ApiObject | undefined): unknown => (object?.status as JsonObject | undefined)?.['failed'];
 
@@ -34,8 +35,8 @@ test('a record that crashes past its intensity is parked: restarted three times,
 		['crashed', 'restarted', 'crashed', 'restarted', 'crashed', 'restarted', 'crashed', 'parked'],
 	);
 	t.like(world.lifecycle.at(-1), {address: recordAt('web'), retryInMs: limits.actorBackoffFirstMs});
-	t.like(world.durable.system.nodeAt(recordAt('web')), {state: 'parked', restarts: 3});
-	t.like(world.durable.system.nodeAt(recordAt('sibling')), {state: 'running', restarts: 0});
+	t.like(nodeAt(world.durable.system, recordAt('web')), {state: 'parked', restarts: 3});
+	t.like(nodeAt(world.durable.system, recordAt('sibling')), {state: 'running', restarts: 0});
 	t.deepEqual(world.escalations, []);
 	t.deepEqual(world.far, []);
 });
@@ -53,10 +54,10 @@ test('reads, generic writes and removal go on while a record is parked', t => {
 	const world = parked();
 	t.like(objectOf(world.answer('web', {type: 'get'})), {metadata: {generation: 2}});
 	t.like(objectOf(world.answer('web', {type: 'writeStatus', status: {phase: 'told'}})), {status: {phase: 'told'}});
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'parked');
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.state, 'parked');
 	t.true(world.answer('web', {type: 'remove'})?.ok);
 	t.is(world.durable.index.get(recordKey('web')), undefined);
-	t.is(world.durable.system.nodeAt(recordAt('web')), undefined);
+	t.is(nodeAt(world.durable.system, recordAt('web')), undefined);
 	world.pass(600_000);
 	t.is(lifecycle(world, 'parked').length, 1, 'no retry outlives it');
 });
@@ -105,7 +106,7 @@ test('a spec write is tried at once: when it mends the bug, the condition goes',
 	t.like(objectOf(outcome), {spec: {broken: false}});
 	t.is(lifecycle(world, 'unparked').length, 1);
 	t.is(failedOf(world.durable.index.get(recordKey('web'))), undefined);
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'running');
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.state, 'running');
 	world.pass(600_000);
 	t.is(lifecycle(world, 'parked').length, 1);
 });
@@ -134,7 +135,7 @@ test('once unparked, a record has its whole intensity again', t => {
 test('a parked record that throws on a message answers with ERR_ACTOR_CRASHED and stays parked', t => {
 	const world = parked();
 	t.like(world.answer('web', {type: 'boom'}), {ok: false, error: {code: 'ERR_ACTOR_CRASHED'}});
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'parked');
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.state, 'parked');
 	t.true(world.answer('web', {type: 'get'})?.ok);
 });
 
@@ -147,7 +148,7 @@ test('when the end of parking cannot be committed, the record stays parked and t
 	world.refuse(1);
 	world.run();
 	t.is(lifecycle(world, 'unparked').length, 0);
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'parked');
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.state, 'parked');
 	t.is(failedOf(world.durable.index.get(recordKey('web'))), 'still');
 	world.pass(limits.actorBackoffFirstMs);
 	t.is(lifecycle(world, 'unparked').length, 1);
@@ -160,7 +161,7 @@ test('a condition that cannot be committed leaves the record parked, not crashed
 	world.answer('web', {type: 'write', spec: {broken: true}});
 	world.refuse(1);
 	world.pass(400);
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'parked');
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.state, 'parked');
 	t.is(failedOf(world.durable.index.get(recordKey('web'))), undefined);
 	t.is(lifecycle(world, 'crashed').length, 4);
 	world.pass(limits.actorBackoffFirstMs);
@@ -205,7 +206,7 @@ function unreadable(): RecordWorld {
 
 test('a record whose snapshot cannot be restored says so once in an event, can be read, refuses the rest and harms no sibling', t => {
 	const world = unreadable();
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'parked');
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.state, 'parked');
 	world.pass(limits.eventTtlMs / 2);
 	t.like(
 		world.durable.events.of(recordKey('web')).map(({type, reason, count}) => ({type, reason, count})),
@@ -223,10 +224,10 @@ test('it can be removed by force, and its name is free', t => {
 	t.like(world.answer('web', {type: 'force'}), {ok: false, error: {code: 'ERR_STORE'}});
 	t.like(objectOf(world.answer('web', {type: 'force'})), {metadata: {name: 'web'}});
 	t.is(world.durable.index.get(recordKey('web')), undefined);
-	t.is(world.durable.system.nodeAt(recordAt('web')), undefined);
+	t.is(nodeAt(world.durable.system, recordAt('web')), undefined);
 	t.true(world.create({name: 'web'})[0]?.ok);
 	world.pass(3_600_000);
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'running');
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.state, 'running');
 });
 
 test('once it can be read again it is parked as any other, and then goes on', t => {
@@ -247,7 +248,7 @@ test('once it can be read again it is parked as any other, and then goes on', t 
 	world.pass(400);
 	isTorn = false;
 	world.pass(5_000);
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'running');
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.state, 'running');
 	t.true(world.answer('web', {type: 'get'})?.ok);
 });
 
@@ -270,5 +271,5 @@ test('what rests has a part that goes on', t => {
 	world.durable.system.wake(recordAt('web'), {type: 'wake'}, 'test');
 	world.run();
 	t.deepEqual(seen, ['meanwhile']);
-	t.is(world.durable.system.nodeAt(recordAt('web'))?.state, 'parked');
+	t.is(nodeAt(world.durable.system, recordAt('web'))?.state, 'parked');
 });

@@ -23,6 +23,7 @@ import {seededRandom, type Random} from '../../../system/time/random.js';
 import {createSequencer} from '../../../system/world/sequencer.js';
 import type {ActorTree} from '../../../api/inspect.js';
 import {strategies} from './supervision-world.js';
+import {treeOf} from './actor-tree.js';
 
 type Dice = {
 	readonly chance: (share: number) => boolean;
@@ -159,7 +160,7 @@ function lifeOf(seed: number): readonly string[] {
 		if (dice.chance(0.7)) run(dice.below(400));
 	}
 	run(3_600_000);
-	const root = system.tree();
+	const root = treeOf(system);
 	if (answers.some(count => count !== 1)) broken.push(`answers: ${answers.join()}`);
 	return [...broken, ...(root === undefined ? ['there is no tree'] : restless(root))];
 }

@@ -3,6 +3,7 @@ import {limits} from '../../../api/limits.js';
 import {addRestart, exponentialBackoffMs, restartDelayMs, streakAfter, type RestartWindow} from '../../../system/kernel/restart-policy.js';
 import {actorWorld, at, lettersOf, lifecycleOf} from './actor-world.js';
 import {act, getNotes, note, spawnPuppet} from './puppet.js';
+import {nodeAt} from './actor-tree.js';
 
 test('the restart window forgets what is older, and is exceeded by one more than the intensity', t => {
 	const policy = {intensity: 3, windowMs: 60_000};
@@ -82,14 +83,14 @@ test('restarts wait: the first not at all, the second 100 ms, the third 200 ms',
 	for (let crash = 0; crash < 3; crash++) {
 		world.act('a', {throws: 'bug'});
 		const crashedAtMs = world.clock.nowMs();
-		while (world.system.nodeAt(at('a'))?.state === 'restarting') {
+		while (nodeAt(world.system, at('a'))?.state === 'restarting') {
 			world.clock.fireNext();
 			world.run();
 		}
 		waits.push(world.clock.nowMs() - crashedAtMs);
 	}
 	t.deepEqual(waits, [0, limits.actorRestartFirstMs, 2 * limits.actorRestartFirstMs]);
-	t.is(world.system.nodeAt(at('a'))?.restarts, 3);
+	t.is(nodeAt(world.system, at('a'))?.restarts, 3);
 });
 
 test('what is sent to an actor while it waits for its restart is kept for it', t => {
@@ -134,7 +135,7 @@ test('crashes that are far enough apart are forgiven for ever', t => {
 		world.act('a', {throws: 'bug'});
 		world.pass(limits.restartWindowMs / limits.restartIntensity + 1);
 	}
-	t.is(world.system.nodeAt(at('a'))?.restarts, 20);
+	t.is(nodeAt(world.system, at('a'))?.restarts, 20);
 	t.false(lifecycleOf(world).some(line => line.startsWith('escalated')));
 });
 
@@ -208,5 +209,5 @@ test('a person may crash an actor on purpose; it starts again as after any crash
 	const notes = world.ask('a', getNotes);
 	world.run();
 	t.deepEqual(notes, [{ok: true, value: ['init']}]);
-	t.is(world.system.nodeAt(at('a'))?.failure, 'killed on purpose');
+	t.is(nodeAt(world.system, at('a'))?.failure, 'killed on purpose');
 });

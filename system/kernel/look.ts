@@ -1,13 +1,7 @@
-// Actors as people look at them.
+// One actor as a look shows it.
 
-import type {ActorLook, ActorState, ActorTree, Fault} from '../../api/inspect.js';
+import type {ActorLook, ActorState, Fault} from '../../api/inspect.js';
 import type {ActiveFault, Cell} from './cell.js';
-
-/** The cell and everything below it, `depth` levels deep. */
-export function treeOf(cell: Cell, monotonicMs: number, depth = Number.POSITIVE_INFINITY): ActorTree {
-	const children = depth <= 0 ? [] : [...cell.children.values()];
-	return {...lookAt(cell, monotonicMs), children: children.map(child => treeOf(child, monotonicMs, depth - 1))};
-}
 
 /** One cell, as it is at that monotonic time. */
 export function lookAt(cell: Cell, monotonicMs: number): ActorLook {
@@ -71,7 +65,7 @@ export function troubleOf({parked, state, behavior}: Cell): string | undefined {
 	}
 }
 
-/** People look at an actor that has a bug, too: one in `describe` must not hide it. */
+/** An actor that has a bug is looked at, too: one in `describe` must not hide it. */
 function aboutOf({parked, state, behavior}: Cell): string {
 	// The last crash of a parked actor is what there is to say, and stands beside.
 	if (parked !== undefined || state === undefined || behavior.describe === undefined) return '';
