@@ -369,7 +369,7 @@ export const limits = {
 	/** It says that it is there so often, and is gone when nothing was heard of it for so long. */
 	userSystemPresenceMs: 5_000,
 	userSystemSilentMs: 16_000,
-	/** A run that wants the name of another waits so long for the last will of that one. */
+	/** A run that wants the name of another waits so long for the last will of that one, or for its answer; then the name is its own. */
 	userSystemClaimMs: 3_000,
 	/** What a closing link gives the broker to take its goodbye. */
 	linkCloseMs: 1_000,

@@ -87,7 +87,7 @@ export function openUserSystem(options: UserSystemOptions): OpenUserSystem {
 	});
 	const link = connect(options, {self, boot, claim, isReady: () => isReady, end});
 	late.link = link;
-	link.subscribe(claim.topic, (_topic, payload) => claim.hear(payload));
+	link.subscribe(claim.topic, (_topic, payload, isRetained) => claim.hear(payload, isRetained));
 	const gate = gateOf(link, claim.isHeld);
 	const {links, options: faults} = linksWithFaults({control: gate.link}, options.faults);
 	const bus = busOf(options, {self, boot, links});

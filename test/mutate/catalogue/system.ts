@@ -591,6 +591,13 @@ export const ofSystem: readonly Mistake[] = [
 		test: 'test/system/links/bus.test.ts',
 	},
 	{
+		what: 'what a dead run left retained keeps its name for ever',
+		file: 'system/presence/name-claim.ts',
+		text: "return hasSpoken ? yieldTo(other) : enter('claiming');",
+		becomes: 'return yieldTo(other);',
+		test: 'test/system/presence/name-claim.test.ts',
+	},
+	{
 		what: 'whoever asks for a name that another run has claims it at once',
 		file: 'system/presence/name-claim.ts',
 		text: "phase === 'asking' && state === 'asking' && other === undefined",

@@ -8,7 +8,7 @@ import {ManualClock} from '../../../system/time/manual-clock.js';
 function aTopic() {
 	const clock = new ManualClock();
 	const queue: (() => void)[] = [];
-	const here = new Set<{hear: (payload: string) => void}>();
+	const here = new Set<{hear: (payload: string, isRetained: boolean) => void}>();
 	const log: string[] = [];
 	let retained = '';
 	const flow = (): void => {
@@ -17,7 +17,7 @@ function aTopic() {
 	const publish = (payload: string, retain: boolean): void => {
 		queue.push(() => {
 			if (retain) retained = payload;
-			for (const each of here) each.hear(payload);
+			for (const each of here) each.hear(payload, false);
 		});
 	};
 	const run = (boot: string, sinceMs: number) => {
@@ -32,12 +32,17 @@ function aTopic() {
 			onHeld: () => log.push(`${boot} has it`),
 			onTaken: by => log.push(`${boot} yields to ${by.boot}`),
 		});
-		const member = {hear: (payload: string) => claim.hear(payload)};
-		const connect = (): void => {
+		const member = {hear: (payload: string, isRetained: boolean) => claim.hear(payload, isRetained)};
+		const handOn = (payload: string, turns: number): void => {
+			if (turns === 0) member.hear(payload, true);
+			else queue.push(() => handOn(payload, turns - 1));
+		};
+		/** What is retained comes so many turns of the broker late. */
+		const connect = (lateTurns = 0): void => {
 			isConnected = true;
 			queue.push(() => {
 				here.add(member);
-				if (retained !== '') member.hear(retained);
+				if (retained !== '') handOn(retained, lateTurns);
 				claim.connected();
 			});
 		};
@@ -114,6 +119,61 @@ test('who comes while the last will of a dead run is on its way waits for it', t
 	t.deepEqual([log, owner()], [['a has it', 'b has it'], 'b']);
 });
 
+const dead = JSON.stringify({state: 'online', boot: 'dead', sinceMs: 0, host: 'h', pid: 1, file: 'f'});
+
+test('what a dead run left retained keeps its name from nobody for longer than a last will takes, however late it comes', t => {
+	for (let lateTurns = 0; lateTurns < 8; lateTurns += 1) {
+		const {run, flow, pass, log, publish, owner, retained} = aTopic();
+		publish(dead, true);
+		flow();
+		const a = run('a', 1);
+		a.connect(lateTurns);
+		pass(limits.userSystemClaimMs + 1_000);
+		t.deepEqual([log, owner()], [['a has it'], 'a'], `${lateTurns} turns late`);
+		a.end();
+		t.is(retained(), '');
+	}
+});
+
+test('of two that wait for a dead one, one has the name', t => {
+	const {run, pass, log, publish, owner} = aTopic();
+	publish(dead, true);
+	run('a', 1).connect();
+	run('b', 2).connect();
+	pass(2 * limits.userSystemClaimMs);
+	t.deepEqual([log.sort(), owner()], [['a has it', 'b yields to a'], 'a']);
+});
+
+test('a second run never has the name of one that answers, however late what is retained comes', t => {
+	for (let lateTurns = 0; lateTurns < 8; lateTurns += 1) {
+		const {run, flow, pass, log, owner} = aTopic();
+		run('a', 1).connect();
+		flow();
+		run('b', 2).connect(lateTurns);
+		pass(limits.userSystemClaimMs + 1_000);
+		t.deepEqual([log, owner()], [['a has it', 'b yields to a'], 'a'], `${lateTurns} turns late`);
+	}
+});
+
+test('a run that yields after it claimed leaves no claim of its own', t => {
+	const said: string[] = [];
+	const self = {boot: 'b', sinceMs: 2, host: 'h', pid: 1, file: 'f'};
+	const claim = createNameClaim({
+		system: {name: 'ping', login: 'ann'},
+		self,
+		clock: new ManualClock(),
+		publish: (_topic, payload, {retain}) => said.push(`${parseUserPresence(payload)?.state ?? 'nothing'}${retain ? ', retained' : ''}`),
+		onHeld: () => said.push('has it'),
+		onTaken: by => said.push(`yields to ${by.boot}`),
+	});
+	claim.connected();
+	for (let each = 0; each < 2; each += 1) claim.hear(JSON.stringify({state: 'asking', ...self}), false);
+	claim.hear(dead, true);
+	claim.hear(dead, false);
+	claim.release();
+	t.deepEqual(said, ['asking', 'asking', 'online, retained', 'nothing, retained', 'yields to dead']);
+});
+
 test('a late will takes no name away from who has it', t => {
 	const {run, flow, pass, publish, owner} = aTopic();
 	run('a', 1).connect();
@@ -160,12 +220,12 @@ test('should two have it after all, the one that began later yields', t => {
 	flow();
 	const online = (boot: string): string =>
 		JSON.stringify({state: 'online', boot, sinceMs: boot === 'a' ? 1 : 2, host: 'h', pid: 1, file: 'f'});
-	for (let round = 0; round < 10; round += 1) a.claim.hear(online('b'));
+	for (let round = 0; round < 10; round += 1) a.claim.hear(online('b'), false);
 	t.deepEqual(log, ['a has it', 'b has it', 'a has it']);
 	b.claim.connected();
-	b.claim.hear(JSON.stringify({...(JSON.parse(online('b')) as object), state: 'asking'}));
-	b.claim.hear(online('b'));
-	for (let round = 0; round < 10; round += 1) b.claim.hear(online('a'));
+	for (let each = 0; each < 2; each += 1) b.claim.hear(JSON.stringify({...(JSON.parse(online('b')) as object), state: 'asking'}), false);
+	b.claim.hear(online('b'), false);
+	for (let round = 0; round < 10; round += 1) b.claim.hear(online('a'), false);
 	t.deepEqual(log, ['a has it', 'b has it', 'a has it', 'b has it', 'b yields to a']);
 	pass(limits.userSystemPresenceMs);
 });
