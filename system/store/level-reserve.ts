@@ -2,7 +2,7 @@
 // a full disk neither would go. So a file is kept beside the store that is given up where there is no room, and filled again afterwards.
 
 import {randomFillSync} from 'node:crypto';
-import {open, rm, statfs} from 'node:fs/promises';
+import {constants, open, rm, statfs} from 'node:fs/promises';
 import path from 'node:path';
 import {limits} from '../../api/limits.js';
 
@@ -11,14 +11,16 @@ export const reserveFile = 'RESERVE';
 export type Reserve = {
 	/** So much more is in the log: as much room and some will be wanted. */
 	readonly count: (bytes: number) => void;
-	/** Lends the room to an opening by the running process. What it resolves to takes it again, as far as there is room. */
+	/** Lends the room to an opening by the running process. What it resolves to takes it again, as far as there is room. Neither rejects. */
 	readonly lend: () => Promise<(isOpen: boolean) => Promise<void>>;
 	readonly close: () => Promise<void>;
 };
 
-/** Before a store is opened: gives the reserve up where the disk is full, or nearly so. */
+/** Before a store is opened: gives the reserve up where the disk is full, or nearly so. Never rejects. */
 export async function giveUpReserve(location: string): Promise<void> {
-	if ((await roomAt(location)) < limits.storeReserveBytes) await rm(path.join(location, reserveFile), {force: true});
+	if ((await roomAt(location)) >= limits.storeReserveBytes) return;
+	// Where it cannot be, opening tells what is wrong.
+	await rm(path.join(location, reserveFile), {force: true}).catch(() => undefined);
 }
 
 export function openReserve(location: string): Reserve {
@@ -66,7 +68,11 @@ async function roomAt(location: string): Promise<number> {
 
 /** Noise, which no file system keeps in less room. */
 async function fill(location: string, wanted: number): Promise<void> {
-	const handle = await open(path.join(location, reserveFile), 'a', 0o600);
+	const handle = await open(
+		path.join(location, reserveFile),
+		constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW,
+		0o600,
+	);
 	try {
 		const piece = Buffer.alloc(pieceBytes);
 		let {size} = await handle.stat();

@@ -1,7 +1,7 @@
 import {execFileSync, spawn} from 'node:child_process';
 import {randomInt} from 'node:crypto';
 import {once} from 'node:events';
-import {closeSync, mkdtempSync, openSync, rmSync, writeSync} from 'node:fs';
+import {closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -117,6 +117,27 @@ test.serial('on a disk that the store fills by itself writes go on: the room it 
 	const writer = startWriter(t, directory, 100, 1, ledger);
 	// Far more than the log that one table is made of, which with what is kept beside it is more than the disk has.
 	await writer.after(20_000, 'acks');
+	await writer.kill();
+	await check(t, directory, ledger);
+});
+
+test.serial('where the room that is kept cannot be given up a full disk fails writes, and a freed one takes them', async t => {
+	if (process.getuid?.() !== 0) return t.fail('this test mounts a small disk, which only root may');
+	const disk = smallDisk(t);
+	const [directory, filler] = [path.join(disk, 'data'), path.join(disk, 'filler')];
+	const ledger = emptyLedger();
+	const first = startWriter(t, directory, 100, 1, ledger);
+	await first.after(100, 'acks');
+	await first.kill();
+	const reserve = path.join(directory, 'level', 'RESERVE');
+	rmSync(reserve, {force: true});
+	mkdirSync(path.join(reserve, 'folder'), {recursive: true});
+	const writer = startWriter(t, directory, 100, 2, ledger);
+	await writer.after(100, 'acks');
+	fillUp(filler);
+	await writer.after(500, 'errors');
+	rmSync(filler);
+	await writer.after(200, 'acks');
 	await writer.kill();
 	await check(t, directory, ledger);
 });
