@@ -120,7 +120,7 @@ test.serial('every example of help works when it is pasted', async t => {
 
 test.serial('a cluster that begins anew on other ports is found again', async t => {
 	t.timeout(90_000);
-	const watch = cluster.start(['repl'], 'watch namespace/default .object.metadata --for 1m --count 2\n');
+	const watch = cluster.start(['repl'], 'watch namespace/default .object.metadata --for 1m --count 3\n');
 	await watch.says(/^name: "default"$/m);
 	await cluster.killCluster();
 	await cluster.up('--faults');
