@@ -46,8 +46,8 @@ export const ofSystem: readonly Mistake[] = [
 	{
 		what: 'a full disk keeps its reserve, and the store cannot be opened',
 		file: 'system/store/level-reserve.ts',
-		text: 'if ((await roomAt(location)) < limits.storeReserveBytes) await rm',
-		becomes: 'if ((await roomAt(location)) < 0) await rm',
+		text: 'if ((await roomAt(location)) >= limits.storeReserveBytes) return;',
+		becomes: 'if ((await roomAt(location)) >= 0) return;',
 		test: 'test/real/full-disk.test.ts',
 	},
 	{
