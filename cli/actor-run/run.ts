@@ -6,7 +6,7 @@ import {createInterface} from 'node:readline';
 import {Worker} from 'node:worker_threads';
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
-import {isObject, type Json} from '../../api/object.js';
+import type {Json} from '../../api/object.js';
 import {isDnsLabel} from '../../api/rules/names.js';
 import {shown} from '../../api/shown.js';
 import {formatUserSystem} from '../../api/user-system.js';
@@ -16,6 +16,7 @@ import {systemClock} from '../../system/time/clock.js';
 import {brokerLoginOf, type BrokerLogin} from '../cluster/broker-login.js';
 import {withClient} from '../cluster/session.js';
 import {failedError, interruptedExitCode, usageError, type Invocation} from '../command.js';
+import {parseMessage} from '../command-line/message.js';
 import type {Terminal} from '../screen/terminal.js';
 import {ownLines} from './own-lines.js';
 import {mainPath} from './run-root.js';
@@ -31,7 +32,7 @@ export async function runActor(invocation: Invocation, files: readonly string[])
 	checkFile(file);
 	const name = nameOf(flags.text('name'), file);
 	const input = parsedJson('--input', flags.text('input') ?? 'null');
-	const first = flags.texts('tell').map(text => messageOf(text, '--tell'));
+	const first = flags.texts('tell').map(text => parseMessage(text, '--tell'));
 	const broker = await withClient(invocation, (client, connection) => brokerLoginOf(connection, client));
 	refuseReader(broker);
 	const work: RunWork = {file: path.resolve(file), name, broker, input, host: hostname(), pid: process.pid, faults: flags.on('faults')};
@@ -58,13 +59,6 @@ function parsedJson(flag: string, text: string): Json {
 	const parsed = valueOr(undefined, () => JSON.parse(text) as Json);
 	if (parsed === undefined) throw usageError(`${flag} must be JSON, got ${shown(text)}`);
 	return parsed;
-}
-
-/** @throws AppError where the text is no message. */
-function messageOf(text: string, where: string): Message {
-	const parsed = parsedJson(where, text);
-	if (isObject(parsed) && typeof parsed['type'] === 'string') return parsed as Message;
-	throw usageError(`${where} must be a message, an object with a type such as {"type": "add"}; got ${shown(parsed)}`);
 }
 
 function refuseReader({login, role}: BrokerLogin): void {
@@ -177,7 +171,7 @@ function readLines({input, note}: Terminal, say: (told: ToThread) => void): () =
 	lines.on('line', line => {
 		if (line.trim() === '') return;
 		try {
-			say({type: 'tell', message: messageOf(line, 'a line of the input'), cause: 'stdin'});
+			say({type: 'tell', message: parseMessage(line, 'a line of the input'), cause: 'stdin'});
 		} catch (error) {
 			if (!(error instanceof AppError)) throw error;
 			note(error.message);

@@ -18,6 +18,7 @@ import type {Json} from '../../api/object.js';
 import {formatTopic, inspectRepliesFilter, parseTopic} from '../../api/topics.js';
 import type {MqttLink} from '../../system/links/mqtt-link.js';
 import type {Clock} from '../../system/time/clock.js';
+import {interruption} from './interruptible.js';
 import type {Session} from './session.js';
 import {UnreadPortions} from './unread-portions.js';
 
@@ -68,9 +69,11 @@ export function createMqttSession(link: Link, options: MqttSessionOptions): Mqtt
 		get about() {
 			return about();
 		},
-		ask: async question => (await parts(state, question)).at(-1) as never,
-		async askAll(question) {
-			return ((await parts(state, question)) as readonly OfSystems<never>[]).flatMap(({systems}): readonly OfSystem<never>[] => systems);
+		ask: async (question, signal) => (await parts(state, question, signal)).at(-1) as never,
+		async askAll(question, signal) {
+			return ((await parts(state, question, signal)) as readonly OfSystems<never>[]).flatMap(
+				({systems}): readonly OfSystem<never>[] => systems,
+			);
 		},
 		stream: (request, signal) => stream(state, request, signal),
 		onNews: listener => void state.listeners.add(listener),
@@ -124,17 +127,28 @@ function begin(state: State, call: Omit<Call, 'id'>): string {
 	return id;
 }
 
-/** All that is answered, until the end. Rejects with the failure, or when nothing comes for too long. */
-function parts(state: State, request: ToolRequest): Promise<readonly Json[]> {
+/** All that is answered, until the end. Rejects with the failure, when nothing comes for too long, or when the signal fires. */
+function parts(state: State, request: ToolRequest, signal: AbortSignal | undefined): Promise<readonly Json[]> {
+	if (signal?.aborted === true) return Promise.reject(interruption(request.verb));
 	const {options, calls} = state;
 	const values: Json[] = [];
 	return new Promise((resolve, reject) => {
 		const asked = 'deadlineMs' in request ? (request.deadlineMs ?? 0) : 0;
 		const waitMs = asked + limits.inspectPatienceMs;
-		const cancel = options.clock.after(waitMs, () => {
+		const giveUp = (error: Error): void => {
+			cancel();
 			calls.delete(id);
-			reject(new AppError('ERR_NOT_REACHABLE', {message: `${options.about()} did not answer within ${waitMs / 1_000} s`}));
-		});
+			reject(error);
+		};
+		const interrupt = (): void => giveUp(interruption(request.verb));
+		const cancelWait = options.clock.after(waitMs, () =>
+			giveUp(new AppError('ERR_NOT_REACHABLE', {message: `${options.about()} did not answer within ${waitMs / 1_000} s`})),
+		);
+		signal?.addEventListener('abort', interrupt);
+		const cancel = (): void => {
+			cancelWait();
+			signal?.removeEventListener('abort', interrupt);
+		};
 		const id = begin(state, {
 			request,
 			onReply(reply) {

@@ -5,6 +5,7 @@
 import {closeSync, openSync} from 'node:fs';
 import {Recoverable, start, type REPLServer} from 'node:repl';
 import {clearLine, cursorTo} from 'node:readline';
+import {setImmediate as applied} from 'node:timers/promises';
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {isYes} from './ask-line.js';
@@ -34,9 +35,15 @@ class Repl {
 	readonly #server: REPLServer;
 	/** Of the line that is run now. */
 	#running: AbortController | undefined;
+	/** Tabs are answered one after the other. */
+	#completing: Promise<void> = Promise.resolve();
 	/** Lines are run one after the other. */
 	#queue: Promise<void> = Promise.resolve();
 	#isLeft = false;
+	/** A message over several lines has begun. */
+	#goesOn = false;
+	/** By Ctrl-C, where nothing was typed; until a line is. */
+	#wasInterrupted = false;
 
 	constructor({shell, environment}: ReplOptions) {
 		this.#shell = {
@@ -54,7 +61,11 @@ class Repl {
 			ignoreUndefined: true,
 			eval: (line, _context, _file, done) => this.#take(line, done),
 			completer: (line: string, done: (error: Error | null, found: [string[], string]) => void) => {
-				void complete(line, this.#shell).then(({words, typed}) => done(null, [[...words], typed]));
+				const typed = this.#withoutTabs(line);
+				this.#completing = this.#completing.then(async () => {
+					done(null, await this.#completed(typed));
+					await applied();
+				});
 			},
 		});
 		this.#defineHelp();
@@ -88,7 +99,9 @@ class Repl {
 
 	#take(line: string, done: (error: Error | null, result: undefined) => void): void {
 		// A message may go over several lines; a quote that is open is a slip, which the line's own error tells.
-		if (parseLine(line).open === 'bracket') return done(new Recoverable(new SyntaxError('the line goes on')), undefined);
+		this.#goesOn = parseLine(line).open === 'bracket';
+		this.#wasInterrupted = false;
+		if (this.#goesOn) return done(new Recoverable(new SyntaxError('the line goes on')), undefined);
 		// Left: there is no next prompt.
 		this.#queue = this.#queue.then(() => this.#run(line)).then(() => (this.#isLeft ? undefined : done(null, undefined)));
 	}
@@ -105,6 +118,20 @@ class Repl {
 		}
 	}
 
+	/** Of keys that come together node asks for the last alone, and takes a Tab before it as a letter. */
+	#withoutTabs(line: string): string {
+		const typed = line.replace(/\t+$/, '');
+		for (let at = typed.length; at < line.length; at++) this.#server.write(null, {name: 'backspace'});
+		return typed;
+	}
+
+	/** What fits the line as it was at the Tab; nothing where it is another by now, as when the first of two Tabs has made it longer. */
+	async #completed(line: string): Promise<[string[], string]> {
+		const isStill = (): boolean => this.#server.line.slice(0, this.#server.cursor) === line;
+		const {words, typed} = isStill() ? await complete(line, this.#shell) : {words: [], typed: ''};
+		return isStill() ? [[...words], typed] : [[], ''];
+	}
+
 	/** Of node's own commands `.exit` stays; `.help` is the inspector's. */
 	#defineHelp(): void {
 		const {commands} = this.#server;
@@ -114,14 +141,26 @@ class Repl {
 		});
 	}
 
-	/** Ctrl-C ends the line that is run; at the prompt it is as node has it. */
+	/** Ctrl-C ends the line that is run; at the prompt what is typed is dropped, as node does it. Twice where nothing is typed leaves. */
 	#takeInterrupts(): void {
-		const whenIdle = this.#server.listeners('SIGINT');
+		const whenTyped = this.#server.listeners('SIGINT');
 		this.#server.removeAllListeners('SIGINT');
 		this.#server.on('SIGINT', () => {
 			if (this.#running !== undefined) this.#running.abort();
-			else for (const listener of whenIdle) (listener as () => void).call(this.#server);
+			else if (this.#server.line === '' && !this.#goesOn) this.#interruptEmpty();
+			else {
+				this.#goesOn = false;
+				for (const listener of whenTyped) (listener as () => void).call(this.#server);
+			}
 		});
+	}
+
+	#interruptEmpty(): void {
+		this.#shell.terminal.out('\n');
+		if (this.#wasInterrupted) return this.#leave();
+		this.#wasInterrupted = true;
+		this.#shell.terminal.note('Ctrl-C again leaves, as exit and Ctrl-D do');
+		this.#server.displayPrompt();
 	}
 
 	/** Above the prompt, and what is typed there already. */

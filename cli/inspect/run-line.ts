@@ -2,6 +2,7 @@
 
 import {usageError} from '../command.js';
 import {parseArguments} from '../command-line/arguments.js';
+import {interruptible, isInterrupted} from './interruptible.js';
 import {parseLine} from './line.js';
 import {verbHelp} from './help-view.js';
 import {columnsOf} from './printing.js';
@@ -31,7 +32,11 @@ export async function runWords(words: readonly string[], shell: Shell, signal: A
 	if (flags.on('help')) return shell.page(verbHelp(spec, commandOf(shell), columnsOf(shell)));
 	const {run} = await spec.load();
 	const namespace = flags.text('namespace') ?? shell.namespace;
-	await run({spec, inputs, flags, shell: {...shell, namespace}, signal});
+	try {
+		await run({spec, inputs, flags, shell: {...shell, session: interruptible(shell.session, signal), namespace}, signal});
+	} catch (error) {
+		if (!isInterrupted(error)) throw error;
+	}
 }
 
 /** A place alone is as good as `cd` there. */

@@ -27,10 +27,13 @@ type AnswerTo<Asked extends Question> = Asked extends {readonly verb: infer Verb
 type VerbOfAll = (typeof verbsOfAll)[number];
 
 export type Session = {
-	/** Throws AppError for every other outcome than an answer. */
-	readonly ask: <Asked extends Question>(question: Asked) => Promise<AnswerTo<Asked>>;
+	/** Throws AppError for every other outcome than an answer; when the signal fires, too: what was not sent is not sent any more. */
+	readonly ask: <Asked extends Question>(question: Asked, signal?: AbortSignal) => Promise<AnswerTo<Asked>>;
 	/** The same of every system, each with its answer, or why there is none. */
-	readonly askAll: <Verb extends VerbOfAll>(question: Extract<LookRequest, {verb: Verb}>) => Promise<readonly OfSystem<LookAnswer[Verb]>[]>;
+	readonly askAll: <Verb extends VerbOfAll>(
+		question: Extract<LookRequest, {verb: Verb}>,
+		signal?: AbortSignal,
+	) => Promise<readonly OfSystem<LookAnswer[Verb]>[]>;
 	/** Portions until one says that the stream has ended, or the signal fires, which ends it there, too. Throws AppError where it cannot begin. */
 	readonly stream: (request: StreamRequest, signal: AbortSignal) => AsyncIterable<StreamPortion>;
 	/** Is told, a line each, when the connection is lost and when it is there again. */

@@ -4,6 +4,7 @@ import test from 'ava';
 import {failure} from '../../api/errors.js';
 import type {InspectReply, RequestSequel, ToolRequest} from '../../api/inspect.js';
 import {limits} from '../../api/limits.js';
+import {interruptible, isInterrupted} from '../../cli/inspect/interruptible.js';
 import {createMqttSession} from '../../cli/inspect/mqtt-session.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 
@@ -151,4 +152,18 @@ test('who leaves closes its streams', async t => {
 	await session.close();
 	t.deepEqual(sent.at(-1), {id: 'p.1', request: {verb: 'close'}});
 	t.deepEqual(news, ['no more of troupe/v1/inspect/replies/ann/+']);
+});
+
+test('a question is given up when a person wants it: of a change it is said that its outcome is unknown, and it is not sent any more', async t => {
+	const {session, sent, lose, findAgain} = connected();
+	lose();
+	const ended = new AbortController();
+	const interrupted = interruptible(session, ended.signal);
+	const asked = [interrupted.ask(tree), interrupted.askAll(tree), interrupted.ask({verb: 'kill', place: 'control/x'})] as const;
+	ended.abort();
+	for (const one of asked.slice(0, 2)) t.true(isInterrupted(await t.throwsAsync(one)));
+	t.regex((await t.throwsAsync(asked[2])).message, /whether it was carried out is unknown/);
+	t.true(isInterrupted(await t.throwsAsync(interrupted.ask(tree))));
+	findAgain();
+	t.deepEqual(sent, []);
 });

@@ -171,7 +171,7 @@ test('a message is JSON with a type, or the type alone', async t => {
 		message: {type: 'getStatus', of: 'a b'},
 		deadlineMs: 2_000,
 	});
-	t.regex(await failsWith(type('tell control/scheduler {"a":1} --yes')), /^ERR_USAGE: a message is an object with a type/);
+	t.regex(await failsWith(type('tell control/scheduler {"a":1} --yes')), /^ERR_USAGE: the message must be an object with a type/);
 	t.regex(await failsWith(type('tell control/scheduler {x} --yes')), /^ERR_USAGE: the message is no JSON/);
 });
 

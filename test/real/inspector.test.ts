@@ -39,9 +39,14 @@ test.serial('the pager has Ctrl-C while it is there; a server that comes back is
 	await terminal.until('the prompt again', lines => lines.at(-1) === '/>');
 	await server.killIt();
 	await terminal.shows(/^the connection is lost/m);
+	terminal.type('ls\n');
+	terminal.key('C-c');
+	await terminal.until('the prompt, and no answer', lines => lines.at(-2) === '/> ls' && lines.at(-1) === '/>');
 	await server.restart();
 	await terminal.shows(/^connected again: https:/m);
 	terminal.type('pwd\n');
 	const screen = await terminal.until('an answer', lines => lines.at(-2) === '/' && lines.at(-1) === '/>');
 	t.is(screen.at(-3), '/> pwd');
+	terminal.type('dea\t\t');
+	await terminal.until('what two Tabs at once complete', lines => lines.at(-1) === '/> deadletters');
 });

@@ -3,9 +3,9 @@
 import {AppError} from '../../../api/errors.js';
 import type {ChangeAnswer, ChangeRequest} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
-import type {JsonObject} from '../../../api/object.js';
 import {systemClock} from '../../../system/time/clock.js';
 import {failedError, usageError} from '../../command.js';
+import {parseMessage} from '../../command-line/message.js';
 import {durationOf} from '../durations.js';
 import {placeShown, type Place} from '../places.js';
 import {withPlaces} from '../message-text.js';
@@ -56,20 +56,6 @@ async function target(call: VerbCall): Promise<Place> {
 	const {spec, inputs, shell} = call;
 	if (inputs.length > 1) throw usageError(`${spec.name} takes one place, as in: ${spec.example[0]}`);
 	return resolveActor(inputs[0], shell);
-}
-
-/** `wake`, or `{"type": "wake", …}`. Throws ERR_USAGE. */
-export function parseMessage(text: string): JsonObject & {readonly type: string} {
-	if (/^[\w.-]+$/.test(text)) return {type: text};
-	let value: unknown;
-	try {
-		value = JSON.parse(text);
-	} catch (error) {
-		throw usageError(`the message is no JSON: ${error instanceof Error ? error.message : String(error)}`);
-	}
-	if (typeof value !== 'object' || value === null || Array.isArray(value) || typeof (value as {type?: unknown}).type !== 'string')
-		throw usageError('a message is an object with a type, such as {"type": "wake"}, or the type alone');
-	return value as JsonObject & {readonly type: string};
 }
 
 async function message({spec, inputs, shell}: VerbCall): Promise<{place: Place; message: ReturnType<typeof parseMessage>}> {

@@ -169,7 +169,8 @@ test.serial('what cannot be run is refused with its file and what to do', async 
 		],
 		[[example('pong.mjs'), '--name', 'a.b'], 2, /^error: --name "a\.b" cannot be the name of a system/],
 		[[example('pong.mjs'), '--input', '{'], 2, /^error: --input must be JSON, got "\{"\n$/],
-		[[example('pong.mjs'), '--tell', '{}'], 2, /^error: --tell must be a message, an object with a type/],
+		[[example('pong.mjs'), '--tell', '{}'], 2, /^error: --tell must be an object with a type/],
+		[[example('pong.mjs'), '--tell', '{go'], 2, /^error: --tell is no JSON/],
 	];
 	for (const [args, code, said] of cases) {
 		const ran = await cluster.troupe('actor', 'run', ...args);
