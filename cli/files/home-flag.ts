@@ -2,6 +2,7 @@
 
 import {homedir} from 'node:os';
 import {homeRoot} from './home.js';
+import {shellWord} from './shell-word.js';
 
 /** ` --home DIR`, or nothing where `troupe down` typed here means this home anyway. */
 export const homeFlag = (home: string): string => flagFor(home, process.env['TROUPE_HOME']);
@@ -10,11 +11,8 @@ export const homeFlag = (home: string): string => flagFor(home, process.env['TRO
 export const homeFlagElsewhere = (home: string): string => flagFor(home, undefined);
 
 const flagFor = (home: string, fromEnvironment: string | undefined): string =>
-	home === homeRoot('down', undefined, fromEnvironment, homedir()) ? '' : ` --home ${wordOf(home)}`;
+	home === homeRoot('down', undefined, fromEnvironment, homedir()) ? '' : ` --home ${shellWord(home)}`;
 
 /** What a person has to know who has a KUBECONFIG: `kubectl` and `troupe` may ask different clusters. */
 export const kubeconfigNotes = (): readonly string[] =>
 	(process.env['KUBECONFIG'] ?? '') === '' ? [] : ['KUBECONFIG is set: kubectl goes by it, troupe asks the cluster of its home first'];
-
-/** As a shell takes it for one word. */
-const wordOf = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -2,6 +2,7 @@
 
 import type {ActorTree, FaultLook, OfSystem} from '../../api/inspect.js';
 import {ageOf} from '../../api/duration.js';
+import {shellWord} from '../files/shell-word.js';
 import {placeOfAddress} from '../inspect/places.js';
 import {flattened, isWrong} from '../inspect/tree-view.js';
 import type {Actors} from './seen.js';
@@ -39,7 +40,7 @@ export const wrongActors = ({trees}: Actors): readonly Wrong[] =>
 function wrongActor(actor: ActorTree): Wrong | undefined {
 	const place = placeOfAddress(actor.address);
 	const says = saysOf(actor);
-	return says === undefined ? undefined : {about: place, namespace: null, says, next: `troupe actor supervise ${place}`};
+	return says === undefined ? undefined : {about: place, namespace: null, says, next: `troupe actor supervise ${shellWord(place)}`};
 }
 
 /** A crash that its supervisor has dealt with is news for so long; `tree` shows it for longer. */

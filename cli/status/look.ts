@@ -5,6 +5,7 @@ import type {ActorTree, FaultsLook, OfSystem, SystemStats} from '../../api/inspe
 import {controlSystem} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import {systemClock} from '../../system/time/clock.js';
+import {parseUserSystem} from '../../api/user-system.js';
 import type {Client} from '../client.js';
 import {listAll} from '../cluster/lists.js';
 import {resourceOf} from '../cluster/resources.js';
@@ -50,13 +51,17 @@ async function objectsOf(client: Client): Promise<Objects> {
 /** First the roots, which know how much is wrong below them; then only what is wrong. */
 async function actorsOf(session: Session): Promise<Actors> {
 	const [roots, control] = await Promise.all([session.askAll({verb: 'tree', place: '', depth: 0}), statsOf(session)]);
-	const places = roots.flatMap(one => ('value' in one && deservesALook(one.value) ? [one.system] : [])).slice(0, lookedInto);
+	const [own, users] = [roots.filter(one => !isUsers(one.system)), roots.filter(one => isUsers(one.system))];
+	const places = [...own, ...users].flatMap(one => ('value' in one && deservesALook(one.value) ? [one.system] : [])).slice(0, lookedInto);
 	const [trees, faults] = await Promise.all([
 		Promise.all(places.map(place => ofSystem<ActorTree>(place, session.ask({verb: 'tree', place, depth, children: crowd})))),
 		Promise.all(places.map(place => ofSystem<FaultsLook>(place, session.ask({verb: 'faults', place})))),
 	]);
 	return {roots, trees, faults, control};
 }
+
+/** A login's own, which it may have any number of: the cluster's come first. */
+export const isUsers = (system: string): boolean => parseUserSystem(system) !== undefined;
 
 const deservesALook = (root: ActorTree): boolean => (root.wrongBelow ?? 0) > 0 || isWrong(root);
 
