@@ -479,7 +479,9 @@ export const limits = {
 	inspectIdCharacters: 128,
 	/** Of changes that are refused to a login the first and the last in so long have an entry in the audit log, with the number of the others. */
 	auditRefusalMs: 1_000,
-	/** The audit log: when a file is so large, it becomes `audit.log.1`, and that of before `audit.log.2`. */
+	/** There, of the place and of each type such a change names: so many bytes in the line. */
+	auditRefusedTextBytes: 128,
+	/** The audit log: when a file is so large, it becomes `audit.log.1`, and that of before `audit.log.2`; of `audit-refused.log` alike. */
 	auditFileBytes: 10_485_760,
 	/** A stream of an inspector that nobody reads for so long ends, and with it what was on for it. */
 	inspectUnreadMs: 15_000,

@@ -2,7 +2,7 @@
 
 /** Files and folders that Troupe makes in its home; rotated logs and half-written files (`.kubeconfig.1f…`) included. */
 const own =
-	/^(data|repl-history|audit\.log(\.\d+)?|kubeconfig|admin\.token|ca\.crt|endpoints\.json|troupe\.log(\.\d+)?|\.(kubeconfig|admin\.token|ca\.crt|endpoints\.json)\.[0-9a-f]+)$/;
+	/^(data|repl-history|audit(-refused)?\.log(\.\d+)?|kubeconfig|admin\.token|ca\.crt|endpoints\.json|troupe\.log(\.\d+)?|\.(kubeconfig|admin\.token|ca\.crt|endpoints\.json)\.[0-9a-f]+)$/;
 
 /** What may be in `data/`. A folder named `data` with anything else in it is data of the user's own. */
 const ownData =

@@ -30,8 +30,9 @@ export const homeOf = (root: string) => ({
 	/** Where the running cluster listens, and its pid. */
 	endpoints: path.join(root, 'endpoints.json'),
 	log: path.join(root, 'troupe.log'),
-	/** Changes that were asked of actors by hand; mode 0600. */
+	/** Changes that were asked of actors by hand, and those that were refused; mode 0600. */
 	audit: path.join(root, 'audit.log'),
+	auditRefused: path.join(root, 'audit-refused.log'),
 });
 
 export type Home = Readonly<ReturnType<typeof homeOf>>;

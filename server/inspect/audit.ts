@@ -27,8 +27,11 @@ export type AuditEntry = {
 	readonly refusedBefore?: number;
 };
 
-/** Where entries are kept. It must not throw. */
-export type AuditLog = (entry: AuditEntry) => void;
+/**
+ * Where entries are kept. It must not throw. `isRefusal`: no system was asked. Any login can have as many of those as it likes, so they never take the
+ * place of an entry of a change.
+ */
+export type AuditLog = (entry: AuditEntry, isRefusal: boolean) => void;
 
 export type Asked = {readonly identity: Identity; readonly door: Door; readonly request: unknown};
 
@@ -49,7 +52,7 @@ export function createAudit(clock: Pick<Clock, 'nowMs' | 'after'>, log: AuditLog
 	const endSecond = (login: string, {last, more, cancel}: Refusals): void => {
 		cancel();
 		refusals.delete(login);
-		if (last !== undefined) log(more === 1 ? last : {...last, refusedBefore: more - 1});
+		if (last !== undefined) log(more === 1 ? last : {...last, refusedBefore: more - 1}, true);
 	};
 	const refuse = (entry: AuditEntry): void => {
 		const {login} = entry;
@@ -61,15 +64,15 @@ export function createAudit(clock: Pick<Clock, 'nowMs' | 'after'>, log: AuditLog
 		}
 		const begun: Refusals = {last: undefined, more: 0, cancel: clock.after(limits.auditRefusalMs, () => endSecond(login, begun))};
 		refusals.set(login, begun);
-		log(entry);
+		log(entry, true);
 	};
 	return {
 		ended(asked, outcome) {
-			const entry = entryOf(clock.nowMs(), asked, outcome);
-			if (entry !== undefined) log(entry);
+			const entry = entryOf(clock.nowMs(), asked, outcome, whole);
+			if (entry !== undefined) log(entry, false);
 		},
 		refused(asked, code) {
-			const entry = entryOf(clock.nowMs(), asked, code);
+			const entry = entryOf(clock.nowMs(), asked, code, beginning);
 			if (entry !== undefined) refuse(entry);
 		},
 		close() {
@@ -79,8 +82,14 @@ export function createAudit(clock: Pick<Clock, 'nowMs' | 'after'>, log: AuditLog
 }
 
 /** Undefined: it was no request for a change. */
-function entryOf(nowMs: number, {identity: {name, role}, door, request}: Asked, outcome: AuditEntry['outcome']): AuditEntry | undefined {
+function entryOf(
+	nowMs: number,
+	{identity: {name, role}, door, request}: Asked,
+	outcome: AuditEntry['outcome'],
+	kept: (text: string) => string,
+): AuditEntry | undefined {
 	if (!isObject(request) || typeof request['verb'] !== 'string' || !isChange(request['verb'])) return undefined;
+	const textOf = (member: string, value: unknown): Partial<AuditEntry> => (typeof value === 'string' ? {[member]: kept(value)} : {});
 	return {
 		time: new Date(nowMs).toISOString(),
 		login: name,
@@ -96,6 +105,12 @@ function entryOf(nowMs: number, {identity: {name, role}, door, request}: Asked, 
 
 const typeOf = (value: unknown): unknown => (isObject(value) ? value['type'] : undefined);
 
-/** A stranger's text, in part if need be. */
-const textOf = (member: string, value: unknown): Partial<AuditEntry> =>
-	typeof value === 'string' ? {[member]: value.slice(0, limits.inspectPlaceCharacters)} : {};
+/** Of a request that was found to be one. */
+const whole = (text: string): string => text.slice(0, limits.inspectPlaceCharacters);
+
+/** Of a stranger's text: as much as has so many bytes in the line, where JSON makes six of a control character. */
+function beginning(text: string): string {
+	let kept = text.slice(0, limits.auditRefusedTextBytes);
+	while (Buffer.byteLength(JSON.stringify(kept)) - '""'.length > limits.auditRefusedTextBytes) kept = kept.slice(0, -1);
+	return kept;
+}

@@ -13,7 +13,10 @@ const entry: AuditEntry = {time: '2026-01-01T00:00:00.000Z', login: 'ann', role:
 function rig(t: ExecutionContext) {
 	const file = path.join(folder(t, 'audit'), 'audit.log');
 	const logged: unknown[] = [];
-	const write = auditFile(file, {error: (about: unknown) => void logged.push(about)});
+	const refusals = path.join(path.dirname(file), 'audit-refused.log');
+	const log = auditFile(file, refusals, {error: (about: unknown) => void logged.push(about)});
+	const write = (each: AuditEntry): void => log(each, false);
+	const refuse = (each: AuditEntry): void => log(each, true);
 	const linesOf = (name: string): readonly AuditEntry[] =>
 		readFileSync(name, 'utf8')
 			.trimEnd()
@@ -24,7 +27,7 @@ function rig(t: ExecutionContext) {
 		writeFileSync(name, '');
 		truncateSync(name, bytes);
 	};
-	return {file, logged, write, linesOf, fill};
+	return {file, refusals, logged, write, refuse, linesOf, fill};
 }
 
 test('an entry is a line, whatever is in it, in a file for its owner alone', t => {
@@ -54,6 +57,20 @@ test('a file that is full becomes the first of two that are kept', t => {
 	t.true(readFileSync(`${file}.1`, 'utf8').startsWith(JSON.stringify({...entry, verb: 'second'})));
 	t.true(readFileSync(`${file}.2`, 'utf8').startsWith(JSON.stringify({...entry, verb: 'first'})));
 	t.false(existsSync(`${file}.3`));
+});
+
+test('refusals push out refusals, and no change', t => {
+	const {file, refusals, write, refuse, linesOf, fill} = rig(t);
+	write(entry);
+	const refused: AuditEntry = {...entry, login: 'eve', role: 'view', outcome: 'ERR_FORBIDDEN'};
+	for (let at = 0; at < 3; at++) {
+		fill(refusals, limits.auditFileBytes);
+		refuse(refused);
+	}
+	t.deepEqual([linesOf(file), linesOf(refusals)], [[entry], [refused]]);
+	t.false(existsSync(`${file}.1`));
+	t.true(existsSync(`${refusals}.2`));
+	t.is(statSync(refusals).mode & 0o777, 0o600);
 });
 
 test('an end in the middle of a rotation, or of a line, loses nothing that was written', t => {

@@ -57,7 +57,7 @@ test('an inspector of at most 50 lines in Python looks at running actors, and is
 	t.is(help.code, 0);
 	for (const name of Object.keys(own)) t.true(help.out.includes(name), name);
 	t.regex((await run('stat')).err, /did you mean "state"/);
-	const lines = readFileSync(path.join(cluster.home, 'audit.log'), 'utf8').trim().split('\n');
+	const lines = readFileSync(path.join(cluster.home, 'audit-refused.log'), 'utf8').trim().split('\n');
 	t.like(JSON.parse(lines[0] ?? '') as object, {
 		login: 'eve',
 		door: 'mqtt',

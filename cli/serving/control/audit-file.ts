@@ -1,4 +1,5 @@
-// The audit log of a home: a line of JSON for each change that was asked of actors by hand. Two older files are kept beside it.
+// The audit log of a home: a line of JSON for each change that was asked of actors by hand. What was refused before any system was asked has a file
+// of its own: refusals, which any login may cause, push no change out. Two older files are kept beside each.
 
 import {appendFileSync, closeSync, fstatSync, openSync, readSync, renameSync, statSync} from 'node:fs';
 import {limits} from '../../../api/limits.js';
@@ -7,12 +8,13 @@ import type {AuditEntry, AuditLog} from '../../../server/inspect/audit.js';
 import type {Log} from '../process/log.js';
 
 /**
- * Appends to the file, which only its owner reads. In the turn of the call, so that no end of the process comes between a change and its
+ * Appends to the file of changes or to that of refusals, which only its owner reads. In the turn of the call, so that no end of the process comes between a change and its
  * line. What cannot be written there goes to the log.
  */
 export const auditFile =
-	(file: string, log: Pick<Log, 'error'>): AuditLog =>
-	(entry: AuditEntry): void => {
+	(changes: string, refusals: string, log: Pick<Log, 'error'>): AuditLog =>
+	(entry: AuditEntry, isRefusal: boolean): void => {
+		const file = isRefusal ? refusals : changes;
 		try {
 			if (sizeOf(file) >= limits.auditFileBytes) rotate(file);
 			append(file, `${JSON.stringify(entry)}\n`);

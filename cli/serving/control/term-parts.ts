@@ -218,7 +218,7 @@ function partsOf(state: State, {control, vault, seals, tokens}: Loaded): TermPar
 	const inspection = createInspection({
 		control: controlPlane,
 		clock: context.processParts.clock,
-		auditLog: auditFile(context.home.audit, context.log),
+		auditLog: auditFile(context.home.audit, context.home.auditRefused, context.log),
 	});
 	late.inspection = inspection;
 	const inspectDoor = openMqttDoor({

@@ -63,9 +63,11 @@ test('a viewer looks and may not change, an admin changes, and the audit log has
 			id,
 		);
 
-	const file = path.join(cluster.home, 'audit.log');
-	t.is(statSync(file).mode & 0o777, 0o600);
-	const lines = readFileSync(file, 'utf8').trim().split('\n');
+	const lines = ['audit-refused.log', 'audit.log'].flatMap(name => {
+		const file = path.join(cluster.home, name);
+		t.is(statSync(file).mode & 0o777, 0o600);
+		return readFileSync(file, 'utf8').trim().split('\n');
+	});
 	t.is(lines.length, 2);
 	t.like(JSON.parse(lines[0] ?? '') as object, {login: 'eve', role: 'view', verb: 'kill', place: scheduler, outcome: 'ERR_FORBIDDEN'});
 	const outcome = told.ok ? 'done' : told.error.code;
@@ -150,7 +152,7 @@ test('a trace goes over hosts; one that dies is told of, and when it is back; a 
 		node.heard.filter(({topic}) => topic.startsWith(prefix)),
 		[],
 	);
-	t.false(existsSync(path.join(server.home, 'audit.log')));
+	for (const file of ['audit.log', 'audit-refused.log']) t.false(existsSync(path.join(server.home, file)), file);
 	await node.client.endAsync(true);
 
 	await first?.restart();

@@ -297,9 +297,16 @@ export const ofServer: readonly Mistake[] = [
 	{
 		what: 'a change that was carried out is not in the audit log',
 		file: 'server/inspect/audit.ts',
-		text: 'if (entry !== undefined) log(entry);',
+		text: 'if (entry !== undefined) log(entry, false);',
 		becomes: '',
 		test: 'test/server/audit.test.ts',
+	},
+	{
+		what: 'refusals, which any login may cause, push changes out of the audit log',
+		file: 'cli/serving/control/audit-file.ts',
+		text: 'isRefusal ? refusals : changes',
+		becomes: 'isRefusal ? changes : changes',
+		test: 'test/cli/audit-file.test.ts',
 	},
 	{
 		what: 'of changes that are refused again and again only the first is in the audit log',
