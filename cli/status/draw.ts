@@ -2,6 +2,7 @@
 
 import {counted} from '../../api/counted.js';
 import {ageOf} from '../../api/duration.js';
+import {brokenAt} from '../command-line/help.js';
 import {inOneLine} from '../screen/table.js';
 import type {Colours} from '../screen/terminal.js';
 import {cutLine, type WidthOf} from '../screen/text-width.js';
@@ -18,6 +19,9 @@ export type StatusView = {
 /** More are counted. */
 const shownLines = 20;
 
+/** Of what one thing says more lines are not shown; where fewer columns are left for it, one line is. */
+const [saidLines, narrow] = [3, 16];
+
 /** A screen: how things are, line by line, then what is wrong, then where to go on. */
 export function drawStatus(status: Status, view: StatusView): string {
 	const {colours} = view;
@@ -29,8 +33,8 @@ export function drawStatus(status: Status, view: StatusView): string {
 		`nodes    ${nodesText(status.nodes)}`,
 		`pods     ${podsText(status)}`,
 		`actors   ${actorsText(status)}`,
-		...section('What is wrong:', wrong),
-		...section('On its way:', coming),
+		...section('What is wrong:', wrong, view),
+		...section('On its way:', coming, view),
 		...(wrong[0] === undefined ? [] : ['', `next: ${inOneLine(wrong[0].next)}`]),
 	];
 	return lines.map(line => `${view.columns === undefined ? line : cutLine(line, view.columns - 1, view.widthOf)}\n`).join('');
@@ -73,11 +77,19 @@ function nodesText(nodes: readonly NodeStatus[]): string {
 
 function podsText({pods: {total, ready, notReady, phases}}: Status): string {
 	if (total === 0) return 'none';
-	const told = Object.entries(phases)
-		.sort(([, a], [, b]) => b - a)
-		.map(([phase, count]) => `${count} ${inOneLine(phase).toLowerCase()}`);
-	return `${ready} of ${ready + notReady} ready; ${told.join(', ')}`;
+	const told = (isMeant: (phase: string) => boolean): string =>
+		Object.entries(phases)
+			.filter(([phase]) => isMeant(phase))
+			.sort(([, a], [, b]) => b - a)
+			.map(([phase, count]) => `${count} ${inOneLine(phase).toLowerCase()}`)
+			.join(', ');
+	const [alive, finished] = [told(phase => !isOver(phase)), told(isOver)];
+	return [`${ready} of ${ready + notReady} ready`, alive, finished === '' ? '' : `finished: ${finished}`]
+		.filter(part => part !== '')
+		.join('; ');
 }
+
+const isOver = (phase: string): boolean => phase === 'Succeeded' || phase === 'Failed';
 
 function actorsText({actors: {systems, wrong, silent}, faults}: Status): string {
 	return [
@@ -93,7 +105,13 @@ function listed(names: readonly string[]): string {
 	return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
 }
 
-function section(title: string, all: readonly Coming[]): readonly string[] {
+/** The first ones; that there are more is shown. */
+function someLines(lines: readonly string[], room: number, widthOf: WidthOf): readonly string[] {
+	if (lines.length <= saidLines) return lines;
+	return [...lines.slice(0, saidLines - 1), `${cutLine(lines[saidLines - 1] ?? '', room - 2, widthOf)} …`];
+}
+
+function section(title: string, all: readonly Coming[], {columns, widthOf}: StatusView): readonly string[] {
 	if (all.length === 0) return [];
 	const rows = all
 		.slice(0, shownLines)
@@ -102,7 +120,12 @@ function section(title: string, all: readonly Coming[]): readonly string[] {
 	return [
 		'',
 		title,
-		...rows.map(([about, says]) => `  ${about.padEnd(width)}  ${says}`),
+		...rows.flatMap(([about, says]) => {
+			const indent = Math.max(width, about.length) + 4;
+			const room = columns === undefined ? Number.POSITIVE_INFINITY : columns - 1 - indent;
+			const [first = '', ...rest] = room < narrow ? [says] : someLines(brokenAt(says, room), room, widthOf);
+			return [`  ${about.padEnd(width)}  ${first}`, ...rest.map(line => `${' '.repeat(indent)}${line}`)];
+		}),
 		...(all.length > rows.length ? [`  … ${all.length - rows.length} more`] : []),
 	];
 }

@@ -3,11 +3,12 @@
 import {conditionOf} from '../../api/conditions.js';
 import {ageOf} from '../../api/duration.js';
 import type {NodeObject} from '../../api/kinds/node.js';
+import {limits} from '../../api/limits.js';
 import type {PersistentVolumeClaim} from '../../api/kinds/persistentvolumeclaim.js';
 import {isReady} from '../../actors/control/pods/pod-lifecycle.js';
 import {actorsOf, faultsOf, wrongActors} from './actors.js';
-import type {Counters, Objects, Seen} from './seen.js';
-import type {FaultStatus, NodeStatus, Status, Wrong} from './status.js';
+import type {Actors, Counters, Objects, Seen} from './seen.js';
+import type {Coming, FaultStatus, NodeStatus, Status, Wrong} from './status.js';
 import {whyWrong} from './wrong.js';
 import {judgeWorkloads} from './workloads.js';
 
@@ -29,7 +30,7 @@ export function judge(seen: Seen): Status {
 					},
 				]),
 		...faults.map(fault => faultIsOn(fault, objects)),
-		...objects.nodes.flatMap(node => wrongNode(node, nowMs) ?? []),
+		...objects.nodes.filter(node => !isAwaited(node, actors)).flatMap(node => wrongNode(node, nowMs) ?? []),
 		...told.silent.filter(({system}) => !isTold(system, objects, faults)).map(silentSystem),
 		...wrongActors(actors),
 		...objects.persistentvolumeclaims.flatMap(claim => lostClaim(claim) ?? []),
@@ -49,7 +50,7 @@ export function judge(seen: Seen): Status {
 		actors: told,
 		faults,
 		wrong,
-		coming: workloads.coming,
+		coming: [...objects.nodes.filter(node => isAwaited(node, actors)).map(awaited), ...workloads.coming],
 	};
 }
 
@@ -67,6 +68,16 @@ const nodeStatus = (node: NodeObject): NodeStatus => ({
 	ready: isHeard(node),
 	cordoned: node.spec?.unschedulable === true,
 	since: readyOf(node)?.lastTransitionTime ?? null,
+});
+
+/** The control plane has just started, and nodes say hello in their own time. */
+const isAwaited = (node: NodeObject, {control}: Actors): boolean =>
+	!isHeard(node) && readyOf(node)?.reason === 'NodeStatusUnknown' && control !== undefined && control.upMs < limits.nodeGraceMs;
+
+const awaited = ({metadata: {name}}: NodeObject): Coming => ({
+	about: `node/${name}`,
+	namespace: null,
+	says: 'has not been heard yet since the control plane started',
 });
 
 function wrongNode(node: NodeObject, nowMs: number): Wrong | undefined {

@@ -133,14 +133,16 @@ function detailOf({pod, trouble, container}: Troubled): string {
 	if (trouble === 'unplaced') return conditionOf(pod.status?.conditions, 'PodScheduled')?.message ?? '';
 	if (trouble === 'unheard') return pod.spec?.nodeName === undefined ? '' : `node ${pod.spec.nodeName}`;
 	if (container === undefined) return pod.status?.message ?? '';
-	const {name, state, lastState, restartCount} = container.status;
+	const {name, state, lastState, restartCount, started} = container.status;
 	const end = state?.terminated ?? lastState?.terminated;
 	const restarts = restartCount === 0 ? '' : `, ${restartCount} ${restartCount === 1 ? 'restart' : 'restarts'}`;
 	if ((trouble === 'crashes' || trouble === 'failed') && end !== undefined) {
 		const how = end.reason === 'OOMKilled' ? 'was out of memory' : `exited with ${end.exitCode}`;
 		return `container ${name} ${how}${restarts}`;
 	}
-	const words = state?.waiting?.message ?? state?.waiting?.reason;
+	// A container without probes is ready as soon as it runs.
+	if (trouble === 'unready') return `container ${name} has not passed its ${started === false ? 'startup' : 'readiness'} probe`;
+	const words = (state?.waiting?.message ?? state?.waiting?.reason)?.replace(`container "${name}" cannot start: `, '');
 	return `container ${name}${words === undefined ? '' : `: ${words}`}`;
 }
 

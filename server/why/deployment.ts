@@ -30,7 +30,7 @@ export function deploymentFinding(object: ApiObject, evidence: Evidence): Findin
 	if (newest === undefined) return withoutSet(deployment, sets, evidence);
 	const isAlone = sets.every(set => set === newest || (set.status?.replicas ?? 0) === 0);
 	const found = replicaSetFinding(newest, evidence, isAlone ? 'pod' : 'newest pod');
-	return found.state === 'fine' ? settled(deployment, sets, newest, evidence) : held(deployment, found, evidence);
+	return found.state === 'fine' ? settled(deployment, sets, newest, evidence) : held(deployment, newest, found, evidence);
 }
 
 /** The set of its template. */
@@ -66,13 +66,16 @@ function withoutSet(deployment: Deployment, sets: readonly ReplicaSet[], evidenc
 }
 
 /** Its newest set has not what it should have. */
-function held(deployment: Deployment, found: Finding, evidence: Evidence): Finding {
+function held(deployment: Deployment, newest: ReplicaSet, found: Finding, evidence: Evidence): Finding {
+	const trouble = podsFinding(newest, evidence).worst?.trouble;
 	const progress = conditionOf(deployment.status?.conditions, 'Progressing');
 	const isOver = progress?.reason === 'ProgressDeadlineExceeded';
 	const wanted = deployment.spec?.replicas ?? 1;
 	const isWrong = found.state === 'wrong' || isOver;
+	// Pods that run may pass their probes until the deadline.
+	const isYoung = progress?.status === 'True' && progress.reason !== 'NewReplicaSetAvailable' && trouble === 'unready';
 	const {readyReplicas = 0, updatedReplicas = 0} = deployment.status ?? {};
-	const is = isWrong ? 'does not progress' : 'is on its way';
+	const is = !isWrong ? 'is on its way' : isYoung ? 'is not ready yet' : 'does not progress';
 	// How many are ready is told by the set, in its link.
 	const because = /^has \d+ of \d+ pods? ready$/.test(found.is) ? found.because : clause(`its ReplicaSet ${found.is}`, found.because);
 	const deadline = deadlineMs(deployment);

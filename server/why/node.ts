@@ -44,8 +44,8 @@ export function cutOff(node: NodeObject, {partitionOf, nowMs}: Evidence): Findin
 		is: `is cut off by ${whose}`,
 		because: left,
 		says: isSilent(node) ? `is not heard: ${conditionOf(node.status?.conditions, 'Ready')?.message ?? ''}` : 'is cut off',
-		below: [{about: `actor ${fault.address}`, says: `has a fault that somebody made: ${fault.text}`}],
-		next: {says: 'the fault ends by itself, and nobody can end it before', atMs: nowMs + fault.leftMs},
+		below: [{about: `actor ${fault.address}`, says: `has a fault that somebody made: ${fault.text}; nobody can end it before`}],
+		next: {says: 'the fault ends by itself', atMs: nowMs + fault.leftMs},
 	});
 }
 

@@ -82,13 +82,14 @@ function ofContainer(pod: Pod, {trouble}: PodTrouble, container: Troubled, evide
 	const isProbed = trouble === 'unready';
 	const unready = isProbed ? unreadyFinding(look) : undefined;
 	const told: ContainerFinding = unready ?? (trouble === 'crashes' ? crashFinding(look) : waitFinding(look));
+	const node = nodeOf(pod, evidence);
 	const missing = trouble === 'unconfigured' || trouble === 'unmounted' ? claimsBelow(pod, evidence) : [];
 	return finding(pod, {
 		state: unready?.isWrong === false || trouble === 'unleased' ? 'waits' : 'wrong',
 		is: troubleText[trouble][0],
 		because: `${subjectOf(container, pod, named)} ${told.what}`,
 		says: standing(pod, troubleText[trouble][0]),
-		below: [told.link, ...missing],
+		below: [told.link, ...missing, ...(node === undefined ? [] : (cutOff(node, evidence)?.chain ?? []))],
 		next: told.next ?? (trouble === 'unconfigured' ? {says: 'it starts as soon as that is there'} : undefined),
 	});
 }

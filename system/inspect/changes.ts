@@ -136,7 +136,7 @@ function pause({options: {clock}}: ActorSystem, cell: Cell, request: ChangeOf<'p
 		}),
 	};
 	cell.held = held;
-	return done(`${cell.address} takes no message for ${forMs} ms, unless it is resumed`);
+	return done(`${cell.address} takes no message for ${forMs < 1_000 ? `${forMs} ms` : `${forMs / 1_000} s`}, unless it is resumed`);
 }
 
 function step(cell: Cell, request: ChangeOf<'step'>): Outcome<ChangeAnswer> {

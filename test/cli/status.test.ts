@@ -43,6 +43,18 @@ const crashing = {
 		{name: 'app', ready: false, restartCount: 4, state: {waiting: {reason: 'CrashLoopBackOff'}}, lastState: {terminated: {exitCode: 3}}},
 	],
 };
+const unstartable = {
+	phase: 'Pending',
+	...ready('False'),
+	containerStatuses: [
+		{
+			name: 'app',
+			ready: false,
+			restartCount: 0,
+			state: {waiting: {reason: 'RunContainerError', message: 'container "app" cannot start: program "/no" does not exist'}},
+		},
+	],
+};
 const unready = (seconds: number) => ({
 	phase: 'Running',
 	...ready('False'),
@@ -52,6 +64,8 @@ const unplaced = {phase: 'Pending', conditions: [{type: 'PodScheduled', status: 
 
 const pod = (name: string, status: object, owner?: string): Pod =>
 	made('Pod', name, {spec: status === unplaced ? {containers: []} : {nodeName: 'vm', containers: []}, status}, owner) as Pod;
+
+const control = {system: 'control', actors: 1, upMs: 3_600_000, counters: {}, memoryBytes: 1, cpuMs: 1, loopBusy: 0};
 
 const well: Seen = {
 	server: 'https://127.0.0.1:6443',
@@ -72,7 +86,7 @@ const well: Seen = {
 		roots: ['control', 'vm'].map(system => ({system, value: actorTree(`troupe://${system}/`)})),
 		trees: [],
 		faults: [],
-		control: {system: 'control', actors: 1, upMs: 3_600_000, counters: {}, memoryBytes: 1, cpuMs: 1, loopBusy: 0},
+		control,
 	},
 };
 
@@ -100,8 +114,17 @@ const causes: readonly (readonly [what: string, seen: Seen, wrong: readonly stri
 	],
 	['a pod that fits nowhere', withObjects({pods: [pod('a', unplaced)]}), ['pod/a: has no node: 0/1 nodes fit']],
 	['a pod that was just made', withObjects({pods: [pod('a', {phase: 'Pending'})]}), [], ['pod/a: is starting']],
-	['a pod that is not ready yet', withObjects({pods: [pod('a', unready(5))]}), [], ['pod/a: is not ready: container app']],
-	['a pod that never gets ready', withObjects({pods: [pod('a', unready(300))]}), ['pod/a: is not ready: container app']],
+	[
+		'a pod that is not ready yet',
+		withObjects({pods: [pod('a', unready(5))]}),
+		[],
+		['pod/a: is not ready: container app has not passed its readiness probe'],
+	],
+	[
+		'a pod that never gets ready',
+		withObjects({pods: [pod('a', unready(300))]}),
+		['pod/a: is not ready: container app has not passed its readiness probe'],
+	],
 	[
 		'pods of a Deployment are told of by it, through its ReplicaSet',
 		withObjects({deployments: [deployment(0)], replicasets: [set], pods: [pod('a', crashing, 'web-1'), pod('b', unplaced, 'web-1')]}),
@@ -141,6 +164,25 @@ const causes: readonly (readonly [what: string, seen: Seen, wrong: readonly stri
 			actors: {...well.actors, roots: [{system: 'vm', problem: 'no answer'}]},
 		},
 		['node/vm: is not ready for 40s: nothing is heard'],
+	],
+	[
+		'a node that was not heard yet, a moment after the start',
+		{
+			...withObjects({nodes: [node('vm', ready('Unknown', {reason: 'NodeStatusUnknown', message: 'not heard'}))]}),
+			actors: {...well.actors, control: {...control, upMs: 2_000}, roots: [{system: 'vm', problem: 'no answer'}]},
+		},
+		[],
+		['node/vm: has not been heard yet since the control plane started'],
+	],
+	[
+		'a node that was not heard since the start',
+		withObjects({nodes: [node('vm', ready('Unknown', {reason: 'NodeStatusUnknown', message: 'not heard'}))]}),
+		['node/vm: is not ready: not heard'],
+	],
+	[
+		'a container that cannot start, said once',
+		withObjects({pods: [pod('a', unstartable)]}),
+		['pod/a: cannot start: container app: program "/no" does not exist'],
 	],
 	['a node without an agent', withObjects({nodes: [node('vm', {})]}), ['node/vm: no agent of it was ever heard']],
 	['a cordoned node is no trouble', withObjects({nodes: [node('vm', ready('True'), {unschedulable: true})]}), []],
@@ -260,7 +302,7 @@ test('status is a screen: what is well in a line each', t => {
 	);
 });
 
-test('what is wrong comes with where it is, and the first with what to type; of many the first are shown, cut to the screen', t => {
+test('what is wrong comes with where it is, and the first with what to type; of many the first are shown, broken between words', t => {
 	const pods = Array.from({length: 30}, (_, at) => pod(`p-${at}`, crashing));
 	const lines = drawStatus(
 		judge(withObjects({pods: [{...pod('x', crashing), metadata: {...pod('x', crashing).metadata, namespace: 'shop'}}, ...pods]})),
@@ -270,9 +312,32 @@ test('what is wrong comes with where it is, and the first with what to type; of 
 		},
 	).split('\n');
 	t.is(lines[0], 'cluster  31 things are wrong');
-	t.deepEqual(lines.slice(6, 9), ['', 'What is wrong:', '  pod/x -n shop  crashes: container app exited with 3, 4 re']);
+	t.deepEqual(lines.slice(6, 10), [
+		'',
+		'What is wrong:',
+		'  pod/x -n shop  crashes: container app exited with 3, 4',
+		'                 restarts',
+	]);
 	t.deepEqual(lines.slice(-4), ['  … 11 more', '', 'next: troupe why pod/x -n shop', '']);
 	t.true(lines.every(line => line.length < 60));
+});
+
+test('of one thing no more than three lines are shown', t => {
+	const says = Array.from({length: 40}, () => '0/1 nodes fit').join('; ');
+	const told = pod('a', {phase: 'Pending', conditions: [{type: 'PodScheduled', status: 'False', message: says}]});
+	const fits = {...told, spec: {containers: []}} as unknown as Pod;
+	const lines = drawStatus(judge(withObjects({pods: [fits]})), {...view, columns: 60}).split('\n');
+	t.deepEqual(lines.slice(11, 13), ['', 'next: troupe why pod/a']);
+	t.regex(lines[10] ?? '', /^ {9}fit; 0.* …$/);
+	t.true(lines.every(line => line.length < 60));
+});
+
+test('pods that are over are counted apart', t => {
+	const pods = [pod('a', running), pod('b', {phase: 'Succeeded'}), pod('c', {phase: 'Failed'})];
+	const line = drawStatus(judge(withObjects({pods})), view)
+		.split('\n')
+		.find(each => each.startsWith('pods'));
+	t.is(line, 'pods     1 of 1 ready; 1 running; finished: 1 succeeded, 1 failed');
 });
 
 test('what others wrote commands no terminal', t => {

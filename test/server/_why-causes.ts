@@ -448,6 +448,26 @@ export const plantedCauses: readonly PlantedCause[] = [
 		next: null,
 	},
 	{
+		title: 'a new deployment whose pods do not pass their probes yet',
+		objects: [
+			{
+				...web,
+				status: {readyReplicas: 0, conditions: [{type: 'Progressing', status: 'True', reason: 'ReplicaSetUpdated'}]},
+			},
+			webSet('web-7f', {spec: {replicas: 1}, status: {replicas: 1, readyReplicas: 0}}),
+			podWith('web-7f-a', runs(), {owner: set}),
+			node,
+		],
+		events: {
+			'pods/default/web-7f-a': [
+				event('Unhealthy', 'Readiness probe failed: exit 1', {aspect: 'readiness', fieldPath: 'spec.containers{app}'}),
+			],
+		},
+		answer:
+			'Deployment web is not ready yet: its pod is not ready; container app of pod web-7f-a runs, and its readiness probe fails: exit 1.',
+		chain: ['deployment/web', 'replicaset/web-7f', 'pod/web-7f-a', 'container app'],
+	},
+	{
 		title: 'a readiness probe that fails',
 		objects: [
 			podWith('a', runs(), {spec: {containers: [aContainer({name: 'app', readinessProbe: {httpGet: {port: 80}, periodSeconds: 5}})]}}),
@@ -685,7 +705,7 @@ export const plantedCauses: readonly PlantedCause[] = [
 		partitions: {'node-a': partition},
 		answer: 'Node node-a is cut off by a fault of ada: 8 s left.',
 		chain: ['node/node-a', 'actor troupe://node-a/'],
-		next: ['the fault ends by itself, and nobody can end it before', 8],
+		next: ['the fault ends by itself', 8],
 	},
 	{
 		title: 'a node that is missed, since a fault cuts it off',

@@ -85,11 +85,14 @@ async function list(call: VerbCall): Promise<void> {
 	await show(call, {systems: answers}, () => drawFaults(answers));
 }
 
+const faultsIn = (answer: OfSystem<FaultsLook>): FaultsLook['faults'] => ('value' in answer ? answer.value.faults : (answer.faults ?? []));
+
 export function drawFaults(answers: readonly OfSystem<FaultsLook>[]): string {
+	const width = Math.max(0, ...answers.flatMap(answer => faultsIn(answer).map(({address}) => placeShown(placeOfAddress(address)).length)));
 	const lines = answers.flatMap(answer => {
-		const faults = 'value' in answer ? answer.value.faults : (answer.faults ?? []);
+		const faults = faultsIn(answer);
 		if ('problem' in answer && faults.length === 0) return [`${inOneLine(answer.system)}: ${inOneLine(answer.problem)}`];
-		return faults.map(({address, text}) => `${placeShown(placeOfAddress(address))}  ${inOneLine(text)}`);
+		return faults.map(({address, text}) => `${placeShown(placeOfAddress(address)).padEnd(width)}  ${inOneLine(text)}`);
 	});
 	const forbidden = answers.flatMap(answer => ('value' in answer && !answer.value.areAllowed ? [inOneLine(answer.system)] : []));
 	const without = `none are made in ${forbidden.join(', ')}: started without --faults`;

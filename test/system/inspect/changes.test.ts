@@ -110,7 +110,7 @@ test('a paused actor takes no message, then so many, then all; its signals go on
 	doIn('a', {effects: [{type: 'watch', address: 'troupe://test/b'}]});
 	t.is(
 		said(world, {verb: 'pause', place: 'test/a'}),
-		`troupe://test/a takes no message for ${limits.inspectUsualMs} ms, unless it is resumed`,
+		`troupe://test/a takes no message for ${limits.inspectUsualMs / 1_000} s, unless it is resumed`,
 	);
 	for (const text of ['1', '2', '3', '4']) tell('a', note(text));
 	doIn('', {effects: [{type: 'stopChild', name: 'b'}]});
