@@ -112,7 +112,7 @@ export const errorTable = {
 		retryable: false,
 	},
 	ERR_ACTOR_STOPPED: {
-		message: d => `the actor "${text(d['address'])}" stopped before it answered`,
+		message: d => `the actor "${text(d['address'])}" stopped before this message was dealt with`,
 		exitCode: 1,
 		http: 503,
 		reason: 'ServiceUnavailable',

@@ -22,7 +22,8 @@ export async function run(invocation: Invocation): Promise<number> {
 		throw usageError('actor takes a verb and a place, as in: troupe actor state pod/web-1; troupe actor help lists them');
 	if (verb === 'run') return (await import('../actor-run/run.js')).runActor(invocation, words);
 	const spec = findVerb(verb, verbSpecs);
-	if (spec?.shellOnly === true) throw usageError(`${verb} is of the shell, troupe repl; here each place is written whole`);
+	if (spec?.shellOnly === true)
+		throw usageError(`${verb} is of the shell, troupe repl${spec.takes === 'places' ? '; here each place is written whole' : ''}`);
 	const {session, namespace} = spec?.isOffline === true ? offline : await openSession(invocation, isLook(spec) ? 'https' : 'mqtt');
 	const ended = new AbortController();
 	const end = (): void => ended.abort();

@@ -21,7 +21,7 @@ export const commandOf = ({verbs}: {readonly verbs: readonly VerbSpec[]}): strin
 
 /** ERR_USAGE, with the verb that was meant. */
 export function unknownVerb(name: string, verbs: readonly VerbSpec[]): AppError {
-	const names = verbs.flatMap(spec => [spec.name, ...(spec.aliases ?? [])]);
+	const names = verbs.flatMap(spec => [spec.name, ...(spec.aliases ?? [])]).filter(each => /^\w/.test(each));
 	const foreign = Object.hasOwn(foreignVerbs, name) ? `; there is: ${foreignVerbs[name] ?? ''}` : '';
 	return usageError(`unknown verb "${name}"${foreign || didYouMean(name, names) || '; help lists them'}`);
 }

@@ -84,7 +84,7 @@ test('replay plays a file again, with the module that is named, and says what is
 	t.deepEqual(asked, []);
 	t.regex(await failsWith(type(`replay ${recording} --step 9`)), /--step must be one of the 3 steps of the trace, got 9/);
 	t.regex(await failsWith(type('replay')), /name the file of a trace; trace PLACE --record FILE makes one/);
-	t.regex(await failsWith(type(`replay ${folder}/none.jsonl`)), /none\.jsonl cannot be read/);
+	await t.throwsAsync(type(`replay ${folder}/none.jsonl`), {code: 'ERR_USAGE', message: /none\.jsonl cannot be read/});
 });
 
 test('steps of several systems are played as they happened, those of one in their order, however their portions arrived', t => {

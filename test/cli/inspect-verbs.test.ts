@@ -87,6 +87,7 @@ test('a place that is not there, a verb and a flag that there is not, get the ne
 	t.is(await failsWith(type('cd contrl')), 'ERR_NO_SUCH_ACTOR: no actor at "contrl"; did you mean control?');
 	t.is(await failsWith(type('ls control/pdos')), 'ERR_NO_SUCH_ACTOR: no actor at "control/pdos"; did you mean control/pods?');
 	t.is(await failsWith(type('stat pod/web-1')), 'ERR_USAGE: unknown verb "stat"; did you mean "state"?');
+	t.is(await failsWith(type('x')), 'ERR_USAGE: unknown verb "x"; help lists them');
 	t.is(await failsWith(type('send x')), 'ERR_USAGE: unknown verb "send"; there is: tell');
 	t.is(await failsWith(type('tree --dept 2')), 'ERR_USAGE: unknown flag "--dept"; did you mean "--depth"?');
 	t.is(await failsWith(type('state')), 'ERR_USAGE: this needs an actor, such as control/scheduler; cd goes to one');

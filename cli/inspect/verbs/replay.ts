@@ -79,7 +79,7 @@ async function traceOf({inputs, spec, shell}: VerbCall): Promise<string> {
 	try {
 		return new TextDecoder().decode(await readFileAt(file, limits.recordFileBytes));
 	} catch (error) {
-		throw failedError(`${file} cannot be read: ${reasonOf(error)}`);
+		throw usageError(`${file} cannot be read: ${reasonOf(error)}`);
 	}
 }
 

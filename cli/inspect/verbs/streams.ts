@@ -1,6 +1,7 @@
 // `watch` and `trace`: what goes on, as it happens, until the time or the count is over, or Ctrl-C.
 
 import {appendFileSync, writeFileSync} from 'node:fs';
+import {counted} from '../../../api/counted.js';
 import {AppError} from '../../../api/errors.js';
 import type {Shown, StreamEnd, StreamEntry, StreamRequest, TraceEntry, WatchEntry} from '../../../api/inspect.js';
 import {limits} from '../../../api/limits.js';
@@ -164,12 +165,13 @@ function recordingOf({flags, shell}: VerbCall): TraceFile | undefined {
 	return {
 		add(entry) {
 			if (entry.type !== 'step') return;
-			count++;
+			if (entry.recorded !== undefined) count++;
 			write(() => appendFileSync(file, `${JSON.stringify(entry)}\n`));
 		},
 		end() {
+			if (count === 0) return note(shell, `no step that could be played again is in ${file}`);
 			shell.memory.recorded = file;
-			note(shell, `${count} steps are in ${file}; replay ${file} plays them again`);
+			note(shell, `${counted(count, 'step')} to play again in ${file}: replay ${file}`);
 		},
 	};
 }

@@ -33,14 +33,15 @@ export async function loginFor(options: AgentOptions, file: string): Promise<Log
 
 function notesOf(options: AgentOptions, {node, servers}: Credential): readonly string[] {
 	const strange = options.join.filter(server => !servers.includes(server));
-	const unused = [
-		...(options.token === undefined ? [] : ['the token']),
-		...(options.caFile === undefined ? [] : ['--ca']),
-		...(strange.length === 0 ? [] : [`--join ${strange.join()} (but to look there for the same cluster)`]),
-	];
-	if (unused.length === 0) return [];
+	const unused = [...(options.token === undefined ? [] : ['the token']), ...(options.caFile === undefined ? [] : ['--ca'])];
+	if (unused.length === 0 && strange.length === 0) return [];
 	return [
-		`this host is node "${node}" of ${servers[0] ?? ''} already, without use for ${unused.join(', ')}; ${leaving(options)} makes it leave`,
+		[
+			`this host is node "${node}" of ${servers[0] ?? ''} already`,
+			...(unused.length === 0 ? [] : [`${unused.join(' and ')} ${unused.length === 1 ? 'is' : 'are'} not used`]),
+			...(strange.length === 0 ? [] : [`${strange.join()} is looked at for the same cluster, no other is joined`]),
+			`to leave it: ${leaving(options)}`,
+		].join('; '),
 	];
 }
 
