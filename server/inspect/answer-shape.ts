@@ -1,9 +1,9 @@
-// What a system answers an inspector, looked at before anybody relies on it: an answer that is none becomes a failure that names the system.
+// What a system answers an inspector, looked at before control relies on it: an answer that is none becomes a failure that names the system.
 // The process of a user's own system may say anything, so all of its answer is looked at, and what it tells of actors must be of its own; of the
 // cluster's own systems only what control itself goes by.
 
 import {errorTable, failed, type Outcome} from '../../api/errors.js';
-import type {SystemRequest} from '../../api/inspect.js';
+import type {ActorState, DeadLetterLook, Fault, LinksLook, StreamEnd, SuperviseLook, SystemRequest, TraceEntry} from '../../api/inspect.js';
 import {parseAddress} from '../../api/keys.js';
 import {isObject, type Json} from '../../api/object.js';
 import {parseUserSystem} from '../../api/user-system.js';
@@ -33,6 +33,11 @@ type Shape = (value: Json | undefined, system: string) => boolean;
 const text: Shape = value => typeof value === 'string';
 const number: Shape = value => typeof value === 'number';
 const flag: Shape = value => typeof value === 'boolean';
+/** One of the words of a closed list, each of which is named. */
+const oneOf =
+	<Word extends string>(words: {readonly [word in Word]: true}): Shape =>
+	value =>
+		typeof value === 'string' && Object.hasOwn(words, value);
 const anything: Shape = value => value !== undefined;
 const optional =
 	(shape: Shape): Shape =>
@@ -58,16 +63,19 @@ const look = {
 	name: text,
 	address: own,
 	behavior: text,
-	state: text,
+	state: oneOf<ActorState>({running: true, committing: true, restarting: true, parked: true, paused: true, stopping: true}),
 	about: text,
+	trouble: optional(text),
 	restarts: number,
 	waiting: number,
 	handled: number,
 	stepMs: number,
 	failure: optional(text),
+	failedAgoMs: optional(number),
 	pausedForMs: optional(number),
 	faults: optional(list(text)),
 	childCount: number,
+	wrongBelow: optional(number),
 };
 
 const tree: Shape = (value, system) => object({...look, children: list(tree)})(value, system);
@@ -85,13 +93,15 @@ const links = object({
 	watching: list(text),
 	asks: list(object({as: text, id: text, to: text, cause: text})),
 	timers: list(object({name: text, inMs: number})),
-	pending: list(object({id: text, type: text, what: text})),
+	pending: list(
+		object({id: text, type: oneOf<LinksLook['pending'][number]['type']>({create: true, update: true, delete: true}), what: text}),
+	),
 });
 
 const supervise = object({
-	restart: text,
-	strategy: text,
-	pastIntensity: text,
+	restart: oneOf<SuperviseLook['restart']>({permanent: true, transient: true, temporary: true}),
+	strategy: oneOf<SuperviseLook['strategy']>({oneForOne: true, oneForAll: true, restForOne: true}),
+	pastIntensity: oneOf<SuperviseLook['pastIntensity']>({escalate: true, backOff: true, park: true}),
 	intensity: number,
 	periodMs: number,
 	left: number,
@@ -99,7 +109,7 @@ const supervise = object({
 	lastCrash: optional(object({message: text, agoMs: number})),
 	parked: optional(object({error: text, retries: number})),
 	supervisor: optional(text),
-	shutdown: (value, system) => number(value, system) || text(value, system),
+	shutdown: (value, system) => number(value, system) || value === 'brutalKill' || value === 'infinity',
 });
 
 const step = object({
@@ -113,14 +123,38 @@ const step = object({
 	cause: text,
 	waitedMs: number,
 	tookMs: number,
-	outcome: text,
+	outcome: oneOf<TraceEntry['outcome']>({
+		done: true,
+		committed: true,
+		notCommitted: true,
+		notUnderstood: true,
+		crashed: true,
+		deadLetter: true,
+	}),
 	error: optional(text),
 	effects: list(text),
 });
 
 const state = object({atMs: number, message: text, from: text, cause: text, state: anything});
 
+const ended = optional(oneOf<StreamEnd>({time: true, count: true, closed: true, unread: true, gone: true}));
+
 const entry: Shape = (value, system) => isObject(value) && (value['type'] === 'step' ? step : state)(value, system);
+
+const letterReason = oneOf<DeadLetterLook['why']>({
+	noActor: true,
+	stopped: true,
+	busy: true,
+	crashed: true,
+	notUnderstood: true,
+	dropped: true,
+});
+
+const fault = object({
+	type: oneOf<Fault['type']>({crash: true, slow: true, drop: true, partition: true, pause: true}),
+	ms: optional(number),
+	share: optional(number),
+});
 
 const opened = object({stream: text});
 const done = object({done: text});
@@ -129,7 +163,7 @@ const done = object({done: text});
 const relied: {readonly [verb: string]: Shape | undefined} = {
 	watch: opened,
 	trace: opened,
-	read: object({entries: list(isObject), dropped: number, ended: optional(text)}),
+	read: object({entries: list(isObject), dropped: number, ended}),
 };
 
 const answers: {readonly [verb in SystemRequest['verb']]: Shape} = {
@@ -149,14 +183,17 @@ const answers: {readonly [verb in SystemRequest['verb']]: Shape} = {
 		cpuMs: number,
 		loopBusy: number,
 	}),
-	deadletters: object({letters: list(object({atMs: number, to: text, from: text, type: text, cause: text, why: text})), total: number}),
+	deadletters: object({
+		letters: list(object({atMs: number, to: text, from: text, type: text, cause: text, why: letterReason})),
+		total: number,
+	}),
 	faults: object({
 		areAllowed: flag,
-		faults: list(object({address: own, fault: object({type: text}), leftMs: number, text, by: optional(text)})),
+		faults: list(object({address: own, fault, leftMs: number, text, by: optional(text)})),
 	}),
 	watch: opened,
 	trace: opened,
-	read: object({entries: list(entry), dropped: number, ended: optional(text)}),
+	read: object({entries: list(entry), dropped: number, ended}),
 	close: anything,
 	tell: done,
 	ask: done,

@@ -1,4 +1,4 @@
-// Who changed what by the inspector: an entry for each change that was asked for, whether it was carried out or refused. Values of messages
+// The audit log of the inspector: an entry for each change that a login asked for, whether it was carried out or refused. Values of messages
 // are not in it, only their types.
 
 import type {ErrorCode} from '../../api/errors.js';

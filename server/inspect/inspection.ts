@@ -261,7 +261,7 @@ function follow(state: State, {identity, door}: Asker, request: StreamRequest, s
 	return {renew: lease.renew, close: () => stream.end('closed')};
 }
 
-/** Not answered, and nobody will. */
+/** Not answered, and never will be. */
 const lostHere = (request: ToolRequest): Outcome<never> =>
 	isChange(request.verb)
 		? failed('ERR_OUTCOME_UNKNOWN', {address: 'place' in request ? request.place : ''})

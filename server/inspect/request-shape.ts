@@ -164,7 +164,7 @@ function problemOf(what: string, fields: Fields, value: JsonObject): string | un
 
 const hint = (word: unknown, words: readonly string[]): string => (typeof word === 'string' ? didYouMean(word, words) : '');
 
-/** The request in a text, which may be anybody's. */
+/** The request in a text, which may be of any login. */
 export function parseRequestText(source: string): Outcome<unknown> {
 	if (Buffer.byteLength(source) > limits.inspectRequestBytes)
 		return failed('ERR_TOO_LARGE', {message: `a request has at most ${limits.inspectRequestBytes} bytes`});

@@ -79,6 +79,36 @@ test("a user's system speaks of no actors but its own", t => {
 	for (const [verb, value] of forged) t.false(soundAnswer(system, ask(verb), succeeded(json(value))).ok, verb);
 });
 
+test('words of closed lists are words of them, and what may be left out is of its type', t => {
+	const supervise = {
+		restart: 'permanent',
+		strategy: 'oneForOne',
+		pastIntensity: 'park',
+		intensity: 1,
+		periodMs: 1,
+		left: 1,
+		restarts: 0,
+		shutdown: 5,
+	};
+	const letter = {atMs: 1, to: 't', from: 'f', type: 'm', cause: 'c', why: 'busy'};
+	const fault = {address: `troupe://${system}/`, fault: {type: 'slow', ms: 5}, leftMs: 1, text: 'slow'};
+	const sound: readonly (readonly [verb: SystemRequest['verb'], value: object, wrong: readonly object[]])[] = [
+		['tree', actor, [{state: 'toString'}, {wrongBelow: '\u001b[2J'}, {failedAgoMs: 'x'}, {trouble: 5}]],
+		['supervise', supervise, [{restart: 'x'}, {strategy: 'x'}, {pastIntensity: 'x'}, {shutdown: 'x'}]],
+		['deadletters', {letters: [letter], total: 1}, [{letters: [{...letter, why: 'x'}]}]],
+		[
+			'faults',
+			{areAllowed: true, faults: [fault]},
+			[{faults: [{...fault, fault: {type: 'x'}}]}, {faults: [{...fault, fault: {type: 'slow', ms: 'x'}}]}],
+		],
+		['read', {entries: [], dropped: 0, ended: 'time'}, [{ended: 'x'}]],
+	];
+	for (const [verb, value, wrong] of sound) {
+		t.true(soundAnswer(system, ask(verb), succeeded(json(value))).ok, verb);
+		for (const each of wrong) t.false(soundAnswer(system, ask(verb), succeeded(json({...value, ...each}))).ok, JSON.stringify(each));
+	}
+});
+
 test('of a node what control goes by is looked at, and the rest is handed on', t => {
 	t.true(soundAnswer('node-a', ask('tree'), succeeded(json({new: 'member'}))).ok);
 	for (const outcome of [null, {ok: true}, {ok: false}])
