@@ -5,10 +5,13 @@ import {ageOf} from '../../api/duration.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {limits} from '../../api/limits.js';
 import type {PersistentVolumeClaim} from '../../api/kinds/persistentvolumeclaim.js';
+import {parseUserSystem} from '../../api/user-system.js';
 import {isReady} from '../../actors/control/pods/pod-lifecycle.js';
+import {shellWord} from '../files/shell-word.js';
 import {actorsOf, faultsOf, wrongActors} from './actors.js';
 import type {Actors, Counters, Objects, Seen} from './seen.js';
 import type {Coming, FaultStatus, NodeStatus, Status, Wrong} from './status.js';
+import {isUsers} from './seen.js';
 import {whyWrong} from './wrong.js';
 import {judgeWorkloads} from './workloads.js';
 
@@ -18,6 +21,7 @@ export function judge(seen: Seen): Status {
 	const faults = faultsOf(actors);
 	const workloads = judgeWorkloads(objects, nowMs);
 	const told = actorsOf(actors);
+	const inTrouble = wrongActors(actors);
 	const wrong = [
 		...(store.problem === null
 			? []
@@ -31,10 +35,13 @@ export function judge(seen: Seen): Status {
 				]),
 		...faults.map(fault => faultIsOn(fault, objects)),
 		...objects.nodes.filter(node => !isAwaited(node, actors)).flatMap(node => wrongNode(node, nowMs) ?? []),
-		...told.silent.filter(({system}) => !isTold(system, objects, faults)).map(silentSystem),
-		...wrongActors(actors),
+		...told.silent.filter(({system}) => !isUsers(system) && !isTold(system, objects, faults)).map(silentSystem),
+		...inTrouble.filter(({about}) => !isUsers(systemOf(about))),
 		...objects.persistentvolumeclaims.flatMap(claim => lostClaim(claim) ?? []),
 		...workloads.wrong,
+		// Of what logins run themselves there may be any number: it pushes nothing of the cluster aside.
+		...inTrouble.filter(({about}) => isUsers(systemOf(about))),
+		...silentUsers(told.silent),
 	];
 	return {
 		state: wrong.length === 0 ? 'well' : 'wrong',
@@ -100,15 +107,31 @@ const silentSystem = ({system, problem}: Status['actors']['silent'][number]): Wr
 	about: system,
 	namespace: null,
 	says: `its actors do not answer: ${problem}`,
-	next: `troupe tree ${system}`,
+	next: `troupe tree ${shellWord(system)}`,
 });
+
+const systemOf = (place: string): string => place.split('/')[0] ?? '';
+
+/** A line for each login. */
+function silentUsers(silent: Status['actors']['silent']): readonly Wrong[] {
+	const loginOf = (system: string): string | undefined => parseUserSystem(system)?.login;
+	const logins = new Set(silent.flatMap(({system}) => loginOf(system) ?? []));
+	return [...logins].flatMap(login => {
+		const [first, ...others] = silent.filter(({system}) => loginOf(system) === login).map(silentSystem);
+		if (first === undefined || others.length === 0) return first ?? [];
+		return {...first, about: login, says: `${others.length + 1} of its systems do not answer, such as ${first.about}`};
+	});
+}
 
 /** Nobody can end what cuts a node off: `why` tells what it does meanwhile. */
 const faultIsOn = ({place, type, text}: FaultStatus, {nodes}: Objects): Wrong => ({
 	about: place,
 	namespace: null,
 	says: `a fault is on: ${text}`,
-	next: type === 'partition' && nodes.some(node => node.metadata.name === place) ? `troupe why node/${place}` : `troupe fault end ${place}`,
+	next:
+		type === 'partition' && nodes.some(node => node.metadata.name === place)
+			? `troupe why node/${place}`
+			: `troupe fault end ${shellWord(place)}`,
 });
 
 function lostClaim(claim: PersistentVolumeClaim): Wrong | undefined {

@@ -5,14 +5,13 @@ import type {ActorTree, FaultsLook, OfSystem, SystemStats} from '../../api/inspe
 import {controlSystem} from '../../api/keys.js';
 import type {ApiObject} from '../../api/object.js';
 import {systemClock} from '../../system/time/clock.js';
-import {parseUserSystem} from '../../api/user-system.js';
 import type {Client} from '../client.js';
 import {listAll} from '../cluster/lists.js';
 import {resourceOf} from '../cluster/resources.js';
 import {createHttpSession} from '../inspect/http-session.js';
 import type {Session} from '../inspect/session.js';
 import {isWrong} from '../inspect/tree-view.js';
-import type {Actors, Counters, Objects, Seen} from './seen.js';
+import {isUsers, type Actors, type Counters, type Objects, type Seen} from './seen.js';
 
 /** Systems that are looked into; of more it is known that something is wrong there. */
 const lookedInto = 20;
@@ -59,9 +58,6 @@ async function actorsOf(session: Session): Promise<Actors> {
 	]);
 	return {roots, trees, faults, control};
 }
-
-/** A login's own, which it may have any number of: the cluster's come first. */
-export const isUsers = (system: string): boolean => parseUserSystem(system) !== undefined;
 
 const deservesALook = (root: ActorTree): boolean => (root.wrongBelow ?? 0) > 0 || isWrong(root);
 

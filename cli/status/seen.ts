@@ -1,5 +1,6 @@
 // What `troupe status` looks at, all of it answers that the API has anyway.
 
+import {parseUserSystem} from '../../api/user-system.js';
 import type {ActorTree, FaultsLook, OfSystem, SystemStats} from '../../api/inspect.js';
 import type {DaemonSet} from '../../api/kinds/daemonset.js';
 import type {Deployment} from '../../api/kinds/deployment.js';
@@ -49,3 +50,6 @@ export type Seen = {
 	readonly objects: Objects;
 	readonly actors: Actors;
 };
+
+/** A system of a login's own, which may have any number of them: the cluster's come first. */
+export const isUsers = (system: string): boolean => parseUserSystem(system) !== undefined;

@@ -191,6 +191,22 @@ const causes: readonly (readonly [what: string, seen: Seen, wrong: readonly stri
 		{...well, actors: {...well.actors, roots: [{system: 'ping@ada', problem: 'no answer'}]}},
 		['ping@ada: its actors do not answer: no answer'],
 	],
+	[
+		'systems of a login, which come after all that is the cluster’s, and are a line each login',
+		{
+			...withActors(actorTree('troupe://shop@ada/x;$(reboot)', {state: 'parked'})),
+			actors: {
+				...withActors(actorTree('troupe://shop@ada/x;$(reboot)', {state: 'parked'})).actors,
+				roots: ['a@ada', 'b@ada', 'c@bob', 'vm'].map(system => ({system, problem: 'no answer'})),
+			},
+		},
+		[
+			'vm: its actors do not answer: no answer',
+			'shop@ada/x;$(reboot): is parked, its actor crashed too often',
+			'ada: 2 of its systems do not answer, such as a@ada',
+			'c@bob: its actors do not answer: no answer',
+		],
+	],
 	['a store that takes no writes', {...well, counters: {store: {problem: 'no space left'}}}, ['store: takes no writes: no space left']],
 	[
 		'a parked actor',
