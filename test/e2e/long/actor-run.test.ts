@@ -105,7 +105,7 @@ test.serial('the tally of examples/actors is told lines of its input, and begins
 	tally.kill('SIGTERM');
 	const {code, err} = await tally.ended;
 	t.is(code, 0);
-	t.regex(err, /\na line of the input must be JSON, got "no message"\n/);
+	t.regex(err, /\na line of the input is no JSON: /);
 	t.regex(
 		err,
 		/\nmain\/counter crashed on "add": 0\.5 is no whole number\n {4}at Object\.receive \(file:\S+tally\.mjs:\d+:\d+\)\nmain\/counter restarted\n/,

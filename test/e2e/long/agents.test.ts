@@ -180,7 +180,7 @@ test.serial('a node that was deleted is the same node again by a new token alone
 	const agent = theAgent('host-2');
 	const token = await theServer().joinToken();
 	await agent.fine('down');
-	t.regex(await agent.fine('agent', '--detach', `--token=${token}`), /note: this host is node "host-2" of \S+ already, .*the token/);
+	t.regex(await agent.fine('agent', '--detach', `--token=${token}`), /note: this host is node "host-2" of \S+ already; .*the token/);
 	await agent.fine('down');
 	await theServer().fine('delete', 'node', 'host-2');
 	await agent.fine('agent', '--detach', `--token=${token}`);
