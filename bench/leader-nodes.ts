@@ -104,6 +104,7 @@ export type Nodes = ReturnType<typeof openNodes>;
 function beatHere(options: BeatThreadOptions): BeatThread {
 	const close = openBeatLine({...options, dial: beatSockets(options).dial, random: systemRandom, stillMs: () => 0});
 	return {
+		silence: () => undefined,
 		close() {
 			close();
 			return Promise.resolve();

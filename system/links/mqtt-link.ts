@@ -66,6 +66,11 @@ export type MqttLink = Link &
 		 * is none by then. A few times at most: then it is as patient as ever.
 		 */
 		readonly verify: (withinMs: number) => void;
+		/**
+		 * Nothing goes out, not even that this system lives, and no connection is made: as on a network that fell apart. When that is over
+		 * another connection is made.
+		 */
+		readonly silence: (isSilent: boolean) => void;
 		/** Drops the connection and makes another, to the next broker. */
 		readonly reconnect: () => void;
 		/** The systems of which anything came since then (monotonic), wills and retained messages aside. */
@@ -91,6 +96,7 @@ type State = {
 	listener: ((from: string, packet: Packet) => void) | undefined;
 	connected: () => void;
 	ready: boolean;
+	silent: boolean;
 	/** Which server is next, and how many were tried in vain. */
 	aim: number;
 	failures: number;
@@ -112,6 +118,7 @@ export function connectMqttLink(options: MqttLinkOptions): MqttLink {
 		listener: undefined,
 		connected: () => undefined,
 		ready: false,
+		silent: false,
 		aim: 0,
 		failures: 0,
 		answers: 0,
@@ -218,6 +225,13 @@ function linkOf(state: State): MqttLink {
 			state.connected = newListener;
 		},
 		reconnect: () => reconnect(state),
+		silence(isSilent) {
+			if (state.silent === isSilent) return;
+			state.silent = isSilent;
+			if (!isSilent) return reconnect(state);
+			client.options.reconnectPeriod = 0;
+			client.stream.cork();
+		},
 		async close() {
 			state.cancelVerify?.();
 			state.ready = false;
@@ -231,7 +245,7 @@ function linkOf(state: State): MqttLink {
 			client.stream.destroy();
 		},
 		verify(withinMs) {
-			if (state.cancelVerify === undefined) verify(state, withinMs);
+			if (state.cancelVerify === undefined && !state.silent) verify(state, withinMs);
 		},
 		connected: () => state.ready,
 		url: () => aimedAt(state),
@@ -259,7 +273,8 @@ function verify(state: State, withinMs: number, round = 0): void {
 	});
 }
 
-function reconnect({client}: State): void {
+function reconnect({client, silent}: State): void {
+	if (silent) return;
 	client.options.reconnectPeriod = limits.linkReconnectFirstMs;
 	// One that is gone already waits, perhaps for long.
 	if (client.stream.destroyed) client.reconnect();

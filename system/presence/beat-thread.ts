@@ -11,8 +11,6 @@ export type BeatThreadOptions = {
 	readonly boot: string;
 	readonly ca?: string | undefined;
 	readonly clock: Clock;
-	/** Then it does not beat, as if the main loop stood still. */
-	readonly isSilent?: () => boolean;
 	/** The beat's connection stands, or is lost. */
 	readonly onLine?: (stands: boolean) => void;
 	/** The beat was not answered for a while: the others may be in the same trouble, and for longer. */
@@ -30,12 +28,17 @@ export type BeatWork = {
 	readonly movement: Int32Array<SharedArrayBuffer>;
 };
 
-export type BeatMessage = {readonly type: 'servers'; readonly servers: readonly string[]} | {readonly type: 'close'};
+export type BeatMessage =
+	| {readonly type: 'servers'; readonly servers: readonly string[]}
+	| {readonly type: 'silence'; readonly isSilent: boolean}
+	| {readonly type: 'close'};
 
 /** What the thread says. */
 export type BeatNews = 'stands' | 'lost' | 'silent';
 
 export type BeatThread = {
+	/** It does not beat, and makes no connection. */
+	readonly silence: (isSilent: boolean) => void;
 	/** Says goodbye and ends the thread; however often it is called. */
 	readonly close: () => Promise<void>;
 };
@@ -43,9 +46,10 @@ export type BeatThread = {
 /** It holds a connection and two timers. */
 const resourceLimits = {maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1};
 
-export function startBeatThread({servers, clock, isSilent, onLine, onSilent, onProblem, ...login}: BeatThreadOptions): BeatThread {
+export function startBeatThread({servers, clock, onLine, onSilent, onProblem, ...login}: BeatThreadOptions): BeatThread {
 	const movement = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 	let told = servers();
+	let silent = false;
 	let closed = false;
 	let cancelMove: Cancel = () => undefined;
 	let cancelStart: Cancel | undefined;
@@ -53,6 +57,7 @@ export function startBeatThread({servers, clock, isSilent, onLine, onSilent, onP
 	const start = (): Worker => {
 		const workerData: BeatWork = {...login, servers: told, movement};
 		const worker = new Worker(new URL('./beat-worker.js', import.meta.url), {workerData, resourceLimits, env: {}, execArgv: []});
+		if (silent) worker.postMessage({type: 'silence', isSilent: true} satisfies BeatMessage);
 		worker.on('message', (news: BeatNews) => (news === 'silent' ? onSilent?.() : onLine?.(news === 'stands')));
 		worker.on('error', (error: Error) => onProblem?.(`the thread of the beat failed: ${error.message}`));
 		worker.once('exit', () => {
@@ -66,7 +71,7 @@ export function startBeatThread({servers, clock, isSilent, onLine, onSilent, onP
 
 	const move = (): void => {
 		cancelMove = clock.after(limits.movementMs, move);
-		if (isSilent?.() !== true) Atomics.add(movement, 0, 1);
+		Atomics.add(movement, 0, 1);
 		const current = servers();
 		if (current.join() === told.join()) return;
 		told = current;
@@ -87,5 +92,11 @@ export function startBeatThread({servers, clock, isSilent, onLine, onSilent, onP
 		cancel();
 	};
 	let closing: Promise<void> | undefined;
-	return {close: () => (closing ??= end())};
+	return {
+		silence(isSilent) {
+			silent = isSilent;
+			say({type: 'silence', isSilent});
+		},
+		close: () => (closing ??= end()),
+	};
 }

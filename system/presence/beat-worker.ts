@@ -10,6 +10,8 @@ import {systemRandom} from '../time/random.js';
 
 const {movement, node, boot, ...login} = workerData as BeatWork;
 let {servers} = login;
+let isSilent = false;
+const stillMs = stillnessOf(() => Atomics.load(movement, 0), systemClock);
 
 const close = openBeatLine({
 	node,
@@ -18,17 +20,23 @@ const close = openBeatLine({
 	...beatSockets({...login, node, boot, clock: systemClock}),
 	clock: systemClock,
 	random: systemRandom,
-	stillMs: stillnessOf(() => Atomics.load(movement, 0), systemClock),
+	// An agent that is to be silent does as if its main loop stood still.
+	stillMs: () => (isSilent ? Infinity : stillMs()),
 	onLine: stands => parentPort?.postMessage(stands ? 'stands' : 'lost'),
 	onSilent: () => parentPort?.postMessage('silent'),
 });
 
 parentPort?.on('message', (message: BeatMessage) => {
-	if (message.type === 'servers') {
-		servers = message.servers;
-		return;
+	switch (message.type) {
+		case 'servers':
+			servers = message.servers;
+			return;
+		case 'silence':
+			isSilent = message.isSilent;
+			return;
+		case 'close':
+			close();
+			// Ends the thread once the connection has.
+			parentPort?.close();
 	}
-	close();
-	// Ends the thread once the connection has.
-	parentPort?.close();
 });

@@ -40,7 +40,7 @@ export type Uplink = {
 	readonly bulk: MqttLink;
 	/** To be said before a stop that is meant to be followed by a start. */
 	readonly announceRestart: () => void;
-	/** Whether the agent says nothing of itself, its connections aside: to be cut off as by a network. */
+	/** Whether the agent says nothing at all: it is cut off as by a network. */
 	readonly silence: (isSilent: boolean) => void;
 	/** Says goodbye on all connections: no will is published. */
 	readonly close: () => Promise<void>;
@@ -81,7 +81,6 @@ export function openUplink(options: UplinkOptions): Uplink {
 		...login,
 		servers,
 		clock: systemClock,
-		isSilent: () => isSilent,
 		onLine(standsNow) {
 			stands = standsNow;
 			beatHere(!stands && !isSilent);
@@ -100,6 +99,7 @@ export function openUplink(options: UplinkOptions): Uplink {
 	const silence = (silent: boolean): void => {
 		isSilent = silent;
 		beatHere(!stands && !isSilent);
+		for (const each of [control, bulk, beat]) each.silence(isSilent);
 	};
 	return {links: {control, bulk}, control, bulk, announceRestart: announcer.restarting, silence, close};
 }

@@ -451,3 +451,29 @@ test("systems of one login talk over topics of that login, control to each of th
 		'pong of ping@ann: hello',
 	]);
 });
+
+test('of a link that is silent nothing is heard, and it makes no other connection; when that is over it does', async t => {
+	const broker = await openBroker(t);
+	const url = await tcpUrl(broker);
+	const hearing = await join(t, url, 'control');
+	const heard: string[] = [];
+	hearing.subscribe('user/word', (_topic, payload) => heard.push(payload));
+	const link = await join(t, url, 'node-a');
+	const word = (text: string): void => link.publish('user/word', text, {retain: false});
+	word('before');
+	await eventually('the word before is heard', () => heard.length === 1);
+	link.silence(true);
+	word('meanwhile');
+	link.verify(1);
+	link.reconnect();
+	// By another connection of the same broker: what was sent before it has come by then.
+	const other = await join(t, url, 'node-b');
+	other.publish('user/word', 'of another', {retain: false});
+	await eventually('the word of another is heard', () => heard.length === 2);
+	link.silence(false);
+	await eventually('the link is there again', () => link.counters().connects === 2 && link.connected());
+	word('after');
+	await eventually('the word after is heard', () => heard.length === 3);
+	t.deepEqual(heard, ['before', 'of another', 'after']);
+	t.is(link.counters().connects, 2);
+});
