@@ -1,6 +1,6 @@
 // `GET /troupe/v1/why/<plural>/<namespace>/<name>` (`_` for cluster-scoped kinds): why an object is as it is. Answers for an hour after it is gone, too.
 
-import {kindByPlural} from '../../api/catalogue.js';
+import {kindByPlural, kindOf} from '../../api/catalogue.js';
 import {AppError} from '../../api/errors.js';
 import {
 	address,
@@ -20,10 +20,13 @@ import {inspectorOf, runtimePath} from '../../actors/addresses.js';
 import {inspectMessage} from '../../actors/inspector.js';
 import type {ActorTree} from '../../api/inspect.js';
 import type {LogChunk} from '../../actors/node/runtime/runtime-port.js';
+import {controllerOf} from '../../actors/control/objects/owners.js';
+import type {DepartedObject} from '../../system/commit/departed.js';
+import type {ControlPlane} from '../control-plane.js';
 import {publicObject} from '../public-text.js';
 import {answerOf, causeOf} from '../why/cause.js';
 import type {Evidence, Finding} from '../why/finding.js';
-import {forgottenAnswer, goneAnswer} from '../why/gone.js';
+import {forgottenAnswer, goneAnswer, type Deletion} from '../why/gone.js';
 import {linesOf, logRequest, shownChain, wantedLog, withLines} from '../why/words.js';
 import type {Backend, Exchange, Handler} from './exchange.js';
 import {sendJson} from './reply.js';
@@ -40,7 +43,7 @@ export const why: Handler = async (backend, exchange) => {
 	const last = present ?? departed?.object;
 	if (last === undefined && journal.length === 0 && events.length === 0) throw new AppError('ERR_NOT_FOUND', {resource: plural, name});
 	const nowMs = control.nowMs();
-	const gone = {goneAtMs: departed?.goneAtMs, askedVersion: departed?.askedVersion, journal, nowMs};
+	const gone = {goneAtMs: departed?.goneAtMs, deletions: deletionsOf(control, key, departed), nowMs};
 	const object = last === undefined ? undefined : publicObject(plural, last);
 	const {found, actor} =
 		object === undefined ? {found: undefined, actor: undefined} : await findingOf(backend, exchange, object, departed?.goneAtMs);
@@ -65,6 +68,25 @@ export const why: Handler = async (backend, exchange) => {
 		events,
 	});
 };
+
+/** Its own, and of its controller and what controls that, as long as each was asked for before. */
+function deletionsOf(control: ControlPlane, key: ObjectKey, departed: DepartedObject | undefined): readonly Deletion[] {
+	const deletions: Deletion[] = [{askedVersion: departed?.askedVersion, journal: control.journalOf(key)}];
+	for (let at = departed; at !== undefined && deletions.length < mostOwners;) {
+		const {object, askedVersion} = at;
+		const owner = controllerOf(object);
+		if (owner === undefined) break;
+		const {apiVersion, kind, name, uid} = owner;
+		const ownerKey = objectKey(kindOf(apiVersion, kind)?.plural ?? '', object.metadata.namespace, name);
+		at = control.departed.of(ownerKey);
+		if (at?.object.metadata.uid !== uid || at.askedVersion > askedVersion) break;
+		deletions.push({askedVersion: at.askedVersion, journal: control.journalOf(ownerKey)});
+	}
+	return deletions;
+}
+
+/** A CronJob's Job's pod has two; users may make longer chains. */
+const mostOwners = 8;
 
 type Found = {readonly found: Finding; readonly actor: ActorTree | undefined};
 

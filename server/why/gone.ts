@@ -11,10 +11,16 @@ import {lengthText, titleOf, type Finding} from './finding.js';
 
 export type Gone = {
 	readonly goneAtMs: number | undefined;
-	/** The commit that asked for its deletion. */
-	readonly askedVersion: number | undefined;
-	readonly journal: readonly JournalEntry[];
+	/** Its deletion, and those of what owned it that were asked for before, the owner furthest up last. */
+	readonly deletions: readonly Deletion[];
 	readonly nowMs: number;
+};
+
+export type Deletion = {
+	/** The commit that asked for it. */
+	readonly askedVersion: number | undefined;
+	/** Of what was deleted. */
+	readonly journal: readonly JournalEntry[];
 };
 
 /** `found`: as it was when its deletion was asked for. */
@@ -39,8 +45,11 @@ export function forgottenAnswer(key: ObjectKey, events: readonly ObjectEvent[], 
 const goneText = ({goneAtMs, nowMs}: Gone): string =>
 	goneAtMs === undefined ? 'is gone' : `has been gone for ${lengthText(nowMs - goneAtMs)}`;
 
-/** Who asked for its deletion, or for that of what owned it. */
-function causeText({journal, askedVersion}: Gone): string {
-	const asked = journal.find(({version}) => version === askedVersion) ?? journal.findLast(({type}) => type === 'delete');
-	return asked === undefined || asked.cause === '' ? '' : `, because of ${asked.cause}`;
+/** What asked for its deletion, or for that of what owned it: the pods of a set that goes may be let go by whatever came to it next. */
+function causeText({deletions}: Gone): string {
+	const cause = deletions.map(causeOf).findLast(each => each !== '') ?? '';
+	return cause === '' ? '' : `, because of ${cause}`;
 }
+
+const causeOf = ({journal, askedVersion}: Deletion): string =>
+	(journal.find(({version}) => version === askedVersion) ?? journal.findLast(({type}) => type === 'delete'))?.cause ?? '';

@@ -154,6 +154,13 @@ test('an object that is gone is told of as it was, with who asked for its end', 
 		ofSet.chain.map(({about}) => about),
 		['replicaset/web', 'pod/web-1', 'container main'],
 	);
+	cluster.journals.set('replicasets/default/web', [
+		{version: 2, atMs: 1, type: 'wake', from: '', cause: 'http root DELETE replicasets/default/web'},
+	]);
+	const later = await json<Why>(200, 'GET', '/troupe/v1/why/pods/default/web-1');
+	t.regex(later.answer, /^Pod web-1 has been gone for 2 min, because of http root DELETE replicasets\/default\/web\. /);
+	cluster.departed.set('replicasets/default/web', {object: set, goneAtMs: nowMs, askedVersion: 9});
+	t.is((await json<Why>(200, 'GET', '/troupe/v1/why/pods/default/web-1')).answer, why.answer, 'what went later is no cause');
 });
 
 test('of what is gone and forgotten the last event is told; of what never was, nothing', async t => {
