@@ -132,7 +132,11 @@ function listen(state: State): void {
 	const {client, options} = state;
 	client.on('connect', () => begin(state));
 	// Said before the attempt; the pause counts for the next one.
-	client.on('reconnect', () => aimNext(state));
+	client.on('reconnect', () => {
+		aimNext(state);
+		// One that was due when this link was told to be silent.
+		if (state.silent) queueMicrotask(() => client.stream.destroy());
+	});
 	client.on('close', () => {
 		if (state.ready) options.onDisconnected?.();
 		state.ready = false;
