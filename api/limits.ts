@@ -764,9 +764,8 @@ export const limits = {
 	inspectEachMs: 1_000,
 	inspectRateWaitMs: 300,
 	inspectRateMs: 60_000,
-	/** So long an actor that is being restarted is waited for before it is killed or restarted again, and so often it is looked at meanwhile. */
+	/** So long an actor that is being restarted is waited for before it is killed or restarted again. */
 	inspectRestartMs: 5_000,
-	inspectRestartLookMs: 100,
 	/** Places of which a shell remembers its last look, states that it keeps by name, differences that it shows of two. */
 	inspectPlacesCounted: 32,
 	inspectMarks: 32,

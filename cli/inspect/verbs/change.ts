@@ -10,7 +10,7 @@ import {durationOf} from '../durations.js';
 import {placeShown, type Place} from '../places.js';
 import {withPlaces} from '../message-text.js';
 import {resolveActor} from '../resolve.js';
-import {formatOf, pause as sleep, show, viewOf} from '../printing.js';
+import {formatOf, show, viewOf} from '../printing.js';
 import {drawState} from '../state-view.js';
 import type {VerbCall, VerbRun} from '../verb.js';
 
@@ -37,19 +37,27 @@ async function change(call: VerbCall, request: ChangeRequest): Promise<void> {
 const answerDepth = 4;
 
 /** What is to crash or to begin anew has to run: one that is being restarted, as after the line before, is waited for. */
-async function changed({shell: {session}, signal}: VerbCall, request: ChangeRequest): Promise<ChangeAnswer> {
+async function changed(call: VerbCall, request: ChangeRequest): Promise<ChangeAnswer> {
 	const {verb, place} = request;
 	const untilMs = systemClock.monotonicMs() + limits.inspectRestartMs;
 	for (;;) {
 		try {
-			return await session.ask(request);
+			return await call.shell.session.ask(request);
 		} catch (error) {
 			const isRefused = error instanceof AppError && error.code === 'ERR_BAD_REQUEST' && (verb === 'kill' || verb === 'restart');
-			if (!isRefused || signal.aborted || systemClock.monotonicMs() >= untilMs) throw error;
-			if ((await session.ask({verb: 'tree', place, depth: 0})).state !== 'restarting') throw error;
-			await sleep(limits.inspectRestartLookMs, signal);
+			const leftMs = Math.ceil(untilMs - systemClock.monotonicMs());
+			if (!isRefused || leftMs <= 0 || !(await runsAgain(call, place, leftMs))) throw error;
 		}
 	}
+}
+
+/** Whether it is being restarted, and is over that within the time: a watch tells of its first step, and begins before it is looked at. */
+async function runsAgain({shell: {session}, signal}: VerbCall, place: Place, withinMs: number): Promise<boolean> {
+	const isRestarting = async (): Promise<boolean> => (await session.ask({verb: 'tree', place, depth: 0})).state === 'restarting';
+	if (!(await isRestarting())) return false;
+	for await (const {ended} of session.stream({verb: 'watch', place, forMs: withinMs}, signal))
+		if (ended !== undefined || !(await isRestarting())) return ended === undefined;
+	return false;
 }
 
 async function target(call: VerbCall): Promise<Place> {
