@@ -161,7 +161,7 @@ function resume(cell: Cell): Outcome<ChangeAnswer> {
 	return done(`${address} goes on; ${mailbox.length} ${mailbox.length === 1 ? 'message waits' : 'messages wait'}`);
 }
 
-const isSlowed = ({address}: Cell): string => `a fault slows "${address}": end it first, by heal`;
+const isSlowed = ({address}: Cell): string => `a fault slows "${address}": that has to end first (troupe fault end)`;
 
 function release(cell: Cell): void {
 	cell.held?.cancel();

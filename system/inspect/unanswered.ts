@@ -91,6 +91,8 @@ function* membersOf(value: object, before: unknown): Iterable<[value: unknown, b
 		for (const [key, member] of value) yield [member, before instanceof Map ? before.get(key) : undefined];
 	} else if (value instanceof Set) {
 		for (const member of value) yield [member, before instanceof Set && before.has(member) ? member : undefined];
+	} else if (Array.isArray(value)) {
+		for (const [at, member] of value.entries()) yield [member, Array.isArray(before) ? before[at] : undefined];
 	} else {
 		const former = typeof before === 'object' && before !== null ? (before as {readonly [name: string]: unknown}) : {};
 		for (const [name, member] of Object.entries(value)) yield [member, Object.hasOwn(former, name) ? former[name] : undefined];
