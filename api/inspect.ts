@@ -37,7 +37,10 @@ export type ActorLook = {
 	readonly faults?: readonly string[] | undefined;
 	/** How many children it has, whether they are shown or not. */
 	readonly childCount: number;
-	/** Of a `tree`: of those below it so many are parked, restarting, paused, under a fault, in trouble, or have crashed within `limits.actorWellMs`. Left out: none. */
+	/**
+	 * Of a `tree`: of those below it so many are parked, restarting, paused, under a fault, in trouble, or have crashed within `limits.actorWellMs`.
+	 * Left out: none.
+	 */
 	readonly wrongBelow?: number | undefined;
 };
 

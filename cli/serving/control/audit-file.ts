@@ -8,8 +8,8 @@ import type {AuditEntry, AuditLog} from '../../../server/inspect/audit.js';
 import type {Log} from '../process/log.js';
 
 /**
- * Appends to the file of changes or to that of refusals, which only its owner reads. In the turn of the call, so that no end of the process comes between a change and its
- * line. What cannot be written there goes to the log.
+ * Appends to the file of changes or to that of refusals, which only its owner reads. In the turn of the call, so that no end of the process comes
+ * between a change and its line. What cannot be written there goes to the log.
  */
 export const auditFile =
 	(changes: string, refusals: string, log: Pick<Log, 'error'>): AuditLog =>
