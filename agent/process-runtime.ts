@@ -4,17 +4,15 @@
 //
 //   exec        programs beside a container's own: sessions, probes, hooks
 //   containers  what runs, what ended, what an earlier agent left; input; removal
-//   leases      watchdogs that kill exclusive pods when their lease ends
 //   start       from a spec to a shim that runs
 //   host        what this host can do: namespaces, mounts, terminals
 //   mounts      what a program sees of the node's files
-//   volumes     folders and files of pods, host paths, memory
-//   logs        reading, rotation, times of lines
 //   sandboxes   pods, their addresses and homes
 //   cgroups     limits, and finding every process of a container
 //   attempts    the files of an attempt: state, lifeline, FIFOs
 //   users       who programs run as
-//   os          processes, descriptors and files of the kernel
+//
+// Leases, volumes, logs and what is asked of the kernel are beside it, in `agent/`: every runtime has them.
 
 import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
@@ -24,31 +22,32 @@ import type {ContainerSpec, ExitListener, RunningContainer, Runtime, RuntimeComm
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {Clock} from '../system/time/clock.js';
 import {defaultSubnet} from './process/sandboxes/addresses.js';
-import {attemptFolder, stdinEndFile} from './process/attempts/attempts.js';
+import {attemptFolder, stdinEndFile} from './attempts.js';
 import {noGroups, openContainerGroups, type ContainerGroups} from './process/cgroups/container-groups.js';
 import {createContainers} from './process/containers/containers.js';
 import {createExec} from './process/exec/exec.js';
-import {systemFailure} from './process/os/explained.js';
+import {systemFailure} from './os/explained.js';
 import {placesOf} from './process/mounts/hidden.js';
 import {homesFolder, openHomes} from './process/sandboxes/homes.js';
 import {hostOf, infoOf, type Host} from './process/host/host.js';
-import type {HostPaths} from './process/volumes/host-paths.js';
-import {createLeases} from './process/leases/leases.js';
-import {createLogReader} from './process/logs/log-reader.js';
-import {openFolderUsage} from './process/volumes/folder-usage.js';
-import {openLocalVolumes} from './process/volumes/local-volumes.js';
-import {createLogWatch} from './process/logs/log-watch.js';
-import {openMemory} from './process/volumes/memory.js';
-import type {NfsTools} from './process/volumes/nfs.js';
+import type {HostPaths} from './volumes/host-paths.js';
+import {createLeases} from './leases/leases.js';
+import {createLogReader} from './logs/log-reader.js';
+import {openFolderUsage} from './volumes/folder-usage.js';
+import {openLocalVolumes} from './volumes/local-volumes.js';
+import {createLogWatch} from './logs/log-watch.js';
+import {openMemory} from './volumes/memory.js';
+import type {NfsTools} from './volumes/nfs.js';
 import {planOf, type Start} from './process/start/plan.js';
 import {defaultUserRange, openPodUsers, type UserRange} from './process/users/pod-users.js';
 import type {Dropper} from './process/users/privileges.js';
 import {createRemovals} from './process/containers/removal.js';
-import {foldersIn, isFolderName, openSandboxes, privateRootName, tableName, type SandboxRecord} from './process/sandboxes/sandboxes.js';
+import {foldersIn, isFolderName} from './os/folders.js';
+import {openSandboxes, privateRootName, tableName, type SandboxRecord} from './process/sandboxes/sandboxes.js';
 import {createInput} from './process/containers/stdin.js';
 import {startNotes} from './process/host/start-notes.js';
 import {createStock} from './process/attempts/stock.js';
-import {createVolumes} from './process/volumes/volumes.js';
+import {createVolumes} from './volumes/volumes.js';
 import {handle, type Done, type Handlers} from './handlers.js';
 import {noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';

@@ -11,7 +11,7 @@ import type {FetchedSecret, FetchSecret, NodeSecrets, SecretData, WantedSecret} 
 import {writeFileAtomic} from '../system/files/atomic-file.js';
 import {hasCode} from '../system/files/errno.js';
 import {openBytes, sealBytes} from '../system/files/sealing.js';
-import {explained} from './process/os/explained.js';
+import {explained} from './os/explained.js';
 
 export type SecretCacheOptions = {
 	/** Where sealed values are kept; made when it is not there. */

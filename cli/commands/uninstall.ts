@@ -4,7 +4,7 @@ import {readdirSync, rmdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {createInterface} from 'node:readline/promises';
 import {removeHomes} from '../../agent/process/sandboxes/homes.js';
-import {releaseMemory} from '../../agent/process/volumes/memory.js';
+import {releaseMemory} from '../../agent/volumes/memory.js';
 import {hasCode} from '../../system/files/errno.js';
 import {failedError, type Invocation, usageError} from '../command.js';
 import {homeOf} from '../files/home.js';

@@ -1,7 +1,7 @@
 // An agent in a process of its own, to be killed: starts the containers of its second argument, says so, and lives on.
 
 import {createProcessRuntime} from '../../agent/process-runtime.js';
-import {closeInheritedDescriptors} from '../../agent/process/os/descriptors.js';
+import {closeInheritedDescriptors} from '../../agent/os/descriptors.js';
 import type {ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';
 

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
-import {statOf} from '../../agent/process/os/identity.js';
+import {statOf} from '../../agent/os/identity.js';
 import {noGroups, openContainerGroups, type ContainerGroups} from '../../agent/process/cgroups/container-groups.js';
 import type {ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import {noGroups} from '../../agent/process/cgroups/container-groups.js';
 import {createContainers} from '../../agent/process/containers/containers.js';
-import {noLogWatch} from '../../agent/process/logs/log-watch.js';
+import {noLogWatch} from '../../agent/logs/log-watch.js';
 import {openSandboxes} from '../../agent/process/sandboxes/sandboxes.js';
 import {createStock} from '../../agent/process/attempts/stock.js';
 import {limits} from '../../api/limits.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import {createInheritance} from '../../agent/process/os/descriptors.js';
+import {createInheritance} from '../../agent/os/descriptors.js';
 
 /** Descriptors by number: which file each is, and what its flags say. */
 type Open = {file: string | undefined; inherited: boolean | undefined};

@@ -8,7 +8,7 @@ import type {Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {besideCommand} from '../../agent/process/exec/beside.js';
 import {stageText} from '../../agent/process/start/shim.js';
-import {findTool} from '../../agent/process/os/tools.js';
+import {findTool} from '../../agent/os/tools.js';
 import {createSessions} from '../../agent/exec-sessions.js';
 import type {ExecOutput} from '../../actors/node/runtime/runtime-port.js';
 import {ManualClock} from '../../system/time/manual-clock.js';

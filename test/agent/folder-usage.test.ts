@@ -5,8 +5,8 @@ import {linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, tru
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {openFolderUsage} from '../../agent/process/volumes/folder-usage.js';
-import {removeTree} from '../../agent/process/os/trees.js';
+import {openFolderUsage} from '../../agent/volumes/folder-usage.js';
+import {removeTree} from '../../agent/os/trees.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {systemClock} from '../../system/time/clock.js';
 import {asRoot, isRoot, needing} from '../_needing.js';

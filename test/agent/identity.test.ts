@@ -1,7 +1,7 @@
 import {spawn, type ChildProcess} from 'node:child_process';
 import {once} from 'node:events';
 import test, {type ExecutionContext} from 'ava';
-import {parseProcessStat, signalGroup, signalProcess, statOf, type ProcessStat} from '../../agent/process/os/identity.js';
+import {parseProcessStat, signalGroup, signalProcess, statOf, type ProcessStat} from '../../agent/os/identity.js';
 
 /** A program that leads a group of its own. */
 function aProgram(t: ExecutionContext): {readonly child: ChildProcess; readonly stat: ProcessStat} {

@@ -3,11 +3,11 @@
 import {appendFileSync, existsSync, statSync, truncateSync, utimesSync, writeFileSync} from 'node:fs';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import test from 'ava';
-import {lastLinesOf} from '../../agent/process/logs/last-lines.js';
-import {rotateLog} from '../../agent/process/logs/log-rotation.js';
-import {readMarks} from '../../agent/process/logs/log-times.js';
-import {createLogWatch} from '../../agent/process/logs/log-watch.js';
-import {nextLine, offsetOfTail, olderFile, readLog} from '../../agent/process/logs/logs.js';
+import {lastLinesOf} from '../../agent/logs/last-lines.js';
+import {rotateLog} from '../../agent/logs/log-rotation.js';
+import {readMarks} from '../../agent/logs/log-times.js';
+import {createLogWatch} from '../../agent/logs/log-watch.js';
+import {nextLine, offsetOfTail, olderFile, readLog} from '../../agent/logs/logs.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';

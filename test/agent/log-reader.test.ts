@@ -6,11 +6,10 @@ import path from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import test, {type ExecutionContext} from 'ava';
 import type {LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.js';
-import {logFile} from '../../agent/process/attempts/attempts.js';
+import {logFile} from '../../agent/attempts.js';
 import type {Container, Containers} from '../../agent/process/containers/containers.js';
-import {createLogReader} from '../../agent/process/logs/log-reader.js';
-import {rotateLog} from '../../agent/process/logs/log-rotation.js';
-import type {SandboxRecord} from '../../agent/process/sandboxes/sandboxes.js';
+import {createLogReader} from '../../agent/logs/log-reader.js';
+import {rotateLog} from '../../agent/logs/log-rotation.js';
 import type {Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
@@ -40,7 +39,7 @@ function reading(t: ExecutionContext, text: string | Buffer) {
 	const read = (request: Partial<LogRequest>): Promise<Outcome<LogChunk>> =>
 		new Promise(resolve => {
 			const whole: LogRequest = {id, previous: false, offset: 0, tailLines: undefined, maxBytes: 1_000, waitMs: 0, ...request};
-			reader.read(whole, {namespace: 'default', name: 'web'} as SandboxRecord, resolve);
+			reader.read(whole, {namespace: 'default', name: 'web'}, resolve);
 		});
 	return {file, clock, read, looks: () => looks};
 }

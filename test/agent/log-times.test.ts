@@ -1,9 +1,9 @@
 import {appendFileSync} from 'node:fs';
 import test from 'ava';
-import {lastLinesOf, lastText} from '../../agent/process/logs/last-lines.js';
-import {addMark, offsetSince, readMarks, stamped, timeOf, trimMarks} from '../../agent/process/logs/log-times.js';
-import {rotateLog} from '../../agent/process/logs/log-rotation.js';
-import {beginsLine, nextLine, readLog} from '../../agent/process/logs/logs.js';
+import {lastLinesOf, lastText} from '../../agent/logs/last-lines.js';
+import {addMark, offsetSince, readMarks, stamped, timeOf, trimMarks} from '../../agent/logs/log-times.js';
+import {rotateLog} from '../../agent/logs/log-rotation.js';
+import {beginsLine, nextLine, readLog} from '../../agent/logs/logs.js';
 import {aLog} from './_logs.js';
 
 const marks = [

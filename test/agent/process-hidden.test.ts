@@ -7,7 +7,7 @@ import test, {type ExecutionContext} from 'ava';
 import type {ContainerId, ContainerSpec, VolumeSpec} from '../../actors/node/runtime/runtime-port.js';
 import type {NodeSecrets} from '../../actors/node/runtime/secrets-port.js';
 import {alsoAt, outermost, placesOf} from '../../agent/process/mounts/hidden.js';
-import {mountsIn} from '../../agent/process/os/mountinfo.js';
+import {mountsIn} from '../../agent/os/mountinfo.js';
 import {succeeded} from '../../api/errors.js';
 import {isRoot, needing} from '../_needing.js';
 import {conditionsHere, processWorld} from './process-world.js';

@@ -3,7 +3,7 @@ import {createServer} from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {hostPathOf, type HostPaths} from '../../agent/process/volumes/host-paths.js';
+import {hostPathOf, type HostPaths} from '../../agent/volumes/host-paths.js';
 
 function folderOf(t: ExecutionContext): string {
 	const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'troupe-host-')));

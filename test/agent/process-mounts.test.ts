@@ -7,7 +7,7 @@ import {findProgram} from '../../agent/process/start/programs.js';
 import {makeFifos} from '../../agent/process/attempts/stock.js';
 import {mountTable} from '../../agent/process/mounts/mount-table.js';
 import {mountScript, toolNames, type MountTools} from '../../agent/process/mounts/mount-script.js';
-import type {VolumeRecord} from '../../agent/process/volumes/volumes.js';
+import type {VolumeRecord} from '../../agent/volumes/volumes.js';
 import type {MountSpec} from '../../actors/node/runtime/runtime-port.js';
 import {limits} from '../../api/limits.js';
 import {mount} from './runtime-contract.js';

@@ -9,7 +9,7 @@ import type {ContainerId, ContainerSpec} from '../../actors/node/runtime/runtime
 import {besideCommand} from '../../agent/process/exec/beside.js';
 import {enteringOf} from '../../agent/process/exec/entering.js';
 import {hostOf} from '../../agent/process/host/host.js';
-import {findTool} from '../../agent/process/os/tools.js';
+import {findTool} from '../../agent/os/tools.js';
 import {isRoot, needing} from '../_needing.js';
 import {parentOf} from '../lane/processes.js';
 import {conditionsHere, groupOf, isThere, pidOnNode, processWorld, whenTrue} from './process-world.js';

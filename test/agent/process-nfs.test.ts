@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type {ExecutionContext} from 'ava';
 import type {ContainerSpec, MountSpec, VolumeSource} from '../../actors/node/runtime/runtime-port.js';
-import {findNfsTools} from '../../agent/process/volumes/nfs.js';
+import {findNfsTools} from '../../agent/volumes/nfs.js';
 import {asOther, asRoot, isRoot, needing} from '../_needing.js';
 import {processWorld, whenTrue} from './process-world.js';
 import {aContainer, driver, mount} from './runtime-contract.js';

@@ -1,5 +1,6 @@
 import test from 'ava';
-import {chooseUser, obstacleToGroups, setprivWords, type Drop, type User} from '../../agent/process/users/privileges.js';
+import {chooseUser, obstacleToGroups, setprivWords, type Drop} from '../../agent/process/users/privileges.js';
+import type {User} from '../../agent/os/user.js';
 import {rightsInView, rightsOf} from '../../agent/process/start/rights.js';
 import {toolNames, type MountTools} from '../../agent/process/mounts/mount-script.js';
 

@@ -2,7 +2,7 @@ import {mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, 
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {putFiles, type FileContent} from '../../agent/process/volumes/volume-files.js';
+import {putFiles, type FileContent} from '../../agent/volumes/volume-files.js';
 
 function folderOf(t: ExecutionContext): string {
 	const folder = mkdtempSync(path.join(os.tmpdir(), 'troupe-files-'));

@@ -5,7 +5,7 @@ import {rm} from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import {setImmediate as nextTurn} from 'node:timers/promises';
-import {releaseMemory} from '../../agent/process/volumes/memory.js';
+import {releaseMemory} from '../../agent/volumes/memory.js';
 import {createProcessRuntime, type ProcessRuntimeOptions} from '../../agent/process-runtime.js';
 import {stopEverything} from '../../agent/process/containers/stop-everything.js';
 import type {Runtime} from '../../actors/node/runtime/runtime-port.js';

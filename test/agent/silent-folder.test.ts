@@ -8,7 +8,7 @@ import test, {type ExecutionContext} from 'ava';
 import {limits} from '../../api/limits.js';
 import type {ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
 import type {ProcessRuntimeOptions} from '../../agent/process-runtime.js';
-import {hostPathOf} from '../../agent/process/volumes/host-paths.js';
+import {hostPathOf} from '../../agent/volumes/host-paths.js';
 import {planMounts} from '../../agent/process/mounts/mount-plan.js';
 import {isRoot, needing} from '../_needing.js';
 import {processWorld, whenTrue} from './process-world.js';

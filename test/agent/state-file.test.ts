@@ -2,7 +2,7 @@ import {mkdtempSync, mkdirSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import {stateFile} from '../../agent/process/attempts/attempts.js';
+import {stateFile} from '../../agent/attempts.js';
 import {settle} from '../../agent/process/containers/adoption.js';
 import {beginningLine, readStateFile} from '../../agent/process/attempts/state-file.js';
 import {limits} from '../../api/limits.js';

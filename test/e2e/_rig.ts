@@ -9,7 +9,7 @@ import {tmpdir} from 'node:os';
 import path from 'node:path';
 import type {TestFn} from 'ava';
 import {removeHomes} from '../../agent/process/sandboxes/homes.js';
-import {releaseMemory} from '../../agent/process/volumes/memory.js';
+import {releaseMemory} from '../../agent/volumes/memory.js';
 import {clientOf, type Client} from '../../cli/client.js';
 import {readEndpoints, type Endpoints} from '../../cli/files/endpoints.js';
 import {homeOf} from '../../cli/files/home.js';

@@ -5,7 +5,7 @@ import {existsSync, readFileSync} from 'node:fs';
 import test from 'ava';
 import {openFileHome} from '../e2e/_rig.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {findNfsTools} from '../../agent/process/volumes/nfs.js';
+import {findNfsTools} from '../../agent/volumes/nfs.js';
 import {isRoot, needing} from '../_needing.js';
 
 const {cluster} = openFileHome(test);

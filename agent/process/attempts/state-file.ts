@@ -18,8 +18,8 @@ import {parsedJson} from '../../../api/value-or.js';
 import type {ContainerBeginning, ContainerExit} from '../../../actors/node/runtime/runtime-port.js';
 import {valueOrFor} from '../../../system/files/errno.js';
 import {sumOf} from '../../../system/store/record-sum.js';
-import {parseProcessStat, type ProcessStat} from '../os/identity.js';
-import {bytesAt, whileOpen} from '../os/while-open.js';
+import {parseProcessStat, type ProcessStat} from '../../os/identity.js';
+import {bytesAt, whileOpen} from '../../os/while-open.js';
 import type {Beginning} from '../users/privileges.js';
 
 export const firstLine = 'troupe-shim 1\n';

@@ -9,7 +9,7 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import {limits} from '../../../api/limits.js';
 import type {Cancel, Clock} from '../../../system/time/clock.js';
-import {explained} from '../os/explained.js';
+import {explained} from '../../os/explained.js';
 import {firstLine} from './state-file.js';
 
 export const sandboxFile = 'pod.json';

@@ -9,10 +9,10 @@ import {mkdir, rmdir, writeFile} from 'node:fs/promises';
 import {limits as bounds} from '../../../api/limits.js';
 import {valueOr} from '../../../api/value-or.js';
 import {hasCode, orFor} from '../../../system/files/errno.js';
-import {statOf, type ProcessStat} from '../os/identity.js';
-import {mountsIn, readMountinfo} from '../os/mountinfo.js';
-import {childrenOf} from '../os/process-tree.js';
-import {turn} from '../os/turn.js';
+import {statOf, type ProcessStat} from '../../os/identity.js';
+import {mountsIn, readMountinfo} from '../../os/mountinfo.js';
+import {childrenOf} from '../../os/process-tree.js';
+import {turn} from '../../os/turn.js';
 
 export type Controller = 'cpu' | 'memory' | 'pids';
 

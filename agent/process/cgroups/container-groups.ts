@@ -13,8 +13,8 @@ import path from 'node:path';
 import {limits as bounds} from '../../../api/limits.js';
 import type {ContainerId} from '../../../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../../../system/time/clock.js';
-import {explained} from '../os/explained.js';
-import type {ProcessStat} from '../os/identity.js';
+import {explained} from '../../os/explained.js';
+import type {ProcessStat} from '../../os/identity.js';
 import {
 	foldersOf,
 	gather,

@@ -2,11 +2,11 @@
 
 import {rmSync} from 'node:fs';
 import type {ContainerExit} from '../../../actors/node/runtime/runtime-port.js';
-import {attemptFolder, attemptsIn, lifelineFile, logFile, stateFile} from '../attempts/attempts.js';
+import {attemptFolder, attemptsIn, lifelineFile, logFile, stateFile} from '../../attempts.js';
 import {openLifeline} from '../attempts/lifelines.js';
 import {readStateFile, recordLoss, recordOom, type AttemptState, type StartRecord} from '../attempts/state-file.js';
-import {lastLinesOf} from '../logs/last-lines.js';
-import {signalGroup, statOf, type ProcessStat} from '../os/identity.js';
+import {lastLinesOf} from '../../logs/last-lines.js';
+import {signalGroup, statOf, type ProcessStat} from '../../os/identity.js';
 
 /** What an agent that has not heard of a container before finds of it. */
 export type FoundContainer = {

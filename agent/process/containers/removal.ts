@@ -3,9 +3,10 @@
 import {rm} from 'node:fs';
 import {succeeded, type Outcome} from '../../../api/errors.js';
 import type {Done} from '../../handlers.js';
-import type {Leases} from '../leases/leases.js';
-import {systemFailure} from '../os/explained.js';
-import {foldersIn, type Sandboxes} from '../sandboxes/sandboxes.js';
+import type {Leases} from '../../leases/leases.js';
+import {systemFailure} from '../../os/explained.js';
+import {foldersIn} from '../../os/folders.js';
+import type {Sandboxes} from '../sandboxes/sandboxes.js';
 import type {Containers} from './containers.js';
 
 export type Removals = {

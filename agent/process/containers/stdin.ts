@@ -6,9 +6,9 @@ import {failed, succeeded} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import {valueOrFor} from '../../../system/files/errno.js';
 import type {Done} from '../../handlers.js';
-import {stdinEndFile, stdinFile} from '../attempts/attempts.js';
-import {explained} from '../os/explained.js';
-import {whileOpen} from '../os/while-open.js';
+import {stdinEndFile, stdinFile} from '../../attempts.js';
+import {explained} from '../../os/explained.js';
+import {whileOpen} from '../../os/while-open.js';
 import type {Container} from './containers.js';
 
 export type Input = {

@@ -4,10 +4,11 @@ import {existsSync} from 'node:fs';
 import path from 'node:path';
 import type {Clock} from '../../../system/time/clock.js';
 import {noGroups, openContainerGroups} from '../cgroups/container-groups.js';
-import {noLogWatch} from '../logs/log-watch.js';
-import {readBootId} from '../os/identity.js';
+import {noLogWatch} from '../../logs/log-watch.js';
+import {readBootId} from '../../os/identity.js';
 import {defaultSubnet} from '../sandboxes/addresses.js';
-import {foldersIn, openSandboxes} from '../sandboxes/sandboxes.js';
+import {foldersIn} from '../../os/folders.js';
+import {openSandboxes} from '../sandboxes/sandboxes.js';
 import {createContainers} from './containers.js';
 
 export type StopOptions = {

@@ -7,8 +7,9 @@ import type {Stock} from '../attempts/stock.js';
 import type {Host} from '../host/host.js';
 import {defaultTerm, type Terminal} from '../host/terminal.js';
 import {stageText, unusedPrefix, type ShimCommand} from '../start/shim.js';
-import {isolatedStdio} from '../start/spawn.js';
-import {isSameUser} from '../users/privileges.js';
+import {isolatedStdio} from '../../os/isolated-stdio.js';
+import {isSameUser} from '../../os/user.js';
+
 import {viewDescriptor, type Entering} from './entering.js';
 import {openPipes, type Pipes} from './pipes.js';
 import type {RunningProgram} from './running-program.js';

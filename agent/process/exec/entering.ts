@@ -2,7 +2,7 @@
 
 import {readFileSync, readlinkSync} from 'node:fs';
 import type {Host} from '../host/host.js';
-import {parentOf} from '../os/process-tree.js';
+import {parentOf} from '../../os/process-tree.js';
 import {dropInView, rightsOf} from '../start/rights.js';
 import type {Drop} from '../users/privileges.js';
 

@@ -8,7 +8,7 @@ import {runNetworkAction} from '../../actions.js';
 import type {ExecProgram} from '../../exec-sessions.js';
 import type {Done} from '../../handlers.js';
 import {notRunning} from '../../refusals.js';
-import {systemFailure} from '../os/explained.js';
+import {systemFailure} from '../../os/explained.js';
 import {launch, whenBegun, type Joining, type Target} from './join.js';
 
 export type ExecActions = {

@@ -6,7 +6,7 @@ import type {ExecRequest} from '../../../actors/node/runtime/runtime-port.js';
 import {systemRandom} from '../../../system/time/random.js';
 import {createSessions, sessionHandlers, type Sessions} from '../../exec-sessions.js';
 import type {Done, Handlers} from '../../handlers.js';
-import {explained, systemFailure} from '../os/explained.js';
+import {explained, systemFailure} from '../../os/explained.js';
 import {createExecActions} from './exec-actions.js';
 import {launch, whenBegun, type ExecOptions, type Joining, type Target} from './join.js';
 import {createKilled} from './killed.js';

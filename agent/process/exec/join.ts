@@ -8,7 +8,7 @@ import type {Cancel, Clock} from '../../../system/time/clock.js';
 import type {ExecProgram} from '../../exec-sessions.js';
 import type {Done} from '../../handlers.js';
 import {notRunning} from '../../refusals.js';
-import {logFile} from '../attempts/attempts.js';
+import {logFile} from '../../attempts.js';
 import type {StartRecord} from '../attempts/state-file.js';
 import type {Stock} from '../attempts/stock.js';
 import type {ContainerGroups} from '../cgroups/container-groups.js';

@@ -2,8 +2,8 @@
 // the one that joins it, not even SIGKILL ends that one.
 
 import {limits} from '../../../api/limits.js';
-import {statOf, type ProcessStat} from '../os/identity.js';
-import {childrenNow} from '../os/process-tree.js';
+import {statOf, type ProcessStat} from '../../os/identity.js';
+import {childrenNow} from '../../os/process-tree.js';
 
 export type Killed = {
 	/** Why no further program begins beside this container's; undefined: it may. */

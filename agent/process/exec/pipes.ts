@@ -4,7 +4,7 @@ import {closeSync, constants, fchownSync, openSync, rmSync} from 'node:fs';
 import {Socket} from 'node:net';
 import path from 'node:path';
 import type {Stock} from '../attempts/stock.js';
-import type {User} from '../users/privileges.js';
+import type {User} from '../../os/user.js';
 
 export type Pipes = {
 	readonly stdin: Socket | undefined;

@@ -2,7 +2,7 @@
 // needed, so no secret of its environment is kept anywhere but in its processes.
 
 import {readFileSync, readlinkSync} from 'node:fs';
-import {parentIn} from '../os/process-tree.js';
+import {parentIn} from '../../os/process-tree.js';
 import type {Drop} from '../users/privileges.js';
 
 export type RunningProgram = {

@@ -5,9 +5,9 @@ import {succeeded} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {Done} from '../../handlers.js';
-import {systemFailure} from '../os/explained.js';
-import {statOf} from '../os/identity.js';
-import {childrenNow} from '../os/process-tree.js';
+import {systemFailure} from '../../os/explained.js';
+import {statOf} from '../../os/identity.js';
+import {childrenNow} from '../../os/process-tree.js';
 
 export type TerminalSize = {readonly rows: number; readonly columns: number};
 

@@ -4,7 +4,7 @@ import {mkdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {mountScript, toolNames, type MountTools} from '../mounts/mount-script.js';
 import {planMounts} from '../mounts/mount-plan.js';
-import {codeOf, findTool} from '../os/tools.js';
+import {codeOf, findTool} from '../../os/tools.js';
 import {nobody, setprivWords} from '../users/privileges.js';
 import {asOwnerWords, mountWords, type Namespaces} from './namespaces.js';
 

@@ -7,8 +7,8 @@
 // Root makes them as it is. An ordinary user makes them as root of a user namespace, for mount(8) works for root only; the program is in a
 // further one, in which it is that user again and has no rights over what is around it.
 
-import {codeOf, findTool} from '../os/tools.js';
-import type {User} from '../users/privileges.js';
+import {codeOf, findTool} from '../../os/tools.js';
+import type {User} from '../../os/user.js';
 
 export type Namespaces = {
 	/** Absolute paths. */

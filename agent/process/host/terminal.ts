@@ -3,7 +3,7 @@
 // script ends with the shell over it, and the program with script, whatever either of them was ended by: each asks the kernel to be
 // killed when the one above it is gone. The program gets signals itself: script would give it two seconds, whatever its grace.
 
-import {codeOf, findTool} from '../os/tools.js';
+import {codeOf, findTool} from '../../os/tools.js';
 
 export type Terminal = {
 	/** Absolute paths. */

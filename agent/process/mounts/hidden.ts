@@ -3,8 +3,8 @@
 
 import {statSync} from 'node:fs';
 import path from 'node:path';
-import {isWithin, resolved} from '../os/beneath.js';
-import {mountsIn, readMountinfo, type MountEntry} from '../os/mountinfo.js';
+import {isWithin, resolved} from '../../os/beneath.js';
+import {mountsIn, readMountinfo, type MountEntry} from '../../os/mountinfo.js';
 
 /**
  * Each of the folders that is there, without links, and wherever else the node has it by a bind mount; none in another. Throws errno exceptions

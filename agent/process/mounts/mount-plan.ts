@@ -10,11 +10,11 @@ import process from 'node:process';
 import {limits} from '../../../api/limits.js';
 import {unmountable} from '../../../api/mount-places.js';
 import type {MountSpec} from '../../../actors/node/runtime/runtime-port.js';
-import {isRelativeDown, isWithin, makeFileBeneath, makeFoldersBeneath, reach, resolved, statsOf, type Resolved} from '../os/beneath.js';
-import {explained} from '../os/explained.js';
-import {hostPathOf, realOf, refusalOf, type HostPaths} from '../volumes/host-paths.js';
-import type {NfsTools} from '../volumes/nfs.js';
-import type {VolumeRecord} from '../volumes/volumes.js';
+import {isRelativeDown, isWithin, makeFileBeneath, makeFoldersBeneath, reach, resolved, statsOf, type Resolved} from '../../os/beneath.js';
+import {explained} from '../../os/explained.js';
+import {hostPathOf, realOf, refusalOf, type HostPaths} from '../../volumes/host-paths.js';
+import type {NfsTools} from '../../volumes/nfs.js';
+import type {VolumeRecord} from '../../volumes/volumes.js';
 import {mountTable} from './mount-table.js';
 
 export type Mount = {

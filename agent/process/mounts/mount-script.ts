@@ -6,7 +6,7 @@
 import path from 'node:path';
 import {limits} from '../../../api/limits.js';
 import {refusedWord} from '../attempts/refused.js';
-import {isWithin} from '../os/beneath.js';
+import {isWithin} from '../../os/beneath.js';
 import {hidingTable, mountTable} from './mount-table.js';
 import {hiddenNoun, type Cover, type Mount, type MountPlan} from './mount-plan.js';
 

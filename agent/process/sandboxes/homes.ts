@@ -6,10 +6,10 @@
 import {chmodSync, chownSync, existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmdirSync} from 'node:fs';
 import path from 'node:path';
 import {groupsName} from '../cgroups/container-groups.js';
-import {explained} from '../os/explained.js';
-import {removeTree} from '../os/trees.js';
-import type {User} from '../users/privileges.js';
-import {foldersIn} from './sandboxes.js';
+import {explained} from '../../os/explained.js';
+import {removeTree} from '../../os/trees.js';
+import type {User} from '../../os/user.js';
+import {foldersIn} from '../../os/folders.js';
 
 export type Homes = {
 	/** Made when it is first asked for; undefined where it cannot be. */

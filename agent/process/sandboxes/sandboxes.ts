@@ -2,14 +2,14 @@
 //
 // The folders are the truth: an agent that starts finds all pods of earlier ones, and none of their addresses is given out twice.
 
-import {existsSync, readFileSync, readdirSync, renameSync, writeFileSync} from 'node:fs';
+import {existsSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import {parsedJson, valueOr} from '../../../api/value-or.js';
 import type {SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
-import {valueOrFor} from '../../../system/files/errno.js';
 import {sandboxFile, type Stock} from '../attempts/stock.js';
+import {foldersIn} from '../../os/folders.js';
 import {isPodUser, type PodUsers} from '../users/pod-users.js';
-import type {User} from '../users/privileges.js';
+import type {User} from '../../os/user.js';
 import {createAddressPool, type AddressPool} from './addresses.js';
 
 export type SandboxRecord = {
@@ -36,15 +36,6 @@ export const privateRootName = '.root';
 
 /** Beside it: what the shim of a container's last attempt has mounted to hide folders. */
 export const tableName = (container: string): string => `.mounts-${container}`;
-
-/** Names of pods and containers become folders; nothing else may. */
-export const isFolderName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/.test(name);
-
-/** Names of the folders in a folder; none when it is not there. Throws other errno exceptions. */
-export const foldersIn = (folder: string): string[] =>
-	valueOrFor([], ['ENOENT'], () => readdirSync(folder, {withFileTypes: true}))
-		.filter(entry => entry.isDirectory() && isFolderName(entry.name))
-		.map(entry => entry.name);
 
 /** What the file of one sandbox says; undefined when it is missing or damaged. */
 export function readSandbox(directory: string, uid: string): SandboxRecord | undefined {

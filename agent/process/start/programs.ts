@@ -4,8 +4,8 @@ import {accessSync, constants, statSync, type Stats} from 'node:fs';
 import path from 'node:path';
 import {limits} from '../../../api/limits.js';
 import {hiddenNoun, type Seen} from '../mounts/mount-plan.js';
-import {reach} from '../os/beneath.js';
-import type {User} from '../users/privileges.js';
+import {reach} from '../../os/beneath.js';
+import type {User} from '../../os/user.js';
 
 export type ProgramSearch = {readonly ok: true; readonly file: string} | {readonly ok: false; readonly reason: string};
 

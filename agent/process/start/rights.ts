@@ -2,7 +2,8 @@
 
 import type {Host} from '../host/host.js';
 import type {MountTools} from '../mounts/mount-script.js';
-import {isSameUser, noGainWords, obstacleToGroups, setprivWords, type Drop} from '../users/privileges.js';
+import {isSameUser} from '../../os/user.js';
+import {noGainWords, obstacleToGroups, setprivWords, type Drop} from '../users/privileges.js';
 
 /** The words that make a process one of that user, with just these groups; undefined: it is one already. */
 export type Rights = {readonly ok: true; readonly drop: readonly string[] | undefined} | {readonly ok: false; readonly reason: string};

@@ -2,12 +2,13 @@
 
 import {spawn, type ChildProcess} from 'node:child_process';
 import {closeSync, constants, existsSync, fchownSync, mkdirSync, openSync, rmSync, writeSync} from 'node:fs';
-import {attemptFolder, lifelineFile, logFile, stateFile, stdinEndFile, stdinFile} from '../attempts/attempts.js';
+import {attemptFolder, lifelineFile, logFile, stateFile, stdinEndFile, stdinFile} from '../../attempts.js';
 import {openBothEnds} from '../attempts/lifelines.js';
 import {beginningLine} from '../attempts/state-file.js';
 import {makeFifos, type Stock} from '../attempts/stock.js';
-import {inheritableFiles} from '../os/descriptors.js';
-import type {Beginning, User} from '../users/privileges.js';
+import {covered} from '../../os/isolated-stdio.js';
+import type {User} from '../../os/user.js';
+import type {Beginning} from '../users/privileges.js';
 import type {ShimCommand} from './shim.js';
 
 export type SpawnPlan = {
@@ -83,36 +84,6 @@ function killGroupOf({pid, exitCode, signalCode}: ChildProcess): void {
 	} catch {
 		// Over.
 	}
-}
-
-type Stdio = readonly (number | 'ignore')[];
-
-/** Puts /dev/null over each file that the shim would inherit: a descriptor of two digits is not one that every shell can close. */
-function covered(stdio: Stdio, kept: (descriptor: number) => number): (number | 'ignore')[] {
-	const files = inheritableFiles().filter(descriptor => descriptor >= stdio.length);
-	if (files.length === 0) return [...stdio];
-	const nothing = kept(openSync('/dev/null', constants.O_RDWR));
-	const last = Math.max(...files);
-	const above = Array.from({length: last + 1 - stdio.length}, (_, index) => files.includes(index + stdio.length));
-	return [...stdio, ...above.map(covers => (covers ? nothing : 'ignore'))];
-}
-
-/** For a helper or a program that needs no files of the agent: `close` after the spawn. Throws errno exceptions. */
-export function isolatedStdio(first: Stdio = ['ignore', 'ignore', 'ignore']): {
-	readonly stdio: (number | 'ignore')[];
-	readonly close: () => void;
-} {
-	const open: number[] = [];
-	const stdio = covered(first, descriptor => {
-		open.push(descriptor);
-		return descriptor;
-	});
-	return {
-		stdio,
-		close() {
-			for (const descriptor of open) closeSync(descriptor);
-		},
-	};
 }
 
 /** The process of the group that keeps input open has a writing end of its own, so the program finds the end of it once that one is gone. */

@@ -3,7 +3,7 @@
 
 import {limits} from '../../../api/limits.js';
 import {valueOr} from '../../../api/value-or.js';
-import {headOf} from '../os/while-open.js';
+import {headOf} from '../../os/while-open.js';
 import type {UserRange} from './pod-users.js';
 
 /** A line for each file of which an entry is in the range; one that cannot be read has none. */

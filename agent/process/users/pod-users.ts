@@ -10,8 +10,9 @@ import {limits} from '../../../api/limits.js';
 import {parsedJson} from '../../../api/value-or.js';
 import {valueOrFor} from '../../../system/files/errno.js';
 import {sumOf} from '../../../system/store/record-sum.js';
-import {explained} from '../os/explained.js';
-import {nobody, type User} from './privileges.js';
+import {explained} from '../../os/explained.js';
+import type {User} from '../../os/user.js';
+import {nobody} from './privileges.js';
 
 export type UserRange = {readonly first: number; readonly last: number};
 

@@ -7,10 +7,7 @@ import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';
 import {limits} from '../../../api/limits.js';
 import {valueOr} from '../../../api/value-or.js';
-
-export type User = {readonly uid: number; readonly gid: number};
-
-export const isSameUser = (one: User, other: User): boolean => one.uid === other.uid && one.gid === other.gid;
+import type {User} from '../../os/user.js';
 
 /** What pods of earlier versions run as when the agent is root and the manifest names no user. */
 export const nobody: User = {uid: 65_534, gid: 65_534};

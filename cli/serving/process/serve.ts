@@ -3,7 +3,7 @@
 
 import {rmSync} from 'node:fs';
 import {AppError} from '../../../api/errors.js';
-import {closeInheritedDescriptors} from '../../../agent/process/os/descriptors.js';
+import {closeInheritedDescriptors} from '../../../agent/os/descriptors.js';
 import {writeFileAtomic} from '../../../system/files/atomic-file.js';
 import {createDeferred} from '../../../system/time/deferred.js';
 import {createClosers, type Closers} from './closers.js';

@@ -4,8 +4,8 @@
 // pod alive, and neither does the death of the agent together with one of the two. A watchdog that is lost is replaced at once; an agent that
 // starts replaces those of the one before it, which it would not hear end.
 
-import {limits} from '../../../api/limits.js';
-import type {Cancel, Clock} from '../../../system/time/clock.js';
+import {limits} from '../../api/limits.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
 import {explained} from '../os/explained.js';
 import type {ProcessStat} from '../os/identity.js';
 import {callOff, readLeaseRecord, removeLeaseRecord, stands, startWatchdog, uptimeHundredths, writeLeaseRecord} from './watchdog.js';

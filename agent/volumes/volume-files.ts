@@ -9,7 +9,7 @@
 import {constants} from 'node:fs';
 import {chmod, chown, mkdir, readFile, readdir, readlink, rename, rm, stat, symlink, writeFile} from 'node:fs/promises';
 import path from 'node:path';
-import {hasCode, orFor} from '../../../system/files/errno.js';
+import {hasCode, orFor} from '../../system/files/errno.js';
 
 /** -1: as it is. */
 export type FileOwner = {readonly uid: number; readonly gid: number};

@@ -7,9 +7,9 @@
 import {spawn} from 'node:child_process';
 import {readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
-import {valueOr} from '../../../api/value-or.js';
+import {valueOr} from '../../api/value-or.js';
 import {signalGroup, statOf, type ProcessStat} from '../os/identity.js';
-import {isolatedStdio} from '../start/spawn.js';
+import {isolatedStdio} from '../os/isolated-stdio.js';
 
 /**
  * Waits until the uptime (1/100 s) of $1, or a later one that the record in the folder $2 names by then. Then it kills every process that a

@@ -2,7 +2,7 @@
 
 import {readFileSync} from 'node:fs';
 import {readFile, readdir} from 'node:fs/promises';
-import {valueOr} from '../../../api/value-or.js';
+import {valueOr} from '../../api/value-or.js';
 
 /** Throws errno exceptions where the process is gone. */
 export const parentOf = (pid: number): number => parentIn(readFileSync(`/proc/${pid}/status`, 'latin1'));

@@ -1,6 +1,6 @@
 // The last words of a program: what its record keeps of its log, for people.
 
-import {limits} from '../../../api/limits.js';
+import {limits} from '../../api/limits.js';
 import {extentOf, readLog} from './logs.js';
 
 /** At most `lastLines` lines and `lastLinesBytes` of text without control characters; '' when there is nothing. Throws errno exceptions. */

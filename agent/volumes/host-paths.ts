@@ -3,7 +3,7 @@
 // Links are followed before anything is decided. What is decided is a path without links; the mount itself takes no other one.
 
 import type {Stats} from 'node:fs';
-import {valueOr} from '../../../api/value-or.js';
+import {valueOr} from '../../api/value-or.js';
 import {isWithin, makeFileBeneath, makeFoldersBeneath, resolved, statsOf} from '../os/beneath.js';
 
 export type HostPaths = {

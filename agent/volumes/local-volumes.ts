@@ -3,8 +3,8 @@
 import {lstatSync, type Stats} from 'node:fs';
 import {chmod, chown} from 'node:fs/promises';
 import path from 'node:path';
-import {makeDirectory} from '../../../system/files/make-directory.js';
-import {syncDirectory} from '../../../system/files/atomic-file.js';
+import {makeDirectory} from '../../system/files/make-directory.js';
+import {syncDirectory} from '../../system/files/atomic-file.js';
 import {removeTree} from '../os/trees.js';
 import type {VolumeOwner} from './memory.js';
 import {makeFolder} from './volume-folder.js';

@@ -1,6 +1,6 @@
 // What the operating system refused, in words a person can act on.
 
-import {failed} from '../../../api/errors.js';
+import {failed} from '../../api/errors.js';
 
 /** ERR_RUNTIME, in these words. */
 export const systemFailure = (error: unknown): ReturnType<typeof failed> => failed('ERR_RUNTIME', {message: explained(error)});

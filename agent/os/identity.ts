@@ -2,7 +2,7 @@
 // and is never signalled.
 
 import {readFileSync} from 'node:fs';
-import {valueOr} from '../../../api/value-or.js';
+import {valueOr} from '../../api/value-or.js';
 
 /** A line of /proc/<pid>/stat, the fields that are used here. Source: proc(5). */
 export type ProcessStat = {

@@ -5,7 +5,7 @@
 import {existsSync, readdirSync, statSync} from 'node:fs';
 import {mkdir, readdir, rmdir} from 'node:fs/promises';
 import path from 'node:path';
-import {limits} from '../../../api/limits.js';
+import {limits} from '../../api/limits.js';
 import {runTool} from '../os/tools.js';
 import {removeTree} from '../os/trees.js';
 import type {FileOwner} from './volume-files.js';

@@ -1,25 +1,27 @@
 // Answers `logs.read`: finds the attempt, reads a chunk, and waits for more where that was asked for.
 
 import {watch} from 'node:fs';
-import {failed, succeeded, type Outcome} from '../../../api/errors.js';
-import {limits} from '../../../api/limits.js';
-import type {ContainerId, LogChunk, LogRequest} from '../../../actors/node/runtime/runtime-port.js';
-import type {Cancel, Clock} from '../../../system/time/clock.js';
-import {createDeferred} from '../../../system/time/deferred.js';
-import type {Done} from '../../handlers.js';
-import {noSuchLog, wrongLogRequest} from '../../refusals.js';
-import {attemptsIn, logFile} from '../attempts/attempts.js';
+import {failed, succeeded, type Outcome} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
+import type {ContainerId, LogChunk, LogRequest} from '../../actors/node/runtime/runtime-port.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
+import {createDeferred} from '../../system/time/deferred.js';
+import type {Done} from '../handlers.js';
+import {noSuchLog, wrongLogRequest} from '../refusals.js';
+import {attemptsIn, logFile} from '../attempts.js';
 import {systemFailure} from '../os/explained.js';
 import {turn} from '../os/turn.js';
-import type {SandboxRecord} from '../sandboxes/sandboxes.js';
 import {offsetSince, readMarks, stamped, timeOf} from './log-times.js';
 import {beginsLine, extentOf, nextLine, offsetOfTail, readLog, type Chunk} from './logs.js';
 
 export type LogReader = {
-	readonly read: (request: LogRequest, pod: SandboxRecord, done: Done<LogChunk>) => void;
+	readonly read: (request: LogRequest, pod: LoggedPod, done: Done<LogChunk>) => void;
 	/** Answers all that wait, with what there is. */
 	readonly close: () => void;
 };
+
+/** Whose log it is. */
+type LoggedPod = {readonly namespace: string; readonly name: string};
 
 /** As much of a container as its reader needs. */
 type LoggedContainer = {readonly folder: string; readonly live: {readonly attempt: number; readonly onEnded: Set<() => void>} | undefined};
@@ -58,7 +60,7 @@ export function createLogReader(containers: LoggedContainers, clock: Clock): Log
 	};
 }
 
-function read(state: State, request: LogRequest, pod: SandboxRecord, done: Done<LogChunk>): void {
+function read(state: State, request: LogRequest, pod: LoggedPod, done: Done<LogChunk>): void {
 	const refusal = wrongLogRequest(request);
 	if (refusal !== undefined) return done(refusal);
 	const container = state.containers.find(request.id);
@@ -67,7 +69,7 @@ function read(state: State, request: LogRequest, pod: SandboxRecord, done: Done<
 	void outcomeOf(state, request, pod, {container, attempt, file: logFile(container.folder, attempt)}).then(done);
 }
 
-async function outcomeOf(state: State, request: LogRequest, pod: SandboxRecord, log: Log): Promise<Outcome<LogChunk>> {
+async function outcomeOf(state: State, request: LogRequest, pod: LoggedPod, log: Log): Promise<Outcome<LogChunk>> {
 	try {
 		const endOffset = request.endOffset ?? extentOf(log.file).end;
 		const reading = {

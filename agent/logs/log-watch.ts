@@ -5,9 +5,9 @@
 // the file's own, so a late look makes none of them late.
 
 import {statSync, watch, type FSWatcher} from 'node:fs';
-import {limits} from '../../../api/limits.js';
-import type {Cancel, Clock} from '../../../system/time/clock.js';
-import {hasCode} from '../../../system/files/errno.js';
+import {limits} from '../../api/limits.js';
+import type {Cancel, Clock} from '../../system/time/clock.js';
+import {hasCode} from '../../system/files/errno.js';
 import {explained} from '../os/explained.js';
 import {addMark, readMarks, trimMarks} from './log-times.js';
 import {rotateLog} from './log-rotation.js';

@@ -4,7 +4,7 @@
 // server does not answer, and the kernel unmounts it when the last process that sees it is gone, whatever has become of the agent. Containers
 // that have the same one share it in the kernel (nfs(5), sharecache).
 
-import {limits} from '../../../api/limits.js';
+import {limits} from '../../api/limits.js';
 import {findTool} from '../os/tools.js';
 
 /** Absolute paths, and how long a container waits for a server when it starts. */

@@ -2,7 +2,7 @@
 
 import {execFile, spawnSync} from 'node:child_process';
 import {existsSync} from 'node:fs';
-import {limits} from '../../../api/limits.js';
+import {limits} from '../../api/limits.js';
 
 const folders = ['/usr/bin', '/usr/sbin', '/bin', '/sbin'];
 

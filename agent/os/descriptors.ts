@@ -2,7 +2,7 @@
 // was left open by the parent of this process, or was opened by the store's library: a program could write into the store.
 
 import {closeSync, fstatSync, readFileSync, readdirSync} from 'node:fs';
-import {valueOr} from '../../../api/value-or.js';
+import {valueOr} from '../../api/value-or.js';
 
 /** O_CLOEXEC in the octal flags of /proc/<pid>/fdinfo/<n>. Source: proc(5), asm-generic/fcntl.h. */
 const closeOnExec = 0o2000000;

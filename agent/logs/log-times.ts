@@ -4,7 +4,7 @@
 // everything below it was written. What lies between two marks counts as written at the later one's time. Both only rise.
 
 import {appendFileSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
-import {valueOr} from '../../../api/value-or.js';
+import {valueOr} from '../../api/value-or.js';
 
 export type Mark = {readonly end: number; readonly atMs: number};
 

@@ -7,9 +7,9 @@
 // with holes no more than that is shown, without the holes.
 
 import {constants, openSync, readFileSync, statSync} from 'node:fs';
-import {limits} from '../../../api/limits.js';
-import {valueOr} from '../../../api/value-or.js';
-import {valueOrFor} from '../../../system/files/errno.js';
+import {limits} from '../../api/limits.js';
+import {valueOr} from '../../api/value-or.js';
+import {valueOrFor} from '../../system/files/errno.js';
 import {turn} from '../os/turn.js';
 import {bytesAt, whileOpen} from '../os/while-open.js';
 

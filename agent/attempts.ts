@@ -2,7 +2,7 @@
 
 import {readdirSync} from 'node:fs';
 import path from 'node:path';
-import {valueOrFor} from '../../../system/files/errno.js';
+import {valueOrFor} from '../system/files/errno.js';
 
 export const lifelineFile = (folder: string): string => path.join(folder, 'lifeline');
 export const stdinFile = (folder: string): string => path.join(folder, 'stdin');

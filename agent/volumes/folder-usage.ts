@@ -6,9 +6,9 @@
 
 import {spawn, type ChildProcess} from 'node:child_process';
 import {setPriority} from 'node:os';
-import {limits} from '../../../api/limits.js';
-import {valueOr} from '../../../api/value-or.js';
-import type {Clock} from '../../../system/time/clock.js';
+import {limits} from '../../api/limits.js';
+import {valueOr} from '../../api/value-or.js';
+import type {Clock} from '../../system/time/clock.js';
 import {findTool} from '../os/tools.js';
 
 export type FolderUsage = {

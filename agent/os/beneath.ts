@@ -18,8 +18,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import {limits} from '../../../api/limits.js';
-import {hasCode, valueOrFor} from '../../../system/files/errno.js';
+import {limits} from '../../api/limits.js';
+import {hasCode, valueOrFor} from '../../system/files/errno.js';
 
 /** Only a place, for which no permission to read is needed: asm-generic/fcntl.h. */
 const O_PATH = 0o10000000;
