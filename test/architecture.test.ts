@@ -70,6 +70,7 @@ const ioPackages: Record<string, string> = {
 	etcd3: 'system/store/etcd-client.ts',
 	ioredis: 'system/store/redis-store.ts',
 	ws: 'system/links/web-socket.ts',
+	dockerode: 'agent/docker/engine/engine.ts',
 	// It can run what it schedules; here it only computes when.
 	croner: 'api/cron-schedule.ts',
 	'find-my-way': 'server/router.ts',
