@@ -49,7 +49,7 @@ import {startNotes} from './process/host/start-notes.js';
 import {createStock} from './process/attempts/stock.js';
 import {createVolumes} from './volumes/volumes.js';
 import {handle, type Done, type Handlers} from './handlers.js';
-import {noLease, noSandbox} from './refusals.js';
+import {noImages, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 
 export type ProcessRuntimeOptions = {
@@ -107,6 +107,8 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): Runtime {
 		onExit(next) {
 			listener = next;
 		},
+		// A pod is folders and an address here: nothing of it dies by itself, nothing is pulled, and the host stays as it was found.
+		onEvent: () => undefined,
 		close() {
 			leases.close();
 			exec.end();
@@ -220,6 +222,9 @@ function handlersOf(parts: Parts): Handlers {
 			else containers.stop(id, graceMs, done);
 		},
 		'volumes.ensure': (command, done) => withPod(parts, command.uid, done, () => volumes.ensure(command, done)),
+		'image.ensure': (_command, done) => done(succeeded({imageId: undefined})),
+		'image.list': (_command, done) => done(succeeded({images: []})),
+		'image.open': (_command, done) => done(noImages),
 		'volume.remove': ({volume}, done) => volumes.removeLocal(volume, done),
 		'volume.measure': ({volume}, done) => volumes.measureLocal(volume, done),
 		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
@@ -325,6 +330,8 @@ function namesIn(command: RuntimeCommand): readonly string[] {
 		case 'exec.resize':
 		case 'exec.close':
 		case 'sandbox.list':
+		case 'image.list':
+		case 'image.open':
 			return [];
 		case 'container.start':
 			return [command.spec.id.uid, command.spec.id.container];
@@ -333,6 +340,7 @@ function namesIn(command: RuntimeCommand): readonly string[] {
 			return [command.request.id.uid, command.request.id.container];
 		case 'container.inspect':
 		case 'container.stop':
+		case 'image.ensure':
 		case 'container.act':
 		case 'stdin.write':
 			return [command.id.uid, command.id.container];

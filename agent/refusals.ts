@@ -16,6 +16,10 @@ export const anotherAttemptRuns = ({container}: ContainerId, attempt: number, ru
 export const noLease = ({container}: ContainerId): Refusal =>
 	failed('ERR_RUNTIME', {message: `container "${container}" is of an exclusive pod whose lease is not held`});
 
+export const noImages: Refusal = failed('ERR_BAD_REQUEST', {
+	message: 'images are only names to this node: it runs no class of pods that has any',
+});
+
 /** For exec, as the kubelet says it. */
 export const notRunning = ({container}: ContainerId): Refusal =>
 	failed('ERR_BAD_REQUEST', {message: `container not found ("${container}")`});

@@ -4,6 +4,7 @@
 import {failed, succeeded} from '../api/errors.js';
 import {nodeFeatures} from '../api/features.js';
 import {limits} from '../api/limits.js';
+import {runtimeClasses} from '../api/runtime-class.js';
 import type {
 	ContainerExit,
 	ContainerId,
@@ -22,7 +23,7 @@ import type {Random} from '../system/time/random.js';
 import type {Cancel, Clock} from '../system/time/clock.js';
 import {createSessions, sessionHandlers} from './exec-sessions.js';
 import {handle, type Done, type Handlers} from './handlers.js';
-import {anotherAttemptRuns, attemptIsOver, noLease, noSandbox, noSuchLog, notRunning, wrongLogRequest} from './refusals.js';
+import {anotherAttemptRuns, attemptIsOver, noImages, noLease, noSandbox, noSuchLog, notRunning, wrongLogRequest} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {openSession} from './simulated/exec.js';
 import {createSimulatedHost, type SimulatedContainer, type SimulatedHost, type SimulatedNetwork} from './simulated/host.js';
@@ -71,6 +72,7 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 		onExit(next) {
 			listener = next;
 		},
+		onEvent: () => undefined,
 		close() {
 			state.closed = true;
 			host.attend(undefined, () => undefined);
@@ -90,6 +92,7 @@ const infoOf = ({options, hostIP, host}: State): RuntimeInfo => ({
 	features: nodeFeatures,
 	localVolumes: simulatedVolumes,
 	conditions: [],
+	classes: runtimeClasses,
 	hostIP,
 	hostBootId: host.bootId(),
 	os: 'simulated',
@@ -145,6 +148,9 @@ function handlersOf(state: State): Handlers {
 			for (const {source} of volumes) if (source.type === 'local') host.localVolumes.add(source.volume);
 			done(succeeded(null));
 		},
+		'image.ensure': (_command, done) => done(succeeded({imageId: undefined})),
+		'image.list': (_command, done) => done(succeeded({images: []})),
+		'image.open': (_command, done) => done(noImages),
 		'volume.remove'({volume}, done) {
 			for (const [uid, pod] of host.pods)
 				if (pod.volumes?.some(({source}) => source.type === 'local' && source.volume === volume) === true)
@@ -225,7 +231,7 @@ const runningOf = ({spec, pid, startedAtMs}: SimulatedContainer): RunningContain
 	attempt: spec.attempt,
 	pid,
 	startedAtMs,
-	handle: `${pid}.${startedAtMs}`,
+	handle: `process://${pid}.${startedAtMs}`,
 });
 
 const observationOf = (container: SimulatedContainer | undefined): ContainerObservation => ({

@@ -1,5 +1,7 @@
 // What a node tells of its runtime and its host with each hello.
 
+import type {RuntimeClass} from '../../api/runtime-class.js';
+
 /** What a runtime can do; the node record shows it and the scheduler filters by it. */
 export type RuntimeInfo = {
 	readonly name: string;
@@ -9,6 +11,8 @@ export type RuntimeInfo = {
 	readonly maxPods: number;
 	/** Of `api/features.ts`. */
 	readonly features: readonly string[];
+	/** Of pods that it runs now. Undefined: an agent of before there were classes, which runs `process`. */
+	readonly classes?: readonly RuntimeClass[] | undefined;
 	/** Conditions of the node, such as SharedNetwork. */
 	readonly conditions: readonly {readonly type: string; readonly reason: string; readonly message: string}[];
 	/** Where it keeps volumes of class `local`: absolute; undefined: nowhere. */

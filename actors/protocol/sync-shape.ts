@@ -3,6 +3,7 @@
 
 import {isObject} from '../../api/object.js';
 import {itemsOf, membersOf} from '../../api/rules/report.js';
+import {isRuntimeClass} from '../../api/runtime-class.js';
 import {schemaProblems} from '../../api/schema-problems.js';
 import type {Message} from '../../system/kernel/behavior.js';
 import {syncProtocol} from './sync-message.js';
@@ -59,6 +60,7 @@ const isRuntimeInfo = (info: MessageMembers): boolean =>
 	haveNumbers(info, ['cpuMillis', 'memoryBytes', 'maxPods']) &&
 	(info['localVolumes'] === undefined || typeof info['localVolumes'] === 'string') &&
 	isListOf(info['features'], feature => typeof feature === 'string') &&
+	(info['classes'] === undefined || isListOf(info['classes'], isRuntimeClass)) &&
 	isListOf(info['conditions'], condition => haveTexts(membersOf(condition), ['type', 'reason', 'message']));
 
 function isObservedPod(pod: unknown): boolean {

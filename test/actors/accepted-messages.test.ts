@@ -77,6 +77,8 @@ test('a hello lacks nothing and has no member of another type', t => {
 	for (const member of Object.keys(aRuntimeInfo())) t.false(takes(sync, {...hello, info: without(aRuntimeInfo(), member)}), member);
 	t.false(takes(sync, {...hello, info: {...aRuntimeInfo(), conditions: [{type: 'X'}]}}));
 	t.false(takes(sync, {...hello, info: {...aRuntimeInfo(), features: [1]}}));
+	t.true(takes(sync, {...hello, info: aRuntimeInfo({classes: ['process', 'docker']})}));
+	t.false(takes(sync, {...hello, info: {...aRuntimeInfo(), classes: ['wasm']}}));
 });
 
 test('a hello of another protocol is taken, to be answered', t => {

@@ -27,8 +27,9 @@ test('the command line is command and args, expanded word by word', t => {
 
 test('args alone are a command line; none is left to the runtime', t => {
 	const {command: _command, ...bare} = aContainer();
-	t.deepEqual(specOf({...bare, args: ['true']})?.argv, ['true']);
+	t.like(specOf({...bare, args: ['true']}), {argv: ['true'], argsOnly: true});
 	t.deepEqual(specOf(bare)?.argv, []);
+	for (const named of [bare, aContainer({args: ['more']})]) t.is(specOf(named)?.argsOnly, undefined);
 });
 
 test('users, limits and streams are handed on; a container’s user counts more than the pod’s', t => {

@@ -3,12 +3,13 @@
 import test from 'ava';
 import {failed} from '../../api/errors.js';
 import {infra, type InfraInput, type InfraMessage, type InfraState} from '../../actors/node/pods/infra.js';
+import {sandboxSpecOf} from '../../actors/node/pods/sandbox-spec.js';
 import {play, type Played} from '../../system/kernel/play.js';
 import {nowMs} from './_objects.js';
-import {sandbox} from './_agent.js';
+import {anAssignment, sandbox} from './_agent.js';
 
 const owner = 'troupe://node-a/pods/default.web';
-const input: InfraInput = {spec: {uid: 'u', namespace: 'default', name: 'web', hostname: 'web', controller: 'default/Pod/web'}, owner};
+const input: InfraInput = {spec: sandboxSpecOf(anAssignment({uid: 'u'})), owner};
 const ensured: InfraMessage = {type: 'ensured', id: 'u/sandbox/ensure', outcome: {ok: true, value: sandbox}};
 const removed: InfraMessage = {type: 'removed', id: 'u/sandbox/remove', outcome: {ok: true, value: null}};
 const error = failed('ERR_RUNTIME', {message: 'no address left'});

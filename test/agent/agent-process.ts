@@ -4,6 +4,7 @@ import {createProcessRuntime} from '../../agent/process-runtime.js';
 import {closeInheritedDescriptors} from '../../agent/os/descriptors.js';
 import type {ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';
+import {aSandbox} from './_sandbox.js';
 
 closeInheritedDescriptors();
 const [directory = '', specs = '[]'] = process.argv.slice(2);
@@ -16,7 +17,7 @@ function startNext([spec, ...rest]: readonly ContainerSpec[]): void {
 	runtime.run(
 		{
 			type: 'sandbox.ensure',
-			spec: {uid, namespace: spec.namespace, name: spec.podName, hostname: uid, controller: `default/Pod/${spec.podName}`},
+			spec: aSandbox(uid, {namespace: spec.namespace, name: spec.podName}),
 		},
 		() =>
 			runtime.run({type: 'container.start', spec}, outcome => {

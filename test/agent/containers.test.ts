@@ -10,6 +10,7 @@ import {createStock} from '../../agent/process/attempts/stock.js';
 import {limits} from '../../api/limits.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {aContainer} from './runtime-contract.js';
+import {aSandbox} from './_sandbox.js';
 
 test('a container whose shim stands still before its program begins can be stopped', async t => {
 	const directory = mkdtempSync(path.join(os.tmpdir(), 'troupe-containers-'));
@@ -24,7 +25,7 @@ test('a container whose shim stands still before its program begins can be stopp
 		await stock.close();
 		rmSync(directory, {recursive: true});
 	});
-	sandboxes.ensure({uid: 'uid-1', namespace: 'default', name: 'a', hostname: 'a', controller: 'a'});
+	sandboxes.ensure(aSandbox('uid-1', {name: 'a', hostname: 'a', controller: 'a'}));
 	const spec = aContainer('runs');
 	const beginning = {user: {uid: 0, gid: 0}, groups: [], mayGain: false, directory: '/', home: '/', path: ''};
 	const begun = new Promise(resolve =>

@@ -32,6 +32,7 @@ import {asRoot, isRoot} from '../_needing.js';
 import {testManyPods} from './_many-pods.js';
 import {groupOf, isThere, pidOnNode, processWorld, shimOf, stateFiles, whenTrue, type ProcessWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
+import {aSandbox} from './_sandbox.js';
 
 const users = {first: 70_001, last: 70_001};
 const main = {uid: 'uid-1', container: 'main'};
@@ -252,7 +253,7 @@ test('a full or missing disk is an answer, not a crash', async t => {
 	t.is(started.ok ? 'ok' : started.error.code, 'ERR_RUNTIME');
 	const ensured = await run<'sandbox.ensure'>({
 		type: 'sandbox.ensure',
-		spec: {uid: 'uid-2', namespace: 'default', name: 'p', hostname: 'p', controller: 'default/Pod/p'},
+		spec: aSandbox('uid-2', {name: 'p', hostname: 'p'}),
 	});
 	t.is(ensured.ok ? 'ok' : ensured.error.code, 'ERR_RUNTIME');
 	const listed = await run<'sandbox.list'>({type: 'sandbox.list'});
@@ -529,7 +530,7 @@ test('sandboxes and addresses are known to the next agent', async t => {
 	);
 	const tooMany = await run<'sandbox.ensure'>({
 		type: 'sandbox.ensure',
-		spec: {uid: 'uid-7', namespace: 'default', name: 'p', hostname: 'p', controller: 'default/Pod/p'},
+		spec: aSandbox('uid-7', {name: 'p', hostname: 'p'}),
 	});
 	t.is(tooMany.ok ? '' : tooMany.error.message, 'no address is left for pods in "127.70.0.0/29"');
 	await restartAgent();

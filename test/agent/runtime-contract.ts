@@ -15,6 +15,7 @@ import type {
 	RuntimeCommand,
 	RuntimeResults,
 } from '../../actors/node/runtime/runtime-port.js';
+import {aSandbox} from './_sandbox.js';
 
 /** One node under test. */
 export type World = {
@@ -58,9 +59,7 @@ export function driver(world: World) {
 		run,
 		value,
 		ensure: (uid: string, controller = `default/Pod/pod-${uid}`) =>
-			value(
-				run<'sandbox.ensure'>({type: 'sandbox.ensure', spec: {uid, namespace: 'default', name: `pod-${uid}`, hostname: uid, controller}}),
-			),
+			value(run<'sandbox.ensure'>({type: 'sandbox.ensure', spec: aSandbox(uid, {controller})})),
 		start: (spec: ContainerSpec) => value(run<'container.start'>({type: 'container.start', spec})),
 		inspect: (id: ContainerId) => value(run<'container.inspect'>({type: 'container.inspect', id})),
 		stop: (id: ContainerId, graceMs: number) => value(run<'container.stop'>({type: 'container.stop', id, graceMs})),
@@ -128,6 +127,7 @@ export const aContainer = (
 	podName: `pod-${uid}`,
 	attempt,
 	...programs[program],
+	imageId: undefined,
 	env: [],
 	workingDir: undefined,
 	tty: false,
@@ -136,7 +136,11 @@ export const aContainer = (
 	runAsGroup: undefined,
 	runAsNonRoot: false,
 	allowPrivilegeEscalation: false,
+	privileged: false,
+	capabilities: {add: [], drop: []},
+	seccomp: 'default',
 	groups: [],
+	groupsPolicy: 'Merge',
 	mounts: [],
 	readOnlyRoot: false,
 	memoryLimitBytes: undefined,
@@ -176,6 +180,28 @@ export function runtimeContract(test: TestFn, name: string, makeWorld: (teardown
 		t.deepEqual(await start(aContainer('runs')), running);
 		t.deepEqual(await inspect(main), {running, lastExit: undefined, nextAttempt: 1});
 		t.deepEqual(told, []);
+	});
+
+	claim('a container has a name that tells whose it is, and keeps it', async (t, world) => {
+		const {ensure, start, inspect} = driver(world);
+		await ensure('uid-1');
+		const {handle} = await start(aContainer('runs'));
+		t.regex(handle, /^[a-z]+:\/\/\S+$/);
+		t.is((await inspect(main)).running?.handle, handle);
+	});
+
+	claim('an image is asked for before a start, and again, and all images are told', async (t, world) => {
+		const {run, value, ensure} = driver(world);
+		await ensure('uid-1');
+		const {id, namespace, podName, image} = aContainer('runs');
+		const command = {type: 'image.ensure', id, namespace, podName, image, policy: 'IfNotPresent', secrets: []} as const;
+		const {imageId} = await value(run<'image.ensure'>(command));
+		t.deepEqual(await value(run<'image.ensure'>(command)), {imageId});
+		const {images} = await value(run<'image.list'>({type: 'image.list'}));
+		t.is(
+			images.some(({id: listed}) => listed === imageId),
+			imageId !== undefined,
+		);
 	});
 
 	claim('two starts at the same time are one', async (t, world) => {

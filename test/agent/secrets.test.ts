@@ -17,6 +17,7 @@ import {ManualClock} from '../../system/time/manual-clock.js';
 import {seededRandom} from '../../system/time/random.js';
 import {processWorld} from './process-world.js';
 import {aContainer, driver} from './runtime-contract.js';
+import {aSandbox} from './_sandbox.js';
 
 const marker = 'MARKER-0815-geheim';
 const markerBase64 = base64Of(marker);
@@ -217,7 +218,7 @@ test('a simulated program gets its Secrets; its host keeps the names alone', asy
 	runtime.run(
 		{
 			type: 'sandbox.ensure',
-			spec: {uid: withSecret.id.uid, namespace: 'default', name: 'web', hostname: 'web', controller: 'default/Pod/web'},
+			spec: aSandbox(withSecret.id.uid, {name: 'web', hostname: 'web'}),
 		},
 		() => undefined,
 	);

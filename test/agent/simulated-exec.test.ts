@@ -10,6 +10,7 @@ import type {ContainerAction, ExecOutput, ExecRequest, RuntimeCommand} from '../
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {seededRandom} from '../../system/time/random.js';
 import {aContainer} from './runtime-contract.js';
+import {aSandbox} from './_sandbox.js';
 
 const id = {uid: 'uid-1', container: 'main'};
 
@@ -24,7 +25,7 @@ function aNode(script?: SimulatedScript) {
 		clock.advance(0);
 		return answer;
 	};
-	run({type: 'sandbox.ensure', spec: {uid: 'uid-1', namespace: 'default', name: 'p', hostname: 'p', controller: 'default/Pod/p'}});
+	run({type: 'sandbox.ensure', spec: aSandbox('uid-1', {name: 'p', hostname: 'p'})});
 	run({type: 'container.start', spec: aContainer('runs')});
 	const value = (command: RuntimeCommand): unknown => {
 		const {outcome} = run(command);

@@ -6,6 +6,7 @@ import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {seededRandom} from '../../system/time/random.js';
 import {aContainer, driver, runtimeContract, type World} from './runtime-contract.js';
+import {aSandbox} from './_sandbox.js';
 
 /** A node in virtual time: time moves from timer to timer as long as something is waited for. */
 function simulatedWorld(script?: SimulatedScript): World & {readonly host: SimulatedHost; readonly clock: ManualClock} {
@@ -74,10 +75,7 @@ test('a script decides which commands fail, how late they answer, and which neve
 	};
 	const {clock, runtime, host} = simulatedWorld(script);
 	const heard: string[] = [];
-	runtime().run(
-		{type: 'sandbox.ensure', spec: {uid: 'uid-1', namespace: 'default', name: 'p', hostname: 'p', controller: 'default/Pod/p'}},
-		() => undefined,
-	);
+	runtime().run({type: 'sandbox.ensure', spec: aSandbox('uid-1', {name: 'p', hostname: 'p'})}, () => undefined);
 	clock.advance(0);
 	for (const attempt of [0, 1, 2]) {
 		runtime().run({type: 'container.start', spec: aContainer('runs', {attempt})}, outcome =>
@@ -117,12 +115,9 @@ test('10,000 pods on 1,000 nodes are light, have addresses of their own, and lea
 	for (const [index, node] of nodes.entries()) {
 		for (let pod = 0; pod < 10; pod++) {
 			const uid = `uid-${index}-${pod}`;
-			node.run(
-				{type: 'sandbox.ensure', spec: {uid, namespace: 'default', name: uid, hostname: uid, controller: `default/Pod/${uid}`}},
-				outcome => {
-					if (outcome.ok) addresses.add(outcome.value.podIP);
-				},
-			);
+			node.run({type: 'sandbox.ensure', spec: aSandbox(uid, {name: uid})}, outcome => {
+				if (outcome.ok) addresses.add(outcome.value.podIP);
+			});
 			node.run({type: 'container.start', spec: aContainer('runs', {uid})}, outcome => void (outcome.ok && started++));
 		}
 	}

@@ -10,6 +10,7 @@ import {createProcessRuntime} from '../../agent/process-runtime.js';
 import {systemClock, type Clock} from '../../system/time/clock.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {parentOf} from '../lane/processes.js';
+import {aSandbox} from './_sandbox.js';
 
 type Agent = {readonly runtime: Runtime; readonly ended: Promise<ContainerExit>};
 type Pod = Agent & {readonly folder: string; readonly pid: number; readonly warnings: readonly string[]; readonly newAgent: () => Agent};
@@ -22,6 +23,7 @@ const specOf = (attempt: number): ContainerSpec => ({
 	podName: 'one',
 	attempt,
 	image: 'program',
+	imageId: undefined,
 	argv: ['sh', '-c', 'trap "" TERM; while :; do sleep 1; done'],
 	env: [],
 	workingDir: undefined,
@@ -31,7 +33,11 @@ const specOf = (attempt: number): ContainerSpec => ({
 	runAsGroup: undefined,
 	runAsNonRoot: false,
 	allowPrivilegeEscalation: false,
+	privileged: false,
+	capabilities: {add: [], drop: []},
+	seccomp: 'default',
 	groups: [],
+	groupsPolicy: 'Merge',
 	mounts: [],
 	readOnlyRoot: false,
 	cpuRequestMillis: undefined,
@@ -63,7 +69,7 @@ async function startPod(
 	});
 	await run(first.runtime, {
 		type: 'sandbox.ensure',
-		spec: {uid: id.uid, namespace: 'default', name: 'one', hostname: 'one', controller: 'default/Pod/one'},
+		spec: aSandbox(id.uid, {name: 'one', hostname: 'one'}),
 	});
 	const {pid} = start ? await run<{pid: number}>(first.runtime, {type: 'container.start', spec: specOf(0)}) : {pid: 0};
 	return {...first, folder: path.join(directory, id.uid), pid, warnings, newAgent};

@@ -73,8 +73,8 @@ export function containerStatusOf({container: {name, image}, role, phase, lastEx
 		started: phase.type === 'running' && phase.started,
 		restartCount: restartsOf(phase, attempt, lastExit),
 		image,
-		imageID: '',
-		...(running === undefined ? {} : {containerID: `process://${running.handle}`}),
+		imageID: running?.imageId ?? '',
+		...(running === undefined ? {} : {containerID: running.handle}),
 		...(beginning === undefined ? {} : beginningOf(beginning)),
 	};
 }

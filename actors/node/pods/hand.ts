@@ -10,7 +10,7 @@ import type {ContainerStatus} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
 import {besides, leasesPath, podKey, podsPath, syncPath} from '../../addresses.js';
-import {controllerName, podWarning, type Assignment, type PodGone} from '../../protocol/sync-message.js';
+import {podWarning, type Assignment, type PodGone} from '../../protocol/sync-message.js';
 import {asSurplus, assignmentKey, assignmentObject, reassigned, type AssignmentObject} from '../cache/assignment-object.js';
 import type {ContainerChanged, Reassigned, SkipBackoff} from '../containers/container-state.js';
 import {podInitializing} from '../containers/container-status.js';
@@ -43,6 +43,7 @@ import {infra, infraName, type InfraInput} from './infra.js';
 import type {UnwantLease} from './leases.js';
 import {volumesName} from './pod-volumes.js';
 import type {Sandbox} from '../runtime/runtime-port.js';
+import {sandboxSpecOf} from './sandbox-spec.js';
 import {containersIn} from './start-order.js';
 import {hasVolumes} from './volumes.js';
 
@@ -114,8 +115,7 @@ const tryAgain = (state: HandState, context: Context): Effect[] =>
 
 /** The sandbox is made (or found) even for a pod that is to go: what an earlier agent left in it has to be stopped. */
 function begin(state: HandState, {self}: Context): Effect[] {
-	const {uid, namespace, name, spec, controller = controllerName(namespace, 'Pod', name)} = assignmentIn(state.object);
-	const input: InfraInput = {spec: {uid, namespace, name, hostname: spec.hostname ?? name, controller}, owner: self};
+	const input: InfraInput = {spec: sandboxSpecOf(assignmentIn(state.object)), owner: self};
 	return [{type: 'spawn', name: infraName, behavior: infra.kind, input, restart: 'permanent'}, ...deadlineOf(state)];
 }
 

@@ -5,6 +5,7 @@
 // come by `onExit`, for adopted ones too.
 
 import type {Outcome} from '../../../api/errors.js';
+import type {RuntimeClass} from '../../../api/runtime-class.js';
 import type {RuntimeInfo} from '../../protocol/runtime-info.js';
 
 export type SandboxSpec = {
@@ -14,6 +15,30 @@ export type SandboxSpec = {
 	readonly hostname: string;
 	/** `<namespace>/<kind>/<name>` of what made the pod: where users are given out, pods of one have the same. */
 	readonly controller: string;
+	/** Which runtime has the pod; it never changes. */
+	readonly runtimeClass: RuntimeClass;
+	/** Its containers see each other's processes. */
+	readonly shareProcessNamespace: boolean;
+	/** The host's namespaces in place of the pod's own, where the operator allows that. */
+	readonly hostNetwork: boolean;
+	readonly hostPID: boolean;
+	readonly hostIPC: boolean;
+	/** Names that its containers find in /etc/hosts. */
+	readonly hostAliases: readonly HostAlias[];
+	/** Ports of the host that lead to a port of the pod, of all its containers. */
+	readonly hostPorts: readonly HostPort[];
+	/** Its containers run only while the pod's lease is held; see `lease.extend`. */
+	readonly exclusive?: true;
+};
+
+export type HostAlias = {readonly ip: string; readonly hostnames: readonly string[]};
+
+export type HostPort = {
+	readonly containerPort: number;
+	readonly hostPort: number;
+	/** The address of the host that is listened on; undefined: all of them. */
+	readonly hostIP: string | undefined;
+	readonly protocol: 'TCP' | 'UDP' | 'SCTP';
 };
 
 export type Sandbox = {
@@ -103,6 +128,10 @@ export type ContainerSpec<Env = EnvSource> = {
 	 * only names answers `ERR_NO_COMMAND`.
 	 */
 	readonly argv: readonly string[];
+	/** `argv` are arguments of what the image runs by itself; a runtime to which images are only names runs their first word. */
+	readonly argsOnly?: true;
+	/** What `image.ensure` answered; undefined: to the runtime images are only names. */
+	readonly imageId: string | undefined;
 	/** Complete and expanded but for Secrets; later ones win. */
 	readonly env: readonly Env[];
 	readonly workingDir: string | undefined;
@@ -117,8 +146,15 @@ export type ContainerSpec<Env = EnvSource> = {
 	readonly runAsNonRoot: boolean;
 	/** Whether it may get more rights than it starts with, by set-user-ID files and the like. */
 	readonly allowPrivilegeEscalation: boolean;
+	/** With all rights on the host, where the operator allows that. */
+	readonly privileged: boolean;
+	/** Beside the runtime's own set, and of it; `ALL` is all of them. */
+	readonly capabilities: {readonly add: readonly string[]; readonly drop: readonly string[]};
+	readonly seccomp: 'default' | 'unconfined';
 	/** Of the process beside its own group; the pod's fsGroup is among them. */
 	readonly groups: readonly number[];
+	/** Whether the groups that the image gives its user are added. */
+	readonly groupsPolicy: 'Merge' | 'Strict';
 	readonly mounts: readonly MountSpec[];
 	readonly readOnlyRoot: boolean;
 	readonly memoryLimitBytes: number | undefined;
@@ -191,7 +227,10 @@ export type RunningContainer = {
 	readonly attempt: number;
 	readonly pid: number;
 	readonly startedAtMs: number;
+	/** What it is called outside, with its scheme: `process://4711.88123`, `docker://<id>`. */
 	readonly handle: string;
+	/** What the image's name stood for; undefined: to the runtime images are only names. */
+	readonly imageId?: string | undefined;
 	/** Undefined: the runtime does not know it. */
 	readonly beginning?: ContainerBeginning;
 };
@@ -250,6 +289,24 @@ export type RuntimeCommand =
 			/** The group that owns what is in them; undefined: the user that runs the containers. */
 			readonly fsGroup: number | undefined;
 	  }
+	/**
+	 * Has the container's image there, pulled as its policy says; asked before each start. Fails with `ERR_IMAGE_PULL` in the registry's words,
+	 * `ERR_IMAGE_ABSENT` (policy Never, and it is not there) or `ERR_IMAGE_NAME`; a Secret that is not there is no failure.
+	 */
+	| {
+			readonly type: 'image.ensure';
+			readonly id: ContainerId;
+			readonly namespace: string;
+			readonly podName: string;
+			readonly image: string;
+			readonly policy: ImagePullPolicy;
+			/** With the registry's credentials, in the pod's namespace. */
+			readonly secrets: readonly SecretRef[];
+	  }
+	/** The images there are; none where images are only names. */
+	| {readonly type: 'image.list'}
+	/** Loads or pulls an image outside any pod. Its archive goes in by `exec.write`; progress, lines of JSON, and the end come by `exec.read`. */
+	| {readonly type: 'image.open'; readonly request: ImageRequest}
 	/** Removes the folder of a `local` volume with all that is in it; refused while a pod has it. Fine when there is none. */
 	| {readonly type: 'volume.remove'; readonly volume: string}
 	/** How much of the disk the folder of a `local` volume takes. May take minutes; what cannot be counted is an error. */
@@ -280,11 +337,37 @@ export type RuntimeCommand =
 	 */
 	| {readonly type: 'lease.extend'; readonly uid: string; readonly untilMs: number};
 
+export type ImagePullPolicy = 'Always' | 'IfNotPresent' | 'Never';
+
+export type ImageRequest =
+	| {readonly action: 'load'}
+	| {readonly action: 'pull'; readonly image: string; readonly namespace: string; readonly secrets: readonly SecretRef[]};
+
+export type EnsuredImage = {
+	/** Undefined: to the runtime images are only names. */
+	readonly imageId: string | undefined;
+	/** Set when it had to be pulled. */
+	readonly pulled?: {readonly bytes: number; readonly ms: number} | undefined;
+};
+
+export type ListedImage = {
+	readonly id: string;
+	/** All of them, with tag or digest. */
+	readonly names: readonly string[];
+	readonly bytes: number;
+	readonly createdAtMs: number;
+	/** A container is made of it. */
+	readonly inUse: boolean;
+};
+
 export type RuntimeResults = {
 	readonly 'sandbox.ensure': Sandbox;
 	readonly 'sandbox.remove': null;
 	readonly 'sandbox.list': readonly string[];
 	readonly 'volumes.ensure': null;
+	readonly 'image.ensure': EnsuredImage;
+	readonly 'image.list': {readonly images: readonly ListedImage[]};
+	readonly 'image.open': {readonly session: string};
 	readonly 'volume.remove': null;
 	readonly 'volume.measure': {readonly usedBytes: number};
 	readonly 'container.start': RunningContainer;
@@ -301,6 +384,22 @@ export type RuntimeResults = {
 	readonly 'lease.extend': null;
 };
 
+/** What a runtime tells beside ends of containers. */
+export type RuntimeEvent =
+	/** What the pod's containers share has died; its containers may run on, and nothing else is said of them. */
+	| {readonly type: 'sandboxLost'; readonly uid: string; readonly namespace: string; readonly podName: string}
+	/** At most one a second per container; undefined: it is not known how much that is. */
+	| {
+			readonly type: 'pulling';
+			readonly id: ContainerId;
+			readonly namespace: string;
+			readonly podName: string;
+			readonly percent: number | undefined;
+			readonly bytes: number | undefined;
+	  }
+	/** `info` says something else now. */
+	| {readonly type: 'infoChanged'};
+
 /** Hears of ends: the spec's namespace and pod name say which actor is to be told. */
 export type ExitListener = (container: {namespace: string; podName: string; id: ContainerId}, exit: ContainerExit) => void;
 
@@ -313,6 +412,8 @@ export type Runtime = {
 	) => void;
 	/** One listener, set before the first command. */
 	readonly onExit: (listener: ExitListener) => void;
+	/** The same for what else it tells. */
+	readonly onEvent: (listener: (event: RuntimeEvent) => void) => void;
 	/** Leaves containers running; stops watching them. */
 	readonly close: () => Promise<void>;
 };

@@ -89,7 +89,7 @@ const runningOf = (attempt: number, started: StartRecord): RunningContainer => (
 	attempt,
 	pid: started.process.pid,
 	startedAtMs: started.startedAtMs,
-	handle: `${started.process.pid}.${started.process.startTime}`,
+	handle: `process://${started.process.pid}.${started.process.startTime}`,
 	...shownBeginning(started),
 });
 

@@ -99,6 +99,7 @@ export function infoOf(
 		memoryBytes: os.totalmem(),
 		maxPods,
 		features: featuresOf(host, groups, localVolumes),
+		classes: ['process'],
 		...(localVolumes === undefined || host.mountTools === undefined ? {} : {localVolumes}),
 		conditions: [
 			{

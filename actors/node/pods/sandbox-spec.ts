@@ -1,0 +1,33 @@
+// From a pod's assignment to the sandbox that it asks for. Pure.
+
+import {isExclusive} from '../../../api/exclusive.js';
+import type {Container} from '../../../api/kinds/pod.js';
+import {runtimeClassOf} from '../../../api/runtime-class.js';
+import {controllerName, type Assignment} from '../../protocol/sync-message.js';
+import type {HostPort, SandboxSpec} from '../runtime/runtime-port.js';
+import {containersIn} from './start-order.js';
+
+export function sandboxSpecOf(assignment: Assignment): SandboxSpec {
+	const {uid, namespace, name, spec, controller = controllerName(namespace, 'Pod', name)} = assignment;
+	const {shareProcessNamespace = false, hostNetwork = false, hostPID = false, hostIPC = false, hostAliases = []} = spec;
+	return {
+		uid,
+		namespace,
+		name,
+		hostname: spec.hostname ?? name,
+		controller,
+		runtimeClass: runtimeClassOf(spec),
+		shareProcessNamespace,
+		hostNetwork,
+		hostPID,
+		hostIPC,
+		hostAliases: hostAliases.map(({ip, hostnames = []}) => ({ip, hostnames})),
+		hostPorts: containersIn(spec).flatMap(({container}) => hostPortsOf(container)),
+		...(isExclusive(assignment) ? {exclusive: true as const} : {}),
+	};
+}
+
+const hostPortsOf = ({ports = []}: Container): readonly HostPort[] =>
+	ports.flatMap(({containerPort, hostPort, hostIP, protocol = 'TCP'}) =>
+		hostPort === undefined ? [] : [{containerPort, hostPort, hostIP, protocol}],
+	);

@@ -1,0 +1,13 @@
+// Which runtime starts a pod's containers: its class, fixed when the pod is made. Pure.
+
+import type {PodSpec} from './kinds/pod.js';
+
+export const runtimeClasses = ['process', 'docker'] as const;
+
+export type RuntimeClass = (typeof runtimeClasses)[number];
+
+export const isRuntimeClass = (name: unknown): name is RuntimeClass => runtimeClasses.some(each => each === name);
+
+/** Of a pod that names none: `process`, as all pods were before there were classes. */
+export const runtimeClassOf = ({runtimeClassName}: PodSpec): RuntimeClass =>
+	isRuntimeClass(runtimeClassName) ? runtimeClassName : 'process';

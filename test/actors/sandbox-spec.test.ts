@@ -1,0 +1,66 @@
+// From a pod's assignment to the sandbox that the runtime is asked for.
+
+import test from 'ava';
+import {sandboxSpecOf} from '../../actors/node/pods/sandbox-spec.js';
+import {anAssignment} from './_agent.js';
+import {aContainer} from './_objects.js';
+
+test('a pod that says nothing has a sandbox of its own, of the class of before there were classes', t => {
+	t.deepEqual(sandboxSpecOf(anAssignment()), {
+		uid: 'uid-of-web',
+		namespace: 'default',
+		name: 'web',
+		hostname: 'web',
+		controller: 'default/Pod/web',
+		runtimeClass: 'process',
+		shareProcessNamespace: false,
+		hostNetwork: false,
+		hostPID: false,
+		hostIPC: false,
+		hostAliases: [],
+		hostPorts: [],
+	});
+});
+
+test('what the pod says of it is handed on: class, host name, namespaces, names of hosts, lease', t => {
+	const assignment = anAssignment({
+		annotations: {'troupe.dev/exclusive': 'true'},
+		controller: 'default/ReplicaSet/web',
+		spec: {
+			hostname: 'front',
+			runtimeClassName: 'docker',
+			shareProcessNamespace: true,
+			hostNetwork: true,
+			hostPID: true,
+			hostIPC: true,
+			hostAliases: [{ip: '10.1.2.3', hostnames: ['db', 'db.example.org']}, {ip: '10.1.2.4'}],
+		},
+	});
+	t.like(sandboxSpecOf(assignment), {
+		hostname: 'front',
+		controller: 'default/ReplicaSet/web',
+		runtimeClass: 'docker',
+		shareProcessNamespace: true,
+		hostNetwork: true,
+		hostPID: true,
+		hostIPC: true,
+		hostAliases: [
+			{ip: '10.1.2.3', hostnames: ['db', 'db.example.org']},
+			{ip: '10.1.2.4', hostnames: []},
+		],
+		exclusive: true,
+	});
+});
+
+test('ports of the host are those of all containers, and only those that name one', t => {
+	const assignment = anAssignment({
+		spec: {
+			initContainers: [aContainer({name: 'first', ports: [{containerPort: 53, hostPort: 5353, protocol: 'UDP'}]})],
+			containers: [aContainer({ports: [{containerPort: 80, hostPort: 8080, hostIP: '10.0.0.1'}, {containerPort: 81}]})],
+		},
+	});
+	t.deepEqual(sandboxSpecOf(assignment).hostPorts, [
+		{containerPort: 53, hostPort: 5353, hostIP: undefined, protocol: 'UDP'},
+		{containerPort: 80, hostPort: 8080, hostIP: '10.0.0.1', protocol: 'TCP'},
+	]);
+});
