@@ -15,6 +15,7 @@ import {sealsOf} from '../../server/seal.js';
 import {systemClock} from '../../system/time/clock.js';
 import {testCluster} from '../server/cluster.js';
 import {vaults} from '../server/support.js';
+import {asProcesses} from '../../bench/rigs/as-processes.js';
 import {line, type Ran} from '../../bench/rigs/command-line.js';
 import {main} from '../../bench/rigs/main-file.js';
 
@@ -37,7 +38,7 @@ export type Surroundings = {readonly home: string; readonly input?: string; read
 
 /** Starts the command with nothing of the test's own environment but PATH; killed with the test. */
 export function start(t: ExecutionContext, args: readonly string[], {home, input = '', cwd, env = {}}: Surroundings): Started {
-	const child = spawn(process.execPath, [main, ...args], {
+	const child = spawn(process.execPath, [main, ...asProcesses(args)], {
 		env: {PATH: process.env['PATH'], HOME: home, TROUPE_HOME: home, ...env},
 		...(cwd === undefined ? {} : {cwd}),
 	});

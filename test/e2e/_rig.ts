@@ -14,6 +14,7 @@ import {clientOf, type Client} from '../../cli/client.js';
 import {readEndpoints, type Endpoints} from '../../cli/files/endpoints.js';
 import {homeOf} from '../../cli/files/home.js';
 import {readConnection} from '../../cli/cluster/kubeconfig.js';
+import {asProcesses} from '../../bench/rigs/as-processes.js';
 import {killAll, lives, processesOf} from '../../bench/rigs/cluster/processes.js';
 import {eventually, within} from '../../bench/rigs/cluster/waiting.js';
 import {line, type Ran} from '../../bench/rigs/command-line.js';
@@ -88,7 +89,7 @@ export function openHome(owner: Owner) {
 	};
 	const startFile = (file: string, args: readonly string[], input?: string): Started =>
 		startProgram(process.execPath, [file, ...args], {TROUPE_HOME: home}, input);
-	const start = (args: readonly string[], input?: string): Started => startFile(main, args, input);
+	const start = (args: readonly string[], input?: string): Started => startFile(main, asProcesses(args), input);
 	const troupe = (...args: readonly string[]): Promise<Ran> => start(args).ended;
 
 	return {

@@ -1,13 +1,14 @@
 // A folder in which the commands of the README can be typed as they are, away from the user's own cluster.
 //
 // All that is different: `npm start` is `./troupe up` without the preparation (a test does not install itself), `up` takes free
-// ports and the README's node name, and `curl` may be ours. HOME is the folder's, so `~/.troupe` is empty at the beginning.
+// ports and the README's node name, pods are processes, and `curl` may be ours. HOME is the folder's, so `~/.troupe` is empty at the beginning.
 
 import {spawn, type ChildProcess} from 'node:child_process';
 import {chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {root} from './_readme.js';
+import {processFlag} from '../../bench/rigs/as-processes.js';
 import {main} from '../../bench/rigs/main-file.js';
 import {within} from '../../bench/rigs/cluster/waiting.js';
 
@@ -37,7 +38,8 @@ const readyLine = /^ +\.\/troupe get pods$/m;
 
 const launcher = (upFlags: readonly string[]): string => `#!/bin/sh
 case $1 in
-up) shift; set -- up ${upFlags.join(' ')} "$@" ;;
+up) shift; set -- up ${processFlag} ${upFlags.join(' ')} "$@" ;;
+agent) shift; set -- agent ${processFlag} "$@" ;;
 server) shift; set -- server --web=127.0.0.1:0 --mqtt=127.0.0.1:0 "$@" ;;
 esac
 exec "${process.execPath}" "${main}" "$@"

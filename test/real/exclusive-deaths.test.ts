@@ -10,6 +10,7 @@ import test from 'ava';
 import {isConditionTrue} from '../../api/conditions.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {killAll, processesOf, programsOf} from '../../bench/rigs/cluster/processes.js';
+import {asProcesses} from '../../bench/rigs/as-processes.js';
 import {main} from '../../bench/rigs/main-file.js';
 import type {Owner} from '../../bench/rigs/owner.js';
 import {eventually, within} from '../../bench/rigs/cluster/waiting.js';
@@ -134,7 +135,7 @@ owner.teardown(async () => {
 function open(host: string, home: string, words: readonly string[]): ChildProcess {
 	const [command = '', ...enter] = network.on(host);
 	const env = {PATH: process.env['PATH'], HOME: folder, TROUPE_HOME: home};
-	return spawn(command, [...enter, process.execPath, main, ...words], {env, stdio: ['pipe', 'pipe', 'pipe']});
+	return spawn(command, [...enter, process.execPath, main, ...asProcesses(words)], {env, stdio: ['pipe', 'pipe', 'pipe']});
 }
 
 /** Starts a part of the cluster and waits for the line that says it is ready; an agent that cannot reach its server never says it. */

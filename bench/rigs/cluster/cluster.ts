@@ -9,6 +9,7 @@ import {clientOf, type Client} from '../../../cli/client.js';
 import {homeOf} from '../../../cli/files/home.js';
 import {readConnection} from '../../../cli/cluster/kubeconfig.js';
 import {stopPods} from '../../../cli/serving/stop-cluster.js';
+import {asProcesses} from '../as-processes.js';
 import {main} from '../main-file.js';
 import type {Scope} from '../../harness/scope.js';
 
@@ -89,7 +90,7 @@ async function startServing(
 	{nodeFlags, abrupt}: Required<Pick<ClusterOptions, 'nodeFlags' | 'abrupt'>>,
 ): Promise<Serving> {
 	if (scope.isClosing()) throw new Error('interrupted');
-	const child = spawn(process.execPath, [...nodeFlags, main, ...words], {
+	const child = spawn(process.execPath, [...nodeFlags, main, ...asProcesses(words)], {
 		env: {PATH: process.env['PATH'], HOME: home},
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});

@@ -18,6 +18,7 @@ import {readConnection} from '../../../cli/cluster/kubeconfig.js';
 import {containerOf, isReady, pidOf} from '../cluster/pods.js';
 import {setOf} from '../cluster/manifests.js';
 import {lives, processesOf, programsOf} from '../cluster/processes.js';
+import {asProcesses} from '../as-processes.js';
 import {main} from '../main-file.js';
 import {eventually, followObjects, type Following} from '../cluster/waiting.js';
 import {busyMs} from './busy-on-signal.js';
@@ -42,7 +43,7 @@ async function start(host: string, ...words: readonly string[]): Promise<void> {
 	const [command = '', ...enter] = network.on(host);
 	const busy = path.join(import.meta.dirname, 'busy-on-signal.js');
 	const env = {PATH: process.env['PATH'], HOME: task.folder, TROUPE_HOME: homes(host), NODE_OPTIONS: `--import=${busy}`};
-	const child = spawn(command, [...enter, process.execPath, main, ...words], {env, stdio: ['ignore', 'pipe', 'pipe']});
+	const child = spawn(command, [...enter, process.execPath, main, ...asProcesses(words)], {env, stdio: ['ignore', 'pipe', 'pipe']});
 	running.set(host, child);
 	let said = '';
 	const listen = (chunk: Buffer): void => void (said += chunk.toString());
