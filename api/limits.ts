@@ -783,6 +783,11 @@ export const limits = {
 	/** A line of a script; a longer one is none. */
 	inspectLineCharacters: 1_048_576,
 
+	/** What a Docker Engine says from memory. */
+	engineAnswerMs: 5_000,
+	/** It takes the image of infra containers, a file of a few hundred bytes. */
+	engineImportMs: 60_000,
+
 	/** Grace of a pod that names none. */
 	terminationGraceSeconds: 30,
 } as const;

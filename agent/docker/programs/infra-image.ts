@@ -1,0 +1,57 @@
+// The image of infra containers: one file, imported into the Engine when it is not there. Nothing is pulled.
+
+import {createHash} from 'node:crypto';
+import {Readable} from 'node:stream';
+import {limits} from '../../../api/limits.js';
+import {EngineError, type Engine} from '../engine/engine.js';
+import type {Architecture} from './elf.js';
+import {infraProgram} from './infra.js';
+import {tarOf} from './tar.js';
+
+/** What it runs. */
+export const infraCommand: readonly string[] = ['/infra'];
+
+/** On images of ours: what they are for. */
+const imageLabel = 'troupe.dev/image';
+const repo = 'troupe.dev/infra';
+
+/** What an Engine calls its processor, as Go does or as the kernel. */
+const architectureOf: Readonly<Record<string, Architecture>> = {amd64: 'x86_64', x86_64: 'x86_64', arm64: 'aarch64', aarch64: 'aarch64'};
+
+/**
+ * Its name, which carries a hash of the program: another program is another image. Imports it where the Engine has none. Rejects with an
+ * EngineError, also for a processor that there is no such program for.
+ */
+export async function ensureInfraImage(engine: Engine): Promise<string> {
+	const {Arch} = await engine.call('ask for its version', limits.engineAnswerMs, docker => docker.version());
+	const architecture = architectureOf[Arch];
+	if (architecture === undefined) {
+		const known = Object.keys(architectureOf).join(', ');
+		throw new EngineError('refused', `infra containers run on processors of the sorts ${known}, and the Engine's is "${Arch}"`);
+	}
+	const program = infraProgram(architecture);
+	const tag = createHash('sha256').update(program).digest('hex').slice(0, 16);
+	const name = `${repo}:${tag}`;
+	if (!(await isThere(engine, name))) await importImage(engine, tag, program);
+	return name;
+}
+
+async function isThere(engine: Engine, name: string): Promise<boolean> {
+	try {
+		await engine.call('look at the infra image', limits.engineAnswerMs, docker => docker.getImage(name).inspect());
+		return true;
+	} catch (error) {
+		if (error instanceof EngineError && error.fault === 'notFound') return false;
+		throw error;
+	}
+}
+
+async function importImage(engine: Engine, tag: string, program: Buffer): Promise<void> {
+	const changes = [`ENTRYPOINT ${JSON.stringify(infraCommand)}`, `LABEL ${imageLabel}=infra`];
+	await engine.call('import the infra image', limits.engineImportMs, async docker => {
+		const answer = await docker.importImage(Readable.from([tarOf('infra', program)]), {repo, tag, changes});
+		await new Promise<void>((resolve, reject) => {
+			docker.modem.followProgress(answer, error => (error === null ? resolve() : reject(error)));
+		});
+	});
+}
