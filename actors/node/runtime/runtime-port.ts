@@ -45,6 +45,13 @@ export type Sandbox = {
 	/** Where the pod listens: an address of its own on the node. */
 	readonly podIP: string;
 	readonly hostIP: string;
+	/** It has died, and something of the pod may still run: that has to be stopped before `sandbox.ensure` makes it anew. */
+	readonly isLost?: true;
+	/**
+	 * It was made anew at least once: each container's first attempt in the sandbox of now, by name; a container that is not there had none
+	 * before. It is kept with the sandbox, so that every later agent hears it too.
+	 */
+	readonly firstAttempts?: {readonly [container: string]: number};
 };
 
 /** One container of one pod; each start of it is an attempt, counted from 0. */
@@ -274,7 +281,11 @@ export type LogChunk = {
 };
 
 export type RuntimeCommand =
-	/** Makes the pod's sandbox (directory, address) or finds the one there is. A removal that is asked for after it comes after it. */
+	/**
+	 * Makes the pod's sandbox (directory, address) or finds the one there is. A removal that is asked for after it comes after it. Where what the
+	 * containers share has died: while one of them still runs the answer is the sandbox as it was, with `isLost`; else it is made anew, with the
+	 * same volumes and attempts, perhaps with another address, and with `firstAttempts`: of each container one above its highest attempt.
+	 */
 	| {readonly type: 'sandbox.ensure'; readonly spec: SandboxSpec}
 	/** Kills what is left in it, frees its address, removes its files. Fine when there is none. */
 	| {readonly type: 'sandbox.remove'; readonly uid: string}
@@ -386,7 +397,10 @@ export type RuntimeResults = {
 
 /** What a runtime tells beside ends of containers. */
 export type RuntimeEvent =
-	/** What the pod's containers share has died; its containers may run on, and nothing else is said of them. */
+	/**
+	 * What the pod's containers share has died; its containers may run on, and nothing else is said of them. What is to be done is said by the
+	 * next `sandbox.ensure`, also to an agent that was not there to hear this.
+	 */
 	| {readonly type: 'sandboxLost'; readonly uid: string; readonly namespace: string; readonly podName: string}
 	/** At most one a second per container; undefined: it is not known how much that is. */
 	| {
