@@ -225,7 +225,7 @@ function handlersOf(parts: Parts): Handlers {
 		'image.ensure': (_command, done) => done(succeeded({imageId: undefined})),
 		'image.list': (_command, done) => done(succeeded({images: []})),
 		'image.open': (_command, done) => done(noImages),
-		'volume.remove': ({volume}, done) => volumes.removeLocal(volume, done),
+		'volume.remove': (command, done) => volumes.removeLocal(command, done),
 		'volume.measure': ({volume}, done) => volumes.measureLocal(volume, done),
 		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
 		'exec.open': (command, done) => withPod(parts, command.request.id.uid, done, () => exec.handlers['exec.open'](command, done)),

@@ -151,11 +151,11 @@ function handlersOf(state: State): Handlers {
 		'image.ensure': (_command, done) => done(succeeded({imageId: undefined})),
 		'image.list': (_command, done) => done(succeeded({images: []})),
 		'image.open': (_command, done) => done(noImages),
-		'volume.remove'({volume}, done) {
+		'volume.remove'({volume, onlyCheck = false}, done) {
 			for (const [uid, pod] of host.pods)
 				if (pod.volumes?.some(({source}) => source.type === 'local' && source.volume === volume) === true)
 					return done(failed('ERR_RUNTIME', {message: `volume "${volume}" is still used by the pod with uid ${uid}`}));
-			host.localVolumes.delete(volume);
+			if (!onlyCheck) host.localVolumes.delete(volume);
 			done(succeeded(null));
 		},
 		'volume.measure'({volume}, done) {

@@ -207,6 +207,7 @@ test('each room of a folder imports only rooms below it, and nothing stands outs
 		'agent/join.ts',
 		'agent/process-runtime.ts',
 		'agent/refusals.ts',
+		'agent/runtimes.ts',
 		'agent/secret-cache.ts',
 		'agent/secret-env.ts',
 		'agent/secret-fetch.ts',

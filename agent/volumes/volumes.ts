@@ -35,6 +35,7 @@ export type VolumeRecord =
 	| {readonly type: 'files'; readonly place: string};
 
 type Command = Extract<RuntimeCommand, {type: 'volumes.ensure'}>;
+type Removal = Omit<Extract<RuntimeCommand, {type: 'volume.remove'}>, 'type'>;
 
 export type Volumes = {
 	/** Answers with `ERR_CONFIG_MISSING` for a Secret or an entry that is not there and `ERR_RUNTIME` for what this node cannot do. */
@@ -43,8 +44,8 @@ export type Volumes = {
 	readonly find: (uid: string, name: string) => VolumeRecord | undefined;
 	/** After what is under way for the pod. Rejects with errno exceptions and Errors. */
 	readonly remove: (uid: string) => Promise<void>;
-	/** Removes the folder of a `local` volume; answers with `ERR_RUNTIME` while a pod has it. */
-	readonly removeLocal: (volume: string, done: (outcome: Outcome<null>) => void) => void;
+	/** Removes the folder of a `local` volume, or says that it could be; answers with `ERR_RUNTIME` while a pod has it. */
+	readonly removeLocal: (command: Removal, done: (outcome: Outcome<null>) => void) => void;
 	/** How much of the disk it takes; answers with `ERR_RUNTIME` when that cannot be counted. */
 	readonly measureLocal: (volume: string, done: (outcome: Outcome<{readonly usedBytes: number}>) => void) => void;
 };
@@ -93,9 +94,9 @@ export function createVolumes(options: VolumesOptions): Volumes {
 				inTurn(state, command.uid, () => ensureAll(state, command)).then(() => null),
 				done,
 			),
-		removeLocal: (volume, done) =>
+		removeLocal: (removal, done) =>
 			answer(
-				inTurn(state, turnOf(volume), () => removeLocal(state, volume)).then(() => null),
+				inTurn(state, turnOf(removal.volume), () => removeLocal(state, removal)).then(() => null),
 				done,
 			),
 		measureLocal: (volume, done) => answer(measureLocal(state, volume), done),
@@ -137,7 +138,7 @@ async function measureLocal({local, usage}: State, volume: string): Promise<{rea
 }
 
 /** A sandbox that is there may have it mounted, whatever has become of its pod. */
-async function removeLocal(state: State, volume: string): Promise<void> {
+async function removeLocal(state: State, {volume, onlyCheck = false}: Removal): Promise<void> {
 	const {local, list, folderOf} = state;
 	if (local === undefined) return;
 	const place = local.placeOf(volume);
@@ -149,7 +150,7 @@ async function removeLocal(state: State, volume: string): Promise<void> {
 		});
 		if (hasIt) throw refusal(`volume "${volume}" is still used by the pod with uid ${uid}`);
 	}
-	await local.remove(volume);
+	if (!onlyCheck) await local.remove(volume);
 }
 
 const folderOfVolume = ({folderOf}: State, uid: string, name: string): string => path.join(folderOf(uid), volumesName, name);

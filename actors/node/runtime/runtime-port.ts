@@ -318,8 +318,8 @@ export type RuntimeCommand =
 	| {readonly type: 'image.list'}
 	/** Loads or pulls an image outside any pod. Its archive goes in by `exec.write`; progress, lines of JSON, and the end come by `exec.read`. */
 	| {readonly type: 'image.open'; readonly request: ImageRequest}
-	/** Removes the folder of a `local` volume with all that is in it; refused while a pod has it. Fine when there is none. */
-	| {readonly type: 'volume.remove'; readonly volume: string}
+	/** Removes the folder of a `local` volume with all that is in it; refused while a pod has it. Fine when there is none. `onlyCheck`: removes nothing. */
+	| {readonly type: 'volume.remove'; readonly volume: string; readonly onlyCheck?: boolean}
 	/** How much of the disk the folder of a `local` volume takes. May take minutes; what cannot be counted is an error. */
 	| {readonly type: 'volume.measure'; readonly volume: string}
 	/** Starts this attempt, or finds that it runs. An attempt that ended already is an error. */
