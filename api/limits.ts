@@ -653,6 +653,29 @@ export const limits = {
 	beginLookMs: 5,
 	beginMs: 2_000,
 
+	/** Pulls of images that an Engine has under way for us, and those that wait for their turn. */
+	imagePulls: 4,
+	imagePullsWaiting: 1_000,
+	/** A pull of which nothing is heard for so long is ended. */
+	imageStallMs: 120_000,
+	/** One image for a start: its pull, and its wait for the pulls before it. */
+	imageEnsureMs: 7_200_000,
+	/** How often it is told how far a pull is. */
+	imageNewsMs: 1_000,
+	/** Layers of one pull that are counted, and a line of what the Engine streams meanwhile. */
+	imageLayers: 1_000,
+	engineLineCharacters: 65_536,
+	/** What is told of a registry's refusal. */
+	imageWordsCharacters: 1_000,
+	/** A question to the Engine about images. */
+	imageLookMs: 30_000,
+	/** Images that are listed of a node, and names of each. */
+	imagesListed: 2_000,
+	imageNames: 50,
+	/** Logins of a pod's imagePullSecrets that are tried for one image, and the place that each is for. */
+	pullCredentials: 16,
+	registryPlaceCharacters: 512,
+
 	/** Sessions of exec at one node. */
 	execSessions: 64,
 	/** A session that its client does not read for so long is ended. */

@@ -359,6 +359,8 @@ export type EnsuredImage = {
 	readonly imageId: string | undefined;
 	/** Set when it had to be pulled. */
 	readonly pulled?: {readonly bytes: number; readonly ms: number} | undefined;
+	/** Of the Secrets that were named: those that are not there. A failed pull has them in its details. */
+	readonly missingSecrets?: readonly string[] | undefined;
 };
 
 export type ListedImage = {
@@ -410,6 +412,8 @@ export type RuntimeEvent =
 			readonly podName: string;
 			readonly percent: number | undefined;
 			readonly bytes: number | undefined;
+			/** As far as is known yet. */
+			readonly totalBytes: number | undefined;
 	  }
 	/** `info` says something else now. */
 	| {readonly type: 'infoChanged'};
