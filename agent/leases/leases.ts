@@ -1,4 +1,4 @@
-// The leases of exclusive pods as the process runtime holds them: at the end of one all that runs of its pod is killed.
+// The leases of exclusive pods as a runtime holds them: at the end of one all that runs of its pod is killed.
 //
 // Three processes know that end, each by itself: two watchdogs and this agent. So no death of one of them, nor its being stopped, keeps the
 // pod alive, and neither does the death of the agent together with one of the two. A watchdog that is lost is replaced at once; an agent that
@@ -8,7 +8,16 @@ import {limits} from '../../api/limits.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import {explained} from '../os/explained.js';
 import type {ProcessStat} from '../os/identity.js';
-import {callOff, readLeaseRecord, removeLeaseRecord, stands, startWatchdog, uptimeHundredths, writeLeaseRecord} from './watchdog.js';
+import {
+	callOff,
+	readLeaseRecord,
+	removeLeaseRecord,
+	stands,
+	startWatchdog,
+	uptimeHundredths,
+	writeLeaseRecord,
+	type Strike,
+} from './watchdog.js';
 
 const watchdogsPerPod = 2;
 
@@ -32,6 +41,8 @@ export type LeasesOptions = {
 	readonly folderOf: (uid: string) => string;
 	/** Kills all that runs of a pod. May throw errno exceptions. */
 	readonly kill: (uid: string) => void;
+	/** How its watchdogs do; undefined: by the state files of its attempts. */
+	readonly strikeOf?: (uid: string) => Strike;
 	readonly bootId: string;
 	readonly clock: Clock;
 	readonly onWarning: (message: string) => void;
@@ -108,13 +119,14 @@ function stand(state: State, lease: Lease, deadline: number, present: readonly P
 
 function start(state: State, lease: Lease, deadline: number): ProcessStat {
 	const startedMs = state.clock.monotonicMs();
-	const watchdog = startWatchdog(state.folderOf(lease.uid), deadline, () => {
+	const onEnd = (): void => {
 		if (!isWanted(state, lease) || !lease.watchdogs.includes(watchdog)) return;
 		lease.watchdogs = lease.watchdogs.filter(other => other !== watchdog);
 		// One that cannot live is not started all the time.
 		if (state.clock.monotonicMs() - startedMs >= limits.watchdogAgainMs) restore(state, lease);
 		else state.clock.after(limits.watchdogAgainMs, () => restore(state, lease));
-	});
+	};
+	const watchdog = startWatchdog(state.folderOf(lease.uid), deadline, onEnd, state.strikeOf?.(lease.uid));
 	return watchdog;
 }
 

@@ -1,8 +1,8 @@
 // A small shell that kills what runs of an exclusive pod when the pod's lease ends, whatever has become of the agent.
 //
 // What it keeps true: it counts by the kernel's time since boot, which no program can set; the end of the lease stands in a file beside the pod, and
-// the agent writes there when it extends the lease, so a watchdog is never replaced while it stands; what it kills is what the pod's own state files
-// name, so attempts that began after it are found too; to strike it needs nothing but itself, and one that cannot go on strikes early.
+// the agent writes there when it extends the lease, so a watchdog is never replaced while it stands; what it kills it looks for when
+// it strikes, so attempts that began after it are found too; to strike it needs nothing but itself, and one that cannot go on strikes early.
 
 import {spawn} from 'node:child_process';
 import {readFileSync, renameSync, rmSync, writeFileSync} from 'node:fs';
@@ -11,14 +11,15 @@ import {valueOr} from '../../api/value-or.js';
 import {signalGroup, statOf, type ProcessStat} from '../os/identity.js';
 import {isolatedStdio} from '../os/isolated-stdio.js';
 
+/** How a watchdog kills: the text of a shell function `strike`, which has $folder and $now (set by `uptime`), and its arguments. */
+export type Strike = {readonly text: string; readonly words: readonly string[]};
+
 /**
- * Waits until the uptime (1/100 s) of $1, or a later one that the record in the folder $2 names by then. Then it kills every process that a
- * state file under $2 names and does not call over: first the program, so that its shim can write the code down, then the group. A pid with
- * another start time is another process's. A watchdog that the record does not name any more goes at its first end.
+ * Kills every process that a state file under $folder names and does not call over: first the program, so that its shim can write the code down,
+ * then the group. A pid with another start time is another process's.
  */
-const watchdogText = `end=$1 folder=$2
-uptime() { read -r up rest </proc/uptime; now=\${up%.*}\${up#*.}; }
-find_process() {
+export const killAttempts: Strike = {
+	text: `find_process() {
 pid= start= group=
 while read -r word first second third others; do case $word in
 running) pid=$third ;;
@@ -36,8 +37,19 @@ uptime
 end=$((now + 20))
 while [ "$now" -lt "$end" ]; do uptime; done
 for file in "$folder"/*/*/state; do [ -f "$file" ] && find_process "$file" && kill -s KILL "-$group"; done
-}
-trap strike EXIT
+}`,
+	words: [],
+};
+
+/**
+ * Waits until the uptime (1/100 s) of $1, or a later one that the record in the folder $2 names by then, and strikes. A watchdog that the record
+ * does not name any more goes at its first end.
+ */
+const watchdogText = (strike: string): string => `end=$1 folder=$2
+shift 2
+uptime() { read -r up rest </proc/uptime; now=\${up%.*}\${up#*.}; }
+${strike}
+trap 'strike "$@"' EXIT
 uptime
 while [ "$now" -lt "$end" ]; do
 left=$((end - now + 1))
@@ -62,9 +74,9 @@ export function uptimeHundredths(): number {
  * Has the pod of this folder killed at that uptime, or at the later one of the record. `onEnd` hears when this process ends, for whatever
  * reason; it never keeps the agent from ending. Throws an Error when it cannot be started.
  */
-export function startWatchdog(folder: string, deadline: number, onEnd: () => void): ProcessStat {
+export function startWatchdog(folder: string, deadline: number, onEnd: () => void, strike: Strike = killAttempts): ProcessStat {
 	const {stdio, close} = isolatedStdio();
-	const child = spawn('/bin/sh', ['-c', watchdogText, 'troupe-watchdog', String(deadline), folder], {
+	const child = spawn('/bin/sh', ['-c', watchdogText(strike.text), 'troupe-watchdog', String(deadline), folder, ...strike.words], {
 		cwd: '/',
 		env: {PATH: '/usr/bin:/bin'},
 		detached: true,
