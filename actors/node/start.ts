@@ -101,6 +101,9 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			started.system = node.system;
 			const inspector = createInspector(node.system, {isSecret: isSecretMember, faults: faultOptions});
 			started.inspector = inspector;
+			runtime.onEvent(event => {
+				if (event.type === 'infoChanged') node.system.wake(address(options.name, syncPath), {type: 'infoChanged'}, 'the runtime changed');
+			});
 			runtime.onExit(({namespace, podName, id}, exit) => {
 				const message: Message & {exit: ContainerExit} = {type: 'exited', exit};
 				const hand = `${podsPath}/${handName({namespace, name: podName})}`;

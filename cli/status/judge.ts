@@ -4,6 +4,7 @@ import {conditionOf} from '../../api/conditions.js';
 import {ageOf} from '../../api/duration.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {limits} from '../../api/limits.js';
+import {dockerNotReady} from '../../api/runtime-class.js';
 import type {PersistentVolumeClaim} from '../../api/kinds/persistentvolumeclaim.js';
 import {parseUserSystem} from '../../api/user-system.js';
 import {isReady} from '../../actors/control/pods/pod-lifecycle.js';
@@ -88,7 +89,7 @@ const awaited = ({metadata: {name}}: NodeObject): Coming => ({
 });
 
 function wrongNode(node: NodeObject, nowMs: number): Wrong | undefined {
-	if (isHeard(node)) return undefined;
+	if (isHeard(node)) return withoutDocker(node);
 	const ready = readyOf(node);
 	const sinceMs = Date.parse(ready?.lastTransitionTime ?? '');
 	const lasting = Number.isNaN(sinceMs) ? '' : ` for ${ageOf(Math.max(0, nowMs - sinceMs))}`;
@@ -96,6 +97,12 @@ function wrongNode(node: NodeObject, nowMs: number): Wrong | undefined {
 		node,
 		ready === undefined ? 'no agent of it was ever heard' : `is not ready${lasting}: ${ready.message ?? ready.reason ?? ''}`,
 	);
+}
+
+/** Then its pods of Docker neither start nor end. */
+function withoutDocker(node: NodeObject): Wrong | undefined {
+	const condition = conditionOf(node.status?.conditions, dockerNotReady);
+	return condition === undefined ? undefined : whyWrong(node, `runs no pods of Docker now: ${condition.message ?? condition.reason ?? ''}`);
 }
 
 /** Whether what keeps its answers away is told by itself: its node is not heard, or a fault cuts it off. */

@@ -4,6 +4,7 @@ import {conditionOf} from '../../api/conditions.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import {limits} from '../../api/limits.js';
 import {unreachableTaint} from '../../api/rules/taints.js';
+import {dockerNotReady} from '../../api/runtime-class.js';
 import {onNode} from '../../actors/control/pods/pod-terms.js';
 import {taintText} from '../../actors/control/pods/toleration.js';
 import {generalFinding} from './common.js';
@@ -18,6 +19,15 @@ export function nodeFinding(node: NodeObject, evidence: Evidence): Finding {
 	const cut = cutOff(node, evidence);
 	if (cut !== undefined) return cut;
 	if (isSilent(node)) return silent(node, evidence);
+	const docker = conditionOf(node.status?.conditions, dockerNotReady);
+	if (docker !== undefined)
+		return finding(node, {
+			state: 'wrong',
+			is: 'runs no pods of Docker now',
+			because: docker.message ?? docker.reason ?? '',
+			atMs: timeOf(docker.lastTransitionTime),
+			next: {says: 'as soon as its Docker Engine answers, they go on; those that run, run on'},
+		});
 	const {taints: all = [], unschedulable} = node.spec ?? {};
 	const taints = all.filter(({effect}) => effect !== 'PreferNoSchedule');
 	const pods = counted(evidence.known.countByTerm('pods', onNode(node.metadata.name)), 'pod');

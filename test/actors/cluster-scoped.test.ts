@@ -55,6 +55,27 @@ test('what the runtime does not say any more is over', t => {
 	);
 });
 
+test('that the Engine of a node went and came back are events, each once', t => {
+	const index = indexOf(aNode());
+	const saying = (classes: readonly string[], conditions: readonly object[] = []) => ({
+		...heard,
+		info: {...aRuntimeInfo(), classes, conditions},
+	});
+	const both = ['process', 'docker'];
+	const away = {type: 'DockerNotReady', reason: 'EngineGone', message: 'nothing listens'};
+	const events = (effects: readonly Effect[]) =>
+		effects.flatMap(effect => (effect.type === 'event' ? [[effect.reason, effect.message]] : []));
+	const up = commit(index, aNode(), saying(both));
+	const gone = tellRecord(up as NodeObject, [saying(['process'], [away])], contextWith(index));
+	t.deepEqual(events(gone.effects), [['DockerNotReady', 'nothing listens']]);
+	t.like((gone.object as NodeObject).status?.conditions?.[1], {type: 'DockerNotReady', status: 'True', reason: 'EngineGone'});
+	t.deepEqual(events(tellRecord(gone.object as NodeObject, [saying(['process'], [away])], contextWith(index)).effects), []);
+	const back = tellRecord(gone.object as NodeObject, [saying(both)], contextWith(index));
+	t.deepEqual(events(back.effects), [['DockerReady', "Docker's Engine answers again"]]);
+	t.is((back.object as NodeObject).status?.conditions?.length, 1);
+	t.deepEqual(events(tellRecord(gone.object as NodeObject, [saying(['process'])], contextWith(index)).effects), []);
+});
+
 test('a node without usable capacity is refused', t => {
 	const node = aNode();
 	const {object, effects} = tellRecord(node, [{...heard, info: aRuntimeInfo({cpuMillis: Number.NaN})}], contextWith(indexOf()));

@@ -121,6 +121,20 @@ test('once it is answered it says no more hellos, until it is called', t => {
 	t.deepEqual(toldTypes(on(now, {type: 'callHello'}).effects, control), ['hello']);
 });
 
+test('when the runtime says something else of itself, control hears it at once by another hello', t => {
+	const reads = (effects: readonly Effect[]) => effects.filter(effect => effect.type === 'perform' && effect.command.type === 'info.read');
+	t.is(reads(fresh().effects).length, 1);
+	const now = inStep();
+	t.deepEqual(on(now, {type: 'infoChanged'}).effects, reads(fresh().effects));
+	t.deepEqual(on(now, {type: 'infoRead', id: 'info', outcome: {ok: true, value: aRuntimeInfo()}}).effects, []);
+	const info = {...aRuntimeInfo(), classes: ['process', 'docker'] as const};
+	const changed = on(now, {type: 'infoRead', id: 'info', outcome: {ok: true, value: info}});
+	t.like(told(changed.effects, control), [{type: 'hello', epoch: 7, info}]);
+	t.like(told(on(changed, {type: 'callHello'}).effects, control), [{info}]);
+	t.deepEqual(on(changed, {type: 'infoRead', id: 'info', outcome: {ok: true, value: info}}).effects, []);
+	t.deepEqual(on(now, {type: 'infoRead', id: 'info', outcome: failed('ERR_INTERNAL', {message: 'x'})}).effects, []);
+});
+
 test('the epoch and lineage of control are kept, and told with the next hello', t => {
 	const now = inStep();
 	t.like(now.object?.spec, {epoch: 7, lineage: 'ours'});

@@ -185,6 +185,20 @@ const causes: readonly (readonly [what: string, seen: Seen, wrong: readonly stri
 		['pod/a: cannot start: container app: program "/no" does not exist'],
 	],
 	['a node without an agent', withObjects({nodes: [node('vm', {})]}), ['node/vm: no agent of it was ever heard']],
+	[
+		'a node whose Docker Engine is gone',
+		withObjects({
+			nodes: [
+				node('vm', {
+					conditions: [
+						{type: 'Ready', status: 'True'},
+						{type: 'DockerNotReady', status: 'True', reason: 'EngineGone', message: 'nothing listens at unix:///docker.sock'},
+					],
+				}),
+			],
+		}),
+		['node/vm: runs no pods of Docker now: nothing listens at unix:///docker.sock'],
+	],
 	['a cordoned node is no trouble', withObjects({nodes: [node('vm', ready('True'), {unschedulable: true})]}), []],
 	[
 		'a system that is silent by itself',

@@ -1,9 +1,10 @@
 // The record of a node: what its agent told when it said hello, and whether it is heard.
 
-import {isConditionTrue} from '../../../api/conditions.js';
+import {conditionOf, isConditionTrue} from '../../../api/conditions.js';
 import {failure} from '../../../api/errors.js';
 import type {NodeCondition, NodeObject, NodeStatus} from '../../../api/kinds/node.js';
 import {cpuText} from '../../../api/quantity.js';
+import {dockerNotReady} from '../../../api/runtime-class.js';
 import {tell, type Effect, type ReplyTo} from '../../../system/kernel/behavior.js';
 import type {RuntimeInfo} from '../../protocol/runtime-info.js';
 import {withCondition} from '../objects/conditions.js';
@@ -69,11 +70,16 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 		runtimeFeatures: info.features,
 		...(info.localVolumes === undefined ? {} : {localVolumes: info.localVolumes}),
 	};
-	return {
-		ok: true,
-		object: {...node, status},
-		effects: wasReady ? [] : [normal('NodeReady', `node ${node.metadata.name} is heard: ${info.name} ${info.version}`)],
-	};
+	const object: NodeObject = {...node, status};
+	const ready = wasReady ? [] : [normal('NodeReady', `node ${node.metadata.name} is heard: ${info.name} ${info.version}`)];
+	return {ok: true, object, effects: [...ready, ...dockerEvents(node, object, info)]};
+}
+
+function dockerEvents(before: NodeObject, after: NodeObject, {classes = []}: RuntimeInfo): readonly Effect[] {
+	const was = conditionOf(before.status?.conditions, dockerNotReady);
+	const is = conditionOf(after.status?.conditions, dockerNotReady);
+	if (is !== undefined) return is.reason === was?.reason ? [] : [warning(dockerNotReady, is.message ?? '')];
+	return was !== undefined && classes.includes('docker') ? [normal('DockerReady', "Docker's Engine answers again")] : [];
 }
 
 function conditionsOf(node: NodeObject, info: RuntimeInfo, nowMs: number): readonly NodeCondition[] {

@@ -57,6 +57,8 @@ export type NodeEdge = {
 /** The same for a command of the node's own process. */
 export type EdgeCommand =
 	| {readonly type: 'servers.keep'; readonly servers: readonly string[]}
+	/** Answered with what `Runtime.info` says now. */
+	| {readonly type: 'info.read'}
 	| {readonly type: 'step.reached'}
 	| {readonly type: 'sync.refused'; readonly why: string};
 
@@ -70,19 +72,21 @@ export const performFor =
 	(command: Command, done: (outcome: Outcome<unknown>) => void): void => {
 		if (isRuntimeCommand(command)) runtime.run(command, done);
 		else if (isRetainSecrets(command)) edge.secrets.retain(command.keys, done);
-		else if (isEdgeCommand(command)) done(succeeded(runAtEdge(edge, command)));
+		else if (isEdgeCommand(command)) done(succeeded(runAtEdge(runtime, edge, command)));
 		else done(failed('ERR_INTERNAL', {message: `no runtime knows the command "${command.type}"`}));
 	};
 
-const edgeTypes: readonly string[] = ['servers.keep', 'step.reached', 'sync.refused'] satisfies readonly EdgeCommand['type'][];
+const edgeTypes: readonly string[] = ['servers.keep', 'info.read', 'step.reached', 'sync.refused'] satisfies readonly EdgeCommand['type'][];
 
 const isEdgeCommand = (command: Command): command is EdgeCommand => edgeTypes.includes(command.type);
 
-function runAtEdge(edge: NodeEdge, command: EdgeCommand): unknown {
+function runAtEdge(runtime: Runtime, edge: NodeEdge, command: EdgeCommand): unknown {
 	switch (command.type) {
 		case 'servers.keep':
 			edge.keepServers(command.servers);
 			return null;
+		case 'info.read':
+			return runtime.info();
 		case 'step.reached':
 			edge.inStep();
 			return null;

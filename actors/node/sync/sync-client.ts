@@ -3,6 +3,7 @@
 // It keeps the highest epoch it has seen and refuses lower ones. Reports are kept by pod until control has committed them: one
 // message is under way at a time, and the newest report of a pod goes in the next.
 
+import {deepEqual} from '../../../api/equal.js';
 import {address, controlSystem, objectKey, type ObjectKey} from '../../../api/keys.js';
 import type {PodStatus} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
@@ -51,6 +52,9 @@ export type SyncClientMessage =
 	| Reply<unknown, 'assigned'>
 	| Reply<unknown, 'serversKept'>
 	| Reply<unknown, 'stepTold'>
+	/** What the runtime says of itself is something else now. */
+	| {readonly type: 'infoChanged'}
+	| Reply<RuntimeInfo, 'infoRead'>
 	/** No answer to the hello yet, or a report was not taken: once more. */
 	| {readonly type: 'helloAgain'}
 	| {readonly type: 'flush'}
@@ -91,14 +95,18 @@ const control = address(controlSystem, syncPath);
 
 export const syncClient: Behavior<SyncClientInput, SyncClientState, SyncClientMessage> = {
 	kind: 'SyncClient',
-	init: (input, context) => hello(fresh(input, undefined), context),
-	resume: hello,
+	init: (input, context) => begun(fresh(input, undefined), context),
+	resume: begun,
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'callHello':
 				return hello({...state, hellos: 0}, context);
 			case 'helloAgain':
 				return state.greeted ? next(state) : hello(state, context);
+			case 'infoChanged':
+				return next(state, [readInfo]);
+			case 'infoRead':
+				return infoRead(state, message, context);
 			case 'refused':
 				return refused(state, message.error.message);
 			case 'servers':
@@ -127,7 +135,7 @@ export const syncClient: Behavior<SyncClientInput, SyncClientState, SyncClientMe
 				return flush(state);
 		}
 	},
-	coalesce: ({type}) => (type === 'flush' || type === 'helloAgain' || type === 'sayGone' ? type : undefined),
+	coalesce: ({type}) => (type === 'flush' || type === 'helloAgain' || type === 'infoChanged' || type === 'sayGone' ? type : undefined),
 	persistence: {
 		key: () => seenKey,
 		objectOf: ({seen}) => seen,
@@ -185,6 +193,21 @@ function hello(state: SyncClientState, {known, nowMs, random}: Context): Next<Sy
 		{...state, session, hellos, greeted: false, lost: false, inStep: false, taking: new Map(), reports: unsent(state), underWay: undefined},
 		[tell(control, message), {type: 'wakeAt', name: 'hello', atMs, message: {type: 'helloAgain'}}],
 	);
+}
+
+const readInfo: Effect = performAtEdge({type: 'info.read'}, 'info', 'infoRead');
+
+/** What it was started with may be of long ago. */
+function begun(state: SyncClientState, context: Context): Next<SyncClientState> {
+	const greeting = hello(state, context);
+	return next(greeting.state, [...greeting.effects, readInfo]);
+}
+
+/** Control learns it by another hello, which every version of it understands. */
+function infoRead(state: SyncClientState, {outcome}: Reply<RuntimeInfo, 'infoRead'>, context: Context): Next<SyncClientState> {
+	const input = inputOf(state);
+	if (!outcome.ok || deepEqual(outcome.value, input.info)) return next(state);
+	return hello({...state, input: {...input, info: outcome.value}, hellos: 0}, context);
 }
 
 /** What the cache is just taking may be there or not by the time that control answers: control says all of it again. */
