@@ -25,12 +25,13 @@ export const isConfigKey = (key: ObjectKey): boolean => configPlurals.includes(p
 
 /** The keys of the ConfigMaps, Secrets and claims that a pod names, each once. */
 export function configKeysOf(spec: PodSpec, namespace: string): readonly ObjectKey[] {
-	const {containers, initContainers = []} = spec;
+	const {containers, initContainers = [], imagePullSecrets = []} = spec;
 	const keys = new Set<ObjectKey>(volumeConfigKeysOf(spec, namespace));
 	const name = (configMap: string | undefined, secret: string | undefined): void => {
 		if (configMap !== undefined) keys.add(configMapKey(namespace, configMap));
 		if (secret !== undefined) keys.add(secretKey(namespace, secret));
 	};
+	for (const {name: secret} of imagePullSecrets) name(undefined, secret);
 	for (const {env = [], envFrom = []} of [...containers, ...initContainers]) {
 		for (const {configMapRef, secretRef} of envFrom) name(configMapRef?.name, secretRef?.name);
 		for (const {valueFrom} of env) name(valueFrom?.configMapKeyRef?.name, valueFrom?.secretKeyRef?.name);

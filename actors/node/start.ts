@@ -15,9 +15,10 @@ import {createInspector, type Inspector} from '../../system/inspect/inspector.js
 import {acceptsFromControl, boundedFromControl, idempotentMessages} from '../protocol/accepted-messages.js';
 import {laneOf} from '../protocol/lanes.js';
 import {nodeDesign} from './design.js';
+import type {Pulling} from './containers/container-state.js';
 import type {SyncClientInput} from './sync/sync-client.js';
 import {performFor} from './runtime/perform.js';
-import type {ContainerExit, Runtime} from './runtime/runtime-port.js';
+import type {ContainerExit, Runtime, RuntimeEvent} from './runtime/runtime-port.js';
 import {noSecrets, type NodeSecrets} from './runtime/secrets-port.js';
 
 export type NodeOptions = Omit<DurableSystemOptions, 'design' | 'inputOf' | 'remote' | 'perform'> & {
@@ -101,9 +102,7 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			started.system = node.system;
 			const inspector = createInspector(node.system, {isSecret: isSecretMember, faults: faultOptions});
 			started.inspector = inspector;
-			runtime.onEvent(event => {
-				if (event.type === 'infoChanged') node.system.wake(address(options.name, syncPath), {type: 'infoChanged'}, 'the runtime changed');
-			});
+			runtime.onEvent(event => hear(event, options.name, node.system));
 			runtime.onExit(({namespace, podName, id}, exit) => {
 				const message: Message & {exit: ContainerExit} = {type: 'exited', exit};
 				const hand = `${podsPath}/${handName({namespace, name: podName})}`;
@@ -112,4 +111,20 @@ export function openNode(options: NodeOptions, done: (outcome: Outcome<NodeSyste
 			done({ok: true, value: {...closingFirst(node, inspector), bus}});
 		},
 	);
+}
+
+/** What a runtime tells beside ends goes to the actor that it is for. */
+function hear(event: RuntimeEvent, node: string, system: ActorSystem): void {
+	switch (event.type) {
+		case 'pulling': {
+			const {namespace, podName, id, percent, bytes, totalBytes} = event;
+			const actor = address(node, `${podsPath}/${handName({namespace, name: podName})}/${id.container}`);
+			const message: Message & Pulling = {type: 'pulling', percent, bytes, totalBytes};
+			return system.wake(actor, message, `pull for ${id.container}`);
+		}
+		case 'infoChanged':
+			return system.wake(address(node, syncPath), {type: 'infoChanged'}, 'the runtime changed');
+		case 'sandboxLost':
+			return;
+	}
 }

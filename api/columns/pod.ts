@@ -35,7 +35,7 @@ function initText(pod: Pod): string | undefined {
 	if (at < 0 || isConditionTrue(pod.status?.conditions, 'Initialized')) return undefined;
 	const {waiting, terminated} = state ?? {};
 	if (terminated !== undefined) return `Init:${endText(terminated)}`;
-	const reason = waiting?.reason ?? '';
+	const reason = waitingText(waiting);
 	return reason === '' || reason === 'PodInitializing' ? `Init:${at}/${pod.spec?.initContainers?.length ?? 0}` : `Init:${reason}`;
 }
 
@@ -51,8 +51,14 @@ function containerText(pod: Pod, nowMs: number): string | undefined {
 function stateText(container: ContainerStatus, nowMs: number): string | undefined {
 	const {waiting, terminated} = container.state ?? {};
 	if (waiting?.retryAt !== undefined) return retryText(container, waiting.retryAt, nowMs);
-	if (waiting?.reason !== undefined && waiting.reason !== '') return waiting.reason;
+	if (waiting?.reason !== undefined && waiting.reason !== '') return waitingText(waiting);
 	return terminated === undefined ? undefined : endText(terminated);
+}
+
+/** `Pulling 43%`: how far it is stands before all else in its message. */
+function waitingText({reason = '', message = ''}: NonNullable<ContainerStatus['state']>['waiting'] = {}): string {
+	const [, percent] = /^(\d{1,3}) %/.exec(reason === 'Pulling' ? message : '') ?? [];
+	return percent === undefined ? reason : `${reason} ${percent}%`;
 }
 
 function endText({reason = '', signal = 0, exitCode}: ContainerStateTerminated): string {

@@ -155,7 +155,7 @@ export const spec = () =>
 			tolerations: optional(about('Taints of nodes that it bears.', list(toleration()))),
 			imagePullSecrets: optional(
 				about(
-					'Accepted; this runtime fetches no images.',
+					'Secrets with logins of registries, for its images; class process pulls none.',
 					list(record({name: about('The name of the Secret.', text())}), mergedBy('name')),
 				),
 			),

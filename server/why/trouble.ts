@@ -92,6 +92,7 @@ const waits: {readonly [reason: string]: Trouble} = {
 	FailedMount: 'unmounted',
 	LeaseLost: 'unleased',
 	ContainerCreating: 'starting',
+	Pulling: 'starting',
 	PodInitializing: 'starting',
 	Stopping: 'starting',
 	'': 'starting',

@@ -82,6 +82,9 @@ const statuses: readonly [status: Partial<PodStatus>, text: string][] = [
 	[{phase: 'Pending'}, 'Pending'],
 	[{containerStatuses: [container({state: {waiting: {reason: 'ContainerCreating'}}})]}, 'ContainerCreating'],
 	[{containerStatuses: [container({state: {waiting: {reason: 'NoCommand'}}})]}, 'NoCommand'],
+	[{containerStatuses: [container({state: {waiting: {reason: 'Pulling', message: 'asking the registry'}}})]}, 'Pulling'],
+	[{containerStatuses: [container({state: {waiting: {reason: 'Pulling', message: '43 %, 12 of 28 MB'}}})]}, 'Pulling 43%'],
+	[{containerStatuses: [container({state: {waiting: {reason: 'Other', message: '43 %, 12 of 28 MB'}}})]}, 'Other'],
 	[{containerStatuses: [container({state: {waiting: {reason: 'CrashLoopBackOff'}}})]}, 'CrashLoopBackOff'],
 	[
 		{

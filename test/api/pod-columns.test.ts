@@ -43,6 +43,7 @@ const rows: readonly (readonly [inits: readonly ContainerStatus[], status: strin
 	[[statusOf('one', done), later], 'Init:1/2', '0'],
 	[[statusOf('one', done), statusOf('two', {running: {}}, 3)], 'Init:1/2', '3 (10s ago)'],
 	[[statusOf('one', {waiting: {reason: 'CrashLoopBackOff', retryAt}}, 2), later], 'Init:CrashLoopBackOff', '2 (10s ago)'],
+	[[statusOf('one', {waiting: {reason: 'Pulling', message: '7 %, 1 of 9 MB'}}), later], 'Init:Pulling 7%', '0'],
 	[[statusOf('one', {waiting: {reason: 'CreateContainerConfigError', message: 'x'}}), later], 'Init:CreateContainerConfigError', '0'],
 	[[statusOf('one', {terminated: {exitCode: 1, reason: 'Error'}}), later], 'Init:Error', '0'],
 	[[statusOf('one', {terminated: {exitCode: 3}}), later], 'Init:ExitCode:3', '0'],

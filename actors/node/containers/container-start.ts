@@ -1,26 +1,32 @@
 // How an attempt begins: now, or after a wait, or once what it needs is there; then its postStart hook, then its probes.
 
+import type {Failure} from '../../../api/errors.js';
 import {backoffOf} from '../../../api/backoff.js';
 import {limits} from '../../../api/limits.js';
 import {next, type Context, type Effect, type Reply} from '../../../system/kernel/behavior.js';
 import {restartDelayMs} from '../../../system/kernel/restart-policy.js';
 import {podWarning, type PodEvent} from '../../protocol/sync-message.js';
+import {askImage, hasImage, pulledEvents, pullFailure, waitsForImage} from './container-image.js';
 import {runningPhase, startProbers} from './container-probers.js';
 import {containerSpecOf} from './container-spec.js';
 import {changed, idOf, inspect, askRuntime, timer, type ContainerActorState, type ContainerNext} from './container-state.js';
 import {endAttempt} from './container-stop.js';
 import {hookAgain, hookOf} from './hooks.js';
-import type {ActionResult, RunningContainer} from '../runtime/runtime-port.js';
+import type {ActionResult, ContainerSpec, EnsuredImage, RunningContainer} from '../runtime/runtime-port.js';
 
 /** Asks for the attempt first, then tells: the process waits for nothing else. */
-export function start(state: ContainerActorState, {known}: Context, events: readonly PodEvent[] = []): ContainerNext {
+export function start(state: ContainerActorState, context: Context, events: readonly PodEvent[] = []): ContainerNext {
+	const {known} = context;
 	if (state.held) return hold(state, events);
-	const {attempt} = state;
-	const spec = containerSpecOf(state.container, {...state, known}, attempt);
+	const spec = containerSpecOf(state.container, {...state, known}, state.attempt);
 	if (!spec.ok) return idle(state, spec.reason, spec.message, events);
+	return hasImage(state) ? askImage(state, context, events) : launch(state, spec.value, events);
+}
+
+function launch(state: ContainerActorState, spec: ContainerSpec, events: readonly PodEvent[]): ContainerNext {
 	const starting: ContainerActorState = {...state, phase: {type: 'starting'}, configChanged: false};
 	return next(starting, [
-		askRuntime(starting, {type: 'container.start', spec: spec.value}, `start/${attempt}`, 'started'),
+		askRuntime(starting, {type: 'container.start', spec}, `start/${state.attempt}`, 'started'),
 		...(events.length === 0 ? [] : [changed(starting, events)]),
 	]);
 }
@@ -51,7 +57,42 @@ export const configError = 'CreateContainerConfigError';
 export function configChanged(state: ContainerActorState, context: Context): ContainerNext {
 	const {phase} = state;
 	if (phase.type === 'starting') return next({...state, configChanged: true});
-	return phase.type === 'waiting' && phase.reason === configError ? start(state, context) : next(state);
+	const waits = phase.type === 'waiting' && (phase.reason === configError || waitsForImage(phase.reason));
+	return waits ? start(state, context) : next(state);
+}
+
+/** The image is there, or not: what the container is made of is looked at once more, for a pull takes its time. */
+export function imageEnsured(
+	state: ContainerActorState,
+	{id, outcome}: Reply<EnsuredImage, 'imageEnsured'>,
+	context: Context,
+): ContainerNext {
+	if (state.phase.type !== 'pulling' || !id.endsWith(`/image/${state.attempt}`)) return next(state);
+	if (!outcome.ok) return imageFailed(state, outcome.error, context);
+	const there: ContainerActorState = {...state, pullFailures: 0};
+	const events = pulledEvents(there, outcome.value, context);
+	const spec = containerSpecOf(there.container, {...there, known: context.known}, there.attempt);
+	if (!spec.ok) return idle(there, spec.reason, spec.message, events);
+	return launch(there, {...spec.value, imageId: outcome.value.imageId}, events);
+}
+
+function imageFailed(state: ContainerActorState, error: Failure, context: Context): ContainerNext {
+	const {message} = error;
+	switch (error.code) {
+		case 'ERR_IMAGE_NAME':
+			return idle(state, 'InvalidImageName', message);
+		case 'ERR_IMAGE_ABSENT':
+			return startFailed(state, 'ErrImageNeverPull', message, context, [podWarning('ErrImageNeverPull', message)]);
+		case 'ERR_NOT_REACHABLE':
+			return startFailed(state, configError, message, context);
+		case 'ERR_IMAGE_PULL':
+		case 'ERR_TIMEOUT': {
+			const {reason, message: told, events} = pullFailure(state, error, context);
+			return startFailed({...state, pullFailures: state.pullFailures + 1}, reason, told, context, events);
+		}
+		default:
+			return startFailed(state, 'ImageInspectError', message, context);
+	}
 }
 
 export function started(state: ContainerActorState, {id, outcome}: Reply<RunningContainer, 'started'>, context: Context): ContainerNext {
@@ -72,9 +113,15 @@ const configMissing = (state: ContainerActorState, message: string, context: Con
 	state.configChanged ? start(state, context) : idle(state, configError, message);
 
 /** A start that fails at once would fail at once again: the first retry waits too. The attempt was never alive and keeps its number. */
-function startFailed(state: ContainerActorState, reason: string, message: string, context: Context): ContainerNext {
+function startFailed(
+	state: ContainerActorState,
+	reason: string,
+	message: string,
+	context: Context,
+	events: readonly PodEvent[] = [podWarning('Failed', message)],
+): ContainerNext {
 	const streak = {restarts: Math.max(2, state.streak.restarts + 1)};
-	return wait({...state, streak}, reason, message, context, [podWarning('Failed', message)]);
+	return wait({...state, streak}, reason, message, context, events);
 }
 
 // ---- it runs ---------------------------------------------------------------------------------------------------------------

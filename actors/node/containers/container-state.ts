@@ -4,13 +4,14 @@ import type {Container, ContainerStatus} from '../../../api/kinds/pod.js';
 import {next, tell, type Effect, type Message, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import type {Streak} from '../../../system/kernel/restart-policy.js';
 import type {Assignment, PodEvent} from '../../protocol/sync-message.js';
-import {containerStatusOf, type ContainerView, type ContainerRole} from './container-status.js';
+import {containerStatusOf, type ContainerRole, type ContainerView, type PullProgress} from './container-status.js';
 import {perform as performCommand} from '../runtime/perform.js';
 import type {ProbeNews} from './prober.js';
 import type {
 	ActionResult,
 	ContainerExit,
 	ContainerObservation,
+	EnsuredImage,
 	RunningContainer,
 	RuntimeCommand,
 	Sandbox,
@@ -31,6 +32,8 @@ export type ContainerInput = {
 
 export type ContainerMessage =
 	| Reply<ContainerObservation, 'inspected'>
+	| Reply<EnsuredImage, 'imageEnsured'>
+	| Pulling
 	| Reply<RunningContainer, 'started'>
 	| Reply<ContainerExit | null, 'stopped'>
 	| Reply<ActionResult, 'postStarted'>
@@ -52,6 +55,9 @@ export type ContainerMessage =
 	| {readonly type: 'graceOver'; readonly deadlineMs: number}
 	| {readonly type: 'stopContainer'; readonly graceMs: number};
 
+/** The runtime's word of how far the pull of the image is. */
+export type Pulling = {readonly type: 'pulling'} & PullProgress;
+
 export type Begin = {readonly type: 'begin'};
 
 /** The next try, before its time: a client asked for it. Containers, volumes and sandbox understand it. */
@@ -68,6 +74,8 @@ export type ContainerActorState = ContainerInput &
 		readonly streak: Streak;
 		/** Tries that brought no attempt to life, since this actor began. */
 		readonly failedTries: number;
+		/** Pulls of its image that failed in a row. */
+		readonly pullFailures: number;
 		/** What the pod names has changed since the start was asked for. */
 		readonly configChanged: boolean;
 	};

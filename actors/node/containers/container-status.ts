@@ -9,6 +9,8 @@ export type Phase =
 	| {readonly type: 'inspecting'}
 	/** Something has to be there first: volumes, init containers. The hand says when. */
 	| {readonly type: 'held'}
+	/** Its image is looked for, and pulled if need be; undefined: it is not known to be pulled. */
+	| {readonly type: 'pulling'; readonly progress: PullProgress | undefined}
 	| {readonly type: 'starting'}
 	/** It runs, and counts as that once its hook is done. */
 	| {readonly type: 'postStart'; readonly running: RunningContainer}
@@ -17,6 +19,13 @@ export type Phase =
 	| StoppingPhase
 	/** Over for good: the policy wants no restart, or a stop was asked for. */
 	| {readonly type: 'ended'};
+
+/** How much of an image is there; undefined: it is not known. */
+export type PullProgress = {
+	readonly percent: number | undefined;
+	readonly bytes: number | undefined;
+	readonly totalBytes: number | undefined;
+};
 
 /** The next try: when, and its number among those that followed a first one. */
 export type Retry = {readonly atMs: number; readonly number: number};
@@ -108,6 +117,9 @@ function shownState(phase: Phase, last: ContainerState | undefined): ContainerSt
 			return last ?? {terminated: {exitCode: 0, reason: neverStarted}};
 		case 'stopping':
 			return phase.running === undefined ? {waiting: {reason: 'Stopping'}} : runningState(phase.running);
+		case 'pulling':
+			if (phase.progress === undefined) return {waiting: {reason: 'ContainerCreating'}};
+			return {waiting: {reason: 'Pulling', message: progressText(phase.progress)}};
 		case 'held':
 			return {waiting: {reason: podInitializing}};
 		case 'inspecting':
@@ -116,6 +128,17 @@ function shownState(phase: Phase, last: ContainerState | undefined): ContainerSt
 			return {waiting: {reason: 'ContainerCreating'}};
 	}
 }
+
+/** `43 %, 12 of 28 MB`; what is known of it. */
+export function progressText({percent, bytes, totalBytes}: PullProgress): string {
+	if (percent === undefined || bytes === undefined) return 'asking the registry';
+	if (totalBytes === undefined) return `${percent} %, ${megabytes(bytes)} MB`;
+	if (bytes >= totalBytes) return `${percent} %, unpacking ${megabytes(totalBytes)} MB`;
+	return `${percent} %, ${megabytes(bytes)} of ${megabytes(totalBytes)} MB`;
+}
+
+/** With a decimal where it is little. */
+export const megabytes = (bytes: number): string => (bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0);
 
 /** Of a container whose turn has not come. */
 export const podInitializing = 'PodInitializing';

@@ -24,6 +24,7 @@ export function stopForGood(state: ContainerActorState, graceMs: number, context
 		case 'postStart':
 		case 'running':
 			return begun(asked, graceMs, context);
+		case 'pulling':
 		case 'starting':
 		case 'waiting':
 		case 'ended':

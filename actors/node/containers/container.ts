@@ -4,10 +4,12 @@
 import {next, type Behavior, type Context, type Reply} from '../../../system/kernel/behavior.js';
 import {exited, exitText, settle, stopped} from './container-end.js';
 import {probeNews} from './container-health.js';
+import {pulling} from './container-image.js';
 import {
 	begin,
 	configChanged,
 	crashLoop,
+	imageEnsured,
 	postStartAgain,
 	postStartSlept,
 	postStarted,
@@ -20,7 +22,7 @@ import {
 	wait,
 } from './container-start.js';
 import {end, inspect, type ContainerActorState, type ContainerInput, type ContainerMessage, type ContainerNext} from './container-state.js';
-import type {Phase} from './container-status.js';
+import {progressText, type Phase} from './container-status.js';
 import {preStopAgain, preStopSlept, preStopTooLong, preStopped, stopForGood} from './container-stop.js';
 import type {ContainerObservation} from '../runtime/runtime-port.js';
 
@@ -34,6 +36,7 @@ export const container: Behavior<ContainerInput, ContainerActorState, ContainerM
 			lastExit: undefined,
 			streak: {restarts: 0},
 			failedTries: 0,
+			pullFailures: 0,
 			configChanged: false,
 		}),
 	receive(state, message, context) {
@@ -42,6 +45,10 @@ export const container: Behavior<ContainerInput, ContainerActorState, ContainerM
 				return inspected(state, message, context);
 			case 'begin':
 				return begin(state, context);
+			case 'imageEnsured':
+				return imageEnsured(state, message, context);
+			case 'pulling':
+				return pulling(state, message);
 			case 'started':
 				return started(state, message, context);
 			case 'postStarted':
@@ -74,7 +81,7 @@ export const container: Behavior<ContainerInput, ContainerActorState, ContainerM
 				return stopped(state, message, context);
 		}
 	},
-	coalesce: message => (message.type === 'configChanged' || message.type === 'reassigned' ? message.type : undefined),
+	coalesce: ({type}) => (type === 'configChanged' || type === 'reassigned' || type === 'pulling' ? type : undefined),
 	pastIntensity: 'backOff',
 	describe: ({phase, attempt}) => describePhase(phase, attempt),
 	trouble,
@@ -94,6 +101,8 @@ function describePhase(phase: Phase, attempt: number): string {
 			return `pid ${phase.running.pid}, attempt ${attempt}${phase.ready ? '' : ', not ready'}`;
 		case 'waiting':
 			return `${phase.reason}: ${phase.message}`;
+		case 'pulling':
+			return phase.progress === undefined ? `image, attempt ${attempt}` : `pulling: ${progressText(phase.progress)}`;
 		case 'held':
 			return 'waits for its turn';
 		case 'postStart':
