@@ -18,15 +18,15 @@ import {existsSync, realpathSync} from 'node:fs';
 import path from 'node:path';
 import {failed, succeeded} from '../api/errors.js';
 import {limits} from '../api/limits.js';
-import type {ContainerSpec, ExitListener, RunningContainer, Runtime, RuntimeCommand} from '../actors/node/runtime/runtime-port.js';
+import type {ContainerSpec, ExitListener, RunningContainer, Runtime} from '../actors/node/runtime/runtime-port.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {Clock} from '../system/time/clock.js';
 import {defaultSubnet} from './process/sandboxes/addresses.js';
 import {attemptFolder, stdinEndFile} from './attempts.js';
+import {wrongName} from './command-names.js';
 import {noGroups, openContainerGroups, type ContainerGroups} from './process/cgroups/container-groups.js';
 import {createContainers} from './process/containers/containers.js';
 import {createExec} from './process/exec/exec.js';
-import {systemFailure} from './os/explained.js';
 import {placesOf} from './process/mounts/hidden.js';
 import {homesFolder, openHomes} from './process/sandboxes/homes.js';
 import {hostOf, infoOf, type Host} from './process/host/host.js';
@@ -42,13 +42,13 @@ import {planOf, type Start} from './process/start/plan.js';
 import {defaultUserRange, openPodUsers, type UserRange} from './process/users/pod-users.js';
 import type {Dropper} from './process/users/privileges.js';
 import {createRemovals} from './process/containers/removal.js';
-import {foldersIn, isFolderName} from './os/folders.js';
+import {foldersIn} from './os/folders.js';
 import {openSandboxes, privateRootName, tableName, type SandboxRecord} from './process/sandboxes/sandboxes.js';
 import {createInput} from './process/containers/stdin.js';
 import {startNotes} from './process/host/start-notes.js';
 import {createStock} from './process/attempts/stock.js';
 import {createVolumes} from './volumes/volumes.js';
-import {handle, type Done, type Handlers} from './handlers.js';
+import {answering, handle, type Done, type Handlers} from './handlers.js';
 import {noImages, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 
@@ -291,58 +291,4 @@ function startOf(parts: Parts, spec: ContainerSpec): Omit<Start, 'deadline' | 'o
 		homeOf: user => homes.homeOf(uid, user),
 		memory: memory?.isMounted() === true ? memory.folder : undefined,
 	};
-}
-
-/** What is thrown before there is an answer becomes one; what comes after it is the caller's. */
-function answering<Value>(done: Done<Value>, run: (answer: Done<Value>) => void): void {
-	let answered = false;
-	try {
-		run(outcome => {
-			answered = true;
-			done(outcome);
-		});
-	} catch (error) {
-		if (answered) throw error;
-		done(systemFailure(error));
-	}
-}
-
-/** Names become folders, so nothing else than a plain name may reach the disk. */
-function wrongName(command: RuntimeCommand): string | undefined {
-	const wrong = namesIn(command).find(name => !isFolderName(name));
-	return wrong === undefined ? undefined : `${JSON.stringify(wrong)} is no name of a pod or a container: letters, digits, ".", "_", "-"`;
-}
-
-function namesIn(command: RuntimeCommand): readonly string[] {
-	switch (command.type) {
-		case 'sandbox.ensure':
-			return [command.spec.uid];
-		case 'sandbox.remove':
-		case 'lease.extend':
-			return [command.uid];
-		case 'volumes.ensure':
-			return [command.uid, ...command.volumes.flatMap(({name, source}) => (source.type === 'local' ? [name, source.volume] : [name]))];
-		case 'volume.remove':
-		case 'volume.measure':
-			return [command.volume];
-		case 'exec.write':
-		case 'exec.read':
-		case 'exec.resize':
-		case 'exec.close':
-		case 'sandbox.list':
-		case 'image.list':
-		case 'image.open':
-			return [];
-		case 'container.start':
-			return [command.spec.id.uid, command.spec.id.container];
-		case 'exec.open':
-		case 'logs.read':
-			return [command.request.id.uid, command.request.id.container];
-		case 'container.inspect':
-		case 'container.stop':
-		case 'image.ensure':
-		case 'container.act':
-		case 'stdin.write':
-			return [command.id.uid, command.id.container];
-	}
 }

@@ -715,6 +715,26 @@ export const limits = {
 	/** How long the helpers that a runtime tries once at its start may take. */
 	probeMs: 5_000,
 
+	/**
+	 * A Docker Engine: how long one answer may take, and a container's start; how soon a silent one is asked whether it still answers; one that is gone is
+	 * looked for so soon, doubling.
+	 */
+	engineAnswerMs: 10_000,
+	engineStartMs: 120_000,
+	enginePingMs: 5_000,
+	engineAgainFirstMs: 100,
+	engineAgainMaxMs: 1_000,
+	/** What is asked of a node whose Engine does not answer waits so long for it. */
+	engineWaitMs: 20_000,
+	/** Containers that are made and started at a time: with more of them each takes the longer. */
+	engineStarts: 8,
+	/** A container that was killed and has not ended after so long is looked at anew. */
+	engineEndMs: 30_000,
+	/** One event that an Engine tells, with all labels of its container. */
+	engineEventCharacters: 1_048_576,
+	/** Of what an Engine says when it refuses something. */
+	engineWordsCharacters: 1_000,
+
 	/** How long the CLI waits for an answer of the API, its watches and log streams aside. */
 	requestTimeoutMs: 30_000,
 	/** Containers whose logs one command shows at a time, when no flag says. */
@@ -806,9 +826,7 @@ export const limits = {
 	/** A line of a script; a longer one is none. */
 	inspectLineCharacters: 1_048_576,
 
-	/** What a Docker Engine says from memory. */
-	engineAnswerMs: 5_000,
-	/** It takes the image of infra containers, a file of a few hundred bytes. */
+	/** A Docker Engine takes the image of infra containers, a file of a few hundred bytes. */
 	engineImportMs: 60_000,
 
 	/** Grace of a pod that names none. */

@@ -20,19 +20,35 @@ export class EngineError extends Error {
 }
 
 export type Engine = {
-	/** Rejects with an EngineError after `timeoutMs` at the latest. `what` is for people: "create container". */
-	readonly call: <Value>(what: string, timeoutMs: number, run: (docker: Docker) => Promise<Value>) => Promise<Value>;
+	/**
+	 * Rejects with an EngineError after `timeoutMs` at the latest; the signal ends then what can be ended without harm, such as a question. `what` is for
+	 * people: "create container".
+	 */
+	readonly call: <Value>(what: string, timeoutMs: number, run: (docker: Docker, signal: AbortSignal) => Promise<Value>) => Promise<Value>;
+};
+
+/** What dockerode would otherwise take from the environment of this process, which has nothing to say here. */
+const nothingElse = {
+	host: undefined,
+	port: undefined,
+	socketPath: undefined,
+	ca: undefined,
+	cert: undefined,
+	key: undefined,
+	timeout: undefined,
 };
 
 export function openEngine(address: EngineAddress, clock: Clock): Engine {
-	const docker = new Docker('socketPath' in address ? address : {...address, protocol: 'http'});
+	const docker = new Docker({...nothingElse, ...address, protocol: 'http'});
 	return {
 		call: (what, timeoutMs, run) =>
 			new Promise((resolve, reject) => {
-				const cancel = clock.after(timeoutMs, () =>
-					reject(new EngineError('late', `Docker's Engine did not answer within ${timeoutMs} ms: ${what}`)),
-				);
-				run(docker)
+				const over = new AbortController();
+				const cancel = clock.after(timeoutMs, () => {
+					reject(new EngineError('late', `Docker's Engine did not answer within ${timeoutMs} ms: ${what}`));
+					over.abort();
+				});
+				run(docker, over.signal)
 					.then(resolve, (error: unknown) => reject(engineError(what, error)))
 					.finally(cancel);
 			}),

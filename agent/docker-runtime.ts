@@ -1,0 +1,313 @@
+// The Docker runtime: a pod is an infra container, which owns its namespaces, and containers that are joined to it.
+//
+// What there is stands in files under one directory and in the Engine, where containers of ours are known by their labels, so any later agent
+// adopts what runs. `agent/docker/` has the parts:
+//
+//   containers  what a container is made with, its start and its end, adoption, removal
+//   images      there before a container starts: pulls, credentials
+//   sandboxes   infra containers and what belongs to whom
+//   programs    the two programs that are not the user's
+//   engine      calls that end in time, events, whether the Engine answers
+//
+// Volumes, leases, logs and what is asked of the kernel are beside it, in `agent/`: every runtime has them.
+
+import {realpathSync} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import {kubernetesArchitecture} from '../api/architecture.js';
+import {failed, succeeded} from '../api/errors.js';
+import type {NodeFeature} from '../api/features.js';
+import {limits} from '../api/limits.js';
+import type {ContainerSpec, ExitListener, RunningContainer, Runtime, RuntimeEvent} from '../actors/node/runtime/runtime-port.js';
+import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
+import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
+import type {Clock} from '../system/time/clock.js';
+import {runNetworkAction} from './actions.js';
+import {wrongName} from './command-names.js';
+import {begin} from './docker/containers/begin.js';
+import {createContainers, type ContainerLogs} from './docker/containers/containers.js';
+import {createRemovals} from './docker/containers/removal.js';
+import {listOurs, remove} from './docker/engine/calls.js';
+import {openConnection, type EngineEvent, type EngineState} from './docker/engine/connection.js';
+import type {EngineAddress} from './docker/engine/engine-url.js';
+import {openEngine} from './docker/engine/engine.js';
+import {createImages} from './docker/images/images.js';
+import {ownerOf} from './docker/owner.js';
+import {ensureInfraImage} from './docker/programs/infra-image.js';
+import {openSandboxes, type Inmate, type SandboxRecord} from './docker/sandboxes/sandboxes.js';
+import {answering, handle, type Done, type Handlers} from './handlers.js';
+import {createLogReader} from './logs/log-reader.js';
+import {systemFailure} from './os/explained.js';
+import {foldersIn} from './os/folders.js';
+import {readBootId} from './os/identity.js';
+import {createLanes, createTurns} from './os/turns.js';
+import {noImages, noSandbox, notRunning} from './refusals.js';
+import {openSpec} from './secret-env.js';
+import {openFolderUsage} from './volumes/folder-usage.js';
+import type {HostPaths} from './volumes/host-paths.js';
+import {openLocalVolumes} from './volumes/local-volumes.js';
+import {createVolumes} from './volumes/volumes.js';
+
+export type DockerRuntimeOptions = {
+	/** Where everything is kept. One agent at a time. */
+	readonly directory: string;
+	readonly clock: Clock;
+	/** Of an Engine on this host. */
+	readonly address: EngineAddress;
+	readonly hostIP?: string | undefined;
+	readonly onWarning?: ((message: string) => void) | undefined;
+	/** How containers come by Secrets; without it those that name some do not start. */
+	readonly secrets?: NodeSecrets | undefined;
+	readonly maxPods?: number | undefined;
+	/** The most processes of a container. */
+	readonly processes?: number | undefined;
+	/** Whether pods may have what gives them the host: privileged containers, namespaces of the host, more capabilities than Docker gives. */
+	readonly allowPrivileged?: boolean | undefined;
+	readonly logFileBytes?: number | undefined;
+	/** What of the host pods may have as volumes; undefined: nothing. Never this directory. */
+	readonly hostPaths?: HostPaths | undefined;
+	/** Where volumes of class `local` are, absolute; undefined: there are none. */
+	readonly localVolumes?: string | undefined;
+};
+
+/** Throws errno exceptions when the directory cannot be used or there is no /proc. The Engine need not be there. */
+export function createDockerRuntime(options: DockerRuntimeOptions): Runtime {
+	let tellEnd: ExitListener = () => undefined;
+	let tell: (event: RuntimeEvent) => void = () => undefined;
+	const parts = openParts(
+		options,
+		(container, exit) => tellEnd(container, exit),
+		event => tell(event),
+	);
+	const {connection, containers, images, reader, usage} = parts;
+	const handlers = handlersOf(parts);
+	return {
+		info: () => infoOf(parts, options),
+		run(command, done) {
+			const problem = wrongName(command);
+			if (problem !== undefined) done(failed('ERR_BAD_REQUEST', {message: problem}));
+			else answering(done, answer => handle(handlers, command, answer));
+		},
+		onExit: next => void (tellEnd = next),
+		onEvent: next => void (tell = next),
+		async close() {
+			images.close();
+			reader.close();
+			containers.close();
+			usage.close();
+			await connection.close();
+		},
+	};
+}
+
+type Parts = ReturnType<typeof openParts>;
+
+/** Nothing is copied. */
+const noLogs: ContainerLogs = {follow: () => undefined, finish: () => Promise.resolve()};
+
+function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (event: RuntimeEvent) => void) {
+	const {clock, address, hostIP = '127.0.0.1', onWarning = () => undefined, secrets = noSecrets} = options;
+	const owner = ownerOf(path.resolve(options.directory));
+	const directory = realpathSync(options.directory);
+	const engine = openEngine(address, clock);
+	const bootId = readBootId();
+	const inLane = createLanes(limits.engineStarts);
+	const cgroupParentOf = (): string | undefined => undefined;
+	const infraImage = (): Promise<string> => ensureInfraImage(engine);
+	const inmatesOf = (uid: string): readonly Inmate[] =>
+		foldersIn(sandboxes.folderOf(uid)).map(container => {
+			const {live, highest} = containers.find({uid, container});
+			return {name: container, runs: live !== undefined, highest};
+		});
+	const sandboxes = openSandboxes({directory, engine, owner, hostIP, infraImage, cgroupParentOf, inmatesOf, inLane, tell, onWarning});
+	const doubt = (): void => connection.doubt();
+	const logs = noLogs;
+	const containers = createContainers({sandboxes, engine, logs, bootId, clock, tell: tellEnd, doubt, onWarning});
+	const {allowed = [], never = []} = options.hostPaths ?? {};
+	const local = options.localVolumes === undefined ? undefined : openLocalVolumes(options.localVolumes);
+	const hostPaths: HostPaths = {allowed, never: [...never, directory, ...(local === undefined ? [] : [local.folder])]};
+	const usage = openFolderUsage(clock);
+	const volumes = createVolumes({
+		folderOf: sandboxes.folderOf,
+		// Users are the images'.
+		find: uid => (sandboxes.find(uid) === undefined ? undefined : {owner: undefined}),
+		list: sandboxes.list,
+		memory: undefined,
+		local,
+		usage,
+		secrets,
+		hostPaths,
+		hasNfs: false,
+		isRoot: process.getuid?.() === 0,
+	});
+	const connection = openConnection({
+		engine,
+		clock,
+		owner,
+		async compare() {
+			const listed = await listOurs(engine, owner);
+			// Pods that have lost their sandbox first: their containers are not to be started again in it.
+			const strays = [...sandboxes.compare(listed), ...(await containers.compare(listed))];
+			await Promise.all(strays.map(id => remove(engine, id)));
+		},
+		hear(event: EngineEvent) {
+			sandboxes.hear(event);
+			containers.hear(event);
+		},
+		changed: () => tell({type: 'infoChanged'}),
+	});
+	return {
+		clock,
+		hostIP,
+		secrets,
+		owner,
+		engine,
+		bootId,
+		inLane,
+		cgroupParentOf,
+		sandboxes,
+		containers,
+		volumes,
+		usage,
+		connection,
+		images: createImages({engine, clock, secrets, onEvent: tell}),
+		processes: options.processes ?? limits.containerProcesses,
+		turns: createTurns(),
+		removals: createRemovals(sandboxes, containers, [volumes]),
+		reader: createLogReader(containers, clock),
+	};
+}
+
+function handlersOf(parts: Parts): Handlers {
+	const {clock, images, sandboxes, removals, containers, volumes, reader, turns} = parts;
+	return {
+		'sandbox.ensure': ({spec}, done) =>
+			withEngine(parts, done, answer => {
+				const made = turns.run(spec.uid, () => sandboxes.ensure(spec));
+				made.then(sandbox => answer(succeeded(sandbox)), failing(answer));
+			}),
+		// In turn with what makes it: a removal that is asked for after it comes after it.
+		'sandbox.remove': ({uid}, done) =>
+			withEngine(parts, done, answer => {
+				void turns.run(uid, () => new Promise<void>(resolve => removals.remove(uid, outcome => resolve(answer(outcome)))));
+			}),
+		'sandbox.list': (_command, done) => done(succeeded(sandboxes.list())),
+		'container.start': ({spec}, done) => withEngine(parts, done, answer => start(parts, spec, answer)),
+		'container.inspect'({id}, done) {
+			if (sandboxes.find(id.uid) === undefined) done(succeeded({running: undefined, lastExit: undefined, nextAttempt: 0}));
+			else withContainers(parts, done, answer => withPod(parts, id.uid, answer, () => containers.inspect(id, answer)));
+		},
+		'container.stop'({id, graceMs}, done) {
+			if (sandboxes.find(id.uid) === undefined) done(succeeded(null));
+			else withEngine(parts, done, answer => containers.stop(id, graceMs, answer));
+		},
+		'volumes.ensure': (command, done) => withPod(parts, command.uid, done, () => volumes.ensure(command, done)),
+		'volume.remove': (command, done) => volumes.removeLocal(command, done),
+		'volume.measure': ({volume}, done) => volumes.measureLocal(volume, done),
+		'logs.read': ({request}, done) =>
+			withPod(parts, request.id.uid, done, pod => withContainers(parts, done, answer => reader.read(request, pod, answer))),
+		'container.act': ({id, action, timeoutMs}, done) =>
+			withPod(parts, id.uid, done, () => {
+				if (containers.find(id).live?.started === undefined) done(notRunning(id));
+				else if (action.type === 'exec') done(notYet('probes and hooks that run a program'));
+				else runNetworkAction(action, timeoutMs, clock, result => done(succeeded(result)));
+			}),
+		'image.ensure': (command, done) => withEngine(parts, done, answer => images.handlers['image.ensure'](command, answer)),
+		'image.list': (command, done) => withEngine(parts, done, answer => images.handlers['image.list'](command, answer)),
+		'image.open': (_command, done) => done(noImages),
+		'exec.open': (_command, done) => done(notYet('exec')),
+		'exec.write': (_command, done) => done(notYet('exec')),
+		'exec.read': (_command, done) => done(notYet('exec')),
+		'exec.resize': (_command, done) => done(notYet('exec')),
+		'exec.close': (_command, done) => done(succeeded(null)),
+		'stdin.write': (_command, done) => done(notYet('input of containers')),
+		'lease.extend': (_command, done) => done(notYet('exclusive pods')),
+	};
+}
+
+const notYet = (what: string): ReturnType<typeof failed> => failed('ERR_RUNTIME', {message: `the Docker runtime does not have ${what}`});
+
+const failing =
+	<Value>(done: Done<Value>) =>
+	(error: unknown): void =>
+		done(systemFailure(error));
+
+/** Runs once the Engine answers; after a while without it says why it does not. */
+function withEngine<Value>({connection}: Parts, done: Done<Value>, run: (answer: Done<Value>) => void): void {
+	connection.whenUp(limits.engineWaitMs).then(() => answering(done, run), failing(done));
+}
+
+/** Runs once it is known what runs: then that is known by what the Engine tells, also while it does not answer. */
+function withContainers<Value>(parts: Parts, done: Done<Value>, run: (answer: Done<Value>) => void): void {
+	if (parts.connection.wasUp()) run(done);
+	else withEngine(parts, done, run);
+}
+
+/** Runs with the pod of a command; otherwise answers why there is none to be used. */
+function withPod<Value>({sandboxes, removals}: Parts, uid: string, done: Done<Value>, run: (pod: SandboxRecord) => void): void {
+	const pod = sandboxes.find(uid);
+	if (removals.isRemoving(uid)) done(failed('ERR_RUNTIME', {message: `the sandbox "${uid}" is being removed`}));
+	else if (pod === undefined) done(noSandbox(uid));
+	else run(pod);
+}
+
+function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>): void {
+	const {secrets} = parts;
+	const {uid, container} = spec.id;
+	const refused = (reason: string): void => done(failed('ERR_RUNTIME', {message: `container "${container}" cannot start: ${reason}`}));
+	if (spec.exclusive === true) return refused('the Docker runtime does not have exclusive pods');
+	if (spec.mounts.length > 0) return refused('the Docker runtime does not have volumes');
+	openSpec(spec, secrets, opened => {
+		if (!opened.ok) return done(opened);
+		// Secrets may have been waited for: the caller of the command does not catch any more.
+		answering(done, answer =>
+			withPod(parts, uid, answer, ({spec: sandbox}) => {
+				const infra = parts.sandboxes.infraOf(uid);
+				if (infra === undefined) return refused('the infra container of its pod does not run');
+				const {owner, processes, containers, cgroupParentOf} = parts;
+				const place = {
+					owner,
+					infra: infra.id,
+					sandbox,
+					cgroupParent: cgroupParentOf(),
+					processes,
+					user: '',
+					groups: spec.groups,
+					binds: [],
+				};
+				containers.start(opened.value, folder => begin(parts, opened.value, place, folder), answer);
+			}),
+		);
+	});
+}
+
+function infoOf({connection, hostIP, bootId}: Parts, {maxPods = limits.podsPerNode, localVolumes}: DockerRuntimeOptions): RuntimeInfo {
+	const state = connection.state();
+	return {
+		name: 'docker',
+		version: process.versions.node,
+		cpuMillis: os.availableParallelism() * 1_000,
+		memoryBytes: os.totalmem(),
+		maxPods,
+		features: [...features, ...(localVolumes === undefined ? [] : ['claims' as const])],
+		...(localVolumes === undefined ? {} : {localVolumes}),
+		classes: state.is === 'up' ? ['docker'] : [],
+		conditions: conditionsOf(state),
+		hostIP,
+		hostBootId: bootId,
+		os: os.type(),
+		kernel: os.release(),
+		architecture: kubernetesArchitecture(os.arch()),
+	};
+}
+
+const features: readonly NodeFeature[] = ['hostPorts', 'limits', 'terminal', 'users', 'volumes'];
+
+const reasons = {hangs: 'EngineHangs', gone: 'EngineGone'} as const;
+
+function conditionsOf(state: EngineState): RuntimeInfo['conditions'] {
+	if (state.is === 'up') return [];
+	if (state.is === 'connecting') return [{type: 'DockerNotReady', reason: 'Connecting', message: "Docker's Engine has not answered yet"}];
+	return [{type: 'DockerNotReady', reason: reasons[state.is], message: state.message}];
+}

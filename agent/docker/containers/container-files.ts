@@ -1,0 +1,51 @@
+// The files of one attempt beside its log: what was asked of the Engine, and how it ended.
+
+import {existsSync} from 'node:fs';
+import path from 'node:path';
+import type {ContainerExit} from '../../../actors/node/runtime/runtime-port.js';
+import {attemptFolder} from '../../attempts.js';
+import {readRecord, writeRecord} from '../files.js';
+
+/** Written before the container is made, and again once it has started. */
+export type AttemptRecord = {
+	readonly name: string;
+	readonly bootId: string;
+	/** Undefined: nobody has heard that it started. */
+	readonly started: {readonly engineId: string; readonly startedAtMs: number} | undefined;
+};
+
+const containerFile = (folder: string, attempt: number): string => path.join(attemptFolder(folder, attempt), 'container.json');
+const exitFile = (folder: string, attempt: number): string => path.join(attemptFolder(folder, attempt), 'exit.json');
+
+/** Throws errno exceptions, as the next one. */
+export const writeAttempt = (folder: string, attempt: number, record: AttemptRecord): void =>
+	writeRecord(containerFile(folder, attempt), record);
+
+export const writeExit = (folder: string, attempt: number, exit: ContainerExit): void => writeRecord(exitFile(folder, attempt), exit);
+
+export const hasExit = (folder: string, attempt: number): boolean => existsSync(exitFile(folder, attempt));
+
+/** Undefined: it is missing or damaged. */
+export function readAttempt(folder: string, attempt: number): AttemptRecord | undefined {
+	const {name, bootId, started} = readRecord(containerFile(folder, attempt));
+	const {engineId, startedAtMs} = Object(started) as Record<string, unknown>;
+	if (typeof name !== 'string' || typeof bootId !== 'string') return undefined;
+	const known = typeof engineId === 'string' && typeof startedAtMs === 'number' ? {engineId, startedAtMs} : undefined;
+	return {name, bootId, started: known};
+}
+
+/** Undefined: it has not ended, as far as is known. */
+export function readExit(folder: string, attempt: number): ContainerExit | undefined {
+	const exit = readRecord(exitFile(folder, attempt));
+	const {startedAtMs, finishedAtMs, reason, exitCode, signal, lastLines} = exit;
+	if (typeof startedAtMs !== 'number' || typeof finishedAtMs !== 'number' || typeof reason !== 'string') return undefined;
+	return {
+		attempt,
+		exitCode: typeof exitCode === 'number' ? exitCode : undefined,
+		signal: typeof signal === 'number' ? signal : undefined,
+		startedAtMs,
+		finishedAtMs,
+		reason,
+		...(typeof lastLines === 'string' ? {lastLines} : {}),
+	};
+}

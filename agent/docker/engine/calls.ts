@@ -1,0 +1,54 @@
+// What several parts ask of an Engine about single containers.
+
+import {limits} from '../../../api/limits.js';
+import {EngineError, type Docker, type Engine} from './engine.js';
+import {labels} from './names.js';
+
+export type Inspected = Awaited<ReturnType<ReturnType<Docker['getContainer']>['inspect']>>;
+export type Listed = Awaited<ReturnType<Docker['listContainers']>>[number];
+
+export const inspect = (engine: Engine, id: string): Promise<Inspected> =>
+	engine.call('look at a container', limits.engineAnswerMs, (docker, abortSignal) => docker.getContainer(id).inspect({abortSignal}));
+
+/** Of this owner, also those that do not run. */
+export const listOurs = (engine: Engine, owner: string, uid?: string): Promise<readonly Listed[]> =>
+	engine.call('list containers', limits.engineAnswerMs, (docker, abortSignal) => {
+		const label = [`${labels.owner}=${owner}`, ...(uid === undefined ? [] : [`${labels.podUid}=${uid}`])];
+		return docker.listContainers({all: true, filters: {label}, abortSignal});
+	});
+
+/** Kills it, too. Fine when there is none. */
+export const remove = (engine: Engine, id: string): Promise<void> =>
+	ignoring(['notFound', 'conflict'], () =>
+		engine.call('remove a container', limits.engineStartMs, docker => docker.getContainer(id).remove({force: true, v: true})),
+	);
+
+/** Fine when it does not run. */
+export const kill = (engine: Engine, id: string, signal: string): Promise<void> =>
+	ignoring(['notFound', 'conflict'], () =>
+		engine.call('signal a container', limits.engineAnswerMs, docker => docker.getContainer(id).kill({signal})),
+	);
+
+async function ignoring(faults: readonly EngineError['fault'][], run: () => Promise<unknown>): Promise<void> {
+	try {
+		await run();
+	} catch (error) {
+		if (!(error instanceof EngineError && faults.includes(error.fault))) throw error;
+	}
+}
+
+/** Makes a container; one of its name that is there was left by a call that was not answered. */
+export async function create(engine: Engine, options: Parameters<Docker['createContainer']>[0]): Promise<string> {
+	const attempt = (): Promise<string> =>
+		engine.call('create a container', limits.engineStartMs, async docker => (await docker.createContainer(options)).id);
+	try {
+		return await attempt();
+	} catch (error) {
+		if (!(error instanceof EngineError && error.fault === 'conflict') || options.name === undefined) throw error;
+		await remove(engine, options.name);
+		return attempt();
+	}
+}
+
+export const start = (engine: Engine, id: string): Promise<unknown> =>
+	engine.call('start a container', limits.engineStartMs, docker => docker.getContainer(id).start());

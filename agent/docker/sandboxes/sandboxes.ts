@@ -1,0 +1,223 @@
+// The sandboxes of a node on Docker: a folder per pod with a small file that says whose it is and which infra container it has.
+//
+// The file says which infra container it is before that is used, so that a later agent takes up what is there and nothing is made twice.
+
+import {existsSync, mkdirSync} from 'node:fs';
+import path from 'node:path';
+import type {RuntimeEvent, Sandbox, SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
+import {foldersIn} from '../../os/folders.js';
+import {create, inspect, listOurs, remove, start, type Inspected, type Listed} from '../engine/calls.js';
+import type {EngineEvent} from '../engine/connection.js';
+import {EngineError, type Engine} from '../engine/engine.js';
+import {infraName, labels} from '../engine/names.js';
+import {readRecord, writeRecordSynced} from '../files.js';
+import {infraOptions} from './infra-options.js';
+
+export type Infra = {
+	readonly id: string;
+	/** Undefined: it was made, and nobody has heard that it started. */
+	readonly podIP: string | undefined;
+};
+
+export type SandboxRecord = {
+	readonly uid: string;
+	readonly namespace: string;
+	readonly name: string;
+	readonly spec: SandboxSpec;
+	/** Undefined: none was made yet. */
+	readonly infra: Infra | undefined;
+	/** Set once it was made anew; see the port's `Sandbox`. */
+	readonly firstAttempts: Sandbox['firstAttempts'];
+};
+
+/** What a sandbox has to know of the containers in it. */
+export type Inmate = {readonly name: string; readonly runs: boolean; readonly highest: number};
+
+export type Sandboxes = {
+	/** The sandbox there is, or a new one; see the port for one whose infra container has died. Rejects with EngineErrors. */
+	readonly ensure: (spec: SandboxSpec) => Promise<Sandbox>;
+	readonly find: (uid: string) => SandboxRecord | undefined;
+	/** The infra container of a pod, as long as it runs. */
+	readonly infraOf: (uid: string) => Infra | undefined;
+	readonly list: () => readonly string[];
+	readonly folderOf: (uid: string) => string;
+	/** Takes up what runs; tells of those that died. Answers with the infra containers that are of no use. */
+	readonly compare: (listed: readonly Listed[]) => readonly string[];
+	readonly hear: (event: EngineEvent) => void;
+	/** Removes all containers of a pod, whoever made them. Rejects with EngineErrors. */
+	readonly removeContainers: (uid: string) => Promise<void>;
+	/** The folder is gone by now. */
+	readonly forget: (uid: string) => void;
+};
+
+export type SandboxesOptions = {
+	readonly directory: string;
+	readonly engine: Engine;
+	readonly owner: string;
+	readonly hostIP: string;
+	/** The name of the infra containers' image, which is there then. Rejects with EngineErrors. */
+	readonly infraImage: () => Promise<string>;
+	readonly cgroupParentOf: (uid: string) => string | undefined;
+	readonly inmatesOf: (uid: string) => readonly Inmate[];
+	/** Makes and starts no more than so many at a time. */
+	readonly inLane: <Value>(work: () => Promise<Value>) => Promise<Value>;
+	readonly tell: (event: RuntimeEvent) => void;
+	readonly onWarning: (message: string) => void;
+};
+
+const sandboxFile = 'sandbox.json';
+
+type State = SandboxesOptions & {
+	readonly known: Map<string, SandboxRecord>;
+	/** Pods whose infra container runs. */
+	readonly alive: Set<string>;
+	/** Pods of which one is made just now. */
+	readonly making: Set<string>;
+	/** Infra containers whose end was told. */
+	readonly told: Set<string>;
+};
+
+/** Reads what there is. Throws errno exceptions. */
+export function openSandboxes(options: SandboxesOptions): Sandboxes {
+	const state: State = {...options, known: new Map(), alive: new Set(), making: new Set(), told: new Set()};
+	const folderOf = (uid: string): string => path.join(options.directory, uid);
+	for (const uid of foldersIn(options.directory)) {
+		const record = readSandbox(folderOf(uid), uid);
+		if (record !== undefined) state.known.set(uid, record);
+		else options.onWarning(`the sandbox "${folderOf(uid)}" has no readable ${sandboxFile}; it is made anew when it is used`);
+	}
+	return {
+		ensure: spec => ensure(state, spec),
+		find: uid => state.known.get(uid),
+		infraOf: uid => (state.alive.has(uid) ? state.known.get(uid)?.infra : undefined),
+		list: () => foldersIn(options.directory),
+		folderOf,
+		compare: listed => compare(state, listed),
+		hear: event => hear(state, event),
+		removeContainers: uid => removeContainers(state, uid),
+		forget(uid) {
+			state.told.delete(state.known.get(uid)?.infra?.id ?? '');
+			state.known.delete(uid);
+			state.alive.delete(uid);
+		},
+	};
+}
+
+/** What the file of one sandbox says; undefined when it is missing or damaged. */
+export function readSandbox(folder: string, uid: string): SandboxRecord | undefined {
+	const {spec, infra, firstAttempts} = readRecord(path.join(folder, sandboxFile));
+	const {namespace, name} = Object(spec) as Record<string, unknown>;
+	const {id, podIP} = Object(infra) as Record<string, unknown>;
+	if (typeof namespace !== 'string' || typeof name !== 'string') return undefined;
+	const known = typeof id === 'string' ? {id, podIP: typeof podIP === 'string' ? podIP : undefined} : undefined;
+	return {uid, namespace, name, spec: spec as SandboxSpec, infra: known, firstAttempts: firstAttempts as Sandbox['firstAttempts']};
+}
+
+function write(state: State, {spec, infra, firstAttempts}: Pick<SandboxRecord, 'spec' | 'infra' | 'firstAttempts'>): void {
+	const {uid, namespace, name} = spec;
+	const folder = path.join(state.directory, uid);
+	mkdirSync(folder, {recursive: true, mode: 0o700});
+	writeRecordSynced(path.join(folder, sandboxFile), {spec, infra, firstAttempts});
+	state.known.set(uid, {uid, namespace, name, spec, infra, firstAttempts});
+}
+
+async function ensure(state: State, spec: SandboxSpec): Promise<Sandbox> {
+	const {hostIP, known, alive, inmatesOf} = state;
+	const {uid} = spec;
+	const record = known.get(uid);
+	const podIP = record?.infra?.podIP;
+	if (record === undefined || podIP === undefined) return make(state, spec, record?.firstAttempts);
+	if (alive.has(uid)) return sandboxOf(podIP, hostIP, record.firstAttempts);
+	const inmates = inmatesOf(uid);
+	if (inmates.some(({runs}) => runs)) return {...sandboxOf(podIP, hostIP, record.firstAttempts), isLost: true};
+	return make(state, spec, Object.fromEntries(inmates.map(({name, highest}) => [name, highest + 1])));
+}
+
+const sandboxOf = (podIP: string, hostIP: string, firstAttempts: Sandbox['firstAttempts']): Sandbox => ({
+	podIP,
+	hostIP,
+	...(firstAttempts === undefined ? {} : {firstAttempts}),
+});
+
+async function make(state: State, spec: SandboxSpec, firstAttempts: Sandbox['firstAttempts']): Promise<Sandbox> {
+	const {engine, owner, cgroupParentOf, inLane, hostIP, making, told, known, alive} = state;
+	const {uid} = spec;
+	making.add(uid);
+	try {
+		const image = await state.infraImage();
+		// What was joined to the one before has no network any more; also where nobody knows of one, but a folder is there.
+		if (existsSync(path.join(state.directory, uid))) await removeContainers(state, uid);
+		told.delete(known.get(uid)?.infra?.id ?? '');
+		write(state, {spec, infra: undefined, firstAttempts});
+		const options = infraOptions(spec, {owner, image, cgroupParent: cgroupParentOf(uid)});
+		return await inLane(async () => {
+			const id = await create(engine, options);
+			write(state, {spec, infra: {id, podIP: undefined}, firstAttempts});
+			const podIP = await startInfra(state, spec, id);
+			write(state, {spec, infra: {id, podIP}, firstAttempts});
+			alive.add(uid);
+			return sandboxOf(podIP, hostIP, firstAttempts);
+		});
+	} finally {
+		making.delete(uid);
+	}
+}
+
+/** Its address. One that does not start is removed: nothing is known to hold a port of the host then. */
+async function startInfra({engine, hostIP}: State, {hostNetwork}: SandboxSpec, id: string): Promise<string> {
+	try {
+		await start(engine, id);
+		const podIP = hostNetwork ? hostIP : addressOf(await inspect(engine, id));
+		if (podIP === undefined) throw new EngineError('refused', 'the infra container has no address, or has ended');
+		return podIP;
+	} catch (error) {
+		if (error instanceof EngineError && error.fault === 'refused') await remove(engine, id);
+		throw error;
+	}
+}
+
+function addressOf({State: {Running}, NetworkSettings}: Inspected): string | undefined {
+	const address = Object.values(NetworkSettings.Networks)
+		.map(({IPAddress}) => IPAddress)
+		.find(each => each !== '');
+	return Running ? address : undefined;
+}
+
+async function removeContainers({engine, owner, alive}: State, uid: string): Promise<void> {
+	alive.delete(uid);
+	const left = await listOurs(engine, owner, uid);
+	// Its network goes last: programs may want to say something at their end.
+	const isInfra = ({Labels}: Listed): boolean => Labels[labels.container] === infraName;
+	await Promise.all(left.filter(each => !isInfra(each)).map(({Id}) => remove(engine, Id)));
+	await Promise.all(left.filter(isInfra).map(({Id}) => remove(engine, Id)));
+}
+
+function compare(state: State, listed: readonly Listed[]): readonly string[] {
+	const infras = listed.filter(({Labels}) => Labels[labels.container] === infraName);
+	const running = new Set(infras.filter(each => each.State === 'running').map(({Id}) => Id));
+	for (const {uid, infra} of state.known.values()) {
+		if (state.making.has(uid)) continue;
+		if (infra?.podIP !== undefined && running.has(infra.id)) state.alive.add(uid);
+		else if (infra?.podIP !== undefined) lose(state, uid);
+	}
+	const isOfUse = ({Id, Labels}: Listed): boolean => {
+		const uid = Labels[labels.podUid] ?? '';
+		return state.making.has(uid) || state.known.get(uid)?.infra?.id === Id;
+	};
+	return infras.filter(each => !isOfUse(each)).map(({Id}) => Id);
+}
+
+function hear(state: State, {action, id, labels: said}: EngineEvent): void {
+	const uid = said[labels.podUid];
+	if (action !== 'die' || uid === undefined || said[labels.container] !== infraName) return;
+	if (state.alive.has(uid) && state.known.get(uid)?.infra?.id === id) lose(state, uid);
+}
+
+/** Told once by each agent that finds it so, until it is made anew. */
+function lose(state: State, uid: string): void {
+	state.alive.delete(uid);
+	const record = state.known.get(uid);
+	if (record?.infra === undefined || state.told.has(record.infra.id)) return;
+	state.told.add(record.infra.id);
+	state.tell({type: 'sandboxLost', uid, namespace: record.namespace, podName: record.name});
+}
