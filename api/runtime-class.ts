@@ -1,7 +1,5 @@
 // Which runtime starts a pod's containers: its class, fixed when the pod is made. Pure.
 
-import type {PodSpec} from './kinds/pod.js';
-
 export const runtimeClasses = ['process', 'docker'] as const;
 
 export type RuntimeClass = (typeof runtimeClasses)[number];
@@ -12,5 +10,5 @@ export const isRuntimeClass = (name: unknown): name is RuntimeClass => runtimeCl
 export const dockerNotReady = 'DockerNotReady';
 
 /** Of a pod that names none: `process`, as all pods were before there were classes. */
-export const runtimeClassOf = ({runtimeClassName}: PodSpec): RuntimeClass =>
+export const runtimeClassOf = ({runtimeClassName}: {readonly runtimeClassName?: string}): RuntimeClass =>
 	isRuntimeClass(runtimeClassName) ? runtimeClassName : 'process';

@@ -7,6 +7,7 @@ import {systemPriorities} from '../../api/kinds/priorityclass.js';
 import {objectKey} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
 import type {Draft} from '../../api/object.js';
+import type {RuntimeClass} from '../../api/runtime-class.js';
 import {next, type Behavior, type Context, type Effect, type Next, type Reply} from '../../system/kernel/behavior.js';
 import {clusterConfigKey, detectorPath, namespaceKey, syncPath} from '../addresses.js';
 import {spawnInspector} from '../inspector.js';
@@ -14,19 +15,26 @@ import {detector, type DetectorInput} from './nodes/detector.js';
 import {scheduler, schedulerPath} from './scheduling/scheduler.js';
 import {syncSupervisor, type SyncSupervisorInput} from './sync/sync-supervisor.js';
 
-export type ControlRootInput = SyncSupervisorInput & DetectorInput;
+export type ControlRootInput = SyncSupervisorInput &
+	DetectorInput & {
+		/** What the configuration of a new cluster says; one that is there stays as it is. */
+		readonly defaultClass?: RuntimeClass;
+	};
 
 export type ControlRootMessage = {readonly type: 'furnish'} | Reply<unknown, 'outcome'>;
 
-export const controlRoot: Behavior<ControlRootInput, null, ControlRootMessage> = {
+/** The class that a new cluster begins with; null: that of the kind's defaults. */
+type ControlRootState = RuntimeClass | null;
+
+export const controlRoot: Behavior<ControlRootInput, ControlRootState, ControlRootMessage> = {
 	kind: 'ControlRoot',
-	init: (input, context) => next(null, [...tree(input), ...furniture(context)]),
-	receive(_state, message, context) {
+	init: ({defaultClass = null, ...input}, context) => next(defaultClass, [...tree(input), ...furniture(defaultClass, context)]),
+	receive(defaultClass, message, context) {
 		switch (message.type) {
 			case 'furnish':
-				return next(null, furniture(context));
+				return next(defaultClass, furniture(defaultClass, context));
 			case 'outcome':
-				return furnished(message, context);
+				return furnished(defaultClass, message, context);
 		}
 	},
 };
@@ -34,7 +42,7 @@ export const controlRoot: Behavior<ControlRootInput, null, ControlRootMessage> =
 /** The name of a collection's behaviour, by plural. */
 export const collectionName = (plural: string): string => `collection:${plural}`;
 
-const tree = ({localNodes, ...input}: ControlRootInput): Effect[] => [
+const tree = ({localNodes, ...input}: SyncSupervisorInput & DetectorInput): Effect[] => [
 	...kinds.map(({plural}): Effect => ({type: 'spawn', name: plural, behavior: collectionName(plural), input: null, restart: 'permanent'})),
 	{type: 'spawn', name: schedulerPath, behavior: scheduler.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: detectorPath, behavior: detector.kind, input: {localNodes} satisfies DetectorInput, restart: 'permanent'},
@@ -44,19 +52,29 @@ const tree = ({localNodes, ...input}: ControlRootInput): Effect[] => [
 
 const systemPurpose = 'for pods without which the cluster does not work';
 
-const startingObjects: readonly (readonly [key: string, draft: Draft])[] = [
+const startingObjects = (defaultClass: ControlRootState): readonly (readonly [key: string, draft: Draft])[] => [
 	[namespaceKey(defaultNamespace), {apiVersion: 'v1', kind: 'Namespace', metadata: {name: defaultNamespace}}],
-	[clusterConfigKey, {apiVersion: 'troupe.dev/v1', kind: 'ClusterConfig', metadata: {name: clusterConfigName}, spec: {}}],
+	[
+		clusterConfigKey,
+		{
+			apiVersion: 'troupe.dev/v1',
+			kind: 'ClusterConfig',
+			metadata: {name: clusterConfigName},
+			spec: defaultClass === null ? {} : {runtime: {default: defaultClass}},
+		},
+	],
 	...[...systemPriorities].map(([name, value]): readonly [string, Draft] => [
 		objectKey('priorityclasses', undefined, name),
 		{apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: {name}, value, description: systemPurpose} as Draft,
 	]),
 ];
 
-const furniture = ({known}: Context): Effect[] =>
-	startingObjects.filter(([key]) => known.get(key) === undefined).map(([key, object]) => ({type: 'create', object, id: key}));
+const furniture = (defaultClass: ControlRootState, {known}: Context): Effect[] =>
+	startingObjects(defaultClass)
+		.filter(([key]) => known.get(key) === undefined)
+		.map(([key, object]) => ({type: 'create', object, id: key}));
 
-function furnished({outcome}: Reply<unknown, 'outcome'>, {nowMs}: Context): Next<null> {
-	if (outcome.ok || outcome.error.code === 'ERR_ALREADY_EXISTS') return next(null);
-	return next(null, [{type: 'wakeAt', name: 'furnish', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'furnish'}}]);
+function furnished(defaultClass: ControlRootState, {outcome}: Reply<unknown, 'outcome'>, {nowMs}: Context): Next<ControlRootState> {
+	if (outcome.ok || outcome.error.code === 'ERR_ALREADY_EXISTS') return next(defaultClass);
+	return next(defaultClass, [{type: 'wakeAt', name: 'furnish', atMs: nowMs + limits.actorBackoffFirstMs, message: {type: 'furnish'}}]);
 }

@@ -224,7 +224,8 @@ function nodeConcernsScheduler(before: NodeObject | undefined, after: NodeObject
 		before.spec !== after.spec ||
 		before.metadata.labels !== after.metadata.labels ||
 		before.status?.allocatable !== after.status?.allocatable ||
-		before.status?.runtimeFeatures !== after.status?.runtimeFeatures
+		before.status?.runtimeFeatures !== after.status?.runtimeFeatures ||
+		before.status?.runtimeClasses !== after.status?.runtimeClasses
 	);
 }
 

@@ -23,17 +23,18 @@ export function withPodDefaults(spec: PodSpec): PodSpec {
 		...spec,
 		restartPolicy: spec.restartPolicy ?? 'Always',
 		terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds,
-		containers: spec.containers.map(withContainerDefaults),
+		containers: spec.containers.map(container => withContainerDefaults(container, spec)),
 	};
-	if (spec.initContainers !== undefined) filled.initContainers = spec.initContainers.map(withContainerDefaults);
+	if (spec.initContainers !== undefined)
+		filled.initContainers = spec.initContainers.map(container => withContainerDefaults(container, spec));
 	if (spec.volumes !== undefined) filled.volumes = spec.volumes.map(withVolumeDefaults);
 	return filled;
 }
 
-function withContainerDefaults(container: Container): Container {
+function withContainerDefaults(container: Container, {hostNetwork}: PodSpec): Container {
 	const {ports, resources} = container;
 	const filled: Mutable<Container> = {...container, imagePullPolicy: container.imagePullPolicy ?? pullPolicyOf(container.image)};
-	if (ports !== undefined) filled.ports = ports.map(withProtocol);
+	if (ports !== undefined) filled.ports = ports.map(port => withProtocol(hostNetwork === true ? onHost(port) : port));
 	if (resources !== undefined) filled.resources = withResourceDefaults(resources);
 	for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
 		const given = container[probe];
@@ -50,6 +51,9 @@ function withVolumeDefaults(volume: Volume): Volume {
 }
 
 const withProtocol = (port: ContainerPort): ContainerPort => (port.protocol === undefined ? {...port, protocol: 'TCP'} : port);
+
+/** On the network of its node a port is one of the node. */
+const onHost = (port: ContainerPort): ContainerPort => (port.hostPort === undefined ? {...port, hostPort: port.containerPort} : port);
 
 /** An image whose tag moves is looked for each time. */
 function pullPolicyOf(image: string): ImagePullPolicy {

@@ -6,6 +6,7 @@ import type {ApiObject, Draft} from '../object.js';
 import {membersOf, refuse, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/clusterconfig.js';
+import type {RuntimeClass} from '../runtime-class.js';
 import type {SchedulerStrategy} from '../scheduler-strategies.js';
 import {shown} from '../shown.js';
 
@@ -17,6 +18,13 @@ export const clusterConfigName = 'cluster';
 
 /** How pods are spread when the ClusterConfig does not say. */
 export const defaultStrategy: SchedulerStrategy = 'least-pods';
+
+/** Of pods that name none when the ClusterConfig does not say: what every pod was before there were classes. */
+const defaultClass: RuntimeClass = 'process';
+
+/** The class of new pods that name none. */
+export const defaultClassOf = (config: Pick<ClusterConfig, 'spec'> | undefined): RuntimeClass =>
+	config?.spec?.runtime?.default ?? defaultClass;
 
 export const clusterConfig: KindDefinition = {
 	kind: 'ClusterConfig',
@@ -39,13 +47,16 @@ export const clusterConfig: KindDefinition = {
 			'How the scheduler chooses among nodes.',
 			object => (object as ClusterConfig).spec?.scheduler?.strategy ?? defaultStrategy,
 		),
+		column('Runtime', 'The class of new pods that name none.', object => defaultClassOf(object as ClusterConfig)),
 		ageColumn,
 	],
 };
 
-const withDefaults = (spec: ClusterConfigSpec): ClusterConfigSpec => ({
+/** All settings, those that were never set included. */
+export const withDefaults = (spec: ClusterConfigSpec): ClusterConfigSpec => ({
 	...spec,
 	scheduler: {...spec.scheduler, strategy: spec.scheduler?.strategy ?? defaultStrategy},
+	runtime: {...spec.runtime, default: defaultClassOf({spec})},
 });
 
 function validate(found: Found, object: Draft): void {

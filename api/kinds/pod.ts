@@ -3,6 +3,7 @@
 import {podColumns} from '../columns/pod.js';
 import {withPodDefaults} from '../defaults/pod.js';
 import {withKeptPriority} from '../defaults/priority.js';
+import {withKeptClass} from '../defaults/runtime-class.js';
 import {deepEqual} from '../equal.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Condition, Draft} from '../object.js';
@@ -25,7 +26,7 @@ export const pod: KindDefinition = {
 	shortNames: ['po'],
 	categories: ['all'],
 	namespaced: true,
-	defaults: (draft, old) => ({...draft, spec: withPodDefaults(withKeptPriority(draft.spec as PodSpec, old?.spec as PodSpec | undefined))}),
+	defaults: (draft, old) => ({...draft, spec: withPodDefaults(withKept(draft.spec as PodSpec, old?.spec as PodSpec | undefined))}),
 	validate,
 	initialStatus,
 	columns: podColumns,
@@ -37,6 +38,9 @@ export const pod: KindDefinition = {
 		'status.nominatedNodeName': object => asPod(object).status?.nominatedNodeName ?? '',
 	},
 };
+
+/** What it got when it was made. */
+const withKept = (spec: PodSpec, old: PodSpec | undefined): PodSpec => withKeptClass(withKeptPriority(spec, old), old);
 
 function validate(found: Found, object: Draft, old?: ApiObject): void {
 	checkBackoff(found, 'metadata.annotations', object.metadata.annotations);

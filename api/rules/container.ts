@@ -1,12 +1,14 @@
 // Rules of one container.
 
+import {capabilityName, capabilityNames, isCapability} from '../capabilities.js';
 import type {JsonObject} from '../object.js';
 import {shown} from '../shown.js';
+import {didYouMean} from '../suggest.js';
 import {checkEnv, checkEnvFrom, refuseNul, refuseNuls} from './env.js';
 import {checkDnsLabel} from './names.js';
 import {checkPorts, portNames} from './ports.js';
 import {checkLifecycle, checkProbes, refuseProbes} from './probe.js';
-import {membersOf, refuse, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
+import {itemsOf, membersOf, refuse, refuseOthers, textOf, type Found} from './report.js';
 import {checkResources} from './resources.js';
 import {checkMounts} from './volume.js';
 
@@ -24,7 +26,6 @@ const fixed = new Map([
 	['terminationMessagePath', ['/dev/termination-log']],
 	['terminationMessagePolicy', ['File', 'FallbackToLogsOnError']],
 ]);
-const laterSecurity = new Set(['privileged', 'capabilities']);
 
 export function checkContainer(found: Found, path: string, container: JsonObject, pod: PodContext): void {
 	const ports = portNames(container);
@@ -62,5 +63,13 @@ function checkImage(found: Found, path: string, image: string): void {
 }
 
 function checkSecurity(found: Found, path: string, security: JsonObject): void {
-	refuseUnsupported(found, security, path, laterSecurity);
+	if (security['privileged'] === true && security['allowPrivilegeEscalation'] === false)
+		refuse(found, path, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true');
+	for (const change of ['add', 'drop']) {
+		itemsOf(membersOf(security['capabilities'])[change]).forEach((name, i) => {
+			if (typeof name !== 'string' || isCapability(name)) return;
+			const words = `must be a capability such as NET_ADMIN, or ALL, got ${shown(name)}${didYouMean(capabilityName(name), capabilityNames)}`;
+			refuse(found, `${path}.capabilities.${change}[${i}]`, words, 'FieldValueNotSupported');
+		});
+	}
 }

@@ -24,8 +24,10 @@ export function checkIdentity(found: Found, metadata: JsonObject, old: ApiObject
 export function checkPodChange(found: Found, path: string, spec: JsonObject, old: JsonObject): void {
 	const boundNow = isUnset(old['nodeName']) && !isUnset(spec['nodeName']);
 	const free = {tolerations: undefined, activeDeadlineSeconds: undefined, ...(boundNow ? {nodeName: undefined} : {})};
-	const before = {...old, ...free};
-	const after = {...spec, ...free};
+	// A pod of before there were classes has no word for its own.
+	const withClass = {runtimeClassName: 'process'};
+	const before = {...withClass, ...old, ...free};
+	const after = {...withClass, ...spec, ...free};
 	for (const changed of differences(before, after, path).slice(0, limits.changesShown)) {
 		const what = /\.(containers|initContainers)\[\d+\]\.image$/.test(changed)
 			? 'changing the image of a pod is not supported yet'

@@ -2,18 +2,20 @@
 
 import type {JsonObject} from '../object.js';
 import {shown} from '../shown.js';
+import {isIPv4, isIPv6} from './address.js';
 import {checkAffinity} from './affinity.js';
 import {checkContainer, checkInitContainer, type PodContext} from './container.js';
 import {checkLabels} from './metadata.js';
 import {checkDnsLabel, checkDnsSubdomain} from './names.js';
 import {checkHostPorts} from './ports.js';
-import {itemsOf, membersOf, refuseDuplicates, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
+import {forbid, itemsOf, membersOf, refuse, refuseDuplicates, refuseOthers, refuseUnsupported, textOf, type Found} from './report.js';
+import {checkRuntimeClass} from './runtime-class.js';
 import {checkSpread} from './spread.js';
 import {checkTolerations} from './taints.js';
 import {checkVolumes} from './volume.js';
 
 /** No part of this version acts on them. */
-const later = new Set(['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace', 'subdomain', 'runtimeClassName', 'hostAliases']);
+const later = new Set(['subdomain']);
 
 /** Values that ask for what happens anyway; kubectl and exported manifests have them. */
 const fixed = new Map([
@@ -46,6 +48,9 @@ export function checkPodSpec(found: Found, path: string, spec: JsonObject): void
 	checkAffinity(found, `${path}.affinity`, spec['affinity']);
 	checkSpread(found, `${path}.topologySpreadConstraints`, spec['topologySpreadConstraints']);
 	checkPullSecrets(found, `${path}.imagePullSecrets`, spec['imagePullSecrets']);
+	checkHost(found, path, spec, containers);
+	checkHostAliases(found, `${path}.hostAliases`, spec['hostAliases']);
+	checkRuntimeClass(found, path, spec);
 	refuseUnsupported(found, spec, path, later);
 	refuseOthers(found, spec, path, fixed);
 }
@@ -63,5 +68,29 @@ function checkPullSecrets(found: Found, path: string, secrets: unknown): void {
 	itemsOf(secrets).forEach((secret, i) => {
 		const name = textOf(membersOf(secret)['name']);
 		if (name !== undefined) checkDnsSubdomain(found, `${path}[${i}].name`, name);
+	});
+}
+
+/** What it has of its node, in Kubernetes' words. */
+function checkHost(found: Found, path: string, spec: JsonObject, containers: readonly JsonObject[]): void {
+	if (spec['shareProcessNamespace'] === true && spec['hostPID'] === true)
+		forbid(found, `${path}.shareProcessNamespace`, 'ShareProcessNamespace and HostPID cannot both be enabled');
+	if (spec['hostNetwork'] !== true) return;
+	containers.forEach(({ports}, i) =>
+		itemsOf(ports).forEach((port, j) => {
+			const {containerPort, hostPort} = membersOf(port);
+			if (typeof hostPort === 'number' && hostPort !== containerPort)
+				refuse(found, `${path}.containers[${i}].ports[${j}].hostPort`, `must be its containerPort with hostNetwork, got ${hostPort}`);
+		}),
+	);
+}
+
+function checkHostAliases(found: Found, path: string, aliases: unknown): void {
+	itemsOf(aliases).forEach((alias, i) => {
+		const {ip, hostnames} = membersOf(alias);
+		if (typeof ip === 'string' && !isIPv4(ip) && !isIPv6(ip)) refuse(found, `${path}[${i}].ip`, `must be an IP address, got ${shown(ip)}`);
+		itemsOf(hostnames).forEach((name, j) => {
+			if (typeof name === 'string') checkDnsSubdomain(found, `${path}[${i}].hostnames[${j}]`, name);
+		});
 	});
 }

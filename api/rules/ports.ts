@@ -2,7 +2,8 @@
 
 import type {JsonObject} from '../object.js';
 import {shown} from '../shown.js';
-import {forbid, itemsOf, membersOf, refuse, refuseDuplicates, textOf, type Found} from './report.js';
+import {isIPv4, isIPv6} from './address.js';
+import {itemsOf, membersOf, refuse, refuseDuplicates, textOf, type Found} from './report.js';
 
 export function checkPorts(found: Found, path: string, ports: unknown): void {
 	const names: {value: string; path: string}[] = [];
@@ -13,8 +14,8 @@ export function checkPorts(found: Found, path: string, ports: unknown): void {
 			checkPortName(found, `${at}.name`, name);
 			names.push({value: name, path: `${at}.name`});
 		}
-		if (typeof hostIP === 'string' && hostIP !== '' && hostIP !== '0.0.0.0')
-			forbid(found, `${at}.hostIP`, `"hostIP" is not supported yet, got ${shown(hostIP)}`);
+		if (typeof hostIP === 'string' && hostIP !== '' && !isIPv4(hostIP) && !isIPv6(hostIP))
+			refuse(found, `${at}.hostIP`, `must be an IP address, got ${shown(hostIP)}`);
 	});
 	refuseDuplicates(found, names, (name, first) => `${shown(name)} is the name of ${first.replace(/\.name$/, '')} already`);
 }
@@ -31,13 +32,15 @@ export function checkPortName(found: Found, path: string, name: string): void {
 	refuse(found, path, `must be at most 15 lower-case letters, digits and single "-", with at least one letter, got ${shown(name)}`);
 }
 
-/** A port of the host can be taken once for each protocol. */
+/** A port of an address of the host can be taken once for each protocol. */
 export function checkHostPorts(found: Found, path: string, containers: readonly JsonObject[]): void {
 	const taken = containers.flatMap((container, i) =>
 		itemsOf(container['ports']).flatMap((port, j) => {
-			const {hostPort, protocol} = membersOf(port);
+			const {hostPort, protocol, hostIP} = membersOf(port);
 			if (typeof hostPort !== 'number') return [];
-			return [{value: `${hostPort}/${textOf(protocol) ?? 'TCP'}`, path: `${path}[${i}].ports[${j}].hostPort`}];
+			const address = textOf(hostIP) ?? '';
+			const where = address === '' || address === '0.0.0.0' ? '' : ` of ${address}`;
+			return [{value: `${hostPort}/${textOf(protocol) ?? 'TCP'}${where}`, path: `${path}[${i}].ports[${j}].hostPort`}];
 		}),
 	);
 	refuseDuplicates(found, taken, (port, first) => `host port ${port} is taken by ${first} already`);

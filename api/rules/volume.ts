@@ -2,7 +2,6 @@
 
 import {limits} from '../limits.js';
 import type {JsonObject} from '../object.js';
-import {unmountable} from '../mount-places.js';
 import {memoryBytes} from '../quantity.js';
 import {shown} from '../shown.js';
 import {didYouMean} from '../suggest.js';
@@ -116,17 +115,13 @@ const withoutEnd = (path: string): string => path.replace(/\/+$/, '');
 function checkMountPath(found: Found, path: string, text: string): void {
 	if (text.includes(':')) refuse(found, path, `must not contain ":", got ${shown(text)}`);
 	else if (withoutEnd(text) === '' && text !== '') refuse(found, path, 'must not be the root: programs and their libraries are there');
-	else {
-		checkAbsolute(found, path, text);
-		const never = goesUp(text) ? undefined : unmountable(plain(text));
-		if (never !== undefined) refuse(found, path, `nothing can be mounted at ${shown(text)}: ${never}`);
-	}
+	else checkAbsolute(found, path, text);
 }
 
 /** `/usr//./bin/` is `/usr/bin`. */
-const plain = (path: string): string => path.replace(/\/+(?:\.?\/+)*/g, '/').replace(/\/\.?$/, '');
+export const plainPath = (path: string): string => path.replace(/\/+(?:\.?\/+)*/g, '/').replace(/\/\.?$/, '');
 
-const goesUp = (text: string): boolean => text.split('/').includes('..');
+export const goesUp = (text: string): boolean => text.split('/').includes('..');
 
 /** Absolute, and nothing in it that leads elsewhere. */
 export function checkAbsolute(found: Found, path: string, text: string): void {

@@ -1,5 +1,6 @@
 // The schema of the ClusterConfig.
 
+import {runtimeClasses} from '../runtime-class.js';
 import {schedulerStrategies} from '../scheduler-strategies.js';
 import {objectWithOptional} from './metadata.js';
 import {about, oneOf, optional, record, whole} from './parts.js';
@@ -10,6 +11,16 @@ export const spec = () =>
 			about(
 				'How pods get their nodes.',
 				record({strategy: optional(about('How the scheduler chooses among the nodes that fit.', oneOf(schedulerStrategies)))}),
+			),
+		),
+		runtime: optional(
+			about(
+				'What runs pods.',
+				record({
+					default: optional(
+						about('The class of new pods that name none: process or docker. Pods that are there keep theirs.', oneOf(runtimeClasses)),
+					),
+				}),
 			),
 		),
 	});

@@ -25,7 +25,7 @@ export const containerPort = () =>
 		containerPort: about('Where the program listens.', port()),
 		name: optional(about('Its name, for probes and services.', text())),
 		hostPort: optional(about('A port of the node, taken for it.', port())),
-		hostIP: optional(about('Of the node; every address when left out.', text())),
+		hostIP: optional(about('Of the node; every address when left out; another one of class docker.', text())),
 		protocol: optional(about('TCP (the default), UDP or SCTP.', protocol())),
 	});
 
@@ -155,27 +155,50 @@ const volumeMount = () =>
 		{'x-not-yet': ['mountPropagation', 'recursiveReadOnly', 'subPathExpr']},
 	);
 
+export const seccompProfile = () =>
+	about(
+		'Which calls of the kernel its programs may make.',
+		record(
+			{
+				type: about(
+					"RuntimeDefault: what Docker allows (the default of class docker); Unconfined: all, where the node's operator allows it.",
+					oneOf(['RuntimeDefault', 'Unconfined']),
+				),
+			},
+			{'x-not-yet': ['localhostProfile']},
+		),
+	);
+
 const securityContext = () =>
 	record(
 		{
 			runAsUser: optional(about('The number of the user it runs as.', whole(0, maxInt32))),
 			runAsGroup: optional(about('The number of the group it runs as.', whole(0, maxInt32))),
 			runAsNonRoot: optional(about('Whether it is refused when that user is root.', flag())),
-			privileged: optional(about('Not supported yet.', flag())),
+			privileged: optional(about("Whether it has all rights on its node; of class docker, where the node's operator allows it.", flag())),
 			readOnlyRootFilesystem: optional(about('Whether it can write to its volumes only.', flag())),
 			allowPrivilegeEscalation: optional(
 				about('Whether it may get more rights than it started with, by set-user-ID programs. False without it.', flag()),
 			),
-			capabilities: optional(about('Not supported yet.', record({add: optional(list(text())), drop: optional(list(text()))}))),
+			capabilities: optional(
+				about(
+					'Rights of root, such as NET_ADMIN, or ALL; of class docker.',
+					record({
+						add: optional(about("Beside those that Docker gives; where the node's operator allows it.", list(text()))),
+						drop: optional(about('Of those that Docker gives.', list(text()))),
+					}),
+				),
+			),
+			seccompProfile: optional(seccompProfile()),
 		},
-		{'x-not-yet': ['appArmorProfile', 'procMount', 'seLinuxOptions', 'seccompProfile', 'windowsOptions']},
+		{'x-not-yet': ['appArmorProfile', 'procMount', 'seLinuxOptions', 'windowsOptions']},
 	);
 
 export const container = () =>
 	record(
 		{
 			name: about('Its name, unique in the pod.', text()),
-			image: about('What it runs; for the process runtime only a name.', text()),
+			image: about('What it runs; of class process only a name.', text()),
 			command: optional(about('The program; $(NAME) stands for a variable.', list(text()))),
 			args: optional(about('Its arguments.', list(text()))),
 			workingDir: optional(about('Where it starts.', text())),
@@ -183,7 +206,12 @@ export const container = () =>
 			envFrom: optional(about('Variables for all entries of ConfigMaps and Secrets.', list(envFrom()))),
 			ports: optional(about('Where it listens.', list(containerPort(), mergedBy('containerPort')))),
 			resources: optional(about('What it needs and may use.', resources())),
-			imagePullPolicy: optional(about('When the image is fetched.', oneOf(['Always', 'IfNotPresent', 'Never']))),
+			imagePullPolicy: optional(
+				about(
+					'When the image is pulled: Always (the default of :latest and of no tag), IfNotPresent (of others) or Never.',
+					oneOf(['Always', 'IfNotPresent', 'Never']),
+				),
+			),
 			securityContext: optional(about('As whom it runs.', securityContext())),
 			volumeMounts: optional(about('Where it sees volumes of the pod.', list(volumeMount(), mergedBy('mountPath')))),
 			livenessProbe: optional(about('When it fails, the container is started again.', shared<typeof probe>('Probe'))),

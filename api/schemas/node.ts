@@ -48,7 +48,9 @@ export const status = () =>
 		addresses: optional(about('Where it is reached.', list(nodeAddress(), mergedBy('type')))),
 		nodeInfo: optional(about('Its system and its runtime.', nodeInfo())),
 		// Beyond Kubernetes, whose own `features` is an object: kubectl refuses a node with a list there.
-		runtimeFeatures: optional(about('What its runtime can do: claims, limits, terminal, users, volumes.', list(text()))),
+		runtimeFeatures: optional(about('What its runtime can do: claims, limits, privileged, terminal, users, volumes.', list(text()))),
+		// Without it: process, as all nodes did before there were classes.
+		runtimeClasses: optional(about('Pods of which classes it runs now: process, docker.', list(text()))),
 		localVolumes: optional(about('The folder of volumes of class local.', text())),
 	});
 

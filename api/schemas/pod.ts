@@ -3,9 +3,10 @@
 // Fields that no part of this version acts on yet are here too, so that a manifest which uses one is refused by name.
 
 import {affinity} from './affinity.js';
-import type {container} from './container.js';
+import {seccompProfile, type container} from './container.js';
 import {objectWith} from './metadata.js';
 import {nfs} from './nfs.js';
+import {runtimeClasses} from '../runtime-class.js';
 import {
 	about,
 	conditions,
@@ -123,18 +124,15 @@ const podSecurityContext = () =>
 			runAsNonRoot: optional(about('Whether they are refused when that user is root.', flag())),
 			fsGroup: optional(about('The group that owns what is in the volumes.', whole(0, maxInt32))),
 			supplementalGroups: optional(about('Further groups of the processes.', list(whole(0, maxInt32)))),
+			supplementalGroupsPolicy: optional(
+				about(
+					"Whether groups of the image's user are added: Merge (the default of class docker) or Strict (always of process).",
+					oneOf(['Merge', 'Strict']),
+				),
+			),
+			seccompProfile: optional(seccompProfile()),
 		},
-		{
-			'x-not-yet': [
-				'appArmorProfile',
-				'fsGroupChangePolicy',
-				'seLinuxOptions',
-				'seccompProfile',
-				'supplementalGroupsPolicy',
-				'sysctls',
-				'windowsOptions',
-			],
-		},
+		{'x-not-yet': ['appArmorProfile', 'fsGroupChangePolicy', 'seLinuxOptions', 'sysctls', 'windowsOptions']},
 	);
 
 export const spec = () =>
@@ -171,18 +169,23 @@ export const spec = () =>
 			affinity: optional(about('Which nodes and neighbours it wants, and which not.', affinity())),
 			topologySpreadConstraints: optional(about('How such pods are spread over nodes.', list(topologySpread(), mergedBy('topologyKey')))),
 			activeDeadlineSeconds: optional(about('It is ended so long after its start.', seconds(1))),
-			hostNetwork: optional(about('Not supported yet.', flag())),
-			hostPID: optional(about('Not supported yet.', flag())),
-			hostIPC: optional(about('Not supported yet.', flag())),
-			shareProcessNamespace: optional(about('Not supported yet.', flag())),
+			hostNetwork: optional(about("Whether it has the network of its node; of class docker, where the node's operator allows it.", flag())),
+			hostPID: optional(about('Whether it sees the processes of its node; of class docker, alike.', flag())),
+			hostIPC: optional(about('Whether it shares IPC with its node; of class docker, alike.', flag())),
+			shareProcessNamespace: optional(about("Whether its containers see each other's processes; of class docker.", flag())),
 			subdomain: optional(about('Not supported yet.', text())),
 			priorityClassName: optional(about('The PriorityClass it belongs to.', text())),
 			priority: optional(about('Set from its class; higher ones go first.', whole(-maxInt32, maxInt32))),
 			preemptionPolicy: optional(about('Whether it may take the place of lower ones.', oneOf(['PreemptLowerPriority', 'Never']))),
-			runtimeClassName: optional(about('Not supported yet.', text())),
+			runtimeClassName: optional(
+				about(
+					"What runs it: process or docker. The cluster's default (ClusterConfig) when left out, fixed when it is made.",
+					oneOf(runtimeClasses),
+				),
+			),
 			hostAliases: optional(
 				about(
-					'Not supported yet.',
+					'Further names in its /etc/hosts; of class docker.',
 					list(record({ip: about('The address.', text()), hostnames: optional(about('Its names.', list(text())))}), mergedBy('ip')),
 				),
 			),

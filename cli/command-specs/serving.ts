@@ -174,7 +174,7 @@ export const servingCommands: readonly CommandSpec[] = [
 		name: 'config',
 		summary: 'show or change settings of the running cluster',
 		usage: ['get [KEY]', 'set KEY VALUE'],
-		examples: ['troupe config get', 'troupe config set scheduler.strategy round-robin'],
+		examples: ['troupe config get', 'troupe config set scheduler.strategy round-robin', 'troupe config set runtime.default docker'],
 		flags: {...clusterFlags, ...documentFlag},
 		load: () => import('../commands/config.js'),
 	},

@@ -1,7 +1,7 @@
 // `troupe config`: settings of the running cluster, kept in the object ClusterConfig/cluster.
 
 import {AppError} from '../../api/errors.js';
-import {clusterConfigName} from '../../api/kinds/clusterconfig.js';
+import {clusterConfigName, withDefaults, type ClusterConfig} from '../../api/kinds/clusterconfig.js';
 import {isObject, type Json, type JsonObject} from '../../api/object.js';
 import {shown} from '../../api/shown.js';
 import {didYouMean} from '../../api/suggest.js';
@@ -32,8 +32,10 @@ export async function run(invocation: Invocation): Promise<number> {
 const resource = () => resourceOf('ClusterConfig');
 
 async function get(client: Client, key: string | undefined, invocation: Invocation): Promise<number> {
-	const {spec = {}} = await getOne(client, resource(), '', clusterConfigName);
-	const settings = leavesOf(spec as JsonObject, '');
+	const object = (await getOne(client, resource(), '', clusterConfigName)) as ClusterConfig;
+	// One of before there was a setting does not have it.
+	const spec = withDefaults(object.spec ?? {});
+	const settings = leavesOf(spec, '');
 	const found = settings.find(([path]) => path === key);
 	if (key !== undefined && found === undefined) throw notSet(key, settings);
 	if (await printedWhole(invocation, found === undefined ? spec : found[1])) return 0;

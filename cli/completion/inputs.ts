@@ -1,5 +1,6 @@
 // What the words after each command are, for completion.
 
+import {runtimeClasses} from '../../api/runtime-class.js';
 import {schedulerStrategies} from '../../api/scheduler-strategies.js';
 import {faultWords} from '../inspect/fault-words.js';
 import {verbSpecs} from '../inspect/verb-specs.js';
@@ -26,8 +27,11 @@ const files: InputKind = {type: 'files'};
 const targets: InputKind = {type: 'targets'};
 const actors: InputKind = {type: 'actors'};
 const onePod: InputKind = {type: 'names', kind: 'pods', once: true};
-/** There is one. */
-const settings: InputKind & {readonly type: 'words'} = {type: 'words', words: ['scheduler.strategy']};
+/** Their values by their keys. */
+const settings: {readonly [key: string]: InputKind} = {
+	'runtime.default': {type: 'words', words: runtimeClasses},
+	'scheduler.strategy': {type: 'words', words: schedulerStrategies},
+};
 const nodes: InputKind = {type: 'names', kind: 'nodes'};
 
 /** Those that stand alone. */
@@ -54,7 +58,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	restore: files,
 	token: {type: 'words', words: ['create', 'list', 'delete']},
 	broker: {type: 'words', words: ['config'], then: files},
-	config: {type: 'verbs', verbs: {get: settings, set: {...settings, then: {type: 'words', words: schedulerStrategies}}}},
+	config: {type: 'verbs', verbs: {get: {type: 'words', words: Object.keys(settings)}, set: {type: 'verbs', verbs: settings}}},
 	completion: {type: 'words', words: ['bash', 'zsh', 'fish']},
 	get: {...targets, more: [{word: 'all', about: 'pods, sets and all that serves programs'}]},
 	describe: targets,

@@ -20,6 +20,7 @@ export function describeNode(node: NodeObject, pods: readonly Pod[], nowMs: numb
 		['Capacity', Object.entries(status?.capacity ?? {}).map(([name, quantity]) => `${name}: ${quantity}`)],
 		['Allocatable', Object.entries(status?.allocatable ?? {}).map(([name, quantity]) => `${name}: ${quantity}`)],
 		['Runtime', info?.containerRuntimeVersion],
+		['Runtime Classes', status?.runtimeClasses?.join(', ')],
 		['System', info === undefined ? undefined : `${info.osImage}, ${info.operatingSystem} ${info.kernelVersion}, ${info.architecture}`],
 		['Features', status?.runtimeFeatures],
 	]);

@@ -16,11 +16,14 @@ export function describePod(pod: Pod, nowMs: number, widthOf: WidthOf): string {
 		['Node', nodeText(pod)],
 		['Nominated Node', status?.nominatedNodeName],
 		['Priority', spec?.priority === undefined ? undefined : priorityText(spec)],
+		['Runtime Class', spec?.runtimeClassName],
 		['Status', phaseText(pod)],
 		['Message', status?.message],
 		['IP', status?.podIP ?? '<none>'],
 		['Reach it at', addressesOf(pod)],
 		['Restart Policy', spec?.restartPolicy],
+		['Shares With Node', spec === undefined ? undefined : sharedWithNode(spec)],
+		['Host Aliases', spec?.hostAliases?.map(({ip, hostnames = []}) => [ip, ...hostnames].join(' '))],
 		['Node Selector', spec?.nodeSelector === undefined ? undefined : labelLines(spec.nodeSelector)],
 	];
 	return (
@@ -39,6 +42,12 @@ function nodeText({spec, status}: Pod): string {
 
 const priorityText = ({priority = 0, priorityClassName}: PodSpec): string =>
 	priorityClassName === undefined ? String(priority) : `${priority} (${priorityClassName})`;
+
+/** Undefined: nothing. */
+function sharedWithNode({hostNetwork = false, hostPID = false, hostIPC = false}: PodSpec): string | undefined {
+	const shared = [...(hostNetwork ? ['network'] : []), ...(hostPID ? ['processes'] : []), ...(hostIPC ? ['IPC'] : [])];
+	return shared.length === 0 ? undefined : shared.join(', ');
+}
 
 const phaseText = ({metadata, status}: Pod): string => {
 	const phase = metadata.deletionTimestamp === undefined ? (status?.phase ?? 'Pending') : 'Terminating';

@@ -36,6 +36,15 @@ test('a node whose agent said hello is ready and shows what it has', t => {
 	]);
 });
 
+test('a node shows which classes its agent runs; of one that does not say these are processes', t => {
+	const classes = (info: object): unknown =>
+		(tellRecord(aNode(), [{...heard, info: {...aRuntimeInfo(), ...info}}], contextWith(indexOf())).object as NodeObject).status
+			?.runtimeClasses;
+	t.deepEqual(classes({classes: ['process', 'docker']}), ['process', 'docker']);
+	t.deepEqual(classes({classes: []}), []);
+	t.deepEqual(classes({classes: undefined}), ['process']);
+});
+
 test('the same hello again writes nothing and is no event', t => {
 	const index = indexOf(aNode());
 	const first = commit(index, aNode(), heard);

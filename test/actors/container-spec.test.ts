@@ -1,7 +1,7 @@
 // From a manifest's container to what is started: command line, user, limits.
 
 import test from 'ava';
-import type {Container} from '../../api/kinds/pod.js';
+import type {Container, PodSpec} from '../../api/kinds/pod.js';
 import {containerSpecOf} from '../../actors/node/containers/container-spec.js';
 import type {EnvironmentInput} from '../../actors/node/containers/environment.js';
 import type {ContainerSpec} from '../../actors/node/runtime/runtime-port.js';
@@ -30,6 +30,32 @@ test('args alone are a command line; none is left to the runtime', t => {
 	t.like(specOf({...bare, args: ['true']}), {argv: ['true'], argsOnly: true});
 	t.deepEqual(specOf(bare)?.argv, []);
 	for (const named of [bare, aContainer({args: ['more']})]) t.is(specOf(named)?.argsOnly, undefined);
+});
+
+test('a container that says nothing has no rights of its own, and what its pod or it says is handed on', t => {
+	const rights = (wanted: Container, spec: Partial<PodSpec> = {}): unknown => {
+		const made = specOf(wanted, 0, anAssignment({spec: {runtimeClassName: 'docker', ...spec}}));
+		return [made?.privileged, made?.allowPrivilegeEscalation, made?.capabilities, made?.seccomp, made?.groupsPolicy];
+	};
+	const none = {add: [], drop: []};
+	t.deepEqual(rights(aContainer()), [false, false, none, 'default', 'Merge']);
+	t.deepEqual(rights(aContainer({securityContext: {privileged: true}})), [true, true, none, 'default', 'Merge']);
+	t.deepEqual(rights(aContainer({securityContext: {capabilities: {add: ['cap_net_admin'], drop: ['all']}}})), [
+		false,
+		false,
+		{add: ['NET_ADMIN'], drop: ['ALL']},
+		'default',
+		'Merge',
+	]);
+	const ofPod = {securityContext: {seccompProfile: {type: 'Unconfined'}, supplementalGroupsPolicy: 'Strict'}} as const;
+	t.deepEqual(rights(aContainer(), ofPod), [false, false, none, 'unconfined', 'Strict']);
+	t.deepEqual(rights(aContainer({securityContext: {seccompProfile: {type: 'RuntimeDefault'}}}), ofPod), [
+		false,
+		false,
+		none,
+		'default',
+		'Strict',
+	]);
 });
 
 test('users, limits and streams are handed on; a container’s user counts more than the pod’s', t => {

@@ -60,6 +60,15 @@ test('a new cluster gets its default namespace, its configuration and the priori
 	t.deepEqual(created(indexOf(aClusterConfig('round-robin'), ...systemClasses)), []);
 });
 
+test('a new cluster begins with the class it was given, also when that is only taken later', t => {
+	const specs = (more: Partial<ControlRootInput>, ...messages: readonly {readonly type: 'furnish'}[]): unknown =>
+		play(controlRoot, {...input, ...more}, messages, contextWith(indexOf())).effects.flatMap(effect =>
+			effect.type === 'create' && effect.id === 'clusterconfigs/_/cluster' ? [effect.object.spec] : [],
+		);
+	t.deepEqual(specs({}), [{}]);
+	t.deepEqual(specs({defaultClass: 'docker'}, {type: 'furnish'}), [{runtime: {default: 'docker'}}]);
+});
+
 test('what could not be made is tried again after a second', t => {
 	const outcome = failed('ERR_STORE', {message: 'full'});
 	const {effects} = play(controlRoot, input, [{type: 'outcome', id: 'x', outcome}], contextWith(indexOf()));

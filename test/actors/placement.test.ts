@@ -2,10 +2,11 @@
 
 import test from 'ava';
 import {requiredFeatures} from '../../api/features.js';
-import type {Container, Pod} from '../../api/kinds/pod.js';
+import type {Container, Pod, PodSpec} from '../../api/kinds/pod.js';
+import {dockerNotReady, type RuntimeClass} from '../../api/runtime-class.js';
 import {claimedPorts} from '../../actors/control/pods/pod-requirements.js';
 import {where, wheres} from './_scheduling.js';
-import {aContainer, aNode, aPod, aReadyPod, now} from './_objects.js';
+import {aContainer, aNode, aPod, aReadyPod, now, ready} from './_objects.js';
 
 const unready = {conditions: [{type: 'Ready', status: 'Unknown'}]} as const;
 const two = (node: string): (readonly [Pod, string])[] => ['x', 'y'].map(name => [aPod({name}), node] as const);
@@ -195,6 +196,60 @@ test('init containers count where the largest of them is more than all others to
 		where(aPod({spec: {containers: [of('100m')], initContainers: [of('1100m')]}}), {nodes}),
 		'0/1 nodes fit: a: has 1 cpu, 1100m is asked for',
 	);
+});
+
+const ofClass = (runtimeClassName: RuntimeClass | undefined, spec: Partial<PodSpec> = {}): Pod =>
+	aPod({spec: {...spec, ...(runtimeClassName === undefined ? {} : {runtimeClassName})}});
+
+test('a pod goes only where its class is run, and of the others it is told why', t => {
+	const before = aNode({name: 'before'});
+	const docker = aNode({name: 'docker', status: {runtimeClasses: ['docker']}});
+	const both = aNode({name: 'both', status: {runtimeClasses: ['process', 'docker']}});
+	t.is(where(ofClass('docker'), {nodes: [before, docker]}), 'docker');
+	t.is(where(ofClass('process'), {nodes: [docker, both]}), 'both');
+	t.is(where(ofClass(undefined), {nodes: [before, docker]}), 'before');
+	t.is(where(ofClass('process'), {nodes: [docker]}), '0/1 nodes fit: docker: runs no pods of class process');
+	const message = 'the Engine does not answer';
+	const condition = {type: dockerNotReady, status: 'True', reason: 'EngineHangs', message} as const;
+	const hung = aNode({name: 'hung', status: {runtimeClasses: ['process'], conditions: [ready, condition]}});
+	t.is(
+		where(ofClass('docker'), {nodes: [before, hung]}),
+		`0/2 nodes fit: before: runs no pods of class docker; hung: runs no pods of class docker: ${message}`,
+	);
+});
+
+test('pods of one cycle that differ in their class alone are told apart', t => {
+	const nodes = [aNode({name: 'a', status: {runtimeClasses: ['docker']}}), aNode({name: 'b', status: {runtimeClasses: ['process']}})];
+	t.deepEqual(wheres([ofClass('docker'), ofClass('process'), ofClass('docker')], {nodes}), ['a', 'b', 'a']);
+});
+
+test('what is of the node is for pods of class docker only where its operator allows it', t => {
+	const strict = aNode({name: 'strict', status: {runtimeClasses: ['docker'], runtimeFeatures: ['claims']}});
+	const open = aNode({name: 'open', status: {runtimeClasses: ['docker'], runtimeFeatures: ['privileged']}});
+	t.is(where(ofClass('docker', {hostNetwork: true}), {nodes: [strict, open]}), 'open');
+	t.is(
+		where(ofClass('docker', {hostPID: true}), {nodes: [strict]}),
+		"0/1 nodes fit: strict: lacks privileged (privileged containers, namespaces of the host, capabilities beyond Docker's own and seccompProfile Unconfined need an agent with --allow-privileged)",
+	);
+});
+
+test('a port of a container takes one of the node only where pods share its network', t => {
+	const nodes = [aNode({status: {runtimeClasses: ['process', 'docker']}})];
+	const listening = (name: string, runtimeClassName: RuntimeClass, hostPort?: number): Pod =>
+		aPod({
+			name,
+			spec: {runtimeClassName, containers: [aContainer({ports: [{containerPort: 80, ...(hostPort === undefined ? {} : {hostPort})}]})]},
+		});
+	const taken = '0/1 nodes fit: node-a: port TCP/80 is taken';
+	const placed = (...pods: readonly Pod[]): readonly string[] => wheres(pods, {nodes});
+	t.deepEqual(placed(listening('a', 'docker'), listening('b', 'docker'), listening('c', 'process')), ['node-a', 'node-a', 'node-a']);
+	t.deepEqual(placed(listening('a', 'process'), listening('b', 'docker'), listening('c', 'docker', 80)), ['node-a', 'node-a', taken]);
+	t.deepEqual(placed(listening('a', 'docker', 80), listening('b', 'docker', 81), listening('c', 'docker', 80)), [
+		'node-a',
+		'node-a',
+		taken,
+	]);
+	t.deepEqual(placed(listening('a', 'docker', 80), listening('b', 'process')), ['node-a', `${taken}${wayOut}`]);
 });
 
 test('a pod goes only where all is that it needs', t => {

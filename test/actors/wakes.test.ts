@@ -169,6 +169,7 @@ test('a node wakes the scheduler when it becomes usable, and not for other news'
 	t.deepEqual(change(node, {...node, status: {...node.status, conditions: []}}), ['scheduler']);
 	t.deepEqual(change(node, {...node, status: {...node.status, allocatable: {pods: '200'}}}), ['scheduler']);
 	t.deepEqual(change(node, {...node, status: {...node.status, runtimeFeatures: ['volumes']}}), ['scheduler']);
+	t.deepEqual(change(node, {...node, status: {...node.status, runtimeClasses: ['docker']}}), ['scheduler']);
 	t.deepEqual(change(node, {...node, status: {...node.status, addresses: []}}), []);
 	t.deepEqual(change(node, aNode({spec: {taints: [{key: 'x', effect: 'NoSchedule'}]}}), aReadyPod()), ['nodes/node-a', 'scheduler']);
 	t.deepEqual(change(node, {...node, metadata: {...node.metadata, labels: {disk: 'ssd'}}}), ['nodes/node-a', 'scheduler']);

@@ -145,7 +145,7 @@ test('config shows settings, changes one, and says what would be right', async t
 	const {cluster, troupe} = await openCluster(t);
 	const input = 'apiVersion: troupe.dev/v1\nkind: ClusterConfig\nmetadata: {name: cluster}\nspec: {scheduler: {strategy: least-pods}}\n';
 	await troupe(['apply', '-f', '-'], {input});
-	t.is((await troupe(['config', 'get'])).out, 'scheduler.strategy least-pods\n');
+	t.is((await troupe(['config', 'get'])).out, 'scheduler.strategy least-pods\nruntime.default process\n');
 	t.deepEqual(await troupe(['config', 'set', 'scheduler.strategy', 'round-robin']), {
 		code: 0,
 		out: 'scheduler.strategy round-robin\n',
@@ -153,6 +153,10 @@ test('config shows settings, changes one, and says what would be right', async t
 	});
 	t.is((await troupe(['config', 'get', 'scheduler.strategy'])).out, 'round-robin\n');
 	t.like(cluster.control.index.get('clusterconfigs/_/cluster')?.spec, {scheduler: {strategy: 'round-robin'}});
+	t.is((await troupe(['config', 'set', 'runtime.default', 'docker'])).out, 'runtime.default docker\n');
+	t.is((await troupe(['config', 'get', 'runtime.default'])).out, 'docker\n');
+	const wrong = await troupe(['config', 'set', 'runtime.default', 'podman']);
+	t.regex(wrong.err, /^error: runtime\.default: must be one of process, docker, got "podman"/m);
 	t.is((await troupe(['config', 'get', 'nope'])).code, 3);
 	t.is((await troupe(['config', 'sett', 'a', 'b'])).code, 2);
 	t.is((await troupe(['config', 'set', 'a'])).code, 2);

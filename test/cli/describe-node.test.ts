@@ -14,12 +14,13 @@ const asking = (name: string, cpu: string, memory: string, phase: 'Running' | 'S
 test('requests and limits are summed up over the pods that are not over, and shown as a share of what is allocatable', t => {
 	const node = aNode({
 		spec: {taints: [{key: 'dedicated', value: 'db', effect: 'NoSchedule'}]},
-		status: {allocatable: {cpu: '2', memory: '4194304Ki', pods: '110'}, runtimeFeatures: ['users']},
+		status: {allocatable: {cpu: '2', memory: '4194304Ki', pods: '110'}, runtimeFeatures: ['users'], runtimeClasses: ['process', 'docker']},
 	});
 	const pods = [asking('one', '500m', '1Gi'), asking('two', '1', '512Mi'), asking('done', '1', '1Gi', 'Succeeded')];
 	const page = describeNode(node, pods, nowMs, text => text.length);
 	t.regex(page, /Taints: +dedicated=db:NoSchedule/);
 	t.regex(page, /Features: +users/);
+	t.regex(page, /Runtime Classes: +process, docker\n/);
 	t.regex(page, /cpu +1500m \(75%\) +0 \(0%\) +2\n/);
 	t.regex(page, /memory +1536Mi \(38%\) +4Gi \(100%\) +4Gi\n/);
 	t.regex(page, /pods +2 \(2%\) +110\n/);

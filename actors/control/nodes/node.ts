@@ -4,7 +4,7 @@ import {conditionOf, isConditionTrue} from '../../../api/conditions.js';
 import {failure} from '../../../api/errors.js';
 import type {NodeCondition, NodeObject, NodeStatus} from '../../../api/kinds/node.js';
 import {cpuText} from '../../../api/quantity.js';
-import {dockerNotReady} from '../../../api/runtime-class.js';
+import {dockerNotReady, type RuntimeClass} from '../../../api/runtime-class.js';
 import {tell, type Effect, type ReplyTo} from '../../../system/kernel/behavior.js';
 import type {RuntimeInfo} from '../../protocol/runtime-info.js';
 import {withCondition} from '../objects/conditions.js';
@@ -68,6 +68,7 @@ function heard(node: NodeObject, info: RuntimeInfo, version: string, nowMs: numb
 		],
 		nodeInfo: nodeInfoOf(info, version),
 		runtimeFeatures: info.features,
+		runtimeClasses: info.classes ?? classesOfBefore,
 		...(info.localVolumes === undefined ? {} : {localVolumes: info.localVolumes}),
 	};
 	const object: NodeObject = {...node, status};
@@ -81,6 +82,9 @@ function dockerEvents(before: NodeObject, after: NodeObject, {classes = []}: Run
 	if (is !== undefined) return is.reason === was?.reason ? [] : [warning(dockerNotReady, is.message ?? '')];
 	return was !== undefined && classes.includes('docker') ? [normal('DockerReady', "Docker's Engine answers again")] : [];
 }
+
+/** Of an agent that does not say. */
+const classesOfBefore: readonly RuntimeClass[] = ['process'];
 
 function conditionsOf(node: NodeObject, info: RuntimeInfo, nowMs: number): readonly NodeCondition[] {
 	const told = info.conditions.map(({type, reason, message}) => ({type, status: 'True', reason, message}) as const);

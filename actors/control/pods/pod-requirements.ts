@@ -3,6 +3,7 @@
 import {requiredFeatures, type NodeFeature} from '../../../api/features.js';
 import type {Container, PodSpec} from '../../../api/kinds/pod.js';
 import {podRequests} from '../../../api/pod-resources.js';
+import {runtimeClassOf, type RuntimeClass} from '../../../api/runtime-class.js';
 
 export type PodRequirements = {
 	readonly spec: PodSpec;
@@ -12,6 +13,7 @@ export type PodRequirements = {
 	readonly memoryBytes: number;
 	readonly ports: readonly string[];
 	readonly features: readonly NodeFeature[];
+	readonly runtimeClass: RuntimeClass;
 	readonly priority: number;
 	/** Whether its filters or scores depend on where other pods are. */
 	readonly dependsOnPods: boolean;
@@ -37,6 +39,7 @@ function readRequirements(spec: PodSpec): PodRequirements {
 	const {affinity: {nodeAffinity, podAffinity, podAntiAffinity} = {}, topologySpreadConstraints: spread = []} = spec;
 	const ports = claimedPorts(spec);
 	const features = requiredFeatures(spec);
+	const runtimeClass = runtimeClassOf(spec);
 	const priority = spec.priority ?? 0;
 	const isHard = spread.some(({whenUnsatisfiable}) => whenUnsatisfiable === 'DoNotSchedule');
 	const isSoft = spread.some(({whenUnsatisfiable}) => whenUnsatisfiable === 'ScheduleAnyway');
@@ -55,6 +58,7 @@ function readRequirements(spec: PodSpec): PodRequirements {
 			memoryBytes,
 			ports,
 			features,
+			runtimeClass,
 			priority,
 			spec.preemptionPolicy,
 		]),
@@ -62,6 +66,7 @@ function readRequirements(spec: PodSpec): PodRequirements {
 		memoryBytes,
 		ports,
 		features,
+		runtimeClass,
 		priority,
 		dependsOnPods: podAffinity !== undefined || podAntiAffinity !== undefined || spread.length > 0,
 		gainsByBinds: requiresPods || isHard,
@@ -74,25 +79,31 @@ export const requiresAntiAffinity = ({affinity}: Pick<PodSpec, 'affinity'>): boo
 	(affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.length ?? 0) > 0;
 
 /**
- * Ports that only one pod of a node can have, as `TCP/8080`. On a shared network a container port is one of them, unless the
- * container names its pod's own address and so binds there.
+ * Ports that only one pod of a node can have, as `TCP/8080`. A pod of class process shares its node's network: a container port is one of them,
+ * unless the container names its pod's own address and so binds there. Of class docker only host ports are, on whichever address.
  */
-export const claimedPorts = ({containers}: Pick<PodSpec, 'containers'>): readonly string[] => {
-	const ports = containers.flatMap(container => portsOf(container));
+export const claimedPorts = (spec: PodSpec): readonly string[] => {
+	const isShared = sharesNetwork(spec);
+	const ports = spec.containers.flatMap(container => portsOf(container, isShared));
 	return ports.length < 2 ? ports : [...new Set(ports)];
 };
 
 /** Whether it asks for ports of its node only because pods share the node's network: a program that binds to its pod's own address needs none. */
-export const sharesPorts = ({containers}: Pick<PodSpec, 'containers'>): boolean =>
-	containers.some(container => container.ports?.some(({hostPort}) => hostPort === undefined) === true && !bindsToPodAddress(container));
+export const sharesPorts = (spec: PodSpec): boolean =>
+	sharesNetwork(spec) &&
+	spec.containers.some(
+		container => container.ports?.some(({hostPort}) => hostPort === undefined) === true && !bindsToPodAddress(container),
+	);
 
-function portsOf(container: Container): string[] {
+const sharesNetwork = (spec: PodSpec): boolean => runtimeClassOf(spec) === 'process';
+
+function portsOf(container: Container, isShared: boolean): string[] {
 	const {ports = []} = container;
 	if (ports.length === 0) return [];
-	const ownAddress = bindsToPodAddress(container);
+	const isTaken = isShared && !bindsToPodAddress(container);
 	return ports.flatMap(({containerPort, hostPort, protocol = 'TCP'}) => [
 		...(hostPort === undefined ? [] : [`${protocol}/${hostPort}`]),
-		...(ownAddress ? [] : [`${protocol}/${containerPort}`]),
+		...(isTaken ? [`${protocol}/${containerPort}`] : []),
 	]);
 }
 

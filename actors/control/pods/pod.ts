@@ -22,6 +22,7 @@ import {counted, dismissed, jobTerms, type JobNews} from './job-pod.js';
 import {nominatedOn, preempted, withoutNomination} from './nomination.js';
 import {expelled, taintEffects, type TaintDue} from './taint-eviction.js';
 import {isActive, isReady, isTerminal, readySinceMs, unschedulableReason} from './pod-lifecycle.js';
+import {withRuntimeClass} from './pod-class.js';
 import {graceOf} from './pod-grace.js';
 import {withinLimits} from './pod-limits.js';
 import {withPriority} from './pod-priority.js';
@@ -69,7 +70,7 @@ export const podController = controller<Pod, PodMessage>({
 	plural: 'pods',
 	prepare(draft, known) {
 		const prioritised = withPriority(draft, known);
-		return prioritised.ok ? withinLimits(prioritised.value, known) : prioritised;
+		return prioritised.ok ? withinLimits(withRuntimeClass(prioritised.value, known), known) : prioritised;
 	},
 	terms: pod => [...schedulingTerms(pod), ...namesTerms(pod), ...ownerTerms(pod), ...setTerms(pod), ...jobTerms(pod), ...quotaTerms(pod)],
 	reconcile,

@@ -89,7 +89,7 @@ function newClass(pod: Pod, requirements: PodRequirements, view: ClusterView, cl
 
 /** Why the node's own record, or a volume, keeps the pods away. */
 const recordMisfit = ({requirements, claims}: Pick<EquivalenceClass, 'requirements' | 'claims'>, node: NodeInfo): string | undefined =>
-	nodeMisfit(requirements, node) ?? (claims === undefined ? undefined : claimsMisfit(claims, node));
+	nodeMisfit(requirements, node) ?? (claims === undefined ? undefined : claimsMisfit(claims, node, requirements.runtimeClass));
 
 /** Mostly there is nothing to tell the nodes apart. */
 function nodeScoresOf(requirements: PodRequirements, candidates: readonly NodeInfo[]): EquivalenceClass['nodeScores'] {

@@ -3,6 +3,7 @@
 import {featureText} from '../../../api/features.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import {cpuText, memoryText} from '../../../api/quantity.js';
+import type {RuntimeClass} from '../../../api/runtime-class.js';
 import {matchesAffinity, missingLabel} from '../pods/node-affinity.js';
 import type {NodeInfo, Requester} from './node-info.js';
 import {requirementsOf, type PodRequirements} from '../pods/pod-requirements.js';
@@ -12,7 +13,7 @@ import {isTolerated, taintText} from '../pods/toleration.js';
 const cordon = {key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule'} as const;
 
 /** Why the node's own record keeps the pod away, which no deletion of other pods mends; undefined when it does not. */
-export function nodeMisfit({spec, features}: PodRequirements, node: NodeInfo): string | undefined {
+export function nodeMisfit({spec, features, runtimeClass}: PodRequirements, node: NodeInfo): string | undefined {
 	if (node.unavailable !== undefined) return node.unavailable;
 	const {tolerations} = spec;
 	if (node.isCordoned && !isTolerated(cordon, tolerations)) return 'cordoned';
@@ -21,9 +22,13 @@ export function nodeMisfit({spec, features}: PodRequirements, node: NodeInfo): s
 	if (!matchesAffinity(spec, node)) return 'not among the nodes of its node affinity';
 	const taint = node.taints.find(each => each.effect !== 'PreferNoSchedule' && !isTolerated(each, tolerations));
 	if (taint !== undefined) return `taint ${taintText(taint)} is not tolerated`;
+	if (!node.classes.includes(runtimeClass)) return classMisfit(runtimeClass, node);
 	const lacking = features.filter(feature => !node.features.includes(feature));
 	return lacking.length === 0 ? undefined : `lacks ${lacking.map(featureText).join(' and ')}`;
 }
+
+const classMisfit = (runtimeClass: RuntimeClass, {dockerProblem}: NodeInfo): string =>
+	`runs no pods of class ${runtimeClass}${runtimeClass === 'docker' && dockerProblem !== undefined ? `: ${dockerProblem}` : ''}`;
 
 /** Whether a bound or assumed pod has a port of a node, some pods aside. */
 export type PortCheck = (node: string, port: string, without: readonly Pod[]) => boolean;

@@ -1,11 +1,12 @@
 // A node as one scheduling cycle sees it: what its record says, and what its pods ask for. Binds that are asked for and not yet committed count
 // as done.
 
-import {isConditionTrue} from '../../../api/conditions.js';
+import {conditionOf, isConditionTrue} from '../../../api/conditions.js';
 import type {NodeObject, Taint} from '../../../api/kinds/node.js';
 import type {Pod} from '../../../api/kinds/pod.js';
 import type {Labels} from '../../../api/object.js';
 import {cpuMillis, memoryBytes} from '../../../api/quantity.js';
+import {dockerNotReady} from '../../../api/runtime-class.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {isLost} from '../pods/eviction.js';
 import {cpuOnNode, memoryOnNode, occupies} from '../pods/pod-terms.js';
@@ -20,6 +21,10 @@ type NodeProperties = {
 	readonly isCordoned: boolean;
 	readonly taints: readonly Taint[];
 	readonly features: readonly string[];
+	/** Of pods that it runs now. */
+	readonly classes: readonly string[];
+	/** Why it runs none of class docker, where it says so. */
+	readonly dockerProblem: string | undefined;
 	/** Allocatable; infinite where the record does not say. */
 	readonly maxPods: number;
 	readonly cpuMillis: number;
@@ -59,6 +64,8 @@ const nodeInfoOf = (properties: NodeProperties, index: number, known: Known): No
 	isCordoned: properties.isCordoned,
 	taints: properties.taints,
 	features: properties.features,
+	classes: properties.classes,
+	dockerProblem: properties.dockerProblem,
 	maxPods: properties.maxPods,
 	cpuMillis: properties.cpuMillis,
 	memoryBytes: properties.memoryBytes,
@@ -89,13 +96,16 @@ export function addRequests(node: NodeInfo, requirements: PodRequirements): void
 
 const byName = (a: NodeObject, b: NodeObject): number => (a.metadata.name < b.metadata.name ? -1 : 1);
 
+/** What nodes ran before there were classes. */
+const classesOfBefore: readonly string[] = ['process'];
+
 /** By the revision of the node: a cycle reads all nodes, and hardly any has changed since the last. */
 const read = new WeakMap<NodeObject, NodeProperties>();
 
 function propertiesOf(node: NodeObject): NodeProperties {
 	const found = read.get(node);
 	if (found !== undefined) return found;
-	const {allocatable = {}, runtimeFeatures = []} = node.status ?? {};
+	const {allocatable = {}, runtimeFeatures = [], runtimeClasses = classesOfBefore, conditions} = node.status ?? {};
 	const {name} = node.metadata;
 	const made: NodeProperties = {
 		name,
@@ -104,6 +114,8 @@ function propertiesOf(node: NodeObject): NodeProperties {
 		isCordoned: node.spec?.unschedulable === true,
 		taints: node.spec?.taints ?? [],
 		features: runtimeFeatures,
+		classes: runtimeClasses,
+		dockerProblem: conditionOf(conditions, dockerNotReady)?.message,
 		maxPods: amountOf(allocatable['pods'], Number),
 		cpuMillis: amountOf(allocatable['cpu'], cpuMillis),
 		memoryBytes: amountOf(allocatable['memory'], memoryBytes),

@@ -6,6 +6,7 @@ import {localClass, selectedNode} from '../../../api/local-storage.js';
 import type {PersistentVolume} from '../../../api/kinds/persistentvolume.js';
 import type {PersistentVolumeClaim} from '../../../api/kinds/persistentvolumeclaim.js';
 import type {Pod} from '../../../api/kinds/pod.js';
+import type {RuntimeClass} from '../../../api/runtime-class.js';
 import type {Known} from '../../../system/index/object-index.js';
 import {claimKey, claimNamesOf, configTerm} from '../../config-references.js';
 import {isDeleting} from '../objects/garbage.js';
@@ -85,8 +86,11 @@ export const keyOfClaims = ({volumes, nodes}: PodClaims): string =>
 	JSON.stringify([volumes.map(({metadata}) => metadata.name).sort(), [...nodes].sort()]);
 
 /** Why a volume keeps the pod away from the node; undefined when none does. */
-export function claimsMisfit({volumes, nodes}: PodClaims, node: NodeInfo): string | undefined {
-	if (volumes.some(({spec}) => spec?.nfs !== undefined) && !node.features.includes('nfs')) return `lacks ${featureText('nfs')}`;
+export function claimsMisfit({volumes, nodes}: PodClaims, node: NodeInfo, runtimeClass: RuntimeClass): string | undefined {
+	if (volumes.some(({spec}) => spec?.nfs !== undefined)) {
+		if (runtimeClass === 'docker') return 'mounts no volumes of NFS for pods of class docker';
+		if (!node.features.includes('nfs')) return `lacks ${featureText('nfs')}`;
+	}
 	const isNear = nodes.every(name => name === node.name) && volumes.every(volume => isUsableOn(volume, node.name, node.labels));
 	return isNear ? undefined : 'had volume node affinity conflict';
 }

@@ -1,5 +1,6 @@
 // From a manifest's container to what the runtime starts, or to what it waits for: environment, command line, user. Pure.
 
+import {capabilityName} from '../../../api/capabilities.js';
 import {isExclusive} from '../../../api/exclusive.js';
 import type {Container, PodSpec} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
@@ -70,12 +71,9 @@ function specOf(
 		runAsUser,
 		runAsGroup,
 		runAsNonRoot: container.securityContext?.runAsNonRoot ?? assignment.spec.securityContext?.runAsNonRoot ?? false,
-		allowPrivilegeEscalation: container.securityContext?.allowPrivilegeEscalation ?? false,
-		privileged: false,
-		capabilities: {add: [], drop: []},
-		seccomp: 'default',
+		...rightsOf(container, assignment.spec),
 		groups: groupsOf(assignment.spec),
-		groupsPolicy: 'Merge',
+		groupsPolicy: assignment.spec.securityContext?.supplementalGroupsPolicy ?? 'Merge',
 		mounts: (container.volumeMounts ?? []).map(({name, mountPath, subPath, readOnly = false}) => ({
 			volume: name,
 			path: mountPath,
@@ -86,6 +84,19 @@ function specOf(
 		memoryLimitBytes: quantity(container.resources?.limits?.['memory'], memoryBytes),
 		cpuLimitMillis: quantity(container.resources?.limits?.['cpu'], cpuMillis),
 		cpuRequestMillis: quantity(container.resources?.requests?.['cpu'], cpuMillis),
+	};
+}
+
+type Rights = Pick<ContainerSpec, 'allowPrivilegeEscalation' | 'privileged' | 'capabilities' | 'seccomp'>;
+
+/** What the container says counts before what its pod does. */
+function rightsOf({securityContext: own = {}}: Container, {securityContext: ofPod = {}}: PodSpec): Rights {
+	const {privileged = false, allowPrivilegeEscalation = privileged, capabilities: {add = [], drop = []} = {}} = own;
+	return {
+		allowPrivilegeEscalation,
+		privileged,
+		capabilities: {add: add.map(capabilityName), drop: drop.map(capabilityName)},
+		seccomp: (own.seccompProfile ?? ofPod.seccompProfile)?.type === 'Unconfined' ? 'unconfined' : 'default',
 	};
 }
 

@@ -4,6 +4,7 @@
 // Expansion as in Kubernetes (third_party/forked/golang/expansion): `$(NAME)` of a known variable is replaced, of an unknown
 // one kept, `$$` stands for one dollar. Variables that use one another grow without end, so what they become is bounded.
 
+import {hostNameOf} from '../../../api/host-name.js';
 import {leaseEpochAnnotation, leaseEpochVariable} from '../../../api/exclusive.js';
 import {fieldValue, parseFieldPath} from '../../../api/field-path.js';
 import {limits} from '../../../api/limits.js';
@@ -61,7 +62,7 @@ export function environmentOf(container: Container, around: EnvironmentInput): E
 
 /** Variables every container gets; the manifest may set them otherwise. */
 const standardVariables = ({assignment, sandbox}: EnvironmentInput): readonly [string, string][] => [
-	['HOSTNAME', assignment.spec.hostname ?? assignment.name],
+	['HOSTNAME', hostNameOf(assignment.name, assignment.spec)],
 	['POD_IP', sandbox.podIP],
 	['POD_NAME', assignment.name],
 	['POD_NAMESPACE', assignment.namespace],

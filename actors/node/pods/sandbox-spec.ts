@@ -1,6 +1,7 @@
 // From a pod's assignment to the sandbox that it asks for. Pure.
 
 import {isExclusive} from '../../../api/exclusive.js';
+import {hostNameOf} from '../../../api/host-name.js';
 import type {Container} from '../../../api/kinds/pod.js';
 import {runtimeClassOf} from '../../../api/runtime-class.js';
 import {controllerName, type Assignment} from '../../protocol/sync-message.js';
@@ -14,7 +15,7 @@ export function sandboxSpecOf(assignment: Assignment): SandboxSpec {
 		uid,
 		namespace,
 		name,
-		hostname: spec.hostname ?? name,
+		hostname: hostNameOf(name, spec),
 		controller,
 		runtimeClass: runtimeClassOf(spec),
 		shareProcessNamespace,
