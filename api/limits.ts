@@ -829,6 +829,12 @@ export const limits = {
 	/** A Docker Engine takes the image of infra containers, a file of a few hundred bytes. */
 	engineImportMs: 60_000,
 
+	/** A container of Docker that was started gets to its gate; and how often that is looked at. */
+	gateMs: 10_000,
+	gateLookMs: 1,
+	/** FIFOs for gates that are made at once. */
+	gateFifos: 16,
+
 	/** Grace of a pod that names none. */
 	terminationGraceSeconds: 30,
 } as const;

@@ -8,6 +8,17 @@ export const architectures = ['x86_64', 'aarch64'] as const;
 
 export type Architecture = (typeof architectures)[number];
 
+/** As Node names processors, Go (and so Docker), or the kernel; undefined: there is no program for that one. */
+export const architectureOf = (name: string): Architecture | undefined => (Object.hasOwn(names, name) ? names[name] : undefined);
+
+const names: Readonly<Record<string, Architecture>> = {
+	x86_64: 'x86_64',
+	amd64: 'x86_64',
+	x64: 'x86_64',
+	aarch64: 'aarch64',
+	arm64: 'aarch64',
+};
+
 const machines: Readonly<Record<Architecture, number>> = {x86_64: 62, aarch64: 183};
 
 const headerBytes = 64;

@@ -4,7 +4,7 @@ import {createHash} from 'node:crypto';
 import {Readable} from 'node:stream';
 import {limits} from '../../../api/limits.js';
 import {EngineError, type Engine} from '../engine/engine.js';
-import type {Architecture} from './elf.js';
+import {architectureOf, architectures} from './elf.js';
 import {infraProgram} from './infra.js';
 import {tarOf} from './tar.js';
 
@@ -15,19 +15,18 @@ export const infraCommand: readonly string[] = ['/infra'];
 const imageLabel = 'troupe.dev/image';
 const repo = 'troupe.dev/infra';
 
-/** What an Engine calls its processor, as Go does or as the kernel. */
-const architectureOf: Readonly<Record<string, Architecture>> = {amd64: 'x86_64', x86_64: 'x86_64', arm64: 'aarch64', aarch64: 'aarch64'};
-
 /**
  * Its name, which carries a hash of the program: another program is another image. Imports it where the Engine has none. Rejects with an
  * EngineError, also for a processor that there is no such program for.
  */
 export async function ensureInfraImage(engine: Engine): Promise<string> {
 	const {Arch} = await engine.call('ask for its version', limits.engineAnswerMs, docker => docker.version());
-	const architecture = architectureOf[Arch];
+	const architecture = architectureOf(Arch);
 	if (architecture === undefined) {
-		const known = Object.keys(architectureOf).join(', ');
-		throw new EngineError('refused', `infra containers run on processors of the sorts ${known}, and the Engine's is "${Arch}"`);
+		throw new EngineError(
+			'refused',
+			`infra containers run on processors of the sorts ${architectures.join(' and ')}, and the Engine's is "${Arch}"`,
+		);
 	}
 	const program = infraProgram(architecture);
 	const tag = createHash('sha256').update(program).digest('hex').slice(0, 16);

@@ -67,12 +67,12 @@ for (const architecture of architectures) {
 	const user = isRoot ? [] : ['-Ur'];
 	const canUnshare = runner !== undefined && codeOf([findTool('unshare') ?? '', ...user, '--pid', '--fork', 'true']) === 0;
 
-	/** Beside the FIFO; `program` is what the gate is given. */
-	function gated(t: ExecutionContext, ...program: readonly string[]) {
+	/** Beside the FIFO; `argv` is the program's. */
+	function gated(t: ExecutionContext, ...argv: readonly string[]) {
 		const cwd = mkdtempSync(path.join(folder, 'gate-'));
 		const fifo = path.join(cwd, localFifo);
 		t.is(spawnSync('mkfifo', ['-m', '444', fifo]).status, 0);
-		const child = started(t, [...words, path.join(folder, `gate-${architecture}`), ...program], cwd);
+		const child = started(t, [...words, path.join(folder, `gate-${architecture}`), ...argv], cwd);
 		/** Once it waits at the FIFO. */
 		const open = async (): Promise<number> => {
 			let end: number | undefined;
@@ -82,20 +82,20 @@ for (const architecture of architectures) {
 		return {...child, open, cwd};
 	}
 
-	withRunner(`${architecture}: a gated program runs after the byte, as the same process, with its arguments and environment`, async t => {
+	withRunner(`${architecture}: a gated program runs when it is named, as the same process, with its arguments and environment`, async t => {
 		const script = 'echo "$$ $0 $1 $MARK"; ls -l /proc/self/fd | grep -c troupe-go; exit 3';
-		const {child, ended, open} = gated(t, '/bin/sh', 'my name', '-c', script, 'zero', 'a b');
+		const {child, ended, open} = gated(t, 'my name', '-c', script, 'zero', 'a b');
 		const end = await open();
 		t.regex(readlinkSync(`/proc/${child.pid}/exe`), words.length === 0 ? /gate-/ : /qemu/);
-		writeSync(end, 'g');
+		writeSync(end, '/bin/sh\0');
 		closeSync(end);
 		t.deepEqual(await ended, {code: 3, signal: null, output: `${child.pid} zero a b there\n0\n`});
 	});
 
-	withRunner(`${architecture}: a program's own name is what the gate is told`, async t => {
-		const {ended, open} = gated(t, '/bin/sh', 'my name', '-c', 'tr "\\0" "|" </proc/$$/cmdline; echo; exit 7');
+	withRunner(`${architecture}: a program's own name is its argv[0], whatever its file`, async t => {
+		const {ended, open} = gated(t, 'my name', '-c', 'tr "\\0" "|" </proc/$$/cmdline; echo; exit 7');
 		const end = await open();
-		writeSync(end, 'g');
+		writeSync(end, '/bin/sh\0');
 		closeSync(end);
 		const {code, output} = await ended;
 		t.is(code, 7);
@@ -103,11 +103,11 @@ for (const architecture of architectures) {
 	});
 
 	withRunner(`${architecture}: a gate whose other end is closed ends with 125, and so does one without a FIFO`, async t => {
-		const {ended, open, cwd} = gated(t, '/bin/echo', 'echo', 'ran');
+		const {ended, open, cwd} = gated(t, 'echo', 'ran');
 		closeSync(await open());
 		t.deepEqual(await ended, {code: 125, signal: null, output: ''});
 		rmSync(path.join(cwd, localFifo));
-		const alone = started(t, [...words, path.join(folder, `gate-${architecture}`), '/bin/echo', 'echo', 'ran'], cwd);
+		const alone = started(t, [...words, path.join(folder, `gate-${architecture}`), 'echo', 'ran'], cwd);
 		t.deepEqual(await alone.ended, {code: 125, signal: null, output: ''});
 	});
 
@@ -119,9 +119,9 @@ for (const architecture of architectures) {
 			['/no/such/file', 127],
 			[text, 126],
 		] as const) {
-			const {ended, open} = gated(t, file, 'it');
+			const {ended, open} = gated(t, 'it');
 			const end = await open();
-			writeSync(end, 'g');
+			writeSync(end, `${file}\0`);
 			closeSync(end);
 			t.is((await ended).code, expected, file);
 		}
