@@ -7,6 +7,9 @@ type Refusal = ReturnType<typeof failed>;
 
 export const noSandbox = (uid: string): Refusal => failed('ERR_NOT_FOUND', {resource: 'sandboxes', name: uid});
 
+export const lostSandbox = (uid: string): Refusal =>
+	failed('ERR_RUNTIME', {message: `the sandbox "${uid}" has died: nothing starts in it until it is made anew`});
+
 export const attemptIsOver = ({container}: ContainerId, attempt: number, nextAttempt: number): Refusal =>
 	failed('ERR_RUNTIME', {message: `attempt ${attempt} of container "${container}" is over; the next one is ${nextAttempt}`});
 

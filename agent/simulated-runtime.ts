@@ -15,6 +15,7 @@ import type {
 	LogRequest,
 	RunningContainer,
 	Runtime,
+	RuntimeEvent,
 	RuntimeCommand,
 } from '../actors/node/runtime/runtime-port.js';
 import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
@@ -23,7 +24,17 @@ import type {Random} from '../system/time/random.js';
 import type {Cancel, Clock} from '../system/time/clock.js';
 import {createSessions, sessionHandlers} from './exec-sessions.js';
 import {handle, type Done, type Handlers} from './handlers.js';
-import {anotherAttemptRuns, attemptIsOver, noImages, noLease, noSandbox, noSuchLog, notRunning, wrongLogRequest} from './refusals.js';
+import {
+	anotherAttemptRuns,
+	attemptIsOver,
+	lostSandbox,
+	noImages,
+	noLease,
+	noSandbox,
+	noSuchLog,
+	notRunning,
+	wrongLogRequest,
+} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {openSession} from './simulated/exec.js';
 import {createSimulatedHost, type SimulatedContainer, type SimulatedHost, type SimulatedNetwork} from './simulated/host.js';
@@ -65,17 +76,28 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 	const state: State = {options, clock, random, script, hostIP, host, agent: {}, closed: false};
 	const handlers = handlersOf(state);
 	let listener: ExitListener = () => undefined;
-	host.attend(state.agent, (container, exit) => listener(container, exit));
+	let hear: (event: RuntimeEvent) => void = () => undefined;
+	host.attend(
+		state.agent,
+		(container, exit) => listener(container, exit),
+		event => hear(event),
+	);
 	return {
 		info: () => infoOf(state),
 		run: (command, done) => run(state, handlers, command, done),
 		onExit(next) {
 			listener = next;
 		},
-		onEvent: () => undefined,
+		onEvent(next) {
+			hear = next;
+		},
 		close() {
 			state.closed = true;
-			host.attend(undefined, () => undefined);
+			host.attend(
+				undefined,
+				() => undefined,
+				() => undefined,
+			);
 			// A machine of its own goes with it: no program's clock may keep the process.
 			if (options.host === undefined) host.reboot();
 			return Promise.resolve();
@@ -128,9 +150,8 @@ function handlersOf(state: State): Handlers {
 	let opened = 0;
 	return {
 		'sandbox.ensure'({spec}, done) {
-			const pod = host.pods.get(spec.uid) ?? {podIP: host.network.nextAddress(), name: spec.name, containers: [], volumes: undefined};
-			host.pods.set(spec.uid, pod);
-			done(succeeded({podIP: pod.podIP, hostIP}));
+			const {podIP, isLost, firstAttempts} = host.ensurePod(spec);
+			done(succeeded({podIP, hostIP, ...(isLost ? {isLost} : {}), ...(firstAttempts === undefined ? {} : {firstAttempts})}));
 		},
 		'sandbox.remove'({uid}, done) {
 			host.removePod(uid);
@@ -142,9 +163,7 @@ function handlersOf(state: State): Handlers {
 		'container.stop': ({id, graceMs}, done) => stop(state, id, graceMs, done),
 		'logs.read': ({request}, done) => readLog(state, request, done),
 		'volumes.ensure'({uid, volumes}, done) {
-			const pod = host.pods.get(uid);
-			if (pod === undefined) return done(noSandbox(uid));
-			pod.volumes = volumes;
+			if (!host.keepVolumes(uid, volumes)) return done(noSandbox(uid));
 			for (const {source} of volumes) if (source.type === 'local') host.localVolumes.add(source.volume);
 			done(succeeded(null));
 		},
@@ -194,6 +213,7 @@ function start(state: State, spec: ContainerSpec, done: Done<RunningContainer>):
 	if (there !== undefined && attempt <= there.spec.attempt) return done(attemptIsOver(id, attempt, there.spec.attempt + 1));
 	openSpec(spec, options.secrets ?? noSecrets, opened => {
 		if (!opened.ok) done(opened);
+		else if (host.pods.get(id.uid)?.isLost !== false) done(lostSandbox(id.uid));
 		else if (spec.exclusive === true && !host.isWatched(id.uid)) done(noLease(id));
 		// The container is the spec as it was asked for: what is secret stays with its program.
 		else done(succeeded(runningOf(host.start(spec, (script.program ?? programByWords)(opened.value, random), agent))));

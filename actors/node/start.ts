@@ -18,6 +18,7 @@ import {nodeDesign} from './design.js';
 import type {Pulling} from './containers/container-state.js';
 import type {SyncClientInput} from './sync/sync-client.js';
 import {performFor} from './runtime/perform.js';
+import {infraName} from './pods/infra.js';
 import type {ContainerExit, Runtime, RuntimeEvent} from './runtime/runtime-port.js';
 import {noSecrets, type NodeSecrets} from './runtime/secrets-port.js';
 
@@ -124,7 +125,9 @@ function hear(event: RuntimeEvent, node: string, system: ActorSystem): void {
 		}
 		case 'infoChanged':
 			return system.wake(address(node, syncPath), {type: 'infoChanged'}, 'the runtime changed');
-		case 'sandboxLost':
-			return;
+		case 'sandboxLost': {
+			const infra = `${podsPath}/${handName({namespace: event.namespace, name: event.podName})}/${infraName}`;
+			return system.wake(address(node, infra), {type: 'sandboxLost'}, 'its sandbox has died');
+		}
 	}
 }

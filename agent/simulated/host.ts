@@ -2,7 +2,16 @@
 //
 // It is small, so that thousands of hosts fit one process: one map entry a pod, one a container, and a timer only for what ends.
 
-import type {ContainerExit, ContainerId, ContainerSpec, ExitListener, VolumeSpec} from '../../actors/node/runtime/runtime-port.js';
+import type {
+	ContainerExit,
+	ContainerId,
+	ContainerSpec,
+	ExitListener,
+	RuntimeEvent,
+	Sandbox,
+	SandboxSpec,
+	VolumeSpec,
+} from '../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import type {Program} from './script.js';
 
@@ -20,12 +29,14 @@ export function createSimulatedNetwork(): SimulatedNetwork {
 	};
 }
 
-export type SimulatedPod = {
-	readonly podIP: string;
+export type SimulatedPod = Pick<Sandbox, 'podIP' | 'firstAttempts'> & {
+	readonly namespace: string;
 	readonly name: string;
-	readonly containers: string[];
+	readonly containers: readonly string[];
+	/** What its containers share has died. */
+	readonly isLost: boolean;
 	/** As they were asked for last; undefined: never. */
-	volumes: readonly VolumeSpec[] | undefined;
+	readonly volumes: readonly VolumeSpec[] | undefined;
 };
 
 export type SimulatedContainer = {
@@ -44,7 +55,11 @@ export type SimulatedContainer = {
 
 export type SimulatedHost = {
 	readonly bootId: () => string;
-	readonly pods: Map<string, SimulatedPod>;
+	readonly pods: ReadonlyMap<string, SimulatedPod>;
+	/** The pod there is, made where there is none, and made anew where it has died and nothing of it runs. */
+	readonly ensurePod: (spec: SandboxSpec) => SimulatedPod;
+	/** False: there is no such pod. */
+	readonly keepVolumes: (uid: string, volumes: readonly VolumeSpec[]) => boolean;
 	/** Names of the volumes of class `local` that it has. They are on its disk: a reboot loses none. */
 	readonly localVolumes: Set<string>;
 	readonly network: SimulatedNetwork;
@@ -58,12 +73,16 @@ export type SimulatedHost = {
 	/** Whether a kill stands by. */
 	readonly isWatched: (uid: string) => boolean;
 	/** The one agent that lives on this host; `undefined` when it is gone. */
-	readonly attend: (watcher: object | undefined, listener: ExitListener) => void;
+	readonly attend: (watcher: object | undefined, listener: ExitListener, hear: EventListener) => void;
 	/** For tests: the program of a container ends with a code. False: it does not run. */
 	readonly crash: (uid: string, container: string, code: number) => boolean;
+	/** For tests: what the containers of a pod share dies, and they run on. False: there is no such pod, or it is dead. */
+	readonly loseSandbox: (uid: string) => boolean;
 	/** For tests: all that ran is lost, and no agent hears of it. */
 	readonly reboot: () => void;
 };
+
+type EventListener = (event: RuntimeEvent) => void;
 
 /** How a program ended that its pod's lease held no more. */
 export const leaseEnded = 'LeaseEnded';
@@ -76,8 +95,10 @@ type State = {
 	readonly watchdogs: Map<string, Cancel>;
 	boots: number;
 	lastPid: number;
-	agent: {readonly watcher: object | undefined; readonly listener: ExitListener};
+	agent: {readonly watcher: object | undefined; readonly listener: ExitListener; readonly hear: EventListener};
 };
+
+const noAgent: State['agent'] = {watcher: undefined, listener: () => undefined, hear: () => undefined};
 
 export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = createSimulatedNetwork()): SimulatedHost {
 	const state: State = {
@@ -88,11 +109,13 @@ export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = cr
 		watchdogs: new Map(),
 		boots: 1,
 		lastPid: 1,
-		agent: {watcher: undefined, listener: () => undefined},
+		agent: noAgent,
 	};
 	return {
 		bootId: () => `simulated-boot-${state.boots}`,
 		pods: state.pods,
+		ensurePod: spec => ensurePod(state, spec),
+		keepVolumes: (uid, volumes) => change(state, uid, {volumes}),
 		localVolumes: new Set(),
 		network: state.network,
 		find: id => state.containers.get(keyOf(id)),
@@ -116,8 +139,8 @@ export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = cr
 			}
 			state.pods.delete(uid);
 		},
-		attend(watcher, listener) {
-			state.agent = {watcher, listener};
+		attend(watcher, listener, hear) {
+			state.agent = {watcher, listener, hear};
 		},
 		crash(uid, container, code) {
 			const found = state.containers.get(keyOf({uid, container}));
@@ -125,14 +148,41 @@ export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = cr
 			end(state, found, code);
 			return true;
 		},
+		loseSandbox(uid) {
+			const pod = state.pods.get(uid);
+			if (pod === undefined || pod.isLost) return false;
+			change(state, uid, {isLost: true});
+			state.agent.hear({type: 'sandboxLost', uid, namespace: pod.namespace, podName: pod.name});
+			return true;
+		},
 		reboot() {
 			state.boots++;
 			for (const callOff of state.watchdogs.values()) callOff();
 			state.watchdogs.clear();
-			state.agent = {watcher: undefined, listener: () => undefined};
+			state.agent = noAgent;
 			for (const container of state.containers.values()) end(state, container, undefined, 'LostOnReboot');
 		},
 	};
+}
+
+function change(state: State, uid: string, to: Partial<SimulatedPod>): boolean {
+	const pod = state.pods.get(uid);
+	if (pod !== undefined) state.pods.set(uid, {...pod, ...to});
+	return pod !== undefined;
+}
+
+function ensurePod(state: State, {uid, namespace, name}: SandboxSpec): SimulatedPod {
+	const there = state.pods.get(uid);
+	const containers = (there?.containers ?? []).flatMap(container => state.containers.get(keyOf({uid, container})) ?? []);
+	if (there !== undefined && (!there.isLost || containers.some(({exit}) => exit === undefined))) return there;
+	const pod: SimulatedPod = {
+		...(there ?? {namespace, name, containers: [], volumes: undefined}),
+		isLost: false,
+		podIP: state.network.nextAddress(),
+		...(there === undefined ? {} : {firstAttempts: Object.fromEntries(containers.map(({spec}) => [spec.id.container, spec.attempt + 1]))}),
+	};
+	state.pods.set(uid, pod);
+	return pod;
 }
 
 function end(state: State, container: SimulatedContainer, code: number | undefined, reason?: string): void {
@@ -168,7 +218,8 @@ function start(state: State, spec: ContainerSpec, program: Program, watcher: obj
 		timer: undefined,
 		waiting: undefined,
 	};
-	if (!state.containers.has(keyOf(spec.id))) state.pods.get(spec.id.uid)?.containers.push(spec.id.container);
+	const {uid, container: name} = spec.id;
+	if (!state.containers.has(keyOf(spec.id))) change(state, uid, {containers: [...(state.pods.get(uid)?.containers ?? []), name]});
 	state.containers.set(keyOf(spec.id), container);
 	const {ends} = program;
 	if (ends !== undefined) container.timer = state.clock.after(ends.afterMs, () => endByTimer(state, container, ends.code));

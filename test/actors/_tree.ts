@@ -46,7 +46,10 @@ export function openTree(assign: Assign, restore: 'fresh' | 'resumed' = 'fresh',
 	const queue: Sent[] = [];
 	const open = new Map<string, Open>();
 	let clockMs = nowMs;
-	const contextOf = (self: string) => playContext({self, nowMs: clockMs, known});
+	const contextOf = (self: string) => {
+		const context = playContext({self, nowMs: clockMs, known});
+		return {...context, hasChild: (name: string): boolean => actors.has(`${self}/${name}`)};
+	};
 
 	function adopt(address: string, actor: Actor, next: Next<unknown>): void {
 		const object = actor.behavior.persistence?.objectOf(next.state);

@@ -266,7 +266,16 @@ const news: ContainerMessage = {type: 'configChanged'};
 const begin = (known: ObjectIndex): Played<ContainerActorState> =>
 	play(
 		container,
-		{assignment: anAssignment(), container: aContainer(uses), role: 'main', held: false, stopGraceMs: undefined, sandbox, owner},
+		{
+			assignment: anAssignment(),
+			container: aContainer(uses),
+			role: 'main',
+			held: false,
+			stopGraceMs: undefined,
+			sandbox,
+			sandboxes: 0,
+			owner,
+		},
 		[inspected],
 		playContext({known}),
 	);

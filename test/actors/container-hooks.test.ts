@@ -34,6 +34,7 @@ function begin(lifecycle: Container['lifecycle'], overrides: Partial<Container> 
 		role: 'main' as const,
 		held: false,
 		stopGraceMs: undefined,
+		sandboxes: 0,
 		sandbox,
 		owner,
 	};

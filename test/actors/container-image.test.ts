@@ -21,6 +21,7 @@ const input = {
 	role: 'main' as const,
 	held: false,
 	stopGraceMs: undefined,
+	sandboxes: 0,
 	sandbox,
 	owner: 'troupe://node-a/pods/default.web',
 };

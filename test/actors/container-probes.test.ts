@@ -26,6 +26,7 @@ function begin(overrides: Partial<Container>, observation: Partial<ContainerObse
 		role: 'main' as const,
 		held: false,
 		stopGraceMs: undefined,
+		sandboxes: 0,
 		sandbox,
 		owner,
 	};

@@ -20,6 +20,7 @@ const inputWith = (restartPolicy: RestartPolicy, overrides = {}) => ({
 	role: 'main' as const,
 	held: false,
 	stopGraceMs: undefined,
+	sandboxes: 0,
 	sandbox,
 	owner,
 });

@@ -137,7 +137,7 @@ test('one whose actor crashed is found as it is', t => {
 
 test('whoever never started has neither succeeded nor failed, whatever its code', t => {
 	const spec = anAssignment({spec: {initContainers}}).spec;
-	const never = {name: 'one', state: {terminated: {exitCode: 0, reason: 'NeverStarted'}}} as unknown as ContainerStatus;
+	const never = {name: 'one', restartCount: 0, state: {terminated: {exitCode: 0, reason: 'NeverStarted'}}} as unknown as ContainerStatus;
 	t.deepEqual(startOrderOf(spec, {one: never}).mayStart, ['one']);
 	const done = {...never, state: {terminated: {exitCode: 0, reason: 'Completed'}}} as unknown as ContainerStatus;
 	t.deepEqual(startOrderOf(spec, {one: done}).mayStart, ['two']);

@@ -55,6 +55,7 @@ test('a container that waits for its next attempt says how the last one ended; o
 		role: 'main' as const,
 		held: false,
 		stopGraceMs: undefined,
+		sandboxes: 0,
 		sandbox,
 	};
 	const begun = play(container, {...input, owner: 'troupe://node-a/pods/default.web'});

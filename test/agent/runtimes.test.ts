@@ -214,7 +214,7 @@ test('a node where nobody asked for Docker is silent about it until it was there
 	docker.info = {classes: [], features: [], conditions: [away]};
 	t.deepEqual(world.runtime().info().conditions, [away]);
 
-	docker.host.pods.set('uid-9', {podIP: '10.0.0.9', name: 'web', containers: [], volumes: undefined});
+	docker.host.ensurePod(aSandbox('uid-9', {name: 'web'}));
 	world.startAgent();
 	world.runtime().onEvent(event => void events.push(event));
 	t.deepEqual(world.runtime().info().conditions, []);

@@ -5,6 +5,7 @@ import type {SimulatedScript} from '../../agent/simulated/script.js';
 import type {Runtime} from '../../actors/node/runtime/runtime-port.js';
 import {ManualClock} from '../../system/time/manual-clock.js';
 import {seededRandom} from '../../system/time/random.js';
+import {lostSandboxContract} from './lost-sandbox-contract.js';
 import {aContainer, driver, runtimeContract, type World} from './runtime-contract.js';
 import {aSandbox} from './_sandbox.js';
 
@@ -42,6 +43,16 @@ function simulatedWorld(script?: SimulatedScript): World & {readonly host: Simul
 }
 
 runtimeContract(test, 'simulated', () => simulatedWorld());
+lostSandboxContract(test, 'simulated', () => {
+	const world = simulatedWorld();
+	return {
+		...world,
+		loseSandbox(uid) {
+			world.host.loseSandbox(uid);
+			return Promise.resolve();
+		},
+	};
+});
 
 test('what an image runs by itself is pretended, too: a container needs no command', async t => {
 	const {ensure, start, inspect, ends} = driver(simulatedWorld());

@@ -102,6 +102,8 @@ export function perform(stage: Stage, act: Act): void {
 		}
 		case 'killProgram':
 			return killProgram(cluster, chosen(cluster.nodes, act.node), act.pod);
+		case 'loseSandbox':
+			return loseSandbox(cluster, chosen(cluster.nodes, act.node), act.pod);
 		case 'crashActor':
 			return crashActor(cluster, machineAt(act.place), act.actor);
 		case 'crashRecord': {
@@ -210,6 +212,13 @@ function killProgram(cluster: SimulatedCluster, node: SimulatedNode | undefined,
 	if (running === undefined || running.exit !== undefined) return;
 	cluster.programs.onProgramEnded(node, uid);
 	node.programs.crash(uid, 'main', 137);
+}
+
+function loseSandbox(cluster: SimulatedCluster, node: SimulatedNode | undefined, pod: number): void {
+	const uid = chosen([...(node?.programs.pods.keys() ?? [])], pod);
+	if (node === undefined || uid === undefined || !node.programs.loseSandbox(uid)) return;
+	cluster.note(`the sandbox of ${node.programs.pods.get(uid)?.name ?? uid} dies on ${node.name}`);
+	cluster.programs.onProgramEnded(node, uid);
 }
 
 function crashActor(cluster: SimulatedCluster, machine: Server | SimulatedNode | undefined, actor: number): void {

@@ -36,7 +36,7 @@ export const clientDeeds: readonly ((draw: Draw, index: number) => Deed)[] = [
 
 export const smallHarm: readonly ((draw: Draw) => Deed)[] = [
 	draw => ({type: 'killProgram', node: draw.share(), pod: draw.share()}),
-	draw => ({type: 'killProgram', node: draw.share(), pod: draw.share()}),
+	draw => ({type: 'loseSandbox', node: draw.share(), pod: draw.share()}),
 	draw => ({type: 'crashActor', place: place(draw), actor: draw.share()}),
 	draw => ({type: 'crashActor', place: place(draw), actor: draw.share()}),
 	draw => ({type: 'kill', place: draw.share(), forMs: draw.between(0, 3_000)}),

@@ -100,6 +100,8 @@ export type Deed =
 	| {readonly type: 'deletePod'; readonly pod: number; readonly graceSeconds?: number}
 	// ---- what ends
 	| {readonly type: 'killProgram'; readonly node: number; readonly pod: number}
+	/** What the containers of a pod share dies; they run on. */
+	| {readonly type: 'loseSandbox'; readonly node: number; readonly pod: number}
 	| {readonly type: 'crashActor'; readonly place: Place; readonly actor: number}
 	/** The actor of one object of that plural, in control. */
 	| {readonly type: 'crashRecord'; readonly of: string; readonly record: number}

@@ -48,7 +48,12 @@ export class Programs {
 				if (programs.pods.has(uid)) this.#removals.set(key, (this.#removals.get(key) ?? 0) + 1);
 				programs.removePod(uid);
 			},
-			attend: (watcher, listener) => programs.attend(watcher, (container, exit) => process?.enter(() => listener(container, exit))),
+			attend: (watcher, listener, hear) =>
+				programs.attend(
+					watcher,
+					(container, exit) => process?.enter(() => listener(container, exit)),
+					event => process?.enter(() => hear(event)),
+				),
 		};
 	}
 
@@ -153,6 +158,8 @@ export class Programs {
 		const isFormer = (this.#removals.get(`${node.name}/${uid}`) ?? 0) < (this.#invariants.nodesOf(uid).get(node.name) ?? 0) - 1;
 		if (isFormer) return command.type === 'sandbox.remove' ? this.onProgramEnded(node, uid) : undefined;
 		if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return;
+		// What runs in a sandbox that has died has to end, to run in the next one.
+		if (command.type === 'container.stop' && node.programs.pods.get(uid)?.isLost === true) return;
 		this.#invariants.broken(`I4: ${node.name} orders ${command.type} of pod ${pod.metadata.name}, which is wanted`);
 	}
 

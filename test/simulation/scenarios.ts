@@ -443,7 +443,11 @@ function jobs(draw: Draw): Sketch {
 			return {type: 'changeJob', job: draw.share(), spec: {completions: size, parallelism: size}};
 		},
 		() => ({type: 'deletePod', pod: draw.share(), ...(draw.chance(0.2) ? {graceSeconds: 0} : {})}),
-		() => (draw.chance(0.2) ? {type: 'deleteJob', job: draw.share()} : {type: 'killProgram', node: draw.share(), pod: draw.share()}),
+		() => {
+			if (draw.chance(0.2)) return {type: 'deleteJob', job: draw.share()};
+			const [node, pod] = [draw.share(), draw.share()];
+			return {type: node < 0.7 ? 'killProgram' : 'loseSandbox', node, pod};
+		},
 	];
 	const asked = Array.from({length: draw.below(6)}, () => draw.one(changes)());
 	const below: Deed[] = draw.chance(0.4) ? [packetsOf(draw, 30_000), storeOf(draw, 'control', 30_000)] : [];

@@ -91,6 +91,11 @@ function ofNode(cluster: SimulatedCluster, {name, programs, system}: SimulatedNo
 		if (pods.get(uid)?.spec?.nodeName !== name) found.push(`I5: ${name} still holds ${uid}, which is not its pod`);
 	for (const object of system?.index.list('assignments') ?? [])
 		if (pods.get(object.metadata.uid)?.spec?.nodeName !== name) found.push(`I5: the cache of ${name} still holds ${object.metadata.name}`);
+	for (const [uid, {isLost: isDead}] of programs.pods) {
+		const pod = pods.get(uid);
+		if (isDead && pod !== undefined && !isOver(pod))
+			found.push(`I5: the sandbox of ${pod.metadata.name} on ${name} has died, and is as it was`);
+	}
 	for (const pod of pods.values()) {
 		if (pod.spec?.nodeName !== name || pod.spec.containers[0]?.image.startsWith('exit') === true || isOver(pod)) continue;
 		const running = programs.find({uid: pod.metadata.uid, container: 'main'});

@@ -75,6 +75,21 @@ function wantsRestart(policy: RestartPolicy, exit: ContainerExit): boolean {
 	}
 }
 
+/**
+ * Whether it runs in a sandbox that was made anew, as the kubelet decides it (computePodActions): init containers do it all again, what has
+ * succeeded does not, and of a pod that is never restarted nothing does once something of it has run.
+ */
+export function wantsAnew({assignment, role, sandbox}: ContainerInput, lastExit: ContainerExit | undefined): boolean {
+	switch (assignment.spec.restartPolicy ?? 'Always') {
+		case 'Always':
+			return true;
+		case 'OnFailure':
+			return role === 'init' || lastExit === undefined || !isClean(lastExit);
+		case 'Never':
+			return Object.keys(sandbox.firstAttempts ?? {}).length === 0;
+	}
+}
+
 /** The runtime's answer to a stop. */
 export function stopped(state: ContainerActorState, {outcome}: Reply<ContainerExit | null, 'stopped'>, context: Context): ContainerNext {
 	if (state.phase.type !== 'stopping') return next(state);

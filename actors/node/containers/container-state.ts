@@ -26,6 +26,8 @@ export type ContainerInput = {
 	/** Set once it is to end for good: here, of a pod that ends, or later, when the hand says so. */
 	readonly stopGraceMs: number | undefined;
 	readonly sandbox: Sandbox;
+	/** How often the hand had seen the pod's sandbox change by then: what a container says is of that one. */
+	readonly sandboxes: number;
 	/** The hand: it hears of every change. */
 	readonly owner: string;
 };
@@ -46,6 +48,7 @@ export type ContainerMessage =
 	| SkipBackoff
 	| ConfigChanged
 	| Reassigned
+	| SandboxChanged
 	| ProbeNews
 	/** A hook that sleeps has slept. */
 	| {readonly type: 'slept'; readonly hook: 'postStart' | 'preStop'; readonly attempt: number}
@@ -68,6 +71,9 @@ export type ConfigChanged = {readonly type: 'configChanged'};
 
 /** The pod has other labels or annotations: the next start has them. */
 export type Reassigned = {readonly type: 'reassigned'; readonly assignment: Assignment};
+
+/** The pod's sandbox was made anew, and nothing runs in it: everything begins again, when its turn has come. */
+export type SandboxChanged = {readonly type: 'sandboxChanged'; readonly sandbox: Sandbox; readonly sandboxes: number};
 
 export type ContainerActorState = ContainerInput &
 	ContainerView & {
@@ -94,6 +100,8 @@ export type ContainerChanged = {
 	readonly held: boolean;
 	/** Whether it is ready is not known yet: what was known before stands. */
 	readonly isUnsettled: boolean;
+	/** Of which sandbox it speaks; see `ContainerInput`. */
+	readonly sandboxes: number;
 	readonly events: readonly PodEvent[];
 };
 
@@ -136,6 +144,7 @@ export function changed(state: ContainerActorState, events: readonly PodEvent[] 
 		ended: phase.type === 'ended',
 		held: phase.type === 'held',
 		isUnsettled: phase.type === 'running' && phase.isUnsettled,
+		sandboxes: state.sandboxes,
 		events: events.map(event => ({...event, fieldPath: fieldPathOf(state)})),
 	};
 	return tell(state.owner, message);

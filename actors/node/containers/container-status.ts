@@ -76,7 +76,7 @@ export function containerStatusOf({container: {name, image}, role, phase, lastEx
 	const showsLast = phase.type !== 'ended' && (phase.type !== 'stopping' || running !== undefined) && last !== undefined;
 	return {
 		name,
-		state: shownState(phase, last),
+		state: role === 'init' && phase.type === 'held' && lastExit?.exitCode === 0 ? (last ?? {}) : shownState(phase, last),
 		...(showsLast ? {lastState: last} : {}),
 		ready: role === 'init' ? phase.type === 'ended' && lastExit?.exitCode === 0 : phase.type === 'running' && phase.ready,
 		started: phase.type === 'running' && phase.started,

@@ -1,10 +1,11 @@
 // One container of one pod. The actor outlives the process it looks after: it starts it, hears of its end, and starts it again
 // as the pod's restartPolicy says, with a back-off of its own and without limit.
 
-import {next, type Behavior, type Context, type Reply} from '../../../system/kernel/behavior.js';
-import {exited, exitText, settle, stopped} from './container-end.js';
+import {next, type Behavior, type Context, type Effect, type Reply} from '../../../system/kernel/behavior.js';
+import {exited, exitText, settle, stopped, wantsAnew} from './container-end.js';
 import {probeNews} from './container-health.js';
 import {pulling} from './container-image.js';
+import {restProbers} from './container-probers.js';
 import {
 	begin,
 	configChanged,
@@ -21,10 +22,18 @@ import {
 	started,
 	wait,
 } from './container-start.js';
-import {end, inspect, type ContainerActorState, type ContainerInput, type ContainerMessage, type ContainerNext} from './container-state.js';
+import {
+	end,
+	inspect,
+	type ContainerActorState,
+	type ContainerInput,
+	type ContainerMessage,
+	type ContainerNext,
+	type SandboxChanged,
+} from './container-state.js';
 import {progressText, type Phase} from './container-status.js';
 import {preStopAgain, preStopSlept, preStopTooLong, preStopped, stopForGood} from './container-stop.js';
-import type {ContainerObservation} from '../runtime/runtime-port.js';
+import type {ContainerExit, ContainerObservation} from '../runtime/runtime-port.js';
 
 export const container: Behavior<ContainerInput, ContainerActorState, ContainerMessage> = {
 	kind: 'Container',
@@ -63,6 +72,8 @@ export const container: Behavior<ContainerInput, ContainerActorState, ContainerM
 				return skipBackoff(state, context);
 			case 'configChanged':
 				return configChanged(state, context);
+			case 'sandboxChanged':
+				return sandboxChanged(state, message);
 			case 'reassigned':
 				return next({...state, assignment: message.assignment});
 			case 'stopContainer':
@@ -116,6 +127,17 @@ function describePhase(phase: Phase, attempt: number): string {
 	}
 }
 
+/** Nothing of what it did counts any more but its attempts, and how often it has failed in a row. */
+function sandboxChanged(state: ContainerActorState, {sandbox, sandboxes}: SandboxChanged): ContainerNext {
+	const {state: inspecting, effects} = inspect({...state, sandbox, sandboxes, held: true, stopGraceMs: undefined});
+	const timers = ['retry', 'hook', 'grace'].map((name): Effect => ({type: 'cancelWake', name}));
+	return next(inspecting, [...restProbers(state), ...timers, ...effects]);
+}
+
+/** The sandbox was made anew, and the container did not run in it yet. */
+const isOfEarlierSandbox = ({sandbox, container: {name}}: ContainerInput, lastExit: ContainerExit | undefined): boolean =>
+	sandbox.firstAttempts !== undefined && (lastExit?.attempt ?? -1) < (sandbox.firstAttempts[name] ?? 0);
+
 /** What there is: adopted when it runs; else the attempt after it, or what follows from its end. */
 function inspected(state: ContainerActorState, {outcome}: Reply<ContainerObservation, 'inspected'>, context: Context): ContainerNext {
 	if (state.phase.type !== 'inspecting') return next(state);
@@ -128,5 +150,7 @@ function inspected(state: ContainerActorState, {outcome}: Reply<ContainerObserva
 	}
 	const known: ContainerActorState = {...state, attempt: Math.max(0, nextAttempt - 1), lastExit};
 	if (state.stopGraceMs !== undefined) return end(known);
+	if (isOfEarlierSandbox(state, lastExit))
+		return wantsAnew(state, lastExit) ? start({...known, attempt: nextAttempt}, context) : end(known);
 	return lastExit === undefined ? start({...known, attempt: nextAttempt}, context) : settle(known, lastExit, context);
 }

@@ -1,11 +1,12 @@
 // What the hand of a pod puts into its sandbox: volumes, then containers, each in its turn.
 
 import {next, tell, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
+import type {Sandbox} from '../runtime/runtime-port.js';
 import {podWarning, type Assignment} from '../../protocol/sync-message.js';
 import {container} from '../containers/container.js';
 import type {Begin, ConfigChanged, ContainerInput} from '../containers/container-state.js';
 import {reported} from './hand-report.js';
-import {assignmentIn, graceMsOf, isOverdue, toContainers, type HandState} from './hand-state.js';
+import {assignmentIn, graceMsOf, isWanted, toContainers, type HandState} from './hand-state.js';
 import {podVolumes, volumesName, type PodVolumesInput, type VolumesWaiting} from './pod-volumes.js';
 import {containersIn, startOrderOf} from './start-order.js';
 import {hasVolumes} from './volumes.js';
@@ -20,34 +21,40 @@ export function sandboxContent(state: HandState, context: Context): Effect[] {
 
 /** The actors of all containers, at once: what runs is found whosever turn it is. Of a pod that ends they look and stop. */
 export function containerActors(state: HandState, {self}: Context): Effect[] {
-	const {object, sandbox, ending} = state;
+	const {object, sandbox, sandboxes} = state;
 	const assignment = assignmentIn(object);
 	if (sandbox === undefined) return [];
-	const stopGraceMs = ending === 'no' && !isOverdue(state) ? undefined : graceMsOf(state);
+	const stopGraceMs = isWanted(state) ? undefined : graceMsOf(state);
 	return containersIn(assignment.spec).map(({container: wanted, role}): Effect => {
-		const held = isHeld(assignment, wanted.name);
-		const input: ContainerInput = {assignment, container: wanted, role, held, stopGraceMs, sandbox, owner: self};
+		const held = isHeld(state, wanted.name);
+		const input: ContainerInput = {assignment, container: wanted, role, held, stopGraceMs, sandbox, sandboxes, owner: self};
 		return {type: 'spawn', name: wanted.name, behavior: container.kind, input, restart: 'permanent'};
 	});
 }
 
 /** Whether a container has to wait for anything but the sandbox. */
-const isHeld = ({spec}: Assignment, name: string): boolean =>
-	hasVolumes(spec) || (containersIn(spec)[0]?.container.name !== name && hasInit(spec));
+function isHeld({object, sandbox}: HandState, name: string): boolean {
+	const {spec} = assignmentIn(object);
+	return hasVolumes(spec) || hasChanged(sandbox) || (containersIn(spec)[0]?.container.name !== name && hasInit(spec));
+}
+
+/** What is to be done again is known when all containers were looked at. */
+const hasChanged = (sandbox: Sandbox | undefined): boolean => sandbox?.isLost === true || sandbox?.firstAttempts !== undefined;
 
 const hasInit = ({initContainers = []}: Assignment['spec']): boolean => initContainers.length > 0;
 
 /** Tells the containers whose turn has come; that can be known only when all were looked at. */
 export function withStarts({state, effects}: Next<HandState>, {self}: Context): Next<HandState> {
-	const assignment = assignmentIn(state.object);
-	const {spec} = assignment;
-	const isKnown = !hasInit(spec) || containersIn(spec).every(({container: {name}}) => state.containers[name] !== undefined);
-	if (state.sandbox === undefined || !state.hasVolumes || state.ending !== 'no' || isOverdue(state) || !isKnown)
-		return next(state, effects);
-	const due = startOrderOf(spec, state.containers).mayStart.filter(name => isHeld(assignment, name) && !state.begun.includes(name));
+	const {sandbox, containers, begun} = state;
+	const {spec} = assignmentIn(state.object);
+	const needsAll = hasInit(spec) || hasChanged(sandbox);
+	const isKnown = !needsAll || containersIn(spec).every(({container: {name}}) => containers[name] !== undefined);
+	if (sandbox === undefined || sandbox.isLost === true || !state.hasVolumes || !isWanted(state) || !isKnown) return next(state, effects);
+	const {mayStart} = startOrderOf(spec, containers, sandbox.firstAttempts);
+	const due = mayStart.filter(name => isHeld(state, name) && !begun.includes(name));
 	if (due.length === 0) return next(state, effects);
 	const message: Begin = {type: 'begin'};
-	return next({...state, begun: [...state.begun, ...due]}, [...effects, ...due.map(name => tell(`${self}/${name}`, message))]);
+	return next({...state, begun: [...begun, ...due]}, [...effects, ...due.map(name => tell(`${self}/${name}`, message))]);
 }
 
 // ---- volumes ---------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import {besides, leasesPath, podKey} from '../../addresses.js';
 import {podWarning, type Assignment} from '../../protocol/sync-message.js';
 import {sandboxContent} from './hand-content.js';
 import {reported} from './hand-report.js';
-import {assignmentIn, isOverdue, type HandState} from './hand-state.js';
+import {assignmentIn, isLost, isOverdue, type HandState} from './hand-state.js';
 import type {WantLease} from './leases.js';
 import {containersIn} from './start-order.js';
 
@@ -40,8 +40,10 @@ export function leaseLost(state: HandState, context: Context): Next<HandState> {
 			status.state?.terminated === undefined ? {...status, ready: false, started: false, state: {waiting}} : status,
 		]),
 	);
-	const now: HandState = {...state, leased: false, ...(state.ending === 'no' ? {containers, begun: [], unsettled: []} : {})};
-	if (state.ending !== 'no') return next(now);
+	const goesOn = state.ending === 'no' && !isLost(state);
+	const now: HandState = {...state, leased: false, ...(goesOn ? {containers, begun: [], unsettled: []} : {})};
+	// Containers that are being stopped end by that.
+	if (!goesOn) return next(now);
 	const stopped = containersIn(spec).map(({container: {name}}): Effect => ({type: 'stopChild', name}));
 	const {state: told, effects} = reported(now, [podWarning(waiting.reason, waiting.message)], context);
 	return next(told, [...stopped, ...effects]);

@@ -59,6 +59,8 @@ export type PodReport = {
 export type HandState = {
 	readonly object: AssignmentObject | undefined;
 	readonly sandbox: Sandbox | undefined;
+	/** How often it has become another one. */
+	readonly sandboxes: number;
 	/** Of an exclusive pod: its containers may run. */
 	readonly leased: boolean;
 	readonly problem: string | undefined;
@@ -88,6 +90,7 @@ export type HandState = {
 export const handState = (object: AssignmentObject, startedAtMs: number): HandState => ({
 	object,
 	sandbox: undefined,
+	sandboxes: 0,
 	leased: false,
 	problem: undefined,
 	hasVolumes: !hasVolumes(assignmentIn(object).spec),
@@ -111,6 +114,12 @@ export function assignmentIn(object: AssignmentObject | undefined): Assignment {
 
 /** Its time is over, see `activeDeadlineSeconds`. */
 export const isOverdue = ({object}: HandState): boolean => object?.spec?.overdue === true;
+
+/** It is to run, and not to end. */
+export const isWanted = (state: HandState): boolean => state.ending === 'no' && !isOverdue(state);
+
+/** Its sandbox has died: what runs in it is stopped, whatever comes after that. */
+export const isLost = (state: HandState): boolean => isWanted(state) && state.sandbox?.isLost === true;
 
 /** What its containers have to end by themselves. */
 export function graceMsOf({object}: HandState): number {

@@ -14,23 +14,17 @@ import {podWarning, type Assignment, type PodGone} from '../../protocol/sync-mes
 import {asSurplus, assignmentKey, assignmentObject, reassigned, type AssignmentObject} from '../cache/assignment-object.js';
 import type {ContainerChanged, Reassigned, SkipBackoff} from '../containers/container-state.js';
 import {podInitializing} from '../containers/container-status.js';
-import {
-	containerActors,
-	sandboxContent,
-	passOnConfigChange,
-	reportedAgain,
-	volumesReady,
-	volumesWaiting,
-	withStarts,
-} from './hand-content.js';
+import {containerActors, passOnConfigChange, reportedAgain, volumesReady, volumesWaiting, withStarts} from './hand-content.js';
 import {deadlineAgain, deadlineOf, deadlineToJudge, overrun} from './hand-deadline.js';
-import {isAllowed, leaseHeld, leaseLost, wantAgain, wantLease} from './hand-lease.js';
+import {isAllowed, leaseHeld, leaseLost, wantAgain} from './hand-lease.js';
 import {reported, statusOf} from './hand-report.js';
+import {movedAgain, sandboxReady, whileLost} from './hand-sandbox.js';
 import {
 	handState,
 	assignmentIn,
 	graceMsOf,
-	isOverdue,
+	isLost,
+	isWanted,
 	stopContainer,
 	stops,
 	toContainers,
@@ -42,7 +36,6 @@ import {
 import {infra, infraName, type InfraInput} from './infra.js';
 import type {UnwantLease} from './leases.js';
 import {volumesName} from './pod-volumes.js';
-import type {Sandbox} from '../runtime/runtime-port.js';
 import {sandboxSpecOf} from './sandbox-spec.js';
 import {containersIn} from './start-order.js';
 import {hasVolumes} from './volumes.js';
@@ -99,11 +92,15 @@ export const hand: Behavior<Assign, HandState, HandMessage> = {
 		restore: object => handState(object as AssignmentObject, Date.parse(object.metadata.creationTimestamp)),
 	},
 	pastIntensity: 'backOff',
-	describe: ({ending, sandbox, problem}) =>
-		ending === 'no' ? (problem ?? sandbox?.podIP ?? 'waits for its sandbox') : `ending: ${ending}`,
+	describe: ({ending, sandbox, problem}) => (ending === 'no' ? (problem ?? shownSandbox(sandbox)) : `ending: ${ending}`),
 	trouble: ({ending, problem, awaited}) =>
 		ending !== 'no' ? undefined : (problem ?? (awaited === undefined ? undefined : `${awaited.reason}: ${awaited.message}`)),
 };
+
+function shownSandbox(sandbox: HandState['sandbox']): string {
+	if (sandbox === undefined) return 'waits for its sandbox';
+	return sandbox.isLost === true ? 'its sandbox has died' : sandbox.podIP;
+}
 
 /** What the cache did not take. */
 const tryAgain = (state: HandState, context: Context): Effect[] =>
@@ -119,17 +116,6 @@ function begin(state: HandState, {self}: Context): Effect[] {
 	return [{type: 'spawn', name: infraName, behavior: infra.kind, input, restart: 'permanent'}, ...deadlineOf(state)];
 }
 
-function sandboxReady(state: HandState, sandbox: Sandbox, context: Context): Next<HandState> {
-	const assignment = assignmentIn(state.object);
-	const ready: HandState = {...state, sandbox, problem: undefined};
-	if (state.ending === 'no' && assignment.deletionGraceSeconds === undefined) {
-		if (isOverdue(ready)) return next(ready, [...containerActors(ready, context), ...stops(ready, graceMsOf(ready), context)]);
-		return next(ready, isAllowed(ready) ? sandboxContent(ready, context) : [wantLease(assignment, context)]);
-	}
-	const ending: HandState = {...ready, ending: 'containers'};
-	return next(ending, [...containerActors(ending, context), ...stops(ending, graceMsOf(ending), context)]);
-}
-
 /** Without a sandbox nothing can be stopped with grace; what an earlier agent may have left goes with the removal. */
 function sandboxFailed(state: HandState, problem: string, context: Context): Next<HandState> {
 	const {state: told, effects} = reported({...state, problem}, [podWarning('SandboxFailed', problem)], context);
@@ -140,16 +126,18 @@ function sandboxFailed(state: HandState, problem: string, context: Context): Nex
 
 function containerChanged(state: HandState, message: ContainerChanged, context: Context): Next<HandState> {
 	const {name, ended, held, isUnsettled, events} = message;
+	if (message.sandboxes !== state.sandboxes && isWanted(state)) return movedAgain(state, name, message.sandboxes, context);
 	const status = isUnsettled ? asBefore(message.status, state.containers[name]) : message.status;
 	const now: HandState = {
 		...state,
 		containers: {...state.containers, [name]: status},
 		ended: withOrWithout(state.ended, name, ended),
 		unsettled: withOrWithout(state.unsettled, name, isUnsettled),
-		begun: held ? state.begun.filter(each => each !== name) : state.begun,
+		begun: held ? withOrWithout(state.begun, name, false) : state.begun,
 	};
 	const {state: told, effects} = reported(now, events, context);
-	if (now.ending === 'no' && !isOverdue(now)) return withStarts(next(told, [...effects, ...deadlineToJudge(told, context)]), context);
+	if (isLost(now)) return next(told, [...effects, ...whileLost(now, name, context)]);
+	if (isWanted(now)) return withStarts(next(told, [...effects, ...deadlineToJudge(told, context)]), context);
 	// An actor that crashed has forgotten that it was to stop.
 	const again = status.state?.running === undefined ? [] : [tell(`${context.self}/${name}`, stopContainer(graceMsOf(now)))];
 	const all = [...effects, ...again];

@@ -1,11 +1,11 @@
 // A pod's status from those of its containers, as Kubernetes computes it. Pure.
 
-import type {Container, ContainerStateWaiting, ContainerStatus, PodPhase, PodStatus, RestartPolicy} from '../../../api/kinds/pod.js';
+import type {Container, ContainerStateWaiting, ContainerStatus, PodPhase, PodStatus} from '../../../api/kinds/pod.js';
 import {timestampOf, type Condition} from '../../../api/object.js';
 import type {Assignment} from '../../protocol/sync-message.js';
 import {podInitializing} from '../containers/container-status.js';
 import type {Sandbox} from '../runtime/runtime-port.js';
-import {startOrderOf, type StartOrder} from './start-order.js';
+import {hasSucceeded, startOrderOf, type StartOrder} from './start-order.js';
 
 export type PodView = {
 	readonly assignment: Assignment;
@@ -26,11 +26,14 @@ export type PodView = {
 export function podStatusOf(view: PodView, nowMs: number): PodStatus {
 	const {assignment, sandbox, problem, previous, startedAtMs, isOverdue} = view;
 	const {spec} = assignment;
-	const order = startOrderOf(spec, view.containers);
+	const order = startOrderOf(spec, view.containers, sandbox?.firstAttempts);
 	const shown = (containers: readonly Container[]): readonly ContainerStatus[] =>
 		containers.map(container => statusOf(container, view, order));
 	const statuses = shown(spec.containers);
-	const phase = isOverdue ? 'Failed' : phaseOf(statuses, spec.restartPolicy ?? 'Always', order);
+	const policy = spec.restartPolicy ?? 'Always';
+	// In a sandbox that has died containers end to begin again, but for those that nothing starts again.
+	const mayBeOver = policy !== 'Always' && (policy === 'Never' || sandbox?.isLost !== true);
+	const phase = isOverdue ? 'Failed' : phaseOf(statuses, mayBeOver, order);
 	return {
 		phase,
 		conditions: conditionsOf(phase, statuses, order, problem, previous?.conditions ?? [], nowMs),
@@ -64,12 +67,10 @@ function statusOf({name, image}: Container, {containers, awaited, problem}: PodV
 	return {name, image, imageID: '', ready: false, started: false, restartCount: 0, state: {waiting}};
 }
 
-function phaseOf(statuses: readonly ContainerStatus[], policy: RestartPolicy, {initialized, failed}: StartOrder): PodPhase {
+function phaseOf(statuses: readonly ContainerStatus[], mayBeOver: boolean, {initialized, failed}: StartOrder): PodPhase {
 	if (!initialized) return failed ? 'Failed' : 'Pending';
 	const ended = statuses.filter(({state}) => state?.terminated !== undefined);
-	if (ended.length === statuses.length && policy !== 'Always') {
-		return ended.every(({state}) => state?.terminated?.exitCode === 0) ? 'Succeeded' : 'Failed';
-	}
+	if (ended.length === statuses.length && mayBeOver) return ended.every(hasSucceeded) ? 'Succeeded' : 'Failed';
 	const lived = ({state, lastState}: ContainerStatus): boolean =>
 		state?.running !== undefined || state?.terminated !== undefined || lastState?.terminated !== undefined;
 	return statuses.every(lived) ? 'Running' : 'Pending';

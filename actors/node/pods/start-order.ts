@@ -4,6 +4,7 @@
 
 import type {Container, ContainerStatus, PodSpec} from '../../../api/kinds/pod.js';
 import {neverStarted, type ContainerRole} from '../containers/container-status.js';
+import type {Sandbox} from '../runtime/runtime-port.js';
 
 type Statuses = {readonly [name: string]: ContainerStatus};
 
@@ -27,12 +28,24 @@ export const containersIn = ({
 	...containers.map(container => ({container, role: 'main' as const})),
 ];
 
-export function startOrderOf({initContainers = [], containers, restartPolicy}: PodSpec, statuses: Statuses): StartOrder {
+/** `firstAttempts`: of a sandbox that was made anew; what ran before them has to be done again. */
+export function startOrderOf(
+	{initContainers = [], containers, restartPolicy}: PodSpec,
+	statuses: Statuses,
+	firstAttempts?: Sandbox['firstAttempts'],
+): StartOrder {
 	const mains = containers.map(({name}) => name);
+	// Of what was over before the sandbox died nothing is to be done again.
+	const isOver = firstAttempts !== undefined && mains.every(name => statuses[name]?.state?.terminated !== undefined);
+	const since = (name: string): ContainerStatus | undefined => {
+		const status = statuses[name];
+		return status === undefined || status.restartCount >= (firstAttempts?.[name] ?? 0) ? status : undefined;
+	};
 	// Once a main container has begun, init containers are over for good (HasAnyRegularContainerCreated of the kubelet).
-	const incomplete = mains.some(name => hasBegun(statuses[name]))
-		? []
-		: initContainers.map(({name}) => name).filter(name => !hasSucceeded(statuses[name]));
+	const incomplete =
+		isOver || mains.some(name => hasBegun(since(name)))
+			? []
+			: initContainers.map(({name}) => name).filter(name => !hasSucceeded(since(name)));
 	const [current] = incomplete;
 	if (current === undefined) return {initialized: true, failed: false, incomplete, mayStart: mains};
 	const end = statuses[current]?.state?.terminated;
@@ -40,7 +53,8 @@ export function startOrderOf({initContainers = [], containers, restartPolicy}: P
 	return {initialized: false, failed, incomplete, mayStart: failed ? [] : [current]};
 }
 
-const hasSucceeded = (status: ContainerStatus | undefined): boolean =>
+/** What was stopped before it ever ran has not. */
+export const hasSucceeded = (status: ContainerStatus | undefined): boolean =>
 	status?.state?.terminated?.exitCode === 0 && status.state.terminated.reason !== neverStarted;
 
 /** It lives or has lived. */

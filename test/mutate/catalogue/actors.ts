@@ -529,7 +529,7 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'init containers run again when a main one has begun',
 		file: 'actors/node/pods/start-order.ts',
-		text: 'mains.some(name => hasBegun(statuses[name]))',
+		text: 'mains.some(name => hasBegun(since(name)))',
 		becomes: 'mains.length === 0',
 		test: 'test/actors/init-containers.test.ts',
 	},
@@ -564,8 +564,43 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'a pod that always restarts is over between two attempts',
 		file: 'actors/node/pods/pod-status.ts',
-		text: " && policy !== 'Always'",
+		text: "policy !== 'Always' && ",
 		becomes: '',
 		test: 'test/actors/pod-status.test.ts',
+	},
+	{
+		what: 'a pod has ended while its containers wait for another sandbox',
+		file: 'actors/node/pods/pod-status.ts',
+		text: " && (policy === 'Never' || sandbox?.isLost !== true)",
+		becomes: '',
+		test: 'test/actors/lost-sandbox.test.ts',
+	},
+	{
+		what: 'init containers do not run again in another sandbox',
+		file: 'actors/node/pods/start-order.ts',
+		text: 'status.restartCount >= (firstAttempts?.[name] ?? 0)',
+		becomes: 'status.restartCount >= 0',
+		test: 'test/actors/lost-sandbox.test.ts',
+	},
+	{
+		what: 'a pod that is never restarted begins again in another sandbox',
+		file: 'actors/node/containers/container-end.ts',
+		text: 'return Object.keys(sandbox.firstAttempts ?? {}).length === 0;',
+		becomes: 'return true;',
+		test: 'test/actors/lost-sandbox.test.ts',
+	},
+	{
+		what: 'a sandbox is made anew while something runs in the one that died',
+		file: 'actors/node/pods/hand-sandbox.ts',
+		text: 'return isEmpty && isMadeAnew(state.object)',
+		becomes: 'return isMadeAnew(state.object)',
+		test: 'test/actors/lost-sandbox.test.ts',
+	},
+	{
+		what: 'what a container said of a sandbox that is no more counts for the next one',
+		file: 'actors/node/pods/hand.ts',
+		text: 'message.sandboxes !== state.sandboxes && isWanted(state)',
+		becomes: 'false',
+		test: 'test/actors/lost-sandbox.test.ts',
 	},
 ];
