@@ -11,8 +11,9 @@ export const base64Bytes = (text: string): number => {
 };
 
 /** The base64 of a text's UTF-8. */
-export function base64Of(text: string): string {
-	const bytes = new TextEncoder().encode(text);
+export const base64Of = (text: string): string => base64OfBytes(new TextEncoder().encode(text));
+
+export function base64OfBytes(bytes: Uint8Array): string {
 	let binary = '';
 	for (let at = 0; at < bytes.length; at += portion) binary += String.fromCharCode(...bytes.subarray(at, at + portion));
 	return btoa(binary);

@@ -15,11 +15,11 @@ export type Cleaned = {
 	readonly problems: readonly Problem[];
 };
 
-type Walk = {bytes: number; readonly trail: (string | number)[]; readonly problems: Problem[]};
+type Walk = {bytes: number; readonly trail: (string | number)[]; readonly problems: Problem[]; readonly keepsNulls: boolean};
 
-/** Plain JSON without nulls. What was no JSON is left out of the value and named in the problems. */
-export function cleanJson(input: unknown): Cleaned {
-	const walk: Walk = {bytes: 0, trail: [], problems: []};
+/** Plain JSON without nulls, or with them. What was no JSON is left out of the value and named in the problems. */
+export function cleanJson(input: unknown, keepsNulls = false): Cleaned {
+	const walk: Walk = {bytes: 0, trail: [], problems: [], keepsNulls};
 	return {value: clean(input, walk) ?? null, bytesAtMost: walk.bytes, problems: walk.problems};
 }
 
@@ -72,7 +72,8 @@ function cleanObject(object: object, walk: Walk): JsonObject | undefined {
 		// Such a key would change the prototype of whatever is built from it.
 		const member = key === '__proto__' ? refuse(walk, '"__proto__" cannot be the name of a field') : clean(source[key], walk);
 		walk.trail.pop();
-		if (member !== source[key] || member === null) (changes ??= new Map()).set(key, member ?? undefined);
+		if (member !== source[key] || (member === null && !walk.keepsNulls))
+			(changes ??= new Map()).set(key, walk.keepsNulls ? member : (member ?? undefined));
 	}
 	return changes === undefined ? (source as JsonObject) : withChanges(source as JsonObject, changes);
 }

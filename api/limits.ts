@@ -753,6 +753,10 @@ export const limits = {
 	/** What the CLI reads of one manifest file, and of how many files at once. */
 	manifestBytes: 8_388_608,
 	manifestFiles: 2_000,
+	/** A compose file: its services, the ports of one, and all its texts with their variables, or what files of variables say. */
+	composeServices: 500,
+	composePorts: 1_000,
+	composeCharacters: 8_388_608,
 	/** A pipe that is named as a file may be silent for so long. */
 	manifestSilenceMs: 60_000,
 	/** Words, signs and line ends of one YAML text: what is large by being in small pieces costs far more than its bytes. */

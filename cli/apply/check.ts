@@ -13,8 +13,12 @@ import {prepareAll, readBy, type Prepared} from './prepare.js';
 export type Checked<Work> = {readonly work: readonly Work[]} | {readonly exitCode: number};
 
 /** The files that `-f` names. */
-export const filesOf = ({flags, terminal}: Invocation): Promise<Manifests> =>
-	readManifests(flags.texts('filename'), terminal.input, {recursive: flags.on('recursive')});
+export const filesOf = ({flags, terminal, environment}: Invocation): Promise<Manifests> =>
+	readManifests(flags.texts('filename'), terminal.input, {
+		recursive: flags.on('recursive'),
+		environment,
+		profiles: flags.texts('profile'),
+	});
 
 /** Reads and plans all documents of the files; the cluster tries every write without keeping it. */
 export async function checkAll(
@@ -47,6 +51,7 @@ function settled<Work>(
 ): Checked<Work> {
 	const faults = [...manifests.faults, ...found];
 	if (faults.length > 0) return {exitCode: tellFaults(terminal, faults, manifests.files)};
+	for (const {place, message} of manifests.notes ?? []) terminal.note(`note: ${placeText(place)}: ${message}`);
 	for (const {document, notes} of prepared) for (const note of notes) terminal.note(`note: ${placeText(document.locate(''))}: ${note}`);
 	return {work};
 }

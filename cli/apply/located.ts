@@ -14,7 +14,8 @@ export function locateFaults(error: unknown, document: ManifestDocument, renamed
 	if (causes.length === 0) return [{place: document.locate(fieldOf(error)), message: error.message, code}];
 	return causes.map(({field, message}) => {
 		const written = writtenPath(field, renamed);
-		return {place: document.locate(written), message: `${written === '' ? '' : `${written}: `}${message}`, code};
+		const spelled = document.spelled?.(written) ?? written;
+		return {place: document.locate(written), message: `${spelled === '' ? '' : `${spelled}: `}${message}`, code};
 	});
 }
 

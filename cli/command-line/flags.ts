@@ -47,10 +47,15 @@ export const writeFlags: FlagSpecs = {
 	},
 	output: {type: 'string', short: 'o', value: 'FORM', choices: ['json', 'yaml', 'name'], about: 'what is written, as json, yaml or name'},
 };
+/** Of commands that read compose files. */
+export const profileFlag: FlagSpecs = {
+	profile: {type: 'string', multiple: true, value: 'NAME', about: 'of a compose file: services of this profile as well'},
+};
 /** Of commands that may find objects in files. */
 export const filesFlags: FlagSpecs = {
 	filename: {type: 'string', short: 'f', multiple: true, value: 'FILE', about: 'a YAML or JSON file, a folder of them, or - for stdin'},
 	recursive: {type: 'boolean', short: 'R', about: 'look into folders of folders, too'},
+	...profileFlag,
 };
 /** Of commands that read manifests. */
 export const manifestFlags: FlagSpecs = {...namespacedFlags, ...filesFlags};

@@ -51,6 +51,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	uninstall: nothing,
 	events: nothing,
 	apply: nothing,
+	convert: nothing,
 	create: nothing,
 	replace: nothing,
 	diff: nothing,

@@ -5,7 +5,8 @@ import path from 'node:path';
 import type {Readable} from 'node:stream';
 import {limits} from '../../api/limits.js';
 import {readBounded, readFileAt, reasonOf} from '../files/bounded-file.js';
-import type {Fault} from './faults.js';
+import {composeObjects} from './compose-files.js';
+import {placeText, type Fault} from './faults.js';
 import {parseManifest, together, type Manifest} from './manifest.js';
 import {usageError} from '../command.js';
 
@@ -20,6 +21,9 @@ type Reading = {
 	readonly recursive?: boolean;
 	/** How long a pipe may be silent. */
 	readonly silenceMs?: number;
+	/** What compose files stand in: variables, and the profiles that are asked for. */
+	readonly environment?: Readonly<Record<string, string | undefined>>;
+	readonly profiles?: readonly string[];
 };
 
 /** All documents, in the order given, and what is wrong with any. Throws ERR_USAGE where nothing is named, or nothing is in what is. */
@@ -32,11 +36,38 @@ export async function readManifests(names: readonly string[], stdin: Readable, r
 		throw usageError(`${names.join(', ')}: there are ${files.length} files; at most ${limits.manifestFiles} are read at once`);
 	const manifests: Manifest[] = found.map(({fault}) => ({documents: [], faults: fault === undefined ? [] : [fault]}));
 	// One after the other: what is read of one is let go of before the next.
-	for (const file of files) manifests.push(await readOne(file, stdin, reading.silenceMs ?? limits.manifestSilenceMs));
-	const all = together(manifests);
+	for (const file of files)
+		manifests.push(await converted(file, await readOne(file, stdin, reading.silenceMs ?? limits.manifestSilenceMs), reading));
+	const all = oneProject(together(manifests));
 	if (all.documents.length === 0 && all.faults.length === 0) throw usageError(`${names.join(', ')}: there is no object in it`);
 	const named = found.flatMap(({files, fault}) => [...(fault === undefined ? [] : [fault.place.file]), ...files]);
 	return {...all, files: named.map(shownName)};
+}
+
+/** Compose files become objects; all else stays. */
+async function converted(file: string, manifest: Manifest, {environment = {}, profiles = []}: Reading): Promise<Manifest> {
+	if (manifest.documents.every(({compose}) => compose === undefined)) return manifest;
+	const folder = file === '-' ? process.cwd() : path.dirname(path.resolve(file));
+	const parts: Manifest[] = [{...manifest, documents: []}];
+	for (const document of manifest.documents)
+		parts.push(
+			document.compose === undefined
+				? {documents: [document], faults: []}
+				: await composeObjects(document, document.compose, {folder, environment, profiles}),
+		);
+	return together(parts);
+}
+
+/** Two compose files would be meant as one, the second changing the first. */
+function oneProject(all: Manifest): Manifest {
+	const files = new Map(
+		all.documents.flatMap(document => (document.project === undefined ? [] : [[document.locate('').file, document] as const])),
+	);
+	const [first, second] = [...files.values()];
+	if (first === undefined || second === undefined) return all;
+	const place = {file: second.locate('').file};
+	const message = `is a compose file, as ${placeText({file: first.locate('').file})} is: several are not joined; give one at a time`;
+	return {...all, faults: [...all.faults, {place, message, code: 'ERR_USAGE'}]};
 }
 
 const shownName = (file: string): string => (file === '-' ? 'stdin' : file);

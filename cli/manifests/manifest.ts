@@ -5,6 +5,7 @@
 import {isAlias, isMap, isScalar, isSeq, LineCounter, type Document, type Node, type YAMLError} from 'yaml';
 import {danglingAlias, parseBoundedYaml} from '../../api/bounded-yaml.js';
 import {cleanJson} from '../../api/clean-json.js';
+import {isCompose} from '../../api/compose/project.js';
 import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
 import {joinPath, parsePath} from '../../api/path.js';
@@ -17,9 +18,21 @@ export type ManifestDocument = {
 	readonly value: JsonObject;
 	/** Where a field is; where there is no such field, the longest part of the path there is. */
 	readonly locate: (path: string) => Place;
+	/** Of a compose file that is not converted yet: all of it, nulls too. */
+	readonly compose?: JsonObject;
+	/** Of an object that a compose file became: its project, and how the file spells the path of a field. */
+	readonly project?: string;
+	readonly spelled?: (path: string) => string;
 };
 
-export type Manifest = {readonly documents: readonly ManifestDocument[]; readonly faults: readonly Fault[]};
+/** A word about a place that is no fault. */
+export type Note = {readonly place: Place; readonly message: string};
+
+export type Manifest = {
+	readonly documents: readonly ManifestDocument[];
+	readonly faults: readonly Fault[];
+	readonly notes?: readonly Note[];
+};
 
 type Source = {readonly file: string; readonly text: string; readonly lines: LineCounter};
 
@@ -45,6 +58,7 @@ const refused = (place: Place, message: string): Manifest => ({documents: [], fa
 export const together = (manifests: readonly Manifest[]): Manifest => ({
 	documents: manifests.flatMap(({documents}) => documents),
 	faults: manifests.flatMap(({faults}) => faults),
+	notes: manifests.flatMap(({notes = []}) => notes),
 });
 
 function readDocument(document: Document.Parsed, source: Source): Manifest {
@@ -67,7 +81,10 @@ function readDocument(document: Document.Parsed, source: Source): Manifest {
 				refused(placeOf(document, keysOf(path), source), path === '' ? message : `${path}: ${message}`),
 			),
 		);
-	return objectsOf(document, cleaned.value, source);
+	if (!isCompose(value)) return objectsOf(document, cleaned.value, source);
+	// A service or a volume of which nothing more is said is null.
+	const whole = cleanJson(value, true).value as JsonObject;
+	return {documents: [{...manifestDocument(document, whole, '', source), compose: whole}], faults: []};
 }
 
 /** One object, or the items of a List. */
@@ -113,7 +130,7 @@ function placeOf(document: Document.Parsed, keys: readonly (string | number)[], 
 	let node: unknown = document.contents;
 	let offset = startOf(node) ?? document.range[0];
 	for (const key of keys) {
-		const child = childOf(isAlias(node) ? node.resolve(document) : node, key);
+		const child = childOf(isAlias(node) ? node.resolve(document) : node, key, document);
 		if (child === undefined) break;
 		offset = startOf(child.place) ?? offset;
 		node = child.value;
@@ -126,13 +143,24 @@ function placeAt(offset: number, {file, lines}: Source): Place {
 	return {file, line, column: col};
 }
 
-function childOf(node: unknown, key: string | number): {place: unknown; value: unknown} | undefined {
-	if (isMap(node)) {
-		const pair = node.items.find(item => String(isScalar(item.key) ? item.key.value : item.key) === String(key));
-		return pair === undefined ? undefined : {place: pair.key, value: pair.value};
+type Child = {readonly place: unknown; readonly value: unknown};
+
+/** Merge keys in merge keys that are followed. */
+const mergesFollowed = 8;
+
+function childOf(node: unknown, key: string | number, document: Document.Parsed, left = mergesFollowed): Child | undefined {
+	if (!isMap(node)) {
+		const item = isSeq(node) && typeof key === 'number' ? node.items[key] : undefined;
+		return item === undefined ? undefined : {place: item, value: item};
 	}
-	const item = isSeq(node) && typeof key === 'number' ? node.items[key] : undefined;
-	return item === undefined ? undefined : {place: item, value: item};
+	const pair = node.items.find(item => String(isScalar(item.key) ? item.key.value : item.key) === String(key));
+	if (pair !== undefined) return {place: pair.key, value: pair.value};
+	const merged = left === 0 ? undefined : node.items.find(item => isScalar(item.key) && item.key.source === '<<')?.value;
+	for (const source of isSeq(merged) ? merged.items : [merged]) {
+		const found = childOf(isAlias(source) ? source.resolve(document) : source, key, document, left - 1);
+		if (found !== undefined) return found;
+	}
+	return undefined;
 }
 
 const startOf = (node: unknown): number | undefined => (node as Partial<Node> | null | undefined)?.range?.[0];
