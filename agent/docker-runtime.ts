@@ -92,11 +92,12 @@ export function createDockerRuntime(options: DockerRuntimeOptions): Runtime {
 		onExit: next => void (tellEnd = next),
 		onEvent: next => void (tell = next),
 		async close() {
-			images.close();
+			const isSaved = images.close();
 			reader.close();
 			containers.close();
 			usage.close();
 			await connection.close();
+			await isSaved;
 		},
 	};
 }
@@ -171,7 +172,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		volumes,
 		usage,
 		connection,
-		images: createImages({engine, clock, secrets, onEvent: tell}),
+		images: createImages({engine, clock, secrets, directory, onEvent: tell, onWarning}),
 		processes: options.processes ?? limits.containerProcesses,
 		turns: createTurns(),
 		removals: createRemovals(sandboxes, containers, [volumes]),

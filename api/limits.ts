@@ -669,6 +669,15 @@ export const limits = {
 	imageWordsCharacters: 1_000,
 	/** A question to the Engine about images. */
 	imageLookMs: 30_000,
+	/** Images that came by an agent are removed when the disk of its Engine is fuller than this, until it is no fuller than that. */
+	imageDiskHighPercent: 85,
+	imageDiskLowPercent: 80,
+	/** How often the disk is looked at, and how long an image is kept after its last use, as in Kubernetes. */
+	imageGarbageMs: 300_000,
+	imageKeptMs: 120_000,
+	imageRemoveMs: 120_000,
+	/** Images of which an agent knows that they came by it. */
+	imagesRemembered: 10_000,
 	/** Images that are listed of a node, and names of each. */
 	imagesListed: 2_000,
 	imageNames: 50,

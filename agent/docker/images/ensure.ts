@@ -19,8 +19,8 @@ export type EnsureOptions = {
 	readonly engine: Engine;
 	readonly pulls: Pulls;
 	readonly secrets: NodeSecrets;
-	/** An image is about to be used; `isPulled`: it came by this agent. */
-	readonly onUse: (image: FoundImage, isPulled: boolean) => void;
+	/** An image is about to be used; `name`: it came by this agent, under that name. */
+	readonly onUse: (id: string, name: string | undefined) => void;
 };
 
 export type FoundImage = {readonly id: string; readonly bytes: number};
@@ -36,7 +36,7 @@ export async function ensureImage(
 	try {
 		const present = policy === 'Always' ? undefined : await findImage(options.engine, reference.name);
 		if (present !== undefined) {
-			options.onUse(present, false);
+			options.onUse(present.id, undefined);
 			return succeeded({imageId: present.id});
 		}
 		if (policy === 'Never') return failed('ERR_IMAGE_ABSENT', {image});
@@ -68,7 +68,7 @@ async function pulled(
 		const {ms} = await pulls.pull(reference, credentials, onProgress);
 		const found = await findImage(engine, reference.name);
 		if (found === undefined) throw new PullError('the Engine pulled it, and does not have it');
-		onUse(found, true);
+		onUse(found.id, reference.name);
 		return succeeded({imageId: found.id, pulled: {bytes: found.bytes, ms: Math.round(ms)}, ...missingSecrets});
 	} catch (error) {
 		if (!(error instanceof PullError)) throw error;

@@ -1,34 +1,55 @@
-// The images of the docker runtime: there before a container starts, and listed.
+// The images of the docker runtime: there before a container starts, listed, and removed when they fill the disk.
 
+import path from 'node:path';
 import {succeeded, type Outcome} from '../../../api/errors.js';
+import {limits} from '../../../api/limits.js';
 import type {RuntimeEvent} from '../../../actors/node/runtime/runtime-port.js';
 import type {NodeSecrets} from '../../../actors/node/runtime/secrets-port.js';
-import type {Clock} from '../../../system/time/clock.js';
+import type {Cancel, Clock} from '../../../system/time/clock.js';
 import type {Handlers} from '../../handlers.js';
-import {systemFailure} from '../../os/explained.js';
+import {explained, systemFailure} from '../../os/explained.js';
 import type {Engine} from '../engine/engine.js';
 import {ensureImage, type EnsureCommand} from './ensure.js';
+import {collectGarbage, type DiskUse} from './garbage.js';
 import {listImages} from './list.js';
 import type {PullProgress} from './pull-progress.js';
 import {createPulls} from './pulls.js';
+import {createRemembered} from './remembered.js';
 
 export type ImagesOptions = {
 	readonly engine: Engine;
 	readonly clock: Clock;
 	readonly secrets: NodeSecrets;
+	/** Where it remembers what came by this agent; it is there. */
+	readonly directory: string;
 	/** Hears how far pulls for containers are. */
 	readonly onEvent: (event: RuntimeEvent & {readonly type: 'pulling'}) => void;
+	readonly onWarning: (message: string) => void;
+	readonly diskUse?: DiskUse;
 };
 
 export type Images = {
 	readonly handlers: Pick<Handlers, 'image.ensure' | 'image.list'>;
 	/** Ends pulls that are under way; what they fetched the Engine keeps. */
-	readonly close: () => void;
+	readonly close: () => Promise<void>;
 };
 
-export function createImages({engine, clock, secrets, onEvent}: ImagesOptions): Images {
+export function createImages(options: ImagesOptions): Images {
+	const {engine, clock, secrets, directory, onEvent, onWarning} = options;
 	const pulls = createPulls({engine, clock});
-	const ensuring = {engine, pulls, secrets, onUse: () => undefined};
+	const remembered = createRemembered({file: path.join(directory, 'images.json'), clock, onWarning});
+	const ensuring = {
+		engine,
+		pulls,
+		secrets,
+		onUse: (id: string, name: string | undefined) => (name === undefined ? remembered.use(id) : remembered.add(id, name)),
+	};
+	const stopCollecting = again(clock, limits.imageGarbageMs, async () => {
+		// An Engine that does not answer has other ways to say so.
+		await collectGarbage({...options, remembered}).catch((error: unknown) =>
+			onWarning(`images were not looked through: ${explained(error)}`),
+		);
+	});
 	return {
 		handlers: {
 			'image.ensure'(command, done) {
@@ -44,7 +65,25 @@ export function createImages({engine, clock, secrets, onEvent}: ImagesOptions): 
 				);
 			},
 		},
-		close: pulls.close,
+		close() {
+			stopCollecting();
+			pulls.close();
+			return remembered.save();
+		},
+	};
+}
+
+/** Each time so long after it was done. */
+function again(clock: Clock, everyMs: number, act: () => Promise<void>): Cancel {
+	let isOver = false;
+	let cancel: Cancel = () => undefined;
+	const wait = (): void => {
+		if (!isOver) cancel = clock.after(everyMs, () => void act().then(wait));
+	};
+	wait();
+	return () => {
+		isOver = true;
+		cancel();
 	};
 }
 

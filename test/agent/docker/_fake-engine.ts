@@ -26,7 +26,8 @@ export type FakeEngine = {
 	readonly used: Set<string>;
 	/** What was asked: `POST /images/create r.local/a:1`. */
 	readonly asked: string[];
-	readonly root: {directory: string};
+	/** Its own, and where it says that it keeps images. */
+	readonly directory: string;
 	readonly loads: {readonly answer: (body: Buffer) => string; readonly bodies: Buffer[]};
 };
 
@@ -52,7 +53,7 @@ export async function startFakeEngine(t: ExecutionContext, clock: Clock): Promis
 		offers: new Map(),
 		used: new Set(),
 		asked: [],
-		root: {directory: folder},
+		directory: folder,
 		loads: {answer: () => '', bodies: []},
 	};
 	const server = http.createServer(
@@ -82,7 +83,7 @@ async function respond(fake: FakeEngine, request: http.IncomingMessage, answer: 
 			200,
 			[...fake.used].map(id => ({Id: `c-${id}`, ImageID: id})),
 		);
-	if (pathname === '/info') return json(answer, 200, {DockerRootDir: fake.root.directory});
+	if (pathname === '/info') return json(answer, 200, {DockerRootDir: fake.directory});
 	const wanted = found?.[1] ?? '';
 	const names = [...fake.images].filter(([each, {id}]) => each === wanted || id === wanted);
 	const [first] = names;

@@ -1,4 +1,4 @@
-import test from 'ava';
+import test, {type ExecutionContext} from 'ava';
 import {hub} from '../../../agent/docker/images/docker-hub.js';
 import {createImages, type Images} from '../../../agent/docker/images/images.js';
 import {failed, succeeded, type Outcome} from '../../../api/errors.js';
@@ -26,9 +26,19 @@ const ensureOf = (image: string, change: Partial<Ensure> = {}): Ensure => ({
 const ask = (images: Images, command: Ensure): Promise<Outcome<EnsuredImage>> =>
 	new Promise(resolve => images.handlers['image.ensure'](command, resolve));
 
-function imagesOf({engine}: FakeEngine, secrets: NodeSecrets = noSecrets, clock = systemClock) {
+function imagesOf(t: ExecutionContext, {engine, directory}: FakeEngine, secrets: NodeSecrets = noSecrets, clock = systemClock) {
 	const news: (RuntimeEvent & {type: 'pulling'})[] = [];
-	return {images: createImages({engine, clock, secrets, onEvent: event => news.push(event)}), news};
+	const warnings: string[] = [];
+	const images = createImages({
+		engine,
+		clock,
+		secrets,
+		directory,
+		onEvent: event => news.push(event),
+		onWarning: message => warnings.push(message),
+	});
+	t.teardown(() => images.close());
+	return {images, news, warnings};
 }
 
 /** The registry has it for everybody. */
@@ -51,7 +61,7 @@ const dockerConfig = (place: string, username: string, password: string): Secret
 
 test('an image that is there is not pulled, unless its policy says so', async t => {
 	const fake = await startFakeEngine(t, systemClock);
-	const {images, news} = imagesOf(fake);
+	const {images, news} = imagesOf(t, fake);
 	const name = `${hub}/library/nginx:1`;
 	fake.images.set(name, {id: 'sha256:old', bytes: 7});
 	for (const policy of ['IfNotPresent', 'Never'] as const)
@@ -66,7 +76,7 @@ test('an image that is there is not pulled, unless its policy says so', async t 
 
 test('an image that is not there is pulled, and how far that is comes meanwhile', async t => {
 	const fake = await startFakeEngine(t, systemClock);
-	const {images, news} = imagesOf(fake);
+	const {images, news} = imagesOf(t, fake);
 	const id = offer(fake, `${hub}/library/nginx:latest`);
 	const outcome = await ask(images, ensureOf('nginx'));
 	t.true(outcome.ok && outcome.value.imageId === id);
@@ -77,13 +87,13 @@ test('an image of a digest is asked for by it', async t => {
 	const fake = await startFakeEngine(t, systemClock);
 	const digest = `sha256:${'12'.repeat(32)}`;
 	const id = offer(fake, `r.local/app@${digest}`);
-	const outcome = await ask(imagesOf(fake).images, ensureOf(`r.local/app:3@${digest}`));
+	const outcome = await ask(imagesOf(t, fake).images, ensureOf(`r.local/app:3@${digest}`));
 	t.true(outcome.ok && outcome.value.imageId === id);
 });
 
 test('what cannot be had says why, in the words of the registry', async t => {
 	const fake = await startFakeEngine(t, systemClock);
-	const {images} = imagesOf(fake);
+	const {images} = imagesOf(t, fake);
 	const code = async (image: string, change: Partial<Ensure> = {}): Promise<unknown> => {
 		const outcome = await ask(images, ensureOf(image, change));
 		return outcome.ok ? undefined : [outcome.error.code, outcome.error.message];
@@ -110,7 +120,7 @@ test('what cannot be had says why, in the words of the registry', async t => {
 test('an Engine that does not answer is told of as such', async t => {
 	const fake = await startFakeEngine(t, systemClock);
 	const outcome = await ask(
-		imagesOf({
+		imagesOf(t, {
 			...fake,
 			engine: {call: () => Promise.reject(new Error('connect ENOENT'))},
 		}).images,
@@ -132,7 +142,7 @@ test('logins of imagePullSecrets are tried one after the other, and are in no wo
 		right: dockerConfig('r.local', 'second', 'right'),
 		other: dockerConfig('x.local', 'third', 'right'),
 	});
-	const {images} = imagesOf(fake, secrets);
+	const {images} = imagesOf(t, fake, secrets);
 	const both = await ask(images, ensureOf('r.local/app:1', {secrets: ['other', 'wrong', 'gone', 'right'].map(refTo)}));
 	t.true(both.ok);
 	t.like(both, {value: {imageId: id, missingSecrets: ['gone']}});
@@ -154,7 +164,7 @@ test('logins of imagePullSecrets are tried one after the other, and are in no wo
 test('a Secret that control cannot be asked for is no pull', async t => {
 	const fake = await startFakeEngine(t, systemClock);
 	offer(fake, 'r.local/app:1');
-	const outcome = await ask(imagesOf(fake).images, ensureOf('r.local/app:1', {secrets: [refTo('any')]}));
+	const outcome = await ask(imagesOf(t, fake).images, ensureOf('r.local/app:1', {secrets: [refTo('any')]}));
 	t.like(outcome, {ok: false, error: {code: 'ERR_NOT_REACHABLE'}});
 	t.deepEqual(fake.asked, ['GET /images/r.local/app:1/json']);
 });
@@ -176,7 +186,7 @@ function gate(fake: FakeEngine, name: string) {
 
 test('one pull serves all that ask for the image with the same logins, and only those', async t => {
 	const fake = await startFakeEngine(t, systemClock);
-	const {images, news} = imagesOf(fake, secretsOf({own: dockerConfig('r.local', 'anna', 'x')}));
+	const {images, news} = imagesOf(t, fake, secretsOf({own: dockerConfig('r.local', 'anna', 'x')}));
 	const held = gate(fake, 'r.local/app:1');
 	const without = Array.from({length: 20}, (_, i) =>
 		ask(images, ensureOf('r.local/app:1', {id: {uid: `u-${i}`, container: 'main'}, policy: i % 2 === 0 ? 'Always' : 'IfNotPresent'})),
@@ -193,7 +203,7 @@ test('one pull serves all that ask for the image with the same logins, and only 
 
 test('only so many pulls are under way; the rest wait for their turn', async t => {
 	const fake = await startFakeEngine(t, systemClock);
-	const {images} = imagesOf(fake);
+	const {images} = imagesOf(t, fake);
 	const gates = Array.from({length: limits.imagePulls + 3}, (_, i) => gate(fake, `r.local/app:${i}`));
 	const outcomes = gates.map((_, i) => ask(images, ensureOf(`r.local/app:${i}`, {policy: 'Always'})));
 	const pulls = (): number => gates.reduce((sum, {count}) => sum + count(), 0);
@@ -209,7 +219,7 @@ test('only so many pulls are under way; the rest wait for their turn', async t =
 test('a pull of which nothing is heard is ended, and what is asked for next begins anew', async t => {
 	const clock = new ManualClock();
 	const fake = await startFakeEngine(t, clock);
-	const {images} = imagesOf(fake, noSecrets, clock);
+	const {images} = imagesOf(t, fake, noSecrets, clock);
 	const closed = createDeferred();
 	const begun = createDeferred();
 	offer(fake, 'r.local/app:1', async answer => {
@@ -234,11 +244,12 @@ test('a pull of which nothing is heard is ended, and what is asked for next begi
 
 test('an agent that stops ends its pulls, also those that wait', async t => {
 	const fake = await startFakeEngine(t, systemClock);
-	const {images} = imagesOf(fake);
+	const {images} = imagesOf(t, fake);
 	const gates = Array.from({length: limits.imagePulls + 2}, (_, i) => gate(fake, `r.local/app:${i}`));
 	const outcomes = gates.map((_, i) => ask(images, ensureOf(`r.local/app:${i}`, {policy: 'Always'})));
 	await Promise.all(gates.slice(0, limits.imagePulls).map(({begun}) => begun));
-	images.close();
+	const isClosed = images.close();
 	for (const outcome of await Promise.all(outcomes)) t.like(outcome, {ok: false, error: {code: 'ERR_IMAGE_PULL'}});
 	t.like(await ask(images, ensureOf('r.local/app:0', {policy: 'Always'})), {ok: false});
+	await isClosed;
 });
