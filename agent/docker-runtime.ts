@@ -23,26 +23,27 @@ import type {ContainerSpec, ExitListener, RunningContainer, Runtime, RuntimeEven
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
 import type {Clock} from '../system/time/clock.js';
-import {runNetworkAction} from './actions.js';
 import {wrongName} from './command-names.js';
 import {begin} from './docker/containers/begin.js';
-import {createContainers, type ContainerLogs} from './docker/containers/containers.js';
+import {createContainers, type Containers} from './docker/containers/containers.js';
 import {createRemovals} from './docker/containers/removal.js';
 import {listOurs, remove} from './docker/engine/calls.js';
 import {openConnection, type EngineEvent, type EngineState} from './docker/engine/connection.js';
 import type {EngineAddress} from './docker/engine/engine-url.js';
 import {openEngine} from './docker/engine/engine.js';
+import {createExec} from './docker/exec/exec.js';
 import {createImages} from './docker/images/images.js';
+import {createLogFollowers, type LogFollowers} from './docker/logs/log-followers.js';
 import {ownerOf} from './docker/owner.js';
 import {ensureInfraImage} from './docker/programs/infra-image.js';
 import {openSandboxes, type Inmate, type SandboxRecord} from './docker/sandboxes/sandboxes.js';
 import {answering, handle, type Done, type Handlers} from './handlers.js';
-import {createLogReader} from './logs/log-reader.js';
+import {createLogReader, type LoggedContainers} from './logs/log-reader.js';
 import {systemFailure} from './os/explained.js';
 import {foldersIn} from './os/folders.js';
 import {readBootId} from './os/identity.js';
 import {createLanes, createTurns} from './os/turns.js';
-import {noImages, noSandbox, notRunning} from './refusals.js';
+import {noImages, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
 import type {HostPaths} from './volumes/host-paths.js';
@@ -80,7 +81,7 @@ export function createDockerRuntime(options: DockerRuntimeOptions): Runtime {
 		(container, exit) => tellEnd(container, exit),
 		event => tell(event),
 	);
-	const {connection, containers, images, reader, usage} = parts;
+	const {connection, containers, exec, images, logs, reader, usage} = parts;
 	const handlers = handlersOf(parts);
 	return {
 		info: () => infoOf(parts, options),
@@ -96,6 +97,7 @@ export function createDockerRuntime(options: DockerRuntimeOptions): Runtime {
 			reader.close();
 			containers.close();
 			usage.close();
+			await Promise.all([exec.end(), logs.close()]);
 			await connection.close();
 			await isSaved;
 		},
@@ -103,9 +105,6 @@ export function createDockerRuntime(options: DockerRuntimeOptions): Runtime {
 }
 
 type Parts = ReturnType<typeof openParts>;
-
-/** Nothing is copied. */
-const noLogs: ContainerLogs = {follow: () => undefined, finish: () => Promise.resolve()};
 
 function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (event: RuntimeEvent) => void) {
 	const {clock, address, hostIP = '127.0.0.1', onWarning = () => undefined, secrets = noSecrets} = options;
@@ -123,7 +122,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		});
 	const sandboxes = openSandboxes({directory, engine, owner, hostIP, infraImage, cgroupParentOf, inmatesOf, inLane, tell, onWarning});
 	const doubt = (): void => connection.doubt();
-	const logs = noLogs;
+	const logs = createLogFollowers({engine, clock, limitBytes: options.logFileBytes ?? limits.logFileBytes, onWarning});
 	const containers = createContainers({sandboxes, engine, logs, bootId, clock, tell: tellEnd, doubt, onWarning});
 	const {allowed = [], never = []} = options.hostPaths ?? {};
 	const local = options.localVolumes === undefined ? undefined : openLocalVolumes(options.localVolumes);
@@ -175,14 +174,26 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		images: createImages({engine, clock, secrets, directory, onEvent: tell, onWarning}),
 		processes: options.processes ?? limits.containerProcesses,
 		turns: createTurns(),
-		removals: createRemovals(sandboxes, containers, [volumes]),
-		reader: createLogReader(containers, clock),
+		removals: createRemovals(sandboxes, containers, [{remove: uid => logs.drop(sandboxes.folderOf(uid))}, volumes]),
+		logs,
+		reader: createLogReader(loggedContainers(containers, logs), clock),
+		exec: createExec({engine, clock, find: containers.find}),
 	};
 }
 
+/** A log is not over while its last lines are still being copied, even where the end of its container was told. */
+const loggedContainers = (containers: Containers, logs: LogFollowers): LoggedContainers => ({
+	find(id) {
+		const container = containers.find(id);
+		return container.live === undefined ? {folder: container.folder, live: logs.copying(container.folder)} : container;
+	},
+	whenEnded: (container, callback) => containers.whenEnded(container, callback),
+});
+
 function handlersOf(parts: Parts): Handlers {
-	const {clock, images, sandboxes, removals, containers, volumes, reader, turns} = parts;
+	const {exec, images, sandboxes, removals, containers, volumes, reader, turns} = parts;
 	return {
+		...exec.handlers,
 		'sandbox.ensure': ({spec}, done) =>
 			withEngine(parts, done, answer => {
 				const made = turns.run(spec.uid, () => sandboxes.ensure(spec));
@@ -208,21 +219,13 @@ function handlersOf(parts: Parts): Handlers {
 		'volume.measure': ({volume}, done) => volumes.measureLocal(volume, done),
 		'logs.read': ({request}, done) =>
 			withPod(parts, request.id.uid, done, pod => withContainers(parts, done, answer => reader.read(request, pod, answer))),
-		'container.act': ({id, action, timeoutMs}, done) =>
-			withPod(parts, id.uid, done, () => {
-				if (containers.find(id).live?.started === undefined) done(notRunning(id));
-				else if (action.type === 'exec') done(notYet('probes and hooks that run a program'));
-				else runNetworkAction(action, timeoutMs, clock, result => done(succeeded(result)));
-			}),
+		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
 		'image.ensure': (command, done) => withEngine(parts, done, answer => images.handlers['image.ensure'](command, answer)),
 		'image.list': (command, done) => withEngine(parts, done, answer => images.handlers['image.list'](command, answer)),
 		'image.open': (_command, done) => done(noImages),
-		'exec.open': (_command, done) => done(notYet('exec')),
-		'exec.write': (_command, done) => done(notYet('exec')),
-		'exec.read': (_command, done) => done(notYet('exec')),
-		'exec.resize': (_command, done) => done(notYet('exec')),
-		'exec.close': (_command, done) => done(succeeded(null)),
-		'stdin.write': (_command, done) => done(notYet('input of containers')),
+		'exec.open': (command, done) =>
+			withPod(parts, command.request.id.uid, done, () => withEngine(parts, done, answer => exec.handlers['exec.open'](command, answer))),
+		'stdin.write': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['stdin.write'](command, done)),
 		'lease.extend': (_command, done) => done(notYet('exclusive pods')),
 	};
 }

@@ -563,6 +563,11 @@ export const limits = {
 	logScanBytes: 33_554_432,
 	/** How often a log that is being written is looked at: how fine its times are, and how soon it is rotated. */
 	logLookMs: 100,
+	/** How long the end of a container of Docker waits for its last lines to be copied before it is told; and how long the Engine keeps them after that. */
+	logDrainMs: 200,
+	logRestMs: 10_000,
+	/** How long a Docker Engine may take to begin a stream: a log, a program of exec, an input. */
+	engineStreamMs: 10_000,
 	/** Times kept of one log; when there are more, every other one of the older half goes. */
 	logMarks: 16_384,
 	/** What the record of a container that failed keeps of its log. */
@@ -695,6 +700,11 @@ export const limits = {
 	execPendingBytes: 2_097_152,
 	/** What a program that is over has written is waited for so long, should something that it left behind hold its output open. */
 	execDrainMs: 500,
+	/** A program of exec whose Engine does not answer is tried to be killed for so long. */
+	execKillMs: 60_000,
+	/** An Engine that has ended the output of a program of exec has so long to tell how it ended; after a probe's time, whether it runs still. */
+	execEndMs: 5_000,
+	execLookMs: 500,
 	/** What programs may write into the folders of a private root that are no volumes and not the node's own. */
 	privateRootBytes: 67_108_864,
 	/** Entries of the node's folders in which a private root puts mount points, and the table that names them: Linux takes longer words not. */

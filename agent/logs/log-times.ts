@@ -12,11 +12,15 @@ const timesFile = (log: string): string => `${log}.times`;
 const markBytes = 16;
 
 /** Throws errno exceptions. */
-export function addMark(log: string, {end, atMs}: Mark): void {
-	const buffer = Buffer.allocUnsafe(markBytes);
-	buffer.writeDoubleLE(end, 0);
-	buffer.writeDoubleLE(atMs, 8);
-	appendFileSync(timesFile(log), buffer, {mode: 0o600});
+export const addMarks = (log: string, marks: readonly Mark[]): void => appendFileSync(timesFile(log), bytesOf(marks), {mode: 0o600});
+
+function bytesOf(marks: readonly Mark[]): Buffer {
+	const buffer = Buffer.allocUnsafe(marks.length * markBytes);
+	for (const [index, {end, atMs}] of marks.entries()) {
+		buffer.writeDoubleLE(end, index * markBytes);
+		buffer.writeDoubleLE(atMs, index * markBytes + 8);
+	}
+	return buffer;
 }
 
 /** All marks there are; one that was being written when its agent died is not among them. */
@@ -35,13 +39,8 @@ export function readMarks(log: string): readonly Mark[] {
 export function trimMarks(log: string, extent: {readonly first: number; readonly end: number}, maxMarks: number): number {
 	const kept = readMarks(log).filter(({end}) => end > extent.first && end <= extent.end);
 	const marks = kept.length <= maxMarks ? kept : kept.filter((_, index) => index >= kept.length / 2 || index % 2 === 1);
-	const buffer = Buffer.allocUnsafe(marks.length * markBytes);
-	for (const [index, {end, atMs}] of marks.entries()) {
-		buffer.writeDoubleLE(end, index * markBytes);
-		buffer.writeDoubleLE(atMs, index * markBytes + 8);
-	}
 	const file = timesFile(log);
-	writeFileSync(`${file}.new`, buffer, {mode: 0o600});
+	writeFileSync(`${file}.new`, bytesOf(marks), {mode: 0o600});
 	renameSync(`${file}.new`, file);
 	return marks.length;
 }

@@ -9,7 +9,7 @@ import {limits} from '../../api/limits.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
 import {hasCode} from '../../system/files/errno.js';
 import {explained} from '../os/explained.js';
-import {addMark, readMarks, trimMarks} from './log-times.js';
+import {addMarks, readMarks, trimMarks} from './log-times.js';
 import {rotateLog} from './log-rotation.js';
 import {extentOf} from './logs.js';
 
@@ -119,7 +119,7 @@ function mark(state: State, watched: Watched): boolean {
 	watched.markedEnd = end;
 	// The program may have set the time of its log, too.
 	watched.markedAtMs = Math.max(watched.markedAtMs, Math.trunc(Math.min(mtimeMs, state.clock.nowMs())));
-	addMark(log, {end, atMs: watched.markedAtMs});
+	addMarks(log, [{end, atMs: watched.markedAtMs}]);
 	if (++watched.marks > limits.logMarks) watched.marks = trimMarks(log, extent, limits.logMarks);
 	return true;
 }

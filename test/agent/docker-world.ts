@@ -68,7 +68,12 @@ export function dockerWorld(dockerd: Dockerd, teardown: Clean, options: Partial<
 			if (running !== '') await dockerd.docker('kill', ...running.split(' '));
 			forgetBoot(directory);
 		},
-		gone: ({pid}) => whenTrue(() => !isThere(pid)),
+		async gone({pid, handle}) {
+			await whenTrue(() => !isThere(pid));
+			const id = handle.slice('docker://'.length);
+			const isRunning = (): Promise<string> => dockerd.docker('inspect', '--format', '{{.State.Running}}', id);
+			await until('the Engine knows it, too', async () => (await isRunning()).trim() === 'false');
+		},
 		programs: {
 			// As the first process of its namespace it has no signal that ends it but SIGKILL, unless it handles one.
 			runs: {image: 'busybox', argv: ['sh', '-c', "trap 'exit 143' TERM; sleep 1000000 & wait"]},

@@ -1,7 +1,7 @@
 import {appendFileSync} from 'node:fs';
 import test from 'ava';
 import {lastLinesOf, lastText} from '../../agent/logs/last-lines.js';
-import {addMark, offsetSince, readMarks, stamped, timeOf, trimMarks} from '../../agent/logs/log-times.js';
+import {addMarks, offsetSince, readMarks, stamped, timeOf, trimMarks} from '../../agent/logs/log-times.js';
 import {rotateLog} from '../../agent/logs/log-rotation.js';
 import {beginsLine, nextLine, readLog} from '../../agent/logs/logs.js';
 import {aLog} from './_logs.js';
@@ -33,14 +33,14 @@ test('what was written since a time begins where the mark before it ends', t => 
 test('marks are kept in a file, but for one that was cut off', async t => {
 	const log = await aLog(t);
 	t.deepEqual(readMarks(log), []);
-	for (const mark of marks) addMark(log, mark);
+	addMarks(log, marks);
 	appendFileSync(`${log}.times`, 'torn');
 	t.deepEqual(readMarks(log), marks);
 });
 
 test('too many marks lose every other one of the older half, and those of text that is gone', async t => {
 	const log = await aLog(t);
-	for (let i = 1; i <= 8; i++) addMark(log, {end: i, atMs: i * 10});
+	for (let i = 1; i <= 8; i++) addMarks(log, [{end: i, atMs: i * 10}]);
 	t.is(trimMarks(log, {first: 0, end: 8}, 7), 6);
 	t.deepEqual(
 		readMarks(log).map(({end}) => end),

@@ -68,6 +68,7 @@ function specOf(
 		...(isExclusive(assignment) ? {exclusive: true as const} : {}),
 		tty: container.tty ?? false,
 		stdin: container.stdin ?? false,
+		...(container.stdinOnce === true ? {stdinOnce: true as const} : {}),
 		runAsUser,
 		runAsGroup,
 		runAsNonRoot: container.securityContext?.runAsNonRoot ?? assignment.spec.securityContext?.runAsNonRoot ?? false,

@@ -146,6 +146,8 @@ export type ContainerSpec<Env = EnvSource> = {
 	readonly exclusive?: true;
 	readonly tty: boolean;
 	readonly stdin: boolean;
+	/** Its input ends with the first that attaches to it, also where that one goes without a word. */
+	readonly stdinOnce?: true;
 	/** Undefined: the runtime's default (as root: an unprivileged user). */
 	readonly runAsUser: number | undefined;
 	readonly runAsGroup: number | undefined;

@@ -1,9 +1,9 @@
 // The start of a container, step by step: what it is made with, its record, the container, its program.
 
-import {mkdirSync, rmSync} from 'node:fs';
+import {mkdirSync, rmSync, writeFileSync} from 'node:fs';
 import {limits} from '../../../api/limits.js';
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
-import {attemptFolder} from '../../attempts.js';
+import {attemptFolder, logFile} from '../../attempts.js';
 import {create, inspect, remove, start, type Inspected} from '../engine/calls.js';
 import {EngineError, type Engine} from '../engine/engine.js';
 import {nameOf} from '../engine/names.js';
@@ -31,6 +31,8 @@ export async function begin(
 	const options = containerOptions(spec, place);
 	mkdirSync(attemptFolder(folder, spec.attempt), {recursive: true, mode: 0o700});
 	writeAttempt(folder, spec.attempt, {name, bootId, started: undefined});
+	// Those that follow it watch it.
+	writeFileSync(logFile(folder, spec.attempt), '', {flag: 'a', mode: 0o600});
 	try {
 		return await inLane(async () => {
 			const engineId = await create(engine, options);

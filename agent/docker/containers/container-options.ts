@@ -37,7 +37,7 @@ export const madeFrom = ({id, namespace, podName, attempt}: OpenedSpec, owner: s
 
 export function containerOptions(spec: OpenedSpec, place: ContainerPlace): CreateOptions {
 	const made = madeFrom(spec, place.owner);
-	const {argv, argsOnly, tty, stdin, workingDir} = spec;
+	const {argv, argsOnly, tty, stdin, stdinOnce, workingDir} = spec;
 	return {
 		name: nameOf(made),
 		Image: spec.imageId ?? spec.image,
@@ -49,7 +49,7 @@ export function containerOptions(spec: OpenedSpec, place: ContainerPlace): Creat
 		...(place.user === '' ? {} : {User: place.user}),
 		Tty: tty,
 		OpenStdin: stdin,
-		StdinOnce: false,
+		StdinOnce: stdinOnce === true,
 		AttachStdin: false,
 		AttachStdout: false,
 		AttachStderr: false,

@@ -73,6 +73,8 @@ export type ContainerLogs = {
 	readonly follow: (attempt: LoggedAttempt) => void;
 	/** It has ended: resolves once all that it wrote is there, or could not be had in time. Never rejects. */
 	readonly finish: (attempt: LoggedAttempt) => Promise<void>;
+	/** Resolves once the Engine need not keep what it wrote any more. Never rejects. */
+	readonly rest: (attempt: LoggedAttempt) => Promise<void>;
 };
 
 export type Containers = {
@@ -287,8 +289,10 @@ async function hearEnd(state: State, container: Container, live: Live, engineId:
 			live.isEnding = false;
 			return;
 		}
-		await state.logs.finish(loggedOf(container, live, engineId));
+		const logged = loggedOf(container, live, engineId);
+		await state.logs.finish(logged);
 		if (!state.closed) tellEnd(state, container, live, withLastLines(container, ended));
+		await state.logs.rest(logged);
 		await remove(state.engine, engineId);
 	} catch (error) {
 		// Whatever was not done is found when the Engine is compared with.

@@ -13,7 +13,7 @@ import {isSameUser} from '../../os/user.js';
 import {viewDescriptor, type Entering} from './entering.js';
 import {openPipes, type Pipes} from './pipes.js';
 import type {RunningProgram} from './running-program.js';
-import type {TerminalSize} from './terminal-size.js';
+import type {TerminalSize} from '../../terminal-size.js';
 
 export type Beside = {
 	readonly argv: readonly string[];

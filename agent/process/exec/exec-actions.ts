@@ -1,9 +1,10 @@
 // Probes and hooks of containers: requests over the network, and programs that run for a bounded time beside that of the container.
 
-import {failed, succeeded, type Outcome} from '../../../api/errors.js';
+import {succeeded, type Outcome} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import type {ActionResult, ContainerAction, ContainerId} from '../../../actors/node/runtime/runtime-port.js';
 import type {Cancel} from '../../../system/time/clock.js';
+import {ended, outputTail, tookLonger, tooManyActions} from '../../action-words.js';
 import {runNetworkAction} from '../../actions.js';
 import type {ExecProgram} from '../../exec-sessions.js';
 import type {Done} from '../../handlers.js';
@@ -24,7 +25,7 @@ export function createExecActions(joining: Joining): ExecActions {
 		act(id, action, timeoutMs, done) {
 			if (joining.containers.find(id).live?.started === undefined) return done(notRunning(id));
 			if (action.type === 'exec') {
-				if (running.size >= limits.execActions) return done(busy(running.size));
+				if (running.size >= limits.execActions) return done(tooManyActions(running.size));
 				const program = new ActionProgram(joining, id, action.argv, outcome => {
 					running.delete(program);
 					done(outcome);
@@ -32,7 +33,7 @@ export function createExecActions(joining: Joining): ExecActions {
 				running.add(program);
 				return program.begin(timeoutMs);
 			}
-			if (requests >= limits.networkActions) return done(busy(requests));
+			if (requests >= limits.networkActions) return done(tooManyActions(requests));
 			requests++;
 			runNetworkAction(action, timeoutMs, joining.clock, result => {
 				requests--;
@@ -45,15 +46,13 @@ export function createExecActions(joining: Joining): ExecActions {
 	};
 }
 
-const busy = (waiting: number): Outcome<ActionResult> => failed('ERR_BUSY', {address: 'probes and hooks', waiting});
-
 /** The program of one probe or hook. It is answered for once: by its code, or at the end of its time or of its container. */
 class ActionProgram {
 	readonly #joining: Joining;
 	readonly #id: ContainerId;
 	readonly #argv: readonly string[];
 	readonly #done: Done<ActionResult>;
-	#tail = Buffer.alloc(0);
+	#tail: Buffer = Buffer.alloc(0);
 	#program: ExecProgram | undefined;
 	#isOver = false;
 	readonly #cancels: Cancel[] = [];
@@ -66,8 +65,8 @@ class ActionProgram {
 	}
 
 	begin(timeoutMs: number): void {
-		const late = (): string => withTail(`command ${quoted(this.#argv)} took longer than ${timeoutMs} ms`, this.#tail);
-		this.#untilOver(this.#joining.clock.after(timeoutMs, () => this.#fail(late())));
+		const late = (): void => this.#finish(succeeded(tookLonger(this.#argv, timeoutMs, this.#tail)));
+		this.#untilOver(this.#joining.clock.after(timeoutMs, late));
 		this.#untilOver(whenBegun(this.#joining, this.#id, found => this.#join(found)));
 	}
 
@@ -80,28 +79,19 @@ class ActionProgram {
 		if (!found.ok) return this.#finish(found);
 		const {container} = found.value;
 		const refusal = this.#joining.killed.refusal(container);
-		if (refusal !== undefined) return this.#fail(refusal);
+		if (refusal !== undefined) return this.#finish(succeeded({ok: false, message: refusal}));
 		this.#untilOver(this.#joining.containers.whenEnded(container, () => this.stop()));
 		const crash = (error: unknown): void => this.#finish(systemFailure(error));
 		const wanted = {argv: this.#argv, stdin: false, terminal: undefined};
 		try {
 			this.#program = launch(this.#joining, found.value, wanted, {
-				onOutput: (_stream, data) => void (this.#tail = Buffer.concat([this.#tail, data]).subarray(-limits.actionOutputBytes)),
-				onEnd: code => this.#end(code),
+				onOutput: (_stream, data) => void (this.#tail = outputTail(this.#tail, data)),
+				onEnd: code => this.#finish(succeeded(ended(code, this.#tail))),
 				onError: crash,
 			}).program;
 		} catch (error) {
 			crash(error);
 		}
-	}
-
-	#end(code: number): void {
-		if (code === 0) this.#finish(succeeded({ok: true, message: textOf(this.#tail)}));
-		else this.#fail(withTail(`exit ${code}`, this.#tail));
-	}
-
-	#fail(message: string): void {
-		this.#finish(succeeded({ok: false, message}));
 	}
 
 	#finish(outcome: Outcome<ActionResult>): void {
@@ -118,13 +108,3 @@ class ActionProgram {
 		else this.#cancels.push(cancel);
 	}
 }
-
-const textOf = (tail: Buffer): string =>
-	tail
-		.toString('utf8')
-		.replace(/^\uFFFD+/, '')
-		.trim();
-
-const withTail = (text: string, tail: Buffer): string => (tail.length === 0 ? text : `${text}: ${textOf(tail)}`);
-
-const quoted = (argv: readonly string[]): string => JSON.stringify(argv.join(' ')).slice(0, limits.shownCharacters);

@@ -10,7 +10,8 @@ import {explained, systemFailure} from '../../os/explained.js';
 import {createExecActions} from './exec-actions.js';
 import {launch, whenBegun, type ExecOptions, type Joining, type Target} from './join.js';
 import {createKilled} from './killed.js';
-import {resizeTerminal, sizeOf} from './terminal-size.js';
+import {resizeTerminal} from './terminal-size.js';
+import {sizeOf} from '../../terminal-size.js';
 
 export type Exec = {
 	readonly handlers: Pick<Handlers, 'container.act' | 'exec.open'> & ReturnType<typeof sessionHandlers>;
