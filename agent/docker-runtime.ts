@@ -19,18 +19,30 @@ import {kubernetesArchitecture} from '../api/architecture.js';
 import {failed, succeeded} from '../api/errors.js';
 import type {NodeFeature} from '../api/features.js';
 import {limits} from '../api/limits.js';
-import type {ContainerSpec, ExitListener, RunningContainer, Runtime, RuntimeEvent} from '../actors/node/runtime/runtime-port.js';
+import type {
+	ContainerSpec,
+	ExitListener,
+	OpenedSpec,
+	RunningContainer,
+	Runtime,
+	RuntimeEvent,
+} from '../actors/node/runtime/runtime-port.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
 import type {Clock} from '../system/time/clock.js';
 import {wrongName} from './command-names.js';
 import {begin} from './docker/containers/begin.js';
+import {bindsOf, openHolds} from './docker/containers/binds.js';
 import {createContainers, type Containers} from './docker/containers/containers.js';
+import {identityOf, needsImage} from './docker/containers/identity.js';
+import {createImageUsers} from './docker/containers/image-users.js';
 import {createRemovals} from './docker/containers/removal.js';
-import {listOurs, remove} from './docker/engine/calls.js';
+import {obstacleToNamespaces, obstacleToRights} from './docker/containers/rights.js';
+import {listOurs, remove, type Inspected, type Listed} from './docker/engine/calls.js';
 import {openConnection, type EngineEvent, type EngineState} from './docker/engine/connection.js';
 import type {EngineAddress} from './docker/engine/engine-url.js';
-import {openEngine} from './docker/engine/engine.js';
+import {EngineError, openEngine} from './docker/engine/engine.js';
+import {labels} from './docker/engine/names.js';
 import {createExec} from './docker/exec/exec.js';
 import {createImages} from './docker/images/images.js';
 import {createLogFollowers, type LogFollowers} from './docker/logs/log-followers.js';
@@ -48,6 +60,7 @@ import {openSpec} from './secret-env.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
 import type {HostPaths} from './volumes/host-paths.js';
 import {openLocalVolumes} from './volumes/local-volumes.js';
+import {openMemory} from './volumes/memory.js';
 import {createVolumes} from './volumes/volumes.js';
 
 export type DockerRuntimeOptions = {
@@ -128,19 +141,21 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 	const local = options.localVolumes === undefined ? undefined : openLocalVolumes(options.localVolumes);
 	const hostPaths: HostPaths = {allowed, never: [...never, directory, ...(local === undefined ? [] : [local.folder])]};
 	const usage = openFolderUsage(clock);
+	const isRoot = process.getuid?.() === 0;
 	const volumes = createVolumes({
 		folderOf: sandboxes.folderOf,
 		// Users are the images'.
 		find: uid => (sandboxes.find(uid) === undefined ? undefined : {owner: undefined}),
 		list: sandboxes.list,
-		memory: undefined,
+		memory: isRoot ? openMemory(directory, true) : undefined,
 		local,
 		usage,
 		secrets,
 		hostPaths,
 		hasNfs: false,
-		isRoot: process.getuid?.() === 0,
+		isRoot,
 	});
+	const imageUsers = createImageUsers(engine, owner);
 	const connection = openConnection({
 		engine,
 		clock,
@@ -149,6 +164,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 			const listed = await listOurs(engine, owner);
 			// Pods that have lost their sandbox first: their containers are not to be started again in it.
 			const strays = [...sandboxes.compare(listed), ...(await containers.compare(listed))];
+			strays.push(...listed.filter(each => isOfNothing(each, imageUsers.mark)).map(({Id}) => Id));
 			await Promise.all(strays.map(id => remove(engine, id)));
 		},
 		hear(event: EngineEvent) {
@@ -172,6 +188,10 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		usage,
 		connection,
 		images: createImages({engine, clock, secrets, directory, onEvent: tell, onWarning}),
+		hostPaths,
+		holds: isRoot ? openHolds(directory, onWarning) : undefined,
+		imageUsers,
+		allowPrivileged: options.allowPrivileged ?? false,
 		processes: options.processes ?? limits.containerProcesses,
 		turns: createTurns(),
 		removals: createRemovals(sandboxes, containers, [{remove: uid => logs.drop(sandboxes.folderOf(uid))}, volumes]),
@@ -190,12 +210,18 @@ const loggedContainers = (containers: Containers, logs: LogFollowers): LoggedCon
 	whenEnded: (container, callback) => containers.whenEnded(container, callback),
 });
 
+/** Made by an agent that is gone, to look into an image. */
+const isOfNothing = ({Labels}: Listed, mark: string): boolean =>
+	Labels[labels.podUid] === undefined && Labels[labels.sandbox] !== 'warm' && Labels[labels.sandbox] !== mark;
+
 function handlersOf(parts: Parts): Handlers {
 	const {exec, images, sandboxes, removals, containers, volumes, reader, turns} = parts;
 	return {
 		...exec.handlers,
 		'sandbox.ensure': ({spec}, done) =>
 			withEngine(parts, done, answer => {
+				const obstacle = parts.allowPrivileged ? undefined : obstacleToNamespaces(spec);
+				if (obstacle !== undefined) return answer(failed('ERR_RUNTIME', {message: `the pod cannot start: ${obstacle}`}));
 				const made = turns.run(spec.uid, () => sandboxes.ensure(spec));
 				made.then(sandbox => answer(succeeded(sandbox)), failing(answer));
 			}),
@@ -257,33 +283,38 @@ function withPod<Value>({sandboxes, removals}: Parts, uid: string, done: Done<Va
 }
 
 function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>): void {
-	const {secrets} = parts;
+	const {secrets, containers, allowPrivileged} = parts;
 	const {uid, container} = spec.id;
 	const refused = (reason: string): void => done(failed('ERR_RUNTIME', {message: `container "${container}" cannot start: ${reason}`}));
+	const obstacle = allowPrivileged ? undefined : obstacleToRights(spec);
+	if (obstacle !== undefined) return refused(obstacle);
 	if (spec.exclusive === true) return refused('the Docker runtime does not have exclusive pods');
-	if (spec.mounts.length > 0) return refused('the Docker runtime does not have volumes');
 	openSpec(spec, secrets, opened => {
 		if (!opened.ok) return done(opened);
 		// Secrets may have been waited for: the caller of the command does not catch any more.
 		answering(done, answer =>
-			withPod(parts, uid, answer, ({spec: sandbox}) => {
-				const infra = parts.sandboxes.infraOf(uid);
-				if (infra === undefined) return refused('the infra container of its pod does not run');
-				const {owner, processes, containers, cgroupParentOf} = parts;
-				const place = {
-					owner,
-					infra: infra.id,
-					sandbox,
-					cgroupParent: cgroupParentOf(),
-					processes,
-					user: '',
-					groups: spec.groups,
-					binds: [],
-				};
-				containers.start(opened.value, folder => begin(parts, opened.value, place, folder), answer);
+			withPod(parts, uid, answer, pod => {
+				containers.start(opened.value, folder => beginIn(parts, pod, opened.value, folder), answer);
 			}),
 		);
 	});
+}
+
+/** Finds all that the container is made with, and begins it. Rejects with EngineErrors, Refusals and errno exceptions. */
+async function beginIn(parts: Parts, {uid, spec: sandbox}: SandboxRecord, spec: OpenedSpec, folder: string): Promise<Inspected> {
+	const {owner, processes, volumes, hostPaths, holds, imageUsers, sandboxes, cgroupParentOf} = parts;
+	const image = needsImage(spec) ? await imageUsers.read(spec.imageId ?? spec.image) : undefined;
+	const identified = identityOf(spec, image);
+	if (!identified.ok) throw new EngineError('refused', identified.reason);
+	const infra = sandboxes.infraOf(uid);
+	if (infra === undefined) throw new EngineError('refused', 'the infra container of its pod does not run');
+	const {binds, release} = await bindsOf(spec.mounts, volume => volumes.find(uid, volume), hostPaths, holds);
+	try {
+		const place = {owner, infra: infra.id, sandbox, cgroupParent: cgroupParentOf(), processes, ...identified.identity, binds};
+		return await begin(parts, spec, place, folder);
+	} finally {
+		await release();
+	}
 }
 
 function infoOf({connection, hostIP, bootId}: Parts, {maxPods = limits.podsPerNode, localVolumes}: DockerRuntimeOptions): RuntimeInfo {

@@ -751,6 +751,9 @@ export const limits = {
 	engineEndMs: 30_000,
 	/** One event that an Engine tells, with all labels of its container. */
 	engineEventCharacters: 1_048_576,
+	/** Images whose users are remembered, and what is read of each list of them. */
+	imageUsersKept: 256,
+	imageUsersBytes: 1_048_576,
 	/** Of what an Engine says when it refuses something. */
 	engineWordsCharacters: 1_000,
 

@@ -31,8 +31,11 @@ export type Memory = {
 
 const memoryName = '.memory';
 
-/** Of a runtime's directory, which has no links in it. */
-export function openMemory(directory: string): Memory {
+/**
+ * Of a runtime's directory, which has no links in it. `isBindable`: what is in it may be bound elsewhere, by who makes private roots of nothing of the
+ * node's.
+ */
+export function openMemory(directory: string, isBindable = false): Memory {
 	const folder = path.join(directory, memoryName);
 	let last: Promise<unknown> = Promise.resolve();
 	/** One after the other: the last pod that goes must not meet the first that comes. */
@@ -45,7 +48,11 @@ export function openMemory(directory: string): Memory {
 	async function makeFolder(uid: string, name: string): Promise<string> {
 		await mkdir(folder, {recursive: true, mode: 0o700});
 		if (!isMountPoint(folder)) {
-			await mount(folder, [`size=${limits.secretVolumesBytes}`, 'mode=0700', 'nosuid', 'nodev', 'noexec'], ['--make-unbindable']);
+			await mount(
+				folder,
+				[`size=${limits.secretVolumesBytes}`, 'mode=0700', 'nosuid', 'nodev', 'noexec'],
+				[isBindable ? '--make-private' : '--make-unbindable'],
+			);
 		}
 		const volume = path.join(folder, uid, name);
 		await mkdir(volume, {recursive: true, mode: 0o700});

@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type {Dockerd} from '../../bench/rigs/servers/dockerd.js';
 import {until} from '../../bench/rigs/servers/server.js';
+import {releaseMemory} from '../../agent/volumes/memory.js';
 import {createDockerRuntime, type DockerRuntimeOptions} from '../../agent/docker-runtime.js';
 import {readOwner} from '../../agent/docker/owner.js';
 import {labels} from '../../agent/docker/engine/names.js';
@@ -49,6 +50,7 @@ export function dockerWorld(dockerd: Dockerd, teardown: Clean, options: Partial<
 		// Those that the agent was just removing are removed by it.
 		for (const id of await left()) await dockerd.docker('rm', '-f', id).catch(() => undefined);
 		await until('nothing of the node is left in the Engine', async () => (await left()).length === 0);
+		await releaseMemory(directory);
 		await rm(directory, {recursive: true, force: true});
 	});
 	return {

@@ -1,7 +1,6 @@
 // The start of a container, step by step: what it is made with, its record, the container, its program.
 
 import {mkdirSync, rmSync, writeFileSync} from 'node:fs';
-import {limits} from '../../../api/limits.js';
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {attemptFolder, logFile} from '../../attempts.js';
 import {create, inspect, remove, start, type Inspected} from '../engine/calls.js';
@@ -53,13 +52,3 @@ async function undo(engine: Engine, name: string, folder: string): Promise<void>
 	await remove(engine, name);
 	rmSync(folder, {recursive: true, force: true});
 }
-
-/** Without the Engine's own account of how it came to that: the last part says why. */
-export const plainWords = (message: string): string =>
-	message
-		.replace(
-			/^.*OCI runtime create failed: (?:container_linux\.go:\d+: |runc create failed: )?(?:starting container process caused: )?/s,
-			'',
-		)
-		.replace(/: unknown$/, '')
-		.slice(0, limits.engineWordsCharacters);

@@ -12,7 +12,8 @@ import {unmountable} from '../../../api/mount-places.js';
 import type {MountSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {isRelativeDown, isWithin, makeFileBeneath, makeFoldersBeneath, reach, resolved, statsOf, type Resolved} from '../../os/beneath.js';
 import {explained} from '../../os/explained.js';
-import {hostPathOf, realOf, refusalOf, type HostPaths} from '../../volumes/host-paths.js';
+import {realOf, type HostPaths} from '../../volumes/host-paths.js';
+import {downOnly, placeIn, Refusal, type Refused} from '../../volumes/mount-source.js';
 import type {NfsTools} from '../../volumes/nfs.js';
 import type {VolumeRecord} from '../../volumes/volumes.js';
 import {mountTable} from './mount-table.js';
@@ -78,9 +79,6 @@ export type Wanted = Pick<MountPlan, 'root' | 'table'> & {
 	/** Undefined: no file system of another host can be mounted. */
 	readonly nfs?: NfsTools | undefined;
 };
-
-/** Why a container cannot have its mounts. */
-class Refusal extends Error {}
 
 export type Planned = {readonly ok: true; readonly plan: MountPlan | undefined} | {readonly ok: false; readonly reason: string};
 
@@ -162,12 +160,7 @@ function sourceOf(
 		const remote = {from: record.from, subPath: path.normalize(subPath ?? '.'), tools: nfs};
 		return {volume, folder: record.place, file: undefined, readOnly: readOnly || record.readOnly, isDeep: false, isScratch: false, remote};
 	}
-	const top = placeOf(record, hostPaths, refused);
-	const place = subPath === undefined || subPath === '' ? top : beneath(top, subPath, record, refused);
-	if (record.type === 'hostPath') {
-		const refusal = refusalOf(record.path, place, hostPaths);
-		if (refusal !== undefined) throw refused(refusal);
-	}
+	const place = placeIn(record, subPath, hostPaths, refused);
 	const isFolder = statsOf(place).isDirectory();
 	return {
 		volume,
@@ -177,36 +170,6 @@ function sourceOf(
 		isDeep: record.type === 'hostPath' && !readOnly && isFolder,
 		isScratch: record.type === 'scratch' && !readOnly && isFolder,
 	};
-}
-
-type Refused = (reason: string) => Refusal;
-
-/** What the agent may look into. */
-type LocalRecord = Exclude<VolumeRecord, {type: 'nfs'}>;
-
-const downOnly = (subPath: string): string => `subPath must lead down, got ${JSON.stringify(subPath)}`;
-
-function placeOf(record: LocalRecord, hostPaths: HostPaths, refused: Refused): string {
-	if (record.type === 'hostPath') {
-		const found = hostPathOf(record.path, record.check, hostPaths);
-		if (!found.ok) throw refused(found.reason);
-		return found.path;
-	}
-	const {place, missing} = resolved(record.place);
-	if (missing.length > 0) throw refused('it is not there any more');
-	return place;
-}
-
-/** Links in a volume lead on as long as they stay in it. */
-function beneath(top: string, subPath: string, record: LocalRecord, refused: Refused): string {
-	if (!isRelativeDown(subPath)) throw refused(downOnly(subPath));
-	const {place, missing} = resolved(path.join(top, subPath));
-	if (!isWithin(top, place)) throw refused(`subPath "${subPath}" leads out of the volume`);
-	if (missing.length === 0) return place;
-	const isMade = record.type === 'scratch' || (record.type === 'hostPath' && record.check === 'DirectoryOrCreate');
-	if (!isMade) throw refused(`there is no "${subPath}" in it`);
-	makeFoldersBeneath(top, path.relative(top, place));
-	return place;
 }
 
 // ---- where it goes ---------------------------------------------------------------------------------------------------------
