@@ -1,7 +1,7 @@
 // Rules that depend on what runs a pod. They hold where its class is known: in a template that names one, and in each pod, since the class of a
 // pod that names none is filled in when it is made.
 
-import {parseImageReference} from '../image-reference.js';
+import {readImageName} from '../image-name.js';
 import {unmountable} from '../mount-places.js';
 import type {JsonObject} from '../object.js';
 import type {RuntimeClass} from '../runtime-class.js';
@@ -82,7 +82,7 @@ const reserved = /^\/(?:proc|\.troupe-gate|\.troupe-go)(?:\/|$)/;
 
 function checkImage(found: Found, path: string, image: unknown): void {
 	if (typeof image !== 'string' || image === '' || image.trim() !== image) return;
-	const read = parseImageReference(image);
+	const read = readImageName(image);
 	if (typeof read === 'string') refuse(found, path, `must be the name of an image, such as nginx:1.27, got ${shown(image)}: ${read}`);
 }
 

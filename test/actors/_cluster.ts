@@ -5,6 +5,7 @@ import {volumeKey} from '../../actors/config-references.js';
 import {controlDesign} from '../../actors/control/design.js';
 import type {SignsMessage} from '../../actors/control/nodes/detector.js';
 import type {ControlRootInput} from '../../actors/control/root.js';
+import type {RuntimeInfo} from '../../actors/protocol/runtime-info.js';
 import {
 	syncProtocol,
 	type ConfigEntry,
@@ -59,7 +60,7 @@ export class FakeNode {
 	hello(lineage = ''): void {
 		this.#session = `${this.name}-${++this.hellos}`;
 		const have = Object.fromEntries([...this.runs, ...this.copies].map(([key, {version}]) => [key, version]));
-		const info = aRuntimeInfo({features: featuresOf(this.name), localVolumes: '/srv/volumes'});
+		const info = aRuntimeInfo({...abilitiesOf(this.name), localVolumes: '/srv/volumes'});
 		const hello: Hello & Told = {
 			...aHello({node: this.name, session: this.#session, have, lineage, epoch: 0, info}),
 			protocol: syncProtocol,
@@ -126,8 +127,9 @@ export class FakeNode {
 
 export type ClusterOptions = {readonly nodes?: readonly string[]; readonly localNodes?: readonly string[]};
 
-/** What its nodes can do; the last of three mounts NFS. */
-const featuresOf = (name: string): readonly string[] => ['claims', 'volumes', ...(name === 'node-c' ? ['nfs'] : [])];
+/** What its nodes can do; the last of three mounts NFS, and runs pods of both classes. */
+const abilitiesOf = (name: string): Pick<RuntimeInfo, 'features' | 'classes'> =>
+	name === 'node-c' ? {features: ['claims', 'volumes', 'nfs'], classes: ['process', 'docker']} : {features: ['claims', 'volumes']};
 
 export class FakeCluster {
 	readonly time = new ManualClock();

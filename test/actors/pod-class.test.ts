@@ -3,11 +3,16 @@
 import test from 'ava';
 import {withRuntimeClass} from '../../actors/control/pods/pod-class.js';
 import {podController} from '../../actors/control/pods/pod.js';
+import {clusterConfigKey} from '../../actors/addresses.js';
 import {admitCreate} from '../../api/admission.js';
+import {conditionOf} from '../../api/conditions.js';
+import {collectionAddress, objectKey} from '../../api/keys.js';
 import type {ClusterConfig} from '../../api/kinds/clusterconfig.js';
-import type {PodSpec} from '../../api/kinds/pod.js';
+import type {Pod, PodSpec} from '../../api/kinds/pod.js';
+import type {ReplicaSet} from '../../api/kinds/replicaset.js';
 import type {Draft} from '../../api/object.js';
 import type {RuntimeClass} from '../../api/runtime-class.js';
+import {FakeCluster} from './_cluster.js';
 import {aClusterConfig, aContainer, indexOf} from './_objects.js';
 
 const draft = (spec: Partial<PodSpec> = {}): Draft => ({
@@ -52,4 +57,63 @@ test('what a pod asks for is looked at with the class that it was given', t => {
 	};
 	t.is(problemsWith('docker'), 'admitted');
 	t.is(problemsWith('process'), 'spec.hostAliases: needs runtimeClassName: docker, and here it is process');
+});
+
+// ---- in a cluster --------------------------------------------------------------------------------------------------------
+
+const hostly = (name: string, replicas: number): unknown => ({
+	apiVersion: 'apps/v1',
+	kind: 'ReplicaSet',
+	metadata: {name, namespace: 'default'},
+	spec: {
+		replicas,
+		selector: {matchLabels: {app: name}},
+		template: {
+			metadata: {labels: {app: name}},
+			spec: {containers: [aContainer()], ...(name === 'web' ? {} : {hostAliases: [{ip: '10.0.0.1', hostnames: ['db']}]})},
+		},
+	},
+});
+
+const replicaSet = (cluster: FakeCluster, name: string): ReplicaSet => {
+	const found = (cluster.list('replicasets') as readonly ReplicaSet[]).find(({metadata}) => metadata.name === name);
+	if (found === undefined) throw new Error(`there is no replicaset ${name}`);
+	return found;
+};
+
+const classesOf = (cluster: FakeCluster, app: string): readonly unknown[] =>
+	(cluster.list('pods') as readonly Pod[]).filter(({metadata}) => metadata.labels?.['app'] === app).map(({spec}) => spec?.runtimeClassName);
+
+test('what makes pods that the default class refuses says so in its words, and makes them when the default is another', t => {
+	const cluster = new FakeCluster({nodes: ['node-a']});
+	cluster.create('replicasets', hostly('web', 1));
+	cluster.create('replicasets', hostly('aliased', 2));
+	cluster.pass(5_000);
+	t.deepEqual(classesOf(cluster, 'web'), ['process']);
+	t.deepEqual(classesOf(cluster, 'aliased'), []);
+	const key = objectKey('replicasets', 'default', 'aliased');
+	t.true(cluster.reasons(key).includes('FailedCreate'));
+	const failure = conditionOf(replicaSet(cluster, 'aliased').status?.conditions, 'ReplicaFailure');
+	t.regex(failure?.message ?? '', /spec\.hostAliases: needs runtimeClassName: docker, and here it is process/);
+
+	const changed = cluster.tellRecord(clusterConfigKey, {type: 'patch', patch: {spec: {runtime: {default: 'docker'}}}});
+	t.true(changed.ok, changed.ok ? '' : changed.error.message);
+	cluster.pass(600_000);
+	t.deepEqual(classesOf(cluster, 'aliased'), ['docker', 'docker']);
+	t.deepEqual(classesOf(cluster, 'web'), ['process']);
+	const [waiting] = (cluster.list('pods') as readonly Pod[]).filter(({metadata}) => metadata.labels?.['app'] === 'aliased');
+	t.is(conditionOf(waiting?.status?.conditions, 'PodScheduled')?.message, '0/1 nodes fit: node-a: runs no pods of class docker');
+	t.is(conditionOf(replicaSet(cluster, 'aliased').status?.conditions, 'ReplicaFailure'), undefined);
+});
+
+test('a pod that a client creates is refused as a whole, also where it is only tried', t => {
+	const cluster = new FakeCluster({nodes: ['node-a']});
+	const create = (object: unknown, more: object = {}) => cluster.ask(collectionAddress('pods'), {type: 'create', object, ...more});
+	for (const more of [{}, {dryRun: true}]) {
+		const refused = create(draft({hostPID: true}), more);
+		t.deepEqual([refused.ok, refused.ok ? '' : refused.error.code], [false, 'ERR_INVALID']);
+		const tried = create(draft(), {...more, dryRun: true});
+		t.is(tried.ok ? (tried.value as Pod).spec?.runtimeClassName : tried.error.message, 'process');
+	}
+	t.deepEqual(cluster.list('pods'), []);
 });

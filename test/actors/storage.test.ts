@@ -409,3 +409,13 @@ test('a volume of NFS is retained, and pods of its claim go where it can be moun
 	without.pass(2_000);
 	t.regex(whyNot(without.pod('one')), /lacks nfs \(volumes of NFS need an agent that is root, and mount\.nfs of nfs-common\)/);
 });
+
+test('a pod of class docker goes to no node with a volume of NFS', t => {
+	const nfs = {server: 'files', path: '/srv/all', readOnly: true};
+	const cluster = clusterWith(
+		['persistentvolumes', volumeDraft('shared', {hostPath: undefined, nfs, accessModes: ['ReadWriteMany']})],
+		['persistentvolumeclaims', claimDraft('data', {accessModes: ['ReadWriteMany'], storageClassName: ''})],
+		['pods', podWith('one', ['data'], {runtimeClassName: 'docker'})],
+	);
+	t.regex(whyNot(cluster.pod('one')), /node-a: runs no pods of class docker; .*node-c: mounts no volumes of NFS for pods of class docker/);
+});

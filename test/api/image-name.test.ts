@@ -1,7 +1,7 @@
 // Names of images: what Docker takes, and what it refuses.
 
 import test from 'ava';
-import {parseImageReference} from '../../api/image-reference.js';
+import {readImageName} from '../../api/image-name.js';
 
 const sha256 = `sha256:${'0123456789abcdef'.repeat(4)}`;
 
@@ -28,7 +28,7 @@ const read: readonly (readonly [
 ];
 
 for (const [text, registry, path, tag, digest] of read)
-	test(`reads ${text.slice(0, 40)}`, t => t.deepEqual(parseImageReference(text), {registry, path, tag, digest}));
+	test(`reads ${text.slice(0, 40)}`, t => t.deepEqual(readImageName(text), {registry, path, tag, digest}));
 
 const lowerCase = 'its name has to be in lower case';
 const tagWords = 'its tag has to be up to 128 letters, digits, "_", "." and "-", not beginning with "." or "-"';
@@ -67,4 +67,4 @@ const refused: readonly (readonly [text: string, problem: string])[] = [
 ];
 
 for (const [text, problem] of refused)
-	test(`refuses ${JSON.stringify(text.slice(0, 40))} of ${text.length}`, t => t.is(parseImageReference(text), problem));
+	test(`refuses ${JSON.stringify(text.slice(0, 40))} of ${text.length}`, t => t.is(readImageName(text), problem));

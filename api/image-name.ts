@@ -3,7 +3,7 @@
 
 import {shown} from './shown.js';
 
-export type ImageReference = {
+export type ImageName = {
 	/** The registry's host, with its port if it has one; undefined: Docker's own. */
 	readonly registry: string | undefined;
 	/** Within the registry. */
@@ -26,8 +26,8 @@ const longestReference = 1024;
 /** Of a name without tag and digest. */
 const longestName = 255;
 
-/** What a reference names, or what is wrong with it: words that go on a sentence. */
-export function parseImageReference(text: string): ImageReference | string {
+/** The parts of a name, or what is wrong with it: words that go on a sentence. */
+export function readImageName(text: string): ImageName | string {
 	if (text.length > longestReference) return `it has ${text.length} characters`;
 	if (idForm.test(text)) return '64 hexadecimal digits are the id of an image, and no name';
 	const at = text.indexOf('@');
@@ -44,7 +44,7 @@ export function parseImageReference(text: string): ImageReference | string {
 }
 
 /** The first part is a registry where it cannot be a part of a path: it has a dot or a port, or is this host. */
-function partsOf(name: string): Pick<ImageReference, 'registry' | 'path'> {
+function partsOf(name: string): Pick<ImageName, 'registry' | 'path'> {
 	const slash = name.indexOf('/');
 	const first = slash === -1 ? '' : name.slice(0, slash);
 	const isRegistry = /[.:]/.test(first) || first === 'localhost';
