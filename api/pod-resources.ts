@@ -1,19 +1,32 @@
 // What a whole pod asks for, and may use at most, of cpu and memory.
 
 import {cpuMillis, memoryBytes} from './quantity.js';
+import {isSidecar} from './sidecars.js';
 import type {Container, PodSpec, Quantities} from './shapes/pod.js';
 
 export type Amounts = {readonly cpuMillis: number; readonly memoryBytes: number};
 
 export const noAmounts: Amounts = {cpuMillis: 0, memoryBytes: 0};
 
-/** As Kubernetes computes it: init containers run one after the other, before all others, so the largest of them counts where it is more. */
-export const podRequests = ({containers, initContainers = []}: PodSpec): Amounts =>
-	larger(containers.map(requestsOf).reduce(added, noAmounts), initContainers.map(requestsOf).reduce(larger, noAmounts));
+/**
+ * As Kubernetes computes it (PodRequests of k8s.io/component-helpers): init containers run one after the other, before all others, so the
+ * largest of them counts where it is more; sidecars run beside all that come after them.
+ */
+export const podRequests = (spec: PodSpec): Amounts => sumOf(spec, requestsOf);
 
 /** Alike, of the limits; a container without one counts as 0. */
-export const podLimits = ({containers, initContainers = []}: PodSpec): Amounts =>
-	larger(containers.map(limitsOf).reduce(added, noAmounts), initContainers.map(limitsOf).reduce(larger, noAmounts));
+export const podLimits = (spec: PodSpec): Amounts => sumOf(spec, limitsOf);
+
+function sumOf({containers, initContainers = []}: PodSpec, amountsOfOne: (container: Container) => Amounts): Amounts {
+	let sidecars = noAmounts;
+	let most = noAmounts;
+	for (const container of initContainers) {
+		const beside = added(sidecars, amountsOfOne(container));
+		if (isSidecar(container)) sidecars = beside;
+		most = larger(most, beside);
+	}
+	return larger(containers.map(amountsOfOne).reduce(added, sidecars), most);
+}
 
 /** A limit without a request is the request, too. */
 const requestsOf = ({resources}: Container): Amounts =>

@@ -4,12 +4,17 @@ import {conditionOf, isConditionTrue} from '../conditions.js';
 import {ageSince} from '../duration.js';
 import type {Column} from '../kind.js';
 import type {ApiObject} from '../object.js';
+import {sidecarsIn} from '../sidecars.js';
 import type {ContainerStateTerminated, ContainerStatus, Pod} from '../shapes/pod.js';
 import {ageColumn, column, nameColumn, none, wideColumn} from './common.js';
 
 const asPod = (object: ApiObject): Pod => object as Pod;
 const containersOf = (pod: Pod): readonly ContainerStatus[] => pod.status?.containerStatuses ?? [];
 const initContainersOf = (pod: Pod): readonly ContainerStatus[] => pod.status?.initContainerStatuses ?? [];
+const isOfSidecar = ({spec}: Pod, {name}: ContainerStatus): boolean =>
+	spec !== undefined && sidecarsIn(spec).some(sidecar => sidecar.name === name);
+const sidecarsOf = (pod: Pod): readonly ContainerStatus[] => initContainersOf(pod).filter(status => isOfSidecar(pod, status));
+const isReadySidecar = ({ready, started}: ContainerStatus): boolean => ready && started === true;
 const runs = ({ready, state}: ContainerStatus): boolean => ready && state?.running !== undefined;
 
 /** One or two words on how the pod is (kubectl's printPod). */
@@ -30,7 +35,9 @@ function podStatusText(pod: Pod, nowMs: number): string {
 /** `Init:0/2`, or what keeps the first init container that is not done; undefined when all are. */
 function initText(pod: Pod): string | undefined {
 	const statuses = initContainersOf(pod);
-	const at = statuses.findIndex(({state}) => state?.terminated?.exitCode !== 0);
+	const at = statuses.findIndex(
+		status => status.state?.terminated?.exitCode !== 0 && !(status.started === true && isOfSidecar(pod, status)),
+	);
 	const state = statuses[at]?.state;
 	if (at < 0 || isConditionTrue(pod.status?.conditions, 'Initialized')) return undefined;
 	const {waiting, terminated} = state ?? {};
@@ -80,7 +87,7 @@ const waitText = (ms: number): string => (ms < 120_000 ? `${Math.ceil(ms / 1_000
 
 /** `3 (5m ago)`. */
 function restartsText(pod: Pod, nowMs: number): string {
-	const counted = initText(pod) === undefined ? containersOf(pod) : initContainersOf(pod);
+	const counted = initText(pod) === undefined ? [...sidecarsOf(pod), ...containersOf(pod)] : initContainersOf(pod);
 	const restarts = counted.reduce((sum, {restartCount}) => sum + restartCount, 0);
 	const ends = counted.flatMap(({lastState}) => lastState?.terminated?.finishedAt ?? []);
 	const last = ends.sort().at(-1);
@@ -88,8 +95,8 @@ function restartsText(pod: Pod, nowMs: number): string {
 }
 
 function readyText(pod: Pod): string {
-	const ready = containersOf(pod).filter(runs).length;
-	return `${ready}/${pod.spec?.containers.length ?? 0}`;
+	const ready = containersOf(pod).filter(runs).length + sidecarsOf(pod).filter(isReadySidecar).length;
+	return `${ready}/${(pod.spec?.containers.length ?? 0) + (pod.spec === undefined ? 0 : sidecarsIn(pod.spec).length)}`;
 }
 
 export const podColumns: readonly Column[] = [

@@ -28,15 +28,24 @@ const fixed = new Map([
 ]);
 
 export function checkContainer(found: Found, path: string, container: JsonObject, pod: PodContext): void {
-	const ports = portNames(container);
 	checkProgram(found, path, container, pod);
+	if (container['restartPolicy'] !== undefined)
+		refuse(found, `${path}.restartPolicy`, 'may only be set for init containers; of the others the restartPolicy of the pod says it');
+	checkAround(found, path, container, pod);
+}
+
+/** What is done with it while it runs. */
+function checkAround(found: Found, path: string, container: JsonObject, pod: PodContext): void {
+	const ports = portNames(container);
 	checkProbes(found, path, container, ports);
 	checkLifecycle(found, `${path}.lifecycle`, membersOf(container['lifecycle']), ports, pod.graceSeconds);
 }
 
 export function checkInitContainer(found: Found, path: string, container: JsonObject, pod: PodContext): void {
 	checkProgram(found, path, container, pod);
-	refuseProbes(found, path, container);
+	// Only a sidecar runs for long enough.
+	if (container['restartPolicy'] === 'Always') checkAround(found, path, container, pod);
+	else refuseProbes(found, path, container);
 }
 
 function checkProgram(found: Found, path: string, container: JsonObject, pod: PodContext): void {

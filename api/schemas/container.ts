@@ -220,11 +220,14 @@ export const container = () =>
 				about('The other probes wait for it; when it fails, the container is started again.', shared<typeof probe>('Probe')),
 			),
 			lifecycle: optional(about('What is done after its start and before its stop.', lifecycle())),
+			restartPolicy: optional(
+				about('Of an init container only: Always makes it a sidecar, which runs on beside the others.', oneOf(['Always'])),
+			),
 			stdin: optional(about('Whether its input is kept open for attach.', flag())),
 			stdinOnce: optional(about('Its standard input ends with the first that attaches to it.', flag())),
 			tty: optional(about('Whether it has a terminal.', flag())),
 			terminationMessagePath: optional(about('Only /dev/termination-log, which is not read.', text())),
 			terminationMessagePolicy: optional(about('Accepted; the last lines are kept either way.', oneOf(['File', 'FallbackToLogsOnError']))),
 		},
-		{'x-not-yet': ['resizePolicy', 'restartPolicy', 'volumeDevices']},
+		{'x-not-yet': ['resizePolicy', 'volumeDevices']},
 	);

@@ -80,3 +80,31 @@ test('a pod that was ended for a reason of its own says that', t => {
 	const status = {phase: 'Failed', reason: 'DeadlineExceeded'} as const;
 	t.deepEqual(rowOf([statusOf('one', {terminated: {exitCode: 143, reason: 'Error'}})], status)[1], 'DeadlineExceeded');
 });
+
+test('a sidecar that has started holds nothing back, and counts as a container', t => {
+	const rowWith = (inits: readonly ContainerStatus[], sidecars: readonly string[], status: Partial<PodStatus> = {}): readonly unknown[] => {
+		const initContainers = inits.map(({name}) => ({
+			name,
+			image: 'x',
+			...(sidecars.includes(name) ? {restartPolicy: 'Always' as const} : {}),
+		}));
+		const spec = {containers: [{name: 'main', image: 'x'}], initContainers};
+		const containerStatuses = [statusOf('main', {waiting: {reason: 'PodInitializing'}})];
+		const pod: Pod = {
+			apiVersion: 'v1',
+			kind: 'Pod',
+			metadata: {name: 'web', uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z'},
+			spec,
+			status: {phase: 'Pending', initContainerStatuses: inits, containerStatuses, ...status},
+		};
+		return ['Ready', 'Status', 'Restarts'].map(name => podColumns.find(column => column.name === name)?.cell(pod, nowMs));
+	};
+	const started = {...statusOf('one', {running: {}}, 2), ready: true, started: true};
+	t.deepEqual(rowWith([{...started, ready: false, started: false}, later], ['one']), ['0/2', 'Init:0/2', '2 (10s ago)']);
+	t.deepEqual(rowWith([started, later], ['one']), ['1/2', 'Init:1/2', '2 (10s ago)']);
+	const main = {...statusOf('main', {running: {}}), ready: true};
+	const runs = {phase: 'Running', containerStatuses: [main], conditions: [{type: 'Initialized', status: 'True'}]} as const;
+	t.deepEqual(rowWith([started], ['one'], runs), ['2/2', 'Running', '2 (10s ago)']);
+	const crashed = statusOf('one', {waiting: {reason: 'CrashLoopBackOff'}}, 3);
+	t.deepEqual(rowWith([crashed], ['one'], runs), ['1/2', 'Running', '3 (10s ago)']);
+});

@@ -286,6 +286,18 @@ const refused: readonly [title: string, manifest: unknown, ...problems: string[]
 		'spec.initContainers[0].name: there is a container "main" already',
 	],
 	[
+		'a restartPolicy of a container, and another one than that of sidecars',
+		{
+			...aPod(),
+			spec: {
+				initContainers: [{...aContainer({name: 'one'}), restartPolicy: 'Never'}],
+				containers: [{...aContainer(), restartPolicy: 'Always'}],
+			},
+		},
+		'spec.initContainers[0].restartPolicy: must be one of Always, got "Never"',
+		'spec.containers[0].restartPolicy: may only be set for init containers; of the others the restartPolicy of the pod says it',
+	],
+	[
 		'another place for the last words',
 		aPodWith({terminationMessagePath: '/tmp/x'}),
 		`${inContainer}.terminationMessagePath: "/tmp/x" is not supported yet; "/dev/termination-log" is`,

@@ -152,6 +152,17 @@ test('what a pod asks for is the sum of its containers, or the largest init cont
 	t.deepEqual(podRequests({containers: [{...main, resources: {limits: {cpu: '1'}}}]}), {cpuMillis: 1000, memoryBytes: 0});
 });
 
+test('a sidecar counts with the containers, and with each init container after it', t => {
+	const asking = (cpu: string) => ({...main, resources: {requests: {cpu}}});
+	const sidecar = (cpu: string) => ({...asking(cpu), restartPolicy: 'Always' as const});
+	const cpuOf = (...initContainers: readonly ReturnType<typeof asking>[]) =>
+		podRequests({containers: [asking('200m')], initContainers}).cpuMillis;
+	t.is(cpuOf(sidecar('100m'), sidecar('50m')), 350);
+	t.is(cpuOf(sidecar('100m'), asking('400m')), 500);
+	t.is(cpuOf(asking('400m'), sidecar('100m')), 400);
+	t.is(cpuOf(asking('220m'), sidecar('100m')), 300);
+});
+
 test('bytes are written in the largest unit of which they are a whole number', t => {
 	t.deepEqual([0, 1, 1024, 1536 * 2 ** 20, 2 ** 40, 1000].map(memoryText), ['0', '1', '1Ki', '1536Mi', '1Ti', '1000']);
 });

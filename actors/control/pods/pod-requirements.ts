@@ -4,6 +4,7 @@ import {requiredFeatures, type NodeFeature} from '../../../api/features.js';
 import type {Container, PodSpec} from '../../../api/kinds/pod.js';
 import {podRequests} from '../../../api/pod-resources.js';
 import {runtimeClassOf, type RuntimeClass} from '../../../api/runtime-class.js';
+import {sidecarsIn} from '../../../api/sidecars.js';
 
 export type PodRequirements = {
 	readonly spec: PodSpec;
@@ -84,14 +85,14 @@ export const requiresAntiAffinity = ({affinity}: Pick<PodSpec, 'affinity'>): boo
  */
 export const claimedPorts = (spec: PodSpec): readonly string[] => {
 	const isShared = sharesNetwork(spec);
-	const ports = spec.containers.flatMap(container => portsOf(container, isShared));
+	const ports = [...sidecarsIn(spec), ...spec.containers].flatMap(container => portsOf(container, isShared));
 	return ports.length < 2 ? ports : [...new Set(ports)];
 };
 
 /** Whether it asks for ports of its node only because pods share the node's network: a program that binds to its pod's own address needs none. */
 export const sharesPorts = (spec: PodSpec): boolean =>
 	sharesNetwork(spec) &&
-	spec.containers.some(
+	[...sidecarsIn(spec), ...spec.containers].some(
 		container => container.ports?.some(({hostPort}) => hostPort === undefined) === true && !bindsToPodAddress(container),
 	);
 

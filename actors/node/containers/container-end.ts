@@ -58,10 +58,17 @@ export function exitText({exitCode, reason}: ContainerExit): string {
 	return `exit ${exitCode}${reason === 'OOMKilled' ? ` (${reason})` : ''}`;
 }
 
-/** An init container that succeeded has done what it is for. */
+/** An init container that succeeded has done what it is for; a sidecar is there as long as its pod. */
 function policyOf({assignment, role}: ContainerInput): RestartPolicy {
 	const {restartPolicy = 'Always'} = assignment.spec;
-	return role === 'init' && restartPolicy === 'Always' ? 'OnFailure' : restartPolicy;
+	switch (role) {
+		case 'main':
+			return restartPolicy;
+		case 'init':
+			return restartPolicy === 'Always' ? 'OnFailure' : restartPolicy;
+		case 'sidecar':
+			return 'Always';
+	}
 }
 
 function wantsRestart(policy: RestartPolicy, exit: ContainerExit): boolean {
@@ -84,7 +91,7 @@ export function wantsAnew({assignment, role, sandbox}: ContainerInput, lastExit:
 		case 'Always':
 			return true;
 		case 'OnFailure':
-			return role === 'init' || lastExit === undefined || !isClean(lastExit);
+			return role !== 'main' || lastExit === undefined || !isClean(lastExit);
 		case 'Never':
 			return Object.keys(sandbox.firstAttempts ?? {}).length === 0;
 	}

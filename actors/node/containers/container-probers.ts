@@ -17,7 +17,7 @@ const kindsFor = ({container, role}: ContainerActorState, isStarted: boolean): r
 	return kinds.filter(kind => probeOf(kind, container) !== undefined);
 };
 
-const has = (state: ContainerActorState, kind: ProbeKind): boolean => state.role === 'main' && probeOf(kind, state.container) !== undefined;
+const has = (state: ContainerActorState, kind: ProbeKind): boolean => state.role !== 'init' && probeOf(kind, state.container) !== undefined;
 
 /** How an attempt begins to run, before any result: without a probe it is well. */
 export function runningPhase(state: ContainerActorState, running: RunningContainer, isAdopted: boolean): RunningPhase {

@@ -129,7 +129,7 @@ function startFailed(
 /** The hook of what has just started; of what was found running it was done long ago, or is lost. */
 function postStart(state: ContainerActorState, running: RunningContainer, context: Context): ContainerNext {
 	const {container, role, sandbox, attempt} = state;
-	const hook = role === 'main' ? hookOf('postStart', container, sandbox.podIP) : undefined;
+	const hook = role !== 'init' ? hookOf('postStart', container, sandbox.podIP) : undefined;
 	if (hook === undefined) return run(state, running, false, context);
 	const hooked: ContainerActorState = {...state, phase: {type: 'postStart', running}};
 	switch (hook.type) {

@@ -152,4 +152,4 @@ export function changed(state: ContainerActorState, events: readonly PodEvent[] 
 
 /** As the kubelet names a container in its events. */
 const fieldPathOf = ({role, container: {name}}: ContainerInput): string =>
-	`spec.${role === 'init' ? 'initContainers' : 'containers'}{${name}}`;
+	`spec.${role === 'main' ? 'containers' : 'initContainers'}{${name}}`;

@@ -55,8 +55,8 @@ export type StoppingPhase = {
 	readonly cause: string;
 };
 
-/** An init container runs once, to success, before the main ones. */
-export type ContainerRole = 'init' | 'main';
+/** An init container runs once, to success, before the main ones; a sidecar begins with those, and runs on beside all that come after it. */
+export type ContainerRole = 'init' | 'sidecar' | 'main';
 
 /** What of the actor shows in the status. */
 export type ContainerView = {

@@ -1,5 +1,6 @@
 // What the hand of a pod puts into its sandbox: volumes, then containers, each in its turn.
 
+import {sidecarsIn} from '../../../api/sidecars.js';
 import {next, tell, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
 import type {Sandbox} from '../runtime/runtime-port.js';
 import {podWarning, type Assignment} from '../../protocol/sync-message.js';
@@ -24,9 +25,10 @@ export function containerActors(state: HandState, {self}: Context): Effect[] {
 	const {object, sandbox, sandboxes} = state;
 	const assignment = assignmentIn(object);
 	if (sandbox === undefined) return [];
-	const stopGraceMs = isWanted(state) ? undefined : graceMsOf(state);
 	return containersIn(assignment.spec).map(({container: wanted, role}): Effect => {
-		const held = isHeld(state, wanted.name);
+		// A sidecar is told when it is its turn to end.
+		const stopGraceMs = isWanted(state) || role === 'sidecar' ? undefined : graceMsOf(state);
+		const held = isHeld(state, wanted.name) || !isWanted(state);
 		const input: ContainerInput = {assignment, container: wanted, role, held, stopGraceMs, sandbox, sandboxes, owner: self};
 		return {type: 'spawn', name: wanted.name, behavior: container.kind, input, restart: 'permanent'};
 	});
@@ -35,7 +37,9 @@ export function containerActors(state: HandState, {self}: Context): Effect[] {
 /** Whether a container has to wait for anything but the sandbox. */
 function isHeld({object, sandbox}: HandState, name: string): boolean {
 	const {spec} = assignmentIn(object);
-	return hasVolumes(spec) || hasChanged(sandbox) || (containersIn(spec)[0]?.container.name !== name && hasInit(spec));
+	// Whether there is anything left to do for a sidecar is known when all were looked at.
+	const mayBeOver = spec.restartPolicy !== 'Always' && sidecarsIn(spec).length > 0;
+	return hasVolumes(spec) || hasChanged(sandbox) || mayBeOver || (containersIn(spec)[0]?.container.name !== name && hasInit(spec));
 }
 
 /** What is to be done again is known when all containers were looked at. */

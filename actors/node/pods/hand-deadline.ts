@@ -6,7 +6,8 @@ import {next, tell, type Context, type Effect, type Next} from '../../../system/
 import {podWarning} from '../../protocol/sync-message.js';
 import {asOverdue} from '../cache/assignment-object.js';
 import {isUnknown, reported, statusOf} from './hand-report.js';
-import {assignmentIn, graceMsOf, isOverdue, stops, type HandState} from './hand-state.js';
+import {assignmentIn, isOverdue, type HandState} from './hand-state.js';
+import {stop} from './hand-stop.js';
 import {deadlineExceeded} from './pod-status.js';
 
 const lengthMsOf = ({object}: HandState): number | undefined => {
@@ -59,7 +60,8 @@ export function overrun(state: HandState, context: Context): Next<HandState> {
 	const overdue: HandState = {...state, object: state.object && asOverdue(state.object)};
 	const message = `the pod was active for longer than ${assignmentIn(state.object).spec.activeDeadlineSeconds ?? 0} s`;
 	const {state: told, effects} = reported(overdue, [podWarning(deadlineExceeded, message)], context);
-	return next(told, [...effects, ...stops(overdue, graceMsOf(overdue), context)]);
+	const {state: stopping, effects: stops} = stop(told, context);
+	return next(stopping, [...effects, ...stops]);
 }
 
 const isOver = ({phase}: PodStatus): boolean => phase === 'Succeeded' || phase === 'Failed';

@@ -9,7 +9,8 @@ import type {Sandbox} from '../runtime/runtime-port.js';
 import {containerActors, sandboxContent} from './hand-content.js';
 import {isAllowed, wantLease} from './hand-lease.js';
 import {reported} from './hand-report.js';
-import {assignmentIn, graceMsOf, isLost, isOverdue, stopContainer, stops, type HandState} from './hand-state.js';
+import {assignmentIn, graceMsOf, isLost, isOverdue, stopContainer, type HandState} from './hand-state.js';
+import {sidecarsInTurn, stop} from './hand-stop.js';
 import {infraName, type MakeAnew} from './infra.js';
 import {containersIn} from './start-order.js';
 
@@ -25,8 +26,10 @@ export function sandboxReady(state: HandState, sandbox: Sandbox, context: Contex
 }
 
 /** Containers look at what an earlier agent left, and stop. */
-const toStop = (state: HandState, context: Context): Next<HandState> =>
-	next(state, [...containerActors(state, context), ...stops(state, graceMsOf(state), context)]);
+function toStop(state: HandState, context: Context): Next<HandState> {
+	const {state: stopping, effects} = stop(state, context);
+	return next(stopping, [...containerActors(state, context), ...effects]);
+}
 
 const contentOf = (state: HandState, context: Context): readonly Effect[] =>
 	isAllowed(state) ? sandboxContent(state, context) : [wantLease(assignmentIn(state.object), context)];
@@ -51,10 +54,13 @@ const isMadeAnew = (object: HandState['object']): boolean => assignmentIn(object
 
 /** Once nothing runs in what has died, the next sandbox is made. A container that does not know that it is to stop hears it again. */
 export function whileLost(state: HandState, name: string, context: Context): readonly Effect[] {
-	if (!state.ended.includes(name)) return [tell(`${context.self}/${name}`, stopContainer(graceMsOf(state)))];
-	const isEmpty = containersIn(assignmentIn(state.object).spec).every(({container}) => state.ended.includes(container.name));
+	const all = containersIn(assignmentIn(state.object).spec);
+	const isInTurn = all.some(({container, role}) => container.name === name && role !== 'sidecar');
+	if (!state.ended.includes(name) && isInTurn) return [tell(`${context.self}/${name}`, stopContainer(graceMsOf(state)))];
+	const isEmpty = all.every(({container}) => state.ended.includes(container.name));
 	const message: MakeAnew = {type: 'makeAnew'};
-	return isEmpty && isMadeAnew(state.object) ? [tell(`${context.self}/${infraName}`, message)] : [];
+	if (!isEmpty) return sidecarsInTurn(state, context);
+	return isMadeAnew(state.object) ? [tell(`${context.self}/${infraName}`, message)] : [];
 }
 
 /** Nothing runs in the new one; what is reported next is how the pod is in it. */
@@ -67,6 +73,7 @@ function begunAnew(before: HandState, state: HandState, sandbox: Sandbox, contex
 		begun: [],
 		unsettled: [],
 		ended: [],
+		stopUntilMs: undefined,
 		unreported: [...(state.unreported ?? []), ...news],
 	};
 	const there = containersIn(assignmentIn(now.object).spec).filter(({container}) => context.hasChild(container.name));

@@ -78,6 +78,8 @@ export type HandState = {
 	readonly ended: readonly string[];
 	/** No: it runs. Then its containers stop, then its sandbox goes. */
 	readonly ending: 'no' | 'containers' | 'sandbox';
+	/** When the grace of a stop is over that was asked for; undefined: none was. */
+	readonly stopUntilMs: number | undefined;
 	/** The next pod of this name. */
 	readonly successor: Assign | undefined;
 	readonly startedAtMs: number;
@@ -100,6 +102,7 @@ export const handState = (object: AssignmentObject, startedAtMs: number): HandSt
 	unsettled: [],
 	ended: [],
 	ending: object.spec?.surplus === true ? 'containers' : 'no',
+	stopUntilMs: undefined,
 	successor: undefined,
 	startedAtMs,
 	reported: undefined,
@@ -126,11 +129,6 @@ export function graceMsOf({object}: HandState): number {
 	const {deletionGraceSeconds, spec} = assignmentIn(object);
 	return 1000 * (deletionGraceSeconds ?? spec.terminationGracePeriodSeconds ?? limits.terminationGraceSeconds);
 }
-
-export const stops = ({object, sandbox}: HandState, graceMs: number, {self}: Context): Effect[] =>
-	sandbox === undefined
-		? [] // Nothing was looked at yet: the containers are told once the sandbox is there.
-		: toContainers({object}, stopContainer(graceMs), {self});
 
 export const toContainers = ({object}: Pick<HandState, 'object'>, message: Message, {self}: Pick<Context, 'self'>): Effect[] =>
 	containersIn(assignmentIn(object).spec).map(({container: {name}}) => tell(`${self}/${name}`, message));

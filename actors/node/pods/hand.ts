@@ -8,6 +8,7 @@ import {failed} from '../../../api/errors.js';
 import {isExclusive} from '../../../api/exclusive.js';
 import type {ContainerStatus} from '../../../api/kinds/pod.js';
 import {limits} from '../../../api/limits.js';
+import {sidecarsIn} from '../../../api/sidecars.js';
 import {next, reply, tell, type Behavior, type Context, type Effect, type Next} from '../../../system/kernel/behavior.js';
 import {besides, leasesPath, podKey, podsPath, syncPath} from '../../addresses.js';
 import {podWarning, type Assignment, type PodGone} from '../../protocol/sync-message.js';
@@ -17,7 +18,7 @@ import {podInitializing} from '../containers/container-status.js';
 import {containerActors, passOnConfigChange, reportedAgain, volumesReady, volumesWaiting, withStarts} from './hand-content.js';
 import {deadlineAgain, deadlineOf, deadlineToJudge, overrun} from './hand-deadline.js';
 import {isAllowed, leaseHeld, leaseLost, wantAgain} from './hand-lease.js';
-import {reported, statusOf} from './hand-report.js';
+import {isUnknown, reported, statusOf} from './hand-report.js';
 import {movedAgain, sandboxReady, whileLost} from './hand-sandbox.js';
 import {
 	handState,
@@ -26,18 +27,18 @@ import {
 	isLost,
 	isWanted,
 	stopContainer,
-	stops,
 	toContainers,
 	type Assign,
 	type HandMessage,
 	type HandState,
 	type RetryNow,
 } from './hand-state.js';
+import {sidecarsInTurn, stop, stopSidecars} from './hand-stop.js';
 import {infra, infraName, type InfraInput} from './infra.js';
 import type {UnwantLease} from './leases.js';
 import {volumesName} from './pod-volumes.js';
 import {sandboxSpecOf} from './sandbox-spec.js';
-import {containersIn} from './start-order.js';
+import {containersIn, startOrderOf} from './start-order.js';
 import {hasVolumes} from './volumes.js';
 
 export const hand: Behavior<Assign, HandState, HandMessage> = {
@@ -137,11 +138,21 @@ function containerChanged(state: HandState, message: ContainerChanged, context: 
 	};
 	const {state: told, effects} = reported(now, events, context);
 	if (isLost(now)) return next(told, [...effects, ...whileLost(now, name, context)]);
-	if (isWanted(now)) return withStarts(next(told, [...effects, ...deadlineToJudge(told, context)]), context);
+	if (isWanted(now)) return withStarts(withoutSidecars(next(told, [...effects, ...deadlineToJudge(told, context)]), context), context);
 	// An actor that crashed has forgotten that it was to stop.
-	const again = status.state?.running === undefined ? [] : [tell(`${context.self}/${name}`, stopContainer(graceMsOf(now)))];
-	const all = [...effects, ...again];
+	const isRunning = status.state?.running !== undefined && sidecarsIn(assignmentIn(now.object).spec).every(each => each.name !== name);
+	const again = isRunning ? [tell(`${context.self}/${name}`, stopContainer(graceMsOf(now)))] : [];
+	const all = [...effects, ...again, ...sidecarsInTurn(now, context)];
 	return now.ending === 'containers' ? removeWhenStopped(told, all, context) : next(told, all);
+}
+
+/** The pod is over once its main containers are: nothing is left to do for the others. */
+function withoutSidecars({state, effects}: Next<HandState>, context: Context): Next<HandState> {
+	const {spec} = assignmentIn(state.object);
+	if (isUnknown(state) || sidecarsIn(spec).every(({name}) => state.ended.includes(name))) return next(state, effects);
+	if (!startOrderOf(spec, state.containers, state.sandbox?.firstAttempts).isOver) return next(state, effects);
+	const {state: stopping, effects: stops} = stopSidecars(state, context);
+	return next(stopping, [...effects, ...stops]);
 }
 
 const withOrWithout = (names: readonly string[], name: string, isIn: boolean): readonly string[] => {
@@ -213,7 +224,8 @@ function ending(state: HandState, effects: readonly Effect[], context: Context):
 	const without: readonly Effect[] = hasVolumes(assignmentIn(state.object).spec) ? [{type: 'stopChild', name: volumesName}] : [];
 	// Those of an exclusive pod may be gone with its lease; they only look and stop.
 	const revived = isAllowed(state) ? [] : containerActors(now, context);
-	return removeWhenStopped(now, [...effects, ...without, ...revived, ...stops(now, graceMsOf(now), context)], context);
+	const {state: stopping, effects: stops} = stop(now, context);
+	return removeWhenStopped(stopping, [...effects, ...without, ...revived, ...stops], context);
 }
 
 /** Where making the sandbox failed there are no containers to wait for. */

@@ -2,6 +2,7 @@
 
 import type {Container, ContainerStateWaiting, ContainerStatus, PodPhase, PodStatus} from '../../../api/kinds/pod.js';
 import {timestampOf, type Condition} from '../../../api/object.js';
+import {sidecarsIn} from '../../../api/sidecars.js';
 import type {Assignment} from '../../protocol/sync-message.js';
 import {podInitializing} from '../containers/container-status.js';
 import type {Sandbox} from '../runtime/runtime-port.js';
@@ -32,11 +33,14 @@ export function podStatusOf(view: PodView, nowMs: number): PodStatus {
 	const statuses = shown(spec.containers);
 	const policy = spec.restartPolicy ?? 'Always';
 	// In a sandbox that has died containers end to begin again, but for those that nothing starts again.
-	const mayBeOver = policy !== 'Always' && (policy === 'Never' || sandbox?.isLost !== true);
+	const isBetween = policy !== 'Never' && sandbox?.isLost === true;
+	const sidecars = shown(sidecarsIn(spec));
+	// As the kubelet has it: a pod that has ended has nothing left that runs.
+	const mayBeOver = policy !== 'Always' && !isBetween && !sidecars.some(({state}) => state?.running !== undefined);
 	const phase = isOverdue ? 'Failed' : phaseOf(statuses, mayBeOver, order);
 	return {
 		phase,
-		conditions: conditionsOf(phase, statuses, order, problem, previous?.conditions ?? [], nowMs),
+		conditions: conditionsOf(phase, [...sidecars, ...statuses], order, problem, previous?.conditions ?? [], nowMs),
 		...reasonOf(view),
 		...(sandbox === undefined
 			? {}
@@ -68,7 +72,7 @@ function statusOf({name, image}: Container, {containers, awaited, problem}: PodV
 }
 
 function phaseOf(statuses: readonly ContainerStatus[], mayBeOver: boolean, {initialized, failed}: StartOrder): PodPhase {
-	if (!initialized) return failed ? 'Failed' : 'Pending';
+	if (!initialized) return failed && mayBeOver ? 'Failed' : 'Pending';
 	const ended = statuses.filter(({state}) => state?.terminated !== undefined);
 	if (ended.length === statuses.length && mayBeOver) return ended.every(hasSucceeded) ? 'Succeeded' : 'Failed';
 	const lived = ({state, lastState}: ContainerStatus): boolean =>

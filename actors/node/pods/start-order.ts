@@ -1,8 +1,10 @@
-// Which containers of a pod may start: init containers one after another, each to success, then all main ones. Pure.
+// Which containers of a pod may start: init containers one after another, each to success, or to its start if it is a sidecar, then all
+// main ones. Pure.
 //
 // It goes by what is known of them alone, so that it is the same after a restart of the agent.
 
 import type {Container, ContainerStatus, PodSpec} from '../../../api/kinds/pod.js';
+import {isSidecar} from '../../../api/sidecars.js';
 import {neverStarted, type ContainerRole} from '../containers/container-status.js';
 import type {Sandbox} from '../runtime/runtime-port.js';
 
@@ -13,7 +15,9 @@ export type StartOrder = {
 	readonly initialized: boolean;
 	/** An init container failed and is not tried again. */
 	readonly failed: boolean;
-	/** Init containers that did not succeed yet. */
+	/** No main container runs, and none will. */
+	readonly isOver: boolean;
+	/** Init containers that did not succeed yet, and sidecars that did not start. */
 	readonly incomplete: readonly string[];
 	/** Containers that may start, as far as the order goes. */
 	readonly mayStart: readonly string[];
@@ -24,7 +28,7 @@ export const containersIn = ({
 	initContainers = [],
 	containers,
 }: PodSpec): readonly {readonly container: Container; readonly role: ContainerRole}[] => [
-	...initContainers.map(container => ({container, role: 'init' as const})),
+	...initContainers.map(container => ({container, role: isSidecar(container) ? ('sidecar' as const) : ('init' as const)})),
 	...containers.map(container => ({container, role: 'main' as const})),
 ];
 
@@ -35,22 +39,31 @@ export function startOrderOf(
 	firstAttempts?: Sandbox['firstAttempts'],
 ): StartOrder {
 	const mains = containers.map(({name}) => name);
-	// Of what was over before the sandbox died nothing is to be done again.
-	const isOver = firstAttempts !== undefined && mains.every(name => statuses[name]?.state?.terminated !== undefined);
 	const since = (name: string): ContainerStatus | undefined => {
 		const status = statuses[name];
 		return status === undefined || status.restartCount >= (firstAttempts?.[name] ?? 0) ? status : undefined;
 	};
+	// Of what was over before a sandbox died nothing is to be done again.
+	const isOver = mains.every(name => {
+		const end = statuses[name]?.state?.terminated;
+		return firstAttempts === undefined ? hasEnded(end) : end !== undefined;
+	});
 	// Once a main container has begun, init containers are over for good (HasAnyRegularContainerCreated of the kubelet).
-	const incomplete =
-		isOver || mains.some(name => hasBegun(since(name)))
-			? []
-			: initContainers.map(({name}) => name).filter(name => !hasSucceeded(since(name)));
-	const [current] = incomplete;
-	if (current === undefined) return {initialized: true, failed: false, incomplete, mayStart: mains};
-	const end = statuses[current]?.state?.terminated;
+	const isPast = isOver || mains.some(name => hasBegun(since(name)));
+	const latest = initContainers.findLastIndex(({name}) => hasBegun(since(name)));
+	const isDone = (container: Container, at: number): boolean =>
+		isSidecar(container) ? at < latest || since(container.name)?.started === true : hasSucceeded(since(container.name));
+	const at = isPast ? -1 : initContainers.findIndex((container, i) => !isDone(container, i));
+	if (at < 0) {
+		const all = [...initContainers.filter(isSidecar).map(({name}) => name), ...mains];
+		return {initialized: true, failed: false, isOver, incomplete: [], mayStart: isOver ? [] : all};
+	}
+	const rest = initContainers.filter((container, i) => i >= at && !isDone(container, i)).map(({name}) => name);
+	const turn = initContainers.filter((container, i) => i === at || (i < at && isSidecar(container))).map(({name}) => name);
+	const current = initContainers[at];
+	const end = current === undefined || isSidecar(current) ? undefined : statuses[current.name]?.state?.terminated;
 	const failed = restartPolicy === 'Never' && end !== undefined && end.exitCode !== 0;
-	return {initialized: false, failed, incomplete, mayStart: failed ? [] : [current]};
+	return {initialized: false, failed, isOver: failed, incomplete: rest, mayStart: failed ? [] : turn};
 }
 
 /** What was stopped before it ever ran has not. */

@@ -571,7 +571,7 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'a pod has ended while its containers wait for another sandbox',
 		file: 'actors/node/pods/pod-status.ts',
-		text: " && (policy === 'Never' || sandbox?.isLost !== true)",
+		text: ' && !isBetween',
 		becomes: '',
 		test: 'test/actors/lost-sandbox.test.ts',
 	},
@@ -592,9 +592,30 @@ export const ofActors: readonly Mistake[] = [
 	{
 		what: 'a sandbox is made anew while something runs in the one that died',
 		file: 'actors/node/pods/hand-sandbox.ts',
-		text: 'return isEmpty && isMadeAnew(state.object)',
-		becomes: 'return isMadeAnew(state.object)',
+		text: 'if (!isEmpty) return sidecarsInTurn(state, context);',
+		becomes: '',
 		test: 'test/actors/lost-sandbox.test.ts',
+	},
+	{
+		what: 'a pod has ended while a sidecar runs',
+		file: 'actors/node/pods/pod-status.ts',
+		text: ' && !sidecars.some(({state}) => state?.running !== undefined)',
+		becomes: '',
+		test: 'test/actors/sidecars.test.ts',
+	},
+	{
+		what: 'sidecars are stopped together with those that they are there for',
+		file: 'actors/node/pods/hand-stop.ts',
+		text: "role !== 'sidecar' || graceMs <= 0",
+		becomes: 'true',
+		test: 'test/actors/sidecars.test.ts',
+	},
+	{
+		what: 'a sidecar holds back the rest when it ends after it has started',
+		file: 'actors/node/pods/start-order.ts',
+		text: 'at < latest || ',
+		becomes: '',
+		test: 'test/actors/sidecars.test.ts',
 	},
 	{
 		what: 'what a container said of a sandbox that is no more counts for the next one',
