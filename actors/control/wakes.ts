@@ -26,6 +26,7 @@ import {claimKey, claims, isConfigKey, configKeysOf, configTerm, volumes} from '
 import type {NodeDeparted} from './nodes/detector.js';
 import {watchesOf} from './kinds.js';
 import {isDeleting} from './objects/garbage.js';
+import {awaitsTerm, isAwaitable, isAwaitedKind} from './pods/awaited.js';
 import {isReady, isTerminal} from './pods/pod-lifecycle.js';
 import {isOver, jobOf, restartsOf} from './pods/job-pod.js';
 import {onNode} from './pods/pod-terms.js';
@@ -51,6 +52,12 @@ export function wakesOf(change: Change, known: Known): Wake[] {
 	for (const watch of watchesOf(plural)) for (const object of watch({before, after}, known)) wakes.push(...recordWake(object));
 	if (plural === 'pods') wakes.push(...ofPod(change.key, before as Pod | undefined, after as Pod | undefined));
 	if (isConfigKey(change.key)) wakes.push(...ofConfig(change.key, known));
+	if (
+		isAwaitedKind(plural) &&
+		isAwaitable(plural, before) !== isAwaitable(plural, after) &&
+		known.countByTerm('pods', awaitsTerm(change.key)) > 0
+	)
+		wakes.push(scheduler);
 	if (plural === claims && claimConcernsScheduler(before, after)) wakes.push(scheduler);
 	if (plural === volumes)
 		wakes.push(...ofVolume(change.key, before as PersistentVolume | undefined, after as PersistentVolume | undefined, known));

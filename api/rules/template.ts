@@ -3,6 +3,7 @@
 import type {JsonObject} from '../object.js';
 import {shown} from '../shown.js';
 import {checkBackoff} from './backoff.js';
+import {checkDependsOn} from './depends-on.js';
 import {checkAnnotations, checkLabels} from './metadata.js';
 import {checkPodSpec} from './pod.js';
 import {membersOf, refuse, type Found} from './report.js';
@@ -19,6 +20,7 @@ export function checkTemplate(
 	checkLabels(found, `${path}.metadata.labels`, metadata['labels']);
 	checkAnnotations(found, `${path}.metadata.annotations`, metadata['annotations']);
 	checkBackoff(found, `${path}.metadata.annotations`, metadata['annotations']);
+	checkDependsOn(found, `${path}.metadata.annotations`, metadata['annotations']);
 	checkPodSpec(found, `${path}.spec`, podSpec);
 	const policy = podSpec['restartPolicy'];
 	if (typeof policy === 'string' && ['Always', 'OnFailure', 'Never'].includes(policy) && !policies.includes(policy)) {

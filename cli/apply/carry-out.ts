@@ -23,6 +23,8 @@ export type Manner = {
 	readonly write: (client: Client, planned: Planned) => Promise<ApiObject | undefined>;
 	/** What became of it; of a dry run, `written` is what the cluster says it would be. */
 	readonly became: (planned: Planned, written: ApiObject, isDryRun: boolean) => string;
+	/** What is worth a word when all is written. */
+	readonly after?: (client: Client, all: readonly Planned[], terminal: Terminal) => Promise<void>;
 	/** What else is worth a word before it is written. */
 	readonly remark?: (planned: Planned, terminal: Terminal) => void;
 };
@@ -61,6 +63,7 @@ export async function carryOut(invocation: Invocation, manner: Manner): Promise<
 			}
 		}
 		await report.end();
+		await manner.after?.(client, checked.work, terminal);
 		return exitCode;
 	});
 }

@@ -1,5 +1,6 @@
 // What has to be written for each object, tried on the server before anything is written for real.
 
+import {projectLabel} from '../../api/compose/convert.js';
 import {AppError} from '../../api/errors.js';
 import {defaultNamespace} from '../../api/kinds/namespace.js';
 import {limits} from '../../api/limits.js';
@@ -10,7 +11,7 @@ import type {Fault} from '../manifests/faults.js';
 import {isMissingNamespace, missingNamespace} from '../cluster/missing-namespace.js';
 import {withNearest} from '../cluster/nearest.js';
 import {sendsLists} from '../manifests/patch-between.js';
-import {pathOf} from '../cluster/resources.js';
+import {displayName, pathOf} from '../cluster/resources.js';
 import {applyPatch, lastAppliedOf, withLastApplied} from '../manifests/three-way.js';
 import {locateFaults} from './located.js';
 import type {Prepared} from './prepare.js';
@@ -44,6 +45,7 @@ export const applying: Planner = {
 	looks: true,
 	writeOf(prepared, live) {
 		const {resource, namespace, name, object} = prepared;
+		refuseStranger(prepared, live);
 		if (live === undefined) return {method: 'POST', path: pathOf(resource, namespace), query, body: withLastApplied(object)};
 		const patch = applyPatch(object, live as unknown as JsonObject);
 		if (patch === undefined) return undefined;
@@ -53,6 +55,17 @@ export const applying: Planner = {
 		return {method: 'PATCH', path: pathOf(resource, namespace, name), query, body, contentType: 'application/merge-patch+json'};
 	},
 };
+
+/** A compose file changes what is its own alone: throws where another project, or nobody's file, has an object of that name. */
+function refuseStranger({document, resource, name}: Prepared, live: ApiObject | undefined): void {
+	const {project} = document;
+	const owner = live?.metadata.labels?.[projectLabel];
+	if (project === undefined || live === undefined || owner === project) return;
+	const whose = owner === undefined ? 'it is of no compose file' : `it is of the project ${owner}`;
+	const field = 'metadata.name';
+	const message = `${displayName(resource, name)} is there already, and ${whose}: choose another namespace with -n`;
+	throw new AppError('ERR_INVALID', {message, causes: [{field, message, reason: 'FieldValueDuplicate'}]});
+}
 
 /** Makes what must not be there. */
 export const creating: Planner = {

@@ -4,6 +4,7 @@ import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
 import {carryOut} from '../apply/carry-out.js';
+import {tellLeftovers} from '../apply/leftovers.js';
 import {applying, isVersioned, liveOf, type Planned} from '../apply/plan.js';
 import type {Client} from '../client.js';
 import type {Invocation} from '../command.js';
@@ -13,7 +14,16 @@ import type {Terminal} from '../screen/terminal.js';
 import {isRemembered} from '../manifests/three-way.js';
 
 export const run = (invocation: Invocation): Promise<number> =>
-	carryOut(invocation, {command: 'apply', planner: applying, mayGenerate: false, unasked: 'checked', write, became, remark});
+	carryOut(invocation, {
+		command: 'apply',
+		planner: applying,
+		mayGenerate: false,
+		unasked: 'checked',
+		write,
+		became,
+		remark,
+		after: tellLeftovers,
+	});
 
 function became({live, write}: Planned, written: ApiObject, isDryRun: boolean): string {
 	if (live === undefined) return 'created';

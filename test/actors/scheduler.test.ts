@@ -389,3 +389,32 @@ test('thousands of unschedulable pods are one class, and are not tried again for
 	t.true(readsOf({type: 'more'}) < 100);
 	t.true(readsOf({type: 'wake'}) < 100);
 });
+
+test('a pod waits for what its annotation names, says for what, and is bound once that is available', t => {
+	const annotations = {'troupe.dev/depends-on': 'deployment/db, job/migrate'};
+	const pod = aPod({name: 'web', metadata: {annotations}});
+	const about = {namespace: 'default', uid: 'u', resourceVersion: '1', generation: 1, creationTimestamp: '2026-01-01T00:00:00Z'};
+	const deployment = (availableReplicas: number): ApiObject => ({
+		apiVersion: 'apps/v1',
+		kind: 'Deployment',
+		metadata: {...about, name: 'db'},
+		spec: {replicas: 2},
+		status: {availableReplicas},
+	});
+	const job = (status: string): ApiObject => ({
+		apiVersion: 'batch/v1',
+		kind: 'Job',
+		metadata: {...about, uid: 'v', name: 'migrate'},
+		spec: {},
+		status: {conditions: [{type: 'Complete', status}]},
+	});
+	const index = indexOf(aClusterConfig('least-pods'), aNode({name: 'a'}), pod, deployment(0));
+	const step = (message?: SchedulerMessage) => play(scheduler, null, message === undefined ? [] : [message], contextWith(index)).effects;
+	t.deepEqual(toldIn(step()), ['waits: deployment/db is not available, job/migrate is not there']);
+	put(index, job('False'));
+	t.deepEqual(toldIn(step()), ['waits: deployment/db is not available, job/migrate is not complete']);
+	put(index, deployment(1));
+	t.deepEqual(bindsOf(step()), []);
+	put(index, job('True'));
+	t.deepEqual(bindsOf(step()), [['pods/default/web', 'a']]);
+});

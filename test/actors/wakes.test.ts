@@ -225,3 +225,17 @@ test('room that was kept for a pod and that it does not take is news for others'
 	t.deepEqual(news({...aPod({spec: {nodeName: 'b'}}), status: {phase: 'Pending'}}), changed);
 	t.deepEqual(news({...aPod({spec: {nodeName: 'a'}}), status: {phase: 'Pending'}}), []);
 });
+
+test('a workload that becomes available wakes the scheduler where a pod waits for it, and a Job that is complete', t => {
+	const deployment = (availableReplicas: number): ApiObject => ({
+		...aReplicaSet({name: 'db'}),
+		kind: 'Deployment',
+		spec: {replicas: 1},
+		status: {availableReplicas},
+	});
+	const waits = aPod({name: 'app', metadata: {annotations: {'troupe.dev/depends-on': 'deployment/db'}}});
+	t.true(change(deployment(0), deployment(1), waits).includes('scheduler'));
+	t.true(change(undefined, deployment(1), waits).includes('scheduler'));
+	t.false(change(deployment(1), deployment(2), waits).includes('scheduler'));
+	t.false(change(deployment(0), deployment(1), aPod({name: 'app'})).includes('scheduler'));
+});

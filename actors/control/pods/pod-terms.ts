@@ -8,6 +8,7 @@ import type {Labels} from '../../../api/object.js';
 import type {Filing} from '../../../system/index/object-index.js';
 import {isDeleting} from '../objects/garbage.js';
 import {controllerOf} from '../objects/owners.js';
+import {awaitedKeys, awaitsTerm} from './awaited.js';
 import {requirementsOf, requiresAntiAffinity} from './pod-requirements.js';
 import {isActive, isTerminal} from './pod-lifecycle.js';
 
@@ -111,7 +112,8 @@ export function schedulingTerms(pod: Pod): readonly Filing[] {
 	if (spec === undefined) return [];
 	if (node === undefined) {
 		if (isDeleting(pod) || isTerminal(pod)) return [];
-		return status?.nominatedNodeName === undefined ? [unbound] : [unbound, nominated];
+		const awaited = awaitedKeys(pod).map(awaitsTerm);
+		return status?.nominatedNodeName === undefined ? [unbound, ...awaited] : [unbound, nominated, ...awaited];
 	}
 	if (isTerminal(pod)) return [onNode(node)];
 	const {ports, cpuMillis, memoryBytes, priority} = requirementsOf(spec);

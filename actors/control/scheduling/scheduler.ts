@@ -13,6 +13,7 @@ import {next, type Behavior, type Context, type Effect, type Message, type Next,
 import {podKey} from '../../addresses.js';
 import {claimKey} from '../../config-references.js';
 import {isDeleting} from '../objects/garbage.js';
+import {waitsFor} from '../pods/awaited.js';
 import {unschedulableReason} from '../pods/pod-lifecycle.js';
 import {unbound} from '../pods/pod-terms.js';
 import type {PodMessage} from '../pods/pod.js';
@@ -218,6 +219,8 @@ function ended({state, context, cycle, unschedulable, effects, tellAtMs, isHeld}
 
 function schedulePod(pod: Pod, before: Unschedulable | undefined, changed: ChangedNodes | undefined, step: SchedulingStep): void {
 	const {cycle} = step;
+	const waiting = waitsFor(pod, cycle.known);
+	if (waiting !== undefined) return remember(pod, tellWhy(pod, waiting, before, step), step);
 	const claims = claimsOf(pod, cycle.known, cycle.assumed);
 	if (claims !== undefined && mustWait(pod, claims, before, step)) return;
 	const podClass = classOf(pod, cycle, claims);
