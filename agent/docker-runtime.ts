@@ -31,9 +31,11 @@ import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.j
 import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
 import type {Clock} from '../system/time/clock.js';
 import {wrongName} from './command-names.js';
+import {createPodGroups} from './docker/cgroups/pod-groups.js';
 import {begin} from './docker/containers/begin.js';
 import {bindsOf, openHolds} from './docker/containers/binds.js';
 import {createContainers, type Containers} from './docker/containers/containers.js';
+import type {Gate} from './docker/containers/gated.js';
 import {identityOf, needsImage} from './docker/containers/identity.js';
 import {createImageUsers} from './docker/containers/image-users.js';
 import {createRemovals} from './docker/containers/removal.js';
@@ -44,6 +46,7 @@ import type {EngineAddress} from './docker/engine/engine-url.js';
 import {EngineError, openEngine} from './docker/engine/engine.js';
 import {labels} from './docker/engine/names.js';
 import {createExec} from './docker/exec/exec.js';
+import {openGates} from './docker/gates/gates.js';
 import {createImages} from './docker/images/images.js';
 import {createLogFollowers, type LogFollowers} from './docker/logs/log-followers.js';
 import {ownerOf} from './docker/owner.js';
@@ -55,7 +58,7 @@ import {systemFailure} from './os/explained.js';
 import {foldersIn} from './os/folders.js';
 import {readBootId} from './os/identity.js';
 import {createLanes, createTurns} from './os/turns.js';
-import {noImages, noSandbox} from './refusals.js';
+import {noImages, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
 import type {HostPaths} from './volumes/host-paths.js';
@@ -113,6 +116,7 @@ export function createDockerRuntime(options: DockerRuntimeOptions): Runtime {
 			await Promise.all([exec.end(), logs.close()]);
 			await connection.close();
 			await isSaved;
+			await parts.groups.close();
 		},
 	};
 }
@@ -126,14 +130,27 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 	const engine = openEngine(address, clock);
 	const bootId = readBootId();
 	const inLane = createLanes(limits.engineStarts);
-	const cgroupParentOf = (): string | undefined => undefined;
 	const infraImage = (): Promise<string> => ensureInfraImage(engine);
 	const inmatesOf = (uid: string): readonly Inmate[] =>
 		foldersIn(sandboxes.folderOf(uid)).map(container => {
 			const {live, highest} = containers.find({uid, container});
 			return {name: container, runs: live !== undefined, highest};
 		});
-	const sandboxes = openSandboxes({directory, engine, owner, hostIP, infraImage, cgroupParentOf, inmatesOf, inLane, tell, onWarning});
+	const sandboxes = openSandboxes({
+		directory,
+		engine,
+		owner,
+		hostIP,
+		infraImage,
+		cgroupParentOf: () => groups.infraParent(),
+		inmatesOf,
+		inLane,
+		tell,
+		onWarning,
+	});
+	const isRoot = process.getuid?.() === 0;
+	const groups = createPodGroups({owner, isRoot, folderOf: sandboxes.folderOf, bootId, clock, onWarning});
+	for (const uid of sandboxes.list()) groups.leases.adopt(uid);
 	const doubt = (): void => connection.doubt();
 	const logs = createLogFollowers({engine, clock, limitBytes: options.logFileBytes ?? limits.logFileBytes, onWarning});
 	const containers = createContainers({sandboxes, engine, logs, bootId, clock, tell: tellEnd, doubt, onWarning});
@@ -141,7 +158,6 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 	const local = options.localVolumes === undefined ? undefined : openLocalVolumes(options.localVolumes);
 	const hostPaths: HostPaths = {allowed, never: [...never, directory, ...(local === undefined ? [] : [local.folder])]};
 	const usage = openFolderUsage(clock);
-	const isRoot = process.getuid?.() === 0;
 	const volumes = createVolumes({
 		folderOf: sandboxes.folderOf,
 		// Users are the images'.
@@ -161,6 +177,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		clock,
 		owner,
 		async compare() {
+			await groups.learn(engine);
 			const listed = await listOurs(engine, owner);
 			// Pods that have lost their sandbox first: their containers are not to be started again in it.
 			const strays = [...sandboxes.compare(listed), ...(await containers.compare(listed))];
@@ -181,7 +198,8 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		engine,
 		bootId,
 		inLane,
-		cgroupParentOf,
+		groups,
+		gates: openGates(directory, clock),
 		sandboxes,
 		containers,
 		volumes,
@@ -194,7 +212,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		allowPrivileged: options.allowPrivileged ?? false,
 		processes: options.processes ?? limits.containerProcesses,
 		turns: createTurns(),
-		removals: createRemovals(sandboxes, containers, [{remove: uid => logs.drop(sandboxes.folderOf(uid))}, volumes]),
+		removals: createRemovals(sandboxes, containers, [{remove: uid => logs.drop(sandboxes.folderOf(uid))}, volumes, groups]),
 		logs,
 		reader: createLogReader(loggedContainers(containers, logs), clock),
 		exec: createExec({engine, clock, find: containers.find}),
@@ -215,7 +233,7 @@ const isOfNothing = ({Labels}: Listed, mark: string): boolean =>
 	Labels[labels.podUid] === undefined && Labels[labels.sandbox] !== 'warm' && Labels[labels.sandbox] !== mark;
 
 function handlersOf(parts: Parts): Handlers {
-	const {exec, images, sandboxes, removals, containers, volumes, reader, turns} = parts;
+	const {exec, groups, images, sandboxes, removals, containers, volumes, reader, turns} = parts;
 	return {
 		...exec.handlers,
 		'sandbox.ensure': ({spec}, done) =>
@@ -252,11 +270,13 @@ function handlersOf(parts: Parts): Handlers {
 		'exec.open': (command, done) =>
 			withPod(parts, command.request.id.uid, done, () => withEngine(parts, done, answer => exec.handlers['exec.open'](command, answer))),
 		'stdin.write': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['stdin.write'](command, done)),
-		'lease.extend': (_command, done) => done(notYet('exclusive pods')),
+		'lease.extend': ({uid, untilMs}, done) =>
+			withPod(parts, uid, done, () => {
+				groups.leases.extend(uid, untilMs);
+				done(succeeded(null));
+			}),
 	};
 }
-
-const notYet = (what: string): ReturnType<typeof failed> => failed('ERR_RUNTIME', {message: `the Docker runtime does not have ${what}`});
 
 const failing =
 	<Value>(done: Done<Value>) =>
@@ -288,12 +308,12 @@ function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>):
 	const refused = (reason: string): void => done(failed('ERR_RUNTIME', {message: `container "${container}" cannot start: ${reason}`}));
 	const obstacle = allowPrivileged ? undefined : obstacleToRights(spec);
 	if (obstacle !== undefined) return refused(obstacle);
-	if (spec.exclusive === true) return refused('the Docker runtime does not have exclusive pods');
 	openSpec(spec, secrets, opened => {
 		if (!opened.ok) return done(opened);
 		// Secrets may have been waited for: the caller of the command does not catch any more.
 		answering(done, answer =>
 			withPod(parts, uid, answer, pod => {
+				if (spec.exclusive === true && parts.groups.leases.deadlineOf(uid) === undefined) return answer(noLease(spec.id));
 				containers.start(opened.value, folder => beginIn(parts, pod, opened.value, folder), answer);
 			}),
 		);
@@ -302,19 +322,36 @@ function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>):
 
 /** Finds all that the container is made with, and begins it. Rejects with EngineErrors, Refusals and errno exceptions. */
 async function beginIn(parts: Parts, {uid, spec: sandbox}: SandboxRecord, spec: OpenedSpec, folder: string): Promise<Inspected> {
-	const {owner, processes, volumes, hostPaths, holds, imageUsers, sandboxes, cgroupParentOf} = parts;
+	const {owner, processes, volumes, hostPaths, holds, imageUsers, sandboxes, groups} = parts;
 	const image = needsImage(spec) ? await imageUsers.read(spec.imageId ?? spec.image) : undefined;
 	const identified = identityOf(spec, image);
 	if (!identified.ok) throw new EngineError('refused', identified.reason);
+	const gate = gateOf(parts, spec);
+	if (typeof gate === 'string') throw new EngineError('refused', gate);
 	const infra = sandboxes.infraOf(uid);
 	if (infra === undefined) throw new EngineError('refused', 'the infra container of its pod does not run');
 	const {binds, release} = await bindsOf(spec.mounts, volume => volumes.find(uid, volume), hostPaths, holds);
 	try {
-		const place = {owner, infra: infra.id, sandbox, cgroupParent: cgroupParentOf(), processes, ...identified.identity, binds};
-		return await begin(parts, spec, place, folder);
+		const place = {owner, infra: infra.id, sandbox, cgroupParent: groups.parentOf(uid), processes, ...identified.identity, binds};
+		return await begin(parts, spec, place, folder, gate);
 	} finally {
 		await release();
 	}
+}
+
+/** Undefined: its program begins with the container. A text: why it cannot begin at all. */
+function gateOf({gates, groups}: Parts, {id: {uid}, exclusive}: ContainerSpec): Gate | string | undefined {
+	if (exclusive !== true) return undefined;
+	if (gates === undefined) return 'exclusive pods on Docker need an agent that is root, and the programs nsenter and mkfifo';
+	groups.open(uid);
+	return {
+		gates,
+		hostname: undefined,
+		mayRun(pid) {
+			if (!groups.has(uid, pid)) throw new Error("Docker's Engine has put it into a control group that this node does not see");
+			if (groups.leases.deadlineOf(uid) === undefined) throw new Error('the lease of its pod has ended');
+		},
+	};
 }
 
 function infoOf({connection, hostIP, bootId}: Parts, {maxPods = limits.podsPerNode, localVolumes}: DockerRuntimeOptions): RuntimeInfo {

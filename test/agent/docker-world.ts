@@ -8,8 +8,10 @@ import type {Dockerd} from '../../bench/rigs/servers/dockerd.js';
 import {until} from '../../bench/rigs/servers/server.js';
 import {releaseMemory} from '../../agent/volumes/memory.js';
 import {createDockerRuntime, type DockerRuntimeOptions} from '../../agent/docker-runtime.js';
+import {groupFolders, removeGroups} from '../../agent/docker/cgroups/pod-cgroup.js';
 import {readOwner} from '../../agent/docker/owner.js';
 import {labels} from '../../agent/docker/engine/names.js';
+import {readMountinfo} from '../../agent/os/mountinfo.js';
 import type {Runtime, RuntimeEvent} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';
 import {isThere, whenTrue} from './process-world.js';
@@ -51,6 +53,7 @@ export function dockerWorld(dockerd: Dockerd, teardown: Clean, options: Partial<
 		for (const id of await left()) await dockerd.docker('rm', '-f', id).catch(() => undefined);
 		await until('nothing of the node is left in the Engine', async () => (await left()).length === 0);
 		await releaseMemory(directory);
+		await removeGroups(groupFolders(`/troupe-${readOwner(directory) ?? ''}`, readMountinfo()));
 		await rm(directory, {recursive: true, force: true});
 	});
 	return {

@@ -1,6 +1,7 @@
 // The start of a container, step by step: what it is made with, its record, the container, its program.
 
 import {mkdirSync, rmSync, writeFileSync} from 'node:fs';
+import path from 'node:path';
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {attemptFolder, logFile} from '../../attempts.js';
 import {create, inspect, remove, start, type Inspected} from '../engine/calls.js';
@@ -9,6 +10,7 @@ import {nameOf} from '../engine/names.js';
 import {writeAttempt} from './container-files.js';
 import {containerOptions, madeFrom, type ContainerPlace} from './container-options.js';
 import {timeOf} from './endings.js';
+import {argvOf, gatedOptions, passGate, type Gate} from './gated.js';
 
 export type Beginning = {
 	readonly engine: Engine;
@@ -25,20 +27,28 @@ export async function begin(
 	spec: OpenedSpec,
 	place: ContainerPlace,
 	folder: string,
+	gate?: Gate,
 ): Promise<Inspected> {
 	const name = nameOf(madeFrom(spec, place.owner));
 	const options = containerOptions(spec, place);
 	mkdirSync(attemptFolder(folder, spec.attempt), {recursive: true, mode: 0o700});
-	writeAttempt(folder, spec.attempt, {name, bootId, started: undefined});
+	const record = {name, bootId, started: undefined, isGated: gate !== undefined};
+	writeAttempt(folder, spec.attempt, record);
 	// Those that follow it watch it.
 	writeFileSync(logFile(folder, spec.attempt), '', {flag: 'a', mode: 0o600});
 	try {
 		return await inLane(async () => {
-			const engineId = await create(engine, options);
+			const argv = gate === undefined ? [] : await argvOf(engine, spec);
+			const fifo = path.join(attemptFolder(folder, spec.attempt), 'go');
+			await gate?.gates.makeFifo(fifo);
+			const engineId = await create(engine, gate === undefined ? options : gatedOptions(options, gate, fifo, argv));
 			await start(engine, engineId);
 			const inspected = await inspect(engine, engineId);
 			const startedAtMs = timeOf(inspected.State.StartedAt) ?? 0;
-			writeAttempt(folder, spec.attempt, {name, bootId, started: {engineId, startedAtMs}});
+			const commit = (): void => writeAttempt(folder, spec.attempt, {...record, started: {engineId, startedAtMs}});
+			const revoke = (): void => writeAttempt(folder, spec.attempt, record);
+			if (gate === undefined) commit();
+			else await passGate(gate, inspected, fifo, argv, commit, revoke);
 			return inspected;
 		});
 	} catch (error) {

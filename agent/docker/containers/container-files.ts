@@ -12,6 +12,8 @@ export type AttemptRecord = {
 	readonly bootId: string;
 	/** Undefined: nobody has heard that it started. */
 	readonly started: {readonly engineId: string; readonly startedAtMs: number} | undefined;
+	/** Its program waits behind a gate, and has not begun before `started` is written. */
+	readonly isGated: boolean;
 };
 
 const containerFile = (folder: string, attempt: number): string => path.join(attemptFolder(folder, attempt), 'container.json');
@@ -27,11 +29,11 @@ export const hasExit = (folder: string, attempt: number): boolean => existsSync(
 
 /** Undefined: it is missing or damaged. */
 export function readAttempt(folder: string, attempt: number): AttemptRecord | undefined {
-	const {name, bootId, started} = readRecord(containerFile(folder, attempt));
+	const {name, bootId, started, isGated} = readRecord(containerFile(folder, attempt));
 	const {engineId, startedAtMs} = Object(started) as Record<string, unknown>;
 	if (typeof name !== 'string' || typeof bootId !== 'string') return undefined;
 	const known = typeof engineId === 'string' && typeof startedAtMs === 'number' ? {engineId, startedAtMs} : undefined;
-	return {name, bootId, started: known};
+	return {name, bootId, started: known, isGated: isGated === true};
 }
 
 /** Undefined: it has not ended, as far as is known. */

@@ -28,8 +28,9 @@ import {inspect, kill, remove, type Inspected, type Listed} from '../engine/call
 import type {EngineEvent} from '../engine/connection.js';
 import {EngineError, type Engine} from '../engine/engine.js';
 import {infraName, labels, madeOf} from '../engine/names.js';
+import {waits} from '../gates/gates.js';
 import type {Sandboxes} from '../sandboxes/sandboxes.js';
-import {hasExit, readAttempt, readExit, writeExit} from './container-files.js';
+import {hasExit, readAttempt, readExit, writeExit, type AttemptRecord} from './container-files.js';
 import {exitOf, timeOf} from './endings.js';
 
 /** An attempt that runs, or is being started. */
@@ -443,7 +444,7 @@ async function settle(state: State, container: Container, there: Listed | undefi
 	const inspected = there === undefined ? undefined : await lookAt(state, there.Id);
 	const startedAtMs = inspected === undefined ? record?.started?.startedAtMs : timeOf(inspected.State.StartedAt);
 	// It was made and never started, or not even made.
-	if (startedAtMs === undefined) {
+	if (startedAtMs === undefined || isBehindGate(record, inspected)) {
 		if (there !== undefined) await remove(state.engine, there.Id);
 		rmSync(attemptFolder(folder, attempt), {recursive: true, force: true});
 		state.known.delete(keyOf(id));
@@ -463,6 +464,10 @@ async function settle(state: State, container: Container, there: Listed | undefi
 	container.lastExit = exit;
 	if (there !== undefined) await remove(state.engine, there.Id);
 }
+
+/** Its program has never run, and never will: the agent that would have let it through is gone. */
+const isBehindGate = (record: AttemptRecord | undefined, inspected: Inspected | undefined): boolean =>
+	record?.isGated === true && (record.started === undefined || (inspected?.State.Running === true && waits(inspected.State.Pid)));
 
 async function lookAt({engine}: State, id: string): Promise<Inspected | undefined> {
 	try {

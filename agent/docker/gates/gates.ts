@@ -43,8 +43,6 @@ export type Gates = {
 	readonly file: string;
 	/** Makes a FIFO there; its folder exists. Rejects with Errors. */
 	readonly makeFifo: (file: string) => Promise<void>;
-	/** Whether that process still waits. */
-	readonly waits: (pid: number) => boolean;
 	/** The container has been started: its program begins. Rejects with Errors, also those of `mayRun`; then the gate ends by itself. */
 	readonly pass: (passing: Passing) => Promise<void>;
 };
@@ -74,7 +72,7 @@ export function openGates(directory: string, clock: Clock): Gates | undefined {
 	chmodSync(file, 0o555);
 	// It finds no FIFO here.
 	if (codeOf([file, 'trial']) !== gateClosedCode) return undefined;
-	return {file, makeFifo: target => makeFifo(state, target), waits, pass: passing => pass(state, passing)};
+	return {file, makeFifo: target => makeFifo(state, target), pass: passing => pass(state, passing)};
 }
 
 /** From the stock: to start a process for each would take longer than to move one. */
@@ -88,8 +86,8 @@ async function makeFifo(state: State, target: string): Promise<void> {
 	if (spare !== undefined) renameSync(spare, target);
 }
 
-/** As another mount namespace has its file; one that has begun has another file. */
-const waits = (pid: number): boolean => valueOr('', () => readlinkSync(`/proc/${pid}/exe`)) === gatePath;
+/** Whether that process still waits: its file as another mount namespace has it; a program that has begun has another file. */
+export const waits = (pid: number): boolean => valueOr('', () => readlinkSync(`/proc/${pid}/exe`)) === gatePath;
 
 async function pass(state: State, {pid, fifo, program, hostname, mayRun}: Passing): Promise<void> {
 	const end = await openFifo(state, pid, fifo);
