@@ -37,6 +37,11 @@ test('a pod names what its containers take their environment from, each once and
 	]);
 });
 
+test('a pod names the Secrets with which its images are pulled', t => {
+	const keys = configKeysOf({containers: [aContainer()], imagePullSecrets: [{name: 'login'}, {name: 'login'}]}, 'shop');
+	t.deepEqual(keys, ['secrets/shop/login']);
+});
+
 // ---- control -----------------------------------------------------------------------------------------------------------------
 
 const sync = (node: string): string => `troupe://control/sync/${node}`;
