@@ -91,6 +91,7 @@ class EngineProgram implements StartedProgram {
 	#hasHeard = false;
 	#cancelHold: Cancel = () => undefined;
 	#problem: string | undefined;
+	#resizing: Promise<void> = Promise.resolve();
 	readonly stdin: StartedProgram['stdin'];
 
 	constructor(beside: Beside, wanted: Wanted, started: Started) {
@@ -143,12 +144,16 @@ class EngineProgram implements StartedProgram {
 		return (await inspectExec(this.#beside.engine, this.#started.id, timeoutMs)).Running;
 	}
 
-	/** A terminal that is over is no failure. */
+	/** A terminal that is over is no failure. One after the other: an Engine may do two at a time in any order. */
 	resize(rows: number, columns: number, done: Parameters<StartedProgram['resize']>[2]): void {
-		const answer = (): void => done(succeeded(null));
-		this.#beside.engine
-			.call('resize a terminal', limits.beginMs, docker => docker.getExec(this.#started.id).resize({h: rows, w: columns}))
-			.then(answer, answer);
+		const {engine} = this.#beside;
+		const sent = (): Promise<unknown> =>
+			engine.call('resize a terminal', limits.beginMs, docker => docker.getExec(this.#started.id).resize({h: rows, w: columns}));
+		this.#resizing = this.#resizing.then(sent).then(
+			() => undefined,
+			() => undefined,
+		);
+		void this.#resizing.then(() => done(succeeded(null)));
 	}
 
 	#feed(feed: (data: Buffer) => void, data: Buffer): void {
