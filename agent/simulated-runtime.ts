@@ -38,6 +38,7 @@ import {
 import {openSpec} from './secret-env.js';
 import {openSession} from './simulated/exec.js';
 import {createSimulatedHost, type SimulatedContainer, type SimulatedHost, type SimulatedNetwork} from './simulated/host.js';
+import {ensureImage, listImages} from './simulated/images.js';
 import {actByWords, answersAtOnce, programByWords, type SimulatedScript} from './simulated/script.js';
 
 export type SimulatedRuntimeOptions = {
@@ -68,19 +69,19 @@ type State = Pick<SimulatedRuntimeOptions, 'clock' | 'random'> & {
 	readonly host: SimulatedHost;
 	/** Stands for this agent: what another one started is not heard of before it is adopted. */
 	readonly agent: object;
+	hear: (event: RuntimeEvent) => void;
 	closed: boolean;
 };
 
 export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtime {
 	const {clock, random, script = {}, hostIP = '127.0.0.1', network, host = createSimulatedHost(clock, network)} = options;
-	const state: State = {options, clock, random, script, hostIP, host, agent: {}, closed: false};
+	const state: State = {options, clock, random, script, hostIP, host, agent: {}, hear: () => undefined, closed: false};
 	const handlers = handlersOf(state);
 	let listener: ExitListener = () => undefined;
-	let hear: (event: RuntimeEvent) => void = () => undefined;
 	host.attend(
 		state.agent,
 		(container, exit) => listener(container, exit),
-		event => hear(event),
+		event => state.hear(event),
 	);
 	return {
 		info: () => infoOf(state),
@@ -89,7 +90,7 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions): Runtim
 			listener = next;
 		},
 		onEvent(next) {
-			hear = next;
+			state.hear = next;
 		},
 		close() {
 			state.closed = true;
@@ -167,8 +168,19 @@ function handlersOf(state: State): Handlers {
 			for (const {source} of volumes) if (source.type === 'local') host.localVolumes.add(source.volume);
 			done(succeeded(null));
 		},
-		'image.ensure': (_command, done) => done(succeeded({imageId: undefined})),
-		'image.list': (_command, done) => done(succeeded({images: []})),
+		'image.ensure'(command, done) {
+			const {pull} = script;
+			if (pull === undefined) return done(succeeded({imageId: undefined}));
+			const around = {
+				images: host.images,
+				pull: (image: string) => pull(image, random),
+				nowMs: () => clock.nowMs(),
+				later: (delayMs: number, act: () => void) => void later(state, delayMs, act),
+				hear: (event: RuntimeEvent) => state.hear(event),
+			};
+			ensureImage(around, command, done);
+		},
+		'image.list': (_command, done) => done(succeeded({images: listImages(host.images, imagesIn(host))})),
 		'image.open': (_command, done) => done(noImages),
 		'volume.remove'({volume, onlyCheck = false}, done) {
 			for (const [uid, pod] of host.pods)
@@ -242,6 +254,11 @@ function adopted({host, agent}: State, id: ContainerId): SimulatedContainer | un
 	return container;
 }
 
+function imagesIn(host: SimulatedHost): ReadonlySet<string> {
+	const ids = [...host.pods].flatMap(([uid, {containers}]) => containers.map(container => ({uid, container})));
+	return new Set(ids.flatMap(id => host.find(id)?.spec.image ?? []));
+}
+
 function running(host: SimulatedHost, id: ContainerId): SimulatedContainer | undefined {
 	const container = host.find(id);
 	return container?.exit === undefined ? container : undefined;
@@ -252,6 +269,7 @@ const runningOf = ({spec, pid, startedAtMs}: SimulatedContainer): RunningContain
 	pid,
 	startedAtMs,
 	handle: `process://${pid}.${startedAtMs}`,
+	...(spec.imageId === undefined ? {} : {imageId: spec.imageId}),
 });
 
 const observationOf = (container: SimulatedContainer | undefined): ContainerObservation => ({

@@ -13,6 +13,7 @@ import type {
 	VolumeSpec,
 } from '../../actors/node/runtime/runtime-port.js';
 import type {Cancel, Clock} from '../../system/time/clock.js';
+import type {SimulatedImages} from './images.js';
 import type {Program} from './script.js';
 
 /** Gives every pod of all hosts that share it an address of its own. */
@@ -62,6 +63,7 @@ export type SimulatedHost = {
 	readonly keepVolumes: (uid: string, volumes: readonly VolumeSpec[]) => boolean;
 	/** Names of the volumes of class `local` that it has. They are on its disk: a reboot loses none. */
 	readonly localVolumes: Set<string>;
+	readonly images: SimulatedImages;
 	readonly network: SimulatedNetwork;
 	readonly find: (id: ContainerId) => SimulatedContainer | undefined;
 	readonly start: (spec: ContainerSpec, program: Program, watcher: object) => SimulatedContainer;
@@ -117,6 +119,7 @@ export function createSimulatedHost(clock: Clock, network: SimulatedNetwork = cr
 		ensurePod: spec => ensurePod(state, spec),
 		keepVolumes: (uid, volumes) => change(state, uid, {volumes}),
 		localVolumes: new Set(),
+		images: new Map(),
 		network: state.network,
 		find: id => state.containers.get(keyOf(id)),
 		start: (spec, program, watcher) => start(state, spec, program, watcher),

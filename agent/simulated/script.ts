@@ -4,6 +4,7 @@
 import type {ActionResult, ContainerAction, ContainerSpec, OpenedSpec, RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
 import type {Random} from '../../system/time/random.js';
 import {execByWords} from './exec.js';
+import type {Pull} from './images.js';
 
 /** What becomes of one command. */
 export type Treatment =
@@ -22,6 +23,8 @@ export type Program = {
 
 export type SimulatedScript = {
 	readonly treat?: (command: RuntimeCommand, random: Random) => Treatment;
+	/** What becomes of a pull. Without it images are only names. */
+	readonly pull?: (image: string, random: Random) => Pull;
 	readonly program?: (spec: OpenedSpec, random: Random) => Program;
 	/** How a probe or a hook of a container that runs goes; `nowMs` is wall time, `startedAtMs` when the attempt began. */
 	readonly act?: (act: SimulatedAct, random: Random) => ActionResult;

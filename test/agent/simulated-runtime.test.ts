@@ -137,3 +137,35 @@ test('10,000 pods on 1,000 nodes are light, have addresses of their own, and lea
 	t.is(started, 10_000);
 	t.is(clock.nextAtMs(), undefined);
 });
+
+test('a pull takes as long as the script says, tells how far it is, and may fail', async t => {
+	const world = simulatedWorld({
+		pull: image => (image === 'absent' ? {ms: 10, problem: 'manifest unknown'} : {ms: 2_500, bytes: 1_000}),
+	});
+	const {run} = driver(world);
+	const told: unknown[] = [];
+	world.runtime().onEvent(event => told.push(event.type === 'pulling' ? [event.percent, event.bytes, event.totalBytes] : event));
+	const ensure = (image: string, policy: 'Always' | 'IfNotPresent' | 'Never') => {
+		const {id, namespace, podName} = aContainer('runs');
+		return run<'image.ensure'>({type: 'image.ensure', id, namespace, podName, image, policy, secrets: []});
+	};
+	t.like(await ensure('web', 'Never'), {ok: false, error: {code: 'ERR_IMAGE_ABSENT'}});
+	t.like(await ensure('absent', 'IfNotPresent'), {ok: false, error: {code: 'ERR_IMAGE_PULL', message: 'manifest unknown'}});
+	const startedAtMs = world.clock.nowMs();
+	const pulled = await ensure('web', 'IfNotPresent');
+	t.deepEqual(pulled, {ok: true, value: {imageId: 'simulated:web', pulled: {ms: 2_500, bytes: 1_000}}});
+	t.is(world.clock.nowMs() - startedAtMs, 2_500);
+	t.deepEqual(told, [
+		[40, 400, 1_000],
+		[80, 800, 1_000],
+	]);
+	for (const policy of ['IfNotPresent', 'Never'] as const)
+		t.deepEqual(await ensure('web', policy), {ok: true, value: {imageId: 'simulated:web'}});
+	t.like(await ensure('web', 'Always'), {value: {pulled: {ms: 2_500}}});
+	const listed = {id: 'simulated:web', names: ['web'], bytes: 1_000};
+	t.like(await run<'image.list'>({type: 'image.list'}), {value: {images: [{...listed, inUse: false}]}});
+	await driver(world).ensure('uid-1');
+	const {imageId} = await driver(world).start(aContainer('runs', {image: 'web', imageId: 'simulated:web'}));
+	t.is(imageId, 'simulated:web');
+	t.like(await run<'image.list'>({type: 'image.list'}), {value: {images: [{...listed, inUse: true}]}});
+});
