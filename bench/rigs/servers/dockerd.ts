@@ -65,6 +65,8 @@ export async function startDockerd(t: Owner, {liveRestore = false, bip = '10.244
 	async function start(): Promise<void> {
 		if (pid() !== undefined && (await answers())) return;
 		rmSync(pidFile, {force: true});
+		// Where the first process of the machine waits for no orphans, the number of a containerd that was killed is not free: it would be waited for.
+		if (programsOf(folder, ['containerd']).length === 0) rmSync(path.join(folder, 'exec/containerd/containerd.pid'), {force: true});
 		const log = openSync(path.join(folder, 'log'), 'a');
 		// Not `ip netns exec`: that mounts a /sys without control groups.
 		const words = [`--net=/var/run/netns/${namespace}`, 'dockerd', ...argumentsOf(folder, bip, liveRestore)];
