@@ -172,11 +172,14 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		isRoot,
 	});
 	const imageUsers = createImageUsers(engine, owner);
+	const said = {version: ''};
 	const connection = openConnection({
 		engine,
 		clock,
 		owner,
 		async compare() {
+			const {Version: version} = await engine.call('ask for its version', limits.engineAnswerMs, docker => docker.version());
+			said.version = version;
 			await groups.learn(engine);
 			const listed = await listOurs(engine, owner);
 			// Pods that have lost their sandbox first: their containers are not to be started again in it.
@@ -205,6 +208,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		volumes,
 		usage,
 		connection,
+		said,
 		images: createImages({engine, clock, secrets, directory, onEvent: tell, onWarning}),
 		hostPaths,
 		holds: isRoot ? openHolds(directory, onWarning) : undefined,
@@ -354,15 +358,22 @@ function gateOf({gates, groups}: Parts, {id: {uid}, exclusive}: ContainerSpec): 
 	};
 }
 
-function infoOf({connection, hostIP, bootId}: Parts, {maxPods = limits.podsPerNode, localVolumes}: DockerRuntimeOptions): RuntimeInfo {
+function infoOf(
+	{connection, said, hostIP, bootId, allowPrivileged}: Parts,
+	{maxPods = limits.podsPerNode, localVolumes}: DockerRuntimeOptions,
+): RuntimeInfo {
 	const state = connection.state();
 	return {
 		name: 'docker',
-		version: process.versions.node,
+		version: said.version,
 		cpuMillis: os.availableParallelism() * 1_000,
 		memoryBytes: os.totalmem(),
 		maxPods,
-		features: [...features, ...(localVolumes === undefined ? [] : ['claims' as const])],
+		features: [
+			...features,
+			...(localVolumes === undefined ? [] : ['claims' as const]),
+			...(allowPrivileged ? ['privileged' as const] : []),
+		],
 		...(localVolumes === undefined ? {} : {localVolumes}),
 		classes: state.is === 'up' ? ['docker'] : [],
 		conditions: conditionsOf(state),

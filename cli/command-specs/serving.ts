@@ -19,8 +19,22 @@ const storeFlags: FlagSpecs = {
 	store: {type: 'string', value: 'STORE', about: 'where objects are kept: level, memory or etcd://host:port,… (level)'},
 	new: {type: 'boolean', about: 'begin a new, empty cluster also where this home has served one whose store is gone'},
 };
-const runtimeFlag: FlagSpecs = {
-	runtime: {type: 'string', value: 'NAME', about: 'what runs containers: auto, process or simulated (auto)'},
+/** Of every command that has a node. */
+const runtimeFlags: FlagSpecs = {
+	runtime: {
+		type: 'string',
+		value: 'NAME',
+		about: 'what runs pods: process, docker, simulated, or auto: processes, and Docker while it answers (auto)',
+	},
+	docker: {
+		type: 'string',
+		value: 'URL',
+		about: 'the Docker Engine of this host, unix:///PATH or tcp://127.0.0.1:PORT (DOCKER_HOST, else unix:///var/run/docker.sock)',
+	},
+	'allow-privileged': {
+		type: 'boolean',
+		about: 'pods of Docker may have what gives them this host: privileged, its namespaces, any capability',
+	},
 };
 /** Of every command that runs containers; `fallback` is said of the host's paths. */
 const containerFlags = (fallback: string): FlagSpecs => ({
@@ -55,8 +69,7 @@ export const servingCommands: readonly CommandSpec[] = [
 		flags: {
 			...homeFlags,
 			...doorFlags,
-			...runtimeFlag,
-			docker: {type: 'string', value: 'URL', about: 'comes in a later version'},
+			...runtimeFlags,
 			...storeFlags,
 			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
 			'simulated-nodes': {type: 'number', value: 'N', about: 'how many nodes that only pretend to run pods (0)'},
@@ -91,7 +104,7 @@ export const servingCommands: readonly CommandSpec[] = [
 			token: {type: 'string', value: 'TOKEN', about: 'what troupe token create --join printed (TROUPE_TOKEN); needed once'},
 			ca: {type: 'string', value: 'FILE', about: 'the certificate of the cluster, instead of the pin in the token'},
 			node: {type: 'string', value: 'NAME', about: "name of this machine's node (its host name)"},
-			...runtimeFlag,
+			...runtimeFlags,
 			...containerFlags('all while all servers are on this host, else none'),
 			cache: {type: 'string', value: 'PLACE', about: 'where the node keeps what it was told: a folder or redis://… (in the home)'},
 			new: {type: 'boolean', about: 'follow the control plane that answers, also when this node remembers another; its pods are replaced'},

@@ -3,7 +3,7 @@
 import {hostname} from 'node:os';
 import {type Flags, type Invocation, usageError} from '../command.js';
 import {detach} from '../serving/detach.js';
-import {hostPathsOf, nodeOf, podBoundsOf, runtimeOf, serversOf} from '../serving/serving-flags.js';
+import {engineVariable, hostPathsOf, nodeOf, podBoundsOf, runtimesOf, serversOf} from '../serving/serving-flags.js';
 import type {AgentOptions} from '../serving/serving-options.js';
 
 /** Beside `--token`: so it is in no list of processes and no history of a shell. */
@@ -11,7 +11,7 @@ const tokenVariable = 'TROUPE_TOKEN';
 
 export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError(`agent takes no names, got "${inputs.join(' ')}"; --join names the servers`);
-	const options = readAgentOptions(flags, home, hostname(), environment[tokenVariable]);
+	const options = readAgentOptions(flags, home, hostname(), environment);
 	if (options.detach) {
 		const secret = options.token === undefined ? {} : {[tokenVariable]: options.token};
 		return detach({command: 'agent', home, flags, environment: {...environment, ...secret}}, terminal);
@@ -21,16 +21,16 @@ export async function run({flags, home, inputs, terminal, environment}: Invocati
 }
 
 /** Checks every flag; all that is wrong is told at once. Throws ERR_USAGE. */
-export function readAgentOptions(flags: Flags, home: string, host: string, token: string | undefined): AgentOptions {
+export function readAgentOptions(flags: Flags, home: string, host: string, environment: Invocation['environment']): AgentOptions {
 	const problems: string[] = [];
 	const options: AgentOptions = {
 		home,
 		join: serversOf(flags, problems),
-		token: flags.text('token') ?? token,
+		token: flags.text('token') ?? environment[tokenVariable],
 		caFile: flags.text('ca'),
 		node: flags.text('node') === undefined ? undefined : nodeOf(flags, host, problems),
 		hostNode: nodeOf(flags, host, flags.text('node') === undefined ? problems : []),
-		runtime: runtimeOf(flags, problems),
+		...runtimesOf(flags, environment[engineVariable], problems),
 		cache: flags.text('cache'),
 		hostPaths: hostPathsOf(flags, problems),
 		isNew: flags.on('new'),

@@ -3,6 +3,7 @@
 import {readdirSync, rmdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {createInterface} from 'node:readline/promises';
+import type {AppError} from '../../api/errors.js';
 import {removeHomes} from '../../agent/process/sandboxes/homes.js';
 import {releaseMemory} from '../../agent/volumes/memory.js';
 import {hasCode} from '../../system/files/errno.js';
@@ -26,9 +27,11 @@ export async function run({flags, home, inputs, terminal}: Invocation): Promise<
 	}
 	const stopped = await stopCluster(home);
 	if (stopped !== undefined) terminal.out(`the ${stopped.noun} is stopped (process ${stopped.pid})\n`);
-	const count = await stopPods(home);
+	const {count, problem} = await stopPods(home);
 	if (count > 0) terminal.out(`${count} ${count === 1 ? 'program' : 'programs'} of pods stopped\n`);
-	await releaseMemory(homeOf(home).runtime);
+	// Whose they are would be known to nobody any more.
+	if (problem !== undefined) throw withLastWord(problem, homeOf(home).engine);
+	for (const directory of [homeOf(home).runtime, homeOf(home).docker]) await releaseMemory(directory);
 	await removeHomes(homeOf(home).runtime, process.getuid?.() === 0);
 	remove(home);
 	const left = foreignEntries(entriesOf(home) ?? []);
@@ -55,6 +58,9 @@ async function agreed(home: string, terminal: Invocation['terminal']): Promise<b
 		lines.close();
 	}
 }
+
+const withLastWord = ({message}: Error, engine: string): AppError =>
+	failedError(`${message}. Nothing of the home was removed; where that Engine is gone for good, remove ${engine} first`);
 
 function remove(home: string): void {
 	for (const entry of ownEntries(entriesOf(home) ?? [])) rmSync(path.join(home, entry), {recursive: true, force: true});

@@ -4,30 +4,38 @@ import {hostname} from 'node:os';
 import {limits} from '../../api/limits.js';
 import {type Flags, type Invocation, usageError} from '../command.js';
 import {detach, withBroker} from '../serving/detach.js';
-import {brokerVariable, doorsOf, hostPathsOf, isOnLoopback, nodeOf, podBoundsOf, runtimeOf, storeOf} from '../serving/serving-flags.js';
+import {
+	brokerVariable,
+	doorsOf,
+	engineVariable,
+	hostPathsOf,
+	isOnLoopback,
+	nodeOf,
+	podBoundsOf,
+	runtimesOf,
+	storeOf,
+} from '../serving/serving-flags.js';
 import type {UpOptions} from '../serving/serving-options.js';
 
 export async function run({flags, home, inputs, terminal, environment}: Invocation): Promise<number> {
 	if (inputs.length > 0) throw usageError(`up takes no names, got "${inputs.join(' ')}"`);
-	const options = readUpOptions(flags, home, hostname(), environment[brokerVariable]);
+	const options = readUpOptions(flags, home, hostname(), environment);
 	if (options.detach) return detach({command: 'up', home, flags, environment: withBroker(environment, options)}, terminal);
 	const {runUp} = await import('../serving/up.js');
 	return runUp(options);
 }
 
 /** Checks every flag; all that is wrong is told at once. Throws ERR_USAGE. */
-export function readUpOptions(flags: Flags, home: string, host: string, broker?: string): UpOptions {
+export function readUpOptions(flags: Flags, home: string, host: string, environment: Invocation['environment'] = {}): UpOptions {
 	const problems: string[] = [];
-	const later = (flag: string) => problems.push(`--${flag} comes in a later version`);
-	if (flags.text('docker') !== undefined) later('docker');
 	const simulatedNodes = flags.number('simulated-nodes') ?? 0;
 	if (!Number.isSafeInteger(simulatedNodes) || simulatedNodes < 0 || simulatedNodes > limits.simulatedNodes)
 		problems.push(`--simulated-nodes must be a whole number from 0 to ${limits.simulatedNodes}, got ${simulatedNodes}`);
-	const doors = doorsOf(flags, broker, problems);
+	const doors = doorsOf(flags, environment[brokerVariable], problems);
 	const options: UpOptions = {
 		home,
 		...doors,
-		runtime: runtimeOf(flags, problems),
+		...runtimesOf(flags, environment[engineVariable], problems),
 		store: storeOf(flags, problems),
 		isNew: flags.on('new'),
 		faults: flags.on('faults'),

@@ -17,6 +17,8 @@ export type Endpoints = {
 	/** `mqtt://127.0.0.1:1883`; an agent has none. */
 	readonly mqtt: string;
 	readonly pid: number;
+	/** What runs the pods of its node; a server has none. */
+	readonly pods?: string;
 	/** What the person who started it is to be told. */
 	readonly notes?: readonly string[];
 };
@@ -28,11 +30,12 @@ export const nounOf = (command: ServingCommand): string => (command === 'up' ? '
 export function readEndpoints(home: string): Endpoints | undefined {
 	try {
 		const value = JSON.parse(readFileSync(homeOf(home).endpoints, 'utf8')) as Partial<Endpoints> | null;
-		const {api, web, mqtt, pid, notes} = value ?? {};
+		const {api, web, mqtt, pid, pods, notes} = value ?? {};
 		const command = servingCommands.find(each => each === (value?.command ?? 'up'));
 		if (command === undefined || typeof api !== 'string' || typeof web !== 'string' || typeof mqtt !== 'string') return undefined;
 		if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
-		return {command, api, web, mqtt, pid, ...(Array.isArray(notes) ? {notes: notes.map(String)} : {})};
+		const ofNode = typeof pods === 'string' ? {pods} : {};
+		return {command, api, web, mqtt, pid, ...ofNode, ...(Array.isArray(notes) ? {notes: notes.map(String)} : {})};
 	} catch {
 		return undefined; // No file, or one that is being written by another program: the same to the caller.
 	}
@@ -59,8 +62,9 @@ export function readyText(home: string, endpoints: Endpoints, detached: boolean,
 	].join('\n');
 }
 
-const placesOf = (home: string, {command, api, web, mqtt}: Endpoints): readonly string[] => [
+const placesOf = (home: string, {command, api, web, mqtt, pods}: Endpoints): readonly string[] => [
 	...(command === 'agent' ? [`  server ${api}`] : [`  api    ${api}`, `  web    ${web}`, `  mqtt   ${mqtt}`]),
+	...(pods === undefined ? [] : [`  pods   ${pods}`]),
 	`  home   ${home}`,
 	`  log    ${homeOf(home).log}`,
 ];

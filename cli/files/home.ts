@@ -8,6 +8,9 @@ export const homeOf = (root: string) => ({
 	data: path.join(root, 'data'),
 	/** What the process runtime keeps of its pods. */
 	runtime: path.join(root, 'data', 'runtime'),
+	/** What the Docker runtime keeps of its pods, and the Engine that they are on, once it has answered. */
+	docker: path.join(root, 'data', 'docker'),
+	engine: path.join(root, 'data', 'docker-engine'),
 	/** What claims of class local keep, if it is not elsewhere. */
 	volumes: path.join(root, 'data', 'volumes'),
 	/** The key that seals what the store keeps of secrets; every server of a cluster has the same. */

@@ -12,6 +12,7 @@ import {cachePlaceOf} from './node/cache-place.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
 import {homeFlag} from '../files/home-flag.js';
 import {loginFor} from './node/joining.js';
+import {engineNotes, findEngine, podsText} from './node/engine.js';
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
 import type {Log} from './process/log.js';
 import {isRedis, openNodeCache} from './node/node-cache.js';
@@ -25,9 +26,11 @@ export function runAgent(options: AgentOptions): Promise<number> {
 	return serve('agent', options, async context => {
 		const {credential, isNew, notes: ofLogin} = await loginFor(options, context.home.credential);
 		const ofNode = await startNode(options, {credential, followsAny: isNew || options.isNew}, context);
-		const notes = [...ofLogin, ...ofNode, ...faultNotes(options)];
+		const engine = await findEngine(options, context.processParts.clock);
+		const notes = [...ofLogin, ...ofNode, ...faultNotes(options), ...engineNotes(options, engine)];
 		for (const note of notes) context.log.warn(note);
-		const endpoints: Endpoints = {command: 'agent', api: credential.servers[0] ?? '', web: '', mqtt: '', pid: process.pid, notes};
+		const place = {api: credential.servers[0] ?? '', web: '', mqtt: ''};
+		const endpoints: Endpoints = {command: 'agent', ...place, pid: process.pid, pods: podsText(options, engine), notes};
 		const farewell = `the agent has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
 	});

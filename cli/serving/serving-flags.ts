@@ -1,6 +1,7 @@
 // The flags of the serving commands become checked options. All that is wrong is told at once.
 
 import path from 'node:path';
+import {defaultEngineUrl, parseEngineUrl} from '../../agent/docker/engine/engine-url.js';
 import {parseUserRange, type UserRange} from '../../agent/process/users/pod-users.js';
 import {controlSystem} from '../../api/keys.js';
 import {limits} from '../../api/limits.js';
@@ -15,9 +16,9 @@ import {
 	parseAdvertised,
 	parseHostPort,
 	type DoorOptions,
+	type EngineChoice,
 	type HostOptions,
 	type HostPathsChoice,
-	type RuntimeChoice,
 	type StoreChoice,
 } from './serving-options.js';
 
@@ -60,7 +61,7 @@ function brokerOf(text: string | undefined, problems: string[]): DoorOptions['br
 
 export function storeOf(flags: Flags, problems: string[]): StoreChoice {
 	const text = flags.text('store');
-	if (text === undefined || !/^etcds?:/.test(text)) return wordOf(flags, 'store', ['level', 'memory'], [], problems, ' or etcd://…');
+	if (text === undefined || !/^etcds?:/.test(text)) return wordOf(flags, 'store', ['level', 'memory'], problems, ' or etcd://…');
 	try {
 		parseEtcdUrl(text);
 	} catch (error) {
@@ -69,11 +70,42 @@ export function storeOf(flags: Flags, problems: string[]): StoreChoice {
 	return text;
 }
 
-export const runtimeOf = (flags: Flags, problems: string[]): RuntimeChoice =>
-	wordOf(flags, 'runtime', ['auto', 'process', 'simulated'], ['docker'], problems);
+/** Where Docker's own tools look for an Engine. */
+export const engineVariable = 'DOCKER_HOST';
+
+/** What runs pods. `fromEnvironment` is DOCKER_HOST. */
+export function runtimesOf(
+	flags: Flags,
+	fromEnvironment: string | undefined,
+	problems: string[],
+): Pick<HostOptions, 'runtime' | 'docker' | 'dockerProblem' | 'allowPrivileged'> {
+	const runtime = wordOf(flags, 'runtime', ['auto', 'process', 'docker', 'simulated'], problems);
+	const ofDocker = ['docker', 'allow-privileged'].filter(name => flags.words.some(word => word.startsWith(`--${name}=`)));
+	if (runtime === 'process' || runtime === 'simulated') {
+		problems.push(...ofDocker.map(name => `--${name} is of Docker, and --runtime ${runtime} runs no pods of it`));
+		return {runtime, docker: undefined, dockerProblem: undefined, allowPrivileged: false};
+	}
+	const rest = {runtime, allowPrivileged: flags.on('allow-privileged')};
+	const docker = engineOf(flags.text('docker'), fromEnvironment);
+	if (typeof docker !== 'string') return {...rest, docker, dockerProblem: undefined};
+	if (flags.text('docker') === undefined && runtime === 'auto') return {...rest, docker: undefined, dockerProblem: docker};
+	problems.push(docker);
+	return {...rest, docker: undefined, dockerProblem: undefined};
+}
+
+/** Or what is wrong. An Engine of another host has none of this host's folders, and pods there would have no address here. */
+function engineOf(flag: string | undefined, fromEnvironment: string | undefined): EngineChoice | string {
+	const isAsked = flag !== undefined || (fromEnvironment ?? '') !== '';
+	const [name, url] = flag !== undefined ? ['--docker', flag] : [engineVariable, isAsked ? (fromEnvironment ?? '') : defaultEngineUrl];
+	const wanted = `${name} must be an Engine of this host, unix:///PATH or tcp://127.0.0.1:PORT`;
+	const otherwise = flag === undefined ? '; --docker says another one' : '';
+	const address = parseEngineUrl(url);
+	if (address === undefined || ('host' in address && !isLoopback(address.host))) return `${wanted}, got "${url}"${otherwise}`;
+	return {url, address, isAsked};
+}
 
 /** What bounds the programs of pods, and where they keep what stays. */
-export const podBoundsOf = (flags: Flags, problems: string[]): Omit<HostOptions, 'runtime'> => ({
+export const podBoundsOf = (flags: Flags, problems: string[]): Pick<HostOptions, 'podUsers' | 'maxProcesses' | 'volumes'> => ({
 	podUsers: podUsersOf(flags, problems),
 	maxProcesses: maxProcessesOf(flags, problems),
 	volumes: volumesOf(flags, problems),
@@ -88,25 +120,18 @@ function volumesOf(flags: Flags, problems: string[]): string | undefined {
 	return undefined;
 }
 
-/** One of a few words; the first is the default, `later` are known and not there yet. */
+/** One of a few words; the first is the default. */
 function wordOf<Word extends string>(
 	flags: Flags,
 	name: string,
 	words: readonly [Word, ...Word[]],
-	later: readonly string[],
 	problems: string[],
 	besides = '',
 ): Word {
 	const text = flags.text(name);
 	const found = words.find(word => word === text);
-	if (text !== undefined && found === undefined) {
-		const isLater = later.some(word => text === word || text.startsWith(`${word}:`));
-		problems.push(
-			isLater
-				? `--${name} ${text} comes in a later version`
-				: `--${name} must be ${words.join(' or ')}${besides}, got "${text}"${didYouMean(text, words)}`,
-		);
-	}
+	if (text !== undefined && found === undefined)
+		problems.push(`--${name} must be ${words.join(' or ')}${besides}, got "${text}"${didYouMean(text, words)}`);
 	return found ?? words[0];
 }
 

@@ -1,6 +1,7 @@
 // What the serving commands were asked for, checked.
 
 import type {HostPort} from '../../api/host-port.js';
+import type {EngineAddress} from '../../agent/docker/engine/engine-url.js';
 import type {UserRange} from '../../agent/process/users/pod-users.js';
 import type {OutsideUrl} from '../../system/links/outside-url.js';
 
@@ -20,8 +21,16 @@ export type DoorOptions = {
 /** `text` is as it was given, password included. */
 export type OutsideBrokerChoice = {readonly server: OutsideUrl; readonly text: string};
 
-/** `auto` is the process runtime as long as there is no other. */
-export type RuntimeChoice = 'auto' | 'process' | 'simulated';
+/** `auto` is the process runtime, and Docker's as soon as an Engine answers. */
+export type RuntimeChoice = 'auto' | 'process' | 'docker' | 'simulated';
+
+export type EngineChoice = {
+	/** As people write it. */
+	readonly url: string;
+	readonly address: EngineAddress;
+	/** Somebody said that it is there: it is missed where it is not. */
+	readonly isAsked: boolean;
+};
 
 /** What of a host pods may mount: everything, or what is below these folders; nothing where there are none. */
 export type HostPathsChoice = 'all' | readonly string[];
@@ -44,6 +53,12 @@ export type ServerOptions = DoorOptions & {
 /** What a node may take of its host. */
 export type HostOptions = {
 	readonly runtime: RuntimeChoice;
+	/** Undefined: no Engine is looked for. */
+	readonly docker: EngineChoice | undefined;
+	/** What DOCKER_HOST says is no Engine of this host: a person is told why nothing comes of it. */
+	readonly dockerProblem: string | undefined;
+	/** Pods of Docker may have what gives them the host. */
+	readonly allowPrivileged: boolean;
 	/** Undefined: a range that follows from the home. */
 	readonly podUsers: UserRange | undefined;
 	/** Of one container; undefined: `containerProcesses`. */

@@ -4,12 +4,15 @@ import {accessSync, constants, existsSync, realpathSync} from 'node:fs';
 import type {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import {systemClock} from '../../system/time/clock.js';
+import {parseEngineUrl} from '../../agent/docker/engine/engine-url.js';
+import type {StopOptions} from '../../agent/process/containers/stop-everything.js';
 import {hasCode} from '../../system/files/errno.js';
 import {reasonOf} from '../files/bounded-file.js';
 import {areEndpointsBroken, nounOf, type ServingCommand} from '../files/endpoints.js';
 import {homeOf} from '../files/home.js';
 import {gone, runningCluster} from '../files/processes.js';
 import {failedError} from '../command.js';
+import {engineOf} from './node/engine-place.js';
 
 /** What was stopped: `cluster`, `server` or `agent`. */
 export type Stopped = {readonly pid: number; readonly noun: string; readonly command: ServingCommand};
@@ -41,14 +44,14 @@ export async function stopCluster(home: string): Promise<Stopped | undefined> {
 
 /** Why it cannot be said that nothing runs: it is for a person to look. Undefined: nothing does. */
 async function doubtOf(home: string): Promise<AppError | undefined> {
-	const {root, data, runtime, endpoints} = homeOf(home);
+	const {root, data, runtime, docker, endpoints} = homeOf(home);
 	const obstacle = obstacleTo(root);
 	if (obstacle !== undefined) return failedError(`${root} ${obstacle}, so it is not known what runs: ask as the user whose home it is`);
 	const isBroken = areEndpointsBroken(home);
 	if (!isBroken && (existsSync(endpoints) || !existsSync(data))) return undefined;
 	const {holderOfFolder} = await import('./process/port-holder.js');
 	// The programs of pods hold files there, too: what serves holds others.
-	const holder = holderOfFolder(resolved(data), resolved(runtime));
+	const holder = holderOfFolder(resolved(data), [resolved(runtime), resolved(docker)]);
 	if (!isBroken && holder === undefined) return undefined;
 	const unknown = `${endpoints} is ${isBroken ? 'broken' : 'missing'}, so it is not known what runs`;
 	if (holder === undefined) return failedError(`${unknown}; no process is seen to use ${data}: if nothing runs, remove ${endpoints}`);
@@ -75,17 +78,40 @@ function resolved(folder: string): string {
 	}
 }
 
-/** Stops the programs of all pods that the home's data directory knows, each within its own grace; how many there were. No cluster may run. */
-export async function stopPods(home: string): Promise<number> {
-	const {data, runtime} = homeOf(home);
+export type StoppedPods = {
+	/** How many programs and containers ran. */
+	readonly count: number;
+	/** Why those of Docker were not looked for; undefined: they were. */
+	readonly problem: AppError | undefined;
+};
+
+/** Stops what runs of all pods that the home's data directory knows, each within its own grace. No cluster may run. */
+export async function stopPods(home: string): Promise<StoppedPods> {
+	const {data} = homeOf(home);
+	if (!existsSync(data)) return {count: 0, problem: undefined};
+	const {podGraces} = await import('./node/pod-graces.js');
+	const graces = {clock: systemClock, graceMs: limits.terminationGraceSeconds * 1_000, graceMsOf: await podGraces(data)};
+	const [processes, containers] = await Promise.all([stopProcesses(home, graces), stopContainers(home, graces)]);
+	return typeof containers === 'number' ? {count: processes + containers, problem: undefined} : {count: processes, problem: containers};
+}
+
+async function stopProcesses(home: string, graces: StopOptions): Promise<number> {
+	const {runtime} = homeOf(home);
 	if (!existsSync(runtime)) return 0;
-	const [{stopEverything}, {podGraces}] = await Promise.all([
-		import('../../agent/process/containers/stop-everything.js'),
-		import('./node/pod-graces.js'),
-	]);
-	return stopEverything(runtime, {
-		clock: systemClock,
-		graceMs: limits.terminationGraceSeconds * 1_000,
-		graceMsOf: await podGraces(data),
-	});
+	const {stopEverything} = await import('../../agent/process/containers/stop-everything.js');
+	return stopEverything(runtime, graces);
+}
+
+/** Removes all that is ours in the Engine; or why it could not. */
+async function stopContainers(home: string, graces: StopOptions): Promise<number | AppError> {
+	const {docker} = homeOf(home);
+	const url = engineOf(homeOf(home));
+	const address = url === undefined ? undefined : parseEngineUrl(url);
+	if (url === undefined || address === undefined || !existsSync(docker)) return 0;
+	const {removeEverything} = await import('../../agent/docker/remove-everything.js');
+	const done = await removeEverything(docker, {...graces, address});
+	if (typeof done === 'number') return done;
+	return failedError(
+		`the Docker Engine at ${url} does not answer, so containers of pods may still run: start it, then run this again; or find them by hand with docker ps --all --filter label=${done.label} (${done.problem})`,
+	);
 }

@@ -12,6 +12,7 @@ import {createClosers, type Closers} from './process/closers.js';
 import {readyText, type Endpoints} from '../files/endpoints.js';
 import {homeFlag, kubeconfigNotes} from '../files/home-flag.js';
 import {openControlServer} from './control/control-server.js';
+import {engineNotes, findEngine, firstClass, podsText} from './node/engine.js';
 import {openLocalNode, openNodeSecrets, openRuntime} from './node/local-node.js';
 import {stopped} from './process/opened.js';
 import {faultNotes, serve, type ServeContext} from './process/serve.js';
@@ -33,10 +34,12 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 			await Promise.all([...nodes.values()].map(stopped));
 			await behindNodes.closeAll();
 		});
+		const engine = await findEngine(options, context.processParts.clock);
 		const names = [options.node, ...Array.from({length: options.simulatedNodes}, (_, index) => `sim-${index + 1}`)];
 		const {url, doors, term, otherLeader} = await openControlServer({
 			context,
 			options,
+			defaultClass: firstClass(options, engine),
 			ownNodes: new Map(names.map(name => [name, () => nodes.get(name)?.system])),
 			onStandby: reason => context.fail(`the store is lost: ${reason}`),
 			...(design === undefined ? {} : {design}),
@@ -44,7 +47,7 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 		const current = term();
 		if (current === undefined)
 			throw failedError(`${otherLeader()?.api ?? 'another server'} leads over ${options.store}; troupe server stands by it`);
-		const notes = [...kubeconfigNotes(), ...faultNotes(options)];
+		const notes = [...kubeconfigNotes(), ...faultNotes(options), ...engineNotes(options, engine)];
 		const onNote = (note: string): void => {
 			context.log.warn(note);
 			notes.push(note);
@@ -52,7 +55,8 @@ export function runUp(options: UpOptions, design?: ControlOptions['design']): Pr
 		const around: NodeContext = {options, context, closers: behindNodes, term: current, network: createSimulatedNetwork(), onNote};
 		for (const name of names) nodes.set(name, await openNodeOf(name, around));
 		for (const node of nodes.values()) node.begin();
-		const endpoints: Endpoints = {command: 'up', api: url, ...doors, pid: process.pid, notes};
+		const pods = podsText(options, engine);
+		const endpoints: Endpoints = {command: 'up', api: url, ...doors, pid: process.pid, pods, notes};
 		const farewell = `the cluster has stopped; its pods run on (troupe down --pods${homeFlag(options.home)} stops them)`;
 		return {endpoints, text: readyText(options.home, endpoints, false), farewell};
 	});

@@ -1,7 +1,7 @@
 import {spawn, spawnSync} from 'node:child_process';
 import {closeSync, openSync} from 'node:fs';
 import {createServer, type AddressInfo} from 'node:net';
-import {mkdir, readdir, readFile, stat, writeFile, symlink} from 'node:fs/promises';
+import {mkdir, readdir, readFile, rm, stat, writeFile, symlink} from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import {readAgentOptions} from '../../cli/commands/agent.js';
@@ -19,6 +19,9 @@ import {ManualClock} from '../../system/time/manual-clock.js';
 import {readUpOptions} from '../../cli/commands/up.js';
 import {parseArguments} from '../../cli/command-line/arguments.js';
 import {findCommand} from '../../cli/commands.js';
+import {engineNotes, findEngine, firstClass, podsText} from '../../cli/serving/node/engine.js';
+import {engineOf, keepEngine} from '../../cli/serving/node/engine-place.js';
+import {systemClock} from '../../system/time/clock.js';
 import {AppError} from '../../api/errors.js';
 import {detached, folder, freePorts, run, start} from './_rig.js';
 import {main} from '../../bench/rigs/main-file.js';
@@ -27,7 +30,7 @@ const flagsOf = async (command: string, ...argv: readonly string[]) =>
 	(await parseArguments(argv, findCommand(command)?.flags ?? {})).flags;
 
 const upOptions = async (...argv: readonly string[]) => readUpOptions(await flagsOf('up', ...argv), '/h', 'box');
-const agentOptions = async (...argv: readonly string[]) => readAgentOptions(await flagsOf('agent', ...argv), '/h', 'box', undefined);
+const agentOptions = async (...argv: readonly string[]) => readAgentOptions(await flagsOf('agent', ...argv), '/h', 'box', {});
 
 const wordsOfAgent = async (...argv: readonly string[]) => wordsInBackground(await flagsOf('agent', ...argv));
 
@@ -40,6 +43,9 @@ test('up takes its defaults from the contract', async t => {
 		advertise: undefined,
 		broker: undefined,
 		runtime: 'auto',
+		docker: {url: 'unix:///var/run/docker.sock', address: {socketPath: '/var/run/docker.sock'}, isAsked: false},
+		dockerProblem: undefined,
+		allowPrivileged: false,
 		store: 'level',
 		node: 'box',
 		simulatedNodes: 0,
@@ -95,7 +101,7 @@ test('pods may mount what they like of a host as long as nobody else reaches the
 test('up tells all wrong flags at once', async t => {
 	const asked = [
 		'--docker',
-		'unix:///x',
+		'ssh://x',
 		'--broker=b',
 		'--store',
 		'etcd://a:b',
@@ -114,11 +120,10 @@ test('up tells all wrong flags at once', async t => {
 	];
 	const error = await t.throwsAsync(upOptions(...asked), {instanceOf: AppError});
 	t.deepEqual(error?.message.split('\n'), [
-		'--docker comes in a later version',
 		'--simulated-nodes must be a whole number from 0 to 10000, got 1.5',
 		'--api must be HOST:PORT such as 127.0.0.1:6443, got "x:y"',
 		'--broker: the broker is no URL of MQTT: expected mqtt[s]://control:PASSWORD@HOST:PORT',
-		'--runtime docker comes in a later version',
+		'--docker must be an Engine of this host, unix:///PATH or tcp://127.0.0.1:PORT, got "ssh://x"',
 		'--store "etcd://a:b" names no etcd: "a:b" is no host:port',
 		'--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "A_B"',
 		'--host-paths must be all, none, or a folder as an absolute path, several by several flags, got "srv"',
@@ -126,7 +131,95 @@ test('up tells all wrong flags at once', async t => {
 		'--max-processes must be a whole number from 16 to 1000000, got 3',
 	]);
 	const typo = await t.throwsAsync(upOptions('--runtime', 'proces'), {instanceOf: AppError});
-	t.is(typo?.message, '--runtime must be auto or process or simulated, got "proces"; did you mean "process"?');
+	t.is(typo?.message, '--runtime must be auto or process or docker or simulated, got "proces"; did you mean "process"?');
+});
+
+test('an Engine is that of --docker, else of DOCKER_HOST, else where Docker listens; and it is one of this host', async t => {
+	const engineOf = async (host: string | undefined, ...argv: readonly string[]) =>
+		readUpOptions(await flagsOf('up', ...argv), '/h', 'box', {DOCKER_HOST: host});
+	t.like(await engineOf('', '--runtime=docker'), {runtime: 'docker', docker: {url: 'unix:///var/run/docker.sock', isAsked: false}});
+	t.like(await engineOf('tcp://[::1]:2375'), {docker: {address: {host: '::1', port: 2_375}, isAsked: true}});
+	t.like(await engineOf('ssh://x', '--docker=unix:///d.sock', '--allow-privileged'), {
+		docker: {url: 'unix:///d.sock', address: {socketPath: '/d.sock'}, isAsked: true},
+		dockerProblem: undefined,
+		allowPrivileged: true,
+	});
+	const problem =
+		'DOCKER_HOST must be an Engine of this host, unix:///PATH or tcp://127.0.0.1:PORT, got "ssh://x"; --docker says another one';
+	const elsewhere = await engineOf('ssh://x');
+	t.like(elsewhere, {docker: undefined, dockerProblem: problem});
+	t.deepEqual(engineNotes(elsewhere, undefined), [`${problem}: pods run as processes`]);
+	await t.throwsAsync(engineOf('ssh://x', '--runtime=docker'), {message: problem});
+	t.like(await engineOf('ssh://x', '--runtime=process'), {docker: undefined, dockerProblem: undefined});
+	await t.throwsAsync(engineOf(undefined, '--docker=tcp://10.0.0.7:2375'), {message: /^--docker must be an Engine of this host/});
+	await t.throwsAsync(engineOf(undefined, '--runtime=process', '--docker=unix:///d', '--allow-privileged'), {
+		message: [
+			'--docker is of Docker, and --runtime process runs no pods of it',
+			'--allow-privileged is of Docker, and --runtime process runs no pods of it',
+		].join('\n'),
+	});
+});
+
+test('a cluster begins with Docker where an Engine answers, and a start says what runs its pods', async t => {
+	const url = 'unix:///d.sock';
+	const found = {version: '20.10.24'};
+	const away = {problem: 'ask for its version: connect ENOENT /d.sock'};
+	const auto = await upOptions(`--docker=${url}`);
+	const docker = await upOptions('--runtime=docker', `--docker=${url}`);
+	const processes = await upOptions('--runtime=process');
+	t.deepEqual(
+		[firstClass(auto, found), firstClass(auto, away), firstClass(docker, away), firstClass(processes, undefined)],
+		['docker', 'process', 'docker', 'process'],
+	);
+	t.is(podsText(auto, found), `processes of this host, or containers of Docker 20.10.24 (${url})`);
+	t.is(podsText(auto, away), 'processes of this host');
+	t.is(podsText(docker, found), `containers of Docker 20.10.24 (${url})`);
+	t.is(podsText(docker, away), `containers of Docker (${url}), which does not answer yet`);
+	t.is(podsText(processes, undefined), 'processes of this host');
+	t.deepEqual(engineNotes(auto, away), [`no Docker Engine answers at ${url} (${away.problem}); pods of class docker wait until one does`]);
+	t.deepEqual(engineNotes(auto, found), []);
+	t.deepEqual(engineNotes(await upOptions(), away), []);
+	const endpoints = {command: 'up', api: 'https://a:1', web: '', mqtt: '', pid: 1, pods: podsText(auto, found)} as const;
+	t.regex(
+		readyText('/h', endpoints, false),
+		/\n {2}pods {3}processes of this host, or containers of Docker 20\.10\.24 \(unix:\/\/\/d\.sock\)\n/,
+	);
+});
+
+test('an Engine that is not there is found to be none, and one that answered is remembered', async t => {
+	const home = homeOf(await folder(t));
+	const nowhere = await upOptions(`--docker=unix://${home.root}/none.sock`);
+	t.regex(JSON.stringify(await findEngine(nowhere, systemClock)), /^\{"problem":"ask for its version: connect ENOENT/);
+	t.is(await findEngine(await upOptions('--runtime=process'), systemClock), undefined);
+	await mkdir(home.data);
+	t.is(engineOf(home), undefined);
+	for (const url of ['unix:///a', 'unix:///b', 'unix:///b']) keepEngine(home, url);
+	t.is(engineOf(home), 'unix:///b');
+	t.true(looksLikeHome(['admin.token'], ['control', 'docker', 'docker-engine']));
+});
+
+test('down --pods and uninstall say what to do where the Engine is away, and uninstall removes nothing then', async t => {
+	const home = await folder(t);
+	const at = homeOf(home);
+	await mkdir(at.docker, {recursive: true});
+	await writeFile(at.adminToken, 'x');
+	const owner = '4b1f4c6e-5b7a-4b1e-8d0f-0123456789ab';
+	await writeFile(path.join(at.docker, 'owner'), JSON.stringify({id: owner}));
+	t.is((await run(t, ['down', '--pods'], {home})).code, 0);
+	keepEngine(at, `unix://${home}/none.sock`);
+	const down = await run(t, ['down', '--pods'], {home});
+	t.is(down.code, 1);
+	t.true(
+		down.err.startsWith(
+			`error: the Docker Engine at unix://${home}/none.sock does not answer, so containers of pods may still run: start it, then run this again; or find them by hand with docker ps --all --filter label=troupe.dev/owner=${owner} (`,
+		),
+		down.err,
+	);
+	const uninstall = await run(t, ['uninstall', '--yes'], {home});
+	t.is(uninstall.code, 1);
+	t.regex(uninstall.err, /Nothing of the home was removed; where that Engine is gone for good, remove \S+docker-engine first\n$/);
+	await rm(at.engine);
+	t.is((await run(t, ['uninstall', '--yes'], {home})).code, 0);
 });
 
 test('--join takes servers and nothing else, and never shows a password', async t => {

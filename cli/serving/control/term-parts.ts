@@ -51,6 +51,8 @@ export type TermPartsOptions = {
 	readonly mayAct: () => boolean;
 	/** The control system's design, for tests that plant a bug in it. */
 	readonly design?: ControlOptions['design'];
+	/** Of a cluster that begins. */
+	readonly defaultClass?: ControlOptions['defaultClass'];
 	/** A login is not good any more: its watches and logs at the doors end. */
 	readonly endStreams: (login: string) => void;
 	/** The store has another writer, or cannot say whether it took a write. */
@@ -177,6 +179,7 @@ function openControlOf(state: State): Promise<ControlSystem> {
 				onEvent: topics.onEvent,
 				onRecord: (key, body) => records.set(key, body),
 				...(options.design === undefined ? {} : {design: options.design}),
+				...(options.defaultClass === undefined ? {} : {defaultClass: options.defaultClass}),
 			},
 			done,
 		),

@@ -2,21 +2,26 @@
 
 import {homedir} from 'node:os';
 import {kubernetesArchitecture} from '../../../api/architecture.js';
+import {limits} from '../../../api/limits.js';
 import type {Labels} from '../../../api/object.js';
+import {dockerNotReady} from '../../../api/runtime-class.js';
 import {openNode, type NodeSystem, type NodeOptions} from '../../../actors/node/start.js';
 import type {Runtime} from '../../../actors/node/runtime/runtime-port.js';
 import type {FetchSecret, NodeSecrets} from '../../../actors/node/runtime/secrets-port.js';
 import type {SimulatedNetwork} from '../../../agent/simulated/host.js';
+import {joinRuntimes} from '../../../agent/runtimes.js';
 import {createProcessRuntime} from '../../../agent/process-runtime.js';
 import {createSecretCache} from '../../../agent/secret-cache.js';
 import type {LifecycleEvent} from '../../../system/kernel/observer.js';
+import type {Clock} from '../../../system/time/clock.js';
 import {readOrMakeKey} from '../../../system/files/key-file.js';
 import type {MetaOutcome} from '../../../system/store/store.js';
 import {observerOf} from '../process/process-parts.js';
 import {usualHomes} from '../../files/home.js';
 import {opened} from '../process/opened.js';
 import type {ServeContext} from '../process/serve.js';
-import type {HostOptions, HostPathsChoice} from '../serving-options.js';
+import {engineOf, keepEngine} from './engine-place.js';
+import type {EngineChoice, HostOptions, HostPathsChoice} from '../serving-options.js';
 
 export type LocalNodeOptions = Pick<
 	NodeOptions,
@@ -71,24 +76,69 @@ export type RuntimeOptions = HostOptions & {
 	readonly network?: SimulatedNetwork;
 };
 
-export async function openRuntime(options: RuntimeOptions, {processParts, home, log}: ServeContext): Promise<Runtime> {
-	const {clock, random} = processParts;
-	const {runtime, cache, secrets, hostPaths, podUsers, maxProcesses, volumes, onNote, network} = options;
-	if (runtime === 'simulated')
+export async function openRuntime(options: RuntimeOptions, context: ServeContext): Promise<Runtime> {
+	const {runtime, docker, secrets, network} = options;
+	const {processParts, home, log} = context;
+	if (runtime === 'simulated') {
+		const {clock, random} = processParts;
 		return (await import('../../../agent/simulated-runtime.js')).createSimulatedRuntime({clock, random, secrets, network});
-	return createProcessRuntime({
-		directory: home.runtime,
-		clock,
+	}
+	const processes = runtime === 'docker' ? {} : {process: openProcesses(options, context)};
+	if (docker === undefined) return joinRuntimes({runtimes: processes});
+	const ofDocker = await openDocker(docker, options, context);
+	await heard(ofDocker, processParts.clock);
+	return joinRuntimes({
+		runtimes: {...processes, docker: ofDocker},
+		isDockerOptional: runtime === 'auto' && !docker.isAsked && engineOf(home) === undefined,
+		onDocker() {
+			try {
+				keepEngine(home, docker.url);
+			} catch (error) {
+				log.warn(error, 'where the Docker Engine is could not be kept: troupe down --pods will not find its pods');
+			}
+		},
+	});
+}
+
+/** The first hello is to tell what the Engine says, not that nobody knows yet. */
+const heard = (runtime: Runtime, clock: Clock): Promise<void> =>
+	new Promise(resolve => {
+		const look = (): void => {
+			if (runtime.info().conditions.some(({type, reason}) => type === dockerNotReady && reason === 'Connecting')) return;
+			cancel();
+			resolve();
+		};
+		const cancel = clock.after(limits.engineProbeMs, resolve);
+		runtime.onEvent(look);
+		look();
+	});
+
+/** What both runtimes may use of the host. */
+function shared({secrets, hostPaths, volumes, maxProcesses, cache}: RuntimeOptions, {processParts, home, log}: ServeContext) {
+	return {
+		clock: processParts.clock,
 		secrets,
-		path: searchPathOf(process.env['PATH']),
 		// Each may be a link to somewhere else, and beside an agent there may be its cluster.
 		hostPaths: {allowed: hostPaths, never: [home.root, home.data, ...(cache === undefined ? [] : [cache]), ...usualHomes(homedir())]},
 		localVolumes: volumes ?? home.volumes,
-		users: podUsers,
 		processes: maxProcesses,
-		onWarning: message => log.warn(message),
-		onNote,
+		onWarning: (message: string) => log.warn(message),
+	};
+}
+
+const openProcesses = (options: RuntimeOptions, context: ServeContext): Runtime =>
+	createProcessRuntime({
+		...shared(options, context),
+		directory: context.home.runtime,
+		path: searchPathOf(process.env['PATH']),
+		users: options.podUsers,
+		onNote: options.onNote,
 	});
+
+async function openDocker({address}: EngineChoice, options: RuntimeOptions, context: ServeContext): Promise<Runtime> {
+	const {createDockerRuntime} = await import('../../../agent/docker-runtime.js');
+	const {allowPrivileged} = options;
+	return createDockerRuntime({...shared(options, context), directory: context.home.docker, address, allowPrivileged});
 }
 
 /**

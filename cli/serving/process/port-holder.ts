@@ -14,9 +14,9 @@ export function holderOf(port: number): Holder | undefined {
 	return processWith(descriptor => sockets.has(descriptor));
 }
 
-/** A process that has a file below this folder open, and not just below `except`; undefined when none is seen to have one. */
-export const holderOfFolder = (folder: string, except: string): Holder | undefined =>
-	processWith(descriptor => descriptor.startsWith(`${folder}/`) && !descriptor.startsWith(`${except}/`));
+/** A process that has a file below this folder open, and not just below those of `except`; undefined when none is seen to have one. */
+export const holderOfFolder = (folder: string, except: readonly string[]): Holder | undefined =>
+	processWith(descriptor => descriptor.startsWith(`${folder}/`) && !except.some(each => descriptor.startsWith(`${each}/`)));
 
 /** The first process with a descriptor that links to what is looked for. */
 function processWith(isIt: (descriptor: string) => boolean): Holder | undefined {

@@ -1,0 +1,66 @@
+// Stops and removes all that a directory has in its Engine, when no agent runs: `troupe down --pods` without a cluster.
+
+import path from 'node:path';
+import type {ContainerId, Runtime, RuntimeCommand, RuntimeResults} from '../../actors/node/runtime/runtime-port.js';
+import {AppError} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
+import {createDockerRuntime} from '../docker-runtime.js';
+import {foldersIn} from '../os/folders.js';
+import {createLanes} from '../os/turns.js';
+import type {StopOptions} from '../process/containers/stop-everything.js';
+import {listOurs, remove} from './engine/calls.js';
+import type {EngineAddress} from './engine/engine-url.js';
+import {EngineError, openEngine} from './engine/engine.js';
+import {infraName, labels} from './engine/names.js';
+import {readOwner} from './owner.js';
+
+/** What a person needs who looks for them by hand. */
+export type NotRemoved = {readonly label: string; readonly problem: string};
+
+/**
+ * SIGTERM to every container that runs, SIGKILL after the grace; how each ended is written down, as by an agent. Then the containers go, those
+ * of sandboxes too. How many ran; or why it was not done. Rejects with errno exceptions when the directory cannot be read.
+ */
+export async function removeEverything(
+	directory: string,
+	{address, clock, graceMs, graceMsOf, onWarning}: StopOptions & {readonly address: EngineAddress},
+): Promise<number | NotRemoved> {
+	const owner = readOwner(directory);
+	if (owner === undefined) return 0;
+	const engine = openEngine(address, clock);
+	const runtime = createDockerRuntime({directory, address, clock, onWarning});
+	try {
+		await listOurs(engine, owner);
+		const stops = foldersIn(directory).flatMap(uid =>
+			foldersIn(path.join(directory, uid)).map(container => stop(runtime, {uid, container}, graceMsOf?.get(uid) ?? graceMs)),
+		);
+		const ran = (await Promise.all(stops)).filter(each => each).length;
+		const left = await listOurs(engine, owner);
+		const isInfra = ({Labels}: (typeof left)[number]): boolean => Labels[labels.container] === infraName;
+		const inLane = createLanes(limits.engineStarts);
+		// Its network goes last: programs may want to say something at their end.
+		for (const each of [left.filter(one => !isInfra(one)), left.filter(isInfra)])
+			await Promise.all(each.map(({Id}) => inLane(() => remove(engine, Id))));
+		return ran;
+	} catch (error) {
+		if (!(error instanceof EngineError || error instanceof AppError)) throw error;
+		return {label: `${labels.owner}=${owner}`, problem: error.message};
+	} finally {
+		await runtime.close();
+	}
+}
+
+/** Whether it ran. Rejects with AppErrors. */
+async function stop(runtime: Runtime, id: ContainerId, graceMs: number): Promise<boolean> {
+	const {running} = await asked<'container.inspect'>(runtime, {type: 'container.inspect', id});
+	if (running !== undefined) await asked<'container.stop'>(runtime, {type: 'container.stop', id, graceMs});
+	return running !== undefined;
+}
+
+const asked = <Type extends RuntimeCommand['type']>(runtime: Runtime, command: Extract<RuntimeCommand, {type: Type}>) =>
+	new Promise<RuntimeResults[Type]>((resolve, reject) =>
+		runtime.run<Type>(command, outcome => {
+			if (outcome.ok) resolve(outcome.value);
+			else reject(AppError.of(outcome.error));
+		}),
+	);
