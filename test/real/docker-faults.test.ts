@@ -5,6 +5,8 @@ import {mountsBelow} from '../../bench/rigs/servers/mounts.js';
 import {startDockerd, type Dockerd, type DockerdOptions} from '../../bench/rigs/servers/dockerd.js';
 import {until} from '../../bench/rigs/servers/server.js';
 import type {ContainerId, RunningContainer} from '../../actors/node/runtime/runtime-port.js';
+import {labels, nameOf} from '../../agent/docker/engine/names.js';
+import {readOwner} from '../../agent/docker/owner.js';
 import {aSandbox} from '../agent/_sandbox.js';
 import {dockerWorld, type DockerWorld} from '../agent/docker-world.js';
 import {isThere} from '../agent/process-world.js';
@@ -151,4 +153,20 @@ test.serial('what another node or a user has in the Engine stays', async t => {
 	await remove('uid-1');
 	t.deepEqual(await world.left(), []);
 	t.is((await dockerd.docker('ps', '-q', '--no-trunc')).trim(), id);
+});
+
+test.serial("a container that has a name of this node and is another's stays; what the name was for says so", async t => {
+	const {dockerd, world, run, start, remove, aContainer} = await aNode(t);
+	const spec = aContainer('runs', {container: 'second'});
+	const name = nameOf({owner: readOwner(world.directory) ?? '', namespace: spec.namespace, podName: spec.podName, id: spec.id, attempt: 0});
+	const id = (await dockerd.docker('run', '-d', '--name', name, 'busybox', 'sleep', '1000000')).trim();
+	const refused = await run<'container.start'>({type: 'container.start', spec});
+	t.regex(refused.ok ? '' : refused.error.message, new RegExp(`one called "${name}" that is not of this node`));
+	t.is((await dockerd.docker('inspect', '-f', '{{.Id}} {{.State.Running}}', name)).trim(), `${id} true`);
+	// With this node's label it is one that a call has made which was not answered.
+	await dockerd.docker('rm', '-f', name);
+	await dockerd.docker('create', '--name', name, '--label', `${labels.owner}=${readOwner(world.directory) ?? ''}`, 'busybox', 'true');
+	t.is((await start(spec)).attempt, 0);
+	await remove('uid-1');
+	t.deepEqual(await world.left(), []);
 });

@@ -4,7 +4,7 @@ import {mkdirSync, rmSync, writeFileSync} from 'node:fs';
 import path from 'node:path';
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {attemptFolder, logFile} from '../../attempts.js';
-import {create, inspect, remove, start, type Inspected} from '../engine/calls.js';
+import {create, inspect, removeNamed, start, type Inspected} from '../engine/calls.js';
 import {EngineError, type Engine} from '../engine/engine.js';
 import {nameOf} from '../engine/names.js';
 import {writeAttempt} from './container-files.js';
@@ -53,12 +53,8 @@ export async function begin(
 		});
 	} catch (error) {
 		if (error instanceof EngineError && (error.fault === 'late' || error.fault === 'unreachable')) throw error;
-		await undo(engine, name, attemptFolder(folder, spec.attempt));
+		await removeNamed(engine, name, place.owner);
+		rmSync(attemptFolder(folder, spec.attempt), {recursive: true, force: true});
 		throw error;
 	}
-}
-
-async function undo(engine: Engine, name: string, folder: string): Promise<void> {
-	await remove(engine, name);
-	rmSync(folder, {recursive: true, force: true});
 }

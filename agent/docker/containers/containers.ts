@@ -24,7 +24,7 @@ import {lastLinesOf} from '../../logs/last-lines.js';
 import {explained, systemFailure} from '../../os/explained.js';
 import {foldersIn} from '../../os/folders.js';
 import {anotherAttemptRuns, attemptIsOver} from '../../refusals.js';
-import {inspect, kill, remove, type Inspected, type Listed} from '../engine/calls.js';
+import {inspect, kill, lookAt, remove, type Inspected, type Listed} from '../engine/calls.js';
 import type {EngineEvent} from '../engine/connection.js';
 import {EngineError, type Engine} from '../engine/engine.js';
 import {infraName, labels, madeOf} from '../engine/names.js';
@@ -441,7 +441,7 @@ async function compareOne(state: State, container: Container, there: Listed | un
 async function settle(state: State, container: Container, there: Listed | undefined): Promise<void> {
 	const {folder, highest: attempt, id} = container;
 	const record = readAttempt(folder, attempt);
-	const inspected = there === undefined ? undefined : await lookAt(state, there.Id);
+	const inspected = there === undefined ? undefined : await lookAt(state.engine, there.Id);
 	const startedAtMs = inspected === undefined ? record?.started?.startedAtMs : timeOf(inspected.State.StartedAt);
 	// It was made and never started, or not even made.
 	if (startedAtMs === undefined || isBehindGate(record, inspected)) {
@@ -468,15 +468,6 @@ async function settle(state: State, container: Container, there: Listed | undefi
 /** Its program has never run, and never will: the agent that would have let it through is gone. */
 const isBehindGate = (record: AttemptRecord | undefined, inspected: Inspected | undefined): boolean =>
 	record?.isGated === true && (record.started === undefined || (inspected?.State.Running === true && waits(inspected.State.Pid)));
-
-async function lookAt({engine}: State, id: string): Promise<Inspected | undefined> {
-	try {
-		return await inspect(engine, id);
-	} catch (error) {
-		if (error instanceof EngineError && error.fault === 'notFound') return undefined;
-		throw error;
-	}
-}
 
 function foundEnd(attempt: number, startedAtMs: number, inspected: Inspected | undefined, nowMs: number): ContainerExit {
 	if (inspected === undefined) return exitOf({attempt, exitCode: undefined, wasOomKilled: false, startedAtMs, finishedAtMs: nowMs});

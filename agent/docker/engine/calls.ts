@@ -37,16 +37,42 @@ async function ignoring(faults: readonly EngineError['fault'][], run: () => Prom
 	}
 }
 
-/** Makes a container; one of its name that is there was left by a call that was not answered. */
-export async function create(engine: Engine, options: Parameters<Docker['createContainer']>[0]): Promise<string> {
+/**
+ * Makes a container; one of its name that this owner has was left by a call that was not answered, and goes. Rejects with an EngineError when the
+ * name is somebody else's, whose container stays.
+ */
+export async function create(engine: Engine, options: ContainerOptions): Promise<string> {
 	const attempt = (): Promise<string> =>
 		engine.call('create a container', limits.engineStartMs, async docker => (await docker.createContainer(options)).id);
 	try {
 		return await attempt();
 	} catch (error) {
 		if (!(error instanceof EngineError && error.fault === 'conflict') || options.name === undefined) throw error;
-		await remove(engine, options.name);
-		return attempt();
+		const there = await removeNamed(engine, options.name, options.Labels?.[labels.owner] ?? '');
+		if (there !== 'another owner') return attempt();
+		throw new EngineError('refused', `create a container: the Engine has one called "${options.name}" that is not of this node: remove it`);
+	}
+}
+
+type ContainerOptions = Parameters<Docker['createContainer']>[0];
+
+/** Removes the container of a name if it is this owner's. Fine when there is none. */
+export async function removeNamed(engine: Engine, name: string, owner: string): Promise<'another owner' | undefined> {
+	const there = await lookAt(engine, name);
+	if (there === undefined) return undefined;
+	if (there.Config.Labels[labels.owner] !== owner) return 'another owner';
+	// By its id: the name may be another's by now.
+	await remove(engine, there.Id);
+	return undefined;
+}
+
+/** Undefined: there is none. */
+export async function lookAt(engine: Engine, id: string): Promise<Inspected | undefined> {
+	try {
+		return await inspect(engine, id);
+	} catch (error) {
+		if (error instanceof EngineError && error.fault === 'notFound') return undefined;
+		throw error;
 	}
 }
 
