@@ -10,6 +10,7 @@ import {busBenchmark} from './bus.js';
 import {cellsBenchmark} from './cells.js';
 import {crashBenchmark} from './crash.js';
 import {heardLater} from './harness/deadline.js';
+import {dockerBenchmark} from './docker.js';
 import {drainBenchmark} from './drain.js';
 import {disturbancesBenchmark} from './disturbances.js';
 import {flappingBenchmark} from './flapping.js';
@@ -28,6 +29,7 @@ import {tableOf} from './harness/table.js';
 const benchmarks: readonly Benchmark[] = [
 	startBenchmark,
 	crashBenchmark,
+	dockerBenchmark,
 	podsBenchmark,
 	scaleBenchmark,
 	rolloutBenchmark,
