@@ -1,6 +1,6 @@
 // Pods of class docker beside the same containers made straight through the Engine's API, in turn, on one daemon.
 //
-// A raw pod is made when the second start has answered; a pod of ours when a watch of the API says that it runs.
+// A raw pod is there when the second start has answered; a pod of ours when a watch of the API says that it runs.
 
 import type {Benchmark} from './harness/benchmark.js';
 import {within} from './harness/deadline.js';
@@ -29,7 +29,7 @@ const manyPods = 50;
 const width = 8;
 const memoryPods = 100;
 const deadlineMs = 300_000;
-/** What a removal leaves behind, and the refill of warm sandboxes, are over before the next round. */
+/** What a removal leaves behind is over before the next round. */
 const betweenMs = 1_000;
 
 export const dockerBenchmark: Benchmark = {
@@ -39,12 +39,12 @@ export const dockerBenchmark: Benchmark = {
 		const daemon = await startDockerd({teardown: scope.defer});
 		const engine = engineApi(daemon.socketPath);
 		scope.defer(() => engine.close());
-		const clusters = {warm: await podsOn(scope, daemon.url, 4), cold: await podsOn(scope, daemon.url, 0)};
+		const pods = await podsOn(scope, daemon.url);
 		return [
-			...(await oneByOne(engine, clusters, rounds)),
-			...(await many(engine, clusters.cold)),
-			...(await crashes(engine, clusters.cold)),
-			...(await memory(clusters.cold)),
+			...(await oneByOne(engine, pods, rounds)),
+			...(await many(engine, pods)),
+			...(await crashes(engine, pods)),
+			...(await memory(pods)),
 		];
 	},
 };
@@ -52,7 +52,7 @@ export const dockerBenchmark: Benchmark = {
 type Pods = {readonly cluster: BenchCluster; readonly watch: PodWatch};
 
 async function podsOn(scope: Scope, url: string, warm: number): Promise<Pods> {
-	const flags = ['--runtime=docker', `--docker=${url}`, `--warm-sandboxes=${warm}`];
+	const flags = ['--runtime=docker', `--docker=${url}`];
 	const cluster = await startCluster(scope, temporaryHome(scope), {flags});
 	const watch = await watchPods(cluster.client, '');
 	scope.defer(() => watch.close());
@@ -69,24 +69,20 @@ const runs = (pod: SeenPod | undefined): boolean => pod?.status?.phase === 'Runn
 
 // ---- one pod at a time -----------------------------------------------------------------------------------------------------
 
-async function oneByOne(engine: EngineApi, {warm, cold}: Readonly<Record<'warm' | 'cold', Pods>>, rounds: number): Promise<readonly Row[]> {
+async function oneByOne(engine: EngineApi, pods: Pods, rounds: number): Promise<readonly Row[]> {
 	const raw: number[] = [];
-	const fresh: number[] = [];
-	const pooled: number[] = [];
+	const ours: number[] = [];
 	for (let round = 0; round < rounds; round++) {
 		const startedAt = performance.now();
 		const ids = await startRawPod(engine);
 		raw.push(performance.now() - startedAt);
 		await removeRaw(engine, ids);
-		fresh.push(await onePod(cold, `fresh-${round}`));
-		pooled.push(await onePod(warm, `pooled-${round}`));
+		ours.push(await onePod(pods, `one-${round}`));
 	}
 	return [
 		{what: 'raw: pause and one joined container', values: raw, unit: 'ms'},
-		{what: 'pod of one container, no warm sandboxes', values: fresh, unit: 'ms'},
-		{what: 'pod of one container, a warm sandbox', values: pooled, unit: 'ms'},
-		{what: 'no warm sandboxes / raw', values: ratios(fresh, raw), unit: 'x', goal: {atMost: 1.1}},
-		{what: 'warm sandbox / raw', values: ratios(pooled, raw), unit: 'x', goal: {atMost: 0.4}},
+		{what: 'pod of one container', values: ours, unit: 'ms'},
+		{what: 'pod / raw', values: ratios(ours, raw), unit: 'x', goal: {atMost: 1.1}},
 	];
 }
 
@@ -126,7 +122,7 @@ async function many(engine: EngineApi, pods: Pods): Promise<readonly Row[]> {
 	}
 	return [
 		{what: `raw: ${manyPods} of them, ${width} at a time`, values: raw, unit: 's'},
-		{what: `ReplicaSet of ${manyPods} pods, no warm sandboxes`, values: ours, unit: 's'},
+		{what: `ReplicaSet of ${manyPods} pods`, values: ours, unit: 's'},
 		{what: 'ReplicaSet / raw', values: ratios(ours, raw), unit: 'x', goal: {atMost: 1.1}},
 	];
 }

@@ -16,7 +16,7 @@ const live = {...kept, metadata: {...(kept['metadata'] as JsonObject), resourceV
 /** The resourceVersion that the patch to this spec is bound to. */
 function versionOf(spec: JsonObject, metadata: JsonObject = {}): unknown {
 	const object: JsonObject = {apiVersion: 'v1', kind: 'Pod', metadata: {name: 'a', ...metadata}, spec};
-	const prepared = {resource: resourceOf('pods'), namespace: 'default', name: 'a', object} as unknown as Prepared;
+	const prepared = {document: {}, resource: resourceOf('pods'), namespace: 'default', name: 'a', object} as unknown as Prepared;
 	const write = applying.writeOf(prepared, live);
 	return [write?.method, ((write?.body as JsonObject | undefined)?.['metadata'] as JsonObject | undefined)?.['resourceVersion']];
 }
