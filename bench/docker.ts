@@ -51,7 +51,7 @@ export const dockerBenchmark: Benchmark = {
 
 type Pods = {readonly cluster: BenchCluster; readonly watch: PodWatch};
 
-async function podsOn(scope: Scope, url: string, warm: number): Promise<Pods> {
+async function podsOn(scope: Scope, url: string): Promise<Pods> {
 	const flags = ['--runtime=docker', `--docker=${url}`];
 	const cluster = await startCluster(scope, temporaryHome(scope), {flags});
 	const watch = await watchPods(cluster.client, '');
