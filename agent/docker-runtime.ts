@@ -116,6 +116,7 @@ export function createDockerRuntime(options: DockerRuntimeOptions): Runtime {
 			await Promise.all([exec.end(), logs.close()]);
 			await connection.close();
 			await isSaved;
+			await parts.holds?.swept;
 			await parts.groups.close();
 		},
 	};

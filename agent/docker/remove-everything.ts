@@ -8,25 +8,40 @@ import {createDockerRuntime} from '../docker-runtime.js';
 import {foldersIn} from '../os/folders.js';
 import {createLanes} from '../os/turns.js';
 import type {StopOptions} from '../process/containers/stop-everything.js';
+import {releaseMemory} from '../volumes/memory.js';
+import {sweepHolds} from './containers/binds.js';
 import {listOurs, remove} from './engine/calls.js';
 import type {EngineAddress} from './engine/engine-url.js';
 import {EngineError, openEngine} from './engine/engine.js';
 import {infraName, labels} from './engine/names.js';
 import {readOwner} from './owner.js';
 
+export type RemoveOptions = StopOptions & {readonly address: EngineAddress};
+
 /** What a person needs who looks for them by hand. */
 export type NotRemoved = {readonly label: string; readonly problem: string};
 
 /**
  * SIGTERM to every container that runs, SIGKILL after the grace; how each ended is written down, as by an agent. Then the containers go, those
- * of sandboxes too. How many ran; or why it was not done. Rejects with errno exceptions when the directory cannot be read.
+ * of sandboxes too, with what they had in memory, what was held for starts and their control groups. How many ran; or why it was not done. Rejects
+ * with errno exceptions when the directory cannot be read, and with Errors when something cannot be unmounted.
  */
-export async function removeEverything(
-	directory: string,
-	{address, clock, graceMs, graceMsOf, onWarning}: StopOptions & {readonly address: EngineAddress},
-): Promise<number | NotRemoved> {
+export async function removeEverything(directory: string, options: RemoveOptions): Promise<number | NotRemoved> {
 	const owner = readOwner(directory);
 	if (owner === undefined) return 0;
+	const removed = await removeContainers(directory, owner, options);
+	// Nothing is taken from under what may still run.
+	if (typeof removed !== 'number') return removed;
+	await releaseMemory(directory);
+	await sweepHolds(directory);
+	return removed;
+}
+
+async function removeContainers(
+	directory: string,
+	owner: string,
+	{address, clock, graceMs, graceMsOf, onWarning}: RemoveOptions,
+): Promise<number | NotRemoved> {
 	const engine = openEngine(address, clock);
 	const runtime = createDockerRuntime({directory, address, clock, onWarning});
 	try {

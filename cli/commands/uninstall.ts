@@ -4,6 +4,7 @@ import {readdirSync, rmdirSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {createInterface} from 'node:readline/promises';
 import type {AppError} from '../../api/errors.js';
+import {sweepHolds} from '../../agent/docker/containers/binds.js';
 import {removeHomes} from '../../agent/process/sandboxes/homes.js';
 import {releaseMemory} from '../../agent/volumes/memory.js';
 import {hasCode} from '../../system/files/errno.js';
@@ -32,6 +33,8 @@ export async function run({flags, home, inputs, terminal}: Invocation): Promise<
 	// Whose they are would be known to nobody any more.
 	if (problem !== undefined) throw withLastWord(problem, homeOf(home).engine);
 	for (const directory of [homeOf(home).runtime, homeOf(home).docker]) await releaseMemory(directory);
+	// Also where its Engine was said to be gone for good: what is held is folders of the host.
+	await sweepHolds(homeOf(home).docker);
 	await removeHomes(homeOf(home).runtime, process.getuid?.() === 0);
 	remove(home);
 	const left = foreignEntries(entriesOf(home) ?? []);

@@ -1,16 +1,22 @@
 // Whatever is killed, stopped or hung, the node says so, loses no end of a container and leaves nothing behind.
 
+import {existsSync, mkdirSync, mkdtempSync, writeFileSync} from 'node:fs';
 import test, {type ExecutionContext} from 'ava';
 import {mountsBelow} from '../../bench/rigs/servers/mounts.js';
 import {startDockerd, type Dockerd, type DockerdOptions} from '../../bench/rigs/servers/dockerd.js';
 import {until} from '../../bench/rigs/servers/server.js';
 import type {ContainerId, RunningContainer} from '../../actors/node/runtime/runtime-port.js';
+import {groupFolders} from '../../agent/docker/cgroups/pod-cgroup.js';
 import {labels, nameOf} from '../../agent/docker/engine/names.js';
 import {readOwner} from '../../agent/docker/owner.js';
+import {removeEverything} from '../../agent/docker/remove-everything.js';
+import {readMountinfo} from '../../agent/os/mountinfo.js';
+import {runTool} from '../../agent/os/tools.js';
+import {systemClock} from '../../system/time/clock.js';
 import {aSandbox} from '../agent/_sandbox.js';
 import {dockerWorld, type DockerWorld} from '../agent/docker-world.js';
 import {isThere} from '../agent/process-world.js';
-import {driver} from '../agent/runtime-contract.js';
+import {driver, mount} from '../agent/runtime-contract.js';
 
 const main: ContainerId = {uid: 'uid-1', container: 'main'};
 
@@ -169,4 +175,30 @@ test.serial("a container that has a name of this node and is another's stays; wh
 	t.is((await start(spec)).attempt, 0);
 	await remove('uid-1');
 	t.deepEqual(await world.left(), []);
+});
+
+test.serial('without an agent everything of a node goes: what runs, what it had in memory, what was held, its control groups', async t => {
+	const {dockerd, world, running, value, run, start, aContainer} = await aNode(t);
+	const memory = {name: 'memory', source: {type: 'emptyDir', inMemory: true, sizeLimitBytes: 1_048_576}} as const;
+	await value(run<'volumes.ensure'>({type: 'volumes.ensure', uid: 'uid-1', namespace: 'default', volumes: [memory], fsGroup: undefined}));
+	const second = await start(aContainer('runs', {container: 'second', mounts: [mount('memory', '/memory')]}));
+	const other = (await dockerd.docker('run', '-d', 'busybox', 'sleep', '1000000')).trim();
+	await world.stopAgent();
+	// As an agent leaves it that is killed in the middle of a start.
+	const source = mkdtempSync(`${dockerd.folder}/source-`);
+	writeFileSync(`${source}/kept`, '');
+	mkdirSync(`${world.directory}/.binds/0`, {recursive: true});
+	await runTool('mount', ['--bind', source, `${world.directory}/.binds/0`]);
+	const groups = groupFolders(`/troupe-${readOwner(world.directory) ?? ''}`, readMountinfo());
+	t.true(groups.some(existsSync));
+	t.is(mountsBelow(world.directory).length, 3);
+
+	const address = {socketPath: dockerd.socketPath};
+	t.is(await removeEverything(world.directory, {address, clock: systemClock, graceMs: 10_000}), 2);
+	t.deepEqual(await world.left(), []);
+	t.deepEqual(mountsBelow(world.directory), []);
+	t.deepEqual(groups.filter(existsSync), []);
+	t.true(existsSync(`${source}/kept`));
+	for (const {pid} of [running, second]) t.false(isThere(pid));
+	t.is((await dockerd.docker('ps', '-q', '--no-trunc')).trim(), other);
 });

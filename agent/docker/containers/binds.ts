@@ -20,6 +20,8 @@ import type {Bind} from './container-options.js';
 export type Holds = {
 	/** Mounts what has just this path, which must lead through no link, at one of its own. Rejects with Refusals, Errors and errno exceptions. */
 	readonly hold: (place: string, isDeep: boolean) => Promise<Held>;
+	/** What an earlier agent has left is gone, or that was warned of. Never rejects. */
+	readonly swept: Promise<void>;
 };
 
 type Held = {readonly path: string; readonly release: () => Promise<void>};
@@ -41,6 +43,7 @@ export function openHolds(directory: string, onWarning: (message: string) => voi
 	let count = 0;
 	const swept = sweepHolds(directory).catch((error: unknown) => onWarning(String(error)));
 	return {
+		swept,
 		async hold(place, isDeep) {
 			await swept;
 			const descriptor = reach(place, (at, {real, missing}) => {
