@@ -10,16 +10,16 @@ import {releaseMemory} from '../../agent/volumes/memory.js';
 import {createDockerRuntime, type DockerRuntimeOptions} from '../../agent/docker-runtime.js';
 import {groupFolders, removeGroups} from '../../agent/docker/cgroups/pod-cgroup.js';
 import {readOwner} from '../../agent/docker/owner.js';
-import {labels} from '../../agent/docker/engine/names.js';
+import {infraName, labels} from '../../agent/docker/engine/names.js';
 import {readMountinfo} from '../../agent/os/mountinfo.js';
 import type {Runtime, RuntimeEvent} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';
 import {isThere, whenTrue} from './process-world.js';
-import type {World} from './runtime-contract.js';
+import type {LosingWorld} from './lost-sandbox-contract.js';
 
 type Clean = (clean: () => Promise<void>) => void;
 
-export type DockerWorld = World & {
+export type DockerWorld = LosingWorld & {
 	readonly directory: string;
 	readonly warnings: string[];
 	readonly events: RuntimeEvent[];
@@ -47,6 +47,8 @@ export function dockerWorld(dockerd: Dockerd, teardown: Clean, options: Partial<
 		const text = await dockerd.docker('ps', '-aq', '--no-trunc', '--filter', `label=${labels.owner}=${readOwner(directory) ?? ''}`);
 		return text.split('\n').filter(Boolean);
 	};
+	const isRunning = async (id: string): Promise<boolean> =>
+		(await dockerd.docker('inspect', '--format', '{{.State.Running}}', id)).trim() === 'true';
 	teardown(async () => {
 		await runtime.close();
 		// Those that the agent was just removing are removed by it.
@@ -75,9 +77,14 @@ export function dockerWorld(dockerd: Dockerd, teardown: Clean, options: Partial<
 		},
 		async gone({pid, handle}) {
 			await whenTrue(() => !isThere(pid));
-			const id = handle.slice('docker://'.length);
-			const isRunning = (): Promise<string> => dockerd.docker('inspect', '--format', '{{.State.Running}}', id);
-			await until('the Engine knows it, too', async () => (await isRunning()).trim() === 'false');
+			await until('the Engine knows it, too', async () => !(await isRunning(handle.slice('docker://'.length))));
+		},
+		async loseSandbox(uid) {
+			const said = {[labels.owner]: readOwner(directory) ?? '', [labels.podUid]: uid, [labels.container]: infraName};
+			const filters = Object.entries(said).flatMap(([label, value]) => ['--filter', `label=${label}=${value}`]);
+			const id = (await dockerd.docker('ps', '-q', '--no-trunc', ...filters)).trim();
+			process.kill(Number(await dockerd.docker('inspect', '--format', '{{.State.Pid}}', id)), 'SIGKILL');
+			await until('the Engine knows it, too', async () => !(await isRunning(id)));
 		},
 		programs: {
 			// As the first process of its namespace it has no signal that ends it but SIGKILL, unless it handles one.

@@ -2,7 +2,7 @@
 
 import type {ExecutionContext, TestFn} from 'ava';
 import type {RuntimeEvent} from '../../actors/node/runtime/runtime-port.js';
-import {aContainer, driver, type World} from './runtime-contract.js';
+import {driver, type World} from './runtime-contract.js';
 
 export type LosingWorld = World & {
 	/** What the pod's containers share dies; resolves when it is dead. */
@@ -30,7 +30,7 @@ export function lostSandboxContract(
 		new Promise(resolve => world.runtime().onEvent(event => void (event.type === 'sandboxLost' && resolve(event))));
 
 	claim('the death of a sandbox is told; it is as it was while something runs, and then made anew', async (t, world) => {
-		const {ensure, start, stop} = driver(world);
+		const {ensure, start, stop, aContainer} = driver(world);
 		const {podIP} = await ensure('uid-1');
 		await start(aContainer('runs'));
 		const told = nextEvent(world);
@@ -46,7 +46,7 @@ export function lostSandboxContract(
 	});
 
 	claim('nothing starts in a sandbox that has died', async (t, world) => {
-		const {ensure, start, run} = driver(world);
+		const {ensure, start, run, aContainer} = driver(world);
 		await ensure('uid-1');
 		await start(aContainer('runs'));
 		await world.loseSandbox('uid-1');
@@ -57,7 +57,7 @@ export function lostSandboxContract(
 	});
 
 	claim('the next agent finds a sandbox that died without one, and hears of every later time what ran before', async (t, world) => {
-		const {ensure, start, inspect, stop, restartAgent} = driver(world);
+		const {ensure, start, inspect, stop, restartAgent, aContainer} = driver(world);
 		await ensure('uid-1');
 		await start(aContainer('runs'));
 		await start(aContainer('succeeds', {container: 'other'}));
@@ -73,7 +73,7 @@ export function lostSandboxContract(
 	});
 
 	claim('a sandbox that has died is removed like any other', async (t, world) => {
-		const {ensure, start, remove, list} = driver(world);
+		const {ensure, start, remove, list, aContainer} = driver(world);
 		await ensure('uid-1');
 		await start(aContainer('runs'));
 		await world.loseSandbox('uid-1');

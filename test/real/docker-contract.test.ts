@@ -1,5 +1,6 @@
 import test from 'ava';
 import {dockerWorld} from '../agent/docker-world.js';
+import {lostSandboxContract} from '../agent/lost-sandbox-contract.js';
 import {runtimeContract} from '../agent/runtime-contract.js';
 import {sharedDockerd} from './_dockerd.js';
 
@@ -14,3 +15,5 @@ runtimeContract(
 	teardown => dockerWorld(dockerd(), teardown),
 	title => title !== byEngine,
 );
+
+lostSandboxContract(test, 'docker', teardown => dockerWorld(dockerd(), teardown));
