@@ -58,6 +58,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 	'actors/node': ['sync', 'pods', 'containers', 'cache', 'runtime'],
 	'cli/serving': ['control', 'node', 'process'],
 	agent: ['docker', 'process', 'simulated', 'leases', 'volumes', 'logs', 'os'],
+	'agent/docker': ['containers', 'sandboxes', 'exec', 'images', 'logs', 'gates', 'programs', 'cgroups', 'engine'],
 	'agent/process': ['exec', 'containers', 'start', 'host', 'mounts', 'sandboxes', 'cgroups', 'attempts', 'users'],
 };
 
@@ -205,6 +206,9 @@ test('each room of a folder imports only rooms below it, and nothing stands outs
 		'agent/command-names.ts',
 		'agent/credential.ts',
 		'agent/docker-runtime.ts',
+		'agent/docker/files.ts',
+		'agent/docker/owner.ts',
+		'agent/docker/remove-everything.ts',
 		'agent/exec-sessions.ts',
 		'agent/handlers.ts',
 		'agent/join.ts',
