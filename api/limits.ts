@@ -749,6 +749,8 @@ export const limits = {
 	engineStarts: 8,
 	/** A container that was killed and has not ended after so long is looked at anew. */
 	engineEndMs: 30_000,
+	/** A container with a limit of memory that SIGKILL has ended is looked at once more after so long: whether that was for want of memory. */
+	engineOomMs: 300,
 	/** One event that an Engine tells, with all labels of its container. */
 	engineEventCharacters: 1_048_576,
 	/** Images whose users are remembered, and what is read of each list of them. */

@@ -303,16 +303,29 @@ async function hearEnd(state: State, container: Container, live: Live, engineId:
 	}
 }
 
+/** An Engine may learn from its containerd that the kernel killed for want of memory only after it has told the end. */
+async function inspectEnded({engine, clock}: State, engineId: string, wasKilled: boolean): Promise<Inspected> {
+	const first = await inspect(engine, engineId);
+	const {State: is, HostConfig} = first;
+	const mayBeOom = !is.Running && is.ExitCode === killedCode && !is.OOMKilled && !wasKilled && (HostConfig.Memory ?? 0) > 0;
+	if (!mayBeOom) return first;
+	await new Promise<void>(resolve => void clock.after(limits.engineOomMs, resolve));
+	return inspect(engine, engineId);
+}
+
+/** Of SIGKILL. */
+const killedCode = 137;
+
 /** Undefined: it runs. */
 async function endOf(
-	{engine}: State,
-	{attempt, started}: Live,
+	state: State,
+	{attempt, started, kill: killing}: Live,
 	engineId: string,
 	heard: Heard | undefined,
 ): Promise<ContainerExit | undefined> {
 	const startedAtMs = started?.startedAtMs ?? 0;
 	try {
-		const {State: is} = await inspect(engine, engineId);
+		const {State: is} = await inspectEnded(state, engineId, killing !== undefined);
 		if (is.Running) return undefined;
 		const finishedAtMs = timeOf(is.FinishedAt) ?? heard?.atMs ?? startedAtMs;
 		return exitOf({attempt, exitCode: is.ExitCode, wasOomKilled: is.OOMKilled, startedAtMs, finishedAtMs});

@@ -11,6 +11,7 @@ import type {Cancel, Clock} from '../../../system/time/clock.js';
 import {explained} from '../../os/explained.js';
 import {EngineError, type Engine} from './engine.js';
 import {labels} from './names.js';
+import {openStream} from './streams.js';
 
 export type EngineState =
 	/** Nobody knows yet. */
@@ -56,13 +57,23 @@ type State = ConnectionOptions & {
 	is: EngineState;
 	wasUp: boolean;
 	closed: boolean;
+	/** Aborted when it is closed. */
+	readonly over: AbortController;
 	/** Ends what is listened to, or the pause before the next try. */
 	again: () => void;
 	readonly waiting: Set<() => void>;
 };
 
 export function openConnection(options: ConnectionOptions): Connection {
-	const state: State = {...options, is: {is: 'connecting'}, wasUp: false, closed: false, again: () => undefined, waiting: new Set()};
+	const state: State = {
+		...options,
+		is: {is: 'connecting'},
+		wasUp: false,
+		closed: false,
+		over: new AbortController(),
+		again: () => undefined,
+		waiting: new Set(),
+	};
 	const ended = attend(state);
 	return {
 		state: () => state.is,
@@ -75,6 +86,7 @@ export function openConnection(options: ConnectionOptions): Connection {
 		},
 		close() {
 			state.closed = true;
+			state.over.abort();
 			state.again();
 			wake(state);
 			return ended;
@@ -148,7 +160,14 @@ function downError({is, closed}: State): EngineError {
 async function listen(state: State, hasComeUp: () => void): Promise<void> {
 	const {engine, owner, compare} = state;
 	const filters = JSON.stringify({type: ['container'], label: [`${labels.owner}=${owner}`]});
-	const stream = (await engine.call('follow events', limits.engineAnswerMs, docker => docker.getEvents({filters}))) as Readable;
+	const stream = await openStream(engine, {
+		what: 'follow events',
+		timeoutMs: limits.engineAnswerMs,
+		signal: state.over.signal,
+		// Its types know no signal. What an Engine that hung opens later has to end, too.
+		open: (docker, abortSignal) =>
+			(docker.getEvents as (options: object) => Promise<unknown>).call(docker, {filters, abortSignal}) as Promise<Readable>,
+	});
 	const over = endOf(stream);
 	let unwatch: Cancel = () => undefined;
 	state.again = () => stream.destroy();
@@ -166,11 +185,13 @@ async function listen(state: State, hasComeUp: () => void): Promise<void> {
 	}
 }
 
-/** Rejects always; with the error that it was destroyed with, if there is one. */
+/** Rejects always; with the EngineError that it was destroyed with, if there is one. */
 function endOf(stream: Readable): Promise<never> {
 	const over = new Promise<never>((_resolve, reject) => {
-		stream.once('error', reject);
-		stream.once('close', () => reject(new EngineError('unreachable', "Docker's Engine closed the connection")));
+		const closed = new EngineError('unreachable', "Docker's Engine closed the connection");
+		// What node:http says of a connection that broke is "aborted".
+		stream.once('error', error => reject(error instanceof EngineError ? error : closed));
+		stream.once('close', () => reject(closed));
 	});
 	over.catch(() => undefined); // Also when nobody waits yet.
 	return over;

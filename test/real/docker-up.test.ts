@@ -1,0 +1,238 @@
+// `troupe up --docker`: pods of class docker as a person meets them, by commands alone, while what they stand on is killed.
+//
+// The cluster runs in the network namespace of its Engine, where its pods have their addresses; so does each command.
+
+import {existsSync, readdirSync, readFileSync} from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import {readOwner} from '../../agent/docker/owner.js';
+import {homeOf} from '../../cli/files/home.js';
+import {eventually} from '../../bench/rigs/cluster/waiting.js';
+import {lives} from '../../bench/rigs/cluster/processes.js';
+import {main} from '../../bench/rigs/main-file.js';
+import {freePorts, nodeName, openHome, type Ran} from '../e2e/_rig.js';
+import {sharedDockerd} from './_dockerd.js';
+
+const dockerd = sharedDockerd(test);
+
+const cleanings: (() => void | Promise<void>)[] = [];
+const home = openHome({teardown: clean => void cleanings.unshift(clean)});
+// A serial hook comes before the others: the Engine is still there.
+test.serial.after.always('the cluster ends', async () => {
+	for (const clean of cleanings) await clean();
+});
+
+function troupe(args: readonly string[], input?: string): Promise<Ran> {
+	const words = [`--net=/var/run/netns/${dockerd().namespace}`, process.execPath, main, ...args];
+	return home.startProgram('nsenter', words, {TROUPE_HOME: home.home, NO_COLOR: '1'}, input).ended;
+}
+
+async function fine(...args: readonly string[]): Promise<string> {
+	const {code, out, err} = await troupe(args);
+	if (code !== 0) throw new Error(`troupe ${args.join(' ')} ended with ${code}: ${err}${out}`);
+	return out;
+}
+
+async function apply(...objects: readonly object[]): Promise<void> {
+	const {code, err} = await troupe(['apply', '-f', '-'], objects.map(object => JSON.stringify(object)).join('\n---\n'));
+	if (code !== 0) throw new Error(`apply ended with ${code}: ${err}`);
+}
+
+const up = (): Promise<string> => fine('up', '--detach', `--node=${nodeName}`, '--docker', dockerd().url, ...freePorts);
+
+/** What a command says once it says so; within half a minute. */
+async function says(wanted: RegExp, ...args: readonly string[]): Promise<string> {
+	let said = '';
+	await eventually(
+		`troupe ${args.join(' ')} says ${wanted.source}`,
+		async () => {
+			const {out, err} = await troupe(args);
+			said = out + err;
+			return wanted.test(said);
+		},
+		() => said,
+		30_000,
+	);
+	return said;
+}
+
+type Status = {
+	readonly podIP?: string;
+	readonly containerStatuses?: readonly {readonly name: string; readonly containerID?: string; readonly restartCount: number}[];
+};
+
+const statusOf = async (pod: string): Promise<Status> =>
+	(JSON.parse(await fine('get', 'pod', pod, '-o', 'json')) as {readonly status: Status}).status;
+
+const idsOf = ({containerStatuses = []}: Status): readonly (string | undefined)[] => containerStatuses.map(({containerID}) => containerID);
+
+const ready = (pod: string): Promise<string> => fine('wait', `pod/${pod}`, '--for', 'condition=Ready', '--timeout', '30s');
+
+const shell = (name: string, script: string, rest: object = {}): object => ({
+	name,
+	image: 'busybox',
+	imagePullPolicy: 'IfNotPresent',
+	command: ['sh', '-c', script],
+	...rest,
+});
+
+const waits = (said: string): string => `trap "exit 0" TERM; echo ${said}; sleep infinity & wait`;
+
+const aPod = (name: string, spec: object): object => ({
+	apiVersion: 'v1',
+	kind: 'Pod',
+	metadata: {name},
+	spec: {runtimeClassName: 'docker', terminationGracePeriodSeconds: 1, ...spec},
+});
+
+const theTwo = aPod('two', {
+	volumes: [{name: 'shared', emptyDir: {}}],
+	containers: [
+		shell('web', 'echo shared >/www/index.html; exec httpd -f -p 8080 -h /www', {volumeMounts: [{name: 'shared', mountPath: '/www'}]}),
+		shell(
+			'asks',
+			`until printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc 127.0.0.1 8080; do sleep 0.1; done; cat /data/index.html; ${waits('asked')}`,
+			{
+				volumeMounts: [{name: 'shared', mountPath: '/data', readOnly: true}],
+			},
+		),
+	],
+});
+
+/** The Engine's own pids of the pod's infra container. */
+const infraPid = async (pod: string): Promise<number> => {
+	const filters = [`label=troupe.dev/pod=${pod}`, 'label=troupe.dev/container=_infra'].flatMap(filter => ['--filter', filter]);
+	const id = (await dockerd().docker('ps', '-q', ...filters)).trim();
+	return Number(await dockerd().docker('inspect', '-f', '{{.State.Pid}}', id));
+};
+
+test.serial('a pod of two containers: one network, one volume, its name; and a process beside it', async t => {
+	t.regex(await up(), /processes of this host, or containers of Docker \d/);
+	await apply(
+		theTwo,
+		aPod('process', {runtimeClassName: 'process', containers: [{name: 'c', image: 'none', command: ['sleep', 'infinity']}]}),
+	);
+	await ready('two');
+	await ready('process');
+	t.regex(
+		await says(/asked/, 'logs', 'two', '-c', 'asks'),
+		/200 OK[^]*\n\r?\nshared\nshared\nasked\n$/,
+		'over localhost, then from the volume',
+	);
+	t.is(await fine('exec', 'two', '-c', 'web', '--', 'hostname'), 'two\n');
+	const {podIP = ''} = await statusOf('two');
+	t.is(await dockerd().inNamespace('busybox', 'wget', '-qO-', `http://${podIP}:8080/`), 'shared\n');
+	t.regex(await fine('describe', 'pod', 'two'), /Runtime Class: +docker[^]*Container ID: +docker:\/\/[0-9a-f]{64}/);
+	t.regex(await fine('get', 'pods'), /process +1\/1 +Running[^]*two +2\/2 +Running/);
+});
+
+test.serial('containers that crash, run out of memory, and have no image', async t => {
+	await apply(
+		aPod('crash', {containers: [shell('c', 'echo bye; exit 3')]}),
+		aPod('oom', {restartPolicy: 'Never', containers: [shell('c', 'tail /dev/zero', {resources: {limits: {memory: '16Mi'}}})]}),
+		aPod('absent', {containers: [{name: 'c', image: 'localhost:1/nosuch:1'}]}),
+	);
+	await says(/crash +0\/1 +retry \d+ in .*: exit 3/, 'get', 'pods');
+	t.regex(
+		await says(/CrashLoopBackOff/, 'describe', 'pod', 'crash'),
+		/Last State: +Terminated \(Error\): exit code 3[^]*its last lines:\s+bye/,
+	);
+	await says(/oom +0\/1 +OOMKilled/, 'get', 'pods');
+	t.regex(await fine('describe', 'pod', 'oom'), /Terminated \(OOMKilled\): exit code 137/);
+	await says(/absent +0\/1 .*(ErrImagePull|ImagePullBackOff)/, 'get', 'pods');
+	const described = await says(/ImagePullBackOff/, 'describe', 'pod', 'absent');
+	t.regex(described, /cannot pull image "localhost:1\/nosuch:1": .*connection refused/);
+	await fine('delete', 'pod', 'crash', 'oom', 'absent');
+	const left = await dockerd().docker('ps', '-a', '--format', '{{.Label "troupe.dev/pod"}}');
+	t.deepEqual([...new Set(left.trim().split('\n'))], ['two'], 'what is deleted has no containers');
+});
+
+test.serial('a sidecar runs beside the others, and ends after them', async t => {
+	const side = shell('side', 'trap "echo ends; exit 0" TERM; echo runs; sleep infinity & wait', {restartPolicy: 'Always'});
+	await apply(aPod('sidecar', {restartPolicy: 'Never', initContainers: [side], containers: [shell('main', 'echo main; sleep 1')]}));
+	await says(/sidecar +0\/2 +Completed/, 'get', 'pods');
+	t.is(await fine('logs', 'sidecar', '-c', 'side'), 'runs\nends\n');
+	await fine('delete', 'pod', 'sidecar');
+});
+
+test.serial('a Deployment is updated, and that is undone', async t => {
+	const deployment = (said: string): object => ({
+		apiVersion: 'apps/v1',
+		kind: 'Deployment',
+		metadata: {name: 'web'},
+		spec: {
+			replicas: 2,
+			selector: {matchLabels: {app: 'web'}},
+			template: {
+				metadata: {labels: {app: 'web'}},
+				spec: {runtimeClassName: 'docker', terminationGracePeriodSeconds: 1, containers: [shell('c', waits(said))]},
+			},
+		},
+	});
+	const said = async (text: string): Promise<void> => {
+		await fine('rollout', 'status', 'deployment/web', '--timeout', '30s');
+		await says(new RegExp(`^(\\[web-.*\\] ${text}\n){2}$`), 'logs', '-l', 'app=web');
+	};
+	await apply(deployment('first'));
+	await said('first');
+	await apply(deployment('second'));
+	await said('second');
+	await fine('rollout', 'undo', 'deployment/web');
+	await said('first');
+	await fine('delete', 'deployment', 'web');
+	t.pass();
+});
+
+test.serial('the infra container is killed: the pod begins again', async t => {
+	const before = idsOf(await statusOf('two'));
+	process.kill(await infraPid('two'), 'SIGKILL');
+	await says(/SandboxChanged/, 'describe', 'pod', 'two');
+	await says(/two +2\/2 +Running +2 /, 'get', 'pods');
+	const {podIP = '', ...after} = await statusOf('two');
+	t.is(idsOf(after).filter(id => before.includes(id)).length, 0);
+	t.is(
+		await dockerd().inNamespace('busybox', 'wget', '-qO-', `http://${podIP}:8080/`),
+		'shared\n',
+		'the address is that of the new sandbox',
+	);
+});
+
+test.serial('up is killed and started again: the same containers run on', async t => {
+	const before = await statusOf('two');
+	const {pid} = home.endpoints();
+	process.kill(pid, 'SIGKILL');
+	await eventually('up is dead', () => !lives(pid));
+	await up();
+	await ready('two');
+	const after = await statusOf('two');
+	t.deepEqual(idsOf(after), idsOf(before));
+	t.is(after.podIP, before.podIP);
+	t.regex(await fine('exec', 'two', '-c', 'web', '--', 'ps'), /httpd/);
+});
+
+test.serial('dockerd is killed: the node says so, processes run on; then the pod begins again', async t => {
+	const before = await statusOf('process');
+	await dockerd().kill();
+	t.regex(await says(/DockerNotReady +True +EngineGone/, 'describe', 'node', nodeName), /Docker's Engine closed the connection|connect /);
+	t.deepEqual(idsOf(await statusOf('process')), idsOf(before));
+	await dockerd().start();
+	await says(/two +2\/2 +Running +4 /, 'get', 'pods');
+	t.notRegex(await says(/DockerReady/, 'describe', 'node', nodeName), /DockerNotReady +True/);
+	t.is(await fine('exec', 'two', '-c', 'asks', '--', 'cat', '/data/index.html'), 'shared\n');
+});
+
+test.serial('down --pods leaves nothing', async t => {
+	const owner = readOwner(homeOf(home.home).docker) ?? '';
+	t.not(owner, '');
+	await fine('down', '--pods');
+	t.is(await dockerd().docker('ps', '-aq', '--filter', `label=troupe.dev/owner=${owner}`), '');
+	t.deepEqual(home.processes(), []);
+	const mounts = readFileSync('/proc/self/mounts', 'utf8');
+	t.notRegex(mounts, new RegExp(home.home));
+	const trees = mounts.split('\n').filter(line => /^\S+ \S+ cgroup2? /.test(line));
+	const groups = trees.map(line => path.join(line.split(' ')[1] ?? '', `troupe-${owner}`)).filter(group => existsSync(group));
+	t.deepEqual(
+		groups.flatMap(group => readdirSync(group, {withFileTypes: true}).filter(entry => entry.isDirectory())),
+		[],
+	);
+});
