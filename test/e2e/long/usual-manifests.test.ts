@@ -236,9 +236,8 @@ test('what cannot be done is refused by the place in the file and by the field, 
 			`spec.jobTemplate.${template}.restartPolicy`,
 			'spec.schedule',
 			`spec.jobTemplate.${template}.serviceAccountName`,
-			`spec.jobTemplate.${template}.initContainers[0].restartPolicy`,
 		],
 	);
-	t.regex(ran.err, /\n21 problems in 1 file; nothing was changed\n$/);
+	t.regex(ran.err, /\n20 problems in 1 file; nothing was changed\n$/);
 	t.is((await troupe('get', 'deploy,ds,jobs,cronjobs', '-o', 'name')).out, '');
 });
