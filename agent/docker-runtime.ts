@@ -50,7 +50,7 @@ import {openGates} from './docker/gates/gates.js';
 import {createImages} from './docker/images/images.js';
 import {createLogFollowers, type LogFollowers} from './docker/logs/log-followers.js';
 import {ownerOf} from './docker/owner.js';
-import {ensureInfraImage} from './docker/programs/infra-image.js';
+import {openInfraImage} from './docker/programs/infra-image.js';
 import {openSandboxes, type Inmate, type SandboxRecord} from './docker/sandboxes/sandboxes.js';
 import {answering, handle, type Done, type Handlers} from './handlers.js';
 import {createLogReader, type LoggedContainers} from './logs/log-reader.js';
@@ -131,7 +131,6 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 	const engine = openEngine(address, clock);
 	const bootId = readBootId();
 	const inLane = createLanes(limits.engineStarts);
-	const infraImage = (): Promise<string> => ensureInfraImage(engine);
 	const inmatesOf = (uid: string): readonly Inmate[] =>
 		foldersIn(sandboxes.folderOf(uid)).map(container => {
 			const {live, highest} = containers.find({uid, container});
@@ -142,7 +141,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		engine,
 		owner,
 		hostIP,
-		infraImage,
+		infraImage: openInfraImage(engine),
 		cgroupParentOf: () => groups.infraParent(),
 		inmatesOf,
 		inLane,

@@ -152,7 +152,9 @@ export const errorTable = {
 	},
 	ERR_NO_COMMAND: {
 		message: d =>
-			`container "${text(d['container'])}" names no command, and image "${text(d['image'])}" is only a name to this node's runtime: set command`,
+			d['isOfImage'] === true
+				? `container "${text(d['container'])}" names no command, and neither does image "${text(d['image'])}": set command`
+				: `container "${text(d['container'])}" names no command, and image "${text(d['image'])}" is only a name to this node's runtime: set command`,
 		exitCode: 1,
 		http: 422,
 		reason: 'Invalid',

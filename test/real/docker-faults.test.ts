@@ -202,3 +202,25 @@ test.serial('without an agent everything of a node goes: what runs, what it had 
 	for (const {pid} of [running, second]) t.false(isThere(pid));
 	t.is((await dockerd.docker('ps', '-q', '--no-trunc')).trim(), other);
 });
+
+test.serial('an image that names no program is refused as such, also behind a gate, and nothing of the attempt is left', async t => {
+	const {dockerd, world, run, start, aContainer} = await aNode(t);
+	await dockerd.docker('import', '-c', 'ENV A=b', `${dockerd.folder}/busybox.tar`, 'silent:latest');
+	const spec = aContainer('runs', {container: 'second', image: 'silent', argv: []});
+	const refused = await run<'container.start'>({type: 'container.start', spec});
+	t.like(refused, {ok: false, error: {code: 'ERR_NO_COMMAND'}});
+	t.regex(refused.ok ? '' : refused.error.message, /"second" names no command, and neither does image "silent": set command$/);
+	await run<'lease.extend'>({type: 'lease.extend', uid: 'uid-1', untilMs: systemClock.monotonicMs() + 60_000});
+	t.like(await run<'container.start'>({type: 'container.start', spec: {...spec, exclusive: true}}), {error: {code: 'ERR_NO_COMMAND'}});
+	t.is((await world.left()).length, 2);
+	t.is((await start(aContainer('runs', {container: 'second'}))).attempt, 0);
+});
+
+test.serial('an image of infra containers that somebody removes is made again', async t => {
+	const {dockerd, world, ensure, remove} = await aNode(t);
+	await remove('uid-1');
+	const [image = ''] = (await dockerd.docker('images', '-q', 'troupe.dev/infra')).trim().split('\n');
+	await dockerd.docker('rmi', '-f', image);
+	t.not((await ensure('uid-2')).podIP, '');
+	t.is((await world.left()).length, 1);
+});

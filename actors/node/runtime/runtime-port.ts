@@ -131,8 +131,8 @@ export type ContainerSpec<Env = EnvSource> = {
 	readonly attempt: number;
 	readonly image: string;
 	/**
-	 * What runs. The first word is looked up in PATH of `env`, then of the node. None: what the image runs by itself; a runtime to which images are
-	 * only names answers `ERR_NO_COMMAND`.
+	 * What runs. The first word is looked up in PATH of `env`, then of the node. None: what the image runs by itself; where it
+	 * names nothing either, or is only a name to the runtime, the answer is `ERR_NO_COMMAND`.
 	 */
 	readonly argv: readonly string[];
 	/** `argv` are arguments of what the image runs by itself; a runtime to which images are only names runs their first word. */

@@ -20,7 +20,7 @@ export type Beginning = {
 
 /**
  * Makes the attempt's container and starts it. Rejects with an EngineError: `late` and `unreachable` leave what there may be; after any other nothing of
- * it is left.
+ * it is left. Rejects with an AppError when neither its spec nor its image names a program.
  */
 export async function begin(
 	{engine, bootId, inLane}: Beginning,
@@ -55,6 +55,8 @@ export async function begin(
 		if (error instanceof EngineError && (error.fault === 'late' || error.fault === 'unreachable')) throw error;
 		await removeNamed(engine, name, place.owner);
 		rmSync(attemptFolder(folder, spec.attempt), {recursive: true, force: true});
+		// The Engine refuses one without any program; which words it has for that is its own.
+		if (error instanceof EngineError && spec.argv.length === 0) await argvOf(engine, spec);
 		throw error;
 	}
 }

@@ -6,7 +6,7 @@
 
 import {rmSync} from 'node:fs';
 import path from 'node:path';
-import {failed, succeeded} from '../../../api/errors.js';
+import {AppError, failed, succeeded} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import {valueOr} from '../../../api/value-or.js';
 import type {
@@ -244,6 +244,7 @@ function hasNotStarted(state: State, container: Container, live: Live, error: un
 }
 
 function refused({id}: Container, error: unknown): ReturnType<typeof failed> {
+	if (error instanceof AppError) return {ok: false, error: error.failure};
 	const message = `container "${id.container}" was not started: ${explained(error).slice(0, limits.engineWordsCharacters)}`;
 	return failed('ERR_RUNTIME', {message});
 }

@@ -1,5 +1,6 @@
 // The start of a container whose program waits behind a gate: of an exclusive pod, or of one whose sandbox was made before the pod was known.
 
+import {AppError} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import type {Inspected} from '../engine/calls.js';
@@ -17,12 +18,12 @@ export type Gate = {
 	readonly mayRun: (pid: number) => void;
 };
 
-/** What its program is called with: the image's own words where the spec has none. Rejects with EngineErrors, and an Error where there are none. */
-export async function argvOf(engine: Engine, {argv, argsOnly, image, imageId}: OpenedSpec): Promise<readonly string[]> {
+/** What its program is called with: the image's own words where the spec has none. Rejects with EngineErrors, and an AppError where there are none. */
+export async function argvOf(engine: Engine, {id, argv, argsOnly, image, imageId}: OpenedSpec): Promise<readonly string[]> {
 	if (argv.length > 0 && argsOnly !== true) return argv;
 	const {Config} = await engine.call('look at an image', limits.engineAnswerMs, docker => docker.getImage(imageId ?? image).inspect());
 	const words = [Config.Entrypoint ?? [], argv.length > 0 ? argv : (Config.Cmd ?? [])].flat();
-	if (words.length === 0) throw new Error(`its image "${image}" names no program, and neither does its command`);
+	if (words.length === 0) throw new AppError('ERR_NO_COMMAND', {container: id.container, image, isOfImage: true});
 	return words;
 }
 

@@ -15,6 +15,26 @@ export const infraCommand: readonly string[] = ['/infra'];
 const imageLabel = 'troupe.dev/image';
 const repo = 'troupe.dev/infra';
 
+export type InfraImage = {
+	/** Its name; the Engine is asked for it once. Rejects with EngineErrors. */
+	readonly name: () => Promise<string>;
+	/** The Engine has answered that it has no such image: it is asked again. */
+	readonly forget: () => void;
+};
+
+export function openInfraImage(engine: Engine): InfraImage {
+	let known: Promise<string> | undefined;
+	return {
+		name() {
+			const asked = known ?? ensureInfraImage(engine);
+			known = asked;
+			asked.catch(() => void (known === asked && (known = undefined)));
+			return asked;
+		},
+		forget: () => void (known = undefined),
+	};
+}
+
 /**
  * Its name, which carries a hash of the program: another program is another image. Imports it where the Engine has none. Rejects with an
  * EngineError, also for a processor that there is no such program for.

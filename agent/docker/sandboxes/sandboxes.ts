@@ -10,8 +10,9 @@ import {create, inspect, listOurs, remove, start, type Inspected, type Listed} f
 import type {EngineEvent} from '../engine/connection.js';
 import {EngineError, type Engine} from '../engine/engine.js';
 import {infraName, labels} from '../engine/names.js';
+import type {InfraImage} from '../programs/infra-image.js';
 import {readRecord, writeRecordSynced} from '../files.js';
-import {infraOptions} from './infra-options.js';
+import {infraOptions, type CreateOptions} from './infra-options.js';
 
 export type Infra = {
 	readonly id: string;
@@ -55,8 +56,7 @@ export type SandboxesOptions = {
 	readonly engine: Engine;
 	readonly owner: string;
 	readonly hostIP: string;
-	/** The name of the infra containers' image, which is there then. Rejects with EngineErrors. */
-	readonly infraImage: () => Promise<string>;
+	readonly infraImage: InfraImage;
 	readonly cgroupParentOf: (uid: string) => string | undefined;
 	readonly inmatesOf: (uid: string) => readonly Inmate[];
 	/** Makes and starts no more than so many at a time. */
@@ -140,18 +140,16 @@ const sandboxOf = (podIP: string, hostIP: string, firstAttempts: Sandbox['firstA
 });
 
 async function make(state: State, spec: SandboxSpec, firstAttempts: Sandbox['firstAttempts']): Promise<Sandbox> {
-	const {engine, owner, cgroupParentOf, inLane, hostIP, making, told, known, alive} = state;
+	const {owner, cgroupParentOf, inLane, hostIP, making, told, known, alive} = state;
 	const {uid} = spec;
 	making.add(uid);
 	try {
-		const image = await state.infraImage();
 		// What was joined to the one before has no network any more; also where nobody knows of one, but a folder is there.
 		if (existsSync(path.join(state.directory, uid))) await removeContainers(state, uid);
 		told.delete(known.get(uid)?.infra?.id ?? '');
 		write(state, {spec, infra: undefined, firstAttempts});
-		const options = infraOptions(spec, {owner, image, cgroupParent: cgroupParentOf(uid)});
 		return await inLane(async () => {
-			const id = await create(engine, options);
+			const id = await createInfra(state, image => infraOptions(spec, {owner, image, cgroupParent: cgroupParentOf(uid)}));
 			write(state, {spec, infra: {id, podIP: undefined}, firstAttempts});
 			const podIP = await startInfra(state, spec, id);
 			write(state, {spec, infra: {id, podIP}, firstAttempts});
@@ -160,6 +158,17 @@ async function make(state: State, spec: SandboxSpec, firstAttempts: Sandbox['fir
 		});
 	} finally {
 		making.delete(uid);
+	}
+}
+
+/** Somebody may have removed the image since it was asked for. */
+async function createInfra({engine, infraImage}: State, optionsOf: (image: string) => CreateOptions): Promise<string> {
+	try {
+		return await create(engine, optionsOf(await infraImage.name()));
+	} catch (error) {
+		if (!(error instanceof EngineError && error.fault === 'notFound')) throw error;
+		infraImage.forget();
+		return create(engine, optionsOf(await infraImage.name()));
 	}
 }
 
