@@ -749,7 +749,7 @@ export const limits = {
 	engineStarts: 8,
 	/** A container that was killed and has not ended after so long is looked at anew. */
 	engineEndMs: 30_000,
-	/** A container with a limit of memory that SIGKILL has ended is looked at once more after so long: whether that was for want of memory. */
+	/** What tells that a container was killed for want of memory may come so long after its end. */
 	engineOomMs: 300,
 	/** One event that an Engine tells, with all labels of its container. */
 	engineEventCharacters: 1_048_576,

@@ -43,6 +43,8 @@ export type Live = {
 	readonly tty: boolean;
 	/** It has ended, and what it wrote is still being copied. */
 	isEnding: boolean;
+	/** The Engine has told that the kernel killed in it for want of memory. */
+	isOutOfMemory: boolean;
 	readonly onStarted: Done<RunningContainer>[];
 	readonly onEnded: Set<() => void>;
 	readonly stopping: Set<Done<ContainerExit | null>>;
@@ -169,6 +171,7 @@ const newLive = (attempt: number, tty: boolean): Live => ({
 	stopSignal: 'SIGTERM',
 	tty,
 	isEnding: false,
+	isOutOfMemory: false,
 	onStarted: [],
 	onEnded: new Set(),
 	stopping: new Set(),
@@ -272,10 +275,14 @@ function reading<Value>({onWarning}: State, read: () => Value): Value | undefine
 
 function hear(state: State, {action, id: engineId, labels: said, exitCode, atMs}: EngineEvent): void {
 	const made = madeOf(said);
-	if (action !== 'die' || made === undefined) return;
+	if ((action !== 'die' && action !== 'oom') || made === undefined) return;
 	const container = state.known.get(keyOf(made.id));
 	// One that is not known to have started is looked at then.
 	if (container?.live?.engineId !== engineId) return;
+	if (action === 'oom') {
+		container.live.isOutOfMemory = true;
+		return;
+	}
 	void hearEnd(state, container, container.live, engineId, {exitCode, atMs});
 }
 
@@ -304,32 +311,27 @@ async function hearEnd(state: State, container: Container, live: Live, engineId:
 	}
 }
 
-/** An Engine may learn from its containerd that the kernel killed for want of memory only after it has told the end. */
-async function inspectEnded({engine, clock}: State, engineId: string, wasKilled: boolean): Promise<Inspected> {
-	const first = await inspect(engine, engineId);
-	const {State: is, HostConfig} = first;
-	const mayBeOom = !is.Running && is.ExitCode === killedCode && !is.OOMKilled && !wasKilled && (HostConfig.Memory ?? 0) > 0;
-	if (!mayBeOom) return first;
-	await new Promise<void>(resolve => void clock.after(limits.engineOomMs, resolve));
-	return inspect(engine, engineId);
+/** containerd tells of it on a way of its own, sometimes after the end: what the Engine keeps of the container does not say it then, its events do. */
+async function wasOomKilled({clock}: State, live: Live, {State: is, HostConfig}: Inspected): Promise<boolean> {
+	if (is.OOMKilled) return true;
+	if (is.ExitCode !== killedCode || live.kill !== undefined || (HostConfig.Memory ?? 0) === 0) return false;
+	if (!live.isOutOfMemory) await new Promise<void>(resolve => void clock.after(limits.engineOomMs, resolve));
+	return live.isOutOfMemory;
 }
 
 /** Of SIGKILL. */
 const killedCode = 137;
 
 /** Undefined: it runs. */
-async function endOf(
-	state: State,
-	{attempt, started, kill: killing}: Live,
-	engineId: string,
-	heard: Heard | undefined,
-): Promise<ContainerExit | undefined> {
+async function endOf(state: State, live: Live, engineId: string, heard: Heard | undefined): Promise<ContainerExit | undefined> {
+	const {attempt, started} = live;
 	const startedAtMs = started?.startedAtMs ?? 0;
 	try {
-		const {State: is} = await inspectEnded(state, engineId, killing !== undefined);
+		const inspected = await inspect(state.engine, engineId);
+		const {State: is} = inspected;
 		if (is.Running) return undefined;
 		const finishedAtMs = timeOf(is.FinishedAt) ?? heard?.atMs ?? startedAtMs;
-		return exitOf({attempt, exitCode: is.ExitCode, wasOomKilled: is.OOMKilled, startedAtMs, finishedAtMs});
+		return exitOf({attempt, exitCode: is.ExitCode, wasOomKilled: await wasOomKilled(state, live, inspected), startedAtMs, finishedAtMs});
 	} catch (error) {
 		// Somebody has removed it.
 		if (!(error instanceof EngineError && error.fault === 'notFound')) throw error;
