@@ -201,7 +201,7 @@ function checkNetwork(at: At, name: string, {networks, found}: Project, told: Se
 	const driver = textOf(below(here, 'driver'), definition['driver']);
 	if (driver !== undefined && !['bridge', 'overlay', 'default'].includes(driver))
 		refuse(below(here, 'driver'), `must be bridge or overlay, got ${shown(driver)}`);
-	if (name !== 'default') remark(here, 'keeps nothing apart: all pods are in one network, and services are found by their names');
+	if (name !== 'default') remark(here, 'keeps nothing apart: all pods are in one network');
 }
 
 /** A name for the pods of a service: with its ports, or, where it says none, for all of them. */

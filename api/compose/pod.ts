@@ -145,7 +145,7 @@ function imageOf(at: At, name: string, fields: JsonObject, project: Project): Js
 	const image = given ?? builtImage(project, name);
 	if (isBuilt)
 		remark(below(at, 'build'), `builds nothing here: on each node that is to run it, docker build -t ${image} ${contextOf(fields)}`);
-	return {image, ...some('imagePullPolicy', policy ?? (isBuilt ? (given === undefined ? 'Never' : 'IfNotPresent') : undefined))};
+	return {image, ...some('imagePullPolicy', policy ?? (given === undefined ? 'Never' : 'IfNotPresent'))};
 }
 
 /** The folder that an image is built from. */

@@ -106,7 +106,7 @@ test('each field of a service becomes its field of the container', t => {
 	for (const [fields, expected] of cases) {
 		const {container, problems} = podOfWeb(service(fields), {environment: {SHELL_HAS: 'it'}});
 		t.deepEqual(problems, [], fields);
-		t.deepEqual(container, {name: 'web', image: 'web', ...expected}, fields);
+		t.deepEqual(container, {name: 'web', image: 'web', imagePullPolicy: 'IfNotPresent', ...expected}, fields);
 	}
 });
 
@@ -132,12 +132,16 @@ test('each field of a service becomes its field of the pod', t => {
 			'deploy: {placement: {constraints: ["node.labels.disk==ssd", "node.hostname == a"]}}',
 			{nodeSelector: {disk: 'ssd', 'kubernetes.io/hostname': 'a'}},
 		],
-		['container_name: My_Name', {containers: [{name: 'my-name', image: 'web'}]}],
+		['container_name: My_Name', {containers: [{name: 'my-name', image: 'web', imagePullPolicy: 'IfNotPresent'}]}],
 	];
 	for (const [fields, expected] of cases) {
 		const {pod, problems} = podOfWeb(service(fields));
 		t.deepEqual(problems, [], fields);
-		const usual = {runtimeClassName: 'docker', terminationGracePeriodSeconds: 10, containers: [{name: 'web', image: 'web'}]};
+		const usual = {
+			runtimeClassName: 'docker',
+			terminationGracePeriodSeconds: 10,
+			containers: [{name: 'web', image: 'web', imagePullPolicy: 'IfNotPresent'}],
+		};
 		t.deepEqual(pod, {...usual, ...expected}, fields);
 	}
 });

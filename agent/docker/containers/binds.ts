@@ -58,6 +58,7 @@ export function openHolds(directory: string, onWarning: (message: string) => voi
 				else writeFileSync(target, '', {flag: 'wx'});
 				// With the path as it is: made canonical it would be a name again.
 				await runTool('mount', ['--no-canonicalize', isDeep ? '--rbind' : '--bind', source, target]);
+				await keepApart(target);
 				return {path: target, release: () => release(target)};
 			} finally {
 				closeSync(descriptor);
@@ -74,10 +75,20 @@ export async function sweepHolds(directory: string): Promise<void> {
 	rmdirSync(folder);
 }
 
+/**
+ * What is taken away there stays where it was mounted first: a copy of a shared mount hands an unmount on to all others of its group. Source:
+ * mount_namespaces(7).
+ */
+const keepApart = (target: string): Promise<unknown> => runTool('mount', ['--no-canonicalize', '--make-rslave', target]);
+
 /** Nothing behind a mount is ever removed: only an empty folder or file goes. */
 async function release(target: string): Promise<void> {
-	// Where nothing is mounted that is how it says so.
-	await runTool('umount', ['--lazy', '--no-canonicalize', target]).catch(() => undefined);
+	// An agent may have died before it said so. Where nothing is mounted, both say that.
+	const isApart = await keepApart(target).then(
+		() => true,
+		() => false,
+	);
+	if (isApart) await runTool('umount', ['--lazy', '--no-canonicalize', target]).catch(() => undefined);
 	const {dev, size} = statSync(target);
 	const isDirectory = statSync(target).isDirectory();
 	if (dev !== statSync(path.dirname(target)).dev) throw new Error(`"${target}" cannot be unmounted`);
