@@ -40,8 +40,8 @@ export type StartedProgram = ExecProgram & {
 	readonly listen: (listener: ProgramListener) => void;
 	readonly stdin: NonNullable<NewSession['stdin']>;
 	readonly resize: NonNullable<NewSession['resize']>;
-	/** Finds out its process, so that it can be killed without the Engine. */
-	readonly learn: () => void;
+	/** Finds out its process, so that it can be killed without the Engine. Never rejects. */
+	readonly learn: () => Promise<void>;
 	/** Whether the Engine says that it runs. Rejects with an EngineError. */
 	readonly isRunning: (timeoutMs: number) => Promise<boolean>;
 };
@@ -130,8 +130,8 @@ class EngineProgram implements StartedProgram {
 		if (!this.#isOver) this.#beside.track(this.#started.process.kill());
 	}
 
-	learn(): void {
-		void this.#started.process.learn();
+	learn(): Promise<void> {
+		return this.#started.process.learn();
 	}
 
 	drop(): void {

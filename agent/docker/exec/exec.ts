@@ -94,9 +94,14 @@ async function end({sessions, inputs, actions, tracked, closing, clock}: State):
 	sessions.closeAll();
 	inputs.close();
 	for (const stop of [...actions]) stop();
+	await atMost(limits.beginMs, clock, Promise.all(tracked));
+}
+
+/** Waits for it, but no longer than that. */
+async function atMost(ms: number, clock: Clock, work: Promise<unknown>): Promise<void> {
 	let cancel = (): void => undefined;
-	const late = new Promise<void>(resolve => (cancel = clock.after(limits.beginMs, resolve)));
-	await Promise.race([Promise.all(tracked), late]);
+	const late = new Promise<void>(resolve => (cancel = clock.after(ms, resolve)));
+	await Promise.race([work, late]);
 	cancel();
 }
 
@@ -153,7 +158,7 @@ function open(state: State, request: ExecRequest, done: Done<{readonly session: 
 const hasEnded = (error: unknown): boolean => error instanceof EngineError && (error.fault === 'notFound' || error.fault === 'conflict');
 
 /** Starts the program of a session. Rejects with an EngineError. */
-async function begin({sessions, beside, closing}: State, engineId: string, request: ExecRequest): Promise<string> {
+async function begin({sessions, beside, closing, clock}: State, engineId: string, request: ExecRequest): Promise<string> {
 	const {argv, tty, stdin} = request;
 	const id = systemRandom.uuid();
 	const terminal = tty ? sizeOf(request) : undefined;
@@ -167,7 +172,8 @@ async function begin({sessions, beside, closing}: State, engineId: string, reque
 		onGone: () => undefined,
 	});
 	program.listen({onOutput: feed.output, onEnd: feed.end});
-	program.learn();
+	// Known before its client has it: an Engine that hangs after that cannot keep it alive.
+	await atMost(limits.execEndMs, clock, program.learn());
 	if (terminal !== undefined) program.resize(terminal.rows, terminal.columns, () => undefined);
 	if (closing.signal.aborted) sessions.close(id);
 	return id;
