@@ -71,7 +71,7 @@ for (const architecture of architectures) {
 	function gated(t: ExecutionContext, ...argv: readonly string[]) {
 		const cwd = mkdtempSync(path.join(folder, 'gate-'));
 		const fifo = path.join(cwd, localFifo);
-		t.is(spawnSync('mkfifo', ['-m', '444', fifo]).status, 0);
+		t.is(spawnSync('mkfifo', ['-m', '644', fifo]).status, 0);
 		const child = started(t, [...words, path.join(folder, `gate-${architecture}`), ...argv], cwd);
 		/** Once it waits at the FIFO. */
 		const open = async (): Promise<number> => {
