@@ -190,7 +190,7 @@ test.serial('a program that writes more than is read waits', async t => {
 	});
 	await run({type: 'exec.close', session});
 	await whenTrue(() => !existsSync(`/proc/${pid}`));
-	t.pass();
+	t.deepEqual(await pidsOf('yes'), []);
 });
 
 test.serial('a probe has failed for its time only where the Engine says so', async t => {

@@ -1,6 +1,7 @@
 // Images of a real Engine, from a real registry behind a password.
 
 import {randomBytes} from 'node:crypto';
+import {existsSync} from 'node:fs';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -28,11 +29,11 @@ test.before('dockerd and a registry start, and have an image', async t => {
 	world = {dockerd: started, registry: await startDockerRegistry(owner, started)};
 	await started.docker('build', '-t', 'app', '-q', await contextOf(owner));
 	await registry().push('app', app);
-	t.pass();
+	t.regex(await started.docker('version'), /Server:/);
 });
 test.after.always('both end, and nothing of them is left', async t => {
 	for (const release of releases) await release();
-	t.pass();
+	t.false(existsSync(world?.dockerd.folder ?? ''));
 });
 
 function started(): NonNullable<typeof world> {

@@ -181,7 +181,7 @@ test.serial('a Deployment is updated, and that is undone', async t => {
 	await fine('rollout', 'undo', 'deployment/web');
 	await said('first');
 	await fine('delete', 'deployment', 'web');
-	t.pass();
+	t.is(await fine('get', 'deployments', '-o', 'name'), '');
 });
 
 test.serial('the infra container is killed: the pod begins again', async t => {

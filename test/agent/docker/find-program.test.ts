@@ -7,9 +7,9 @@ import {findProgram} from '../../../agent/docker/gates/find-program.js';
 function aRoot(t: ExecutionContext): string {
 	const root = mkdtempSync(path.join(tmpdir(), 'troupe-root-'));
 	t.teardown(() => rmSync(root, {recursive: true}));
-	for (const folder of ['bin', 'usr/bin', 'work']) mkdirSync(path.join(root, folder), {recursive: true});
+	for (const folder of ['bin', 'usr/bin', 'srv']) mkdirSync(path.join(root, folder), {recursive: true});
 	writeFileSync(path.join(root, 'usr/bin/tool'), '', {mode: 0o755});
-	writeFileSync(path.join(root, 'work/script'), '', {mode: 0o755});
+	writeFileSync(path.join(root, 'srv/script'), '', {mode: 0o755});
 	writeFileSync(path.join(root, 'bin/plain'), '');
 	chmodSync(path.join(root, 'bin/plain'), 0o644);
 	symlinkSync('/usr/bin/tool', path.join(root, 'bin/absolute'));
@@ -20,7 +20,7 @@ function aRoot(t: ExecutionContext): string {
 	return root;
 }
 
-const searched = {path: '/bin:/usr/bin', workingDir: '/work'};
+const searched = {path: '/bin:/usr/bin', workingDir: '/srv'};
 
 test('a program is looked up as runc does: in PATH, from the working directory, or where it is said to be', t => {
 	const root = aRoot(t);
@@ -29,11 +29,11 @@ test('a program is looked up as runc does: in PATH, from the working directory, 
 		['absolute', '/bin/absolute'],
 		['relative', '/bin/relative'],
 		['/linked/tool', '/linked/tool'],
-		['./script', '/work/script'],
+		['./script', '/srv/script'],
 		['../usr/bin/tool', '/usr/bin/tool'],
 	] as const)
 		t.is(findProgram(root, {...searched, word}), file);
-	t.is(findProgram(root, {path: ':/bin', workingDir: '/work', word: 'script'}), '/work/script');
+	t.is(findProgram(root, {path: ':/bin', workingDir: '/srv', word: 'script'}), '/srv/script');
 	t.is(findProgram(root, {path: 'bin', workingDir: '/usr', word: 'tool'}), '/usr/bin/tool');
 });
 
