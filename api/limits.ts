@@ -734,6 +734,8 @@ export const limits = {
 	/** How long the helpers that a runtime tries once at its start may take. */
 	probeMs: 5_000,
 
+	/** What an Engine answers at most, streams aside: the list of some 10,000 containers. */
+	engineAnswerBytes: 33_554_432,
 	/**
 	 * A Docker Engine: how long one answer may take, and a container's start; how soon a silent one is asked whether it still answers; one that is gone is
 	 * looked for so soon, doubling.

@@ -53,7 +53,7 @@ async function readFiles(
 /** '' where there is none, or a link. */
 async function readFile(engine: Engine, id: string, file: string): Promise<string> {
 	try {
-		return await engine.call('read a file of an image', limits.engineAnswerMs, async docker => {
+		return await engine.open('read a file of an image', limits.engineAnswerMs, async docker => {
 			const stream = (await docker.getContainer(id).getArchive({path: file})) as Readable;
 			return firstFile(await whole(stream));
 		});

@@ -1,8 +1,10 @@
 // A Docker Engine, spoken to through dockerode: every call ends in time, and every failure has words for people.
 
 import Docker from 'dockerode';
+import {limits} from '../../../api/limits.js';
 import {hasCode} from '../../../system/files/errno.js';
 import type {Clock} from '../../../system/time/clock.js';
+import {BoundedAnswers} from './bounded-answers.js';
 import type {EngineAddress} from './engine-url.js';
 
 export type {Docker};
@@ -22,10 +24,14 @@ export class EngineError extends Error {
 export type Engine = {
 	/**
 	 * Rejects with an EngineError after `timeoutMs` at the latest; the signal ends then what can be ended without harm, such as a question. `what` is for
-	 * people: "create container".
+	 * people: "create container". An answer of more than `engineAnswerBytes` is refused.
 	 */
-	readonly call: <Value>(what: string, timeoutMs: number, run: (docker: Docker, signal: AbortSignal) => Promise<Value>) => Promise<Value>;
+	readonly call: Call;
+	/** The same for what answers with a stream, which has no bound: its reader takes it piece by piece. */
+	readonly open: Call;
 };
+
+type Call = <Value>(what: string, timeoutMs: number, run: (docker: Docker, signal: AbortSignal) => Promise<Value>) => Promise<Value>;
 
 /** What dockerode would otherwise take from the environment of this process, which has nothing to say here. */
 const nothingElse = {
@@ -39,20 +45,40 @@ const nothingElse = {
 };
 
 export function openEngine(address: EngineAddress, clock: Clock): Engine {
-	const docker = new Docker({...nothingElse, ...address, protocol: 'http'});
 	return {
-		call: (what, timeoutMs, run) =>
-			new Promise((resolve, reject) => {
-				const over = new AbortController();
-				const cancel = clock.after(timeoutMs, () => {
-					reject(new EngineError('late', `Docker's Engine did not answer within ${timeoutMs} ms: ${what}`));
-					over.abort();
-				});
-				run(docker, over.signal)
-					.then(resolve, (error: unknown) => reject(engineError(what, error)))
-					.finally(cancel);
-			}),
+		call: (what, timeoutMs, run) => called(address, clock, {what, timeoutMs, isStream: false}, run),
+		open: (what, timeoutMs, run) => called(address, clock, {what, timeoutMs, isStream: true}, run),
 	};
+}
+
+type Asked = {readonly what: string; readonly timeoutMs: number; readonly isStream: boolean};
+
+function called<Value>(
+	address: EngineAddress,
+	clock: Clock,
+	{what, timeoutMs, isStream}: Asked,
+	run: (docker: Docker, signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+	return new Promise((resolve, reject) => {
+		const over = new AbortController();
+		const cancel = clock.after(timeoutMs, () => {
+			reject(new EngineError('late', `Docker's Engine did not answer within ${timeoutMs} ms: ${what}`));
+			over.abort();
+		});
+		const maxBytes = limits.engineAnswerBytes;
+		const onExcess = (): void => {
+			cancel();
+			reject(new EngineError('refused', `${what}: the answer is larger than ${maxBytes} bytes`));
+		};
+		// One for each call, so that what is too large is known by its call.
+		const agent = new BoundedAnswers({isStream, maxBytes, onExcess});
+		// dockerode's types do not know that docker-modem takes an agent.
+		const options = {...nothingElse, ...address, protocol: 'http' as const, agent};
+		const docker = new Docker(options);
+		run(docker, over.signal)
+			.then(resolve, (error: unknown) => reject(engineError(what, error)))
+			.finally(cancel);
+	});
 }
 
 const unreachable = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EACCES', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'];

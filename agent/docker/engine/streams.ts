@@ -22,7 +22,7 @@ export async function openStream<Stream extends Destroyable>(engine: Engine, ope
 	const late = new AbortController();
 	const either = AbortSignal.any([late.signal, signal]);
 	try {
-		return await engine.call(what, timeoutMs, async docker => {
+		return await engine.open(what, timeoutMs, async docker => {
 			const stream = await open(docker, either);
 			if (either.aborted) stream.destroy();
 			return stream;

@@ -41,7 +41,7 @@ const silence = ({registry}: ImageReference): string =>
 	`nothing was heard of the pull for ${limits.imageStallMs / 1_000} s; the Engine or the registry "${registry}" does not answer`;
 
 const open = ({engine, image, credentials}: PullOptions, abortSignal: AbortSignal): Promise<NodeJS.ReadableStream> =>
-	engine.call('pull', limits.imageStallMs, docker => docker.createImage(credentials, {fromImage: image.name, abortSignal}));
+	engine.open('pull', limits.imageStallMs, docker => docker.createImage(credentials, {fromImage: image.name, abortSignal}));
 
 /** Ends what hangs: the call, and the stream that came of it. */
 function stallOf({clock, signal}: PullOptions) {

@@ -67,7 +67,7 @@ async function isThere(engine: Engine, name: string): Promise<boolean> {
 
 async function importImage(engine: Engine, tag: string, program: Buffer): Promise<void> {
 	const changes = [`ENTRYPOINT ${JSON.stringify(infraCommand)}`, `LABEL ${imageLabel}=infra`];
-	await engine.call('import the infra image', limits.engineImportMs, async docker => {
+	await engine.open('import the infra image', limits.engineImportMs, async docker => {
 		const answer = await docker.importImage(Readable.from([tarOf('infra', program)]), {repo, tag, changes});
 		await new Promise<void>((resolve, reject) => {
 			docker.modem.followProgress(answer, error => (error === null ? resolve() : reject(error)));

@@ -122,7 +122,7 @@ test('an Engine that does not answer is told of as such', async t => {
 	const outcome = await ask(
 		imagesOf(t, {
 			...fake,
-			engine: {call: () => Promise.reject(new Error('connect ENOENT'))},
+			engine: {call: () => Promise.reject(new Error('connect ENOENT')), open: () => Promise.reject(new Error('connect ENOENT'))},
 		}).images,
 		ensureOf('nginx'),
 	);
