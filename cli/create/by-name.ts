@@ -11,6 +11,7 @@ import {type Flags, usageError} from '../command.js';
 import {resourceOf, type Resource} from '../cluster/resources.js';
 import {readEntries, textOf, type Entry} from './data.js';
 import {cronJobSpecOf, jobSpecOf} from './job.js';
+import {givenLoginFlags, registryLoginOf} from './registry-login.js';
 
 /** What the words of a kind stand for, its name aside; `program` is what comes after `--`. */
 type Maker = (flags: Flags, name: string, program: readonly string[]) => Promise<JsonObject>;
@@ -37,18 +38,23 @@ export async function objectByName(
 		throw usageError(
 			`a ${resource.singular} is made from a file, as in: troupe create -f ${resource.singular}.yaml; by name there are namespace, configmap, secret, job and cronjob`,
 		);
-	// kubectl's spelling of a secret that is of no special type.
-	const names = [
-		...(inWord === undefined ? [] : [inWord]),
-		...(resource.kind === secret.kind && rest[0] === 'generic' ? rest.slice(1) : rest),
-	];
+	const sort = resource.kind === secret.kind && secretSorts.includes(rest[0] ?? '') ? rest[0] : undefined;
+	const names = [...(inWord === undefined ? [] : [inWord]), ...(sort === undefined ? rest : rest.slice(1))];
 	const [name = '', ...more] = names;
-	if (name === '') throw usageError(`create ${resource.singular} needs a name, as in: troupe create ${resource.singular} NAME`);
+	const command = [resource.singular, ...(sort === undefined ? [] : [sort])].join(' ');
+	if (name === '') throw usageError(`create ${command} needs a name, as in: troupe create ${command} NAME`);
 	if (more.length > 0) throw usageError(`create makes one ${resource.singular}; got the names ${names.join(', ')}`);
 	checkFlags(resource, flags, program);
-	const made = await make(flags, name, program);
+	const isLogin = sort === registrySort;
+	const given = isLogin ? [] : givenLoginFlags(flags);
+	if (given.length > 0) throw usageError(`--${given.join(' and --')}: of create secret docker-registry`);
+	const made = isLogin ? await loginOf(flags) : await make(flags, name, program);
 	return {resource, object: {apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: {name}, ...made}};
 }
+
+/** kubectl's words for what a secret is: one of no special type, and a registry's login. */
+const registrySort = 'docker-registry';
+const secretSorts: readonly string[] = ['generic', registrySort];
 
 /** Flags that make sense for some kinds alone. */
 const flagsOf: readonly (readonly [flag: string, kinds: readonly string[], what: string])[] = [
@@ -86,6 +92,11 @@ const secretOf = (entries: readonly Entry[], flags: Flags): JsonObject => ({
 	type: flags.text('type') ?? 'Opaque',
 	...(entries.length === 0 ? {} : {data: inBase64(entries)}),
 });
+
+async function loginOf(flags: Flags): Promise<JsonObject> {
+	const {type, entries} = await registryLoginOf(flags);
+	return {type, data: inBase64(entries)};
+}
 
 const inBase64 = (entries: readonly Entry[]): JsonObject =>
 	Object.fromEntries(entries.map(([key, bytes]) => [key, Buffer.from(bytes).toString('base64')]));

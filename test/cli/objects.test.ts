@@ -61,6 +61,27 @@ test('create makes namespaces, configmaps and secrets by name', async t => {
 	t.notRegex(JSON.stringify(cluster.control.index.get('secrets/default/login')), /aHVudGVyMg/, 'it is kept sealed');
 });
 
+test('create makes a login of a registry as kubectl does, from words or from a file of any name', async t => {
+	const {cluster, troupe} = await open(t);
+	const dir = await folder(t);
+	const file = path.join(dir, 'config.json');
+	await writeFile(file, '{"auths": {}}');
+	const loginOf = async (...words: readonly string[]): Promise<unknown> => {
+		const {code, out, err} = await troupe(['create', 'secret', 'docker-registry', ...words, '-o', 'json']);
+		t.deepEqual([code, err], [0, '']);
+		const {type, data} = JSON.parse(out) as {readonly type: string; readonly data: {readonly [key: string]: string}};
+		t.deepEqual([type, Object.keys(data)], ['kubernetes.io/dockerconfigjson', ['.dockerconfigjson']]);
+		return JSON.parse(Buffer.from(data['.dockerconfigjson'] ?? '', 'base64').toString());
+	};
+	const words = ['--docker-username=anna', '--docker-password=p:w', '--docker-email=a@b.c'];
+	const login = {username: 'anna', password: 'p:w', email: 'a@b.c', auth: 'YW5uYTpwOnc='};
+	t.deepEqual(await loginOf('one', '--docker-server=store.test:5000', ...words), {auths: {'store.test:5000': login}});
+	const [server = ''] = Object.keys(((await loginOf('two', ...words)) as {readonly auths: object}).auths);
+	t.regex(server, /^https:\/\/index\..*\/v1\/$/);
+	t.deepEqual(await loginOf('three', '--from-file', file), {auths: {}});
+	t.notRegex(JSON.stringify(cluster.control.index.get('secrets/default/one')), /YW5uYTpwOnc=/, 'it is kept sealed');
+});
+
 test('create says what is wrong with its words, all of it, and never a value', async t => {
 	const {troupe} = await open(t);
 	const wrong: readonly (readonly [readonly string[], number, RegExp])[] = [
@@ -70,6 +91,13 @@ test('create says what is wrong with its words, all of it, and never a value', a
 		[['configmap', 'a', 'b'], 2, /makes one configmap/],
 		[['namespace', 'a', '--from-literal', 'a=b'], 2, /a namespace has no values/],
 		[['configmap', 'a', '--type', 'x'], 2, /--type is of secrets/],
+		[['secret', 'docker-registry'], 2, /needs a name, as in: troupe create secret docker-registry NAME/],
+		[['secret', 'docker-registry', 'a', '--docker-password', 'hunter2'], 2, /needs --docker-username and --docker-password/],
+		[['secret', 'docker-registry', 'a', '--docker-username=a:b', '--docker-password=hunter2'], 2, /must have no colon/],
+		[['secret', 'docker-registry', 'a', '--from-literal=a=hunter2'], 2, /leave out --from-literal/],
+		[['secret', 'docker-registry', 'a', '--docker-password=hunter2', '--from-file=x'], 2, /leave out --docker-password/],
+		[['secret', 'docker-registry', 'a', '--type=x'], 2, /leave out --type/],
+		[['secret', 'a', '--docker-password', 'hunter2'], 2, /--docker-password: of create secret docker-registry/],
 		[
 			['secret', 'a', '--from-literal', 'hunter2', '--from-file', '/nowhere/at-all'],
 			2,
