@@ -749,6 +749,8 @@ export const limits = {
 	engineWaitMs: 20_000,
 	/** Containers that are made and started at a time: with more of them each takes the longer. */
 	engineStarts: 8,
+	/** The least memory to which an Engine limits a container. */
+	engineMemoryLimitBytes: 6_291_456,
 	/** A container that was killed and has not ended after so long is looked at anew. */
 	engineEndMs: 30_000,
 	/** What tells that a container was killed for want of memory may come so long after its end. */

@@ -3,7 +3,7 @@
 import {ageColumn, column, nameColumn, none} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import {refuseNul} from '../rules/env.js';
+import {checkProgramText} from '../rules/program-text.js';
 import {membersOf, refuse, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
 import type {spec, status} from '../schemas/function.js';
@@ -38,5 +38,5 @@ function validate(found: Found, draft: Draft): void {
 	const {userUploadFilePath: folder} = membersOf(draft.spec);
 	const path = 'spec.userUploadFilePath';
 	if (folder === '') refuse(found, path, 'is required', 'FieldValueRequired');
-	if (typeof folder === 'string') refuseNul(found, path, folder);
+	if (typeof folder === 'string') checkProgramText(found, path, folder);
 }

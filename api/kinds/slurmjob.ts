@@ -3,7 +3,7 @@
 import {ageColumn, column, nameColumn, none, numberColumn, wideColumn} from '../columns/common.js';
 import type {KindDefinition} from '../kind.js';
 import type {ApiObject, Draft} from '../object.js';
-import {refuseNuls} from '../rules/env.js';
+import {checkProgramTexts} from '../rules/program-text.js';
 import {checkDnsSubdomain} from '../rules/names.js';
 import {forbid, membersOf, refuse, textOf, type Found} from '../rules/report.js';
 import type {ShapeOf} from '../schemas/parts.js';
@@ -54,7 +54,7 @@ function validate(found: Found, draft: Draft): void {
 		const text = textOf(spec[field]);
 		if (text !== undefined && /[\0\r\n]/.test(text)) refuse(found, `spec.${field}`, 'must be one line, without a NUL character');
 	}
-	for (const field of scripts) refuseNuls(found, `spec.${field}`, spec[field]);
+	for (const field of scripts) checkProgramTexts(found, `spec.${field}`, spec[field]);
 	if (spec['password'] !== undefined)
 		forbid(found, 'spec.password', 'a password is not taken in a manifest: put it into a Secret, and name that in spec.secretName');
 	const secretName = textOf(spec['secretName']);

@@ -3,7 +3,7 @@
 import type {JsonObject} from '../object.js';
 import {shown} from '../shown.js';
 import {didYouMean} from '../suggest.js';
-import {refuseNuls} from './env.js';
+import {checkProgramTexts} from './program-text.js';
 import {isEmpty, itemsOf, membersOf, refuse, requireOne, textOf, type Found} from './report.js';
 
 /** A header's name is a token of RFC 9110. */
@@ -28,7 +28,7 @@ export function checkAction(
 
 function checkExec(found: Found, path: string, {command}: JsonObject): void {
 	if (isEmpty(command)) refuse(found, `${path}.command`, 'is required', 'FieldValueRequired');
-	refuseNuls(found, `${path}.command`, command);
+	checkProgramTexts(found, `${path}.command`, command);
 }
 
 function checkPort(found: Found, path: string, port: unknown, names: readonly string[]): void {

@@ -4,10 +4,11 @@ import {capabilityName, capabilityNames, isCapability} from '../capabilities.js'
 import type {JsonObject} from '../object.js';
 import {shown} from '../shown.js';
 import {didYouMean} from '../suggest.js';
-import {checkEnv, checkEnvFrom, refuseNul, refuseNuls} from './env.js';
+import {checkEnv, checkEnvFrom} from './env.js';
 import {checkDnsLabel} from './names.js';
 import {checkPorts, portNames} from './ports.js';
 import {checkLifecycle, checkProbes, refuseProbes} from './probe.js';
+import {checkProgramText, checkProgramTexts} from './program-text.js';
 import {itemsOf, membersOf, refuse, refuseOthers, textOf, type Found} from './report.js';
 import {checkResources} from './resources.js';
 import {checkMounts} from './volume.js';
@@ -53,10 +54,10 @@ function checkProgram(found: Found, path: string, container: JsonObject, pod: Po
 	if (name !== undefined) checkDnsLabel(found, `${path}.name`, name);
 	const image = textOf(container['image']);
 	if (image !== undefined) checkImage(found, `${path}.image`, image);
-	refuseNuls(found, `${path}.command`, container['command']);
-	refuseNuls(found, `${path}.args`, container['args']);
+	checkCommand(found, `${path}.command`, container['command']);
+	checkProgramTexts(found, `${path}.args`, container['args']);
 	const workingDir = textOf(container['workingDir']);
-	if (workingDir !== undefined) refuseNul(found, `${path}.workingDir`, workingDir);
+	if (workingDir !== undefined && workingDir !== '') checkWorkingDir(found, `${path}.workingDir`, workingDir);
 	checkEnv(found, `${path}.env`, container['env'], {container, containers: pod.containers});
 	checkEnvFrom(found, `${path}.envFrom`, container['envFrom']);
 	checkPorts(found, `${path}.ports`, container['ports']);
@@ -64,6 +65,16 @@ function checkProgram(found: Found, path: string, container: JsonObject, pod: Po
 	if (container['resources'] !== undefined) checkResources(found, `${path}.resources`, container['resources']);
 	refuseOthers(found, container, path, fixed);
 	if (container['securityContext'] !== undefined) checkSecurity(found, `${path}.securityContext`, membersOf(container['securityContext']));
+}
+
+function checkCommand(found: Found, path: string, command: unknown): void {
+	if (itemsOf(command)[0] === '') refuse(found, `${path}[0]`, 'must name a program, and is empty');
+	checkProgramTexts(found, path, command);
+}
+
+function checkWorkingDir(found: Found, path: string, workingDir: string): void {
+	if (!workingDir.startsWith('/')) refuse(found, path, `must be an absolute path, beginning with "/", got ${shown(workingDir)}`);
+	else checkProgramText(found, path, workingDir);
 }
 
 function checkImage(found: Found, path: string, image: string): void {

@@ -7,6 +7,7 @@ import {shown} from '../shown.js';
 import {didYouMean} from '../suggest.js';
 import {checkDataKey} from './config-data.js';
 import {checkDnsSubdomain, isQualifiedName, labelKeyWords} from './names.js';
+import {checkProgramText} from './program-text.js';
 import {forbid, itemsOf, membersOf, refuse, requireOne, textOf, type Found} from './report.js';
 
 const variableName = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
@@ -26,7 +27,7 @@ function checkVariable(found: Found, path: string, variable: JsonObject, contain
 		refuse(found, `${path}.name`, `must be ${variableWords}, got ${shown(name)}`);
 	}
 	const value = textOf(variable['value']);
-	if (value !== undefined) refuseNul(found, `${path}.value`, value);
+	if (value !== undefined) checkProgramText(found, `${path}.value`, value);
 	if (variable['valueFrom'] === undefined) return;
 	if (value !== undefined && value !== '') refuse(found, `${path}.valueFrom`, 'cannot stand beside a value');
 	checkSource(found, `${path}.valueFrom`, membersOf(variable['valueFrom']), containers);
@@ -103,16 +104,4 @@ function checkResourceRef(found: Found, path: string, reference: JsonObject, {co
 	const allowed = divisors[resource.endsWith('.cpu') ? 'cpu' : 'memory'];
 	if ((typeof divisor === 'string' || typeof divisor === 'number') && !allowed.includes(String(divisor)))
 		refuse(found, `${path}.divisor`, `must be one of ${allowed.join(', ')}, got ${shown(divisor)}`, 'FieldValueNotSupported');
-}
-
-/** The operating system takes no text with a NUL in it. */
-export function refuseNul(found: Found, path: string, text: string): void {
-	if (text.includes('\0')) refuse(found, path, 'must not contain a NUL character');
-}
-
-/** The same of each text of a list. */
-export function refuseNuls(found: Found, path: string, words: unknown): void {
-	itemsOf(words).forEach((word, i) => {
-		if (typeof word === 'string') refuseNul(found, `${path}[${i}]`, word);
-	});
 }

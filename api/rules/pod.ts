@@ -37,7 +37,13 @@ export function checkPodSpec(found: Found, path: string, spec: JsonObject): void
 	containers.forEach((container, i) => checkContainer(found, `${path}.containers[${i}]`, container, context));
 	const names = [...named(containers, `${path}.containers`), ...named(initContainers, `${path}.initContainers`)];
 	refuseDuplicates(found, names, name => `there is a container ${shown(name)} already`);
-	checkHostPorts(found, `${path}.containers`, containers);
+	const before = placed(`${path}.initContainers`, initContainers);
+	const all = [...before, ...placed(`${path}.containers`, containers)];
+	// Of other init containers no port is published.
+	checkHostPorts(
+		found,
+		all.filter(each => !before.includes(each) || each[1]['restartPolicy'] === 'Always'),
+	);
 	checkVolumes(found, `${path}.volumes`, spec['volumes']);
 	const nodeName = textOf(spec['nodeName']);
 	if (nodeName !== undefined && nodeName !== '') checkDnsSubdomain(found, `${path}.nodeName`, nodeName);
@@ -48,12 +54,17 @@ export function checkPodSpec(found: Found, path: string, spec: JsonObject): void
 	checkAffinity(found, `${path}.affinity`, spec['affinity']);
 	checkSpread(found, `${path}.topologySpreadConstraints`, spec['topologySpreadConstraints']);
 	checkPullSecrets(found, `${path}.imagePullSecrets`, spec['imagePullSecrets']);
-	checkHost(found, path, spec, containers);
+	checkHost(found, path, spec, all);
 	checkHostAliases(found, `${path}.hostAliases`, spec['hostAliases']);
 	checkRuntimeClass(found, path, spec);
 	refuseUnsupported(found, spec, path, later);
 	refuseOthers(found, spec, path, fixed);
 }
+
+type Placed = readonly [path: string, container: JsonObject];
+
+const placed = (path: string, containers: readonly JsonObject[]): readonly Placed[] =>
+	containers.map((container, i) => [`${path}[${i}]`, container]);
 
 const namesOf = (items: readonly JsonObject[]): readonly string[] => items.flatMap(({name}) => textOf(name) ?? []);
 
@@ -72,15 +83,15 @@ function checkPullSecrets(found: Found, path: string, secrets: unknown): void {
 }
 
 /** What it has of its node, in Kubernetes' words. */
-function checkHost(found: Found, path: string, spec: JsonObject, containers: readonly JsonObject[]): void {
+function checkHost(found: Found, path: string, spec: JsonObject, containers: readonly Placed[]): void {
 	if (spec['shareProcessNamespace'] === true && spec['hostPID'] === true)
 		forbid(found, `${path}.shareProcessNamespace`, 'ShareProcessNamespace and HostPID cannot both be enabled');
 	if (spec['hostNetwork'] !== true) return;
-	containers.forEach(({ports}, i) =>
+	containers.forEach(([place, {ports}]) =>
 		itemsOf(ports).forEach((port, j) => {
 			const {containerPort, hostPort} = membersOf(port);
 			if (typeof hostPort === 'number' && hostPort !== containerPort)
-				refuse(found, `${path}.containers[${i}].ports[${j}].hostPort`, `must be its containerPort with hostNetwork, got ${hostPort}`);
+				refuse(found, `${place}.ports[${j}].hostPort`, `must be its containerPort with hostNetwork, got ${hostPort}`);
 		}),
 	);
 }

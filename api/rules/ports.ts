@@ -33,14 +33,14 @@ export function checkPortName(found: Found, path: string, name: string): void {
 }
 
 /** A port of an address of the host can be taken once for each protocol. */
-export function checkHostPorts(found: Found, path: string, containers: readonly JsonObject[]): void {
-	const taken = containers.flatMap((container, i) =>
+export function checkHostPorts(found: Found, containers: readonly (readonly [path: string, container: JsonObject])[]): void {
+	const taken = containers.flatMap(([path, container]) =>
 		itemsOf(container['ports']).flatMap((port, j) => {
 			const {hostPort, protocol, hostIP} = membersOf(port);
 			if (typeof hostPort !== 'number') return [];
 			const address = textOf(hostIP) ?? '';
 			const where = address === '' || address === '0.0.0.0' ? '' : ` of ${address}`;
-			return [{value: `${hostPort}/${textOf(protocol) ?? 'TCP'}${where}`, path: `${path}[${i}].ports[${j}].hostPort`}];
+			return [{value: `${hostPort}/${textOf(protocol) ?? 'TCP'}${where}`, path: `${path}.ports[${j}].hostPort`}];
 		}),
 	);
 	refuseDuplicates(found, taken, (port, first) => `host port ${port} is taken by ${first} already`);

@@ -3,7 +3,10 @@
 
 import {readImageName} from '../image-name.js';
 import {unmountable} from '../mount-places.js';
-import type {JsonObject} from '../object.js';
+import {limits} from '../limits.js';
+import type {Json, JsonObject} from '../object.js';
+import {memoryText} from '../quantity.js';
+import {amountOf} from '../resource-amount.js';
 import type {RuntimeClass} from '../runtime-class.js';
 import {shown} from '../shown.js';
 import {forbid, isEmpty, itemsOf, membersOf, refuse, textOf, type Found} from './report.js';
@@ -71,6 +74,7 @@ function checkDocker(found: Found, path: string, spec: JsonObject): void {
 	});
 	for (const [at, container] of containersOf(spec, path)) {
 		checkImage(found, `${at}.image`, container['image']);
+		checkMemory(found, `${at}.resources.limits.memory`, membersOf(membersOf(container['resources'])['limits'])['memory']);
 		eachMount(container, at, (place, mounted) => {
 			if (reserved.test(mounted)) refuse(found, place, `nothing can be mounted at ${shown(mounted)} in a pod of class docker`);
 		});
@@ -84,6 +88,12 @@ function checkImage(found: Found, path: string, image: unknown): void {
 	if (typeof image !== 'string' || image === '' || image.trim() !== image) return;
 	const read = readImageName(image);
 	if (typeof read === 'string') refuse(found, path, `must be the name of an image, such as nginx:1.27, got ${shown(image)}: ${read}`);
+}
+
+function checkMemory(found: Found, path: string, memory: Json | undefined): void {
+	const amount = amountOf('memory', memory) ?? 0;
+	if (amount > 0 && amount < limits.engineMemoryLimitBytes)
+		refuse(found, path, `must be at least ${memoryText(limits.engineMemoryLimitBytes)} in a pod of class docker, got ${shown(memory)}`);
 }
 
 /** Where a container sees volumes, as the kernel reads the paths; those that other rules refuse aside. */

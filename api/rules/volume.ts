@@ -7,6 +7,7 @@ import {shown} from '../shown.js';
 import {didYouMean} from '../suggest.js';
 import {checkDataKey} from './config-data.js';
 import {checkDnsLabel, checkDnsSubdomain} from './names.js';
+import {checkProgramText} from './program-text.js';
 import {itemsOf, membersOf, refuse, refuseDuplicates, requireOne, textOf, type Found} from './report.js';
 
 const sources = ['hostPath', 'emptyDir', 'configMap', 'secret', 'nfs', 'persistentVolumeClaim'];
@@ -127,11 +128,11 @@ export const goesUp = (text: string): boolean => text.split('/').includes('..');
 export function checkAbsolute(found: Found, path: string, text: string): void {
 	if (!text.startsWith('/')) refuse(found, path, `must be an absolute path, beginning with "/", got ${shown(text)}`);
 	else if (goesUp(text)) refuse(found, path, `must not contain "..", got ${shown(text)}`);
-	else if (text.includes('\0')) refuse(found, path, 'must not contain a NUL character');
+	else checkProgramText(found, path, text);
 }
 
 function checkRelative(found: Found, path: string, text: string): void {
 	if (text === '' || text.startsWith('/')) refuse(found, path, `must be a relative path, not beginning with "/", got ${shown(text)}`);
 	else if (goesUp(text)) refuse(found, path, `must not contain "..", got ${shown(text)}`);
-	else if (text.includes('\0')) refuse(found, path, 'must not contain a NUL character');
+	else checkProgramText(found, path, text);
 }

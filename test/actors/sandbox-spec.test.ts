@@ -52,10 +52,13 @@ test('what the pod says of it is handed on: class, host name, namespaces, names 
 	});
 });
 
-test('ports of the host are those of all containers, and only those that name one', t => {
+test('ports of the host are those of containers and sidecars, and only those that name one', t => {
 	const assignment = anAssignment({
 		spec: {
-			initContainers: [aContainer({name: 'first', ports: [{containerPort: 53, hostPort: 5353, protocol: 'UDP'}]})],
+			initContainers: [
+				aContainer({name: 'first', ports: [{containerPort: 80, hostPort: 8080}]}),
+				aContainer({name: 'beside', restartPolicy: 'Always', ports: [{containerPort: 53, hostPort: 5353, protocol: 'UDP'}]}),
+			],
 			containers: [aContainer({ports: [{containerPort: 80, hostPort: 8080, hostIP: '10.0.0.1'}, {containerPort: 81}]})],
 		},
 	});

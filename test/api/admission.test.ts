@@ -124,6 +124,39 @@ const refusals: readonly [title: string, manifest: unknown, problem: string][] =
 		aPodWith({env: [{name: 'A', value: 'a\0b'}]}),
 		'spec.containers[0].env[0].value: must not contain a NUL character',
 	],
+	[
+		'half a character in a variable',
+		aPodWith({env: [{name: 'A', value: 'a\ud800b'}]}),
+		'spec.containers[0].env[0].value: must be Unicode, and has half of a surrogate pair',
+	],
+	[
+		'half a character in an argument',
+		aPodWith({args: ['a', '\udc00']}),
+		'spec.containers[0].args[1]: must be Unicode, and has half of a surrogate pair',
+	],
+	['a command without a program', aPodWith({command: ['', 'a']}), 'spec.containers[0].command[0]: must name a program, and is empty'],
+	[
+		'a folder that is found from nowhere',
+		aPodWith({workingDir: 'srv'}),
+		'spec.containers[0].workingDir: must be an absolute path, beginning with "/", got "srv"',
+	],
+	['a NUL in a folder', aPodWith({workingDir: '/a\0b'}), 'spec.containers[0].workingDir: must not contain a NUL character'],
+	[
+		'half a character in a path of a mount',
+		aPod({
+			containers: [aContainer({volumeMounts: [{name: 'v', mountPath: '/a\ud800'}]})],
+			volumes: [{name: 'v', emptyDir: {}}],
+		}),
+		'spec.containers[0].volumeMounts[0].mountPath: must be Unicode, and has half of a surrogate pair',
+	],
+	[
+		'a sidecar and a container on one host port',
+		aPod({
+			initContainers: [aContainer({name: 'a', restartPolicy: 'Always', ports: [{containerPort: 1, hostPort: 80}]})],
+			containers: [aContainer({name: 'b', ports: [{containerPort: 2, hostPort: 80}]})],
+		}),
+		'spec.containers[0].ports[0].hostPort: host port 80/TCP is taken by spec.initContainers[0].ports[0].hostPort already',
+	],
 	['a NUL in a command', aPodWith({command: ['a\0b']}), 'spec.containers[0].command[0]: must not contain a NUL character'],
 	[
 		'a secret value of the wrong type is not repeated',

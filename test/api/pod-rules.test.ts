@@ -50,6 +50,16 @@ const admitted: readonly [title: string, manifest: unknown][] = [
 		},
 	],
 	[
+		'an init container on the host port of another one',
+		{
+			...aPod(),
+			spec: {
+				initContainers: [aContainer({name: 'first', ports: [{containerPort: 80, hostPort: 80}]})],
+				containers: [aContainer({ports: [{containerPort: 80, hostPort: 80}]})],
+			},
+		},
+	],
+	[
 		'mounts beside what the host needs',
 		mounted(
 			{mountPath: '/usr/share/x'},

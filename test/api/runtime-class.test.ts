@@ -84,6 +84,11 @@ const ofProcessAlone: readonly (readonly [title: string, spec: Fields, ...proble
 		'spec.volumes[0].nfs: needs runtimeClassName: process, and here it is docker',
 	],
 	[
+		'less memory than an Engine limits to',
+		container({resources: {limits: {memory: '5Mi'}}}),
+		`${inContainer}.resources.limits.memory: must be at least 6Mi in a pod of class docker, got "5Mi"`,
+	],
+	[
 		'an image that is only a name',
 		container({image: 'My Program'}),
 		`${inContainer}.image: must be the name of an image, such as nginx:1.27, got "My Program": its name has to be in lower case`,
@@ -145,6 +150,15 @@ for (const [title, spec, ...problems] of [
 		'another port of the node on its own network',
 		{hostNetwork: true, ...container({ports: [{containerPort: 80, hostPort: 8080}]})},
 		`${inContainer}.ports[0].hostPort: must be its containerPort with hostNetwork, got 8080`,
+	],
+	[
+		'another port of the node on its own network, of a sidecar',
+		{
+			hostNetwork: true,
+			initContainers: [aContainer({name: 'first', restartPolicy: 'Always', ports: [{containerPort: 80, hostPort: 8080}]})],
+			...container({}),
+		},
+		'spec.initContainers[0].ports[0].hostPort: must be its containerPort with hostNetwork, got 8080',
 	],
 	[
 		'all rights without more rights',

@@ -4,9 +4,9 @@ import {isExclusive} from '../../../api/exclusive.js';
 import {hostNameOf} from '../../../api/host-name.js';
 import type {Container} from '../../../api/kinds/pod.js';
 import {runtimeClassOf} from '../../../api/runtime-class.js';
+import {sidecarsIn} from '../../../api/sidecars.js';
 import {controllerName, type Assignment} from '../../protocol/sync-message.js';
 import type {HostPort, SandboxSpec} from '../runtime/runtime-port.js';
-import {containersIn} from './start-order.js';
 
 export function sandboxSpecOf(assignment: Assignment): SandboxSpec {
 	const {uid, namespace, name, spec, controller = controllerName(namespace, 'Pod', name)} = assignment;
@@ -23,7 +23,7 @@ export function sandboxSpecOf(assignment: Assignment): SandboxSpec {
 		hostPID,
 		hostIPC,
 		hostAliases: hostAliases.map(({ip, hostnames = []}) => ({ip, hostnames})),
-		hostPorts: containersIn(spec).flatMap(({container}) => hostPortsOf(container)),
+		hostPorts: [...sidecarsIn(spec), ...spec.containers].flatMap(hostPortsOf),
 		...(isExclusive(assignment) ? {exclusive: true as const} : {}),
 	};
 }
