@@ -1,6 +1,7 @@
 // `describe pod`: how to reach it, its containers with what became of them, and its conditions. Pure.
 
 import type {Container, ContainerState, ContainerStatus, Pod, PodSpec, Volume} from '../../api/kinds/pod.js';
+import {toldToWaitFor} from '../../actors/control/pods/awaited.js';
 import {formatHostPort} from '../../api/host-port.js';
 import {drawConditions, drawFields, labelLines, metadataFields, whenText, type Field} from './lines.js';
 import {inLine, programFields, termFields} from './container.js';
@@ -14,6 +15,7 @@ export function describePod(pod: Pod, nowMs: number, widthOf: WidthOf): string {
 	const fields: readonly Field[] = [
 		...metadataFields(pod, nowMs),
 		['Node', nodeText(pod)],
+		['Waits For', toldToWaitFor(pod)],
 		['Nominated Node', status?.nominatedNodeName],
 		['Priority', spec?.priority === undefined ? undefined : priorityText(spec)],
 		['Runtime Class', spec?.runtimeClassName],

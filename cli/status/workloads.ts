@@ -123,14 +123,18 @@ function podsText(bad: readonly Troubled[]): string {
 function isComing({pod, trouble, container}: Troubled, nowMs: number): boolean {
 	if (passing.has(trouble) || trouble === 'unleased') return true;
 	if (trouble === 'unplaced') return conditionOf(pod.status?.conditions, 'PodScheduled')?.status !== 'False';
+	// What is there and not well is told by itself.
+	if (trouble === 'awaiting') return !scheduledText(pod).includes(' is not there');
 	if (trouble !== 'unready') return false;
 	const sinceMs = Date.parse(container?.status.state?.running?.startedAt ?? pod.metadata.creationTimestamp);
 	return nowMs - sinceMs < unreadyMs;
 }
 
+const scheduledText = ({status}: Pod): string => conditionOf(status?.conditions, 'PodScheduled')?.message ?? '';
+
 /** Of the container, or why there is no node. */
 function detailOf({pod, trouble, container}: Troubled): string {
-	if (trouble === 'unplaced') return conditionOf(pod.status?.conditions, 'PodScheduled')?.message ?? '';
+	if (trouble === 'unplaced' || trouble === 'awaiting') return scheduledText(pod);
 	if (trouble === 'unheard') return pod.spec?.nodeName === undefined ? '' : `node ${pod.spec.nodeName}`;
 	if (container === undefined) return pod.status?.message ?? '';
 	const {name, state, lastState, restartCount, started} = container.status;

@@ -3,7 +3,7 @@
 
 import {kindOf} from '../../api/catalogue.js';
 import {conditionOf} from '../../api/conditions.js';
-import {objectAddress} from '../../api/keys.js';
+import {objectAddress, type ObjectKey} from '../../api/keys.js';
 import {inertWarnings} from '../../api/inert.js';
 import type {ApiObject} from '../../api/object.js';
 import {configTerm} from '../../actors/config-references.js';
@@ -44,7 +44,19 @@ const finders: {readonly [kind: string]: Finder} = {
 };
 
 /** What is so of an object, from symptom to cause. */
-export function causeOf(object: ApiObject, evidence: Evidence): Finding {
+export const causeOf = (object: ApiObject, evidence: Evidence): Finding => causeAfter([], object, evidence);
+
+/** Pods that wait for others that wait for others: so far the way is followed. */
+const mostWaits = 8;
+
+/** The cause, on a way that has been at other objects: a circle of them ends it. */
+function causeAfter(before: readonly ObjectKey[], object: ApiObject, evidence: Evidence): Finding {
+	const way = [...before, keyOf(object)];
+	const isOver = (other: ApiObject): boolean => way.length > mostWaits || way.includes(keyOf(other));
+	return found(object, {...evidence, causeOf: other => (isOver(other) ? undefined : causeAfter(way, other, evidence))});
+}
+
+function found(object: ApiObject, evidence: Evidence): Finding {
 	const stuck = evidence.isGone ? undefined : stuckActor(objectAddress(keyOf(object)), evidence);
 	const isTold = conditionOf(conditionsOf(object), 'ActorFailed')?.status === 'True';
 	if (stuck !== undefined && !isTold)

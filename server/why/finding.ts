@@ -71,6 +71,8 @@ export type Evidence = {
 	readonly goneOwnedBy: (uid: string) => Iterable<ApiObject>;
 	/** The object is gone: what it owned went with it. */
 	readonly isGone: boolean;
+	/** Why another object is as it is; undefined where the way has been there before. */
+	readonly causeOf?: (object: ApiObject) => Finding | undefined;
 };
 
 export const keyOf = ({apiVersion, kind, metadata}: ApiObject): ObjectKey =>

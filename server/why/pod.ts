@@ -13,6 +13,7 @@ import {dispatcherOfNode, handName, nodeKey, podsPath, syncOfNode} from '../../a
 import {schedulerPath} from '../../actors/control/scheduling/scheduler.js';
 import {address, controlSystem, type Address} from '../../api/keys.js';
 import {claimKey, claimNamesOf} from '../../actors/config-references.js';
+import {awaitingFinding} from './awaiting.js';
 import {claimFinding} from './claim.js';
 import {containerTitle, crashFinding, lastEnd, unreadyFinding, waitFinding, type ContainerFinding} from './container.js';
 import {deletionOf, firstStuck, parkedFinding, stuckActor} from './common.js';
@@ -56,6 +57,7 @@ function troubled(pod: Pod, found: PodTrouble, evidence: Evidence, named: boolea
 			return leaving(pod, evidence);
 		case 'failed':
 			return failed(pod, container, evidence, named);
+		case 'awaiting':
 		case 'unplaced':
 			return unplaced(pod, evidence);
 		case 'unheard':
@@ -198,6 +200,8 @@ function unplaced(pod: Pod, evidence: Evidence): Finding {
 			because: 'the scheduler has not looked at it',
 			next: {says: 'the scheduler looks at it'},
 		});
+	const awaiting = evidence.isGone ? undefined : awaitingFinding(pod, evidence);
+	if (awaiting !== undefined) return awaiting;
 	const below = claimsBelow(pod, evidence);
 	const claim = below[0];
 	const message = condition.message ?? '';

@@ -3,6 +3,7 @@
 import {conditionOf, isConditionTrue} from '../../api/conditions.js';
 import type {ContainerStatus, Pod} from '../../api/kinds/pod.js';
 import {isDeleting} from '../../actors/control/objects/garbage.js';
+import {toldToWaitFor} from '../../actors/control/pods/awaited.js';
 import {isReady} from '../../actors/control/pods/pod-lifecycle.js';
 
 export type Trouble =
@@ -11,6 +12,8 @@ export type Trouble =
 	| 'leaving'
 	| 'failed'
 	| 'unplaced'
+	/** It has no node, for it waits for other workloads. */
+	| 'awaiting'
 	| 'unheard'
 	| 'crashes'
 	| 'unstartable'
@@ -30,6 +33,7 @@ export const troubleText: Readonly<Record<Trouble, readonly [one: string, severa
 	unconfigured: ['waits for what it names', 'wait for what they name'],
 	unmounted: ['waits for a volume', 'wait for volumes'],
 	unplaced: ['has no node', 'have no node'],
+	awaiting: ['waits for what it depends on', 'wait for what they depend on'],
 	unheard: ['is on a node that is not heard', 'are on nodes that are not heard'],
 	unleased: ['waits for its lease', 'wait for their leases'],
 	unready: ['is not ready', 'are not ready'],
@@ -57,7 +61,7 @@ export function troubleOf(pod: Pod, nowMs: number): PodTrouble | undefined {
 	if (isDeleting(pod)) return {trouble: 'leaving'};
 	if (status?.phase === 'Succeeded') return undefined;
 	if (status?.phase === 'Failed') return withContainer('failed', failedContainer(pod));
-	if (spec?.nodeName === undefined) return {trouble: 'unplaced'};
+	if (spec?.nodeName === undefined) return {trouble: toldToWaitFor(pod) === undefined ? 'unplaced' : 'awaiting'};
 	if (conditionOf(conditions, 'Ready')?.reason === 'NodeLost') return {trouble: 'unheard'};
 	const worst = worstContainer(pod, nowMs);
 	if (worst !== undefined) return worst;

@@ -217,6 +217,17 @@ const daemon = (status: Partial<NonNullable<DaemonSet['status']>>, templateSpec:
 		{desiredNumberScheduled: 1, currentNumberScheduled: 1, numberMisscheduled: 0, numberReady: 0, ...status},
 	);
 
+const parallelSet = stateful({replicas: 1, readyReplicas: 0, availableReplicas: 0}, {replicas: 1, podManagementPolicy: 'Parallel'});
+
+const otherSet: StatefulSet = {...parallelSet, metadata: {...parallelSet.metadata, name: 'other', uid: 'uid-of-other'}};
+
+/** A pod that depends on these. */
+const waitingFor = (name: string, names: string, owner?: ApiObject): Pod =>
+	unplaced(name, `waits: ${names} is not available`, {
+		...(owner === undefined ? {} : {owner}),
+		metadata: {annotations: {'troupe.dev/depends-on': names}, labels: {app: 'web'}},
+	});
+
 const aJob = (status: Partial<NonNullable<Job['status']>>, spec: Partial<NonNullable<Job['spec']>> = {}, name = 'sum'): Job =>
 	kindWith<Job>('batch/v1', 'Job', name, {template, completions: 1, parallelism: 1, backoffLimit: 1, ...spec}, status);
 
@@ -543,6 +554,53 @@ export const plantedCauses: readonly PlantedCause[] = [
 		answer: 'Pod a has no node yet: pods of a lower priority leave node node-a for it.',
 		chain: ['pod/a'],
 		next: ['it is bound to node node-a once they are gone'],
+	},
+	{
+		title: 'a pod that waits for a set whose pod crashes',
+		objects: [
+			waitingFor('a', 'statefulset/db'),
+			parallelSet,
+			podWith('db-0', backOff(ended(3, {message: 'no disk'})), {owner: parallelSet}),
+			node,
+		],
+		answer:
+			'Pod a waits for statefulset/db: statefulset/db has 0 of 1 pod ready: its pod crashes; container app of pod db-0 exited with 3 after 40 ms, 4 times; its last words: `no disk`.',
+		chain: ['pod/a', 'statefulset/db', 'pod/db-0', 'container app'],
+	},
+	{
+		title: 'a workload whose pod waits for a Job that failed, and for a set that is on its way',
+		objects: [
+			set,
+			waitingFor('web-7f-a', 'statefulset/db,job/sum', set),
+			failedJob('DeadlineExceeded', '', {activeDeadlineSeconds: 5}),
+			parallelSet,
+			podWith('db-0', waiting('ContainerCreating', ''), {owner: parallelSet}),
+			node,
+		],
+		answer:
+			'ReplicaSet web-7f has 1 of 3 pods ready: 1 of its 3 pods waits for what it depends on; pod web-7f-a: job/sum failed: it was active for longer than 5 s (activeDeadlineSeconds).',
+		chain: ['replicaset/web-7f', 'pod/web-7f-a', 'job/sum'],
+	},
+	{
+		title: 'a pod that waits for what is not there',
+		objects: [waitingFor('a', 'deployment/db'), node],
+		answer: 'Pod a waits for deployment/db: deployment/db is not there.',
+		chain: ['pod/a', 'deployment/db'],
+		next: ['it has a node once deployment/db is available'],
+	},
+	{
+		title: 'two whose pods wait for each other',
+		objects: [
+			waitingFor('a', 'statefulset/db'),
+			parallelSet,
+			waitingFor('db-0', 'statefulset/other', parallelSet),
+			otherSet,
+			waitingFor('other-0', 'statefulset/db', otherSet),
+			node,
+		],
+		answer:
+			'Pod a waits for statefulset/db: statefulset/db has 0 of 1 pod ready: its pod waits for what it depends on; pod db-0: statefulset/other has 0 of 1 pod ready: its pod waits for what it depends on; pod other-0: statefulset/db is not available.',
+		chain: ['pod/a', 'statefulset/db', 'pod/db-0', 'statefulset/other', 'pod/other-0', 'statefulset/db'],
 	},
 	{
 		title: 'a claim that waits for a volume of a class that is not there',

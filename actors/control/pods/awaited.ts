@@ -25,15 +25,39 @@ export function awaitedBy({metadata}: Pick<Pod, 'metadata'>): readonly Awaited[]
 export const awaitedKeys = (pod: Pick<Pod, 'metadata'>): readonly ObjectKey[] =>
 	awaitedBy(pod).map(({plural, name}) => objectKey(plural, pod.metadata.namespace, name));
 
-/** What the pod waits for still, in words; undefined: nothing. */
-export function waitsFor(pod: Pod, known: Known): string | undefined {
-	const missing = awaitedBy(pod).flatMap(({plural, name}): readonly string[] => {
-		const object = known.get(objectKey(plural, pod.metadata.namespace, name));
+/** Something that a pod waits for. */
+export type Missing = {
+	/** `deployment/db`. */
+	readonly about: string;
+	readonly key: ObjectKey;
+	/** Undefined: it is not there. */
+	readonly object: ApiObject | undefined;
+	/** `is not available`. */
+	readonly is: string;
+};
+
+/** What the pod waits for still. */
+export const missingOf = (pod: Pod, known: Known): readonly Missing[] =>
+	awaitedBy(pod).flatMap(({plural, name}): readonly Missing[] => {
+		const key = objectKey(plural, pod.metadata.namespace, name);
+		const object = known.get(key);
 		if (isAwaitable(plural, object)) return [];
 		const is = object === undefined ? 'is not there' : plural === 'jobs' ? 'is not complete' : 'is not available';
-		return [`${singular[plural]}/${name} ${is}`];
+		return [{about: `${singular[plural]}/${name}`, key, object, is}];
 	});
-	return missing.length === 0 ? undefined : `waits: ${missing.join(', ')}`;
+
+const waitsWord = 'waits: ';
+
+/** The same in words; undefined: it waits for nothing. */
+export function waitsFor(pod: Pod, known: Known): string | undefined {
+	const missing = missingOf(pod, known);
+	return missing.length === 0 ? undefined : waitsWord + missing.map(({about, is}) => `${about} ${is}`).join(', ');
+}
+
+/** What the scheduler has said that a pod without a node waits for: `deployment/db is not available`; undefined: nothing. */
+export function toldToWaitFor({status}: Pod): string | undefined {
+	const {status: isScheduled, message = ''} = conditionOf(status?.conditions, 'PodScheduled') ?? {};
+	return isScheduled === 'False' && message.startsWith(waitsWord) ? message.slice(waitsWord.length) : undefined;
 }
 
 const singular: {readonly [plural in AwaitedKind]: string} = {
