@@ -19,6 +19,8 @@ import {runningOf, waitsFor, workloadOf, type Running} from './workload.js';
 export const projectLabel = 'troupe.dev/compose-project';
 /** On what a service became. */
 export const serviceLabel = 'troupe.dev/compose-service';
+/** On pods: what their configs and secrets held. Files that are mounted one by one stay as they were, so other contents need other pods. */
+export const contentsAnnotation = 'troupe.dev/compose-contents';
 
 export type Conversion = {readonly composed: readonly Composed[]; readonly problems: readonly Problem[]; readonly notes: readonly Note[]};
 
@@ -40,17 +42,24 @@ function objectsOf(project: Project, materials: Materials): readonly Composed[] 
 	refuseCircles(waits);
 	const running = runningOfAll(known, pods, waits);
 	const names = namesOf(known, project);
+	const stored = (['configs', 'secrets'] as const).flatMap(section =>
+		usedOf(known, section, project).map(entry => ({section, entry, made: storedOf(project, section, entry, labels, materials)})),
+	);
+	const contents = ({fields}: Service): JsonObject => {
+		const own = stored.filter(({section, entry, made}) => made !== undefined && namesIn(fields[section]).includes(entry));
+		const text = JSON.stringify(own.map(({section, entry, made}) => [section, entry, made?.object['data'], made?.object['binaryData']]));
+		return own.length === 0 ? {} : {[contentsAnnotation]: materials.digestOf(text)};
+	};
 	return [
 		...Object.keys(project.volumes).flatMap(volume => claimOf(project, volume, labels) ?? []),
-		...(['configs', 'secrets'] as const).flatMap(section =>
-			usedOf(known, section, project).flatMap(entry => storedOf(project, section, entry, labels, materials) ?? []),
-		),
+		...stored.flatMap(({made}) => made ?? []),
 		...known.flatMap((service, i) => {
 			const [pod, run] = [pods[i], running.get(service.name)];
 			if (pod === undefined || run === undefined) return [];
 			return [
 				...(names.get(service.name) ?? []).map(called => serviceObject(called, service, labels)),
-				workload(service, pod, run, {waits, running, known, labels}),
+				// A Job does its work once, with what there was then.
+				workload(service, pod, run, {waits, running, known, labels, contents: run.kind === 'Job' ? {} : contents(service)}),
 			];
 		}),
 	];
@@ -89,6 +98,8 @@ type Around = {
 	readonly running: ReadonlyMap<string, Running>;
 	readonly known: readonly Service[];
 	readonly labels: JsonObject;
+	/** An annotation that tells contents of its files apart. */
+	readonly contents: JsonObject;
 };
 
 function workload({name, label, fields, at}: Service, pod: PodParts, run: Running, around: Around): Composed {
@@ -99,6 +110,7 @@ function workload({name, label, fields, at}: Service, pod: PodParts, run: Runnin
 		...(isObject(marks['annotations']) ? marks['annotations'] : {}),
 		...texts(annotated),
 		...run.annotations,
+		...around.contents,
 		...waitsFor((around.waits.get(name) ?? []).flatMap(dependency => awaited(dependency, around))),
 	};
 	const metadata = {labels: marks['labels'] ?? {}, ...(Object.keys(annotations).length === 0 ? {} : {annotations})};
@@ -219,14 +231,13 @@ function serviceObject(name: string, {label, ports, at}: Service, labels: JsonOb
 
 /** Entries of a section that services use, in the order of the section. */
 function usedOf(known: readonly Service[], section: 'configs' | 'secrets', project: Project): readonly string[] {
-	const used = new Set(
-		known.flatMap(({fields}) => {
-			const list = fields[section];
-			return Array.isArray(list) ? (list as readonly Json[]).map(item => (isObject(item) ? item['source'] : item)) : [];
-		}),
-	);
+	const used = new Set(known.flatMap(({fields}) => namesIn(fields[section])));
 	return Object.keys(project[section]).filter(name => used.has(name));
 }
+
+/** What a service's `configs` or `secrets` name. */
+const namesIn = (list: Json | undefined): readonly unknown[] =>
+	Array.isArray(list) ? (list as readonly Json[]).map(item => (isObject(item) ? item['source'] : item)) : [];
 
 /** Names that are different in the file may be one here. */
 function checkTwice(objects: readonly Composed[], found: At['found']): void {

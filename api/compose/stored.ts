@@ -22,6 +22,8 @@ export type Materials = {
 	readonly files: ReadonlyMap<string, FileContent>;
 	/** Folders and files that services mount and that are not there. */
 	readonly missing: ReadonlySet<string>;
+	/** A short word for a text, of which the text cannot be found: it may be a password. */
+	readonly digestOf: (text: string) => string;
 };
 
 /** Docker's volumes have no size, claims have one; nothing enforces it. */

@@ -22,7 +22,7 @@ export function composeValue(yaml: string): JsonObject {
 export function converted(yaml: string, {environment = {}, profiles = [], files = {}, missing = []}: Given = {}) {
 	const project = readProject(composeValue(yaml), {folder: '/srv/shop', environment, profiles});
 	const bytes = Object.entries(files).map(([file, text]) => [file, {bytes: new TextEncoder().encode(text)}] as const);
-	const {composed, problems, notes} = convert(project, {files: new Map(bytes), missing: new Set(missing)});
+	const {composed, problems, notes} = convert(project, {files: new Map(bytes), missing: new Set(missing), digestOf: text => text});
 	const objects = composed.map(({object}) => object);
 	return {
 		objects,

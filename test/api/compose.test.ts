@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {readEnvFile} from '../../api/compose/env-file.js';
-import {convert, projectLabel, serviceLabel, spelling} from '../../api/compose/convert.js';
+import {contentsAnnotation, convert, projectLabel, serviceLabel, spelling} from '../../api/compose/convert.js';
 import {interpolated, WrongVariable} from '../../api/compose/interpolate.js';
 import {labelOf, pathBelow, projectOf} from '../../api/compose/names.js';
 import {filesOf, isCompose, readProject} from '../../api/compose/project.js';
@@ -298,6 +298,34 @@ test('volumes, configs and secrets become claims, ConfigMaps and Secrets', t => 
 	t.deepEqual(notes, ['volumes.My_Data: is called my-data: names of objects are DNS labels']);
 });
 
+test('other contents of configs and secrets are another pod template, but for a Job and for those that name none', t => {
+	const yaml = `services:
+  web: {image: web, configs: [a], secrets: [{source: s}]}
+  other: {image: web, configs: [b]}
+  none: {image: web}
+  job: {image: web, restart: "no", configs: [a]}
+configs: {a: {environment: A}, b: {environment: B}, outer: {external: true}}
+secrets: {s: {environment: S}}
+`;
+	const contents = (environment: Readonly<Record<string, string>>): readonly unknown[] => {
+		const {named, problems} = converted(yaml, {environment: {A: 'a', B: 'b', S: 's', ...environment}});
+		t.deepEqual(problems, []);
+		const of = (kind: string, name: string): unknown =>
+			part(named(kind, name), 'spec', 'template', 'metadata', 'annotations')[contentsAnnotation];
+		return [of('Deployment', 'web'), of('Deployment', 'other'), of('Deployment', 'none'), of('Job', 'job')];
+	};
+	const [web, other, ...without] = contents({});
+	t.is(typeof web, 'string');
+	t.deepEqual(without, [undefined, undefined]);
+	t.deepEqual(contents({}), [web, other, ...without], 'the same contents are the same');
+	t.deepEqual(contents({B: 'changed'}).slice(0, 1), [web]);
+	for (const environment of [{A: 'changed'}, {S: 'changed'}]) {
+		const [changed, same] = contents(environment);
+		t.not(changed, web);
+		t.is(same, other);
+	}
+});
+
 test('labels are labels where they can be, else annotations', t => {
 	const {named} = converted(service('labels: {a: b, c: "d e"}\nannotations: {f: g}\ndeploy: {labels: {h: i}}'));
 	const own = {[projectLabel]: 'shop', [serviceLabel]: 'web'};
@@ -528,7 +556,7 @@ test('fields of objects are told where the file has them', t => {
 		environment: {},
 		profiles: [],
 	});
-	const workload = convert(project, {files: new Map(), missing: new Set()}).composed.at(-1);
+	const workload = convert(project, {files: new Map(), missing: new Set(), digestOf: text => text}).composed.at(-1);
 	const from = (path: string) => (workload === undefined ? '' : spelling(workload, path));
 	t.is(from('spec.template.spec.containers[0].env[0].value'), 'services.web.environment.A');
 	t.is(from('spec.template.spec.containers[0].ports[0].hostPort'), 'services.web.ports[0]');
@@ -542,6 +570,7 @@ test('what is large, deep or repeated is bounded', t => {
 		convert(readProject(document, {folder: '/', environment: {BIG: 'x'.repeat(1_000_000)}, profiles: []}), {
 			files: new Map(),
 			missing: new Set(),
+			digestOf: text => text,
 		}).problems;
 	t.regex(problemsOf({services: many})[0]?.message ?? '', /^has 501 services; at most 500/);
 	t.regex(problemsOf({services: {a: {image: 'x', command: '$BIG'.repeat(100)}}})[0]?.message ?? '', /^is too large with its variables/);
@@ -657,7 +686,7 @@ test('no file makes the conversion throw: there are objects, or problems with a 
 			fc.property(sections, document => {
 				const project = readProject(document, {folder: '/srv/x', environment: {A: 'a'}, profiles: []});
 				filesOf(project);
-				const {composed, problems} = convert(project, {files: new Map(), missing: new Set()});
+				const {composed, problems} = convert(project, {files: new Map(), missing: new Set(), digestOf: text => text});
 				if (problems.length > 0) return composed.length === 0 && problems.every(({message}) => message !== '');
 				return composed.every(({object}) => isObject(object['metadata']) && typeof object['metadata']['name'] === 'string');
 			}),

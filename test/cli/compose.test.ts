@@ -3,7 +3,8 @@
 import {mkdir, writeFile} from 'node:fs/promises';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
-import {projectLabel} from '../../api/compose/convert.js';
+import {contentsAnnotation, projectLabel} from '../../api/compose/convert.js';
+import type {Deployment} from '../../api/kinds/deployment.js';
 import {folder, openCluster} from './_rig.js';
 
 const two =
@@ -34,6 +35,25 @@ test('a compose file is applied, a second time without a change, and what it has
 		one.err,
 		'note: the project shop has these, and the file has them no more: troupe delete statefulset.apps/db service/db persistentvolumeclaim/data\n',
 	);
+});
+
+test('other contents of a config or a secret are a rollout of those that have it, and the pods do not tell what they are', async t => {
+	const {applied, cluster, dir} = await opened(t);
+	const text = 'services:\n  web:\n    image: web\n    secrets: [key]\n  other:\n    image: other\nsecrets:\n  key:\n    file: ./key.txt\n';
+	const write = (key: string): Promise<void> => writeFile(path.join(dir, 'shop/key.txt'), key);
+	const digest = (): string | undefined =>
+		(cluster.control.index.get('deployments/default/web') as Deployment).spec?.template.metadata?.annotations?.[contentsAnnotation];
+	await mkdir(path.join(dir, 'shop'));
+	await write('hunter2');
+	t.is((await applied(text)).code, 0);
+	const before = digest();
+	t.regex(before ?? '', /^[0-9a-f]{8}$/);
+	await write('hunter3');
+	t.deepEqual(
+		(await applied(text)).out.split('\n').filter(line => line.endsWith(' configured')),
+		['secret/key configured', 'deployment.apps/web configured'],
+	);
+	t.not(digest(), before);
 });
 
 test('objects that are of another project, or of none, are left alone', async t => {
