@@ -9,52 +9,13 @@ import {readOwner} from '../../agent/docker/owner.js';
 import {homeOf} from '../../cli/files/home.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {lives} from '../../bench/rigs/cluster/processes.js';
-import {main} from '../../bench/rigs/main-file.js';
-import {freePorts, nodeName, openHome, type Ran} from '../e2e/_rig.js';
+import {nodeName} from '../e2e/_rig.js';
+import {dockerCluster, dockerPod, shell, waits} from './_docker-cluster.js';
 import {sharedDockerd} from './_dockerd.js';
 
 const dockerd = sharedDockerd(test);
 
-const cleanings: (() => void | Promise<void>)[] = [];
-const home = openHome({teardown: clean => void cleanings.unshift(clean)});
-// A serial hook comes before the others: the Engine is still there.
-test.serial.after.always('the cluster ends', async () => {
-	for (const clean of cleanings) await clean();
-});
-
-function troupe(args: readonly string[], input?: string): Promise<Ran> {
-	const words = [`--net=/var/run/netns/${dockerd().namespace}`, process.execPath, main, ...args];
-	return home.startProgram('nsenter', words, {TROUPE_HOME: home.home, NO_COLOR: '1'}, input).ended;
-}
-
-async function fine(...args: readonly string[]): Promise<string> {
-	const {code, out, err} = await troupe(args);
-	if (code !== 0) throw new Error(`troupe ${args.join(' ')} ended with ${code}: ${err}${out}`);
-	return out;
-}
-
-async function apply(...objects: readonly object[]): Promise<void> {
-	const {code, err} = await troupe(['apply', '-f', '-'], objects.map(object => JSON.stringify(object)).join('\n---\n'));
-	if (code !== 0) throw new Error(`apply ended with ${code}: ${err}`);
-}
-
-const up = (): Promise<string> => fine('up', '--detach', `--node=${nodeName}`, '--docker', dockerd().url, ...freePorts);
-
-/** What a command says once it says so; within half a minute. */
-async function says(wanted: RegExp, ...args: readonly string[]): Promise<string> {
-	let said = '';
-	await eventually(
-		`troupe ${args.join(' ')} says ${wanted.source}`,
-		async () => {
-			const {out, err} = await troupe(args);
-			said = out + err;
-			return wanted.test(said);
-		},
-		() => said,
-		30_000,
-	);
-	return said;
-}
+const {home, fine, apply, up, says} = dockerCluster(test, dockerd);
 
 type Status = {
 	readonly podIP?: string;
@@ -68,24 +29,7 @@ const idsOf = ({containerStatuses = []}: Status): readonly (string | undefined)[
 
 const ready = (pod: string): Promise<string> => fine('wait', `pod/${pod}`, '--for', 'condition=Ready', '--timeout', '30s');
 
-const shell = (name: string, script: string, rest: object = {}): object => ({
-	name,
-	image: 'busybox',
-	imagePullPolicy: 'IfNotPresent',
-	command: ['sh', '-c', script],
-	...rest,
-});
-
-const waits = (said: string): string => `trap "exit 0" TERM; echo ${said}; sleep infinity & wait`;
-
-const aPod = (name: string, spec: object): object => ({
-	apiVersion: 'v1',
-	kind: 'Pod',
-	metadata: {name},
-	spec: {runtimeClassName: 'docker', terminationGracePeriodSeconds: 1, ...spec},
-});
-
-const theTwo = aPod('two', {
+const theTwo = dockerPod('two', {
 	volumes: [{name: 'shared', emptyDir: {}}],
 	containers: [
 		shell('web', 'echo shared >/www/index.html; exec httpd -f -p 8080 -h /www', {volumeMounts: [{name: 'shared', mountPath: '/www'}]}),
@@ -110,7 +54,7 @@ test.serial('a pod of two containers: one network, one volume, its name; and a p
 	t.regex(await up(), /processes of this host, or containers of Docker \d/);
 	await apply(
 		theTwo,
-		aPod('process', {runtimeClassName: 'process', containers: [{name: 'c', image: 'none', command: ['sleep', 'infinity']}]}),
+		dockerPod('process', {runtimeClassName: 'process', containers: [{name: 'c', image: 'none', command: ['sleep', 'infinity']}]}),
 	);
 	await ready('two');
 	await ready('process');
@@ -128,10 +72,13 @@ test.serial('a pod of two containers: one network, one volume, its name; and a p
 
 test.serial('containers that crash, run out of memory, and have no image', async t => {
 	await apply(
-		aPod('crash', {containers: [shell('c', 'echo bye; exit 3')]}),
+		dockerPod('crash', {containers: [shell('c', 'echo bye; exit 3')]}),
 		// Not at once: what runs out of memory within the first moments of its container the Engine may not notice itself.
-		aPod('oom', {restartPolicy: 'Never', containers: [shell('c', 'sleep 1; tail /dev/zero', {resources: {limits: {memory: '16Mi'}}})]}),
-		aPod('absent', {containers: [{name: 'c', image: 'localhost:1/nosuch:1'}]}),
+		dockerPod('oom', {
+			restartPolicy: 'Never',
+			containers: [shell('c', 'sleep 1; tail /dev/zero', {resources: {limits: {memory: '16Mi'}}})],
+		}),
+		dockerPod('absent', {containers: [{name: 'c', image: 'localhost:1/nosuch:1'}]}),
 	);
 	await says(/crash +0\/1 +retry \d+ in .*: exit 3/, 'get', 'pods');
 	t.regex(
@@ -150,7 +97,7 @@ test.serial('containers that crash, run out of memory, and have no image', async
 
 test.serial('a sidecar runs beside the others, and ends after them', async t => {
 	const side = shell('side', 'trap "echo ends; exit 0" TERM; echo runs; sleep infinity & wait', {restartPolicy: 'Always'});
-	await apply(aPod('sidecar', {restartPolicy: 'Never', initContainers: [side], containers: [shell('main', 'echo main; sleep 1')]}));
+	await apply(dockerPod('sidecar', {restartPolicy: 'Never', initContainers: [side], containers: [shell('main', 'echo main; sleep 1')]}));
 	await says(/sidecar +0\/2 +Completed/, 'get', 'pods');
 	t.is(await fine('logs', 'sidecar', '-c', 'side'), 'runs\nends\n');
 	await fine('delete', 'pod', 'sidecar');

@@ -3,10 +3,9 @@
 import test from 'ava';
 import type {Deployment} from '../../../api/kinds/deployment.js';
 import type {ReplicaSet} from '../../../api/kinds/replicaset.js';
-import type {ApiObject} from '../../../api/object.js';
 import {line} from '../../../bench/rigs/command-line.js';
 import {followObjects, type Following} from '../../../bench/rigs/cluster/waiting.js';
-import {RolloutJudge} from '../../_rollout-judge.js';
+import {judged} from '../_judged.js';
 import {openFileHome} from '../_rig.js';
 
 const {cluster, client} = openFileHome(test);
@@ -29,23 +28,6 @@ const manifest = (version: string, spec: object = {}, command: readonly string[]
 		...spec,
 	},
 });
-
-/** All that was committed of the three kinds, in the order of their versions: one counter numbers them all. */
-const record = (followed: readonly Following[]) =>
-	followed
-		.flatMap(({changes}) => changes)
-		.sort((a, b) => Number(a.object.metadata.resourceVersion) - Number(b.object.metadata.resourceVersion));
-
-function judged(followed: readonly Following[]): RolloutJudge {
-	const judge = new RolloutJudge();
-	const known = new Map<string, ApiObject>();
-	for (const {type, object} of record(followed)) {
-		const {uid} = object.metadata;
-		judge.change(known.get(uid), type === 'DELETED' ? undefined : object);
-		known.set(uid, object);
-	}
-	return judge;
-}
 
 test('whatever is rolled out, both bounds hold at each moment', async t => {
 	const followed = await Promise.all(['deployments', 'replicasets', 'pods'].map(kind => followObjects(client(), kind)));
