@@ -34,6 +34,9 @@ export const configPath = 'named';
 /** Of a node's tree: what counts its volumes. */
 export const volumeUsagePath = 'volume-usage';
 
+/** Of a node's tree: what measures the node and its containers. */
+export const usagePath = 'usage';
+
 /** A hand is called like its pod's record. */
 export const handName = ({namespace, name}: {readonly namespace: string; readonly name: string}): string => `${namespace}.${name}`;
 

@@ -28,6 +28,7 @@ function namesIn(command: RuntimeCommand): readonly string[] {
 		case 'sandbox.list':
 		case 'image.list':
 		case 'image.open':
+		case 'usage.read':
 			return [];
 		case 'container.start':
 			return [command.spec.id.uid, command.spec.id.container];

@@ -31,6 +31,7 @@ import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.j
 import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
 import type {Clock} from '../system/time/clock.js';
 import {wrongName} from './command-names.js';
+import {openContainerUsage} from './docker/cgroups/container-usage.js';
 import {createPodGroups} from './docker/cgroups/pod-groups.js';
 import {begin} from './docker/containers/begin.js';
 import {bindsOf, openHolds} from './docker/containers/binds.js';
@@ -60,6 +61,7 @@ import {readBootId} from './os/identity.js';
 import {createLanes, createTurns} from './os/turns.js';
 import {noImages, noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
+import {takeSample} from './usage/sample.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
 import type {HostPaths} from './volumes/host-paths.js';
 import {openLocalVolumes} from './volumes/local-volumes.js';
@@ -209,6 +211,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		usage,
 		connection,
 		said,
+		measured: openContainerUsage(),
 		images: createImages({engine, clock, secrets, directory, onEvent: tell, onWarning}),
 		hostPaths,
 		holds: isRoot ? openHolds(directory, onWarning) : undefined,
@@ -267,6 +270,12 @@ function handlersOf(parts: Parts): Handlers {
 		'volume.measure': ({volume}, done) => volumes.measureLocal(volume, done),
 		'logs.read': ({request}, done) =>
 			withPod(parts, request.id.uid, done, pod => withContainers(parts, done, answer => reader.read(request, pod, answer))),
+		'usage.read'(_command, done) {
+			const running = [...containers.running()].flatMap(({id, live}) =>
+				live?.started === undefined || live.engineId === undefined ? [] : [{id, engineId: live.engineId, started: live.started}],
+			);
+			takeSample(parts.measured(running), parts.clock).then(sample => done(succeeded(sample)), failing(done));
+		},
 		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
 		'image.ensure': (command, done) => withEngine(parts, done, answer => images.handlers['image.ensure'](command, answer)),
 		'image.list': (command, done) => withEngine(parts, done, answer => images.handlers['image.list'](command, answer)),

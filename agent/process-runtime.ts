@@ -34,6 +34,8 @@ import type {HostPaths} from './volumes/host-paths.js';
 import {createLeases} from './leases/leases.js';
 import {createLogReader} from './logs/log-reader.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
+import {systemFailure} from './os/explained.js';
+import {takeSample} from './usage/sample.js';
 import {openLocalVolumes} from './volumes/local-volumes.js';
 import {createLogWatch} from './logs/log-watch.js';
 import {openMemory} from './volumes/memory.js';
@@ -236,6 +238,15 @@ function handlersOf(parts: Parts): Handlers {
 				leases.extend(uid, untilMs);
 				done(succeeded(null));
 			}),
+		'usage.read'(_command, done) {
+			const measured = [...containers.running()].flatMap(({id, live}) =>
+				live === undefined ? [] : [{id, attempt: live.attempt, read: () => parts.groups.figures(id, live.attempt)}],
+			);
+			takeSample(measured, parts.clock).then(
+				sample => done(succeeded(sample)),
+				(error: unknown) => done(systemFailure(error)),
+			);
+		},
 		'logs.read': ({request}, done) => withPod(parts, request.id.uid, done, pod => logs.read(request, pod, done)),
 	};
 }

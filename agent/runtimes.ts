@@ -4,7 +4,14 @@
 
 import {failed, succeeded, type Outcome} from '../api/errors.js';
 import {runtimeClasses, type RuntimeClass} from '../api/runtime-class.js';
-import type {ExitListener, Runtime, RuntimeCommand, RuntimeEvent, RuntimeResults} from '../actors/node/runtime/runtime-port.js';
+import type {
+	ExitListener,
+	Runtime,
+	RuntimeCommand,
+	RuntimeEvent,
+	RuntimeResults,
+	UsageSample,
+} from '../actors/node/runtime/runtime-port.js';
 import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
 import {handle, type Done, type Handlers} from './handlers.js';
 import {noSession} from './refusals.js';
@@ -117,6 +124,8 @@ function handlersOf(state: State): Handlers {
 		'sandbox.list': (_command, done) => listSandboxes(state, outcome => done(outcome)),
 		'volumes.ensure': toPod<'volumes.ensure'>(({uid}) => uid),
 		'volume.remove': (command, done) => removeVolume(state, command, done),
+		'usage.read': (command, done) =>
+			fromAll<'usage.read'>(state.parts, command, outcome => done(outcome.ok ? succeeded(joinedSample(outcome.value)) : outcome)),
 		'volume.measure': (command, done) => state.parts[0].runtime.run<'volume.measure'>(command, done),
 		'image.ensure': toPod<'image.ensure'>(({id}) => id.uid),
 		'image.list': (command, done) =>
@@ -182,6 +191,12 @@ function joined<Value>(answers: readonly Outcome<Value>[]): Outcome<readonly Val
 		values.push(answer.value);
 	}
 	return succeeded(values);
+}
+
+/** All of them tell of the same host. */
+function joinedSample([first, ...others]: readonly UsageSample[]): UsageSample {
+	if (first === undefined) throw new Error('there is no runtime to ask');
+	return {...first, containers: [first, ...others].flatMap(({containers}) => containers)};
 }
 
 // ---- sandboxes -------------------------------------------------------------------------------------------------------------

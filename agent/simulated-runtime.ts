@@ -17,6 +17,7 @@ import type {
 	Runtime,
 	RuntimeEvent,
 	RuntimeCommand,
+	UsageSample,
 } from '../actors/node/runtime/runtime-port.js';
 import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
@@ -193,6 +194,7 @@ function handlersOf(state: State): Handlers {
 			if (host.localVolumes.has(volume)) done(succeeded({usedBytes: 0}));
 			else done(failed('ERR_RUNTIME', {message: `there is no volume "${volume}"`}));
 		},
+		'usage.read': (_command, done) => done(succeeded(usageOf(state))),
 		'container.act'({id, action}, done) {
 			const container = running(host, id);
 			if (container === undefined) return done(notRunning(id));
@@ -252,6 +254,22 @@ function adopted({host, agent}: State, id: ContainerId): SimulatedContainer | un
 	const container = host.find(id);
 	if (container !== undefined) container.watcher = agent;
 	return container;
+}
+
+/** What a container pretends to use, and the host of its processors too. */
+const pretended = {cpuShare: 0.1, memoryBytes: 16 * 1_048_576};
+
+function usageOf({clock, host}: State): UsageSample {
+	const [atMs, readAtMs] = [clock.nowMs(), clock.monotonicMs()];
+	const ids = [...host.pods].flatMap(([uid, {containers}]) => containers.map(container => ({uid, container})));
+	const containers = ids.flatMap(id => {
+		const found = running(host, id);
+		if (found === undefined) return [];
+		const cpuNanos = Math.round(Math.max(0, atMs - found.startedAtMs) * pretended.cpuShare * 1_000_000);
+		return [{id, attempt: found.spec.attempt, readAtMs, cpuNanos, memoryBytes: pretended.memoryBytes}];
+	});
+	const cpuNanos = Math.round(readAtMs * pretended.cpuShare * 1_000_000);
+	return {atMs, node: {readAtMs, cpuNanos, memoryBytes: containers.length * pretended.memoryBytes}, containers};
 }
 
 function imagesIn(host: SimulatedHost): ReadonlySet<string> {

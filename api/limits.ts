@@ -581,6 +581,24 @@ export const limits = {
 	logReaders: 256,
 	logFollowers: 256,
 
+	/** How often a node samples what it and its containers use, and how long after it was asked last. */
+	usageSampleMs: 15_000,
+	usageKeptMs: 600_000,
+	/** What is used of a processor is told on the average of so long where that is known, and of no less than the second; a new pair of samples is so far apart. */
+	usageWindowMs: 5_000,
+	usageLeastWindowMs: 1_000,
+	usagePairMs: 1_200,
+	/** Of the containers of a node; read so many in one turn. */
+	usageContainers: 4_096,
+	usageReadsATurn: 16,
+	/** A file of the kernel that tells what is used, and the processes of one container that are looked at one by one. */
+	usageFileBytes: 16_384,
+	usageProcesses: 256,
+	/** Questions for it under way at one node. */
+	usageReaders: 64,
+	/** How long a server waits for a node to tell it. */
+	usageAnswerMs: 5_000,
+
 	/** Sessions of exec and attach at one gateway. */
 	remoteSessions: 256,
 	/** Questions of sessions under way at one node, and how many of them may be when a new session begins. */

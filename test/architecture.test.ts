@@ -55,9 +55,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 	],
 	actors: ['control', 'node', 'protocol'],
 	'actors/control': ['sync', 'scheduling', 'nodes', 'workloads', 'storage', 'pods', 'cluster', 'objects'],
-	'actors/node': ['sync', 'pods', 'containers', 'cache', 'runtime'],
+	'actors/node': ['sync', 'pods', 'containers', 'cache', 'usage', 'runtime'],
 	'cli/serving': ['control', 'node', 'process'],
-	agent: ['docker', 'process', 'simulated', 'leases', 'volumes', 'logs', 'os'],
+	agent: ['docker', 'process', 'simulated', 'leases', 'volumes', 'logs', 'usage', 'os'],
 	'agent/docker': ['containers', 'sandboxes', 'exec', 'images', 'logs', 'gates', 'programs', 'cgroups', 'engine'],
 	'agent/process': ['exec', 'containers', 'start', 'host', 'mounts', 'sandboxes', 'cgroups', 'attempts', 'users'],
 };

@@ -1,7 +1,7 @@
 // The top of a node's tree, and every behaviour in it.
 
 import {next, type AnyBehavior, type Behavior, type Effect} from '../../system/kernel/behavior.js';
-import {leasesPath, configPath, podsPath, runtimePath, syncPath, volumeUsagePath} from '../addresses.js';
+import {leasesPath, configPath, podsPath, runtimePath, syncPath, usagePath, volumeUsagePath} from '../addresses.js';
 import {inspector, spawnInspector} from '../inspector.js';
 import {container} from './containers/container.js';
 import {hand} from './pods/hand.js';
@@ -15,6 +15,7 @@ import {syncClient, seenKey, type SyncClientInput} from './sync/sync-client.js';
 import {podVolumes} from './pods/pod-volumes.js';
 import {pods} from './pods/pods.js';
 import {prober} from './containers/prober.js';
+import {usage} from './usage/usage.js';
 import {runtimeActor} from './runtime-actor.js';
 
 export type NodeRootMessage = {readonly type: never};
@@ -31,6 +32,7 @@ const tree = (input: SyncClientInput): Effect[] => [
 	{type: 'spawn', name: podsPath, behavior: pods.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: leasesPath, behavior: leases.kind, input, restart: 'permanent'},
 	{type: 'spawn', name: volumeUsagePath, behavior: volumeUsage.kind, input: null, restart: 'permanent'},
+	{type: 'spawn', name: usagePath, behavior: usage.kind, input: null, restart: 'permanent'},
 	{type: 'spawn', name: syncPath, behavior: syncClient.kind, input, snapshot: seenKey, restart: 'permanent'},
 	spawnInspector,
 ];
@@ -46,6 +48,7 @@ export const nodeBehaviors: {readonly [name: string]: AnyBehavior} = Object.from
 		configCopy,
 		volumeRemoval,
 		volumeUsage,
+		usage,
 		pods,
 		syncClient,
 		hand,

@@ -4,7 +4,7 @@ import {controlSystem, parseAddress, type Address} from '../../api/keys.js';
 import {downsPath} from '../../system/kernel/watch-message.js';
 import {edgePath} from '../../system/kernel/edge-asks.js';
 import {isReply, type Message} from '../../system/kernel/behavior.js';
-import {inspectorPath, leasesPath, nodeSyncPath, runtimePath, syncPath} from '../addresses.js';
+import {inspectorPath, leasesPath, nodeSyncPath, runtimePath, syncPath, usagePath} from '../addresses.js';
 import type {Hello} from './sync-message.js';
 import {isWellFormed} from './sync-shape.js';
 
@@ -71,6 +71,7 @@ export function acceptsFromControl(from: string, to: Address, message: Message):
 	if (watching.has(message.type)) return true;
 	if (message.type === 'actorDown') return path === downsPath;
 	if (path === syncPath) return fromControl.has(message.type);
+	if (path === usagePath) return message.type === 'readUsage';
 	if (path === leasesPath) return message.type === 'leasesRenewed';
 	if (path === inspectorPath) return message.type === 'inspect';
 	return path === runtimePath && forRuntime.has(message.type);

@@ -1,7 +1,7 @@
 // Commands for nodes, and for looking at the actors.
 
 import type {CommandSpec, FlagSpecs} from '../command.js';
-import {clusterFlags, documentFlag, namespacedFlags, selectorFlag} from '../command-line/flags.js';
+import {clusterFlags, documentFlag, namespacedFlags, searchFlags, selectorFlag} from '../command-line/flags.js';
 import {verbHelp} from '../inspect/help-view.js';
 import {verbSpecs} from '../inspect/verb-specs.js';
 import {findVerb, verbFlags} from '../inspect/verb-words.js';
@@ -87,6 +87,19 @@ export const nodesCommands: readonly CommandSpec[] = [
 		flags: {...clusterFlags, ...documentFlag},
 		failureExitCode: 2,
 		load: () => import('../commands/status.js'),
+	},
+	{
+		name: 'top',
+		summary: 'show how much of processors and memory pods or nodes use',
+		usage: ['pods [NAME] [-A] [-l QUERY] [--containers] [--sort cpu]', 'nodes [NAME] [-l QUERY] [--sort memory]'],
+		examples: ['troupe top pods', 'troupe top pods -A --sort cpu', 'troupe top pods web-1 --containers', 'troupe top nodes'],
+		flags: {
+			...searchFlags,
+			containers: {type: 'boolean', about: 'pods: each container on a line of its own'},
+			sort: {type: 'string', value: 'WHAT', choices: ['cpu', 'memory'], about: 'what uses most first: cpu or memory (by name)'},
+			...documentFlag,
+		},
+		load: () => import('../commands/top.js'),
 	},
 	{
 		name: 'tree',

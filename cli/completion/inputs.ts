@@ -32,7 +32,7 @@ const settings: {readonly [key: string]: InputKind} = {
 	'runtime.default': {type: 'words', words: runtimeClasses},
 	'scheduler.strategy': {type: 'words', words: schedulerStrategies},
 };
-const nodes: InputKind = {type: 'names', kind: 'nodes'};
+const nodes = {type: 'names', kind: 'nodes'} as const;
 
 /** Those that stand alone. */
 const inspectorVerbs = Object.fromEntries(
@@ -84,6 +84,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	drain: nodes,
 	taint: {type: 'words', words: ['nodes'], then: nodes},
 	node: {type: 'words', words: ['confirm-lost'], then: {type: 'names', kind: 'nodes', once: true}},
+	top: {type: 'verbs', verbs: {pods: onePod, nodes: {...nodes, once: true}}},
 	tree: actors,
 	repl: actors,
 	status: nothing,

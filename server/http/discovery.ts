@@ -6,6 +6,7 @@ import type {KindDefinition} from '../../api/kind.js';
 import {eventKind} from './event-kind.js';
 import {evictionPart} from './eviction.js';
 import type {Backend, Exchange} from './exchange.js';
+import {nodeMetricsKind, podMetricsKind} from './metrics-kinds.js';
 import {discoveryFormOf} from './negotiate.js';
 import {sendJson, sendText} from './reply.js';
 
@@ -34,7 +35,7 @@ const podParts: readonly Part[] = [
 
 const resources: readonly Resource[] = [
 	...kinds.map(kind => ({kind, verbs: allVerbs, parts: partsOf(kind)})),
-	{kind: eventKind, verbs: readVerbs, parts: []},
+	...[eventKind, nodeMetricsKind, podMetricsKind].map(kind => ({kind, verbs: readVerbs, parts: []})),
 ];
 
 function partsOf(kind: KindDefinition): readonly Part[] {

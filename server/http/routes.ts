@@ -20,6 +20,8 @@ import {attach, exec} from './exec.js';
 import {list} from './list.js';
 import {readLog} from './logs.js';
 import {read} from './object-reply.js';
+import {listNodeMetrics, listPodMetrics, readNodeMetrics, readPodMetrics} from './metrics.js';
+import {podMetricsKind} from './metrics-kinds.js';
 import {counters, limitsInfo, mqtt, normaliseDocument} from './own-routes.js';
 import {openApiDocument, openApiIndex, openApiPath} from './openapi.js';
 import {patch} from './patch.js';
@@ -42,6 +44,7 @@ export function createRoutes(): Router<Route> {
 	const router = createRouter<Route>();
 	addDiscovery(router);
 	addEvents(router);
+	addMetrics(router);
 	for (const kind of kinds) addKind(router, kind);
 	addOwn(router);
 	return router;
@@ -63,6 +66,15 @@ function addEvents(router: Router<Route>): void {
 	router.on('GET', '/api/v1/events', {handle: listEvents});
 	router.on('GET', '/api/v1/namespaces/:namespace/events', {handle: listEvents});
 	router.on('GET', '/api/v1/namespaces/:namespace/events/:name', {handle: readEvent});
+}
+
+function addMetrics(router: Router<Route>): void {
+	const root = apiRootOf(podMetricsKind);
+	router.on('GET', `${root}/nodes`, {handle: listNodeMetrics});
+	router.on('GET', `${root}/nodes/:name`, {handle: readNodeMetrics});
+	router.on('GET', `${root}/pods`, {handle: listPodMetrics});
+	router.on('GET', `${root}/namespaces/:namespace/pods`, {handle: listPodMetrics});
+	router.on('GET', `${root}/namespaces/:namespace/pods/:name`, {handle: readPodMetrics});
 }
 
 function addOwn(router: Router<Route>): void {

@@ -59,6 +59,13 @@ test('control takes no writes, wakes or internal messages of a node', t => {
 	}
 });
 
+test('what measures a node is asked by control alone, and for nothing else', t => {
+	const place = 'troupe://node-a/usage';
+	t.true(acceptsFromControl('control', place, {type: 'readUsage'}));
+	t.false(acceptsFromControl('node-b', place, {type: 'readUsage'}));
+	for (const type of ['sample', 'sampled', 'readLog']) t.false(acceptsFromControl('control', place, {type}));
+});
+
 test('answers go to the edge only', t => {
 	const answer = {type: 'edge', id: '1', outcome: {ok: true, value: null}};
 	t.true(takes('troupe://control/edge', answer));

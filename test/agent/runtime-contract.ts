@@ -456,6 +456,25 @@ export function runtimeContract(
 		t.is(codeOf(await log(main, {offset: -1})), 'ERR_BAD_REQUEST');
 	});
 
+	claim('all that runs is told with what it uses, and nothing else', async (t, world) => {
+		const {ensure, start, stop, run, value, aContainer} = driver(world);
+		const read = () => value(run<'usage.read'>({type: 'usage.read'}));
+		t.deepEqual((await read()).containers, []);
+		for (const uid of ['uid-1', 'uid-2']) {
+			await ensure(uid);
+			await start(aContainer('runs', {uid}));
+		}
+		const {node, containers} = await read();
+		t.deepEqual(containers.map(({id, attempt}) => `${id.uid}/${id.container}/${attempt}`).sort(), ['uid-1/main/0', 'uid-2/main/0']);
+		t.true((node.cpuNanos ?? -1) >= 0 && (node.memoryBytes ?? 0) > 0);
+		for (const {cpuNanos = 0, memoryBytes = 0} of containers) t.true(cpuNanos >= 0 && memoryBytes >= 0);
+		await stop({uid: 'uid-1', container: 'main'}, 0);
+		t.deepEqual(
+			(await read()).containers.map(({id}) => id.uid),
+			['uid-2'],
+		);
+	});
+
 	claim('the log of the attempt before is kept', async (t, world) => {
 		const {ensure, start, ends, log, value, aContainer} = driver(world);
 		await ensure('uid-1');

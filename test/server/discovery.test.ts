@@ -29,7 +29,7 @@ test('every kind is found by plain discovery, with its parts', async t => {
 	t.deepEqual(resources.find(({name}) => name === 'events')?.verbs, ['get', 'list']);
 	t.truthy(resources.find(({name}) => name === 'pods/log'));
 	t.is((await json<{name: string}>(200, 'GET', '/apis/apps')).name, 'apps');
-	t.is((await json<StatusBody>(404, 'GET', '/apis/metrics.k8s.io/v1beta1')).reason, 'NotFound');
+	t.is((await json<StatusBody>(404, 'GET', '/apis/metrics.k8s.io/v1')).reason, 'NotFound');
 });
 
 test('aggregated discovery is answered in the version that was asked for, and only when it was', async t => {

@@ -32,6 +32,7 @@ const types: Readonly<Record<RuntimeCommand['type'], true>> = {
 	'volume.remove': true,
 	'volume.measure': true,
 	'logs.read': true,
+	'usage.read': true,
 	'container.act': true,
 	'exec.open': true,
 	'exec.write': true,

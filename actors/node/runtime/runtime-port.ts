@@ -282,6 +282,28 @@ export type LogChunk = {
 	readonly attempt: number;
 };
 
+/** What is used: of the processor since some beginning, and of memory at that moment. Undefined: nothing tells it. */
+export type ResourceFigures = {
+	/** When it was read, of a clock that never jumps. */
+	readonly readAtMs: number;
+	/** Nanoseconds of one processor. Never less than before while the attempt, or the node, is the same. */
+	readonly cpuNanos: number | undefined;
+	/** The working set: what the kernel could not take back without anybody noticing. */
+	readonly memoryBytes: number | undefined;
+};
+
+/** Of one attempt of a container. */
+export type ContainerUsage = ResourceFigures & {readonly id: ContainerId; readonly attempt: number};
+
+export type UsageSample = {
+	/** Wall time. */
+	readonly atMs: number;
+	/** Of the whole host, whatever runs there. */
+	readonly node: ResourceFigures;
+	/** Of all that run, also those that cannot be measured. */
+	readonly containers: readonly ContainerUsage[];
+};
+
 export type RuntimeCommand =
 	/**
 	 * Makes the pod's sandbox (directory, address) or finds the one there is. A removal that is asked for after it comes after it. Where what the
@@ -331,6 +353,8 @@ export type RuntimeCommand =
 	/** SIGTERM, after the grace SIGKILL to the group; answers when it is over. Fine when nothing runs. */
 	| {readonly type: 'container.stop'; readonly id: ContainerId; readonly graceMs: number}
 	| {readonly type: 'logs.read'; readonly request: LogRequest}
+	/** What the node and its containers use, all in one go. */
+	| {readonly type: 'usage.read'}
 	/** A probe or a hook of what runs. It failing is a result; an error is that it could not be tried. */
 	| {readonly type: 'container.act'; readonly id: ContainerId; readonly action: ContainerAction; readonly timeoutMs: number}
 	/** Runs a program beside the container's, joined to it. A session that no client reads is ended. */
@@ -389,6 +413,7 @@ export type RuntimeResults = {
 	readonly 'container.inspect': ContainerObservation;
 	readonly 'container.stop': ContainerExit | null;
 	readonly 'logs.read': LogChunk;
+	readonly 'usage.read': UsageSample;
 	readonly 'container.act': ActionResult;
 	readonly 'exec.open': {readonly session: string};
 	readonly 'exec.write': null;

@@ -15,6 +15,9 @@ import type {ContainerId} from '../../../actors/node/runtime/runtime-port.js';
 import type {Clock} from '../../../system/time/clock.js';
 import {explained} from '../../os/explained.js';
 import type {ProcessStat} from '../../os/identity.js';
+import {figuresOf, type Figures} from '../../usage/group-files.js';
+import {figuresOfProcesses} from '../../usage/process-figures.js';
+import {readSmall} from '../../usage/small-file.js';
 import {
 	foldersOf,
 	gather,
@@ -41,6 +44,8 @@ export type ContainerGroups = {
 	/** The program runs: it is put into a group in a later turn, unless it joins by itself. */
 	readonly collect: (id: ContainerId, attempt: number, program: ProcessStat) => void;
 	readonly wasOomKilled: (id: ContainerId, attempt: number) => boolean;
+	/** What is used in it: of processes one by one, where none of its groups counts it. */
+	readonly figures: (id: ContainerId, attempt: number) => Figures;
 	/**
 	 * Kills what is in it. Calls back when nothing is left, in the same turn where nothing was; at the latest after `groupEndMs`. The group of a
 	 * program that has run is removed after that.
@@ -60,6 +65,7 @@ export const noGroups: ContainerGroups = {
 	make: () => undefined,
 	collect: () => undefined,
 	wasOomKilled: () => false,
+	figures: () => ({cpuNanos: undefined, memoryBytes: undefined}),
 	end: (_id, _attempt, done) => done(),
 	sweep: () => undefined,
 	close: () => Promise.resolve(),
@@ -147,6 +153,7 @@ function groupsIn(
 			const tree = treeWith(state, 'memory');
 			return tree !== undefined && oomKills(tree, nameOf(id, attempt)) > 0;
 		},
+		figures: (id, attempt) => figuresIn(state, nameOf(id, attempt)),
 		end: (id, attempt, done) => end(state, nameOf(id, attempt), done),
 		sweep(isKept) {
 			for (const name of new Set(state.hierarchies.flatMap(({base}) => foldersOf(base)))) {
@@ -189,6 +196,22 @@ function treesFor(state: State, {memoryLimitBytes, cpuLimitMillis}: Limits): rea
 	const cpu = cpuLimitMillis === undefined ? undefined : treeWith(state, 'cpu');
 	if (memory === undefined && cpu === undefined && treeWith(state, 'pids') === undefined) return [];
 	return state.hierarchies.filter(tree => tree === memory || tree === cpu || state.gathering.includes(tree));
+}
+
+/** Time of processors is counted in every group of version 2, and in one of version 1 where the two controllers share a tree. */
+function figuresIn({hierarchies, finder}: State, name: string): Figures {
+	const groups = hierarchies.map(({version, base, controllers}) => ({version, folder: path.join(base, name), controllers}));
+	const counted = groups.map(group => ({
+		cpu: group.version === 2 || group.controllers.includes('cpu') ? group : undefined,
+		memory: group.controllers.includes('memory') ? group : undefined,
+	}));
+	const told = counted.map(figuresOf);
+	const cpuNanos = told.find(each => each.cpuNanos !== undefined)?.cpuNanos;
+	const memoryBytes = told.find(each => each.memoryBytes !== undefined)?.memoryBytes;
+	if (cpuNanos !== undefined && memoryBytes !== undefined) return {cpuNanos, memoryBytes};
+	const pids = (readSmall(path.join(finder.base, name, 'cgroup.procs')) ?? '').split('\n').map(Number);
+	const single = figuresOfProcesses(pids.filter(pid => pid > 1));
+	return {cpuNanos: cpuNanos ?? single.cpuNanos, memoryBytes: memoryBytes ?? single.memoryBytes};
 }
 
 function remove({hierarchies}: State, name: string): void {

@@ -1,0 +1,131 @@
+// How much of its processors and memory a node uses, and each of its containers: told when it is asked, and sampled every some seconds for a while
+// after that. Where nobody asks nothing is measured, and nothing of it is ever stored.
+//
+// What is used of a processor is a difference between two samples, so those of the last seconds are kept, and one of before. The first question, and
+// one about what has only just begun, waits for a second sample.
+
+import {failed, succeeded} from '../../../api/errors.js';
+import {limits} from '../../../api/limits.js';
+import {
+	next,
+	reply,
+	type Behavior,
+	type Context,
+	type Effect,
+	type Next,
+	type Reply,
+	type ReplyTo,
+} from '../../../system/kernel/behavior.js';
+import {usagePath} from '../../addresses.js';
+import {perform} from '../runtime/perform.js';
+import type {RuntimeResults, UsageSample} from '../runtime/runtime-port.js';
+import {reportOf} from './report.js';
+
+/** Answered with a `UsageReport`. */
+export type ReadUsage = {
+	readonly type: 'readUsage';
+	/** Of containers of these pods; undefined: of all. */
+	readonly uids?: readonly string[] | undefined;
+	readonly replyTo?: ReplyTo | undefined;
+};
+
+export type UsageMessage =
+	/** It is time for a sample. */
+	{readonly type: 'sample'} | ReadUsage | Reply<RuntimeResults['usage.read'], 'sampled'>;
+
+type Reader = {
+	readonly replyTo: ReplyTo;
+	readonly uids: ReadonlySet<string> | undefined;
+	/** One sample has told too little: it takes what the next one tells. */
+	readonly isLast: boolean;
+};
+
+export type UsageState = {
+	/** Oldest first. */
+	readonly samples: readonly UsageSample[];
+	readonly readers: readonly Reader[];
+	readonly isSampling: boolean;
+	/** By the clock that never jumps. */
+	readonly askedAtMs: number;
+};
+
+export const usage: Behavior<null, UsageState, UsageMessage> = {
+	kind: 'Usage',
+	init: () => next({samples: [], readers: [], isSampling: false, askedAtMs: 0}),
+	receive(state, message, context) {
+		switch (message.type) {
+			case 'sample':
+				return sample(state);
+			case 'readUsage':
+				return read(state, message, context);
+			case 'sampled':
+				return sampled({...state, isSampling: false}, message, context);
+		}
+	},
+	coalesce: ({type}) => (type === 'sample' ? type : undefined),
+	pastIntensity: 'backOff',
+	describe: ({samples}) => (samples.length === 0 ? '' : `${samples.at(-1)?.containers.length ?? 0} containers measured`),
+};
+
+function read(state: UsageState, {uids, replyTo}: ReadUsage, context: Context): Next<UsageState> {
+	if (replyTo === undefined) return next(state);
+	const {samples, readers, isSampling} = state;
+	if (readers.length >= limits.usageReaders) {
+		return next(state, reply(replyTo, failed('ERR_BUSY', {address: usagePath, waiting: readers.length})));
+	}
+	const askedAtMs = context.monotonicMs;
+	const newest = samples.at(-1);
+	const isOfNow = newest !== undefined && askedAtMs - newest.node.readAtMs < limits.usageLeastWindowMs;
+	const reader: Reader = {replyTo, uids: uids === undefined ? undefined : new Set(uids), isLast: isOfNow};
+	const told = isOfNow ? answerOf(samples, {...reader, isLast: false}) : undefined;
+	if (told !== undefined) return next({...state, askedAtMs}, told);
+	const waiting = {...state, askedAtMs, readers: [...readers, reader]};
+	if (!isOfNow) return sample(waiting);
+	// Where others wait already, the next sample is on its way.
+	return next(waiting, isSampling || readers.length > 0 ? [] : [later(context, limits.usagePairMs)]);
+}
+
+const later = ({nowMs}: Context, delayMs: number): Effect => ({
+	type: 'wakeAt',
+	name: 'sample',
+	atMs: nowMs + delayMs,
+	atMostMs: delayMs,
+	message: {type: 'sample'},
+});
+
+function sample(state: UsageState): Next<UsageState> {
+	return state.isSampling ? next(state) : next({...state, isSampling: true}, [perform({type: 'usage.read'}, 'usage', 'sampled')]);
+}
+
+function sampled(state: UsageState, {outcome}: Extract<UsageMessage, {type: 'sampled'}>, context: Context): Next<UsageState> {
+	if (!outcome.ok) {
+		const told = state.readers.flatMap(({replyTo}) => reply(replyTo, outcome));
+		return rested({...state, readers: []}, told, context);
+	}
+	const samples = withSample(state.samples, outcome.value);
+	const told = state.readers.map(reader => ({reader, effects: answerOf(samples, reader)}));
+	const readers = told.flatMap(({reader, effects}) => (effects === undefined ? [{...reader, isLast: true}] : []));
+	const effects = told.flatMap(({effects: each = []}) => each);
+	if (readers.length === 0) return rested({...state, samples, readers}, effects, context);
+	return next({...state, samples, readers}, [...effects, later(context, limits.usagePairMs)]);
+}
+
+/** Nobody waits: it goes on as long as somebody may ask again soon. */
+function rested(state: UsageState, effects: readonly Effect[], context: Context): Next<UsageState> {
+	if (context.monotonicMs - state.askedAtMs < limits.usageKeptMs) return next(state, [...effects, later(context, limits.usageSampleMs)]);
+	return next({...state, samples: []}, effects);
+}
+
+/** Undefined: the next sample tells more, and the reader may wait for it. */
+function answerOf(samples: readonly UsageSample[], {replyTo, uids, isLast}: Reader): readonly Effect[] | undefined {
+	const newest = samples.at(-1);
+	if (newest === undefined) return undefined;
+	const {report, isEarly} = reportOf(newest, samples.slice(0, -1), uids);
+	return isEarly && !isLast ? undefined : reply(replyTo, succeeded(report));
+}
+
+/** Of what is older than the window, the newest is enough. */
+function withSample(samples: readonly UsageSample[], newest: UsageSample): readonly UsageSample[] {
+	const isInside = ({node}: UsageSample): boolean => newest.node.readAtMs - node.readAtMs < limits.usageWindowMs;
+	return [...samples.filter(each => !isInside(each)).slice(-1), ...samples.filter(isInside), newest];
+}

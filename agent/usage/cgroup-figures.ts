@@ -1,0 +1,33 @@
+// What the files of a control group say of the processor and the memory that was used in it. Pure: a text that is none of the kernel's is no figure.
+//
+// Source: the kernel's admin-guide/cgroup-v1 (cpuacct, memory) and admin-guide/cgroup-v2.
+
+/** Version 1: `cpuacct.usage`, in nanoseconds. */
+export const cpuNanosInV1 = (usage: string): number | undefined => wholeNumber(usage.trim());
+
+/** Version 2: `cpu.stat`, which has microseconds. */
+export function cpuNanosInV2(stat: string): number | undefined {
+	const micros = entryOf(stat, 'usage_usec');
+	return micros === undefined ? undefined : micros * 1_000;
+}
+
+/** What `memory.stat` calls pages of files that were not used lately; of version 1 with those of the groups below. */
+export const inactiveFile = {1: 'total_inactive_file', 2: 'inactive_file'} as const;
+
+/**
+ * The working set, as the kubelet has it: all memory but pages of files that were not used lately, which the kernel drops first. `usage` is
+ * `memory.usage_in_bytes` or `memory.current`.
+ */
+export function workingSetBytes(usage: string, stat: string, version: 1 | 2): number | undefined {
+	const all = wholeNumber(usage.trim());
+	const inactive = entryOf(stat, inactiveFile[version]);
+	return all === undefined || inactive === undefined ? undefined : Math.max(0, all - inactive);
+}
+
+function entryOf(text: string, name: string): number | undefined {
+	const line = text.split('\n').find(each => each.startsWith(`${name} `));
+	return line === undefined ? undefined : wholeNumber(line.slice(name.length + 1));
+}
+
+/** At most 2^64. */
+const wholeNumber = (word: string): number | undefined => (/^\d{1,20}$/.test(word) ? Number(word) : undefined);

@@ -1,0 +1,49 @@
+// What /proc says of the processor and the memory that processes use, and the whole host. Pure.
+//
+// Source: proc_pid_stat(5), proc_pid_status(5), proc_stat(5), proc_meminfo(5).
+
+/** The kernel tells times in these, whatever its own clock is. */
+const nanosPerTick = 10_000_000;
+
+/** `/proc/<pid>/stat`: of the process, and of its children that have ended and were waited for. */
+export function processNanos(stat: string): number | undefined {
+	const nameEnd = stat.lastIndexOf(')');
+	// utime, stime, cutime and cstime, fields 14 to 17; what follows the name is field 3.
+	return nameEnd < 0
+		? undefined
+		: nanosOf(
+				stat
+					.slice(nameEnd + 2)
+					.split(' ')
+					.slice(11, 15),
+				4,
+			);
+}
+
+/** `/proc/<pid>/status`: what no file holds. */
+export const processBytes = (status: string): number | undefined => kibibytesOf(status, 'RssAnon');
+
+/** `/proc/stat`: all processors together since the boot, at whatever work. */
+export function hostNanos(stat: string): number | undefined {
+	const words = /^cpu +(.*)$/m.exec(stat)?.[1]?.split(' ') ?? [];
+	// user nice system (idle iowait) irq softirq steal.
+	return nanosOf([...words.slice(0, 3), ...words.slice(5, 8)], 6);
+}
+
+/** `/proc/meminfo`: what programs could not have. */
+export function hostBytes(meminfo: string): number | undefined {
+	const [total, available] = [kibibytesOf(meminfo, 'MemTotal'), kibibytesOf(meminfo, 'MemAvailable')];
+	return total === undefined || available === undefined ? undefined : Math.max(0, total - available);
+}
+
+function nanosOf(words: readonly string[], count: number): number | undefined {
+	if (words.length !== count || !words.every(word => /^\d{1,20}$/.test(word))) return undefined;
+	return words.reduce((sum, word) => sum + Number(word), 0) * nanosPerTick;
+}
+
+/** A line such as `RssAnon:     1234 kB`, in bytes. */
+function kibibytesOf(text: string, name: string): number | undefined {
+	const line = text.split('\n').find(each => each.startsWith(`${name}:`)) ?? '';
+	const kibibytes = /^\s*(\d{1,15}) kB$/.exec(line.slice(name.length + 1))?.[1];
+	return kibibytes === undefined ? undefined : Number(kibibytes) * 1_024;
+}

@@ -1,0 +1,216 @@
+// What a node and its containers use is told of a sample of now, of a processor as a rate; and measured only while somebody asks.
+
+import test from 'ava';
+import {failed, succeeded} from '../../api/errors.js';
+import {limits} from '../../api/limits.js';
+import type {UsageReport} from '../../actors/node/usage/report.js';
+import {usage, type UsageMessage, type UsageState} from '../../actors/node/usage/usage.js';
+import type {UsageSample} from '../../actors/node/runtime/runtime-port.js';
+import type {Effect} from '../../system/kernel/behavior.js';
+import {play, playContext, playFrom} from '../../system/kernel/play.js';
+import {nowMs} from './_objects.js';
+
+const self = 'troupe://node-a/usage';
+const askedBy = (id: string) => ({to: 'troupe://control/edge', as: 'answer', id});
+const asks = (id: string, uids?: readonly string[]): UsageMessage => ({type: 'readUsage', uids, replyTo: askedBy(id)});
+const measures: Effect = {type: 'perform', command: {type: 'usage.read'}, key: 'usage', as: 'sampled'};
+const mebibyte = 1_048_576;
+
+type Container = {readonly uid: string; readonly attempt?: number; readonly cpuNanos?: number | undefined};
+
+/** A node at which time passes and whose runtime says what a test says. */
+function node() {
+	let atMs = 0;
+	const context = () => playContext({self, nowMs: nowMs + atMs, monotonicMs: atMs});
+	let state: UsageState = play(usage, null, [], context()).state;
+	const say = (message: UsageMessage, afterMs = 0): readonly Effect[] => {
+		atMs += afterMs;
+		const played = playFrom(usage, state, [message], context());
+		state = played.state;
+		return played.effects;
+	};
+	const sampleOf = (nodeNanos: number, containers: readonly Container[]): UsageSample => ({
+		atMs: nowMs + atMs,
+		node: {readAtMs: atMs, cpuNanos: nodeNanos, memoryBytes: 7 * mebibyte},
+		containers: containers.map(({uid, attempt = 0, cpuNanos}) => ({
+			id: {uid, container: 'main'},
+			attempt,
+			readAtMs: atMs,
+			cpuNanos,
+			memoryBytes: mebibyte,
+		})),
+	});
+	return {
+		say,
+		/** The runtime answers, so long after it was asked. */
+		hear: (nodeNanos: number, containers: readonly Container[], afterMs = 0) => {
+			atMs += afterMs;
+			return say({type: 'sampled', id: 'usage', outcome: succeeded(sampleOf(nodeNanos, containers))});
+		},
+		state: () => state,
+	};
+}
+
+const told = (effects: readonly Effect[]): readonly {readonly id: string; readonly report: UsageReport}[] =>
+	effects.flatMap(effect =>
+		effect.type === 'reply' && effect.outcome.ok ? [{id: effect.to.id, report: effect.outcome.value as UsageReport}] : [],
+	);
+
+const wakeAfter = (delayMs: number) => (effects: readonly Effect[]) =>
+	effects.some(effect => effect.type === 'wakeAt' && effect.name === 'sample' && effect.atMostMs === delayMs);
+const isPair = wakeAfter(limits.usagePairMs);
+const isPeriodic = wakeAfter(limits.usageSampleMs);
+
+test('nothing is measured before somebody asks', t => {
+	t.deepEqual(play(usage, null, [], playContext({self})).effects, []);
+});
+
+test('the first question waits for a second sample, and is told what was used between the two', t => {
+	const {say, hear} = node();
+	t.deepEqual(say(asks('1')), [measures]);
+	const first = hear(0, [{uid: 'a', cpuNanos: 5_000}]);
+	t.deepEqual(told(first), []);
+	t.true(isPair(first));
+	t.deepEqual(say({type: 'sample'}, limits.usagePairMs), [measures]);
+	const second = hear(600_000_000, [{uid: 'a', cpuNanos: 5_000 + 1_200_000_000}]);
+	t.true(isPeriodic(second));
+	const [{id = '', report} = {}] = told(second);
+	t.is(id, '1');
+	t.is(report?.atMs, nowMs + limits.usagePairMs);
+	t.deepEqual(report?.node, {cpuNanocores: 500_000_000, windowMs: limits.usagePairMs, memoryBytes: 7 * mebibyte});
+	const used = {cpuNanocores: 1_000_000_000, windowMs: limits.usagePairMs, memoryBytes: mebibyte};
+	t.deepEqual(report?.containers, [{uid: 'a', container: 'main', ...used}]);
+});
+
+/** A node that was asked at 0, and has told. */
+function asked(containers: readonly Container[] = []) {
+	const it = node();
+	it.say(asks('first'));
+	it.hear(0, containers);
+	it.say({type: 'sample'}, limits.usagePairMs);
+	it.hear(0, containers);
+	return it;
+}
+
+test('a later question is told of a sample of now, over some seconds', t => {
+	const {say, hear} = asked([{uid: 'a', cpuNanos: 0}]);
+	t.deepEqual(say({type: 'sample'}, limits.usageSampleMs), [measures]);
+	t.deepEqual(told(hear(0, [{uid: 'a', cpuNanos: 15_000_000_000}])), []);
+	t.deepEqual(say(asks('2'), 2_000), [measures]);
+	const [{report} = {}] = told(hear(0, [{uid: 'a', cpuNanos: 15_000_000_000}]));
+	t.like(report?.containers[0], {windowMs: 2_000 + limits.usageSampleMs, cpuNanocores: Math.round(15e9 / 17)});
+	t.deepEqual(say(asks('3'), 5_000), [measures]);
+	const [{report: next} = {}] = told(hear(0, [{uid: 'a', cpuNanos: 15_000_000_000}]));
+	t.like(next?.containers[0], {windowMs: 5_000, cpuNanocores: 0}, 'the latest sample that is far enough away');
+});
+
+test('a sample of less than a second ago is of now', t => {
+	const {say} = asked([{uid: 'a', cpuNanos: 0}]);
+	const effects = say(asks('2'), limits.usageLeastWindowMs - 1);
+	t.deepEqual(
+		told(effects).map(({id}) => id),
+		['2'],
+	);
+	t.is(effects.length, 1);
+});
+
+test('only pods that are asked for are told, and waited for', t => {
+	const {say, hear} = asked([{uid: 'a', cpuNanos: 0}]);
+	say(asks('2', ['a']), 5_000);
+	say(asks('3', ['b']));
+	const effects = hear(0, [
+		{uid: 'a', cpuNanos: 0},
+		{uid: 'b', cpuNanos: 0},
+	]);
+	t.deepEqual(
+		told(effects).map(({id, report}) => [id, report.containers.map(({uid}) => uid)]),
+		[['2', ['a']]],
+	);
+	t.true(isPair(effects), 'b has only just begun');
+});
+
+test('each attempt counts anew, and a figure that falls is none', t => {
+	const {say, hear} = asked([
+		{uid: 'a', cpuNanos: 9_000},
+		{uid: 'b', cpuNanos: 9_000},
+	]);
+	say(asks('2'), 5_000);
+	hear(0, [
+		{uid: 'a', attempt: 1, cpuNanos: 9_001},
+		{uid: 'b', cpuNanos: 8_000},
+	]);
+	say({type: 'sample'}, limits.usagePairMs);
+	const [{report} = {}] = told(
+		hear(0, [
+			{uid: 'a', attempt: 1, cpuNanos: 9_001},
+			{uid: 'b', cpuNanos: 7_000},
+		]),
+	);
+	t.like(report?.containers[0], {cpuNanocores: 0, windowMs: limits.usagePairMs});
+	t.like(report?.containers[1], {cpuNanocores: undefined, windowMs: undefined, memoryBytes: mebibyte}, 'it is waited for once');
+});
+
+test('what cannot be measured is waited for by nobody', t => {
+	const {say, hear} = asked();
+	say(asks('2'), 5_000);
+	const [{report} = {}] = told(hear(0, [{uid: 'a', cpuNanos: undefined}]));
+	t.like(report?.containers[0], {uid: 'a', cpuNanocores: undefined});
+});
+
+test('many questions are one sample, and a flood of them measures no oftener', t => {
+	const {say, hear, state} = asked([{uid: 'a', cpuNanos: 0}]);
+	t.deepEqual(say(asks('2'), 5_000), [measures]);
+	t.deepEqual(say(asks('3')), []);
+	t.is(
+		told(
+			hear(0, [
+				{uid: 'a', cpuNanos: 0},
+				{uid: 'b', cpuNanos: 0},
+			]),
+		).length,
+		0,
+	);
+	t.deepEqual(say(asks('4'), 1), [], 'the second sample of the pair is on its way');
+	say({type: 'sample'}, limits.usagePairMs);
+	const all = hear(0, [
+		{uid: 'a', cpuNanos: 0},
+		{uid: 'b', cpuNanos: 0},
+	]);
+	t.deepEqual(
+		told(all).map(({id}) => id),
+		['2', '3', '4'],
+	);
+	let performed = 0;
+	for (let at = 0; at < 20_000; at += 10) {
+		const effects = say(asks(`f${at}`), 10);
+		if (!effects.includes(measures) && !effects.some(({type}) => type === 'perform')) continue;
+		performed++;
+		hear(0, [{uid: 'a', cpuNanos: 0}]);
+	}
+	t.true(performed <= 21, `${performed} samples in 20 s`);
+	t.true(state().samples.length <= 8, `${state().samples.length} samples are kept`);
+});
+
+test('questions that wait are bounded, and a runtime that fails is told to all of them', t => {
+	const {say, state} = node();
+	for (let i = 0; i < limits.usageReaders; i++) say(asks(String(i)));
+	t.like(say(asks('more')), [{type: 'reply', outcome: {ok: false, error: {code: 'ERR_BUSY'}}}]);
+	const effects = say({type: 'sampled', id: 'usage', outcome: failed('ERR_RUNTIME', {message: 'no'})});
+	t.is(effects.filter(({type}) => type === 'reply').length, limits.usageReaders);
+	t.true(isPeriodic(effects));
+	t.is(state().readers.length, 0);
+	t.deepEqual(say({type: 'readUsage'}), [], 'who wants no answer asks nothing');
+});
+
+test('when nobody has asked for a while nothing is measured any more, and nothing kept', t => {
+	const {say, hear, state} = asked([{uid: 'a', cpuNanos: 0}]);
+	const last = limits.usageKeptMs / limits.usageSampleMs;
+	for (let i = 1; i < last; i++) {
+		say({type: 'sample'}, limits.usageSampleMs);
+		t.true(isPeriodic(hear(0, [{uid: 'a', cpuNanos: 0}])));
+		t.is(state().samples.length, 2);
+	}
+	say({type: 'sample'}, limits.usageSampleMs);
+	t.deepEqual(hear(0, []), []);
+	t.deepEqual(state().samples, []);
+});

@@ -1,0 +1,103 @@
+// `troupe top`: what pods and nodes use, and which nodes do not tell.
+
+import test from 'ava';
+import {failed, succeeded} from '../../api/errors.js';
+import {openCluster} from './_rig.js';
+
+const mebibyte = 1_048_576;
+const used = (millis: number, mebibytes: number) => ({
+	cpuNanocores: millis * 1_000_000,
+	windowMs: 15_000,
+	memoryBytes: mebibytes * mebibyte,
+});
+
+/** Two nodes; one tells of two pods, the other is silent. */
+async function withPods(t: Parameters<typeof openCluster>[0]) {
+	const rig = await openCluster(t);
+	const {cluster} = rig;
+	for (const name of ['node-a', 'node-b'])
+		cluster.put({
+			apiVersion: 'v1',
+			kind: 'Node',
+			metadata: {name, uid: name, resourceVersion: '0', generation: 1, creationTimestamp: '2023-01-01T00:00:00Z'},
+			spec: {},
+			status: {conditions: [{type: 'Ready', status: 'True'}], allocatable: {cpu: '2', memory: '1Gi'}},
+		});
+	const runs = (name: string, containers: readonly string[], namespace?: string): string => {
+		const pod = cluster.pod(name, {metadata: {labels: {app: name}}}, namespace);
+		const spec = {nodeName: 'node-a', containers: containers.map(each => ({name: each, image: 'none', command: ['x']}))};
+		cluster.put({...pod, spec, status: {phase: 'Running'}});
+		return pod.metadata.uid;
+	};
+	const [db, web, far] = [runs('db', ['main']), runs('web', ['main', 'side']), runs('far', ['main'], 'other')];
+	const containers = [
+		{uid: db, container: 'main', ...used(20, 500)},
+		{uid: web, container: 'main', ...used(250, 64)},
+		{uid: web, container: 'side', ...used(50, 8)},
+		{uid: far, container: 'main', ...used(1, 1)},
+	];
+	cluster.answers.set('troupe://node-a/usage', () => succeeded({atMs: 1_700_000_000_000, node: used(500, 512), containers}));
+	cluster.answers.set('troupe://node-b/usage', () => failed('ERR_TIMEOUT', {address: 'troupe://node-b/usage', deadlineMs: 1}));
+	return rig;
+}
+
+const lines = (...rows: readonly (readonly string[])[]): RegExp => new RegExp(`^${rows.map(row => row.join(' +') + '\\n').join('')}$`);
+const usageHeads = ['CPU\\(cores\\)', 'MEMORY\\(bytes\\)'];
+
+test('pods are shown by name, by namespace, by container, and sorted', async t => {
+	const {troupe} = await withPods(t);
+	const [db, web] = [
+		['db', '20m', '500Mi'],
+		['web', '300m', '72Mi'],
+	];
+	const {code, out, err} = await troupe(['top', 'pods']);
+	t.deepEqual([code, err], [0, '']);
+	t.regex(out, lines(['NAME', ...usageHeads], db, web));
+	t.regex((await troupe(['top', 'po', '--sort', 'cpu'])).out, lines(['NAME', ...usageHeads], web, db));
+	t.regex((await troupe(['top', 'pods', '--sort=memory', '-l', 'app in (web,db)'])).out, lines(['NAME', ...usageHeads], db, web));
+	t.regex((await troupe(['top', 'pod', 'web'])).out, lines(['NAME', ...usageHeads], web));
+	t.regex(
+		(await troupe(['top', 'pods', 'web', '--containers'])).out,
+		lines(['POD', 'NAME', ...usageHeads], ['web', 'main', '250m', '64Mi'], ['web', 'side', '50m', '8Mi']),
+	);
+	t.regex(
+		(await troupe(['top', 'pods', '-A', '--sort', 'cpu'])).out,
+		lines(['NAMESPACE', 'NAME', ...usageHeads], ['default', ...web], ['default', ...db], ['other', 'far', '1m', '1Mi']),
+	);
+	t.deepEqual(await troupe(['top', 'pods', '-l', 'app=none']), {code: 0, out: '', err: 'No pods are measured in default namespace.\n'});
+	const {kind, items} = JSON.parse((await troupe(['top', 'pods', '-o', 'json'])).out) as {kind: string; items: {containers: unknown[]}[]};
+	t.is(kind, 'List');
+	t.deepEqual(items[0]?.containers, [{name: 'main', usage: {cpu: '20000000n', memory: '512000Ki'}}]);
+});
+
+test('nodes are shown with their shares, and one that does not answer is named', async t => {
+	const {troupe} = await withPods(t);
+	const {code, out, err} = await troupe(['top', 'nodes']);
+	t.is(code, 0);
+	t.regex(
+		out,
+		lines(['NAME', 'CPU\\(cores\\)', 'CPU\\(%\\)', 'MEMORY\\(bytes\\)', 'MEMORY\\(%\\)'], ['node-a', '500m', '25%', '512Mi', '50%']),
+	);
+	t.is(err, 'warning: node "node-b" does not answer: what it and its pods use is not known\n');
+	const silent = await troupe(['top', 'node', 'node-b']);
+	t.is(silent.code, 3);
+	t.regex(silent.err, /nodes\.metrics\.k8s\.io "node-b" not found/);
+});
+
+test('what top is not for is said', async t => {
+	const {troupe} = await withPods(t);
+	for (const [words, wrong] of [
+		[['top'], /top of what\? pods or nodes/],
+		[['top', 'rs'], /top is of pods or nodes, not of rs/],
+		[['top', 'pods', 'a', 'b'], /top takes one name, or -l for several/],
+		[['top', 'pods', 'a', '-l', 'x=y'], /a name, -A and -l each say which pods/],
+		[['top', 'nodes', 'a', '-l', 'x=y'], /a name and -l each say which nodes/],
+		[['top', 'nodes', '--containers'], /--containers is of pods/],
+		[['top', 'pods', '--sort', 'disk'], /--sort must be cpu, memory/],
+	] as const) {
+		const {code, err} = await troupe(words);
+		t.is(code, 2, words.join(' '));
+		t.regex(err, wrong);
+	}
+	t.is((await troupe(['top', 'pods', 'none'])).code, 3);
+});
