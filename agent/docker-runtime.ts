@@ -43,6 +43,7 @@ import {createRemovals} from './docker/containers/removal.js';
 import {obstacleToNamespaces, obstacleToRights} from './docker/containers/rights.js';
 import {listOurs, remove, type Inspected, type Listed} from './docker/engine/calls.js';
 import {openConnection, type EngineEvent, type EngineState} from './docker/engine/connection.js';
+import {openEnginePlaces} from './docker/engine/engine-places.js';
 import type {EngineAddress} from './docker/engine/engine-url.js';
 import {EngineError, openEngine} from './docker/engine/engine.js';
 import {labels} from './docker/engine/names.js';
@@ -158,7 +159,12 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 	const containers = createContainers({sandboxes, engine, logs, bootId, clock, tell: tellEnd, doubt, onWarning});
 	const {allowed = [], never = []} = options.hostPaths ?? {};
 	const local = options.localVolumes === undefined ? undefined : openLocalVolumes(options.localVolumes);
-	const hostPaths: HostPaths = {allowed, never: [...never, directory, ...(local === undefined ? [] : [local.folder])]};
+	const places = openEnginePlaces(address);
+	const hostPaths: HostPaths = {
+		allowed,
+		never: [...never, directory, ...(local === undefined ? [] : [local.folder])],
+		ofEngine: places.all,
+	};
 	const usage = openFolderUsage(clock);
 	const volumes = createVolumes({
 		folderOf: sandboxes.folderOf,
@@ -183,6 +189,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 			const {Version: version} = await engine.call('ask for its version', limits.engineAnswerMs, docker => docker.version());
 			said.version = version;
 			await groups.learn(engine);
+			await places.learn(engine);
 			const listed = await listOurs(engine, owner);
 			// Pods that have lost their sandbox first: their containers are not to be started again in it.
 			const strays = [...sandboxes.compare(listed), ...(await containers.compare(listed))];

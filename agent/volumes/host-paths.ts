@@ -11,6 +11,8 @@ export type HostPaths = {
 	readonly allowed: 'all' | readonly string[];
 	/** Folders of the agent itself. */
 	readonly never: readonly string[];
+	/** Folders and sockets of the Engine that runs containers. */
+	readonly ofEngine?: () => readonly string[];
 };
 
 export type HostPathOutcome = {readonly ok: true; readonly path: string} | {readonly ok: false; readonly reason: string};
@@ -33,10 +35,13 @@ export function hostPathOf(wanted: string, check: string, rule: HostPaths): Host
 }
 
 /** Undefined: the path, which is without links, may be mounted. */
-export function refusalOf(wanted: string, place: string, {allowed, never}: HostPaths): string | undefined {
+export function refusalOf(wanted: string, place: string, {allowed, never, ofEngine}: HostPaths): string | undefined {
 	// A prefix may itself be a link, or not there yet.
 	const own = never.find(folder => isWithin(realOf(folder), place));
 	if (own !== undefined) return `hostPath "${wanted}" is in the folder of Troupe itself, "${own}"`;
+	const engines = ofEngine?.().find(folder => isWithin(realOf(folder), place));
+	if (engines !== undefined)
+		return `hostPath "${wanted}" belongs to the container engine of this node ("${engines}"): it would give the whole host`;
 	if (allowed === 'all' || allowed.some(prefix => isWithin(realOf(prefix), place))) return undefined;
 	const said = allowed.length === 0 ? 'none are allowed' : `allowed are ${allowed.join(', ')}`;
 	return `hostPath "${wanted}"${place === wanted ? '' : `, which is "${place}",`} is not allowed on this node: ${said} (--host-paths)`;

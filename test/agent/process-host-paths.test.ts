@@ -50,6 +50,19 @@ test('the folder of the agent is never lent, by whatever name', t => {
 	t.false(existsSync(path.join(folder, 'home/new')));
 });
 
+test('what belongs to the Engine is never lent, by whatever name; what is above it is', t => {
+	const folder = folderOf(t);
+	mkdirSync(path.join(folder, 'run', 'docker', 'netns'), {recursive: true});
+	writeFileSync(path.join(folder, 'run', 'docker.sock'), '');
+	symlinkSync('run', path.join(folder, 'var-run'));
+	const ofEngine = () => ['run/docker', 'var-run/docker.sock'].map(name => path.join(folder, name));
+	const rule: HostPaths = {allowed: 'all', never: [], ofEngine};
+	for (const wanted of ['run/docker', 'run/docker/netns', 'run/docker.sock', 'var-run/docker.sock', 'var-run/docker/new'])
+		t.regex(outcomeOf(path.join(folder, wanted), 'DirectoryOrCreate', rule), /belongs to the container engine of this node/, wanted);
+	t.false(existsSync(path.join(folder, 'run/docker/new')));
+	t.is(outcomeOf(path.join(folder, 'var-run'), '', rule), path.join(folder, 'run'));
+});
+
 test('a path has to be of its kind', async t => {
 	const folder = folderOf(t);
 	writeFileSync(path.join(folder, 'file'), '');

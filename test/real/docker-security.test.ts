@@ -226,6 +226,22 @@ test('a hostPath is what the operator allows', async t => {
 	t.regex(outcome.ok ? '' : outcome.error.message, /not allowed on this node/);
 });
 
+test('the socket and the folders of the Engine are lent to no pod, where every hostPath is allowed, too', async t => {
+	const {ensure, run} = aNode(t, {hostPaths: {allowed: 'all', never: []}});
+	await ensure('uid-1');
+	for (const place of ['s', 'data', 'data/containers', '/run/docker.sock']) {
+		const source = {type: 'hostPath', path: path.resolve(dockerd().folder, place), check: ''} as const;
+		const outcome = await run({
+			type: 'volumes.ensure',
+			uid: 'uid-1',
+			namespace: 'default',
+			volumes: [{name: 'engine', source}],
+			fsGroup: undefined,
+		});
+		t.regex(outcome.ok ? '' : outcome.error.message, /belongs to the container engine of this node/, place);
+	}
+});
+
 test('a port of the host leads to another one of the pod', async t => {
 	const {run, value, start, specOf} = aNode(t);
 	const hostPorts = [{containerPort: 8080, hostPort: 18_080, hostIP: undefined, protocol: 'TCP'}] as const;
