@@ -350,10 +350,12 @@ async function beginIn(parts: Parts, {uid, spec: sandbox}: SandboxRecord, spec: 
 	if (typeof gate === 'string') throw new EngineError('refused', gate);
 	const infra = sandboxes.infraOf(uid);
 	if (infra === undefined) throw new EngineError('refused', 'the infra container of its pod does not run');
-	const {binds, release} = await bindsOf(spec.mounts, volume => volumes.find(uid, volume), hostPaths, holds);
+	const {binds, told, release} = await bindsOf(spec.mounts, volume => volumes.find(uid, volume), hostPaths, holds);
 	try {
 		const place = {owner, infra: infra.id, sandbox, cgroupParent: groups.parentOf(uid), processes, ...identified.identity, binds};
 		return await begin(parts, spec, place, folder, gate);
+	} catch (error) {
+		throw error instanceof EngineError ? new EngineError(error.fault, told(error.message)) : error;
 	} finally {
 		await release();
 	}
@@ -407,6 +409,7 @@ const reasons = {hangs: 'EngineHangs', gone: 'EngineGone'} as const;
 
 function conditionsOf(state: EngineState): RuntimeInfo['conditions'] {
 	if (state.is === 'up') return [];
-	if (state.is === 'connecting') return [{type: 'DockerNotReady', reason: 'Connecting', message: "Docker's Engine has not answered yet"}];
+	if (state.is === 'connecting')
+		return [{type: 'DockerNotReady', reason: 'Connecting', message: "Docker's Engine has not answered yet; it is asked until it does"}];
 	return [{type: 'DockerNotReady', reason: reasons[state.is], message: state.message}];
 }

@@ -55,9 +55,18 @@ function atFolder(root: string, names: readonly string[], makes: boolean, act: (
 			chmodSync(`/proc/self/fd/${folder}`, like.mode & 0o7777);
 		}
 		act(`/proc/self/fd/${folder}`);
+	} catch (error) {
+		throw withPath(error, path.join(root, ...names));
 	} finally {
 		closeSync(folder);
 	}
+}
+
+/** The path by which a descriptor is reached tells people nothing: it becomes the one that was asked for. */
+function withPath(error: unknown, file: string): unknown {
+	if (!(error instanceof Error) || !('path' in error) || typeof error.path !== 'string' || !error.path.startsWith('/proc/self/fd/'))
+		return error;
+	return Object.assign(error, {message: error.message.replaceAll(error.path, file), path: file});
 }
 
 /** False: something is there already. */
@@ -140,6 +149,8 @@ export function reach<Value>(file: string, act: (at: string, resolved: Resolved)
 		const missing = names.reverse();
 		if (missing.includes('..')) throw new Error('a link leads through what is not there');
 		return act(`/proc/self/fd/${here}`, {place: path.join(real, ...missing), real, missing});
+	} catch (error) {
+		throw withPath(error, file);
 	} finally {
 		closeSync(here);
 	}

@@ -3,6 +3,7 @@ import {createServer} from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import test, {type ExecutionContext} from 'ava';
+import {explained} from '../../agent/os/explained.js';
 import {hostPathOf, type HostPaths} from '../../agent/volumes/host-paths.js';
 
 function folderOf(t: ExecutionContext): string {
@@ -61,6 +62,16 @@ test('what belongs to the Engine is never lent, by whatever name; what is above 
 		t.regex(outcomeOf(path.join(folder, wanted), 'DirectoryOrCreate', rule), /belongs to the container engine of this node/, wanted);
 	t.false(existsSync(path.join(folder, 'run/docker/new')));
 	t.is(outcomeOf(path.join(folder, 'var-run'), '', rule), path.join(folder, 'run'));
+});
+
+test('what cannot be made or reached is told by the path that was asked for', t => {
+	const folder = folderOf(t);
+	writeFileSync(path.join(folder, 'file'), '');
+	const wanted = path.join(folder, 'file', 'sub');
+	const error = t.throws(() => outcomeOf(wanted, 'DirectoryOrCreate'), {code: 'ENOTDIR'});
+	t.is((error as NodeJS.ErrnoException).path, wanted);
+	t.notRegex(error?.message ?? '', /\/proc\//);
+	t.is(explained(error), `"${wanted}": it is not a directory`);
 });
 
 test('a path has to be of its kind', async t => {

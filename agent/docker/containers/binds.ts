@@ -10,6 +10,7 @@ import process from 'node:process';
 import {limits} from '../../../api/limits.js';
 import type {MountSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {reach, statsOf} from '../../os/beneath.js';
+import {explained} from '../../os/explained.js';
 import {runTool} from '../../os/tools.js';
 import type {HostPaths} from '../../volumes/host-paths.js';
 import {placeIn, Refusal} from '../../volumes/mount-source.js';
@@ -28,6 +29,8 @@ type Held = {readonly path: string; readonly release: () => Promise<void>};
 
 export type Binds = {
 	readonly binds: readonly Bind[];
+	/** A text in which places that only the agent knows are told as people know them. */
+	readonly told: (text: string) => string;
 	/** After the start: what is mounted by then stays. Never rejects. */
 	readonly release: () => Promise<void>;
 };
@@ -50,16 +53,18 @@ export function openHolds(directory: string, onWarning: (message: string) => voi
 				if (missing.length > 0 || real !== place) throw new Refusal(`"${place}" was exchanged while it was looked at`);
 				return openSync(at, O_PATH);
 			});
+			const source = `/proc/${process.pid}/fd/${descriptor}`;
+			const target = path.join(folder, String(count++));
 			try {
-				const source = `/proc/${process.pid}/fd/${descriptor}`;
 				mkdirSync(folder, {recursive: true, mode: 0o700});
-				const target = path.join(folder, String(count++));
 				if (statSync(source).isDirectory()) mkdirSync(target);
 				else writeFileSync(target, '', {flag: 'wx'});
 				// With the path as it is: made canonical it would be a name again.
 				await runTool('mount', ['--no-canonicalize', isDeep ? '--rbind' : '--bind', source, target]);
 				await keepApart(target);
 				return {path: target, release: () => release(target)};
+			} catch (error) {
+				throw new Error(`it cannot be mounted: ${explained(error).replaceAll(target, place).replaceAll(source, place)}`);
 			} finally {
 				closeSync(descriptor);
 			}
@@ -97,7 +102,7 @@ async function release(target: string): Promise<void> {
 }
 
 /**
- * `holds` is undefined for an agent that may mount nothing. Rejects with Refusals, Errors and errno exceptions; then nothing is held.
+ * `holds` is undefined for an agent that may mount nothing. Rejects with Refusals; then nothing is held.
  */
 export async function bindsOf(
 	mounts: readonly MountSpec[],
@@ -105,6 +110,7 @@ export async function bindsOf(
 	hostPaths: HostPaths,
 	holds: Holds | undefined,
 ): Promise<Binds> {
+	const tellings: Telling[] = [];
 	if (mounts.length > limits.containerMounts)
 		throw new Refusal(`it has ${mounts.length} mounts, at most ${limits.containerMounts} can be made`);
 	const held: Held[] = [];
@@ -113,13 +119,34 @@ export async function bindsOf(
 	};
 	try {
 		const binds: Bind[] = [];
-		for (const spec of mounts) binds.push(await bindOf(spec, find(spec.volume), hostPaths, holds, held));
-		return {binds, release: releaseAll};
+		for (const spec of mounts) {
+			const record = find(spec.volume);
+			const bind = await bindOf(spec, record, hostPaths, holds, held).catch((error: unknown) => {
+				throw error instanceof Refusal ? error : new Refusal(`volume "${spec.volume}": ${explained(error)}`);
+			});
+			binds.push(bind);
+			tellings.push({place: bind.source, words: wordsOf(spec, record)});
+		}
+		return {binds, told: toldBy(tellings), release: releaseAll};
 	} catch (error) {
 		await releaseAll();
 		throw error;
 	}
 }
+
+type Telling = {readonly place: string; readonly words: string};
+
+/** The path of a hostPath, and the name of any other volume. */
+const wordsOf = ({volume, subPath = ''}: MountSpec, record: VolumeRecord | undefined): string =>
+	record?.type === 'hostPath' ? path.join(record.path, subPath) : [`volume ${volume}`, ...(subPath === '' ? [] : [subPath])].join(': ');
+
+/** The longest first: one may be the beginning of another. */
+const toldBy =
+	(tellings: readonly Telling[]) =>
+	(text: string): string =>
+		tellings
+			.toSorted((one, other) => other.place.length - one.place.length)
+			.reduce((told, {place, words}) => told.replaceAll(place, () => words), text);
 
 async function bindOf(
 	{volume, path: wanted, subPath = '', readOnly}: MountSpec,
