@@ -189,7 +189,10 @@ test('a cluster begins with Docker where an Engine answers, and a start says wha
 test('an Engine that is not there is found to be none, and one that answered is remembered', async t => {
 	const home = homeOf(await folder(t));
 	const nowhere = await upOptions(`--docker=unix://${home.root}/none.sock`);
-	t.regex(JSON.stringify(await findEngine(nowhere, systemClock)), /^\{"problem":"ask for its version: connect ENOENT/);
+	t.regex(
+		JSON.stringify(await findEngine(nowhere, systemClock)),
+		/^\{"problem":"Docker's Engine cannot be reached: there is nothing at unix:/,
+	);
 	t.is(await findEngine(await upOptions('--runtime=process'), systemClock), undefined);
 	await mkdir(home.data);
 	t.is(engineOf(home), undefined);

@@ -1178,6 +1178,28 @@ export const plantedCauses: readonly PlantedCause[] = [
 		next: ['it comes back when its agent is heard; troupe agent on that host starts it'],
 	},
 	{
+		title: 'a node whose Docker Engine is gone',
+		objects: [
+			aNode({
+				status: {
+					conditions: [
+						ready,
+						{
+							type: 'DockerNotReady',
+							status: 'True',
+							reason: 'EngineGone',
+							message: "Docker's Engine cannot be reached: there is nothing at unix:///d: start Docker",
+							lastTransitionTime: at(5),
+						},
+					],
+				},
+			}),
+		],
+		answer: "Node node-a runs no pods of Docker now: Docker's Engine cannot be reached: there is nothing at unix:///d: start Docker.",
+		chain: ['node/node-a'],
+		next: ['as soon as its Docker Engine answers, they go on; those that run, run on'],
+	},
+	{
 		title: 'a node that is cordoned',
 		objects: [aNode({spec: {unschedulable: true}})],
 		answer: 'Node node-a takes no new pods: it is cordoned; 0 pods of before stay.',

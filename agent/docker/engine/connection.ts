@@ -121,7 +121,8 @@ function pause(state: State, waitMs: number): Promise<void> {
 
 function downBy(error: unknown): EngineState {
 	const message = explained(error);
-	return error instanceof EngineError && error.fault === 'late' ? {is: 'hangs', message} : {is: 'gone', message};
+	if (!(error instanceof EngineError && error.fault === 'late')) return {is: 'gone', message};
+	return {is: 'hangs', message: `${message}; its log may say why (journalctl -u docker), and it may have to be restarted`};
 }
 
 function turn(state: State, is: EngineState): void {
@@ -153,7 +154,7 @@ function whenUp(state: State, waitMs: number): Promise<void> {
 function downError({is, closed}: State): EngineError {
 	if (closed) return new EngineError('unreachable', 'this agent ends');
 	if (is.is === 'hangs') return new EngineError('late', is.message);
-	return new EngineError('unreachable', 'message' in is ? is.message : "Docker's Engine has not answered yet");
+	return new EngineError('unreachable', 'message' in is ? is.message : "Docker's Engine has not answered yet; it is asked until it does");
 }
 
 /** Returns or throws when the stream is over. */
@@ -188,7 +189,7 @@ async function listen(state: State, hasComeUp: () => void): Promise<void> {
 /** Rejects always; with the EngineError that it was destroyed with, if there is one. */
 function endOf(stream: Readable): Promise<never> {
 	const over = new Promise<never>((_resolve, reject) => {
-		const closed = new EngineError('unreachable', "Docker's Engine closed the connection");
+		const closed = new EngineError('unreachable', "Docker's Engine closed the connection: look whether it runs (systemctl status docker)");
 		// What node:http says of a connection that broke is "aborted".
 		stream.once('error', error => reject(error instanceof EngineError ? error : closed));
 		stream.once('close', () => reject(closed));

@@ -5,6 +5,13 @@ export const defaultEngineUrl = 'unix:///var/run/docker.sock';
 
 export type EngineAddress = {readonly socketPath: string} | {readonly host: string; readonly port: number};
 
+/** As people write it. */
+export const engineUrlOf = (address: EngineAddress): string => {
+	if ('socketPath' in address) return `unix://${address.socketPath}`;
+	const {host, port} = address;
+	return `tcp://${host.includes(':') ? `[${host}]` : host}:${port}`;
+};
+
 /** Undefined for what is none: another scheme, a relative path, a host without a port. */
 export function parseEngineUrl(text: string): EngineAddress | undefined {
 	if (text.startsWith('unix://')) {

@@ -5,7 +5,7 @@ import {limits} from '../../../api/limits.js';
 import {hasCode} from '../../../system/files/errno.js';
 import type {Clock} from '../../../system/time/clock.js';
 import {BoundedAnswers} from './bounded-answers.js';
-import type {EngineAddress} from './engine-url.js';
+import {engineUrlOf, type EngineAddress} from './engine-url.js';
 
 export type {Docker};
 
@@ -76,20 +76,35 @@ function called<Value>(
 		const options = {...nothingElse, ...address, protocol: 'http' as const, agent};
 		const docker = new Docker(options);
 		run(docker, over.signal)
-			.then(resolve, (error: unknown) => reject(engineError(what, error)))
+			.then(resolve, (error: unknown) => reject(engineError(what, error, address)))
 			.finally(cancel);
 	});
 }
 
-const unreachable = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EACCES', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'];
+/** What a connection fails with, and what to do. */
+const unreachable: Readonly<Record<string, (url: string) => string>> = {
+	ENOENT: url => `there is nothing at ${url}: start Docker, or say where it listens (--docker)`,
+	ECONNREFUSED: url => `no Engine listens at ${url}: start Docker, or say where it listens (--docker)`,
+	EACCES: url => `this user may not use ${url}: be in the group that may (docker, mostly) when the agent starts, or run it as root`,
+	ECONNRESET: broken,
+	EPIPE: broken,
+	EHOSTUNREACH: broken,
+	ENETUNREACH: broken,
+	ETIMEDOUT: broken,
+};
+
+function broken(url: string): string {
+	return `the connection to ${url} broke: look whether Docker runs`;
+}
 
 /** dockerode's errors carry the status of the answer, and its JSON with a `message`. */
-function engineError(what: string, error: unknown): EngineError {
+function engineError(what: string, error: unknown, address: EngineAddress): EngineError {
 	if (error instanceof EngineError) return error;
 	const {statusCode, json, message} = Object(error) as {statusCode?: unknown; json?: unknown; message?: unknown};
 	const said = (Object(json) as {message?: unknown}).message ?? message;
 	const text = `${what}: ${typeof said === 'string' ? said : String(error)}`;
-	if (unreachable.some(code => hasCode(error, code))) return new EngineError('unreachable', text);
+	const lost = Object.entries(unreachable).find(([code]) => hasCode(error, code));
+	if (lost !== undefined) return new EngineError('unreachable', `Docker's Engine cannot be reached: ${lost[1](engineUrlOf(address))}`);
 	if (statusCode === 404) return new EngineError('notFound', text);
 	return new EngineError(statusCode === 409 ? 'conflict' : 'refused', text);
 }
