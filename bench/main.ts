@@ -11,6 +11,7 @@ import {cellsBenchmark} from './cells.js';
 import {crashBenchmark} from './crash.js';
 import {heardLater} from './harness/deadline.js';
 import {dockerBenchmark} from './docker.js';
+import {dockerFaultsBenchmark} from './docker-faults.js';
 import {drainBenchmark} from './drain.js';
 import {disturbancesBenchmark} from './disturbances.js';
 import {flappingBenchmark} from './flapping.js';
@@ -30,6 +31,7 @@ const benchmarks: readonly Benchmark[] = [
 	startBenchmark,
 	crashBenchmark,
 	dockerBenchmark,
+	dockerFaultsBenchmark,
 	podsBenchmark,
 	scaleBenchmark,
 	rolloutBenchmark,
@@ -46,7 +48,7 @@ const benchmarks: readonly Benchmark[] = [
 	fuzzBenchmark,
 ];
 
-const usage = `usage: npm run bench -- [NAME...] [--rounds N] [--idle-seconds N] [--pods N] [--nodes N] [--node-flag=--cpu-prof]
+const usage = `usage: npm run bench -- [NAME...] [--rounds N] [--idle-seconds N] [--pods N] [--nodes N] [--fault NAME]... [--node-flag=--cpu-prof]
 benchmarks: ${benchmarks.map(({name}) => name).join(', ')}`;
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -58,6 +60,7 @@ async function main(argv: readonly string[]): Promise<number> {
 			'idle-seconds': {type: 'string', default: '60'},
 			pods: {type: 'string', default: '10000'},
 			nodes: {type: 'string', default: '1000'},
+			fault: {type: 'string', multiple: true, default: []},
 			'node-flag': {type: 'string', multiple: true, default: []},
 		},
 	});
@@ -69,6 +72,7 @@ async function main(argv: readonly string[]): Promise<number> {
 		pods: count('pods', values.pods),
 		nodes: count('nodes', values.nodes),
 		nodeFlags: values['node-flag'],
+		faults: values.fault,
 	};
 	process.stdout.write(`${surroundings()}\n\n`);
 	let code = 0;

@@ -235,6 +235,15 @@ test('surplus is cleared up only when everything assigned is in the cache', t =>
 	t.deepEqual(toldTypes(inStep().effects, runtime), ['synced']);
 });
 
+test('leases are renewed at once by a control plane that is there again', t => {
+	const leases = 'troupe://node-a/leases';
+	const first = inStep();
+	t.deepEqual(toldTypes(first.effects, leases), ['renew']);
+	const called = on(first, {type: 'callHello'});
+	t.deepEqual(toldTypes(called.effects, leases), []);
+	t.deepEqual(toldTypes(on(called, delta(called, {epoch: 8})).effects, leases), ['renew']);
+});
+
 test('what the cache did not take leads to another hello, and clears up nothing before', t => {
 	const start = fresh();
 	const failing = failed('ERR_STORE', {message: 'disk full'});

@@ -10,7 +10,7 @@ import {limits} from '../../../api/limits.js';
 import {timestampOf, type ApiObject, type Labels} from '../../../api/object.js';
 import {next, tell, type Behavior, type Context, type Effect, type Next, type Reply} from '../../../system/kernel/behavior.js';
 import {exponentialBackoffMs} from '../../../system/kernel/restart-policy.js';
-import {besides, configPath, dispatcherOfNode, podsPath, runtimePath, syncPath} from '../../addresses.js';
+import {besides, configPath, dispatcherOfNode, leasesPath, podsPath, runtimePath, syncPath} from '../../addresses.js';
 import {
 	mayFollow,
 	syncProtocol,
@@ -266,12 +266,16 @@ function keeperOf(
 	return {to: besides(self, podsPath), message: {type: 'assign', key, version, assignment}};
 }
 
-/** Everything assigned is in the cache: what else is on the node is surplus, and control hears anew how the rest is. */
+/**
+ * Everything assigned is in the cache: what else is on the node is surplus, and control hears anew how the rest is. Leases are renewed now: what was
+ * asked before went to a control plane that is gone, and one that dies again soon is to leave them as long as they last.
+ */
 function whenInStep(state: SyncClientState, {self}: Context): Next<SyncClientState> {
 	if (!state.greeted || state.inStep || state.taking.size > 0) return next(state);
 	return next({...state, inStep: true}, [
 		tell(besides(self, runtimePath), {type: 'synced'}),
 		tell(besides(self, podsPath), {type: 'reportAll'}),
+		tell(besides(self, leasesPath), {type: 'renew'}),
 		tell(self, {type: 'flush'}),
 		tell(self, {type: 'sayGone'}),
 		performAtEdge({type: 'step.reached'}, 'step', 'stepTold'),

@@ -34,7 +34,8 @@ export type ClusterOptions = {
 	readonly abrupt?: boolean;
 };
 
-const free = '127.0.0.1:0';
+/** A door of this machine, on a port that is free. */
+export const free = '127.0.0.1:0';
 
 /** A folder of its own, removed with the scope; pods' programs may look into it. */
 export function temporaryFolder(scope: Scope, name: string): string {
@@ -81,9 +82,15 @@ export async function startAgent(
 	return pid;
 }
 
-type Serving = {readonly pid: number; readonly stop: () => Promise<void>};
+export type Serving = {
+	readonly pid: number;
+	readonly stop: () => Promise<void>;
+	/** SIGKILL; resolves when it is over. */
+	readonly kill: () => Promise<void>;
+};
 
-async function startServing(
+/** A command that serves, spawned; resolves when it says that it is ready. It ends with the scope. Rejects with what it said when it does not start. */
+export async function startServing(
 	scope: Scope,
 	home: string,
 	words: readonly string[],
@@ -95,13 +102,14 @@ async function startServing(
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});
 	const ended = new Promise<void>(resolve => child.once('exit', () => resolve()));
-	const stop = async (): Promise<void> => {
-		if (child.exitCode === null && child.signalCode === null) child.kill(abrupt ? 'SIGKILL' : 'SIGTERM');
+	const end = async (signal: NodeJS.Signals): Promise<void> => {
+		if (child.exitCode === null && child.signalCode === null) child.kill(signal);
 		await ended;
 	};
+	const stop = (): Promise<void> => end(abrupt ? 'SIGKILL' : 'SIGTERM');
 	scope.defer(stop);
 	await ready(child);
-	return {pid: child.pid ?? 0, stop};
+	return {pid: child.pid ?? 0, stop, kill: () => end('SIGKILL')};
 }
 
 function ready(child: ChildProcess): Promise<void> {

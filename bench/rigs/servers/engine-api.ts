@@ -5,8 +5,8 @@ import http from 'node:http';
 export type EngineApi = {
 	/** Rejects with the Engine's words for a status of 400 and more. */
 	readonly call: (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object) => Promise<unknown>;
-	/** Calls `hear` for each event of containers until it is closed. */
-	readonly follow: (hear: (event: EngineEvent) => void) => Promise<() => void>;
+	/** Calls `hear` for each event of containers until it is closed, and `onEnd` when there will be no more. Rejects when nobody answers. */
+	readonly follow: (hear: (event: EngineEvent) => void, onEnd?: () => void) => Promise<() => void>;
 	readonly close: () => void;
 };
 
@@ -20,7 +20,7 @@ export function engineApi(socketPath: string): EngineApi {
 	const agent = new http.Agent({keepAlive: true});
 	return {
 		call: (method, path, body) => call({agent, socketPath}, method, path, body),
-		follow: hear => follow(socketPath, hear),
+		follow: (hear, onEnd = () => undefined) => follow(socketPath, hear, onEnd),
 		close: () => agent.destroy(),
 	};
 }
@@ -47,13 +47,14 @@ function call(where: Where, method: string, path: string, body?: object): Promis
 	});
 }
 
-function follow(socketPath: string, hear: (event: EngineEvent) => void): Promise<() => void> {
+function follow(socketPath: string, hear: (event: EngineEvent) => void, onEnd: () => void): Promise<() => void> {
 	return new Promise((resolve, reject) => {
 		const path = `/events?filters=${encodeURIComponent(JSON.stringify({type: ['container']}))}`;
 		const request = http.get({socketPath, path, agent: false}, response => {
 			let rest = '';
 			response.setEncoding('utf8');
 			response.on('error', () => undefined); // It ends with the daemon.
+			response.once('close', onEnd);
 			response.on('data', (chunk: string) => {
 				const lines = (rest + chunk).split('\n');
 				rest = lines.pop() ?? '';
