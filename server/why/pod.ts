@@ -5,6 +5,7 @@ import {limits} from '../../api/limits.js';
 import type {NodeObject} from '../../api/kinds/node.js';
 import type {Pod} from '../../api/kinds/pod.js';
 import {isReady} from '../../actors/control/pods/pod-lifecycle.js';
+import {runtimeError} from '../../actors/node/containers/container-start.js';
 import {isLost} from '../../actors/control/pods/eviction.js';
 import {expelling} from '../../actors/control/pods/taint-eviction.js';
 import {taintText, toleratedMs} from '../../actors/control/pods/toleration.js';
@@ -304,6 +305,14 @@ function leaving(pod: Pod, evidence: Evidence): Finding {
 			next: stuck.next,
 		});
 	const isLate = dueMs !== undefined && dueMs < evidence.nowMs;
+	const obstacle = isLate ? obstacleToEnd(pod) : undefined;
+	if (obstacle !== undefined)
+		return finding(pod, {
+			state: 'wrong',
+			is: 'is being deleted',
+			because: `its node cannot end it: ${obstacle}`,
+			next: {says: 'it is tried again with a back-off'},
+		});
 	return finding(pod, {
 		state: 'waits',
 		is: 'is being deleted',
@@ -313,6 +322,13 @@ function leaving(pod: Pod, evidence: Evidence): Finding {
 			? {says: 'its programs are killed'}
 			: {says: 'what still runs of it is killed', ...(dueMs === undefined ? {} : {atMs: dueMs})},
 	});
+}
+
+/** What its runtime said when it was to stop a container or to remove the sandbox. */
+function obstacleToEnd({status}: Pod): string | undefined {
+	const all = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])];
+	const ofContainer = all.find(({state}) => state?.waiting?.reason === runtimeError)?.state?.waiting?.message;
+	return ofContainer ?? (status?.reason === 'SandboxFailed' ? status.message : undefined);
 }
 
 function healthy(pod: Pod, evidence: Evidence): Finding {

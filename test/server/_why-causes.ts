@@ -684,6 +684,31 @@ export const plantedCauses: readonly PlantedCause[] = [
 		next: ['what still runs of it is killed', 20],
 	},
 	{
+		title: 'an Engine that hangs when a pod is to end',
+		objects: [
+			podWith('a', waiting('RuntimeError', "Docker's Engine did not answer within 10000 ms: signal a container"), {
+				metadata: {...deleting, deletionTimestamp: at(5)},
+			}),
+			node,
+		],
+		answer: "Pod a is being deleted: its node cannot end it: Docker's Engine did not answer within 10000 ms: signal a container.",
+		chain: ['pod/a'],
+		next: ['it is tried again with a back-off'],
+	},
+	{
+		title: 'a sandbox that cannot be removed',
+		objects: [
+			podWith('a', statusOf(ended(137)), {
+				metadata: {...deleting, deletionTimestamp: at(5)},
+				status: {reason: 'SandboxFailed', message: "Docker's Engine closed the connection"},
+			}),
+			node,
+		],
+		answer: "Pod a is being deleted: its node cannot end it: Docker's Engine closed the connection.",
+		chain: ['pod/a'],
+		next: ['it is tried again with a back-off'],
+	},
+	{
 		title: 'a finalizer that holds a pod',
 		objects: [podWith('a', runs(), {metadata: {...deleting, deletionGracePeriodSeconds: 0, finalizers: ['example.com/backup']}}), node],
 		answer: 'Pod a is being deleted: its finalizer example.com/backup holds it.',
