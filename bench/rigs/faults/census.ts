@@ -65,9 +65,11 @@ const foldersBelow = (folder: string): readonly string[] =>
 		.filter(entry => entry.isDirectory())
 		.map(entry => path.join(entry.parentPath, entry.name));
 
-/** What is made in stock has numbers. */
-const filesBelow = (folder: string): readonly string[] =>
-	valueOr([], () => readdirSync(folder, {recursive: true, encoding: 'utf8'})).map(name => path.join(folder, name.replace(/\b\d+\b/g, 'N')));
+/** What is made in stock has numbers, and is as much as is left of it. */
+function filesBelow(folder: string): readonly string[] {
+	const names = valueOr([], () => readdirSync(folder, {recursive: true, encoding: 'utf8'}));
+	return [...new Set(names.map(name => path.join(folder, name.replace(/\b\d+\b/g, 'N'))))];
+}
 
 const pidsThere = (): readonly number[] => readdirSync('/proc').map(Number).filter(Boolean);
 

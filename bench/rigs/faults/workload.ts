@@ -15,7 +15,7 @@ const deployments = deploymentPath('').replace(/\/$/, '');
 
 function specOf(runtime: 'docker' | 'process', journals: string, containers: readonly string[]) {
 	const mount = {volumeMounts: [{name: 'journals', mountPath: journals}]};
-	const probe = {exec: {command: ['true']}, periodSeconds: 2, timeoutSeconds: 1};
+	const probe = {exec: {command: ['true']}, periodSeconds: 2, timeoutSeconds: 5};
 	return {
 		runtimeClassName: runtime,
 		terminationGracePeriodSeconds: 2,
@@ -99,7 +99,7 @@ export type Standing = {
 };
 
 /** By the pods' names. */
-export async function standingOf(client: Client, engine: EngineApi): Promise<ReadonlyMap<string, Standing>> {
+export async function standingOf(client: Client, engine: EngineApi): Promise<Map<string, Standing>> {
 	const listed = (await engine.call('GET', '/containers/json')) as readonly {
 		readonly Id: string;
 		readonly Labels: {readonly [label: string]: string};
