@@ -11,6 +11,7 @@ import {failedError, type Flags, type Invocation} from '../command.js';
 import {nounOf, readEndpoints, readyText, type Endpoints, type ServingCommand} from '../files/endpoints.js';
 import {homeOf} from '../files/home.js';
 import {makeFolder} from '../files/make-folder.js';
+import {nodeFlags} from '../files/node-flags.js';
 import {refuseIfRunning} from '../files/processes.js';
 import {brokerVariable} from './serving-flags.js';
 import type {Terminal} from '../screen/terminal.js';
@@ -61,7 +62,7 @@ function start({command, home, flags, environment}: Detached, log: string): Chil
 	const output = openSync(log, 'a', 0o600);
 	const main = path.join(path.dirname(fileURLToPath(import.meta.url)), '../main.js');
 	try {
-		return spawn(process.execPath, [main, command, `--home=${home}`, ...wordsInBackground(flags)], {
+		return spawn(process.execPath, [...nodeFlags, main, command, `--home=${home}`, ...wordsInBackground(flags)], {
 			detached: true,
 			stdio: ['ignore', 'ignore', output],
 			...(environment === undefined ? {} : {env: environment}),

@@ -7,6 +7,7 @@ import path from 'node:path';
 import {tokensPath, type TokenAnswer} from '../../../api/join.js';
 import {clientOf, type Client} from '../../../cli/client.js';
 import {homeOf} from '../../../cli/files/home.js';
+import {nodeFlags as usualFlags} from '../../../cli/files/node-flags.js';
 import {readConnection} from '../../../cli/cluster/kubeconfig.js';
 import {stopPods} from '../../../cli/serving/stop-cluster.js';
 import {asProcesses} from '../as-processes.js';
@@ -28,7 +29,7 @@ export type ClusterOptions = {
 	readonly command?: 'up' | 'server';
 	/** Of the command. */
 	readonly flags?: readonly string[];
-	/** Of node itself, such as `--cpu-prof`. */
+	/** Of node itself beside the usual ones, such as `--cpu-prof`. */
 	readonly nodeFlags?: readonly string[];
 	/** Ends it by SIGKILL: for clusters whose pods are simulated. */
 	readonly abrupt?: boolean;
@@ -97,7 +98,7 @@ export async function startServing(
 	{nodeFlags, abrupt}: Required<Pick<ClusterOptions, 'nodeFlags' | 'abrupt'>>,
 ): Promise<Serving> {
 	if (scope.isClosing()) throw new Error('interrupted');
-	const child = spawn(process.execPath, [...nodeFlags, main, ...asProcesses(words)], {
+	const child = spawn(process.execPath, [...usualFlags, ...nodeFlags, main, ...asProcesses(words)], {
 		env: {PATH: process.env['PATH'], HOME: home},
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});
