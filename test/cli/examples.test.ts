@@ -20,3 +20,20 @@ test('every example can be applied, a second time without a change, and deleted'
 		t.is((await troupe('delete', '-f', file, '--now')).code, 0, file);
 	}
 });
+
+/** The specs of pods in a value, however deep. */
+const podSpecsIn = (value: unknown): readonly object[] => {
+	if (typeof value !== 'object' || value === null) return [];
+	return ['containers' in value ? [value] : [], ...Object.values(value).map(podSpecsIn)].flat();
+};
+
+test('every example says which class its pods are of: its programs are those of the node, whatever the default of the cluster', async t => {
+	const files = (await readdir(examples)).filter(name => name.endsWith('.yaml'));
+	for (const file of files) {
+		const {code, out, err} = await line(['convert', '-f', path.join(examples, file), '-o', 'json'], {home: '/nowhere'});
+		t.is(code, 0, err);
+		const specs = podSpecsIn(JSON.parse(out));
+		t.true(specs.length > 0, file);
+		for (const spec of specs) t.like(spec, {runtimeClassName: 'process'}, file);
+	}
+});
