@@ -25,6 +25,8 @@ export function dockerCluster(test: TestFn, dockerd: () => Dockerd) {
 	const kubeconfig = path.join(home.folder, 'relayed');
 	// A serial hook comes before the others: the Engine is still there.
 	test.serial.after.always('the cluster ends', async () => {
+		// Their mounts and control groups go with the pods, whatever has become of the cluster. Where it never was up, it says so.
+		await troupe(['down', '--pods']);
 		for (const clean of cleanings) await clean();
 	});
 
