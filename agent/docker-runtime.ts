@@ -41,12 +41,13 @@ import {identityOf, needsImage} from './docker/containers/identity.js';
 import {createImageUsers} from './docker/containers/image-users.js';
 import {createRemovals} from './docker/containers/removal.js';
 import {obstacleToNamespaces, obstacleToRights} from './docker/containers/rights.js';
-import {listOurs, remove, type Inspected, type Listed} from './docker/engine/calls.js';
+import {listOurs, removeAll, type Inspected, type Listed} from './docker/engine/calls.js';
 import {openConnection, type EngineEvent, type EngineState} from './docker/engine/connection.js';
 import {openEnginePlaces} from './docker/engine/engine-places.js';
 import type {EngineAddress} from './docker/engine/engine-url.js';
 import {EngineError, openEngine} from './docker/engine/engine.js';
 import {labels} from './docker/engine/names.js';
+import {askVersion, type EngineVersion} from './docker/engine/version.js';
 import {createExec} from './docker/exec/exec.js';
 import {openGates} from './docker/gates/gates.js';
 import {createImages} from './docker/images/images.js';
@@ -180,21 +181,22 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		isRoot,
 	});
 	const imageUsers = createImageUsers(engine, owner);
-	const said = {version: ''};
+	const said: {engine: EngineVersion} = {engine: {name: 'Docker', version: ''}};
 	const connection = openConnection({
 		engine,
 		clock,
 		owner,
 		async compare() {
-			const {Version: version} = await engine.call('ask for its version', limits.engineAnswerMs, docker => docker.version());
-			said.version = version;
+			said.engine = await askVersion(engine, limits.engineAnswerMs);
 			await groups.learn(engine);
 			await places.learn(engine);
 			const listed = await listOurs(engine, owner);
 			// Pods that have lost their sandbox first: their containers are not to be started again in it.
-			const strays = [...sandboxes.compare(listed), ...(await containers.compare(listed))];
-			strays.push(...listed.filter(each => isOfNothing(each, imageUsers.mark)).map(({Id}) => Id));
-			await Promise.all(strays.map(id => remove(engine, id)));
+			const strays = new Set([...sandboxes.compare(listed), ...(await containers.compare(listed))]);
+			await removeAll(
+				engine,
+				listed.filter(each => strays.has(each.Id) || isOfNothing(each, imageUsers.mark)),
+			);
 		},
 		hear(event: EngineEvent) {
 			sandboxes.hear(event);
@@ -342,7 +344,7 @@ function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>):
 
 /** Finds all that the container is made with, and begins it. Rejects with EngineErrors, Refusals and errno exceptions. */
 async function beginIn(parts: Parts, {uid, spec: sandbox}: SandboxRecord, spec: OpenedSpec, folder: string): Promise<Inspected> {
-	const {owner, processes, volumes, hostPaths, holds, imageUsers, sandboxes, groups} = parts;
+	const {owner, processes, volumes, hostPaths, holds, imageUsers, sandboxes, groups, said} = parts;
 	const image = needsImage(spec) ? await imageUsers.read(spec.imageId ?? spec.image) : undefined;
 	const identified = identityOf(spec, image);
 	if (!identified.ok) throw new EngineError('refused', identified.reason);
@@ -352,7 +354,8 @@ async function beginIn(parts: Parts, {uid, spec: sandbox}: SandboxRecord, spec: 
 	if (infra === undefined) throw new EngineError('refused', 'the infra container of its pod does not run');
 	const {binds, told, release} = await bindsOf(spec.mounts, volume => volumes.find(uid, volume), hostPaths, holds);
 	try {
-		const place = {owner, infra: infra.id, sandbox, cgroupParent: groups.parentOf(uid), processes, ...identified.identity, binds};
+		const cgroupParent = groups.parentOf(uid);
+		const place = {owner, infra: infra.id, sandbox, cgroupParent, processes, ...identified.identity, binds, engine: said.engine.name};
 		return await begin(parts, spec, place, folder, gate);
 	} catch (error) {
 		throw error instanceof EngineError ? new EngineError(error.fault, told(error.message)) : error;
@@ -362,8 +365,10 @@ async function beginIn(parts: Parts, {uid, spec: sandbox}: SandboxRecord, spec: 
 }
 
 /** Undefined: its program begins with the container. A text: why it cannot begin at all. */
-function gateOf({gates, groups}: Parts, {id: {uid}, exclusive}: ContainerSpec): Gate | string | undefined {
+function gateOf({gates, groups, said}: Parts, {id: {uid}, exclusive}: ContainerSpec): Gate | string | undefined {
 	if (exclusive !== true) return undefined;
+	// What is killed with the pod's control group would be conmon as well, which alone knows how a container has ended.
+	if (said.engine.name === 'Podman') return 'exclusive pods do not run on Podman, whose own programs are in the control group of the pod';
 	if (gates === undefined) return 'exclusive pods on Docker need an agent that is root, and the programs nsenter and mkfifo';
 	groups.open(uid);
 	return {
@@ -383,7 +388,7 @@ function infoOf(
 	const state = connection.state();
 	return {
 		name: 'docker',
-		version: said.version,
+		version: said.engine.version,
 		cpuMillis: os.availableParallelism() * 1_000,
 		memoryBytes: os.totalmem(),
 		maxPods,

@@ -879,7 +879,7 @@ export const limits = {
 	/** A Docker Engine takes the image of infra containers, a file of a few hundred bytes. */
 	engineImportMs: 60_000,
 	/** How long a start waits to hear whether a Docker Engine is there: longer than one that is well takes, and not long. */
-	engineProbeMs: 2_000,
+	engineProbeMs: 5_000,
 
 	/** A container of Docker that was started gets to its gate; and how often that is looked at. */
 	gateMs: 10_000,

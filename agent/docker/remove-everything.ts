@@ -10,10 +10,12 @@ import {createLanes} from '../os/turns.js';
 import type {StopOptions} from '../process/containers/stop-everything.js';
 import {releaseMemory} from '../volumes/memory.js';
 import {sweepHolds} from './containers/binds.js';
-import {listOurs, remove} from './engine/calls.js';
+import {endGroups} from './cgroups/pod-cgroup.js';
+import {groupsOfOwner} from './cgroups/pod-groups.js';
+import {listOurs, removeAll} from './engine/calls.js';
 import type {EngineAddress} from './engine/engine-url.js';
 import {EngineError, openEngine} from './engine/engine.js';
-import {infraName, labels} from './engine/names.js';
+import {labels} from './engine/names.js';
 import {readOwner} from './owner.js';
 
 export type RemoveOptions = StopOptions & {readonly address: EngineAddress};
@@ -34,6 +36,7 @@ export async function removeEverything(directory: string, options: RemoveOptions
 	if (typeof removed !== 'number') return removed;
 	await releaseMemory(directory);
 	await sweepHolds(directory);
+	await endGroups(groupsOfOwner(owner), options.clock);
 	return removed;
 }
 
@@ -50,12 +53,7 @@ async function removeContainers(
 			foldersIn(path.join(directory, uid)).map(container => stop(runtime, {uid, container}, graceMsOf?.get(uid) ?? graceMs)),
 		);
 		const ran = (await Promise.all(stops)).filter(each => each).length;
-		const left = await listOurs(engine, owner);
-		const isInfra = ({Labels}: (typeof left)[number]): boolean => Labels[labels.container] === infraName;
-		const inLane = createLanes(limits.engineStarts);
-		// Its network goes last: programs may want to say something at their end.
-		for (const each of [left.filter(one => !isInfra(one)), left.filter(isInfra)])
-			await Promise.all(each.map(({Id}) => inLane(() => remove(engine, Id))));
+		await removeAll(engine, await listOurs(engine, owner), createLanes(limits.engineStarts));
 		return ran;
 	} catch (error) {
 		if (!(error instanceof EngineError || error instanceof AppError)) throw error;

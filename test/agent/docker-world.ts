@@ -52,8 +52,12 @@ export function dockerWorld(dockerd: Dockerd, teardown: Clean, options: Partial<
 	teardown(async () => {
 		await runtime.close();
 		// Those that the agent was just removing are removed by it.
-		for (const id of await left()) await dockerd.docker('rm', '-f', id).catch(() => undefined);
-		await until('nothing of the node is left in the Engine', async () => (await left()).length === 0);
+		await until('nothing of the node is left in the Engine', async () => {
+			const ids = await left();
+			// Those that the agent was just removing are removed by it; to others one that is still there may be joined.
+			for (const id of ids) await dockerd.docker('rm', '-f', id).catch(() => undefined);
+			return ids.length === 0;
+		});
 		await releaseMemory(directory);
 		await removeGroups(groupFolders(`/troupe-${readOwner(directory) ?? ''}`, readMountinfo()));
 		await rm(directory, {recursive: true, force: true});

@@ -162,7 +162,7 @@ test('an Engine is that of --docker, else of DOCKER_HOST, else where Docker list
 
 test('a cluster begins with Docker where an Engine answers, and a start says what runs its pods', async t => {
 	const url = 'unix:///d.sock';
-	const found = {version: '20.10.24'};
+	const found = {name: 'Docker', version: '20.10.24'} as const;
 	const away = {problem: 'ask for its version: connect ENOENT /d.sock'};
 	const auto = await upOptions(`--docker=${url}`);
 	const docker = await upOptions('--runtime=docker', `--docker=${url}`);

@@ -5,11 +5,13 @@
 //
 // Source: cgroups(7), systemd.slice(5); how runc reads a parent with each driver, from its libcontainer/cgroups.
 
-import {readFileSync, readdirSync, writeFileSync} from 'node:fs';
+import {existsSync, readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {rmdir} from 'node:fs/promises';
 import path from 'node:path';
 import process from 'node:process';
+import {limits} from '../../../api/limits.js';
 import {valueOr} from '../../../api/value-or.js';
+import type {Clock} from '../../../system/time/clock.js';
 import {mountsIn} from '../../os/mountinfo.js';
 
 /** Who makes groups for the Engine: itself, or systemd, which knows them as slices. */
@@ -81,9 +83,19 @@ function setIfThere(file: string, text: string): void {
 	}
 }
 
-/** Removes what is empty of them, and what is empty below. A container must not be starting below them. */
-export async function removeGroups(folders: readonly string[]): Promise<void> {
+/** Removes what is empty of them, and what is empty below. A container must not be starting below them. True: none is left. */
+export async function removeGroups(folders: readonly string[]): Promise<boolean> {
 	for (const group of folders.flatMap(groupsIn)) await rmdir(group).catch(() => undefined);
+	return !folders.some(folder => existsSync(folder));
+}
+
+/** The same where no container is below any more: what is left ends. Programs of Podman's own stay there for minutes after an exec. */
+export async function endGroups(folders: readonly string[], clock: Clock): Promise<void> {
+	const untilMs = clock.monotonicMs() + limits.groupEndMs;
+	while (!(await removeGroups(folders)) && clock.monotonicMs() < untilMs) {
+		for (const pid of processesBelow(folders)) valueOr(false, () => process.kill(pid, 'SIGKILL'));
+		await new Promise<void>(resolve => void clock.after(limits.groupLookMs, resolve));
+	}
 }
 
 /**

@@ -9,6 +9,7 @@ import type {Engine} from '../engine/engine.js';
 import {
 	cgroupDrivers,
 	cgroupParentOf,
+	endGroups,
 	groupFolders,
 	killBelow,
 	processesBelow,
@@ -39,6 +40,15 @@ export type PodGroups = {
 /** No pod's uid. */
 const infraGroup = 'infra';
 
+/** What those of all pods are in, the infra containers' too. */
+export const groupsOfOwner = (owner: string): readonly string[] => [
+	...new Set(foldersOfPod(owner, infraGroup).map(folder => path.dirname(folder))),
+];
+
+/** Of either driver: a lease is looked after also while the Engine does not say which one it has. */
+const foldersOfPod = (owner: string, uid: string): readonly string[] =>
+	cgroupDrivers.flatMap(each => groupFolders(cgroupParentOf(each, owner, uid), readMountinfo()));
+
 export type PodGroupsOptions = {
 	readonly owner: string;
 	readonly isRoot: boolean;
@@ -52,9 +62,7 @@ export function createPodGroups(options: PodGroupsOptions): PodGroups {
 	const {owner, isRoot, folderOf, bootId, clock, onWarning} = options;
 	let driver: CgroupDriver | undefined;
 	let closed = false;
-	// Of either driver: a lease is looked after also while the Engine does not say which one it has.
-	const foldersOf = (uid: string): readonly string[] =>
-		cgroupDrivers.flatMap(each => groupFolders(cgroupParentOf(each, owner, uid), readMountinfo()));
+	const foldersOf = (uid: string): readonly string[] => foldersOfPod(owner, uid);
 
 	const parentOf = (uid: string): string | undefined => (isRoot && driver !== undefined ? cgroupParentOf(driver, owner, uid) : undefined);
 
@@ -80,12 +88,12 @@ export function createPodGroups(options: PodGroupsOptions): PodGroups {
 		open: uid => reopen(foldersOf(uid)),
 		async remove(uid) {
 			leases.end(uid);
-			if (isRoot) await removeGroups(foldersOf(uid));
+			if (isRoot) await endGroups(foldersOf(uid), clock);
 		},
 		async close() {
 			closed = true;
 			leases.close();
-			if (isRoot) await removeGroups([...new Set(foldersOf(infraGroup).map(folder => path.dirname(folder)))]);
+			if (isRoot) await removeGroups(groupsOfOwner(owner));
 		},
 	};
 }

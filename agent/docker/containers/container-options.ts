@@ -2,6 +2,7 @@
 
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {labelsOf, nameOf, type Made} from '../engine/names.js';
+import type {EngineVersion} from '../engine/version.js';
 import type {CreateOptions} from '../sandboxes/infra-options.js';
 
 /** One bind: what is at `source` for the Engine is seen at `target`. */
@@ -22,6 +23,7 @@ export type ContainerPlace = {
 		readonly hostPID: boolean;
 		readonly hostIPC: boolean;
 		readonly hostNetwork: boolean;
+		readonly hostname: string;
 	};
 	readonly cgroupParent: string | undefined;
 	/** The most processes of it. */
@@ -31,6 +33,7 @@ export type ContainerPlace = {
 	/** Beside its own group. */
 	readonly groups: readonly number[];
 	readonly binds: readonly Bind[];
+	readonly engine: EngineVersion['name'];
 };
 
 export const madeFrom = ({id, namespace, podName, attempt}: OpenedSpec, owner: string): Made => ({owner, namespace, podName, id, attempt});
@@ -42,6 +45,8 @@ export function containerOptions(spec: OpenedSpec, place: ContainerPlace): Creat
 		name: nameOf(made),
 		Image: spec.imageId ?? spec.image,
 		Labels: labelsOf(made),
+		// Docker gives it the name of the container whose network it joins, and takes no other.
+		...(place.engine === 'Podman' && !place.sandbox.hostNetwork ? {Hostname: place.sandbox.hostname} : {}),
 		// With an entry point of its own nothing of the image's command is added.
 		...(argv.length === 0 ? {} : argsOnly === true ? {Cmd: [...argv]} : {Entrypoint: [...argv], Cmd: []}),
 		Env: spec.env.map(({name, value}) => `${name}=${value}`),
@@ -69,10 +74,11 @@ export function containerOptions(spec: OpenedSpec, place: ContainerPlace): Creat
 
 type Part = NonNullable<CreateOptions['HostConfig']>;
 
-function joined({infra, sandbox, cgroupParent}: ContainerPlace): Part {
+function joined({infra, sandbox, cgroupParent, engine}: ContainerPlace): Part {
 	const pid = sandbox.hostPID ? 'host' : sandbox.shareProcessNamespace ? `container:${infra}` : undefined;
 	return {
 		NetworkMode: `container:${infra}`,
+		...(sandbox.hostNetwork && engine === 'Podman' ? {UTSMode: 'host'} : {}),
 		IpcMode: sandbox.hostIPC ? 'host' : `container:${infra}`,
 		...(pid === undefined ? {} : {PidMode: pid}),
 		...(cgroupParent === undefined ? {} : {CgroupParent: cgroupParent}),

@@ -2,7 +2,7 @@
 
 import {limits} from '../../../api/limits.js';
 import {EngineError, type Docker, type Engine} from './engine.js';
-import {labels} from './names.js';
+import {infraName, labels} from './names.js';
 
 export type Inspected = Awaited<ReturnType<ReturnType<Docker['getContainer']>['inspect']>>;
 export type Listed = Awaited<ReturnType<Docker['listContainers']>>[number];
@@ -29,6 +29,17 @@ export const kill = (engine: Engine, id: string, signal: string): Promise<void> 
 		engine.call('signal a container', limits.engineAnswerMs, docker => docker.getContainer(id).kill({signal})),
 	);
 
+/** Those that are joined to others go first, as Podman demands; and a network goes last: programs may want to say something at their end. */
+export async function removeAll(
+	engine: Engine,
+	all: readonly Listed[],
+	inLane: (work: () => Promise<void>) => Promise<void> = work => work(),
+): Promise<void> {
+	const isInfra = ({Labels}: Listed): boolean => Labels[labels.container] === infraName;
+	for (const each of [all.filter(one => !isInfra(one)), all.filter(isInfra)])
+		await Promise.all(each.map(({Id}) => inLane(() => remove(engine, Id))));
+}
+
 async function ignoring(faults: readonly EngineError['fault'][], run: () => Promise<unknown>): Promise<void> {
 	try {
 		await run();
@@ -47,23 +58,27 @@ export async function create(engine: Engine, options: ContainerOptions): Promise
 	try {
 		return await attempt();
 	} catch (error) {
-		if (!(error instanceof EngineError && error.fault === 'conflict') || options.name === undefined) throw error;
+		if (!(error instanceof EngineError && mayBeOfName.includes(error.fault)) || options.name === undefined) throw error;
 		const there = await removeNamed(engine, options.name, options.Labels?.[labels.owner] ?? '');
+		if (there === 'none' && error.fault !== 'conflict') throw error;
 		if (there !== 'another owner') return attempt();
 		throw new EngineError('refused', `create a container: the Engine has one called "${options.name}" that is not of this node: remove it`);
 	}
 }
 
+/** Podman says as of any other failure that a name is taken. */
+const mayBeOfName: readonly EngineError['fault'][] = ['conflict', 'refused'];
+
 type ContainerOptions = Parameters<Docker['createContainer']>[0];
 
 /** Removes the container of a name if it is this owner's. Fine when there is none. */
-export async function removeNamed(engine: Engine, name: string, owner: string): Promise<'another owner' | undefined> {
+export async function removeNamed(engine: Engine, name: string, owner: string): Promise<'removed' | 'none' | 'another owner'> {
 	const there = await lookAt(engine, name);
-	if (there === undefined) return undefined;
+	if (there === undefined) return 'none';
 	if (there.Config.Labels[labels.owner] !== owner) return 'another owner';
 	// By its id: the name may be another's by now.
 	await remove(engine, there.Id);
-	return undefined;
+	return 'removed';
 }
 
 /** Undefined: there is none. */

@@ -51,7 +51,7 @@ export async function ensureInfraImage(engine: Engine): Promise<string> {
 	const program = infraProgram(architecture);
 	const tag = createHash('sha256').update(program).digest('hex').slice(0, 16);
 	const name = `${repo}:${tag}`;
-	if (!(await isThere(engine, name))) await importImage(engine, tag, program);
+	if (!(await isThere(engine, name))) await importImage(engine, name, program);
 	return name;
 }
 
@@ -65,10 +65,11 @@ async function isThere(engine: Engine, name: string): Promise<boolean> {
 	}
 }
 
-async function importImage(engine: Engine, tag: string, program: Buffer): Promise<void> {
+async function importImage(engine: Engine, name: string, program: Buffer): Promise<void> {
 	const changes = [`ENTRYPOINT ${JSON.stringify(infraCommand)}`, `LABEL ${imageLabel}=infra`];
 	await engine.open('import the infra image', limits.engineImportMs, async docker => {
-		const answer = await docker.importImage(Readable.from([tarOf('infra', program)]), {repo, tag, changes});
+		// Its tag within `repo`: Podman does not look at `tag`.
+		const answer = await docker.importImage(Readable.from([tarOf('infra', program)]), {repo: name, changes});
 		await new Promise<void>((resolve, reject) => {
 			docker.modem.followProgress(answer, error => (error === null ? resolve() : reject(error)));
 		});

@@ -6,7 +6,7 @@ import {existsSync, mkdirSync} from 'node:fs';
 import path from 'node:path';
 import type {RuntimeEvent, Sandbox, SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
 import {foldersIn} from '../../os/folders.js';
-import {create, inspect, listOurs, remove, start, type Inspected, type Listed} from '../engine/calls.js';
+import {create, inspect, listOurs, remove, removeAll, start, type Inspected, type Listed} from '../engine/calls.js';
 import type {EngineEvent} from '../engine/connection.js';
 import {EngineError, type Engine} from '../engine/engine.js';
 import {infraName, labels} from '../engine/names.js';
@@ -194,11 +194,7 @@ function addressOf({State: {Running}, NetworkSettings}: Inspected): string | und
 
 async function removeContainers({engine, owner, alive}: State, uid: string): Promise<void> {
 	alive.delete(uid);
-	const left = await listOurs(engine, owner, uid);
-	// Its network goes last: programs may want to say something at their end.
-	const isInfra = ({Labels}: Listed): boolean => Labels[labels.container] === infraName;
-	await Promise.all(left.filter(each => !isInfra(each)).map(({Id}) => remove(engine, Id)));
-	await Promise.all(left.filter(isInfra).map(({Id}) => remove(engine, Id)));
+	await removeAll(engine, await listOurs(engine, owner, uid));
 }
 
 function compare(state: State, listed: readonly Listed[]): readonly string[] {

@@ -4,10 +4,12 @@
 // mounts, the namespace; also after any of them was killed. Only root can do that.
 
 import {execFile, spawn} from 'node:child_process';
-import {cpSync, existsSync, mkdirSync, mkdtempSync, openSync, closeSync, readFileSync, readdirSync, rmSync, symlinkSync} from 'node:fs';
+import {closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync} from 'node:fs';
 import path from 'node:path';
 import {promisify} from 'node:util';
+import {importBusybox} from './busybox-image.js';
 import {unmountBelow} from './mounts.js';
+import {childrenOf, isThere, programsOf, tryKill} from './programs-of.js';
 import {pauseProcess, until} from './server.js';
 import type {Owner} from '../owner.js';
 
@@ -17,7 +19,7 @@ export type Dockerd = {
 	readonly socketPath: string;
 	/** What `DOCKER_HOST` and `--docker` take. */
 	readonly url: string;
-	/** In which pods have addresses. */
+	/** The network namespace in which pods have addresses. */
 	readonly namespace: string;
 	readonly folder: string;
 	readonly pid: () => number | undefined;
@@ -138,33 +140,6 @@ function pidIn(file: string): number | undefined {
 	return Number.isSafeInteger(pid) && pid > 1 && isThere(pid) ? pid : undefined;
 }
 
-function isThere(pid: number): boolean {
-	try {
-		return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-	} catch {
-		return false;
-	}
-}
-
-/** Processes of these programs that have the folder among their words. */
-function programsOf(folder: string, names: readonly string[]): readonly number[] {
-	return readdirSync('/proc')
-		.map(Number)
-		.filter(Boolean)
-		.filter(pid => {
-			const [program = '', ...words] = wordsOf(pid);
-			return names.includes(path.basename(program)) && words.some(word => word.includes(`${folder}/`)) && isThere(pid);
-		});
-}
-
-function wordsOf(pid: number): readonly string[] {
-	try {
-		return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-	} catch {
-		return [];
-	}
-}
-
 /** Containers first, while there is somebody who knows them; then whatever is left by those who were killed. */
 async function cleanUp(folder: string, namespace: string, pid: () => number | undefined): Promise<void> {
 	const running = pid();
@@ -188,34 +163,4 @@ async function cleanUp(folder: string, namespace: string, pid: () => number | un
 	await unmountBelow(folder);
 	await run('ip', ['netns', 'del', namespace]);
 	rmSync(folder, {recursive: true, force: true});
-}
-
-function childrenOf(pid: number): readonly number[] {
-	try {
-		return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-	} catch {
-		return [];
-	}
-}
-
-function tryKill(pid: number): void {
-	try {
-		process.kill(pid, 'SIGKILL');
-	} catch {
-		// It has ended.
-	}
-}
-
-/** From Debian's busybox-static: no registry is asked. */
-async function importBusybox({folder, docker}: Dockerd): Promise<void> {
-	const root = path.join(folder, 'busybox');
-	mkdirSync(path.join(root, 'bin'), {recursive: true});
-	for (const name of ['etc', 'tmp', 'root']) mkdirSync(path.join(root, name));
-	cpSync('/bin/busybox', path.join(root, 'bin/busybox'), {dereference: true});
-	const {stdout} = await run('/bin/busybox', ['--list']);
-	for (const name of stdout.split('\n').filter(name => name !== '' && name !== 'busybox'))
-		symlinkSync('busybox', path.join(root, 'bin', name));
-	const archive = path.join(folder, 'busybox.tar');
-	await run('tar', ['-C', root, '-cf', archive, '.']);
-	await docker('import', '-c', 'ENV PATH=/bin', '-c', 'CMD ["/bin/sh"]', archive, 'busybox:latest');
 }

@@ -3,10 +3,11 @@
 import {limits} from '../../../api/limits.js';
 import type {RuntimeClass} from '../../../api/runtime-class.js';
 import {EngineError, openEngine} from '../../../agent/docker/engine/engine.js';
+import {askVersion, type EngineVersion} from '../../../agent/docker/engine/version.js';
 import type {Clock} from '../../../system/time/clock.js';
 import type {HostOptions} from '../serving-options.js';
 
-export type EngineFound = {readonly version: string} | {readonly problem: string};
+export type EngineFound = EngineVersion | {readonly problem: string};
 
 type Asked = Pick<HostOptions, 'runtime' | 'docker' | 'dockerProblem'>;
 
@@ -14,17 +15,14 @@ type Asked = Pick<HostOptions, 'runtime' | 'docker' | 'dockerProblem'>;
 export async function findEngine({docker}: Asked, clock: Clock): Promise<EngineFound | undefined> {
 	if (docker === undefined) return undefined;
 	try {
-		const {Version: version} = await openEngine(docker.address, clock).call('ask for its version', limits.engineProbeMs, each =>
-			each.version(),
-		);
-		return {version};
+		return await askVersion(openEngine(docker.address, clock), limits.engineProbeMs);
 	} catch (error) {
 		if (error instanceof EngineError) return {problem: error.message};
 		throw error;
 	}
 }
 
-const answers = (found: EngineFound | undefined): found is {readonly version: string} => found !== undefined && 'version' in found;
+const answers = (found: EngineFound | undefined): found is EngineVersion => found !== undefined && 'version' in found;
 
 /** Of a cluster that begins: Docker where an Engine answers. */
 export function firstClass({runtime}: Asked, found: EngineFound | undefined): RuntimeClass {
@@ -35,7 +33,7 @@ export function firstClass({runtime}: Asked, found: EngineFound | undefined): Ru
 /** What runs the pods of the node, in a line. */
 export function podsText({runtime, docker}: Asked, found: EngineFound | undefined): string {
 	const url = docker?.url ?? '';
-	const containers = answers(found) ? `containers of Docker ${found.version} (${url})` : '';
+	const containers = answers(found) ? `containers of ${found.name} ${found.version} (${url})` : '';
 	switch (runtime) {
 		case 'simulated':
 			return 'only pretended';

@@ -5,6 +5,7 @@ import {identityOf, needsImage} from '../../../agent/docker/containers/identity.
 import {firstFile} from '../../../agent/docker/containers/image-users.js';
 import {obstacleToRights} from '../../../agent/docker/containers/rights.js';
 import {madeOf} from '../../../agent/docker/engine/names.js';
+import {versionOf} from '../../../agent/docker/engine/version.js';
 import {tarOf} from '../../../agent/docker/programs/tar.js';
 import {infraOptions} from '../../../agent/docker/sandboxes/infra-options.js';
 import type {OpenedSpec} from '../../../actors/node/runtime/runtime-port.js';
@@ -14,12 +15,13 @@ import {aContainer} from '../runtime-contract.js';
 const place: ContainerPlace = {
 	owner: 'owner-of-this-home',
 	infra: 'f00',
-	sandbox: {shareProcessNamespace: false, hostPID: false, hostIPC: false, hostNetwork: false},
+	sandbox: {shareProcessNamespace: false, hostPID: false, hostIPC: false, hostNetwork: false, hostname: 'web-0'},
 	cgroupParent: undefined,
 	processes: 100,
 	user: '',
 	groups: [],
 	binds: [],
+	engine: 'Docker',
 };
 const spec = (rest: Partial<OpenedSpec> = {}): OpenedSpec => ({...aContainer('runs'), env: [], ...rest});
 
@@ -32,6 +34,16 @@ test('a container joins its infra container, restarts by nobody, and gains no ri
 	t.deepEqual(host?.SecurityOpt, ['no-new-privileges:true']);
 	t.is(host?.Privileged, undefined);
 	t.deepEqual(madeOf(Labels ?? {}), {id: {uid: 'uid-1', container: 'main'}, attempt: 0});
+});
+
+test('only Podman is told the name of the pod for each container', t => {
+	t.is(containerOptions(spec(), place).Hostname, undefined);
+	t.is(containerOptions(spec(), {...place, engine: 'Podman'}).Hostname, 'web-0');
+	const ofHost = containerOptions(spec(), {...place, engine: 'Podman', sandbox: {...place.sandbox, hostNetwork: true}});
+	t.deepEqual([ofHost.Hostname, ofHost.HostConfig?.UTSMode], [undefined, 'host']);
+	const parts = [{Name: 'Podman Engine'}, {Name: 'Conmon'}];
+	t.deepEqual(versionOf({Version: '4.3.1', Components: parts} as {Version: string}), {name: 'Podman', version: '4.3.1'});
+	t.deepEqual(versionOf({Version: '20.10.24'}), {name: 'Docker', version: '20.10.24'});
 });
 
 test('privileged, Unconfined and namespaces of the host are said as the Engine takes them', t => {

@@ -7,6 +7,7 @@ import test, {type ExecutionContext} from 'ava';
 import {valueOr} from '../../../api/value-or.js';
 import {
 	cgroupParentOf,
+	endGroups,
 	groupFolders,
 	killBelow,
 	processesBelow,
@@ -18,6 +19,7 @@ import {startWatchdog, uptimeHundredths, writeLeaseRecord} from '../../../agent/
 import {readBootId} from '../../../agent/os/identity.js';
 import {readMountinfo} from '../../../agent/os/mountinfo.js';
 import {eventually} from '../../../bench/rigs/cluster/waiting.js';
+import {systemClock} from '../../../system/time/clock.js';
 import {needing} from '../../_needing.js';
 
 const trial = groupFolders(`/troupe-trial-${process.pid}`, readMountinfo());
@@ -82,6 +84,13 @@ withGroups('all below the group of a pod is found, killed and removed, and then 
 	reopen(folders);
 	t.true(most().every(text => text === 'max\n'));
 	await removeGroups(folders);
+	t.deepEqual(folders.filter(existsSync), []);
+});
+
+withGroups('what is left where no container is any more ends, and the groups are gone', async t => {
+	const {folders, gone} = await aPod(t, 'u4');
+	await endGroups(folders, systemClock);
+	t.is(await gone, 'SIGKILL');
 	t.deepEqual(folders.filter(existsSync), []);
 });
 
