@@ -38,7 +38,7 @@ import {
 } from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {openSession} from './simulated/exec.js';
-import {createSimulatedHost, type SimulatedContainer, type SimulatedHost, type SimulatedNetwork} from './simulated/host.js';
+import {createSimulatedHost, handleOf, type SimulatedContainer, type SimulatedHost, type SimulatedNetwork} from './simulated/host.js';
 import {ensureImage, listImages} from './simulated/images.js';
 import {actByWords, answersAtOnce, programByWords, type SimulatedScript} from './simulated/script.js';
 
@@ -282,13 +282,11 @@ function running(host: SimulatedHost, id: ContainerId): SimulatedContainer | und
 	return container?.exit === undefined ? container : undefined;
 }
 
-const runningOf = ({spec, pid, startedAtMs}: SimulatedContainer): RunningContainer => ({
-	attempt: spec.attempt,
-	pid,
-	startedAtMs,
-	handle: `process://${pid}.${startedAtMs}`,
-	...(spec.imageId === undefined ? {} : {imageId: spec.imageId}),
-});
+function runningOf(container: SimulatedContainer): RunningContainer {
+	const {spec, pid, startedAtMs} = container;
+	const {attempt, imageId} = spec;
+	return {attempt, pid, startedAtMs, handle: handleOf(container), ...(imageId === undefined ? {} : {imageId})};
+}
 
 const observationOf = (container: SimulatedContainer | undefined): ContainerObservation => ({
 	running: container === undefined || container.exit !== undefined ? undefined : runningOf(container),

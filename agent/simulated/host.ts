@@ -188,9 +188,13 @@ function ensurePod(state: State, {uid, namespace, name}: SandboxSpec): Simulated
 	return pod;
 }
 
+/** What it is called outside. */
+export const handleOf = ({pid, startedAtMs}: SimulatedContainer): string => `process://${pid}.${startedAtMs}`;
+
 function end(state: State, container: SimulatedContainer, code: number | undefined, reason?: string): void {
 	if (container.exit !== undefined) return;
 	const {spec, startedAtMs, watcher} = container;
+	const {imageId} = spec;
 	container.timer?.();
 	container.timer = undefined;
 	container.exit = {
@@ -200,6 +204,8 @@ function end(state: State, container: SimulatedContainer, code: number | undefin
 		startedAtMs,
 		finishedAtMs: state.clock.nowMs(),
 		reason: reason ?? (code === undefined ? 'Unknown' : code === 0 ? 'Completed' : 'Error'),
+		handle: handleOf(container),
+		...(imageId === undefined ? {} : {imageId}),
 	};
 	if (watcher !== undefined && watcher === state.agent.watcher) {
 		state.agent.listener({namespace: spec.namespace, podName: spec.podName, id: spec.id}, container.exit);

@@ -121,6 +121,15 @@ test('a container that ended for good shows how', t => {
 	t.is(told(run([...running, exited({exitCode: undefined, reason: 'Unknown'})], 'Never').effects)?.status.state?.terminated?.exitCode, -1);
 });
 
+test('an ended container shows which one it was and of which image, until the next one is there', t => {
+	const crash = exited({exitCode: 3, handle: 'docker://a', imageId: 'sha256:b'});
+	const shown = {imageID: 'sha256:b', containerID: 'docker://a'};
+	const over = told(run([...running, crash], 'Never').effects)?.status;
+	t.like(over, {...shown, state: {terminated: {containerID: 'docker://a'}}});
+	const last = told(run([...running, crash, started(1), exited({attempt: 1, handle: 'docker://c', imageId: 'sha256:b'})]).effects)?.status;
+	t.like(last, {containerID: 'docker://c', lastState: {terminated: {containerID: 'docker://c'}}});
+});
+
 test('who a program was and where it began is told of its last run until the next one is there', t => {
 	const beginning = (uid: number) => ({uid, gid: 7, groups: [], workingDir: '/srv', home: '/home/x', path: '/bin'});
 	const crash = exited({exitCode: 3, beginning: beginning(1)});

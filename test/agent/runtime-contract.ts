@@ -253,12 +253,12 @@ export function runtimeContract(
 	claim('an end is told once, with its code, and inspect says the same', async (t, world) => {
 		const {ensure, start, ends, inspect, told, aContainer} = driver(world);
 		await ensure('uid-1');
-		const {startedAtMs, beginning} = await start(aContainer('fails'));
+		const {startedAtMs, beginning, handle, imageId} = await start(aContainer('fails'));
 		const [end] = await ends(1);
 		t.deepEqual(end?.id, main);
 		t.is(end?.podName, 'pod-uid-1');
 		const {finishedAtMs, ...exit} = end?.exit ?? ({} as ContainerExit);
-		const began = beginning === undefined ? {} : {beginning};
+		const began = {handle, ...(imageId === undefined ? {} : {imageId}), ...(beginning === undefined ? {} : {beginning})};
 		t.deepEqual(exit, {attempt: 0, exitCode: 3, signal: undefined, startedAtMs, reason: 'Error', ...began});
 		t.true(finishedAtMs >= startedAtMs);
 		t.deepEqual(await inspect(main), {running: undefined, lastExit: end?.exit, nextAttempt: 1});

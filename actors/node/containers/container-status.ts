@@ -72,7 +72,7 @@ export type ContainerView = {
 export function containerStatusOf({container: {name, image}, role, phase, lastExit, attempt}: ContainerView): ContainerStatus {
 	const last = lastExit === undefined ? undefined : {terminated: terminatedOf(lastExit)};
 	const running = runningIn(phase);
-	const {beginning} = running ?? lastExit ?? {};
+	const {beginning, handle, imageId = ''} = running ?? lastExit ?? {};
 	const showsLast = phase.type !== 'ended' && (phase.type !== 'stopping' || running !== undefined) && last !== undefined;
 	return {
 		name,
@@ -82,8 +82,8 @@ export function containerStatusOf({container: {name, image}, role, phase, lastEx
 		started: phase.type === 'running' && phase.started,
 		restartCount: restartsOf(phase, attempt, lastExit),
 		image,
-		imageID: running?.imageId ?? '',
-		...(running === undefined ? {} : {containerID: running.handle}),
+		imageID: imageId,
+		...(handle === undefined ? {} : {containerID: handle}),
 		...(beginning === undefined ? {} : beginningOf(beginning)),
 	};
 }
@@ -155,6 +155,7 @@ const terminatedOf = (exit: ContainerExit): NonNullable<ContainerState['terminat
 	...(exit.lastLines === undefined || exit.lastLines === '' ? {} : {message: exit.lastLines.slice(-limits.lastLinesBytes)}),
 	startedAt: isoOf(exit.startedAtMs),
 	finishedAt: isoOf(exit.finishedAtMs),
+	...(exit.handle === undefined ? {} : {containerID: exit.handle}),
 });
 
 const isoOf = (ms: number): string => new Date(ms).toISOString();

@@ -185,6 +185,9 @@ export type ContainerExit = {
 	readonly reason: string;
 	/** The last lines it wrote, when it did not end well. */
 	readonly lastLines?: string | undefined;
+	/** What it was called outside, and what its image's name stood for; undefined: that is not known any more. */
+	readonly handle?: string | undefined;
+	readonly imageId?: string | undefined;
 	/** Undefined: the runtime does not know it. */
 	readonly beginning?: ContainerBeginning;
 };

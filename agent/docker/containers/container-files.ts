@@ -39,7 +39,7 @@ export function readAttempt(folder: string, attempt: number): AttemptRecord | un
 /** Undefined: it has not ended, as far as is known. */
 export function readExit(folder: string, attempt: number): ContainerExit | undefined {
 	const exit = readRecord(exitFile(folder, attempt));
-	const {startedAtMs, finishedAtMs, reason, exitCode, signal, lastLines} = exit;
+	const {startedAtMs, finishedAtMs, reason, exitCode, signal, lastLines, handle, imageId} = exit;
 	if (typeof startedAtMs !== 'number' || typeof finishedAtMs !== 'number' || typeof reason !== 'string') return undefined;
 	return {
 		attempt,
@@ -49,5 +49,7 @@ export function readExit(folder: string, attempt: number): ContainerExit | undef
 		finishedAtMs,
 		reason,
 		...(typeof lastLines === 'string' ? {lastLines} : {}),
+		...(typeof handle === 'string' ? {handle} : {}),
+		...(typeof imageId === 'string' ? {imageId} : {}),
 	};
 }

@@ -31,7 +31,7 @@ import {infraName, labels, madeOf} from '../engine/names.js';
 import {waits} from '../gates/gates.js';
 import type {Sandboxes} from '../sandboxes/sandboxes.js';
 import {hasExit, readAttempt, readExit, writeExit, type AttemptRecord} from './container-files.js';
-import {exitOf, timeOf} from './endings.js';
+import {exitOf, timeOf, type Ended} from './endings.js';
 
 /** An attempt that runs, or is being started. */
 export type Live = {
@@ -202,11 +202,13 @@ function join({id}: Container, live: Live, attempt: number, done: Done<RunningCo
 	else done(succeeded(live.started));
 }
 
+const handleOf = (engineId: string): string => `docker://${engineId}`;
+
 const runningOf = (attempt: number, {Id, Image, State: {Pid, StartedAt}}: Inspected): RunningContainer => ({
 	attempt,
 	pid: Pid,
 	startedAtMs: timeOf(StartedAt) ?? 0,
-	handle: `docker://${Id}`,
+	handle: handleOf(Id),
 	imageId: Image,
 });
 
@@ -331,11 +333,25 @@ async function endOf(state: State, live: Live, engineId: string, heard: Heard | 
 		const {State: is} = inspected;
 		if (is.Running) return undefined;
 		const finishedAtMs = timeOf(is.FinishedAt) ?? heard?.atMs ?? startedAtMs;
-		return exitOf({attempt, exitCode: is.ExitCode, wasOomKilled: await wasOomKilled(state, live, inspected), startedAtMs, finishedAtMs});
+		return exitOf({
+			attempt,
+			exitCode: is.ExitCode,
+			wasOomKilled: await wasOomKilled(state, live, inspected),
+			startedAtMs,
+			finishedAtMs,
+			ran: started,
+		});
 	} catch (error) {
 		// Somebody has removed it.
 		if (!(error instanceof EngineError && error.fault === 'notFound')) throw error;
-		return exitOf({attempt, exitCode: heard?.exitCode, wasOomKilled: false, startedAtMs, finishedAtMs: heard?.atMs ?? startedAtMs});
+		return exitOf({
+			attempt,
+			exitCode: heard?.exitCode,
+			wasOomKilled: false,
+			startedAtMs,
+			finishedAtMs: heard?.atMs ?? startedAtMs,
+			ran: started,
+		});
 	}
 }
 
@@ -469,9 +485,9 @@ async function settle(state: State, container: Container, there: Listed | undefi
 	const isOfThisBoot = record === undefined || record.bootId === state.bootId;
 	if (inspected?.State.Running === true && isOfThisBoot)
 		return hasStarted(state, container, newLive(attempt, inspected.Config.Tty), inspected);
-	const ended = isOfThisBoot
-		? foundEnd(attempt, startedAtMs, inspected, state.clock.nowMs())
-		: lost(attempt, startedAtMs, state.clock.nowMs());
+	const nowMs = state.clock.nowMs();
+	const ran = ranOf(record, inspected);
+	const ended = isOfThisBoot ? foundEnd(attempt, startedAtMs, inspected, nowMs, ran) : lost(attempt, startedAtMs, nowMs, ran);
 	if (inspected !== undefined) {
 		await state.logs.finish({id, folder, attempt, engineId: inspected.Id, tty: inspected.Config.Tty});
 	}
@@ -485,14 +501,20 @@ async function settle(state: State, container: Container, there: Listed | undefi
 const isBehindGate = (record: AttemptRecord | undefined, inspected: Inspected | undefined): boolean =>
 	record?.isGated === true && (record.started === undefined || (inspected?.State.Running === true && waits(inspected.State.Pid)));
 
-function foundEnd(attempt: number, startedAtMs: number, inspected: Inspected | undefined, nowMs: number): ContainerExit {
-	if (inspected === undefined) return exitOf({attempt, exitCode: undefined, wasOomKilled: false, startedAtMs, finishedAtMs: nowMs});
+/** The Engine may not have it any more. */
+function ranOf(record: AttemptRecord | undefined, inspected: Inspected | undefined): Ended['ran'] {
+	if (inspected !== undefined) return {handle: handleOf(inspected.Id), imageId: inspected.Image};
+	return record?.started === undefined ? undefined : {handle: handleOf(record.started.engineId)};
+}
+
+function foundEnd(attempt: number, startedAtMs: number, inspected: Inspected | undefined, nowMs: number, ran: Ended['ran']): ContainerExit {
+	if (inspected === undefined) return exitOf({attempt, exitCode: undefined, wasOomKilled: false, startedAtMs, finishedAtMs: nowMs, ran});
 	const {ExitCode: exitCode, OOMKilled: wasOomKilled, FinishedAt} = inspected.State;
-	return exitOf({attempt, exitCode, wasOomKilled, startedAtMs, finishedAtMs: timeOf(FinishedAt) ?? nowMs});
+	return exitOf({attempt, exitCode, wasOomKilled, startedAtMs, finishedAtMs: timeOf(FinishedAt) ?? nowMs, ran});
 }
 
 /** How it ended at the reboot nobody has seen. */
-const lost = (attempt: number, startedAtMs: number, nowMs: number): ContainerExit => ({
-	...exitOf({attempt, exitCode: undefined, wasOomKilled: false, startedAtMs, finishedAtMs: nowMs}),
+const lost = (attempt: number, startedAtMs: number, nowMs: number, ran: Ended['ran']): ContainerExit => ({
+	...exitOf({attempt, exitCode: undefined, wasOomKilled: false, startedAtMs, finishedAtMs: nowMs, ran}),
 	reason: 'LostOnReboot',
 });

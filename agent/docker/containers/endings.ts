@@ -1,6 +1,6 @@
 // How a container ended, from what the Engine says of it. Pure.
 
-import type {ContainerExit} from '../../../actors/node/runtime/runtime-port.js';
+import type {ContainerExit, RunningContainer} from '../../../actors/node/runtime/runtime-port.js';
 
 export type Ended = {
 	readonly attempt: number;
@@ -8,9 +8,11 @@ export type Ended = {
 	readonly wasOomKilled: boolean;
 	readonly startedAtMs: number;
 	readonly finishedAtMs: number;
+	/** Undefined: nobody has heard that it started. */
+	readonly ran: Pick<RunningContainer, 'handle' | 'imageId'> | undefined;
 };
 
-export function exitOf({attempt, exitCode, wasOomKilled, startedAtMs, finishedAtMs}: Ended): ContainerExit {
+export function exitOf({attempt, exitCode, wasOomKilled, startedAtMs, finishedAtMs, ran}: Ended): ContainerExit {
 	return {
 		attempt,
 		exitCode,
@@ -19,6 +21,7 @@ export function exitOf({attempt, exitCode, wasOomKilled, startedAtMs, finishedAt
 		// Two clocks of the Engine may differ by their rounding.
 		finishedAtMs: Math.max(startedAtMs, finishedAtMs),
 		reason: reasonOf(exitCode, wasOomKilled),
+		...(ran === undefined ? {} : {handle: ran.handle, imageId: ran.imageId}),
 	};
 }
 

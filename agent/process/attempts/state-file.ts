@@ -80,10 +80,14 @@ function parseState(text: string, attempt: number, changedAtMs: number, lookUp: 
 			// The kernel's stamp of a file is a few milliseconds coarse.
 			finishedAtMs: Math.max(startedAtMs, oom === undefined ? changedAtMs : Number(oom)),
 			reason: oom === undefined ? reasonOf(code, last[2]) : 'OOMKilled',
+			handle: handleOf(started),
 			...shownBeginning(started),
 		},
 	};
 }
+
+/** What an attempt is called outside: just this process. */
+export const handleOf = ({process: {pid, startTime}}: StartRecord): string => `process://${pid}.${startTime}`;
 
 /** What people are told of how an attempt began, while it runs and when it has ended. */
 export function shownBeginning({beginning}: StartRecord): {readonly beginning?: ContainerBeginning} {

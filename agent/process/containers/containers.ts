@@ -21,7 +21,7 @@ import {anotherAttemptRuns, attemptIsOver} from '../../refusals.js';
 import {attemptFolder, attemptsIn, logFile, stateFile} from '../../attempts.js';
 import {watchLifeline} from '../attempts/lifelines.js';
 import {refusalIn} from '../attempts/refused.js';
-import {readStateFile, shownBeginning, type LookUp, type StartRecord} from '../attempts/state-file.js';
+import {handleOf, readStateFile, shownBeginning, type LookUp, type StartRecord} from '../attempts/state-file.js';
 import type {Stock} from '../attempts/stock.js';
 import type {ContainerGroups} from '../cgroups/container-groups.js';
 import type {LogWatch} from '../../logs/log-watch.js';
@@ -89,7 +89,7 @@ const runningOf = (attempt: number, started: StartRecord): RunningContainer => (
 	attempt,
 	pid: started.process.pid,
 	startedAtMs: started.startedAtMs,
-	handle: `process://${started.process.pid}.${started.process.startTime}`,
+	handle: handleOf(started),
 	...shownBeginning(started),
 });
 
@@ -224,6 +224,7 @@ function unreadable({clock}: State, attempt: number, started: StartRecord): Cont
 		startedAtMs: started.startedAtMs,
 		finishedAtMs: clock.nowMs(),
 		reason: 'Unknown',
+		handle: handleOf(started),
 		...shownBeginning(started),
 	};
 }

@@ -119,7 +119,7 @@ test('capabilities beyond those of Docker need the operator, with and without th
 });
 
 test('an end has the code, the signal and the reason of how it came', t => {
-	const ended = {attempt: 1, wasOomKilled: false, startedAtMs: 5, finishedAtMs: 4};
+	const ended = {attempt: 1, wasOomKilled: false, startedAtMs: 5, finishedAtMs: 4, ran: {handle: 'docker://a', imageId: 'sha256:b'}};
 	t.deepEqual(exitOf({...ended, exitCode: 0}), {
 		attempt: 1,
 		exitCode: 0,
@@ -127,6 +127,8 @@ test('an end has the code, the signal and the reason of how it came', t => {
 		startedAtMs: 5,
 		finishedAtMs: 5,
 		reason: 'Completed',
+		handle: 'docker://a',
+		imageId: 'sha256:b',
 	});
 	t.like(exitOf({...ended, exitCode: 143}), {signal: 15, reason: 'Error'});
 	t.like(exitOf({...ended, exitCode: 128}), {signal: undefined});
