@@ -15,6 +15,7 @@ import {readEndpoints, type Endpoints} from '../../cli/files/endpoints.js';
 import {homeOf} from '../../cli/files/home.js';
 import {readConnection} from '../../cli/cluster/kubeconfig.js';
 import {asProcesses} from '../../bench/rigs/as-processes.js';
+import {removeDockerPods} from '../../bench/rigs/cluster/docker-pods.js';
 import {killAll, lives, processesOf} from '../../bench/rigs/cluster/processes.js';
 import {eventually, within} from '../../bench/rigs/cluster/waiting.js';
 import {line, type Ran} from '../../bench/rigs/command-line.js';
@@ -75,6 +76,7 @@ export function openHome(owner: Owner) {
 		for (const client of clients) client.close();
 		for (const child of children) child.kill('SIGKILL');
 		await killAll(home);
+		await removeDockerPods(homeOf(home));
 		await releaseMemory(homeOf(home).runtime);
 		await removeHomes(homeOf(home).runtime, process.getuid?.() === 0);
 		rmSync(folder, {recursive: true, force: true});
