@@ -3,7 +3,21 @@
 // The package composes documents by recursion, and text such as `[[[[…` of a few kilobytes brings it so near the end of the
 // stack that V8 ends the whole process, which nothing can catch. So depth is counted on the flat token stream before.
 
-import {Composer, isScalar, Lexer, Parser, visit, YAMLParseError, type Alias, type Document, type LineCounter, type YAMLMap} from 'yaml';
+import {
+	Composer,
+	isAlias,
+	isMap as isMapNode,
+	isScalar,
+	isSeq,
+	Lexer,
+	Parser,
+	visit,
+	YAMLParseError,
+	type Alias,
+	type Document,
+	type LineCounter,
+	type YAMLMap,
+} from 'yaml';
 import {limits} from './limits.js';
 import {shown} from './shown.js';
 
@@ -32,7 +46,7 @@ export function parseBoundedYaml(text: string, lines: LineCounter, tokensMax: nu
 	for (const token of parser.end()) documents.push(...composer.next(token));
 	documents.push(...composer.end());
 	for (const document of documents) {
-		document.errors.push(...doubleKeys(document));
+		document.errors.push(...doubleKeys(document), ...wrongMerges(document));
 		if (document.errors.length === 0) readOctals(document);
 	}
 	return {ok: true, documents};
@@ -61,6 +75,29 @@ function doubleKeys(document: Document.Parsed): readonly YAMLParseError[] {
 	visit(document, {
 		Map(_key, map) {
 			if (found.length < limits.problemsShown) found.push(...doubleKeysOf(map));
+		},
+	});
+	return found;
+}
+
+/** Merge keys of something that is no map: the package throws of these, and does not say where they are. */
+function wrongMerges(document: Document.Parsed): readonly YAMLParseError[] {
+	const found: YAMLParseError[] = [];
+	const anchored = new Map<string, unknown>();
+	// An alias that names nothing is told elsewhere.
+	const isMap = (node: unknown): boolean => {
+		const meant = isAlias(node) && anchored.has(node.source) ? anchored.get(node.source) : node;
+		return isMapNode(meant) || isAlias(meant);
+	};
+	visit(document, {
+		Pair(_key, {key, value}) {
+			if (!isScalar(key) || key.source !== '<<' || key.type !== 'PLAIN' || found.length >= limits.problemsShown) return;
+			if (isMap(value) || (isSeq(value) && value.items.every(isMap))) return;
+			const at = key.range?.[0] ?? 0;
+			found.push(new YAMLParseError([at, at], 'UNEXPECTED_TOKEN', 'the merge key << takes a map, or a list of maps'));
+		},
+		Value(_key, node) {
+			if (node.anchor !== undefined) anchored.set(node.anchor, node);
 		},
 	});
 	return found;

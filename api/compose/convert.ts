@@ -180,10 +180,16 @@ function aliasesOf(at: At, value: Json | undefined, project: Project, told: Set<
 		const here = below(at, network);
 		const members = membersOf(here, member);
 		checkNetwork(here, network, project, told);
-		refuseOthers(here, members, ['aliases', 'priority']);
+		for (const field of addressFields)
+			if (members[field] !== undefined && members[field] !== null)
+				refuse(below(here, field), 'cannot be said: addresses of pods are chosen by the cluster');
+		refuseOthers(here, members, ['aliases', 'priority', ...addressFields]);
 		return textsOf(below(here, 'aliases'), members['aliases']);
 	});
 }
+
+/** What else a service may say of a network. */
+const addressFields = ['ipv4_address', 'ipv6_address', 'link_local_ips', 'mac_address', 'driver_opts', 'gw_priority', 'interface_name'];
 
 function checkNetwork(at: At, name: string, {networks, found}: Project, told: Set<string>): void {
 	if (told.has(name)) return;

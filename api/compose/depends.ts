@@ -61,10 +61,17 @@ export function refuseCircles(dependencies: ReadonlyMap<string, readonly Depende
 		if (done.has(service)) return;
 		const here = new Set([...trail, service]);
 		for (const {service: next, at} of dependencies.get(service) ?? []) {
-			if (here.has(next)) refuse(at, `goes in a circle: ${[...here, next].join(', ')}`);
+			if (here.has(next)) refuse(at, `goes in a circle: ${circle([...here], next)}`);
 			else visit(next, here);
 		}
 		done.add(service);
 	};
 	for (const service of dependencies.keys()) visit(service, new Set());
+}
+
+/** From where it comes back to; of a long one the beginning and the end. */
+function circle(trail: readonly string[], back: string): string {
+	const round = trail.slice(trail.indexOf(back));
+	const told = round.length > 10 ? [...round.slice(0, 5), '…', ...round.slice(-4)] : round;
+	return [...told, back].join(', ');
 }

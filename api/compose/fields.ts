@@ -68,7 +68,7 @@ const refused: {readonly [field: string]: string} = {
 	runtime: "the runtime is the cluster's docker",
 	storage_opt: 'the size of a root folder cannot be limited',
 	sysctls: "the kernel's settings cannot be changed",
-	ulimits: 'limits of processes cannot be said',
+	ulimits: "limits such as nofile cannot be said: leave it out, and the Engine's own hold",
 	userns_mode: 'namespaces of users cannot be chosen',
 	uts: 'a pod has its own',
 	volume_driver: 'volumes are folders of nodes',
@@ -81,6 +81,7 @@ const known = [...read, ...Object.keys(unused), ...Object.keys(refused), 'extend
 export function checkFields(service: At, fields: JsonObject): void {
 	for (const [field, value] of Object.entries(fields)) {
 		if (read.includes(field) || isExtension(field) || value === null || value === undefined) continue;
+		if (field === 'oom_kill_disable' && value === false) continue; // As it is.
 		const at = below(service, field);
 		if (Object.hasOwn(unused, field)) remark(at, unused[field] ?? '');
 		else if (Object.hasOwn(refused, field)) refuse(at, `cannot be said of a pod: ${refused[field] ?? ''}`);

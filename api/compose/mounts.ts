@@ -92,7 +92,10 @@ function shortVolume(at: At, item: Json, context: VolumeContext): readonly Mount
 	if (text === undefined) return [];
 	const [first = '', target, options = '', ...rest] = text.split(':');
 	if (rest.length > 0) return refuse(at, `must be PATH, SOURCE:PATH or SOURCE:PATH:ro, got ${shown(text)}`) ?? [];
-	if (target === undefined) return mountAt(at, first, {}, anonymous(context));
+	if (target === undefined) {
+		remark(at, 'begins empty: what the image has there is not copied, as Docker would');
+		return mountAt(at, first, {}, anonymous(context));
+	}
 	const mount = optionsOf(at, options);
 	return mountAt(at, target, mount, isPath(first) ? bind(first, true, context) : named(at, first, context));
 }

@@ -43,6 +43,14 @@ export type Project = {
 export const isCompose = (document: unknown): document is JsonObject =>
 	isObject(document) && Object.hasOwn(document, 'services') && document['apiVersion'] === undefined && document['kind'] === undefined;
 
+/** A compose file of version 1: nothing but services, each with an image or the way to one. */
+export const isFirstCompose = (document: JsonObject): boolean => {
+	const members = Object.values(document);
+	return (
+		members.length > 0 && members.every(member => isObject(member) && (Object.hasOwn(member, 'image') || Object.hasOwn(member, 'build')))
+	);
+};
+
 const sections = ['services', 'volumes', 'networks', 'configs', 'secrets'] as const;
 
 /** Reads a document of plain JSON, nulls in it. Never throws: what is wrong is in `found`. */
@@ -172,7 +180,9 @@ export function envFilesOf(service: At, value: Json | undefined): readonly EnvFi
 	const list = Array.isArray(value) ? (value as readonly Json[]) : value === undefined || value === null ? [] : [value];
 	return list.flatMap((item, i): readonly EnvFileEntry[] => {
 		const here = Array.isArray(value) ? below(at, i) : at;
-		if (isObject(item)) refuseOthers(here, item, ['path', 'required']);
+		if (isObject(item)) refuseOthers(here, item, ['path', 'required', 'format']);
+		if (isObject(item) && item['format'] !== undefined)
+			refuse(below(here, 'format'), 'cannot be chosen: put values that are to stay as they are in single quotes');
 		const file = textOf(here, isObject(item) ? item['path'] : item);
 		const isRequired = isObject(item) ? flagOf(below(here, 'required'), item['required']) : true;
 		if (file === undefined) return refuse(here, 'must name a file') ?? [];

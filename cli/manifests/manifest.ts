@@ -5,7 +5,7 @@
 import {isAlias, isMap, isScalar, isSeq, LineCounter, type Document, type Node, type YAMLError} from 'yaml';
 import {danglingAlias, parseBoundedYaml} from '../../api/bounded-yaml.js';
 import {cleanJson} from '../../api/clean-json.js';
-import {isCompose} from '../../api/compose/project.js';
+import {isCompose, isFirstCompose} from '../../api/compose/project.js';
 import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
 import {joinPath, parsePath} from '../../api/path.js';
@@ -90,6 +90,11 @@ function readDocument(document: Document.Parsed, source: Source): Manifest {
 /** One object, or the items of a List. */
 function objectsOf(document: Document.Parsed, value: unknown, source: Source): Manifest {
 	if (!isObject(value)) return refused(placeOf(document, [], source), `must be an object with apiVersion and kind, got ${shown(value)}`);
+	if (isFirstCompose(value))
+		return refused(
+			placeOf(document, [], source),
+			'is a compose file of version 1: write what it has below "services:", indented, and it is read',
+		);
 	if (value['kind'] !== 'List' || !Array.isArray(value['items']))
 		return {documents: [manifestDocument(document, value, '', source)], faults: []};
 	const items = value['items'] as readonly unknown[];

@@ -458,6 +458,20 @@ test('the project is called by name, the shell, or the folder', t => {
 	t.is(nameOf(`name: mine\n${service('')}`, {COMPOSE_PROJECT_NAME: 'Other'}), 'mine');
 });
 
+test('a circle is told from where it closes, a long one by its ends; what is harmless is no error', t => {
+	const circles = converted(
+		'services:\n  a: {image: x, depends_on: [b]}\n  b: {image: x, depends_on: [c]}\n  c: {image: x, depends_on: [b]}\n',
+	);
+	t.deepEqual(circles.problems, ['services.c.depends_on[0]: goes in a circle: b, c, b']);
+	const long = Array.from({length: 30}, (_, i) => `  s${i}: {image: x, depends_on: [s${(i + 1) % 30}]}\n`).join('');
+	t.deepEqual(converted(`services:\n${long}`).problems, [
+		'services.s29.depends_on[0]: goes in a circle: s0, s1, s2, s3, s4, …, s26, s27, s28, s29, s0',
+	]);
+	const {problems, notes} = converted(service('oom_kill_disable: false\nvolumes: ["/code/node_modules"]'));
+	t.deepEqual(problems, []);
+	t.deepEqual(notes, ['services.web.volumes[0]: begins empty: what the image has there is not copied, as Docker would']);
+});
+
 test('what cannot be said is told by its field', t => {
 	const wrong: readonly (readonly [fields: string, problem: RegExp])[] = [
 		['imge: x', /^services\.web\.imge: unknown field "imge"; did you mean "image"\?$/],
@@ -468,7 +482,12 @@ test('what cannot be said is told by its field', t => {
 		['network_mode: none', /^services\.web\.network_mode: must be host, or left out/],
 		['network_mode: "service:db"', /^services\.web\.network_mode: /],
 		['networks: [nowhere]', /^services\.web\.networks\[0\]: there is no network "nowhere" in networks$/],
-		['networks: {default: {ipv4_address: 10.0.0.1}}', /^services\.web\.networks\.default\.ipv4_address: unknown field/],
+		[
+			'networks: {default: {ipv4_address: 10.0.0.1}}',
+			/^services\.web\.networks\.default\.ipv4_address: cannot be said: addresses of pods are chosen by the cluster$/,
+		],
+		['env_file: [{path: a, required: false, format: raw}]', /^services\.web\.env_file\[0\]\.format: cannot be chosen: /],
+		['oom_kill_disable: true', /^services\.web\.oom_kill_disable: cannot be said of a pod/],
 		['user: www-data', /^services\.web\.user: must be numbers/],
 		['group_add: [mail]', /^services\.web\.group_add\[0\]: must be a number/],
 		['stop_signal: SIGINT', /^services\.web\.stop_signal: programs are told to stop by SIGTERM/],

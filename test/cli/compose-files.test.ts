@@ -77,6 +77,19 @@ test('what is wrong is told where it is, also behind anchors and merge keys; wha
 	]);
 });
 
+test('merge keys of what is no map, and files of version 1, are told where they are', async t => {
+	const merges = await reading(t, {
+		'compose.yaml':
+			'x-l: &l [a]\nx-m: &m {image: x}\nservices:\n  a:\n    <<: *l\n    image: x\n  b:\n    <<: [*m, text]\n  c:\n    <<:\n    image: x\n  d:\n    <<: [*m, {tty: true}]\n  e: {"<<": text}\n',
+	});
+	const what = 'the merge key << takes a map, or a list of maps';
+	t.deepEqual(merges.faults, [`compose.yaml:5:5: ${what}`, `compose.yaml:8:5: ${what}`, `compose.yaml:10:5: ${what}`]);
+	const first = await reading(t, {'compose.yaml': 'web:\n  image: x\n  links: [db]\ndb:\n  build: .\n'});
+	t.deepEqual(first.faults, [
+		'compose.yaml:1:1: is a compose file of version 1: write what it has below "services:", indented, and it is read',
+	]);
+});
+
 test('several compose files are not joined; beside manifests one is read', async t => {
 	const compose = 'services: {web: {image: web}}\n';
 	const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
