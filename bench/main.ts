@@ -8,6 +8,7 @@ import type {BenchOptions, Benchmark} from './harness/benchmark.js';
 import {brokerLoadBenchmark} from './broker-load.js';
 import {busBenchmark} from './bus.js';
 import {cellsBenchmark} from './cells.js';
+import {composeBenchmark} from './compose.js';
 import {crashBenchmark} from './crash.js';
 import {heardLater} from './harness/deadline.js';
 import {dockerBenchmark} from './docker.js';
@@ -32,6 +33,7 @@ const benchmarks: readonly Benchmark[] = [
 	crashBenchmark,
 	dockerBenchmark,
 	dockerFaultsBenchmark,
+	composeBenchmark,
 	podsBenchmark,
 	scaleBenchmark,
 	rolloutBenchmark,

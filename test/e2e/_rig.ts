@@ -78,6 +78,7 @@ export function openHome(owner: Owner) {
 		await killAll(home);
 		await removeDockerPods(homeOf(home));
 		await releaseMemory(homeOf(home).runtime);
+		await releaseMemory(homeOf(home).docker);
 		await removeHomes(homeOf(home).runtime, process.getuid?.() === 0);
 		rmSync(folder, {recursive: true, force: true});
 	});
