@@ -164,7 +164,8 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 	const hostPaths: HostPaths = {
 		allowed,
 		never: [...never, directory, ...(local === undefined ? [] : [local.folder])],
-		ofEngine: places.all,
+		// Who may run privileged containers has the host without them.
+		...(options.allowPrivileged === true ? {} : {ofEngine: places.all}),
 	};
 	const usage = openFolderUsage(clock);
 	const volumes = createVolumes({

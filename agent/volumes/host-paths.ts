@@ -11,7 +11,7 @@ export type HostPaths = {
 	readonly allowed: 'all' | readonly string[];
 	/** Folders of the agent itself. */
 	readonly never: readonly string[];
-	/** Folders and sockets of the Engine that runs containers. */
+	/** Folders and sockets of the Engine that runs containers, where they are lent to nobody. */
 	readonly ofEngine?: () => readonly string[];
 };
 
@@ -41,7 +41,7 @@ export function refusalOf(wanted: string, place: string, {allowed, never, ofEngi
 	if (own !== undefined) return `hostPath "${wanted}" is in the folder of Troupe itself, "${own}"`;
 	const engines = ofEngine?.().find(folder => isWithin(realOf(folder), place));
 	if (engines !== undefined)
-		return `hostPath "${wanted}" belongs to the container engine of this node ("${engines}"): it would give the whole host`;
+		return `hostPath "${wanted}" belongs to the container engine of this node ("${engines}"): it would give the whole host (--allow-privileged)`;
 	if (allowed === 'all' || allowed.some(prefix => isWithin(realOf(prefix), place))) return undefined;
 	const said = allowed.length === 0 ? 'none are allowed' : `allowed are ${allowed.join(', ')}`;
 	return `hostPath "${wanted}"${place === wanted ? '' : `, which is "${place}",`} is not allowed on this node: ${said} (--host-paths)`;

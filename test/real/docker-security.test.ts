@@ -226,19 +226,22 @@ test('a hostPath is what the operator allows', async t => {
 	t.regex(outcome.ok ? '' : outcome.error.message, /not allowed on this node/);
 });
 
-test('the socket and the folders of the Engine are lent to no pod, where every hostPath is allowed, too', async t => {
-	const {ensure, run} = aNode(t, {hostPaths: {allowed: 'all', never: []}});
-	await ensure('uid-1');
-	for (const place of ['s', 'data', 'data/containers', '/run/docker.sock']) {
-		const source = {type: 'hostPath', path: path.resolve(dockerd().folder, place), check: ''} as const;
-		const outcome = await run({
-			type: 'volumes.ensure',
-			uid: 'uid-1',
-			namespace: 'default',
-			volumes: [{name: 'engine', source}],
-			fsGroup: undefined,
-		});
-		t.regex(outcome.ok ? '' : outcome.error.message, /belongs to the container engine of this node/, place);
+test('the socket and the folders of the Engine are lent to no pod, where every hostPath is allowed, too; but where containers may be privileged', async t => {
+	for (const allowPrivileged of [false, true]) {
+		const {ensure, run} = aNode(t, {hostPaths: {allowed: 'all', never: []}, allowPrivileged});
+		await ensure('uid-1');
+		for (const place of ['s', 'data', 'data/containers']) {
+			const source = {type: 'hostPath', path: path.resolve(dockerd().folder, place), check: ''} as const;
+			const outcome = await run({
+				type: 'volumes.ensure',
+				uid: 'uid-1',
+				namespace: 'default',
+				volumes: [{name: 'engine', source}],
+				fsGroup: undefined,
+			});
+			if (allowPrivileged) t.deepEqual(outcome, {ok: true, value: null}, place);
+			else t.regex(outcome.ok ? '' : outcome.error.message, /belongs to the container engine of this node/, place);
+		}
 	}
 });
 

@@ -151,7 +151,7 @@ export const ofApi: readonly Mistake[] = [
 	{
 		what: 'a variable may hold a NUL',
 		file: 'api/rules/env.ts',
-		text: 'if (value !== undefined) refuseNul(found, `${path}.value`, value);',
+		text: 'if (value !== undefined) checkProgramText(found, `${path}.value`, value);',
 		becomes: '',
 		test: 'test/api/admission.test.ts',
 	},
