@@ -30,6 +30,7 @@ import type {
 import {noSecrets, type NodeSecrets} from '../actors/node/runtime/secrets-port.js';
 import type {RuntimeInfo} from '../actors/protocol/runtime-info.js';
 import type {Clock} from '../system/time/clock.js';
+import {systemRandom} from '../system/time/random.js';
 import {wrongName} from './command-names.js';
 import {openContainerUsage} from './docker/cgroups/container-usage.js';
 import {createPodGroups} from './docker/cgroups/pod-groups.js';
@@ -41,7 +42,7 @@ import {identityOf, needsImage} from './docker/containers/identity.js';
 import {createImageUsers} from './docker/containers/image-users.js';
 import {createRemovals} from './docker/containers/removal.js';
 import {obstacleToNamespaces, obstacleToRights} from './docker/containers/rights.js';
-import {listOurs, removeAll, type Inspected, type Listed} from './docker/engine/calls.js';
+import {listOurs, remove, removeAll, type Inspected, type Listed} from './docker/engine/calls.js';
 import {openConnection, type EngineEvent, type EngineState} from './docker/engine/connection.js';
 import {openEnginePlaces} from './docker/engine/engine-places.js';
 import type {EngineAddress} from './docker/engine/engine-url.js';
@@ -55,6 +56,8 @@ import {createLogFollowers, type LogFollowers} from './docker/logs/log-followers
 import {ownerOf} from './docker/owner.js';
 import {openInfraImage} from './docker/programs/infra-image.js';
 import {openSandboxes, type Inmate, type SandboxRecord} from './docker/sandboxes/sandboxes.js';
+import {createWarmPool} from './docker/sandboxes/warm-pool.js';
+import {makeWarm, takesNames} from './docker/sandboxes/warm-sandbox.js';
 import {answering, handle, type Done, type Handlers} from './handlers.js';
 import {createLogReader, type LoggedContainers} from './logs/log-reader.js';
 import {systemFailure} from './os/explained.js';
@@ -86,6 +89,11 @@ export type DockerRuntimeOptions = {
 	/** Whether pods may have what gives them the host: privileged containers, namespaces of the host, more capabilities than Docker gives. */
 	readonly allowPrivileged?: boolean | undefined;
 	readonly logFileBytes?: number | undefined;
+	/**
+	 * How many sandboxes are kept ready for pods to come: from the start, or from the first pod on. None without it, nor where this agent cannot give a
+	 * name to what runs.
+	 */
+	readonly warm?: {readonly count: number; readonly fromStart: boolean} | undefined;
 	/** What of the host pods may have as volumes; undefined: nothing. Never this directory. */
 	readonly hostPaths?: HostPaths | undefined;
 	/** Where volumes of class `local` are, absolute; undefined: there are none. */
@@ -117,7 +125,7 @@ export function createDockerRuntime(options: DockerRuntimeOptions): Runtime {
 			reader.close();
 			containers.close();
 			usage.close();
-			await Promise.all([exec.end(), logs.close()]);
+			await Promise.all([exec.end(), logs.close(), parts.warm.close()]);
 			await connection.close();
 			await isSaved;
 			await parts.holds?.swept;
@@ -140,12 +148,25 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 			const {live, highest} = containers.find({uid, container});
 			return {name: container, runs: live !== undefined, highest};
 		});
+	const gates = openGates(directory, clock);
+	const infraImage = openInfraImage(engine);
+	const said: {engine: EngineVersion; takesNames: boolean} = {engine: {name: 'Docker', version: ''}, takesNames: false};
+	const warm = createWarmPool({
+		count: gates === undefined ? 0 : (options.warm?.count ?? 0),
+		make: hostname => makeWarm({engine, infraImage, owner, cgroupParentOf: () => groups.infraParent()}, hostname),
+		remove: id => remove(engine, id),
+		isUp: () => connection.state().is === 'up' && said.takesNames,
+		clock,
+		random: systemRandom,
+		onWarning,
+	});
 	const sandboxes = openSandboxes({
 		directory,
 		engine,
 		owner,
 		hostIP,
-		infraImage: openInfraImage(engine),
+		infraImage,
+		warm,
 		cgroupParentOf: () => groups.infraParent(),
 		inmatesOf,
 		inLane,
@@ -182,14 +203,15 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		isRoot,
 	});
 	const imageUsers = createImageUsers(engine, owner);
-	const said: {engine: EngineVersion} = {engine: {name: 'Docker', version: ''}};
 	const connection = openConnection({
 		engine,
 		clock,
 		owner,
 		async compare() {
 			said.engine = await askVersion(engine, limits.engineAnswerMs);
-			await groups.learn(engine);
+			const info: unknown = await engine.call('ask how it is', limits.engineAnswerMs, docker => docker.info());
+			said.takesNames = takesNames(said.engine.name, info);
+			groups.learn(info);
 			await places.learn(engine);
 			const listed = await listOurs(engine, owner);
 			// Pods that have lost their sandbox first: their containers are not to be started again in it.
@@ -203,8 +225,13 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 			sandboxes.hear(event);
 			containers.hear(event);
 		},
-		changed: () => tell({type: 'infoChanged'}),
+		changed() {
+			warm.look();
+			tell({type: 'infoChanged'});
+		},
 	});
+	// Where nobody uses Docker nothing strange is to be found in it.
+	if (options.warm?.fromStart === true || sandboxes.list().length > 0) warm.begin();
 	return {
 		clock,
 		hostIP,
@@ -214,7 +241,8 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		bootId,
 		inLane,
 		groups,
-		gates: openGates(directory, clock),
+		gates,
+		warm,
 		sandboxes,
 		containers,
 		volumes,
@@ -250,14 +278,15 @@ const isOfNothing = ({Labels}: Listed, mark: string): boolean =>
 	Labels[labels.podUid] === undefined && Labels[labels.sandbox] !== 'warm' && Labels[labels.sandbox] !== mark;
 
 function handlersOf(parts: Parts): Handlers {
-	const {exec, groups, images, sandboxes, removals, containers, volumes, reader, turns} = parts;
+	const {exec, groups, images, sandboxes, warm, removals, containers, volumes, reader, turns} = parts;
 	return {
 		...exec.handlers,
 		'sandbox.ensure': ({spec}, done) =>
 			withEngine(parts, done, answer => {
 				const obstacle = parts.allowPrivileged ? undefined : obstacleToNamespaces(spec);
 				if (obstacle !== undefined) return answer(failed('ERR_RUNTIME', {message: `the pod cannot start: ${obstacle}`}));
-				const made = turns.run(spec.uid, () => sandboxes.ensure(spec));
+				warm.begin();
+				const made = turns.run(spec.uid, () => warm.during(() => sandboxes.ensure(spec)));
 				made.then(sandbox => answer(succeeded(sandbox)), failing(answer));
 			}),
 		// In turn with what makes it: a removal that is asked for after it comes after it.
@@ -337,7 +366,7 @@ function start(parts: Parts, spec: ContainerSpec, done: Done<RunningContainer>):
 		answering(done, answer =>
 			withPod(parts, uid, answer, pod => {
 				if (spec.exclusive === true && parts.groups.leases.deadlineOf(uid) === undefined) return answer(noLease(spec.id));
-				containers.start(opened.value, folder => beginIn(parts, pod, opened.value, folder), answer);
+				containers.start(opened.value, folder => parts.warm.during(() => beginIn(parts, pod, opened.value, folder)), answer);
 			}),
 		);
 	});
@@ -349,10 +378,10 @@ async function beginIn(parts: Parts, {uid, spec: sandbox}: SandboxRecord, spec: 
 	const image = needsImage(spec) ? await imageUsers.read(spec.imageId ?? spec.image) : undefined;
 	const identified = identityOf(spec, image);
 	if (!identified.ok) throw new EngineError('refused', identified.reason);
-	const gate = gateOf(parts, spec);
-	if (typeof gate === 'string') throw new EngineError('refused', gate);
 	const infra = sandboxes.infraOf(uid);
 	if (infra === undefined) throw new EngineError('refused', 'the infra container of its pod does not run');
+	const gate = gateOf(parts, spec, infra.wasWarm ? sandbox.hostname : undefined);
+	if (typeof gate === 'string') throw new EngineError('refused', gate);
 	const {binds, told, release} = await bindsOf(spec.mounts, volume => volumes.find(uid, volume), hostPaths, holds);
 	try {
 		const cgroupParent = groups.parentOf(uid);
@@ -365,16 +394,25 @@ async function beginIn(parts: Parts, {uid, spec: sandbox}: SandboxRecord, spec: 
 	}
 }
 
-/** Undefined: its program begins with the container. A text: why it cannot begin at all. */
-function gateOf({gates, groups, said}: Parts, {id: {uid}, exclusive}: ContainerSpec): Gate | string | undefined {
-	if (exclusive !== true) return undefined;
+/** Undefined: its program begins with the container. A text: why it cannot begin at all. `hostname`: the Engine calls it something else. */
+function gateOf(
+	{gates, groups, said}: Parts,
+	{id: {uid}, exclusive}: ContainerSpec,
+	hostname: string | undefined,
+): Gate | string | undefined {
+	if (exclusive !== true && hostname === undefined) return undefined;
 	// What is killed with the pod's control group would be conmon as well, which alone knows how a container has ended.
-	if (said.engine.name === 'Podman') return 'exclusive pods do not run on Podman, whose own programs are in the control group of the pod';
-	if (gates === undefined) return 'exclusive pods on Docker need an agent that is root, and the programs nsenter and mkfifo';
+	if (exclusive === true && said.engine.name === 'Podman')
+		return 'exclusive pods do not run on Podman, whose own programs are in the control group of the pod';
+	if (gates === undefined) {
+		const what = exclusive === true ? 'exclusive pods on Docker need' : 'its sandbox was made before its pod, and to name it needs';
+		return `${what} an agent that is root, and the programs nsenter and mkfifo`;
+	}
+	if (exclusive !== true) return {gates, hostname, mayRun: () => undefined};
 	groups.open(uid);
 	return {
 		gates,
-		hostname: undefined,
+		hostname,
 		mayRun(pid) {
 			if (!groups.has(uid, pid)) throw new Error("Docker's Engine has put it into a control group that this node does not see");
 			if (groups.leases.deadlineOf(uid) === undefined) throw new Error('the lease of its pod has ended');

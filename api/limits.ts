@@ -775,6 +775,15 @@ export const limits = {
 	engineOomMs: 300,
 	/** One event that an Engine tells, with all labels of its container. */
 	engineEventCharacters: 1_048_576,
+	/** Sandboxes that are made before pods ask for them, where nobody says how many; and the most of them: each has an address and a process. */
+	warmSandboxes: 4,
+	warmSandboxesMost: 64,
+	/** One is made when no pod was being started for so long. */
+	warmQuietMs: 250,
+	/** After a failure the next one is tried so late, doubling; an agent that ends waits so long for those that it has. */
+	warmAgainFirstMs: 1_000,
+	warmAgainMaxMs: 300_000,
+	warmCloseMs: 5_000,
 	/** Images whose users are remembered, and what is read of each list of them. */
 	imageUsersKept: 256,
 	imageUsersBytes: 1_048_576,

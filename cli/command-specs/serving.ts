@@ -1,6 +1,7 @@
 // Commands that start, stop and keep a cluster.
 
 import type {CommandSpec, FlagSpecs} from '../command.js';
+import {limits} from '../../api/limits.js';
 import {agentHomeFlags, clusterFlags, documentFlag, homeFlags} from '../command-line/flags.js';
 
 /** Of every command that listens. */
@@ -34,6 +35,11 @@ const runtimeFlags: FlagSpecs = {
 	'allow-privileged': {
 		type: 'boolean',
 		about: 'pods of Docker may have what gives them this host: privileged, its namespaces, any capability',
+	},
+	'warm-sandboxes': {
+		type: 'number',
+		value: 'N',
+		about: `how many sandboxes are kept ready for pods of Docker, 0 for none (${limits.warmSandboxes}, from the first such pod on)`,
 	},
 };
 /** Of every command that runs containers; `fallback` is said of the host's paths. */

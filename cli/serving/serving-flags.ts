@@ -78,19 +78,27 @@ export function runtimesOf(
 	flags: Flags,
 	fromEnvironment: string | undefined,
 	problems: string[],
-): Pick<HostOptions, 'runtime' | 'docker' | 'dockerProblem' | 'allowPrivileged'> {
+): Pick<HostOptions, 'runtime' | 'docker' | 'dockerProblem' | 'allowPrivileged' | 'warmSandboxes'> {
 	const runtime = wordOf(flags, 'runtime', ['auto', 'process', 'docker', 'simulated'], problems);
-	const ofDocker = ['docker', 'allow-privileged'].filter(name => flags.words.some(word => word.startsWith(`--${name}=`)));
+	const ofDocker = ['docker', 'allow-privileged', 'warm-sandboxes'].filter(name => flags.words.some(word => word.startsWith(`--${name}=`)));
 	if (runtime === 'process' || runtime === 'simulated') {
 		problems.push(...ofDocker.map(name => `--${name} is of Docker, and --runtime ${runtime} runs no pods of it`));
-		return {runtime, docker: undefined, dockerProblem: undefined, allowPrivileged: false};
+		return {runtime, docker: undefined, dockerProblem: undefined, allowPrivileged: false, warmSandboxes: undefined};
 	}
-	const rest = {runtime, allowPrivileged: flags.on('allow-privileged')};
+	const rest = {runtime, allowPrivileged: flags.on('allow-privileged'), warmSandboxes: warmSandboxesOf(flags, problems)};
 	const docker = engineOf(flags.text('docker'), fromEnvironment);
 	if (typeof docker !== 'string') return {...rest, docker, dockerProblem: undefined};
 	if (flags.text('docker') === undefined && runtime === 'auto') return {...rest, docker: undefined, dockerProblem: docker};
 	problems.push(docker);
 	return {...rest, docker: undefined, dockerProblem: undefined};
+}
+
+/** `--warm-sandboxes`; undefined where it was not given. */
+function warmSandboxesOf(flags: Flags, problems: string[]): number | undefined {
+	const count = flags.number('warm-sandboxes');
+	if (count === undefined || (Number.isSafeInteger(count) && count >= 0 && count <= limits.warmSandboxesMost)) return count;
+	problems.push(`--warm-sandboxes must be a whole number from 0 to ${limits.warmSandboxesMost}, got ${count}`);
+	return undefined;
 }
 
 /** Or what is wrong. An Engine of another host has none of this host's folders, and pods there would have no address here. */

@@ -59,6 +59,8 @@ export type HostOptions = {
 	readonly dockerProblem: string | undefined;
 	/** Pods of Docker may have what gives them the host. */
 	readonly allowPrivileged: boolean;
+	/** How many of them are kept ready; undefined: nobody said. */
+	readonly warmSandboxes: number | undefined;
 	/** Undefined: a range that follows from the home. */
 	readonly podUsers: UserRange | undefined;
 	/** Of one container; undefined: `containerProcesses`. */

@@ -10,7 +10,8 @@ import {releaseMemory} from '../../agent/volumes/memory.js';
 import {createDockerRuntime, type DockerRuntimeOptions} from '../../agent/docker-runtime.js';
 import {groupFolders, removeGroups} from '../../agent/docker/cgroups/pod-cgroup.js';
 import {readOwner} from '../../agent/docker/owner.js';
-import {infraName, labels} from '../../agent/docker/engine/names.js';
+import {labels} from '../../agent/docker/engine/names.js';
+import {readSandbox} from '../../agent/docker/sandboxes/sandboxes.js';
 import {readMountinfo} from '../../agent/os/mountinfo.js';
 import type {Runtime, RuntimeEvent} from '../../actors/node/runtime/runtime-port.js';
 import {systemClock} from '../../system/time/clock.js';
@@ -75,8 +76,7 @@ export function dockerWorld(dockerd: Dockerd, teardown: Clean, options: Partial<
 			runtime = make();
 		},
 		async reboot() {
-			const running = (await left()).join(' ');
-			if (running !== '') await dockerd.docker('kill', ...running.split(' '));
+			for (const id of await left()) if (await isRunning(id)) await dockerd.docker('kill', id);
 			forgetBoot(directory);
 		},
 		async gone({pid, handle}) {
@@ -84,9 +84,7 @@ export function dockerWorld(dockerd: Dockerd, teardown: Clean, options: Partial<
 			await until('the Engine knows it, too', async () => !(await isRunning(handle.slice('docker://'.length))));
 		},
 		async loseSandbox(uid) {
-			const said = {[labels.owner]: readOwner(directory) ?? '', [labels.podUid]: uid, [labels.container]: infraName};
-			const filters = Object.entries(said).flatMap(([label, value]) => ['--filter', `label=${label}=${value}`]);
-			const id = (await dockerd.docker('ps', '-q', '--no-trunc', ...filters)).trim();
+			const id = readSandbox(path.join(directory, uid), uid)?.infra?.id ?? '';
 			process.kill(Number(await dockerd.docker('inspect', '--format', '{{.State.Pid}}', id)), 'SIGKILL');
 			await until('the Engine knows it, too', async () => !(await isRunning(id)));
 		},

@@ -46,6 +46,7 @@ test('up takes its defaults from the contract', async t => {
 		docker: {url: 'unix:///var/run/docker.sock', address: {socketPath: '/var/run/docker.sock'}, isAsked: false},
 		dockerProblem: undefined,
 		allowPrivileged: false,
+		warmSandboxes: undefined,
 		store: 'level',
 		node: 'box',
 		simulatedNodes: 0,
@@ -117,12 +118,14 @@ test('up tells all wrong flags at once', async t => {
 		'srv',
 		'--pod-users=5-9',
 		'--max-processes=3',
+		'--warm-sandboxes=65',
 	];
 	const error = await t.throwsAsync(upOptions(...asked), {instanceOf: AppError});
 	t.deepEqual(error?.message.split('\n'), [
 		'--simulated-nodes must be a whole number from 0 to 10000, got 1.5',
 		'--api must be HOST:PORT such as 127.0.0.1:6443, got "x:y"',
 		'--broker: the broker is no URL of MQTT: expected mqtt[s]://control:PASSWORD@HOST:PORT',
+		'--warm-sandboxes must be a whole number from 0 to 64, got 65',
 		'--docker must be an Engine of this host, unix:///PATH or tcp://127.0.0.1:PORT, got "ssh://x"',
 		'--store "etcd://a:b" names no etcd: "a:b" is no host:port',
 		'--node must be lower-case letters, digits, "-" and "." (RFC 1123), got "A_B"',
@@ -139,10 +142,11 @@ test('an Engine is that of --docker, else of DOCKER_HOST, else where Docker list
 		readUpOptions(await flagsOf('up', ...argv), '/h', 'box', {DOCKER_HOST: host});
 	t.like(await engineOf('', '--runtime=docker'), {runtime: 'docker', docker: {url: 'unix:///var/run/docker.sock', isAsked: false}});
 	t.like(await engineOf('tcp://[::1]:2375'), {docker: {address: {host: '::1', port: 2_375}, isAsked: true}});
-	t.like(await engineOf('ssh://x', '--docker=unix:///d.sock', '--allow-privileged'), {
+	t.like(await engineOf('ssh://x', '--docker=unix:///d.sock', '--allow-privileged', '--warm-sandboxes=0'), {
 		docker: {url: 'unix:///d.sock', address: {socketPath: '/d.sock'}, isAsked: true},
 		dockerProblem: undefined,
 		allowPrivileged: true,
+		warmSandboxes: 0,
 	});
 	const problem =
 		'DOCKER_HOST must be an Engine of this host, unix:///PATH or tcp://127.0.0.1:PORT, got "ssh://x"; --docker says another one';

@@ -41,6 +41,7 @@ const options: UpOptions = {
 	docker: undefined,
 	dockerProblem: undefined,
 	allowPrivileged: false,
+	warmSandboxes: undefined,
 	isNew: false,
 	faults: false,
 	store: 'level',

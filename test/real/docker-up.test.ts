@@ -45,9 +45,9 @@ const theTwo = dockerPod('two', {
 
 /** The Engine's own pids of the pod's infra container. */
 const infraPid = async (pod: string): Promise<number> => {
-	const filters = [`label=troupe.dev/pod=${pod}`, 'label=troupe.dev/container=_infra'].flatMap(filter => ['--filter', filter]);
-	const id = (await dockerd().docker('ps', '-q', ...filters)).trim();
-	return Number(await dockerd().docker('inspect', '-f', '{{.State.Pid}}', id));
+	const [id = ''] = idsOf(await statusOf(pod)).map(each => each?.replace('docker://', '') ?? '');
+	const network = (await dockerd().docker('inspect', '-f', '{{.HostConfig.NetworkMode}}', id)).trim();
+	return Number(await dockerd().docker('inspect', '-f', '{{.State.Pid}}', network.replace('container:', '')));
 };
 
 test.serial('a pod of two containers: one network, one volume, its name; and a process beside it', async t => {
@@ -91,7 +91,7 @@ test.serial('containers that crash, run out of memory, and have no image', async
 	const described = await says(/ImagePullBackOff/, 'describe', 'pod', 'absent');
 	t.regex(described, /cannot pull image "localhost:1\/nosuch:1": .*connection refused/);
 	await fine('delete', 'pod', 'crash', 'oom', 'absent');
-	const left = await dockerd().docker('ps', '-a', '--format', '{{.Label "troupe.dev/pod"}}');
+	const left = await dockerd().docker('ps', '-a', '--filter', 'label=troupe.dev/pod', '--format', '{{.Label "troupe.dev/pod"}}');
 	t.deepEqual([...new Set(left.trim().split('\n'))], ['two'], 'what is deleted has no containers');
 });
 

@@ -5,7 +5,6 @@ import type {Clock} from '../../../system/time/clock.js';
 import {limits} from '../../../api/limits.js';
 import {createLeases, type Leases} from '../../leases/leases.js';
 import {readMountinfo} from '../../os/mountinfo.js';
-import type {Engine} from '../engine/engine.js';
 import {
 	cgroupDrivers,
 	cgroupParentOf,
@@ -25,8 +24,8 @@ export type PodGroups = {
 	readonly parentOf: (uid: string) => string | undefined;
 	/** The same for infra containers: what is killed with a pod are its programs. */
 	readonly infraParent: () => string | undefined;
-	/** Asks the Engine who makes its groups. Rejects with EngineErrors. */
-	readonly learn: (engine: Engine) => Promise<void>;
+	/** What the Engine has answered when it was asked how it is: who makes its groups. */
+	readonly learn: (info: unknown) => void;
 	/** Whether that process is killed with the pod. */
 	readonly has: (uid: string, pid: number) => boolean;
 	/** Programs may begin: what a blow has left shut is opened. */
@@ -80,9 +79,8 @@ export function createPodGroups(options: PodGroupsOptions): PodGroups {
 		leases,
 		parentOf,
 		infraParent: () => parentOf(infraGroup),
-		async learn(engine) {
-			const said: unknown = await engine.call('ask how it is', limits.engineAnswerMs, docker => docker.info());
-			driver = cgroupDrivers.find(each => each === (Object(said) as {CgroupDriver?: unknown}).CgroupDriver);
+		learn(info) {
+			driver = cgroupDrivers.find(each => each === (Object(info) as {CgroupDriver?: unknown}).CgroupDriver);
 		},
 		has: (uid, pid) => processesBelow(foldersOf(uid)).includes(pid),
 		open: uid => reopen(foldersOf(uid)),

@@ -2,7 +2,7 @@
 
 import type {HostPort, SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
 import type {Docker} from '../engine/engine.js';
-import {infraName, labelsOf, nameOf, type Made} from '../engine/names.js';
+import {infraName, labels, labelsOf, nameOf, type Made} from '../engine/names.js';
 
 export type CreateOptions = Parameters<Docker['createContainer']>[0];
 
@@ -13,15 +13,40 @@ export type InfraPlace = {
 	readonly cgroupParent: string | undefined;
 };
 
-export function infraOptions(spec: SandboxSpec, {owner, image, cgroupParent}: InfraPlace): CreateOptions {
-	const made: Made = {owner, namespace: spec.namespace, podName: spec.name, id: {uid: spec.uid, container: infraName}, attempt: 0};
-	const ports = spec.hostNetwork ? [] : spec.hostPorts;
+export function infraOptions(spec: SandboxSpec, place: InfraPlace): CreateOptions {
+	const made: Made = {
+		owner: place.owner,
+		namespace: spec.namespace,
+		podName: spec.name,
+		id: {uid: spec.uid, container: infraName},
+		attempt: 0,
+	};
 	return {
 		name: nameOf(made),
+		Labels: labelsOf(made),
+		...namespacesOf(spec, place),
+	};
+}
+
+/** The same for one of no pod yet, which `hostname` tells from all others; for pods that `fitsWarm` says. */
+export const warmOptions = (hostname: string, place: InfraPlace): CreateOptions => ({
+	name: ['troupe', hostname, place.owner.slice(0, 8)].join('_'),
+	Labels: {[labels.owner]: place.owner, [labels.container]: infraName, [labels.sandbox]: 'warm'},
+	...namespacesOf({hostname, hostNetwork: false, hostPID: false, hostIPC: false, hostAliases: [], hostPorts: []}, place),
+});
+
+type Namespaces = Pick<SandboxSpec, 'hostname' | 'hostNetwork' | 'hostPID' | 'hostIPC' | 'hostAliases' | 'hostPorts'>;
+
+/** Whether all that a pod asks of its infra container is a name and lines of /etc/hosts, which can be given to one that runs. */
+export const fitsWarm = ({hostNetwork, hostPID, hostIPC, hostPorts}: Namespaces): boolean =>
+	!hostNetwork && !hostPID && !hostIPC && hostPorts.length === 0;
+
+function namespacesOf(spec: Namespaces, {image, cgroupParent}: InfraPlace): CreateOptions {
+	const ports = spec.hostNetwork ? [] : spec.hostPorts;
+	return {
 		Image: image,
 		// In the host's network it has the host's name, as in Kubernetes.
 		...(spec.hostNetwork ? {} : {Hostname: spec.hostname}),
-		Labels: labelsOf(made),
 		ExposedPorts: Object.fromEntries(ports.map(port => [portName(port), {}])),
 		HostConfig: {
 			NetworkMode: spec.hostNetwork ? 'host' : 'bridge',

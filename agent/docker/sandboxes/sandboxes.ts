@@ -5,19 +5,25 @@
 import {existsSync, mkdirSync} from 'node:fs';
 import path from 'node:path';
 import type {RuntimeEvent, Sandbox, SandboxSpec} from '../../../actors/node/runtime/runtime-port.js';
+import {explained} from '../../os/explained.js';
 import {foldersIn} from '../../os/folders.js';
-import {create, inspect, listOurs, remove, removeAll, start, type Inspected, type Listed} from '../engine/calls.js';
+import {inspect, listOurs, remove, removeAll, start, type Listed} from '../engine/calls.js';
 import type {EngineEvent} from '../engine/connection.js';
 import {EngineError, type Engine} from '../engine/engine.js';
 import {infraName, labels} from '../engine/names.js';
 import type {InfraImage} from '../programs/infra-image.js';
 import {readRecord, writeRecordSynced} from '../files.js';
-import {infraOptions, type CreateOptions} from './infra-options.js';
+import {addressOf, createInfra} from './infra.js';
+import {fitsWarm, infraOptions} from './infra-options.js';
+import type {WarmPool} from './warm-pool.js';
+import {writeNames} from './warm-sandbox.js';
 
 export type Infra = {
 	readonly id: string;
 	/** Undefined: it was made, and nobody has heard that it started. */
 	readonly podIP: string | undefined;
+	/** It was made before its pod was known: its labels are of none, and containers in it are to be given the pod's host name. */
+	readonly wasWarm: boolean;
 };
 
 export type SandboxRecord = {
@@ -57,6 +63,7 @@ export type SandboxesOptions = {
 	readonly owner: string;
 	readonly hostIP: string;
 	readonly infraImage: InfraImage;
+	readonly warm: WarmPool;
 	readonly cgroupParentOf: (uid: string) => string | undefined;
 	readonly inmatesOf: (uid: string) => readonly Inmate[];
 	/** Makes and starts no more than so many at a time. */
@@ -107,9 +114,10 @@ export function openSandboxes(options: SandboxesOptions): Sandboxes {
 export function readSandbox(folder: string, uid: string): SandboxRecord | undefined {
 	const {spec, infra, firstAttempts} = readRecord(path.join(folder, sandboxFile));
 	const {namespace, name} = Object(spec) as Record<string, unknown>;
-	const {id, podIP} = Object(infra) as Record<string, unknown>;
+	const {id, podIP, wasWarm} = Object(infra) as Record<string, unknown>;
 	if (typeof namespace !== 'string' || typeof name !== 'string') return undefined;
-	const known = typeof id === 'string' ? {id, podIP: typeof podIP === 'string' ? podIP : undefined} : undefined;
+	const address = typeof podIP === 'string' ? podIP : undefined;
+	const known = typeof id === 'string' ? {id, podIP: address, wasWarm: wasWarm === true} : undefined;
 	return {uid, namespace, name, spec: spec as SandboxSpec, infra: known, firstAttempts: firstAttempts as Sandbox['firstAttempts']};
 }
 
@@ -147,12 +155,14 @@ async function make(state: State, spec: SandboxSpec, firstAttempts: Sandbox['fir
 		// What was joined to the one before has no network any more; also where nobody knows of one, but a folder is there.
 		if (existsSync(path.join(state.directory, uid))) await removeContainers(state, uid);
 		told.delete(known.get(uid)?.infra?.id ?? '');
+		const address = takeWarm(state, spec, firstAttempts);
+		if (address !== undefined) return sandboxOf(address, hostIP, firstAttempts);
 		write(state, {spec, infra: undefined, firstAttempts});
 		return await inLane(async () => {
 			const id = await createInfra(state, image => infraOptions(spec, {owner, image, cgroupParent: cgroupParentOf(uid)}));
-			write(state, {spec, infra: {id, podIP: undefined}, firstAttempts});
+			write(state, {spec, infra: {id, podIP: undefined, wasWarm: false}, firstAttempts});
 			const podIP = await startInfra(state, spec, id);
-			write(state, {spec, infra: {id, podIP}, firstAttempts});
+			write(state, {spec, infra: {id, podIP, wasWarm: false}, firstAttempts});
 			alive.add(uid);
 			return sandboxOf(podIP, hostIP, firstAttempts);
 		});
@@ -161,14 +171,25 @@ async function make(state: State, spec: SandboxSpec, firstAttempts: Sandbox['fir
 	}
 }
 
-/** Somebody may have removed the image since it was asked for. */
-async function createInfra({engine, infraImage}: State, optionsOf: (image: string) => CreateOptions): Promise<string> {
+/**
+ * The address of one that was ready and is the pod's now; undefined: a fresh one is to be made. All in one turn, so whatever becomes of it is heard when
+ * it is known whose it is; and named before that is written down, so one that is written down can be used.
+ */
+function takeWarm(state: State, spec: SandboxSpec, firstAttempts: Sandbox['firstAttempts']): string | undefined {
+	const {warm: pool, engine, alive, onWarning} = state;
+	const warm = fitsWarm(spec) ? pool.take() : undefined;
+	if (warm === undefined) return undefined;
+	const {id, podIP} = warm;
 	try {
-		return await create(engine, optionsOf(await infraImage.name()));
+		writeNames(warm, spec);
+		write(state, {spec, infra: {id, podIP, wasWarm: true}, firstAttempts});
+		alive.add(spec.uid);
+		return podIP;
 	} catch (error) {
-		if (!(error instanceof EngineError && error.fault === 'notFound')) throw error;
-		infraImage.forget();
-		return create(engine, optionsOf(await infraImage.name()));
+		onWarning(`a sandbox that was made in advance cannot be used: ${explained(error)}`);
+		// Where the Engine does not do it now, it is of nobody when the Engine is compared with.
+		remove(engine, id).catch(() => undefined);
+		return undefined;
 	}
 }
 
@@ -185,37 +206,33 @@ async function startInfra({engine, hostIP}: State, {hostNetwork}: SandboxSpec, i
 	}
 }
 
-function addressOf({State: {Running}, NetworkSettings}: Inspected): string | undefined {
-	const address = Object.values(NetworkSettings.Networks)
-		.map(({IPAddress}) => IPAddress)
-		.find(each => each !== '');
-	return Running ? address : undefined;
-}
-
-async function removeContainers({engine, owner, alive}: State, uid: string): Promise<void> {
+async function removeContainers({engine, owner, alive, known}: State, uid: string): Promise<void> {
 	alive.delete(uid);
+	const infra = known.get(uid)?.infra;
 	await removeAll(engine, await listOurs(engine, owner, uid));
+	// Its labels are of no pod.
+	if (infra?.wasWarm === true) await remove(engine, infra.id);
 }
 
 function compare(state: State, listed: readonly Listed[]): readonly string[] {
 	const infras = listed.filter(({Labels}) => Labels[labels.container] === infraName);
 	const running = new Set(infras.filter(each => each.State === 'running').map(({Id}) => Id));
+	state.warm.compare(running);
 	for (const {uid, infra} of state.known.values()) {
 		if (state.making.has(uid)) continue;
 		if (infra?.podIP !== undefined && running.has(infra.id)) state.alive.add(uid);
 		else if (infra?.podIP !== undefined) lose(state, uid);
 	}
-	const isOfUse = ({Id, Labels}: Listed): boolean => {
-		const uid = Labels[labels.podUid] ?? '';
-		return state.making.has(uid) || state.known.get(uid)?.infra?.id === Id;
-	};
+	const used = new Set([...state.known.values()].map(({infra}) => infra?.id));
+	const isOfUse = ({Id, Names, Labels}: Listed): boolean =>
+		used.has(Id) || state.making.has(Labels[labels.podUid] ?? '') || state.warm.has(Id, Names[0] ?? '');
 	return infras.filter(each => !isOfUse(each)).map(({Id}) => Id);
 }
 
 function hear(state: State, {action, id, labels: said}: EngineEvent): void {
-	const uid = said[labels.podUid];
-	if (action !== 'die' || uid === undefined || said[labels.container] !== infraName) return;
-	if (state.alive.has(uid) && state.known.get(uid)?.infra?.id === id) lose(state, uid);
+	if (action !== 'die' || said[labels.container] !== infraName) return;
+	state.warm.hear(id);
+	for (const {uid, infra} of state.known.values()) if (infra?.id === id && state.alive.has(uid)) lose(state, uid);
 }
 
 /** Told once by each agent that finds it so, until it is made anew. */

@@ -137,8 +137,10 @@ const openProcesses = (options: RuntimeOptions, context: ServeContext): Runtime 
 
 async function openDocker({address}: EngineChoice, options: RuntimeOptions, context: ServeContext): Promise<Runtime> {
 	const {createDockerRuntime} = await import('../../../agent/docker-runtime.js');
-	const {allowPrivileged} = options;
-	return createDockerRuntime({...shared(options, context), directory: context.home.docker, address, allowPrivileged});
+	const {allowPrivileged, warmSandboxes} = options;
+	// Who asks for them wants them at once.
+	const warm = {count: warmSandboxes ?? limits.warmSandboxes, fromStart: warmSandboxes !== undefined};
+	return createDockerRuntime({...shared(options, context), directory: context.home.docker, address, allowPrivileged, warm});
 }
 
 /**
