@@ -58,13 +58,14 @@ import {openInfraImage} from './docker/programs/infra-image.js';
 import {openSandboxes, type Inmate, type SandboxRecord} from './docker/sandboxes/sandboxes.js';
 import {createWarmPool} from './docker/sandboxes/warm-pool.js';
 import {makeWarm, takesNames} from './docker/sandboxes/warm-sandbox.js';
+import {createSessions, sessionHandlers} from './exec-sessions.js';
 import {answering, handle, type Done, type Handlers} from './handlers.js';
 import {createLogReader, type LoggedContainers} from './logs/log-reader.js';
 import {systemFailure} from './os/explained.js';
 import {foldersIn} from './os/folders.js';
 import {readBootId} from './os/identity.js';
 import {createLanes, createTurns} from './os/turns.js';
-import {noImages, noLease, noSandbox} from './refusals.js';
+import {noLease, noSandbox} from './refusals.js';
 import {openSpec} from './secret-env.js';
 import {takeSample} from './usage/sample.js';
 import {openFolderUsage} from './volumes/folder-usage.js';
@@ -138,6 +139,7 @@ type Parts = ReturnType<typeof openParts>;
 
 function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (event: RuntimeEvent) => void) {
 	const {clock, address, hostIP = '127.0.0.1', onWarning = () => undefined, secrets = noSecrets} = options;
+	const sessions = createSessions(clock);
 	const owner = ownerOf(path.resolve(options.directory));
 	const directory = realpathSync(options.directory);
 	const engine = openEngine(address, clock);
@@ -250,7 +252,12 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		connection,
 		said,
 		measured: openContainerUsage(),
-		images: createImages({engine, clock, secrets, directory, onEvent: tell, onWarning}),
+		sessions,
+		images: createImages({
+			...{engine, clock, secrets, directory, onWarning, sessions},
+			onEvent: tell,
+			engineProblem: () => problemOf(connection.state()),
+		}),
 		hostPaths,
 		holds: isRoot ? openHolds(directory, onWarning) : undefined,
 		imageUsers,
@@ -260,7 +267,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 		removals: createRemovals(sandboxes, containers, [{remove: uid => logs.drop(sandboxes.folderOf(uid))}, volumes, groups]),
 		logs,
 		reader: createLogReader(loggedContainers(containers, logs), clock),
-		exec: createExec({engine, clock, find: containers.find}),
+		exec: createExec({engine, clock, sessions, find: containers.find}),
 	};
 }
 
@@ -281,6 +288,7 @@ function handlersOf(parts: Parts): Handlers {
 	const {exec, groups, images, sandboxes, warm, removals, containers, volumes, reader, turns} = parts;
 	return {
 		...exec.handlers,
+		...sessionHandlers(parts.sessions),
 		'sandbox.ensure': ({spec}, done) =>
 			withEngine(parts, done, answer => {
 				const obstacle = parts.allowPrivileged ? undefined : obstacleToNamespaces(spec);
@@ -318,7 +326,7 @@ function handlersOf(parts: Parts): Handlers {
 		'container.act': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['container.act'](command, done)),
 		'image.ensure': (command, done) => withEngine(parts, done, answer => images.handlers['image.ensure'](command, answer)),
 		'image.list': (command, done) => withEngine(parts, done, answer => images.handlers['image.list'](command, answer)),
-		'image.open': (_command, done) => done(noImages),
+		'image.open': (command, done) => withEngine(parts, done, answer => images.handlers['image.open'](command, answer)),
 		'exec.open': (command, done) =>
 			withPod(parts, command.request.id.uid, done, () => withEngine(parts, done, answer => exec.handlers['exec.open'](command, answer))),
 		'stdin.write': (command, done) => withPod(parts, command.id.uid, done, () => exec.handlers['stdin.write'](command, done)),
@@ -450,6 +458,9 @@ function infoOf(
 const features: readonly NodeFeature[] = ['hostPorts', 'limits', 'terminal', 'users', 'volumes'];
 
 const reasons = {hangs: 'EngineHangs', gone: 'EngineGone'} as const;
+
+/** While it connects it may answer the next moment. */
+const problemOf = (state: EngineState): string | undefined => ('message' in state ? state.message : undefined);
 
 function conditionsOf(state: EngineState): RuntimeInfo['conditions'] {
 	if (state.is === 'up') return [];

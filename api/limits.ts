@@ -701,6 +701,24 @@ export const limits = {
 	imageRemoveMs: 120_000,
 	/** Images of which an agent knows that they came by it. */
 	imagesRemembered: 10_000,
+	/** Nodes that one command brings images to at a time. */
+	imageNodes: 8,
+	/** How long a node may take to list its images, or to begin with one, on top of `askDeadlineMs`: together less than a client waits. */
+	imageAskMs: 15_000,
+	/** Images that are brought to one node by people at a time: pulls, archives, builds. */
+	imageSessions: 8,
+	/** One of them, from its first byte to its end. */
+	imageSessionMs: 7_200_000,
+	/** How often it is looked at whether it goes on, and how long its client may send nothing. */
+	imageSessionLookMs: 5_000,
+	imageInputStallMs: 30_000,
+	/** An archive that is loaded, and the folder that an image is built from: as much as comes in of it. */
+	imageArchiveBytes: 137_438_953_472,
+	buildContextBytes: 4_294_967_296,
+	/** Lines of a build that failed that are told. */
+	buildLines: 20,
+	/** Names of images in one archive that are told. */
+	imagesLoaded: 1_000,
 	/** Images that are listed of a node, and names of each. */
 	imagesListed: 2_000,
 	imageNames: 50,

@@ -148,6 +148,8 @@ export const tokensResource = 'troupe/tokens';
 export const joinResource = 'troupe/join';
 export const backupResource = 'troupe/backup';
 export const brokerConfigResource = 'troupe/broker-config';
+/** Images of nodes: who may write objects brings some. */
+export const imagesResource = 'troupe/images';
 /** To look at actors; what changes them is judged by `mayInspect`. */
 export const actorsResource = 'troupe/actors';
 

@@ -18,11 +18,13 @@ import {besides, handName, podsPath, runtimePath} from '../addresses.js';
 import {assignments} from './cache/assignment-object.js';
 import type {RetryNow} from './pods/hand-state.js';
 import {perform} from './runtime/perform.js';
-import type {ContainerId, ExecRequest, LogChunk, LogRequest, RuntimeCommand} from './runtime/runtime-port.js';
+import type {ContainerId, ExecRequest, ImageRequest, LogChunk, LogRequest, RuntimeCommand} from './runtime/runtime-port.js';
 
-/** What a session of exec or attach asks; each is answered with the result of the command of that name. */
+/** What a session of exec, attach or images asks; each is answered with the result of the command of that name. */
 export type SessionAsk =
 	| {readonly type: 'execOpen'; readonly request: ExecRequest}
+	| {readonly type: 'imageOpen'; readonly request: ImageRequest}
+	| {readonly type: 'imageList'}
 	| {readonly type: 'execWrite'; readonly session: string; readonly data: string; readonly isLast: boolean}
 	| {readonly type: 'execRead'; readonly session: string; readonly maxBytes: number; readonly waitMs: number}
 	| {readonly type: 'execResize'; readonly session: string; readonly rows: number; readonly columns: number}
@@ -76,6 +78,8 @@ export const runtimeActor: Behavior<null, RuntimeState, RuntimeMessage> = {
 			case 'logRead':
 				return answered(state, 'reading', message);
 			case 'execOpen':
+			case 'imageOpen':
+			case 'imageList':
 			case 'execWrite':
 			case 'execRead':
 			case 'execResize':
@@ -143,6 +147,8 @@ function askedBySession(state: RuntimeState, {replyTo, ...ask}: WithReplyTo<Sess
 function roomFor({type}: SessionAsk): number {
 	switch (type) {
 		case 'execOpen':
+		case 'imageOpen':
+		case 'imageList':
 			return limits.execAsksToOpen;
 		case 'execClose':
 			return Number.POSITIVE_INFINITY;
@@ -158,6 +164,10 @@ function commandOf(ask: SessionAsk): {readonly command: RuntimeCommand; readonly
 	switch (ask.type) {
 		case 'execOpen':
 			return {command: {...ask, type: 'exec.open'}};
+		case 'imageOpen':
+			return {command: {...ask, type: 'image.open'}};
+		case 'imageList':
+			return {command: {type: 'image.list'}};
 		case 'execWrite':
 			return {command: {...ask, type: 'exec.write'}, deadlineMs: limits.execInputStallMs};
 		case 'execRead':

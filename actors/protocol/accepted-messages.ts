@@ -54,6 +54,8 @@ export const boundedFromControl = fromControl;
 const forRuntime: ReadonlySet<string> = new Set([
 	'readLog',
 	'execOpen',
+	'imageOpen',
+	'imageList',
 	'execWrite',
 	'execRead',
 	'execResize',

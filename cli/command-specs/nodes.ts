@@ -80,6 +80,28 @@ export const nodesCommands: readonly CommandSpec[] = [
 		load: () => import('../commands/node.js'),
 	},
 	{
+		name: 'image',
+		summary: 'list images of nodes, pull some, or load them from a file without a registry',
+		usage: ['ls [--node NODE] [-o wide|json|yaml]', 'pull IMAGE [--node NODE]', 'load FILE|- [--node NODE]'],
+		examples: [
+			'troupe image ls',
+			'troupe image pull busybox:1.36',
+			'docker save app:1 | troupe image load - --node node-a',
+			'troupe image load app.tar.gz',
+		],
+		flags: {
+			...clusterFlags,
+			node: {
+				type: 'string',
+				multiple: true,
+				value: 'NODE',
+				about: 'of this node alone; may be given again (all that have a Docker Engine)',
+			},
+			output: {type: 'string', short: 'o', value: 'FORM', choices: ['wide', 'json', 'yaml'], about: 'ls: wide, json or yaml'},
+		},
+		load: () => import('../commands/image.js'),
+	},
+	{
 		name: 'status',
 		summary: 'tell how the cluster is, on one screen: server, store, nodes, pods, actors, and what is wrong first',
 		usage: ['[-o json]'],

@@ -14,6 +14,7 @@ import {readTar} from '../cp/tar-reader.js';
 import {unpack} from '../cp/unpack.js';
 import {openSession, type RemoteEnds} from '../exec/remote.js';
 import {findTarget} from '../exec/target.js';
+import {amount} from '../screen/amount.js';
 import {withProgress, type Progress} from '../screen/progress.js';
 import {pathOf, resourceOf} from '../cluster/resources.js';
 import {namespaceOf, withClient} from '../cluster/session.js';
@@ -43,9 +44,6 @@ function counterOf(progress: Progress): (bytes: number) => void {
 		progress.show(`copying: ${amount(sum)}`);
 	};
 }
-
-const amount = (bytes: number): string =>
-	bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(bytes < 100_000_000 ? 1 : 0)} MB`;
 
 function transfer(remote: Remote, copy: Copy, terminal: Terminal, onBytes: (count: number) => void): Promise<void> {
 	const onSkipped = (why: string): void => terminal.note(`note: left out: ${why}`);

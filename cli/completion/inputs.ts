@@ -85,6 +85,7 @@ export const inputsOf: {readonly [command: string]: InputKind} = {
 	taint: {type: 'words', words: ['nodes'], then: nodes},
 	node: {type: 'words', words: ['confirm-lost'], then: {type: 'names', kind: 'nodes', once: true}},
 	top: {type: 'verbs', verbs: {pods: onePod, nodes: {...nodes, once: true}}},
+	image: {type: 'verbs', verbs: {ls: nothing, pull: nothing, load: files}},
 	tree: actors,
 	repl: actors,
 	status: nothing,

@@ -93,6 +93,7 @@ function valueOf([name, spec]: [string, FlagSpec], before: string, inputs: reado
 	if (spec.choices !== undefined) return place({words: spec.choices.map(word => ({word: before + word, about: ''}))});
 	if (fileFlags.has(name)) return place({files: true});
 	if (name === 'namespace') return place({asked: namesOf('namespaces', before)});
+	if (name === 'node' && spec.multiple === true) return place({asked: namesOf('nodes', before)});
 	if (name === 'container') return place({asked: {type: 'containers', pod: (inputs[0] ?? '').replace(/^pods?\//, ''), before, after: ''}});
 	if (name === 'for' && spec.value === 'WHAT')
 		return place({words: ['delete', 'create', 'condition=', 'jsonpath='].map(word => ({word: before + word, about: ''}))});

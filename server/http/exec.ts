@@ -3,24 +3,19 @@
 // Everything that can be refused is refused before the upgrade, as a Status. A client that then falls back to SPDY by POST comes
 // here as well and hears the same.
 
-import type {SessionAsk} from '../../actors/node/runtime-actor.js';
 import type {ContainerId, ExecOutput, LogChunk} from '../../actors/node/runtime/runtime-port.js';
-import {AppError, failure, succeeded, type Outcome} from '../../api/errors.js';
+import {succeeded, type Outcome} from '../../api/errors.js';
 import type {Container, Pod} from '../../api/kinds/pod.js';
 import {limits} from '../../api/limits.js';
-import {remoteProtocol} from '../../api/remote-channels.js';
-import {isWebSocket, messageUpgrader, offeredSubprotocols} from '../../system/links/web-socket.js';
 import {entryOf} from './entry.js';
 import type {Backend, Exchange, Target} from './exchange.js';
 import {askNode} from './node-ask.js';
 import {refusal, valueOf} from './outcome.js';
 import {containerOf, nodeOf, statusOfContainer} from './pod-container.js';
 import {countOf, flagOf} from './query.js';
-import {runSession, type Remote, type Wanted} from './remote-session.js';
+import type {Remote, Wanted} from './remote-session.js';
+import {base64, remoteOf, requireSession, takeOver, type Asker} from './session-door.js';
 import {causeOf} from './write.js';
-
-/** One of ours is enough: it keeps nothing of a connection but what `close` needs, and sessions are closed by their door. */
-const upgrader = messageUpgrader({subprotocol: remoteProtocol, payloadBytes: limits.execMessageBytes});
 
 /** The container that is meant, and where it runs. */
 type Place = {readonly node: string; readonly id: ContainerId; readonly spec: Container};
@@ -33,21 +28,12 @@ export async function exec(backend: Backend, exchange: Exchange, target: Target)
 	if (argv.some(word => word.includes('\0'))) throw refusal('a word of the command holds a NUL character, which no program can be given');
 	const wanted = wantedOf(query);
 	const place = placeOf(backend, target, query, 'exec into');
-	requireWebSocket(exchange);
-	requireRoom(backend);
+	requireSession(backend, exchange);
 	const ask = asker(backend, exchange, target, place);
 	const [rows, columns] = [countOf(query, 'rows') ?? 24, countOf(query, 'columns') ?? 80];
 	const request = {id: place.id, argv, tty: wanted.tty, stdin: wanted.stdin, rows, columns};
 	const {session} = valueOf(await ask<{readonly session: string}>({type: 'execOpen', request}));
-	const {execChunkBytes: maxBytes, execReadMs, execInputStallMs} = limits;
-	const remote: Remote = {
-		read: () => ask({type: 'execRead', session, maxBytes, waitMs: execReadMs}, execReadMs),
-		keep: () => ask({type: 'execRead', session, maxBytes: 0, waitMs: 0}),
-		write: (bytes, isLast) => ask({type: 'execWrite', session, data: base64(bytes), isLast}, execInputStallMs),
-		resize: (newRows, newColumns) => ask({type: 'execResize', session, rows: newRows, columns: newColumns}),
-		close: () => ask({type: 'execClose', session}),
-	};
-	take(backend, exchange, remote, wanted);
+	takeOver(backend, exchange, remoteOf(ask, session), wanted);
 }
 
 /** The output of the container from now on, and its stdin. */
@@ -57,14 +43,13 @@ export async function attach(backend: Backend, exchange: Exchange, target: Targe
 	const place = placeOf(backend, target, query, 'attach to');
 	if (asked.stdin && place.spec.stdin !== true)
 		throw refusal(`container ${place.id.container} takes no input: "stdin: true" is missing in its spec`);
-	requireWebSocket(exchange);
-	requireRoom(backend);
+	requireSession(backend, exchange);
 	const ask = asker(backend, exchange, target, place);
 	const remote = attached(backend, exchange, target, place, ask);
 	// From where it stands now: what is written from here on is not missed however long the handshake takes.
 	valueOf(await remote.read());
 	// One stream is kept of a container's output, whatever it was written to.
-	take(backend, exchange, remote, {...asked, tty: asked.tty && place.spec.tty === true});
+	takeOver(backend, exchange, remote, {...asked, tty: asked.tty && place.spec.tty === true});
 }
 
 function attached(backend: Backend, exchange: Exchange, target: Target, {node, id, spec}: Place, ask: Asker): Remote {
@@ -101,10 +86,6 @@ function attached(backend: Backend, exchange: Exchange, target: Target, {node, i
 	};
 }
 
-const base64 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-
-type Asker = <Value>(message: SessionAsk, waitMs?: number) => Promise<Outcome<Value>>;
-
 function asker(backend: Backend, exchange: Exchange, target: Target, {node}: Place): Asker {
 	const cause = causeOf(exchange, target);
 	return (message, waitMs = 0) => askNode(backend, {node, message, waitMs, cause, what: 'its containers are'});
@@ -140,32 +121,4 @@ function placeOf(backend: Backend, target: Target, query: URLSearchParams, deed:
 	const spec = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].find(each => each.name === container);
 	if (spec === undefined) throw refusal(`container ${container} is not valid for pod ${name}`);
 	return {node, id: {uid, container}, spec};
-}
-
-function requireWebSocket({request, upgrade}: Exchange): void {
-	const isOurs = upgrade !== undefined && isWebSocket(request) && offeredSubprotocols(request).includes(remoteProtocol);
-	if (!isOurs) throw refusal(`this is a WebSocket with the subprotocol ${remoteProtocol}; SPDY and older subprotocols are not spoken here`);
-}
-
-function requireRoom({streams}: Backend): void {
-	if (streams.sessions() >= limits.remoteSessions)
-		throw new AppError('ERR_BUSY', {address: 'exec and attach', waiting: streams.sessions()});
-}
-
-// ---- taking the connection over --------------------------------------------------------------------------------------------
-
-function take({streams, clock}: Backend, exchange: Exchange, remote: Remote, wanted: Wanted): void {
-	const taken = exchange.upgrade?.take();
-	let isOpen = false;
-	if (taken !== undefined)
-		upgrader.upgrade(exchange.request, taken.socket, taken.head, socket => {
-			isOpen = true;
-			const session = runSession(socket, remote, wanted, clock);
-			const why = failure('ERR_NOT_REACHABLE', {
-				message: 'the session was ended by the control plane: it stops, or the login is not good any more',
-			});
-			streams.addSession(taken.socket, exchange.identity.name, () => session.end(why));
-		});
-	// The client has gone while the node was asked.
-	if (!isOpen) void remote.close();
 }

@@ -27,4 +27,4 @@ export async function askNode<Value>({control}: Backend, {node, message, waitMs 
 }
 
 const notReachable = (node: string, what: string): ReturnType<typeof failed> =>
-	failed('ERR_NOT_REACHABLE', {message: `the node "${node}" of this pod is not reachable, so ${what} not either`});
+	failed('ERR_NOT_REACHABLE', {message: `the node "${node}" is not reachable, so ${what} not either`});

@@ -1,4 +1,4 @@
-// A session of exec or attach over a WebSocket, at the server.
+// A session of exec, attach or images over a WebSocket, at the server.
 //
 // Output is asked of the node only when the last piece has left for the client, input is read from the client only as far as the
 // program takes it: neither a slow reader nor a slow program fills any buffer.
@@ -68,7 +68,7 @@ export function runSession(socket: MessageSocket, remote: Remote, wanted: Wanted
 	return {end: why => finish(failureStatus(why))};
 }
 
-const wrongAnswer = 'the node of this pod answered with something that is no output';
+const wrongAnswer = 'the node answered with something that is no output';
 
 // ---- output ----------------------------------------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ function takeInput(session: Session): void {
 	/** One write at a time keeps the order. What the program does not want any more is dropped: its end is told by its output. */
 	const pump = async (): Promise<void> => {
 		isWriting = true;
-		for (let piece = waiting.shift(); piece !== undefined && !isOver(); piece = waiting.shift()) {
+		for (let piece = joined(waiting); piece !== undefined && !isOver(); piece = joined(waiting)) {
 			const outcome = await remote.write(piece.bytes, piece.isLast);
 			waitingBytes -= piece.bytes.length;
 			if (!outcome.ok) {
@@ -147,6 +147,16 @@ function takeInput(session: Session): void {
 		else if (channel === channels.close && rest[0] === channels.stdin) put({bytes: Buffer.alloc(0), isLast: true});
 		else if (channel === channels.resize && wanted.tty) sizes(rest);
 	});
+}
+
+/** What waits, as much at once as crosses the bus: each write is a way there and back. Its end goes alone. */
+function joined(waiting: Piece[]): Piece | undefined {
+	let size = 0;
+	const fits = (piece: Piece): boolean => !piece.isLast && (size += piece.bytes.length) <= limits.execChunkBytes;
+	const count = waiting.findIndex(piece => !fits(piece));
+	const first = waiting.splice(0, count < 0 ? waiting.length : Math.max(1, count));
+	const [only] = first;
+	return first.length < 2 ? only : {bytes: Buffer.concat(first.map(({bytes}) => bytes)), isLast: false};
 }
 
 /** Portions that cross the bus. */

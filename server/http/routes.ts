@@ -17,6 +17,7 @@ import {listEvents, readEvent} from './events.js';
 import {evict} from './eviction.js';
 import type {Backend, Exchange, Handler, Target} from './exchange.js';
 import {attach, exec} from './exec.js';
+import {bringImage, listImages} from './images.js';
 import {list} from './list.js';
 import {readLog} from './logs.js';
 import {read} from './object-reply.js';
@@ -84,6 +85,10 @@ function addOwn(router: Router<Route>): void {
 	router.on('GET', `${actorsPath}/:system/*`, {handle: readActor});
 	router.on('GET', '/troupe/v1/why/:plural/:namespace/:name', {handle: why});
 	router.on('POST', '/troupe/v1/nodes/:name/confirm-lost', {handle: confirmLost});
+	router.on('GET', '/troupe/v1/nodes/:name/images', {handle: listImages});
+	for (const method of ['GET', 'POST'] as const)
+		for (const action of ['pull', 'load', 'build'] as const)
+			router.on(method, `/troupe/v1/nodes/:name/images/${action}`, {handle: bringImage(action)});
 	router.on('GET', '/troupe/v1/counters', {handle: counters});
 	router.on('GET', '/troupe/v1/mqtt', {handle: mqtt});
 	router.on('GET', '/troupe/v1/limits', {handle: limitsInfo});

@@ -10,6 +10,7 @@ import {openEngine} from '../../agent/docker/engine/engine.js';
 import {collectGarbage} from '../../agent/docker/images/garbage.js';
 import {createImages} from '../../agent/docker/images/images.js';
 import {createRemembered} from '../../agent/docker/images/remembered.js';
+import {createSessions} from '../../agent/exec-sessions.js';
 import {failed, succeeded, type Outcome} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {EnsuredImage, ListedImage, RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
@@ -75,6 +76,8 @@ async function open(t: ExecutionContext) {
 		directory,
 		onEvent: ({percent}) => percents.push(percent),
 		onWarning: message => warnings.push(message),
+		sessions: createSessions(systemClock),
+		engineProblem: () => undefined,
 	});
 	t.teardown(async () => {
 		await images.close();

@@ -144,7 +144,7 @@ test('what makes no sense is refused before the upgrade, with what would be righ
 	t.is((await refused(exec)).code, 429);
 	for (const code of ['ERR_TIMEOUT', 'ERR_OUTCOME_UNKNOWN', 'ERR_NO_SUCH_ACTOR'] satisfies ErrorCode[]) {
 		scriptNode(cluster, () => failed(code));
-		t.regex((await refused(exec)).message, /^the node "node-a" of this pod is not reachable/);
+		t.regex((await refused(exec)).message, /^the node "node-a" is not reachable/);
 	}
 });
 
@@ -199,7 +199,7 @@ test('a node that goes in the middle is told as the end of the session', async t
 	t.is(await closed, 1000);
 	const status = JSON.parse(messages.at(-1)?.[1] ?? '') as StatusBody;
 	t.like(status, {status: 'Failure', reason: 'ServiceUnavailable'});
-	t.regex(status.message, /^the node "node-a" of this pod is not reachable/);
+	t.regex(status.message, /^the node "node-a" is not reachable/);
 });
 
 test('a node that answers with something else than output ends the session, and nothing more', async t => {
@@ -371,5 +371,5 @@ test('a retry names what starts now, and passes the refusal of the node on', asy
 	t.is(cluster.asked.at(-1)?.message['container'], undefined);
 	t.regex((await json<StatusBody>(400, 'POST', `${pod}/retry?container=mian`)).message, /did you mean "main"/);
 	cluster.answers.set('troupe://node-a/runtime', () => failed('ERR_TIMEOUT'));
-	t.regex((await json<StatusBody>(503, 'POST', `${pod}/retry`)).message, /^the node "node-a" of this pod is not reachable/);
+	t.regex((await json<StatusBody>(503, 'POST', `${pod}/retry`)).message, /^the node "node-a" is not reachable/);
 });

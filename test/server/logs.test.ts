@@ -289,7 +289,7 @@ test('what cannot be read is refused in kubectl words', async t => {
 	await json(404, 'GET', `${pods}/nobody/log`);
 	t.is((await json<StatusBody>(503, 'GET', `${pods}/web/log?container=a`)).reason, 'ServiceUnavailable');
 	cluster.onReadLog(() => failed('ERR_OUTCOME_UNKNOWN', {address: 'troupe://node-a/runtime'}));
-	t.regex((await json<StatusBody>(503, 'GET', `${pods}/web/log?container=a`)).message, /^the node "node-a" of this pod is not reachable/);
+	t.regex((await json<StatusBody>(503, 'GET', `${pods}/web/log?container=a`)).message, /^the node "node-a" is not reachable/);
 	cluster.onReadLog(() => failed('ERR_RUNTIME', {message: 'the log cannot be read'}));
 	t.is((await json<StatusBody>(500, 'GET', `${pods}/web/log?container=a`)).message, 'the log cannot be read');
 });

@@ -5,6 +5,7 @@
 // come by `onExit`, for adopted ones too.
 
 import type {Outcome} from '../../../api/errors.js';
+import type {ImageBuild} from '../../../api/image-news.js';
 import type {RuntimeClass} from '../../../api/runtime-class.js';
 import type {RuntimeInfo} from '../../protocol/runtime-info.js';
 
@@ -343,7 +344,10 @@ export type RuntimeCommand =
 	  }
 	/** The images there are; none where images are only names. */
 	| {readonly type: 'image.list'}
-	/** Loads or pulls an image outside any pod. Its archive goes in by `exec.write`; progress, lines of JSON, and the end come by `exec.read`. */
+	/**
+	 * Brings an image outside any pod. The archive of a load, and the folder of a build, goes in by `exec.write`; `ImageNews`, the words of a failure
+	 * as errors, and the end, 0 or 1, come by `exec.read`.
+	 */
 	| {readonly type: 'image.open'; readonly request: ImageRequest}
 	/** Removes the folder of a `local` volume with all that is in it; refused while a pod has it. Fine when there is none. `onlyCheck`: removes nothing. */
 	| {readonly type: 'volume.remove'; readonly volume: string; readonly onlyCheck?: boolean}
@@ -380,8 +384,12 @@ export type RuntimeCommand =
 export type ImagePullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 
 export type ImageRequest =
+	/** Without a login. */
+	| {readonly action: 'pull'; readonly image: string}
+	/** What `docker save` writes, also compressed. */
 	| {readonly action: 'load'}
-	| {readonly action: 'pull'; readonly image: string; readonly namespace: string; readonly secrets: readonly SecretRef[]};
+	/** A tar archive of a folder. */
+	| ({readonly action: 'build'} & ImageBuild);
 
 export type EnsuredImage = {
 	/** Undefined: to the runtime images are only names. */
@@ -400,6 +408,8 @@ export type ListedImage = {
 	readonly createdAtMs: number;
 	/** A container is made of it. */
 	readonly inUse: boolean;
+	/** Its `buildLabel`, if it has one. */
+	readonly build?: string | undefined;
 };
 
 export type RuntimeResults = {

@@ -7,7 +7,7 @@ import type {Clock} from '../../../system/time/clock.js';
 import {systemRandom} from '../../../system/time/random.js';
 import {tooManyActions} from '../../action-words.js';
 import {runNetworkAction} from '../../actions.js';
-import {createSessions, sessionHandlers, type Sessions} from '../../exec-sessions.js';
+import type {Sessions} from '../../exec-sessions.js';
 import type {Done, Handlers} from '../../handlers.js';
 import {systemFailure} from '../../os/explained.js';
 import {notRunning} from '../../refusals.js';
@@ -26,18 +26,19 @@ export type ExecContainer = {
 export type ExecOptions = {
 	readonly engine: Engine;
 	readonly clock: Clock;
+	/** Where sessions are kept; all of them end with this. */
+	readonly sessions: Sessions;
 	/** May throw errno exceptions. */
 	readonly find: (id: ContainerId) => ExecContainer;
 };
 
 export type Exec = {
-	readonly handlers: Pick<Handlers, 'container.act' | 'exec.open' | 'stdin.write'> & ReturnType<typeof sessionHandlers>;
+	readonly handlers: Pick<Handlers, 'container.act' | 'exec.open' | 'stdin.write'>;
 	/** Kills what runs beside containers. Resolves when that is done, or cannot be done now. */
 	readonly end: () => Promise<void>;
 };
 
 type State = ExecOptions & {
-	readonly sessions: Sessions;
 	readonly inputs: Inputs;
 	readonly beside: Beside;
 	/** What ends actions that run. */
@@ -59,7 +60,6 @@ export function createExec(options: ExecOptions): Exec {
 	};
 	const state: State = {
 		...options,
-		sessions: createSessions(clock),
 		inputs: createInputs(engine),
 		beside: {engine, clock, track},
 		actions: new Set(),
@@ -83,7 +83,6 @@ export function createExec(options: ExecOptions): Exec {
 						done,
 					);
 			},
-			...sessionHandlers(state.sessions),
 		},
 		end: () => end(state),
 	};

@@ -48,7 +48,8 @@ export async function ensureImage(
 	}
 }
 
-const nameForm = 'it must be [HOST[:PORT]/]PATH[:TAG][@DIGEST] with a path in lower case';
+/** How names of images have to be. */
+export const nameForm = 'it must be [HOST[:PORT]/]PATH[:TAG][@DIGEST] with a path in lower case';
 
 type Wanted = {readonly image: string; readonly reference: ImageReference};
 

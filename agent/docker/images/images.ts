@@ -6,11 +6,14 @@ import {limits} from '../../../api/limits.js';
 import type {RuntimeEvent} from '../../../actors/node/runtime/runtime-port.js';
 import type {NodeSecrets} from '../../../actors/node/runtime/secrets-port.js';
 import type {Cancel, Clock} from '../../../system/time/clock.js';
+import type {Sessions} from '../../exec-sessions.js';
 import type {Handlers} from '../../handlers.js';
 import {explained, systemFailure} from '../../os/explained.js';
 import type {Engine} from '../engine/engine.js';
+import {bringImage} from './bring.js';
 import {ensureImage, type EnsureCommand} from './ensure.js';
 import {collectGarbage, type DiskUse} from './garbage.js';
+import {createImageSessions} from './image-sessions.js';
 import {listImages} from './list.js';
 import type {PullProgress} from './pull-progress.js';
 import {createPulls} from './pulls.js';
@@ -25,11 +28,15 @@ export type ImagesOptions = {
 	/** Hears how far pulls for containers are. */
 	readonly onEvent: (event: RuntimeEvent & {readonly type: 'pulling'}) => void;
 	readonly onWarning: (message: string) => void;
+	/** Of people who bring images. */
+	readonly sessions: Sessions;
+	/** Why the Engine does not answer; undefined: it does. */
+	readonly engineProblem: () => string | undefined;
 	readonly diskUse?: DiskUse;
 };
 
 export type Images = {
-	readonly handlers: Pick<Handlers, 'image.ensure' | 'image.list'>;
+	readonly handlers: Pick<Handlers, 'image.ensure' | 'image.list' | 'image.open'>;
 	/** Ends pulls that are under way; what they fetched the Engine keeps. */
 	readonly close: () => Promise<void>;
 };
@@ -44,6 +51,12 @@ export function createImages(options: ImagesOptions): Images {
 		secrets,
 		onUse: (id: string, name: string | undefined) => (name === undefined ? remembered.use(id) : remembered.add(id, name)),
 	};
+	const keep = (id: string): void => {
+		remembered.forget(id);
+		void remembered.save();
+	};
+	const bringing = {...ensuring, clock, onKept: keep};
+	const brought = createImageSessions({...options, bring: (request, session) => bringImage(bringing, request, session)});
 	const stopCollecting = again(clock, limits.imageGarbageMs, async () => {
 		// An Engine that does not answer has other ways to say so.
 		await collectGarbage({...options, remembered}).catch((error: unknown) =>
@@ -64,6 +77,7 @@ export function createImages(options: ImagesOptions): Images {
 					done,
 				);
 			},
+			'image.open': ({request}, done) => done(brought.open(request)),
 		},
 		close() {
 			stopCollecting();

@@ -1,5 +1,6 @@
 // The images that an Engine has.
 
+import {buildLabel} from '../../../api/image-news.js';
 import {limits} from '../../../api/limits.js';
 import type {ListedImage} from '../../../actors/node/runtime/runtime-port.js';
 import type {Engine} from '../engine/engine.js';
@@ -8,12 +9,13 @@ import type {Engine} from '../engine/engine.js';
 export async function listImages(engine: Engine): Promise<readonly ListedImage[]> {
 	const images = await engine.call('list images', limits.imageLookMs, docker => docker.listImages());
 	const used = await usedImages(engine);
-	const listed = images.map(({Id: id, RepoTags, RepoDigests, Size: bytes, Created}) => ({
+	const listed = images.map(({Id: id, RepoTags, RepoDigests, Size: bytes, Created, Labels}) => ({
 		id,
 		names: namesOf(RepoTags, RepoDigests),
 		bytes,
 		createdAtMs: 1_000 * Created,
 		inUse: used.has(bareId(id)),
+		build: (Labels as Readonly<Record<string, string>> | null | undefined)?.[buildLabel],
 	}));
 	return listed.sort((one, other) => other.createdAtMs - one.createdAtMs).slice(0, limits.imagesListed);
 }

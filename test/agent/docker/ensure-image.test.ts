@@ -1,6 +1,7 @@
 import test, {type ExecutionContext} from 'ava';
 import {hub} from '../../../agent/docker/images/docker-hub.js';
 import {createImages, type Images} from '../../../agent/docker/images/images.js';
+import {createSessions} from '../../../agent/exec-sessions.js';
 import {failed, succeeded, type Outcome} from '../../../api/errors.js';
 import {limits} from '../../../api/limits.js';
 import type {EnsuredImage, RuntimeCommand, RuntimeEvent} from '../../../actors/node/runtime/runtime-port.js';
@@ -36,6 +37,8 @@ function imagesOf(t: ExecutionContext, {engine, directory}: FakeEngine, secrets:
 		directory,
 		onEvent: event => news.push(event),
 		onWarning: message => warnings.push(message),
+		sessions: createSessions(systemClock),
+		engineProblem: () => undefined,
 	});
 	t.teardown(() => images.close());
 	return {images, news, warnings};
