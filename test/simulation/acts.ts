@@ -45,7 +45,7 @@ export function perform(stage: Stage, act: Act): void {
 		case 'deleteNamed':
 			return clients.named.delete(act.set);
 		case 'createPod':
-			return clients.createPod(act.pod, act.exclusive === true, act.held === true, act.claim);
+			return clients.createPod(act);
 		case 'release':
 			return clients.release(act.pod);
 		case 'configure':
@@ -101,7 +101,7 @@ export function perform(stage: Stage, act: Act): void {
 			return name === undefined ? undefined : clients.deletePod(name, act.graceSeconds);
 		}
 		case 'killProgram':
-			return killProgram(cluster, chosen(cluster.nodes, act.node), act.pod);
+			return killProgram(cluster, chosen(cluster.nodes, act.node), act);
 		case 'loseSandbox':
 			return loseSandbox(cluster, chosen(cluster.nodes, act.node), act.pod);
 		case 'crashActor':
@@ -205,13 +205,22 @@ export function perform(stage: Stage, act: Act): void {
 	}
 }
 
-function killProgram(cluster: SimulatedCluster, node: SimulatedNode | undefined, pod: number): void {
-	const uid = chosen([...(node?.programs.pods.keys() ?? [])], pod);
-	if (node === undefined || uid === undefined) return;
-	const running = node.programs.find({uid, container: 'main'});
+type KillProgram = Extract<Act, {type: 'killProgram'}>;
+
+function killProgram(cluster: SimulatedCluster, node: SimulatedNode | undefined, {pod, container: name}: KillProgram): void {
+	if (node === undefined) return;
+	const {programs} = node;
+	const uid = chosen(
+		[...programs.pods.keys()].filter(each => name === undefined || programs.find({uid: each, container: name}) !== undefined),
+		pod,
+	);
+	if (uid === undefined) return;
+	const container = name ?? 'main';
+	const running = programs.find({uid, container});
 	if (running === undefined || running.exit !== undefined) return;
-	cluster.programs.onProgramEnded(node, uid);
-	node.programs.crash(uid, 'main', 137);
+	if (name !== undefined) cluster.note(`${running.spec.podName}/${name} dies on ${node.name}`);
+	cluster.programs.onProgramEnded(node, uid, [container]);
+	programs.crash(uid, container, 137);
 }
 
 function loseSandbox(cluster: SimulatedCluster, node: SimulatedNode | undefined, pod: number): void {

@@ -8,6 +8,7 @@ import type {Message} from '../../system/kernel/behavior.js';
 import {ClaimClients} from './claim-clients.js';
 import type {SimulatedCluster} from './cluster.js';
 import {JobClients} from './job-clients.js';
+import {withSidecars} from './sidecars.js';
 import {SetClients} from './set-clients.js';
 import {sealedData} from './vault.js';
 import type {Deed, Program, SetLike} from './plan.js';
@@ -25,6 +26,7 @@ export type Promised = {
 const images: Readonly<Record<Program, string>> = {serves: 'program', fails: 'exit-1-after-20ms', ignoresTerm: 'ignores-term'};
 
 type SetDeed = Extract<Deed, {type: 'create'}>;
+type PodDeed = Extract<Deed, {type: 'createPod'}>;
 type GuestDeed = Extract<Deed, {type: 'createGuest'}>;
 
 export class Clients {
@@ -57,17 +59,20 @@ export class Clients {
 	}
 
 	/** One that nobody owns, and that is there until it is deleted. */
-	createPod(name: string, exclusive: boolean, held: boolean, claim?: string): void {
-		if (claim === undefined) return this.#createPod(name, exclusive, held);
+	createPod(deed: PodDeed): void {
+		const {claim} = deed;
+		if (claim === undefined) return this.#createPod(deed);
 		this.#cluster.create('persistentvolumeclaims', claimOf(claim), outcome => {
-			if (outcome.ok || outcome.error.code === 'ERR_ALREADY_EXISTS') this.#createPod(name, exclusive, held, claim);
+			if (outcome.ok || outcome.error.code === 'ERR_ALREADY_EXISTS') this.#createPod(deed);
 		});
 	}
 
-	#createPod(name: string, exclusive: boolean, held: boolean, claim?: string): void {
+	#createPod({pod: name, exclusive, held, claim, sidecars}: PodDeed): void {
 		const volumes = claim === undefined ? {} : {volumes: [{name: 'data', persistentVolumeClaim: {claimName: claim}}]};
-		const spec = {containers: [{name: 'main', image: 'program', command: ['serve']}], terminationGracePeriodSeconds: 1, ...volumes};
-		const metadata = {name, namespace: 'default', ...annotated(exclusive), ...(held ? {finalizers: [hold]} : {})};
+		const beside = sidecars === true ? withSidecars : {};
+		const containers = [{name: 'main', image: 'program', command: ['serve']}];
+		const spec = {...beside, containers, terminationGracePeriodSeconds: 1, ...volumes};
+		const metadata = {name, namespace: 'default', ...annotated(exclusive === true), ...(held === true ? {finalizers: [hold]} : {})};
 		this.#cluster.create('pods', {apiVersion: 'v1', kind: 'Pod', metadata, spec}, outcome => {
 			this.#cluster.note(`create pod ${name}: ${outcome.ok ? 'acknowledged' : outcome.error.code}`);
 			if (!outcome.ok) return;

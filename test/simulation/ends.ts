@@ -40,7 +40,7 @@ export class Ends {
 	ofAll(pods: readonly Pod[], nodes: readonly SimulatedNode[]): string[] {
 		return pods.flatMap(({metadata, spec, status}) => {
 			const host = nodes.find(({name}) => name === spec?.nodeName)?.programs;
-			return (status?.containerStatuses ?? []).flatMap(({name, restartCount, lastState}) => {
+			return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])].flatMap(({name, restartCount, lastState}) => {
 				const runs = host?.find({uid: metadata.uid, container: name});
 				if (runs === undefined || runs.exit !== undefined) return [];
 				const who = `I10: ${metadata.name}/${name} on ${spec?.nodeName ?? ''}`;

@@ -51,6 +51,7 @@ export type Deed =
 			readonly held?: true;
 			/** The claim it uses, which is made before it. */
 			readonly claim?: string;
+			readonly sidecars?: true;
 	  }
 	| {readonly type: 'release'; readonly pod: number}
 	/** A ConfigMap, and a Secret of the same name and value: made, changed, or taken away. */
@@ -99,7 +100,8 @@ export type Deed =
 	| {readonly type: 'cordon'; readonly node: number; readonly by: 'cordon' | 'taint'; readonly forMs: number}
 	| {readonly type: 'deletePod'; readonly pod: number; readonly graceSeconds?: number}
 	// ---- what ends
-	| {readonly type: 'killProgram'; readonly node: number; readonly pod: number}
+	/** Of a pod's main container, or of one of this name, of a pod that has such a one. */
+	| {readonly type: 'killProgram'; readonly node: number; readonly pod: number; readonly container?: string}
 	/** What the containers of a pod share dies; they run on. */
 	| {readonly type: 'loseSandbox'; readonly node: number; readonly pod: number}
 	| {readonly type: 'crashActor'; readonly place: Place; readonly actor: number}

@@ -86,6 +86,14 @@ const without =
 	(effect: Effect): readonly Effect[] =>
 		effect.type === 'tell' && effect.message.type === type ? [] : [effect];
 
+/** What one child of a pod's hand is told another one is told too. */
+const alsoTo =
+	(type: string, child: string, other: string) =>
+	(effect: Effect, {self, hasChild}: Context): readonly Effect[] => {
+		const isIt = effect.type === 'tell' && effect.message.type === type && effect.to === `${self}/${child}` && hasChild(other);
+		return isIt ? [effect, {...effect, to: `${self}/${other}`}] : [effect];
+	};
+
 /** Changes that somebody is not told of. */
 const deaf = (isMissed: (to: string, message: Message) => boolean, options: {readonly resync?: boolean} = {}): RunOptions => ({
 	design: {
@@ -408,6 +416,19 @@ export const plantedBugs: readonly PlantedBug[] = [
 		),
 		scenario: 'configured',
 		breaks: /^I5/,
+	},
+	// ---- sidecars
+	{
+		name: 'a main container that begins with the first sidecar',
+		options: onNodes('Hand', asking(alsoTo('begin', 'first', 'main'))),
+		scenario: 'mixed',
+		breaks: /^I19: .* starts/,
+	},
+	{
+		name: 'a sidecar that ends with what it is there for',
+		options: onNodes('Hand', asking(alsoTo('stopContainer', 'main', 'first'))),
+		scenario: 'mixed',
+		breaks: /^I19: .* is to end/,
 	},
 	// ---- sets and the scheduler
 	{

@@ -3,12 +3,13 @@
 import {limits} from '../../api/limits.js';
 import type {PersistentVolume} from '../../api/kinds/persistentvolume.js';
 import {claimKey, volumeKey} from '../../actors/config-references.js';
-import type {RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
+import type {ContainerSpec, RuntimeCommand} from '../../actors/node/runtime/runtime-port.js';
 import {leaseEnded, type SimulatedHost} from '../../agent/simulated/host.js';
 import type {SimulatedCluster} from './cluster.js';
 import {Ends} from './ends.js';
 import type {Invariants} from './invariants.js';
 import type {SimulatedNode} from './node.js';
+import {stillBehind, hasSidecars, missingBefore, sidecarNames} from './sidecars.js';
 
 export class Programs {
 	readonly #cluster: SimulatedCluster;
@@ -38,6 +39,7 @@ export class Programs {
 				if (running?.exit?.reason === leaseEnded) this.onProgramEnded(node, spec.id.uid);
 				if (spec.exclusive === true || this.#invariants.hasName(spec.id.uid)) this.#checkAlone(node, spec.id.uid, spec.podName);
 				this.#checkVolumes(node, spec.id.uid, spec.podName);
+				this.#checkOrder(node, spec);
 				const container = programs.start(spec, program, watcher);
 				this.ends.onStart(node.name, container);
 				this.#onStart(node, spec.id.uid, spec.id.container, spec.podName, program.ends !== undefined);
@@ -73,6 +75,14 @@ export class Programs {
 			this.#invariants.broken(`I8: pod ${pod} ended on ${node.name}, which was never away for long`);
 		const called = 1 + (this.#ends.get(key) ?? 0);
 		if (starts > called) this.#invariants.broken(`I4: pod ${pod} was started ${starts} times, ${called} were called for`);
+	}
+
+	/** I19: what has sidecars starts after them, one after the other. */
+	#checkOrder({name, programs}: SimulatedNode, {id, podName}: ContainerSpec): void {
+		const pod = this.#invariants.pod(id.uid);
+		if (pod === undefined || !hasSidecars(pod)) return;
+		const missing = missingBefore(programs, id);
+		if (missing.length > 0) this.#invariants.broken(`I19: ${podName}/${id.container} starts on ${name} before ${missing.join()}`);
 	}
 
 	runsExclusive({programs}: SimulatedNode): boolean {
@@ -148,7 +158,11 @@ export class Programs {
 		if (command.type !== 'container.stop' && command.type !== 'sandbox.remove') return;
 		const uid = command.type === 'container.stop' ? command.id.uid : command.uid;
 		const pod = this.#invariants.pod(uid);
-		this.#cluster.note(`${command.type} of ${pod?.metadata.name ?? uid} on ${node.name}`);
+		const container = command.type === 'container.stop' ? `/${command.id.container}` : '';
+		this.#cluster.note(`${command.type} of ${pod?.metadata.name ?? uid}${container} on ${node.name}`);
+		const early = command.type === 'container.stop' ? stillBehind(node.programs, command) : [];
+		if (early.length > 0)
+			this.#invariants.broken(`I19: ${pod?.metadata.name ?? uid}${container} is to end on ${node.name} before ${early.join()}`);
 		if (pod === undefined || pod.metadata.deletionTimestamp !== undefined || pod.spec?.nodeName !== node.name) {
 			// A pod that was bound anew elsewhere may be bound to this node again.
 			if (command.type === 'sandbox.remove') this.onProgramEnded(node, uid);
@@ -163,9 +177,12 @@ export class Programs {
 		this.#invariants.broken(`I4: ${node.name} orders ${command.type} of pod ${pod.metadata.name}, which is wanted`);
 	}
 
-	onProgramEnded(node: SimulatedNode, uid: string): void {
-		const key = `${node.name}/${uid}/main`;
-		this.#ends.set(key, (this.#ends.get(key) ?? 0) + 1);
+	/** Of all containers that run on, when none is named. */
+	onProgramEnded(node: SimulatedNode, uid: string, containers: readonly string[] = ['main', ...sidecarNames]): void {
+		for (const container of containers) {
+			const key = `${node.name}/${uid}/${container}`;
+			this.#ends.set(key, (this.#ends.get(key) ?? 0) + 1);
+		}
 	}
 
 	onReboot(node: SimulatedNode): void {

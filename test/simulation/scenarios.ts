@@ -3,6 +3,7 @@
 import {limits} from '../../api/limits.js';
 import type {JsonObject} from '../../api/object.js';
 import {clientDeeds, inTurn, packetsOf, sets, smallHarm, storeOf} from './deeds.js';
+import {sidecarNames} from './sidecars.js';
 import {policyCode} from './tasks.js';
 import {drawOf, type Act, type ClaimPolicy, type Deed, type Draw, type Plan} from './plan.js';
 
@@ -670,8 +671,28 @@ export function planOf(seed: number, scenario: ScenarioName = scenarioOf(seed)):
 		...(draw.chance(0.25) ? {drifts: true} : {}),
 		...(draw.chance(0.25) ? {serialises: true} : {}),
 		...(draw.chance(0.25) ? {queues: true} : {}),
-		acts: [...acts, ...(withExclusive.has(scenario) && draw.chance(0.3) ? claimActs(draw) : [])].sort((a, b) => a.atMs - b.atMs),
+		acts: [
+			...acts,
+			...(withExclusive.has(scenario) && draw.chance(0.3) ? claimActs(draw) : []),
+			...(withExclusive.has(scenario) && draw.chance(0.4) ? sidecarActs(draw) : []),
+		].sort((a, b) => a.atMs - b.atMs),
 	};
+}
+
+/** Pods with sidecars, of which some die, and some pods that go. */
+function sidecarActs(draw: Draw): readonly Act[] {
+	const made = Array.from({length: 1 + draw.below(2)}, (_, index): Deed => ({
+		type: 'createPod',
+		pod: `accompanied-${index}`,
+		sidecars: true,
+	}));
+	const harm: readonly (() => Deed)[] = [
+		() => ({type: 'killProgram', node: draw.share(), pod: draw.share(), container: draw.one(sidecarNames)}),
+		() => ({type: 'killProgram', node: draw.share(), pod: draw.share(), container: draw.one(sidecarNames)}),
+		() => ({type: 'deletePod', pod: draw.share()}),
+	];
+	const harmed = Array.from({length: draw.below(4)}, () => draw.one(harm)());
+	return [...inTurn(draw, made, draw.between(0, 3_000)), ...inTurn(draw, harmed, draw.between(500, 6_000))];
 }
 
 /** Pods of one claim or two, at once and one after the other. */

@@ -10,6 +10,7 @@ import {requirementsOf} from '../../actors/control/pods/pod-requirements.js';
 import type {Promised} from './clients.js';
 import type {Stage} from './acts.js';
 import type {SimulatedCluster, SimulatedNode} from './cluster.js';
+import {hasSidecars, sidecarNames} from './sidecars.js';
 
 /** What is not as it should be; empty when all is. */
 export function unsettled({cluster, clients, watcher}: Stage): string[] {
@@ -98,8 +99,10 @@ function ofNode(cluster: SimulatedCluster, {name, programs, system}: SimulatedNo
 	}
 	for (const pod of pods.values()) {
 		if (pod.spec?.nodeName !== name || pod.spec.containers[0]?.image.startsWith('exit') === true || isOver(pod)) continue;
-		const running = programs.find({uid: pod.metadata.uid, container: 'main'});
-		if (running === undefined || running.exit !== undefined) found.push(`I5: pod ${pod.metadata.name} does not run on ${name}`);
+		for (const container of ['main', ...(hasSidecars(pod) ? sidecarNames : [])]) {
+			const running = programs.find({uid: pod.metadata.uid, container});
+			if (running === undefined || running.exit !== undefined) found.push(`I5: ${pod.metadata.name}/${container} does not run on ${name}`);
+		}
 	}
 	return found;
 }
