@@ -12,6 +12,7 @@ import type {Problem} from '../api/problem.js';
 import {membersOf, refuse, type Found} from '../api/rules/report.js';
 import {schemaProblems} from '../api/schema-problems.js';
 import {isSealed, lastAppliedAnnotation} from '../api/sealed.js';
+import {parsedJson} from '../api/value-or.js';
 import {configVersion, secretKey} from '../actors/config-references.js';
 import {namesOnNode} from '../actors/control/pods/pod-terms.js';
 import type {FetchedSecret} from '../actors/node/runtime/secrets-port.js';
@@ -65,8 +66,18 @@ function refuseMisshapen(object: JsonObject, name: string): void {
 	for (const [key, value] of Object.entries(membersOf(object['data']))) {
 		if (typeof value === 'string' && !isBase64(value))
 			refuse(found, joinPath('data', key), 'must be base64; plain texts go into stringData');
+		else if (typeof value === 'string') checkLogins(found, joinPath('data', key), key, Buffer.from(value, 'base64').toString());
 	}
+	for (const [key, value] of Object.entries(membersOf(object['stringData'])))
+		if (typeof value === 'string') checkLogins(found, joinPath('stringData', key), key, value);
 	if (found.length > 0) throw invalid(found, name);
+}
+
+/** The entries that nodes read logins of registries from, whatever the Secret's type; a node could only pass over what is none. */
+const loginEntries: readonly string[] = ['.dockerconfigjson', '.dockercfg'];
+
+function checkLogins(found: Found, path: string, key: string, text: string): void {
+	if (loginEntries.includes(key) && !isObject(parsedJson(text))) refuse(found, path, 'must be a JSON object, as docker login writes it');
 }
 
 const invalid = (problems: readonly Problem[], name: string): AppError =>

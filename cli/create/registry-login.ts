@@ -1,7 +1,10 @@
 // `create secret docker-registry NAME`: what opens a registry, in the form that imagePullSecrets name. In the words of kubectl.
 
 import {oldHub} from '../../agent/docker/images/docker-hub.js';
-import type {JsonObject} from '../../api/object.js';
+import {isObject, type JsonObject} from '../../api/object.js';
+import {membersOf} from '../../api/rules/report.js';
+import {shown} from '../../api/shown.js';
+import {parsedJson} from '../../api/value-or.js';
 import {type Flags, usageError} from '../command.js';
 import {readEntries, type Entry} from './data.js';
 
@@ -25,7 +28,24 @@ async function fromFile(flags: Flags): Promise<Entry> {
 	if (given.length > 0) throw usageError(`--from-file has the login; leave out --${given.join(' and --')}`);
 	const [file, ...more] = await readEntries(flags);
 	if (file === undefined || more.length > 0) throw usageError('a docker-registry secret is made of one file');
+	const config = parsedJson(Buffer.from(file[1]).toString());
+	if (!isObject(config)) throw usageError(`${shown(file[0])} is no config.json of Docker: it is not a JSON object`);
+	if (!Object.values(membersOf(config['auths'])).some(hasLogin)) throw usageError(withoutLogin(file[0], config));
 	return [entry, file[1]];
+}
+
+const hasLogin = (login: unknown): boolean => {
+	const {auth, username} = membersOf(login);
+	return isText(auth) || isText(username);
+};
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+/** Docker can keep logins with another program, and then its file only names them. */
+function withoutLogin(name: string, config: JsonObject): string {
+	const helped = config['credsStore'] !== undefined || config['credHelpers'] !== undefined;
+	const why = helped ? 'Docker keeps them with a credential helper' : 'docker login writes them';
+	return `${shown(name)} has no login: ${why}; --docker-username and --docker-password give one`;
 }
 
 function fromLogin(flags: Flags): string {

@@ -65,7 +65,8 @@ test('create makes a login of a registry as kubectl does, from words or from a f
 	const {cluster, troupe} = await open(t);
 	const dir = await folder(t);
 	const file = path.join(dir, 'config.json');
-	await writeFile(file, '{"auths": {}}');
+	const config = {auths: {'store.test': {auth: 'YTpi'}}};
+	await writeFile(file, JSON.stringify(config));
 	const loginOf = async (...words: readonly string[]): Promise<unknown> => {
 		const {code, out, err} = await troupe(['create', 'secret', 'docker-registry', ...words, '-o', 'json']);
 		t.deepEqual([code, err], [0, '']);
@@ -78,8 +79,29 @@ test('create makes a login of a registry as kubectl does, from words or from a f
 	t.deepEqual(await loginOf('one', '--docker-server=store.test:5000', ...words), {auths: {'store.test:5000': login}});
 	const [server = ''] = Object.keys(((await loginOf('two', ...words)) as {readonly auths: object}).auths);
 	t.regex(server, /^https:\/\/index\..*\/v1\/$/);
-	t.deepEqual(await loginOf('three', '--from-file', file), {auths: {}});
+	t.deepEqual(await loginOf('three', '--from-file', file), config);
 	t.notRegex(JSON.stringify(cluster.control.index.get('secrets/default/one')), /YW5uYTpwOnc=/, 'it is kept sealed');
+});
+
+test('a file without a login makes no login of a registry', async t => {
+	const {cluster, troupe} = await open(t);
+	const file = path.join(await folder(t), 'config.json');
+	const wrong: readonly (readonly [string, RegExp])[] = [
+		['', /"config\.json" is no config\.json of Docker/],
+		['hunter2', /it is not a JSON object/],
+		['[]', /it is not a JSON object/],
+		['['.repeat(100_000), /it is not a JSON object/],
+		['{"auths": ["hunter2"]}', /has no login: docker login writes them/],
+		['{"auths": {"store.test": {}}, "credsStore": "desktop"}', /has no login: Docker keeps them with a credential helper/],
+	];
+	for (const [text, expected] of wrong) {
+		await writeFile(file, text);
+		const {code, out, err} = await troupe(['create', 'secret', 'docker-registry', 'a', '--from-file', file]);
+		t.deepEqual([code, out], [2, '']);
+		t.regex(err, expected);
+		t.notRegex(err, /hunter2/);
+	}
+	t.is(cluster.control.index.get('secrets/default/a'), undefined);
 });
 
 test('create says what is wrong with its words, all of it, and never a value', async t => {

@@ -56,6 +56,25 @@ test('no message to an actor and no committed object has a value in it; whoever 
 	t.true(Object.values(kept.data).every(isSealed));
 });
 
+test('an entry for logins of registries is a JSON object, however it is written, or nothing is changed', async t => {
+	const {json, cluster} = await openDoor(t);
+	const entries = ['.dockerconfigjson', '.dockercfg'];
+	for (const entry of entries) {
+		for (const text of [marker, '', '[]', '"a"', '['.repeat(10_000)]) {
+			for (const values of [{stringData: {[entry]: text}}, {data: {[entry]: base64Of(text)}}]) {
+				const {message} = await json<StatusBody>(422, 'POST', secrets, aSecret(values));
+				t.regex(message, /must be a JSON object, as docker login writes it/);
+				t.false(shows(message));
+			}
+		}
+	}
+	t.is(cluster.asked.length, 0);
+	await json(201, 'POST', secrets, aSecret({stringData: {'.dockercfg': '{}'}}));
+	await json(422, 'PATCH', `${secrets}/db`, {stringData: {'.dockercfg': marker}}, mergeType);
+	const got = await json<SecretBody>(200, 'GET', `${secrets}/db`);
+	t.is(got.data?.['.dockercfg'], base64Of('{}'));
+});
+
 test('the same value again is the same object: nothing is written', async t => {
 	const {json} = await openDoor(t);
 	const {metadata} = await json<SecretBody>(201, 'POST', secrets, aSecret());
