@@ -420,4 +420,11 @@ export const ofServer: readonly Mistake[] = [
 		becomes: 'return resolve(parts);',
 		test: 'test/server/actors-routes.test.ts',
 	},
+	{
+		what: 'whoever comes in may list what pods and nodes use',
+		file: 'server/http/metrics.ts',
+		text: "requireRight(identity, 'list', target);",
+		becomes: '',
+		test: 'test/server/metrics.test.ts',
+	},
 ];
