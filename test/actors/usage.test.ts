@@ -202,6 +202,26 @@ test('questions that wait are bounded, and a runtime that fails is told to all o
 	t.deepEqual(say({type: 'readUsage'}), [], 'who wants no answer asks nothing');
 });
 
+test('what a sample tells is found once for all who wait, and told of the same', t => {
+	const containers = [
+		{uid: 'a', cpuNanos: 0},
+		{uid: 'b', cpuNanos: 0},
+	];
+	const {say, hear} = asked(containers);
+	for (let i = 0; i < limits.usageReaders; i++) say(asks(String(i), i % 2 === 0 ? ['a', 'b'] : ['b']), i === 0 ? 5_000 : 0);
+	const all = told(hear(0, containers)).map(({report}) => report);
+	t.is(all.length, limits.usageReaders);
+	const [both, second] = all;
+	t.deepEqual(
+		both?.containers.map(({uid}) => uid),
+		['a', 'b'],
+	);
+	t.true(
+		all.every(({containers: each}) => each.at(-1) === second?.containers[0]),
+		'it is the same object: no report is worked out anew',
+	);
+});
+
 test('when nobody has asked for a while nothing is measured any more, and nothing kept', t => {
 	const {say, hear, state} = asked([{uid: 'a', cpuNanos: 0}]);
 	const last = limits.usageKeptMs / limits.usageSampleMs;
@@ -213,4 +233,5 @@ test('when nobody has asked for a while nothing is measured any more, and nothin
 	say({type: 'sample'}, limits.usageSampleMs);
 	t.deepEqual(hear(0, []), []);
 	t.deepEqual(state().samples, []);
+	t.is(state().measured, undefined);
 });

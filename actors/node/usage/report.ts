@@ -18,26 +18,44 @@ export type UsageReport = {
 	readonly containers: readonly (ContainerId & ResourceUsage)[];
 };
 
-/**
- * Of these pods, or of all; `before` has the oldest sample first. `isEarly`: something has only just begun, and a later sample will tell of its processor
- * what these do not.
- */
-export function reportOf(
-	newest: UsageSample,
-	before: readonly UsageSample[],
-	uids: ReadonlySet<string> | undefined,
-): {readonly report: UsageReport; readonly isEarly: boolean} {
+/** What one sample tells, compared with those before it. `isEarly`: it has only just begun, and a later sample will tell of its processor what these do not. */
+export type Measurement = {
+	readonly atMs: number;
+	readonly node: {readonly usage: ResourceUsage; readonly isEarly: boolean};
+	readonly containers: readonly {readonly usage: ContainerId & ResourceUsage; readonly isEarly: boolean}[];
+};
+
+/** `before` has the oldest sample first. */
+export function measurementOf(newest: UsageSample, before: readonly UsageSample[]): Measurement {
 	const earlier = before.map(({containers}) => new Map(containers.map(each => [keyOf(each), each])));
-	const wanted = newest.containers.filter(({id}) => uids?.has(id.uid) !== false);
-	const since = (figures: ContainerUsage) => earlier.flatMap(sample => sample.get(keyOf(figures)) ?? []);
 	const node = usageOf(
 		newest.node,
 		before.map(sample => sample.node),
 	);
-	const containers = wanted.map(figures => ({...figures.id, ...usageOf(figures, since(figures))}));
-	const told = [node, ...containers];
-	const isEarly = [newest.node, ...wanted].some(({cpuNanos}, index) => cpuNanos !== undefined && told[index]?.cpuNanocores === undefined);
-	return {report: {atMs: newest.atMs, node, containers}, isEarly};
+	const containers = newest.containers.map(figures => {
+		const key = keyOf(figures);
+		const usage = usageOf(
+			figures,
+			earlier.flatMap(sample => sample.get(key) ?? []),
+		);
+		return {usage: {...figures.id, ...usage}, isEarly: isEarly(figures, usage)};
+	});
+	return {atMs: newest.atMs, node: {usage: node, isEarly: isEarly(newest.node, node)}, containers};
+}
+
+const isEarly = ({cpuNanos}: ResourceFigures, {cpuNanocores}: ResourceUsage): boolean =>
+	cpuNanos !== undefined && cpuNanocores === undefined;
+
+/** Of these pods, or of all. `isEarly`: something of it is. */
+export function reportOf(
+	{atMs, node, containers}: Measurement,
+	uids: ReadonlySet<string> | undefined,
+): {readonly report: UsageReport; readonly isEarly: boolean} {
+	const wanted = containers.filter(({usage}) => uids?.has(usage.uid) !== false);
+	return {
+		report: {atMs, node: node.usage, containers: wanted.map(({usage}) => usage)},
+		isEarly: [node, ...wanted].some(each => each.isEarly),
+	};
 }
 
 /** Each attempt counts anew. */

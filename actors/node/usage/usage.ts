@@ -19,7 +19,7 @@ import {
 import {usagePath} from '../../addresses.js';
 import {perform} from '../runtime/perform.js';
 import type {RuntimeResults, UsageSample} from '../runtime/runtime-port.js';
-import {reportOf} from './report.js';
+import {measurementOf, reportOf, type Measurement} from './report.js';
 
 /** Answered with a `UsageReport`. */
 export type ReadUsage = {
@@ -43,6 +43,8 @@ type Reader = {
 export type UsageState = {
 	/** Oldest first. */
 	readonly samples: readonly UsageSample[];
+	/** What the newest tells: found once, however many ask. */
+	readonly measured: Measurement | undefined;
 	readonly readers: readonly Reader[];
 	readonly isSampling: boolean;
 	/** By the clock that never jumps. */
@@ -51,7 +53,7 @@ export type UsageState = {
 
 export const usage: Behavior<null, UsageState, UsageMessage> = {
 	kind: 'Usage',
-	init: () => next({samples: [], readers: [], isSampling: false, askedAtMs: 0}),
+	init: () => next({samples: [], measured: undefined, readers: [], isSampling: false, askedAtMs: 0}),
 	receive(state, message, context) {
 		switch (message.type) {
 			case 'sample':
@@ -69,7 +71,7 @@ export const usage: Behavior<null, UsageState, UsageMessage> = {
 
 function read(state: UsageState, {uids, replyTo}: ReadUsage, context: Context): Next<UsageState> {
 	if (replyTo === undefined) return next(state);
-	const {samples, readers, isSampling} = state;
+	const {samples, measured, readers, isSampling} = state;
 	if (readers.length >= limits.usageReaders) {
 		return next(state, reply(replyTo, failed('ERR_BUSY', {address: usagePath, waiting: readers.length})));
 	}
@@ -77,7 +79,7 @@ function read(state: UsageState, {uids, replyTo}: ReadUsage, context: Context): 
 	const newest = samples.at(-1);
 	const isOfNow = newest !== undefined && askedAtMs - newest.node.readAtMs < limits.usageLeastWindowMs;
 	const reader: Reader = {replyTo, uids: uids === undefined ? undefined : new Set(uids), isLast: isOfNow};
-	const told = isOfNow ? answerOf(samples, {...reader, isLast: false}) : undefined;
+	const told = isOfNow ? answerOf(measured, {...reader, isLast: false}) : undefined;
 	if (told !== undefined) return next({...state, askedAtMs}, told);
 	const waiting = {...state, askedAtMs, readers: [...readers, reader]};
 	if (!isOfNow) return sample(waiting);
@@ -103,24 +105,24 @@ function sampled(state: UsageState, {outcome}: Extract<UsageMessage, {type: 'sam
 		return rested({...state, readers: []}, told, context);
 	}
 	const samples = withSample(state.samples, outcome.value);
-	const told = state.readers.map(reader => ({reader, effects: answerOf(samples, reader)}));
+	const measured = measurementOf(outcome.value, samples.slice(0, -1));
+	const told = state.readers.map(reader => ({reader, effects: answerOf(measured, reader)}));
 	const readers = told.flatMap(({reader, effects}) => (effects === undefined ? [{...reader, isLast: true}] : []));
 	const effects = told.flatMap(({effects: each = []}) => each);
-	if (readers.length === 0) return rested({...state, samples, readers}, effects, context);
-	return next({...state, samples, readers}, [...effects, later(context, limits.usagePairMs)]);
+	if (readers.length === 0) return rested({...state, samples, measured, readers}, effects, context);
+	return next({...state, samples, measured, readers}, [...effects, later(context, limits.usagePairMs)]);
 }
 
 /** Nobody waits: it goes on as long as somebody may ask again soon. */
 function rested(state: UsageState, effects: readonly Effect[], context: Context): Next<UsageState> {
 	if (context.monotonicMs - state.askedAtMs < limits.usageKeptMs) return next(state, [...effects, later(context, limits.usageSampleMs)]);
-	return next({...state, samples: []}, effects);
+	return next({...state, samples: [], measured: undefined}, effects);
 }
 
 /** Undefined: the next sample tells more, and the reader may wait for it. */
-function answerOf(samples: readonly UsageSample[], {replyTo, uids, isLast}: Reader): readonly Effect[] | undefined {
-	const newest = samples.at(-1);
-	if (newest === undefined) return undefined;
-	const {report, isEarly} = reportOf(newest, samples.slice(0, -1), uids);
+function answerOf(measured: Measurement | undefined, {replyTo, uids, isLast}: Reader): readonly Effect[] | undefined {
+	if (measured === undefined) return undefined;
+	const {report, isEarly} = reportOf(measured, uids);
 	return isEarly && !isLast ? undefined : reply(replyTo, succeeded(report));
 }
 
