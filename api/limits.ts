@@ -588,9 +588,9 @@ export const limits = {
 	usageWindowMs: 5_000,
 	usageLeastWindowMs: 1_000,
 	usagePairMs: 1_200,
-	/** Of the containers of a node; read so many in one turn. */
+	/** Containers of a node that are measured, and how long in one turn before everything else has its own. */
 	usageContainers: 4_096,
-	usageReadsATurn: 16,
+	usageTurnMs: 4,
 	/** A file of the kernel that tells what is used, and the processes of one container that are looked at one by one. */
 	usageFileBytes: 16_384,
 	usageProcesses: 256,

@@ -15,9 +15,12 @@ export type Measured = {readonly id: ContainerId; readonly attempt: number; read
 export async function takeSample(measured: Iterable<Measured>, clock: Clock): Promise<UsageSample> {
 	const node = {readAtMs: clock.monotonicMs(), cpuNanos: hostNanos(readSmall('/proc/stat') ?? ''), memoryBytes: hostMemory()};
 	const containers: ContainerUsage[] = [];
-	let read = 0;
+	let begunMs = node.readAtMs;
 	for (const {id, attempt, read: figuresOf} of [...measured].slice(0, limits.usageContainers)) {
-		if (++read % limits.usageReadsATurn === 0) await turn();
+		if (clock.monotonicMs() - begunMs >= limits.usageTurnMs) {
+			await turn();
+			begunMs = clock.monotonicMs();
+		}
 		const readAtMs = clock.monotonicMs();
 		containers.push({id, attempt, readAtMs, ...figuresOf()});
 	}

@@ -13,7 +13,7 @@ import {figuresOfProcesses} from '../../agent/usage/process-figures.js';
 import {takeSample, type Measured} from '../../agent/usage/sample.js';
 import {readSmall} from '../../agent/usage/small-file.js';
 import type {MountEntry} from '../../agent/os/mountinfo.js';
-import {systemClock} from '../../system/time/clock.js';
+import {systemClock, type Clock} from '../../system/time/clock.js';
 
 const rubbish = [
 	'',
@@ -127,11 +127,16 @@ test('this very process has figures, one that is gone has none, and of very many
 		t.deepEqual(figuresOfProcesses(pids), {cpuNanos: undefined, memoryBytes: undefined});
 });
 
-test('a sample has the host and all containers up to a bound, and lets other work between', async t => {
+test('a sample has the host and all containers up to a bound, and lets other work between however long each takes', async t => {
+	let atMonotonicMs = 0;
+	const clock: Clock = {...systemClock, monotonicMs: () => atMonotonicMs};
 	const one = (index: number): Measured => ({
 		id: {uid: 'uid-1', container: `c${index}`},
 		attempt: 0,
-		read: () => ({cpuNanos: index, memoryBytes: undefined}),
+		read() {
+			atMonotonicMs++;
+			return {cpuNanos: index, memoryBytes: undefined};
+		},
 	});
 	let turns = 0;
 	const count = (): void => {
@@ -140,11 +145,11 @@ test('a sample has the host and all containers up to a bound, and lets other wor
 	};
 	let again = setImmediate(count);
 	const many = Array.from({length: limits.usageContainers + 1}, (_, index) => one(index));
-	const {atMs, node, containers} = await takeSample(many, systemClock);
+	const {atMs, node, containers} = await takeSample(many, clock);
 	clearImmediate(again);
 	t.is(containers.length, limits.usageContainers);
 	t.like(containers[3], {id: {uid: 'uid-1', container: 'c3'}, attempt: 0, cpuNanos: 3});
-	t.true(turns >= limits.usageContainers / limits.usageReadsATurn / 2, `${turns}`);
+	t.true(turns >= limits.usageContainers / limits.usageTurnMs / 2, `${turns}`);
 	t.true(Math.abs(atMs - systemClock.nowMs()) < 60_000);
 	t.true((node.cpuNanos ?? 0) > 0 && (node.memoryBytes ?? 0) > 0);
 });
