@@ -102,7 +102,10 @@ async function measurePods(backend: Backend, cause: string, objects: readonly Ap
 	const byNode = new Map<string, string[]>();
 	for (const {metadata, spec} of pods) {
 		const node = spec?.nodeName ?? '';
-		if (node !== '') byNode.set(node, [...(byNode.get(node) ?? []), metadata.uid]);
+		if (node === '') continue;
+		const uids = byNode.get(node);
+		if (uids === undefined) byNode.set(node, [metadata.uid]);
+		else uids.push(metadata.uid);
 	}
 	const told = await usages(backend, cause, byNode);
 	const metrics = pods.flatMap((pod): PodMetrics[] => {
@@ -176,6 +179,6 @@ function measured(kind: KindDefinition, {metadata}: ApiObject, {atMs}: NodeUsage
 
 /** As metrics-server words them. */
 const quantities = ({cpuNanocores, memoryBytes}: Used): Usage => ({
-	cpu: `${Math.round(cpuNanocores)}n`,
+	cpu: `${cpuNanocores}n`,
 	memory: `${Math.round(memoryBytes / 1_024)}Ki`,
 });

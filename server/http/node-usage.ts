@@ -31,10 +31,14 @@ type Said = {readonly [member: string]: unknown};
 
 const isSaid = (value: unknown): value is Said => typeof value === 'object' && value !== null;
 
-const isFigure = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+/** One that is written as digits alone, as a quantity has to be: of one that is not, a client would read nothing of the whole list. */
+const isFigure = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** One that Go's durations can say. */
+const isWindow = (value: unknown): value is number => isFigure(value) && value <= 9_000_000_000_000;
 
 /** What an answer says of these pods; undefined where it is none. */
-export function usageIn(answer: unknown, uids: ReadonlySet<string>): NodeUsage | undefined {
+function usageIn(answer: unknown, uids: ReadonlySet<string>): NodeUsage | undefined {
 	if (!isSaid(answer) || !isTime(answer['atMs']) || !Array.isArray(answer['containers'])) return undefined;
 	const pods = new Map<string, Map<string, Used | undefined>>();
 	for (const each of answer['containers'] as readonly unknown[]) {
@@ -53,5 +57,5 @@ const isTime = (value: unknown): value is number => isFigure(value) && value <= 
 function usedIn(said: unknown): Used | undefined {
 	if (!isSaid(said)) return undefined;
 	const {cpuNanocores, windowMs, memoryBytes} = said;
-	return isFigure(cpuNanocores) && isFigure(windowMs) && isFigure(memoryBytes) ? {cpuNanocores, windowMs, memoryBytes} : undefined;
+	return isFigure(cpuNanocores) && isWindow(windowMs) && isFigure(memoryBytes) ? {cpuNanocores, windowMs, memoryBytes} : undefined;
 }

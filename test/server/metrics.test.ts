@@ -185,11 +185,12 @@ test('what a node says is looked at: no rubbish, no pods of others, no container
 		{atMs, containers: [null, 7, {uid: web}, {uid: web, container: 7}]},
 		{atMs, containers: [{...fine, uid: 'another'}]},
 		{atMs, containers: [{...fine, container: 'main\u001b[2J'}]},
-		...[Number.NaN, -1, '1', Number.POSITIVE_INFINITY, null].flatMap(wrong => [
+		...[Number.NaN, -1, '1', Number.POSITIVE_INFINITY, null, 1e300, 0.5, Number.MAX_SAFE_INTEGER + 1].flatMap(wrong => [
 			{atMs, containers: [{...fine, cpuNanocores: wrong}]},
 			{atMs, containers: [{...fine, memoryBytes: wrong}]},
 			{atMs, containers: [{...fine, windowMs: wrong}]},
 		]),
+		{atMs, containers: [{...fine, windowMs: Number.MAX_SAFE_INTEGER}]},
 	]) {
 		said = rubbish;
 		t.deepEqual(named(await json<List>(200, 'GET', `${root}/pods`)), [], JSON.stringify(rubbish));
