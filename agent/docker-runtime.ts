@@ -214,7 +214,7 @@ function openParts(options: DockerRuntimeOptions, tellEnd: ExitListener, tell: (
 			const info: unknown = await engine.call('ask how it is', limits.engineAnswerMs, docker => docker.info());
 			said.takesNames = takesNames(said.engine.name, info);
 			groups.learn(info);
-			await places.learn(engine);
+			places.learn(info);
 			const listed = await listOurs(engine, owner);
 			// Pods that have lost their sandbox first: their containers are not to be started again in it.
 			const strays = new Set([...sandboxes.compare(listed), ...(await containers.compare(listed))]);

@@ -1,12 +1,10 @@
 // Where an Engine has what is its own: its sockets, its images and containers, what it runs them with. Who has one of these has the host.
 
-import {limits} from '../../../api/limits.js';
-import type {Engine} from './engine.js';
 import type {EngineAddress} from './engine-url.js';
 
 export type EnginePlaces = {
-	/** Asks the Engine. Rejects with an EngineError. */
-	readonly learn: (engine: Engine) => Promise<void>;
+	/** What the Engine has answered when it was asked how it is: where it keeps its files. */
+	readonly learn: (info: unknown) => void;
 	readonly all: () => readonly string[];
 };
 
@@ -16,9 +14,8 @@ const usual = ['/run/docker', '/run/docker.sock', '/var/lib/docker', '/run/conta
 export function openEnginePlaces(address: EngineAddress): EnginePlaces {
 	const known = new Set('socketPath' in address ? [...usual, address.socketPath] : usual);
 	return {
-		async learn(engine) {
-			const said: unknown = await engine.call('ask where it keeps its files', limits.engineAnswerMs, docker => docker.info());
-			const {DockerRootDir: root} = Object(said) as {DockerRootDir?: unknown};
+		learn(info) {
+			const {DockerRootDir: root} = Object(info) as {DockerRootDir?: unknown};
 			if (typeof root === 'string' && root.startsWith('/') && root !== '/') known.add(root);
 		},
 		all: () => [...known],
