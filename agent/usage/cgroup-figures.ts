@@ -12,7 +12,7 @@ export function cpuNanosInV2(stat: string): number | undefined {
 }
 
 /** What `memory.stat` calls pages of files that were not used lately; of version 1 with those of the groups below. */
-export const inactiveFile = {1: 'total_inactive_file', 2: 'inactive_file'} as const;
+const inactiveFile = {1: 'total_inactive_file', 2: 'inactive_file'} as const;
 
 /**
  * The working set, as the kubelet has it: all memory but pages of files that were not used lately, which the kernel drops first. `usage` is

@@ -1,3 +1,5 @@
+// Images of nodes at the door: who may list them and bring some, and what of that reaches the node.
+
 import test from 'ava';
 import {succeeded} from '../../api/errors.js';
 import {channels, framed} from '../../api/remote-channels.js';

@@ -1,3 +1,5 @@
+// Sessions in which people bring an image to an Engine: they pass on what comes, keep nothing of it, and each has an end.
+
 import test, {type ExecutionContext} from 'ava';
 import {createImageSessions, type Bringing} from '../../../agent/docker/images/image-sessions.js';
 import {createSessions, type Sessions} from '../../../agent/exec-sessions.js';

@@ -1,3 +1,5 @@
+// Warm sandboxes: when they are made, taken and removed, and the names that they are given.
+
 import {setImmediate as nextTurn} from 'node:timers/promises';
 import {readlinkSync} from 'node:fs';
 import test from 'ava';
