@@ -4,11 +4,12 @@ import type {Renamed} from '../dialects/rewrite.js';
 import {isObject, type Json, type JsonObject} from '../object.js';
 import type {Problem} from '../problem.js';
 import {shown} from '../shown.js';
+import {buildOf, type ComposeBuild} from './build.js';
 import {dependenciesOf, linksOf, refuseCircles, type Dependency} from './depends.js';
 import {checkFields} from './fields.js';
 import {below, refuse, remark, type At, type Note} from './findings.js';
 import {labelOf} from './names.js';
-import {podOf, type PodParts, type Service} from './pod.js';
+import {builtImage, podOf, type PodParts, type Service} from './pod.js';
 import {portsOf, servicePorts} from './ports.js';
 import type {Project} from './project.js';
 import {claimOf, marksOf, storedOf, type Composed, type Materials} from './stored.js';
@@ -58,11 +59,20 @@ function objectsOf(project: Project, materials: Materials): readonly Composed[] 
 			if (pod === undefined || run === undefined) return [];
 			return [
 				...(names.get(service.name) ?? []).map(called => serviceObject(called, service, labels)),
-				// A Job does its work once, with what there was then.
-				workload(service, pod, run, {waits, running, known, labels, contents: run.kind === 'Job' ? {} : contents(service)}),
+				{
+					// A Job does its work once, with what there was then.
+					...workload(service, pod, run, {waits, running, known, labels, contents: run.kind === 'Job' ? {} : contents(service)}),
+					build: buildOfService(service, project),
+				},
 			];
 		}),
 	];
+}
+
+/** The image is called as the pod's container says it. */
+function buildOfService({name, fields, at}: Service, project: Project): ComposeBuild | undefined {
+	const tag = typeof fields['image'] === 'string' ? fields['image'] : builtImage(project, name);
+	return buildOf(at, name, tag, fields, project);
 }
 
 function serviceOf(name: string, fields: JsonObject, all: At): readonly Service[] {

@@ -143,15 +143,7 @@ function imageOf(at: At, name: string, fields: JsonObject, project: Project): Js
 	if (given === undefined && !isBuilt) return refuse(at, 'must have an image, or say how to build one') ?? {};
 	const policy = pullPolicy(below(at, 'pull_policy'), fields['pull_policy']);
 	const image = given ?? builtImage(project, name);
-	if (isBuilt)
-		remark(below(at, 'build'), `builds nothing here: on each node that is to run it, docker build -t ${image} ${contextOf(fields)}`);
 	return {image, ...some('imagePullPolicy', policy ?? (given === undefined ? 'Never' : 'IfNotPresent'))};
-}
-
-/** The folder that an image is built from. */
-function contextOf({build}: JsonObject): string {
-	const context = isObject(build) ? build['context'] : build;
-	return typeof context === 'string' ? context : '.';
 }
 
 /** What an image is called that the file says how to build, and gives no name: as docker-compose calls it. */

@@ -5,6 +5,7 @@ import type {Renamed} from '../dialects/rewrite.js';
 import {localClass} from '../local-storage.js';
 import {isObject, type Json, type JsonObject} from '../object.js';
 import {shown} from '../shown.js';
+import type {ComposeBuild} from './build.js';
 import {below, refuse, remark, type At} from './findings.js';
 import {objectName} from './mounts.js';
 import {pathBelow} from './names.js';
@@ -12,7 +13,12 @@ import {isExternal, type Project} from './project.js';
 import {flagOf, membersOf, pairsOf, refuseOthers, textOf} from './values.js';
 
 /** One object, and where in the file its fields come from: `path` of the object, `from` of the file. The path of the whole is empty. */
-export type Composed = {readonly object: JsonObject; readonly spelled: readonly Renamed[]};
+export type Composed = {
+	readonly object: JsonObject;
+	readonly spelled: readonly Renamed[];
+	/** Of a workload whose image the file says how to build. */
+	readonly build?: ComposeBuild | undefined;
+};
 
 /** What a file has, or why it could not be read. */
 export type FileContent = {readonly bytes: Uint8Array} | {readonly problem: string};

@@ -4,6 +4,7 @@ import type {ApiObject} from '../../api/object.js';
 import type {Client} from '../client.js';
 import {type Invocation, usageError} from '../command.js';
 import {exitCodeOf, faultText} from '../manifests/faults.js';
+import type {Manifests} from '../manifests/manifest-files.js';
 import {withClient} from '../cluster/session.js';
 import type {Terminal} from '../screen/terminal.js';
 import {checkAll, checkHere, filesOf} from './check.js';
@@ -15,6 +16,8 @@ import {dryRunOf, reportOf} from './written.js';
 export type Manner = {
 	readonly command: string;
 	readonly planner: Planner;
+	/** Another reading of the files than `filesOf`. */
+	readonly read?: (invocation: Invocation) => Promise<Manifests>;
 	/** Whether `generateName` will do for a name. */
 	readonly mayGenerate: boolean;
 	/** What an object is said to be when no cluster was asked. */
@@ -23,6 +26,8 @@ export type Manner = {
 	readonly write: (client: Client, planned: Planned) => Promise<ApiObject | undefined>;
 	/** What became of it; of a dry run, `written` is what the cluster says it would be. */
 	readonly became: (planned: Planned, written: ApiObject, isDryRun: boolean) => string;
+	/** What is done with what the files say before it is written, and after all of it was found good; the exit code of what went wrong. */
+	readonly before?: (client: Client, invocation: Invocation, manifests: Manifests) => Promise<number>;
 	/** What is worth a word when all is written. */
 	readonly after?: (client: Client, all: readonly Planned[], terminal: Terminal) => Promise<void>;
 	/** What else is worth a word before it is written. */
@@ -36,7 +41,7 @@ export async function carryOut(invocation: Invocation, manner: Manner): Promise<
 	if (inputs.length > 0) throw usageError(`${command} takes files with -f, as in: troupe ${command} -f ${inputs.join(' -f ')}`);
 	const dryRun = dryRunOf(flags);
 	const isDryRun = dryRun !== undefined;
-	const manifests = await filesOf(invocation);
+	const manifests = await (manner.read ?? filesOf)(invocation);
 	if (dryRun === 'client') {
 		const checked = await checkHere(invocation, manifests, manner.mayGenerate);
 		if ('exitCode' in checked) return checked.exitCode;
@@ -48,8 +53,9 @@ export async function carryOut(invocation: Invocation, manner: Manner): Promise<
 	return withClient(invocation, async client => {
 		const checked = await checkAll(client, invocation, manifests, manner.planner, manner.mayGenerate);
 		if ('exitCode' in checked) return checked.exitCode;
+		let exitCode = isDryRun ? 0 : ((await manner.before?.(client, invocation, manifests)) ?? 0);
+		if (exitCode !== 0) return exitCode;
 		const report = reportOf(terminal, flags, checked.work.length === 1);
-		let exitCode = 0;
 		for (const planned of checked.work) {
 			const {resource, document, renamed} = planned.prepared;
 			manner.remark?.(planned, terminal);

@@ -35,7 +35,11 @@ export const objectsCommands: readonly CommandSpec[] = [
 			'cat pod.yaml | troupe apply -f -',
 			'troupe apply -f compose.yaml --dry-run -o yaml',
 		],
-		flags: {...manifestFlags, ...writeFlags},
+		flags: {
+			...manifestFlags,
+			...writeFlags,
+			'no-build': {type: 'boolean', about: 'of a compose file: build no images'},
+		},
 		load: () => import('../commands/apply.js'),
 	},
 	{

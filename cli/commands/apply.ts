@@ -3,7 +3,9 @@
 import {AppError} from '../../api/errors.js';
 import {limits} from '../../api/limits.js';
 import type {ApiObject} from '../../api/object.js';
+import {buildImages, withContexts} from '../apply/builds.js';
 import {carryOut} from '../apply/carry-out.js';
+import {filesOf} from '../apply/check.js';
 import {tellLeftovers} from '../apply/leftovers.js';
 import {applying, isVersioned, liveOf, type Planned} from '../apply/plan.js';
 import type {Client} from '../client.js';
@@ -17,6 +19,8 @@ export const run = (invocation: Invocation): Promise<number> =>
 	carryOut(invocation, {
 		command: 'apply',
 		planner: applying,
+		read: async invocation => withContexts(await filesOf(invocation)),
+		before: buildImages,
 		mayGenerate: false,
 		unasked: 'checked',
 		write,

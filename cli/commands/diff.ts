@@ -1,6 +1,7 @@
 // `troupe diff`: what `apply` would change, found by letting the cluster try it. Exit code 0: nothing, 1: something, 2 and more: an error.
 
 import type {ApiObject} from '../../api/object.js';
+import {withContexts} from '../apply/builds.js';
 import {checkAll, filesOf} from '../apply/check.js';
 import {applying, type Planned} from '../apply/plan.js';
 import {type Invocation, usageError} from '../command.js';
@@ -18,7 +19,7 @@ const failed = 2;
 export async function run(invocation: Invocation): Promise<number> {
 	const {inputs, terminal} = invocation;
 	if (inputs.length > 0) throw usageError(`diff takes files with -f, as in: troupe diff -f ${inputs.join(' -f ')}`);
-	const manifests = await filesOf(invocation);
+	const manifests = await withContexts(await filesOf(invocation));
 	return withClient(invocation, async client => {
 		const checked = await checkAll(client, invocation, manifests, applying);
 		if ('exitCode' in checked) return Math.max(checked.exitCode, failed);

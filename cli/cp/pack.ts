@@ -11,6 +11,10 @@ export type Packing = {
 	readonly from: string;
 	/** What the archive calls it. */
 	readonly base: string;
+	/** What of it is not packed: the entry alone, or with all below it. Names are those of the archive. */
+	readonly isLeftOut?: (name: string, isFolder: boolean) => 'entry' | 'all' | undefined;
+	/** False: all are of 1970. */
+	readonly hasTimes?: boolean;
 	readonly onBytes: (count: number) => void;
 	/** Told of what is left out. */
 	readonly onSkipped: (why: string) => void;
@@ -26,10 +30,12 @@ const bytes = (name: string): Buffer => Buffer.from(name, 'latin1');
 
 async function* packOne(packing: Packing, from: string, name: string, isTop: boolean): AsyncGenerator<Buffer> {
 	const found = await (isTop ? stat : lstat)(bytes(from));
-	const mtime = Math.floor(found.mtimeMs / 1_000);
+	const mtime = packing.hasTimes === false ? 0 : Math.floor(found.mtimeMs / 1_000);
 	const {mode} = found;
+	const left = packing.isLeftOut?.(name, found.isDirectory());
+	if (left === 'all') return;
 	if (found.isDirectory()) {
-		yield* heads({name: `${name}/`, type: entryTypes.directory, mode, size: 0, link: ''}, mtime);
+		if (left !== 'entry') yield* heads({name: `${name}/`, type: entryTypes.directory, mode, size: 0, link: ''}, mtime);
 		const names = await readdir(bytes(from), {encoding: 'buffer'});
 		for (const each of names.map(one => one.toString('latin1')).sort())
 			yield* packOne(packing, `${from}/${each}`, `${name}/${each}`, false);

@@ -5,6 +5,7 @@
 import {isAlias, isMap, isScalar, isSeq, LineCounter, type Document, type Node, type YAMLError} from 'yaml';
 import {danglingAlias, parseBoundedYaml} from '../../api/bounded-yaml.js';
 import {cleanJson} from '../../api/clean-json.js';
+import type {ComposeBuild} from '../../api/compose/build.js';
 import {isCompose, isFirstCompose} from '../../api/compose/project.js';
 import {limits} from '../../api/limits.js';
 import {isObject, type JsonObject} from '../../api/object.js';
@@ -23,6 +24,8 @@ export type ManifestDocument = {
 	/** Of an object that a compose file became: its project, and how the file spells the path of a field. */
 	readonly project?: string;
 	readonly spelled?: (path: string) => string;
+	/** Of a workload whose image the file says how to build. */
+	readonly build?: ComposeBuild | undefined;
 };
 
 /** A word about a place that is no fault. */
