@@ -2,6 +2,8 @@
 //
 // Source: https://docs.docker.com/build/concepts/context/#dockerignore-files; github.com/moby/patternmatcher.
 
+import {valueOr} from '../../api/value-or.js';
+
 /** Whether a path within the folder, with `/` between its steps, is left out. */
 export type Ignored = {
 	readonly isLeftOut: (path: string) => boolean;
@@ -11,7 +13,7 @@ export type Ignored = {
 
 type Pattern = {readonly takesIn: boolean; readonly test: RegExp};
 
-/** Later lines win. A pattern that cannot be understood is an Error. */
+/** Later lines win. A pattern that cannot be understood matches nothing. */
 export function readDockerignore(text: string): Ignored {
 	const patterns = text
 		.replace(/^\ufeff/, '')
@@ -29,7 +31,8 @@ function patternOf(line: string): readonly Pattern[] {
 	const word = line.trim();
 	const takesIn = word.startsWith('!');
 	const clean = cleaned(takesIn ? word.slice(1).trim() : word);
-	return clean === '' ? [] : [{takesIn, test: new RegExp(`^${sourceOf(clean)}(?:/|$)`, 's')}];
+	const test = valueOr(undefined, () => new RegExp(`^${sourceOf(clean)}(?:/|$)`, 's'));
+	return clean === '' || test === undefined ? [] : [{takesIn, test}];
 }
 
 /** Without empty steps, `.` and `..`; from the folder itself. */
