@@ -715,8 +715,9 @@ export const limits = {
 	/** An archive that is loaded, and the folder that an image is built from: as much as comes in of it. */
 	imageArchiveBytes: 137_438_953_472,
 	buildContextBytes: 4_294_967_296,
-	/** Lines of a build that failed that are told. */
+	/** Lines of a build that failed that are told, and what is kept of what it says. */
 	buildLines: 20,
+	buildTailCharacters: 8_192,
 	/** Names of images in one archive that are told. */
 	imagesLoaded: 1_000,
 	/** Images that are listed of a node, and names of each. */

@@ -6,7 +6,7 @@ import type {ImageBuild} from '../image-news.js';
 import {below, refuse, remark, type At} from './findings.js';
 import {pathBelow} from './names.js';
 import type {Project} from './project.js';
-import {flagOf, membersOf, pairsOf, refuseOthers, textOf} from './values.js';
+import {flagOf, pairsOf, refuseOthers, textOf} from './values.js';
 
 /** How the image of a service is built. */
 export type ComposeBuild = {
@@ -71,7 +71,6 @@ export function buildOf(service: At, name: string, tag: string, fields: JsonObje
 				return given === undefined ? [] : [[word, given]];
 			}),
 		);
-	membersOf(at, members);
 	return {
 		service: name,
 		path: at.path,

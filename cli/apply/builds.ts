@@ -1,6 +1,7 @@
 // Images that a compose file says how to build: built by the Engine of every node before anything is written, and known again by what they were
 // built from, so that a change of it reaches the pods.
 
+import {stripVTControlCharacters} from 'node:util';
 import type {ComposeBuild} from '../../api/compose/build.js';
 import {AppError} from '../../api/errors.js';
 import {buildLabel} from '../../api/image-news.js';
@@ -24,7 +25,7 @@ export async function withContexts(manifests: Manifests): Promise<Manifests> {
 	const faults = [...manifests.faults];
 	const documents: ManifestDocument[] = [];
 	for (const document of manifests.documents) {
-		const {build, value, locate} = document;
+		const {build, value} = document;
 		if (build === undefined) documents.push(document);
 		else
 			try {
@@ -32,7 +33,7 @@ export async function withContexts(manifests: Manifests): Promise<Manifests> {
 				documents.push({...document, build: {...build, hash}, value: annotated(value, hash)});
 			} catch (error) {
 				if (!(error instanceof AppError)) throw error;
-				faults.push({place: locate(build.path), message: `${build.path}: ${error.message}`, code: 'ERR_INVALID'});
+				faults.push({place: build.place, message: `${build.path}: ${error.message}`, code: 'ERR_INVALID'});
 			}
 	}
 	return {...manifests, documents, faults};
@@ -57,9 +58,7 @@ function annotated(workload: JsonObject, hash: string): JsonObject {
 /** Builds what nodes do not have yet, one service after the other; the exit code. */
 export async function buildImages(client: Client, {terminal, flags}: Invocation, {documents}: Manifests): Promise<number> {
 	if (flags.on('no-build')) return 0;
-	const builds = documents.flatMap(({build, locate}) =>
-		build?.hash === undefined ? [] : [{...build, hash: build.hash, place: placeText(locate(build.path))}],
-	);
+	const builds = documents.flatMap(({build}) => (build?.hash === undefined ? [] : [{...build, hash: build.hash}]));
 	if (builds.length === 0) return 0;
 	const nodes = await imageNodes(client, []).catch((error: unknown) => {
 		terminal.note(`note: nothing is built: ${asAppError(error).message}; apply again when there is one`);
@@ -70,7 +69,7 @@ export async function buildImages(client: Client, {terminal, flags}: Invocation,
 	return 0;
 }
 
-type Hashed = ComposeBuild & {readonly hash: string; readonly place: string};
+type Hashed = NonNullable<ManifestDocument['build']> & {readonly hash: string};
 
 async function buildOn(client: Client, terminal: Terminal, nodes: readonly string[], wanted: Hashed): Promise<boolean> {
 	const {service, context: folder, build, hash, path, place} = wanted;
@@ -84,7 +83,7 @@ async function buildOn(client: Client, terminal: Terminal, nodes: readonly strin
 		return buildAt(client, node, labelled, context, show);
 	});
 	const failures = results.flatMap(result => ('problem' in result ? [result] : []));
-	for (const {node, problem} of failures) terminal.error(`${place}: ${path}: ${node}: ${problem}`);
+	for (const {node, problem} of failures) terminal.error(`${placeText(place)}: ${path}: ${node}: ${problem}`);
 	if (failures.length > 0) terminal.error(`nothing was applied: the image of ${service} could not be built`);
 	const built = results.flatMap(result => ('done' in result && result.done === 'built' ? [result.node] : []));
 	if (built.length > 0) terminal.note(`note: ${build.tag} was built on ${built.join(', ')}`);
@@ -102,14 +101,16 @@ async function buildAt(
 	context: Context,
 	show: (text: string) => void,
 ): Promise<string> {
-	let lines: readonly string[] = [];
+	let said = '';
 	try {
 		await bringTo(client, node, {action: 'build', build, archive: context.archive}, news => {
 			if (!('said' in news)) return;
-			lines = [...lines, ...news.said.split('\n').filter(line => line.trim() !== '')].slice(-limits.buildLines);
-			show(lines.at(-1) ?? '');
+			said = `${said}${news.said}`.slice(-limits.buildTailCharacters);
+			const last = linesOf(news.said).at(-1);
+			if (last !== undefined) show(last);
 		});
 	} catch (error) {
+		const lines = linesOf(said).slice(-limits.buildLines);
 		if (!(error instanceof AppError) || lines.length === 0) throw error;
 		throw new AppError(error.code, {
 			message: [error.message, 'the last lines of its build:', ...lines.map(line => `  ${line}`)].join('\n'),
@@ -117,3 +118,9 @@ async function buildAt(
 	}
 	return 'built';
 }
+
+/** Without colours and empty lines. */
+const linesOf = (text: string): readonly string[] =>
+	stripVTControlCharacters(text)
+		.split(/[\r\n]+/)
+		.filter(line => line.trim() !== '');

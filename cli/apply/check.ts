@@ -52,9 +52,9 @@ function settled<Work>(
 	const faults = [...manifests.faults, ...found];
 	if (faults.length > 0) return {exitCode: tellFaults(terminal, faults, manifests.files)};
 	for (const {place, message} of manifests.notes ?? []) terminal.note(`note: ${placeText(place)}: ${message}`);
-	for (const {locate, build} of manifests.documents)
+	for (const {build} of manifests.documents)
 		if (build !== undefined && build.hash === undefined)
-			terminal.note(`note: ${placeText(locate(build.path))}: ${build.path}: troupe apply builds it, as ${build.build.tag}`);
+			terminal.note(`note: ${placeText(build.place)}: ${build.path}: troupe apply builds it, as ${build.build.tag}`);
 	for (const {document, notes} of prepared) for (const note of notes) terminal.note(`note: ${placeText(document.locate(''))}: ${note}`);
 	return {work};
 }

@@ -42,7 +42,7 @@ export async function composeObjects(document: ManifestDocument, compose: JsonOb
 			locate: at => locate(spelling(each, at)),
 			spelled: at => spelling(each, at),
 			project: project.name,
-			build: each.build,
+			build: each.build === undefined ? undefined : {...each.build, place: locate(each.build.path)},
 		})),
 		faults: problems.map(({path: at, message}) => fault(at, message)),
 		notes: notes.map(({path: at, message}) => ({place: locate(at), message: at === '' ? message : `${at}: ${message}`})),

@@ -25,7 +25,7 @@ export type ManifestDocument = {
 	readonly project?: string;
 	readonly spelled?: (path: string) => string;
 	/** Of a workload whose image the file says how to build. */
-	readonly build?: ComposeBuild | undefined;
+	readonly build?: (ComposeBuild & {readonly place: Place}) | undefined;
 };
 
 /** A word about a place that is no fault. */

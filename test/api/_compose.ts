@@ -26,6 +26,7 @@ export function converted(yaml: string, {environment = {}, profiles = [], files 
 	const objects = composed.map(({object}) => object);
 	return {
 		objects,
+		builds: composed.flatMap(({build}) => build ?? []),
 		problems: problems.map(({path, message}) => `${path}: ${message}`),
 		notes: notes.map(({path, message}) => `${path}: ${message}`),
 		named: (kind: string, name = 'web') => objects.find(each => each['kind'] === kind && part(each, 'metadata')['name'] === name),

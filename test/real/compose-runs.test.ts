@@ -200,7 +200,7 @@ async function troupe(...words: readonly string[]): Promise<string> {
 
 async function apply({name, file}: Example): Promise<void> {
 	await troupe('create', 'namespace', name);
-	await troupe('apply', '-n', name, '-f', file);
+	await troupe('apply', '--no-build', '-n', name, '-f', file);
 }
 
 /** A service, as one side has it. */

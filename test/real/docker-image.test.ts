@@ -234,11 +234,3 @@ test.serial('an Engine that ends in the middle, and one that hangs: the load end
 	await eventually('the node has its Engine again', async () => (await troupe(['image', 'ls', '--node', 'one'])).code === 0);
 	t.regex(await fine('image', 'load', archive, '--node', 'one'), /^one: loaded middle:1/);
 });
-
-test.serial('an input that stalls is ended after half a minute, with words', async t => {
-	const archive = await saved('stalled', 1_000_000);
-	const {code, err} = await troupe(['image', 'load', '-', '--node', 'two'], {shell: stopping(archive, 500_000)});
-	t.is(code, 1);
-	t.regex(err, /^error: two: the archive does not go on: its client has sent nothing for 3\d s\n$/);
-	t.deepEqual(halves(started().two), []);
-});
