@@ -74,7 +74,7 @@ async function outcomeOf(state: State, request: LogRequest, pod: LoggedPod, log:
 		const endOffset = request.endOffset ?? extentOf(log.file).end;
 		const reading = {
 			...log,
-			offset: request.offset ?? (await firstOffset(log.file, request, endOffset)),
+			offset: request.offset ?? (await firstOffset(log.file, request, endOffset, state.clock.nowMs())),
 			endOffset,
 			maxBytes: Math.min(request.maxBytes, limits.logChunkBytes),
 			timestamps: request.timestamps === true,
@@ -172,7 +172,7 @@ function signOf(file: string): {readonly heard: Promise<void>; readonly close: (
 }
 
 /** Of the last lines before the end, those that were begun at that time or later. */
-async function firstOffset(file: string, {tailLines, sinceMs}: LogRequest, endOffset: number): Promise<number> {
-	const tail = tailLines === undefined ? 0 : await offsetOfTail(file, tailLines, endOffset);
-	return sinceMs === undefined ? tail : Math.max(tail, await nextLine(file, offsetSince(readMarks(file), sinceMs)));
+async function firstOffset(file: string, {tailLines, sinceMs}: LogRequest, end: number, nowMs: number): Promise<number> {
+	const tail = tailLines === undefined ? 0 : await offsetOfTail(file, tailLines, end);
+	return sinceMs === undefined ? tail : Math.max(tail, await nextLine(file, offsetSince(readMarks(file), sinceMs, {end, nowMs})));
 }

@@ -61,9 +61,10 @@ function indexOf(marks: readonly Mark[], offset: number): number {
 export const timeOf = (marks: readonly Mark[], offset: number, otherwiseMs: number): number =>
 	marks[indexOf(marks, offset)]?.atMs ?? otherwiseMs;
 
-/** Where that begins which was written at `sinceMs` or later. */
-export function offsetSince(marks: readonly Mark[], sinceMs: number): number {
+/** Where that begins which was written at `sinceMs` or later. What no mark tells of yet, up to `end`, is of now. */
+export function offsetSince(marks: readonly Mark[], sinceMs: number, {end, nowMs}: {readonly end: number; readonly nowMs: number}): number {
 	const index = marks.findIndex(({atMs}) => atMs >= sinceMs);
+	if (index < 0 && sinceMs > nowMs) return end;
 	return (index < 0 ? marks.at(-1) : marks[index - 1])?.end ?? 0;
 }
 

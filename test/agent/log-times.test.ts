@@ -22,12 +22,17 @@ test('a byte has the time of the first mark that tells of it', t => {
 });
 
 test('what was written since a time begins where the mark before it ends', t => {
-	t.is(offsetSince(marks, 0), 0);
-	t.is(offsetSince(marks, 1_000), 0);
-	t.is(offsetSince(marks, 1_001), 10);
-	t.is(offsetSince(marks, 3_000), 20);
-	t.is(offsetSince(marks, 3_001), 30);
-	t.is(offsetSince([], 5), 0);
+	const since = (sinceMs: number, of = marks): number => offsetSince(of, sinceMs, {end: 40, nowMs: 5_000});
+	t.is(since(0), 0);
+	t.is(since(1_000), 0);
+	t.is(since(1_001), 10);
+	t.is(since(3_000), 20);
+	t.is(since(3_001), 30);
+	t.is(since(5_000), 30, 'what nobody has marked yet is of now');
+	t.is(since(5_001), 40, 'and no later');
+	t.is(since(5, []), 0);
+	t.is(since(5_001, []), 40);
+	t.is(since(6_000, [...marks, {end: 35, atMs: 7_000}]), 30, 'a clock that was set back');
 });
 
 test('marks are kept in a file, but for one that was cut off', async t => {
