@@ -3,15 +3,17 @@
 // Commands run in this process where they only talk to the API: a relay leads them into the namespace.
 
 import {spawn} from 'node:child_process';
-import {readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:net';
 import path from 'node:path';
-import type {TestFn} from 'ava';
+import type {ExecutionContext, TestFn} from 'ava';
 import {main} from '../../bench/rigs/main-file.js';
 import {line} from '../../bench/rigs/command-line.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
+import {readOwner} from '../../agent/docker/owner.js';
 import {clientOf, type Client} from '../../cli/client.js';
 import {readConnection} from '../../cli/cluster/kubeconfig.js';
+import {homeOf} from '../../cli/files/home.js';
 import {freePorts, nodeName, openHome, type Ran, type Started} from '../e2e/_rig.js';
 import type {Dockerd} from '../../bench/rigs/servers/dockerd.js';
 
@@ -85,6 +87,22 @@ export function dockerCluster(test: TestFn, dockerd: () => Dockerd) {
 			await eventually(`troupe ${args.join(' ')} says ${wanted.source}`, look, () => said, 30_000);
 			return said;
 		},
+		/** Takes the cluster down with its pods: no container, process, mount or control group of it is left. */
+		leavesNothing: async (t: ExecutionContext): Promise<void> => {
+			const owned = readOwner(homeOf(home.home).docker) ?? '';
+			t.not(owned, '');
+			await output(troupe(['down', '--pods']), ['down', '--pods']);
+			t.is(await dockerd().docker('ps', '-aq', '--filter', `label=troupe.dev/owner=${owned}`), '');
+			t.deepEqual(home.processes(), []);
+			const mounts = readFileSync('/proc/self/mounts', 'utf8');
+			t.notRegex(mounts, new RegExp(home.home));
+			const trees = mounts.split('\n').filter(each => /^\S+ \S+ cgroup2? /.test(each));
+			const groups = trees.map(each => path.join(each.split(' ')[1] ?? '', `troupe-${owned}`)).filter(group => existsSync(group));
+			t.deepEqual(
+				groups.flatMap(group => readdirSync(group, {withFileTypes: true}).filter(entry => entry.isDirectory())),
+				[],
+			);
+		},
 	};
 }
 
@@ -119,9 +137,9 @@ export const shell = (name: string, script: string, rest: object = {}): object =
 /** A script that says one thing and waits to be stopped. */
 export const waits = (said: string): string => `trap "exit 0" TERM; echo ${said}; sleep infinity & wait`;
 
-export const dockerPod = (name: string, spec: object): object => ({
+export const dockerPod = (name: string, spec: object, metadata: object = {}): object => ({
 	apiVersion: 'v1',
 	kind: 'Pod',
-	metadata: {name},
+	metadata: {name, ...metadata},
 	spec: {runtimeClassName: 'docker', terminationGracePeriodSeconds: 1, ...spec},
 });

@@ -2,11 +2,7 @@
 //
 // The cluster runs in the network namespace of its Engine, where its pods have their addresses; so does each command.
 
-import {existsSync, readdirSync, readFileSync} from 'node:fs';
-import path from 'node:path';
 import test from 'ava';
-import {readOwner} from '../../agent/docker/owner.js';
-import {homeOf} from '../../cli/files/home.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
 import {lives} from '../../bench/rigs/cluster/processes.js';
 import {nodeName} from '../e2e/_rig.js';
@@ -15,7 +11,7 @@ import {sharedDockerd} from './_dockerd.js';
 
 const dockerd = sharedDockerd(test);
 
-const {home, fine, apply, up, says} = dockerCluster(test, dockerd);
+const {home, fine, apply, up, says, leavesNothing} = dockerCluster(test, dockerd);
 
 type Status = {
 	readonly podIP?: string;
@@ -172,18 +168,4 @@ test.serial('dockerd is killed: the node says so, processes run on; then the pod
 	t.is(await fine('exec', 'two', '-c', 'asks', '--', 'cat', '/data/index.html'), 'shared\n');
 });
 
-test.serial('down --pods leaves nothing', async t => {
-	const owner = readOwner(homeOf(home.home).docker) ?? '';
-	t.not(owner, '');
-	await fine('down', '--pods');
-	t.is(await dockerd().docker('ps', '-aq', '--filter', `label=troupe.dev/owner=${owner}`), '');
-	t.deepEqual(home.processes(), []);
-	const mounts = readFileSync('/proc/self/mounts', 'utf8');
-	t.notRegex(mounts, new RegExp(home.home));
-	const trees = mounts.split('\n').filter(line => /^\S+ \S+ cgroup2? /.test(line));
-	const groups = trees.map(line => path.join(line.split(' ')[1] ?? '', `troupe-${owner}`)).filter(group => existsSync(group));
-	t.deepEqual(
-		groups.flatMap(group => readdirSync(group, {withFileTypes: true}).filter(entry => entry.isDirectory())),
-		[],
-	);
-});
+test.serial('down --pods leaves nothing', leavesNothing);

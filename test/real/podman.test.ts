@@ -2,59 +2,16 @@
 //
 // The cluster runs in the network namespace of its Engine, where its pods have their addresses; so does each command.
 
-import {existsSync, readdirSync, readFileSync} from 'node:fs';
-import path from 'node:path';
 import test from 'ava';
-import {readOwner} from '../../agent/docker/owner.js';
-import {homeOf} from '../../cli/files/home.js';
 import {lives} from '../../bench/rigs/cluster/processes.js';
 import {eventually} from '../../bench/rigs/cluster/waiting.js';
-import {main} from '../../bench/rigs/main-file.js';
-import {freePorts, nodeName, openHome, type Ran} from '../e2e/_rig.js';
+import {nodeName} from '../e2e/_rig.js';
+import {dockerCluster, dockerPod, shell} from './_docker-cluster.js';
 import {sharedPodman} from './_dockerd.js';
 
 const podman = sharedPodman(test);
 
-const cleanings: (() => void | Promise<void>)[] = [];
-const home = openHome({teardown: clean => void cleanings.unshift(clean)});
-// A serial hook comes before the others: the Engine is still there.
-test.serial.after.always('the cluster ends', async () => {
-	for (const clean of cleanings) await clean();
-});
-
-function troupe(args: readonly string[], input?: string): Promise<Ran> {
-	const words = [`--net=/var/run/netns/${podman().namespace}`, process.execPath, main, ...args];
-	return home.startProgram('nsenter', words, {TROUPE_HOME: home.home, NO_COLOR: '1'}, input).ended;
-}
-
-async function fine(...args: readonly string[]): Promise<string> {
-	const {code, out, err} = await troupe(args);
-	if (code !== 0) throw new Error(`troupe ${args.join(' ')} ended with ${code}: ${err}${out}`);
-	return out;
-}
-
-async function apply(...objects: readonly object[]): Promise<void> {
-	const {code, err} = await troupe(['apply', '-f', '-'], objects.map(object => JSON.stringify(object)).join('\n---\n'));
-	if (code !== 0) throw new Error(`apply ended with ${code}: ${err}`);
-}
-
-const up = (): Promise<string> => fine('up', '--detach', `--node=${nodeName}`, '--docker', podman().url, ...freePorts);
-
-/** What a command says once it says so; within a minute. */
-async function says(wanted: RegExp, ...args: readonly string[]): Promise<string> {
-	let said = '';
-	await eventually(
-		`troupe ${args.join(' ')} says ${wanted.source}`,
-		async () => {
-			const {out, err} = await troupe(args);
-			said = out + err;
-			return wanted.test(said);
-		},
-		() => said,
-		60_000,
-	);
-	return said;
-}
+const {home, fine, apply, up, says, leavesNothing} = dockerCluster(test, podman);
 
 type Status = {
 	readonly podIP?: string;
@@ -65,21 +22,6 @@ const statusOf = async (pod: string): Promise<Status> =>
 	(JSON.parse(await fine('get', 'pod', pod, '-o', 'json')) as {readonly status: Status}).status;
 
 const idsOf = ({containerStatuses = []}: Status): readonly (string | undefined)[] => containerStatuses.map(({containerID}) => containerID);
-
-const shell = (name: string, script: string, rest: object = {}): object => ({
-	name,
-	image: 'busybox',
-	imagePullPolicy: 'IfNotPresent',
-	command: ['sh', '-c', script],
-	...rest,
-});
-
-const aPod = (name: string, spec: object, metadata: object = {}): object => ({
-	apiVersion: 'v1',
-	kind: 'Pod',
-	metadata: {name, ...metadata},
-	spec: {runtimeClassName: 'docker', terminationGracePeriodSeconds: 1, ...spec},
-});
 
 const web = shell('web', 'echo shared >/www/index.html; exec httpd -f -p 8080 -h /www', {
 	volumeMounts: [{name: 'shared', mountPath: '/www'}],
@@ -92,7 +34,7 @@ const asks = shell('asks', `until ${ask}; do sleep 0.1; done; cat /data/index.ht
 
 test.serial('a pod of two containers: one network, one volume, one name, its log, and exec', async t => {
 	t.regex(await up(), /processes of this host, or containers of Podman \d/);
-	await apply(aPod('two', {volumes: [{name: 'shared', emptyDir: {}}], containers: [web, asks]}));
+	await apply(dockerPod('two', {volumes: [{name: 'shared', emptyDir: {}}], containers: [web, asks]}));
 	await fine('wait', 'pod/two', '--for', 'condition=Ready', '--timeout', '60s');
 	t.regex(
 		await says(/shared\nshared\n$/, 'logs', 'two', '-c', 'asks'),
@@ -107,9 +49,9 @@ test.serial('a pod of two containers: one network, one volume, one name, its log
 test.serial('containers that crash or run out of memory, and an exclusive pod, which is refused', async t => {
 	const limited = {resources: {limits: {memory: '16Mi'}}};
 	await apply(
-		aPod('crash', {containers: [shell('c', 'echo bye; exit 3')]}),
-		aPod('oom', {restartPolicy: 'Never', containers: [shell('c', 'sleep 1; tail /dev/zero', limited)]}),
-		aPod('alone', {containers: [shell('c', 'sleep infinity')]}, {annotations: {'troupe.dev/exclusive': 'true'}}),
+		dockerPod('crash', {containers: [shell('c', 'echo bye; exit 3')]}),
+		dockerPod('oom', {restartPolicy: 'Never', containers: [shell('c', 'sleep 1; tail /dev/zero', limited)]}),
+		dockerPod('alone', {containers: [shell('c', 'sleep infinity')]}, {annotations: {'troupe.dev/exclusive': 'true'}}),
 	);
 	t.regex(
 		await says(/Last State: +Terminated/, 'describe', 'pod', 'crash'),
@@ -155,18 +97,4 @@ test.serial('up and the service are killed and started again: the same container
 	t.regex(await fine('exec', 'two', '-c', 'web', '--', 'ps'), /httpd/);
 });
 
-test.serial('down --pods leaves nothing', async t => {
-	const owner = readOwner(homeOf(home.home).docker) ?? '';
-	t.not(owner, '');
-	await fine('down', '--pods');
-	t.is(await podman().docker('ps', '-aq', '--filter', `label=troupe.dev/owner=${owner}`), '');
-	t.deepEqual(home.processes(), []);
-	const mounts = readFileSync('/proc/self/mounts', 'utf8');
-	t.notRegex(mounts, new RegExp(home.home));
-	const trees = mounts.split('\n').filter(line => /^\S+ \S+ cgroup2? /.test(line));
-	const groups = trees.map(line => path.join(line.split(' ')[1] ?? '', `troupe-${owner}`)).filter(group => existsSync(group));
-	t.deepEqual(
-		groups.flatMap(group => readdirSync(group, {withFileTypes: true}).filter(entry => entry.isDirectory())),
-		[],
-	);
-});
+test.serial('down --pods leaves nothing', leavesNothing);
