@@ -643,7 +643,7 @@ export const limits = {
 	podUserKeyCharacters: 512,
 	/** What is read of each file that says which users the host has. */
 	hostUsersBytes: 1_048_576,
-	/** Groups of a program beside its own; and the file that says how an attempt began and ended, which names them. */
+	/** Groups of a pod's programs beside their own; and the file that says how an attempt began and ended, which names them. */
 	containerGroups: 1_000,
 	stateFileBytes: 32_768,
 	/** How far up the controllers of a pod are followed. */

@@ -1,5 +1,6 @@
 // Rules of a pod's spec, for pods and for the templates of pods.
 
+import {limits} from '../limits.js';
 import type {JsonObject} from '../object.js';
 import {shown} from '../shown.js';
 import {isIPv4, isIPv6} from './address.js';
@@ -56,6 +57,7 @@ export function checkPodSpec(found: Found, path: string, spec: JsonObject): void
 	checkPullSecrets(found, `${path}.imagePullSecrets`, spec['imagePullSecrets']);
 	checkHost(found, path, spec, all);
 	checkHostAliases(found, `${path}.hostAliases`, spec['hostAliases']);
+	checkGroups(found, `${path}.securityContext`, membersOf(spec['securityContext']));
 	checkRuntimeClass(found, path, spec);
 	refuseUnsupported(found, spec, path, later);
 	refuseOthers(found, spec, path, fixed);
@@ -94,6 +96,13 @@ function checkHost(found: Found, path: string, spec: JsonObject, containers: rea
 				refuse(found, `${place}.ports[${j}].hostPort`, `must be its containerPort with hostNetwork, got ${hostPort}`);
 		}),
 	);
+}
+
+/** No kernel gives a process more than 65,536. As the node counts them: fsGroup is one, and each counts once. */
+function checkGroups(found: Found, path: string, {fsGroup, supplementalGroups}: JsonObject): void {
+	const groups = new Set([...(typeof fsGroup === 'number' ? [fsGroup] : []), ...itemsOf(supplementalGroups)]).size;
+	if (groups > limits.containerGroups)
+		refuse(found, `${path}.supplementalGroups`, `must be at most ${limits.containerGroups} groups, with fsGroup, got ${groups}`);
 }
 
 function checkHostAliases(found: Found, path: string, aliases: unknown): void {

@@ -3,6 +3,7 @@
 import test from 'ava';
 import {admitCreate, admitUpdate} from '../../api/admission.js';
 import type {PodSpec} from '../../api/kinds/pod.js';
+import {limits} from '../../api/limits.js';
 import type {JsonObject} from '../../api/object.js';
 import {resourceValue} from '../../api/resource-field.js';
 import {aContainer, aPod, aPodWith, committed, problemsOf} from './_objects.js';
@@ -21,6 +22,7 @@ const mounted = (...mounts: readonly JsonObject[]) => ({
 
 const probe = (fields: JsonObject) => aPodWith({livenessProbe: fields});
 const inContainer = 'spec.containers[0]';
+const groups = (count: number): readonly number[] => Array.from({length: count}, (_, group) => group);
 
 const admitted: readonly [title: string, manifest: unknown][] = [
 	[
@@ -71,6 +73,7 @@ const admitted: readonly [title: string, manifest: unknown][] = [
 	],
 	['a mount with a slash at its end', mounted({mountPath: '/shared_dir/', subPath: 'a/b'})],
 	['users and groups', aPod({securityContext: {runAsUser: 1000, runAsGroup: 0, fsGroup: 0, runAsNonRoot: true, supplementalGroups: [7]}})],
+	['as many groups as there may be', aPod({securityContext: {fsGroup: 0, supplementalGroups: groups(limits.containerGroups)}})],
 	['a terminal', aPodWith({stdin: true, tty: true, terminationMessagePolicy: 'FallbackToLogsOnError'})],
 	['a deadline', aPod({activeDeadlineSeconds: 30})],
 	[
@@ -109,6 +112,16 @@ const refused: readonly [title: string, manifest: unknown, ...problems: string[]
 		`${inContainer}.livenessProbe: must be one of exec, httpGet, tcpSocket, got exec and tcpSocket`,
 	],
 	['a probe of a later version', probe({grpc: {port: 1}}), `${inContainer}.livenessProbe.grpc: "grpc" is not supported yet`],
+	[
+		'more groups than a program may have',
+		aPod({securityContext: {supplementalGroups: groups(70_000)}}),
+		`spec.securityContext.supplementalGroups: must be at most ${limits.containerGroups} groups, with fsGroup, got 70000`,
+	],
+	[
+		'one group more, by fsGroup',
+		aPod({runtimeClassName: 'docker', securityContext: {fsGroup: 5_000, supplementalGroups: groups(limits.containerGroups)}}),
+		`spec.securityContext.supplementalGroups: must be at most ${limits.containerGroups} groups, with fsGroup, got ${limits.containerGroups + 1}`,
+	],
 	['a probe without a command', probe({exec: {command: []}}), `${inContainer}.livenessProbe.exec.command: is required`],
 	[
 		'a probe of a port that has no such name',
