@@ -272,7 +272,7 @@ async function once(rig: Rig, fault: Fault, number: number): Promise<Round> {
 	await pause(lateMs);
 	problems = changesOf(before, await standingOf(client, engine), fault, chosen);
 	const endMs = performance.now();
-	const {changes, silenceMs, wrong} = programsOf(journals.read(), before, fault, {startMs, endMs, chosen});
+	const {changes, silenceMs, wrong} = toldByPrograms(journals.read(), before, fault, {startMs, endMs, chosen});
 	const seen = [...marks.take(), ...changes].map(({what, atMs}) => ({what, atMs: atMs - startMs}));
 	return {marks: seen, silenceMs, problems: [...problems, ...wrong]};
 }
@@ -319,7 +319,7 @@ function changesOf(
 type Spell = {readonly startMs: number; readonly endMs: number; readonly chosen: string | undefined};
 
 /** What the programs tell themselves: which have begun again, and the longest time in which one that runs on said nothing. */
-function programsOf(
+function toldByPrograms(
 	told: ReturnType<Journals['read']>,
 	before: ReadonlyMap<string, Standing>,
 	fault: Fault,
