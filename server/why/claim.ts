@@ -113,7 +113,14 @@ function waiting(claim: PersistentVolumeClaim, evidence: Evidence): Finding {
 	});
 }
 
-/** Its volume is made where its first pod goes. */
+/** Its volume is made where its first pod goes: no pod waits for it, but it for a pod. */
+export function waitsForPod(object: ApiObject): boolean {
+	const {metadata, spec, status} = object as PersistentVolumeClaim;
+	const isSettled = status?.phase === 'Bound' || status?.phase === 'Lost' || isDeleting(object);
+	const isFree = spec?.volumeName === undefined && metadata.annotations?.[selectedNode] === undefined;
+	return !isSettled && isFree && spec?.storageClassName === localClass;
+}
+
 function withoutConsumer(claim: PersistentVolumeClaim, {known}: Evidence): Finding {
 	const {namespace = '', name} = claim.metadata;
 	const pods: string[] = [];

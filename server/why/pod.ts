@@ -15,7 +15,7 @@ import {schedulerPath} from '../../actors/control/scheduling/scheduler.js';
 import {address, controlSystem, type Address} from '../../api/keys.js';
 import {claimKey, claimNamesOf} from '../../actors/config-references.js';
 import {awaitingFinding} from './awaiting.js';
-import {claimFinding} from './claim.js';
+import {claimFinding, waitsForPod} from './claim.js';
 import {containerTitle, crashFinding, lastEnd, unreadyFinding, waitFinding, type ContainerFinding} from './container.js';
 import {deletionOf, firstStuck, parkedFinding, stuckActor} from './common.js';
 import {
@@ -234,6 +234,7 @@ function claimsBelow({metadata, spec}: Pod, evidence: Evidence): readonly Link[]
 	for (const name of spec === undefined ? [] : claimNamesOf(spec)) {
 		const claim = evidence.known.get(claimKey(namespace, name));
 		if (claim === undefined) return [{about: `persistentvolumeclaim/${name}`, says: missing}];
+		if (waitsForPod(claim)) continue;
 		const found = claimFinding(claim, evidence);
 		if (found.state !== 'fine') return found.chain;
 	}

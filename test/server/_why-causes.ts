@@ -614,6 +614,13 @@ export const plantedCauses: readonly PlantedCause[] = [
 		next: ['the scheduler tries again when persistentvolumeclaim/data is bound'],
 	},
 	{
+		title: 'a pod that fits nowhere, and whose claim waits for it',
+		objects: [unplaced('a', '0/1 nodes fit: node-a: no label disk=ssd', {spec: withClaim}), claim({}), node],
+		answer: 'Pod a has no node: 0/1 nodes fit: node-a: no label disk=ssd.',
+		chain: ['pod/a'],
+		next: ['the scheduler tries again when a node or a pod changes'],
+	},
+	{
 		title: 'a pod of a lost node that is replaced',
 		objects: [
 			podWith('a', runs(), {
